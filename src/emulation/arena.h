@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The memory in which packets are held, in chunks of one size. A chunk that comes back is the next
+ * to be given out: what is in use stays few and warm.
+ *
+ * Cost: O(1), no system call; pages are touched by whoever made the memory.
+ * Thread: the worker that owns the engine; `used_chunks` may be read by others.
+ */
+#ifndef WEIR_ARENA_H
+#define WEIR_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_branch_prediction.h>
+
+#define CHUNK_BYTES 4096
+
+/* Frames are copied in blocks of this size, so a copy may run over its end by less than a block: a
+ * chunk keeps that much room behind its last record. */
+#define COPY_BLOCK_BYTES 64
+
+struct chunk {
+	struct chunk *next;
+	uint8_t *end; /* behind its last record, once the log has gone on to another chunk */
+	uint8_t records[];
+};
+
+struct arena {
+	struct chunk *free;
+	uint8_t *base, *fresh, *end; /* from `fresh` on nothing was given out yet */
+	uint64_t used_chunks;
+};
+
+void arena_init(struct arena *arena, void *memory, size_t bytes);
+
+/* NULL when all is in use. */
+static inline struct chunk *arena_get(struct arena *arena)
+{
+	struct chunk *chunk = arena->free;
+
+	if (likely(chunk != NULL)) {
+		arena->free = chunk->next;
+	} else {
+		if (unlikely((size_t)(arena->end - arena->fresh) < CHUNK_BYTES))
+			return NULL;
+		chunk = (struct chunk *)arena->fresh;
+		arena->fresh += CHUNK_BYTES;
+	}
+	arena->used_chunks++;
+	return chunk;
+}
+
+static inline void arena_put(struct arena *arena, struct chunk *chunk)
+{
+	chunk->next = arena->free;
+	arena->free = chunk;
+	arena->used_chunks--;
+}
+
+#endif

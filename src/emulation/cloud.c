@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cloud.h"
+
+#include <stdlib.h>
+
+#include <rte_prefetch.h>
+
+struct cloud *cloud_make(const char *name, uint32_t index, struct holder *holder,
+                         struct witness *witness)
+{
+	struct cloud *cloud = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(*cloud), 64u));
+
+	if (!cloud)
+		return NULL;
+	memset(cloud, 0, sizeof(*cloud));
+	strcpy(cloud->name, name);
+	cloud->index = index;
+	cloud->line.cloud = index;
+	cloud->holder = holder;
+	cloud->witness = witness;
+	cloud->wake = SIMTIME_NEVER;
+	cloud->link.departure = SIMTIME_NEVER;
+	return cloud;
+}
+
+static void link_clear(struct cloud *cloud)
+{
+	struct log *queue = &cloud->link.queue;
+
+	while (queue->records) {
+		const struct held *held = log_front(queue);
+
+		if (held->flags & HELD_MBUF)
+			rte_pktmbuf_free(held_mbuf(held));
+		log_pop(queue, &cloud->holder->arena);
+		cloud->counters.drops[REASON_REMOVED]++;
+	}
+	log_clear(queue, &cloud->holder->arena);
+}
+
+void cloud_free(struct cloud *cloud)
+{
+	if (!cloud)
+		return;
+	link_clear(cloud);
+	cloud->counters.drops[REASON_REMOVED] += line_clear(&cloud->line, cloud->holder);
+	wheel_free(cloud->line.wheel);
+	free((void *)(uintptr_t)cloud->line.conf.jitter);
+	for (uint16_t i = 0; i < cloud->n_stages; i++)
+		cloud->stages[i]->statement->free(cloud->stages[i]);
+	free(cloud);
+}
+
+static void tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
+                      simtime t_in, enum reason reason)
+{
+	const struct fate fate = {
+	        .packet = number,
+	        .port = port,
+	        .kind = FATE_DROPPED,
+	        .reason = reason,
+	        .t_in_ns = t_in,
+	        .cloud = cloud->name,
+	        .flags = flags,
+	        .queue_bytes = link_queue_bytes(&cloud->link),
+	};
+
+	cloud->witness->tell(cloud->witness, &fate);
+}
+
+void cloud_drop(struct cloud *cloud, struct rte_mbuf *mbuf, enum reason reason)
+{
+	cloud->counters.drops[reason]++;
+	if (unlikely(cloud->witness != NULL)) {
+		const struct packet *packet = packet_of(mbuf);
+
+		tell_drop(cloud, packet->number, packet->port, packet->flags, packet->t_ns, reason);
+	}
+	rte_pktmbuf_free(mbuf);
+}
+
+static void tell_delivery(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
+                          simtime t_in, simtime due)
+{
+	const struct fate fate = {
+	        .packet = number,
+	        .port = port,
+	        .kind = FATE_DELIVERED,
+	        .t_in_ns = t_in,
+	        .t_out_ns = due,
+	        .cloud = cloud->name,
+	        .flags = flags,
+	        .queue_bytes = link_queue_bytes(&cloud->link),
+	};
+
+	cloud->witness->tell(cloud->witness, &fate);
+}
+
+/* When a packet that enters the line at `t` is due; counts it if it overtakes another. */
+static simtime due_at(struct cloud *cloud, simtime t)
+{
+	simtime last = cloud->line.last_due;
+	simtime due = line_due(&cloud->line, t);
+
+	cloud->counters.reordered += due < last;
+	return due;
+}
+
+static void enter_line(struct cloud *cloud, struct rte_mbuf *mbuf)
+{
+	const struct packet packet = *packet_of(mbuf);
+	simtime due = due_at(cloud, packet.t_ns);
+
+	if (unlikely(!line_push(&cloud->line, cloud->holder, mbuf, packet.wire_bytes, packet.flags,
+	                        due))) {
+		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
+		return;
+	}
+	if (unlikely(cloud->witness != NULL))
+		tell_delivery(cloud, packet.number, packet.port, packet.flags, packet.t_ns, due);
+	histogram_add(&cloud->delay_ns, due - packet.t_ns, 1);
+}
+
+/* The number of a packet in a queue: its low half is in the record, and no two packets that are
+ * held at the same time are 2^31 apart. */
+static uint64_t number_near(uint64_t latest, uint32_t low)
+{
+	return latest - (uint32_t)((uint32_t)latest - low);
+}
+
+static void head_departs(struct cloud *cloud)
+{
+	struct link *link = &cloud->link;
+	const struct held *held = log_front(&link->queue);
+	simtime due = due_at(cloud, link->departure);
+	simtime t_in = held->t_ns;
+	bool pushed = line_push_held(&cloud->line, cloud->holder, held, due);
+
+	if (unlikely(cloud->witness != NULL)) {
+		uint64_t number = number_near(cloud->latest_number, held->number);
+		uint8_t flags = (uint8_t)held->flags;
+
+		if (pushed)
+			tell_delivery(cloud, number, cloud->from_port, flags, t_in, due);
+		else
+			tell_drop(cloud, number, cloud->from_port, flags, t_in, REASON_NO_BUFFER);
+	}
+	if (likely(pushed)) {
+		histogram_add(&cloud->delay_ns, due - t_in, 1);
+	} else {
+		if (held->flags & HELD_MBUF)
+			rte_pktmbuf_free(held_mbuf(held));
+		cloud->counters.drops[REASON_NO_BUFFER]++;
+	}
+	link_depart(link, &cloud->holder->arena);
+}
+
+void cloud_advance_link(struct cloud *cloud, simtime now)
+{
+	while (cloud->link.departure <= now)
+		head_departs(cloud);
+}
+
+static void enter_link(struct cloud *cloud, struct rte_mbuf *mbuf)
+{
+	const struct packet *packet = packet_of(mbuf);
+	struct link *link = &cloud->link;
+	uint32_t wire_bytes = packet->wire_bytes;
+	bool copied = hold_copies(cloud->holder, mbuf);
+	struct held *held;
+
+	cloud_advance_link(cloud, packet->t_ns);
+	if (unlikely(!link_has_room(link, wire_bytes))) {
+		cloud_drop(cloud, mbuf, REASON_QUEUE_FULL);
+		return;
+	}
+	held = link_append(link, &cloud->holder->arena, hold_stored_bytes(copied, mbuf));
+	if (unlikely(!held)) {
+		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
+		return;
+	}
+	held->t_ns = packet->t_ns;
+	held->cloud = cloud->index;
+	held->number = (uint32_t)packet->number;
+	cloud->latest_number = packet->number;
+	cloud->from_port = packet->port;
+	hold_fill(cloud->holder, held, copied, mbuf, wire_bytes);
+	held->flags |= packet->flags;
+	link_arrived(link, held, held->t_ns);
+}
+
+void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+{
+	struct rte_mbuf *room[BURST_ROOM];
+	uint64_t bytes = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		room[i] = mbufs[i];
+		bytes += packet_of(mbufs[i])->wire_bytes;
+	}
+	cloud->counters.rx_packets += n;
+	cloud->counters.rx_bytes += bytes;
+	for (uint16_t i = 0; i < cloud->n_stages; i++)
+		n = cloud->stages[i]->process(cloud->stages[i], room, n);
+	if (link_in_use(&cloud->link)) {
+		for (uint16_t i = 0; i < n; i++)
+			enter_link(cloud, room[i]);
+	} else {
+		for (uint16_t i = 0; i < n; i++)
+			enter_line(cloud, room[i]);
+	}
+	hold_flush(cloud->holder);
+}
+
+void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now)
+{
+	struct line *line = &cloud->line;
+	simtime due = line_due(line, now);
+	uint64_t bytes = 0;
+	uint16_t lost = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = mbufs[i];
+		uint32_t wire_bytes = mbuf->pkt_len;
+
+		bytes += wire_bytes;
+		if (unlikely(!line_push(line, cloud->holder, mbuf, wire_bytes, 0, due))) {
+			cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
+			lost++;
+		}
+	}
+	hold_flush(cloud->holder);
+	cloud->counters.rx_packets += n;
+	cloud->counters.rx_bytes += bytes;
+	if (likely(n > lost))
+		histogram_add(&cloud->delay_ns, due - now, n - lost);
+}

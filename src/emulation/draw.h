@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Random draws from a counter-based generator: Philox4x32-10 (Salmon, Moraes, Dror, Shaw,
+ * "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+ *
+ * A draw is a pure function of (key, index): it does not depend on the draws before it, on bursts,
+ * on workers or on other clouds. The key is mixed from the run's seed, the cloud's name and the
+ * purpose; the index is the number of the packet within the stage. One Philox block of 128 bits
+ * serves two consecutive indices, 64 bits each.
+ *
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_DRAW_H
+#define WEIR_DRAW_H
+
+#include <stdint.h>
+
+/* A probability as a fixed-point fraction with 63 bits: 0 is never, PROBABILITY_ONE always. */
+typedef uint64_t probability_q63;
+#define PROBABILITY_ONE (UINT64_C(1) << 63)
+
+struct draw_key {
+	uint32_t word[2];
+};
+
+/* mix(seed, cloud, purpose): keys of different names are unrelated. */
+struct draw_key draw_key_make(uint64_t seed, const char *cloud, const char *purpose);
+
+static inline void philox_block(struct draw_key key, uint64_t counter, uint32_t lane,
+                                uint32_t out[4])
+{
+	uint32_t c0 = (uint32_t)counter, c1 = (uint32_t)(counter >> 32), c2 = lane, c3 = 0;
+	uint32_t k0 = key.word[0], k1 = key.word[1];
+
+	for (int round = 0; round < 10; round++) {
+		uint64_t p0 = (uint64_t)c0 * 0xD2511F53u;
+		uint64_t p1 = (uint64_t)c2 * 0xCD9E8D57u;
+
+		c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
+		c1 = (uint32_t)p1;
+		c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+		c3 = (uint32_t)p0;
+		k0 += 0x9E3779B9u;
+		k1 += 0xBB67AE85u;
+	}
+	out[0] = c0;
+	out[1] = c1;
+	out[2] = c2;
+	out[3] = c3;
+}
+
+/* The index-th 64-bit draw of the key; `lane` gives further independent draws for one index. */
+static inline uint64_t draw_u64(struct draw_key key, uint64_t index, uint32_t lane)
+{
+	uint32_t w[4];
+
+	philox_block(key, index >> 1, lane, w);
+	return index & 1 ? (uint64_t)w[3] << 32 | w[2] : (uint64_t)w[1] << 32 | w[0];
+}
+
+/* n consecutive draws from index `first`, as draw_u64 gives them, but faster. */
+void draw_burst(struct draw_key key, uint64_t first, uint32_t lane, uint32_t n, uint64_t *out);
+
+static inline int draw_below(uint64_t draw, probability_q63 p)
+{
+	return (draw >> 1) < p;
+}
+
+#endif

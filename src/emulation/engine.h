@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine: all clouds of one worker, and their events in the order of time.
+ *
+ * It is a discrete-event simulation executed lazily. Packets come in with their instants; advance()
+ * executes every event up to an instant and puts what leaves into the outlet of its port, with the
+ * due time. A live worker stamps each received burst from its clock and advances to the same
+ * reading; a replay steps from capture time to capture time. The engine cannot tell which.
+ *
+ * What comes out is a function of (instants at ingress, scenario, seed). It does not depend on the
+ * size of bursts nor on how often advance() is called.
+ *
+ * Ownership: ingress takes the mbufs, all of them, always. The driver takes the mbufs out of the
+ * outlets and sets their n back. The mempool and the memory belong to the caller and must outlive
+ * the engine.
+ * Thread: the worker's, except where it says control.
+ */
+#ifndef WEIR_ENGINE_H
+#define WEIR_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#include "counters.h"
+#include "histogram.h"
+#include "packet.h"
+#include "scenario.h"
+#include "witness.h"
+
+#define OUTLET_ROOM 256
+
+/* What is due at a port. When it is full the engine keeps further packets until the driver has
+ * made room: they leave late, and nothing is lost. */
+struct outlet {
+	uint32_t n;
+	simtime due_ns[OUTLET_ROOM];
+	struct rte_mbuf *mbufs[OUTLET_ROOM];
+};
+
+struct engine_setup {
+	const struct statement *const *statements; /* the table, ended by NULL; its order counts */
+	struct rte_mempool *pool; /* mbufs with PACKET_PRIVATE_BYTES of private area */
+	void *memory;             /* where small packets are held; 64-byte aligned */
+	size_t memory_bytes;
+	uint64_t seed;
+	struct witness *witness; /* or NULL */
+	uint32_t copy_bytes_max; /* frames up to this are copied out of their mbufs; 0: the default
+	                          */
+};
+
+struct engine;
+struct change;
+
+/* Control. NULL and errno when there is no memory. */
+struct engine *engine_make(const struct engine_setup *setup);
+/* Drops all that is held, and frees every cloud. Outlets are emptied too. */
+void engine_free(struct engine *engine);
+
+/* Control: everything that must be allocated, read or computed so that the engine can go from its
+ * present scenario to `next`, without touching the running engine. `owned` says, for each port of
+ * the scenario, whether clouds from it belong to this engine (NULL: all). One change at a time.
+ * 0, -ENOMEM, or -EINVAL with `problem`. */
+int change_prepare(struct engine *engine, const struct scenario *next, const bool *owned,
+                   struct change **change, struct problem *problem);
+/* Worker, between bursts: takes the change over at an instant; cannot fail, keeps every packet in
+ * flight. */
+void engine_apply(struct engine *engine, struct change *change, simtime now);
+/* Control: frees what the change has replaced, or, if it was never applied, what it had prepared.
+ */
+void change_free(struct change *change);
+
+/* Packets that came in at a port; each one's struct packet is filled in, t_ns in order and not
+ * before any instant the engine has advanced to; n <= BURST_MAX. */
+void engine_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs, uint16_t n);
+/* The same for a burst that was received at one instant: struct packet need not be filled in. */
+void engine_ingress_at(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs, uint16_t n,
+                       simtime now);
+/* Executes what happens up to and at `now`. Returns how many packets it put into outlets. */
+uint32_t engine_advance(struct engine *engine, simtime now);
+/* The instant of the earliest event that is still to come, SIMTIME_NEVER if there is none. */
+simtime engine_next(const struct engine *engine);
+struct outlet *engine_outlet(struct engine *engine, uint32_t port);
+
+/* Packets and bytes of memory that are held at this moment (any thread: a moment old). */
+uint64_t engine_held_packets(const struct engine *engine);
+uint64_t engine_memory_used(const struct engine *engine);
+/* Packets that no cloud took: the port has none. */
+uint64_t engine_no_cloud(const struct engine *engine, uint32_t port);
+
+/* ---- what control may read of a cloud, at any time, by its name; false: no such cloud ---- */
+struct cloud_report {
+	struct counters counters;
+	uint64_t held_packets;
+	uint64_t queue_packets, queue_bytes;
+	double queue_average_bytes; /* of an AQM that keeps one; else the present length */
+	struct histogram delay_ns;
+};
+bool engine_report(const struct engine *engine, const char *cloud, struct cloud_report *report);
+/* Sets the counters and histograms of all clouds to zero; packets in flight count as received
+ * anew, so that conservation holds. Worker. */
+void engine_clear(struct engine *engine);
+
+/* Bytes of memory that a held packet of this length on the wire takes (control; for `check`). */
+uint64_t engine_packet_cost(uint32_t frame_bytes);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The inside of the engine, shared by engine.c (which runs it) and change.c (which changes it).
+ *
+ * Two ways to run a cloud. A *direct* cloud is alone: no other cloud leads to its port, so its line
+ * is its own and whole bursts leave it at once. *Shared* clouds meet at a port: their packets lie
+ * on one wheel together, which gives them back in the order of time; their links wake by records on
+ * that wheel. Nothing iterates over clouds in a poll but over the direct ones, of which there is
+ * one a port at most.
+ */
+#ifndef WEIR_ENGINE_STATE_H
+#define WEIR_ENGINE_STATE_H
+
+#include "cloud.h"
+#include "engine.h"
+
+struct engine_port {
+	uint64_t no_cloud;
+	uint64_t numbered; /* packets that came in without a number of their own */
+	struct outlet outlet;
+};
+
+/* Which clouds there are, as one object that a change replaces. */
+struct roster {
+	struct cloud **slots; /* by cloud index; NULL: free */
+	uint32_t n_slots;
+	struct cloud *direct[SCENARIO_PORTS_MAX];
+	uint32_t n_direct;
+	struct cloud *ingress[SCENARIO_PORTS_MAX];
+};
+
+struct engine {
+	struct holder holder;
+	struct roster *roster;
+	struct wheel *wheel; /* of the shared clouds; NULL until there are some */
+	bool leftovers;      /* a shared cloud still has packets of the time when it was direct */
+	bool starved;        /* a shared link has no timer, for there was no memory */
+	struct engine_port ports[SCENARIO_PORTS_MAX];
+	struct engine_setup setup;
+	struct scenario *scenario; /* control's: what the roster was made from */
+};
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The words of a statement, as data. A statement's table of fields is all that the control side
+ * needs to parse it, print it, explain it, complete it and write its manual: nobody writes a second
+ * parser.
+ *
+ * A field reads or writes one member of the statement's configuration struct, at `offset`. The
+ * member's C type follows from the field's type (see enum field_type).
+ */
+#ifndef WEIR_FIELD_H
+#define WEIR_FIELD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "simtime.h"
+
+enum field_type {
+	FIELD_TIME,        /* simtime, ns:              40ms, 1.5us */
+	FIELD_RATE,        /* uint64_t, bit/s:          10mbit */
+	FIELD_BYTES,       /* uint64_t:                 15kB */
+	FIELD_LIMIT,       /* struct limit:             90kB, 100pkt, 50ms */
+	FIELD_PROBABILITY, /* probability_q63 (draw.h): 0.1%, 0.001 */
+	FIELD_COUNT,       /* uint64_t, no unit:        1000 */
+	FIELD_WORD,        /* uint32_t, index in words: normal */
+	FIELD_SWITCH,      /* bool:                     on, off */
+	FIELD_FLAG,        /* bool:                     true when the bare keyword stands there */
+	FIELD_IPV4,        /* uint32_t, network order:  192.0.2.1 */
+	FIELD_IPV6,        /* uint8_t[16]:              2001:db8::1 */
+	FIELD_TEXT,        /* char *, owned by the conf: a file name; quoted if it has spaces */
+};
+
+enum limit_unit { LIMIT_NONE, LIMIT_BYTES, LIMIT_PACKETS, LIMIT_TIME };
+
+/* How much a queue may hold: bytes, packets, or the time that it takes to send at the rate. */
+struct limit {
+	uint64_t value; /* bytes, packets or ns */
+	uint32_t unit;  /* enum limit_unit */
+};
+
+#define FIELD_POSITIONAL 0x1 /* stands without its name, in the order of the table */
+#define FIELD_REQUIRED   0x2
+#define FIELD_REST       0x4 /* FIELD_TEXT, positional, last: takes the rest of the line */
+
+struct field {
+	const char *name;
+	enum field_type type;
+	uint32_t flags;
+	uint32_t offset;
+	uint64_t min, max;        /* of the value in the unit above; 0, 0: any */
+	uint64_t initial;         /* what it is when not given */
+	const char *const *words; /* FIELD_WORD: the words, ended by NULL */
+	const char *help;         /* one line, without a full stop */
+};
+
+/* Tables end with this row. */
+#define FIELD_END                                                                                  \
+	{                                                                                          \
+		.name = NULL                                                                       \
+	}
+
+/* The first member of every configuration struct. Bit i of `given`: field i of the table was
+ * written by the user (others hold `initial` and are not printed). */
+struct statement;
+struct conf {
+	const struct statement *statement;
+	uint64_t given;
+};
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "histogram.h"
+
+#include <string.h>
+
+void histogram_clear(struct histogram *h)
+{
+	memset(h, 0, sizeof(*h));
+}
+
+uint64_t histogram_bucket_floor(uint32_t bucket)
+{
+	if (bucket < 2 * HISTOGRAM_SUB)
+		return bucket;
+	uint32_t shift = (bucket >> HISTOGRAM_SUB_BITS) - 1;
+
+	return (uint64_t)(bucket - (shift << HISTOGRAM_SUB_BITS)) << shift;
+}
+
+uint64_t histogram_percentile(const struct histogram *h, uint32_t per_million)
+{
+	uint64_t seen = 0;
+	uint64_t rank;
+
+	if (h->count == 0)
+		return 0;
+	rank = (uint64_t)(((unsigned __int128)h->count * per_million + 999999) / 1000000);
+	if (rank == 0)
+		return h->min;
+	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		seen += h->bucket[i];
+		if (seen >= rank) {
+			uint64_t low = histogram_bucket_floor(i);
+			uint64_t high = histogram_bucket_floor(i + 1);
+			uint64_t middle = low + (high - low) / 2;
+
+			if (middle < h->min)
+				return h->min;
+			return middle > h->max ? h->max : middle;
+		}
+	}
+	return h->max;
+}
+
+void histogram_merge(struct histogram *into, const struct histogram *from)
+{
+	if (from->count == 0)
+		return;
+	if (into->count == 0 || from->min < into->min)
+		into->min = from->min;
+	if (from->max > into->max)
+		into->max = from->max;
+	into->count += from->count;
+	into->sum += from->sum;
+	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+		into->bucket[i] += from->bucket[i];
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A histogram of nanoseconds in the manner of HDR: 32 buckets an octave, so that a percentile is
+ * right to 1.6 %; least and greatest value are kept exactly, and percentiles are clamped to them,
+ * so a constant delay reads exactly as it is. From 0 to 2^48 ns (78 hours); larger values fall into
+ * the last bucket and stay exact in `max`.
+ *
+ * Thread: one writer, the owner; readers may see values a moment old (each word is written whole).
+ */
+#ifndef WEIR_HISTOGRAM_H
+#define WEIR_HISTOGRAM_H
+
+#include <stdint.h>
+
+#define HISTOGRAM_SUB_BITS 5
+#define HISTOGRAM_SUB      (1u << HISTOGRAM_SUB_BITS)
+#define HISTOGRAM_BUCKETS  (HISTOGRAM_SUB * (48 - HISTOGRAM_SUB_BITS + 1))
+
+struct histogram {
+	uint64_t count;
+	uint64_t min, max;
+	uint64_t sum;
+	uint64_t bucket[HISTOGRAM_BUCKETS];
+};
+
+static inline uint32_t histogram_bucket_of(uint64_t value)
+{
+	if (value < HISTOGRAM_SUB)
+		return (uint32_t)value;
+	if (value >> 48)
+		return HISTOGRAM_BUCKETS - 1;
+	uint32_t shift = 63u - (uint32_t)__builtin_clzll(value) - HISTOGRAM_SUB_BITS;
+
+	return (shift << HISTOGRAM_SUB_BITS) + (uint32_t)(value >> shift);
+}
+
+/* Adds the value `times` times. */
+static inline void histogram_add(struct histogram *h, uint64_t value, uint64_t times)
+{
+	if (h->count == 0 || value < h->min)
+		h->min = value;
+	if (value > h->max)
+		h->max = value;
+	h->sum += value * times;
+	h->bucket[histogram_bucket_of(value)] += times;
+	h->count += times;
+}
+
+void histogram_clear(struct histogram *h);
+/* The least value of a bucket: bucket i holds [floor(i), floor(i + 1)). */
+uint64_t histogram_bucket_floor(uint32_t bucket);
+/* The value below which `per_million` of the counts lie: 500000 is the median. 0 when empty. */
+uint64_t histogram_percentile(const struct histogram *h, uint32_t per_million);
+void histogram_merge(struct histogram *into, const struct histogram *from);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Between mbufs and held packets: a small frame is copied and its mbuf goes back, a large one stays
+ * in its mbuf. Where the line lies is `copy_bytes_max` (measured: docs/performance.md).
+ *
+ * Thread: the worker that owns the engine.
+ */
+#ifndef WEIR_HOLD_H
+#define WEIR_HOLD_H
+
+#include <string.h>
+
+#include <rte_mempool.h>
+
+#include "log.h"
+#include "packet.h"
+
+#define HOLD_COPY_BYTES_DEFAULT 512
+
+/* What a worker's clouds hold packets with. */
+struct holder {
+	struct arena arena;
+	struct rte_mempool *pool;
+	uint32_t copy_bytes_max;
+	/* mbufs whose frames were copied, to go back to the pool together */
+	uint32_t n_spent;
+	struct rte_mbuf *spent[BURST_ROOM];
+};
+
+/* Copies in whole blocks: both sides have room for a block beyond the frame's end. */
+static inline void hold_copy(uint8_t *to, const uint8_t *from, uint32_t bytes)
+{
+	memcpy(to, from, COPY_BLOCK_BYTES);
+	for (uint32_t done = COPY_BLOCK_BYTES; done < bytes; done += COPY_BLOCK_BYTES)
+		memcpy(to + done, from + done, COPY_BLOCK_BYTES);
+}
+
+/* Whether the frame can be copied block by block, and its mbuf given back as it is. */
+static inline bool hold_copies(const struct holder *holder, const struct rte_mbuf *mbuf)
+{
+	return mbuf->data_len <= holder->copy_bytes_max && mbuf->nb_segs == 1 &&
+	       (uint32_t)mbuf->data_off + mbuf->data_len + COPY_BLOCK_BYTES <= mbuf->buf_len;
+}
+
+static inline uint32_t hold_stored_bytes(bool copied, const struct rte_mbuf *mbuf)
+{
+	return copied ? mbuf->data_len : (uint32_t)sizeof(struct rte_mbuf *);
+}
+
+/* Back to the pool with all that was copied. */
+static inline void hold_flush(struct holder *holder)
+{
+	if (holder->n_spent) {
+		rte_mempool_put_bulk(holder->pool, (void **)holder->spent, holder->n_spent);
+		holder->n_spent = 0;
+	}
+}
+
+static inline void hold_spend(struct holder *holder, struct rte_mbuf *mbuf)
+{
+	if (likely(mbuf->pool == holder->pool && rte_mbuf_refcnt_read(mbuf) == 1 &&
+	           RTE_MBUF_DIRECT(mbuf))) {
+		if (unlikely(holder->n_spent == BURST_ROOM))
+			hold_flush(holder);
+		holder->spent[holder->n_spent++] = mbuf;
+	} else {
+		rte_pktmbuf_free(mbuf);
+	}
+}
+
+/* Moves the packet into the record; the mbuf belongs to the record, or goes back at hold_flush. */
+static inline void hold_fill(struct holder *holder, struct held *held, bool copied,
+                             struct rte_mbuf *mbuf, uint32_t wire_bytes)
+{
+	held->wire_bytes = wire_bytes;
+	if (copied) {
+		held->stored_bytes = mbuf->data_len;
+		held->flags = 0;
+		hold_copy(held->data, rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len);
+		hold_spend(holder, mbuf);
+	} else {
+		held->stored_bytes = sizeof(mbuf);
+		held->flags = HELD_MBUF;
+		memcpy(held->data, &mbuf, sizeof(mbuf));
+	}
+}
+
+/* The record's packet in an mbuf; `fresh` comes from the pool (raw), and is used for a copied frame
+ * only. */
+static inline struct rte_mbuf *hold_mbuf(const struct held *held, struct rte_mbuf *fresh)
+{
+	struct packet *packet;
+	struct rte_mbuf *mbuf = fresh;
+
+	if (held->flags & HELD_MBUF) {
+		mbuf = held_mbuf(held);
+	} else {
+		mbuf->data_off = RTE_PKTMBUF_HEADROOM;
+		mbuf->ol_flags = 0;
+		mbuf->packet_type = 0;
+		mbuf->data_len = held->stored_bytes;
+		mbuf->pkt_len = held->stored_bytes;
+		hold_copy(rte_pktmbuf_mtod(mbuf, uint8_t *), held->data, held->stored_bytes);
+	}
+	packet = packet_of(mbuf);
+	packet->t_ns = held->t_ns;
+	packet->wire_bytes = held->wire_bytes;
+	packet->flags = (uint8_t)held->flags;
+	return mbuf;
+}
+
+#endif

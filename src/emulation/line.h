@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The line: propagation. Holds packets from the instant when they enter to the instant when they
+ * are due at the other end (delay.h has the model).
+ *
+ * A line that keeps order is a log: due times do not decrease. A line that allows overtaking, or
+ * whose packets leave at a port where other clouds' packets leave too, puts them on a wheel. A line
+ * that was changed while packets are on the way may have some in both.
+ *
+ * Thread: the worker that owns the cloud.
+ */
+#ifndef WEIR_LINE_H
+#define WEIR_LINE_H
+
+#include <stdbool.h>
+
+#include "distribution.h"
+#include "draw.h"
+#include "hold.h"
+#include "wheel.h"
+
+/* What control prepares for a line; the line takes it over as a whole. */
+struct line_conf {
+	simtime delay_ns;
+	const struct distribution *jitter; /* owned by the change that brought it; NULL: none */
+	bool allow_overtaking;             /* order allow */
+};
+
+struct line {
+	struct log log;
+	struct wheel *wheel;  /* its own; NULL as long as it was not needed */
+	struct wheel *shared; /* the engine's, where all packets go; NULL: not shared */
+	uint32_t cloud;       /* index, written into the records */
+	struct line_conf conf;
+	struct draw_key key;
+	uint64_t drawn;
+	simtime last_due; /* the latest due time so far: order keep never goes below it */
+	uint64_t held;    /* packets on this line, wherever they are */
+};
+
+/* When a packet that enters at `t` is due. */
+static inline simtime line_due(struct line *line, simtime t)
+{
+	simtime due = t + line->conf.delay_ns;
+
+	if (line->conf.jitter) {
+		int64_t deviation =
+		        distribution_draw(line->conf.jitter, draw_u64(line->key, line->drawn++, 0));
+
+		if (deviation < 0 && (uint64_t)-deviation > line->conf.delay_ns)
+			due = t;
+		else
+			due += (uint64_t)deviation;
+	}
+	if (!line->conf.allow_overtaking)
+		due = simtime_max(due, line->last_due);
+	line->last_due = simtime_max(due, line->last_due);
+	return due;
+}
+
+/* Takes the packet. False: no memory; the packet is still the caller's. */
+bool line_push(struct line *line, struct holder *holder, struct rte_mbuf *mbuf, uint32_t wire_bytes,
+               uint8_t flags, simtime due);
+/* The same with a packet that a queue holds; the record there may be passed over then. */
+bool line_push_held(struct line *line, struct holder *holder, const struct held *held, simtime due);
+
+/* The earliest instant at which something may be due: exact for a log (see wheel_next). */
+static inline simtime line_next(const struct line *line)
+{
+	simtime next = line->log.records ? log_front(&line->log)->t_ns : SIMTIME_NEVER;
+
+	if (line->wheel)
+		next = simtime_min(next, wheel_next(line->wheel));
+	return next;
+}
+
+/* Whether there is anything here to pop: not on the shared wheel. */
+static inline bool line_is_empty(const struct line *line)
+{
+	return line->log.records == 0 && (!line->wheel || line->wheel->records == 0);
+}
+
+/* Up to `room` packets that are due at `now` or before, in the order of due times, as mbufs from
+ * the pool. Fewer when the pool is empty: the rest stays. Not for a shared wheel's packets. */
+uint32_t line_pop(struct line *line, struct holder *holder, simtime now, struct rte_mbuf **mbufs,
+                  simtime *due_ns, uint32_t room);
+
+/* Drops everything in the log and on a wheel of its own; returns how many packets that were. */
+uint64_t line_clear(struct line *line, struct holder *holder);
+
+#endif

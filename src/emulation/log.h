@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Held packets, in the order in which they were held: a log of records in chunks.
+ *
+ * Why: what makes holding a packet expensive is not the instructions but the cold memory of an mbuf
+ * that nobody has touched for the length of the delay. A small frame is copied out of its mbuf into
+ * the log, one record behind the other, and the mbuf goes back at once: a few thousand mbufs
+ * circulate and stay in the cache, the memory traffic of what is held is sequential, and the
+ * processor fetches it ahead. A large frame stays in its mbuf, and the record holds its address.
+ *
+ * A held packet is a `struct held *`, valid until it is popped. Nothing outside this file and
+ * hold.h assumes where its bytes are.
+ *
+ * Ownership: a log belongs to one worker; its chunks come from that worker's arena.
+ */
+#ifndef WEIR_LOG_H
+#define WEIR_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#include "arena.h"
+#include "simtime.h"
+
+struct held {
+	simtime t_ns;          /* in a queue: when it came; on a line: when it is due */
+	uint32_t wire_bytes;   /* length on the wire */
+	uint16_t stored_bytes; /* of `data`: the frame, or the address of its mbuf */
+	uint16_t flags;        /* HELD_..., and the low byte is struct packet's flags */
+	uint32_t cloud;        /* index of the cloud that holds it */
+	union {
+		uint32_t number; /* in a queue: low half of the packet's number */
+		uint32_t next;   /* on a wheel: the next of its slot (wheel.h) */
+	};
+	uint8_t data[];
+};
+
+#define HELD_MBUF  0x0100 /* data is a struct rte_mbuf * */
+#define HELD_TIMER 0x0200 /* no packet: wakes the link of its cloud */
+
+struct log {
+	uint8_t *read, *read_end; /* read_end: end of the first chunk, NULL while it is the last */
+	uint8_t *write, *limit;
+	struct chunk *head, *tail;
+	uint64_t records;
+};
+
+static inline uint32_t held_bytes(uint32_t stored_bytes)
+{
+	return (uint32_t)sizeof(struct held) + RTE_ALIGN_CEIL(stored_bytes, 8u);
+}
+
+static inline struct rte_mbuf *held_mbuf(const struct held *held)
+{
+	return *(struct rte_mbuf *const *)(const void *)held->data;
+}
+
+/* The largest frame that a chunk can take. */
+#define LOG_STORED_MAX (CHUNK_BYTES - sizeof(struct chunk) - sizeof(struct held) - COPY_BLOCK_BYTES)
+
+/* Goes on to another chunk. False: the arena is empty. */
+bool log_extend(struct log *log, struct arena *arena);
+/* Gives the first chunk back: everything in it was read. */
+void log_next_chunk(struct log *log, struct arena *arena);
+/* Gives all chunks back; what the records own must have been taken before. */
+void log_clear(struct log *log, struct arena *arena);
+
+/* Room for a record at the end; NULL: no memory. The caller fills it in. */
+static inline struct held *log_append(struct log *log, struct arena *arena, uint32_t stored_bytes)
+{
+	uint32_t bytes = held_bytes(stored_bytes);
+	struct held *held;
+
+	if (unlikely((size_t)(log->limit - log->write) < bytes)) {
+		if (!log_extend(log, arena))
+			return NULL;
+	}
+	held = (struct held *)log->write;
+	log->write += bytes;
+	log->records++;
+	return held;
+}
+
+/* The oldest record; only when records > 0. */
+static inline struct held *log_front(const struct log *log)
+{
+	return (struct held *)log->read;
+}
+
+/* Passes over the oldest record. Its memory stays readable until the next append. */
+static inline void log_pop(struct log *log, struct arena *arena)
+{
+	log->read += held_bytes(log_front(log)->stored_bytes);
+	if (--log->records == 0) {
+		/* Start over in the chunk that is warm; it is the last, hence the only one. */
+		log->read = log->write = log->head->records;
+	} else if (log->read == log->read_end) {
+		log_next_chunk(log, arena);
+	}
+}
+
+#endif

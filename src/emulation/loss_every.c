@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "loss_every.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cloud.h"
+
+struct loss_every {
+	struct stage stage;
+	uint64_t every, burst;
+	uint64_t position; /* in the period of every - 1 + burst packets */
+};
+
+static uint16_t loss_every_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	struct loss_every *loss = (struct loss_every *)stage;
+	uint64_t period = loss->every - 1 + loss->burst;
+	uint16_t kept = 0;
+
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		if (loss->position < loss->every - 1)
+			packets[kept++] = packets[i];
+		else
+			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
+		if (++loss->position == period)
+			loss->position = 0;
+	}
+	return kept;
+}
+
+static int loss_every_make(const struct conf *conf, struct stage **stage)
+{
+	const struct loss_every_conf *every = (const struct loss_every_conf *)conf;
+	struct loss_every *loss = calloc(1, sizeof(*loss));
+
+	if (!loss)
+		return -ENOMEM;
+	loss->stage.process = loss_every_process;
+	loss->every = every->every;
+	loss->burst = every->burst;
+	*stage = &loss->stage;
+	return 0;
+}
+
+static void loss_every_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static const struct field loss_every_fields[] = {
+        {.name = "every",
+         .type = FIELD_COUNT,
+         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+         .offset = offsetof(struct loss_every_conf, every),
+         .min = 1,
+         .max = LOSS_EVERY_MAX,
+         .help = "the packet of the period with which the loss begins"},
+        {.name = "burst",
+         .type = FIELD_COUNT,
+         .offset = offsetof(struct loss_every_conf, burst),
+         .min = 1,
+         .max = LOSS_EVERY_BURST_MAX,
+         .initial = 1,
+         .help = "how many packets in a row are lost then"},
+        FIELD_END,
+};
+
+const struct statement loss_every_statement = {
+        .name = "loss",
+        .variant = "every",
+        .help = "of each N - 1 + B packets the last B are lost",
+        .role = ROLE_STAGE,
+        .fields = loss_every_fields,
+        .conf_bytes = sizeof(struct loss_every_conf),
+        .make = loss_every_make,
+        .free = loss_every_free,
+};

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What weir knows of a packet beside its bytes. It lies in the private area of the mbuf, so every
+ * mempool that feeds the engine is made with PACKET_PRIVATE_BYTES of it.
+ *
+ * Ownership: whoever owns the mbuf. Written at ingress, before the engine sees the packet.
+ */
+#ifndef WEIR_PACKET_H
+#define WEIR_PACKET_H
+
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#include "simtime.h"
+
+/* The most packets that one call hands to the engine, and the room a stage may fill: a stage that
+ * copies packets can give back more than it got. */
+#define BURST_MAX  32
+#define BURST_ROOM (2 * BURST_MAX)
+
+struct packet {
+	simtime t_ns;        /* the instant of its latest event */
+	uint64_t number;     /* ordinal at its ingress port, from 1 */
+	uint32_t wire_bytes; /* length on the wire; more than the mbuf holds if a capture cut it */
+	uint16_t port;       /* ingress port, index in the scenario */
+	uint8_t flags;
+	uint8_t reserved;
+};
+
+#define PACKET_COPY      0x01 /* made by a duplicator: it never meets one again */
+#define PACKET_GENERATED 0x02 /* made by weir itself: a quench, an ICMP answer */
+
+#define PACKET_PRIVATE_BYTES RTE_ALIGN_CEIL(sizeof(struct packet), RTE_MBUF_PRIV_ALIGN)
+
+static inline struct packet *packet_of(struct rte_mbuf *mbuf)
+{
+	return (struct packet *)rte_mbuf_to_priv(mbuf);
+}
+
+#endif

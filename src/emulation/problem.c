@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdarg.h>
+
+#include "stage.h"
+
+void problem_set(struct problem *problem, int field, const char *format, ...)
+{
+	va_list arguments;
+
+	problem->field = field;
+	va_start(arguments, format);
+	__builtin_vsnprintf(problem->text, sizeof(problem->text), format, arguments);
+	va_end(arguments);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `rate`: the configuration of a cloud's link.
+ *
+ * Models: a serialising link of R bit/s behind a queue. `leaky-bucket`: bits leave evenly, a packet
+ * of L bytes leaves at max(arrival, last departure) + 8L/R. `token-bucket burst B`: packets leave
+ * at once as long as no more than B bytes are ahead of the even flow (RFC 2697's bucket used as a
+ * shaper; the virtual scheduling form of ITU-T I.371: TAT = max(TAT, t) + 8L/R, sent at
+ * max(t, TAT - 8B/R)). The leaky bucket is the token bucket of depth 0.
+ *
+ * Units: R 1 bit/s to 400 Gbit/s; B up to 1 GB; lengths are those of the Ethernet frame without
+ * preamble and FCS. The queue is limited in bytes, packets, or time (what the rate sends in that
+ * time); a packet being sent by the leaky bucket does not count as queued. Not given, the queue is
+ * the rate times the cloud's delay, at least RATE_QUEUE_BYTES_MIN.
+ */
+#ifndef WEIR_RATE_H
+#define WEIR_RATE_H
+
+#include "stage.h"
+
+#define RATE_BPS_MAX         UINT64_C(400000000000)
+#define RATE_BURST_MAX       UINT64_C(1000000000)
+#define RATE_QUEUE_BYTES_MIN UINT64_C(64000)
+
+enum rate_algorithm { RATE_LEAKY_BUCKET, RATE_TOKEN_BUCKET };
+
+struct rate_conf {
+	struct conf conf;
+	uint64_t rate_bps;
+	uint32_t algorithm; /* enum rate_algorithm */
+	uint64_t burst_bytes;
+	struct limit queue;
+};
+
+extern const struct statement rate_statement;
+
+/* The queue in force for this cloud: as given, or sized from rate x delay. */
+struct limit rate_queue(const struct rate_conf *conf, const struct cloud_conf *cloud);
+
+#endif

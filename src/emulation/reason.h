@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Why a packet was not delivered: one list, from which the enum, the names in JSON, the log and
+ * the help are made.
+ *
+ * Each reason is of one kind, so that an emulated loss and a loss of the emulator itself never
+ * share a counter:
+ *   EMULATED    the scenario asked for it
+ *   CONGESTION  an emulated queue had no room, or its AQM said so
+ *   REAL        weir could not do what was asked: a warning to the operator
+ */
+#ifndef WEIR_REASON_H
+#define WEIR_REASON_H
+
+#define REASONS(X)                                                                                 \
+	X(LOSS, "loss", EMULATED, "the loss statement of the cloud")                               \
+	X(QUEUE_FULL, "queue-full", CONGESTION, "the queue of the link was full")                  \
+	X(NO_BUFFER, "no-buffer", REAL, "weir had no memory left to hold the packet")              \
+	X(TX_FULL, "tx-full", REAL, "the port did not take the packet within 100 ms of its time")  \
+	X(REMOVED, "removed", REAL, "the cloud was removed while it held the packet")
+
+enum reason {
+#define X(id, name, kind, help) REASON_##id,
+	REASONS(X)
+#undef X
+	        REASON_COUNT
+};
+
+enum reason_kind { REASON_EMULATED, REASON_CONGESTION, REASON_REAL };
+
+const char *reason_name(enum reason reason);
+const char *reason_help(enum reason reason);
+enum reason_kind reason_kind(enum reason reason);
+
+#endif

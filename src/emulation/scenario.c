@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scenario.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct scenario *scenario_make(void)
+{
+	return calloc(1, sizeof(struct scenario));
+}
+
+static void cloud_conf_free(struct cloud_conf *cloud)
+{
+	if (!cloud)
+		return;
+	for (uint32_t i = 0; i < cloud->n_confs; i++)
+		conf_free(cloud->confs[i]);
+	free(cloud);
+}
+
+static struct cloud_conf *cloud_conf_copy(const struct cloud_conf *cloud)
+{
+	struct cloud_conf *copy = malloc(sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	*copy = *cloud;
+	for (copy->n_confs = 0; copy->n_confs < cloud->n_confs; copy->n_confs++) {
+		copy->confs[copy->n_confs] = conf_copy(cloud->confs[copy->n_confs]);
+		if (!copy->confs[copy->n_confs]) {
+			cloud_conf_free(copy);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
+struct scenario *scenario_copy(const struct scenario *scenario)
+{
+	struct scenario *copy = scenario_make();
+
+	if (!copy)
+		return NULL;
+	copy->seed = scenario->seed;
+	copy->seed_given = scenario->seed_given;
+	for (uint32_t i = 0; i < scenario->n_ports; i++) {
+		if (scenario_add_port(copy, scenario->ports[i].name, scenario->ports[i].device))
+			goto err_copy;
+	}
+	copy->clouds = calloc(scenario->n_clouds + 1, sizeof(struct cloud_conf *));
+	if (!copy->clouds)
+		goto err_copy;
+	for (; copy->n_clouds < scenario->n_clouds; copy->n_clouds++) {
+		copy->clouds[copy->n_clouds] = cloud_conf_copy(scenario->clouds[copy->n_clouds]);
+		if (!copy->clouds[copy->n_clouds])
+			goto err_copy;
+	}
+	return copy;
+err_copy:
+	scenario_free(copy);
+	return NULL;
+}
+
+void scenario_free(struct scenario *scenario)
+{
+	if (!scenario)
+		return;
+	for (uint32_t i = 0; i < scenario->n_ports; i++)
+		free(scenario->ports[i].device);
+	for (uint32_t i = 0; i < scenario->n_clouds; i++)
+		cloud_conf_free(scenario->clouds[i]);
+	free(scenario->clouds);
+	free(scenario);
+}
+
+int scenario_find_port(const struct scenario *scenario, const char *name)
+{
+	for (uint32_t i = 0; i < scenario->n_ports; i++) {
+		if (strcmp(scenario->ports[i].name, name) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+int scenario_find_cloud(const struct scenario *scenario, const char *name)
+{
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		if (strcmp(scenario->clouds[i]->name, name) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+static bool name_taken(const struct scenario *scenario, const char *name)
+{
+	return scenario_find_port(scenario, name) >= 0 || scenario_find_cloud(scenario, name) >= 0;
+}
+
+int scenario_add_port(struct scenario *scenario, const char *name, const char *device)
+{
+	struct port_conf *port = &scenario->ports[scenario->n_ports];
+
+	if (name_taken(scenario, name))
+		return -EEXIST;
+	if (scenario->n_ports == SCENARIO_PORTS_MAX || strlen(name) >= SCENARIO_NAME_BYTES)
+		return -ENOSPC;
+	strcpy(port->name, name);
+	port->device = device ? strdup(device) : NULL;
+	if (device && !port->device)
+		return -ENOMEM;
+	scenario->n_ports++;
+	return 0;
+}
+
+int scenario_add_cloud(struct scenario *scenario, const char *name, const char *from,
+                       const char *to)
+{
+	struct cloud_conf **clouds;
+	struct cloud_conf *cloud;
+
+	if (name_taken(scenario, name))
+		return -EEXIST;
+	if (scenario->n_clouds == SCENARIO_CLOUDS_MAX || strlen(name) >= SCENARIO_NAME_BYTES ||
+	    strlen(from) >= SCENARIO_NAME_BYTES || strlen(to) >= SCENARIO_NAME_BYTES)
+		return -ENOSPC;
+	cloud = calloc(1, sizeof(*cloud));
+	clouds = realloc(scenario->clouds, (scenario->n_clouds + 1) * sizeof(struct cloud_conf *));
+	if (clouds)
+		scenario->clouds = clouds;
+	if (!cloud || !clouds) {
+		free(cloud);
+		return -ENOMEM;
+	}
+	strcpy(cloud->name, name);
+	strcpy(cloud->from, from);
+	strcpy(cloud->to, to);
+	scenario->clouds[scenario->n_clouds++] = cloud;
+	return 0;
+}
+
+void scenario_remove_cloud(struct scenario *scenario, uint32_t index)
+{
+	cloud_conf_free(scenario->clouds[index]);
+	scenario->n_clouds--;
+	memmove(&scenario->clouds[index], &scenario->clouds[index + 1],
+	        (scenario->n_clouds - index) * sizeof(struct cloud_conf *));
+}
+
+static int conf_index(const struct cloud_conf *cloud, const char *name)
+{
+	for (uint32_t i = 0; i < cloud->n_confs; i++) {
+		if (strcmp(cloud->confs[i]->statement->name, name) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+const struct conf *cloud_conf_get(const struct cloud_conf *cloud, const char *name)
+{
+	int i = conf_index(cloud, name);
+
+	return i < 0 ? NULL : cloud->confs[i];
+}
+
+int cloud_conf_put(struct cloud_conf *cloud, struct conf *conf)
+{
+	int i = conf_index(cloud, conf->statement->name);
+
+	if (i >= 0) {
+		conf_free(cloud->confs[i]);
+		cloud->confs[i] = conf;
+		return 0;
+	}
+	if (cloud->n_confs == CLOUD_CONFS_MAX)
+		return -ENOSPC;
+	cloud->confs[cloud->n_confs++] = conf;
+	return 0;
+}
+
+int cloud_conf_remove(struct cloud_conf *cloud, const char *name)
+{
+	int i = conf_index(cloud, name);
+
+	if (i < 0)
+		return -ENOENT;
+	conf_free(cloud->confs[i]);
+	cloud->n_confs--;
+	memmove(&cloud->confs[i], &cloud->confs[i + 1],
+	        (cloud->n_confs - (uint32_t)i) * sizeof(struct conf *));
+	return 0;
+}

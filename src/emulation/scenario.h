@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A scenario: what the user asked for, as data. The language (control/) makes and prints it, the
+ * engine builds clouds from it. It is a value: a change is made on a copy, checked as a whole, and
+ * then takes the place of the old one.
+ *
+ * Ownership: scenario_free gives back everything that hangs on it.
+ * Thread: control side only.
+ */
+#ifndef WEIR_SCENARIO_H
+#define WEIR_SCENARIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stage.h"
+
+#define SCENARIO_NAME_BYTES 32 /* with the final 0: letters, digits, '-', '_', '.' */
+#define SCENARIO_PORTS_MAX  64
+#define SCENARIO_CLOUDS_MAX 65536
+#define CLOUD_CONFS_MAX     32
+
+struct port_conf {
+	char name[SCENARIO_NAME_BYTES];
+	char *device; /* `net_af_packet0,iface=veth-a`, `0000:03:00.0`; NULL: bound by the command
+	                 line */
+};
+
+struct cloud_conf {
+	char name[SCENARIO_NAME_BYTES];
+	char from[SCENARIO_NAME_BYTES]; /* a port */
+	char to[SCENARIO_NAME_BYTES];   /* a port */
+	/* One configuration a statement name, in the order given; owned. The engine sorts stages by
+	 * the statement table, show prints in that order too. */
+	struct conf *confs[CLOUD_CONFS_MAX];
+	uint32_t n_confs;
+};
+
+struct scenario {
+	uint64_t seed;
+	bool seed_given;
+	struct port_conf ports[SCENARIO_PORTS_MAX];
+	uint32_t n_ports;
+	struct cloud_conf **clouds; /* owned, in the order of definition */
+	uint32_t n_clouds;
+};
+
+/* A configuration of the statement with every field at its initial value. NULL: no memory. */
+struct conf *conf_make(const struct statement *statement);
+struct conf *conf_copy(const struct conf *conf);
+void conf_free(struct conf *conf);
+/* Same statement and same value in every field. */
+bool conf_equal(const struct conf *a, const struct conf *b);
+
+struct scenario *scenario_make(void);
+struct scenario *scenario_copy(const struct scenario *scenario);
+void scenario_free(struct scenario *scenario);
+
+/* Index or -1. */
+int scenario_find_port(const struct scenario *scenario, const char *name);
+int scenario_find_cloud(const struct scenario *scenario, const char *name);
+/* 0, or -EEXIST (name taken by a port or a cloud), -ENOSPC, -ENOMEM. */
+int scenario_add_port(struct scenario *scenario, const char *name, const char *device);
+int scenario_add_cloud(struct scenario *scenario, const char *name, const char *from,
+                       const char *to);
+void scenario_remove_cloud(struct scenario *scenario, uint32_t index);
+
+/* The configuration of the statement called `name`, or NULL. */
+const struct conf *cloud_conf_get(const struct cloud_conf *cloud, const char *name);
+/* Puts `conf`, whose ownership passes, in the place of the one with its statement's name, if any.
+ * -ENOSPC when full. */
+int cloud_conf_put(struct cloud_conf *cloud, struct conf *conf);
+/* -ENOENT when there is none. */
+int cloud_conf_remove(struct cloud_conf *cloud, const char *name);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When the head of a queue may leave: a leaky bucket, or a token bucket of a depth.
+ *
+ * Model: the virtual scheduling algorithm (ITU-T I.371, GCRA) in units of work: a packet of L bytes
+ * is 8L x 10^9 units, the rate does R units a nanosecond, R in bit/s. `debt` is the work promised
+ * and not yet done. A packet may leave when debt + its work is at most the depth. Depth 0 is the
+ * leaky bucket: it leaves when all its bits are sent. Everything is an integer, so the rate is
+ * exact over any length of run: what an instant rounded up to a nanosecond has done too much
+ * is taken off the next packet's work. A change of rate in the middle of a packet is exact.
+ *
+ * Ranges: R 1 bit/s to 400 Gbit/s, L to 2^18, depth to 1 GB. Thread: the owner's.
+ */
+#ifndef WEIR_SHAPER_H
+#define WEIR_SHAPER_H
+
+#include <stdint.h>
+
+#include "simtime.h"
+
+#define SHAPER_WORK_PER_BYTE INT64_C(8000000000)
+#define SHAPER_WORK_MAX      INT64_C(9000000000000000000)
+
+struct shaper {
+	uint64_t rate_bps; /* 0: no limit */
+	int64_t depth_work;
+	int64_t debt_work; /* at `at` */
+	simtime at;
+};
+
+/* The work the shaper has done since `at` goes off the debt. */
+static inline void shaper_catch_up(struct shaper *shaper, simtime now)
+{
+	unsigned __int128 done = (unsigned __int128)(now - shaper->at) * shaper->rate_bps;
+
+	/* No debt is larger: what goes beyond it is as good as it. */
+	if (done > SHAPER_WORK_MAX)
+		done = SHAPER_WORK_MAX;
+	shaper->debt_work -= (int64_t)done;
+	shaper->at = now;
+}
+
+/* The queue was empty until now: work that was not asked for is not saved up. */
+static inline void shaper_idle_until(struct shaper *shaper, simtime now)
+{
+	shaper_catch_up(shaper, now);
+	if (shaper->debt_work < 0)
+		shaper->debt_work = 0;
+}
+
+/* When a packet that is at the head since `at` leaves. */
+static inline simtime shaper_departure(const struct shaper *shaper, uint32_t bytes)
+{
+	int64_t wait = shaper->debt_work + bytes * SHAPER_WORK_PER_BYTE - shaper->depth_work;
+
+	if (wait <= 0 || shaper->rate_bps == 0)
+		return shaper->at;
+	return shaper->at + ((uint64_t)wait + shaper->rate_bps - 1) / shaper->rate_bps;
+}
+
+/* It leaves. */
+static inline void shaper_depart(struct shaper *shaper, simtime now, uint32_t bytes)
+{
+	shaper_catch_up(shaper, now);
+	shaper->debt_work += bytes * SHAPER_WORK_PER_BYTE;
+}
+
+#endif

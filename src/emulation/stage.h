@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The contract of statements and stages.
+ *
+ * A *statement* is a row of the table in feedback/statements.c: a word of the scenario language
+ * (`loss`), perhaps a variant (`random`), its fields, and what it configures. The order of the rows
+ * is the order in which a packet meets the stages.
+ *
+ * A *stage* is the instance that treats packets in one cloud. It acts at the instant of arrival, on
+ * mbufs, and holds nothing. What holds packets (link, line) has statements too, but no stage.
+ *
+ * Making, by the control side, in any thread that owns no cloud:
+ *   check   looks at a configuration, changes nothing; 0, or -EINVAL with `problem` filled in
+ *   make    allocates and prepares a stage; 0 or -errno; may be slow, may read files
+ *   free    gives it back
+ * Running, by the worker that owns the cloud:
+ *   process owns all n packets, compacts the survivors in place, in order, and returns how many
+ *           there are; drops by cloud_drop() only. With packets added it may return more than n,
+ *           up to BURST_ROOM.
+ *   adopt   takes over from the stage that it replaces (same statement); optional. `drawn` has been
+ *           carried over already, so that a change never repeats random draws.
+ *
+ * Determinism: process() depends on the packets, their t_ns, and the stage's own state. Random
+ * draws come from draw_u64(stage->key, stage->drawn + i, lane): see draw.h.
+ */
+#ifndef WEIR_STAGE_H
+#define WEIR_STAGE_H
+
+#include <stdint.h>
+
+#include "draw.h"
+#include "field.h"
+#include "packet.h"
+
+struct cloud;
+struct cloud_conf;
+struct stage;
+
+/* What is wrong with a configuration, in a sentence that says what would be right; `field` is the
+ * index of the field to point at, or -1. */
+struct problem {
+	int field;
+	char text[240];
+};
+
+void problem_set(struct problem *problem, int field, const char *format, ...)
+        __attribute__((format(__printf__, 3, 4)));
+
+enum statement_role {
+	ROLE_STAGE, /* has a stage in the cloud */
+	ROLE_LINK,  /* rate, queue, AQM: configures the link */
+	ROLE_LINE,  /* delay: configures the line */
+	ROLE_CLOUD, /* a property of the cloud itself */
+};
+
+struct statement {
+	const char *name;    /* `loss` */
+	const char *variant; /* `random`, or NULL; statements of one name exclude each other */
+	const char *help;    /* one line */
+	enum statement_role role;
+	const struct field *fields;
+	size_t conf_bytes; /* of the struct that begins with struct conf */
+	/* `cloud` is the whole of the cloud's configuration, for statements that need another. */
+	int (*check)(const struct conf *conf, const struct cloud_conf *cloud,
+	             struct problem *problem);
+	/* ROLE_STAGE only */
+	int (*make)(const struct conf *conf, struct stage **stage);
+	void (*free)(struct stage *stage);
+	void (*adopt)(struct stage *stage, const struct stage *old);
+};
+
+struct stage {
+	uint16_t (*process)(struct stage *stage, struct rte_mbuf **packets, uint16_t n);
+	struct cloud *cloud; /* whose counters drops go to; set by the engine */
+	uint64_t drawn;      /* packets seen so far: the index of the next draw */
+	struct draw_key key; /* set by the engine from seed, cloud and statement */
+	const struct statement *statement;
+};
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The decision log: who wants to know the fate of every packet gives the engine a witness. Without
+ * one it costs nothing.
+ *
+ * A fate is told when it is decided: a delivery at the moment when its due time is fixed, which is
+ * before that time. With a witness, hand packets to the engine one at a time, and the order of
+ * the fates depends on nothing but the input.
+ */
+#ifndef WEIR_WITNESS_H
+#define WEIR_WITNESS_H
+
+#include <stdint.h>
+
+#include "reason.h"
+#include "simtime.h"
+
+enum fate_kind { FATE_DELIVERED, FATE_DROPPED };
+
+struct fate {
+	uint64_t packet; /* ordinal at its ingress port, from 1 */
+	uint32_t port;   /* ingress port, index in the scenario */
+	enum fate_kind kind;
+	enum reason reason;   /* FATE_DROPPED */
+	simtime t_in_ns;      /* arrival at the cloud */
+	simtime t_out_ns;     /* FATE_DELIVERED: when it leaves */
+	const char *cloud;    /* its name */
+	uint8_t flags;        /* PACKET_COPY, PACKET_GENERATED */
+	uint64_t queue_bytes; /* held by the link of the cloud at the decision */
+};
+
+struct witness {
+	void (*tell)(struct witness *witness, const struct fate *fate);
+};
+
+#endif
