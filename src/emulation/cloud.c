@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include <rte_prefetch.h>
-
 struct cloud *cloud_make(const char *name, uint32_t index, struct holder *holder,
                          struct witness *witness)
 {
@@ -209,29 +207,20 @@ void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 		for (uint16_t i = 0; i < n; i++)
 			enter_line(cloud, room[i]);
 	}
-	hold_flush(cloud->holder);
 }
 
 void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now)
 {
-	struct line *line = &cloud->line;
-	simtime due = line_due(line, now);
+	simtime due = line_due(&cloud->line, now);
 	uint64_t bytes = 0;
-	uint16_t lost = 0;
+	uint16_t held;
 
-	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *mbuf = mbufs[i];
-		uint32_t wire_bytes = mbuf->pkt_len;
-
-		bytes += wire_bytes;
-		if (unlikely(!line_push(line, cloud->holder, mbuf, wire_bytes, 0, due))) {
-			cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
-			lost++;
-		}
-	}
-	hold_flush(cloud->holder);
+	for (uint16_t i = 0; i < n; i++)
+		bytes += mbufs[i]->pkt_len;
 	cloud->counters.rx_packets += n;
 	cloud->counters.rx_bytes += bytes;
-	if (likely(n > lost))
-		histogram_add(&cloud->delay_ns, due - now, n - lost);
+	held = line_push_burst(&cloud->line, cloud->holder, mbufs, n, due);
+	histogram_add(&cloud->delay_ns, due - now, held);
+	for (uint16_t i = held; i < n; i++)
+		cloud_drop(cloud, mbufs[i], REASON_NO_BUFFER);
 }

@@ -59,6 +59,7 @@ void engine_free(struct engine *engine)
 		free(engine->roster->slots);
 	}
 	free(engine->roster);
+	hold_give_back(&engine->holder, 0);
 	scenario_free(engine->scenario);
 	free(engine);
 }
@@ -98,12 +99,13 @@ static void feed_starved(struct engine *engine)
 	}
 }
 
-static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf, simtime due)
+static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
+                  uint64_t wire_bytes, simtime due)
 {
 	struct outlet *outlet = &engine->ports[cloud->to_port].outlet;
 
 	cloud->counters.tx_packets++;
-	cloud->counters.tx_bytes += packet_of(mbuf)->wire_bytes;
+	cloud->counters.tx_bytes += wire_bytes;
 	outlet->due_ns[outlet->n] = due;
 	outlet->mbufs[outlet->n++] = mbuf;
 }
@@ -117,8 +119,8 @@ static bool outlet_full(const struct engine *engine, const struct cloud *cloud)
 static bool shared_execute(struct engine *engine, struct held *held, uint32_t *left)
 {
 	struct cloud *cloud = engine->roster->slots[held->cloud];
-	struct rte_mbuf *fresh = NULL;
 	simtime now = held->t_ns;
+	struct rte_mbuf *mbuf;
 
 	if (held->flags & HELD_TIMER) {
 		wheel_pop(engine->wheel);
@@ -132,10 +134,10 @@ static bool shared_execute(struct engine *engine, struct held *held, uint32_t *l
 	}
 	if (outlet_full(engine, cloud))
 		return false;
-	if (!(held->flags & HELD_MBUF) &&
-	    rte_mempool_get(engine->holder.pool, (void **)&fresh) != 0)
+	mbuf = hold_mbuf(&engine->holder, held);
+	if (unlikely(!mbuf))
 		return false;
-	leave(engine, cloud, hold_mbuf(held, fresh), now);
+	leave(engine, cloud, mbuf, held->wire_bytes, now);
 	wheel_pop(engine->wheel);
 	cloud->line.held--;
 	(*left)++;
@@ -168,13 +170,14 @@ static bool leftover_execute(struct engine *engine, struct cloud *cloud, simtime
                              uint32_t *left)
 {
 	struct rte_mbuf *mbuf;
+	uint64_t bytes = 0;
 	simtime due;
 
 	if (outlet_full(engine, cloud))
 		return false;
-	if (line_pop(&cloud->line, &engine->holder, now, &mbuf, &due, 1) == 0)
+	if (line_pop(&cloud->line, &engine->holder, now, &mbuf, &due, 1, &bytes) == 0)
 		return false;
-	leave(engine, cloud, mbuf, due);
+	leave(engine, cloud, mbuf, bytes, due);
 	(*left)++;
 	return true;
 }
@@ -212,9 +215,7 @@ static uint32_t direct_advance(struct engine *engine, struct cloud *cloud, simti
 
 	cloud_advance_link(cloud, now);
 	n = line_pop(&cloud->line, &engine->holder, now, &outlet->mbufs[outlet->n],
-	             &outlet->due_ns[outlet->n], OUTLET_ROOM - outlet->n);
-	for (uint32_t i = 0; i < n; i++)
-		bytes += packet_of(outlet->mbufs[outlet->n + i])->wire_bytes;
+	             &outlet->due_ns[outlet->n], OUTLET_ROOM - outlet->n, &bytes);
 	outlet->n += n;
 	cloud->counters.tx_packets += n;
 	cloud->counters.tx_bytes += bytes;

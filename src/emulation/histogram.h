@@ -37,6 +37,8 @@ static inline uint32_t histogram_bucket_of(uint64_t value)
 /* Adds the value `times` times. */
 static inline void histogram_add(struct histogram *h, uint64_t value, uint64_t times)
 {
+	if (times == 0)
+		return;
 	if (h->count == 0 || value < h->min)
 		h->min = value;
 	if (value > h->max)

@@ -16,15 +16,17 @@
 #include "packet.h"
 
 #define HOLD_COPY_BYTES_DEFAULT 512
+#define HOLD_SPARE_MAX          256
 
 /* What a worker's clouds hold packets with. */
 struct holder {
 	struct arena arena;
 	struct rte_mempool *pool;
 	uint32_t copy_bytes_max;
-	/* mbufs whose frames were copied, to go back to the pool together */
-	uint32_t n_spent;
-	struct rte_mbuf *spent[BURST_ROOM];
+	/* mbufs whose frames were copied, on a stack: the next packet that leaves takes the one
+	 * that is warmest. In a steady flow the pool is not asked at all. */
+	uint32_t n_spare;
+	struct rte_mbuf *spare[HOLD_SPARE_MAX];
 };
 
 /* Copies in whole blocks: both sides have room for a block beyond the frame's end. */
@@ -47,28 +49,38 @@ static inline uint32_t hold_stored_bytes(bool copied, const struct rte_mbuf *mbu
 	return copied ? mbuf->data_len : (uint32_t)sizeof(struct rte_mbuf *);
 }
 
-/* Back to the pool with all that was copied. */
-static inline void hold_flush(struct holder *holder)
+/* Gives back mbufs so that at most `keep` stay spare. */
+static inline void hold_give_back(struct holder *holder, uint32_t keep)
 {
-	if (holder->n_spent) {
-		rte_mempool_put_bulk(holder->pool, (void **)holder->spent, holder->n_spent);
-		holder->n_spent = 0;
+	if (holder->n_spare > keep) {
+		rte_mempool_put_bulk(holder->pool, (void **)&holder->spare[keep],
+		                     holder->n_spare - keep);
+		holder->n_spare = keep;
 	}
 }
 
+/* The frame was copied: the mbuf is spare. */
 static inline void hold_spend(struct holder *holder, struct rte_mbuf *mbuf)
 {
 	if (likely(mbuf->pool == holder->pool && rte_mbuf_refcnt_read(mbuf) == 1 &&
 	           RTE_MBUF_DIRECT(mbuf))) {
-		if (unlikely(holder->n_spent == BURST_ROOM))
-			hold_flush(holder);
-		holder->spent[holder->n_spent++] = mbuf;
+		if (unlikely(holder->n_spare == HOLD_SPARE_MAX))
+			hold_give_back(holder, HOLD_SPARE_MAX / 2);
+		holder->spare[holder->n_spare++] = mbuf;
 	} else {
 		rte_pktmbuf_free(mbuf);
 	}
 }
 
-/* Moves the packet into the record; the mbuf belongs to the record, or goes back at hold_flush. */
+/* Sees to it that there are spare mbufs for a burst; the pool may have none. */
+static inline void hold_provide(struct holder *holder)
+{
+	if (holder->n_spare == 0 &&
+	    rte_mempool_get_bulk(holder->pool, (void **)holder->spare, BURST_MAX) == 0)
+		holder->n_spare = BURST_MAX;
+}
+
+/* Moves the packet into the record; the mbuf belongs to the record, or is spare. */
 static inline void hold_fill(struct holder *holder, struct held *held, bool copied,
                              struct rte_mbuf *mbuf, uint32_t wire_bytes)
 {
@@ -85,16 +97,21 @@ static inline void hold_fill(struct holder *holder, struct held *held, bool copi
 	}
 }
 
-/* The record's packet in an mbuf; `fresh` comes from the pool (raw), and is used for a copied frame
- * only. */
-static inline struct rte_mbuf *hold_mbuf(const struct held *held, struct rte_mbuf *fresh)
+/* The record's packet in an mbuf, a spare one if the frame was copied; NULL: there is none. */
+static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct held *held)
 {
 	struct packet *packet;
-	struct rte_mbuf *mbuf = fresh;
+	struct rte_mbuf *mbuf;
 
-	if (held->flags & HELD_MBUF) {
+	if (unlikely(held->flags & HELD_MBUF)) {
 		mbuf = held_mbuf(held);
 	} else {
+		if (unlikely(holder->n_spare == 0)) {
+			hold_provide(holder);
+			if (holder->n_spare == 0)
+				return NULL;
+		}
+		mbuf = holder->spare[--holder->n_spare];
 		mbuf->data_off = RTE_PKTMBUF_HEADROOM;
 		mbuf->ol_flags = 0;
 		mbuf->packet_type = 0;

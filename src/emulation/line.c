@@ -52,36 +52,67 @@ bool line_push_held(struct line *line, struct holder *holder, const struct held 
 	return true;
 }
 
-/* The common case: one log. Records are in sequence, so the processor fetches them ahead, but for
- * the jump to another chunk. */
+uint16_t line_push_burst(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
+                         uint16_t n, simtime due)
+{
+	uint16_t i;
+
+	for (i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = mbufs[i];
+		bool copied = hold_copies(holder, mbuf);
+		struct held *held =
+		        log_append(&line->log, &holder->arena, hold_stored_bytes(copied, mbuf));
+
+		if (unlikely(!held))
+			break;
+		held->t_ns = due;
+		held->cloud = line->cloud;
+		hold_fill(holder, held, copied, mbuf, mbuf->pkt_len);
+	}
+	line->held += i;
+	return i;
+}
+
+/* Fetches what will be popped when the log has gone one chunk further: the processor's own
+ * prefetching ends at the chunk. */
+static inline void log_fetch_ahead(const struct log *log, const struct held *held)
+{
+	const uint8_t *next = (const uint8_t *)log->head->next;
+
+	if (likely(next != NULL)) {
+		const uint8_t *ahead = next + ((const uint8_t *)held - (uint8_t *)log->head);
+
+		rte_prefetch0(ahead);
+		rte_prefetch0(ahead + RTE_CACHE_LINE_SIZE);
+	}
+}
+
+/* The common case: one log. */
 static uint32_t log_pop_due(struct line *line, struct holder *holder, simtime now,
-                            struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room)
+                            struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room,
+                            uint64_t *bytes)
 {
 	struct log *log = &line->log;
-	struct rte_mbuf *fresh[BURST_MAX];
-	uint32_t n = 0, used = 0, got = 0;
+	uint64_t sum = 0;
+	uint32_t n = 0;
 
 	while (n < room && log->records) {
 		const struct held *held = log_front(log);
+		struct rte_mbuf *mbuf;
 
 		if (held->t_ns > now)
 			break;
-		if (!(held->flags & HELD_MBUF) && used == got) {
-			got = RTE_MIN(room - n, (uint32_t)BURST_MAX);
-			used = 0;
-			if (rte_mempool_get_bulk(holder->pool, (void **)fresh, got)) {
-				got = 0;
-				break;
-			}
-		}
+		log_fetch_ahead(log, held);
+		mbuf = hold_mbuf(holder, held);
+		if (unlikely(!mbuf))
+			break;
+		sum += held->wire_bytes;
 		due_ns[n] = held->t_ns;
-		mbufs[n++] = hold_mbuf(held, held->flags & HELD_MBUF ? NULL : fresh[used++]);
-		rte_prefetch0((const uint8_t *)held + 1024);
+		mbufs[n++] = mbuf;
 		log_pop(log, &holder->arena);
 	}
-	if (used < got)
-		rte_mempool_put_bulk(holder->pool, (void **)&fresh[used], got - used);
 	line->held -= n;
+	*bytes += sum;
 	return n;
 }
 
@@ -95,29 +126,29 @@ static bool wheel_is_next(struct line *line, simtime now)
 }
 
 uint32_t line_pop(struct line *line, struct holder *holder, simtime now, struct rte_mbuf **mbufs,
-                  simtime *due_ns, uint32_t room)
+                  simtime *due_ns, uint32_t room, uint64_t *bytes)
 {
 	uint32_t n = 0;
 
 	if (!line->wheel || line->wheel->records == 0)
-		return log_pop_due(line, holder, now, mbufs, due_ns, room);
+		return log_pop_due(line, holder, now, mbufs, due_ns, room, bytes);
 	while (n < room) {
-		struct rte_mbuf *fresh = NULL;
 		const struct held *held;
+		struct rte_mbuf *mbuf;
 
 		if (!wheel_is_next(line, now)) {
-			if (line->log.records == 0 ||
-			    log_pop_due(line, holder, now, &mbufs[n], &due_ns[n], 1) == 0)
+			if (log_pop_due(line, holder, now, &mbufs[n], &due_ns[n], 1, bytes) == 0)
 				break;
 			n++;
 			continue;
 		}
 		held = wheel_front(line->wheel, now);
-		if (!(held->flags & HELD_MBUF) &&
-		    rte_mempool_get(holder->pool, (void **)&fresh) != 0)
+		mbuf = hold_mbuf(holder, held);
+		if (unlikely(!mbuf))
 			break;
+		*bytes += held->wire_bytes;
 		due_ns[n] = held->t_ns;
-		mbufs[n++] = hold_mbuf(held, fresh);
+		mbufs[n++] = mbuf;
 		wheel_pop(line->wheel);
 		line->held--;
 	}

@@ -61,6 +61,10 @@ static inline simtime line_due(struct line *line, simtime t)
 /* Takes the packet. False: no memory; the packet is still the caller's. */
 bool line_push(struct line *line, struct holder *holder, struct rte_mbuf *mbuf, uint32_t wire_bytes,
                uint8_t flags, simtime due);
+/* All of a burst that came at one instant. Returns how many there was memory for: the first ones.
+ */
+uint16_t line_push_burst(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
+                         uint16_t n, simtime due);
 /* The same with a packet that a queue holds; the record there may be passed over then. */
 bool line_push_held(struct line *line, struct holder *holder, const struct held *held, simtime due);
 
@@ -80,10 +84,11 @@ static inline bool line_is_empty(const struct line *line)
 	return line->log.records == 0 && (!line->wheel || line->wheel->records == 0);
 }
 
-/* Up to `room` packets that are due at `now` or before, in the order of due times, as mbufs from
- * the pool. Fewer when the pool is empty: the rest stays. Not for a shared wheel's packets. */
+/* Up to `room` packets that are due at `now` or before, in the order of due times; adds their
+ * lengths to `bytes`. Fewer when the pool has no mbufs: the rest stays. Not for packets on a shared
+ * wheel. */
 uint32_t line_pop(struct line *line, struct holder *holder, simtime now, struct rte_mbuf **mbufs,
-                  simtime *due_ns, uint32_t room);
+		  simtime *due_ns, uint32_t room, uint64_t *bytes);
 
 /* Drops everything in the log and on a wheel of its own; returns how many packets that were. */
 uint64_t line_clear(struct line *line, struct holder *holder);
