@@ -94,29 +94,40 @@ static void tell_delivery(const struct cloud *cloud, uint64_t number, uint32_t p
 	cloud->witness->tell(cloud->witness, &fate);
 }
 
-/* When a packet that enters the line at `t` is due; counts it if it overtakes another. */
-static simtime due_at(struct cloud *cloud, simtime t)
+/* Delays are often the same for a whole burst: they are counted together. */
+static void count_delays(struct cloud *cloud, const simtime *t_ns, const simtime *due_ns,
+                         uint16_t n)
 {
-	simtime last = cloud->line.last_due;
-	simtime due = line_due(&cloud->line, t);
+	uint16_t run = 1;
 
-	cloud->counters.reordered += due < last;
-	return due;
+	for (uint16_t i = 0; i < n; i += run) {
+		uint64_t delay = due_ns[i] - t_ns[i];
+
+		for (run = 1; i + run < n && due_ns[i + run] - t_ns[i + run] == delay;)
+			run++;
+		histogram_add(&cloud->delay_ns, delay, run);
+	}
 }
 
-static void enter_line(struct cloud *cloud, struct rte_mbuf *mbuf)
+static void enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 {
-	const struct packet packet = *packet_of(mbuf);
-	simtime due = due_at(cloud, packet.t_ns);
+	simtime t_ns[BURST_ROOM], due_ns[BURST_ROOM];
+	struct packet packet[BURST_ROOM];
+	uint16_t held;
 
-	if (unlikely(!line_push(&cloud->line, cloud->holder, mbuf, packet.wire_bytes, packet.flags,
-	                        due))) {
-		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
-		return;
-	}
-	if (unlikely(cloud->witness != NULL))
-		tell_delivery(cloud, packet.number, packet.port, packet.flags, packet.t_ns, due);
-	histogram_add(&cloud->delay_ns, due - packet.t_ns, 1);
+	for (uint16_t i = 0; i < n; i++)
+		t_ns[i] = packet_of(mbufs[i])->t_ns;
+	/* What is pushed is not the cloud's any more, and the witness is told afterwards. */
+	for (uint16_t i = 0; unlikely(cloud->witness != NULL) && i < n; i++)
+		packet[i] = *packet_of(mbufs[i]);
+	cloud->counters.reordered += line_due(&cloud->line, t_ns, n, due_ns);
+	held = line_push(&cloud->line, cloud->holder, mbufs, n, due_ns);
+	count_delays(cloud, t_ns, due_ns, held);
+	for (uint16_t i = 0; unlikely(cloud->witness != NULL) && i < held; i++)
+		tell_delivery(cloud, packet[i].number, packet[i].port, packet[i].flags, t_ns[i],
+		              due_ns[i]);
+	for (uint16_t i = held; i < n; i++)
+		cloud_drop(cloud, mbufs[i], REASON_NO_BUFFER);
 }
 
 /* The number of a packet in a queue: its low half is in the record, and no two packets that are
@@ -130,10 +141,12 @@ static void head_departs(struct cloud *cloud)
 {
 	struct link *link = &cloud->link;
 	const struct held *held = log_front(&link->queue);
-	simtime due = due_at(cloud, link->departure);
 	simtime t_in = held->t_ns;
-	bool pushed = line_push_held(&cloud->line, cloud->holder, held, due);
+	simtime due;
+	bool pushed;
 
+	cloud->counters.reordered += line_due(&cloud->line, &link->departure, 1, &due);
+	pushed = line_push_held(&cloud->line, cloud->holder, held, due);
 	if (unlikely(cloud->witness != NULL)) {
 		uint64_t number = number_near(cloud->latest_number, held->number);
 		uint8_t flags = (uint8_t)held->flags;
@@ -204,22 +217,22 @@ void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 		for (uint16_t i = 0; i < n; i++)
 			enter_link(cloud, room[i]);
 	} else {
-		for (uint16_t i = 0; i < n; i++)
-			enter_line(cloud, room[i]);
+		enter_line(cloud, room, n);
 	}
 }
 
 void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now)
 {
-	simtime due = line_due(&cloud->line, now);
 	uint64_t bytes = 0;
+	simtime due;
 	uint16_t held;
 
 	for (uint16_t i = 0; i < n; i++)
 		bytes += mbufs[i]->pkt_len;
 	cloud->counters.rx_packets += n;
 	cloud->counters.rx_bytes += bytes;
-	held = line_push_burst(&cloud->line, cloud->holder, mbufs, n, due);
+	line_due(&cloud->line, &now, 1, &due);
+	held = line_push_plain(&cloud->line, cloud->holder, mbufs, n, due);
 	histogram_add(&cloud->delay_ns, due - now, held);
 	for (uint16_t i = held; i < n; i++)
 		cloud_drop(cloud, mbufs[i], REASON_NO_BUFFER);

@@ -11,25 +11,82 @@ static struct wheel *wheel_for(const struct line *line)
 	return line->conf.allow_overtaking ? line->wheel : NULL;
 }
 
-bool line_push(struct line *line, struct holder *holder, struct rte_mbuf *mbuf, uint32_t wire_bytes,
-               uint8_t flags, simtime due)
+uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *due_ns)
 {
-	bool copied = hold_copies(holder, mbuf);
-	uint32_t stored = hold_stored_bytes(copied, mbuf);
-	struct wheel *wheel = wheel_for(line);
-	struct held *held = wheel ? wheel_append(wheel, due, stored)
-	                          : log_append(&line->log, &holder->arena, stored);
+	const struct line_conf *conf = &line->conf;
+	simtime last = line->last_due;
+	uint64_t draw[BURST_ROOM];
+	uint16_t overtaking = 0;
 
-	if (unlikely(!held))
-		return false;
-	held->t_ns = due;
-	held->cloud = line->cloud;
-	hold_fill(holder, held, copied, mbuf, wire_bytes);
-	held->flags |= flags;
-	if (wheel)
-		wheel_insert(wheel, held);
-	line->held++;
-	return true;
+	for (uint16_t i = 0; i < n; i++)
+		due_ns[i] = t_ns[i] + conf->delay_ns;
+	if (conf->jitter) {
+		draw_burst(line->key, line->drawn, 0, n, draw);
+		line->drawn += n;
+		for (uint16_t i = 0; i < n; i++) {
+			int64_t deviation = distribution_draw(conf->jitter, draw[i]);
+
+			if (deviation < -(int64_t)conf->delay_ns)
+				deviation = -(int64_t)conf->delay_ns;
+			due_ns[i] += (uint64_t)deviation;
+		}
+	}
+	for (uint16_t i = 0; i < n; i++) {
+		if (!conf->allow_overtaking)
+			due_ns[i] = simtime_max(due_ns[i], last);
+		overtaking += due_ns[i] < last;
+		last = simtime_max(due_ns[i], last);
+	}
+	line->last_due = last;
+	return overtaking;
+}
+
+uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
+                   const simtime *due_ns)
+{
+	struct wheel *wheel = wheel_for(line);
+	uint16_t i;
+
+	for (i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = mbufs[i];
+		const struct packet *packet = packet_of(mbuf);
+		bool copied = hold_copies(holder, mbuf);
+		uint32_t stored = hold_stored_bytes(copied, mbuf);
+		struct held *held = wheel ? wheel_append(wheel, due_ns[i], stored)
+		                          : log_append(&line->log, &holder->arena, stored);
+
+		if (unlikely(!held))
+			break;
+		held->t_ns = due_ns[i];
+		held->cloud = line->cloud;
+		hold_fill(holder, held, copied, mbuf, packet->wire_bytes);
+		held->flags |= packet->flags;
+		if (wheel)
+			wheel_insert(wheel, held);
+	}
+	line->held += i;
+	return i;
+}
+
+uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
+                         uint16_t n, simtime due)
+{
+	uint16_t i;
+
+	for (i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = mbufs[i];
+		bool copied = hold_copies(holder, mbuf);
+		struct held *held =
+		        log_append(&line->log, &holder->arena, hold_stored_bytes(copied, mbuf));
+
+		if (unlikely(!held))
+			break;
+		held->t_ns = due;
+		held->cloud = line->cloud;
+		hold_fill(holder, held, copied, mbuf, mbuf->pkt_len);
+	}
+	line->held += i;
+	return i;
 }
 
 bool line_push_held(struct line *line, struct holder *holder, const struct held *from, simtime due)
@@ -50,27 +107,6 @@ bool line_push_held(struct line *line, struct holder *holder, const struct held 
 		wheel_insert(wheel, held);
 	line->held++;
 	return true;
-}
-
-uint16_t line_push_burst(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
-                         uint16_t n, simtime due)
-{
-	uint16_t i;
-
-	for (i = 0; i < n; i++) {
-		struct rte_mbuf *mbuf = mbufs[i];
-		bool copied = hold_copies(holder, mbuf);
-		struct held *held =
-		        log_append(&line->log, &holder->arena, hold_stored_bytes(copied, mbuf));
-
-		if (unlikely(!held))
-			break;
-		held->t_ns = due;
-		held->cloud = line->cloud;
-		hold_fill(holder, held, copied, mbuf, mbuf->pkt_len);
-	}
-	line->held += i;
-	return i;
 }
 
 /* Fetches what will be popped when the log has gone one chunk further: the processor's own

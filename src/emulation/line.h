@@ -38,32 +38,16 @@ struct line {
 	uint64_t held;    /* packets on this line, wherever they are */
 };
 
-/* When a packet that enters at `t` is due. */
-static inline simtime line_due(struct line *line, simtime t)
-{
-	simtime due = t + line->conf.delay_ns;
+/* When packets that enter at these instants are due. Returns how many overtake another. */
+uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *due_ns);
 
-	if (line->conf.jitter) {
-		int64_t deviation =
-		        distribution_draw(line->conf.jitter, draw_u64(line->key, line->drawn++, 0));
-
-		if (deviation < 0 && (uint64_t)-deviation > line->conf.delay_ns)
-			due = t;
-		else
-			due += (uint64_t)deviation;
-	}
-	if (!line->conf.allow_overtaking)
-		due = simtime_max(due, line->last_due);
-	line->last_due = simtime_max(due, line->last_due);
-	return due;
-}
-
-/* Takes the packet. False: no memory; the packet is still the caller's. */
-bool line_push(struct line *line, struct holder *holder, struct rte_mbuf *mbuf, uint32_t wire_bytes,
-               uint8_t flags, simtime due);
-/* All of a burst that came at one instant. Returns how many there was memory for: the first ones.
- */
-uint16_t line_push_burst(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
+/* Takes packets that are due then; their struct packet is filled in. Returns how many there was
+ * memory for: the first ones; the others are still the caller's. */
+uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
+                   const simtime *due_ns);
+/* The same for a burst that is due at one instant and keeps order, on a line that is not shared;
+ * needs no struct packet. */
+uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
                          uint16_t n, simtime due);
 /* The same with a packet that a queue holds; the record there may be passed over then. */
 bool line_push_held(struct line *line, struct holder *holder, const struct held *held, simtime due);
@@ -88,7 +72,7 @@ static inline bool line_is_empty(const struct line *line)
  * lengths to `bytes`. Fewer when the pool has no mbufs: the rest stays. Not for packets on a shared
  * wheel. */
 uint32_t line_pop(struct line *line, struct holder *holder, simtime now, struct rte_mbuf **mbufs,
-		  simtime *due_ns, uint32_t room, uint64_t *bytes);
+                  simtime *due_ns, uint32_t room, uint64_t *bytes);
 
 /* Drops everything in the log and on a wheel of its own; returns how many packets that were. */
 uint64_t line_clear(struct line *line, struct holder *holder);
