@@ -124,6 +124,11 @@ static int stage_prepare(const struct engine *engine, struct cloud_change *item,
 		stage->cloud = item->cloud;
 		stage->statement = statement;
 		stage->key = key_for(engine, item->cloud, statement);
+		error = statement->ready ? statement->ready(stage, conf) : 0;
+		if (error) {
+			statement->free(stage);
+			return error;
+		}
 		fresh = true;
 	}
 	while (at > 0 && statement_rank(engine, item->stages[at - 1]->statement) > rank) {
@@ -398,6 +403,7 @@ static void cloud_apply(struct engine *engine, struct cloud_change *item, simtim
 
 	if (!item->added)
 		cloud_advance_link(cloud, now);
+	cloud->origin_ns = engine->origin_ns;
 	cloud->closing |= item->closing;
 	if (item->wheel) {
 		cloud->line.wheel = item->wheel;
@@ -428,6 +434,10 @@ void engine_apply(struct engine *engine, struct change *change, simtime now)
 {
 	struct roster *roster = engine->roster;
 
+	if (!engine->begun) {
+		engine->begun = true;
+		engine->origin_ns = now;
+	}
 	if (change->wheel) {
 		engine->wheel = change->wheel;
 		change->wheel = NULL;

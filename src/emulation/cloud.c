@@ -77,6 +77,17 @@ void cloud_drop(struct cloud *cloud, struct rte_mbuf *mbuf, enum reason reason)
 	rte_pktmbuf_free(mbuf);
 }
 
+void cloud_drop_copy(struct cloud *cloud, struct rte_mbuf *original)
+{
+	const struct packet *packet = packet_of(original);
+
+	cloud->counters.duplicated++;
+	cloud->counters.drops[REASON_NO_BUFFER]++;
+	if (unlikely(cloud->witness != NULL))
+		tell_drop(cloud, packet->number, packet->port,
+		          (uint8_t)(packet->flags | PACKET_COPY), packet->t_ns, REASON_NO_BUFFER);
+}
+
 static void tell_delivery(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
                           simtime t_in, simtime due)
 {

@@ -25,6 +25,8 @@ struct cloud {
 	uint16_t n_stages;
 	uint32_t index;
 	uint32_t to_port;
+	simtime origin_ns; /* the run's beginning: when the first scenario came into force. Live it
+	                    * is 0, in a replay the first packet of the captures */
 	struct line line;
 	struct counters counters;
 	struct link link;
@@ -54,6 +56,10 @@ void cloud_advance_link(struct cloud *cloud, simtime now);
 
 /* Frees the packet and counts it. For stages, and for whatever cannot hold it. */
 void cloud_drop(struct cloud *cloud, struct rte_mbuf *mbuf, enum reason reason);
+
+/* A copy of this packet that could not be made: counts it as made, and dropped for want of memory.
+ * The packet itself is the caller's still. */
+void cloud_drop_copy(struct cloud *cloud, struct rte_mbuf *original);
 
 static inline uint64_t cloud_held(const struct cloud *cloud)
 {

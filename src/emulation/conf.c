@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file.h"
 #include "scenario.h"
 
 static void *field_at(const struct conf *conf, const struct field *field)
@@ -23,6 +24,7 @@ static void field_reset(struct conf *conf, const struct field *field)
 		*(uint64_t *)at = field->initial;
 		break;
 	case FIELD_WORD:
+	case FIELD_WORDS:
 		*(uint32_t *)at = (uint32_t)field->initial;
 		break;
 	case FIELD_SWITCH:
@@ -33,6 +35,10 @@ static void field_reset(struct conf *conf, const struct field *field)
 	case FIELD_IPV4:
 	case FIELD_IPV6:
 	case FIELD_TEXT:
+	case FIELD_RATIO:
+	case FIELD_RANGE:
+	case FIELD_NUMBERS:
+	case FIELD_FILE:
 		break; /* all zero: none */
 	}
 }
@@ -49,6 +55,45 @@ struct conf *conf_make(const struct statement *statement)
 	return conf;
 }
 
+/* A copy that owns nothing yet: what the member points to belongs to the original. */
+static void field_disown(struct conf *conf, const struct field *field)
+{
+	void *at = field_at(conf, field);
+
+	if (field->type == FIELD_TEXT)
+		*(char **)at = NULL;
+	else if (field->type == FIELD_NUMBERS)
+		((struct numbers *)at)->value = NULL;
+	else if (field->type == FIELD_FILE)
+		*(struct file **)at = NULL;
+}
+
+static bool numbers_copy(struct numbers *to, const struct numbers *from)
+{
+	if (from->n == 0)
+		return true;
+	to->value = malloc(from->n * sizeof(*to->value));
+	if (to->value)
+		memcpy(to->value, from->value, from->n * sizeof(*to->value));
+	return to->value != NULL;
+}
+
+/* False: no memory. */
+static bool field_copy(struct conf *copy, const struct conf *conf, const struct field *field)
+{
+	void *to = field_at(copy, field);
+	const void *from = field_at(conf, field);
+
+	if (field->type == FIELD_NUMBERS)
+		return numbers_copy(to, from);
+	if (field->type == FIELD_FILE)
+		*(struct file **)to = file_hold(*(struct file *const *)from);
+	if (field->type != FIELD_TEXT || !*(char *const *)from)
+		return true;
+	*(char **)to = strdup(*(char *const *)from);
+	return *(char **)to != NULL;
+}
+
 struct conf *conf_copy(const struct conf *conf)
 {
 	struct conf *copy = malloc(conf->statement->conf_bytes);
@@ -56,17 +101,10 @@ struct conf *conf_copy(const struct conf *conf)
 	if (!copy)
 		return NULL;
 	memcpy(copy, conf, conf->statement->conf_bytes);
+	for (const struct field *field = conf->statement->fields; field->name; field++)
+		field_disown(copy, field);
 	for (const struct field *field = conf->statement->fields; field->name; field++) {
-		if (field->type == FIELD_TEXT)
-			*(char **)field_at(copy, field) = NULL;
-	}
-	for (const struct field *field = conf->statement->fields; field->name; field++) {
-		const char *text;
-
-		if (field->type != FIELD_TEXT)
-			continue;
-		text = *(char **)field_at(conf, field);
-		if (text && !(*(char **)field_at(copy, field) = strdup(text))) {
+		if (!field_copy(copy, conf, field)) {
 			conf_free(copy);
 			return NULL;
 		}
@@ -74,14 +112,24 @@ struct conf *conf_copy(const struct conf *conf)
 	return copy;
 }
 
+static void field_free(struct conf *conf, const struct field *field)
+{
+	void *at = field_at(conf, field);
+
+	if (field->type == FIELD_TEXT)
+		free(*(char **)at);
+	else if (field->type == FIELD_NUMBERS)
+		free(((struct numbers *)at)->value);
+	else if (field->type == FIELD_FILE)
+		file_release(*(struct file **)at);
+}
+
 void conf_free(struct conf *conf)
 {
 	if (!conf)
 		return;
-	for (const struct field *field = conf->statement->fields; field->name; field++) {
-		if (field->type == FIELD_TEXT)
-			free(*(char **)field_at(conf, field));
-	}
+	for (const struct field *field = conf->statement->fields; field->name; field++)
+		field_free(conf, field);
 	free(conf);
 }
 
@@ -97,6 +145,7 @@ static bool field_equal(const struct conf *a, const struct conf *b, const struct
 	case FIELD_COUNT:
 		return *(const uint64_t *)x == *(const uint64_t *)y;
 	case FIELD_WORD:
+	case FIELD_WORDS:
 	case FIELD_IPV4:
 		return *(const uint32_t *)x == *(const uint32_t *)y;
 	case FIELD_SWITCH:
@@ -114,6 +163,24 @@ static bool field_equal(const struct conf *a, const struct conf *b, const struct
 
 		return s == t || (s && t && strcmp(s, t) == 0);
 	}
+	case FIELD_RATIO: {
+		const struct ratio *r = x, *t = y;
+
+		return r->digits == t->digits && r->places == t->places;
+	}
+	case FIELD_RANGE: {
+		const struct range *r = x, *t = y;
+
+		return r->from == t->from && r->to == t->to;
+	}
+	case FIELD_NUMBERS: {
+		const struct numbers *m = x, *n = y;
+
+		return m->n == n->n &&
+		       (m->n == 0 || memcmp(m->value, n->value, m->n * sizeof(*m->value)) == 0);
+	}
+	case FIELD_FILE:
+		return file_equal(*(struct file *const *)x, *(struct file *const *)y);
 	}
 	return false;
 }

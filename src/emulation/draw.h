@@ -66,4 +66,16 @@ static inline int draw_below(uint64_t draw, probability_q63 p)
 	return (draw >> 1) < p;
 }
 
+/* The probability of both of two independent events, to the nearest 2^-63. */
+static inline probability_q63 probability_product(probability_q63 a, probability_q63 b)
+{
+	return (probability_q63)(((unsigned __int128)a * b + (PROBABILITY_ONE >> 1)) >> 63);
+}
+
+/* 0 to n - 1, each with a share that differs from 1/n by less than n 2^-64. */
+static inline uint64_t draw_index(uint64_t draw, uint64_t n)
+{
+	return (uint64_t)(((unsigned __int128)draw * n) >> 64);
+}
+
 #endif

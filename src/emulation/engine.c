@@ -73,7 +73,7 @@ static void link_arm(struct engine *engine, struct cloud *cloud)
 
 	if (cloud->link.departure == cloud->wake || cloud->link.departure == SIMTIME_NEVER)
 		return;
-	timer = wheel_append(engine->wheel, cloud->link.departure, 0);
+	timer = wheel_append(engine->wheel, cloud->link.departure, cloud->index, 0);
 	if (unlikely(!timer)) {
 		cloud->starved = engine->starved = true;
 		return;
@@ -81,9 +81,7 @@ static void link_arm(struct engine *engine, struct cloud *cloud)
 	timer->wire_bytes = 0;
 	timer->stored_bytes = 0;
 	timer->flags = HELD_TIMER;
-	timer->cloud = cloud->index;
 	cloud->wake = cloud->link.departure;
-	wheel_insert(engine->wheel, timer);
 }
 
 static void feed_starved(struct engine *engine)

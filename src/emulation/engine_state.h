@@ -35,6 +35,8 @@ struct engine {
 	struct wheel *wheel; /* of the shared clouds; NULL until there are some */
 	bool leftovers;      /* a shared cloud still has packets of the time when it was direct */
 	bool starved;        /* a shared link has no timer, for there was no memory */
+	bool begun;          /* a scenario has come into force, at origin_ns */
+	simtime origin_ns;
 	struct engine_port ports[SCENARIO_PORTS_MAX];
 	struct engine_setup setup;
 	struct scenario *scenario; /* control's: what the roster was made from */

@@ -28,6 +28,11 @@ enum field_type {
 	FIELD_IPV4,        /* uint32_t, network order:  192.0.2.1 */
 	FIELD_IPV6,        /* uint8_t[16]:              2001:db8::1 */
 	FIELD_TEXT,        /* char *, owned by the conf: a file name; quoted if it has spaces */
+	FIELD_RATIO,       /* struct ratio:             1e-18, exact where 2^-63 is too coarse */
+	FIELD_RANGE,       /* struct range:             2..16, or 5 for 5..5 */
+	FIELD_NUMBERS,     /* struct numbers, owned:    3,4,5 */
+	FIELD_WORDS,       /* uint32_t, bit i: words[i] is there: ip,tcp */
+	FIELD_FILE,        /* struct file *, a reference: the file's name; its content is read */
 };
 
 enum limit_unit { LIMIT_NONE, LIMIT_BYTES, LIMIT_PACKETS, LIMIT_TIME };
@@ -38,6 +43,26 @@ struct limit {
 	uint32_t unit;  /* enum limit_unit */
 };
 
+/* A fraction from 0 to 1 as it was written: digits / 10^places, without zeros at the end. */
+#define RATIO_PLACES_MAX 38
+struct ratio {
+	uint64_t digits; /* less than 10^19 */
+	uint32_t places; /* 0 to RATIO_PLACES_MAX; 0 digits have 0 places */
+};
+
+/* Whole numbers, both ends included; from <= to. */
+struct range {
+	uint64_t from, to;
+};
+
+/* Whole numbers, in the order given; at least one. */
+struct numbers {
+	uint32_t n;
+	uint64_t *value;
+};
+
+struct file; /* file.h */
+
 #define FIELD_POSITIONAL 0x1 /* stands without its name, in the order of the table */
 #define FIELD_REQUIRED   0x2
 #define FIELD_REST       0x4 /* FIELD_TEXT, positional, last: takes the rest of the line */
@@ -47,10 +72,11 @@ struct field {
 	enum field_type type;
 	uint32_t flags;
 	uint32_t offset;
-	uint64_t min, max;        /* of the value in the unit above; 0, 0: any */
-	uint64_t initial;         /* what it is when not given */
-	const char *const *words; /* FIELD_WORD: the words, ended by NULL */
-	const char *help;         /* one line, without a full stop */
+	uint64_t min, max; /* of the value, or of each, in the unit above; 0, 0: any */
+	uint64_t initial;  /* what it is when not given */
+	const char *const
+	        *words;   /* FIELD_WORD, FIELD_WORDS: the words, ended by NULL; 32 at most */
+	const char *help; /* one line, without a full stop */
 };
 
 /* Tables end with this row. */

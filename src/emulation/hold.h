@@ -72,12 +72,14 @@ static inline void hold_spend(struct holder *holder, struct rte_mbuf *mbuf)
 	}
 }
 
-/* Sees to it that there are spare mbufs for a burst; the pool may have none. */
-static inline void hold_provide(struct holder *holder)
+/* How many spare mbufs there are now, at most BURST_MAX; the pool may have none. */
+static inline uint32_t hold_provide(struct holder *holder)
 {
-	if (holder->n_spare == 0 &&
-	    rte_mempool_get_bulk(holder->pool, (void **)holder->spare, BURST_MAX) == 0)
-		holder->n_spare = BURST_MAX;
+	if (unlikely(holder->n_spare < BURST_MAX) &&
+	    rte_mempool_get_bulk(holder->pool, (void **)&holder->spare[holder->n_spare],
+	                         BURST_MAX) == 0)
+		holder->n_spare += BURST_MAX;
+	return RTE_MIN(holder->n_spare, (uint32_t)BURST_MAX);
 }
 
 /* Moves the packet into the record; the mbuf belongs to the record, or is spare. */
@@ -106,11 +108,8 @@ static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct hel
 	if (unlikely(held->flags & HELD_MBUF)) {
 		mbuf = held_mbuf(held);
 	} else {
-		if (unlikely(holder->n_spare == 0)) {
-			hold_provide(holder);
-			if (holder->n_spare == 0)
-				return NULL;
-		}
+		if (unlikely(holder->n_spare == 0 && hold_provide(holder) == 0))
+			return NULL;
 		mbuf = holder->spare[--holder->n_spare];
 		mbuf->data_off = RTE_PKTMBUF_HEADROOM;
 		mbuf->ol_flags = 0;

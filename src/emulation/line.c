@@ -52,7 +52,7 @@ uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **m
 		const struct packet *packet = packet_of(mbuf);
 		bool copied = hold_copies(holder, mbuf);
 		uint32_t stored = hold_stored_bytes(copied, mbuf);
-		struct held *held = wheel ? wheel_append(wheel, due_ns[i], stored)
+		struct held *held = wheel ? wheel_append(wheel, due_ns[i], line->cloud, stored)
 		                          : log_append(&line->log, &holder->arena, stored);
 
 		if (unlikely(!held))
@@ -61,8 +61,6 @@ uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **m
 		held->cloud = line->cloud;
 		hold_fill(holder, held, copied, mbuf, packet->wire_bytes);
 		held->flags |= packet->flags;
-		if (wheel)
-			wheel_insert(wheel, held);
 	}
 	line->held += i;
 	return i;
@@ -92,7 +90,7 @@ uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mb
 bool line_push_held(struct line *line, struct holder *holder, const struct held *from, simtime due)
 {
 	struct wheel *wheel = wheel_for(line);
-	struct held *held = wheel ? wheel_append(wheel, due, from->stored_bytes)
+	struct held *held = wheel ? wheel_append(wheel, due, line->cloud, from->stored_bytes)
 	                          : log_append(&line->log, &holder->arena, from->stored_bytes);
 
 	if (unlikely(!held))
@@ -103,8 +101,6 @@ bool line_push_held(struct line *line, struct holder *holder, const struct held 
 	held->flags = from->flags;
 	held->cloud = line->cloud;
 	hold_copy(held->data, from->data, from->stored_bytes);
-	if (wheel)
-		wheel_insert(wheel, held);
 	line->held++;
 	return true;
 }
@@ -161,6 +157,31 @@ static bool wheel_is_next(struct line *line, simtime now)
 	return line->log.records == 0 || first->t_ns < log_front(&line->log)->t_ns;
 }
 
+/* Only the wheel holds anything: whole bursts. */
+static uint32_t wheel_pop_due(struct line *line, struct holder *holder, simtime now,
+                              struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room,
+                              uint64_t *bytes)
+{
+	struct held *held[BURST_MAX];
+	uint32_t done = 0, n;
+
+	do {
+		n = RTE_MIN(room - done, hold_provide(holder));
+		n = wheel_take(line->wheel, now, held, n);
+		for (uint32_t i = 0; i < n; i++) {
+			rte_prefetch0(held[i]);
+			rte_prefetch0((const uint8_t *)held[i] + RTE_CACHE_LINE_SIZE);
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			*bytes += held[i]->wire_bytes;
+			due_ns[done] = held[i]->t_ns;
+			mbufs[done++] = hold_mbuf(holder, held[i]);
+		}
+	} while (n == BURST_MAX);
+	line->held -= done;
+	return done;
+}
+
 uint32_t line_pop(struct line *line, struct holder *holder, simtime now, struct rte_mbuf **mbufs,
                   simtime *due_ns, uint32_t room, uint64_t *bytes)
 {
@@ -168,6 +189,8 @@ uint32_t line_pop(struct line *line, struct holder *holder, simtime now, struct 
 
 	if (!line->wheel || line->wheel->records == 0)
 		return log_pop_due(line, holder, now, mbufs, due_ns, room, bytes);
+	if (line->log.records == 0)
+		return wheel_pop_due(line, holder, now, mbufs, due_ns, room, bytes);
 	while (n < room) {
 		const struct held *held;
 		struct rte_mbuf *mbuf;

@@ -30,10 +30,7 @@ struct held {
 	uint16_t stored_bytes; /* of `data`: the frame, or the address of its mbuf */
 	uint16_t flags;        /* HELD_..., and the low byte is struct packet's flags */
 	uint32_t cloud;        /* index of the cloud that holds it */
-	union {
-		uint32_t number; /* in a queue: low half of the packet's number */
-		uint32_t next;   /* on a wheel: the next of its slot (wheel.h) */
-	};
+	uint32_t number;       /* in a queue: low half of the packet's number */
 	uint8_t data[];
 };
 
@@ -67,20 +64,32 @@ void log_next_chunk(struct log *log, struct arena *arena);
 /* Gives all chunks back; what the records own must have been taken before. */
 void log_clear(struct log *log, struct arena *arena);
 
-/* Room for a record at the end; NULL: no memory. The caller fills it in. */
-static inline struct held *log_append(struct log *log, struct arena *arena, uint32_t stored_bytes)
+/* Room for `bytes` at the end, a multiple of 8; NULL: no memory. */
+static inline void *log_reserve(struct log *log, struct arena *arena, uint32_t bytes)
 {
-	uint32_t bytes = held_bytes(stored_bytes);
-	struct held *held;
+	uint8_t *room;
 
 	if (unlikely((size_t)(log->limit - log->write) < bytes)) {
 		if (!log_extend(log, arena))
 			return NULL;
 	}
-	held = (struct held *)log->write;
+	room = log->write;
 	log->write += bytes;
 	log->records++;
-	return held;
+	return room;
+}
+
+/* Room for a held packet at the end; NULL: no memory. The caller fills it in. */
+static inline struct held *log_append(struct log *log, struct arena *arena, uint32_t stored_bytes)
+{
+	return log_reserve(log, arena, held_bytes(stored_bytes));
+}
+
+/* Takes back what was reserved last. */
+static inline void log_retract(struct log *log, uint32_t bytes)
+{
+	log->write -= bytes;
+	log->records--;
 }
 
 /* The oldest record; only when records > 0. */

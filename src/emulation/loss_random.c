@@ -5,22 +5,23 @@
 #include <stdlib.h>
 
 #include "cloud.h"
+#include "correlated.h"
 
 struct loss_random {
 	struct stage stage;
-	probability_q63 probability;
+	struct correlated lost;
 };
 
 static uint16_t loss_random_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
 {
-	const struct loss_random *loss = (const struct loss_random *)stage;
+	struct loss_random *loss = (struct loss_random *)stage;
 	uint64_t draw[BURST_ROOM];
 	uint16_t kept = 0;
 
 	draw_burst(stage->key, stage->drawn, 0, n, draw);
 	stage->drawn += n;
 	for (uint16_t i = 0; i < n; i++) {
-		if (draw_below(draw[i], loss->probability))
+		if (correlated_next(&loss->lost, draw[i]))
 			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
 		else
 			packets[kept++] = packets[i];
@@ -30,12 +31,13 @@ static uint16_t loss_random_process(struct stage *stage, struct rte_mbuf **packe
 
 static int loss_random_make(const struct conf *conf, struct stage **stage)
 {
+	const struct loss_random_conf *random = (const struct loss_random_conf *)conf;
 	struct loss_random *loss = calloc(1, sizeof(*loss));
 
 	if (!loss)
 		return -ENOMEM;
 	loss->stage.process = loss_random_process;
-	loss->probability = ((const struct loss_random_conf *)conf)->probability;
+	loss->lost = correlated_make(random->probability, random->correlation);
 	*stage = &loss->stage;
 	return 0;
 }
@@ -45,6 +47,11 @@ static void loss_random_free(struct stage *stage)
 	free(stage);
 }
 
+static void loss_random_adopt(struct stage *stage, const struct stage *old)
+{
+	((struct loss_random *)stage)->lost.before = ((const struct loss_random *)old)->lost.before;
+}
+
 static const struct field loss_random_fields[] = {
         {.name = "probability",
          .type = FIELD_PROBABILITY,
@@ -52,16 +59,22 @@ static const struct field loss_random_fields[] = {
          .offset = offsetof(struct loss_random_conf, probability),
          .max = PROBABILITY_ONE,
          .help = "share of the packets that is lost"},
+        {.name = "correlation",
+         .type = FIELD_PROBABILITY,
+         .offset = offsetof(struct loss_random_conf, correlation),
+         .max = PROBABILITY_ONE,
+         .help = "of a packet's loss with that of the one before it"},
         FIELD_END,
 };
 
 const struct statement loss_random_statement = {
         .name = "loss",
         .variant = "random",
-        .help = "each packet is lost with a probability, independently",
+        .help = "each packet is lost with a probability",
         .role = ROLE_STAGE,
         .fields = loss_random_fields,
         .conf_bytes = sizeof(struct loss_random_conf),
         .make = loss_random_make,
         .free = loss_random_free,
+        .adopt = loss_random_adopt,
 };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `loss random P`: each packet is lost with probability P, independently of all others.
+ * `loss random P [correlation R]`: each packet is lost with probability P.
  *
- * Model: Bernoulli. The draw of a packet depends on the seed, the cloud and the packet's ordinal in
- * the stage, on nothing else: 64 bits, so P is exact to 2^-63. P from 0 to 100 %.
+ * Model: Bernoulli; with a correlation, the two-state Markov chain of correlated.h, whose loss rate
+ * is P and whose losses come in runs of 1 / ((1 - P)(1 - R)) packets on average. The draw of a packet
+ * depends on the seed, the cloud and the packet's ordinal in the stage, on nothing else: 64 bits,
+ * so P is exact to 2^-63. P and R from 0 to 100 %.
  */
 #ifndef WEIR_LOSS_RANDOM_H
 #define WEIR_LOSS_RANDOM_H
@@ -13,6 +15,7 @@
 struct loss_random_conf {
 	struct conf conf;
 	probability_q63 probability;
+	probability_q63 correlation;
 };
 
 extern const struct statement loss_random_statement;

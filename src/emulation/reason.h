@@ -14,6 +14,7 @@
 
 #define REASONS(X)                                                                                 \
 	X(LOSS, "loss", EMULATED, "the loss statement of the cloud")                               \
+	X(POLICE, "police", EMULATED, "the police statement: above its rate and burst")            \
 	X(QUEUE_FULL, "queue-full", CONGESTION, "the queue of the link was full")                  \
 	X(NO_BUFFER, "no-buffer", REAL, "weir had no memory left to hold the packet")              \
 	X(TX_FULL, "tx-full", REAL, "the port did not take the packet within 100 ms of its time")  \

@@ -11,7 +11,8 @@
  *
  * Making, by the control side, in any thread that owns no cloud:
  *   check   looks at a configuration, changes nothing; 0, or -EINVAL with `problem` filled in
- *   make    allocates and prepares a stage; 0 or -errno; may be slow, may read files
+ *   make    allocates and prepares a stage; 0 or -errno; may be slow
+ *   ready   goes on when the stage knows its cloud and its key; optional; 0 or -errno
  *   free    gives it back
  * Running, by the worker that owns the cloud:
  *   process owns all n packets, compacts the survivors in place, in order, and returns how many
@@ -65,6 +66,7 @@ struct statement {
 	             struct problem *problem);
 	/* ROLE_STAGE only */
 	int (*make)(const struct conf *conf, struct stage **stage);
+	int (*ready)(struct stage *stage, const struct conf *conf);
 	void (*free)(struct stage *stage);
 	void (*adopt)(struct stage *stage, const struct stage *old);
 };

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "loss_burst.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cloud.h"
+
+enum { LANE_BEGINS, LANE_LENGTH };
+
+struct loss_burst {
+	struct stage stage;
+	probability_q63 probability;
+	struct range length;
+	uint64_t left; /* packets of the present burst that are still to come */
+};
+
+static uint64_t length_of(const struct loss_burst *loss, uint64_t index)
+{
+	uint64_t draw = draw_u64(loss->stage.key, index, LANE_LENGTH);
+
+	return loss->length.from + draw_index(draw, loss->length.to - loss->length.from + 1);
+}
+
+static uint16_t loss_burst_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	struct loss_burst *loss = (struct loss_burst *)stage;
+	uint64_t draw[BURST_ROOM], first = stage->drawn;
+	uint16_t kept = 0;
+
+	draw_burst(stage->key, first, LANE_BEGINS, n, draw);
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		if (loss->left == 0 && draw_below(draw[i], loss->probability))
+			loss->left = length_of(loss, first + i);
+		if (loss->left == 0) {
+			packets[kept++] = packets[i];
+		} else {
+			loss->left--;
+			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
+		}
+	}
+	return kept;
+}
+
+static int loss_burst_make(const struct conf *conf, struct stage **stage)
+{
+	const struct loss_burst_conf *burst = (const struct loss_burst_conf *)conf;
+	struct loss_burst *loss = calloc(1, sizeof(*loss));
+
+	if (!loss)
+		return -ENOMEM;
+	loss->stage.process = loss_burst_process;
+	loss->probability = burst->probability;
+	loss->length = burst->length;
+	*stage = &loss->stage;
+	return 0;
+}
+
+static void loss_burst_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static void loss_burst_adopt(struct stage *stage, const struct stage *old)
+{
+	struct loss_burst *loss = (struct loss_burst *)stage;
+
+	if (loss->probability == 0)
+		return;
+	loss->left = ((const struct loss_burst *)old)->left;
+	if (loss->left > loss->length.to)
+		loss->left = loss->length.to;
+}
+
+static const struct field loss_burst_fields[] = {
+        {.name = "probability",
+         .type = FIELD_PROBABILITY,
+         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+         .offset = offsetof(struct loss_burst_conf, probability),
+         .max = PROBABILITY_ONE,
+         .help = "that a burst begins with a packet"},
+        {.name = "length",
+         .type = FIELD_RANGE,
+         .flags = FIELD_REQUIRED,
+         .offset = offsetof(struct loss_burst_conf, length),
+         .min = 1,
+         .max = LOSS_BURST_LENGTH_MAX,
+         .help = "how many packets in a row are lost then, every length being as likely"},
+        FIELD_END,
+};
+
+const struct statement loss_burst_statement = {
+        .name = "loss",
+        .variant = "burst",
+        .help = "losses in bursts of random length",
+        .role = ROLE_STAGE,
+        .fields = loss_burst_fields,
+        .conf_bytes = sizeof(struct loss_burst_conf),
+        .make = loss_burst_make,
+        .free = loss_burst_free,
+        .adopt = loss_burst_adopt,
+};

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "loss_four_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cloud.h"
+
+/* What two probabilities, each rounded to the nearest 2^-63, may miss 100 % by. */
+#define ROUNDING 2
+
+enum { FIELD_P13, FIELD_P31, FIELD_P32, FIELD_P23, FIELD_P14 };
+enum state { GAP, BURST_RECEIVED, BURST_LOST, GAP_LOST };
+
+/* From a state: below `first` to one, else below `second` to another, else it stays. */
+struct moves {
+	probability_q63 first, second;
+	enum state to_first, to_second;
+};
+
+struct loss_four_state {
+	struct stage stage;
+	enum state state;
+	struct moves moves[4];
+};
+
+static uint16_t loss_four_state_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	struct loss_four_state *loss = (struct loss_four_state *)stage;
+	uint64_t draw[BURST_ROOM];
+	uint16_t kept = 0;
+
+	draw_burst(stage->key, stage->drawn, 0, n, draw);
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		const struct moves *moves = &loss->moves[loss->state];
+
+		if (draw_below(draw[i], moves->first))
+			loss->state = moves->to_first;
+		else if (draw_below(draw[i], moves->second))
+			loss->state = moves->to_second;
+		if (loss->state == BURST_LOST || loss->state == GAP_LOST)
+			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
+		else
+			packets[kept++] = packets[i];
+	}
+	return kept;
+}
+
+/* The sum of two, at most one, and exactly one where rounding alone keeps it away. */
+static probability_q63 sum(probability_q63 a, probability_q63 b)
+{
+	return a + b >= PROBABILITY_ONE - ROUNDING ? PROBABILITY_ONE : a + b;
+}
+
+static int loss_four_state_check(const struct conf *conf, const struct cloud_conf *cloud,
+                                 struct problem *problem)
+{
+	const struct loss_four_state_conf *model = (const struct loss_four_state_conf *)conf;
+
+	(void)cloud;
+	if (model->p13 + model->p14 > PROBABILITY_ONE + ROUNDING) {
+		problem_set(problem, FIELD_P14,
+		            "p13 and p14 are more than 100%% together: both leave state 1");
+		return -EINVAL;
+	}
+	if (model->p31 + model->p32 > PROBABILITY_ONE + ROUNDING) {
+		problem_set(problem, FIELD_P32,
+		            "p31 and p32 are more than 100%% together: both leave state 3");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int loss_four_state_make(const struct conf *conf, struct stage **stage)
+{
+	const struct loss_four_state_conf *model = (const struct loss_four_state_conf *)conf;
+	struct loss_four_state *loss = calloc(1, sizeof(*loss));
+
+	if (!loss)
+		return -ENOMEM;
+	loss->stage.process = loss_four_state_process;
+	loss->state = GAP;
+	loss->moves[GAP] =
+	        (struct moves){model->p13, sum(model->p13, model->p14), BURST_LOST, GAP_LOST};
+	loss->moves[BURST_RECEIVED] = (struct moves){model->p23, 0, BURST_LOST, BURST_LOST};
+	loss->moves[BURST_LOST] =
+	        (struct moves){model->p31, sum(model->p31, model->p32), GAP, BURST_RECEIVED};
+	loss->moves[GAP_LOST] = (struct moves){PROBABILITY_ONE, 0, GAP, GAP};
+	*stage = &loss->stage;
+	return 0;
+}
+
+static void loss_four_state_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static void loss_four_state_adopt(struct stage *stage, const struct stage *old)
+{
+	((struct loss_four_state *)stage)->state = ((const struct loss_four_state *)old)->state;
+}
+
+static const struct field loss_four_state_fields[] = {
+        [FIELD_P13] = {.name = "p13",
+                       .type = FIELD_PROBABILITY,
+                       .flags = FIELD_REQUIRED,
+                       .offset = offsetof(struct loss_four_state_conf, p13),
+                       .max = PROBABILITY_ONE,
+                       .help = "that a burst begins"},
+        [FIELD_P31] = {.name = "p31",
+                       .type = FIELD_PROBABILITY,
+                       .flags = FIELD_REQUIRED,
+                       .offset = offsetof(struct loss_four_state_conf, p31),
+                       .max = PROBABILITY_ONE,
+                       .help = "that a burst ends"},
+        [FIELD_P32] = {.name = "p32",
+                       .type = FIELD_PROBABILITY,
+                       .offset = offsetof(struct loss_four_state_conf, p32),
+                       .max = PROBABILITY_ONE,
+                       .help = "that losses in a burst pause"},
+        [FIELD_P23] = {.name = "p23",
+                       .type = FIELD_PROBABILITY,
+                       .offset = offsetof(struct loss_four_state_conf, p23),
+                       .max = PROBABILITY_ONE,
+                       .initial = PROBABILITY_ONE,
+                       .help = "that losses in a burst go on after a pause"},
+        [FIELD_P14] = {.name = "p14",
+                       .type = FIELD_PROBABILITY,
+                       .offset = offsetof(struct loss_four_state_conf, p14),
+                       .max = PROBABILITY_ONE,
+                       .help = "that a packet is lost outside bursts"},
+        FIELD_END,
+};
+
+const struct statement loss_four_state_statement = {
+        .name = "loss",
+        .variant = "four-state",
+        .help = "bursts with pauses, and single losses between them",
+        .role = ROLE_STAGE,
+        .fields = loss_four_state_fields,
+        .conf_bytes = sizeof(struct loss_four_state_conf),
+        .check = loss_four_state_check,
+        .make = loss_four_state_make,
+        .free = loss_four_state_free,
+        .adopt = loss_four_state_adopt,
+};

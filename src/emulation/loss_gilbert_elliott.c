@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "loss_gilbert_elliott.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "cloud.h"
+
+enum { LANE_STATE, LANE_LOSS };
+enum channel { GOOD, BAD };
+
+struct loss_gilbert_elliott {
+	struct stage stage;
+	probability_q63 leaves[2]; /* by enum channel */
+	probability_q63 lost[2];
+	enum channel channel;
+};
+
+/* The second draw is made only where it decides. */
+static bool is_lost(const struct loss_gilbert_elliott *loss, uint64_t index)
+{
+	probability_q63 p = loss->lost[loss->channel];
+
+	if (p == 0 || p == PROBABILITY_ONE)
+		return p != 0;
+	return draw_below(draw_u64(loss->stage.key, index, LANE_LOSS), p);
+}
+
+static uint16_t loss_gilbert_elliott_process(struct stage *stage, struct rte_mbuf **packets,
+                                             uint16_t n)
+{
+	struct loss_gilbert_elliott *loss = (struct loss_gilbert_elliott *)stage;
+	uint64_t draw[BURST_ROOM], first = stage->drawn;
+	uint16_t kept = 0;
+
+	draw_burst(stage->key, first, LANE_STATE, n, draw);
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		if (draw_below(draw[i], loss->leaves[loss->channel]))
+			loss->channel = loss->channel == GOOD ? BAD : GOOD;
+		if (is_lost(loss, first + i))
+			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
+		else
+			packets[kept++] = packets[i];
+	}
+	return kept;
+}
+
+static int loss_gilbert_elliott_make(const struct conf *conf, struct stage **stage)
+{
+	const struct loss_gilbert_elliott_conf *model =
+	        (const struct loss_gilbert_elliott_conf *)conf;
+	struct loss_gilbert_elliott *loss = calloc(1, sizeof(*loss));
+
+	if (!loss)
+		return -ENOMEM;
+	loss->stage.process = loss_gilbert_elliott_process;
+	loss->leaves[GOOD] = model->p;
+	loss->leaves[BAD] = model->r;
+	loss->lost[GOOD] = model->good;
+	loss->lost[BAD] = model->bad;
+	*stage = &loss->stage;
+	return 0;
+}
+
+static void loss_gilbert_elliott_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static void loss_gilbert_elliott_adopt(struct stage *stage, const struct stage *old)
+{
+	((struct loss_gilbert_elliott *)stage)->channel =
+	        ((const struct loss_gilbert_elliott *)old)->channel;
+}
+
+static const struct field loss_gilbert_elliott_fields[] = {
+        {.name = "p",
+         .type = FIELD_PROBABILITY,
+         .flags = FIELD_REQUIRED,
+         .offset = offsetof(struct loss_gilbert_elliott_conf, p),
+         .max = PROBABILITY_ONE,
+         .help = "that a good channel turns bad, at each packet"},
+        {.name = "r",
+         .type = FIELD_PROBABILITY,
+         .flags = FIELD_REQUIRED,
+         .offset = offsetof(struct loss_gilbert_elliott_conf, r),
+         .max = PROBABILITY_ONE,
+         .help = "that a bad channel turns good, at each packet"},
+        {.name = "bad",
+         .type = FIELD_PROBABILITY,
+         .offset = offsetof(struct loss_gilbert_elliott_conf, bad),
+         .max = PROBABILITY_ONE,
+         .initial = PROBABILITY_ONE,
+         .help = "share of the packets that a bad channel loses"},
+        {.name = "good",
+         .type = FIELD_PROBABILITY,
+         .offset = offsetof(struct loss_gilbert_elliott_conf, good),
+         .max = PROBABILITY_ONE,
+         .help = "share of the packets that a good channel loses"},
+        FIELD_END,
+};
+
+const struct statement loss_gilbert_elliott_statement = {
+        .name = "loss",
+        .variant = "gilbert-elliott",
+        .help = "a channel that changes between a good and a bad state",
+        .role = ROLE_STAGE,
+        .fields = loss_gilbert_elliott_fields,
+        .conf_bytes = sizeof(struct loss_gilbert_elliott_conf),
+        .make = loss_gilbert_elliott_make,
+        .free = loss_gilbert_elliott_free,
+        .adopt = loss_gilbert_elliott_adopt,
+};

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "loss_pattern.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cloud.h"
+
+enum { FIELD_LOST, FIELD_OF };
+
+struct loss_pattern {
+	struct stage stage;
+	uint64_t of;
+	uint64_t position; /* packets of this period so far */
+	uint32_t n, next;  /* lost[next] is the next to come in this period */
+	uint64_t lost[];   /* sorted */
+};
+
+static uint16_t loss_pattern_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	struct loss_pattern *loss = (struct loss_pattern *)stage;
+	uint16_t kept = 0;
+
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		loss->position++;
+		if (loss->next < loss->n && loss->lost[loss->next] == loss->position) {
+			loss->next++;
+			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
+		} else {
+			packets[kept++] = packets[i];
+		}
+		if (loss->position == loss->of)
+			loss->position = loss->next = 0;
+	}
+	return kept;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort(uint64_t *sorted, const struct numbers *numbers)
+{
+	memcpy(sorted, numbers->value, numbers->n * sizeof(*sorted));
+	qsort(sorted, numbers->n, sizeof(*sorted), compare);
+}
+
+static int loss_pattern_check(const struct conf *conf, const struct cloud_conf *cloud,
+                              struct problem *problem)
+{
+	const struct loss_pattern_conf *pattern = (const struct loss_pattern_conf *)conf;
+	uint32_t n = pattern->lost.n;
+	uint64_t *sorted = malloc(n * sizeof(*sorted));
+	int error = 0;
+
+	(void)cloud;
+	if (!sorted) {
+		problem_set(problem, -1, "no memory");
+		return -ENOMEM;
+	}
+	sort(sorted, &pattern->lost);
+	for (uint32_t i = 1; i < n && !error; i++) {
+		if (sorted[i] != sorted[i - 1])
+			continue;
+		problem_set(problem, FIELD_LOST, "packet %" PRIu64 " is there twice; give it once",
+		            sorted[i]);
+		error = -EINVAL;
+	}
+	if (!error && sorted[n - 1] > pattern->of) {
+		problem_set(problem, FIELD_LOST,
+		            "there is no packet %" PRIu64 " of %" PRIu64
+		            ": the numbers go from 1 to %" PRIu64,
+		            sorted[n - 1], pattern->of, pattern->of);
+		error = -EINVAL;
+	}
+	free(sorted);
+	return error;
+}
+
+static int loss_pattern_make(const struct conf *conf, struct stage **stage)
+{
+	const struct loss_pattern_conf *pattern = (const struct loss_pattern_conf *)conf;
+	struct loss_pattern *loss =
+	        calloc(1, sizeof(*loss) + pattern->lost.n * sizeof(loss->lost[0]));
+
+	if (!loss)
+		return -ENOMEM;
+	loss->stage.process = loss_pattern_process;
+	loss->of = pattern->of;
+	loss->n = pattern->lost.n;
+	sort(loss->lost, &pattern->lost);
+	*stage = &loss->stage;
+	return 0;
+}
+
+static void loss_pattern_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static void loss_pattern_adopt(struct stage *stage, const struct stage *old)
+{
+	struct loss_pattern *loss = (struct loss_pattern *)stage;
+
+	loss->position = ((const struct loss_pattern *)old)->position % loss->of;
+	while (loss->next < loss->n && loss->lost[loss->next] <= loss->position)
+		loss->next++;
+}
+
+static const struct field loss_pattern_fields[] = {
+        [FIELD_LOST] = {.name = "packets",
+                        .type = FIELD_NUMBERS,
+                        .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+                        .offset = offsetof(struct loss_pattern_conf, lost),
+                        .min = 1,
+                        .max = LOSS_PATTERN_MAX,
+                        .help = "which packets of the pattern are lost"},
+        [FIELD_OF] = {.name = "of",
+                      .type = FIELD_COUNT,
+                      .flags = FIELD_REQUIRED,
+                      .offset = offsetof(struct loss_pattern_conf, of),
+                      .min = 1,
+                      .max = LOSS_PATTERN_MAX,
+                      .help = "length of the pattern, which repeats"},
+        FIELD_END,
+};
+
+const struct statement loss_pattern_statement = {
+        .name = "loss",
+        .variant = "pattern",
+        .help = "certain packets of every so many are lost",
+        .role = ROLE_STAGE,
+        .fields = loss_pattern_fields,
+        .conf_bytes = sizeof(struct loss_pattern_conf),
+        .check = loss_pattern_check,
+        .make = loss_pattern_make,
+        .free = loss_pattern_free,
+        .adopt = loss_pattern_adopt,
+};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "loss_window.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "cloud.h"
+
+enum { FIELD_FROM, FIELD_FOR, FIELD_EVERY };
+
+struct loss_window {
+	struct stage stage;
+	simtime from_ns, for_ns, every_ns;
+};
+
+static bool is_inside(const struct loss_window *loss, simtime t)
+{
+	simtime begin = loss->stage.cloud->origin_ns + loss->from_ns;
+
+	if (t < begin)
+		return false;
+	t -= begin;
+	return (loss->every_ns ? t % loss->every_ns : t) < loss->for_ns;
+}
+
+static uint16_t loss_window_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	const struct loss_window *loss = (const struct loss_window *)stage;
+	uint16_t kept = 0;
+
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		if (is_inside(loss, packet_of(packets[i])->t_ns))
+			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
+		else
+			packets[kept++] = packets[i];
+	}
+	return kept;
+}
+
+static int loss_window_check(const struct conf *conf, const struct cloud_conf *cloud,
+                             struct problem *problem)
+{
+	const struct loss_window_conf *window = (const struct loss_window_conf *)conf;
+
+	(void)cloud;
+	if (window->every_ns != 0 && window->every_ns < window->for_ns) {
+		problem_set(problem, FIELD_EVERY,
+		            "the next window would begin before this one ends: `every` is at least "
+		            "as long as `for`");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int loss_window_make(const struct conf *conf, struct stage **stage)
+{
+	const struct loss_window_conf *window = (const struct loss_window_conf *)conf;
+	struct loss_window *loss = calloc(1, sizeof(*loss));
+
+	if (!loss)
+		return -ENOMEM;
+	loss->stage.process = loss_window_process;
+	loss->from_ns = window->from_ns;
+	loss->for_ns = window->for_ns;
+	loss->every_ns = window->every_ns;
+	*stage = &loss->stage;
+	return 0;
+}
+
+static void loss_window_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static const struct field loss_window_fields[] = {
+        [FIELD_FROM] = {.name = "from",
+                        .type = FIELD_TIME,
+                        .flags = FIELD_REQUIRED,
+                        .offset = offsetof(struct loss_window_conf, from_ns),
+                        .max = DELAY_MAX_NS,
+                        .help = "when it begins, after the beginning of the run"},
+        [FIELD_FOR] = {.name = "for",
+                       .type = FIELD_TIME,
+                       .flags = FIELD_REQUIRED,
+                       .offset = offsetof(struct loss_window_conf, for_ns),
+                       .min = 1,
+                       .max = DELAY_MAX_NS,
+                       .help = "how long everything is lost"},
+        [FIELD_EVERY] = {.name = "every",
+                         .type = FIELD_TIME,
+                         .offset = offsetof(struct loss_window_conf, every_ns),
+                         .min = 1,
+                         .max = DELAY_MAX_NS,
+                         .help = "from the beginning of one window to that of the next; not "
+                                 "given: there is one"},
+        FIELD_END,
+};
+
+const struct statement loss_window_statement = {
+        .name = "loss",
+        .variant = "window",
+        .help = "everything that arrives in a window of time is lost",
+        .role = ROLE_STAGE,
+        .fields = loss_window_fields,
+        .conf_bytes = sizeof(struct loss_window_conf),
+        .check = loss_window_check,
+        .make = loss_window_make,
+        .free = loss_window_free,
+};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `loss window from T for T [every T]`: everything that arrives in a window of time is lost.
+ *
+ * Model: the window is [from, from + for), and with `every` again that much later, for ever. Time
+ * is virtual and counted from the beginning of the run: live, when its clocks started; in a
+ * replay, the first packet of the captures, which is at 0. A packet counts at the instant at which
+ * it arrives at the cloud. No randomness.
+ * Ranges: from 0 to a day, for 1 ns to a day, every from `for` to a day.
+ */
+#ifndef WEIR_LOSS_WINDOW_H
+#define WEIR_LOSS_WINDOW_H
+
+#include "stage.h"
+
+struct loss_window_conf {
+	struct conf conf;
+	simtime from_ns;
+	simtime for_ns;
+	simtime every_ns; /* 0: once */
+};
+
+extern const struct statement loss_window_statement;
+
+#endif
