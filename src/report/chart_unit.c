@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "chart_unit.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "decimal.h"
+
+#define PREFIXES_MAX 6
+
+/* Ascending; the first is also used for anything smaller. A row ends at its first nameless entry.
+ */
+static const struct chart_prefix prefixes[][PREFIXES_MAX] = {
+        [CHART_PLAIN] = {{1, "", ""}},
+        [CHART_NS] = {{1, "ns", " "}, {1e3, "µs", " "}, {1e6, "ms", " "}, {1e9, "s", " "}},
+        [CHART_BPS] = {{1, "bit/s", " "},
+                       {1e3, "kbit/s", " "},
+                       {1e6, "Mbit/s", " "},
+                       {1e9, "Gbit/s", " "},
+                       {1e12, "Tbit/s", " "}},
+        [CHART_PPS] = {{1, "pps", " "}, {1e3, "kpps", " "}, {1e6, "Mpps", " "}, {1e9, "Gpps", " "}},
+        [CHART_BYTES] = {{1, "B", " "},
+                         {1e3, "kB", " "},
+                         {1e6, "MB", " "},
+                         {1e9, "GB", " "},
+                         {1e12, "TB", " "}},
+        [CHART_COUNT] =
+                {{1, "", ""}, {1e3, "k", ""}, {1e6, "M", ""}, {1e9, "G", ""}, {1e12, "T", ""}},
+        [CHART_PERCENT] = {{0.01, "%", ""}},
+};
+
+const struct chart_prefix *chart_unit_prefix(enum chart_unit unit, double magnitude,
+                                             unsigned digits)
+{
+	const struct chart_prefix *row = prefixes[unit], *best = row;
+	/* 999.96 with three digits rounds to 1000, and that is one of the next prefix. */
+	double rounded = fabs(magnitude) * (1 + 0.5 * pow(10, -(double)digits));
+	for (size_t i = 1; i < PREFIXES_MAX && row[i].name != NULL; i++)
+		if (rounded >= row[i].factor)
+			best = &row[i];
+	return best;
+}
+
+void chart_unit_format(char *buf, size_t size, enum chart_unit unit, double value, unsigned digits)
+{
+	const struct chart_prefix *prefix = chart_unit_prefix(unit, value, digits);
+	char number[DECIMAL_SIZE];
+	double magnitude = fabs(value);
+	if (unit == CHART_PLAIN && magnitude != 0 && (magnitude >= 1e6 || magnitude < 1e-4))
+		decimal_scientific(number, sizeof(number), value, digits);
+	else
+		decimal_short(number, sizeof(number), value / prefix->factor, digits);
+	snprintf(buf, size, "%s%s%s", number, isfinite(value) ? prefix->gap : "",
+	         isfinite(value) ? prefix->name : "");
+}

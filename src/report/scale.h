@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The working state of one axis: the range in use, its ticks with their texts, and where a value
+ * lies in pixels. Made from the axis' description and the range of the data; holds pointers into
+ * the description only.
+ */
+#ifndef WEIR_SCALE_H
+#define WEIR_SCALE_H
+
+#include "axis.h"
+#include "series.h"
+
+#define SCALE_TICKS_MAX 128
+#define SCALE_TICK_SIZE CHART_UNIT_SIZE
+
+enum scale_fit {
+	SCALE_TIGHT, /* a chosen range ends with the data */
+	SCALE_LOOSE, /* a chosen range ends at ticks */
+};
+
+struct scale_tick {
+	double value;
+	bool major; /* has a label */
+	char label[SCALE_TICK_SIZE];
+};
+
+struct scale {
+	enum axis_scale kind;
+	double lo, hi;
+	double start_px, end_px; /* where lo and hi lie; end may be smaller */
+	const char *unit;        /* the unit that all tick labels share and leave out, or "" */
+	double unit_factor;      /* how many base units one of that is */
+	size_t n_ticks;
+	struct scale_tick ticks[SCALE_TICKS_MAX]; /* ascending, within [lo, hi] */
+};
+
+/* Chooses range and ticks, about `n_wanted` of them with labels. Pixels are the caller's to set
+ * afterwards. */
+void scale_choose(struct scale *scale, const struct axis *axis, const struct series_range *data,
+                  enum scale_fit fit, unsigned n_wanted);
+
+/* Where a value lies, in pixels; a value <= 0 on a log10 axis lies at its lower end. Far outside is
+ * brought nearer. */
+double scale_px(const struct scale *scale, double value);
+
+/* Whether the value lies in the range; on a log10 axis, values <= 0 do, at its lower end. */
+bool scale_holds(const struct scale *scale, double value);
+
+/* The smallest step of 1, 2 or 5 times a power of ten that is at least `step`. */
+double scale_round_step(double step);
+
+#endif
