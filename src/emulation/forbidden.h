@@ -24,7 +24,7 @@
 #pragma GCC poison rte_rdtsc rte_rdtsc_precise rte_get_tsc_cycles rte_get_timer_cycles
 #pragma GCC poison rte_get_tsc_hz rte_get_timer_hz rte_delay_us rte_delay_ms __rdtsc
 #pragma GCC poison clock_gettime gettimeofday clock_nanosleep nanosleep usleep
-#pragma GCC poison rte_rand rte_rand_max rand random drand48 lrand48 getrandom
+#pragma GCC poison rte_rand rte_rand_max drand48 lrand48 getrandom
 #pragma GCC poison rte_eth_rx_burst rte_eth_tx_burst pcap_next_ex pcap_open_offline
 #pragma GCC poison printf fprintf puts fopen fwrite fread socket sendto recvfrom
 #pragma GCC poison rte_red_enqueue rte_sched_port_enqueue rte_timer_manage
