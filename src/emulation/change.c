@@ -1,29 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From one scenario to the next: everything that can fail or take time happens in change_prepare,
- * in the control's thread; engine_apply only swaps pointers and numbers.
+ * in the control's thread; engine_apply only swaps pointers and numbers, of what has changed.
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "delay.h"
 #include "engine_state.h"
-#include "rate.h"
+#include "fork.h"
+#include "setting.h"
 
-/* What a cloud becomes. */
+/* What becomes of a cloud that does not stay as it is, beside its settings. */
 struct cloud_change {
 	struct cloud *cloud;
 	bool added;
 	bool shared; /* from now on its packets go to the shared wheel */
 	bool closing;
-	bool reconfigured; /* the members below count */
-	uint16_t n_stages;
-	struct stage *stages[CLOUD_STAGES_MAX];
-	bool fresh[CLOUD_STAGES_MAX]; /* made for this change; else kept from the cloud */
-	bool relink, reline;
-	struct link_conf link;
-	struct line_conf line;
-	struct wheel *wheel; /* for a line that has none yet */
+	struct fork *fork; /* of its exit */
+};
+
+/* From where clouds come: a port, or the end of a cloud. */
+struct place {
+	uint32_t child, last; /* the first and the last of them: index + 1; 0: none */
+	struct fork *fork;
+};
+
+/* A cloud of the next scenario, while the change is prepared; by its index there. */
+struct plan {
+	const struct cloud_conf *conf;
+	struct cloud *cloud; /* NULL: another engine's */
+	bool added;
+	uint32_t settings; /* how many it gets */
+	uint32_t sibling;  /* the next from where it comes: index + 1; 0: none */
+	struct place end;
 };
 
 struct change {
@@ -32,39 +41,16 @@ struct change {
 	struct scenario *scenario;
 	struct roster *roster;
 	struct wheel *wheel; /* the shared one, if it is needed for the first time */
+	struct plan *plans;
+	struct place ports[SCENARIO_PORTS_MAX];
+	uint32_t free_slot; /* none before it */
 	uint32_t n_clouds;
 	struct cloud_change *clouds;
+	uint32_t n_settings, settings_room;
+	struct setting *settings;
 	uint32_t n_gone;
 	struct cloud **gone; /* closed before, and empty now: freed afterwards */
 };
-
-static int statement_rank(const struct engine *engine, const struct statement *statement)
-{
-	int rank = 0;
-
-	while (engine->setup.statements[rank] && engine->setup.statements[rank] != statement)
-		rank++;
-	return rank;
-}
-
-static const struct cloud_conf *conf_before(const struct engine *engine, const char *name)
-{
-	int i = scenario_find_cloud(engine->scenario, name);
-
-	return i < 0 ? NULL : engine->scenario->clouds[i];
-}
-
-static struct cloud *cloud_named(const struct engine *engine, const char *name)
-{
-	const struct roster *roster = engine->roster;
-
-	for (uint32_t i = 0; i < roster->n_slots; i++) {
-		if (roster->slots[i] && !roster->slots[i]->closing &&
-		    strcmp(roster->slots[i]->name, name) == 0)
-			return roster->slots[i];
-	}
-	return NULL;
-}
 
 static bool conf_same(const struct cloud_conf *before, const struct cloud_conf *after,
                       const char *name)
@@ -72,137 +58,232 @@ static bool conf_same(const struct cloud_conf *before, const struct cloud_conf *
 	const struct conf *a = before ? cloud_conf_get(before, name) : NULL;
 	const struct conf *b = cloud_conf_get(after, name);
 
-	return a == b || (a && b && conf_equal(a, b));
-}
-
-static bool cloud_conf_same(const struct cloud_conf *before, const struct cloud_conf *after)
-{
-	if (before->n_confs != after->n_confs)
-		return false;
-	for (uint32_t i = 0; i < after->n_confs; i++) {
-		if (!conf_same(before, after, after->confs[i]->statement->name))
-			return false;
+	while (a && b && conf_equal(a, b)) {
+		a = cloud_conf_next(before, a);
+		b = cloud_conf_next(after, b);
 	}
-	return true;
+	return !a && !b;
 }
 
 /* ---- preparing one cloud ---- */
 
-static struct stage *stage_of(const struct cloud *cloud, const struct statement *statement)
+static int setting_add(struct change *change, struct cloud *cloud, const struct cloud_conf *after,
+                       const char *name, enum statement_role role)
 {
-	for (uint16_t i = 0; i < cloud->n_stages; i++) {
-		if (cloud->stages[i]->statement == statement)
-			return cloud->stages[i];
-	}
-	return NULL;
-}
-
-static struct draw_key key_for(const struct engine *engine, const struct cloud *cloud,
-                               const struct statement *statement)
-{
-	char purpose[64];
-
-	__builtin_snprintf(purpose, sizeof(purpose), "%s %s", statement->name,
-	                   statement->variant ? statement->variant : "");
-	return draw_key_make(engine->setup.seed, cloud->name, purpose);
-}
-
-static int stage_prepare(const struct engine *engine, struct cloud_change *item,
-                         const struct cloud_conf *before, const struct conf *conf)
-{
-	const struct statement *statement = conf->statement;
-	struct stage *stage = stage_of(item->cloud, statement);
-	uint16_t at = item->n_stages;
-	int rank = statement_rank(engine, statement);
-	bool fresh = false;
 	int error;
 
-	if (!stage || !before || !conf_equal(conf, cloud_conf_get(before, statement->name))) {
-		error = statement->make(conf, &stage);
-		if (error)
-			return error;
-		stage->cloud = item->cloud;
-		stage->statement = statement;
-		stage->key = key_for(engine, item->cloud, statement);
-		error = statement->ready ? statement->ready(stage, conf) : 0;
-		if (error) {
-			statement->free(stage);
-			return error;
-		}
-		fresh = true;
-	}
-	while (at > 0 && statement_rank(engine, item->stages[at - 1]->statement) > rank) {
-		item->stages[at] = item->stages[at - 1];
-		item->fresh[at] = item->fresh[at - 1];
-		at--;
-	}
-	item->stages[at] = stage;
-	item->fresh[at] = fresh;
-	item->n_stages++;
-	return 0;
-}
+	if (change->n_settings == change->settings_room) {
+		uint32_t room = change->settings_room ? 2 * change->settings_room : 16;
+		struct setting *settings =
+		        realloc(change->settings, room * sizeof(*change->settings));
 
-static void link_prepare(struct cloud_change *item, const struct cloud_conf *after)
-{
-	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(after, "rate");
-
-	if (!rate)
-		return;
-	item->link.rate_bps = rate->rate_bps;
-	item->link.depth_work = (int64_t)rate->burst_bytes * SHAPER_WORK_PER_BYTE;
-	item->link.limit = rate_queue(rate, after);
-}
-
-static int line_prepare(struct engine *engine, struct cloud_change *item,
-                        const struct cloud_conf *after)
-{
-	const struct delay_conf *delay = (const struct delay_conf *)cloud_conf_get(after, "delay");
-	struct distribution *jitter;
-
-	if (!delay)
-		return 0;
-	item->line.delay_ns = delay->delay_ns;
-	item->line.allow_overtaking = delay->order == ORDER_ALLOW;
-	if (item->line.allow_overtaking && !item->cloud->line.wheel) {
-		item->wheel = wheel_make(&engine->holder.arena);
-		if (!item->wheel)
+		if (!settings)
 			return -ENOMEM;
+		change->settings = settings;
+		change->settings_room = room;
 	}
-	if (delay->jitter_ns == 0)
-		return 0;
-	jitter = malloc(sizeof(*jitter));
-	if (!jitter)
-		return -ENOMEM;
-	if (delay->distribution == DELAY_NORMAL)
-		distribution_normal(jitter, delay->jitter_ns);
-	else
-		distribution_uniform(jitter, delay->jitter_ns);
-	item->line.jitter = jitter;
-	return 0;
+	error = setting_prepare(&change->settings[change->n_settings], &change->engine->setup,
+	                        cloud, after, name, role);
+	if (!error)
+		change->n_settings++;
+	return error;
 }
 
-static int cloud_prepare(struct engine *engine, struct cloud_change *item,
+/* A setting for each statement whose configuration is another than before. */
+static int cloud_prepare(struct change *change, struct cloud *cloud,
                          const struct cloud_conf *before, const struct cloud_conf *after)
 {
-	int error;
+	const struct statement *const *row = change->engine->setup.statements;
+	const char *name = NULL;
 
-	item->reconfigured = true;
-	for (uint32_t i = 0; i < after->n_confs; i++) {
-		if (after->confs[i]->statement->role != ROLE_STAGE)
+	for (; *row; row++) {
+		int error;
+		bool same;
+
+		/* The variants of a statement are neighbours in the table, and count as one. */
+		if ((*row)->role == ROLE_CLOUD || (name && strcmp(name, (*row)->name) == 0))
 			continue;
-		error = stage_prepare(engine, item, before, after->confs[i]);
+		name = (*row)->name;
+		same = conf_same(before, after, name);
+		/* The size of the queue may follow from the delay. */
+		if ((*row)->role == ROLE_LINK)
+			same = same && conf_same(before, after, "delay");
+		if (same)
+			continue;
+		error = setting_add(change, cloud, after, name, (*row)->role);
 		if (error)
 			return error;
 	}
-	/* The queue's size may follow from the delay. */
-	item->relink = !conf_same(before, after, "rate") || !conf_same(before, after, "delay");
-	if (item->relink)
-		link_prepare(item, after);
-	item->reline = !conf_same(before, after, "delay");
-	return item->reline ? line_prepare(engine, item, after) : 0;
+	return 0;
 }
 
 /* ---- preparing the whole ---- */
+
+/* The cloud in force that goes on under this configuration; NULL: there is none. One of the same name
+ * on another path, or whose packets come in at another port, is another. */
+static struct cloud *cloud_before(const struct engine *engine, const struct cloud_conf *after,
+                                  int root, const struct cloud_conf **conf)
+{
+	const struct scenario *now = engine->scenario;
+	int i = scenario_find_cloud(now, after->name);
+	uint32_t slot = names_find(&engine->roster->index, after->name);
+	struct cloud *cloud = slot == NAMES_NONE ? NULL : engine->roster->slots[slot];
+
+	*conf = NULL;
+	if (i < 0 || !cloud || strcmp(now->clouds[i]->from, after->from) != 0 ||
+	    strcmp(now->clouds[i]->to, after->to) != 0 || cloud->from_port != (uint32_t)root)
+		return NULL;
+	*conf = now->clouds[i];
+	return cloud;
+}
+
+/* The number of slots up to the last that is taken. */
+static uint32_t slots_used(const struct roster *roster)
+{
+	uint32_t used = roster->n_slots;
+
+	while (used > 0 && !roster->slots[used - 1])
+		used--;
+	return used;
+}
+
+static uint32_t slot_take(struct change *change)
+{
+	while (change->roster->slots[change->free_slot])
+		change->free_slot++;
+	return change->free_slot++;
+}
+
+/* Puts a cloud behind those that come from the same place. */
+static void plan_hang(struct change *change, uint32_t index)
+{
+	const char *from = change->plans[index].conf->from;
+	int port = scenario_find_port(change->scenario, from);
+	struct place *place;
+
+	if (port >= 0)
+		place = &change->ports[port];
+	else
+		place = &change->plans[scenario_find_cloud(change->scenario, from)].end;
+	if (place->child)
+		change->plans[place->last - 1].sibling = index + 1;
+	else
+		place->child = index + 1;
+	place->last = index + 1;
+}
+
+static int plan_cloud(struct change *change, uint32_t index, int root, int to)
+{
+	struct engine *engine = change->engine;
+	struct plan *plan = &change->plans[index];
+	const struct cloud_conf *before;
+	uint32_t settings = change->n_settings;
+	int error;
+
+	plan->cloud = cloud_before(engine, plan->conf, root, &before);
+	if (!plan->cloud) {
+		plan->cloud = cloud_make(plan->conf->name, slot_take(change), &engine->holder,
+		                         engine->setup.witness);
+		if (!plan->cloud)
+			return -ENOMEM;
+		plan->added = true;
+		plan->cloud->exit.port = (uint32_t)to;
+		plan->cloud->from_port = (uint32_t)root;
+		plan->cloud->line.key =
+		        draw_key_make(engine->setup.seed, plan->cloud->name, "delay");
+		change->roster->slots[plan->cloud->index] = plan->cloud;
+	}
+	if (!names_add(&change->roster->index, plan->cloud->name, plan->cloud->index))
+		return -ENOMEM;
+	plan_hang(change, index);
+	error = cloud_prepare(change, plan->cloud, before, plan->conf);
+	plan->settings = change->n_settings - settings;
+	return error;
+}
+
+static int clouds_prepare(struct change *change, const bool *owned, struct problem *problem)
+{
+	const struct scenario *next = change->scenario;
+
+	for (uint32_t i = 0; i < next->n_clouds; i++) {
+		const struct cloud_conf *conf = next->clouds[i];
+		int root = scenario_root(next, conf);
+		int to = scenario_find_port(next, conf->to);
+		int error;
+
+		change->plans[i].conf = conf;
+		if (root < 0 || to < 0) {
+			problem_set(problem, -1, "cloud %s leads from nowhere, or to nowhere",
+			            conf->name);
+			return -EINVAL;
+		}
+		if (owned && !owned[root])
+			continue;
+		error = plan_cloud(change, i, root, to);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* ---- who comes from where ---- */
+
+/* The fork of a place, if any cloud comes from there. -EINVAL with problem, -ENOMEM. */
+static int fork_prepare(struct change *change, const char *name, struct place *place,
+                        struct problem *problem)
+{
+	const struct plan *first = &change->plans[place->child - 1];
+	struct fork *fork;
+
+	if (place->child == 0)
+		return 0;
+	if (first->sibling) {
+		problem_set(problem, -1, "%s leads to cloud %s already: one cloud from each place",
+		            name, first->conf->name);
+		return -EINVAL;
+	}
+	fork = calloc(1, sizeof(*fork));
+	if (!fork)
+		return -ENOMEM;
+	fork->only = first->cloud;
+	fork->next = change->roster->forks;
+	change->roster->forks = fork;
+	place->fork = fork;
+	return 0;
+}
+
+static int forks_prepare(struct change *change, struct problem *problem)
+{
+	const struct scenario *next = change->scenario;
+	int error;
+
+	for (uint32_t port = 0; port < next->n_ports; port++) {
+		struct place *place = &change->ports[port];
+
+		error = fork_prepare(change, next->ports[port].name, place, problem);
+		if (error)
+			return error;
+		change->roster->ingress[port] = place->fork ? place->fork->only : NULL;
+	}
+	for (uint32_t i = 0; i < next->n_clouds; i++) {
+		error = fork_prepare(change, next->clouds[i]->name, &change->plans[i].end, problem);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* ---- what goes, and what is shared ---- */
+
+/* Asked by control while the worker runs. A packet is counted on the line before it is taken off the
+ * queue, so in this order none is missed; and nothing comes in any more. */
+static bool has_run_out(const struct cloud *cloud)
+{
+	return cloud->closing &&
+	       __atomic_load_n(&cloud->link.queue.records, __ATOMIC_ACQUIRE) == 0 &&
+	       __atomic_load_n(&cloud->wake, __ATOMIC_ACQUIRE) == SIMTIME_NEVER &&
+	       __atomic_load_n(&cloud->line.held, __ATOMIC_ACQUIRE) == 0;
+}
 
 static struct cloud_change *item_add(struct change *change, struct cloud *cloud)
 {
@@ -212,107 +293,64 @@ static struct cloud_change *item_add(struct change *change, struct cloud *cloud)
 	return item;
 }
 
-static uint32_t slot_free(const struct roster *roster)
+/* A cloud is direct when it leads from a port to a port that no other leads to; once shared, it stays
+ * so. */
+static bool is_shared(const struct change *change, const struct plan *plan, const uint32_t *feeders)
 {
-	uint32_t i = 0;
-
-	while (roster->slots[i])
-		i++;
-	return i;
+	return plan->cloud->line.shared || feeders[plan->cloud->exit.port] > 1 || plan->end.fork ||
+	       scenario_find_port(change->scenario, plan->conf->from) < 0;
 }
 
-static int clouds_prepare(struct change *change, const bool *owned, struct problem *problem)
-{
-	struct engine *engine = change->engine;
-	const struct scenario *next = change->scenario;
-
-	for (uint32_t i = 0; i < next->n_clouds; i++) {
-		const struct cloud_conf *after = next->clouds[i];
-		const struct cloud_conf *before = conf_before(engine, after->name);
-		struct cloud *cloud = cloud_named(engine, after->name);
-		int from = scenario_find_port(next, after->from);
-		int to = scenario_find_port(next, after->to);
-		struct cloud_change *item;
-
-		if (from < 0 || to < 0 || (owned && !owned[from]))
-			continue;
-		if (change->roster->ingress[from]) {
-			problem_set(problem, -1,
-			            "port %s leads to cloud %s already: one cloud from each port",
-			            after->from, change->roster->ingress[from]->name);
-			return -EINVAL;
-		}
-		if (cloud &&
-		    (strcmp(before->from, after->from) != 0 || strcmp(before->to, after->to) != 0))
-			cloud = NULL; /* the same name for another path: the old one closes */
-		if (!cloud) {
-			uint32_t slot = slot_free(change->roster);
-
-			cloud = cloud_make(after->name, slot, &engine->holder,
-			                   engine->setup.witness);
-			if (!cloud)
-				return -ENOMEM;
-			cloud->to_port = (uint32_t)to;
-			cloud->line.key = draw_key_make(engine->setup.seed, cloud->name, "delay");
-			item = item_add(change, cloud);
-			item->added = true;
-			before = NULL;
-			change->roster->slots[slot] = cloud;
-		} else {
-			item = item_add(change, cloud);
-		}
-		change->roster->ingress[from] = cloud;
-		if (!before || !cloud_conf_same(before, after)) {
-			int error = cloud_prepare(engine, item, before, after);
-
-			if (error)
-				return error;
-		}
-	}
-	return 0;
-}
-
-static bool is_kept(const struct change *change, const struct cloud *cloud)
-{
-	for (uint32_t i = 0; i < change->n_clouds; i++) {
-		if (change->clouds[i].cloud == cloud)
-			return true;
-	}
-	return false;
-}
-
-/* Clouds that are not in the next scenario: they close, and go when they are empty. */
-static void closing_prepare(struct change *change)
+/* Clouds that are not in the next scenario: they close, deliver what they hold at their port, and go
+ * when they are empty. `kept`, by slot: those that are in it. */
+static void closing_prepare(struct change *change, const bool *kept, uint32_t *feeders)
 {
 	struct roster *now = change->engine->roster;
 
 	for (uint32_t i = 0; i < now->n_slots; i++) {
 		struct cloud *cloud = now->slots[i];
 
-		if (!cloud || is_kept(change, cloud))
+		if (!cloud || kept[i])
 			continue;
-		if (cloud->closing && cloud_held(cloud) == 0 && cloud->wake == SIMTIME_NEVER) {
+		if (has_run_out(cloud)) {
 			change->gone[change->n_gone++] = cloud;
 			change->roster->slots[i] = NULL;
-		} else {
-			item_add(change, cloud)->closing = true;
+			continue;
 		}
+		feeders[cloud->exit.port]++;
+		item_add(change, cloud)->closing = true;
 	}
 }
 
-/* A cloud is direct when no other leads to its port; once shared, it stays so. */
-static int sharing_prepare(struct change *change)
+static int sharing_prepare(struct change *change, const uint32_t *feeders)
 {
+	const struct scenario *next = change->scenario;
 	struct roster *roster = change->roster;
-	uint32_t feeders[SCENARIO_PORTS_MAX] = {0};
+	uint32_t closing = change->n_clouds;
 	bool shared = false;
 
-	for (uint32_t i = 0; i < change->n_clouds; i++)
-		feeders[change->clouds[i].cloud->to_port]++;
-	for (uint32_t i = 0; i < change->n_clouds; i++) {
+	for (uint32_t i = 0; i < next->n_clouds; i++) {
+		const struct plan *plan = &change->plans[i];
+		bool shares = plan->cloud && is_shared(change, plan, feeders);
+
+		if (!plan->cloud)
+			continue;
+		if (!shares)
+			roster->direct[roster->n_direct++] = plan->cloud;
+		shared |= shares;
+		if (plan->added || plan->settings || shares != (bool)plan->cloud->line.shared ||
+		    plan->end.fork || plan->cloud->exit.fork) {
+			struct cloud_change *item = item_add(change, plan->cloud);
+
+			item->added = plan->added;
+			item->shared = shares;
+			item->fork = plan->end.fork;
+		}
+	}
+	for (uint32_t i = 0; i < closing; i++) {
 		struct cloud_change *item = &change->clouds[i];
 
-		item->shared = item->cloud->line.shared || feeders[item->cloud->to_port] > 1;
+		item->shared = item->cloud->line.shared || feeders[item->cloud->exit.port] > 1;
 		shared |= item->shared;
 		if (!item->shared)
 			roster->direct[roster->n_direct++] = item->cloud;
@@ -325,109 +363,128 @@ static int sharing_prepare(struct change *change)
 	return 0;
 }
 
-int change_prepare(struct engine *engine, const struct scenario *next, const bool *owned,
-                   struct change **result, struct problem *problem)
+/* When the plans have their clouds. */
+static int roster_prepare(struct change *change)
 {
-	uint32_t slots = engine->roster->n_slots + next->n_clouds;
-	struct change *change = calloc(1, sizeof(*change));
-	int error = -ENOMEM;
+	const struct scenario *next = change->scenario;
+	uint32_t feeders[SCENARIO_PORTS_MAX] = {0};
+	bool *kept = calloc(change->roster->n_slots + 1, sizeof(*kept));
 
-	problem_set(problem, -1, "no memory");
+	if (!kept)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < next->n_clouds; i++) {
+		const struct cloud *cloud = change->plans[i].cloud;
+
+		if (!cloud)
+			continue;
+		kept[cloud->index] = true;
+		feeders[cloud->exit.port]++;
+	}
+	closing_prepare(change, kept, feeders);
+	free(kept);
+	return sharing_prepare(change, feeders);
+}
+
+static int change_make(struct engine *engine, const struct scenario *next, struct change **result)
+{
+	uint32_t used = slots_used(engine->roster), slots = used + next->n_clouds;
+	struct change *change = calloc(1, sizeof(*change));
+
+	*result = change;
 	if (!change)
 		return -ENOMEM;
 	change->engine = engine;
 	change->scenario = scenario_copy(next);
 	change->roster = calloc(1, sizeof(*change->roster));
+	change->plans = calloc(next->n_clouds + 1, sizeof(*change->plans));
 	change->clouds = calloc(slots + 1, sizeof(*change->clouds));
 	change->gone = calloc(slots + 1, sizeof(struct cloud *));
-	if (!change->scenario || !change->roster || !change->clouds || !change->gone)
-		goto err_free;
+	if (!change->scenario || !change->roster || !change->plans || !change->clouds ||
+	    !change->gone)
+		return -ENOMEM;
 	change->roster->slots = calloc(slots + 1, sizeof(struct cloud *));
 	if (!change->roster->slots)
-		goto err_free;
+		return -ENOMEM;
 	change->roster->n_slots = slots;
-	memcpy(change->roster->slots, engine->roster->slots,
-	       engine->roster->n_slots * sizeof(struct cloud *));
-	error = clouds_prepare(change, owned, problem);
-	if (error)
-		goto err_free;
-	closing_prepare(change);
-	error = sharing_prepare(change);
-	if (error)
-		goto err_free;
+	if (used)
+		memcpy(change->roster->slots, engine->roster->slots, used * sizeof(struct cloud *));
+	return 0;
+}
+
+int change_prepare(struct engine *engine, const struct scenario *next, const bool *owned,
+                   struct change **result, struct problem *problem)
+{
+	struct change *change;
+	int error = change_make(engine, next, &change);
+
+	problem_set(problem, -1, "no memory");
+	if (!error)
+		error = clouds_prepare(change, owned, problem);
+	if (!error)
+		error = forks_prepare(change, problem);
+	if (!error)
+		error = roster_prepare(change);
+	if (error) {
+		change_free(change);
+		return error;
+	}
 	*result = change;
 	return 0;
-err_free:
-	change_free(change);
-	return error;
 }
 
 /* ---- applying: in the worker ---- */
 
-static void stages_apply(struct cloud_change *item)
+/* Lowest index first. */
+static void leftover_add(struct engine *engine, struct cloud *cloud)
+{
+	struct cloud **place = &engine->leftovers;
+
+	while (*place && (*place)->index < cloud->index)
+		place = &(*place)->next_leftover;
+	cloud->next_leftover = *place;
+	*place = cloud;
+}
+
+static void cloud_apply(struct engine *engine, const struct cloud_change *item, simtime now)
 {
 	struct cloud *cloud = item->cloud;
-	uint16_t n_before = cloud->n_stages;
 
-	for (uint16_t i = 0; i < item->n_stages; i++) {
-		struct stage *old;
-
-		if (!item->fresh[i])
-			continue;
-		old = stage_of(cloud, item->stages[i]->statement);
-		if (old) {
-			item->stages[i]->drawn = old->drawn;
-			if (old->statement->adopt)
-				old->statement->adopt(item->stages[i], old);
-		}
-	}
-	/* The cloud and the change swap: what was not kept stays behind to be freed. */
-	for (uint16_t i = 0; i < CLOUD_STAGES_MAX; i++) {
-		struct stage *stage = cloud->stages[i];
-
-		cloud->stages[i] = i < item->n_stages ? item->stages[i] : NULL;
-		item->stages[i] = i < n_before ? stage : NULL;
-	}
-	cloud->n_stages = item->n_stages;
-	item->n_stages = n_before;
-	for (uint16_t i = 0; i < n_before; i++) {
-		item->fresh[i] = true;
-		for (uint16_t j = 0; j < cloud->n_stages; j++)
-			item->fresh[i] &= cloud->stages[j] != item->stages[i];
+	cloud->origin_ns = engine->origin_ns;
+	cloud->closing |= item->closing;
+	cloud->exit.fork = item->fork;
+	if (item->shared && !cloud->line.shared) {
+		/* What has left the link by now is on its own line, whoever was asked when. */
+		cloud_advance_link(cloud, now);
+		cloud->line.shared = engine->wheel;
+		if (!line_is_empty(&cloud->line))
+			leftover_add(engine, cloud);
 	}
 }
 
-static void cloud_apply(struct engine *engine, struct cloud_change *item, simtime now)
+/* After its settings have come into force. */
+static void cloud_settle(struct engine *engine, struct cloud *cloud)
 {
-	struct cloud *cloud = item->cloud;
-
-	if (!item->added)
-		cloud_advance_link(cloud, now);
-	cloud->origin_ns = engine->origin_ns;
-	cloud->closing |= item->closing;
-	if (item->wheel) {
-		cloud->line.wheel = item->wheel;
-		item->wheel = NULL;
-	}
-	if (item->shared && !cloud->line.shared) {
-		cloud->line.shared = engine->wheel;
-		engine->leftovers |= !line_is_empty(&cloud->line);
-	}
-	if (item->reconfigured)
-		stages_apply(item);
-	if (item->relink)
-		link_configure(&cloud->link, &item->link, now);
-	if (item->reline) {
-		struct line_conf before = cloud->line.conf;
-
-		cloud->line.conf = item->line;
-		item->line = before;
-	}
 	if (cloud->line.shared && cloud->link.departure != SIMTIME_NEVER)
-		cloud->starved = engine->starved = true; /* asks for a timer */
+		engine_starve(engine, cloud); /* asks for a timer */
 	cloud->plain = cloud->n_stages == 0 && !link_in_use(&cloud->link) &&
 	               !cloud->line.conf.jitter && !cloud->line.conf.allow_overtaking &&
-	               !cloud->line.shared && !cloud->witness;
+	               !cloud->line.shared && line_is_simple(&cloud->line) && !cloud->witness;
+}
+
+/* Nobody looks at it any more. Its chunks go back here: the arena is the worker's. */
+static void cloud_retire(struct engine *engine, struct cloud *cloud)
+{
+	struct cloud **place = &engine->starved;
+
+	while (*place && *place != cloud)
+		place = &(*place)->next_starved;
+	if (*place)
+		*place = cloud->next_starved;
+	for (place = &engine->leftovers; *place && *place != cloud;)
+		place = &(*place)->next_leftover;
+	if (*place)
+		*place = cloud->next_leftover;
+	cloud_clear(cloud);
 }
 
 void engine_apply(struct engine *engine, struct change *change, simtime now)
@@ -445,29 +502,29 @@ void engine_apply(struct engine *engine, struct change *change, simtime now)
 	}
 	for (uint32_t i = 0; i < change->n_clouds; i++)
 		cloud_apply(engine, &change->clouds[i], now);
+	for (uint32_t i = 0; i < change->n_settings; i++) {
+		cloud_advance_link(change->settings[i].cloud, now);
+		setting_apply(&change->settings[i], now);
+	}
+	for (uint32_t i = 0; i < change->n_clouds; i++)
+		cloud_settle(engine, change->clouds[i].cloud);
 	engine->roster = change->roster;
 	change->roster = roster;
+	for (uint32_t i = 0; i < change->n_gone; i++)
+		cloud_retire(engine, change->gone[i]);
 	change->applied = true;
-}
-
-static void item_free(struct cloud_change *item, bool applied)
-{
-	for (uint16_t i = 0; i < item->n_stages; i++) {
-		if (item->fresh[i])
-			item->stages[i]->statement->free(item->stages[i]);
-	}
-	free((void *)(uintptr_t)item->line.jitter);
-	wheel_free(item->wheel);
-	if (item->added && !applied)
-		cloud_free(item->cloud);
 }
 
 void change_free(struct change *change)
 {
 	if (!change)
 		return;
-	for (uint32_t i = 0; i < change->n_clouds; i++)
-		item_free(&change->clouds[i], change->applied);
+	for (uint32_t i = 0; i < change->n_settings; i++)
+		setting_free(&change->settings[i]);
+	for (uint32_t i = 0; change->plans && i < change->scenario->n_clouds; i++) {
+		if (change->plans[i].added && !change->applied)
+			cloud_free(change->plans[i].cloud);
+	}
 	if (change->applied) {
 		struct scenario *before = change->engine->scenario;
 
@@ -478,10 +535,10 @@ void change_free(struct change *change)
 	}
 	wheel_free(change->wheel);
 	scenario_free(change->scenario);
-	if (change->roster)
-		free(change->roster->slots);
-	free(change->roster);
+	roster_free(change->roster);
+	free(change->plans);
 	free(change->clouds);
+	free(change->settings);
 	free(change->gone);
 	free(change);
 }

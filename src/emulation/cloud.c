@@ -36,12 +36,19 @@ static void link_clear(struct cloud *cloud)
 	log_clear(queue, &cloud->holder->arena);
 }
 
+void cloud_clear(struct cloud *cloud)
+{
+	link_clear(cloud);
+	cloud->counters.drops[REASON_REMOVED] += line_clear(&cloud->line, cloud->holder);
+	if (cloud->line.wheel)
+		wheel_clear(cloud->line.wheel);
+}
+
 void cloud_free(struct cloud *cloud)
 {
 	if (!cloud)
 		return;
-	link_clear(cloud);
-	cloud->counters.drops[REASON_REMOVED] += line_clear(&cloud->line, cloud->holder);
+	cloud_clear(cloud);
 	wheel_free(cloud->line.wheel);
 	free((void *)(uintptr_t)cloud->line.conf.jitter);
 	for (uint16_t i = 0; i < cloud->n_stages; i++)
@@ -141,13 +148,6 @@ static void enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 		cloud_drop(cloud, mbufs[i], REASON_NO_BUFFER);
 }
 
-/* The number of a packet in a queue: its low half is in the record, and no two packets that are
- * held at the same time are 2^31 apart. */
-static uint64_t number_near(uint64_t latest, uint32_t low)
-{
-	return latest - (uint32_t)((uint32_t)latest - low);
-}
-
 static void head_departs(struct cloud *cloud)
 {
 	struct link *link = &cloud->link;
@@ -159,7 +159,7 @@ static void head_departs(struct cloud *cloud)
 	cloud->counters.reordered += line_due(&cloud->line, &link->departure, 1, &due);
 	pushed = line_push_held(&cloud->line, cloud->holder, held, due);
 	if (unlikely(cloud->witness != NULL)) {
-		uint64_t number = number_near(cloud->latest_number, held->number);
+		uint64_t number = cloud_number(cloud, held->number);
 		uint8_t flags = (uint8_t)held->flags;
 
 		if (pushed)
@@ -185,14 +185,13 @@ void cloud_advance_link(struct cloud *cloud, simtime now)
 
 static void enter_link(struct cloud *cloud, struct rte_mbuf *mbuf)
 {
-	const struct packet *packet = packet_of(mbuf);
+	const struct packet packet = *packet_of(mbuf); /* the mbuf may be given away below */
 	struct link *link = &cloud->link;
-	uint32_t wire_bytes = packet->wire_bytes;
 	bool copied = hold_copies(cloud->holder, mbuf);
 	struct held *held;
 
-	cloud_advance_link(cloud, packet->t_ns);
-	if (unlikely(!link_has_room(link, wire_bytes))) {
+	cloud_advance_link(cloud, packet.t_ns);
+	if (unlikely(!link_has_room(link, packet.wire_bytes))) {
 		cloud_drop(cloud, mbuf, REASON_QUEUE_FULL);
 		return;
 	}
@@ -201,13 +200,11 @@ static void enter_link(struct cloud *cloud, struct rte_mbuf *mbuf)
 		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
 		return;
 	}
-	held->t_ns = packet->t_ns;
+	held->t_ns = packet.t_ns;
 	held->cloud = cloud->index;
-	held->number = (uint32_t)packet->number;
-	cloud->latest_number = packet->number;
-	cloud->from_port = packet->port;
-	hold_fill(cloud->holder, held, copied, mbuf, wire_bytes);
-	held->flags |= packet->flags;
+	held->number = (uint32_t)packet.number;
+	hold_fill(cloud->holder, held, copied, mbuf, packet.wire_bytes);
+	held->flags |= packet.flags;
 	link_arrived(link, held, held->t_ns);
 }
 
@@ -220,6 +217,8 @@ void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 		room[i] = mbufs[i];
 		bytes += packet_of(mbufs[i])->wire_bytes;
 	}
+	if (likely(n > 0))
+		cloud->latest_number = packet_of(mbufs[n - 1])->number;
 	cloud->counters.rx_packets += n;
 	cloud->counters.rx_bytes += bytes;
 	for (uint16_t i = 0; i < cloud->n_stages; i++)
@@ -232,18 +231,22 @@ void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 	}
 }
 
-void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now)
+void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now,
+                        uint64_t number)
 {
 	uint64_t bytes = 0;
 	simtime due;
 	uint16_t held;
 
+	/* A poll without packets must not move the line's last due time. */
+	if (unlikely(n == 0))
+		return;
 	for (uint16_t i = 0; i < n; i++)
 		bytes += mbufs[i]->pkt_len;
 	cloud->counters.rx_packets += n;
 	cloud->counters.rx_bytes += bytes;
 	line_due(&cloud->line, &now, 1, &due);
-	held = line_push_plain(&cloud->line, cloud->holder, mbufs, n, due);
+	held = line_push_plain(&cloud->line, cloud->holder, mbufs, n, due, number);
 	histogram_add(&cloud->delay_ns, due - now, held);
 	for (uint16_t i = held; i < n; i++)
 		cloud_drop(cloud, mbufs[i], REASON_NO_BUFFER);

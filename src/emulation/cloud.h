@@ -18,13 +18,22 @@
 
 #define CLOUD_STAGES_MAX CLOUD_CONFS_MAX
 
+struct fork;
+
+/* Where the packets go that a cloud lets out: to the clouds that come from it, and what none of them
+ * takes leaves at the port. */
+struct cloud_exit {
+	uint32_t port;
+	struct fork *fork; /* the roster's; NULL: all leave at the port */
+};
+
 struct cloud {
 	/* what a packet of an unimpaired cloud touches comes first */
 	bool plain;   /* no stage, no link, no jitter, no wheel, no witness: line only */
 	bool closing; /* removed from the scenario: nothing comes in, what is held goes out */
 	uint16_t n_stages;
 	uint32_t index;
-	uint32_t to_port;
+	struct cloud_exit exit;
 	simtime origin_ns; /* the run's beginning: when the first scenario came into force. Live it
 	                    * is 0, in a replay the first packet of the captures */
 	struct line line;
@@ -34,9 +43,10 @@ struct cloud {
 	struct holder *holder;
 	struct witness *witness;
 	simtime wake; /* shared clouds: when the timer on the shared wheel goes off for the link */
-	bool starved; /* there was no memory for that timer */
-	uint64_t latest_number; /* of the packets in the queue, for the witness */
-	uint32_t from_port;
+	bool starved; /* there was no memory for that timer: in the engine's list */
+	struct cloud *next_starved, *next_leftover;
+	uint64_t latest_number; /* of the packets that came: near those that are held */
+	uint32_t from_port;     /* at which its packets came in, perhaps clouds before */
 	char name[SCENARIO_NAME_BYTES];
 	struct histogram delay_ns;
 };
@@ -44,13 +54,19 @@ struct cloud {
 /* NULL: no memory. */
 struct cloud *cloud_make(const char *name, uint32_t index, struct holder *holder,
                          struct witness *witness);
-/* Drops what it holds, and frees its stages. */
+/* Drops what it holds, and gives the memory back to the arena, which is the worker's: the worker's
+ * last act. */
+void cloud_clear(struct cloud *cloud);
+/* The same, and frees it and its stages. Control, when no worker runs it, and while the worker runs
+ * others only after cloud_clear. */
 void cloud_free(struct cloud *cloud);
 
 /* Packets arrive, t_ns in order; takes them all. n <= BURST_MAX. */
 void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n);
-/* The same at one instant for a plain cloud, whose packets need no struct packet. */
-void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now);
+/* The same at one instant for a plain cloud, whose packets need no struct packet; `number` is that
+ * of the first. */
+void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now,
+                        uint64_t number);
 /* What leaves the link up to and at `now` enters the line. */
 void cloud_advance_link(struct cloud *cloud, simtime now);
 
@@ -60,6 +76,14 @@ void cloud_drop(struct cloud *cloud, struct rte_mbuf *mbuf, enum reason reason);
 /* A copy of this packet that could not be made: counts it as made, and dropped for want of memory.
  * The packet itself is the caller's still. */
 void cloud_drop_copy(struct cloud *cloud, struct rte_mbuf *original);
+
+/* The number of a packet that is held, or was a moment ago: its low half is in the record, and no two
+ * packets of a cloud are 2^31 apart. */
+static inline uint64_t cloud_number(const struct cloud *cloud, uint32_t low)
+{
+	return cloud->latest_number +
+	       (uint64_t)(int64_t)(int32_t)(low - (uint32_t)cloud->latest_number);
+}
 
 static inline uint64_t cloud_held(const struct cloud *cloud)
 {

@@ -50,6 +50,7 @@ struct conf *conf_make(const struct statement *statement)
 	if (!conf)
 		return NULL;
 	conf->statement = statement;
+	conf->number = statement->number_max ? 1 : 0;
 	for (const struct field *field = statement->fields; field->name; field++)
 		field_reset(conf, field);
 	return conf;
@@ -187,7 +188,7 @@ static bool field_equal(const struct conf *a, const struct conf *b, const struct
 
 bool conf_equal(const struct conf *a, const struct conf *b)
 {
-	if (a->statement != b->statement)
+	if (a->statement != b->statement || a->number != b->number)
 		return false;
 	for (const struct field *field = a->statement->fields; field->name; field++) {
 		if (!field_equal(a, b, field))

@@ -17,12 +17,14 @@
 struct counters {
 	uint64_t rx_packets, rx_bytes; /* bytes as on the wire, without preamble and FCS */
 	uint64_t tx_packets, tx_bytes;
+	uint64_t onward; /* of tx_packets: what went into a cloud that comes from this one */
 	uint64_t duplicated;
 	uint64_t generated;
 	uint64_t reordered;
 	uint64_t corrupted;
 	uint64_t ecn_marked;
 	uint64_t becn_sent;
+	uint64_t rewritten; /* packets of which a bit was changed */
 	uint64_t drops[REASON_COUNT];
 };
 

@@ -1,23 +1,157 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "distribution.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+
+/* ---- drawing ---- */
+
+/* How much probability lies below, in units of 2^-64. */
+static uint64_t rank_of(uint64_t uniform)
+{
+	return uniform >> 63 ? ~(uniform & (UINT64_MAX >> 1)) : uniform;
+}
+
+static int64_t grid_draw(const struct distribution *distribution, uint64_t rank)
+{
+	const int64_t *value = distribution->value;
+	unsigned __int128 place = (unsigned __int128)rank * distribution->n;
+	uint64_t i = (uint64_t)(place >> 64), part = (uint64_t)place;
+
+	/* The i-th quantile is in the middle of the i-th part. */
+	if (part < UINT64_C(1) << 63) {
+		if (i == 0)
+			return value[0];
+		i--;
+	}
+	part -= UINT64_C(1) << 63;
+	if (i + 1 >= distribution->n)
+		return value[distribution->n - 1];
+	return value[i] +
+	       (int64_t)(((__int128)(value[i + 1] - value[i]) * (int64_t)(part >> 1)) >> 63);
+}
+
+int64_t distribution_draw_values(const struct distribution *distribution, uint64_t uniform)
+{
+	uint64_t rank = rank_of(uniform);
+
+	switch ((enum distribution_form)distribution->form) {
+	case DISTRIBUTION_TWO:
+		return distribution->value[rank >= distribution->rank];
+	case DISTRIBUTION_VALUES:
+		return distribution->value[((unsigned __int128)rank * distribution->n) >> 64];
+	case DISTRIBUTION_GRID:
+		return grid_draw(distribution, rank);
+	case DISTRIBUTION_QUANTILES:
+		break;
+	}
+	return 0;
+}
+
+int64_t distribution_quantile(const struct distribution *distribution, double tail, int upper)
+{
+	double units = ldexp(tail, 64);
+	uint64_t uniform = units >= 0x1p63 ? UINT64_MAX >> 1 : (uint64_t)units;
+
+	return distribution_draw(distribution, uniform | (uint64_t)(upper != 0) << 63);
+}
+
+/* ---- moments ---- */
+
+struct sums {
+	double one, two; /* of w x, w x^2 */
+};
+
+/* A part of probability w in which the quantiles go in a line from a to b. */
+static void sums_add(struct sums *sums, double w, double a, double b)
+{
+	sums->one += w * (a + b) / 2;
+	sums->two += w * (a * a + a * b + b * b) / 3;
+}
+
+static void sums_of_table(const struct distribution *distribution, struct sums *sums)
+{
+	for (int upper = 0; upper < 2; upper++) {
+		for (int octave = 0; octave < DISTRIBUTION_OCTAVES; octave++) {
+			const int64_t *at = distribution->quantile[upper][octave];
+
+			for (int i = 0; i < DISTRIBUTION_SEGMENTS; i++)
+				sums_add(sums, ldexp(1.0 / DISTRIBUTION_SEGMENTS, -(octave + 2)),
+				         (double)at[i], (double)at[i + 1]);
+		}
+		sums_add(sums, ldexp(1, -(DISTRIBUTION_OCTAVES + 1)),
+		         (double)distribution->quantile[upper][DISTRIBUTION_OCTAVES - 1][0],
+		         (double)distribution->quantile[upper][DISTRIBUTION_OCTAVES - 1][0]);
+	}
+}
+
+static void sums_of_values(const struct distribution *distribution, struct sums *sums)
+{
+	const int64_t *value = distribution->value;
+	uint32_t n = distribution->n;
+	double low = ldexp((double)distribution->rank, -64);
+
+	switch ((enum distribution_form)distribution->form) {
+	case DISTRIBUTION_TWO:
+		sums_add(sums, low, (double)value[0], (double)value[0]);
+		sums_add(sums, 1 - low, (double)value[1], (double)value[1]);
+		break;
+	case DISTRIBUTION_VALUES:
+		for (uint32_t i = 0; i < n; i++)
+			sums_add(sums, 1.0 / n, (double)value[i], (double)value[i]);
+		break;
+	case DISTRIBUTION_GRID:
+		sums_add(sums, 0.5 / n, (double)value[0], (double)value[0]);
+		sums_add(sums, 0.5 / n, (double)value[n - 1], (double)value[n - 1]);
+		for (uint32_t i = 0; i + 1 < n; i++)
+			sums_add(sums, 1.0 / n, (double)value[i], (double)value[i + 1]);
+		break;
+	case DISTRIBUTION_QUANTILES:
+		break;
+	}
+}
+
+void distribution_moments(const struct distribution *distribution, double *mean, double *deviation)
+{
+	struct sums sums = {0, 0};
+
+	if (distribution->form == DISTRIBUTION_QUANTILES)
+		sums_of_table(distribution, &sums);
+	else
+		sums_of_values(distribution, &sums);
+	*mean = sums.one;
+	*deviation = sqrt(fmax(0, sums.two - sums.one * sums.one));
+}
+
+/* ---- making ---- */
 
 void distribution_fill(struct distribution *distribution,
                        double (*value)(const void *argument, double tail, int upper),
                        const void *argument)
 {
+	const double most = (double)DISTRIBUTION_MAX;
+
+	distribution->form = DISTRIBUTION_QUANTILES;
 	for (int upper = 0; upper < 2; upper++) {
 		for (int octave = 0; octave < DISTRIBUTION_OCTAVES; octave++) {
 			for (int segment = 0; segment <= DISTRIBUTION_SEGMENTS; segment++) {
 				double tail = ldexp(1.0 + segment / (double)DISTRIBUTION_SEGMENTS,
 				                    -(octave + 2));
+				double x = value(argument, tail, upper);
 
 				distribution->quantile[upper][octave][segment] =
-				        llround(value(argument, tail, upper));
+				        llround(fmin(fmax(x, -most), most));
 			}
 		}
 	}
+}
+
+void distribution_release(struct distribution *distribution)
+{
+	if (distribution->form != DISTRIBUTION_QUANTILES)
+		free(distribution->value);
+	distribution->value = NULL;
 }
 
 static double uniform_value(const void *argument, double tail, int upper)
@@ -36,10 +170,12 @@ void distribution_uniform(struct distribution *distribution, uint64_t half_width
 
 /* The x with erfc(x / sqrt 2) / 2 = tail, by Newton's method on the logarithm, which is nearly a
  * parabola and converges from anywhere. */
-static double normal_quantile(double tail)
+double distribution_normal_quantile(double tail)
 {
 	double x = sqrt(-2 * log(2 * tail) * 0.9);
 
+	if (tail >= 0.5)
+		return 0;
 	for (int i = 0; i < 60; i++) {
 		double q = erfc(x / M_SQRT2) / 2;
 		double density = exp(-x * x / 2) / sqrt(2 * M_PI);
@@ -55,7 +191,7 @@ static double normal_quantile(double tail)
 static double normal_value(const void *argument, double tail, int upper)
 {
 	double deviation = *(const double *)argument;
-	double x = tail >= 0.5 ? 0 : normal_quantile(tail);
+	double x = distribution_normal_quantile(tail);
 
 	return upper ? deviation * x : -deviation * x;
 }
@@ -65,4 +201,22 @@ void distribution_normal(struct distribution *distribution, uint64_t deviation_n
 	double deviation = (double)deviation_ns;
 
 	distribution_fill(distribution, normal_value, &deviation);
+}
+
+int distribution_bimodal(struct distribution *distribution, uint64_t jitter_ns, uint64_t late)
+{
+	int64_t *value = malloc(2 * sizeof(*value));
+
+	if (!value)
+		return -ENOMEM;
+	value[0] = -(int64_t)jitter_ns;
+	value[1] = (int64_t)jitter_ns;
+	distribution->value = value;
+	distribution->n = 2;
+	/* Of 2^64 ranks the last one is always late; only none at all needs the other value. */
+	distribution->rank = late == 0 ? UINT64_MAX : 0 - (late << 1);
+	if (late == 0)
+		value[1] = value[0];
+	distribution->form = DISTRIBUTION_TWO;
+	return 0;
 }

@@ -1,13 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A probability distribution of nanoseconds, drawn by inversion from a table of quantiles: the
- * packet path needs one uniform 64-bit number, a table look-up and an integer interpolation.
+ * A probability distribution of nanoseconds, drawn by inversion: the packet path needs one uniform
+ * 64-bit number, a table look-up and an integer interpolation.
  *
- * The table is dense where it matters: on each side of the median, every halving of the remaining
- * probability has 64 segments of its own, down to a tail of 2^-33. The values are piecewise linear
- * in between, clamped beyond.
+ * A uniform number is taken in two halves: its top bit says which side of the median, the rest how
+ * much probability lies beyond, so that both tails are equally fine. Four forms:
  *
- * Units: ns, signed: the deviation from the mean. Thread: made by control, then read only.
+ *   quantiles  a table that is dense where it matters: on each side of the median, every halving of
+ *              the remaining probability has 64 segments of its own, down to a tail of 2^-33. The
+ *              values are piecewise linear in between, constant beyond.
+ *   two        two values, each with a probability of its own
+ *   values     n values, each as likely as the others: what was measured, exactly
+ *   grid       n quantiles at the probabilities (i + 1/2) / n, piecewise linear in between: netem's
+ *              tables
+ *
+ * Families, for a jitter j; m is the mean that the deviations are from:
+ *
+ *   uniform       on [-j, j]: standard deviation j / sqrt 3
+ *   normal        standard deviation j
+ *   exponential   from -j on, standard deviation j; with a delay of j that is the exponential
+ *                 distribution itself
+ *   gamma         of mean m and standard deviation j, from 0 on: shape (m/j)^2; deviations from m
+ *   lognormal     of mean m and standard deviation j: exp of a normal with the variance
+ *                 ln(1 + (j/m)^2); deviations from m
+ *   pareto        netem's: 4/3 j (U^(-1/3) - 3/2), shape 3, mean 0, standard deviation 2/sqrt(3) j;
+ *                 without the end at 4 j that netem's 16-bit table puts to it
+ *   paretonormal  netem's: at each probability a quarter of the normal quantile and three quarters
+ *                 of that of pareto
+ *   bimodal       -j, or +j with a given probability
+ *
+ * Units: ns, signed: the deviation from the mean. Ranges: to +-2^51 ns (26 days), clamped.
+ * Thread: made by control, then read only.
  */
 #ifndef WEIR_DISTRIBUTION_H
 #define WEIR_DISTRIBUTION_H
@@ -16,9 +39,23 @@
 
 #define DISTRIBUTION_OCTAVES  32
 #define DISTRIBUTION_SEGMENTS 64
+#define DISTRIBUTION_MAX      (INT64_C(1) << 51)
+/* j at most so many times m. */
+#define DISTRIBUTION_SKEW_MAX 10
+
+enum distribution_form {
+	DISTRIBUTION_QUANTILES,
+	DISTRIBUTION_TWO,
+	DISTRIBUTION_VALUES,
+	DISTRIBUTION_GRID,
+};
 
 struct distribution {
-	/* [upper][octave][segment]: the quantile where the tail probability beyond is
+	uint32_t form; /* enum distribution_form */
+	uint32_t n;    /* VALUES, GRID */
+	uint64_t rank; /* TWO: the probability of value[0], in units of 2^-64 */
+	int64_t *value; /* all but QUANTILES: n of them, or two, not descending; owned */
+	/* QUANTILES: [upper][octave][segment]: the quantile where the tail probability beyond is
 	 * (1 + segment / 64) / 2^(octave + 2). */
 	int64_t quantile[2][DISTRIBUTION_OCTAVES][DISTRIBUTION_SEGMENTS + 1];
 };
@@ -31,6 +68,30 @@ void distribution_fill(struct distribution *distribution,
                        const void *argument);
 void distribution_uniform(struct distribution *distribution, uint64_t half_width_ns);
 void distribution_normal(struct distribution *distribution, uint64_t deviation_ns);
+void distribution_exponential(struct distribution *distribution, uint64_t jitter_ns);
+void distribution_pareto(struct distribution *distribution, uint64_t jitter_ns);
+void distribution_paretonormal(struct distribution *distribution, uint64_t jitter_ns);
+/* mean_ns > 0; the jitter at most DISTRIBUTION_SKEW_MAX times the mean. */
+void distribution_gamma(struct distribution *distribution, uint64_t mean_ns, uint64_t jitter_ns);
+void distribution_lognormal(struct distribution *distribution, uint64_t mean_ns,
+                            uint64_t jitter_ns);
+/* `late`: the probability of +jitter, in units of 2^-63. 0 or -ENOMEM. */
+int distribution_bimodal(struct distribution *distribution, uint64_t jitter_ns, uint64_t late);
+
+/* Frees what hangs on it, not itself. */
+void distribution_release(struct distribution *distribution);
+
+/* The x of the standard normal distribution beyond which lies the probability `tail`; >= 0. */
+double distribution_normal_quantile(double tail);
+
+/* Of what is drawn. Control. */
+void distribution_moments(const struct distribution *distribution, double *mean,
+                          double *deviation);
+/* The quantile with so much probability on its one side, 0 < tail <= 0.5. Control. */
+int64_t distribution_quantile(const struct distribution *distribution, double tail, int upper);
+
+/* All but QUANTILES. */
+int64_t distribution_draw_values(const struct distribution *distribution, uint64_t uniform);
 
 static inline int64_t distribution_draw(const struct distribution *distribution, uint64_t uniform)
 {
@@ -41,6 +102,8 @@ static inline int64_t distribution_draw(const struct distribution *distribution,
 	uint32_t segment;
 	int64_t step;
 
+	if (__builtin_expect(distribution->form != DISTRIBUTION_QUANTILES, 0))
+		return distribution_draw_values(distribution, uniform);
 	if (octave >= DISTRIBUTION_OCTAVES)
 		return distribution->quantile[uniform >> 63][DISTRIBUTION_OCTAVES - 1][0];
 	mantissa = tail << octave << 1;

@@ -5,10 +5,13 @@
 #include <stdlib.h>
 
 #include "engine_state.h"
+#include "fork.h"
 
 struct engine *engine_make(const struct engine_setup *setup)
 {
 	struct engine *engine = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(*engine), 64u));
+	uint32_t room =
+	        rte_pktmbuf_data_room_size(setup->pool) - RTE_PKTMBUF_HEADROOM - COPY_BLOCK_BYTES;
 
 	if (!engine)
 		return NULL;
@@ -17,9 +20,11 @@ struct engine *engine_make(const struct engine_setup *setup)
 	engine->holder.pool = setup->pool;
 	engine->holder.copy_bytes_max =
 	        setup->copy_bytes_max ? setup->copy_bytes_max : HOLD_COPY_BYTES_DEFAULT;
-	if (engine->holder.copy_bytes_max > LOG_STORED_MAX)
-		engine->holder.copy_bytes_max = LOG_STORED_MAX;
-	arena_init(&engine->holder.arena, setup->memory, setup->memory_bytes);
+	/* A copy must find room in a chunk, and again in an mbuf of the pool when it leaves. */
+	engine->holder.copy_bytes_max = RTE_MIN(engine->holder.copy_bytes_max, LOG_STORED_MAX);
+	engine->holder.copy_bytes_max = RTE_MIN(engine->holder.copy_bytes_max, room);
+	arena_init(&engine->holder.arena, setup->memory,
+	           RTE_MIN(setup->memory_bytes, WHEEL_MEMORY_MAX));
 	engine->roster = calloc(1, sizeof(*engine->roster));
 	engine->scenario = scenario_make();
 	if (!engine->roster || !engine->scenario) {
@@ -56,9 +61,8 @@ void engine_free(struct engine *engine)
 		shared_clear(engine);
 		for (uint32_t i = 0; i < engine->roster->n_slots; i++)
 			cloud_free(engine->roster->slots[i]);
-		free(engine->roster->slots);
+		roster_free(engine->roster);
 	}
-	free(engine->roster);
 	hold_give_back(&engine->holder, 0);
 	scenario_free(engine->scenario);
 	free(engine);
@@ -69,54 +73,94 @@ void engine_free(struct engine *engine)
 /* Puts a record on the shared wheel that wakes the link when its head departs. */
 static void link_arm(struct engine *engine, struct cloud *cloud)
 {
+	simtime due = simtime_min(cloud->link.departure, engine->wheel->cursor + WHEEL_AHEAD_MAX);
 	struct held *timer;
 
-	if (cloud->link.departure == cloud->wake || cloud->link.departure == SIMTIME_NEVER)
+	/* A timer that goes off too early finds nothing to do, and arms the next. */
+	if (cloud->wake <= due || cloud->link.departure == SIMTIME_NEVER)
 		return;
-	timer = wheel_append(engine->wheel, cloud->link.departure, cloud->index, 0);
+	timer = wheel_append(engine->wheel, due, cloud->index, 0);
 	if (unlikely(!timer)) {
-		cloud->starved = engine->starved = true;
+		engine_starve(engine, cloud);
 		return;
 	}
 	timer->wire_bytes = 0;
 	timer->stored_bytes = 0;
 	timer->flags = HELD_TIMER;
-	cloud->wake = cloud->link.departure;
+	cloud->wake = due;
 }
 
-static void feed_starved(struct engine *engine)
+/* Without memory for a timer the link is looked at here, so that it goes on and gives memory back. */
+static void feed_starved(struct engine *engine, simtime now)
 {
-	const struct roster *roster = engine->roster;
+	struct cloud *list = engine->starved, *next;
 
-	engine->starved = false;
-	for (uint32_t i = 0; i < roster->n_slots; i++) {
-		if (roster->slots[i] && roster->slots[i]->starved) {
-			roster->slots[i]->starved = false;
-			link_arm(engine, roster->slots[i]);
+	engine->starved = NULL;
+	for (struct cloud *cloud = list; cloud; cloud = next) {
+		next = cloud->next_starved;
+		cloud->starved = false;
+		link_arm(engine, cloud);
+		while (cloud->starved && cloud->link.departure <= now) {
+			engine->starved = cloud->next_starved;
+			cloud->starved = false;
+			cloud_advance_link(cloud, cloud->link.departure);
+			link_arm(engine, cloud);
 		}
 	}
 }
 
-static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
-                  uint64_t wire_bytes, simtime due)
+static bool outlet_full(struct engine *engine, uint32_t port)
 {
-	struct outlet *outlet = &engine->ports[cloud->to_port].outlet;
+	const struct outlet *outlet = &engine->ports[port].outlet;
 
-	cloud->counters.tx_packets++;
-	cloud->counters.tx_bytes += wire_bytes;
-	outlet->due_ns[outlet->n] = due;
-	outlet->mbufs[outlet->n++] = mbuf;
+	if (likely(outlet->n < OUTLET_ROOM))
+		return false;
+	if (engine->setup.make_room)
+		engine->setup.make_room(engine->setup.room_argument, port);
+	return outlet->n == OUTLET_ROOM;
 }
 
-static bool outlet_full(const struct engine *engine, const struct cloud *cloud)
+/* Whether there is room where the packets of this cloud may go. */
+static bool exit_full(struct engine *engine, const struct cloud *cloud)
 {
-	return engine->ports[cloud->to_port].outlet.n == OUTLET_ROOM;
+	if (unlikely(cloud->exit.fork && cloud->exit.fork->only))
+		return false;
+	return outlet_full(engine, cloud->exit.port);
+}
+
+/* A packet has come to the end of its cloud, at its t_ns: into a cloud that comes from there, or
+ * out. Returns how many went out. */
+static uint32_t leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
+{
+	struct packet *packet = packet_of(mbuf);
+	struct outlet *outlet = &engine->ports[cloud->exit.port].outlet;
+
+	cloud->counters.tx_packets++;
+	cloud->counters.tx_bytes += packet->wire_bytes;
+	if (unlikely(cloud->exit.fork != NULL)) {
+		struct cloud *next;
+
+		packet->number = cloud_number(cloud, (uint32_t)packet->number);
+		packet->port = (uint16_t)cloud->from_port;
+		next = fork_find(cloud->exit.fork, mbuf);
+		if (next) {
+			cloud->counters.onward++;
+			cloud_arrive(next, &mbuf, 1);
+			link_arm(engine, next);
+			return 0;
+		}
+	}
+	outlet->due_ns[outlet->n] = packet->t_ns;
+	outlet->mbufs[outlet->n++] = mbuf;
+	return 1;
 }
 
 /* Executes the first record of the shared wheel. False: it has to wait for room or for an mbuf. */
 static bool shared_execute(struct engine *engine, struct held *held, uint32_t *left)
 {
-	struct cloud *cloud = engine->roster->slots[held->cloud];
+	const struct roster *roster = engine->roster;
+	/* The cloud of a timer may be gone. */
+	struct cloud *cloud = held->cloud < roster->n_slots ? roster->slots[held->cloud] : NULL;
 	simtime now = held->t_ns;
 	struct rte_mbuf *mbuf;
 
@@ -130,35 +174,38 @@ static bool shared_execute(struct engine *engine, struct held *held, uint32_t *l
 		}
 		return true;
 	}
-	if (outlet_full(engine, cloud))
+	if (exit_full(engine, cloud))
 		return false;
 	mbuf = hold_mbuf(&engine->holder, held);
 	if (unlikely(!mbuf))
 		return false;
-	leave(engine, cloud, mbuf, held->wire_bytes, now);
 	wheel_pop(engine->wheel);
 	cloud->line.held--;
-	(*left)++;
+	*left += leave(engine, cloud, mbuf);
 	return true;
 }
 
-/* Of the shared clouds that still have packets in a line of their own, the one whose are due first;
- * NULL: none is due. */
-static struct cloud *leftover_first(struct engine *engine, simtime now)
+/* Of the shared clouds that still have packets in a line of their own, the one whose are due first,
+ * and when; NULL: none is due. */
+static struct cloud *leftover_first(struct engine *engine, simtime now, simtime *due)
 {
-	const struct roster *roster = engine->roster;
+	struct cloud **place = &engine->leftovers;
 	struct cloud *first = NULL;
 
-	engine->leftovers = false;
-	for (uint32_t i = 0; i < roster->n_slots; i++) {
-		struct cloud *cloud = roster->slots[i];
+	while (*place) {
+		struct cloud *cloud = *place;
+		simtime next;
 
-		if (!cloud || !cloud->line.shared || line_is_empty(&cloud->line))
+		if (line_is_empty(&cloud->line)) {
+			*place = cloud->next_leftover;
 			continue;
-		engine->leftovers = true;
-		if (line_next(&cloud->line) <= now &&
-		    (!first || line_next(&cloud->line) < line_next(&first->line)))
+		}
+		place = &cloud->next_leftover;
+		next = line_first(&cloud->line, now);
+		if (next <= now && (!first || next < *due)) {
 			first = cloud;
+			*due = next;
+		}
 	}
 	return first;
 }
@@ -171,12 +218,11 @@ static bool leftover_execute(struct engine *engine, struct cloud *cloud, simtime
 	uint64_t bytes = 0;
 	simtime due;
 
-	if (outlet_full(engine, cloud))
+	if (exit_full(engine, cloud))
 		return false;
 	if (line_pop(&cloud->line, &engine->holder, now, &mbuf, &due, 1, &bytes) == 0)
 		return false;
-	leave(engine, cloud, mbuf, bytes, due);
-	(*left)++;
+	*left += leave(engine, cloud, mbuf);
 	return true;
 }
 
@@ -186,16 +232,17 @@ static uint32_t shared_advance(struct engine *engine, simtime now)
 	uint32_t left = 0;
 
 	if (unlikely(engine->starved))
-		feed_starved(engine);
+		feed_starved(engine, now);
 	for (;;) {
+		simtime due = SIMTIME_NEVER;
 		struct cloud *leftover =
-		        unlikely(engine->leftovers) ? leftover_first(engine, now) : NULL;
+		        unlikely(engine->leftovers) ? leftover_first(engine, now, &due) : NULL;
 		struct held *held = wheel_front(engine->wheel, now);
 
-		if (leftover && held && held->t_ns < line_next(&leftover->line))
+		if (leftover && held && held->t_ns < due)
 			leftover = NULL;
 		if (leftover) {
-			if (!leftover_execute(engine, leftover, held ? held->t_ns : now, &left))
+			if (!leftover_execute(engine, leftover, due, &left))
 				return left;
 		} else if (!held || !shared_execute(engine, held, &left)) {
 			return left;
@@ -207,7 +254,7 @@ static uint32_t shared_advance(struct engine *engine, simtime now)
 
 static uint32_t direct_advance(struct engine *engine, struct cloud *cloud, simtime now)
 {
-	struct outlet *outlet = &engine->ports[cloud->to_port].outlet;
+	struct outlet *outlet = &engine->ports[cloud->exit.port].outlet;
 	uint64_t bytes = 0;
 	uint32_t n;
 
@@ -243,12 +290,12 @@ simtime engine_next(const struct engine *engine)
 	}
 	if (engine->wheel)
 		next = simtime_min(next, wheel_next(engine->wheel));
-	if (unlikely(engine->leftovers)) {
-		for (uint32_t i = 0; i < roster->n_slots; i++) {
-			if (roster->slots[i] && roster->slots[i]->line.shared)
-				next = simtime_min(next, line_next(&roster->slots[i]->line));
-		}
-	}
+	for (const struct cloud *cloud = engine->leftovers; unlikely(cloud != NULL);
+	     cloud = cloud->next_leftover)
+		next = simtime_min(next, line_next(&cloud->line));
+	for (const struct cloud *cloud = engine->starved; unlikely(cloud != NULL);
+	     cloud = cloud->next_starved)
+		next = simtime_min(next, cloud->link.departure);
 	return next;
 }
 
@@ -298,8 +345,8 @@ void engine_ingress_at(struct engine *engine, uint32_t port, struct rte_mbuf **m
 	struct cloud *cloud = engine->roster->ingress[port];
 
 	if (likely(cloud && cloud->plain)) {
+		cloud_arrive_plain(cloud, mbufs, n, now, engine->ports[port].numbered + 1);
 		engine->ports[port].numbered += n;
-		cloud_arrive_plain(cloud, mbufs, n, now);
 		return;
 	}
 	stamp(&engine->ports[port], port, mbufs, n, now);
@@ -338,21 +385,19 @@ uint64_t engine_no_cloud(const struct engine *engine, uint32_t port)
 bool engine_report(const struct engine *engine, const char *name, struct cloud_report *report)
 {
 	const struct roster *roster = engine->roster;
+	uint32_t slot = names_find(&roster->index, name);
+	const struct cloud *cloud;
 
-	for (uint32_t i = 0; i < roster->n_slots; i++) {
-		const struct cloud *cloud = roster->slots[i];
-
-		if (!cloud || cloud->closing || strcmp(cloud->name, name) != 0)
-			continue;
-		report->counters = cloud->counters;
-		report->delay_ns = cloud->delay_ns;
-		report->held_packets = cloud_held(cloud);
-		report->queue_packets = link_queue_packets(&cloud->link);
-		report->queue_bytes = link_queue_bytes(&cloud->link);
-		report->queue_average_bytes = (double)report->queue_bytes;
-		return true;
-	}
-	return false;
+	if (slot == NAMES_NONE)
+		return false;
+	cloud = roster->slots[slot];
+	report->counters = cloud->counters;
+	report->delay_ns = cloud->delay_ns;
+	report->held_packets = cloud_held(cloud);
+	report->queue_packets = link_queue_packets(&cloud->link);
+	report->queue_bytes = link_queue_bytes(&cloud->link);
+	report->queue_average_bytes = (double)report->queue_bytes;
+	return true;
 }
 
 void engine_clear(struct engine *engine)

@@ -32,8 +32,12 @@
 
 #define OUTLET_ROOM 256
 
-/* What is due at a port. When it is full the engine keeps further packets until the driver has
- * made room: they leave late, and nothing is lost. */
+/* What is due at a port. When it is full the engine asks for room (make_room); without, it keeps
+ * further packets until the driver has made some: they leave late, with their due times, and nothing
+ * is lost. What happens to a packet in its clouds does not depend on it: each cloud's own events stay
+ * in order. Only where several clouds meet, packets that are due in the same nanosecond may then
+ * leave in another order than they would have. So who wants the same bytes every time (a replay)
+ * gives the engine a make_room that always makes room. */
 struct outlet {
 	uint32_t n;
 	simtime due_ns[OUTLET_ROOM];
@@ -49,6 +53,10 @@ struct engine_setup {
 	struct witness *witness; /* or NULL */
 	uint32_t copy_bytes_max; /* frames up to this are copied out of their mbufs; 0: the default
 	                          */
+	/* The outlet of this port is full in the middle of a call: empties it, as far as that is
+	 * possible. NULL: only between calls. Worker. */
+	void (*make_room)(void *argument, uint32_t port);
+	void *room_argument;
 };
 
 struct engine;

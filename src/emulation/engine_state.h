@@ -27,19 +27,35 @@ struct roster {
 	struct cloud *direct[SCENARIO_PORTS_MAX];
 	uint32_t n_direct;
 	struct cloud *ingress[SCENARIO_PORTS_MAX];
+	struct names index; /* slots, by name: those that are not closing */
+	struct fork *forks; /* all of them */
 };
+
+/* Control. The clouds are not the roster's. */
+void roster_free(struct roster *roster);
 
 struct engine {
 	struct holder holder;
 	struct roster *roster;
 	struct wheel *wheel; /* of the shared clouds; NULL until there are some */
-	bool leftovers;      /* a shared cloud still has packets of the time when it was direct */
-	bool starved;        /* a shared link has no timer, for there was no memory */
-	bool begun;          /* a scenario has come into force, at origin_ns */
+	struct cloud
+	        *leftovers;    /* shared clouds that still have packets of when they were direct */
+	struct cloud *starved; /* whose link has no timer, for there was no memory */
+	bool begun;            /* a scenario has come into force, at origin_ns */
 	simtime origin_ns;
 	struct engine_port ports[SCENARIO_PORTS_MAX];
 	struct engine_setup setup;
 	struct scenario *scenario; /* control's: what the roster was made from */
 };
+
+/* The link of a shared cloud needs a timer and has none. */
+static inline void engine_starve(struct engine *engine, struct cloud *cloud)
+{
+	if (cloud->starved)
+		return;
+	cloud->starved = true;
+	cloud->next_starved = engine->starved;
+	engine->starved = cloud;
+}
 
 #endif

@@ -76,6 +76,7 @@ struct field {
 	uint64_t initial;  /* what it is when not given */
 	const char *const
 	        *words;   /* FIELD_WORD, FIELD_WORDS: the words, ended by NULL; 32 at most */
+	const char *form; /* FIELD_REST: how the text is written; or NULL */
 	const char *help; /* one line, without a full stop */
 };
 
@@ -91,6 +92,7 @@ struct statement;
 struct conf {
 	const struct statement *statement;
 	uint64_t given;
+	uint32_t number; /* of a numbered statement (stage.h), from 1; else 0 */
 };
 
 #endif

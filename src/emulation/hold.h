@@ -75,10 +75,15 @@ static inline void hold_spend(struct holder *holder, struct rte_mbuf *mbuf)
 /* How many spare mbufs there are now, at most BURST_MAX; the pool may have none. */
 static inline uint32_t hold_provide(struct holder *holder)
 {
-	if (unlikely(holder->n_spare < BURST_MAX) &&
-	    rte_mempool_get_bulk(holder->pool, (void **)&holder->spare[holder->n_spare],
-	                         BURST_MAX) == 0)
-		holder->n_spare += BURST_MAX;
+	if (unlikely(holder->n_spare < BURST_MAX)) {
+		void **end = (void **)&holder->spare[holder->n_spare];
+
+		if (likely(rte_mempool_get_bulk(holder->pool, end, BURST_MAX) == 0))
+			holder->n_spare += BURST_MAX;
+		/* A pool that has few has one, perhaps. */
+		else if (holder->n_spare == 0 && rte_mempool_get(holder->pool, end) == 0)
+			holder->n_spare = 1;
+	}
 	return RTE_MIN(holder->n_spare, (uint32_t)BURST_MAX);
 }
 
@@ -99,7 +104,8 @@ static inline void hold_fill(struct holder *holder, struct held *held, bool copi
 	}
 }
 
-/* The record's packet in an mbuf, a spare one if the frame was copied; NULL: there is none. */
+/* The record's packet in an mbuf, a spare one if the frame was copied; NULL: there is none. Of its
+ * struct packet the port is not filled in, and of the number only the low half. */
 static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct held *held)
 {
 	struct packet *packet;
@@ -120,6 +126,7 @@ static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct hel
 	}
 	packet = packet_of(mbuf);
 	packet->t_ns = held->t_ns;
+	packet->number = held->number;
 	packet->wire_bytes = held->wire_bytes;
 	packet->flags = (uint8_t)held->flags;
 	return mbuf;

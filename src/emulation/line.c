@@ -3,12 +3,16 @@
 
 #include <rte_prefetch.h>
 
-/* The wheel that a packet entering now goes to; NULL: the log. */
+/* The wheel that a packet entering now goes to; NULL: the log. As long as the wheel holds anything,
+ * what keeps order goes there too: so all in the log came before all on the wheel, and it is known
+ * who is first when two are due at one instant. */
 static struct wheel *wheel_for(const struct line *line)
 {
 	if (line->shared)
 		return line->shared;
-	return line->conf.allow_overtaking ? line->wheel : NULL;
+	if (!line->wheel)
+		return NULL;
+	return line->conf.allow_overtaking || line->wheel->records > 0 ? line->wheel : NULL;
 }
 
 uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *due_ns)
@@ -18,6 +22,8 @@ uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *d
 	uint64_t draw[BURST_ROOM];
 	uint16_t overtaking = 0;
 
+	if (line->wheel && n > 0)
+		wheel_idle_until(line->wheel, t_ns[0]);
 	for (uint16_t i = 0; i < n; i++)
 		due_ns[i] = t_ns[i] + conf->delay_ns;
 	if (conf->jitter) {
@@ -49,7 +55,10 @@ uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **m
 
 	for (i = 0; i < n; i++) {
 		struct rte_mbuf *mbuf = mbufs[i];
-		const struct packet *packet = packet_of(mbuf);
+		/* Filling the record may give the mbuf away. */
+		uint32_t wire_bytes = packet_of(mbuf)->wire_bytes;
+		uint32_t number = (uint32_t)packet_of(mbuf)->number;
+		uint8_t flags = packet_of(mbuf)->flags;
 		bool copied = hold_copies(holder, mbuf);
 		uint32_t stored = hold_stored_bytes(copied, mbuf);
 		struct held *held = wheel ? wheel_append(wheel, due_ns[i], line->cloud, stored)
@@ -59,15 +68,16 @@ uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **m
 			break;
 		held->t_ns = due_ns[i];
 		held->cloud = line->cloud;
-		hold_fill(holder, held, copied, mbuf, packet->wire_bytes);
-		held->flags |= packet->flags;
+		held->number = number;
+		hold_fill(holder, held, copied, mbuf, wire_bytes);
+		held->flags |= flags;
 	}
 	line->held += i;
 	return i;
 }
 
 uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
-                         uint16_t n, simtime due)
+                         uint16_t n, simtime due, uint64_t number)
 {
 	uint16_t i;
 
@@ -81,6 +91,7 @@ uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mb
 			break;
 		held->t_ns = due;
 		held->cloud = line->cloud;
+		held->number = (uint32_t)number + i;
 		hold_fill(holder, held, copied, mbuf, mbuf->pkt_len);
 	}
 	line->held += i;
@@ -100,6 +111,7 @@ bool line_push_held(struct line *line, struct holder *holder, const struct held 
 	held->stored_bytes = from->stored_bytes;
 	held->flags = from->flags;
 	held->cloud = line->cloud;
+	held->number = from->number;
 	hold_copy(held->data, from->data, from->stored_bytes);
 	line->held++;
 	return true;
@@ -148,6 +160,14 @@ static uint32_t log_pop_due(struct line *line, struct holder *holder, simtime no
 	return n;
 }
 
+simtime line_first(struct line *line, simtime now)
+{
+	simtime first = line->log.records ? log_front(&line->log)->t_ns : SIMTIME_NEVER;
+	const struct held *held = line->wheel ? wheel_front(line->wheel, now) : NULL;
+
+	return held ? simtime_min(first, held->t_ns) : first;
+}
+
 static bool wheel_is_next(struct line *line, simtime now)
 {
 	const struct held *first = wheel_front(line->wheel, now);
@@ -189,7 +209,8 @@ uint32_t line_pop(struct line *line, struct holder *holder, simtime now, struct 
 
 	if (!line->wheel || line->wheel->records == 0)
 		return log_pop_due(line, holder, now, mbufs, due_ns, room, bytes);
-	if (line->log.records == 0)
+	/* Without spare mbufs one by one: what lies in an mbuf of its own needs none. */
+	if (line->log.records == 0 && likely(hold_provide(holder) > 0))
 		return wheel_pop_due(line, holder, now, mbufs, due_ns, room, bytes);
 	while (n < room) {
 		const struct held *held;

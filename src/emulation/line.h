@@ -46,9 +46,9 @@ uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *d
 uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
                    const simtime *due_ns);
 /* The same for a burst that is due at one instant and keeps order, on a line that is not shared;
- * needs no struct packet. */
+ * needs no struct packet. `number`: of the first packet. */
 uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
-                         uint16_t n, simtime due);
+                         uint16_t n, simtime due, uint64_t number);
 /* The same with a packet that a queue holds; the record there may be passed over then. */
 bool line_push_held(struct line *line, struct holder *holder, const struct held *held, simtime due);
 
@@ -62,10 +62,19 @@ static inline simtime line_next(const struct line *line)
 	return next;
 }
 
+/* When the first packet is due, exactly, if that is at `now` or before; else later than `now`. */
+simtime line_first(struct line *line, simtime now);
+
 /* Whether there is anything here to pop: not on the shared wheel. */
 static inline bool line_is_empty(const struct line *line)
 {
 	return line->log.records == 0 && (!line->wheel || line->wheel->records == 0);
+}
+
+/* Whether what keeps order goes to the log: not while there is something on a wheel of its own. */
+static inline bool line_is_simple(const struct line *line)
+{
+	return !line->wheel || line->wheel->records == 0;
 }
 
 /* Up to `room` packets that are due at `now` or before, in the order of due times; adds their

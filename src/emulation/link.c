@@ -22,16 +22,16 @@ bool link_has_room(const struct link *link, uint32_t wire_bytes)
 	/* What finds the link idle is sent, not queued. */
 	if (link->queue.records == 0)
 		return true;
-	switch ((enum limit_unit)link->limit.unit) {
+	switch ((enum limit_unit)link->conf.limit.unit) {
 	case LIMIT_BYTES:
-		return link_queue_bytes(link) + wire_bytes <= link->limit.value;
+		return link_queue_bytes(link) + wire_bytes <= link->conf.limit.value;
 	case LIMIT_PACKETS:
-		return link_queue_packets(link) + 1 <= link->limit.value;
+		return link_queue_packets(link) + 1 <= link->conf.limit.value;
 	case LIMIT_TIME: {
 		unsigned __int128 work =
 		        (unsigned __int128)(link_queue_bytes(link) + wire_bytes) * 8 * SIMTIME_S;
 
-		return work <= (unsigned __int128)link->limit.value * link->shaper.rate_bps;
+		return work <= (unsigned __int128)link->conf.limit.value * link->shaper.rate_bps;
 	}
 	case LIMIT_NONE:
 		break;
@@ -49,7 +49,7 @@ void link_configure(struct link *link, const struct link_conf *conf, simtime now
 		shaper_idle_until(shaper, now);
 	shaper->rate_bps = conf->rate_bps;
 	shaper->depth_work = conf->depth_work;
-	link->limit = conf->limit;
+	link->conf = *conf;
 	head_schedule(link);
 }
 

@@ -25,7 +25,7 @@ struct link_conf {
 struct link {
 	struct log queue;
 	struct shaper shaper;
-	struct limit limit;
+	struct link_conf conf;
 	uint64_t held_bytes;    /* of all in `queue`, as on the wire */
 	uint32_t sending_bytes; /* the head's, when it is being sent and not queued */
 	bool sending;

@@ -30,7 +30,7 @@ struct held {
 	uint16_t stored_bytes; /* of `data`: the frame, or the address of its mbuf */
 	uint16_t flags;        /* HELD_..., and the low byte is struct packet's flags */
 	uint32_t cloud;        /* index of the cloud that holds it */
-	uint32_t number;       /* in a queue: low half of the packet's number */
+	uint32_t number;       /* low half of the packet's number */
 	uint8_t data[];
 };
 

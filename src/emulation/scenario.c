@@ -16,6 +16,7 @@ static void cloud_conf_free(struct cloud_conf *cloud)
 		return;
 	for (uint32_t i = 0; i < cloud->n_confs; i++)
 		conf_free(cloud->confs[i]);
+	conf_free(cloud->selection);
 	free(cloud);
 }
 
@@ -26,7 +27,15 @@ static struct cloud_conf *cloud_conf_copy(const struct cloud_conf *cloud)
 	if (!copy)
 		return NULL;
 	*copy = *cloud;
-	for (copy->n_confs = 0; copy->n_confs < cloud->n_confs; copy->n_confs++) {
+	copy->n_confs = 0;
+	if (cloud->selection) {
+		copy->selection = conf_copy(cloud->selection);
+		if (!copy->selection) {
+			free(copy);
+			return NULL;
+		}
+	}
+	for (; copy->n_confs < cloud->n_confs; copy->n_confs++) {
 		copy->confs[copy->n_confs] = conf_copy(cloud->confs[copy->n_confs]);
 		if (!copy->confs[copy->n_confs]) {
 			cloud_conf_free(copy);
@@ -55,6 +64,10 @@ struct scenario *scenario_copy(const struct scenario *scenario)
 		copy->clouds[copy->n_clouds] = cloud_conf_copy(scenario->clouds[copy->n_clouds]);
 		if (!copy->clouds[copy->n_clouds])
 			goto err_copy;
+		if (!names_add(&copy->index, copy->clouds[copy->n_clouds]->name, copy->n_clouds)) {
+			copy->n_clouds++;
+			goto err_copy;
+		}
 	}
 	return copy;
 err_copy:
@@ -71,6 +84,7 @@ void scenario_free(struct scenario *scenario)
 	for (uint32_t i = 0; i < scenario->n_clouds; i++)
 		cloud_conf_free(scenario->clouds[i]);
 	free(scenario->clouds);
+	names_clear(&scenario->index);
 	free(scenario);
 }
 
@@ -85,11 +99,24 @@ int scenario_find_port(const struct scenario *scenario, const char *name)
 
 int scenario_find_cloud(const struct scenario *scenario, const char *name)
 {
-	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
-		if (strcmp(scenario->clouds[i]->name, name) == 0)
-			return (int)i;
+	uint32_t i = names_find(&scenario->index, name);
+
+	return i == NAMES_NONE ? -1 : (int)i;
+}
+
+int scenario_root(const struct scenario *scenario, const struct cloud_conf *cloud)
+{
+	for (int depth = 0; depth < SCENARIO_CHAIN_MAX; depth++) {
+		int port = scenario_find_port(scenario, cloud->from);
+		int before = port < 0 ? scenario_find_cloud(scenario, cloud->from) : -1;
+
+		if (port >= 0)
+			return port;
+		if (before < 0)
+			return -ENOENT;
+		cloud = scenario->clouds[before];
 	}
-	return -1;
+	return -ELOOP;
 }
 
 static bool name_taken(const struct scenario *scenario, const char *name)
@@ -128,11 +155,12 @@ int scenario_add_cloud(struct scenario *scenario, const char *name, const char *
 	clouds = realloc(scenario->clouds, (scenario->n_clouds + 1) * sizeof(struct cloud_conf *));
 	if (clouds)
 		scenario->clouds = clouds;
-	if (!cloud || !clouds) {
+	if (cloud)
+		strcpy(cloud->name, name);
+	if (!cloud || !clouds || !names_add(&scenario->index, cloud->name, scenario->n_clouds)) {
 		free(cloud);
 		return -ENOMEM;
 	}
-	strcpy(cloud->name, name);
 	strcpy(cloud->from, from);
 	strcpy(cloud->to, to);
 	scenario->clouds[scenario->n_clouds++] = cloud;
@@ -141,52 +169,94 @@ int scenario_add_cloud(struct scenario *scenario, const char *name, const char *
 
 void scenario_remove_cloud(struct scenario *scenario, uint32_t index)
 {
+	names_empty(&scenario->index);
 	cloud_conf_free(scenario->clouds[index]);
 	scenario->n_clouds--;
 	memmove(&scenario->clouds[index], &scenario->clouds[index + 1],
 	        (scenario->n_clouds - index) * sizeof(struct cloud_conf *));
+	for (uint32_t i = 0; i < scenario->n_clouds; i++)
+		names_add(&scenario->index, scenario->clouds[i]->name, i);
 }
 
-static int conf_index(const struct cloud_conf *cloud, const char *name)
+/* The first that is not before (name, number), if its name is that; else where one would go. */
+static uint32_t conf_place(const struct cloud_conf *cloud, const char *name, uint32_t number)
 {
-	for (uint32_t i = 0; i < cloud->n_confs; i++) {
-		if (strcmp(cloud->confs[i]->statement->name, name) == 0)
-			return (int)i;
-	}
-	return -1;
+	uint32_t i = 0;
+
+	while (i < cloud->n_confs && strcmp(cloud->confs[i]->statement->name, name) != 0)
+		i++;
+	while (i < cloud->n_confs && strcmp(cloud->confs[i]->statement->name, name) == 0 &&
+	       cloud->confs[i]->number < number)
+		i++;
+	return i;
+}
+
+static bool conf_is(const struct cloud_conf *cloud, uint32_t i, const char *name)
+{
+	return i < cloud->n_confs && strcmp(cloud->confs[i]->statement->name, name) == 0;
 }
 
 const struct conf *cloud_conf_get(const struct cloud_conf *cloud, const char *name)
 {
-	int i = conf_index(cloud, name);
+	uint32_t i = conf_place(cloud, name, 0);
 
-	return i < 0 ? NULL : cloud->confs[i];
+	return conf_is(cloud, i, name) ? cloud->confs[i] : NULL;
+}
+
+const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct conf *conf)
+{
+	const char *name = conf->statement->name;
+	uint32_t i;
+
+	if (conf->number == 0)
+		return NULL;
+	i = conf_place(cloud, name, conf->number + 1);
+	return conf_is(cloud, i, name) ? cloud->confs[i] : NULL;
 }
 
 int cloud_conf_put(struct cloud_conf *cloud, struct conf *conf)
 {
-	int i = conf_index(cloud, conf->statement->name);
+	uint32_t i = conf_place(cloud, conf->statement->name, conf->number);
 
-	if (i >= 0) {
+	if (conf_is(cloud, i, conf->statement->name) && cloud->confs[i]->number == conf->number) {
 		conf_free(cloud->confs[i]);
 		cloud->confs[i] = conf;
 		return 0;
 	}
 	if (cloud->n_confs == CLOUD_CONFS_MAX)
 		return -ENOSPC;
-	cloud->confs[cloud->n_confs++] = conf;
+	memmove(&cloud->confs[i + 1], &cloud->confs[i],
+	        (cloud->n_confs - i) * sizeof(struct conf *));
+	cloud->confs[i] = conf;
+	cloud->n_confs++;
 	return 0;
+}
+
+static void conf_take_out(struct cloud_conf *cloud, uint32_t i)
+{
+	conf_free(cloud->confs[i]);
+	cloud->n_confs--;
+	memmove(&cloud->confs[i], &cloud->confs[i + 1],
+	        (cloud->n_confs - i) * sizeof(struct conf *));
 }
 
 int cloud_conf_remove(struct cloud_conf *cloud, const char *name)
 {
-	int i = conf_index(cloud, name);
+	uint32_t i = conf_place(cloud, name, 0);
 
-	if (i < 0)
+	if (!conf_is(cloud, i, name))
 		return -ENOENT;
-	conf_free(cloud->confs[i]);
-	cloud->n_confs--;
-	memmove(&cloud->confs[i], &cloud->confs[i + 1],
-	        (cloud->n_confs - (uint32_t)i) * sizeof(struct conf *));
+	while (conf_is(cloud, i, name))
+		conf_take_out(cloud, i);
+	return 0;
+}
+
+int cloud_conf_remove_number(struct cloud_conf *cloud, const char *name, uint32_t number)
+{
+	uint32_t i = conf_place(cloud, name, number);
+
+	if (!conf_is(cloud, i, name) || cloud->confs[i]->number != number)
+		return -ENOENT;
+	conf_take_out(cloud, i);
 	return 0;
 }

@@ -13,11 +13,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "names.h"
 #include "stage.h"
 
 #define SCENARIO_NAME_BYTES 32 /* with the final 0: letters, digits, '-', '_', '.' */
 #define SCENARIO_PORTS_MAX  64
-#define SCENARIO_CLOUDS_MAX 65536
+#define SCENARIO_CLOUDS_MAX 262144
+#define SCENARIO_CHAIN_MAX  64 /* clouds one behind the other */
 #define CLOUD_CONFS_MAX     32
 
 struct port_conf {
@@ -28,9 +30,12 @@ struct port_conf {
 
 struct cloud_conf {
 	char name[SCENARIO_NAME_BYTES];
-	char from[SCENARIO_NAME_BYTES]; /* a port */
+	char from[SCENARIO_NAME_BYTES]; /* a port, or the cloud that it goes on from */
 	char to[SCENARIO_NAME_BYTES];   /* a port */
-	/* One configuration a statement name, in the order given; owned. The engine sorts stages by
+	bool many;                      /* a template: one cloud an address (template.h) */
+	struct conf *selection;         /* which packets it takes (selection.h), owned; NULL: all */
+	/* One configuration a statement name, or a name and a number where statements are numbered;
+	 * names in the order given, numbers ascending and together; owned. The engine sorts stages by
 	 * the statement table, show prints in that order too. */
 	struct conf *confs[CLOUD_CONFS_MAX];
 	uint32_t n_confs;
@@ -43,13 +48,15 @@ struct scenario {
 	uint32_t n_ports;
 	struct cloud_conf **clouds; /* owned, in the order of definition */
 	uint32_t n_clouds;
+	struct names index; /* of the clouds, by name */
 };
 
-/* A configuration of the statement with every field at its initial value. NULL: no memory. */
+/* A configuration of the statement with every field at its initial value, number 1 if it is numbered.
+ * NULL: no memory. */
 struct conf *conf_make(const struct statement *statement);
 struct conf *conf_copy(const struct conf *conf);
 void conf_free(struct conf *conf);
-/* Same statement and same value in every field. */
+/* Same statement, same number, and same value in every field. */
 bool conf_equal(const struct conf *a, const struct conf *b);
 
 struct scenario *scenario_make(void);
@@ -59,18 +66,25 @@ void scenario_free(struct scenario *scenario);
 /* Index or -1. */
 int scenario_find_port(const struct scenario *scenario, const char *name);
 int scenario_find_cloud(const struct scenario *scenario, const char *name);
+/* The port at which the packets of a cloud came in: index, or -ENOENT (a place on the way does not
+ * exist), -ELOOP (the chain never comes to a port, or is longer than SCENARIO_CHAIN_MAX). */
+int scenario_root(const struct scenario *scenario, const struct cloud_conf *cloud);
 /* 0, or -EEXIST (name taken by a port or a cloud), -ENOSPC, -ENOMEM. */
 int scenario_add_port(struct scenario *scenario, const char *name, const char *device);
 int scenario_add_cloud(struct scenario *scenario, const char *name, const char *from,
                        const char *to);
 void scenario_remove_cloud(struct scenario *scenario, uint32_t index);
 
-/* The configuration of the statement called `name`, or NULL. */
+/* The configuration of the statement called `name`, the first if it is numbered, or NULL. */
 const struct conf *cloud_conf_get(const struct cloud_conf *cloud, const char *name);
-/* Puts `conf`, whose ownership passes, in the place of the one with its statement's name, if any.
- * -ENOSPC when full. */
+/* The one behind it: the same name, the next number; NULL: that was the last. */
+const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct conf *conf);
+/* Puts `conf`, whose ownership passes, in the place of the one with its statement's name and its
+ * number, if any. -ENOSPC when full. */
 int cloud_conf_put(struct cloud_conf *cloud, struct conf *conf);
-/* -ENOENT when there is none. */
+/* All of that name; -ENOENT when there is none. */
 int cloud_conf_remove(struct cloud_conf *cloud, const char *name);
+/* The one with that number. */
+int cloud_conf_remove_number(struct cloud_conf *cloud, const char *name, uint32_t number);
 
 #endif

@@ -20,6 +20,7 @@
 
 #define SHAPER_WORK_PER_BYTE INT64_C(8000000000)
 #define SHAPER_WORK_MAX      INT64_C(9000000000000000000)
+#define SHAPER_BYTES_MAX     (UINT32_C(1) << 18)
 
 struct shaper {
 	uint64_t rate_bps; /* 0: no limit */
@@ -28,11 +29,13 @@ struct shaper {
 	simtime at;
 };
 
-/* The work the shaper has done since `at` goes off the debt. */
+/* The work the shaper has done since `at` goes off the debt; without a limit that is all of it. */
 static inline void shaper_catch_up(struct shaper *shaper, simtime now)
 {
 	unsigned __int128 done = (unsigned __int128)(now - shaper->at) * shaper->rate_bps;
 
+	if (__builtin_expect(shaper->rate_bps == 0, 0) && shaper->debt_work > 0)
+		shaper->debt_work = 0;
 	/* No debt is larger: what goes beyond it is as good as it. */
 	if (done > SHAPER_WORK_MAX)
 		done = SHAPER_WORK_MAX;
@@ -48,10 +51,19 @@ static inline void shaper_idle_until(struct shaper *shaper, simtime now)
 		shaper->debt_work = 0;
 }
 
+/* The work of a packet. A capture may claim any length; what no frame has is served as the longest.
+ */
+static inline int64_t shaper_work(uint32_t bytes)
+{
+	if (__builtin_expect(bytes > SHAPER_BYTES_MAX, 0))
+		bytes = SHAPER_BYTES_MAX;
+	return bytes * SHAPER_WORK_PER_BYTE;
+}
+
 /* When a packet that is at the head since `at` leaves. */
 static inline simtime shaper_departure(const struct shaper *shaper, uint32_t bytes)
 {
-	int64_t wait = shaper->debt_work + bytes * SHAPER_WORK_PER_BYTE - shaper->depth_work;
+	int64_t wait = shaper->debt_work + shaper_work(bytes) - shaper->depth_work;
 
 	if (wait <= 0 || shaper->rate_bps == 0)
 		return shaper->at;
@@ -62,7 +74,7 @@ static inline simtime shaper_departure(const struct shaper *shaper, uint32_t byt
 static inline void shaper_depart(struct shaper *shaper, simtime now, uint32_t bytes)
 {
 	shaper_catch_up(shaper, now);
-	shaper->debt_work += bytes * SHAPER_WORK_PER_BYTE;
+	shaper->debt_work += shaper_work(bytes);
 }
 
 #endif

@@ -12,7 +12,9 @@
  * Making, by the control side, in any thread that owns no cloud:
  *   check   looks at a configuration, changes nothing; 0, or -EINVAL with `problem` filled in
  *   make    allocates and prepares a stage; 0 or -errno; may be slow
- *   ready   goes on when the stage knows its cloud and its key; optional; 0 or -errno
+ *   ready   goes on when the stage knows its cloud and its key; optional; 0 or -errno. Where a
+ *           statement is numbered, it is called for each of the cloud's configurations, in the
+ *           order of their numbers; make with the first only
  *   free    gives it back
  * Running, by the worker that owns the cloud:
  *   process owns all n packets, compacts the survivors in place, in order, and returns how many
@@ -41,6 +43,7 @@ struct stage;
  * index of the field to point at, or -1. */
 struct problem {
 	int field;
+	uint32_t letter; /* of a text that takes the rest of the line: what to point at */
 	char text[240];
 };
 
@@ -54,12 +57,21 @@ enum statement_role {
 	ROLE_CLOUD, /* a property of the cloud itself */
 };
 
+/* A word that the text of a statement may hold, for help and completion. */
+struct statement_term {
+	const char *name, *help;
+};
+
 struct statement {
 	const char *name;    /* `loss` */
 	const char *variant; /* `random`, or NULL; statements of one name exclude each other */
 	const char *help;    /* one line */
 	enum statement_role role;
 	const struct field *fields;
+	const struct statement_term *terms; /* ended by name NULL; or NULL */
+	/* Not 0: a cloud has any number of configurations of it, each with a number from 1 to this one
+	 * behind the name (1 if not given), all of them treated by one stage. */
+	uint32_t number_max;
 	size_t conf_bytes; /* of the struct that begins with struct conf */
 	/* `cloud` is the whole of the cloud's configuration, for statements that need another. */
 	int (*check)(const struct conf *conf, const struct cloud_conf *cloud,
@@ -77,6 +89,7 @@ struct stage {
 	uint64_t drawn;      /* packets seen so far: the index of the next draw */
 	struct draw_key key; /* set by the engine from seed, cloud and statement */
 	const struct statement *statement;
+	int rank; /* of the statement in the table: its place in the cloud */
 };
 
 #endif

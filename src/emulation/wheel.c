@@ -71,10 +71,8 @@ struct wheel *wheel_make(struct arena *arena)
 	return wheel;
 }
 
-void wheel_free(struct wheel *wheel)
+void wheel_clear(struct wheel *wheel)
 {
-	if (!wheel)
-		return;
 	for (uint32_t level = 1; level < WHEEL_LEVELS; level++) {
 		log_clear(&wheel->level[level].open_keys, wheel->arena);
 		log_clear(&wheel->level[level].open_packets, wheel->arena);
@@ -83,19 +81,21 @@ void wheel_free(struct wheel *wheel)
 			log_clear(&wheel->level[level].packets[slot], wheel->arena);
 		}
 	}
+}
+
+void wheel_free(struct wheel *wheel)
+{
+	if (!wheel)
+		return;
+	wheel_clear(wheel);
 	free(wheel);
 }
 
-static uint32_t cloud_of(const struct wheel *wheel, const struct wheel_key *key)
+/* Never true of two that are due at one instant: all sorting is stable, so they stay in the order of
+ * their insertion. */
+static bool before(const struct wheel_key *a, const struct wheel_key *b)
 {
-	return ((const struct held *)at(wheel, key->held))->cloud;
-}
-
-static bool before(const struct wheel *wheel, const struct wheel_key *a, const struct wheel_key *b)
-{
-	if (likely(a->t_ns != b->t_ns))
-		return a->t_ns < b->t_ns;
-	return cloud_of(wheel, a) < cloud_of(wheel, b);
+	return a->t_ns < b->t_ns;
 }
 
 /* Behind all that are not after it. The usual newcomer is the last. */
@@ -103,10 +103,10 @@ static void ready_insert(struct wheel *wheel, struct wheel_key *key)
 {
 	wheel_link *place = &wheel->ready;
 
-	if (wheel->ready && !before(wheel, key, key_at(wheel, wheel->ready_last)))
+	if (wheel->ready && !before(key, key_at(wheel, wheel->ready_last)))
 		place = &key_at(wheel, wheel->ready_last)->next;
 	else
-		while (*place && !before(wheel, key, key_at(wheel, *place)))
+		while (*place && !before(key, key_at(wheel, *place)))
 			place = &key_at(wheel, *place)->next;
 	key->next = *place;
 	*place = link_of(wheel, key);
@@ -148,14 +148,14 @@ struct held *wheel_append(struct wheel *wheel, simtime due, uint32_t cloud, uint
 	struct log *packets = &wheel->level[1].open_packets;
 	struct wheel_key *key;
 	struct held *held;
+	uint32_t slot = 0;
 
 	if (likely(level > 1)) {
 		struct wheel_level *above = &wheel->level[level - 1];
-		uint32_t slot = slot_in(level - 1, due);
 
+		slot = slot_in(level - 1, due);
 		keys = &above->keys[slot];
 		packets = &above->packets[slot];
-		bit_set(above->used, slot);
 	}
 	held = log_append(packets, wheel->arena, stored_bytes);
 	if (unlikely(!held))
@@ -163,6 +163,8 @@ struct held *wheel_append(struct wheel *wheel, simtime due, uint32_t cloud, uint
 	key = log_reserve(keys, wheel->arena, sizeof(*key));
 	if (unlikely(!key)) {
 		log_retract(packets, held_bytes(stored_bytes));
+		if (packets->records == 0)
+			log_clear(packets, wheel->arena);
 		return NULL;
 	}
 	held->t_ns = due;
@@ -170,7 +172,9 @@ struct held *wheel_append(struct wheel *wheel, simtime due, uint32_t cloud, uint
 	key->t_ns = due;
 	key->held = link_of(wheel, held);
 	wheel->records++;
-	if (unlikely(level == 1))
+	if (likely(level > 1))
+		bit_set(wheel->level[level - 1].used, slot);
+	else
 		link_below(wheel, 1, key);
 	return held;
 }
@@ -273,9 +277,13 @@ static void cursor_move(struct wheel *wheel, simtime when)
 	}
 }
 
-/* The beginning of the next slot that holds something, in the lowest level that has one. */
+/* The beginning of the next slot that holds something, in the lowest level that has one. Only the
+ * highest level goes round: what lies before the cursor there belongs to its next turn. */
 static simtime slot_next(const struct wheel *wheel)
 {
+	const uint32_t highest = WHEEL_LEVELS - 1;
+	uint32_t again;
+
 	for (uint32_t level = 0; level < WHEEL_LEVELS; level++) {
 		uint32_t turn = level_shift[level + 1];
 		uint32_t from = slot_in(level, wheel->cursor) + (level > 0);
@@ -285,7 +293,11 @@ static simtime slot_next(const struct wheel *wheel)
 			return (wheel->cursor >> turn << turn) +
 			       ((simtime)slot << level_shift[level]);
 	}
-	return SIMTIME_NEVER;
+	again = bit_next(wheel->level[highest].used, 0);
+	if (again == WHEEL_SLOTS)
+		return SIMTIME_NEVER;
+	return ((wheel->cursor >> level_shift[WHEEL_LEVELS]) + 1) << level_shift[WHEEL_LEVELS] |
+	       (simtime)again << level_shift[highest];
 }
 
 /* A stable merge sort of a list: runs of 1, 2, 4 ... wait in their places until they meet an equal.
@@ -296,7 +308,7 @@ static wheel_link list_merge(struct wheel *wheel, wheel_link a, wheel_link b)
 	wheel_link *end = &merged;
 
 	while (a && b) {
-		wheel_link *first = before(wheel, key_at(wheel, b), key_at(wheel, a)) ? &b : &a;
+		wheel_link *first = before(key_at(wheel, b), key_at(wheel, a)) ? &b : &a;
 
 		*end = *first;
 		end = &key_at(wheel, *first)->next;
@@ -341,7 +353,7 @@ static void ready_open(struct wheel *wheel)
 	bit_clear(level->used, slot);
 	wheel->ready_until += UINT64_C(1) << level_shift[0];
 	for (wheel_link next; (next = key_at(wheel, last)->next) != 0; last = next)
-		sorted &= !before(wheel, key_at(wheel, next), key_at(wheel, last));
+		sorted &= !before(key_at(wheel, next), key_at(wheel, last));
 	if (!sorted) {
 		list = list_sort(wheel, list);
 		for (last = list; key_at(wheel, last)->next;)
@@ -358,7 +370,7 @@ static bool slot_find(struct wheel *wheel, simtime now)
 	for (;;) {
 		simtime start = slot_next(wheel);
 
-		if (start > now) {
+		if (start > now || start == SIMTIME_NEVER) {
 			if (now > wheel->cursor)
 				cursor_move(wheel, now);
 			return false;
@@ -411,7 +423,7 @@ static uint32_t slot_take(struct wheel *wheel, simtime now, struct held **held, 
 		if (n == SLOT_TAKE_MAX || n == room)
 			return 0;
 		link = next->next;
-		for (; place > 0 && before(wheel, key[place - 1], next); place--)
+		for (; place > 0 && before(key[place - 1], next); place--)
 			key[place] = key[place - 1];
 		key[place] = next;
 	}
@@ -446,6 +458,12 @@ uint32_t wheel_take(struct wheel *wheel, simtime now, struct held **held, uint32
 		n++;
 	}
 	return n;
+}
+
+void wheel_idle_until(struct wheel *wheel, simtime now)
+{
+	if (wheel->records == 0 && now > wheel->cursor)
+		cursor_move(wheel, now);
 }
 
 simtime wheel_next(const struct wheel *wheel)

@@ -2,7 +2,8 @@
 /*
  * A timing wheel whose slots are logs: holds packets that leave in another order than they came, at
  * a cost that does not grow with their number, and gives them back in the exact order of their due
- * times (ties: cloud index, then order of insertion).
+ * times, and at one instant in the order of insertion: the order in which things come about, which no
+ * other order could keep when packets leave as soon as they can, or are asked for late.
  *
  * Model: after Varghese and Lauck (SOSP 1987), with a find-first-set bitmap as in Eiffel (NSDI 2019).
  * Four levels, of 1024 slots and three times 4096; a slot is 64 ns, 65.5 us, 268 ms, 18 min wide, and
@@ -29,8 +30,14 @@
 #define WHEEL_LEVELS 4
 #define WHEEL_SLOTS  4096u
 
+/* How far ahead a wheel can hold anything: a turn of its highest level, 52 days, less a slot. */
+#define WHEEL_AHEAD_MAX ((UINT64_C(1) << 52) - (UINT64_C(1) << 40))
+
 /* A place in the arena, in units of 8 bytes; 0 is none. */
 typedef uint32_t wheel_link;
+
+/* The memory that such a place can lie in. */
+#define WHEEL_MEMORY_MAX (UINT64_C(8) << 32)
 
 struct wheel_key {
 	simtime t_ns;
@@ -60,11 +67,17 @@ struct wheel {
 
 /* NULL: no memory. Control. */
 struct wheel *wheel_make(struct arena *arena);
-/* The wheel must be empty or its packets taken. Control, or the worker's last act. */
+/* Gives all chunks back to the arena; the packets must have been taken. The worker's last act. */
+void wheel_clear(struct wheel *wheel);
+/* The same, and frees it. Control, when the wheel was never used, or cleared before. */
 void wheel_free(struct wheel *wheel);
 
-/* Room for a packet of that cloud that is due at `due`; the caller fills in the rest of it at once.
- * NULL: no memory. */
+/* Brings an empty wheel to the present: it has stood still since it was made, or since nobody looked
+ * at it. Nothing on a wheel that holds something. */
+void wheel_idle_until(struct wheel *wheel, simtime now);
+
+/* Room for a packet of that cloud that is due at `due`, at most WHEEL_AHEAD_MAX after the last
+ * instant that the wheel was told; the caller fills in the rest of it at once. NULL: no memory. */
 struct held *wheel_append(struct wheel *wheel, simtime due, uint32_t cloud, uint32_t stored_bytes);
 
 /* The packet that is due first if that is at `now` or before; NULL: none is. It stays. */

@@ -4,15 +4,45 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "corrupt_bit_error.h"
+#include "corrupt_checksum.h"
+#include "corrupt_random.h"
 #include "delay.h"
+#include "duplicate_every.h"
+#include "duplicate_random.h"
+#include "loss_bit_error.h"
+#include "loss_burst.h"
 #include "loss_every.h"
+#include "loss_four_state.h"
+#include "loss_gilbert_elliott.h"
+#include "loss_list.h"
+#include "loss_pattern.h"
 #include "loss_random.h"
+#include "loss_tcp_byte.h"
+#include "loss_window.h"
+#include "police.h"
 #include "rate.h"
+#include "rewrite.h"
 
 const struct statement *const statements[] = {
         /* ingress stages */
+        &rewrite_statement,
         &loss_random_statement,
         &loss_every_statement,
+        &loss_burst_statement,
+        &loss_gilbert_elliott_statement,
+        &loss_four_state_statement,
+        &loss_bit_error_statement,
+        &loss_pattern_statement,
+        &loss_list_statement,
+        &loss_window_statement,
+        &loss_tcp_byte_statement,
+        &duplicate_random_statement,
+        &duplicate_every_statement,
+        &corrupt_random_statement,
+        &corrupt_bit_error_statement,
+        &corrupt_checksum_statement,
+        &police_statement,
         /* link */
         &rate_statement,
         /* line */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bit errors: each bit is wrong with one probability, independently of all others.
+ *
+ * Model: within n bits there is an error with probability F(n) = 1 - (1 - ber)^n. F is kept for the
+ * powers of two and put together by F(m + n) = F(m) + F(n) - F(m) F(n), in fixed point of 127 bits
+ * throughout: at 1e-18, which multiples of 2^-63 would miss by 2.4 %, F is within 1e-15 of its
+ * value. A draw decides exactly, to the last of the 127 bits. Where the first error of a packet is
+ * follows from the same draw: behind g good bits, when F(g) <= draw < F(g + 1).
+ * Ranges: ber 0 to 1, n to 2^35. Thread: pure functions, any.
+ */
+#ifndef WEIR_BIT_ERROR_H
+#define WEIR_BIT_ERROR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "draw.h"
+#include "field.h"
+
+/* A fraction with 127 bits behind the point. */
+typedef unsigned __int128 probability_q127;
+#define PROBABILITY_Q127_ONE ((probability_q127)1 << 127)
+
+#define BIT_ERROR_POWERS 36
+
+struct bit_error {
+	probability_q127 within[BIT_ERROR_POWERS]; /* F(2^i) */
+};
+
+void bit_error_prepare(struct bit_error *error, const struct ratio *ber);
+
+/* F(bits); bits < 2^36. */
+probability_q127 bit_error_within(const struct bit_error *error, uint64_t bits);
+
+/* Whether draw number `index` of the key, on `lane` and, very rarely, on lane + 1, is below F. */
+static inline bool bit_error_strikes(struct draw_key key, uint64_t index, uint32_t lane,
+                                     probability_q127 within)
+{
+	uint64_t high = draw_u64(key, index, lane) >> 1, limit = (uint64_t)(within >> 64);
+
+	if (__builtin_expect(high != limit, 1))
+		return high < limit;
+	return draw_u64(key, index, lane + 1) < (uint64_t)within;
+}
+
+/* How many good bits the same draw puts before the first wrong one. */
+uint64_t bit_error_gap(const struct bit_error *error, struct draw_key key, uint64_t index,
+                       uint32_t lane);
+
+#endif

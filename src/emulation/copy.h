@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copies of packets, for stages that duplicate and for stages that write.
+ *
+ * A copy has its own mbufs, of the engine's pool, bytes and struct packet as the original's.
+ * Thread: the worker that owns the cloud.
+ */
+#ifndef WEIR_COPY_H
+#define WEIR_COPY_H
+
+#include <rte_mbuf.h>
+
+struct cloud;
+
+/* NULL: the pool is empty. The original stays the caller's. */
+struct rte_mbuf *copy_make(const struct cloud *cloud, struct rte_mbuf *original);
+
+/* The same packet in mbufs that nobody else sees: itself, or a copy, for which it is given back.
+ * NULL: the pool is empty; the packet was dropped, and counted as no-buffer. */
+struct rte_mbuf *copy_writable(struct cloud *cloud, struct rte_mbuf *mbuf);
+
+#endif

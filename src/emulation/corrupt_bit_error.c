@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "corrupt_bit_error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "bit_error.h"
+#include "cloud.h"
+#include "copy.h"
+#include "flip.h"
+
+struct corrupt_bit_error {
+	struct stage stage;
+	struct bit_error error;
+};
+
+/* Error number i of a packet is drawn on lanes 2i and 2i + 1. The packet, or NULL if it is gone. */
+static struct rte_mbuf *corrupt(const struct corrupt_bit_error *stage, struct rte_mbuf *mbuf,
+                                uint64_t index)
+{
+	uint64_t bits = (uint64_t)packet_of(mbuf)->wire_bytes * 8;
+	struct draw_key key = stage->stage.key;
+	uint64_t at = bit_error_gap(&stage->error, key, index, 0);
+	uint32_t lane = 0;
+
+	if (at >= bits)
+		return mbuf;
+	mbuf = copy_writable(stage->stage.cloud, mbuf);
+	if (!mbuf)
+		return NULL;
+	stage->stage.cloud->counters.corrupted++;
+	for (; at < bits; at += 1 + bit_error_gap(&stage->error, key, index, lane)) {
+		flip_bit(mbuf, at);
+		lane += 2;
+	}
+	return mbuf;
+}
+
+static uint16_t corrupt_bit_error_process(struct stage *stage, struct rte_mbuf **packets,
+                                          uint16_t n)
+{
+	struct corrupt_bit_error *error = (struct corrupt_bit_error *)stage;
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = corrupt(error, packets[i], stage->drawn++);
+
+		if (mbuf)
+			packets[kept++] = mbuf;
+	}
+	return kept;
+}
+
+static int corrupt_bit_error_make(const struct conf *conf, struct stage **stage)
+{
+	/* calloc aligns to 16 bytes, which 128-bit words need. */
+	struct corrupt_bit_error *error = calloc(1, sizeof(*error));
+
+	if (!error)
+		return -ENOMEM;
+	error->stage.process = corrupt_bit_error_process;
+	bit_error_prepare(&error->error, &((const struct corrupt_bit_error_conf *)conf)->ber);
+	*stage = &error->stage;
+	return 0;
+}
+
+static void corrupt_bit_error_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static const struct field corrupt_bit_error_fields[] = {
+        {.name = "probability",
+         .type = FIELD_RATIO,
+         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+         .offset = offsetof(struct corrupt_bit_error_conf, ber),
+         .help = "that a bit is inverted"},
+        FIELD_END,
+};
+
+const struct statement corrupt_bit_error_statement = {
+        .name = "corrupt",
+        .variant = "bit-error",
+        .help = "each bit of a packet is inverted with a probability",
+        .role = ROLE_STAGE,
+        .fields = corrupt_bit_error_fields,
+        .conf_bytes = sizeof(struct corrupt_bit_error_conf),
+        .make = corrupt_bit_error_make,
+        .free = corrupt_bit_error_free,
+};

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "corrupt_checksum.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "cloud.h"
+#include "copy.h"
+#include "headers.h"
+
+#define IPV4_CHECKSUM 10 /* offset in the header */
+#define SUMS_MAX      2  /* in a packet: IP's and the transport's */
+
+static const char *const sums[] = {"ip", "tcp", "udp", "icmp", NULL};
+
+/* What each transport has, and where. */
+static const struct {
+	enum corrupt_sum sum;
+	uint8_t ip, protocol; /* ip 0: either */
+	uint8_t offset;
+	bool optional; /* 0 says that there is none */
+} transports[] = {
+        {CORRUPT_TCP, 0, 6, 16, false},
+        {CORRUPT_UDP, 0, 17, 6, true},
+        {CORRUPT_ICMP, 4, 1, 2, false},
+        {CORRUPT_ICMP, 6, 58, 2, false},
+};
+
+struct corrupt_checksum {
+	struct stage stage;
+	uint32_t sums;
+	probability_q63 probability;
+};
+
+/* A change to make: byte `offset` of the frame, which is the low one of a checksum. */
+struct inversion {
+	uint32_t offset;
+	uint8_t mask;
+};
+
+static uint32_t find_transport(const struct corrupt_checksum *corrupt, const uint8_t *frame,
+                               const struct headers *headers, struct inversion *inversion)
+{
+	if (headers->transport == 0)
+		return 0;
+	for (size_t i = 0; i < RTE_DIM(transports); i++) {
+		uint32_t at = headers->transport + transports[i].offset;
+		uint16_t value;
+
+		if (transports[i].protocol != headers->protocol ||
+		    (transports[i].ip && transports[i].ip != headers->ip) ||
+		    !(corrupt->sums >> transports[i].sum & 1) ||
+		    headers->transport_here < transports[i].offset + 2u)
+			continue;
+		value = headers_u16(frame + at);
+		if (transports[i].optional && value == 0)
+			continue;
+		inversion->offset = at + 1;
+		inversion->mask = transports[i].optional && value == 1 ? 2 : 1;
+		return 1;
+	}
+	return 0;
+}
+
+/* Which bytes of the packet to change; how many. */
+static uint32_t find(const struct corrupt_checksum *corrupt, const struct rte_mbuf *mbuf,
+                     struct inversion inversions[SUMS_MAX])
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	struct headers headers;
+	uint32_t n = 0;
+
+	if (!headers_of(mbuf, &headers))
+		return 0;
+	if (headers.ip == 4 && corrupt->sums >> CORRUPT_IP & 1)
+		inversions[n++] = (struct inversion){headers.network + IPV4_CHECKSUM + 1, 1};
+	return n + find_transport(corrupt, frame, &headers, &inversions[n]);
+}
+
+static uint16_t corrupt_checksum_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	struct corrupt_checksum *corrupt = (struct corrupt_checksum *)stage;
+	uint64_t draw[BURST_ROOM];
+	uint16_t kept = 0;
+
+	draw_burst(stage->key, stage->drawn, 0, n, draw);
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		struct inversion inversions[SUMS_MAX];
+		struct rte_mbuf *mbuf = packets[i];
+		uint32_t found = 0;
+
+		if (draw_below(draw[i], corrupt->probability))
+			found = find(corrupt, mbuf, inversions);
+		if (found > 0) {
+			mbuf = copy_writable(stage->cloud, mbuf);
+			if (!mbuf)
+				continue;
+			stage->cloud->counters.corrupted++;
+		}
+		for (uint32_t j = 0; j < found; j++)
+			rte_pktmbuf_mtod(mbuf, uint8_t *)[inversions[j].offset] ^=
+			        inversions[j].mask;
+		packets[kept++] = mbuf;
+	}
+	return kept;
+}
+
+static int corrupt_checksum_make(const struct conf *conf, struct stage **stage)
+{
+	const struct corrupt_checksum_conf *checksum = (const struct corrupt_checksum_conf *)conf;
+	struct corrupt_checksum *corrupt = calloc(1, sizeof(*corrupt));
+
+	if (!corrupt)
+		return -ENOMEM;
+	corrupt->stage.process = corrupt_checksum_process;
+	corrupt->sums = checksum->sums;
+	corrupt->probability = checksum->probability;
+	*stage = &corrupt->stage;
+	return 0;
+}
+
+static void corrupt_checksum_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static const struct field corrupt_checksum_fields[] = {
+        {.name = "checksums",
+         .type = FIELD_WORDS,
+         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+         .offset = offsetof(struct corrupt_checksum_conf, sums),
+         .words = sums,
+         .help = "which ones are made wrong"},
+        {.name = "probability",
+         .type = FIELD_PROBABILITY,
+         .offset = offsetof(struct corrupt_checksum_conf, probability),
+         .max = PROBABILITY_ONE,
+         .initial = PROBABILITY_ONE,
+         .help = "share of the packets that is treated"},
+        FIELD_END,
+};
+
+const struct statement corrupt_checksum_statement = {
+        .name = "corrupt",
+        .variant = "checksum",
+        .help = "the checksums of packets are made wrong, and nothing else",
+        .role = ROLE_STAGE,
+        .fields = corrupt_checksum_fields,
+        .conf_bytes = sizeof(struct corrupt_checksum_conf),
+        .make = corrupt_checksum_make,
+        .free = corrupt_checksum_free,
+};

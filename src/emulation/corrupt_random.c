@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "corrupt_random.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "cloud.h"
+#include "copy.h"
+#include "flip.h"
+
+enum { LANE_WHETHER, LANE_WHICH };
+
+struct corrupt_random {
+	struct stage stage;
+	probability_q63 probability;
+	uint32_t bits;
+};
+
+static bool has(const uint64_t *bits, uint32_t n, uint64_t bit)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (bits[i] == bit)
+			return true;
+	}
+	return false;
+}
+
+/* Floyd's sample: of the numbers up to `top`, one that is not there yet or `top` itself. Every set of
+ * as many is as likely. */
+static void flip_bits(const struct corrupt_random *corrupt, struct rte_mbuf *mbuf, uint64_t index)
+{
+	uint64_t all = (uint64_t)mbuf->pkt_len * 8, flipped[CORRUPT_BITS_MAX];
+	uint32_t n = all < corrupt->bits ? (uint32_t)all : corrupt->bits;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t top = all - n + i;
+		uint64_t draw = draw_u64(corrupt->stage.key, index, LANE_WHICH + i);
+		uint64_t bit = draw_index(draw, top + 1);
+
+		flipped[i] = has(flipped, i, bit) ? top : bit;
+		flip_bit(mbuf, flipped[i]);
+	}
+}
+
+static uint16_t corrupt_random_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	struct corrupt_random *corrupt = (struct corrupt_random *)stage;
+	uint64_t draw[BURST_ROOM], first = stage->drawn;
+	uint16_t kept = 0;
+
+	draw_burst(stage->key, first, LANE_WHETHER, n, draw);
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = packets[i];
+
+		if (draw_below(draw[i], corrupt->probability)) {
+			mbuf = copy_writable(stage->cloud, mbuf);
+			if (!mbuf)
+				continue;
+			flip_bits(corrupt, mbuf, first + i);
+			stage->cloud->counters.corrupted++;
+		}
+		packets[kept++] = mbuf;
+	}
+	return kept;
+}
+
+static int corrupt_random_make(const struct conf *conf, struct stage **stage)
+{
+	const struct corrupt_random_conf *random = (const struct corrupt_random_conf *)conf;
+	struct corrupt_random *corrupt = calloc(1, sizeof(*corrupt));
+
+	if (!corrupt)
+		return -ENOMEM;
+	corrupt->stage.process = corrupt_random_process;
+	corrupt->probability = random->probability;
+	corrupt->bits = (uint32_t)random->bits;
+	*stage = &corrupt->stage;
+	return 0;
+}
+
+static void corrupt_random_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static const struct field corrupt_random_fields[] = {
+        {.name = "probability",
+         .type = FIELD_PROBABILITY,
+         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+         .offset = offsetof(struct corrupt_random_conf, probability),
+         .max = PROBABILITY_ONE,
+         .help = "share of the packets that is corrupted"},
+        {.name = "bits",
+         .type = FIELD_COUNT,
+         .offset = offsetof(struct corrupt_random_conf, bits),
+         .min = 1,
+         .max = CORRUPT_BITS_MAX,
+         .initial = 1,
+         .help = "how many bits of it are inverted"},
+        FIELD_END,
+};
+
+const struct statement corrupt_random_statement = {
+        .name = "corrupt",
+        .variant = "random",
+        .help = "in a packet some bits are inverted, with a probability",
+        .role = ROLE_STAGE,
+        .fields = corrupt_random_fields,
+        .conf_bytes = sizeof(struct corrupt_random_conf),
+        .make = corrupt_random_make,
+        .free = corrupt_random_free,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The file of `distribution table FILE`. Empty lines, and what follows a #, say nothing; two kinds:
+ *
+ *   netem   the .dist files of iproute2: whole numbers between blanks, several a line, from -32768
+ *           to 32767; quantiles at equal distances, in units of 1/8192 of the jitter. At most
+ *           16384 of them, as tc takes. A file is of this kind when it has two numbers in a line,
+ *           or a negative one.
+ *   delays  what was measured, one delay a line, with a unit (ns, us, ms, s) or in ms. Up to 2^24
+ *           lines; of more than 65536 as many are kept, at equal distances in their order by size:
+ *           a distribution that differs from that of all by 1/131072 at most.
+ *
+ * Thread: control side.
+ */
+#ifndef WEIR_DELAY_TABLE_H
+#define WEIR_DELAY_TABLE_H
+
+#include "file.h"
+#include "stage.h"
+
+#define DELAY_TABLE_NETEM_MAX  16384
+#define DELAY_TABLE_NETEM_UNIT 8192
+#define DELAY_TABLE_KEPT_MAX   65536
+#define DELAY_TABLE_LINES_MAX  (1u << 24)
+
+struct delay_table {
+	bool netem;
+	uint32_t n;
+	int64_t *value; /* ascending: ns; netem: 1/8192 of the jitter; free() */
+};
+
+/* 0, -ENOMEM, or -EINVAL with `problem` at that field. */
+int delay_table_read(const struct file *file, int field, struct delay_table *table,
+                     struct problem *problem);
+
+#endif

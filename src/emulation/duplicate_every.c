@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "duplicate_every.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "duplicate.h"
+
+struct duplicate_every {
+	struct stage stage;
+	uint64_t every;
+	uint64_t count; /* since the last one that was copied */
+};
+
+/* Copies do not count: they are not the traffic that was offered. */
+static uint16_t duplicate_every_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	struct duplicate_every *duplicate = (struct duplicate_every *)stage;
+	uint64_t which = 0;
+
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		if (packet_of(packets[i])->flags & PACKET_COPY ||
+		    ++duplicate->count < duplicate->every)
+			continue;
+		duplicate->count = 0;
+		which |= UINT64_C(1) << i;
+	}
+	return duplicate_packets(stage->cloud, packets, n, which);
+}
+
+static int duplicate_every_make(const struct conf *conf, struct stage **stage)
+{
+	struct duplicate_every *duplicate = calloc(1, sizeof(*duplicate));
+
+	if (!duplicate)
+		return -ENOMEM;
+	duplicate->stage.process = duplicate_every_process;
+	duplicate->every = ((const struct duplicate_every_conf *)conf)->every;
+	*stage = &duplicate->stage;
+	return 0;
+}
+
+static void duplicate_every_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static void duplicate_every_adopt(struct stage *stage, const struct stage *old)
+{
+	((struct duplicate_every *)stage)->count = ((const struct duplicate_every *)old)->count;
+}
+
+static const struct field duplicate_every_fields[] = {
+        {.name = "every",
+         .type = FIELD_COUNT,
+         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+         .offset = offsetof(struct duplicate_every_conf, every),
+         .min = 1,
+         .max = DUPLICATE_EVERY_MAX,
+         .help = "one of so many packets is copied"},
+        FIELD_END,
+};
+
+const struct statement duplicate_every_statement = {
+        .name = "duplicate",
+        .variant = "every",
+        .help = "every Nth packet is followed by a copy",
+        .role = ROLE_STAGE,
+        .fields = duplicate_every_fields,
+        .conf_bytes = sizeof(struct duplicate_every_conf),
+        .make = duplicate_every_make,
+        .free = duplicate_every_free,
+        .adopt = duplicate_every_adopt,
+};

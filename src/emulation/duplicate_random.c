@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "duplicate_random.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "correlated.h"
+#include "duplicate.h"
+
+struct duplicate_random {
+	struct stage stage;
+	struct correlated twice;
+};
+
+static uint16_t duplicate_random_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	struct duplicate_random *duplicate = (struct duplicate_random *)stage;
+	uint64_t draw[BURST_ROOM], which = 0;
+
+	draw_burst(stage->key, stage->drawn, 0, n, draw);
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++)
+		which |= (uint64_t)correlated_next(&duplicate->twice, draw[i]) << i;
+	return duplicate_packets(stage->cloud, packets, n, which);
+}
+
+static int duplicate_random_make(const struct conf *conf, struct stage **stage)
+{
+	const struct duplicate_random_conf *random = (const struct duplicate_random_conf *)conf;
+	struct duplicate_random *duplicate = calloc(1, sizeof(*duplicate));
+
+	if (!duplicate)
+		return -ENOMEM;
+	duplicate->stage.process = duplicate_random_process;
+	duplicate->twice = correlated_make(random->probability, random->correlation);
+	*stage = &duplicate->stage;
+	return 0;
+}
+
+static void duplicate_random_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static void duplicate_random_adopt(struct stage *stage, const struct stage *old)
+{
+	((struct duplicate_random *)stage)->twice.before =
+	        ((const struct duplicate_random *)old)->twice.before;
+}
+
+static const struct field duplicate_random_fields[] = {
+        {.name = "probability",
+         .type = FIELD_PROBABILITY,
+         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+         .offset = offsetof(struct duplicate_random_conf, probability),
+         .max = PROBABILITY_ONE,
+         .help = "share of the packets that is copied"},
+        {.name = "correlation",
+         .type = FIELD_PROBABILITY,
+         .offset = offsetof(struct duplicate_random_conf, correlation),
+         .max = PROBABILITY_ONE,
+         .help = "of a packet's being copied with that of the one before it"},
+        FIELD_END,
+};
+
+const struct statement duplicate_random_statement = {
+        .name = "duplicate",
+        .variant = "random",
+        .help = "a packet is followed by a copy with a probability",
+        .role = ROLE_STAGE,
+        .fields = duplicate_random_fields,
+        .conf_bytes = sizeof(struct duplicate_random_conf),
+        .make = duplicate_random_make,
+        .free = duplicate_random_free,
+        .adopt = duplicate_random_adopt,
+};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `duplicate random P [correlation R]`: a packet arrives twice with probability P.
+ *
+ * Model: as `loss random` (correlated.h) decides; duplicate.h says what a copy is. P and R from 0
+ * to 100 %.
+ */
+#ifndef WEIR_DUPLICATE_RANDOM_H
+#define WEIR_DUPLICATE_RANDOM_H
+
+#include "stage.h"
+
+struct duplicate_random_conf {
+	struct conf conf;
+	probability_q63 probability;
+	probability_q63 correlation;
+};
+
+extern const struct statement duplicate_random_statement;
+
+#endif

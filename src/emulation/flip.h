@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Inverting single bits of a frame, whatever segments it lies in. Bit 0 is the most significant of
+ * byte 0, as on paper; the order on the wire does not matter here.
+ *
+ * Thread: the owner of the mbuf, which nobody else may see (copy.h).
+ */
+#ifndef WEIR_FLIP_H
+#define WEIR_FLIP_H
+
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+/* A bit behind the end of what is there is not inverted. */
+static inline void flip_bit(struct rte_mbuf *mbuf, uint64_t bit)
+{
+	uint64_t byte = bit / 8;
+
+	for (; mbuf; mbuf = mbuf->next) {
+		if (byte < mbuf->data_len) {
+			rte_pktmbuf_mtod(mbuf, uint8_t *)[byte] ^= (uint8_t)(0x80 >> (bit % 8));
+			return;
+		}
+		byte -= mbuf->data_len;
+	}
+}
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the headers of a frame are: Ethernet, VLAN tags (802.1Q, 802.1ad and the old 0x9100; QinQ
+ * is two of them), IPv4 with options, IPv6 with extension headers, and the transport behind.
+ *
+ * Only the first segment of an mbuf is looked at, and never beyond its data: a header that is cut
+ * off is not there. Lengths that contradict themselves mean that the header is not there either.
+ * Padding behind the end of the IP packet belongs to no header.
+ *
+ * Cost: proportional to the number of headers; at most HEADERS_TAGS_MAX tags and
+ * HEADERS_EXTENSIONS_MAX extension headers are passed. Thread: pure functions, any.
+ */
+#ifndef WEIR_HEADERS_H
+#define WEIR_HEADERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#define HEADERS_TAGS_MAX       8
+#define HEADERS_EXTENSIONS_MAX 16
+
+struct headers {
+	uint8_t ip;         /* 4 or 6; 0: no IP */
+	uint8_t protocol;   /* of the transport: 6 is TCP; in a fragment that of the whole */
+	uint8_t n_tags;     /* VLAN tags */
+	bool fragment;      /* not the first part of a packet: it has no transport header */
+	uint16_t ethertype; /* behind the tags */
+	uint16_t tag[2];    /* identifiers (12 bits) of the outermost and the second */
+	uint32_t network;   /* offset of the IP header from the start of the frame */
+	uint32_t transport; /* offset of the header behind it; 0: there is none */
+	/* From `transport` to the end of the IP packet, as IP says, and how much of that is in the
+	 * first segment. */
+	uint32_t transport_bytes;
+	uint32_t transport_here;
+};
+
+/* `data` is the frame's first `bytes`; `wire_bytes` is the length of the whole. Fills in all of
+ * `headers`; true if there is an IP header. */
+bool headers_find(const uint8_t *data, uint32_t bytes, uint32_t wire_bytes,
+                  struct headers *headers);
+
+/* The same for a packet. */
+bool headers_of(const struct rte_mbuf *mbuf, struct headers *headers);
+
+static inline uint16_t headers_u16(const uint8_t *at)
+{
+	return (uint16_t)(at[0] << 8 | at[1]);
+}
+
+static inline uint32_t headers_u32(const uint8_t *at)
+{
+	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+#endif

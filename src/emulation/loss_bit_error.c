@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "loss_bit_error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "bit_error.h"
+#include "cloud.h"
+
+/* F of the last packet with these low bits of its length: traffic has few lengths. */
+#define KNOWN 8
+
+struct loss_bit_error {
+	struct stage stage;
+	struct bit_error error;
+	struct {
+		probability_q127 within;
+		uint32_t bytes; /* 0 bytes have no error, as the cleared table says */
+	} known[KNOWN];
+};
+
+static probability_q127 within(struct loss_bit_error *loss, uint32_t bytes)
+{
+	uint32_t i = bytes % KNOWN;
+
+	if (loss->known[i].bytes != bytes) {
+		loss->known[i].bytes = bytes;
+		loss->known[i].within = bit_error_within(&loss->error, (uint64_t)bytes * 8);
+	}
+	return loss->known[i].within;
+}
+
+static uint16_t loss_bit_error_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	struct loss_bit_error *loss = (struct loss_bit_error *)stage;
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		probability_q127 p = within(loss, packet_of(packets[i])->wire_bytes);
+
+		if (bit_error_strikes(stage->key, stage->drawn++, 0, p))
+			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
+		else
+			packets[kept++] = packets[i];
+	}
+	return kept;
+}
+
+static int loss_bit_error_make(const struct conf *conf, struct stage **stage)
+{
+	struct loss_bit_error *loss;
+
+	/* calloc aligns to 16 bytes, which 128-bit words need. */
+	loss = calloc(1, sizeof(*loss));
+	if (!loss)
+		return -ENOMEM;
+	loss->stage.process = loss_bit_error_process;
+	bit_error_prepare(&loss->error, &((const struct loss_bit_error_conf *)conf)->ber);
+	*stage = &loss->stage;
+	return 0;
+}
+
+static void loss_bit_error_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static const struct field loss_bit_error_fields[] = {
+        {.name = "probability",
+         .type = FIELD_RATIO,
+         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+         .offset = offsetof(struct loss_bit_error_conf, ber),
+         .help = "that a bit is wrong; a packet with a wrong bit is lost"},
+        FIELD_END,
+};
+
+const struct statement loss_bit_error_statement = {
+        .name = "loss",
+        .variant = "bit-error",
+        .help = "packets with at least one wrong bit are lost",
+        .role = ROLE_STAGE,
+        .fields = loss_bit_error_fields,
+        .conf_bytes = sizeof(struct loss_bit_error_conf),
+        .make = loss_bit_error_make,
+        .free = loss_bit_error_free,
+};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `loss bit-error P`: a packet is lost when at least one of its bits is wrong, as a frame with a
+ * wrong check sequence is.
+ *
+ * Model: bit_error.h. A packet of L bytes is lost with 1 - (1 - P)^(8 L), independently of all
+ * others. L is the length of the Ethernet frame on the wire, without preamble and FCS; what a
+ * capture has cut off counts.
+ * Ranges: P 0 to 100 %, exact as it is written (1e-18 too).
+ */
+#ifndef WEIR_LOSS_BIT_ERROR_H
+#define WEIR_LOSS_BIT_ERROR_H
+
+#include "stage.h"
+
+struct loss_bit_error_conf {
+	struct conf conf;
+	struct ratio ber;
+};
+
+extern const struct statement loss_bit_error_statement;
+
+#endif

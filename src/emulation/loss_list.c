@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "loss_list.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cloud.h"
+#include "drop_list.h"
+
+struct loss_list {
+	struct stage stage;
+	struct drop_list list;
+};
+
+static uint16_t loss_list_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	struct loss_list *loss = (struct loss_list *)stage;
+	uint16_t kept = 0;
+
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		if (drop_list_has(&loss->list, packet_of(packets[i])))
+			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
+		else
+			packets[kept++] = packets[i];
+	}
+	return kept;
+}
+
+static int loss_list_check(const struct conf *conf, const struct cloud_conf *cloud,
+                           struct problem *problem)
+{
+	struct drop_list list;
+	int error;
+
+	problem_set(problem, -1, "no memory for the list");
+	error = drop_list_read(((const struct loss_list_conf *)conf)->file, cloud->name, &list,
+	                       problem);
+	if (!error)
+		drop_list_free(&list);
+	return error;
+}
+
+static int loss_list_make(const struct conf *conf, struct stage **stage)
+{
+	struct loss_list *loss = calloc(1, sizeof(*loss));
+
+	(void)conf;
+	if (!loss)
+		return -ENOMEM;
+	loss->stage.process = loss_list_process;
+	*stage = &loss->stage;
+	return 0;
+}
+
+static int loss_list_ready(struct stage *stage, const struct conf *conf)
+{
+	struct problem problem;
+
+	return drop_list_read(((const struct loss_list_conf *)conf)->file, stage->cloud->name,
+	                      &((struct loss_list *)stage)->list, &problem);
+}
+
+static void loss_list_free(struct stage *stage)
+{
+	drop_list_free(&((struct loss_list *)stage)->list);
+	free(stage);
+}
+
+static const struct field loss_list_fields[] = {
+        {.name = "file",
+         .type = FIELD_FILE,
+         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+         .offset = offsetof(struct loss_list_conf, file),
+         .help = "the numbers of packets, one a line, or the log of an earlier run"},
+        FIELD_END,
+};
+
+const struct statement loss_list_statement = {
+        .name = "loss",
+        .variant = "list",
+        .help = "the packets that a file names are lost, or those that were lost once before",
+        .role = ROLE_STAGE,
+        .fields = loss_list_fields,
+        .conf_bytes = sizeof(struct loss_list_conf),
+        .check = loss_list_check,
+        .make = loss_list_make,
+        .ready = loss_list_ready,
+        .free = loss_list_free,
+};

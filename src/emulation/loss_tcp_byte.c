@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "loss_tcp_byte.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cloud.h"
+#include "tcp_flows.h"
+
+struct loss_tcp_byte {
+	struct stage stage;
+	int64_t byte;
+	uint64_t drops_max; /* of a flow */
+	uint32_t epoch;     /* drops of another one do not count */
+	struct tcp_flows *flows;
+};
+
+static bool is_lost(struct loss_tcp_byte *loss, const struct rte_mbuf *mbuf)
+{
+	struct tcp_segment segment;
+	struct tcp_flow *flow;
+	int64_t first;
+
+	if (!tcp_segment_find(mbuf, &segment))
+		return false;
+	flow = tcp_flows_follow(loss->flows, loss->stage.key, &segment, &first);
+	if (flow->epoch != loss->epoch) {
+		flow->epoch = loss->epoch;
+		flow->drops = 0;
+	}
+	if (loss->byte < first || loss->byte - first >= segment.payload_bytes ||
+	    flow->drops >= loss->drops_max)
+		return false;
+	flow->drops++;
+	return true;
+}
+
+static uint16_t loss_tcp_byte_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	struct loss_tcp_byte *loss = (struct loss_tcp_byte *)stage;
+	uint16_t kept = 0;
+
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		if (is_lost(loss, packets[i]))
+			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
+		else
+			packets[kept++] = packets[i];
+	}
+	return kept;
+}
+
+static int loss_tcp_byte_make(const struct conf *conf, struct stage **stage)
+{
+	const struct loss_tcp_byte_conf *tcp = (const struct loss_tcp_byte_conf *)conf;
+	struct loss_tcp_byte *loss = calloc(1, sizeof(*loss));
+
+	if (!loss)
+		return -ENOMEM;
+	loss->stage.process = loss_tcp_byte_process;
+	loss->byte = (int64_t)tcp->byte;
+	loss->drops_max = tcp->retransmits + 1;
+	loss->flows = tcp_flows_make(tcp->flows);
+	if (!loss->flows) {
+		free(loss);
+		return -ENOMEM;
+	}
+	*stage = &loss->stage;
+	return 0;
+}
+
+static void loss_tcp_byte_free(struct stage *stage)
+{
+	tcp_flows_free(((struct loss_tcp_byte *)stage)->flows);
+	free(stage);
+}
+
+/* The tables change places, so that nothing is copied. */
+static void loss_tcp_byte_adopt(struct stage *stage, const struct stage *old)
+{
+	struct loss_tcp_byte *to = (struct loss_tcp_byte *)stage;
+	struct loss_tcp_byte *from = (struct loss_tcp_byte *)(uintptr_t)old;
+	struct tcp_flows *flows = to->flows;
+
+	if (tcp_flows_room(flows) != tcp_flows_room(from->flows))
+		return;
+	to->flows = from->flows;
+	from->flows = flows;
+	to->epoch = from->epoch + 1;
+}
+
+static const struct field loss_tcp_byte_fields[] = {
+        {.name = "byte",
+         .type = FIELD_COUNT,
+         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+         .offset = offsetof(struct loss_tcp_byte_conf, byte),
+         .min = 1,
+         .max = LOSS_TCP_BYTE_MAX,
+         .help = "of each flow, the first byte after SYN being 1"},
+        {.name = "retransmits",
+         .type = FIELD_COUNT,
+         .offset = offsetof(struct loss_tcp_byte_conf, retransmits),
+         .max = LOSS_TCP_RETRANSMITS_MAX,
+         .help = "how many retransmissions of that byte are lost as well"},
+        {.name = "flows",
+         .type = FIELD_COUNT,
+         .offset = offsetof(struct loss_tcp_byte_conf, flows),
+         .min = 8,
+         .max = TCP_FLOWS_MAX,
+         .initial = LOSS_TCP_FLOWS,
+         .help = "how many flows are followed at a time"},
+        FIELD_END,
+};
+
+const struct statement loss_tcp_byte_statement = {
+        .name = "loss",
+        .variant = "tcp-byte",
+        .help = "the TCP segment with a certain byte of each flow is lost",
+        .role = ROLE_STAGE,
+        .fields = loss_tcp_byte_fields,
+        .conf_bytes = sizeof(struct loss_tcp_byte_conf),
+        .make = loss_tcp_byte_make,
+        .free = loss_tcp_byte_free,
+        .adopt = loss_tcp_byte_adopt,
+};

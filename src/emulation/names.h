@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From names to numbers: an open hash table, for scenarios of tens of thousands of clouds.
+ *
+ * Ownership: the names belong to the caller and must live as long as they are in the table.
+ * Thread: one at a time; readers while nobody writes.
+ */
+#ifndef WEIR_NAMES_H
+#define WEIR_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NAMES_NONE UINT32_MAX
+
+struct names_entry {
+	const char *name; /* NULL: free */
+	uint32_t hash;
+	uint32_t value;
+};
+
+struct names {
+	uint32_t n, room; /* room: a power of two, or 0 */
+	struct names_entry *entries;
+};
+
+/* The value, or NAMES_NONE. */
+uint32_t names_find(const struct names *names, const char *name);
+/* Adds a name that is not there. False: no memory, and nothing has changed. */
+bool names_add(struct names *names, const char *name, uint32_t value);
+/* Forgets everything, and keeps the memory: as many can be added again without fail. */
+void names_empty(struct names *names);
+/* Forgets everything, and gives the memory back. */
+void names_clear(struct names *names);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "police.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cloud.h"
+#include "rate.h"
+#include "shaper.h"
+
+struct police {
+	struct stage stage;
+	struct shaper bucket; /* its debt is what is missing in the bucket */
+};
+
+static bool passes(struct shaper *bucket, const struct packet *packet)
+{
+	int64_t work = shaper_work(packet->wire_bytes);
+
+	shaper_idle_until(bucket, packet->t_ns);
+	if (work > bucket->depth_work - bucket->debt_work)
+		return false;
+	bucket->debt_work += work;
+	return true;
+}
+
+static uint16_t police_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	struct police *police = (struct police *)stage;
+	uint16_t kept = 0;
+
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		if (passes(&police->bucket, packet_of(packets[i])))
+			packets[kept++] = packets[i];
+		else
+			cloud_drop(stage->cloud, packets[i], REASON_POLICE);
+	}
+	return kept;
+}
+
+static int police_make(const struct conf *conf, struct stage **stage)
+{
+	const struct police_conf *limits = (const struct police_conf *)conf;
+	struct police *police = calloc(1, sizeof(*police));
+
+	if (!police)
+		return -ENOMEM;
+	police->stage.process = police_process;
+	police->bucket.rate_bps = limits->rate_bps;
+	police->bucket.depth_work = (int64_t)limits->burst_bytes * SHAPER_WORK_PER_BYTE;
+	*stage = &police->stage;
+	return 0;
+}
+
+static void police_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static void police_adopt(struct stage *stage, const struct stage *old)
+{
+	struct shaper *bucket = &((struct police *)stage)->bucket;
+	const struct shaper *before = &((const struct police *)old)->bucket;
+	int64_t left = before->depth_work - before->debt_work;
+
+	/* What is there stays, as far as the new bucket holds it. */
+	bucket->debt_work = left < bucket->depth_work ? bucket->depth_work - left : 0;
+	bucket->at = before->at;
+}
+
+static const struct field police_fields[] = {
+        {.name = "rate",
+         .type = FIELD_RATE,
+         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+         .offset = offsetof(struct police_conf, rate_bps),
+         .min = 1,
+         .max = RATE_BPS_MAX,
+         .help = "bits a second that may pass"},
+        {.name = "burst",
+         .type = FIELD_BYTES,
+         .flags = FIELD_REQUIRED,
+         .offset = offsetof(struct police_conf, burst_bytes),
+         .min = 1,
+         .max = RATE_BURST_MAX,
+         .help = "what may pass at once; a longer packet never does"},
+        FIELD_END,
+};
+
+const struct statement police_statement = {
+        .name = "police",
+        .help = "packets above a rate are dropped, without a queue",
+        .role = ROLE_STAGE,
+        .fields = police_fields,
+        .conf_bytes = sizeof(struct police_conf),
+        .make = police_make,
+        .free = police_free,
+        .adopt = police_adopt,
+};

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The fields that `rewrite` knows by name: a row each, from which come parsing, help, completion
+ * and the table in docs/rewrite.md. A field may also be written as LAYER+OFFSET:WIDTH.
+ *
+ *   name, layer, offset (bytes), width (bytes read and written), mask (the field's bits in them),
+ *   shift (of its lowest bit), help
+ *
+ * Thread: constants and pure functions, any.
+ */
+#ifndef WEIR_REWRITE_FIELD_H
+#define WEIR_REWRITE_FIELD_H
+
+#include <stddef.h>
+
+#include "rewrite_place.h"
+
+#define REWRITE_FIELDS(X)                                                                          \
+	X("eth.dst", FRAME, 0, 8, 0xffffffffffff0000, 16, "destination address")                   \
+	X("eth.src", FRAME, 6, 8, 0xffffffffffff0000, 16, "source address")                        \
+	X("eth.type", NETWORK, -2, 2, 0xffff, 0, "type of what follows, behind all tags")          \
+	X("vlan.id", VLAN, 0, 2, 0x0fff, 0, "identifier of the outermost tag")                     \
+	X("vlan.priority", VLAN, 0, 2, 0xe000, 13, "its priority (PCP)")                           \
+	X("vlan.dei", VLAN, 0, 2, 0x1000, 12, "its drop eligible bit")                             \
+	X("vlan2.id", VLAN2, 0, 2, 0x0fff, 0, "identifier of the second tag (QinQ)")               \
+	X("vlan2.priority", VLAN2, 0, 2, 0xe000, 13, "its priority (PCP)")                         \
+	X("vlan2.dei", VLAN2, 0, 2, 0x1000, 12, "its drop eligible bit")                           \
+	X("ip.tos", IP, 1, 1, 0xff, 0, "DSCP and ECN together")                                    \
+	X("ip.dscp", IP, 1, 1, 0xfc, 2, "differentiated services code point")                      \
+	X("ip.ecn", IP, 1, 1, 0x03, 0, "explicit congestion notification")                         \
+	X("ip.length", IP, 2, 2, 0xffff, 0, "total length, header included")                       \
+	X("ip.id", IP, 4, 2, 0xffff, 0, "identification")                                          \
+	X("ip.df", IP, 6, 2, 0x4000, 14, "do not fragment")                                        \
+	X("ip.mf", IP, 6, 2, 0x2000, 13, "more fragments follow")                                  \
+	X("ip.fragment", IP, 6, 2, 0x1fff, 0, "offset of the fragment, in units of 8 bytes")       \
+	X("ip.ttl", IP, 8, 1, 0xff, 0, "time to live")                                             \
+	X("ip.protocol", IP, 9, 1, 0xff, 0, "of the transport: 1 ICMP, 6 TCP, 17 UDP")             \
+	X("ip.checksum", IP, 10, 2, 0xffff, 0, "header checksum")                                  \
+	X("ip.src", IP, 12, 4, 0xffffffff, 0, "source address")                                    \
+	X("ip.dst", IP, 16, 4, 0xffffffff, 0, "destination address")                               \
+	X("ip6.traffic-class", IP6, 0, 2, 0x0ff0, 4, "DSCP and ECN together")                      \
+	X("ip6.dscp", IP6, 0, 2, 0x0fc0, 6, "differentiated services code point")                  \
+	X("ip6.ecn", IP6, 0, 2, 0x0030, 4, "explicit congestion notification")                     \
+	X("ip6.flow", IP6, 0, 4, 0x000fffff, 0, "flow label")                                      \
+	X("ip6.length", IP6, 4, 2, 0xffff, 0, "payload length, extension headers included")        \
+	X("ip6.next-header", IP6, 6, 1, 0xff, 0, "protocol of what follows the IPv6 header")       \
+	X("ip6.hop-limit", IP6, 7, 1, 0xff, 0, "hop limit")                                        \
+	X("ip6.src-high", IP6, 8, 8, 0xffffffffffffffff, 0, "first half of the source address")    \
+	X("ip6.src-low", IP6, 16, 8, 0xffffffffffffffff, 0, "second half of it")                   \
+	X("ip6.dst-high", IP6, 24, 8, 0xffffffffffffffff, 0, "first half of the destination")      \
+	X("ip6.dst-low", IP6, 32, 8, 0xffffffffffffffff, 0, "second half of it")                   \
+	X("tcp.sport", TCP, 0, 2, 0xffff, 0, "source port")                                        \
+	X("tcp.dport", TCP, 2, 2, 0xffff, 0, "destination port")                                   \
+	X("tcp.seq", TCP, 4, 4, 0xffffffff, 0, "sequence number")                                  \
+	X("tcp.ack", TCP, 8, 4, 0xffffffff, 0, "acknowledgement number")                           \
+	X("tcp.flags", TCP, 13, 1, 0xff, 0, "CWR 0x80, ECE, URG, ACK, PSH, RST, SYN, FIN 0x01")    \
+	X("tcp.window", TCP, 14, 2, 0xffff, 0, "window, not scaled")                               \
+	X("tcp.checksum", TCP, 16, 2, 0xffff, 0, "checksum")                                       \
+	X("tcp.urgent", TCP, 18, 2, 0xffff, 0, "urgent pointer")                                   \
+	X("udp.sport", UDP, 0, 2, 0xffff, 0, "source port")                                        \
+	X("udp.dport", UDP, 2, 2, 0xffff, 0, "destination port")                                   \
+	X("udp.length", UDP, 4, 2, 0xffff, 0, "length, header included")                           \
+	X("udp.checksum", UDP, 6, 2, 0xffff, 0, "checksum; 0: there is none")                      \
+	X("icmp.type", ICMP, 0, 1, 0xff, 0, "type, of ICMP or ICMPv6")                             \
+	X("icmp.code", ICMP, 1, 1, 0xff, 0, "code")                                                \
+	X("icmp.checksum", ICMP, 2, 2, 0xffff, 0, "checksum")                                      \
+	X("icmp.id", ICMP, 4, 2, 0xffff, 0, "identifier of an echo")                               \
+	X("icmp.seq", ICMP, 6, 2, 0xffff, 0, "sequence number of an echo")
+
+/* Fields of 16 bytes are two of 8. */
+#define REWRITE_PAIRS(X)                                                                           \
+	X("ip6.src", IP6, 8, "source address, or a prefix of it")                                  \
+	X("ip6.dst", IP6, 24, "destination address, or a prefix of it")
+
+/* Layers that may be written, with an offset and a width, instead of a field. */
+#define REWRITE_LAYERS(X)                                                                          \
+	X("frame", FRAME, "from the first byte, padding included")                                 \
+	X("vlan", VLAN, "the outermost tag, behind its type")                                      \
+	X("vlan2", VLAN2, "the second tag")                                                        \
+	X("network", NETWORK, "what follows Ethernet and its tags: IP, ARP, MPLS")                 \
+	X("ip", IP, "IPv4")                                                                        \
+	X("ip6", IP6, "IPv6")                                                                      \
+	X("transport", TRANSPORT, "what IP carries, behind options and extension headers")         \
+	X("tcp", TCP, "TCP")                                                                       \
+	X("udp", UDP, "UDP")                                                                       \
+	X("icmp", ICMP, "ICMP, of IPv4 or IPv6")                                                   \
+	X("payload", PAYLOAD, "behind TCP, UDP or ICMP; of other protocols as `transport`")
+
+/* The same with the type of an option behind the name: ip.option25+2:1. */
+#define REWRITE_OPTIONS(X)                                                                         \
+	X("ip.option", IP_OPTION, "an IPv4 option by its type, from its type byte on")             \
+	X("ip6.option", IP6_OPTION, "one of the hop-by-hop header of IPv6")
+
+struct rewrite_field {
+	const char *name, *help;
+	struct rewrite_place place[2]; /* one, or the halves of 16 bytes */
+};
+
+extern const struct rewrite_field rewrite_fields[]; /* ended by name NULL */
+
+struct rewrite_layer_name {
+	const char *name, *help;
+	uint8_t layer; /* enum rewrite_layer */
+	bool option;   /* a type follows the name */
+};
+
+extern const struct rewrite_layer_name rewrite_layers[]; /* ended by name NULL */
+
+const struct rewrite_field *rewrite_field_find(const char *name, size_t bytes);
+const struct rewrite_layer_name *rewrite_layer_find(const char *name, size_t bytes);
+
+/* The name that the text is at most two slips from, or NULL. */
+const char *rewrite_field_nearest(const char *text, size_t bytes);
+
+/* Whether a write to the place may change where layers are. */
+bool rewrite_place_moves(const struct rewrite_place *place);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where a field lies in a packet: so many bytes at an offset from where a layer begins, and the
+ * bits of them that belong to it.
+ *
+ * A layer that a packet does not have, and a place that is not there in full - the packet is too
+ * short, or a capture cut it - are not found. Places within IP and above end with the IP packet:
+ * the padding behind it is not among them.
+ *
+ * Thread: the worker that owns the packet.
+ */
+#ifndef WEIR_REWRITE_PLACE_H
+#define WEIR_REWRITE_PLACE_H
+
+#include "headers.h"
+
+enum rewrite_layer {
+	LAYER_FRAME,   /* the whole frame, padding included */
+	LAYER_VLAN,    /* the outermost tag, behind its type: 2 bytes, and the type that follows */
+	LAYER_VLAN2,   /* the second tag */
+	LAYER_NETWORK, /* what follows Ethernet and tags, whatever it is */
+	LAYER_IP,      /* IPv4 */
+	LAYER_IP6,     /* IPv6 */
+	LAYER_TRANSPORT, /* what IP carries, behind all extension headers */
+	LAYER_TCP,
+	LAYER_UDP,
+	LAYER_ICMP,       /* of IPv4 or IPv6 */
+	LAYER_PAYLOAD,    /* behind TCP, UDP or ICMP; else as `transport` */
+	LAYER_IP_OPTION,  /* the IPv4 option of a type */
+	LAYER_IP6_OPTION, /* the option of a type in the hop-by-hop header of IPv6 */
+};
+
+struct rewrite_place {
+	uint8_t layer;  /* enum rewrite_layer */
+	uint8_t option; /* its type */
+	uint8_t width;  /* 1, 2, 4 or 8 bytes; 0: no place */
+	uint8_t shift;  /* the field's lowest bit in the number that the bytes are */
+	int32_t offset;
+	uint64_t mask; /* of the bytes' number */
+};
+
+/* A packet, and where its layers are. */
+struct rewrite_view {
+	struct rte_mbuf *mbuf;
+	struct headers headers;
+	uint32_t bytes;  /* of the frame, as many as are there */
+	uint32_t ip_end; /* of the IP packet, as it says itself, from the start of the frame */
+	uint32_t here;   /* of that, what is there */
+};
+
+void rewrite_view_open(struct rewrite_view *view, struct rte_mbuf *mbuf);
+
+/* Whether the place is there in full; `at` is its offset in the frame. */
+bool rewrite_place_find(const struct rewrite_view *view, const struct rewrite_place *place,
+                        uint32_t *at);
+
+/* The greatest value that fits. */
+static inline uint64_t rewrite_place_max(const struct rewrite_place *place)
+{
+	return place->mask >> place->shift;
+}
+
+/* ---- bytes of a packet, which must be there ---- */
+
+uint64_t rewrite_load_segments(const struct rte_mbuf *mbuf, uint32_t at, uint32_t width);
+void rewrite_store_segments(struct rte_mbuf *mbuf, uint32_t at, uint32_t width, uint64_t value);
+
+/* `width` bytes as one number in network order. */
+static inline uint64_t rewrite_load(const struct rte_mbuf *mbuf, uint32_t at, uint32_t width)
+{
+	const uint8_t *from = rte_pktmbuf_mtod(mbuf, const uint8_t *) + at;
+
+	if (unlikely(at + width > mbuf->data_len))
+		return rewrite_load_segments(mbuf, at, width);
+	switch (width) {
+	case 1:
+		return *from;
+	case 2:
+		return headers_u16(from);
+	case 4:
+		return headers_u32(from);
+	default:
+		return (uint64_t)headers_u32(from) << 32 | headers_u32(from + 4);
+	}
+}
+
+static inline void rewrite_store(struct rte_mbuf *mbuf, uint32_t at, uint32_t width, uint64_t value)
+{
+	uint8_t *to = rte_pktmbuf_mtod(mbuf, uint8_t *) + at;
+	uint64_t bytes = __builtin_bswap64(value << (64 - 8 * width));
+
+	if (unlikely(at + width > mbuf->data_len)) {
+		rewrite_store_segments(mbuf, at, width, value);
+		return;
+	}
+	switch (width) {
+	case 1:
+		memcpy(to, &bytes, 1);
+		break;
+	case 2:
+		memcpy(to, &bytes, 2);
+		break;
+	case 4:
+		memcpy(to, &bytes, 4);
+		break;
+	default:
+		memcpy(to, &bytes, 8);
+		break;
+	}
+}
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rewrite_rule.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rewrite_field.h"
+#include "rewrite_reader.h"
+#include "stage.h"
+
+static const struct {
+	const char *name;
+	enum rewrite_op op;
+} actions[] = {
+        {"set", REWRITE_SET}, {"min", REWRITE_MIN},       {"max", REWRITE_MAX},
+        {"add", REWRITE_ADD}, {"random", REWRITE_RANDOM},
+};
+
+/* Index, or -1. */
+static int action_of(struct rewrite_token token)
+{
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+		if (rewrite_token_is(token, actions[i].name))
+			return (int)i;
+	}
+	return -1;
+}
+
+static int add_step(struct rewrite_reader *reader, struct rewrite_token token,
+                    const struct rewrite_step *step)
+{
+	struct rewrite_rule *rule = reader->rule;
+
+	if (rule->n_steps == REWRITE_STEPS_MAX)
+		return rewrite_wrong(
+		        reader, token,
+		        "a rule has at most %d comparisons and actions; give the others a rule of "
+		        "their own",
+		        REWRITE_STEPS_MAX);
+	rule->step[rule->n_steps++] = *step;
+	if (step->op >= REWRITE_SET)
+		rule->moves |= rewrite_place_moves(&step->place);
+	else
+		rule->n_terms++;
+	return 0;
+}
+
+/* ---- comparisons ---- */
+
+static const struct {
+	const char *sign;
+	enum rewrite_op op;
+} signs[] = {
+        {"=", REWRITE_EQUAL}, {"!=", REWRITE_UNEQUAL},  {"<", REWRITE_LESS},
+        {">", REWRITE_MORE},  {"<=", REWRITE_NOT_MORE}, {">=", REWRITE_NOT_LESS},
+};
+
+static int read_sign(struct rewrite_reader *reader, const struct rewrite_written *written,
+                     enum rewrite_op *op)
+{
+	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+		if (!rewrite_token_is(reader->token, signs[i].sign))
+			continue;
+		if (written->pair && signs[i].op != REWRITE_EQUAL)
+			return rewrite_wrong(
+			        reader, reader->token,
+			        "`%.*s` is compared with `=`; for `%s` take its halves, %.*s-high "
+			        "and %.*s-low",
+			        REWRITE_SHOWN(written->token), signs[i].sign,
+			        REWRITE_SHOWN(written->token), REWRITE_SHOWN(written->token));
+		*op = signs[i].op;
+		rewrite_next(reader);
+		return 0;
+	}
+	return rewrite_wrong(reader, reader->token,
+	                     "behind `%.*s` stands a comparison: =, !=, <, >, <= or >=",
+	                     REWRITE_SHOWN(written->token));
+}
+
+/* Narrows the mask to the length of an address. `bits`: how long the field is, `before`: how many
+ * bits of the address stand ahead of it. */
+static int apply_prefix(struct rewrite_reader *reader, const struct rewrite_operand *operand,
+                        uint64_t value, uint32_t bits, uint32_t before, struct rewrite_place *place)
+{
+	uint32_t prefix = operand->value.prefix;
+	uint64_t max = rewrite_place_max(place), kept;
+
+	prefix = prefix > before ? prefix - before : 0;
+	prefix = prefix < bits ? prefix : bits;
+	kept = prefix ? max & (UINT64_MAX << (bits - prefix)) : 0;
+	if (value & ~kept)
+		return rewrite_wrong(reader, operand->token, "`%.*s` has bits behind its first %u",
+		                     REWRITE_SHOWN(operand->token), operand->value.prefix);
+	place->mask &= kept << place->shift;
+	return 0;
+}
+
+/* A comparison with a value is one with a range. */
+static int set_range(struct rewrite_reader *reader, enum rewrite_op op,
+                     const struct rewrite_operand *operand, struct rewrite_step *step)
+{
+	uint64_t max = rewrite_place_max(&step->place), v = step->value;
+
+	step->op = op == REWRITE_UNEQUAL ? REWRITE_OUTSIDE : REWRITE_INSIDE;
+	step->span = 0;
+	switch (op) {
+	case REWRITE_LESS:
+		if (v == 0)
+			return rewrite_wrong(reader, operand->token, "nothing is less than 0");
+		step->value = 0;
+		step->span = v - 1;
+		break;
+	case REWRITE_NOT_MORE:
+		step->value = 0;
+		step->span = v;
+		break;
+	case REWRITE_MORE:
+		if (v == max)
+			return rewrite_wrong(reader, operand->token,
+			                     "nothing is more than %" PRIu64 ", the most", max);
+		step->value = v + 1;
+		step->span = max - v - 1;
+		break;
+	case REWRITE_NOT_LESS:
+		step->span = max - v;
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+static int add_term(struct rewrite_reader *reader, const struct rewrite_written *written,
+                    enum rewrite_op op, const struct rewrite_operand *operand, int half)
+{
+	struct rewrite_step step = {.place = written->place[half], .op = (uint8_t)op};
+	const struct rewrite_value *value = &operand->value;
+	int error;
+
+	if (operand->is_field) {
+		step.source = operand->field.place[half];
+		return add_step(reader, written->token, &step);
+	}
+	step.value = written->pair && half == 0 ? value->high : value->low;
+	if (value->has_prefix) {
+		if (op != REWRITE_EQUAL && op != REWRITE_UNEQUAL)
+			return rewrite_wrong(reader, operand->token,
+			                     "a prefix is compared with = or !=");
+		error = apply_prefix(reader, operand, step.value, written->pair ? 64 : 32,
+		                     half ? 64 : 0, &step.place);
+		if (error)
+			return error;
+	}
+	error = set_range(reader, op, operand, &step);
+	return error ? error : add_step(reader, written->token, &step);
+}
+
+static int read_term(struct rewrite_reader *reader)
+{
+	struct rewrite_written written;
+	struct rewrite_operand operand;
+	enum rewrite_op op = REWRITE_EQUAL;
+	int error = rewrite_read_field(reader, &written);
+
+	if (!error)
+		error = read_sign(reader, &written, &op);
+	if (!error)
+		error = rewrite_read_operand(reader, &written, false, &operand);
+	for (int half = 0; !error && half <= written.pair; half++)
+		error = add_term(reader, &written, op, &operand, half);
+	return error;
+}
+
+/* ---- actions ---- */
+
+static int add_action(struct rewrite_reader *reader, const struct rewrite_written *written,
+                      enum rewrite_op op, const struct rewrite_operand *operand, int half)
+{
+	struct rewrite_step step = {.place = written->place[half], .op = (uint8_t)op};
+	const struct rewrite_value *value = &operand->value;
+
+	if (operand->is_field) {
+		step.source = operand->field.place[half];
+		if (rewrite_place_max(&step.source) & ~rewrite_place_max(&step.place))
+			return rewrite_wrong(reader, operand->token,
+			                     "`%.*s` does not fit `%.*s`, which is 0 to %" PRIu64
+			                     "; take a part of it",
+			                     REWRITE_SHOWN(operand->token),
+			                     REWRITE_SHOWN(written->token),
+			                     rewrite_place_max(&step.place));
+		return add_step(reader, written->token, &step);
+	}
+	if (value->has_prefix)
+		return rewrite_wrong(reader, operand->token,
+		                     "a prefix is only compared; write the address without /%u",
+		                     value->prefix);
+	step.value = written->pair && half == 0 ? value->high : value->low;
+	if (value->negative)
+		step.value = -step.value;
+	return add_step(reader, written->token, &step);
+}
+
+/* FROM..TO, which may be missing. */
+static int read_range(struct rewrite_reader *reader, const struct rewrite_written *written,
+                      struct rewrite_step *step)
+{
+	const char *text = reader->token.text, *end = text + reader->token.bytes;
+	uint64_t max = rewrite_place_max(&step->place), to = 0;
+	size_t n, m = 0;
+
+	if (reader->token.bytes == 0 || *text < '0' || *text > '9')
+		return 0;
+	n = rewrite_number_read(text, reader->token.bytes, &step->value);
+	if (n > 0 && end - text - n > 2 && text[n] == '.' && text[n + 1] == '.')
+		m = rewrite_number_read(text + n + 2, (size_t)(end - text) - n - 2, &to);
+	if (m == 0 || text + n + 2 + m != end)
+		return rewrite_wrong(reader, reader->token,
+		                     "`%.*s` is no range; write FROM..TO, like 1..100",
+		                     REWRITE_SHOWN(reader->token));
+	if (written->masked)
+		return rewrite_wrong(reader, reader->token,
+		                     "under a mask all its bits are drawn; leave the range out");
+	if (step->value > to || to > max)
+		return rewrite_wrong(
+		        reader, reader->token,
+		        "the range `%.*s` does not fit: in `%.*s` it is within 0..%" PRIu64,
+		        REWRITE_SHOWN(reader->token), REWRITE_SHOWN(written->token), max);
+	step->span = to - step->value;
+	/* All 64 bits are any 64 bits, and have no number of values that fits. */
+	step->op = step->span == UINT64_MAX ? REWRITE_RANDOM : REWRITE_RANDOM_RANGE;
+	rewrite_next(reader);
+	return 0;
+}
+
+static int read_random(struct rewrite_reader *reader, const struct rewrite_written *written)
+{
+	struct rewrite_step step = {.place = written->place[0], .op = REWRITE_RANDOM};
+	int error = 0;
+
+	if (!written->pair)
+		error = read_range(reader, written, &step);
+	for (int half = 0; !error && half <= written->pair; half++) {
+		step.place = written->place[half];
+		error = add_step(reader, written->token, &step);
+	}
+	return error;
+}
+
+static int read_action(struct rewrite_reader *reader, enum rewrite_op op)
+{
+	struct rewrite_written written;
+	struct rewrite_operand operand;
+	int error = rewrite_read_field(reader, &written);
+
+	if (error)
+		return error;
+	if (rewrite_token_is(reader->token, "="))
+		return rewrite_wrong(reader, reader->token,
+		                     "the value follows without a sign: %.*s VALUE",
+		                     REWRITE_SHOWN(written.token));
+	if (op == REWRITE_RANDOM)
+		return read_random(reader, &written);
+	if (written.pair && op != REWRITE_SET)
+		return rewrite_wrong(
+		        reader, written.token,
+		        "`%.*s` can be set or drawn at random; for the others take its halves, "
+		        "%.*s-high and %.*s-low",
+		        REWRITE_SHOWN(written.token), REWRITE_SHOWN(written.token),
+		        REWRITE_SHOWN(written.token));
+	error = rewrite_read_operand(reader, &written, op == REWRITE_ADD, &operand);
+	for (int half = 0; !error && half <= written.pair; half++)
+		error = add_action(reader, &written, op, &operand, half);
+	return error;
+}
+
+/* ---- the rule ---- */
+
+static int read_match(struct rewrite_reader *reader)
+{
+	int error = 0;
+
+	rewrite_next(reader);
+	do {
+		error = read_term(reader);
+	} while (!error && reader->token.bytes > 0 && action_of(reader->token) < 0);
+	return error;
+}
+
+static int read_actions(struct rewrite_reader *reader)
+{
+	int action = action_of(reader->token), error = 0;
+
+	if (reader->token.bytes == 0)
+		return rewrite_wrong(
+		        reader, reader->token,
+		        "the rule does nothing; add set, min, max, add or random, like: set "
+		        "ip.dscp 46");
+	if (action < 0)
+		return rewrite_wrong(
+		        reader, reader->token,
+		        "unknown word `%.*s`; a rule is `match` and comparisons, then set, min, "
+		        "max, add or random",
+		        REWRITE_SHOWN(reader->token));
+	while (!error && reader->token.bytes > 0) {
+		int another = action_of(reader->token);
+
+		if (another >= 0) {
+			action = another;
+			rewrite_next(reader);
+		}
+		error = read_action(reader, actions[action].op);
+	}
+	return error;
+}
+
+int rewrite_rule_make(const char *text, struct rewrite_rule **rule, struct problem *problem)
+{
+	struct rewrite_reader reader = {.begin = text, .at = text, .problem = problem};
+	struct rewrite_rule *made;
+	size_t bytes;
+	int error = 0;
+
+	reader.rule = calloc(1, sizeof(*made) + REWRITE_STEPS_MAX * sizeof(made->step[0]));
+	if (!reader.rule)
+		return -ENOMEM;
+	rewrite_next(&reader);
+	if (rewrite_token_is(reader.token, "match"))
+		error = read_match(&reader);
+	if (!error)
+		error = read_actions(&reader);
+	if (error) {
+		free(reader.rule);
+		return error;
+	}
+	bytes = sizeof(*made) + reader.rule->n_steps * sizeof(made->step[0]);
+	made = realloc(reader.rule, bytes);
+	*rule = made ? made : reader.rule;
+	return 0;
+}

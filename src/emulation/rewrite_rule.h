@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One rule of `rewrite`, as text and as a program.
+ *
+ *   [match FIELD[&MASK] COMPARE VALUE ...] ACTION ...
+ *
+ *   FIELD     a name of rewrite_field.h, or LAYER+OFFSET:WIDTH, WIDTH being 1, 2, 4 or 8
+ *   COMPARE   = != < > <= >=, of the field's bits under the mask
+ *   ACTION    set FIELD[&MASK] VALUE ...    the field becomes the value
+ *             min FIELD[&MASK] VALUE ...    the smaller of field and value
+ *             max FIELD[&MASK] VALUE ...    the greater of both
+ *             add FIELD[&MASK] VALUE ...    the sum, modulo the size of the field
+ *             random FIELD[&MASK] [FROM..TO] ...
+ *   VALUE     a number, an address (rewrite_value.h), or another FIELD of the same packet
+ *
+ * All comparisons must hold; without `match` the rule is for all packets. Blanks around signs do
+ * not matter. Bits outside a mask stay as they are; a value stands in the bits of the mask and is not
+ * shifted into them. An address with a length (10.0.0.0/8) compares that many bits.
+ *
+ * Ownership: free(). Thread: control.
+ */
+#ifndef WEIR_REWRITE_RULE_H
+#define WEIR_REWRITE_RULE_H
+
+#include "rewrite_place.h"
+
+#define REWRITE_STEPS_MAX 32 /* comparisons and actions of a rule; a field of 16 bytes is two */
+
+enum rewrite_op {
+	/* comparisons; with a value all are one of the first two: from `value` to `value + span` */
+	REWRITE_INSIDE,
+	REWRITE_OUTSIDE,
+	REWRITE_EQUAL,
+	REWRITE_UNEQUAL,
+	REWRITE_LESS,
+	REWRITE_MORE,
+	REWRITE_NOT_MORE,
+	REWRITE_NOT_LESS,
+	/* actions */
+	REWRITE_SET,
+	REWRITE_MIN,
+	REWRITE_MAX,
+	REWRITE_ADD,
+	REWRITE_RANDOM,       /* any */
+	REWRITE_RANDOM_RANGE, /* from `value` to `value + span` */
+};
+
+struct rewrite_step {
+	struct rewrite_place place;
+	uint64_t value, span;
+	uint8_t op;
+	struct rewrite_place source; /* width 0: `value`; else another field */
+};
+
+struct rewrite_rule {
+	uint32_t number;  /* of the rule in its cloud */
+	uint16_t n_terms; /* the first steps are comparisons, the others actions */
+	uint16_t n_steps;
+	bool moves; /* may change where the layers of the packet are */
+	struct rewrite_step step[];
+};
+
+struct problem;
+
+/* 0; -ENOMEM; -EINVAL with `problem` about field 0, and the letter of the text it is about. */
+int rewrite_rule_make(const char *text, struct rewrite_rule **rule, struct problem *problem);
+
+#endif

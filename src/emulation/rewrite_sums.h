@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The checksums of a packet, made right after some of its bytes were overwritten: those of the IPv4
+ * header, TCP, UDP, ICMP and ICMPv6, incrementally (checksum.h), so that no payload is read.
+ *
+ *   - A checksum covers what it covers by its RFC: header, or transport and pseudo-header (addresses
+ *     and protocol). With a routing header that has segments left the destination in the IPv6
+ *     header is not the one in the pseudo-header, and writing it changes nothing.
+ *   - A UDP checksum of 0 says that there is none, and stays 0; one that becomes 0 is written 0xffff.
+ *   - A checksum field that is overwritten itself keeps what was written.
+ *   - Fragments but the first have no transport header, and none is changed; nor one that is cut off.
+ *   - A length that is overwritten counts as data: what the transport's checksum covers is as before.
+ *
+ * Thread: the worker that owns the packet.
+ */
+#ifndef WEIR_REWRITE_SUMS_H
+#define WEIR_REWRITE_SUMS_H
+
+#include "rewrite_place.h"
+
+/* `width` bytes at `at` were `before`, as a number, and are `after` now. */
+void rewrite_sums(const struct rewrite_view *view, uint32_t at, uint32_t width, uint64_t before,
+                  uint64_t after);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "engine_state.h"
+#include "fork.h"
+
+void roster_free(struct roster *roster)
+{
+	struct fork *next;
+
+	if (!roster)
+		return;
+	for (struct fork *fork = roster->forks; fork; fork = next) {
+		next = fork->next;
+		free(fork);
+	}
+	names_clear(&roster->index);
+	free(roster->slots);
+	free(roster);
+}

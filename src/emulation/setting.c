@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "setting.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "delay.h"
+#include "rate.h"
+
+/* ---- preparing: control ---- */
+
+static int statement_rank(const struct engine_setup *setup, const struct statement *statement)
+{
+	int rank = 0;
+
+	while (setup->statements[rank] && setup->statements[rank] != statement)
+		rank++;
+	return rank;
+}
+
+static struct draw_key key_for(uint64_t seed, const struct cloud *cloud,
+                               const struct statement *statement)
+{
+	char purpose[64];
+
+	__builtin_snprintf(purpose, sizeof(purpose), "%s %s", statement->name,
+	                   statement->variant ? statement->variant : "");
+	return draw_key_make(seed, cloud->name, purpose);
+}
+
+static int stage_prepare(struct setting *setting, const struct engine_setup *setup,
+                         const struct cloud_conf *cloud, const struct conf *conf)
+{
+	const struct statement *statement;
+	struct stage *stage;
+	int error;
+
+	if (!conf)
+		return 0;
+	statement = conf->statement;
+	error = statement->make(conf, &stage);
+	if (error)
+		return error;
+	stage->cloud = setting->cloud;
+	stage->statement = statement;
+	stage->rank = statement_rank(setup, statement);
+	stage->key = key_for(setup->seed, setting->cloud, statement);
+	for (; !error && statement->ready && conf; conf = cloud_conf_next(cloud, conf))
+		error = statement->ready(stage, conf);
+	if (error) {
+		statement->free(stage);
+		return error;
+	}
+	setting->stage = stage;
+	return 0;
+}
+
+static void link_prepare(struct setting *setting, const struct cloud_conf *conf)
+{
+	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(conf, "rate");
+
+	if (!rate)
+		return;
+	setting->link.rate_bps = rate->rate_bps;
+	setting->link.depth_work = (int64_t)rate->burst_bytes * SHAPER_WORK_PER_BYTE;
+	setting->link.limit = rate_queue(rate, conf);
+}
+
+static int line_prepare(struct setting *setting, const struct delay_conf *delay)
+{
+	struct distribution *jitter;
+
+	if (!delay)
+		return 0;
+	setting->line.delay_ns = delay->delay_ns;
+	setting->line.allow_overtaking = delay->order == ORDER_ALLOW;
+	if (setting->line.allow_overtaking && !setting->cloud->line.wheel) {
+		setting->wheel = wheel_make(&setting->cloud->holder->arena);
+		if (!setting->wheel)
+			return -ENOMEM;
+	}
+	if (delay->jitter_ns == 0)
+		return 0;
+	jitter = malloc(sizeof(*jitter));
+	if (!jitter) {
+		wheel_free(setting->wheel);
+		return -ENOMEM;
+	}
+	if (delay->distribution == DELAY_NORMAL)
+		distribution_normal(jitter, delay->jitter_ns);
+	else
+		distribution_uniform(jitter, delay->jitter_ns);
+	setting->line.jitter = jitter;
+	return 0;
+}
+
+int setting_prepare(struct setting *setting, const struct engine_setup *setup, struct cloud *cloud,
+                    const struct cloud_conf *conf, const char *name, enum statement_role role)
+{
+	const struct conf *statement = cloud_conf_get(conf, name);
+
+	memset(setting, 0, sizeof(*setting));
+	setting->cloud = cloud;
+	setting->role = role;
+	switch (role) {
+	case ROLE_STAGE:
+		setting->name = name;
+		return stage_prepare(setting, setup, conf, statement);
+	case ROLE_LINK:
+		link_prepare(setting, conf);
+		return 0;
+	case ROLE_LINE:
+		return line_prepare(setting, (const struct delay_conf *)statement);
+	case ROLE_CLOUD:
+		break;
+	}
+	return -EINVAL;
+}
+
+/* ---- applying: worker ---- */
+
+static void stage_take_over(struct stage *stage, const struct stage *old)
+{
+	if (old->statement != stage->statement)
+		return;
+	stage->drawn = old->drawn;
+	if (stage->statement->adopt)
+		stage->statement->adopt(stage, old);
+}
+
+static void stage_exchange(struct setting *setting)
+{
+	struct cloud *cloud = setting->cloud;
+	struct stage *stage = setting->stage;
+	struct stage *old = NULL;
+	uint16_t at = 0;
+
+	while (at < cloud->n_stages && strcmp(cloud->stages[at]->statement->name, setting->name))
+		at++;
+	if (at < cloud->n_stages) {
+		old = cloud->stages[at];
+		cloud->n_stages--;
+		memmove(&cloud->stages[at], &cloud->stages[at + 1],
+		        (cloud->n_stages - at) * sizeof(old));
+	}
+	if (stage) {
+		if (old)
+			stage_take_over(stage, old);
+		for (at = cloud->n_stages++; at > 0 && cloud->stages[at - 1]->rank > stage->rank;
+		     at--)
+			cloud->stages[at] = cloud->stages[at - 1];
+		cloud->stages[at] = stage;
+	}
+	setting->stage = old;
+}
+
+static void line_exchange(struct setting *setting, simtime now)
+{
+	struct line *line = &setting->cloud->line;
+	struct line_conf old = line->conf;
+
+	if (!line->wheel && setting->wheel) {
+		line->wheel = setting->wheel;
+		setting->wheel = NULL;
+		wheel_front(line->wheel, now); /* brings its cursor to the present */
+	}
+	line->conf = setting->line;
+	setting->line = old;
+}
+
+void setting_apply(struct setting *setting, simtime now)
+{
+	struct link *link = &setting->cloud->link;
+	struct link_conf old;
+
+	switch (setting->role) {
+	case ROLE_STAGE:
+		stage_exchange(setting);
+		break;
+	case ROLE_LINK:
+		old = link->conf;
+		link_configure(link, &setting->link, now);
+		setting->link = old;
+		break;
+	case ROLE_LINE:
+		line_exchange(setting, now);
+		break;
+	case ROLE_CLOUD:
+		break;
+	}
+}
+
+void setting_free(struct setting *setting)
+{
+	switch (setting->role) {
+	case ROLE_STAGE:
+		if (setting->stage)
+			setting->stage->statement->free(setting->stage);
+		break;
+	case ROLE_LINE:
+		free((void *)(uintptr_t)setting->line.jitter);
+		wheel_free(setting->wheel);
+		break;
+	case ROLE_LINK:
+	case ROLE_CLOUD:
+		break;
+	}
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What one statement becomes in one cloud: prepared by control, put in force by the worker.
+ *
+ * To apply a setting is to exchange it with what is in force: afterwards it holds what was there
+ * before, and applied again it brings that back. Whoever frees it frees what is not in force.
+ */
+#ifndef WEIR_SETTING_H
+#define WEIR_SETTING_H
+
+#include "cloud.h"
+#include "engine.h"
+
+struct setting {
+	struct cloud *cloud;
+	enum statement_role role;
+	union {
+		struct {
+			const char *name;    /* of the statement: one stage a name */
+			struct stage *stage; /* NULL: none */
+		};
+		struct link_conf link;
+		struct {
+			struct line_conf line;
+			struct wheel *wheel; /* for a line that has none yet */
+		};
+	};
+};
+
+/* The statement called `name` (ROLE_STAGE, ROLE_LINK or ROLE_LINE) as the cloud's configuration has
+ * it, or does not have it. `setup` is the engine's. Control. 0 or -errno. */
+int setting_prepare(struct setting *setting, const struct engine_setup *setup, struct cloud *cloud,
+                    const struct cloud_conf *conf, const char *name, enum statement_role role);
+/* Worker. */
+void setting_apply(struct setting *setting, simtime now);
+/* Control. */
+void setting_free(struct setting *setting);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tcp_flows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct tcp_flow) == 88, "tcp_flows.h says so");
+
+struct tcp_flows {
+	uint64_t sets; /* a power of two */
+	uint64_t segments;
+	struct tcp_flow flow[];
+};
+
+struct tcp_flows *tcp_flows_make(uint64_t flows)
+{
+	struct tcp_flows *made;
+	uint64_t sets = 1;
+
+	while (sets * TCP_FLOWS_WAYS < flows)
+		sets *= 2;
+	made = calloc(1, sizeof(*made) + sets * TCP_FLOWS_WAYS * sizeof(made->flow[0]));
+	if (made)
+		made->sets = sets;
+	return made;
+}
+
+void tcp_flows_free(struct tcp_flows *flows)
+{
+	free(flows);
+}
+
+uint64_t tcp_flows_room(const struct tcp_flows *flows)
+{
+	return flows->sets * TCP_FLOWS_WAYS;
+}
+
+/* Multiply and fold, word by word, keyed: who does not know the seed cannot fill one set. */
+static uint64_t hash_of(struct draw_key key, const struct tcp_flow_name *name)
+{
+	uint64_t hash = (uint64_t)key.word[1] << 32 | key.word[0], word;
+
+	for (size_t i = 0; i < sizeof(*name); i += sizeof(word)) {
+		unsigned __int128 product;
+
+		memcpy(&word, (const uint8_t *)name + i, sizeof(word));
+		product = (unsigned __int128)(hash ^ word ^ UINT64_C(0x9e3779b97f4a7c15)) *
+		          UINT64_C(0xd6e8feb86659fd93);
+		hash = (uint64_t)product ^ (uint64_t)(product >> 64);
+	}
+	return hash;
+}
+
+static void begin(struct tcp_flow *flow, const struct tcp_segment *segment)
+{
+	*flow = (struct tcp_flow){
+	        .name = segment->flow,
+	        .sequence = segment->sequence,
+	        .byte = segment->syn ? 0 : 1,
+	        .beginning = segment->sequence,
+	        .syn_seen = segment->syn,
+	};
+}
+
+/* The flow's place, or the one it takes. */
+static struct tcp_flow *place_of(struct tcp_flows *flows, uint64_t hash,
+                                 const struct tcp_segment *segment)
+{
+	struct tcp_flow *set = &flows->flow[(hash & (flows->sets - 1)) * TCP_FLOWS_WAYS];
+	struct tcp_flow *oldest = set;
+
+	for (int i = 0; i < TCP_FLOWS_WAYS; i++) {
+		if (memcmp(&set[i].name, &segment->flow, sizeof(segment->flow)) == 0)
+			return &set[i];
+		if (set[i].used < oldest->used)
+			oldest = &set[i];
+	}
+	begin(oldest, segment);
+	return oldest;
+}
+
+struct tcp_flow *tcp_flows_follow(struct tcp_flows *flows, struct draw_key key,
+                                  const struct tcp_segment *segment, int64_t *first)
+{
+	struct tcp_flow *flow = place_of(flows, hash_of(key, &segment->flow), segment);
+	int32_t ahead;
+
+	flow->used = ++flows->segments;
+	if (segment->syn && (!flow->syn_seen || flow->beginning != segment->sequence)) {
+		begin(flow, segment);
+		flow->used = flows->segments;
+	}
+	ahead = (int32_t)(segment->sequence - flow->sequence);
+	*first = flow->byte + ahead + segment->syn;
+	if (ahead > 0) {
+		flow->byte += ahead;
+		flow->sequence = segment->sequence;
+	}
+	return flow;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A TCP segment as it stands in a packet, and the flow that it belongs to: addresses, ports, and up
+ * to two VLAN tags, in one direction.
+ *
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_TCP_SEGMENT_H
+#define WEIR_TCP_SEGMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "headers.h"
+
+/* Compared as bytes: there is no padding in it. IPv4 addresses have 12 zeros behind. */
+struct tcp_flow_name {
+	uint8_t source[16], target[16];
+	uint16_t source_port, target_port; /* network order */
+	uint16_t tag[2];
+	uint8_t ip, n_tags, zero[6];
+};
+
+struct tcp_segment {
+	struct tcp_flow_name flow;
+	uint32_t sequence; /* of the first payload byte, or of SYN */
+	bool syn;
+	uint32_t payload_bytes;
+};
+
+/* False: it is no TCP, or its header is not in the first segment of the mbuf. */
+bool tcp_segment_find(const struct rte_mbuf *mbuf, struct tcp_segment *segment);
+
+#endif
