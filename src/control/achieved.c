@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "achieved.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart_unit.h"
+#include "delay.h"
+#include "loss_every.h"
+#include "rate.h"
+#include "statement_text.h"
+#include "statements.h"
+#include "table.h"
+
+#define DIGITS 5
+
+/* The rows while they are being filled in. */
+struct filler {
+	const struct cloud_conf *cloud;
+	const struct cloud_report *report;
+	const struct achieved_run *run;
+	struct achieved_row *rows;
+	uint32_t n;
+};
+
+/* Numbers as text, several in one printf. */
+struct quantity {
+	char text[CHART_UNIT_SIZE];
+};
+
+static struct quantity unit(enum chart_unit kind, double value)
+{
+	struct quantity q;
+
+	chart_unit_format(q.text, sizeof(q.text), kind, value, DIGITS);
+	return q;
+}
+
+static struct quantity number(uint64_t value)
+{
+	struct quantity q;
+	char text[COUNT_SIZE];
+
+	snprintf(q.text, sizeof(q.text), "%s", count_text(text, value));
+	return q;
+}
+
+static struct achieved_row *row_add(struct filler *filler, const char *what)
+{
+	struct achieved_row *row = &filler->rows[filler->n++];
+
+	memset(row, 0, sizeof(*row));
+	snprintf(row->what, sizeof(row->what), "%s", what);
+	return row;
+}
+
+/* The statement as the user would write it, without its name. */
+static void asked_text(struct achieved_row *row, const struct conf *conf)
+{
+	FILE *text = fmemopen(row->asked, sizeof(row->asked), "w");
+	size_t name = strlen(conf->statement->name);
+
+	if (!text)
+		return;
+	statement_print(text, conf);
+	fclose(text);
+	row->asked[sizeof(row->asked) - 1] = '\0';
+	if (strncmp(row->asked, conf->statement->name, name) == 0 && row->asked[name] == ' ')
+		memmove(row->asked, row->asked + name + 1, strlen(row->asked + name + 1) + 1);
+}
+
+double achieved_deviation_ns(const struct histogram *h)
+{
+	double mean, sum = 0;
+
+	if (h->count == 0 || h->min == h->max)
+		return 0;
+	mean = (double)h->sum / (double)h->count;
+	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		double low, high, away;
+
+		if (h->bucket[i] == 0)
+			continue;
+		low = (double)histogram_bucket_floor(i);
+		high = (double)histogram_bucket_floor(i + 1);
+		away = fmax((double)h->min, fmin((double)h->max, (low + high) / 2)) - mean;
+		sum += (double)h->bucket[i] * away * away;
+	}
+	return sqrt(sum / (double)h->count);
+}
+
+static void add_delay(struct filler *filler, const struct conf *conf)
+{
+	const struct histogram *h = &filler->report->delay_ns;
+	struct achieved_row *row = row_add(filler, "delay");
+
+	if (conf && conf->statement == &delay_statement)
+		snprintf(row->asked, sizeof(row->asked), "%s",
+		         unit(CHART_NS, (double)((const struct delay_conf *)conf)->delay_ns).text);
+	else if (conf)
+		asked_text(row, conf);
+	else
+		snprintf(row->asked, sizeof(row->asked), "none");
+	if (h->count == 0)
+		snprintf(row->got, sizeof(row->got), "no packet came through");
+	else if (h->min == h->max)
+		snprintf(row->got, sizeof(row->got), "%s, every packet",
+		         unit(CHART_NS, (double)h->min).text);
+	else
+		snprintf(row->got, sizeof(row->got), "min %s, p50 %s, p99 %s, max %s",
+		         unit(CHART_NS, (double)h->min).text,
+		         unit(CHART_NS, (double)histogram_percentile(h, 500000)).text,
+		         unit(CHART_NS, (double)histogram_percentile(h, 990000)).text,
+		         unit(CHART_NS, (double)h->max).text);
+}
+
+/* Jitter is compared as a standard deviation, which any distribution has. */
+static void add_jitter(struct filler *filler, const struct conf *conf)
+{
+	const struct delay_conf *delay = (const struct delay_conf *)conf;
+	const struct histogram *h = &filler->report->delay_ns;
+	struct achieved_row *row = row_add(filler, "jitter");
+	double asked_ns = 0;
+
+	if (conf && conf->statement == &delay_statement) {
+		asked_ns = (double)delay->jitter_ns;
+		if (delay->distribution == DELAY_UNIFORM)
+			asked_ns /= sqrt(3);
+	}
+	if (!conf || conf->statement == &delay_statement)
+		snprintf(row->asked, sizeof(row->asked), "%s",
+		         asked_ns > 0 ? unit(CHART_NS, asked_ns).text : "none");
+	if (h->count > 0)
+		snprintf(row->got, sizeof(row->got), "%s (standard deviation%s)",
+		         unit(CHART_NS, achieved_deviation_ns(h)).text,
+		         cloud_conf_get(filler->cloud, "rate") ? ", queueing included" : "");
+}
+
+static void add_loss(struct filler *filler, const struct conf *conf)
+{
+	const struct counters *c = &filler->report->counters;
+	struct achieved_row *row = row_add(filler, "loss");
+	double share = -1;
+
+	asked_text(row, conf);
+	/* What a number of packets comes to, to compare with. */
+	if (conf->statement == &loss_every_statement) {
+		const struct loss_every_conf *every = (const struct loss_every_conf *)conf;
+
+		share = (double)every->burst / (double)(every->every - 1 + every->burst);
+	}
+	if (share >= 0)
+		snprintf(row->asked + strlen(row->asked), sizeof(row->asked) - strlen(row->asked),
+		         ": %s", unit(CHART_PERCENT, share).text);
+	if (c->rx_packets > 0)
+		snprintf(row->got, sizeof(row->got), "%s, %s of %s packets",
+		         unit(CHART_PERCENT, (double)c->drops[REASON_LOSS] / (double)c->rx_packets)
+		                 .text,
+		         number(c->drops[REASON_LOSS]).text, number(c->rx_packets).text);
+}
+
+static void add_rate(struct filler *filler, const struct conf *conf)
+{
+	const struct counters *c = &filler->report->counters;
+	struct achieved_row *row = row_add(filler, "rate");
+	double seconds = (double)filler->run->duration_ns / 1e9;
+	size_t at = 0;
+
+	asked_text(row, conf);
+	if (filler->run->busiest_second_bytes > 0)
+		at = (size_t)snprintf(
+		        row->got, sizeof(row->got), "%s in the busiest second, ",
+		        unit(CHART_BPS, (double)filler->run->busiest_second_bytes * 8).text);
+	if (seconds > 0)
+		snprintf(row->got + at, sizeof(row->got) - at, "%s on average",
+		         unit(CHART_BPS, (double)c->tx_bytes * 8 / seconds).text);
+}
+
+/* Other statements: what the counters say about them. */
+static void add_other(struct filler *filler, const struct conf *conf)
+{
+	static const struct {
+		const char *statement;
+		size_t counter;
+	} known[] = {
+	        {"duplicate", offsetof(struct counters, duplicated)},
+	        {"corrupt", offsetof(struct counters, corrupted)},
+	        {"reorder", offsetof(struct counters, reordered)},
+	        {"rewrite", offsetof(struct counters, rewritten)},
+	        {"ecn", offsetof(struct counters, ecn_marked)},
+	        {"becn", offsetof(struct counters, becn_sent)},
+	};
+	const struct counters *c = &filler->report->counters;
+	struct achieved_row *row = row_add(filler, conf->statement->name);
+
+	asked_text(row, conf);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		uint64_t count;
+
+		if (strcmp(conf->statement->name, known[i].statement) != 0 || c->rx_packets == 0)
+			continue;
+		memcpy(&count, (const char *)c + known[i].counter, sizeof(count));
+		snprintf(row->got, sizeof(row->got), "%s, %s of %s packets",
+		         unit(CHART_PERCENT, (double)count / (double)c->rx_packets).text,
+		         number(count).text, number(c->rx_packets).text);
+	}
+}
+
+static void add_drops(struct filler *filler)
+{
+	static const char *const kinds[] = {
+	        [REASON_EMULATED] = "as asked for",
+	        [REASON_CONGESTION] = "by the emulated queue",
+	        [REASON_REAL] = "NOT asked for: weir itself",
+	};
+	const struct counters *c = &filler->report->counters;
+
+	for (int i = 0; i < REASON_COUNT; i++) {
+		enum reason reason = (enum reason)i;
+		struct achieved_row *row;
+
+		if (c->drops[i] == 0)
+			continue;
+		row = row_add(filler, "");
+		snprintf(row->what, sizeof(row->what), "dropped: %s", reason_name(reason));
+		snprintf(row->got, sizeof(row->got), "%s packets, %s", number(c->drops[i]).text,
+		         kinds[reason_kind(reason)]);
+	}
+}
+
+uint32_t achieved_rows(const struct cloud_conf *cloud, const struct cloud_report *report,
+                       const struct achieved_run *run, struct achieved_row *rows)
+{
+	struct filler filler = {.cloud = cloud, .report = report, .run = run, .rows = rows};
+	const struct counters *c = &report->counters;
+	struct achieved_row *row = row_add(&filler, "packets");
+
+	snprintf(row->got, sizeof(row->got), "%s in, %s out", number(c->rx_packets).text,
+	         number(c->tx_packets).text);
+	for (const struct statement *const *s = statements; *s; s++) {
+		const struct conf *conf = cloud_conf_get(cloud, (*s)->name);
+
+		if (!conf || conf->statement != *s || strcmp((*s)->name, "delay") == 0)
+			continue;
+		if (strcmp((*s)->name, "loss") == 0)
+			add_loss(&filler, conf);
+		else if (strcmp((*s)->name, "rate") == 0)
+			add_rate(&filler, conf);
+		else
+			for (; conf; conf = cloud_conf_next(cloud, conf))
+				add_other(&filler, conf);
+	}
+	add_delay(&filler, cloud_conf_get(cloud, "delay"));
+	add_jitter(&filler, cloud_conf_get(cloud, "delay"));
+	add_drops(&filler);
+	return filler.n;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What was asked of a cloud beside what it did: rows for the table that a replay prints and for the
+ * one in its picture.
+ *
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_ACHIEVED_H
+#define WEIR_ACHIEVED_H
+
+#include "engine.h"
+#include "scenario.h"
+
+#define ACHIEVED_ROWS_MAX (CLOUD_CONFS_MAX + REASON_COUNT + 4)
+
+struct achieved_row {
+	char what[32];
+	char asked[256];
+	char got[320];
+};
+
+/* What the report of a cloud alone does not say. */
+struct achieved_run {
+	uint64_t duration_ns;
+	/* The most bytes that it sent in one second; 0: not known. */
+	uint64_t busiest_second_bytes;
+};
+
+/* Fills in rows[0 .. ACHIEVED_ROWS_MAX) and returns how many: packets, one row or two for each
+ * statement in the order of the table, one for each reason of which packets were dropped. */
+uint32_t achieved_rows(const struct cloud_conf *cloud, const struct cloud_report *report,
+                       const struct achieved_run *run, struct achieved_row *rows);
+
+/* The standard deviation of what was counted, in ns; right to about 1 % of the values' size. */
+double achieved_deviation_ns(const struct histogram *histogram);
+
+#endif

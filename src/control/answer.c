@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer.h"
+
+#define OUTPUT_ROOM_MIN 4096
+
+void output_release(struct output *output)
+{
+	free(output->bytes);
+	memset(output, 0, sizeof(*output));
+}
+
+void output_append(struct output *output, const void *bytes, size_t n)
+{
+	if (output->failed || n == 0)
+		return;
+	if (output->head + output->n + n > output->room && output->head > 0) {
+		memmove(output->bytes, output->bytes + output->head, output->n);
+		output->head = 0;
+	}
+	if (output->n + n > output->room) {
+		size_t room = output->room > 0 ? output->room : OUTPUT_ROOM_MIN;
+		char *grown;
+
+		while (room < output->n + n)
+			room *= 2;
+		grown = realloc(output->bytes, room);
+		if (grown == NULL) {
+			output->failed = true;
+			return;
+		}
+		output->bytes = grown;
+		output->room = room;
+	}
+	memcpy(output->bytes + output->head + output->n, bytes, n);
+	output->n += n;
+}
+
+void output_taken(struct output *output, size_t n)
+{
+	output->head += n;
+	output->n -= n;
+	if (output->n > 0)
+		return;
+	output->head = 0;
+	if (output->room > 16 * OUTPUT_ROOM_MIN) { /* a large answer is rare: give its room back */
+		free(output->bytes);
+		output->bytes = NULL;
+		output->room = 0;
+	}
+}
+
+static void output_string(struct output *output, const char *text)
+{
+	output_append(output, text, strlen(text));
+}
+
+static int output_dump(const char *bytes, size_t n, void *output)
+{
+	output_append(output, bytes, n);
+	return ((struct output *)output)->failed ? -1 : 0;
+}
+
+void answer_object(struct output *output, json_t *object)
+{
+	if (object == NULL) {
+		answer_error(output,
+		             &(struct answer_error){.name = "answer",
+		                                    .code = "no-memory",
+		                                    .message = "no memory for the answer; ask "
+		                                               "for less at once"});
+		return;
+	}
+	if (json_dump_callback(object, output_dump, output, JSON_COMPACT) != 0)
+		output->failed = true;
+	output_append(output, "\n", 1);
+	json_decref(object);
+}
+
+void answer_ok(struct output *output)
+{
+	if (output->json)
+		output_string(output, "{\"ok\":true}\n");
+	else
+		output_string(output, "ok\n");
+}
+
+/* Whether a line would end the answer if it stood there as it is. */
+static bool line_ends_answer(const char *line, size_t n)
+{
+	return (n == 2 && memcmp(line, "ok", 2) == 0) || (n >= 4 && memcmp(line, "err ", 4) == 0);
+}
+
+/* Text that came from elsewhere as a JSON string, whatever it holds. */
+static json_t *text_object(const char *text, size_t n)
+{
+	json_t *string = json_stringn(text, n);
+	char *plain;
+
+	if (string != NULL)
+		return string;
+	plain = malloc(n + 1);
+	if (plain == NULL)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		plain[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
+	string = json_stringn(plain, n);
+	free(plain);
+	return string;
+}
+
+void answer_text(struct output *output, const char *key, const char *text, size_t n)
+{
+	if (output->json) {
+		answer_object(output, json_pack("{s:b,s:o}", "ok", 1, key, text_object(text, n)));
+		return;
+	}
+	while (n > 0) {
+		const char *end = memchr(text, '\n', n);
+		size_t length = end != NULL ? (size_t)(end - text) : n;
+
+		if (line_ends_answer(text, length))
+			output_append(output, " ", 1);
+		output_append(output, text, length);
+		output_append(output, "\n", 1);
+		length += end != NULL;
+		text += length;
+		n -= length;
+	}
+	answer_ok(output);
+}
+
+static void answer_error_text(struct output *output, const struct answer_error *error)
+{
+	char line[24];
+
+	output_string(output, "err ");
+	output_string(output, error->name);
+	output_string(output, ": ");
+	if (error->line != 0) {
+		snprintf(line, sizeof(line), "line %u: ", error->line);
+		output_string(output, line);
+	}
+	for (const char *c = error->message; *c != '\0'; c++)
+		output_append(output, (unsigned char)*c < ' ' || *c == 0x7F ? "?" : c, 1);
+	output_append(output, "\n", 1);
+}
+
+void answer_error(struct output *output, const struct answer_error *error)
+{
+	json_t *object;
+
+	if (!output->json) {
+		answer_error_text(output, error);
+		return;
+	}
+	object = json_pack("{s:o,s:s,s:i,s:o}", "name",
+	                   text_object(error->name, strlen(error->name)), "code", error->code,
+	                   "column", (int)error->column, "message",
+	                   text_object(error->message, strlen(error->message)));
+	if (object != NULL && error->line != 0)
+		json_object_set_new(object, "line", json_integer(error->line));
+	object = json_pack("{s:b,s:o}", "ok", 0, "error", object);
+	if (object == NULL)
+		output_string(output, "{\"ok\":false,\"error\":{\"name\":\"answer\",\"column\":0,"
+		                      "\"message\":\"no memory for the answer\"}}\n");
+	else
+		answer_object(output, object);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch.h"
+#include "scenario_check.h"
+#include "statement_text.h"
+
+#define BATCH_TEXT_ROOM 4096
+
+static void batch_error_set(struct batch_error *error, const char *name, const char *code,
+                            const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static void batch_error_set(struct batch_error *error, const char *name, const char *code,
+                            const char *format, ...)
+{
+	va_list arguments;
+
+	snprintf(error->name, sizeof(error->name), "%s", name);
+	error->code = code;
+	error->line = 0;
+	error->column = 0;
+	va_start(arguments, format);
+	vsnprintf(error->message, sizeof(error->message), format, arguments);
+	va_end(arguments);
+}
+
+/* Only what can stand as NAME in `err NAME: ...` and be told from what follows. */
+static bool word_is_plain(const char *text)
+{
+	return *text != '\0' && strlen(text) < 60 && strpbrk(text, " :\t\"") == NULL;
+}
+
+/* Of a line, the word at a column, else the cloud or port that it is about, else its first word. */
+static const char *words_concerned(const struct words *words, uint32_t column)
+{
+	uint32_t at = words->n > 1 && strcmp(words->word[0].text, "no") == 0 ? 1 : 0;
+
+	for (uint32_t i = 0; i < words->n; i++)
+		if (words->word[i].column == column && word_is_plain(words->word[i].text))
+			return words->word[i].text;
+	if (words->n > at + 1 && word_is_name(words->word[at + 1].text))
+		return words->word[at + 1].text;
+	return words->n > 0 && word_is_plain(words->word[0].text) ? words->word[0].text : NULL;
+}
+
+void batch_error_language(struct batch_error *error, const char *line,
+                          const struct language_error *from)
+{
+	struct language_error ignored;
+	const char *concerned = NULL;
+	struct words words;
+
+	if (words_split(line, &words, &ignored) == 0)
+		concerned = words_concerned(&words, from->column);
+	batch_error_set(error, concerned != NULL ? concerned : "line", from->name, "%s",
+	                from->text);
+	error->column = from->column;
+}
+
+int batch_begin(struct batch *batch, const struct control *control)
+{
+	memset(batch, 0, sizeof(*batch));
+	batch->draft = scenario_copy(*control->scenario);
+	batch->changes = control->changes;
+	return batch->draft != NULL ? 0 : -ENOMEM;
+}
+
+void batch_abort(struct batch *batch)
+{
+	scenario_free(batch->draft);
+	free(batch->text);
+	memset(batch, 0, sizeof(*batch));
+}
+
+static int batch_no_memory(struct batch_error *error)
+{
+	batch_error_set(error, "scenario", ERROR_NO_MEMORY,
+	                "no memory for a copy of the scenario; nothing is changed");
+	return -ENOMEM;
+}
+
+/* Makes room for a line and keeps it, with its number before it. */
+static int batch_keep(struct batch *batch, const char *line, size_t bytes_max,
+                      struct batch_error *error)
+{
+	char number[16];
+	size_t n = (size_t)snprintf(number, sizeof(number), "%u", batch->lines) + 1;
+	size_t length = strlen(line) + 1, room = batch->text_room;
+
+	if (batch->text_n + n + length > bytes_max) {
+		batch_error_set(error, "batch", ERROR_FULL,
+		                "the lines of a batch may take %zu bytes in all; commit, and begin "
+		                "another",
+		                bytes_max);
+		return -ENOSPC;
+	}
+	while (room < batch->text_n + n + length)
+		room = room > 0 ? 2 * room : BATCH_TEXT_ROOM;
+	if (room != batch->text_room) {
+		char *text = realloc(batch->text, room);
+
+		if (text == NULL)
+			return batch_no_memory(error);
+		batch->text = text;
+		batch->text_room = room;
+	}
+	memcpy(batch->text + batch->text_n, number, n);
+	memcpy(batch->text + batch->text_n + n, line, length);
+	batch->text_n += n + length;
+	return 0;
+}
+
+int batch_edit(struct batch *batch, const char *line, const struct command *command,
+               size_t bytes_max, struct batch_error *error)
+{
+	size_t text_n = batch->text_n;
+	struct language_error wrong;
+	int result = batch_keep(batch, line, bytes_max, error);
+
+	if (result != 0)
+		return result;
+	result = language_edit(batch->draft, command, &wrong);
+	if (result != 0) {
+		batch->text_n = text_n;
+		batch_error_language(error, line, &wrong);
+	}
+	return result;
+}
+
+/* Calls for each line kept; stops when it returns other than 0. */
+static int batch_each(const struct batch *batch,
+                      int (*visit)(void *argument, uint32_t number, const char *line),
+                      void *argument)
+{
+	for (size_t at = 0; at < batch->text_n;) {
+		const char *number = batch->text + at, *line = number + strlen(number) + 1;
+		int result = visit(argument, (uint32_t)strtoul(number, NULL, 10), line);
+
+		if (result != 0)
+			return result;
+		at = (size_t)(line - batch->text) + strlen(line) + 1;
+	}
+	return 0;
+}
+
+struct batch_again {
+	struct scenario *draft;
+	struct batch_error *error;
+};
+
+static int batch_edit_again(void *argument, uint32_t number, const char *line)
+{
+	struct batch_again *again = argument;
+	struct language_error wrong;
+	struct command command;
+	int result = language_parse(line, &command, &wrong);
+
+	if (result == 0) {
+		result = language_edit(again->draft, &command, &wrong);
+		language_release(&command);
+	}
+	if (result != 0) {
+		batch_error_language(again->error, line, &wrong);
+		again->error->line = number;
+	}
+	return result;
+}
+
+/* Another has changed the scenario since the copy was made. */
+static int batch_renew(struct batch *batch, struct control *control, struct batch_error *error)
+{
+	struct batch_again again = {.draft = scenario_copy(*control->scenario), .error = error};
+
+	if (again.draft == NULL)
+		return batch_no_memory(error);
+	scenario_free(batch->draft);
+	batch->draft = again.draft;
+	batch->changes = control->changes;
+	return batch_each(batch, batch_edit_again, &again);
+}
+
+struct batch_search {
+	const struct scenario_place *place;
+	uint32_t line, column;
+};
+
+/* The last line that is about the cloud, or better about its statement. */
+static int batch_match(void *argument, uint32_t number, const char *line)
+{
+	struct batch_search *search = argument;
+	const struct scenario_place *place = search->place;
+	struct language_error ignored;
+	struct command command;
+
+	if (language_parse(line, &command, &ignored) != 0)
+		return 0;
+	if (command.kind == COMMAND_STATEMENT && place->statement != NULL &&
+	    strcmp(command.words.word[1].text, place->cloud) == 0 &&
+	    strcmp(command.words.word[2].text, place->statement) == 0 &&
+	    command.conf->number == place->number) {
+		search->line = number;
+		search->column = statement_column(&command.words, 2, place->field, place->letter);
+	} else if (command.kind == COMMAND_CLOUD && search->line == 0 &&
+	           strcmp(command.words.word[1].text, place->cloud) == 0) {
+		search->line = number;
+		search->column = command.words.word[1].column;
+	}
+	language_release(&command);
+	return 0;
+}
+
+static int batch_check(struct batch *batch, struct batch_error *error)
+{
+	struct scenario_place place = {.field = -1};
+	struct batch_search search = {.place = &place};
+	struct problem problem;
+	int result = scenario_check_at(batch->draft, &place, &problem);
+
+	if (result == 0)
+		return 0;
+	batch_error_set(error, place.cloud != NULL ? place.cloud : "scenario", ERROR_CONFLICT, "%s",
+	                problem.text);
+	if (place.cloud != NULL)
+		batch_each(batch, batch_match, &search);
+	error->line = search.line;
+	error->column = search.column;
+	return result;
+}
+
+/* What a refusal of the emulator is about: the one cloud that all lines are about, if it is so. */
+static int batch_subject(void *argument, uint32_t number, const char *line)
+{
+	struct language_error ignored;
+	const char *concerned;
+	struct words words;
+	char *name = argument;
+
+	(void)number;
+	if (words_split(line, &words, &ignored) != 0)
+		return 0;
+	concerned = words_concerned(&words, UINT32_MAX);
+	if (concerned == NULL || (name[0] != '\0' && strcmp(name, concerned) != 0)) {
+		name[0] = '\0';
+		return -ENOENT;
+	}
+	strcpy(name, concerned); /* word_is_plain and word_is_name bound it to 60 bytes */
+	return 0;
+}
+
+int batch_commit(struct batch *batch, struct control *control, struct batch_error *error)
+{
+	struct problem problem = {.field = -1};
+	char name[64] = "";
+	int result = 0;
+
+	if (batch->text_n == 0)
+		goto out;
+	if (batch->changes != control->changes)
+		result = batch_renew(batch, control, error);
+	if (result == 0)
+		result = batch_check(batch, error);
+	if (result != 0)
+		goto out;
+	result = control_change(control, batch->draft, &problem);
+	if (result == 0) {
+		batch->draft = NULL;
+		goto out;
+	}
+	batch_each(batch, batch_subject, name);
+	batch_error_set(error, name[0] != '\0' ? name : "scenario",
+	                result == -ENOMEM ? ERROR_NO_MEMORY : "refused", "%s; nothing is changed",
+	                problem.text[0] != '\0' ? problem.text : strerror(-result));
+out:
+	batch_abort(batch);
+	return result;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Changes of the scenario that come as lines, and become one transaction: all or nothing.
+ *
+ * A batch of one is what a single command is. The lines are executed on a copy as they come, so
+ * that each is answered at once; batch_commit checks the whole, and hands it to the emulator. When
+ * the scenario in force is no longer the one that the copy was made of, the lines are executed
+ * again on a new copy first.
+ *
+ * Thread: control's.
+ */
+#ifndef WEIR_BATCH_H
+#define WEIR_BATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "control.h"
+#include "language.h"
+
+struct batch {
+	struct scenario *draft;
+	uint64_t changes; /* control->changes when the draft was copied */
+	char *text;       /* the lines so far, each ended by a 0 */
+	size_t text_n, text_room;
+	uint32_t lines;      /* seen since `begin` */
+	uint32_t wrong_line; /* the first that was wrong; 0: none */
+};
+
+/* What went wrong with a batch: as answer_error, with room for its texts. */
+struct batch_error {
+	char name[64];
+	const char *code;
+	uint32_t line, column;
+	char message[760];
+};
+
+/* 0, or -ENOMEM. */
+int batch_begin(struct batch *batch, const struct control *control);
+/* Gives everything back; the batch is as if it had never begun. */
+void batch_abort(struct batch *batch);
+
+/* Executes a line, an edit that has been parsed, on the copy, and keeps it. `bytes_max`: of the
+ * lines kept. 0, or -errno with error: the copy is as it was. */
+int batch_edit(struct batch *batch, const char *line, const struct command *command,
+               size_t bytes_max, struct batch_error *error);
+/* Puts the copy in force. The batch is over in any case. 0, or -errno with error. */
+int batch_commit(struct batch *batch, struct control *control, struct batch_error *error);
+
+/* An error of the language as one of a batch: which word it is about. */
+void batch_error_language(struct batch_error *error, const char *line,
+                          const struct language_error *from);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `weir bench`: from the command line to figures. */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+#include <rte_version.h>
+
+#include "bench_compare.h"
+#include "bench_options.h"
+#include "bench_plan.h"
+#include "bench_report.h"
+#include "bench_rows.h"
+#include "bench_table.h"
+#include "clock.h"
+#include "command.h"
+#include "cpu_list.h"
+#include "doctor.h"
+#include "eal.h"
+#include "pool.h"
+#include "port.h"
+#include "scenario_file.h"
+
+#define RUNS      5
+#define SECONDS   0.3
+#define MBUFS_MAX 800000u /* 2 GB: 20 ms at 40 Mpps */
+#define PORTS_MIB 320u    /* pool and rings of a rig with many ports */
+#define MIB       (1u << 20)
+
+struct bench {
+	struct bench_arguments arguments;
+	struct bench_machine machine;
+	struct bench_plan plan;
+	struct scenario *scenario;
+	bool hugepages;
+	json_t *document;
+	json_t *before, *after; /* compare: the earlier document, and a later one or NULL */
+};
+
+static void say(const char *text)
+{
+	fprintf(stderr, "weir bench: %s\n", text);
+}
+
+/* On a terminal one line that is written over; else silence. */
+static void tell(void *argument, const char *what)
+{
+	(void)argument;
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\033[K%s", what);
+}
+
+static int check_priority(const struct bench *bench)
+{
+	struct sched_param param = {.sched_priority = bench->arguments.priority};
+	struct sched_param normal = {.sched_priority = 0};
+
+	if (bench->arguments.priority == 0)
+		return 0;
+	if (sched_setscheduler(0, SCHED_FIFO, &param) < 0) {
+		fprintf(stderr,
+		        "weir bench: --priority %d: %s; root may, or who has CAP_SYS_NICE\n",
+		        bench->arguments.priority, strerror(errno));
+		return -EPERM;
+	}
+	sched_setscheduler(0, SCHED_OTHER, &normal);
+	return 0;
+}
+
+/* ---- the EAL ---- */
+
+/* Memory for the mbufs of large frames: as much as there is in hugepages, and if there are none,
+ * as much as it takes. */
+static unsigned size_memory(struct bench *bench)
+{
+	uint64_t huge_mib = bench->machine.huge_free_bytes / MIB;
+	uint64_t wanted = PORTS_MIB + (uint64_t)MBUFS_MAX * (pool_mbuf_bytes() + 8) / MIB;
+	uint64_t most = bench->machine.available_bytes / 4 / MIB;
+	uint64_t mib = RTE_MIN(wanted, most);
+	uint64_t left;
+
+	bench->hugepages = huge_mib > 2 * PORTS_MIB;
+	if (bench->hugepages)
+		mib = RTE_MIN(mib, huge_mib * 9 / 10);
+	left = mib > PORTS_MIB ? mib - PORTS_MIB : 0;
+	bench->plan.conditions.mbufs_max = left * MIB / (pool_mbuf_bytes() + 8);
+	bench->plan.conditions.memory_max_bytes = bench->machine.available_bytes / 2;
+	return (unsigned)mib;
+}
+
+static bool needs_pci(const struct bench *bench)
+{
+	for (uint32_t i = 0; i < bench->arguments.n_devices; i++) {
+		if (port_is_pci(bench->arguments.devices[i]))
+			return true;
+	}
+	return false;
+}
+
+static double measure_tsc_hz(void)
+{
+	struct clock clock;
+
+	return clock_calibrate(&clock) == 0 ? 1e9 / clock.rate_ns : 0;
+}
+
+/* ---- the parts ---- */
+
+static int measure(struct bench *bench, struct problem *problem)
+{
+	static int (*const parts[])(struct bench_plan *, struct problem *) = {
+	        [BENCH_COST] = bench_plan_cost,       [BENCH_PRECISION] = bench_plan_precision,
+	        [BENCH_DEPTH] = bench_plan_depth,     [BENCH_CLOUDS] = bench_plan_clouds,
+	        [BENCH_RFC2544] = bench_plan_rfc2544,
+	};
+	int rc = 0;
+
+	if (bench->before)
+		rc = bench_plan_again(&bench->plan, bench->before, problem);
+	for (size_t i = 0; rc == 0 && i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (bench->arguments.parts[i] && parts[i])
+			rc = parts[i](&bench->plan, problem);
+	}
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	return rc;
+}
+
+static bool measures(const struct bench_arguments *arguments)
+{
+	if (arguments->parts[BENCH_COMPARE])
+		return !arguments->against;
+	for (int part = 0; part < BENCH_MACHINE; part++) {
+		if (arguments->parts[part])
+			return true;
+	}
+	return false;
+}
+
+/* 0, 1 it went wrong on the way, 2 it could not begin. */
+static int run(struct bench *bench)
+{
+	struct problem problem = {.text = ""};
+	int status = 0;
+
+	if (eal_start_live(bench->arguments.cores, 0, NULL, needs_pci(bench), size_memory(bench),
+	                   &problem) < 0) {
+		say(problem.text);
+		return 2;
+	}
+	if (problem.text[0])
+		say(problem.text);
+	bench_stop_on_signals();
+	if (measure(bench, &problem) < 0) {
+		say(problem.text);
+		status = 1;
+	}
+	eal_stop_live();
+	return status;
+}
+
+static void examine(struct bench *bench, struct doctor *doctor)
+{
+	doctor_examine("", &bench->machine, bench->scenario, doctor);
+	json_object_set_new(bench->document, "doctor", doctor_json(doctor));
+}
+
+/* The pictures, and the verdict: 0, or 1 if there is something wrong with them. */
+static int conclude(struct bench *bench)
+{
+	struct problem problem;
+
+	if (bench->arguments.html &&
+	    bench_report_write(bench->arguments.html, bench->document, &problem) < 0) {
+		say(problem.text);
+		return 1;
+	}
+	if (!bench->before)
+		return 0;
+	return bench_compare_print(bench->arguments.json ? stderr : stdout, bench->before,
+	                           bench->after ? bench->after : bench->document,
+	                           bench->arguments.bound) > 0;
+}
+
+static void print_figures(struct bench *bench)
+{
+	struct doctor doctor = {.n = 0};
+
+	json_object_set_new(bench->document, "machine",
+	                    bench_json_machine(&bench->machine, measure_tsc_hz(), bench->hugepages,
+	                                       &bench->plan.conditions));
+	if (bench->arguments.parts[BENCH_MACHINE])
+		examine(bench, &doctor);
+	if (bench->arguments.json) {
+		json_dumpf(bench->document, stdout, JSON_PRESERVE_ORDER);
+		putchar('\n');
+		return;
+	}
+	bench_table_print(stdout, bench->document);
+	if (doctor.n) {
+		printf("\nprocessor %u, as the worker's\n", bench->machine.core);
+		doctor_print_findings(stdout, &doctor);
+	}
+}
+
+static int print(struct bench *bench)
+{
+	int status;
+
+	/* With two documents nothing was measured. */
+	if (!bench->after)
+		print_figures(bench);
+	status = conclude(bench);
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	fprintf(stderr, "weir bench: cannot write: %s\n", strerror(errno));
+	return 1;
+}
+
+/* ---- */
+
+/* The documents to compare, and how the first was made. */
+static int load_documents(struct bench *bench)
+{
+	const struct bench_arguments *arguments = &bench->arguments;
+	struct bench_conditions *conditions = &bench->plan.conditions;
+	const json_t *machine;
+	struct problem problem;
+
+	if (!arguments->compare)
+		return 0;
+	bench->before = bench_document_load(arguments->compare, &problem);
+	if (bench->before && arguments->against)
+		bench->after = bench_document_load(arguments->against, &problem);
+	if (!bench->before || (arguments->against && !bench->after)) {
+		say(problem.text);
+		return 2;
+	}
+	machine = json_object_get(bench->before, "machine");
+	if (arguments->runs == 0 && bench_number(machine, "runs") >= 1)
+		conditions->runs = (uint32_t)RTE_MIN(bench_number(machine, "runs"),
+		                                     (double)BENCH_RUNS_MAX / 2);
+	if (arguments->seconds <= 0 && bench_number(machine, "seconds") > 0)
+		conditions->seconds = bench_number(machine, "seconds");
+	return 0;
+}
+
+static int prepare(struct bench *bench)
+{
+	char message[SCENARIO_FILE_ERROR];
+	struct problem problem;
+	struct cpu_list cores;
+
+	if (cpu_list_parse(bench->arguments.cores, &cores, &problem) < 0) {
+		say(problem.text);
+		return 2;
+	}
+	if (bench->arguments.config && scenario_file_load(bench->arguments.config, &bench->scenario,
+	                                                  message, sizeof(message)) != 0) {
+		say(message);
+		return 2;
+	}
+	if (check_priority(bench) < 0)
+		return 2;
+	bench_machine_read("", cores.cpu[0], &bench->machine);
+	bench->plan = (struct bench_plan){
+	        .arguments = &bench->arguments,
+	        .scenario = bench->scenario,
+	        .scenario_name = bench->arguments.config,
+	        .rows = json_array(),
+	        .remarks = json_array(),
+	        .conditions =
+	                {
+	                        .layout = bench->arguments.layout,
+	                        .runs = bench->arguments.runs ? bench->arguments.runs : RUNS,
+	                        .seconds = bench->arguments.seconds > 0 ? bench->arguments.seconds
+	                                                                : SECONDS,
+	                        .priority = bench->arguments.priority,
+	                        .tell = tell,
+	                },
+	};
+	bench->document = json_pack("{s:n,s:O,s:O}", "machine", "rows", bench->plan.rows, "remarks",
+	                            bench->plan.remarks);
+	return bench->document ? load_documents(bench) : 1;
+}
+
+int command_bench(int argc, char **argv)
+{
+	static struct bench bench;
+	int status = bench_arguments_parse(argc, argv, &bench.arguments);
+	int printed;
+
+	if (status != BENCH_ARGUMENTS_RUN)
+		return status == BENCH_ARGUMENTS_HELP ? 0 : 2;
+	status = prepare(&bench);
+	if (status == 0 && measures(&bench.arguments))
+		status = run(&bench);
+	if (status != 2 && bench.document) {
+		printed = print(&bench);
+		status = status ? status : printed;
+	}
+	json_decref(bench.document);
+	json_decref(bench.before);
+	json_decref(bench.after);
+	json_decref(bench.plan.rows);
+	json_decref(bench.plan.remarks);
+	scenario_free(bench.scenario);
+	return status;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench_compare.h"
+
+#include <string.h>
+
+#include "bench_rows.h"
+#include "table.h"
+
+#define ROWS_MAX 512
+
+static bool cost_figure(const json_t *row, char name[160], double *median, double *min, double *max)
+{
+	snprintf(name, 160, "cost %s %s %s", bench_text(row, "scenario"), bench_text(row, "ports"),
+	         bench_text(row, "frames"));
+	*median = bench_number(row, "ratio");
+	*min = json_object_get(row, "ratio_min") ? bench_number(row, "ratio_min") : *median;
+	*max = json_object_get(row, "ratio_max") ? bench_number(row, "ratio_max") : *median;
+	return true;
+}
+
+/* The cost against the first row's, upside down so that higher is better. */
+static bool relative_figure(const json_t *row, double *median, double *min, double *max)
+{
+	double relative = bench_number(row, "relative"), mpps = bench_number(row, "mpps");
+
+	if (relative <= 0 || mpps <= 0)
+		return false;
+	*median = 1 / relative;
+	*min = *median * bench_number(row, "mpps_min") / mpps;
+	*max = *median * bench_number(row, "mpps_max") / mpps;
+	return true;
+}
+
+/* How many packets were really in flight differs a little from run to run: a depth is named by
+ * what was asked for. */
+bool bench_compare_figure(const json_t *row, char name[160], double *median, double *min,
+                          double *max)
+{
+	if (bench_is(row, "cost"))
+		return cost_figure(row, name, median, min, max);
+	if (bench_is(row, "clouds")) {
+		snprintf(name, 160, "clouds %.0f", bench_number(row, "clouds"));
+		return relative_figure(row, median, min, max);
+	}
+	if (bench_is(row, "depth")) {
+		snprintf(name, 160, "depth %.0f", bench_number(row, "depth"));
+		return relative_figure(row, median, min, max);
+	}
+	return false;
+}
+
+static const json_t *rows_of(const json_t *document)
+{
+	return json_object_get(document, "rows");
+}
+
+/* The row of that name. */
+static const json_t *find(const json_t *rows, const char *name)
+{
+	char other[160];
+	double median, min, max;
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row)
+	{
+		if (bench_compare_figure(row, other, &median, &min, &max) &&
+		    strcmp(other, name) == 0)
+			return row;
+	}
+	return NULL;
+}
+
+static enum bench_verdict judge(const struct bench_comparison *c, double bound)
+{
+	if (c->after < c->before * (1 - bound) && c->after_max < c->before_min)
+		return BENCH_WORSE;
+	if (c->after > c->before * (1 + bound) && c->after_min > c->before_max)
+		return BENCH_BETTER;
+	return BENCH_SAME;
+}
+
+size_t bench_compare(const json_t *before, const json_t *after, double bound,
+                     struct bench_comparison *comparisons, size_t room)
+{
+	char name[160];
+	size_t n = 0, i;
+	json_t *row;
+
+	json_array_foreach(rows_of(before), i, row)
+	{
+		struct bench_comparison *c = &comparisons[n];
+		const json_t *now;
+
+		if (n == room)
+			break;
+		memset(c, 0, sizeof(*c));
+		if (!bench_compare_figure(row, c->name, &c->before, &c->before_min, &c->before_max))
+			continue;
+		now = find(rows_of(after), c->name);
+		if (now)
+			bench_compare_figure(now, name, &c->after, &c->after_min, &c->after_max);
+		c->verdict = now ? judge(c, bound) : BENCH_GONE;
+		n++;
+	}
+	json_array_foreach(rows_of(after), i, row)
+	{
+		struct bench_comparison *c = &comparisons[n];
+
+		if (n == room)
+			break;
+		memset(c, 0, sizeof(*c));
+		if (!bench_compare_figure(row, c->name, &c->after, &c->after_min, &c->after_max) ||
+		    find(rows_of(before), c->name))
+			continue;
+		c->verdict = BENCH_NEW;
+		n++;
+	}
+	return n;
+}
+
+static void figure_cell(struct table *table, bool there, double median, double min, double max)
+{
+	if (there)
+		table_format(table, "%.3f (%.3f to %.3f)", median, min, max);
+	else
+		table_text(table, "-");
+}
+
+size_t bench_compare_print(FILE *out, const json_t *before, const json_t *after, double bound)
+{
+	static const char *const verdicts[] = {"", "better", "WORSE", "not measured now", "new"};
+	static struct bench_comparison comparisons[ROWS_MAX];
+	size_t n = bench_compare(before, after, bound, comparisons, ROWS_MAX), worse = 0;
+	struct table *table = table_make("lrrrl");
+
+	if (!table)
+		return 0;
+	table_text(table, "figure (higher is better)");
+	table_text(table, "before");
+	table_text(table, "now");
+	table_text(table, "change");
+	table_text(table, "");
+	for (size_t i = 0; i < n; i++) {
+		const struct bench_comparison *c = &comparisons[i];
+
+		table_text(table, c->name);
+		figure_cell(table, c->verdict != BENCH_NEW, c->before, c->before_min,
+		            c->before_max);
+		figure_cell(table, c->verdict != BENCH_GONE, c->after, c->after_min, c->after_max);
+		if (c->verdict == BENCH_NEW || c->verdict == BENCH_GONE || c->before <= 0)
+			table_text(table, "");
+		else
+			table_format(table, "%+.1f %%", (c->after / c->before - 1) * 100);
+		table_text(table, verdicts[c->verdict]);
+		worse += c->verdict == BENCH_WORSE;
+	}
+	table_print(table, out);
+	table_free(table);
+	fprintf(out,
+	        "\n%zu of %zu worse by more than %.0f %% and beyond the spread of their runs\n",
+	        worse, n, bound * 100);
+	return worse;
+}
+
+json_t *bench_document_load(const char *path, struct problem *problem)
+{
+	json_error_t error;
+	json_t *document = json_load_file(path, 0, &error);
+
+	if (!document) {
+		problem_set(problem, -1,
+		            "%s:%d:%d: %s; right would be a file that weir bench -j "
+		            "has written",
+		            path, error.line, error.column, error.text);
+		return NULL;
+	}
+	if (json_is_array(json_object_get(document, "rows")))
+		return document;
+	problem_set(problem, -1,
+	            "%s: has no \"rows\"; right would be a file that weir bench -j "
+	            "has written",
+	            path);
+	json_decref(document);
+	return NULL;
+}

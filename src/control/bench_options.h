@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The command line of `weir bench`, parsed: docs/man/weir-bench.1 describes it.
+ *
+ * Thread: control.
+ */
+#ifndef WEIR_BENCH_OPTIONS_H
+#define WEIR_BENCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime.h"
+
+#define BENCH_DEVICES     2
+#define BENCH_SECONDS_MAX 86400
+
+enum bench_part {
+	BENCH_COST,
+	BENCH_PRECISION,
+	BENCH_DEPTH,
+	BENCH_CLOUDS,
+	BENCH_RFC2544,
+	BENCH_MACHINE,
+	BENCH_COMPARE,
+	BENCH_PARTS
+};
+
+struct bench_arguments {
+	bool parts[BENCH_PARTS];
+	const char *compare; /* the earlier -j file */
+	const char *against; /* a later one, instead of measuring; or NULL */
+	const char *config, *cores, *html;
+	bool frame_given;
+	uint32_t frame_bytes; /* 0: IMIX */
+	double seconds;       /* 0: not given */
+	uint32_t runs;        /* 0: not given */
+	double bound;         /* compare: a fraction */
+	int priority;
+	enum runtime_layout layout;
+	bool json, full, rfc_times;
+	const char *devices[BENCH_DEVICES]; /* rfc2544: of another device under test */
+	uint32_t n_devices;
+	double line_bps; /* rfc2544; 0: not given */
+};
+
+enum { BENCH_ARGUMENTS_RUN, BENCH_ARGUMENTS_HELP, BENCH_ARGUMENTS_WRONG };
+
+/* Says itself what is wrong, or the help. Pointers go into argv. */
+int bench_arguments_parse(int argc, char **argv, struct bench_arguments *arguments);
+const char *bench_part_name(enum bench_part part);
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench_report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_report_rfc2544.h"
+#include "bench_rows.h"
+#include "bench_table.h"
+#include "bins.h"
+#include "draft.h"
+#include "page.h"
+
+#define BARS_MAX    64
+#define CURVE_MAX   32
+#define BUCKETS_MAX 2048
+#define BINS        80
+
+struct curve {
+	size_t n;
+	double x[CURVE_MAX], y[CURVE_MAX], low[CURVE_MAX], high[CURVE_MAX];
+};
+
+static void curve_add(struct curve *curve, double x, double y, double low, double high)
+{
+	if (curve->n == CURVE_MAX)
+		return;
+	curve->x[curve->n] = x;
+	curve->y[curve->n] = y;
+	curve->low[curve->n] = low;
+	curve->high[curve->n++] = high;
+}
+
+/* ns a packet, from the Mpps of the runs. */
+static void curve_add_ns(struct curve *curve, double x, const json_t *row)
+{
+	curve_add(curve, x, bench_number(row, "ns_per_packet"), 1e3 / bench_number(row, "mpps_max"),
+	          1e3 / bench_number(row, "mpps_min"));
+}
+
+/* ---- cost ---- */
+
+/* The cost of each scenario with frames of one size on net_null: the first size that is there. */
+static void draw_stages(struct page *page, const json_t *rows)
+{
+	const char *names[BARS_MAX], *frames = NULL;
+	double ns[BARS_MAX], low[BARS_MAX], high[BARS_MAX], ceiling[BARS_MAX];
+	size_t n = 0, i;
+	json_t *row;
+	char caption[300];
+
+	json_array_foreach(rows, i, row)
+	{
+		if (!bench_is(row, "cost") || strcmp(bench_text(row, "ports"), "net_null") != 0 ||
+		    n == BARS_MAX)
+			continue;
+		frames = frames ? frames : bench_text(row, "frames");
+		if (strcmp(frames, bench_text(row, "frames")) != 0)
+			continue;
+		names[n] = bench_text(row, "scenario");
+		ns[n] = bench_number(row, "ns_per_packet");
+		low[n] = 1e3 / bench_number(row, "mpps_max");
+		high[n] = 1e3 / bench_number(row, "mpps_min");
+		ceiling[n++] = 1e3 / bench_number(row, "ceiling_mpps");
+	}
+	const struct series series[] = {
+	        {.kind = SERIES_BARS,
+	         .name = "weir",
+	         .y = ns,
+	         .low = low,
+	         .high = high,
+	         .n = n,
+	         .values = true},
+	        {.kind = SERIES_BARS, .name = "ports alone", .y = ceiling, .n = n, .hollow = true},
+	};
+	const struct chart chart = {
+	        .x = {.categories = names, .n_categories = n},
+	        .y = {.label = "Cost of a packet", .unit = CHART_NS},
+	        .series = series,
+	        .n_series = 2,
+	        .width_px = 1000,
+	};
+
+	if (n == 0)
+		return;
+	snprintf(caption, sizeof(caption),
+	         "What a packet of %s bytes costs by scenario: medians, with the range of the "
+	         "runs, beside what the ports cost with nothing between.",
+	         frames);
+	page_figure(page, &chart, caption);
+}
+
+/* One value for each frame size of a scenario on net_null. */
+static size_t by_frames(const json_t *rows, const char *scenario, const char *key,
+                        const char **names, double *values)
+{
+	size_t n = 0, i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row)
+	{
+		if (!bench_is(row, "cost") || strcmp(bench_text(row, "ports"), "net_null") != 0 ||
+		    strcmp(bench_text(row, "scenario"), scenario) != 0 || n == BARS_MAX)
+			continue;
+		names[n] = bench_text(row, "frames");
+		values[n++] = bench_number(row, key) * 1e6;
+	}
+	return n;
+}
+
+static void draw_frames(struct page *page, const json_t *rows)
+{
+	const char *names[BARS_MAX];
+	double ceiling[BARS_MAX], bare[BARS_MAX], delay[BARS_MAX];
+	size_t n = by_frames(rows, "bare", "ceiling_mpps", names, ceiling);
+	size_t n_bare = by_frames(rows, "bare", "mpps", names, bare);
+	size_t n_delay = by_frames(rows, "delay-10ms", "mpps", names, delay);
+	const struct series series[] = {
+	        {.kind = SERIES_BARS, .name = "ports alone", .y = ceiling, .n = n, .hollow = true},
+	        {.kind = SERIES_BARS, .name = "bare forwarding", .y = bare, .n = n},
+	        {.kind = SERIES_BARS, .name = "delay 10 ms", .y = delay, .n = n},
+	};
+	const struct chart chart = {
+	        .x = {.label = "Frame size (bytes)", .categories = names, .n_categories = n},
+	        .y = {.label = "Throughput", .unit = CHART_PPS},
+	        .series = series,
+	        .n_series = 3,
+	        .width_px = 1000,
+	};
+
+	if (n > 1 && n == n_bare && n == n_delay)
+		page_figure(page, &chart,
+		            "Throughput by frame size, both directions together, one core a "
+		            "worker.");
+}
+
+/* ---- precision ---- */
+
+struct steps {
+	size_t n;
+	double edge[BUCKETS_MAX + 1], share[BUCKETS_MAX];
+};
+
+/* The share of packets that left later than each bucket's floor: what percentiles are read from. */
+static void later_than(const json_t *buckets, struct steps *steps)
+{
+	double sum = 0, left;
+	size_t i;
+	json_t *bucket;
+
+	steps->n = 0;
+	json_array_foreach(buckets, i, bucket) sum += json_number_value(json_array_get(bucket, 1));
+	left = sum;
+	json_array_foreach(buckets, i, bucket)
+	{
+		if (steps->n == BUCKETS_MAX)
+			break;
+		steps->edge[steps->n] = fmax(1, json_number_value(json_array_get(bucket, 0)));
+		steps->share[steps->n++] = left / sum;
+		left -= json_number_value(json_array_get(bucket, 1));
+	}
+}
+
+static void draw_lateness(struct page *page, const json_t *row)
+{
+	struct steps *steps = calloc(3, sizeof(*steps));
+	char caption[400];
+
+	if (!steps)
+		return;
+	later_than(json_object_get(row, "lateness_histogram"), &steps[0]);
+	later_than(json_object_get(row, "calm_histogram"), &steps[1]);
+	later_than(json_object_get(row, "noise_histogram"), &steps[2]);
+	const struct series series[] = {
+	        {.kind = SERIES_STEP,
+	         .name = "weir",
+	         .x = steps[0].edge,
+	         .y = steps[0].share,
+	         .n = steps[0].n},
+	        {.kind = SERIES_STEP,
+	         .name = "weir, calm turns",
+	         .x = steps[1].edge,
+	         .y = steps[1].share,
+	         .n = steps[1].n},
+	        {.kind = SERIES_STEP,
+	         .name = "machine",
+	         .x = steps[2].edge,
+	         .y = steps[2].share,
+	         .n = steps[2].n,
+	         .dashed = true},
+	};
+	const struct chart chart = {
+	        .x = {.label = "Later than", .unit = CHART_NS, .scale = AXIS_LOG10},
+	        .y = {.label = "Share of packets", .unit = CHART_PERCENT, .scale = AXIS_LOG10},
+	        .series = series,
+	        .n_series = 3,
+	};
+
+	snprintf(caption, sizeof(caption),
+	         "%s: the share of packets that left later than so long after their due time. "
+	         "`machine` is a loop on the same core that only reads the TSC; calm are the turns "
+	         "in which no other process took the core.",
+	         bench_text(row, "load"));
+	page_figure(page, &chart, caption);
+	free(steps);
+}
+
+/* Shares of packets by lateness, in bins of equal width on a log scale. Returns the packets. */
+static double rebin(const json_t *buckets, double edges[BINS + 1], double shares[BINS])
+{
+	double low = INFINITY, high = 1, sum = 0;
+	size_t i;
+	json_t *bucket;
+
+	json_array_foreach(buckets, i, bucket)
+	{
+		double at = fmax(1, json_number_value(json_array_get(bucket, 0)));
+
+		low = fmin(low, at);
+		high = fmax(high, at);
+		sum += json_number_value(json_array_get(bucket, 1));
+	}
+	if (sum <= 0)
+		return 0;
+	high = fmax(high, low * 2) * 1.05;
+	bins_divide(edges, BINS, AXIS_LOG10, low, high);
+	memset(shares, 0, BINS * sizeof(shares[0]));
+	json_array_foreach(buckets, i, bucket)
+	{
+		double at = fmax(1, json_number_value(json_array_get(bucket, 0)));
+		size_t bin = (size_t)(log(at / low) / log(high / low) * BINS);
+
+		shares[bin < BINS ? bin : BINS - 1] +=
+		        json_number_value(json_array_get(bucket, 1)) / sum;
+	}
+	return sum;
+}
+
+static void draw_histogram(struct page *page, const json_t *row)
+{
+	double edges[BINS + 1], shares[BINS];
+	double packets = rebin(json_object_get(row, "lateness_histogram"), edges, shares);
+	const struct series series = {.kind = SERIES_HISTOGRAM, .x = edges, .y = shares, .n = BINS};
+	const struct chart chart = {
+	        .x = {.label = "Late by", .unit = CHART_NS, .scale = AXIS_LOG10},
+	        .y = {.label = "Share of packets", .unit = CHART_PERCENT},
+	        .series = &series,
+	        .n_series = 1,
+	        .height_px = 240,
+	};
+	char caption[200];
+
+	snprintf(caption, sizeof(caption), "%s: how late packets leave, %.0f packets.",
+	         bench_text(row, "load"), packets);
+	if (packets > 0)
+		page_figure(page, &chart, caption);
+}
+
+static void draw_precision(struct page *page, const json_t *rows)
+{
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row)
+	{
+		if (!bench_is(row, "precision"))
+			continue;
+		draw_histogram(page, row);
+		draw_lateness(page, row);
+	}
+}
+
+/* ---- depth and clouds ---- */
+
+static void draw_curve(struct page *page, const struct curve *curve, const char *x_label,
+                       const char *caption)
+{
+	const struct series series = {.kind = SERIES_LINE,
+	                              .name = "cost of a packet",
+	                              .x = curve->x,
+	                              .y = curve->y,
+	                              .low = curve->low,
+	                              .high = curve->high,
+	                              .n = curve->n,
+	                              .marker = SERIES_MARKER_CIRCLE};
+	const struct chart chart = {
+	        .x = {.label = x_label, .unit = CHART_COUNT, .scale = AXIS_LOG10},
+	        .y = {.label = "Cost", .unit = CHART_NS, .from_zero = true},
+	        .series = &series,
+	        .n_series = 1,
+	};
+
+	if (curve->n > 1)
+		page_figure(page, &chart, caption);
+}
+
+static void draw_depth(struct page *page, const json_t *rows)
+{
+	struct curve curve = {0};
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row)
+	{
+		if (bench_is(row, "depth"))
+			curve_add_ns(&curve, bench_number(row, "in_flight_packets"), row);
+	}
+	draw_curve(page, &curve, "Packets in flight",
+	           "What a packet of 64 bytes costs by the number that is on the way; medians with "
+	           "the range of the runs.");
+}
+
+static void draw_clouds(struct page *page, const json_t *rows)
+{
+	struct curve curve = {0};
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row)
+	{
+		if (bench_is(row, "clouds"))
+			curve_add_ns(&curve, bench_number(row, "clouds"), row);
+	}
+	draw_curve(
+	        page, &curve, "Clouds",
+	        "What a packet of 64 bytes costs by the number of clouds; medians with the range "
+	        "of the runs.");
+}
+
+/* ---- the page ---- */
+
+/* The tables that a terminal gets. */
+static void write_tables(struct page *page, const json_t *document)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return;
+	bench_table_print(out, document);
+	if (fclose(out) == 0)
+		page_code(page, text);
+	free(text);
+}
+
+static void write_doctor(struct page *page, const json_t *findings)
+{
+	size_t n = json_array_size(findings), i;
+	static const char *const head[] = {"", "subject", "what", "costs", "remedy"};
+	static const char *const keys[] = {"state", "subject", "what", "cost", "remedy"};
+	const char **cells = calloc(n * 5 + 1, sizeof(*cells));
+	struct page_rows table = {
+	        .caption = "What of this machine costs packets a second, or nanoseconds.",
+	        .head = head,
+	        .cells = cells,
+	        .n_columns = 5,
+	        .n_rows = n};
+	json_t *finding;
+
+	if (!cells)
+		return;
+	json_array_foreach(findings, i, finding)
+	{
+		for (size_t k = 0; k < 5; k++)
+			cells[5 * i + k] = bench_text(finding, keys[k]);
+	}
+	if (n > 0)
+		page_table(page, &table);
+	free(cells);
+}
+
+static void begin_part(struct page *page, const json_t *rows, const char *part, const char *heading)
+{
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row)
+	{
+		if (bench_is(row, part)) {
+			page_heading(page, heading);
+			return;
+		}
+	}
+}
+
+static void write_page(struct page *page, FILE *out, const json_t *document)
+{
+	const json_t *rows = json_object_get(document, "rows");
+	const json_t *machine = json_object_get(document, "machine");
+	char subtitle[400];
+
+	snprintf(subtitle, sizeof(subtitle), "weir %s on %s, %s", bench_text(machine, "weir"),
+	         bench_text(machine, "cpu"), bench_text(machine, "dpdk"));
+	page_open(page, out, "What weir costs on this machine", subtitle);
+	begin_part(page, rows, "cost", "Cost");
+	draw_stages(page, rows);
+	draw_frames(page, rows);
+	begin_part(page, rows, "precision", "Precision");
+	draw_precision(page, rows);
+	begin_part(page, rows, "depth", "Packets in flight");
+	draw_depth(page, rows);
+	begin_part(page, rows, "clouds", "Clouds");
+	draw_clouds(page, rows);
+	bench_report_rfc2544(page, rows);
+	page_heading(page, "All figures");
+	write_tables(page, document);
+	write_doctor(page, json_object_get(document, "doctor"));
+}
+
+int bench_report_write(const char *path, const json_t *document, struct problem *problem)
+{
+	struct draft *draft;
+	struct page page;
+	int rc = draft_open(path, &draft, problem);
+
+	if (rc < 0)
+		return rc;
+	memset(&page, 0, sizeof(page));
+	write_page(&page, draft_stream(draft), document);
+	if (page_close(&page) < 0) {
+		problem_set(problem, -1, "%s: could not be drawn: %s", path, strerror(-page.error));
+		draft_discard(draft);
+		return -EIO;
+	}
+	rc = draft_finish(draft, problem);
+	if (rc == 0)
+		return draft_publish(draft, problem);
+	draft_discard(draft);
+	return rc;
+}

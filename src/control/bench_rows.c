@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench_rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_version.h>
+
+static const struct {
+	const char *key;
+	uint32_t per_million;
+} percentiles[] = {
+        {"p50", 500000}, {"p90", 900000}, {"p99", 990000}, {"p99.9", 999000}, {"p99.99", 999900}};
+
+/* Six digits: what a measurement is worth, and what a person wants to read in a file. */
+static json_t *real(double value)
+{
+	char text[32];
+
+	if (!isfinite(value))
+		return json_real(0);
+	snprintf(text, sizeof(text), "%.6g", value);
+	return json_loads(text, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL);
+}
+
+static void put(json_t *row, const char *key, double value)
+{
+	json_object_set_new(row, key, real(value));
+}
+
+static void put_whole(json_t *row, const char *key, uint64_t value)
+{
+	json_object_set_new(row, key, json_integer((json_int_t)value));
+}
+
+static void put_spread(json_t *row, const char *key, const struct bench_spread *spread)
+{
+	char name[64];
+
+	put(row, key, spread->median);
+	snprintf(name, sizeof(name), "%s_min", key);
+	put(row, name, spread->min);
+	snprintf(name, sizeof(name), "%s_max", key);
+	put(row, name, spread->max);
+}
+
+static void put_cost(json_t *row, const struct bench_cost *cost)
+{
+	put_spread(row, "mpps", &cost->mpps);
+	put(row, "ns_per_packet", cost->ns_per_packet);
+	put(row, "cycles_per_packet", cost->cycles_per_packet);
+	put_spread(row, "ceiling_mpps", &cost->ceiling_mpps);
+	put_spread(row, "ratio", &cost->ratio);
+	put(row, "ns_above_ceiling", cost->above_ns.median);
+	put(row, "gbps", cost->gbps);
+	put_whole(row, "runs", cost->mpps.n);
+	put(row, "taken", cost->taken.median);
+	put_whole(row, "disturbed_runs", cost->disturbed);
+	put_whole(row, "lost_packets", cost->lost);
+	json_object_set_new(row, "mbufs_short", json_boolean(cost->mbufs_short));
+}
+
+static void put_frame(json_t *row, uint32_t frame_bytes)
+{
+	struct bench_frames frames;
+
+	bench_frames_fill(&frames, frame_bytes);
+	put(row, "frame_bytes", bench_frames_mean(&frames));
+	json_object_set_new(row, "frames",
+	                    frame_bytes ? json_sprintf("%u", frame_bytes) : json_string("IMIX"));
+}
+
+json_t *bench_row_cost(const char *scenario, const char *ports, uint32_t frame_bytes,
+                       const struct bench_cost *cost)
+{
+	json_t *row =
+	        json_pack("{s:s,s:s,s:s}", "part", "cost", "scenario", scenario, "ports", ports);
+
+	put_frame(row, frame_bytes);
+	put_cost(row, cost);
+	return row;
+}
+
+static void put_held(json_t *row, double packets, double bytes)
+{
+	put_whole(row, "in_flight_packets", (uint64_t)packets);
+	put(row, "bytes_per_packet", packets > 0 ? bytes / packets : 0);
+	put_whole(row, "memory_bytes", (uint64_t)bytes);
+}
+
+json_t *bench_row_depth(double depth, const struct bench_cost *cost, double first_ns,
+                        uint64_t delay_ns)
+{
+	json_t *row = json_pack("{s:s}", "part", "depth");
+
+	put_whole(row, "depth", (uint64_t)depth);
+	put_held(row, cost->held_packets, cost->memory_bytes);
+	put_whole(row, "delay_ns", delay_ns);
+	put_cost(row, cost);
+	put(row, "relative", first_ns > 0 ? cost->ns_per_packet / first_ns : 1);
+	return row;
+}
+
+json_t *bench_row_clouds(uint32_t clouds, const struct bench_cost *cost, double first_ns)
+{
+	json_t *row = json_pack("{s:s}", "part", "clouds");
+
+	put_whole(row, "clouds", clouds);
+	put_cost(row, cost);
+	put(row, "relative", first_ns > 0 ? cost->ns_per_packet / first_ns : 1);
+	return row;
+}
+
+static json_t *lateness(const struct histogram *h, uint64_t early)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++)
+		put_whole(object, percentiles[i].key,
+		          histogram_percentile(h, percentiles[i].per_million));
+	put_whole(object, "max", h->max);
+	put_whole(object, "early", early);
+	put_whole(object, "count", h->count);
+	return object;
+}
+
+/* [[from_ns, count], ...] of the buckets that hold something. */
+static json_t *buckets(const struct histogram *h)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		if (h->bucket[i])
+			json_array_append_new(
+			        array, json_pack("[I,I]", (json_int_t)histogram_bucket_floor(i),
+			                         (json_int_t)h->bucket[i]));
+	}
+	return array;
+}
+
+json_t *bench_row_precision(const char *load, double pps, uint32_t frame_bytes, uint64_t delay_ns,
+                            const struct bench_precision *precision)
+{
+	json_t *row = json_pack("{s:s,s:s}", "part", "precision", "load", load);
+
+	put(row, "load_mpps", pps / 1e6);
+	put(row, "mpps", precision->pps / 1e6);
+	put_frame(row, frame_bytes);
+	put_whole(row, "delay_ns", delay_ns);
+	json_object_set_new(row, "lateness_ns",
+	                    lateness(&precision->lateness_ns, precision->early));
+	json_object_set_new(row, "calm_ns", lateness(&precision->calm_ns, precision->early));
+	put_whole(row, "turns", precision->turns);
+	put_whole(row, "calm_turns", precision->calm_turns);
+	json_object_set_new(row, "noise_ns", lateness(&precision->noise.lateness_ns, 0));
+	json_object_set_new(row, "through_ns", lateness(&precision->through_ns, precision->early));
+	put_whole(row, "most_early_ns", precision->most_early_ns);
+	put(row, "taken", precision->taken);
+	put(row, "noise_taken", bench_noise_share(&precision->noise));
+	put_whole(row, "noise_longest_ns", precision->noise.longest_ns);
+	put_whole(row, "longest_poll_ns", precision->longest_poll_ns);
+	put_whole(row, "offered_packets", precision->offered);
+	put_whole(row, "missed_packets", precision->missed);
+	put_whole(row, "lost_packets", precision->lost);
+	put_held(row, precision->held_packets, precision->memory_bytes);
+	json_object_set_new(row, "lateness_histogram", buckets(&precision->lateness_ns));
+	json_object_set_new(row, "calm_histogram", buckets(&precision->calm_ns));
+	json_object_set_new(row, "noise_histogram", buckets(&precision->noise.lateness_ns));
+	return row;
+}
+
+static json_t *loss_points(const struct rfc2544_result *result)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < result->n_points; i++) {
+		const struct rfc2544_loss_point *point = &result->points[i];
+		json_t *object = json_object();
+
+		put(object, "share", point->share);
+		put(object, "offered_mpps", point->offered / 1e6);
+		put(object, "loss", point->loss);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+json_t *bench_row_rfc2544(const char *under_test, const struct rfc2544_conditions *conditions,
+                          const struct rfc2544_result *result)
+{
+	json_t *row = json_pack("{s:s,s:s,s:o}", "part", "rfc2544", "under_test", under_test,
+	                        "latency_ns", lateness(&result->latency_ns, 0));
+
+	put_whole(row, "frame_bytes", result->frame_bytes);
+	put(row, "line_mpps", result->line_pps / 1e6);
+	put(row, "offered_mpps", result->offered_pps / 1e6);
+	put(row, "throughput_mpps", result->ndr.pps / 1e6);
+	put(row, "throughput_trials", result->ndr.trials);
+	put(row, "pdr_mpps", result->pdr.pps / 1e6);
+	put(row, "pdr_loss", result->pdr.loss);
+	put(row, "pdr_tolerance", conditions->tolerance);
+	put(row, "latency_mean_ns", result->latency_mean_ns);
+	put_whole(row, "latency_min_ns", result->latency_ns.min);
+	json_object_set_new(row, "loss", loss_points(result));
+	put(row, "back_to_back_frames", result->burst_frames);
+	put(row, "back_to_back_most", result->burst_most);
+	put(row, "trial_seconds", conditions->trial_s);
+	put(row, "latency_seconds", conditions->latency_s);
+	put_whole(row, "latency_repeats", conditions->latency_repeats);
+	put_whole(row, "back_to_back_repeats", conditions->burst_repeats);
+	put_whole(row, "trials", result->trials);
+	put_whole(row, "disturbed_trials", result->disturbed);
+	return row;
+}
+
+json_t *bench_json_machine(const struct bench_machine *machine, double tsc_hz, bool hugepages,
+                           const struct bench_conditions *conditions)
+{
+	json_t *object =
+	        json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:b}", "weir",
+	                  WEIR_VERSION, "dpdk", rte_version(), "compiler", __VERSION__, "cpu",
+	                  machine->cpu, "kernel", machine->kernel, "hypervisor",
+	                  machine->hypervisor, "clocksource", machine->clocksource, "isolated",
+	                  machine->isolated, "nohz_full", machine->nohz_full, "governor",
+	                  machine->governor, "siblings", machine->siblings, "tsc_invariant",
+	                  machine->tsc_constant && machine->tsc_nonstop, "hugepages", hugepages);
+
+	put_whole(object, "processors", machine->processors);
+	put_whole(object, "core", machine->core);
+	put_whole(object, "numa_nodes", machine->nodes);
+	put(object, "tsc_hz", tsc_hz);
+	put(object, "stolen", machine->stolen);
+	put_whole(object, "memory_bytes", machine->memory_bytes);
+	put_whole(object, "hugepages_free_bytes", machine->huge_free_bytes);
+	if (conditions) {
+		json_object_set_new(object, "layout",
+		                    json_string(conditions->layout == LAYOUT_PIPELINE
+		                                        ? "pipeline"
+		                                        : "run-to-completion"));
+		put_whole(object, "priority", (uint64_t)conditions->priority);
+		put_whole(object, "runs", conditions->runs);
+		put(object, "seconds", conditions->seconds);
+	}
+	return object;
+}
+
+double bench_number(const json_t *row, const char *key)
+{
+	return json_number_value(json_object_get(row, key));
+}
+
+const char *bench_text(const json_t *row, const char *key)
+{
+	const char *text = json_string_value(json_object_get(row, key));
+
+	return text ? text : "";
+}
+
+bool bench_is(const json_t *row, const char *part)
+{
+	return strcmp(bench_text(row, "part"), part) == 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What was measured, as JSON: the rows of `weir bench -j`. Everything that prints, draws or
+ * compares works on these, so that what it shows is what the file says.
+ *
+ * Every row has `part`. Keys by part: docs/bench.md.
+ *
+ * Ownership: new references, the caller's. NULL: no memory. Thread: any.
+ */
+#ifndef WEIR_BENCH_ROWS_H
+#define WEIR_BENCH_ROWS_H
+
+#include <jansson.h>
+
+#include "bench_cost.h"
+#include "bench_machine.h"
+#include "bench_precision.h"
+#include "bench_rfc2544.h"
+
+json_t *bench_row_cost(const char *scenario, const char *ports, uint32_t frame_bytes,
+                       const struct bench_cost *cost);
+/* `depth`: the packets that were to be in flight; `first_ns`: of the first row of the part, to which `relative` refers. */
+json_t *bench_row_depth(double depth, const struct bench_cost *cost, double first_ns,
+                        uint64_t delay_ns);
+json_t *bench_row_clouds(uint32_t clouds, const struct bench_cost *cost, double first_ns);
+json_t *bench_row_precision(const char *load, double pps, uint32_t frame_bytes, uint64_t delay_ns,
+                            const struct bench_precision *precision);
+json_t *bench_row_rfc2544(const char *under_test, const struct rfc2544_conditions *conditions,
+                          const struct rfc2544_result *result);
+json_t *bench_json_machine(const struct bench_machine *machine, double tsc_hz, bool hugepages,
+                           const struct bench_conditions *conditions);
+
+/* Numbers of a row: 0 when the key is not there. */
+double bench_number(const json_t *row, const char *key);
+const char *bench_text(const json_t *row, const char *key); /* "" when it is not there */
+bool bench_is(const json_t *row, const char *part);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The scenarios that `weir bench` measures, in the words of the scenario language.
+ *
+ * A rate in them is far above what a core can carry, and a queue larger than it can fill: what is
+ * measured is what the stage costs, not what it drops.
+ *
+ * Ownership: scenarios that are made here are the caller's. Thread: control.
+ */
+#ifndef WEIR_BENCH_SCENARIOS_H
+#define WEIR_BENCH_SCENARIOS_H
+
+#include "scenario.h"
+
+struct bench_scenario {
+	const char *name;       /* `delay-10ms` */
+	const char *statements; /* what stands behind `cloud NAME`, a line each; NULL: nothing */
+};
+
+/* Ended by a row without a name. The first is bare forwarding, the second a delay of 10 ms. */
+extern const struct bench_scenario bench_scenarios[];
+#define BENCH_SCENARIO_BARE  (&bench_scenarios[0])
+#define BENCH_SCENARIO_DELAY (&bench_scenarios[1])
+
+/* Ports a and b, a cloud `down` from a to b and, if `both`, one `up` back. 0 or -errno with
+ * problem. */
+int bench_scenario_make(const char *statements, bool both, struct scenario **scenario,
+                        struct problem *problem);
+/* A constant delay in both directions. */
+int bench_scenario_delay(uint64_t delay_ns, bool both, struct scenario **scenario,
+                         struct problem *problem);
+/* `clouds` clouds over as many ports, at most `ports`: each leads to the next port. */
+int bench_scenario_clouds(uint32_t clouds, uint32_t ports, const char *statements,
+                          struct scenario **scenario, struct problem *problem);
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench_table.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bench_rows.h"
+#include "table.h"
+
+static struct table *begin(const char *columns, const char *const *headings)
+{
+	struct table *table = table_make(columns);
+
+	for (; table && *headings; headings++)
+		table_text(table, *headings);
+	return table;
+}
+
+static void end(struct table *table, FILE *out)
+{
+	table_print(table, out);
+	table_free(table);
+}
+
+static bool has_part(const json_t *rows, const char *part)
+{
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row)
+	{
+		if (bench_is(row, part))
+			return true;
+	}
+	return false;
+}
+
+/* How far the runs lie from their median, in percent. */
+static double spread_of(const json_t *row, const char *key)
+{
+	char name[64];
+	double median = bench_number(row, key), low, high;
+
+	snprintf(name, sizeof(name), "%s_min", key);
+	low = median - bench_number(row, name);
+	snprintf(name, sizeof(name), "%s_max", key);
+	high = bench_number(row, name) - median;
+	return median > 0 ? fmax(low, high) / median * 100 : 0;
+}
+
+static void cost_cells(struct table *table, const json_t *row)
+{
+	table_format(table, "%.2f", bench_number(row, "mpps"));
+	table_format(table, "%.0f", spread_of(row, "mpps"));
+	table_format(table, "%.2f", bench_number(row, "ns_per_packet"));
+	table_format(table, "%.1f", bench_number(row, "cycles_per_packet"));
+	table_format(table, "%.1f", bench_number(row, "ceiling_mpps"));
+	table_format(table, "%.3f", bench_number(row, "ratio"));
+}
+
+/* What a reader must know before he believes the figure. */
+static void remark_cell(struct table *table, const json_t *row)
+{
+	double disturbed = bench_number(row, "disturbed_runs");
+	char text[160] = "";
+
+	if (json_is_true(json_object_get(row, "mbufs_short")))
+		snprintf(text, sizeof(text), "limited by packet buffers");
+	else if (bench_number(row, "lost_packets") > 0)
+		snprintf(text, sizeof(text), "limited by memory: %.0f lost",
+		         bench_number(row, "lost_packets"));
+	else if (disturbed > 0)
+		snprintf(text, sizeof(text), "%.0f of %.0f runs disturbed, %.1f %% taken away",
+		         disturbed, bench_number(row, "runs"), bench_number(row, "taken") * 100);
+	table_text(table, text);
+}
+
+static void print_cost(FILE *out, const json_t *rows)
+{
+	static const char *const headings[] = {"scenario", "ports",  "bytes",  "Mpps",
+	                                       "+-%",      "ns/pkt", "cycles", "ceiling",
+	                                       "ratio",    "Gbit/s", "",       NULL};
+	struct table *table = begin("llrrrrrrrrl", headings);
+	size_t i;
+	json_t *row;
+
+	if (!table)
+		return;
+	json_array_foreach(rows, i, row)
+	{
+		if (!bench_is(row, "cost"))
+			continue;
+		table_text(table, bench_text(row, "scenario"));
+		table_text(table, bench_text(row, "ports"));
+		table_text(table, bench_text(row, "frames"));
+		cost_cells(table, row);
+		table_format(table, "%.1f", bench_number(row, "gbps"));
+		remark_cell(table, row);
+	}
+	fputs("\ncost: packets a second on the workers' cores, against the ports alone (ceiling)\n",
+	      out);
+	end(table, out);
+}
+
+static void print_depth(FILE *out, const json_t *rows)
+{
+	static const char *const headings[] = {"in flight", "delay ms",      "Mpps",    "+-%",
+	                                       "ns/pkt",    "cycles",        "ceiling", "ratio",
+	                                       "bytes",     "against first", "",        NULL};
+	struct table *table = begin("rrrrrrrrrrl", headings);
+	size_t i;
+	json_t *row;
+
+	if (!table)
+		return;
+	json_array_foreach(rows, i, row)
+	{
+		if (!bench_is(row, "depth"))
+			continue;
+		table_count(table, (uint64_t)bench_number(row, "in_flight_packets"));
+		table_format(table, "%.1f", bench_number(row, "delay_ns") / 1e6);
+		cost_cells(table, row);
+		table_format(table, "%.1f", bench_number(row, "bytes_per_packet"));
+		table_format(table, "%.3f", bench_number(row, "relative"));
+		remark_cell(table, row);
+	}
+	fputs("\ndepth: cost and memory by packets in flight, 64 bytes\n", out);
+	end(table, out);
+}
+
+static void print_clouds(FILE *out, const json_t *rows)
+{
+	static const char *const headings[] = {"clouds", "Mpps",    "+-%",   "ns/pkt",
+	                                       "cycles", "ceiling", "ratio", "against first",
+	                                       "",       NULL};
+	struct table *table = begin("rrrrrrrrl", headings);
+	size_t i;
+	json_t *row;
+
+	if (!table)
+		return;
+	json_array_foreach(rows, i, row)
+	{
+		if (!bench_is(row, "clouds"))
+			continue;
+		table_count(table, (uint64_t)bench_number(row, "clouds"));
+		cost_cells(table, row);
+		table_format(table, "%.3f", bench_number(row, "relative"));
+		remark_cell(table, row);
+	}
+	fputs("\nclouds: cost by their number, 64 bytes, 10 ms\n", out);
+	end(table, out);
+}
+
+static void lateness_cells(struct table *table, const json_t *object)
+{
+	static const char *const keys[] = {"p50", "p90", "p99", "p99.9", "p99.99", "max"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		table_count(table, (uint64_t)bench_number(object, keys[i]));
+}
+
+static void precision_row(struct table *table, const json_t *row, const char *key, const char *name,
+                          const char *share)
+{
+	const json_t *object = json_object_get(row, key);
+
+	table_text(table, name);
+	lateness_cells(table, object);
+	table_format(table, "%.0f", bench_number(object, "early"));
+	if (*share)
+		table_format(table, "%.3f", bench_number(row, share) * 100);
+	else
+		table_text(table, "");
+}
+
+static void precision_rows(struct table *table, const json_t *row)
+{
+	table_text(table, bench_text(row, "load"));
+	precision_row(table, row, "lateness_ns", "weir", "taken");
+	table_format(table, "%.0f missed, %.0f lost", bench_number(row, "missed_packets"),
+	             bench_number(row, "lost_packets"));
+	table_text(table, "");
+	precision_row(table, row, "calm_ns", "weir, calm", "");
+	table_format(table, "%.0f of %.0f turns", bench_number(row, "calm_turns"),
+	             bench_number(row, "turns"));
+	table_text(table, "");
+	precision_row(table, row, "noise_ns", "machine", "noise_taken");
+	table_text(table, "");
+	table_text(table, "");
+	precision_row(table, row, "through_ns", "end to end", "");
+	table_text(table, "");
+}
+
+static void print_precision(FILE *out, const json_t *rows)
+{
+	static const char *const headings[] = {"load",  "ns late", "p50",    "p90",
+	                                       "p99",   "p99.9",   "p99.99", "max",
+	                                       "early", "taken %", "",       NULL};
+	struct table *table = begin("llrrrrrrrrl", headings);
+	size_t i;
+	json_t *row;
+
+	if (!table)
+		return;
+	json_array_foreach(rows, i, row)
+	{
+		if (!bench_is(row, "precision"))
+			continue;
+		precision_rows(table, row);
+	}
+	fputs("\nprecision: departures after their due times, beside a loop that only reads the "
+	      "TSC\n",
+	      out);
+	end(table, out);
+}
+
+static void rfc2544_row(struct table *table, const json_t *row)
+{
+	const json_t *latency = json_object_get(row, "latency_ns");
+	double bytes = bench_number(row, "frame_bytes");
+	double mpps = bench_number(row, "throughput_mpps");
+	double most = bench_number(row, "back_to_back_most");
+	double burst = bench_number(row, "back_to_back_frames");
+
+	table_format(table, "%.0f", bytes);
+	table_format(table, "%.3f", bench_number(row, "line_mpps"));
+	table_format(table, "%.3f", bench_number(row, "offered_mpps"));
+	table_format(table, "%.3f", mpps);
+	table_format(table, "%.2f", mpps * bytes * 8 / 1e3);
+	table_format(table, "%.3f", bench_number(row, "pdr_mpps"));
+	table_format(table, "%.1f", bench_number(row, "latency_mean_ns") / 1e3);
+	table_format(table, "%.1f", bench_number(latency, "p99") / 1e3);
+	table_format(table, "%.1f", bench_number(latency, "max") / 1e3);
+	table_format(table, "%s%.0f", burst >= most ? ">=" : "", burst);
+	table_format(table, "%.0f of %.0f", bench_number(row, "disturbed_trials"),
+	             bench_number(row, "trials"));
+}
+
+static void print_loss(FILE *out, const json_t *rows)
+{
+	size_t i, k;
+	json_t *row, *point;
+
+	fputs("\nframe loss rate, by share of the rate that was offered at most\n", out);
+	json_array_foreach(rows, i, row)
+	{
+		if (!bench_is(row, "rfc2544"))
+			continue;
+		fprintf(out, "  %4.0f B:", bench_number(row, "frame_bytes"));
+		json_array_foreach(json_object_get(row, "loss"), k, point)
+		        fprintf(out, "  %.0f %%: %.3g %%", bench_number(point, "share") * 100,
+		                bench_number(point, "loss") * 100);
+		fputc('\n', out);
+	}
+}
+
+static void print_rfc2544(FILE *out, const json_t *rows)
+{
+	static const char *const headings[] = {"bytes",  "line",         "offered",   "NDR Mpps",
+	                                       "Gbit/s", "PDR Mpps",     "lat us",    "p99 us",
+	                                       "max us", "back-to-back", "disturbed", NULL};
+	struct table *table = begin("rrrrrrrrrrr", headings);
+	const json_t *first = NULL;
+	size_t i;
+	json_t *row;
+
+	if (!table)
+		return;
+	json_array_foreach(rows, i, row)
+	{
+		if (!bench_is(row, "rfc2544"))
+			continue;
+		first = first ? first : row;
+		rfc2544_row(table, row);
+	}
+	fprintf(out,
+	        "\nRFC 2544, under test: %s; trials of %.3g s (the RFC: 60), latency %.0f x %.3g s "
+	        "(20 x 120), bursts %.0f times (50)\n",
+	        bench_text(first, "under_test"), bench_number(first, "trial_seconds"),
+	        bench_number(first, "latency_repeats"), bench_number(first, "latency_seconds"),
+	        bench_number(first, "back_to_back_repeats"));
+	end(table, out);
+	print_loss(out, rows);
+}
+
+static void print_machine(FILE *out, const json_t *machine, bool measured)
+{
+	fprintf(out, "%s, %.0f processors, TSC %.1f MHz%s%s%s\n", bench_text(machine, "cpu"),
+	        bench_number(machine, "processors"), bench_number(machine, "tsc_hz") / 1e6,
+	        *bench_text(machine, "hypervisor") ? ", a guest of " : "",
+	        bench_text(machine, "hypervisor"),
+	        !measured                                             ? ""
+	        : json_is_true(json_object_get(machine, "hugepages")) ? ", hugepages"
+	                                                              : ", no hugepages");
+	fprintf(out, "weir %s, %s, Linux %s", bench_text(machine, "weir"),
+	        bench_text(machine, "dpdk"), bench_text(machine, "kernel"));
+	if (measured)
+		fprintf(out, "; medians of %.0f runs of %.2g s, %s, processor %.0f%s",
+		        bench_number(machine, "runs"), bench_number(machine, "seconds"),
+		        bench_text(machine, "layout"), bench_number(machine, "core"),
+		        bench_number(machine, "priority") > 0 ? ", real-time priority" : "");
+	fputc('\n', out);
+}
+
+static void print_remarks(FILE *out, const json_t *remarks)
+{
+	size_t i;
+	json_t *remark;
+
+	json_array_foreach(remarks, i, remark) fprintf(out, "\n%s\n", json_string_value(remark));
+}
+
+void bench_table_print(FILE *out, const json_t *document)
+{
+	const json_t *rows = json_object_get(document, "rows");
+
+	print_machine(out, json_object_get(document, "machine"), json_array_size(rows) > 0);
+	if (has_part(rows, "cost"))
+		print_cost(out, rows);
+	if (has_part(rows, "precision"))
+		print_precision(out, rows);
+	if (has_part(rows, "depth"))
+		print_depth(out, rows);
+	if (has_part(rows, "clouds"))
+		print_clouds(out, rows);
+	if (has_part(rows, "rfc2544"))
+		print_rfc2544(out, rows);
+	print_remarks(out, json_object_get(document, "remarks"));
+}

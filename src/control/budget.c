@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "budget.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "delay.h"
+#include "engine.h"
+#include "hold.h"
+#include "pool.h"
+#include "rate.h"
+#include "value.h"
+#include "wheel.h"
+
+#define FCS_BYTES      4
+#define GAP_BYTES      20 /* preamble and interframe gap: what a port sends beside the frame */
+#define MBUFS_PER_PORT 4096
+#define LOGS           4 /* chunks that are begun and not full: two each of queue and line */
+
+typedef unsigned __int128 wide;
+
+static const uint32_t frame_bytes[BUDGET_FRAMES] = {[BUDGET_64] = 64, [BUDGET_1518] = 1518};
+
+static uint64_t narrow(wide value)
+{
+	return value > UINT64_MAX ? UINT64_MAX : (uint64_t)value;
+}
+
+static wide divide_up(wide a, wide b)
+{
+	return (a + b - 1) / b;
+}
+
+/* How many frames come in a time: at the rate of the link, whose lengths are those of the frame,
+ * but not faster than the port brings them. */
+static wide frames_in(const struct cloud_budget *cloud, uint64_t port_bps, uint32_t frame,
+                      uint64_t time_ns)
+{
+	wide at_port =
+	        divide_up((wide)port_bps * time_ns, (wide)(frame + GAP_BYTES) * 8 * SIMTIME_S);
+	wide at_link;
+
+	if (cloud->rate_is_ports)
+		return at_port;
+	at_link = divide_up((wide)cloud->rate_bps * time_ns,
+	                    (wide)(frame - FCS_BYTES) * 8 * SIMTIME_S);
+	return at_link < at_port ? at_link : at_port;
+}
+
+static wide frames_queued(const struct cloud_budget *cloud, uint32_t frame)
+{
+	switch ((enum limit_unit)cloud->queue.unit) {
+	case LIMIT_NONE:
+		return 0;
+	case LIMIT_PACKETS:
+		return (wide)cloud->queue.value + 1;
+	case LIMIT_BYTES:
+		return divide_up(cloud->queue.value, frame - FCS_BYTES) + 1;
+	case LIMIT_TIME:
+		return divide_up((wide)cloud->rate_bps * cloud->queue.value,
+		                 (wide)(frame - FCS_BYTES) * 8 * SIMTIME_S) +
+		       1;
+	}
+	return 0;
+}
+
+/* Bytes of whole chunks that hold so many records. */
+static wide chunks_for(wide records, uint32_t record_bytes)
+{
+	uint32_t usable = CHUNK_BYTES - (uint32_t)sizeof(struct chunk) - COPY_BLOCK_BYTES;
+
+	return divide_up(records, usable / record_bytes) * CHUNK_BYTES;
+}
+
+/* Packets on a wheel keep their memory until their whole slot has left, and each slot in use has
+ * chunks of its own, one for packets and one for their keys. Near the edge of a turn packets go to a
+ * slot one level up, and stay that much longer: hence twice. The widths are wheel.h's. */
+static wide wheel_bytes(const struct cloud_budget *cloud, uint64_t port_bps, uint32_t frame,
+                        uint32_t stored_bytes)
+{
+	static const uint32_t width_bits[] = {16, 28, 40};
+	uint64_t slot_ns, slots;
+	uint32_t level = 0;
+	wide packets;
+
+	while (level < 2 && cloud->delay_max_ns >> width_bits[level] >= WHEEL_SLOTS)
+		level++;
+	slot_ns = UINT64_C(1) << width_bits[level];
+	slots = cloud->delay_max_ns / slot_ns + 3;
+	packets = 2 * (frames_in(cloud, port_bps, frame, cloud->delay_max_ns) +
+	               frames_in(cloud, port_bps, frame, slot_ns));
+	return chunks_for(packets, held_bytes(stored_bytes)) +
+	       chunks_for(packets, sizeof(struct wheel_key)) + (wide)slots * 2 * CHUNK_BYTES;
+}
+
+static void load_cloud(struct cloud_budget *cloud, uint64_t port_bps, enum budget_frame which,
+                       bool on_wheel)
+{
+	struct budget_load *load = &cloud->load[which];
+	uint32_t frame = frame_bytes[which];
+	bool copied = frame - FCS_BYTES <= HOLD_COPY_BYTES_DEFAULT;
+	uint32_t stored_bytes = copied ? frame - FCS_BYTES : (uint32_t)sizeof(struct rte_mbuf *);
+	wide on_line = frames_in(cloud, port_bps, frame, cloud->delay_max_ns);
+	wide queued = frames_queued(cloud, frame), packets = on_line + queued;
+	wide bytes = chunks_for(queued, held_bytes(stored_bytes)) + LOGS * CHUNK_BYTES;
+
+	bytes += on_wheel ? wheel_bytes(cloud, port_bps, frame, stored_bytes)
+	                  : chunks_for(on_line, held_bytes(stored_bytes));
+	load->packets = narrow(packets);
+	load->memory_bytes = narrow(bytes);
+	load->mbufs = copied ? 0 : narrow(packets);
+}
+
+static uint64_t delay_max(const struct delay_conf *delay)
+{
+	wide spread = delay->jitter_ns;
+
+	if (delay->distribution == DELAY_NORMAL)
+		spread = spread * 13 / 2;
+	return narrow((wide)delay->delay_ns + spread);
+}
+
+/* How many clouds lead to each port: where several do, their packets share a wheel. */
+static void count_arrivals(const struct scenario *scenario, uint32_t arrivals[SCENARIO_PORTS_MAX])
+{
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		int port = scenario_find_port(scenario, scenario->clouds[i]->to);
+
+		if (port >= 0)
+			arrivals[port]++;
+	}
+}
+
+/* Of the engine's memory, whatever the size of the frames. */
+static uint64_t memory_of(const struct cloud_budget *cloud)
+{
+	uint64_t small = cloud->load[BUDGET_64].memory_bytes;
+	uint64_t large = cloud->load[BUDGET_1518].memory_bytes;
+
+	return small > large ? small : large;
+}
+
+static void budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool shares_port,
+                         struct cloud_budget *cloud)
+{
+	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(conf, "rate");
+	const struct delay_conf *delay = (const struct delay_conf *)cloud_conf_get(conf, "delay");
+	bool overtaking = delay != NULL && delay->order == ORDER_ALLOW && delay->jitter_ns != 0;
+
+	cloud->name = conf->name;
+	cloud->rate_is_ports = rate == NULL;
+	cloud->rate_bps = rate == NULL ? port_bps : rate->rate_bps;
+	cloud->delay_ns = delay == NULL ? 0 : delay->delay_ns;
+	cloud->delay_max_ns = delay == NULL ? 0 : delay_max(delay);
+	cloud->product_bytes =
+	        narrow((wide)cloud->rate_bps * cloud->delay_ns / ((wide)8 * SIMTIME_S));
+	if (rate != NULL) {
+		cloud->queue = rate_queue(rate, conf);
+		cloud->queue_given = rate->queue.unit != LIMIT_NONE;
+	}
+	for (int which = 0; which < BUDGET_FRAMES; which++)
+		load_cloud(cloud, port_bps, which, shares_port || overtaking);
+	cloud->bytes = narrow((wide)memory_of(cloud) +
+	                      (wide)cloud->load[BUDGET_1518].mbufs * pool_mbuf_bytes());
+}
+
+int budget_of(const struct scenario *scenario, const uint64_t *port_bps, struct budget *budget)
+{
+	uint32_t arrivals[SCENARIO_PORTS_MAX] = {0};
+	wide memory_bytes = 0, mbufs = 0;
+
+	memset(budget, 0, sizeof(*budget));
+	budget->clouds = calloc(scenario->n_clouds + 1, sizeof(*budget->clouds));
+	if (budget->clouds == NULL)
+		return -ENOMEM;
+	budget->n_clouds = scenario->n_clouds;
+	count_arrivals(scenario, arrivals);
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		const struct cloud_conf *conf = scenario->clouds[i];
+		struct cloud_budget *cloud = &budget->clouds[i];
+		int from = scenario_find_port(scenario, conf->from);
+		int to = scenario_find_port(scenario, conf->to);
+		uint64_t bps = port_bps == NULL || from < 0 ? 0 : port_bps[from];
+
+		budget_cloud(conf, bps ? bps : BUDGET_PORT_BPS, to >= 0 && arrivals[to] > 1, cloud);
+		budget->speed_assumed |= cloud->rate_is_ports && bps == 0;
+		memory_bytes += memory_of(cloud);
+		mbufs += cloud->load[BUDGET_1518].mbufs;
+	}
+	budget->memory_bytes = narrow(memory_bytes);
+	budget->mbufs = narrow(mbufs);
+	budget->bytes = narrow(memory_bytes + (mbufs + (wide)scenario->n_ports * MBUFS_PER_PORT) *
+	                                              pool_mbuf_bytes());
+	return 0;
+}
+
+void budget_release(struct budget *budget)
+{
+	free(budget->clouds);
+	memset(budget, 0, sizeof(*budget));
+}
+
+static uint64_t mib(uint64_t bytes)
+{
+	return (bytes >> 20) + 1;
+}
+
+int budget_check(const struct budget *budget, uint64_t available_bytes, struct problem *problem)
+{
+	const struct cloud_budget *most = budget->clouds;
+	char rate[48], delay[48];
+
+	if (budget->bytes <= available_bytes)
+		return 0;
+	if (budget->n_clouds == 0) {
+		problem_set(problem, -1,
+		            "the ports need %" PRIu64 " MiB of memory, %" PRIu64
+		            " MiB are there; take fewer ports",
+		            mib(budget->bytes), available_bytes >> 20);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 1; i < budget->n_clouds; i++) {
+		if (budget->clouds[i].bytes > most->bytes)
+			most = &budget->clouds[i];
+	}
+	value_print_number(FIELD_RATE, most->rate_bps, rate, sizeof(rate));
+	value_print_number(FIELD_TIME, most->delay_max_ns, delay, sizeof(delay));
+	problem_set(problem, -1,
+	            "the scenario needs %" PRIu64 " MiB of memory, %" PRIu64
+	            " MiB are there; cloud `%s` (%s x %s) needs %" PRIu64
+	            " MiB of it: %s, or shorten its delay",
+	            mib(budget->bytes), available_bytes >> 20, most->name, rate, delay,
+	            mib(most->bytes),
+	            most->rate_is_ports ? "give it a `rate`" : "lower its rate or its queue");
+	return -ENOMEM;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a scenario needs: how many packets its clouds hold at most, and how much memory that takes.
+ *
+ * Model. A cloud is loaded with frames of one size as fast as they can come: at the rate of its
+ * link, or, without one, at the speed of the port they come from (10 Gbit/s where it is unknown).
+ * The line then holds rate x greatest delay, the link its queue. Two sizes are looked at: 64 bytes,
+ * with the most packets, which are copied into the engine's memory; and 1518 bytes, with the most
+ * mbufs, since these frames stay in them. What a live weir takes at its start is the memory of the
+ * former and the mbufs of the latter. Frames between the two that stay in mbufs, sent at full rate,
+ * need more mbufs than that (513 bytes: 2.8 times): then packets are dropped as `no-buffer`, and
+ * counted as such.
+ *
+ * The greatest delay is delay + jitter for a uniform jitter; for a normal one, whose deviations the
+ * engine cuts at 6.4 times the spread, delay + 6.5 x jitter.
+ *
+ * Frame sizes include the FCS, as RFC 2544 counts them: 4 bytes more than the engine sees.
+ *
+ * Ownership: budget_release. Thread: control.
+ */
+#ifndef WEIR_BUDGET_H
+#define WEIR_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scenario.h"
+
+#define BUDGET_PORT_BPS UINT64_C(10000000000) /* a port of unknown speed */
+
+enum budget_frame { BUDGET_64, BUDGET_1518, BUDGET_FRAMES };
+
+/* What frames of one size need when they load a cloud fully. */
+struct budget_load {
+	uint64_t packets;      /* held at most: on the line and in the queue */
+	uint64_t memory_bytes; /* of the engine's memory (engine_setup.memory) */
+	uint64_t mbufs;        /* that hold packets; what ports and rings need comes on top */
+};
+
+struct cloud_budget {
+	const char *name;   /* the scenario's */
+	uint64_t rate_bps;  /* at which packets enter the line */
+	bool rate_is_ports; /* it has no `rate`: the port's speed */
+	uint64_t delay_ns;
+	uint64_t delay_max_ns;
+	uint64_t product_bytes; /* rate x delay */
+	struct limit queue;     /* in force; LIMIT_NONE without a link */
+	bool queue_given;
+	struct budget_load load[BUDGET_FRAMES];
+	uint64_t bytes; /* as `bytes` below, of this cloud alone */
+};
+
+struct budget {
+	uint32_t n_clouds;
+	struct cloud_budget *clouds; /* in the order of the scenario */
+	bool speed_assumed;    /* some cloud's rate is that of a port whose speed is not known */
+	uint64_t memory_bytes; /* for engine_setup.memory, over all clouds */
+	uint64_t mbufs;        /* to hold packets */
+	uint64_t bytes;        /* of both, and of the mbufs that ports need */
+};
+
+/* `port_bps`: speed of each port of the scenario, 0 where it is unknown; NULL: of all. 0 or
+ * -ENOMEM. Numbers too large for 64 bits become UINT64_MAX. */
+int budget_of(const struct scenario *scenario, const uint64_t *port_bps, struct budget *budget);
+void budget_release(struct budget *budget);
+
+/* 0 if the budget fits `available_bytes`; else -ENOMEM with problem: how much is missing, for which
+ * cloud most, and what would fit. */
+int budget_check(const struct budget *budget, uint64_t available_bytes, struct problem *problem);
+
+#endif

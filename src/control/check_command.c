@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `weir check`: what a scenario says, what it needs, and whether this machine has it. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "budget.h"
+#include "command.h"
+#include "machine_memory.h"
+#include "scenario_file.h"
+#include "table.h"
+#include "value.h"
+
+#define MEMINFO "/proc/meminfo"
+
+static const char usage[] = "weir check -c FILE [-j]\n"
+                            "  -c, --config FILE   the scenario\n"
+                            "  -j, --json          one JSON object\n"
+                            "\n"
+                            "Validates a scenario and prints it as weir understands it, then the "
+                            "rate x delay product of each\n"
+                            "cloud and the memory that its packets need, against what this machine "
+                            "has. Exit status: 0 it\n"
+                            "can be run, 2 it is wrong or too large.\n";
+
+struct check {
+	const char *path;
+	bool json;
+	struct scenario *scenario;
+	struct budget budget;
+	struct machine_memory memory;
+	struct problem problem; /* why the machine cannot hold it, or "" */
+};
+
+/* ---- text ---- */
+
+static void quantity_cell(struct table *table, enum field_type type, uint64_t value)
+{
+	char text[48];
+
+	value_print_number(type, value, text, sizeof(text));
+	table_text(table, text);
+}
+
+/* A size as a person reads it; the exact number stands in the JSON. */
+static void size_cell(struct table *table, uint64_t bytes)
+{
+	char text[CHART_UNIT_SIZE];
+
+	chart_unit_format(text, sizeof(text), CHART_BYTES, (double)bytes, 3);
+	table_text(table, text);
+}
+
+static void queue_cell(struct table *table, const struct cloud_budget *cloud)
+{
+	static const enum field_type types[] = {[LIMIT_BYTES] = FIELD_BYTES,
+	                                        [LIMIT_PACKETS] = FIELD_COUNT,
+	                                        [LIMIT_TIME] = FIELD_TIME};
+	char text[48];
+
+	if (cloud->queue.unit == LIMIT_NONE) {
+		table_text(table, "-");
+		return;
+	}
+	value_print_number(types[cloud->queue.unit], cloud->queue.value, text, sizeof(text));
+	table_format(table, "%s%s%s", text, cloud->queue.unit == LIMIT_PACKETS ? "pkt" : "",
+	             cloud->queue_given ? "" : "*");
+}
+
+static void print_clouds(FILE *out, const struct budget *budget)
+{
+	static const char *const headings[] = {"cloud",       "rate",          "delay",
+	                                       "at most",     "rate x delay",  "queue",
+	                                       "packets 64B", "packets 1518B", "memory"};
+	struct table *table = table_make("lrrrrrrrr");
+
+	if (table == NULL)
+		return;
+	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
+		table_text(table, headings[i]);
+	for (uint32_t i = 0; i < budget->n_clouds; i++) {
+		const struct cloud_budget *cloud = &budget->clouds[i];
+		char rate[48];
+
+		table_text(table, cloud->name);
+		value_print_number(FIELD_RATE, cloud->rate_bps, rate, sizeof(rate));
+		table_format(table, "%s%s", rate, cloud->rate_is_ports ? "+" : "");
+		quantity_cell(table, FIELD_TIME, cloud->delay_ns);
+		quantity_cell(table, FIELD_TIME, cloud->delay_max_ns);
+		size_cell(table, cloud->product_bytes);
+		queue_cell(table, cloud);
+		table_count(table, cloud->load[BUDGET_64].packets);
+		table_count(table, cloud->load[BUDGET_1518].packets);
+		size_cell(table, cloud->bytes);
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+/* The scenario, then comments: what is printed can be loaded again. */
+static void print_text(const struct check *check)
+{
+	const struct budget *budget = &check->budget;
+	char *table = NULL, *line, *rest;
+	bool sized = false;
+	size_t bytes = 0;
+	FILE *memory = open_memstream(&table, &bytes);
+
+	scenario_file_print(stdout, check->scenario);
+	if (memory == NULL)
+		return;
+	print_clouds(memory, budget);
+	fclose(memory);
+	fputs("#\n", stdout);
+	for (line = strtok_r(table, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		printf("#%s\n", line);
+	free(table);
+	for (uint32_t i = 0; i < budget->n_clouds; i++)
+		sized |= budget->clouds[i].queue.unit != LIMIT_NONE &&
+		         !budget->clouds[i].queue_given;
+	fputs("#\n", stdout);
+	if (budget->speed_assumed)
+		puts("# + no `rate`: the speed of the port, which is not known here, taken as "
+		     "10gbit");
+	if (sized)
+		puts("# * no `queue`: rate x delay, at least 64kB");
+	printf("# memory: %" PRIu64 " MiB needed (%" PRIu64
+	       " MiB for packets up to 512 bytes, %" PRIu64
+	       " packet buffers for larger ones), %" PRIu64 " MiB there (%" PRIu64
+	       " MiB of it in huge pages)\n",
+	       (budget->bytes >> 20) + 1, (budget->memory_bytes >> 20) + 1, budget->mbufs,
+	       check->memory.bytes >> 20, check->memory.huge_free_bytes >> 20);
+}
+
+/* ---- JSON ---- */
+
+/* Whole numbers of JSON readers are signed. */
+static json_t *whole(uint64_t value)
+{
+	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}
+
+static json_t *json_load(const struct budget_load *load)
+{
+	return json_pack("{s:o,s:o,s:o}", "packets", whole(load->packets), "memory_bytes",
+	                 whole(load->memory_bytes), "mbufs", whole(load->mbufs));
+}
+
+static json_t *json_queue(const struct cloud_budget *cloud)
+{
+	static const char *const units[] = {
+	        [LIMIT_BYTES] = "bytes", [LIMIT_PACKETS] = "packets", [LIMIT_TIME] = "ns"};
+
+	if (cloud->queue.unit == LIMIT_NONE)
+		return json_null();
+	return json_pack("{s:o,s:b}", units[cloud->queue.unit], whole(cloud->queue.value), "given",
+	                 cloud->queue_given);
+}
+
+static json_t *json_cloud_budget(const struct cloud_budget *cloud)
+{
+	return json_pack("{s:s,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "cloud", cloud->name,
+	                 "rate_bps", whole(cloud->rate_bps), "rate_of",
+	                 cloud->rate_is_ports ? "port" : "link", "delay_ns", whole(cloud->delay_ns),
+	                 "delay_max_ns", whole(cloud->delay_max_ns), "product_bytes",
+	                 whole(cloud->product_bytes), "queue", json_queue(cloud), "frames_64",
+	                 json_load(&cloud->load[BUDGET_64]), "frames_1518",
+	                 json_load(&cloud->load[BUDGET_1518]), "needed_bytes", whole(cloud->bytes));
+}
+
+static void print_object(json_t *object)
+{
+	if (object == NULL || json_dumpf(object, stdout, 0) != 0)
+		fputs("weir check: no memory\n", stderr);
+	putchar('\n');
+	json_decref(object);
+}
+
+/* NULL when there is no memory. */
+static json_t *json_budget(const struct check *check)
+{
+	json_t *clouds = json_array(), *object;
+	char *text = scenario_text(check->scenario);
+
+	for (uint32_t i = 0; i < check->budget.n_clouds; i++)
+		json_array_append_new(clouds, json_cloud_budget(&check->budget.clouds[i]));
+	object = json_pack("{s:b,s:s,s:s,s:o,s:b,s:{s:o,s:o,s:o,s:o,s:o}}", "ok",
+	                   check->problem.text[0] == 0, "file", check->path, "scenario",
+	                   text == NULL ? "" : text, "clouds", clouds, "port_speed_assumed",
+	                   check->budget.speed_assumed, "memory", "needed_bytes",
+	                   whole(check->budget.bytes), "packet_memory_bytes",
+	                   whole(check->budget.memory_bytes), "mbufs", whole(check->budget.mbufs),
+	                   "available_bytes", whole(check->memory.bytes), "huge_free_bytes",
+	                   whole(check->memory.huge_free_bytes));
+	free(text);
+	return object;
+}
+
+/* As the control socket has them. */
+static json_t *json_error(const char *code, const char *message)
+{
+	return json_pack("{s:s,s:s,s:i,s:s}", "name", "scenario", "code", code, "column", 0,
+	                 "message", message);
+}
+
+/* ---- */
+
+/* What is wrong goes to stderr, or into the JSON object. */
+static int refuse(const struct check *check, const char *code, const char *message)
+{
+	if (check->json)
+		print_object(json_pack("{s:b,s:o}", "ok", 0, "error", json_error(code, message)));
+	else
+		fprintf(stderr, "weir check: %s\n", message);
+	return 2;
+}
+
+static int check_and_print(struct check *check)
+{
+	int result = machine_memory_read(MEMINFO, &check->memory);
+	json_t *object;
+
+	if (result != 0) {
+		fprintf(stderr, "weir check: %s: %s\n", MEMINFO, strerror(-result));
+		return 1;
+	}
+	if (budget_of(check->scenario, NULL, &check->budget) != 0) {
+		fputs("weir check: no memory\n", stderr);
+		return 1;
+	}
+	check->problem.text[0] = 0;
+	result = budget_check(&check->budget, check->memory.bytes, &check->problem) == 0 ? 0 : 2;
+	if (check->json) {
+		object = json_budget(check);
+		if (result != 0 && object != NULL)
+			json_object_set_new(object, "error",
+			                    json_error("too-large", check->problem.text));
+		print_object(object);
+		return result;
+	}
+	print_text(check);
+	if (result != 0) {
+		fflush(stdout);
+		fprintf(stderr, "weir check: %s: %s\n", check->path, check->problem.text);
+	}
+	return result;
+}
+
+static int wrong_arguments(const char *message)
+{
+	fprintf(stderr, "weir check: %s; right would be: weir check -c FILE [-j]\n", message);
+	return 2;
+}
+
+int command_check(int argc, char **argv)
+{
+	static const struct option options[] = {{"config", required_argument, NULL, 'c'},
+	                                        {"json", no_argument, NULL, 'j'},
+	                                        {"help", no_argument, NULL, 'h'},
+	                                        {NULL, 0, NULL, 0}};
+	struct check check = {.path = NULL};
+	char message[SCENARIO_FILE_ERROR];
+	int option, result;
+
+	optind = 1;
+	while ((option = getopt_long(argc, argv, ":c:jh", options, NULL)) != -1) {
+		switch (option) {
+		case 'c':
+			check.path = optarg;
+			break;
+		case 'j':
+			check.json = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		case ':':
+			return wrong_arguments("an option lacks its value");
+		default:
+			return wrong_arguments("an unknown option");
+		}
+	}
+	if (check.path == NULL || optind < argc)
+		return wrong_arguments(check.path == NULL
+		                               ? "which scenario?"
+		                               : "there are more arguments than options");
+	if (scenario_file_load(check.path, &check.scenario, message, sizeof(message)) != 0)
+		return refuse(&check, "bad-scenario", message);
+	result = check_and_print(&check);
+	budget_release(&check.budget);
+	scenario_free(check.scenario);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fprintf(stderr, "weir check: cannot write: %s\n", strerror(errno));
+		return 1;
+	}
+	return result;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The subcommands of weir. Each gets its own arguments, argv[0] being its name (`replay`), prints
+ * errors to stderr as `weir replay: what is wrong, and what would be right`, and returns the exit
+ * status: 0 done, 1 it went wrong on the way, 2 what was asked for is wrong (nothing was touched).
+ */
+#ifndef WEIR_COMMAND_H
+#define WEIR_COMMAND_H
+
+int command_main(int argc,
+                 char **argv); /* command.c: the table of subcommands, --help, --version */
+
+int command_run(int argc, char **argv);
+int command_replay(int argc, char **argv);
+int command_check(int argc, char **argv);
+int command_ctl(int argc, char **argv);
+int command_bench(int argc, char **argv);
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "complete.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "language.h"
+#include "statement_text.h"
+#include "statements.h"
+#include "value_kind.h"
+#include "value_list.h"
+
+struct search {
+	const struct words *words;
+	uint32_t at;        /* index of the word that is asked for */
+	const char *prefix; /* what is there of it */
+	const struct scenario *scenario;
+	struct completion *completion;
+	bool failed;
+};
+
+static void offer(struct search *search, const char *word)
+{
+	struct completion *completion = search->completion;
+	char **words, *copy;
+
+	if (search->failed || word == NULL ||
+	    strncmp(word, search->prefix, strlen(search->prefix)) != 0)
+		return;
+	words = realloc(completion->words, (completion->n + 1) * sizeof(*words));
+	if (words != NULL)
+		completion->words = words;
+	copy = strdup(word);
+	search->failed = words == NULL || copy == NULL;
+	if (search->failed)
+		free(copy);
+	else
+		completion->words[completion->n++] = copy;
+}
+
+/* ---- fields ---- */
+
+/* A number that was begun goes on with a unit. */
+static void offer_units(struct search *search, enum field_type type)
+{
+	const struct unit *units;
+	size_t digits = strspn(search->prefix, "0123456789.");
+	char word[64];
+
+	if (digits == 0 || digits > 40)
+		return;
+	if (type == FIELD_PROBABILITY || type == FIELD_RATIO) {
+		snprintf(word, sizeof(word), "%.*s%%", (int)digits, search->prefix);
+		offer(search, word);
+	}
+	for (int i = 0; (units = value_kind(type)->units[i]) != NULL; i++) {
+		for (; units->name; units++) {
+			snprintf(word, sizeof(word), "%.*s%s", (int)digits, search->prefix,
+			         units->name);
+			offer(search, word);
+		}
+	}
+}
+
+/* The words that the list does not have yet, behind what is there of it. */
+static void offer_list(struct search *search, const struct field *field)
+{
+	const char *comma = strrchr(search->prefix, ',');
+	int there = comma == NULL ? 0 : (int)(comma - search->prefix) + 1;
+	char word[256];
+
+	for (uint32_t i = 0; field->words[i] != NULL; i++) {
+		snprintf(word, sizeof(word), "%.*s%s", there, search->prefix, field->words[i]);
+		offer(search, word);
+	}
+}
+
+static void offer_value(struct search *search, const struct field *field)
+{
+	if (field->type == FIELD_SWITCH) {
+		offer(search, "on");
+		offer(search, "off");
+	} else if (field->type == FIELD_WORD) {
+		for (uint32_t i = 0; field->words[i] != NULL; i++)
+			offer(search, field->words[i]);
+	} else if (field->type == FIELD_WORDS) {
+		offer_list(search, field);
+	} else {
+		offer_units(search, field->type);
+	}
+}
+
+/* Passes over the value that begins at words[at], and stays at its last word. True: it goes on in
+ * the word that is asked for, and what may stand there is offered. */
+static bool offer_rest_of_list(struct search *search, const struct field *field, uint32_t *at)
+{
+	*at += statement_value_words(search->words, *at, search->at, field) - 1;
+	if (*at + 1 < search->at || search->words->word[*at].quoted ||
+	    !value_list_goes_on(field, search->words->word[*at].text))
+		return false;
+	offer_value(search, field);
+	return true;
+}
+
+/* In a text that takes the rest of the line, any of the words that it may hold. */
+static void offer_terms(struct search *search, const struct statement *statement)
+{
+	for (const struct statement_term *term = statement->terms; term && term->name; term++) {
+		if (strchr(term->name, '+') == NULL)
+			offer(search, term->name);
+	}
+}
+
+/* Walks over the words between the statement's name, or its variant, and the one that is asked for,
+ * without looking at values, and offers what may stand there. */
+static void offer_fields(struct search *search, const struct statement *statement, uint32_t at)
+{
+	const struct field *positional = statement->fields;
+	uint64_t given = 0;
+
+	if (statement->number_max != 0 && at < search->at &&
+	    isdigit((unsigned char)search->words->word[at].text[0]))
+		at++;
+	for (;; at++) {
+		const struct word *word = &search->words->word[at];
+		const struct field *field =
+		        at < search->at ? statement_keyword(statement->fields, word) : NULL;
+
+		while (positional->name != NULL && !(positional->flags & FIELD_POSITIONAL))
+			positional++;
+		if (at >= search->at)
+			break;
+		if (field == NULL) {
+			if (positional->name != NULL && positional->flags & FIELD_REST)
+				offer_terms(search, statement);
+			if (positional->name == NULL || positional->flags & FIELD_REST ||
+			    offer_rest_of_list(search, positional, &at))
+				return;
+			positional++;
+			continue;
+		}
+		given |= UINT64_C(1) << (field - statement->fields);
+		if (field->type != FIELD_FLAG && ++at == search->at) {
+			offer_value(search, field);
+			return;
+		}
+		if (field->type != FIELD_FLAG && offer_rest_of_list(search, field, &at))
+			return;
+	}
+	if (positional->name != NULL && given == 0) {
+		if (positional->flags & FIELD_REST)
+			offer_terms(search, statement);
+		offer_value(search, positional);
+		if (positional->flags & FIELD_REQUIRED)
+			return;
+	}
+	for (const struct field *field = statement->fields; field->name; field++) {
+		if (!(field->flags & FIELD_POSITIONAL) &&
+		    !(given >> (field - statement->fields) & 1))
+			offer(search, field->name);
+	}
+}
+
+static void offer_in_statement(struct search *search)
+{
+	const struct word *name = &search->words->word[2];
+	const struct statement *statement = NULL;
+
+	if (search->at == 3) {
+		for (const struct statement *const *row = statements; *row; row++) {
+			if (strcmp((*row)->name, name->text) == 0)
+				offer(search, (*row)->variant);
+		}
+	} else {
+		statement = statement_find(name->text, name[1].text);
+	}
+	if (statement != NULL) {
+		offer_fields(search, statement, 4);
+		return;
+	}
+	statement = statement_find(name->text, NULL);
+	if (statement != NULL)
+		offer_fields(search, statement, 3);
+}
+
+/* ---- forms ---- */
+
+static void offer_statements(struct search *search, const char *cloud)
+{
+	int index = -1;
+
+	if (cloud != NULL && search->scenario != NULL)
+		index = scenario_find_cloud(search->scenario, cloud);
+	for (const struct statement *const *row = statements; *row; row++) {
+		if (index < 0 ||
+		    cloud_conf_get(search->scenario->clouds[index], (*row)->name) != NULL)
+			offer(search, (*row)->name);
+	}
+}
+
+/* Of a numbered statement, those that the cloud has. */
+static void offer_numbers(struct search *search, const char *cloud, const char *statement)
+{
+	int index = search->scenario ? scenario_find_cloud(search->scenario, cloud) : -1;
+	const struct cloud_conf *conf = index < 0 ? NULL : search->scenario->clouds[index];
+	char number[16];
+
+	for (const struct conf *c = conf ? cloud_conf_get(conf, statement) : NULL; c;
+	     c = cloud_conf_next(conf, c)) {
+		if (c->number == 0)
+			continue;
+		snprintf(number, sizeof(number), "%u", c->number);
+		offer(search, number);
+	}
+}
+
+static void offer_help(struct search *search)
+{
+	if (search->at == 1) {
+		offer(search, "units");
+		offer_statements(search, NULL);
+		for (const struct language_form *form = language_forms; form->usage; form++) {
+			struct language_token token;
+
+			language_token(form, 0, &token);
+			offer(search, token.text);
+		}
+	} else if (search->at == 2 && strcmp(search->words->word[1].text, "cloud") == 0) {
+		offer_statements(search, NULL);
+	}
+}
+
+static void offer_slot(struct search *search, const struct language_form *form, const char *slot)
+{
+	const struct scenario *scenario = search->scenario;
+
+	if (strcmp(slot, "STATEMENT") == 0) {
+		/* To remove: only those that the cloud has. */
+		offer_statements(search, form->kind == COMMAND_NO_STATEMENT
+		                                 ? search->words->word[2].text
+		                                 : NULL);
+	} else if (strcmp(slot, "NUMBER") == 0) {
+		offer_numbers(search, search->words->word[2].text, search->words->word[3].text);
+	} else if (strcmp(slot, "WORDS") == 0) {
+		offer_help(search);
+	} else if (strcmp(slot, "PORT") == 0 && scenario != NULL) {
+		for (uint32_t i = 0; i < scenario->n_ports; i++)
+			offer(search, scenario->ports[i].name);
+	} else if (strcmp(slot, "CLOUD") == 0 && scenario != NULL) {
+		for (uint32_t i = 0; i < scenario->n_clouds; i++)
+			offer(search, scenario->clouds[i]->name);
+	}
+}
+
+static void offer_forms(struct search *search)
+{
+	uint32_t rest, alive = language_match(search->words, search->at, &rest);
+
+	for (uint32_t f = 0; language_forms[f].usage; f++) {
+		const struct language_form *form = &language_forms[f];
+		struct language_token token;
+
+		if (!(alive >> f & 1))
+			continue;
+		if (rest != UINT32_MAX && form->kind == COMMAND_STATEMENT)
+			offer_in_statement(search);
+		else if (rest != UINT32_MAX)
+			offer_help(search);
+		else if (!language_token(form, search->at, &token))
+			continue;
+		else if (token.slot)
+			offer_slot(search, form, token.text);
+		else
+			offer(search, token.text);
+	}
+}
+
+/* ---- */
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void sort(struct completion *completion)
+{
+	uint32_t kept = 0;
+
+	if (completion->n == 0)
+		return;
+	qsort(completion->words, completion->n, sizeof(*completion->words), compare);
+	for (uint32_t i = 1; i < completion->n; i++) {
+		if (strcmp(completion->words[i], completion->words[kept]) == 0)
+			free(completion->words[i]);
+		else
+			completion->words[++kept] = completion->words[i];
+	}
+	completion->n = kept + 1;
+}
+
+int complete(const char *line, const struct scenario *scenario, struct completion *completion)
+{
+	struct search search = {.scenario = scenario, .completion = completion, .prefix = ""};
+	struct language_error error;
+	struct words *words = malloc(sizeof(*words));
+
+	memset(completion, 0, sizeof(*completion));
+	if (words == NULL)
+		return -ENOMEM;
+	completion->start = strlen(line);
+	if (words_split(line, words, &error) != 0 || words->comment)
+		goto done;
+	search.words = words;
+	search.at = words->n;
+	if (words->open) {
+		search.at--;
+		search.prefix = words->word[search.at].text;
+		completion->start = words->word[search.at].offset;
+	}
+	/* Names, keywords and values with units are never quoted. */
+	if (!words->open || !words->word[search.at].quoted)
+		offer_forms(&search);
+	sort(completion);
+done:
+	free(words);
+	if (!search.failed)
+		return 0;
+	complete_release(completion);
+	return -ENOMEM;
+}
+
+void complete_release(struct completion *completion)
+{
+	for (uint32_t i = 0; i < completion->n; i++)
+		free(completion->words[i]);
+	free(completion->words);
+	memset(completion, 0, sizeof(*completion));
+}

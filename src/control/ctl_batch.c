@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "ctl_batch.h"
+#include "word.h"
+
+#define WINDOW     64 /* lines sent ahead of their answers: less than a socket holds of answers */
+#define ERRORS_MAX 20 /* printed */
+
+static int batch_read(struct ctl_batch *batch, FILE *in)
+{
+	size_t n = 0, room = 65536;
+	char *text = malloc(room);
+
+	while (text != NULL) {
+		n += fread(text + n, 1, room - n - 1, in);
+		if (n < room - 1)
+			break;
+		if (room > CTL_BATCH_BYTES_MAX) {
+			free(text);
+			return -EFBIG;
+		}
+		batch->text = realloc(text, 2 * room);
+		if (batch->text == NULL)
+			free(text);
+		text = batch->text;
+		room *= 2;
+	}
+	batch->text = text;
+	if (text == NULL)
+		return -ENOMEM;
+	text[n] = '\0';
+	if (ferror(in))
+		return -EIO;
+	return strlen(text) == n ? 0 : -EILSEQ;
+}
+
+static int batch_split(struct ctl_batch *batch)
+{
+	char *line = batch->text;
+	size_t room = 1;
+
+	for (const char *c = batch->text; *c != '\0'; c++)
+		room += *c == '\n';
+	batch->lines = calloc(room, sizeof(*batch->lines));
+	if (batch->lines == NULL)
+		return -ENOMEM;
+	while (*line != '\0') {
+		char *end = strchr(line, '\n');
+
+		batch->lines[batch->n++] = line;
+		if (end == NULL)
+			break;
+		*end = '\0';
+		line = end + 1;
+	}
+	return 0;
+}
+
+/* Lines that would not be part of the transaction: they end it, or only ask. */
+static int batch_look(const struct ctl_batch *batch)
+{
+	static const char *const own[] = {"begin", "commit", "abort", "json", "quit", "exit"};
+	static const char *const questions[] = {"show", "clear", "help"};
+	struct language_error ignored;
+	struct words words;
+	int result = 0;
+
+	for (size_t i = 0; i < batch->n; i++) {
+		const char *what = NULL;
+
+		if (words_split(batch->lines[i], &words, &ignored) != 0 || words.n == 0)
+			continue;
+		for (size_t j = 0; j < sizeof(own) / sizeof(own[0]); j++)
+			if (strcmp(words.word[0].text, own[j]) == 0)
+				what = "has no place in a file, which is one transaction as it is; "
+				       "leave it out";
+		for (size_t j = 0; j < sizeof(questions) / sizeof(questions[0]); j++)
+			if (strcmp(words.word[0].text, questions[j]) == 0)
+				what = "is not a change; give it as a command of its own: weir ctl "
+				       "COMMAND";
+		if (what == NULL)
+			continue;
+		fprintf(stderr, "%s:%zu:%u: %s %s\n", batch->name, i + 1, words.word[0].column,
+		        words.word[0].text, what);
+		result = -EINVAL;
+	}
+	return result;
+}
+
+int ctl_batch_load(struct ctl_batch *batch, const char *path)
+{
+	FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+	int result;
+
+	memset(batch, 0, sizeof(*batch));
+	batch->name = in == stdin ? "stdin" : path;
+	if (in == NULL) {
+		result = -errno;
+		fprintf(stderr, "weir ctl: %s: %s; a file with a change a line would be right\n",
+		        path, strerror(errno));
+		return result;
+	}
+	result = batch_read(batch, in);
+	if (in != stdin)
+		fclose(in);
+	if (result == -EFBIG)
+		fprintf(stderr, "weir ctl: %s: longer than %u MiB, the most that a batch may be\n",
+		        batch->name, CTL_BATCH_BYTES_MAX >> 20);
+	else if (result == -EILSEQ)
+		fprintf(stderr, "weir ctl: %s: not a text: it holds a byte 0\n", batch->name);
+	else if (result != 0)
+		fprintf(stderr, "weir ctl: %s: %s\n", batch->name, strerror(-result));
+	if (result == 0)
+		result = batch_split(batch);
+	if (result == 0)
+		result = batch_look(batch);
+	if (result != 0)
+		ctl_batch_free(batch);
+	return result;
+}
+
+void ctl_batch_free(struct ctl_batch *batch)
+{
+	free(batch->text);
+	free(batch->lines);
+	batch->text = NULL;
+	batch->lines = NULL;
+	batch->n = 0;
+}
+
+/* An error in an answer (a JSON object, or text from a server that refused before it knew the
+ * mode). */
+static void batch_tell(const struct ctl_batch *batch, const struct ctl_answer *answer, size_t line,
+                       bool json)
+{
+	json_t *object = json_loads(answer->error, 0, NULL);
+	json_t *error = json_object_get(object, "error");
+	const char *message = json_string_value(json_object_get(error, "message"));
+	json_int_t column = json_integer_value(json_object_get(error, "column"));
+	json_t *at = json_object_get(error, "line");
+
+	if (at != NULL)
+		line = (size_t)json_integer_value(at);
+	if (json && error != NULL) {
+		json_object_set_new(error, "file", json_string(batch->name));
+		json_dumpf(object, stdout, JSON_COMPACT);
+		putchar('\n');
+	} else if (line == 0) {
+		fprintf(stderr, "%s: %s\n", batch->name, message != NULL ? message : answer->error);
+	} else {
+		fprintf(stderr, "%s:%zu:%lld: %s\n", batch->name, line,
+		        (long long)(column > 0 ? column : 1),
+		        message != NULL ? message : answer->error);
+	}
+	json_decref(object);
+}
+
+/* The lines, WINDOW ahead of their answers. Returns how many were wrong, or -errno. */
+static int batch_exchange(const struct ctl_batch *batch, struct ctl_link *link, bool json)
+{
+	struct ctl_answer answer;
+	size_t sent = 0;
+	int wrong = 0;
+
+	for (size_t answered = 0; answered < batch->n; answered++) {
+		int result = 0;
+
+		for (; sent < batch->n && sent < answered + WINDOW && result == 0; sent++)
+			result = ctl_link_send(link, batch->lines[sent]);
+		if (result == -ENOMEM)
+			return result;
+		result = ctl_link_answer(link, &answer);
+		if (result != 0)
+			return result;
+		if (!answer.ok && ++wrong <= (json ? 1 : ERRORS_MAX))
+			batch_tell(batch, &answer, answered + 1, json);
+		ctl_answer_release(&answer);
+	}
+	if (wrong > ERRORS_MAX && !json)
+		fprintf(stderr, "%s: and %d more\n", batch->name, wrong - ERRORS_MAX);
+	return wrong;
+}
+
+/* A line of the conversation itself. 0, or -errno; -EINVAL: told. */
+static int batch_say(const struct ctl_batch *batch, struct ctl_link *link, const char *line,
+                     bool json)
+{
+	struct ctl_answer answer;
+	int result = ctl_link_ask(link, line, &answer);
+
+	if (result != 0)
+		return result;
+	if (!answer.ok) {
+		batch_tell(batch, &answer, 0, json);
+		result = -EINVAL;
+	}
+	ctl_answer_release(&answer);
+	return result;
+}
+
+int ctl_batch_send(const struct ctl_batch *batch, struct ctl_link *link, bool json)
+{
+	int result = batch_say(batch, link, "json on", json);
+
+	if (result == 0)
+		result = batch_say(batch, link, "begin", json);
+	if (result == 0)
+		result = batch_exchange(batch, link, json);
+	if (result == 0)
+		result = batch_say(batch, link, "commit", json);
+	else if (result > 0)
+		result = -EINVAL; /* the server forgets the batch with the connection */
+	if (result == 0)
+		puts(json ? "{\"ok\":true}" : "ok");
+	else if (result == -ECONNRESET || result == -ETIMEDOUT)
+		fprintf(stderr, "weir ctl: %s: %s; whether the change is made, show config says\n",
+		        batch->name,
+		        result == -ECONNRESET ? "weir hung up" : "weir does not answer");
+	else if (result == -ENOMEM)
+		fprintf(stderr, "weir ctl: %s: no memory\n", batch->name);
+	return result;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `weir ctl -f FILE`: the changes in a file as one transaction, all or nothing.
+ *
+ * Thread: the caller's, one.
+ */
+#ifndef WEIR_CTL_BATCH_H
+#define WEIR_CTL_BATCH_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "ctl_link.h"
+
+#define CTL_BATCH_BYTES_MAX (16u << 20)
+
+/* A text, as lines; each is ended by a 0. */
+struct ctl_batch {
+	const char *name; /* of the file, for messages */
+	char *text;
+	char **lines;
+	size_t n;
+};
+
+/* Reads a file (`-`: stdin) and looks whether its lines are changes, without a server. 0, or -errno
+ * after messages FILE:LINE:COLUMN on stderr. */
+int ctl_batch_load(struct ctl_batch *batch, const char *path);
+void ctl_batch_free(struct ctl_batch *batch);
+
+/* Sends it. `json`: the answer goes to stdout, an object, that of the first error with the file's
+ * name in it; else errors go to stderr as FILE:LINE:COLUMN. 0 or -errno. */
+int ctl_batch_send(const struct ctl_batch *batch, struct ctl_link *link, bool json);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "command.h"
+#include "ctl_batch.h"
+#include "ctl_link.h"
+#include "shell.h"
+#include "word.h"
+
+enum { STATUS_DONE, STATUS_WRONG, STATUS_USAGE };
+
+static const char usage[] =
+        "usage: weir ctl [-s SOCKET] [-j] [COMMAND ...]\n"
+        "       weir ctl [-s SOCKET] [-j] -f FILE\n"
+        "\n"
+        "Controls a weir that runs: asks it, and changes its scenario while packets flow.\n"
+        "\n"
+        "  COMMAND ...  one command of the scenario language: show cloud down\n"
+        "  (none)       a shell with history and completion; from a pipe, a command a line\n"
+        "  -f FILE      the changes in a file (-: standard input) as one transaction, all or "
+        "nothing\n"
+        "  -j           answers as JSON objects, one a line, errors included\n"
+        "  -s SOCKET    of the weir to control; else /run/weir.sock for root,\n"
+        "               $XDG_RUNTIME_DIR/weir.sock or /tmp/weir-UID.sock for others\n"
+        "\n"
+        "Exit status: 0 done, 1 the answer was an error, 2 nothing could be asked.\n"
+        "Commands: weir ctl help\n";
+
+struct ctl {
+	const char *path; /* of the socket; NULL: the default */
+	const char *file; /* -f */
+	bool json;
+	struct ctl_link link;
+};
+
+static int ctl_connect(struct ctl *ctl)
+{
+	struct problem problem;
+
+	if (ctl_link_open(&ctl->link, ctl->path, &problem) == 0)
+		return 0;
+	fprintf(stderr, "weir ctl: %s\n", problem.text);
+	return -1;
+}
+
+static int ctl_lost(int error)
+{
+	fprintf(stderr, "weir ctl: %s\n",
+	        error == -ECONNRESET  ? "weir hung up before it answered; is it still running?"
+	        : error == -ETIMEDOUT ? "weir does not answer; its log may say why"
+	                              : strerror(-error));
+	return STATUS_WRONG;
+}
+
+/* Prints an answer; `at` stands before an error in text. */
+static int ctl_print(const struct ctl *ctl, const struct ctl_answer *answer, const char *at)
+{
+	json_t *object;
+
+	fputs(answer->body, stdout);
+	if (answer->ok && answer->body_n == 0)
+		puts("ok");
+	if (answer->ok)
+		return STATUS_DONE;
+	if (!ctl->json) {
+		fprintf(stderr, "weir ctl: %s%s\n", at, answer->error);
+	} else if (answer->body_n == 0) {
+		/* refused before the server knew of JSON */
+		object = json_pack("{s:b,s:{s:s,s:i,s:s}}", "ok", 0, "error", "name", "server",
+		                   "column", 0, "message", answer->error);
+		json_dumpf(object, stdout, JSON_COMPACT);
+		putchar('\n');
+		json_decref(object);
+	}
+	return STATUS_WRONG;
+}
+
+static int ctl_ask(struct ctl *ctl, const char *line, const char *at)
+{
+	struct ctl_answer answer;
+	int result = ctl_link_ask(&ctl->link, line, &answer), status;
+
+	if (result != 0)
+		return ctl_lost(result);
+	status = ctl_print(ctl, &answer, at);
+	ctl_answer_release(&answer);
+	return status;
+}
+
+static int ctl_json(struct ctl *ctl)
+{
+	struct ctl_answer answer;
+	int result, status = STATUS_DONE;
+
+	if (!ctl->json)
+		return STATUS_DONE;
+	result = ctl_link_ask(&ctl->link, "json on", &answer);
+	if (result != 0)
+		return ctl_lost(result);
+	if (!answer.ok)
+		status = ctl_print(ctl, &answer, "");
+	ctl_answer_release(&answer);
+	return status;
+}
+
+/* A single argument is a line as it stands; of several, each is a word. */
+static char *ctl_line(int n, char **arguments)
+{
+	char *line = NULL;
+	size_t bytes;
+	FILE *out;
+
+	if (n == 1)
+		return strdup(arguments[0]);
+	out = open_memstream(&line, &bytes);
+	if (out == NULL)
+		return NULL;
+	for (int i = 0; i < n; i++) {
+		if (i > 0)
+			fputc(' ', out);
+		word_print(out, arguments[i], false);
+	}
+	fclose(out);
+	return line;
+}
+
+static int ctl_one(struct ctl *ctl, int n, char **arguments)
+{
+	char *line = ctl_line(n, arguments);
+	int status = STATUS_USAGE;
+
+	if (line == NULL) {
+		fputs("weir ctl: no memory\n", stderr);
+		return STATUS_WRONG;
+	}
+	if (strpbrk(line, "\r\n") != NULL)
+		fputs("weir ctl: a command is one line; several go into a file, with -f FILE, or "
+		      "through a pipe\n",
+		      stderr);
+	else if (ctl_connect(ctl) == 0) {
+		status = ctl_json(ctl);
+		if (status == STATUS_DONE)
+			status = ctl_ask(ctl, line, "");
+	}
+	free(line);
+	return status;
+}
+
+/* Lines from a pipe: each is a command; one that is wrong does not stop the rest. */
+static int ctl_lines(struct ctl *ctl)
+{
+	char *line = NULL, at[32];
+	size_t room = 0;
+	int status = ctl_json(ctl);
+	ssize_t n;
+
+	for (unsigned number = 1; status != STATUS_USAGE && (n = getline(&line, &room, stdin)) >= 0;
+	     number++) {
+		line[strcspn(line, "\r\n")] = '\0';
+		if (line[strspn(line, " \t")] == '\0')
+			continue;
+		if (strcmp(line, "quit") == 0 || strcmp(line, "exit") == 0)
+			break;
+		snprintf(at, sizeof(at), "line %u: ", number);
+		if (ctl_ask(ctl, line, at) != STATUS_DONE)
+			status = STATUS_WRONG;
+		fflush(stdout);
+	}
+	free(line);
+	return status;
+}
+
+static int ctl_file(struct ctl *ctl)
+{
+	struct ctl_batch batch;
+	int status = STATUS_USAGE;
+
+	if (ctl_batch_load(&batch, ctl->file) != 0)
+		return STATUS_USAGE;
+	if (ctl_connect(ctl) == 0)
+		status = ctl_batch_send(&batch, &ctl->link, ctl->json) == 0 ? STATUS_DONE
+		                                                            : STATUS_WRONG;
+	ctl_batch_free(&batch);
+	return status;
+}
+
+static int ctl_shell(struct ctl *ctl)
+{
+	int status;
+
+	if (ctl_connect(ctl) != 0)
+		return STATUS_USAGE;
+	if (!isatty(STDIN_FILENO))
+		return ctl_lines(ctl);
+	status = ctl_json(ctl);
+	return status == STATUS_DONE ? shell_run(&ctl->link, ctl->path) : status;
+}
+
+static int ctl_options(struct ctl *ctl, int argc, char **argv)
+{
+	static const struct option options[] = {{"socket", required_argument, NULL, 's'},
+	                                        {"json", no_argument, NULL, 'j'},
+	                                        {"file", required_argument, NULL, 'f'},
+	                                        {"help", no_argument, NULL, 'h'},
+	                                        {NULL, 0, NULL, 0}};
+	int option;
+
+	optind = 0; /* command.c may have used getopt before */
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "+:s:jf:h", options, NULL)) != -1) {
+		switch (option) {
+		case 's':
+			ctl->path = optarg;
+			break;
+		case 'j':
+			ctl->json = true;
+			break;
+		case 'f':
+			ctl->file = optarg;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return STATUS_DONE;
+		case ':':
+			fprintf(stderr, "weir ctl: %s needs a value\n%s", argv[optind - 1], usage);
+			return STATUS_USAGE;
+		default:
+			fprintf(stderr, "weir ctl: unknown option %s\n%s", argv[optind - 1], usage);
+			return STATUS_USAGE;
+		}
+	}
+	if (ctl->file != NULL && optind < argc) {
+		fprintf(stderr, "weir ctl: either -f FILE or a command, not both (%s)\n",
+		        argv[optind]);
+		return STATUS_USAGE;
+	}
+	return -1;
+}
+
+int command_ctl(int argc, char **argv)
+{
+	struct ctl ctl = {.link = {.fd = -1}};
+	int status = ctl_options(&ctl, argc, argv);
+
+	if (status >= 0)
+		return status;
+	if (ctl.file != NULL)
+		status = ctl_file(&ctl);
+	else if (optind < argc)
+		status = ctl_one(&ctl, argc - optind, argv + optind);
+	else
+		status = ctl_shell(&ctl);
+	ctl_link_close(&ctl.link);
+	if (fflush(stdout) != 0 && status == STATUS_DONE) {
+		fprintf(stderr, "weir ctl: standard output: %s\n", strerror(errno));
+		status = STATUS_WRONG;
+	}
+	return status;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "ctl_link.h"
+#include "socket.h"
+#include "word.h"
+
+#define RECEIVE_BYTES 65536
+
+int ctl_link_open(struct ctl_link *link, const char *path, struct problem *problem)
+{
+	struct timeval timeout = {.tv_sec = CTL_ANSWER_TIMEOUT_S};
+	char usual[SOCKET_PATH_BYTES];
+
+	memset(link, 0, sizeof(*link));
+	socket_default_path(usual);
+	link->fd = socket_connect(path != NULL ? path : usual, problem);
+	if (link->fd < 0)
+		return link->fd;
+	setsockopt(link->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	setsockopt(link->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+	return 0;
+}
+
+void ctl_link_close(struct ctl_link *link)
+{
+	if (link->fd >= 0)
+		close(link->fd);
+	free(link->bytes);
+	memset(link, 0, sizeof(*link));
+	link->fd = -1;
+}
+
+static int link_write(struct ctl_link *link, const char *bytes, size_t n)
+{
+	while (n > 0) {
+		ssize_t sent = send(link->fd, bytes, n, MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0)
+			return errno == EAGAIN ? -ETIMEDOUT : -errno;
+		bytes += sent;
+		n -= (size_t)sent;
+	}
+	return 0;
+}
+
+/* Whether the line changes the mode, and to what. */
+static bool line_is_mode(const char *line, bool *json)
+{
+	struct language_error ignored;
+	struct words words;
+
+	if (words_split(line, &words, &ignored) != 0 || words.n != 2 || words.word[0].quoted ||
+	    strcmp(words.word[0].text, "json") != 0)
+		return false;
+	*json = strcmp(words.word[1].text, "on") == 0;
+	return *json || strcmp(words.word[1].text, "off") == 0;
+}
+
+int ctl_link_send(struct ctl_link *link, const char *line)
+{
+	size_t n = strlen(line);
+	char *bytes = malloc(n + 1);
+	bool json;
+	int result;
+
+	if (bytes == NULL)
+		return -ENOMEM;
+	memcpy(bytes, line, n);
+	bytes[n] = '\n';
+	result = link_write(link, bytes, n + 1);
+	free(bytes);
+	if (result == 0 && line_is_mode(line, &json))
+		link->json = json;
+	return result;
+}
+
+/* Receives more bytes behind those that are there. */
+static int link_receive(struct ctl_link *link)
+{
+	ssize_t n;
+
+	if (link->room - link->n < RECEIVE_BYTES) {
+		size_t room = link->room * 2 + RECEIVE_BYTES;
+		char *bytes = realloc(link->bytes, room);
+
+		if (bytes == NULL)
+			return -ENOMEM;
+		link->bytes = bytes;
+		link->room = room;
+	}
+	do
+		n = recv(link->fd, link->bytes + link->n, link->room - link->n, 0);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN)
+		return -ETIMEDOUT;
+	if (n <= 0)
+		return -ECONNRESET;
+	link->n += (size_t)n;
+	return 0;
+}
+
+/* Takes the first `n` bytes away. */
+static void link_used(struct ctl_link *link, size_t n)
+{
+	link->n -= n;
+	memmove(link->bytes, link->bytes + n, link->n);
+}
+
+static bool line_ends_text(const char *line, size_t n)
+{
+	return (n == 2 && memcmp(line, "ok", 2) == 0) || (n >= 4 && memcmp(line, "err ", 4) == 0);
+}
+
+/* Whether the line is the last of an answer: in JSON mode each is one, but for who is refused
+ * before he could say that he wants JSON. */
+static bool line_ends_answer(const struct ctl_link *link, const char *line, size_t n)
+{
+	return link->json || line_ends_text(line, n);
+}
+
+static bool object_is_ok(const char *line, size_t n)
+{
+	json_t *object = json_loadb(line, n, 0, NULL);
+	bool ok = object != NULL && !json_is_false(json_object_get(object, "ok"));
+
+	json_decref(object);
+	return ok;
+}
+
+/* The answer whose last line is bytes[start .. end). */
+static int link_answer_make(struct ctl_link *link, size_t start, size_t end,
+                            struct ctl_answer *answer)
+{
+	const char *line = link->bytes + start;
+	size_t n = end - start;
+	bool text = line_ends_text(line, n);
+
+	answer->ok = text ? line[0] == 'o' : object_is_ok(line, n);
+	answer->body_n = text ? start : end + 1;
+	answer->body = strndup(link->bytes, answer->body_n);
+	if (!answer->ok)
+		answer->error = text ? strndup(line + 4, n - 4) : strndup(line, n);
+	link_used(link, end + 1);
+	if (answer->body == NULL || (!answer->ok && answer->error == NULL)) {
+		ctl_answer_release(answer);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+int ctl_link_answer(struct ctl_link *link, struct ctl_answer *answer)
+{
+	size_t start = 0, seen = 0;
+
+	memset(answer, 0, sizeof(*answer));
+	for (;;) {
+		const char *end =
+		        link->n > seen ? memchr(link->bytes + seen, '\n', link->n - seen) : NULL;
+		size_t at;
+		int result;
+
+		if (end == NULL) {
+			seen = link->n;
+			result = link_receive(link);
+			if (result != 0)
+				return result;
+			continue;
+		}
+		at = (size_t)(end - link->bytes);
+		if (line_ends_answer(link, link->bytes + start, at - start))
+			return link_answer_make(link, start, at, answer);
+		start = seen = at + 1;
+	}
+}
+
+void ctl_answer_release(struct ctl_answer *answer)
+{
+	free(answer->body);
+	free(answer->error);
+	memset(answer, 0, sizeof(*answer));
+}
+
+int ctl_link_ask(struct ctl_link *link, const char *line, struct ctl_answer *answer)
+{
+	int sent = ctl_link_send(link, line), result;
+
+	if (sent == -ENOMEM)
+		return sent;
+	result = ctl_link_answer(link, answer);
+	return result;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The client's end of the control socket: lines out, answers in.
+ *
+ * Thread: the caller's, one.
+ */
+#ifndef WEIR_CTL_LINK_H
+#define WEIR_CTL_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "stage.h"
+
+#define CTL_ANSWER_TIMEOUT_S 60
+
+struct ctl_link {
+	int fd;
+	bool json;   /* the mode, as the server has it */
+	char *bytes; /* received, not used yet */
+	size_t n, room;
+};
+
+/* What came back. `body`: text mode, the lines before the `ok`; JSON mode, the object's line.
+ * `error`, when not ok: text mode, `NAME: what is wrong`; JSON mode, the object's line again. Both
+ * are ended by a 0, body's lines by LF; ctl_answer_release. */
+struct ctl_answer {
+	bool ok;
+	char *body, *error;
+	size_t body_n;
+};
+
+/* 0, or -errno with problem. `path` NULL: socket_default_path. */
+int ctl_link_open(struct ctl_link *link, const char *path, struct problem *problem);
+void ctl_link_close(struct ctl_link *link);
+
+/* Sends a line (without its end). A line `json on` or `json off` changes the mode. 0 or -errno:
+ * when the server has hung up there may still be an answer that says why. */
+int ctl_link_send(struct ctl_link *link, const char *line);
+/* Waits for the next answer. 0; -ECONNRESET: the server has hung up; -ETIMEDOUT; -ENOMEM; -EPROTO.
+ */
+int ctl_link_answer(struct ctl_link *link, struct ctl_answer *answer);
+void ctl_answer_release(struct ctl_answer *answer);
+
+/* send and answer. When sending fails, the answer that says why, if there is one. */
+int ctl_link_ask(struct ctl_link *link, const char *line, struct ctl_answer *answer);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "doctor.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "cpu_list.h"
+#include "port.h"
+#include "table.h"
+
+#define HUGE_WANTED_BYTES (UINT64_C(64) << 20) /* pool of a two-port run, and what the EAL needs */
+#define STOLEN_MUCH       0.001
+
+static struct finding *add(struct doctor *doctor, const char *subject, enum doctor_state state)
+{
+	struct finding *finding = &doctor->findings[doctor->n];
+
+	if (doctor->n + 1 < DOCTOR_FINDINGS_MAX)
+		doctor->n++;
+	memset(finding, 0, sizeof(*finding));
+	finding->subject = subject;
+	finding->state = state;
+	return finding;
+}
+
+__attribute__((format(printf, 2, 3))) static void say(char text[DOCTOR_TEXT_BYTES],
+                                                      const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, DOCTOR_TEXT_BYTES, format, arguments);
+	va_end(arguments);
+}
+
+static void examine_tsc(struct doctor *doctor, const struct bench_machine *machine)
+{
+	bool even = machine->tsc_constant && machine->tsc_nonstop;
+	struct finding *finding = add(doctor, "tsc", even ? DOCTOR_GOOD : DOCTOR_COSTS);
+
+	say(finding->what, "%s, the kernel's clock is %s",
+	    even                    ? "invariant"
+	    : machine->tsc_constant ? "stops in deep sleep (no nonstop_tsc)"
+	                            : "runs with the processor's frequency (no constant_tsc)",
+	    machine->clocksource[0] ? machine->clocksource : "not known");
+	if (even)
+		return;
+	say(finding->cost, "weir's clock is wrong whenever the processor changes its speed");
+	say(finding->remedy, "a processor with an invariant TSC; in a guest, pass the flag "
+	                     "through (`-cpu host,+invtsc`)");
+}
+
+static void examine_hypervisor(struct doctor *doctor, const struct bench_machine *machine)
+{
+	struct finding *finding =
+	        add(doctor, "hypervisor", machine->hypervisor[0] ? DOCTOR_COSTS : DOCTOR_GOOD);
+
+	if (!machine->hypervisor[0]) {
+		say(finding->what, "none: this is the hardware");
+		return;
+	}
+	say(finding->what, "a guest (%s), %.2f %% of the core's time stolen since boot",
+	    strcmp(machine->hypervisor, "yes") == 0 ? "of an unnamed hypervisor"
+	                                            : machine->hypervisor,
+	    machine->stolen * 100);
+	say(finding->cost, "%s",
+	    machine->stolen > STOLEN_MUCH
+	            ? "the host takes the processor away for milliseconds; packets leave late then"
+	            : "exits to the host: microseconds now and then");
+	say(finding->remedy, "bare metal; or pin each virtual processor to one of the host's that "
+	                     "nothing else uses");
+}
+
+static void examine_hugepages(struct doctor *doctor, const struct bench_machine *machine)
+{
+	bool enough = machine->huge_free_bytes >= HUGE_WANTED_BYTES;
+	struct finding *finding = add(doctor, "hugepages", enough ? DOCTOR_GOOD : DOCTOR_COSTS);
+
+	say(finding->what, "%" PRIu64 " MiB, %" PRIu64 " MiB of it free",
+	    machine->huge_total_bytes >> 20, machine->huge_free_bytes >> 20);
+	if (enough)
+		return;
+	say(finding->cost, "packet buffers lie in small pages: some percent fewer packets a "
+	                   "second, and no NIC on igb_uio");
+	say(finding->remedy, "dpdk-hugepages.py -r 256M, or vm.nr_hugepages=128 in sysctl.conf");
+}
+
+static void examine_transparent(struct doctor *doctor, const struct bench_machine *machine)
+{
+	bool never = strcmp(machine->transparent, "never") == 0;
+	struct finding *finding = add(doctor, "transparent hugepages",
+	                              !machine->transparent[0] ? DOCTOR_UNKNOWN
+	                              : never                  ? DOCTOR_COSTS
+	                                                       : DOCTOR_GOOD);
+
+	say(finding->what, "%s", machine->transparent[0] ? machine->transparent : "not known");
+	if (!never)
+		return;
+	say(finding->cost, "packets on the way lie in small pages: more misses of the address "
+	                   "cache the more there are");
+	say(finding->remedy, "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
+}
+
+static void examine_isolation(struct doctor *doctor, const struct bench_machine *machine)
+{
+	bool isolated = bench_machine_list_has(machine->isolated, machine->core);
+	bool tickless = bench_machine_list_has(machine->nohz_full, machine->core);
+	struct finding *finding = add(doctor, "isolcpus", isolated ? DOCTOR_GOOD : DOCTOR_COSTS);
+
+	say(finding->what, "processor %u is %s (isolated: %s)", machine->core,
+	    isolated ? "isolated" : "not isolated",
+	    machine->isolated[0] ? machine->isolated : "none");
+	if (!isolated) {
+		say(finding->cost, "other processes take the worker's place: milliseconds late");
+		say(finding->remedy, "isolcpus=%u on the kernel's command line", machine->core);
+	}
+	finding = add(doctor, "nohz_full", tickless ? DOCTOR_GOOD : DOCTOR_COSTS);
+	say(finding->what, "processor %u %s", machine->core,
+	    tickless ? "has no timer tick while weir polls" : "has the timer tick");
+	if (tickless)
+		return;
+	say(finding->cost, "some microseconds, 100 to 1000 times a second");
+	say(finding->remedy, "nohz_full=%u rcu_nocbs=%u on the kernel's command line",
+	    machine->core, machine->core);
+}
+
+static void examine_processors(struct doctor *doctor, const struct bench_machine *machine)
+{
+	bool enough = machine->processors >= 2;
+	struct finding *finding = add(doctor, "processors", enough ? DOCTOR_GOOD : DOCTOR_COSTS);
+
+	say(finding->what, "%u: %s", machine->processors, machine->cpu);
+	if (enough)
+		return;
+	say(finding->cost, "the worker shares its processor with the system and with weir ctl");
+	say(finding->remedy, "a machine with two or more");
+}
+
+static void examine_governor(struct doctor *doctor, const struct bench_machine *machine)
+{
+	bool good = strcmp(machine->governor, "performance") == 0;
+	struct finding *finding = add(doctor, "frequency governor",
+	                              !machine->governor[0] ? DOCTOR_UNKNOWN
+	                              : good                ? DOCTOR_GOOD
+	                                                    : DOCTOR_COSTS);
+
+	say(finding->what, "%s",
+	    machine->governor[0] ? machine->governor
+	                         : "not known: the kernel does not drive it (guest, or BIOS)");
+	if (good || !machine->governor[0])
+		return;
+	say(finding->cost, "the core is slower than it could be, and changes its speed");
+	say(finding->remedy,
+	    "echo performance > /sys/devices/system/cpu/cpu%u/cpufreq/scaling_governor",
+	    machine->core);
+}
+
+static void examine_siblings(struct doctor *doctor, const struct bench_machine *machine)
+{
+	bool shared = strpbrk(machine->siblings, ",-") != NULL;
+	struct finding *finding = add(doctor, "SMT",
+	                              !machine->siblings[0] ? DOCTOR_UNKNOWN
+	                              : shared              ? DOCTOR_COSTS
+	                                                    : DOCTOR_GOOD);
+
+	say(finding->what, shared ? "processors %s are threads of one core" : "processor %s alone",
+	    machine->siblings[0] ? machine->siblings : "not known: is it");
+	if (!shared)
+		return;
+	say(finding->cost, "up to half of the packets a second, whenever the sibling works");
+	say(finding->remedy, "nosmt, or leave the others of %s idle", machine->siblings);
+}
+
+static void examine_interrupts(struct doctor *doctor, const struct bench_machine *machine)
+{
+	struct finding *finding = add(doctor, "interrupts",
+	                              machine->interrupts < 0    ? DOCTOR_UNKNOWN
+	                              : machine->interrupts == 0 ? DOCTOR_GOOD
+	                                                         : DOCTOR_COSTS);
+
+	if (machine->interrupts < 0) {
+		say(finding->what, "not known: no /proc/irq");
+		return;
+	}
+	say(finding->what, "%d go to processor %u", machine->interrupts, machine->core);
+	if (machine->interrupts == 0)
+		return;
+	say(finding->cost, "some microseconds each");
+	say(finding->remedy, "write another processor to /proc/irq/N/smp_affinity_list, or "
+	                     "irqaffinity= on the kernel's command line");
+}
+
+static void examine_throttling(struct doctor *doctor, const struct bench_machine *machine)
+{
+	bool all = machine->rt_runtime_us < 0 || machine->rt_runtime_us >= machine->rt_period_us;
+	struct finding *finding = add(doctor, "real-time share", all ? DOCTOR_GOOD : DOCTOR_COSTS);
+
+	if (all) {
+		say(finding->what, "real-time threads may have all of the processor");
+		return;
+	}
+	say(finding->what, "real-time threads have %" PRId64 " of %" PRId64 " ms",
+	    machine->rt_runtime_us / 1000, machine->rt_period_us / 1000);
+	say(finding->cost, "matters only with a real-time priority: then the rest of each period "
+	                   "may go to others, in one piece");
+	say(finding->remedy, "sysctl kernel.sched_rt_runtime_us=-1, and a core of its own");
+}
+
+static void examine_nics(struct doctor *doctor, const char *root,
+                         const struct bench_machine *machine, const struct scenario *scenario)
+{
+	struct finding *finding;
+
+	if (machine->nodes <= 1) {
+		finding = add(doctor, "NUMA", DOCTOR_GOOD);
+		say(finding->what, "one node");
+		return;
+	}
+	finding = add(doctor, "NUMA", DOCTOR_GOOD);
+	say(finding->what, "%u nodes, processor %u is on node %d", machine->nodes, machine->core,
+	    machine->node);
+	for (uint32_t i = 0; scenario && i < scenario->n_ports; i++) {
+		const char *device = scenario->ports[i].device;
+		char address[32];
+		int node;
+
+		if (!port_is_pci(device))
+			continue;
+		snprintf(address, sizeof(address), "%.*s", (int)strcspn(device, ","), device);
+		node = bench_machine_pci_node(root, address);
+		if (node < 0 || node == machine->node)
+			continue;
+		finding = add(doctor, "NUMA", DOCTOR_COSTS);
+		say(finding->what, "port %s (%s) is on node %d, processor %u on node %d",
+		    scenario->ports[i].name, address, node, machine->core, machine->node);
+		say(finding->cost, "each packet crosses between the nodes: some 100 ns and up to a "
+		                   "third of the packets a second");
+		say(finding->remedy, "--cores with a processor of node %d", node);
+	}
+}
+
+void doctor_examine(const char *root, const struct bench_machine *machine,
+                    const struct scenario *scenario, struct doctor *doctor)
+{
+	doctor->n = 0;
+	examine_processors(doctor, machine);
+	examine_tsc(doctor, machine);
+	examine_hypervisor(doctor, machine);
+	examine_hugepages(doctor, machine);
+	examine_transparent(doctor, machine);
+	examine_isolation(doctor, machine);
+	examine_governor(doctor, machine);
+	examine_siblings(doctor, machine);
+	examine_interrupts(doctor, machine);
+	examine_throttling(doctor, machine);
+	examine_nics(doctor, root, machine, scenario);
+}
+
+static const char *mark(enum doctor_state state)
+{
+	return state == DOCTOR_GOOD ? "good" : state == DOCTOR_COSTS ? "COSTS" : "-";
+}
+
+void doctor_print_findings(FILE *out, const struct doctor *doctor)
+{
+	for (uint32_t i = 0; i < doctor->n; i++) {
+		const struct finding *finding = &doctor->findings[i];
+
+		fprintf(out, "  %-5s  %-22s %s\n", mark(finding->state), finding->subject,
+		        finding->what);
+		if (finding->cost[0])
+			fprintf(out, "  %-5s  %-22s costs: %s\n", "", "", finding->cost);
+		if (finding->remedy[0])
+			fprintf(out, "  %-5s  %-22s remedy: %s\n", "", "", finding->remedy);
+	}
+}
+
+json_t *doctor_json(const struct doctor *doctor)
+{
+	static const char *const states[] = {"good", "costs", "unknown"};
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < doctor->n; i++) {
+		const struct finding *finding = &doctor->findings[i];
+
+		json_array_append_new(
+		        array, json_pack("{s:s,s:s,s:s,s:s,s:s}", "subject", finding->subject,
+		                         "state", states[finding->state], "what", finding->what,
+		                         "cost", finding->cost, "remedy", finding->remedy));
+	}
+	return array;
+}
+
+void doctor_print(FILE *out, const char *cores, const struct scenario *scenario)
+{
+	struct bench_machine machine;
+	struct problem problem;
+	struct cpu_list list;
+	struct doctor doctor;
+
+	if (cpu_list_parse(cores, &list, &problem) < 0) {
+		fprintf(out, "%s\n", problem.text);
+		return;
+	}
+	for (uint32_t i = 0; i < list.n; i++) {
+		bench_machine_read("", list.cpu[i], &machine);
+		doctor_examine("", &machine, scenario, &doctor);
+		if (list.n > 1)
+			fprintf(out, "%sprocessor %u\n", i ? "\n" : "", list.cpu[i]);
+		doctor_print_findings(out, &doctor);
+	}
+}

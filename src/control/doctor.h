@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tuning help: what of this machine costs packets a second or nanoseconds, and what would be done
+ * about it. `weir bench machine` prints it, and `weir check` may.
+ *
+ * Each finding says what is there, what it costs, and the remedy; one that is well says what is
+ * there. Nothing is changed.
+ *
+ * Thread: control; reads files and nothing else.
+ */
+#ifndef WEIR_DOCTOR_H
+#define WEIR_DOCTOR_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "bench_machine.h"
+#include "scenario.h"
+
+#define DOCTOR_FINDINGS_MAX 24
+#define DOCTOR_TEXT_BYTES   200
+
+enum doctor_state { DOCTOR_GOOD, DOCTOR_COSTS, DOCTOR_UNKNOWN };
+
+struct finding {
+	const char *subject; /* `hugepages` */
+	enum doctor_state state;
+	char what[DOCTOR_TEXT_BYTES];
+	char cost[DOCTOR_TEXT_BYTES];   /* "" when good */
+	char remedy[DOCTOR_TEXT_BYTES]; /* "" when good, or when there is none */
+};
+
+struct doctor {
+	uint32_t n;
+	struct finding findings[DOCTOR_FINDINGS_MAX];
+};
+
+/* What the facts mean. `root` as in bench_machine.h; `scenario`, for the NUMA nodes of its NICs, may
+ * be NULL. */
+void doctor_examine(const char *root, const struct bench_machine *machine,
+                    const struct scenario *scenario, struct doctor *doctor);
+void doctor_print_findings(FILE *out, const struct doctor *doctor);
+/* A new reference, an array; NULL: no memory. */
+json_t *doctor_json(const struct doctor *doctor);
+
+/* All of it for this machine: `cores` as on the command line, or NULL. Prints nothing but a line if
+ * the list of cores is wrong. */
+void doctor_print(FILE *out, const char *cores, const struct scenario *scenario);
+
+#endif

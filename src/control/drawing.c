@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "drawing.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "achieved.h"
+#include "bins.h"
+#include "delay.h"
+#include "rate.h"
+#include "replay_table.h"
+#include "scenario_file.h"
+
+#define BINS           80
+#define PARAGRAPH_SIZE 400
+
+double drawing_asked_delay(const struct cloud_conf *cloud)
+{
+	const struct conf *conf = cloud_conf_get(cloud, "delay");
+
+	return conf && conf->statement == &delay_statement
+	               ? (double)((const struct delay_conf *)conf)->delay_ns
+	               : (double)NAN;
+}
+
+/* Instants count from the first packet, so that they read as seconds of the run. */
+static void from_start(struct samples *samples, double start_ns)
+{
+	for (size_t i = 0; i < samples->n; i++)
+		samples->t[i] -= start_ns;
+}
+
+static struct axis time_axis(const struct drawing *drawing)
+{
+	return (struct axis){.label = "Time", .unit = CHART_NS, .max = drawing->duration_ns};
+}
+
+static void draw_delays(struct drawing *drawing, const struct cloud_conf *cloud,
+                        const struct track *track)
+{
+	double asked = drawing_asked_delay(cloud);
+	const struct series series[] = {
+	        {.kind = SERIES_POINTS,
+	         .name = "delivered",
+	         .x = track->delay.t,
+	         .y = track->delay.value,
+	         .n = track->delay.n,
+	         .color = 1},
+	        {.kind = SERIES_HLINES,
+	         .name = "asked for",
+	         .y = &asked,
+	         .n = isfinite(asked),
+	         .color = 4,
+	         .dashed = true},
+	        {.kind = SERIES_MARKS,
+	         .name = "lost as asked for",
+	         .color = 2,
+	         .x = track->lost[REASON_EMULATED].t,
+	         .n = track->lost[REASON_EMULATED].n},
+	        {.kind = SERIES_MARKS,
+	         .name = "dropped by the queue",
+	         .color = 3,
+	         .x = track->lost[REASON_CONGESTION].t,
+	         .n = track->lost[REASON_CONGESTION].n},
+	        {.kind = SERIES_MARKS,
+	         .name = "lost by weir itself",
+	         .color = 5,
+	         .x = track->lost[REASON_REAL].t,
+	         .n = track->lost[REASON_REAL].n},
+	};
+	/* Kinds of loss that did not happen need no place in the legend. */
+	struct series shown[5];
+	struct chart chart = {
+	        .x = time_axis(drawing),
+	        .y = {.label = "Delay", .unit = CHART_NS, .from_zero = true},
+	        .series = shown,
+	};
+	char caption[PARAGRAPH_SIZE], every[64];
+
+	for (size_t i = 0; i < 5; i++) {
+		if (i == 0 || series[i].n > 0)
+			shown[chart.n_series++] = series[i];
+	}
+	snprintf(every, sizeof(every), "one in %" PRIu64 " packets", track->delay.stride);
+	snprintf(caption, sizeof(caption),
+	         "Delay of %s through %s, at the instant of its arrival. Marks below: packets that "
+	         "were not delivered.",
+	         track->delay.stride > 1 ? every : "each packet", cloud->name);
+	page_figure(&drawing->page, &chart, caption);
+}
+
+static void draw_distribution(struct drawing *drawing, const struct cloud_conf *cloud,
+                              const struct track *track, const struct histogram *delay_ns)
+{
+	double edges[BINS + 1], shares[BINS] = {0}, asked = drawing_asked_delay(cloud);
+	double low = (double)delay_ns->min, high = (double)delay_ns->max;
+	const struct series series[] = {
+	        {.kind = SERIES_HISTOGRAM,
+	         .name = "delivered",
+	         .x = edges,
+	         .y = shares,
+	         .n = BINS,
+	         .color = 1},
+	        {.kind = SERIES_VLINES,
+	         .name = "asked for",
+	         .x = &asked,
+	         .n = 1,
+	         .color = 4,
+	         .dashed = true},
+	};
+	const struct chart chart = {
+	        .x = {.label = "Delay", .unit = CHART_NS},
+	        .y = {.label = "Share of packets", .unit = CHART_PERCENT},
+	        .series = series,
+	        .n_series = isfinite(asked) ? 2 : 1,
+	};
+	char caption[PARAGRAPH_SIZE];
+
+	/* A single value, and a line beside it, need some width to stand in. */
+	if (isfinite(asked)) {
+		low = fmin(low, asked);
+		high = fmax(high, asked);
+	}
+	if (high - low < 100) {
+		low = fmax(0, low - 50);
+		high = low + 100;
+	}
+	bins_divide(edges, BINS, AXIS_LINEAR, low, high);
+	bins_count(edges, shares, BINS, track->delay.value, track->delay.n);
+	for (size_t i = 0; i < BINS; i++)
+		shares[i] /= (double)track->delay.n;
+	snprintf(caption, sizeof(caption), "How the delays through %s are distributed.",
+	         cloud->name);
+	page_figure(&drawing->page, &chart, caption);
+}
+
+static void draw_queue(struct drawing *drawing, const struct cloud_conf *cloud,
+                       const struct track *track)
+{
+	const struct conf *conf = cloud_conf_get(cloud, "rate");
+	struct limit limit = {.unit = LIMIT_NONE};
+	double asked;
+	const struct series series[] = {
+	        {.kind = SERIES_STEP,
+	         .name = "queue",
+	         .x = track->queue.t,
+	         .y = track->queue.value,
+	         .n = track->queue.n,
+	         .color = 1},
+	        {.kind = SERIES_HLINES,
+	         .name = "limit",
+	         .y = &asked,
+	         .n = 1,
+	         .color = 4,
+	         .dashed = true},
+	};
+	struct chart chart = {
+	        .x = time_axis(drawing),
+	        .y = {.label = "Queue", .unit = CHART_BYTES, .from_zero = true},
+	        .series = series,
+	        .n_series = 1,
+	};
+	char caption[PARAGRAPH_SIZE], every[64];
+
+	if (!conf)
+		return;
+	if (conf->statement == &rate_statement)
+		limit = rate_queue((const struct rate_conf *)conf, cloud);
+	if (limit.unit == LIMIT_BYTES) {
+		asked = (double)limit.value;
+		chart.n_series = 2;
+	}
+	snprintf(every, sizeof(every), " (the greatest of %" PRIu64 ")", track->queue.stride);
+	snprintf(caption, sizeof(caption),
+	         "Bytes waiting in the queue of %s when a packet left it or was dropped%s.",
+	         cloud->name, track->queue.stride > 1 ? every : "");
+	page_figure(&drawing->page, &chart, caption);
+}
+
+static void draw_table(struct drawing *drawing, uint32_t cloud)
+{
+	struct achieved_row rows[ACHIEVED_ROWS_MAX];
+	const char *cells[3 * ACHIEVED_ROWS_MAX];
+	static const char *const head[] = {"", "asked for", "achieved"};
+	struct achieved_run run = replay_achieved_run(drawing->scenario, drawing->result, cloud);
+	struct page_rows table = {.head = head, .cells = cells, .n_columns = 3};
+
+	table.n_rows = achieved_rows(drawing->scenario->clouds[cloud],
+	                             &drawing->result->clouds[cloud], &run, rows);
+	for (size_t i = 0; i < table.n_rows; i++) {
+		cells[3 * i] = rows[i].what;
+		cells[3 * i + 1] = rows[i].asked;
+		cells[3 * i + 2] = rows[i].got;
+	}
+	page_table(&drawing->page, &table);
+}
+
+void drawing_cloud(struct drawing *drawing, uint32_t index, struct track *track)
+{
+	const struct cloud_conf *cloud = drawing->scenario->clouds[index];
+	char heading[PARAGRAPH_SIZE];
+
+	snprintf(heading, sizeof(heading), "Cloud %s, from %s to %s", cloud->name, cloud->from,
+	         cloud->to);
+	page_heading(&drawing->page, heading);
+	draw_table(drawing, index);
+	from_start(&track->delay, (double)drawing->result->first_ns);
+	from_start(&track->queue, (double)drawing->result->first_ns);
+	samples_sort(&track->queue);
+	for (int i = 0; i < TRACK_REASON_KINDS; i++)
+		from_start(&track->lost[i], (double)drawing->result->first_ns);
+	draw_delays(drawing, cloud, track);
+	if (track->delay.n > 0)
+		draw_distribution(drawing, cloud, track, &drawing->result->clouds[index].delay_ns);
+	draw_queue(drawing, cloud, track);
+}
+
+void drawing_scenario(struct drawing *drawing)
+{
+	char *text = scenario_text(drawing->scenario);
+
+	page_heading(&drawing->page, "The scenario");
+	if (text)
+		page_code(&drawing->page, text);
+	free(text);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The parts of a replay's picture, written into a page: a cloud with its table and charts, and the
+ * scenario. picture.h has the whole.
+ *
+ * Thread: one.
+ */
+#ifndef WEIR_DRAWING_H
+#define WEIR_DRAWING_H
+
+#include "page.h"
+#include "replay.h"
+#include "samples.h"
+#include "scenario.h"
+
+#define TRACK_REASON_KINDS 3 /* of enum reason_kind */
+
+/* What a cloud told. */
+struct track {
+	const char *name; /* the engine's, as last told: compared by address first */
+	simtime line_ns;  /* how long its line takes, or 0 if that is not one number */
+	struct samples delay, queue, lost[TRACK_REASON_KINDS];
+};
+
+/* Errors of writing stay in the page. */
+struct drawing {
+	struct page page;
+	const struct scenario *scenario;
+	const struct replay_result *result;
+	double duration_ns;
+};
+
+/* The table and the charts of a cloud of the scenario. Changes the track: instants count from the start
+ * of the replay, the queue's are sorted. */
+void drawing_cloud(struct drawing *drawing, uint32_t cloud, struct track *track);
+void drawing_scenario(struct drawing *drawing);
+
+/* The delay in ns that was asked for, or NAN if that is not one number. */
+double drawing_asked_delay(const struct cloud_conf *cloud);
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "explain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "language.h"
+#include "listing.h"
+#include "nearest.h"
+#include "probability.h"
+#include "statement_text.h"
+#include "statements.h"
+#include "value.h"
+
+#define SHOWN(text) language_error_shown(text), text
+
+const struct value_manner value_manners[] = {
+        {"TIME", "40ms 1.5us 2s", "ns, us, ms or s; whole nanoseconds"},
+        {"RATE", "10mbit 2.5gbit",
+         "bit, kbit, mbit or gbit a second, decimal; whole bits a second"},
+        {"SIZE", "15kB 64KiB", "B, kB, MB (decimal), KiB or MiB (binary); whole bytes"},
+        {"LIMIT", "90kB 100pkt 50ms", "a size, packets (pkt), or the time it takes to send"},
+        {"PROBABILITY", "0.1% 0.001 1e-9", "percent, or a plain fraction from 0 to 1"},
+        {"N", "1000", "a whole number without a unit"},
+        {"on|off", "on", "a switch"},
+        {"IPV4", "192.0.2.1", "an address"},
+        {"IPV6", "2001:db8::1", "an address"},
+        {"TEXT", "file.csv \"my file\"",
+         "between quotes if there are blanks; \\\" and \\\\ in quotes"},
+        {"N..N", "2..16", "whole numbers from one to another, or one alone"},
+        {"N,N...", "3,4,5", "whole numbers; after a comma there may be blanks"},
+        {"FILE", "lost.txt", "the name of a file, as a TEXT; it is read when the line is"},
+        {NULL, NULL, NULL},
+};
+
+static bool has_range(enum field_type type)
+{
+	return type <= FIELD_COUNT || type == FIELD_RANGE || type == FIELD_NUMBERS;
+}
+
+/* Whether the value is one number, so that an initial one can be said. */
+static bool is_number(enum field_type type)
+{
+	return type <= FIELD_COUNT && type != FIELD_LIMIT;
+}
+
+static void print_least_and_most(FILE *out, const struct field *field)
+{
+	char min[48], max[48];
+
+	value_print_number(field->type, field->min, min, sizeof(min));
+	value_print_number(field->type, field->max, max, sizeof(max));
+	if (field->max != 0)
+		fprintf(out, "; %s to %s", min, max);
+	else if (field->type == FIELD_PROBABILITY)
+		fputs("; 0% to 100%", out);
+	else if (field->min == 1 && field->type == FIELD_LIMIT)
+		fputs("; more than 0", out);
+	else if (field->min != 0)
+		fprintf(out, "; from %s on", min);
+}
+
+void explain_range(FILE *out, const struct field *field)
+{
+	char initial[48];
+
+	if (has_range(field->type))
+		print_least_and_most(out, field);
+	if (field->flags & FIELD_REQUIRED || field->type == FIELD_FLAG)
+		return;
+	if (field->type == FIELD_WORD)
+		fprintf(out, "; %s if not given", field->words[field->initial]);
+	else if (field->type == FIELD_SWITCH)
+		fprintf(out, "; %s if not given", field->initial ? "on" : "off");
+	else if (is_number(field->type) && field->initial >= field->min) {
+		value_print_number(field->type, field->initial, initial, sizeof(initial));
+		fprintf(out, "; %s if not given", initial);
+	}
+}
+
+/* ---- commands ---- */
+
+static void print_forms(FILE *out, uint32_t which)
+{
+	for (uint32_t f = 0; language_forms[f].usage; f++) {
+		if (which >> f & 1)
+			fprintf(out, "  %-30s %s\n", language_forms[f].usage,
+			        language_forms[f].help);
+	}
+}
+
+static void explain_all(FILE *out)
+{
+	print_forms(out, UINT32_MAX);
+	fputs("\n"
+	      "help cloud lists the statements, help cloud delay explains one, help units says "
+	      "how\n"
+	      "values are written. # begins a comment.\n",
+	      out);
+}
+
+static void explain_units(FILE *out)
+{
+	for (const struct value_manner *row = value_manners; row->kind; row++)
+		fprintf(out, "  %-12s %-18s %s\n", row->kind, row->written, row->help);
+}
+
+/* ---- statements ---- */
+
+static void print_field(FILE *out, const struct field *field)
+{
+	bool positional = field->flags & FIELD_POSITIONAL;
+	char *head = NULL;
+	size_t bytes = 0;
+	FILE *memory = open_memstream(&head, &bytes);
+
+	if (memory == NULL)
+		return;
+	if (!positional)
+		fputs(field->name, memory);
+	if (field->type != FIELD_FLAG) {
+		fputs(positional ? "" : " ", memory);
+		if (field->form != NULL)
+			fputs(field->form, memory);
+		else
+			value_print_kind(memory, field);
+	}
+	fclose(memory);
+	if (head != NULL && bytes > 24)
+		fprintf(out, "  %s\n  %-24s ", head, "");
+	else
+		fprintf(out, "  %-24s ", head == NULL ? "" : head);
+	free(head);
+	fputs(field->help, out);
+	explain_range(out, field);
+	fputc('\n', out);
+}
+
+static void explain_statement(FILE *out, const struct statement *statement)
+{
+	fputs("cloud NAME ", out);
+	statement_print_synopsis(out, statement);
+	fprintf(out, "\n  %s\n", statement->help);
+	if (statement->fields->name != NULL)
+		fputc('\n', out);
+	for (const struct field *field = statement->fields; field->name; field++)
+		print_field(out, field);
+	for (const struct statement_term *term = statement->terms; term && term->name; term++)
+		fprintf(out, "%s  %-32s %s\n", term == statement->terms ? "\n" : "", term->name,
+		        term->help);
+}
+
+static void explain_cloud(FILE *out)
+{
+	for (uint32_t f = 0; language_forms[f].usage; f++) {
+		if (strstr(language_forms[f].usage, "cloud ") != NULL)
+			print_forms(out, 1u << f);
+	}
+	fputs("\nStatements, in the order in which a packet meets them:\n", out);
+	for (const struct statement *const *row = statements; *row; row++) {
+		fputs("  ", out);
+		statement_print_synopsis(out, *row);
+		fprintf(out, "\n      %s\n", (*row)->help);
+	}
+}
+
+static int unknown(const struct word *word, bool statements_only, struct language_error *error)
+{
+	struct nearest nearest;
+	struct listing listing;
+
+	nearest_start(&nearest, word->text);
+	listing_start(&listing, "and");
+	for (uint32_t f = 0; !statements_only && language_forms[f].usage; f++) {
+		struct language_token token;
+
+		language_token(&language_forms[f], 0, &token);
+		nearest_try(&nearest, token.text);
+		listing_add(&listing, token.text);
+	}
+	for (const struct statement *const *row = statements; *row; row++) {
+		nearest_try(&nearest, (*row)->name);
+		listing_add(&listing, (*row)->name);
+	}
+	error->column = word->column;
+	if (nearest.best != NULL)
+		return language_error_set(error, ERROR_UNKNOWN_WORD,
+		                          "no help for `%.*s`; did you mean `%s`?",
+		                          SHOWN(word->text), nearest.best);
+	return language_error_set(error, ERROR_UNKNOWN_WORD,
+	                          "no help for `%.*s`; there is help for %s", SHOWN(word->text),
+	                          listing_end(&listing));
+}
+
+/* words[at] is the statement, words[at + 1] perhaps a variant. */
+static int explain_statements(FILE *out, const struct words *words, uint32_t at,
+                              struct language_error *error)
+{
+	const char *variant = at + 1 < words->n ? words->word[at + 1].text : NULL;
+	bool chosen = false, first = true;
+
+	if (!statement_is_name(words->word[at].text))
+		return unknown(&words->word[at], true, error);
+	/* A word that is no variant is a value or a field: explain the whole. */
+	if (variant != NULL)
+		chosen = statement_find(words->word[at].text, variant) != NULL;
+	for (const struct statement *const *row = statements; *row; row++) {
+		if (strcmp((*row)->name, words->word[at].text) != 0 ||
+		    (chosen && ((*row)->variant == NULL || strcmp((*row)->variant, variant) != 0)))
+			continue;
+		if (!first)
+			fputc('\n', out);
+		first = false;
+		explain_statement(out, *row);
+	}
+	return 0;
+}
+
+/* The forms that have the words from `at` on as their first tokens. */
+static uint32_t forms_beginning_with(const struct words *words, uint32_t at)
+{
+	uint32_t which = 0;
+
+	for (uint32_t f = 0; language_forms[f].usage; f++) {
+		bool same = true;
+
+		for (uint32_t i = at; same && i < words->n; i++) {
+			struct language_token token;
+
+			same = language_token(&language_forms[f], i - at, &token) &&
+			       (token.slot || strcmp(token.text, words->word[i].text) == 0);
+		}
+		which |= (uint32_t)same << f;
+	}
+	return which;
+}
+
+int explain(FILE *out, const struct words *words, uint32_t at, struct language_error *error)
+{
+	const struct word *word = &words->word[at];
+	uint32_t which;
+
+	if (at >= words->n) {
+		explain_all(out);
+		return 0;
+	}
+	if (strcmp(word->text, "units") == 0) {
+		explain_units(out);
+		return 0;
+	}
+	if (strcmp(word->text, "cloud") == 0) {
+		if (at + 1 < words->n)
+			return explain_statements(out, words, at + 1, error);
+		explain_cloud(out);
+		return 0;
+	}
+	if (statement_is_name(word->text))
+		return explain_statements(out, words, at, error);
+	which = forms_beginning_with(words, at);
+	if (which == 0)
+		return unknown(word, false, error);
+	print_forms(out, which);
+	return 0;
+}

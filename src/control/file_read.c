@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "file_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SHOWN(text) language_error_shown(text), text
+
+static int unreadable(const char *name, const char *why, struct language_error *error)
+{
+	return language_error_set(error, ERROR_BAD_FILE, "the file `%.*s` cannot be read: %s",
+	                          SHOWN(name), why);
+}
+
+/* What is there now: the file may have become shorter since its size was asked for. */
+static int fill(int fd, struct file *file, struct language_error *error)
+{
+	size_t done = 0;
+
+	while (done < file->bytes) {
+		ssize_t n = read(fd, file->text + done, file->bytes - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return unreadable(file->name, strerror(errno), error);
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	file->bytes = done;
+	file->text[done] = 0;
+	return 0;
+}
+
+static int read_open(int fd, const char *name, struct file **result, struct language_error *error)
+{
+	struct file *file;
+	struct stat stat;
+	int rc;
+
+	if (fstat(fd, &stat) != 0)
+		return unreadable(name, strerror(errno), error);
+	if (!S_ISREG(stat.st_mode))
+		return unreadable(name, "it is not an ordinary file", error);
+	if ((uint64_t)stat.st_size > FILE_BYTES_MAX)
+		return language_error_set(
+		        error, ERROR_BAD_FILE,
+		        "the file `%.*s` has %" PRIu64 " MiB; at most %" PRIu64 " MiB are read",
+		        SHOWN(name), (uint64_t)stat.st_size >> 20, FILE_BYTES_MAX >> 20);
+	file = file_make(name, (size_t)stat.st_size);
+	if (!file)
+		return language_error_set(error, ERROR_NO_MEMORY, "no memory for the file `%.*s`",
+		                          SHOWN(name));
+	rc = fill(fd, file, error);
+	if (rc != 0)
+		file_release(file);
+	else
+		*result = file;
+	return rc;
+}
+
+int file_read(const char *name, struct file **file, struct language_error *error)
+{
+	/* A pipe without a writer must not stop the control side. */
+	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;
+
+	if (fd < 0)
+		return unreadable(name, strerror(errno), error);
+	rc = read_open(fd, name, file, error);
+	close(fd);
+	return rc;
+}

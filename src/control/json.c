@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Counters of 64 bits; JSON readers take 63 for granted, and no count gets there. */
+static json_t *count(uint64_t value)
+{
+	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}
+
+/* Adds a member, whose ownership passes; on failure the whole object is given up. */
+static void add(json_t **object, const char *key, json_t *value)
+{
+	if (!*object) {
+		json_decref(value);
+	} else if (json_object_set_new(*object, key, value) < 0) {
+		json_decref(*object);
+		*object = NULL;
+	}
+}
+
+static void add_count(json_t **object, const char *key, uint64_t value)
+{
+	add(object, key, count(value));
+}
+
+json_t *json_histogram(const struct histogram *histogram)
+{
+	static const struct histogram none;
+	const struct histogram *h = histogram ? histogram : &none;
+	json_t *object = json_object();
+
+	add_count(&object, "min", h->min);
+	add_count(&object, "p50", histogram_percentile(h, 500000));
+	add_count(&object, "p99", histogram_percentile(h, 990000));
+	add_count(&object, "p99.9", histogram_percentile(h, 999000));
+	add_count(&object, "max", h->max);
+	return object;
+}
+
+json_t *json_drops(const struct counters *counters)
+{
+	json_t *object = json_object();
+
+	for (int reason = 0; reason < REASON_COUNT; reason++)
+		add_count(&object, reason_name((enum reason)reason), counters->drops[reason]);
+	return object;
+}
+
+static json_t *queue_object(const struct cloud_report *report)
+{
+	json_t *object = json_object();
+
+	add_count(&object, "packets", report->queue_packets);
+	add_count(&object, "bytes", report->queue_bytes);
+	add(&object, "average", json_real(report->queue_average_bytes));
+	return object;
+}
+
+json_t *json_cloud(const char *name, const struct cloud_report *report)
+{
+	const struct counters *c = &report->counters;
+	json_t *object = json_object();
+
+	add(&object, "cloud", json_string(name));
+	add_count(&object, "rx_packets", c->rx_packets);
+	add_count(&object, "rx_bytes", c->rx_bytes);
+	add_count(&object, "tx_packets", c->tx_packets);
+	add_count(&object, "tx_bytes", c->tx_bytes);
+	add_count(&object, "held_packets", report->held_packets);
+	add_count(&object, "duplicated", c->duplicated);
+	add_count(&object, "generated", c->generated);
+	add_count(&object, "reordered", c->reordered);
+	add_count(&object, "corrupted", c->corrupted);
+	add_count(&object, "ecn_marked", c->ecn_marked);
+	add_count(&object, "becn_sent", c->becn_sent);
+	add(&object, "drops", json_drops(c));
+	add(&object, "delay_ns", json_histogram(&report->delay_ns));
+	add(&object, "lateness_ns", json_histogram(NULL));
+	add(&object, "queue", queue_object(report));
+	add_count(&object, "rewritten", c->rewritten);
+	return object;
+}
+
+/* Names of files may be anything; JSON is UTF-8. */
+static json_t *any_text(const char *text)
+{
+	json_t *string = json_string(text);
+	char ascii[256];
+	size_t n = 0;
+
+	if (string)
+		return string;
+	for (; text[n] && n < sizeof(ascii) - 1; n++)
+		ascii[n] = (unsigned char)text[n] < 0x80 ? text[n] : '?';
+	ascii[n] = '\0';
+	return json_string(ascii);
+}
+
+/* The whole of a seed counts, so one that a JSON integer cannot hold is a string. */
+static json_t *seed_value(uint64_t seed)
+{
+	char text[24];
+
+	if (seed <= INT64_MAX)
+		return count(seed);
+	snprintf(text, sizeof(text), "%" PRIu64, seed);
+	return json_string(text);
+}
+
+json_t *json_replay_port(const char *name, const struct replay_port_report *report)
+{
+	json_t *object = json_object();
+
+	add(&object, "port", json_string(name));
+	add_count(&object, "rx_packets", report->rx_packets);
+	add_count(&object, "rx_bytes", report->rx_bytes);
+	add_count(&object, "tx_packets", report->tx_packets);
+	add_count(&object, "tx_bytes", report->tx_bytes);
+	add_count(&object, "no_cloud", report->no_cloud);
+	add_count(&object, "no_file", report->no_file);
+	add_count(&object, "clock_back", report->clock_back);
+	add_count(&object, "clock_back_max_ns", report->clock_back_max_ns);
+	add_count(&object, "truncated", report->truncated);
+	add(&object, "damage", any_text(report->damage));
+	return object;
+}
+
+json_t *json_replay(const struct scenario *scenario, const struct replay_result *result)
+{
+	json_t *object = json_object(), *clouds = json_array(), *ports = json_array();
+
+	for (uint32_t i = 0; i < result->n_clouds; i++) {
+		if (json_array_append_new(
+		            clouds, json_cloud(scenario->clouds[i]->name, &result->clouds[i])) < 0)
+			goto err_memory;
+	}
+	for (uint32_t i = 0; i < scenario->n_ports; i++) {
+		if (json_array_append_new(ports, json_replay_port(scenario->ports[i].name,
+		                                                  &result->ports[i])) < 0)
+			goto err_memory;
+	}
+	add(&object, "seed", seed_value(scenario->seed));
+	add_count(&object, "duration_ns", result->last_ns - result->first_ns);
+	add(&object, "clouds", clouds);
+	add(&object, "ports", ports);
+	return object;
+
+err_memory:
+	json_decref(object);
+	json_decref(clouds);
+	json_decref(ports);
+	return NULL;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What was counted, as JSON: the objects of a replay's report and of `show` on the control socket,
+ * which are the same. Keys come in the order of the contract (DESIGN.md), and every drop reason has
+ * its key, zero or not, so that a program can rely on them.
+ *
+ * Numbers are exact; what is not a whole number of its unit (an average) is a real.
+ *
+ * Ownership: the objects returned are new references, the caller's. NULL: no memory.
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_JSON_H
+#define WEIR_JSON_H
+
+#include <jansson.h>
+
+#include "engine.h"
+#include "replay.h"
+
+/* {"cloud":"down","rx_packets":0,...,"queue":{...}}. `lateness_ns` is all zero: virtual time is
+ * never late. A live caller sets it: json_object_set_new(o, "lateness_ns", json_histogram(h)). */
+json_t *json_cloud(const char *name, const struct cloud_report *report);
+/* {"min":0,"p50":0,"p99":0,"p99.9":0,"max":0}; NULL histogram: all zero. */
+json_t *json_histogram(const struct histogram *histogram);
+/* {"loss":0,"queue-full":0,...} */
+json_t *json_drops(const struct counters *counters);
+/* {"port":"a","rx_packets":0,...} of a replay */
+json_t *json_replay_port(const char *name, const struct replay_port_report *report);
+/* {"seed":…,"duration_ns":…,"clouds":[…],"ports":[…]}; a seed above 2^63 - 1 is a string. */
+json_t *json_replay(const struct scenario *scenario, const struct replay_result *result);
+
+#endif

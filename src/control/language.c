@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "language.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "listing.h"
+#include "nearest.h"
+#include "statement_text.h"
+#include "statements.h"
+#include "value.h"
+
+#define SHOWN(text) language_error_shown(text), text
+
+const struct language_form language_forms[] = {
+        {COMMAND_SEED, "seed N", "the seed of all random draws, 0 to 2^64-1"},
+        {COMMAND_PORT, "port NAME [device TEXT]",
+         "a port, and the DPDK device behind it; without one it is bound on the command line"},
+        {COMMAND_CLOUD, "cloud NAME from PORT to PORT",
+         "a cloud: one direction of an emulated network"},
+        {COMMAND_STATEMENT, "cloud CLOUD STATEMENT...",
+         "what the cloud does to its packets; takes the place of the statement's earlier one"},
+        {COMMAND_NO_CLOUD, "no cloud CLOUD", "removes a cloud"},
+        {COMMAND_NO_STATEMENT, "no cloud CLOUD STATEMENT [NUMBER]",
+         "removes a statement of a cloud; of a numbered one the number, or all"},
+        {COMMAND_SHOW_CLOUD, "show cloud [CLOUD]",
+         "counters, delays and queue of one cloud or of all"},
+        {COMMAND_SHOW_CONFIG, "show config", "the scenario in force, as a file that can be loaded"},
+        {COMMAND_SHOW_PORTS, "show ports", "links and counters of the ports"},
+        {COMMAND_SHOW_WORKERS, "show workers", "what the worker cores do"},
+        {COMMAND_CLEAR_COUNTERS, "clear counters", "sets all counters to zero"},
+        {COMMAND_HELP, "help [WORDS...]", "explains a command or a statement: help cloud delay"},
+        {COMMAND_NOTHING, NULL, NULL},
+};
+
+bool language_token(const struct language_form *form, uint32_t index, struct language_token *token)
+{
+	const char *at = form->usage;
+	bool optional = false;
+	size_t length;
+
+	for (;; index--) {
+		at += strspn(at, " ");
+		optional |= *at == '[';
+		at += *at == '[';
+		length = strcspn(at, " ]");
+		if (length == 0)
+			return false;
+		if (index == 0)
+			break;
+		at += length + (at[length] == ']');
+	}
+	token->first_optional = optional && at[-1] == '[';
+	token->rest = length > 3 && memcmp(at + length - 3, "...", 3) == 0;
+	length -= token->rest ? 3 : 0;
+	memcpy(token->text, at, length);
+	token->text[length] = 0;
+	token->slot = isupper((unsigned char)token->text[0]);
+	return true;
+}
+
+/* ---- which form is it? ---- */
+
+static bool accepts(const struct language_token *token, const struct word *word)
+{
+	if (!token->slot)
+		return !word->quoted && strcmp(token->text, word->text) == 0;
+	if (strcmp(token->text, "STATEMENT") == 0)
+		return !word->quoted && statement_is_name(word->text);
+	if (strcmp(token->text, "NUMBER") == 0)
+		return !word->quoted && strspn(word->text, "0123456789") == strlen(word->text);
+	return true;
+}
+
+uint32_t language_match(const struct words *words, uint32_t n, uint32_t *rest)
+{
+	struct language_token token;
+	uint32_t alive = 0, rest_at = UINT32_MAX;
+
+	for (uint32_t f = 0; language_forms[f].usage; f++)
+		alive |= 1u << f;
+	for (uint32_t i = 0; i < n && rest_at == UINT32_MAX; i++) {
+		for (uint32_t f = 0; language_forms[f].usage; f++) {
+			if (!(alive >> f & 1))
+				continue;
+			if (!language_token(&language_forms[f], i, &token) ||
+			    !accepts(&token, &words->word[i]))
+				alive &= ~(1u << f);
+			else if (token.rest)
+				rest_at = i;
+		}
+	}
+	if (rest != NULL)
+		*rest = rest_at;
+	return alive;
+}
+
+static const char *slot_words(const char *slot)
+{
+	static const char *const words[][2] = {
+	        {"NAME", "a new name"},
+	        {"PORT", "the name of a port"},
+	        {"CLOUD", "the name of a cloud"},
+	        {"N", "a number"},
+	        {"TEXT", "a text"},
+	        {"WORDS", "words"},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcmp(words[i][0], slot) == 0)
+			return words[i][1];
+	}
+	return slot;
+}
+
+/* What may stand at `index` in one of the forms: for the error when something else does. */
+static void expect(uint32_t alive, uint32_t index, struct nearest *nearest, struct listing *listing)
+{
+	struct language_token token;
+
+	for (uint32_t f = 0; language_forms[f].usage; f++) {
+		if (!(alive >> f & 1) || !language_token(&language_forms[f], index, &token))
+			continue;
+		if (!token.slot) {
+			nearest_try(nearest, token.text);
+			listing_add(listing, token.text);
+		} else if (strcmp(token.text, "STATEMENT") != 0 &&
+		           strcmp(token.text, "NUMBER") != 0) {
+			listing_add_plain(listing, slot_words(token.text));
+		}
+	}
+	for (uint32_t f = 0; language_forms[f].usage; f++) {
+		if (!(alive >> f & 1) || !language_token(&language_forms[f], index, &token) ||
+		    strcmp(token.text, "STATEMENT") != 0)
+			continue;
+		for (const struct statement *const *row = statements; *row; row++) {
+			nearest_try(nearest, (*row)->name);
+			listing_add(listing, (*row)->name);
+		}
+		return;
+	}
+}
+
+/* The first word that fits no form. */
+static int wrong_word(const struct words *words, uint32_t index, struct language_error *error)
+{
+	const struct word *word = &words->word[index];
+	struct nearest nearest;
+	struct listing listing;
+
+	nearest_start(&nearest, word->text);
+	listing_start(&listing, "or");
+	expect(language_match(words, index, NULL), index, &nearest, &listing);
+	error->column = word->column;
+	if (*listing_end(&listing) == 0)
+		return language_error_set(error, ERROR_EXTRA_WORD,
+		                          "`%.*s` is too much; the line ends before it",
+		                          SHOWN(word->text));
+	if (word->quoted)
+		return language_error_set(error, ERROR_UNKNOWN_WORD,
+		                          "a quoted word is no keyword; what may stand here is %s",
+		                          listing.text);
+	if (nearest.best != NULL)
+		return language_error_set(error, ERROR_UNKNOWN_WORD,
+		                          "unknown word `%.*s`; did you mean `%s`?",
+		                          SHOWN(word->text), nearest.best);
+	if (index == 0 && statement_is_name(word->text))
+		return language_error_set(error, ERROR_UNKNOWN_WORD,
+		                          "`%s` belongs to a cloud; write: cloud NAME %s ...",
+		                          word->text, word->text);
+	return language_error_set(error, ERROR_UNKNOWN_WORD,
+	                          "unknown word `%.*s`; what may stand here is %s",
+	                          SHOWN(word->text), listing.text);
+}
+
+/* Whether a form may end before its token `index`. */
+static bool may_end(const struct language_form *form, uint32_t index)
+{
+	struct language_token token;
+
+	return !language_token(form, index, &token) || token.first_optional;
+}
+
+static int find_form(const struct words *words, const struct language_form **form,
+                     struct language_error *error)
+{
+	struct nearest nearest;
+	struct listing listing;
+	uint32_t n = words->n, rest, alive = language_match(words, n, &rest);
+
+	if (alive == 0) {
+		while (language_match(words, n - 1, NULL) == 0)
+			n--;
+		return wrong_word(words, n - 1, error);
+	}
+	for (uint32_t f = 0; language_forms[f].usage; f++) {
+		*form = &language_forms[f];
+		if (alive >> f & 1 && (rest != UINT32_MAX || may_end(*form, n)))
+			return 0;
+	}
+	nearest_start(&nearest, "");
+	listing_start(&listing, "or");
+	expect(alive, n, &nearest, &listing);
+	error->column = words->end_column;
+	return language_error_set(error, ERROR_MISSING_WORD,
+	                          "the line ends too early; what must follow is %s",
+	                          listing_end(&listing));
+}
+
+/* ---- parsing ---- */
+
+static int check_name(const struct word *word, struct language_error *error)
+{
+	if (word_is_name(word->text))
+		return 0;
+	error->column = word->column;
+	return language_error_set(
+	        error, ERROR_BAD_NAME,
+	        "`%.*s` cannot be a name; a name is 1 to %d letters, digits, `-`, "
+	        "`_` and `.`",
+	        SHOWN(word->text), SCENARIO_NAME_BYTES - 1);
+}
+
+static int check_slot(struct command *command, const char *slot, const struct word *word,
+                      struct language_error *error)
+{
+	if (strcmp(slot, "NAME") == 0 || strcmp(slot, "PORT") == 0 || strcmp(slot, "CLOUD") == 0)
+		return check_name(word, error);
+	error->column = word->column;
+	if (strcmp(slot, "N") == 0)
+		return value_parse_count(word->text, 0, UINT64_MAX, "seed", &command->seed, error);
+	if (strcmp(slot, "NUMBER") == 0)
+		return value_parse_count(word->text, 1, UINT32_MAX, "number", &command->number,
+		                         error);
+	if (strcmp(slot, "TEXT") == 0 && word->text[0] == 0)
+		return language_error_set(
+		        error, ERROR_BAD_VALUE,
+		        "an empty device; write one like net_tap0 or 0000:03:00.0, "
+		        "or leave `device` out");
+	return 0;
+}
+
+static int check_slots(struct command *command, const struct language_form *form,
+                       struct language_error *error)
+{
+	struct language_token token;
+
+	for (uint32_t i = 0; i < command->words.n && language_token(form, i, &token); i++) {
+		if (token.rest)
+			return 0;
+		if (token.slot &&
+		    check_slot(command, token.text, &command->words.word[i], error) != 0)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+int language_parse(const char *line, struct command *command, struct language_error *error)
+{
+	const struct language_form *form;
+
+	command->kind = COMMAND_NOTHING;
+	command->seed = 0;
+	command->number = 0;
+	command->conf = NULL;
+	error->column = 0;
+	if (words_split(line, &command->words, error) != 0)
+		return -EINVAL;
+	if (command->words.n == 0)
+		return 0;
+	if (find_form(&command->words, &form, error) != 0 || check_slots(command, form, error) != 0)
+		return -EINVAL;
+	command->kind = form->kind;
+	if (command->kind != COMMAND_STATEMENT)
+		return 0;
+	return statement_parse(&command->words, 2, &command->conf, error);
+}
+
+void language_release(struct command *command)
+{
+	conf_free(command->conf);
+	command->conf = NULL;
+}
+
+bool language_is_edit(const struct command *command)
+{
+	return command->kind >= COMMAND_SEED && command->kind <= COMMAND_NO_STATEMENT;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The scenario language: one grammar for the scenario file, the control socket and the shell.
+ *
+ *   seed N
+ *   port NAME [device TEXT]
+ *   cloud NAME from PORT to PORT
+ *   cloud NAME STATEMENT [VARIANT] [N] FIELDS...
+ *   no cloud NAME
+ *   no cloud NAME STATEMENT [N]
+ *   show cloud [NAME] | show config | show ports | show workers
+ *   clear counters
+ *   help [WORDS]
+ *
+ * A line is first parsed, which needs nothing but the tables, and then either edits a scenario or
+ * is a query that the server executes. A server does:
+ *
+ *   language_parse(line, &command, &error)
+ *   language_is_edit(&command)?  copy = scenario_copy(current); language_edit(copy, ...);
+ *                                scenario_check(copy, ...); put it in force; free the old one
+ *   else                         switch (command.kind) ...
+ *   language_release(&command)
+ *
+ * The forms above are a table (language_forms) that also drives help and completion; the
+ * statements are the table of feedback/statements.h.
+ *
+ * Ownership: a command owns its conf until language_release.
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_LANGUAGE_H
+#define WEIR_LANGUAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "language_error.h"
+#include "scenario.h"
+#include "word.h"
+
+enum command_kind {
+	COMMAND_NOTHING, /* blank or a comment */
+	/* edits */
+	COMMAND_SEED,
+	COMMAND_PORT,
+	COMMAND_CLOUD,
+	COMMAND_STATEMENT,
+	COMMAND_NO_CLOUD,
+	COMMAND_NO_STATEMENT,
+	/* queries and control */
+	COMMAND_SHOW_CLOUD, /* words.word[2], if there, is the cloud */
+	COMMAND_SHOW_CONFIG,
+	COMMAND_SHOW_PORTS,
+	COMMAND_SHOW_WORKERS,
+	COMMAND_CLEAR_COUNTERS,
+	COMMAND_HELP, /* words.word[1...] */
+};
+
+/* One way of writing a command. `usage`: words in lower case stand for themselves, those in upper
+ * case for a value; what is in brackets may be left out, all of it or none; `...`: the rest of the
+ * line. */
+struct language_form {
+	enum command_kind kind;
+	const char *usage;
+	const char *help;
+};
+extern const struct language_form language_forms[]; /* ended by usage NULL */
+
+struct command {
+	enum command_kind kind;
+	uint64_t seed;      /* COMMAND_SEED */
+	uint64_t number;    /* COMMAND_NO_STATEMENT, of the one to remove; 0: all of that name */
+	struct conf *conf;  /* COMMAND_STATEMENT, owned */
+	struct words words; /* the whole line */
+};
+
+/* 0, or -EINVAL or -ENOMEM with error; then there is nothing to release. */
+int language_parse(const char *line, struct command *command, struct language_error *error);
+void language_release(struct command *command);
+
+bool language_is_edit(const struct command *command);
+/* Executes an edit. 0 (also for COMMAND_NOTHING), or -EINVAL or -ENOMEM with error, and then the
+ * scenario is as it was. The scenario as a whole is not checked: see scenario_check.h. */
+int language_edit(struct scenario *scenario, const struct command *command,
+                  struct language_error *error);
+/* Sets `error` to say that there is no such cloud, naming the nearest or those that there are, for
+ * a query that names one: `show cloud dwon`. Returns -EINVAL. */
+int language_unknown_cloud(const struct scenario *scenario, const struct word *name,
+                           struct language_error *error);
+
+/* ---- for help and completion ---- */
+
+struct language_token {
+	char text[16];       /* a word, or NAME, PORT, CLOUD, STATEMENT, N, TEXT, WORDS */
+	bool slot;           /* upper case: stands for a value */
+	bool first_optional; /* the line may end before it */
+	bool rest;           /* takes the rest of the line */
+};
+/* The token at `index` of a form; false past its end. */
+bool language_token(const struct language_form *form, uint32_t index, struct language_token *token);
+/* The forms that may begin with the first n words, as bits: bit i is language_forms[i]. `rest` (may
+ * be NULL): from which word on the last of their tokens takes the rest, UINT32_MAX if none does. */
+uint32_t language_match(const struct words *words, uint32_t n, uint32_t *rest);
+
+#endif

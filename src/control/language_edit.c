@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commands that edit a scenario. */
+#include <errno.h>
+#include <string.h>
+
+#include "language.h"
+#include "listing.h"
+#include "nearest.h"
+
+#define SHOWN(text) language_error_shown(text), text
+
+static int no_memory(struct language_error *error)
+{
+	return language_error_set(error, ERROR_NO_MEMORY, "no memory for the scenario");
+}
+
+static int name_taken(const struct scenario *scenario, const struct word *word, const char *what,
+                      int reason, struct language_error *error)
+{
+	bool port = scenario_find_port(scenario, word->text) >= 0;
+
+	if (reason == -ENOMEM)
+		return no_memory(error);
+	error->column = word->column;
+	if (reason == -EEXIST)
+		return language_error_set(
+		        error, ERROR_DUPLICATE_NAME,
+		        "there is a %s `%s` already; choose another name for this %s",
+		        port ? "port" : "cloud", word->text, what);
+	return language_error_set(
+	        error, ERROR_FULL, "no room for another %s; there may be %d", what,
+	        strcmp(what, "port") == 0 ? SCENARIO_PORTS_MAX : SCENARIO_CLOUDS_MAX);
+}
+
+static int check_port(const struct scenario *scenario, const struct word *word,
+                      struct language_error *error)
+{
+	struct nearest nearest;
+	struct listing listing;
+
+	if (scenario_find_port(scenario, word->text) >= 0)
+		return 0;
+	error->column = word->column;
+	if (scenario->n_ports == 0)
+		return language_error_set(
+		        error, ERROR_UNKNOWN_PORT,
+		        "there is no port `%s`, nor any other; first write: port %s", word->text,
+		        word->text);
+	nearest_start(&nearest, word->text);
+	listing_start(&listing, "and");
+	for (uint32_t i = 0; i < scenario->n_ports; i++) {
+		if (scenario->n_ports > 1)
+			nearest_try(&nearest, scenario->ports[i].name);
+		listing_add(&listing, scenario->ports[i].name);
+	}
+	return language_error_set(error, ERROR_UNKNOWN_PORT, "there is no port `%s`; %s %s%s%s%s",
+	                          word->text,
+	                          scenario->n_ports == 1 ? "the only one is" : "there are",
+	                          listing_end(&listing), nearest.best ? "; did you mean `" : "",
+	                          nearest.best ? nearest.best : "", nearest.best ? "`?" : "");
+}
+
+int language_unknown_cloud(const struct scenario *scenario, const struct word *name,
+                           struct language_error *error)
+{
+	struct nearest nearest;
+	struct listing listing;
+
+	error->column = name->column;
+	if (scenario->n_clouds == 0)
+		return language_error_set(error, ERROR_UNKNOWN_CLOUD,
+		                          "there is no cloud `%.*s`, nor any other; first write: "
+		                          "cloud NAME from PORT to PORT",
+		                          SHOWN(name->text));
+	nearest_start(&nearest, name->text);
+	listing_start(&listing, "and");
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		if (scenario->n_clouds > 1)
+			nearest_try(&nearest, scenario->clouds[i]->name);
+		listing_add(&listing, scenario->clouds[i]->name);
+	}
+	return language_error_set(error, ERROR_UNKNOWN_CLOUD,
+	                          "there is no cloud `%.*s`; %s %s%s%s%s", SHOWN(name->text),
+	                          scenario->n_clouds == 1 ? "the only one is" : "there are",
+	                          listing_end(&listing), nearest.best ? "; did you mean `" : "",
+	                          nearest.best ? nearest.best : "", nearest.best ? "`?" : "");
+}
+
+/* Index, or -1 with error. Lines about the cloud that was made last are the most common. */
+static int find_cloud(const struct scenario *scenario, const struct word *name,
+                      struct language_error *error)
+{
+	int cloud = (int)scenario->n_clouds - 1;
+
+	if (cloud < 0 || strcmp(scenario->clouds[cloud]->name, name->text) != 0)
+		cloud = scenario_find_cloud(scenario, name->text);
+	if (cloud < 0)
+		language_unknown_cloud(scenario, name, error);
+	return cloud;
+}
+
+static int edit_port(struct scenario *scenario, const struct word *word, uint32_t n,
+                     struct language_error *error)
+{
+	int result = scenario_add_port(scenario, word[1].text, n > 2 ? word[3].text : NULL);
+
+	return result == 0 ? 0 : name_taken(scenario, &word[1], "port", result, error);
+}
+
+static int edit_cloud(struct scenario *scenario, const struct word *word,
+                      struct language_error *error)
+{
+	int result;
+
+	if (check_port(scenario, &word[3], error) != 0 ||
+	    check_port(scenario, &word[5], error) != 0)
+		return -EINVAL;
+	result = scenario_add_cloud(scenario, word[1].text, word[3].text, word[5].text);
+	return result == 0 ? 0 : name_taken(scenario, &word[1], "cloud", result, error);
+}
+
+static int edit_statement(struct scenario *scenario, const struct command *command,
+                          struct language_error *error)
+{
+	const struct word *word = command->words.word;
+	int cloud = find_cloud(scenario, &word[1], error);
+	struct conf *conf;
+
+	if (cloud < 0)
+		return -EINVAL;
+	conf = conf_copy(command->conf);
+	if (conf == NULL)
+		return no_memory(error);
+	if (cloud_conf_put(scenario->clouds[cloud], conf) == 0)
+		return 0;
+	conf_free(conf);
+	error->column = word[2].column;
+	return language_error_set(error, ERROR_FULL,
+	                          "cloud `%s` has %d statements already, which is the most",
+	                          word[1].text, CLOUD_CONFS_MAX);
+}
+
+/* A number that the cloud's statement does not have. */
+static int no_number(const struct cloud_conf *cloud, const struct word *word,
+                     struct language_error *error)
+{
+	const struct conf *conf = cloud_conf_get(cloud, word[3].text);
+	struct listing listing;
+	char number[16];
+
+	error->column = word[4].column;
+	if (conf->number == 0)
+		return language_error_set(error, ERROR_EXTRA_WORD,
+		                          "`%s` is too much; `%s` is not numbered", word[4].text,
+		                          word[3].text);
+	listing_start(&listing, "and");
+	for (; conf != NULL; conf = cloud_conf_next(cloud, conf)) {
+		snprintf(number, sizeof(number), "%u", conf->number);
+		listing_add(&listing, number);
+	}
+	return language_error_set(error, ERROR_UNKNOWN_WORD, "cloud `%s` has no `%s %s`; it has %s",
+	                          word[2].text, word[3].text, word[4].text, listing_end(&listing));
+}
+
+static int edit_no_statement(struct scenario *scenario, const struct word *word, uint64_t number,
+                             struct language_error *error)
+{
+	int cloud = find_cloud(scenario, &word[2], error);
+	struct cloud_conf *conf;
+	struct listing listing;
+
+	if (cloud < 0)
+		return -EINVAL;
+	conf = scenario->clouds[cloud];
+	if (number != 0 && cloud_conf_get(conf, word[3].text) != NULL)
+		return cloud_conf_remove_number(conf, word[3].text, (uint32_t)number) == 0
+		               ? 0
+		               : no_number(conf, word, error);
+	if (cloud_conf_remove(conf, word[3].text) == 0)
+		return 0;
+	listing_start(&listing, "and");
+	for (uint32_t i = 0; i < conf->n_confs; i++) {
+		if (conf->confs[i]->number <= 1 || i == 0 ||
+		    conf->confs[i]->statement != conf->confs[i - 1]->statement)
+			listing_add(&listing, conf->confs[i]->statement->name);
+	}
+	error->column = word[3].column;
+	if (conf->n_confs == 0)
+		return language_error_set(error, ERROR_UNKNOWN_WORD,
+		                          "cloud `%s` has no `%s`, nor any other statement",
+		                          word[2].text, word[3].text);
+	return language_error_set(error, ERROR_UNKNOWN_WORD, "cloud `%s` has no `%s`; it has %s",
+	                          word[2].text, word[3].text, listing_end(&listing));
+}
+
+int language_edit(struct scenario *scenario, const struct command *command,
+                  struct language_error *error)
+{
+	const struct word *word = command->words.word;
+	int cloud;
+
+	error->column = 0;
+	switch (command->kind) {
+	case COMMAND_NOTHING:
+		return 0;
+	case COMMAND_SEED:
+		scenario->seed = command->seed;
+		scenario->seed_given = true;
+		return 0;
+	case COMMAND_PORT:
+		return edit_port(scenario, word, command->words.n, error);
+	case COMMAND_CLOUD:
+		return edit_cloud(scenario, word, error);
+	case COMMAND_STATEMENT:
+		return edit_statement(scenario, command, error);
+	case COMMAND_NO_CLOUD:
+		cloud = find_cloud(scenario, &word[2], error);
+		if (cloud < 0)
+			return -EINVAL;
+		scenario_remove_cloud(scenario, (uint32_t)cloud);
+		return 0;
+	case COMMAND_NO_STATEMENT:
+		return edit_no_statement(scenario, word, command->number, error);
+	default:
+		break;
+	}
+	error->column = word[0].column;
+	return language_error_set(
+	        error, ERROR_NOT_HERE,
+	        "`%s` asks or commands a running weir; here stand only lines that "
+	        "describe a scenario",
+	        word[0].text);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is wrong with a line of the scenario language: a name for programs, a column, and a sentence
+ * for a person that says what is wrong and what would be right.
+ *
+ * A file shows it as `file:line:column: text`; in the JSON of the socket the name is the `code`.
+ * The text is valid UTF-8 and one line, whatever the input was.
+ *
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_LANGUAGE_ERROR_H
+#define WEIR_LANGUAGE_ERROR_H
+
+#include <stdint.h>
+
+struct language_error {
+	const char *name; /* one of those below, static */
+	uint32_t column;  /* in characters, from 1: the offending word, or the end of the line; 0:
+	                     none */
+	char text[600];
+};
+
+#define ERROR_BAD_CHARACTER  "bad-character"  /* a control character, or not UTF-8 */
+#define ERROR_BAD_FILE       "bad-file"       /* one that cannot be read */
+#define ERROR_BAD_NAME       "bad-name"       /* not a name of a port or a cloud */
+#define ERROR_BAD_QUOTE      "bad-quote"      /* a quote that is not closed, or not at the start */
+#define ERROR_BAD_VALUE      "bad-value"      /* not of the type */
+#define ERROR_CONFLICT       "conflict"       /* things that cannot be together */
+#define ERROR_DUPLICATE_NAME "duplicate-name" /* of a port or a cloud */
+#define ERROR_DUPLICATE_WORD "duplicate-word" /* a field given twice */
+#define ERROR_EXTRA_WORD     "extra-word"     /* where the line should end */
+#define ERROR_FULL           "full"         /* more ports, clouds or statements than there may be */
+#define ERROR_MISSING_UNIT   "missing-unit" /* a bare number */
+#define ERROR_MISSING_WORD   "missing-word" /* the line ends too early */
+#define ERROR_NOT_HERE       "not-here"     /* a query in a file */
+#define ERROR_NO_MEMORY      "no-memory"
+#define ERROR_OUT_OF_RANGE   "out-of-range"
+#define ERROR_TOO_FINE       "too-fine" /* a fraction of the base unit */
+#define ERROR_TOO_LONG       "too-long" /* a line or a word */
+#define ERROR_UNKNOWN_CLOUD  "unknown-cloud"
+#define ERROR_UNKNOWN_PORT   "unknown-port"
+#define ERROR_UNKNOWN_UNIT   "unknown-unit"
+#define ERROR_UNKNOWN_WORD   "unknown-word"
+
+/* Sets name and text, leaves the column as it is. Returns -EINVAL, or -ENOMEM for
+ * ERROR_NO_MEMORY, so that a function can end with `return language_error_set(...)`. A text that
+ * is too long is cut between two characters. */
+int language_error_set(struct language_error *error, const char *name, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+
+/* How many bytes of a word to show: all of it, or, if it is long, what fits 60 bytes, cut between
+ * two characters; for "%.*s". */
+int language_error_shown(const char *word);
+
+#endif

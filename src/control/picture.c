@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "picture.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "draft.h"
+#include "drawing.h"
+
+#define SUBTITLE_SIZE 200
+
+struct picture {
+	struct witness witness;
+	const struct scenario *scenario;
+	struct draft *draft;
+	uint32_t n_tracks;
+	struct track tracks[PICTURE_CLOUDS_MAX]; /* as the clouds of the scenario */
+};
+
+static struct track *find_track(struct picture *picture, const char *cloud)
+{
+	for (uint32_t i = 0; i < picture->n_tracks; i++) {
+		if (picture->tracks[i].name == cloud)
+			return &picture->tracks[i];
+	}
+	for (uint32_t i = 0; i < picture->n_tracks; i++) {
+		if (strcmp(picture->scenario->clouds[i]->name, cloud) == 0) {
+			picture->tracks[i].name = cloud;
+			return &picture->tracks[i];
+		}
+	}
+	return NULL;
+}
+
+/* A fate is told when it is decided: for a delivery when the packet goes from the link to the line,
+ * which is its due time less what the line takes. With jitter that is right in the mean. */
+static simtime decided_ns(const struct track *track, const struct fate *fate)
+{
+	if (fate->kind == FATE_DROPPED || fate->t_out_ns < track->line_ns)
+		return fate->t_in_ns;
+	return simtime_max(fate->t_in_ns, fate->t_out_ns - track->line_ns);
+}
+
+static void tell(struct witness *witness, const struct fate *fate)
+{
+	struct track *track = find_track((struct picture *)witness, fate->cloud);
+	double t = (double)fate->t_in_ns;
+
+	if (!track)
+		return;
+	if (fate->kind == FATE_DELIVERED)
+		samples_add(&track->delay, t, (double)(fate->t_out_ns - fate->t_in_ns));
+	else
+		samples_add(&track->lost[reason_kind(fate->reason)], t, 0);
+	samples_add(&track->queue, (double)decided_ns(track, fate), (double)fate->queue_bytes);
+}
+
+int picture_open(const char *path, const struct scenario *scenario, struct picture **picture,
+                 struct problem *problem)
+{
+	struct picture *p = calloc(1, sizeof(*p));
+	int error;
+
+	if (!p) {
+		problem_set(problem, -1, "%s: no memory to draw it", path);
+		return -ENOMEM;
+	}
+	p->witness.tell = tell;
+	p->scenario = scenario;
+	p->n_tracks =
+	        scenario->n_clouds < PICTURE_CLOUDS_MAX ? scenario->n_clouds : PICTURE_CLOUDS_MAX;
+	for (uint32_t i = 0; i < p->n_tracks; i++) {
+		double line_ns = drawing_asked_delay(scenario->clouds[i]);
+
+		p->tracks[i].line_ns = isfinite(line_ns) ? (simtime)line_ns : 0;
+		p->tracks[i].queue.greatest = true;
+	}
+	error = draft_open(path, &p->draft, problem);
+	if (error)
+		free(p);
+	else
+		*picture = p;
+	return error;
+}
+
+struct witness *picture_witness(struct picture *picture)
+{
+	return &picture->witness;
+}
+
+static bool tracks_failed(const struct picture *picture)
+{
+	for (uint32_t i = 0; i < picture->n_tracks; i++) {
+		const struct track *track = &picture->tracks[i];
+
+		if (track->delay.failed || track->queue.failed)
+			return true;
+		for (int j = 0; j < TRACK_REASON_KINDS; j++) {
+			if (track->lost[j].failed)
+				return true;
+		}
+	}
+	return false;
+}
+
+int picture_finish(struct picture *picture, const struct replay_result *result,
+                   struct problem *problem)
+{
+	struct drawing drawing = {
+	        .scenario = picture->scenario,
+	        .result = result,
+	        .duration_ns = fmax(1, (double)(result->last_ns - result->first_ns)),
+	};
+	char subtitle[SUBTITLE_SIZE];
+
+	if (tracks_failed(picture)) {
+		problem_set(problem, -1, "%s: no memory for what it shows",
+		            draft_path(picture->draft));
+		return -ENOMEM;
+	}
+	snprintf(subtitle, sizeof(subtitle), "weir replay, seed %" PRIu64 "%s",
+	         picture->scenario->seed,
+	         result->n_clouds > picture->n_tracks ? "; the first clouds of many" : "");
+	page_open(&drawing.page, draft_stream(picture->draft), "What the packets met", subtitle);
+	for (uint32_t i = 0; i < picture->n_tracks; i++)
+		drawing_cloud(&drawing, i, &picture->tracks[i]);
+	drawing_scenario(&drawing);
+	if (page_close(&drawing.page) < 0 && !draft_error(picture->draft, problem)) {
+		problem_set(problem, -1, "%s: could not be drawn: %s", draft_path(picture->draft),
+		            strerror(-drawing.page.error));
+		return -EIO;
+	}
+	return draft_finish(picture->draft, problem);
+}
+
+static void picture_free(struct picture *picture)
+{
+	for (uint32_t i = 0; i < picture->n_tracks; i++) {
+		samples_free(&picture->tracks[i].delay);
+		samples_free(&picture->tracks[i].queue);
+		for (int j = 0; j < TRACK_REASON_KINDS; j++)
+			samples_free(&picture->tracks[i].lost[j]);
+	}
+	free(picture);
+}
+
+int picture_publish(struct picture *picture, struct problem *problem)
+{
+	int error = draft_publish(picture->draft, problem);
+
+	picture_free(picture);
+	return error;
+}
+
+void picture_discard(struct picture *picture)
+{
+	if (!picture)
+		return;
+	draft_discard(picture->draft);
+	picture_free(picture);
+}

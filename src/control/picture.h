@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A replay as a picture to look at: one HTML file that needs nothing else. For each cloud, what was
+ * asked for and achieved; the delay of each packet over time, with the losses; how the delays are
+ * distributed; the queue over time.
+ *
+ * Memory is bounded whatever the number of packets: of more than SAMPLES_MAX decisions (samples.h)
+ * every second, fourth, ... delay is drawn, and of the queue the greatest of as many; the page says
+ * so. Of more than PICTURE_CLOUDS_MAX clouds the first are drawn.
+ *
+ * Ownership: picture_publish and picture_discard free it. The scenario must outlive it.
+ * Thread: that of the engine.
+ */
+#ifndef WEIR_PICTURE_H
+#define WEIR_PICTURE_H
+
+#include "replay.h"
+#include "scenario.h"
+#include "witness.h"
+
+#define PICTURE_CLOUDS_MAX 8
+
+struct picture;
+
+/* 0; -EINVAL with problem when the file cannot be made; -ENOMEM. */
+int picture_open(const char *path, const struct scenario *scenario, struct picture **picture,
+                 struct problem *problem);
+struct witness *picture_witness(struct picture *picture);
+/* Draws it, from the fates told and the result. 0, or -EIO or -ENOMEM with problem. */
+int picture_finish(struct picture *picture, const struct replay_result *result,
+                   struct problem *problem);
+int picture_publish(struct picture *picture, struct problem *problem);
+void picture_discard(struct picture *picture); /* NULL is allowed */
+
+#endif

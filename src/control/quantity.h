@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whole numbers of a base unit, written as a decimal number with a unit: 1.5us is 1500 ns.
+ *
+ * Exact: a text is refused that is not a whole number of the base unit, or that does not fit 64
+ * bits.
+ *
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_QUANTITY_H
+#define WEIR_QUANTITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The number at the beginning of a text: digits, perhaps a point and digits. */
+struct decimal {
+	uint64_t whole;
+	unsigned __int128 fraction; /* fraction / 10^places */
+	uint32_t places; /* 0 to 20; more digits than that set `long_fraction`; no trailing zeros */
+	bool huge;       /* the whole part does not fit 64 bits */
+	bool long_fraction;
+	const char *rest; /* what follows */
+};
+
+/* False if the text does not begin with a number. */
+bool decimal_scan(const char *text, struct decimal *decimal);
+
+struct unit {
+	const char *name;
+	uint64_t factor; /* in base units; it divides 10^20 */
+};
+extern const struct unit units_time[];  /* ns; from small to large, ended by NULL */
+extern const struct unit units_rate[];  /* bit/s */
+extern const struct unit units_bytes[]; /* B */
+extern const struct unit units_packets[];
+
+/* The unit called `name`, or NULL. */
+const struct unit *unit_find(const struct unit *units, const char *name);
+
+enum quantity_result { QUANTITY_OK, QUANTITY_HUGE, QUANTITY_TOO_FINE };
+enum quantity_result quantity_value(const struct decimal *decimal, const struct unit *unit,
+                                    uint64_t *value);
+
+/* Room that is always enough: 20 digits, a point, 20 digits, the unit, the end. */
+#define QUANTITY_TEXT_BYTES 48
+/* The shortest text that gives the value and does not begin with `0.`; of equals the one without a
+ * fraction, then the one in the larger unit. */
+void quantity_print(uint64_t value, const struct unit *units, char text[QUANTITY_TEXT_BYTES]);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `weir replay`: from the command line to the files and the table. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "decision_log.h"
+#include "draft.h"
+#include "eal.h"
+#include "json.h"
+#include "picture.h"
+#include "replay.h"
+#include "replay_options.h"
+#include "replay_table.h"
+#include "scenario_file.h"
+
+#define EAL_MIB 48u
+#define BAR     40
+
+static volatile sig_atomic_t stopped;
+
+/* Everything of one run of the command. */
+struct session {
+	struct replay_arguments arguments;
+	struct scenario *scenario;
+	struct draft *report;
+	struct decision_log *log;
+	struct picture *picture;
+	/* Serves both when there are both. */
+	struct witness tee;
+	bool bar;
+};
+
+static void stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
+/* A stop removes what was begun; a reader that went away and a limit of file size are errors of
+ * writing, not a death. */
+static void catch_signals(void)
+{
+	static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = stop};
+
+	for (size_t i = 0; i < sizeof(stopping) / sizeof(stopping[0]); i++)
+		sigaction(stopping[i], &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+static void tell_both(struct witness *witness, const struct fate *fate)
+{
+	struct session *session =
+	        (struct session *)((char *)witness - offsetof(struct session, tee));
+	struct witness *log = decision_log_witness(session->log);
+	struct witness *picture = picture_witness(session->picture);
+
+	log->tell(log, fate);
+	picture->tell(picture, fate);
+}
+
+static struct witness *choose_witness(struct session *session)
+{
+	session->tee.tell = tell_both;
+	if (session->log && session->picture)
+		return &session->tee;
+	if (session->log)
+		return decision_log_witness(session->log);
+	return session->picture ? picture_witness(session->picture) : NULL;
+}
+
+static void show_progress(void *argument, uint64_t done_bytes, uint64_t all_bytes)
+{
+	struct session *session = argument;
+	double share = all_bytes ? (double)done_bytes / (double)all_bytes : 0;
+	int full;
+
+	if (!session->bar)
+		return;
+	if (share > 1)
+		share = 1;
+	full = (int)(share * BAR);
+	if (all_bytes == 0)
+		fprintf(stderr, "\r%" PRIu64 " MB read ", done_bytes / 1000000);
+	else
+		fprintf(stderr, "\r[%.*s%*s] %3d%%  %" PRIu64 " of %" PRIu64 " MB ", full,
+		        "########################################", BAR - full, "",
+		        (int)(share * 100), done_bytes / 1000000, all_bytes / 1000000);
+	fflush(stderr);
+}
+
+static void hide_progress(const struct session *session)
+{
+	if (session->bar)
+		fprintf(stderr, "\r%*s\r", BAR + 40, "");
+}
+
+static int write_report(struct session *session, const struct replay_result *result,
+                        struct problem *problem)
+{
+	json_t *object = json_replay(session->scenario, result);
+	FILE *stream = draft_stream(session->report);
+	int error = 0;
+
+	if (!object) {
+		problem_set(problem, -1, "%s: no memory for the report",
+		            draft_path(session->report));
+		return -ENOMEM;
+	}
+	if (json_dumpf(object, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) < 0 ||
+	    fputc('\n', stream) == EOF)
+		error = draft_error(session->report, problem);
+	json_decref(object);
+	return error ? error : draft_finish(session->report, problem);
+}
+
+/* The captures are complete: now the other files, so that all appear or none. */
+static int complete(void *argument, const struct replay_result *result, struct problem *problem)
+{
+	struct session *session = argument;
+	int error = 0;
+
+	if (session->report)
+		error = write_report(session, result, problem);
+	if (!error && session->log)
+		error = decision_log_finish(session->log, problem);
+	if (!error && session->picture)
+		error = picture_finish(session->picture, result, problem);
+	return error;
+}
+
+static int open_files(struct session *session, struct problem *problem)
+{
+	const struct replay_arguments *a = &session->arguments;
+	int error = 0;
+
+	if (a->report)
+		error = draft_open(a->report, &session->report, problem);
+	if (!error && a->log)
+		error = decision_log_open(a->log, session->scenario, &session->log, problem);
+	if (!error && a->picture)
+		error = picture_open(a->picture, session->scenario, &session->picture, problem);
+	return error;
+}
+
+static int publish_files(struct session *session, struct problem *problem)
+{
+	int error = 0;
+
+	if (session->report)
+		error = draft_publish(session->report, problem);
+	session->report = NULL;
+	if (!error && session->log) {
+		error = decision_log_publish(session->log, problem);
+		session->log = NULL;
+	}
+	if (!error && session->picture) {
+		error = picture_publish(session->picture, problem);
+		session->picture = NULL;
+	}
+	return error;
+}
+
+static void close_files(struct session *session)
+{
+	draft_discard(session->report);
+	decision_log_discard(session->log);
+	picture_discard(session->picture);
+}
+
+/* A seed that nobody gave is short, because somebody may have to type it again. */
+static void choose_seed(const struct replay_arguments *arguments, struct scenario *scenario)
+{
+	uint32_t drawn = 1;
+
+	if (arguments->seed_given) {
+		scenario->seed = arguments->seed;
+	} else if (!scenario->seed_given) {
+		if (getrandom(&drawn, sizeof(drawn), 0) != sizeof(drawn))
+			drawn = (uint32_t)getpid();
+		scenario->seed = drawn;
+	}
+	scenario->seed_given = true;
+}
+
+static int run(struct session *session, struct problem *problem)
+{
+	const struct replay_arguments *a = &session->arguments;
+	struct replay_result result = {.last_ns = 0};
+	struct replay_options options = {
+	        .in = a->in,
+	        .out = a->out,
+	        .n_in = a->n_in,
+	        .n_out = a->n_out,
+	        .split = a->split,
+	        .burst = a->burst,
+	        .memory_bytes = a->memory_bytes,
+	        .stop = &stopped,
+	        .progress = show_progress,
+	        .complete = complete,
+	        .argument = session,
+	};
+	int error = eal_start_offline(
+	        EAL_MIB + (unsigned)(a->memory_bytes / RTE_MBUF_DEFAULT_BUF_SIZE * 16 >> 20),
+	        problem);
+
+	if (error)
+		return error;
+	error = open_files(session, problem);
+	options.witness = choose_witness(session);
+	if (!error)
+		error = replay_run(session->scenario, &options, &result, problem);
+	hide_progress(session);
+	if (!error)
+		error = publish_files(session, problem);
+	close_files(session);
+	if (!error) {
+		replay_warnings_print(stderr, session->scenario, &result);
+		if (!a->quiet)
+			replay_table_print(a->stdout_taken ? stderr : stdout, session->scenario,
+			                   &result);
+	}
+	replay_result_free(&result);
+	eal_stop();
+	return error;
+}
+
+int command_replay(int argc, char **argv)
+{
+	struct session session = {.report = NULL};
+	struct problem problem = {.text = ""};
+	char message[SCENARIO_FILE_ERROR];
+	int status = replay_arguments_parse(argc, argv, &session.arguments);
+
+	if (status != REPLAY_ARGUMENTS_RUN)
+		return status == REPLAY_ARGUMENTS_HELP ? 0 : 2;
+	if (scenario_file_load(session.arguments.config, &session.scenario, message,
+	                       sizeof(message))) {
+		fprintf(stderr, "weir replay: %s\n", message);
+		replay_arguments_release(&session.arguments);
+		return 2;
+	}
+	choose_seed(&session.arguments, session.scenario);
+	session.bar = !session.arguments.quiet && isatty(STDERR_FILENO);
+	catch_signals();
+	status = replay_arguments_bind(&session.arguments, session.scenario, &problem);
+	if (!status)
+		status = run(&session, &problem);
+	if (status)
+		fprintf(stderr, "weir replay: %s\n", problem.text);
+	scenario_free(session.scenario);
+	replay_arguments_release(&session.arguments);
+	return status == 0 ? 0 : status == -EINVAL ? 2 : 1;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "replay_table.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "chart_unit.h"
+#include "table.h"
+
+#define CLOUDS_SHOWN 16
+
+struct achieved_run replay_achieved_run(const struct scenario *scenario,
+                                        const struct replay_result *result, uint32_t cloud)
+{
+	const struct cloud_conf *conf = scenario->clouds[cloud];
+	struct achieved_run run = {.duration_ns = result->last_ns - result->first_ns};
+	int port = scenario_find_port(scenario, conf->to);
+
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		if (i != cloud && strcmp(scenario->clouds[i]->to, conf->to) == 0)
+			return run;
+	}
+	if (port >= 0)
+		run.busiest_second_bytes = result->ports[port].busiest_second_bytes;
+	return run;
+}
+
+static void print_cloud(FILE *out, const struct scenario *scenario,
+                        const struct replay_result *result, uint32_t cloud)
+{
+	struct achieved_row rows[ACHIEVED_ROWS_MAX];
+	struct achieved_run run = replay_achieved_run(scenario, result, cloud);
+	const struct cloud_conf *conf = scenario->clouds[cloud];
+	uint32_t n = achieved_rows(conf, &result->clouds[cloud], &run, rows);
+	struct table *table = table_make("lll");
+
+	if (!table)
+		return;
+	fprintf(out, "\ncloud %s from %s to %s\n", conf->name, conf->from, conf->to);
+	table_text(table, "");
+	table_text(table, "asked for");
+	table_text(table, "achieved");
+	for (uint32_t i = 0; i < n; i++) {
+		table_text(table, rows[i].what);
+		table_text(table, rows[i].asked);
+		table_text(table, rows[i].got);
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+void replay_table_print(FILE *out, const struct scenario *scenario,
+                        const struct replay_result *result)
+{
+	char span[CHART_UNIT_SIZE], memory[CHART_UNIT_SIZE];
+	uint64_t in = 0, written = 0;
+	uint32_t shown = result->n_clouds < CLOUDS_SHOWN ? result->n_clouds : CLOUDS_SHOWN;
+	char count[COUNT_SIZE], count_out[COUNT_SIZE];
+
+	for (uint32_t i = 0; i < scenario->n_ports; i++) {
+		in += result->ports[i].rx_packets;
+		written += result->ports[i].tx_packets - result->ports[i].no_file;
+	}
+	chart_unit_format(span, sizeof(span), CHART_NS,
+	                  (double)(result->last_ns - result->first_ns), 6);
+	chart_unit_format(memory, sizeof(memory), CHART_BYTES, (double)result->memory_bytes, 3);
+	fprintf(out,
+	        "seed %" PRIu64
+	        ": %s packets read, %s written, %s of virtual time, %s of memory for "
+	        "packets\n",
+	        scenario->seed, count_text(count, in), count_text(count_out, written), span,
+	        memory);
+	for (uint32_t i = 0; i < shown; i++)
+		print_cloud(out, scenario, result, i);
+	if (shown < result->n_clouds)
+		fprintf(out, "\nand %" PRIu32 " clouds more: --report FILE has them all\n",
+		        result->n_clouds - shown);
+}
+
+static void warn_port(FILE *out, const char *name, const struct replay_port_report *port)
+{
+	char back[CHART_UNIT_SIZE];
+
+	if (port->damage[0])
+		fprintf(out,
+		        "weir replay: warning: port %s: the capture is damaged, and ends: %s\n",
+		        name, port->damage);
+	if (port->clock_back) {
+		chart_unit_format(back, sizeof(back), CHART_NS, (double)port->clock_back_max_ns, 6);
+		fprintf(out,
+		        "weir replay: warning: port %s: %" PRIu64
+		        " packets were stamped before the "
+		        "one ahead of them (by %s at most) and take its time\n",
+		        name, port->clock_back, back);
+	}
+	if (port->no_cloud)
+		fprintf(out,
+		        "weir replay: warning: port %s: %" PRIu64
+		        " packets came in and no cloud took them\n",
+		        name, port->no_cloud);
+	if (port->no_file)
+		fprintf(out,
+		        "weir replay: warning: port %s: %" PRIu64
+		        " packets left and were not written; --out %s=PCAP would\n",
+		        name, port->no_file, name);
+}
+
+void replay_warnings_print(FILE *out, const struct scenario *scenario,
+                           const struct replay_result *result)
+{
+	for (uint32_t i = 0; i < scenario->n_ports; i++)
+		warn_port(out, scenario->ports[i].name, &result->ports[i]);
+	for (uint32_t i = 0; i < result->n_clouds; i++) {
+		const struct counters *c = &result->clouds[i].counters;
+
+		for (int reason = 0; reason < REASON_COUNT; reason++) {
+			if (c->drops[reason] == 0 ||
+			    reason_kind((enum reason)reason) != REASON_REAL)
+				continue;
+			fprintf(out,
+			        "weir replay: warning: cloud %s: %" PRIu64
+			        " packets were lost that "
+			        "nobody asked to lose: %s%s\n",
+			        scenario->clouds[i]->name, c->drops[reason],
+			        reason_help((enum reason)reason),
+			        reason == REASON_NO_BUFFER ? "; allow more with --memory" : "");
+		}
+	}
+}

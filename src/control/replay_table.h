@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a replay did, for a person: asked for beside achieved, and what was not as it should be.
+ *
+ * Thread: control.
+ */
+#ifndef WEIR_REPLAY_TABLE_H
+#define WEIR_REPLAY_TABLE_H
+
+#include <stdio.h>
+
+#include "achieved.h"
+#include "replay.h"
+
+/* The seed, the files and the table of each cloud (of the first sixteen, if there are more). */
+void replay_table_print(FILE *out, const struct scenario *scenario,
+                        const struct replay_result *result);
+/* A line for each thing that should be known: damaged captures, time that ran backwards, packets
+ * that no cloud took or no file got, packets that weir itself lost. */
+void replay_warnings_print(FILE *out, const struct scenario *scenario,
+                           const struct replay_result *result);
+
+/* What achieved_rows needs to know of a cloud's run: its port's busiest second is its own if no
+ * other cloud leads there. */
+struct achieved_run replay_achieved_run(const struct scenario *scenario,
+                                        const struct replay_result *result, uint32_t cloud);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run_summary.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "table.h"
+
+#define CLOUDS_SHOWN 32
+
+static void row(struct table *table, const char *const *cells)
+{
+	for (; *cells; cells++)
+		table_text(table, *cells);
+}
+
+static void print_ports(FILE *out, const struct runtime *runtime, struct port_report *port)
+{
+	static const char *const headings[] = {"port",        "received", "bytes",   "sent",
+	                                       "bytes",       "no cloud", "rx lost", "tx lost",
+	                                       "late by p50", "p99",      "max",     NULL};
+	struct table *table = table_make("lrrrrrrrrrr");
+
+	if (!table)
+		return;
+	row(table, headings);
+	for (uint32_t i = 0; runtime_port_report(runtime, i, port); i++) {
+		const struct histogram *late = &port->lateness_ns;
+
+		table_text(table, port->name);
+		table_count(table, port->rx_packets);
+		table_unit(table, CHART_BYTES, (double)port->rx_bytes);
+		table_count(table, port->tx_packets);
+		table_unit(table, CHART_BYTES, (double)port->tx_bytes);
+		table_count(table, port->no_cloud);
+		table_count(table, port->rx_missed + port->rx_no_mbuf);
+		table_count(table, port->tx_full + port->not_sent);
+		table_unit(table, CHART_NS, (double)histogram_percentile(late, 500000));
+		table_unit(table, CHART_NS, (double)histogram_percentile(late, 990000));
+		table_unit(table, CHART_NS, (double)late->max);
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+static uint64_t drops_of(const struct counters *counters, enum reason_kind kind)
+{
+	uint64_t sum = 0;
+
+	for (int reason = 0; reason < REASON_COUNT; reason++) {
+		if (reason_kind((enum reason)reason) == kind)
+			sum += counters->drops[reason];
+	}
+	return sum;
+}
+
+static void print_clouds(FILE *out, const struct runtime *runtime, const struct scenario *scenario,
+                         struct cloud_report *cloud, uint64_t drops[REASON_COUNT])
+{
+	static const char *const headings[] = {"cloud",       "received",  "sent", "emulated loss",
+	                                       "queue drops", "real loss", "held", "delay p50",
+	                                       "p99",         NULL};
+	struct table *table = table_make("lrrrrrrrr");
+
+	if (!table)
+		return;
+	row(table, headings);
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		const struct counters *c = &cloud->counters;
+
+		if (!runtime_cloud_report(runtime, scenario->clouds[i]->name, cloud))
+			continue;
+		for (int reason = 0; reason < REASON_COUNT; reason++)
+			drops[reason] += c->drops[reason];
+		if (i >= CLOUDS_SHOWN)
+			continue;
+		table_text(table, scenario->clouds[i]->name);
+		table_count(table, c->rx_packets);
+		table_count(table, c->tx_packets);
+		table_count(table, drops_of(c, REASON_EMULATED));
+		table_count(table, drops_of(c, REASON_CONGESTION));
+		table_count(table, drops_of(c, REASON_REAL));
+		table_count(table, cloud->held_packets);
+		table_unit(table, CHART_NS, (double)histogram_percentile(&cloud->delay_ns, 500000));
+		table_unit(table, CHART_NS, (double)histogram_percentile(&cloud->delay_ns, 990000));
+	}
+	table_print(table, out);
+	table_free(table);
+	if (scenario->n_clouds > CLOUDS_SHOWN)
+		fprintf(out, "  and %" PRIu32 " clouds more\n", scenario->n_clouds - CLOUDS_SHOWN);
+}
+
+static void print_drops(FILE *out, const uint64_t drops[REASON_COUNT])
+{
+	static const struct {
+		enum reason_kind kind;
+		const char *title;
+	} kinds[] = {
+	        {REASON_EMULATED, "emulated losses"},
+	        {REASON_CONGESTION, "dropped by emulated queues"},
+	        {REASON_REAL, "real losses, weir's own"},
+	};
+	char count[COUNT_SIZE];
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		const char *gap = ": ";
+
+		fprintf(out, "%s", kinds[k].title);
+		for (int reason = 0; reason < REASON_COUNT; reason++) {
+			if (reason_kind((enum reason)reason) != kinds[k].kind || !drops[reason])
+				continue;
+			fprintf(out, "%s%s %s", gap, reason_name((enum reason)reason),
+			        count_text(count, drops[reason]));
+			gap = ", ";
+		}
+		fprintf(out, "%s\n", gap[0] == ':' ? ": none" : "");
+	}
+}
+
+void run_summary_print(FILE *out, const struct runtime *runtime, const struct scenario *scenario)
+{
+	struct cloud_report *cloud = malloc(sizeof(*cloud));
+	struct port_report *port = malloc(sizeof(*port));
+	uint64_t drops[REASON_COUNT] = {0};
+
+	if (cloud && port) {
+		print_ports(out, runtime, port);
+		fputc('\n', out);
+		print_clouds(out, runtime, scenario, cloud, drops);
+		fputc('\n', out);
+		print_drops(out, drops);
+	}
+	free(cloud);
+	free(port);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether a scenario is right as a whole, after its lines have been right one by one: what a line
+ * cannot know because it depends on other lines.
+ *
+ * Thread: control.
+ */
+#ifndef WEIR_SCENARIO_CHECK_H
+#define WEIR_SCENARIO_CHECK_H
+
+#include "scenario.h"
+
+/* Where in a scenario something is wrong. */
+struct scenario_place {
+	const char *cloud;     /* NULL: the scenario */
+	const char *statement; /* NULL: the cloud itself */
+	uint32_t number;       /* of a numbered statement, else 0 */
+	int field;             /* -1: the statement */
+	uint32_t letter;       /* of the field's text, if that takes the rest of a line */
+};
+
+/* 0, or -EINVAL with problem: a sentence that names cloud and statement. */
+int scenario_check(const struct scenario *scenario, struct problem *problem);
+/* The same, and says where; the strings are the scenario's. */
+int scenario_check_at(const struct scenario *scenario, struct scenario_place *place,
+                      struct problem *problem);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scenario_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "language.h"
+#include "scenario_check.h"
+#include "statement_text.h"
+#include "statements.h"
+
+/* A scenario while it is being read. */
+struct reader {
+	const char *text;
+	size_t bytes;
+	const char *name;
+	size_t at;     /* where the next line begins */
+	uint32_t line; /* number of the line that was taken last, from 1 */
+	char *message;
+	size_t room;
+	struct command command;
+	struct language_error error;
+	char buffer[LINE_BYTES_MAX + 2];
+};
+
+static int complain(struct reader *reader, uint32_t line, uint32_t column, const char *text)
+{
+	snprintf(reader->message, reader->room, "%s:%" PRIu32 ":%" PRIu32 ": %s", reader->name,
+	         line, column == 0 ? 1 : column, text);
+	return -EINVAL;
+}
+
+/* Takes the next line into the buffer: 1, 0 at the end, -EINVAL with the message. */
+static int next_line(struct reader *reader)
+{
+	const char *line = reader->text + reader->at, *end;
+	size_t bytes;
+	char text[100];
+
+	if (reader->at >= reader->bytes)
+		return 0;
+	end = memchr(line, '\n', reader->bytes - reader->at);
+	bytes = end == NULL ? reader->bytes - reader->at : (size_t)(end - line);
+	reader->at += bytes + 1;
+	reader->line++;
+	if (memchr(line, 0, bytes) != NULL)
+		return complain(reader, reader->line, 1,
+		                "a zero byte in the line; a scenario is a text file");
+	if (bytes > LINE_BYTES_MAX + 1) {
+		snprintf(text, sizeof(text), "the line is longer than %d bytes, which is the most",
+		         LINE_BYTES_MAX);
+		return complain(reader, reader->line, 1, text);
+	}
+	memcpy(reader->buffer, line, bytes);
+	reader->buffer[bytes] = 0;
+	return 1;
+}
+
+static int execute_lines(struct reader *reader, struct scenario *scenario)
+{
+	int result;
+
+	while ((result = next_line(reader)) == 1) {
+		result = language_parse(reader->buffer, &reader->command, &reader->error);
+		if (result == 0) {
+			result = language_edit(scenario, &reader->command, &reader->error);
+			language_release(&reader->command);
+		}
+		if (result != 0) {
+			complain(reader, reader->line, reader->error.column, reader->error.text);
+			return result;
+		}
+	}
+	return result;
+}
+
+/* Whether the command in the reader made what is at the place, and at which column. */
+static bool made(const struct reader *reader, const struct scenario_place *place, uint32_t *column)
+{
+	const struct command *command = &reader->command;
+	const struct word *word = command->words.word;
+
+	if (place->cloud == NULL || command->words.n < 3 || strcmp(word[1].text, place->cloud) != 0)
+		return false;
+	if (place->statement == NULL) {
+		*column = word[1].column;
+		return command->kind == COMMAND_CLOUD;
+	}
+	*column = statement_column(&command->words, 2, place->field, place->letter);
+	return command->kind == COMMAND_STATEMENT && strcmp(word[2].text, place->statement) == 0 &&
+	       command->conf->number == place->number;
+}
+
+/* What is wrong with the whole stands in some line: the last that made what is wrong. The lines
+ * have been executed once, so none of them is wrong itself. */
+static int complain_of_whole(struct reader *reader, const struct scenario_place *place,
+                             const struct problem *problem)
+{
+	uint32_t line = 1, column = 1, at_column;
+
+	reader->at = 0;
+	reader->line = 0;
+	while (next_line(reader) == 1) {
+		if (language_parse(reader->buffer, &reader->command, &reader->error) != 0)
+			break;
+		if (made(reader, place, &at_column)) {
+			line = reader->line;
+			column = at_column;
+		}
+		language_release(&reader->command);
+	}
+	return complain(reader, line, column, problem->text);
+}
+
+int scenario_text_load(const char *text, size_t bytes, const char *name, struct scenario **scenario,
+                       char *message, size_t room)
+{
+	struct reader *reader = calloc(1, sizeof(*reader));
+	struct scenario *made_scenario = scenario_make();
+	struct scenario_place place;
+	struct problem problem;
+	int result = -ENOMEM;
+
+	*scenario = NULL;
+	if (reader == NULL || made_scenario == NULL) {
+		snprintf(message, room, "%s: no memory to read it", name);
+		goto err_free;
+	}
+	reader->text = text;
+	reader->bytes = bytes;
+	reader->name = name;
+	reader->message = message;
+	reader->room = room;
+	if (bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+		reader->text += 3; /* a byte order mark */
+		reader->bytes -= 3;
+	}
+	result = execute_lines(reader, made_scenario);
+	if (result != 0)
+		goto err_free;
+	if (scenario_check_at(made_scenario, &place, &problem) != 0) {
+		result = complain_of_whole(reader, &place, &problem);
+		goto err_free;
+	}
+	free(reader);
+	*scenario = made_scenario;
+	return 0;
+err_free:
+	scenario_free(made_scenario);
+	free(reader);
+	return result;
+}
+
+/* The whole of a file, which may be a pipe. NULL and errno. */
+static char *read_all(FILE *file, size_t *bytes)
+{
+	size_t room = 64 * 1024;
+	char *text = malloc(room);
+
+	*bytes = 0;
+	while (text != NULL) {
+		*bytes += fread(text + *bytes, 1, room - *bytes, file);
+		if (*bytes < room)
+			break;
+		if (room >= SCENARIO_FILE_BYTES_MAX) {
+			free(text);
+			errno = EFBIG;
+			return NULL;
+		}
+		room *= 2;
+		char *more = realloc(text, room);
+
+		if (more == NULL)
+			free(text);
+		text = more;
+	}
+	if (text != NULL && ferror(file)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+int scenario_file_load(const char *path, struct scenario **scenario, char *message, size_t room)
+{
+	FILE *file = fopen(path, "r");
+	size_t bytes;
+	char *text;
+	int result;
+
+	*scenario = NULL;
+	if (file == NULL) {
+		result = -errno;
+		snprintf(message, room, "%s: cannot be opened: %s", path, strerror(-result));
+		return result;
+	}
+	text = read_all(file, &bytes);
+	result = text == NULL ? -errno : 0;
+	fclose(file);
+	if (result == -EFBIG) {
+		snprintf(message, room, "%s: larger than %u MiB, which is the most", path,
+		         SCENARIO_FILE_BYTES_MAX >> 20);
+		return result;
+	}
+	if (text == NULL) {
+		snprintf(message, room, "%s: cannot be read: %s", path, strerror(-result));
+		return result;
+	}
+	result = scenario_text_load(text, bytes, path, scenario, message, room);
+	free(text);
+	return result;
+}
+
+/* ---- printing ---- */
+
+static void print_port(FILE *out, const struct port_conf *port)
+{
+	fprintf(out, "port %s", port->name);
+	if (port->device != NULL) {
+		fputs(" device ", out);
+		word_print(out, port->device, false);
+	}
+	fputc('\n', out);
+}
+
+static void print_statements(FILE *out, const struct cloud_conf *cloud)
+{
+	for (const struct statement *const *row = statements; *row; row++) {
+		const struct conf *conf = cloud_conf_get(cloud, (*row)->name);
+
+		for (; conf != NULL; conf = cloud_conf_next(cloud, conf)) {
+			if (conf->statement != *row)
+				continue;
+			fprintf(out, "cloud %s ", cloud->name);
+			statement_print(out, conf);
+			fputc('\n', out);
+		}
+	}
+}
+
+void scenario_file_print(FILE *out, const struct scenario *scenario)
+{
+	if (scenario->seed_given)
+		fprintf(out, "seed %" PRIu64 "\n", scenario->seed);
+	for (uint32_t i = 0; i < scenario->n_ports; i++)
+		print_port(out, &scenario->ports[i]);
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		const struct cloud_conf *cloud = scenario->clouds[i];
+
+		fprintf(out, "cloud %s from %s to %s\n", cloud->name, cloud->from, cloud->to);
+		print_statements(out, cloud);
+	}
+}
+
+char *scenario_text(const struct scenario *scenario)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (out == NULL)
+		return NULL;
+	scenario_file_print(out, scenario);
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "server.h"
+#include "server_client.h"
+#include "socket.h"
+
+struct server {
+	struct socket_listener listener;
+	struct client *clients[SERVER_CLIENTS_MAX];
+	uint32_t n_clients;
+	uint64_t no_accept_until_ns;
+	struct sigaction before[3];
+};
+
+/* A handler may do little: it writes the signal's number into a pipe that poll() watches. Not a
+ * signalfd: that needs the signals blocked in all threads, of which the EAL made some. */
+static int signal_pipe[2] = {-1, -1};
+static const int signals[3] = {SIGINT, SIGTERM, SIGHUP};
+static volatile sig_atomic_t signals_waiting; /* came, and were not read yet */
+#define SIGNALS_PATIENCE 3
+
+static void server_signal(int number)
+{
+	unsigned char byte = (unsigned char)number;
+	int error = errno;
+	ssize_t ignored;
+
+	/* Who insists while weir is ending, or does not come to its end, gets what he wants. */
+	if (++signals_waiting > SIGNALS_PATIENCE) {
+		signal(number, SIG_DFL);
+		raise(number);
+	}
+	ignored = write(signal_pipe[1], &byte, 1);
+	(void)ignored;
+	errno = error;
+}
+
+static int server_signals_take(struct server *server)
+{
+	struct sigaction action = {.sa_handler = server_signal, .sa_flags = SA_RESTART};
+
+	if (pipe2(signal_pipe, O_NONBLOCK | O_CLOEXEC) != 0)
+		return -errno;
+	signals_waiting = 0;
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < 3; i++) {
+		sigaction(signals[i], NULL, &server->before[i]);
+		if (signals[i] != SIGHUP || server->before[i].sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
+	return 0;
+}
+
+static void server_signals_give_back(const struct server *server)
+{
+	for (size_t i = 0; i < 3; i++)
+		sigaction(signals[i], &server->before[i], NULL);
+	close(signal_pipe[0]);
+	close(signal_pipe[1]);
+	signal_pipe[0] = signal_pipe[1] = -1;
+}
+
+int server_open(const char *path, struct server **server, struct problem *problem)
+{
+	char usual[SOCKET_PATH_BYTES];
+	struct server *made = calloc(1, sizeof(*made));
+	int result = -ENOMEM;
+
+	problem_set(problem, -1, "no memory for the control socket");
+	if (made == NULL)
+		return result;
+	socket_default_path(usual);
+	result = socket_listen(path != NULL ? path : usual, &made->listener, problem);
+	if (result != 0)
+		goto err_free;
+	result = server_signals_take(made);
+	if (result != 0) {
+		problem_set(problem, -1, "no pipe for signals: %s", strerror(-result));
+		goto err_unlisten;
+	}
+	*server = made;
+	return 0;
+
+err_unlisten:
+	socket_unlisten(&made->listener);
+err_free:
+	free(made);
+	return result;
+}
+
+const char *server_path(const struct server *server)
+{
+	return server->listener.path;
+}
+
+uint32_t server_clients(const struct server *server)
+{
+	return server->n_clients;
+}
+
+/* ---- clients ---- */
+
+static void server_drop(struct server *server, uint32_t index)
+{
+	client_free(server->clients[index]);
+	server->clients[index] = server->clients[--server->n_clients];
+}
+
+void server_close(struct server *server)
+{
+	if (server == NULL)
+		return;
+	while (server->n_clients > 0)
+		server_drop(server, 0);
+	socket_unlisten(&server->listener);
+	server_signals_give_back(server);
+	free(server);
+}
+
+/* One more than there may be: is told so, as far as a word goes into its socket at once. */
+static void server_refuse(int fd)
+{
+	char line[128];
+	int n = snprintf(
+	        line, sizeof(line),
+	        "err server: %d clients are connected, and that is the most; try again when one "
+	        "has left\n",
+	        SERVER_CLIENTS_MAX);
+	ssize_t ignored = send(fd, line, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	(void)ignored;
+	close(fd);
+}
+
+static void server_accept(struct server *server, struct control *control, uint64_t now_ns)
+{
+	struct client *client;
+	int fd = accept4(server->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0) {
+		/* out of descriptors or memory: the listener stays ready, so look away a while */
+		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+			server->no_accept_until_ns = now_ns + SIMTIME_S;
+		return;
+	}
+	if (server->n_clients == SERVER_CLIENTS_MAX) {
+		server_refuse(fd);
+		return;
+	}
+	client = client_make(fd, control, now_ns);
+	if (client == NULL)
+		close(fd);
+	else
+		server->clients[server->n_clients++] = client;
+}
+
+/* ---- rounds ---- */
+
+static int server_signalled(void)
+{
+	unsigned char number;
+
+	signals_waiting = 0;
+	return read(signal_pipe[0], &number, 1) == 1 ? number : 0;
+}
+
+static bool server_poll(struct server *server, struct pollfd *polled, uint64_t now_ns,
+                        int timeout_ms)
+{
+	polled[0] = (struct pollfd){.fd = signal_pipe[0], .events = POLLIN};
+	polled[1] = (struct pollfd){.fd = now_ns >= server->no_accept_until_ns ? server->listener.fd
+	                                                                       : -1,
+	                            .events = POLLIN};
+	for (uint32_t i = 0; i < server->n_clients; i++) {
+		const struct client *client = server->clients[i];
+		bool at_once = false;
+
+		polled[2 + i].fd = client->fd;
+		polled[2 + i].events = client_events(client, &at_once);
+		if (at_once)
+			timeout_ms = 0;
+		polled[2 + i].revents = 0;
+	}
+	return poll(polled, 2 + server->n_clients, timeout_ms) >= 0;
+}
+
+int server_round(struct server *server, struct control *control, uint64_t now_ns, int timeout_ms)
+{
+	struct pollfd polled[2 + SERVER_CLIENTS_MAX];
+
+	if (!server_poll(server, polled, now_ns, timeout_ms)) {
+		if (errno != EINTR)
+			return -errno;
+		return server_signalled();
+	}
+	/* from the last to the first: dropping one moves the last into its place */
+	for (uint32_t i = server->n_clients; i-- > 0;)
+		if (!client_serve(server->clients[i], polled[2 + i].revents, now_ns))
+			server_drop(server, i);
+	if (polled[1].revents & POLLIN)
+		server_accept(server, control, now_ns);
+	return polled[0].revents & POLLIN ? server_signalled() : 0;
+}
+
+static uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec;
+}
+
+static void server_tell(void *argument, const char *line)
+{
+	(void)argument;
+	fprintf(stderr, "weir run: %s\n", line);
+}
+
+int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario)
+{
+	struct control control;
+	uint64_t tick_ns = 0;
+	int result = 0;
+
+	control_init(&control, &control_ops_runtime, runtime, scenario);
+	while (result == 0) {
+		uint64_t now_ns = clock_ns();
+
+		if (now_ns >= tick_ns) {
+			runtime_tick(runtime, server_tell, NULL);
+			tick_ns = now_ns + SERVER_TICK_NS;
+		}
+		result = server_round(server, &control, now_ns,
+		                      (int)((tick_ns - now_ns) / SIMTIME_MS) + 1);
+	}
+	while (server->n_clients > 0) /* their sessions know `control`, which ends here */
+		server_drop(server, 0);
+	return result;
+}
+
+int server_run(struct runtime *runtime, struct scenario **scenario, const char *path,
+               struct problem *problem)
+{
+	struct server *server;
+	int result = server_open(path, &server, problem);
+
+	if (result != 0)
+		return result;
+	result = server_serve(server, runtime, scenario);
+	if (result < 0)
+		problem_set(problem, -1, "control socket: %s", strerror(-result));
+	server_close(server);
+	return result;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The control socket of a live emulator: a UNIX stream socket that takes lines of the scenario
+ * language and answers each (session.h has the protocol).
+ *
+ * One thread, one poll(): control's. Everything is bounded: SERVER_CLIENTS_MAX clients, lines of
+ * SESSION_LINE_MAX bytes, SERVER_IDLE_NS without a word, answers that are not read. Between polls
+ * it does the housekeeping of the runtime, about every SERVER_TICK_NS.
+ *
+ * Signals: from server_open to server_close SIGINT, SIGTERM and (unless it was ignored, as by nohup)
+ * SIGHUP end server_serve; one that comes in between, while the runtime is being started, is not
+ * lost. While nobody takes them three are waited for; the fourth ends the process as if it were not
+ * handled.
+ */
+#ifndef WEIR_SERVER_H
+#define WEIR_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scenario.h"
+#include "stage.h"
+
+#define SERVER_CLIENTS_MAX 16
+#define SERVER_IDLE_NS     (600 * SIMTIME_S)
+#define SERVER_STALL_NS    (30 * SIMTIME_S) /* an answer waits, and nothing of it is taken */
+#define SERVER_TICK_NS     (100 * SIMTIME_MS)
+
+struct control;
+struct runtime;
+struct server;
+
+/* Makes the socket at `path` (NULL: socket_default_path), before anything is started, so that a
+ * socket in use is found before a port is touched. A stale one is replaced. 0, or -errno with
+ * problem: -EADDRINUSE (another weir answers there: its pid), -EEXIST (a file that is no socket),
+ * -EACCES, -ENAMETOOLONG, ... */
+int server_open(const char *path, struct server **server, struct problem *problem);
+/* Where it listens. */
+const char *server_path(const struct server *server);
+/* Serves until a signal comes: returns its number, or -errno. `scenario` is the one in force; it is
+ * replaced by its successor with every change, and is the caller's again afterwards. Events of the
+ * runtime (stalls, links down and up) go to stderr, one line each. */
+int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario);
+/* Closes the clients, removes the socket, gives the signals back. NULL is allowed. */
+void server_close(struct server *server);
+
+/* open, serve, close. */
+int server_run(struct runtime *runtime, struct scenario **scenario, const char *path,
+               struct problem *problem);
+
+/* ---- what server_serve is made of; tests call it with a clock of their own ---- */
+
+/* One round: waits up to timeout_ms for something to happen, then accepts, reads, executes, answers
+ * and times out. `now_ns` is the instant of the round on any monotone clock. Returns the number of
+ * a signal that came, 0, or -errno. */
+int server_round(struct server *server, struct control *control, uint64_t now_ns, int timeout_ms);
+uint32_t server_clients(const struct server *server);
+
+#endif

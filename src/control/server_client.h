@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One client of the control socket: its connection, and the session that is held over it.
+ *
+ * Thread: control's.
+ */
+#ifndef WEIR_SERVER_CLIENT_H
+#define WEIR_SERVER_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session.h"
+
+#define CLIENT_READ_BYTES 16384
+
+struct client {
+	int fd;
+	bool ended; /* it will send no more */
+	struct session *session;
+	size_t held; /* bytes read that the session has not taken yet */
+	char bytes[CLIENT_READ_BYTES];
+};
+
+/* Takes the connection, a non-blocking socket. NULL: no memory, and it stays the caller's. */
+struct client *client_make(int fd, struct control *control, uint64_t now_ns);
+void client_free(struct client *client);
+
+/* What to poll() for. `at_once` is set when there is work that waits for nothing. */
+short client_events(const struct client *client, bool *at_once);
+/* Reads, executes, answers and times out, as `events` (of poll) say. False: it is to be freed. */
+bool client_serve(struct client *client, short events, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dialogue.h"
+#include "language_error.h"
+#include "session.h"
+
+struct session {
+	struct dialogue dialogue;
+	bool over;
+	uint64_t active_ns, waiting_ns;
+	bool skipping; /* the rest of a line that was too long */
+	size_t line_n;
+	char line[SESSION_LINE_MAX + 2]; /* and a CR, and a 0 */
+};
+
+struct session *session_make(struct control *control, uint64_t now_ns)
+{
+	struct session *session = calloc(1, sizeof(*session));
+
+	if (session == NULL)
+		return NULL;
+	session->dialogue.control = control;
+	session->active_ns = now_ns;
+	session->waiting_ns = UINT64_MAX;
+	return session;
+}
+
+void session_free(struct session *session)
+{
+	if (session == NULL)
+		return;
+	dialogue_release(&session->dialogue);
+	free(session);
+}
+
+static void session_too_long(struct session *session)
+{
+	char message[96];
+
+	snprintf(message, sizeof(message),
+	         "longer than %d bytes, skipped up to its end; send one command a line",
+	         SESSION_LINE_MAX);
+	dialogue_bad_line(&session->dialogue, ERROR_TOO_LONG, message);
+}
+
+/* The line is complete: executes it. */
+static void session_line_end(struct session *session)
+{
+	size_t n = session->line_n;
+
+	session->line_n = 0;
+	if (n > 0 && session->line[n - 1] == '\r')
+		n--;
+	session->line[n] = '\0';
+	if (n > SESSION_LINE_MAX)
+		session_too_long(session);
+	else if (memchr(session->line, '\0', n) != NULL)
+		dialogue_bad_line(&session->dialogue, ERROR_BAD_CHARACTER,
+		                  "not a line of text: it holds a byte 0; send UTF-8 text");
+	else
+		dialogue_line(&session->dialogue, session->line);
+}
+
+/* Takes bytes up to and with the first line end. Returns how many. */
+static size_t session_take(struct session *session, const char *bytes, size_t n)
+{
+	const char *end = memchr(bytes, '\n', n);
+	size_t length = end != NULL ? (size_t)(end - bytes) : n;
+	size_t room = SESSION_LINE_MAX + 1 - session->line_n;
+
+	if (!session->skipping && length > room) {
+		session->skipping = true;
+		session->line_n = 0;
+		session_too_long(session);
+	}
+	if (!session->skipping) {
+		memcpy(session->line + session->line_n, bytes, length);
+		session->line_n += length;
+	}
+	if (end == NULL)
+		return n;
+	if (!session->skipping)
+		session_line_end(session);
+	session->skipping = false;
+	return length + 1;
+}
+
+bool session_ready(const struct session *session)
+{
+	return !session->over && session->dialogue.output.n < SESSION_OUTPUT_MAX;
+}
+
+size_t session_feed(struct session *session, const void *bytes, size_t n, uint64_t now_ns)
+{
+	size_t taken = 0;
+
+	session->active_ns = now_ns;
+	while (taken < n && session_ready(session)) {
+		taken += session_take(session, (const char *)bytes + taken, n - taken);
+		session->over = session->dialogue.over || session->dialogue.output.failed;
+	}
+	if (session->dialogue.output.n > 0 && session->waiting_ns == UINT64_MAX)
+		session->waiting_ns = now_ns;
+	return taken;
+}
+
+void session_end(struct session *session, uint64_t now_ns)
+{
+	if (!session->over && session->line_n > 0)
+		dialogue_bad_line(
+		        &session->dialogue, "unfinished",
+		        "not ended by a newline, so not executed: it may be cut off; end it "
+		        "with one");
+	if (session->dialogue.output.n > 0 && session->waiting_ns == UINT64_MAX)
+		session->waiting_ns = now_ns;
+	session->over = true;
+}
+
+void session_dismiss(struct session *session, const char *name, const char *message)
+{
+	if (session->over)
+		return;
+	answer_error(&session->dialogue.output,
+	             &(struct answer_error){.name = name, .code = "dismissed", .message = message});
+	session->over = true;
+}
+
+const char *session_output(const struct session *session, size_t *n)
+{
+	*n = session->dialogue.output.n;
+	return *n > 0 ? session->dialogue.output.bytes + session->dialogue.output.head : "";
+}
+
+void session_taken(struct session *session, size_t n, uint64_t now_ns)
+{
+	output_taken(&session->dialogue.output, n);
+	session->waiting_ns = session->dialogue.output.n > 0 ? now_ns : UINT64_MAX;
+}
+
+bool session_over(const struct session *session)
+{
+	return session->over;
+}
+
+uint64_t session_active_ns(const struct session *session)
+{
+	return session->active_ns;
+}
+
+uint64_t session_waiting_ns(const struct session *session)
+{
+	return session->waiting_ns;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <histedit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "scenario_file.h"
+#include "shell.h"
+#include "shell_complete.h"
+
+#define CACHE_S 5 /* names of ports and clouds are fetched anew after so long */
+
+struct shell {
+	struct ctl_link *link;
+	const char *path;
+	EditLine *edit;
+	History *history;
+	HistEvent event;
+	bool in_batch;
+	bool cancelled;            /* the line, by ^C */
+	struct scenario *scenario; /* the server's, for completion; NULL: not fetched */
+	time_t fetched;
+};
+
+bool shell_history_path(char *path, size_t size)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	int n;
+
+	if (state != NULL && state[0] == '/')
+		n = snprintf(path, size, "%s/weir_history", state);
+	else if (home != NULL && home[0] == '/')
+		n = snprintf(path, size, "%s/.weir_history", home);
+	else
+		return false;
+	return n > 0 && (size_t)n < size;
+}
+
+/* Fetches the scenario with `show config`, if it is not fresh. */
+static void shell_fetch(struct shell *shell)
+{
+	struct ctl_answer answer;
+	char message[SCENARIO_FILE_ERROR];
+	json_t *object = NULL;
+	const char *text;
+
+	if (shell->fetched != 0 && time(NULL) - shell->fetched < CACHE_S)
+		return;
+	if (ctl_link_ask(shell->link, "show config", &answer) != 0)
+		return;
+	shell->fetched = time(NULL);
+	text = answer.body;
+	if (shell->link->json) {
+		object = json_loads(answer.body, 0, NULL);
+		text = json_string_value(json_object_get(object, "config"));
+	}
+	scenario_free(shell->scenario);
+	shell->scenario = NULL;
+	if (answer.ok && text != NULL)
+		scenario_text_load(text, strlen(text), "config", &shell->scenario, message,
+		                   sizeof(message));
+	json_decref(object);
+	ctl_answer_release(&answer);
+}
+
+static void shell_print_choices(char *const *choices)
+{
+	struct winsize size = {.ws_col = 80};
+	size_t width = 0, column = 0;
+
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	for (char *const *choice = choices; *choice != NULL; choice++)
+		if (strlen(*choice) + 2 > width)
+			width = strlen(*choice) + 2;
+	putchar('\n');
+	for (char *const *choice = choices; *choice != NULL; choice++) {
+		if (column > 0 && column + width > size.ws_col) {
+			putchar('\n');
+			column = 0;
+		}
+		printf("%-*s", (int)width, *choice);
+		column += width;
+	}
+	putchar('\n');
+	fflush(stdout);
+}
+
+static unsigned char shell_key_complete(EditLine *edit, int key)
+{
+	const LineInfo *line = el_line(edit);
+	size_t cursor = (size_t)(line->cursor - line->buffer);
+	struct shell *shell;
+	char *insert, **choices, *typed;
+	unsigned char result = CC_REFRESH;
+
+	(void)key;
+	el_get(edit, EL_CLIENTDATA, &shell);
+	typed = strndup(line->buffer, cursor);
+	shell_fetch(shell);
+	if (typed == NULL ||
+	    shell_complete(typed, cursor, shell->scenario, &insert, &choices) != 0) {
+		free(typed);
+		return CC_ERROR;
+	}
+	if (insert[0] != '\0') {
+		if (el_insertstr(edit, insert) != 0)
+			result = CC_ERROR;
+	} else if (choices != NULL) {
+		shell_print_choices(choices);
+		result = CC_REDISPLAY;
+	} else {
+		result = CC_ERROR;
+	}
+	shell_choices_free(choices);
+	free(insert);
+	free(typed);
+	return result;
+}
+
+static unsigned char shell_key_cancel(EditLine *edit, int key)
+{
+	struct shell *shell;
+
+	(void)key;
+	el_get(edit, EL_CLIENTDATA, &shell);
+	shell->cancelled = true;
+	fputs("^C\n", stdout);
+	fflush(stdout);
+	return CC_NEWLINE;
+}
+
+static const char *shell_prompt(EditLine *edit)
+{
+	struct shell *shell;
+
+	el_get(edit, EL_CLIENTDATA, &shell);
+	return shell->in_batch ? "weir (batch)> " : "weir> ";
+}
+
+/* ---- the loop ---- */
+
+static bool line_is(const char *line, const char *word)
+{
+	size_t n = strlen(word);
+
+	line += strspn(line, " \t");
+	return strncmp(line, word, n) == 0 && line[n + strspn(line + n, " \t\r")] == '\0';
+}
+
+static bool shell_connect_again(struct shell *shell)
+{
+	struct problem problem;
+	bool json = shell->link->json, in_batch = shell->in_batch;
+	struct ctl_answer answer;
+
+	ctl_link_close(shell->link);
+	shell->in_batch = false;
+	if (ctl_link_open(shell->link, shell->path, &problem) != 0) {
+		fprintf(stderr, "weir ctl: %s\n", problem.text);
+		return false;
+	}
+	if (json && ctl_link_ask(shell->link, "json on", &answer) == 0)
+		ctl_answer_release(&answer);
+	fprintf(stderr, "weir ctl: the server had closed the connection; connected again%s\n",
+	        in_batch ? ", the batch is lost: begin again" : "");
+	return !in_batch;
+}
+
+/* Prints the answer to a line. False: there is no server any more. */
+static bool shell_ask(struct shell *shell, const char *line)
+{
+	struct ctl_answer answer;
+	int result = ctl_link_ask(shell->link, line, &answer);
+	bool closed = result == -ECONNRESET ||
+	              (result == 0 && !answer.ok && strstr(answer.error, "idle for 10 minutes"));
+
+	if (closed) {
+		if (result == 0)
+			ctl_answer_release(&answer);
+		if (!shell_connect_again(shell))
+			return shell->link->fd >= 0;
+		result = ctl_link_ask(shell->link, line, &answer);
+	}
+	if (result != 0) {
+		fprintf(stderr, "weir ctl: %s: %s\n", line,
+		        result == -ECONNRESET ? "the server has gone" : strerror(-result));
+		return false;
+	}
+	if (answer.ok) {
+		shell->in_batch =
+		        line_is(line, "begin") ||
+		        (shell->in_batch && !line_is(line, "commit") && !line_is(line, "abort"));
+	} else if (line_is(line, "commit")) {
+		shell->in_batch = false;
+	}
+	fputs(answer.body, stdout);
+	if (!answer.ok && !shell->link->json)
+		printf("err %s\n", answer.error);
+	ctl_answer_release(&answer);
+	return true;
+}
+
+static int shell_open(struct shell *shell, const char *history_path)
+{
+	shell->history = history_init();
+	shell->edit = el_init("weir", stdin, stdout, stderr);
+	if (shell->history == NULL || shell->edit == NULL)
+		return -ENOMEM;
+	history(shell->history, &shell->event, H_SETSIZE, SHELL_HISTORY_LINES);
+	history(shell->history, &shell->event, H_SETUNIQUE, 1);
+	if (history_path != NULL)
+		history(shell->history, &shell->event, H_LOAD, history_path);
+	el_set(shell->edit, EL_CLIENTDATA, shell);
+	el_set(shell->edit, EL_EDITOR, "emacs");
+	el_set(shell->edit, EL_HIST, history, shell->history);
+	el_set(shell->edit, EL_PROMPT, shell_prompt);
+	el_set(shell->edit, EL_ADDFN, "weir-complete", "Complete the word", shell_key_complete);
+	el_set(shell->edit, EL_ADDFN, "weir-cancel", "Forget the line", shell_key_cancel);
+	el_set(shell->edit, EL_BIND, "^I", "weir-complete", NULL);
+	el_set(shell->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
+	el_source(shell->edit, NULL);
+	/* ^C is a key that forgets the line, as in other shells, and no signal that ends weir ctl
+	 */
+	el_set(shell->edit, EL_SETTY, "-d", "-isig", NULL);
+	el_set(shell->edit, EL_BIND, "^C", "weir-cancel", NULL);
+	return 0;
+}
+
+static void shell_close(struct shell *shell, const char *history_path)
+{
+	if (shell->history != NULL && history_path != NULL)
+		history(shell->history, &shell->event, H_SAVE, history_path);
+	if (shell->edit != NULL)
+		el_end(shell->edit);
+	if (shell->history != NULL)
+		history_end(shell->history);
+	scenario_free(shell->scenario);
+}
+
+int shell_run(struct ctl_link *link, const char *path)
+{
+	struct shell shell = {.link = link, .path = path};
+	char history_path[4096];
+	bool kept = shell_history_path(history_path, sizeof(history_path));
+	int status = 0;
+
+	if (shell_open(&shell, kept ? history_path : NULL) != 0) {
+		fputs("weir ctl: the terminal cannot be used for line editing; give the command as "
+		      "arguments\n",
+		      stderr);
+		status = 1;
+		goto out;
+	}
+	for (;;) {
+		int n;
+		const char *typed = el_gets(shell.edit, &n);
+		char *line;
+
+		if (typed == NULL || n <= 0)
+			break;
+		if (shell.cancelled) {
+			shell.cancelled = false;
+			continue;
+		}
+		line = strndup(typed, strcspn(typed, "\r\n"));
+		if (line == NULL || line_is(line, "quit") || line_is(line, "exit")) {
+			free(line);
+			break;
+		}
+		if (line[strspn(line, " \t")] != '\0') {
+			history(shell.history, &shell.event, H_ENTER, line);
+			shell.fetched = 0;
+			if (!shell_ask(&shell, line))
+				status = 1;
+		}
+		free(line);
+		fflush(stdout);
+		if (status != 0)
+			break;
+	}
+out:
+	shell_close(&shell, kept ? history_path : NULL);
+	return status;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "scenario_file.h"
+#include "show.h"
+#include "table.h"
+
+#define MEMORY_WARN_PERCENT 90
+
+static void table_headings(struct table *table, const char *const *headings)
+{
+	for (; *headings != NULL; headings++)
+		table_text(table, *headings);
+}
+
+/* ---- ports ---- */
+
+static void table_port(struct table *table, const struct port_report *port)
+{
+	char link[CHART_UNIT_SIZE];
+
+	chart_unit_format(link, sizeof(link), CHART_BPS, (double)port->link_bps, 4);
+	table_text(table, port->name);
+	table_text(table, port->device != NULL ? port->device : "");
+	table_text(table, port->driver != NULL ? port->driver : "");
+	table_text(table, !port->link_up ? "down" : port->link_bps > 0 ? link : "up");
+	table_count(table, port->rx_packets);
+	table_unit(table, CHART_BYTES, (double)port->rx_bytes);
+	table_count(table, port->tx_packets);
+	table_unit(table, CHART_BYTES, (double)port->tx_bytes);
+}
+
+static void table_port_losses(struct table *table, const struct port_report *port)
+{
+	const struct histogram *late = &port->lateness_ns;
+
+	table_text(table, port->name);
+	table_count(table, port->no_cloud);
+	table_count(table, port->rx_missed);
+	table_count(table, port->rx_no_mbuf);
+	table_count(table, port->tx_full);
+	table_unit(table, CHART_NS, (double)histogram_percentile(late, 500000));
+	table_unit(table, CHART_NS, (double)histogram_percentile(late, 990000));
+	table_unit(table, CHART_NS, (double)late->max);
+}
+
+static void warn_port(FILE *out, const struct port_report *port)
+{
+	char count[COUNT_SIZE];
+
+	if (!port->link_up)
+		fprintf(out, "warning: port %s: the link is down\n", port->name);
+	if (port->rx_missed > 0)
+		fprintf(out,
+		        "warning: port %s: the device lost %s packets before weir saw them: its "
+		        "worker "
+		        "comes round too seldom\n",
+		        port->name, count_text(count, port->rx_missed));
+	if (port->rx_no_mbuf > 0)
+		fprintf(out,
+		        "warning: port %s: %s packets lost on arrival, because the mempool was "
+		        "empty\n",
+		        port->name, count_text(count, port->rx_no_mbuf));
+	if (port->tx_full > 0)
+		fprintf(out,
+		        "warning: port %s: the device did not take %s packets within 100 ms of "
+		        "their "
+		        "time\n",
+		        port->name, count_text(count, port->tx_full));
+}
+
+static void show_ports_text(FILE *out, struct control *control)
+{
+	static const char *const traffic[] = {"port",  "device", "driver", "link", "received",
+	                                      "bytes", "sent",   "bytes",  NULL};
+	static const char *const losses[] = {"port",    "no cloud", "rx missed",
+	                                     "no mbuf", "tx full",  "late p50",
+	                                     "p99",     "max",      NULL};
+	struct table *upper = table_make("llllrrrr"), *lower = table_make("lrrrrrrr");
+	struct port_report *port = malloc(sizeof(*port));
+	uint32_t n = control->ops->ports(control->context);
+
+	if (upper == NULL || lower == NULL || port == NULL)
+		goto out;
+	table_headings(upper, traffic);
+	table_headings(lower, losses);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!control->ops->port(control->context, i, port))
+			continue;
+		table_port(upper, port);
+		table_port_losses(lower, port);
+	}
+	table_print(upper, out);
+	fputc('\n', out);
+	table_print(lower, out);
+	for (uint32_t i = 0; i < n; i++)
+		if (control->ops->port(control->context, i, port))
+			warn_port(out, port);
+out:
+	free(port);
+	table_free(lower);
+	table_free(upper);
+}
+
+static json_t *port_object(const struct port_report *port)
+{
+	json_t *object = json_pack(
+	        "{s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "port", port->name,
+	        "device", port->device != NULL ? port->device : "", "driver",
+	        port->driver != NULL ? port->driver : "", "link_up", port->link_up, "link_bps",
+	        (json_int_t)port->link_bps, "rx_packets", (json_int_t)port->rx_packets, "rx_bytes",
+	        (json_int_t)port->rx_bytes, "tx_packets", (json_int_t)port->tx_packets, "tx_bytes",
+	        (json_int_t)port->tx_bytes, "no_cloud", (json_int_t)port->no_cloud, "rx_missed",
+	        (json_int_t)port->rx_missed, "rx_no_mbuf", (json_int_t)port->rx_no_mbuf, "tx_full",
+	        (json_int_t)port->tx_full);
+
+	json_object_set_new(object, "lateness_ns", json_histogram(&port->lateness_ns));
+	return object;
+}
+
+static json_t *ports_array(struct control *control)
+{
+	json_t *array = json_array();
+	struct port_report *port = malloc(sizeof(*port));
+	uint32_t n = control->ops->ports(control->context);
+
+	for (uint32_t i = 0; port != NULL && i < n; i++)
+		if (control->ops->port(control->context, i, port))
+			json_array_append_new(array, port_object(port));
+	free(port);
+	return array;
+}
+
+/* ---- workers ---- */
+
+static void table_worker(struct table *table, uint32_t index, const struct worker_report *worker)
+{
+	table_format(table, "%u", index);
+	table_text(table, worker->role);
+	table_format(table, "%u", worker->lcore);
+	table_format(table, "%u", worker->cpu);
+	table_count(table, worker->polls);
+	table_share(table, worker->busy_polls, worker->polls);
+	table_unit(table, CHART_NS, (double)worker->longest_poll_ns);
+	table_count(table, worker->stalls);
+	table_count(table, worker->held_packets);
+	table_unit(table, CHART_BYTES, (double)worker->memory_used_bytes);
+	table_unit(table, CHART_BYTES, (double)worker->memory_bytes);
+}
+
+static void warn_worker(FILE *out, uint32_t index, const struct worker_report *worker)
+{
+	if (worker->stalls > 0)
+		fprintf(out,
+		        "warning: worker %u did not come round for a second, %llu times: is its "
+		        "CPU %u "
+		        "its own?\n",
+		        index, (unsigned long long)worker->stalls, worker->cpu);
+	if (worker->memory_bytes > 0 &&
+	    worker->memory_used_bytes > worker->memory_bytes / 100 * MEMORY_WARN_PERCENT)
+		fprintf(out,
+		        "warning: worker %u has used %d%% of its memory for held packets: soon it "
+		        "drops "
+		        "(no-buffer); a shorter delay or a lower rate holds fewer\n",
+		        index, MEMORY_WARN_PERCENT);
+}
+
+static void show_workers_text(FILE *out, struct control *control)
+{
+	static const char *const headings[] = {"worker", "role",        "lcore",        "cpu",
+	                                       "polls",  "busy",        "longest poll", "stalls",
+	                                       "held",   "memory used", "of",           NULL};
+	struct table *table = table_make("rlrrrrrrrrr");
+	struct worker_report worker;
+	uint32_t n = control->ops->workers(control->context);
+
+	if (table == NULL)
+		return;
+	table_headings(table, headings);
+	for (uint32_t i = 0; i < n; i++)
+		if (control->ops->worker(control->context, i, &worker))
+			table_worker(table, i, &worker);
+	table_print(table, out);
+	for (uint32_t i = 0; i < n; i++)
+		if (control->ops->worker(control->context, i, &worker))
+			warn_worker(out, i, &worker);
+	table_free(table);
+}
+
+static json_t *workers_array(struct control *control)
+{
+	json_t *array = json_array();
+	struct worker_report worker;
+	uint32_t n = control->ops->workers(control->context);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!control->ops->worker(control->context, i, &worker))
+			continue;
+		json_array_append_new(
+		        array, json_pack("{s:i,s:s,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "worker",
+		                         (int)i, "role", worker.role, "lcore", (int)worker.lcore,
+		                         "cpu", (int)worker.cpu, "polls", (json_int_t)worker.polls,
+		                         "busy_polls", (json_int_t)worker.busy_polls,
+		                         "longest_poll_ns", (json_int_t)worker.longest_poll_ns,
+		                         "stalls", (json_int_t)worker.stalls, "held_packets",
+		                         (json_int_t)worker.held_packets, "memory_used_bytes",
+		                         (json_int_t)worker.memory_used_bytes, "memory_bytes",
+		                         (json_int_t)worker.memory_bytes));
+	}
+	return array;
+}
+
+/* ---- clouds and all ---- */
+
+static json_t *cloud_object(struct control *control, uint32_t cloud)
+{
+	const struct scenario *scenario = *control->scenario;
+	const struct cloud_conf *conf = scenario->clouds[cloud];
+	struct cloud_report *report = calloc(1, sizeof(*report));
+	struct port_report *port = malloc(sizeof(*port));
+	int to = scenario_find_port(scenario, conf->to);
+	json_t *object = NULL;
+
+	if (report != NULL && control->ops->cloud(control->context, conf->name, report))
+		object = json_cloud(conf->name, report);
+	if (object != NULL && port != NULL && to >= 0 &&
+	    control->ops->port(control->context, (uint32_t)to, port))
+		json_object_set_new(object, "lateness_ns", json_histogram(&port->lateness_ns));
+	free(port);
+	free(report);
+	return object;
+}
+
+static json_t *clouds_array(struct control *control)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < (*control->scenario)->n_clouds; i++)
+		json_array_append_new(array, cloud_object(control, i));
+	return array;
+}
+
+static void show_json(struct output *output, struct control *control, enum show_what what,
+                      uint32_t cloud)
+{
+	switch (what) {
+	case SHOW_CLOUD:
+		answer_object(output, cloud_object(control, cloud));
+		break;
+	case SHOW_CLOUDS:
+		answer_object(output,
+		              json_pack("{s:b,s:o}", "ok", 1, "clouds", clouds_array(control)));
+		break;
+	case SHOW_PORTS:
+		answer_object(output,
+		              json_pack("{s:b,s:o}", "ok", 1, "ports", ports_array(control)));
+		break;
+	default:
+		answer_object(output,
+		              json_pack("{s:b,s:o}", "ok", 1, "workers", workers_array(control)));
+	}
+}
+
+void show_answer(struct output *output, struct control *control, enum show_what what,
+                 uint32_t cloud)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out;
+
+	if (output->json && what != SHOW_CONFIG) {
+		show_json(output, control, what, cloud);
+		return;
+	}
+	out = open_memstream(&text, &n);
+	if (out == NULL) {
+		answer_object(output, NULL);
+		return;
+	}
+	if (what == SHOW_CLOUD)
+		show_cloud_text(out, control, cloud);
+	else if (what == SHOW_CLOUDS)
+		show_clouds_text(out, control);
+	else if (what == SHOW_CONFIG)
+		scenario_file_print(out, *control->scenario);
+	else if (what == SHOW_PORTS)
+		show_ports_text(out, control);
+	else
+		show_workers_text(out, control);
+	if (fclose(out) == 0)
+		answer_text(output, "config", text, n);
+	else
+		answer_object(output, NULL);
+	free(text);
+}
+
+void show_session_help(FILE *out)
+{
+	fputs("\nOn the control socket also:\n"
+	      "  begin                       changes from here on are one transaction\n"
+	      "  commit                      ... that takes effect here, all of it or nothing\n"
+	      "  abort                       ... or is forgotten\n"
+	      "  json on | off               answers as JSON objects, one a line\n"
+	      "  quit                        ends the conversation; weir runs on\n",
+	      out);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What runs, for a person (aligned text with units, emulated and real drops apart, what is
+ * configured beside what was achieved, and warnings) or for a program (JSON).
+ *
+ * Thread: control's.
+ */
+#ifndef WEIR_SHOW_H
+#define WEIR_SHOW_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "answer.h"
+#include "control.h"
+
+enum show_what {
+	SHOW_CLOUD,   /* one; JSON: the object of DESIGN.md's contract */
+	SHOW_CLOUDS,  /* {"ok":true,"clouds":[...]} */
+	SHOW_CONFIG,  /* {"ok":true,"config":TEXT}: a file that can be loaded again */
+	SHOW_PORTS,   /* {"ok":true,"ports":[...]} */
+	SHOW_WORKERS, /* {"ok":true,"workers":[...]} */
+};
+
+/* Answers, in the mode of the output. `cloud`: index in the scenario, for SHOW_CLOUD. */
+void show_answer(struct output *output, struct control *control, enum show_what what,
+                 uint32_t cloud);
+
+/* The commands that are the socket's own, and not of the scenario language, for `help`. */
+void show_session_help(FILE *out);
+
+/* ---- the texts, show_cloud.c ---- */
+
+void show_cloud_text(FILE *out, struct control *control, uint32_t cloud);
+void show_clouds_text(FILE *out, struct control *control);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart_unit.h"
+#include "rate.h"
+#include "show.h"
+#include "statement_text.h"
+#include "statements.h"
+#include "table.h"
+#include "view.h"
+
+/* A queue that was not given, and how long it is therefore. */
+static void view_print_queue(const struct view *view, FILE *out)
+{
+	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(view->conf, "rate");
+	char size[CHART_UNIT_SIZE];
+
+	if (rate == NULL || rate->queue.unit != LIMIT_NONE)
+		return;
+	chart_unit_format(size, sizeof(size), CHART_BYTES,
+	                  (double)rate_queue(rate, view->conf).value, 4);
+	fprintf(out, "  the queue holds %s: rate x delay, at least %llu kB\n", size,
+	        (unsigned long long)(RATE_QUEUE_BYTES_MIN / 1000));
+}
+
+static void view_print_configured(const struct view *view, FILE *out)
+{
+	struct table *table = table_make("ll");
+	char achieved[256], *text;
+	size_t n;
+
+	if (table == NULL)
+		return;
+	table_text(table, "configured");
+	table_text(table, "achieved");
+	for (const struct statement *const *row = statements; *row != NULL; row++) {
+		const struct conf *conf = cloud_conf_get(view->conf, (*row)->name);
+		for (; conf != NULL; conf = cloud_conf_next(view->conf, conf)) {
+			FILE *line = conf->statement == *row ? open_memstream(&text, &n) : NULL;
+
+			if (line == NULL)
+				continue;
+			statement_print(line, conf);
+			fclose(line);
+			view_achieved(view, conf, achieved, sizeof(achieved));
+			table_text(table, text);
+			table_text(table, achieved);
+			free(text);
+		}
+	}
+	if (view->conf->n_confs == 0) {
+		table_text(table, "(nothing: packets pass)");
+		table_text(table, "");
+	}
+	table_print(table, out);
+	table_free(table);
+	view_print_queue(view, out);
+}
+
+/* ---- counters ---- */
+
+static void table_flow(struct table *table, const char *name, uint64_t packets, uint64_t bytes)
+{
+	table_text(table, name);
+	table_count(table, packets);
+	table_unit(table, CHART_BYTES, (double)bytes);
+}
+
+static void table_packets(struct table *table, const char *name, uint64_t packets, bool always)
+{
+	if (packets == 0 && !always)
+		return;
+	table_text(table, name);
+	table_count(table, packets);
+	table_text(table, "");
+}
+
+static void view_print_packets(const struct view *view, FILE *out)
+{
+	const struct counters *c = &view->report.counters;
+	struct table *table = table_make("lrr");
+
+	if (table == NULL)
+		return;
+	table_text(table, "");
+	table_text(table, "packets");
+	table_text(table, "bytes");
+	table_flow(table, "received", c->rx_packets, c->rx_bytes);
+	table_flow(table, "sent", c->tx_packets, c->tx_bytes);
+	table_packets(table, "held", view->report.held_packets, true);
+	table_packets(table, "dropped", counters_drops(c), true);
+	table_packets(table, "duplicated", c->duplicated, false);
+	table_packets(table, "generated", c->generated, false);
+	table_packets(table, "reordered", c->reordered, false);
+	table_packets(table, "corrupted", c->corrupted, false);
+	table_packets(table, "ECN marked", c->ecn_marked, false);
+	table_packets(table, "BECN sent", c->becn_sent, false);
+	table_packets(table, "rewritten", c->rewritten, false);
+	table_flow(table, "in the queue", view->report.queue_packets, view->report.queue_bytes);
+	if (view->report.queue_average_bytes > 0) {
+		table_text(table, "queue average");
+		table_text(table, "");
+		table_unit(table, CHART_BYTES, view->report.queue_average_bytes);
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+static void view_print_drops(const struct view *view, FILE *out)
+{
+	static const char *const names[] = {[REASON_EMULATED] = "emulated",
+	                                    [REASON_CONGESTION] = "congestion",
+	                                    [REASON_REAL] = "real"};
+	const struct counters *c = &view->report.counters;
+	struct table *table = table_make("lrrl");
+	char text[200];
+
+	if (table == NULL)
+		return;
+	table_text(table, "drops");
+	table_text(table, "packets");
+	table_text(table, "share");
+	table_text(table, "reasons");
+	for (int kind = REASON_EMULATED; kind <= REASON_REAL; kind++) {
+		uint64_t drops = view_drops(c, (enum reason_kind)kind);
+
+		view_drops_text(c, (enum reason_kind)kind, text, sizeof(text));
+		table_text(table, names[kind]);
+		table_count(table, drops);
+		table_share(table, drops, c->rx_packets + c->duplicated + c->generated);
+		table_text(table, text);
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+static void table_percentiles(struct table *table, const char *name, const struct histogram *h)
+{
+	static const uint32_t per_million[] = {500000, 990000, 999000};
+
+	table_text(table, name);
+	table_unit(table, CHART_NS, (double)h->min);
+	for (size_t i = 0; i < sizeof(per_million) / sizeof(per_million[0]); i++)
+		table_unit(table, CHART_NS, (double)histogram_percentile(h, per_million[i]));
+	table_unit(table, CHART_NS, (double)h->max);
+}
+
+static void view_print_times(const struct view *view, FILE *out)
+{
+	static const char *const headings[] = {"", "min", "p50", "p99", "p99.9", "max"};
+	struct table *table = table_make("lrrrrr");
+	char name[SCENARIO_NAME_BYTES + 16];
+
+	if (table == NULL)
+		return;
+	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
+		table_text(table, headings[i]);
+	table_percentiles(table, "delay", &view->report.delay_ns);
+	if (view->has_port) {
+		snprintf(name, sizeof(name), "late at port %s", view->conf->to);
+		table_percentiles(table, name, &view->port.lateness_ns);
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+void show_cloud_text(FILE *out, struct control *control, uint32_t cloud)
+{
+	struct view *view = malloc(sizeof(*view));
+
+	if (view == NULL || !view_open(view, control, cloud)) {
+		fprintf(out, "cloud %s: no report yet\n",
+		        (*control->scenario)->clouds[cloud]->name);
+	} else {
+		fprintf(out, "cloud %s from %s to %s\n\n", view->conf->name, view->conf->from,
+		        view->conf->to);
+		view_print_configured(view, out);
+		fputc('\n', out);
+		view_print_packets(view, out);
+		fputc('\n', out);
+		view_print_drops(view, out);
+		fputc('\n', out);
+		view_print_times(view, out);
+		view_print_warnings(view, out);
+	}
+	free(view);
+}
+
+/* ---- all clouds ---- */
+
+static void table_cloud(struct table *table, const struct view *view)
+{
+	const struct counters *c = &view->report.counters;
+	uint64_t from_ns = view->looked ? view->look.now_ns : view->since_ns;
+	uint64_t bytes = c->tx_bytes - (view->looked ? view->look.tx_bytes : 0);
+
+	table_text(table, view->conf->name);
+	table_text(table, view->conf->from);
+	table_text(table, view->conf->to);
+	table_count(table, c->rx_packets);
+	table_count(table, c->tx_packets);
+	table_count(table, view->report.held_packets);
+	table_count(table, view_drops(c, REASON_EMULATED));
+	table_count(table, view_drops(c, REASON_CONGESTION));
+	table_count(table, view_drops(c, REASON_REAL));
+	table_unit(table, CHART_BPS, view_bps(bytes, from_ns, view->now_ns));
+	table_unit(table, CHART_NS, (double)histogram_percentile(&view->report.delay_ns, 500000));
+	table_unit(table, CHART_NS, (double)histogram_percentile(&view->report.delay_ns, 990000));
+}
+
+void show_clouds_text(FILE *out, struct control *control)
+{
+	static const char *const headings[] = {"cloud", "from",      "to",        "received",
+	                                       "sent",  "held",      "emulated",  "congestion",
+	                                       "real",  "rate sent", "delay p50", "delay p99"};
+	struct table *table = table_make("lllrrrrrrrrr");
+	struct view *view = malloc(sizeof(*view));
+	uint64_t real = 0;
+
+	if (table == NULL || view == NULL)
+		goto out;
+	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
+		table_text(table, headings[i]);
+	for (uint32_t i = 0; i < (*control->scenario)->n_clouds; i++) {
+		if (!view_open(view, control, i))
+			continue;
+		table_cloud(table, view);
+		real += view_drops(&view->report.counters, REASON_REAL);
+	}
+	table_print(table, out);
+	if (real > 0)
+		fprintf(out, "warning: weir itself lost packets (real drops); show cloud NAME says "
+		             "which and why\n");
+out:
+	free(view);
+	table_free(table);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "socket.h"
+
+#define SOCKET_MODE    0660
+#define SOCKET_BACKLOG 32
+
+void socket_default_path(char path[SOCKET_PATH_BYTES])
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+	if (geteuid() == 0)
+		snprintf(path, SOCKET_PATH_BYTES, "/run/weir.sock");
+	else if (runtime != NULL && runtime[0] == '/' && strlen(runtime) < SOCKET_PATH_BYTES - 16)
+		snprintf(path, SOCKET_PATH_BYTES, "%s/weir.sock", runtime);
+	else
+		snprintf(path, SOCKET_PATH_BYTES, "/tmp/weir-%u.sock", (unsigned)geteuid());
+}
+
+static int socket_address(const char *path, struct sockaddr_un *address, struct problem *problem)
+{
+	memset(address, 0, sizeof(*address));
+	address->sun_family = AF_UNIX;
+	if (path[0] == '\0' || strlen(path) >= sizeof(address->sun_path)) {
+		problem_set(
+		        problem, -1,
+		        "socket %.60s%s: the path is %zu bytes long; a socket's may be 1 to %zu",
+		        path, strlen(path) > 60 ? "..." : "", strlen(path),
+		        sizeof(address->sun_path) - 1);
+		return path[0] == '\0' ? -EINVAL : -ENAMETOOLONG;
+	}
+	memcpy(address->sun_path, path, strlen(path) + 1);
+	return 0;
+}
+
+/* "pid 812 (weir)" of who listens at the other end of fd. */
+static void socket_peer(int fd, char *text, size_t size)
+{
+	struct ucred peer;
+	socklen_t length = sizeof(peer);
+	char file[64], name[32] = "";
+	FILE *comm;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.pid <= 0) {
+		snprintf(text, size, "another process");
+		return;
+	}
+	snprintf(file, sizeof(file), "/proc/%d/comm", (int)peer.pid);
+	comm = fopen(file, "re");
+	if (comm != NULL) {
+		if (fgets(name, sizeof(name), comm) == NULL)
+			name[0] = '\0';
+		name[strcspn(name, "\n")] = '\0';
+		fclose(comm);
+	}
+	snprintf(text, size, name[0] != '\0' ? "pid %d (%s)" : "pid %d", (int)peer.pid, name);
+}
+
+/* "mode 0660, owner root, group lab" */
+static void socket_owners(const char *path, char *text, size_t size)
+{
+	struct stat status;
+	const struct passwd *owner;
+	const struct group *group;
+	char owner_id[16], group_id[16];
+
+	if (lstat(path, &status) != 0) {
+		snprintf(text, size, "its directory may not be searched");
+		return;
+	}
+	owner = getpwuid(status.st_uid);
+	group = getgrgid(status.st_gid);
+	snprintf(owner_id, sizeof(owner_id), "%u", (unsigned)status.st_uid);
+	snprintf(group_id, sizeof(group_id), "%u", (unsigned)status.st_gid);
+	snprintf(text, size, "mode %04o, owner %s, group %s", (unsigned)status.st_mode & 07777,
+	         owner != NULL ? owner->pw_name : owner_id,
+	         group != NULL ? group->gr_name : group_id);
+}
+
+/* Whether the name is free, or held by a socket that nobody answers at: 0. Else -errno. */
+static int socket_probe(const struct sockaddr_un *address, struct problem *problem)
+{
+	struct stat status;
+	char text[160];
+	int fd, result;
+
+	if (lstat(address->sun_path, &status) != 0)
+		return 0;
+	if (!S_ISSOCK(status.st_mode)) {
+		problem_set(
+		        problem, -1,
+		        "socket %s: there is a file of that name that is no socket; remove it, or "
+		        "give another path with -s",
+		        address->sun_path);
+		return -EEXIST;
+	}
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0) {
+		result = -errno;
+		problem_set(problem, -1, "socket %s: no socket: %s", address->sun_path,
+		            strerror(-result));
+		return result;
+	}
+	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0) {
+		socket_peer(fd, text, sizeof(text));
+		problem_set(problem, -1,
+		            "socket %s: in use by %s; stop it, or give another path with -s",
+		            address->sun_path, text);
+		result = -EADDRINUSE;
+	} else if (errno == ECONNREFUSED || errno == ENOENT) {
+		result = 0;
+	} else if (errno == EAGAIN) {
+		problem_set(
+		        problem, -1,
+		        "socket %s: in use, and its process does not accept connections; stop it, "
+		        "or give another path with -s",
+		        address->sun_path);
+		result = -EADDRINUSE;
+	} else {
+		result = -errno;
+		socket_owners(address->sun_path, text, sizeof(text));
+		problem_set(problem, -1, "socket %s: %s (%s); give another path with -s",
+		            address->sun_path, strerror(-result), text);
+	}
+	close(fd);
+	return result;
+}
+
+/* Two weirs that start at one moment must not both replace the same stale socket: the directory is
+ * locked meanwhile. Who holds it longer than a second is no weir, and not waited for. */
+static int socket_lock_directory(const char *path)
+{
+	char directory[SOCKET_PATH_BYTES];
+	const char *slash = strrchr(path, '/');
+	int fd;
+
+	if (slash == NULL)
+		snprintf(directory, sizeof(directory), ".");
+	else
+		snprintf(directory, sizeof(directory), "%.*s",
+		         slash == path ? 1 : (int)(slash - path), path);
+	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; fd >= 0 && i < 100 && flock(fd, LOCK_EX | LOCK_NB) != 0; i++)
+		usleep(10000);
+	return fd;
+}
+
+static int socket_bind(struct socket_listener *listener, const struct sockaddr_un *address,
+                       struct problem *problem)
+{
+	struct stat status;
+	int result;
+
+	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (listener->fd < 0)
+		goto err;
+	/* bind() gives the file the mode of the socket, less the umask: never more than ours */
+	if (fchmod(listener->fd, SOCKET_MODE) != 0)
+		goto err_close;
+	if (unlink(address->sun_path) != 0 && errno != ENOENT)
+		goto err_close;
+	if (bind(listener->fd, (const struct sockaddr *)address, sizeof(*address)) != 0)
+		goto err_close;
+	if (listen(listener->fd, SOCKET_BACKLOG) != 0 ||
+	    chmod(address->sun_path, SOCKET_MODE) != 0 || lstat(address->sun_path, &status) != 0)
+		goto err_unlink;
+	listener->device = status.st_dev;
+	listener->inode = status.st_ino;
+	memcpy(listener->path, address->sun_path, sizeof(listener->path));
+	return 0;
+
+err_unlink:
+	result = errno;
+	unlink(address->sun_path);
+	errno = result;
+err_close:
+	result = errno;
+	close(listener->fd);
+	errno = result;
+err:
+	result = -errno;
+	listener->fd = -1;
+	problem_set(problem, -1,
+	            "socket %s: cannot be made: %s; give a path that you may write, with -s",
+	            address->sun_path, strerror(-result));
+	return result;
+}
+
+int socket_listen(const char *path, struct socket_listener *listener, struct problem *problem)
+{
+	struct sockaddr_un address;
+	int lock, result;
+
+	listener->fd = -1;
+	result = socket_address(path, &address, problem);
+	if (result != 0)
+		return result;
+	lock = socket_lock_directory(path);
+	result = socket_probe(&address, problem);
+	if (result == 0)
+		result = socket_bind(listener, &address, problem);
+	if (lock >= 0)
+		close(lock);
+	return result;
+}
+
+void socket_unlisten(struct socket_listener *listener)
+{
+	struct stat status;
+
+	if (listener->fd < 0)
+		return;
+	close(listener->fd);
+	listener->fd = -1;
+	if (lstat(listener->path, &status) == 0 && status.st_dev == listener->device &&
+	    status.st_ino == listener->inode)
+		unlink(listener->path);
+}
+
+static void socket_connect_problem(const char *path, int error, struct problem *problem)
+{
+	char text[120];
+
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		socket_owners(path, text, sizeof(text));
+		problem_set(
+		        problem, -1,
+		        "%s: permission denied (%s); be its owner or in its group, as with sudo or "
+		        "sg",
+		        path, text);
+		break;
+	case ENOENT:
+	case ECONNREFUSED:
+		problem_set(
+		        problem, -1,
+		        "%s: no weir %s; start one with `weir run -c FILE -s %.60s`, or name the "
+		        "socket of another with -s",
+		        path, error == ENOENT ? "listens there" : "answers there any more", path);
+		break;
+	case EAGAIN:
+		problem_set(problem, -1, "%s: weir does not accept connections; try again later",
+		            path);
+		break;
+	default:
+		problem_set(problem, -1,
+		            "%s: %s; the path of weir's control socket would be right, with -s",
+		            path, strerror(error));
+	}
+}
+
+int socket_connect(const char *path, struct problem *problem)
+{
+	struct sockaddr_un address;
+	struct ucred peer;
+	socklen_t length = sizeof(peer);
+	struct timeval timeout = {.tv_sec = 5};
+	char usual[SOCKET_PATH_BYTES];
+	int result, fd;
+
+	result = socket_address(path, &address, problem);
+	if (result != 0)
+		return result;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0) {
+		result = -errno;
+		problem_set(problem, -1, "%s: no socket: %s", path, strerror(-result));
+		return result;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)); /* of connect(), too */
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
+		result = -errno;
+		socket_connect_problem(path, -result, problem);
+		close(fd);
+		return result;
+	}
+	/* Anybody may make a socket in /tmp, with the name that is another's default. */
+	socket_default_path(usual);
+	if (strcmp(path, usual) == 0 && strncmp(path, "/tmp/", 5) == 0 &&
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid != geteuid() &&
+	    peer.uid != 0 && geteuid() != 0) {
+		problem_set(problem, -1,
+		            "%s: listened on by user %u, who is neither you nor root; not trusted",
+		            path, (unsigned)peer.uid);
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "statement_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "listing.h"
+#include "nearest.h"
+#include "scenario.h"
+#include "statements.h"
+#include "value.h"
+#include "value_kind.h"
+
+#define SHOWN(text) language_error_shown(text), text
+
+struct parser {
+	const struct words *words;
+	uint32_t at; /* the next word */
+	struct conf *conf;
+	const struct field *fields;
+	uint32_t *columns; /* of each field, or NULL */
+	struct language_error *error;
+};
+
+static bool is_keyword(const struct field *field)
+{
+	return !(field->flags & FIELD_POSITIONAL);
+}
+
+static bool is_given(const struct parser *p, const struct field *field)
+{
+	return p->conf->given >> (field - p->fields) & 1;
+}
+
+static void keyword_nearest(const struct parser *p, const char *word, struct nearest *nearest)
+{
+	nearest_start(nearest, word);
+	for (const struct field *field = p->fields; field->name; field++) {
+		if (is_keyword(field))
+			nearest_try(nearest, field->name);
+	}
+}
+
+static void give(struct parser *p, const struct field *field, uint32_t column)
+{
+	p->conf->given |= UINT64_C(1) << (field - p->fields);
+	if (p->columns != NULL)
+		p->columns[field - p->fields] = column;
+}
+
+/* A field is missing; or only its value, when its keyword stands there already. */
+static int missing(struct parser *p, const struct field *field, bool value_only, uint32_t column)
+{
+	const char *units = value_kind(field->type)->written;
+	const char *whose = value_only ? field->name : p->conf->statement->name;
+	char *kind = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&kind, &bytes);
+
+	if (out == NULL)
+		return language_error_set(p->error, ERROR_NO_MEMORY, "no memory for a message");
+	if (field->form != NULL)
+		fputs(field->form, out);
+	else
+		value_print_kind(out, field);
+	fclose(out);
+	p->error->column = column;
+	language_error_set(p->error, ERROR_MISSING_WORD, "`%s` needs %s%s%s %s%s%s%s", whose,
+	                   value_only ? "a value" : "`", value_only ? "" : field->name,
+	                   value_only ? ":" : "`:", kind == NULL ? "" : kind, *units ? " (" : "",
+	                   units, *units ? ")" : "");
+	free(kind);
+	return -EINVAL;
+}
+
+static int unknown_word(struct parser *p)
+{
+	const struct word *word = &p->words->word[p->at];
+	const char *statement = p->conf->statement->name;
+	struct nearest nearest;
+	struct listing listing;
+
+	p->error->column = word->column;
+	keyword_nearest(p, word->text, &nearest);
+	if (nearest.best != NULL && !word->quoted)
+		return language_error_set(p->error, ERROR_UNKNOWN_WORD,
+		                          "unknown word `%.*s`; did you mean `%s`?",
+		                          SHOWN(word->text), nearest.best);
+	if (statement_is_name(word->text))
+		return language_error_set(p->error, ERROR_UNKNOWN_WORD,
+		                          "`%s` is a statement of its own, not a word of `%s`; "
+		                          "give it a line of its own: cloud NAME %s ...",
+		                          word->text, statement, word->text);
+	listing_start(&listing, "or");
+	for (const struct field *field = p->fields; field->name; field++) {
+		if (is_keyword(field) && !is_given(p, field))
+			listing_add(&listing, field->name);
+	}
+	if (*listing_end(&listing) == 0)
+		return language_error_set(p->error, ERROR_EXTRA_WORD,
+		                          "`%.*s` is too much; `%s` ends before it",
+		                          SHOWN(word->text), statement);
+	return language_error_set(p->error, ERROR_UNKNOWN_WORD,
+	                          "unknown word `%.*s`; what may follow here is %s",
+	                          SHOWN(word->text), listing.text);
+}
+
+/* The rest of the line as one text, each word written as it must be to be read again. */
+static int parse_rest(struct parser *p, const struct field *field)
+{
+	uint32_t column = p->words->word[p->at].column;
+	char *text = NULL, **member = (char **)((char *)p->conf + field->offset);
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (out == NULL)
+		return language_error_set(p->error, ERROR_NO_MEMORY, "no memory for a text");
+	for (uint32_t first = p->at; p->at < p->words->n; p->at++) {
+		const struct word *word = &p->words->word[p->at];
+
+		if (p->at > first)
+			fputc(' ', out);
+		word_print(out, word->text, word->quoted);
+	}
+	if (fclose(out) != 0) {
+		free(text);
+		return language_error_set(p->error, ERROR_NO_MEMORY, "no memory for a text");
+	}
+	free(*member);
+	*member = text;
+	give(p, field, column);
+	return 0;
+}
+
+/* The value at p->at, of one word or of several; `at` moves on. */
+static int parse_value(struct parser *p, const struct field *field)
+{
+	uint32_t first = p->at, n = statement_value_words(p->words, first, p->words->n, field);
+	const struct word *word = &p->words->word[first];
+	char text[LINE_BYTES_MAX + LINE_WORDS_MAX], *end = text;
+
+	p->at += n;
+	if (n == 1)
+		return value_parse(field, word->text, p->conf, p->error);
+	for (uint32_t i = 0; i < n; i++)
+		end = stpcpy(end, word[i].text);
+	return value_parse(field, text, p->conf, p->error);
+}
+
+/* The number of a numbered statement, if one stands there. */
+static int parse_number(struct parser *p)
+{
+	const struct statement *statement = p->conf->statement;
+	const struct word *word = &p->words->word[p->at];
+	uint64_t number;
+
+	if (statement->number_max == 0 || p->at == p->words->n || word->quoted ||
+	    word->text[0] < '0' || word->text[0] > '9')
+		return 0;
+	p->error->column = word->column;
+	if (value_parse_count(word->text, 1, statement->number_max, "number", &number, p->error))
+		return -EINVAL;
+	p->conf->number = (uint32_t)number;
+	p->at++;
+	return 0;
+}
+
+static int parse_positionals(struct parser *p)
+{
+	struct nearest nearest;
+
+	for (const struct field *field = p->fields; field->name; field++) {
+		const struct word *word = &p->words->word[p->at];
+
+		if (is_keyword(field))
+			continue;
+		if (p->at == p->words->n || statement_keyword(p->fields, word) != NULL) {
+			if (!(field->flags & FIELD_REQUIRED))
+				return 0;
+			return missing(p, field, false,
+			               p->at < p->words->n ? word->column : p->words->end_column);
+		}
+		if (field->flags & FIELD_REST)
+			return parse_rest(p, field);
+		if (parse_value(p, field) != 0) {
+			p->error->column = word->column;
+			/* It may have been meant as a keyword, when no value need stand here. */
+			p->at = (uint32_t)(word - p->words->word);
+			keyword_nearest(p, word->text, &nearest);
+			if (!(field->flags & FIELD_REQUIRED) && !word->quoted &&
+			    nearest.best != NULL)
+				return unknown_word(p);
+			return -EINVAL;
+		}
+		give(p, field, word->column);
+	}
+	return 0;
+}
+
+static int parse_keywords(struct parser *p)
+{
+	while (p->at < p->words->n) {
+		const struct word *word = &p->words->word[p->at];
+		const struct field *field = statement_keyword(p->fields, word);
+
+		if (field == NULL)
+			return unknown_word(p);
+		if (is_given(p, field)) {
+			p->error->column = word->column;
+			return language_error_set(p->error, ERROR_DUPLICATE_WORD,
+			                          "`%s` was given already; give it once",
+			                          field->name);
+		}
+		p->at++;
+		if (field->type == FIELD_FLAG) {
+			*((bool *)((char *)p->conf + field->offset)) = true;
+			give(p, field, word->column);
+			continue;
+		}
+		if (p->at == p->words->n)
+			return missing(p, field, true, p->words->end_column);
+		word = &p->words->word[p->at];
+		if (parse_value(p, field) != 0) {
+			p->error->column = word->column;
+			return -EINVAL;
+		}
+		give(p, field, word->column);
+	}
+	for (const struct field *field = p->fields; field->name; field++) {
+		if (field->flags & FIELD_REQUIRED && !is_given(p, field))
+			return missing(p, field, false, p->words->end_column);
+	}
+	return 0;
+}
+
+/* The row of the table that words[at...] begins with; `at` moves on to its fields. */
+static const struct statement *find(const struct words *words, uint32_t *at,
+                                    struct language_error *error)
+{
+	const char *name = words->word[*at].text;
+	const struct word *word = *at + 1 < words->n ? &words->word[*at + 1] : NULL;
+	const struct statement *statement = NULL;
+	struct nearest nearest;
+	struct listing listing;
+
+	if (word != NULL && !word->quoted)
+		statement = statement_find(name, word->text);
+	*at += statement == NULL ? 1 : 2;
+	if (statement == NULL)
+		statement = statement_find(name, NULL);
+	if (statement != NULL)
+		return statement;
+	nearest_start(&nearest, word == NULL ? "" : word->text);
+	listing_start(&listing, "or");
+	for (const struct statement *const *row = statements; *row; row++) {
+		if (strcmp((*row)->name, name) != 0)
+			continue;
+		nearest_try(&nearest, (*row)->variant);
+		listing_add(&listing, (*row)->variant);
+	}
+	error->column = word == NULL ? words->end_column : word->column;
+	listing_end(&listing);
+	if (word == NULL)
+		language_error_set(error, ERROR_MISSING_WORD, "`%s` needs to know how: %s", name,
+		                   listing.text);
+	else if (nearest.best != NULL)
+		language_error_set(error, ERROR_UNKNOWN_WORD,
+		                   "unknown word `%.*s`; did you mean `%s`?", SHOWN(word->text),
+		                   nearest.best);
+	else
+		language_error_set(error, ERROR_UNKNOWN_WORD,
+		                   "unknown word `%.*s`; what follows `%s` is %s",
+		                   SHOWN(word->text), name, listing.text);
+	return NULL;
+}
+
+static int parse(const struct words *words, uint32_t at, struct conf **conf, uint32_t *columns,
+                 struct language_error *error)
+{
+	struct parser p = {.words = words, .columns = columns, .error = error};
+	const struct statement *statement;
+	int result;
+
+	statement = find(words, &at, error);
+	if (statement == NULL)
+		return -EINVAL;
+	p.at = at;
+	p.fields = statement->fields;
+	p.conf = conf_make(statement);
+	if (p.conf == NULL)
+		return language_error_set(error, ERROR_NO_MEMORY, "no memory for a statement");
+	result = parse_number(&p);
+	if (result == 0)
+		result = parse_positionals(&p);
+	if (result == 0)
+		result = parse_keywords(&p);
+	if (result != 0) {
+		conf_free(p.conf);
+		return result;
+	}
+	*conf = p.conf;
+	return 0;
+}
+
+int statement_parse(const struct words *words, uint32_t at, struct conf **conf,
+                    struct language_error *error)
+{
+	return parse(words, at, conf, NULL, error);
+}
+
+/* Where the letter of a text stands that was made of the words from a column on, with one blank
+ * between two: parse_rest. No word before it was quoted. */
+static uint32_t letter_column(const struct words *words, uint32_t column, uint32_t letter)
+{
+	uint32_t i = 0;
+
+	while (i < words->n && words->word[i].column != column)
+		i++;
+	for (; i < words->n; i++) {
+		uint32_t bytes = (uint32_t)strlen(words->word[i].text);
+
+		if (letter < bytes)
+			return words->word[i].column + letter;
+		letter -= bytes + (letter > bytes);
+	}
+	return words->end_column;
+}
+
+uint32_t statement_column(const struct words *words, uint32_t at, int field, uint32_t letter)
+{
+	uint32_t columns[64] = {0};
+	struct language_error error;
+	struct conf *conf;
+
+	if (field < 0 || field >= 64 || parse(words, at, &conf, columns, &error) != 0)
+		return words->word[at].column;
+	conf_free(conf);
+	if (columns[field] == 0)
+		return words->word[at].column;
+	return letter == 0 ? columns[field] : letter_column(words, columns[field], letter);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Statements as text; reading them is statement_parse.c. */
+#include "statement_text.h"
+
+#include <string.h>
+
+#include "file.h"
+#include "statements.h"
+#include "value.h"
+#include "value_list.h"
+
+static bool is_keyword(const struct field *field)
+{
+	return !(field->flags & FIELD_POSITIONAL);
+}
+
+const struct field *statement_keyword(const struct field *fields, const struct word *word)
+{
+	if (word->quoted)
+		return NULL;
+	for (; fields->name; fields++) {
+		if (!(fields->flags & FIELD_POSITIONAL) && strcmp(fields->name, word->text) == 0)
+			return fields;
+	}
+	return NULL;
+}
+
+uint32_t statement_value_words(const struct words *words, uint32_t at, uint32_t end,
+                               const struct field *field)
+{
+	uint32_t n = 1;
+
+	while (at + n < end && !words->word[at + n - 1].quoted &&
+	       value_list_goes_on(field, words->word[at + n - 1].text))
+		n++;
+	return n;
+}
+
+bool statement_is_name(const char *name)
+{
+	for (const struct statement *const *row = statements; *row; row++) {
+		if (strcmp((*row)->name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void print_name(FILE *out, const struct statement *statement)
+{
+	fprintf(out, "%s%s%s", statement->name, statement->variant ? " " : "",
+	        statement->variant ? statement->variant : "");
+}
+
+/* A positional text that reads like a keyword must be quoted. */
+static void print_positional(FILE *out, const struct field *field, const struct conf *conf)
+{
+	const void *at = (const char *)conf + field->offset;
+	struct word word = {.text = ""};
+
+	if (field->type == FIELD_TEXT)
+		word.text = *(char *const *)at;
+	else if (field->type == FIELD_FILE)
+		word.text = (*(struct file *const *)at)->name;
+	if (field->flags & FIELD_REST)
+		fputs(word.text, out);
+	else if (field->type == FIELD_TEXT || field->type == FIELD_FILE)
+		word_print(out, word.text,
+		           statement_keyword(conf->statement->fields, &word) != NULL);
+	else
+		value_print(out, field, conf);
+}
+
+void statement_print(FILE *out, const struct conf *conf)
+{
+	const struct field *fields = conf->statement->fields;
+
+	print_name(out, conf->statement);
+	if (conf->number != 0)
+		fprintf(out, " %u", conf->number);
+	for (const struct field *field = fields; field->name; field++) {
+		if (is_keyword(field) || !(conf->given >> (field - fields) & 1))
+			continue;
+		fputc(' ', out);
+		print_positional(out, field, conf);
+	}
+	for (const struct field *field = fields; field->name; field++) {
+		if (!is_keyword(field) || !(conf->given >> (field - fields) & 1))
+			continue;
+		fprintf(out, " %s%s", field->name, field->type == FIELD_FLAG ? "" : " ");
+		value_print(out, field, conf);
+	}
+}
+
+static void print_field_synopsis(FILE *out, const struct field *field)
+{
+	bool required = field->flags & FIELD_REQUIRED;
+
+	fputs(required ? " " : " [", out);
+	if (is_keyword(field))
+		fprintf(out, "%s%s", field->name, field->type == FIELD_FLAG ? "" : " ");
+	if (field->form != NULL)
+		fputs(field->form, out);
+	else
+		value_print_kind(out, field);
+	if (field->flags & FIELD_REST && field->form == NULL)
+		fputs("...", out);
+	if (!required)
+		fputc(']', out);
+}
+
+void statement_print_synopsis(FILE *out, const struct statement *statement)
+{
+	print_name(out, statement);
+	fputs(statement->number_max != 0 ? " [N]" : "", out);
+	for (const struct field *field = statement->fields; field->name; field++) {
+		if (!is_keyword(field))
+			print_field_synopsis(out, field);
+	}
+	for (const struct field *field = statement->fields; field->name; field++) {
+		if (is_keyword(field))
+			print_field_synopsis(out, field);
+	}
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A statement's configuration, from words and to words, by its table of fields:
+ *
+ *   STATEMENT [VARIANT] [NUMBER] positional values in the order of the table, then keyword fields in
+ * any order
+ *
+ * A positional field ends where a word is the name of a keyword field, unless that word is quoted.
+ * A field with FIELD_REST takes the rest of the line as it stands.
+ *
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_STATEMENT_TEXT_H
+#define WEIR_STATEMENT_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "stage.h"
+#include "word.h"
+
+/* Parses words[at...]: the statement's name first. On success `conf` is the caller's (conf_free).
+ * 0, or -EINVAL or -ENOMEM with error and column. */
+int statement_parse(const struct words *words, uint32_t at, struct conf **conf,
+                    struct language_error *error);
+/* `loss random 1% correlation 25%`: the given fields in the order of the table, no line end. */
+void statement_print(FILE *out, const struct conf *conf);
+/* `delay TIME [jitter TIME] [distribution uniform|normal] ...` */
+void statement_print_synopsis(FILE *out, const struct statement *statement);
+/* The keyword field of a table that a word names, or NULL. A quoted word names none. */
+const struct field *statement_keyword(const struct field *fields, const struct word *word);
+/* Of how many words from words[at] on the value of the field consists: a list goes on after a
+ * comma. At least 1, not beyond `end`. */
+uint32_t statement_value_words(const struct words *words, uint32_t at, uint32_t end,
+                               const struct field *field);
+/* Whether a statement of this name is in the table. */
+bool statement_is_name(const char *name);
+
+/* The column of field number `field` of the table, in words that statement_parse accepted; that of
+ * the statement's name if the field is not there. `letter`: of the field's text, if that takes the
+ * rest of the line. */
+uint32_t statement_column(const struct words *words, uint32_t at, int field, uint32_t letter);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Text in aligned columns, as `show` prints it: a row of headings, then rows of cells; columns are
+ * as wide as their widest cell and stand two spaces apart, the first two spaces from the edge.
+ *
+ * Thread: any; a table has one owner.
+ */
+#ifndef WEIR_TABLE_H
+#define WEIR_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "chart_unit.h"
+
+#define TABLE_COLUMNS_MAX 16
+
+struct table;
+
+/* `columns`: a letter each, l or r: to which side its cells are set. NULL: no memory. */
+struct table *table_make(const char *columns);
+void table_free(struct table *table);
+
+/* Cells are added from left to right; a row is full when all its columns have one. Failures for
+ * want of memory show as an empty cell. */
+void table_text(struct table *table, const char *text);
+void table_format(struct table *table, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+void table_count(struct table *table, uint64_t count); /* 1,234,567 */
+void table_unit(struct table *table, enum chart_unit unit, double value);
+/* part of whole, in percent; nothing when the whole is 0 */
+void table_share(struct table *table, uint64_t part, uint64_t whole);
+
+void table_print(const struct table *table, FILE *out);
+
+/* 1,234,567; COUNT_SIZE bytes suffice. Returns text. */
+#define COUNT_SIZE 32
+const char *count_text(char text[COUNT_SIZE], uint64_t count);
+
+#endif

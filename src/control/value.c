@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "value.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "file_read.h"
+#include "listing.h"
+#include "nearest.h"
+#include "probability.h"
+#include "quantity.h"
+#include "value_kind.h"
+#include "value_list.h"
+
+static void *member(const struct field *field, const void *conf)
+{
+	return (char *)(uintptr_t)conf + field->offset;
+}
+
+static uint64_t field_max(const struct field *field)
+{
+	if (field->max == 0 && field->min == 0)
+		return field->type == FIELD_PROBABILITY ? PROBABILITY_ONE : UINT64_MAX;
+	return field->max != 0 ? field->max : UINT64_MAX;
+}
+
+/* ---- errors ---- */
+
+#define SHOWN(text) language_error_shown(text), text
+
+static int out_of_range(const struct field *field, const char *text, const struct unit *units,
+                        struct language_error *error)
+{
+	char min[QUANTITY_TEXT_BYTES], max[QUANTITY_TEXT_BYTES];
+	uint64_t most = field_max(field);
+
+	if (units != NULL) {
+		quantity_print(field->min, units, min);
+		quantity_print(most, units, max);
+	} else {
+		value_print_number(field->type, field->min, min, sizeof(min));
+		value_print_number(field->type, most, max, sizeof(max));
+	}
+	if (most == UINT64_MAX && field->min > 0)
+		return language_error_set(error, ERROR_OUT_OF_RANGE,
+		                          "%s `%.*s` is out of range; it is at least %s",
+		                          field->name, SHOWN(text), min);
+	return language_error_set(error, ERROR_OUT_OF_RANGE,
+	                          "%s `%.*s` is out of range; it goes from %s to %s", field->name,
+	                          SHOWN(text), min, max);
+}
+
+static int bad_value(const struct field *field, const char *text, const char *right,
+                     struct language_error *error)
+{
+	return language_error_set(error, ERROR_BAD_VALUE, "%s `%.*s` is not %s; write %s",
+	                          field->name, SHOWN(text), value_kind(field->type)->a, right);
+}
+
+static int no_quantity(const struct field *field, const char *text, struct language_error *error)
+{
+	if (text[0] == '-')
+		return language_error_set(error, ERROR_OUT_OF_RANGE,
+		                          "%s `%.*s` is negative; it is a number from 0 on",
+		                          field->name, SHOWN(text));
+	return language_error_set(
+	        error, ERROR_BAD_VALUE,
+	        "%s `%.*s` is not %s; write a decimal number and one of the units %s, like 10%s",
+	        field->name, SHOWN(text), value_kind(field->type)->a,
+	        value_kind(field->type)->written, value_kind(field->type)->example);
+}
+
+static int unknown_unit(const struct field *field, const char *text, const struct decimal *decimal,
+                        struct language_error *error)
+{
+	const struct value_kind *kind = value_kind(field->type);
+	const char *name = decimal->rest;
+	struct nearest nearest;
+
+	if (*name == 0)
+		return language_error_set(
+		        error, ERROR_MISSING_UNIT,
+		        "%s `%.*s` has no unit; %s is written with %s, like %.*s%s", field->name,
+		        SHOWN(text), value_kind(field->type)->a, value_kind(field->type)->written,
+		        SHOWN(text), value_kind(field->type)->example);
+	nearest_start(&nearest, name);
+	for (int i = 0; kind->units[i] != NULL; i++)
+		for (const struct unit *unit = kind->units[i]; unit->name; unit++)
+			nearest_try(&nearest, unit->name);
+	if (nearest.best != NULL)
+		return language_error_set(
+		        error, ERROR_UNKNOWN_UNIT,
+		        "%s `%.*s` has the unknown unit `%.*s`; did you mean `%s`?", field->name,
+		        SHOWN(text), SHOWN(name), nearest.best);
+	return language_error_set(error, ERROR_UNKNOWN_UNIT,
+	                          "%s `%.*s` has the unknown unit `%.*s`; %s is written with %s",
+	                          field->name, SHOWN(text), SHOWN(name), value_kind(field->type)->a,
+	                          value_kind(field->type)->written);
+}
+
+/* ---- parsing, type by type ---- */
+
+/* All types with units. `which` is the index of the list of units that was used. */
+static int parse_quantity(const struct field *field, const char *text, uint64_t *value, int *which,
+                          struct language_error *error)
+{
+	const struct value_kind *kind = value_kind(field->type);
+	const struct unit *unit = NULL, *units = NULL;
+	struct decimal decimal;
+
+	if (!decimal_scan(text, &decimal))
+		return no_quantity(field, text, error);
+	for (int i = 0; unit == NULL && kind->units[i] != NULL; i++) {
+		units = kind->units[i];
+		unit = unit_find(units, decimal.rest);
+		*which = i;
+	}
+	if (unit == NULL)
+		return unknown_unit(field, text, &decimal, error);
+	switch (quantity_value(&decimal, unit, value)) {
+	case QUANTITY_HUGE:
+		return out_of_range(field, text, units, error);
+	case QUANTITY_TOO_FINE:
+		return language_error_set(error, ERROR_TOO_FINE,
+		                          "%s `%.*s` is finer than 1%s; it is a whole number of %s",
+		                          field->name, SHOWN(text), units[0].name, units[0].name);
+	case QUANTITY_OK:
+		break;
+	}
+	if (*value < field->min || *value > field_max(field))
+		return out_of_range(field, text, units, error);
+	return 0;
+}
+
+static int parse_probability(const struct field *field, const char *text, uint64_t *value,
+                             struct language_error *error)
+{
+	switch (probability_parse(text, value)) {
+	case PROBABILITY_NO_NUMBER:
+		if (text[0] == '-')
+			return out_of_range(field, text, NULL, error);
+		return bad_value(field, text, "percent like 0.1% or a fraction like 0.001", error);
+	case PROBABILITY_TOO_FINE:
+		return language_error_set(error, ERROR_TOO_FINE,
+		                          "%s `%.*s` is finer than weir's probabilities: they are "
+		                          "multiples of 2^-63 (about 1e-19), of at most 19 digits",
+		                          field->name, SHOWN(text));
+	case PROBABILITY_OVER_ONE:
+		return out_of_range(field, text, NULL, error);
+	case PROBABILITY_OK:
+		break;
+	}
+	if (*value < field->min || *value > field_max(field))
+		return out_of_range(field, text, NULL, error);
+	return 0;
+}
+
+static int parse_ratio(const struct field *field, const char *text, struct ratio *value,
+                       struct language_error *error)
+{
+	switch (ratio_parse(text, value)) {
+	case PROBABILITY_NO_NUMBER:
+		if (text[0] != '-')
+			return bad_value(field, text, "a fraction like 1e-9 or percent like 0.1%",
+			                 error);
+		/* fall through */
+	case PROBABILITY_OVER_ONE:
+		return language_error_set(error, ERROR_OUT_OF_RANGE,
+		                          "%s `%.*s` is out of range; it goes from 0%% to 100%%",
+		                          field->name, SHOWN(text));
+	case PROBABILITY_TOO_FINE:
+		return language_error_set(error, ERROR_TOO_FINE,
+		                          "%s `%.*s` is too fine: at most 19 digits, the last of "
+		                          "them not behind 1e-%d",
+		                          field->name, SHOWN(text), RATIO_PLACES_MAX);
+	case PROBABILITY_OK:
+		break;
+	}
+	return 0;
+}
+
+static int parse_count(const struct field *field, const char *text, uint64_t *value,
+                       struct language_error *error)
+{
+	struct decimal decimal;
+
+	if (text[0] == '-' || (decimal_scan(text, &decimal) && *decimal.rest == 0 && decimal.huge))
+		return out_of_range(field, text, NULL, error);
+	if (!decimal_scan(text, &decimal) || *decimal.rest != 0 || decimal.rest[-1] == '.' ||
+	    strchr(text, '.') != NULL)
+		return bad_value(field, text, "a whole number without a unit, like 1000", error);
+	*value = decimal.whole;
+	if (*value < field->min || *value > field_max(field))
+		return out_of_range(field, text, NULL, error);
+	return 0;
+}
+
+static int parse_word(const struct field *field, const char *text, const char *const *words,
+                      uint32_t *value, struct language_error *error)
+{
+	struct nearest nearest;
+	struct listing known;
+
+	nearest_start(&nearest, text);
+	listing_start(&known, "or");
+	for (uint32_t i = 0; words[i] != NULL; i++) {
+		if (strcmp(words[i], text) == 0) {
+			*value = i;
+			return 0;
+		}
+		nearest_try(&nearest, words[i]);
+		listing_add(&known, words[i]);
+	}
+	if (nearest.best != NULL)
+		return language_error_set(error, ERROR_UNKNOWN_WORD,
+		                          "%s `%.*s` is unknown; did you mean `%s`?", field->name,
+		                          SHOWN(text), nearest.best);
+	return language_error_set(error, ERROR_UNKNOWN_WORD, "%s `%.*s` is unknown; it is %s",
+	                          field->name, SHOWN(text), listing_end(&known));
+}
+
+static int parse_address(const struct field *field, const char *text, void *value,
+                         struct language_error *error)
+{
+	bool v4 = field->type == FIELD_IPV4;
+	uint8_t address[16];
+
+	if (inet_pton(v4 ? AF_INET : AF_INET6, text, address) != 1)
+		return bad_value(field, text,
+		                 v4 ? "four numbers from 0 to 255, like 192.0.2.1"
+		                    : "it as RFC 4291 says, like 2001:db8::1",
+		                 error);
+	memcpy(value, address, v4 ? 4 : 16);
+	return 0;
+}
+
+static int parse_text(const char *text, char **value, struct language_error *error)
+{
+	char *copy = strdup(text);
+
+	if (copy == NULL)
+		return language_error_set(error, ERROR_NO_MEMORY, "no memory for a text");
+	free(*value);
+	*value = copy;
+	return 0;
+}
+
+static int parse_file(const char *name, struct file **value, struct language_error *error)
+{
+	struct file *file;
+	int result = file_read(name, &file, error);
+
+	if (result == 0) {
+		file_release(*value);
+		*value = file;
+	}
+	return result;
+}
+
+int value_parse(const struct field *field, const char *text, void *conf,
+                struct language_error *error)
+{
+	static const char *const switch_words[] = {"off", "on", NULL};
+	void *at = member(field, conf);
+	uint64_t value = 0;
+	uint32_t index = 0;
+	int which = 0, result = 0;
+
+	switch (field->type) {
+	case FIELD_TIME:
+	case FIELD_RATE:
+	case FIELD_BYTES:
+	case FIELD_LIMIT:
+		result = parse_quantity(field, text, &value, &which, error);
+		break;
+	case FIELD_PROBABILITY:
+		result = parse_probability(field, text, &value, error);
+		break;
+	case FIELD_COUNT:
+		result = parse_count(field, text, &value, error);
+		break;
+	case FIELD_WORD:
+		return parse_word(field, text, field->words, at, error);
+	case FIELD_SWITCH:
+		result = parse_word(field, text, switch_words, &index, error);
+		if (result == 0)
+			*(bool *)at = index != 0;
+		return result;
+	case FIELD_IPV4:
+	case FIELD_IPV6:
+		return parse_address(field, text, at, error);
+	case FIELD_TEXT:
+		return parse_text(text, at, error);
+	case FIELD_RATIO:
+		return parse_ratio(field, text, at, error);
+	case FIELD_RANGE:
+		return value_parse_range(field, text, at, error);
+	case FIELD_NUMBERS:
+		return value_parse_numbers(field, text, at, error);
+	case FIELD_WORDS:
+		return value_parse_words(field, text, at, error);
+	case FIELD_FILE:
+		return parse_file(text, at, error);
+	case FIELD_FLAG:
+		break;
+	}
+	if (result != 0)
+		return result;
+	if (field->type == FIELD_LIMIT)
+		*(struct limit *)at =
+		        (struct limit){.value = value, .unit = value_limit_unit(which)};
+	else
+		*(uint64_t *)at = value;
+	return 0;
+}
+
+int value_parse_count(const char *text, uint64_t min, uint64_t max, const char *what,
+                      uint64_t *value, struct language_error *error)
+{
+	const struct field field = {.name = what, .type = FIELD_COUNT, .min = min, .max = max};
+
+	return value_parse(&field, text, value, error);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "value_kind.h"
+
+static const struct value_kind kinds[] = {
+        [FIELD_TIME] = {"a time", "TIME", "ns, us, ms or s", "ms", {units_time}},
+        [FIELD_RATE] = {"a rate", "RATE", "bit, kbit, mbit or gbit", "mbit", {units_rate}},
+        [FIELD_BYTES] = {"a size", "SIZE", "B, kB, MB, KiB or MiB", "kB", {units_bytes}},
+        [FIELD_LIMIT] = {"a limit",
+                         "LIMIT",
+                         "B, kB, MB, KiB or MiB, pkt, or ns, us, ms or s",
+                         "kB",
+                         {units_bytes, units_packets, units_time}},
+        [FIELD_PROBABILITY] = {"a probability", "PROBABILITY", "", "", {0}},
+        [FIELD_COUNT] = {"a count", "N", "", "", {0}},
+        [FIELD_WORD] = {"a word", "", "", "", {0}},
+        [FIELD_SWITCH] = {"a switch", "on|off", "", "", {0}},
+        [FIELD_FLAG] = {"a flag", "", "", "", {0}},
+        [FIELD_IPV4] = {"an IPv4 address", "IPV4", "", "", {0}},
+        [FIELD_IPV6] = {"an IPv6 address", "IPV6", "", "", {0}},
+        [FIELD_TEXT] = {"a text", "TEXT", "", "", {0}},
+        [FIELD_RATIO] = {"a probability", "PROBABILITY", "", "", {0}},
+        [FIELD_RANGE] = {"a range", "N..N", "", "", {0}},
+        [FIELD_NUMBERS] = {"a list of numbers", "N,N...", "", "", {0}},
+        [FIELD_WORDS] = {"a list of words", "", "", "", {0}},
+        [FIELD_FILE] = {"a file", "FILE", "", "", {0}},
+};
+
+const struct value_kind *value_kind(enum field_type type)
+{
+	return &kinds[type];
+}
+
+enum limit_unit value_limit_unit(int index)
+{
+	static const enum limit_unit units[] = {LIMIT_BYTES, LIMIT_PACKETS, LIMIT_TIME};
+
+	return units[index];
+}

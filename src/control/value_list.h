@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Values of several parts: ranges, and lists between commas. A list may have blanks after a comma;
+ * whoever splits a line into words puts its parts together first (value_list_goes_on).
+ *
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_VALUE_LIST_H
+#define WEIR_VALUE_LIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "field.h"
+#include "language_error.h"
+
+/* As value_parse (value.h) for one type each. The old list of `numbers` is freed. */
+int value_parse_range(const struct field *field, const char *text, struct range *range,
+                      struct language_error *error);
+int value_parse_numbers(const struct field *field, const char *text, struct numbers *numbers,
+                        struct language_error *error);
+/* A word that is given twice is an error. */
+int value_parse_words(const struct field *field, const char *text, uint32_t *given,
+                      struct language_error *error);
+
+/* Whether a value that has `text` so far goes on in the next word. */
+bool value_list_goes_on(const struct field *field, const char *text);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "chart_unit.h"
+#include "delay.h"
+#include "rate.h"
+#include "table.h"
+#include "view.h"
+
+#define FRAME_BYTES   1514 /* the longest ordinary frame */
+#define LATENESS_WARN (100 * SIMTIME_US)
+
+bool view_open(struct view *view, struct control *control, uint32_t cloud)
+{
+	const struct scenario *scenario = *control->scenario;
+	int port;
+
+	memset(view, 0, sizeof(*view));
+	view->conf = scenario->clouds[cloud];
+	if (!control->ops->cloud(control->context, view->conf->name, &view->report))
+		return false;
+	port = scenario_find_port(scenario, view->conf->to);
+	view->has_port =
+	        port >= 0 && control->ops->port(control->context, (uint32_t)port, &view->port);
+	view->now_ns = control->ops->now_ns(control->context);
+	view->since_ns = control->cleared_ns;
+	view->looked =
+	        control_look(control, view->conf->name, &view->report, view->now_ns, &view->look);
+	return true;
+}
+
+uint64_t view_drops(const struct counters *counters, enum reason_kind kind)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < REASON_COUNT; i++)
+		if (reason_kind((enum reason)i) == kind)
+			sum += counters->drops[i];
+	return sum;
+}
+
+/* `loss 1,204, queue-full 3` of one kind. */
+void view_drops_text(const struct counters *counters, enum reason_kind kind, char *text,
+                     size_t size)
+{
+	char count[COUNT_SIZE];
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (int i = 0; i < REASON_COUNT && n < size; i++)
+		if (reason_kind((enum reason)i) == kind && counters->drops[i] > 0)
+			n += (size_t)snprintf(text + n, size - n, "%s%s %s", n > 0 ? ", " : "",
+			                      reason_name((enum reason)i),
+			                      count_text(count, counters->drops[i]));
+}
+
+double view_bps(uint64_t bytes, uint64_t from_ns, uint64_t to_ns)
+{
+	return to_ns > from_ns ? (double)bytes * 8e9 / (double)(to_ns - from_ns) : 0;
+}
+
+/* ---- configured and achieved ---- */
+
+static void achieved_share(char *text, size_t size, uint64_t part, uint64_t whole, const char *what)
+{
+	char share[CHART_UNIT_SIZE], count[COUNT_SIZE], of[COUNT_SIZE];
+
+	if (whole == 0) {
+		snprintf(text, size, "no packet yet");
+		return;
+	}
+	chart_unit_format(share, sizeof(share), CHART_PERCENT, (double)part / (double)whole, 5);
+	snprintf(text, size, "%s: %s of %s packets %s", share, count_text(count, part),
+	         count_text(of, whole), what);
+}
+
+static void achieved_rate(const struct view *view, char *text, size_t size)
+{
+	const struct counters *c = &view->report.counters;
+	char rate[CHART_UNIT_SIZE], span[CHART_UNIT_SIZE], mean[CHART_UNIT_SIZE];
+
+	chart_unit_format(mean, sizeof(mean), CHART_BPS,
+	                  view_bps(c->tx_bytes, view->since_ns, view->now_ns), 4);
+	chart_unit_format(span, sizeof(span), CHART_NS, (double)(view->now_ns - view->since_ns), 3);
+	if (!view->looked) {
+		snprintf(text, size, "%s on average in %s", mean, span);
+		return;
+	}
+	chart_unit_format(
+	        rate, sizeof(rate), CHART_BPS,
+	        view_bps(c->tx_bytes - view->look.tx_bytes, view->look.now_ns, view->now_ns), 4);
+	chart_unit_format(span, sizeof(span), CHART_NS, (double)(view->now_ns - view->look.now_ns),
+	                  3);
+	snprintf(text, size, "%s in the last %s, %s on average", rate, span, mean);
+}
+
+static void achieved_delay(const struct view *view, char *text, size_t size)
+{
+	const struct histogram *h = &view->report.delay_ns;
+	char mean[CHART_UNIT_SIZE];
+
+	if (h->count == 0) {
+		snprintf(text, size, "no packet yet");
+		return;
+	}
+	chart_unit_format(mean, sizeof(mean), CHART_NS, (double)h->sum / (double)h->count, 6);
+	snprintf(text, size, "%s on average%s", mean,
+	         cloud_conf_get(view->conf, "rate") != NULL ? ", queueing included" : "");
+}
+
+void view_achieved(const struct view *view, const struct conf *conf, char *text, size_t size)
+{
+	const struct counters *c = &view->report.counters;
+	const char *name = conf->statement->name;
+
+	text[0] = '\0';
+	if (strcmp(name, "loss") == 0)
+		achieved_share(text, size, c->drops[REASON_LOSS], c->rx_packets, "lost");
+	else if (strcmp(name, "duplicate") == 0)
+		achieved_share(text, size, c->duplicated, c->rx_packets, "duplicated");
+	else if (strcmp(name, "corrupt") == 0)
+		achieved_share(text, size, c->corrupted, c->rx_packets, "corrupted");
+	else if (strcmp(name, "rewrite") == 0)
+		achieved_share(text, size, c->rewritten, c->rx_packets, "rewritten");
+	else if (strcmp(name, "reorder") == 0)
+		achieved_share(text, size, c->reordered, c->tx_packets, "reordered");
+	else if (strcmp(name, "rate") == 0)
+		achieved_rate(view, text, size);
+	else if (strcmp(name, "delay") == 0)
+		achieved_delay(view, text, size);
+}
+
+static void warn_queue(const struct view *view, FILE *out)
+{
+	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(view->conf, "rate");
+	const struct delay_conf *delay =
+	        (const struct delay_conf *)cloud_conf_get(view->conf, "delay");
+	char size[CHART_UNIT_SIZE], needed[CHART_UNIT_SIZE];
+	struct limit queue;
+	double bytes, product;
+
+	if (rate == NULL)
+		return;
+	queue = rate_queue(rate, view->conf);
+	if (queue.unit == LIMIT_BYTES)
+		bytes = (double)queue.value;
+	else if (queue.unit == LIMIT_TIME)
+		bytes = (double)queue.value * (double)rate->rate_bps / 8e9;
+	else
+		bytes = (double)queue.value * FRAME_BYTES;
+	product = delay != NULL ? (double)rate->rate_bps * (double)delay->delay_ns / 8e9 : 0;
+	chart_unit_format(size, sizeof(size), CHART_BYTES, bytes, 4);
+	chart_unit_format(needed, sizeof(needed), CHART_BYTES, product, 4);
+	if (bytes < FRAME_BYTES)
+		fprintf(out,
+		        "warning: the queue of %s cannot hold one frame of %d B; make it %d B or "
+		        "more\n",
+		        size, FRAME_BYTES, FRAME_BYTES);
+	else if (view->report.counters.drops[REASON_QUEUE_FULL] > 0 && bytes < product)
+		fprintf(out,
+		        "warning: the queue drops, and its %s are less than rate x delay, %s: one "
+		        "TCP "
+		        "connection cannot fill the link\n",
+		        size, needed);
+}
+
+void view_print_warnings(const struct view *view, FILE *out)
+{
+	const struct counters *c = &view->report.counters;
+	char count[COUNT_SIZE], late[CHART_UNIT_SIZE];
+
+	for (int i = 0; i < REASON_COUNT; i++)
+		if (reason_kind((enum reason)i) == REASON_REAL && c->drops[i] > 0)
+			fprintf(out,
+			        "warning: %s packets lost to %s, which the scenario did not ask "
+			        "for: %s\n",
+			        count_text(count, c->drops[i]), reason_name((enum reason)i),
+			        reason_help((enum reason)i));
+	if (view->has_port && view->port.lateness_ns.count > 0 &&
+	    histogram_percentile(&view->port.lateness_ns, 990000) > LATENESS_WARN) {
+		chart_unit_format(late, sizeof(late), CHART_NS,
+		                  (double)histogram_percentile(&view->port.lateness_ns, 990000), 3);
+		fprintf(out,
+		        "warning: one packet in a hundred leaves port %s %s late or more; see show "
+		        "workers\n",
+		        view->conf->to, late);
+	}
+	warn_queue(view, out);
+}

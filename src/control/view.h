@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A cloud as it is seen at one moment, and what that says: what was achieved of what is configured,
+ * and what a person should be warned of.
+ *
+ * Thread: control's.
+ */
+#ifndef WEIR_VIEW_H
+#define WEIR_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "control.h"
+
+/* What is known of a cloud when it is shown. */
+struct view {
+	const struct cloud_conf *conf;
+	struct cloud_report report;
+	struct port_report port; /* the one it leads to */
+	bool has_port;
+	uint64_t now_ns, since_ns; /* now, and when counting began */
+	struct control_look look;  /* what was seen when somebody last looked */
+	bool looked;
+};
+
+/* False: there is no report of this cloud. `cloud`: index in the scenario. */
+bool view_open(struct view *view, struct control *control, uint32_t cloud);
+
+uint64_t view_drops(const struct counters *counters, enum reason_kind kind);
+/* `loss 1,204, queue-full 3` of one kind; "" when there are none. */
+void view_drops_text(const struct counters *counters, enum reason_kind kind, char *text,
+                     size_t size);
+/* Bits a second of so many bytes between two instants. */
+double view_bps(uint64_t bytes, uint64_t from_ns, uint64_t to_ns);
+/* What was achieved of one statement, in a sentence; "" when nothing is known. */
+void view_achieved(const struct view *view, const struct conf *conf, char *text, size_t size);
+/* `warning: ...`, a line each: real drops, lateness, a queue that is too small. */
+void view_print_warnings(const struct view *view, FILE *out);
+
+#endif

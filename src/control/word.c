@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "word.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "scenario.h"
+
+struct splitter {
+	const char *line;
+	size_t at;       /* in bytes */
+	uint32_t column; /* of `at` */
+	char *out;       /* where the next byte of a word goes */
+	struct words *words;
+	struct language_error *error;
+};
+
+/* Bytes of the character at `text`; 0 if it is not UTF-8 (RFC 3629: no surrogates, nothing
+ * overlong) or a control character other than a tab. */
+static size_t character_bytes(const char *text)
+{
+	const unsigned char *c = (const unsigned char *)text;
+	size_t bytes;
+	uint32_t code;
+
+	if (c[0] < 0x80)
+		return (c[0] >= 0x20 && c[0] != 0x7f) || c[0] == '\t' ? 1 : 0;
+	if (c[0] < 0xc2 || c[0] > 0xf4)
+		return 0;
+	bytes = c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
+	code = c[0] & (0x7fu >> bytes);
+	for (size_t i = 1; i < bytes; i++) {
+		if ((c[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (c[i] & 0x3fu);
+	}
+	if (code >= 0xd800 && code <= 0xdfff)
+		return 0;
+	/* U+0080 to U+009f are control characters, too. */
+	if (code < 0xa0 || (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000) ||
+	    code > 0x10ffff)
+		return 0;
+	return bytes;
+}
+
+static int bad_character(struct splitter *s)
+{
+	unsigned char c = (unsigned char)s->line[s->at];
+
+	s->error->column = s->column;
+	if (c >= 0x80)
+		return language_error_set(s->error, ERROR_BAD_CHARACTER,
+		                          "the byte 0x%02x is not part of UTF-8 text", c);
+	return language_error_set(s->error, ERROR_BAD_CHARACTER,
+	                          "the control character 0x%02x; a line is made of printable text",
+	                          c);
+}
+
+/* Copies one character into the word. */
+static int take(struct splitter *s)
+{
+	size_t bytes = character_bytes(s->line + s->at);
+
+	if (bytes == 0)
+		return bad_character(s);
+	memcpy(s->out, s->line + s->at, bytes);
+	s->out += bytes;
+	s->at += bytes;
+	s->column++;
+	return 0;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* A carriage return counts as a blank where only blanks follow it: lines that end with CR LF. */
+static bool is_end(const char *text)
+{
+	return text[0] == 0 || (text[0] == '\r' && text[1] == 0);
+}
+
+static int take_quoted(struct splitter *s)
+{
+	uint32_t begin = s->column;
+
+	s->at++;
+	s->column++;
+	while (s->line[s->at] != '"') {
+		if (is_end(s->line + s->at)) {
+			s->error->column = begin;
+			return language_error_set(s->error, ERROR_BAD_QUOTE,
+			                          "this quote is not closed; end the text with \"");
+		}
+		if (s->line[s->at] == '\\') {
+			if (s->line[s->at + 1] != '"' && s->line[s->at + 1] != '\\') {
+				s->error->column = s->column;
+				return language_error_set(s->error, ERROR_BAD_QUOTE,
+				                          "in quotes a backslash stands before \" "
+				                          "or another backslash: "
+				                          "\\\" or \\\\");
+			}
+			s->at++;
+			s->column++;
+		}
+		if (take(s) != 0)
+			return -EINVAL;
+	}
+	s->at++;
+	s->column++;
+	if (!is_end(s->line + s->at) && !is_blank(s->line[s->at])) {
+		s->error->column = s->column;
+		return language_error_set(s->error, ERROR_BAD_QUOTE,
+		                          "a blank must follow the closing quote");
+	}
+	return 0;
+}
+
+static int take_bare(struct splitter *s)
+{
+	while (!is_end(s->line + s->at) && !is_blank(s->line[s->at])) {
+		if (s->line[s->at] == '"') {
+			s->error->column = s->column;
+			return language_error_set(s->error, ERROR_BAD_QUOTE,
+			                          "a quote in the middle of a word; put the whole "
+			                          "word between quotes, "
+			                          "and write \\\" for a quote in it");
+		}
+		if (take(s) != 0)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int take_word(struct splitter *s)
+{
+	struct word *word = &s->words->word[s->words->n];
+	int result;
+
+	if (s->words->n == LINE_WORDS_MAX) {
+		s->error->column = s->column;
+		return language_error_set(s->error, ERROR_TOO_LONG,
+		                          "more than %d words; a line has at most as many",
+		                          LINE_WORDS_MAX);
+	}
+	word->text = s->out;
+	word->column = s->column;
+	word->offset = (uint32_t)s->at;
+	word->quoted = s->line[s->at] == '"';
+	result = word->quoted ? take_quoted(s) : take_bare(s);
+	if (result != 0)
+		return result;
+	*s->out++ = 0;
+	s->words->n++;
+	s->words->end_column = s->column + 1;
+	return 0;
+}
+
+int words_split(const char *line, struct words *words, struct language_error *error)
+{
+	struct splitter s = {
+	        .line = line, .column = 1, .out = words->text, .words = words, .error = error};
+
+	words->n = 0;
+	words->end_column = 1;
+	words->open = false;
+	words->comment = false;
+	if (strnlen(line, LINE_BYTES_MAX + 1) > LINE_BYTES_MAX) {
+		error->column = 0;
+		return language_error_set(error, ERROR_TOO_LONG,
+		                          "the line is longer than %d bytes, which is the most",
+		                          LINE_BYTES_MAX);
+	}
+	for (;;) {
+		while (is_blank(line[s.at])) {
+			s.at++;
+			s.column++;
+		}
+		words->comment = line[s.at] == '#';
+		if (is_end(line + s.at) || words->comment)
+			return 0;
+		if (take_word(&s) != 0)
+			return -EINVAL;
+		words->open = line[s.at] == 0;
+	}
+}
+
+void word_print(FILE *out, const char *text, bool quote)
+{
+	if (!quote && text[0] != 0 && text[0] != '#' && strpbrk(text, " \t\"") == NULL) {
+		fputs(text, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+bool word_is_name(const char *text)
+{
+	size_t length = strlen(text);
+
+	return length > 0 && length < SCENARIO_NAME_BYTES &&
+	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+	               length;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Splitting a line into words.
+ *
+ * Words stand between blanks (space, tab, and a carriage return at the end of the line). `#` at the
+ * beginning of a word makes the rest of the line a comment. A word with blanks, or an empty one, is
+ * written between double quotes; in them `\"` is a quote and `\\` a backslash. A quoted word is
+ * always a value, never a keyword. A line is UTF-8 without control characters.
+ *
+ * Ownership: a value; the words lie inside. Do not copy it by assignment (pointers into itself).
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_WORD_H
+#define WEIR_WORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "language_error.h"
+
+#define LINE_BYTES_MAX 4096 /* without its end */
+#define LINE_WORDS_MAX 256
+
+struct word {
+	const char *text; /* without quotes, escapes resolved */
+	uint32_t column;  /* in characters, from 1 */
+	uint32_t offset;  /* in bytes, from 0 */
+	bool quoted;
+};
+
+struct words {
+	uint32_t n;
+	struct word word[LINE_WORDS_MAX];
+	uint32_t end_column; /* where a further word would stand: the end of the last one + 2 */
+	bool open;           /* the last word ends with the line: it may still be being typed */
+	bool comment;        /* a comment follows */
+	char text[LINE_BYTES_MAX + LINE_WORDS_MAX + 1];
+};
+
+/* 0, or -EINVAL with error and column. */
+int words_split(const char *line, struct words *words, struct language_error *error);
+
+/* Writes a text as one word that words_split gives back: quoted if it must be, or if `quote`. */
+void word_print(FILE *out, const char *text, bool quote);
+
+/* Whether this may be the name of a port or a cloud: 1 to 31 letters, digits, `-`, `_`, `.`. */
+bool word_is_name(const char *text);
+
+#endif

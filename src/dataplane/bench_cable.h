@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Two cables between weir and a tester in the same process: four ethdev ports over rings, as
+ * net_ring makes them of rings that are there already.
+ *
+ *	tester port 0 <==cable 0==> weir's port 0      weir's port 1 <==cable 1==> tester port 1
+ *
+ * A cable holds BENCH_CABLE_FRAMES a direction: the receive ring of a NIC. What does not fit is
+ * lost, as on a NIC whose ring nobody empties.
+ *
+ * Thread: control. Sending and receiving: one thread an end.
+ */
+#ifndef WEIR_BENCH_CABLE_H
+#define WEIR_BENCH_CABLE_H
+
+#include <rte_ring.h>
+
+#include "stage.h"
+
+#define BENCH_CABLE_FRAMES 4096
+#define BENCH_CABLE_PREFIX "net_ring_bench"
+
+struct bench_cables {
+	struct rte_ring *rings[4]; /* of cable i: [2i] to weir, [2i + 1] from it */
+	/* as port_open takes them */
+	char weir[2][32], tester[2][32];
+};
+
+/* Makes the ports and offers them to port_open. 0, or -errno with problem. */
+int bench_cables_make(struct bench_cables *cables, struct problem *problem);
+/* After the ports are closed. */
+void bench_cables_free(struct bench_cables *cables);
+/* Frees what lies in the cables. */
+void bench_cables_empty(struct bench_cables *cables);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The machine a measurement was made on, as the kernel describes it: what a figure means nothing
+ * without, and what costs precision (doctor.h draws the conclusions).
+ *
+ * What cannot be read is "" or 0, or -1 where 0 means something.
+ * Thread: any; reads files and nothing else.
+ */
+#ifndef WEIR_BENCH_MACHINE_H
+#define WEIR_BENCH_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BENCH_WORD_BYTES 160
+
+struct bench_machine {
+	char cpu[BENCH_WORD_BYTES];
+	char kernel[BENCH_WORD_BYTES];
+	char hypervisor[BENCH_WORD_BYTES]; /* its name, or "yes" for one without a name */
+	char clocksource[BENCH_WORD_BYTES];
+	bool tsc_constant, tsc_nonstop;
+	uint32_t processors; /* online */
+	uint32_t nodes;      /* NUMA */
+	/* as lists of processors, `2-5,8` */
+	char isolated[BENCH_WORD_BYTES], nohz_full[BENCH_WORD_BYTES];
+	/* of the processor `core` */
+	uint32_t core;
+	char governor[BENCH_WORD_BYTES];
+	char siblings[BENCH_WORD_BYTES]; /* threads of the same core, itself included */
+	int node;
+	int interrupts; /* that may be delivered to it */
+	double stolen;  /* fraction of its time since boot that a hypervisor gave to others */
+	/* memory */
+	char transparent[BENCH_WORD_BYTES];                          /* always, madvise or never */
+	uint64_t huge_page_bytes, huge_total_bytes, huge_free_bytes; /* all sizes in the sums */
+	uint64_t memory_bytes, available_bytes;
+	int64_t rt_runtime_us, rt_period_us; /* what real-time threads may have; -1 us: all */
+};
+
+/* `root` stands ahead of /proc and /sys: "" for this machine, a folder for a test. */
+void bench_machine_read(const char *root, uint32_t core, struct bench_machine *machine);
+/* The NUMA node of a PCI device, -1: none or unknown. */
+int bench_machine_pci_node(const char *root, const char *address);
+/* Whether a list of processors like `0-3,8` has this one. */
+bool bench_machine_list_has(const char *list, uint32_t processor);
+
+#endif

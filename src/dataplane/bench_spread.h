@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A figure that was measured several times: its median, and how far the runs lie apart.
+ *
+ * The median, because what disturbs a run (another process, another guest of the host) only ever
+ * makes it slower, and a mean would carry it along. With an even number of runs it is the mean of
+ * the middle two.
+ *
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_BENCH_SPREAD_H
+#define WEIR_BENCH_SPREAD_H
+
+#include <stdint.h>
+
+#define BENCH_RUNS_MAX 64
+
+struct bench_spread {
+	double median, min, max;
+	uint32_t n;
+};
+
+/* n up to BENCH_RUNS_MAX; 0: all is zero. */
+struct bench_spread bench_spread_of(const double *values, uint32_t n);
+/* The farther end's distance from the median, as a fraction of it. */
+double bench_spread_relative(const struct bench_spread *spread);
+
+#endif

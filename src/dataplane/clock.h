@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The clock of a live run: the processor's time stamp counter (TSC), converted to nanoseconds since
+ * the start of the run, and kept in step with CLOCK_MONOTONIC_RAW.
+ *
+ * Model. Between two corrections the clock is a straight line,
+ *
+ *	ns = base_ns + (tsc - base_tsc) * rate        rate in ns a tick, as mult / 2^CLOCK_SHIFT
+ *
+ * clock_start() takes the rate from two samples that lie at least CLOCK_START_NS apart. Then
+ * clock_discipline(), about every 100 ms, puts a new line in its place that begins exactly where
+ * the old one is at that tick (so the clock never jumps) and whose rate is the measured one, bent
+ *so that the present error would be gone after CLOCK_SLEW_NS, or after eight intervals between
+ * corrections if they are long. The measured rate is that over the last 8 to 16 s. An error above
+ * CLOCK_LOST_NS means that the rate itself has changed: what was measured before is forgotten, and
+ * the rate is taken from the last sample alone.
+ *
+ * A sample is a pair of readings (TSC, CLOCK_MONOTONIC_RAW). Its error is that of reading two
+ *clocks one after the other, some tens of ns; clock_sample() takes the tightest of several. For the
+ *rare one that went wrong all the same (the thread lost the processor in between), what is acted on
+ *is the median of the last CLOCK_MEMORY errors, and a sample further than CLOCK_STRAY_NS from that
+ * does not take part in the measured rate.
+ *
+ * Range: a line holds for a day without correction. Slewing is limited to CLOCK_SLEW_PPM.
+ * Thread: one writer (control); any number of readers, which never wait for it: there are two
+ * lines, and the writer always writes the one that is not in force.
+ * Determinism: every function but clock_sample() and clock_now() depends on its arguments alone.
+ */
+#ifndef WEIR_CLOCK_H
+#define WEIR_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_cycles.h>
+
+#include "simtime.h"
+
+#define CLOCK_SHIFT    58 /* rates up to 64 ns a tick, in steps of 3.5e-18 */
+#define CLOCK_START_NS (20 * SIMTIME_MS)
+#define CLOCK_SLEW_NS  SIMTIME_S
+#define CLOCK_SLEW_PPM 2000
+#define CLOCK_LOST_NS  (20 * SIMTIME_US)
+#define CLOCK_SPAN_NS  (8 * SIMTIME_S)
+#define CLOCK_STRAY_NS 150
+#define CLOCK_MEMORY   5
+
+struct clock_sample {
+	uint64_t tsc;
+	uint64_t raw_ns; /* CLOCK_MONOTONIC_RAW */
+};
+
+struct clock_line {
+	uint64_t base_tsc;
+	uint64_t mult;
+	uint64_t base_ns;
+};
+
+struct clock {
+	uint64_t turn; /* line[turn & 1] is in force */
+	struct clock_line line[2];
+	/* control only */
+	uint64_t origin_raw_ns;
+	struct clock_sample older, newer, last; /* the rate is measured from `older` */
+	uint64_t slew_ns;
+	double rate_ns;                  /* ns a tick, as measured */
+	int64_t errors_ns[CLOCK_MEMORY]; /* the last first; positive: the clock is ahead */
+};
+
+/* The clock reads 0 at `second`. 0, or -ERANGE when the two samples do not lie apart, in order, or
+ * the counter runs slower than 16 MHz. */
+int clock_start(struct clock *clock, const struct clock_sample *first,
+                const struct clock_sample *second);
+/* A sample that is not after the last one is ignored. */
+void clock_discipline(struct clock *clock, const struct clock_sample *sample);
+/* The tightest of several readings of both clocks. */
+void clock_sample(struct clock_sample *sample);
+/* Samples, waits CLOCK_START_NS, samples, starts. */
+int clock_calibrate(struct clock *clock);
+
+static inline simtime clock_line_ns(const struct clock_line *line, uint64_t tsc)
+{
+	if (tsc >= line->base_tsc)
+		return line->base_ns +
+		       (uint64_t)(((unsigned __int128)(tsc - line->base_tsc) * line->mult) >>
+		                  CLOCK_SHIFT);
+	/* read before the line came into force */
+	uint64_t back =
+	        (uint64_t)(((unsigned __int128)(line->base_tsc - tsc) * line->mult) >> CLOCK_SHIFT);
+
+	return back < line->base_ns ? line->base_ns - back : 0;
+}
+
+/* The instant of a reading of the TSC. Readers that must not see a step back of a nanosecond where
+ * two lines meet keep the greatest instant that they have seen. */
+static inline simtime clock_ns(const struct clock *clock, uint64_t tsc)
+{
+	struct clock_line line;
+	uint64_t turn, again;
+
+	do {
+		turn = __atomic_load_n(&clock->turn, __ATOMIC_ACQUIRE);
+		const struct clock_line *from = &clock->line[turn & 1];
+
+		line.base_tsc = __atomic_load_n(&from->base_tsc, __ATOMIC_RELAXED);
+		line.mult = __atomic_load_n(&from->mult, __ATOMIC_RELAXED);
+		line.base_ns = __atomic_load_n(&from->base_ns, __ATOMIC_RELAXED);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		again = __atomic_load_n(&clock->turn, __ATOMIC_RELAXED);
+	} while (turn != again);
+	return clock_line_ns(&line, tsc);
+}
+
+static inline simtime clock_now(const struct clock *clock)
+{
+	return clock_ns(clock, rte_rdtsc());
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writing a capture: pcap with nanoseconds, Ethernet, records up to 256 KiB. The file appears under
+ * its name when it is complete (draft.h), and leaves nothing behind when that fails.
+ *
+ * Ownership: dump_publish and dump_discard free the dump; one of them ends every dump.
+ * Thread: one at a time.
+ */
+#ifndef WEIR_DUMP_H
+#define WEIR_DUMP_H
+
+#include <stdint.h>
+
+#include "simtime.h"
+#include "stage.h"
+
+struct dump;
+
+/* 0; -EINVAL with problem when the file cannot be made; -ENOMEM. */
+int dump_open(const char *path, struct dump **dump, struct problem *problem);
+/* Adds a frame of which `bytes` are at hand and `wire_bytes` were on the wire. Errors stay in the
+ * stream until dump_error is asked. An instant after 2106 does not fit into a pcap and is an error
+ * too. */
+void dump_write(struct dump *dump, simtime t_ns, const void *data, uint32_t bytes,
+                uint32_t wire_bytes);
+/* 0, or -EIO with problem (disk full). To be asked after each batch. */
+int dump_error(struct dump *dump, struct problem *problem);
+int dump_finish(struct dump *dump, struct problem *problem);
+int dump_publish(struct dump *dump, struct problem *problem);
+void dump_discard(struct dump *dump); /* NULL is allowed */
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Starting DPDK's environment abstraction layer in the way that suits the job.
+ *
+ * Offline (replay, check of captures, tests): no root, no hugepages, no PCI, no shared
+ * configuration, one core, no threads but the caller's; silent.
+ * Live: hugepages where there are some, else without (said once, with what it costs); a main lcore
+ * for control and one lcore a worker.
+ *
+ * Thread: the main thread, once a process.
+ */
+#ifndef WEIR_EAL_H
+#define WEIR_EAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "stage.h"
+
+/* `memory_mib`: what the EAL itself must hold: mempools and rings; packets held by the engine lie
+ * elsewhere. 0, or -errno with problem. */
+int eal_start_offline(unsigned memory_mib, struct problem *problem);
+/* `cores`: processor numbers for the workers, like 2,4-5; NULL: the last one that this process may
+ * use. `arguments`: what stood behind `--`. `need_pci`: whether a port is a PCI device.
+ * 0, and then `problem` holds a remark for the operator (running without hugepages) or ""; or -errno
+ * with problem. */
+int eal_start_live(const char *cores, int n_arguments, char **arguments, bool need_pci,
+		   unsigned memory_mib, struct problem *problem);
+void eal_stop(void);
+/* Instead of eal_stop after eal_start_live: removes what the EAL leaves in the file system, too. */
+void eal_stop_live(void);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The kernel's network interface under a port (net_af_packet, net_af_xdp): what DPDK's drivers for
+ * them do not do, or do in a way that would outlive weir.
+ *
+ * Promiscuous reception is asked for by a packet socket of our own (PACKET_MR_PROMISC): the kernel
+ * takes it back when the socket is closed, however the process ends. DPDK's drivers would set
+ * IFF_PROMISC, which stays.
+ *
+ * Losses: net_af_packet does not read how many packets the kernel had no room for in its receive
+ * ring. They are asked of its sockets, which are found among the descriptors of this process.
+ *
+ * Thread: control.
+ */
+#ifndef WEIR_INTERFACE_H
+#define WEIR_INTERFACE_H
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stage.h"
+
+#define INTERFACE_SOCKETS_MAX 16
+
+struct interface {
+	char name[IFNAMSIZ];
+	int index;                          /* 0: the port has no interface */
+	int promiscuous;                    /* the socket, or -1 */
+	int sockets[INTERFACE_SOCKETS_MAX]; /* of the driver */
+	uint32_t n_sockets;
+	uint64_t missed;
+};
+
+/* The interface that a device text names with `iface=`; index 0 when it names none. 0, or -errno
+ * with problem: no such interface, no permission. */
+int interface_open(const char *device, struct interface *interface, struct problem *problem);
+void interface_close(struct interface *interface);
+/* After the driver has opened its sockets. */
+void interface_find_sockets(struct interface *interface);
+
+/* Carrier and administratively up. */
+bool interface_link_up(const struct interface *interface);
+/* Packets that the kernel could not put into the driver's ring, so far. */
+uint64_t interface_missed(struct interface *interface);
+/* Fills `text` with what the kernel does to packets on this interface that an emulator must not
+ * have, and how to stop it: "" when there is nothing. */
+void interface_offloads(const struct interface *interface, char *text, size_t room);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lane.h"
+
+#include <string.h>
+
+#include "packet.h"
+
+#define BURST 64
+
+static inline uint64_t bytes_of(struct rte_mbuf *const *mbufs, uint32_t n)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		bytes += mbufs[i]->pkt_len;
+	return bytes;
+}
+
+/* Packets that are due at one instant, as those of a burst often are, are added at once. */
+static void note_lateness(struct histogram *h, const simtime *due_ns, uint32_t n, simtime handed)
+{
+	for (uint32_t i = 0, run; i < n; i += run) {
+		for (run = 1; i + run < n && due_ns[i + run] == due_ns[i]; run++)
+			;
+		histogram_add(h, handed - due_ns[i], run);
+	}
+}
+
+static uint32_t send_to_port(struct lane *lane, simtime handed)
+{
+	struct outlet *outlet = lane->outlet;
+	uint32_t done = 0;
+
+	while (done < outlet->n) {
+		struct rte_mbuf **mbufs = &outlet->mbufs[done];
+		uint16_t n = (uint16_t)RTE_MIN(outlet->n - done, (uint32_t)BURST);
+		uint64_t bytes = bytes_of(mbufs, n);
+		uint16_t sent =
+		        port_transmit(lane->port, lane->queue, mbufs, &outlet->due_ns[done], n);
+
+		if (sent) {
+			note_lateness(&lane->lateness_ns, &outlet->due_ns[done], sent, handed);
+			lane->tx_packets += sent;
+			lane->tx_bytes += bytes - bytes_of(mbufs + sent, n - sent);
+			done += sent;
+		}
+		if (sent < n)
+			break;
+	}
+	return done;
+}
+
+static uint32_t send_to_ring(struct lane *lane)
+{
+	struct outlet *outlet = lane->outlet;
+
+	for (uint32_t i = 0; i < outlet->n; i++)
+		packet_of(outlet->mbufs[i])->t_ns = outlet->due_ns[i];
+	return rte_ring_sp_enqueue_burst(lane->ring, (void **)outlet->mbufs, outlet->n, NULL);
+}
+
+uint32_t lane_send(struct lane *lane, const struct clock *clock, simtime now)
+{
+	struct outlet *outlet = lane->outlet;
+	simtime handed = clock ? simtime_max(clock_now(clock), now) : now;
+	uint32_t done = lane->port ? send_to_port(lane, handed) : send_to_ring(lane);
+	uint32_t rest;
+
+	if (likely(done == outlet->n)) {
+		outlet->n = 0;
+		return done;
+	}
+	while (done < outlet->n && outlet->due_ns[done] + LANE_PATIENCE_NS < handed) {
+		rte_pktmbuf_free(outlet->mbufs[done++]);
+		lane->tx_full++;
+	}
+	rest = outlet->n - done;
+	memmove(outlet->mbufs, outlet->mbufs + done, rest * sizeof(outlet->mbufs[0]));
+	memmove(outlet->due_ns, outlet->due_ns + done, rest * sizeof(outlet->due_ns[0]));
+	outlet->n = rest;
+	return done;
+}
+
+uint32_t lane_collect(struct lane *lane, struct rte_ring *from)
+{
+	struct outlet *outlet = lane->outlet;
+	struct rte_mbuf **mbufs = &outlet->mbufs[outlet->n];
+	uint32_t n = rte_ring_sc_dequeue_burst(from, (void **)mbufs, OUTLET_ROOM - outlet->n, NULL);
+
+	for (uint32_t i = 0; i < n; i++)
+		outlet->due_ns[outlet->n + i] = packet_of(mbufs[i])->t_ns;
+	outlet->n += n;
+	return n;
+}
+
+void lane_clear(struct lane *lane)
+{
+	lane->tx_packets = 0;
+	lane->tx_bytes = 0;
+	lane->tx_full = 0;
+	histogram_clear(&lane->lateness_ns);
+}

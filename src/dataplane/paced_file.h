@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A capture file as a live port: `file:PATH[,loop][,out=PATH]`.
+ *
+ * Receiving, the port plays the capture PATH: its first frame comes when the port starts, each
+ * further one as much later as its time stamp says; with `loop` it starts over at the end, one last
+ * gap later. Without PATH (`file:,out=PATH`) nothing is received. What is sent to the port is
+ * counted and discarded, or written to the capture of `out`, with the instants at which it was due,
+ * on the time axis of the capture that is played (of the real time, if there is none).
+ *
+ * A thread of its own reads and writes the files; the worker meets it over two rings and never
+ * waits for a disk. If the disk cannot keep up, frames come late, and what is sent waits in the
+ * engine.
+ *
+ * Ownership: mbufs of the pool lie in the rings, PACED_FILE_MBUFS at most.
+ * Thread: receive and transmit: one worker each. Everything else: control.
+ */
+#ifndef WEIR_PACED_FILE_H
+#define WEIR_PACED_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#include "simtime.h"
+#include "stage.h"
+
+#define PACED_FILE_RING  1024
+#define PACED_FILE_MBUFS (2 * PACED_FILE_RING + 64)
+
+struct paced_file;
+
+/* 0, or -errno with problem: no such file, no capture, the output cannot be made. */
+int paced_file_open(const char *device, struct rte_mempool *pool, struct paced_file **file,
+                    struct problem *problem);
+int paced_file_start(struct paced_file *file, simtime now, struct problem *problem);
+/* 0, or -EIO with problem: the output could not be written, and does not exist. Frees. */
+int paced_file_close(struct paced_file *file, struct problem *problem);
+
+uint16_t paced_file_receive(struct paced_file *file, struct rte_mbuf **mbufs, uint16_t n,
+                            simtime now);
+uint16_t paced_file_transmit(struct paced_file *file, struct rte_mbuf **mbufs,
+                             const simtime *due_ns, uint16_t n);
+
+/* True once, when the capture has come to its end, with a line about it. */
+bool paced_file_ended(struct paced_file *file, char *line, size_t room);
+
+#endif

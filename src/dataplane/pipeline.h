@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The pipeline: three roles on workers of their own, as the microengines of the IXP emulator were.
+ *
+ *	ports -> rx -> ring -> emulation (one or more, each with its engine) -> rings -> tx -> ports
+ *
+ * rx stamps what it receives with the instant of its poll and hands it to the worker that has the
+ * clouds of that port. Because it polls all ports with one reading of the clock, each ring is in
+ *the order of time. An engine must not be advanced past an instant at which a packet may still
+ *come: rx publishes after each poll the instant below which nothing will be stamped any more,
+ *emulation reads that first, then empties its ring, and advances so far and no further.
+ *
+ * When a ring is full rx does not receive: packets are lost in the device, where they are counted
+ *as missed, and not in weir.
+ *
+ * Thread: the lcore's.
+ */
+#ifndef WEIR_PIPELINE_H
+#define WEIR_PIPELINE_H
+
+#include <stdbool.h>
+
+#include "simtime.h"
+
+#define PIPELINE_RING 4096
+
+struct worker;
+
+bool pipeline_receive(struct worker *worker, simtime now);
+/* `now` matters to the lateness of what is sent only; the engine's time is rx's. */
+bool pipeline_emulate(struct worker *worker, simtime now);
+
+#endif

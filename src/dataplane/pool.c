@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pool.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <rte_errno.h>
+#include <rte_lcore.h>
+#include <rte_mbuf.h>
+
+#include "packet.h"
+
+/* What an lcore keeps for itself: large enough that a burst seldom goes to the common ring, small
+ * enough that the mbufs in it stay in the processor's cache. */
+#define POOL_CACHE   256u
+#define ELEMENT_SIZE (sizeof(struct rte_mbuf) + PACKET_PRIVATE_BYTES + RTE_MBUF_DEFAULT_BUF_SIZE)
+
+/* A cache may hold at most two thirds of the pool. With special ops (the tests') there is none,
+ * because what goes into a cache does not pass by the ops. */
+static uint32_t cache_size(uint32_t mbufs, const char *ops)
+{
+	uint32_t most = mbufs / 2;
+
+	if (ops)
+		return 0;
+	return most < POOL_CACHE ? most : POOL_CACHE;
+}
+
+struct rte_mempool *pool_make(const char *name, uint32_t mbufs, const char *ops)
+{
+	return rte_pktmbuf_pool_create_by_ops(name, mbufs, cache_size(mbufs, ops),
+	                                      PACKET_PRIVATE_BYTES, RTE_MBUF_DEFAULT_BUF_SIZE,
+	                                      (int)rte_socket_id(), ops);
+}
+
+static void free_outside(struct rte_mempool_memhdr *chunk, void *bytes)
+{
+	memory_free(chunk->addr, (size_t)(uintptr_t)bytes);
+}
+
+struct rte_mempool *pool_make_outside(const char *name, uint32_t mbufs)
+{
+	struct rte_pktmbuf_pool_private private = {
+	        .mbuf_data_room_size = RTE_MBUF_DEFAULT_BUF_SIZE,
+	        .mbuf_priv_size = PACKET_PRIVATE_BYTES,
+	};
+	struct rte_mempool *pool = rte_mempool_create_empty(
+	        name, mbufs, ELEMENT_SIZE, cache_size(mbufs, NULL), sizeof(private),
+	        (int)rte_socket_id(), RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+	size_t bytes = (size_t)mbufs * pool_mbuf_bytes() + RTE_CACHE_LINE_SIZE;
+	void *chunk;
+
+	if (!pool)
+		return NULL;
+	rte_pktmbuf_pool_init(pool, &private);
+	chunk = memory_make(bytes);
+	if (!chunk || rte_mempool_set_ops_byname(pool, "ring_mp_mc", NULL) < 0)
+		goto err_free;
+	if (rte_mempool_populate_iova(pool, chunk, RTE_BAD_IOVA, bytes, free_outside,
+	                              (void *)(uintptr_t)bytes) != (int)mbufs)
+		goto err_free;
+	rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
+	return pool;
+
+err_free:
+	/* The pool frees the chunk if it has taken it. */
+	if (pool->nb_mem_chunks == 0)
+		memory_free(chunk, bytes);
+	rte_mempool_free(pool);
+	rte_errno = ENOMEM;
+	return NULL;
+}
+
+void pool_free(struct rte_mempool *pool)
+{
+	rte_mempool_free(pool);
+}
+
+struct rte_mempool *pool_make_growing(const char *name, uint32_t mbufs, uint32_t mbufs_max,
+                                      const char *ops)
+{
+	struct rte_pktmbuf_pool_private private = {
+	        .mbuf_data_room_size = RTE_MBUF_DEFAULT_BUF_SIZE,
+	        .mbuf_priv_size = PACKET_PRIVATE_BYTES,
+	};
+	/* Without the flag no mbuf would cross a page, and each would take one of its own. */
+	struct rte_mempool *pool = rte_mempool_create_empty(
+	        name, mbufs_max, ELEMENT_SIZE, cache_size(mbufs_max, ops), sizeof(private),
+	        (int)rte_socket_id(), RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+
+	if (!pool)
+		return NULL;
+	if (rte_mempool_set_ops_byname(pool, ops ? ops : "ring_sp_sc", NULL) < 0) {
+		rte_errno = EINVAL;
+		goto err_free;
+	}
+	rte_pktmbuf_pool_init(pool, &private);
+	if (pool_grow(pool, mbufs) == 0) {
+		rte_errno = ENOMEM;
+		goto err_free;
+	}
+	return pool;
+
+err_free:
+	rte_mempool_free(pool);
+	return NULL;
+}
+
+static void unmap_chunk(struct rte_mempool_memhdr *chunk, void *bytes)
+{
+	munmap(chunk->addr, (size_t)(uintptr_t)bytes);
+}
+
+/* Prepares the mbufs that were added behind the first `before` ones; the others may be in use. */
+static void init_added(struct rte_mempool *pool, uint32_t before)
+{
+	struct rte_mempool_objhdr *header;
+	uint32_t index = 0;
+
+	STAILQ_FOREACH(header, &pool->elt_list, next)
+	{
+		if (index >= before)
+			rte_pktmbuf_init(pool, NULL, (char *)header + sizeof(*header), index);
+		index++;
+	}
+}
+
+uint32_t pool_grow(struct rte_mempool *pool, uint32_t mbufs)
+{
+	size_t element = pool->header_size + pool->elt_size + pool->trailer_size;
+	uint32_t before = pool->populated_size, room = pool->size - before;
+	size_t bytes;
+	void *chunk;
+
+	if (mbufs > room)
+		mbufs = room;
+	if (mbufs == 0)
+		return 0;
+	/* A line more than they take, because they begin at one. */
+	bytes = mbufs * element + RTE_CACHE_LINE_SIZE;
+	chunk = memory_reserve(bytes);
+	if (!chunk)
+		return 0;
+	/* No device will see these mbufs, so they need no bus address. */
+	if (rte_mempool_populate_iova(pool, chunk, RTE_BAD_IOVA, bytes, unmap_chunk,
+	                              (void *)(uintptr_t)bytes) <= 0) {
+		munmap(chunk, bytes);
+		return 0;
+	}
+	init_added(pool, before);
+	return pool->populated_size - before;
+}
+
+uint32_t pool_mbuf_bytes(void)
+{
+	return (uint32_t)rte_mempool_calc_obj_size(ELEMENT_SIZE, 0, NULL);
+}
+
+uint32_t pool_available(const struct rte_mempool *pool)
+{
+	return rte_mempool_avail_count(pool);
+}
+
+uint32_t pool_size(const struct rte_mempool *pool)
+{
+	return pool->populated_size;
+}
+
+void *memory_reserve(size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	/* A wish: without huge pages it works as well, a little slower. */
+	(void)madvise(memory, bytes, MADV_HUGEPAGE);
+	return memory;
+}
+
+void *memory_make(size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	volatile char *memory = memory_reserve(bytes);
+
+	for (size_t at = 0; memory && at < bytes; at += page)
+		memory[at] = 0;
+	return (void *)(uintptr_t)memory;
+}
+
+void memory_free(void *memory, size_t bytes)
+{
+	if (memory)
+		munmap(memory, bytes);
+}

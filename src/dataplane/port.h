@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A port: what the scenario calls a device, opened. It is a DPDK ethdev (a PCI address, or a
+ * virtual device with its arguments) or a capture file that plays in real time (paced_file.h).
+ *
+ * An ethdev gets one receive queue, as many transmit queues as asked for and possible, promiscuous
+ * reception, no offload that changes packets, and, if it is a PCI device, the largest MTU up to
+ * PORT_MTU_MAX. The MTU of a kernel interface under a virtual device is left as it is.
+ *
+ * Ownership: received mbufs are the caller's; mbufs that were taken by port_transmit are the
+ * port's.
+ * Thread: open, start, close, the questions: control. Receive: the one worker that owns the port.
+ * Transmit: one worker a queue.
+ */
+#ifndef WEIR_PORT_H
+#define WEIR_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ethdev.h>
+
+#include "interface.h"
+#include "paced_file.h"
+#include "scenario.h"
+
+#define PORT_MTU_MAX 9600
+
+struct port {
+	/* constant while workers run */
+	struct paced_file *file; /* or NULL: an ethdev */
+	uint16_t id;             /* of the ethdev */
+	uint16_t tx_queues;
+	/* Control writes, workers read: the link was up and went down. What is sent then would lie
+	 * in the device and go out, stale, when it is up again. */
+	uint32_t down;
+	/* control only */
+	char name[SCENARIO_NAME_BYTES];
+	char *device; /* owned */
+	const char *driver;
+	struct interface interface;
+	bool started;
+	bool link_up;
+};
+
+/* Whether a device text means a PCI device. */
+bool port_is_pci(const char *device);
+/* Whether a port of the scenario has one. */
+bool port_any_pci(const struct scenario *scenario);
+/* Ethdevs that this process has made itself, and whose names begin so, are opened as they are
+ * instead of being probed: the rings between weir and a tester in one process. NULL: none. */
+void port_offer(const char *prefix);
+/* Opens and configures; does not start. 0, or -errno with problem. */
+int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queues,
+              struct rte_mempool *pool, struct problem *problem);
+/* Packets come from now on. `now` is the instant from which a capture file counts. */
+int port_start(struct port *port, simtime now, struct problem *problem);
+/* Stops, closes, and leaves the device as it was found. May follow a failed port_open. 0, or -EIO
+ * with problem: a capture could not be written. */
+int port_close(struct port *port, struct problem *problem);
+
+/* Whether the driver forgets to give back, when it is closed, the mbufs in its rings:
+ * net_af_xdp (DPDK 22.11 to 25.11). */
+bool port_keeps_mbufs(const struct port *port);
+/* Reads the state of the link; true when it has changed. */
+bool port_watch_link(struct port *port);
+uint64_t port_link_bps(const struct port *port);
+/* Lost by the device before weir saw them; no mbuf for them; handed to the device and not sent. */
+void port_losses(struct port *port, uint64_t *missed, uint64_t *no_mbuf, uint64_t *not_sent);
+
+static inline uint16_t port_receive(struct port *port, struct rte_mbuf **mbufs, uint16_t n,
+                                    simtime now)
+{
+	if (unlikely(port->file != NULL))
+		return paced_file_receive(port->file, mbufs, n, now);
+	return rte_eth_rx_burst(port->id, 0, mbufs, n);
+}
+
+/* Returns how many were taken, from the front. */
+static inline uint16_t port_transmit(struct port *port, uint16_t queue, struct rte_mbuf **mbufs,
+                                     const simtime *due_ns, uint16_t n)
+{
+	if (unlikely(port->file != NULL))
+		return paced_file_transmit(port->file, mbufs, due_ns, n);
+	if (unlikely(__atomic_load_n(&port->down, __ATOMIC_RELAXED)))
+		return 0;
+	return rte_eth_tx_burst(port->id, queue, mbufs, n);
+}
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What may be read of a running emulator, and whether it adds up when it stands still. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime_state.h"
+
+uint32_t runtime_ports(const struct runtime *runtime)
+{
+	return runtime->n_ports;
+}
+
+static void add_lane(struct port_report *report, const struct lane *lane)
+{
+	report->tx_packets += lane->tx_packets;
+	report->tx_bytes += lane->tx_bytes;
+	report->tx_full += lane->tx_full;
+	histogram_merge(&report->lateness_ns, &lane->lateness_ns);
+}
+
+static void add_worker(struct port_report *report, const struct worker *worker,
+                       const struct port *port)
+{
+	for (uint32_t i = 0; i < worker->n_inlets; i++) {
+		if (worker->inlets[i].port == port) {
+			report->rx_packets += worker->inlets[i].rx_packets;
+			report->rx_bytes += worker->inlets[i].rx_bytes;
+		}
+	}
+	for (uint32_t i = 0; i < worker->n_lanes; i++) {
+		if (worker->lanes[i].port == port)
+			add_lane(report, &worker->lanes[i]);
+	}
+	for (uint32_t i = 0; i < worker->n_drains; i++) {
+		if (worker->drains[i].lane.port == port)
+			add_lane(report, &worker->drains[i].lane);
+	}
+}
+
+bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct port_report *report)
+{
+	const struct losses *before = &runtime->cleared[index];
+	struct port *port;
+
+	if (index >= runtime->n_ports)
+		return false;
+	/* The kernel's count of losses is reset by reading it: the port adds up. */
+	port = (struct port *)(uintptr_t)&runtime->ports[index];
+	memset(report, 0, sizeof(*report));
+	report->name = port->name;
+	report->device = port->device;
+	report->driver = port->driver;
+	report->link_up = port->link_up;
+	report->link_bps = port_link_bps(port);
+	for (uint32_t i = 0; i < runtime->n_workers; i++)
+		add_worker(report, &runtime->workers[i], port);
+	port_losses(port, &report->rx_missed, &report->rx_no_mbuf, &report->not_sent);
+	report->rx_missed -= before->missed;
+	report->rx_no_mbuf -= before->no_mbuf;
+	report->not_sent -= before->not_sent;
+	report->no_cloud =
+	        engine_no_cloud(runtime->workers[runtime->emulator[index]].engine, index);
+	return true;
+}
+
+uint32_t runtime_workers(const struct runtime *runtime)
+{
+	return runtime->n_workers;
+}
+
+bool runtime_worker_report(const struct runtime *runtime, uint32_t index,
+                           struct worker_report *report)
+{
+	const struct worker *worker = &runtime->workers[index];
+
+	if (index >= runtime->n_workers)
+		return false;
+	*report = (struct worker_report){
+	        .lcore = worker->lcore,
+	        .cpu = worker->cpu,
+	        .role = worker_role_name(worker->role),
+	        .polls = worker->polls,
+	        .busy_polls = worker->busy_polls,
+	        .longest_poll_ns = worker->longest_poll_ns,
+	        .stalls = runtime->watches[index].stalls,
+	};
+	if (worker->engine) {
+		report->held_packets = engine_held_packets(worker->engine);
+		report->memory_used_bytes = engine_memory_used(worker->engine);
+		report->memory_bytes = runtime->memory_bytes;
+	}
+	return true;
+}
+
+bool runtime_cloud_report(const struct runtime *runtime, const char *cloud,
+                          struct cloud_report *report)
+{
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
+		const struct engine *engine = runtime->workers[i].engine;
+
+		if (engine && engine_report(engine, cloud, report))
+			return true;
+	}
+	return false;
+}
+
+uint64_t runtime_now_ns(const struct runtime *runtime)
+{
+	return clock_now(&runtime->clock);
+}
+
+/* ---- does it add up? ---- */
+
+struct sums {
+	uint64_t from[SCENARIO_PORTS_MAX]; /* received by the clouds from a port */
+	uint64_t to[SCENARIO_PORTS_MAX];   /* sent by the clouds to a port */
+};
+
+static int check_cloud(const struct runtime *runtime, uint32_t index, struct cloud_report *report,
+                       struct sums *sums, struct problem *problem)
+{
+	const struct cloud_conf *conf = runtime->scenario->clouds[index];
+	const struct counters *c = &report->counters;
+	uint64_t in, out;
+	int from, to;
+
+	if (!runtime_cloud_report(runtime, conf->name, report)) {
+		problem_set(problem, -1, "cloud %s is in the scenario and not in the engine",
+		            conf->name);
+		return -EIO;
+	}
+	in = c->rx_packets + c->duplicated + c->generated;
+	out = c->tx_packets + counters_drops(c) + report->held_packets;
+	from = scenario_find_port(runtime->scenario, conf->from);
+	to = scenario_find_port(runtime->scenario, conf->to);
+	if (from >= 0)
+		sums->from[from] += c->rx_packets;
+	if (to >= 0)
+		sums->to[to] += c->tx_packets;
+	if (in == out)
+		return 0;
+	problem_set(problem, -1,
+	            "cloud %s does not add up: %" PRIu64 " came in or were made, %" PRIu64
+	            " were sent (%" PRIu64 "), dropped (%" PRIu64 ") or are held (%" PRIu64 ")",
+	            conf->name, in, out, c->tx_packets, counters_drops(c), report->held_packets);
+	return -EIO;
+}
+
+/* Packets that have left their cloud and not weir: in outlets and rings. */
+static uint64_t between(const struct runtime *runtime, const struct port *port, uint32_t index)
+{
+	uint64_t n = 0;
+
+	for (uint32_t w = 0; w < runtime->n_workers; w++) {
+		const struct worker *worker = &runtime->workers[w];
+
+		if (worker->n_lanes)
+			n += worker->lanes[index].outlet->n;
+		for (uint32_t i = 0; i < worker->n_drains; i++) {
+			const struct drain *drain = &worker->drains[i];
+
+			if (drain->lane.port != port)
+				continue;
+			n += drain->outlet.n;
+			for (uint32_t k = 0; k < drain->n_from; k++)
+				n += rte_ring_count(drain->from[k]);
+		}
+	}
+	return n;
+}
+
+/* Between rx and emulation. */
+static uint64_t ahead(const struct runtime *runtime)
+{
+	uint64_t n = 0;
+
+	for (uint32_t w = 0; w < runtime->n_workers; w++) {
+		if (runtime->workers[w].feed)
+			n += rte_ring_count(runtime->workers[w].feed);
+	}
+	return n;
+}
+
+static int check_ports(const struct runtime *runtime, const struct sums *sums,
+                       struct port_report *report, struct problem *problem)
+{
+	uint64_t received = 0, taken = ahead(runtime);
+
+	for (uint32_t i = 0; i < runtime->n_ports; i++) {
+		uint64_t gone;
+
+		runtime_port_report(runtime, i, report);
+		received += report->rx_packets;
+		taken += sums->from[i] + report->no_cloud;
+		gone = report->tx_packets + report->tx_full +
+		       between(runtime, &runtime->ports[i], i);
+		if (sums->to[i] == gone)
+			continue;
+		problem_set(problem, -1,
+		            "port %s does not add up: clouds sent %" PRIu64
+		            " packets to it, %" PRIu64 " were handed over, dropped or wait",
+		            report->name, sums->to[i], gone);
+		return -EIO;
+	}
+	if (received == taken)
+		return 0;
+	problem_set(problem, -1,
+	            "ports and clouds do not add up: %" PRIu64
+	            " packets were received, clouds took "
+	            "%" PRIu64,
+	            received, taken);
+	return -EIO;
+}
+
+int runtime_check(const struct runtime *runtime, struct problem *problem)
+{
+	struct sums *sums = calloc(1, sizeof(*sums));
+	struct cloud_report *cloud = malloc(sizeof(*cloud));
+	struct port_report *port = malloc(sizeof(*port));
+	int rc = sums && cloud && port ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; rc == 0 && i < runtime->scenario->n_clouds; i++)
+		rc = check_cloud(runtime, i, cloud, sums, problem);
+	/* The sums over ports take in what counters have forgotten: clouds that were removed, and
+	 * what was under way when they were cleared. */
+	if (rc == 0 && !runtime->changed_clouds && !runtime->cleared_ever)
+		rc = check_ports(runtime, sums, port, problem);
+	free(sums);
+	free(cloud);
+	free(port);
+	return rc;
+}

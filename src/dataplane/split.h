@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One capture that holds both directions of a link: which frames came from which side.
+ *
+ *   mac=02:00:00:00:00:0a   the source address of the frame
+ *   ip=10.77.0.0/24         the source address of the IPv4 or IPv6 packet (or the sender of an ARP
+ *   ip=2001:db8::/32        request or answer); without /LENGTH exactly this address
+ *   port=5201               the source port of TCP, UDP, UDP-Lite, DCCP or SCTP
+ *   first                   the source MAC address of the first frame in the capture that has one
+ *
+ * Frames that match come in at the first port of `--in A,B=PCAP`, all others at the second: those
+ * that match nothing, and those without what the rule looks at (with `port`: ARP, ICMP, and the
+ * later fragments of a datagram). Up to four VLAN tags are skipped, and IPv6 extension headers.
+ *
+ * Thread: one at a time. `first` makes split_matches remember.
+ */
+#ifndef WEIR_SPLIT_H
+#define WEIR_SPLIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stage.h"
+
+enum split_kind { SPLIT_MAC, SPLIT_IP, SPLIT_PORT, SPLIT_FIRST };
+
+struct split {
+	enum split_kind kind;
+	bool mac_known;
+	uint8_t mac[6];
+	uint8_t address_bytes; /* 4 or 16 */
+	uint8_t prefix_bits;
+	uint8_t address[16];
+	uint16_t port;
+};
+
+/* 0, or -EINVAL with problem. */
+int split_parse(const char *rule, struct split *split, struct problem *problem);
+/* Whether the frame, of which `bytes` are at hand (0 is allowed), comes in at the first port. */
+bool split_matches(struct split *split, const uint8_t *data, uint32_t bytes);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "worker.h"
+
+#include <sched.h>
+
+#include "pipeline.h"
+
+const char *worker_role_name(enum worker_role role)
+{
+	static const char *const names[] = {
+	        [WORKER_RUN_TO_COMPLETION] = "run-to-completion",
+	        [WORKER_RX] = "rx",
+	        [WORKER_EMULATION] = "emulation",
+	        [WORKER_TX] = "tx",
+	};
+
+	return names[role];
+}
+
+/* Ways out of the engine. All of them are tried when the engine has put something into an outlet or
+ * something was left there; else none of them is looked at. */
+bool worker_send(struct worker *worker, simtime now)
+{
+	uint32_t sent = 0, left = 0;
+
+	for (uint32_t i = 0; i < worker->n_lanes; i++) {
+		sent += lane_flush(&worker->lanes[i], worker->clock, now);
+		left += worker->lanes[i].outlet->n;
+	}
+	worker->waiting = left > 0;
+	return sent > 0;
+}
+
+bool worker_drain(struct worker *worker, simtime now)
+{
+	uint32_t sent = 0;
+
+	for (uint32_t i = 0; i < worker->n_drains; i++) {
+		struct drain *drain = &worker->drains[i];
+
+		for (uint32_t k = 0; k < drain->n_from; k++)
+			lane_collect(&drain->lane, drain->from[k]);
+		sent += lane_flush(&drain->lane, worker->clock, now);
+	}
+	return sent > 0;
+}
+
+static bool run_to_completion(struct worker *worker, simtime now)
+{
+	struct rte_mbuf *mbufs[BURST_MAX];
+	bool busy = false;
+
+	for (uint32_t i = 0; i < worker->n_inlets; i++) {
+		struct inlet *inlet = &worker->inlets[i];
+		uint16_t n = port_receive(inlet->port, mbufs, BURST_MAX, now);
+		uint64_t bytes = 0;
+
+		if (n == 0)
+			continue;
+		now = worker_instant(worker, now);
+		for (uint16_t k = 0; k < n; k++)
+			bytes += mbufs[k]->pkt_len;
+		inlet->rx_packets += n;
+		inlet->rx_bytes += bytes;
+		engine_ingress_at(worker->engine, inlet->index, mbufs, n, now);
+		busy = true;
+	}
+	if (engine_advance(worker->engine, now) > 0 || worker->waiting)
+		busy |= worker_send(worker, now);
+	if (worker->n_drains > 0)
+		busy |= worker_drain(worker, now);
+	worker->now = now;
+	return busy;
+}
+
+static void clear(struct worker *worker)
+{
+	if (worker->engine)
+		engine_clear(worker->engine);
+	for (uint32_t i = 0; i < worker->n_inlets; i++) {
+		worker->inlets[i].rx_packets = 0;
+		worker->inlets[i].rx_bytes = 0;
+	}
+	for (uint32_t i = 0; i < worker->n_lanes; i++)
+		lane_clear(&worker->lanes[i]);
+	for (uint32_t i = 0; i < worker->n_drains; i++)
+		lane_clear(&worker->drains[i].lane);
+	worker->longest_poll_ns = 0;
+	worker->busy_polls = 0;
+}
+
+/* Rare, so its cost does not matter; kept out of the loop. */
+static __attribute__((noinline)) void obey(struct worker *worker, struct letter *letter,
+                                           simtime now)
+{
+	switch (letter->kind) {
+	case LETTER_CHANGE:
+		engine_apply(worker->engine, letter->change, now);
+		break;
+	case LETTER_CLEAR:
+		clear(worker);
+		break;
+	}
+	letter_done(letter);
+}
+
+bool worker_poll(struct worker *worker, simtime now)
+{
+	struct letter *letter;
+	bool busy = false;
+
+	worker->now = now;
+	switch (worker->role) {
+	case WORKER_RUN_TO_COMPLETION:
+		busy = run_to_completion(worker, now);
+		break;
+	case WORKER_RX:
+		busy = pipeline_receive(worker, now);
+		break;
+	case WORKER_EMULATION:
+		busy = pipeline_emulate(worker, now);
+		break;
+	case WORKER_TX:
+		busy = worker_drain(worker, now);
+		break;
+	}
+	letter = mailbox_take(&worker->mailbox);
+	if (unlikely(letter != NULL))
+		obey(worker, letter, worker->now);
+	worker->busy_polls += busy;
+	__atomic_store_n(&worker->polls, worker->polls + 1, __ATOMIC_RELAXED);
+	return busy;
+}
+
+int worker_main(void *argument)
+{
+	struct worker *worker = argument;
+	simtime last = clock_now(worker->clock);
+
+	while (!__atomic_load_n(&worker->stop, __ATOMIC_ACQUIRE)) {
+		/* A burst was stamped later than the poll began. */
+		simtime now = simtime_max(clock_now(worker->clock), worker->now);
+
+		if (unlikely(now - last > worker->longest_poll_ns))
+			worker->longest_poll_ns = now - last;
+		last = now;
+		if (!worker_poll(worker, now) && worker->yields)
+			sched_yield();
+	}
+	return 0;
+}
