@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fuzzing what reads captures: any bytes as a capture, merged with itself, every frame shown to every
+ * split rule. It must end, and keep its promises: time does not go backwards, lengths are right.
+ */
+#include <assert.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "split.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define READERS 2
+
+static const char *const rules[] = {"first", "mac=02:00:00:00:00:0a", "ip=10.0.0.0/9",
+                                    "ip=2000::/3", "port=80"};
+#define RULES (sizeof(rules) / sizeof(rules[0]))
+
+static void read_all(struct capture *const *captures)
+{
+	struct split splits[RULES];
+	struct problem problem;
+	struct capture_merge merge;
+	const struct capture_frame *frame;
+	simtime before_ns = 0;
+	uint32_t from;
+	volatile uint64_t sum = 0;
+
+	for (size_t i = 0; i < RULES; i++) {
+		if (split_parse(rules[i], &splits[i], &problem))
+			abort();
+	}
+	if (capture_merge_start(&merge, captures, READERS))
+		return;
+	while ((frame = capture_merge_next(&merge, &from))) {
+		assert(from < READERS);
+		assert(frame->t_ns >= before_ns);
+		assert(frame->bytes <= CAPTURE_FRAME_MAX && frame->bytes <= frame->wire_bytes);
+		before_ns = frame->t_ns;
+		for (uint32_t i = 0; i < frame->bytes; i++)
+			sum += frame->data[i];
+		for (size_t i = 0; i < RULES; i++) {
+			/* A copy of just that length: what is read beyond it is found. */
+			uint8_t *copy = malloc(frame->bytes ? frame->bytes : 1);
+
+			if (!copy)
+				abort();
+			for (uint32_t j = 0; j < frame->bytes; j++)
+				copy[j] = frame->data[j];
+			sum += split_matches(&splits[i], copy, frame->bytes);
+			free(copy);
+		}
+	}
+	capture_merge_stop(&merge);
+	assert(capture_counts(captures[0])->frames == capture_counts(captures[1])->frames);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct capture *captures[READERS] = {NULL, NULL};
+	struct problem problem;
+	char path[32];
+	int fd = memfd_create("fuzz", MFD_CLOEXEC), opened = 0;
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	for (int i = 0; i < READERS; i++)
+		opened += capture_open(path, &captures[i], &problem) == 0;
+	assert(opened == 0 || opened == READERS);
+	if (opened)
+		read_all(captures);
+	for (int i = 0; i < READERS; i++)
+		capture_close(captures[i]);
+	close(fd);
+	return 0;
+}

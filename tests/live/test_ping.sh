@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+#   A 10.9.0.1 -- wa [ cloud down 50 ms, cloud up 50 ms ] wb -- 10.9.0.2 B
+#
+# ping sees 100 ms and loses nothing; without hugepages it does so too; a worker a port, and a
+# pipeline of workers, give the same.
+
+. "$(dirname "$0")/topology.sh"
+make_hosts
+scenario <<SCENARIO
+cloud down delay 50ms
+cloud up delay 50ms
+SCENARIO
+
+measure()
+{
+	$in_a ping -c 20 -i 0.05 -W 2 10.9.0.2 >"$work/ping" || return 1
+	grep -q ' 0% packet loss' "$work/ping" || return 1
+	within "$1: median round trip in ms" \
+		"$(sed -n 's/.*time=\([0-9.]*\) ms/\1/p' "$work/ping" | median)" 99 101
+}
+
+across()
+{
+	undisturbed measure "$1" || fail "$1: $(tail -3 "$work/ping")"
+}
+
+cpu=${WEIR_CPU:-$(($(nproc) - 1))}
+
+weir_start --cores "$cpu"
+across "one worker"
+weir_stop
+
+weir_start --cores "$cpu" -- --no-huge --no-shconf -m 512
+across "no hugepages"
+weir_stop
+
+weir_start --cores "$cpu,$cpu"
+across "a worker a port, on one processor"
+weir_stop
+
+weir_start --cores "$cpu,$cpu,$cpu" --layout pipeline
+across "a pipeline on one processor"
+weir_stop

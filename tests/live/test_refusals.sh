@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# No topology: what weir run refuses. One line that says what would be right, status 2, nothing left
+# behind.
+
+. "$(dirname "$0")/topology.sh"
+make_hosts
+
+refused() # WORDS of the message, scenario lines, then -- and arguments
+{
+	words=$1
+	lines=$2
+	shift 2
+	printf '%b\n' "$lines" >"$work/scenario.weir"
+	status=0
+	timeout 20 "$WEIR" run -c "$work/scenario.weir" -s "$socket" "$@" >"$work/weir.out" \
+		2>"$work/weir.err" || status=$?
+	[ "$status" = 2 ] || fail "$lines: status $status, not 2: $(cat "$work/weir.err")"
+	# A remark about hugepages may stand before the refusal.
+	tail -1 "$work/weir.err" | grep -q "$words" || fail "$lines: $(cat "$work/weir.err")"
+	[ "$(grep -vc hugepages "$work/weir.err")" = 1 ] || fail "$lines: more than a line"
+	[ ! -e "$socket" ] || fail "$lines: the socket was left behind"
+	! ls /run/dpdk 2>/dev/null | grep -q weir- || fail "$lines: a folder was left behind"
+	echo "ok: $(tail -1 "$work/weir.err")"
+}
+
+a='port a device net_af_packet0,iface=wa'
+refused 'no interface nowhere' 'port a device net_af_packet0,iface=nowhere'
+refused 'cannot open device net_nothing0' 'port a device net_nothing0'
+refused 'no PCI device 0000:7f:1f.7' 'port a device 0000:7f:1f.7'
+refused 'port a: it has no device' 'port a'
+refused 'has no port' 'seed 1'
+refused 'in use already' "$a\nport b device net_af_packet0,iface=wb"
+refused 'no/such.pcap' 'port a device file:no/such.pcap'
+refused 'loops.*is unknown' 'port a device file:x.pcap,loops'
+refused 'processor 999 is not one' "$a" --cores 999
+refused 'is no list of processors' "$a" --cores 1-
+refused 'three workers or more' "$a" --layout pipeline
+refused 'run-to-completion or pipeline' "$a" --layout both
+refused 'is no size' "$a" --memory 512
+refused 'unknown option --coros; --cores?' "$a" --coros 1
+refused 'scenario.weir:1:' 'prot a'
+
+# Without capabilities: said, with the remedy.
+if command -v setpriv >/dev/null; then
+	printf '%s\n' "$a" >"$work/scenario.weir"
+	chmod 755 "$work"
+	status=0
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps -all --bounding-set -all \
+		env XDG_RUNTIME_DIR= "$WEIR" run -c "$work/scenario.weir" -s /tmp/weir-refusal.$$ \
+		>"$work/weir.out" 2>"$work/weir.err" || status=$?
+	[ "$status" = 2 ] || fail "no permission: status $status: $(cat "$work/weir.err")"
+	grep -q 'setcap cap_net_raw' "$work/weir.err" || fail "no permission: $(cat "$work/weir.err")"
+	echo "ok: $(tail -1 "$work/weir.err")"
+fi

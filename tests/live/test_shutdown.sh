@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+#   A flood of UDP ---> wa [ cloud down 200 ms, 1 % loss ] wb ---> B
+#
+# SIGTERM under load: weir says what it counted, everything adds up, every buffer is back, and the
+# machine is as it was: interfaces, folders, socket.
+
+. "$(dirname "$0")/topology.sh"
+need iperf3
+make_hosts
+scenario <<SCENARIO
+cloud down delay 200ms
+cloud down loss random 1%
+cloud up delay 200ms
+SCENARIO
+
+cpu=${WEIR_CPU:-$(($(nproc) - 1))}
+
+state_of_machine()
+{
+	ip -d link show wa | grep -o 'promiscuity [0-9]*\|mtu [0-9]*\|<.*>'
+	ip -d link show wb | grep -o 'promiscuity [0-9]*\|mtu [0-9]*\|<.*>'
+	ls /run/dpdk /tmp/dpdk "${XDG_RUNTIME_DIR:-/nowhere}/dpdk" 2>/dev/null | grep weir- || true
+	ls /dev/hugepages 2>/dev/null | grep weir || true
+}
+
+state_of_machine >"$work/before"
+for signal in TERM INT; do
+	weir_start --cores "$cpu"
+	ip -d link show wa | grep -q 'promiscuity 1' || fail "wa is not promiscuous while weir runs"
+	$in_b iperf3 -s -1 >/dev/null &
+	server=$!
+	sleep 0.3
+	$in_a iperf3 -u -c 10.9.0.2 -b 200M -l 1400 -t 10 >/dev/null 2>&1 &
+	client=$!
+	background="$server $client"
+	sleep 3
+	kill -$signal "$weir_pid"
+	weir_status=0
+	wait "$weir_pid" || fail "status $? after SIG$signal under load"
+	weir_pid=
+	kill $background 2>/dev/null || true
+	wait
+	background=
+	grep -q 'every packet is accounted for, every buffer came back' "$work/weir.out" ||
+		fail "after SIG$signal it does not add up"
+	held=$(awk '$1 == "down" { gsub(",", ""); print $7 }' "$work/weir.out")
+	[ "${held:-0}" -gt 0 ] || fail "nothing was in flight: that was no load"
+	[ ! -e "$socket" ] || fail "the socket is still there"
+	state_of_machine >"$work/after"
+	cmp "$work/before" "$work/after" || fail "the machine is not as it was: $(diff "$work/before" "$work/after")"
+	echo "ok: SIG$signal under load, $held packets in flight"
+done
+
+# Killed, it cannot clean up; the kernel takes the promiscuity back all the same.
+weir_start --cores "$cpu"
+kill -KILL "$weir_pid"
+wait "$weir_pid" 2>/dev/null || true
+weir_pid=
+ip -d link show wa | grep -q 'promiscuity 0' || fail "wa is still promiscuous after SIGKILL"
+echo "ok: SIGKILL leaves no promiscuous interface"
+
+# And the next one takes the place of the stale socket.
+weir_start --cores "$cpu"
+weir_stop

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sourced by the live tests. Gives them two hosts with weir between:
+#
+#     namespace A                  the test's namespace                   namespace B
+#   +--------------+        +--------------------------------+        +--------------+
+#   | eth0         |        |                                |        |         eth0 |
+#   | 10.9.0.1/24 -+--veth--+- wa    weir run   (port a, b)  wb -+--veth--+- 10.9.0.2/24 |
+#   +--------------+        +--------------------------------+        +--------------+
+#
+# Everything is made in unshared network, mount and process namespaces, so nothing can be left behind:
+# the script runs itself again in them. On every exit weir is stopped; if it had died before, or does
+# not end with the status expected, the test fails, whatever else it found.
+#
+# Needs WEIR, the path of the program; without root, or a tool, the test is skipped (status 77).
+
+set -eu
+
+skip()
+{
+	echo "SKIP: $*"
+	exit 77
+}
+
+fail()
+{
+	echo "FAIL: $*" >&2
+	exit 1
+}
+
+need()
+{
+	for tool; do
+		command -v "$tool" >/dev/null 2>&1 || skip "$tool is not installed"
+	done
+}
+
+[ -n "${WEIR:-}" ] || fail "WEIR is not set: the path of the program under test"
+if [ -z "${WEIR_UNSHARED:-}" ]; then
+	[ "$(id -u)" = 0 ] || skip "live tests make network namespaces, which takes root"
+	need unshare ip ethtool ping jq
+	unshare --net --mount --pid --fork true 2>/dev/null ||
+		skip "this kernel or container forbids unshare"
+	export WEIR_UNSHARED=1
+	exec unshare --net --mount --pid --fork --kill-child --mount-proc -- "$0" "$@"
+fi
+
+# Before everything that is not of the test: a shared machine would spoil the figures.
+renice -n -15 $$ >/dev/null 2>&1 || true
+
+work=$(mktemp -d)
+socket=$work/socket
+weir_pid=
+weir_status=0 # what weir shall end with
+
+weir_alive()
+{
+	[ -n "$weir_pid" ] && kill -0 "$weir_pid" 2>/dev/null
+}
+
+# Stops weir, and says how it ended.
+weir_stop()
+{
+	status=0
+	[ -n "$weir_pid" ] || return 0
+	if weir_alive; then
+		kill -TERM "$weir_pid"
+	else
+		echo "FAIL: weir died before it was stopped" >&2
+		failed=1
+	fi
+	wait "$weir_pid" || status=$?
+	weir_pid=
+	if [ "$status" != "$weir_status" ]; then
+		echo "FAIL: weir ended with status $status" >&2
+		failed=1
+	fi
+}
+
+clean_up()
+{
+	result=$?
+	failed=0
+	trap - EXIT INT TERM
+	[ -n "${background:-}" ] && kill $background 2>/dev/null
+	weir_stop
+	if [ "$result" != 0 ] && [ "$result" != 77 ] || [ "$failed" != 0 ]; then
+		echo "---- what weir said" >&2
+		cat "$work"/weir.err "$work"/weir.out >&2 2>/dev/null
+		[ "$result" = 0 ] && result=1
+	fi
+	ip netns del A 2>/dev/null
+	ip netns del B 2>/dev/null
+	rm -rf "$work"
+	exit $result
+}
+trap clean_up EXIT
+trap 'exit 1' INT TERM
+
+# ip netns and DPDK want their folders, and they shall not be the machine's.
+mkdir -p /run/netns /run/dpdk
+mount -t tmpfs none /run/netns || skip "no permission to mount"
+mount -t tmpfs none /run/dpdk
+ip link add probe type veth peer name eborp 2>/dev/null || skip "this kernel has no veth"
+ip link del probe
+
+# Not functions: what is started in the background must be the command itself, to be killed.
+in_a="ip netns exec A"
+in_b="ip netns exec B"
+
+quiet_interface() # runner interface: no offloads, no chatter of the kernel's own
+{
+	runner=$1
+	shift
+	$runner sysctl -qw "net.ipv6.conf.$1.disable_ipv6=1"
+	$runner ethtool -K "$1" tx off tso off gso off gro off >/dev/null 2>&1
+	$runner ip link set "$1" up
+}
+
+make_host() # namespace, its interface here, address
+{
+	ip netns add "$1"
+	ip link add "$2" type veth peer name eth0 netns "$1"
+	ip netns exec "$1" ip link set lo up
+	ip netns exec "$1" ip addr add "$3" dev eth0
+	quiet_interface "ip netns exec $1" eth0
+	quiet_interface "" "$2"
+}
+
+make_hosts()
+{
+	ip link set lo up
+	make_host A wa 10.9.0.1/24
+	make_host B wb 10.9.0.2/24
+	# No ARP across the clouds under test: its delay would be the first packet's.
+	$in_a ip neigh replace 10.9.0.2 lladdr "$($in_b cat /sys/class/net/eth0/address)" dev eth0
+	$in_b ip neigh replace 10.9.0.1 lladdr "$($in_a cat /sys/class/net/eth0/address)" dev eth0
+}
+
+# Two ports and two clouds; further lines of the scenario from standard input.
+scenario()
+{
+	{
+		echo 'seed 1'
+		echo 'port a device net_af_packet0,iface=wa'
+		echo 'port b device net_af_packet1,iface=wb'
+		echo 'cloud down from a to b'
+		echo 'cloud up from b to a'
+		cat
+	} >"$work/scenario.weir"
+}
+
+weir_start() # further arguments of weir run
+{
+	"$WEIR" run -c "$work/scenario.weir" -s "$socket" "$@" >"$work/weir.out" \
+		2>"$work/weir.err" &
+	weir_pid=$!
+	for _ in $(seq 100); do
+		grep -q 'weir run: running' "$work/weir.err" && return 0
+		weir_alive || fail "weir did not start"
+		sleep 0.05
+	done
+	fail "weir did not start within 5 s"
+}
+
+ctl()
+{
+	"$WEIR" ctl -s "$socket" "$@"
+}
+
+# Runs a measurement, and up to four times more if it fails while the machine took the processor of
+# a worker away for over 2 ms: then the figure says nothing of weir. What fails on a quiet processor
+# fails at once.
+undisturbed() # a function that measures and returns 1 if the figure is wrong
+{
+	for attempt in 1 2 3 4 5; do
+		ctl clear counters >/dev/null
+		"$@" && return 0
+		longest=$(ctl -j show workers | jq '[.workers[].longest_poll_ns] | max')
+		[ "$longest" -gt 2000000 ] || return 1
+		echo "the processor was taken away for $((longest / 1000000)) ms; attempt $attempt of 5"
+	done
+	skip "the machine is too busy for a measurement"
+}
+
+# The median of a column of numbers.
+median()
+{
+	sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
+# within WHAT VALUE LEAST MOST: whether LEAST <= VALUE <= MOST, and says so
+within()
+{
+	if awk -v v="$2" -v l="$3" -v m="$4" 'BEGIN { exit !(v != "" && v + 0 >= l && v + 0 <= m) }'; then
+		echo "ok: $1: $2 (from $3 to $4)"
+	else
+		echo "not ok: $1: $2 (should be from $3 to $4)"
+		return 1
+	fi
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Chance for properties: a function of the case's number. */
+#ifndef WEIR_DICE_H
+#define WEIR_DICE_H
+
+#include <stdint.h>
+
+#include "draw.h"
+
+struct dice {
+	struct draw_key key;
+	uint64_t drawn;
+};
+
+/* 0 to sides - 1. */
+static inline uint64_t roll(struct dice *dice, uint64_t sides)
+{
+	return draw_u64(dice->key, dice->drawn++, 0) % sides;
+}
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "play.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dice.h"
+
+static void step_do(struct rig *rig, const struct script_step *step)
+{
+	const char *name = script_cloud_names[step->cloud];
+	int cloud = scenario_find_cloud(rig->scenario, name);
+
+	if (step->kind == STEP_ADD) {
+		if (step->after)
+			rig_chain(rig, name, script_cloud_names[step->after - 1], step->to);
+		else
+			rig_cloud(rig, name, step->cloud, step->to);
+		return;
+	}
+	assert_true(cloud >= 0);
+	switch (step->kind) {
+	case STEP_REMOVE:
+		rig_remove(rig, name);
+		break;
+	case STEP_DELAY:
+		rig_delay(rig, name, step->delay_ns, step->jitter_ns, step->distribution,
+		          step->order);
+		break;
+	case STEP_RATE:
+		rig_rate(rig, name, step->rate_bps, step->burst_bytes, step->unit, step->limit);
+		break;
+	case STEP_LOSS:
+		if (step->periodic)
+			rig_loss_every(rig, name, step->loss, 2);
+		else
+			rig_loss(rig, name, step->loss);
+		break;
+	case STEP_UNSET:
+		if (cloud_conf_get(rig->scenario->clouds[cloud], step->statement))
+			rig_unset(rig, name, step->statement);
+		break;
+	case STEP_ADD:
+		break;
+	}
+}
+
+/* Those ahead of packet `at`; steps of one instant are one change. */
+static uint32_t steps_do(struct rig *rig, const struct script *script, uint32_t done, uint32_t at)
+{
+	while (done < script->n_steps && script->steps[done].before <= at) {
+		simtime t = script->steps[done].t;
+
+		while (done < script->n_steps && script->steps[done].before <= at &&
+		       script->steps[done].t == t)
+			step_do(rig, &script->steps[done++]);
+		rig_apply(rig, t);
+	}
+	return done;
+}
+
+static void finish(struct rig *rig)
+{
+	rig_run_out(rig);
+	while (rig->scenario->n_clouds)
+		rig_remove(rig, rig->scenario->clouds[0]->name);
+	rig_apply(rig, rig->now);
+	rig_apply(rig, rig->now);
+	/* the shared wheel's chunks go back when time leaves its slots */
+	rig_advance(rig, rig->now + DELAY_MAX_NS);
+	assert_int_equal(engine_held_packets(rig->engine), 0);
+	assert_int_equal(engine_memory_used(rig->engine), 0);
+}
+
+/* How many packets from `at` on can be one burst. */
+static uint32_t run_of(const struct script *script, uint32_t done, uint32_t at, uint32_t most,
+                       bool one_instant)
+{
+	uint32_t n = 1;
+
+	while (n < most && at + n < script->n_packets &&
+	       script->packets[at + n].port == script->packets[at].port &&
+	       !(done < script->n_steps && script->steps[done].before <= at + n) &&
+	       (!one_instant || script->packets[at + n].t == script->packets[at].t))
+		n++;
+	return n;
+}
+
+struct played script_play(const struct script *script, enum play_way way, uint32_t burst,
+                          uint64_t engine_seed)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = engine_seed, .makes_room = true});
+	struct dice dice = {.key = draw_key_make(script->seed, "play", "chance")};
+	struct played played;
+	uint32_t done = 0, n;
+
+	for (uint32_t at = 0; at < script->n_packets; at += n) {
+		struct rte_mbuf *mbufs[BURST_MAX];
+		uint32_t port = script->packets[at].port;
+
+		done = steps_do(rig, script, done, at);
+		n = run_of(script, done, at,
+		           way == PLAY_LIVE ? 1 + (uint32_t)roll(&dice, BURST_MAX) : burst,
+		           way == PLAY_LIVE);
+		for (uint32_t i = 0; i < n; i++)
+			mbufs[i] = rig_packet(rig, RIG_PLAIN, port, at + i + 1,
+			                      script->packets[at + i].frame_bytes, 0,
+			                      script->packets[at + i].t);
+		if (way == PLAY_LIVE) {
+			simtime t = script->packets[at].t;
+
+			for (uint64_t extra = roll(&dice, 3); extra > 0; extra--)
+				rig_advance(rig, rig->now + roll(&dice, t - rig->now + 1));
+			/* The engine writes struct packet itself. */
+			for (uint32_t i = 0; i < n; i++)
+				memset(packet_of(mbufs[i]), 0xee, sizeof(struct packet));
+			rig->sent += n;
+			rig->now = t;
+			engine_ingress_at(rig->engine, port, mbufs, (uint16_t)n, t);
+			rig_check(rig);
+			if (roll(&dice, 2))
+				rig_advance(rig, t);
+		} else {
+			rig_ingress(rig, port, mbufs, (uint16_t)n);
+			if (way == PLAY_BURSTS)
+				rig_advance(rig, rig->now);
+		}
+	}
+	finish(rig);
+	played = (struct played){.departures = rig->departures, .n = rig->n_departures};
+	rig->departures = malloc(1);
+	rig->n_departures = 0;
+	rig->sent = rig->dropped;
+	for (uint32_t port = 0; port < RIG_PORTS; port++)
+		rig->sent += engine_no_cloud(rig->engine, port);
+	rig_close(rig);
+	return played;
+}
+
+void played_free(struct played *played)
+{
+	free(played->departures);
+	played->departures = NULL;
+}
+
+/* ---- comparing ---- */
+
+/* The next departure at a port at or after `from`. */
+static uint32_t next_at(const struct played *played, uint32_t port, uint32_t from)
+{
+	while (from < played->n && played->departures[from].port != port)
+		from++;
+	return from;
+}
+
+static bool find_difference(const struct played *a, const struct played *b, uint32_t *i,
+                            uint32_t *j)
+{
+	for (uint32_t port = 0; port < RIG_PORTS; port++) {
+		for (*i = *j = 0;; (*i)++, (*j)++) {
+			const struct departure *x, *y;
+
+			*i = next_at(a, port, *i);
+			*j = next_at(b, port, *j);
+			if (*i == a->n || *j == b->n) {
+				if (*i != a->n || *j != b->n)
+					return true;
+				break;
+			}
+			x = &a->departures[*i];
+			y = &b->departures[*j];
+			if (x->due_ns != y->due_ns || x->number != y->number ||
+			    x->frame_bytes != y->frame_bytes || x->wire_bytes != y->wire_bytes ||
+			    !x->intact || !y->intact)
+				return true;
+		}
+	}
+	return false;
+}
+
+bool played_equal(const struct played *a, const struct played *b)
+{
+	uint32_t i, j;
+
+	return !find_difference(a, b, &i, &j);
+}
+
+static void departure_print(const struct played *played, uint32_t i)
+{
+	const struct departure *departure = &played->departures[i];
+
+	if (i == played->n)
+		fprintf(stderr, "  nothing more\n");
+	else
+		fprintf(stderr, "  packet %lu at port %u, %lu ns, %u bytes (%u on the wire)%s\n",
+		        departure->number, departure->port, departure->due_ns,
+		        departure->frame_bytes, departure->wire_bytes,
+		        departure->intact ? "" : ", altered");
+}
+
+void played_print_difference(const struct played *a, const struct played *b)
+{
+	uint32_t i, j;
+
+	if (find_difference(a, b, &i, &j)) {
+		departure_print(a, i);
+		departure_print(b, j);
+	}
+}
+
+/* ---- cases ---- */
+
+static uint64_t case_seed;
+
+uint64_t property_cases(uint64_t normal)
+{
+	const char *text = getenv("WEIR_PROPERTY_CASES");
+
+	return text ? strtoull(text, NULL, 10) : normal;
+}
+
+void property_begin(uint64_t seed)
+{
+	case_seed = seed;
+}
+
+int property_teardown(void **state)
+{
+	(void)state;
+	if (case_seed)
+		fprintf(stderr, "# the last case was seed %lu\n", case_seed);
+	case_seed = 0;
+	return 0;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "script.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dice.h"
+
+const char *const script_cloud_names[SCRIPT_CLOUDS] = {"w", "x", "y", "z"};
+
+/* Up to 2^bits, every order of magnitude as likely as the other. */
+static uint64_t roll_magnitude(struct dice *dice, uint32_t bits)
+{
+	uint64_t most = UINT64_C(1) << roll(dice, bits + 1);
+
+	return roll(dice, most) + (roll(dice, 4) == 0 ? most : 0);
+}
+
+static uint64_t on_grid(struct dice *dice, uint64_t value)
+{
+	static const uint64_t grids[] = {1, 1, 1, 100, 256, 1000, 65536, 1000000};
+	uint64_t grid = grids[roll(dice, LENGTH(grids))];
+
+	return value / grid * grid;
+}
+
+/* ---- making ---- */
+
+static void step_delay(struct script_step *step, struct dice *dice, uint32_t what)
+{
+	step->kind = STEP_DELAY;
+	step->delay_ns = on_grid(dice, roll_magnitude(dice, roll(dice, 8) ? 24 : 34));
+	step->jitter_ns = 0;
+	if (what & SCRIPT_JITTER && roll(dice, 2))
+		step->jitter_ns = roll_magnitude(dice, 22);
+	step->distribution = (enum delay_distribution)roll(dice, 2);
+	step->order = what & SCRIPT_KEEP ? ORDER_KEEP : (enum delay_order)roll(dice, 2);
+}
+
+static void step_rate(struct script_step *step, struct dice *dice)
+{
+	static const uint64_t even[] = {8000000, 80000000, 1000000000, UINT64_C(8000000000)};
+
+	step->kind = STEP_RATE;
+	step->rate_bps =
+	        roll(dice, 2) ? even[roll(dice, LENGTH(even))] : 1000000 + roll_magnitude(dice, 36);
+	step->burst_bytes = roll(dice, 3) ? 0 : 1 + roll_magnitude(dice, 16);
+	step->unit = (enum limit_unit)roll(dice, 4);
+	switch (step->unit) {
+	case LIMIT_BYTES:
+		step->limit = 1 + roll_magnitude(dice, 17);
+		break;
+	case LIMIT_PACKETS:
+		step->limit = 1 + roll(dice, 40);
+		break;
+	case LIMIT_TIME:
+		step->limit = 1 + roll_magnitude(dice, 26);
+		break;
+	case LIMIT_NONE:
+		step->limit = 0;
+		break;
+	}
+}
+
+static void step_loss(struct script_step *step, struct dice *dice)
+{
+	step->kind = STEP_LOSS;
+	step->periodic = roll(dice, 2);
+	step->loss =
+	        step->periodic ? 1 + roll(dice, 20) : PROBABILITY_ONE / 100 * (1 + roll(dice, 60));
+}
+
+static void step_setting(struct script_step *step, struct dice *dice, uint32_t what)
+{
+	static const char *const names[] = {"delay", "rate", "loss"};
+
+	switch (roll(dice, 8)) {
+	case 0:
+		step->kind = STEP_UNSET;
+		step->statement = names[roll(dice, what & SCRIPT_LOSS ? 3 : 2)];
+		break;
+	case 1:
+		if (what & SCRIPT_LOSS) {
+			step_loss(step, dice);
+			break;
+		}
+		/* fall through */
+	case 2:
+	case 3:
+	case 4:
+		step_rate(step, dice);
+		break;
+	default:
+		step_delay(step, dice, what);
+		break;
+	}
+}
+
+/* Makes a cloud; `parent`, by cloud: from which it comes + 1. */
+static void step_add(struct script_step *step, struct dice *dice, uint32_t what, bool *there,
+                     uint32_t *parent)
+{
+	step->kind = STEP_ADD;
+	step->to = 4 + (what & SCRIPT_SHARED ? (uint32_t)roll(dice, 2) : step->cloud);
+	step->after = what & SCRIPT_CHAINS ? (uint32_t)roll(dice, 1 + SCRIPT_CLOUDS) : 0;
+	if (step->after && !there[step->after - 1])
+		step->after = 0;
+	/* One from each place. */
+	for (uint32_t i = 0; i < SCRIPT_CLOUDS; i++)
+		step->after = there[i] && parent[i] == step->after ? 0 : step->after;
+	there[step->cloud] = true;
+	parent[step->cloud] = step->after;
+}
+
+/* Adds the clouds, each with some of the statements, at the origin. */
+static void make_scenario(struct script *script, struct dice *dice, uint32_t what, bool *there,
+                          uint32_t *parent)
+{
+	uint32_t n = 1 + (uint32_t)roll(dice, SCRIPT_CLOUDS);
+	struct script_step *step = script->steps;
+
+	for (uint32_t cloud = 0; cloud < n; cloud++) {
+		*step = (struct script_step){.cloud = cloud};
+		step_add(step++, dice, what, there, parent);
+		for (uint32_t i = 0; i < 3; i++) {
+			*step = (struct script_step){.cloud = cloud};
+			if (i == 0)
+				step_delay(step, dice, what);
+			else if (i == 1)
+				step_rate(step, dice);
+			else if (what & SCRIPT_LOSS)
+				step_loss(step, dice);
+			else
+				continue;
+			step += roll(dice, 3) > 0;
+		}
+	}
+	script->n_steps = (uint32_t)(step - script->steps);
+	for (uint32_t i = 0; i < script->n_steps; i++)
+		script->steps[i].t = script->origin;
+}
+
+static void make_packets(struct script *script, struct dice *dice)
+{
+	static const uint32_t lengths[] = {60,  60,  60,  64,   100,  125,
+	                                   511, 512, 513, 1000, 1250, 1514};
+	uint64_t gap_bits = 4 + roll(dice, 18), grid = roll(dice, 3);
+	simtime t = script->origin;
+
+	script->n_packets = 1 + (uint32_t)roll(dice, roll(dice, 20) ? 200 : SCRIPT_PACKETS_MAX);
+	for (uint32_t i = 0; i < script->n_packets; i++) {
+		struct script_packet *packet = &script->packets[i];
+
+		if (roll(dice, 3))
+			t += roll_magnitude(dice, (uint32_t)gap_bits);
+		if (grid)
+			t = RTE_MAX(script->origin,
+			            t / (grid == 1 ? 256 : 1000) * (grid == 1 ? 256 : 1000));
+		if (i > 0)
+			t = RTE_MAX(t, script->packets[i - 1].t);
+		packet->t = t;
+		packet->port = (uint32_t)roll(dice, SCRIPT_CLOUDS);
+		packet->frame_bytes = lengths[roll(dice, LENGTH(lengths))];
+		if (roll(dice, 50) == 0)
+			packet->frame_bytes = 8 + (uint32_t)roll(dice, 5000);
+	}
+}
+
+static bool is_parent(const bool *there, const uint32_t *parent, uint32_t cloud)
+{
+	for (uint32_t i = 0; i < SCRIPT_CLOUDS; i++) {
+		if (there[i] && parent[i] == cloud + 1)
+			return true;
+	}
+	return false;
+}
+
+static void make_changes(struct script *script, struct dice *dice, uint32_t what, bool *there,
+                         uint32_t *parent)
+{
+	uint32_t n = (uint32_t)roll(dice, SCRIPT_STEPS_MAX);
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < n && at < script->n_packets; i++) {
+		struct script_step *step = &script->steps[script->n_steps++];
+		simtime from;
+
+		*step = (struct script_step){.cloud = (uint32_t)roll(dice, SCRIPT_CLOUDS)};
+		at += (uint32_t)roll(dice, 1 + 2 * script->n_packets / SCRIPT_STEPS_MAX);
+		if (at >= script->n_packets)
+			at = script->n_packets - 1;
+		from = at ? script->packets[at - 1].t : script->origin;
+		if (from < script->steps[script->n_steps - 2].t)
+			from = script->steps[script->n_steps - 2].t;
+		step->before = at;
+		step->t = from + roll(dice, script->packets[at].t - from + 1);
+		if (!there[step->cloud]) {
+			step_add(step, dice, what, there, parent);
+		} else if (roll(dice, 6) == 0 && !is_parent(there, parent, step->cloud)) {
+			step->kind = STEP_REMOVE;
+			there[step->cloud] = false;
+		} else {
+			step_setting(step, dice, what);
+		}
+	}
+}
+
+void script_make(struct script *script, uint64_t seed, uint32_t what)
+{
+	static const simtime origins[] = {0, 0, UINT64_C(1700000000123456789),
+	                                  (UINT64_C(1) << 52) - 3 * SIMTIME_MS,
+	                                  (UINT64_C(1) << 40) - 100 * SIMTIME_US};
+	struct dice dice = {.key = draw_key_make(seed, "script", "chance")};
+	bool there[SCRIPT_CLOUDS] = {false};
+	uint32_t parent[SCRIPT_CLOUDS] = {0};
+
+	memset(script, 0, sizeof(*script));
+	script->seed = seed;
+	script->origin = origins[roll(&dice, LENGTH(origins))];
+	make_scenario(script, &dice, what, there, parent);
+	make_packets(script, &dice);
+	if (what & SCRIPT_CHANGES)
+		make_changes(script, &dice, what, there, parent);
+}
+
+static void step_print(const struct script_step *step, simtime origin)
+{
+	fprintf(stderr, "  +%lu before packet %u: %s ", step->t - origin, step->before + 1,
+	        script_cloud_names[step->cloud]);
+	switch (step->kind) {
+	case STEP_ADD:
+		if (step->after)
+			fprintf(stderr, "from %s to %u\n", script_cloud_names[step->after - 1], step->to);
+		else
+			fprintf(stderr, "from %u to %u\n", step->cloud, step->to);
+		break;
+	case STEP_REMOVE:
+		fprintf(stderr, "removed\n");
+		break;
+	case STEP_DELAY:
+		fprintf(stderr, "delay %lu jitter %lu %s order %s\n", step->delay_ns,
+		        step->jitter_ns, step->distribution ? "normal" : "uniform",
+		        step->order ? "allow" : "keep");
+		break;
+	case STEP_RATE:
+		fprintf(stderr, "rate %lu burst %lu queue %lu of unit %d\n", step->rate_bps,
+		        step->burst_bytes, step->limit, (int)step->unit);
+		break;
+	case STEP_LOSS:
+		fprintf(stderr, "loss %s %lu\n", step->periodic ? "every" : "random", step->loss);
+		break;
+	case STEP_UNSET:
+		fprintf(stderr, "no %s\n", step->statement);
+		break;
+	}
+}
+
+void script_print(const struct script *script)
+{
+	fprintf(stderr, "script %lu, origin %lu\n", script->seed, script->origin);
+	for (uint32_t i = 0; i < script->n_steps; i++)
+		step_print(&script->steps[i], script->origin);
+	for (uint32_t i = 0; i < script->n_packets; i++)
+		fprintf(stderr, "  packet %u: +%lu port %u, %u bytes\n", i + 1,
+		        script->packets[i].t - script->origin, script->packets[i].port,
+		        script->packets[i].frame_bytes);
+}

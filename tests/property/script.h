@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A script: a random scenario, random traffic, and random changes between them, all a function of
+ * one number. It is played on an engine in different ways, which must not make a difference.
+ *
+ * Instants, delays and rates are drawn from coarse grids half of the time, so that many events fall
+ * upon the same instant: order among those is what goes wrong first.
+ */
+#ifndef WEIR_SCRIPT_H
+#define WEIR_SCRIPT_H
+
+#include "rig.h"
+
+#define SCRIPT_PACKETS_MAX 600
+#define SCRIPT_STEPS_MAX   16
+#define SCRIPT_CLOUDS      4
+
+struct script_packet {
+	simtime t;
+	uint32_t port;
+	uint32_t frame_bytes;
+};
+
+enum step_kind { STEP_ADD, STEP_REMOVE, STEP_DELAY, STEP_RATE, STEP_LOSS, STEP_UNSET };
+
+struct script_step {
+	uint32_t
+	        before; /* the packet ahead of which it is applied; at that one's instant or earlier */
+	simtime t;
+	enum step_kind kind;
+	uint32_t cloud; /* also its ingress port */
+	uint32_t to;    /* STEP_ADD */
+	uint32_t after; /* STEP_ADD: the cloud that it comes from + 1; 0: from its port */
+	uint64_t delay_ns, jitter_ns;
+	enum delay_distribution distribution;
+	enum delay_order order;
+	uint64_t rate_bps, burst_bytes, limit;
+	enum limit_unit unit;
+	bool periodic;
+	uint64_t loss; /* a probability, or N of `every N` */
+	const char *statement;
+};
+
+struct script {
+	uint64_t seed;
+	simtime origin;
+	uint32_t n_packets, n_steps;
+	struct script_packet packets[SCRIPT_PACKETS_MAX];
+	struct script_step steps[SCRIPT_STEPS_MAX + 4 * SCRIPT_CLOUDS];
+};
+
+/* What may be in it. */
+#define SCRIPT_SHARED  0x01 /* several clouds to one port */
+#define SCRIPT_CHANGES 0x02 /* steps between packets, not only ahead of them */
+#define SCRIPT_LOSS    0x04
+#define SCRIPT_JITTER  0x08
+#define SCRIPT_KEEP    0x10 /* order keep only */
+#define SCRIPT_CHAINS  0x20 /* clouds that come from clouds */
+#define SCRIPT_ALL     (SCRIPT_SHARED | SCRIPT_CHANGES | SCRIPT_LOSS | SCRIPT_JITTER)
+
+void script_make(struct script *script, uint64_t seed, uint32_t what);
+/* For people: what happens in it, on stderr. */
+void script_print(const struct script *script);
+
+extern const char *const script_cloud_names[SCRIPT_CLOUDS];
+
+#endif

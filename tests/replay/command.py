@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""`weir replay` as its users meet it: options, messages, files, signals, pipes.
+
+usage: command.py WEIR MAKE_CAPTURE
+"""
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+
+WEIR, MAKE_CAPTURE = (os.path.abspath(program) for program in sys.argv[1:3])
+PORTS = "port a\nport b\ncloud down from a to b\n"
+LOSSY = PORTS + "cloud down loss random 10%\ncloud down delay 20ms jitter 3ms\n"
+DROPS = ["loss", "queue-full", "no-buffer", "tx-full", "removed"]
+CLOUD_KEYS = ["cloud", "rx_packets", "rx_bytes", "tx_packets", "tx_bytes", "held_packets",
+              "duplicated", "generated", "reordered", "corrupted", "ecn_marked", "becn_sent",
+              "drops", "delay_ns", "lateness_ns", "queue"]
+
+
+def make(path, **values):
+    words = [word for name, value in values.items()
+             for word in (f"--{name.replace('_', '-')}", str(value))]
+    subprocess.run([MAKE_CAPTURE, *words, path], check=True)
+
+
+def scenario(text, path="s.weir"):
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(text)
+
+
+def weir(*words, **more):
+    return subprocess.run([WEIR, "replay", *words], capture_output=True, **more)
+
+
+def good(*words, **more):
+    done = weir(*words, **more)
+    assert done.returncode == 0, f"status {done.returncode}: {done.stderr.decode()}"
+    return done
+
+
+def files():
+    return sorted(os.listdir("."))
+
+
+def read(path):
+    with open(path, "rb") as data:
+        return data.read()
+
+
+def what_is_wrong_is_said_in_one_line_with_status_2_and_nothing_is_written():
+    scenario(PORTS)
+    make("in", packets=10)
+    make("raw", packets=10, link_type=101)
+    scenario(PORTS + "cloud down delay 10\n", "bad.weir")
+    before = files()
+    base = ["-c", "s.weir", "--in", "a=in", "--out", "b=out"]
+    for words, says in (
+            ([], "no scenario is given"),
+            (["-c", "s.weir"], "no capture is given"),
+            (["-c", "s.weir", "--in", "a=in"], "nothing is asked for"),
+            (["-c", "none.weir", "--in", "a=in", "--out", "b=out"], "none.weir"),
+            (["-c", "bad.weir", "--in", "a=in", "--out", "b=out"], "bad.weir:4:"),
+            (["-c", "s.weir", "--in", "a", "--out", "b=out"], "like --in a=FILE"),
+            (["-c", "s.weir", "--in", "c=in", "--out", "b=out"], "no port c; there is a"),
+            (["-c", "s.weir", "--in", "a=in", "--out", "down=out"], "no port down"),
+            (["-c", "s.weir", "--in", "a=none", "--out", "b=out"], "No such file"),
+            (["-c", "s.weir", "--in", "a=raw", "--out", "b=out"], "link type RAW"),
+            (["-c", "s.weir", "--in", "a=s.weir", "--out", "b=out"], "is no capture"),
+            (["-c", "s.weir", "--in", "a=in", "--out", "b=in"], "is read"),
+            (["-c", "s.weir", "--in", "a=in", "--out", "b=s.weir"], "is read"),
+            (["-c", "s.weir", "--in", "a=in", "--out", "b=none/out"], "none/out: cannot be written"),
+            (["-c", "s.weir", "--in", "a,b=in", "--out", "b=out"], "--split"),
+            (base + ["--split", "first"], "--in A,B=PCAP"),
+            (["-c", "s.weir", "--in", "a,b=in", "--out", "b=out", "--split", "ip=1.2.3"], "ip=10.0.0.1"),
+            (base + ["--report", "out"], "written twice"),
+            (base + ["--log", "in"], "is read"),
+            (base + ["--report", "none/r"], "none/r: cannot be written"),
+            (base + ["--picture", "none/p"], "none/p: cannot be written"),
+            (base + ["--out", "b=out2"], "output already"),
+            (base + ["--seed", "one"], "--seed one"),
+            (base + ["--burst", "0"], "--burst 0"),
+            (base + ["--burst", "33"], "--burst 33"),
+            (base + ["--memory", "64"], "512MiB"),
+            (base + ["--memory", "1kB"], "from 16MiB"),
+            (base + ["--reprot", "r"], "did you mean --report?"),
+            (base + ["--seed"], "needs a value"),
+            (base + ["-x"], "-x: no such option"),
+            (base + ["more"], "more: not expected")):
+        done = weir(*words, text=True)
+        assert done.returncode == 2, f"{words}: status {done.returncode}: {done.stderr}"
+        assert done.stdout == "", f"{words}: {done.stdout}"
+        assert len(done.stderr.splitlines()) == 1, f"{words}: {done.stderr}"
+        assert says in done.stderr, f"{words}: {done.stderr}"
+        assert files() == before, f"{words}: left {files()}"
+
+
+def a_seed_that_nobody_gave_is_printed_and_gives_the_same_bytes_again():
+    scenario(LOSSY)
+    make("in", packets=2000)
+    first = good("-c", "s.weir", "--in", "a=in", "--out", "b=one", text=True)
+    seed = re.match(r"seed (\d+): ", first.stdout)
+    assert seed, first.stdout
+    again = good("-c", "s.weir", "--in", "a=in", "--out", "b=two", "--seed", seed[1], text=True)
+    assert read("one") == read("two")
+    assert again.stdout == first.stdout
+    good("-c", "s.weir", "--in", "a=in", "--out", "b=three")
+    assert read("one") != read("three")
+    scenario("seed 5\n" + LOSSY)
+    assert good("-c", "s.weir", "--in", "a=in", "--out", "b=two").stdout.startswith(b"seed 5: ")
+
+
+def the_report_has_the_keys_of_the_contract_in_their_order():
+    scenario("seed 18446744073709551615\n" + LOSSY)
+    make("in", packets=1000, gap_ns=1000000)
+    good("-q", "-c", "s.weir", "--in", "a=in", "--out", "b=out", "--report", "r.json")
+    report = json.loads(read("r.json"))
+    assert list(report) == ["seed", "duration_ns", "clouds", "ports"], list(report)
+    assert report["seed"] == "18446744073709551615"
+    cloud = report["clouds"][0]
+    assert list(cloud)[:len(CLOUD_KEYS)] == CLOUD_KEYS, list(cloud)  # more of its own may follow
+    assert [reason for reason in cloud["drops"] if reason in DROPS] == DROPS, cloud["drops"]
+    for histogram in ("delay_ns", "lateness_ns"):
+        assert list(cloud[histogram]) == ["min", "p50", "p99", "p99.9", "max"]
+    assert list(cloud["queue"]) == ["packets", "bytes", "average"]
+    assert isinstance(cloud["queue"]["average"], float)
+    assert cloud["rx_packets"] == 1000
+    assert cloud["tx_packets"] + cloud["drops"]["loss"] == 1000
+    assert 16000000 < cloud["delay_ns"]["min"] < 18000000
+    assert [port["port"] for port in report["ports"]] == ["a", "b"]
+    assert report["ports"][1]["tx_packets"] == cloud["tx_packets"]
+
+
+def standard_input_and_output_are_captures_too():
+    scenario(PORTS + "cloud down delay 1ms\n")
+    make("in", packets=1000, pcapng=1)
+    good("-q", "-c", "s.weir", "--in", "a=in", "--out", "b=out")
+    with open("in", "rb") as data:
+        done = good("-c", "s.weir", "--in", "a=-", "--out", "b=-", stdin=data)
+    assert done.stdout == read("out")
+    assert b"1,000 packets read" in done.stderr
+    piped = subprocess.run(f"cat in | '{WEIR}' replay -q -c s.weir --in a=- --out b=- | cat > piped",
+                           shell=True)
+    assert piped.returncode == 0
+    assert read("piped") == read("out")
+
+
+def a_stopped_replay_leaves_nothing():
+    scenario("seed 1\n" + LOSSY)
+    make("in", packets=1000)
+    for stop in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        os.mkfifo("fifo")
+        replay = subprocess.Popen(
+            [WEIR, "replay", "-c", "s.weir", "--in", "a=fifo", "--out", "b=out", "--report", "r",
+             "--log", "l", "--picture", "p"], stderr=subprocess.PIPE)
+        with open("fifo", "wb") as pipe:
+            data = read("in")
+            pipe.write(data)
+            pipe.flush()
+            # It has begun when its files are there; then it waits for more.
+            while len(files()) < 7:
+                assert replay.poll() is None
+                time.sleep(0.01)
+            replay.send_signal(stop)
+            try:
+                for _ in range(200):
+                    pipe.write(data[24:])
+                    pipe.flush()
+                    time.sleep(0.001)
+            except BrokenPipeError:
+                pass
+        error = replay.communicate()[1]
+        assert replay.returncode == 1, f"{stop}: status {replay.returncode}: {error}"
+        assert b"interrupted" in error, error
+        os.unlink("fifo")
+        assert files() == ["in", "s.weir"], f"{stop}: left {files()}"
+
+
+def a_full_disk_ends_with_status_1_and_leaves_nothing():
+    scenario("seed 1\n" + LOSSY)
+    make("in", packets=50000, bytes=500)
+    base = ["-q", "-c", "s.weir", "--in", "a=in"]
+    before = files()
+    for words in (["--out", "b=/dev/full"], ["--out", "b=out", "--report", "/dev/full"],
+                  ["--out", "b=out", "--log", "/dev/full"],
+                  ["--out", "b=out", "--picture", "/dev/full"]):
+        done = weir(*base, *words, text=True)
+        assert done.returncode == 1, f"{words}: status {done.returncode}: {done.stderr}"
+        assert "No space left on device" in done.stderr, done.stderr
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+        assert files() == before, f"{words}: left {files()}"
+
+
+def a_full_small_file_system_ends_with_status_1_and_is_left_as_it_was():
+    if os.geteuid() != 0:
+        raise tap.Skip("mounting a small tmpfs needs root")
+    scenario("seed 1\n" + LOSSY)
+    make("in", packets=50000, bytes=500)
+    os.mkdir("disk")
+    script = (f"mount -t tmpfs -o size=4m none disk && echo old > disk/out && "
+              f"'{WEIR}' replay -q -c s.weir --in a=in --out b=disk/out --log disk/log; "
+              f"echo status $?; ls -A disk; cat disk/out")
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True)
+    if "unshare" in done.stderr or "mount:" in done.stderr:
+        raise tap.Skip("a mount namespace of its own is not allowed here")
+    assert done.stdout.split() == ["status", "1", "out", "old"], done.stdout + done.stderr
+    assert "No space left on device" in done.stderr, done.stderr
+
+
+def it_needs_no_root():
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        raise tap.Skip("only root can take on another user")
+    scenario("seed 1\n" + LOSSY)
+    make("in", packets=1000)
+    os.chmod(".", 0o777)
+    done = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+                           WEIR, "replay", "-q", "-c", "s.weir", "--in", "a=in", "--out", "b=out"],
+                          capture_output=True, text=True)
+    if done.returncode == 126 or "Permission denied" in done.stderr:
+        raise tap.Skip("the build folder is not open to other users")
+    assert done.returncode == 0, done.stderr
+
+
+def memory_does_not_grow_with_the_capture():
+    scenario("seed 1\n" + LOSSY)
+    # Children's peak only ever rises: the short capture first.
+    peak = []
+    for packets in (100000, 1000000):
+        make("in", packets=packets, bytes=60, bytes_max=200)
+        good("-q", "-c", "s.weir", "--in", "a=in", "--out", "b=out", "--picture", "p")
+        peak.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+    assert peak[1] - peak[0] < 16384, f"{peak[0]} kB for 100,000 packets, {peak[1]} for 1,000,000"
+
+
+def the_picture_needs_nothing_else_and_is_the_same_again():
+    scenario("seed 1\n" + LOSSY + "cloud down rate 5mbit queue 20kB\n")
+    make("in", packets=20000, jitter_ns=1000000)
+    base = ["-q", "-c", "s.weir", "--in", "a=in", "--out", "b=out"]
+    good(*base, "--picture", "p.html")
+    page = read("p.html").decode()
+    for text in ("<svg", "Delay", "Queue", "delivered", "lost as asked for", "random 10%", "seed 1"):
+        assert text in page, f"{text} is missing"
+    assert not re.search(r"<script|<link|@import|(src|href)\s*=\s*[\"'](?!#)", page)
+    good(*base, "--picture", "again.html", "--log", "log.csv")
+    assert read("p.html") == read("again.html")
+
+
+def tools_of_others_see_the_same_packets_later():
+    if not shutil.which("tshark") or not shutil.which("editcap"):
+        raise tap.Skip("tshark and editcap are not installed")
+    scenario(PORTS + "cloud down delay 100ms\n")
+    make("in", packets=500, bytes=60, bytes_max=1500, pcapng=1, gap_ns=999)
+    good("-q", "-c", "s.weir", "--in", "a=in", "--out", "b=out")
+    # editcap moves in whole nanoseconds, too, and tshark prints what both wrote.
+    subprocess.run(["editcap", "-F", "nsecpcap", "-t", "0.1", "in", "moved"], check=True)
+    seen = [subprocess.run(["tshark", "-r", path, "-T", "fields", "-e", "frame.time_epoch", "-e",
+                            "frame.len", "-e", "frame.cap_len", "-e", "data.data"],
+                           capture_output=True, check=True).stdout for path in ("moved", "out")]
+    assert seen[0] == seen[1]
+    assert len(seen[0].splitlines()) == 500
+
+
+def what_is_not_as_it_should_be_is_said():
+    scenario("seed 1\nport c\n" + PORTS)
+    make("in", packets=100, cut_bytes=7, back_every=10, back_ns=2500000, gap_ns=1000000)
+    make("stray", packets=10)
+    done = good("-c", "s.weir", "--in", "a=in", "--in", "c=stray", "--report", "r.json", text=True)
+    for text in ("after frame 99: truncated dump file", "9 packets were stamped before",
+                 "by 1.5 ms at most", "port c: 10 packets came in and no cloud took them",
+                 "port b: 99 packets left and were not written; --out b=PCAP would"):
+        assert text in done.stderr, f"{text}: {done.stderr}"
+    port = json.loads(read("r.json"))["ports"][1]
+    assert (port["clock_back"], port["clock_back_max_ns"]) == (9, 1500000), port
+    assert "truncated dump file" in port["damage"], port
+
+
+def main():
+    claims = [claim for name, claim in globals().items()
+              if callable(claim) and getattr(claim, "__module__", "") == "__main__"
+              and name not in ("make", "scenario", "weir", "good", "files", "read",
+                               "main")]
+
+    def alone(claim):
+        def inside():
+            with tempfile.TemporaryDirectory() as folder:
+                os.chdir(folder)
+                try:
+                    claim()
+                finally:
+                    os.chdir("/")
+        return inside
+
+    return tap.run([(claim.__name__, alone(claim)) for claim in claims])
+
+
+sys.exit(main())

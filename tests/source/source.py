@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Claims about the source tree itself: layers, licence lines, formatting, links. See CONTRIBUTING.md.
+
+usage: source.py ROOT
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+
+ROOT = os.path.abspath(sys.argv[1])
+
+# Who may include headers of whom: a folder sees itself and what stands behind it.
+LAYERS = {
+    "emulation": [],
+    "feedback": ["emulation"],
+    "report": [],
+    "dataplane": ["feedback", "emulation"],
+    "control": ["dataplane", "feedback", "emulation", "report"],
+}
+
+# All that the engine may include beside its own headers: no clock, no device, no file, no socket.
+# forbidden.h, which is compiled ahead of it, needs some more to be able to forbid names in them.
+ENGINE_HEADERS = set("""
+    assert.h ctype.h errno.h inttypes.h limits.h math.h stdarg.h stdbool.h stddef.h stdint.h stdlib.h string.h
+    rte_bitops.h rte_bpf.h rte_branch_prediction.h rte_byteorder.h rte_common.h rte_ether.h
+    rte_hash.h rte_hash_crc.h rte_icmp.h rte_ip.h rte_jhash.h rte_mbuf.h rte_mbuf_core.h
+    rte_mempool.h rte_prefetch.h rte_sctp.h rte_tcp.h rte_udp.h
+""".split())
+
+
+def files(*suffixes, under=""):
+    """Paths below ROOT, without what is built or produced."""
+    for folder, names, leaves in os.walk(os.path.join(ROOT, under)):
+        names[:] = sorted(n for n in names if n not in (".git", "out", "__pycache__")
+                          and not n.startswith("build"))
+        for leaf in sorted(leaves):
+            if not suffixes or leaf.endswith(suffixes):
+                yield os.path.relpath(os.path.join(folder, leaf), ROOT)
+
+
+def text(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8", errors="replace") as source:
+        return source.read()
+
+
+def includes(path):
+    for number, line in enumerate(text(path).splitlines(), 1):
+        found = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+        if found:
+            yield number, found[1] == '"', found[2]
+
+
+def nothing(wrong, rule):
+    assert not wrong, rule + ":\n" + "\n".join(wrong[:40])
+
+
+def a_folder_includes_only_from_the_folders_below_it():
+    wrong = []
+    for layer, below in LAYERS.items():
+        for path in files(".c", ".h", under=f"src/{layer}"):
+            for number, own, header in includes(path):
+                if own and not any(os.path.exists(os.path.join(ROOT, "src", place, header))
+                                   for place in [layer] + below):
+                    wrong.append(f"{path}:{number}: {header} is not in {layer}"
+                                 + "".join(f", {b}" for b in below))
+    nothing(wrong, "control -> dataplane -> feedback -> emulation; report stands alone")
+
+
+def the_engine_includes_no_clock_device_file_or_socket():
+    wrong = []
+    for layer in ("emulation", "feedback"):
+        for path in files(".c", ".h", under=f"src/{layer}"):
+            if os.path.basename(path) == "forbidden.h":
+                continue
+            for number, own, header in includes(path):
+                if not own and header not in ENGINE_HEADERS:
+                    wrong.append(f"{path}:{number}: <{header}>")
+    nothing(wrong, "emulation and feedback may include only what tests/source/source.py lists")
+
+
+def compiles(body):
+    flags = subprocess.run(["pkg-config", "--cflags", "libdpdk"], capture_output=True, text=True,
+                           check=True).stdout.split()
+    emulation = os.path.join(ROOT, "src", "emulation")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "probe.c")
+        with open(path, "w", encoding="utf-8") as probe:
+            probe.write(body)
+        return subprocess.run(
+            ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-march=native", "-fsyntax-only", *flags,
+             "-include", os.path.join(emulation, "forbidden.h"), "-I", emulation, path],
+            capture_output=True, text=True).returncode == 0
+
+
+def a_breach_of_the_engines_layer_does_not_compile():
+    if not shutil.which("cc") or not shutil.which("pkg-config"):
+        raise tap.Skip("no cc or no pkg-config")
+    wrong = []
+    if not compiles('#include "engine.h"\nint f(void);\nint f(void) { return BURST_MAX; }\n'):
+        wrong.append("the probe itself: an innocent file does not compile")
+    for name, line in {
+            "the TSC": "return (int)rte_rdtsc();",
+            "the kernel's clock": "struct timespec t; return clock_gettime(0, &t);",
+            "a global random source": "return (int)rte_rand();",
+            "a message": 'return printf("x");',
+            "a socket": "return socket(1, 1, 0);"}.items():
+        if compiles('#include "engine.h"\nint f(void);\nint f(void) { %s }\n' % line):
+            wrong.append(f"{name} compiles: {line}")
+    for header in ("control.h", "runtime.h", "statements.h"):
+        if compiles(f'#include "{header}"\n'):
+            wrong.append(f"a header of a higher layer can be included: {header}")
+    nothing(wrong, "src/emulation/forbidden.h and the include folders stop it")
+
+
+def every_source_file_names_its_licence():
+    scripts = ["quickstart", "test", ".ci/run"]
+    paths = list(files(".c", ".h", ".sh", ".py", ".weir")) + [s for s in scripts
+                                                              if os.path.exists(f"{ROOT}/{s}")]
+    nothing([path for path in paths
+             if "SPDX-License-Identifier: BSD-3-Clause" not in "\n".join(text(path).splitlines()[:3])],
+            "`SPDX-License-Identifier: BSD-3-Clause` belongs into the first three lines of")
+
+
+def no_file_names_a_path_of_somebodys_machine():
+    private = re.compile(r"(?<![\w.])/(?:home|root|work|opt|mnt|Users)/[\w.-]{2}")
+    wrong = []
+    for path in files(".c", ".h", ".sh", ".py", ".weir", ".md", ".build", ".txt", ".1", ".5", "run",
+                      "quickstart", "test"):
+        if path.startswith("tests/source/"):
+            continue
+        for number, line in enumerate(text(path).splitlines(), 1):
+            if private.search(line):
+                wrong.append(f"{path}:{number}: {line.strip()[:90]}")
+    nothing(wrong, "a path that exists on one machine only")
+
+
+def nothing_is_left_for_later():
+    wrong = []
+    for path in files(".c", ".h", under="src"):
+        for number, line in enumerate(text(path).splitlines(), 1):
+            if re.search(r"\b(TODO|FIXME|XXX)\b", line):
+                wrong.append(f"{path}:{number}: {line.strip()[:90]}")
+    nothing(wrong, "finish it, or open an issue")
+
+
+def every_statement_has_a_page_in_docs():
+    wrong = []
+    for path in files(".c", under="src"):
+        body = text(path)
+        for found in re.finditer(r"const struct statement \w+_statement = \{(.*?)\};", body, re.S):
+            name = re.search(r'\.name = "([^"]+)"', found[1])
+            page = f"docs/{name[1]}.md"
+            if not os.path.exists(os.path.join(ROOT, page)):
+                wrong.append(f"{path}: `{name[1]}` has no {page}")
+            elif name[1] not in text("docs/README.md"):
+                wrong.append(f"docs/README.md does not list {page}")
+    nothing(wrong, "a page for each statement, named as it is, listed in docs/README.md")
+
+
+def links_in_the_documentation_lead_somewhere():
+    wrong = []
+    for path in files(".md"):
+        body = re.sub(r"```.*?```", "", text(path), flags=re.S)
+        for target in re.findall(r"\]\(([^)\s]+)\)", body):
+            if re.match(r"[a-z]+:", target) or target.startswith("#"):
+                continue
+            place = os.path.join(ROOT, os.path.dirname(path), target.split("#")[0])
+            if not os.path.exists(place):
+                wrong.append(f"{path}: {target}")
+    nothing(wrong, "a relative link without a file")
+
+
+def the_code_is_formatted():
+    tool = shutil.which("clang-format-14") or shutil.which("clang-format")
+    if not tool:
+        raise tap.Skip("clang-format is not installed")
+    version = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout
+    if not re.search(r"version 14\.", version):
+        raise tap.Skip("clang-format 14 is what .clang-format is for; here is "
+                       + version.strip().split("version ")[-1])
+    done = subprocess.run([tool, "--dry-run", "--Werror", *files(".c", ".h")], cwd=ROOT,
+                          capture_output=True, text=True)
+    bad = sorted({line.split(":")[0] for line in done.stderr.splitlines() if "error:" in line})
+    assert done.returncode == 0, "clang-format -i " + " ".join(bad)
+
+
+sys.exit(tap.run([(claim.__name__, claim) for claim in (
+    a_folder_includes_only_from_the_folders_below_it,
+    the_engine_includes_no_clock_device_file_or_socket,
+    a_breach_of_the_engines_layer_does_not_compile,
+    every_source_file_names_its_licence,
+    no_file_names_a_path_of_somebodys_machine,
+    nothing_is_left_for_later,
+    every_statement_has_a_page_in_docs,
+    links_in_the_documentation_lead_somewhere,
+    the_code_is_formatted,
+)]))

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests as claims, for the tests that are scripts: each claim is a function, its name the sentence.
+
+A claim fails by raising AssertionError with the reason, and is skipped by raising Skip. The output
+is TAP, which meson and ./test read.
+"""
+import sys
+import traceback
+
+
+class Skip(Exception):
+    """What this machine cannot do, and why."""
+
+
+def run(claims):
+    """claims: pairs of a name and a function without arguments. Returns the exit status."""
+    failed = 0
+    print(f"1..{len(claims)}", flush=True)
+    for number, (name, claim) in enumerate(claims, 1):
+        try:
+            claim()
+            print(f"ok {number} - {name}")
+        except Skip as reason:
+            print(f"ok {number} - {name} # SKIP {reason}")
+        except AssertionError as reason:
+            failed += 1
+            for line in str(reason).splitlines():
+                print(f"# {line}")
+            print(f"not ok {number} - {name}")
+        except Exception:
+            failed += 1
+            for line in traceback.format_exc().splitlines():
+                print(f"# {line}")
+            print(f"not ok {number} - {name}")
+        sys.stdout.flush()
+    return 1 if failed else 0

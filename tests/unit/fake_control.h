@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An emulator that is none, for tests of the control socket: it takes every change but those that
+ * it is told to refuse, counts the calls, and its counters are what the test puts in.
+ */
+#ifndef WEIR_FAKE_CONTROL_H
+#define WEIR_FAKE_CONTROL_H
+
+#include <errno.h>
+#include <string.h>
+
+#include "control.h"
+#include "scenario_file.h"
+
+struct fake {
+	struct scenario *scenario;
+	struct control control;
+	uint32_t changes, clears;
+	bool refuse;
+	uint64_t now_ns;
+	struct cloud_report report;  /* of every cloud */
+	struct port_report port;     /* of every port, but for its name */
+	struct worker_report worker; /* of the only one */
+};
+
+static int fake_change(void *context, const struct scenario *next, struct problem *problem)
+{
+	struct fake *fake = context;
+
+	(void)next;
+	if (fake->refuse) {
+		problem_set(problem, -1, "the memory would not do: 3 GB of 1 GB");
+		return -ENOMEM;
+	}
+	fake->changes++;
+	return 0;
+}
+
+static int fake_clear(void *context)
+{
+	struct fake *fake = context;
+
+	fake->clears++;
+	memset(&fake->report, 0, sizeof(fake->report));
+	return 0;
+}
+
+static bool fake_cloud(void *context, const char *name, struct cloud_report *report)
+{
+	struct fake *fake = context;
+
+	*report = fake->report;
+	return scenario_find_cloud(fake->scenario, name) >= 0;
+}
+
+static bool fake_port(void *context, uint32_t port, struct port_report *report)
+{
+	struct fake *fake = context;
+
+	*report = fake->port;
+	if (port >= fake->scenario->n_ports)
+		return false;
+	report->name = fake->scenario->ports[port].name;
+	report->device = fake->scenario->ports[port].device;
+	return true;
+}
+
+static bool fake_worker(void *context, uint32_t worker, struct worker_report *report)
+{
+	*report = ((struct fake *)context)->worker;
+	return worker == 0;
+}
+
+static uint32_t fake_ports(void *context)
+{
+	return ((struct fake *)context)->scenario->n_ports;
+}
+
+static uint32_t fake_workers(void *context)
+{
+	(void)context;
+	return 1;
+}
+
+static uint64_t fake_now_ns(void *context)
+{
+	return ((struct fake *)context)->now_ns;
+}
+
+static const struct control_ops fake_ops = {
+        .change = fake_change,
+        .clear = fake_clear,
+        .cloud = fake_cloud,
+        .port = fake_port,
+        .worker = fake_worker,
+        .ports = fake_ports,
+        .workers = fake_workers,
+        .now_ns = fake_now_ns,
+};
+
+/* False when the text is no scenario. */
+static inline bool fake_start(struct fake *fake, const char *text)
+{
+	char message[SCENARIO_FILE_ERROR];
+
+	memset(fake, 0, sizeof(*fake));
+	if (scenario_text_load(text, strlen(text), "fake", &fake->scenario, message,
+	                       sizeof(message)) != 0)
+		return false;
+	fake->port.driver = "net_fake";
+	fake->port.link_up = true;
+	fake->port.link_bps = UINT64_C(10000000000);
+	fake->worker.role = "run-to-completion";
+	control_init(&fake->control, &fake_ops, fake, &fake->scenario);
+	return true;
+}
+
+static inline void fake_stop(struct fake *fake)
+{
+	scenario_free(fake->scenario);
+}
+
+#endif

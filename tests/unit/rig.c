@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rig.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+
+#include "engine_state.h"
+
+static struct rte_mempool *pool, *foreign;
+static uint32_t rigs_open; /* for good, after a test that failed: mbufs are not asked after then */
+
+int rig_group_setup(void **state)
+{
+	char *arguments[] = {"rig",
+	                     "--no-huge",
+	                     "--no-pci",
+	                     "--no-shconf",
+	                     "--no-telemetry",
+	                     "--log-level=*:critical",
+	                     "-m",
+	                     "192",
+	                     "-l",
+	                     "0",
+	                     NULL};
+
+	(void)state;
+	if (rte_eal_init((int)LENGTH(arguments) - 1, arguments) < 0)
+		return -1;
+	pool = poison_pool_make("rig", RIG_MBUFS, PACKET_PRIVATE_BYTES, RIG_DATA_ROOM);
+	foreign = poison_pool_make("foreign", 2048, PACKET_PRIVATE_BYTES, RIG_FOREIGN_ROOM);
+	return 0;
+}
+
+int rig_group_teardown(void **state)
+{
+	(void)state;
+	poison_pool_free(pool);
+	poison_pool_free(foreign);
+	rte_eal_cleanup();
+	return 0;
+}
+
+static void make_room(void *argument, uint32_t port)
+{
+	(void)port;
+	rig_collect(argument);
+}
+
+struct rig *rig_open(const struct rig_setup *setup)
+{
+	size_t bytes = setup->memory_bytes ? setup->memory_bytes : RIG_MEMORY;
+	struct rig *rig = calloc(1, sizeof(*rig));
+	struct engine_setup engine_setup;
+	char name[2] = "a";
+
+	assert_non_null(rig);
+	rigs_open++;
+	rig->pool = pool;
+	rig->foreign = foreign;
+	rig->memory = aligned_alloc(64, RTE_ALIGN_CEIL(bytes, 64u));
+	rig->scenario = scenario_make();
+	assert_non_null(rig->memory);
+	assert_non_null(rig->scenario);
+	for (uint32_t i = 0; i < RIG_PORTS; i++, name[0]++)
+		assert_int_equal(scenario_add_port(rig->scenario, name, NULL), 0);
+	engine_setup = (struct engine_setup){
+	        .statements = statements,
+	        .pool = pool,
+	        .memory = rig->memory,
+	        .memory_bytes = bytes,
+	        .seed = setup->seed,
+	        .witness = setup->witness,
+	        .copy_bytes_max = setup->copy_bytes_max,
+	        .make_room = setup->makes_room ? make_room : NULL,
+	        .room_argument = rig,
+	};
+	rig->engine = engine_make(&engine_setup);
+	assert_non_null(rig->engine);
+	return rig;
+}
+
+void rig_close(struct rig *rig)
+{
+	rig_check(rig);
+	engine_free(rig->engine);
+	for (uint32_t i = 0; i < rig->n_shared; i++) {
+		assert_int_equal(rte_mbuf_refcnt_read(rig->shared[i]), 1);
+		rte_pktmbuf_free(rig->shared[i]);
+	}
+	if (--rigs_open == 0) {
+		assert_int_equal(poison_missing(rig->pool), 0);
+		assert_int_equal(poison_missing(rig->foreign), 0);
+	}
+	scenario_free(rig->scenario);
+	free(rig->memory);
+	free(rig->departures);
+	free(rig);
+}
+
+/* ---- the scenario ---- */
+
+void rig_cloud(struct rig *rig, const char *name, uint32_t from, uint32_t to)
+{
+	assert_int_equal(scenario_add_cloud(rig->scenario, name, rig->scenario->ports[from].name,
+	                                    rig->scenario->ports[to].name),
+	                 0);
+}
+
+void rig_chain(struct rig *rig, const char *name, const char *from, uint32_t to)
+{
+	assert_int_equal(
+	        scenario_add_cloud(rig->scenario, name, from, rig->scenario->ports[to].name), 0);
+}
+
+static struct cloud_conf *cloud_conf_of(struct rig *rig, const char *cloud)
+{
+	int i = scenario_find_cloud(rig->scenario, cloud);
+
+	assert_true(i >= 0);
+	return rig->scenario->clouds[i];
+}
+
+void rig_remove(struct rig *rig, const char *name)
+{
+	cloud_conf_of(rig, name);
+	scenario_remove_cloud(rig->scenario, (uint32_t)scenario_find_cloud(rig->scenario, name));
+}
+
+static void put(struct rig *rig, const char *cloud, struct conf *conf)
+{
+	struct problem problem = {0};
+
+	assert_int_equal(cloud_conf_put(cloud_conf_of(rig, cloud), conf), 0);
+	if (conf->statement->check &&
+	    conf->statement->check(conf, cloud_conf_of(rig, cloud), &problem) != 0)
+		fail_msg("%s", problem.text);
+}
+
+static void *make(const struct statement *statement)
+{
+	struct conf *conf = conf_make(statement);
+
+	assert_non_null(conf);
+	return conf;
+}
+
+void rig_delay(struct rig *rig, const char *cloud, uint64_t delay_ns, uint64_t jitter_ns,
+               enum delay_distribution distribution, enum delay_order order)
+{
+	struct delay_conf *delay = make(&delay_statement);
+
+	delay->delay_ns = delay_ns;
+	delay->jitter_ns = jitter_ns;
+	delay->distribution = distribution;
+	delay->order = order;
+	put(rig, cloud, &delay->conf);
+}
+
+void rig_rate(struct rig *rig, const char *cloud, uint64_t rate_bps, uint64_t burst_bytes,
+              enum limit_unit unit, uint64_t limit)
+{
+	struct rate_conf *rate = make(&rate_statement);
+
+	rate->rate_bps = rate_bps;
+	rate->algorithm = burst_bytes ? RATE_TOKEN_BUCKET : RATE_LEAKY_BUCKET;
+	rate->burst_bytes = burst_bytes;
+	rate->queue = (struct limit){.value = limit, .unit = unit};
+	put(rig, cloud, &rate->conf);
+}
+
+void rig_loss(struct rig *rig, const char *cloud, probability_q63 probability)
+{
+	struct loss_random_conf *loss = make(&loss_random_statement);
+
+	loss->probability = probability;
+	put(rig, cloud, &loss->conf);
+}
+
+void rig_loss_every(struct rig *rig, const char *cloud, uint64_t every, uint64_t burst)
+{
+	struct loss_every_conf *loss = make(&loss_every_statement);
+
+	loss->every = every;
+	loss->burst = burst;
+	put(rig, cloud, &loss->conf);
+}
+
+void rig_unset(struct rig *rig, const char *cloud, const char *statement)
+{
+	assert_int_equal(cloud_conf_remove(cloud_conf_of(rig, cloud), statement), 0);
+}
+
+static bool is_there(const struct rig *rig, const struct cloud *cloud)
+{
+	const struct roster *roster = rig->engine->roster;
+
+	for (uint32_t i = 0; i < roster->n_slots; i++) {
+		if (roster->slots[i] == cloud)
+			return true;
+	}
+	return false;
+}
+
+void rig_apply(struct rig *rig, simtime now)
+{
+	struct cloud *before[SCENARIO_PORTS_MAX];
+	struct problem problem = {0};
+	struct change *change = NULL;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < rig->engine->roster->n_slots; i++) {
+		if (!rig->engine->roster->slots[i])
+			continue;
+		assert_true(n < LENGTH(before));
+		before[n++] = rig->engine->roster->slots[i];
+	}
+	if (change_prepare(rig->engine, rig->scenario, NULL, &change, &problem) != 0)
+		fail_msg("%s", problem.text);
+	engine_apply(rig->engine, change, now);
+	/* What is gone is freed with the change. */
+	for (uint32_t i = 0; i < n; i++) {
+		if (!is_there(rig, before[i]))
+			rig->dropped += counters_drops(&before[i]->counters);
+	}
+	change_free(change);
+	rig->now = now;
+	rig_check(rig);
+}
+
+/* ---- traffic ---- */
+
+static uint8_t byte_of(uint64_t number, uint32_t frame_bytes, uint32_t i)
+{
+	if (frame_bytes < 8)
+		return (uint8_t)(0xa5 ^ i);
+	if (i < 8)
+		return (uint8_t)(number >> (8 * i));
+	return (uint8_t)((number * 167 + i * 31) >> 3);
+}
+
+/* Fills a chain of mbufs, in segments of at most `room` bytes. */
+static struct rte_mbuf *chain_make(struct rte_mempool *from, uint64_t number, uint32_t frame_bytes,
+                                   uint32_t room)
+{
+	struct rte_mbuf *first = NULL, *last = NULL;
+	uint32_t done = 0;
+
+	do {
+		struct rte_mbuf *mbuf = rte_pktmbuf_alloc(from);
+		uint32_t bytes = RTE_MIN(frame_bytes - done, room);
+		uint8_t *data;
+
+		assert_non_null(mbuf);
+		data = (uint8_t *)rte_pktmbuf_append(mbuf, (uint16_t)bytes);
+		assert_non_null(data);
+		for (uint32_t i = 0; i < bytes; i++)
+			data[i] = byte_of(number, frame_bytes, done + i);
+		if (!first) {
+			first = mbuf;
+		} else {
+			last->next = mbuf;
+			first->nb_segs++;
+			first->pkt_len += bytes;
+		}
+		last = mbuf;
+		done += bytes;
+	} while (done < frame_bytes);
+	return first;
+}
+
+struct rte_mbuf *rig_packet(struct rig *rig, enum rig_shape shape, uint32_t port, uint64_t number,
+                            uint32_t frame_bytes, uint32_t wire_bytes, simtime t)
+{
+	uint32_t room = RIG_DATA_ROOM - RTE_PKTMBUF_HEADROOM;
+	struct rte_mempool *from = rig->pool;
+	struct rte_mbuf *mbuf;
+
+	if (shape == RIG_FOREIGN) {
+		from = rig->foreign;
+		room = RIG_FOREIGN_ROOM - RTE_PKTMBUF_HEADROOM;
+	} else if (shape == RIG_SEGMENTED) {
+		room = RTE_MIN(room, frame_bytes / 3 + 1);
+	}
+	mbuf = chain_make(from, number, frame_bytes, room);
+	if (shape == RIG_CLONED) {
+		struct rte_mbuf *clone = rte_pktmbuf_clone(mbuf, rig->foreign);
+
+		assert_non_null(clone);
+		rte_pktmbuf_free(mbuf); /* lives on in its clone */
+		mbuf = clone;
+	} else if (shape == RIG_SHARED) {
+		rte_pktmbuf_refcnt_update(mbuf, 1);
+		assert_true(rig->n_shared < LENGTH(rig->shared));
+		rig->shared[rig->n_shared++] = mbuf;
+	}
+	*packet_of(mbuf) = (struct packet){
+	        .t_ns = t,
+	        .number = number,
+	        .wire_bytes = wire_bytes ? wire_bytes : frame_bytes,
+	        .port = (uint16_t)port,
+	};
+	return mbuf;
+}
+
+void rig_ingress(struct rig *rig, uint32_t port, struct rte_mbuf **mbufs, uint16_t n)
+{
+	rig->sent += n;
+	if (n)
+		rig->now = packet_of(mbufs[n - 1])->t_ns;
+	engine_ingress(rig->engine, port, mbufs, n);
+	rig_check(rig);
+}
+
+void rig_send(struct rig *rig, uint32_t port, uint32_t frame_bytes, simtime t)
+{
+	struct rte_mbuf *mbuf = rig_packet(rig, RIG_PLAIN, port, rig->sent + 1, frame_bytes, 0, t);
+
+	rig_ingress(rig, port, &mbuf, 1);
+}
+
+static struct departure departure_of(uint32_t port, struct rte_mbuf *mbuf, simtime due_ns)
+{
+	uint32_t frame_bytes = mbuf->pkt_len, at = 0, counted = 0;
+	struct departure departure = {
+	        .due_ns = due_ns,
+	        .port = port,
+	        .wire_bytes = packet_of(mbuf)->wire_bytes,
+	        .frame_bytes = frame_bytes,
+	        .intact = packet_of(mbuf)->t_ns == due_ns,
+	};
+
+	for (const struct rte_mbuf *s = mbuf; s; s = s->next, counted++) {
+		const uint8_t *data = rte_pktmbuf_mtod(s, const uint8_t *);
+
+		for (uint32_t i = 0; i < s->data_len; i++, at++) {
+			if (at < 8 && frame_bytes >= 8)
+				departure.number |= (uint64_t)data[i] << (8 * at);
+		}
+	}
+	departure.intact &= at == frame_bytes && counted == mbuf->nb_segs;
+	at = 0;
+	for (const struct rte_mbuf *s = mbuf; s; s = s->next) {
+		const uint8_t *data = rte_pktmbuf_mtod(s, const uint8_t *);
+
+		for (uint32_t i = 0; i < s->data_len; i++, at++)
+			departure.intact &= data[i] == byte_of(departure.number, frame_bytes, at);
+	}
+	return departure;
+}
+
+void rig_collect(struct rig *rig)
+{
+	for (uint32_t port = 0; port < RIG_PORTS; port++) {
+		struct outlet *outlet = engine_outlet(rig->engine, port);
+
+		for (uint32_t i = 0; i < outlet->n; i++) {
+			struct rte_mbuf *mbuf = outlet->mbufs[i];
+
+			if (rig->n_departures == rig->room) {
+				rig->room = rig->room ? 2 * rig->room : 1024;
+				rig->departures = realloc(rig->departures,
+				                          rig->room * sizeof(struct departure));
+				assert_non_null(rig->departures);
+			}
+			rig->departures[rig->n_departures++] =
+			        departure_of(port, mbuf, outlet->due_ns[i]);
+			rte_pktmbuf_free(mbuf);
+		}
+		outlet->n = 0;
+	}
+}
+
+void rig_advance(struct rig *rig, simtime now)
+{
+	rig->now = now;
+	do {
+		rig_collect(rig);
+		rig_check(rig);
+	} while (engine_advance(rig->engine, now) > 0);
+	rig_check(rig);
+}
+
+void rig_run_out(struct rig *rig)
+{
+	uint32_t idle = 0;
+	simtime next;
+
+	while ((next = engine_next(rig->engine)) != SIMTIME_NEVER) {
+		uint32_t before = rig->n_departures;
+
+		rig_advance(rig, RTE_MAX(next, rig->now));
+		/* An event that lets nothing out brings another, but not for ever. */
+		idle = rig->n_departures == before ? idle + 1 : 0;
+		if (idle > 100000)
+			fail_msg("no progress at %lu ns, %lu held", rig->now,
+			         engine_held_packets(rig->engine));
+	}
+	assert_int_equal(engine_held_packets(rig->engine), 0);
+}
+
+/* ---- accounting ---- */
+
+struct cloud_report *rig_report(struct rig *rig, const char *cloud)
+{
+	static struct cloud_report report;
+
+	assert_true(engine_report(rig->engine, cloud, &report));
+	return &report;
+}
+
+void rig_check(struct rig *rig)
+{
+	const struct roster *roster = rig->engine->roster;
+	uint64_t drops = rig->dropped, no_cloud = 0, waiting = 0;
+
+	for (uint32_t i = 0; i < roster->n_slots; i++) {
+		const struct cloud *cloud = roster->slots[i];
+		const struct counters *c;
+
+		if (!cloud)
+			continue;
+		c = &cloud->counters;
+		assert_int_equal(c->rx_packets + c->duplicated + c->generated,
+		                 c->tx_packets + counters_drops(c) + cloud_held(cloud));
+		drops += counters_drops(c);
+	}
+	for (uint32_t port = 0; port < RIG_PORTS; port++) {
+		no_cloud += engine_no_cloud(rig->engine, port);
+		waiting += engine_outlet(rig->engine, port)->n;
+	}
+	assert_int_equal(rig->sent, rig->n_departures + waiting + drops + no_cloud +
+	                                    engine_held_packets(rig->engine) + rig->cleared);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The fixture of the engine's tests: an EAL without hugepages, mempools that poison what is freed
+ * (poison_ops.h), an engine, its scenario, and a notebook of what left it.
+ *
+ *   struct rig *rig = rig_open(&(struct rig_setup){.seed = 7});
+ *   rig_cloud(rig, "x", 0, 1);
+ *   rig_delay(rig, "x", 10 * SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_KEEP);
+ *   rig_apply(rig, 0);
+ *   rig_send(rig, 0, 100, 5);
+ *   rig_advance(rig, 10 * SIMTIME_MS + 5);
+ *   ... rig->departures[0] ...
+ *   rig_close(rig);
+ *
+ * Every step asserts conservation, of each cloud and of the whole; rig_close asserts that every
+ * mbuf is back and no chunk of memory is in use.
+ *
+ * A packet's bytes follow from its number and length; what leaves is compared with it, byte by byte.
+ */
+#ifndef WEIR_RIG_H
+#define WEIR_RIG_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "delay.h"
+#include "engine.h"
+#include "loss_every.h"
+#include "loss_random.h"
+#include "poison_ops.h"
+#include "rate.h"
+#include "statements.h"
+
+#define RIG_PORTS        8
+#define RIG_MBUFS        16384
+#define RIG_MEMORY       (UINT64_C(32) << 20)
+#define RIG_DATA_ROOM    (2048 + RTE_PKTMBUF_HEADROOM)
+#define RIG_FOREIGN_ROOM (10240 + RTE_PKTMBUF_HEADROOM)
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+struct rig_setup {
+	uint64_t seed;
+	size_t memory_bytes; /* 0: RIG_MEMORY */
+	uint32_t copy_bytes_max;
+	struct witness *witness;
+	bool makes_room; /* as a replay: an outlet that is full is emptied at once */
+};
+
+struct departure {
+	simtime due_ns;
+	uint64_t number; /* 0: too short to say */
+	uint32_t port;
+	uint32_t wire_bytes;
+	uint32_t frame_bytes;
+	bool intact; /* its bytes are as they were */
+};
+
+struct rig {
+	struct engine *engine;
+	struct scenario *scenario; /* the test's to change, between two rig_apply */
+	struct rte_mempool *pool, *foreign;
+	void *memory;
+	uint64_t sent;    /* packets, of all ports */
+	uint64_t dropped; /* by clouds that are gone */
+	uint64_t cleared; /* by engine_clear: what the counters do not know any more */
+	simtime now;      /* the latest instant it was told */
+	uint32_t room, n_departures;
+	struct departure *departures;
+	uint32_t n_shared;
+	struct rte_mbuf *shared[4096]; /* RIG_SHARED packets, as their other owner has them */
+};
+
+/* How a packet is made. */
+enum rig_shape {
+	RIG_PLAIN,     /* one mbuf; several when it is too long for one */
+	RIG_SEGMENTED, /* three segments, if it has three bytes */
+	RIG_SHARED,    /* somebody else holds a reference until rig_close */
+	RIG_FOREIGN,   /* of another mempool, in one segment whatever its length */
+	RIG_CLONED,    /* an indirect mbuf on another one */
+	RIG_SHAPES
+};
+
+/* CMocka group fixtures: the EAL, the mempools. */
+int rig_group_setup(void **state);
+int rig_group_teardown(void **state);
+
+struct rig *rig_open(const struct rig_setup *setup);
+void rig_close(struct rig *rig);
+
+/* ---- the scenario ---- */
+void rig_cloud(struct rig *rig, const char *name, uint32_t from, uint32_t to);
+/* One that comes from another cloud. */
+void rig_chain(struct rig *rig, const char *name, const char *from, uint32_t to);
+void rig_remove(struct rig *rig, const char *name);
+void rig_delay(struct rig *rig, const char *cloud, uint64_t delay_ns, uint64_t jitter_ns,
+               enum delay_distribution distribution, enum delay_order order);
+/* burst_bytes 0: leaky bucket. */
+void rig_rate(struct rig *rig, const char *cloud, uint64_t rate_bps, uint64_t burst_bytes,
+              enum limit_unit unit, uint64_t limit);
+void rig_loss(struct rig *rig, const char *cloud, probability_q63 probability);
+void rig_loss_every(struct rig *rig, const char *cloud, uint64_t every, uint64_t burst);
+void rig_unset(struct rig *rig, const char *cloud, const char *statement);
+/* change_prepare, engine_apply, change_free: all succeed. */
+void rig_apply(struct rig *rig, simtime now);
+
+/* ---- traffic ---- */
+/* The mbuf of a packet that arrives at `port` at `t`; wire_bytes 0: as long as the frame. */
+struct rte_mbuf *rig_packet(struct rig *rig, enum rig_shape shape, uint32_t port, uint64_t number,
+                            uint32_t frame_bytes, uint32_t wire_bytes, simtime t);
+/* One packet, numbered rig->sent + 1, arrives. */
+void rig_send(struct rig *rig, uint32_t port, uint32_t frame_bytes, simtime t);
+void rig_ingress(struct rig *rig, uint32_t port, struct rte_mbuf **mbufs, uint16_t n);
+/* engine_advance, as often as outlets fill up; what leaves goes to the notebook. */
+void rig_advance(struct rig *rig, simtime now);
+/* From event to event until nothing is held. Asserts that each step makes progress. */
+void rig_run_out(struct rig *rig);
+/* Takes what lies in the outlets into the notebook. */
+void rig_collect(struct rig *rig);
+
+/* ---- accounting ---- */
+void rig_check(struct rig *rig);
+struct cloud_report *rig_report(struct rig *rig, const char *cloud); /* valid until the next */
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Medians, the IMIX, the noise loop, and what counts as a regression. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench_compare.h"
+#include "bench_noise.h"
+#include "bench_rows.h"
+#include "bench_source.h"
+#include "bench_spread.h"
+
+static void the_median_stands_between_the_others(void **state)
+{
+	static const struct {
+		uint32_t n;
+		double values[5], median, min, max;
+	} rows[] = {
+	        {1, {7}, 7, 7, 7},
+	        {2, {3, 1}, 2, 1, 3},
+	        {3, {9, 1, 5}, 5, 1, 9},
+	        {4, {4, 1, 3, 2}, 2.5, 1, 4},
+	        {5, {5, 100, 4, 6, 0}, 5, 0, 100},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct bench_spread spread = bench_spread_of(rows[i].values, rows[i].n);
+
+		assert_true(spread.median == rows[i].median);
+		assert_true(spread.min == rows[i].min);
+		assert_true(spread.max == rows[i].max);
+		assert_int_equal(spread.n, rows[i].n);
+	}
+	assert_true(bench_spread_of(NULL, 0).median == 0);
+}
+
+static void the_spread_is_the_farther_ends(void **state)
+{
+	struct bench_spread spread = {.median = 10, .min = 9, .max = 13};
+
+	(void)state;
+	assert_true(fabs(bench_spread_relative(&spread) - 0.3) < 1e-12);
+}
+
+static void the_imix_holds_28_16_and_4_of_48(void **state)
+{
+	struct bench_frames frames;
+	int small = 0, middle = 0, large = 0;
+
+	(void)state;
+	bench_frames_fill(&frames, 0);
+	assert_int_equal(frames.n, 48);
+	for (uint32_t i = 0; i < frames.n; i++) {
+		small += frames.bytes[i] == 64;
+		middle += frames.bytes[i] == 570;
+		large += frames.bytes[i] == 1518;
+	}
+	assert_int_equal(small, 28);
+	assert_int_equal(middle, 16);
+	assert_int_equal(large, 4);
+	assert_true(fabs(bench_frames_mean(&frames) - (28 * 64 + 16 * 570 + 4 * 1518) / 48.0) <
+	            1e-9);
+}
+
+static void the_imix_is_spread_evenly(void **state)
+{
+	struct bench_frames frames;
+
+	(void)state;
+	bench_frames_fill(&frames, 0);
+	/* 4 of 48: one in each twelve. */
+	for (uint32_t from = 0; from < 48; from += 12) {
+		int large = 0;
+
+		for (uint32_t i = from; i < from + 12; i++)
+			large += frames.bytes[i] == 1518;
+		assert_int_equal(large, 1);
+	}
+}
+
+static void frames_of_one_length_are_a_pattern_of_one(void **state)
+{
+	struct bench_frames frames;
+
+	(void)state;
+	bench_frames_fill(&frames, 9000);
+	assert_int_equal(frames.n, 1);
+	assert_int_equal(frames.bytes[0], 9000);
+	assert_true(bench_frames_need_source(9000));
+	assert_true(bench_frames_need_source(0));
+	assert_false(bench_frames_need_source(1518));
+}
+
+static void the_noise_loop_watches_as_long_as_asked_and_meets_its_grid(void **state)
+{
+	static struct bench_noise noise;
+
+	(void)state;
+	memset(&noise, 0, sizeof(noise));
+	/* ticks taken as ns: the length of a tick does not matter here */
+	bench_noise_watch(&noise, 1, 2000000, 1000);
+	assert_in_range(noise.duration_ns, 2000000, 60000000000);
+	/* every instant of the grid is noticed, however late */
+	assert_in_range(noise.lateness_ns.count, 1999, noise.duration_ns / 1000 + 1);
+	assert_true(noise.taken_ns <= noise.duration_ns);
+}
+
+/* ---- comparison ---- */
+
+static json_t *document(double ratio, double min, double max)
+{
+	return json_pack("{s:{},s:[{s:s,s:s,s:s,s:s,s:f,s:f,s:f}]}", "machine", "rows", "part",
+	                 "cost", "scenario", "bare", "ports", "net_null", "frames", "64", "ratio",
+	                 ratio, "ratio_min", min, "ratio_max", max);
+}
+
+static void a_ratio_beyond_bound_and_spread_is_worse(void **state)
+{
+	static const struct {
+		double ratio, min, max;
+		enum bench_verdict verdict;
+	} rows[] = {
+	        {0.50, 0.49, 0.51, BENCH_SAME},
+	        {0.40, 0.39, 0.41, BENCH_SAME}, /* within the bound */
+	        {0.30, 0.29, 0.31, BENCH_WORSE},
+	        {0.30, 0.20, 0.50, BENCH_SAME}, /* its runs reach the old ones */
+	        {0.80, 0.79, 0.81, BENCH_BETTER},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		json_t *before = document(0.5, 0.48, 0.52);
+		json_t *after = document(rows[i].ratio, rows[i].min, rows[i].max);
+		struct bench_comparison comparison[4];
+
+		assert_int_equal(bench_compare(before, after, 0.25, comparison, 4), 1);
+		assert_int_equal(comparison[0].verdict, rows[i].verdict);
+		assert_string_equal(comparison[0].name, "cost bare net_null 64");
+		json_decref(before);
+		json_decref(after);
+	}
+}
+
+static void figures_that_one_side_lacks_are_named(void **state)
+{
+	json_t *some = document(0.5, 0.5, 0.5), *none = json_pack("{s:{},s:[]}", "machine", "rows");
+	struct bench_comparison comparison[4];
+
+	(void)state;
+	assert_int_equal(bench_compare(some, none, 0.25, comparison, 4), 1);
+	assert_int_equal(comparison[0].verdict, BENCH_GONE);
+	assert_int_equal(bench_compare(none, some, 0.25, comparison, 4), 1);
+	assert_int_equal(comparison[0].verdict, BENCH_NEW);
+	json_decref(some);
+	json_decref(none);
+}
+
+static void absolute_figures_are_not_judged(void **state)
+{
+	json_t *row = json_pack("{s:s,s:f}", "part", "precision", "mpps", 14.88);
+	char name[160];
+	double median, min, max;
+
+	(void)state;
+	assert_false(bench_compare_figure(row, name, &median, &min, &max));
+	json_decref(row);
+}
+
+static void a_depth_is_judged_by_its_cost_against_the_first(void **state)
+{
+	json_t *row = json_pack("{s:s,s:i,s:f,s:f,s:f,s:f}", "part", "depth", "depth", 7500000,
+	                        "relative", 1.25, "mpps", 40.0, "mpps_min", 30.0, "mpps_max", 50.0);
+	char name[160];
+	double median, min, max;
+
+	(void)state;
+	assert_true(bench_compare_figure(row, name, &median, &min, &max));
+	assert_string_equal(name, "depth 7500000");
+	assert_true(fabs(median - 0.8) < 1e-9);
+	assert_true(fabs(min - 0.6) < 1e-9);
+	assert_true(fabs(max - 1.0) < 1e-9);
+	json_decref(row);
+}
+
+/* ---- rows ---- */
+
+static void a_cost_row_has_the_keys_that_were_promised(void **state)
+{
+	static const char *const keys[] = {"scenario",      "frame_bytes",  "mpps",
+	                                   "ns_per_packet", "ceiling_mpps", "ratio"};
+	struct bench_cost cost = {.mpps = {50, 49, 51, 5},
+	                          .ceiling_mpps = {170, 169, 171, 5},
+	                          .ratio = {0.294, 0.29, 0.3, 5},
+	                          .ns_per_packet = 20};
+	json_t *row = bench_row_cost("bare", "net_null", 64, &cost);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		assert_non_null(json_object_get(row, keys[i]));
+	assert_true(bench_number(row, "frame_bytes") == 64);
+	assert_true(bench_number(row, "ns_per_packet") == 20);
+	json_decref(row);
+}
+
+static void a_precision_row_has_percentiles_beside_the_noise(void **state)
+{
+	static const char *const keys[] = {"p50", "p90", "p99", "p99.9", "p99.99", "max", "early"};
+	static struct bench_precision precision;
+	json_t *row;
+
+	(void)state;
+	histogram_add(&precision.lateness_ns, 60, 99);
+	histogram_add(&precision.lateness_ns, 5000, 1);
+	precision.early = 0;
+	row = bench_row_precision("a load", 1e6, 64, 1000000, &precision);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		assert_non_null(json_object_get(json_object_get(row, "lateness_ns"), keys[i]));
+		assert_non_null(json_object_get(json_object_get(row, "noise_ns"), keys[i]));
+	}
+	assert_true(bench_number(json_object_get(row, "lateness_ns"), "max") == 5000);
+	assert_string_equal(bench_text(row, "load"), "a load");
+	json_decref(row);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(the_median_stands_between_the_others),
+	        cmocka_unit_test(the_spread_is_the_farther_ends),
+	        cmocka_unit_test(the_imix_holds_28_16_and_4_of_48),
+	        cmocka_unit_test(the_imix_is_spread_evenly),
+	        cmocka_unit_test(frames_of_one_length_are_a_pattern_of_one),
+	        cmocka_unit_test(the_noise_loop_watches_as_long_as_asked_and_meets_its_grid),
+	        cmocka_unit_test(a_ratio_beyond_bound_and_spread_is_worse),
+	        cmocka_unit_test(figures_that_one_side_lacks_are_named),
+	        cmocka_unit_test(absolute_figures_are_not_judged),
+	        cmocka_unit_test(a_depth_is_judged_by_its_cost_against_the_first),
+	        cmocka_unit_test(a_cost_row_has_the_keys_that_were_promised),
+	        cmocka_unit_test(a_precision_row_has_percentiles_beside_the_noise),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

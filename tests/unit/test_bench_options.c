@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line of `weir bench`, and the scenarios it measures. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench_options.h"
+#include "bench_scenarios.h"
+#include "delay.h"
+
+#define WORDS_MAX 12
+
+/* Parses a line; what it says to a person goes into `said`. */
+static int parse(const char *line, struct bench_arguments *arguments, char said[400])
+{
+	static char text[300];
+	char *argv[WORDS_MAX + 1] = {NULL}, *rest;
+	int argc = 0, status, kept = dup(STDERR_FILENO);
+	FILE *file = tmpfile();
+	size_t n;
+
+	assert_non_null(file);
+	snprintf(text, sizeof(text), "bench %s", line);
+	for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+		argv[argc++] = word;
+	fflush(stderr);
+	dup2(fileno(file), STDERR_FILENO);
+	status = bench_arguments_parse(argc, argv, arguments);
+	fflush(stderr);
+	dup2(kept, STDERR_FILENO);
+	close(kept);
+	rewind(file);
+	n = fread(said, 1, 399, file);
+	said[n] = '\0';
+	fclose(file);
+	return status;
+}
+
+static void without_a_part_all_are_measured(void **state)
+{
+	struct bench_arguments arguments;
+	char said[400];
+
+	(void)state;
+	assert_int_equal(parse("", &arguments, said), BENCH_ARGUMENTS_RUN);
+	for (int part = 0; part < BENCH_COMPARE; part++)
+		assert_true(arguments.parts[part]);
+	assert_false(arguments.parts[BENCH_COMPARE]);
+}
+
+static void options_are_taken_before_and_after_the_part(void **state)
+{
+	struct bench_arguments arguments;
+	char said[400];
+
+	(void)state;
+	assert_int_equal(
+	        parse("--frame imix cost -j --runs 3 --seconds 0.5 --bound 10% --priority 50",
+	              &arguments, said),
+	        BENCH_ARGUMENTS_RUN);
+	assert_true(arguments.parts[BENCH_COST]);
+	assert_false(arguments.parts[BENCH_DEPTH]);
+	assert_true(arguments.frame_given);
+	assert_int_equal(arguments.frame_bytes, 0);
+	assert_int_equal(arguments.runs, 3);
+	assert_true(arguments.seconds == 0.5);
+	assert_true(arguments.bound == 0.1);
+	assert_int_equal(arguments.priority, 50);
+	assert_true(arguments.json);
+}
+
+static void compare_takes_one_file_or_two(void **state)
+{
+	struct bench_arguments arguments;
+	char said[400];
+
+	(void)state;
+	assert_int_equal(parse("compare old.json", &arguments, said), BENCH_ARGUMENTS_RUN);
+	assert_string_equal(arguments.compare, "old.json");
+	assert_null(arguments.against);
+	assert_int_equal(parse("compare old.json new.json", &arguments, said), BENCH_ARGUMENTS_RUN);
+	assert_string_equal(arguments.against, "new.json");
+}
+
+static void what_is_wrong_is_said_with_what_would_be_right(void **state)
+{
+	static const struct {
+		const char *line, *says;
+	} rows[] = {
+	        {"cots", "did you mean `cost`"},
+	        {"--frme 64", "--frame?"},
+	        {"--frame 63", "64 to 9600"},
+	        {"--frame 9601", "64 to 9600"},
+	        {"--frame 64.5", "64 to 9600"},
+	        {"--frame", "wants a value"},
+	        {"--runs 0", "1 to 32"},
+	        {"--runs 33", "1 to 32"},
+	        {"--seconds -1", "0.05 to"},
+	        {"--seconds nan", "0.05 to"},
+	        {"--priority 100", "1 to 99"},
+	        {"--bound 25", "like 25%"},
+	        {"--line-rate 10", "10gbit"},
+	        {"--layout ring", "run-to-completion or pipeline"},
+	        {"compare", "OLD.json"},
+	        {"cost compare old.json", "no other part"},
+	        {"rfc2544 --device net_null0", "takes two"},
+	        {"rfc2544 --device a --device b --device c", "two already"},
+	        {"rfc2544 --device a --device b -c x.weir", "either another one"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct bench_arguments arguments;
+		char said[400];
+
+		assert_int_equal(parse(rows[i].line, &arguments, said), BENCH_ARGUMENTS_WRONG);
+		if (!strstr(said, rows[i].says))
+			fail_msg("`%s` says: %s", rows[i].line, said);
+		/* one line, to a person */
+		assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
+		assert_memory_equal(said, "weir bench: ", 12);
+	}
+}
+
+static void every_scenario_is_one_that_weir_takes(void **state)
+{
+	(void)state;
+	for (const struct bench_scenario *s = bench_scenarios; s->name; s++) {
+		struct scenario *scenario;
+		struct problem problem = {.text = ""};
+
+		if (bench_scenario_make(s->statements, true, &scenario, &problem) != 0)
+			fail_msg("%s: %s", s->name, problem.text);
+		assert_int_equal(scenario->n_clouds, 2);
+		assert_int_equal(scenario->n_ports, 2);
+		assert_int_equal(scenario->clouds[0]->n_confs, scenario->clouds[1]->n_confs);
+		scenario_free(scenario);
+	}
+	assert_string_equal(BENCH_SCENARIO_BARE->name, "bare");
+	assert_string_equal(BENCH_SCENARIO_DELAY->name, "delay-10ms");
+}
+
+static void a_delay_is_the_one_asked_for(void **state)
+{
+	struct scenario *scenario;
+	struct problem problem;
+	const struct delay_conf *delay;
+
+	(void)state;
+	assert_int_equal(bench_scenario_delay(1234567, false, &scenario, &problem), 0);
+	assert_int_equal(scenario->n_clouds, 1);
+	delay = (const struct delay_conf *)cloud_conf_get(scenario->clouds[0], "delay");
+	assert_int_equal(delay->delay_ns, 1234567);
+	scenario_free(scenario);
+}
+
+static void clouds_lead_round_the_ports(void **state)
+{
+	static const struct {
+		uint32_t clouds, n_ports;
+	} rows[] = {{1, 2}, {2, 2}, {3, 3}, {32, 32}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct scenario *scenario;
+		struct problem problem = {.text = ""};
+
+		assert_int_equal(bench_scenario_clouds(rows[i].clouds, 32, "delay 10ms", &scenario,
+		                                       &problem),
+		                 0);
+		assert_int_equal(scenario->n_clouds, rows[i].clouds);
+		assert_int_equal(scenario->n_ports, rows[i].n_ports);
+		scenario_free(scenario);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(without_a_part_all_are_measured),
+	        cmocka_unit_test(options_are_taken_before_and_after_the_part),
+	        cmocka_unit_test(compare_takes_one_file_or_two),
+	        cmocka_unit_test(what_is_wrong_is_said_with_what_would_be_right),
+	        cmocka_unit_test(every_scenario_is_one_that_weir_takes),
+	        cmocka_unit_test(a_delay_is_the_one_asked_for),
+	        cmocka_unit_test(clouds_lead_round_the_ports),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a scenario needs: the arithmetic by hand, and the engine itself, which must hold the worst
+ * that a port brings in the memory that the budget gives it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "budget.h"
+#include "machine_memory.h"
+#include "pool.h"
+#include "rig.h"
+#include "scenario_file.h"
+
+#define PORTS "port a\nport b\nport c\ncloud x from a to c\n"
+
+static struct scenario *loaded(const char *text)
+{
+	char message[SCENARIO_FILE_ERROR];
+	struct scenario *scenario;
+
+	if (scenario_text_load(text, strlen(text), "t", &scenario, message, sizeof(message)) != 0)
+		fail_msg("%s", message);
+	return scenario;
+}
+
+static void packets_in_flight_are_rate_times_delay(void **state)
+{
+	static const struct {
+		const char *statements;
+		uint64_t port_bps, product_bytes, delay_max_ns, packets_64, packets_1518;
+	} rows[] = {
+	        /* nothing holds packets */
+	        {"", 0, 0, 0, 0, 0},
+	        /* 10 Gbit/s is 14.88 million frames of 64 bytes a second, with preamble and gap */
+	        {"cloud x delay 500ms\n", 0, 625000000, 500000000, 7440477, 406372},
+	        {"cloud x delay 500ms\n", 1000000000, 62500000, 500000000, 744048, 40638},
+	        /* the link counts frames without FCS: 60 and 1514 bytes; the queue has rate x
+	         * delay, and at least 64000 bytes, and one is being sent */
+	        {"cloud x rate 10mbit\ncloud x delay 40ms\n", 0, 50000, 40000000, 834 + 1067 + 1,
+	         34 + 43 + 1},
+	        {"cloud x rate 10mbit queue 100pkt\ncloud x delay 40ms\n", 0, 50000, 40000000,
+	         834 + 101, 34 + 101},
+	        {"cloud x rate 10mbit queue 50ms\ncloud x delay 40ms\n", 0, 50000, 40000000,
+	         834 + 1042 + 1, 34 + 42 + 1},
+	        {"cloud x rate 10mbit queue 6000B\n", 0, 0, 0, 100 + 1, 4 + 1},
+	        /* a link faster than its port gets no more than that brings */
+	        {"cloud x rate 100gbit queue 1pkt\ncloud x delay 500ms\n", 0, 6250000000, 500000000,
+	         7440477 + 2, 406372 + 2},
+	        /* the jitter counts with its greatest */
+	        {"cloud x delay 500ms jitter 100ms\n", 0, 625000000, 600000000, 8928572, 487647},
+	        {"cloud x delay 500ms jitter 100ms distribution normal\n", 0, 625000000, 1150000000,
+	         17113096, 934656},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		uint64_t speeds[SCENARIO_PORTS_MAX] = {rows[i].port_bps};
+		struct scenario *scenario;
+		struct budget budget;
+		char text[400];
+
+		snprintf(text, sizeof(text), "%s%s", PORTS, rows[i].statements);
+		scenario = loaded(text);
+		assert_int_equal(budget_of(scenario, speeds, &budget), 0);
+		if (budget.clouds[0].load[BUDGET_64].packets != rows[i].packets_64 ||
+		    budget.clouds[0].load[BUDGET_1518].packets != rows[i].packets_1518)
+			fail_msg("%s: %llu %llu", rows[i].statements,
+			         (unsigned long long)budget.clouds[0].load[BUDGET_64].packets,
+			         (unsigned long long)budget.clouds[0].load[BUDGET_1518].packets);
+		assert_int_equal(budget.clouds[0].product_bytes, rows[i].product_bytes);
+		assert_int_equal(budget.clouds[0].delay_max_ns, rows[i].delay_max_ns);
+		assert_int_equal(budget.clouds[0].load[BUDGET_64].mbufs, 0);
+		assert_int_equal(budget.clouds[0].load[BUDGET_1518].mbufs, rows[i].packets_1518);
+		assert_int_equal(budget.mbufs, rows[i].packets_1518);
+		assert_true(budget.bytes >= budget.clouds[0].bytes);
+		budget_release(&budget);
+		scenario_free(scenario);
+	}
+}
+
+static void seven_million_packets_of_64_bytes_fit_128_bytes_each(void **state)
+{
+	struct scenario *scenario = loaded(PORTS "cloud x delay 500ms\n");
+	struct budget budget;
+
+	(void)state;
+	assert_int_equal(budget_of(scenario, NULL, &budget), 0);
+	assert_true(budget.speed_assumed);
+	assert_true(budget.memory_bytes <= UINT64_C(7440477) * 128);
+	budget_release(&budget);
+	scenario_free(scenario);
+}
+
+static void numbers_beyond_64_bits_stop_at_the_greatest(void **state)
+{
+	static const char *const texts[] = {
+	        "cloud x rate 400gbit queue 18446744073709551615B\ncloud x delay 86400s jitter "
+	        "86400s "
+	        "distribution normal order allow\n",
+	        "cloud x rate 400gbit queue 18446744073709551615pkt\n",
+	        "cloud x rate 400gbit queue 18446744073s\n",
+	        "cloud x rate 1bit\ncloud x delay 86400s jitter 1ns order allow\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(texts); i++) {
+		struct scenario *scenario;
+		struct problem problem;
+		struct budget budget;
+		char text[400];
+
+		snprintf(text, sizeof(text), "%s%s", PORTS, texts[i]);
+		scenario = loaded(text);
+		assert_int_equal(budget_of(scenario, NULL, &budget), 0);
+		assert_int_equal(budget_check(&budget, 0, &problem), -ENOMEM);
+		budget_release(&budget);
+		scenario_free(scenario);
+	}
+}
+
+static void what_does_not_fit_is_said_with_what_would(void **state)
+{
+	struct scenario *scenario = loaded(PORTS "cloud y from b to a\n"
+	                                         "cloud x rate 10mbit\n"
+	                                         "cloud x delay 40ms\n"
+	                                         "cloud y delay 1s\n");
+	struct problem problem;
+	struct budget budget;
+	char expected[sizeof(problem.text)];
+
+	(void)state;
+	assert_int_equal(budget_of(scenario, NULL, &budget), 0);
+	assert_int_equal(budget_check(&budget, budget.bytes, &problem), 0);
+	assert_int_equal(budget_check(&budget, budget.bytes - 1, &problem), -ENOMEM);
+	snprintf(expected, sizeof(expected),
+	         "the scenario needs %llu MiB of memory, %llu MiB are there; cloud `y` (10gbit x "
+	         "1s) "
+	         "needs %llu MiB of it: give it a `rate`, or shorten its delay",
+	         (unsigned long long)(budget.bytes >> 20) + 1,
+	         (unsigned long long)(budget.bytes - 1) >> 20,
+	         (unsigned long long)(budget.clouds[1].bytes >> 20) + 1);
+	assert_string_equal(problem.text, expected);
+	budget_release(&budget);
+	scenario_free(scenario);
+}
+
+/* ---- against the engine ---- */
+
+struct trial {
+	const char *text;     /* the scenario after its ports */
+	uint64_t port_bps;    /* of port a */
+	uint32_t frame_bytes; /* without FCS */
+	simtime length_ns;    /* how long the port sends without a pause */
+};
+
+static void set_rig(struct rig *rig, const struct scenario *scenario)
+{
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		const struct cloud_conf *cloud = scenario->clouds[i];
+		int own;
+
+		rig_cloud(rig, cloud->name, (uint32_t)scenario_find_port(scenario, cloud->from),
+		          (uint32_t)scenario_find_port(scenario, cloud->to));
+		own = scenario_find_cloud(rig->scenario, cloud->name);
+		for (uint32_t j = 0; j < cloud->n_confs; j++)
+			assert_int_equal(cloud_conf_put(rig->scenario->clouds[own],
+			                                conf_copy(cloud->confs[j])),
+			                 0);
+	}
+	rig_apply(rig, 0);
+}
+
+/* The port sends frames back to back; every frame must find memory. */
+static void hold(const struct trial *trial)
+{
+	uint64_t speeds[SCENARIO_PORTS_MAX] = {trial->port_bps};
+	struct cloud_report *report;
+	struct scenario *scenario;
+	struct budget budget;
+	struct rig *rig;
+	char text[400];
+
+	snprintf(text, sizeof(text), "%s%s", PORTS, trial->text);
+	scenario = loaded(text);
+	assert_int_equal(budget_of(scenario, speeds, &budget), 0);
+	rig = rig_open(&(struct rig_setup){.seed = 7, .memory_bytes = budget.memory_bytes});
+	set_rig(rig, scenario);
+	for (uint64_t i = 0;; i++) {
+		/* with preamble, gap and FCS; rounded up: never faster than the port */
+		simtime t = (i * (trial->frame_bytes + 24) * 8 * SIMTIME_S + trial->port_bps - 1) /
+		            trial->port_bps;
+
+		if (t >= trial->length_ns)
+			break;
+		rig_send(rig, 0, trial->frame_bytes, t);
+		rig_collect(rig); /* arrivals at a shared port let others leave */
+		if (i % 32 == 31)
+			rig_advance(rig, t);
+	}
+	rig_advance(rig, trial->length_ns);
+	report = rig_report(rig, "x");
+	if (report->counters.drops[REASON_NO_BUFFER] != 0)
+		fail_msg("%s: %llu bytes were too few for %llu packets", trial->text,
+		         (unsigned long long)budget.memory_bytes,
+		         (unsigned long long)report->held_packets);
+	if (report->held_packets > budget.clouds[0].load[BUDGET_64].packets)
+		fail_msg("%s: %llu packets instead of %llu", trial->text,
+		         (unsigned long long)report->held_packets,
+		         (unsigned long long)budget.clouds[0].load[BUDGET_64].packets);
+	rig_close(rig);
+	budget_release(&budget);
+	scenario_free(scenario);
+}
+
+static void the_engine_holds_the_worst_within_the_budget(void **state)
+{
+	static const struct trial trials[] = {
+	        {"cloud x delay 10ms\n", 1000000000, 60, 30 * SIMTIME_MS},
+	        {"cloud x delay 1s\n", 1000000, 60, 3 * SIMTIME_S},
+	        {"cloud x delay 10ms jitter 5ms\n", 1000000000, 60, 30 * SIMTIME_MS},
+	        {"cloud x delay 10ms jitter 5ms order allow\n", 1000000000, 60, 30 * SIMTIME_MS},
+	        {"cloud x delay 10ms jitter 3ms distribution normal order allow\n", 1000000000, 60,
+	         30 * SIMTIME_MS},
+	        /* slots of the second and the third level, and packets over their edges */
+	        {"cloud x delay 1s jitter 500ms order allow\n", 10000000, 60, 6 * SIMTIME_S},
+	        {"cloud x delay 5s jitter 1s order allow\n", 2000000, 60, 20 * SIMTIME_S},
+	        {"cloud x rate 10mbit\ncloud x delay 40ms\n", 100000000, 60, 300 * SIMTIME_MS},
+	        {"cloud x rate 10mbit queue 50ms\ncloud x delay 40ms jitter 20ms order allow\n",
+	         100000000, 60, 300 * SIMTIME_MS},
+	        /* shares port c with x, so both are on the wheel */
+	        {"cloud y from b to c\ncloud y delay 10ms\ncloud x delay 20ms\n", 1000000000, 60,
+	         60 * SIMTIME_MS},
+	        /* in their mbufs */
+	        {"cloud x delay 10ms\n", 1000000000, 1514, 30 * SIMTIME_MS},
+	        {"cloud x delay 10ms jitter 5ms order allow\n", 1000000000, 1514, 30 * SIMTIME_MS},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(trials); i++)
+		hold(&trials[i]);
+}
+
+/* ---- the machine ---- */
+
+static void what_the_machine_has_is_read_from_meminfo(void **state)
+{
+	char path[] = "/tmp/weir-test-meminfo-XXXXXX";
+	struct machine_memory memory;
+	int file = mkstemp(path);
+	FILE *out = fdopen(file, "w");
+
+	(void)state;
+	assert_non_null(out);
+	fputs("MemTotal:       24683520 kB\n"
+	      "MemFree:        18800000 kB\n"
+	      "MemAvailable:   20000000 kB\n"
+	      "HugePages_Total:    1024\n"
+	      "HugePages_Free:     1000\n"
+	      "HugePages_Rsvd:      100\n"
+	      "Hugepagesize:       2048 kB\n",
+	      out);
+	fclose(out);
+	assert_int_equal(machine_memory_read(path, &memory), 0);
+	assert_int_equal(memory.available_bytes, UINT64_C(20000000) * 1024);
+	assert_int_equal(memory.huge_free_bytes, UINT64_C(900) * 2048 * 1024);
+	assert_int_equal(memory.bytes, memory.available_bytes + memory.huge_free_bytes);
+	unlink(path);
+	assert_int_equal(machine_memory_read(path, &memory), -ENOENT);
+	assert_int_equal(machine_memory_read("/proc/meminfo", &memory), 0);
+	assert_true(memory.bytes > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(packets_in_flight_are_rate_times_delay),
+	        cmocka_unit_test(seven_million_packets_of_64_bytes_fit_128_bytes_each),
+	        cmocka_unit_test(numbers_beyond_64_bits_stop_at_the_greatest),
+	        cmocka_unit_test(what_does_not_fit_is_said_with_what_would),
+	        cmocka_unit_test(the_engine_holds_the_worst_within_the_budget),
+	        cmocka_unit_test(what_the_machine_has_is_read_from_meminfo),
+	};
+
+	return cmocka_run_group_tests_name("budget", tests, rig_group_setup, rig_group_teardown);
+}

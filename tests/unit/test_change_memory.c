@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A change, and an engine, for which there is no memory. */
+#include "rig.h"
+
+#include <errno.h>
+
+#include "engine_state.h"
+#include "starve.h"
+
+#define MBIT UINT64_C(1000000)
+
+/* Each allocation of change_prepare fails in turn. */
+static void out_of_memory_in_prepare_leaves_the_engine_untouched(void **state)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+	struct change *change = NULL;
+	struct problem problem;
+	uint64_t failures = 0;
+	int error;
+
+	(void)state;
+	rig_cloud(rig, "x", 0, 1);
+	rig_delay(rig, "x", 50 * SIMTIME_MS, SIMTIME_MS, DELAY_NORMAL, ORDER_KEEP);
+	rig_rate(rig, "x", 8 * MBIT, 0, LIMIT_PACKETS, 1000);
+	rig_loss_every(rig, "x", 10, 1);
+	rig_apply(rig, 0);
+	for (uint32_t i = 0; i < 50; i++)
+		rig_send(rig, 0, 1000, i);
+	rig_delay(rig, "x", 20 * SIMTIME_MS, 2 * SIMTIME_MS, DELAY_UNIFORM, ORDER_ALLOW);
+	rig_loss(rig, "x", PROBABILITY_ONE / 2);
+	rig_cloud(rig, "y", 2, 1);
+	rig_delay(rig, "y", 20 * SIMTIME_MS, 2 * SIMTIME_MS, DELAY_UNIFORM, ORDER_ALLOW);
+	rig_cloud(rig, "z", 3, 4);
+	rig_loss_every(rig, "z", 3, 1);
+	for (;; failures++) {
+		starve_after(failures);
+		error = change_prepare(rig->engine, rig->scenario, NULL, &change, &problem);
+		if (starve_end() == 0)
+			break;
+		assert_int_equal(error, -ENOMEM);
+		assert_int_equal(rig_report(rig, "x")->held_packets, 45);
+	}
+	assert_int_equal(error, 0);
+	assert_true(failures > 20);
+	change_free(change);
+	rig_send(rig, 0, 1000, 100);
+	rig_run_out(rig);
+	assert_int_equal(rig->n_departures, 46);
+	/* and with memory it goes through */
+	rig_apply(rig, rig->now);
+	rig_close(rig);
+}
+
+static void out_of_memory_in_engine_make_is_said(void **state)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+	struct engine_setup setup = rig->engine->setup;
+	struct engine *engine = NULL;
+	uint64_t failures = 0;
+
+	(void)state;
+	for (;; failures++) {
+		errno = 0;
+		starve_after(failures);
+		engine = engine_make(&setup);
+		if (starve_end() == 0)
+			break;
+		assert_null(engine);
+		assert_int_equal(errno, ENOMEM);
+	}
+	assert_non_null(engine);
+	engine_free(engine);
+	engine_free(NULL);
+	rig_close(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(out_of_memory_in_prepare_leaves_the_engine_untouched),
+	        cmocka_unit_test(out_of_memory_in_engine_make_is_said),
+	};
+
+	return cmocka_run_group_tests_name("change memory", tests, rig_group_setup,
+	                                   rig_group_teardown);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lists of processors, on however many this machine lets the test use, and PCI addresses. */
+#include <errno.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cpu_list.h"
+#include "pci_device.h"
+
+static uint32_t first_cpu(void)
+{
+	cpu_set_t allowed;
+	uint32_t cpu = 0;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+	while (!CPU_ISSET(cpu, &allowed))
+		cpu++;
+	return cpu;
+}
+
+static void a_list_is_taken_in_its_order_and_with_repetitions(void **state)
+{
+	uint32_t cpu = first_cpu();
+	struct problem problem;
+	struct cpu_list list;
+	char text[64];
+	(void)state;
+
+	snprintf(text, sizeof(text), "%u,%u-%u,%u", cpu, cpu, cpu, cpu);
+	assert_int_equal(cpu_list_parse(text, &list, &problem), 0);
+	assert_int_equal(list.n, 3);
+	for (uint32_t i = 0; i < list.n; i++)
+		assert_int_equal(list.cpu[i], cpu);
+}
+
+static void without_a_list_it_is_the_last_processor(void **state)
+{
+	struct problem problem;
+	struct cpu_list list;
+	cpu_set_t allowed;
+	(void)state;
+
+	assert_int_equal(cpu_list_parse(NULL, &list, &problem), 0);
+	assert_int_equal(list.n, 1);
+	assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+	assert_true(CPU_ISSET(list.cpu[0], &allowed));
+	for (uint32_t cpu = list.cpu[0] + 1; cpu < CPU_SETSIZE; cpu++)
+		assert_false(CPU_ISSET(cpu, &allowed));
+}
+
+static void what_is_no_list_is_refused_with_an_example(void **state)
+{
+	static const char *const texts[] = {"",  ",",   "0,",  "-1",  "0-",
+	                                    "a", "0;1", "0 1", "0x1", "3-2"};
+	struct problem problem;
+	struct cpu_list list;
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		char wanted[64];
+
+		assert_int_equal(cpu_list_parse(texts[i], &list, &problem), -EINVAL);
+		snprintf(wanted, sizeof(wanted), "`%s` is no list of processors", texts[i]);
+		/* `0,` and the like may end at a processor that is not there, first */
+		if (!strstr(problem.text, "is not one that weir may use"))
+			assert_non_null(strstr(problem.text, wanted));
+	}
+}
+
+static void a_processor_that_is_not_there_is_named_with_those_that_are(void **state)
+{
+	struct problem problem;
+	struct cpu_list list;
+	(void)state;
+
+	assert_int_equal(cpu_list_parse("1023", &list, &problem), -EINVAL);
+	assert_non_null(strstr(problem.text, "processor 1023 is not one that weir may use here"));
+	assert_int_equal(cpu_list_parse("99999999999999999999", &list, &problem), -EINVAL);
+	assert_int_equal(cpu_list_parse("4294967296", &list, &problem), -EINVAL);
+}
+
+static void more_workers_than_can_be_are_refused(void **state)
+{
+	char text[CPU_LIST_MAX * 8] = "";
+	uint32_t cpu = first_cpu();
+	struct problem problem;
+	struct cpu_list list;
+	size_t at = 0;
+	(void)state;
+
+	for (int i = 0; i < CPU_LIST_MAX; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u", i ? "," : "", cpu);
+	assert_int_equal(cpu_list_parse(text, &list, &problem), 0);
+	assert_int_equal(list.n, CPU_LIST_MAX);
+	snprintf(text + at, sizeof(text) - at, ",%u", cpu);
+	assert_int_equal(cpu_list_parse(text, &list, &problem), -EINVAL);
+	assert_string_equal(problem.text, "more than 63 workers");
+}
+
+static void a_pci_address_is_told_from_a_virtual_device(void **state)
+{
+	static const struct {
+		const char *device;
+		bool is;
+	} cases[] = {
+	        {"0000:03:00.1", true},
+	        {"03:00.1", true},
+	        {"0000:03:00.0,arg=1", true},
+	        {"abcd:ef:1f.7", true},
+	        {"net_null0", false},
+	        {"net_af_packet0,iface=eth1", false},
+	        {"file:a.pcap", false},
+	        {"0000:03:00", false},
+	        {"0000:03:00.1x", false},
+	        {"", false},
+	        {"3", false},
+	        {"10:20", false},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(pci_device_is(cases[i].device), cases[i].is);
+}
+
+static void a_pci_device_that_does_not_exist_is_said(void **state)
+{
+	struct problem problem;
+	(void)state;
+
+	assert_int_equal(pci_device_check("fffe:7f:1f.7", &problem), -ENODEV);
+	assert_non_null(strstr(problem.text, "there is no PCI device fffe:7f:1f.7; "
+	                                     "`dpdk-devbind.py --status-dev net` lists"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(a_list_is_taken_in_its_order_and_with_repetitions),
+	        cmocka_unit_test(without_a_list_it_is_the_last_processor),
+	        cmocka_unit_test(what_is_no_list_is_refused_with_an_example),
+	        cmocka_unit_test(a_processor_that_is_not_there_is_named_with_those_that_are),
+	        cmocka_unit_test(more_workers_than_can_be_are_refused),
+	        cmocka_unit_test(a_pci_address_is_told_from_a_virtual_device),
+	        cmocka_unit_test(a_pci_device_that_does_not_exist_is_said),
+	};
+
+	return cmocka_run_group_tests_name("cpu_list", tests, NULL, NULL);
+}

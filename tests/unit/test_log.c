@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The arena and the log, over memory of exactly the size that was promised: ASan guards its ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "draw.h"
+#include "hold.h"
+#include "log.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct arena arena;
+static struct log packets;
+static void *memory;
+
+static void open_with(uint32_t chunks)
+{
+	memory = aligned_alloc(64, (size_t)chunks * CHUNK_BYTES);
+	assert_non_null(memory);
+	memset(memory, 0xee, (size_t)chunks * CHUNK_BYTES);
+	arena_init(&arena, memory, (size_t)chunks * CHUNK_BYTES);
+	memset(&packets, 0, sizeof(packets));
+}
+
+/* Every chunk can be had again, and no more than there were. */
+static void close_with(uint32_t chunks)
+{
+	uint32_t n = 0;
+
+	log_clear(&packets, &arena);
+	assert_int_equal(arena.used_chunks, 0);
+	while (arena_get(&arena))
+		n++;
+	assert_int_equal(n, chunks);
+	free(memory);
+}
+
+static uint8_t byte_of(uint64_t number, uint32_t i)
+{
+	return (uint8_t)(number * 251 + i);
+}
+
+/* In whole blocks, as hold_fill does: the worst that is written behind a record. */
+static bool append(uint64_t number, uint32_t stored)
+{
+	uint8_t frame[CHUNK_BYTES + COPY_BLOCK_BYTES];
+	struct held *held = log_append(&packets, &arena, stored);
+
+	if (!held)
+		return false;
+	for (uint32_t i = 0; i < sizeof(frame); i++)
+		frame[i] = byte_of(number, i);
+	held->t_ns = number;
+	held->wire_bytes = (uint32_t)number;
+	held->stored_bytes = (uint16_t)stored;
+	held->flags = 0;
+	hold_copy(held->data, frame, stored);
+	return true;
+}
+
+static void front_is(uint64_t number, uint32_t stored)
+{
+	const struct held *held = log_front(&packets);
+
+	assert_true(packets.records > 0);
+	assert_int_equal(held->t_ns, number);
+	assert_int_equal(held->wire_bytes, (uint32_t)number);
+	assert_int_equal(held->stored_bytes, stored);
+	for (uint32_t i = 0; i < stored; i++)
+		assert_int_equal(held->data[i], byte_of(number, i));
+}
+
+static void records_of_every_size_come_back_as_they_went_in(void **state)
+{
+	(void)state;
+	open_with(4096);
+	for (uint32_t stored = 0; stored <= LOG_STORED_MAX; stored++)
+		assert_true(append(stored, stored));
+	assert_int_equal(packets.records, LOG_STORED_MAX + 1);
+	for (uint32_t stored = 0; stored <= LOG_STORED_MAX; stored++) {
+		front_is(stored, stored);
+		log_pop(&packets, &arena);
+	}
+	assert_int_equal(packets.records, 0);
+	assert_int_equal(arena.used_chunks, 1); /* the warm one */
+	close_with(4096);
+}
+
+static void the_largest_record_fits_alone_into_the_last_chunk_of_the_memory(void **state)
+{
+	(void)state;
+	open_with(1);
+	assert_true(append(1, LOG_STORED_MAX));
+	assert_false(append(2, 0));
+	front_is(1, LOG_STORED_MAX);
+	log_pop(&packets, &arena);
+	assert_true(append(3, LOG_STORED_MAX));
+	front_is(3, LOG_STORED_MAX);
+	close_with(1);
+}
+
+static void an_empty_log_takes_no_memory_until_its_first_record(void **state)
+{
+	(void)state;
+	open_with(2);
+	assert_int_equal(arena.used_chunks, 0);
+	assert_true(append(1, 60));
+	assert_int_equal(arena.used_chunks, 1);
+	close_with(2);
+}
+
+static void a_full_arena_says_so_and_what_was_there_stays(void **state)
+{
+	uint32_t n = 0, m = 0;
+
+	(void)state;
+	open_with(3);
+	while (append(n, 100))
+		n++;
+	/* 3 chunks of (4096 - 16 - 64) / (24 + 104) records */
+	assert_int_equal(n, 3 * 31);
+	assert_false(append(n, 100));
+	assert_int_equal(packets.records, n);
+	for (m = 0; m < 31; m++) {
+		front_is(m, 100);
+		log_pop(&packets, &arena);
+	}
+	assert_int_equal(arena.used_chunks, 2); /* the first one is back, and is used again */
+	for (uint32_t i = 0; i < 31; i++)
+		assert_true(append(n + i, 100));
+	assert_false(append(n, 100));
+	for (; packets.records; m++) {
+		front_is(m, 100);
+		log_pop(&packets, &arena);
+	}
+	assert_int_equal(m, n + 31);
+	close_with(3);
+}
+
+/* However long it runs, a log that holds little uses little: chunks go round. */
+static void a_million_records_pass_through_two_chunks(void **state)
+{
+	uint64_t in = 0, out = 0;
+
+	(void)state;
+	open_with(2);
+	while (out < 1000000) {
+		while (in < out + 40)
+			assert_true(append(in++, 60));
+		for (int i = 0; i < 17; i++) {
+			assert_int_equal(log_front(&packets)->t_ns, out);
+			out++;
+			log_pop(&packets, &arena);
+		}
+		assert_in_range(arena.used_chunks, 1, 2);
+	}
+	close_with(2);
+}
+
+static void random_fills_and_drains_keep_order_and_lose_no_chunk(void **state)
+{
+	struct draw_key key = draw_key_make(9, "log", "random");
+	uint64_t in = 0, out = 0, draws = 0;
+
+	(void)state;
+	open_with(64);
+	for (int round = 0; round < 4000; round++) {
+		uint64_t appends = draw_u64(key, draws++, 0) % 60;
+		uint64_t pops = draw_u64(key, draws++, 0) % 60;
+
+		for (uint64_t i = 0; i < appends; i++) {
+			if (!append(in, (uint32_t)(draw_u64(key, in, 1) % (LOG_STORED_MAX + 1))))
+				break;
+			in++;
+		}
+		for (uint64_t i = 0; i < pops && packets.records; i++) {
+			front_is(out, (uint32_t)(draw_u64(key, out, 1) % (LOG_STORED_MAX + 1)));
+			out++;
+			log_pop(&packets, &arena);
+		}
+		assert_int_equal(packets.records, in - out);
+	}
+	assert_true(in > 10000);
+	close_with(64);
+}
+
+static void a_popped_record_can_be_read_until_the_next_append(void **state)
+{
+	const struct held *held;
+
+	(void)state;
+	open_with(3);
+	for (uint32_t i = 0; i < 62; i++)
+		assert_true(append(i, 100));
+	for (uint32_t i = 0; i < 62; i++) {
+		front_is(i, 100);
+		held = log_front(&packets);
+		log_pop(&packets, &arena);
+		assert_int_equal(held->t_ns, i);
+		for (uint32_t b = 0; b < 100; b++)
+			assert_int_equal(held->data[b], byte_of(i, b));
+	}
+	close_with(3);
+}
+
+static void clearing_at_any_depth_gives_every_chunk_back(void **state)
+{
+	(void)state;
+	for (uint32_t depth = 0; depth < 200; depth += 7) {
+		open_with(16);
+		for (uint32_t i = 0; i < depth; i++)
+			assert_true(append(i, 200));
+		for (uint32_t i = 0; i < depth / 3; i++)
+			log_pop(&packets, &arena);
+		close_with(16);
+	}
+}
+
+static void memory_that_is_no_whole_number_of_chunks_is_used_up_to_the_last_whole_one(void **state)
+{
+	(void)state;
+	memory = aligned_alloc(64, 3 * CHUNK_BYTES - 64);
+	assert_non_null(memory);
+	arena_init(&arena, memory, 3 * CHUNK_BYTES - 64);
+	memset(&packets, 0, sizeof(packets));
+	assert_true(append(1, LOG_STORED_MAX));
+	assert_true(append(2, LOG_STORED_MAX));
+	assert_false(append(3, LOG_STORED_MAX));
+	close_with(2);
+}
+
+static void no_memory_at_all_is_no_record(void **state)
+{
+	(void)state;
+	arena_init(&arena, NULL, 0);
+	memset(&packets, 0, sizeof(packets));
+	assert_null(log_append(&packets, &arena, 0));
+	assert_null(log_append(&packets, &arena, 10));
+	log_clear(&packets, &arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(records_of_every_size_come_back_as_they_went_in),
+	        cmocka_unit_test(the_largest_record_fits_alone_into_the_last_chunk_of_the_memory),
+	        cmocka_unit_test(an_empty_log_takes_no_memory_until_its_first_record),
+	        cmocka_unit_test(a_full_arena_says_so_and_what_was_there_stays),
+	        cmocka_unit_test(a_million_records_pass_through_two_chunks),
+	        cmocka_unit_test(random_fills_and_drains_keep_order_and_lose_no_chunk),
+	        cmocka_unit_test(a_popped_record_can_be_read_until_the_next_append),
+	        cmocka_unit_test(clearing_at_any_depth_gives_every_chunk_back),
+	        cmocka_unit_test(
+	                memory_that_is_no_whole_number_of_chunks_is_used_up_to_the_last_whole_one),
+	        cmocka_unit_test(no_memory_at_all_is_no_record),
+	};
+
+	return cmocka_run_group_tests_name("log", tests, NULL, NULL);
+}

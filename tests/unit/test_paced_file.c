@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A capture file as a port, on a fake clock. Its thread reads ahead on its own time; what is claimed
+ * is that no frame comes before its instant, and that all come, in order, once it is there.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "capture.h"
+#include "dump.h"
+#include "eal.h"
+#include "packet.h"
+#include "paced_file.h"
+#include "pool.h"
+
+#define MBUFS   4095
+#define FRAMES  1500 /* more than a ring holds */
+#define GAP_NS  UINT64_C(1000)
+#define EPOCH   (UINT64_C(1700000000) * SIMTIME_S)
+#define START   UINT64_C(777000)
+#define LONGEST 9000
+
+static struct rte_mempool *pool;
+static char folder[] = "/tmp/weir-paced-XXXXXX";
+static char in_path[64], out_path[64];
+
+static uint32_t bytes_of(uint32_t frame)
+{
+	return frame % 100 == 99 ? LONGEST : 60 + frame % 1000;
+}
+
+static void capture_make(void)
+{
+	static uint8_t bytes[LONGEST];
+	struct problem problem;
+	struct dump *dump;
+
+	assert_int_equal(dump_open(in_path, &dump, &problem), 0);
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		memset(bytes, (int)i, sizeof(bytes));
+		memcpy(bytes, &i, sizeof(i));
+		dump_write(dump, EPOCH + i * GAP_NS, bytes, bytes_of(i), bytes_of(i));
+	}
+	assert_int_equal(dump_finish(dump, &problem), 0);
+	assert_int_equal(dump_publish(dump, &problem), 0);
+}
+
+static struct paced_file *open_file(const char *arguments)
+{
+	struct paced_file *file;
+	struct problem problem;
+	char device[200];
+
+	snprintf(device, sizeof(device), "file:%s%s", in_path, arguments);
+	assert_int_equal(paced_file_open(device, pool, &file, &problem), 0);
+	assert_int_equal(paced_file_start(file, START, &problem), 0);
+	return file;
+}
+
+static void check_frame(struct rte_mbuf *mbuf, uint32_t frame)
+{
+	static uint8_t room[LONGEST];
+	const uint8_t *bytes = rte_pktmbuf_read(mbuf, 0, mbuf->pkt_len, room);
+	uint32_t number;
+
+	assert_int_equal(mbuf->pkt_len, bytes_of(frame));
+	memcpy(&number, bytes, sizeof(number));
+	assert_int_equal(number, frame);
+	assert_int_equal(bytes[mbuf->pkt_len - 1], frame & 0xff);
+}
+
+/* Takes `n` frames that are due by `now`, waiting for the file's thread. */
+static void take(struct paced_file *file, simtime now, uint32_t first, uint32_t n)
+{
+	struct rte_mbuf *mbufs[32];
+	uint32_t taken = 0;
+
+	for (int patience = 0; taken < n && patience < 5000; patience++) {
+		uint16_t got = paced_file_receive(file, mbufs, 32, now);
+
+		for (uint16_t i = 0; i < got; i++) {
+			check_frame(mbufs[i], (first + taken++) % FRAMES);
+			rte_pktmbuf_free(mbufs[i]);
+		}
+		if (got == 0)
+			usleep(1000);
+	}
+	assert_int_equal(taken, n);
+	assert_int_equal(paced_file_receive(file, mbufs, 32, now), 0);
+}
+
+static void frames_come_at_their_instants_and_not_before(void **state)
+{
+	struct paced_file *file = open_file("");
+	struct problem problem;
+	struct rte_mbuf *mbuf;
+	char line[200];
+	(void)state;
+
+	usleep(20000); /* for the thread to read ahead: nothing may come of it */
+	assert_int_equal(paced_file_receive(file, &mbuf, 1, START - 1), 0);
+	take(file, START, 0, 1);
+	take(file, START + GAP_NS - 1, 1, 0);
+	take(file, START + GAP_NS, 1, 1);
+	take(file, START + 100 * GAP_NS, 2, 99);
+	assert_false(paced_file_ended(file, line, sizeof(line)));
+	take(file, START + FRAMES * GAP_NS, 101, FRAMES - 101);
+	take(file, START + SIMTIME_S, FRAMES, 0);
+	for (int patience = 0; !paced_file_ended(file, line, sizeof(line)); patience++) {
+		assert_true(patience < 5000);
+		usleep(1000);
+	}
+	assert_non_null(strstr(line, "has been played to its end: 1500 frames"));
+	assert_false(paced_file_ended(file, line, sizeof(line)));
+	assert_int_equal(paced_file_close(file, &problem), 0);
+	assert_int_equal(pool_available(pool), MBUFS);
+}
+
+static void with_loop_it_starts_over_one_gap_after_its_end(void **state)
+{
+	struct paced_file *file = open_file(",loop");
+	struct problem problem;
+	(void)state;
+
+	take(file, START + (FRAMES - 1) * GAP_NS, 0, FRAMES);
+	take(file, START + FRAMES * GAP_NS - 1, FRAMES, 0);
+	take(file, START + FRAMES * GAP_NS, FRAMES, 1);
+	take(file, START + (3 * FRAMES - 1) * GAP_NS, FRAMES + 1, 2 * FRAMES - 1);
+	assert_int_equal(paced_file_close(file, &problem), 0);
+	assert_int_equal(pool_available(pool), MBUFS);
+}
+
+static void what_is_sent_is_written_with_the_instants_at_which_it_was_due(void **state)
+{
+	char arguments[100];
+	struct capture_frame frame;
+	struct capture *capture;
+	struct paced_file *file;
+	struct problem problem;
+	uint32_t number;
+	(void)state;
+
+	snprintf(arguments, sizeof(arguments), ",out=%s", out_path);
+	file = open_file(arguments);
+	take(file, START, 0, 1); /* so the time axis is the capture's */
+	for (uint32_t i = 0; i < 200; i++) {
+		struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+		simtime due_ns = START + 5 + i * 10;
+
+		memcpy(rte_pktmbuf_append(mbuf, 60), &i, sizeof(i));
+		while (paced_file_transmit(file, &mbuf, &due_ns, 1) == 0)
+			usleep(100);
+	}
+	assert_int_equal(access(out_path, F_OK), -1);
+	assert_int_equal(paced_file_close(file, &problem), 0);
+	assert_int_equal(pool_available(pool), MBUFS);
+	assert_int_equal(capture_open(out_path, &capture, &problem), 0);
+	for (uint32_t i = 0; i < 200; i++) {
+		assert_true(capture_next(capture, &frame));
+		assert_int_equal(frame.t_ns, EPOCH + 5 + i * 10);
+		memcpy(&number, frame.data, sizeof(number));
+		assert_int_equal(number, i);
+	}
+	assert_false(capture_next(capture, &frame));
+	capture_close(capture);
+}
+
+static void without_an_output_what_is_sent_is_discarded(void **state)
+{
+	struct paced_file *file = open_file("");
+	struct rte_mbuf *mbufs[20];
+	const simtime due_ns[20] = {0};
+	struct problem problem;
+	(void)state;
+
+	assert_int_equal(rte_pktmbuf_alloc_bulk(pool, mbufs, 20), 0);
+	assert_int_equal(paced_file_transmit(file, mbufs, due_ns, 20), 20);
+	assert_int_equal(paced_file_close(file, &problem), 0);
+	assert_int_equal(pool_available(pool), MBUFS);
+}
+
+static void a_device_text_that_is_wrong_is_refused_and_leaves_no_file(void **state)
+{
+	static const struct {
+		const char *device, *says;
+	} cases[] = {
+	        {"file:", "names no file"},
+	        {"file:,loop", "names no file"},
+	        {"file:/nowhere/x.pcap", "/nowhere/x.pcap"},
+	        {"file:/etc/passwd", "/etc/passwd"},
+	        {"file:/tmp/x.pcap,lop", "`lop` is unknown"},
+	        {"file:/tmp/x.pcap,out=", "`out=` is unknown"},
+	        {"file:,out=/nowhere/x.pcap", "/nowhere/x.pcap"},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct paced_file *file;
+		struct problem problem;
+
+		assert_true(paced_file_open(cases[i].device, pool, &file, &problem) < 0);
+		assert_non_null(strstr(problem.text, cases[i].says));
+	}
+}
+
+static int start(void **state)
+{
+	struct problem problem;
+	(void)state;
+
+	if (eal_start_offline(64, &problem) < 0 || !mkdtemp(folder))
+		return -1;
+	snprintf(in_path, sizeof(in_path), "%s/in.pcap", folder);
+	snprintf(out_path, sizeof(out_path), "%s/out.pcap", folder);
+	pool = pool_make("paced-file-test", MBUFS, NULL);
+	if (!pool)
+		return -1;
+	capture_make();
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	unlink(in_path);
+	unlink(out_path);
+	rmdir(folder);
+	pool_free(pool);
+	eal_stop();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(frames_come_at_their_instants_and_not_before),
+	        cmocka_unit_test(with_loop_it_starts_over_one_gap_after_its_end),
+	        cmocka_unit_test(what_is_sent_is_written_with_the_instants_at_which_it_was_due),
+	        cmocka_unit_test(without_an_output_what_is_sent_is_discarded),
+	        cmocka_unit_test(a_device_text_that_is_wrong_is_refused_and_leaves_no_file),
+	};
+
+	return cmocka_run_group_tests_name("paced_file", tests, start, stop);
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The control socket itself: who may have it, who may connect, and for how long. Real sockets in a
+ * directory of its own, a clock that is the test's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake_control.h"
+#include "server.h"
+#include "session.h"
+#include "socket.h"
+
+#define SCENARIO "port a\nport b\ncloud down from a to b\ncloud up from b to a\n"
+
+struct bench {
+	struct fake fake;
+	struct server *server;
+	char directory[64], path[100];
+	uint64_t now_ns;
+};
+
+static int bench_start(void **state)
+{
+	struct bench *bench = calloc(1, sizeof(*bench));
+	struct problem problem;
+
+	strcpy(bench->directory, "/tmp/weir-test-XXXXXX");
+	if (mkdtemp(bench->directory) == NULL || !fake_start(&bench->fake, SCENARIO))
+		return -1;
+	snprintf(bench->path, sizeof(bench->path), "%s/socket", bench->directory);
+	*state = bench;
+	return server_open(bench->path, &bench->server, &problem);
+}
+
+static int bench_stop(void **state)
+{
+	struct bench *bench = *state;
+
+	server_close(bench->server);
+	fake_stop(&bench->fake);
+	unlink(bench->path);
+	if (rmdir(bench->directory) != 0)
+		return -1;
+	free(bench);
+	return 0;
+}
+
+static int bench_connect(const struct bench *bench)
+{
+	struct problem problem;
+	int fd = socket_connect(bench->path, &problem);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+/* Rounds until nothing is left to do. */
+static void bench_settle(struct bench *bench)
+{
+	for (int i = 0; i < 40; i++)
+		assert_int_equal(
+		        server_round(bench->server, &bench->fake.control, bench->now_ns, 0), 0);
+}
+
+static void expect_answer(int fd, const char *expected)
+{
+	char answer[4096];
+	ssize_t n = recv(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT);
+
+	assert_true(n >= 0);
+	answer[n] = '\0';
+	assert_string_equal(answer, expected);
+}
+
+static void expect_closed(int fd)
+{
+	char byte;
+
+	assert_true(recv(fd, &byte, 1, MSG_DONTWAIT) == 0);
+}
+
+static void send_text(int fd, const char *text)
+{
+	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+static void commands_are_answered_to_the_client_that_gave_them(void **state)
+{
+	struct bench *bench = *state;
+	int one = bench_connect(bench), two = bench_connect(bench);
+
+	bench_settle(bench);
+	send_text(one, "cloud down delay 10ms\nclear coun");
+	send_text(two, "json on\nclear counters\n");
+	bench_settle(bench);
+	expect_answer(one, "ok\n");
+	expect_answer(two, "{\"ok\":true}\n{\"ok\":true}\n");
+	send_text(one, "ters\n");
+	bench_settle(bench);
+	expect_answer(one, "ok\n");
+	assert_int_equal(bench->fake.clears, 2);
+	close(one);
+	close(two);
+	bench_settle(bench);
+	assert_int_equal(server_clients(bench->server), 0);
+}
+
+static void a_client_that_only_writes_and_shuts_down_gets_its_answers(void **state)
+{
+	struct bench *bench = *state;
+	int fd = bench_connect(bench);
+
+	send_text(fd, "clear counters\ncloud up delay 1ms\n");
+	shutdown(fd, SHUT_WR);
+	bench_settle(bench);
+	expect_answer(fd, "ok\nok\n");
+	expect_closed(fd);
+	close(fd);
+	assert_int_equal(bench->fake.changes, 1);
+}
+
+static void the_seventeenth_client_is_told_and_closed(void **state)
+{
+	struct bench *bench = *state;
+	int fds[SERVER_CLIENTS_MAX + 1];
+
+	for (int i = 0; i <= SERVER_CLIENTS_MAX; i++)
+		fds[i] = bench_connect(bench);
+	bench_settle(bench);
+	assert_int_equal(server_clients(bench->server), SERVER_CLIENTS_MAX);
+	expect_answer(fds[SERVER_CLIENTS_MAX],
+	              "err server: 16 clients are connected, and that is the "
+	              "most; try again when one has left\n");
+	expect_closed(fds[SERVER_CLIENTS_MAX]);
+	send_text(fds[0], "quit\n");
+	bench_settle(bench);
+	expect_answer(fds[0], "ok\n");
+	expect_closed(fds[0]);
+	close(fds[SERVER_CLIENTS_MAX]);
+	fds[SERVER_CLIENTS_MAX] = bench_connect(bench);
+	send_text(fds[SERVER_CLIENTS_MAX], "clear counters\n");
+	bench_settle(bench);
+	expect_answer(fds[SERVER_CLIENTS_MAX], "ok\n");
+	for (int i = 0; i <= SERVER_CLIENTS_MAX; i++)
+		close(fds[i]);
+}
+
+static void an_idle_client_is_told_and_closed_after_10_minutes(void **state)
+{
+	struct bench *bench = *state;
+	int idle = bench_connect(bench), busy = bench_connect(bench);
+
+	bench_settle(bench);
+	bench->now_ns = SERVER_IDLE_NS - 1;
+	send_text(busy, "clear counters\n");
+	bench_settle(bench);
+	expect_answer(busy, "ok\n");
+	assert_int_equal(server_clients(bench->server), 2);
+	bench->now_ns = SERVER_IDLE_NS;
+	bench_settle(bench);
+	expect_answer(idle, "err session: idle for 10 minutes, so it is closed; connect again\n");
+	expect_closed(idle);
+	assert_int_equal(server_clients(bench->server), 1);
+	close(idle);
+	close(busy);
+}
+
+static void a_client_that_does_not_read_is_held_at_4_MiB_and_closed_after_30_seconds(void **state)
+{
+	struct bench *bench = *state;
+	int slow = bench_connect(bench), other = bench_connect(bench);
+	size_t sent = 0;
+
+	for (int i = 0; i < 100000; i++) {
+		ssize_t n = send(slow, "help\n", 5, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		sent += n > 0 ? (size_t)n : 0;
+		server_round(bench->server, &bench->fake.control, bench->now_ns, 0);
+	}
+	assert_true(sent < 100000 * 5); /* it is not read from any more */
+	send_text(other, "clear counters\n");
+	bench_settle(bench);
+	expect_answer(other, "ok\n"); /* others do not suffer */
+	bench->now_ns += SERVER_STALL_NS - 1;
+	bench_settle(bench);
+	assert_int_equal(server_clients(bench->server), 2);
+	bench->now_ns += 1;
+	bench_settle(bench);
+	assert_int_equal(server_clients(bench->server), 1);
+	close(slow);
+	close(other);
+}
+
+static void answers_that_do_not_fit_the_socket_arrive_whole_when_they_are_read(void **state)
+{
+	struct bench *bench = *state;
+	int fd = bench_connect(bench);
+	size_t received = 0, once = 0;
+	char bytes[65536];
+
+	send_text(fd, "help\n");
+	bench_settle(bench);
+	once = (size_t)recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	for (int i = 0; i < 2000; i++)
+		memcpy(bytes + 5 * (size_t)i, "help\n", 6);
+	send_text(fd, bytes);
+	for (int quiet = 0; quiet < 100;) {
+		ssize_t n;
+
+		server_round(bench->server, &bench->fake.control, bench->now_ns, 0);
+		n = recv(fd, bytes, 1000, MSG_DONTWAIT);
+		quiet = n > 0 ? 0 : quiet + 1;
+		received += n > 0 ? (size_t)n : 0;
+	}
+	assert_int_equal(received, 2000 * once);
+	close(fd);
+}
+
+static void a_live_socket_is_not_taken_and_the_error_says_whose_it_is(void **state)
+{
+	struct bench *bench = *state;
+	struct socket_listener second;
+	struct problem problem;
+	char pid[32];
+
+	assert_int_equal(socket_listen(bench->path, &second, &problem), -EADDRINUSE);
+	snprintf(pid, sizeof(pid), "in use by pid %d (", (int)getpid());
+	assert_non_null(strstr(problem.text, pid));
+	assert_int_equal(access(bench->path, F_OK), 0);
+	bench_settle(bench);
+}
+
+static void a_stale_socket_is_replaced(void **state)
+{
+	struct bench *bench = *state;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct socket_listener listener;
+	struct problem problem;
+	const char *path = address.sun_path;
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.90s.stale", bench->path);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	close(fd); /* the file stays, as after a kill -9 */
+	assert_true(socket_connect(path, &problem) == -ECONNREFUSED);
+	assert_int_equal(socket_listen(path, &listener, &problem), 0);
+	fd = socket_connect(path, &problem);
+	assert_true(fd >= 0);
+	close(fd);
+	socket_unlisten(&listener);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+static void a_file_that_is_no_socket_is_left_alone(void **state)
+{
+	struct bench *bench = *state;
+	struct socket_listener listener;
+	struct problem problem;
+	char path[110];
+
+	snprintf(path, sizeof(path), "%s.file", bench->path);
+	fclose(fopen(path, "w"));
+	assert_int_equal(socket_listen(path, &listener, &problem), -EEXIST);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void a_path_that_is_too_long_or_not_there_is_refused(void **state)
+{
+	struct socket_listener listener;
+	struct problem problem;
+	char path[200];
+
+	(void)state;
+	memset(path, 'x', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	assert_int_equal(socket_listen(path, &listener, &problem), -ENAMETOOLONG);
+	assert_non_null(strstr(problem.text, "199 bytes long; a socket's may be 1 to 107"));
+	assert_int_equal(socket_connect(path, &problem), -ENAMETOOLONG);
+	assert_int_equal(socket_listen("/nowhere/weir.sock", &listener, &problem), -ENOENT);
+	assert_int_equal(socket_connect("/nowhere/weir.sock", &problem), -ENOENT);
+	assert_non_null(strstr(problem.text, "weir run"));
+}
+
+static void the_socket_has_mode_0660_whatever_the_umask(void **state)
+{
+	static const mode_t umasks[] = {0, 0022, 0077, 0777};
+	struct bench *bench = *state;
+	struct socket_listener listener;
+	struct problem problem;
+	struct stat status;
+	char path[110];
+
+	snprintf(path, sizeof(path), "%s.mode", bench->path);
+	for (size_t i = 0; i < sizeof(umasks) / sizeof(umasks[0]); i++) {
+		mode_t before = umask(umasks[i]);
+
+		assert_int_equal(socket_listen(path, &listener, &problem), 0);
+		umask(before);
+		assert_int_equal(stat(path, &status), 0);
+		assert_int_equal(status.st_mode & 07777, 0660);
+		socket_unlisten(&listener);
+	}
+}
+
+static void at_exit_only_the_own_socket_is_removed(void **state)
+{
+	struct bench *bench = *state;
+	struct socket_listener first, second;
+	struct problem problem;
+	char path[110];
+
+	snprintf(path, sizeof(path), "%s.own", bench->path);
+	assert_int_equal(socket_listen(path, &first, &problem), 0);
+	assert_int_equal(unlink(path), 0); /* somebody tidied up, and another weir started */
+	assert_int_equal(socket_listen(path, &second, &problem), 0);
+	socket_unlisten(&first);
+	assert_int_equal(access(path, F_OK), 0);
+	socket_unlisten(&second);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+static void a_signal_ends_the_round_with_its_number(void **state)
+{
+	static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+	struct bench *bench = *state;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		raise(signals[i]);
+		assert_int_equal(server_round(bench->server, &bench->fake.control, 0, 60000),
+		                 signals[i]);
+	}
+	bench_settle(bench);
+}
+
+static void a_fourth_signal_that_nobody_takes_ends_the_process(void **state)
+{
+	int status;
+	pid_t child;
+
+	child = fork();
+	if (child == 0) {
+		for (int i = 0; i < 3; i++)
+			raise(SIGTERM);
+		if (server_round(((struct bench *)*state)->server,
+		                 &((struct bench *)*state)->fake.control, 0, 0) != SIGTERM)
+			_exit(1);
+		for (int i = 0; i < 4; i++)
+			raise(SIGTERM);
+		_exit(2);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGTERM);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, bench_start, bench_stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(commands_are_answered_to_the_client_that_gave_them),
+	        TEST(a_client_that_only_writes_and_shuts_down_gets_its_answers),
+	        TEST(the_seventeenth_client_is_told_and_closed),
+	        TEST(an_idle_client_is_told_and_closed_after_10_minutes),
+	        TEST(a_client_that_does_not_read_is_held_at_4_MiB_and_closed_after_30_seconds),
+	        TEST(answers_that_do_not_fit_the_socket_arrive_whole_when_they_are_read),
+	        TEST(a_live_socket_is_not_taken_and_the_error_says_whose_it_is),
+	        TEST(a_stale_socket_is_replaced),
+	        TEST(a_file_that_is_no_socket_is_left_alone),
+	        TEST(a_path_that_is_too_long_or_not_there_is_refused),
+	        TEST(the_socket_has_mode_0660_whatever_the_umask),
+	        TEST(at_exit_only_the_own_socket_is_removed),
+	        TEST(a_signal_ends_the_round_with_its_number),
+	        TEST(a_fourth_signal_that_nobody_takes_ends_the_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The conversation on the control socket: bytes in, answers out, against an emulator that is a
+ * fake. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "fake_control.h"
+#include "session.h"
+
+#define SCENARIO                                                                                   \
+	"seed 42\nport a\nport b\ncloud down from a to b\ncloud up from b to a\n"                  \
+	"cloud down loss random 0.1%\ncloud down rate 10mbit queue 90kB\n"                         \
+	"cloud down delay 40ms jitter 2ms\n"
+
+struct talk {
+	struct fake fake;
+	struct session *session;
+};
+
+static int talk_start(void **state)
+{
+	struct talk *talk = calloc(1, sizeof(*talk));
+
+	if (talk == NULL || !fake_start(&talk->fake, SCENARIO))
+		return -1;
+	talk->session = session_make(&talk->fake.control, 0);
+	*state = talk;
+	return talk->session != NULL ? 0 : -1;
+}
+
+static int talk_stop(void **state)
+{
+	struct talk *talk = *state;
+
+	session_free(talk->session);
+	fake_stop(&talk->fake);
+	free(talk);
+	return 0;
+}
+
+/* What is answered to these bytes; freed by the caller. */
+static char *say_bytes(struct talk *talk, const void *bytes, size_t n)
+{
+	const char *output;
+	char *answer;
+	size_t waiting;
+
+	assert_int_equal(session_feed(talk->session, bytes, n, 0), n);
+	output = session_output(talk->session, &waiting);
+	answer = strndup(output, waiting);
+	session_taken(talk->session, waiting, 0);
+	return answer;
+}
+
+static char *say(struct talk *talk, const char *text)
+{
+	return say_bytes(talk, text, strlen(text));
+}
+
+static void expect(struct talk *talk, const char *text, const char *expected)
+{
+	char *answer = say(talk, text);
+
+	assert_string_equal(answer, expected);
+	free(answer);
+}
+
+static void expect_begins(struct talk *talk, const char *text, const char *expected)
+{
+	char *answer = say(talk, text);
+
+	if (strncmp(answer, expected, strlen(expected)) != 0)
+		fail_msg("said %s\nexpected %s...\nheard    %s", text, expected, answer);
+	free(answer);
+}
+
+static uint32_t statements_of(const struct talk *talk, const char *cloud)
+{
+	int index = scenario_find_cloud(talk->fake.scenario, cloud);
+
+	return talk->fake.scenario->clouds[index]->n_confs;
+}
+
+static void a_line_is_executed_when_its_end_has_come(void **state)
+{
+	struct talk *talk = *state;
+
+	expect(talk, "no cloud do", "");
+	expect(talk, "wn loss", "");
+	assert_int_equal(talk->fake.changes, 0);
+	expect(talk, "\n", "ok\n");
+	assert_int_equal(talk->fake.changes, 1);
+	assert_int_equal(statements_of(talk, "down"), 2);
+}
+
+static void many_commands_in_one_write_are_answered_in_order(void **state)
+{
+	struct talk *talk = *state;
+
+	expect(talk,
+	       "cloud up delay 1ms\r\n\n# a comment\ncommit\nclear counters\njson on\njson off\n",
+	       "ok\nok\nok\nerr commit: no batch has begun; say begin "
+	       "first\nok\n{\"ok\":true}\nok\n");
+	assert_int_equal(talk->fake.changes, 1);
+	assert_int_equal(talk->fake.clears, 1);
+}
+
+static void an_error_names_the_word_that_is_wrong(void **state)
+{
+	static const struct {
+		const char *line, *answer;
+	} cases[] = {
+	        {"show cloud dwon\n", "err dwon: "},
+	        {"cloud dwon loss random 1%\n", "err dwon: "},
+	        {"cloud down loss randm 1%\n", "err randm: "},
+	        {"cloud down loss random\n", "err down: "},
+	        {"cloud down from a to b\n", "err down: "},
+	        {"cloud new from a to c\n", "err c: "},
+	        {"cloud down delay 40\n", "err 40: "},
+	        {"frobnicate\n", "err frobnicate: "},
+	        {"show config please\n", "err please: "},
+	        {"cloud down loss random \"1 %\"\n", "err down: "},
+	        {"commit\n", "err commit: "},
+	        {"abort\n", "err abort: "},
+	        {"\x1b[2J\n", "err line: "},
+	        {"cloud \xff\n", "err line: "},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		expect_begins(*state, cases[i].line, cases[i].answer);
+	assert_int_equal(((struct talk *)*state)->fake.changes, 0);
+}
+
+static void a_line_longer_than_64_KiB_is_refused_and_skipped_to_its_end(void **state)
+{
+	struct talk *talk = *state;
+	size_t n = SESSION_LINE_MAX + 10;
+	char *line = malloc(n + 1);
+
+	memset(line, 'x', n);
+	line[n] = '\0';
+	for (size_t step = 1; step < n; step = step * 7 + 1000) {
+		char *answer = NULL;
+
+		for (size_t at = 0; at < n; at += step) {
+			char *part = say_bytes(talk, line + at, at + step < n ? step : n - at);
+
+			if (part[0] != '\0' && answer == NULL)
+				answer = part;
+			else
+				free(part);
+		}
+		assert_non_null(answer);
+		assert_string_equal(answer,
+		                    "err line: longer than 65536 bytes, skipped up to its end; "
+		                    "send one command a line\n");
+		free(answer);
+		expect(talk, "xxx\nclear counters\n", "ok\n");
+	}
+	free(line);
+}
+
+static void a_line_of_64_KiB_is_still_taken_as_one(void **state)
+{
+	struct talk *talk = *state;
+	char *line = malloc(SESSION_LINE_MAX + 3);
+
+	memset(line, '#', SESSION_LINE_MAX);
+	strcpy(line + SESSION_LINE_MAX, "\r\n");
+	expect_begins(talk, line, "err line: "); /* the language takes 4096 bytes a line */
+	strcpy(line + SESSION_LINE_MAX, "x\n");
+	expect_begins(talk, line, "err line: longer than 65536 bytes");
+	free(line);
+}
+
+static void a_byte_0_in_a_line_is_refused(void **state)
+{
+	char *answer = say_bytes(*state, "clear\0 counters\n", 16);
+
+	assert_string_equal(answer, "err line: not a line of text: it holds a byte 0; send UTF-8 "
+	                            "text\n");
+	free(answer);
+	assert_int_equal(((struct talk *)*state)->fake.clears, 0);
+}
+
+static void a_line_that_is_cut_off_is_not_executed(void **state)
+{
+	struct talk *talk = *state;
+	const char *output;
+	size_t n;
+
+	expect(talk, "cloud down loss every 10", ""); /* ... 00 never came */
+	session_end(talk->session, 0);
+	output = session_output(talk->session, &n);
+	assert_memory_equal(output, "err line: not ended by a newline", 32);
+	assert_true(session_over(talk->session));
+	assert_int_equal(talk->fake.changes, 0);
+}
+
+static void a_batch_takes_effect_at_commit_and_at_once(void **state)
+{
+	struct talk *talk = *state;
+
+	expect(talk, "begin\ncloud up delay 1ms\ncloud up loss random 1%\nno cloud down delay\n",
+	       "ok\nok\nok\nok\n");
+	assert_int_equal(talk->fake.changes, 0);
+	assert_int_equal(statements_of(talk, "up"), 0);
+	expect(talk, "commit\n", "ok\n");
+	assert_int_equal(talk->fake.changes, 1);
+	assert_int_equal(statements_of(talk, "up"), 2);
+	assert_int_equal(statements_of(talk, "down"), 2);
+}
+
+static void a_batch_with_one_wrong_line_changes_nothing(void **state)
+{
+	struct talk *talk = *state;
+
+	expect(talk, "begin\ncloud up delay 1ms\n", "ok\nok\n");
+	expect_begins(talk, "cloud up los random 1%\n", "err los: line 2: ");
+	expect(talk, "cloud up rate 1mbit\n", "ok\n");
+	expect_begins(talk, "commit\n", "err commit: line 2: was wrong, so nothing of the batch");
+	assert_int_equal(talk->fake.changes, 0);
+	assert_int_equal(statements_of(talk, "up"), 0);
+	expect_begins(talk, "commit\n", "err commit: no batch");
+}
+
+static void a_batch_that_is_wrong_as_a_whole_names_the_line(void **state)
+{
+	struct talk *talk = *state;
+
+	expect(talk, "begin\n# one\ncloud up rate 1mbit algorithm token-bucket\n", "ok\nok\nok\n");
+	expect_begins(talk, "commit\n", "err up: line 2: ");
+	assert_int_equal(talk->fake.changes, 0);
+}
+
+static void an_aborted_batch_is_forgotten(void **state)
+{
+	struct talk *talk = *state;
+
+	expect(talk, "begin\nno cloud up\nabort\n", "ok\nok\nok\n");
+	assert_int_equal(talk->fake.scenario->n_clouds, 2);
+	expect(talk, "begin\ncommit\n", "ok\nok\n");
+	assert_int_equal(talk->fake.changes, 0);
+	expect_begins(talk, "begin\nbegin\n", "ok\nerr begin: ");
+}
+
+static void a_refused_change_leaves_the_scenario_as_it_was(void **state)
+{
+	struct talk *talk = *state;
+	const struct scenario *before = talk->fake.scenario;
+
+	talk->fake.refuse = true;
+	expect(talk, "cloud up delay 1s\n",
+	       "err up: the memory would not do: 3 GB of 1 GB; nothing is changed\n");
+	expect(talk, "begin\ncloud up delay 1s\ncloud down delay 1s\ncommit\n",
+	       "ok\nok\nok\n"
+	       "err scenario: the memory would not do: 3 GB of 1 GB; nothing is changed\n");
+	assert_ptr_equal(talk->fake.scenario, before);
+	talk->fake.refuse = false;
+	expect(talk, "cloud up delay 1s\n", "ok\n");
+}
+
+static void a_batch_keeps_what_another_client_changed_meanwhile(void **state)
+{
+	struct talk *talk = *state;
+	struct talk other = {.session = session_make(&talk->fake.control, 0)};
+
+	expect(talk, "begin\ncloud up delay 1ms\n", "ok\nok\n");
+	expect(&other, "cloud down loss random 5%\ncloud up loss random 2%\n", "ok\nok\n");
+	expect(talk, "commit\n", "ok\n");
+	assert_int_equal(statements_of(talk, "up"), 2);
+	expect(talk, "begin\ncloud up rate 1mbit\n", "ok\nok\n");
+	expect(&other, "no cloud up\n", "ok\n");
+	expect_begins(talk, "commit\n", "err up: line 1: ");
+	assert_int_equal(talk->fake.scenario->n_clouds, 1);
+	session_free(other.session);
+}
+
+static void show_config_loads_again_to_the_same_text(void **state)
+{
+	struct talk *talk = *state, again = {.session = NULL};
+	char *first = say(talk, "show config\n"), *second;
+
+	assert_string_equal(first + strlen(first) - 4, "\nok\n");
+	first[strlen(first) - 3] = '\0';
+	assert_true(fake_start(&again.fake, first));
+	again.session = session_make(&again.fake.control, 0);
+	second = say(&again, "show config\n");
+	second[strlen(second) - 3] = '\0';
+	assert_string_equal(first, second);
+	session_free(again.session);
+	fake_stop(&again.fake);
+	free(first);
+	free(second);
+}
+
+static void in_json_mode_every_answer_is_one_object_on_a_line(void **state)
+{
+	static const char *const lines[] = {
+	        "show cloud",
+	        "show cloud down",
+	        "show config",
+	        "show ports",
+	        "show workers",
+	        "help",
+	        "help cloud loss",
+	        "clear counters",
+	        "cloud up delay 1ms",
+	        "",
+	        "# comment",
+	        "begin",
+	        "cloud up delay",
+	        "commit",
+	        "show cloud \"a b\"",
+	        "\xff\xfe",
+	        "a\tb\"c\\d",
+	        "cloud \xc3\xa9 loss",
+	        "\x01",
+	        "json on",
+	        "seed x",
+	        "help frobnicate",
+	};
+	struct talk *talk = *state;
+
+	expect(talk, "json on\n", "{\"ok\":true}\n");
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		char line[128], *answer;
+		json_error_t error;
+		json_t *object;
+
+		snprintf(line, sizeof(line), "%s\n", lines[i]);
+		answer = say(talk, line);
+		assert_non_null(strchr(answer, '\n'));
+		assert_string_equal(strchr(answer, '\n'), "\n");
+		object = json_loads(answer, 0, &error);
+		if (object == NULL)
+			fail_msg("%s: %s: %s", lines[i], answer, error.text);
+		assert_true(json_is_object(object));
+		json_decref(object);
+		free(answer);
+	}
+}
+
+static void a_json_error_has_name_column_and_message(void **state)
+{
+	struct talk *talk = *state;
+	char *answer = say(talk, "json on\ncloud dwon loss random 1%\n");
+	json_t *object = json_loads(strchr(answer, '\n'), 0, NULL);
+	const char *name, *message;
+	int ok, column;
+
+	assert_int_equal(json_unpack(object, "{s:b,s:{s:s,s:i,s:s}}", "ok", &ok, "error", "name",
+	                             &name, "column", &column, "message", &message),
+	                 0);
+	assert_false(ok);
+	assert_string_equal(name, "dwon");
+	assert_int_equal(column, 7);
+	assert_non_null(strstr(message, "down"));
+	json_decref(object);
+	free(answer);
+}
+
+static void answers_that_are_not_taken_stop_the_execution(void **state)
+{
+	struct talk *talk = *state;
+	const char *line = "help\n";
+	size_t n = strlen(line), waiting;
+	unsigned answered = 0;
+
+	while (session_feed(talk->session, line, n, 5) == n)
+		assert_true(++answered < 1000000);
+	assert_false(session_ready(talk->session));
+	session_output(talk->session, &waiting);
+	assert_true(waiting >= SESSION_OUTPUT_MAX && waiting < SESSION_OUTPUT_MAX + 65536);
+	assert_int_equal(session_waiting_ns(talk->session), 5);
+	session_taken(talk->session, 65536, 9);
+	assert_int_equal(session_waiting_ns(talk->session), 9);
+	assert_true(session_ready(talk->session));
+	session_taken(talk->session, waiting - 65536, 9);
+	assert_int_equal(session_waiting_ns(talk->session), UINT64_MAX);
+}
+
+static void quit_ends_the_conversation_and_what_follows_is_not_executed(void **state)
+{
+	struct talk *talk = *state;
+	const char *text = "quit\nclear counters\n";
+
+	assert_int_equal(session_feed(talk->session, text, strlen(text), 0), 5);
+	assert_true(session_over(talk->session));
+	assert_int_equal(talk->fake.clears, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, talk_start, talk_stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(a_line_is_executed_when_its_end_has_come),
+	        TEST(many_commands_in_one_write_are_answered_in_order),
+	        TEST(an_error_names_the_word_that_is_wrong),
+	        TEST(a_line_longer_than_64_KiB_is_refused_and_skipped_to_its_end),
+	        TEST(a_line_of_64_KiB_is_still_taken_as_one),
+	        TEST(a_byte_0_in_a_line_is_refused),
+	        TEST(a_line_that_is_cut_off_is_not_executed),
+	        TEST(a_batch_takes_effect_at_commit_and_at_once),
+	        TEST(a_batch_with_one_wrong_line_changes_nothing),
+	        TEST(a_batch_that_is_wrong_as_a_whole_names_the_line),
+	        TEST(an_aborted_batch_is_forgotten),
+	        TEST(a_refused_change_leaves_the_scenario_as_it_was),
+	        TEST(a_batch_keeps_what_another_client_changed_meanwhile),
+	        TEST(show_config_loads_again_to_the_same_text),
+	        TEST(in_json_mode_every_answer_is_one_object_on_a_line),
+	        TEST(a_json_error_has_name_column_and_message),
+	        TEST(answers_that_are_not_taken_stop_the_execution),
+	        TEST(quit_ends_the_conversation_and_what_follows_is_not_executed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of statements itself: what the language relies on, for every row. Whoever adds a row
+ * learns here what is wrong with it.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "draw.h"
+#include "scenario.h"
+#include "scenario_file.h"
+#include "statement_text.h"
+#include "statements.h"
+#include "value.h"
+
+/* What every field that names a file gets. */
+static char file_path[] = "/tmp/weir-test-statements-XXXXXX";
+
+static int make_file(void **state)
+{
+	int file = mkstemp(file_path);
+
+	(void)state;
+	return file < 0 || write(file, "1\n", 2) != 2 || close(file) != 0 ? -1 : 0;
+}
+
+static int remove_file(void **state)
+{
+	(void)state;
+	return unlink(file_path);
+}
+
+static bool is_positional(const struct field *field)
+{
+	return field->flags & FIELD_POSITIONAL;
+}
+
+static bool is_word(const char *text)
+{
+	return text[0] != 0 &&
+	       strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(text);
+}
+
+static void names_are_words_in_lower_case(void **state)
+{
+	(void)state;
+	for (const struct statement *const *row = statements; *row; row++) {
+		assert_true(is_word((*row)->name));
+		assert_true((*row)->variant == NULL || is_word((*row)->variant));
+		assert_string_not_equal((*row)->name, "from");
+		assert_non_null((*row)->help);
+		for (const struct field *field = (*row)->fields; field->name; field++) {
+			assert_true(is_word(field->name));
+			assert_non_null(field->help);
+			assert_true(field->help[strlen(field->help) - 1] != '.');
+		}
+	}
+}
+
+static void each_row_is_found_by_its_name_and_variant(void **state)
+{
+	(void)state;
+	for (const struct statement *const *row = statements; *row; row++)
+		assert_ptr_equal(statement_find((*row)->name, (*row)->variant), *row);
+}
+
+/* A row without a variant beside rows with one: its first value must not read like a variant. */
+static void variants_are_not_mistaken_for_fields(void **state)
+{
+	(void)state;
+	for (const struct statement *const *row = statements; *row; row++) {
+		for (const struct statement *const *other = statements; *other; other++) {
+			if ((*row)->variant != NULL || (*other)->variant == NULL ||
+			    strcmp((*row)->name, (*other)->name) != 0)
+				continue;
+			for (const struct field *field = (*row)->fields; field->name; field++)
+				assert_string_not_equal(field->name, (*other)->variant);
+		}
+	}
+}
+
+static void fields_follow_the_rules_of_the_parser(void **state)
+{
+	(void)state;
+	for (const struct statement *const *row = statements; *row; row++) {
+		bool optional = false, rest = false;
+		size_t n = 0;
+
+		for (const struct field *field = (*row)->fields; field->name; field++, n++) {
+			/* nothing may follow the rest of the line, not even a keyword */
+			assert_false(rest);
+			rest = field->flags & FIELD_REST;
+			assert_true(!rest || (is_positional(field) && field->type == FIELD_TEXT));
+			/* a flag is its name; a value that may be left out comes last */
+			assert_true(!is_positional(field) || field->type != FIELD_FLAG);
+			if (is_positional(field)) {
+				assert_false(optional && field->flags & FIELD_REQUIRED);
+				optional |= !(field->flags & FIELD_REQUIRED);
+			}
+			assert_true(field->offset >= sizeof(struct conf));
+			assert_true(field->offset < (*row)->conf_bytes);
+			assert_true(field->max == 0 || field->min <= field->max);
+			assert_true((field->type == FIELD_WORD || field->type == FIELD_WORDS) ==
+			            (field->words != NULL));
+		}
+		assert_true(n <= 64); /* bits of conf.given */
+	}
+}
+
+/* A word that is a value must not be a keyword of the same statement where a value may be left out. */
+static void words_are_not_keywords(void **state)
+{
+	(void)state;
+	for (const struct statement *const *row = statements; *row; row++) {
+		for (const struct field *field = (*row)->fields; field->name; field++) {
+			if (field->type != FIELD_WORD || !is_positional(field))
+				continue;
+			for (uint32_t i = 0; field->words[i] != NULL; i++) {
+				const struct word word = {.text = field->words[i]};
+
+				assert_null(statement_keyword((*row)->fields, &word));
+			}
+		}
+	}
+}
+
+/* A value of the field, by chance: least, greatest, or in between. */
+static void print_some_value(FILE *out, const struct field *field, uint64_t draw)
+{
+	static const char *const limits[] = {"1pkt", "15kB", "50ms", "64KiB"};
+	static const char *const ratios[] = {"1e-18", "0.1%", "1", "0"};
+	uint64_t max = field->max ? field->max : UINT64_MAX, value;
+	uint32_t words = 0;
+	char text[48];
+
+	switch (field->type) {
+	case FIELD_WORD:
+		while (field->words[words] != NULL)
+			words++;
+		fputs(field->words[draw % words], out);
+		return;
+	case FIELD_SWITCH:
+		fputs(draw & 1 ? "on" : "off", out);
+		return;
+	case FIELD_LIMIT:
+		fputs(limits[draw % 4], out);
+		return;
+	case FIELD_IPV4:
+		fputs("192.0.2.1", out);
+		return;
+	case FIELD_IPV6:
+		fputs("2001:db8::1", out);
+		return;
+	case FIELD_TEXT:
+		fputs(draw & 1 ? "file" : "\"my file\"", out);
+		return;
+	case FIELD_RATIO:
+		fputs(ratios[draw % 4], out);
+		return;
+	case FIELD_RANGE:
+		fprintf(out, "%" PRIu64 "..%" PRIu64, field->min, field->min + draw % 8);
+		return;
+	case FIELD_NUMBERS:
+		fprintf(out, "%" PRIu64 ",%" PRIu64, field->min, field->min + 1 + draw % 8);
+		return;
+	case FIELD_WORDS:
+		while (field->words[words] != NULL)
+			words++;
+		fprintf(out, "%s,%s", field->words[0], field->words[words - 1]);
+		return;
+	case FIELD_FILE:
+		fputs(file_path, out);
+		return;
+	default:
+		break;
+	}
+	if (field->type == FIELD_PROBABILITY && max > PROBABILITY_ONE)
+		max = PROBABILITY_ONE;
+	value = draw >> (draw & 63);
+	if (value > max)
+		value = max;
+	if (value < field->min)
+		value = field->min;
+	value_print_number(field->type, value, text, sizeof(text));
+	fputs(text, out);
+}
+
+/* A line with all required fields and some of the others. */
+static char *some_line(const struct statement *statement, struct draw_key key, uint64_t round)
+{
+	char *line = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&line, &bytes);
+	uint32_t lane = 0;
+	bool skipped = false;
+
+	assert_non_null(out);
+	fprintf(out, "%s%s%s", statement->name, statement->variant ? " " : "",
+	        statement->variant ? statement->variant : "");
+	for (int keywords = 0; keywords < 2; keywords++) {
+		for (const struct field *field = statement->fields; field->name; field++) {
+			uint64_t draw = draw_u64(key, round, lane++);
+
+			if (is_positional(field) == keywords)
+				continue;
+			if (!(field->flags & FIELD_REQUIRED) &&
+			    (draw >> 63 || (is_positional(field) && skipped))) {
+				skipped |= is_positional(field);
+				continue;
+			}
+			if (!is_positional(field))
+				fprintf(out, " %s", field->name);
+			if (field->type != FIELD_FLAG) {
+				fputc(' ', out);
+				print_some_value(out, field, draw_u64(key, round, lane++));
+			}
+		}
+	}
+	fclose(out);
+	return line;
+}
+
+static char *print_again(const struct conf *conf)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_non_null(out);
+	statement_print(out, conf);
+	fclose(out);
+	return text;
+}
+
+/* 500 lines of every statement, by a fixed seed. */
+static void every_statement_prints_what_it_parsed(void **state)
+{
+	static struct words words;
+
+	(void)state;
+	for (const struct statement *const *row = statements; *row; row++) {
+		struct draw_key key = draw_key_make(1, (*row)->name, (*row)->variant ?: "");
+
+		for (uint64_t round = 0; round < 500; round++) {
+			char *line = some_line(*row, key, round), *text, *again;
+			struct language_error error = {.text = ""};
+			struct conf *conf, *copy;
+
+			assert_int_equal(words_split(line, &words, &error), 0);
+			if (statement_parse(&words, 0, &conf, &error) != 0)
+				fail_msg("%s: %s", line, error.text);
+			text = print_again(conf);
+			assert_int_equal(words_split(text, &words, &error), 0);
+			assert_int_equal(statement_parse(&words, 0, &copy, &error), 0);
+			assert_true(conf_equal(conf, copy));
+			assert_int_equal(conf->given, copy->given);
+			again = print_again(copy);
+			assert_string_equal(again, text);
+			conf_free(conf);
+			conf_free(copy);
+			free(line);
+			free(text);
+			free(again);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(names_are_words_in_lower_case),
+	        cmocka_unit_test(each_row_is_found_by_its_name_and_variant),
+	        cmocka_unit_test(variants_are_not_mistaken_for_fields),
+	        cmocka_unit_test(fields_follow_the_rules_of_the_parser),
+	        cmocka_unit_test(words_are_not_keywords),
+	        cmocka_unit_test(every_statement_prints_what_it_parsed),
+	};
+
+	return cmocka_run_group_tests_name("statements", tests, make_file, remove_file);
+}

@@ -1,0 +1,726 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Workers on a fake clock. Packets come in over rte_rings that are ports (net_ring); they leave
+ * over rings on which each packet carries the instant at which it was due, so that the departures
+ * of a worker can be compared with those of an engine that is driven as a replay would.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <rte_eth_ring.h>
+#include <rte_ethdev.h>
+
+#include "delay.h"
+#include "eal.h"
+#include "engine.h"
+#include "loss_random.h"
+#include "pipeline.h"
+#include "pool.h"
+#include "rate.h"
+#include "statements.h"
+#include "worker.h"
+
+#define MBUFS   8191
+#define MEMORY  (8u << 20)
+#define FRAMES  3000
+#define PORTS   2
+#define STEP_NS UINT64_C(10000) /* the trace's instants are multiples of it */
+
+struct departure {
+	uint32_t frame;
+	simtime due_ns;
+};
+
+struct departures {
+	uint32_t n;
+	struct departure list[2 * FRAMES];
+};
+
+static struct rte_mempool *pool;
+static struct scenario *scenario;
+
+static struct conf *conf_of(const struct statement *statement)
+{
+	struct conf *conf = conf_make(statement);
+
+	assert_non_null(conf);
+	return conf;
+}
+
+/* Two clouds: down is a lossy bottleneck, up has jitter and reorders. */
+static struct scenario *scenario_two_clouds(void)
+{
+	struct scenario *made = scenario_make();
+	struct loss_random_conf *loss = (struct loss_random_conf *)conf_of(&loss_random_statement);
+	struct rate_conf *rate = (struct rate_conf *)conf_of(&rate_statement);
+	struct delay_conf *down = (struct delay_conf *)conf_of(&delay_statement);
+	struct delay_conf *up = (struct delay_conf *)conf_of(&delay_statement);
+
+	made->seed = 7;
+	assert_int_equal(scenario_add_port(made, "a", "ring"), 0);
+	assert_int_equal(scenario_add_port(made, "b", "ring"), 0);
+	assert_int_equal(scenario_add_cloud(made, "down", "a", "b"), 0);
+	assert_int_equal(scenario_add_cloud(made, "up", "b", "a"), 0);
+	loss->probability = PROBABILITY_ONE / 20;
+	rate->rate_bps = 100000000;
+	rate->queue = (struct limit){.value = 20, .unit = LIMIT_PACKETS};
+	down->delay_ns = 3 * SIMTIME_MS;
+	up->delay_ns = 2 * SIMTIME_MS;
+	up->jitter_ns = SIMTIME_MS;
+	up->order = ORDER_ALLOW;
+	cloud_conf_put(made->clouds[0], &loss->conf);
+	cloud_conf_put(made->clouds[0], &rate->conf);
+	cloud_conf_put(made->clouds[0], &down->conf);
+	cloud_conf_put(made->clouds[1], &up->conf);
+	return made;
+}
+
+/* The trace: frame i comes in at port i % 2; one to forty at an instant. */
+static simtime arrival_of(uint32_t frame)
+{
+	static simtime at[FRAMES];
+
+	if (at[FRAMES - 1] == 0) {
+		uint32_t random = 12345;
+
+		for (uint32_t i = 1; i < FRAMES; i++) {
+			random = random * 1664525 + 1013904223;
+			at[i] = at[i - 1] + (random >> 24 < 40 ? (random >> 16 & 31) * STEP_NS : 0);
+		}
+	}
+	return STEP_NS + at[frame];
+}
+
+static struct rte_mbuf *frame_make(uint32_t frame)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+	uint16_t bytes = (uint16_t)(60 + frame * 37 % 1455);
+	char *data;
+
+	assert_non_null(mbuf);
+	data = rte_pktmbuf_append(mbuf, bytes);
+	memset(data, 0, bytes);
+	memcpy(data, &frame, sizeof(frame));
+	return mbuf;
+}
+
+static uint32_t frame_of(struct rte_mbuf *mbuf)
+{
+	uint32_t frame;
+
+	memcpy(&frame, rte_pktmbuf_mtod(mbuf, void *), sizeof(frame));
+	return frame;
+}
+
+static void depart(struct departures *departures, struct rte_mbuf *mbuf, simtime due_ns)
+{
+	departures->list[departures->n++] =
+	        (struct departure){.frame = frame_of(mbuf), .due_ns = due_ns};
+	rte_pktmbuf_free(mbuf);
+}
+
+static struct engine *engine_start(void *memory, const struct scenario *with)
+{
+	const struct engine_setup setup = {
+	        .statements = statements,
+	        .pool = pool,
+	        .memory = memory,
+	        .memory_bytes = MEMORY,
+	        .seed = with->seed,
+	};
+	struct engine *engine = engine_make(&setup);
+	struct change *change;
+	struct problem problem;
+
+	assert_non_null(engine);
+	assert_int_equal(change_prepare(engine, with, NULL, &change, &problem), 0);
+	engine_apply(engine, change, 0);
+	change_free(change);
+	return engine;
+}
+
+/* ---- as a replay would ---- */
+
+static void drain_outlets(struct engine *engine, struct departures departures[PORTS])
+{
+	for (uint32_t port = 0; port < PORTS; port++) {
+		struct outlet *outlet = engine_outlet(engine, port);
+
+		for (uint32_t i = 0; i < outlet->n; i++)
+			depart(&departures[port], outlet->mbufs[i], outlet->due_ns[i]);
+		outlet->n = 0;
+	}
+}
+
+static void replay(struct departures departures[PORTS])
+{
+	void *memory = memory_make(MEMORY);
+	struct engine *engine = engine_start(memory, scenario);
+	uint64_t numbers[PORTS] = {0};
+
+	memset(departures, 0, PORTS * sizeof(*departures));
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		struct rte_mbuf *mbuf = frame_make(i);
+
+		while (engine_next(engine) < arrival_of(i)) {
+			engine_advance(engine, engine_next(engine));
+			drain_outlets(engine, departures);
+		}
+		*packet_of(mbuf) = (struct packet){
+		        .t_ns = arrival_of(i),
+		        .number = ++numbers[i % PORTS],
+		        .wire_bytes = mbuf->pkt_len,
+		        .port = (uint16_t)(i % PORTS),
+		};
+		engine_ingress(engine, i % PORTS, &mbuf, 1);
+	}
+	while (engine_next(engine) != SIMTIME_NEVER) {
+		engine_advance(engine, engine_next(engine));
+		drain_outlets(engine, departures);
+	}
+	engine_free(engine);
+	memory_free(memory, MEMORY);
+}
+
+/* ---- a worker by hand ---- */
+
+struct bench {
+	struct rte_ring *in[PORTS], *out[PORTS], *feed;
+	struct port ports[PORTS];
+	uint16_t ids[PORTS];
+	void *memory;
+	struct engine *engine;
+	struct inlet inlets[PORTS];
+	struct lane lanes[PORTS];
+	struct drain drains[PORTS];
+	struct rte_ring *drain_from[PORTS];
+	struct worker workers[3];
+};
+
+static struct rte_ring *ring_make(const char *what, uint32_t index, uint32_t room)
+{
+	static unsigned serial;
+	char name[RTE_RING_NAMESIZE];
+	struct rte_ring *ring;
+
+	snprintf(name, sizeof(name), "%s%u-%u", what, index, serial++);
+	ring = rte_ring_create(name, room, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	assert_non_null(ring);
+	return ring;
+}
+
+/* A port that receives from one ring and sends to another. */
+static void port_make(struct port *port, struct rte_ring *in, struct rte_ring *out)
+{
+	static unsigned serial;
+	const struct rte_eth_conf conf = {0};
+	char name[32];
+	int id;
+
+	snprintf(name, sizeof(name), "port%u", serial++);
+	id = rte_eth_from_rings(name, &in, 1, &out, 1, 0);
+	assert_true(id >= 0);
+	memset(port, 0, sizeof(*port));
+	port->id = (uint16_t)id;
+	port->tx_queues = 1;
+	assert_int_equal(rte_eth_dev_configure(port->id, 1, 1, &conf), 0);
+	assert_int_equal(rte_eth_rx_queue_setup(port->id, 0, 64, 0, NULL, pool), 0);
+	assert_int_equal(rte_eth_tx_queue_setup(port->id, 0, 64, 0, NULL), 0);
+	assert_int_equal(rte_eth_dev_start(port->id), 0);
+}
+
+static struct bench *bench_make(const struct scenario *with)
+{
+	struct bench *bench = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(*bench), 64));
+
+	memset(bench, 0, sizeof(*bench));
+	bench->memory = memory_make(MEMORY);
+	bench->engine = engine_start(bench->memory, with);
+	bench->feed = ring_make("feed", 0, 1024);
+	for (uint32_t i = 0; i < PORTS; i++) {
+		bench->in[i] = ring_make("in", i, 1024);
+		bench->out[i] = ring_make("out", i, 4096);
+		port_make(&bench->ports[i], bench->in[i], bench->out[i]);
+		bench->inlets[i] =
+		        (struct inlet){.port = &bench->ports[i], .index = i, .ring = bench->feed};
+		bench->lanes[i].outlet = engine_outlet(bench->engine, i);
+		bench->lanes[i].ring = bench->out[i];
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(mailbox_make(&bench->workers[i].mailbox, i == 0   ? "mail0"
+		                                                          : i == 1 ? "mail1"
+		                                                                   : "mail2"),
+		                 0);
+	bench->workers[0] = (struct worker){
+	        .role = WORKER_RUN_TO_COMPLETION,
+	        .engine = bench->engine,
+	        .inlets = bench->inlets,
+	        .n_inlets = PORTS,
+	        .lanes = bench->lanes,
+	        .n_lanes = PORTS,
+	        .mailbox = bench->workers[0].mailbox,
+	};
+	return bench;
+}
+
+static void bench_free(struct bench *bench)
+{
+	engine_free(bench->engine);
+	for (uint32_t i = 0; i < PORTS; i++) {
+		rte_eth_dev_stop(bench->ports[i].id);
+		rte_eth_dev_close(bench->ports[i].id);
+		rte_ring_free(bench->in[i]);
+		rte_ring_free(bench->out[i]);
+	}
+	rte_ring_free(bench->feed);
+	for (uint32_t i = 0; i < 3; i++)
+		mailbox_free(&bench->workers[i].mailbox);
+	memory_free(bench->memory, MEMORY);
+	free(bench);
+	assert_int_equal(pool_available(pool), MBUFS);
+}
+
+static void arrive(struct bench *bench, uint32_t *next, simtime now)
+{
+	for (; *next < FRAMES && arrival_of(*next) <= now; (*next)++)
+		assert_int_equal(rte_ring_enqueue(bench->in[*next % PORTS], frame_make(*next)), 0);
+}
+
+static void collect(struct bench *bench, struct departures departures[PORTS])
+{
+	struct rte_mbuf *mbuf;
+
+	for (uint32_t port = 0; port < PORTS; port++) {
+		while (rte_ring_dequeue(bench->out[port], (void **)&mbuf) == 0)
+			depart(&departures[port], mbuf, packet_of(mbuf)->t_ns);
+	}
+}
+
+static void assert_same(const struct departures *a, const struct departures *b)
+{
+	for (uint32_t port = 0; port < PORTS; port++) {
+		assert_int_equal(a[port].n, b[port].n);
+		for (uint32_t i = 0; i < a[port].n; i++) {
+			assert_int_equal(a[port].list[i].frame, b[port].list[i].frame);
+			assert_int_equal(a[port].list[i].due_ns, b[port].list[i].due_ns);
+		}
+	}
+}
+
+#define END_NS (arrival_of(FRAMES - 1) + 40 * SIMTIME_MS)
+
+static void departures_do_not_depend_on_how_often_a_worker_polls(void **state)
+{
+	static const uint64_t steps_ns[] = {1000, 2500, 5000, 10000};
+	static struct departures expected[PORTS], got[PORTS];
+	(void)state;
+
+	replay(expected);
+	assert_in_range(expected[0].n, FRAMES / 2, FRAMES / 2);
+	assert_in_range(expected[1].n, FRAMES / 3, FRAMES / 2 - 30);
+	for (size_t s = 0; s < sizeof(steps_ns) / sizeof(steps_ns[0]); s++) {
+		struct bench *bench = bench_make(scenario);
+		uint32_t next = 0;
+
+		memset(got, 0, sizeof(got));
+		for (simtime now = 0; now < END_NS; now += steps_ns[s]) {
+			arrive(bench, &next, now);
+			/* More than a burst may wait at one instant. */
+			do
+				worker_poll(&bench->workers[0], now);
+			while (rte_ring_count(bench->in[0]) + rte_ring_count(bench->in[1]) > 0);
+			collect(bench, got);
+		}
+		assert_int_equal(next, FRAMES);
+		assert_same(expected, got);
+		bench_free(bench);
+	}
+}
+
+static void make_pipeline(struct bench *bench)
+{
+	struct worker *rx = &bench->workers[0], *emulation = &bench->workers[1];
+
+	*emulation = (struct worker){
+	        .role = WORKER_EMULATION,
+	        .engine = bench->engine,
+	        .lanes = bench->lanes,
+	        .n_lanes = PORTS,
+	        .feed = bench->feed,
+	        .stamped_ns = &rx->done_ns,
+	        .mailbox = emulation->mailbox,
+	};
+	rx->role = WORKER_RX;
+	rx->engine = NULL;
+	rx->n_lanes = 0;
+}
+
+/* The order in which the two workers get to run is drawn; emulation may lag behind or run ahead. */
+static void a_pipeline_gives_the_departures_of_a_single_worker(void **state)
+{
+	static struct departures expected[PORTS], got[PORTS];
+	(void)state;
+
+	replay(expected);
+	for (uint32_t round = 0; round < 5; round++) {
+		struct bench *bench = bench_make(scenario);
+		uint32_t next = 0, random = 99 + round;
+		simtime now = 0;
+
+		make_pipeline(bench);
+		memset(got, 0, sizeof(got));
+		while (now < END_NS) {
+			random = random * 1664525 + 1013904223;
+			/* Now and then, so that more than a burst lies between them. */
+			if (random >> (round % 2 ? 31 : 27) == 0) {
+				worker_poll(&bench->workers[1], now);
+				collect(bench, got);
+				continue;
+			}
+			arrive(bench, &next, now);
+			worker_poll(&bench->workers[0], now);
+			/* rx takes a burst a port and poll; what came at one instant stays there */
+			if (rte_ring_count(bench->in[0]) + rte_ring_count(bench->in[1]) == 0)
+				now += STEP_NS / 2;
+		}
+		for (int i = 0; i < 100; i++) {
+			worker_poll(&bench->workers[1], now);
+			collect(bench, got);
+		}
+		assert_same(expected, got);
+		bench_free(bench);
+	}
+}
+
+/* A cloud of a constant 1 ms, and nothing else, from a to b. */
+static struct scenario *scenario_constant(void)
+{
+	struct scenario *made = scenario_make();
+	struct delay_conf *delay = (struct delay_conf *)conf_of(&delay_statement);
+
+	assert_int_equal(scenario_add_port(made, "a", "ring"), 0);
+	assert_int_equal(scenario_add_port(made, "b", "ring"), 0);
+	assert_int_equal(scenario_add_cloud(made, "down", "a", "b"), 0);
+	delay->delay_ns = SIMTIME_MS;
+	cloud_conf_put(made->clouds[0], &delay->conf);
+	return made;
+}
+
+/* Sends to the port's device instead of a ring with instants. */
+static void lanes_to_ports(struct bench *bench)
+{
+	for (uint32_t i = 0; i < PORTS; i++) {
+		bench->lanes[i].ring = NULL;
+		bench->lanes[i].port = &bench->ports[i];
+	}
+}
+
+static void send_frames(struct bench *bench, uint32_t first, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(rte_ring_enqueue(bench->in[0], frame_make(first + i)), 0);
+}
+
+static void lateness_is_the_time_from_due_to_handed_over(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *worker = &bench->workers[0];
+	struct lane *lane = &bench->lanes[1];
+	static struct departures out[PORTS];
+	(void)state;
+
+	lanes_to_ports(bench);
+	send_frames(bench, 0, 20);
+	worker_poll(worker, 1000);
+	assert_int_equal(lane->tx_packets, 0);
+	worker_poll(worker, 1000 + SIMTIME_MS - 1);
+	assert_int_equal(lane->tx_packets, 0);
+	worker_poll(worker, 1000 + SIMTIME_MS);
+	assert_int_equal(lane->tx_packets, 20);
+	assert_int_equal(lane->lateness_ns.max, 0);
+	send_frames(bench, 20, 5);
+	worker_poll(worker, 2 * SIMTIME_MS);
+	worker_poll(worker, 3 * SIMTIME_MS + 777);
+	assert_int_equal(lane->tx_packets, 25);
+	assert_int_equal(lane->lateness_ns.count, 25);
+	assert_int_equal(lane->lateness_ns.min, 0);
+	assert_int_equal(lane->lateness_ns.max, 777);
+	assert_int_equal(lane->lateness_ns.sum, 5 * 777);
+	assert_int_equal(worker->inlets[0].rx_packets, 25);
+	assert_int_equal(worker->inlets[0].rx_bytes, lane->tx_bytes);
+	collect(bench, out);
+	bench_free(bench);
+	scenario_free(constant);
+}
+
+static void fill_ring(struct rte_ring *ring, uint32_t leave)
+{
+	while (rte_ring_free_count(ring) > leave)
+		assert_int_equal(rte_ring_enqueue(ring, frame_make(0)), 0);
+}
+
+static void empty_ring(struct rte_ring *ring)
+{
+	struct rte_mbuf *mbuf;
+
+	while (rte_ring_dequeue(ring, (void **)&mbuf) == 0)
+		rte_pktmbuf_free(mbuf);
+}
+
+static void what_a_device_does_not_take_is_sent_later_in_order(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *worker = &bench->workers[0];
+	static struct departures out[PORTS];
+	(void)state;
+
+	lanes_to_ports(bench);
+	fill_ring(bench->out[1], 7);
+	send_frames(bench, 100, 30);
+	worker_poll(worker, 0);
+	worker_poll(worker, SIMTIME_MS);
+	assert_int_equal(bench->lanes[1].tx_packets, 7);
+	assert_true(worker->waiting);
+	/* 99 ms later it is still there */
+	worker_poll(worker, 100 * SIMTIME_MS);
+	assert_int_equal(bench->lanes[1].tx_full, 0);
+	for (int i = 0; i < 4096 - 8; i++) {
+		void *mbuf = NULL;
+
+		assert_int_equal(rte_ring_dequeue(bench->out[1], &mbuf), 0);
+		rte_pktmbuf_free(mbuf);
+	}
+	worker_poll(worker, 100 * SIMTIME_MS + 1);
+	assert_int_equal(bench->lanes[1].tx_packets, 30);
+	assert_false(worker->waiting);
+	memset(out, 0, sizeof(out));
+	collect(bench, out);
+	assert_int_equal(out[1].n, 30);
+	for (uint32_t i = 0; i < 30; i++)
+		assert_int_equal(out[1].list[i].frame, 100 + i);
+	assert_int_equal(bench->lanes[1].tx_full, 0);
+	bench_free(bench);
+	scenario_free(constant);
+}
+
+static void what_is_not_taken_within_100_ms_is_dropped_and_counted(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *worker = &bench->workers[0];
+	(void)state;
+
+	lanes_to_ports(bench);
+	fill_ring(bench->out[1], 0);
+	send_frames(bench, 0, 10);
+	worker_poll(worker, 0);
+	send_frames(bench, 10, 10);
+	worker_poll(worker, 50 * SIMTIME_MS);
+	worker_poll(worker, 60 * SIMTIME_MS);
+	worker_poll(worker, 101 * SIMTIME_MS);
+	assert_int_equal(bench->lanes[1].tx_full, 0);
+	worker_poll(worker, 101 * SIMTIME_MS + 1);
+	assert_int_equal(bench->lanes[1].tx_full, 10);
+	assert_int_equal(bench->lanes[1].outlet->n, 10);
+	worker_poll(worker, 151 * SIMTIME_MS + 1);
+	assert_int_equal(bench->lanes[1].tx_full, 20);
+	assert_int_equal(bench->lanes[1].tx_packets, 0);
+	empty_ring(bench->out[1]);
+	bench_free(bench);
+	scenario_free(constant);
+}
+
+/* What is sent while the link is down would lie in the device, and go out stale. */
+static void nothing_is_given_to_a_device_whose_link_went_down(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *worker = &bench->workers[0];
+	(void)state;
+
+	lanes_to_ports(bench);
+	bench->ports[1].down = 1;
+	send_frames(bench, 0, 10);
+	worker_poll(worker, 0);
+	worker_poll(worker, 50 * SIMTIME_MS);
+	assert_int_equal(rte_ring_count(bench->out[1]), 0);
+	bench->ports[1].down = 0;
+	worker_poll(worker, 60 * SIMTIME_MS);
+	assert_int_equal(rte_ring_count(bench->out[1]), 10);
+	empty_ring(bench->out[1]);
+	bench_free(bench);
+	scenario_free(constant);
+}
+
+static void a_letter_is_obeyed_once_and_packets_in_flight_are_kept(void **state)
+{
+	struct scenario *constant = scenario_constant(), *next = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *worker = &bench->workers[0];
+	struct letter letter = {.kind = LETTER_CHANGE};
+	static struct departures out[PORTS];
+	struct problem problem;
+	(void)state;
+
+	((struct delay_conf *)next->clouds[0]->confs[0])->delay_ns = 5 * SIMTIME_MS;
+	assert_int_equal(change_prepare(bench->engine, next, NULL, &letter.change, &problem), 0);
+	send_frames(bench, 0, 4);
+	worker_poll(worker, 1000);
+	assert_int_equal(mailbox_post(&worker->mailbox, &letter), 0);
+	assert_false(letter_wait(&letter, 0));
+	worker_poll(worker, 2000);
+	assert_true(letter_wait(&letter, 0));
+	change_free(letter.change);
+	send_frames(bench, 4, 4);
+	worker_poll(worker, 3000);
+	worker_poll(worker, 20 * SIMTIME_MS);
+	memset(out, 0, sizeof(out));
+	collect(bench, out);
+	assert_int_equal(out[1].n, 8);
+	for (uint32_t i = 0; i < 8; i++) {
+		assert_int_equal(out[1].list[i].frame, i);
+		assert_int_equal(out[1].list[i].due_ns,
+		                 i < 4 ? 1000 + SIMTIME_MS : 3000 + 5 * SIMTIME_MS);
+	}
+	bench_free(bench);
+	scenario_free(constant);
+	scenario_free(next);
+}
+
+static void a_clear_sets_every_counter_of_the_worker_to_zero(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *worker = &bench->workers[0];
+	struct letter letter = {.kind = LETTER_CLEAR};
+	static struct cloud_report report;
+	static struct departures out[PORTS];
+	(void)state;
+
+	lanes_to_ports(bench);
+	send_frames(bench, 0, 10);
+	worker_poll(worker, 0);
+	worker_poll(worker, SIMTIME_MS);
+	send_frames(bench, 10, 3);
+	worker_poll(worker, 2 * SIMTIME_MS);
+	assert_int_equal(mailbox_post(&worker->mailbox, &letter), 0);
+	worker_poll(worker, 2 * SIMTIME_MS);
+	assert_true(letter_wait(&letter, 0));
+	assert_int_equal(bench->inlets[0].rx_packets, 0);
+	assert_int_equal(bench->lanes[1].tx_packets, 0);
+	assert_int_equal(bench->lanes[1].lateness_ns.count, 0);
+	assert_true(engine_report(bench->engine, "down", &report));
+	assert_int_equal(report.counters.rx_packets, 3);
+	assert_int_equal(report.held_packets, 3);
+	worker_poll(worker, 3 * SIMTIME_MS);
+	assert_int_equal(bench->lanes[1].tx_packets, 3);
+	collect(bench, out);
+	bench_free(bench);
+	scenario_free(constant);
+}
+
+static void a_mailbox_that_is_full_refuses_a_letter(void **state)
+{
+	struct letter letters[MAILBOX_ROOM];
+	struct mailbox mailbox;
+	(void)state;
+
+	assert_int_equal(mailbox_make(&mailbox, "full"), 0);
+	assert_null(mailbox_take(&mailbox));
+	for (uint32_t i = 0; i < MAILBOX_ROOM - 1; i++)
+		assert_int_equal(mailbox_post(&mailbox, &letters[i]), 0);
+	assert_int_equal(mailbox_post(&mailbox, &letters[MAILBOX_ROOM - 1]), -ENOBUFS);
+	for (uint32_t i = 0; i < MAILBOX_ROOM - 1; i++)
+		assert_ptr_equal(mailbox_take(&mailbox), &letters[i]);
+	assert_null(mailbox_take(&mailbox));
+	mailbox_free(&mailbox);
+}
+
+/* Over a ring to the worker that owns the port, as in a pipeline's tx. */
+static void a_drain_sends_what_other_workers_hand_over(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *sender = &bench->workers[2];
+	struct rte_ring *between = ring_make("between", 0, 64);
+	struct drain *drain = &bench->drains[1];
+	static struct departures out[PORTS];
+	(void)state;
+
+	bench->lanes[1].ring = between;
+	drain->from = &bench->drain_from[0];
+	drain->from[0] = between;
+	drain->n_from = 1;
+	drain->lane.outlet = &drain->outlet;
+	drain->lane.port = &bench->ports[1];
+	*sender = (struct worker){
+	        .role = WORKER_TX, .drains = drain, .n_drains = 1, .mailbox = sender->mailbox};
+	send_frames(bench, 0, 32);
+	worker_poll(&bench->workers[0], 0);
+	send_frames(bench, 32, 32);
+	worker_poll(&bench->workers[0], 0);
+	/* the ring holds 63 */
+	worker_poll(&bench->workers[0], SIMTIME_MS);
+	assert_int_equal(rte_ring_count(between), 63);
+	worker_poll(sender, SIMTIME_MS + 50);
+	worker_poll(&bench->workers[0], SIMTIME_MS + 60);
+	worker_poll(sender, SIMTIME_MS + 90);
+	assert_int_equal(drain->lane.tx_packets, 64);
+	assert_int_equal(drain->lane.lateness_ns.min, 50);
+	assert_int_equal(drain->lane.lateness_ns.max, 90);
+	memset(out, 0, sizeof(out));
+	collect(bench, out);
+	for (uint32_t i = 0; i < 64; i++)
+		assert_int_equal(out[1].list[i].frame, i);
+	rte_ring_free(between);
+	bench_free(bench);
+	scenario_free(constant);
+}
+
+static int start(void **state)
+{
+	struct problem problem;
+	(void)state;
+
+	if (eal_start_offline(96, &problem) < 0)
+		return -1;
+	pool = pool_make("worker-test", MBUFS, NULL);
+	scenario = scenario_two_clouds();
+	return pool ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	scenario_free(scenario);
+	pool_free(pool);
+	eal_stop();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(departures_do_not_depend_on_how_often_a_worker_polls),
+	        cmocka_unit_test(a_pipeline_gives_the_departures_of_a_single_worker),
+	        cmocka_unit_test(lateness_is_the_time_from_due_to_handed_over),
+	        cmocka_unit_test(what_a_device_does_not_take_is_sent_later_in_order),
+	        cmocka_unit_test(what_is_not_taken_within_100_ms_is_dropped_and_counted),
+	        cmocka_unit_test(nothing_is_given_to_a_device_whose_link_went_down),
+	        cmocka_unit_test(a_letter_is_obeyed_once_and_packets_in_flight_are_kept),
+	        cmocka_unit_test(a_clear_sets_every_counter_of_the_worker_to_zero),
+	        cmocka_unit_test(a_mailbox_that_is_full_refuses_a_letter),
+	        cmocka_unit_test(a_drain_sends_what_other_workers_hand_over),
+	};
+
+	return cmocka_run_group_tests_name("worker", tests, start, stop);
+}
