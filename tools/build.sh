@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# To be sourced: one way to configure and build, for ./quickstart and ./test.
+
+# build_in DIR LOG MESON-OPTION...: configures DIR, anew if its options differ, and builds. What
+# meson and ninja say goes into LOG, and is shown when it went wrong.
+build_in() {
+	local dir=$1 log=$2 options reconfigure=""
+	shift 2
+	options="$*"
+	if [ "$(cat "$dir/weir-options" 2> /dev/null)" != "$options" ]; then
+		rm -rf "$dir"
+	elif [ -e "$dir/build.ninja" ]; then
+		reconfigure=yes
+	fi
+	if [ -z "$reconfigure" ] && ! meson setup "$dir" "$@" > "$log" 2>&1; then
+		tail -n 20 "$log" >&2
+		return 1
+	fi
+	echo "$options" > "$dir/weir-options"
+	if ! ninja -C "$dir" > "$log" 2>&1; then
+		grep -E -A 12 'FAILED:|error:|ERROR' "$log" | head -n 60 >&2
+		echo "The build failed; all of it: $log" >&2
+		return 1
+	fi
+}

@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The fuzz part of ./test: builds the libFuzzer targets of tests/fuzz with clang, and runs each for its
+# share of the time, from the seeds and finds that are kept in tests/fuzz/finds/NAME.
+#
+# usage: fuzz.sh RESULTS SECONDS [MESON-OPTION...]    appends to RESULTS: status, suite, name, reason
+set -eu
+results=$1 seconds=$2
+shift 2
+dir=build/test-fuzz
+packages_log=build/test-apt.log
+. tools/packages.sh
+. tools/build.sh
+
+result() { # STATUS NAME [REASON]
+	printf '%s\tfuzz\t%s\t%s\n' "$1" "$2" "${3:-}" >> "$results"
+	printf '%s %s %s\n' "$1" "$2" "${3:-}"
+}
+
+if ! command -v clang > /dev/null; then
+	result skip fuzz "clang is not installed"
+	exit 0
+fi
+if ! echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return d && n > 99; }' |
+	clang -x c -fsanitize=fuzzer,address - -o build/test-fuzz-probe 2> /dev/null; then
+	result skip fuzz "this clang has no libFuzzer"
+	exit 0
+fi
+rm -f build/test-fuzz-probe
+
+if ! CC=clang build_in $dir build/test-fuzz.log --buildtype=debugoptimized -Dfuzzers=true \
+	-Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link "$@"; then
+	result fail "the build with clang" "see build/test-fuzz.log"
+	exit 0
+fi
+result pass "the build with clang"
+
+targets=$(find $dir/tests/fuzz -maxdepth 1 -type f -executable -name 'fuzz_*' | sort)
+[ -n "$targets" ] || {
+	result skip fuzz "there is no target in tests/fuzz"
+	exit 0
+}
+share=$((seconds / $(echo "$targets" | wc -l)))
+[ $share -ge 1 ] || share=1
+export ASAN_OPTIONS="detect_leaks=1:${ASAN_OPTIONS:-}" UBSAN_OPTIONS="halt_on_error=1:${UBSAN_OPTIONS:-}"
+for target in $targets; do
+	name=${target##*/fuzz_}
+	mkdir -p "$dir/corpus/$name" "$dir/crashes/$name"
+	seeds=tests/fuzz/finds/$name
+	[ -d "$seeds" ] || seeds=""
+	# shellcheck disable=SC2086 # there may be no seeds
+	if "$target" -max_total_time=$share -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+		-artifact_prefix="$dir/crashes/$name/" "$dir/corpus/$name" $seeds > "$dir/$name.log" 2>&1; then
+		result pass "$name" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/$name.log") inputs"
+	else
+		tail -n 30 "$dir/$name.log"
+		result fail "$name" "$dir/$name.log; the input lies in $dir/crashes/$name: keep it in tests/fuzz/finds/$name"
+	fi
+done
