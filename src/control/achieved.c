@@ -188,6 +188,7 @@ static void add_other(struct filler *filler, const struct conf *conf)
 	} known[] = {
 	        {"duplicate", offsetof(struct counters, duplicated)},
 	        {"corrupt", offsetof(struct counters, corrupted)},
+	        {"police", offsetof(struct counters, drops[REASON_POLICE])},
 	        {"reorder", offsetof(struct counters, reordered)},
 	        {"rewrite", offsetof(struct counters, rewritten)},
 	        {"ecn", offsetof(struct counters, ecn_marked)},

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_lcore.h>
+
 #include "bench_rows.h"
 #include "bench_scenarios.h"
 
@@ -144,6 +146,9 @@ static int cost_standard(struct bench_plan *plan, struct problem *problem)
 			rc = cost_of(plan, s, BENCH_NET_NULL, frame_sizes[i], problem);
 		}
 	}
+	/* A second worker would send into a ring that nobody receives from. */
+	if (plan->conditions.layout == LAYOUT_RUN_TO_COMPLETION && rte_lcore_count() > 2)
+		return rc;
 	if (rc == 0)
 		rc = cost_of(plan, BENCH_SCENARIO_BARE, BENCH_NET_RING, frame, problem);
 	if (rc == 0)

@@ -171,7 +171,11 @@ static int measure_frame(struct course *course, uint32_t frame_bytes, struct pro
 		rte_eal_wait_lcore(lcore);
 	}
 	if (course->rc < 0) {
-		problem_set(problem, -1, "a trial could not be made: %s", strerror(-course->rc));
+		problem_set(problem, -1, "%s",
+		            course->rc == -EINTR     ? "interrupted"
+		            : course->rc == -ENOBUFS ? "the sending device takes no frames: is its "
+		                                       "link up, and does somebody receive?"
+		                                     : strerror(-course->rc));
 		return course->rc;
 	}
 	json_array_append_new(plan->rows, bench_row_rfc2544(course->own ? "weir, in this process"

@@ -7,17 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_report_precision.h"
 #include "bench_report_rfc2544.h"
 #include "bench_rows.h"
 #include "bench_table.h"
-#include "bins.h"
 #include "draft.h"
 #include "page.h"
 
-#define BARS_MAX    64
-#define CURVE_MAX   32
-#define BUCKETS_MAX 2048
-#define BINS        80
+#define BARS_MAX  64
+#define CURVE_MAX 32
 
 struct curve {
 	size_t n;
@@ -135,142 +133,6 @@ static void draw_frames(struct page *page, const json_t *rows)
 		page_figure(page, &chart,
 		            "Throughput by frame size, both directions together, one core a "
 		            "worker.");
-}
-
-/* ---- precision ---- */
-
-struct steps {
-	size_t n;
-	double edge[BUCKETS_MAX + 1], share[BUCKETS_MAX];
-};
-
-/* The share of packets that left later than each bucket's floor: what percentiles are read from. */
-static void later_than(const json_t *buckets, struct steps *steps)
-{
-	double sum = 0, left;
-	size_t i;
-	json_t *bucket;
-
-	steps->n = 0;
-	json_array_foreach(buckets, i, bucket) sum += json_number_value(json_array_get(bucket, 1));
-	left = sum;
-	json_array_foreach(buckets, i, bucket)
-	{
-		if (steps->n == BUCKETS_MAX)
-			break;
-		steps->edge[steps->n] = fmax(1, json_number_value(json_array_get(bucket, 0)));
-		steps->share[steps->n++] = left / sum;
-		left -= json_number_value(json_array_get(bucket, 1));
-	}
-}
-
-static void draw_lateness(struct page *page, const json_t *row)
-{
-	struct steps *steps = calloc(3, sizeof(*steps));
-	char caption[400];
-
-	if (!steps)
-		return;
-	later_than(json_object_get(row, "lateness_histogram"), &steps[0]);
-	later_than(json_object_get(row, "calm_histogram"), &steps[1]);
-	later_than(json_object_get(row, "noise_histogram"), &steps[2]);
-	const struct series series[] = {
-	        {.kind = SERIES_STEP,
-	         .name = "weir",
-	         .x = steps[0].edge,
-	         .y = steps[0].share,
-	         .n = steps[0].n},
-	        {.kind = SERIES_STEP,
-	         .name = "weir, calm turns",
-	         .x = steps[1].edge,
-	         .y = steps[1].share,
-	         .n = steps[1].n},
-	        {.kind = SERIES_STEP,
-	         .name = "machine",
-	         .x = steps[2].edge,
-	         .y = steps[2].share,
-	         .n = steps[2].n,
-	         .dashed = true},
-	};
-	const struct chart chart = {
-	        .x = {.label = "Later than", .unit = CHART_NS, .scale = AXIS_LOG10},
-	        .y = {.label = "Share of packets", .unit = CHART_PERCENT, .scale = AXIS_LOG10},
-	        .series = series,
-	        .n_series = 3,
-	};
-
-	snprintf(caption, sizeof(caption),
-	         "%s: the share of packets that left later than so long after their due time. "
-	         "`machine` is a loop on the same core that only reads the TSC; calm are the turns "
-	         "in which no other process took the core.",
-	         bench_text(row, "load"));
-	page_figure(page, &chart, caption);
-	free(steps);
-}
-
-/* Shares of packets by lateness, in bins of equal width on a log scale. Returns the packets. */
-static double rebin(const json_t *buckets, double edges[BINS + 1], double shares[BINS])
-{
-	double low = INFINITY, high = 1, sum = 0;
-	size_t i;
-	json_t *bucket;
-
-	json_array_foreach(buckets, i, bucket)
-	{
-		double at = fmax(1, json_number_value(json_array_get(bucket, 0)));
-
-		low = fmin(low, at);
-		high = fmax(high, at);
-		sum += json_number_value(json_array_get(bucket, 1));
-	}
-	if (sum <= 0)
-		return 0;
-	high = fmax(high, low * 2) * 1.05;
-	bins_divide(edges, BINS, AXIS_LOG10, low, high);
-	memset(shares, 0, BINS * sizeof(shares[0]));
-	json_array_foreach(buckets, i, bucket)
-	{
-		double at = fmax(1, json_number_value(json_array_get(bucket, 0)));
-		size_t bin = (size_t)(log(at / low) / log(high / low) * BINS);
-
-		shares[bin < BINS ? bin : BINS - 1] +=
-		        json_number_value(json_array_get(bucket, 1)) / sum;
-	}
-	return sum;
-}
-
-static void draw_histogram(struct page *page, const json_t *row)
-{
-	double edges[BINS + 1], shares[BINS];
-	double packets = rebin(json_object_get(row, "lateness_histogram"), edges, shares);
-	const struct series series = {.kind = SERIES_HISTOGRAM, .x = edges, .y = shares, .n = BINS};
-	const struct chart chart = {
-	        .x = {.label = "Late by", .unit = CHART_NS, .scale = AXIS_LOG10},
-	        .y = {.label = "Share of packets", .unit = CHART_PERCENT},
-	        .series = &series,
-	        .n_series = 1,
-	        .height_px = 240,
-	};
-	char caption[200];
-
-	snprintf(caption, sizeof(caption), "%s: how late packets leave, %.0f packets.",
-	         bench_text(row, "load"), packets);
-	if (packets > 0)
-		page_figure(page, &chart, caption);
-}
-
-static void draw_precision(struct page *page, const json_t *rows)
-{
-	size_t i;
-	json_t *row;
-
-	json_array_foreach(rows, i, row)
-	{
-		if (!bench_is(row, "precision"))
-			continue;
-		draw_histogram(page, row);
-		draw_lateness(page, row);
-	}
 }
 
 /* ---- depth and clouds ---- */
@@ -400,7 +262,7 @@ static void write_page(struct page *page, FILE *out, const json_t *document)
 	draw_stages(page, rows);
 	draw_frames(page, rows);
 	begin_part(page, rows, "precision", "Precision");
-	draw_precision(page, rows);
+	bench_report_precision(page, rows);
 	begin_part(page, rows, "depth", "Packets in flight");
 	draw_depth(page, rows);
 	begin_part(page, rows, "clouds", "Clouds");

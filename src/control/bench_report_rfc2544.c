@@ -87,13 +87,9 @@ static void draw_loss(struct page *page, const struct results *results)
 
 static void write_table(struct page *page, const struct results *results)
 {
-	static const char *const head[COLUMNS] = {"frame (B)",
-	                                          "rate of the latency trials (Mpps)",
-	                                          "latency mean (us)",
-	                                          "median",
-	                                          "p99",
-	                                          "max",
-	                                          "back-to-back frames"};
+	static const char *const head[COLUMNS] = {
+	        "frame (B)", "rate (Mpps)", "mean (us)",          "median",
+	        "p99",       "max",         "back-to-back frames"};
 	static char text[FRAMES_MAX * COLUMNS][CELL_BYTES];
 	const char *cells[FRAMES_MAX * COLUMNS];
 	struct page_rows table = {

@@ -47,6 +47,8 @@ static void put_spread(json_t *row, const char *key, const struct bench_spread *
 
 static void put_cost(json_t *row, const struct bench_cost *cost)
 {
+	double arrivals = cost->mpps.median + cost->dropped_mpps;
+
 	put_spread(row, "mpps", &cost->mpps);
 	put(row, "ns_per_packet", cost->ns_per_packet);
 	put(row, "cycles_per_packet", cost->cycles_per_packet);
@@ -54,6 +56,8 @@ static void put_cost(json_t *row, const struct bench_cost *cost)
 	put_spread(row, "ratio", &cost->ratio);
 	put(row, "ns_above_ceiling", cost->above_ns.median);
 	put(row, "gbps", cost->gbps);
+	put(row, "dropped_mpps", cost->dropped_mpps);
+	put(row, "ns_per_arrival", arrivals > 0 ? 1e3 / arrivals : 0);
 	put_whole(row, "runs", cost->mpps.n);
 	put(row, "taken", cost->taken.median);
 	put_whole(row, "disturbed_runs", cost->disturbed);

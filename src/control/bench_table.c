@@ -7,6 +7,8 @@
 #include "bench_rows.h"
 #include "table.h"
 
+#define DROPPED_MUCH 0.05 /* share from which a figure is more about drops than about forwarding */
+
 static struct table *begin(const char *columns, const char *const *headings)
 {
 	struct table *table = table_make(columns);
@@ -62,6 +64,8 @@ static void cost_cells(struct table *table, const json_t *row)
 static void remark_cell(struct table *table, const json_t *row)
 {
 	double disturbed = bench_number(row, "disturbed_runs");
+	double drops = bench_number(row, "dropped_mpps");
+	double dropped = drops > 0 ? drops / (drops + bench_number(row, "mpps")) : 0;
 	char text[160] = "";
 
 	if (json_is_true(json_object_get(row, "mbufs_short")))
@@ -69,6 +73,10 @@ static void remark_cell(struct table *table, const json_t *row)
 	else if (bench_number(row, "lost_packets") > 0)
 		snprintf(text, sizeof(text), "limited by memory: %.0f lost",
 		         bench_number(row, "lost_packets"));
+	else if (dropped > DROPPED_MUCH)
+		snprintf(text, sizeof(text),
+		         "the scenario drops %.1f %%: %.1f ns a packet that comes", dropped * 100,
+		         bench_number(row, "ns_per_arrival"));
 	else if (disturbed > 0)
 		snprintf(text, sizeof(text), "%.0f of %.0f runs disturbed, %.1f %% taken away",
 		         disturbed, bench_number(row, "runs"), bench_number(row, "taken") * 100);

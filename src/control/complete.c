@@ -149,6 +149,10 @@ static void offer_fields(struct search *search, const struct statement *statemen
 		}
 		if (field->type != FIELD_FLAG && offer_rest_of_list(search, field, &at))
 			return;
+		/* A value that is the name of a field as well is read as that too. */
+		if (field->type == FIELD_WORD &&
+		    statement_keyword(statement->fields, &search->words->word[at]) != NULL)
+			at--;
 	}
 	if (positional->name != NULL && given == 0) {
 		if (positional->flags & FIELD_REST)

@@ -226,6 +226,10 @@ static int parse_keywords(struct parser *p)
 			return -EINVAL;
 		}
 		give(p, field, word->column);
+		/* A word that is the name of a field as well is that too: `distribution table
+		 * FILE`. */
+		if (field->type == FIELD_WORD && statement_keyword(p->fields, word) != NULL)
+			p->at--;
 	}
 	for (const struct field *field = p->fields; field->name; field++) {
 		if (field->flags & FIELD_REQUIRED && !is_given(p, field))

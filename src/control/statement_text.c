@@ -70,9 +70,18 @@ static void print_positional(FILE *out, const struct field *field, const struct 
 		value_print(out, field, conf);
 }
 
+/* The value of a field that is a word; it may be the name of the next field as well. */
+static const char *word_of(const struct field *field, const struct conf *conf)
+{
+	if (field->type != FIELD_WORD)
+		return NULL;
+	return field->words[*(const uint32_t *)(const void *)((const char *)conf + field->offset)];
+}
+
 void statement_print(FILE *out, const struct conf *conf)
 {
 	const struct field *fields = conf->statement->fields;
+	const char *said = NULL;
 
 	print_name(out, conf->statement);
 	if (conf->number != 0)
@@ -86,8 +95,11 @@ void statement_print(FILE *out, const struct conf *conf)
 	for (const struct field *field = fields; field->name; field++) {
 		if (!is_keyword(field) || !(conf->given >> (field - fields) & 1))
 			continue;
-		fprintf(out, " %s%s", field->name, field->type == FIELD_FLAG ? "" : " ");
+		if (said == NULL || strcmp(said, field->name) != 0)
+			fprintf(out, " %s", field->name);
+		fputs(field->type == FIELD_FLAG ? "" : " ", out);
 		value_print(out, field, conf);
+		said = word_of(field, conf);
 	}
 }
 

@@ -120,6 +120,8 @@ void view_achieved(const struct view *view, const struct conf *conf, char *text,
 		achieved_share(text, size, c->duplicated, c->rx_packets, "duplicated");
 	else if (strcmp(name, "corrupt") == 0)
 		achieved_share(text, size, c->corrupted, c->rx_packets, "corrupted");
+	else if (strcmp(name, "police") == 0)
+		achieved_share(text, size, c->drops[REASON_POLICE], c->rx_packets, "dropped");
 	else if (strcmp(name, "rewrite") == 0)
 		achieved_share(text, size, c->rewritten, c->rx_packets, "rewritten");
 	else if (strcmp(name, "reorder") == 0)

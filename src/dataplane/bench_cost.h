@@ -32,6 +32,7 @@ struct bench_cost {
 	struct bench_spread above_ns;            /* the ceiling's cost, a packet */
 	double ns_per_packet, cycles_per_packet; /* cycles of the TSC */
 	double gbps;                             /* frames, without preamble and FCS */
+	double dropped_mpps;                     /* by the scenario: its losses, its full queues */
 	uint32_t disturbed;                      /* of the runs that count */
 	double held_packets, memory_bytes;       /* medians */
 	uint64_t lost;    /* packets that weir lost for want of memory or room */

@@ -46,7 +46,8 @@ struct rfc2544_outcome {
 };
 
 struct rfc2544_tester {
-	/* Sends, waits for what is on the way, counts. 0, or -errno: the trial could not be made.
+	/* Sends, waits for what is on the way, counts. 0, or -errno: the trial could not be made;
+	 * -ENOBUFS: the sending device takes nothing.
 	 */
 	int (*trial)(struct rfc2544_tester *tester, const struct rfc2544_trial *trial,
 	             struct rfc2544_outcome *outcome);

@@ -20,6 +20,7 @@
 #define MAGIC      UINT16_C(0x7e19)
 #define ECHO_PORT  7
 #define TTL        64
+#define STUCK_NS   2e9
 #define PAYLOAD_AT 42 /* behind Ethernet, IPv4 and UDP */
 
 struct mark {
@@ -129,10 +130,12 @@ static uint64_t read_time(struct round *round)
 	return now;
 }
 
-static void send_all(struct round *round, double pps)
+/* 0, or -ENOBUFS: the device has taken nothing for STUCK_NS. */
+static int send_all(struct round *round, double pps)
 {
 	double frames_a_tick = pps * round->tester->tick_ns / 1e9;
-	uint64_t sent = 0, now = round->start;
+	uint64_t stuck = (uint64_t)(STUCK_NS / round->tester->tick_ns);
+	uint64_t sent = 0, now = round->start, moved = now;
 
 	while (sent < round->frames && !bench_stopped()) {
 		uint64_t due;
@@ -140,9 +143,17 @@ static void send_all(struct round *round, double pps)
 		now = read_time(round);
 		due = (uint64_t)((double)(now - round->start) * frames_a_tick) + 1;
 		due = RTE_MIN(due, round->frames);
-		if (due > sent)
-			sent += send_burst(round, (uint16_t)RTE_MIN(due - sent, (uint64_t)BURST),
-			                   now);
+		if (due > sent) {
+			uint16_t n = send_burst(
+			        round, (uint16_t)RTE_MIN(due - sent, (uint64_t)BURST), now);
+
+			sent += n;
+			moved = n ? now : moved;
+			if (unlikely(now - moved > stuck))
+				return -ENOBUFS;
+		} else {
+			moved = now;
+		}
 		receive_burst(round);
 	}
 	round->outcome->sent = sent;
@@ -150,6 +161,7 @@ static void send_all(struct round *round, double pps)
 	        now > round->start ? (double)sent * 1e9 /
 	                                     ((double)(now - round->start) * round->tester->tick_ns)
 	                           : pps;
+	return 0;
 }
 
 static void wait_for_rest(struct round *round)
@@ -187,11 +199,15 @@ static int make_trial(struct rfc2544_tester *base, const struct rfc2544_trial *t
 	        .gap = (uint64_t)((double)BENCH_TESTER_GAP_NS / tester->tick_ns),
 	};
 
+	int rc;
+
 	tester->trial++;
 	write_frame(tester, round.bytes);
 	watch_begin(tester->worker);
 	round.start = round.last = rte_rdtsc();
-	send_all(&round, trial->pps);
+	rc = send_all(&round, trial->pps);
+	if (rc < 0)
+		return rc;
 	wait_for_rest(&round);
 	outcome->disturbed |= watch_end(tester->worker);
 	return bench_stopped() ? -EINTR : 0;

@@ -25,7 +25,7 @@ int eal_start_offline(unsigned memory_mib, struct problem *problem);
  * 0, and then `problem` holds a remark for the operator (running without hugepages) or ""; or -errno
  * with problem. */
 int eal_start_live(const char *cores, int n_arguments, char **arguments, bool need_pci,
-		   unsigned memory_mib, struct problem *problem);
+                   unsigned memory_mib, struct problem *problem);
 void eal_stop(void);
 /* Instead of eal_stop after eal_start_live: removes what the EAL leaves in the file system, too. */
 void eal_stop_live(void);

@@ -247,11 +247,23 @@ int port_start(struct port *port, simtime now, struct problem *problem)
 	return 0;
 }
 
+/* net_ring leaves what lies in its ring. */
+static void empty_ring(struct port *port)
+{
+	struct rte_mbuf *mbufs[32];
+	uint16_t n;
+
+	while ((n = rte_eth_rx_burst(port->id, 0, mbufs, RTE_DIM(mbufs))) > 0)
+		rte_pktmbuf_free_bulk(mbufs, n);
+}
+
 static void close_ethdev(struct port *port)
 {
 	struct rte_eth_dev_info info;
 
 	if (port->started) {
+		if (strcmp(port->driver, "net_ring") == 0)
+			empty_ring(port);
 		if (port->interface.index == 0)
 			rte_eth_promiscuous_disable(port->id);
 		rte_eth_dev_stop(port->id);
