@@ -2,7 +2,8 @@
 # To be sourced: one way to configure and build, for ./quickstart and ./test.
 
 # build_in DIR LOG MESON-OPTION...: configures DIR, anew if its options differ, and builds. What
-# meson and ninja say goes into LOG, and is shown when it went wrong.
+# meson and ninja say goes into LOG, and is shown when it went wrong. With build_keep_going=yes an
+# error does not stop what does not depend on it.
 build_in() {
 	local dir=$1 log=$2 options reconfigure=""
 	shift 2
@@ -17,7 +18,7 @@ build_in() {
 		return 1
 	fi
 	echo "$options" > "$dir/weir-options"
-	if ! ninja -C "$dir" > "$log" 2>&1; then
+	if ! ninja -C "$dir" ${build_keep_going:+-k 0} > "$log" 2>&1; then
 		grep -E -A 12 'FAILED:|error:|ERROR' "$log" | head -n 60 >&2
 		echo "The build failed; all of it: $log" >&2
 		return 1

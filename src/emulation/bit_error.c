@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bit_error.h"
 
+#include <string.h>
+
 /* a b, rounded down; a, b <= 1. */
 static probability_q127 product(probability_q127 a, probability_q127 b)
 {
@@ -39,6 +41,7 @@ static probability_q127 from_ratio(const struct ratio *ratio)
 
 void bit_error_prepare(struct bit_error *error, const struct ratio *ber)
 {
+	memset(error, 0, sizeof(*error));
 	error->within[0] = from_ratio(ber);
 	for (int i = 1; i < BIT_ERROR_POWERS; i++)
 		error->within[i] = either(error->within[i - 1], error->within[i - 1]);

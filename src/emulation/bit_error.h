@@ -7,7 +7,7 @@
  * throughout: at 1e-18, which multiples of 2^-63 would miss by 2.4 %, F is within 1e-15 of its
  * value. A draw decides exactly, to the last of the 127 bits. Where the first error of a packet is
  * follows from the same draw: behind g good bits, when F(g) <= draw < F(g + 1).
- * Ranges: ber 0 to 1, n to 2^35. Thread: pure functions, any.
+ * Ranges: ber 0 to 1, n to 2^35. Thread: pure functions, any, where nothing else is said.
  */
 #ifndef WEIR_BIT_ERROR_H
 #define WEIR_BIT_ERROR_H
@@ -24,14 +24,33 @@ typedef unsigned __int128 probability_q127;
 
 #define BIT_ERROR_POWERS 36
 
+/* F of the last packet with these low bits of its length: traffic has few lengths. */
+#define BIT_ERROR_KNOWN 8
+
 struct bit_error {
 	probability_q127 within[BIT_ERROR_POWERS]; /* F(2^i) */
+	struct {
+		probability_q127 within;
+		uint32_t bytes; /* 0 bytes have no error, as the cleared table says */
+	} known[BIT_ERROR_KNOWN];
 };
 
 void bit_error_prepare(struct bit_error *error, const struct ratio *ber);
 
 /* F(bits); bits < 2^36. */
 probability_q127 bit_error_within(const struct bit_error *error, uint64_t bits);
+
+/* F of a packet's bits. Thread: the owner's. */
+static inline probability_q127 bit_error_in_packet(struct bit_error *error, uint32_t bytes)
+{
+	uint32_t i = bytes % BIT_ERROR_KNOWN;
+
+	if (__builtin_expect(error->known[i].bytes != bytes, 0)) {
+		error->known[i].bytes = bytes;
+		error->known[i].within = bit_error_within(error, (uint64_t)bytes * 8);
+	}
+	return error->known[i].within;
+}
 
 /* Whether draw number `index` of the key, on `lane` and, very rarely, on lane + 1, is below F. */
 static inline bool bit_error_strikes(struct draw_key key, uint64_t index, uint32_t lane,

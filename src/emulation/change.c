@@ -451,6 +451,9 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 
 	cloud->origin_ns = engine->origin_ns;
 	cloud->closing |= item->closing;
+	/* What is due by now takes the way that was there until now. */
+	if (item->fork && !cloud->line.shared && !item->added)
+		engine_advance_direct(engine, cloud, now);
 	cloud->exit.fork = item->fork;
 	if (item->shared && !cloud->line.shared) {
 		/* What has left the link by now is on its own line, whoever was asked when. */
@@ -464,11 +467,11 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 /* After its settings have come into force. */
 static void cloud_settle(struct engine *engine, struct cloud *cloud)
 {
-	if (cloud->line.shared && cloud->link.departure != SIMTIME_NEVER)
+	if (cloud->line.shared && cloud_next(cloud) != SIMTIME_NEVER)
 		engine_starve(engine, cloud); /* asks for a timer */
 	cloud->plain = cloud->n_stages == 0 && !link_in_use(&cloud->link) &&
-	               !cloud->line.conf.jitter && !cloud->line.conf.allow_overtaking &&
-	               !cloud->line.shared && line_is_simple(&cloud->line) && !cloud->witness;
+	               line_is_constant(&cloud->line) && !cloud->line.shared &&
+	               line_is_simple(&cloud->line) && !cloud->witness;
 }
 
 /* Nobody looks at it any more. Its chunks go back here: the arena is the worker's. */
@@ -495,6 +498,9 @@ void engine_apply(struct engine *engine, struct change *change, simtime now)
 		engine->begun = true;
 		engine->origin_ns = now;
 	}
+	/* What happens up to now, happens in the scenario of now. */
+	if (engine->wheel)
+		engine_advance_shared(engine, now);
 	if (change->wheel) {
 		engine->wheel = change->wheel;
 		change->wheel = NULL;

@@ -14,35 +14,38 @@
 
 #include <stdint.h>
 
-/* The sum of up to 8 bytes, read as one number in network order, of which the last is the second
- * byte of a word. */
-static inline uint32_t checksum_sum(uint64_t bytes)
+/* A sum of sums, with its carries added again, in 16 bits. */
+static inline uint32_t checksum_fold(uint64_t sum)
 {
-	uint64_t sum = (bytes >> 32) + (bytes & 0xffffffff);
-
+	sum = (sum >> 32) + (sum & 0xffffffff);
 	sum = (sum >> 16) + (sum & 0xffff);
 	sum = (sum >> 16) + (sum & 0xffff);
 	return (uint32_t)((sum >> 16) + (sum & 0xffff));
 }
 
-/* The same where the last is the first byte of a word: one's complement sums turn with their bytes.
- */
-static inline uint32_t checksum_sum_odd(uint64_t bytes)
+/* What the sum grows by when up to 8 bytes, read as a number in network order of which the last is
+ * the second byte of a word, become others. Modulo 2^64 - 1, of which 2^16 - 1 is a divisor. */
+static inline uint32_t checksum_growth(uint64_t before, uint64_t after)
 {
-	uint32_t sum = checksum_sum(bytes);
+	uint64_t growth = after + ~before;
 
-	return (sum << 8 | sum >> 8) & 0xffff;
+	return checksum_fold(growth + (growth < after));
 }
 
-/* The checksum when words with the sum `before` have become words with the sum `after`; both may be
- * sums of several sums that were not folded. */
-static inline uint16_t checksum_changed(uint16_t checksum, uint32_t before, uint32_t after)
+/* The same where the last is the first byte of a word: one's complement sums turn with their bytes.
+ */
+static inline uint32_t checksum_growth_odd(uint64_t before, uint64_t after)
 {
-	uint32_t old = (before >> 16) + (before & 0xffff);
-	uint32_t sum = ((uint32_t)~checksum & 0xffff) + after;
+	uint32_t growth = checksum_growth(before, after);
 
-	old = (old >> 16) + (old & 0xffff);
-	sum += ~old & 0xffff;
+	return (growth << 8 | growth >> 8) & 0xffff;
+}
+
+/* The checksum when the sum has grown; by several growths, each of 16 bits, or by their sum. */
+static inline uint16_t checksum_grown(uint16_t checksum, uint32_t growth)
+{
+	uint32_t sum = ((uint32_t)~checksum & 0xffff) + growth;
+
 	sum = (sum >> 16) + (sum & 0xffff);
 	return (uint16_t) ~((sum >> 16) + (sum & 0xffff));
 }

@@ -18,6 +18,7 @@ struct cloud *cloud_make(const char *name, uint32_t index, struct holder *holder
 	cloud->witness = witness;
 	cloud->wake = SIMTIME_NEVER;
 	cloud->link.departure = SIMTIME_NEVER;
+	cloud->line.back.deadline = SIMTIME_NEVER;
 	return cloud;
 }
 
@@ -50,14 +51,14 @@ void cloud_free(struct cloud *cloud)
 		return;
 	cloud_clear(cloud);
 	wheel_free(cloud->line.wheel);
-	free((void *)(uintptr_t)cloud->line.conf.jitter);
+	jitter_release(cloud->line.conf.jitter);
 	for (uint16_t i = 0; i < cloud->n_stages; i++)
 		cloud->stages[i]->statement->free(cloud->stages[i]);
 	free(cloud);
 }
 
-static void tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
-                      simtime t_in, enum reason reason)
+void cloud_tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
+                     simtime t_in, enum reason reason)
 {
 	const struct fate fate = {
 	        .packet = number,
@@ -79,7 +80,7 @@ void cloud_drop(struct cloud *cloud, struct rte_mbuf *mbuf, enum reason reason)
 	if (unlikely(cloud->witness != NULL)) {
 		const struct packet *packet = packet_of(mbuf);
 
-		tell_drop(cloud, packet->number, packet->port, packet->flags, packet->t_ns, reason);
+		cloud_tell_drop(cloud, packet->number, packet->port, packet->flags, packet->t_ns, reason);
 	}
 	rte_pktmbuf_free(mbuf);
 }
@@ -91,12 +92,12 @@ void cloud_drop_copy(struct cloud *cloud, struct rte_mbuf *original)
 	cloud->counters.duplicated++;
 	cloud->counters.drops[REASON_NO_BUFFER]++;
 	if (unlikely(cloud->witness != NULL))
-		tell_drop(cloud, packet->number, packet->port,
+		cloud_tell_drop(cloud, packet->number, packet->port,
 		          (uint8_t)(packet->flags | PACKET_COPY), packet->t_ns, REASON_NO_BUFFER);
 }
 
-static void tell_delivery(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
-                          simtime t_in, simtime due)
+void cloud_tell_delivery(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
+                         simtime t_in, simtime due)
 {
 	const struct fate fate = {
 	        .packet = number,
@@ -133,6 +134,10 @@ static void enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 	struct packet packet[BURST_ROOM];
 	uint16_t held;
 
+	if (unlikely(cloud->line.conf.reorder.kind != REORDER_NONE)) {
+		reorder_enter(cloud, mbufs, n);
+		return;
+	}
 	for (uint16_t i = 0; i < n; i++)
 		t_ns[i] = packet_of(mbufs[i])->t_ns;
 	/* What is pushed is not the cloud's any more, and the witness is told afterwards. */
@@ -142,7 +147,7 @@ static void enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 	held = line_push(&cloud->line, cloud->holder, mbufs, n, due_ns);
 	count_delays(cloud, t_ns, due_ns, held);
 	for (uint16_t i = 0; unlikely(cloud->witness != NULL) && i < held; i++)
-		tell_delivery(cloud, packet[i].number, packet[i].port, packet[i].flags, t_ns[i],
+		cloud_tell_delivery(cloud, packet[i].number, packet[i].port, packet[i].flags, t_ns[i],
 		              due_ns[i]);
 	for (uint16_t i = held; i < n; i++)
 		cloud_drop(cloud, mbufs[i], REASON_NO_BUFFER);
@@ -156,6 +161,11 @@ static void head_departs(struct cloud *cloud)
 	simtime due;
 	bool pushed;
 
+	if (unlikely(cloud->line.conf.reorder.kind != REORDER_NONE)) {
+		reorder_enter_held(cloud, held, link->departure);
+		link_depart(link, &cloud->holder->arena);
+		return;
+	}
 	cloud->counters.reordered += line_due(&cloud->line, &link->departure, 1, &due);
 	pushed = line_push_held(&cloud->line, cloud->holder, held, due);
 	if (unlikely(cloud->witness != NULL)) {
@@ -163,9 +173,9 @@ static void head_departs(struct cloud *cloud)
 		uint8_t flags = (uint8_t)held->flags;
 
 		if (pushed)
-			tell_delivery(cloud, number, cloud->from_port, flags, t_in, due);
+			cloud_tell_delivery(cloud, number, cloud->from_port, flags, t_in, due);
 		else
-			tell_drop(cloud, number, cloud->from_port, flags, t_in, REASON_NO_BUFFER);
+			cloud_tell_drop(cloud, number, cloud->from_port, flags, t_in, REASON_NO_BUFFER);
 	}
 	if (likely(pushed)) {
 		histogram_add(&cloud->delay_ns, due - t_in, 1);
@@ -179,8 +189,12 @@ static void head_departs(struct cloud *cloud)
 
 void cloud_advance_link(struct cloud *cloud, simtime now)
 {
-	while (cloud->link.departure <= now)
-		head_departs(cloud);
+	while (unlikely(cloud_next(cloud) <= now)) {
+		if (cloud->line.back.deadline <= cloud->link.departure)
+			reorder_expire(cloud);
+		else
+			head_departs(cloud);
+	}
 }
 
 static void enter_link(struct cloud *cloud, struct rte_mbuf *mbuf)

@@ -67,7 +67,8 @@ void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n);
  * of the first. */
 void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now,
                         uint64_t number);
-/* What leaves the link up to and at `now` enters the line. */
+/* What leaves the link up to and at `now` enters the line; what reordering holds back longest goes
+ * when its time is up. */
 void cloud_advance_link(struct cloud *cloud, simtime now);
 
 /* Frees the packet and counts it. For stages, and for whatever cannot hold it. */
@@ -83,6 +84,18 @@ static inline uint64_t cloud_number(const struct cloud *cloud, uint32_t low)
 {
 	return cloud->latest_number +
 	       (uint64_t)(int64_t)(int32_t)(low - (uint32_t)cloud->latest_number);
+}
+
+/* Tells the witness, which is there. t_in: when it came to the cloud. */
+void cloud_tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
+                     simtime t_in, enum reason reason);
+void cloud_tell_delivery(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
+                         simtime t_in, simtime due);
+
+/* When cloud_advance_link has something to do. */
+static inline simtime cloud_next(const struct cloud *cloud)
+{
+	return simtime_min(cloud->link.departure, cloud->line.back.deadline);
 }
 
 static inline uint64_t cloud_held(const struct cloud *cloud)

@@ -15,16 +15,18 @@ struct corrupt_bit_error {
 };
 
 /* Error number i of a packet is drawn on lanes 2i and 2i + 1. The packet, or NULL if it is gone. */
-static struct rte_mbuf *corrupt(const struct corrupt_bit_error *stage, struct rte_mbuf *mbuf,
+static struct rte_mbuf *corrupt(struct corrupt_bit_error *stage, struct rte_mbuf *mbuf,
                                 uint64_t index)
 {
 	uint64_t bits = (uint64_t)packet_of(mbuf)->wire_bytes * 8;
 	struct draw_key key = stage->stage.key;
-	uint64_t at = bit_error_gap(&stage->error, key, index, 0);
+	uint64_t at;
 	uint32_t lane = 0;
 
-	if (at >= bits)
+	if (!bit_error_strikes(key, index, 0,
+	                       bit_error_in_packet(&stage->error, packet_of(mbuf)->wire_bytes)))
 		return mbuf;
+	at = bit_error_gap(&stage->error, key, index, 0);
 	mbuf = copy_writable(stage->stage.cloud, mbuf);
 	if (!mbuf)
 		return NULL;

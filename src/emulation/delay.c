@@ -2,11 +2,36 @@
 #include "delay.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 
-static const char *const distributions[] = {"uniform", "normal", NULL};
+#include "delay_table.h"
+#include "distribution.h"
+
+static const char *const distributions[] = {
+        [DELAY_UNIFORM] = "uniform",
+        [DELAY_NORMAL] = "normal",
+        [DELAY_PARETO] = "pareto",
+        [DELAY_PARETONORMAL] = "paretonormal",
+        [DELAY_EXPONENTIAL] = "exponential",
+        [DELAY_GAMMA] = "gamma",
+        [DELAY_LOGNORMAL] = "lognormal",
+        [DELAY_BIMODAL] = "bimodal",
+        [DELAY_TABLE] = "table",
+        NULL,
+};
 static const char *const orders[] = {"keep", "allow", NULL};
 
-enum { DELAY_FIELD_DELAY, DELAY_FIELD_JITTER, DELAY_FIELD_DISTRIBUTION, DELAY_FIELD_ORDER };
+enum {
+	DELAY_FIELD_DELAY,
+	DELAY_FIELD_JITTER,
+	DELAY_FIELD_DISTRIBUTION,
+	DELAY_FIELD_TABLE,
+	DELAY_FIELD_WEIGHT,
+	DELAY_FIELD_CORRELATION,
+	DELAY_FIELD_HALF_LIFE,
+	DELAY_FIELD_ORDER,
+};
 
 static const struct field delay_fields[] = {
         {.name = "delay",
@@ -14,17 +39,36 @@ static const struct field delay_fields[] = {
          .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
          .offset = offsetof(struct delay_conf, delay_ns),
          .max = DELAY_MAX_NS,
-         .help = "time that a packet travels"},
+         .help = "time that a packet travels, on average"},
         {.name = "jitter",
          .type = FIELD_TIME,
          .offset = offsetof(struct delay_conf, jitter_ns),
          .max = DELAY_MAX_NS,
-         .help = "uniform: the most that it differs; normal: the standard deviation"},
+         .help = "the standard deviation; uniform, bimodal: the most that it differs"},
         {.name = "distribution",
          .type = FIELD_WORD,
          .offset = offsetof(struct delay_conf, distribution),
          .words = distributions,
          .help = "of the delay around its mean"},
+        {.name = "table",
+         .type = FIELD_FILE,
+         .offset = offsetof(struct delay_conf, table),
+         .help = "after `distribution`: a .dist file of netem, or measured delays, one a line"},
+        {.name = "weight",
+         .type = FIELD_PROBABILITY,
+         .offset = offsetof(struct delay_conf, weight),
+         .initial = PROBABILITY_ONE / 2,
+         .help = "bimodal: the share of packets that take delay + jitter"},
+        {.name = "correlation",
+         .type = FIELD_PROBABILITY,
+         .offset = offsetof(struct delay_conf, correlation),
+         .help = "of the delay with that of the packet before"},
+        {.name = "half-life",
+         .type = FIELD_TIME,
+         .offset = offsetof(struct delay_conf, half_life_ns),
+         .min = 1,
+         .max = DELAY_MAX_NS,
+         .help = "the time after which half of the correlation is left"},
         {.name = "order",
          .type = FIELD_WORD,
          .offset = offsetof(struct delay_conf, order),
@@ -33,17 +77,263 @@ static const struct field delay_fields[] = {
         FIELD_END,
 };
 
+bool delay_has_jitter(const struct delay_conf *delay)
+{
+	return delay->jitter_ns != 0 || delay->distribution == DELAY_TABLE;
+}
+
+static bool given(const struct delay_conf *delay, int field)
+{
+	return delay->conf.given >> field & 1;
+}
+
+static int wrong(struct problem *problem, int field, const char *text)
+{
+	problem_set(problem, field, "%s", text);
+	return -EINVAL;
+}
+
+/* ---- a table in ns ---- */
+
+static void moments(const struct delay_table *table, double *mean, double *deviation)
+{
+	double sum = 0, square = 0;
+
+	for (uint32_t i = 0; i < table->n; i++)
+		sum += (double)table->value[i];
+	*mean = sum / table->n;
+	for (uint32_t i = 0; i < table->n; i++)
+		square += ((double)table->value[i] - *mean) * ((double)table->value[i] - *mean);
+	*deviation = sqrt(square / table->n);
+}
+
+/* From what the file has to deviations from delay_ns; of a netem table the deviations of the mean. */
+static int table_scale(const struct delay_conf *delay, struct delay_table *table,
+                       struct problem *problem)
+{
+	double jitter = (double)delay->jitter_ns, middle = 0, unit = DELAY_TABLE_NETEM_UNIT;
+
+	if (table->netem && delay->jitter_ns == 0)
+		return wrong(problem, DELAY_FIELD_TABLE,
+		             "a netem table says how the delay is spread, not how far: add "
+		             "`jitter` and a time, like 5ms");
+	if (!table->netem && delay->jitter_ns == 0) {
+		for (uint32_t i = 0; i < table->n; i++)
+			table->value[i] -= (int64_t)delay->delay_ns;
+		return 0;
+	}
+	if (!table->netem) {
+		moments(table, &middle, &unit);
+		if (unit == 0)
+			return wrong(problem, DELAY_FIELD_TABLE,
+			             "all delays of the table are the same: they cannot be spread "
+			             "to a jitter; leave it away");
+	}
+	for (uint32_t i = 0; i < table->n; i++)
+		table->value[i] = llround(((double)table->value[i] - middle) / unit * jitter);
+	return 0;
+}
+
+static int table_read(const struct delay_conf *delay, struct delay_table *table,
+                      struct problem *problem)
+{
+	int error = delay_table_read(delay->table, DELAY_FIELD_TABLE, table, problem);
+
+	if (!error) {
+		error = table_scale(delay, table, problem);
+		if (error)
+			free(table->value);
+	}
+	return error;
+}
+
+/* ---- check ---- */
+
+static int check_table(const struct delay_conf *delay, struct problem *problem)
+{
+	struct delay_table table;
+	int error;
+
+	if (delay->distribution != DELAY_TABLE)
+		return wrong(problem, DELAY_FIELD_TABLE,
+		             "a table is a distribution of its own: write `distribution table` "
+		             "before the file's name");
+	if (!delay->table)
+		return wrong(problem, DELAY_FIELD_DISTRIBUTION,
+		             "`distribution table` needs the name of a file behind it");
+	error = table_read(delay, &table, problem);
+	if (!error)
+		free(table.value);
+	return error;
+}
+
+static int check_distribution(const struct delay_conf *delay, struct problem *problem)
+{
+	bool positive =
+	        delay->distribution == DELAY_GAMMA || delay->distribution == DELAY_LOGNORMAL;
+
+	if (delay->table || delay->distribution == DELAY_TABLE)
+		return check_table(delay, problem);
+	if (delay->jitter_ns == 0 && given(delay, DELAY_FIELD_DISTRIBUTION))
+		return wrong(problem, DELAY_FIELD_DISTRIBUTION,
+		             "a distribution needs a spread: add `jitter` and a time, like 5ms");
+	if (positive && delay->delay_ns == 0)
+		return wrong(
+		        problem, DELAY_FIELD_DISTRIBUTION,
+		        "a gamma or lognormal delay is more than 0; give it a mean, like 40ms");
+	if (positive && delay->jitter_ns / DISTRIBUTION_SKEW_MAX > delay->delay_ns)
+		return wrong(problem, DELAY_FIELD_JITTER,
+		             "the jitter of a gamma or lognormal delay is at most 10 times the "
+		             "delay; make it less");
+	return 0;
+}
+
 static int delay_check(const struct conf *conf, const struct cloud_conf *cloud,
                        struct problem *problem)
 {
 	const struct delay_conf *delay = (const struct delay_conf *)conf;
+	int error = check_distribution(delay, problem);
 
 	(void)cloud;
-	if (delay->jitter_ns == 0 && conf->given & 1u << DELAY_FIELD_DISTRIBUTION) {
-		problem_set(problem, DELAY_FIELD_DISTRIBUTION,
-		            "a distribution needs a spread: add `jitter` and a time, like 5ms");
-		return -EINVAL;
+	if (error)
+		return error;
+	if (given(delay, DELAY_FIELD_WEIGHT) && delay->distribution != DELAY_BIMODAL)
+		return wrong(problem, DELAY_FIELD_WEIGHT,
+		             "a weight is for `distribution bimodal` only; leave it away");
+	if (delay->half_life_ns && delay->correlation)
+		return wrong(problem, DELAY_FIELD_HALF_LIFE,
+		             "a correlation from packet to packet and a half-life in time exclude "
+		             "each other; give one of them");
+	if ((delay->half_life_ns || delay->correlation) && !delay_has_jitter(delay))
+		return wrong(problem,
+		             delay->correlation ? DELAY_FIELD_CORRELATION : DELAY_FIELD_HALF_LIFE,
+		             "a delay that is always the same has no correlation: add `jitter` "
+		             "and a time, like 5ms");
+	return 0;
+}
+
+/* ---- the distribution ---- */
+
+static int table_distribution(const struct delay_conf *delay, struct distribution *distribution)
+{
+	struct delay_table table;
+	struct problem problem;
+	int error = table_read(delay, &table, &problem);
+
+	if (error)
+		return error;
+	distribution->form = table.netem ? DISTRIBUTION_GRID : DISTRIBUTION_VALUES;
+	distribution->n = table.n;
+	distribution->value = table.value;
+	return 0;
+}
+
+int delay_distribution_make(const struct delay_conf *delay, struct distribution *distribution)
+{
+	uint64_t jitter_ns = delay->jitter_ns;
+
+	switch ((enum delay_distribution)delay->distribution) {
+	case DELAY_UNIFORM:
+		distribution_uniform(distribution, jitter_ns);
+		break;
+	case DELAY_NORMAL:
+		distribution_normal(distribution, jitter_ns);
+		break;
+	case DELAY_PARETO:
+		distribution_pareto(distribution, jitter_ns);
+		break;
+	case DELAY_PARETONORMAL:
+		distribution_paretonormal(distribution, jitter_ns);
+		break;
+	case DELAY_EXPONENTIAL:
+		distribution_exponential(distribution, jitter_ns);
+		break;
+	case DELAY_GAMMA:
+		distribution_gamma(distribution, delay->delay_ns, jitter_ns);
+		break;
+	case DELAY_LOGNORMAL:
+		distribution_lognormal(distribution, delay->delay_ns, jitter_ns);
+		break;
+	case DELAY_BIMODAL:
+		return distribution_bimodal(distribution, jitter_ns, delay->weight);
+	case DELAY_TABLE:
+		return table_distribution(delay, distribution);
 	}
+	return 0;
+}
+
+/* ---- what was asked for ---- */
+
+/* One packet in a million is further from the mean. */
+#define RARE 1e-6
+
+static int asked_table(const struct delay_conf *delay, struct delay_asked *asked)
+{
+	struct delay_table table;
+	struct problem problem;
+	int error = table_read(delay, &table, &problem);
+	double mean;
+	int64_t longest;
+
+	if (error)
+		return error;
+	moments(&table, &mean, &asked->deviation_ns);
+	asked->mean_ns += mean;
+	longest = (int64_t)delay->delay_ns + table.value[table.n - 1];
+	asked->longest_ns = longest > 0 ? (uint64_t)longest : 0;
+	free(table.value);
+	return 0;
+}
+
+static double lognormal_rare(double ratio)
+{
+	double variance = log1p(ratio * ratio);
+
+	return exp(sqrt(variance) * distribution_normal_quantile(RARE) - variance / 2);
+}
+
+int delay_asked(const struct delay_conf *delay, struct delay_asked *asked)
+{
+	double mean = (double)delay->delay_ns, jitter = (double)delay->jitter_ns;
+	double late = ldexp((double)delay->weight, -63), longest = mean + jitter;
+	double pareto = 4.0 / 3 * (cbrt(1 / RARE) - 1.5);
+
+	*asked = (struct delay_asked){.mean_ns = mean, .deviation_ns = jitter};
+	switch ((enum delay_distribution)delay->distribution) {
+	case DELAY_UNIFORM:
+		asked->deviation_ns = jitter / sqrt(3);
+		break;
+	case DELAY_NORMAL: /* as far as the table goes */
+		longest = mean + jitter * 6.5;
+		break;
+	case DELAY_PARETO:
+		asked->deviation_ns = jitter * 2 / sqrt(3);
+		longest = mean + jitter * pareto;
+		break;
+	case DELAY_PARETONORMAL:
+		asked->deviation_ns = jitter * DISTRIBUTION_PARETONORMAL_DEVIATION;
+		longest = mean + jitter * (pareto * 3 + distribution_normal_quantile(RARE)) / 4;
+		break;
+	case DELAY_EXPONENTIAL:
+		longest = mean + jitter * (-log(RARE) - 1);
+		break;
+	case DELAY_GAMMA:
+		if (jitter > 0)
+			longest = mean * distribution_gamma_quantile(mean / jitter * mean / jitter,
+			                                             RARE, 1);
+		break;
+	case DELAY_LOGNORMAL:
+		if (jitter > 0)
+			longest = mean * lognormal_rare(jitter / mean);
+		break;
+	case DELAY_BIMODAL:
+		asked->mean_ns = mean + jitter * (2 * late - 1);
+		asked->deviation_ns = 2 * jitter * sqrt(late * (1 - late));
+		break;
+	case DELAY_TABLE:
+		return asked_table(delay, asked);
+	}
+	asked->longest_ns = (uint64_t)fmin(longest, (double)DISTRIBUTION_MAX);
 	return 0;
 }
 

@@ -2,21 +2,47 @@
 /*
  * `delay`: the configuration of a cloud's line.
  *
- * Models: propagation. Each packet leaves the line d after it came, d drawn from a distribution
- * with the mean `delay` and the spread `jitter`: uniform on [delay - jitter, delay + jitter], or
- * normal with the standard deviation jitter; never below 0. With `order keep` (the default) a
- * packet does not leave before the one ahead of it; with `order allow` packets overtake as their
- * delays say. A change acts on packets that enter the line after it: what is on the way stays on
- * its way.
+ * Models: propagation. Each packet leaves the line d after it came, d with the mean `delay` and the
+ * spread `jitter`, from a distribution (distribution.h has the families):
  *
- * Units: ns; delay and jitter 0 to a day.
+ *   uniform       from delay - jitter to delay + jitter
+ *   normal, exponential, gamma, lognormal
+ *                 standard deviation jitter; the least of exponential is delay - jitter, of gamma
+ *                 and lognormal 0; those two need a jitter of at most 10 times the delay
+ *   pareto, paretonormal
+ *                 as netem has them: shape 3; the standard deviations are 1.155 and 1.051 jitter
+ *   bimodal       delay - jitter, or with the probability `weight` delay + jitter
+ *   table FILE    a table of netem's: delay + jitter x entry / 8192. Or measured delays: without a
+ *                 jitter they take the place of delay and jitter; with one they are moved and
+ *                 stretched to the mean `delay` and the standard deviation `jitter`
+ *
+ * d is never below 0. With `order keep` (the default) a packet does not leave before the one ahead
+ * of it, and d keeps its distribution nevertheless (jitter_keep.h); with `order allow` packets
+ * overtake as their delays say. `correlation` is that of the delays of successive packets,
+ * `half-life` the time after which half of the correlation is left (jitter_copula.h); one of both.
+ * A change acts on packets that enter the line after it: what is on the way stays on its way.
+ *
+ * Units: ns; delay, jitter and half-life 0 to a day.
  */
 #ifndef WEIR_DELAY_H
 #define WEIR_DELAY_H
 
+#include <stdbool.h>
+
+#include "draw.h"
 #include "stage.h"
 
-enum delay_distribution { DELAY_UNIFORM, DELAY_NORMAL };
+enum delay_distribution {
+	DELAY_UNIFORM,
+	DELAY_NORMAL,
+	DELAY_PARETO,
+	DELAY_PARETONORMAL,
+	DELAY_EXPONENTIAL,
+	DELAY_GAMMA,
+	DELAY_LOGNORMAL,
+	DELAY_BIMODAL,
+	DELAY_TABLE,
+};
 enum delay_order { ORDER_KEEP, ORDER_ALLOW };
 
 struct delay_conf {
@@ -25,8 +51,29 @@ struct delay_conf {
 	uint64_t jitter_ns;
 	uint32_t distribution; /* enum delay_distribution */
 	uint32_t order;        /* enum delay_order */
+	struct file *table;
+	probability_q63 weight;
+	probability_q63 correlation;
+	uint64_t half_life_ns; /* 0: none */
 };
 
 extern const struct statement delay_statement;
+
+struct distribution;
+
+/* ---- control ---- */
+
+bool delay_has_jitter(const struct delay_conf *delay);
+/* The distribution of d - delay_ns, of a delay that has a jitter and passed the check;
+ * distribution_release. 0, -ENOMEM or -EINVAL. */
+int delay_distribution_make(const struct delay_conf *delay, struct distribution *distribution);
+
+/* What d is, as asked for. Standard deviation 0 without a jitter. */
+struct delay_asked {
+	double mean_ns, deviation_ns;
+	uint64_t longest_ns; /* one packet in a million takes longer, at most */
+};
+/* 0, -ENOMEM or -EINVAL. Reads a table; takes up to some ms. */
+int delay_asked(const struct delay_conf *delay, struct delay_asked *asked);
 
 #endif

@@ -38,9 +38,8 @@ static bool word_next(const struct file_line *line, size_t *at, struct word_read
 	       line->text[*at] != '#';
 	     ++*at) {
 		if (n < WORD_BYTES)
-			word->text[n++] = isprint((unsigned char)line->text[*at])
-			                          ? line->text[*at]
-			                          : '?';
+			word->text[n++] =
+			        isprint((unsigned char)line->text[*at]) ? line->text[*at] : '?';
 	}
 	word->text[n] = 0;
 	return true;
@@ -64,7 +63,8 @@ static bool is_netem(const struct file *file)
 
 		if (!word_next(&line, &at, &word))
 			continue;
-		if (word.text[0] == '-' || (word_next(&line, &at, &word) && begins_number(word.text)))
+		if (word.text[0] == '-' ||
+		    (word_next(&line, &at, &word) && begins_number(word.text)))
 			return true;
 	}
 	return false;
@@ -183,8 +183,7 @@ static void thin(struct delay_table *table)
 int delay_table_read(const struct file *file, int field, struct delay_table *table,
                      struct problem *problem)
 {
-	struct reader reader = {
-	        .file = file, .field = field, .table = table, .problem = problem};
+	struct reader reader = {.file = file, .field = field, .table = table, .problem = problem};
 	int error = 0;
 
 	*table = (struct delay_table){.netem = is_netem(file)};

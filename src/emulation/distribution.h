@@ -51,9 +51,9 @@ enum distribution_form {
 };
 
 struct distribution {
-	uint32_t form; /* enum distribution_form */
-	uint32_t n;    /* VALUES, GRID */
-	uint64_t rank; /* TWO: the probability of value[0], in units of 2^-64 */
+	uint32_t form;  /* enum distribution_form */
+	uint32_t n;     /* VALUES, GRID */
+	uint64_t rank;  /* TWO: the probability of value[0], in units of 2^-64 */
 	int64_t *value; /* all but QUANTILES: n of them, or two, not descending; owned */
 	/* QUANTILES: [upper][octave][segment]: the quantile where the tail probability beyond is
 	 * (1 + segment / 64) / 2^(octave + 2). */
@@ -84,9 +84,14 @@ void distribution_release(struct distribution *distribution);
 /* The x of the standard normal distribution beyond which lies the probability `tail`; >= 0. */
 double distribution_normal_quantile(double tail);
 
+/* Of a gamma distribution with mean 1. */
+double distribution_gamma_quantile(double shape, double tail, int upper);
+/* sqrt(a^2 + b^2 + 2 a b c) for a = 1/4, b = 3/4 2/sqrt 3, and c = 0.6783, the correlation of a
+ * normal and a pareto variable of one probability. */
+#define DISTRIBUTION_PARETONORMAL_DEVIATION 1.0518
+
 /* Of what is drawn. Control. */
-void distribution_moments(const struct distribution *distribution, double *mean,
-                          double *deviation);
+void distribution_moments(const struct distribution *distribution, double *mean, double *deviation);
 /* The quantile with so much probability on its one side, 0 < tail <= 0.5. Control. */
 int64_t distribution_quantile(const struct distribution *distribution, double tail, int upper);
 

@@ -147,8 +147,8 @@ static double gamma_cube(double shape, double z)
 /* From this shape on the approximation is better than 1e-5 standard deviations. */
 #define GAMMA_CUBE_FROM 20000
 
-/* The quantile for scale 1: Newton's method for ln X on the logarithm of the tail, kept inside a
- * bracket that shrinks. */
+/* Of scale 1: Newton's method for ln X on the logarithm of the tail, kept inside a bracket that
+ * shrinks. */
 static double gamma_quantile(double shape, double tail, int upper)
 {
 	double wanted = upper ? log_above(tail, upper) : log_below(tail, upper);
@@ -182,11 +182,16 @@ static double gamma_quantile(double shape, double tail, int upper)
 	return exp(y);
 }
 
+double distribution_gamma_quantile(double shape, double tail, int upper)
+{
+	return gamma_quantile(shape, tail, upper) / shape;
+}
+
 static double gamma_value(const void *argument, double tail, int upper)
 {
 	const struct skew *skew = argument;
 
-	return skew->mean * (gamma_quantile(skew->shape, tail, upper) / skew->shape - 1);
+	return skew->mean * (distribution_gamma_quantile(skew->shape, tail, upper) - 1);
 }
 
 void distribution_gamma(struct distribution *distribution, uint64_t mean_ns, uint64_t jitter_ns)

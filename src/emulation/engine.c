@@ -73,11 +73,12 @@ void engine_free(struct engine *engine)
 /* Puts a record on the shared wheel that wakes the link when its head departs. */
 static void link_arm(struct engine *engine, struct cloud *cloud)
 {
-	simtime due = simtime_min(cloud->link.departure, engine->wheel->cursor + WHEEL_AHEAD_MAX);
+	simtime next = cloud_next(cloud);
+	simtime due = simtime_min(next, engine->wheel->cursor + WHEEL_AHEAD_MAX);
 	struct held *timer;
 
 	/* A timer that goes off too early finds nothing to do, and arms the next. */
-	if (cloud->wake <= due || cloud->link.departure == SIMTIME_NEVER)
+	if (cloud->wake <= due || next == SIMTIME_NEVER)
 		return;
 	timer = wheel_append(engine->wheel, due, cloud->index, 0);
 	if (unlikely(!timer)) {
@@ -100,10 +101,10 @@ static void feed_starved(struct engine *engine, simtime now)
 		next = cloud->next_starved;
 		cloud->starved = false;
 		link_arm(engine, cloud);
-		while (cloud->starved && cloud->link.departure <= now) {
+		while (cloud->starved && cloud_next(cloud) <= now) {
 			engine->starved = cloud->next_starved;
 			cloud->starved = false;
-			cloud_advance_link(cloud, cloud->link.departure);
+			cloud_advance_link(cloud, cloud_next(cloud));
 			link_arm(engine, cloud);
 		}
 	}
@@ -129,8 +130,8 @@ static bool exit_full(struct engine *engine, const struct cloud *cloud)
 }
 
 /* A packet has come to the end of its cloud, at its t_ns: into a cloud that comes from there, or
- * out. Returns how many went out. */
-static uint32_t leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
+ * out. */
+static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
 {
 	struct packet *packet = packet_of(mbuf);
 	struct outlet *outlet = &engine->ports[cloud->exit.port].outlet;
@@ -147,16 +148,16 @@ static uint32_t leave(struct engine *engine, struct cloud *cloud, struct rte_mbu
 			cloud->counters.onward++;
 			cloud_arrive(next, &mbuf, 1);
 			link_arm(engine, next);
-			return 0;
+			return;
 		}
 	}
 	outlet->due_ns[outlet->n] = packet->t_ns;
 	outlet->mbufs[outlet->n++] = mbuf;
-	return 1;
+	engine->left++;
 }
 
 /* Executes the first record of the shared wheel. False: it has to wait for room or for an mbuf. */
-static bool shared_execute(struct engine *engine, struct held *held, uint32_t *left)
+static bool shared_execute(struct engine *engine, struct held *held)
 {
 	const struct roster *roster = engine->roster;
 	/* The cloud of a timer may be gone. */
@@ -181,7 +182,7 @@ static bool shared_execute(struct engine *engine, struct held *held, uint32_t *l
 		return false;
 	wheel_pop(engine->wheel);
 	cloud->line.held--;
-	*left += leave(engine, cloud, mbuf);
+	leave(engine, cloud, mbuf);
 	return true;
 }
 
@@ -211,8 +212,7 @@ static struct cloud *leftover_first(struct engine *engine, simtime now, simtime 
 }
 
 /* One packet of a leftover. False: it has to wait. */
-static bool leftover_execute(struct engine *engine, struct cloud *cloud, simtime now,
-                             uint32_t *left)
+static bool leftover_execute(struct engine *engine, struct cloud *cloud, simtime now)
 {
 	struct rte_mbuf *mbuf;
 	uint64_t bytes = 0;
@@ -222,15 +222,13 @@ static bool leftover_execute(struct engine *engine, struct cloud *cloud, simtime
 		return false;
 	if (line_pop(&cloud->line, &engine->holder, now, &mbuf, &due, 1, &bytes) == 0)
 		return false;
-	*left += leave(engine, cloud, mbuf);
+	leave(engine, cloud, mbuf);
 	return true;
 }
 
 /* In the order of time, one event after the other: an event may bring another. */
-static uint32_t shared_advance(struct engine *engine, simtime now)
+void engine_advance_shared(struct engine *engine, simtime now)
 {
-	uint32_t left = 0;
-
 	if (unlikely(engine->starved))
 		feed_starved(engine, now);
 	for (;;) {
@@ -242,10 +240,10 @@ static uint32_t shared_advance(struct engine *engine, simtime now)
 		if (leftover && held && held->t_ns < due)
 			leftover = NULL;
 		if (leftover) {
-			if (!leftover_execute(engine, leftover, due, &left))
-				return left;
-		} else if (!held || !shared_execute(engine, held, &left)) {
-			return left;
+			if (!leftover_execute(engine, leftover, due))
+				return;
+		} else if (!held || !shared_execute(engine, held)) {
+			return;
 		}
 	}
 }
@@ -267,15 +265,25 @@ static uint32_t direct_advance(struct engine *engine, struct cloud *cloud, simti
 	return n;
 }
 
+void engine_advance_direct(struct engine *engine, struct cloud *cloud, simtime now)
+{
+	do
+		engine->left += direct_advance(engine, cloud, now);
+	while (line_first(&cloud->line, now) <= now && !outlet_full(engine, cloud->exit.port) &&
+	       hold_provide(&engine->holder) > 0);
+}
+
 uint32_t engine_advance(struct engine *engine, simtime now)
 {
 	const struct roster *roster = engine->roster;
-	uint32_t left = 0;
+	uint32_t left;
 
 	for (uint32_t i = 0; i < roster->n_direct; i++)
-		left += direct_advance(engine, roster->direct[i], now);
+		engine->left += direct_advance(engine, roster->direct[i], now);
 	if (engine->wheel)
-		left += shared_advance(engine, now);
+		engine_advance_shared(engine, now);
+	left = engine->left;
+	engine->left = 0;
 	return left;
 }
 
@@ -285,7 +293,7 @@ simtime engine_next(const struct engine *engine)
 	simtime next = SIMTIME_NEVER;
 
 	for (uint32_t i = 0; i < roster->n_direct; i++) {
-		next = simtime_min(next, roster->direct[i]->link.departure);
+		next = simtime_min(next, cloud_next(roster->direct[i]));
 		next = simtime_min(next, line_next(&roster->direct[i]->line));
 	}
 	if (engine->wheel)
@@ -295,7 +303,7 @@ simtime engine_next(const struct engine *engine)
 		next = simtime_min(next, line_next(&cloud->line));
 	for (const struct cloud *cloud = engine->starved; unlikely(cloud != NULL);
 	     cloud = cloud->next_starved)
-		next = simtime_min(next, cloud->link.departure);
+		next = simtime_min(next, cloud_next(cloud));
 	return next;
 }
 
@@ -319,7 +327,7 @@ void engine_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbuf
 		/* What happens before each packet comes first: another cloud may have to do with
 		 * it, and a burst must not differ from single packets. */
 		for (uint16_t i = 0; i < n; i++) {
-			shared_advance(engine, packet_of(mbufs[i])->t_ns);
+			engine_advance_shared(engine, packet_of(mbufs[i])->t_ns);
 			cloud_arrive(cloud, &mbufs[i], 1);
 			link_arm(engine, cloud);
 		}
@@ -397,6 +405,8 @@ bool engine_report(const struct engine *engine, const char *name, struct cloud_r
 	report->queue_packets = link_queue_packets(&cloud->link);
 	report->queue_bytes = link_queue_bytes(&cloud->link);
 	report->queue_average_bytes = (double)report->queue_bytes;
+	report->order_waits = cloud->line.waits;
+	report->order_waited_ns = cloud->line.waited_ns;
 	return true;
 }
 
@@ -412,6 +422,8 @@ void engine_clear(struct engine *engine)
 		memset(&cloud->counters, 0, sizeof(cloud->counters));
 		cloud->counters.rx_packets = cloud_held(cloud);
 		histogram_clear(&cloud->delay_ns);
+		cloud->line.waits = 0;
+		cloud->line.waited_ns = 0;
 	}
 	for (uint32_t i = 0; i < SCENARIO_PORTS_MAX; i++)
 		engine->ports[i].no_cloud = 0;

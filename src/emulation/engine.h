@@ -86,7 +86,8 @@ void engine_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbuf
 /* The same for a burst that was received at one instant: struct packet need not be filled in. */
 void engine_ingress_at(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs, uint16_t n,
                        simtime now);
-/* Executes what happens up to and at `now`. Returns how many packets it put into outlets. */
+/* Executes what happens up to and at `now`. Returns how many packets were put into outlets since it
+ * returned last. */
 uint32_t engine_advance(struct engine *engine, simtime now);
 /* The instant of the earliest event that is still to come, SIMTIME_NEVER if there is none. */
 simtime engine_next(const struct engine *engine);
@@ -104,6 +105,9 @@ struct cloud_report {
 	uint64_t held_packets;
 	uint64_t queue_packets, queue_bytes;
 	double queue_average_bytes; /* of an AQM that keeps one; else the present length */
+	/* order keep: packets that the delay asked for would have let overtake, and how much
+	 * longer they took together */
+	uint64_t order_waits, order_waited_ns;
 	struct histogram delay_ns;
 };
 bool engine_report(const struct engine *engine, const char *cloud, struct cloud_report *report);

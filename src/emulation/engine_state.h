@@ -41,12 +41,19 @@ struct engine {
 	struct cloud
 	        *leftovers;    /* shared clouds that still have packets of when they were direct */
 	struct cloud *starved; /* whose link has no timer, for there was no memory */
+	uint32_t left;         /* put into outlets since engine_advance said so last */
 	bool begun;            /* a scenario has come into force, at origin_ns */
 	simtime origin_ns;
 	struct engine_port ports[SCENARIO_PORTS_MAX];
 	struct engine_setup setup;
 	struct scenario *scenario; /* control's: what the roster was made from */
 };
+
+/* Executes the events of shared clouds up to and at `now`, one after the other. */
+void engine_advance_shared(struct engine *engine, simtime now);
+
+/* Lets out what is due at a direct cloud, as far as there is room and there are mbufs. */
+void engine_advance_direct(struct engine *engine, struct cloud *cloud, simtime now);
 
 /* The link of a shared cloud needs a timer and has none. */
 static inline void engine_starve(struct engine *engine, struct cloud *cloud)

@@ -1,24 +1,91 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The clouds that come from one place, a port or the end of a cloud.
+ * The clouds that come from one place, a port or the end of a cloud, and which of them takes a packet.
+ *
+ * Model: each is a branch, with a rank: first those that choose (match, per), by priority and then in
+ * the order of definition, then the one that does not and takes the rest. A packet goes to the first
+ * whose condition it fits. Exact conditions (match.h) are found by tuple space search (Srinivasan,
+ * Suri, Varghese, SIGCOMM 1999): one hash table for each mask that occurs, so that a look-up costs as
+ * much as there are different masks, not as there are clouds. Filters are asked one after the other,
+ * and only where they come before what was found.
  *
  * Ownership: made by control, owned by the roster, constant while it is in force.
+ * Thread: fork_find the worker's, the rest control's.
  */
 #ifndef WEIR_FORK_H
 #define WEIR_FORK_H
 
 #include "cloud.h"
+#include "match.h"
+
+/* Filters of libpcap, which the engine does not know: engine_setup brings them. */
+struct fork_filter;
+struct fork_filters {
+	/* Control: 0, -EINVAL with problem, -ENOMEM. */
+	int (*make)(const char *words, struct fork_filter **filter, struct problem *problem);
+	void (*free)(struct fork_filter *filter);
+	/* Worker: bit i, whether packet i fits; n <= BURST_MAX. */
+	uint32_t (*fit)(const struct fork_filter *filter, struct rte_mbuf *const *mbufs, uint32_t n);
+};
+
+#define FORK_NONE UINT32_MAX
+
+struct fork_branch {
+	struct cloud *cloud;
+	struct fork_filter *filter; /* or NULL */
+};
+
+/* Conditions with one mask, in a hash table. */
+struct fork_set {
+	struct packet_key mask;
+	uint32_t n_words;
+	uint8_t words[KEY_WORDS]; /* that the mask has bits in */
+	uint32_t best;            /* the first branch of all in the set */
+	uint32_t room;            /* of the table, a power of two */
+	struct fork_entry *entries;
+};
+
+struct fork_entry {
+	uint32_t hash;
+	uint32_t branch;  /* FORK_NONE: free */
+	uint64_t *values; /* n_words of them */
+};
 
 struct fork {
 	struct fork *next;  /* of the roster's */
-	struct cloud *only; /* takes everything */
+	struct cloud *only; /* takes everything: nothing is looked up; or NULL */
+	const struct fork_filters *filters;
+	uint32_t n_branches;
+	struct fork_branch *branches; /* in the order of their ranks */
+	uint32_t rest;                /* the branch that takes the rest, or FORK_NONE */
+	uint32_t n_sets;
+	struct fork_set *sets; /* the one with the best branch first */
+	uint32_t n_filters;
+	uint32_t *filtered; /* branches with a filter, in order */
+	uint64_t *values;   /* of all entries */
 };
 
-/* The cloud that takes a packet; NULL: none does. */
-static inline struct cloud *fork_find(const struct fork *fork, struct rte_mbuf *mbuf)
+/* What a fork is made of, in any order. */
+struct fork_part {
+	struct cloud *cloud;
+	const char *match;       /* NULL: everything */
+	uint64_t priority;
+	uint32_t order;          /* of definition */
+};
+
+/* 0; -ENOMEM; -EINVAL with problem: a filter that cannot be made. */
+int fork_make(const struct fork_part *parts, uint32_t n, const struct fork_filters *filters,
+              struct fork **fork, struct problem *problem);
+void fork_free(struct fork *fork);
+
+/* For each packet the cloud that takes it, or NULL; n <= BURST_MAX. */
+void fork_find(const struct fork *fork, struct rte_mbuf *const *mbufs, uint16_t n,
+               struct cloud **clouds);
+
+/* Whether every packet finds a cloud. */
+static inline bool fork_takes_all(const struct fork *fork)
 {
-	(void)mbuf;
-	return fork->only;
+	return fork->only || fork->rest != FORK_NONE;
 }
 
 #endif

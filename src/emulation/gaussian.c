@@ -13,10 +13,10 @@ static void fill(void)
 
 	for (int octave = 0; octave < DISTRIBUTION_OCTAVES; octave++) {
 		for (int segment = 0; segment <= DISTRIBUTION_SEGMENTS; segment++) {
-			double tail = ldexp(1.0 + segment / (double)DISTRIBUTION_SEGMENTS,
-			                    -(octave + 2));
-			int64_t z = llround(ldexp(distribution_normal_quantile(tail),
-			                          GAUSSIAN_BITS));
+			double tail =
+			        ldexp(1.0 + segment / (double)DISTRIBUTION_SEGMENTS, -(octave + 2));
+			int64_t z =
+			        llround(ldexp(distribution_normal_quantile(tail), GAUSSIAN_BITS));
 
 			quantile->quantile[0][octave][segment] = -z;
 			quantile->quantile[1][octave][segment] = z;

@@ -20,7 +20,7 @@
 #define GAUSSIAN_POINTS    1665
 
 struct gaussian {
-	struct distribution quantile; /* of z */
+	struct distribution quantile;       /* of z */
 	uint64_t tail[GAUSSIAN_POINTS + 1]; /* the probability beyond i / 256, times 2^64 */
 };
 
@@ -41,10 +41,9 @@ static inline uint64_t gaussian_uniform(const struct gaussian *gaussian, int64_t
 
 	if (i >= GAUSSIAN_POINTS)
 		return (uint64_t)(z > 0) << 63;
-	tail = gaussian->tail[i] - (uint64_t)(((unsigned __int128)(gaussian->tail[i] -
-	                                                           gaussian->tail[i + 1]) *
-	                                       part) >>
-	                                      GAUSSIAN_STEP_BITS);
+	tail = gaussian->tail[i] -
+	       (uint64_t)(((unsigned __int128)(gaussian->tail[i] - gaussian->tail[i + 1]) * part) >>
+	                  GAUSSIAN_STEP_BITS);
 	if (tail > UINT64_MAX >> 1)
 		tail = UINT64_MAX >> 1;
 	return (uint64_t)(z > 0) << 63 | tail;

@@ -104,6 +104,16 @@ static inline void hold_fill(struct holder *holder, struct held *held, bool copi
 	}
 }
 
+/* A packet goes from one record to another of the same size, which has its own cloud and time. */
+static inline void hold_record(struct held *to, const struct held *from)
+{
+	to->wire_bytes = from->wire_bytes;
+	to->stored_bytes = from->stored_bytes;
+	to->flags = from->flags;
+	to->number = from->number;
+	hold_copy(to->data, from->data, from->stored_bytes);
+}
+
 /* The record's packet in an mbuf, a spare one if the frame was copied; NULL: there is none. Of its
  * struct packet the port is not filled in, and of the number only the low half. */
 static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct held *held)

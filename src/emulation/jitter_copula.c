@@ -25,8 +25,7 @@ static void decay_fill(void)
 		for (int i = 0; i <= SEGMENTS; i++) {
 			double x = ldexp(1 + i / (double)SEGMENTS, 63 - octave - X_BITS);
 
-			decay_table.lost_q62[octave][i] =
-			        (uint64_t)ldexp(-expm1(-x * M_LN2), 62);
+			decay_table.lost_q62[octave][i] = (uint64_t)ldexp(-expm1(-x * M_LN2), 62);
 			decay_table.innovation_q62[octave][i] =
 			        (uint64_t)ldexp(sqrt(-expm1(-2 * x * M_LN2)), 62);
 		}
@@ -179,8 +178,8 @@ double jitter_copula_solve(const struct distribution *distribution, double corre
 	return high;
 }
 
-void jitter_copula_correlation(struct jitter_copula *copula, const struct distribution *distribution,
-                               double correlation)
+void jitter_copula_correlation(struct jitter_copula *copula,
+                               const struct distribution *distribution, double correlation)
 {
 	double r = correlation >= 1 ? 1 : jitter_copula_solve(distribution, correlation);
 

@@ -37,8 +37,8 @@ struct jitter_copula {
 };
 
 /* Delays of this distribution with a correlation, 0 to 1, from each packet to the next. */
-void jitter_copula_correlation(struct jitter_copula *copula, const struct distribution *distribution,
-                               double correlation);
+void jitter_copula_correlation(struct jitter_copula *copula,
+                               const struct distribution *distribution, double correlation);
 /* Delays whose correlation is one half when packets are so far apart, > 0. */
 void jitter_copula_half_life(struct jitter_copula *copula, const struct distribution *distribution,
                              uint64_t half_life_ns);

@@ -122,9 +122,8 @@ static int64_t gain_find(const struct jitter_keep *keep, int64_t fall, int64_t w
 		int64_t x = keep->x[middle] - fall;
 
 		if (x < place.b &&
-		    (x <= place.a || place_narrow(&place, x,
-		                                  keep->log[middle] - log_in(keep, segment, x),
-		                                  wanted)))
+		    (x <= place.a ||
+		     place_narrow(&place, x, keep->log[middle] - log_in(keep, segment, x), wanted)))
 			ahead = middle;
 		else
 			end = middle;

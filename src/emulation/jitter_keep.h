@@ -48,11 +48,11 @@
 
 struct jitter_keep {
 	uint32_t n;
-	uint64_t speed_q32; /* v */
-	int64_t fall_most;  /* c_r */
-	int64_t span;       /* from the least delay to the most */
+	uint64_t speed_q32;                     /* v */
+	int64_t fall_most;                      /* c_r */
+	int64_t span;                           /* from the least delay to the most */
 	const struct distribution *exponential; /* E, in units of 2^-KEEP_LOG_BITS */
-	int64_t x[KEEP_NODES]; /* ascending; below the first is nothing */
+	int64_t x[KEEP_NODES];                  /* ascending; below the first is nothing */
 	int64_t log[KEEP_NODES]; /* L there, ascending to 0; linear in between, and concave */
 	uint64_t per_ns_q63[KEEP_NODES]; /* 1 / (x[i + 1] - x[i]) */
 };

@@ -76,8 +76,8 @@ static void curve_read(struct curve *curve, const struct distribution *distribut
 		}
 	}
 	curve_add(curve,
-	          (double)distribution_quantile(
-	                  distribution, ldexp(1, -(DISTRIBUTION_OCTAVES + 1)), 1),
+	          (double)distribution_quantile(distribution, ldexp(1, -(DISTRIBUTION_OCTAVES + 1)),
+	                                        1),
 	          0);
 }
 
@@ -161,7 +161,7 @@ bool jitter_keep_make(struct jitter_keep *keep, const struct distribution *distr
 /* ---- how much is remembered ---- */
 
 /* The curve again, with steps of L that are small enough to sum over. */
-#define GRID_MAX (KEEP_NODES + 1024)
+#define GRID_MAX  (KEEP_NODES + 1024)
 #define GRID_RISE 0.02
 
 struct grid {
@@ -199,8 +199,8 @@ static double grid_value(const struct grid *grid, const double *of, double x, ui
 		return of[grid->n - 1];
 	while (grid->x[*at + 1] <= x)
 		++*at;
-	return of[*at] + (of[*at + 1] - of[*at]) * (x - grid->x[*at]) /
-	                         (grid->x[*at + 1] - grid->x[*at]);
+	return of[*at] +
+	       (of[*at + 1] - of[*at]) * (x - grid->x[*at]) / (grid->x[*at + 1] - grid->x[*at]);
 }
 
 static void grid_beyond(struct grid *grid, double fall)
@@ -209,12 +209,12 @@ static void grid_beyond(struct grid *grid, double fall)
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < grid->n; i++)
-		above[i] = -expm1(grid->log[i] -
-		                  grid_value(grid, grid->log, grid->x[i] + fall, &at));
+		above[i] =
+		        -expm1(grid->log[i] - grid_value(grid, grid->log, grid->x[i] + fall, &at));
 	grid->beyond[grid->n - 1] = 0;
 	for (uint32_t i = grid->n - 1; i > 0; i--)
-		grid->beyond[i - 1] = grid->beyond[i] + (grid->x[i] - grid->x[i - 1]) *
-		                                                (above[i] + above[i - 1]) / 2;
+		grid->beyond[i - 1] = grid->beyond[i] +
+		                      (grid->x[i] - grid->x[i - 1]) * (above[i] + above[i - 1]) / 2;
 }
 
 /* With H(m) the mean of max(x, m), d and d' have E[d d'] = E[d H(d - c)], E[d'] = E[H(d - c)]. */

@@ -12,14 +12,28 @@ static struct wheel *wheel_for(const struct line *line)
 		return line->shared;
 	if (!line->wheel)
 		return NULL;
-	return line->conf.allow_overtaking || line->wheel->records > 0 ? line->wheel : NULL;
+	return line->conf.on_wheel || line->wheel->records > 0 ? line->wheel : NULL;
+}
+
+void line_configure(struct line *line, struct line_conf *conf)
+{
+	struct line_conf old = line->conf;
+	bool same = reorder_rule_same(&old.reorder, &conf->reorder);
+
+	jitter_adopt(&line->jitter, old.jitter, conf->jitter);
+	reorder_begin(&line->back.choice, &conf->reorder, same);
+	/* Packets have passed that reordering did not see. */
+	if (old.reorder.kind == REORDER_NONE)
+		line->back.latest = line->last_due;
+	line->conf = *conf;
+	*conf = old;
 }
 
 uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *due_ns)
 {
 	const struct line_conf *conf = &line->conf;
 	simtime last = line->last_due;
-	uint64_t draw[BURST_ROOM];
+	int64_t deviation[BURST_ROOM];
 	uint16_t overtaking = 0;
 
 	if (line->wheel && n > 0)
@@ -27,21 +41,25 @@ uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *d
 	for (uint16_t i = 0; i < n; i++)
 		due_ns[i] = t_ns[i] + conf->delay_ns;
 	if (conf->jitter) {
-		draw_burst(line->key, line->drawn, 0, n, draw);
+		jitter_draw(conf->jitter, &line->jitter, line->key, line->drawn, t_ns, n,
+		            deviation);
 		line->drawn += n;
 		for (uint16_t i = 0; i < n; i++) {
-			int64_t deviation = distribution_draw(conf->jitter, draw[i]);
-
-			if (deviation < -(int64_t)conf->delay_ns)
-				deviation = -(int64_t)conf->delay_ns;
-			due_ns[i] += (uint64_t)deviation;
+			if (deviation[i] < -(int64_t)conf->delay_ns)
+				deviation[i] = -(int64_t)conf->delay_ns;
+			due_ns[i] += (uint64_t)deviation[i];
 		}
 	}
 	for (uint16_t i = 0; i < n; i++) {
-		if (!conf->allow_overtaking)
-			due_ns[i] = simtime_max(due_ns[i], last);
-		overtaking += due_ns[i] < last;
-		last = simtime_max(due_ns[i], last);
+		if (likely(due_ns[i] >= last)) {
+			last = due_ns[i];
+		} else if (conf->allow_overtaking) {
+			overtaking++;
+		} else {
+			line->waits++;
+			line->waited_ns += last - due_ns[i];
+			due_ns[i] = last;
+		}
 	}
 	line->last_due = last;
 	return overtaking;
@@ -106,13 +124,9 @@ bool line_push_held(struct line *line, struct holder *holder, const struct held 
 
 	if (unlikely(!held))
 		return false;
+	hold_record(held, from);
 	held->t_ns = due;
-	held->wire_bytes = from->wire_bytes;
-	held->stored_bytes = from->stored_bytes;
-	held->flags = from->flags;
 	held->cloud = line->cloud;
-	held->number = from->number;
-	hold_copy(held->data, from->data, from->stored_bytes);
 	line->held++;
 	return true;
 }
@@ -126,8 +140,8 @@ static inline void log_fetch_ahead(const struct log *log, const struct held *hel
 	if (likely(next != NULL)) {
 		const uint8_t *ahead = next + ((const uint8_t *)held - (uint8_t *)log->head);
 
-		rte_prefetch0(ahead);
-		rte_prefetch0(ahead + RTE_CACHE_LINE_SIZE);
+		for (uint32_t i = 0; i < held_bytes(held->stored_bytes); i += RTE_CACHE_LINE_SIZE)
+			rte_prefetch0(ahead + i);
 	}
 }
 
@@ -237,7 +251,7 @@ uint32_t line_pop(struct line *line, struct holder *holder, simtime now, struct 
 
 uint64_t line_clear(struct line *line, struct holder *holder)
 {
-	uint64_t cleared = 0;
+	uint64_t cleared = reorder_clear(&line->back, &holder->arena);
 
 	while (line->log.records) {
 		const struct held *held = log_front(&line->log);

@@ -14,16 +14,19 @@
 
 #include <stdbool.h>
 
-#include "distribution.h"
 #include "draw.h"
 #include "hold.h"
+#include "jitter.h"
+#include "reorder_line.h"
 #include "wheel.h"
 
 /* What control prepares for a line; the line takes it over as a whole. */
 struct line_conf {
 	simtime delay_ns;
-	const struct distribution *jitter; /* owned by the change that brought it; NULL: none */
-	bool allow_overtaking;             /* order allow */
+	const struct jitter *jitter; /* a reference; NULL: none */
+	bool allow_overtaking;       /* order allow */
+	bool on_wheel;               /* packets leave in another order than they are pushed */
+	struct reorder_rule reorder;
 };
 
 struct line {
@@ -36,7 +39,13 @@ struct line {
 	uint64_t drawn;
 	simtime last_due; /* the latest due time so far: order keep never goes below it */
 	uint64_t held;    /* packets on this line, wherever they are */
+	struct jitter_state jitter;
+	struct reorder_back back;
+	uint64_t waits, waited_ns; /* order keep: packets that had to wait for the one ahead */
 };
+
+/* Another configuration; `conf` gets the one that was in force. Control has checked both. */
+void line_configure(struct line *line, struct line_conf *conf);
 
 /* When packets that enter at these instants are due. Returns how many overtake another. */
 uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *due_ns);
@@ -71,6 +80,13 @@ static inline bool line_is_empty(const struct line *line)
 	return line->log.records == 0 && (!line->wheel || line->wheel->records == 0);
 }
 
+/* Whether nothing but the delay has to be known: line_push_plain. */
+static inline bool line_is_constant(const struct line *line)
+{
+	return !line->conf.jitter && !line->conf.allow_overtaking &&
+	       line->conf.reorder.kind == REORDER_NONE && line->back.packets.records == 0;
+}
+
 /* Whether what keeps order goes to the log: not while there is something on a wheel of its own. */
 static inline bool line_is_simple(const struct line *line)
 {
@@ -83,7 +99,7 @@ static inline bool line_is_simple(const struct line *line)
 uint32_t line_pop(struct line *line, struct holder *holder, simtime now, struct rte_mbuf **mbufs,
                   simtime *due_ns, uint32_t room, uint64_t *bytes);
 
-/* Drops everything in the log and on a wheel of its own; returns how many packets that were. */
+/* Drops everything in the log, held back, and on a wheel of its own; returns how many packets that were. */
 uint64_t line_clear(struct line *line, struct holder *holder);
 
 #endif

@@ -7,28 +7,10 @@
 #include "bit_error.h"
 #include "cloud.h"
 
-/* F of the last packet with these low bits of its length: traffic has few lengths. */
-#define KNOWN 8
-
 struct loss_bit_error {
 	struct stage stage;
 	struct bit_error error;
-	struct {
-		probability_q127 within;
-		uint32_t bytes; /* 0 bytes have no error, as the cleared table says */
-	} known[KNOWN];
 };
-
-static probability_q127 within(struct loss_bit_error *loss, uint32_t bytes)
-{
-	uint32_t i = bytes % KNOWN;
-
-	if (loss->known[i].bytes != bytes) {
-		loss->known[i].bytes = bytes;
-		loss->known[i].within = bit_error_within(&loss->error, (uint64_t)bytes * 8);
-	}
-	return loss->known[i].within;
-}
 
 static uint16_t loss_bit_error_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
 {
@@ -36,7 +18,8 @@ static uint16_t loss_bit_error_process(struct stage *stage, struct rte_mbuf **pa
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		probability_q127 p = within(loss, packet_of(packets[i])->wire_bytes);
+		uint32_t bytes = packet_of(packets[i])->wire_bytes;
+		probability_q127 p = bit_error_in_packet(&loss->error, bytes);
 
 		if (bit_error_strikes(stage->key, stage->drawn++, 0, p))
 			cloud_drop(stage->cloud, packets[i], REASON_LOSS);

@@ -10,55 +10,50 @@ struct write {
 	uint64_t before, after;
 };
 
-/* What a checksum covers of the write: sums of words, not folded. */
-struct share {
-	uint32_t before, after;
-};
-
-/* Adds the part of the write between two offsets. Every word that a checksum sums begins at an even
- * offset of the frame, since Ethernet, tags and headers all have an even length. */
-static void add_part(struct share *share, const struct write *write, uint32_t from, uint32_t to)
+/* What the write adds to a sum that covers the frame between two offsets. Every word that a
+ * checksum sums begins at an even offset of the frame, since Ethernet, tags and headers all have an
+ * even length. */
+static inline uint32_t part(const struct write *write, uint32_t from, uint32_t to)
 {
+	uint64_t before = write->before, after = write->after;
 	uint32_t begin = write->at > from ? write->at : from;
 	uint32_t end = write->end < to ? write->end : to;
-	uint32_t drop = (write->end - end) * 8;
-	uint64_t keep;
 
 	if (begin >= end)
-		return;
-	keep = UINT64_MAX >> (64 - 8 * (end - begin));
-	if (end & 1) {
-		share->before += checksum_sum_odd(write->before >> drop & keep);
-		share->after += checksum_sum_odd(write->after >> drop & keep);
-	} else {
-		share->before += checksum_sum(write->before >> drop & keep);
-		share->after += checksum_sum(write->after >> drop & keep);
+		return 0;
+	if (end - begin < write->end - write->at) {
+		uint64_t keep = UINT64_MAX >> (64 - 8 * (end - begin));
+		uint32_t drop = (write->end - end) * 8;
+
+		before = before >> drop & keep;
+		after = after >> drop & keep;
+		if (before == after)
+			return 0;
 	}
+	return end & 1 ? checksum_growth_odd(before, after) : checksum_growth(before, after);
 }
 
-static void change_sum(const struct rewrite_view *view, uint32_t at, const struct share *share,
-                       bool optional)
+static void grow(const struct rewrite_view *view, uint32_t at, uint32_t growth, bool optional)
 {
-	uint16_t sum, changed;
+	uint16_t sum, grown;
 
-	if (share->before == share->after)
+	if (growth == 0)
 		return;
 	sum = (uint16_t)rewrite_load(view->mbuf, at, 2);
 	if (optional && sum == 0)
 		return;
-	changed = checksum_changed(sum, share->before, share->after);
-	rewrite_store(view->mbuf, at, 2, optional && changed == 0 ? 0xffff : changed);
+	grown = checksum_grown(sum, growth);
+	rewrite_store(view->mbuf, at, 2, optional && grown == 0 ? 0xffff : grown);
 }
 
 static void fix_ipv4(const struct rewrite_view *view, const struct write *write)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(view->mbuf, const uint8_t *);
-	uint32_t at = view->headers.network;
-	struct share share = {0, 0};
+	uint32_t at = view->headers.network, end = at + (frame[at] & 0xfu) * 4;
 
-	add_part(&share, write, at, at + IPV4_SUM);
-	add_part(&share, write, at + IPV4_SUM + 2, at + (frame[at] & 0xfu) * 4);
-	change_sum(view, at + IPV4_SUM, &share, false);
+	if (write->at < end)
+		grow(view, at + IPV4_SUM,
+		     part(write, at, at + IPV4_SUM) + part(write, at + IPV4_SUM + 2, end), false);
 }
 
 /* Whether an extension header says where the packet really goes. */
@@ -84,27 +79,26 @@ static bool is_source_routed(const struct rewrite_view *view)
 	return false;
 }
 
-static void add_pseudo_header(struct share *share, const struct rewrite_view *view,
-                              const struct write *write)
+static uint32_t pseudo_part(const struct rewrite_view *view, const struct write *write)
 {
 	const struct headers *headers = &view->headers;
-	uint32_t at = headers->network;
+	uint32_t at = headers->network, growth;
 
-	if (headers->ip == 4) {
-		add_part(share, write, at + 9, at + 10); /* protocol */
-		add_part(share, write, at + 12, at + 20);
-		return;
-	}
-	add_part(share, write, at + 8, at + 24);
+	if (headers->ip == 4) /* protocol, addresses */
+		return part(write, at + 9, at + 10) + part(write, at + 12, at + 20);
+	growth = part(write, at + 8, at + 24);
 	if (write->end > at + 24 && write->at < at + 40 && !is_source_routed(view))
-		add_part(share, write, at + 24, at + 40);
+		growth += part(write, at + 24, at + 40);
 	/* The protocol stands in the upper half of a word here, in the pseudo-header in the lower. */
 	if (headers->transport == at + 40 && write->at <= at + 6 && write->end > at + 6) {
 		uint32_t drop = (write->end - at - 7) * 8;
 
-		share->before += (uint8_t)(write->before >> drop);
-		share->after += (uint8_t)(write->after >> drop);
+		uint8_t before = (uint8_t)(write->before >> drop);
+		uint8_t after = (uint8_t)(write->after >> drop);
+
+		growth += before == after ? 0 : checksum_growth(before, after);
 	}
+	return growth;
 }
 
 /* Where the transports have their checksum. */
@@ -133,19 +127,16 @@ static bool transport_sum(const struct headers *headers, uint32_t *offset, bool 
 static void fix_transport(const struct rewrite_view *view, const struct write *write)
 {
 	const struct headers *headers = &view->headers;
-	struct share share = {0, 0};
-	uint32_t at = headers->transport, offset;
+	uint32_t at = headers->transport, offset, growth = 0;
 	bool pseudo;
 
 	if (at == 0 || !transport_sum(headers, &offset, &pseudo) || at + offset + 2 > view->here)
 		return;
-	if (write->end > at) {
-		add_part(&share, write, at, at + offset);
-		add_part(&share, write, at + offset + 2, view->ip_end);
-	}
+	if (write->end > at)
+		growth = part(write, at, at + offset) + part(write, at + offset + 2, view->ip_end);
 	if (pseudo && write->at < at)
-		add_pseudo_header(&share, view, write);
-	change_sum(view, at + offset, &share, headers->protocol == 17);
+		growth += pseudo_part(view, write);
+	grow(view, at + offset, growth, headers->protocol == 17);
 }
 
 void rewrite_sums(const struct rewrite_view *view, uint32_t at, uint32_t width, uint64_t before,

@@ -66,32 +66,33 @@ static void link_prepare(struct setting *setting, const struct cloud_conf *conf)
 	setting->link.limit = rate_queue(rate, conf);
 }
 
-static int line_prepare(struct setting *setting, const struct delay_conf *delay)
+static int line_prepare(struct setting *setting, const struct engine_setup *setup,
+                        const struct cloud_conf *conf)
 {
-	struct distribution *jitter;
+	const struct delay_conf *delay = (const struct delay_conf *)cloud_conf_get(conf, "delay");
+	const struct conf *reorder = cloud_conf_get(conf, "reorder");
+	struct line_conf *line = &setting->line;
+	struct jitter *jitter = NULL;
+	int error;
 
-	if (!delay)
-		return 0;
-	setting->line.delay_ns = delay->delay_ns;
-	setting->line.allow_overtaking = delay->order == ORDER_ALLOW;
-	if (setting->line.allow_overtaking && !setting->cloud->line.wheel) {
+	if (delay) {
+		line->delay_ns = delay->delay_ns;
+		line->allow_overtaking = delay->order == ORDER_ALLOW;
+	}
+	if (reorder)
+		line->reorder = reorder_rule_of(
+		        reorder, key_for(setup->seed, setting->cloud, reorder->statement));
+	line->on_wheel = line->allow_overtaking || reorder_overtakes(&line->reorder);
+	if (line->on_wheel && !setting->cloud->line.wheel) {
 		setting->wheel = wheel_make(&setting->cloud->holder->arena);
 		if (!setting->wheel)
 			return -ENOMEM;
 	}
-	if (delay->jitter_ns == 0)
-		return 0;
-	jitter = malloc(sizeof(*jitter));
-	if (!jitter) {
+	error = delay ? jitter_make(delay, &jitter) : 0;
+	if (error)
 		wheel_free(setting->wheel);
-		return -ENOMEM;
-	}
-	if (delay->distribution == DELAY_NORMAL)
-		distribution_normal(jitter, delay->jitter_ns);
-	else
-		distribution_uniform(jitter, delay->jitter_ns);
-	setting->line.jitter = jitter;
-	return 0;
+	line->jitter = jitter;
+	return error;
 }
 
 int setting_prepare(struct setting *setting, const struct engine_setup *setup, struct cloud *cloud,
@@ -110,7 +111,7 @@ int setting_prepare(struct setting *setting, const struct engine_setup *setup, s
 		link_prepare(setting, conf);
 		return 0;
 	case ROLE_LINE:
-		return line_prepare(setting, (const struct delay_conf *)statement);
+		return line_prepare(setting, setup, conf);
 	case ROLE_CLOUD:
 		break;
 	}
@@ -157,15 +158,15 @@ static void stage_exchange(struct setting *setting)
 static void line_exchange(struct setting *setting, simtime now)
 {
 	struct line *line = &setting->cloud->line;
-	struct line_conf old = line->conf;
 
 	if (!line->wheel && setting->wheel) {
 		line->wheel = setting->wheel;
 		setting->wheel = NULL;
 		wheel_front(line->wheel, now); /* brings its cursor to the present */
 	}
-	line->conf = setting->line;
-	setting->line = old;
+	line_configure(line, &setting->line);
+	if (!reorder_holds_back(&line->conf.reorder))
+		reorder_flush(setting->cloud, now);
 }
 
 void setting_apply(struct setting *setting, simtime now)
@@ -198,7 +199,7 @@ void setting_free(struct setting *setting)
 			setting->stage->statement->free(setting->stage);
 		break;
 	case ROLE_LINE:
-		free((void *)(uintptr_t)setting->line.jitter);
+		jitter_release(setting->line.jitter);
 		wheel_free(setting->wheel);
 		break;
 	case ROLE_LINK:

@@ -22,6 +22,7 @@
 #include "loss_window.h"
 #include "police.h"
 #include "rate.h"
+#include "reorder.h"
 #include "rewrite.h"
 
 const struct statement *const statements[] = {
@@ -47,6 +48,9 @@ const struct statement *const statements[] = {
         &rate_statement,
         /* line */
         &delay_statement,
+        &reorder_every_statement,
+        &reorder_random_statement,
+        &reorder_early_statement,
         NULL,
 };
 

@@ -57,6 +57,7 @@ static void read_all(struct capture *const *captures)
 		}
 	}
 	capture_merge_stop(&merge);
+	(void)sum;
 	assert(capture_counts(captures[0])->frames == capture_counts(captures[1])->frames);
 }
 

@@ -178,13 +178,13 @@ static void cases(uint64_t from, uint64_t normal, uint32_t what, uint64_t least)
 static void a_cloud_alone_does_what_its_definition_says(void **state)
 {
 	(void)state;
-	cases(10000000, 2000, 0, 100000);
+	cases(10000000, 2000, 0, 60000);
 }
 
 static void clouds_at_one_port_leave_in_the_order_of_time_and_of_entering_the_line(void **state)
 {
 	(void)state;
-	cases(20000000, 2000, SCRIPT_SHARED, 100000);
+	cases(20000000, 2000, SCRIPT_SHARED, 60000);
 }
 
 int main(void)

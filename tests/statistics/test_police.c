@@ -22,7 +22,8 @@ static void over_a_million_packets_the_rate_is_exact_to_the_packet(void **state)
 		const uint64_t bytes = 1000;
 
 		trial->gap_ns = bytes * 8 * SIMTIME_S / (2 * rows[i].rate_bps);
-		trial_send(trial, n, (uint32_t)bytes);
+		trial->wire_bytes = (uint32_t)bytes;
+		trial_send(trial, n, 16);
 		passed = trial_count(trial, TRIAL_DELIVERED) * bytes;
 		most = rows[i].burst_bytes + (uint64_t)((unsigned __int128)rows[i].rate_bps *
 		                                        (n - 1) * trial->gap_ns / (8 * SIMTIME_S));

@@ -213,6 +213,36 @@ static void a_shorter_delay_lets_later_packets_overtake_in_order_allow(void **st
 	rig_close(rig);
 }
 
+/* A wheel looks 52 days ahead. One that nobody has looked at for longer, or that was made at instant 0
+ * and has its first packet at an instant since 1970, must not take the future for the past. */
+static void a_wheel_that_stood_still_is_brought_to_the_present(void **state)
+{
+	static const simtime starts[] = {EPOCH, EPOCH + 40 * 86400 * SIMTIME_S,
+	                                 EPOCH + 400 * 86400 * SIMTIME_S};
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+
+	(void)state;
+	rig_cloud(rig, "x", 0, 1);
+	rig_delay(rig, "x", 100 * SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_ALLOW);
+	rig_apply(rig, 0);
+	for (uint32_t s = 0; s < LENGTH(starts); s++) {
+		rig_send(rig, 0, 60, starts[s]);
+		rig_advance(rig, starts[s] + 1);
+		rig_delay(rig, "x", 10 * SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_ALLOW);
+		rig_apply(rig, starts[s] + 2);
+		rig_send(rig, 0, 60, starts[s] + 3);
+		rig_advance(rig, starts[s] + 10 * SIMTIME_MS + 3);
+		assert_int_equal(rig->n_departures, 2 * s + 1);
+		rig_run_out(rig);
+		assert_int_equal(rig->departures[2 * s].number, 2 * s + 2);
+		assert_int_equal(rig->departures[2 * s].due_ns, starts[s] + 10 * SIMTIME_MS + 3);
+		assert_int_equal(rig->departures[2 * s + 1].due_ns, starts[s] + 100 * SIMTIME_MS);
+		rig_delay(rig, "x", 100 * SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_ALLOW);
+		rig_apply(rig, rig->now);
+	}
+	rig_close(rig);
+}
+
 static void order_may_change_from_keep_to_allow_and_back_while_packets_are_on_the_way(void **state)
 {
 	static const struct {
@@ -422,6 +452,7 @@ int main(void)
 	        cmocka_unit_test(a_delay_is_never_negative),
 	        cmocka_unit_test(a_shorter_delay_makes_later_packets_wait_in_order_keep),
 	        cmocka_unit_test(a_shorter_delay_lets_later_packets_overtake_in_order_allow),
+	        cmocka_unit_test(a_wheel_that_stood_still_is_brought_to_the_present),
 	        cmocka_unit_test(
 	                order_may_change_from_keep_to_allow_and_back_while_packets_are_on_the_way),
 	        cmocka_unit_test(a_line_without_a_delay_statement_lets_packets_leave_as_they_come),

@@ -146,7 +146,7 @@ void trial_send_frames(struct trial *trial, uint64_t n, const uint8_t *frame, ui
 	make_room(trial, n);
 	for (uint64_t i = 0; i < n; i++) {
 		struct rte_mbuf *mbuf = rig_packet(trial->rig, trial->shape, 0, ++trial->sent,
-		                                   bytes, 0, trial->now);
+		                                   bytes, trial->wire_bytes, trial->now);
 
 		if (frame)
 			write_frame(mbuf, frame);

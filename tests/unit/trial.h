@@ -23,6 +23,7 @@ struct trial {
 	struct rig *rig;
 	uint16_t burst; /* packets handed over at once: BURST_MAX */
 	enum rig_shape shape;
+	uint32_t wire_bytes; /* as if a capture had cut the packets; 0: their own length */
 	simtime now, gap_ns; /* of the next packet; to the one after it, 1 us */
 	uint64_t sent, room;
 	uint8_t *fate; /* by packet number, from 1 */

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Record linux-tcp.pcap: real Linux TCP between two hosts on one quiet wire.
 #
 #        namespace A                                   namespace B

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "reorder.h"
+
+#include <errno.h>
+
+#include "delay.h"
+#include "scenario.h"
+
+/* ---- the rule ---- */
+
+struct reorder_rule reorder_rule_of(const struct conf *conf, struct draw_key key)
+{
+	struct reorder_rule rule = {.kind = REORDER_NONE, .key = key};
+
+	if (conf && conf->statement == &reorder_every_statement) {
+		const struct reorder_every_conf *every = (const struct reorder_every_conf *)conf;
+
+		rule.kind = REORDER_EVERY;
+		rule.number = every->every;
+		rule.packets = 1;
+		rule.time_ns = every->wait_ns;
+	} else if (conf && conf->statement == &reorder_random_statement) {
+		const struct reorder_random_conf *random = (const struct reorder_random_conf *)conf;
+
+		rule.kind = random->by.unit == LIMIT_TIME ? REORDER_TIME : REORDER_PACKETS;
+		rule.probability = random->probability;
+		rule.packets = random->by.value;
+		rule.time_ns = rule.kind == REORDER_TIME ? random->by.value : random->wait_ns;
+	} else if (conf && conf->statement == &reorder_early_statement) {
+		const struct reorder_early_conf *early = (const struct reorder_early_conf *)conf;
+
+		rule.kind = REORDER_EARLY;
+		rule.number = early->gap;
+		rule.probability = early->probability;
+		rule.correlation = early->correlation;
+	}
+	return rule;
+}
+
+bool reorder_rule_same(const struct reorder_rule *a, const struct reorder_rule *b)
+{
+	return a->kind == b->kind && a->number == b->number && a->packets == b->packets &&
+	       a->time_ns == b->time_ns && a->probability == b->probability &&
+	       a->correlation == b->correlation;
+}
+
+void reorder_begin(struct reorder_choice *choice, const struct reorder_rule *rule, bool same)
+{
+	if (same)
+		return;
+	choice->since = 0;
+	choice->correlated = correlated_make(rule->probability, rule->correlation);
+}
+
+bool reorder_choose(const struct reorder_rule *rule, struct reorder_choice *choice, bool waiting)
+{
+	uint64_t draw = choice->drawn++;
+	bool chosen = false;
+
+	choice->since++;
+	switch (rule->kind) {
+	case REORDER_NONE:
+		return false;
+	case REORDER_EVERY:
+		chosen = choice->since >= rule->number && !waiting;
+		break;
+	case REORDER_PACKETS:
+	case REORDER_TIME:
+		return draw_below(draw_u64(rule->key, draw, 0), rule->probability);
+	case REORDER_EARLY:
+		chosen = choice->since >= rule->number &&
+		         correlated_next(&choice->correlated, draw_u64(rule->key, draw, 0));
+		break;
+	}
+	if (chosen)
+		choice->since = 0;
+	return chosen;
+}
+
+/* ---- every N ---- */
+
+static const struct field every_fields[] = {
+        {.name = "n",
+         .type = FIELD_COUNT,
+         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+         .offset = offsetof(struct reorder_every_conf, every),
+         .min = 1,
+         .max = REORDER_EVERY_MAX,
+         .help = "packets from one that is held back to the next"},
+        {.name = "wait",
+         .type = FIELD_TIME,
+         .offset = offsetof(struct reorder_every_conf, wait_ns),
+         .max = DELAY_MAX_NS,
+         .initial = REORDER_WAIT_NS,
+         .help = "how long after its time it goes if no other packet comes"},
+        FIELD_END,
+};
+
+const struct statement reorder_every_statement = {
+        .name = "reorder",
+        .variant = "every",
+        .help = "each N-th packet changes places with the one after it",
+        .role = ROLE_LINE,
+        .fields = every_fields,
+        .conf_bytes = sizeof(struct reorder_every_conf),
+};
+
+/* ---- random P by ... ---- */
+
+enum { RANDOM_PROBABILITY, RANDOM_BY, RANDOM_WAIT };
+
+static const struct field random_fields[] = {
+        [RANDOM_PROBABILITY] = {.name = "probability",
+                                .type = FIELD_PROBABILITY,
+                                .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+                                .offset = offsetof(struct reorder_random_conf, probability),
+                                .help = "of each packet to be held back"},
+        [RANDOM_BY] = {.name = "by",
+                       .type = FIELD_LIMIT,
+                       .flags = FIELD_REQUIRED,
+                       .offset = offsetof(struct reorder_random_conf, by),
+                       .min = 1,
+                       .help = "how many packets go ahead of it, 3pkt, or how much longer it "
+                               "takes, 2ms"},
+        [RANDOM_WAIT] = {.name = "wait",
+                         .type = FIELD_TIME,
+                         .offset = offsetof(struct reorder_random_conf, wait_ns),
+                         .max = DELAY_MAX_NS,
+                         .initial = REORDER_WAIT_NS,
+                         .help = "by packets: how long after its time it goes if too few come"},
+        FIELD_END,
+};
+
+static int random_check(const struct conf *conf, const struct cloud_conf *cloud,
+                        struct problem *problem)
+{
+	const struct reorder_random_conf *random = (const struct reorder_random_conf *)conf;
+
+	(void)cloud;
+	if (random->by.unit == LIMIT_BYTES || random->by.unit == LIMIT_NONE) {
+		problem_set(problem, RANDOM_BY,
+		            "a packet is held back by a number of packets, like 3pkt, or by a "
+		            "time, like 2ms");
+		return -EINVAL;
+	}
+	if (random->by.unit == LIMIT_PACKETS && random->by.value > REORDER_PACKETS_MAX) {
+		problem_set(problem, RANDOM_BY, "a packet is held back by at most %u packets",
+		            REORDER_PACKETS_MAX);
+		return -EINVAL;
+	}
+	if (random->by.unit == LIMIT_TIME && random->by.value > DELAY_MAX_NS) {
+		problem_set(problem, RANDOM_BY, "a packet is held back by at most a day, 86400s");
+		return -EINVAL;
+	}
+	if (random->by.unit == LIMIT_TIME && conf->given >> RANDOM_WAIT & 1) {
+		problem_set(problem, RANDOM_WAIT,
+		            "what is held back by a time waits for no other packet; leave `wait` "
+		            "away");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+const struct statement reorder_random_statement = {
+        .name = "reorder",
+        .variant = "random",
+        .help = "packets are held back with a probability, by packets or by a time",
+        .role = ROLE_LINE,
+        .fields = random_fields,
+        .conf_bytes = sizeof(struct reorder_random_conf),
+        .check = random_check,
+};
+
+/* ---- netem's ---- */
+
+static const struct field early_fields[] = {
+        {.name = "probability",
+         .type = FIELD_PROBABILITY,
+         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+         .offset = offsetof(struct reorder_early_conf, probability),
+         .help = "of each packet to be sent at once, without the delay"},
+        {.name = "correlation",
+         .type = FIELD_PROBABILITY,
+         .flags = FIELD_POSITIONAL,
+         .offset = offsetof(struct reorder_early_conf, correlation),
+         .help = "of one such choice with the one before"},
+        {.name = "gap",
+         .type = FIELD_COUNT,
+         .offset = offsetof(struct reorder_early_conf, gap),
+         .min = 1,
+         .max = REORDER_EVERY_MAX,
+         .initial = 1,
+         .help = "after a packet that was sent at once, so many less one are delayed"},
+        FIELD_END,
+};
+
+static int early_check(const struct conf *conf, const struct cloud_conf *cloud,
+                       struct problem *problem)
+{
+	const struct delay_conf *delay = (const struct delay_conf *)cloud_conf_get(cloud, "delay");
+
+	(void)conf;
+	if (delay && (delay->conf.statement != &delay_statement || delay->delay_ns > 0 ||
+	              delay_has_jitter(delay)))
+		return 0;
+	problem_set(
+	        problem, -1,
+	        "packets that are sent at once overtake those that are delayed: the cloud needs "
+	        "a delay, like `delay 10ms`");
+	return -EINVAL;
+}
+
+const struct statement reorder_early_statement = {
+        .name = "reorder",
+        .help = "as netem: packets are sent at once with a probability, the others are delayed",
+        .role = ROLE_LINE,
+        .fields = early_fields,
+        .conf_bytes = sizeof(struct reorder_early_conf),
+        .check = early_check,
+};

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `reorder`: packets that leave in another order than they came, on purpose. It acts where packets
+ * enter the line, after the line has said when each is due: whatever `delay` and its `order` say,
+ * this comes on top.
+ *
+ *   every N           each N-th packet changes places with the one after it: it is held back until
+ *                     that one has entered the line, and leaves right behind it. The packet after
+ *                     it is not chosen itself. Source: the IXP2400 emulator (table 1)
+ *   random P by Npkt  with probability P a packet is held back until N others have entered, and
+ *                     leaves right behind the last of them
+ *   random P by TIME  with probability P a packet takes so much longer; who comes closer behind it
+ *                     than that overtakes
+ *   P [CORRELATION] [gap N]
+ *                     netem's: after N - 1 packets that are delayed, each packet is sent at once,
+ *                     without the delay, with probability P; when one was, it starts anew. It needs
+ *                     a delay. The correlation is that of two chosen in a row (correlated.h)
+ *
+ * A packet that is held back goes when its own due time and `wait` have passed, if the packets that
+ * it waits for have not come by then, as at the end of a capture: behind those that have. The wait
+ * is 100 ms if not given: half of the least retransmission time of TCP in Linux, which must not take
+ * it for lost, and longer than gaps in a flow that is worth reordering. When `reorder` is taken
+ * away, what is held back goes at once.
+ *
+ * Counted as reordered are the packets that leave before one that came before them. Random draws:
+ * one a packet (draw.h), a key of its own.
+ *
+ * Ranges: N to 2^31 - 1 for `every`, to 65536 for `by`; times to a day.
+ */
+#ifndef WEIR_REORDER_H
+#define WEIR_REORDER_H
+
+#include <stdbool.h>
+
+#include "correlated.h"
+#include "stage.h"
+
+#define REORDER_EVERY_MAX   ((UINT64_C(1) << 31) - 1)
+#define REORDER_PACKETS_MAX 65536
+#define REORDER_WAIT_NS     (100 * SIMTIME_MS)
+
+struct reorder_every_conf {
+	struct conf conf;
+	uint64_t every;
+	uint64_t wait_ns;
+};
+
+struct reorder_random_conf {
+	struct conf conf;
+	probability_q63 probability;
+	struct limit by; /* LIMIT_PACKETS or LIMIT_TIME */
+	uint64_t wait_ns;
+};
+
+struct reorder_early_conf {
+	struct conf conf;
+	probability_q63 probability;
+	probability_q63 correlation;
+	uint64_t gap;
+};
+
+extern const struct statement reorder_every_statement;
+extern const struct statement reorder_random_statement;
+extern const struct statement reorder_early_statement; /* netem's; it has no variant */
+
+enum reorder_kind {
+	REORDER_NONE,
+	REORDER_EVERY,
+	REORDER_PACKETS,
+	REORDER_TIME,
+	REORDER_EARLY,
+};
+
+/* What a line knows of it: prepared by control. */
+struct reorder_rule {
+	enum reorder_kind kind;
+	uint64_t number;  /* EVERY: N; EARLY: the gap */
+	uint64_t packets; /* EVERY, PACKETS: how many go ahead */
+	uint64_t time_ns; /* TIME: how much longer; EVERY, PACKETS: the wait */
+	probability_q63 probability, correlation;
+	struct draw_key key;
+};
+
+/* The rule of one of the three; NULL: none. Control. */
+struct reorder_rule reorder_rule_of(const struct conf *conf, struct draw_key key);
+
+bool reorder_rule_same(const struct reorder_rule *a, const struct reorder_rule *b);
+
+/* Whether packets leave in another order than they were pushed: the line needs a wheel. */
+static inline bool reorder_overtakes(const struct reorder_rule *rule)
+{
+	return rule->kind == REORDER_TIME || rule->kind == REORDER_EARLY;
+}
+
+static inline bool reorder_holds_back(const struct reorder_rule *rule)
+{
+	return rule->kind == REORDER_EVERY || rule->kind == REORDER_PACKETS;
+}
+
+/* Where a rule is: one writer, the worker. */
+struct reorder_choice {
+	uint64_t drawn; /* packets that were asked about: the index of the next draw */
+	uint64_t since; /* EVERY, EARLY: packets since the last that was chosen */
+	struct correlated correlated;
+};
+
+/* Another rule, or the same again: counts go on if it is the same. */
+void reorder_begin(struct reorder_choice *choice, const struct reorder_rule *rule, bool same);
+/* Whether the next packet is chosen; `waiting`: whether another is held back. */
+bool reorder_choose(const struct reorder_rule *rule, struct reorder_choice *choice, bool waiting);
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A whole runtime between net_null ports, with real workers on the real clock: that it starts, takes
+ * changes, tells what happens, and stops with every packet accounted for and every mbuf back. The
+ * mempool is the poisoning one. How fast it is, is no claim here.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cpu_list.h"
+#include "delay.h"
+#include "eal.h"
+#include "poison_ops.h"
+#include "runtime_state.h"
+
+static const enum runtime_layout layouts[] = {LAYOUT_RUN_TO_COMPLETION, LAYOUT_PIPELINE};
+
+static struct scenario *scenario_between(const char *a, const char *b)
+{
+	struct scenario *scenario = scenario_make();
+
+	scenario->seed = 3;
+	assert_int_equal(scenario_add_port(scenario, "a", a), 0);
+	assert_int_equal(scenario_add_port(scenario, "b", b), 0);
+	assert_int_equal(scenario_add_cloud(scenario, "down", "a", "b"), 0);
+	assert_int_equal(scenario_add_cloud(scenario, "up", "b", "a"), 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct delay_conf *delay = (struct delay_conf *)conf_make(&delay_statement);
+
+		delay->delay_ns = 100 * SIMTIME_US;
+		cloud_conf_put(scenario->clouds[i], &delay->conf);
+	}
+	return scenario;
+}
+
+static struct scenario *scenario_null(void)
+{
+	return scenario_between("net_null0,size=64", "net_null1,size=1000");
+}
+
+static struct runtime *start_with(const struct scenario *scenario, enum runtime_layout layout)
+{
+	const struct runtime_options options = {
+	        .layout = layout, .memory_bytes = 32 << 20, .mempool_ops = POISON_OPS};
+	struct runtime *runtime = NULL;
+	struct problem problem = {.text = ""};
+
+	if (runtime_start(scenario, &options, &runtime, &problem) < 0)
+		fail_msg("%s", problem.text);
+	poison_arm(runtime->pool);
+	return runtime;
+}
+
+static void stop_and_account(struct runtime *runtime)
+{
+	struct problem problem = {.text = ""};
+
+	if (runtime_stop(runtime, &problem) < 0)
+		fail_msg("%s", problem.text);
+}
+
+/* Until the clouds have sent `packets` more to port b. */
+static void let_flow(const struct runtime *runtime, uint64_t packets)
+{
+	static struct port_report report;
+	uint64_t before;
+
+	assert_true(runtime_port_report(runtime, 1, &report));
+	for (before = report.tx_packets; report.tx_packets < before + packets;) {
+		usleep(1000);
+		runtime_port_report(runtime, 1, &report);
+	}
+}
+
+static void every_layout_accounts_for_every_packet_when_it_stops(void **state)
+{
+	struct scenario *scenario = scenario_null();
+	(void)state;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct runtime *runtime = start_with(scenario, layouts[i]);
+
+		let_flow(runtime, 5000);
+		stop_and_account(runtime);
+	}
+	scenario_free(scenario);
+}
+
+static void changes_under_load_are_taken_and_lose_nothing(void **state)
+{
+	struct scenario *scenario = scenario_null(), *next = scenario_null();
+	static struct cloud_report report;
+	struct problem problem;
+	(void)state;
+
+	scenario_remove_cloud(next, 1);
+	for (size_t i = 0; i < 2; i++) {
+		struct runtime *runtime = start_with(scenario, layouts[i]);
+
+		for (uint32_t round = 0; round < 20; round++) {
+			assert_int_equal(
+			        runtime_change(runtime, round % 2 ? scenario : next, &problem), 0);
+			assert_int_equal(runtime_cloud_report(runtime, "up", &report), round % 2);
+			let_flow(runtime, 100);
+		}
+		runtime_halt(runtime);
+		assert_true(runtime_cloud_report(runtime, "down", &report));
+		assert_int_equal(report.counters.rx_packets,
+		                 report.counters.tx_packets + report.held_packets +
+		                         counters_drops(&report.counters));
+		stop_and_account(runtime);
+	}
+	scenario_free(scenario);
+	scenario_free(next);
+}
+
+static void a_change_of_ports_or_seed_is_refused_and_changes_nothing(void **state)
+{
+	struct scenario *scenario = scenario_null();
+	struct scenario *other_port = scenario_between("net_null0,size=64", "net_null1,size=65");
+	struct scenario *other_seed = scenario_null();
+	struct runtime *runtime = start_with(scenario, LAYOUT_RUN_TO_COMPLETION);
+	struct problem problem;
+	(void)state;
+
+	other_seed->seed = 4;
+	assert_int_equal(runtime_change(runtime, other_port, &problem), -EINVAL);
+	assert_non_null(strstr(problem.text, "ports cannot change while packets flow"));
+	assert_int_equal(runtime_change(runtime, other_seed, &problem), -EINVAL);
+	assert_non_null(strstr(problem.text, "now 3"));
+	let_flow(runtime, 100);
+	stop_and_account(runtime);
+	scenario_free(scenario);
+	scenario_free(other_port);
+	scenario_free(other_seed);
+}
+
+static void a_clear_sets_the_counters_back_and_packets_still_add_up(void **state)
+{
+	struct scenario *scenario = scenario_null();
+	static struct port_report before, after;
+	(void)state;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct runtime *runtime = start_with(scenario, layouts[i]);
+
+		let_flow(runtime, 20000);
+		runtime_port_report(runtime, 1, &before);
+		assert_int_equal(runtime_clear(runtime), 0);
+		runtime_halt(runtime);
+		runtime_port_report(runtime, 1, &after);
+		assert_string_equal(after.driver, "net_null");
+		/* What flowed while it was cleared is less than what had flowed before. */
+		assert_true(after.lateness_ns.count == after.tx_packets);
+		stop_and_account(runtime);
+	}
+	scenario_free(scenario);
+}
+
+static void a_runtime_that_does_not_start_leaves_the_devices_free(void **state)
+{
+	struct scenario *good = scenario_null();
+	struct scenario *bad = scenario_between("net_null0,size=64", "net_nothing1");
+	const struct runtime_options options = {.memory_bytes = 32 << 20};
+	struct runtime *runtime;
+	struct problem problem;
+	(void)state;
+
+	for (int round = 0; round < 3; round++) {
+		assert_true(runtime_start(bad, &options, &runtime, &problem) < 0);
+		assert_non_null(
+		        strstr(problem.text, "port b: DPDK cannot open device net_nothing1"));
+		runtime = start_with(good, LAYOUT_RUN_TO_COMPLETION);
+		stop_and_account(runtime);
+	}
+	scenario_free(good);
+	scenario_free(bad);
+}
+
+/* ---- the tick, on a runtime that stands still ---- */
+
+static char told[400];
+
+static void remember(void *argument, const char *line)
+{
+	(void)argument;
+	strncat(told, line, sizeof(told) - strlen(told) - 1);
+}
+
+static const char *tick(struct runtime *runtime)
+{
+	told[0] = '\0';
+	runtime_tick(runtime, remember, NULL);
+	return told;
+}
+
+static void a_worker_that_stands_still_for_a_second_is_told_once(void **state)
+{
+	struct scenario *scenario = scenario_null();
+	struct runtime *runtime = start_with(scenario, LAYOUT_RUN_TO_COMPLETION);
+	struct watch *watch = &runtime->watches[0];
+	struct worker_report report;
+	(void)state;
+
+	runtime_halt(runtime);
+	runtime->running = true; /* as far as the tick can see, the workers have stalled now */
+	tick(runtime);
+	assert_string_equal(tick(runtime), "");
+	watch->since_ns -= 1100 * SIMTIME_MS;
+	assert_non_null(strstr(tick(runtime), "worker 0 (run-to-completion, processor "));
+	assert_non_null(strstr(told, "has not come round for 1.1 s"));
+	assert_null(strstr(tick(runtime), "worker 0"));
+	runtime->workers[0].polls++;
+	assert_non_null(strstr(tick(runtime), "worker 0"));
+	assert_non_null(strstr(told, "goes on after 1.1 s"));
+	runtime_worker_report(runtime, 0, &report);
+	assert_int_equal(report.stalls, 1);
+	runtime->running = false;
+	stop_and_account(runtime);
+	scenario_free(scenario);
+}
+
+static void a_link_that_goes_down_and_up_is_told(void **state)
+{
+	struct scenario *scenario = scenario_between("net_null0", "net_ring1");
+	struct runtime *runtime = start_with(scenario, LAYOUT_RUN_TO_COMPLETION);
+	(void)state;
+
+	tick(runtime);
+	assert_int_equal(rte_eth_dev_set_link_down(runtime->ports[1].id), 0);
+	assert_string_equal(tick(runtime), "port b: link down");
+	assert_string_equal(tick(runtime), "");
+	assert_int_equal(rte_eth_dev_set_link_up(runtime->ports[1].id), 0);
+	assert_string_equal(tick(runtime), "port b: link up");
+	stop_and_account(runtime);
+	scenario_free(scenario);
+}
+
+static int start(void **state)
+{
+	struct problem problem;
+	struct cpu_list last;
+	char cores[64];
+	(void)state;
+
+	if (cpu_list_parse(NULL, &last, &problem) < 0)
+		return -1;
+	snprintf(cores, sizeof(cores), "%u,%u,%u", last.cpu[0], last.cpu[0], last.cpu[0]);
+	return eal_start_live(cores, 0, NULL, false, 128, &problem);
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	eal_stop_live();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(every_layout_accounts_for_every_packet_when_it_stops),
+	        cmocka_unit_test(changes_under_load_are_taken_and_lose_nothing),
+	        cmocka_unit_test(a_change_of_ports_or_seed_is_refused_and_changes_nothing),
+	        cmocka_unit_test(a_clear_sets_the_counters_back_and_packets_still_add_up),
+	        cmocka_unit_test(a_runtime_that_does_not_start_leaves_the_devices_free),
+	        cmocka_unit_test(a_worker_that_stands_still_for_a_second_is_told_once),
+	        cmocka_unit_test(a_link_that_goes_down_and_up_is_told),
+	};
+
+	return cmocka_run_group_tests_name("runtime", tests, start, stop);
+}
