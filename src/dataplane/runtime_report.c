@@ -21,7 +21,7 @@ static void add_lane(struct port_report *report, const struct lane *lane)
 }
 
 static void add_worker(struct port_report *report, const struct worker *worker,
-                       const struct port *port)
+                       const struct port *port, uint32_t index)
 {
 	for (uint32_t i = 0; i < worker->n_inlets; i++) {
 		if (worker->inlets[i].port == port) {
@@ -29,10 +29,9 @@ static void add_worker(struct port_report *report, const struct worker *worker,
 			report->rx_bytes += worker->inlets[i].rx_bytes;
 		}
 	}
-	for (uint32_t i = 0; i < worker->n_lanes; i++) {
-		if (worker->lanes[i].port == port)
-			add_lane(report, &worker->lanes[i]);
-	}
+	/* One that leads to another worker sends nothing itself, but may have to drop. */
+	if (index < worker->n_lanes)
+		add_lane(report, &worker->lanes[index]);
 	for (uint32_t i = 0; i < worker->n_drains; i++) {
 		if (worker->drains[i].lane.port == port)
 			add_lane(report, &worker->drains[i].lane);
@@ -55,7 +54,7 @@ bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct p
 	report->link_up = port->link_up;
 	report->link_bps = port_link_bps(port);
 	for (uint32_t i = 0; i < runtime->n_workers; i++)
-		add_worker(report, &runtime->workers[i], port);
+		add_worker(report, &runtime->workers[i], port, index);
 	port_losses(port, &report->rx_missed, &report->rx_no_mbuf, &report->not_sent);
 	report->rx_missed -= before->missed;
 	report->rx_no_mbuf -= before->no_mbuf;
