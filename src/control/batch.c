@@ -204,13 +204,20 @@ static int batch_match(void *argument, uint32_t number, const char *line)
 	    command.conf->number == place->number) {
 		search->line = number;
 		search->column = statement_column(&command.words, 2, place->field, place->letter);
-	} else if (command.kind == COMMAND_CLOUD && search->line == 0 &&
-	           strcmp(command.words.word[1].text, place->cloud) == 0) {
+	} else if ((command.kind == COMMAND_CLOUD || command.kind == COMMAND_CLOUDS) &&
+	           search->line == 0 && strcmp(command.words.word[1].text, place->cloud) == 0) {
 		search->line = number;
-		search->column = command.words.word[1].column;
+		search->column = command.words.word[place->word].column;
 	}
 	language_release(&command);
 	return 0;
+}
+
+static bool leads_from_nowhere(const struct scenario *scenario, const struct scenario_place *place)
+{
+	int cloud = place->cloud != NULL ? scenario_find_cloud(scenario, place->cloud) : -1;
+
+	return cloud >= 0 && scenario_root(scenario, scenario->clouds[cloud]) == -ENOENT;
 }
 
 static int batch_check(struct batch *batch, struct batch_error *error)
@@ -222,8 +229,10 @@ static int batch_check(struct batch *batch, struct batch_error *error)
 
 	if (result == 0)
 		return 0;
-	batch_error_set(error, place.cloud != NULL ? place.cloud : "scenario", ERROR_CONFLICT, "%s",
-	                problem.text);
+	batch_error_set(error, place.cloud != NULL ? place.cloud : "scenario",
+	                leads_from_nowhere(batch->draft, &place) ? ERROR_UNKNOWN_PORT
+	                                                         : ERROR_CONFLICT,
+	                "%s", problem.text);
 	if (place.cloud != NULL)
 		batch_each(batch, batch_match, &search);
 	error->line = search.line;

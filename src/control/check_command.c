@@ -12,6 +12,7 @@
 #include "budget.h"
 #include "command.h"
 #include "machine_memory.h"
+#include "path_check.h"
 #include "scenario_file.h"
 #include "table.h"
 #include "value.h"
@@ -210,6 +211,25 @@ static json_t *json_error(const char *code, const char *message)
 
 /* ---- */
 
+/* The lines of path_warn, without the word. */
+static json_t *json_warnings(const struct scenario *scenario)
+{
+	json_t *array = json_array();
+	char *text = NULL, *rest;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	if (out == NULL)
+		return array;
+	path_warn(scenario, out);
+	if (fclose(out) != 0)
+		return array;
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		json_array_append_new(array, json_string(line + strlen("warning: ")));
+	free(text);
+	return array;
+}
+
 /* What is wrong goes to stderr, or into the JSON object. */
 static int refuse(const struct check *check, const char *code, const char *message)
 {
@@ -240,10 +260,14 @@ static int check_and_print(struct check *check)
 		if (result != 0 && object != NULL)
 			json_object_set_new(object, "error",
 			                    json_error("too-large", check->problem.text));
+		if (object != NULL)
+			json_object_set_new(object, "warnings", json_warnings(check->scenario));
 		print_object(object);
 		return result;
 	}
 	print_text(check);
+	fflush(stdout);
+	path_warn(check->scenario, stderr);
 	if (result != 0) {
 		fflush(stdout);
 		fprintf(stderr, "weir check: %s: %s\n", check->path, check->problem.text);

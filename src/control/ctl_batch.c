@@ -24,10 +24,11 @@ static int batch_read(struct ctl_batch *batch, FILE *in)
 			free(text);
 			return -EFBIG;
 		}
-		batch->text = realloc(text, 2 * room);
-		if (batch->text == NULL)
+		char *larger = realloc(text, 2 * room);
+
+		if (larger == NULL)
 			free(text);
-		text = batch->text;
+		text = larger;
 		room *= 2;
 	}
 	batch->text = text;

@@ -120,6 +120,7 @@ json_t *json_replay_port(const char *name, const struct replay_port_report *repo
 	add_count(&object, "tx_packets", report->tx_packets);
 	add_count(&object, "tx_bytes", report->tx_bytes);
 	add_count(&object, "no_cloud", report->no_cloud);
+	add_count(&object, "untouched", report->untouched);
 	add_count(&object, "no_file", report->no_file);
 	add_count(&object, "clock_back", report->clock_back);
 	add_count(&object, "clock_back_max_ns", report->clock_back_max_ns);

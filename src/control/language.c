@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "filter.h"
 #include "listing.h"
 #include "nearest.h"
+#include "selection.h"
 #include "statement_text.h"
 #include "statements.h"
 #include "value.h"
@@ -17,11 +19,14 @@ const struct language_form language_forms[] = {
         {COMMAND_SEED, "seed N", "the seed of all random draws, 0 to 2^64-1"},
         {COMMAND_PORT, "port NAME [device TEXT]",
          "a port, and the DPDK device behind it; without one it is bound on the command line"},
-        {COMMAND_CLOUD, "cloud NAME from PORT to PORT",
-         "a cloud: one direction of an emulated network"},
+        {COMMAND_CLOUD, "cloud NAME from PLACE to PORT [SELECTION...]",
+         "a cloud: one direction of an emulated network, from a port or from behind a cloud"},
+        {COMMAND_CLOUDS, "clouds NAME from PLACE to PORT per SELECTION...",
+         "a template: one cloud for each address, made when its first packet comes"},
         {COMMAND_STATEMENT, "cloud CLOUD STATEMENT...",
          "what the cloud does to its packets; takes the place of the statement's earlier one"},
-        {COMMAND_NO_CLOUD, "no cloud CLOUD", "removes a cloud"},
+        {COMMAND_STATEMENT, "clouds CLOUD STATEMENT...", "the same for all clouds of a template"},
+        {COMMAND_NO_CLOUD, "no cloud CLOUD", "removes a cloud, or a template and its clouds"},
         {COMMAND_NO_STATEMENT, "no cloud CLOUD STATEMENT [NUMBER]",
          "removes a statement of a cloud; of a numbered one the number, or all"},
         {COMMAND_SHOW_CLOUD, "show cloud [CLOUD]",
@@ -101,6 +106,7 @@ static const char *slot_words(const char *slot)
 	static const char *const words[][2] = {
 	        {"NAME", "a new name"},
 	        {"PORT", "the name of a port"},
+	        {"PLACE", "the name of a port or of a cloud"},
 	        {"CLOUD", "the name of a cloud"},
 	        {"N", "a number"},
 	        {"TEXT", "a text"},
@@ -225,7 +231,8 @@ static int check_name(const struct word *word, struct language_error *error)
 static int check_slot(struct command *command, const char *slot, const struct word *word,
                       struct language_error *error)
 {
-	if (strcmp(slot, "NAME") == 0 || strcmp(slot, "PORT") == 0 || strcmp(slot, "CLOUD") == 0)
+	if (strcmp(slot, "NAME") == 0 || strcmp(slot, "PORT") == 0 || strcmp(slot, "CLOUD") == 0 ||
+	    strcmp(slot, "PLACE") == 0)
 		return check_name(word, error);
 	error->column = word->column;
 	if (strcmp(slot, "N") == 0)
@@ -256,6 +263,33 @@ static int check_slots(struct command *command, const struct language_form *form
 	return 0;
 }
 
+/* What stands behind `cloud NAME from PLACE to PORT`. Whether it is right is seen here, where its
+ * columns are known. */
+static int parse_selection(struct command *command, const struct statement *statement, uint32_t at,
+                           struct language_error *error)
+{
+	struct problem problem = {.field = -1};
+	const char *filter = NULL;
+	int result = statement_parse_fields(statement, &command->words, at, &command->conf, error);
+
+	if (result != 0)
+		return result;
+	result = statement->check(command->conf, NULL, &problem);
+	if (result == 0)
+		filter = selection_filter((const struct selection_conf *)command->conf);
+	if (filter != NULL) {
+		result = filter_check(filter, &problem);
+		problem.field = selection_match_field(statement);
+	}
+	if (result == 0)
+		return 0;
+	error->column = statement_fields_column(statement, &command->words, at, problem.field,
+	                                        problem.letter);
+	conf_free(command->conf);
+	command->conf = NULL;
+	return language_error_set(error, ERROR_BAD_VALUE, "%s", problem.text);
+}
+
 int language_parse(const char *line, struct command *command, struct language_error *error)
 {
 	const struct language_form *form;
@@ -272,9 +306,14 @@ int language_parse(const char *line, struct command *command, struct language_er
 	if (find_form(&command->words, &form, error) != 0 || check_slots(command, form, error) != 0)
 		return -EINVAL;
 	command->kind = form->kind;
-	if (command->kind != COMMAND_STATEMENT)
-		return 0;
-	return statement_parse(&command->words, 2, &command->conf, error);
+	if (command->kind == COMMAND_STATEMENT)
+		return statement_parse(&command->words, 2, &command->conf, error);
+	if (command->kind == COMMAND_CLOUD && command->words.n > LANGUAGE_SELECTION_AT)
+		return parse_selection(command, &selection_statement, LANGUAGE_SELECTION_AT, error);
+	if (command->kind == COMMAND_CLOUDS)
+		return parse_selection(command, &selection_per_statement, LANGUAGE_SELECTION_AT + 1,
+		                       error);
+	return 0;
 }
 
 void language_release(struct command *command)

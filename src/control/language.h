@@ -4,7 +4,8 @@
  *
  *   seed N
  *   port NAME [device TEXT]
- *   cloud NAME from PORT to PORT
+ *   cloud NAME from PLACE to PORT [priority N] [match EXPRESSION...]
+ *   clouds NAME from PLACE to PORT per source|destination PREFIX | flow ...
  *   cloud NAME STATEMENT [VARIANT] [N] FIELDS...
  *   no cloud NAME
  *   no cloud NAME STATEMENT [N]
@@ -43,6 +44,7 @@ enum command_kind {
 	COMMAND_SEED,
 	COMMAND_PORT,
 	COMMAND_CLOUD,
+	COMMAND_CLOUDS, /* a template */
 	COMMAND_STATEMENT,
 	COMMAND_NO_CLOUD,
 	COMMAND_NO_STATEMENT,
@@ -69,7 +71,7 @@ struct command {
 	enum command_kind kind;
 	uint64_t seed;      /* COMMAND_SEED */
 	uint64_t number;    /* COMMAND_NO_STATEMENT, of the one to remove; 0: all of that name */
-	struct conf *conf;  /* COMMAND_STATEMENT, owned */
+	struct conf *conf;  /* COMMAND_STATEMENT; the selection of COMMAND_CLOUD or _CLOUDS, or NULL; owned */
 	struct words words; /* the whole line */
 };
 
@@ -88,6 +90,9 @@ int language_unknown_cloud(const struct scenario *scenario, const struct word *n
                            struct language_error *error);
 
 /* ---- for help and completion ---- */
+
+/* The word at which the selection of a cloud begins. */
+#define LANGUAGE_SELECTION_AT 6
 
 struct language_token {
 	char text[16];       /* a word, or NAME, PORT, CLOUD, STATEMENT, N, TEXT, WORDS */

@@ -107,16 +107,32 @@ static int edit_port(struct scenario *scenario, const struct word *word, uint32_
 	return result == 0 ? 0 : name_taken(scenario, &word[1], "port", result, error);
 }
 
-static int edit_cloud(struct scenario *scenario, const struct word *word,
+/* From where it comes may be a cloud that is still to be made: scenario_check looks at that. */
+static int edit_cloud(struct scenario *scenario, const struct command *command,
                       struct language_error *error)
 {
+	const struct word *word = command->words.word;
+	struct conf *selection = command->conf != NULL ? conf_copy(command->conf) : NULL;
+	struct cloud_conf *cloud;
 	int result;
 
-	if (check_port(scenario, &word[3], error) != 0 ||
-	    check_port(scenario, &word[5], error) != 0)
-		return -EINVAL;
+	if (command->conf != NULL && selection == NULL)
+		return no_memory(error);
+	result = check_port(scenario, &word[5], error);
+	if (result != 0)
+		goto err_free;
 	result = scenario_add_cloud(scenario, word[1].text, word[3].text, word[5].text);
-	return result == 0 ? 0 : name_taken(scenario, &word[1], "cloud", result, error);
+	if (result != 0) {
+		result = name_taken(scenario, &word[1], "cloud", result, error);
+		goto err_free;
+	}
+	cloud = scenario->clouds[scenario->n_clouds - 1];
+	cloud->many = command->kind == COMMAND_CLOUDS;
+	cloud->selection = selection;
+	return 0;
+err_free:
+	conf_free(selection);
+	return result;
 }
 
 static int edit_statement(struct scenario *scenario, const struct command *command,
@@ -210,7 +226,8 @@ int language_edit(struct scenario *scenario, const struct command *command,
 	case COMMAND_PORT:
 		return edit_port(scenario, word, command->words.n, error);
 	case COMMAND_CLOUD:
-		return edit_cloud(scenario, word, error);
+	case COMMAND_CLOUDS:
+		return edit_cloud(scenario, command, error);
 	case COMMAND_STATEMENT:
 		return edit_statement(scenario, command, error);
 	case COMMAND_NO_CLOUD:

@@ -13,6 +13,7 @@
 #include "draft.h"
 #include "eal.h"
 #include "json.h"
+#include "path_check.h"
 #include "picture.h"
 #include "replay.h"
 #include "replay_options.h"
@@ -247,6 +248,7 @@ int command_replay(int argc, char **argv)
 		replay_arguments_release(&session.arguments);
 		return 2;
 	}
+	path_warn(session.scenario, stderr);
 	choose_seed(&session.arguments, session.scenario);
 	session.bar = !session.arguments.quiet && isatty(STDERR_FILENO);
 	catch_signals();

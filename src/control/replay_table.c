@@ -98,6 +98,11 @@ static void warn_port(FILE *out, const char *name, const struct replay_port_repo
 		        "weir replay: warning: port %s: %" PRIu64
 		        " packets came in and no cloud took them\n",
 		        name, port->no_cloud);
+	if (port->untouched)
+		fprintf(out,
+		        "weir replay: port %s: %" PRIu64
+		        " packets were chosen by no cloud and passed untouched\n",
+		        name, port->untouched);
 	if (port->no_file)
 		fprintf(out,
 		        "weir replay: warning: port %s: %" PRIu64

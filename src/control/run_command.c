@@ -15,6 +15,7 @@
 #include "machine_memory.h"
 #include "pool.h"
 #include "port.h"
+#include "path_check.h"
 #include "run_options.h"
 #include "run_summary.h"
 #include "runtime.h"
@@ -153,6 +154,7 @@ int command_run(int argc, char **argv)
 		say(message);
 		return 2;
 	}
+	path_warn(scenario, stderr);
 	choose_seed(scenario);
 	status = run(&arguments, &scenario, &problem);
 	if (status == 2)

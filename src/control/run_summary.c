@@ -16,10 +16,10 @@ static void row(struct table *table, const char *const *cells)
 
 static void print_ports(FILE *out, const struct runtime *runtime, struct port_report *port)
 {
-	static const char *const headings[] = {"port",        "received", "bytes",   "sent",
-	                                       "bytes",       "no cloud", "rx lost", "tx lost",
-	                                       "late by p50", "p99",      "max",     NULL};
-	struct table *table = table_make("lrrrrrrrrrr");
+	static const char *const headings[] = {
+	        "port",    "received", "bytes",       "sent", "bytes", "no cloud", "untouched",
+	        "rx lost", "tx lost",  "late by p50", "p99",  "max",   NULL};
+	struct table *table = table_make("lrrrrrrrrrrr");
 
 	if (!table)
 		return;
@@ -33,6 +33,7 @@ static void print_ports(FILE *out, const struct runtime *runtime, struct port_re
 		table_count(table, port->tx_packets);
 		table_unit(table, CHART_BYTES, (double)port->tx_bytes);
 		table_count(table, port->no_cloud);
+		table_count(table, port->untouched);
 		table_count(table, port->rx_missed + port->rx_no_mbuf);
 		table_count(table, port->tx_full + port->not_sent);
 		table_unit(table, CHART_NS, (double)histogram_percentile(late, 500000));

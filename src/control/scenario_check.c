@@ -5,38 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int check_ports(const struct scenario *scenario, const struct cloud_conf *cloud,
-                       struct problem *problem)
-{
-	const char *const ends[] = {cloud->from, cloud->to};
-
-	for (int i = 0; i < 2; i++) {
-		if (scenario_find_port(scenario, ends[i]) >= 0)
-			continue;
-		problem_set(problem, -1, "cloud `%s` goes %s port `%s`, which does not exist",
-		            cloud->name, i == 0 ? "from" : "to", ends[i]);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-/* A cloud takes all packets of its port, so a second one from there would never see any. */
-static int check_sharing(const struct scenario *scenario, const struct cloud_conf *cloud,
-                         const struct cloud_conf **first, struct problem *problem)
-{
-	int port = scenario_find_port(scenario, cloud->from);
-
-	if (first[port] == NULL) {
-		first[port] = cloud;
-		return 0;
-	}
-	problem_set(problem, -1,
-	            "cloud `%s` would get no packets: `%s` takes all that come from port `%s`; "
-	            "begin it "
-	            "at another port, or remove `%s`",
-	            cloud->name, first[port]->name, cloud->from, first[port]->name);
-	return -EINVAL;
-}
+#include "path_check.h"
 
 static int check_conf(const struct conf *conf, const struct cloud_conf *cloud,
                       struct problem *problem)
@@ -58,17 +27,14 @@ static int check_conf(const struct conf *conf, const struct cloud_conf *cloud,
 int scenario_check_at(const struct scenario *scenario, struct scenario_place *place,
                       struct problem *problem)
 {
-	const struct cloud_conf *first[SCENARIO_PORTS_MAX] = {NULL};
-
 	*place = (struct scenario_place){.field = -1};
+	if (path_check(scenario, place, problem) != 0)
+		return -EINVAL;
 	for (uint32_t c = 0; c < scenario->n_clouds; c++) {
 		const struct cloud_conf *cloud = scenario->clouds[c];
 
 		place->cloud = cloud->name;
-		place->statement = NULL;
-		if (check_ports(scenario, cloud, problem) != 0 ||
-		    check_sharing(scenario, cloud, first, problem) != 0)
-			return -EINVAL;
+		place->word = 1;
 		for (uint32_t i = 0; i < cloud->n_confs; i++) {
 			place->statement = cloud->confs[i]->statement->name;
 			place->number = cloud->confs[i]->number;

@@ -14,9 +14,10 @@
 struct scenario_place {
 	const char *cloud;     /* NULL: the scenario */
 	const char *statement; /* NULL: the cloud itself */
-	uint32_t number;       /* of a numbered statement, else 0 */
-	int field;             /* -1: the statement */
-	uint32_t letter;       /* of the field's text, if that takes the rest of a line */
+	uint32_t word;   /* of the line that makes the cloud: what to point at; 0: its first */
+	uint32_t number; /* of a numbered statement, else 0 */
+	int field;       /* -1: the statement */
+	uint32_t letter; /* of the field's text, if that takes the rest of a line */
 };
 
 /* 0, or -EINVAL with problem: a sentence that names cloud and statement. */

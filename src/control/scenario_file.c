@@ -85,8 +85,8 @@ static bool made(const struct reader *reader, const struct scenario_place *place
 	if (place->cloud == NULL || command->words.n < 3 || strcmp(word[1].text, place->cloud) != 0)
 		return false;
 	if (place->statement == NULL) {
-		*column = word[1].column;
-		return command->kind == COMMAND_CLOUD;
+		*column = word[place->word].column;
+		return command->kind == COMMAND_CLOUD || command->kind == COMMAND_CLOUDS;
 	}
 	*column = statement_column(&command->words, 2, place->field, place->letter);
 	return command->kind == COMMAND_STATEMENT && strcmp(word[2].text, place->statement) == 0 &&
@@ -233,7 +233,7 @@ static void print_statements(FILE *out, const struct cloud_conf *cloud)
 		for (; conf != NULL; conf = cloud_conf_next(cloud, conf)) {
 			if (conf->statement != *row)
 				continue;
-			fprintf(out, "cloud %s ", cloud->name);
+			fprintf(out, "%s %s ", cloud->many ? "clouds" : "cloud", cloud->name);
 			statement_print(out, conf);
 			fputc('\n', out);
 		}
@@ -249,7 +249,11 @@ void scenario_file_print(FILE *out, const struct scenario *scenario)
 	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
 		const struct cloud_conf *cloud = scenario->clouds[i];
 
-		fprintf(out, "cloud %s from %s to %s\n", cloud->name, cloud->from, cloud->to);
+		fprintf(out, "%s %s from %s to %s%s", cloud->many ? "clouds" : "cloud", cloud->name,
+		        cloud->from, cloud->to, cloud->many ? " per" : "");
+		if (cloud->selection != NULL)
+			statement_print_fields(out, cloud->selection);
+		fputc('\n', out);
 		print_statements(out, cloud);
 	}
 }

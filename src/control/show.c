@@ -38,6 +38,7 @@ static void table_port_losses(struct table *table, const struct port_report *por
 
 	table_text(table, port->name);
 	table_count(table, port->no_cloud);
+	table_count(table, port->untouched);
 	table_count(table, port->rx_missed);
 	table_count(table, port->rx_no_mbuf);
 	table_count(table, port->tx_full);
@@ -75,10 +76,10 @@ static void show_ports_text(FILE *out, struct control *control)
 {
 	static const char *const traffic[] = {"port",  "device", "driver", "link", "received",
 	                                      "bytes", "sent",   "bytes",  NULL};
-	static const char *const losses[] = {"port",    "no cloud", "rx missed",
-	                                     "no mbuf", "tx full",  "late p50",
-	                                     "p99",     "max",      NULL};
-	struct table *upper = table_make("llllrrrr"), *lower = table_make("lrrrrrrr");
+	static const char *const losses[] = {"port",    "no cloud", "untouched", "rx missed",
+	                                     "no mbuf", "tx full",  "late p50",  "p99",
+	                                     "max",     NULL};
+	struct table *upper = table_make("llllrrrr"), *lower = table_make("lrrrrrrrr");
 	struct port_report *port = malloc(sizeof(*port));
 	uint32_t n = control->ops->ports(control->context);
 
@@ -107,14 +108,14 @@ out:
 static json_t *port_object(const struct port_report *port)
 {
 	json_t *object = json_pack(
-	        "{s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "port", port->name,
+	        "{s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "port", port->name,
 	        "device", port->device != NULL ? port->device : "", "driver",
 	        port->driver != NULL ? port->driver : "", "link_up", port->link_up, "link_bps",
 	        (json_int_t)port->link_bps, "rx_packets", (json_int_t)port->rx_packets, "rx_bytes",
 	        (json_int_t)port->rx_bytes, "tx_packets", (json_int_t)port->tx_packets, "tx_bytes",
-	        (json_int_t)port->tx_bytes, "no_cloud", (json_int_t)port->no_cloud, "rx_missed",
-	        (json_int_t)port->rx_missed, "rx_no_mbuf", (json_int_t)port->rx_no_mbuf, "tx_full",
-	        (json_int_t)port->tx_full);
+	        (json_int_t)port->tx_bytes, "no_cloud", (json_int_t)port->no_cloud, "untouched",
+	        (json_int_t)port->untouched, "rx_missed", (json_int_t)port->rx_missed, "rx_no_mbuf",
+	        (json_int_t)port->rx_no_mbuf, "tx_full", (json_int_t)port->tx_full);
 
 	json_object_set_new(object, "lateness_ns", json_histogram(&port->lateness_ns));
 	return object;

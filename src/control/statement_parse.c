@@ -121,7 +121,11 @@ static int parse_rest(struct parser *p, const struct field *field)
 
 		if (p->at > first)
 			fputc(' ', out);
-		word_print(out, word->text, word->quoted);
+		/* Behind a keyword, the whole may stand between quotes. */
+		if (is_keyword(field) && p->at == first && first + 1 == p->words->n)
+			fputs(word->text, out);
+		else
+			word_print(out, word->text, word->quoted);
 	}
 	if (fclose(out) != 0) {
 		free(text);
@@ -221,6 +225,11 @@ static int parse_keywords(struct parser *p)
 		if (p->at == p->words->n)
 			return missing(p, field, true, p->words->end_column);
 		word = &p->words->word[p->at];
+		if (field->flags & FIELD_REST) {
+			if (parse_rest(p, field) != 0)
+				return -ENOMEM;
+			continue;
+		}
 		if (parse_value(p, field) != 0) {
 			p->error->column = word->column;
 			return -EINVAL;
@@ -279,18 +288,16 @@ static const struct statement *find(const struct words *words, uint32_t *at,
 	return NULL;
 }
 
-static int parse(const struct words *words, uint32_t at, struct conf **conf, uint32_t *columns,
-                 struct language_error *error)
+static int parse_fields(const struct statement *statement, const struct words *words, uint32_t at,
+                        struct conf **conf, uint32_t *columns, struct language_error *error)
 {
-	struct parser p = {.words = words, .columns = columns, .error = error};
-	const struct statement *statement;
+	struct parser p = {.words = words,
+	                   .at = at,
+	                   .fields = statement->fields,
+	                   .columns = columns,
+	                   .error = error};
 	int result;
 
-	statement = find(words, &at, error);
-	if (statement == NULL)
-		return -EINVAL;
-	p.at = at;
-	p.fields = statement->fields;
 	p.conf = conf_make(statement);
 	if (p.conf == NULL)
 		return language_error_set(error, ERROR_NO_MEMORY, "no memory for a statement");
@@ -307,10 +314,26 @@ static int parse(const struct words *words, uint32_t at, struct conf **conf, uin
 	return 0;
 }
 
+static int parse(const struct words *words, uint32_t at, struct conf **conf, uint32_t *columns,
+                 struct language_error *error)
+{
+	const struct statement *statement = find(words, &at, error);
+
+	if (statement == NULL)
+		return -EINVAL;
+	return parse_fields(statement, words, at, conf, columns, error);
+}
+
 int statement_parse(const struct words *words, uint32_t at, struct conf **conf,
                     struct language_error *error)
 {
 	return parse(words, at, conf, NULL, error);
+}
+
+int statement_parse_fields(const struct statement *statement, const struct words *words,
+                           uint32_t at, struct conf **conf, struct language_error *error)
+{
+	return parse_fields(statement, words, at, conf, NULL, error);
 }
 
 /* Where the letter of a text stands that was made of the words from a column on, with one blank
@@ -331,6 +354,15 @@ static uint32_t letter_column(const struct words *words, uint32_t column, uint32
 	return words->end_column;
 }
 
+/* `columns`: of the fields, from words[at...]. */
+static uint32_t field_column(const struct words *words, uint32_t at, const uint32_t *columns,
+                             int field, uint32_t letter)
+{
+	if (columns[field] == 0)
+		return words->word[at].column;
+	return letter == 0 ? columns[field] : letter_column(words, columns[field], letter);
+}
+
 uint32_t statement_column(const struct words *words, uint32_t at, int field, uint32_t letter)
 {
 	uint32_t columns[64] = {0};
@@ -340,7 +372,19 @@ uint32_t statement_column(const struct words *words, uint32_t at, int field, uin
 	if (field < 0 || field >= 64 || parse(words, at, &conf, columns, &error) != 0)
 		return words->word[at].column;
 	conf_free(conf);
-	if (columns[field] == 0)
+	return field_column(words, at, columns, field, letter);
+}
+
+uint32_t statement_fields_column(const struct statement *statement, const struct words *words,
+                                 uint32_t at, int field, uint32_t letter)
+{
+	uint32_t columns[64] = {0};
+	struct language_error error;
+	struct conf *conf;
+
+	if (field < 0 || field >= 64 ||
+	    parse_fields(statement, words, at, &conf, columns, &error) != 0)
 		return words->word[at].column;
-	return letter == 0 ? columns[field] : letter_column(words, columns[field], letter);
+	conf_free(conf);
+	return field_column(words, at, columns, field, letter);
 }

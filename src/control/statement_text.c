@@ -78,14 +78,11 @@ static const char *word_of(const struct field *field, const struct conf *conf)
 	return field->words[*(const uint32_t *)(const void *)((const char *)conf + field->offset)];
 }
 
-void statement_print(FILE *out, const struct conf *conf)
+void statement_print_fields(FILE *out, const struct conf *conf)
 {
 	const struct field *fields = conf->statement->fields;
 	const char *said = NULL;
 
-	print_name(out, conf->statement);
-	if (conf->number != 0)
-		fprintf(out, " %u", conf->number);
 	for (const struct field *field = fields; field->name; field++) {
 		if (is_keyword(field) || !(conf->given >> (field - fields) & 1))
 			continue;
@@ -98,9 +95,20 @@ void statement_print(FILE *out, const struct conf *conf)
 		if (said == NULL || strcmp(said, field->name) != 0)
 			fprintf(out, " %s", field->name);
 		fputs(field->type == FIELD_FLAG ? "" : " ", out);
-		value_print(out, field, conf);
+		if (field->flags & FIELD_REST)
+			print_positional(out, field, conf);
+		else
+			value_print(out, field, conf);
 		said = word_of(field, conf);
 	}
+}
+
+void statement_print(FILE *out, const struct conf *conf)
+{
+	print_name(out, conf->statement);
+	if (conf->number != 0)
+		fprintf(out, " %u", conf->number);
+	statement_print_fields(out, conf);
 }
 
 static void print_field_synopsis(FILE *out, const struct field *field)

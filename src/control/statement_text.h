@@ -6,7 +6,7 @@
  * any order
  *
  * A positional field ends where a word is the name of a keyword field, unless that word is quoted.
- * A field with FIELD_REST takes the rest of the line as it stands.
+ * A field with FIELD_REST takes the rest of the line as it stands; it may have a keyword.
  *
  * Thread: pure functions, any.
  */
@@ -24,8 +24,13 @@
  * 0, or -EINVAL or -ENOMEM with error and column. */
 int statement_parse(const struct words *words, uint32_t at, struct conf **conf,
                     struct language_error *error);
+/* The same for words[at...] that are fields of this statement, without its name. */
+int statement_parse_fields(const struct statement *statement, const struct words *words, uint32_t at,
+                           struct conf **conf, struct language_error *error);
 /* `loss random 1% correlation 25%`: the given fields in the order of the table, no line end. */
 void statement_print(FILE *out, const struct conf *conf);
+/* Only the fields, each with a blank before it. */
+void statement_print_fields(FILE *out, const struct conf *conf);
 /* `delay TIME [jitter TIME] [distribution uniform|normal] ...` */
 void statement_print_synopsis(FILE *out, const struct statement *statement);
 /* The keyword field of a table that a word names, or NULL. A quoted word names none. */
@@ -41,5 +46,8 @@ bool statement_is_name(const char *name);
  * the statement's name if the field is not there. `letter`: of the field's text, if that takes the
  * rest of the line. */
 uint32_t statement_column(const struct words *words, uint32_t at, int field, uint32_t letter);
+/* The same for words[at...] that statement_parse_fields accepted. */
+uint32_t statement_fields_column(const struct statement *statement, const struct words *words,
+                                 uint32_t at, int field, uint32_t letter);
 
 #endif

@@ -11,6 +11,7 @@
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 
+#include "filter.h"
 #include "pipeline.h"
 #include "pool.h"
 #include "runtime_state.h"
@@ -148,6 +149,7 @@ static int build_engine(struct runtime *runtime, uint32_t index, struct problem 
 	        .pool = runtime->pool,
 	        .memory_bytes = runtime->memory_bytes,
 	        .seed = runtime->scenario->seed,
+	        .filters = &filters,
 	};
 
 	setup.memory = runtime->memory[index] = memory_make(runtime->memory_bytes);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "egress.h"
+#include "filter.h"
 #include "intake.h"
 #include "pool.h"
 #include "statements.h"
@@ -30,6 +31,14 @@ struct replay {
 	simtime progress_ns;
 };
 
+/* What goes wrong is found again when the output is finished. */
+static void make_room(void *argument, uint32_t port)
+{
+	struct replay *replay = argument;
+
+	egress_write(&replay->egress, port, engine_outlet(replay->engine, port), replay->problem);
+}
+
 static int make_engine(struct replay *replay)
 {
 	struct engine_setup setup = {
@@ -37,6 +46,9 @@ static int make_engine(struct replay *replay)
 	        .pool = replay->intake.pool,
 	        .seed = replay->scenario->seed,
 	        .witness = replay->options->witness,
+	        .filters = &filters,
+	        .make_room = make_room,
+	        .room_argument = replay,
 	};
 	struct change *change;
 	int error;
@@ -226,8 +238,10 @@ static int check_clouds(struct replay *replay)
 		            counters_drops(c), report->held_packets);
 		return -EIO;
 	}
-	for (uint32_t port = 0; port < scenario->n_ports; port++)
+	for (uint32_t port = 0; port < scenario->n_ports; port++) {
 		result->ports[port].no_cloud = engine_no_cloud(replay->engine, port);
+		result->ports[port].untouched = engine_untouched(replay->engine, port);
+	}
 	return 0;
 }
 

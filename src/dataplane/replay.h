@@ -54,6 +54,7 @@ struct replay_options {
 struct replay_port_report {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
 	uint64_t no_cloud;
+	uint64_t untouched;  /* chosen by no cloud, and passed on as it was */
 	uint64_t no_file;    /* left at a port without --out: counted, not written */
 	uint64_t clock_back; /* packets whose time was before the one before: clamped to it */
 	simtime clock_back_max_ns;

@@ -62,7 +62,8 @@ struct port_report {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
 	uint64_t rx_missed;  /* lost by the device before weir saw them */
 	uint64_t rx_no_mbuf; /* lost because the mempool was empty */
-	uint64_t no_cloud;   /* received, and no cloud starts at this port */
+	uint64_t no_cloud;   /* received, and dropped: no cloud of this port takes it */
+	uint64_t untouched;  /* received, chosen by no cloud, and passed on as it was */
 	uint64_t tx_full;    /* not taken by the device within 100 ms of their time, dropped */
 	uint64_t not_sent;   /* taken by the device, and it says that it could not send them */
 	struct histogram lateness_ns; /* handed to the device, after the due time */

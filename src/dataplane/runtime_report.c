@@ -61,6 +61,8 @@ bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct p
 	report->not_sent -= before->not_sent;
 	report->no_cloud =
 	        engine_no_cloud(runtime->workers[runtime->emulator[index]].engine, index);
+	report->untouched =
+	        engine_untouched(runtime->workers[runtime->emulator[index]].engine, index);
 	return true;
 }
 
@@ -113,8 +115,8 @@ uint64_t runtime_now_ns(const struct runtime *runtime)
 /* ---- does it add up? ---- */
 
 struct sums {
-	uint64_t from[SCENARIO_PORTS_MAX]; /* received by the clouds from a port */
-	uint64_t to[SCENARIO_PORTS_MAX];   /* sent by the clouds to a port */
+	uint64_t received; /* by the clouds from ports */
+	uint64_t sent;     /* by clouds, and not into others */
 };
 
 static int check_cloud(const struct runtime *runtime, uint32_t index, struct cloud_report *report,
@@ -123,7 +125,6 @@ static int check_cloud(const struct runtime *runtime, uint32_t index, struct clo
 	const struct cloud_conf *conf = runtime->scenario->clouds[index];
 	const struct counters *c = &report->counters;
 	uint64_t in, out;
-	int from, to;
 
 	if (!runtime_cloud_report(runtime, conf->name, report)) {
 		problem_set(problem, -1, "cloud %s is in the scenario and not in the engine",
@@ -132,12 +133,9 @@ static int check_cloud(const struct runtime *runtime, uint32_t index, struct clo
 	}
 	in = c->rx_packets + c->duplicated + c->generated;
 	out = c->tx_packets + counters_drops(c) + report->held_packets;
-	from = scenario_find_port(runtime->scenario, conf->from);
-	to = scenario_find_port(runtime->scenario, conf->to);
-	if (from >= 0)
-		sums->from[from] += c->rx_packets;
-	if (to >= 0)
-		sums->to[to] += c->tx_packets;
+	if (scenario_find_port(runtime->scenario, conf->from) >= 0)
+		sums->received += c->rx_packets;
+	sums->sent += c->tx_packets - c->onward;
 	if (in == out)
 		return 0;
 	problem_set(problem, -1,
@@ -185,22 +183,36 @@ static uint64_t ahead(const struct runtime *runtime)
 static int check_ports(const struct runtime *runtime, const struct sums *sums,
                        struct port_report *report, struct problem *problem)
 {
-	uint64_t received = 0, taken = ahead(runtime);
+	uint64_t received = 0, taken = ahead(runtime) + sums->received, sent = 0, untouched = 0;
 
 	for (uint32_t i = 0; i < runtime->n_ports; i++) {
-		uint64_t gone;
+		uint64_t gone, here = 0;
 
 		runtime_port_report(runtime, i, report);
 		received += report->rx_packets;
-		taken += sums->from[i] + report->no_cloud;
+		taken += report->no_cloud + report->untouched;
+		for (uint32_t w = 0; w < runtime->n_workers; w++) {
+			if (runtime->workers[w].engine)
+				here += engine_sent(runtime->workers[w].engine, i);
+		}
+		/* What passes untouched is held by nobody for longer than an instant. */
+		sent += here;
+		untouched += report->untouched;
 		gone = report->tx_packets + report->tx_full +
 		       between(runtime, &runtime->ports[i], i);
-		if (sums->to[i] == gone)
+		if (here == gone)
 			continue;
 		problem_set(problem, -1,
 		            "port %s does not add up: clouds sent %" PRIu64
 		            " packets to it, %" PRIu64 " were handed over, dropped or wait",
-		            report->name, sums->to[i], gone);
+		            report->name, here, gone);
+		return -EIO;
+	}
+	if (sent != sums->sent + untouched) {
+		problem_set(problem, -1,
+		            "clouds and ports do not add up: %" PRIu64
+		            " packets left clouds, %" PRIu64 " came to ports",
+		            sums->sent + untouched, sent);
 		return -EIO;
 	}
 	if (received == taken)

@@ -8,6 +8,7 @@
 
 #include "engine_state.h"
 #include "fork.h"
+#include "selection.h"
 #include "setting.h"
 
 /* What becomes of a cloud that does not stay as it is, beside its settings. */
@@ -228,28 +229,79 @@ static int clouds_prepare(struct change *change, const bool *owned, struct probl
 
 /* ---- who comes from where ---- */
 
-/* The fork of a place, if any cloud comes from there. -EINVAL with problem, -ENOMEM. */
-static int fork_prepare(struct change *change, const char *name, struct place *place,
-                        struct problem *problem)
+/* The first are asked first. */
+static int compare_ranks(const void *a, const void *b)
 {
-	const struct plan *first = &change->plans[place->child - 1];
-	struct fork *fork;
+	const struct plan *x = *(const struct plan *const *)a, *y = *(const struct plan *const *)b;
+	uint64_t left = selection_priority(x->conf), right = selection_priority(y->conf);
+	bool chooses = selection_chooses(x->conf);
 
-	if (place->child == 0)
-		return 0;
-	if (first->sibling) {
-		problem_set(problem, -1, "%s leads to cloud %s already: one cloud from each place",
-		            name, first->conf->name);
-		return -EINVAL;
-	}
-	fork = calloc(1, sizeof(*fork));
-	if (!fork)
+	if (chooses != selection_chooses(y->conf))
+		return chooses ? -1 : 1;
+	if (chooses && left != right)
+		return left < right ? -1 : 1;
+	return x < y ? -1 : 1; /* in the order of definition */
+}
+
+/* The clouds from a place, in the order of their ranks; `parts` has room for them, and `rows`. */
+static int parts_prepare(const struct change *change, const struct place *place, uint32_t n,
+                         struct fork_part *parts, struct match *rows, struct problem *problem)
+{
+	const struct plan **plans = calloc(n, sizeof(*plans));
+	uint32_t i = 0;
+	int error = 0;
+
+	if (!plans)
 		return -ENOMEM;
-	fork->only = first->cloud;
-	fork->next = change->roster->forks;
-	change->roster->forks = fork;
-	place->fork = fork;
-	return 0;
+	for (uint32_t child = place->child; child; child = change->plans[child - 1].sibling)
+		plans[i++] = &change->plans[child - 1];
+	qsort(plans, n, sizeof(*plans), compare_ranks);
+	for (i = 0; i < n && !error; i++) {
+		bool exact = false;
+
+		parts[i].cloud = plans[i]->cloud;
+		if (!selection_chooses(plans[i]->conf)) {
+			if (i + 1 == n)
+				break;
+			problem_set(problem, -1,
+			            "%s leads to cloud %s already, which takes the rest: nothing is left for %s",
+			            plans[i]->conf->name, plans[i]->conf->from,
+			            plans[i + 1]->conf->name);
+			error = -EINVAL;
+			break;
+		}
+		error = selection_rows(plans[i]->conf, &rows[i], &exact, &parts[i].filter, problem);
+		parts[i].rows = exact ? &rows[i] : NULL;
+	}
+	free(plans);
+	return error;
+}
+
+/* The fork of a place, if any cloud comes from there. -EINVAL with problem, -ENOMEM. */
+static int fork_prepare(struct change *change, struct place *place, struct problem *problem)
+{
+	struct fork_part *parts;
+	struct match *rows;
+	uint32_t n = 0;
+	int error = -ENOMEM;
+
+	for (uint32_t child = place->child; child; child = change->plans[child - 1].sibling)
+		n++;
+	if (n == 0)
+		return 0;
+	parts = calloc(n, sizeof(*parts));
+	rows = malloc(n * sizeof(*rows));
+	if (parts && rows)
+		error = parts_prepare(change, place, n, parts, rows, problem);
+	if (!error)
+		error = fork_make(parts, n, change->engine->setup.filters, &place->fork, problem);
+	if (!error) {
+		place->fork->next = change->roster->forks;
+		change->roster->forks = place->fork;
+	}
+	free(parts);
+	free(rows);
+	return error;
 }
 
 static int forks_prepare(struct change *change, struct problem *problem)
@@ -260,13 +312,14 @@ static int forks_prepare(struct change *change, struct problem *problem)
 	for (uint32_t port = 0; port < next->n_ports; port++) {
 		struct place *place = &change->ports[port];
 
-		error = fork_prepare(change, next->ports[port].name, place, problem);
+		error = fork_prepare(change, place, problem);
 		if (error)
 			return error;
 		change->roster->ingress[port] = place->fork ? place->fork->only : NULL;
+		change->roster->forked[port] = place->fork;
 	}
 	for (uint32_t i = 0; i < next->n_clouds; i++) {
-		error = fork_prepare(change, next->clouds[i]->name, &change->plans[i].end, problem);
+		error = fork_prepare(change, &change->plans[i].end, problem);
 		if (error)
 			return error;
 	}
@@ -385,9 +438,29 @@ static int roster_prepare(struct change *change)
 	return sharing_prepare(change, feeders);
 }
 
+/* What no cloud of a port takes passes untouched when it is known to where: all of them lead to the
+ * same port. It takes a cloud of its own, that does nothing; no user's has a blank in its name. */
+static int untouched_add(struct scenario *scenario, uint32_t port)
+{
+	const char *from = scenario->ports[port].name, *to = NULL;
+	char name[SCENARIO_NAME_BYTES];
+
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		const struct cloud_conf *cloud = scenario->clouds[i];
+
+		if (strcmp(cloud->from, from) != 0)
+			continue;
+		if (!selection_chooses(cloud) || (to && strcmp(to, cloud->to) != 0))
+			return 0;
+		to = cloud->to;
+	}
+	engine_untouched_name(name, port);
+	return to ? scenario_add_cloud(scenario, name, from, to) : 0;
+}
+
 static int change_make(struct engine *engine, const struct scenario *next, struct change **result)
 {
-	uint32_t used = slots_used(engine->roster), slots = used + next->n_clouds;
+	uint32_t used = slots_used(engine->roster), slots;
 	struct change *change = calloc(1, sizeof(*change));
 
 	*result = change;
@@ -395,12 +468,18 @@ static int change_make(struct engine *engine, const struct scenario *next, struc
 		return -ENOMEM;
 	change->engine = engine;
 	change->scenario = scenario_copy(next);
+	if (!change->scenario)
+		return -ENOMEM;
+	for (uint32_t port = 0; port < next->n_ports; port++) {
+		if (untouched_add(change->scenario, port))
+			return -ENOMEM;
+	}
+	slots = used + change->scenario->n_clouds;
 	change->roster = calloc(1, sizeof(*change->roster));
-	change->plans = calloc(next->n_clouds + 1, sizeof(*change->plans));
+	change->plans = calloc(change->scenario->n_clouds + 1, sizeof(*change->plans));
 	change->clouds = calloc(slots + 1, sizeof(*change->clouds));
 	change->gone = calloc(slots + 1, sizeof(struct cloud *));
-	if (!change->scenario || !change->roster || !change->plans || !change->clouds ||
-	    !change->gone)
+	if (!change->roster || !change->plans || !change->clouds || !change->gone)
 		return -ENOMEM;
 	change->roster->slots = calloc(slots + 1, sizeof(struct cloud *));
 	if (!change->roster->slots)

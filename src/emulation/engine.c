@@ -124,7 +124,7 @@ static bool outlet_full(struct engine *engine, uint32_t port)
 /* Whether there is room where the packets of this cloud may go. */
 static bool exit_full(struct engine *engine, const struct cloud *cloud)
 {
-	if (unlikely(cloud->exit.fork && cloud->exit.fork->only))
+	if (unlikely(cloud->exit.fork && fork_takes_all(cloud->exit.fork)))
 		return false;
 	return outlet_full(engine, cloud->exit.port);
 }
@@ -143,7 +143,7 @@ static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *m
 
 		packet->number = cloud_number(cloud, (uint32_t)packet->number);
 		packet->port = (uint16_t)cloud->from_port;
-		next = fork_find(cloud->exit.fork, mbuf);
+		fork_find(cloud->exit.fork, &mbuf, 1, &next);
 		if (next) {
 			cloud->counters.onward++;
 			cloud_arrive(next, &mbuf, 1);
@@ -153,6 +153,7 @@ static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *m
 	}
 	outlet->due_ns[outlet->n] = packet->t_ns;
 	outlet->mbufs[outlet->n++] = mbuf;
+	engine->ports[cloud->exit.port].sent++;
 	engine->left++;
 }
 
@@ -260,6 +261,7 @@ static uint32_t direct_advance(struct engine *engine, struct cloud *cloud, simti
 	n = line_pop(&cloud->line, &engine->holder, now, &outlet->mbufs[outlet->n],
 	             &outlet->due_ns[outlet->n], OUTLET_ROOM - outlet->n, &bytes);
 	outlet->n += n;
+	engine->ports[cloud->exit.port].sent += n;
 	cloud->counters.tx_packets += n;
 	cloud->counters.tx_bytes += bytes;
 	return n;
@@ -315,22 +317,71 @@ static void no_cloud(struct engine_port *port, struct rte_mbuf **mbufs, uint16_t
 	rte_pktmbuf_free_bulk(mbufs, n);
 }
 
+/* What happens before each packet comes first: another cloud may have to do with it, and a burst must
+ * not differ from single packets. */
+static void shared_arrive(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
+{
+	engine_advance_shared(engine, packet_of(mbuf)->t_ns);
+	cloud_arrive(cloud, &mbuf, 1);
+	link_arm(engine, cloud);
+}
+
+/* Those of a burst that a direct cloud takes go in together: nobody else has to do with them. */
+static uint32_t direct_arrive(struct cloud *const *clouds, struct rte_mbuf **mbufs, uint32_t todo)
+{
+	struct cloud *cloud = clouds[__builtin_ctz(todo)];
+	struct rte_mbuf *burst[BURST_MAX];
+	uint32_t done = 0;
+	uint16_t n = 0;
+
+	for (uint32_t rest = todo; rest; rest &= rest - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(rest);
+
+		if (clouds[i] != cloud)
+			continue;
+		burst[n++] = mbufs[i];
+		done |= 1u << i;
+	}
+	cloud_arrive(cloud, burst, n);
+	return done;
+}
+
+static void forked_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs,
+                           uint16_t n)
+{
+	const struct fork *fork = engine->roster->forked[port];
+	struct cloud *clouds[BURST_MAX];
+	uint32_t todo = n == 32 ? UINT32_MAX : (1u << n) - 1;
+
+	if (!fork) {
+		no_cloud(&engine->ports[port], mbufs, n);
+		return;
+	}
+	fork_find(fork, mbufs, n, clouds);
+	while (todo) {
+		uint32_t i = (uint32_t)__builtin_ctz(todo), done = 1u << i;
+
+		if (!clouds[i])
+			no_cloud(&engine->ports[port], &mbufs[i], 1);
+		else if (clouds[i]->line.shared)
+			shared_arrive(engine, clouds[i], mbufs[i]);
+		else
+			done = direct_arrive(clouds, mbufs, todo);
+		todo &= ~done;
+	}
+}
+
 void engine_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs, uint16_t n)
 {
 	struct cloud *cloud = engine->roster->ingress[port];
 
 	if (unlikely(!cloud)) {
-		no_cloud(&engine->ports[port], mbufs, n);
+		forked_ingress(engine, port, mbufs, n);
 	} else if (!cloud->line.shared) {
 		cloud_arrive(cloud, mbufs, n);
 	} else {
-		/* What happens before each packet comes first: another cloud may have to do with
-		 * it, and a burst must not differ from single packets. */
-		for (uint16_t i = 0; i < n; i++) {
-			engine_advance_shared(engine, packet_of(mbufs[i])->t_ns);
-			cloud_arrive(cloud, &mbufs[i], 1);
-			link_arm(engine, cloud);
-		}
+		for (uint16_t i = 0; i < n; i++)
+			shared_arrive(engine, cloud, mbufs[i]);
 	}
 }
 
@@ -390,6 +441,26 @@ uint64_t engine_no_cloud(const struct engine *engine, uint32_t port)
 	return engine->ports[port].no_cloud;
 }
 
+void engine_untouched_name(char name[SCENARIO_NAME_BYTES], uint32_t port)
+{
+	__builtin_snprintf(name, SCENARIO_NAME_BYTES, "untouched %u", port);
+}
+
+uint64_t engine_untouched(const struct engine *engine, uint32_t port)
+{
+	char name[SCENARIO_NAME_BYTES];
+	uint32_t slot;
+
+	engine_untouched_name(name, port);
+	slot = names_find(&engine->roster->index, name);
+	return slot == NAMES_NONE ? 0 : engine->roster->slots[slot]->counters.rx_packets;
+}
+
+uint64_t engine_sent(const struct engine *engine, uint32_t port)
+{
+	return engine->ports[port].sent;
+}
+
 bool engine_report(const struct engine *engine, const char *name, struct cloud_report *report)
 {
 	const struct roster *roster = engine->roster;
@@ -426,7 +497,7 @@ void engine_clear(struct engine *engine)
 		cloud->line.waited_ns = 0;
 	}
 	for (uint32_t i = 0; i < SCENARIO_PORTS_MAX; i++)
-		engine->ports[i].no_cloud = 0;
+		engine->ports[i].no_cloud = engine->ports[i].sent = 0;
 }
 
 uint64_t engine_packet_cost(uint32_t frame_bytes)

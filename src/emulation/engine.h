@@ -44,6 +44,8 @@ struct outlet {
 	struct rte_mbuf *mbufs[OUTLET_ROOM];
 };
 
+struct fork_filters;
+
 struct engine_setup {
 	const struct statement *const *statements; /* the table, ended by NULL; its order counts */
 	struct rte_mempool *pool; /* mbufs with PACKET_PRIVATE_BYTES of private area */
@@ -53,6 +55,7 @@ struct engine_setup {
 	struct witness *witness; /* or NULL */
 	uint32_t copy_bytes_max; /* frames up to this are copied out of their mbufs; 0: the default
 	                          */
+	const struct fork_filters *filters; /* for `match` (fork.h); or NULL: exact ones only */
 	/* The outlet of this port is full in the middle of a call: empties it, as far as that is
 	 * possible. NULL: only between calls. Worker. */
 	void (*make_room)(void *argument, uint32_t port);
@@ -96,8 +99,14 @@ struct outlet *engine_outlet(struct engine *engine, uint32_t port);
 /* Packets and bytes of memory that are held at this moment (any thread: a moment old). */
 uint64_t engine_held_packets(const struct engine *engine);
 uint64_t engine_memory_used(const struct engine *engine);
-/* Packets that no cloud took: the port has none. */
+/* Packets that no cloud took, and that were dropped: the port has none, or has several that lead to
+ * different ports and none of them chose it. */
 uint64_t engine_no_cloud(const struct engine *engine, uint32_t port);
+/* Packets that none of a port's clouds chose, and that passed untouched, because all of them lead to
+ * the same port. */
+uint64_t engine_untouched(const struct engine *engine, uint32_t port);
+/* Packets that have left their clouds at this port. */
+uint64_t engine_sent(const struct engine *engine, uint32_t port);
 
 /* ---- what control may read of a cloud, at any time, by its name; false: no such cloud ---- */
 struct cloud_report {

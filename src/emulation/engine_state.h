@@ -16,6 +16,7 @@
 
 struct engine_port {
 	uint64_t no_cloud;
+	uint64_t sent;     /* into the outlet */
 	uint64_t numbered; /* packets that came in without a number of their own */
 	struct outlet outlet;
 };
@@ -26,10 +27,14 @@ struct roster {
 	uint32_t n_slots;
 	struct cloud *direct[SCENARIO_PORTS_MAX];
 	uint32_t n_direct;
-	struct cloud *ingress[SCENARIO_PORTS_MAX];
-	struct names index; /* slots, by name: those that are not closing */
-	struct fork *forks; /* all of them */
+	struct cloud *ingress[SCENARIO_PORTS_MAX]; /* the cloud that takes all; or NULL: */
+	struct fork *forked[SCENARIO_PORTS_MAX];   /* which of several does; or NULL */
+	struct names index;                        /* slots, by name: those that are not closing */
+	struct fork *forks;                        /* all of them */
 };
+
+/* Of the cloud for what no other cloud from that port takes. */
+void engine_untouched_name(char name[SCENARIO_NAME_BYTES], uint32_t port);
 
 /* Control. The clouds are not the roster's. */
 void roster_free(struct roster *roster);

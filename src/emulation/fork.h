@@ -25,7 +25,8 @@ struct fork_filters {
 	int (*make)(const char *words, struct fork_filter **filter, struct problem *problem);
 	void (*free)(struct fork_filter *filter);
 	/* Worker: bit i, whether packet i fits; n <= BURST_MAX. */
-	uint32_t (*fit)(const struct fork_filter *filter, struct rte_mbuf *const *mbufs, uint32_t n);
+	uint32_t (*fit)(const struct fork_filter *filter, struct rte_mbuf *const *mbufs,
+	                uint32_t n);
 };
 
 #define FORK_NONE UINT32_MAX
@@ -33,6 +34,7 @@ struct fork_filters {
 struct fork_branch {
 	struct cloud *cloud;
 	struct fork_filter *filter; /* or NULL */
+	struct match *rows;         /* beside a filter: one of them must fit as well; or NULL */
 };
 
 /* Conditions with one mask, in a hash table. */
@@ -42,6 +44,7 @@ struct fork_set {
 	uint8_t words[KEY_WORDS]; /* that the mask has bits in */
 	uint32_t best;            /* the first branch of all in the set */
 	uint32_t room;            /* of the table, a power of two */
+	uint64_t *values;         /* where the next entry's go, while the fork is made */
 	struct fork_entry *entries;
 };
 
@@ -65,15 +68,15 @@ struct fork {
 	uint64_t *values;   /* of all entries */
 };
 
-/* What a fork is made of, in any order. */
+/* What a fork is made of. */
 struct fork_part {
 	struct cloud *cloud;
-	const char *match;       /* NULL: everything */
-	uint64_t priority;
-	uint32_t order;          /* of definition */
+	struct match *rows; /* a packet must fit one of them; NULL: any does */
+	const char *filter; /* and this, in tcpdump's words; or NULL */
 };
 
-/* 0; -ENOMEM; -EINVAL with problem: a filter that cannot be made. */
+/* `parts`: in the order of their ranks; only the last may have neither rows nor filter. 0; -ENOMEM;
+ * -EINVAL with problem: a filter that cannot be made. */
 int fork_make(const struct fork_part *parts, uint32_t n, const struct fork_filters *filters,
               struct fork **fork, struct problem *problem);
 void fork_free(struct fork *fork);

@@ -47,6 +47,8 @@ static int compare(const void *a, const void *b)
 
 static void sort(uint64_t *sorted, const struct numbers *numbers)
 {
+	if (numbers->n == 0)
+		return;
 	memcpy(sorted, numbers->value, numbers->n * sizeof(*sorted));
 	qsort(sorted, numbers->n, sizeof(*sorted), compare);
 }
@@ -56,7 +58,7 @@ static int loss_pattern_check(const struct conf *conf, const struct cloud_conf *
 {
 	const struct loss_pattern_conf *pattern = (const struct loss_pattern_conf *)conf;
 	uint32_t n = pattern->lost.n;
-	uint64_t *sorted = malloc(n * sizeof(*sorted));
+	uint64_t *sorted = malloc((n + 1) * sizeof(*sorted));
 	int error = 0;
 
 	(void)cloud;
@@ -72,7 +74,7 @@ static int loss_pattern_check(const struct conf *conf, const struct cloud_conf *
 		            sorted[i]);
 		error = -EINVAL;
 	}
-	if (!error && sorted[n - 1] > pattern->of) {
+	if (!error && n > 0 && sorted[n - 1] > pattern->of) {
 		problem_set(problem, FIELD_LOST,
 		            "there is no packet %" PRIu64 " of %" PRIu64
 		            ": the numbers go from 1 to %" PRIu64,

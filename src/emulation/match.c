@@ -161,8 +161,7 @@ bool match_row_both(const struct match_row *a, const struct match_row *b, struct
 	uint64_t differ = 0;
 
 	for (int i = 0; i < KEY_WORDS; i++) {
-		differ |= (a->value.word[i] ^ b->value.word[i]) & a->mask.word[i] &
-		          b->mask.word[i];
+		differ |= (a->value.word[i] ^ b->value.word[i]) & a->mask.word[i] & b->mask.word[i];
 		both->value.word[i] = a->value.word[i] | b->value.word[i];
 		both->mask.word[i] = a->mask.word[i] | b->mask.word[i];
 	}
@@ -338,7 +337,8 @@ static bool add_group(struct match *match, const struct group *group)
 		for (uint32_t k = 0; k < group->n; k++) {
 			if (match->n == MATCH_ROWS_MAX)
 				return false;
-			if (match_row_both(&before.rows[i], &group->rows[k], &match->rows[match->n]))
+			if (match_row_both(&before.rows[i], &group->rows[k],
+			                   &match->rows[match->n]))
 				match->n++;
 		}
 	}

@@ -5,10 +5,10 @@
 
 #include "headers.h"
 
-#define TYPE_IPV4 0x0800
-#define TYPE_ARP  0x0806
-#define TYPE_RARP 0x8035
-#define TYPE_MPLS 0x8847
+#define TYPE_IPV4           0x0800
+#define TYPE_ARP            0x0806
+#define TYPE_RARP           0x8035
+#define TYPE_MPLS           0x8847
 #define TYPE_MPLS_MULTICAST 0x8848
 
 #define ETHERNET_BYTES 14

@@ -21,9 +21,9 @@
 
 #define KEY_WORDS 7
 
-#define KEY_TAG_THERE   0x1000  /* in `tag`, beside the 12 bits */
+#define KEY_TAG_THERE   0x1000     /* in `tag`, beside the 12 bits */
 #define KEY_LABEL_THERE (1u << 20) /* in `label`, beside the 20 bits */
-#define KEY_DSCP_THERE  0x40    /* in `dscp`, beside the 6 bits */
+#define KEY_DSCP_THERE  0x40       /* in `dscp`, beside the 6 bits */
 
 struct packet_key {
 	union {

@@ -12,7 +12,7 @@ void roster_free(struct roster *roster)
 		return;
 	for (struct fork *fork = roster->forks; fork; fork = next) {
 		next = fork->next;
-		free(fork);
+		fork_free(fork);
 	}
 	names_clear(&roster->index);
 	free(roster->slots);

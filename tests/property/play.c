@@ -129,7 +129,7 @@ struct played script_play(const struct script *script, enum play_way way, uint32
 	}
 	finish(rig);
 	played = (struct played){.departures = rig->departures, .n = rig->n_departures};
-	rig->departures = malloc(1);
+	rig->departures = malloc(sizeof(*rig->departures));
 	rig->n_departures = 0;
 	rig->sent = rig->dropped;
 	for (uint32_t port = 0; port < RIG_PORTS; port++)

@@ -231,7 +231,8 @@ static void step_print(const struct script_step *step, simtime origin)
 	switch (step->kind) {
 	case STEP_ADD:
 		if (step->after)
-			fprintf(stderr, "from %s to %u\n", script_cloud_names[step->after - 1], step->to);
+			fprintf(stderr, "from %s to %u\n", script_cloud_names[step->after - 1],
+			        step->to);
 		else
 			fprintf(stderr, "from %u to %u\n", step->cloud, step->to);
 		break;

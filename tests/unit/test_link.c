@@ -362,8 +362,11 @@ static void a_shared_link_may_take_years_over_a_packet_and_holds_up_nobody(void 
 	mbuf = rig_packet(rig, RIG_PLAIN, 0, 3001, 60, 1000, 0);
 	rig_ingress(rig, 0, &mbuf, 1);
 	/* after 750 MB: 190 years */
-	for (uint32_t i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 3; i++) {
 		rig_send(rig, 2, 60, SIMTIME_S + i * 30 * 86400 * SIMTIME_S);
+		rig_advance(rig, SIMTIME_S + i * 30 * 86400 * SIMTIME_S + SIMTIME_MS);
+		assert_int_equal(rig->n_departures, 3001 + i);
+	}
 	rig_run_out(rig);
 	assert_int_equal(rig->n_departures, 3004);
 	for (uint32_t i = 0; i < 3; i++)

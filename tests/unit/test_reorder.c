@@ -362,10 +362,10 @@ static void bursts_and_sharing_change_nothing(void **state)
 	        {"delay 5ms jitter 1ms", "reorder random 20% by 2ms"},
 	        {"delay 5ms", "reorder 25% 50% gap 5"},
 	        {"delay 5ms jitter 100us distribution pareto correlation 50%", "reorder 25% 50%"},
-	        {"delay 1ms", "reorder every 2", "rate 100mbit"},
+	        {"delay 1ms", "reorder every 2", "rate 100mbit queue 5000pkt"},
 	        {"delay 1ms jitter 900us order allow half-life 1ms", "reorder random 10% by 2pkt",
-	         "rate 100mbit"},
-	        {"delay 0ms", "reorder every 5", "rate 10mbit queue 1000pkt"},
+	         "rate 100mbit queue 5000pkt"},
+	        {"delay 0ms", "reorder every 5", "rate 10mbit queue 5000pkt"},
 	};
 	static const uint16_t bursts[] = {1, 7, 32};
 

@@ -95,6 +95,29 @@ static void every_layout_accounts_for_every_packet_when_it_stops(void **state)
 	scenario_free(scenario);
 }
 
+static void what_is_dropped_on_the_way_to_the_sending_worker_counts_at_the_port(void **state)
+{
+	struct scenario *scenario = scenario_null();
+	struct runtime *runtime = start_with(scenario, LAYOUT_PIPELINE);
+	static struct port_report before, after;
+	(void)state;
+
+	runtime_halt(runtime);
+	assert_true(runtime_port_report(runtime, 1, &before));
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
+		if (runtime->workers[i].n_lanes)
+			runtime->workers[i].lanes[1].tx_full += 7;
+	}
+	assert_true(runtime_port_report(runtime, 1, &after));
+	assert_int_equal(after.tx_full, before.tx_full + 7);
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
+		if (runtime->workers[i].n_lanes)
+			runtime->workers[i].lanes[1].tx_full -= 7;
+	}
+	stop_and_account(runtime);
+	scenario_free(scenario);
+}
+
 static void changes_under_load_are_taken_and_lose_nothing(void **state)
 {
 	struct scenario *scenario = scenario_null(), *next = scenario_null();
@@ -269,6 +292,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(every_layout_accounts_for_every_packet_when_it_stops),
+	        cmocka_unit_test(
+	                what_is_dropped_on_the_way_to_the_sending_worker_counts_at_the_port),
 	        cmocka_unit_test(changes_under_load_are_taken_and_lose_nothing),
 	        cmocka_unit_test(a_change_of_ports_or_seed_is_refused_and_changes_nothing),
 	        cmocka_unit_test(a_clear_sets_the_counters_back_and_packets_still_add_up),
