@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "language.h"
+#include "selection.h"
 #include "statement_text.h"
 #include "statements.h"
 #include "value_kind.h"
@@ -250,12 +251,16 @@ static void offer_slot(struct search *search, const struct language_form *form, 
 		offer_numbers(search, search->words->word[2].text, search->words->word[3].text);
 	} else if (strcmp(slot, "WORDS") == 0) {
 		offer_help(search);
-	} else if (strcmp(slot, "PORT") == 0 && scenario != NULL) {
+	} else if (scenario != NULL) {
+		bool place = strcmp(slot, "PLACE") == 0;
+
 		for (uint32_t i = 0; i < scenario->n_ports; i++)
-			offer(search, scenario->ports[i].name);
-	} else if (strcmp(slot, "CLOUD") == 0 && scenario != NULL) {
+			offer(search,
+			      place || strcmp(slot, "PORT") == 0 ? scenario->ports[i].name : NULL);
 		for (uint32_t i = 0; i < scenario->n_clouds; i++)
-			offer(search, scenario->clouds[i]->name);
+			offer(search, place || strcmp(slot, "CLOUD") == 0
+			                      ? scenario->clouds[i]->name
+			                      : NULL);
 	}
 }
 
@@ -271,6 +276,10 @@ static void offer_forms(struct search *search)
 			continue;
 		if (rest != UINT32_MAX && form->kind == COMMAND_STATEMENT)
 			offer_in_statement(search);
+		else if (form->kind == COMMAND_CLOUD && search->at >= LANGUAGE_SELECTION_AT)
+			offer_fields(search, &selection_statement, LANGUAGE_SELECTION_AT);
+		else if (form->kind == COMMAND_CLOUDS && search->at > LANGUAGE_SELECTION_AT)
+			offer_fields(search, &selection_per_statement, LANGUAGE_SELECTION_AT + 1);
 		else if (rest != UINT32_MAX)
 			offer_help(search);
 		else if (!language_token(form, search->at, &token))

@@ -54,10 +54,10 @@ static int no_place(const struct scenario *scenario, const struct cloud_conf *cl
 }
 
 /* The members of the loop that a chain ends in; or it is only too long. */
-static int no_root(const struct scenario *scenario, const struct cloud_conf *cloud,
+static int no_root(const struct scenario *scenario, const struct cloud_conf *asked,
                    struct problem *problem)
 {
-	const struct cloud_conf *member;
+	const struct cloud_conf *cloud = asked, *member;
 	struct listing listing;
 	int port = -1;
 
@@ -78,6 +78,9 @@ static int no_root(const struct scenario *scenario, const struct cloud_conf *clo
 		return -EINVAL;
 	}
 	listing_start(&listing, "and");
+	/* Beginning with the one that was asked after, if it is in the loop itself. */
+	for (uint32_t i = 0; i < scenario->n_clouds && cloud != asked; i++)
+		cloud = scenario->clouds[scenario_find_cloud(scenario, cloud->from)];
 	member = cloud;
 	do {
 		listing_add(&listing, member->name);

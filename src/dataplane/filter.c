@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include <pcap/pcap.h>
-#include <rte_bpf.h>
-#include <rte_malloc.h>
 
 /* The longest that a frame can be, so that no filter is cut. */
 #define SNAP_BYTES 262144
@@ -15,9 +13,7 @@
 #define COPY_BYTES 2048
 
 struct fork_filter {
-	struct bpf_program program; /* libpcap's, for the interpreter */
-	struct rte_bpf *bpf;        /* DPDK's, or NULL */
-	struct rte_bpf_jit jit;     /* as machine code: func is NULL if there is none */
+	struct bpf_program program;
 };
 
 /* libpcap keeps what it says in the handle that it was said with. */
@@ -139,20 +135,6 @@ int filter_check(const char *words, struct problem *problem)
 
 /* ---- making ---- */
 
-/* DPDK's translation is a convenience: without it the filter is interpreted. */
-static void translate(struct fork_filter *filter)
-{
-	struct rte_bpf_prm *translated;
-
-	translated = rte_bpf_convert(&filter->program);
-	if (!translated)
-		return;
-	filter->bpf = rte_bpf_load(translated);
-	rte_free(translated);
-	if (filter->bpf && rte_bpf_get_jit(filter->bpf, &filter->jit) < 0)
-		filter->jit.func = NULL;
-}
-
 static int filter_make(const char *words, struct fork_filter **result, struct problem *problem)
 {
 	struct fork_filter *filter = calloc(1, sizeof(*filter));
@@ -166,14 +148,12 @@ static int filter_make(const char *words, struct fork_filter **result, struct pr
 		free(filter);
 		return error == -EINVAL ? refuse(words, message, problem) : error;
 	}
-	translate(filter);
 	*result = filter;
 	return 0;
 }
 
 static void filter_free(struct fork_filter *filter)
 {
-	rte_bpf_destroy(filter->bpf);
 	pcap_freecode(&filter->program);
 	free(filter);
 }
@@ -194,17 +174,8 @@ static uint32_t filter_fit(const struct fork_filter *filter, struct rte_mbuf *co
 {
 	uint32_t fits = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
-		bool fit;
-
-		if (filter->jit.func)
-			fit = filter->jit.func(mbufs[i]) != 0;
-		else if (filter->bpf)
-			fit = rte_bpf_exec(filter->bpf, mbufs[i]) != 0;
-		else
-			fit = interpret(filter, mbufs[i]);
-		fits |= (uint32_t)fit << i;
-	}
+	for (uint32_t i = 0; i < n; i++)
+		fits |= (uint32_t)interpret(filter, mbufs[i]) << i;
 	return fits;
 }
 

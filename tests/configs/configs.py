@@ -102,6 +102,8 @@ def claims_of(path, folder):
                                    False), f"{output} with --burst {burst}"
 
     def gives_other_bytes_for_another_seed():
+        if not re.search(r"^cloud .*\b(random|jitter|length|gilbert-elliott|four-state|bit-error)\b", body, re.M):
+            raise tap.Skip("there is no chance in this scenario")
         replay(path, f"{folder}/{name}/3", "--seed", "43")
         assert not filecmp.cmp(f"{folder}/{name}/1/b.pcap", f"{folder}/{name}/3/b.pcap", False)
 

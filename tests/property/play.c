@@ -16,7 +16,13 @@ static void step_do(struct rig *rig, const struct script_step *step)
 		if (step->after)
 			rig_chain(rig, name, script_cloud_names[step->after - 1], step->to);
 		else
-			rig_cloud(rig, name, step->cloud, step->to);
+			rig_cloud(rig, name, step->from, step->to);
+		if (step->of) {
+			char match[32];
+
+			snprintf(match, sizeof(match), "%u of %u", step->rest, step->of);
+			rig_match(rig, name, match, step->priority);
+		}
 		return;
 	}
 	assert_true(cloud >= 0);

@@ -97,32 +97,70 @@ static void step_setting(struct script_step *step, struct dice *dice, uint32_t w
 	}
 }
 
-/* Makes a cloud; `parent`, by cloud: from which it comes + 1. */
-static void step_add(struct script_step *step, struct dice *dice, uint32_t what, bool *there,
-                     uint32_t *parent)
+/* What there is of a cloud while a script is made. */
+struct standing {
+	bool there;
+	bool all;       /* it takes all that the others leave */
+	uint32_t place; /* where it comes from: a port, or behind them the clouds */
+};
+
+static uint32_t place_behind(uint32_t cloud)
 {
+	return RIG_PORTS + cloud;
+}
+
+static bool is_parent(const struct standing *clouds, uint32_t cloud)
+{
+	for (uint32_t i = 0; i < SCRIPT_CLOUDS; i++) {
+		if (clouds[i].there && clouds[i].place == place_behind(cloud))
+			return true;
+	}
+	return false;
+}
+
+static bool is_taken(const struct standing *clouds, uint32_t place)
+{
+	for (uint32_t i = 0; i < SCRIPT_CLOUDS; i++) {
+		if (clouds[i].there && clouds[i].all && clouds[i].place == place)
+			return true;
+	}
+	return false;
+}
+
+/* Makes a cloud. */
+static void step_add(struct script_step *step, struct dice *dice, uint32_t what,
+                     struct standing *clouds)
+{
+	struct standing *cloud = &clouds[step->cloud];
+	uint32_t after = what & SCRIPT_CHAINS ? (uint32_t)roll(dice, 1 + SCRIPT_CLOUDS) : 0;
+
 	step->kind = STEP_ADD;
 	step->to = 4 + (what & SCRIPT_SHARED ? (uint32_t)roll(dice, 2) : step->cloud);
-	step->after = what & SCRIPT_CHAINS ? (uint32_t)roll(dice, 1 + SCRIPT_CLOUDS) : 0;
-	if (step->after && !there[step->after - 1])
-		step->after = 0;
-	/* One from each place. */
-	for (uint32_t i = 0; i < SCRIPT_CLOUDS; i++)
-		step->after = there[i] && parent[i] == step->after ? 0 : step->after;
-	there[step->cloud] = true;
-	parent[step->cloud] = step->after;
+	step->from = what & SCRIPT_FORKS ? (uint32_t)roll(dice, 2) : step->cloud;
+	step->of = what & SCRIPT_FORKS ? (uint32_t)roll(dice, 4) : 0;
+	step->rest = step->of ? (uint32_t)roll(dice, step->of) : 0;
+	step->priority = step->of ? roll(dice, 3) : 0;
+	if (after && clouds[after - 1].there &&
+	    (step->of || !is_taken(clouds, place_behind(after - 1))))
+		step->after = after;
+	cloud->place = step->after ? place_behind(after - 1) : step->from;
+	/* One that takes all from each place. */
+	if (!step->of && is_taken(clouds, cloud->place))
+		step->of = 2;
+	cloud->there = true;
+	cloud->all = step->of == 0;
 }
 
 /* Adds the clouds, each with some of the statements, at the origin. */
-static void make_scenario(struct script *script, struct dice *dice, uint32_t what, bool *there,
-                          uint32_t *parent)
+static void make_scenario(struct script *script, struct dice *dice, uint32_t what,
+                          struct standing *clouds)
 {
 	uint32_t n = 1 + (uint32_t)roll(dice, SCRIPT_CLOUDS);
 	struct script_step *step = script->steps;
 
 	for (uint32_t cloud = 0; cloud < n; cloud++) {
 		*step = (struct script_step){.cloud = cloud};
-		step_add(step++, dice, what, there, parent);
+		step_add(step++, dice, what, clouds);
 		for (uint32_t i = 0; i < 3; i++) {
 			*step = (struct script_step){.cloud = cloud};
 			if (i == 0)
@@ -167,17 +205,8 @@ static void make_packets(struct script *script, struct dice *dice)
 	}
 }
 
-static bool is_parent(const bool *there, const uint32_t *parent, uint32_t cloud)
-{
-	for (uint32_t i = 0; i < SCRIPT_CLOUDS; i++) {
-		if (there[i] && parent[i] == cloud + 1)
-			return true;
-	}
-	return false;
-}
-
-static void make_changes(struct script *script, struct dice *dice, uint32_t what, bool *there,
-                         uint32_t *parent)
+static void make_changes(struct script *script, struct dice *dice, uint32_t what,
+                         struct standing *clouds)
 {
 	uint32_t n = (uint32_t)roll(dice, SCRIPT_STEPS_MAX);
 	uint32_t at = 0;
@@ -195,11 +224,11 @@ static void make_changes(struct script *script, struct dice *dice, uint32_t what
 			from = script->steps[script->n_steps - 2].t;
 		step->before = at;
 		step->t = from + roll(dice, script->packets[at].t - from + 1);
-		if (!there[step->cloud]) {
-			step_add(step, dice, what, there, parent);
-		} else if (roll(dice, 6) == 0 && !is_parent(there, parent, step->cloud)) {
+		if (!clouds[step->cloud].there) {
+			step_add(step, dice, what, clouds);
+		} else if (roll(dice, 6) == 0 && !is_parent(clouds, step->cloud)) {
 			step->kind = STEP_REMOVE;
-			there[step->cloud] = false;
+			clouds[step->cloud].there = false;
 		} else {
 			step_setting(step, dice, what);
 		}
@@ -212,16 +241,15 @@ void script_make(struct script *script, uint64_t seed, uint32_t what)
 	                                  (UINT64_C(1) << 52) - 3 * SIMTIME_MS,
 	                                  (UINT64_C(1) << 40) - 100 * SIMTIME_US};
 	struct dice dice = {.key = draw_key_make(seed, "script", "chance")};
-	bool there[SCRIPT_CLOUDS] = {false};
-	uint32_t parent[SCRIPT_CLOUDS] = {0};
+	struct standing clouds[SCRIPT_CLOUDS] = {{0}};
 
 	memset(script, 0, sizeof(*script));
 	script->seed = seed;
 	script->origin = origins[roll(&dice, LENGTH(origins))];
-	make_scenario(script, &dice, what, there, parent);
+	make_scenario(script, &dice, what, clouds);
 	make_packets(script, &dice);
 	if (what & SCRIPT_CHANGES)
-		make_changes(script, &dice, what, there, parent);
+		make_changes(script, &dice, what, clouds);
 }
 
 static void step_print(const struct script_step *step, simtime origin)
@@ -231,10 +259,14 @@ static void step_print(const struct script_step *step, simtime origin)
 	switch (step->kind) {
 	case STEP_ADD:
 		if (step->after)
-			fprintf(stderr, "from %s to %u\n", script_cloud_names[step->after - 1],
+			fprintf(stderr, "from %s to %u", script_cloud_names[step->after - 1],
 			        step->to);
 		else
-			fprintf(stderr, "from %u to %u\n", step->cloud, step->to);
+			fprintf(stderr, "from %u to %u", step->from, step->to);
+		if (step->of)
+			fprintf(stderr, " priority %lu match %u of %u", step->priority, step->rest,
+			        step->of);
+		fputc('\n', stderr);
 		break;
 	case STEP_REMOVE:
 		fprintf(stderr, "removed\n");

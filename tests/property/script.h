@@ -30,6 +30,10 @@ struct script_step {
 	enum step_kind kind;
 	uint32_t cloud; /* also its ingress port */
 	uint32_t to;    /* STEP_ADD */
+	uint32_t from;  /* STEP_ADD: the port that it comes from, if no cloud */
+	uint32_t of;    /* STEP_ADD: it takes one packet in so many, and not all; or 0 */
+	uint32_t rest;  /* which one */
+	uint64_t priority;
 	uint32_t after; /* STEP_ADD: the cloud that it comes from + 1; 0: from its port */
 	uint64_t delay_ns, jitter_ns;
 	enum delay_distribution distribution;
@@ -56,6 +60,7 @@ struct script {
 #define SCRIPT_JITTER  0x08
 #define SCRIPT_KEEP    0x10 /* order keep only */
 #define SCRIPT_CHAINS  0x20 /* clouds that come from clouds */
+#define SCRIPT_FORKS   0x40 /* several clouds that come from one place */
 #define SCRIPT_ALL     (SCRIPT_SHARED | SCRIPT_CHANGES | SCRIPT_LOSS | SCRIPT_JITTER)
 
 void script_make(struct script *script, uint64_t seed, uint32_t what);

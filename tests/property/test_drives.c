@@ -70,13 +70,20 @@ static void changes_of_clouds_that_share_a_port_act_at_their_instant(void **stat
 static void clouds_behind_clouds_do_not_feel_how_they_are_driven(void **state)
 {
 	(void)state;
-	cases(8000000, 800, SCRIPT_CHAINS | SCRIPT_SHARED | SCRIPT_LOSS | SCRIPT_JITTER);
+	cases(8000000, 400, SCRIPT_CHAINS | SCRIPT_SHARED | SCRIPT_LOSS | SCRIPT_JITTER);
 }
 
 static void changes_of_chains_act_at_their_instant(void **state)
 {
 	(void)state;
-	cases(9000000, 800, SCRIPT_ALL | SCRIPT_CHAINS);
+	cases(9000000, 400, SCRIPT_ALL | SCRIPT_CHAINS);
+}
+
+static void clouds_from_one_place_do_not_feel_how_they_are_driven(void **state)
+{
+	(void)state;
+	cases(11000000, 400, SCRIPT_FORKS | SCRIPT_SHARED | SCRIPT_LOSS | SCRIPT_JITTER);
+	cases(12000000, 400, SCRIPT_FORKS | SCRIPT_CHAINS | SCRIPT_ALL);
 }
 
 static void the_same_seed_gives_the_same_and_another_seed_another(void **state)
@@ -174,6 +181,8 @@ int main(void)
 	        cmocka_unit_test_teardown(clouds_behind_clouds_do_not_feel_how_they_are_driven,
 	                                  property_teardown),
 	        cmocka_unit_test_teardown(changes_of_chains_act_at_their_instant,
+	                                  property_teardown),
+	        cmocka_unit_test_teardown(clouds_from_one_place_do_not_feel_how_they_are_driven,
 	                                  property_teardown),
 	        cmocka_unit_test_teardown(the_same_seed_gives_the_same_and_another_seed_another,
 	                                  property_teardown),

@@ -8,6 +8,9 @@
 
 #include <rte_eal.h>
 
+#include "fork.h"
+#include "selection.h"
+
 #include "engine_state.h"
 
 static struct rte_mempool *pool, *foreign;
@@ -44,6 +47,52 @@ int rig_group_teardown(void **state)
 	return 0;
 }
 
+/* ---- filters ---- */
+
+struct fork_filter {
+	unsigned rest, of;
+};
+
+static int filter_make(const char *words, struct fork_filter **filter, struct problem *problem)
+{
+	*filter = calloc(1, sizeof(**filter));
+	if (!*filter)
+		return -ENOMEM;
+	if (sscanf(words, "%u of %u", &(*filter)->rest, &(*filter)->of) == 2)
+		return 0;
+	problem_set(problem, -1, "`%s` is no filter of the rig", words);
+	free(*filter);
+	*filter = NULL;
+	return -EINVAL;
+}
+
+static void filter_free(struct fork_filter *filter)
+{
+	free(filter);
+}
+
+static uint32_t filter_fit(const struct fork_filter *filter, struct rte_mbuf *const *mbufs,
+                           uint32_t n)
+{
+	uint32_t fits = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint8_t *data = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
+
+		fits |= (uint32_t)(mbufs[i]->data_len > 0 && data[0] % filter->of == filter->rest)
+		        << i;
+	}
+	return fits;
+}
+
+static const struct fork_filters rig_filters = {
+        .make = filter_make,
+        .free = filter_free,
+        .fit = filter_fit,
+};
+
+/* ---- */
+
 static void make_room(void *argument, uint32_t port)
 {
 	(void)port;
@@ -77,6 +126,7 @@ struct rig *rig_open(const struct rig_setup *setup)
 	        .copy_bytes_max = setup->copy_bytes_max,
 	        .make_room = setup->makes_room ? make_room : NULL,
 	        .room_argument = rig,
+	        .filters = &rig_filters,
 	};
 	rig->engine = engine_make(&engine_setup);
 	assert_non_null(rig->engine);
@@ -124,6 +174,24 @@ static struct cloud_conf *cloud_conf_of(struct rig *rig, const char *cloud)
 	return rig->scenario->clouds[i];
 }
 
+static void *make(const struct statement *statement)
+{
+	struct conf *conf = conf_make(statement);
+
+	assert_non_null(conf);
+	return conf;
+}
+
+void rig_match(struct rig *rig, const char *name, const char *match, uint64_t priority)
+{
+	struct selection_conf *selection = make(&selection_statement);
+
+	selection->priority = priority;
+	selection->match = strdup(match);
+	assert_non_null(selection->match);
+	cloud_conf_of(rig, name)->selection = &selection->conf;
+}
+
 void rig_remove(struct rig *rig, const char *name)
 {
 	cloud_conf_of(rig, name);
@@ -138,14 +206,6 @@ static void put(struct rig *rig, const char *cloud, struct conf *conf)
 	if (conf->statement->check &&
 	    conf->statement->check(conf, cloud_conf_of(rig, cloud), &problem) != 0)
 		fail_msg("%s", problem.text);
-}
-
-static void *make(const struct statement *statement)
-{
-	struct conf *conf = conf_make(statement);
-
-	assert_non_null(conf);
-	return conf;
 }
 
 void rig_delay(struct rig *rig, const char *cloud, uint64_t delay_ns, uint64_t jitter_ns,

@@ -97,6 +97,9 @@ void rig_close(struct rig *rig);
 void rig_cloud(struct rig *rig, const char *name, uint32_t from, uint32_t to);
 /* One that comes from another cloud. */
 void rig_chain(struct rig *rig, const char *name, const char *from, uint32_t to);
+/* Which packets it takes. The rig has filters of its own: `K of N` fits when the first byte of the
+ * frame, the low byte of its number, leaves K divided by N. */
+void rig_match(struct rig *rig, const char *name, const char *match, uint64_t priority);
 void rig_remove(struct rig *rig, const char *name);
 void rig_delay(struct rig *rig, const char *cloud, uint64_t delay_ns, uint64_t jitter_ns,
                enum delay_distribution distribution, enum delay_order order);

@@ -358,7 +358,7 @@ static void what_is_wrong_with_a_line_is_said_with_its_column(void **state)
 	        {"claud down from a to b", ERROR_UNKNOWN_WORD, 1,
 	         "unknown word `claud`; did you mean `cloud`?"},
 	        {"xyzzy", ERROR_UNKNOWN_WORD, 1,
-	         "unknown word `xyzzy`; what may stand here is `seed`, `port`, `cloud`, `no`, "
+	         "unknown word `xyzzy`; what may stand here is `seed`, `port`, `cloud`, `clouds`, `no`, "
 	         "`show`, "
 	         "`clear` or `help`"},
 	        {"cloud down piant 40ms", ERROR_UNKNOWN_WORD, 12,
@@ -398,7 +398,8 @@ static void what_is_wrong_with_a_line_is_said_with_its_column(void **state)
 	        {"show config now", ERROR_EXTRA_WORD, 13,
 	         "`now` is too much; the line ends before it"},
 	        {"no cloud down paint 40ms", ERROR_EXTRA_WORD, 21, NULL},
-	        {"cloud down from a to b c", ERROR_EXTRA_WORD, 24, NULL},
+	        {"cloud down from a to b c", ERROR_UNKNOWN_WORD, 24,
+	         "unknown word `c`; what may follow here is `priority` or `match`"},
 	        /* what is missing */
 	        {"cloud", ERROR_MISSING_WORD, 7,
 	         "the line ends too early; what must follow is a new name or the name of a cloud"},
@@ -432,8 +433,6 @@ static void what_is_wrong_with_a_line_is_said_with_its_column(void **state)
 	         "there is a cloud `down` already; choose another name for this port"},
 	        {"cloud down from a to b", ERROR_DUPLICATE_NAME, 7,
 	         "there is a cloud `down` already; choose another name for this cloud"},
-	        {"cloud up from c to a", ERROR_UNKNOWN_PORT, 15,
-	         "there is no port `c`; there are `a` and `b`"},
 	        {"cloud up from a to ccc", ERROR_UNKNOWN_PORT, 20,
 	         "there is no port `ccc`; there are `a` and `b`"},
 	        {"cloud dwon paint 40ms", ERROR_UNKNOWN_CLOUD, 7,
@@ -602,7 +601,32 @@ static void an_error_in_a_file_is_said_with_line_and_column(void **state)
 	        {"port a\ncloud x from a to b\n",
 	         "f:2:19: there is no port `b`; the only one is `a`"},
 	        {"cloud x from a to b\n",
-	         "f:1:14: there is no port `a`, nor any other; first write: port a"},
+	         "f:1:19: there is no port `b`, nor any other; first write: port b"},
+	        /* a cloud may come from one that is made later, so this is seen at the end */
+	        {"port a\nport b\ncloud x from c to b\n",
+	         "f:3:14: there is no port or cloud `c`; ports are `a` and `b`"},
+	        {"port a\nport b\ncloud down from a to b\ncloud x from dwon to b\n",
+	         "f:4:14: there is no port or cloud `dwon`; ports are `a` and `b`; did you mean "
+	         "`down`?"},
+	        {"port a\nport b\ncloud x from y to b\ncloud y from z to b\ncloud z from x to b\n"
+	         "cloud w from z to b match udp\n",
+	         "f:3:14: the chain of `x`, `y` and `z` is a loop: each comes from the next; let one "
+	         "of them come from a port"},
+	        {"port a\nport b\ncloud x from x to b\n",
+	         "f:3:14: cloud `x` comes from itself: a loop; let it come from a port"},
+	        {"port a\nport b\ncloud x from a to b match src hots 10.0.0.1\n",
+	         "f:3:31: the filter goes wrong at `hots`: unknown host 'hots'; see "
+	         "pcap-filter(7)"},
+	        {"port a\nport b\ncloud x from a to b priority 3 match udp or or tcp\n",
+	         "f:3:45: the filter goes wrong at `or`: syntax error; see pcap-filter(7)"},
+	        {"port a\nport b\ncloud x from a to b match udp or dscp 3\n",
+	         "f:3:34: `dscp` and a number from 0 to 63 can be joined to other conditions by "
+	         "`and` only, and those must be simple: addresses, port, protocol, vlan, mpls"},
+	        {"port a\nport b\ncloud x from a to b match udp and tcp\n",
+	         "f:3:27: `match udp and tcp` contradicts itself: no packet fits it"},
+	        {"port a\nport b\nclouds x from a to b per source 10.0.0.1/16\n",
+	         "f:3:33: `10.0.0.1/16` is no prefix; write one like 10.0.0.0/16 or "
+	         "2001:db8::/112, without bits set beyond its length"},
 	        /* the whole is checked at the end, and the last line that made what is wrong is
 	           named */
 	        {"port a\nport b\ncloud x from a to b\ncloud x paint 1s heated on\nseed 1\n",
@@ -612,8 +636,7 @@ static void an_error_in_a_file_is_said_with_line_and_column(void **state)
 	         "f:5:25: cloud `x`, `paint`: heated paint needs a `mark`"},
 	        {"port a\nport b\ncloud x from a to b\n\ncloud y from a to b\n",
 	         "f:5:7: cloud `y` would get no packets: `x` takes all that come from port `a`; "
-	         "begin it "
-	         "at another port, or remove `x`"},
+	         "say which it takes with `match`, let it begin elsewhere, or remove `x`"},
 	};
 
 	(void)state;
@@ -664,9 +687,9 @@ static void completion_offers_what_may_follow(void **state)
 		const char *line, *words; /* joined by blanks */
 		size_t start;
 	} rows[] = {
-	        {"", "clear cloud help no port seed show", 0},
-	        {"c", "clear cloud", 0},
-	        {"cl", "clear cloud", 0},
+	        {"", "clear cloud clouds help no port seed show", 0},
+	        {"c", "clear cloud clouds", 0},
+	        {"cl", "clear cloud clouds", 0},
 	        {"sh", "show", 0},
 	        {"show ", "cloud config ports workers", 5},
 	        {"show c", "cloud config", 5},
@@ -688,13 +711,14 @@ static void completion_offers_what_may_follow(void **state)
 	        {"cloud down paint 4ms glossy ", "bucket from heated shape", 28},
 	        {"cloud down paint 4ms heated ", "off on", 28},
 	        {"cloud down paint 4ms from ", "", 26},
-	        {"cloud new from ", "a b", 15},
+	        {"cloud new from ", "a b down up", 15},
 	        {"cloud new from a to ", "a b", 20},
-	        {"cloud new from a to b ", "", 22},
+	        {"cloud new from a to b ", "match priority", 22},
+	        {"clouds new from a to b per ", "destination flow match most priority source v6", 27},
 	        {"no ", "cloud", 3},
 	        {"no cloud down ", "paint spill", 14},
 	        {"no cloud up ", "", 12},
-	        {"help ", "clear cloud help mark no paint port quote seed show spill units", 5},
+	        {"help ", "clear cloud clouds help mark no paint port quote seed show spill units", 5},
 	        {"help cloud m", "mark", 11},
 	        {"xyzzy ", "", 6},
 	        {"port a # co", "", 11},
