@@ -20,13 +20,21 @@
 #define MBUFS_PER_PORT (2 * 1024 + 2 * OUTLET_ROOM + PACED_FILE_MBUFS)
 #define MBUFS_EACH     512 /* an lcore's cache of the mempool, and a burst */
 #define MBUFS_LEAST    8191
+#define MBUFS_KEPT     1024 /* an engine may hold so many large frames in any case */
 #define KEPT_TX_MBUFS  2048 /* in the transmit ring of net_af_xdp */
 
 static uint32_t mbufs_needed(uint32_t ports, uint32_t workers, uint32_t held)
 {
-	uint32_t least = ports * MBUFS_PER_PORT + (workers + 1) * MBUFS_EACH;
+	uint32_t least = ports * MBUFS_PER_PORT + (workers + 1) * MBUFS_EACH + MBUFS_KEPT * workers;
 
 	return RTE_MAX(least, (uint32_t)MBUFS_LEAST) + held;
+}
+
+uint32_t runtime_mbufs_to_hold(const struct runtime *runtime)
+{
+	uint32_t used = runtime->n_ports * MBUFS_PER_PORT + (runtime->n_workers + 1) * MBUFS_EACH;
+
+	return pool_size(runtime->pool) - used;
 }
 
 unsigned runtime_eal_mib(const struct scenario *scenario, const struct runtime_options *options,

@@ -53,6 +53,10 @@ struct runtime {
 	bool lost_letter; /* a worker has not answered: no further transactions */
 };
 
+/* runtime.c: how many of the pool's mbufs may hold large frames, in all engines together, so that
+ * devices, caches and frames that leave always find some. */
+uint32_t runtime_mbufs_to_hold(const struct runtime *runtime);
+
 /* layout.c */
 /* How many workers there will be, and who owns which port. 0, or -EINVAL with problem. */
 int layout_plan(struct runtime *runtime, struct problem *problem);

@@ -188,7 +188,7 @@ static int plan_cloud(struct change *change, uint32_t index, int root, int to)
 		if (!plan->cloud)
 			return -ENOMEM;
 		plan->added = true;
-		plan->cloud->exit.port = (uint32_t)to;
+		plan->cloud->exit->port = (uint32_t)to;
 		plan->cloud->from_port = (uint32_t)root;
 		plan->cloud->line.key =
 		        draw_key_make(engine->setup.seed, plan->cloud->name, "delay");
@@ -351,7 +351,7 @@ static struct cloud_change *item_add(struct change *change, struct cloud *cloud)
  * so. */
 static bool is_shared(const struct change *change, const struct plan *plan, const uint32_t *feeders)
 {
-	return plan->cloud->line.shared || feeders[plan->cloud->exit.port] > 1 || plan->end.fork ||
+	return plan->cloud->line.shared || feeders[plan->cloud->exit->port] > 1 || plan->end.fork ||
 	       scenario_find_port(change->scenario, plan->conf->from) < 0;
 }
 
@@ -371,7 +371,7 @@ static void closing_prepare(struct change *change, const bool *kept, uint32_t *f
 			change->roster->slots[i] = NULL;
 			continue;
 		}
-		feeders[cloud->exit.port]++;
+		feeders[cloud->exit->port]++;
 		item_add(change, cloud)->closing = true;
 	}
 }
@@ -393,7 +393,7 @@ static int sharing_prepare(struct change *change, const uint32_t *feeders)
 			roster->direct[roster->n_direct++] = plan->cloud;
 		shared |= shares;
 		if (plan->added || plan->settings || shares != (bool)plan->cloud->line.shared ||
-		    plan->end.fork || plan->cloud->exit.fork) {
+		    plan->end.fork || plan->cloud->exit->fork) {
 			struct cloud_change *item = item_add(change, plan->cloud);
 
 			item->added = plan->added;
@@ -404,7 +404,7 @@ static int sharing_prepare(struct change *change, const uint32_t *feeders)
 	for (uint32_t i = 0; i < closing; i++) {
 		struct cloud_change *item = &change->clouds[i];
 
-		item->shared = item->cloud->line.shared || feeders[item->cloud->exit.port] > 1;
+		item->shared = item->cloud->line.shared || feeders[item->cloud->exit->port] > 1;
 		shared |= item->shared;
 		if (!item->shared)
 			roster->direct[roster->n_direct++] = item->cloud;
@@ -432,7 +432,7 @@ static int roster_prepare(struct change *change)
 		if (!cloud)
 			continue;
 		kept[cloud->index] = true;
-		feeders[cloud->exit.port]++;
+		feeders[cloud->exit->port]++;
 	}
 	closing_prepare(change, kept, feeders);
 	free(kept);
@@ -534,7 +534,7 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 	/* What is due by now takes the way that was there until now. */
 	if (item->fork && !cloud->line.shared && !item->added)
 		engine_advance_direct(engine, cloud, now);
-	cloud->exit.fork = item->fork;
+	cloud->exit->fork = item->fork;
 	if (item->shared && !cloud->line.shared) {
 		/* What has left the link by now is on its own line, whoever was asked when. */
 		cloud_advance_link(cloud, now);

@@ -3,15 +3,20 @@
 
 #include <stdlib.h>
 
-struct cloud *cloud_make(const char *name, uint32_t index, struct holder *holder,
-                         struct witness *witness)
-{
-	struct cloud *cloud = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(*cloud), 64u));
+/* One that is made by itself. */
+struct lone_cloud {
+	struct cloud cloud;
+	char name[SCENARIO_NAME_BYTES];
+	struct histogram delay_ns;
+};
 
-	if (!cloud)
-		return NULL;
+void cloud_init(struct cloud *cloud, const char *name, uint32_t index, struct holder *holder,
+                struct witness *witness, struct histogram *delay_ns)
+{
 	memset(cloud, 0, sizeof(*cloud));
-	strcpy(cloud->name, name);
+	cloud->name = name;
+	cloud->delay_ns = delay_ns;
+	cloud->exit = &cloud->own_exit;
 	cloud->index = index;
 	cloud->line.cloud = index;
 	cloud->holder = holder;
@@ -19,7 +24,19 @@ struct cloud *cloud_make(const char *name, uint32_t index, struct holder *holder
 	cloud->wake = SIMTIME_NEVER;
 	cloud->link.departure = SIMTIME_NEVER;
 	cloud->line.back.deadline = SIMTIME_NEVER;
-	return cloud;
+}
+
+struct cloud *cloud_make(const char *name, uint32_t index, struct holder *holder,
+                         struct witness *witness)
+{
+	struct lone_cloud *lone = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(*lone), 64u));
+
+	if (!lone)
+		return NULL;
+	memset(lone, 0, sizeof(*lone));
+	strcpy(lone->name, name);
+	cloud_init(&lone->cloud, lone->name, index, holder, witness, &lone->delay_ns);
+	return &lone->cloud;
 }
 
 static void link_clear(struct cloud *cloud)
@@ -29,8 +46,7 @@ static void link_clear(struct cloud *cloud)
 	while (queue->records) {
 		const struct held *held = log_front(queue);
 
-		if (held->flags & HELD_MBUF)
-			rte_pktmbuf_free(held_mbuf(held));
+		hold_drop(cloud->holder, held);
 		log_pop(queue, &cloud->holder->arena);
 		cloud->counters.drops[REASON_REMOVED]++;
 	}
@@ -45,15 +61,20 @@ void cloud_clear(struct cloud *cloud)
 		wheel_clear(cloud->line.wheel);
 }
 
+void cloud_release(struct cloud *cloud)
+{
+	wheel_free(cloud->line.wheel);
+	jitter_release(cloud->line.conf.jitter);
+	for (uint16_t i = 0; i < cloud->n_stages; i++)
+		cloud->stages[i]->statement->free(cloud->stages[i]);
+}
+
 void cloud_free(struct cloud *cloud)
 {
 	if (!cloud)
 		return;
 	cloud_clear(cloud);
-	wheel_free(cloud->line.wheel);
-	jitter_release(cloud->line.conf.jitter);
-	for (uint16_t i = 0; i < cloud->n_stages; i++)
-		cloud->stages[i]->statement->free(cloud->stages[i]);
+	cloud_release(cloud);
 	free(cloud);
 }
 
@@ -80,7 +101,8 @@ void cloud_drop(struct cloud *cloud, struct rte_mbuf *mbuf, enum reason reason)
 	if (unlikely(cloud->witness != NULL)) {
 		const struct packet *packet = packet_of(mbuf);
 
-		cloud_tell_drop(cloud, packet->number, packet->port, packet->flags, packet->t_ns, reason);
+		cloud_tell_drop(cloud, packet->number, packet->port, packet->flags, packet->t_ns,
+		                reason);
 	}
 	rte_pktmbuf_free(mbuf);
 }
@@ -93,7 +115,8 @@ void cloud_drop_copy(struct cloud *cloud, struct rte_mbuf *original)
 	cloud->counters.drops[REASON_NO_BUFFER]++;
 	if (unlikely(cloud->witness != NULL))
 		cloud_tell_drop(cloud, packet->number, packet->port,
-		          (uint8_t)(packet->flags | PACKET_COPY), packet->t_ns, REASON_NO_BUFFER);
+		                (uint8_t)(packet->flags | PACKET_COPY), packet->t_ns,
+		                REASON_NO_BUFFER);
 }
 
 void cloud_tell_delivery(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
@@ -124,7 +147,7 @@ static void count_delays(struct cloud *cloud, const simtime *t_ns, const simtime
 
 		for (run = 1; i + run < n && due_ns[i + run] - t_ns[i + run] == delay;)
 			run++;
-		histogram_add(&cloud->delay_ns, delay, run);
+		histogram_add(cloud->delay_ns, delay, run);
 	}
 }
 
@@ -147,8 +170,8 @@ static void enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 	held = line_push(&cloud->line, cloud->holder, mbufs, n, due_ns);
 	count_delays(cloud, t_ns, due_ns, held);
 	for (uint16_t i = 0; unlikely(cloud->witness != NULL) && i < held; i++)
-		cloud_tell_delivery(cloud, packet[i].number, packet[i].port, packet[i].flags, t_ns[i],
-		              due_ns[i]);
+		cloud_tell_delivery(cloud, packet[i].number, packet[i].port, packet[i].flags,
+		                    t_ns[i], due_ns[i]);
 	for (uint16_t i = held; i < n; i++)
 		cloud_drop(cloud, mbufs[i], REASON_NO_BUFFER);
 }
@@ -175,13 +198,13 @@ static void head_departs(struct cloud *cloud)
 		if (pushed)
 			cloud_tell_delivery(cloud, number, cloud->from_port, flags, t_in, due);
 		else
-			cloud_tell_drop(cloud, number, cloud->from_port, flags, t_in, REASON_NO_BUFFER);
+			cloud_tell_drop(cloud, number, cloud->from_port, flags, t_in,
+			                REASON_NO_BUFFER);
 	}
 	if (likely(pushed)) {
-		histogram_add(&cloud->delay_ns, due - t_in, 1);
+		histogram_add(cloud->delay_ns, due - t_in, 1);
 	} else {
-		if (held->flags & HELD_MBUF)
-			rte_pktmbuf_free(held_mbuf(held));
+		hold_drop(cloud->holder, held);
 		cloud->counters.drops[REASON_NO_BUFFER]++;
 	}
 	link_depart(link, &cloud->holder->arena);
@@ -209,7 +232,9 @@ static void enter_link(struct cloud *cloud, struct rte_mbuf *mbuf)
 		cloud_drop(cloud, mbuf, REASON_QUEUE_FULL);
 		return;
 	}
-	held = link_append(link, &cloud->holder->arena, hold_stored_bytes(copied, mbuf));
+	held = NULL;
+	if (likely(hold_has_room(cloud->holder, copied, mbuf)))
+		held = link_append(link, &cloud->holder->arena, hold_stored_bytes(copied, mbuf));
 	if (unlikely(!held)) {
 		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
 		return;
@@ -261,7 +286,7 @@ void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n
 	cloud->counters.rx_bytes += bytes;
 	line_due(&cloud->line, &now, 1, &due);
 	held = line_push_plain(&cloud->line, cloud->holder, mbufs, n, due, number);
-	histogram_add(&cloud->delay_ns, due - now, held);
+	histogram_add(cloud->delay_ns, due - now, held);
 	for (uint16_t i = held; i < n; i++)
 		cloud_drop(cloud, mbufs[i], REASON_NO_BUFFER);
 }

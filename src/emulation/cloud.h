@@ -27,13 +27,18 @@ struct cloud_exit {
 	struct fork *fork; /* the roster's; NULL: all leave at the port */
 };
 
+struct template;
+
 struct cloud {
 	/* what a packet of an unimpaired cloud touches comes first */
 	bool plain;   /* no stage, no link, no jitter, no wheel, no witness: line only */
 	bool closing; /* removed from the scenario: nothing comes in, what is held goes out */
+	bool behind;  /* of a template: its last packet is on the wheel, not in the stream */
+	bool settled; /* of a template: has all its settings */
 	uint16_t n_stages;
 	uint32_t index;
-	struct cloud_exit exit;
+	struct cloud_exit *exit; /* its own, or its template's */
+	struct template *of;     /* the template that it is one of; or NULL */
 	simtime origin_ns; /* the run's beginning: when the first scenario came into force. Live it
 	                    * is 0, in a replay the first packet of the captures */
 	struct line line;
@@ -47,10 +52,16 @@ struct cloud {
 	struct cloud *next_starved, *next_leftover;
 	uint64_t latest_number; /* of the packets that came: near those that are held */
 	uint32_t from_port;     /* at which its packets came in, perhaps clouds before */
-	char name[SCENARIO_NAME_BYTES];
-	struct histogram delay_ns;
+	struct cloud_exit own_exit;
+	const char *name;           /* `down`; of a template `down/10.0.3.4` */
+	struct histogram *delay_ns; /* a template's clouds have one together */
 };
 
+/* A cloud in memory of the caller's; name and histogram stay the caller's too. */
+void cloud_init(struct cloud *cloud, const char *name, uint32_t index, struct holder *holder,
+                struct witness *witness, struct histogram *delay_ns);
+/* Frees its stages, and what its line has. */
+void cloud_release(struct cloud *cloud);
 /* NULL: no memory. */
 struct cloud *cloud_make(const char *name, uint32_t index, struct holder *holder,
                          struct witness *witness);

@@ -18,6 +18,7 @@ struct engine *engine_make(const struct engine_setup *setup)
 	memset(engine, 0, sizeof(*engine));
 	engine->setup = *setup;
 	engine->holder.pool = setup->pool;
+	engine->holder.kept_max = setup->kept_mbufs_max ? setup->kept_mbufs_max : UINT32_MAX;
 	engine->holder.copy_bytes_max =
 	        setup->copy_bytes_max ? setup->copy_bytes_max : HOLD_COPY_BYTES_DEFAULT;
 	/* A copy must find room in a chunk, and again in an mbuf of the pool when it leaves. */
@@ -41,8 +42,7 @@ static void shared_clear(struct engine *engine)
 	while (engine->wheel && engine->wheel->records) {
 		struct held *held = wheel_front(engine->wheel, SIMTIME_NEVER - 1);
 
-		if (held->flags & HELD_MBUF)
-			rte_pktmbuf_free(held_mbuf(held));
+		hold_drop(&engine->holder, held);
 		wheel_pop(engine->wheel);
 	}
 	wheel_free(engine->wheel);
@@ -124,9 +124,9 @@ static bool outlet_full(struct engine *engine, uint32_t port)
 /* Whether there is room where the packets of this cloud may go. */
 static bool exit_full(struct engine *engine, const struct cloud *cloud)
 {
-	if (unlikely(cloud->exit.fork && fork_takes_all(cloud->exit.fork)))
+	if (unlikely(cloud->exit->fork && fork_takes_all(cloud->exit->fork)))
 		return false;
-	return outlet_full(engine, cloud->exit.port);
+	return outlet_full(engine, cloud->exit->port);
 }
 
 /* A packet has come to the end of its cloud, at its t_ns: into a cloud that comes from there, or
@@ -134,16 +134,16 @@ static bool exit_full(struct engine *engine, const struct cloud *cloud)
 static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
 {
 	struct packet *packet = packet_of(mbuf);
-	struct outlet *outlet = &engine->ports[cloud->exit.port].outlet;
+	struct outlet *outlet = &engine->ports[cloud->exit->port].outlet;
 
 	cloud->counters.tx_packets++;
 	cloud->counters.tx_bytes += packet->wire_bytes;
-	if (unlikely(cloud->exit.fork != NULL)) {
+	if (unlikely(cloud->exit->fork != NULL)) {
 		struct cloud *next;
 
 		packet->number = cloud_number(cloud, (uint32_t)packet->number);
 		packet->port = (uint16_t)cloud->from_port;
-		fork_find(cloud->exit.fork, &mbuf, 1, &next);
+		fork_find(cloud->exit->fork, &mbuf, 1, &next);
 		if (next) {
 			cloud->counters.onward++;
 			cloud_arrive(next, &mbuf, 1);
@@ -153,7 +153,7 @@ static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *m
 	}
 	outlet->due_ns[outlet->n] = packet->t_ns;
 	outlet->mbufs[outlet->n++] = mbuf;
-	engine->ports[cloud->exit.port].sent++;
+	engine->ports[cloud->exit->port].sent++;
 	engine->left++;
 }
 
@@ -253,7 +253,7 @@ void engine_advance_shared(struct engine *engine, simtime now)
 
 static uint32_t direct_advance(struct engine *engine, struct cloud *cloud, simtime now)
 {
-	struct outlet *outlet = &engine->ports[cloud->exit.port].outlet;
+	struct outlet *outlet = &engine->ports[cloud->exit->port].outlet;
 	uint64_t bytes = 0;
 	uint32_t n;
 
@@ -261,7 +261,7 @@ static uint32_t direct_advance(struct engine *engine, struct cloud *cloud, simti
 	n = line_pop(&cloud->line, &engine->holder, now, &outlet->mbufs[outlet->n],
 	             &outlet->due_ns[outlet->n], OUTLET_ROOM - outlet->n, &bytes);
 	outlet->n += n;
-	engine->ports[cloud->exit.port].sent += n;
+	engine->ports[cloud->exit->port].sent += n;
 	cloud->counters.tx_packets += n;
 	cloud->counters.tx_bytes += bytes;
 	return n;
@@ -271,7 +271,7 @@ void engine_advance_direct(struct engine *engine, struct cloud *cloud, simtime n
 {
 	do
 		engine->left += direct_advance(engine, cloud, now);
-	while (line_first(&cloud->line, now) <= now && !outlet_full(engine, cloud->exit.port) &&
+	while (line_first(&cloud->line, now) <= now && !outlet_full(engine, cloud->exit->port) &&
 	       hold_provide(&engine->holder) > 0);
 }
 
@@ -471,7 +471,7 @@ bool engine_report(const struct engine *engine, const char *name, struct cloud_r
 		return false;
 	cloud = roster->slots[slot];
 	report->counters = cloud->counters;
-	report->delay_ns = cloud->delay_ns;
+	report->delay_ns = *cloud->delay_ns;
 	report->held_packets = cloud_held(cloud);
 	report->queue_packets = link_queue_packets(&cloud->link);
 	report->queue_bytes = link_queue_bytes(&cloud->link);
@@ -492,7 +492,7 @@ void engine_clear(struct engine *engine)
 			continue;
 		memset(&cloud->counters, 0, sizeof(cloud->counters));
 		cloud->counters.rx_packets = cloud_held(cloud);
-		histogram_clear(&cloud->delay_ns);
+		histogram_clear(cloud->delay_ns);
 		cloud->line.waits = 0;
 		cloud->line.waited_ns = 0;
 	}

@@ -53,6 +53,9 @@ struct engine_setup {
 	size_t memory_bytes;
 	uint64_t seed;
 	struct witness *witness; /* or NULL */
+	/* mbufs of the pool in which large frames may be held, so that some are always left for
+	 * devices and for frames that leave; 0: no bound, for a pool that grows */
+	uint32_t kept_mbufs_max;
 	uint32_t copy_bytes_max; /* frames up to this are copied out of their mbufs; 0: the default
 	                          */
 	const struct fork_filters *filters; /* for `match` (fork.h); or NULL: exact ones only */

@@ -23,6 +23,9 @@ struct holder {
 	struct arena arena;
 	struct rte_mempool *pool;
 	uint32_t copy_bytes_max;
+	/* mbufs that hold packets, and how many may: were there no bound, large frames could take
+	 * the last one, and a small frame ahead of them would find none to leave in, ever. */
+	uint32_t kept, kept_max;
 	/* mbufs whose frames were copied, on a stack: the next packet that leaves takes the one
 	 * that is warmest. In a steady flow the pool is not asked at all. */
 	uint32_t n_spare;
@@ -42,6 +45,13 @@ static inline bool hold_copies(const struct holder *holder, const struct rte_mbu
 {
 	return mbuf->data_len <= holder->copy_bytes_max && mbuf->nb_segs == 1 &&
 	       (uint32_t)mbuf->data_off + mbuf->data_len + COPY_BLOCK_BYTES <= mbuf->buf_len;
+}
+
+/* Whether a frame that stays in its mbuf may do so. */
+static inline bool hold_has_room(const struct holder *holder, bool copied,
+                                 const struct rte_mbuf *mbuf)
+{
+	return copied || holder->kept + mbuf->nb_segs <= holder->kept_max;
 }
 
 static inline uint32_t hold_stored_bytes(bool copied, const struct rte_mbuf *mbuf)
@@ -101,6 +111,7 @@ static inline void hold_fill(struct holder *holder, struct held *held, bool copi
 		held->stored_bytes = sizeof(mbuf);
 		held->flags = HELD_MBUF;
 		memcpy(held->data, &mbuf, sizeof(mbuf));
+		holder->kept += mbuf->nb_segs;
 	}
 }
 
@@ -123,6 +134,7 @@ static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct hel
 
 	if (unlikely(held->flags & HELD_MBUF)) {
 		mbuf = held_mbuf(held);
+		holder->kept -= mbuf->nb_segs;
 	} else {
 		if (unlikely(holder->n_spare == 0 && hold_provide(holder) == 0))
 			return NULL;
@@ -140,6 +152,15 @@ static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct hel
 	packet->wire_bytes = held->wire_bytes;
 	packet->flags = (uint8_t)held->flags;
 	return mbuf;
+}
+
+/* The record's packet is dropped. */
+static inline void hold_drop(struct holder *holder, const struct held *held)
+{
+	if (held->flags & HELD_MBUF) {
+		holder->kept -= held_mbuf(held)->nb_segs;
+		rte_pktmbuf_free(held_mbuf(held));
+	}
 }
 
 #endif

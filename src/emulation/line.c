@@ -79,9 +79,11 @@ uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **m
 		uint8_t flags = packet_of(mbuf)->flags;
 		bool copied = hold_copies(holder, mbuf);
 		uint32_t stored = hold_stored_bytes(copied, mbuf);
-		struct held *held = wheel ? wheel_append(wheel, due_ns[i], line->cloud, stored)
-		                          : log_append(&line->log, &holder->arena, stored);
+		struct held *held = NULL;
 
+		if (likely(hold_has_room(holder, copied, mbuf)))
+			held = wheel ? wheel_append(wheel, due_ns[i], line->cloud, stored)
+			             : log_append(&line->log, &holder->arena, stored);
 		if (unlikely(!held))
 			break;
 		held->t_ns = due_ns[i];
@@ -102,9 +104,11 @@ uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mb
 	for (i = 0; i < n; i++) {
 		struct rte_mbuf *mbuf = mbufs[i];
 		bool copied = hold_copies(holder, mbuf);
-		struct held *held =
-		        log_append(&line->log, &holder->arena, hold_stored_bytes(copied, mbuf));
+		struct held *held = NULL;
 
+		if (likely(hold_has_room(holder, copied, mbuf)))
+			held = log_append(&line->log, &holder->arena,
+			                  hold_stored_bytes(copied, mbuf));
 		if (unlikely(!held))
 			break;
 		held->t_ns = due;
@@ -251,13 +255,12 @@ uint32_t line_pop(struct line *line, struct holder *holder, simtime now, struct 
 
 uint64_t line_clear(struct line *line, struct holder *holder)
 {
-	uint64_t cleared = reorder_clear(&line->back, &holder->arena);
+	uint64_t cleared = reorder_clear(&line->back, holder);
 
 	while (line->log.records) {
 		const struct held *held = log_front(&line->log);
 
-		if (held->flags & HELD_MBUF)
-			rte_pktmbuf_free(held_mbuf(held));
+		hold_drop(holder, held);
 		log_pop(&line->log, &holder->arena);
 		cleared++;
 	}
@@ -265,8 +268,7 @@ uint64_t line_clear(struct line *line, struct holder *holder)
 	while (line->wheel && line->wheel->records) {
 		const struct held *held = wheel_front(line->wheel, SIMTIME_NEVER - 1);
 
-		if (held->flags & HELD_MBUF)
-			rte_pktmbuf_free(held_mbuf(held));
+		hold_drop(holder, held);
 		wheel_pop(line->wheel);
 		cleared++;
 	}

@@ -25,7 +25,7 @@ static const struct reorder_note *note_front(const struct reorder_back *back)
 
 static void tell(struct cloud *cloud, const struct packet *packet, simtime due)
 {
-	histogram_add(&cloud->delay_ns, due - packet->t_ns, 1);
+	histogram_add(cloud->delay_ns, due - packet->t_ns, 1);
 	if (unlikely(cloud->witness != NULL))
 		cloud_tell_delivery(cloud, packet->number, packet->port, packet->flags,
 		                    packet->t_ns, due);
@@ -42,8 +42,7 @@ static void give_due(struct cloud *cloud, simtime due, bool overtakes)
 /* There was no memory for it. */
 static void drop(struct cloud *cloud, const struct packet *packet, const struct held *held)
 {
-	if (held->flags & HELD_MBUF)
-		rte_pktmbuf_free(held_mbuf(held));
+	hold_drop(cloud->holder, held);
 	cloud->counters.drops[REASON_NO_BUFFER]++;
 	if (unlikely(cloud->witness != NULL))
 		cloud_tell_drop(cloud, packet->number, packet->port, packet->flags, packet->t_ns,
@@ -164,19 +163,18 @@ void reorder_flush(struct cloud *cloud, simtime now)
 		release(cloud, now, now);
 }
 
-uint64_t reorder_clear(struct reorder_back *back, struct arena *arena)
+uint64_t reorder_clear(struct reorder_back *back, struct holder *holder)
 {
 	uint64_t cleared = back->packets.records;
 
 	while (back->packets.records) {
 		const struct held *held = log_front(&back->packets);
 
-		if (held->flags & HELD_MBUF)
-			rte_pktmbuf_free(held_mbuf(held));
-		log_pop(&back->packets, arena);
+		hold_drop(holder, held);
+		log_pop(&back->packets, &holder->arena);
 	}
-	log_clear(&back->packets, arena);
-	log_clear(&back->notes, arena);
+	log_clear(&back->packets, &holder->arena);
+	log_clear(&back->notes, &holder->arena);
 	back->deadline = SIMTIME_NEVER;
 	return cleared;
 }

@@ -18,6 +18,7 @@
 #include "reorder.h"
 
 struct cloud;
+struct holder;
 
 /* In struct line; only the deadline is looked at while there is no rule. */
 struct reorder_back {
@@ -40,6 +41,6 @@ void reorder_expire(struct cloud *cloud);
 /* All that is held back goes, at `now`. */
 void reorder_flush(struct cloud *cloud, simtime now);
 /* Frees all that is held back and returns how many packets that were. */
-uint64_t reorder_clear(struct reorder_back *back, struct arena *arena);
+uint64_t reorder_clear(struct reorder_back *back, struct holder *holder);
 
 #endif

@@ -50,6 +50,7 @@ struct rig_setup {
 	uint32_t copy_bytes_max;
 	struct witness *witness;
 	bool makes_room; /* as a replay: an outlet that is full is emptied at once */
+	uint32_t kept_mbufs_max; /* as in engine_setup */
 };
 
 struct departure {

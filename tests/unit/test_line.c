@@ -441,6 +441,29 @@ static void memory_that_is_used_up_drops_with_no_buffer_and_comes_back(void **st
 	}
 }
 
+static void large_frames_leave_mbufs_for_the_small_one_ahead_of_them(void **state)
+{
+	enum { BOUND = 100, LARGE = 1500 };
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1, .kept_mbufs_max = BOUND});
+
+	(void)state;
+	rig_cloud(rig, "x", 0, 1);
+	rig_delay(rig, "x", 10 * SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_KEEP);
+	rig_apply(rig, 0);
+	for (uint32_t round = 0; round < 3; round++) {
+		simtime t = round * SIMTIME_S;
+
+		rig_send(rig, 0, 60, t);
+		for (uint32_t i = 0; i < BOUND + 7; i++)
+			rig_send(rig, 0, LARGE, t + 1 + i);
+		assert_int_equal(rig_report(rig, "x")->counters.drops[REASON_NO_BUFFER],
+		                 7 * (round + 1));
+		rig_advance(rig, t + SIMTIME_S / 2);
+		assert_int_equal(rig->n_departures, (BOUND + 1) * (round + 1));
+	}
+	rig_close(rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -461,6 +484,7 @@ int main(void)
 	        cmocka_unit_test(an_empty_pool_makes_packets_late_and_loses_none),
 	        cmocka_unit_test(a_full_outlet_keeps_what_it_cannot_take),
 	        cmocka_unit_test(memory_that_is_used_up_drops_with_no_buffer_and_comes_back),
+	        cmocka_unit_test(large_frames_leave_mbufs_for_the_small_one_ahead_of_them),
 	};
 
 	return cmocka_run_group_tests_name("line", tests, rig_group_setup, rig_group_teardown);
