@@ -69,9 +69,10 @@ extern const struct language_form language_forms[]; /* ended by usage NULL */
 
 struct command {
 	enum command_kind kind;
-	uint64_t seed;      /* COMMAND_SEED */
-	uint64_t number;    /* COMMAND_NO_STATEMENT, of the one to remove; 0: all of that name */
-	struct conf *conf;  /* COMMAND_STATEMENT; the selection of COMMAND_CLOUD or _CLOUDS, or NULL; owned */
+	uint64_t seed;   /* COMMAND_SEED */
+	uint64_t number; /* COMMAND_NO_STATEMENT, of the one to remove; 0: all of that name */
+	struct conf *
+	        conf; /* COMMAND_STATEMENT; the selection of COMMAND_CLOUD or _CLOUDS, or NULL; owned */
 	struct words words; /* the whole line */
 };
 

@@ -25,8 +25,8 @@
 int statement_parse(const struct words *words, uint32_t at, struct conf **conf,
                     struct language_error *error);
 /* The same for words[at...] that are fields of this statement, without its name. */
-int statement_parse_fields(const struct statement *statement, const struct words *words, uint32_t at,
-                           struct conf **conf, struct language_error *error);
+int statement_parse_fields(const struct statement *statement, const struct words *words,
+                           uint32_t at, struct conf **conf, struct language_error *error);
 /* `loss random 1% correlation 25%`: the given fields in the order of the table, no line end. */
 void statement_print(FILE *out, const struct conf *conf);
 /* Only the fields, each with a blank before it. */

@@ -49,7 +49,7 @@ struct rig_setup {
 	size_t memory_bytes; /* 0: RIG_MEMORY */
 	uint32_t copy_bytes_max;
 	struct witness *witness;
-	bool makes_room; /* as a replay: an outlet that is full is emptied at once */
+	bool makes_room;         /* as a replay: an outlet that is full is emptied at once */
 	uint32_t kept_mbufs_max; /* as in engine_setup */
 };
 

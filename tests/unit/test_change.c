@@ -158,8 +158,9 @@ static void two_clouds_from_one_port_are_refused_and_nothing_changes(void **stat
 	rig_delay(rig, "x", 7 * SIMTIME_MS, SIMTIME_MS, DELAY_UNIFORM, ORDER_ALLOW);
 	rig_cloud(rig, "y", 0, 2);
 	assert_int_equal(refused(rig, &problem), -EINVAL);
-	assert_string_equal(problem.text, "a leads to cloud x already, which takes the rest: nothing is "
-	                                  "left for y");
+	assert_string_equal(problem.text,
+	                    "a leads to cloud x already, which takes the rest: nothing is "
+	                    "left for y");
 	rig_send(rig, 0, 60, 10);
 	rig_remove(rig, "y");
 	rig_run_out(rig);

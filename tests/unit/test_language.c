@@ -358,7 +358,8 @@ static void what_is_wrong_with_a_line_is_said_with_its_column(void **state)
 	        {"claud down from a to b", ERROR_UNKNOWN_WORD, 1,
 	         "unknown word `claud`; did you mean `cloud`?"},
 	        {"xyzzy", ERROR_UNKNOWN_WORD, 1,
-	         "unknown word `xyzzy`; what may stand here is `seed`, `port`, `cloud`, `clouds`, `no`, "
+	         "unknown word `xyzzy`; what may stand here is `seed`, `port`, `cloud`, `clouds`, "
+	         "`no`, "
 	         "`show`, "
 	         "`clear` or `help`"},
 	        {"cloud down piant 40ms", ERROR_UNKNOWN_WORD, 12,
@@ -610,7 +611,8 @@ static void an_error_in_a_file_is_said_with_line_and_column(void **state)
 	         "`down`?"},
 	        {"port a\nport b\ncloud x from y to b\ncloud y from z to b\ncloud z from x to b\n"
 	         "cloud w from z to b match udp\n",
-	         "f:3:14: the chain of `x`, `y` and `z` is a loop: each comes from the next; let one "
+	         "f:3:14: the chain of `x`, `y` and `z` is a loop: each comes from the next; let "
+	         "one "
 	         "of them come from a port"},
 	        {"port a\nport b\ncloud x from x to b\n",
 	         "f:3:14: cloud `x` comes from itself: a loop; let it come from a port"},
@@ -714,11 +716,13 @@ static void completion_offers_what_may_follow(void **state)
 	        {"cloud new from ", "a b down up", 15},
 	        {"cloud new from a to ", "a b", 20},
 	        {"cloud new from a to b ", "match priority", 22},
-	        {"clouds new from a to b per ", "destination flow match most priority source v6", 27},
+	        {"clouds new from a to b per ", "destination flow match most priority source v6",
+	         27},
 	        {"no ", "cloud", 3},
 	        {"no cloud down ", "paint spill", 14},
 	        {"no cloud up ", "", 12},
-	        {"help ", "clear cloud clouds help mark no paint port quote seed show spill units", 5},
+	        {"help ", "clear cloud clouds help mark no paint port quote seed show spill units",
+	         5},
 	        {"help cloud m", "mark", 11},
 	        {"xyzzy ", "", 6},
 	        {"port a # co", "", 11},

@@ -193,6 +193,16 @@ static void print_some_value(FILE *out, const struct field *field, uint64_t draw
 	fputs(text, out);
 }
 
+/* `distribution table FILE`: a word that is the next field's name is its keyword already. */
+static bool says(FILE *out, char **line, const char *keyword)
+{
+	const char *word;
+
+	fflush(out);
+	word = strrchr(*line, ' ');
+	return word && strcmp(word + 1, keyword) == 0;
+}
+
 /* A line with all required fields and some of the others. */
 static char *some_line(const struct statement *statement, struct draw_key key, uint64_t round)
 {
@@ -208,15 +218,16 @@ static char *some_line(const struct statement *statement, struct draw_key key, u
 	for (int keywords = 0; keywords < 2; keywords++) {
 		for (const struct field *field = statement->fields; field->name; field++) {
 			uint64_t draw = draw_u64(key, round, lane++);
+			bool said = says(out, &line, field->name);
 
 			if (is_positional(field) == keywords)
 				continue;
-			if (!(field->flags & FIELD_REQUIRED) &&
+			if (!said && !(field->flags & FIELD_REQUIRED) &&
 			    (draw >> 63 || (is_positional(field) && skipped))) {
 				skipped |= is_positional(field);
 				continue;
 			}
-			if (!is_positional(field))
+			if (!is_positional(field) && !said)
 				fprintf(out, " %s", field->name);
 			if (field->type != FIELD_FLAG) {
 				fputc(' ', out);
