@@ -138,8 +138,10 @@ static void add_memory(struct arguments *arguments, bool need_pci, unsigned memo
 		add(arguments, "--in-memory");
 		return;
 	}
-	/* --in-memory does not go together with --no-huge in DPDK 22.11 */
-	snprintf(arguments->memory, sizeof(arguments->memory), "%u", memory_mib);
+	/* --in-memory does not go together with --no-huge in DPDK 22.11. Where a device needs bus
+	 * addresses an mbuf must not cross a page of 4 KiB: each takes a whole one. */
+	snprintf(arguments->memory, sizeof(arguments->memory), "%u",
+	         need_pci ? 2 * memory_mib : memory_mib);
 	add(arguments, "--no-huge");
 	add(arguments, "--no-shconf");
 	add(arguments, "-m");

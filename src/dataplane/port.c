@@ -48,6 +48,24 @@ bool port_any_pci(const struct scenario *scenario)
 	return false;
 }
 
+int port_check_pci(const struct scenario *scenario, struct problem *problem)
+{
+	for (uint32_t i = 0; i < scenario->n_ports; i++) {
+		const struct port_conf *conf = &scenario->ports[i];
+		struct problem why;
+		int rc;
+
+		if (!port_is_pci(conf->device))
+			continue;
+		rc = pci_device_check(conf->device, &why);
+		if (rc < 0) {
+			problem_set(problem, -1, "port %s: %s", conf->name, why.text);
+			return rc;
+		}
+	}
+	return 0;
+}
+
 /* The device text for DPDK, with what weir adds. */
 static void device_text(const char *device, char *text, size_t room)
 {
@@ -96,11 +114,6 @@ static int probe(struct port *port, struct problem *problem)
 	int rc;
 
 	device_text(port->device, text, sizeof(text));
-	if (port_is_pci(port->device)) {
-		rc = pci_device_check(port->device, problem);
-		if (rc < 0)
-			return rc;
-	}
 	snprintf(name, sizeof(name), "%.*s", (int)bytes, port->device);
 	if (rte_eth_dev_get_port_by_name(name, &port->id) == 0 && offered &&
 	    strncmp(name, offered, strlen(offered)) == 0)

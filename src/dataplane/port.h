@@ -47,6 +47,9 @@ struct port {
 bool port_is_pci(const char *device);
 /* Whether a port of the scenario has one. */
 bool port_any_pci(const struct scenario *scenario);
+/* Whether every PCI device of the scenario is there for DPDK to take, before anything is reserved for
+ * it. 0, or -errno with problem (pci_device.h). */
+int port_check_pci(const struct scenario *scenario, struct problem *problem);
 /* Ethdevs that this process has made itself, and whose names begin so, are opened as they are
  * instead of being probed: the rings between weir and a tester in one process. NULL: none. */
 void port_offer(const char *prefix);

@@ -189,7 +189,9 @@ int runtime_start(const struct scenario *scenario, const struct runtime_options 
 		goto err_release;
 	}
 	runtime->n_ports = scenario->n_ports;
-	rc = layout_plan(runtime, problem);
+	rc = port_check_pci(scenario, problem);
+	if (rc == 0)
+		rc = layout_plan(runtime, problem);
 	if (rc == 0)
 		rc = make_pool(runtime, problem);
 	if (rc == 0)
