@@ -33,9 +33,9 @@ def claims_of_test(test):
             said = "" if re.match(r"1\.\.\d", line) else f"{said} {line.strip().lstrip(chr(35)).strip()}".strip()
             continue
         if (tap[3] or "").upper() == "SKIP":
-            # CMocka 1.1.5 writes `not ok 1 # SKIP name` where TAP wants `ok 1 - name # SKIP reason`,
-            # and meson calls that a failure.
             found.append(("skip", tap[2] or tap[4], (tap[4] if tap[2] else said) or "no reason given"))
+        elif tap[1] == "ok" and said.startswith("unable: "):
+            found.append(("skip", tap[2], said[len("unable: "):]))  # tests/unit/unable.h
         elif tap[1] == "ok":
             found.append(("pass", tap[2], ""))
         else:

@@ -30,6 +30,7 @@
 #include "polyline.h"
 #include "scale.h"
 #include "theme.h"
+#include "unable.h"
 
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 #define MANY      1000000
@@ -424,7 +425,7 @@ static void the_locale_does_not_change_the_bytes(void **state)
 		found = setlocale(LC_ALL, comma[i]) != NULL;
 	if (!found) {
 		free(plain.bytes);
-		skip();
+		UNABLE("no locale with a decimal comma is installed (locale-gen de_DE.UTF-8)");
 	}
 	struct text local = rich_text();
 	setlocale(LC_ALL, "C");
@@ -905,7 +906,7 @@ static void a_full_disk_is_reported(void **state)
 	(void)state;
 	FILE *out = fopen("/dev/full", "w");
 	if (out == NULL)
-		skip();
+		UNABLE("there is no /dev/full");
 	struct page page;
 	page_open(&page, out, "Report", NULL);
 	page_text(&page, "lost");

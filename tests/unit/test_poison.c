@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The fixture watches the engine, so it is tested itself: what it must see, it sees. */
 #include "rig.h"
+#include "unable.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -105,7 +106,7 @@ static void a_free_mbuf_that_is_touched_ends_the_program(void **state)
 	(void)state;
 	if (!poison_is_real()) {
 		poison_pool_free(pool);
-		skip(); /* needs AddressSanitizer: meson setup -Db_sanitize=address,undefined */
+		UNABLE("needs AddressSanitizer: meson setup -Db_sanitize=address,undefined");
 	}
 	for (size_t i = 0; i < LENGTH(crimes); i++) {
 		int status = child_status(crimes[i], pool, said, sizeof(said));
