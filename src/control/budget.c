@@ -74,25 +74,12 @@ static wide chunks_for(wide records, uint32_t record_bytes)
 	return divide_up(records, usable / record_bytes) * CHUNK_BYTES;
 }
 
-/* Packets on a wheel keep their memory until their whole slot has left, and each slot in use has
- * chunks of its own, one for packets and one for their keys. Near the edge of a turn packets go to a
- * slot one level up, and stay that much longer: hence twice. The widths are wheel.h's. */
 static wide wheel_bytes(const struct cloud_budget *cloud, uint64_t port_bps, uint32_t frame,
                         uint32_t stored_bytes)
 {
-	static const uint32_t width_bits[] = {16, 28, 40};
-	uint64_t slot_ns, slots;
-	uint32_t level = 0;
-	wide packets;
-
-	while (level < 2 && cloud->delay_max_ns >> width_bits[level] >= WHEEL_SLOTS)
-		level++;
-	slot_ns = UINT64_C(1) << width_bits[level];
-	slots = cloud->delay_max_ns / slot_ns + 3;
-	packets = 2 * (frames_in(cloud, port_bps, frame, cloud->delay_max_ns) +
-	               frames_in(cloud, port_bps, frame, slot_ns));
-	return chunks_for(packets, held_bytes(stored_bytes)) +
-	       chunks_for(packets, sizeof(struct wheel_key)) + (wide)slots * 2 * CHUNK_BYTES;
+	/* A slot of the wheel is emptied as a whole. */
+	return wheel_memory(frames_in(cloud, port_bps, frame, cloud->delay_max_ns + WHEEL_SLOT_NS),
+	                    stored_bytes, cloud->delay_max_ns);
 }
 
 static void load_cloud(struct cloud_budget *cloud, uint64_t port_bps, enum budget_frame which,

@@ -4,35 +4,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_common.h>
 #include <rte_prefetch.h>
 
-/* The most packets of a slot that are sorted one by one. */
-#define SLOT_TAKE_MAX 16
+/* How many packets ahead of the one that leaves are fetched. */
+#define FETCH_AHEAD 24u
+/* So few keys are sorted by insertion alone. */
+#define SORT_FEW 24u
 
-/* log2 of the width of a slot; one level above the highest stands for all of time. */
-static const uint8_t level_shift[WHEEL_LEVELS + 1] = {6, 16, 28, 40, 52};
+/* Of levels 0 to 3: log2 of the width of a slot. */
+static const uint8_t level_shift[WHEEL_LEVELS] = {6, 14, 30, 40};
+static const uint32_t level_slots[WHEEL_LEVELS] = {WHEEL_SLOTS_FINE, WHEEL_SLOTS_MAX, 1024, 4096};
 
 static uint32_t slot_in(uint32_t level, simtime t)
 {
-	uint32_t slots = 1u << (level_shift[level + 1] - level_shift[level]);
-
-	return (uint32_t)(t >> level_shift[level]) & (slots - 1);
+	return (uint32_t)(t >> level_shift[level]) & (level_slots[level] - 1);
 }
 
-static void *at(const struct wheel *wheel, wheel_link link)
+static struct wheel_level *level_at(struct wheel *wheel, uint32_t level)
 {
-	return wheel->arena->base + (uint64_t)link * 8;
+	return &wheel->level[level - 1];
 }
 
 static struct wheel_key *key_at(const struct wheel *wheel, wheel_link link)
 {
-	return at(wheel, link);
+	return link_at(wheel->depot.arena, link);
 }
 
-/* The arena begins with the header of a chunk, so nothing has the link 0. */
-static wheel_link link_of(const struct wheel *wheel, const void *place)
+static struct held *held_at(const struct wheel *wheel, const struct wheel_key *key)
 {
-	return (wheel_link)((uint64_t)((const uint8_t *)place - wheel->arena->base) / 8);
+	return link_at(wheel->depot.arena, key->held);
 }
 
 static void bit_set(uint64_t *bits, uint32_t i)
@@ -45,49 +46,98 @@ static void bit_clear(uint64_t *bits, uint32_t i)
 	bits[i / 64] &= ~(UINT64_C(1) << (i % 64));
 }
 
-/* The first set bit at or after `from`; WHEEL_SLOTS: none. */
-static uint32_t bit_next(const uint64_t *bits, uint32_t from)
+/* The first set bit at or after `from`; n: none. */
+static uint32_t bit_next(const uint64_t *bits, uint32_t n, uint32_t from)
 {
 	uint32_t word = from / 64;
 	uint64_t rest;
 
-	if (from >= WHEEL_SLOTS)
-		return WHEEL_SLOTS;
+	if (from >= n)
+		return n;
 	rest = bits[word] & (~UINT64_C(0) << (from % 64));
 	while (rest == 0) {
-		if (++word == WHEEL_SLOTS / 64)
-			return WHEEL_SLOTS;
+		if (++word == n / 64)
+			return n;
 		rest = bits[word];
+	}
+	return word * 64 + (uint32_t)__builtin_ctzll(rest);
+}
+
+static void slot_use(struct wheel_level *level, uint32_t slot)
+{
+	bit_set(level->used, slot);
+	bit_set(level->summary, slot / 64);
+}
+
+static void slot_leave(struct wheel_level *level, uint32_t slot)
+{
+	bit_clear(level->used, slot);
+	if (level->used[slot / 64] == 0)
+		bit_clear(level->summary, slot / 64);
+}
+
+/* The first slot in use at or after `from`; n: none. */
+static uint32_t slot_after(const struct wheel_level *level, uint32_t n, uint32_t from)
+{
+	uint32_t word = from / 64;
+	uint64_t rest;
+
+	if (from >= n)
+		return n;
+	rest = level->used[word] & (~UINT64_C(0) << (from % 64));
+	if (rest == 0) {
+		word = bit_next(level->summary, RTE_ALIGN_CEIL(n / 64, 64u), word + 1);
+		if (word >= n / 64)
+			return n;
+		rest = level->used[word];
 	}
 	return word * 64 + (uint32_t)__builtin_ctzll(rest);
 }
 
 struct wheel *wheel_make(struct arena *arena)
 {
-	struct wheel *wheel = calloc(1, sizeof(*wheel));
+	struct wheel *wheel = malloc(sizeof(*wheel));
 
-	if (wheel)
-		wheel->arena = arena;
+	if (!wheel)
+		return NULL;
+	/* Written, not left to be zero: the pages must be there before packets come. */
+	memset(wheel, 0, sizeof(*wheel));
+	wheel->depot.arena = wheel->yard.arena = arena;
+	for (uint32_t i = 1; i < WHEEL_LEVELS; i++) {
+		struct wheel_level *level = level_at(wheel, i);
+		size_t lists = level_slots[i] * sizeof(*level->list);
+		size_t piles = level_slots[i] * sizeof(*level->piles);
+
+		level->list = malloc(lists);
+		level->piles = malloc(piles);
+		if (!level->list || !level->piles) {
+			wheel_free(wheel);
+			return NULL;
+		}
+		memset(level->list, 0, lists);
+		memset(level->piles, 0, piles);
+	}
 	return wheel;
 }
 
 void wheel_clear(struct wheel *wheel)
 {
-	for (uint32_t level = 1; level < WHEEL_LEVELS; level++) {
-		log_clear(&wheel->level[level].open_keys, wheel->arena);
-		log_clear(&wheel->level[level].open_packets, wheel->arena);
-		for (uint32_t slot = 0; slot < WHEEL_SLOTS; slot++) {
-			log_clear(&wheel->level[level].keys[slot], wheel->arena);
-			log_clear(&wheel->level[level].packets[slot], wheel->arena);
-		}
-	}
+	while (wheel_front(wheel, SIMTIME_NEVER - 1))
+		wheel_pop(wheel);
+	for (uint32_t level = 1; level < WHEEL_LEVELS; level++)
+		pile_clear(&wheel->yard, &level_at(wheel, level)->open);
 }
 
 void wheel_free(struct wheel *wheel)
 {
 	if (!wheel)
 		return;
-	wheel_clear(wheel);
+	if (wheel->records || wheel->cursor)
+		wheel_clear(wheel);
+	for (uint32_t level = 1; level < WHEEL_LEVELS; level++) {
+		free(level_at(wheel, level)->list);
+		free(level_at(wheel, level)->piles);
+	}
 	free(wheel);
 }
 
@@ -109,71 +159,72 @@ static void ready_insert(struct wheel *wheel, struct wheel_key *key)
 		while (*place && !before(key, key_at(wheel, *place)))
 			place = &key_at(wheel, *place)->next;
 	key->next = *place;
-	*place = link_of(wheel, key);
+	*place = link_of(wheel->depot.arena, key);
 	if (key->next == 0)
 		wheel->ready_last = *place;
 }
 
-/* Links a key that lies in an open log into a slot of the level below that log's. */
-static void link_below(struct wheel *wheel, uint32_t level, struct wheel_key *key)
+/* Links a key that lies in an open pile into a slot of the level below that pile's. */
+static void link_below(struct wheel *wheel, uint32_t number, struct wheel_key *key)
 {
-	struct wheel_level *below = &wheel->level[level - 1];
-	uint32_t slot;
+	wheel_link link = link_of(wheel->depot.arena, key);
+	uint32_t slot = slot_in(number - 1, key->t_ns);
+	wheel_link *list;
 
-	if (key->t_ns < wheel->ready_until) {
+	if (number > 1) {
+		struct wheel_level *below = level_at(wheel, number - 1);
+
+		list = &below->list[slot];
+		slot_use(below, slot);
+	} else if (likely(key->t_ns >= wheel->ready_until)) {
+		list = &wheel->fine[slot];
+		bit_set(wheel->fine_used, slot);
+	} else {
 		ready_insert(wheel, key);
 		return;
 	}
-	slot = slot_in(level - 1, key->t_ns);
-	key->next = below->list[slot];
-	below->list[slot] = link_of(wheel, key);
-	bit_set(below->used, slot);
+	key->next = *list;
+	*list = link;
 }
 
-/* The lowest level whose slot at the cursor is not over before `due`. */
+/* The level that reaches as far as `due`; 0: the slot of level 1 that the cursor is in, or one
+ * before. */
 static uint32_t level_of(const struct wheel *wheel, simtime due)
 {
+	simtime cursor = wheel->cursor;
 	uint32_t level = 1;
 
-	while (level < WHEEL_LEVELS &&
-	       due >> level_shift[level] > wheel->cursor >> level_shift[level])
+	if (due >> level_shift[1] <= cursor >> level_shift[1])
+		return 0;
+	while (level < WHEEL_LEVELS - 1 &&
+	       (due >> level_shift[level]) - (cursor >> level_shift[level]) >= level_slots[level])
 		level++;
 	return level;
 }
 
 struct held *wheel_append(struct wheel *wheel, simtime due, uint32_t cloud, uint32_t stored_bytes)
 {
-	uint32_t level = level_of(wheel, due);
-	struct log *keys = &wheel->level[1].open_keys;
-	struct log *packets = &wheel->level[1].open_packets;
+	simtime stay = due > wheel->cursor ? due - wheel->cursor : 0;
+	struct held *held = depot_append(&wheel->depot, stay, stored_bytes);
+	uint32_t number = level_of(wheel, due);
+	struct wheel_level *level = level_at(wheel, number ? number : 1);
+	uint32_t slot = slot_in(number ? number : 1, due);
 	struct wheel_key *key;
-	struct held *held;
-	uint32_t slot = 0;
 
-	if (likely(level > 1)) {
-		struct wheel_level *above = &wheel->level[level - 1];
-
-		slot = slot_in(level - 1, due);
-		keys = &above->keys[slot];
-		packets = &above->packets[slot];
-	}
-	held = log_append(packets, wheel->arena, stored_bytes);
 	if (unlikely(!held))
 		return NULL;
-	key = log_reserve(keys, wheel->arena, sizeof(*key));
+	key = pile_add(&wheel->yard, number ? &level->piles[slot] : &level->open);
 	if (unlikely(!key)) {
-		log_retract(packets, held_bytes(stored_bytes));
-		if (packets->records == 0)
-			log_clear(packets, wheel->arena);
+		depot_retract(&wheel->depot, stay, held, stored_bytes);
 		return NULL;
 	}
 	held->t_ns = due;
 	held->cloud = cloud;
 	key->t_ns = due;
-	key->held = link_of(wheel, held);
+	key->held = link_of(wheel->depot.arena, held);
 	wheel->records++;
-	if (likely(level > 1))
-		bit_set(wheel->level[level - 1].used, slot);
+	if (likely(number > 0))
+		slot_use(level, slot);
 	else
 		link_below(wheel, 1, key);
 	return held;
@@ -193,75 +244,146 @@ static wheel_link list_reverse(struct wheel *wheel, wheel_link list)
 	return reversed;
 }
 
-/* The keys of a log are read in sequence; the log stays as it is, for they are used in place. */
-static void link_log(struct wheel *wheel, uint32_t level, const struct log *log)
-{
-	for (struct chunk *chunk = log->head; chunk; chunk = chunk->next) {
-		const uint8_t *end = chunk == log->tail ? log->write : chunk->end;
-
-		if (chunk->next)
-			rte_prefetch0(chunk->next);
-		for (uint8_t *place = chunk->records; place < end;
-		     place += sizeof(struct wheel_key)) {
-			rte_prefetch0(place + 512);
-			link_below(wheel, level, (struct wheel_key *)place);
-		}
-	}
-}
-
-/* The slot after the open one is fetched, in sequence, while the open one is read. */
+/* The keys of the slot after the open one are fetched, a block at a time, while the packets of the
+ * open one leave. */
 static void stream_begin(struct wheel *wheel, uint32_t slot)
 {
-	const struct wheel_level *level = &wheel->level[1];
-	uint32_t next = bit_next(level->used, slot + 1);
+	const struct wheel_level *level = level_at(wheel, 1);
+	uint32_t next = slot_after(level, WHEEL_SLOTS_MAX, slot + 1);
 
-	wheel->stream = NULL;
-	if (next == WHEEL_SLOTS)
-		return;
-	if (level->keys[next].head)
-		rte_prefetch0(level->keys[next].head);
-	wheel->stream = level->packets[next].head;
-	wheel->stream_at = (const uint8_t *)wheel->stream;
+	wheel->stream_at = next < WHEEL_SLOTS_MAX ? level->piles[next].first : 0;
+	if (wheel->stream_at)
+		rte_prefetch0(key_at(wheel, wheel->stream_at));
 }
 
 static void stream_fetch(struct wheel *wheel)
 {
-	const uint8_t *place = wheel->stream_at;
+	const struct pile_block *block = link_at(wheel->depot.arena, wheel->stream_at);
 
-	rte_prefetch0(place);
-	rte_prefetch0(place + RTE_CACHE_LINE_SIZE);
-	wheel->stream_at += 2 * RTE_CACHE_LINE_SIZE;
-	if (wheel->stream_at == (const uint8_t *)wheel->stream + CHUNK_BYTES) {
-		wheel->stream = wheel->stream->next;
-		wheel->stream_at = (const uint8_t *)wheel->stream;
+	for (uint32_t line = 1; line < PILE_BLOCK_BYTES / RTE_CACHE_LINE_SIZE; line++)
+		rte_prefetch0((const uint8_t *)block + line * RTE_CACHE_LINE_SIZE);
+	wheel->stream_at = block->next;
+	if (block->next)
+		rte_prefetch0(link_at(wheel->depot.arena, block->next));
+}
+
+/* The lines of a record with a small frame; of a larger one the processor fetches the rest. */
+static void record_fetch(const struct held *held)
+{
+	const uint8_t *record = (const uint8_t *)held;
+
+	rte_prefetch0(record);
+	rte_prefetch0(record + RTE_CACHE_LINE_SIZE);
+	rte_prefetch0(record + held_bytes(64) - 1);
+}
+
+/* How many keys a pile has; more than WHEEL_AGENDA_MAX are not counted to the end. */
+static uint32_t pile_count(const struct wheel *wheel, const struct pile *pile)
+{
+	uint32_t n = 0;
+
+	for (wheel_link block = pile->first; block && n <= WHEEL_AGENDA_MAX;) {
+		wheel_link next =
+		        ((const struct pile_block *)link_at(wheel->depot.arena, block))->next;
+
+		n += next ? (uint32_t)PILE_BLOCK_KEYS : (pile->write - block) / 2 - 1;
+		block = next;
+	}
+	return n;
+}
+
+/* Stable; of what is nearly in order. */
+static void agenda_insertion_sort(struct wheel_entry *agenda, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		struct wheel_entry entry = agenda[i];
+		uint32_t place = i;
+
+		for (; place > 0 && agenda[place - 1].t_ns > entry.t_ns; place--)
+			agenda[place] = agenda[place - 1];
+		agenda[place] = entry;
 	}
 }
 
-/* The cursor enters a slot of this level: what was open has left, what is in the slot is linked
- * below, in the order of insertion: first what came from above. */
+static struct wheel_entry entry_of(const struct wheel *wheel, const struct wheel_key *key)
+{
+	return (struct wheel_entry){key->t_ns, held_at(wheel, key)};
+}
+
+/* By counting the slots of level 0; stable. What is of one such slot stays in its order. */
+static void agenda_counting_sort(struct wheel *wheel, const struct pile *pile)
+{
+	struct arena *arena = wheel->depot.arena;
+	uint16_t end[WHEEL_SLOTS_FINE] = {0};
+	wheel_link place = pile_begin(pile);
+	struct wheel_key *key;
+	uint16_t sum = 0;
+
+	while ((key = pile_walk(arena, pile, &place)) != NULL)
+		end[slot_in(0, key->t_ns)]++;
+	for (uint32_t i = 0; i < WHEEL_SLOTS_FINE; i++) {
+		uint16_t begin = sum;
+
+		sum = (uint16_t)(sum + end[i]);
+		end[i] = begin;
+	}
+	place = pile_begin(pile);
+	while ((key = pile_walk(arena, pile, &place)) != NULL)
+		wheel->agenda[end[slot_in(0, key->t_ns)]++] = entry_of(wheel, key);
+}
+
+/* Sorts the n keys of a pile, all of one slot of level 1, into the agenda, which is empty. */
+static void agenda_make(struct wheel *wheel, const struct pile *pile, uint32_t n)
+{
+	wheel->agenda_at = 0;
+	wheel->agenda_n = n;
+	if (n > SORT_FEW) {
+		agenda_counting_sort(wheel, pile);
+	} else {
+		wheel_link place = pile_begin(pile);
+
+		for (uint32_t i = 0; i < n; i++)
+			wheel->agenda[i] =
+			        entry_of(wheel, pile_walk(wheel->depot.arena, pile, &place));
+	}
+	agenda_insertion_sort(wheel->agenda, n);
+	for (uint32_t i = 0; i < RTE_MIN(n, FETCH_AHEAD); i++)
+		record_fetch(wheel->agenda[i].held);
+}
+
+/* The cursor enters a slot of this level: what was open has left, what is in the slot goes below, in
+ * the order of insertion: first what came from above. */
 static void level_enter(struct wheel *wheel, uint32_t number, simtime when)
 {
-	struct wheel_level *level = &wheel->level[number];
+	struct wheel_level *level = level_at(wheel, number);
 	uint32_t slot = slot_in(number, when);
-	wheel_link list = list_reverse(wheel, level->list[slot]);
+	wheel_link list = level->list[slot];
+	struct wheel_key *key;
+	wheel_link place;
+	uint32_t n;
 
+	if (level->open.first)
+		pile_clear(&wheel->yard, &level->open);
+	level->open = level->piles[slot];
+	level->piles[slot] = (struct pile){0};
 	level->list[slot] = 0;
-	bit_clear(level->used, slot);
-	log_clear(&level->open_keys, wheel->arena);
-	log_clear(&level->open_packets, wheel->arena);
-	level->open_keys = level->keys[slot];
-	level->open_packets = level->packets[slot];
-	memset(&level->keys[slot], 0, sizeof(level->keys[slot]));
-	memset(&level->packets[slot], 0, sizeof(level->packets[slot]));
-	while (list) {
+	slot_leave(level, slot);
+	if (number == 1)
+		stream_begin(wheel, slot);
+	n = number == 1 && list == 0 ? pile_count(wheel, &level->open) : UINT32_MAX;
+	if (likely(n <= WHEEL_AGENDA_MAX)) {
+		agenda_make(wheel, &level->open, n);
+		return;
+	}
+	for (list = list_reverse(wheel, list); list;) {
 		wheel_link next = key_at(wheel, list)->next;
 
 		link_below(wheel, number, key_at(wheel, list));
 		list = next;
 	}
-	link_log(wheel, number, &level->open_keys);
-	if (number == 1)
-		stream_begin(wheel, slot);
+	place = pile_begin(&level->open);
+	while ((key = pile_walk(wheel->depot.arena, &level->open, &place)) != NULL)
+		link_below(wheel, number, key);
 }
 
 /* Moves the cursor on; no slot that holds something lies between. */
@@ -277,27 +399,35 @@ static void cursor_move(struct wheel *wheel, simtime when)
 	}
 }
 
-/* The beginning of the next slot that holds something, in the lowest level that has one. Only the
- * highest level goes round: what lies before the cursor there belongs to its next turn. */
+/* When the next slot of this level that holds something begins: the levels go round. */
+static simtime level_next(const struct wheel *wheel, uint32_t number)
+{
+	const struct wheel_level *level = &wheel->level[number - 1];
+	uint32_t n = level_slots[number], at = slot_in(number, wheel->cursor);
+	uint32_t slot = slot_after(level, n, at + 1);
+
+	if (slot == n) {
+		slot = slot_after(level, n, 0);
+		if (slot == n)
+			return SIMTIME_NEVER;
+	}
+	return ((wheel->cursor >> level_shift[number]) + ((slot - at) & (n - 1)))
+	       << level_shift[number];
+}
+
+/* The beginning of the next slot that holds something, but for the agenda. */
 static simtime slot_next(const struct wheel *wheel)
 {
-	const uint32_t highest = WHEEL_LEVELS - 1;
-	uint32_t again;
+	uint32_t slot = bit_next(wheel->fine_used, WHEEL_SLOTS_FINE, slot_in(0, wheel->cursor));
+	simtime next;
 
-	for (uint32_t level = 0; level < WHEEL_LEVELS; level++) {
-		uint32_t turn = level_shift[level + 1];
-		uint32_t from = slot_in(level, wheel->cursor) + (level > 0);
-		uint32_t slot = bit_next(wheel->level[level].used, from);
-
-		if (slot < WHEEL_SLOTS)
-			return (wheel->cursor >> turn << turn) +
-			       ((simtime)slot << level_shift[level]);
-	}
-	again = bit_next(wheel->level[highest].used, 0);
-	if (again == WHEEL_SLOTS)
-		return SIMTIME_NEVER;
-	return ((wheel->cursor >> level_shift[WHEEL_LEVELS]) + 1) << level_shift[WHEEL_LEVELS] |
-	       (simtime)again << level_shift[highest];
+	if (slot < WHEEL_SLOTS_FINE)
+		return (wheel->cursor >> level_shift[1] << level_shift[1]) +
+		       ((simtime)slot << level_shift[0]);
+	next = level_next(wheel, 1);
+	for (uint32_t level = 2; level < WHEEL_LEVELS; level++)
+		next = simtime_min(next, level_next(wheel, level));
+	return next;
 }
 
 /* A stable merge sort of a list: runs of 1, 2, 4 ... wait in their places until they meet an equal.
@@ -340,17 +470,23 @@ static wheel_link list_sort(struct wheel *wheel, wheel_link list)
 	return sorted;
 }
 
+/* Takes the list of a slot of level 0: the last one first. */
+static wheel_link fine_take(struct wheel *wheel, uint32_t slot)
+{
+	wheel_link list = wheel->fine[slot];
+
+	wheel->fine[slot] = 0;
+	bit_clear(wheel->fine_used, slot);
+	return list;
+}
+
 /* Opens the slot of level 0 that the cursor is in. */
 static void ready_open(struct wheel *wheel)
 {
-	struct wheel_level *level = &wheel->level[0];
-	uint32_t slot = slot_in(0, wheel->cursor);
-	wheel_link list = list_reverse(wheel, level->list[slot]);
+	wheel_link list = list_reverse(wheel, fine_take(wheel, slot_in(0, wheel->cursor)));
 	wheel_link last = list;
 	bool sorted = true;
 
-	level->list[slot] = 0;
-	bit_clear(level->used, slot);
 	wheel->ready_until += UINT64_C(1) << level_shift[0];
 	for (wheel_link next; (next = key_at(wheel, last)->next) != 0; last = next)
 		sorted &= !before(key_at(wheel, next), key_at(wheel, last));
@@ -363,76 +499,92 @@ static void ready_open(struct wheel *wheel)
 	wheel->ready_last = last;
 }
 
-/* Moves the cursor to the next slot of level 0 that holds something and begins by `now`, else to
- * `now`. False: there is no such slot. Only when nothing is ready. */
-static bool slot_find(struct wheel *wheel, simtime now)
+/* Opens the next slot of level 0 that holds something and begins by `now`, unless there is an agenda;
+ * without one moves the cursor as far. Only when nothing is ready. */
+static void ready_find(struct wheel *wheel, simtime now)
 {
-	for (;;) {
+	while (!wheel->ready) {
+		bool agenda = wheel->agenda_at < wheel->agenda_n;
 		simtime start = slot_next(wheel);
 
+		/* What is in the agenda is due in the slot of level 1 that the cursor is in. */
+		if (agenda && start >> level_shift[1] != wheel->cursor >> level_shift[1])
+			return;
 		if (start > now || start == SIMTIME_NEVER) {
-			if (now > wheel->cursor)
+			if (!agenda && now > wheel->cursor)
 				cursor_move(wheel, now);
-			return false;
+			return;
 		}
 		if (start > wheel->cursor)
 			cursor_move(wheel, start);
-		if (wheel->level[0].list[slot_in(0, wheel->cursor)])
-			return true;
+		if (wheel->fine[slot_in(0, wheel->cursor)])
+			ready_open(wheel);
+		else if (wheel->agenda_at < wheel->agenda_n)
+			return;
 	}
+}
+
+/* Which of the two is first; only if there is one. */
+static bool agenda_is_first(const struct wheel *wheel)
+{
+	if (!wheel->ready)
+		return true;
+	return wheel->agenda_at < wheel->agenda_n &&
+	       wheel->agenda[wheel->agenda_at].t_ns <= key_at(wheel, wheel->ready)->t_ns;
 }
 
 struct held *wheel_front(struct wheel *wheel, simtime now)
 {
+	const struct wheel_entry *entry;
 	const struct wheel_key *first;
 
-	if (!wheel->ready) {
-		if (!slot_find(wheel, now))
-			return NULL;
-		ready_open(wheel);
+	if (!wheel->ready)
+		ready_find(wheel, now);
+	if (!wheel->ready && wheel->agenda_at == wheel->agenda_n)
+		return NULL;
+	if (agenda_is_first(wheel)) {
+		entry = &wheel->agenda[wheel->agenda_at];
+		return entry->t_ns <= now ? entry->held : NULL;
 	}
 	first = key_at(wheel, wheel->ready);
-	return first->t_ns <= now ? at(wheel, first->held) : NULL;
+	return first->t_ns <= now ? held_at(wheel, first) : NULL;
+}
+
+static struct held *agenda_pop(struct wheel *wheel)
+{
+	uint32_t at = wheel->agenda_at++, ahead = at + FETCH_AHEAD;
+
+	if (likely(ahead < wheel->agenda_n))
+		record_fetch(wheel->agenda[ahead].held);
+	if (at % 8 == 0 && wheel->stream_at)
+		stream_fetch(wheel);
+	wheel->records--;
+	depot_leave(&wheel->depot, wheel->agenda[at].held);
+	return wheel->agenda[at].held;
 }
 
 void wheel_pop(struct wheel *wheel)
 {
-	wheel->ready = key_at(wheel, wheel->ready)->next;
+	const struct wheel_key *first;
+
+	if (agenda_is_first(wheel)) {
+		agenda_pop(wheel);
+		return;
+	}
+	first = key_at(wheel, wheel->ready);
+	wheel->ready = first->next;
 	wheel->records--;
-	if (wheel->stream)
-		stream_fetch(wheel);
+	depot_leave(&wheel->depot, held_at(wheel, first));
 }
 
-/* A slot of few packets that are all due is sorted on the way out, without being opened. Returns how
- * many; 0: it has to be opened. */
-static uint32_t slot_take(struct wheel *wheel, simtime now, struct held **held, uint32_t room)
+/* Nothing lies in level 0. */
+static bool fine_is_empty(const struct wheel *wheel)
 {
-	struct wheel_level *level = &wheel->level[0];
-	uint32_t slot = slot_in(0, wheel->cursor);
-	simtime end = ((wheel->cursor >> level_shift[0]) + 1) << level_shift[0];
-	const struct wheel_key *key[SLOT_TAKE_MAX];
-	uint32_t n = 0;
+	uint64_t used = 0;
 
-	if (end - 1 > now)
-		return 0;
-	/* The list has the last inserted first; `key` gets the last to leave first. */
-	for (wheel_link link = level->list[slot]; link; n++) {
-		const struct wheel_key *next = key_at(wheel, link);
-		uint32_t place = n;
-
-		if (n == SLOT_TAKE_MAX || n == room)
-			return 0;
-		link = next->next;
-		for (; place > 0 && before(key[place - 1], next); place--)
-			key[place] = key[place - 1];
-		key[place] = next;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		held[i] = at(wheel, key[n - 1 - i]->held);
-	level->list[slot] = 0;
-	bit_clear(level->used, slot);
-	wheel->ready_until = end;
-	return n;
+	for (uint32_t i = 0; i < WHEEL_SLOTS_FINE / 64; i++)
+		used |= wheel->fine_used[i];
+	return used == 0 && !wheel->ready;
 }
 
 uint32_t wheel_take(struct wheel *wheel, simtime now, struct held **held, uint32_t room)
@@ -440,16 +592,12 @@ uint32_t wheel_take(struct wheel *wheel, simtime now, struct held **held, uint32
 	uint32_t n = 0;
 
 	while (n < room) {
-		uint32_t taken = 0;
-
-		if (!wheel->ready && slot_find(wheel, now))
-			taken = slot_take(wheel, now, &held[n], room - n);
-		if (taken) {
-			n += taken;
-			wheel->records -= taken;
-			for (uint32_t i = 0; i < taken && wheel->stream; i++)
-				stream_fetch(wheel);
-			continue;
+		if (likely(fine_is_empty(wheel))) {
+			while (n < room && wheel->agenda_at < wheel->agenda_n &&
+			       wheel->agenda[wheel->agenda_at].t_ns <= now)
+				held[n++] = agenda_pop(wheel);
+			if (n == room || wheel->agenda_at < wheel->agenda_n)
+				break;
 		}
 		held[n] = wheel_front(wheel, now);
 		if (!held[n])
@@ -468,7 +616,20 @@ void wheel_idle_until(struct wheel *wheel, simtime now)
 
 simtime wheel_next(const struct wheel *wheel)
 {
-	if (wheel->ready)
-		return key_at(wheel, wheel->ready)->t_ns;
-	return slot_next(wheel);
+	simtime next = wheel->ready ? key_at(wheel, wheel->ready)->t_ns : slot_next(wheel);
+
+	if (wheel->agenda_at < wheel->agenda_n)
+		next = simtime_min(next, wheel->agenda[wheel->agenda_at].t_ns);
+	return next;
+}
+
+unsigned __int128 wheel_memory(unsigned __int128 packets, uint32_t stored_bytes, simtime span)
+{
+	const uint32_t room = CHUNK_BYTES - sizeof(struct parcel) - COPY_BLOCK_BYTES;
+	unsigned __int128 slots = RTE_MIN(packets, (unsigned __int128)(span / WHEEL_SLOT_NS + 2));
+	unsigned __int128 blocks = packets / PILE_BLOCK_KEYS + slots + 1;
+
+	/* A chunk of each class of stays is being filled; the header of a chunk of keys is a block. */
+	return (packets / (room / held_bytes(stored_bytes)) + 1 + DEPOT_CLASSES) * CHUNK_BYTES +
+	       (blocks * PILE_BLOCK_BYTES * 16 / 15 / CHUNK_BYTES + 1) * CHUNK_BYTES;
 }

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A timing wheel whose slots are logs: holds packets that leave in another order than they came, at
- * a cost that does not grow with their number, and gives them back in the exact order of their due
- * times, and at one instant in the order of insertion: the order in which things come about, which no
- * other order could keep when packets leave as soon as they can, or are asked for late.
+ * A timing wheel: holds packets that leave in another order than they came, at a cost that does not
+ * grow with their number, and gives them back in the exact order of their due times, and at one
+ * instant in the order of insertion: the order in which things come about, which no other order
+ * could keep when packets leave as soon as they can, or are asked for late.
  *
  * Model: after Varghese and Lauck (SOSP 1987), with a find-first-set bitmap as in Eiffel (NSDI 2019).
- * Four levels, of 1024 slots and three times 4096; a slot is 64 ns, 65.5 us, 268 ms, 18 min wide, and
- * what a line rate brings in 65.5 us fits a first cache. A packet is copied once,
- * into the log of its slot in the lowest level whose present turn its due time does not lie in; so
- * memory is written in sequence, and the chunks of a slot are given back all at once. Beside each
- * log of packets lies one of keys: due time and place. When time enters a slot, its keys are linked
- * into the slots of the level below; a slot of the lowest level is sorted when it is opened. Only
- * keys are touched by that, 16 bytes each; a packet is read once, when it leaves, and fetched ahead.
- * Each key is touched at most once a level: the cost does not depend on how many are held.
+ *   level      0        1        2        3
+ *   slots      256      65536    1024     4096
+ *   width      64 ns    16.4 us  1.07 s   18 min
+ * Levels 1 to 3 reach from the present a whole turn ahead, wherever in the turn the present is; what
+ * is due within 1.07 s goes to level 1 and is never moved.
+ *
+ * A packet is copied once, into a depot, where memory is written in sequence (depot.h). A slot is a
+ * pile of keys (pile.h): due time and place. When time enters a slot of level 1, its keys are sorted
+ * into an agenda, by counting the slots of level 0. Level 0 itself takes what is inserted when time
+ * is in the slot already, and slots with more keys than the agenda has room for: their keys are
+ * linked into its slots, as those of levels 2 and 3 are into the level below. Each key is touched at
+ * most once a level. While packets leave, those that come after them are fetched.
  *
  * The cursor never runs ahead of the time that the caller has reached, so that any later insertion
  * finds its place.
@@ -25,44 +29,49 @@
 
 #include <stdint.h>
 
-#include "log.h"
+#include "depot.h"
+#include "pile.h"
 
-#define WHEEL_LEVELS 4
-#define WHEEL_SLOTS  4096u
+#define WHEEL_LEVELS     4
+#define WHEEL_SLOTS_MAX  65536u
+#define WHEEL_SLOTS_FINE 256u /* of level 0 */
+/* What a slot of level 1 may hold to be sorted at once; a line rate of 64-byte frames brings 244. */
+#define WHEEL_AGENDA_MAX 1024u
+/* How wide a slot of level 1 is. */
+#define WHEEL_SLOT_NS (UINT64_C(1) << 14)
 
 /* How far ahead a wheel can hold anything: a turn of its highest level, 52 days, less a slot. */
 #define WHEEL_AHEAD_MAX ((UINT64_C(1) << 52) - (UINT64_C(1) << 40))
 
-/* A place in the arena, in units of 8 bytes; 0 is none. */
-typedef uint32_t wheel_link;
-
-/* The memory that such a place can lie in. */
-#define WHEEL_MEMORY_MAX (UINT64_C(8) << 32)
-
-struct wheel_key {
-	simtime t_ns;
-	wheel_link held; /* a struct held */
-	wheel_link next; /* the next key of the slot */
+/* Level 1 and above. */
+struct wheel_level {
+	uint64_t used[WHEEL_SLOTS_MAX / 64];      /* slots that hold something */
+	uint64_t summary[WHEEL_SLOTS_MAX / 4096]; /* words of `used` that are not 0 */
+	wheel_link *list;   /* keys from the level above, the last one first */
+	struct pile *piles; /* keys that were inserted here */
+	struct pile open;   /* of the slot that the cursor is in: linked below */
 };
 
-struct wheel_level {
-	uint64_t used[WHEEL_SLOTS / 64]; /* slots that hold something */
-	wheel_link list[WHEEL_SLOTS];    /* keys linked from the level above, the last one first */
-	struct log keys[WHEEL_SLOTS];    /* inserted here; none in level 0 */
-	struct log packets[WHEEL_SLOTS];
-	struct log open_keys; /* the slot that the cursor is in: linked below already */
-	struct log open_packets;
+struct wheel_entry {
+	simtime t_ns;
+	struct held *held;
 };
 
 struct wheel {
-	struct arena *arena;
+	struct depot depot;
+	struct pile_yard yard;
 	simtime cursor; /* everything before its slot has left */
 	uint64_t records;
-	wheel_link ready, ready_last; /* what is next, sorted: first and last */
+	/* what is next: the earlier of two, and the agenda's first where they are due together */
+	wheel_link ready, ready_last; /* of level 0, sorted: first and last */
 	simtime ready_until;          /* what is due before that belongs into `ready` */
-	const struct chunk *stream;   /* of the slot that comes after the open one: being fetched */
-	const uint8_t *stream_at;
-	struct wheel_level level[WHEEL_LEVELS];
+	uint32_t agenda_at, agenda_n;
+	/* a block of keys of the slot after the open one: being fetched */
+	wheel_link stream_at;
+	uint64_t fine_used[WHEEL_SLOTS_FINE / 64];
+	wheel_link fine[WHEEL_SLOTS_FINE]; /* level 0: keys, the last one first */
+	struct wheel_level level[WHEEL_LEVELS - 1];
+	struct wheel_entry agenda[WHEEL_AGENDA_MAX];
 };
 
 /* NULL: no memory. Control. */
@@ -92,5 +101,9 @@ uint32_t wheel_take(struct wheel *wheel, simtime now, struct held **held, uint32
 /* An instant not after the earliest due time, and after the cursor's slot when nothing is due in
  * it: advancing to it makes progress. SIMTIME_NEVER when empty. */
 simtime wheel_next(const struct wheel *wheel);
+
+/* The memory that so many packets take, of so many stored bytes each, that lie on a wheel at one
+ * time and are spread over `span` ns; control (for `check`). */
+unsigned __int128 wheel_memory(unsigned __int128 packets, uint32_t stored_bytes, simtime span);
 
 #endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Held packets that leave in another order than they came: records in chunks of the arena, one behind
+ * the other, and a chunk goes back when the last of its records has left.
+ *
+ * So that a packet that stays for seconds does not keep the memory of those that stay for
+ * microseconds, there is a chunk being filled for each *class* of packets: those whose stay is
+ * between two powers of two. A chunk therefore lives at most about twice as long as any of its
+ * records, at a rate that fills chunks faster than packets leave.
+ *
+ * Memory is written in sequence, whatever the order of leaving.
+ *
+ * Thread: the worker that owns the arena.
+ */
+#ifndef WEIR_DEPOT_H
+#define WEIR_DEPOT_H
+
+#include "log.h"
+
+/* Stays up to 2^16 ns are of one class, up to 2^17 of the next, and so on up to 2^52. */
+#define DEPOT_CLASSES 38
+
+/* What a chunk of records begins with, as long as it is in use. */
+struct parcel {
+	uint32_t live; /* records that have not left */
+	uint32_t class;
+	uint64_t reserved; /* as large as struct chunk */
+	uint8_t records[];
+};
+
+struct depot_class {
+	uint8_t *write, *limit; /* of the chunk that is being filled; NULL: none */
+};
+
+struct depot {
+	struct arena *arena;
+	struct depot_class classes[DEPOT_CLASSES];
+};
+
+static inline uint32_t depot_class_of(simtime stay)
+{
+	uint32_t class = stay >> 16 ? 64 - (uint32_t)__builtin_clzll(stay >> 16) : 0;
+
+	return class < DEPOT_CLASSES ? class : DEPOT_CLASSES - 1;
+}
+
+static inline struct parcel *depot_parcel(const struct depot *depot, const void *record)
+{
+	uint64_t place = (uint64_t)((const uint8_t *)record - depot->arena->base);
+
+	return (struct parcel *)(void *)(depot->arena->base + place / CHUNK_BYTES * CHUNK_BYTES);
+}
+
+/* Goes on to another chunk. False: the arena is empty. */
+bool depot_extend(struct depot *depot, uint32_t number);
+/* Gives a chunk back that holds nothing any more. */
+void depot_release(struct depot *depot, struct parcel *parcel);
+
+/* Room for a record that stays about so long (ns); NULL: no memory. The caller fills it in. */
+static inline struct held *depot_append(struct depot *depot, simtime stay, uint32_t stored_bytes)
+{
+	uint32_t bytes = held_bytes(stored_bytes), number = depot_class_of(stay);
+	struct depot_class *class = &depot->classes[number];
+	uint8_t *room;
+
+	if (unlikely((size_t)(class->limit - class->write) < bytes)) {
+		if (!depot_extend(depot, number))
+			return NULL;
+	}
+	room = class->write;
+	class->write += bytes;
+	depot_parcel(depot, room)->live++;
+	return (struct held *)(void *)room;
+}
+
+/* Takes back what was appended last, with the same stay. */
+static inline void depot_retract(struct depot *depot, simtime stay, struct held *held,
+                                 uint32_t stored_bytes)
+{
+	depot->classes[depot_class_of(stay)].write -= held_bytes(stored_bytes);
+	if (--depot_parcel(depot, held)->live == 0)
+		depot_release(depot, depot_parcel(depot, held));
+}
+
+/* The record is not needed any more; it stays readable until something is appended in the arena. */
+static inline void depot_leave(struct depot *depot, const struct held *held)
+{
+	struct parcel *parcel = depot_parcel(depot, held);
+
+	if (unlikely(--parcel->live == 0))
+		depot_release(depot, parcel);
+}
+
+#endif

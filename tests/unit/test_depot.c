@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "depot.h"
+
+#define CHUNKS 8u
+#define STORED 64u
+#define PER_CHUNK                                                                                  \
+	((CHUNK_BYTES - sizeof(struct parcel) - COPY_BLOCK_BYTES) / (sizeof(struct held) + STORED))
+
+struct bench {
+	struct arena arena;
+	struct depot depot;
+	void *memory;
+};
+
+static void bench_open(struct bench *bench, uint32_t chunks)
+{
+	memset(bench, 0, sizeof(*bench));
+	bench->memory = aligned_alloc(64, (size_t)CHUNKS * CHUNK_BYTES);
+	assert_non_null(bench->memory);
+	arena_init(&bench->arena, bench->memory, (size_t)chunks * CHUNK_BYTES);
+	bench->depot.arena = &bench->arena;
+}
+
+static void a_chunk_goes_back_when_the_last_of_its_records_has_left(void **state)
+{
+	struct held *held[PER_CHUNK + 1];
+	struct bench bench;
+
+	(void)state;
+	bench_open(&bench, CHUNKS);
+	for (uint32_t i = 0; i < PER_CHUNK + 1; i++)
+		held[i] = depot_append(&bench.depot, 1000, STORED);
+	assert_int_equal(bench.arena.used_chunks, 2);
+	/* the first stays longest */
+	for (uint32_t i = PER_CHUNK - 1; i > 0; i--)
+		depot_leave(&bench.depot, held[i]);
+	assert_int_equal(bench.arena.used_chunks, 2);
+	depot_leave(&bench.depot, held[0]);
+	assert_int_equal(bench.arena.used_chunks, 1);
+	/* and the one that is being filled too */
+	depot_leave(&bench.depot, held[PER_CHUNK]);
+	assert_int_equal(bench.arena.used_chunks, 0);
+	assert_non_null(depot_append(&bench.depot, 1000, STORED));
+	assert_int_equal(bench.arena.used_chunks, 1);
+	free(bench.memory);
+}
+
+static void long_stays_do_not_keep_the_memory_of_short_ones(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_open(&bench, CHUNKS);
+	depot_append(&bench.depot, 10 * SIMTIME_S, STORED);
+	for (uint32_t i = 0; i < 10 * PER_CHUNK; i++) {
+		struct held *held = depot_append(&bench.depot, SIMTIME_MS, STORED);
+
+		assert_non_null(held);
+		depot_leave(&bench.depot, held);
+		assert_int_equal(bench.arena.used_chunks, 1);
+	}
+	free(bench.memory);
+}
+
+static void stays_of_any_length_have_a_class(void **state)
+{
+	(void)state;
+	assert_int_equal(depot_class_of(0), 0);
+	assert_int_equal(depot_class_of(65535), 0);
+	assert_int_equal(depot_class_of(65536), 1);
+	assert_int_equal(depot_class_of(UINT64_C(1) << 51), 36);
+	assert_int_equal(depot_class_of(UINT64_MAX), DEPOT_CLASSES - 1);
+}
+
+static void no_memory_is_said_and_a_record_can_be_taken_back(void **state)
+{
+	struct held *first, *second;
+	struct bench bench;
+
+	(void)state;
+	bench_open(&bench, 1);
+	first = depot_append(&bench.depot, 5, STORED);
+	assert_non_null(first);
+	assert_null(depot_append(&bench.depot, SIMTIME_S, STORED));
+	second = depot_append(&bench.depot, 5, STORED);
+	depot_retract(&bench.depot, 5, second, STORED);
+	assert_ptr_equal(depot_append(&bench.depot, 5, STORED), second);
+	depot_retract(&bench.depot, 5, second, STORED);
+	depot_retract(&bench.depot, 5, first, STORED);
+	assert_int_equal(bench.arena.used_chunks, 0);
+	assert_non_null(depot_append(&bench.depot, SIMTIME_S, STORED));
+	free(bench.memory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(a_chunk_goes_back_when_the_last_of_its_records_has_left),
+	        cmocka_unit_test(long_stays_do_not_keep_the_memory_of_short_ones),
+	        cmocka_unit_test(stays_of_any_length_have_a_class),
+	        cmocka_unit_test(no_memory_is_said_and_a_record_can_be_taken_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
