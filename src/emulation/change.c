@@ -17,6 +17,7 @@ struct cloud_change {
 	bool added;
 	bool shared; /* from now on its packets go to the shared wheel */
 	bool closing;
+	bool generates;
 	struct fork *fork; /* of its exit */
 };
 
@@ -31,6 +32,7 @@ struct plan {
 	const struct cloud_conf *conf;
 	struct cloud *cloud; /* NULL: another engine's */
 	bool added;
+	bool generates;
 	uint32_t settings; /* how many it gets */
 	uint32_t sibling;  /* the next from where it comes: index + 1; 0: none */
 	struct place end;
@@ -173,6 +175,16 @@ static void plan_hang(struct change *change, uint32_t index)
 	place->last = index + 1;
 }
 
+/* Whether it may generate packets, which then leave where others do. */
+static bool may_generate(const struct cloud_conf *conf)
+{
+	for (uint32_t i = 0; i < conf->n_confs; i++) {
+		if (conf->confs[i]->statement->generates)
+			return true;
+	}
+	return false;
+}
+
 static int plan_cloud(struct change *change, uint32_t index, int root, int to)
 {
 	struct engine *engine = change->engine;
@@ -197,6 +209,8 @@ static int plan_cloud(struct change *change, uint32_t index, int root, int to)
 	if (!names_add(&change->roster->index, plan->cloud->name, plan->cloud->index))
 		return -ENOMEM;
 	plan_hang(change, index);
+	/* It may still hold what makes it generate. */
+	plan->generates = plan->cloud->generates || may_generate(plan->conf);
 	error = cloud_prepare(change, plan->cloud, before, plan->conf);
 	plan->settings = change->n_settings - settings;
 	return error;
@@ -347,12 +361,21 @@ static struct cloud_change *item_add(struct change *change, struct cloud *cloud)
 	return item;
 }
 
-/* A cloud is direct when it leads from a port to a port that no other leads to; once shared, it stays
- * so. */
+/* A cloud is direct when it leads from a port to a port that no other leads to, and where nothing
+ * that another generates leaves, and generates nothing itself: an answer has its place among the
+ * events of all clouds. Once shared, it stays so. */
 static bool is_shared(const struct change *change, const struct plan *plan, const uint32_t *feeders)
 {
 	return plan->cloud->line.shared || feeders[plan->cloud->exit->port] > 1 || plan->end.fork ||
-	       scenario_find_port(change->scenario, plan->conf->from) < 0;
+	       plan->generates || scenario_find_port(change->scenario, plan->conf->from) < 0;
+}
+
+/* At how many places the packets of a port come out of clouds. */
+static void count_feeders(uint32_t *feeders, const struct cloud *cloud, bool generates)
+{
+	feeders[cloud->exit->port]++;
+	if (generates)
+		feeders[cloud->from_port]++;
 }
 
 /* Clouds that are not in the next scenario: they close, deliver what they hold at their port, and go
@@ -371,7 +394,7 @@ static void closing_prepare(struct change *change, const bool *kept, uint32_t *f
 			change->roster->slots[i] = NULL;
 			continue;
 		}
-		feeders[cloud->exit->port]++;
+		count_feeders(feeders, cloud, cloud->generates);
 		item_add(change, cloud)->closing = true;
 	}
 }
@@ -398,6 +421,7 @@ static int sharing_prepare(struct change *change, const uint32_t *feeders)
 
 			item->added = plan->added;
 			item->shared = shares;
+			item->generates = plan->generates;
 			item->fork = plan->end.fork;
 		}
 	}
@@ -432,7 +456,7 @@ static int roster_prepare(struct change *change)
 		if (!cloud)
 			continue;
 		kept[cloud->index] = true;
-		feeders[cloud->exit->port]++;
+		count_feeders(feeders, cloud, change->plans[i].generates);
 	}
 	closing_prepare(change, kept, feeders);
 	free(kept);
@@ -531,6 +555,7 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 
 	cloud->origin_ns = engine->origin_ns;
 	cloud->closing |= item->closing;
+	cloud->generates |= item->generates;
 	/* What is due by now takes the way that was there until now. */
 	if (item->fork && !cloud->line.shared && !item->added)
 		engine_advance_direct(engine, cloud, now);
