@@ -8,6 +8,7 @@
 
 #include "engine_state.h"
 #include "fork.h"
+#include "hop.h"
 #include "selection.h"
 #include "setting.h"
 
@@ -18,7 +19,8 @@ struct cloud_change {
 	bool shared; /* from now on its packets go to the shared wheel */
 	bool closing;
 	bool generates;
-	struct fork *fork; /* of its exit */
+	struct fork *fork;  /* of its exit */
+	struct cloud *back; /* and where what it generates goes */
 };
 
 /* From where clouds come: a port, or the end of a cloud. */
@@ -36,6 +38,7 @@ struct plan {
 	uint32_t settings; /* how many it gets */
 	uint32_t sibling;  /* the next from where it comes: index + 1; 0: none */
 	struct place end;
+	struct cloud *back; /* through which what it generates goes; NULL: none */
 };
 
 struct change {
@@ -241,6 +244,32 @@ static int clouds_prepare(struct change *change, const bool *owned, struct probl
 	return 0;
 }
 
+/* When all plans have their clouds. */
+static int backs_prepare(struct change *change, struct problem *problem)
+{
+	for (uint32_t i = 0; i < change->scenario->n_clouds; i++) {
+		struct plan *plan = &change->plans[i];
+		uint32_t through;
+
+		if (!plan->cloud)
+			continue;
+		if (hop_through(change->scenario, plan->conf, &through, problem) != 0)
+			return -EINVAL;
+		if (through == HOP_NOT_THROUGH)
+			continue;
+		plan->back = change->plans[through].cloud;
+		if (plan->back)
+			continue;
+		problem_set(
+		        problem, -1,
+		        "cloud %s and cloud %s, through which its answers go, belong to different "
+		        "workers; with one worker (--cores 1) they do not",
+		        plan->conf->name, change->plans[through].conf->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* ---- who comes from where ---- */
 
 /* The first are asked first. */
@@ -416,13 +445,15 @@ static int sharing_prepare(struct change *change, const uint32_t *feeders)
 			roster->direct[roster->n_direct++] = plan->cloud;
 		shared |= shares;
 		if (plan->added || plan->settings || shares != (bool)plan->cloud->line.shared ||
-		    plan->end.fork || plan->cloud->exit->fork) {
+		    plan->end.fork || plan->cloud->exit->fork ||
+		    plan->back != plan->cloud->exit->back) {
 			struct cloud_change *item = item_add(change, plan->cloud);
 
 			item->added = plan->added;
 			item->shared = shares;
 			item->generates = plan->generates;
 			item->fork = plan->end.fork;
+			item->back = plan->back;
 		}
 	}
 	for (uint32_t i = 0; i < closing; i++) {
@@ -525,6 +556,8 @@ int change_prepare(struct engine *engine, const struct scenario *next, const boo
 	if (!error)
 		error = clouds_prepare(change, owned, problem);
 	if (!error)
+		error = backs_prepare(change, problem);
+	if (!error)
 		error = forks_prepare(change, problem);
 	if (!error)
 		error = roster_prepare(change);
@@ -560,6 +593,7 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 	if (item->fork && !cloud->line.shared && !item->added)
 		engine_advance_direct(engine, cloud, now);
 	cloud->exit->fork = item->fork;
+	cloud->exit->back = item->back;
 	if (item->shared && !cloud->line.shared) {
 		/* What has left the link by now is on its own line, whoever was asked when. */
 		cloud_advance_link(cloud, now);
