@@ -4,7 +4,7 @@
 # without something to install apt is not called at all.
 
 packages_build="gcc libc6-dev meson ninja-build pkg-config libdpdk-dev libpcap-dev libjansson-dev libedit-dev"
-packages_live="iproute2 iputils-ping ethtool"
+packages_live="iproute2 iputils-ping iputils-tracepath traceroute ethtool"
 packages_test="libcmocka-dev python3 jq wireshark-common tshark iperf3 tcpdump procps"
 
 # Clang, its runtime libraries (sanitizers, libFuzzer) and clang-format have the version in their name.

@@ -109,14 +109,28 @@ static uint64_t delay_max(const struct delay_conf *delay)
 	return narrow((wide)delay->delay_ns + spread);
 }
 
-/* How many clouds lead to each port: where several do, their packets share a wheel. */
+static bool generates(const struct cloud_conf *cloud)
+{
+	for (uint32_t i = 0; i < cloud->n_confs; i++) {
+		if (cloud->confs[i]->statement->generates)
+			return true;
+	}
+	return false;
+}
+
+/* How many clouds lead to each port, or leave there what they generate: where several do, their
+ * packets share a wheel. */
 static void count_arrivals(const struct scenario *scenario, uint32_t arrivals[SCENARIO_PORTS_MAX])
 {
 	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
-		int port = scenario_find_port(scenario, scenario->clouds[i]->to);
+		const struct cloud_conf *cloud = scenario->clouds[i];
+		int port = scenario_find_port(scenario, cloud->to);
+		int root = generates(cloud) ? scenario_root(scenario, cloud) : -1;
 
 		if (port >= 0)
 			arrivals[port]++;
+		if (root >= 0)
+			arrivals[root]++;
 	}
 }
 
@@ -171,7 +185,8 @@ int budget_of(const struct scenario *scenario, const uint64_t *port_bps, struct 
 		int to = scenario_find_port(scenario, conf->to);
 		uint64_t bps = port_bps == NULL || from < 0 ? 0 : port_bps[from];
 
-		budget_cloud(conf, bps ? bps : BUDGET_PORT_BPS, to >= 0 && arrivals[to] > 1, cloud);
+		budget_cloud(conf, bps ? bps : BUDGET_PORT_BPS,
+		             generates(conf) || (to >= 0 && arrivals[to] > 1), cloud);
 		budget->speed_assumed |= cloud->rate_is_ports && bps == 0;
 		memory_bytes += memory_of(cloud);
 		mbufs += cloud->load[BUDGET_1518].mbufs;

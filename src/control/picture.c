@@ -10,6 +10,7 @@
 
 #include "draft.h"
 #include "drawing.h"
+#include "packet.h"
 
 #define SUBTITLE_SIZE 200
 
@@ -50,7 +51,8 @@ static void tell(struct witness *witness, const struct fate *fate)
 	struct track *track = find_track((struct picture *)witness, fate->cloud);
 	double t = (double)fate->t_in_ns;
 
-	if (!track)
+	/* What goes back at once has no delay on this way. */
+	if (!track || fate->flags & PACKET_BACK)
 		return;
 	if (fate->kind == FATE_DELIVERED)
 		samples_add(&track->delay, t, (double)(fate->t_out_ns - fate->t_in_ns));

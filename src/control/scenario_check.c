@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hop.h"
 #include "path_check.h"
 
 static int check_conf(const struct conf *conf, const struct cloud_conf *cloud,
@@ -21,6 +22,19 @@ static int check_conf(const struct conf *conf, const struct cloud_conf *cloud,
 		problem_set(problem, own.field, "cloud `%s`, `%s`: %s", cloud->name,
 		            conf->statement->name, own.text);
 	problem->letter = own.letter;
+	return -EINVAL;
+}
+
+static int check_through(const struct scenario *scenario, const struct cloud_conf *cloud,
+                         struct scenario_place *place, struct problem *problem)
+{
+	uint32_t through;
+
+	if (hop_through(scenario, cloud, &through, problem) == 0)
+		return 0;
+	place->statement = hop_statement.name;
+	place->number = 0;
+	place->field = problem->field;
 	return -EINVAL;
 }
 
@@ -44,6 +58,8 @@ int scenario_check_at(const struct scenario *scenario, struct scenario_place *pl
 				return -EINVAL;
 			}
 		}
+		if (check_through(scenario, cloud, place, problem) != 0)
+			return -EINVAL;
 	}
 	*place = (struct scenario_place){.field = -1};
 	return 0;

@@ -8,6 +8,7 @@
 
 #include "engine_state.h"
 #include "fork.h"
+#include "hop.h"
 #include "selection.h"
 #include "setting.h"
 
@@ -17,7 +18,9 @@ struct cloud_change {
 	bool added;
 	bool shared; /* from now on its packets go to the shared wheel */
 	bool closing;
-	struct fork *fork; /* of its exit */
+	bool generates;
+	struct fork *fork;  /* of its exit */
+	struct cloud *back; /* and where what it generates goes */
 };
 
 /* From where clouds come: a port, or the end of a cloud. */
@@ -31,9 +34,11 @@ struct plan {
 	const struct cloud_conf *conf;
 	struct cloud *cloud; /* NULL: another engine's */
 	bool added;
+	bool generates;
 	uint32_t settings; /* how many it gets */
 	uint32_t sibling;  /* the next from where it comes: index + 1; 0: none */
 	struct place end;
+	struct cloud *back; /* through which what it generates goes; NULL: none */
 };
 
 struct change {
@@ -173,6 +178,16 @@ static void plan_hang(struct change *change, uint32_t index)
 	place->last = index + 1;
 }
 
+/* Whether it may generate packets, which then leave where others do. */
+static bool may_generate(const struct cloud_conf *conf)
+{
+	for (uint32_t i = 0; i < conf->n_confs; i++) {
+		if (conf->confs[i]->statement->generates)
+			return true;
+	}
+	return false;
+}
+
 static int plan_cloud(struct change *change, uint32_t index, int root, int to)
 {
 	struct engine *engine = change->engine;
@@ -197,6 +212,8 @@ static int plan_cloud(struct change *change, uint32_t index, int root, int to)
 	if (!names_add(&change->roster->index, plan->cloud->name, plan->cloud->index))
 		return -ENOMEM;
 	plan_hang(change, index);
+	/* It may still hold what makes it generate. */
+	plan->generates = plan->cloud->generates || may_generate(plan->conf);
 	error = cloud_prepare(change, plan->cloud, before, plan->conf);
 	plan->settings = change->n_settings - settings;
 	return error;
@@ -223,6 +240,32 @@ static int clouds_prepare(struct change *change, const bool *owned, struct probl
 		error = plan_cloud(change, i, root, to);
 		if (error)
 			return error;
+	}
+	return 0;
+}
+
+/* When all plans have their clouds. */
+static int backs_prepare(struct change *change, struct problem *problem)
+{
+	for (uint32_t i = 0; i < change->scenario->n_clouds; i++) {
+		struct plan *plan = &change->plans[i];
+		uint32_t through;
+
+		if (!plan->cloud)
+			continue;
+		if (hop_through(change->scenario, plan->conf, &through, problem) != 0)
+			return -EINVAL;
+		if (through == HOP_NOT_THROUGH)
+			continue;
+		plan->back = change->plans[through].cloud;
+		if (plan->back)
+			continue;
+		problem_set(
+		        problem, -1,
+		        "cloud %s and cloud %s, through which its answers go, belong to different "
+		        "workers; with one worker (--cores 1) they do not",
+		        plan->conf->name, change->plans[through].conf->name);
+		return -EINVAL;
 	}
 	return 0;
 }
@@ -347,12 +390,21 @@ static struct cloud_change *item_add(struct change *change, struct cloud *cloud)
 	return item;
 }
 
-/* A cloud is direct when it leads from a port to a port that no other leads to; once shared, it stays
- * so. */
+/* A cloud is direct when it leads from a port to a port that no other leads to, and where nothing
+ * that another generates leaves, and generates nothing itself: an answer has its place among the
+ * events of all clouds. Once shared, it stays so. */
 static bool is_shared(const struct change *change, const struct plan *plan, const uint32_t *feeders)
 {
 	return plan->cloud->line.shared || feeders[plan->cloud->exit->port] > 1 || plan->end.fork ||
-	       scenario_find_port(change->scenario, plan->conf->from) < 0;
+	       plan->generates || scenario_find_port(change->scenario, plan->conf->from) < 0;
+}
+
+/* At how many places the packets of a port come out of clouds. */
+static void count_feeders(uint32_t *feeders, const struct cloud *cloud, bool generates)
+{
+	feeders[cloud->exit->port]++;
+	if (generates)
+		feeders[cloud->from_port]++;
 }
 
 /* Clouds that are not in the next scenario: they close, deliver what they hold at their port, and go
@@ -371,7 +423,7 @@ static void closing_prepare(struct change *change, const bool *kept, uint32_t *f
 			change->roster->slots[i] = NULL;
 			continue;
 		}
-		feeders[cloud->exit->port]++;
+		count_feeders(feeders, cloud, cloud->generates);
 		item_add(change, cloud)->closing = true;
 	}
 }
@@ -393,12 +445,15 @@ static int sharing_prepare(struct change *change, const uint32_t *feeders)
 			roster->direct[roster->n_direct++] = plan->cloud;
 		shared |= shares;
 		if (plan->added || plan->settings || shares != (bool)plan->cloud->line.shared ||
-		    plan->end.fork || plan->cloud->exit->fork) {
+		    plan->end.fork || plan->cloud->exit->fork ||
+		    plan->back != plan->cloud->exit->back) {
 			struct cloud_change *item = item_add(change, plan->cloud);
 
 			item->added = plan->added;
 			item->shared = shares;
+			item->generates = plan->generates;
 			item->fork = plan->end.fork;
+			item->back = plan->back;
 		}
 	}
 	for (uint32_t i = 0; i < closing; i++) {
@@ -432,7 +487,7 @@ static int roster_prepare(struct change *change)
 		if (!cloud)
 			continue;
 		kept[cloud->index] = true;
-		feeders[cloud->exit->port]++;
+		count_feeders(feeders, cloud, change->plans[i].generates);
 	}
 	closing_prepare(change, kept, feeders);
 	free(kept);
@@ -501,6 +556,8 @@ int change_prepare(struct engine *engine, const struct scenario *next, const boo
 	if (!error)
 		error = clouds_prepare(change, owned, problem);
 	if (!error)
+		error = backs_prepare(change, problem);
+	if (!error)
 		error = forks_prepare(change, problem);
 	if (!error)
 		error = roster_prepare(change);
@@ -531,10 +588,12 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 
 	cloud->origin_ns = engine->origin_ns;
 	cloud->closing |= item->closing;
+	cloud->generates |= item->generates;
 	/* What is due by now takes the way that was there until now. */
 	if (item->fork && !cloud->line.shared && !item->added)
 		engine_advance_direct(engine, cloud, now);
 	cloud->exit->fork = item->fork;
+	cloud->exit->back = item->back;
 	if (item->shared && !cloud->line.shared) {
 		/* What has left the link by now is on its own line, whoever was asked when. */
 		cloud_advance_link(cloud, now);

@@ -192,7 +192,7 @@ static void head_departs(struct cloud *cloud)
 	cloud->counters.reordered += line_due(&cloud->line, &link->departure, 1, &due);
 	pushed = line_push_held(&cloud->line, cloud->holder, held, due);
 	if (unlikely(cloud->witness != NULL)) {
-		uint64_t number = cloud_number(cloud, held->number);
+		uint64_t number = cloud_number(cloud, held->flags, held->number);
 		uint8_t flags = (uint8_t)held->flags;
 
 		if (pushed)
@@ -247,6 +247,34 @@ static void enter_link(struct cloud *cloud, struct rte_mbuf *mbuf)
 	link_arrived(link, held, held->t_ns);
 }
 
+void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, uint64_t number)
+{
+	const struct packet packet = {
+	        .t_ns = t_ns,
+	        .number = number,
+	        .wire_bytes = mbuf->pkt_len,
+	        .port = (uint16_t)cloud->from_port,
+	        .flags = PACKET_GENERATED | PACKET_BACK,
+	};
+
+	cloud->counters.generated++;
+	*packet_of(mbuf) = packet;
+	/* Not line_due: it is not one of the packets that take this way. */
+	if (unlikely(line_push(&cloud->line, cloud->holder, &mbuf, 1, &t_ns) == 0))
+		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
+	else if (unlikely(cloud->witness != NULL))
+		cloud_tell_delivery(cloud, number, packet.port, packet.flags, t_ns, t_ns);
+}
+
+void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number)
+{
+	cloud->counters.generated++;
+	cloud->counters.drops[REASON_NO_BUFFER]++;
+	if (unlikely(cloud->witness != NULL))
+		cloud_tell_drop(cloud, number, cloud->from_port, PACKET_GENERATED, t_ns,
+		                REASON_NO_BUFFER);
+}
+
 void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 {
 	struct rte_mbuf *room[BURST_ROOM];
@@ -256,7 +284,7 @@ void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 		room[i] = mbufs[i];
 		bytes += packet_of(mbufs[i])->wire_bytes;
 	}
-	if (likely(n > 0))
+	if (likely(n > 0 && !(packet_of(mbufs[n - 1])->flags & PACKET_FOREIGN)))
 		cloud->latest_number = packet_of(mbufs[n - 1])->number;
 	cloud->counters.rx_packets += n;
 	cloud->counters.rx_bytes += bytes;

@@ -24,17 +24,20 @@ struct fork;
  * takes leaves at the port. */
 struct cloud_exit {
 	uint32_t port;
-	struct fork *fork; /* the roster's; NULL: all leave at the port */
+	struct fork *fork;  /* the roster's; NULL: all leave at the port */
+	struct cloud *back; /* into which goes what is generated (cloud_generate); NULL: it leaves
+	                     * at from_port */
 };
 
 struct template;
 
 struct cloud {
 	/* what a packet of an unimpaired cloud touches comes first */
-	bool plain;   /* no stage, no link, no jitter, no wheel, no witness: line only */
-	bool closing; /* removed from the scenario: nothing comes in, what is held goes out */
-	bool behind;  /* of a template: its last packet is on the wheel, not in the stream */
-	bool settled; /* of a template: has all its settings */
+	bool plain;     /* no stage, no link, no jitter, no wheel, no witness: line only */
+	bool closing;   /* removed from the scenario: nothing comes in, what is held goes out */
+	bool behind;    /* of a template: its last packet is on the wheel, not in the stream */
+	bool settled;   /* of a template: has all its settings */
+	bool generates; /* a statement of it may generate packets, now or before; then it is shared */
 	uint16_t n_stages;
 	uint32_t index;
 	struct cloud_exit *exit; /* its own, or its template's */
@@ -89,10 +92,30 @@ void cloud_drop(struct cloud *cloud, struct rte_mbuf *mbuf, enum reason reason);
  * The packet itself is the caller's still. */
 void cloud_drop_copy(struct cloud *cloud, struct rte_mbuf *original);
 
+/*
+ * Generated packets: what a router on the path says itself, an ICMP error or a source quench. A stage
+ * calls this when it decides, at the instant of the packet that is the cause, and so may a link's AQM,
+ * at arrival or at departure. The cloud's statement has `generates` set (stage.h).
+ *
+ * The packet is a frame, in an mbuf of the holder's pool that the caller has filled in; its struct
+ * packet is filled in here. It goes back: at that very instant it leaves at the port where the
+ * packets of the cloud came in, or enters the cloud that `hop ... through` names, and it takes its
+ * place there among all other packets by its time; at one instant in the order in which things come
+ * about. So a cloud that generates is shared, and so are all that lead to that port: change.c sees to
+ * it. `number` is the cause's, and what the witness is told, with PACKET_GENERATED.
+ *
+ * It counts as generated and as sent by this cloud, or as dropped for want of memory. Takes the mbuf.
+ */
+void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, uint64_t number);
+/* There was no mbuf for a packet to be generated: counts it as generated and dropped. */
+void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number);
+
 /* The number of a packet that is held, or was a moment ago: its low half is in the record, and no two
  * packets of a cloud are 2^31 apart. */
-static inline uint64_t cloud_number(const struct cloud *cloud, uint32_t low)
+static inline uint64_t cloud_number(const struct cloud *cloud, uint32_t flags, uint32_t low)
 {
+	if (unlikely(flags & PACKET_FOREIGN))
+		return 0;
 	return cloud->latest_number +
 	       (uint64_t)(int64_t)(int32_t)(low - (uint32_t)cloud->latest_number);
 }

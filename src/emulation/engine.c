@@ -122,11 +122,48 @@ static bool outlet_full(struct engine *engine, uint32_t port)
 }
 
 /* Whether there is room where the packets of this cloud may go. */
-static bool exit_full(struct engine *engine, const struct cloud *cloud)
+static bool exit_full(struct engine *engine, const struct cloud *cloud, uint32_t flags)
 {
+	if (unlikely(flags & PACKET_BACK))
+		return !cloud->exit->back && outlet_full(engine, cloud->from_port);
 	if (unlikely(cloud->exit->fork && fork_takes_all(cloud->exit->fork)))
 		return false;
 	return outlet_full(engine, cloud->exit->port);
+}
+
+static void put_out(struct engine *engine, uint32_t port, struct rte_mbuf *mbuf)
+{
+	struct outlet *outlet = &engine->ports[port].outlet;
+
+	outlet->due_ns[outlet->n] = packet_of(mbuf)->t_ns;
+	outlet->mbufs[outlet->n++] = mbuf;
+	engine->ports[port].sent++;
+	engine->left++;
+}
+
+static void enter(struct engine *engine, struct cloud *from, struct cloud *cloud,
+                  struct rte_mbuf *mbuf)
+{
+	from->counters.onward++;
+	cloud_arrive(cloud, &mbuf, 1);
+	link_arm(engine, cloud);
+}
+
+/* What the cloud has generated, at its t_ns. */
+static void leave_back(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
+{
+	struct cloud *back = cloud->exit->back;
+	struct packet *packet = packet_of(mbuf);
+
+	if (!back) {
+		put_out(engine, cloud->from_port, mbuf);
+		return;
+	}
+	packet->flags = PACKET_GENERATED | PACKET_FOREIGN;
+	packet->number = 0;
+	packet->port = (uint16_t)back->from_port;
+	back->counters.answers++;
+	enter(engine, cloud, back, mbuf);
 }
 
 /* A packet has come to the end of its cloud, at its t_ns: into a cloud that comes from there, or
@@ -134,27 +171,25 @@ static bool exit_full(struct engine *engine, const struct cloud *cloud)
 static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
 {
 	struct packet *packet = packet_of(mbuf);
-	struct outlet *outlet = &engine->ports[cloud->exit->port].outlet;
 
 	cloud->counters.tx_packets++;
 	cloud->counters.tx_bytes += packet->wire_bytes;
+	if (unlikely(packet->flags & PACKET_BACK)) {
+		leave_back(engine, cloud, mbuf);
+		return;
+	}
 	if (unlikely(cloud->exit->fork != NULL)) {
 		struct cloud *next;
 
-		packet->number = cloud_number(cloud, (uint32_t)packet->number);
+		packet->number = cloud_number(cloud, packet->flags, (uint32_t)packet->number);
 		packet->port = (uint16_t)cloud->from_port;
 		fork_find(cloud->exit->fork, &mbuf, 1, &next);
 		if (next) {
-			cloud->counters.onward++;
-			cloud_arrive(next, &mbuf, 1);
-			link_arm(engine, next);
+			enter(engine, cloud, next, mbuf);
 			return;
 		}
 	}
-	outlet->due_ns[outlet->n] = packet->t_ns;
-	outlet->mbufs[outlet->n++] = mbuf;
-	engine->ports[cloud->exit->port].sent++;
-	engine->left++;
+	put_out(engine, cloud->exit->port, mbuf);
 }
 
 /* Executes the first record of the shared wheel. False: it has to wait for room or for an mbuf. */
@@ -176,7 +211,7 @@ static bool shared_execute(struct engine *engine, struct held *held)
 		}
 		return true;
 	}
-	if (exit_full(engine, cloud))
+	if (exit_full(engine, cloud, held->flags))
 		return false;
 	mbuf = hold_mbuf(&engine->holder, held);
 	if (unlikely(!mbuf))
@@ -219,7 +254,7 @@ static bool leftover_execute(struct engine *engine, struct cloud *cloud, simtime
 	uint64_t bytes = 0;
 	simtime due;
 
-	if (exit_full(engine, cloud))
+	if (exit_full(engine, cloud, 0))
 		return false;
 	if (line_pop(&cloud->line, &engine->holder, now, &mbuf, &due, 1, &bytes) == 0)
 		return false;

@@ -92,6 +92,7 @@ static bool find_ipv4(const struct frame *frame, uint32_t at, struct headers *he
 		return false;
 	headers->ip = 4;
 	headers->network = at;
+	headers->network_bytes = total;
 	headers->protocol = ip[9];
 	headers->fragment = (headers_u16(ip + 6) & 0x1fff) != 0;
 	set_transport(frame, headers, at + header_bytes, at + total);
@@ -162,6 +163,7 @@ static bool find_ipv6(const struct frame *frame, uint32_t at, struct headers *he
 	/* 0: a jumbogram, or segmenting that is left to the card. */
 	if (headers_u16(ip + 4) == 0 && frame->wire_bytes > end)
 		end = frame->wire_bytes;
+	headers->network_bytes = end - at;
 	pass_extensions(frame, at + IPV6_BYTES, end, headers);
 	return true;
 }

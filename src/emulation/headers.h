@@ -22,14 +22,15 @@
 #define HEADERS_EXTENSIONS_MAX 16
 
 struct headers {
-	uint8_t ip;         /* 4 or 6; 0: no IP */
-	uint8_t protocol;   /* of the transport: 6 is TCP; in a fragment that of the whole */
-	uint8_t n_tags;     /* VLAN tags */
-	bool fragment;      /* not the first part of a packet: it has no transport header */
-	uint16_t ethertype; /* behind the tags */
-	uint16_t tag[2];    /* identifiers (12 bits) of the outermost and the second */
-	uint32_t network;   /* offset of the IP header from the start of the frame */
-	uint32_t transport; /* offset of the header behind it; 0: there is none */
+	uint8_t ip;             /* 4 or 6; 0: no IP */
+	uint8_t protocol;       /* of the transport: 6 is TCP; in a fragment that of the whole */
+	uint8_t n_tags;         /* VLAN tags */
+	bool fragment;          /* not the first part of a packet: it has no transport header */
+	uint16_t ethertype;     /* behind the tags */
+	uint16_t tag[2];        /* identifiers (12 bits) of the outermost and the second */
+	uint32_t network;       /* offset of the IP header from the start of the frame */
+	uint32_t network_bytes; /* from there to the end of the IP packet, as IP says */
+	uint32_t transport;     /* offset of the header behind it; 0: there is none */
 	/* From `transport` to the end of the IP packet, as IP says, and how much of that is in the
 	 * first segment. */
 	uint32_t transport_bytes;

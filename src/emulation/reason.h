@@ -15,6 +15,9 @@
 #define REASONS(X)                                                                                 \
 	X(LOSS, "loss", EMULATED, "the loss statement of the cloud")                               \
 	X(POLICE, "police", EMULATED, "the police statement: above its rate and burst")            \
+	X(TTL_EXPIRED, "ttl-expired", EMULATED, "its TTL or hop limit ended at the hop")           \
+	X(TOO_BIG, "too-big", EMULATED, "longer than the hop's mtu, and not to be fragmented")     \
+	X(TO_HOP, "to-hop", EMULATED, "addressed to the hop itself")                               \
 	X(QUEUE_FULL, "queue-full", CONGESTION, "the queue of the link was full")                  \
 	X(NO_BUFFER, "no-buffer", REAL, "weir had no memory left to hold the packet")              \
 	X(TX_FULL, "tx-full", REAL, "the port did not take the packet within 100 ms of its time")  \

@@ -123,7 +123,7 @@ static void release(struct cloud *cloud, simtime now, simtime least)
 	simtime due = simtime_max(simtime_max(note->due, least), back->passed);
 	struct packet packet = {
 	        .t_ns = note->t_in,
-	        .number = cloud_number(cloud, held->number),
+	        .number = cloud_number(cloud, held->flags, held->number),
 	        .port = (uint16_t)cloud->from_port,
 	        .flags = (uint8_t)held->flags,
 	};
@@ -237,7 +237,7 @@ void reorder_enter_held(struct cloud *cloud, const struct held *held, simtime no
 	struct entrant entrant = {
 	        .held = held,
 	        .packet = {.t_ns = held->t_ns,
-	                   .number = cloud_number(cloud, held->number),
+	                   .number = cloud_number(cloud, held->flags, held->number),
 	                   .port = (uint16_t)cloud->from_port,
 	                   .flags = (uint8_t)held->flags},
 	};

@@ -72,6 +72,7 @@ struct statement {
 	/* Not 0: a cloud has any number of configurations of it, each with a number from 1 to this one
 	 * behind the name (1 if not given), all of them treated by one stage. */
 	uint32_t number_max;
+	bool generates;    /* its stage, or its link, may call cloud_generate */
 	size_t conf_bytes; /* of the struct that begins with struct conf */
 	/* `cloud` is the whole of the cloud's configuration, for statements that need another. */
 	int (*check)(const struct conf *conf, const struct cloud_conf *cloud,

@@ -25,7 +25,7 @@ struct fate {
 	simtime t_in_ns;      /* arrival at the cloud */
 	simtime t_out_ns;     /* FATE_DELIVERED: when it leaves */
 	const char *cloud;    /* its name */
-	uint8_t flags;        /* PACKET_COPY, PACKET_GENERATED */
+	uint8_t flags;        /* PACKET_COPY, PACKET_GENERATED, ... (packet.h) */
 	uint64_t queue_bytes; /* held by the link of the cloud at the decision */
 };
 

@@ -10,6 +10,7 @@
 #include "delay.h"
 #include "duplicate_every.h"
 #include "duplicate_random.h"
+#include "hop.h"
 #include "loss_bit_error.h"
 #include "loss_burst.h"
 #include "loss_every.h"
@@ -26,7 +27,8 @@
 #include "rewrite.h"
 
 const struct statement *const statements[] = {
-        /* ingress stages */
+        /* ingress stages; hop.c knows that it is the first */
+        &hop_statement,
         &rewrite_statement,
         &loss_random_statement,
         &loss_every_statement,

@@ -24,10 +24,12 @@ SCENARIO = """seed 7
 port a
 port b
 cloud down from a to b
+cloud down hop 192.0.2.1 2001:db8::1 mtu 400 limit 1000000
 cloud down loss every 10 burst 2
 cloud down rate 10mbit algorithm token-bucket burst 15kB queue 90kB
 cloud down delay 40ms jitter 5ms distribution normal order allow
 cloud up from b to a
+cloud up hop 192.0.2.1 2001:db8::1 mtu 600 through down
 cloud up loss random 5%
 cloud up rate 2mbit algorithm leaky-bucket queue 50pkt
 cloud up delay 40ms jitter 5ms distribution uniform order keep

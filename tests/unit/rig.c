@@ -117,7 +117,7 @@ struct rig *rig_open(const struct rig_setup *setup)
 	for (uint32_t i = 0; i < RIG_PORTS; i++, name[0]++)
 		assert_int_equal(scenario_add_port(rig->scenario, name, NULL), 0);
 	engine_setup = (struct engine_setup){
-	        .statements = statements,
+	        .statements = setup->statements ? setup->statements : statements,
 	        .pool = pool,
 	        .memory = rig->memory,
 	        .memory_bytes = bytes,
@@ -199,7 +199,7 @@ void rig_remove(struct rig *rig, const char *name)
 	scenario_remove_cloud(rig->scenario, (uint32_t)scenario_find_cloud(rig->scenario, name));
 }
 
-static void put(struct rig *rig, const char *cloud, struct conf *conf)
+void rig_put(struct rig *rig, const char *cloud, struct conf *conf)
 {
 	struct problem problem = {0};
 
@@ -218,7 +218,7 @@ void rig_delay(struct rig *rig, const char *cloud, uint64_t delay_ns, uint64_t j
 	delay->jitter_ns = jitter_ns;
 	delay->distribution = distribution;
 	delay->order = order;
-	put(rig, cloud, &delay->conf);
+	rig_put(rig, cloud, &delay->conf);
 }
 
 void rig_rate(struct rig *rig, const char *cloud, uint64_t rate_bps, uint64_t burst_bytes,
@@ -230,7 +230,7 @@ void rig_rate(struct rig *rig, const char *cloud, uint64_t rate_bps, uint64_t bu
 	rate->algorithm = burst_bytes ? RATE_TOKEN_BUCKET : RATE_LEAKY_BUCKET;
 	rate->burst_bytes = burst_bytes;
 	rate->queue = (struct limit){.value = limit, .unit = unit};
-	put(rig, cloud, &rate->conf);
+	rig_put(rig, cloud, &rate->conf);
 }
 
 void rig_loss(struct rig *rig, const char *cloud, probability_q63 probability)
@@ -238,7 +238,7 @@ void rig_loss(struct rig *rig, const char *cloud, probability_q63 probability)
 	struct loss_random_conf *loss = make(&loss_random_statement);
 
 	loss->probability = probability;
-	put(rig, cloud, &loss->conf);
+	rig_put(rig, cloud, &loss->conf);
 }
 
 void rig_loss_every(struct rig *rig, const char *cloud, uint64_t every, uint64_t burst)
@@ -247,7 +247,7 @@ void rig_loss_every(struct rig *rig, const char *cloud, uint64_t every, uint64_t
 
 	loss->every = every;
 	loss->burst = burst;
-	put(rig, cloud, &loss->conf);
+	rig_put(rig, cloud, &loss->conf);
 }
 
 void rig_unset(struct rig *rig, const char *cloud, const char *statement)
@@ -285,7 +285,8 @@ void rig_apply(struct rig *rig, simtime now)
 	/* What is gone is freed with the change. */
 	for (uint32_t i = 0; i < n; i++) {
 		if (!is_there(rig, before[i]))
-			rig->dropped += counters_drops(&before[i]->counters);
+			rig->dropped += counters_drops(&before[i]->counters) -
+			                before[i]->counters.generated;
 	}
 	change_free(change);
 	rig->now = now;
@@ -476,7 +477,7 @@ struct cloud_report *rig_report(struct rig *rig, const char *cloud)
 void rig_check(struct rig *rig)
 {
 	const struct roster *roster = rig->engine->roster;
-	uint64_t drops = rig->dropped, no_cloud = 0, waiting = 0;
+	uint64_t drops = rig->dropped, no_cloud = 0, waiting = 0, generated = 0;
 
 	for (uint32_t i = 0; i < roster->n_slots; i++) {
 		const struct cloud *cloud = roster->slots[i];
@@ -488,11 +489,13 @@ void rig_check(struct rig *rig)
 		assert_int_equal(c->rx_packets + c->duplicated + c->generated,
 		                 c->tx_packets + counters_drops(c) + cloud_held(cloud));
 		drops += counters_drops(c);
+		generated += c->generated;
 	}
 	for (uint32_t port = 0; port < RIG_PORTS; port++) {
 		no_cloud += engine_no_cloud(rig->engine, port);
 		waiting += engine_outlet(rig->engine, port)->n;
 	}
-	assert_int_equal(rig->sent, rig->n_departures + waiting + drops + no_cloud +
-	                                    engine_held_packets(rig->engine) + rig->cleared);
+	assert_int_equal(rig->sent + generated, rig->n_departures + waiting + drops + no_cloud +
+	                                                engine_held_packets(rig->engine) +
+	                                                rig->cleared);
 }

@@ -46,7 +46,8 @@
 
 struct rig_setup {
 	uint64_t seed;
-	size_t memory_bytes; /* 0: RIG_MEMORY */
+	const struct statement *const *statements; /* NULL: all there are */
+	size_t memory_bytes;                       /* 0: RIG_MEMORY */
 	uint32_t copy_bytes_max;
 	struct witness *witness;
 	bool makes_room;         /* as a replay: an outlet that is full is emptied at once */
@@ -68,7 +69,7 @@ struct rig {
 	struct rte_mempool *pool, *foreign;
 	void *memory;
 	uint64_t sent;    /* packets, of all ports */
-	uint64_t dropped; /* by clouds that are gone */
+	uint64_t dropped; /* by clouds that are gone, less what they generated */
 	uint64_t cleared; /* by engine_clear: what the counters do not know any more */
 	simtime now;      /* the latest instant it was told */
 	uint32_t room, n_departures;
@@ -109,6 +110,8 @@ void rig_rate(struct rig *rig, const char *cloud, uint64_t rate_bps, uint64_t bu
               enum limit_unit unit, uint64_t limit);
 void rig_loss(struct rig *rig, const char *cloud, probability_q63 probability);
 void rig_loss_every(struct rig *rig, const char *cloud, uint64_t every, uint64_t burst);
+/* Any statement; its ownership passes. */
+void rig_put(struct rig *rig, const char *cloud, struct conf *conf);
 void rig_unset(struct rig *rig, const char *cloud, const char *statement);
 /* change_prepare, engine_apply, change_free: all succeed. */
 void rig_apply(struct rig *rig, simtime now);

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "hop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checksum.h"
+#include "cloud.h"
+#include "copy.h"
+#include "ip_fragment.h"
+
+#define IPV4_DF      0x4000
+#define IPV6_MTU_MIN 1280
+#define UDP          17
+#define ICMPV6       58
+
+struct hop {
+	struct stage stage;
+	struct icmp_source source;
+	uint32_t mtu; /* UINT32_MAX: none */
+	uint32_t mtu_v6;
+	/* The bucket: a token is SIMTIME_S, a nanosecond brings `limit`. */
+	uint64_t limit, full, tokens;
+	simtime at;
+};
+
+/* What becomes of a packet. */
+enum verdict {
+	FORWARD,
+	UNTOUCHED,
+	FRAGMENT,
+	EXPIRED,
+	TOO_BIG,
+	MINE,
+};
+
+/* ---- what kind of packet it is ---- */
+
+/* It begins here: an answer of this router in the cloud that it goes back through. */
+static bool is_own(const struct hop *hop, const struct rte_mbuf *mbuf,
+                   const struct headers *headers, const uint8_t *frame)
+{
+	const uint8_t *ip = frame + headers->network;
+
+	if (likely(!(packet_of((struct rte_mbuf *)(uintptr_t)mbuf)->flags & PACKET_FOREIGN)))
+		return false;
+	return headers->ip == 6 ? memcmp(ip + 8, hop->source.v6, 16) == 0
+	                        : memcmp(ip + 12, hop->source.v4, 4) == 0;
+}
+
+/* What concerns only neighbours. */
+static bool is_of_link_v4(const uint8_t *ip)
+{
+	const uint8_t *to = ip + 16;
+
+	if (to[0] == 224 && to[1] == 0 && to[2] == 0)
+		return true;
+	return headers_u32(to) == UINT32_MAX || hop_is_link_local_v4(to) ||
+	       hop_is_link_local_v4(ip + 12);
+}
+
+static bool is_of_link_v6(const struct headers *headers, const uint8_t *frame)
+{
+	const uint8_t *ip = frame + headers->network, *to = ip + 24;
+	uint8_t type;
+
+	if ((to[0] == 0xff && (to[1] & 0xf) <= 2) || hop_is_link_local_v6(to) ||
+	    hop_is_link_local_v6(ip + 8))
+		return true;
+	if (headers->protocol != ICMPV6 || headers->transport == 0)
+		return false;
+	type = frame[headers->transport];
+	return type >= 133 && type <= 137;
+}
+
+static enum verdict judge_v4(const struct hop *hop, const struct headers *headers,
+                             const uint8_t *frame)
+{
+	const uint8_t *ip = frame + headers->network;
+
+	if (unlikely(is_of_link_v4(ip)))
+		return UNTOUCHED;
+	if (unlikely(memcmp(ip + 16, hop->source.v4, 4) == 0))
+		return MINE;
+	if (unlikely(ip[8] <= 1))
+		return EXPIRED;
+	if (likely(headers->network_bytes <= hop->mtu))
+		return FORWARD;
+	/* To fragment what came broken would mend it: a router drops it. */
+	if (headers_u16(ip + 6) & IPV4_DF || !icmp_header_is_right(headers, frame))
+		return TOO_BIG;
+	return FRAGMENT;
+}
+
+static enum verdict judge_v6(const struct hop *hop, const struct headers *headers,
+                             const uint8_t *frame)
+{
+	const uint8_t *ip = frame + headers->network;
+
+	if (unlikely(is_of_link_v6(headers, frame)))
+		return UNTOUCHED;
+	if (unlikely(memcmp(ip + 24, hop->source.v6, 16) == 0))
+		return MINE;
+	if (unlikely(ip[7] <= 1))
+		return EXPIRED;
+	return likely(headers->network_bytes <= hop->mtu_v6) ? FORWARD : TOO_BIG;
+}
+
+/* ---- answers ---- */
+
+/* Whether one more error may be sent now; it is counted. */
+static bool may_speak(struct hop *hop, simtime now)
+{
+	uint64_t passed = now - hop->at;
+
+	if (hop->limit == 0)
+		return false;
+	hop->at = now;
+	if (passed > hop->full / hop->limit)
+		hop->tokens = hop->full;
+	else
+		hop->tokens = RTE_MIN(hop->full, hop->tokens + passed * hop->limit);
+	if (hop->tokens < SIMTIME_S)
+		return false;
+	hop->tokens -= SIMTIME_S;
+	return true;
+}
+
+static void speak(struct cloud *cloud, struct icmp_source *source, const struct hop_cause *cause,
+                  const struct headers *headers, enum icmp_error error, uint32_t rest)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(cloud->holder->pool);
+	uint32_t bytes;
+
+	if (unlikely(!mbuf || rte_pktmbuf_tailroom(mbuf) < ICMP_FRAME_MAX)) {
+		rte_pktmbuf_free(mbuf);
+		cloud_generate_nothing(cloud, cause->t_ns, cause->number);
+		return;
+	}
+	bytes = icmp_error_write(source, error, rest, headers, cause->frame, cause->bytes,
+	                         rte_pktmbuf_mtod(mbuf, uint8_t *));
+	mbuf->data_len = (uint16_t)bytes;
+	mbuf->pkt_len = bytes;
+	cloud_generate(cloud, mbuf, cause->t_ns, cause->number);
+}
+
+bool hop_tell(struct cloud *cloud, const struct hop_cause *cause, enum icmp_error error,
+              uint32_t rest)
+{
+	struct hop *hop = NULL;
+	struct headers headers;
+
+	/* It is the first of all stages. */
+	if (cloud->n_stages > 0 && cloud->stages[0]->statement == &hop_statement)
+		hop = (struct hop *)cloud->stages[0];
+	if (!hop || !headers_find(cause->frame, cause->bytes, cause->wire_bytes, &headers) ||
+	    !icmp_can_tell(&hop->source, error, &headers) ||
+	    !icmp_may_tell(&headers, cause->frame, cause->bytes))
+		return false;
+	speak(cloud, &hop->source, cause, &headers, error, rest);
+	return true;
+}
+
+static void answer(struct hop *hop, struct rte_mbuf *mbuf, const struct headers *headers,
+                   enum icmp_error error, uint32_t rest)
+{
+	const struct packet *packet = packet_of(mbuf);
+	uint8_t room[ICMP_FRAME_MAX];
+	struct hop_cause cause = {
+	        .bytes = RTE_MIN(mbuf->pkt_len, (uint32_t)ICMP_FRAME_MAX),
+	        .wire_bytes = packet->wire_bytes,
+	        .t_ns = packet->t_ns,
+	        .number = packet->number,
+	};
+
+	cause.frame = rte_pktmbuf_read(mbuf, 0, cause.bytes, room);
+	if (icmp_can_tell(&hop->source, error, headers) &&
+	    icmp_may_tell(headers, cause.frame, cause.bytes) && may_speak(hop, cause.t_ns))
+		speak(hop->stage.cloud, &hop->source, &cause, headers, error, rest);
+}
+
+/* The packet ended here: dropped, and answered if it asks for it. */
+static void receive(struct hop *hop, struct rte_mbuf *mbuf, const struct headers *headers)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	struct cloud *cloud = hop->stage.cloud;
+	struct packet packet = *packet_of(mbuf);
+	struct rte_mbuf *reply = NULL;
+	bool echo = !(frame[0] & 1) && packet.wire_bytes == mbuf->pkt_len &&
+	            icmp_is_echo_request(headers, frame);
+
+	if (echo)
+		reply = copy_make(cloud, mbuf);
+	else if (headers->protocol == UDP)
+		answer(hop, mbuf, headers, ICMP_PORT_UNREACHABLE, 0);
+	cloud_drop(cloud, mbuf, REASON_TO_HOP);
+	if (reply) {
+		icmp_echo_turn(&hop->source, headers, rte_pktmbuf_mtod(reply, uint8_t *));
+		cloud_generate(cloud, reply, packet.t_ns, packet.number);
+	} else if (echo) {
+		cloud_generate_nothing(cloud, packet.t_ns, packet.number);
+	}
+}
+
+/* ---- the way on ---- */
+
+static void decrement(struct rte_mbuf *mbuf, const struct headers *headers)
+{
+	uint8_t *ip = rte_pktmbuf_mtod_offset(mbuf, uint8_t *, headers->network);
+	uint16_t sum;
+
+	if (headers->ip == 6) {
+		ip[7]--;
+		return;
+	}
+	/* The TTL is the upper byte of its word. */
+	sum = checksum_grown(headers_u16(ip + 10),
+	                     checksum_growth(headers_u16(ip + 8), headers_u16(ip + 8) - 0x100u));
+	ip[8]--;
+	ip[10] = (uint8_t)(sum >> 8);
+	ip[11] = (uint8_t)sum;
+}
+
+/* Fragments in the packet's place; how many. */
+static uint16_t divide(struct hop *hop, struct rte_mbuf *mbuf, const struct headers *headers,
+                       struct rte_mbuf **fragments, uint16_t room)
+{
+	struct cloud *cloud = hop->stage.cloud;
+	uint16_t n = (uint16_t)ip_fragment(mbuf, headers, hop->mtu, cloud->holder->pool, fragments,
+	                                   room);
+
+	if (unlikely(n == 0)) {
+		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
+		return 0;
+	}
+	rte_pktmbuf_free(mbuf);
+	for (uint16_t i = 0; i < n; i++) {
+		decrement(fragments[i], headers);
+		if (i > 0)
+			packet_of(fragments[i])->flags |= PACKET_GENERATED;
+	}
+	cloud->counters.generated += n - 1u;
+	return n;
+}
+
+/* What becomes of one packet goes to `out`, which has room for so many. */
+static uint16_t pass(struct hop *hop, struct rte_mbuf *mbuf, struct rte_mbuf **out, uint16_t room)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	struct cloud *cloud = hop->stage.cloud;
+	enum verdict verdict = UNTOUCHED;
+	struct headers headers;
+
+	if (headers_of(mbuf, &headers) && likely(!is_own(hop, mbuf, &headers, frame)))
+		verdict = headers.ip == 6 ? judge_v6(hop, &headers, frame)
+		                          : judge_v4(hop, &headers, frame);
+	switch (verdict) {
+	case FORWARD:
+		mbuf = copy_writable(cloud, mbuf);
+		if (unlikely(!mbuf))
+			return 0;
+		decrement(mbuf, &headers);
+		break;
+	case UNTOUCHED:
+		break;
+	case FRAGMENT:
+		return divide(hop, mbuf, &headers, out, room);
+	case EXPIRED:
+		answer(hop, mbuf, &headers, ICMP_TIME_EXCEEDED, 0);
+		cloud_drop(cloud, mbuf, REASON_TTL_EXPIRED);
+		return 0;
+	case TOO_BIG:
+		answer(hop, mbuf, &headers, ICMP_TOO_BIG, headers.ip == 6 ? hop->mtu_v6 : hop->mtu);
+		cloud_drop(cloud, mbuf, REASON_TOO_BIG);
+		return 0;
+	case MINE:
+		receive(hop, mbuf, &headers);
+		return 0;
+	}
+	*out = mbuf;
+	return 1;
+}
+
+static uint16_t hop_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	struct hop *hop = (struct hop *)stage;
+	struct rte_mbuf *came[BURST_ROOM];
+	uint16_t kept = 0;
+
+	stage->drawn += n;
+	memcpy(came, packets, n * sizeof(*came));
+	for (uint16_t i = 0; i < n; i++) {
+		/* There stays a place for each that is still to come. */
+		uint16_t room = (uint16_t)(BURST_ROOM - kept - (n - i - 1));
+
+		kept = (uint16_t)(kept + pass(hop, came[i], &packets[kept], room));
+	}
+	return kept;
+}
+
+/* ---- making ---- */
+
+int hop_make(const struct conf *conf, struct stage **stage)
+{
+	const struct hop_conf *asked = (const struct hop_conf *)conf;
+	struct hop *hop = calloc(1, sizeof(*hop));
+
+	if (!hop)
+		return -ENOMEM;
+	hop->stage.process = hop_process;
+	memcpy(hop->source.v4, &asked->v4, 4);
+	memcpy(hop->source.v6, asked->v6, 16);
+	hop->mtu = asked->mtu ? (uint32_t)asked->mtu : UINT32_MAX;
+	hop->mtu_v6 = RTE_MAX(hop->mtu, (uint32_t)IPV6_MTU_MIN);
+	hop->limit = asked->limit;
+	hop->full = asked->burst * SIMTIME_S;
+	hop->tokens = hop->full;
+	*stage = &hop->stage;
+	return 0;
+}
+
+void hop_free(struct stage *stage)
+{
+	free(stage);
+}
+
+void hop_adopt(struct stage *stage, const struct stage *old)
+{
+	struct hop *hop = (struct hop *)stage;
+	const struct hop *before = (const struct hop *)old;
+
+	hop->source.identification = before->source.identification;
+	hop->tokens = RTE_MIN(hop->full, before->tokens);
+	hop->at = before->at;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a router says about a packet: ICMP errors (RFC 792, RFC 1191, RFC 1812) and ICMPv6 errors
+ * (RFC 4443), as whole frames, and the answer to an echo request.
+ *
+ * A frame goes back to where the packet came from: the addresses of Ethernet are those of the packet
+ * exchanged, since a router that is emulated has none and asks for none, and the VLAN tags are the
+ * packet's.
+ *
+ *   IPv4   no options, type of service 0xc0 (internetwork control, RFC 1812 4.3.2.5), TTL 64, DF not
+ *          set, identification: the router's, one more with each. It quotes the packet from its IP
+ *          header on, as it came, as much as fits into 576 bytes (RFC 1812 4.3.2.3).
+ *   IPv6   traffic class and flow label 0, hop limit 64. It quotes as much as fits into 1280 bytes
+ *          (RFC 4443 2.4).
+ *
+ * Padding behind the IP packet is not quoted, nor what a capture has cut off.
+ *
+ * Thread: pure functions of what they are given, any.
+ */
+#ifndef WEIR_ICMP_H
+#define WEIR_ICMP_H
+
+#include "headers.h"
+
+/* The longest frame: of an IPv6 error, with all its tags; also what has to be at hand of a packet so
+ * that it is quoted in full. */
+#define ICMP_FRAME_MAX (14 + 4 * HEADERS_TAGS_MAX + 1280)
+
+#define ICMP_TTL 64
+
+enum icmp_error {
+	ICMP_TIME_EXCEEDED,    /* in transit */
+	ICMP_TOO_BIG,          /* `rest`: the MTU of the next hop */
+	ICMP_PORT_UNREACHABLE, /* at the router's own address */
+	ICMP_SOURCE_QUENCH,    /* IPv4 only */
+};
+
+/* The router that speaks. */
+struct icmp_source {
+	uint8_t v4[4];
+	uint8_t v6[16];          /* all 0: it has none, and says nothing about IPv6 packets */
+	uint16_t identification; /* of the next IPv4 packet */
+};
+
+/* Whether an error may be sent about the packet of which the first `bytes` are at `frame`: not about
+ * an ICMP error or redirect, nor a fragment but the first, nor one that went to a group or to all,
+ * in Ethernet or in IP, nor one whose source is not the address of one node, nor one with a wrong
+ * header checksum (RFC 1812 4.3.2.7, RFC 4443 2.4 e); nor about an ICMP packet whose type is cut off. */
+bool icmp_may_tell(const struct headers *headers, const uint8_t *frame, uint32_t bytes);
+
+/* Whether the router has the words: an address of that IP, and a message. */
+bool icmp_can_tell(const struct icmp_source *source, enum icmp_error error,
+                   const struct headers *headers);
+
+/* Writes the frame to `to`, which has room for ICMP_FRAME_MAX bytes, and returns its length. Only when
+ * it can and may. `bytes` are at `frame`, more than the headers. */
+uint32_t icmp_error_write(struct icmp_source *source, enum icmp_error error, uint32_t rest,
+                          const struct headers *headers, const uint8_t *frame, uint32_t bytes,
+                          uint8_t *to);
+
+/* Whether the packet is an echo request, and whole. */
+bool icmp_is_echo_request(const struct headers *headers, const uint8_t *frame);
+/* Makes it the reply, from the address that it was sent to. `frame`: its first segment. */
+void icmp_echo_turn(struct icmp_source *source, const struct headers *headers, uint8_t *frame);
+
+/* Whether the checksum of the IPv4 header is right. */
+bool icmp_header_is_right(const struct headers *headers, const uint8_t *frame);
+
+#endif
