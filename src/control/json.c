@@ -59,6 +59,19 @@ static json_t *queue_object(const struct cloud_report *report)
 	return object;
 }
 
+/* The time on the line alone, exactly; and what keeping order cost. */
+static json_t *line_object(const struct cloud_report *report)
+{
+	json_t *object = json_object();
+
+	add_count(&object, "packets", report->line_packets);
+	add(&object, "mean_ns", json_real(report->line_mean_ns));
+	add(&object, "deviation_ns", json_real(report->line_deviation_ns));
+	add_count(&object, "order_waits", report->order_waits);
+	add_count(&object, "order_waited_ns", report->order_waited_ns);
+	return object;
+}
+
 json_t *json_cloud(const char *name, const struct cloud_report *report)
 {
 	const struct counters *c = &report->counters;
@@ -81,6 +94,7 @@ json_t *json_cloud(const char *name, const struct cloud_report *report)
 	add(&object, "lateness_ns", json_histogram(NULL));
 	add(&object, "queue", queue_object(report));
 	add_count(&object, "rewritten", c->rewritten);
+	add(&object, "line", line_object(report));
 	return object;
 }
 

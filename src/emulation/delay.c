@@ -264,8 +264,8 @@ int delay_distribution_make(const struct delay_conf *delay, struct distribution 
 
 /* ---- what was asked for ---- */
 
-/* One packet in a million is further from the mean. */
-#define RARE 1e-6
+/* One packet in ten thousand takes longer. */
+#define RARE 1e-4
 
 static int asked_table(const struct delay_conf *delay, struct delay_asked *asked)
 {

@@ -71,7 +71,7 @@ int delay_distribution_make(const struct delay_conf *delay, struct distribution 
 /* What d is, as asked for. Standard deviation 0 without a jitter. */
 struct delay_asked {
 	double mean_ns, deviation_ns;
-	uint64_t longest_ns; /* one packet in a million takes longer, at most */
+	uint64_t longest_ns; /* one packet in 10,000 takes longer, at most */
 };
 /* 0, -ENOMEM or -EINVAL. Reads a table; takes up to some ms. */
 int delay_asked(const struct delay_conf *delay, struct delay_asked *asked);
