@@ -20,6 +20,7 @@
  * of it, and d keeps its distribution nevertheless (jitter_keep.h); with `order allow` packets
  * overtake as their delays say. `correlation` is that of the delays of successive packets,
  * `half-life` the time after which half of the correlation is left (jitter_copula.h); one of both.
+ * With `as-netem` the jitter is drawn as netem draws it (jitter_netem.h); order allow only.
  * A change acts on packets that enter the line after it: what is on the way stays on its way.
  *
  * Units: ns; delay, jitter and half-life 0 to a day.
@@ -55,6 +56,7 @@ struct delay_conf {
 	probability_q63 weight;
 	probability_q63 correlation;
 	uint64_t half_life_ns; /* 0: none */
+	bool as_netem;
 };
 
 extern const struct statement delay_statement;

@@ -244,6 +244,8 @@ static void bit_errors_lose_packets_by_their_length(void **state)
 		double p = -expm1(8.0 * rows[i].wire_bytes * log1p(-rows[i].ber));
 
 		assert_rate(rows[i].statement, trial, p, p * (1 - p));
+		if (p >= 0.01)
+			assert_lost_runs(rows[i].statement, trial, p);
 		assert_gaps(rows[i].statement, trial, 1 - p);
 		trial_close(trial);
 	}
