@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "language.h"
+#include "netem.h"
 #include "selection.h"
 #include "statement_text.h"
 #include "statements.h"
@@ -264,6 +265,12 @@ static void offer_slot(struct search *search, const struct language_form *form, 
 	}
 }
 
+static void offer_netem(struct search *search)
+{
+	for (uint32_t i = 0; netem_words[i] != NULL; i++)
+		offer(search, netem_words[i]);
+}
+
 static void offer_forms(struct search *search)
 {
 	uint32_t rest, alive = language_match(search->words, search->at, &rest);
@@ -276,6 +283,8 @@ static void offer_forms(struct search *search)
 			continue;
 		if (rest != UINT32_MAX && form->kind == COMMAND_STATEMENT)
 			offer_in_statement(search);
+		else if (form->kind == COMMAND_NETEM && search->at >= 3)
+			offer_netem(search);
 		else if (form->kind == COMMAND_CLOUD && search->at >= LANGUAGE_SELECTION_AT)
 			offer_fields(search, &selection_statement, LANGUAGE_SELECTION_AT);
 		else if (form->kind == COMMAND_CLOUDS && search->at > LANGUAGE_SELECTION_AT)

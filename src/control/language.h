@@ -7,6 +7,7 @@
  *   cloud NAME from PLACE to PORT [priority N] [match EXPRESSION...]
  *   clouds NAME from PLACE to PORT per source|destination PREFIX | flow ...
  *   cloud NAME STATEMENT [VARIANT] [N] FIELDS...
+ *   cloud NAME netem|netem-exact LINE...
  *   no cloud NAME
  *   no cloud NAME STATEMENT [N]
  *   show cloud [NAME] | show config | show ports | show workers
@@ -25,7 +26,7 @@
  * The forms above are a table (language_forms) that also drives help and completion; the
  * statements are the table of feedback/statements.h.
  *
- * Ownership: a command owns its conf until language_release.
+ * Ownership: a command owns its conf and netem until language_release.
  * Thread: pure functions, any.
  */
 #ifndef WEIR_LANGUAGE_H
@@ -35,6 +36,7 @@
 #include <stdint.h>
 
 #include "language_error.h"
+#include "netem_become.h"
 #include "scenario.h"
 #include "word.h"
 
@@ -46,6 +48,7 @@ enum command_kind {
 	COMMAND_CLOUD,
 	COMMAND_CLOUDS, /* a template */
 	COMMAND_STATEMENT,
+	COMMAND_NETEM, /* a line of tc-netem(8), which becomes statements */
 	COMMAND_NO_CLOUD,
 	COMMAND_NO_STATEMENT,
 	/* queries and control */
@@ -73,7 +76,8 @@ struct command {
 	uint64_t number; /* COMMAND_NO_STATEMENT, of the one to remove; 0: all of that name */
 	struct conf *
 	        conf; /* COMMAND_STATEMENT; the selection of COMMAND_CLOUD or _CLOUDS, or NULL; owned */
-	struct words words; /* the whole line */
+	struct netem_result *netem; /* COMMAND_NETEM; owned */
+	struct words words;         /* the whole line */
 };
 
 /* 0, or -EINVAL or -ENOMEM with error; then there is nothing to release. */
