@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_common.h>
+
 #include "chart_unit.h"
 #include "netem.h"
 #include "netem_rate.h"
@@ -16,7 +18,7 @@
 #include "statement_text.h"
 
 const char *const netem_statements[] = {"loss",  "duplicate", "corrupt", "rate",
-                                        "delay", "reorder",   NULL};
+                                        "slots", "delay",     "reorder", NULL};
 
 struct maker {
 	const struct netem *netem;
@@ -147,7 +149,7 @@ static void make_share(struct maker *maker, const char *statement, const char *h
 static void make_rate(struct maker *maker)
 {
 	const struct netem *netem = maker->netem;
-	char queue[40] = "";
+	char queue[40] = "", overhead[40] = "", cells[80] = "";
 
 	if (netem->rate_column == 0) {
 		if (netem->limit_column)
@@ -160,7 +162,48 @@ static void make_rate(struct maker *maker)
 	}
 	if (netem->limit_column)
 		snprintf(queue, sizeof(queue), " queue %" PRId64 "pkt", netem->limit);
-	make(maker, netem->rate_column, "rate %" PRIu64 "bit%s", netem->rate_bps, queue);
+	if (netem->overhead != 0)
+		snprintf(overhead, sizeof(overhead), " overhead %" PRId64, netem->overhead);
+	if (netem->cell_bytes != 0)
+		snprintf(cells, sizeof(cells), " cell %" PRId64 " cell-overhead %" PRId64,
+		         netem->cell_bytes, netem->cell_overhead);
+	make(maker, netem->rate_column, "rate %" PRIu64 "bit%s%s%s", netem->rate_bps, overhead,
+	     cells, queue);
+}
+
+/* With a distribution: the uniform one of netem is from delay - jitter to delay + jitter. */
+static void make_slots(struct maker *maker)
+{
+	const struct netem *netem = maker->netem;
+	uint64_t min_ns = netem->slot_min_ns, max_ns = netem->slot_max_ns;
+	char packets[40] = "", bytes[40] = "";
+
+	if (netem->slot_column == 0 || maker->failed)
+		return;
+	maker->error->column = netem->slot_column;
+	if (netem->slot_distribution) {
+		if (strcmp(netem->slot_distribution, "uniform") != 0) {
+			maker->failed =
+			        language_error_set(maker->error, ERROR_BAD_VALUE,
+			                           "slots are spread evenly here: write `slot "
+			                           "distribution uniform`, or "
+			                           "`slot` with the least and the greatest time");
+			return;
+		}
+		min_ns -= RTE_MIN(netem->slot_min_ns, netem->slot_max_ns);
+		max_ns += netem->slot_min_ns;
+	}
+	if (!statement_is_name("slots")) {
+		maker->failed = language_error_set(maker->error, ERROR_UNKNOWN_WORD,
+		                                   "there are no slots in this weir");
+		return;
+	}
+	if (netem->slot_packets > 0)
+		snprintf(packets, sizeof(packets), " packets %" PRId64, netem->slot_packets);
+	if (netem->slot_bytes > 0)
+		snprintf(bytes, sizeof(bytes), " bytes %" PRId64 "B", netem->slot_bytes);
+	make(maker, netem->slot_column, "slots min %" PRIu64 "ns max %" PRIu64 "ns%s%s", min_ns,
+	     max_ns, packets, bytes);
 }
 
 /* `distribution NAME`, or the table of that name. False: there is none. */
@@ -254,6 +297,7 @@ static int become(struct maker *maker)
 	make_share(maker, "duplicate", "are sent twice", &maker->netem->duplicate);
 	make_share(maker, "corrupt", "are corrupted", &maker->netem->corrupt);
 	make_rate(maker);
+	make_slots(maker);
 	make_delay(maker);
 	make_reorder(maker);
 	maker->result->seed = maker->netem->seed;

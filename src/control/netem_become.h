@@ -6,7 +6,8 @@
  *   loss, ecn                     loss random, four-state or gilbert-elliott, perhaps with `ecn`
  *   corrupt, duplicate            corrupt random, duplicate random
  *   reorder P C gap N             reorder P C gap N
- *   rate R, limit L               rate R queue Lpkt
+ *   rate R P S O, limit L         rate R overhead P cell S cell-overhead O queue Lpkt
+ *   slot MIN MAX packets N bytes B    slots min MIN max MAX packets N bytes B
  *   seed N                        seed N, of the whole scenario
  *
  * Where netem's recurrence does not do what its words say, weir does what they say, and a remark has
