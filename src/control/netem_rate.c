@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define NODES      3000
+#define NODES      6000
+#define NORMAL     0.98 /* from this correlation on */
 #define LEAST      1e-15
-#define ROUNDS_MAX 3000
+#define ROUNDS_MAX 400
 #define CHANGE     1e-8
 
 /* The lower half: node i is at LEAST * ratio^i, the last at 1/2. */
@@ -77,13 +78,22 @@ static double value(const struct solution *s, double p)
 	return s->f[i] + (s->f[i + 1] - s->f[i]) * (p - s->at[i]) / (s->at[i + 1] - s->at[i]);
 }
 
+static double visible(double rate)
+{
+	return rate < 1e-12 ? 0 : rate;
+}
+
 double netem_rate(double p, double correlation)
 {
 	struct solution *s;
+	double deviation = sqrt((1 - correlation) / (1 + correlation) / 12);
 	double next[NODES], rate;
 
 	if (p <= 0 || p >= 1 || correlation <= 0 || correlation >= 1)
 		return p;
+	/* A sum of so many that it is all but normal, and that the grid is too coarse for it. */
+	if (correlation > NORMAL)
+		return visible(erfc((0.5 - p) / deviation / M_SQRT2) / 2);
 	s = malloc(sizeof(*s));
 	if (!s)
 		return p;
@@ -97,5 +107,5 @@ double netem_rate(double p, double correlation)
 	}
 	rate = value(s, p);
 	free(s);
-	return rate < 1e-12 ? 0 : rate;
+	return visible(rate);
 }

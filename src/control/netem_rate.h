@@ -10,7 +10,7 @@
  * and the share of events is F(P), not P. Solved by iteration on a grid that is dense at 0, to a few
  * parts in a thousand; F(1 - p) = 1 - F(p).
  *
- * Takes some ms; near R = 1, up to a second. Thread: pure function, any.
+ * Takes some ms, 50 at most. Thread: pure function, any.
  */
 #ifndef WEIR_NETEM_RATE_H
 #define WEIR_NETEM_RATE_H

@@ -699,6 +699,8 @@ static void completion_offers_what_may_follow(void **state)
 	        {"show cloud ", "down up", 11},
 	        {"show cloud d", "down", 11},
 	        {"cloud ", "down up", 6},
+	        {"cloud down netem d", "delay distribution duplicate", 17},
+	        {"cloud down netem-exact delay 5ms 1ms se", "seed", 37},
 	        {"cloud down ", "from mark netem netem-exact paint quote spill", 11},
 	        {"cloud down p", "paint", 11},
 	        {"cloud down spill ", "every random", 17},

@@ -228,7 +228,7 @@ static void both_figures_are_said_where_netem_misses_its_words(void **state)
 	                                      "the packets are lost; here it is "
 	                                      "1%"},
 	        {"cloud x netem delay 1ms reorder 25% 50%",
-	         "reorder 25% 50%: with netem's recurrence 6.95% of the packets are sent at once; "
+	         "reorder 25% 50%: with netem's recurrence 6.94% of the packets are sent at once; "
 	         "here it is 25%"},
 	        {"cloud x netem-exact duplicate 10% 25%",
 	         "duplicate 10% 25%: netem's recurrence, kept as it is: 1.75% of the packets are "
@@ -305,6 +305,9 @@ static void what_netem_makes_of_a_share_is_symmetric_and_exact_at_the_ends(void 
 	assert_true(netem_rate(0.1, 0) == 0.1 && netem_rate(0.1, 1) == 0.1);
 	assert_true(fabs(netem_rate(0.5, 0.7) - 0.5) < 1e-4);
 	assert_true(fabs(netem_rate(0.2, 0.4) + netem_rate(0.8, 0.4) - 1) < 1e-9);
+	/* near a correlation of 1, normal: 0.1 is 4.87 deviations from the middle */
+	assert_true(fabs(netem_rate(0.4, 0.99) / 5.13e-7 - 1) < 0.01);
+	assert_true(netem_rate(0.1, 0.9999) == 0);
 	/* u + u'/2 + ... below 2p, p <= 1/4: 1/2 needs F(p) = integral of F to 2p */
 	assert_true(fabs(netem_rate(0.25, 0.5) - 0.069444) < 1e-4);
 }
