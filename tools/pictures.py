@@ -44,7 +44,7 @@ def waves(captures):
 PICTURES = [
     ("loss", ["loss gilbert-elliott p 2% r 20%", "delay 40ms jitter 4ms distribution normal order allow"],
      steady(700, 2 * MS), DELAY),
-    ("duplicate", ["duplicate every 10", "rate 5mbit queue 100kB", "delay 20ms"], steady(200, MS), DELAY),
+    ("duplicate", ["duplicate every 10", "rate 2500kbit queue 100kB"], steady(150, 2 * MS), DELAY),
     ("reorder", ["delay 40ms", "reorder 20% gap 5"], steady(300, MS), DELAY),
     ("police", ["police 5mbit burst 30kB", "delay 20ms jitter 1ms"], waves, DELAY),
     ("rate", ["rate 8mbit queue 60kB", "delay 20ms"], waves, QUEUE),
