@@ -146,13 +146,22 @@ static void make_share(struct maker *maker, const char *statement, const char *h
 	remark_share(maker, statement, happens, of);
 }
 
+static void cells_words(const struct netem *netem, char *words, size_t room)
+{
+	int n = snprintf(words, room, " cell %" PRId64 "B", netem->cell_bytes);
+
+	if (netem->cell_overhead != 0)
+		snprintf(words + n, room - (size_t)n, " cell-overhead %" PRId64 "B",
+		         netem->cell_overhead);
+}
+
 static void make_rate(struct maker *maker)
 {
 	const struct netem *netem = maker->netem;
 	char queue[40] = "", overhead[40] = "", cells[80] = "";
 
 	if (netem->rate_column == 0) {
-		if (netem->limit_column)
+		if (netem->limit_column && !netem->slot_column)
 			fprintf(maker->remarks,
 			        "limit %" PRId64 ": netem drops what is more than that on its way; "
 			        "here a delay holds what comes, and only the queue of a rate has a "
@@ -165,8 +174,7 @@ static void make_rate(struct maker *maker)
 	if (netem->overhead != 0)
 		snprintf(overhead, sizeof(overhead), " overhead %" PRId64, netem->overhead);
 	if (netem->cell_bytes != 0)
-		snprintf(cells, sizeof(cells), " cell %" PRId64 " cell-overhead %" PRId64,
-		         netem->cell_bytes, netem->cell_overhead);
+		cells_words(netem, cells, sizeof(cells));
 	make(maker, netem->rate_column, "rate %" PRIu64 "bit%s%s%s", netem->rate_bps, overhead,
 	     cells, queue);
 }
@@ -176,7 +184,7 @@ static void make_slots(struct maker *maker)
 {
 	const struct netem *netem = maker->netem;
 	uint64_t min_ns = netem->slot_min_ns, max_ns = netem->slot_max_ns;
-	char packets[40] = "", bytes[40] = "";
+	char packets[40] = "", bytes[40] = "", queue[40] = "";
 
 	if (netem->slot_column == 0 || maker->failed)
 		return;
@@ -202,8 +210,10 @@ static void make_slots(struct maker *maker)
 		snprintf(packets, sizeof(packets), " packets %" PRId64, netem->slot_packets);
 	if (netem->slot_bytes > 0)
 		snprintf(bytes, sizeof(bytes), " bytes %" PRId64 "B", netem->slot_bytes);
-	make(maker, netem->slot_column, "slots min %" PRIu64 "ns max %" PRIu64 "ns%s%s", min_ns,
-	     max_ns, packets, bytes);
+	if (netem->limit_column && !netem->rate_column)
+		snprintf(queue, sizeof(queue), " queue %" PRId64 "pkt", netem->limit);
+	make(maker, netem->slot_column, "slots min %" PRIu64 "ns max %" PRIu64 "ns%s%s%s", min_ns,
+	     max_ns, packets, bytes, queue);
 }
 
 /* `distribution NAME`, or the table of that name. False: there is none. */
