@@ -427,9 +427,24 @@ PAIRS = [
 ]
 
 
-def of_delays(values):
-    mean, deviation, lag = moments(values)
-    return f"{milliseconds(mean)}, deviation {deviation / MS:.4g} ms, correlation {lag:.3f}"
+def rank_correlation(values, pairs):
+    """Spearman's, of the values with those before them: one that is far off does not matter."""
+    rank, n = [0] * len(values), len(values)
+    for place, i in enumerate(sorted(range(n), key=lambda i: values[i])):
+        rank[i] = (place + 0.5) / n - 0.5
+    return 12 * sum(rank[i - 1] * rank[i] for i in pairs) / len(pairs)
+
+
+def of_delays(times, gap_ns, stalls):
+    """The correlation is that of packets which the sender sent one after the other when it should have."""
+    times = sorted(times)
+    kept = without_stalls(times) if stalls else times
+    mean, deviation, _ = moments([t_out - t_in for t_in, t_out in kept])
+    text = f"{milliseconds(mean)}, deviation {deviation / MS:.4g} ms"
+    if deviation < MS:
+        return text
+    pairs = [i for i in range(1, len(times)) if abs(times[i][0] - times[i - 1][0] - gap_ns) < gap_ns / 3]
+    return text + f", correlation {rank_correlation([b - a for a, b in times], pairs):.3f}"
 
 
 def of_slots(leaves):
@@ -448,7 +463,7 @@ def of_rate(leaves, wire):
     return f"{(len(leaves) - 1) * wire * 8e3 / (leaves[-1] - leaves[0]):.4g} Mbit/s of frames"
 
 
-def of_times(line, times, wire):
+def of_times(line, times, gap_ns, wire, stalls=False):
     """times: of each packet in the order sent, when it came and when it left."""
     if "reorder" in line:
         return f"early {percent(sum(t_out - t_in < 25 * MS for t_in, t_out in times) / len(times))}"
@@ -456,7 +471,7 @@ def of_times(line, times, wire):
         return of_slots([t_out for _, t_out in times])
     if line.startswith("rate"):
         return of_rate([t_out for _, t_out in times], wire)
-    return of_delays([t_out - t_in for t_in, t_out in times])
+    return of_delays(times, gap_ns, stalls)
 
 
 def weirs(rows, kind, line):
@@ -470,7 +485,7 @@ def weirs(rows, kind, line):
         return f"doubled {percent(cloud['duplicated'] / n)}"
     if "loss" in line:
         return f"lost {percent(cloud['drops']['loss'] / n)}, bursts of {runs_of_losses(outcome.log)[0]:.4g}"
-    return of_times(line, [(r[1], r[3]) for r in sorted(outcome.log) if r[2] != "dropped"], wire)
+    return of_times(line, [(r[1], r[3]) for r in sorted(outcome.log) if r[2] != "dropped"], gap, wire)
 
 
 def netems(text, kind, line, dump):
@@ -486,10 +501,8 @@ def netems(text, kind, line, dump):
         return "did not take it: " + text.strip().split("\n")[0]
     with open(dump, encoding="utf-8") as lines:
         times = [tuple(int(x) for x in row.split()) for row in lines]
-    times = [(ts, tr) for _, _, ts, _, tr in times if ts and tr]
-    if line.startswith("delay"):
-        times = without_stalls(times)
-    return of_times(line, times, KINDS[kind][2])
+    _, gap, wire = KINDS[kind]
+    return of_times(line, [(ts, tr) for _, _, ts, _, tr in times if ts and tr], gap, wire, stalls=True)
 
 
 def side_by_side(rows):
@@ -546,7 +559,8 @@ BESIDE = """
 
 The same line, given to the kernel's netem in a guest, and to weir as [`cloud NAME netem LINE`](netem.md). The guest's packets are timed between the
 queueing discipline and the receiving socket, in real time: some 0.1 ms of its delays is the guest's own, more on a machine that is busy. Packets
-that left right after the guest had been held up (nothing left for 3 ms) do not count. netem's `limit` is 1,000,000 packets, so that it is none.
+that left right after the guest had been held up (nothing left for 3 ms) do not count for mean and deviation; the correlation is that of ranks, of packets sent in time.
+netem's `limit` is 1,000,000 packets, so that it is none.
 """
 
 

@@ -252,9 +252,9 @@ static void remark_delay(const struct maker *maker)
 		        percent(netem->delay_correlation).text);
 	if (!maker->exact && strncmp(name, "pareto", 6) == 0)
 		fprintf(maker->remarks,
-		        "distribution %s: netem's table ends at 4 jitters, which takes 3%% of a "
-		        "jitter from the mean; here it does not end\n",
-		        name);
+		        "distribution %s: netem's table ends at 4 jitters, with a deviation of %s "
+		        "jitters; here it does not end, and the deviation is %s jitters\n",
+		        name, name[6] ? "0.83" : "0.82", name[6] ? "1.05" : "1.15");
 }
 
 static void make_delay(struct maker *maker)
