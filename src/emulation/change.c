@@ -95,12 +95,18 @@ static int setting_add(struct change *change, struct cloud *cloud, const struct 
 	return error;
 }
 
+static bool is_aqm(enum statement_role role)
+{
+	return role == ROLE_AQM || role == ROLE_AQM_MODIFIER;
+}
+
 /* A setting for each statement whose configuration is another than before. */
 static int cloud_prepare(struct change *change, struct cloud *cloud,
                          const struct cloud_conf *before, const struct cloud_conf *after)
 {
 	const struct statement *const *row = change->engine->setup.statements;
 	const char *name = NULL;
+	bool aqm = false;
 
 	for (; *row; row++) {
 		int error;
@@ -114,8 +120,10 @@ static int cloud_prepare(struct change *change, struct cloud *cloud,
 		/* The size of the queue may follow from the delay. */
 		if ((*row)->role == ROLE_LINK)
 			same = same && conf_same(before, after, "delay");
-		if (same)
+		/* An AQM and its modifiers are one setting. */
+		if (same || (is_aqm((*row)->role) && aqm))
 			continue;
+		aqm |= is_aqm((*row)->role);
 		error = setting_add(change, cloud, after, name, (*row)->role);
 		if (error)
 			return error;
@@ -377,7 +385,7 @@ static int forks_prepare(struct change *change, struct problem *problem)
 static bool has_run_out(const struct cloud *cloud)
 {
 	return cloud->closing &&
-	       __atomic_load_n(&cloud->link.queue.records, __ATOMIC_ACQUIRE) == 0 &&
+	       __atomic_load_n(&cloud->link.queue.log.records, __ATOMIC_ACQUIRE) == 0 &&
 	       __atomic_load_n(&cloud->wake, __ATOMIC_ACQUIRE) == SIMTIME_NEVER &&
 	       __atomic_load_n(&cloud->line.held, __ATOMIC_ACQUIRE) == 0;
 }

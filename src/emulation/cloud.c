@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "aqm.h"
+
 /* One that is made by itself. */
 struct lone_cloud {
 	struct cloud cloud;
@@ -41,7 +43,7 @@ struct cloud *cloud_make(const char *name, uint32_t index, struct holder *holder
 
 static void link_clear(struct cloud *cloud)
 {
-	struct log *queue = &cloud->link.queue;
+	struct log *queue = &cloud->link.queue.log;
 
 	while (queue->records) {
 		const struct held *held = log_front(queue);
@@ -65,6 +67,7 @@ void cloud_release(struct cloud *cloud)
 {
 	wheel_free(cloud->line.wheel);
 	jitter_release(cloud->line.conf.jitter);
+	aqm_free(cloud->link.queue.aqm);
 	for (uint16_t i = 0; i < cloud->n_stages; i++)
 		cloud->stages[i]->statement->free(cloud->stages[i]);
 }
@@ -105,6 +108,15 @@ void cloud_drop(struct cloud *cloud, struct rte_mbuf *mbuf, enum reason reason)
 		                reason);
 	}
 	rte_pktmbuf_free(mbuf);
+}
+
+void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason reason)
+{
+	cloud->counters.drops[reason]++;
+	if (unlikely(cloud->witness != NULL))
+		cloud_tell_drop(cloud, cloud_number(cloud, held->flags, held->number), cloud->from_port,
+		                (uint8_t)held->flags, held->t_ns, reason);
+	hold_drop(cloud->holder, held);
 }
 
 void cloud_drop_copy(struct cloud *cloud, struct rte_mbuf *original)
@@ -176,38 +188,48 @@ static void enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 		cloud_drop(cloud, mbufs[i], REASON_NO_BUFFER);
 }
 
+/* Into the line, at the instant when it leaves the link. */
+static void head_enters_line(struct cloud *cloud, const struct held *held, simtime now)
+{
+	simtime t_in = held->t_ns;
+	simtime due;
+
+	if (unlikely(cloud->line.conf.reorder.kind != REORDER_NONE)) {
+		reorder_enter_held(cloud, held, now);
+		return;
+	}
+	cloud->counters.reordered += line_due(&cloud->line, &now, 1, &due);
+	if (unlikely(!line_push_held(&cloud->line, cloud->holder, held, due))) {
+		cloud_drop_held(cloud, held, REASON_NO_BUFFER);
+		return;
+	}
+	histogram_add(cloud->delay_ns, due - t_in, 1);
+	if (unlikely(cloud->witness != NULL))
+		cloud_tell_delivery(cloud, cloud_number(cloud, held->flags, held->number), cloud->from_port,
+		                    (uint8_t)held->flags, t_in, due);
+}
+
+/* The link is free: it takes the head, if the queue's management lets it go. */
+static void take_head(struct cloud *cloud, simtime now)
+{
+	struct link *link = &cloud->link;
+
+	if (unlikely(link->queue.aqm != NULL)) {
+		aqm_take(cloud, &link->queue, now);
+		if (link->queue.log.records == 0)
+			aqm_idle(link->queue.aqm, now);
+	}
+	link_take(link);
+}
+
 static void head_departs(struct cloud *cloud)
 {
 	struct link *link = &cloud->link;
-	const struct held *held = log_front(&link->queue);
-	simtime t_in = held->t_ns;
-	simtime due;
-	bool pushed;
+	simtime now = link->departure;
 
-	if (unlikely(cloud->line.conf.reorder.kind != REORDER_NONE)) {
-		reorder_enter_held(cloud, held, link->departure);
-		link_depart(link, &cloud->holder->arena);
-		return;
-	}
-	cloud->counters.reordered += line_due(&cloud->line, &link->departure, 1, &due);
-	pushed = line_push_held(&cloud->line, cloud->holder, held, due);
-	if (unlikely(cloud->witness != NULL)) {
-		uint64_t number = cloud_number(cloud, held->flags, held->number);
-		uint8_t flags = (uint8_t)held->flags;
-
-		if (pushed)
-			cloud_tell_delivery(cloud, number, cloud->from_port, flags, t_in, due);
-		else
-			cloud_tell_drop(cloud, number, cloud->from_port, flags, t_in,
-			                REASON_NO_BUFFER);
-	}
-	if (likely(pushed)) {
-		histogram_add(cloud->delay_ns, due - t_in, 1);
-	} else {
-		hold_drop(cloud->holder, held);
-		cloud->counters.drops[REASON_NO_BUFFER]++;
-	}
+	head_enters_line(cloud, log_front(&link->queue.log), now);
 	link_depart(link, &cloud->holder->arena);
+	take_head(cloud, now);
 }
 
 void cloud_advance_link(struct cloud *cloud, simtime now)
@@ -224,14 +246,18 @@ static void enter_link(struct cloud *cloud, struct rte_mbuf *mbuf)
 {
 	const struct packet packet = *packet_of(mbuf); /* the mbuf may be given away below */
 	struct link *link = &cloud->link;
-	bool copied = hold_copies(cloud->holder, mbuf);
+	bool copied, marked = false;
 	struct held *held;
 
 	cloud_advance_link(cloud, packet.t_ns);
-	if (unlikely(!link_has_room(link, packet.wire_bytes))) {
+	if (unlikely(link->queue.aqm != NULL)) {
+		if (!aqm_admit(cloud, &link->queue, &mbuf, &marked))
+			return;
+	} else if (unlikely(!link_has_room(link, packet.wire_bytes))) {
 		cloud_drop(cloud, mbuf, REASON_QUEUE_FULL);
 		return;
 	}
+	copied = hold_copies(cloud->holder, mbuf);
 	held = NULL;
 	if (likely(hold_has_room(cloud->holder, copied, mbuf)))
 		held = link_append(link, &cloud->holder->arena, hold_stored_bytes(copied, mbuf));
@@ -244,7 +270,10 @@ static void enter_link(struct cloud *cloud, struct rte_mbuf *mbuf)
 	held->number = (uint32_t)packet.number;
 	hold_fill(cloud->holder, held, copied, mbuf, packet.wire_bytes);
 	held->flags |= packet.flags;
-	link_arrived(link, held, held->t_ns);
+	if (unlikely(marked))
+		held->flags |= PACKET_MARKED;
+	if (link_arrived(link, held, held->t_ns))
+		take_head(cloud, held->t_ns);
 }
 
 void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, uint64_t number)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "aqm.h"
 #include "engine_state.h"
 #include "fork.h"
 
@@ -183,6 +184,7 @@ static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *m
 
 		packet->number = cloud_number(cloud, packet->flags, (uint32_t)packet->number);
 		packet->port = (uint16_t)cloud->from_port;
+		packet->flags &= (uint8_t)~PACKET_MARKED;
 		fork_find(cloud->exit->fork, &mbuf, 1, &next);
 		if (next) {
 			enter(engine, cloud, next, mbuf);
@@ -496,6 +498,15 @@ uint64_t engine_sent(const struct engine *engine, uint32_t port)
 	return engine->ports[port].sent;
 }
 
+static double average_of(const struct queue *queue)
+{
+	const struct aqm *aqm = queue->aqm;
+
+	if (aqm && aqm->kind->average)
+		return aqm->kind->average(aqm);
+	return (double)queue_bytes(queue);
+}
+
 bool engine_report(const struct engine *engine, const char *name, struct cloud_report *report)
 {
 	const struct roster *roster = engine->roster;
@@ -510,7 +521,7 @@ bool engine_report(const struct engine *engine, const char *name, struct cloud_r
 	report->held_packets = cloud_held(cloud);
 	report->queue_packets = link_queue_packets(&cloud->link);
 	report->queue_bytes = link_queue_bytes(&cloud->link);
-	report->queue_average_bytes = (double)report->queue_bytes;
+	report->queue_average_bytes = average_of(&cloud->link.queue);
 	report->order_waits = cloud->line.waits;
 	report->order_waited_ns = cloud->line.waited_ns;
 	return true;

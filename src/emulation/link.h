@@ -12,8 +12,7 @@
 #ifndef WEIR_LINK_H
 #define WEIR_LINK_H
 
-#include "field.h"
-#include "log.h"
+#include "queue.h"
 #include "shaper.h"
 
 struct link_conf {
@@ -23,29 +22,26 @@ struct link_conf {
 };
 
 struct link {
-	struct log queue;
+	struct queue queue;
 	struct shaper shaper;
 	struct link_conf conf;
-	uint64_t held_bytes;    /* of all in `queue`, as on the wire */
-	uint32_t sending_bytes; /* the head's, when it is being sent and not queued */
-	bool sending;
 	simtime departure; /* of the head; SIMTIME_NEVER: empty */
 };
 
 static inline bool link_in_use(const struct link *link)
 {
-	return link->shaper.rate_bps != 0 || link->queue.records != 0;
+	return link->shaper.rate_bps != 0 || link->queue.log.records != 0;
 }
 
 /* What waits, without what is being sent. */
 static inline uint64_t link_queue_packets(const struct link *link)
 {
-	return link->queue.records - link->sending;
+	return queue_packets(&link->queue);
 }
 
 static inline uint64_t link_queue_bytes(const struct link *link)
 {
-	return link->held_bytes - link->sending_bytes;
+	return queue_bytes(&link->queue);
 }
 
 /* Whether a packet of this length finds room now. */
@@ -55,12 +51,15 @@ bool link_has_room(const struct link *link, uint32_t wire_bytes);
  * new rate from `now` on. */
 void link_configure(struct link *link, const struct link_conf *conf, simtime now);
 
-/* Room for a packet that comes at `now`; the caller fills it in, then calls link_arrived.
- * NULL: no memory. */
+/* Room for a packet that comes; the caller fills it in, then calls link_arrived. NULL: no memory. */
 struct held *link_append(struct link *link, struct arena *arena, uint32_t stored_bytes);
-void link_arrived(struct link *link, const struct held *held, simtime now);
+/* It is in the queue. True: the link was free, and is to take the head now (link_take). */
+bool link_arrived(struct link *link, const struct held *held, simtime now);
 
-/* The head leaves, at link->departure. */
+/* The head has left, at link->departure; the link is free, and is to take the next (link_take). */
 void link_depart(struct link *link, struct arena *arena);
+
+/* The link is free, and takes the head, if there is one. */
+void link_take(struct link *link);
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "aqm.h"
 #include "delay.h"
 #include "rate.h"
 
@@ -66,6 +67,31 @@ static void link_prepare(struct setting *setting, const struct cloud_conf *conf)
 	setting->link.limit = rate_queue(rate, conf);
 }
 
+/* Whatever the name of the statement that changed. */
+static int aqm_prepare(struct setting *setting, const struct engine_setup *setup,
+                       const struct cloud_conf *cloud)
+{
+	const struct conf *conf = NULL;
+	struct aqm *aqm;
+	int error;
+
+	for (uint32_t i = 0; i < cloud->n_confs; i++) {
+		if (cloud->confs[i]->statement->role == ROLE_AQM)
+			conf = cloud->confs[i];
+	}
+	if (!conf)
+		return 0;
+	error = conf->statement->aqm->make(conf, cloud, &aqm);
+	if (error)
+		return error;
+	aqm->kind = conf->statement->aqm;
+	aqm->statement = conf->statement;
+	aqm->cloud = setting->cloud;
+	aqm->key = key_for(setup->seed, setting->cloud, conf->statement);
+	setting->aqm = aqm;
+	return 0;
+}
+
 static int line_prepare(struct setting *setting, const struct engine_setup *setup,
                         const struct cloud_conf *conf)
 {
@@ -110,6 +136,9 @@ int setting_prepare(struct setting *setting, const struct engine_setup *setup, s
 	case ROLE_LINK:
 		link_prepare(setting, conf);
 		return 0;
+	case ROLE_AQM:
+	case ROLE_AQM_MODIFIER:
+		return aqm_prepare(setting, setup, conf);
 	case ROLE_LINE:
 		return line_prepare(setting, setup, conf);
 	case ROLE_CLOUD:
@@ -183,6 +212,10 @@ void setting_apply(struct setting *setting, simtime now)
 		link_configure(link, &setting->link, now);
 		setting->link = old;
 		break;
+	case ROLE_AQM:
+	case ROLE_AQM_MODIFIER:
+		setting->aqm = aqm_exchange(&link->queue, setting->aqm, now);
+		break;
 	case ROLE_LINE:
 		line_exchange(setting, now);
 		break;
@@ -197,6 +230,10 @@ void setting_free(struct setting *setting)
 	case ROLE_STAGE:
 		if (setting->stage)
 			setting->stage->statement->free(setting->stage);
+		break;
+	case ROLE_AQM:
+	case ROLE_AQM_MODIFIER:
+		aqm_free(setting->aqm);
 		break;
 	case ROLE_LINE:
 		jitter_release(setting->line.jitter);

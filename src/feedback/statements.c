@@ -10,6 +10,7 @@
 #include "delay.h"
 #include "duplicate_every.h"
 #include "duplicate_random.h"
+#include "ecn.h"
 #include "hop.h"
 #include "loss_bit_error.h"
 #include "loss_burst.h"
@@ -21,6 +22,7 @@
 #include "loss_random.h"
 #include "loss_tcp_byte.h"
 #include "loss_window.h"
+#include "mark.h"
 #include "police.h"
 #include "rate.h"
 #include "reorder.h"
@@ -48,6 +50,9 @@ const struct statement *const statements[] = {
         &police_statement,
         /* link */
         &rate_statement,
+        /* the management of its queue */
+        &mark_statement,
+        &ecn_statement,
         /* line */
         &delay_statement,
         &reorder_every_statement,
