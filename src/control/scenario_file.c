@@ -228,9 +228,9 @@ static void print_port(FILE *out, const struct port_conf *port)
 static void print_statements(FILE *out, const struct cloud_conf *cloud)
 {
 	for (const struct statement *const *row = statements; *row; row++) {
-		const struct conf *conf = cloud_conf_get(cloud, (*row)->name);
+		for (uint32_t i = 0; i < cloud->n_confs; i++) {
+			const struct conf *conf = cloud->confs[i];
 
-		for (; conf != NULL; conf = cloud_conf_next(cloud, conf)) {
 			if (conf->statement != *row)
 				continue;
 			fprintf(out, "%s %s ", cloud->many ? "clouds" : "cloud", cloud->name);

@@ -35,8 +35,8 @@ static void view_print_configured(const struct view *view, FILE *out)
 	table_text(table, "configured");
 	table_text(table, "achieved");
 	for (const struct statement *const *row = statements; *row != NULL; row++) {
-		const struct conf *conf = cloud_conf_get(view->conf, (*row)->name);
-		for (; conf != NULL; conf = cloud_conf_next(view->conf, conf)) {
+		for (uint32_t i = 0; i < view->conf->n_confs; i++) {
+			const struct conf *conf = view->conf->confs[i];
 			FILE *line = conf->statement == *row ? open_memstream(&text, &n) : NULL;
 
 			if (line == NULL)

@@ -63,6 +63,7 @@
 struct aqm;
 struct cloud;
 struct cloud_conf;
+struct engine_setup;
 struct problem;
 struct queue;
 
@@ -73,7 +74,7 @@ struct aqm_view {
 	uint64_t held_bytes, held_packets;       /* with it */
 	struct limit limit;                      /* of the queue */
 	uint64_t rate_bps;                       /* of the link, at present */
-	uint32_t wire_bytes;                     /* of the packet */
+	uint32_t wire_bytes; /* of the packet: its length on this link, with overhead, as above */
 };
 
 enum aqm_action { AQM_PASS, AQM_MARK, AQM_DROP };
@@ -156,9 +157,13 @@ struct aqm {
 
 /* For check(): there is a link, and no second AQM in the same place. 0, or -EINVAL with problem. */
 int aqm_check(const struct conf *conf, const struct cloud_conf *cloud, struct problem *problem);
-/* The modifier called `name` that goes with this AQM's configuration, or NULL. */
+/* The modifier called `name` that goes with this AQM's configuration, or NULL: that of its class, or
+ * else the cloud's. */
 const struct conf *aqm_beside(const struct conf *conf, const struct cloud_conf *cloud,
                               const char *name);
+/* That of the queue of this class, "": of the link's only one; NULL: it has none. 0 or -errno. */
+int aqm_make(const struct engine_setup *setup, struct cloud *cloud, const struct cloud_conf *conf,
+             const char *scope, struct aqm **aqm);
 void aqm_free(struct aqm *aqm);
 
 /* ---- worker: the link's, of a queue that has an AQM ---- */
@@ -168,8 +173,12 @@ void aqm_free(struct aqm *aqm);
 bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf, bool *marked);
 /* Asks about the head until one passes or none is left; the head waits. */
 void aqm_take(struct cloud *cloud, struct queue *queue, simtime now);
+/* `drop head`: makes room for a packet of this length on the wire, if that can be. */
+bool aqm_push_out(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes, simtime now);
 /* In the place of the one that is there; returns that one. */
 struct aqm *aqm_exchange(struct queue *queue, struct aqm *aqm, simtime now);
+/* Comes into force for this queue, in the place of `old`, or NULL. */
+void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *queue, simtime now);
 
 static inline void aqm_idle(struct aqm *aqm, simtime now)
 {

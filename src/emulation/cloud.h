@@ -137,7 +137,7 @@ static inline simtime cloud_next(const struct cloud *cloud)
 
 static inline uint64_t cloud_held(const struct cloud *cloud)
 {
-	return cloud->line.held + cloud->link.queue.log.records;
+	return cloud->line.held + link_held_packets(&cloud->link);
 }
 
 #endif

@@ -20,7 +20,8 @@ struct setting {
 			struct stage *stage; /* NULL: none */
 		};
 		struct link_conf link;
-		struct aqm *aqm; /* NULL: none */
+		struct aqm *aqm;         /* NULL: none */
+		struct classes *classes; /* NULL: none */
 		struct {
 			struct line_conf line;
 			struct wheel *wheel; /* for a line that has none yet */

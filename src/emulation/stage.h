@@ -56,6 +56,7 @@ enum statement_role {
 	ROLE_LINK,         /* rate, queue: configures the link */
 	ROLE_AQM,          /* red, codel: manages a queue of the link (aqm.h); one a queue */
 	ROLE_AQM_MODIFIER, /* ecn, becn: what an AQM asks for beside its own */
+	ROLE_CLASS,        /* class, scheduler: several queues before the link */
 	ROLE_LINE,         /* delay: configures the line */
 	ROLE_CLOUD,        /* a property of the cloud itself */
 };
@@ -76,6 +77,8 @@ struct statement {
 	 * behind the name (1 if not given), all of them treated by one stage. */
 	uint32_t number_max;
 	bool generates;    /* its stage, or its link, may call cloud_generate */
+	/* A cloud has several, each with a name behind it: that of a class (field.h: scope). */
+	bool scoped;
 	size_t conf_bytes; /* of the struct that begins with struct conf */
 	/* `cloud` is the whole of the cloud's configuration, for statements that need another. */
 	int (*check)(const struct conf *conf, const struct cloud_conf *cloud,

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "class.h"
 #include "corrupt_bit_error.h"
 #include "corrupt_checksum.h"
 #include "corrupt_random.h"
@@ -27,6 +28,7 @@
 #include "rate.h"
 #include "reorder.h"
 #include "rewrite.h"
+#include "slots.h"
 
 const struct statement *const statements[] = {
         /* ingress stages; hop.c knows that it is the first */
@@ -50,6 +52,9 @@ const struct statement *const statements[] = {
         &police_statement,
         /* link */
         &rate_statement,
+        &slots_statement,
+        &class_statement,
+        &scheduler_statement,
         /* the management of its queue */
         &mark_statement,
         &ecn_statement,
