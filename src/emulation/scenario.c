@@ -247,8 +247,13 @@ const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct 
 
 int cloud_conf_put(struct cloud_conf *cloud, struct conf *conf)
 {
-	uint32_t i = conf_place(cloud, conf->statement->name, conf->number);
+	uint32_t i;
 
+	if (conf->scope[0] && conf->number == 0)
+		conf->number = cloud_class_number(cloud, conf->scope);
+	if (conf->scope[0] && conf->number == 0)
+		conf->number = cloud_class_free(cloud);
+	i = conf_place(cloud, conf->statement->name, conf->number);
 	if (conf_is(cloud, i, conf->statement->name) && cloud->confs[i]->number == conf->number) {
 		conf_free(cloud->confs[i]);
 		cloud->confs[i] = conf;

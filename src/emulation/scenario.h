@@ -90,7 +90,7 @@ int cloud_conf_remove_scope(struct cloud_conf *cloud, const char *scope);
 /* The one behind it: the same name, the next number; NULL: that was the last. */
 const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct conf *conf);
 /* Puts `conf`, whose ownership passes, in the place of the one with its statement's name and its
- * number, if any. -ENOSPC when full. */
+ * number, if any; one of a class gets the class's number, or the next. -ENOSPC when full. */
 int cloud_conf_put(struct cloud_conf *cloud, struct conf *conf);
 /* All of that name; -ENOENT when there is none. */
 int cloud_conf_remove(struct cloud_conf *cloud, const char *name);
