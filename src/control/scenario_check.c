@@ -5,15 +5,32 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "class.h"
+#include "filter.h"
 #include "hop.h"
+#include "match.h"
 #include "path_check.h"
+
+/* Which of the words of a class's `match` are a filter's, only libpcap knows. */
+static int check_filter(const struct conf *conf, struct problem *problem)
+{
+	const struct class_conf *class = (const struct class_conf *)conf;
+	struct match match;
+
+	if (conf->statement != &class_statement || !class->match ||
+	    match_parse(class->match, &match) || filter_check(class->match, problem) == 0)
+		return 0;
+	problem->field = CLASS_FIELD_MATCH;
+	return -EINVAL;
+}
 
 static int check_conf(const struct conf *conf, const struct cloud_conf *cloud,
                       struct problem *problem)
 {
 	struct problem own = {.field = -1, .text = ""};
 
-	if (conf->statement->check == NULL || conf->statement->check(conf, cloud, &own) == 0)
+	if ((conf->statement->check == NULL || conf->statement->check(conf, cloud, &own) == 0) &&
+	    check_filter(conf, &own) == 0)
 		return 0;
 	if (conf->scope[0])
 		problem_set(problem, own.field, "cloud `%s`, `class %s%s%s`: %s", cloud->name,

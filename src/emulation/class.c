@@ -11,8 +11,6 @@
 #define WEIGHT_PLACES_MAX 9
 #define QUANTUM_BYTES     1514
 
-enum { CLASS_FIELD_WEIGHT, CLASS_FIELD_QUEUE, CLASS_FIELD_DROP, CLASS_FIELD_MATCH };
-
 uint32_t class_confs(const struct cloud_conf *cloud, const struct class_conf *confs[CLASSES_MAX])
 {
 	uint32_t n = 0;

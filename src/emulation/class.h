@@ -38,6 +38,8 @@
 
 #define CLASSES_MAX 8
 
+enum { CLASS_FIELD_WEIGHT, CLASS_FIELD_QUEUE, CLASS_FIELD_DROP, CLASS_FIELD_MATCH };
+
 struct class_conf {
 	struct conf conf;
 	struct ratio weight; /* 0 digits: not given */

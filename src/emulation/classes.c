@@ -67,7 +67,7 @@ static int class_prepare(struct class_state *class, const struct engine_setup *s
 {
 	strcpy(class->name, of->conf.scope);
 	class->queue.limit = class_queue(of, conf);
-	class->queue.drop_head = rate_drops_head(conf, &of->conf, of->drop, 2);
+	class->queue.drop_head = rate_drops_head(conf, &of->conf, of->drop, CLASS_FIELD_DROP);
 	class->queue.counters = &class->counters;
 	return aqm_make(setup, cloud, conf, class->name, &class->queue.aqm);
 }
