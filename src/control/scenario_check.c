@@ -54,6 +54,7 @@ static int check_through(const struct scenario *scenario, const struct cloud_con
 	if (hop_through(scenario, cloud, &through, problem) == 0)
 		return 0;
 	place->statement = hop_statement.name;
+	place->scope = "";
 	place->number = 0;
 	place->field = problem->field;
 	return -EINVAL;

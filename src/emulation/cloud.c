@@ -102,8 +102,8 @@ void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason r
 {
 	cloud->counters.drops[reason]++;
 	if (unlikely(cloud->witness != NULL))
-		cloud_tell_drop(cloud, cloud_number(cloud, held->flags, held->number), cloud->from_port,
-		                (uint8_t)held->flags, held->t_ns, reason);
+		cloud_tell_drop(cloud, cloud_number(cloud, held->flags, held->number),
+		                cloud->from_port, (uint8_t)held->flags, held->t_ns, reason);
 	hold_drop(cloud->holder, held);
 }
 
@@ -193,8 +193,8 @@ static bool head_enters_line(struct cloud *cloud, const struct held *held, simti
 	}
 	histogram_add(cloud->delay_ns, due - t_in, 1);
 	if (unlikely(cloud->witness != NULL))
-		cloud_tell_delivery(cloud, cloud_number(cloud, held->flags, held->number), cloud->from_port,
-		                    (uint8_t)held->flags, t_in, due);
+		cloud_tell_delivery(cloud, cloud_number(cloud, held->flags, held->number),
+		                    cloud->from_port, (uint8_t)held->flags, t_in, due);
 	return true;
 }
 

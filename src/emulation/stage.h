@@ -76,7 +76,7 @@ struct statement {
 	/* Not 0: a cloud has any number of configurations of it, each with a number from 1 to this one
 	 * behind the name (1 if not given), all of them treated by one stage. */
 	uint32_t number_max;
-	bool generates;    /* its stage, or its link, may call cloud_generate */
+	bool generates; /* its stage, or its link, may call cloud_generate */
 	/* A cloud has several, each with a name behind it: that of a class (field.h: scope). */
 	bool scoped;
 	size_t conf_bytes; /* of the struct that begins with struct conf */

@@ -46,8 +46,7 @@
 
 struct rig_setup {
 	uint64_t seed;
-	const struct statement *const *statements; /* NULL: all there are */
-	size_t memory_bytes;                       /* 0: RIG_MEMORY */
+	size_t memory_bytes; /* 0: RIG_MEMORY */
 	uint32_t copy_bytes_max;
 	struct witness *witness;
 	const struct statement *const *statements; /* NULL: all there are */
