@@ -27,6 +27,8 @@ const struct language_form language_forms[] = {
          "a template: one cloud for each address, made when its first packet comes"},
         {COMMAND_STATEMENT, "clouds CLOUD STATEMENT...", "the same for all clouds of a template"},
         {COMMAND_NO_CLOUD, "no cloud CLOUD", "removes a cloud, or a template and its clouds"},
+        {COMMAND_NO_STATEMENT, "no cloud CLOUD class CLASS [STATEMENT]",
+         "removes a class of a cloud, or a statement of the class"},
         {COMMAND_NO_STATEMENT, "no cloud CLOUD STATEMENT [NUMBER]",
          "removes a statement of a cloud; of a numbered one the number, or all"},
         {COMMAND_SHOW_CLOUD, "show cloud [CLOUD]",
@@ -108,6 +110,7 @@ static const char *slot_words(const char *slot)
 	        {"PORT", "the name of a port"},
 	        {"PLACE", "the name of a port or of a cloud"},
 	        {"CLOUD", "the name of a cloud"},
+	        {"CLASS", "the name of a class"},
 	        {"N", "a number"},
 	        {"TEXT", "a text"},
 	        {"WORDS", "words"},
@@ -232,7 +235,7 @@ static int check_slot(struct command *command, const char *slot, const struct wo
                       struct language_error *error)
 {
 	if (strcmp(slot, "NAME") == 0 || strcmp(slot, "PORT") == 0 || strcmp(slot, "CLOUD") == 0 ||
-	    strcmp(slot, "PLACE") == 0)
+	    strcmp(slot, "PLACE") == 0 || strcmp(slot, "CLASS") == 0)
 		return check_name(word, error);
 	error->column = word->column;
 	if (strcmp(slot, "N") == 0)
