@@ -12,6 +12,7 @@
 #include "pool.h"
 #include "rate.h"
 #include "reorder.h"
+#include "slots.h"
 #include "value.h"
 #include "wheel.h"
 
@@ -50,21 +51,38 @@ static wide frames_in(const struct cloud_budget *cloud, uint64_t port_bps, uint3
 	return at_link < at_port ? at_link : at_port;
 }
 
-static wide frames_queued(const struct cloud_budget *cloud, uint32_t frame)
+static wide frames_within(const struct cloud_budget *cloud, const struct limit *limit,
+                          uint32_t frame)
 {
-	switch ((enum limit_unit)cloud->queue.unit) {
+	uint32_t length = overhead_length(&cloud->overhead, frame - FCS_BYTES);
+
+	switch ((enum limit_unit)limit->unit) {
 	case LIMIT_NONE:
 		return 0;
 	case LIMIT_PACKETS:
-		return (wide)cloud->queue.value + 1;
+		return (wide)limit->value + 1;
 	case LIMIT_BYTES:
-		return divide_up(cloud->queue.value, frame - FCS_BYTES) + 1;
+		return divide_up(limit->value, length) + 1;
 	case LIMIT_TIME:
-		return divide_up((wide)cloud->rate_bps * cloud->queue.value,
-		                 (wide)(frame - FCS_BYTES) * 8 * SIMTIME_S) +
+		return divide_up((wide)cloud->rate_bps * limit->value,
+		                 (wide)length * 8 * SIMTIME_S) +
 		       1;
 	}
 	return 0;
+}
+
+static wide frames_queued(const struct cloud_budget *cloud, uint64_t port_bps, uint32_t frame)
+{
+	wide frames = 0;
+
+	if (cloud->gathers)
+		return divide_up((wide)port_bps * cloud->gathered_ns,
+		                 (wide)(frame + GAP_BYTES) * 8 * SIMTIME_S);
+	if (cloud->n_classes == 0)
+		return frames_within(cloud, &cloud->queue, frame);
+	for (uint32_t i = 0; i < cloud->n_classes; i++)
+		frames += frames_within(cloud, &cloud->classes[i], frame);
+	return frames;
 }
 
 /* Bytes of whole chunks that hold so many records. */
@@ -91,8 +109,9 @@ static void load_cloud(struct cloud_budget *cloud, uint64_t port_bps, enum budge
 	bool copied = frame - FCS_BYTES <= HOLD_COPY_BYTES_DEFAULT;
 	uint32_t stored_bytes = copied ? frame - FCS_BYTES : (uint32_t)sizeof(struct rte_mbuf *);
 	wide on_line = frames_in(cloud, port_bps, frame, cloud->delay_max_ns);
-	wide queued = frames_queued(cloud, frame), packets = on_line + queued;
-	wide bytes = chunks_for(queued, held_bytes(stored_bytes)) + LOGS * CHUNK_BYTES;
+	wide queued = frames_queued(cloud, port_bps, frame), packets = on_line + queued;
+	wide bytes = chunks_for(queued, held_bytes(stored_bytes)) +
+	             (LOGS + 2 * cloud->n_classes) * CHUNK_BYTES;
 
 	bytes += on_wheel ? wheel_bytes(cloud, port_bps, frame, stored_bytes)
 	                  : chunks_for(on_line, held_bytes(stored_bytes));
@@ -144,6 +163,15 @@ static uint64_t memory_of(const struct cloud_budget *cloud)
 	return small > large ? small : large;
 }
 
+static void budget_classes(const struct cloud_conf *conf, struct cloud_budget *cloud)
+{
+	const struct class_conf *classes[CLASSES_MAX];
+
+	cloud->n_classes = class_confs(conf, classes);
+	for (uint32_t i = 0; i < cloud->n_classes; i++)
+		cloud->classes[i] = class_queue(classes[i], conf);
+}
+
 static void budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool shares_port,
                          struct cloud_budget *cloud)
 {
@@ -154,8 +182,10 @@ static void budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool 
 	bool overtaking =
 	        (delay != NULL && delay->order == ORDER_ALLOW && delay_has_jitter(delay)) ||
 	        reorder_overtakes(&reorder);
+	const struct slots_conf *slots = (const struct slots_conf *)cloud_conf_get(conf, "slots");
 
 	cloud->name = conf->name;
+	cloud->overhead = OVERHEAD_NONE;
 	cloud->rate_is_ports = rate == NULL;
 	cloud->rate_bps = rate == NULL ? port_bps : rate->rate_bps;
 	cloud->delay_ns = delay == NULL ? 0 : delay->delay_ns;
@@ -167,6 +197,13 @@ static void budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool 
 	if (rate != NULL) {
 		cloud->queue = rate_queue(rate, conf);
 		cloud->queue_given = rate->queue.unit != LIMIT_NONE;
+		cloud->overhead = rate_overhead(rate);
+		budget_classes(conf, cloud);
+	} else if (slots != NULL) {
+		cloud->queue = slots_queue(slots);
+		cloud->queue_given = slots->queue.unit != LIMIT_NONE;
+		cloud->gathers = cloud->queue.unit == LIMIT_NONE;
+		cloud->gathered_ns = slots->max_ns;
 	}
 	for (int which = 0; which < BUDGET_FRAMES; which++)
 		load_cloud(cloud, port_bps, which, shares_port || overtaking);

@@ -24,6 +24,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "class.h"
+#include "overhead.h"
 #include "scenario.h"
 
 #define BUDGET_PORT_BPS UINT64_C(10000000000) /* a port of unknown speed */
@@ -46,6 +48,11 @@ struct cloud_budget {
 	uint64_t product_bytes; /* rate x delay */
 	struct limit queue;     /* in force; LIMIT_NONE without a link */
 	bool queue_given;
+	uint32_t n_classes;
+	struct limit classes[CLASSES_MAX]; /* their queues, in the place of `queue` */
+	struct overhead overhead;
+	bool gathers;         /* slots without a budget: */
+	uint64_t gathered_ns; /* all that comes in this time waits */
 	struct budget_load load[BUDGET_FRAMES];
 	uint64_t bytes; /* as `bytes` below, of this cloud alone */
 };

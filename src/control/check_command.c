@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "budget.h"
+#include "class_text.h"
 #include "command.h"
 #include "machine_memory.h"
 #include "path_check.h"
@@ -139,11 +140,17 @@ static void print_text(const struct check *check)
 		sized |= budget->clouds[i].queue.unit != LIMIT_NONE &&
 		         !budget->clouds[i].queue_given;
 	fputs("#\n", stdout);
+	for (uint32_t i = 0; i < check->scenario->n_clouds; i++) {
+		char indent[SCENARIO_NAME_BYTES + 16];
+
+		snprintf(indent, sizeof(indent), "# %s, ", check->scenario->clouds[i]->name);
+		class_text_print(stdout, indent, check->scenario->clouds[i]);
+	}
 	if (budget->speed_assumed)
 		puts("# + no `rate`: the speed of the port, which is not known here, taken as "
 		     "10gbit");
 	if (sized)
-		puts("# * no `queue`: rate x delay, at least 64kB");
+		puts("# * no `queue`: rate x delay, at least 64kB; of slots 64 times their budget");
 	printf("# memory: %" PRIu64 " MiB needed (%" PRIu64
 	       " MiB for packets up to 512 bytes, %" PRIu64
 	       " packet buffers for larger ones), %" PRIu64 " MiB there (%" PRIu64

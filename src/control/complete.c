@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "class.h"
 #include "language.h"
 #include "netem.h"
 #include "selection.h"
@@ -170,11 +171,55 @@ static void offer_fields(struct search *search, const struct statement *statemen
 	}
 }
 
+static const struct cloud_conf *cloud_of(const struct search *search, const char *name)
+{
+	int index = search->scenario ? scenario_find_cloud(search->scenario, name) : -1;
+
+	return index < 0 ? NULL : search->scenario->clouds[index];
+}
+
+/* The classes that the cloud has. */
+static void offer_classes(struct search *search, const char *cloud)
+{
+	const struct cloud_conf *conf = cloud_of(search, cloud);
+
+	for (uint32_t i = 0; conf && i < conf->n_confs; i++) {
+		if (conf->confs[i]->statement->scoped)
+			offer(search, conf->confs[i]->scope);
+	}
+}
+
+/* class NAME FIELDS, or class NAME STATEMENT FIELDS */
+static void offer_in_class(struct search *search)
+{
+	const struct statement *statement = &class_statement;
+	bool other = false;
+
+	if (search->at == 3) {
+		offer_classes(search, search->words->word[1].text);
+		return;
+	}
+	for (const struct statement *const *row = statements; *row; row++) {
+		if ((*row)->role != ROLE_AQM && (*row)->role != ROLE_AQM_MODIFIER)
+			continue;
+		if (search->at == 4)
+			offer(search, (*row)->name);
+		else if (strcmp((*row)->name, search->words->word[4].text) == 0)
+			statement = *row;
+	}
+	other = statement != &class_statement;
+	offer_fields(search, statement, other ? 5 : 4);
+}
+
 static void offer_in_statement(struct search *search)
 {
 	const struct word *name = &search->words->word[2];
 	const struct statement *statement = NULL;
 
+	if (strcmp(name->text, class_statement.name) == 0) {
+		offer_in_class(search);
+		return;
+	}
 	if (search->at == 3) {
 		for (const struct statement *const *row = statements; *row; row++) {
 			if (strcmp((*row)->name, name->text) == 0)
@@ -243,13 +288,23 @@ static void offer_slot(struct search *search, const struct language_form *form, 
 {
 	const struct scenario *scenario = search->scenario;
 
-	if (strcmp(slot, "STATEMENT") == 0) {
+	if (strcmp(slot, "STATEMENT") == 0 && search->at > 3) {
+		const struct cloud_conf *conf = cloud_of(search, search->words->word[2].text);
+
+		for (uint32_t i = 0; conf && i < conf->n_confs; i++) {
+			if (!conf->confs[i]->statement->scoped &&
+			    strcmp(conf->confs[i]->scope, search->words->word[4].text) == 0)
+				offer(search, conf->confs[i]->statement->name);
+		}
+	} else if (strcmp(slot, "STATEMENT") == 0) {
 		/* To remove: only those that the cloud has. */
 		offer_statements(search, form->kind == COMMAND_NO_STATEMENT
 		                                 ? search->words->word[2].text
 		                                 : NULL);
 	} else if (strcmp(slot, "NUMBER") == 0) {
 		offer_numbers(search, search->words->word[2].text, search->words->word[3].text);
+	} else if (strcmp(slot, "CLASS") == 0) {
+		offer_classes(search, search->words->word[2].text);
 	} else if (strcmp(slot, "WORDS") == 0) {
 		offer_help(search);
 	} else if (scenario != NULL) {
@@ -269,6 +324,17 @@ static void offer_netem(struct search *search)
 {
 	for (uint32_t i = 0; netem_words[i] != NULL; i++)
 		offer(search, netem_words[i]);
+}
+
+static bool has_classes(const struct search *search, const char *cloud)
+{
+	const struct cloud_conf *conf = cloud_of(search, cloud);
+
+	for (uint32_t i = 0; conf && i < conf->n_confs; i++) {
+		if (conf->confs[i]->statement->scoped)
+			return true;
+	}
+	return false;
 }
 
 static void offer_forms(struct search *search)
@@ -295,7 +361,9 @@ static void offer_forms(struct search *search)
 			continue;
 		else if (token.slot)
 			offer_slot(search, form, token.text);
-		else
+		else if (form->kind != COMMAND_NO_STATEMENT || search->at != 3)
+			offer(search, token.text);
+		else if (has_classes(search, search->words->word[2].text))
 			offer(search, token.text);
 	}
 }

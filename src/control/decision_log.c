@@ -41,9 +41,13 @@ static char *put_number(char *at, uint64_t value)
 
 static const char *detail_of(uint8_t flags)
 {
+	bool marked = flags & PACKET_MARKED;
+
 	if (flags & PACKET_GENERATED)
-		return "generated";
-	return flags & PACKET_COPY ? "copy" : "";
+		return marked ? "generated marked" : "generated";
+	if (flags & PACKET_COPY)
+		return marked ? "copy marked" : "copy";
+	return marked ? "marked" : "";
 }
 
 /* By hand, because it runs for every packet: fprintf takes five times as long. */

@@ -72,6 +72,33 @@ static json_t *line_object(const struct cloud_report *report)
 	return object;
 }
 
+static json_t *classes_array(const struct cloud_report *report)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < report->n_classes; i++) {
+		const struct class_report *class = &report->classes[i];
+		json_t *object = json_object(), *queue = json_object();
+
+		add(&object, "class", json_string(class->name));
+		add_count(&object, "rx_packets", class->counters.rx_packets);
+		add_count(&object, "rx_bytes", class->counters.rx_bytes);
+		add_count(&object, "tx_packets", class->counters.tx_packets);
+		add_count(&object, "tx_bytes", class->counters.tx_bytes);
+		add_count(&object, "dropped", class->counters.dropped);
+		add_count(&object, "ecn_marked", class->counters.ecn_marked);
+		add_count(&queue, "packets", class->queue_packets);
+		add_count(&queue, "bytes", class->queue_bytes);
+		add(&queue, "average", json_real(class->queue_average_bytes));
+		add(&object, "queue", queue);
+		if (array == NULL || json_array_append_new(array, object) != 0) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
 json_t *json_cloud(const char *name, const struct cloud_report *report)
 {
 	const struct counters *c = &report->counters;
@@ -95,6 +122,8 @@ json_t *json_cloud(const char *name, const struct cloud_report *report)
 	add(&object, "queue", queue_object(report));
 	add_count(&object, "rewritten", c->rewritten);
 	add(&object, "line", line_object(report));
+	if (report->n_classes > 0)
+		add(&object, "classes", classes_array(report));
 	return object;
 }
 

@@ -33,6 +33,8 @@ const struct language_form language_forms[] = {
         {COMMAND_NETEM, "clouds CLOUD netem LINE...", "the same for all clouds of a template"},
         {COMMAND_NETEM, "clouds CLOUD netem-exact LINE...", "likewise"},
         {COMMAND_NO_CLOUD, "no cloud CLOUD", "removes a cloud, or a template and its clouds"},
+        {COMMAND_NO_STATEMENT, "no cloud CLOUD class CLASS [STATEMENT]",
+         "removes a class of a cloud, or a statement of the class"},
         {COMMAND_NO_STATEMENT, "no cloud CLOUD STATEMENT [NUMBER]",
          "removes a statement of a cloud; of a numbered one the number, or all"},
         {COMMAND_SHOW_CLOUD, "show cloud [CLOUD]",
@@ -114,6 +116,7 @@ static const char *slot_words(const char *slot)
 	        {"PORT", "the name of a port"},
 	        {"PLACE", "the name of a port or of a cloud"},
 	        {"CLOUD", "the name of a cloud"},
+	        {"CLASS", "the name of a class"},
 	        {"N", "a number"},
 	        {"TEXT", "a text"},
 	        {"WORDS", "words"},
@@ -239,7 +242,7 @@ static int check_slot(struct command *command, const char *slot, const struct wo
                       struct language_error *error)
 {
 	if (strcmp(slot, "NAME") == 0 || strcmp(slot, "PORT") == 0 || strcmp(slot, "CLOUD") == 0 ||
-	    strcmp(slot, "PLACE") == 0)
+	    strcmp(slot, "PLACE") == 0 || strcmp(slot, "CLASS") == 0)
 		return check_name(word, error);
 	error->column = word->column;
 	if (strcmp(slot, "N") == 0)

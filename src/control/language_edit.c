@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "class.h"
 #include "language.h"
 #include "listing.h"
 #include "nearest.h"
@@ -136,6 +137,49 @@ err_free:
 	return result;
 }
 
+static int no_class(const struct cloud_conf *cloud, const struct word *cloud_name,
+                    const struct word *name, struct language_error *error)
+{
+	struct listing listing;
+
+	error->column = name->column;
+	listing_start(&listing, "and");
+	for (uint32_t i = 0; i < cloud->n_confs; i++) {
+		if (cloud->confs[i]->statement->scoped)
+			listing_add(&listing, cloud->confs[i]->scope);
+	}
+	if (*listing_end(&listing) == 0)
+		return language_error_set(
+		        error, ERROR_UNKNOWN_WORD,
+		        "cloud `%s` has no classes; first write: cloud %s class %s",
+		        cloud_name->text, cloud_name->text, name->text);
+	return language_error_set(error, ERROR_UNKNOWN_WORD,
+	                          "cloud `%s` has no class `%s`; it has %s", cloud_name->text,
+	                          name->text, listing.text);
+}
+
+/* A class and what belongs to it have a number: it orders them. */
+static int scope_number(const struct cloud_conf *cloud, struct conf *conf, const struct word *word,
+                        struct language_error *error)
+{
+	uint32_t n = 0;
+
+	conf->number = cloud_class_number(cloud, conf->scope);
+	if (conf->number != 0)
+		return 0;
+	if (!conf->statement->scoped)
+		return no_class(cloud, &word[1], &word[3], error);
+	for (uint32_t i = 0; i < cloud->n_confs; i++)
+		n += cloud->confs[i]->statement->scoped;
+	conf->number = cloud_class_free(cloud);
+	if (n < CLASSES_MAX)
+		return 0;
+	error->column = word[3].column;
+	return language_error_set(error, ERROR_FULL,
+	                          "cloud `%s` has %d classes already, which is the most",
+	                          word[1].text, CLASSES_MAX);
+}
+
 static int edit_statement(struct scenario *scenario, const struct command *command,
                           struct language_error *error)
 {
@@ -148,6 +192,10 @@ static int edit_statement(struct scenario *scenario, const struct command *comma
 	conf = conf_copy(command->conf);
 	if (conf == NULL)
 		return no_memory(error);
+	if (conf->scope[0] && scope_number(scenario->clouds[cloud], conf, word, error) != 0) {
+		conf_free(conf);
+		return -EINVAL;
+	}
 	if (cloud_conf_put(scenario->clouds[cloud], conf) == 0)
 		return 0;
 	conf_free(conf);
@@ -227,8 +275,32 @@ static int no_number(const struct cloud_conf *cloud, const struct word *word,
 	                          word[2].text, word[3].text, word[4].text, listing_end(&listing));
 }
 
-static int edit_no_statement(struct scenario *scenario, const struct word *word, uint64_t number,
-                             struct language_error *error)
+/* no cloud CLOUD class [CLASS [STATEMENT]] */
+static int edit_no_class(struct cloud_conf *cloud, const struct word *word, uint32_t n,
+                         struct language_error *error)
+{
+	uint32_t number = n > 4 ? cloud_class_number(cloud, word[4].text) : 0;
+
+	if (n == 4) {
+		for (uint32_t i = cloud->n_confs; i-- > 0;) {
+			if (i < cloud->n_confs && cloud->confs[i]->scope[0])
+				cloud_conf_remove_scope(cloud, cloud->confs[i]->scope);
+		}
+		return 0;
+	}
+	if (number == 0)
+		return no_class(cloud, &word[2], &word[4], error);
+	if (n == 5)
+		return cloud_conf_remove_scope(cloud, word[4].text);
+	if (cloud_conf_scoped(cloud, word[4].text, word[5].text) != NULL)
+		return cloud_conf_remove_number(cloud, word[5].text, number);
+	error->column = word[5].column;
+	return language_error_set(error, ERROR_UNKNOWN_WORD, "class `%s` of cloud `%s` has no `%s`",
+	                          word[4].text, word[2].text, word[5].text);
+}
+
+static int edit_no_statement(struct scenario *scenario, const struct word *word, uint32_t n,
+                             uint64_t number, struct language_error *error)
 {
 	int cloud = find_cloud(scenario, &word[2], error);
 	struct cloud_conf *conf;
@@ -237,6 +309,8 @@ static int edit_no_statement(struct scenario *scenario, const struct word *word,
 	if (cloud < 0)
 		return -EINVAL;
 	conf = scenario->clouds[cloud];
+	if (strcmp(word[3].text, class_statement.name) == 0)
+		return edit_no_class(conf, word, n, error);
 	if (number != 0 && cloud_conf_get(conf, word[3].text) != NULL)
 		return cloud_conf_remove_number(conf, word[3].text, (uint32_t)number) == 0
 		               ? 0
@@ -288,7 +362,7 @@ int language_edit(struct scenario *scenario, const struct command *command,
 		scenario_remove_cloud(scenario, (uint32_t)cloud);
 		return 0;
 	case COMMAND_NO_STATEMENT:
-		return edit_no_statement(scenario, word, command->number, error);
+		return edit_no_statement(scenario, word, command->words.n, command->number, error);
 	default:
 		break;
 	}

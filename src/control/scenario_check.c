@@ -5,17 +5,38 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "class.h"
+#include "filter.h"
 #include "hop.h"
+#include "match.h"
 #include "path_check.h"
+
+/* Which of the words of a class's `match` are a filter's, only libpcap knows. */
+static int check_filter(const struct conf *conf, struct problem *problem)
+{
+	const struct class_conf *class = (const struct class_conf *)conf;
+	struct match match;
+
+	if (conf->statement != &class_statement || !class->match ||
+	    match_parse(class->match, &match) || filter_check(class->match, problem) == 0)
+		return 0;
+	problem->field = CLASS_FIELD_MATCH;
+	return -EINVAL;
+}
 
 static int check_conf(const struct conf *conf, const struct cloud_conf *cloud,
                       struct problem *problem)
 {
 	struct problem own = {.field = -1, .text = ""};
 
-	if (conf->statement->check == NULL || conf->statement->check(conf, cloud, &own) == 0)
+	if ((conf->statement->check == NULL || conf->statement->check(conf, cloud, &own) == 0) &&
+	    check_filter(conf, &own) == 0)
 		return 0;
-	if (conf->number != 0)
+	if (conf->scope[0])
+		problem_set(problem, own.field, "cloud `%s`, `class %s%s%s`: %s", cloud->name,
+		            conf->scope, conf->statement->scoped ? "" : " ",
+		            conf->statement->scoped ? "" : conf->statement->name, own.text);
+	else if (conf->number != 0)
 		problem_set(problem, own.field, "cloud `%s`, `%s %u`: %s", cloud->name,
 		            conf->statement->name, conf->number, own.text);
 	else
@@ -33,6 +54,7 @@ static int check_through(const struct scenario *scenario, const struct cloud_con
 	if (hop_through(scenario, cloud, &through, problem) == 0)
 		return 0;
 	place->statement = hop_statement.name;
+	place->scope = "";
 	place->number = 0;
 	place->field = problem->field;
 	return -EINVAL;
@@ -52,6 +74,7 @@ int scenario_check_at(const struct scenario *scenario, struct scenario_place *pl
 		for (uint32_t i = 0; i < cloud->n_confs; i++) {
 			place->statement = cloud->confs[i]->statement->name;
 			place->number = cloud->confs[i]->number;
+			place->scope = cloud->confs[i]->scope;
 			if (check_conf(cloud->confs[i], cloud, problem) != 0) {
 				place->field = problem->field;
 				place->letter = problem->letter;

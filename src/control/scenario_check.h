@@ -14,6 +14,7 @@
 struct scenario_place {
 	const char *cloud;     /* NULL: the scenario */
 	const char *statement; /* NULL: the cloud itself */
+	const char *scope;     /* the class that it is about, or "" */
 	uint32_t word;   /* of the line that makes the cloud: what to point at; 0: its first */
 	uint32_t number; /* of a numbered statement, else 0 */
 	int field;       /* -1: the statement */

@@ -110,8 +110,11 @@ static bool made(const struct reader *reader, const struct scenario_place *place
 		return *column != 0;
 	}
 	*column = statement_column(&command->words, 2, place->field, place->letter);
-	return command->kind == COMMAND_STATEMENT && strcmp(word[2].text, place->statement) == 0 &&
-	       command->conf->number == place->number;
+	/* Those of a class have their numbers from the cloud. */
+	return command->kind == COMMAND_STATEMENT &&
+	       strcmp(command->conf->statement->name, place->statement) == 0 &&
+	       strcmp(command->conf->scope, place->scope) == 0 &&
+	       (command->conf->scope[0] || command->conf->number == place->number);
 }
 
 /* What is wrong with the whole stands in some line: the last that made what is wrong. The lines
@@ -262,9 +265,9 @@ static void print_port(FILE *out, const struct port_conf *port)
 static void print_statements(FILE *out, const struct cloud_conf *cloud)
 {
 	for (const struct statement *const *row = statements; *row; row++) {
-		const struct conf *conf = cloud_conf_get(cloud, (*row)->name);
+		for (uint32_t i = 0; i < cloud->n_confs; i++) {
+			const struct conf *conf = cloud->confs[i];
 
-		for (; conf != NULL; conf = cloud_conf_next(cloud, conf)) {
 			if (conf->statement != *row)
 				continue;
 			fprintf(out, "%s %s ", cloud->many ? "clouds" : "cloud", cloud->name);

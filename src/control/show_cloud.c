@@ -7,6 +7,7 @@
 #include "show.h"
 #include "statement_text.h"
 #include "statements.h"
+#include "class_text.h"
 #include "table.h"
 #include "view.h"
 
@@ -16,7 +17,9 @@ static void view_print_queue(const struct view *view, FILE *out)
 	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(view->conf, "rate");
 	char size[CHART_UNIT_SIZE];
 
-	if (rate == NULL || rate->queue.unit != LIMIT_NONE)
+	const struct class_conf *classes[CLASSES_MAX];
+
+	if (rate == NULL || rate->queue.unit != LIMIT_NONE || class_confs(view->conf, classes) > 0)
 		return;
 	chart_unit_format(size, sizeof(size), CHART_BYTES,
 	                  (double)rate_queue(rate, view->conf).value, 4);
@@ -35,8 +38,8 @@ static void view_print_configured(const struct view *view, FILE *out)
 	table_text(table, "configured");
 	table_text(table, "achieved");
 	for (const struct statement *const *row = statements; *row != NULL; row++) {
-		const struct conf *conf = cloud_conf_get(view->conf, (*row)->name);
-		for (; conf != NULL; conf = cloud_conf_next(view->conf, conf)) {
+		for (uint32_t i = 0; i < view->conf->n_confs; i++) {
+			const struct conf *conf = view->conf->confs[i];
 			FILE *line = conf->statement == *row ? open_memstream(&text, &n) : NULL;
 
 			if (line == NULL)
@@ -56,6 +59,7 @@ static void view_print_configured(const struct view *view, FILE *out)
 	table_print(table, out);
 	table_free(table);
 	view_print_queue(view, out);
+	class_text_print(out, "  ", view->conf);
 }
 
 /* ---- counters ---- */
@@ -102,6 +106,33 @@ static void view_print_packets(const struct view *view, FILE *out)
 		table_text(table, "queue average");
 		table_text(table, "");
 		table_unit(table, CHART_BYTES, view->report.queue_average_bytes);
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+static void view_print_classes(const struct view *view, FILE *out)
+{
+	static const char *const headings[] = {"class",        "received", "sent",
+	                                       "bytes sent",   "dropped",  "ECN marked",
+	                                       "in the queue", ""};
+	struct table *table = view->report.n_classes > 0 ? table_make("lrrrrrrr") : NULL;
+
+	if (table == NULL)
+		return;
+	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
+		table_text(table, headings[i]);
+	for (uint32_t i = 0; i < view->report.n_classes; i++) {
+		const struct class_report *class = &view->report.classes[i];
+
+		table_text(table, class->name);
+		table_count(table, class->counters.rx_packets);
+		table_count(table, class->counters.tx_packets);
+		table_unit(table, CHART_BYTES, (double)class->counters.tx_bytes);
+		table_count(table, class->counters.dropped);
+		table_count(table, class->counters.ecn_marked);
+		table_count(table, class->queue_packets);
+		table_unit(table, CHART_BYTES, (double)class->queue_bytes);
 	}
 	table_print(table, out);
 	table_free(table);
@@ -179,6 +210,7 @@ void show_cloud_text(FILE *out, struct control *control, uint32_t cloud)
 		fputc('\n', out);
 		view_print_packets(view, out);
 		fputc('\n', out);
+		view_print_classes(view, out);
 		view_print_drops(view, out);
 		fputc('\n', out);
 		view_print_times(view, out);

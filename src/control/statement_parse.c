@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "class.h"
 #include "listing.h"
 #include "nearest.h"
 #include "scenario.h"
@@ -314,14 +315,58 @@ static int parse_fields(const struct statement *statement, const struct words *w
 	return 0;
 }
 
+/* The name of the class behind `class`. */
+static int check_scope(const struct words *words, uint32_t at, struct language_error *error)
+{
+	const struct word *word = &words->word[at];
+
+	error->column = at < words->n ? word->column : words->end_column;
+	if (at == words->n)
+		return language_error_set(error, ERROR_MISSING_WORD,
+		                          "`class` needs a name, like `class voice`");
+	if (word_is_name(word->text) && !word->quoted)
+		return 0;
+	return language_error_set(error, ERROR_BAD_NAME,
+	                          "`%.*s` cannot be a name; a name is 1 to %d letters, digits, "
+	                          "`-`, `_` and `.`",
+	                          SHOWN(word->text), SCENARIO_NAME_BYTES - 1);
+}
+
+/* Whether it may stand behind `class NAME`. */
+static bool is_of_class(const char *name)
+{
+	for (const struct statement *const *row = statements; *row; row++) {
+		if (strcmp((*row)->name, name) == 0)
+			return (*row)->role == ROLE_AQM || (*row)->role == ROLE_AQM_MODIFIER;
+	}
+	return false;
+}
+
 static int parse(const struct words *words, uint32_t at, struct conf **conf, uint32_t *columns,
                  struct language_error *error)
 {
-	const struct statement *statement = find(words, &at, error);
+	const struct statement *statement;
+	const char *scope = "";
+	int result;
 
+	/* `class NAME fields`, or `class NAME red fields` */
+	if (strcmp(words->word[at].text, class_statement.name) == 0) {
+		if (check_scope(words, at + 1, error) != 0)
+			return -EINVAL;
+		scope = words->word[at + 1].text;
+		statement = &class_statement;
+		at += 2;
+		if (at < words->n && !words->word[at].quoted && is_of_class(words->word[at].text))
+			statement = find(words, &at, error);
+	} else {
+		statement = find(words, &at, error);
+	}
 	if (statement == NULL)
 		return -EINVAL;
-	return parse_fields(statement, words, at, conf, columns, error);
+	result = parse_fields(statement, words, at, conf, columns, error);
+	if (result == 0)
+		strcpy((*conf)->scope, scope); /* word_is_name bounds it */
+	return result;
 }
 
 int statement_parse(const struct words *words, uint32_t at, struct conf **conf,

@@ -105,8 +105,11 @@ void statement_print_fields(FILE *out, const struct conf *conf)
 
 void statement_print(FILE *out, const struct conf *conf)
 {
-	print_name(out, conf->statement);
-	if (conf->number != 0)
+	if (conf->scope[0])
+		fprintf(out, "class %s%s", conf->scope, conf->statement->scoped ? "" : " ");
+	if (!conf->statement->scoped)
+		print_name(out, conf->statement);
+	if (conf->number != 0 && conf->scope[0] == 0)
 		fprintf(out, " %u", conf->number);
 	statement_print_fields(out, conf);
 }
@@ -131,7 +134,7 @@ static void print_field_synopsis(FILE *out, const struct field *field)
 void statement_print_synopsis(FILE *out, const struct statement *statement)
 {
 	print_name(out, statement);
-	fputs(statement->number_max != 0 ? " [N]" : "", out);
+	fputs(statement->number_max != 0 ? " [N]" : statement->scoped ? " NAME" : "", out);
 	for (const struct field *field = statement->fields; field->name; field++) {
 		if (!is_keyword(field))
 			print_field_synopsis(out, field);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "class.h"
 #include "engine_state.h"
 #include "fork.h"
 #include "hop.h"
@@ -95,12 +96,51 @@ static int setting_add(struct change *change, struct cloud *cloud, const struct 
 	return error;
 }
 
+/* Whether a configuration has to do with what classes are like. */
+static bool concerns_classes(const struct conf *conf)
+{
+	return conf->statement->role != ROLE_STAGE && conf->statement->role != ROLE_CLOUD;
+}
+
+/* The next that does, from i on; n_confs: there is none. */
+static uint32_t class_conf_from(const struct cloud_conf *cloud, uint32_t i)
+{
+	while (i < cloud->n_confs && !concerns_classes(cloud->confs[i]))
+		i++;
+	return i;
+}
+
+/* Whether the classes and all that they are made of are the same. */
+static bool classes_same(const struct cloud_conf *before, const struct cloud_conf *after)
+{
+	const struct class_conf *confs[CLASSES_MAX];
+	uint32_t a = 0, b;
+
+	if ((!before || class_confs(before, confs) == 0) && class_confs(after, confs) == 0)
+		return true;
+	if (!before)
+		return false;
+	for (b = class_conf_from(after, 0), a = class_conf_from(before, 0);
+	     a < before->n_confs && b < after->n_confs;
+	     b = class_conf_from(after, b + 1), a = class_conf_from(before, a + 1)) {
+		if (!conf_equal(before->confs[a], after->confs[b]))
+			return false;
+	}
+	return a == before->n_confs && b == after->n_confs;
+}
+
+static bool is_aqm(enum statement_role role)
+{
+	return role == ROLE_AQM || role == ROLE_AQM_MODIFIER;
+}
+
 /* A setting for each statement whose configuration is another than before. */
 static int cloud_prepare(struct change *change, struct cloud *cloud,
                          const struct cloud_conf *before, const struct cloud_conf *after)
 {
 	const struct statement *const *row = change->engine->setup.statements;
 	const char *name = NULL;
+	bool aqm = false, classes = false;
 
 	for (; *row; row++) {
 		int error;
@@ -114,8 +154,14 @@ static int cloud_prepare(struct change *change, struct cloud *cloud,
 		/* The size of the queue may follow from the delay. */
 		if ((*row)->role == ROLE_LINK)
 			same = same && conf_same(before, after, "delay");
-		if (same)
+		if ((*row)->role == ROLE_CLASS)
+			same = classes_same(before, after);
+		/* An AQM and its modifiers are one setting, and so is all that makes classes. */
+		if (same || (is_aqm((*row)->role) && aqm) ||
+		    ((*row)->role == ROLE_CLASS && classes))
 			continue;
+		aqm |= is_aqm((*row)->role);
+		classes |= (*row)->role == ROLE_CLASS;
 		error = setting_add(change, cloud, after, name, (*row)->role);
 		if (error)
 			return error;
@@ -376,8 +422,7 @@ static int forks_prepare(struct change *change, struct problem *problem)
  * queue, so in this order none is missed; and nothing comes in any more. */
 static bool has_run_out(const struct cloud *cloud)
 {
-	return cloud->closing &&
-	       __atomic_load_n(&cloud->link.queue.records, __ATOMIC_ACQUIRE) == 0 &&
+	return cloud->closing && link_held_packets(&cloud->link) == 0 &&
 	       __atomic_load_n(&cloud->wake, __ATOMIC_ACQUIRE) == SIMTIME_NEVER &&
 	       __atomic_load_n(&cloud->line.held, __ATOMIC_ACQUIRE) == 0;
 }

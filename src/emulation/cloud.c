@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include "aqm.h"
+#include "classes.h"
+
 /* One that is made by itself. */
 struct lone_cloud {
 	struct cloud cloud;
@@ -22,7 +25,7 @@ void cloud_init(struct cloud *cloud, const char *name, uint32_t index, struct ho
 	cloud->holder = holder;
 	cloud->witness = witness;
 	cloud->wake = SIMTIME_NEVER;
-	cloud->link.departure = SIMTIME_NEVER;
+	link_init(&cloud->link);
 	cloud->line.back.deadline = SIMTIME_NEVER;
 }
 
@@ -39,23 +42,9 @@ struct cloud *cloud_make(const char *name, uint32_t index, struct holder *holder
 	return &lone->cloud;
 }
 
-static void link_clear(struct cloud *cloud)
-{
-	struct log *queue = &cloud->link.queue;
-
-	while (queue->records) {
-		const struct held *held = log_front(queue);
-
-		hold_drop(cloud->holder, held);
-		log_pop(queue, &cloud->holder->arena);
-		cloud->counters.drops[REASON_REMOVED]++;
-	}
-	log_clear(queue, &cloud->holder->arena);
-}
-
 void cloud_clear(struct cloud *cloud)
 {
-	link_clear(cloud);
+	cloud->counters.drops[REASON_REMOVED] += link_clear(&cloud->link, cloud->holder);
 	cloud->counters.drops[REASON_REMOVED] += line_clear(&cloud->line, cloud->holder);
 	if (cloud->line.wheel)
 		wheel_clear(cloud->line.wheel);
@@ -65,6 +54,8 @@ void cloud_release(struct cloud *cloud)
 {
 	wheel_free(cloud->line.wheel);
 	jitter_release(cloud->line.conf.jitter);
+	aqm_free(cloud->link.queue.aqm);
+	classes_free(cloud->link.classes);
 	for (uint16_t i = 0; i < cloud->n_stages; i++)
 		cloud->stages[i]->statement->free(cloud->stages[i]);
 }
@@ -105,6 +96,15 @@ void cloud_drop(struct cloud *cloud, struct rte_mbuf *mbuf, enum reason reason)
 		                reason);
 	}
 	rte_pktmbuf_free(mbuf);
+}
+
+void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason reason)
+{
+	cloud->counters.drops[reason]++;
+	if (unlikely(cloud->witness != NULL))
+		cloud_tell_drop(cloud, cloud_number(cloud, held->flags, held->number),
+		                cloud->from_port, (uint8_t)held->flags, held->t_ns, reason);
+	hold_drop(cloud->holder, held);
 }
 
 void cloud_drop_copy(struct cloud *cloud, struct rte_mbuf *original)
@@ -176,38 +176,70 @@ static void enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 		cloud_drop(cloud, mbufs[i], REASON_NO_BUFFER);
 }
 
+/* Into the line, at the instant when it leaves the link. False: there was no memory, it is dropped. */
+static bool head_enters_line(struct cloud *cloud, const struct held *held, simtime now)
+{
+	simtime t_in = held->t_ns;
+	simtime due;
+
+	if (unlikely(cloud->line.conf.reorder.kind != REORDER_NONE)) {
+		reorder_enter_held(cloud, held, now);
+		return true;
+	}
+	cloud->counters.reordered += line_due(&cloud->line, &now, 1, &due);
+	if (unlikely(!line_push_held(&cloud->line, cloud->holder, held, due))) {
+		cloud_drop_held(cloud, held, REASON_NO_BUFFER);
+		return false;
+	}
+	histogram_add(cloud->delay_ns, due - t_in, 1);
+	if (unlikely(cloud->witness != NULL))
+		cloud_tell_delivery(cloud, cloud_number(cloud, held->flags, held->number),
+		                    cloud->from_port, (uint8_t)held->flags, t_in, due);
+	return true;
+}
+
+/* Whose front the link is to take, as the scheduler and the managements say; NULL: there is none. */
+static struct queue *next_queue(struct cloud *cloud, simtime now)
+{
+	struct link *link = &cloud->link;
+	struct queue *queue;
+
+	if (likely(!link->classes)) {
+		if (unlikely(link->queue.aqm != NULL))
+			aqm_take(cloud, &link->queue, now);
+		return link->queue.log.records ? &link->queue : NULL;
+	}
+	while ((queue = classes_pick(link))) {
+		if (queue->aqm)
+			aqm_take(cloud, queue, now);
+		if (queue->log.records)
+			break;
+	}
+	if (queue)
+		classes_take(link, queue);
+	return queue;
+}
+
 static void head_departs(struct cloud *cloud)
 {
 	struct link *link = &cloud->link;
-	const struct held *held = log_front(&link->queue);
-	simtime t_in = held->t_ns;
-	simtime due;
-	bool pushed;
+	struct queue *queue = link->from;
+	simtime now = link->departure;
+	const struct held *head = link_head(link);
+	uint32_t wire_bytes = head->wire_bytes;
+	bool entered = head_enters_line(cloud, head, now);
 
-	if (unlikely(cloud->line.conf.reorder.kind != REORDER_NONE)) {
-		reorder_enter_held(cloud, held, link->departure);
-		link_depart(link, &cloud->holder->arena);
-		return;
-	}
-	cloud->counters.reordered += line_due(&cloud->line, &link->departure, 1, &due);
-	pushed = line_push_held(&cloud->line, cloud->holder, held, due);
-	if (unlikely(cloud->witness != NULL)) {
-		uint64_t number = cloud_number(cloud, held->flags, held->number);
-		uint8_t flags = (uint8_t)held->flags;
-
-		if (pushed)
-			cloud_tell_delivery(cloud, number, cloud->from_port, flags, t_in, due);
-		else
-			cloud_tell_drop(cloud, number, cloud->from_port, flags, t_in,
-			                REASON_NO_BUFFER);
-	}
-	if (likely(pushed)) {
-		histogram_add(cloud->delay_ns, due - t_in, 1);
-	} else {
-		hold_drop(cloud->holder, held);
-		cloud->counters.drops[REASON_NO_BUFFER]++;
-	}
 	link_depart(link, &cloud->holder->arena);
+	if (unlikely(queue->counters != NULL)) {
+		queue->counters->tx_packets += entered;
+		queue->counters->tx_bytes += entered ? wire_bytes : 0;
+		queue->counters->dropped += !entered;
+	}
+	if (unlikely(queue->aqm && queue->held_packets == 0))
+		aqm_idle(queue->aqm, now);
+	/* It is free now: what is asked next finds nothing in its hand. */
+	link->departure = SIMTIME_NEVER;
+	link_take(link, next_queue(cloud, now), &cloud->holder->arena);
 }
 
 void cloud_advance_link(struct cloud *cloud, simtime now)
@@ -220,31 +252,63 @@ void cloud_advance_link(struct cloud *cloud, simtime now)
 	}
 }
 
-static void enter_link(struct cloud *cloud, struct rte_mbuf *mbuf)
+/* Into this queue of the link, which has executed what happens before. False: dropped. */
+static bool enter_queue(struct cloud *cloud, struct queue *queue, struct rte_mbuf *mbuf)
 {
 	const struct packet packet = *packet_of(mbuf); /* the mbuf may be given away below */
 	struct link *link = &cloud->link;
-	bool copied = hold_copies(cloud->holder, mbuf);
+	bool copied, marked = false;
 	struct held *held;
 
-	cloud_advance_link(cloud, packet.t_ns);
-	if (unlikely(!link_has_room(link, packet.wire_bytes))) {
+	if (unlikely(queue->aqm != NULL)) {
+		if (!aqm_admit(cloud, queue, &mbuf, &marked))
+			return false;
+	} else if (unlikely(!link_has_room(link, queue, packet.wire_bytes)) &&
+	           !(queue->drop_head &&
+	             aqm_push_out(cloud, queue, packet.wire_bytes, packet.t_ns))) {
 		cloud_drop(cloud, mbuf, REASON_QUEUE_FULL);
-		return;
+		return false;
 	}
+	copied = hold_copies(cloud->holder, mbuf);
 	held = NULL;
 	if (likely(hold_has_room(cloud->holder, copied, mbuf)))
-		held = link_append(link, &cloud->holder->arena, hold_stored_bytes(copied, mbuf));
+		held = log_append(&queue->log, &cloud->holder->arena,
+		                  hold_stored_bytes(copied, mbuf));
 	if (unlikely(!held)) {
 		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
-		return;
+		return false;
 	}
 	held->t_ns = packet.t_ns;
 	held->cloud = cloud->index;
 	held->number = (uint32_t)packet.number;
 	hold_fill(cloud->holder, held, copied, mbuf, packet.wire_bytes);
 	held->flags |= packet.flags;
-	link_arrived(link, held, held->t_ns);
+	if (unlikely(marked))
+		held->flags |= PACKET_MARKED;
+	if (unlikely(link->classes != NULL))
+		classes_arrived(link, queue);
+	if (link_arrived(link, queue, held, packet.t_ns))
+		link_take(link, next_queue(cloud, packet.t_ns), &cloud->holder->arena);
+	return true;
+}
+
+static void enter_link(struct cloud *cloud, struct rte_mbuf *mbuf)
+{
+	const struct packet *packet = packet_of(mbuf);
+	struct link *link = &cloud->link;
+	uint32_t wire_bytes = packet->wire_bytes;
+	struct queue *queue;
+
+	cloud_advance_link(cloud, packet->t_ns);
+	if (likely(!link->classes)) {
+		enter_queue(cloud, &link->queue, mbuf);
+		return;
+	}
+	queue = classes_choose(link->classes, mbuf);
+	queue->counters->rx_packets++;
+	queue->counters->rx_bytes += wire_bytes;
+	if (!enter_queue(cloud, queue, mbuf))
+		queue->counters->dropped++;
 }
 
 void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, uint64_t number)

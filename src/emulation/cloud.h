@@ -88,6 +88,9 @@ void cloud_advance_link(struct cloud *cloud, simtime now);
 /* Frees the packet and counts it. For stages, and for whatever cannot hold it. */
 void cloud_drop(struct cloud *cloud, struct rte_mbuf *mbuf, enum reason reason);
 
+/* The same with a packet in a record, which the caller takes off its log. */
+void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason reason);
+
 /* A copy of this packet that could not be made: counts it as made, and dropped for want of memory.
  * The packet itself is the caller's still. */
 void cloud_drop_copy(struct cloud *cloud, struct rte_mbuf *original);
@@ -134,7 +137,7 @@ static inline simtime cloud_next(const struct cloud *cloud)
 
 static inline uint64_t cloud_held(const struct cloud *cloud)
 {
-	return cloud->line.held + cloud->link.queue.records;
+	return cloud->line.held + link_held_packets(&cloud->link);
 }
 
 #endif

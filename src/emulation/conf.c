@@ -188,7 +188,8 @@ static bool field_equal(const struct conf *a, const struct conf *b, const struct
 
 bool conf_equal(const struct conf *a, const struct conf *b)
 {
-	if (a->statement != b->statement || a->number != b->number)
+	if (a->statement != b->statement || a->number != b->number ||
+	    strcmp(a->scope, b->scope) != 0)
 		return false;
 	for (const struct field *field = a->statement->fields; field->name; field++) {
 		if (!field_equal(a, b, field))

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "aqm.h"
+#include "classes.h"
 #include "engine_state.h"
 #include "fork.h"
 
@@ -183,6 +185,7 @@ static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *m
 
 		packet->number = cloud_number(cloud, packet->flags, (uint32_t)packet->number);
 		packet->port = (uint16_t)cloud->from_port;
+		packet->flags &= (uint8_t)~PACKET_MARKED;
 		fork_find(cloud->exit->fork, &mbuf, 1, &next);
 		if (next) {
 			enter(engine, cloud, next, mbuf);

@@ -24,9 +24,11 @@
 
 #include <rte_mbuf.h>
 
+#include "class.h"
 #include "counters.h"
 #include "histogram.h"
 #include "packet.h"
+#include "queue.h"
 #include "scenario.h"
 #include "witness.h"
 
@@ -124,6 +126,14 @@ struct cloud_report {
 	/* order keep: packets that would have overtaken, and how much longer they took together */
 	uint64_t order_waits, order_waited_ns;
 	struct histogram delay_ns;
+	/* of a link with classes, each */
+	uint32_t n_classes;
+	struct class_report {
+		char name[SCENARIO_NAME_BYTES];
+		struct queue_counters counters;
+		uint64_t queue_packets, queue_bytes;
+		double queue_average_bytes;
+	} classes[CLASSES_MAX];
 };
 bool engine_report(const struct engine *engine, const char *cloud, struct cloud_report *report);
 /* Sets the counters and histograms of all clouds to zero; packets in flight count as received

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "aqm.h"
+#include "classes.h"
 #include "engine_state.h"
 
 uint64_t engine_held_packets(const struct engine *engine)
@@ -47,6 +49,46 @@ uint64_t engine_sent(const struct engine *engine, uint32_t port)
 	return engine->ports[port].sent;
 }
 
+static double average_of(const struct queue *queue)
+{
+	const struct aqm *aqm = queue->aqm;
+
+	if (aqm && aqm->kind->average)
+		return aqm->kind->average(aqm);
+	return (double)queue_bytes(queue);
+}
+
+/* Returns the sum of their average lengths. */
+static double classes_report(struct classes *classes, struct cloud_report *report)
+{
+	double average = 0;
+
+	report->n_classes = classes ? classes->n : 0;
+	for (uint32_t i = 0; i < report->n_classes; i++) {
+		const struct class_state *class = &classes->class[i];
+		struct class_report *of = &report->classes[i];
+
+		strcpy(of->name, class->name);
+		of->counters = class->counters;
+		of->queue_packets = queue_packets(&class->queue);
+		of->queue_bytes = queue_bytes(&class->queue);
+		of->queue_average_bytes = average_of(&class->queue);
+		average += of->queue_average_bytes;
+	}
+	return average;
+}
+
+static void classes_clear(struct classes *classes)
+{
+	for (uint32_t i = 0; classes && i < classes->n; i++) {
+		struct class_state *class = &classes->class[i];
+
+		class->counters = (struct queue_counters){
+		        .rx_packets = class->queue.held_packets,
+		};
+	}
+}
+
 static bool moments_same(const struct line_moments *a, const struct line_moments *b)
 {
 	return a->packets == b->packets && a->sum == b->sum && a->square == b->square;
@@ -87,7 +129,9 @@ bool engine_report(const struct engine *engine, const char *name, struct cloud_r
 	report->held_packets = cloud_held(cloud);
 	report->queue_packets = link_queue_packets(&cloud->link);
 	report->queue_bytes = link_queue_bytes(&cloud->link);
-	report->queue_average_bytes = (double)report->queue_bytes;
+	report->queue_average_bytes = classes_report(cloud->link.classes, report);
+	if (!cloud->link.classes)
+		report->queue_average_bytes = average_of(&cloud->link.queue);
 	report_line(&cloud->line, report);
 	report->order_waits = cloud->line.waits;
 	report->order_waited_ns = cloud->line.waited_ns;
@@ -106,6 +150,7 @@ void engine_clear(struct engine *engine)
 		memset(&cloud->counters, 0, sizeof(cloud->counters));
 		cloud->counters.rx_packets = cloud_held(cloud);
 		histogram_clear(cloud->delay_ns);
+		classes_clear(cloud->link.classes);
 		cloud->line.waits = 0;
 		cloud->line.waited_ns = 0;
 		cloud->line.moments = (struct line_moments){0};

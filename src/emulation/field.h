@@ -10,6 +10,7 @@
 #ifndef WEIR_FIELD_H
 #define WEIR_FIELD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -92,7 +93,9 @@ struct statement;
 struct conf {
 	const struct statement *statement;
 	uint64_t given;
-	uint32_t number; /* of a numbered statement (stage.h), from 1; else 0 */
+	uint32_t
+	        number; /* of a numbered statement (stage.h), from 1; of a class the same; else 0 */
+	char scope[32]; /* the class that it is about, or that it makes; "": the cloud itself */
 };
 
 #endif

@@ -36,6 +36,42 @@ void log_next_chunk(struct log *log, struct arena *arena)
 	arena_put(arena, done);
 }
 
+void log_join(struct log *log, struct log *from, struct arena *arena)
+{
+	if (from->records == 0) {
+		log_clear(from, arena);
+		return;
+	}
+	if (log->records == 0) {
+		log_clear(log, arena);
+		*log = *from;
+	} else {
+		uint8_t *begins = from->head->records;
+
+		/* A chunk is read from its beginning, and of this one some may be read already. */
+		if (from->read != begins) {
+			const size_t bytes = (size_t)((from->head == from->tail ? from->write
+			                                                        : from->head->end) -
+			                              from->read);
+
+			memmove(begins, from->read, bytes);
+			if (from->head == from->tail)
+				from->write = begins + bytes;
+			else
+				from->head->end = begins + bytes;
+		}
+		log->tail->end = log->write;
+		log->tail->next = from->head;
+		if (log->head == log->tail)
+			log->read_end = log->write;
+		log->tail = from->tail;
+		log->write = from->write;
+		log->limit = from->limit;
+		log->records += from->records;
+	}
+	memset(from, 0, sizeof(*from));
+}
+
 void log_clear(struct log *log, struct arena *arena)
 {
 	struct chunk *chunk = log->head;

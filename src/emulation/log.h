@@ -61,6 +61,8 @@ static inline struct rte_mbuf *held_mbuf(const struct held *held)
 bool log_extend(struct log *log, struct arena *arena);
 /* Gives the first chunk back: everything in it was read. */
 void log_next_chunk(struct log *log, struct arena *arena);
+/* Puts what `from` holds behind what `log` holds; `from` is empty then. */
+void log_join(struct log *log, struct log *from, struct arena *arena);
 /* Gives all chunks back; what the records own must have been taken before. */
 void log_clear(struct log *log, struct arena *arena);
 
@@ -96,6 +98,36 @@ static inline void log_retract(struct log *log, uint32_t bytes)
 static inline struct held *log_front(const struct log *log)
 {
 	return (struct held *)log->read;
+}
+
+/* From the oldest record to the latest, without taking any. */
+struct log_walk {
+	const struct log *log;
+	const struct chunk *chunk;
+	const uint8_t *at;
+	uint64_t left;
+};
+
+static inline const struct held *log_walk_here(const struct log_walk *walk)
+{
+	return walk->left ? (const struct held *)walk->at : NULL;
+}
+
+static inline const struct held *log_walk_first(struct log_walk *walk, const struct log *log)
+{
+	*walk = (struct log_walk){
+	        .log = log, .chunk = log->head, .at = log->read, .left = log->records};
+	return log_walk_here(walk);
+}
+
+static inline const struct held *log_walk_next(struct log_walk *walk)
+{
+	walk->at += held_bytes(((const struct held *)walk->at)->stored_bytes);
+	if (--walk->left && walk->chunk != walk->log->tail && walk->at == walk->chunk->end) {
+		walk->chunk = walk->chunk->next;
+		walk->at = walk->chunk->records;
+	}
+	return log_walk_here(walk);
 }
 
 /* Passes over the oldest record. Its memory stays readable until the next append. */

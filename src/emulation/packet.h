@@ -32,6 +32,7 @@ struct packet {
 #define PACKET_GENERATED 0x02 /* made by weir itself: a quench, an ICMP answer */
 #define PACKET_BACK      0x04 /* generated: goes back to where its cause came from */
 #define PACKET_FOREIGN   0x08 /* generated: no packet of this port has its number; told as 0 */
+#define PACKET_MARKED    0x10 /* in a queue and behind it: the queue has marked it */
 
 #define PACKET_PRIVATE_BYTES RTE_ALIGN_CEIL(sizeof(struct packet), RTE_MBUF_PRIV_ALIGN)
 

@@ -2,13 +2,38 @@
 #include "rate.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "delay.h"
 #include "scenario.h"
 
 static const char *const algorithms[] = {"leaky-bucket", "token-bucket", NULL};
 
-enum { RATE_FIELD_RATE, RATE_FIELD_ALGORITHM, RATE_FIELD_BURST, RATE_FIELD_QUEUE };
+const char *const rate_drops[] = {"tail", "head", NULL};
+static const char *const layers[] = {"layer2", "layer3", "layer1", "atm", NULL};
+
+#define ETHERNET_BYTES 14
+#define FRAME_LEAST    60
+#define LAYER1_BYTES   24 /* FCS 4, preamble and delimiter 8, gap 12 */
+#define AAL5_TRAILER   8
+#define ATM_CELL       48
+#define ATM_HEADER     5
+#define EXTRA_MAX      1000
+#define CELL_TIMES_MAX 16
+
+enum {
+	RATE_FIELD_RATE,
+	RATE_FIELD_ALGORITHM,
+	RATE_FIELD_BURST,
+	RATE_FIELD_QUEUE,
+	RATE_FIELD_DROP,
+	RATE_FIELD_OVERHEAD,
+	RATE_FIELD_ENCAP,
+	RATE_FIELD_CELL,
+	RATE_FIELD_CELL_OVERHEAD,
+};
 
 static const struct field rate_fields[] = {
         {.name = "rate",
@@ -34,8 +59,137 @@ static const struct field rate_fields[] = {
          .offset = offsetof(struct rate_conf, queue),
          .min = 1,
          .help = "what waits for the link: bytes, packets or time; else rate x delay"},
+        {.name = "drop",
+         .type = FIELD_WORD,
+         .offset = offsetof(struct rate_conf, drop),
+         .words = rate_drops,
+         .help = "who goes when the queue is full: the one that comes, or the oldest"},
+        {.name = "overhead",
+         .type = FIELD_TEXT,
+         .offset = offsetof(struct rate_conf, overhead),
+         .help = "how long a frame is on the link: layer1, layer2, layer3, atm, or so many "
+                 "bytes more or less"},
+        {.name = "encap",
+         .type = FIELD_BYTES,
+         .offset = offsetof(struct rate_conf, encap_bytes),
+         .max = EXTRA_MAX,
+         .help = "of atm: what lies between IP and AAL5"},
+        {.name = "cell",
+         .type = FIELD_BYTES,
+         .offset = offsetof(struct rate_conf, cell_bytes),
+         .min = 8,
+         .max = 65535,
+         .help = "packets are cut into cells that carry so much"},
+        {.name = "cell-overhead",
+         .type = FIELD_BYTES,
+         .offset = offsetof(struct rate_conf, cell_overhead_bytes),
+         .min = 1,
+         .max = 65535,
+         .help = "what each cell takes more than it carries"},
         FIELD_END,
 };
+
+enum layer { LAYER_2, LAYER_3, LAYER_1, LAYER_ATM, LAYER_NUMBER, LAYER_WRONG };
+
+/* Which of the words it is, or the number. */
+static enum layer layer_of(const char *text, long *number)
+{
+	char *end;
+
+	*number = 0;
+	for (int i = 0; text && layers[i]; i++) {
+		if (strcmp(text, layers[i]) == 0)
+			return (enum layer)i;
+	}
+	if (!text)
+		return LAYER_2;
+	*number = strtol(text, &end, 10);
+	if (end != text && strcmp(end, "B") == 0)
+		end++;
+	if (end == text || *end || *number < -EXTRA_MAX || *number > EXTRA_MAX)
+		return LAYER_WRONG;
+	return LAYER_NUMBER;
+}
+
+static int check_overhead(const struct rate_conf *rate, struct problem *problem)
+{
+	long number;
+	enum layer layer = layer_of(rate->overhead, &number);
+
+	if (layer == LAYER_WRONG) {
+		problem_set(problem, RATE_FIELD_OVERHEAD,
+		            "`overhead %.40s`: is layer1, layer2, layer3, atm, or a number of "
+		            "bytes from -%d to %d, like -14",
+		            rate->overhead, EXTRA_MAX, EXTRA_MAX);
+		return -EINVAL;
+	}
+	if (rate->conf.given >> RATE_FIELD_ENCAP & 1 && layer != LAYER_ATM) {
+		problem_set(problem, RATE_FIELD_ENCAP,
+		            "`encap` belongs to `overhead atm`; say `overhead %" PRIu64
+		            "` to add so many bytes",
+		            rate->encap_bytes);
+		return -EINVAL;
+	}
+	if (layer == LAYER_ATM && rate->cell_bytes) {
+		problem_set(problem, RATE_FIELD_CELL,
+		            "`overhead atm` has cells of its own, of 48 B");
+		return -EINVAL;
+	}
+	if (rate->cell_overhead_bytes && !rate->cell_bytes) {
+		problem_set(problem, RATE_FIELD_CELL_OVERHEAD,
+		            "there are no cells: say how much one carries, like `cell 48B`");
+		return -EINVAL;
+	}
+	if (rate->cell_bytes + rate->cell_overhead_bytes > CELL_TIMES_MAX * rate->cell_bytes) {
+		problem_set(problem, RATE_FIELD_CELL_OVERHEAD,
+		            "a cell can take %d times what it carries at most", CELL_TIMES_MAX);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+struct overhead rate_overhead(const struct rate_conf *rate)
+{
+	struct overhead overhead = {.none = false};
+	long number;
+
+	switch (layer_of(rate->overhead, &number)) {
+	case LAYER_3:
+		overhead.add = -ETHERNET_BYTES;
+		break;
+	case LAYER_1:
+		overhead.add = LAYER1_BYTES;
+		overhead.least = FRAME_LEAST;
+		break;
+	case LAYER_ATM:
+		overhead.add = (int32_t)rate->encap_bytes + AAL5_TRAILER - ETHERNET_BYTES;
+		overhead.cell = ATM_CELL;
+		overhead.cell_wire = ATM_CELL + ATM_HEADER;
+		break;
+	case LAYER_NUMBER:
+		overhead.add = (int32_t)number;
+		break;
+	case LAYER_2:
+	case LAYER_WRONG:
+		break;
+	}
+	if (rate->cell_bytes) {
+		overhead.cell = (uint32_t)rate->cell_bytes;
+		overhead.cell_wire = (uint32_t)(rate->cell_bytes + rate->cell_overhead_bytes);
+	}
+	overhead.none = overhead.add == 0 && overhead.least == 0 && overhead.cell == 0;
+	return overhead;
+}
+
+bool rate_drops_head(const struct cloud_conf *cloud, const struct conf *conf, uint32_t drop,
+                     uint32_t field)
+{
+	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(cloud, "rate");
+
+	if (rate && !(conf->given >> field & 1))
+		drop = rate->drop;
+	return drop == RATE_DROP_HEAD;
+}
 
 static int rate_check(const struct conf *conf, const struct cloud_conf *cloud,
                       struct problem *problem)
@@ -54,7 +208,7 @@ static int rate_check(const struct conf *conf, const struct cloud_conf *cloud,
 		            "token-bucket`");
 		return -EINVAL;
 	}
-	return 0;
+	return check_overhead(rate, problem);
 }
 
 struct limit rate_queue(const struct rate_conf *conf, const struct cloud_conf *cloud)

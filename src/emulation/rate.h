@@ -9,13 +9,16 @@
  * max(t, TAT - 8B/R)). The leaky bucket is the token bucket of depth 0.
  *
  * Units: R 1 bit/s to 400 Gbit/s; B up to 1 GB; lengths are those of the Ethernet frame without
- * preamble and FCS. The queue is limited in bytes, packets, or time (what the rate sends in that
+ * preamble and FCS, or as `overhead` says (overhead.h), for the rate and for the queue alike. When the
+ * queue is full, the packet that comes is dropped, or with `drop head` the oldest that waits: as many
+ * of those as it needs, unless it is longer than the queue. The queue is limited in bytes, packets, or time (what the rate sends in that
  * time); a packet being sent by the leaky bucket does not count as queued. Not given, the queue is
  * the rate times the cloud's delay, at least RATE_QUEUE_BYTES_MIN.
  */
 #ifndef WEIR_RATE_H
 #define WEIR_RATE_H
 
+#include "overhead.h"
 #include "stage.h"
 
 #define RATE_BPS_MAX         UINT64_C(400000000000)
@@ -23,6 +26,9 @@
 #define RATE_QUEUE_BYTES_MIN UINT64_C(64000)
 
 enum rate_algorithm { RATE_LEAKY_BUCKET, RATE_TOKEN_BUCKET };
+enum rate_drop { RATE_DROP_TAIL, RATE_DROP_HEAD };
+
+extern const char *const rate_drops[]; /* the words */
 
 struct rate_conf {
 	struct conf conf;
@@ -30,10 +36,19 @@ struct rate_conf {
 	uint32_t algorithm; /* enum rate_algorithm */
 	uint64_t burst_bytes;
 	struct limit queue;
+	uint32_t drop;  /* enum rate_drop */
+	char *overhead; /* layer1, layer2, layer3, atm, or a number of bytes; NULL: layer2 */
+	uint64_t encap_bytes;
+	uint64_t cell_bytes, cell_overhead_bytes; /* 0: no cells but those of atm */
 };
 
 extern const struct statement rate_statement;
 
+/* How lengths count, of a configuration that passed the check. */
+struct overhead rate_overhead(const struct rate_conf *conf);
+/* Whether a class's queue drops its head: as it says in field `field`, or else as `rate` does. */
+bool rate_drops_head(const struct cloud_conf *cloud, const struct conf *conf, uint32_t drop,
+                     uint32_t field);
 /* The queue in force for this cloud: as given, or sized from rate x delay. */
 struct limit rate_queue(const struct rate_conf *conf, const struct cloud_conf *cloud);
 

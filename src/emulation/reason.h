@@ -18,6 +18,9 @@
 	X(TTL_EXPIRED, "ttl-expired", EMULATED, "its TTL or hop limit ended at the hop")           \
 	X(TOO_BIG, "too-big", EMULATED, "longer than the hop's mtu, and not to be fragmented")     \
 	X(TO_HOP, "to-hop", EMULATED, "addressed to the hop itself")                               \
+	X(RED_EARLY, "red-early", CONGESTION, "RED chose it, and it could not be marked")          \
+	X(RED_FORCED, "red-forced", CONGESTION, "RED: the average queue was above its maximum")    \
+	X(NOT_CAPABLE, "not-capable", CONGESTION, "to be marked, and not capable of ECN")          \
 	X(QUEUE_FULL, "queue-full", CONGESTION, "the queue of the link was full")                  \
 	X(NO_BUFFER, "no-buffer", REAL, "weir had no memory left to hold the packet")              \
 	X(TX_FULL, "tx-full", REAL, "the port did not take the packet within 100 ms of its time")  \

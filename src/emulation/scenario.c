@@ -200,7 +200,38 @@ const struct conf *cloud_conf_get(const struct cloud_conf *cloud, const char *na
 {
 	uint32_t i = conf_place(cloud, name, 0);
 
-	return conf_is(cloud, i, name) ? cloud->confs[i] : NULL;
+	return conf_is(cloud, i, name) && cloud->confs[i]->scope[0] == 0 ? cloud->confs[i] : NULL;
+}
+
+const struct conf *cloud_conf_scoped(const struct cloud_conf *cloud, const char *scope,
+                                     const char *name)
+{
+	for (uint32_t i = 0; i < cloud->n_confs; i++) {
+		if (conf_is(cloud, i, name) && strcmp(cloud->confs[i]->scope, scope) == 0)
+			return cloud->confs[i];
+	}
+	return NULL;
+}
+
+uint32_t cloud_class_number(const struct cloud_conf *cloud, const char *scope)
+{
+	for (uint32_t i = 0; i < cloud->n_confs; i++) {
+		if (cloud->confs[i]->statement->scoped &&
+		    strcmp(cloud->confs[i]->scope, scope) == 0)
+			return cloud->confs[i]->number;
+	}
+	return 0;
+}
+
+uint32_t cloud_class_free(const struct cloud_conf *cloud)
+{
+	uint32_t number = 0;
+
+	for (uint32_t i = 0; i < cloud->n_confs; i++) {
+		if (cloud->confs[i]->number > number && cloud->confs[i]->statement->scoped)
+			number = cloud->confs[i]->number;
+	}
+	return number + 1;
 }
 
 const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct conf *conf)
@@ -208,7 +239,7 @@ const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct 
 	const char *name = conf->statement->name;
 	uint32_t i;
 
-	if (conf->number == 0)
+	if (conf->number == 0 || conf->scope[0])
 		return NULL;
 	i = conf_place(cloud, name, conf->number + 1);
 	return conf_is(cloud, i, name) ? cloud->confs[i] : NULL;
@@ -216,8 +247,13 @@ const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct 
 
 int cloud_conf_put(struct cloud_conf *cloud, struct conf *conf)
 {
-	uint32_t i = conf_place(cloud, conf->statement->name, conf->number);
+	uint32_t i;
 
+	if (conf->scope[0] && conf->number == 0)
+		conf->number = cloud_class_number(cloud, conf->scope);
+	if (conf->scope[0] && conf->number == 0)
+		conf->number = cloud_class_free(cloud);
+	i = conf_place(cloud, conf->statement->name, conf->number);
 	if (conf_is(cloud, i, conf->statement->name) && cloud->confs[i]->number == conf->number) {
 		conf_free(cloud->confs[i]);
 		cloud->confs[i] = conf;
@@ -249,6 +285,19 @@ int cloud_conf_remove(struct cloud_conf *cloud, const char *name)
 	while (conf_is(cloud, i, name))
 		conf_take_out(cloud, i);
 	return 0;
+}
+
+int cloud_conf_remove_scope(struct cloud_conf *cloud, const char *scope)
+{
+	int error = -ENOENT;
+
+	for (uint32_t i = cloud->n_confs; i-- > 0;) {
+		if (strcmp(cloud->confs[i]->scope, scope) != 0)
+			continue;
+		conf_take_out(cloud, i);
+		error = 0;
+	}
+	return error;
 }
 
 int cloud_conf_remove_number(struct cloud_conf *cloud, const char *name, uint32_t number)

@@ -34,7 +34,8 @@ struct cloud_conf {
 	char to[SCENARIO_NAME_BYTES];   /* a port */
 	bool many;                      /* a template: one cloud an address (template.h) */
 	struct conf *selection;         /* which packets it takes (selection.h), owned; NULL: all */
-	/* One configuration a statement name, or a name and a number where statements are numbered;
+	/* One configuration a statement name, or a name and a number where statements are numbered, or
+	 * belong to a class, which has a number;
 	 * names in the order given, numbers ascending and together; owned. The engine sorts stages by
 	 * the statement table, show prints in that order too. */
 	struct conf *confs[CLOUD_CONFS_MAX];
@@ -75,12 +76,21 @@ int scenario_add_cloud(struct scenario *scenario, const char *name, const char *
                        const char *to);
 void scenario_remove_cloud(struct scenario *scenario, uint32_t index);
 
-/* The configuration of the statement called `name`, the first if it is numbered, or NULL. */
+/* The configuration of the statement called `name`, the first if it is numbered, or NULL; never one
+ * of a class. */
 const struct conf *cloud_conf_get(const struct cloud_conf *cloud, const char *name);
+/* That of a class, by its name; "": the cloud's own. */
+const struct conf *cloud_conf_scoped(const struct cloud_conf *cloud, const char *scope,
+                                     const char *name);
+/* The number of the class of that name, 0: there is none; and one that no class has. */
+uint32_t cloud_class_number(const struct cloud_conf *cloud, const char *scope);
+uint32_t cloud_class_free(const struct cloud_conf *cloud);
+/* All that has this scope. -ENOENT when there is nothing. */
+int cloud_conf_remove_scope(struct cloud_conf *cloud, const char *scope);
 /* The one behind it: the same name, the next number; NULL: that was the last. */
 const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct conf *conf);
 /* Puts `conf`, whose ownership passes, in the place of the one with its statement's name and its
- * number, if any. -ENOSPC when full. */
+ * number, if any; one of a class gets the class's number, or the next. -ENOSPC when full. */
 int cloud_conf_put(struct cloud_conf *cloud, struct conf *conf);
 /* All of that name; -ENOENT when there is none. */
 int cloud_conf_remove(struct cloud_conf *cloud, const char *name);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "aqm.h"
+#include "classes.h"
 #include "delay.h"
 #include "rate.h"
 
@@ -55,15 +57,36 @@ static int stage_prepare(struct setting *setting, const struct engine_setup *set
 	return 0;
 }
 
-static void link_prepare(struct setting *setting, const struct cloud_conf *conf)
+static void link_prepare(struct setting *setting, const struct engine_setup *setup,
+                         const struct cloud_conf *conf)
 {
 	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(conf, "rate");
+	const struct slots_conf *slots = (const struct slots_conf *)cloud_conf_get(conf, "slots");
+	struct link_conf *link = &setting->link;
 
+	link->overhead = OVERHEAD_NONE;
+	if (slots) {
+		link->slots = slots_rule_of(slots,
+		                            key_for(setup->seed, setting->cloud, &slots_statement));
+		link->limit = slots_queue(slots);
+	}
 	if (!rate)
 		return;
-	setting->link.rate_bps = rate->rate_bps;
-	setting->link.depth_work = (int64_t)rate->burst_bytes * SHAPER_WORK_PER_BYTE;
-	setting->link.limit = rate_queue(rate, conf);
+	link->rate_bps = rate->rate_bps;
+	link->depth_work = (int64_t)rate->burst_bytes * SHAPER_WORK_PER_BYTE;
+	link->limit = rate_queue(rate, conf);
+	link->overhead = rate_overhead(rate);
+	link->drop_head = rate->drop == RATE_DROP_HEAD;
+}
+
+static int classes_prepare(struct setting *setting, const struct engine_setup *setup,
+                           const struct cloud_conf *conf)
+{
+	const struct class_conf *confs[CLASSES_MAX];
+
+	if (class_confs(conf, confs) == 0)
+		return 0;
+	return classes_make(setup, setting->cloud, conf, &setting->classes);
 }
 
 static int line_prepare(struct setting *setting, const struct engine_setup *setup,
@@ -108,8 +131,13 @@ int setting_prepare(struct setting *setting, const struct engine_setup *setup, s
 		setting->name = name;
 		return stage_prepare(setting, setup, conf, statement);
 	case ROLE_LINK:
-		link_prepare(setting, conf);
+		link_prepare(setting, setup, conf);
 		return 0;
+	case ROLE_AQM:
+	case ROLE_AQM_MODIFIER:
+		return aqm_make(setup, cloud, conf, "", &setting->aqm);
+	case ROLE_CLASS:
+		return classes_prepare(setting, setup, conf);
 	case ROLE_LINE:
 		return line_prepare(setting, setup, conf);
 	case ROLE_CLOUD:
@@ -183,6 +211,14 @@ void setting_apply(struct setting *setting, simtime now)
 		link_configure(link, &setting->link, now);
 		setting->link = old;
 		break;
+	case ROLE_AQM:
+	case ROLE_AQM_MODIFIER:
+		setting->aqm = aqm_exchange(&link->queue, setting->aqm, now);
+		break;
+	case ROLE_CLASS:
+		setting->classes = classes_exchange(link, setting->classes,
+		                                    &setting->cloud->holder->arena, now);
+		break;
 	case ROLE_LINE:
 		line_exchange(setting, now);
 		break;
@@ -197,6 +233,13 @@ void setting_free(struct setting *setting)
 	case ROLE_STAGE:
 		if (setting->stage)
 			setting->stage->statement->free(setting->stage);
+		break;
+	case ROLE_AQM:
+	case ROLE_AQM_MODIFIER:
+		aqm_free(setting->aqm);
+		break;
+	case ROLE_CLASS:
+		classes_free(setting->classes);
 		break;
 	case ROLE_LINE:
 		jitter_release(setting->line.jitter);

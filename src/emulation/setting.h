@@ -20,6 +20,8 @@ struct setting {
 			struct stage *stage; /* NULL: none */
 		};
 		struct link_conf link;
+		struct aqm *aqm;         /* NULL: none */
+		struct classes *classes; /* NULL: none */
 		struct {
 			struct line_conf line;
 			struct wheel *wheel; /* for a line that has none yet */
@@ -27,7 +29,7 @@ struct setting {
 	};
 };
 
-/* The statement called `name` (ROLE_STAGE, ROLE_LINK or ROLE_LINE) as the cloud's configuration has
+/* The statement called `name` (any role but ROLE_CLOUD; of ROLE_AQM_MODIFIER it is the AQM) as the cloud's configuration has
  * it, or does not have it. `setup` is the engine's. Control. 0 or -errno. */
 int setting_prepare(struct setting *setting, const struct engine_setup *setup, struct cloud *cloud,
                     const struct cloud_conf *conf, const char *name, enum statement_role role);

@@ -35,6 +35,7 @@
 #include "field.h"
 #include "packet.h"
 
+struct aqm_kind;
 struct cloud;
 struct cloud_conf;
 struct stage;
@@ -51,10 +52,13 @@ void problem_set(struct problem *problem, int field, const char *format, ...)
         __attribute__((format(__printf__, 3, 4)));
 
 enum statement_role {
-	ROLE_STAGE, /* has a stage in the cloud */
-	ROLE_LINK,  /* rate, queue, AQM: configures the link */
-	ROLE_LINE,  /* delay: configures the line */
-	ROLE_CLOUD, /* a property of the cloud itself */
+	ROLE_STAGE,        /* has a stage in the cloud */
+	ROLE_LINK,         /* rate, queue: configures the link */
+	ROLE_AQM,          /* red, codel: manages a queue of the link (aqm.h); one a queue */
+	ROLE_AQM_MODIFIER, /* ecn, becn: what an AQM asks for beside its own */
+	ROLE_CLASS,        /* class, scheduler: several queues before the link */
+	ROLE_LINE,         /* delay: configures the line */
+	ROLE_CLOUD,        /* a property of the cloud itself */
 };
 
 /* A word that the text of a statement may hold, for help and completion. */
@@ -72,11 +76,14 @@ struct statement {
 	/* Not 0: a cloud has any number of configurations of it, each with a number from 1 to this one
 	 * behind the name (1 if not given), all of them treated by one stage. */
 	uint32_t number_max;
-	bool generates;    /* its stage, or its link, may call cloud_generate */
+	bool generates; /* its stage, or its link, may call cloud_generate */
+	/* A cloud has several, each with a name behind it: that of a class (field.h: scope). */
+	bool scoped;
 	size_t conf_bytes; /* of the struct that begins with struct conf */
 	/* `cloud` is the whole of the cloud's configuration, for statements that need another. */
 	int (*check)(const struct conf *conf, const struct cloud_conf *cloud,
 	             struct problem *problem);
+	const struct aqm_kind *aqm; /* ROLE_AQM only */
 	/* ROLE_STAGE only */
 	int (*make)(const struct conf *conf, struct stage **stage);
 	int (*ready)(struct stage *stage, const struct conf *conf);

@@ -4,12 +4,14 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "class.h"
 #include "corrupt_bit_error.h"
 #include "corrupt_checksum.h"
 #include "corrupt_random.h"
 #include "delay.h"
 #include "duplicate_every.h"
 #include "duplicate_random.h"
+#include "ecn.h"
 #include "hop.h"
 #include "loss_bit_error.h"
 #include "loss_burst.h"
@@ -21,10 +23,12 @@
 #include "loss_random.h"
 #include "loss_tcp_byte.h"
 #include "loss_window.h"
+#include "mark.h"
 #include "police.h"
 #include "rate.h"
 #include "reorder.h"
 #include "rewrite.h"
+#include "slots.h"
 
 const struct statement *const statements[] = {
         /* ingress stages; hop.c knows that it is the first */
@@ -48,6 +52,12 @@ const struct statement *const statements[] = {
         &police_statement,
         /* link */
         &rate_statement,
+        &slots_statement,
+        &class_statement,
+        &scheduler_statement,
+        /* the management of its queue */
+        &mark_statement,
+        &ecn_statement,
         /* line */
         &delay_statement,
         &reorder_every_statement,

@@ -125,18 +125,30 @@ def the_examples_in_the_documentation_are_accepted():
         for page in sorted(glob.glob(os.path.join(ROOT, "docs", "*.md"))) + [f"{ROOT}/README.md"]:
             with open(page, encoding="utf-8") as source:
                 blocks = re.findall(r"^```\n(.*?)^```", source.read(), re.M | re.S)
-            for line in "".join(blocks).splitlines():
+            for above, line in [(block.splitlines()[:i], line) for block in blocks
+                                for i, line in enumerate(block.splitlines())]:
                 # An example names a cloud in lower case; the synopsis has NAME, or brackets.
                 found = re.match(r"cloud ([a-z][a-z0-9-]*) (?!from )[a-z]", line)
                 if not found or "[" in line or "..." in line:
                     continue
-                with open(scenario, "w", encoding="utf-8") as out:
-                    out.write(f"port a\nport b\ncloud {found[1]} from a to b\n{line}\n")
-                done = subprocess.run([WEIR, "check", "-c", scenario], capture_output=True, text=True)
-                # Whether the machine has the memory, or the reader the file, is not the question.
-                if done.returncode != 0 and "No such file" not in done.stderr \
-                        and f"{scenario}:4:" in done.stderr:
-                    wrong.append(f"{os.path.relpath(page, ROOT)}: {line}\n  {done.stderr.strip()}")
+                # By itself, or with what stands above it, and below: a class needs others.
+                together = [other for other in above if other.startswith(f"cloud {found[1]} ")
+                            and " from " not in other] + [line]
+                whole = [other for block in blocks if line in block.splitlines()
+                         for other in block.splitlines()
+                         if other.startswith(f"cloud {found[1]} ") and " from " not in other]
+                errors = []
+                for lines in ([line], together, whole):
+                    with open(scenario, "w", encoding="utf-8") as out:
+                        out.write(f"port a\nport b\ncloud {found[1]} from a to b\n" + "\n".join(lines) + "\n")
+                    done = subprocess.run([WEIR, "check", "-c", scenario], capture_output=True, text=True)
+                    # Whether the machine has the memory, or the reader the file, is not the question.
+                    if done.returncode == 0 or "No such file" in done.stderr or not re.search(
+                            rf"{scenario}:[0-9]+:", done.stderr):
+                        break
+                    errors.append(done.stderr.strip())
+                else:
+                    wrong.append(f"{os.path.relpath(page, ROOT)}: {line}\n  {errors[0]}")
     assert not wrong, "\n".join(wrong)
 
 

@@ -5,7 +5,88 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "class.h"
 #include "dice.h"
+#include "mark.h"
+#include "slots.h"
+
+static void *conf_of(struct cloud_conf *cloud, const struct statement *statement, const char *scope)
+{
+	struct conf *conf = conf_make(statement);
+
+	assert_non_null(conf);
+	strcpy(conf->scope, scope);
+	assert_int_equal(cloud_conf_put(cloud, conf), 0);
+	return conf;
+}
+
+static void classes_do(struct cloud_conf *cloud, uint64_t bits)
+{
+	static const char *const names[] = {"p", "q", "r"};
+	uint32_t n = 1 + bits % 3;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct class_conf *class = conf_of(cloud, &class_statement, names[i]);
+
+		class->weight = (struct ratio){.digits = 1 + (bits >> i) % 7, .places = 1};
+		class->queue = (struct limit){.value = 1 + (bits >> i) % 30, .unit = LIMIT_PACKETS};
+		class->drop = (bits >> i) & 1;
+		class->conf.given = 1 << 2;
+		if (i + 1 < n) {
+			class->match = strdup(i == 0 ? "0 of 3" : "1 of 3");
+			assert_non_null(class->match);
+		}
+		if (bits >> (4 + i) & 1) {
+			struct mark_conf *mark = conf_of(cloud, &mark_statement, names[i]);
+
+			mark->above = (struct limit){.value = 1 + bits % 9, .unit = LIMIT_PACKETS};
+		}
+	}
+	if (bits >> 7 & 1) {
+		struct scheduler_conf *scheduler = conf_of(cloud, &scheduler_statement, "");
+
+		scheduler->algorithm = bits >> 8 & 1 ? SCHEDULER_DRR : SCHEDULER_PRIORITY;
+	}
+}
+
+/* What a link has beside its rate, by these bits; what it had before goes. */
+static void link_do(struct cloud_conf *cloud, uint64_t bits)
+{
+	static const char *const overheads[] = {"layer1", "layer3", "atm", "-100"};
+	struct rate_conf *rate =
+	        (struct rate_conf *)(uintptr_t)cloud_conf_get(cloud, rate_statement.name);
+
+	for (uint32_t i = cloud->n_confs; i-- > 0;) {
+		if (i < cloud->n_confs && cloud->confs[i]->scope[0])
+			cloud_conf_remove_scope(cloud, cloud->confs[i]->scope);
+	}
+	cloud_conf_remove(cloud, "slots");
+	cloud_conf_remove(cloud, "mark");
+	cloud_conf_remove(cloud, "scheduler");
+	if (bits == 0)
+		return;
+	if (bits >> 1 & 1) {
+		rate->overhead = strdup(overheads[bits >> 2 & 3]);
+		assert_non_null(rate->overhead);
+	}
+	rate->drop = bits >> 4 & 1;
+	if (bits >> 5 & 1) {
+		struct slots_conf *slots = conf_of(cloud, &slots_statement, "");
+
+		slots->min_ns = bits >> 6 & 0xffff;
+		slots->max_ns = slots->min_ns + (bits >> 12 & 0xfffff);
+		slots->packets = bits >> 7 & 3;
+		slots->bytes = bits >> 9 & 1 ? 3000 : 0;
+	}
+	if (bits >> 10 & 1) {
+		classes_do(cloud, bits >> 11);
+	} else if (bits >> 11 & 1) {
+		struct mark_conf *mark = conf_of(cloud, &mark_statement, "");
+
+		mark->above =
+		        (struct limit){.value = 1 + (bits >> 12 & 0xfff), .unit = LIMIT_BYTES};
+	}
+}
 
 static void step_do(struct rig *rig, const struct script_step *step)
 {
@@ -36,6 +117,7 @@ static void step_do(struct rig *rig, const struct script_step *step)
 		break;
 	case STEP_RATE:
 		rig_rate(rig, name, step->rate_bps, step->burst_bytes, step->unit, step->limit);
+		link_do(rig->scenario->clouds[cloud], step->link);
 		break;
 	case STEP_LOSS:
 		if (step->periodic)

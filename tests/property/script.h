@@ -43,6 +43,7 @@ struct script_step {
 	bool periodic;
 	uint64_t loss; /* a probability, or N of `every N` */
 	const char *statement;
+	uint64_t link; /* STEP_RATE: bits that say what else the link has; 0: nothing */
 };
 
 struct script {
@@ -61,6 +62,7 @@ struct script {
 #define SCRIPT_KEEP    0x10 /* order keep only */
 #define SCRIPT_CHAINS  0x20 /* clouds that come from clouds */
 #define SCRIPT_FORKS   0x40 /* several clouds that come from one place */
+#define SCRIPT_LINKS   0x80 /* overhead, drop head, slots, classes, marks */
 #define SCRIPT_ALL     (SCRIPT_SHARED | SCRIPT_CHANGES | SCRIPT_LOSS | SCRIPT_JITTER)
 
 void script_make(struct script *script, uint64_t seed, uint32_t what);

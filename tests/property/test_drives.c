@@ -86,6 +86,15 @@ static void clouds_from_one_place_do_not_feel_how_they_are_driven(void **state)
 	cases(12000000, 400, SCRIPT_FORKS | SCRIPT_CHAINS | SCRIPT_ALL);
 }
 
+/* Overhead, queues that drop their head, slots, classes and their schedulers, marks; and changes
+ * between all of these. */
+static void links_do_not_feel_how_they_are_driven(void **state)
+{
+	(void)state;
+	cases(13000000, 400, SCRIPT_LINKS | SCRIPT_LOSS | SCRIPT_JITTER);
+	cases(14000000, 400, SCRIPT_LINKS | SCRIPT_ALL | SCRIPT_CHAINS);
+}
+
 static void the_same_seed_gives_the_same_and_another_seed_another(void **state)
 {
 	static struct script script;
@@ -184,6 +193,7 @@ int main(void)
 	                                  property_teardown),
 	        cmocka_unit_test_teardown(clouds_from_one_place_do_not_feel_how_they_are_driven,
 	                                  property_teardown),
+	        cmocka_unit_test_teardown(links_do_not_feel_how_they_are_driven, property_teardown),
 	        cmocka_unit_test_teardown(the_same_seed_gives_the_same_and_another_seed_another,
 	                                  property_teardown),
 	        cmocka_unit_test_teardown(order_keep_is_first_in_first_out_in_every_cloud,

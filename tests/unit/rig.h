@@ -46,10 +46,10 @@
 
 struct rig_setup {
 	uint64_t seed;
-	const struct statement *const *statements; /* NULL: all there are */
-	size_t memory_bytes;                       /* 0: RIG_MEMORY */
+	size_t memory_bytes; /* 0: RIG_MEMORY */
 	uint32_t copy_bytes_max;
 	struct witness *witness;
+	const struct statement *const *statements; /* NULL: all there are */
 	bool makes_room;         /* as a replay: an outlet that is full is emptied at once */
 	uint32_t kept_mbufs_max; /* as in engine_setup */
 };

@@ -3,6 +3,7 @@
 #include "rig.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "arena.h"
 
@@ -130,6 +131,76 @@ static void a_limit_in_packets_counts_packets(void **state)
 	rig_run_out(rig);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(rig->departures[i].number, i + 1); /* drop tail */
+	rig_close(rig);
+}
+
+static void dropping_the_head_keeps_the_latest_and_what_is_being_sent(void **state)
+{
+	static const struct {
+		uint64_t burst_bytes;
+		enum limit_unit unit;
+		uint64_t limit;
+		uint64_t numbers[5]; /* that leave, of 8 of 1000 B */
+	} rows[] = {
+	        {0, LIMIT_PACKETS, 2, {1, 7, 8}},
+	        {0, LIMIT_BYTES, 3999, {1, 6, 7, 8}},
+	        {0, LIMIT_TIME, SIMTIME_MS, {1, 8}},
+	        {0, LIMIT_BYTES, 999, {1}},       /* longer than the queue: it goes itself */
+	        {1, LIMIT_PACKETS, 3, {1, 7, 8}}, /* in the hand, but it waits */
+	        {1, LIMIT_PACKETS, 1, {1}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+		uint32_t n = 0;
+
+		rig_cloud(rig, "x", 0, 1);
+		rig_rate(rig, "x", 8 * MBIT, rows[i].burst_bytes, rows[i].unit, rows[i].limit);
+		((struct rate_conf *)(uintptr_t)cloud_conf_get(rig->scenario->clouds[0], "rate"))
+		        ->drop = RATE_DROP_HEAD;
+		rig_apply(rig, 0);
+		for (uint32_t k = 0; k < 8; k++)
+			rig_send(rig, 0, 1000, k);
+		while (rows[i].numbers[n])
+			n++;
+		assert_int_equal(full(rig), 8 - n);
+		rig_run_out(rig);
+		assert_int_equal(rig->n_departures, n);
+		for (uint32_t k = 0; k < n; k++) {
+			assert_int_equal(rig->departures[k].number, rows[i].numbers[k]);
+			assert_true(rig->departures[k].intact);
+		}
+		rig_close(rig);
+	}
+}
+
+/* 1000 B count as 1024, or as 986: the rate, the limit and what is reported. */
+static void overhead_counts_for_the_rate_and_for_the_queue(void **state)
+{
+	struct rig *rig = linked(8 * MBIT, 0, LIMIT_BYTES, 3071);
+	struct rate_conf *rate;
+
+	(void)state;
+	rate = (struct rate_conf *)(uintptr_t)cloud_conf_get(rig->scenario->clouds[0], "rate");
+	rate->overhead = strdup("layer1");
+	rig_apply(rig, 0);
+	for (uint32_t i = 0; i < 5; i++)
+		rig_send(rig, 0, 1000, 0);
+	assert_int_equal(rig_report(rig, "x")->queue_bytes, 2048);
+	assert_int_equal(full(rig), 2);
+	rig_advance(rig, 1024 * SIMTIME_US);
+	assert_int_equal(rig->departures[0].due_ns, 1024 * SIMTIME_US);
+	assert_int_equal(rig_report(rig, "x")->queue_bytes, 1024);
+	/* half of the second is sent when lengths become others: 474 of 986 are left */
+	rig_advance(rig, 1536 * SIMTIME_US);
+	strcpy(rate->overhead, "-14");
+	rig_apply(rig, 1536 * SIMTIME_US);
+	assert_int_equal(rig_report(rig, "x")->queue_bytes, 986);
+	rig_run_out(rig);
+	assert_int_equal(rig->departures[1].due_ns, (1536 + 474) * SIMTIME_US);
+	assert_int_equal(rig->departures[2].due_ns, (1536 + 474 + 986) * SIMTIME_US);
+	assert_int_equal(rig_report(rig, "x")->counters.tx_bytes, 3000);
 	rig_close(rig);
 }
 
@@ -429,6 +500,8 @@ int main(void)
 	        cmocka_unit_test(a_limit_in_bytes_counts_what_waits_and_not_what_is_being_sent),
 	        cmocka_unit_test(a_smaller_packet_may_find_the_room_that_a_larger_did_not),
 	        cmocka_unit_test(a_limit_in_packets_counts_packets),
+	        cmocka_unit_test(dropping_the_head_keeps_the_latest_and_what_is_being_sent),
+	        cmocka_unit_test(overhead_counts_for_the_rate_and_for_the_queue),
 	        cmocka_unit_test(a_limit_in_time_follows_the_rate),
 	        cmocka_unit_test(a_queue_that_is_not_given_is_rate_times_delay_and_at_least_64_kb),
 	        cmocka_unit_test(

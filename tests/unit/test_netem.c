@@ -117,6 +117,25 @@ static void a_line_becomes_the_statements_that_it_says(void **state)
 	}
 }
 
+static void slots_overhead_and_cells_are_weirs(void **state)
+{
+	(void)state;
+	assert_becomes("", "cloud x netem rate 5kbit 20 100 5",
+	               "cloud x rate 5kbit overhead 20 cell 100B cell-overhead 5B\n");
+	assert_becomes("", "cloud x netem rate 1mbit -14", "cloud x rate 1mbit overhead -14\n");
+	assert_becomes("", "cloud x netem ra 1mbit 0 48 5 l 10",
+	               "cloud x rate 1mbit queue 10pkt cell 48B cell-overhead 5B\n");
+	assert_becomes("", "cloud x netem slot 800", "cloud x slots min 800ns max 800ns\n");
+	assert_becomes("", "cloud x netem s 1ms 5ms pa 3 bytes 10k",
+	               "cloud x slots min 1ms max 5ms packets 3 bytes 10KiB\n");
+	assert_becomes("", "cloud x netem slot distribution uniform 5ms 1ms limit 50",
+	               "cloud x slots min 4ms max 6ms queue 50pkt\n");
+	assert_becomes("", "cloud x netem slot 61s 61s rate 1mbit delay 5ms",
+	               "cloud x rate 1mbit\ncloud x slots min 61s max 61s\ncloud x delay 5ms\n");
+	assert_becomes("cloud x slots min 1ms max 2ms\n", "cloud x netem delay 1ms",
+	               "cloud x delay 1ms\n");
+}
+
 static void exact_keeps_netems_recurrence(void **state)
 {
 	(void)state;
@@ -197,6 +216,9 @@ static void what_is_wrong_is_said_with_its_place(void **state)
 	        {"", "netem rate 5%", "t:4:20: rate `5%` is not a rate; a share"},
 	        {"", "netem rate 500gbit", "t:4:15: rate `500000000000bit` is out of range"},
 	        {"", "netem slot 5ms 1ms", "t:4:24: the slot's maximum `1ms` is not"},
+	        {"", "netem slot distribution normal 5ms 1ms",
+	         "t:4:15: slots are spread evenly here"},
+	        {"", "netem rate 1mbit 0 48 -5", "t:4:15: cell-overhead"},
 	        {"", "netem seed x", "t:4:20: seed `x` is not a whole number"},
 	        {"seed 5\n", "netem seed 6 delay 1ms",
 	         "t:5:15: the scenario has the seed 5 already"},
@@ -436,6 +458,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_line_becomes_the_statements_that_it_says),
+	        cmocka_unit_test(slots_overhead_and_cells_are_weirs),
 	        cmocka_unit_test(exact_keeps_netems_recurrence),
 	        cmocka_unit_test(a_line_takes_the_place_of_what_netem_has),
 	        cmocka_unit_test(what_it_became_can_be_loaded_again),

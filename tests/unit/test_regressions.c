@@ -210,6 +210,39 @@ static void reordered_packets_count_in_the_queue(void **state)
 	}
 }
 
+/* ---- slots ---- */
+
+/* netem's slots overflowed above 2.1 s. */
+static void slots_longer_than_32_bits_of_nanoseconds_are_what_they_say(void **state)
+{
+	static const struct {
+		const char *statement;
+		simtime opens;
+	} rows[] = {
+	        {"slots min 2200ms max 2200ms", 2200 * MS},
+	        {"slots min 4300ms max 4300ms", 4300 * MS},
+	        {"slots min 61s max 61s", 61 * SIMTIME_S},
+	        {"slots min 86400s max 86400s", 86400 * SIMTIME_S},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *const given[] = {rows[i].statement, NULL};
+		struct track track;
+		struct trial *trial = open_with(given, &track);
+		const struct histogram *h;
+
+		trial_send(trial, 3, 60); /* a microsecond apart: all in the first slot */
+		assert_int_equal(track.n, 0);
+		run_out(trial);
+		h = &rig_report(trial->rig, "x")->delay_ns;
+		assert_int_equal(track.n, 3);
+		assert_int_equal(h->max, rows[i].opens);
+		assert_int_equal(h->min, rows[i].opens - 2000);
+		trial_close(trial);
+	}
+}
+
 /* ---- the seed ---- */
 
 /* A change, be it of something else or of the same to the same, does not throw the dice anew. */
@@ -248,6 +281,7 @@ int main(void)
 	        cmocka_unit_test(all_impairments_at_once_act_and_add_up),
 	        cmocka_unit_test(nothing_and_everything_are_no_special_values),
 	        cmocka_unit_test(reordered_packets_count_in_the_queue),
+	        cmocka_unit_test(slots_longer_than_32_bits_of_nanoseconds_are_what_they_say),
 	        cmocka_unit_test(a_seed_survives_a_change),
 	};
 

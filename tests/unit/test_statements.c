@@ -98,7 +98,7 @@ static void fields_follow_the_rules_of_the_parser(void **state)
 			/* nothing may follow the rest of the line, not even a keyword */
 			assert_false(rest);
 			rest = field->flags & FIELD_REST;
-			assert_true(!rest || (is_positional(field) && field->type == FIELD_TEXT));
+			assert_true(!rest || field->type == FIELD_TEXT);
 			/* a flag is its name; a value that may be left out comes last */
 			assert_true(!is_positional(field) || field->type != FIELD_FLAG);
 			if (is_positional(field)) {
@@ -213,8 +213,8 @@ static char *some_line(const struct statement *statement, struct draw_key key, u
 	bool skipped = false;
 
 	assert_non_null(out);
-	fprintf(out, "%s%s%s", statement->name, statement->variant ? " " : "",
-	        statement->variant ? statement->variant : "");
+	fprintf(out, "%s%s%s%s", statement->name, statement->variant ? " " : "",
+	        statement->variant ? statement->variant : "", statement->scoped ? " voice" : "");
 	for (int keywords = 0; keywords < 2; keywords++) {
 		for (const struct field *field = statement->fields; field->name; field++) {
 			uint64_t draw = draw_u64(key, round, lane++);

@@ -170,6 +170,15 @@ void trial_send_frame(struct trial *trial, const uint8_t *frame, uint32_t bytes)
 	trial_send_frames(trial, 1, frame, bytes);
 }
 
+void trial_run_out(struct trial *trial)
+{
+	while (engine_held_packets(trial->rig->engine) > 0) {
+		trial->rig->now = trial->now = engine_next(trial->rig->engine);
+		collect(trial);
+	}
+	settle(trial);
+}
+
 uint64_t trial_count(const struct trial *trial, uint8_t marks)
 {
 	uint64_t n = 0;

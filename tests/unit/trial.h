@@ -45,6 +45,8 @@ void trial_send(struct trial *trial, uint64_t n, uint32_t bytes);
 /* Sends one of these bytes; so many of them. */
 void trial_send_frame(struct trial *trial, const uint8_t *frame, uint32_t bytes);
 void trial_send_frames(struct trial *trial, uint64_t n, const uint8_t *frame, uint32_t bytes);
+/* From event to event until nothing is held. */
+void trial_run_out(struct trial *trial);
 
 /* How many packets have one of the marks. */
 uint64_t trial_count(const struct trial *trial, uint8_t marks);

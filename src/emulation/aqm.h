@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The contract of active queue management: what RED, CoDel, PIE ... are to a queue of a link.
+ *
+ * The link knows no AQM. A statement of the role ROLE_AQM (stage.h) brings a `struct aqm_kind`; a
+ * queue has at most one AQM. Without one, a packet costs a predictable branch where it comes and
+ * where it goes, and nothing else.
+ *
+ * Made by control, in any thread that owns no cloud, like a stage:
+ *   make    allocates and prepares an AQM for this configuration; modifiers (`ecn`, `becn`) are found
+ *           by aqm_beside(). 0 or -errno; may be slow
+ *   free    gives it back
+ * Whenever its statement or one of the role ROLE_AQM_MODIFIER changes, a new one is made and takes
+ * the place of the old one between two bursts (setting.h).
+ *
+ * Run by the worker that owns the cloud, in the order of virtual time:
+ *   adopt   takes over from the one that it replaces, of the same statement; optional. `drawn` has
+ *           been carried over already. Changed parameters act from here on
+ *   arrive  a packet comes, at `now`, before the limit of the queue is looked at: pass, mark or
+ *           drop. The view is that of the queue without it. NULL: passes all
+ *   settled what then became of it, as it is told here: the mbuf is as it came, not yet marked, and
+ *           not yet freed. Optional
+ *   depart  the link takes the packet from the queue, at `now`: pass, mark or drop. The view is that
+ *           of the queue with it (it is the head, and waits). held->t_ns is when it came, so its
+ *           sojourn time is now - held->t_ns. After a drop it is asked at the same instant for the
+ *           next one, until one passes or none is left. Optional
+ *   pushed_out  `drop head`: the queue was full, and the oldest that waits went to make room. Optional
+ *   idle    the last packet has left, at `now`: nothing waits, and nothing is being sent. The next
+ *           arrive() ends it. Also told an AQM that comes into force, and did not adopt, while
+ *           there is nothing. Optional
+ *
+ * When a packet is *taken*: when the one before it has left the link, and the link becomes free; or,
+ * if nothing was held, when it comes, after arrive(). That is
+ *   leaky bucket   when its transmission begins; from then on it does not wait, and the view's
+ *                  waiting_bytes are without it
+ *   token bucket   the same instant, though it may then have to wait for tokens: nothing is behind it
+ *                  that could go instead. It counts as waiting until it leaves
+ *   slots          the same, and it counts as waiting until its slot
+ * A packet is asked about once: a change of rate does not ask again.
+ *
+ * Marking. An AQM says only "mark". `marker` is what edits the frame; `ecn on` gives one
+ * (feedback/ecn.h), and without it nothing can be marked. AQM_MARK of a packet that cannot be marked
+ * is a drop with the verdict's reason; of one that is marked already, a pass. What is marked is
+ * counted as `ecn_marked`, after the queue has found room for it.
+ *
+ * Reporting, by control, at any time, a moment old:
+ *   average what it takes the queue to be, in bytes; optional
+ *   figures statistics of its own, for `show`; optional
+ *
+ * Determinism: verdicts depend on arguments and the AQM's own state. Draws come from
+ * draw_u64(aqm->key, aqm->drawn, lane); `drawn` counts arrivals, the queue increments it after
+ * arrive(), and a change carries it over. No floating point in the worker's half.
+ */
+#ifndef WEIR_AQM_H
+#define WEIR_AQM_H
+
+#include "draw.h"
+#include "field.h"
+#include "packet_bytes.h"
+#include "reason.h"
+#include "simtime.h"
+
+struct aqm;
+struct cloud;
+struct cloud_conf;
+struct engine_setup;
+struct problem;
+struct queue;
+
+/* ---- what an AQM sees, and says ---- */
+
+struct aqm_view {
+	uint64_t waiting_bytes, waiting_packets; /* without what is being sent: ns-2's q */
+	uint64_t held_bytes, held_packets;       /* with it */
+	struct limit limit;                      /* of the queue */
+	uint64_t rate_bps;                       /* of the link, at present */
+	uint32_t wire_bytes; /* of the packet: its length on this link, with overhead, as above */
+};
+
+enum aqm_action { AQM_PASS, AQM_MARK, AQM_DROP };
+
+struct aqm_verdict {
+	enum aqm_action action;
+	enum reason reason; /* of AQM_DROP, and of AQM_MARK if it cannot be marked */
+};
+
+/* What became of a packet that came. */
+enum aqm_outcome {
+	AQM_QUEUED,      /* passed, and is in the queue */
+	AQM_MARKED,      /* the same, and is marked (in a moment: the mbuf is as it came) */
+	AQM_MARKED_PAST, /* was to be marked, and was already; it is in the queue */
+	AQM_UNMARKABLE,  /* was to be marked, and cannot: dropped */
+	AQM_DROPPED,     /* as the AQM said */
+	AQM_OVERFLOWED,  /* passed, or was to be marked, but the queue is full: dropped */
+};
+
+/* ---- marking ---- */
+
+enum marking {
+	MARKING_POSSIBLE, /* capable, and not marked */
+	MARKING_DONE,     /* marked already */
+	MARKING_NONE,     /* not capable, or not IP */
+};
+
+/* Where the mark goes. */
+struct mark_place {
+	uint8_t *at;      /* of the header; NULL: nowhere */
+	uint32_t version; /* of IP */
+};
+
+struct aqm_marker {
+	/* Looks at a frame, changes nothing. */
+	enum marking (*look)(const struct packet_bytes *frame, struct mark_place *place);
+	/* Marks what is MARKING_POSSIBLE. */
+	void (*set)(const struct mark_place *place);
+};
+
+/* ---- what an AQM is ---- */
+
+#define AQM_FIGURES_MAX 8
+
+/* A statistic to show: `early drops 12`. */
+struct aqm_figure {
+	const char *name; /* lower case, words with blanks */
+	double value;
+	enum aqm_unit { AQM_COUNT, AQM_BYTES, AQM_NS, AQM_FRACTION } unit;
+};
+
+struct aqm_kind {
+	int (*make)(const struct conf *conf, const struct cloud_conf *cloud, struct aqm **aqm);
+	void (*free)(struct aqm *aqm);
+	void (*adopt)(struct aqm *aqm, const struct aqm *old);
+	struct aqm_verdict (*arrive)(struct aqm *aqm, const struct aqm_view *view,
+	                             struct rte_mbuf *mbuf, simtime now);
+	void (*settled)(struct aqm *aqm, const struct aqm_view *view, struct rte_mbuf *mbuf,
+	                enum aqm_outcome outcome, simtime now);
+	struct aqm_verdict (*depart)(struct aqm *aqm, const struct aqm_view *view,
+	                             struct held *held, simtime now);
+	void (*pushed_out)(struct aqm *aqm, const struct aqm_view *view, struct held *held,
+	                   simtime now);
+	void (*idle)(struct aqm *aqm, simtime now);
+	double (*average)(const struct aqm *aqm);
+	uint32_t (*figures)(const struct aqm *aqm, struct aqm_figure figures[AQM_FIGURES_MAX]);
+};
+
+/* First in the state of every AQM. `marker` is make()'s to set; the others the engine's. */
+struct aqm {
+	const struct aqm_kind *kind;
+	const struct statement *statement;
+	const struct aqm_marker *marker; /* NULL: nothing can be marked */
+	struct cloud *cloud;             /* whose counters and hop it may use */
+	struct draw_key key;
+	uint64_t drawn;
+};
+
+/* ---- control ---- */
+
+/* For check(): there is a link, and no second AQM in the same place. 0, or -EINVAL with problem. */
+int aqm_check(const struct conf *conf, const struct cloud_conf *cloud, struct problem *problem);
+/* The modifier called `name` that goes with this AQM's configuration, or NULL: that of its class, or
+ * else the cloud's. */
+const struct conf *aqm_beside(const struct conf *conf, const struct cloud_conf *cloud,
+                              const char *name);
+/* That of the queue of this class, "": of the link's only one; NULL: it has none. 0 or -errno. */
+int aqm_make(const struct engine_setup *setup, struct cloud *cloud, const struct cloud_conf *conf,
+             const char *scope, struct aqm **aqm);
+void aqm_free(struct aqm *aqm);
+
+/* ---- worker: the link's, of a queue that has an AQM ---- */
+
+/* A packet comes to the queue: asks, looks whether there is room, and marks. False: it was dropped,
+ * and counted. `mbuf` may become another, which nobody else sees. `marked`: whether it was. */
+bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf, bool *marked);
+/* Asks about the head until one passes or none is left; the head waits. */
+void aqm_take(struct cloud *cloud, struct queue *queue, simtime now);
+/* `drop head`: makes room for a packet of this length on the wire, if that can be. */
+bool aqm_push_out(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes, simtime now);
+/* In the place of the one that is there; returns that one. */
+struct aqm *aqm_exchange(struct queue *queue, struct aqm *aqm, simtime now);
+/* Comes into force for this queue, in the place of `old`, or NULL. */
+void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *queue, simtime now);
+
+static inline void aqm_idle(struct aqm *aqm, simtime now)
+{
+	if (aqm->kind->idle)
+		aqm->kind->idle(aqm, now);
+}
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "classes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aqm.h"
+#include "cloud.h"
+#include "rate.h"
+
+#define TAG_PER_BYTE_MAX (UINT64_C(1) << 40)
+
+/* ---- making: control ---- */
+
+static int selection_prepare(struct class_state *class, const struct class_conf *conf,
+                             const struct fork_filters *filters)
+{
+	struct problem problem;
+	struct match match;
+
+	if (!conf->match)
+		return 0;
+	if (!match_parse(conf->match, &match))
+		return filters ? filters->make(conf->match, &class->filter, &problem) : -EINVAL;
+	class->rows = calloc(match.n, sizeof(*class->rows));
+	if (!class->rows)
+		return -ENOMEM;
+	memcpy(class->rows, match.rows, match.n * sizeof(*class->rows));
+	class->n_rows = match.n;
+	return 0;
+}
+
+/* tag_per_byte is inverse to the weight. */
+static void weights_prepare(struct classes *classes, const uint64_t *weights, uint64_t quantum)
+{
+	uint64_t least = UINT64_MAX;
+	unsigned __int128 multiple = 1;
+
+	for (uint32_t i = 0; i < classes->n; i++) {
+		uint64_t a = weights[i], b = (uint64_t)(multiple % a);
+
+		least = RTE_MIN(least, weights[i]);
+		while (b) {
+			uint64_t rest = a % b;
+
+			a = b;
+			b = rest;
+		}
+		multiple = multiple * (weights[i] / a);
+		if (multiple / least > TAG_PER_BYTE_MAX)
+			multiple = (unsigned __int128)TAG_PER_BYTE_MAX * least + 1;
+	}
+	if (multiple / least >= TAG_PER_BYTE_MAX)
+		multiple = (unsigned __int128)TAG_PER_BYTE_MAX * least;
+	for (uint32_t i = 0; i < classes->n; i++) {
+		classes->class[i].tag_per_byte =
+		        (uint64_t)((multiple + weights[i] / 2) / weights[i]);
+		classes->class[i].quantum =
+		        (int64_t)((unsigned __int128)quantum * weights[i] / least);
+	}
+}
+
+static int class_prepare(struct class_state *class, const struct engine_setup *setup,
+                         struct cloud *cloud, const struct cloud_conf *conf,
+                         const struct class_conf *of)
+{
+	strcpy(class->name, of->conf.scope);
+	class->queue.limit = class_queue(of, conf);
+	class->queue.drop_head = rate_drops_head(conf, &of->conf, of->drop, CLASS_FIELD_DROP);
+	class->queue.counters = &class->counters;
+	return aqm_make(setup, cloud, conf, class->name, &class->queue.aqm);
+}
+
+int classes_make(const struct engine_setup *setup, struct cloud *cloud,
+                 const struct cloud_conf *conf, struct classes **result)
+{
+	const struct scheduler_conf *scheduler =
+	        (const struct scheduler_conf *)cloud_conf_get(conf, "scheduler");
+	const struct class_conf *confs[CLASSES_MAX];
+	uint64_t weights[CLASSES_MAX];
+	struct classes *classes = calloc(1, sizeof(*classes));
+	int error = 0;
+
+	if (!classes)
+		return -ENOMEM;
+	classes->filters = setup->filters;
+	classes->n = class_confs(conf, confs);
+	classes->algorithm = SCHEDULER_SCFQ;
+	if (scheduler)
+		classes->algorithm = (enum scheduler_algorithm)scheduler->algorithm;
+	for (uint32_t i = 0; i < classes->n && !error; i++) {
+		struct class_state *class = &classes->class[i];
+
+		if (!confs[i]->match)
+			classes->rest = i;
+		error = selection_prepare(class, confs[i], setup->filters);
+		if (!error)
+			error = class_prepare(class, setup, cloud, conf, confs[i]);
+	}
+	if (error) {
+		classes_free(classes);
+		return error;
+	}
+	class_weights(confs, classes->n, weights);
+	weights_prepare(classes, weights,
+	                scheduler ? scheduler->quantum_bytes
+	                          : scheduler_statement.fields[1].initial);
+	*result = classes;
+	return 0;
+}
+
+void classes_free(struct classes *classes)
+{
+	if (!classes)
+		return;
+	for (uint32_t i = 0; i < classes->n; i++) {
+		struct class_state *class = &classes->class[i];
+
+		aqm_free(class->queue.aqm);
+		free(class->rows);
+		if (class->filter)
+			classes->filters->free(class->filter);
+	}
+	free(classes);
+}
+
+/* ---- choosing ---- */
+
+static bool fits(const struct classes *classes, const struct class_state *class,
+                 const struct packet_key *key, struct rte_mbuf *mbuf)
+{
+	if (class->filter)
+		return classes->filters->fit(class->filter, &mbuf, 1) & 1;
+	for (uint32_t i = 0; i < class->n_rows; i++) {
+		if (match_row_fits(&class->rows[i], key))
+			return true;
+	}
+	return false;
+}
+
+struct queue *classes_choose(struct classes *classes, struct rte_mbuf *mbuf)
+{
+	struct packet_key key;
+
+	packet_key_read(mbuf, &key);
+	for (uint32_t i = 0; i < classes->n; i++) {
+		if (fits(classes, &classes->class[i], &key, mbuf))
+			return &classes->class[i].queue;
+	}
+	return &classes->class[classes->rest].queue;
+}
+
+/* ---- scheduling ---- */
+
+static uint32_t front_length(const struct link *link, const struct queue *queue)
+{
+	return link_length(link, log_front(&queue->log)->wire_bytes);
+}
+
+static uint64_t front_tag(const struct link *link, const struct class_state *class)
+{
+	return class->start + class->tag_per_byte * front_length(link, &class->queue);
+}
+
+void classes_arrived(const struct link *link, struct queue *queue)
+{
+	struct class_state *class = (struct class_state *)queue;
+	bool head_is_here = link_busy(link) && link->from == queue && link->taken.records == 0;
+
+	/* It is the first that waits: what was sent of this class is not ahead of v. */
+	if (queue->log.records - head_is_here == 1)
+		class->start = link->classes->v;
+}
+
+/* Tags wrap; two that are compared are never 2^63 apart. */
+static struct queue *pick_scfq(const struct link *link)
+{
+	struct classes *classes = link->classes;
+	struct class_state *best = NULL;
+	uint64_t best_tag = 0;
+
+	for (uint32_t i = 0; i < classes->n; i++) {
+		struct class_state *class = &classes->class[i];
+		uint64_t tag;
+
+		if (class->queue.log.records == 0)
+			continue;
+		tag = front_tag(link, class);
+		if (best && (int64_t)(tag - best_tag) >= 0)
+			continue;
+		best = class;
+		best_tag = tag;
+	}
+	return best ? &best->queue : NULL;
+}
+
+static struct queue *pick_priority(const struct link *link)
+{
+	struct classes *classes = link->classes;
+
+	for (uint32_t i = 0; i < classes->n; i++) {
+		if (classes->class[i].queue.log.records)
+			return &classes->class[i].queue;
+	}
+	return NULL;
+}
+
+static void drr_next(struct classes *classes)
+{
+	classes->turn = classes->turn + 1 == classes->n ? 0 : classes->turn + 1;
+	classes->begun = false;
+}
+
+static struct queue *pick_drr(const struct link *link)
+{
+	struct classes *classes = link->classes;
+
+	if (!pick_priority(link))
+		return NULL;
+	for (;; drr_next(classes)) {
+		struct class_state *class = &classes->class[classes->turn];
+
+		if (class->queue.log.records == 0) {
+			class->deficit = 0;
+			continue;
+		}
+		if (!classes->begun)
+			class->deficit += class->quantum;
+		classes->begun = true;
+		if (front_length(link, &class->queue) <= class->deficit)
+			return &class->queue;
+	}
+}
+
+struct queue *classes_pick(const struct link *link)
+{
+	switch (link->classes->algorithm) {
+	case SCHEDULER_PRIORITY:
+		return pick_priority(link);
+	case SCHEDULER_DRR:
+		return pick_drr(link);
+	case SCHEDULER_SCFQ:
+		break;
+	}
+	return pick_scfq(link);
+}
+
+void classes_take(const struct link *link, struct queue *queue)
+{
+	struct class_state *class = (struct class_state *)queue;
+	struct classes *classes = link->classes;
+
+	if (classes->algorithm == SCHEDULER_SCFQ) {
+		classes->v = class->start = front_tag(link, class);
+	} else if (classes->algorithm == SCHEDULER_DRR) {
+		class->deficit -= front_length(link, queue);
+		if (queue->log.records == 1) {
+			class->deficit = 0;
+			drr_next(classes);
+		}
+	}
+}
+
+/* ---- exchanging ---- */
+
+static struct class_state *class_named(struct classes *classes, const char *name)
+{
+	for (uint32_t i = 0; i < classes->n; i++) {
+		if (strcmp(classes->class[i].name, name) == 0)
+			return &classes->class[i];
+	}
+	return NULL;
+}
+
+/* Where packets go that are in this queue, whose name it is if it is a class's. */
+static struct queue *successor(struct link *link, struct classes *next, const char *name)
+{
+	struct class_state *class;
+
+	if (!next)
+		return &link->queue;
+	class = name ? class_named(next, name) : NULL;
+	return class ? &class->queue : &next->class[next->rest].queue;
+}
+
+static void queue_move(struct link *link, struct queue *to, struct queue *from, struct arena *arena)
+{
+	log_join(&to->log, &from->log, arena);
+	to->held_packets += from->held_packets;
+	to->held_bytes += from->held_bytes;
+	if (link_busy(link) && link->from == from) {
+		to->sending = from->sending;
+		to->sending_bytes = from->sending_bytes;
+		link->from = to;
+	}
+	from->held_packets = from->held_bytes = 0;
+	from->sending = from->sending_bytes = 0;
+}
+
+/* The management goes on, as that of the class of that name before. */
+static void class_take_over(struct class_state *class, struct classes *old, simtime now)
+{
+	struct class_state *before = old ? class_named(old, class->name) : NULL;
+
+	if (before)
+		class->counters = before->counters;
+	if (class->queue.aqm)
+		aqm_take_over(class->queue.aqm, before ? before->queue.aqm : NULL, &class->queue,
+		              now);
+}
+
+struct classes *classes_exchange(struct link *link, struct classes *next, struct arena *arena,
+                                 simtime now)
+{
+	struct classes *old = link->classes;
+	struct queue *ahead = link->from;
+	struct queue *queue;
+
+	if (!old && !next)
+		return NULL;
+	/* The queue with the head in it comes first: the head stays at the front of its log. */
+	if (!old) {
+		queue_move(link, successor(link, next, NULL), &link->queue, arena);
+	} else {
+		queue_move(link, successor(link, next, ((struct class_state *)ahead)->name), ahead,
+		           arena);
+		for (uint32_t i = 0; (queue = classes_queue(old, i)); i++) {
+			if (queue != ahead)
+				queue_move(link, successor(link, next, old->class[i].name), queue,
+				           arena);
+		}
+	}
+	for (uint32_t i = 0; next && i < next->n; i++)
+		class_take_over(&next->class[i], old, now);
+	link->classes = next;
+	if (!link_busy(link))
+		link->from = next ? &next->class[0].queue : &link->queue;
+	return old;
+}

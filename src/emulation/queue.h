@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A queue of a link: packets in the order in which they came, a limit, and perhaps an active queue
+ * management (aqm.h).
+ *
+ * The head that the link has taken is still held by its queue until it has left, but may *wait* no
+ * more. It is in the log, at its front; of a queue that drops its head it is in the link's hand
+ * instead (link.h), so that the oldest that waits is always at the front.
+ * Lengths are those that count on the link (overhead.h).
+ *
+ * Thread: the worker that owns the cloud.
+ */
+#ifndef WEIR_QUEUE_H
+#define WEIR_QUEUE_H
+
+#include "field.h"
+#include "log.h"
+
+struct aqm;
+
+/* What a class has counted (class.h); one writer, the worker. */
+struct queue_counters {
+	uint64_t rx_packets, rx_bytes;
+	uint64_t tx_packets, tx_bytes; /* into the line */
+	uint64_t dropped;              /* by the limit, the management, or for want of memory */
+	uint64_t ecn_marked;
+};
+
+struct queue {
+	struct log log;
+	uint64_t held_packets, held_bytes; /* with the one that the link has taken */
+	struct limit limit;
+	struct aqm *aqm; /* NULL: nothing but the limit */
+	bool drop_head;  /* when it is full the oldest goes, and not the one that comes */
+	/* Of the head that the link has taken: what counts as being sent, and not as waiting. */
+	uint32_t sending, sending_bytes;
+	struct queue_counters *counters; /* of its class; NULL: the link has none */
+};
+
+/* What waits, without what is being sent. */
+static inline uint64_t queue_packets(const struct queue *queue)
+{
+	return queue->held_packets - queue->sending;
+}
+
+static inline uint64_t queue_bytes(const struct queue *queue)
+{
+	return queue->held_bytes - queue->sending_bytes;
+}
+
+/* Whether a packet of this length finds room now, at this rate. */
+bool queue_has_room(const struct queue *queue, uint64_t rate_bps, uint32_t length);
+/* Whether it would, if nothing waited. */
+bool queue_may_have_room(const struct queue *queue, uint64_t rate_bps, uint32_t length);
+
+/* The packet at the front of the log is gone. */
+static inline void queue_pop(struct queue *queue, struct arena *arena, uint32_t length)
+{
+	queue->held_packets--;
+	queue->held_bytes -= length;
+	log_pop(&queue->log, arena);
+}
+
+#endif

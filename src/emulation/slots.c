@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "slots.h"
+
+#include <errno.h>
+
+#include "delay.h"
+#include "scenario.h"
+
+#define SLOTS_AHEAD       64
+#define SLOTS_PACKETS_MIN 1000
+#define SLOTS_BYTES_MIN   1500000
+
+enum {
+	SLOTS_FIELD_MIN,
+	SLOTS_FIELD_MAX,
+	SLOTS_FIELD_PACKETS,
+	SLOTS_FIELD_BYTES,
+	SLOTS_FIELD_QUEUE
+};
+
+/* ---- worker ---- */
+
+simtime slots_take(struct slots *slots, const struct slots_rule *rule, simtime ready,
+                   uint32_t bytes)
+{
+	if (ready > slots->opens || slots->packets_left == 0 || slots->bytes_left == 0) {
+		uint64_t draw = draw_u64(rule->key, slots->drawn++, 0);
+
+		slots->opens = simtime_max(ready, slots->opens) + rule->min_ns +
+		               draw_index(draw, rule->span_ns + 1);
+		slots->packets_left = rule->packets;
+		slots->bytes_left = rule->bytes;
+	}
+	slots->packets_left--;
+	slots->bytes_left -= bytes < slots->bytes_left ? bytes : slots->bytes_left;
+	return slots->opens;
+}
+
+/* ---- control ---- */
+
+struct slots_rule slots_rule_of(const struct slots_conf *conf, struct draw_key key)
+{
+	return (struct slots_rule){
+	        .on = true,
+	        .min_ns = conf->min_ns,
+	        .span_ns = conf->max_ns - conf->min_ns,
+	        .packets = conf->packets ? conf->packets : UINT64_MAX,
+	        .bytes = conf->bytes ? conf->bytes : UINT64_MAX,
+	        .key = key,
+	};
+}
+
+struct limit slots_queue(const struct slots_conf *conf)
+{
+	uint64_t value;
+
+	if (conf->queue.unit != LIMIT_NONE)
+		return conf->queue;
+	if (conf->packets) {
+		value = SLOTS_AHEAD * conf->packets;
+		if (value < SLOTS_PACKETS_MIN)
+			value = SLOTS_PACKETS_MIN;
+		return (struct limit){.value = value, .unit = LIMIT_PACKETS};
+	}
+	if (conf->bytes) {
+		value = SLOTS_AHEAD * conf->bytes;
+		if (value < SLOTS_BYTES_MIN)
+			value = SLOTS_BYTES_MIN;
+		return (struct limit){.value = value, .unit = LIMIT_BYTES};
+	}
+	return (struct limit){.unit = LIMIT_NONE};
+}
+
+static int slots_check(const struct conf *conf, const struct cloud_conf *cloud,
+                       struct problem *problem)
+{
+	const struct slots_conf *slots = (const struct slots_conf *)conf;
+
+	if (slots->max_ns < slots->min_ns) {
+		problem_set(problem, SLOTS_FIELD_MAX,
+		            "`max` is below `min`: slots open between the two");
+		return -EINVAL;
+	}
+	if (slots->queue.unit != LIMIT_NONE && cloud_conf_get(cloud, "rate")) {
+		problem_set(problem, SLOTS_FIELD_QUEUE,
+		            "the cloud has a `rate`, and one queue: give that its `queue`");
+		return -EINVAL;
+	}
+	if (slots->queue.unit == LIMIT_TIME) {
+		problem_set(problem, SLOTS_FIELD_QUEUE,
+		            "a time needs a `rate` to know what that is; give bytes or packets");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static const struct field slots_fields[] = {
+        [SLOTS_FIELD_MIN] = {.name = "min",
+                             .type = FIELD_TIME,
+                             .flags = FIELD_REQUIRED,
+                             .offset = offsetof(struct slots_conf, min_ns),
+                             .max = DELAY_MAX_NS,
+                             .help = "a slot opens so long after the packet that begins it is "
+                                     "ready, at least"},
+        [SLOTS_FIELD_MAX] = {.name = "max",
+                             .type = FIELD_TIME,
+                             .flags = FIELD_REQUIRED,
+                             .offset = offsetof(struct slots_conf, max_ns),
+                             .max = DELAY_MAX_NS,
+                             .help = "and at most; every time between is as likely"},
+        [SLOTS_FIELD_PACKETS] = {.name = "packets",
+                                 .type = FIELD_COUNT,
+                                 .offset = offsetof(struct slots_conf, packets),
+                                 .min = 1,
+                                 .max = UINT32_MAX,
+                                 .help = "packets that leave in a slot; all if not given"},
+        [SLOTS_FIELD_BYTES] = {.name = "bytes",
+                               .type = FIELD_BYTES,
+                               .offset = offsetof(struct slots_conf, bytes),
+                               .min = 1,
+                               .max = UINT64_C(1000000000000),
+                               .help = "bytes after which a slot is full; none if not given"},
+        [SLOTS_FIELD_QUEUE] = {.name = "queue",
+                               .type = FIELD_LIMIT,
+                               .offset = offsetof(struct slots_conf, queue),
+                               .min = 1,
+                               .help = "what waits, of a cloud without a rate: bytes or packets"},
+        FIELD_END,
+};
+
+const struct statement slots_statement = {
+        .name = "slots",
+        .help = "packets leave in bursts, when a slot opens",
+        .role = ROLE_LINK,
+        .fields = slots_fields,
+        .conf_bytes = sizeof(struct slots_conf),
+        .check = slots_check,
+};

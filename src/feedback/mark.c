@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mark.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "ecn.h"
+
+enum { MARK_FIELD_ABOVE };
+
+struct mark {
+	struct aqm aqm;
+	struct limit above;
+};
+
+static bool is_above(const struct limit *above, const struct aqm_view *view)
+{
+	switch ((enum limit_unit)above->unit) {
+	case LIMIT_PACKETS:
+		return view->waiting_packets >= above->value;
+	case LIMIT_TIME:
+		return (unsigned __int128)view->waiting_bytes * 8 * SIMTIME_S >=
+		       (unsigned __int128)above->value * view->rate_bps;
+	case LIMIT_BYTES:
+	case LIMIT_NONE:
+		break;
+	}
+	return view->waiting_bytes >= above->value;
+}
+
+static struct aqm_verdict mark_arrive(struct aqm *aqm, const struct aqm_view *view,
+                                      struct rte_mbuf *mbuf, simtime now)
+{
+	const struct mark *mark = (const struct mark *)aqm;
+
+	(void)mbuf;
+	(void)now;
+	if (is_above(&mark->above, view))
+		return (struct aqm_verdict){.action = AQM_MARK, .reason = REASON_NOT_CAPABLE};
+	return (struct aqm_verdict){.action = AQM_PASS};
+}
+
+static int mark_make(const struct conf *conf, const struct cloud_conf *cloud, struct aqm **aqm)
+{
+	struct mark *mark = calloc(1, sizeof(*mark));
+
+	if (!mark)
+		return -ENOMEM;
+	mark->above = ((const struct mark_conf *)conf)->above;
+	mark->aqm.marker = ecn_marker(conf, cloud, &ecn_marker_3168);
+	*aqm = &mark->aqm;
+	return 0;
+}
+
+static void mark_free(struct aqm *aqm)
+{
+	free(aqm);
+}
+
+static const struct aqm_kind mark_kind = {
+        .make = mark_make,
+        .free = mark_free,
+        .arrive = mark_arrive,
+};
+
+static int mark_check(const struct conf *conf, const struct cloud_conf *cloud,
+                      struct problem *problem)
+{
+	if (!ecn_marker(conf, cloud, &ecn_marker_3168)) {
+		problem_set(problem, -1,
+		            "there is nothing to do with `ecn off`: say `ecn on`, or leave it out");
+		return -EINVAL;
+	}
+	return aqm_check(conf, cloud, problem);
+}
+
+static const struct field mark_fields[] = {
+        [MARK_FIELD_ABOVE] = {.name = "above",
+                              .type = FIELD_LIMIT,
+                              .flags = FIELD_REQUIRED,
+                              .offset = offsetof(struct mark_conf, above),
+                              .min = 1,
+                              .help = "what has to wait: bytes, packets or time"},
+        FIELD_END,
+};
+
+const struct statement mark_statement = {
+        .name = "mark",
+        .help = "packets that find more than this in the queue are marked (ECN)",
+        .role = ROLE_AQM,
+        .fields = mark_fields,
+        .conf_bytes = sizeof(struct mark_conf),
+        .check = mark_check,
+        .aqm = &mark_kind,
+};
