@@ -61,7 +61,8 @@ static void head_count(struct link *link, uint32_t length)
 }
 
 /* The shaper may have been through with the one before while that waited for its slot. */
-static void head_take_slot(struct link *link, simtime came, uint32_t length)
+static __attribute__((noinline)) void head_take_slot(struct link *link, simtime came,
+                                                     uint32_t length)
 {
 	if (came > link->shaper.at)
 		shaper_idle_until(&link->shaper, came);
@@ -71,7 +72,8 @@ static void head_take_slot(struct link *link, simtime came, uint32_t length)
 
 /* Of a queue that drops its head. Without memory it stays at the front, and nothing is pushed out
  * until it has left. */
-static void head_lift(struct link *link, struct queue *queue, struct arena *arena)
+static __attribute__((noinline)) void head_lift(struct link *link, struct queue *queue,
+                                                struct arena *arena)
 {
 	const struct held *from = log_front(&queue->log);
 	struct held *to = log_append(&link->taken, arena, from->stored_bytes);
