@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * RED in double precision, to compare with: written from the description of ns-2's algorithm, with
+ * its divisions, its floating-point constants and nothing of the engine's. And a bottleneck that
+ * makes arrivals for it: a FIFO that sends at a rate.
+ */
+#ifndef WEIR_RED_REFERENCE_H
+#define WEIR_RED_REFERENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct reference_setup {
+	double min, max, max_p, weight;
+	bool bytes, gentle, wait, adaptive;
+	int mean_bytes;
+	double rate_bps;
+};
+
+struct reference {
+	struct reference_setup setup;
+	double average, max_p, p;
+	double gentle_slope, gentle_offset;
+	long count, count_bytes;
+	bool above_min, idle;
+	double idle_s, adapted_s;
+	bool drew; /* the last arrival looked at its draw */
+};
+
+enum reference_verdict { REFERENCE_PASS, REFERENCE_EARLY, REFERENCE_FORCED };
+
+struct reference reference_make(const struct reference_setup *setup);
+/* `u` is uniform in [0, 1). */
+enum reference_verdict reference_arrive(struct reference *reference, double now_s, long queue,
+                                        long size, double u);
+void reference_overflow(struct reference *reference);
+void reference_idle(struct reference *reference, double now_s);
+
+/* The share of packets that is selected while the average stays at this: one over the mean number of
+ * packets from one to the next, all of the same size. */
+double reference_share(const struct reference_setup *setup, double average, long size);
+
+/* A FIFO without propagation. */
+#define BOTTLENECK_ROOM 4096
+struct bottleneck {
+	uint64_t rate_bps;
+	uint32_t size[BOTTLENECK_ROOM];
+	uint32_t head, n; /* the first is being sent */
+	uint64_t bytes;   /* of all */
+	uint64_t departure_ns;
+	bool emptied; /* since the last call of bottleneck_advance_to, at... */
+	uint64_t emptied_ns;
+};
+
+void bottleneck_advance_to(struct bottleneck *bottleneck, uint64_t now_ns);
+void bottleneck_push(struct bottleneck *bottleneck, uint64_t now_ns, uint32_t size);
+/* What waits, without the one that is being sent. */
+uint64_t bottleneck_packets(const struct bottleneck *bottleneck);
+uint64_t bottleneck_bytes(const struct bottleneck *bottleneck);
+
+#endif
