@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * RED in double precision, to compare with: written from the description of ns-2's algorithm, with
- * its divisions, its floating-point constants and nothing of the engine's. And a bottleneck that
- * makes arrivals for it: a FIFO that sends at a rate.
+ * its divisions, its floating-point constants and nothing of the engine's.
  */
 #ifndef WEIR_RED_REFERENCE_H
 #define WEIR_RED_REFERENCE_H
@@ -39,23 +38,5 @@ void reference_idle(struct reference *reference, double now_s);
 /* The share of packets that is selected while the average stays at this: one over the mean number of
  * packets from one to the next, all of the same size. */
 double reference_share(const struct reference_setup *setup, double average, long size);
-
-/* A FIFO without propagation. */
-#define BOTTLENECK_ROOM 4096
-struct bottleneck {
-	uint64_t rate_bps;
-	uint32_t size[BOTTLENECK_ROOM];
-	uint32_t head, n; /* the first is being sent */
-	uint64_t bytes;   /* of all */
-	uint64_t departure_ns;
-	bool emptied; /* since the last call of bottleneck_advance_to, at... */
-	uint64_t emptied_ns;
-};
-
-void bottleneck_advance_to(struct bottleneck *bottleneck, uint64_t now_ns);
-void bottleneck_push(struct bottleneck *bottleneck, uint64_t now_ns, uint32_t size);
-/* What waits, without the one that is being sent. */
-uint64_t bottleneck_packets(const struct bottleneck *bottleneck);
-uint64_t bottleneck_bytes(const struct bottleneck *bottleneck);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "bottleneck.h"
 #include "red.h"
 #include "red_reference.h"
 
