@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-struct p_mod p_mod_make(probability_q63 c1, probability_q63 c2)
+struct p_mod p_mod_make(double c1, double c2)
 {
-	double ratio = (double)c2 / (double)c1;
+	double ratio = c2 / c1;
 	struct p_mod mod;
 	int exponent;
 	double mantissa = frexp(2 * ratio * ratio, &exponent); /* [0.5, 1) */

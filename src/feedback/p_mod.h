@@ -10,7 +10,7 @@
  * Source: A. Misra, T. Ott, "Performance Sensitivity and Fairness of ECN-Aware 'Modified TCP'",
  * equation 7.
  *
- * c1 and c2 are above 0 and at most 1; the packet path is integers, and p_mod exact to 1e-9 of itself.
+ * c1 and c2 are above 0; the packet path is integers, and p_mod exact to 1e-9 of itself.
  * Thread: pure functions, any.
  */
 #ifndef WEIR_P_MOD_H
@@ -28,7 +28,7 @@ struct p_mod {
 };
 
 /* Control. */
-struct p_mod p_mod_make(probability_q63 c1, probability_q63 c2);
+struct p_mod p_mod_make(double c1, double c2);
 
 /* Whether a draw selects the packet, which it does with p_mod of p. No root and no division:
  * U < p_mod is the same as 2 (c2/c1)^2 (1 - p) U^2 < p (1 - U)^2. */

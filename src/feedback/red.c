@@ -45,8 +45,6 @@ void red_rule_make(struct red_rule *rule, const struct red_setup *setup)
 	rule->adapt_high = setup->max - part;
 	rule->between = span_make(setup->max - setup->min);
 	rule->beyond = span_make(setup->max);
-	if (setup->selection == RED_MAPPED)
-		rule->p_mod = p_mod_make(setup->c1, setup->c2);
 }
 
 void red_begin(struct red *red, const struct red_rule *rule, simtime now)
@@ -205,11 +203,11 @@ enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
 		spacing_reset(red);
 		if (!mapped)
 			red_overflow(red);
-		return mark ? RED_MARK : RED_DROP_FORCED;
+		return mark ? RED_MARK_FORCED : RED_DROP_FORCED;
 	}
 	red->p = base_probability(red, rule);
-	if (mapped ? !p_mod_selects(rule->p_mod, red->p, arrival->draw)
+	if (mapped ? !p_mod_selects(rule->setup.p_mod, red->p, arrival->draw)
 	           : !selects(red, rule, arrival))
 		return RED_PASS;
-	return mark ? RED_MARK : RED_DROP_EARLY;
+	return mark ? RED_MARK_EARLY : RED_DROP_EARLY;
 }

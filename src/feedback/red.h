@@ -58,8 +58,8 @@ struct red_setup {
 	bool gentle, wait, adaptive;
 	uint32_t mean_bytes; /* at least 1 */
 	enum red_selection selection;
-	probability_q63 alpha;  /* RED_SPACED */
-	probability_q63 c1, c2; /* RED_MAPPED */
+	probability_q63 alpha; /* RED_SPACED */
+	struct p_mod p_mod;    /* RED_MAPPED */
 };
 
 /* The quotient of a distance and a span, without a division for each packet. */
@@ -74,7 +74,6 @@ struct red_rule {
 	quantity_q64 forced_from, mark_limit;
 	quantity_q64 adapt_low, adapt_high;
 	struct red_span between, beyond; /* min to max, max to 2 max */
-	struct p_mod p_mod;
 };
 
 struct red {
@@ -89,7 +88,14 @@ struct red {
 	bool above_min;
 };
 
-enum red_verdict { RED_PASS, RED_MARK, RED_DROP_EARLY, RED_DROP_FORCED };
+/* Early: selected below the forced zone. */
+enum red_verdict {
+	RED_PASS,
+	RED_MARK_EARLY,
+	RED_MARK_FORCED,
+	RED_DROP_EARLY,
+	RED_DROP_FORCED,
+};
 
 struct red_arrival {
 	simtime now;

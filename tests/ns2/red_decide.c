@@ -46,7 +46,7 @@ static bool drew(const struct red *red, const struct red_rule *rule, bool above_
 
 static void decide(const struct red_rule *rule, uint64_t limit, unsigned n)
 {
-	static const char *const verdicts[] = {"pass", "mark", "early", "forced"};
+	static const char *const verdicts[] = {"pass", "mark", "mark", "early", "forced"};
 	struct bottleneck link = {.rate_bps = RATE_BPS};
 	unsigned drawn = 0;
 	struct red red;

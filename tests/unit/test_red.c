@@ -263,7 +263,7 @@ static void p_mod_is_the_papers(void **state)
 	static const struct {
 		double p, p_mod;
 	} cases[] = {{0, 0}, {0.01, 0.0343}, {0.1, 0.1054}, {0.2, 0.1502}, {0.5, 0.2612}, {1, 1}};
-	struct p_mod mod = p_mod_make(q63(0.0625), q63(0.125));
+	struct p_mod mod = p_mod_make(0.0625, 0.125);
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -281,7 +281,7 @@ static void as_many_draws_select_as_p_mod_says(void **state)
 
 	(void)state;
 	for (unsigned m = 0; m < sizeof(mods) / sizeof(mods[0]); m++) {
-		struct p_mod mod = p_mod_make(q63(mods[m].c1), q63(mods[m].c2));
+		struct p_mod mod = p_mod_make(mods[m].c1, mods[m].c2);
 
 		for (unsigned i = 0; i < sizeof(ps) / sizeof(ps[0]); i++) {
 			double wanted = p_mod_of(mod, ps[i]) * (double)n;
@@ -335,7 +335,8 @@ static struct shares run_turns(const struct red_setup *setup, uint64_t level, un
 		case RED_PASS:
 			shares.passed[i % 2]++;
 			break;
-		case RED_MARK:
+		case RED_MARK_EARLY:
+		case RED_MARK_FORCED:
 			shares.marked[i % 2]++;
 			break;
 		case RED_DROP_EARLY:
@@ -372,8 +373,7 @@ static void chosen_flows_are_marked_with_p_mod_and_others_by_plain_red(void **st
 	(void)state;
 	setup.gentle = true;
 	setup.selection = RED_MAPPED;
-	setup.c1 = q63(0.0625);
-	setup.c2 = q63(0.125);
+	setup.p_mod = p_mod_make(0.0625, 0.125);
 	for (uint64_t level = 30000; level < 120000; level += 17001) {
 		double p = level < 60000 ? 0.1 * (double)(level - 20000) / 40000
 		                         : 0.1 + 0.9 * (double)(level - 60000) / 60000;
@@ -542,7 +542,7 @@ static void equal_thresholds_are_a_step(void **state)
 	red_begin(&red, &rule, 0);
 	for (arrival.queue = 0; arrival.queue < 60000; arrival.queue += 1000)
 		assert_int_equal(red_arrive(&red, &rule, &arrival),
-		                 arrival.queue < 30000 ? RED_PASS : RED_MARK);
+		                 arrival.queue < 30000 ? RED_PASS : RED_MARK_FORCED);
 }
 
 static void an_arrival_at_an_empty_queue_is_never_selected(void **state)
