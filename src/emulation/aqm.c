@@ -28,7 +28,9 @@ int aqm_check(const struct conf *conf, const struct cloud_conf *cloud, struct pr
 			            cloud->name, other->scope, conf->statement->name);
 			return -EINVAL;
 		}
-		if (other == conf || other->statement->role != ROLE_AQM ||
+		/* One of the same name is what this one replaces. */
+		if (other->statement->role != ROLE_AQM ||
+		    strcmp(other->statement->name, conf->statement->name) == 0 ||
 		    strcmp(other->scope, conf->scope) != 0)
 			continue;
 		problem_set(problem, -1,
