@@ -77,6 +77,13 @@ int aqm_make(const struct engine_setup *setup, struct cloud *cloud, const struct
 	return 0;
 }
 
+void aqm_report(const struct aqm *aqm, struct aqm_report *report)
+{
+	report->name = aqm ? aqm->statement->name : NULL;
+	report->n_figures =
+	        aqm && aqm->kind->figures ? aqm->kind->figures(aqm, report->figures) : 0;
+}
+
 void aqm_free(struct aqm *aqm)
 {
 	if (aqm)

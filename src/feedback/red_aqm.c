@@ -15,9 +15,8 @@ struct red_aqm {
 	struct red_rule rule;
 	struct match match; /* n 0: whatever can be marked */
 	bool begun;         /* it has seen an instant */
-	/* for others to read: words that are each whole */
+	/* of the average, a word for others to read */
 	uint64_t average_q16;
-	uint64_t marks, early, forced;
 };
 
 /* ---- the worker's ---- */
@@ -91,19 +90,11 @@ static struct aqm_verdict red_aqm_arrive(struct aqm *aqm, const struct aqm_view 
 static void red_aqm_settled(struct aqm *aqm, const struct aqm_view *view, struct rte_mbuf *mbuf,
                             enum aqm_outcome outcome, simtime now)
 {
-	struct red_aqm *red = (struct red_aqm *)aqm;
-
 	(void)view;
 	(void)mbuf;
 	(void)now;
-	if (outcome == AQM_MARKED)
-		red->marks++;
-	if (outcome == AQM_DROPPED || outcome == AQM_UNMARKABLE) {
-		red->early += red->red.p < PROBABILITY_ONE;
-		red->forced += red->red.p == PROBABILITY_ONE;
-	}
 	if (outcome == AQM_OVERFLOWED)
-		red_overflow(&red->red);
+		red_overflow(&((struct red_aqm *)aqm)->red);
 }
 
 static void red_aqm_idle(struct aqm *aqm, simtime now)
@@ -123,9 +114,6 @@ static void red_aqm_adopt(struct aqm *aqm, const struct aqm *old)
 	red->red = before->red;
 	red_change(&red->red, &before->rule, &red->rule);
 	red->average_q16 = (uint64_t)(red->red.average >> 48);
-	red->marks = before->marks;
-	red->early = before->early;
-	red->forced = before->forced;
 }
 
 /* ---- control's ---- */
@@ -154,9 +142,6 @@ static uint32_t red_aqm_figures(const struct aqm *aqm, struct aqm_figure figures
 		        p * (double)red->rule.setup.alpha / (double)PROBABILITY_ONE, AQM_FRACTION};
 	figures[n++] = (struct aqm_figure){
 	        "max-p", (double)red->red.max_p / (double)PROBABILITY_ONE, AQM_FRACTION};
-	figures[n++] = (struct aqm_figure){"marks", (double)red->marks, AQM_COUNT};
-	figures[n++] = (struct aqm_figure){"early drops", (double)red->early, AQM_COUNT};
-	figures[n++] = (struct aqm_figure){"forced drops", (double)red->forced, AQM_COUNT};
 	return n;
 }
 

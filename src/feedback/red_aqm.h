@@ -9,7 +9,8 @@
  * its ordinal among the arrivals, whether it is looked at or not.
  *
  * Figures: the average in bytes (in packets times the mean size), the probability before spacing at
- * the last arrival, max-p, and what was selected.
+ * the last arrival (with alpha that of drops, with ecn-mod p_mod, too), and max-p. What was marked and
+ * dropped stands in the cloud's counters.
  */
 #ifndef WEIR_RED_AQM_H
 #define WEIR_RED_AQM_H

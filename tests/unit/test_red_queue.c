@@ -316,16 +316,25 @@ static void a_change_while_packets_flow_keeps_average_and_counts(void **state)
 	}
 }
 
-static void the_average_shown_is_reds(void **state)
+static void the_figures_shown_are_reds(void **state)
 {
 	struct run run = run_open(cases[0].red, false, 1000);
+	const struct cloud_report *report;
 	struct beside beside;
 	double average;
 
 	(void)state;
 	beside_begin(&beside, cases[0].red);
 	compare(&run, &beside, &cases[0], 600);
-	average = rig_report(run.trial->rig, "x")->queue_average_bytes;
+	report = rig_report(run.trial->rig, "x");
+	average = report->queue_average_bytes;
+	assert_string_equal(report->aqm.name, "red");
+	assert_int_equal(report->aqm.n_figures, 2);
+	assert_string_equal(report->aqm.figures[0].name, "probability");
+	assert_true(beside.red.p > 0);
+	assert_true(report->aqm.figures[0].value == (double)beside.red.p * 0x1p-63);
+	assert_string_equal(report->aqm.figures[1].name, "max-p");
+	assert_true(report->aqm.figures[1].value == (double)beside.red.max_p * 0x1p-63);
 	assert_true(average > 1000);
 	assert_true(average <= (double)(uint64_t)(beside.red.average >> 64) + 1);
 	assert_true(average >= (double)(uint64_t)(beside.red.average >> 64));
@@ -442,7 +451,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(what_red_decides_is_what_happens),
 	        cmocka_unit_test(a_change_while_packets_flow_keeps_average_and_counts),
-	        cmocka_unit_test(the_average_shown_is_reds),
+	        cmocka_unit_test(the_figures_shown_are_reds),
 	        cmocka_unit_test(a_full_queue_drops_as_queue_full),
 	        cmocka_unit_test(the_size_of_bursts_does_not_matter),
 	        cmocka_unit_test(wrong_words_are_refused_with_what_would_be_right),
