@@ -114,15 +114,25 @@ static probability_q63 part_of(quantity_q64 distance, struct red_span span)
 	                         63);
 }
 
-static probability_q63 base_probability(const struct red *red, const struct red_rule *rule)
+/* From min up to the forced zone. */
+static probability_q63 base_probability(const struct red_rule *rule, quantity_q64 average,
+                                        probability_q63 max_p)
 {
 	const struct red_setup *setup = &rule->setup;
 
-	if (red->average < setup->max)
-		return probability_product(part_of(red->average - setup->min, rule->between),
-		                           red->max_p);
-	return setup->max_p + probability_product(part_of(red->average - setup->max, rule->beyond),
+	if (average < setup->max)
+		return probability_product(part_of(average - setup->min, rule->between), max_p);
+	return setup->max_p + probability_product(part_of(average - setup->max, rule->beyond),
 	                                          PROBABILITY_ONE - setup->max_p);
+}
+
+probability_q63 red_probability(const struct red_rule *rule, quantity_q64 average)
+{
+	if (average < rule->setup.min)
+		return 0;
+	if (average >= rule->forced_from)
+		return PROBABILITY_ONE;
+	return base_probability(rule, average, rule->setup.max_p);
 }
 
 /* Whether the draw is below p', which is p / spread made proportional to the size. Instead of
@@ -205,7 +215,7 @@ enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
 			red_overflow(red);
 		return mark ? RED_MARK_FORCED : RED_DROP_FORCED;
 	}
-	red->p = base_probability(red, rule);
+	red->p = base_probability(rule, red->average, red->max_p);
 	if (mapped ? !p_mod_selects(rule->setup.p_mod, red->p, arrival->draw)
 	           : !selects(red, rule, arrival))
 		return RED_PASS;

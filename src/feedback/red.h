@@ -118,6 +118,9 @@ void red_change(struct red *red, const struct red_rule *old, const struct red_ru
 
 enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
                             const struct red_arrival *arrival);
+/* p at an average, with the max_p given; 1 in the forced zone. */
+probability_q63 red_probability(const struct red_rule *rule, quantity_q64 average);
+
 /* The packet found no room: a forced drop. */
 static inline void red_overflow(struct red *red)
 {
