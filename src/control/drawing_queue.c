@@ -10,7 +10,10 @@
 #include "red_conf.h"
 
 #define PARAGRAPH_SIZE 400
-#define CURVE_POINTS   241
+/* Over the zone where everything is selected. Only gentle RED comes to it gradually: a step would make
+ * what is below too small to be seen, and is left to the caption. */
+#define CURVE_POINTS 241
+#define CURVE_BEYOND 20
 
 static const struct red_conf *red_of(const struct cloud_conf *cloud)
 {
@@ -116,19 +119,20 @@ static void draw_probability(struct drawing *drawing, const struct cloud_conf *c
 {
 	const struct red_setup setup = red_conf_setup(red_of(cloud));
 	double average[CURVE_POINTS], p[CURVE_POINTS], second[CURVE_POINTS];
+	const size_t n = setup.gentle ? CURVE_POINTS : CURVE_POINTS - CURVE_BEYOND - 1;
 	const struct series series[] = {
 	        {.kind = SERIES_LINE,
 	         .name = setup.selection == RED_SPACED ? "marks" : "RED",
 	         .x = average,
 	         .y = p,
-	         .n = CURVE_POINTS,
+	         .n = n,
 	         .color = 1,
 	         .marker = SERIES_MARKER_NONE},
 	        {.kind = SERIES_LINE,
 	         .name = setup.selection == RED_SPACED ? "drops" : "ECN-mod flows",
 	         .x = average,
 	         .y = second,
-	         .n = CURVE_POINTS,
+	         .n = n,
 	         .color = 2,
 	         .marker = SERIES_MARKER_NONE},
 	};
@@ -142,8 +146,8 @@ static void draw_probability(struct drawing *drawing, const struct cloud_conf *c
 	struct red_rule rule;
 
 	red_rule_make(&rule, &setup);
-	for (int i = 0; i < CURVE_POINTS; i++) {
-		quantity_q64 at = rule.forced_from / (CURVE_POINTS - 21) * (quantity_q64)i;
+	for (size_t i = 0; i < n; i++) {
+		quantity_q64 at = rule.forced_from / (CURVE_POINTS - CURVE_BEYOND - 1) * i;
 
 		average[i] = threshold_bytes(&setup, at);
 		p[i] = (double)red_probability(&rule, at) / (double)PROBABILITY_ONE;

@@ -3,7 +3,7 @@
 #
 #   A iperf3 client ---> wa [ cloud down 20 Mbit/s, RED 30/90 kB, 5 ms ] wb ---> iperf3 server B
 #                   <---    [ cloud up 5 ms                           ]    <---
-#                 capture: the client's interface sees ECE come and CWR go, the server's CE come
+#                                                          captured at the server's interface
 #
 # Linux TCP through RED: without ECN it loses packets, with net.ipv4.tcp_ecn=1 and `ecn on` it loses
 # none, and slows down all the same: the receiver sees CE and echoes ECE, the sender answers with CWR. Twice two
