@@ -13,8 +13,8 @@ struct red_aqm {
 	struct aqm aqm;
 	struct red red;
 	struct red_rule rule;
-	struct match match; /* n 0: whatever can be marked */
-	bool begun;         /* it has seen an instant */
+	struct match *match; /* NULL: whatever can be marked */
+	bool begun;          /* it has seen an instant */
 	/* of the average, a word for others to read */
 	uint64_t average_q16;
 };
@@ -33,7 +33,7 @@ static bool fits(const struct match *match, const struct rte_mbuf *mbuf)
 {
 	struct packet_key key;
 
-	if (match->n == 0)
+	if (!match)
 		return true;
 	packet_key_read(mbuf, &key);
 	for (uint32_t i = 0; i < match->n; i++) {
@@ -55,7 +55,7 @@ static void classify(const struct red_aqm *red, struct rte_mbuf *mbuf, struct re
 		return;
 	bytes = packet_bytes_of_mbuf(mbuf);
 	arrival->capable = marker->look(&bytes, &place) != MARKING_NONE;
-	arrival->chosen = arrival->capable && fits(&red->match, mbuf);
+	arrival->chosen = arrival->capable && fits(red->match, mbuf);
 	if (red->rule.setup.selection == RED_SPACED)
 		arrival->capable = arrival->chosen;
 }
@@ -75,12 +75,14 @@ static struct aqm_verdict red_aqm_arrive(struct aqm *aqm, const struct aqm_view 
 	        .now = now,
 	        .queue = red->rule.setup.bytes ? view->waiting_bytes : view->waiting_packets,
 	        .rate_bps = view->rate_bps,
-	        .draw = draw_u64(aqm->key, aqm->drawn, 0),
 	        .wire_bytes = view->wire_bytes,
 	};
 	enum red_verdict verdict;
 
 	begin(red, now);
+	/* Behind an empty queue nobody looks at the draw. */
+	if (arrival.queue > 1)
+		arrival.draw = draw_u64(aqm->key, aqm->drawn, 0);
 	classify(red, mbuf, &arrival);
 	verdict = red_arrive(&red->red, &red->rule, &arrival);
 	red->average_q16 = (uint64_t)(red->red.average >> 48);
@@ -145,25 +147,36 @@ static uint32_t red_aqm_figures(const struct aqm *aqm, struct aqm_figure figures
 	return n;
 }
 
+static void red_aqm_free(struct aqm *aqm)
+{
+	free(((struct red_aqm *)aqm)->match);
+	free(aqm);
+}
+
 static int red_aqm_make(const struct conf *conf, const struct cloud_conf *cloud, struct aqm **aqm)
 {
 	const struct red_setup setup = red_conf_setup((const struct red_conf *)conf);
+	const char *match = ((const struct red_conf *)conf)->match;
 	struct red_aqm *red = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(*red), 64u));
 
 	if (!red)
 		return -ENOMEM;
 	memset(red, 0, sizeof(*red));
+	if (match) {
+		red->match = calloc(1, sizeof(*red->match));
+		if (!red->match)
+			goto err_match;
+		match_parse(match, red->match);
+	}
 	red_rule_make(&red->rule, &setup);
-	red_conf_match((const struct red_conf *)conf, &red->match);
 	red->red.max_p = setup.max_p;
 	red->aqm.marker = ecn_marker(conf, cloud, NULL);
 	*aqm = &red->aqm;
 	return 0;
-}
 
-static void red_aqm_free(struct aqm *aqm)
-{
-	free(aqm);
+err_match:
+	free(red);
+	return -ENOMEM;
 }
 
 static const struct aqm_kind red_kind = {

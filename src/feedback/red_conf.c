@@ -181,13 +181,6 @@ struct red_setup red_conf_setup(const struct red_conf *conf)
 	return setup;
 }
 
-void red_conf_match(const struct red_conf *conf, struct match *match)
-{
-	match->n = 0;
-	if (conf->match)
-		match_parse(conf->match, match);
-}
-
 /* ---- whether it is right ---- */
 
 static int check_thresholds(const struct red_conf *conf, struct problem *problem)

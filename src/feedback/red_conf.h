@@ -50,7 +50,5 @@ int red_conf_check(const struct red_conf *conf, struct problem *problem);
 
 /* Of one that was checked. */
 struct red_setup red_conf_setup(const struct red_conf *conf);
-/* The rows of its `match`; n 0 if there is none. */
-void red_conf_match(const struct red_conf *conf, struct match *match);
 
 #endif

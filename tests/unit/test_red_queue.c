@@ -13,6 +13,8 @@
 
 #define RATE_BPS 10000000
 #define SEED     11
+/* Of the queue: above max, so that gentle RED meets it. */
+#define LIMIT_BYTES 60000
 
 /* ---- frames ---- */
 
@@ -61,6 +63,7 @@ struct beside {
 	struct red red;
 	struct draw_key key;
 	uint64_t drawn;
+	bool overflown; /* the last one found no room */
 };
 
 static struct red_setup setup_of(const char *statement)
@@ -110,9 +113,15 @@ static enum red_verdict beside_arrive(struct beside *beside, simtime now, uint32
 	                                         : bottleneck_packets(&beside->link);
 	arrival.draw = draw_u64(beside->key, beside->drawn++, 0);
 	verdict = red_arrive(&beside->red, &beside->rule, &arrival);
+	beside->overflown = false;
 	if (verdict == RED_DROP_EARLY || verdict == RED_DROP_FORCED)
 		return verdict;
-	bottleneck_push(&beside->link, now, bytes);
+	beside->overflown =
+	        beside->link.n > 0 && bottleneck_bytes(&beside->link) + bytes > LIMIT_BYTES;
+	if (beside->overflown)
+		red_overflow(&beside->red);
+	else
+		bottleneck_push(&beside->link, now, bytes);
 	return verdict;
 }
 
@@ -153,7 +162,7 @@ struct run {
 
 static struct run run_open(const char *red, bool ecn, uint64_t n)
 {
-	struct run run = {.trial = trial_open("rate 10mbit queue 10MB", SEED), .n = n};
+	struct run run = {.trial = trial_open("rate 10mbit queue 60kB", SEED), .n = n};
 
 	run.ecn = malloc(n + 2);
 	assert_non_null(run.ecn);
@@ -197,15 +206,21 @@ static void drain(struct run *run)
 /* ---- claims ---- */
 
 struct seen {
-	uint64_t marked, early, forced;
+	uint64_t marked, early, forced, overflown;
 };
 
 /* Whether what happened to packet `number` is the verdict. */
 static void assert_happened(const struct run *run, uint64_t number, enum red_verdict verdict,
-                            struct seen *seen)
+                            bool overflown, struct seen *seen)
 {
 	bool lost = run->trial->fate[number] & TRIAL_LOST;
 
+	if (overflown) {
+		assert_true(lost);
+		assert_int_equal(run->trial->reason, REASON_QUEUE_FULL);
+		seen->overflown++;
+		return;
+	}
 	assert_int_equal(lost, verdict == RED_DROP_EARLY || verdict == RED_DROP_FORCED);
 	seen->marked += verdict == RED_MARK_EARLY || verdict == RED_MARK_FORCED;
 	seen->early += verdict == RED_DROP_EARLY;
@@ -256,7 +271,8 @@ static struct seen compare(struct run *run, struct beside *beside, const struct 
 		bool capable = selection == RED_SPACED ? chosen : markable;
 		enum red_verdict verdict = beside_arrive(beside, now, shape.bytes, capable, chosen);
 
-		assert_happened(run, run->trial->sent, settled(verdict, markable), &seen);
+		assert_happened(run, run->trial->sent, settled(verdict, markable),
+		                beside->overflown, &seen);
 	}
 	return seen;
 }
@@ -264,6 +280,7 @@ static struct seen compare(struct run *run, struct beside *beside, const struct 
 static void what_red_decides_is_what_happens(void **state)
 {
 	const uint64_t n = 4000;
+	uint64_t overflown = 0;
 
 	(void)state;
 	for (size_t i = 0; i < LENGTH(cases); i++) {
@@ -283,11 +300,13 @@ static void what_red_decides_is_what_happens(void **state)
 		assert_int_equal(c->ecn_marked, seen.marked);
 		assert_int_equal(c->drops[REASON_RED_EARLY], seen.early);
 		assert_int_equal(c->drops[REASON_RED_FORCED], seen.forced);
-		assert_int_equal(c->drops[REASON_QUEUE_FULL], 0);
+		assert_int_equal(c->drops[REASON_QUEUE_FULL], seen.overflown);
+		overflown += seen.overflown;
 		assert_true(seen.early + seen.forced > 20);
 		assert_int_equal(seen.marked > 20, cases[i].ecn);
 		run_close(&run);
 	}
+	assert_true(overflown > 100);
 }
 
 /* Every combination of two rows, changed in the middle, and back. */
@@ -341,8 +360,7 @@ static void the_figures_shown_are_reds(void **state)
 	run_close(&run);
 }
 
-/* A full queue is full for RED, too: its counts begin anew. Here every packet that finds the queue
- * full is dropped as queue-full, whatever RED thinks of it below max. */
+/* RED has hardly noticed it yet. */
 static void a_full_queue_drops_as_queue_full(void **state)
 {
 	struct trial *trial = trial_open("rate 10mbit queue 20kB", SEED);
