@@ -49,6 +49,19 @@ json_t *json_drops(const struct counters *counters)
 	return object;
 }
 
+/* `"red": {...}` in the queue that it manages. */
+static void add_aqm(json_t **queue, const struct aqm_report *aqm)
+{
+	json_t *object;
+
+	if (aqm->name == NULL)
+		return;
+	object = json_object();
+	for (uint32_t i = 0; i < aqm->n_figures; i++)
+		add(&object, aqm->figures[i].name, json_real(aqm->figures[i].value));
+	add(queue, aqm->name, object);
+}
+
 static json_t *queue_object(const struct cloud_report *report)
 {
 	json_t *object = json_object();
@@ -56,6 +69,7 @@ static json_t *queue_object(const struct cloud_report *report)
 	add_count(&object, "packets", report->queue_packets);
 	add_count(&object, "bytes", report->queue_bytes);
 	add(&object, "average", json_real(report->queue_average_bytes));
+	add_aqm(&object, &report->aqm);
 	return object;
 }
 
@@ -90,6 +104,7 @@ static json_t *classes_array(const struct cloud_report *report)
 		add_count(&queue, "packets", class->queue_packets);
 		add_count(&queue, "bytes", class->queue_bytes);
 		add(&queue, "average", json_real(class->queue_average_bytes));
+		add_aqm(&queue, &class->aqm);
 		add(&object, "queue", queue);
 		if (array == NULL || json_array_append_new(array, object) != 0) {
 			json_decref(array);

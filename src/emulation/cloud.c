@@ -69,6 +69,14 @@ void cloud_free(struct cloud *cloud)
 	free(cloud);
 }
 
+/* For a witness only: an average may be in floating point. */
+static uint64_t queue_average(const struct cloud *cloud)
+{
+	const struct aqm *aqm = cloud->link.queue.aqm;
+
+	return aqm && aqm->kind->average ? (uint64_t)aqm->kind->average(aqm) : FATE_NO_AVERAGE;
+}
+
 void cloud_tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
                      simtime t_in, enum reason reason)
 {
@@ -81,6 +89,7 @@ void cloud_tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, 
 	        .cloud = cloud->name,
 	        .flags = flags,
 	        .queue_bytes = link_queue_bytes(&cloud->link),
+	        .queue_average_bytes = queue_average(cloud),
 	};
 
 	cloud->witness->tell(cloud->witness, &fate);
@@ -131,6 +140,7 @@ void cloud_tell_delivery(const struct cloud *cloud, uint64_t number, uint32_t po
 	        .cloud = cloud->name,
 	        .flags = flags,
 	        .queue_bytes = link_queue_bytes(&cloud->link),
+	        .queue_average_bytes = queue_average(cloud),
 	};
 
 	cloud->witness->tell(cloud->witness, &fate);

@@ -73,6 +73,7 @@ static double classes_report(struct classes *classes, struct cloud_report *repor
 		of->queue_packets = queue_packets(&class->queue);
 		of->queue_bytes = queue_bytes(&class->queue);
 		of->queue_average_bytes = average_of(&class->queue);
+		aqm_report(class->queue.aqm, &of->aqm);
 		average += of->queue_average_bytes;
 	}
 	return average;
@@ -132,6 +133,7 @@ bool engine_report(const struct engine *engine, const char *name, struct cloud_r
 	report->queue_average_bytes = classes_report(cloud->link.classes, report);
 	if (!cloud->link.classes)
 		report->queue_average_bytes = average_of(&cloud->link.queue);
+	aqm_report(cloud->link.queue.aqm, &report->aqm);
 	report_line(&cloud->line, report);
 	report->order_waits = cloud->line.waits;
 	report->order_waited_ns = cloud->line.waited_ns;

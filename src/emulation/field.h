@@ -66,7 +66,7 @@ struct file; /* file.h */
 
 #define FIELD_POSITIONAL 0x1 /* stands without its name, in the order of the table */
 #define FIELD_REQUIRED   0x2
-#define FIELD_REST       0x4 /* FIELD_TEXT, positional, last: takes the rest of the line */
+#define FIELD_REST       0x4 /* FIELD_TEXT, last: takes the rest of the line */
 
 struct field {
 	const char *name;

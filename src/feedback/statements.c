@@ -26,6 +26,7 @@
 #include "mark.h"
 #include "police.h"
 #include "rate.h"
+#include "red_aqm.h"
 #include "reorder.h"
 #include "rewrite.h"
 #include "slots.h"
@@ -56,6 +57,7 @@ const struct statement *const statements[] = {
         &class_statement,
         &scheduler_statement,
         /* the management of its queue */
+        &red_statement,
         &mark_statement,
         &ecn_statement,
         /* line */
