@@ -386,5 +386,7 @@ int main(void)
 	        TEST(a_fourth_signal_that_nobody_takes_ends_the_process),
 	};
 
+	/* Under nohup it is ignored. */
+	signal(SIGHUP, SIG_DFL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
