@@ -15,7 +15,7 @@ static int check_conf(const struct conf *conf, const struct cloud_conf *cloud,
 
 	if (conf->statement->check == NULL || conf->statement->check(conf, cloud, &own) == 0)
 		return 0;
-	if (conf->number != 0)
+	if (conf->statement->number_max != 0)
 		problem_set(problem, own.field, "cloud `%s`, `%s %u`: %s", cloud->name,
 		            conf->statement->name, conf->number, own.text);
 	else
@@ -52,6 +52,7 @@ int scenario_check_at(const struct scenario *scenario, struct scenario_place *pl
 		for (uint32_t i = 0; i < cloud->n_confs; i++) {
 			place->statement = cloud->confs[i]->statement->name;
 			place->number = cloud->confs[i]->number;
+			place->conf = cloud->confs[i];
 			if (check_conf(cloud->confs[i], cloud, problem) != 0) {
 				place->field = problem->field;
 				place->letter = problem->letter;

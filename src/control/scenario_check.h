@@ -16,8 +16,9 @@ struct scenario_place {
 	const char *statement; /* NULL: the cloud itself */
 	uint32_t word;   /* of the line that makes the cloud: what to point at; 0: its first */
 	uint32_t number; /* of a numbered statement, else 0 */
-	int field;       /* -1: the statement */
-	uint32_t letter; /* of the field's text, if that takes the rest of a line */
+	const struct conf *conf; /* the statement's; NULL: none */
+	int field;               /* -1: the statement */
+	uint32_t letter;         /* of the field's text, if that takes the rest of a line */
 };
 
 /* 0, or -EINVAL with problem: a sentence that names cloud and statement. */

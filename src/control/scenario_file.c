@@ -89,8 +89,12 @@ static bool made(const struct reader *reader, const struct scenario_place *place
 		return command->kind == COMMAND_CLOUD || command->kind == COMMAND_CLOUDS;
 	}
 	*column = statement_column(&command->words, 2, place->field, place->letter);
-	return command->kind == COMMAND_STATEMENT && strcmp(word[2].text, place->statement) == 0 &&
-	       command->conf->number == place->number;
+	if (command->kind != COMMAND_STATEMENT || strcmp(word[2].text, place->statement) != 0)
+		return false;
+	if (command->conf->statement->many_max != 0)
+		return place->conf != NULL &&
+		       command->conf->statement->same(command->conf, place->conf);
+	return command->conf->number == place->number;
 }
 
 /* What is wrong with the whole stands in some line: the last that made what is wrong. The lines

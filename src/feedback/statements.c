@@ -4,12 +4,15 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "at.h"
 #include "corrupt_bit_error.h"
 #include "corrupt_checksum.h"
 #include "corrupt_random.h"
 #include "delay.h"
+#include "down.h"
 #include "duplicate_every.h"
 #include "duplicate_random.h"
+#include "every.h"
 #include "hop.h"
 #include "loss_bit_error.h"
 #include "loss_burst.h"
@@ -27,7 +30,9 @@
 #include "rewrite.h"
 
 const struct statement *const statements[] = {
-        /* ingress stages; hop.c knows that it is the first */
+        /* ingress stages; hop.c knows that nothing comes before it but `down` */
+        &down_statement,
+        &up_statement,
         &hop_statement,
         &rewrite_statement,
         &loss_random_statement,
@@ -53,6 +58,10 @@ const struct statement *const statements[] = {
         &reorder_every_statement,
         &reorder_random_statement,
         &reorder_early_statement,
+        /* what changes with time */
+        &at_statement,
+        &every_statement,
+        &flap_statement,
         NULL,
 };
 
