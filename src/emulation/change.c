@@ -687,12 +687,13 @@ void engine_apply(struct engine *engine, struct change *change, simtime now)
 	}
 	for (uint32_t i = 0; i < change->n_clouds; i++)
 		cloud_apply(engine, &change->clouds[i], now);
+	/* All settings change at once: what one of them lets go finds the others changed too. */
+	for (uint32_t i = 0; i < change->n_settings; i++)
+		cloud_advance_link(change->settings[i].cloud, now);
 	for (uint32_t i = 0; i < change->n_agendas; i++)
 		agenda_end(change->agendas[i].cloud, now);
-	for (uint32_t i = 0; i < change->n_settings; i++) {
-		cloud_advance_link(change->settings[i].cloud, now);
+	for (uint32_t i = 0; i < change->n_settings; i++)
 		setting_apply(&change->settings[i], now);
-	}
 	for (uint32_t i = 0; i < change->n_agendas; i++)
 		agenda_exchange(&change->agendas[i], now);
 	for (uint32_t i = 0; i < change->n_clouds; i++)

@@ -5,7 +5,8 @@
  *
  * The queue is FIFO, drop tail, limited in bytes, packets, or time. What the leaky bucket is
  * sending is not in the queue any more, as in a router whose transmit register has taken it; it is
- * held nevertheless. Events of the link happen before an arrival at the same instant.
+ * held nevertheless. In place of a rate there may be opportunities (opportunities.h): what waits for
+ * one is in the queue. Events of the link happen before an arrival at the same instant.
  *
  * Thread: the worker that owns the cloud.
  */
@@ -14,12 +15,17 @@
 
 #include "field.h"
 #include "log.h"
+#include "opportunities.h"
 #include "shaper.h"
 
 struct link_conf {
 	uint64_t rate_bps; /* 0: no link: what is queued leaves at once */
 	int64_t depth_work;
 	struct limit limit;
+	bool stopped; /* nothing leaves; rate_bps, which is not 0, is what the limit in time means */
+	const struct opportunities
+	        *opportunities; /* instead of the rate, which is their mean; or NULL */
+	simtime opportunities_from;
 };
 
 struct link {
@@ -29,7 +35,8 @@ struct link {
 	uint64_t held_bytes;    /* of all in `queue`, as on the wire */
 	uint32_t sending_bytes; /* the head's, when it is being sent and not queued */
 	bool sending;
-	simtime departure; /* of the head; SIMTIME_NEVER: empty */
+	simtime departure; /* of the head; SIMTIME_NEVER: empty, or nobody knows yet */
+	struct opportunity_cursor cursor;
 };
 
 static inline bool link_in_use(const struct link *link)
@@ -52,7 +59,7 @@ static inline uint64_t link_queue_bytes(const struct link *link)
 bool link_has_room(const struct link *link, uint32_t wire_bytes);
 
 /* The new rate, depth and limit; what is queued, and the rest of what is being sent, goes on at the
- * new rate from `now` on. */
+ * new rate from `now` on; also from a rate to opportunities, and back. */
 void link_configure(struct link *link, const struct link_conf *conf, simtime now);
 
 /* Room for a packet that comes at `now`; the caller fills it in, then calls link_arrived.

@@ -24,10 +24,13 @@
 #include "loss_random.h"
 #include "loss_tcp_byte.h"
 #include "loss_window.h"
+#include "markov.h"
 #include "police.h"
 #include "rate.h"
 #include "reorder.h"
 #include "rewrite.h"
+#include "path_trace.h"
+#include "wave.h"
 
 const struct statement *const statements[] = {
         /* ingress stages; hop.c knows that nothing comes before it but `down` */
@@ -62,6 +65,12 @@ const struct statement *const statements[] = {
         &at_statement,
         &every_statement,
         &flap_statement,
+        &wave_rate_statement,
+        &wave_delay_statement,
+        &wave_jitter_statement,
+        &wave_loss_statement,
+        &trace_statement,
+        &markov_statement,
         NULL,
 };
 

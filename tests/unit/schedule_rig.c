@@ -75,6 +75,11 @@ static void play(const char *words, const struct manner *manner, const struct ar
 	rig_close(rig);
 }
 
+void schedule_play_once(const char *words, const struct arrival *arrivals, uint32_t n, simtime *due)
+{
+	play(words, &(struct manner){.burst = 32, .often = true}, arrivals, n, due);
+}
+
 void schedule_play(const char *words, const struct arrival *arrivals, uint32_t n, simtime *due)
 {
 	static const struct manner manners[] = {

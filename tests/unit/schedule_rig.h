@@ -19,6 +19,8 @@ struct arrival {
 /* The statements of the cloud, between semicolons, put into the rig's cloud "x". */
 void schedule_set(struct rig *rig, const char *words);
 /* When each packet leaves, after the beginning; SIMTIME_NEVER: it is lost. `due` has room for n. */
+void schedule_play_once(const char *words, const struct arrival *arrivals, uint32_t n,
+                        simtime *due); /* one way only: for statistics */
 void schedule_play(const char *words, const struct arrival *arrivals, uint32_t n, simtime *due);
 
 #endif
