@@ -86,6 +86,14 @@ static void clouds_from_one_place_do_not_feel_how_they_are_driven(void **state)
 	cases(12000000, 400, SCRIPT_FORKS | SCRIPT_CHAINS | SCRIPT_ALL);
 }
 
+static void schedules_act_at_their_instants_however_clouds_are_driven(void **state)
+{
+	(void)state;
+	cases(13000000, 300, SCRIPT_TIMES | SCRIPT_LOSS | SCRIPT_JITTER);
+	cases(14000000, 300, SCRIPT_TIMES | SCRIPT_ALL);
+	cases(15000000, 200, SCRIPT_TIMES | SCRIPT_ALL | SCRIPT_CHAINS | SCRIPT_FORKS);
+}
+
 static void the_same_seed_gives_the_same_and_another_seed_another(void **state)
 {
 	static struct script script;
@@ -183,6 +191,8 @@ int main(void)
 	        cmocka_unit_test_teardown(changes_of_chains_act_at_their_instant,
 	                                  property_teardown),
 	        cmocka_unit_test_teardown(clouds_from_one_place_do_not_feel_how_they_are_driven,
+	                                  property_teardown),
+	        cmocka_unit_test_teardown(schedules_act_at_their_instants_however_clouds_are_driven,
 	                                  property_teardown),
 	        cmocka_unit_test_teardown(the_same_seed_gives_the_same_and_another_seed_another,
 	                                  property_teardown),
