@@ -70,6 +70,12 @@ static const struct statement *clearer_of(const char *name)
 	return NULL;
 }
 
+/* What makes packets of its own has to have its way for them from the beginning. */
+static bool can_change(const struct statement *row)
+{
+	return row->role != ROLE_SCHEDULE && row->role != ROLE_CLOUD && !row->generates;
+}
+
 /* A word that should be the name of a statement that can be scheduled. */
 static int find_row(const struct words *words, uint32_t at, const struct statement **row,
                     struct language_error *error)
@@ -83,7 +89,7 @@ static int find_row(const struct words *words, uint32_t at, const struct stateme
 		                          "the line ends too early; what must follow is a "
 		                          "statement, like `rate 5mbit` or `no loss`");
 	*row = word->quoted ? NULL : row_of(word->text);
-	if (*row != NULL && (*row)->role != ROLE_SCHEDULE && (*row)->role != ROLE_CLOUD)
+	if (*row != NULL && can_change(*row))
 		return 0;
 	if (*row != NULL && (*row)->role == ROLE_SCHEDULE)
 		return language_error_set(error, ERROR_UNKNOWN_WORD,
@@ -97,7 +103,7 @@ static int find_row(const struct words *words, uint32_t at, const struct stateme
 		                          word->text);
 	nearest_start(&nearest, word->text);
 	for (const struct statement *const *other = statements; *other; other++) {
-		if ((*other)->role != ROLE_SCHEDULE && (*other)->role != ROLE_CLOUD)
+		if (can_change(*other))
 			nearest_try(&nearest, (*other)->name);
 	}
 	if (nearest.best != NULL && !word->quoted)
@@ -257,6 +263,12 @@ static int parse_to(const struct words *words, uint32_t *at, struct state *state
 		if (parse_name(words, *at, state->to[state->n_to].name, error) != 0)
 			return -EINVAL;
 		error->column = column_of(words, *at + 1);
+		if (*text == 0)
+			return language_error_set(
+			        error, ERROR_MISSING_WORD,
+			        "`%s` needs the probability with which state `%s` "
+			        "leads there, like 90%%",
+			        state->to[state->n_to].name, state->name);
 		if (value_parse(&share, text, &state->to[state->n_to].share, error) != 0)
 			return -EINVAL;
 		state->n_to++;

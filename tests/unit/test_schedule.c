@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Statements that change with virtual time: at, every, flap, down, up. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "scenario.h"
 #include "schedule_rig.h"
+#include "statement_text.h"
+#include "word.h"
 
 #define LOST    SIMTIME_NEVER
 #define PACKETS 8
@@ -296,6 +299,63 @@ static void schedules_that_contradict_are_refused(void **state)
 	}
 }
 
+/* Columns count from the statement's name. */
+static void lines_that_are_wrong_say_where_and_what_would_be_right(void **state)
+{
+	static const struct {
+		const char *line;
+		uint32_t column;
+		const char *text;
+	} rows[] = {
+	        {"at 10s", 8, "`at` needs `statements`: STATEMENT [and STATEMENT...]"},
+	        {"at 10 down", 4,
+	         "time `10` has no unit; a time is written with ns, us, ms or s, like 10ms"},
+	        {"at 604801s down", 4,
+	         "time `604801s` is out of range; it goes from 0s to 604800s"},
+	        {"at 10s foo 1", 8,
+	         "`foo` is no statement; here stands one, like `rate 5mbit` or `no loss`"},
+	        {"at 10s rte 5mbit", 8, "unknown word `rte`; did you mean `rate`?"},
+	        {"at 10s at 5s down", 8,
+	         "`at` is a schedule, and cannot be scheduled itself; give it a line of its own"},
+	        {"at 10s no flap", 11,
+	         "`flap` is a schedule, and cannot be scheduled itself; give it a line of its own"},
+	        {"at 10s hop 192.0.2.1", 8,
+	         "`hop` belongs to the cloud itself and cannot change with time"},
+	        {"at 5s rate 1mbit and rate 2mbit", 22, "`rate` was given already; give it once"},
+	        {"at 5s rate 1mbit and", 22,
+	         "the line ends too early; what must follow is a statement, like `rate 5mbit` or "
+	         "`no "
+	         "loss`"},
+	        {"at 5s delay 2ms jiter 5ms", 17, "unknown word `jiter`; did you mean `jitter`?"},
+	        {"at 5s no loss random", 15, "`random` is too much; `loss` ends before it"},
+	        {"every 5s down", 15, "`every` needs `for`: TIME (ns, us, ms or s)"},
+	        {"every 5s foor 2s down", 10, "unknown word `foor`; did you mean `for`?"},
+	        {"wave rate 5mbit period 30s", 11,
+	         "values `5mbit` is one value; write from which to which, with two dots between"},
+	        {"markov a 1s then b", 20,
+	         "state `b` needs how long it lasts on average: a time, like 500ms"},
+	        {"markov a 1s then b 1us", 20,
+	         "the mean time in a state `1us` is out of range; it goes from 1ms to 86400s"},
+	        {"markov a 1s to b then b 1s", 18,
+	         "`b` needs the probability with which state `a` leads there, like 90%"},
+	};
+
+	(void)state;
+	for (size_t r = 0; r < LENGTH(rows); r++) {
+		struct language_error error = {.text = ""};
+		struct words *words = malloc(sizeof(*words));
+		struct conf *conf;
+
+		assert_non_null(words);
+		assert_int_equal(words_split(rows[r].line, words, &error), 0);
+		if (statement_parse(words, 0, &conf, &error) == 0)
+			fail_msg("%s: accepted", rows[r].line);
+		if (strcmp(error.text, rows[r].text) != 0 || error.column != rows[r].column)
+			fail_msg("%s: %u: %s", rows[r].line, error.column, error.text);
+		free(words);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -308,6 +368,7 @@ int main(void)
 	        cmocka_unit_test(a_point_that_is_over_lasts_until_it_is_taken_away),
 	        cmocka_unit_test(a_cloud_with_a_schedule_can_be_closed_in_the_middle_of_it),
 	        cmocka_unit_test(schedules_that_contradict_are_refused),
+	        cmocka_unit_test(lines_that_are_wrong_say_where_and_what_would_be_right),
 	};
 
 	return cmocka_run_group_tests(tests, rig_group_setup, rig_group_teardown);
