@@ -7,6 +7,7 @@
  *   cloud NAME from PLACE to PORT [priority N] [match EXPRESSION...]
  *   clouds NAME from PLACE to PORT per source|destination PREFIX | flow ...
  *   cloud NAME STATEMENT [VARIANT] [N] FIELDS...
+ *                           a schedule's fields end with statements: orders_text.h
  *   no cloud NAME
  *   no cloud NAME STATEMENT [N]
  *   show cloud [NAME] | show config | show ports | show workers

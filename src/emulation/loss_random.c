@@ -29,6 +29,15 @@ static uint16_t loss_random_process(struct stage *stage, struct rte_mbuf **packe
 	return kept;
 }
 
+void loss_random_set(struct stage *stage, probability_q63 probability)
+{
+	struct correlated *lost = &((struct loss_random *)stage)->lost;
+	enum correlated_before before = lost->before;
+
+	*lost = correlated_make(probability, 0);
+	lost->before = before;
+}
+
 static int loss_random_make(const struct conf *conf, struct stage **stage)
 {
 	const struct loss_random_conf *random = (const struct loss_random_conf *)conf;

@@ -18,6 +18,9 @@ struct loss_random_conf {
 	probability_q63 correlation;
 };
 
+/* Another probability for a stage of this statement, without a correlation. Worker. */
+void loss_random_set(struct stage *stage, probability_q63 probability);
+
 extern const struct statement loss_random_statement;
 
 #endif

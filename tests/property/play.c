@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "at.h"
 #include "class.h"
 #include "dice.h"
+#include "every.h"
 #include "mark.h"
 #include "slots.h"
+#include "wave.h"
 
 static void *conf_of(struct cloud_conf *cloud, const struct statement *statement, const char *scope)
 {
@@ -88,6 +91,66 @@ static void link_do(struct cloud_conf *cloud, uint64_t bits)
 	}
 }
 
+/* A setting of a script as the order of a schedule. */
+static void order_of(const struct script_step *step, struct orders *orders)
+{
+	bool is_rate = step->kind == STEP_AT_RATE;
+	struct conf *conf = conf_make(is_rate ? &rate_statement : &delay_statement);
+
+	orders->n = 1;
+	orders->order = calloc(1, sizeof(*orders->order));
+	assert_true(conf && orders->order);
+	orders->order[0].name = conf->statement->name;
+	orders->order[0].role = conf->statement->role;
+	orders->order[0].conf = conf;
+	if (is_rate) {
+		struct rate_conf *rate = (struct rate_conf *)conf;
+
+		rate->rate_bps = step->rate_bps;
+		rate->burst_bytes = step->burst_bytes;
+		rate->algorithm = step->burst_bytes ? RATE_TOKEN_BUCKET : RATE_LEAKY_BUCKET;
+		rate->queue = (struct limit){.value = step->limit, .unit = step->unit};
+	} else {
+		struct delay_conf *delay = (struct delay_conf *)conf;
+
+		delay->delay_ns = step->delay_ns;
+		delay->jitter_ns = step->jitter_ns;
+		delay->distribution = step->distribution;
+		delay->order = step->order;
+	}
+}
+
+static struct conf *schedule_of(const struct script_step *step)
+{
+	bool at = step->kind == STEP_AT_RATE || step->kind == STEP_AT_DELAY;
+	struct conf *conf = conf_make(at                               ? &at_statement
+	                              : step->kind == STEP_WAVE_RATE   ? &wave_rate_statement
+	                              : step->kind == STEP_EVERY_DELAY ? &every_statement
+	                                                               : &flap_statement);
+
+	assert_non_null(conf);
+	if (at) {
+		((struct at_conf *)conf)->at_ns = step->when_ns;
+		order_of(step, &((struct at_conf *)conf)->orders);
+	} else if (step->kind == STEP_WAVE_RATE) {
+		struct wave_conf *wave = (struct wave_conf *)conf;
+
+		wave->values = (struct range){step->rate_bps, step->limit};
+		wave->period_ns = step->every_ns;
+		wave->shape = step->loss % 3;
+	} else {
+		struct every_conf *every = (struct every_conf *)conf;
+
+		every->every_ns = step->every_ns;
+		every->for_ns = step->for_ns;
+		every->from_ns = step->when_ns;
+		conf->given |= 4; /* from */
+		if (step->kind == STEP_EVERY_DELAY)
+			order_of(step, &every->orders);
+	}
+	return conf;
+}
+
 static void step_do(struct rig *rig, const struct script_step *step)
 {
 	const char *name = script_cloud_names[step->cloud];
@@ -128,6 +191,14 @@ static void step_do(struct rig *rig, const struct script_step *step)
 	case STEP_UNSET:
 		if (cloud_conf_get(rig->scenario->clouds[cloud], step->statement))
 			rig_unset(rig, name, step->statement);
+		break;
+	case STEP_AT_RATE:
+	case STEP_AT_DELAY:
+	case STEP_EVERY_DELAY:
+	case STEP_FLAP:
+	case STEP_WAVE_RATE:
+		assert_int_equal(cloud_conf_put(rig->scenario->clouds[cloud], schedule_of(step)),
+		                 0);
 		break;
 	case STEP_ADD:
 		break;
