@@ -10,6 +10,7 @@
  * is lost; one that finds no packet is lost whole. A packet that arrives at the instant of an
  * opportunity comes too late for it. A packet counts as it does there, where it comes from a tun
  * device: without the 14 bytes of Ethernet, with 4 more; so a packet of 1500 bytes is one opportunity.
+ * On a link with an overhead it counts as long as that says (link.h).
  *
  * The trace gives the opportunities in ms, in order; it begins again at its last number, whose
  * opportunities coincide with those at 0 of the next round. Everything is an integer.

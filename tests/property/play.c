@@ -91,11 +91,32 @@ static void link_do(struct cloud_conf *cloud, uint64_t bits)
 	}
 }
 
+/* Slots, or a mark, of these bits; NULL: neither. */
+static struct conf *link_part(uint64_t bits)
+{
+	struct conf *conf = NULL;
+
+	if ((bits & 7) == 1) {
+		struct slots_conf *slots =
+		        (struct slots_conf *)(conf = conf_make(&slots_statement));
+
+		slots->min_ns = bits >> 6 & 0xffff;
+		slots->max_ns = slots->min_ns + (bits >> 12 & 0xfffff);
+		slots->packets = bits >> 7 & 3;
+	} else if ((bits & 7) == 3) {
+		struct mark_conf *mark = (struct mark_conf *)(conf = conf_make(&mark_statement));
+
+		mark->above = (struct limit){.value = 1 + (bits >> 6 & 7), .unit = LIMIT_PACKETS};
+	}
+	return conf;
+}
+
 /* A setting of a script as the order of a schedule. */
 static void order_of(const struct script_step *step, struct orders *orders)
 {
-	bool is_rate = step->kind == STEP_AT_RATE;
-	struct conf *conf = conf_make(is_rate ? &rate_statement : &delay_statement);
+	struct conf *part = step->kind == STEP_AT_RATE ? link_part(step->link) : NULL;
+	bool is_rate = step->kind == STEP_AT_RATE && !part;
+	struct conf *conf = part ? part : conf_make(is_rate ? &rate_statement : &delay_statement);
 
 	orders->n = 1;
 	orders->order = calloc(1, sizeof(*orders->order));
@@ -110,7 +131,7 @@ static void order_of(const struct script_step *step, struct orders *orders)
 		rate->burst_bytes = step->burst_bytes;
 		rate->algorithm = step->burst_bytes ? RATE_TOKEN_BUCKET : RATE_LEAKY_BUCKET;
 		rate->queue = (struct limit){.value = step->limit, .unit = step->unit};
-	} else {
+	} else if (!part) {
 		struct delay_conf *delay = (struct delay_conf *)conf;
 
 		delay->delay_ns = step->delay_ns;

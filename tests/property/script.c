@@ -282,7 +282,8 @@ void script_make(struct script *script, uint64_t seed, uint32_t what)
 	if (what & SCRIPT_CHANGES)
 		make_changes(script, &dice, what, clouds);
 	for (uint32_t i = 0; what & SCRIPT_LINKS && i < script->n_steps; i++) {
-		if (script->steps[i].kind == STEP_RATE && roll(&dice, 8))
+		if ((script->steps[i].kind == STEP_RATE || script->steps[i].kind == STEP_AT_RATE) &&
+		    roll(&dice, 8))
 			script->steps[i].link = 1 | roll(&dice, UINT32_MAX);
 	}
 }

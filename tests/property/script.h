@@ -55,7 +55,8 @@ struct script_step {
 	bool periodic;
 	uint64_t loss; /* a probability, or N of `every N` */
 	const char *statement;
-	uint64_t link; /* STEP_RATE: bits that say what else the link has; 0: nothing */
+	uint64_t link; /* bits that say what else the link has; 0: nothing. STEP_AT_RATE: slots or
+	                * a mark instead of the rate, perhaps */
 	simtime when_ns, every_ns, for_ns;
 };
 

@@ -97,6 +97,49 @@ static void a_change_comes_before_an_arrival_of_its_instant(void **state)
 	check_rows(rows, LENGTH(rows));
 }
 
+/* The packets are not IP: what was to be marked is dropped. */
+static void queue_management_and_slots_change_with_time(void **state)
+{
+	static const struct row rows[] = {
+	        {"rate 1mbit; at 1ms mark above 1pkt",
+	         {{0, 1000, 8 * MS},
+	          {0, 1000, 16 * MS},
+	          {0, 1000, 24 * MS},
+	          {1 * MS, 1000, LOST},
+	          {24 * MS, 1000, 32 * MS}}},
+	        {"rate 1mbit; mark above 1pkt; every 10ms for 2ms from 0s no mark",
+	         {{0, 1000, 8 * MS},
+	          {0, 1000, 16 * MS},
+	          {1 * MS, 1000, 24 * MS},
+	          {2 * MS, 1000, LOST},
+	          {11 * MS, 1000, 32 * MS},
+	          {12 * MS, 1000, LOST}}},
+	        /* what lasts comes through when what is on top of it ends */
+	        {"rate 1mbit; every 1s for 2ms from 0s mark above 2pkt; at 1ms mark above 1pkt",
+	         {{0, 1000, 8 * MS},
+	          {0, 1000, 16 * MS},
+	          {1 * MS, 1000, 24 * MS},
+	          {1 * MS, 1000, LOST},
+	          {15 * MS, 1000, LOST},
+	          {24 * MS, 1000, 32 * MS}}},
+	        {"at 2ms slots min 5ms max 5ms",
+	         {{0, 60, 0}, {1 * MS, 60, 1 * MS}, {2 * MS, 60, 7 * MS}, {4 * MS, 60, 7 * MS}}},
+	        {"slots min 5ms max 5ms; at 3ms no slots", {{0, 60, 3 * MS}, {4 * MS, 60, 4 * MS}}},
+	        {"slots min 5ms max 5ms; every 10ms for 1ms down",
+	         {{9 * MS, 60, 14 * MS}, {10 * MS, 60, LOST}, {11 * MS, 60, 14 * MS}}},
+	        /* the rate that `at` gave is still there when slots come */
+	        {"rate 1mbit; at 1ms rate 2mbit; at 2ms slots min 1ms max 1ms packets 1",
+	         {{4 * MS, 1000, 9 * MS}, {4 * MS, 1000, 13 * MS}}},
+	        /* half of the packet at 1 Mbit/s, half at 2 Mbit/s, as long as they are there */
+	        {"rate 1mbit overhead 500; at 6ms rate 2mbit overhead 500",
+	         {{0, 1000, 9 * MS}, {0, 1000, 15 * MS}}},
+	        {"rate 1mbit; class v queue 3pkt; at 4ms rate 2mbit", {{0, 1000, 6 * MS}}},
+	};
+
+	(void)state;
+	check_rows(rows, LENGTH(rows));
+}
+
 static void what_is_in_a_cloud_goes_on_when_it_is_down(void **state)
 {
 	static const struct row rows[] = {
@@ -278,6 +321,22 @@ static void schedules_that_contradict_are_refused(void **state)
 	        {{"every 1s for 2ms delay 5ms", "at 1s reorder every 5"},
 	         "`at` changes `reorder`, which belongs together with `delay`: change the same "
 	         "one"},
+	        {{"rate 1mbit", "at 1s slots min 1ms max 2ms", "every 1s for 1ms rate 2mbit"},
+	         "`at` changes `slots`, which belongs together with `rate`: change the same one"},
+	        {{"rate 1mbit", "at 1s ecn on", "every 1s for 1ms mark above 5kB"},
+	         "`at` changes `ecn`, which belongs together with `mark`: change the same one"},
+	        {{"at 1s mark above 5kB"},
+	         "`mark`: there is no queue to manage: give cloud `` a `rate`, like `cloud  rate "
+	         "10mbit`"},
+	        {{"rate 1mbit", "class v", "at 1s mark above 5kB"},
+	         "`mark`: the link has classes, and each its own queue: say whose, like `cloud  "
+	         "class v mark ...`"},
+	        {{"rate 1mbit queue 5pkt", "class v", "at 1s rate 2mbit queue 6pkt"},
+	         "class `v` has its queue from `rate`, and cannot change with time: give it one "
+	         "of its own, like `class v queue 64kB`"},
+	        {{"rate 1mbit", "class v queue 5pkt", "at 1s rate 1mbit drop head"},
+	         "class `v` has its `drop` from `rate`, and cannot change with time: give it one "
+	         "of its own, like `class v drop tail`"},
 	        {{"at 1s rate 1mbit burst 15kB"},
 	         "`rate`: a leaky-bucket has no burst: leave it out, or say `algorithm "
 	         "token-bucket`"},
@@ -320,7 +379,12 @@ static void lines_that_are_wrong_say_where_and_what_would_be_right(void **state)
 	        {"at 10s no flap", 11,
 	         "`flap` is a schedule, and cannot be scheduled itself; give it a line of its own"},
 	        {"at 10s hop 192.0.2.1", 8,
-	         "`hop` belongs to the cloud itself and cannot change with time"},
+	         "`hop` makes packets of its own, which must have their way from the beginning, "
+	         "and "
+	         "cannot change with time; give it a line of its own"},
+	        {"at 10s class v weight 0.5", 8,
+	         "`class` says which queues the link has, and cannot change with time; what can is "
+	         "the link they share, like `rate 5mbit`, or the whole path, like `delay 50ms`"},
 	        {"at 5s rate 1mbit and rate 2mbit", 22, "`rate` was given already; give it once"},
 	        {"at 5s rate 1mbit and", 22,
 	         "the line ends too early; what must follow is a statement, like `rate 5mbit` or "
@@ -361,6 +425,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_change_of_rate_is_exact_inside_a_packet),
 	        cmocka_unit_test(a_change_comes_before_an_arrival_of_its_instant),
+	        cmocka_unit_test(queue_management_and_slots_change_with_time),
 	        cmocka_unit_test(what_is_in_a_cloud_goes_on_when_it_is_down),
 	        cmocka_unit_test(windows_lie_on_top_of_what_lasts),
 	        cmocka_unit_test(draws_are_not_repeated),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Recorded paths: the opportunities of mahimahi's traces, and tables of values. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "scenario.h"
 #include "schedule_rig.h"
 #include "path_trace.h"
+
+#define LOST SIMTIME_NEVER
 
 static char path[] = "/tmp/weir-trace-XXXXXX";
 
@@ -331,6 +334,121 @@ static void a_jitter_of_a_table_is_the_largest_scaled_down(void **state)
 	}
 }
 
+/* Overhead, slots, queues that drop their head, AQM and classes before opportunities, and before a
+ * link that stands still. The packets are not IP: what was to be marked is dropped. */
+static void links_of_every_kind_follow_a_trace(void **state)
+{
+	static const struct {
+		const char *file, *before;
+		struct arrival arrivals[5];
+		simtime due[5];
+	} rows[] = {
+	        /* layer1 is 24 bytes more, and what is not 1504 then takes another */
+	        {"10\n",
+	         "rate 1mbit overhead layer1;",
+	         {{0, 1480}, {0, 1480}, {0, 1481}},
+	         {10 * MS, 20 * MS, 40 * MS}},
+	        /* ready, and then their slots */
+	        {"10\n",
+	         "slots min 3ms max 3ms packets 2 queue 10pkt;",
+	         {{0, 1514}, {0, 1514}, {0, 1514}},
+	         {13 * MS, 23 * MS, 33 * MS}},
+	        /* opportunities go on being used while a slot is waited for */
+	        {"10\n",
+	         "slots min 15ms max 15ms packets 2;",
+	         {{0, 1514}, {0, 1514}, {0, 1514}, {0, 1514}},
+	         {25 * MS, 25 * MS, 45 * MS, 45 * MS}},
+	        /* but not by who was not there */
+	        {"10\n",
+	         "slots min 15ms max 15ms packets 2;",
+	         {{0, 1514}, {22 * MS, 1514}},
+	         {25 * MS, 45 * MS}},
+	        /* the oldest but the one in the link's hand, which waits for its opportunity */
+	        {"10\n",
+	         "rate 1mbit queue 2pkt drop head;",
+	         {{0, 1514}, {0, 1514}, {0, 1514}, {0, 1514}},
+	         {10 * MS, LOST, LOST, 20 * MS}},
+	        {"10\n",
+	         "rate 1mbit; mark above 2pkt;",
+	         {{0, 1514}, {0, 1514}, {0, 1514}, {15 * MS, 1514}},
+	         {10 * MS, 20 * MS, LOST, 30 * MS}},
+	        {"10\n",
+	         "rate 1mbit; class v weight 0.5 match 1 of 2; class rest weight 0.5;",
+	         {{0, 1514}, {0, 762}, {0, 762}},
+	         {10 * MS, 20 * MS, 20 * MS}},
+	        /* 1514 bytes are 1 ms, from 20 ms on */
+	        {"time_s,rate_mbit\n0,0\n0.02,12.112\n1,1\n",
+	         "slots min 2ms max 2ms;",
+	         {{0, 1514}, {0, 1514}, {22500 * SIMTIME_US, 1514}},
+	         {23 * MS, 23 * MS, 25500 * SIMTIME_US}},
+	        {"time_s,rate_mbit\n0,0\n0.02,12.112\n1,1\n",
+	         "rate 1mbit queue 2pkt drop head;",
+	         {{0, 1514}, {0, 1514}, {0, 1514}, {0, 1514}},
+	         {21 * MS, LOST, 22 * MS, 23 * MS}},
+	        {"time_s,rate_mbit\n0,0\n0.02,12.112\n1,1\n",
+	         "rate 1mbit; mark above 1pkt;",
+	         {{0, 1514}, {0, 1514}, {0, 1514}, {21 * MS, 1514}},
+	         {21 * MS, 22 * MS, LOST, 23 * MS}},
+	        {"time_s,rate_mbit\n0,0\n0.02,12.112\n1,1\n",
+	         "rate 1mbit; class rest queue 2pkt;",
+	         {{0, 1514}, {0, 1514}, {0, 1514}, {0, 1514}},
+	         {21 * MS, 22 * MS, 23 * MS, LOST}},
+	        /* and at once what is 1 Mbit/s before it: half of the packet is sent */
+	        {"time_s,rate_mbit\n0.004,0\n0.02,1\n",
+	         "rate 1mbit overhead -14;",
+	         {{0, 1014}},
+	         {24 * MS}},
+	};
+
+	(void)state;
+	for (size_t r = 0; r < LENGTH(rows); r++) {
+		bool table = rows[r].file[0] == 't';
+		uint32_t n = 0;
+
+		while (n < 5 && rows[r].arrivals[n].bytes)
+			n++;
+		write_file(rows[r].file);
+		check_due(rows[r].before, table ? "" : "loop", rows[r].arrivals, rows[r].due, n);
+	}
+}
+
+/* What opportunities have taken of the head counts when they end, and it keeps its slot. */
+static void what_was_sent_stays_sent_when_a_trace_ends(void **state)
+{
+	const struct arrival large[] = {{0, 3018}};
+	const struct arrival two[] = {{0, 1514}, {0, 1514}};
+
+	(void)state;
+	write_file("10\n");
+	/* 1504 of its 3008 bytes; the others, as 1514 of its frame, at 12.112 Mbit/s */
+	check_due("rate 12.112mbit;", "", large, (const simtime[]){11 * MS}, 1);
+	/* the first is ready at 10 ms; the second is sent at the rate from there */
+	check_due("rate 12.112mbit; slots min 5ms max 5ms packets 1;", "", two,
+	          (const simtime[]){15 * MS, 20 * MS}, 2);
+}
+
+static void a_queue_of_a_trace_does_not_go_with_classes(void **state)
+{
+	static const char *const lines[] = {"rate 1mbit", "class v match udp", "class rest"};
+	struct cloud_conf *cloud = calloc(1, sizeof(*cloud));
+	struct problem problem = {.text = ""};
+	const struct conf *trace;
+
+	(void)state;
+	write_file("10\n");
+	assert_non_null(cloud);
+	strcpy(cloud->name, "x");
+	for (size_t i = 0; i < LENGTH(lines); i++)
+		assert_int_equal(cloud_conf_put(cloud, trial_conf(lines[i])), 0);
+	assert_int_equal(cloud_conf_put(cloud, trial_conf(line("", "queue 5pkt"))), 0);
+	trace = cloud_conf_get(cloud, "trace");
+	assert_int_equal(trace->statement->check(trace, cloud, &problem), -EINVAL);
+	assert_string_equal(problem.text,
+	                    "the cloud has classes, and each its own queue: give them theirs, like "
+	                    "`cloud x class v queue 64kB`, and leave `queue` out");
+	cloud_conf_free(cloud);
+}
+
 static void files_that_are_wrong_are_refused_with_their_line(void **state)
 {
 	static const struct {
@@ -436,6 +554,9 @@ int main(void)
 	        cmocka_unit_test(a_packet_that_was_begun_goes_on_at_another_rate),
 	        cmocka_unit_test(a_table_changes_what_it_has_columns_for),
 	        cmocka_unit_test(a_jitter_of_a_table_is_the_largest_scaled_down),
+	        cmocka_unit_test(links_of_every_kind_follow_a_trace),
+	        cmocka_unit_test(what_was_sent_stays_sent_when_a_trace_ends),
+	        cmocka_unit_test(a_queue_of_a_trace_does_not_go_with_classes),
 	        cmocka_unit_test(files_that_are_wrong_are_refused_with_their_line),
 	};
 
