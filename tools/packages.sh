@@ -4,8 +4,8 @@
 # without something to install apt is not called at all.
 
 packages_build="gcc libc6-dev meson ninja-build pkg-config libdpdk-dev libpcap-dev libjansson-dev libedit-dev"
-packages_live="iproute2 iputils-ping iputils-tracepath traceroute ethtool"
-packages_test="libcmocka-dev python3 jq wireshark-common tshark iperf3 tcpdump procps"
+packages_live="iproute2 iputils-ping ethtool"
+packages_test="libcmocka-dev python3 jq wireshark-common tshark iperf3 traceroute iputils-tracepath tcpdump procps"
 
 # Clang, its runtime libraries (sanitizers, libFuzzer) and clang-format have the version in their name.
 packages_clang() {

@@ -31,6 +31,10 @@ struct quantity {
 	char text[CHART_UNIT_SIZE];
 };
 
+struct phrase {
+	char text[160];
+};
+
 static struct quantity unit(enum chart_unit kind, double value)
 {
 	struct quantity q;
@@ -92,6 +96,57 @@ double achieved_deviation_ns(const struct histogram *h)
 	return sqrt(sum / (double)h->count);
 }
 
+/* By how much a mean or a deviation is not what was asked for. */
+static struct quantity off_text(double got, double asked)
+{
+	struct quantity q;
+	double off = fmin(fmax((got / asked - 1) * 100, -1e6), 1e6);
+
+	if (fabs(off) < 0.005)
+		snprintf(q.text, sizeof(q.text), "as asked");
+	else
+		snprintf(q.text, sizeof(q.text), "%+.2f %%", off);
+	return q;
+}
+
+static struct delay_asked asked_of(const struct conf *conf)
+{
+	struct delay_asked asked;
+
+	if (delay_asked((const struct delay_conf *)conf, &asked) != 0)
+		asked = (struct delay_asked){0};
+	return asked;
+}
+
+/* The mean on the line, where it varies: without the time in a queue. */
+static struct phrase mean_text(const struct cloud_report *report, const struct conf *conf)
+{
+	struct phrase q = {.text = ""};
+
+	if (report->line_packets > 0 && conf && asked_of(conf).mean_ns > 0)
+		snprintf(q.text, sizeof(q.text), "mean %s (%s), ",
+		         unit(CHART_NS, report->line_mean_ns).text,
+		         off_text(report->line_mean_ns, asked_of(conf).mean_ns).text);
+	return q;
+}
+
+/* What keeping order has cost: packets that waited for the one ahead. */
+static void add_order(struct filler *filler)
+{
+	const struct cloud_report *report = filler->report;
+	struct achieved_row *row;
+
+	if (report->order_waits == 0 || report->delay_ns.count == 0)
+		return;
+	row = row_add(filler, "order");
+	snprintf(row->asked, sizeof(row->asked), "keep");
+	snprintf(row->got, sizeof(row->got),
+	         "%s packets waited for the one ahead: %s more on average of all",
+	         number(report->order_waits).text,
+	         unit(CHART_NS, (double)report->order_waited_ns / (double)report->delay_ns.count)
+	                 .text);
+}
+
 static void add_delay(struct filler *filler, const struct conf *conf)
 {
 	const struct histogram *h = &filler->report->delay_ns;
@@ -99,7 +154,7 @@ static void add_delay(struct filler *filler, const struct conf *conf)
 
 	if (conf && conf->statement == &delay_statement)
 		snprintf(row->asked, sizeof(row->asked), "%s",
-		         unit(CHART_NS, (double)((const struct delay_conf *)conf)->delay_ns).text);
+		         unit(CHART_NS, asked_of(conf).mean_ns).text);
 	else if (conf)
 		asked_text(row, conf);
 	else
@@ -110,8 +165,8 @@ static void add_delay(struct filler *filler, const struct conf *conf)
 		snprintf(row->got, sizeof(row->got), "%s, every packet",
 		         unit(CHART_NS, (double)h->min).text);
 	else
-		snprintf(row->got, sizeof(row->got), "min %s, p50 %s, p99 %s, max %s",
-		         unit(CHART_NS, (double)h->min).text,
+		snprintf(row->got, sizeof(row->got), "%smin %s, p50 %s, p99 %s, max %s",
+		         mean_text(filler->report, conf).text, unit(CHART_NS, (double)h->min).text,
 		         unit(CHART_NS, (double)histogram_percentile(h, 500000)).text,
 		         unit(CHART_NS, (double)histogram_percentile(h, 990000)).text,
 		         unit(CHART_NS, (double)h->max).text);
@@ -120,20 +175,21 @@ static void add_delay(struct filler *filler, const struct conf *conf)
 /* Jitter is compared as a standard deviation, which any distribution has. */
 static void add_jitter(struct filler *filler, const struct conf *conf)
 {
-	const struct delay_conf *delay = (const struct delay_conf *)conf;
-	const struct histogram *h = &filler->report->delay_ns;
+	const struct cloud_report *report = filler->report;
+	const struct histogram *h = &report->delay_ns;
 	struct achieved_row *row = row_add(filler, "jitter");
 	double asked_ns = 0;
 
-	if (conf && conf->statement == &delay_statement) {
-		asked_ns = (double)delay->jitter_ns;
-		if (delay->distribution == DELAY_UNIFORM)
-			asked_ns /= sqrt(3);
-	}
+	if (conf && conf->statement == &delay_statement)
+		asked_ns = asked_of(conf).deviation_ns;
 	if (!conf || conf->statement == &delay_statement)
 		snprintf(row->asked, sizeof(row->asked), "%s",
 		         asked_ns > 0 ? unit(CHART_NS, asked_ns).text : "none");
-	if (h->count > 0)
+	if (report->line_packets > 0 && asked_ns > 0)
+		snprintf(row->got, sizeof(row->got), "%s (standard deviation), %s",
+		         unit(CHART_NS, report->line_deviation_ns).text,
+		         off_text(report->line_deviation_ns, asked_ns).text);
+	else if (h->count > 0)
 		snprintf(row->got, sizeof(row->got), "%s (standard deviation%s)",
 		         unit(CHART_NS, achieved_deviation_ns(h)).text,
 		         cloud_conf_get(filler->cloud, "rate") ? ", queueing included" : "");
@@ -256,6 +312,7 @@ uint32_t achieved_rows(const struct cloud_conf *cloud, const struct cloud_report
 	}
 	add_delay(&filler, cloud_conf_get(cloud, "delay"));
 	add_jitter(&filler, cloud_conf_get(cloud, "delay"));
+	add_order(&filler);
 	add_drops(&filler);
 	return filler.n;
 }

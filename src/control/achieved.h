@@ -11,12 +11,12 @@
 #include "engine.h"
 #include "scenario.h"
 
-#define ACHIEVED_ROWS_MAX (CLOUD_CONFS_MAX + REASON_COUNT + 4)
+#define ACHIEVED_ROWS_MAX (CLOUD_CONFS_MAX + REASON_COUNT + 5)
 
 struct achieved_row {
 	char what[32];
 	char asked[256];
-	char got[320];
+	char got[512];
 };
 
 /* What the report of a cloud alone does not say. */

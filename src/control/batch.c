@@ -203,6 +203,11 @@ static int batch_match(void *argument, uint32_t number, const char *line)
 	    scenario_place_is(place, command.conf)) {
 		search->line = number;
 		search->column = statement_column(&command.words, 2, place->field, place->letter);
+	} else if (command.kind == COMMAND_NETEM && place->statement != NULL &&
+	           strcmp(command.words.word[1].text, place->cloud) == 0 &&
+	           netem_column(command.netem, place->statement) != 0) {
+		search->line = number;
+		search->column = netem_column(command.netem, place->statement);
 	} else if ((command.kind == COMMAND_CLOUD || command.kind == COMMAND_CLOUDS) &&
 	           search->line == 0 && strcmp(command.words.word[1].text, place->cloud) == 0) {
 		search->line = number;

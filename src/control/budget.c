@@ -11,6 +11,7 @@
 #include "hold.h"
 #include "pool.h"
 #include "rate.h"
+#include "reorder.h"
 #include "slots.h"
 #include "value.h"
 #include "wheel.h"
@@ -121,11 +122,11 @@ static void load_cloud(struct cloud_budget *cloud, uint64_t port_bps, enum budge
 
 static uint64_t delay_max(const struct delay_conf *delay)
 {
-	wide spread = delay->jitter_ns;
+	struct delay_asked asked;
 
-	if (delay->distribution == DELAY_NORMAL)
-		spread = spread * 13 / 2;
-	return narrow((wide)delay->delay_ns + spread);
+	if (delay_asked(delay, &asked) != 0)
+		return narrow((wide)delay->delay_ns + delay->jitter_ns);
+	return asked.longest_ns;
 }
 
 static bool generates(const struct cloud_conf *cloud)
@@ -176,8 +177,12 @@ static void budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool 
 {
 	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(conf, "rate");
 	const struct delay_conf *delay = (const struct delay_conf *)cloud_conf_get(conf, "delay");
+	struct reorder_rule reorder =
+	        reorder_rule_of(cloud_conf_get(conf, "reorder"), (struct draw_key){{0, 0}});
+	bool overtaking =
+	        (delay != NULL && delay->order == ORDER_ALLOW && delay_has_jitter(delay)) ||
+	        reorder_overtakes(&reorder);
 	const struct slots_conf *slots = (const struct slots_conf *)cloud_conf_get(conf, "slots");
-	bool overtaking = delay != NULL && delay->order == ORDER_ALLOW && delay->jitter_ns != 0;
 
 	cloud->name = conf->name;
 	cloud->overhead = OVERHEAD_NONE;
@@ -185,6 +190,8 @@ static void budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool 
 	cloud->rate_bps = rate == NULL ? port_bps : rate->rate_bps;
 	cloud->delay_ns = delay == NULL ? 0 : delay->delay_ns;
 	cloud->delay_max_ns = delay == NULL ? 0 : delay_max(delay);
+	if (reorder.kind == REORDER_TIME)
+		cloud->delay_max_ns += reorder.time_ns;
 	cloud->product_bytes =
 	        narrow((wide)cloud->rate_bps * cloud->delay_ns / ((wide)8 * SIMTIME_S));
 	if (rate != NULL) {

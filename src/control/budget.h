@@ -12,7 +12,7 @@
  * counted as such.
  *
  * The greatest delay is delay + jitter for a uniform jitter; for a normal one, whose deviations the
- * engine cuts at 6.4 times the spread, delay + 6.5 x jitter.
+ * engine cuts at 6.4 times the spread, delay + 6.5 x jitter; of longer tails what one packet in 10,000 exceeds.
  *
  * Frame sizes include the FCS, as RFC 2544 counts them: 4 bytes more than the engine sees.
  *

@@ -36,6 +36,7 @@ struct check {
 	struct scenario *scenario;
 	struct budget budget;
 	struct machine_memory memory;
+	char *remarks;          /* on lines of netem's, one a line */
 	struct problem problem; /* why the machine cannot hold it, or "" */
 };
 
@@ -104,6 +105,18 @@ static void print_clouds(FILE *out, const struct budget *budget)
 	table_free(table);
 }
 
+static void print_remarks(const struct check *check)
+{
+	const char *line = check->remarks;
+
+	while (*line) {
+		size_t bytes = strcspn(line, "\n");
+
+		printf("# %.*s\n", (int)bytes, line);
+		line += bytes + (line[bytes] == '\n');
+	}
+}
+
 /* The scenario, then comments: what is printed can be loaded again. */
 static void print_text(const struct check *check)
 {
@@ -114,6 +127,7 @@ static void print_text(const struct check *check)
 	FILE *memory = open_memstream(&table, &bytes);
 
 	scenario_file_print(stdout, check->scenario);
+	print_remarks(check);
 	if (memory == NULL)
 		return;
 	print_clouds(memory, budget);
@@ -218,21 +232,30 @@ static json_t *json_error(const char *code, const char *message)
 
 /* ---- */
 
+/* The lines of a text, which is cut up, each without its first `skipped` bytes. */
+static json_t *json_lines(char *text, size_t skipped)
+{
+	json_t *array = json_array();
+	char *rest;
+
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		json_array_append_new(array, json_string(line + skipped));
+	return array;
+}
+
 /* The lines of path_warn, without the word. */
 static json_t *json_warnings(const struct scenario *scenario)
 {
-	json_t *array = json_array();
-	char *text = NULL, *rest;
+	char *text = NULL;
 	size_t n = 0;
 	FILE *out = open_memstream(&text, &n);
+	json_t *array;
 
 	if (out == NULL)
-		return array;
+		return json_array();
 	path_warn(scenario, out);
-	if (fclose(out) != 0)
-		return array;
-	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		json_array_append_new(array, json_string(line + strlen("warning: ")));
+	fclose(out);
+	array = json_lines(text, strlen("warning: "));
 	free(text);
 	return array;
 }
@@ -269,6 +292,8 @@ static int check_and_print(struct check *check)
 			                    json_error("too-large", check->problem.text));
 		if (object != NULL)
 			json_object_set_new(object, "warnings", json_warnings(check->scenario));
+		if (object != NULL)
+			json_object_set_new(object, "remarks", json_lines(check->remarks, 0));
 		print_object(object);
 		return result;
 	}
@@ -286,6 +311,20 @@ static int wrong_arguments(const char *message)
 {
 	fprintf(stderr, "weir check: %s; right would be: weir check -c FILE [-j]\n", message);
 	return 2;
+}
+
+static int load(struct check *check, char *message, size_t room)
+{
+	size_t bytes;
+	FILE *remarks = open_memstream(&check->remarks, &bytes);
+	int result;
+
+	snprintf(message, room, "no memory");
+	if (remarks == NULL)
+		return -ENOMEM;
+	result = scenario_file_load_remarked(check->path, remarks, &check->scenario, message, room);
+	fclose(remarks);
+	return result;
 }
 
 int command_check(int argc, char **argv)
@@ -320,9 +359,13 @@ int command_check(int argc, char **argv)
 		return wrong_arguments(check.path == NULL
 		                               ? "which scenario?"
 		                               : "there are more arguments than options");
-	if (scenario_file_load(check.path, &check.scenario, message, sizeof(message)) != 0)
+	result = load(&check, message, sizeof(message));
+	if (result != 0) {
+		free(check.remarks);
 		return refuse(&check, "bad-scenario", message);
+	}
 	result = check_and_print(&check);
+	free(check.remarks);
 	budget_release(&check.budget);
 	scenario_free(check.scenario);
 	if (fflush(stdout) != 0 || ferror(stdout)) {

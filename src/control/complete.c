@@ -9,6 +9,7 @@
 
 #include "class.h"
 #include "language.h"
+#include "netem.h"
 #include "orders_text.h"
 #include "selection.h"
 #include "statement_text.h"
@@ -333,6 +334,12 @@ static void offer_slot(struct search *search, const struct language_form *form, 
 	}
 }
 
+static void offer_netem(struct search *search)
+{
+	for (uint32_t i = 0; netem_words[i] != NULL; i++)
+		offer(search, netem_words[i]);
+}
+
 static bool has_classes(const struct search *search, const char *cloud)
 {
 	const struct cloud_conf *conf = cloud_of(search, cloud);
@@ -356,6 +363,8 @@ static void offer_forms(struct search *search)
 			continue;
 		if (rest != UINT32_MAX && form->kind == COMMAND_STATEMENT)
 			offer_in_statement(search);
+		else if (form->kind == COMMAND_NETEM && search->at >= 3)
+			offer_netem(search);
 		else if (form->kind == COMMAND_CLOUD && search->at >= LANGUAGE_SELECTION_AT)
 			offer_fields(search, &selection_statement, LANGUAGE_SELECTION_AT);
 		else if (form->kind == COMMAND_CLOUDS && search->at > LANGUAGE_SELECTION_AT)

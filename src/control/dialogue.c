@@ -105,6 +105,22 @@ static void dialogue_abort(struct dialogue *dialogue)
 	answer_ok(&dialogue->output);
 }
 
+/* A line of netem's: the statements that it has become. */
+static void dialogue_became(struct dialogue *dialogue, const struct command *command)
+{
+	const struct word *word = command->words.word;
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	if (out != NULL) {
+		netem_print(out, command->netem, word[0].text, word[1].text);
+		fclose(out);
+	}
+	answer_text(&dialogue->output, "became", text != NULL ? text : "", n);
+	free(text);
+}
+
 static void dialogue_edit(struct dialogue *dialogue, const char *line,
                           const struct command *command)
 {
@@ -130,6 +146,8 @@ static void dialogue_edit(struct dialogue *dialogue, const char *line,
 	}
 	if (result != 0)
 		dialogue_batch_error(dialogue, &error);
+	else if (command->kind == COMMAND_NETEM)
+		dialogue_became(dialogue, command);
 	else
 		answer_ok(&dialogue->output);
 }

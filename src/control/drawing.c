@@ -9,7 +9,6 @@
 #include "achieved.h"
 #include "bins.h"
 #include "delay.h"
-#include "rate.h"
 #include "replay_table.h"
 #include "scenario_file.h"
 
@@ -32,7 +31,7 @@ static void from_start(struct samples *samples, double start_ns)
 		samples->t[i] -= start_ns;
 }
 
-static struct axis time_axis(const struct drawing *drawing)
+struct axis drawing_time_axis(const struct drawing *drawing)
 {
 	return (struct axis){.label = "Time", .unit = CHART_NS, .max = drawing->duration_ns};
 }
@@ -73,7 +72,7 @@ static void draw_delays(struct drawing *drawing, const struct cloud_conf *cloud,
 	/* Kinds of loss that did not happen need no place in the legend. */
 	struct series shown[5];
 	struct chart chart = {
-	        .x = time_axis(drawing),
+	        .x = drawing_time_axis(drawing),
 	        .y = {.label = "Delay", .unit = CHART_NS, .from_zero = true},
 	        .series = shown,
 	};
@@ -136,49 +135,6 @@ static void draw_distribution(struct drawing *drawing, const struct cloud_conf *
 	page_figure(&drawing->page, &chart, caption);
 }
 
-static void draw_queue(struct drawing *drawing, const struct cloud_conf *cloud,
-                       const struct track *track)
-{
-	const struct conf *conf = cloud_conf_get(cloud, "rate");
-	struct limit limit = {.unit = LIMIT_NONE};
-	double asked;
-	const struct series series[] = {
-	        {.kind = SERIES_STEP,
-	         .name = "queue",
-	         .x = track->queue.t,
-	         .y = track->queue.value,
-	         .n = track->queue.n,
-	         .color = 1},
-	        {.kind = SERIES_HLINES,
-	         .name = "limit",
-	         .y = &asked,
-	         .n = 1,
-	         .color = 4,
-	         .dashed = true},
-	};
-	struct chart chart = {
-	        .x = time_axis(drawing),
-	        .y = {.label = "Queue", .unit = CHART_BYTES, .from_zero = true},
-	        .series = series,
-	        .n_series = 1,
-	};
-	char caption[PARAGRAPH_SIZE], every[64];
-
-	if (!conf)
-		return;
-	if (conf->statement == &rate_statement)
-		limit = rate_queue((const struct rate_conf *)conf, cloud);
-	if (limit.unit == LIMIT_BYTES) {
-		asked = (double)limit.value;
-		chart.n_series = 2;
-	}
-	snprintf(every, sizeof(every), " (the greatest of %" PRIu64 ")", track->queue.stride);
-	snprintf(caption, sizeof(caption),
-	         "Bytes waiting in the queue of %s when a packet left it or was dropped%s.",
-	         cloud->name, track->queue.stride > 1 ? every : "");
-	page_figure(&drawing->page, &chart, caption);
-}
-
 static void draw_table(struct drawing *drawing, uint32_t cloud)
 {
 	struct achieved_row rows[ACHIEVED_ROWS_MAX];
@@ -208,13 +164,15 @@ void drawing_cloud(struct drawing *drawing, uint32_t index, struct track *track)
 	draw_table(drawing, index);
 	from_start(&track->delay, (double)drawing->result->first_ns);
 	from_start(&track->queue, (double)drawing->result->first_ns);
+	from_start(&track->average, (double)drawing->result->first_ns);
 	samples_sort(&track->queue);
+	samples_sort(&track->average);
 	for (int i = 0; i < TRACK_REASON_KINDS; i++)
 		from_start(&track->lost[i], (double)drawing->result->first_ns);
 	draw_delays(drawing, cloud, track);
 	if (track->delay.n > 0)
 		draw_distribution(drawing, cloud, track, &drawing->result->clouds[index].delay_ns);
-	draw_queue(drawing, cloud, track);
+	drawing_queue(drawing, cloud, track);
 }
 
 void drawing_scenario(struct drawing *drawing)

@@ -19,7 +19,7 @@
 struct track {
 	const char *name; /* the engine's, as last told: compared by address first */
 	simtime line_ns;  /* how long its line takes, or 0 if that is not one number */
-	struct samples delay, queue, lost[TRACK_REASON_KINDS];
+	struct samples delay, queue, average, lost[TRACK_REASON_KINDS];
 };
 
 /* Errors of writing stay in the page. */
@@ -34,6 +34,11 @@ struct drawing {
  * of the replay, the queue's are sorted. */
 void drawing_cloud(struct drawing *drawing, uint32_t cloud, struct track *track);
 void drawing_scenario(struct drawing *drawing);
+
+/* The queue, and for RED its average, its thresholds, and its probability. drawing_queue.c. */
+void drawing_queue(struct drawing *drawing, const struct cloud_conf *cloud,
+                   const struct track *track);
+struct axis drawing_time_axis(const struct drawing *drawing);
 
 /* The delay in ns that was asked for, or NAN if that is not one number. */
 double drawing_asked_delay(const struct cloud_conf *cloud);

@@ -8,6 +8,7 @@
 #include "language.h"
 #include "listing.h"
 #include "nearest.h"
+#include "netem.h"
 #include "probability.h"
 #include "statement_text.h"
 #include "statements.h"
@@ -196,6 +197,11 @@ static int unknown(const struct word *word, bool statements_only, struct languag
 	                          listing_end(&listing));
 }
 
+static bool is_netem(const struct word *word)
+{
+	return strcmp(word->text, "netem") == 0 || strcmp(word->text, "netem-exact") == 0;
+}
+
 /* words[at] is the statement, words[at + 1] perhaps a variant. */
 static int explain_statements(FILE *out, const struct words *words, uint32_t at,
                               struct language_error *error)
@@ -203,6 +209,10 @@ static int explain_statements(FILE *out, const struct words *words, uint32_t at,
 	const char *variant = at + 1 < words->n ? words->word[at + 1].text : NULL;
 	bool chosen = false, first = true;
 
+	if (is_netem(&words->word[at])) {
+		netem_explain(out);
+		return 0;
+	}
 	if (!statement_is_name(words->word[at].text))
 		return unknown(&words->word[at], true, error);
 	/* A word that is no variant is a value or a field: explain the whole. */
@@ -258,7 +268,7 @@ int explain(FILE *out, const struct words *words, uint32_t at, struct language_e
 		explain_cloud(out);
 		return 0;
 	}
-	if (statement_is_name(word->text))
+	if (statement_is_name(word->text) || is_netem(word))
 		return explain_statements(out, words, at, error);
 	which = forms_beginning_with(words, at);
 	if (which == 0)

@@ -49,6 +49,19 @@ json_t *json_drops(const struct counters *counters)
 	return object;
 }
 
+/* `"red": {...}` in the queue that it manages. */
+static void add_aqm(json_t **queue, const struct aqm_report *aqm)
+{
+	json_t *object;
+
+	if (aqm->name == NULL)
+		return;
+	object = json_object();
+	for (uint32_t i = 0; i < aqm->n_figures; i++)
+		add(&object, aqm->figures[i].name, json_real(aqm->figures[i].value));
+	add(queue, aqm->name, object);
+}
+
 static json_t *queue_object(const struct cloud_report *report)
 {
 	json_t *object = json_object();
@@ -56,6 +69,20 @@ static json_t *queue_object(const struct cloud_report *report)
 	add_count(&object, "packets", report->queue_packets);
 	add_count(&object, "bytes", report->queue_bytes);
 	add(&object, "average", json_real(report->queue_average_bytes));
+	add_aqm(&object, &report->aqm);
+	return object;
+}
+
+/* The time on the line alone, exactly; and what keeping order cost. */
+static json_t *line_object(const struct cloud_report *report)
+{
+	json_t *object = json_object();
+
+	add_count(&object, "packets", report->line_packets);
+	add(&object, "mean_ns", json_real(report->line_mean_ns));
+	add(&object, "deviation_ns", json_real(report->line_deviation_ns));
+	add_count(&object, "order_waits", report->order_waits);
+	add_count(&object, "order_waited_ns", report->order_waited_ns);
 	return object;
 }
 
@@ -77,6 +104,7 @@ static json_t *classes_array(const struct cloud_report *report)
 		add_count(&queue, "packets", class->queue_packets);
 		add_count(&queue, "bytes", class->queue_bytes);
 		add(&queue, "average", json_real(class->queue_average_bytes));
+		add_aqm(&queue, &class->aqm);
 		add(&object, "queue", queue);
 		if (array == NULL || json_array_append_new(array, object) != 0) {
 			json_decref(array);
@@ -108,6 +136,7 @@ json_t *json_cloud(const char *name, const struct cloud_report *report)
 	add(&object, "lateness_ns", json_histogram(NULL));
 	add(&object, "queue", queue_object(report));
 	add_count(&object, "rewritten", c->rewritten);
+	add(&object, "line", line_object(report));
 	if (report->n_classes > 0)
 		add(&object, "classes", classes_array(report));
 	return object;

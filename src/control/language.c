@@ -23,9 +23,15 @@ const struct language_form language_forms[] = {
          "a cloud: one direction of an emulated network, from a port or from behind a cloud"},
         {COMMAND_STATEMENT, "cloud CLOUD STATEMENT...",
          "what the cloud does to its packets; takes the place of the statement's earlier one"},
+        {COMMAND_NETEM, "cloud CLOUD netem LINE...",
+         "a line of tc-netem(8): what its words say, as statements in the place of its own"},
+        {COMMAND_NETEM, "cloud CLOUD netem-exact LINE...",
+         "the same with netem's own recurrence for its correlations"},
         {COMMAND_CLOUDS, "clouds NAME from PLACE to PORT per SELECTION...",
          "a template: one cloud for each address, made when its first packet comes"},
         {COMMAND_STATEMENT, "clouds CLOUD STATEMENT...", "the same for all clouds of a template"},
+        {COMMAND_NETEM, "clouds CLOUD netem LINE...", "the same for all clouds of a template"},
+        {COMMAND_NETEM, "clouds CLOUD netem-exact LINE...", "likewise"},
         {COMMAND_NO_CLOUD, "no cloud CLOUD", "removes a cloud, or a template and its clouds"},
         {COMMAND_NO_STATEMENT, "no cloud CLOUD class CLASS [STATEMENT]",
          "removes a class of a cloud, or a statement of the class"},
@@ -114,6 +120,7 @@ static const char *slot_words(const char *slot)
 	        {"N", "a number"},
 	        {"TEXT", "a text"},
 	        {"WORDS", "words"},
+	        {"LINE", "a line of tc-netem(8)"},
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -301,6 +308,7 @@ int language_parse(const char *line, struct command *command, struct language_er
 	command->seed = 0;
 	command->number = 0;
 	command->conf = NULL;
+	command->netem = NULL;
 	error->column = 0;
 	if (words_split(line, &command->words, error) != 0)
 		return -EINVAL;
@@ -309,6 +317,10 @@ int language_parse(const char *line, struct command *command, struct language_er
 	if (find_form(&command->words, &form, error) != 0 || check_slots(command, form, error) != 0)
 		return -EINVAL;
 	command->kind = form->kind;
+	if (command->kind == COMMAND_NETEM)
+		return netem_become(&command->words, 3,
+		                    strcmp(command->words.word[2].text, "netem-exact") == 0,
+		                    &command->netem, error);
 	if (command->kind == COMMAND_STATEMENT)
 		return statement_parse(&command->words, 2, &command->conf, error);
 	if (command->kind == COMMAND_CLOUD && command->words.n > LANGUAGE_SELECTION_AT)
@@ -323,6 +335,8 @@ void language_release(struct command *command)
 {
 	conf_free(command->conf);
 	command->conf = NULL;
+	netem_release(command->netem);
+	command->netem = NULL;
 }
 
 bool language_is_edit(const struct command *command)

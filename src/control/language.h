@@ -8,6 +8,7 @@
  *   clouds NAME from PLACE to PORT per source|destination PREFIX | flow ...
  *   cloud NAME STATEMENT [VARIANT] [N] FIELDS...
  *                           a schedule's fields end with statements: orders_text.h
+ *   cloud NAME netem|netem-exact LINE...
  *   no cloud NAME
  *   no cloud NAME STATEMENT [N]
  *   show cloud [NAME] | show config | show ports | show workers
@@ -26,7 +27,7 @@
  * The forms above are a table (language_forms) that also drives help and completion; the
  * statements are the table of feedback/statements.h.
  *
- * Ownership: a command owns its conf until language_release.
+ * Ownership: a command owns its conf and netem until language_release.
  * Thread: pure functions, any.
  */
 #ifndef WEIR_LANGUAGE_H
@@ -36,6 +37,7 @@
 #include <stdint.h>
 
 #include "language_error.h"
+#include "netem_become.h"
 #include "scenario.h"
 #include "word.h"
 
@@ -47,6 +49,7 @@ enum command_kind {
 	COMMAND_CLOUD,
 	COMMAND_CLOUDS, /* a template */
 	COMMAND_STATEMENT,
+	COMMAND_NETEM, /* a line of tc-netem(8), which becomes statements */
 	COMMAND_NO_CLOUD,
 	COMMAND_NO_STATEMENT,
 	/* queries and control */
@@ -74,7 +77,8 @@ struct command {
 	uint64_t number; /* COMMAND_NO_STATEMENT, of the one to remove; 0: all of that name */
 	struct conf *
 	        conf; /* COMMAND_STATEMENT; the selection of COMMAND_CLOUD or _CLOUDS, or NULL; owned */
-	struct words words; /* the whole line */
+	struct netem_result *netem; /* COMMAND_NETEM; owned */
+	struct words words;         /* the whole line */
 };
 
 /* 0, or -EINVAL or -ENOMEM with error; then there is nothing to release. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Commands that edit a scenario. */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "class.h"
@@ -214,6 +215,54 @@ static int edit_statement(struct scenario *scenario, const struct command *comma
 	                          word[1].text, CLOUD_CONFS_MAX);
 }
 
+static int edit_netem(struct scenario *scenario, const struct command *command,
+                      struct language_error *error)
+{
+	const struct word *word = command->words.word;
+	const struct netem_result *netem = command->netem;
+	int index = find_cloud(scenario, &word[1], error);
+	struct conf *copies[NETEM_STATEMENTS_MAX] = {NULL};
+	struct cloud_conf *cloud;
+	uint32_t removed = 0, n;
+
+	if (index < 0)
+		return -EINVAL;
+	cloud = scenario->clouds[index];
+	if (netem->seed_column && scenario->seed_given && scenario->seed != netem->seed) {
+		error->column = netem->seed_column;
+		return language_error_set(error, ERROR_CONFLICT,
+		                          "the scenario has the seed %" PRIu64
+		                          " already, and all clouds have one; leave this one out",
+		                          scenario->seed);
+	}
+	for (uint32_t i = 0; netem_statements[i]; i++)
+		removed += cloud_conf_get(cloud, netem_statements[i]) != NULL;
+	error->column = word[2].column;
+	if (cloud->n_confs - removed + netem->n > CLOUD_CONFS_MAX)
+		return language_error_set(error, ERROR_FULL,
+		                          "cloud `%s` has %u other statements already; there is "
+		                          "room for %d in all",
+		                          word[1].text, cloud->n_confs - removed, CLOUD_CONFS_MAX);
+	for (n = 0; n < netem->n; n++) {
+		copies[n] = conf_copy(netem->conf[n]);
+		if (copies[n] == NULL)
+			goto err_free;
+	}
+	for (uint32_t i = 0; netem_statements[i]; i++)
+		cloud_conf_remove(cloud, netem_statements[i]);
+	for (uint32_t i = 0; i < n; i++)
+		cloud_conf_put(cloud, copies[i]);
+	if (netem->seed_column) {
+		scenario->seed = netem->seed;
+		scenario->seed_given = true;
+	}
+	return 0;
+err_free:
+	while (n > 0)
+		conf_free(copies[--n]);
+	return no_memory(error);
+}
+
 /* A number that the cloud's statement does not have. */
 static int no_number(const struct cloud_conf *cloud, const struct word *word,
                      struct language_error *error)
@@ -314,6 +363,8 @@ int language_edit(struct scenario *scenario, const struct command *command,
 		return edit_cloud(scenario, command, error);
 	case COMMAND_STATEMENT:
 		return edit_statement(scenario, command, error);
+	case COMMAND_NETEM:
+		return edit_netem(scenario, command, error);
 	case COMMAND_NO_CLOUD:
 		cloud = find_cloud(scenario, &word[2], error);
 		if (cloud < 0)

@@ -59,6 +59,9 @@ static void tell(struct witness *witness, const struct fate *fate)
 	else
 		samples_add(&track->lost[reason_kind(fate->reason)], t, 0);
 	samples_add(&track->queue, (double)decided_ns(track, fate), (double)fate->queue_bytes);
+	if (fate->queue_average_bytes != FATE_NO_AVERAGE)
+		samples_add(&track->average, (double)decided_ns(track, fate),
+		            (double)fate->queue_average_bytes);
 }
 
 int picture_open(const char *path, const struct scenario *scenario, struct picture **picture,
@@ -99,7 +102,7 @@ static bool tracks_failed(const struct picture *picture)
 	for (uint32_t i = 0; i < picture->n_tracks; i++) {
 		const struct track *track = &picture->tracks[i];
 
-		if (track->delay.failed || track->queue.failed)
+		if (track->delay.failed || track->queue.failed || track->average.failed)
 			return true;
 		for (int j = 0; j < TRACK_REASON_KINDS; j++) {
 			if (track->lost[j].failed)
@@ -144,6 +147,7 @@ static void picture_free(struct picture *picture)
 	for (uint32_t i = 0; i < picture->n_tracks; i++) {
 		samples_free(&picture->tracks[i].delay);
 		samples_free(&picture->tracks[i].queue);
+		samples_free(&picture->tracks[i].average);
 		for (int j = 0; j < TRACK_REASON_KINDS; j++)
 			samples_free(&picture->tracks[i].lost[j]);
 	}

@@ -20,6 +20,7 @@ struct reader {
 	uint32_t line; /* number of the line that was taken last, from 1 */
 	char *message;
 	size_t room;
+	FILE *remarks; /* on lines of netem's; or NULL */
 	struct command command;
 	struct language_error error;
 	char buffer[LINE_BYTES_MAX + 2];
@@ -58,6 +59,21 @@ static int next_line(struct reader *reader)
 	return 1;
 }
 
+/* What became of a line of netem's, if that is not just what it says. */
+static void remark(const struct reader *reader)
+{
+	const struct netem_result *netem = reader->command.netem;
+	const char *line = netem != NULL ? netem->remarks : "";
+
+	while (reader->remarks != NULL && *line) {
+		size_t bytes = strcspn(line, "\n");
+
+		fprintf(reader->remarks, "%s:%" PRIu32 ": %.*s\n", reader->name, reader->line,
+		        (int)bytes, line);
+		line += bytes + (line[bytes] == '\n');
+	}
+}
+
 static int execute_lines(struct reader *reader, struct scenario *scenario)
 {
 	int result;
@@ -66,6 +82,7 @@ static int execute_lines(struct reader *reader, struct scenario *scenario)
 		result = language_parse(reader->buffer, &reader->command, &reader->error);
 		if (result == 0) {
 			result = language_edit(scenario, &reader->command, &reader->error);
+			remark(reader);
 			language_release(&reader->command);
 		}
 		if (result != 0) {
@@ -87,6 +104,10 @@ static bool made(const struct reader *reader, const struct scenario_place *place
 	if (place->statement == NULL) {
 		*column = word[place->word].column;
 		return command->kind == COMMAND_CLOUD || command->kind == COMMAND_CLOUDS;
+	}
+	if (command->kind == COMMAND_NETEM) {
+		*column = netem_column(command->netem, place->statement);
+		return *column != 0;
 	}
 	*column = statement_column(&command->words, 2, place->field, place->letter);
 	return command->kind == COMMAND_STATEMENT && scenario_place_is(place, command->conf);
@@ -113,8 +134,8 @@ static int complain_of_whole(struct reader *reader, const struct scenario_place 
 	return complain(reader, line, column, problem->text);
 }
 
-int scenario_text_load(const char *text, size_t bytes, const char *name, struct scenario **scenario,
-                       char *message, size_t room)
+static int text_load(const char *text, size_t bytes, const char *name, FILE *remarks,
+                     struct scenario **scenario, char *message, size_t room)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
 	struct scenario *made_scenario = scenario_make();
@@ -132,6 +153,7 @@ int scenario_text_load(const char *text, size_t bytes, const char *name, struct 
 	reader->name = name;
 	reader->message = message;
 	reader->room = room;
+	reader->remarks = remarks;
 	if (bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
 		reader->text += 3; /* a byte order mark */
 		reader->bytes -= 3;
@@ -150,6 +172,12 @@ err_free:
 	scenario_free(made_scenario);
 	free(reader);
 	return result;
+}
+
+int scenario_text_load(const char *text, size_t bytes, const char *name, struct scenario **scenario,
+                       char *message, size_t room)
+{
+	return text_load(text, bytes, name, NULL, scenario, message, room);
 }
 
 /* The whole of a file, which may be a pipe. NULL and errno. */
@@ -182,7 +210,8 @@ static char *read_all(FILE *file, size_t *bytes)
 	return text;
 }
 
-int scenario_file_load(const char *path, struct scenario **scenario, char *message, size_t room)
+int scenario_file_load_remarked(const char *path, FILE *remarks, struct scenario **scenario,
+                                char *message, size_t room)
 {
 	FILE *file = fopen(path, "r");
 	size_t bytes;
@@ -207,9 +236,14 @@ int scenario_file_load(const char *path, struct scenario **scenario, char *messa
 		snprintf(message, room, "%s: cannot be read: %s", path, strerror(-result));
 		return result;
 	}
-	result = scenario_text_load(text, bytes, path, scenario, message, room);
+	result = text_load(text, bytes, path, remarks, scenario, message, room);
 	free(text);
 	return result;
+}
+
+int scenario_file_load(const char *path, struct scenario **scenario, char *message, size_t room)
+{
+	return scenario_file_load_remarked(path, NULL, scenario, message, room);
 }
 
 /* ---- printing ---- */

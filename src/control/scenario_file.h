@@ -21,7 +21,10 @@
  * -errno, no scenario, and `message` is one line `file:line:column: what is wrong, and what would
  * be right` (without a line end; without line and column when the file cannot be read). */
 int scenario_file_load(const char *path, struct scenario **scenario, char *message, size_t room);
-/* The same for text in memory, `bytes` long; `name` takes the place of the path in the message. */
+/* As above; what is to be said of its lines of netem's is written to `remarks`, a line each. */
+int scenario_file_load_remarked(const char *path, FILE *remarks, struct scenario **scenario,
+                                char *message, size_t room);
+/* As the first, for text in memory, `bytes` long; `name` takes the place of the path in the message. */
 int scenario_text_load(const char *text, size_t bytes, const char *name, struct scenario **scenario,
                        char *message, size_t room);
 

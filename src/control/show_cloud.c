@@ -138,6 +138,31 @@ static void view_print_classes(const struct view *view, FILE *out)
 	table_free(table);
 }
 
+/* `class`: whose queue it manages; NULL: the link's. */
+static void view_print_management(const struct aqm_report *aqm, const char *class, FILE *out)
+{
+	static const enum chart_unit units[] = {[AQM_COUNT] = CHART_COUNT,
+	                                        [AQM_BYTES] = CHART_BYTES,
+	                                        [AQM_NS] = CHART_NS,
+	                                        [AQM_FRACTION] = CHART_PERCENT};
+	struct table *table = aqm->n_figures > 0 ? table_make("lr") : NULL;
+
+	if (table == NULL)
+		return;
+	if (class != NULL)
+		table_format(table, "%s of class %s", aqm->name, class);
+	else
+		table_text(table, aqm->name);
+	table_text(table, "at present");
+	for (uint32_t i = 0; i < aqm->n_figures; i++) {
+		table_text(table, aqm->figures[i].name);
+		table_unit(table, units[aqm->figures[i].unit], aqm->figures[i].value);
+	}
+	fputc('\n', out);
+	table_print(table, out);
+	table_free(table);
+}
+
 static void view_print_drops(const struct view *view, FILE *out)
 {
 	static const char *const names[] = {[REASON_EMULATED] = "emulated",
@@ -209,6 +234,10 @@ void show_cloud_text(FILE *out, struct control *control, uint32_t cloud)
 		view_print_configured(view, out);
 		fputc('\n', out);
 		view_print_packets(view, out);
+		view_print_management(&view->report.aqm, NULL, out);
+		for (uint32_t i = 0; i < view->report.n_classes; i++)
+			view_print_management(&view->report.classes[i].aqm,
+			                      view->report.classes[i].name, out);
 		fputc('\n', out);
 		view_print_classes(view, out);
 		view_print_drops(view, out);

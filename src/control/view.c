@@ -96,14 +96,23 @@ static void achieved_rate(const struct view *view, char *text, size_t size)
 
 static void achieved_delay(const struct view *view, char *text, size_t size)
 {
-	const struct histogram *h = &view->report.delay_ns;
-	char mean[CHART_UNIT_SIZE];
+	const struct cloud_report *report = &view->report;
+	const struct histogram *h = &report->delay_ns;
+	char mean[CHART_UNIT_SIZE], deviation[CHART_UNIT_SIZE];
 
 	if (h->count == 0) {
 		snprintf(text, size, "no packet yet");
 		return;
 	}
 	chart_unit_format(mean, sizeof(mean), CHART_NS, (double)h->sum / (double)h->count, 6);
+	if (report->line_packets > 0) {
+		chart_unit_format(mean, sizeof(mean), CHART_NS, report->line_mean_ns, 6);
+		chart_unit_format(deviation, sizeof(deviation), CHART_NS, report->line_deviation_ns,
+		                  4);
+		snprintf(text, size, "%s on average, standard deviation %s%s", mean, deviation,
+		         report->order_waits > 0 ? ", order made packets wait" : "");
+		return;
+	}
 	snprintf(text, size, "%s on average%s", mean,
 	         cloud_conf_get(view->conf, "rate") != NULL ? ", queueing included" : "");
 }

@@ -28,7 +28,9 @@ int aqm_check(const struct conf *conf, const struct cloud_conf *cloud, struct pr
 			            cloud->name, other->scope, conf->statement->name);
 			return -EINVAL;
 		}
-		if (other == conf || other->statement->role != ROLE_AQM ||
+		/* One of the same name is what this one replaces. */
+		if (other->statement->role != ROLE_AQM ||
+		    strcmp(other->statement->name, conf->statement->name) == 0 ||
 		    strcmp(other->scope, conf->scope) != 0)
 			continue;
 		problem_set(problem, -1,
@@ -73,6 +75,13 @@ int aqm_make(const struct engine_setup *setup, struct cloud *cloud, const struct
 	                   scope[0] ? " of " : "", scope);
 	(*aqm)->key = draw_key_make(setup->seed, cloud->name, purpose);
 	return 0;
+}
+
+void aqm_report(const struct aqm *aqm, struct aqm_report *report)
+{
+	report->name = aqm ? aqm->statement->name : NULL;
+	report->n_figures =
+	        aqm && aqm->kind->figures ? aqm->kind->figures(aqm, report->figures) : 0;
 }
 
 void aqm_free(struct aqm *aqm)

@@ -128,6 +128,13 @@ struct aqm_figure {
 	enum aqm_unit { AQM_COUNT, AQM_BYTES, AQM_NS, AQM_FRACTION } unit;
 };
 
+/* Of an AQM, if there is one, its name and figures. */
+struct aqm_report {
+	const char *name; /* of its statement; NULL: there is none */
+	uint32_t n_figures;
+	struct aqm_figure figures[AQM_FIGURES_MAX];
+};
+
 struct aqm_kind {
 	int (*make)(const struct conf *conf, const struct cloud_conf *cloud, struct aqm **aqm);
 	void (*free)(struct aqm *aqm);
@@ -167,6 +174,8 @@ const struct conf *aqm_beside(const struct conf *conf, const struct cloud_conf *
 int aqm_make(const struct engine_setup *setup, struct cloud *cloud, const struct cloud_conf *conf,
              const char *scope, struct aqm **aqm);
 void aqm_free(struct aqm *aqm);
+/* NULL is allowed. */
+void aqm_report(const struct aqm *aqm, struct aqm_report *report);
 
 /* ---- worker: the link's, of a queue that has an AQM ---- */
 

@@ -74,6 +74,14 @@ void cloud_free(struct cloud *cloud)
 	free(cloud);
 }
 
+/* For a witness only: an average may be in floating point. */
+static uint64_t queue_average(const struct cloud *cloud)
+{
+	const struct aqm *aqm = cloud->link.queue.aqm;
+
+	return aqm && aqm->kind->average ? (uint64_t)aqm->kind->average(aqm) : FATE_NO_AVERAGE;
+}
+
 void cloud_tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
                      simtime t_in, enum reason reason)
 {
@@ -86,6 +94,7 @@ void cloud_tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, 
 	        .cloud = cloud->name,
 	        .flags = flags,
 	        .queue_bytes = link_queue_bytes(&cloud->link),
+	        .queue_average_bytes = queue_average(cloud),
 	};
 
 	cloud->witness->tell(cloud->witness, &fate);
@@ -136,6 +145,7 @@ void cloud_tell_delivery(const struct cloud *cloud, uint64_t number, uint32_t po
 	        .cloud = cloud->name,
 	        .flags = flags,
 	        .queue_bytes = link_queue_bytes(&cloud->link),
+	        .queue_average_bytes = queue_average(cloud),
 	};
 
 	cloud->witness->tell(cloud->witness, &fate);
@@ -258,7 +268,8 @@ void cloud_advance_link(struct cloud *cloud, simtime now)
 }
 
 /* Into this queue of the link, which has executed what happens before. False: dropped. */
-static bool enter_queue(struct cloud *cloud, struct queue *queue, struct rte_mbuf *mbuf)
+static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *queue,
+                                            struct rte_mbuf *mbuf)
 {
 	const struct packet packet = *packet_of(mbuf); /* the mbuf may be given away below */
 	struct link *link = &cloud->link;
@@ -297,23 +308,23 @@ static bool enter_queue(struct cloud *cloud, struct queue *queue, struct rte_mbu
 	return true;
 }
 
-static void enter_link(struct cloud *cloud, struct rte_mbuf *mbuf)
+static __attribute__((noinline)) void enter_class(struct cloud *cloud, struct rte_mbuf *mbuf)
 {
-	const struct packet *packet = packet_of(mbuf);
-	struct link *link = &cloud->link;
-	uint32_t wire_bytes = packet->wire_bytes;
-	struct queue *queue;
+	struct queue *queue = classes_choose(cloud->link.classes, mbuf);
 
-	cloud_advance_link(cloud, packet->t_ns);
-	if (likely(!link->classes)) {
-		enter_queue(cloud, &link->queue, mbuf);
-		return;
-	}
-	queue = classes_choose(link->classes, mbuf);
 	queue->counters->rx_packets++;
-	queue->counters->rx_bytes += wire_bytes;
+	queue->counters->rx_bytes += packet_of(mbuf)->wire_bytes;
 	if (!enter_queue(cloud, queue, mbuf))
 		queue->counters->dropped++;
+}
+
+static void enter_link(struct cloud *cloud, struct rte_mbuf *mbuf)
+{
+	cloud_advance_link(cloud, packet_of(mbuf)->t_ns);
+	if (likely(!cloud->link.classes))
+		enter_queue(cloud, &cloud->link.queue, mbuf);
+	else
+		enter_class(cloud, mbuf);
 }
 
 void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, uint64_t number)

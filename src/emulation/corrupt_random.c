@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "chance.h"
 #include "cloud.h"
 #include "copy.h"
 #include "flip.h"
@@ -13,7 +14,7 @@ enum { LANE_WHETHER, LANE_WHICH };
 
 struct corrupt_random {
 	struct stage stage;
-	probability_q63 probability;
+	struct chance wrong;
 	uint32_t bits;
 };
 
@@ -54,7 +55,7 @@ static uint16_t corrupt_random_process(struct stage *stage, struct rte_mbuf **pa
 	for (uint16_t i = 0; i < n; i++) {
 		struct rte_mbuf *mbuf = packets[i];
 
-		if (draw_below(draw[i], corrupt->probability)) {
+		if (chance_next(&corrupt->wrong, draw[i])) {
 			mbuf = copy_writable(stage->cloud, mbuf);
 			if (!mbuf)
 				continue;
@@ -74,7 +75,7 @@ static int corrupt_random_make(const struct conf *conf, struct stage **stage)
 	if (!corrupt)
 		return -ENOMEM;
 	corrupt->stage.process = corrupt_random_process;
-	corrupt->probability = random->probability;
+	corrupt->wrong = chance_make(random->probability, random->correlation, random->as_netem);
 	corrupt->bits = (uint32_t)random->bits;
 	*stage = &corrupt->stage;
 	return 0;
@@ -83,6 +84,12 @@ static int corrupt_random_make(const struct conf *conf, struct stage **stage)
 static void corrupt_random_free(struct stage *stage)
 {
 	free(stage);
+}
+
+static void corrupt_random_adopt(struct stage *stage, const struct stage *old)
+{
+	chance_adopt(&((struct corrupt_random *)stage)->wrong,
+	             &((const struct corrupt_random *)old)->wrong);
 }
 
 static const struct field corrupt_random_fields[] = {
@@ -99,6 +106,15 @@ static const struct field corrupt_random_fields[] = {
          .max = CORRUPT_BITS_MAX,
          .initial = 1,
          .help = "how many bits of it are inverted"},
+        {.name = "correlation",
+         .type = FIELD_PROBABILITY,
+         .offset = offsetof(struct corrupt_random_conf, correlation),
+         .max = PROBABILITY_ONE,
+         .help = "of a packet's corruption with that of the one before it"},
+        {.name = "as-netem",
+         .type = FIELD_FLAG,
+         .offset = offsetof(struct corrupt_random_conf, as_netem),
+         .help = CHANCE_AS_NETEM_HELP},
         FIELD_END,
 };
 
@@ -111,4 +127,5 @@ const struct statement corrupt_random_statement = {
         .conf_bytes = sizeof(struct corrupt_random_conf),
         .make = corrupt_random_make,
         .free = corrupt_random_free,
+        .adopt = corrupt_random_adopt,
 };

@@ -31,6 +31,7 @@ enum {
 	DELAY_FIELD_CORRELATION,
 	DELAY_FIELD_HALF_LIFE,
 	DELAY_FIELD_ORDER,
+	DELAY_FIELD_AS_NETEM,
 };
 
 static const struct field delay_fields[] = {
@@ -74,6 +75,10 @@ static const struct field delay_fields[] = {
          .offset = offsetof(struct delay_conf, order),
          .words = orders,
          .help = "keep: no packet overtakes another; allow: they leave as their delays say"},
+        {.name = "as-netem",
+         .type = FIELD_FLAG,
+         .offset = offsetof(struct delay_conf, as_netem),
+         .help = "drawn with netem's recurrence and tables"},
         FIELD_END,
 };
 
@@ -188,6 +193,32 @@ static int check_distribution(const struct delay_conf *delay, struct problem *pr
 	return 0;
 }
 
+/* What netem has. */
+static int check_as_netem(const struct delay_conf *delay, struct problem *problem)
+{
+	struct delay_table table;
+	int error;
+
+	if (!delay_has_jitter(delay) || delay->order != ORDER_ALLOW || delay->half_life_ns)
+		return wrong(problem, DELAY_FIELD_AS_NETEM,
+		             "netem's way of drawing is for a jitter with `order allow` and "
+		             "without a half-life");
+	if (delay->distribution > DELAY_PARETONORMAL && delay->distribution != DELAY_TABLE)
+		return wrong(problem, DELAY_FIELD_DISTRIBUTION,
+		             "netem has the distributions uniform, normal, pareto, paretonormal "
+		             "and tables of its own");
+	if (delay->distribution != DELAY_TABLE)
+		return 0;
+	error = table_read(delay, &table, problem);
+	if (error)
+		return error;
+	free(table.value);
+	if (!table.netem)
+		return wrong(problem, DELAY_FIELD_TABLE,
+		             "netem reads tables of its own kind only; leave `as-netem` away");
+	return 0;
+}
+
 static int delay_check(const struct conf *conf, const struct cloud_conf *cloud,
                        struct problem *problem)
 {
@@ -209,7 +240,7 @@ static int delay_check(const struct conf *conf, const struct cloud_conf *cloud,
 		             delay->correlation ? DELAY_FIELD_CORRELATION : DELAY_FIELD_HALF_LIFE,
 		             "a delay that is always the same has no correlation: add `jitter` "
 		             "and a time, like 5ms");
-	return 0;
+	return delay->as_netem ? check_as_netem(delay, problem) : 0;
 }
 
 /* ---- the distribution ---- */
@@ -264,8 +295,8 @@ int delay_distribution_make(const struct delay_conf *delay, struct distribution 
 
 /* ---- what was asked for ---- */
 
-/* One packet in a million is further from the mean. */
-#define RARE 1e-6
+/* One packet in ten thousand takes longer. */
+#define RARE 1e-4
 
 static int asked_table(const struct delay_conf *delay, struct delay_asked *asked)
 {

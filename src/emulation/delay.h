@@ -20,6 +20,7 @@
  * of it, and d keeps its distribution nevertheless (jitter_keep.h); with `order allow` packets
  * overtake as their delays say. `correlation` is that of the delays of successive packets,
  * `half-life` the time after which half of the correlation is left (jitter_copula.h); one of both.
+ * With `as-netem` the jitter is drawn as netem draws it (jitter_netem.h); order allow only.
  * A change acts on packets that enter the line after it: what is on the way stays on its way.
  *
  * Units: ns; delay, jitter and half-life 0 to a day.
@@ -55,6 +56,7 @@ struct delay_conf {
 	probability_q63 weight;
 	probability_q63 correlation;
 	uint64_t half_life_ns; /* 0: none */
+	bool as_netem;
 };
 
 extern const struct statement delay_statement;
@@ -71,7 +73,7 @@ int delay_distribution_make(const struct delay_conf *delay, struct distribution 
 /* What d is, as asked for. Standard deviation 0 without a jitter. */
 struct delay_asked {
 	double mean_ns, deviation_ns;
-	uint64_t longest_ns; /* one packet in a million takes longer, at most */
+	uint64_t longest_ns; /* one packet in 10,000 takes longer, at most */
 };
 /* 0, -ENOMEM or -EINVAL. Reads a table; takes up to some ms. */
 int delay_asked(const struct delay_conf *delay, struct delay_asked *asked);

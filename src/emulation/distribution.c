@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "gaussian.h"
+
 /* ---- drawing ---- */
 
 /* How much probability lies below, in units of 2^-64. */
@@ -188,19 +190,25 @@ double distribution_normal_quantile(double tail)
 	return x;
 }
 
-static double normal_value(const void *argument, double tail, int upper)
-{
-	double deviation = *(const double *)argument;
-	double x = distribution_normal_quantile(tail);
-
-	return upper ? deviation * x : -deviation * x;
-}
-
+/* The table of z, made once, stretched. */
 void distribution_normal(struct distribution *distribution, uint64_t deviation_ns)
 {
+	const struct distribution *z = &gaussian()->quantile;
 	double deviation = (double)deviation_ns;
+	const double most = (double)DISTRIBUTION_MAX;
 
-	distribution_fill(distribution, normal_value, &deviation);
+	distribution->form = DISTRIBUTION_QUANTILES;
+	for (int upper = 0; upper < 2; upper++) {
+		for (int octave = 0; octave < DISTRIBUTION_OCTAVES; octave++) {
+			for (int i = 0; i <= DISTRIBUTION_SEGMENTS; i++) {
+				double x = deviation * ldexp((double)z->quantile[upper][octave][i],
+				                             -GAUSSIAN_BITS);
+
+				distribution->quantile[upper][octave][i] =
+				        llround(fmin(fmax(x, -most), most));
+			}
+		}
+	}
 }
 
 int distribution_bimodal(struct distribution *distribution, uint64_t jitter_ns, uint64_t late)

@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "correlated.h"
+#include "chance.h"
 #include "duplicate.h"
 
 struct duplicate_random {
 	struct stage stage;
-	struct correlated twice;
+	struct chance twice;
 };
 
 static uint16_t duplicate_random_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
@@ -20,7 +20,7 @@ static uint16_t duplicate_random_process(struct stage *stage, struct rte_mbuf **
 	draw_burst(stage->key, stage->drawn, 0, n, draw);
 	stage->drawn += n;
 	for (uint16_t i = 0; i < n; i++)
-		which |= (uint64_t)correlated_next(&duplicate->twice, draw[i]) << i;
+		which |= (uint64_t)chance_next(&duplicate->twice, draw[i]) << i;
 	return duplicate_packets(stage->cloud, packets, n, which);
 }
 
@@ -32,7 +32,7 @@ static int duplicate_random_make(const struct conf *conf, struct stage **stage)
 	if (!duplicate)
 		return -ENOMEM;
 	duplicate->stage.process = duplicate_random_process;
-	duplicate->twice = correlated_make(random->probability, random->correlation);
+	duplicate->twice = chance_make(random->probability, random->correlation, random->as_netem);
 	*stage = &duplicate->stage;
 	return 0;
 }
@@ -44,8 +44,8 @@ static void duplicate_random_free(struct stage *stage)
 
 static void duplicate_random_adopt(struct stage *stage, const struct stage *old)
 {
-	((struct duplicate_random *)stage)->twice.before =
-	        ((const struct duplicate_random *)old)->twice.before;
+	chance_adopt(&((struct duplicate_random *)stage)->twice,
+	             &((const struct duplicate_random *)old)->twice);
 }
 
 static const struct field duplicate_random_fields[] = {
@@ -60,6 +60,10 @@ static const struct field duplicate_random_fields[] = {
          .offset = offsetof(struct duplicate_random_conf, correlation),
          .max = PROBABILITY_ONE,
          .help = "of a packet's being copied with that of the one before it"},
+        {.name = "as-netem",
+         .type = FIELD_FLAG,
+         .offset = offsetof(struct duplicate_random_conf, as_netem),
+         .help = CHANCE_AS_NETEM_HELP},
         FIELD_END,
 };
 

@@ -8,12 +8,15 @@
 #ifndef WEIR_DUPLICATE_RANDOM_H
 #define WEIR_DUPLICATE_RANDOM_H
 
+#include <stdbool.h>
+
 #include "stage.h"
 
 struct duplicate_random_conf {
 	struct conf conf;
 	probability_q63 probability;
 	probability_q63 correlation;
+	bool as_netem;
 };
 
 extern const struct statement duplicate_random_statement;

@@ -24,6 +24,7 @@
 
 #include <rte_mbuf.h>
 
+#include "aqm.h"
 #include "class.h"
 #include "counters.h"
 #include "histogram.h"
@@ -119,8 +120,12 @@ struct cloud_report {
 	uint64_t held_packets;
 	uint64_t queue_packets, queue_bytes;
 	double queue_average_bytes; /* of an AQM that keeps one; else the present length */
-	/* order keep: packets that the delay asked for would have let overtake, and how much
-	 * longer they took together */
+	struct aqm_report aqm;
+	/* Of a line with a jitter: the packets that entered it since it was configured so, and the
+	 * mean and standard deviation of their time on it, without that in a queue. */
+	uint64_t line_packets;
+	double line_mean_ns, line_deviation_ns;
+	/* order keep: packets that would have overtaken, and how much longer they took together */
 	uint64_t order_waits, order_waited_ns;
 	struct histogram delay_ns;
 	/* of a link with classes, each */
@@ -130,6 +135,7 @@ struct cloud_report {
 		struct queue_counters counters;
 		uint64_t queue_packets, queue_bytes;
 		double queue_average_bytes;
+		struct aqm_report aqm;
 	} classes[CLASSES_MAX];
 };
 bool engine_report(const struct engine *engine, const char *cloud, struct cloud_report *report);

@@ -29,6 +29,7 @@ static void destroy(struct jitter *jitter)
 	distribution_release(&jitter->distribution);
 	conf_free(jitter->conf);
 	free(jitter->keep);
+	jitter_netem_release(&jitter->netem);
 	free(jitter);
 }
 
@@ -63,6 +64,15 @@ static struct jitter *make(const struct delay_conf *delay, int *error)
 	*error = delay_distribution_make(delay, &jitter->distribution);
 	if (*error)
 		goto err_destroy;
+	if (delay->as_netem) {
+		jitter->method = JITTER_NETEM;
+		*error = jitter_netem_make(
+		        &jitter->netem, delay->correlation, delay->jitter_ns,
+		        delay->distribution == DELAY_UNIFORM ? NULL : &jitter->distribution);
+		if (*error)
+			goto err_destroy;
+		return jitter;
+	}
 	jitter->has_copula = delay->half_life_ns || delay->correlation;
 	if (delay->half_life_ns)
 		jitter_copula_half_life(&jitter->copula, &jitter->distribution,
@@ -189,6 +199,13 @@ void jitter_draw(const struct jitter *jitter, struct jitter_state *state, struct
 		return;
 	}
 	draw_burst(key, first, 0, n, draw);
+	if (jitter->method == JITTER_NETEM) {
+		state->netem.rho = jitter->netem.rho;
+		for (uint16_t i = 0; i < n; i++)
+			deviation_ns[i] = jitter_netem_deviation(
+			        &jitter->netem, netem_recurrence_next(&state->netem, draw[i]));
+		return;
+	}
 	if (jitter->method == JITTER_INDEPENDENT) {
 		for (uint16_t i = 0; i < n; i++)
 			deviation_ns[i] = distribution_draw(&jitter->distribution, draw[i]);

@@ -6,6 +6,7 @@
  *   independent  order allow: each packet's own draw from the distribution
  *   copula       order allow, with a correlation or a half-life: jitter_copula.h
  *   keep         order keep: jitter_keep.h
+ *   netem        as-netem: jitter_netem.h
  * All of them have the distribution asked for, packet by packet.
  *
  * Determinism: a draw is of the packet's ordinal on the line (lane 0: its value; lane 1, order keep:
@@ -24,15 +25,17 @@
 #include "draw.h"
 #include "jitter_copula.h"
 #include "jitter_keep.h"
+#include "jitter_netem.h"
 #include "packet.h"
 
-enum jitter_method { JITTER_INDEPENDENT, JITTER_COPULA, JITTER_KEEP };
+enum jitter_method { JITTER_INDEPENDENT, JITTER_COPULA, JITTER_KEEP, JITTER_NETEM };
 
 struct jitter {
 	enum jitter_method method;
 	bool has_copula;
 	struct jitter_copula copula;
 	struct jitter_keep *keep;
+	struct jitter_netem netem;
 	struct distribution distribution;
 	/* the rest is control's */
 	struct conf *conf; /* what it was made for */
@@ -46,6 +49,7 @@ struct jitter_state {
 	simtime t_ns; /* when that was */
 	int64_t z;
 	struct jitter_keep_state keep;
+	struct netem_recurrence netem;
 };
 
 /* What `delay` asks for; *jitter is NULL if that is no jitter. 0, -ENOMEM, or -EINVAL, which

@@ -23,7 +23,7 @@
  * Memory: a packet's delay is correlated with the one before, since order says so. With a
  * correlation asked for, c is at most what makes it so (c = min(t, c_r)); with a half-life, c = v t,
  * v <= 1: delays then fall more slowly. Both keep F exactly. Less correlation than c = t gives is
- * not possible while order is kept; half of it is forgotten in about 0.8 standard deviations. For
+ * not possible while order is kept; half of it is forgotten in 0.7 standard deviations of a normal. For
  * gaps wider than the distribution the Gaussian copula (jitter_copula.h) is used as with order allow.
  *
  * How it is drawn: with L = ln F and E exponential, x solves L(x + c) - L(x) = E; that is below

@@ -21,6 +21,8 @@ void line_configure(struct line *line, struct line_conf *conf)
 	bool same = reorder_rule_same(&old.reorder, &conf->reorder);
 
 	jitter_adopt(&line->jitter, old.jitter, conf->jitter);
+	if (old.jitter != conf->jitter || old.delay_ns != conf->delay_ns)
+		line->moments = (struct line_moments){0};
 	reorder_begin(&line->back.choice, &conf->reorder, same);
 	/* Packets have passed that reordering did not see. */
 	if (old.reorder.kind == REORDER_NONE)
@@ -33,6 +35,19 @@ static void scale(int64_t *deviation, uint16_t n, uint64_t scale_q32)
 {
 	for (uint16_t i = 0; i < n; i++)
 		deviation[i] = (int64_t)(((__int128)deviation[i] * (__int128)scale_q32) >> 32);
+}
+
+static void moments_add(struct line *line, const simtime *t_ns, const simtime *due_ns, uint16_t n)
+{
+	struct line_moments *moments = &line->moments;
+
+	for (uint16_t i = 0; i < n; i++) {
+		int64_t off = (int64_t)(due_ns[i] - t_ns[i] - line->conf.delay_ns);
+
+		moments->sum += off;
+		moments->square += (__int128)off * off;
+	}
+	moments->packets += n;
 }
 
 uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *due_ns)
@@ -70,6 +85,8 @@ uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *d
 		}
 	}
 	line->last_due = last;
+	if (conf->jitter)
+		moments_add(line, t_ns, due_ns, n);
 	return overtaking;
 }
 

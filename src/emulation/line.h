@@ -31,6 +31,12 @@ struct line_conf {
 	struct reorder_rule reorder;
 };
 
+/* What a line with a jitter has done since it was configured so. */
+struct line_moments {
+	uint64_t packets;
+	__int128 sum, square; /* of their time on the line, less delay_ns */
+};
+
 struct line {
 	struct log log;
 	struct wheel *wheel;  /* its own; NULL as long as it was not needed */
@@ -44,6 +50,7 @@ struct line {
 	struct jitter_state jitter;
 	struct reorder_back back;
 	uint64_t waits, waited_ns; /* order keep: packets that had to wait for the one ahead */
+	struct line_moments moments;
 };
 
 /* Another configuration; `conf` gets the one that was in force. Control has checked both. */

@@ -84,7 +84,7 @@ static simtime cursor_ready(struct link *link, uint32_t wire_bytes)
 }
 
 /* The head is through. */
-static void cursor_advance(struct link *link, uint32_t wire_bytes)
+static __attribute__((noinline)) void cursor_advance(struct link *link, uint32_t wire_bytes)
 {
 	struct opportunity_cursor *cursor = &link->cursor;
 
@@ -142,12 +142,9 @@ static void head_schedule(struct link *link, uint32_t wire_bytes)
 	link->slotted = true;
 }
 
-/* It had nothing to send until now. */
-static void idle_until(struct link *link, simtime now)
+static __attribute__((noinline)) void idle_otherwise(struct link *link, simtime now)
 {
-	if (likely(link->plain))
-		shaper_idle_until(&link->shaper, now);
-	else if (link->conf.stopped)
+	if (link->conf.stopped)
 		link->shaper.at = now;
 	else if (link->conf.opportunities)
 		cursor_set(link, now);
@@ -155,9 +152,18 @@ static void idle_until(struct link *link, simtime now)
 		shaper_idle_until(&link->shaper, now);
 }
 
+/* It had nothing to send until now. */
+static void idle_until(struct link *link, simtime now)
+{
+	if (likely(link->plain))
+		shaper_idle_until(&link->shaper, now);
+	else
+		idle_otherwise(link, now);
+}
+
 /* Of a link that is not plain. The shaper may have been through with the one before while that waited
  * for its slot. */
-static void head_begin(struct link *link, const struct held *head)
+static __attribute__((noinline)) void head_begin(struct link *link, const struct held *head)
 {
 	simtime idle_from = link->conf.opportunities ? link->cursor.at : link->shaper.at;
 
@@ -168,7 +174,8 @@ static void head_begin(struct link *link, const struct held *head)
 
 /* Of a queue that drops its head. Without memory it stays at the front, and nothing is pushed out
  * until it has left. */
-static void head_lift(struct link *link, struct queue *queue, struct arena *arena)
+static __attribute__((noinline)) void head_lift(struct link *link, struct queue *queue,
+                                                struct arena *arena)
 {
 	const struct held *from = log_front(&queue->log);
 	struct held *to = log_append(&link->taken, arena, from->stored_bytes);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cloud.h"
+#include "loss_or_mark.h"
 
 /* What two probabilities, each rounded to the nearest 2^-63, may miss 100 % by. */
 #define ROUNDING 2
@@ -20,9 +20,15 @@ struct moves {
 
 struct loss_four_state {
 	struct stage stage;
+	bool ecn;
 	enum state state;
 	struct moves moves[4];
 };
+
+static bool is_lost(enum state state)
+{
+	return state == BURST_LOST || state == GAP_LOST;
+}
 
 static uint16_t loss_four_state_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
 {
@@ -33,16 +39,15 @@ static uint16_t loss_four_state_process(struct stage *stage, struct rte_mbuf **p
 	draw_burst(stage->key, stage->drawn, 0, n, draw);
 	stage->drawn += n;
 	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = packets[i];
 		const struct moves *moves = &loss->moves[loss->state];
 
 		if (draw_below(draw[i], moves->first))
 			loss->state = moves->to_first;
 		else if (draw_below(draw[i], moves->second))
 			loss->state = moves->to_second;
-		if (loss->state == BURST_LOST || loss->state == GAP_LOST)
-			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
-		else
-			packets[kept++] = packets[i];
+		if (!is_lost(loss->state) || loss_or_mark(stage->cloud, &mbuf, loss->ecn))
+			packets[kept++] = mbuf;
 	}
 	return kept;
 }
@@ -87,6 +92,7 @@ static int loss_four_state_make(const struct conf *conf, struct stage **stage)
 	loss->moves[BURST_LOST] =
 	        (struct moves){model->p31, sum(model->p31, model->p32), GAP, BURST_RECEIVED};
 	loss->moves[GAP_LOST] = (struct moves){PROBABILITY_ONE, 0, GAP, GAP};
+	loss->ecn = model->ecn;
 	*stage = &loss->stage;
 	return 0;
 }
@@ -130,6 +136,10 @@ static const struct field loss_four_state_fields[] = {
                        .offset = offsetof(struct loss_four_state_conf, p14),
                        .max = PROBABILITY_ONE,
                        .help = "that a packet is lost outside bursts"},
+        {.name = "ecn",
+         .type = FIELD_FLAG,
+         .offset = offsetof(struct loss_four_state_conf, ecn),
+         .help = LOSS_ECN_HELP},
         FIELD_END,
 };
 

@@ -15,15 +15,19 @@
  * Not given: p32 and p14 are 0, p23 is 100 %, as netem has them. p13 + p14 and p31 + p32 are at most
  * 100 %; sums within 2^-62 of it are 100 % (decimal fractions such as 30 % are not exact in binary).
  * A change keeps the state.
+ * `ecn`: loss_or_mark.h.
  */
 #ifndef WEIR_LOSS_FOUR_STATE_H
 #define WEIR_LOSS_FOUR_STATE_H
+
+#include <stdbool.h>
 
 #include "stage.h"
 
 struct loss_four_state_conf {
 	struct conf conf;
 	probability_q63 p13, p31, p32, p23, p14;
+	bool ecn;
 };
 
 extern const struct statement loss_four_state_statement;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "cloud.h"
+#include "loss_or_mark.h"
 
 enum { LANE_STATE, LANE_LOSS };
 enum channel { GOOD, BAD };
@@ -15,6 +15,7 @@ struct loss_gilbert_elliott {
 	probability_q63 leaves[2]; /* by enum channel */
 	probability_q63 lost[2];
 	enum channel channel;
+	bool ecn;
 };
 
 /* The second draw is made only where it decides. */
@@ -37,12 +38,12 @@ static uint16_t loss_gilbert_elliott_process(struct stage *stage, struct rte_mbu
 	draw_burst(stage->key, first, LANE_STATE, n, draw);
 	stage->drawn += n;
 	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = packets[i];
+
 		if (draw_below(draw[i], loss->leaves[loss->channel]))
 			loss->channel = loss->channel == GOOD ? BAD : GOOD;
-		if (is_lost(loss, first + i))
-			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
-		else
-			packets[kept++] = packets[i];
+		if (!is_lost(loss, first + i) || loss_or_mark(stage->cloud, &mbuf, loss->ecn))
+			packets[kept++] = mbuf;
 	}
 	return kept;
 }
@@ -60,6 +61,7 @@ static int loss_gilbert_elliott_make(const struct conf *conf, struct stage **sta
 	loss->leaves[BAD] = model->r;
 	loss->lost[GOOD] = model->good;
 	loss->lost[BAD] = model->bad;
+	loss->ecn = model->ecn;
 	*stage = &loss->stage;
 	return 0;
 }
@@ -99,6 +101,10 @@ static const struct field loss_gilbert_elliott_fields[] = {
          .offset = offsetof(struct loss_gilbert_elliott_conf, good),
          .max = PROBABILITY_ONE,
          .help = "share of the packets that a good channel loses"},
+        {.name = "ecn",
+         .type = FIELD_FLAG,
+         .offset = offsetof(struct loss_gilbert_elliott_conf, ecn),
+         .help = LOSS_ECN_HELP},
         FIELD_END,
 };
 

@@ -10,9 +10,12 @@
  * length is geometric with mean 1 / r.
  * In netem's words: `gemodel p r 1-h 1-k` is `p P r R bad 1-h good 1-k`.
  * Ranges: all 0 to 100 %. A change keeps the state of the channel.
+ * `ecn`: loss_or_mark.h.
  */
 #ifndef WEIR_LOSS_GILBERT_ELLIOTT_H
 #define WEIR_LOSS_GILBERT_ELLIOTT_H
+
+#include <stdbool.h>
 
 #include "stage.h"
 
@@ -20,6 +23,7 @@ struct loss_gilbert_elliott_conf {
 	struct conf conf;
 	probability_q63 p, r;
 	probability_q63 bad, good;
+	bool ecn;
 };
 
 extern const struct statement loss_gilbert_elliott_statement;

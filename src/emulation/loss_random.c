@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cloud.h"
-#include "correlated.h"
+#include "chance.h"
+#include "loss_or_mark.h"
 
 struct loss_random {
 	struct stage stage;
-	struct correlated lost;
+	struct chance lost;
+	bool ecn;
 };
 
 static uint16_t loss_random_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
@@ -21,21 +22,22 @@ static uint16_t loss_random_process(struct stage *stage, struct rte_mbuf **packe
 	draw_burst(stage->key, stage->drawn, 0, n, draw);
 	stage->drawn += n;
 	for (uint16_t i = 0; i < n; i++) {
-		if (correlated_next(&loss->lost, draw[i]))
-			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
-		else
-			packets[kept++] = packets[i];
+		struct rte_mbuf *mbuf = packets[i];
+
+		if (!chance_next(&loss->lost, draw[i]) ||
+		    loss_or_mark(stage->cloud, &mbuf, loss->ecn))
+			packets[kept++] = mbuf;
 	}
 	return kept;
 }
 
 void loss_random_set(struct stage *stage, probability_q63 probability)
 {
-	struct correlated *lost = &((struct loss_random *)stage)->lost;
-	enum correlated_before before = lost->before;
+	struct chance *lost = &((struct loss_random *)stage)->lost;
+	struct chance before = *lost;
 
-	*lost = correlated_make(probability, 0);
-	lost->before = before;
+	*lost = chance_make(probability, 0, false);
+	chance_adopt(lost, &before);
 }
 
 static int loss_random_make(const struct conf *conf, struct stage **stage)
@@ -46,7 +48,8 @@ static int loss_random_make(const struct conf *conf, struct stage **stage)
 	if (!loss)
 		return -ENOMEM;
 	loss->stage.process = loss_random_process;
-	loss->lost = correlated_make(random->probability, random->correlation);
+	loss->lost = chance_make(random->probability, random->correlation, random->as_netem);
+	loss->ecn = random->ecn;
 	*stage = &loss->stage;
 	return 0;
 }
@@ -58,7 +61,8 @@ static void loss_random_free(struct stage *stage)
 
 static void loss_random_adopt(struct stage *stage, const struct stage *old)
 {
-	((struct loss_random *)stage)->lost.before = ((const struct loss_random *)old)->lost.before;
+	chance_adopt(&((struct loss_random *)stage)->lost,
+	             &((const struct loss_random *)old)->lost);
 }
 
 static const struct field loss_random_fields[] = {
@@ -73,6 +77,14 @@ static const struct field loss_random_fields[] = {
          .offset = offsetof(struct loss_random_conf, correlation),
          .max = PROBABILITY_ONE,
          .help = "of a packet's loss with that of the one before it"},
+        {.name = "ecn",
+         .type = FIELD_FLAG,
+         .offset = offsetof(struct loss_random_conf, ecn),
+         .help = LOSS_ECN_HELP},
+        {.name = "as-netem",
+         .type = FIELD_FLAG,
+         .offset = offsetof(struct loss_random_conf, as_netem),
+         .help = CHANCE_AS_NETEM_HELP},
         FIELD_END,
 };
 

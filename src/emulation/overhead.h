@@ -34,7 +34,9 @@ struct overhead {
 
 #define OVERHEAD_NONE ((struct overhead){.none = true})
 
-static inline uint32_t overhead_applied(const struct overhead *overhead, uint32_t bytes)
+/* Out of the way of those that have none. */
+static __attribute__((noinline, unused)) uint32_t overhead_applied(const struct overhead *overhead,
+                                                                   uint32_t bytes)
 {
 	int64_t length = bytes > overhead->least ? bytes : overhead->least;
 

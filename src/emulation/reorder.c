@@ -33,6 +33,7 @@ struct reorder_rule reorder_rule_of(const struct conf *conf, struct draw_key key
 		rule.number = early->gap;
 		rule.probability = early->probability;
 		rule.correlation = early->correlation;
+		rule.as_netem = early->as_netem;
 	}
 	return rule;
 }
@@ -41,7 +42,7 @@ bool reorder_rule_same(const struct reorder_rule *a, const struct reorder_rule *
 {
 	return a->kind == b->kind && a->number == b->number && a->packets == b->packets &&
 	       a->time_ns == b->time_ns && a->probability == b->probability &&
-	       a->correlation == b->correlation;
+	       a->correlation == b->correlation && a->as_netem == b->as_netem;
 }
 
 void reorder_begin(struct reorder_choice *choice, const struct reorder_rule *rule, bool same)
@@ -49,7 +50,7 @@ void reorder_begin(struct reorder_choice *choice, const struct reorder_rule *rul
 	if (same)
 		return;
 	choice->since = 0;
-	choice->correlated = correlated_make(rule->probability, rule->correlation);
+	choice->chance = chance_make(rule->probability, rule->correlation, rule->as_netem);
 }
 
 bool reorder_choose(const struct reorder_rule *rule, struct reorder_choice *choice, bool waiting)
@@ -69,7 +70,7 @@ bool reorder_choose(const struct reorder_rule *rule, struct reorder_choice *choi
 		return draw_below(draw_u64(rule->key, draw, 0), rule->probability);
 	case REORDER_EARLY:
 		chosen = choice->since >= rule->number &&
-		         correlated_next(&choice->correlated, draw_u64(rule->key, draw, 0));
+		         chance_next(&choice->chance, draw_u64(rule->key, draw, 0));
 		break;
 	}
 	if (chosen)
@@ -191,6 +192,10 @@ static const struct field early_fields[] = {
          .max = REORDER_EVERY_MAX,
          .initial = 1,
          .help = "after a packet that was sent at once, so many less one are delayed"},
+        {.name = "as-netem",
+         .type = FIELD_FLAG,
+         .offset = offsetof(struct reorder_early_conf, as_netem),
+         .help = CHANCE_AS_NETEM_HELP},
         FIELD_END,
 };
 

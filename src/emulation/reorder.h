@@ -11,10 +11,10 @@
  *                     leaves right behind the last of them
  *   random P by TIME  with probability P a packet takes so much longer; who comes closer behind it
  *                     than that overtakes
- *   P [CORRELATION] [gap N]
+ *   P [CORRELATION] [gap N] [as-netem]
  *                     netem's: after N - 1 packets that are delayed, each packet is sent at once,
  *                     without the delay, with probability P; when one was, it starts anew. It needs
- *                     a delay. The correlation is that of two chosen in a row (correlated.h)
+ *                     a delay. The correlation is that of two chosen in a row (chance.h)
  *
  * A packet that is held back goes when its own due time and `wait` have passed, if the packets that
  * it waits for have not come by then, as at the end of a capture: behind those that have. The wait
@@ -32,7 +32,7 @@
 
 #include <stdbool.h>
 
-#include "correlated.h"
+#include "chance.h"
 #include "stage.h"
 
 #define REORDER_EVERY_MAX   ((UINT64_C(1) << 31) - 1)
@@ -57,6 +57,7 @@ struct reorder_early_conf {
 	probability_q63 probability;
 	probability_q63 correlation;
 	uint64_t gap;
+	bool as_netem;
 };
 
 extern const struct statement reorder_every_statement;
@@ -78,6 +79,7 @@ struct reorder_rule {
 	uint64_t packets; /* EVERY, PACKETS: how many go ahead */
 	uint64_t time_ns; /* TIME: how much longer; EVERY, PACKETS: the wait */
 	probability_q63 probability, correlation;
+	bool as_netem;
 	struct draw_key key;
 };
 
@@ -101,7 +103,7 @@ static inline bool reorder_holds_back(const struct reorder_rule *rule)
 struct reorder_choice {
 	uint64_t drawn; /* packets that were asked about: the index of the next draw */
 	uint64_t since; /* EVERY, EARLY: packets since the last that was chosen */
-	struct correlated correlated;
+	struct chance chance;
 };
 
 /* Another rule, or the same again: counts go on if it is the same. */

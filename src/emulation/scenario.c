@@ -309,10 +309,13 @@ int cloud_conf_remove(struct cloud_conf *cloud, const char *name)
 
 int cloud_conf_remove_scope(struct cloud_conf *cloud, const char *scope)
 {
+	char name[sizeof(cloud->confs[0]->scope)];
 	int error = -ENOENT;
 
+	/* `scope` may be that of one that is freed here. */
+	__builtin_snprintf(name, sizeof(name), "%s", scope);
 	for (uint32_t i = cloud->n_confs; i-- > 0;) {
-		if (strcmp(cloud->confs[i]->scope, scope) != 0)
+		if (strcmp(cloud->confs[i]->scope, name) != 0)
 			continue;
 		conf_take_out(cloud, i);
 		error = 0;

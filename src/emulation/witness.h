@@ -15,6 +15,8 @@
 #include "reason.h"
 #include "simtime.h"
 
+#define FATE_NO_AVERAGE UINT64_MAX
+
 enum fate_kind { FATE_DELIVERED, FATE_DROPPED };
 
 struct fate {
@@ -27,6 +29,8 @@ struct fate {
 	const char *cloud;    /* its name */
 	uint8_t flags;        /* PACKET_COPY, PACKET_GENERATED, ... (packet.h) */
 	uint64_t queue_bytes; /* held by the link of the cloud at the decision */
+	/* what its management takes the queue to be (aqm.h); FATE_NO_AVERAGE: it keeps none */
+	uint64_t queue_average_bytes;
 };
 
 struct witness {

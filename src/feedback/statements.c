@@ -30,6 +30,7 @@
 #include "markov.h"
 #include "police.h"
 #include "rate.h"
+#include "red_aqm.h"
 #include "reorder.h"
 #include "rewrite.h"
 #include "path_trace.h"
@@ -64,6 +65,7 @@ const struct statement *const statements[] = {
         &class_statement,
         &scheduler_statement,
         /* the management of its queue */
+        &red_statement,
         &mark_statement,
         &ecn_statement,
         /* line */

@@ -10,6 +10,8 @@
 #include "dice.h"
 #include "every.h"
 #include "mark.h"
+#include "red_aqm.h"
+#include "red_conf.h"
 #include "slots.h"
 #include "wave.h"
 
@@ -21,6 +23,21 @@ static void *conf_of(struct cloud_conf *cloud, const struct statement *statement
 	strcpy(conf->scope, scope);
 	assert_int_equal(cloud_conf_put(cloud, conf), 0);
 	return conf;
+}
+
+/* Thresholds that a short script comes to. */
+static void red_do(struct cloud_conf *cloud, const char *scope, uint64_t bits)
+{
+	struct red_conf *red = conf_of(cloud, &red_statement, scope);
+	enum limit_unit unit = bits & 1 ? LIMIT_PACKETS : LIMIT_BYTES;
+
+	red->min = (struct limit){.value = 1 + (bits >> 1) % 5, .unit = unit};
+	red->max = (struct limit){.value = red->min.value + (bits >> 3) % 9, .unit = unit};
+	red->max_p = PROBABILITY_ONE >> (bits >> 5 & 3);
+	red->weight = PROBABILITY_ONE >> (bits >> 6 & 7);
+	red->gentle = bits >> 2 & 1;
+	red->wait = bits >> 4 & 1;
+	red->adaptive = bits >> 8 & 1;
 }
 
 static void classes_do(struct cloud_conf *cloud, uint64_t bits)
@@ -43,6 +60,8 @@ static void classes_do(struct cloud_conf *cloud, uint64_t bits)
 			struct mark_conf *mark = conf_of(cloud, &mark_statement, names[i]);
 
 			mark->above = (struct limit){.value = 1 + bits % 9, .unit = LIMIT_PACKETS};
+		} else if (bits >> (9 + i) & 1) {
+			red_do(cloud, names[i], bits >> i);
 		}
 	}
 	if (bits >> 7 & 1) {
@@ -65,6 +84,7 @@ static void link_do(struct cloud_conf *cloud, uint64_t bits)
 	}
 	cloud_conf_remove(cloud, "slots");
 	cloud_conf_remove(cloud, "mark");
+	cloud_conf_remove(cloud, "red");
 	cloud_conf_remove(cloud, "scheduler");
 	if (bits == 0)
 		return;
@@ -88,6 +108,8 @@ static void link_do(struct cloud_conf *cloud, uint64_t bits)
 
 		mark->above =
 		        (struct limit){.value = 1 + (bits >> 12 & 0xfff), .unit = LIMIT_BYTES};
+	} else if (bits >> 12 & 1) {
+		red_do(cloud, "", bits >> 13);
 	}
 }
 

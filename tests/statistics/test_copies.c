@@ -35,6 +35,28 @@ static void duplicates_have_the_share_and_the_runs_asked_for(void **state)
 	}
 }
 
+static void corruption_with_a_correlation_keeps_its_share(void **state)
+{
+	static const struct {
+		const char *statement;
+		double p, r;
+	} rows[] = {
+	        {"corrupt random 1% correlation 25%", 0.01, 0.25},
+	        {"corrupt random 20% correlation 60%", 0.2, 0.6},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct trial *trial = trial_open(rows[i].statement, 20);
+		double p = rows[i].p, r = rows[i].r;
+
+		trial_send(trial, PACKETS, 16);
+		assert_share(rows[i].statement, trial_counters(trial)->corrupted, PACKETS, p,
+		             p * (1 - p) * (1 + r) / (1 - r));
+		trial_close(trial);
+	}
+}
+
 #define FRAME_BYTES 32
 #define FRAME_BITS  (FRAME_BYTES * 8)
 
@@ -182,6 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(duplicates_have_the_share_and_the_runs_asked_for),
+	        cmocka_unit_test(corruption_with_a_correlation_keeps_its_share),
 	        cmocka_unit_test(random_corruption_inverts_k_bits_anywhere),
 	        cmocka_unit_test(bit_errors_are_independent_bits),
 	        cmocka_unit_test(checksums_are_wrong_in_the_share_asked_for),

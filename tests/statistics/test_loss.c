@@ -5,6 +5,7 @@
 #include "statistics.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A few bytes of each packet are enough: what counts is its length on the wire. */
 static struct trial *million(const char *statement, uint32_t wire_bytes)
@@ -225,6 +226,94 @@ static void four_states_have_their_rate_their_bursts_and_their_gaps(void **state
 	}
 }
 
+/* How long a run of losses of any chain is. One begins in state j with a share in proportion to the sum over
+ * i of s(i) (1 - lost(i)) move(i, j) lost(j), and goes on from i with the sum of move(i, j) lost(j). */
+static void chain_run_shares(const struct chain *chain, double share[RUN_MAX + 1])
+{
+	double at[CHAIN_STATES] = {0}, sum = 0;
+
+	for (int i = 0; i < chain->n; i++) {
+		for (int j = 0; j < chain->n; j++)
+			at[j] += chain->stationary[i] * (1 - chain->lost[i]) * chain->move[i][j] *
+			         chain->lost[j];
+	}
+	for (int j = 0; j < chain->n; j++)
+		sum += at[j];
+	share[0] = 0;
+	for (uint32_t n = 1; n <= RUN_MAX; n++) {
+		double next[CHAIN_STATES] = {0}, left = 0;
+
+		share[n] = 0;
+		for (int i = 0; i < chain->n; i++) {
+			share[n] += at[i] / sum;
+			for (int j = 0; j < chain->n; j++)
+				next[j] += at[i] * chain->move[i][j] * chain->lost[j];
+		}
+		for (int j = 0; j < chain->n; j++) {
+			at[j] = next[j];
+			left += next[j] / sum;
+		}
+		share[n] -= left;
+	}
+}
+
+/* Every so many-th run only: what is between them is long enough to forget the state. */
+static void thin_runs(struct runs *runs, const struct trial *trial, uint32_t thin)
+{
+	uint64_t length = 0, seen = 0;
+
+	memset(runs, 0, sizeof(*runs));
+	for (uint64_t i = 1; i <= trial->sent; i++) {
+		if (trial->fate[i] & TRIAL_LOST) {
+			length++;
+			continue;
+		}
+		if (length > 0 && ++seen % thin == 0) {
+			runs->of_length[RTE_MIN(length, (uint64_t)RUN_MAX)]++;
+			runs->n++;
+		}
+		length = 0;
+	}
+}
+
+/* Where the state is hidden, so that runs are no longer geometric: the mixture of phases that the chain
+ * makes of them. One run in 16 is looked at: 15 gaps and runs lie between, at least 30 packets, of which the
+ * chain with the longest memory here, 0.9, keeps 4 %. */
+static void runs_of_hidden_states_have_the_lengths_of_their_chain(void **state)
+{
+	static const struct {
+		const char *statement;
+		struct chain chain;
+	} rows[] = {
+	        {"loss gilbert-elliott p 1% r 10% bad 70% good 0.1%",
+	         {.n = 2, .move = {{0.99, 0.01}, {0.1, 0.9}}, .lost = {0.001, 0.7}}},
+	        {"loss gilbert-elliott p 5% r 5% bad 20% good 10%",
+	         {.n = 2, .move = {{0.95, 0.05}, {0.05, 0.95}}, .lost = {0.1, 0.2}}},
+	        {"loss four-state p13 1% p31 30% p32 20% p23 50% p14 0.5%",
+	         {.n = 4,
+	          .move = {{0.985, 0, 0.01, 0.005},
+	                   {0, 0.5, 0.5, 0},
+	                   {0.3, 0.2, 0.5, 0},
+	                   {1, 0, 0, 0}},
+	          .lost = {0, 0, 1, 1}}},
+	};
+	static double share[RUN_MAX + 1];
+	static struct runs runs;
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct trial *trial = million(rows[i].statement, 16);
+		struct chain chain = rows[i].chain;
+
+		chain_solve(&chain);
+		chain_run_shares(&chain, share);
+		thin_runs(&runs, trial, 16);
+		assert_true(runs.n > 300);
+		assert_runs(rows[i].statement, &runs, share);
+		trial_close(trial);
+	}
+}
+
 /* Independent packets again, whose probability follows from their length. */
 static void bit_errors_lose_packets_by_their_length(void **state)
 {
@@ -244,6 +333,8 @@ static void bit_errors_lose_packets_by_their_length(void **state)
 		double p = -expm1(8.0 * rows[i].wire_bytes * log1p(-rows[i].ber));
 
 		assert_rate(rows[i].statement, trial, p, p * (1 - p));
+		if (p >= 0.01)
+			assert_lost_runs(rows[i].statement, trial, p);
 		assert_gaps(rows[i].statement, trial, 1 - p);
 		trial_close(trial);
 	}
@@ -281,6 +372,7 @@ int main(void)
 	        cmocka_unit_test(bursts_have_the_rate_and_the_lengths_asked_for),
 	        cmocka_unit_test(gilbert_elliott_has_its_rate_and_its_bursts),
 	        cmocka_unit_test(four_states_have_their_rate_their_bursts_and_their_gaps),
+	        cmocka_unit_test(runs_of_hidden_states_have_the_lengths_of_their_chain),
 	        cmocka_unit_test(bit_errors_lose_packets_by_their_length),
 	        cmocka_unit_test(what_is_counted_is_exact_to_the_packet),
 	};

@@ -204,6 +204,50 @@ static void waiting_for_the_packet_ahead_is_reported(void **state)
 	rig_close(rig);
 }
 
+/* The mean and the standard deviation of the time on the line, to a billionth, whatever the queue
+ * before it adds; from the jitter's first packet on, and again after the counters are cleared. */
+static void the_report_has_the_mean_and_spread_of_the_line_alone(void **state)
+{
+	static const char *const orders[] = {"order keep", "order allow"};
+
+	(void)state;
+	for (size_t o = 0; o < LENGTH(orders); o++) {
+		struct rig *rig = open_with("delay 10ms", false, 0);
+		double sum = 0, square = 0, mean, deviation;
+		struct cloud_report *report;
+		char statement[100];
+
+		rig_send(rig, 0, 100, 0);
+		rig_run_out(rig);
+		assert_int_equal(rig_report(rig, "x")->line_packets, 0);
+		snprintf(statement, sizeof(statement), "delay 5s jitter 4400ms %s", orders[o]);
+		set(rig, statement);
+		rig_rate(rig, "x", 100000, 0, LIMIT_BYTES, 1000000);
+		rig_apply(rig, SIMTIME_S);
+		/* 100 bytes take 8 ms at that rate: each waits longer, up to 2 s */
+		for (uint32_t i = 0; i < 500; i++)
+			rig_send(rig, 0, 100, SIMTIME_S + i * 4 * MS);
+		rig_run_out(rig);
+		for (uint32_t i = 1; i < 501; i++) {
+			const struct departure *d = &rig->departures[i];
+			simtime left = SIMTIME_S + (d->number - 1) * 8 * MS;
+			double delay = (double)(d->due_ns - left);
+
+			sum += delay;
+			square += delay * delay;
+		}
+		mean = sum / 500;
+		deviation = sqrt(square / 500 - mean * mean);
+		report = rig_report(rig, "x");
+		assert_int_equal(report->line_packets, 500);
+		assert_true(fabs(report->line_mean_ns / mean - 1) < 1e-9);
+		assert_true(fabs(report->line_deviation_ns / deviation - 1) < 1e-6);
+		engine_clear(rig->engine);
+		assert_int_equal(rig_report(rig, "x")->line_packets, 0);
+		rig_close(rig);
+	}
+}
+
 static void clouds_of_one_delay_share_one_jitter(void **state)
 {
 	struct conf *same = trial_conf("delay 40ms jitter 5ms distribution normal");
@@ -481,6 +525,7 @@ int main(void)
 	        cmocka_unit_test(long_and_short_delays_are_what_they_say),
 	        cmocka_unit_test(a_change_goes_on_from_the_same_probability),
 	        cmocka_unit_test(waiting_for_the_packet_ahead_is_reported),
+	        cmocka_unit_test(the_report_has_the_mean_and_spread_of_the_line_alone),
 	        cmocka_unit_test(clouds_of_one_delay_share_one_jitter),
 	        cmocka_unit_test(tables_of_netem_and_lists_of_delays_are_told_apart),
 	        cmocka_unit_test(a_bad_table_is_refused_with_its_line),

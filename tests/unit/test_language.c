@@ -405,7 +405,8 @@ static void what_is_wrong_with_a_line_is_said_with_its_column(void **state)
 	        {"cloud", ERROR_MISSING_WORD, 7,
 	         "the line ends too early; what must follow is a new name or the name of a cloud"},
 	        {"cloud down", ERROR_MISSING_WORD, 12,
-	         "the line ends too early; what must follow is `from`, `spill`, `mark`, `paint` or "
+	         "the line ends too early; what must follow is `from`, `netem`, `netem-exact`, "
+	         "`spill`, `mark`, `paint` or "
 	         "`quote`"},
 	        {"cloud up from b to", ERROR_MISSING_WORD, 20,
 	         "the line ends too early; what must follow is the name of a port"},
@@ -698,7 +699,9 @@ static void completion_offers_what_may_follow(void **state)
 	        {"show cloud ", "down up", 11},
 	        {"show cloud d", "down", 11},
 	        {"cloud ", "down up", 6},
-	        {"cloud down ", "from mark paint quote spill", 11},
+	        {"cloud down netem d", "delay distribution duplicate", 17},
+	        {"cloud down netem-exact delay 5ms 1ms se", "seed", 37},
+	        {"cloud down ", "from mark netem netem-exact paint quote spill", 11},
 	        {"cloud down p", "paint", 11},
 	        {"cloud down spill ", "every random", 17},
 	        {"cloud down spill every ", "", 23},

@@ -111,6 +111,31 @@ static void many_commands_in_one_write_are_answered_in_order(void **state)
 	assert_int_equal(talk->fake.clears, 1);
 }
 
+/* At once, and in a batch too, where it takes effect at commit; what is wrong as a whole is said at
+ * the word of the line that it comes from. */
+static void a_netem_line_is_answered_with_what_it_becomes(void **state)
+{
+	struct talk *talk = *state;
+
+	expect(talk, "cloud down netem delay 20ms loss 1% 25%\n",
+	       "cloud down loss random 1% correlation 25%\ncloud down delay 20ms\n"
+	       "# loss 1% 25%: with netem's recurrence 0.000242% of the packets are lost; here it "
+	       "is "
+	       "1%, as the line says\nok\n");
+	assert_int_equal(talk->fake.changes, 1);
+	assert_int_equal(statements_of(talk, "down"), 2);
+	expect(talk, "begin\ncloud up netem loss 2%\n", "ok\ncloud up loss random 2%\nok\n");
+	assert_int_equal(statements_of(talk, "up"), 0);
+	expect(talk, "commit\n", "ok\n");
+	assert_int_equal(statements_of(talk, "up"), 1);
+	expect(talk, "json on\ncloud up netem dup 3\njson off\n",
+	       "{\"ok\":true}\n{\"ok\":true,\"became\":\"cloud up duplicate random 3%\\n\"}\nok\n");
+	expect_begins(talk, "cloud down netem delay 20ms loss 120%\n",
+	              "err 120%: loss `120%` is not");
+	expect_begins(talk, "cloud down netem loss state 9% 60% 50%\n", "err down: ");
+	assert_int_equal(talk->fake.changes, 3);
+}
+
 static void an_error_names_the_word_that_is_wrong(void **state)
 {
 	static const struct {
@@ -403,6 +428,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        TEST(a_line_is_executed_when_its_end_has_come),
 	        TEST(many_commands_in_one_write_are_answered_in_order),
+	        TEST(a_netem_line_is_answered_with_what_it_becomes),
 	        TEST(an_error_names_the_word_that_is_wrong),
 	        TEST(a_line_longer_than_64_KiB_is_refused_and_skipped_to_its_end),
 	        TEST(a_line_of_64_KiB_is_still_taken_as_one),

@@ -9,8 +9,10 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "achieved.h"
 #include "fake_control.h"
 #include "show.h"
+#include "trial.h"
 
 #define SCENARIO                                                                                   \
 	"seed 42\nport a device net_null0\nport b device net_null1\n"                              \
@@ -194,6 +196,71 @@ static void a_worker_that_stalls_or_is_nearly_full_is_warned_of(void **state)
 	expect_line(shown(scene, SHOW_WORKERS), "\nwarning: worker 0 has used 90% of its memory");
 }
 
+/* A jitter: what the line alone did, and whether keeping order cost something. */
+static void the_delay_achieved_is_that_of_the_line_where_it_varies(void **state)
+{
+	struct scene *scene = *state;
+	struct cloud_report *report = &scene->fake.report;
+
+	report->line_packets = 998000;
+	report->line_mean_ns = 40.25e6;
+	report->line_deviation_ns = 4.9e6;
+	expect_line(shown(scene, SHOW_CLOUD), "  40.25 ms on average, standard deviation 4.9 ms\n");
+	report->order_waits = 7;
+	expect_line(shown(scene, SHOW_CLOUD),
+	            "  40.25 ms on average, standard deviation 4.9 ms, order made packets wait\n");
+}
+
+/* The table of a replay: by how much mean and spread are not those asked for. */
+static void what_was_achieved_says_by_how_much_it_is_not_what_was_asked(void **state)
+{
+	static const struct {
+		double mean_ns, deviation_ns;
+		uint64_t waits, waited_ns;
+		const char *delay, *jitter, *order;
+	} rows[] = {
+	        {40e6, 5e6, 0, 0, "mean 40 ms (as asked), ", "5 ms (standard deviation), as asked",
+	         NULL},
+	        {40.4e6, 4.9e6, 0, 0, "mean 40.4 ms (+1.00 %), ",
+	         "4.9 ms (standard deviation), -2.00 %", NULL},
+	        {57e6, 1.65e6, 500, 1000000, "mean 57 ms (+42.50 %), ",
+	         "1.65 ms (standard deviation), -67.00 %",
+	         "500 packets waited for the one ahead: 1 µs more on average of all"},
+	};
+	struct achieved_row got[ACHIEVED_ROWS_MAX];
+	struct achieved_run run = {.duration_ns = SIMTIME_S};
+	struct conf *conf = trial_conf("delay 40ms jitter 5ms distribution normal");
+	struct cloud_conf cloud = {.name = "x", .confs = {conf}, .n_confs = 1};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cloud_report report = {.line_packets = 1000,
+		                              .line_mean_ns = rows[i].mean_ns,
+		                              .line_deviation_ns = rows[i].deviation_ns,
+		                              .order_waits = rows[i].waits,
+		                              .order_waited_ns = rows[i].waited_ns};
+		bool order = false;
+		uint32_t n;
+
+		histogram_add(&report.delay_ns, 30000000, 999);
+		histogram_add(&report.delay_ns, 50000000, 1);
+		n = achieved_rows(&cloud, &report, &run, got);
+		for (uint32_t r = 0; r < n; r++) {
+			if (strcmp(got[r].what, "delay") == 0)
+				assert_memory_equal(got[r].got, rows[i].delay,
+				                    strlen(rows[i].delay));
+			if (strcmp(got[r].what, "jitter") == 0)
+				assert_string_equal(got[r].got, rows[i].jitter);
+			if (strcmp(got[r].what, "order") != 0)
+				continue;
+			order = true;
+			assert_string_equal(got[r].got, rows[i].order);
+		}
+		assert_int_equal(order, rows[i].order != NULL);
+	}
+	conf_free(conf);
+}
+
 /* DESIGN.md's contract, key by key; what is weir's own comes behind `queue`. */
 static void a_cloud_in_json_has_the_keys_of_the_contract_and_then_its_own(void **state)
 {
@@ -201,7 +268,7 @@ static void a_cloud_in_json_has_the_keys_of_the_contract_and_then_its_own(void *
 	                                   "tx_bytes",  "held_packets", "duplicated",  "generated",
 	                                   "reordered", "corrupted",    "ecn_marked",  "becn_sent",
 	                                   "drops",     "delay_ns",     "lateness_ns", "queue",
-	                                   "rewritten"};
+	                                   "rewritten", "line"};
 	static const char *const percentiles[] = {"min", "p50", "p99", "p99.9", "max"};
 	struct scene *scene = *state;
 	size_t n = 0;
@@ -270,6 +337,8 @@ int main(void)
 	        TEST(all_clouds_are_a_line_each),
 	        TEST(ports_say_what_they_lost_and_when_a_link_is_down),
 	        TEST(a_worker_that_stalls_or_is_nearly_full_is_warned_of),
+	        TEST(the_delay_achieved_is_that_of_the_line_where_it_varies),
+	        cmocka_unit_test(what_was_achieved_says_by_how_much_it_is_not_what_was_asked),
 	        TEST(a_cloud_in_json_has_the_keys_of_the_contract_and_then_its_own),
 	        TEST(lists_in_json_have_an_object_for_each),
 	        TEST(a_line_that_reads_as_the_end_of_an_answer_is_set_off),

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The parameters of a netem line (netem.h), one by one: what follows each word, with tc's units.
+ *
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_NETEM_PARAMETER_H
+#define WEIR_NETEM_PARAMETER_H
+
+#include "netem.h"
+
+struct netem_parser {
+	const struct words *words;
+	uint32_t at; /* the next word */
+	struct netem *netem;
+	struct language_error *error;
+};
+
+struct netem_parameter {
+	const char *name;
+	/* The word itself, at that column, has been passed. 0, or -EINVAL with error and column. */
+	int (*parse)(struct netem_parser *p, uint32_t column);
+};
+
+/* In the order in which tc looks for them, ended by NULL. */
+extern const struct netem_parameter netem_parameters[];
+
+#endif

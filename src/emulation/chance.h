@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Yes or no for each packet, with a probability and a correlation: by the Markov chain of
+ * correlated.h, which keeps the probability, or, `as-netem`, by netem's recurrence (netem_chance.h),
+ * which does not.
+ *
+ * Thread: the owner's.
+ */
+#ifndef WEIR_CHANCE_H
+#define WEIR_CHANCE_H
+
+#include "correlated.h"
+#include "netem_chance.h"
+
+#define CHANCE_AS_NETEM_HELP "with netem's recurrence in the place of the correlation's model"
+
+struct chance {
+	bool as_netem;
+	struct correlated correlated;
+	struct netem_chance netem;
+};
+
+static inline struct chance chance_make(probability_q63 p, probability_q63 correlation,
+                                        bool as_netem)
+{
+	return (struct chance){.as_netem = as_netem,
+	                       .correlated = correlated_make(p, correlation),
+	                       .netem = netem_chance_make(p, correlation)};
+}
+
+static inline bool chance_next(struct chance *chance, uint64_t draw)
+{
+	if (__builtin_expect(chance->as_netem, 0))
+		return netem_chance_next(&chance->netem, draw);
+	return correlated_next(&chance->correlated, draw);
+}
+
+/* A change goes on where the old one was. */
+static inline void chance_adopt(struct chance *chance, const struct chance *old)
+{
+	chance->correlated.before = old->correlated.before;
+	chance->netem.recurrence.last = old->netem.recurrence.last;
+	chance->netem.recurrence.begun = old->netem.recurrence.begun;
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What becomes of a packet that a model of loss has chosen: it is dropped, or, with `ecn`, marked if
+ * its transport understands that (ce_mark.h), as netem's `ecn` has it.
+ *
+ * Thread: the worker that owns the cloud.
+ */
+#ifndef WEIR_LOSS_OR_MARK_H
+#define WEIR_LOSS_OR_MARK_H
+
+#include <stdbool.h>
+
+#include "ce_mark.h"
+#include "cloud.h"
+
+#define LOSS_ECN_HELP "packets that understand ECN are marked in the place of being lost"
+
+/* Whether the packet, perhaps another mbuf now, goes on. */
+static inline bool loss_or_mark(struct cloud *cloud, struct rte_mbuf **mbuf, bool ecn)
+{
+	if (unlikely(ecn)) {
+		enum ce_mark done = ce_mark(cloud, mbuf);
+
+		if (done != CE_MARK_NOT_CAPABLE)
+			return done == CE_MARK_DONE;
+	}
+	cloud_drop(cloud, *mbuf, REASON_LOSS);
+	return false;
+}
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "red_aqm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "aqm.h"
+#include "ecn.h"
+#include "packet_key.h"
+#include "red_conf.h"
+
+struct red_aqm {
+	struct aqm aqm;
+	struct red red;
+	struct red_rule rule;
+	struct match *match; /* NULL: whatever can be marked */
+	bool begun;          /* it has seen an instant */
+	/* of the average, a word for others to read */
+	uint64_t average_q16;
+};
+
+/* ---- the worker's ---- */
+
+static void begin(struct red_aqm *red, simtime now)
+{
+	if (red->begun)
+		return;
+	red->begun = true;
+	red_begin(&red->red, &red->rule, now);
+}
+
+static bool fits(const struct match *match, const struct rte_mbuf *mbuf)
+{
+	struct packet_key key;
+
+	if (!match)
+		return true;
+	packet_key_read(mbuf, &key);
+	for (uint32_t i = 0; i < match->n; i++) {
+		if (match_row_fits(&match->rows[i], &key))
+			return true;
+	}
+	return false;
+}
+
+/* What the variants have to know of a packet; plain RED need not look at it. */
+static void classify(const struct red_aqm *red, struct rte_mbuf *mbuf, struct red_arrival *arrival)
+{
+	const struct aqm_marker *marker = red->aqm.marker;
+	struct mark_place place;
+	struct packet_bytes bytes;
+
+	arrival->capable = marker != NULL;
+	if (red->rule.setup.selection == RED_NS2 || !marker)
+		return;
+	bytes = packet_bytes_of_mbuf(mbuf);
+	arrival->capable = marker->look(&bytes, &place) != MARKING_NONE;
+	arrival->chosen = arrival->capable && fits(red->match, mbuf);
+	if (red->rule.setup.selection == RED_SPACED)
+		arrival->capable = arrival->chosen;
+}
+
+static struct aqm_verdict red_aqm_arrive(struct aqm *aqm, const struct aqm_view *view,
+                                         struct rte_mbuf *mbuf, simtime now)
+{
+	static const struct aqm_verdict verdicts[] = {
+	        [RED_PASS] = {.action = AQM_PASS},
+	        [RED_MARK_EARLY] = {.action = AQM_MARK, .reason = REASON_RED_EARLY},
+	        [RED_MARK_FORCED] = {.action = AQM_MARK, .reason = REASON_RED_FORCED},
+	        [RED_DROP_EARLY] = {.action = AQM_DROP, .reason = REASON_RED_EARLY},
+	        [RED_DROP_FORCED] = {.action = AQM_DROP, .reason = REASON_RED_FORCED},
+	};
+	struct red_aqm *red = (struct red_aqm *)aqm;
+	struct red_arrival arrival = {
+	        .now = now,
+	        .queue = red->rule.setup.bytes ? view->waiting_bytes : view->waiting_packets,
+	        .rate_bps = view->rate_bps,
+	        .wire_bytes = view->wire_bytes,
+	};
+	enum red_verdict verdict;
+
+	begin(red, now);
+	/* Behind an empty queue nobody looks at the draw. */
+	if (arrival.queue > 1)
+		arrival.draw = draw_u64(aqm->key, aqm->drawn, 0);
+	classify(red, mbuf, &arrival);
+	verdict = red_arrive(&red->red, &red->rule, &arrival);
+	red->average_q16 = (uint64_t)(red->red.average >> 48);
+	return verdicts[verdict];
+}
+
+static void red_aqm_settled(struct aqm *aqm, const struct aqm_view *view, struct rte_mbuf *mbuf,
+                            enum aqm_outcome outcome, simtime now)
+{
+	(void)view;
+	(void)mbuf;
+	(void)now;
+	if (outcome == AQM_OVERFLOWED)
+		red_overflow(&((struct red_aqm *)aqm)->red);
+}
+
+static void red_aqm_idle(struct aqm *aqm, simtime now)
+{
+	struct red_aqm *red = (struct red_aqm *)aqm;
+
+	begin(red, now);
+	red_idle(&red->red, now);
+}
+
+static void red_aqm_adopt(struct aqm *aqm, const struct aqm *old)
+{
+	struct red_aqm *red = (struct red_aqm *)aqm;
+	const struct red_aqm *before = (const struct red_aqm *)old;
+
+	red->begun = before->begun;
+	red->red = before->red;
+	red_change(&red->red, &before->rule, &red->rule);
+	red->average_q16 = (uint64_t)(red->red.average >> 48);
+}
+
+/* ---- control's ---- */
+
+static double red_aqm_average(const struct aqm *aqm)
+{
+	const struct red_aqm *red = (const struct red_aqm *)aqm;
+	double units = (double)red->average_q16 / (1 << 16);
+
+	return red->rule.setup.bytes ? units : units * red->rule.setup.mean_bytes;
+}
+
+static uint32_t red_aqm_figures(const struct aqm *aqm, struct aqm_figure figures[AQM_FIGURES_MAX])
+{
+	const struct red_aqm *red = (const struct red_aqm *)aqm;
+	double p = (double)red->red.p / (double)PROBABILITY_ONE;
+	uint32_t n = 0;
+
+	figures[n++] = (struct aqm_figure){"probability", p, AQM_FRACTION};
+	if (red->rule.setup.selection == RED_MAPPED)
+		figures[n++] = (struct aqm_figure){
+		        "probability ecn-mod", p_mod_of(red->rule.setup.p_mod, p), AQM_FRACTION};
+	if (red->rule.setup.selection == RED_SPACED)
+		figures[n++] = (struct aqm_figure){
+		        "probability drop",
+		        p * (double)red->rule.setup.alpha / (double)PROBABILITY_ONE, AQM_FRACTION};
+	figures[n++] = (struct aqm_figure){
+	        "max-p", (double)red->red.max_p / (double)PROBABILITY_ONE, AQM_FRACTION};
+	return n;
+}
+
+static void red_aqm_free(struct aqm *aqm)
+{
+	free(((struct red_aqm *)aqm)->match);
+	free(aqm);
+}
+
+static int red_aqm_make(const struct conf *conf, const struct cloud_conf *cloud, struct aqm **aqm)
+{
+	const struct red_setup setup = red_conf_setup((const struct red_conf *)conf);
+	const char *match = ((const struct red_conf *)conf)->match;
+	struct red_aqm *red = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(*red), 64u));
+
+	if (!red)
+		return -ENOMEM;
+	memset(red, 0, sizeof(*red));
+	if (match) {
+		red->match = calloc(1, sizeof(*red->match));
+		if (!red->match)
+			goto err_match;
+		match_parse(match, red->match);
+	}
+	red_rule_make(&red->rule, &setup);
+	red->red.max_p = setup.max_p;
+	red->aqm.marker = ecn_marker(conf, cloud, NULL);
+	*aqm = &red->aqm;
+	return 0;
+
+err_match:
+	free(red);
+	return -ENOMEM;
+}
+
+static const struct aqm_kind red_kind = {
+        .make = red_aqm_make,
+        .free = red_aqm_free,
+        .adopt = red_aqm_adopt,
+        .arrive = red_aqm_arrive,
+        .settled = red_aqm_settled,
+        .idle = red_aqm_idle,
+        .average = red_aqm_average,
+        .figures = red_aqm_figures,
+};
+
+static int red_check(const struct conf *conf, const struct cloud_conf *cloud,
+                     struct problem *problem)
+{
+	const struct red_conf *red = (const struct red_conf *)conf;
+	const struct red_setup setup = red_conf_setup(red);
+	int error = red_conf_check(red, problem);
+
+	if (error)
+		return error;
+	if (setup.selection != RED_NS2 && !ecn_marker(conf, cloud, NULL)) {
+		problem_set(problem, -1, "%s needs packets that can be marked: say `ecn on` for it",
+		            setup.selection == RED_SPACED ? "alpha" : "marking ecn-mod");
+		return -EINVAL;
+	}
+	return aqm_check(conf, cloud, problem);
+}
+
+const struct statement red_statement = {
+        .name = "red",
+        .help = "random early detection: the queue drops or marks before it is full",
+        .role = ROLE_AQM,
+        .fields = red_fields,
+        .conf_bytes = sizeof(struct red_conf),
+        .check = red_check,
+        .aqm = &red_kind,
+};
