@@ -200,9 +200,7 @@ static int batch_match(void *argument, uint32_t number, const char *line)
 		return 0;
 	if (command.kind == COMMAND_STATEMENT && place->statement != NULL &&
 	    strcmp(command.words.word[1].text, place->cloud) == 0 &&
-	    strcmp(command.conf->statement->name, place->statement) == 0 &&
-	    strcmp(command.conf->scope, place->scope) == 0 &&
-	    (command.conf->number == place->number || command.conf->scope[0])) {
+	    scenario_place_is(place, command.conf)) {
 		search->line = number;
 		search->column = statement_column(&command.words, 2, place->field, place->letter);
 	} else if (command.kind == COMMAND_NETEM && place->statement != NULL &&

@@ -10,6 +10,7 @@
 #include "class.h"
 #include "language.h"
 #include "netem.h"
+#include "orders_text.h"
 #include "selection.h"
 #include "statement_text.h"
 #include "statements.h"
@@ -117,6 +118,16 @@ static void offer_terms(struct search *search, const struct statement *statement
 	}
 }
 
+/* The statements that may stand inside another. */
+static void offer_orders(struct search *search)
+{
+	for (const struct statement *const *row = statements; *row; row++) {
+		if (orders_can_change(*row))
+			offer(search, (*row)->name);
+	}
+	offer(search, "no");
+}
+
 /* Walks over the words between the statement's name, or its variant, and the one that is asked for,
  * without looking at values, and offers what may stand there. */
 static void offer_fields(struct search *search, const struct statement *statement, uint32_t at)
@@ -132,7 +143,8 @@ static void offer_fields(struct search *search, const struct statement *statemen
 		const struct field *field =
 		        at < search->at ? statement_keyword(statement->fields, word) : NULL;
 
-		while (positional->name != NULL && !(positional->flags & FIELD_POSITIONAL))
+		while (positional->name != NULL &&
+		       (!(positional->flags & FIELD_POSITIONAL) || statement_is_inner(positional)))
 			positional++;
 		if (at >= search->at)
 			break;
@@ -168,6 +180,8 @@ static void offer_fields(struct search *search, const struct statement *statemen
 		if (!(field->flags & FIELD_POSITIONAL) &&
 		    !(given >> (field - statement->fields) & 1))
 			offer(search, field->name);
+		if (field->type == FIELD_ORDERS)
+			offer_orders(search);
 	}
 }
 

@@ -32,6 +32,9 @@ const struct value_manner value_manners[] = {
         {"N..N", "2..16", "whole numbers from one to another, or one alone"},
         {"N,N...", "3,4,5", "whole numbers; after a comma there may be blanks"},
         {"FILE", "lost.txt", "the name of a file, as a TEXT; it is read when the line is"},
+        {"RATE..RATE", "5mbit..20mbit", "from one rate to another; TIME..TIME and so on alike"},
+        {"STATEMENT [and STATEMENT...]", "rate 5mbit and no loss",
+         "statements as they are written behind `cloud NAME`, or `no` and a name"},
         {NULL, NULL, NULL},
 };
 

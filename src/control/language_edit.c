@@ -189,6 +189,10 @@ static int edit_statement(struct scenario *scenario, const struct command *comma
 
 	if (cloud < 0)
 		return -EINVAL;
+	if (command->conf->statement->clears != NULL) {
+		cloud_conf_remove(scenario->clouds[cloud], command->conf->statement->clears);
+		return 0;
+	}
 	conf = conf_copy(command->conf);
 	if (conf == NULL)
 		return no_memory(error);
@@ -200,6 +204,12 @@ static int edit_statement(struct scenario *scenario, const struct command *comma
 		return 0;
 	conf_free(conf);
 	error->column = word[2].column;
+	if (command->conf->statement->many_max != 0)
+		return language_error_set(error, ERROR_FULL,
+		                          "cloud `%s` has %u `%s` already, or %d statements, "
+		                          "which is the most",
+		                          word[1].text, command->conf->statement->many_max,
+		                          word[2].text, CLOUD_CONFS_MAX);
 	return language_error_set(error, ERROR_FULL,
 	                          "cloud `%s` has %d statements already, which is the most",
 	                          word[1].text, CLOUD_CONFS_MAX);

@@ -36,7 +36,7 @@ static int check_conf(const struct conf *conf, const struct cloud_conf *cloud,
 		problem_set(problem, own.field, "cloud `%s`, `class %s%s%s`: %s", cloud->name,
 		            conf->scope, conf->statement->scoped ? "" : " ",
 		            conf->statement->scoped ? "" : conf->statement->name, own.text);
-	else if (conf->number != 0)
+	else if (conf->statement->number_max != 0)
 		problem_set(problem, own.field, "cloud `%s`, `%s %u`: %s", cloud->name,
 		            conf->statement->name, conf->number, own.text);
 	else
@@ -60,6 +60,19 @@ static int check_through(const struct scenario *scenario, const struct cloud_con
 	return -EINVAL;
 }
 
+bool scenario_place_is(const struct scenario_place *place, const struct conf *conf)
+{
+	if (place->statement == NULL || strcmp(conf->statement->name, place->statement) != 0 ||
+	    strcmp(conf->scope, place->scope) != 0)
+		return false;
+	/* These have their numbers from the cloud. */
+	if (conf->scope[0])
+		return true;
+	if (conf->statement->many_max != 0)
+		return place->conf != NULL && conf->statement->same(conf, place->conf);
+	return conf->number == place->number;
+}
+
 int scenario_check_at(const struct scenario *scenario, struct scenario_place *place,
                       struct problem *problem)
 {
@@ -75,6 +88,7 @@ int scenario_check_at(const struct scenario *scenario, struct scenario_place *pl
 			place->statement = cloud->confs[i]->statement->name;
 			place->number = cloud->confs[i]->number;
 			place->scope = cloud->confs[i]->scope;
+			place->conf = cloud->confs[i];
 			if (check_conf(cloud->confs[i], cloud, problem) != 0) {
 				place->field = problem->field;
 				place->letter = problem->letter;

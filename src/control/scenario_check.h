@@ -17,8 +17,9 @@ struct scenario_place {
 	const char *scope;     /* the class that it is about, or "" */
 	uint32_t word;   /* of the line that makes the cloud: what to point at; 0: its first */
 	uint32_t number; /* of a numbered statement, else 0 */
-	int field;       /* -1: the statement */
-	uint32_t letter; /* of the field's text, if that takes the rest of a line */
+	const struct conf *conf; /* the statement's; NULL: none */
+	int field;               /* -1: the statement */
+	uint32_t letter;         /* of the field's text, if that takes the rest of a line */
 };
 
 /* 0, or -EINVAL with problem: a sentence that names cloud and statement. */
@@ -26,5 +27,8 @@ int scenario_check(const struct scenario *scenario, struct problem *problem);
 /* The same, and says where; the strings are the scenario's. */
 int scenario_check_at(const struct scenario *scenario, struct scenario_place *place,
                       struct problem *problem);
+
+/* Whether this statement, as a line gives it, is the one that stands there. */
+bool scenario_place_is(const struct scenario_place *place, const struct conf *conf);
 
 #endif

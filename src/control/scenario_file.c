@@ -110,11 +110,7 @@ static bool made(const struct reader *reader, const struct scenario_place *place
 		return *column != 0;
 	}
 	*column = statement_column(&command->words, 2, place->field, place->letter);
-	/* Those of a class have their numbers from the cloud. */
-	return command->kind == COMMAND_STATEMENT &&
-	       strcmp(command->conf->statement->name, place->statement) == 0 &&
-	       strcmp(command->conf->scope, place->scope) == 0 &&
-	       (command->conf->scope[0] || command->conf->number == place->number);
+	return command->kind == COMMAND_STATEMENT && scenario_place_is(place, command->conf);
 }
 
 /* What is wrong with the whole stands in some line: the last that made what is wrong. The lines

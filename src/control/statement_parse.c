@@ -8,6 +8,7 @@
 #include "class.h"
 #include "listing.h"
 #include "nearest.h"
+#include "orders_text.h"
 #include "scenario.h"
 #include "statements.h"
 #include "value.h"
@@ -32,6 +33,16 @@ static bool is_keyword(const struct field *field)
 static bool is_given(const struct parser *p, const struct field *field)
 {
 	return p->conf->given >> (field - p->fields) & 1;
+}
+
+/* The field that takes what stands behind the keywords: statements inside the statement. */
+static const struct field *inner_field(const struct parser *p)
+{
+	const struct field *field = p->fields;
+
+	while (field->name && !statement_is_inner(field))
+		field++;
+	return field->name ? field : NULL;
 }
 
 static void keyword_nearest(const struct parser *p, const char *word, struct nearest *nearest)
@@ -171,6 +182,21 @@ static int parse_number(struct parser *p)
 	return 0;
 }
 
+/* Statements inside, to the end of the line. */
+static int parse_inner(struct parser *p, const struct field *field)
+{
+	uint32_t column = p->words->word[p->at].column;
+	void *at = (char *)p->conf + field->offset;
+	int result = field->type == FIELD_ORDERS ? orders_parse(p->words, p->at, at, p->error)
+	                                         : states_parse(p->words, p->at, at, p->error);
+
+	if (result != 0)
+		return result;
+	p->at = p->words->n;
+	give(p, field, column);
+	return 0;
+}
+
 static int parse_positionals(struct parser *p)
 {
 	struct nearest nearest;
@@ -178,7 +204,7 @@ static int parse_positionals(struct parser *p)
 	for (const struct field *field = p->fields; field->name; field++) {
 		const struct word *word = &p->words->word[p->at];
 
-		if (is_keyword(field))
+		if (is_keyword(field) || statement_is_inner(field))
 			continue;
 		if (p->at == p->words->n || statement_keyword(p->fields, word) != NULL) {
 			if (!(field->flags & FIELD_REQUIRED))
@@ -203,12 +229,38 @@ static int parse_positionals(struct parser *p)
 	return 0;
 }
 
+/* Every field of it, but one that may be left out; and the words that it must have. */
+static int check_required(struct parser *p)
+{
+	for (const struct field *field = p->fields; field->name; field++) {
+		if (field->flags & FIELD_REQUIRED && !is_given(p, field))
+			return missing(p, field, false, p->words->end_column);
+	}
+	return 0;
+}
+
+/* Whether a word that stands before statements was rather meant as a keyword. */
+static bool looks_like_keyword(const struct parser *p)
+{
+	const struct word *word = &p->words->word[p->at];
+	struct nearest nearest;
+
+	keyword_nearest(p, word->text, &nearest);
+	return nearest.best != NULL && !word->quoted && inner_field(p)->type == FIELD_ORDERS &&
+	       strcmp(word->text, "no") != 0 && !statement_is_name(word->text);
+}
+
 static int parse_keywords(struct parser *p)
 {
 	while (p->at < p->words->n) {
 		const struct word *word = &p->words->word[p->at];
 		const struct field *field = statement_keyword(p->fields, word);
 
+		if (field == NULL && inner_field(p) != NULL && !looks_like_keyword(p)) {
+			if (parse_inner(p, inner_field(p)) != 0)
+				return -EINVAL;
+			break;
+		}
 		if (field == NULL)
 			return unknown_word(p);
 		if (is_given(p, field)) {
@@ -241,11 +293,7 @@ static int parse_keywords(struct parser *p)
 		if (field->type == FIELD_WORD && statement_keyword(p->fields, word) != NULL)
 			p->at--;
 	}
-	for (const struct field *field = p->fields; field->name; field++) {
-		if (field->flags & FIELD_REQUIRED && !is_given(p, field))
-			return missing(p, field, false, p->words->end_column);
-	}
-	return 0;
+	return check_required(p);
 }
 
 /* The row of the table that words[at...] begins with; `at` moves on to its fields. */

@@ -5,9 +5,15 @@
 #include <string.h>
 
 #include "file.h"
+#include "orders_text.h"
 #include "statements.h"
 #include "value.h"
 #include "value_list.h"
+
+bool statement_is_inner(const struct field *field)
+{
+	return field->type == FIELD_ORDERS || field->type == FIELD_STATES;
+}
 
 static bool is_keyword(const struct field *field)
 {
@@ -84,7 +90,8 @@ void statement_print_fields(FILE *out, const struct conf *conf)
 	const char *said = NULL;
 
 	for (const struct field *field = fields; field->name; field++) {
-		if (is_keyword(field) || !(conf->given >> (field - fields) & 1))
+		if (is_keyword(field) || statement_is_inner(field) ||
+		    !(conf->given >> (field - fields) & 1))
 			continue;
 		fputc(' ', out);
 		print_positional(out, field, conf);
@@ -101,6 +108,12 @@ void statement_print_fields(FILE *out, const struct conf *conf)
 			value_print(out, field, conf);
 		said = word_of(field, conf);
 	}
+	for (const struct field *field = fields; field->name; field++) {
+		if (!statement_is_inner(field) || !(conf->given >> (field - fields) & 1))
+			continue;
+		fputc(' ', out);
+		value_print(out, field, conf);
+	}
 }
 
 void statement_print(FILE *out, const struct conf *conf)
@@ -109,7 +122,7 @@ void statement_print(FILE *out, const struct conf *conf)
 		fprintf(out, "class %s%s", conf->scope, conf->statement->scoped ? "" : " ");
 	if (!conf->statement->scoped)
 		print_name(out, conf->statement);
-	if (conf->number != 0 && conf->scope[0] == 0)
+	if (conf->statement->number_max != 0)
 		fprintf(out, " %u", conf->number);
 	statement_print_fields(out, conf);
 }
@@ -125,7 +138,7 @@ static void print_field_synopsis(FILE *out, const struct field *field)
 		fputs(field->form, out);
 	else
 		value_print_kind(out, field);
-	if (field->flags & FIELD_REST && field->form == NULL)
+	if (field->flags & FIELD_REST && field->form == NULL && !statement_is_inner(field))
 		fputs("...", out);
 	if (!required)
 		fputc(']', out);
@@ -136,11 +149,15 @@ void statement_print_synopsis(FILE *out, const struct statement *statement)
 	print_name(out, statement);
 	fputs(statement->number_max != 0 ? " [N]" : statement->scoped ? " NAME" : "", out);
 	for (const struct field *field = statement->fields; field->name; field++) {
-		if (!is_keyword(field))
+		if (!is_keyword(field) && !statement_is_inner(field))
 			print_field_synopsis(out, field);
 	}
 	for (const struct field *field = statement->fields; field->name; field++) {
 		if (is_keyword(field))
+			print_field_synopsis(out, field);
+	}
+	for (const struct field *field = statement->fields; field->name; field++) {
+		if (statement_is_inner(field))
 			print_field_synopsis(out, field);
 	}
 }

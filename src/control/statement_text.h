@@ -6,6 +6,7 @@
  * any order
  *
  * A positional field ends where a word is the name of a keyword field, unless that word is quoted.
+ * Statements inside a statement (orders_text.h) stand behind the keywords.
  * A field with FIELD_REST takes the rest of the line as it stands; it may have a keyword.
  *
  * Thread: pure functions, any.
@@ -39,6 +40,8 @@ const struct field *statement_keyword(const struct field *fields, const struct w
  * comma. At least 1, not beyond `end`. */
 uint32_t statement_value_words(const struct words *words, uint32_t at, uint32_t end,
                                const struct field *field);
+/* Whether the field holds statements: it stands at the end of the line, without its name. */
+bool statement_is_inner(const struct field *field);
 /* Whether a statement of this name is in the table. */
 bool statement_is_name(const char *name);
 

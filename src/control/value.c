@@ -303,6 +303,12 @@ int value_parse(const struct field *field, const char *text, void *conf,
 		return value_parse_words(field, text, at, error);
 	case FIELD_FILE:
 		return parse_file(text, at, error);
+	case FIELD_RATES:
+	case FIELD_TIMES:
+	case FIELD_PROBABILITIES:
+		return value_parse_span(field, text, at, error);
+	case FIELD_ORDERS:
+	case FIELD_STATES:
 	case FIELD_FLAG:
 		break;
 	}

@@ -16,6 +16,9 @@
  *   numbers      3,4,5       counts; after a comma there may be blanks
  *   words        ip,tcp      some of the field's words
  *   file         a name      the file is read now (file_read.h)
+ *   rates, times, probabilities
+ *                5mbit..20mbit  two of them
+ *   orders, states           statements: orders_text.h; printed here, read by the parser of lines
  *
  * Decimal fractions are exact: a value is a whole number of its base unit (ns, bit/s, byte,
  * packet), and one that would be finer is refused. A probability becomes the nearest multiple of
@@ -39,7 +42,7 @@
 #include "language_error.h"
 
 /* Parses `text` and writes the member of `conf` at the field's offset; what that member owned
- * before is freed. Not for FIELD_FLAG. 0, or -EINVAL or -ENOMEM with error (its column is left alone), and
+ * before is freed. Not for FIELD_FLAG, FIELD_ORDERS and FIELD_STATES. 0, or -EINVAL or -ENOMEM with error (its column is left alone), and
  * then `conf` is as it was. */
 int value_parse(const struct field *field, const char *text, void *conf,
                 struct language_error *error);

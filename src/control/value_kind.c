@@ -23,11 +23,29 @@ static const struct value_kind kinds[] = {
         [FIELD_NUMBERS] = {"a list of numbers", "N,N...", "", "", {0}},
         [FIELD_WORDS] = {"a list of words", "", "", "", {0}},
         [FIELD_FILE] = {"a file", "FILE", "", "", {0}},
+        [FIELD_RATES] =
+                {"two rates", "RATE..RATE", "bit, kbit, mbit or gbit", "mbit", {units_rate}},
+        [FIELD_TIMES] = {"two times", "TIME..TIME", "ns, us, ms or s", "ms", {units_time}},
+        [FIELD_PROBABILITIES] = {"two probabilities", "PROBABILITY..PROBABILITY", "", "", {0}},
+        [FIELD_ORDERS] = {"statements", "STATEMENT [and STATEMENT...]", "", "", {0}},
+        [FIELD_STATES] = {"states",
+                          "NAME TIME [to NAME PROBABILITY...] [STATEMENT [and STATEMENT...]] then "
+                          "NAME TIME...",
+                          "",
+                          "",
+                          {0}},
 };
 
 const struct value_kind *value_kind(enum field_type type)
 {
 	return &kinds[type];
+}
+
+enum field_type value_span_of(enum field_type type)
+{
+	if (type == FIELD_RATES)
+		return FIELD_RATE;
+	return type == FIELD_TIMES ? FIELD_TIME : FIELD_PROBABILITY;
 }
 
 enum limit_unit value_limit_unit(int index)

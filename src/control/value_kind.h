@@ -22,6 +22,9 @@ struct value_kind {
 
 const struct value_kind *value_kind(enum field_type type);
 
+/* Of what a FIELD_RATES, FIELD_TIMES or FIELD_PROBABILITIES has two. */
+enum field_type value_span_of(enum field_type type);
+
 /* The enum limit_unit that belongs to the list value_kind(FIELD_LIMIT)->units[index]. */
 enum limit_unit value_limit_unit(int index);
 

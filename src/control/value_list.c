@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "value.h"
+#include "value_kind.h"
 #include "word.h"
 
 #define SHOWN(text) language_error_shown(text), text
@@ -31,6 +32,28 @@ static int parse_part(const struct field *field, enum field_type type, const cha
 	memcpy(copy, text, bytes);
 	copy[bytes] = 0;
 	return value_parse(&part, copy, value, error);
+}
+
+int value_parse_span(const struct field *field, const char *text, struct range *range,
+                     struct language_error *error)
+{
+	enum field_type type = value_span_of(field->type);
+	const char *dots = strstr(text, "..");
+	struct range parsed;
+	int result;
+
+	if (dots == NULL)
+		return language_error_set(error, ERROR_BAD_VALUE,
+		                          "%s `%.*s` is one value; write from which to which, "
+		                          "with two dots between",
+		                          field->name, SHOWN(text));
+	result = parse_part(field, type, text, (size_t)(dots - text), &parsed.from, error);
+	if (result == 0)
+		result = parse_part(field, type, dots + 2, strlen(dots + 2), &parsed.to, error);
+	if (result != 0)
+		return result;
+	*range = parsed;
+	return 0;
 }
 
 int value_parse_range(const struct field *field, const char *text, struct range *range,

@@ -17,6 +17,9 @@
 /* As value_parse (value.h) for one type each. The old list of `numbers` is freed. */
 int value_parse_range(const struct field *field, const char *text, struct range *range,
                       struct language_error *error);
+/* Two values with two dots between, of a type that value_span_of knows. */
+int value_parse_span(const struct field *field, const char *text, struct range *range,
+                     struct language_error *error);
 int value_parse_numbers(const struct field *field, const char *text, struct numbers *numbers,
                         struct language_error *error);
 /* A word that is given twice is an error. */

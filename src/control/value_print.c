@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "file.h"
+#include "orders_text.h"
 #include "probability.h"
 #include "quantity.h"
 #include "value.h"
@@ -58,6 +59,17 @@ static void print_range(FILE *out, const struct range *range)
 	fprintf(out, "%" PRIu64, range->from);
 	if (range->to != range->from)
 		fprintf(out, "..%" PRIu64, range->to);
+}
+
+/* Of numbers with units: the unit stands at both. */
+static void print_span(FILE *out, enum field_type type, const struct range *range)
+{
+	char text[48];
+
+	value_print_number(value_span_of(type), range->from, text, sizeof(text));
+	fprintf(out, "%s..", text);
+	value_print_number(value_span_of(type), range->to, text, sizeof(text));
+	fputs(text, out);
 }
 
 static void print_numbers(FILE *out, const struct numbers *numbers)
@@ -127,6 +139,17 @@ void value_print(FILE *out, const struct field *field, const void *conf)
 		break;
 	case FIELD_FILE:
 		word_print(out, (*(struct file *const *)at)->name, false);
+		break;
+	case FIELD_RATES:
+	case FIELD_TIMES:
+	case FIELD_PROBABILITIES:
+		print_span(out, field->type, at);
+		break;
+	case FIELD_ORDERS:
+		orders_print(out, at);
+		break;
+	case FIELD_STATES:
+		states_print(out, at);
 		break;
 	}
 }

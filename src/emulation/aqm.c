@@ -302,8 +302,8 @@ void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *q
 {
 	bool goes_on = old && old->statement == aqm->statement;
 
-	if (goes_on)
-		aqm->drawn = old->drawn;
+	/* No draw is repeated: neither the old one's, nor its own, nor those of one before. */
+	aqm->drawn = RTE_MAX(aqm->drawn, goes_on ? old->drawn : aqm->cloud->drawn_most);
 	if (goes_on && aqm->kind->adopt)
 		aqm->kind->adopt(aqm, old);
 	else if (queue->held_packets == 0)
@@ -314,6 +314,8 @@ struct aqm *aqm_exchange(struct queue *queue, struct aqm *aqm, simtime now)
 {
 	struct aqm *old = queue->aqm;
 
+	if (old)
+		old->cloud->drawn_most = RTE_MAX(old->cloud->drawn_most, old->drawn);
 	if (aqm)
 		aqm_take_over(aqm, old, queue, now);
 	queue->aqm = aqm;

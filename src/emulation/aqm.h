@@ -11,7 +11,8 @@
  *           by aqm_beside(). 0 or -errno; may be slow
  *   free    gives it back
  * Whenever its statement or one of the role ROLE_AQM_MODIFIER changes, a new one is made and takes
- * the place of the old one between two bursts (setting.h).
+ * the place of the old one between two bursts (setting.h). A schedule (agenda.h) makes its own
+ * beforehand, and exchanges them in virtual time: then adopt() may come to one that was in force before.
  *
  * Run by the worker that owns the cloud, in the order of virtual time:
  *   adopt   takes over from the one that it replaces, of the same statement; optional. `drawn` has
@@ -36,6 +37,7 @@
  *   token bucket   the same instant, though it may then have to wait for tokens: nothing is behind it
  *                  that could go instead. It counts as waiting until it leaves
  *   slots          the same, and it counts as waiting until its slot
+ *   opportunities  the same, and it counts as waiting until the one that takes its last byte
  * A packet is asked about once: a change of rate does not ask again.
  *
  * Marking. An AQM says only "mark". `marker` is what edits the frame; `ecn on` gives one

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "agenda.h"
 #include "class.h"
 #include "engine_state.h"
 #include "fork.h"
@@ -22,6 +23,12 @@ struct cloud_change {
 	bool generates;
 	struct fork *fork;  /* of its exit */
 	struct cloud *back; /* and where what it generates goes */
+};
+
+/* Another agenda, or none; after the exchange the one that was there. */
+struct agenda_change {
+	struct cloud *cloud;
+	struct agenda *agenda;
 };
 
 /* From where clouds come: a port, or the end of a cloud. */
@@ -55,6 +62,8 @@ struct change {
 	struct cloud_change *clouds;
 	uint32_t n_settings, settings_room;
 	struct setting *settings;
+	uint32_t n_agendas, agendas_room;
+	struct agenda_change *agendas;
 	uint32_t n_gone;
 	struct cloud **gone; /* closed before, and empty now: freed afterwards */
 };
@@ -99,7 +108,8 @@ static int setting_add(struct change *change, struct cloud *cloud, const struct 
 /* Whether a configuration has to do with what classes are like. */
 static bool concerns_classes(const struct conf *conf)
 {
-	return conf->statement->role != ROLE_STAGE && conf->statement->role != ROLE_CLOUD;
+	return conf->statement->role != ROLE_STAGE && conf->statement->role != ROLE_CLOUD &&
+	       conf->statement->role != ROLE_SCHEDULE;
 }
 
 /* The next that does, from i on; n_confs: there is none. */
@@ -135,10 +145,30 @@ static bool is_aqm(enum statement_role role)
 }
 
 /* A setting for each statement whose configuration is another than before. */
+static int agenda_change_add(struct change *change, struct cloud *cloud,
+                             const struct cloud_conf *before, const struct cloud_conf *after)
+{
+	if (change->n_agendas == change->agendas_room) {
+		uint32_t room = change->agendas_room ? 2 * change->agendas_room : 16;
+		struct agenda_change *agendas =
+		        realloc(change->agendas, room * sizeof(*change->agendas));
+
+		if (!agendas)
+			return -ENOMEM;
+		change->agendas = agendas;
+		change->agendas_room = room;
+	}
+	change->agendas[change->n_agendas].cloud = cloud;
+	return agenda_make(&change->engine->setup, cloud, before, after,
+	                   &change->agendas[change->n_agendas++].agenda);
+}
+
+/* A setting for each statement whose configuration is another than before; and the agenda. */
 static int cloud_prepare(struct change *change, struct cloud *cloud,
                          const struct cloud_conf *before, const struct cloud_conf *after)
 {
 	const struct statement *const *row = change->engine->setup.statements;
+	agenda_places redone = agenda_redone(&change->engine->setup, before, after);
 	const char *name = NULL;
 	bool aqm = false, classes = false;
 
@@ -147,7 +177,8 @@ static int cloud_prepare(struct change *change, struct cloud *cloud,
 		bool same;
 
 		/* The variants of a statement are neighbours in the table, and count as one. */
-		if ((*row)->role == ROLE_CLOUD || (name && strcmp(name, (*row)->name) == 0))
+		if ((*row)->role == ROLE_CLOUD || (*row)->role == ROLE_SCHEDULE ||
+		    (name && strcmp(name, (*row)->name) == 0))
 			continue;
 		name = (*row)->name;
 		same = conf_same(before, after, name);
@@ -156,6 +187,7 @@ static int cloud_prepare(struct change *change, struct cloud *cloud,
 			same = same && conf_same(before, after, "delay");
 		if ((*row)->role == ROLE_CLASS)
 			same = classes_same(before, after);
+		same = same && !(redone & agenda_place(&change->engine->setup, name));
 		/* An AQM and its modifiers are one setting, and so is all that makes classes. */
 		if (same || (is_aqm((*row)->role) && aqm) ||
 		    ((*row)->role == ROLE_CLASS && classes))
@@ -166,7 +198,9 @@ static int cloud_prepare(struct change *change, struct cloud *cloud,
 		if (error)
 			return error;
 	}
-	return 0;
+	if (!agenda_changes(before, after))
+		return 0;
+	return agenda_change_add(change, cloud, before, after);
 }
 
 /* ---- preparing the whole ---- */
@@ -239,7 +273,7 @@ static int plan_cloud(struct change *change, uint32_t index, int root, int to)
 	struct engine *engine = change->engine;
 	struct plan *plan = &change->plans[index];
 	const struct cloud_conf *before;
-	uint32_t settings = change->n_settings;
+	uint32_t settings = change->n_settings + change->n_agendas;
 	int error;
 
 	plan->cloud = cloud_before(engine, plan->conf, root, &before);
@@ -261,7 +295,7 @@ static int plan_cloud(struct change *change, uint32_t index, int root, int to)
 	/* It may still hold what makes it generate. */
 	plan->generates = plan->cloud->generates || may_generate(plan->conf);
 	error = cloud_prepare(change, plan->cloud, before, plan->conf);
-	plan->settings = change->n_settings - settings;
+	plan->settings = change->n_settings + change->n_agendas - settings;
 	return error;
 }
 
@@ -655,7 +689,7 @@ static void cloud_settle(struct engine *engine, struct cloud *cloud)
 		engine_starve(engine, cloud); /* asks for a timer */
 	cloud->plain = cloud->n_stages == 0 && !link_in_use(&cloud->link) &&
 	               line_is_constant(&cloud->line) && !cloud->line.shared &&
-	               line_is_simple(&cloud->line) && !cloud->witness;
+	               line_is_simple(&cloud->line) && !cloud->agenda && !cloud->witness;
 }
 
 /* Nobody looks at it any more. Its chunks go back here: the arena is the worker's. */
@@ -672,6 +706,15 @@ static void cloud_retire(struct engine *engine, struct cloud *cloud)
 	if (*place)
 		*place = cloud->next_leftover;
 	cloud_clear(cloud);
+}
+
+static void agenda_exchange(struct agenda_change *item, simtime now)
+{
+	struct agenda *old = item->cloud->agenda;
+
+	item->cloud->agenda = item->agenda;
+	item->agenda = old;
+	agenda_begin(item->cloud, now);
 }
 
 void engine_apply(struct engine *engine, struct change *change, simtime now)
@@ -692,10 +735,15 @@ void engine_apply(struct engine *engine, struct change *change, simtime now)
 	}
 	for (uint32_t i = 0; i < change->n_clouds; i++)
 		cloud_apply(engine, &change->clouds[i], now);
-	for (uint32_t i = 0; i < change->n_settings; i++) {
+	/* All settings change at once: what one of them lets go finds the others changed too. */
+	for (uint32_t i = 0; i < change->n_settings; i++)
 		cloud_advance_link(change->settings[i].cloud, now);
+	for (uint32_t i = 0; i < change->n_agendas; i++)
+		agenda_end(change->agendas[i].cloud, now);
+	for (uint32_t i = 0; i < change->n_settings; i++)
 		setting_apply(&change->settings[i], now);
-	}
+	for (uint32_t i = 0; i < change->n_agendas; i++)
+		agenda_exchange(&change->agendas[i], now);
 	for (uint32_t i = 0; i < change->n_clouds; i++)
 		cloud_settle(engine, change->clouds[i].cloud);
 	engine->roster = change->roster;
@@ -711,6 +759,8 @@ void change_free(struct change *change)
 		return;
 	for (uint32_t i = 0; i < change->n_settings; i++)
 		setting_free(&change->settings[i]);
+	for (uint32_t i = 0; i < change->n_agendas; i++)
+		agenda_free(change->agendas[i].agenda);
 	for (uint32_t i = 0; change->plans && i < change->scenario->n_clouds; i++) {
 		if (change->plans[i].added && !change->applied)
 			cloud_free(change->plans[i].cloud);
@@ -729,6 +779,7 @@ void change_free(struct change *change)
 	free(change->plans);
 	free(change->clouds);
 	free(change->settings);
+	free(change->agendas);
 	free(change->gone);
 	free(change);
 }

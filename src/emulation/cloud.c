@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "agenda.h"
 #include "aqm.h"
 #include "classes.h"
 
@@ -26,6 +27,7 @@ void cloud_init(struct cloud *cloud, const char *name, uint32_t index, struct ho
 	cloud->witness = witness;
 	cloud->wake = SIMTIME_NEVER;
 	link_init(&cloud->link);
+	cloud->change = SIMTIME_NEVER;
 	cloud->line.back.deadline = SIMTIME_NEVER;
 }
 
@@ -52,6 +54,9 @@ void cloud_clear(struct cloud *cloud)
 
 void cloud_release(struct cloud *cloud)
 {
+	/* What is on top belongs to the agenda. */
+	agenda_take_off(cloud, cloud->link.shaper.at);
+	agenda_free(cloud->agenda);
 	wheel_free(cloud->line.wheel);
 	jitter_release(cloud->line.conf.jitter);
 	aqm_free(cloud->link.queue.aqm);
@@ -247,15 +252,15 @@ static void head_departs(struct cloud *cloud)
 	}
 	if (unlikely(queue->aqm && queue->held_packets == 0))
 		aqm_idle(queue->aqm, now);
-	/* It is free now: what is asked next finds nothing in its hand. */
-	link->departure = SIMTIME_NEVER;
 	link_take(link, next_queue(cloud, now), &cloud->holder->arena);
 }
 
 void cloud_advance_link(struct cloud *cloud, simtime now)
 {
 	while (unlikely(cloud_next(cloud) <= now)) {
-		if (cloud->line.back.deadline <= cloud->link.departure)
+		if (cloud->change < simtime_min(cloud->line.back.deadline, cloud->link.departure))
+			agenda_run(cloud, cloud->change);
+		else if (cloud->line.back.deadline <= cloud->link.departure)
 			reorder_expire(cloud);
 		else
 			head_departs(cloud);
@@ -350,7 +355,7 @@ void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number)
 		                REASON_NO_BUFFER);
 }
 
-void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+static void arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 {
 	struct rte_mbuf *room[BURST_ROOM];
 	uint64_t bytes = 0;
@@ -371,6 +376,31 @@ void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 	} else {
 		enter_line(cloud, room, n);
 	}
+}
+
+/* Those before a change, then the change, then the others. */
+static void arrive_around_changes(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+{
+	while (n > 0 && cloud->change <= packet_of(mbufs[n - 1])->t_ns) {
+		uint16_t before = 0;
+
+		while (packet_of(mbufs[before])->t_ns < cloud->change)
+			before++;
+		if (before > 0)
+			arrive(cloud, mbufs, before);
+		mbufs += before;
+		n -= before;
+		agenda_keep_up(cloud, packet_of(mbufs[0])->t_ns);
+	}
+	arrive(cloud, mbufs, n);
+}
+
+void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+{
+	if (unlikely(cloud->change != SIMTIME_NEVER))
+		arrive_around_changes(cloud, mbufs, n);
+	else
+		arrive(cloud, mbufs, n);
 }
 
 void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now,

@@ -16,8 +16,7 @@
 #include "stage.h"
 #include "witness.h"
 
-#define CLOUD_STAGES_MAX CLOUD_CONFS_MAX
-
+struct agenda;
 struct fork;
 
 /* Where the packets go that a cloud lets out: to the clouds that come from it, and what none of them
@@ -50,6 +49,9 @@ struct cloud {
 	struct stage *stages[CLOUD_STAGES_MAX];
 	struct holder *holder;
 	struct witness *witness;
+	simtime change;        /* the agenda's next point; SIMTIME_NEVER: none */
+	struct agenda *agenda; /* or NULL */
+	uint64_t drawn_most;   /* by a stage or an AQM that is not there any more */
 	simtime wake; /* shared clouds: when the timer on the shared wheel goes off for the link */
 	bool starved; /* there was no memory for that timer: in the engine's list */
 	struct cloud *next_starved, *next_leftover;
@@ -82,7 +84,7 @@ void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n);
 void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now,
                         uint64_t number);
 /* What leaves the link up to and at `now` enters the line; what reordering holds back longest goes
- * when its time is up. */
+ * when its time is up; what the agenda says happens in between, as long as something is held. */
 void cloud_advance_link(struct cloud *cloud, simtime now);
 
 /* Frees the packet and counts it. For stages, and for whatever cannot hold it. */
@@ -129,10 +131,20 @@ void cloud_tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, 
 void cloud_tell_delivery(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
                          simtime t_in, simtime due);
 
+/* Something is held whose way may still change. */
+static inline bool cloud_is_busy(const struct cloud *cloud)
+{
+	return link_busy(&cloud->link) || cloud->line.back.packets.records != 0;
+}
+
 /* When cloud_advance_link has something to do. */
 static inline simtime cloud_next(const struct cloud *cloud)
 {
-	return simtime_min(cloud->link.departure, cloud->line.back.deadline);
+	simtime next = simtime_min(cloud->link.departure, cloud->line.back.deadline);
+
+	if (unlikely(cloud->change < next) && cloud_is_busy(cloud))
+		return cloud->change;
+	return next;
 }
 
 static inline uint64_t cloud_held(const struct cloud *cloud)

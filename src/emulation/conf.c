@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "file.h"
+#include "orders.h"
 #include "scenario.h"
 
 static void *field_at(const struct conf *conf, const struct field *field)
@@ -39,6 +40,11 @@ static void field_reset(struct conf *conf, const struct field *field)
 	case FIELD_RANGE:
 	case FIELD_NUMBERS:
 	case FIELD_FILE:
+	case FIELD_RATES:
+	case FIELD_TIMES:
+	case FIELD_PROBABILITIES:
+	case FIELD_ORDERS:
+	case FIELD_STATES:
 		break; /* all zero: none */
 	}
 }
@@ -67,6 +73,10 @@ static void field_disown(struct conf *conf, const struct field *field)
 		((struct numbers *)at)->value = NULL;
 	else if (field->type == FIELD_FILE)
 		*(struct file **)at = NULL;
+	else if (field->type == FIELD_ORDERS)
+		memset(at, 0, sizeof(struct orders));
+	else if (field->type == FIELD_STATES)
+		memset(at, 0, sizeof(struct states));
 }
 
 static bool numbers_copy(struct numbers *to, const struct numbers *from)
@@ -89,6 +99,10 @@ static bool field_copy(struct conf *copy, const struct conf *conf, const struct 
 		return numbers_copy(to, from);
 	if (field->type == FIELD_FILE)
 		*(struct file **)to = file_hold(*(struct file *const *)from);
+	if (field->type == FIELD_ORDERS)
+		return orders_copy(to, from);
+	if (field->type == FIELD_STATES)
+		return states_copy(to, from);
 	if (field->type != FIELD_TEXT || !*(char *const *)from)
 		return true;
 	*(char **)to = strdup(*(char *const *)from);
@@ -123,6 +137,10 @@ static void field_free(struct conf *conf, const struct field *field)
 		free(((struct numbers *)at)->value);
 	else if (field->type == FIELD_FILE)
 		file_release(*(struct file **)at);
+	else if (field->type == FIELD_ORDERS)
+		orders_clear(at);
+	else if (field->type == FIELD_STATES)
+		states_clear(at);
 }
 
 void conf_free(struct conf *conf)
@@ -169,7 +187,10 @@ static bool field_equal(const struct conf *a, const struct conf *b, const struct
 
 		return r->digits == t->digits && r->places == t->places;
 	}
-	case FIELD_RANGE: {
+	case FIELD_RANGE:
+	case FIELD_RATES:
+	case FIELD_TIMES:
+	case FIELD_PROBABILITIES: {
 		const struct range *r = x, *t = y;
 
 		return r->from == t->from && r->to == t->to;
@@ -182,6 +203,10 @@ static bool field_equal(const struct conf *a, const struct conf *b, const struct
 	}
 	case FIELD_FILE:
 		return file_equal(*(struct file *const *)x, *(struct file *const *)y);
+	case FIELD_ORDERS:
+		return orders_equal(x, y);
+	case FIELD_STATES:
+		return states_equal(x, y);
 	}
 	return false;
 }

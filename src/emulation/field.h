@@ -17,23 +17,28 @@
 #include "simtime.h"
 
 enum field_type {
-	FIELD_TIME,        /* simtime, ns:              40ms, 1.5us */
-	FIELD_RATE,        /* uint64_t, bit/s:          10mbit */
-	FIELD_BYTES,       /* uint64_t:                 15kB */
-	FIELD_LIMIT,       /* struct limit:             90kB, 100pkt, 50ms */
-	FIELD_PROBABILITY, /* probability_q63 (draw.h): 0.1%, 0.001 */
-	FIELD_COUNT,       /* uint64_t, no unit:        1000 */
-	FIELD_WORD,        /* uint32_t, index in words: normal */
-	FIELD_SWITCH,      /* bool:                     on, off */
-	FIELD_FLAG,        /* bool:                     true when the bare keyword stands there */
-	FIELD_IPV4,        /* uint32_t, network order:  192.0.2.1 */
-	FIELD_IPV6,        /* uint8_t[16]:              2001:db8::1 */
-	FIELD_TEXT,        /* char *, owned by the conf: a file name; quoted if it has spaces */
-	FIELD_RATIO,       /* struct ratio:             1e-18, exact where 2^-63 is too coarse */
-	FIELD_RANGE,       /* struct range:             2..16, or 5 for 5..5 */
-	FIELD_NUMBERS,     /* struct numbers, owned:    3,4,5 */
-	FIELD_WORDS,       /* uint32_t, bit i: words[i] is there: ip,tcp */
-	FIELD_FILE,        /* struct file *, a reference: the file's name; its content is read */
+	FIELD_TIME,          /* simtime, ns:              40ms, 1.5us */
+	FIELD_RATE,          /* uint64_t, bit/s:          10mbit */
+	FIELD_BYTES,         /* uint64_t:                 15kB */
+	FIELD_LIMIT,         /* struct limit:             90kB, 100pkt, 50ms */
+	FIELD_PROBABILITY,   /* probability_q63 (draw.h): 0.1%, 0.001 */
+	FIELD_COUNT,         /* uint64_t, no unit:        1000 */
+	FIELD_WORD,          /* uint32_t, index in words: normal */
+	FIELD_SWITCH,        /* bool:                     on, off */
+	FIELD_FLAG,          /* bool:                     true when the bare keyword stands there */
+	FIELD_IPV4,          /* uint32_t, network order:  192.0.2.1 */
+	FIELD_IPV6,          /* uint8_t[16]:              2001:db8::1 */
+	FIELD_TEXT,          /* char *, owned by the conf: a file name; quoted if it has spaces */
+	FIELD_RATIO,         /* struct ratio:             1e-18, exact where 2^-63 is too coarse */
+	FIELD_RANGE,         /* struct range:             2..16, or 5 for 5..5 */
+	FIELD_NUMBERS,       /* struct numbers, owned:    3,4,5 */
+	FIELD_WORDS,         /* uint32_t, bit i: words[i] is there: ip,tcp */
+	FIELD_FILE,          /* struct file *, a reference: the file's name; its content is read */
+	FIELD_RATES,         /* struct range:           5mbit..20mbit */
+	FIELD_TIMES,         /* struct range, ns:       10ms..80ms */
+	FIELD_PROBABILITIES, /* struct range, q63:      0%..5% */
+	FIELD_ORDERS,        /* struct orders, owned:   rate 5mbit and no loss (orders.h) */
+	FIELD_STATES, /* struct states, owned:   good 10s then bad 1s rate 1mbit (orders.h) */
 };
 
 enum limit_unit { LIMIT_NONE, LIMIT_BYTES, LIMIT_PACKETS, LIMIT_TIME };
@@ -66,7 +71,9 @@ struct file; /* file.h */
 
 #define FIELD_POSITIONAL 0x1 /* stands without its name, in the order of the table */
 #define FIELD_REQUIRED   0x2
-#define FIELD_REST       0x4 /* FIELD_TEXT, last: takes the rest of the line */
+#define FIELD_REST                                                                                 \
+	0x4 /* last: takes the rest of the line. FIELD_TEXT; FIELD_ORDERS and
+                              * FIELD_STATES always, and behind the keywords of the statement */
 
 struct field {
 	const char *name;

@@ -31,6 +31,12 @@ void line_configure(struct line *line, struct line_conf *conf)
 	*conf = old;
 }
 
+static void scale(int64_t *deviation, uint16_t n, uint64_t scale_q32)
+{
+	for (uint16_t i = 0; i < n; i++)
+		deviation[i] = (int64_t)(((__int128)deviation[i] * (__int128)scale_q32) >> 32);
+}
+
 static void moments_add(struct line *line, const simtime *t_ns, const simtime *due_ns, uint16_t n)
 {
 	struct line_moments *moments = &line->moments;
@@ -59,6 +65,8 @@ uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *d
 		jitter_draw(conf->jitter, &line->jitter, line->key, line->drawn, t_ns, n,
 		            deviation);
 		line->drawn += n;
+		if (unlikely(conf->scaled))
+			scale(deviation, n, conf->scale_q32);
 		for (uint16_t i = 0; i < n; i++) {
 			if (deviation[i] < -(int64_t)conf->delay_ns)
 				deviation[i] = -(int64_t)conf->delay_ns;

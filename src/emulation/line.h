@@ -24,6 +24,8 @@
 struct line_conf {
 	simtime delay_ns;
 	const struct jitter *jitter; /* a reference; NULL: none */
+	bool scaled;                 /* its deviations are multiplied by scale_q32 / 2^32 */
+	uint64_t scale_q32;          /* at most 2^32 */
 	bool allow_overtaking;       /* order allow */
 	bool on_wheel;               /* packets leave in another order than they are pushed */
 	struct reorder_rule reorder;

@@ -7,6 +7,7 @@
 void link_init(struct link *link)
 {
 	link->departure = SIMTIME_NEVER;
+	link->plain = true;
 	link->from = &link->queue;
 	link->conf.overhead = OVERHEAD_NONE;
 }
@@ -50,24 +51,125 @@ uint64_t link_queue_bytes(const struct link *link)
 	return bytes;
 }
 
+/* ---- opportunities ---- */
+
+static simtime opportunity_of(const struct link *link, uint64_t k)
+{
+	return opportunity_at(link->conf.opportunities, link->conf.opportunities_from, k);
+}
+
+static uint64_t opportunities_until(const struct link *link, simtime now)
+{
+	return opportunity_after(link->conf.opportunities, link->conf.opportunities_from, now);
+}
+
+/* What a packet takes of an opportunity. */
+static uint32_t cursor_length(const struct link *link, uint32_t wire_bytes)
+{
+	if (link->conf.overhead.none)
+		return opportunity_bytes(wire_bytes);
+	return link_length(link, wire_bytes);
+}
+
+/* The opportunity that takes the last byte of the head. */
+static simtime cursor_ready(struct link *link, uint32_t wire_bytes)
+{
+	struct opportunity_cursor *cursor = &link->cursor;
+	uint32_t need = cursor_length(link, wire_bytes) - cursor->served;
+
+	cursor->taken = 0;
+	if (need > cursor->left)
+		cursor->taken = (need - cursor->left + OPPORTUNITY_BYTES - 1) / OPPORTUNITY_BYTES;
+	return cursor->taken ? opportunity_of(link, cursor->next + cursor->taken - 1) : cursor->at;
+}
+
+/* The head is through. */
+static __attribute__((noinline)) void cursor_advance(struct link *link, uint32_t wire_bytes)
+{
+	struct opportunity_cursor *cursor = &link->cursor;
+
+	cursor->left += cursor->taken * OPPORTUNITY_BYTES -
+	                (cursor_length(link, wire_bytes) - cursor->served);
+	cursor->next += cursor->taken;
+	cursor->at = link->ready;
+	cursor->served = 0;
+	link->shaper.at = link->ready;
+}
+
+/* What is left of an opportunity is lost, and all up to `now`. */
+static void cursor_set(struct link *link, simtime now)
+{
+	struct opportunity_cursor *cursor = &link->cursor;
+
+	cursor->left = 0;
+	cursor->at = now;
+	if (opportunity_of(link, cursor->next) > now &&
+	    (cursor->next == 0 || opportunity_of(link, cursor->next - 1) <= now))
+		return;
+	cursor->next = opportunities_until(link, now);
+}
+
 /* ---- the head ---- */
 
 static void head_count(struct link *link, uint32_t length)
 {
 	struct queue *queue = link->from;
 
-	queue->sending = link->shaper.depth_work == 0 && !link->conf.slots.on;
+	queue->sending =
+	        link->shaper.depth_work == 0 && !link->conf.slots.on && !link->conf.opportunities;
 	queue->sending_bytes = queue->sending ? length : 0;
 }
 
-/* The shaper may have been through with the one before while that waited for its slot. */
-static __attribute__((noinline)) void head_take_slot(struct link *link, simtime came,
-                                                     uint32_t length)
+/* When it is ready, and when it leaves; SIMTIME_NEVER: nobody knows yet. */
+static void head_schedule(struct link *link, uint32_t wire_bytes)
 {
-	if (came > link->shaper.at)
-		shaper_idle_until(&link->shaper, came);
-	link->ready = shaper_departure(&link->shaper, length);
-	link->departure = slots_take(&link->slots, &link->conf.slots, link->ready, length);
+	uint32_t length = link_length(link, wire_bytes);
+
+	if (unlikely(link->conf.stopped))
+		link->ready = SIMTIME_NEVER;
+	else if (link->conf.opportunities)
+		link->ready = cursor_ready(link, wire_bytes);
+	else
+		link->ready = shaper_departure(&link->shaper, length);
+	if (!link->conf.slots.on)
+		link->slotted = false;
+	link->departure = link->ready;
+	if (!link->conf.slots.on || link->ready == SIMTIME_NEVER)
+		return;
+	link->departure =
+	        link->slotted ? simtime_max(link->ready, link->slots.opens)
+	                      : slots_take(&link->slots, &link->conf.slots, link->ready, length);
+	link->slotted = true;
+}
+
+static __attribute__((noinline)) void idle_otherwise(struct link *link, simtime now)
+{
+	if (link->conf.stopped)
+		link->shaper.at = now;
+	else if (link->conf.opportunities)
+		cursor_set(link, now);
+	else
+		shaper_idle_until(&link->shaper, now);
+}
+
+/* It had nothing to send until now. */
+static void idle_until(struct link *link, simtime now)
+{
+	if (likely(link->plain))
+		shaper_idle_until(&link->shaper, now);
+	else
+		idle_otherwise(link, now);
+}
+
+/* Of a link that is not plain. The shaper may have been through with the one before while that waited
+ * for its slot. */
+static __attribute__((noinline)) void head_begin(struct link *link, const struct held *head)
+{
+	simtime idle_from = link->conf.opportunities ? link->cursor.at : link->shaper.at;
+
+	if (link->conf.slots.on && head->t_ns > idle_from)
+		idle_until(link, head->t_ns);
+	head_schedule(link, head->wire_bytes);
 }
 
 /* Of a queue that drops its head. Without memory it stays at the front, and nothing is pushed out
@@ -91,15 +193,14 @@ void link_take(struct link *link, struct queue *queue, struct arena *arena)
 	const struct held *head;
 	uint32_t length;
 
-	if (!queue) {
-		link->departure = SIMTIME_NEVER;
+	if (!queue)
 		return;
-	}
 	link->from = queue;
+	link->busy = true;
 	head = log_front(&queue->log);
 	length = link_length(link, head->wire_bytes);
-	if (unlikely(link->conf.slots.on)) {
-		head_take_slot(link, head->t_ns, length);
+	if (unlikely(!link->plain)) {
+		head_begin(link, head);
 	} else {
 		link->departure = shaper_departure(&link->shaper, length);
 		link->ready = link->departure;
@@ -115,16 +216,23 @@ bool link_arrived(struct link *link, struct queue *queue, const struct held *hel
 	queue->held_bytes += link_length(link, held->wire_bytes);
 	if (link_busy(link))
 		return false;
-	shaper_idle_until(&link->shaper, now);
+	idle_until(link, now);
 	return true;
 }
 
 void link_depart(struct link *link, struct arena *arena)
 {
 	struct queue *queue = link->from;
-	uint32_t length = link_length(link, link_head(link)->wire_bytes);
+	uint32_t wire_bytes = link_head(link)->wire_bytes;
+	uint32_t length = link_length(link, wire_bytes);
 
-	shaper_depart(&link->shaper, link->ready, length);
+	if (unlikely(link->conf.opportunities != NULL))
+		cursor_advance(link, wire_bytes);
+	else
+		shaper_depart(&link->shaper, link->ready, length);
+	link->busy = false;
+	link->slotted = false;
+	link->departure = SIMTIME_NEVER;
 	queue->sending = 0;
 	queue->sending_bytes = 0;
 	if (unlikely(link->taken.records != 0)) {
@@ -134,6 +242,14 @@ void link_depart(struct link *link, struct arena *arena)
 	} else {
 		queue_pop(queue, arena, length);
 	}
+}
+
+bool link_at_rest(struct link *link, simtime now)
+{
+	if (link_busy(link))
+		return false;
+	idle_until(link, now);
+	return link->shaper.debt_work == 0;
 }
 
 struct held *link_oldest(const struct link *link, const struct queue *queue)
@@ -159,40 +275,83 @@ static void queue_count(struct queue *queue, const struct link *link)
 		queue->held_bytes += link_length(link, log_front(&link->taken)->wire_bytes);
 }
 
-static void head_configure(struct link *link, bool had_slot)
+/* The bytes of the head that have been sent by now; the shaper is there already. */
+static uint64_t head_served(const struct link *link, simtime now)
 {
-	uint32_t length = link_length(link, link_head(link)->wire_bytes);
+	const struct opportunity_cursor *cursor = &link->cursor;
 
-	link->ready = shaper_departure(&link->shaper, length);
-	if (!link->conf.slots.on)
-		link->departure = link->ready;
-	else if (had_slot)
-		link->departure = simtime_max(link->ready, link->slots.opens);
+	if (!link_busy(link))
+		return 0;
+	if (link->conf.opportunities)
+		return cursor->served + cursor->left +
+		       (opportunities_until(link, now) - cursor->next) * OPPORTUNITY_BYTES;
+	if (link->shaper.depth_work != 0 || link->shaper.debt_work >= 0)
+		return 0;
+	return (uint64_t)(-link->shaper.debt_work / SHAPER_WORK_PER_BYTE);
+}
+
+/* From a rate to opportunities, or back, or to others. What the head has been sent counts; if it is
+ * not through, at least one byte is still to come, however packets are counted there. */
+static void served_carry(struct link *link, uint64_t served, bool through, simtime now)
+{
+	bool to_opportunities = link->conf.opportunities != NULL;
+	uint32_t wire_bytes, length;
+
+	if (to_opportunities) {
+		cursor_set(link, now);
+		link->cursor.served = 0;
+	}
+	link->shaper.debt_work = 0;
+	if (!link_busy(link))
+		return;
+	wire_bytes = link_head(link)->wire_bytes;
+	length = to_opportunities ? cursor_length(link, wire_bytes) : link_length(link, wire_bytes);
+	if (length > 0 && !through)
+		length--;
+	served = through ? length : RTE_MIN(served, length);
+	if (to_opportunities)
+		link->cursor.served = (uint32_t)served;
 	else
-		link->departure = slots_take(&link->slots, &link->conf.slots, link->ready, length);
-	head_count(link, length);
+		link->shaper.debt_work = -(int64_t)served * SHAPER_WORK_PER_BYTE;
+}
+
+/* The shaper comes to the present. */
+static void link_catch_up(struct link *link, simtime now)
+{
+	if (link->conf.stopped || link->conf.opportunities)
+		link->shaper.at = now;
+	else if (link_busy(link))
+		shaper_catch_up(&link->shaper, now);
+	else
+		shaper_idle_until(&link->shaper, now);
 }
 
 void link_configure(struct link *link, const struct link_conf *conf, simtime now)
 {
 	struct shaper *shaper = &link->shaper;
-	bool had_slot = link->conf.slots.on;
 	bool recount = memcmp(&link->conf.overhead, &conf->overhead, sizeof(conf->overhead)) != 0;
+	bool carry = link->conf.opportunities || conf->opportunities;
+	bool through = link_busy(link) && link->ready <= now;
+	uint64_t served = 0;
 	struct queue *queue;
 
-	if (link_busy(link))
-		shaper_catch_up(shaper, now);
-	else
-		shaper_idle_until(shaper, now);
+	link_catch_up(link, now);
+	if (carry)
+		served = head_served(link, now);
 	shaper->rate_bps = conf->rate_bps;
 	shaper->depth_work = conf->depth_work;
 	link->conf = *conf;
+	link->plain = !conf->slots.on && !conf->opportunities && !conf->stopped;
+	if (carry)
+		served_carry(link, served, through, now);
 	link->queue.limit = conf->limit;
 	link->queue.drop_head = conf->drop_head;
 	for (uint32_t i = 0; recount && (queue = queue_at(link, i)); i++)
 		queue_count(queue, link);
-	if (link_busy(link))
-		head_configure(link, had_slot);
+	if (!link_busy(link))
+		return;
+	head_schedule(link, link_head(link)->wire_bytes);
+	head_count(link, link_length(link, link_head(link)->wire_bytes));
 }
 
 static uint64_t log_drop(struct log *log, struct holder *holder)
@@ -219,6 +378,8 @@ uint64_t link_clear(struct link *link, struct holder *holder)
 		queue->sending = 0;
 		queue->sending_bytes = 0;
 	}
+	link->busy = false;
+	link->slotted = false;
 	link->departure = SIMTIME_NEVER;
 	return n;
 }

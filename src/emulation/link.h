@@ -10,13 +10,20 @@
  * bucket, or slots, the head waits until it leaves. Events of the link happen before an arrival at
  * the same instant.
  *
- * Lengths in bytes, of packets and of what waits, are those that count on the link (overhead.h).
+ * In place of the rate there may be opportunities (opportunities.h): the head waits for the one that
+ * takes its last byte, and then for its slot, if there are slots. A link may be stopped: then
+ * nobody knows when the head leaves, and what it had been sent stays sent. A link that is not stopped
+ * again, or whose opportunities have ended, keeps what it has.
+ *
+ * Lengths in bytes, of packets and of what waits, are those that count on the link (overhead.h). For
+ * an opportunity a packet without overhead counts as mahimahi counts it, with overhead as that says.
  *
  * Thread: the worker that owns the cloud.
  */
 #ifndef WEIR_LINK_H
 #define WEIR_LINK_H
 
+#include "opportunities.h"
 #include "overhead.h"
 #include "queue.h"
 #include "shaper.h"
@@ -28,7 +35,11 @@ struct link_conf {
 	struct limit limit;
 	struct overhead overhead;
 	bool drop_head;
+	bool stopped; /* nothing leaves; rate_bps, which is not 0, is what the limit in time means */
 	struct slots_rule slots;
+	const struct opportunities
+	        *opportunities; /* instead of the rate, which is their mean; or NULL */
+	simtime opportunities_from;
 };
 
 struct classes;
@@ -38,11 +49,15 @@ struct link {
 	struct queue *from; /* whose head the link has taken last */
 	struct shaper shaper;
 	struct link_conf conf;
+	bool busy;               /* it has a head */
+	bool slotted;            /* the head has got its slot */
+	bool plain;              /* neither slots, nor opportunities, nor stopped */
 	simtime ready;           /* when the shaper is through with the head */
-	simtime departure;       /* of the head; SIMTIME_NEVER: there is none */
+	simtime departure;       /* of the head; SIMTIME_NEVER: none, or nobody knows yet */
 	struct classes *classes; /* or NULL */
 	struct log taken;        /* the head, if its queue drops its head; else empty */
 	struct slots slots;
+	struct opportunity_cursor cursor;
 };
 
 void link_init(struct link *link);
@@ -50,7 +65,7 @@ void link_init(struct link *link);
 /* Whether it has a head, and with it anything at all. */
 static inline bool link_busy(const struct link *link)
 {
-	return link->departure != SIMTIME_NEVER;
+	return link->busy;
 }
 
 static inline bool link_in_use(const struct link *link)
@@ -85,7 +100,7 @@ static inline bool link_has_room(const struct link *link, const struct queue *qu
 }
 
 /* Another configuration; what is queued, and the rest of what is being sent, goes on at the new rate
- * from `now` on. */
+ * from `now` on; also from a rate to opportunities, and back. */
 void link_configure(struct link *link, const struct link_conf *conf, simtime now);
 
 /* The packet that was appended to this queue's log has come. True: the link is free, and is to take
@@ -97,6 +112,9 @@ void link_take(struct link *link, struct queue *queue, struct arena *arena);
 
 /* The head has left, at link->departure; the link is free. */
 void link_depart(struct link *link, struct arena *arena);
+
+/* Whether it has no packet, and none that it sent has still to be paid for. */
+bool link_at_rest(struct link *link, simtime now);
 
 /* The oldest packet of the queue that waits and is not in the link's hand, or NULL. */
 struct held *link_oldest(const struct link *link, const struct queue *queue);

@@ -31,6 +31,15 @@ static uint16_t loss_random_process(struct stage *stage, struct rte_mbuf **packe
 	return kept;
 }
 
+void loss_random_set(struct stage *stage, probability_q63 probability)
+{
+	struct chance *lost = &((struct loss_random *)stage)->lost;
+	struct chance before = *lost;
+
+	*lost = chance_make(probability, 0, false);
+	chance_adopt(lost, &before);
+}
+
 static int loss_random_make(const struct conf *conf, struct stage **stage)
 {
 	const struct loss_random_conf *random = (const struct loss_random_conf *)conf;

@@ -23,6 +23,9 @@ struct loss_random_conf {
 	bool as_netem;
 };
 
+/* Another probability for a stage of this statement, without a correlation. Worker. */
+void loss_random_set(struct stage *stage, probability_q63 probability);
+
 extern const struct statement loss_random_statement;
 
 #endif

@@ -13,6 +13,7 @@
 #define WEIR_REASON_H
 
 #define REASONS(X)                                                                                 \
+	X(DOWN, "down", EMULATED, "the cloud was down")                                            \
 	X(LOSS, "loss", EMULATED, "the loss statement of the cloud")                               \
 	X(POLICE, "police", EMULATED, "the police statement: above its rate and burst")            \
 	X(TTL_EXPIRED, "ttl-expired", EMULATED, "its TTL or hop limit ended at the hop")           \

@@ -10,7 +10,7 @@ struct scenario *scenario_make(void)
 	return calloc(1, sizeof(struct scenario));
 }
 
-static void cloud_conf_free(struct cloud_conf *cloud)
+void cloud_conf_free(struct cloud_conf *cloud)
 {
 	if (!cloud)
 		return;
@@ -20,7 +20,7 @@ static void cloud_conf_free(struct cloud_conf *cloud)
 	free(cloud);
 }
 
-static struct cloud_conf *cloud_conf_copy(const struct cloud_conf *cloud)
+struct cloud_conf *cloud_conf_copy(const struct cloud_conf *cloud)
 {
 	struct cloud_conf *copy = malloc(sizeof(*copy));
 
@@ -245,6 +245,21 @@ const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct 
 	return conf_is(cloud, i, name) ? cloud->confs[i] : NULL;
 }
 
+/* Of a statement that stands there several times: the number of the one that this one replaces, or
+ * the one behind the last. */
+static uint32_t number_for(const struct cloud_conf *cloud, const struct conf *conf)
+{
+	const struct conf *other = cloud_conf_get(cloud, conf->statement->name);
+	uint32_t last = 0;
+
+	for (; other; other = cloud_conf_next(cloud, other)) {
+		if (conf->statement->same(conf, other))
+			return other->number;
+		last = other->number;
+	}
+	return last + 1;
+}
+
 int cloud_conf_put(struct cloud_conf *cloud, struct conf *conf)
 {
 	uint32_t i;
@@ -253,6 +268,11 @@ int cloud_conf_put(struct cloud_conf *cloud, struct conf *conf)
 		conf->number = cloud_class_number(cloud, conf->scope);
 	if (conf->scope[0] && conf->number == 0)
 		conf->number = cloud_class_free(cloud);
+	if (conf->statement->many_max) {
+		conf->number = number_for(cloud, conf);
+		if (conf->number > conf->statement->many_max)
+			return -ENOSPC;
+	}
 	i = conf_place(cloud, conf->statement->name, conf->number);
 	if (conf_is(cloud, i, conf->statement->name) && cloud->confs[i]->number == conf->number) {
 		conf_free(cloud->confs[i]);
@@ -306,9 +326,13 @@ int cloud_conf_remove_scope(struct cloud_conf *cloud, const char *scope)
 int cloud_conf_remove_number(struct cloud_conf *cloud, const char *name, uint32_t number)
 {
 	uint32_t i = conf_place(cloud, name, number);
+	bool many;
 
 	if (!conf_is(cloud, i, name) || cloud->confs[i]->number != number)
 		return -ENOENT;
+	many = cloud->confs[i]->statement->many_max != 0;
 	conf_take_out(cloud, i);
+	for (; many && conf_is(cloud, i, name); i++)
+		cloud->confs[i]->number--;
 	return 0;
 }

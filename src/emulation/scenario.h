@@ -20,7 +20,8 @@
 #define SCENARIO_PORTS_MAX  64
 #define SCENARIO_CLOUDS_MAX 262144
 #define SCENARIO_CHAIN_MAX  64 /* clouds one behind the other */
-#define CLOUD_CONFS_MAX     32
+#define CLOUD_CONFS_MAX     64
+#define CLOUD_STAGES_MAX    32 /* statements that act on arrival */
 
 struct port_conf {
 	char name[SCENARIO_NAME_BYTES];
@@ -60,6 +61,9 @@ void conf_free(struct conf *conf);
 /* Same statement, same number, and same value in every field. */
 bool conf_equal(const struct conf *a, const struct conf *b);
 
+struct cloud_conf *cloud_conf_copy(const struct cloud_conf *cloud);
+void cloud_conf_free(struct cloud_conf *cloud);
+
 struct scenario *scenario_make(void);
 struct scenario *scenario_copy(const struct scenario *scenario);
 void scenario_free(struct scenario *scenario);
@@ -90,7 +94,8 @@ int cloud_conf_remove_scope(struct cloud_conf *cloud, const char *scope);
 /* The one behind it: the same name, the next number; NULL: that was the last. */
 const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct conf *conf);
 /* Puts `conf`, whose ownership passes, in the place of the one with its statement's name and its
- * number, if any; one of a class gets the class's number, or the next. -ENOSPC when full. */
+ * number, or of the one that is the same (stage.h), if any; one of a class gets the class's number, or
+ * the next. -ENOSPC when full. */
 int cloud_conf_put(struct cloud_conf *cloud, struct conf *conf);
 /* All of that name; -ENOENT when there is none. */
 int cloud_conf_remove(struct cloud_conf *cloud, const char *name);

@@ -141,6 +141,7 @@ int setting_prepare(struct setting *setting, const struct engine_setup *setup, s
 	case ROLE_LINE:
 		return line_prepare(setting, setup, conf);
 	case ROLE_CLOUD:
+	case ROLE_SCHEDULE:
 		break;
 	}
 	return -EINVAL;
@@ -148,13 +149,16 @@ int setting_prepare(struct setting *setting, const struct engine_setup *setup, s
 
 /* ---- applying: worker ---- */
 
-static void stage_take_over(struct stage *stage, const struct stage *old)
+/* No draw is repeated: neither those of the stage that was there until now, nor of one before. */
+static void stage_take_over(struct cloud *cloud, struct stage *stage, const struct stage *old)
 {
-	if (old->statement != stage->statement)
-		return;
-	stage->drawn = old->drawn;
-	if (stage->statement->adopt)
-		stage->statement->adopt(stage, old);
+	if (old && old->statement == stage->statement) {
+		stage->drawn = RTE_MAX(stage->drawn, old->drawn);
+		if (stage->statement->adopt)
+			stage->statement->adopt(stage, old);
+	} else {
+		stage->drawn = RTE_MAX(stage->drawn, cloud->drawn_most);
+	}
 }
 
 static void stage_exchange(struct setting *setting)
@@ -171,10 +175,10 @@ static void stage_exchange(struct setting *setting)
 		cloud->n_stages--;
 		memmove(&cloud->stages[at], &cloud->stages[at + 1],
 		        (cloud->n_stages - at) * sizeof(old));
+		cloud->drawn_most = RTE_MAX(cloud->drawn_most, old->drawn);
 	}
 	if (stage) {
-		if (old)
-			stage_take_over(stage, old);
+		stage_take_over(cloud, stage, old);
 		for (at = cloud->n_stages++; at > 0 && cloud->stages[at - 1]->rank > stage->rank;
 		     at--)
 			cloud->stages[at] = cloud->stages[at - 1];
@@ -223,6 +227,7 @@ void setting_apply(struct setting *setting, simtime now)
 		line_exchange(setting, now);
 		break;
 	case ROLE_CLOUD:
+	case ROLE_SCHEDULE:
 		break;
 	}
 }
@@ -247,6 +252,7 @@ void setting_free(struct setting *setting)
 		break;
 	case ROLE_LINK:
 	case ROLE_CLOUD:
+	case ROLE_SCHEDULE:
 		break;
 	}
 }

@@ -29,6 +29,7 @@
 #ifndef WEIR_STAGE_H
 #define WEIR_STAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "draw.h"
@@ -39,6 +40,11 @@ struct aqm_kind;
 struct cloud;
 struct cloud_conf;
 struct stage;
+struct agenda_plan;
+struct order;
+struct orders;
+
+#define AGENDA_ORDERS_MAX 32
 
 /* What is wrong with a configuration, in a sentence that says what would be right; `field` is the
  * index of the field to point at, or -1. */
@@ -59,6 +65,7 @@ enum statement_role {
 	ROLE_CLASS,        /* class, scheduler: several queues before the link */
 	ROLE_LINE,         /* delay: configures the line */
 	ROLE_CLOUD,        /* a property of the cloud itself */
+	ROLE_SCHEDULE,     /* says when other statements change (agenda.h) */
 };
 
 /* A word that the text of a statement may hold, for help and completion. */
@@ -76,6 +83,13 @@ struct statement {
 	/* Not 0: a cloud has any number of configurations of it, each with a number from 1 to this one
 	 * behind the name (1 if not given), all of them treated by one stage. */
 	uint32_t number_max;
+	/* Not 0: a cloud has up to so many configurations of it, which stand in the order in which they
+	 * were given; one that is the `same` as another takes its place. Their number is their place,
+	 * from 1, and is not written. */
+	uint32_t many_max;
+	bool (*same)(const struct conf *conf, const struct conf *other);
+	/* It is not kept: it takes the statement of this name out of the cloud. Else NULL. */
+	const char *clears;
 	bool generates; /* its stage, or its link, may call cloud_generate */
 	/* A cloud has several, each with a name behind it: that of a class (field.h: scope). */
 	bool scoped;
@@ -89,6 +103,12 @@ struct statement {
 	int (*ready)(struct stage *stage, const struct conf *conf);
 	void (*free)(struct stage *stage);
 	void (*adopt)(struct stage *stage, const struct stage *old);
+	/* ROLE_SCHEDULE only: what it adds to the agenda of a cloud. Control. 0 or -errno. */
+	int (*plan)(const struct conf *conf, struct agenda_plan *plan);
+	/* The statements that it changes: one of the two. For good: */
+	const struct orders *(*lasting)(const struct conf *conf);
+	/* For a while: name and role of each, AGENDA_ORDERS_MAX at most; returns how many. */
+	uint32_t (*covers)(const struct conf *conf, struct order *covers);
 };
 
 struct stage {

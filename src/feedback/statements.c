@@ -4,14 +4,17 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "at.h"
 #include "class.h"
 #include "corrupt_bit_error.h"
 #include "corrupt_checksum.h"
 #include "corrupt_random.h"
 #include "delay.h"
+#include "down.h"
 #include "duplicate_every.h"
 #include "duplicate_random.h"
 #include "ecn.h"
+#include "every.h"
 #include "hop.h"
 #include "loss_bit_error.h"
 #include "loss_burst.h"
@@ -24,15 +27,20 @@
 #include "loss_tcp_byte.h"
 #include "loss_window.h"
 #include "mark.h"
+#include "markov.h"
 #include "police.h"
 #include "rate.h"
 #include "red_aqm.h"
 #include "reorder.h"
 #include "rewrite.h"
+#include "path_trace.h"
+#include "wave.h"
 #include "slots.h"
 
 const struct statement *const statements[] = {
-        /* ingress stages; hop.c knows that it is the first */
+        /* ingress stages; hop.c knows that nothing comes before it but `down` */
+        &down_statement,
+        &up_statement,
         &hop_statement,
         &rewrite_statement,
         &loss_random_statement,
@@ -65,6 +73,16 @@ const struct statement *const statements[] = {
         &reorder_every_statement,
         &reorder_random_statement,
         &reorder_early_statement,
+        /* what changes with time */
+        &at_statement,
+        &every_statement,
+        &flap_statement,
+        &wave_rate_statement,
+        &wave_delay_statement,
+        &wave_jitter_statement,
+        &wave_loss_statement,
+        &trace_statement,
+        &markov_statement,
         NULL,
 };
 

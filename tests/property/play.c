@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "at.h"
 #include "class.h"
 #include "dice.h"
+#include "every.h"
 #include "mark.h"
 #include "red_aqm.h"
 #include "red_conf.h"
 #include "slots.h"
+#include "wave.h"
 
 static void *conf_of(struct cloud_conf *cloud, const struct statement *statement, const char *scope)
 {
@@ -110,6 +113,87 @@ static void link_do(struct cloud_conf *cloud, uint64_t bits)
 	}
 }
 
+/* Slots, or a mark, of these bits; NULL: neither. */
+static struct conf *link_part(uint64_t bits)
+{
+	struct conf *conf = NULL;
+
+	if ((bits & 7) == 1) {
+		struct slots_conf *slots =
+		        (struct slots_conf *)(conf = conf_make(&slots_statement));
+
+		slots->min_ns = bits >> 6 & 0xffff;
+		slots->max_ns = slots->min_ns + (bits >> 12 & 0xfffff);
+		slots->packets = bits >> 7 & 3;
+	} else if ((bits & 7) == 3) {
+		struct mark_conf *mark = (struct mark_conf *)(conf = conf_make(&mark_statement));
+
+		mark->above = (struct limit){.value = 1 + (bits >> 6 & 7), .unit = LIMIT_PACKETS};
+	}
+	return conf;
+}
+
+/* A setting of a script as the order of a schedule. */
+static void order_of(const struct script_step *step, struct orders *orders)
+{
+	struct conf *part = step->kind == STEP_AT_RATE ? link_part(step->link) : NULL;
+	bool is_rate = step->kind == STEP_AT_RATE && !part;
+	struct conf *conf = part ? part : conf_make(is_rate ? &rate_statement : &delay_statement);
+
+	orders->n = 1;
+	orders->order = calloc(1, sizeof(*orders->order));
+	assert_true(conf && orders->order);
+	orders->order[0].name = conf->statement->name;
+	orders->order[0].role = conf->statement->role;
+	orders->order[0].conf = conf;
+	if (is_rate) {
+		struct rate_conf *rate = (struct rate_conf *)conf;
+
+		rate->rate_bps = step->rate_bps;
+		rate->burst_bytes = step->burst_bytes;
+		rate->algorithm = step->burst_bytes ? RATE_TOKEN_BUCKET : RATE_LEAKY_BUCKET;
+		rate->queue = (struct limit){.value = step->limit, .unit = step->unit};
+	} else if (!part) {
+		struct delay_conf *delay = (struct delay_conf *)conf;
+
+		delay->delay_ns = step->delay_ns;
+		delay->jitter_ns = step->jitter_ns;
+		delay->distribution = step->distribution;
+		delay->order = step->order;
+	}
+}
+
+static struct conf *schedule_of(const struct script_step *step)
+{
+	bool at = step->kind == STEP_AT_RATE || step->kind == STEP_AT_DELAY;
+	struct conf *conf = conf_make(at                               ? &at_statement
+	                              : step->kind == STEP_WAVE_RATE   ? &wave_rate_statement
+	                              : step->kind == STEP_EVERY_DELAY ? &every_statement
+	                                                               : &flap_statement);
+
+	assert_non_null(conf);
+	if (at) {
+		((struct at_conf *)conf)->at_ns = step->when_ns;
+		order_of(step, &((struct at_conf *)conf)->orders);
+	} else if (step->kind == STEP_WAVE_RATE) {
+		struct wave_conf *wave = (struct wave_conf *)conf;
+
+		wave->values = (struct range){step->rate_bps, step->limit};
+		wave->period_ns = step->every_ns;
+		wave->shape = step->loss % 3;
+	} else {
+		struct every_conf *every = (struct every_conf *)conf;
+
+		every->every_ns = step->every_ns;
+		every->for_ns = step->for_ns;
+		every->from_ns = step->when_ns;
+		conf->given |= 4; /* from */
+		if (step->kind == STEP_EVERY_DELAY)
+			order_of(step, &every->orders);
+	}
+	return conf;
+}
+
 static void step_do(struct rig *rig, const struct script_step *step)
 {
 	const char *name = script_cloud_names[step->cloud];
@@ -150,6 +234,14 @@ static void step_do(struct rig *rig, const struct script_step *step)
 	case STEP_UNSET:
 		if (cloud_conf_get(rig->scenario->clouds[cloud], step->statement))
 			rig_unset(rig, name, step->statement);
+		break;
+	case STEP_AT_RATE:
+	case STEP_AT_DELAY:
+	case STEP_EVERY_DELAY:
+	case STEP_FLAP:
+	case STEP_WAVE_RATE:
+		assert_int_equal(cloud_conf_put(rig->scenario->clouds[cloud], schedule_of(step)),
+		                 0);
 		break;
 	case STEP_ADD:
 		break;

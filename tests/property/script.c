@@ -71,9 +71,38 @@ static void step_loss(struct script_step *step, struct dice *dice)
 	        step->periodic ? 1 + roll(dice, 20) : PROBABILITY_ONE / 100 * (1 + roll(dice, 60));
 }
 
+static void step_schedule(struct script_step *step, struct dice *dice, uint32_t what)
+{
+	enum step_kind kind = STEP_AT_RATE + (enum step_kind)roll(dice, 5);
+
+	if (kind == STEP_AT_DELAY || kind == STEP_EVERY_DELAY)
+		step_delay(step, dice, what);
+	else
+		step_rate(step, dice);
+	step->kind = kind;
+	step->when_ns = on_grid(dice, roll_magnitude(dice, 24));
+	step->every_ns = 10000 + on_grid(dice, roll_magnitude(dice, 22));
+	step->for_ns = 1 + roll(dice, step->every_ns - 1);
+	step->loss = roll(dice, 3); /* the shape of a wave */
+	if (kind == STEP_WAVE_RATE)
+		step->every_ns += SIMTIME_MS;
+	if (kind == STEP_WAVE_RATE)
+		step->limit = 1000000 + roll_magnitude(dice, 36);
+}
+
 static void step_setting(struct script_step *step, struct dice *dice, uint32_t what)
 {
 	static const char *const names[] = {"delay", "rate", "loss"};
+	static const char *const schedules[] = {"at", "every", "flap", "wave"};
+
+	if (what & SCRIPT_TIMES && roll(dice, 3) == 0) {
+		step_schedule(step, dice, what);
+		if (roll(dice, 4) == 0) {
+			step->kind = STEP_UNSET;
+			step->statement = schedules[roll(dice, 4)];
+		}
+		return;
+	}
 
 	switch (roll(dice, 8)) {
 	case 0:
@@ -161,12 +190,14 @@ static void make_scenario(struct script *script, struct dice *dice, uint32_t wha
 	for (uint32_t cloud = 0; cloud < n; cloud++) {
 		*step = (struct script_step){.cloud = cloud};
 		step_add(step++, dice, what, clouds);
-		for (uint32_t i = 0; i < 3; i++) {
+		for (uint32_t i = 0; i < (what & SCRIPT_TIMES ? 5 : 3); i++) {
 			*step = (struct script_step){.cloud = cloud};
 			if (i == 0)
 				step_delay(step, dice, what);
 			else if (i == 1)
 				step_rate(step, dice);
+			else if (i >= 3)
+				step_schedule(step, dice, what);
 			else if (what & SCRIPT_LOSS)
 				step_loss(step, dice);
 			else
@@ -251,7 +282,8 @@ void script_make(struct script *script, uint64_t seed, uint32_t what)
 	if (what & SCRIPT_CHANGES)
 		make_changes(script, &dice, what, clouds);
 	for (uint32_t i = 0; what & SCRIPT_LINKS && i < script->n_steps; i++) {
-		if (script->steps[i].kind == STEP_RATE && roll(&dice, 8))
+		if ((script->steps[i].kind == STEP_RATE || script->steps[i].kind == STEP_AT_RATE) &&
+		    roll(&dice, 8))
 			script->steps[i].link = 1 | roll(&dice, UINT32_MAX);
 	}
 }
@@ -286,6 +318,20 @@ static void step_print(const struct script_step *step, simtime origin)
 		break;
 	case STEP_LOSS:
 		fprintf(stderr, "loss %s %lu\n", step->periodic ? "every" : "random", step->loss);
+		break;
+	case STEP_AT_RATE:
+	case STEP_AT_DELAY:
+		fprintf(stderr, "at %lu %s\n", step->when_ns,
+		        step->kind == STEP_AT_RATE ? "rate" : "delay");
+		break;
+	case STEP_EVERY_DELAY:
+	case STEP_FLAP:
+		fprintf(stderr, "every %lu for %lu from %lu %s\n", step->every_ns, step->for_ns,
+		        step->when_ns, step->kind == STEP_FLAP ? "down" : "delay");
+		break;
+	case STEP_WAVE_RATE:
+		fprintf(stderr, "wave rate %lu..%lu period %lu\n", step->rate_bps, step->limit,
+		        step->every_ns);
 		break;
 	case STEP_UNSET:
 		fprintf(stderr, "no %s\n", step->statement);

@@ -21,7 +21,19 @@ struct script_packet {
 	uint32_t frame_bytes;
 };
 
-enum step_kind { STEP_ADD, STEP_REMOVE, STEP_DELAY, STEP_RATE, STEP_LOSS, STEP_UNSET };
+enum step_kind {
+	STEP_ADD,
+	STEP_REMOVE,
+	STEP_DELAY,
+	STEP_RATE,
+	STEP_LOSS,
+	STEP_UNSET,
+	STEP_AT_RATE, /* at `when_ns`, for good */
+	STEP_AT_DELAY,
+	STEP_EVERY_DELAY, /* `every_ns` for `for_ns` */
+	STEP_FLAP,
+	STEP_WAVE_RATE, /* a period of `every_ns`, from `rate_bps` to `limit` */
+};
 
 struct script_step {
 	uint32_t
@@ -43,7 +55,9 @@ struct script_step {
 	bool periodic;
 	uint64_t loss; /* a probability, or N of `every N` */
 	const char *statement;
-	uint64_t link; /* STEP_RATE: bits that say what else the link has; 0: nothing */
+	uint64_t link; /* bits that say what else the link has; 0: nothing. STEP_AT_RATE: slots or
+	                * a mark instead of the rate, perhaps */
+	simtime when_ns, every_ns, for_ns;
 };
 
 struct script {
@@ -51,7 +65,7 @@ struct script {
 	simtime origin;
 	uint32_t n_packets, n_steps;
 	struct script_packet packets[SCRIPT_PACKETS_MAX];
-	struct script_step steps[SCRIPT_STEPS_MAX + 4 * SCRIPT_CLOUDS];
+	struct script_step steps[SCRIPT_STEPS_MAX + 6 * SCRIPT_CLOUDS];
 };
 
 /* What may be in it. */
@@ -59,10 +73,11 @@ struct script {
 #define SCRIPT_CHANGES 0x02 /* steps between packets, not only ahead of them */
 #define SCRIPT_LOSS    0x04
 #define SCRIPT_JITTER  0x08
-#define SCRIPT_KEEP    0x10 /* order keep only */
-#define SCRIPT_CHAINS  0x20 /* clouds that come from clouds */
-#define SCRIPT_FORKS   0x40 /* several clouds that come from one place */
-#define SCRIPT_LINKS   0x80 /* overhead, drop head, slots, classes, marks */
+#define SCRIPT_KEEP    0x10  /* order keep only */
+#define SCRIPT_CHAINS  0x20  /* clouds that come from clouds */
+#define SCRIPT_FORKS   0x40  /* several clouds that come from one place */
+#define SCRIPT_LINKS   0x80  /* overhead, drop head, slots, classes, marks */
+#define SCRIPT_TIMES   0x100 /* schedules */
 #define SCRIPT_ALL     (SCRIPT_SHARED | SCRIPT_CHANGES | SCRIPT_LOSS | SCRIPT_JITTER)
 
 void script_make(struct script *script, uint64_t seed, uint32_t what);

@@ -95,6 +95,22 @@ static void links_do_not_feel_how_they_are_driven(void **state)
 	cases(14000000, 400, SCRIPT_LINKS | SCRIPT_ALL | SCRIPT_CHAINS);
 }
 
+static void schedules_act_at_their_instants_however_clouds_are_driven(void **state)
+{
+	(void)state;
+	cases(15000000, 300, SCRIPT_TIMES | SCRIPT_LOSS | SCRIPT_JITTER);
+	cases(16000000, 300, SCRIPT_TIMES | SCRIPT_ALL);
+	cases(17000000, 200, SCRIPT_TIMES | SCRIPT_ALL | SCRIPT_CHAINS | SCRIPT_FORKS);
+}
+
+/* Schedules of what links have beside a rate, too. */
+static void schedules_of_all_kinds_of_links_do_not_feel_how_they_are_driven(void **state)
+{
+	(void)state;
+	cases(18000000, 400, SCRIPT_TIMES | SCRIPT_LINKS | SCRIPT_LOSS);
+	cases(19000000, 300, SCRIPT_TIMES | SCRIPT_LINKS | SCRIPT_ALL | SCRIPT_CHAINS);
+}
+
 static void the_same_seed_gives_the_same_and_another_seed_another(void **state)
 {
 	static struct script script;
@@ -194,6 +210,11 @@ int main(void)
 	        cmocka_unit_test_teardown(clouds_from_one_place_do_not_feel_how_they_are_driven,
 	                                  property_teardown),
 	        cmocka_unit_test_teardown(links_do_not_feel_how_they_are_driven, property_teardown),
+	        cmocka_unit_test_teardown(schedules_act_at_their_instants_however_clouds_are_driven,
+	                                  property_teardown),
+	        cmocka_unit_test_teardown(
+	                schedules_of_all_kinds_of_links_do_not_feel_how_they_are_driven,
+	                property_teardown),
 	        cmocka_unit_test_teardown(the_same_seed_gives_the_same_and_another_seed_another,
 	                                  property_teardown),
 	        cmocka_unit_test_teardown(order_keep_is_first_in_first_out_in_every_cloud,

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "orders_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "listing.h"
+#include "nearest.h"
+#include "scenario.h"
+#include "statement_text.h"
+#include "statements.h"
+#include "value.h"
+
+#define SHOWN(text) language_error_shown(text), text
+
+static bool is_word(const struct words *words, uint32_t at, const char *text)
+{
+	return at < words->n && !words->word[at].quoted && strcmp(words->word[at].text, text) == 0;
+}
+
+/* From `at` on to the separator, or to the end. */
+static uint32_t part_end(const struct words *words, uint32_t at, const char *separator)
+{
+	while (at < words->n && !is_word(words, at, separator))
+		at++;
+	return at;
+}
+
+/* The words up to `end`; they still lie in `words`. */
+static struct words *words_until(const struct words *words, uint32_t end,
+                                 struct language_error *error)
+{
+	struct words *part = malloc(sizeof(*part));
+
+	if (part == NULL) {
+		language_error_set(error, ERROR_NO_MEMORY, "no memory for a line");
+		return NULL;
+	}
+	memcpy(part, words, sizeof(*part));
+	part->n = end;
+	if (end < words->n)
+		part->end_column = words->word[end].column;
+	return part;
+}
+
+static uint32_t column_of(const struct words *words, uint32_t at)
+{
+	return at < words->n ? words->word[at].column : words->end_column;
+}
+
+/* ---- orders ---- */
+
+static const struct statement *row_of(const char *name)
+{
+	for (const struct statement *const *row = statements; *row; row++) {
+		if (strcmp((*row)->name, name) == 0)
+			return *row;
+	}
+	return NULL;
+}
+
+/* The statement that clears the one of this name, or NULL. */
+static const struct statement *clearer_of(const char *name)
+{
+	for (const struct statement *const *row = statements; *row; row++) {
+		if ((*row)->clears != NULL && strcmp((*row)->clears, name) == 0)
+			return *row;
+	}
+	return NULL;
+}
+
+bool orders_can_change(const struct statement *row)
+{
+	return row->role != ROLE_SCHEDULE && row->role != ROLE_CLOUD && row->role != ROLE_CLASS &&
+	       !row->generates;
+}
+
+/* A word that should be the name of a statement that can be scheduled. */
+static int find_row(const struct words *words, uint32_t at, const struct statement **row,
+                    struct language_error *error)
+{
+	const struct word *word = at < words->n ? &words->word[at] : NULL;
+	struct nearest nearest;
+
+	error->column = column_of(words, at);
+	if (word == NULL)
+		return language_error_set(error, ERROR_MISSING_WORD,
+		                          "the line ends too early; what must follow is a "
+		                          "statement, like `rate 5mbit` or `no loss`");
+	*row = word->quoted ? NULL : row_of(word->text);
+	if (*row != NULL && orders_can_change(*row))
+		return 0;
+	if (*row != NULL && (*row)->role == ROLE_SCHEDULE)
+		return language_error_set(error, ERROR_UNKNOWN_WORD,
+		                          "`%s` is a schedule, and cannot be scheduled itself; "
+		                          "give it a line of its own",
+		                          word->text);
+	if (*row != NULL && (*row)->role == ROLE_CLASS)
+		return language_error_set(error, ERROR_UNKNOWN_WORD,
+		                          "`%s` says which queues the link has, and cannot change "
+		                          "with time; what can is the link they share, like `rate "
+		                          "5mbit`, or the whole path, like `delay 50ms`",
+		                          word->text);
+	if (*row != NULL && (*row)->generates)
+		return language_error_set(error, ERROR_UNKNOWN_WORD,
+		                          "`%s` makes packets of its own, which must have their "
+		                          "way from the beginning, and cannot change with time; "
+		                          "give it a line of its own",
+		                          word->text);
+	if (*row != NULL)
+		return language_error_set(error, ERROR_UNKNOWN_WORD,
+		                          "`%s` belongs to the cloud itself and cannot change "
+		                          "with time",
+		                          word->text);
+	nearest_start(&nearest, word->text);
+	for (const struct statement *const *other = statements; *other; other++) {
+		if (orders_can_change(*other))
+			nearest_try(&nearest, (*other)->name);
+	}
+	if (nearest.best != NULL && !word->quoted)
+		return language_error_set(error, ERROR_UNKNOWN_WORD,
+		                          "unknown word `%.*s`; did you mean `%s`?",
+		                          SHOWN(word->text), nearest.best);
+	return language_error_set(error, ERROR_UNKNOWN_WORD,
+	                          "`%.*s` is no statement; here stands one, like `rate 5mbit` "
+	                          "or `no loss`",
+	                          SHOWN(word->text));
+}
+
+/* One order, of the words up to part->n. */
+static int parse_order(const struct words *part, uint32_t at, struct order *order,
+                       struct language_error *error)
+{
+	bool no = is_word(part, at, "no");
+	const struct statement *row = NULL;
+
+	if (find_row(part, at + no, &row, error) != 0)
+		return -EINVAL;
+	order->name = row->clears != NULL ? row_of(row->clears)->name : row->name;
+	order->role = row->role;
+	order->conf = NULL;
+	if (!no && row->clears == NULL)
+		return statement_parse(part, at, &order->conf, error);
+	if (at + no + 1 == part->n)
+		return 0;
+	error->column = part->word[at + no + 1].column;
+	return language_error_set(error, ERROR_EXTRA_WORD,
+	                          "`%.*s` is too much; `%s` ends before it",
+	                          SHOWN(part->word[at + no + 1].text), part->word[at + no].text);
+}
+
+static int add_order(struct orders *orders, const struct words *words, uint32_t at, uint32_t end,
+                     struct language_error *error)
+{
+	struct order *order = &orders->order[orders->n];
+	struct words *part = words_until(words, end, error);
+	int result;
+
+	if (part == NULL)
+		return -ENOMEM;
+	result = parse_order(part, at, order, error);
+	free(part);
+	if (result != 0)
+		return result;
+	for (uint32_t i = 0; i < orders->n; i++) {
+		if (strcmp(orders->order[i].name, order->name) != 0)
+			continue;
+		conf_free(order->conf);
+		error->column = words->word[at].column;
+		return language_error_set(error, ERROR_DUPLICATE_WORD,
+		                          "`%s` was given already; give it once", order->name);
+	}
+	orders->n++;
+	return 0;
+}
+
+int orders_parse(const struct words *words, uint32_t at, struct orders *orders,
+                 struct language_error *error)
+{
+	uint32_t end;
+	int result;
+
+	*orders = (struct orders){0};
+	orders->order = calloc(ORDERS_MAX, sizeof(*orders->order));
+	if (orders->order == NULL)
+		return language_error_set(error, ERROR_NO_MEMORY, "no memory for a statement");
+	for (;; at = end + 1) {
+		end = part_end(words, at, "and");
+		if (orders->n == ORDERS_MAX) {
+			error->column = column_of(words, at);
+			result = language_error_set(error, ERROR_TOO_LONG,
+			                            "at most %d statements change at once",
+			                            ORDERS_MAX);
+		} else {
+			result = add_order(orders, words, at, end, error);
+		}
+		if (result != 0) {
+			orders_clear(orders);
+			return result;
+		}
+		if (end == words->n)
+			return 0;
+	}
+}
+
+static void print_order(FILE *out, const struct order *order)
+{
+	const struct statement *clearer = clearer_of(order->name);
+
+	if (order->conf != NULL)
+		statement_print(out, order->conf);
+	else if (clearer != NULL)
+		fputs(clearer->name, out);
+	else
+		fprintf(out, "no %s", order->name);
+}
+
+void orders_print(FILE *out, const struct orders *orders)
+{
+	for (uint32_t i = 0; i < orders->n; i++) {
+		fputs(i == 0 ? "" : " and ", out);
+		print_order(out, &orders->order[i]);
+	}
+}
+
+/* ---- states ---- */
+
+static int parse_name(const struct words *words, uint32_t at, char name[STATE_NAME_BYTES],
+                      struct language_error *error)
+{
+	error->column = column_of(words, at);
+	if (at >= words->n)
+		return language_error_set(error, ERROR_MISSING_WORD,
+		                          "the line ends too early; what must follow is a state: "
+		                          "its name, how long it lasts on average, and what is in "
+		                          "force in it, like: bad 500ms rate 1mbit");
+	if (!word_is_name(words->word[at].text))
+		return language_error_set(error, ERROR_BAD_NAME,
+		                          "`%.*s` cannot be the name of a state; a name is 1 to "
+		                          "%d letters, digits, `-`, `_` and `.`",
+		                          SHOWN(words->word[at].text), STATE_NAME_BYTES - 1);
+	strcpy(name, words->word[at].text);
+	return 0;
+}
+
+static int parse_mean(const struct words *words, uint32_t at, struct state *state,
+                      struct language_error *error)
+{
+	static const struct field mean = {.name = "the mean time in a state",
+	                                  .type = FIELD_TIME,
+	                                  .min = STATE_MEAN_MIN_NS,
+	                                  .max = DELAY_MAX_NS};
+
+	error->column = column_of(words, at);
+	if (at >= words->n)
+		return language_error_set(error, ERROR_MISSING_WORD,
+		                          "state `%s` needs how long it lasts on average: a time, "
+		                          "like 500ms",
+		                          state->name);
+	return value_parse(&mean, words->word[at].text, &state->mean_ns, error);
+}
+
+/* `to NAME P NAME P...`: as long as the second word is a number. */
+static int parse_to(const struct words *words, uint32_t *at, struct state *state,
+                    struct language_error *error)
+{
+	static const struct field share = {.name = "the probability of a state",
+	                                   .type = FIELD_PROBABILITY,
+	                                   .max = PROBABILITY_ONE};
+
+	do {
+		const char *text = *at + 1 < words->n ? words->word[*at + 1].text : "";
+
+		if (parse_name(words, *at, state->to[state->n_to].name, error) != 0)
+			return -EINVAL;
+		error->column = column_of(words, *at + 1);
+		if (*text == 0)
+			return language_error_set(
+			        error, ERROR_MISSING_WORD,
+			        "`%s` needs the probability with which state `%s` "
+			        "leads there, like 90%%",
+			        state->to[state->n_to].name, state->name);
+		if (value_parse(&share, text, &state->to[state->n_to].share, error) != 0)
+			return -EINVAL;
+		state->n_to++;
+		*at += 2;
+	} while (state->n_to < STATES_MAX && *at + 1 < words->n && !words->word[*at + 1].quoted &&
+	         strchr("0123456789.", words->word[*at + 1].text[0]) != NULL &&
+	         row_of(words->word[*at].text) == NULL);
+	return 0;
+}
+
+static int parse_state(const struct words *part, uint32_t at, struct state *state,
+                       struct language_error *error)
+{
+	if (parse_name(part, at, state->name, error) != 0 ||
+	    parse_mean(part, at + 1, state, error) != 0)
+		return -EINVAL;
+	at += 2;
+	if (is_word(part, at, "to")) {
+		at++;
+		if (parse_to(part, &at, state, error) != 0)
+			return -EINVAL;
+	}
+	return at < part->n ? orders_parse(part, at, &state->orders, error) : 0;
+}
+
+static int add_state(struct states *states, const struct words *words, uint32_t at, uint32_t end,
+                     struct language_error *error)
+{
+	struct words *part = words_until(words, end, error);
+	int result;
+
+	if (part == NULL)
+		return -ENOMEM;
+	result = parse_state(part, at, &states->state[states->n], error);
+	free(part);
+	states->n += result == 0;
+	return result;
+}
+
+int states_parse(const struct words *words, uint32_t at, struct states *states,
+                 struct language_error *error)
+{
+	uint32_t end;
+	int result;
+
+	*states = (struct states){0};
+	states->state = calloc(STATES_MAX, sizeof(*states->state));
+	if (states->state == NULL)
+		return language_error_set(error, ERROR_NO_MEMORY, "no memory for a state");
+	for (;; at = end + 1) {
+		end = part_end(words, at, "then");
+		if (states->n == STATES_MAX) {
+			error->column = column_of(words, at);
+			result = language_error_set(error, ERROR_TOO_LONG,
+			                            "there are at most %d states", STATES_MAX);
+		} else {
+			result = add_state(states, words, at, end, error);
+		}
+		if (result != 0) {
+			states_clear(states);
+			return result;
+		}
+		if (end == words->n)
+			return 0;
+	}
+}
+
+void states_print(FILE *out, const struct states *states)
+{
+	char text[48];
+
+	for (uint32_t i = 0; i < states->n; i++) {
+		const struct state *state = &states->state[i];
+
+		value_print_number(FIELD_TIME, state->mean_ns, text, sizeof(text));
+		fprintf(out, "%s%s %s%s", i == 0 ? "" : " then ", state->name, text,
+		        state->n_to ? " to" : "");
+		for (uint32_t k = 0; k < state->n_to; k++) {
+			value_print_number(FIELD_PROBABILITY, state->to[k].share, text,
+			                   sizeof(text));
+			fprintf(out, " %s %s", state->to[k].name, text);
+		}
+		fputs(state->orders.n ? " " : "", out);
+		orders_print(out, &state->orders);
+	}
+}

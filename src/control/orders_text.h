@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Statements inside a statement (orders.h), from words and to words:
+ *
+ *   ORDERS   ORDER [and ORDER...]
+ *   ORDER    STATEMENT [VARIANT] [NUMBER] FIELDS... | no STATEMENT
+ *   STATES   STATE then STATE [then STATE...]
+ *   STATE    NAME TIME [to NAME P [NAME P...]] [ORDERS]
+ *
+ * `and`, `then` and `no` between quotes are words of a value. What cannot stand inside: a schedule,
+ * classes and what is theirs, and what makes packets of its own.
+ *
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_ORDERS_TEXT_H
+#define WEIR_ORDERS_TEXT_H
+
+#include <stdio.h>
+
+#include "orders.h"
+#include "word.h"
+
+/* Whether a statement may stand inside. */
+bool orders_can_change(const struct statement *row);
+
+/* words[at...], to the end of the line. 0, or -EINVAL or -ENOMEM with error and column, and then
+ * there is nothing to clear. */
+int orders_parse(const struct words *words, uint32_t at, struct orders *orders,
+                 struct language_error *error);
+void orders_print(FILE *out, const struct orders *orders);
+
+int states_parse(const struct words *words, uint32_t at, struct states *states,
+                 struct language_error *error);
+void states_print(FILE *out, const struct states *states);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "at.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agenda.h"
+#include "scenario.h"
+
+enum { AT_FIELD_TIME, AT_FIELD_ORDERS };
+
+struct point {
+	simtime at_ns; /* after the beginning */
+	uint32_t n;
+	agenda_places place[ORDERS_MAX];
+	struct setting setting[ORDERS_MAX];
+};
+
+struct at {
+	struct track track;
+	agenda_places redone; /* points that have gone by count for these */
+	uint32_t n, next;
+	struct point *point;
+};
+
+/* ---- worker ---- */
+
+static void point_execute(struct cloud *cloud, struct point *point, agenda_places places,
+                          simtime now)
+{
+	for (uint32_t i = 0; i < point->n; i++) {
+		if (point->place[i] & places)
+			agenda_apply_below(cloud, &point->setting[i], point->place[i], now);
+	}
+}
+
+static void find_next(struct at *at, const struct cloud *cloud)
+{
+	at->track.next =
+	        at->next < at->n ? cloud->origin_ns + at->point[at->next].at_ns : SIMTIME_NEVER;
+}
+
+static void at_enter(struct track *track, struct cloud *cloud, simtime now)
+{
+	struct at *at = (struct at *)track;
+
+	for (at->next = 0; at->next < at->n; at->next++) {
+		struct point *point = &at->point[at->next];
+
+		if (cloud->origin_ns + point->at_ns >= now)
+			break;
+		point_execute(cloud, point, at->redone, now);
+	}
+	find_next(at, cloud);
+}
+
+/* One by one: each of them lasts. */
+static void at_run(struct track *track, struct cloud *cloud, simtime until)
+{
+	struct at *at = (struct at *)track;
+	simtime now = track->next;
+
+	(void)until;
+	while (track->next == now) {
+		point_execute(cloud, &at->point[at->next++], ~UINT64_C(0), now);
+		find_next(at, cloud);
+	}
+}
+
+/* ---- control ---- */
+
+static void at_free(struct track *track)
+{
+	struct at *at = (struct at *)track;
+
+	for (uint32_t i = 0; i < at->n; i++) {
+		for (uint32_t k = 0; k < at->point[i].n; k++)
+			setting_free(&at->point[i].setting[k]);
+	}
+	free(at->point);
+	free(at);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct at_conf *x = *(const struct at_conf *const *)a;
+	const struct at_conf *y = *(const struct at_conf *const *)b;
+
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	return x->conf.number < y->conf.number ? -1 : 1;
+}
+
+/* Each point on what the ones before it have left. */
+static int points_prepare(struct at *at, const struct at_conf *const *confs, uint32_t n,
+                          const struct agenda_plan *plan)
+{
+	struct cloud_conf *cloud = cloud_conf_copy(plan->conf), *after;
+	int error = cloud ? 0 : -ENOMEM;
+
+	for (; !error && at->n < n; at->n++) {
+		const struct orders *orders = &confs[at->n]->orders;
+		struct point *point = &at->point[at->n];
+
+		error = agenda_settings(plan, cloud, orders, point->setting);
+		if (error)
+			break;
+		point->at_ns = confs[at->n]->at_ns;
+		point->n = orders->n;
+		for (uint32_t i = 0; i < orders->n; i++)
+			point->place[i] = agenda_place(plan->setup, orders->order[i].name);
+		after = orders_carry_out(orders, cloud);
+		error = after ? 0 : -ENOMEM;
+		cloud_conf_free(cloud);
+		cloud = after;
+	}
+	cloud_conf_free(cloud);
+	return error;
+}
+
+/* One track for all of them. */
+static int at_plan(const struct conf *conf, struct agenda_plan *plan)
+{
+	const struct at_conf *confs[AT_MAX];
+	struct at *at;
+	uint32_t n = 0;
+	int error;
+
+	if (conf->number != 1)
+		return 0;
+	for (; conf && n < AT_MAX; conf = cloud_conf_next(plan->conf, conf))
+		confs[n++] = (const struct at_conf *)conf;
+	qsort(confs, n, sizeof(confs[0]), by_time);
+	at = calloc(1, sizeof(*at));
+	if (!at)
+		return -ENOMEM;
+	at->track.enter = at_enter;
+	at->track.run = at_run;
+	at->track.free = at_free;
+	at->redone = plan->redone;
+	at->point = calloc(n, sizeof(*at->point));
+	error = at->point ? points_prepare(at, confs, n, plan) : -ENOMEM;
+	if (error) {
+		at_free(&at->track);
+		return error;
+	}
+	return agenda_add(plan, &at->track);
+}
+
+static int at_check(const struct conf *conf, const struct cloud_conf *cloud,
+                    struct problem *problem)
+{
+	const struct at_conf *at = (const struct at_conf *)conf;
+	int error = agenda_check(conf, cloud, problem);
+
+	return error ? error : orders_check(&at->orders, cloud, AT_FIELD_ORDERS, problem);
+}
+
+static bool at_same(const struct conf *a, const struct conf *b)
+{
+	const struct at_conf *x = (const struct at_conf *)a, *y = (const struct at_conf *)b;
+
+	return x->at_ns == y->at_ns && orders_same_names(&x->orders, &y->orders);
+}
+
+static const struct orders *at_lasting(const struct conf *conf)
+{
+	return &((const struct at_conf *)conf)->orders;
+}
+
+static const struct field at_fields[] = {
+        [AT_FIELD_TIME] = {.name = "time",
+                           .type = FIELD_TIME,
+                           .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+                           .offset = offsetof(struct at_conf, at_ns),
+                           .max = SCHEDULE_MAX_NS,
+                           .help = "when, after the beginning of the run"},
+        [AT_FIELD_ORDERS] = {.name = "statements",
+                             .type = FIELD_ORDERS,
+                             .flags = FIELD_POSITIONAL | FIELD_REQUIRED | FIELD_REST,
+                             .offset = offsetof(struct at_conf, orders),
+                             .help = "what is in force from then on; `no NAME` for what is not"},
+        FIELD_END,
+};
+
+const struct statement at_statement = {
+        .name = "at",
+        .help = "statements change at an instant, for good",
+        .role = ROLE_SCHEDULE,
+        .fields = at_fields,
+        .many_max = AT_MAX,
+        .same = at_same,
+        .conf_bytes = sizeof(struct at_conf),
+        .check = at_check,
+        .plan = at_plan,
+        .lasting = at_lasting,
+};

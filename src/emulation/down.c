@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "down.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cloud.h"
+
+static uint16_t down_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++)
+		cloud_drop(stage->cloud, packets[i], REASON_DOWN);
+	return 0;
+}
+
+static int down_make(const struct conf *conf, struct stage **stage)
+{
+	(void)conf;
+	*stage = calloc(1, sizeof(**stage));
+	if (!*stage)
+		return -ENOMEM;
+	(*stage)->process = down_process;
+	return 0;
+}
+
+static void down_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static const struct field no_fields[] = {FIELD_END};
+
+const struct statement down_statement = {
+        .name = "down",
+        .help = "nothing comes in: what arrives is dropped, what is on the way arrives",
+        .role = ROLE_STAGE,
+        .fields = no_fields,
+        .conf_bytes = sizeof(struct down_conf),
+        .make = down_make,
+        .free = down_free,
+};
+
+const struct statement up_statement = {
+        .name = "up",
+        .help = "the cloud is not down any more",
+        .role = ROLE_STAGE,
+        .fields = no_fields,
+        .conf_bytes = sizeof(struct down_conf),
+        .clears = "down",
+};

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "markov.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agenda.h"
+#include "exponential.h"
+#include "scenario.h"
+
+#define MARKOV_FIELD_STATES 0
+
+struct stay {
+	simtime mean_ns;
+	uint32_t n_to; /* where it leads, and the sum of the probabilities up to it */
+	uint32_t to[STATES_MAX];
+	probability_q63 until[STATES_MAX];
+	uint32_t n;
+	struct setting setting[ORDERS_MAX];
+};
+
+struct markov {
+	struct track track;
+	struct draw_key key;
+	uint64_t stays; /* how many are over */
+	uint32_t state;
+	uint32_t n;
+	struct stay *stay;
+	struct exponential exponential;
+};
+
+/* ---- worker ---- */
+
+static void markov_put_on(struct track *track, struct cloud *cloud, simtime now)
+{
+	struct markov *markov = (struct markov *)track;
+	struct stay *stay = &markov->stay[markov->state];
+
+	(void)cloud;
+	for (uint32_t i = 0; i < stay->n; i++)
+		setting_apply(&stay->setting[i], now);
+	track->on = true;
+}
+
+static void markov_take_off(struct track *track, struct cloud *cloud, simtime now)
+{
+	struct markov *markov = (struct markov *)track;
+	struct stay *stay = &markov->stay[markov->state];
+
+	(void)cloud;
+	for (uint32_t i = stay->n; i-- > 0;)
+		setting_apply(&stay->setting[i], now);
+	track->on = false;
+}
+
+static simtime stay_ns(const struct markov *markov)
+{
+	return exponential_draw(&markov->exponential, draw_u64(markov->key, markov->stays, 0),
+	                        markov->stay[markov->state].mean_ns);
+}
+
+/* At track->next. */
+static void go_on(struct markov *markov)
+{
+	const struct stay *stay = &markov->stay[markov->state];
+	uint64_t draw = draw_u64(markov->key, markov->stays++, 1);
+	uint32_t i = 0;
+
+	while (i + 1 < stay->n_to && !draw_below(draw, stay->until[i]))
+		i++;
+	markov->state = stay->to[i];
+	markov->track.next += stay_ns(markov);
+}
+
+static void markov_enter(struct track *track, struct cloud *cloud, simtime now)
+{
+	struct markov *markov = (struct markov *)track;
+
+	markov->state = 0;
+	markov->stays = 0;
+	track->next = cloud->origin_ns + stay_ns(markov);
+	while (track->next <= now)
+		go_on(markov);
+	if (!track->waits)
+		markov_put_on(track, cloud, now);
+}
+
+static void markov_run(struct track *track, struct cloud *cloud, simtime until)
+{
+	struct markov *markov = (struct markov *)track;
+	simtime now = track->next;
+
+	if (track->on)
+		markov_take_off(track, cloud, now);
+	while (track->next <= until) {
+		now = track->next;
+		go_on(markov);
+	}
+	markov_put_on(track, cloud, now);
+}
+
+/* ---- control ---- */
+
+static void markov_free(struct track *track)
+{
+	struct markov *markov = (struct markov *)track;
+
+	for (uint32_t s = 0; s < markov->n; s++) {
+		for (uint32_t i = 0; i < markov->stay[s].n; i++)
+			setting_free(&markov->stay[s].setting[i]);
+	}
+	free(markov->stay);
+	free(markov);
+}
+
+/* STATES_MAX: there is none of that name. */
+static uint32_t find_state(const struct states *states, const char *name)
+{
+	for (uint32_t i = 0; i < states->n; i++) {
+		if (strcmp(states->state[i].name, name) == 0)
+			return i;
+	}
+	return STATES_MAX;
+}
+
+static void find_ways(struct stay *stay, const struct states *states, uint32_t own)
+{
+	const struct state *state = &states->state[own];
+	probability_q63 sum = 0;
+
+	for (uint32_t i = 0; i < state->n_to; i++) {
+		sum += state->to[i].share;
+		stay->to[i] = find_state(states, state->to[i].name);
+		stay->until[i] = sum;
+	}
+	stay->n_to = state->n_to;
+	for (uint32_t i = 0; state->n_to == 0 && i < states->n; i++) {
+		if (i == own)
+			continue;
+		stay->to[stay->n_to++] = i;
+		stay->until[stay->n_to - 1] = (probability_q63)((unsigned __int128)PROBABILITY_ONE *
+		                                                stay->n_to / (states->n - 1));
+	}
+}
+
+static int markov_plan(const struct conf *conf, struct agenda_plan *plan)
+{
+	const struct states *states = &((const struct markov_conf *)conf)->states;
+	struct markov *markov = calloc(1, sizeof(*markov));
+	int error = 0;
+
+	if (!markov)
+		return -ENOMEM;
+	markov->track.enter = markov_enter;
+	markov->track.run = markov_run;
+	markov->track.put_on = markov_put_on;
+	markov->track.take_off = markov_take_off;
+	markov->track.free = markov_free;
+	markov->key = draw_key_make(plan->setup->seed, plan->cloud->name, "markov");
+	exponential_make(&markov->exponential);
+	markov->stay = calloc(states->n, sizeof(*markov->stay));
+	error = markov->stay ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < states->n && !error; i++) {
+		struct stay *stay = &markov->stay[markov->n++];
+		const struct orders *orders = &states->state[i].orders;
+
+		stay->mean_ns = states->state[i].mean_ns;
+		find_ways(stay, states, i);
+		markov->track.places |= agenda_orders_places(plan->setup, orders);
+		error = agenda_settings(plan, plan->conf, orders, stay->setting);
+		stay->n = error ? 0 : orders->n;
+	}
+	if (error) {
+		markov_free(&markov->track);
+		return error;
+	}
+	return agenda_add(plan, &markov->track);
+}
+
+static int check_ways(const struct states *states, uint32_t own, struct problem *problem)
+{
+	const struct state *state = &states->state[own];
+	probability_q63 sum = 0;
+
+	for (uint32_t i = 0; i < state->n_to; i++) {
+		const char *name = state->to[i].name;
+
+		if (find_state(states, name) == STATES_MAX || strcmp(name, state->name) == 0) {
+			problem_set(problem, MARKOV_FIELD_STATES,
+			            "state `%s` leads to `%s`, which is no other state",
+			            state->name, name);
+			return -EINVAL;
+		}
+		sum = RTE_MIN(sum, PROBABILITY_ONE) + state->to[i].share;
+	}
+	/* Fractions like 1/3 are rounded. */
+	if (state->n_to == 0 || (sum + 64 > PROBABILITY_ONE && sum < PROBABILITY_ONE + 64))
+		return 0;
+	problem_set(problem, MARKOV_FIELD_STATES,
+	            "the probabilities behind `to` of state `%s` are %s 100%% together",
+	            state->name, sum < PROBABILITY_ONE ? "less than" : "more than");
+	return -EINVAL;
+}
+
+static int markov_check(const struct conf *conf, const struct cloud_conf *cloud,
+                        struct problem *problem)
+{
+	const struct states *states = &((const struct markov_conf *)conf)->states;
+	int error = 0;
+
+	if (states->n < 2) {
+		problem_set(problem, MARKOV_FIELD_STATES,
+		            "it needs two states at least: write `then` and another one");
+		return -EINVAL;
+	}
+	for (uint32_t i = 0; i < states->n && !error; i++) {
+		const struct state *state = &states->state[i];
+
+		if (find_state(states, state->name) != i) {
+			problem_set(problem, MARKOV_FIELD_STATES,
+			            "there are two states `%s`; give each its own name",
+			            state->name);
+			return -EINVAL;
+		}
+		error = check_ways(states, i, problem);
+		if (!error)
+			error = orders_check(&state->orders, cloud, MARKOV_FIELD_STATES, problem);
+	}
+	return error ? error : agenda_check(conf, cloud, problem);
+}
+
+static uint32_t markov_covers(const struct conf *conf, struct order *covers)
+{
+	const struct states *states = &((const struct markov_conf *)conf)->states;
+	uint32_t n = 0;
+
+	for (uint32_t s = 0; s < states->n; s++) {
+		const struct orders *orders = &states->state[s].orders;
+
+		for (uint32_t i = 0; i < orders->n; i++) {
+			uint32_t known = 0;
+
+			while (known < n && strcmp(covers[known].name, orders->order[i].name) != 0)
+				known++;
+			if (known == n && n < AGENDA_ORDERS_MAX)
+				covers[n++] = orders->order[i];
+		}
+	}
+	return n;
+}
+
+static const struct field markov_fields[] = {
+        [MARKOV_FIELD_STATES] = {.name = "states",
+                                 .type = FIELD_STATES,
+                                 .flags = FIELD_POSITIONAL | FIELD_REQUIRED | FIELD_REST,
+                                 .offset = offsetof(struct markov_conf, states),
+                                 .help = "each with the mean of its duration, where it leads to, "
+                                         "and what is in force in it"},
+        FIELD_END,
+};
+
+const struct statement markov_statement = {
+        .name = "markov",
+        .help = "goes from state to state by chance",
+        .role = ROLE_SCHEDULE,
+        .fields = markov_fields,
+        .conf_bytes = sizeof(struct markov_conf),
+        .check = markov_check,
+        .plan = markov_plan,
+        .covers = markov_covers,
+};

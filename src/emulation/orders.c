@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "orders.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "class.h"
+#include "rate.h"
+#include "scenario.h"
+
+void orders_clear(struct orders *orders)
+{
+	for (uint32_t i = 0; i < orders->n; i++)
+		conf_free(orders->order[i].conf);
+	free(orders->order);
+	*orders = (struct orders){0};
+}
+
+bool orders_copy(struct orders *to, const struct orders *from)
+{
+	*to = (struct orders){0};
+	if (from->n == 0)
+		return true;
+	to->order = calloc(from->n, sizeof(*to->order));
+	if (!to->order)
+		return false;
+	for (; to->n < from->n; to->n++) {
+		const struct order *order = &from->order[to->n];
+
+		to->order[to->n].name = order->name;
+		to->order[to->n].role = order->role;
+		if (!order->conf)
+			continue;
+		to->order[to->n].conf = conf_copy(order->conf);
+		if (!to->order[to->n].conf) {
+			orders_clear(to);
+			return false;
+		}
+	}
+	return true;
+}
+
+bool orders_same_names(const struct orders *a, const struct orders *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (uint32_t i = 0; i < a->n; i++) {
+		if (strcmp(a->order[i].name, b->order[i].name) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool orders_equal(const struct orders *a, const struct orders *b)
+{
+	if (!orders_same_names(a, b))
+		return false;
+	for (uint32_t i = 0; i < a->n; i++) {
+		const struct conf *x = a->order[i].conf, *y = b->order[i].conf;
+
+		if (!x != !y || (x && !conf_equal(x, y)))
+			return false;
+	}
+	return true;
+}
+
+void states_clear(struct states *states)
+{
+	for (uint32_t i = 0; i < states->n; i++)
+		orders_clear(&states->state[i].orders);
+	free(states->state);
+	*states = (struct states){0};
+}
+
+bool states_copy(struct states *to, const struct states *from)
+{
+	*to = (struct states){0};
+	if (from->n == 0)
+		return true;
+	to->state = calloc(from->n, sizeof(*to->state));
+	if (!to->state)
+		return false;
+	for (; to->n < from->n; to->n++) {
+		struct state *state = &to->state[to->n];
+
+		*state = from->state[to->n];
+		if (!orders_copy(&state->orders, &from->state[to->n].orders)) {
+			states_clear(to);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool state_equal(const struct state *a, const struct state *b)
+{
+	if (strcmp(a->name, b->name) != 0 || a->mean_ns != b->mean_ns || a->n_to != b->n_to)
+		return false;
+	for (uint32_t i = 0; i < a->n_to; i++) {
+		if (strcmp(a->to[i].name, b->to[i].name) != 0 || a->to[i].share != b->to[i].share)
+			return false;
+	}
+	return orders_equal(&a->orders, &b->orders);
+}
+
+bool states_equal(const struct states *a, const struct states *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (uint32_t i = 0; i < a->n; i++) {
+		if (!state_equal(&a->state[i], &b->state[i]))
+			return false;
+	}
+	return true;
+}
+
+struct cloud_conf *orders_carry_out(const struct orders *orders, const struct cloud_conf *cloud)
+{
+	struct cloud_conf *after = cloud_conf_copy(cloud);
+
+	for (uint32_t i = 0; after && i < orders->n; i++) {
+		const struct order *order = &orders->order[i];
+		struct conf *conf = NULL;
+
+		if (!order->conf) {
+			cloud_conf_remove(after, order->name);
+			continue;
+		}
+		conf = conf_copy(order->conf);
+		if (!conf || cloud_conf_put(after, conf)) {
+			conf_free(conf);
+			cloud_conf_free(after);
+			return NULL;
+		}
+	}
+	return after;
+}
+
+/* The copy of it in the cloud. */
+static const struct conf *conf_in(const struct cloud_conf *cloud, const struct conf *conf)
+{
+	for (uint32_t i = 0; i < cloud->n_confs; i++) {
+		const struct conf *other = cloud->confs[i];
+
+		if (other->statement == conf->statement && other->number == conf->number &&
+		    strcmp(other->scope, conf->scope) == 0)
+			return other;
+	}
+	return conf;
+}
+
+/* Classes are made once: what they have from `rate` has to stay. */
+static int check_classes(const struct cloud_conf *before, const struct cloud_conf *after, int field,
+                         struct problem *problem)
+{
+	const struct class_conf *confs[CLASSES_MAX], *nexts[CLASSES_MAX];
+	uint32_t n = class_confs(before, confs);
+
+	class_confs(after, nexts);
+	if (!cloud_conf_get(after, "rate"))
+		return 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct conf *conf = &confs[i]->conf;
+		struct limit a = class_queue(confs[i], before), b = class_queue(nexts[i], after);
+
+		if (a.unit != b.unit || a.value != b.value) {
+			problem_set(problem, field,
+			            "class `%s` has its queue from `rate`, and cannot change with "
+			            "time: give it one of its own, like `class %s queue 64kB`",
+			            conf->scope, conf->scope);
+			return -EINVAL;
+		}
+		if (rate_drops_head(before, conf, confs[i]->drop, CLASS_FIELD_DROP) !=
+		    rate_drops_head(after, conf, confs[i]->drop, CLASS_FIELD_DROP)) {
+			problem_set(problem, field,
+			            "class `%s` has its `drop` from `rate`, and cannot change with "
+			            "time: give it one of its own, like `class %s drop tail`",
+			            conf->scope, conf->scope);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+int orders_check(const struct orders *orders, const struct cloud_conf *cloud, int field,
+                 struct problem *problem)
+{
+	struct cloud_conf *after = orders_carry_out(orders, cloud);
+	int error = 0;
+
+	if (!after) {
+		problem_set(problem, field, "no memory, or no room for another statement");
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < orders->n && !error; i++) {
+		const struct conf *conf = orders->order[i].conf;
+		struct problem own = {.field = -1, .text = ""};
+
+		if (!conf || !conf->statement->check)
+			continue;
+		error = conf->statement->check(conf_in(after, conf), after, &own);
+		if (error)
+			problem_set(problem, field, "`%s`: %s", orders->order[i].name, own.text);
+	}
+	for (uint32_t i = 0; i < orders->n && !error; i++) {
+		if (orders->order[i].role == ROLE_LINK)
+			error = check_classes(cloud, after, field, problem);
+	}
+	cloud_conf_free(after);
+	return error;
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Statements that change with virtual time: at, every, flap, down, up. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario.h"
+#include "schedule_rig.h"
+#include "statement_text.h"
+#include "word.h"
+
+#define LOST    SIMTIME_NEVER
+#define PACKETS 8
+#define END     0
+
+struct row {
+	const char *statements;
+	struct {
+		simtime t;
+		uint32_t bytes;
+		simtime due;
+	} packet[PACKETS];
+};
+
+static void check_rows(const struct row *rows, size_t n_rows)
+{
+	for (size_t r = 0; r < n_rows; r++) {
+		struct arrival arrivals[PACKETS];
+		simtime due[PACKETS];
+		uint32_t n = 0;
+
+		for (; n < PACKETS && rows[r].packet[n].bytes; n++)
+			arrivals[n] =
+			        (struct arrival){rows[r].packet[n].t, rows[r].packet[n].bytes};
+		schedule_play(rows[r].statements, arrivals, n, due);
+		for (uint32_t i = 0; i < n; i++) {
+			if (due[i] != rows[r].packet[i].due)
+				fail_msg("%s: packet %u leaves at %lu, not %lu", rows[r].statements,
+				         i + 1, due[i], rows[r].packet[i].due);
+		}
+	}
+}
+
+/* 1000 bytes are 8 ms at 1 Mbit/s. */
+static void a_change_of_rate_is_exact_inside_a_packet(void **state)
+{
+	static const struct row rows[] = {
+	        /* half of it at 1 Mbit/s, half at 2 Mbit/s */
+	        {"rate 1mbit; at 4ms rate 2mbit", {{0, 1000, 6 * MS}}},
+	        {"rate 1mbit; at 4ms rate 500kbit", {{0, 1000, 12 * MS}}},
+	        {"rate 1mbit; at 4ms no rate", {{0, 1000, 4 * MS}}},
+	        /* a change at the end of a packet comes behind it */
+	        {"rate 1mbit; at 8ms rate 2mbit",
+	         {{0, 1000, 8 * MS}, {0, 1000, 12 * MS}, {20 * MS, 1000, 24 * MS}}},
+	        /* several of them inside one */
+	        {"rate 1mbit; at 1ms rate 2mbit; at 2ms rate 4mbit; at 2500us rate 1mbit",
+	         {{0, 1000, 5500 * SIMTIME_US}}},
+	        /* in the order of time, not of the lines */
+	        {"rate 1mbit; at 6ms rate 1mbit; at 4ms rate 2mbit", {{0, 1000, 6 * MS}}},
+	        /* 1 ms in 4 at 4 Mbit/s: 7 kbit by 4 ms, 14 by 8 ms, and 1 Mbit/s from there */
+	        {"rate 1mbit; every 4ms for 1ms from 3ms rate 4mbit",
+	         {{0, 1000, 5 * MS}, {0, 1000, 10 * MS}}},
+	};
+
+	(void)state;
+	check_rows(rows, LENGTH(rows));
+}
+
+static void a_change_comes_before_an_arrival_of_its_instant(void **state)
+{
+	static const struct row rows[] = {
+	        {"at 5ms down",
+	         {{5 * MS - 1, 60, 5 * MS - 1}, {5 * MS, 60, LOST}, {6 * MS, 60, LOST}}},
+	        {"down; at 5ms up", {{5 * MS - 1, 60, LOST}, {5 * MS, 60, 5 * MS}}},
+	        {"at 0s delay 3ms", {{0, 60, 3 * MS}}},
+	        {"delay 1ms; at 2ms delay 4ms",
+	         {{0, 60, 1 * MS}, {2 * MS - 1, 60, 3 * MS - 1}, {2 * MS, 60, 6 * MS}}},
+	        {"every 10ms for 2ms loss every 1",
+	         {{0, 60, 0},
+	          {10 * MS - 1, 60, 10 * MS - 1},
+	          {10 * MS, 60, LOST},
+	          {12 * MS - 1, 60, LOST},
+	          {12 * MS, 60, 12 * MS},
+	          {86411 * SIMTIME_S, 60, LOST},
+	          {86411 * SIMTIME_S + 2 * MS, 60, 86411 * SIMTIME_S + 2 * MS}}},
+	        {"every 10ms for 2ms from 0s loss every 1", {{0, 60, LOST}, {2 * MS, 60, 2 * MS}}},
+	        {"flap down 50ms every 10s",
+	         {{0, 60, 0},
+	          {10 * SIMTIME_S - 1, 60, 10 * SIMTIME_S - 1},
+	          {10 * SIMTIME_S, 60, LOST},
+	          {10 * SIMTIME_S + 50 * MS, 60, 10 * SIMTIME_S + 50 * MS},
+	          {20 * SIMTIME_S + 49 * MS, 60, LOST}}},
+	        {"flap down 50ms every 10s from 1s",
+	         {{1 * SIMTIME_S, 60, LOST}, {10 * SIMTIME_S, 60, 10 * SIMTIME_S}}},
+	};
+
+	(void)state;
+	check_rows(rows, LENGTH(rows));
+}
+
+/* The packets are not IP: what was to be marked is dropped. */
+static void queue_management_and_slots_change_with_time(void **state)
+{
+	static const struct row rows[] = {
+	        {"rate 1mbit; at 1ms mark above 1pkt",
+	         {{0, 1000, 8 * MS},
+	          {0, 1000, 16 * MS},
+	          {0, 1000, 24 * MS},
+	          {1 * MS, 1000, LOST},
+	          {24 * MS, 1000, 32 * MS}}},
+	        {"rate 1mbit; mark above 1pkt; every 10ms for 2ms from 0s no mark",
+	         {{0, 1000, 8 * MS},
+	          {0, 1000, 16 * MS},
+	          {1 * MS, 1000, 24 * MS},
+	          {2 * MS, 1000, LOST},
+	          {11 * MS, 1000, 32 * MS},
+	          {12 * MS, 1000, LOST}}},
+	        /* what lasts comes through when what is on top of it ends */
+	        {"rate 1mbit; every 1s for 2ms from 0s mark above 2pkt; at 1ms mark above 1pkt",
+	         {{0, 1000, 8 * MS},
+	          {0, 1000, 16 * MS},
+	          {1 * MS, 1000, 24 * MS},
+	          {1 * MS, 1000, LOST},
+	          {15 * MS, 1000, LOST},
+	          {24 * MS, 1000, 32 * MS}}},
+	        {"at 2ms slots min 5ms max 5ms",
+	         {{0, 60, 0}, {1 * MS, 60, 1 * MS}, {2 * MS, 60, 7 * MS}, {4 * MS, 60, 7 * MS}}},
+	        {"slots min 5ms max 5ms; at 3ms no slots", {{0, 60, 3 * MS}, {4 * MS, 60, 4 * MS}}},
+	        {"slots min 5ms max 5ms; every 10ms for 1ms down",
+	         {{9 * MS, 60, 14 * MS}, {10 * MS, 60, LOST}, {11 * MS, 60, 14 * MS}}},
+	        /* the rate that `at` gave is still there when slots come */
+	        {"rate 1mbit; at 1ms rate 2mbit; at 2ms slots min 1ms max 1ms packets 1",
+	         {{4 * MS, 1000, 9 * MS}, {4 * MS, 1000, 13 * MS}}},
+	        /* half of the packet at 1 Mbit/s, half at 2 Mbit/s, as long as they are there */
+	        {"rate 1mbit overhead 500; at 6ms rate 2mbit overhead 500",
+	         {{0, 1000, 9 * MS}, {0, 1000, 15 * MS}}},
+	        {"rate 1mbit; class v queue 3pkt; at 4ms rate 2mbit", {{0, 1000, 6 * MS}}},
+	};
+
+	(void)state;
+	check_rows(rows, LENGTH(rows));
+}
+
+static void what_is_in_a_cloud_goes_on_when_it_is_down(void **state)
+{
+	static const struct row rows[] = {
+	        /* queue and line */
+	        {"rate 1mbit; delay 10ms; at 1ms down",
+	         {{0, 1000, 18 * MS}, {0, 1000, 26 * MS}, {1 * MS, 1000, LOST}}},
+	        {"rate 1mbit; every 10ms for 9ms down",
+	         {{9 * MS, 1000, 17 * MS}, {10 * MS, 1000, LOST}, {19 * MS, 1000, 27 * MS}}},
+	};
+
+	(void)state;
+	check_rows(rows, LENGTH(rows));
+}
+
+static void windows_lie_on_top_of_what_lasts(void **state)
+{
+	static const struct row rows[] = {
+	        /* the delay below changes in the middle of a window */
+	        {"delay 1ms; every 10ms for 4ms delay 5ms; at 12ms delay 2ms",
+	         {{0, 60, 1 * MS},
+	          {11 * MS, 60, 16 * MS},
+	          {13 * MS, 60, 18 * MS},
+	          {19 * MS, 60, 21 * MS},
+	          {20 * MS, 60, 25 * MS},
+	          {29 * MS, 60, 31 * MS}}},
+	        /* and the queue of the link below stays */
+	        {"rate 8mbit queue 1pkt; every 10ms for 5ms rate 800kbit queue 1pkt; at 12ms rate "
+	         "80mbit queue 1pkt",
+	         {{0, 1000, 1 * MS},
+	          {10 * MS, 1000, 15 * MS + 50 * SIMTIME_US},
+	          {20 * MS, 1000, 25 * MS + 50 * SIMTIME_US}}},
+	};
+
+	(void)state;
+	check_rows(rows, LENGTH(rows));
+}
+
+/* In 1,000 packets of 1 us, half of them lost by chance at any time, whatever was in force between. */
+static void draws_are_not_repeated(void **state)
+{
+	enum { N = 20000 };
+	static const char *const words[] = {
+	        "every 2ms for 1ms from 0s loss random 50%",
+	        "loss random 50%; every 2ms for 1ms from 0s loss every 1",
+	        "at 0s loss random 50%; at 1ms loss every 1; at 2ms loss random 50%; at 3ms loss "
+	        "every 1; at 4ms loss random 50%",
+	};
+	struct arrival *arrivals = calloc(N, sizeof(*arrivals));
+	simtime *due = calloc(N, sizeof(*due));
+
+	(void)state;
+	assert_true(arrivals && due);
+	for (uint32_t i = 0; i < N; i++)
+		arrivals[i] = (struct arrival){i * SIMTIME_US, 60};
+	for (size_t s = 0; s < LENGTH(words); s++) {
+		uint32_t first = s == 1 ? 1000 : 0, same = 0;
+
+		schedule_play(words[s], arrivals, N, due);
+		/* Two stretches of 1,000: 500 agree by chance, 6 standard deviations are 95. */
+		for (uint32_t i = 0; i < 1000; i++)
+			same += (due[first + i] == LOST) == (due[first + 2000 + i] == LOST);
+		assert_in_range(same, 405, 595);
+	}
+	free(arrivals);
+	free(due);
+}
+
+/* ---- who wins ---- */
+
+static struct rig *rig_with(const char *words)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 7});
+
+	rig_cloud(rig, "x", 0, 1);
+	schedule_set(rig, words);
+	rig_apply(rig, 0);
+	return rig;
+}
+
+/* How long a packet of that instant is under way. */
+static simtime delay_at(struct rig *rig, simtime t)
+{
+	rig_send(rig, 0, 60, t);
+	rig_run_out(rig);
+	return rig->departures[rig->n_departures - 1].due_ns - t;
+}
+
+static void the_users_statement_holds_until_the_next_point(void **state)
+{
+	struct rig *rig = rig_with("delay 1ms; every 100ms for 50ms from 0s delay 5ms");
+
+	(void)state;
+	assert_int_equal(delay_at(rig, 10 * MS), 5 * MS);
+	schedule_set(rig, "delay 2ms");
+	rig_apply(rig, 20 * MS);
+	assert_int_equal(delay_at(rig, 25 * MS), 2 * MS);
+	assert_int_equal(delay_at(rig, 60 * MS), 2 * MS);
+	assert_int_equal(delay_at(rig, 110 * MS), 5 * MS);
+	assert_int_equal(delay_at(rig, 160 * MS), 2 * MS);
+	/* another statement leaves the window alone */
+	schedule_set(rig, "loss every 1000");
+	rig_apply(rig, 210 * MS);
+	assert_int_equal(delay_at(rig, 220 * MS), 5 * MS);
+	assert_int_equal(delay_at(rig, 260 * MS), 2 * MS);
+	/* and a schedule that is given anew is taken up where it is */
+	schedule_set(rig, "every 100ms for 60ms from 0s delay 7ms");
+	rig_apply(rig, 310 * MS);
+	assert_int_equal(delay_at(rig, 320 * MS), 7 * MS);
+	assert_int_equal(delay_at(rig, 370 * MS), 2 * MS);
+	rig_unset(rig, "x", "every");
+	rig_apply(rig, 410 * MS);
+	assert_int_equal(delay_at(rig, 420 * MS), 2 * MS);
+	rig_close(rig);
+}
+
+static void a_point_that_is_over_lasts_until_it_is_taken_away(void **state)
+{
+	struct rig *rig =
+	        rig_with("delay 1ms; rate 8mbit; at 10ms delay 2ms; at 10ms rate 80mbit; at "
+	                 "30ms delay 3ms");
+
+	(void)state;
+	assert_int_equal(delay_at(rig, 5 * MS), 1 * MS + 60 * SIMTIME_US);
+	assert_int_equal(delay_at(rig, 10 * MS), 2 * MS + 6 * SIMTIME_US);
+	/* another statement, and another point */
+	schedule_set(rig, "loss every 1000; at 50ms delay 5ms");
+	rig_apply(rig, 20 * MS);
+	assert_int_equal(delay_at(rig, 25 * MS), 2 * MS + 6 * SIMTIME_US);
+	/* the user's own; the queue that follows from the delay does not bring the old rate back */
+	schedule_set(rig, "delay 4ms");
+	rig_apply(rig, 26 * MS);
+	assert_int_equal(delay_at(rig, 27 * MS), 4 * MS + 6 * SIMTIME_US);
+	assert_int_equal(delay_at(rig, 35 * MS), 3 * MS + 6 * SIMTIME_US);
+	/* the last `at` of a delay that has gone by goes: the one before it is in force */
+	assert_int_equal(cloud_conf_remove_number(rig->scenario->clouds[0], "at", 3), 0);
+	rig_apply(rig, 40 * MS);
+	assert_int_equal(delay_at(rig, 41 * MS), 2 * MS + 6 * SIMTIME_US);
+	rig_unset(rig, "x", "at");
+	rig_apply(rig, 60 * MS);
+	assert_int_equal(delay_at(rig, 61 * MS), 4 * MS + 60 * SIMTIME_US);
+	rig_close(rig);
+}
+
+static void a_cloud_with_a_schedule_can_be_closed_in_the_middle_of_it(void **state)
+{
+	struct rig *rig =
+	        rig_with("rate 1mbit; delay 1ms; every 10ms for 5ms from 0s rate 2mbit and "
+	                 "delay 2ms and loss random 1%");
+
+	(void)state;
+	for (uint32_t i = 0; i < 20; i++)
+		rig_send(rig, 0, 1000, 0);
+	rig_advance(rig, 7 * MS);
+	rig_remove(rig, "x");
+	rig_apply(rig, 12 * MS);
+	rig_run_out(rig);
+	assert_true(rig->n_departures >= 15);
+	rig_close(rig);
+	/* and the engine can end in the middle of a window */
+	rig = rig_with("delay 1ms jitter 1ms; every 10ms for 5ms from 0s delay 2ms jitter 1ms and "
+	               "rate 1mbit and loss random 1%");
+	assert_true(delay_at(rig, 1 * MS) > 0);
+	rig_close(rig);
+}
+
+/* ---- bad input ---- */
+
+static void schedules_that_contradict_are_refused(void **state)
+{
+	static const struct {
+		const char *statements[3];
+		const char *problem;
+	} rows[] = {
+	        {{"every 1s for 1s down"}, "it would never end: `for` is shorter than `every`"},
+	        {{"flap down 2s every 1s"}, "it would never end: `down` is shorter than `every`"},
+	        {{"flap down 1ms every 1s", "every 1s for 2ms down"},
+	         "`flap` changes `down` already; each statement is changed by one schedule, apart "
+	         "from `at`"},
+	        {{"every 1s for 2ms delay 5ms", "at 1s reorder every 5"},
+	         "`at` changes `reorder`, which belongs together with `delay`: change the same "
+	         "one"},
+	        {{"rate 1mbit", "at 1s slots min 1ms max 2ms", "every 1s for 1ms rate 2mbit"},
+	         "`at` changes `slots`, which belongs together with `rate`: change the same one"},
+	        {{"rate 1mbit", "at 1s ecn on", "every 1s for 1ms mark above 5kB"},
+	         "`at` changes `ecn`, which belongs together with `mark`: change the same one"},
+	        {{"at 1s mark above 5kB"},
+	         "`mark`: there is no queue to manage: give cloud `` a `rate`, like `cloud  rate "
+	         "10mbit`"},
+	        {{"rate 1mbit", "class v", "at 1s mark above 5kB"},
+	         "`mark`: the link has classes, and each its own queue: say whose, like `cloud  "
+	         "class v mark ...`"},
+	        {{"rate 1mbit queue 5pkt", "class v", "at 1s rate 2mbit queue 6pkt"},
+	         "class `v` has its queue from `rate`, and cannot change with time: give it one "
+	         "of its own, like `class v queue 64kB`"},
+	        {{"rate 1mbit", "class v queue 5pkt", "at 1s rate 1mbit drop head"},
+	         "class `v` has its `drop` from `rate`, and cannot change with time: give it one "
+	         "of its own, like `class v drop tail`"},
+	        {{"at 1s rate 1mbit burst 15kB"},
+	         "`rate`: a leaky-bucket has no burst: leave it out, or say `algorithm "
+	         "token-bucket`"},
+	};
+
+	(void)state;
+	for (size_t r = 0; r < LENGTH(rows); r++) {
+		struct cloud_conf *cloud = calloc(1, sizeof(*cloud));
+		struct problem problem = {.text = ""};
+
+		assert_non_null(cloud);
+		for (uint32_t i = 0; i < 3 && rows[r].statements[i]; i++)
+			assert_int_equal(cloud_conf_put(cloud, trial_conf(rows[r].statements[i])),
+			                 0);
+		for (uint32_t i = 0; i < cloud->n_confs && !problem.text[0]; i++)
+			cloud->confs[i]->statement->check(cloud->confs[i], cloud, &problem);
+		assert_string_equal(problem.text, rows[r].problem);
+		cloud_conf_free(cloud);
+	}
+}
+
+/* Columns count from the statement's name. */
+static void lines_that_are_wrong_say_where_and_what_would_be_right(void **state)
+{
+	static const struct {
+		const char *line;
+		uint32_t column;
+		const char *text;
+	} rows[] = {
+	        {"at 10s", 8, "`at` needs `statements`: STATEMENT [and STATEMENT...]"},
+	        {"at 10 down", 4,
+	         "time `10` has no unit; a time is written with ns, us, ms or s, like 10ms"},
+	        {"at 604801s down", 4,
+	         "time `604801s` is out of range; it goes from 0s to 604800s"},
+	        {"at 10s foo 1", 8,
+	         "`foo` is no statement; here stands one, like `rate 5mbit` or `no loss`"},
+	        {"at 10s rte 5mbit", 8, "unknown word `rte`; did you mean `rate`?"},
+	        {"at 10s at 5s down", 8,
+	         "`at` is a schedule, and cannot be scheduled itself; give it a line of its own"},
+	        {"at 10s no flap", 11,
+	         "`flap` is a schedule, and cannot be scheduled itself; give it a line of its own"},
+	        {"at 10s hop 192.0.2.1", 8,
+	         "`hop` makes packets of its own, which must have their way from the beginning, "
+	         "and "
+	         "cannot change with time; give it a line of its own"},
+	        {"at 10s class v weight 0.5", 8,
+	         "`class` says which queues the link has, and cannot change with time; what can is "
+	         "the link they share, like `rate 5mbit`, or the whole path, like `delay 50ms`"},
+	        {"at 5s rate 1mbit and rate 2mbit", 22, "`rate` was given already; give it once"},
+	        {"at 5s rate 1mbit and", 22,
+	         "the line ends too early; what must follow is a statement, like `rate 5mbit` or "
+	         "`no "
+	         "loss`"},
+	        {"at 5s delay 2ms jiter 5ms", 17, "unknown word `jiter`; did you mean `jitter`?"},
+	        {"at 5s no loss random", 15, "`random` is too much; `loss` ends before it"},
+	        {"every 5s down", 15, "`every` needs `for`: TIME (ns, us, ms or s)"},
+	        {"every 5s foor 2s down", 10, "unknown word `foor`; did you mean `for`?"},
+	        {"wave rate 5mbit period 30s", 11,
+	         "values `5mbit` is one value; write from which to which, with two dots between"},
+	        {"markov a 1s then b", 20,
+	         "state `b` needs how long it lasts on average: a time, like 500ms"},
+	        {"markov a 1s then b 1us", 20,
+	         "the mean time in a state `1us` is out of range; it goes from 1ms to 86400s"},
+	        {"markov a 1s to b then b 1s", 18,
+	         "`b` needs the probability with which state `a` leads there, like 90%"},
+	};
+
+	(void)state;
+	for (size_t r = 0; r < LENGTH(rows); r++) {
+		struct language_error error = {.text = ""};
+		struct words *words = malloc(sizeof(*words));
+		struct conf *conf;
+
+		assert_non_null(words);
+		assert_int_equal(words_split(rows[r].line, words, &error), 0);
+		if (statement_parse(words, 0, &conf, &error) == 0)
+			fail_msg("%s: accepted", rows[r].line);
+		if (strcmp(error.text, rows[r].text) != 0 || error.column != rows[r].column)
+			fail_msg("%s: %u: %s", rows[r].line, error.column, error.text);
+		free(words);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(a_change_of_rate_is_exact_inside_a_packet),
+	        cmocka_unit_test(a_change_comes_before_an_arrival_of_its_instant),
+	        cmocka_unit_test(queue_management_and_slots_change_with_time),
+	        cmocka_unit_test(what_is_in_a_cloud_goes_on_when_it_is_down),
+	        cmocka_unit_test(windows_lie_on_top_of_what_lasts),
+	        cmocka_unit_test(draws_are_not_repeated),
+	        cmocka_unit_test(the_users_statement_holds_until_the_next_point),
+	        cmocka_unit_test(a_point_that_is_over_lasts_until_it_is_taken_away),
+	        cmocka_unit_test(a_cloud_with_a_schedule_can_be_closed_in_the_middle_of_it),
+	        cmocka_unit_test(schedules_that_contradict_are_refused),
+	        cmocka_unit_test(lines_that_are_wrong_say_where_and_what_would_be_right),
+	};
+
+	return cmocka_run_group_tests(tests, rig_group_setup, rig_group_teardown);
+}
