@@ -20,9 +20,7 @@ struct hop {
 	struct icmp_source source;
 	uint32_t mtu; /* UINT32_MAX: none */
 	uint32_t mtu_v6;
-	/* The bucket: a token is SIMTIME_S, a nanosecond brings `limit`. */
-	uint64_t limit, full, tokens;
-	simtime at;
+	struct quota quota;
 };
 
 /* What becomes of a packet. */
@@ -109,24 +107,6 @@ static enum verdict judge_v6(const struct hop *hop, const struct headers *header
 
 /* ---- answers ---- */
 
-/* Whether one more error may be sent now; it is counted. */
-static bool may_speak(struct hop *hop, simtime now)
-{
-	uint64_t passed = now - hop->at;
-
-	if (hop->limit == 0)
-		return false;
-	hop->at = now;
-	if (passed > hop->full / hop->limit)
-		hop->tokens = hop->full;
-	else
-		hop->tokens = RTE_MIN(hop->full, hop->tokens + passed * hop->limit);
-	if (hop->tokens < SIMTIME_S)
-		return false;
-	hop->tokens -= SIMTIME_S;
-	return true;
-}
-
 static void speak(struct cloud *cloud, struct icmp_source *source, const struct hop_cause *cause,
                   const struct headers *headers, enum icmp_error error, uint32_t rest)
 {
@@ -176,7 +156,7 @@ static void answer(struct hop *hop, struct rte_mbuf *mbuf, const struct headers 
 
 	cause.frame = rte_pktmbuf_read(mbuf, 0, cause.bytes, room);
 	if (icmp_can_tell(&hop->source, error, headers) &&
-	    icmp_may_tell(headers, cause.frame, cause.bytes) && may_speak(hop, cause.t_ns))
+	    icmp_may_tell(headers, cause.frame, cause.bytes) && quota_take(&hop->quota, cause.t_ns))
 		speak(hop->stage.cloud, &hop->source, &cause, headers, error, rest);
 }
 
@@ -313,9 +293,7 @@ int hop_make(const struct conf *conf, struct stage **stage)
 	memcpy(hop->source.v6, asked->v6, 16);
 	hop->mtu = asked->mtu ? (uint32_t)asked->mtu : UINT32_MAX;
 	hop->mtu_v6 = RTE_MAX(hop->mtu, (uint32_t)IPV6_MTU_MIN);
-	hop->limit = asked->limit;
-	hop->full = asked->burst * SIMTIME_S;
-	hop->tokens = hop->full;
+	quota_make(&hop->quota, asked->limit, asked->burst);
 	*stage = &hop->stage;
 	return 0;
 }
@@ -331,6 +309,5 @@ void hop_adopt(struct stage *stage, const struct stage *old)
 	const struct hop *before = (const struct hop *)old;
 
 	hop->source.identification = before->source.identification;
-	hop->tokens = RTE_MIN(hop->full, before->tokens);
-	hop->at = before->at;
+	quota_adopt(&hop->quota, &before->quota);
 }

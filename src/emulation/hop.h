@@ -38,15 +38,16 @@
 #define WEIR_HOP_H
 
 #include "icmp.h"
+#include "quota.h"
 #include "stage.h"
 
 struct scenario;
 
 #define HOP_MTU_MIN       256
 #define HOP_LIMIT_DEFAULT 1000
-#define HOP_LIMIT_MAX     1000000000u
+#define HOP_LIMIT_MAX     QUOTA_LIMIT_MAX
 #define HOP_BURST_DEFAULT 50
-#define HOP_BURST_MAX     1000000u
+#define HOP_BURST_MAX     QUOTA_BURST_MAX
 
 struct hop_conf {
 	struct conf conf;
