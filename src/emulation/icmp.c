@@ -11,6 +11,7 @@
 #define ICMP_BYTES   8
 #define IPV4_MOST    576
 #define IPV6_MOST    1280
+#define QUENCH_DATA  8 /* behind the header */
 #define TOS          0xc0
 #define PROTOCOL_V4  1
 #define PROTOCOL_V6  58
@@ -20,6 +21,7 @@
 #define ECHO_V6      128
 #define ECHO_V6_SAID 129
 #define REDIRECT_V6  137
+#define QUENCH_V6    200
 
 /* How the two say it; type 0: not at all. */
 static const struct {
@@ -28,7 +30,7 @@ static const struct {
         [ICMP_TIME_EXCEEDED] = {11, 0, 3, 0},
         [ICMP_TOO_BIG] = {3, 4, 2, 0},
         [ICMP_PORT_UNREACHABLE] = {3, 3, 1, 4},
-        [ICMP_SOURCE_QUENCH] = {4, 0, 0, 0},
+        [ICMP_SOURCE_QUENCH] = {4, 0, QUENCH_V6, 0},
 };
 
 static void put_u16(uint8_t *at, uint32_t value)
@@ -89,7 +91,7 @@ static bool is_error(const struct headers *headers, const uint8_t *frame)
 		return true; /* who knows */
 	type = frame[headers->transport];
 	if (headers->ip == 6)
-		return type < ECHO_V6 || type == REDIRECT_V6;
+		return type < ECHO_V6 || type == REDIRECT_V6 || type == QUENCH_V6;
 	return type == 3 || type == 4 || type == 5 || type == 11 || type == 12;
 }
 
@@ -154,6 +156,17 @@ bool icmp_can_tell(const struct icmp_source *source, enum icmp_error error,
 	return headers->ip == 4 || (numbers[error].v6_type != 0 && has_v6(source));
 }
 
+/* How much of the packet is quoted, if there is as much. */
+static uint32_t quoted_most(enum icmp_error error, const struct headers *headers,
+                            const uint8_t *cause)
+{
+	if (error == ICMP_SOURCE_QUENCH)
+		return (headers->ip == 6 ? IPV6_BYTES : (cause[0] & 0xfu) * 4) + QUENCH_DATA;
+	if (headers->ip == 6)
+		return IPV6_MOST - IPV6_BYTES - ICMP_BYTES;
+	return IPV4_MOST - IPV4_BYTES - ICMP_BYTES;
+}
+
 uint32_t icmp_error_write(struct icmp_source *source, enum icmp_error error, uint32_t rest,
                           const struct headers *headers, const uint8_t *frame, uint32_t bytes,
                           uint8_t *to)
@@ -163,10 +176,9 @@ uint32_t icmp_error_write(struct icmp_source *source, enum icmp_error error, uin
 	uint8_t type = six ? numbers[error].v6_type : numbers[error].v4_type;
 	const uint8_t *cause = frame + headers->network;
 	uint8_t *ip = to + headers->network, *icmp = ip + header_bytes;
-	uint32_t quoted = (six ? IPV6_MOST : IPV4_MOST) - header_bytes - ICMP_BYTES;
+	uint32_t quoted = RTE_MIN(quoted_most(error, headers, cause), headers->network_bytes);
 	uint64_t sum = 0;
 
-	quoted = RTE_MIN(quoted, headers->network_bytes);
 	quoted = RTE_MIN(quoted, bytes - headers->network);
 	write_ethernet(to, frame, headers->network);
 	if (six) {

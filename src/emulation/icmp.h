@@ -13,6 +13,11 @@
  *   IPv6   traffic class and flow label 0, hop limit 64. It quotes as much as fits into 1280 bytes
  *          (RFC 4443 2.4).
  *
+ * A source quench is the shortest that RFC 792 allows: it quotes the IP header and 8 bytes, so that one
+ * about a packet without options has 56 bytes. IPv6 has none; the router sends type 200, code 0, which is
+ * for private experimentation (RFC 4443 2.1), with the same layout: a word that is the sender's, the
+ * IPv6 header, and the 8 bytes behind it. That type counts as an error: nothing is said about one.
+ *
  * Padding behind the IP packet is not quoted, nor what a capture has cut off.
  *
  * Thread: pure functions of what they are given, any.
@@ -32,7 +37,7 @@ enum icmp_error {
 	ICMP_TIME_EXCEEDED,    /* in transit */
 	ICMP_TOO_BIG,          /* `rest`: the MTU of the next hop */
 	ICMP_PORT_UNREACHABLE, /* at the router's own address */
-	ICMP_SOURCE_QUENCH,    /* IPv4 only */
+	ICMP_SOURCE_QUENCH,    /* `rest`: the sender's own */
 };
 
 /* The router that speaks. */

@@ -723,6 +723,7 @@ static void another_statement_may_speak_from_its_address(void **state)
 	send_frame(rig, 0, frame, cause.bytes, 40);
 	assert_true(hop_tell(cloud, &cause, ICMP_SOURCE_QUENCH, 0));
 	cause.bytes = cause.wire_bytes = frame_make(frame, &udp6);
+	/* It has no address of that kind. */
 	assert_false(hop_tell(cloud, &cause, ICMP_SOURCE_QUENCH, 0));
 	assert_false(hop_tell(cloud, &cause, ICMP_TIME_EXCEEDED, 0));
 	advance(rig, 40);

@@ -62,33 +62,39 @@ static void an_ipv4_error_is_right_in_every_byte(void **state)
 		enum icmp_error error;
 		uint32_t rest;
 		uint8_t icmp[8]; /* checksum 0 */
+		uint32_t quoted;
 	} rows[] = {
-	        {ICMP_TIME_EXCEEDED, 0, {11, 0}},
-	        {ICMP_TOO_BIG, 1400, {3, 4, 0, 0, 0, 0, 0x05, 0x78}},
-	        {ICMP_PORT_UNREACHABLE, 0, {3, 3}},
-	        {ICMP_SOURCE_QUENCH, 0, {4, 0}},
+	        {ICMP_TIME_EXCEEDED, 0, {11, 0}, 32},
+	        {ICMP_TOO_BIG, 1400, {3, 4, 0, 0, 0, 0, 0x05, 0x78}, 32},
+	        {ICMP_PORT_UNREACHABLE, 0, {3, 3}, 32},
+	        /* 56 bytes of IP, whatever there is to quote */
+	        {ICMP_SOURCE_QUENCH, 0, {4, 0}, 28},
+	        {ICMP_SOURCE_QUENCH, 0x80000000, {4, 0, 0, 0, 0x80}, 28},
 	};
 	static const uint8_t ethernet[] = {2,    0,    0,    0,   0,    2,    2,    0,
 	                                   0,    0,    0,    1,   0x88, 0xa8, 0x60, 100,
 	                                   0x81, 0x00, 0x60, 101, 0x08, 0x00};
-	static const uint8_t ip[] = {0x45, 0xc0, 0,   60, 0x12, 0x34, 0,   0, 64, 1,
-	                             0,    0,    203, 0,  113,  9,    192, 0, 2,  5};
+	static const uint8_t ip[] = {0x45, 0xc0, 0,   0, 0x12, 0x34, 0,   0, 64, 1,
+	                             0,    0,    203, 0, 113,  9,    192, 0, 2,  5};
 
 	(void)state;
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		const struct made *made = make(&shape, rows[i].error, rows[i].rest);
 		const uint8_t *at = made->answer;
+		uint32_t quoted = rows[i].quoted;
 
-		assert_int_equal(made->bytes, 22 + 20 + 8 + 32);
+		assert_int_equal(made->bytes, 22 + 20 + 8 + quoted);
 		assert_memory_equal(at, ethernet, sizeof(ethernet));
-		assert_memory_equal(at + 22, ip, 10);
+		assert_memory_equal(at + 22, ip, 2);
+		assert_int_equal(headers_u16(at + 24), 28 + quoted);
+		assert_memory_equal(at + 26, ip + 4, 6);
 		assert_memory_equal(at + 22 + 12, ip + 12, 8);
 		assert_int_equal(sum_over(at + 22, 20, 0), 0xffff);
 		assert_memory_equal(at + 42, rows[i].icmp, 2);
 		assert_memory_equal(at + 46, rows[i].icmp + 4, 4);
-		assert_int_equal(sum_over(at + 42, 40, 0), 0xffff);
+		assert_int_equal(sum_over(at + 42, 8 + quoted, 0), 0xffff);
 		/* The packet, and not the padding behind it. */
-		assert_memory_equal(at + 50, made->frame + 22, 32);
+		assert_memory_equal(at + 50, made->frame + 22, quoted);
 		assert_int_equal(made->source.identification, 0x1235);
 	}
 }
@@ -105,32 +111,37 @@ static void an_ipv6_error_is_right_in_every_byte(void **state)
 		enum icmp_error error;
 		uint32_t rest;
 		uint8_t icmp[8];
+		uint8_t quoted;
 	} rows[] = {
-	        {ICMP_TIME_EXCEEDED, 0, {3, 0}},
-	        {ICMP_TOO_BIG, 0x12345, {2, 0, 0, 0, 0, 1, 0x23, 0x45}},
-	        {ICMP_PORT_UNREACHABLE, 0, {1, 4}},
+	        {ICMP_TIME_EXCEEDED, 0, {3, 0}, 87},
+	        {ICMP_TOO_BIG, 0x12345, {2, 0, 0, 0, 0, 1, 0x23, 0x45}, 87},
+	        {ICMP_PORT_UNREACHABLE, 0, {1, 4}, 87},
+	        /* private experimentation: the header, and 8 bytes */
+	        {ICMP_SOURCE_QUENCH, 0x80000000, {200, 0, 0, 0, 0x80}, 48},
 	};
-	static const uint8_t head[] = {0x60, 0, 0, 0, 0, 8 + 40 + 24 + 23, 58, 64};
+	static const uint8_t head[] = {0x60, 0, 0, 0, 0};
 
 	(void)state;
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		const struct made *made = make(&shape, rows[i].error, rows[i].rest);
 		const uint8_t *at = made->answer, *ip = at + 18;
-		uint8_t pseudo[8] = {0, 0, 0, head[5], 0, 0, 0, 58};
+		uint8_t icmp_bytes = (uint8_t)(8 + rows[i].quoted);
+		uint8_t pseudo[8] = {0, 0, 0, icmp_bytes, 0, 0, 0, 58};
 
-		assert_int_equal(made->bytes, 18 + 40 + 8 + 87);
+		assert_int_equal(made->bytes, 18 + 40 + icmp_bytes);
 		assert_memory_equal(at, made->frame + 6, 6);
 		assert_memory_equal(at + 6, made->frame, 6);
 		assert_memory_equal(at + 12, made->frame + 12, 6);
 		assert_memory_equal(ip, head, sizeof(head));
+		assert_memory_equal(ip + 5, ((uint8_t[]){icmp_bytes, 58, 64}), 3);
 		assert_memory_equal(ip + 8, router.v6, 16);
 		assert_memory_equal(ip + 24, made->frame + 18 + 8, 16);
 		assert_memory_equal(ip + 40, rows[i].icmp, 2);
 		assert_memory_equal(ip + 44, rows[i].icmp + 4, 4);
 		assert_int_equal(
-		        sum_over(ip + 40, head[5], sum_over(pseudo, 8, sum_over(ip + 8, 32, 0))),
+		        sum_over(ip + 40, icmp_bytes, sum_over(pseudo, 8, sum_over(ip + 8, 32, 0))),
 		        0xffff);
-		assert_memory_equal(ip + 48, made->frame + 18, 87);
+		assert_memory_equal(ip + 48, made->frame + 18, rows[i].quoted);
 		assert_int_equal(made->source.identification, 0x1234);
 	}
 }
@@ -188,7 +199,8 @@ static void a_router_has_not_words_for_everything(void **state)
 	assert_true(icmp_can_tell(&half, ICMP_SOURCE_QUENCH, &v4));
 	assert_false(icmp_can_tell(&half, ICMP_TIME_EXCEEDED, &v6));
 	assert_true(icmp_can_tell(&router, ICMP_TIME_EXCEEDED, &v6));
-	assert_false(icmp_can_tell(&router, ICMP_SOURCE_QUENCH, &v6));
+	assert_true(icmp_can_tell(&router, ICMP_SOURCE_QUENCH, &v6));
+	assert_false(icmp_can_tell(&half, ICMP_SOURCE_QUENCH, &v6));
 }
 
 /* A byte of the frame becomes another, and the IPv4 header's checksum is right again. */
@@ -258,6 +270,8 @@ static void nothing_is_said_about_what_must_not_be_answered(void **state)
 	        {&six, ICMP_V6, 1, false},
 	        {&six, ICMP_V6, 127, false},
 	        {&six, ICMP_V6, 137, false},
+	        {&six, ICMP_V6, 199, true},
+	        {&six, ICMP_V6, 200, false}, /* what stands for a source quench */
 	        {&six, IP + 24, 0xff, false},
 	        {&six, IP + 8, 0xff, false},
 	};
