@@ -136,6 +136,7 @@ json_t *json_cloud(const char *name, const struct cloud_report *report)
 	add(&object, "lateness_ns", json_histogram(NULL));
 	add(&object, "queue", queue_object(report));
 	add_count(&object, "rewritten", c->rewritten);
+	add_count(&object, "becn_marked", c->becn_marked);
 	add(&object, "line", line_object(report));
 	if (report->n_classes > 0)
 		add(&object, "classes", classes_array(report));

@@ -100,6 +100,7 @@ static void view_print_packets(const struct view *view, FILE *out)
 	table_packets(table, "corrupted", c->corrupted, false);
 	table_packets(table, "ECN marked", c->ecn_marked, false);
 	table_packets(table, "BECN sent", c->becn_sent, false);
+	table_packets(table, "BECN of marks", c->becn_marked, false);
 	table_packets(table, "rewritten", c->rewritten, false);
 	table_flow(table, "in the queue", view->report.queue_packets, view->report.queue_bytes);
 	if (view->report.queue_average_bytes > 0) {

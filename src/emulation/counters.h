@@ -25,8 +25,9 @@ struct counters {
 	uint64_t reordered;
 	uint64_t corrupted;
 	uint64_t ecn_marked;
-	uint64_t becn_sent;
-	uint64_t rewritten; /* packets of which a bit was changed */
+	uint64_t becn_sent;   /* quenches; each is generated, too */
+	uint64_t becn_marked; /* of them: what tells of a mark, the others of a drop */
+	uint64_t rewritten;   /* packets of which a bit was changed */
 	uint64_t drops[REASON_COUNT];
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "aqm.h"
+#include "becn.h"
 #include "ecn.h"
 #include "packet_key.h"
 #include "red_conf.h"
@@ -15,6 +16,8 @@ struct red_aqm {
 	struct red_rule rule;
 	struct match *match; /* NULL: whatever can be marked */
 	bool begun;          /* it has seen an instant */
+	struct becn becn;
+	quantity_q64 becn_from; /* the average */
 	/* of the average, a word for others to read */
 	uint64_t average_q16;
 };
@@ -92,11 +95,23 @@ static struct aqm_verdict red_aqm_arrive(struct aqm *aqm, const struct aqm_view 
 static void red_aqm_settled(struct aqm *aqm, const struct aqm_view *view, struct rte_mbuf *mbuf,
                             enum aqm_outcome outcome, simtime now)
 {
+	struct red_aqm *red = (struct red_aqm *)aqm;
+
 	(void)view;
-	(void)mbuf;
-	(void)now;
 	if (outcome == AQM_OVERFLOWED)
-		red_overflow(&((struct red_aqm *)aqm)->red);
+		red_overflow(&red->red);
+	if (unlikely(red->becn.on) && red->red.average >= red->becn_from)
+		becn_settled(&red->becn, aqm, mbuf, outcome, now);
+}
+
+static void red_aqm_pushed_out(struct aqm *aqm, const struct aqm_view *view, struct held *held,
+                               simtime now)
+{
+	struct red_aqm *red = (struct red_aqm *)aqm;
+
+	(void)view;
+	if (unlikely(red->becn.on) && red->red.average >= red->becn_from)
+		becn_pushed_out(&red->becn, aqm, held, now);
 }
 
 static void red_aqm_idle(struct aqm *aqm, simtime now)
@@ -115,6 +130,7 @@ static void red_aqm_adopt(struct aqm *aqm, const struct aqm *old)
 	red->begun = before->begun;
 	red->red = before->red;
 	red_change(&red->red, &before->rule, &red->rule);
+	becn_adopt(&red->becn, &before->becn);
 	red->average_q16 = (uint64_t)(red->red.average >> 48);
 }
 
@@ -144,13 +160,31 @@ static uint32_t red_aqm_figures(const struct aqm *aqm, struct aqm_figure figures
 		        p * (double)red->rule.setup.alpha / (double)PROBABILITY_ONE, AQM_FRACTION};
 	figures[n++] = (struct aqm_figure){
 	        "max-p", (double)red->red.max_p / (double)PROBABILITY_ONE, AQM_FRACTION};
-	return n;
+	return n + becn_figures(&red->becn, &figures[n]);
 }
 
 static void red_aqm_free(struct aqm *aqm)
 {
 	free(((struct red_aqm *)aqm)->match);
 	free(aqm);
+}
+
+/* At min it is BECN alone, and nothing else is asked; at max ECN alone. */
+static void make_becn(struct red_aqm *red, const struct conf *conf, const struct cloud_conf *cloud)
+{
+	const struct becn_conf *becn = becn_beside(conf, cloud);
+	quantity_q64 from = 0;
+
+	if (!becn)
+		return;
+	if (becn->threshold.unit != LIMIT_NONE)
+		from = red_conf_threshold((const struct red_conf *)conf, &becn->threshold);
+	if (from <= red->rule.setup.min)
+		from = 0;
+	if (from > 0 && from >= red->rule.setup.max)
+		return;
+	red->becn_from = from;
+	becn_make(&red->becn, becn);
 }
 
 static int red_aqm_make(const struct conf *conf, const struct cloud_conf *cloud, struct aqm **aqm)
@@ -171,6 +205,7 @@ static int red_aqm_make(const struct conf *conf, const struct cloud_conf *cloud,
 	red_rule_make(&red->rule, &setup);
 	red->red.max_p = setup.max_p;
 	red->aqm.marker = ecn_marker(conf, cloud, NULL);
+	make_becn(red, conf, cloud);
 	*aqm = &red->aqm;
 	return 0;
 
@@ -185,6 +220,7 @@ static const struct aqm_kind red_kind = {
         .adopt = red_aqm_adopt,
         .arrive = red_aqm_arrive,
         .settled = red_aqm_settled,
+        .pushed_out = red_aqm_pushed_out,
         .idle = red_aqm_idle,
         .average = red_aqm_average,
         .figures = red_aqm_figures,

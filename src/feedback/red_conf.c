@@ -136,7 +136,7 @@ static bool in_bytes(const struct red_conf *conf)
 	                                      : conf->min.unit != LIMIT_PACKETS;
 }
 
-static quantity_q64 threshold(const struct red_conf *conf, const struct limit *limit)
+quantity_q64 red_conf_threshold(const struct red_conf *conf, const struct limit *limit)
 {
 	quantity_q64 quantity = (quantity_q64)limit->value << 64;
 
@@ -155,9 +155,9 @@ static double value_of(const struct ratio *ratio, double initial)
 struct red_setup red_conf_setup(const struct red_conf *conf)
 {
 	struct red_setup setup = {
-	        .min = threshold(conf, &conf->min),
-	        .max = threshold(conf, &conf->max),
-	        .mark_limit = threshold(conf, &conf->mark_to),
+	        .min = red_conf_threshold(conf, &conf->min),
+	        .max = red_conf_threshold(conf, &conf->max),
+	        .mark_limit = red_conf_threshold(conf, &conf->mark_to),
 	        .max_p = conf->max_p,
 	        .weight = conf->weight,
 	        .bytes = in_bytes(conf),
@@ -197,8 +197,8 @@ static int check_thresholds(const struct red_conf *conf, struct problem *problem
 		            "would depend on the rate");
 		return -EINVAL;
 	}
-	min = threshold(conf, &conf->min);
-	max = threshold(conf, &conf->max);
+	min = red_conf_threshold(conf, &conf->min);
+	max = red_conf_threshold(conf, &conf->max);
 	if (max < min) {
 		problem_set(problem, RED_FIELD_MAX,
 		            "max is below min; the average is compared with min first, so max has "

@@ -48,7 +48,8 @@ extern const struct field red_fields[];
 /* Without what it needs beside it. 0, or -EINVAL with problem. */
 int red_conf_check(const struct red_conf *conf, struct problem *problem);
 
-/* Of one that was checked. */
+/* Of those that were checked. A limit in bytes or packets, in the unit of the queue. */
+quantity_q64 red_conf_threshold(const struct red_conf *conf, const struct limit *limit);
 struct red_setup red_conf_setup(const struct red_conf *conf);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "at.h"
+#include "becn.h"
 #include "class.h"
 #include "corrupt_bit_error.h"
 #include "corrupt_checksum.h"
@@ -68,6 +69,7 @@ const struct statement *const statements[] = {
         &red_statement,
         &mark_statement,
         &ecn_statement,
+        &becn_statement,
         /* line */
         &delay_statement,
         &reorder_every_statement,
