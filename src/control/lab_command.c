@@ -9,12 +9,9 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "eal.h"
 #include "lab_output.h"
 #include "lab_store.h"
 #include "nearest.h"
-
-#define EAL_MIB 64u
 
 static volatile sig_atomic_t stop;
 
@@ -265,21 +262,14 @@ static bool print_results(const struct lab *lab)
 static int run(struct lab *lab)
 {
 	struct sigaction action = {.sa_handler = stop_now};
-	struct problem problem;
 	int error = choose(lab);
 
 	if (error)
 		return error;
-	error = eal_start_offline(EAL_MIB, &problem);
-	if (error) {
-		snprintf(lab->message, sizeof(lab->message), "%s", problem.text);
-		return error;
-	}
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	for (uint32_t i = 0; !error && i < lab->n_campaigns; i++)
 		error = run_campaign(lab, lab->campaigns[i]);
-	eal_stop();
 	if (!error && lab->arguments.out)
 		error = write_out(lab);
 	return error;
