@@ -194,6 +194,7 @@ static void measure_all(struct run *run, struct results *results)
 	}
 	results_add(results, "all", "fairness", shares_fairness(&all));
 	results_add(results, "all", "broken", (double)run->world.counters.broken);
+	results_add(results, "all", "strangers", (double)run->world.counters.strangers);
 	results_add(results, "all", "frames", (double)run->world.counters.frames);
 }
 

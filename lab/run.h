@@ -19,6 +19,8 @@
  *   NAME.fairness         Jain's index of its flows' goodputs
  *   all.fairness          of all flows
  *   all.broken            segments that arrived with a wrong checksum
+ *   all.strangers         frames for which nobody listened, or to which no way led
+ *   all.frames            sent by hosts
  *
  * Units: as said. Determinism: of plan and seed. Thread: one.
  */
