@@ -6,8 +6,9 @@
  *   ftp NAME COUNT from SWITCH to SWITCH ...    long-lived transfers
  *
  * Model: flow i begins at a time uniform in [start, start + spread], and its sender's clock at one
- * uniform in a tick. `access` is the rate of both hosts' links, `delay` their propagation, `delay-max`,
- * if given, makes the sender's uniform in [delay, delay-max], for round-trip times that differ.
+ * uniform in a tick. `access` is the rate of both hosts' links, `delay` their propagation; with
+ * `delay-max` the senders' lie evenly from delay to it, for round-trip times that differ: the same
+ * for groups of the same size.
  *
  * Ownership: a conf owns its texts (conf_free). Thread: any.
  */
@@ -24,6 +25,7 @@ struct group_conf {
 	struct conf conf;
 	uint64_t count;
 	char *from, *to;
+	uint64_t port;
 	uint64_t access_bps;
 	simtime delay_ns, delay_max_ns;
 	simtime start_ns, spread_ns;

@@ -126,6 +126,7 @@ void group_add(struct group_sums *sums, const struct flow_mark *mark, const stru
 	sums->quenches += (double)(tcp->quenches - mark->tcp.quenches);
 	sums->arrived += (double)(sink->arrived - mark->sink.arrived);
 	sums->marked += (double)(sink->marked - mark->sink.marked);
+	sums->windows += flow->tcp.cwnd;
 }
 
 void group_report(const struct group_sums *sums, const char *name, simtime span_ns,
@@ -139,5 +140,7 @@ void group_report(const struct group_sums *sums, const char *name, simtime span_
 	results_add(results, name, "quenches", sums->quenches);
 	results_add(results, name, "loss", percent(sums->sent - sums->arrived, sums->sent));
 	results_add(results, name, "marking", percent(sums->marked, sums->arrived));
+	results_add(results, name, "window",
+	            sums->shares.n ? sums->windows / (double)sums->shares.n : 0);
 	results_add(results, name, "fairness", shares_fairness(&sums->shares));
 }

@@ -45,7 +45,7 @@ void flow_mark(struct flow_mark *mark, const struct flow *flow);
 struct group_sums {
 	uint32_t packet_bytes;
 	struct shares shares;
-	double sent, resent, timeouts, quenches, arrived, marked;
+	double sent, resent, timeouts, quenches, arrived, marked, windows;
 };
 /* One flow more, into the group's sums and those of all flows. */
 void group_add(struct group_sums *sums, const struct flow_mark *mark, const struct flow *flow,

@@ -43,9 +43,9 @@ struct host {
 	struct world *world;
 	uint32_t address, at; /* switch */
 	uint16_t id;          /* of its latest IPv4 packet */
-	uint16_t next_port;
 	struct pipe up, down;
-	struct listener *listeners; /* port FIRST_PORT + index */
+	uint16_t first_port;
+	struct listener *listeners; /* port first_port + index */
 	uint32_t n_listeners, listeners_room;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * BCN-TCP (Sisalem and Schulzrinne): the receiver echoes each mark on its own; the first in a window
- * multiplies the window by a factor close to one and ends slow start. Until that window is
- * acknowledged a lost packet is sent again and nothing more. The factor may depend on the number of
- * routers on the way: the receiver returns the TTL that arrives.
+ * BCN-TCP (Sisalem and Schulzrinne): the receiver echoes each mark on its own, and each multiplies the
+ * window by a factor close to one and ends slow start. With the first begins a mode that lasts until
+ * what was out then is acknowledged: in it a lost packet is sent again and nothing more. The factor
+ * may depend on the number of routers on the way: the receiver returns the TTL that arrives.
  *
  * Whether the window grows on unmarked acknowledgements in the meantime the paper does not say:
  * it does not, unless grows_while_marked.
@@ -29,9 +29,10 @@ static void bcn_echoed(struct tcp *tcp, int64_t ack, const struct segment *segme
 	bool recovering = tcp->dupwnd > 0 ||
 	                  (tcp->action == TCP_ACTION_DUPLICATES && tcp->acked < tcp->recover);
 
-	if (recovering || ack <= tcp->hold)
+	if (recovering)
 		return;
-	tcp->hold = tcp->highest;
+	if (ack > tcp->hold)
+		tcp->hold = tcp->highest;
 	tcp->cwnd *= factor(tcp->conf, segment->echoed_ttl);
 	if (tcp->cwnd < 1)
 		tcp->cwnd = 1;
@@ -51,7 +52,7 @@ static bool bcn_spares(const struct tcp *tcp)
 
 const struct response response_bcn = {
         .name = "bcn",
-        .help = "BCN-TCP: a mark multiplies the window by a factor, once a window",
+        .help = "BCN-TCP: every mark multiplies the window by a factor",
         .capable = true,
         .tells_ttl = true,
         .echo = ECHO_EACH,

@@ -42,17 +42,17 @@ static int flow_make(struct run *run, struct run_group *group, uint32_t index,
 	uint64_t seed = run->plan->seed;
 	struct draw_key start = draw_key_make(seed, group->name, "start");
 	struct draw_key boot = draw_key_make(seed, group->name, "boot");
-	struct draw_key way = draw_key_make(seed, group->name, "delay");
 	simtime delay_ns = conf->delay_ns;
 	struct host *from, *to;
 	int error;
 
-	if (conf->delay_max_ns > delay_ns)
-		delay_ns += uniform(way, index, conf->delay_max_ns - delay_ns + 1);
+	if (conf->delay_max_ns > delay_ns && conf->count > 1)
+		delay_ns += (conf->delay_max_ns - delay_ns) * index / (conf->count - 1);
 	from = world_host(&run->world, ends[0], conf->access_bps, delay_ns);
 	to = world_host(&run->world, ends[1], conf->access_bps, conf->delay_ns);
 	if (!from || !to)
 		return -ENOMEM;
+	from->first_port = to->first_port = (uint16_t)conf->port;
 	error = flow_open(&group->flows[index], from, to, &group->tcp,
 	                  uniform(boot, index, conf->tick_ns), conf->ack_delay_ns);
 	if (error)

@@ -16,6 +16,7 @@
  *   NAME.sent, .resent, .timeouts, .quenches   packets, and events
  *   NAME.loss             of what its senders sent, %: what did not arrive
  *   NAME.marking          of what arrived, %
+ *   NAME.window           packets: mean of its flows' congestion windows at the end
  *   NAME.fairness         Jain's index of its flows' goodputs
  *   all.fairness          of all flows
  *   all.broken            segments that arrived with a wrong checksum

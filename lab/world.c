@@ -10,6 +10,7 @@
 #define MBUFS_FIRST  4096u
 #define MBUFS_GROW   4096u
 #define MBUFS_MOST   (1u << 19)
+#define MBUFS_SPARE  64u
 #define MEMORY_BYTES (UINT64_C(256) << 20)
 #define HOSTS_MOST   (1u << 20)
 #define QUENCH_BIT   0x80
@@ -143,7 +144,7 @@ static void to_host(void *argument, struct rte_mbuf *mbuf, simtime now)
 		world->counters.broken++;
 		return;
 	}
-	index = (uint32_t)port_of(&frame) - HOST_FIRST_PORT;
+	index = (uint32_t)port_of(&frame) - host->first_port;
 	if (index < host->n_listeners)
 		listener = &host->listeners[index];
 	if (unlikely(!listener || !listener->receive)) {
@@ -174,6 +175,15 @@ static bool collect(struct world *world)
 	return full;
 }
 
+/* What is due and cannot leave waits for an mbuf: large frames have taken all there were. */
+static void provide(struct world *world, simtime now)
+{
+	if (engine_next(world->engine) > now || rte_mempool_avail_count(world->pool) >= MBUFS_SPARE)
+		return;
+	if (world->seam->pool_grow(world->pool, MBUFS_GROW) == 0)
+		world->error = -ENOMEM;
+}
+
 int world_run(struct world *world, simtime until_ns)
 {
 	while (!world->error) {
@@ -184,7 +194,9 @@ int world_run(struct world *world, simtime until_ns)
 			break;
 		if (engine_ns <= timer_ns) {
 			world->now_ns = engine_ns;
-			while (engine_advance(world->engine, engine_ns) && collect(world))
+			if (engine_advance(world->engine, engine_ns) == 0)
+				provide(world, engine_ns);
+			while (collect(world) && engine_advance(world->engine, engine_ns))
 				;
 		} else {
 			world->now_ns = timer_ns;
@@ -217,6 +229,7 @@ struct host *world_host(struct world *world, uint32_t at, uint64_t access_bps, s
 	host->world = world;
 	host->address = ADDRESS_FIRST + network->n_hosts;
 	host->at = at;
+	host->first_port = HOST_FIRST_PORT;
 	if (pipe_init(&host->up, &world->heap, access_bps, delay_ns, from_host, host) < 0 ||
 	    pipe_init(&host->down, &world->heap, access_bps, delay_ns, to_host, host) < 0) {
 		pipe_release(&host->up);
@@ -243,10 +256,10 @@ uint16_t host_listen(struct host *host,
 		host->listeners = listeners;
 		host->listeners_room = room;
 	}
-	if (HOST_FIRST_PORT + host->n_listeners > UINT16_MAX)
+	if (host->first_port + host->n_listeners > UINT16_MAX)
 		return 0;
 	listener = &host->listeners[host->n_listeners];
-	listener->port = (uint16_t)(HOST_FIRST_PORT + host->n_listeners++);
+	listener->port = (uint16_t)(host->first_port + host->n_listeners++);
 	listener->receive = receive;
 	listener->argument = argument;
 	return listener->port;
@@ -254,7 +267,7 @@ uint16_t host_listen(struct host *host,
 
 void host_hang_up(struct host *host, uint16_t port)
 {
-	host->listeners[port - HOST_FIRST_PORT].receive = NULL;
+	host->listeners[port - host->first_port].receive = NULL;
 }
 
 static struct rte_mbuf *mbuf_take(struct world *world)

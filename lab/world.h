@@ -15,7 +15,7 @@
 #include "network.h"
 #include "seam.h"
 
-#define HOST_FIRST_PORT 10000u
+#define HOST_FIRST_PORT 10000
 
 struct world_counters {
 	uint64_t frames;    /* sent by hosts */
@@ -47,7 +47,8 @@ int world_open(struct world *world, const struct seam *seam, const char *name,
                struct scenario *scenario, uint64_t seed, struct problem *problem);
 void world_close(struct world *world);
 
-/* A host at a switch. NULL: no memory. */
+/* A host at a switch; its ports begin at HOST_FIRST_PORT, or where first_port says before anybody
+ * listens. NULL: no memory. */
 struct host *world_host(struct world *world, uint32_t at, uint64_t access_bps, simtime delay_ns);
 /* A port of the host at which `receive` listens, from now on; 0: no memory, or no port is left. */
 uint16_t host_listen(struct host *host,

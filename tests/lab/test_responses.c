@@ -202,7 +202,7 @@ static void an_echo_and_a_quench_of_one_window_make_one_cut(void **state)
 	assert_int_equal(s.tcp.counters.cuts, 1);
 }
 
-static void bcn_multiplies_once_a_window_and_does_not_grow_in_it(void **state)
+static void bcn_multiplies_with_each_mark_and_does_not_grow_in_its_window(void **state)
 {
 	struct sender s;
 
@@ -213,12 +213,12 @@ static void bcn_multiplies_once_a_window_and_does_not_grow_in_it(void **state)
 	assert_true(s.tcp.cwnd == 12);
 	assert_int_equal(s.tcp.ssthresh, 12);
 	sender_ack_flags(&s, MS(500), 16, FRAME_TCP_ECE, 0);
-	sender_ack(&s, MS(500), 17);
-	assert_true(s.tcp.cwnd == 12);
+	assert_true(s.tcp.cwnd == 9);
+	assert_int_equal(s.tcp.hold, 30); /* from the first mark on */
 	sender_ack_each(&s, MS(500), 30);
-	assert_true(s.tcp.cwnd == 12);
+	assert_true(s.tcp.cwnd == 9);
 	sender_ack(&s, MS(600), 31);
-	assert_true(s.tcp.cwnd == 12 + 1.0 / 12);
+	assert_true(s.tcp.cwnd == 9 + 1.0 / 9);
 }
 
 static void bcn_grows_while_marked_if_it_is_told_to(void **state)
@@ -370,7 +370,7 @@ int main(void)
 	        cmocka_unit_test(foreign_and_stale_quenches_are_ignored),
 	        cmocka_unit_test(who_is_deaf_to_quenches_counts_them_and_goes_on),
 	        cmocka_unit_test(an_echo_and_a_quench_of_one_window_make_one_cut),
-	        cmocka_unit_test(bcn_multiplies_once_a_window_and_does_not_grow_in_it),
+	        cmocka_unit_test(bcn_multiplies_with_each_mark_and_does_not_grow_in_its_window),
 	        cmocka_unit_test(bcn_grows_while_marked_if_it_is_told_to),
 	        cmocka_unit_test(a_loss_in_a_marked_window_of_bcn_is_only_sent_again),
 	        cmocka_unit_test(the_factor_follows_the_hops_that_the_receiver_saw),
