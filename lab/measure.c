@@ -2,6 +2,7 @@
 #include "measure.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "rate.h"
@@ -9,6 +10,24 @@
 static double percent(double part, double whole)
 {
 	return whole > 0 ? 100 * part / whole : 0;
+}
+
+static void tally_add(struct tally *tally, double value)
+{
+	double away = value - tally->mean;
+
+	tally->n++;
+	tally->mean += away / (double)tally->n;
+	tally->square += away * (value - tally->mean);
+}
+
+static void tally_report(const struct tally *tally, const char *part, struct results *results)
+{
+	double sigma = tally->n ? sqrt(tally->square / (double)tally->n) : 0;
+
+	results_add(results, part, "queue", tally->mean);
+	results_add(results, part, "queue.sigma", sigma);
+	results_add(results, part, "queue.cv", tally->mean > 0 ? sigma / tally->mean : 0);
 }
 
 void gauge_init(struct gauge *gauge, const struct cloud_conf *cloud)
@@ -39,7 +58,6 @@ void gauge_mark(struct gauge *gauge, const struct engine *engine)
 void gauge_sample(struct gauge *gauge, const struct engine *engine, bool counts)
 {
 	struct cloud_report report;
-	double away;
 
 	if (!engine_report_queue(engine, gauge->cloud, &report))
 		return;
@@ -47,18 +65,17 @@ void gauge_sample(struct gauge *gauge, const struct engine *engine, bool counts)
 	gauge->average_bytes = report.queue_average_bytes;
 	if (!counts)
 		return;
-	gauge->n++;
-	away = gauge->queue_bytes - gauge->mean;
-	gauge->mean += away / (double)gauge->n;
-	gauge->square += away * (gauge->queue_bytes - gauge->mean);
-	gauge->average_mean += (gauge->average_bytes - gauge->average_mean) / (double)gauge->n;
+	tally_add(&gauge->queue, gauge->queue_bytes);
+	tally_add(&gauge->average, gauge->average_bytes);
 	gauge->average_max = fmax(gauge->average_max, gauge->average_bytes);
+	gauge->n_classes = report.n_classes;
+	for (uint32_t i = 0; i < report.n_classes; i++)
+		tally_add(&gauge->classes[i], (double)report.classes[i].queue_bytes);
 }
 
 void gauge_report(const struct gauge *gauge, const struct engine *engine, simtime span_ns,
                   struct results *results)
 {
-	double sigma = gauge->n ? sqrt(gauge->square / (double)gauge->n) : 0;
 	double arrived, dropped, marked, quenches;
 	struct cloud_report now, opposite;
 
@@ -82,11 +99,15 @@ void gauge_report(const struct gauge *gauge, const struct engine *engine, simtim
 		results_add(results, gauge->cloud, "utilisation",
 		            percent(8e9 * (double)(now.counters.tx_bytes - gauge->mark.tx_bytes),
 		                    (double)gauge->rate_bps * (double)span_ns));
-	results_add(results, gauge->cloud, "queue", gauge->mean);
-	results_add(results, gauge->cloud, "queue.sigma", sigma);
-	results_add(results, gauge->cloud, "queue.cv", gauge->mean > 0 ? sigma / gauge->mean : 0);
-	results_add(results, gauge->cloud, "average", gauge->average_mean);
+	tally_report(&gauge->queue, gauge->cloud, results);
+	results_add(results, gauge->cloud, "average", gauge->average.mean);
 	results_add(results, gauge->cloud, "average.max", gauge->average_max);
+	for (uint32_t i = 0; i < gauge->n_classes; i++) {
+		char part[RESULT_NAME_BYTES];
+
+		snprintf(part, sizeof(part), "%s.%s", gauge->cloud, now.classes[i].name);
+		tally_report(&gauge->classes[i], part, results);
+	}
 }
 
 /* ---- flows ---- */

@@ -10,6 +10,12 @@
 #include "flow.h"
 #include "results.h"
 
+/* Mean and variance of what is told one by one (Welford). */
+struct tally {
+	uint64_t n;
+	double mean, square;
+};
+
 /* One cloud. */
 struct gauge {
 	const char *cloud;
@@ -17,9 +23,10 @@ struct gauge {
 	uint64_t rate_bps;                  /* 0: has none */
 	struct counters mark, opposite_mark;
 	double queue_bytes, average_bytes; /* at the latest sample */
-	uint64_t n;
-	double mean, square; /* of the queue: Welford's */
-	double average_mean, average_max;
+	struct tally queue, average;
+	double average_max;
+	struct tally classes[CLASSES_MAX];
+	uint32_t n_classes;
 };
 
 void gauge_init(struct gauge *gauge, const struct cloud_conf *cloud);

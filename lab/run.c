@@ -19,11 +19,19 @@ struct run_group {
 	uint32_t n_flows;
 };
 
+struct run_voice {
+	const char *name;
+	struct voice voice;
+	struct voice_counters mark;
+};
+
 struct run {
 	const struct plan *plan;
 	struct world world;
 	struct run_group groups[PLAN_GROUPS_MAX];
 	uint32_t n_groups;
+	struct run_voice voices[PLAN_GROUPS_MAX];
+	uint32_t n_voices;
 	struct gauge *gauges; /* one a cloud, in the order of the scenario */
 	struct timer sampler;
 	struct problem *problem;
@@ -63,16 +71,16 @@ static int flow_make(struct run *run, struct run_group *group, uint32_t index,
 	return 0;
 }
 
-static int ends_find(const struct run *run, const struct run_group *group, uint32_t ends[2])
+static int ends_find(const struct run *run, const char *group, const char *const names[2],
+                     uint32_t ends[2])
 {
-	const char *names[2] = {group->conf->from, group->conf->to};
 
 	for (int i = 0; i < 2; i++) {
 		int found = network_find_switch(&run->world.network, names[i]);
 
 		if (found < 0) {
 			problem_set(run->problem, -1,
-			            "group %s: no link ends at a switch called `%s`", group->name,
+			            "group %s: no link ends at a switch called `%s`", group,
 			            names[i]);
 			return -EINVAL;
 		}
@@ -81,7 +89,7 @@ static int ends_find(const struct run *run, const struct run_group *group, uint3
 	if (run->world.network.hops[ends[0]][ends[1]] == NETWORK_NO_WAY) {
 		problem_set(run->problem, -1,
 		            "group %s: there is no route from %s to %s; links must join them",
-		            group->name, names[0], names[1]);
+		            group, names[0], names[1]);
 		return -EINVAL;
 	}
 	return 0;
@@ -90,6 +98,7 @@ static int ends_find(const struct run *run, const struct run_group *group, uint3
 static int group_make(struct run *run, const struct plan_group *plan)
 {
 	struct run_group *group = &run->groups[run->n_groups++];
+	const char *const names[2] = {plan->conf->from, plan->conf->to};
 	uint32_t ends[2];
 	int error;
 
@@ -97,7 +106,7 @@ static int group_make(struct run *run, const struct plan_group *plan)
 	group->conf = plan->conf;
 	error = group_tcp_conf(plan->conf, &group->tcp, run->problem);
 	if (!error)
-		error = ends_find(run, group, ends);
+		error = ends_find(run, plan->name, names, ends);
 	if (error)
 		return error;
 	group->flows = calloc(plan->conf->count + 1, sizeof(*group->flows));
@@ -115,8 +124,31 @@ err_memory:
 	return -ENOMEM;
 }
 
+/* Its hosts have links that never hold it up. */
+static int voice_make(struct run *run, const struct plan_voice *plan)
+{
+	const char *const names[2] = {plan->conf->from, plan->conf->to};
+	struct run_voice *voice = &run->voices[run->n_voices++];
+	struct host *from, *to;
+	uint32_t ends[2];
+	int error = ends_find(run, plan->name, names, ends);
+
+	if (error)
+		return error;
+	voice->name = plan->name;
+	from = world_host(&run->world, ends[0], 0, 0);
+	to = world_host(&run->world, ends[1], 0, 0);
+	if (from && to &&
+	    voice_open(&voice->voice, plan->conf, plan->name, run->plan->seed, from, to) == 0)
+		return 0;
+	problem_set(run->problem, -1, "group %s: no memory for its calls", plan->name);
+	return -ENOMEM;
+}
+
 static void groups_release(struct run *run)
 {
+	for (uint32_t i = 0; i < run->n_voices; i++)
+		voice_close(&run->voices[i].voice);
 	for (uint32_t i = 0; i < run->n_groups; i++) {
 		struct run_group *group = &run->groups[i];
 
@@ -172,9 +204,23 @@ static void mark_all(struct run *run)
 {
 	for (uint32_t i = 0; i < run->world.scenario->n_clouds; i++)
 		gauge_mark(&run->gauges[i], run->world.engine);
+	for (uint32_t i = 0; i < run->n_voices; i++)
+		run->voices[i].mark = run->voices[i].voice.counters;
 	for (uint32_t i = 0; i < run->n_groups; i++)
 		for (uint32_t k = 0; k < run->groups[i].n_flows; k++)
 			flow_mark(&run->groups[i].marks[k], &run->groups[i].flows[k]);
+}
+
+static void voice_report(const struct run_voice *voice, struct results *results)
+{
+	const struct voice_counters *now = &voice->voice.counters, *mark = &voice->mark;
+	double sent = (double)(now->sent - mark->sent);
+	double arrived = (double)(now->arrived - mark->arrived);
+
+	results_add(results, voice->name, "sent", sent);
+	results_add(results, voice->name, "arrived", arrived);
+	results_add(results, voice->name, "refused", (double)(now->refused - mark->refused));
+	results_add(results, voice->name, "loss", sent > 0 ? 100 * (sent - arrived) / sent : 0);
 }
 
 static void measure_all(struct run *run, struct results *results)
@@ -192,6 +238,8 @@ static void measure_all(struct run *run, struct results *results)
 			group_add(&sums, &group->marks[k], &group->flows[k], &all);
 		group_report(&sums, group->name, span_ns, results);
 	}
+	for (uint32_t i = 0; i < run->n_voices; i++)
+		voice_report(&run->voices[i], results);
 	results_add(results, "all", "fairness", shares_fairness(&all));
 	results_add(results, "all", "broken", (double)run->world.counters.broken);
 	results_add(results, "all", "strangers", (double)run->world.counters.strangers);
@@ -205,6 +253,8 @@ static int run_through(struct run *run, struct results *results)
 
 	for (uint32_t i = 0; !error && i < plan->n_groups; i++)
 		error = group_make(run, &plan->groups[i]);
+	for (uint32_t i = 0; !error && i < plan->n_voices; i++)
+		error = voice_make(run, &plan->voices[i]);
 	if (!error)
 		error = sampler_make(run);
 	if (error)

@@ -9,6 +9,7 @@
  *   NAME.utilisation      bytes sent, of what its rate could have sent, %
  *   NAME.queue, .queue.sigma, .queue.cv   bytes that wait: mean and standard deviation of samples, and
  *                         the one divided by the other
+ *   NAME.CLASS.queue, .queue.sigma, .queue.cv   the same of a class
  *   NAME.average, .average.max   bytes: of the AQM's average
  *   NAME.isq              quenches it sent, of all packets that left towards its beginning, %
  * Of each group:
@@ -19,6 +20,9 @@
  *   NAME.window           packets: mean of its flows' congestion windows at the end
  *   NAME.fairness         Jain's index of its flows' goodputs
  *   all.fairness          of all flows
+ * Of voice calls:
+ *   NAME.sent, .arrived, .refused   datagrams, and calls
+ *   NAME.loss             of what was sent, %
  *   all.broken            segments that arrived with a wrong checksum
  *   all.strangers         frames for which nobody listened, or to which no way led
  *   all.frames            sent by hosts
@@ -30,6 +34,7 @@
 
 #include "group.h"
 #include "results.h"
+#include "voice.h"
 #include "world.h"
 
 #define PLAN_GROUPS_MAX 16
@@ -37,6 +42,11 @@
 struct plan_group {
 	const char *name;
 	const struct group_conf *conf;
+};
+
+struct plan_voice {
+	const char *name;
+	const struct voice_conf *conf;
 };
 
 /* Sees the clouds' queues at every sample; or NULL. */
@@ -54,6 +64,8 @@ struct plan {
 	struct scenario *scenario;     /* passes to lab_run */
 	struct plan_group groups[PLAN_GROUPS_MAX];
 	uint32_t n_groups;
+	struct plan_voice voices[PLAN_GROUPS_MAX];
+	uint32_t n_voices;
 	simtime duration_ns, warmup_ns, sample_ns;
 	uint64_t seed;
 	const struct run_watch *watch; /* or NULL */

@@ -238,7 +238,7 @@ static const struct {
         {"title", read_title}, {"paper", read_paper}, {"about", read_about}, {"set", read_set},
         {"case", read_case},   {"end", read_end},     {"sweep", read_sweep}, {"plot", read_plot},
         {"row", read_row},     {"link", NULL},        {"cloud", NULL},       {"ftp", NULL},
-        {NULL, NULL},
+        {"voice", NULL},       {NULL, NULL},
 };
 
 static int read_line(struct reader *reader, const char *line)

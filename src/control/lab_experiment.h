@@ -9,6 +9,7 @@
  *   link NAME from SWITCH to SWITCH      two clouds, NAME and NAME.back
  *   cloud NAME STATEMENT...              what they do: scenario language
  *   ftp NAME COUNT from SWITCH to SWITCH [FIELDS]     (lab/group.h)
+ *   voice NAME CALLS from SWITCH to SWITCH [FIELDS]   (lab/voice.h)
  *   case NAME ... end       lines that hold in this case only; without any case there is one, `only`
  *   sweep NAME VALUES...    for figures: each case with each of the values
  *   plot TITLE EXPRESSION [LABEL]   a figure: the expression, names without the case, for each case

@@ -28,8 +28,9 @@ struct maker {
 	size_t room;
 	struct network network;
 	struct plan plan;
-	struct group_conf *groups[PLAN_GROUPS_MAX]; /* owned */
-	char *group_names[PLAN_GROUPS_MAX];
+	struct conf *groups[2 * PLAN_GROUPS_MAX]; /* owned, and their names */
+	char *group_names[2 * PLAN_GROUPS_MAX];
+	uint32_t n_groups;
 	FILE *scenario; /* the clouds' statements, into: */
 	char *scenario_text;
 	size_t scenario_bytes;
@@ -132,25 +133,29 @@ static int make_link(struct maker *maker)
 static int make_group(struct maker *maker)
 {
 	const struct words *words = &maker->words;
-	uint32_t n = maker->plan.n_groups;
+	bool voice = strcmp(words->word[0].text, group_voice.name) == 0;
+	uint32_t *n = voice ? &maker->plan.n_voices : &maker->plan.n_groups;
 	struct language_error error;
 	struct conf *conf;
-	int result;
+	char *name;
 
 	if (words->n < 3)
 		return fail(maker, "write: %s NAME COUNT from SWITCH to SWITCH ...",
 		            words->word[0].text);
-	if (n == PLAN_GROUPS_MAX)
-		return fail(maker, "more than %d groups of flows", PLAN_GROUPS_MAX);
-	result = statement_parse_fields(&group_ftp, words, 2, &conf, &error);
-	if (result)
+	if (*n == PLAN_GROUPS_MAX)
+		return fail(maker, "more than %d groups of a kind", PLAN_GROUPS_MAX);
+	if (statement_parse_fields(voice ? &group_voice : &group_ftp, words, 2, &conf, &error) < 0)
 		return fail(maker, "%s", error.text);
-	maker->groups[n] = (struct group_conf *)conf;
-	maker->group_names[n] = strdup(words->word[1].text);
-	if (!maker->group_names[n])
+	maker->groups[maker->n_groups] = conf;
+	name = maker->group_names[maker->n_groups++] = strdup(words->word[1].text);
+	if (!name)
 		return fail(maker, "no memory");
-	maker->plan.groups[n] = (struct plan_group){maker->group_names[n], maker->groups[n]};
-	maker->plan.n_groups++;
+	if (voice)
+		maker->plan.voices[(*n)++] =
+		        (struct plan_voice){name, (const struct voice_conf *)conf};
+	else
+		maker->plan.groups[(*n)++] =
+		        (struct plan_group){name, (const struct group_conf *)conf};
 	return 0;
 }
 
@@ -245,9 +250,8 @@ static void maker_release(struct maker *maker)
 	if (maker->scenario)
 		fclose(maker->scenario);
 	free(maker->scenario_text);
-	for (uint32_t i = 0; i < PLAN_GROUPS_MAX; i++) {
-		if (maker->groups[i])
-			conf_free(&maker->groups[i]->conf);
+	for (uint32_t i = 0; i < maker->n_groups; i++) {
+		conf_free(maker->groups[i]);
 		free(maker->group_names[i]);
 	}
 	free(maker);
