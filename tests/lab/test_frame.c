@@ -59,6 +59,28 @@ static void a_packet_of_1000_bytes_is_an_ipv4_datagram_of_1000_bytes(void **stat
 	rte_pktmbuf_free(mbuf);
 }
 
+static void assert_end(const struct frame_end *a, const struct frame_end *b)
+{
+	assert_int_equal(a->address, b->address);
+	assert_int_equal(a->port, b->port);
+}
+
+/* Member by member: between them lies what nobody wrote. */
+static void assert_segment(const struct segment *a, const struct segment *b)
+{
+	assert_end(&a->from, &b->from);
+	assert_end(&a->to, &b->to);
+	assert_int_equal(a->seq, b->seq);
+	assert_int_equal(a->ack, b->ack);
+	assert_int_equal(a->window, b->window);
+	assert_int_equal(a->data_bytes, b->data_bytes);
+	assert_int_equal(a->flags, b->flags);
+	assert_int_equal(a->ecn, b->ecn);
+	assert_int_equal(a->ttl, b->ttl);
+	assert_int_equal(a->echoed_ttl, b->echoed_ttl);
+	assert_int_equal(a->window_scale, b->window_scale);
+}
+
 static void a_segment_is_read_as_it_was_written(void **state)
 {
 	struct segment cases[3] = {data, data, data};
@@ -78,7 +100,7 @@ static void a_segment_is_read_as_it_was_written(void **state)
 		frame_read(mbuf, 0x80, &frame);
 		assert_int_equal(frame.kind, FRAME_SEGMENT);
 		assert_int_equal(frame.to, data.to.address);
-		assert_memory_equal(&frame.segment, &cases[i], sizeof(data));
+		assert_segment(&frame.segment, &cases[i]);
 		rte_pktmbuf_free(mbuf);
 	}
 }
@@ -116,7 +138,11 @@ static void a_datagram_carries_its_number(void **state)
 	assert_int_equal(frame_wire_bytes(mbuf), 200);
 	frame_read(mbuf, 0x80, &frame);
 	assert_int_equal(frame.kind, FRAME_DATAGRAM);
-	assert_memory_equal(&frame.datagram, &voice, sizeof(voice));
+	assert_end(&frame.datagram.from, &voice.from);
+	assert_end(&frame.datagram.to, &voice.to);
+	assert_int_equal(frame.datagram.data_bytes, voice.data_bytes);
+	assert_int_equal(frame.datagram.ttl, voice.ttl);
+	assert_int_equal(frame.datagram.number, voice.number);
 	rte_pktmbuf_free(mbuf);
 }
 
