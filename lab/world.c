@@ -79,6 +79,7 @@ static void enter_cloud(struct world *world, uint32_t port, struct rte_mbuf *mbu
 	if (unlikely(world->tap != NULL))
 		world->tap(world->tap_argument, port, mbuf, now);
 	engine_ingress(world->engine, port, &mbuf, 1);
+	world->touched = true;
 }
 
 static void at_switch(struct world *world, uint32_t here, struct rte_mbuf *mbuf, simtime now)
@@ -186,18 +187,26 @@ static void provide(struct world *world, simtime now)
 
 int world_run(struct world *world, simtime until_ns)
 {
+	simtime engine_ns = engine_next(world->engine);
+
+	world->touched = false;
 	while (!world->error) {
 		simtime timer_ns = heap_next(&world->heap);
-		simtime engine_ns = engine_next(world->engine);
 
+		if (world->touched) {
+			engine_ns = engine_next(world->engine);
+			world->touched = false;
+		}
 		if (simtime_min(timer_ns, engine_ns) > until_ns)
 			break;
 		if (engine_ns <= timer_ns) {
 			world->now_ns = engine_ns;
+			world->touched = true;
 			if (engine_advance(world->engine, engine_ns) == 0)
 				provide(world, engine_ns);
-			while (collect(world) && engine_advance(world->engine, engine_ns))
-				;
+			else
+				while (collect(world) && engine_advance(world->engine, engine_ns))
+					;
 		} else {
 			world->now_ns = timer_ns;
 			heap_fire(&world->heap);

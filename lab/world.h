@@ -34,6 +34,7 @@ struct world {
 	struct engine *engine;
 	uint64_t numbered[SCENARIO_PORTS_MAX];
 	uint8_t mark_bit; /* of a quench */
+	bool touched;     /* a packet went into a cloud: what comes next there may be another */
 	int error;        /* the first: memory ran out on the way */
 	struct world_counters counters;
 	/* Sees each frame that a cloud takes in or gives out, at the port; or NULL. */

@@ -14,7 +14,7 @@
 #include "eal.h"
 
 #define AT_ONCE_MAX 256
-#define EAL_MIB     64u
+#define EAL_MIB     16u
 #define NO_JOB      UINT32_MAX
 /* How often *stop is looked at. */
 #define LOOK_MS 200
