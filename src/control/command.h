@@ -15,5 +15,6 @@ int command_replay(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_ctl(int argc, char **argv);
 int command_bench(int argc, char **argv);
+int command_lab(int argc, char **argv);
 
 #endif

@@ -139,6 +139,9 @@ struct cloud_report {
 	} classes[CLASSES_MAX];
 };
 bool engine_report(const struct engine *engine, const char *cloud, struct cloud_report *report);
+/* Its counters and its queue alone, for who looks often; the rest of `report` stays as it was. */
+bool engine_report_queue(const struct engine *engine, const char *cloud,
+                         struct cloud_report *report);
 /* Sets the counters and histograms of all clouds to zero; packets in flight count as received
  * anew, so that conservation holds. Worker. */
 void engine_clear(struct engine *engine);

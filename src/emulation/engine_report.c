@@ -116,17 +116,21 @@ static void report_line(const struct line *line, struct cloud_report *report)
 	report->line_deviation_ns = square > mean * mean ? sqrt(square - mean * mean) : 0;
 }
 
-bool engine_report(const struct engine *engine, const char *name, struct cloud_report *report)
+static const struct cloud *cloud_named(const struct engine *engine, const char *name)
 {
 	const struct roster *roster = engine->roster;
 	uint32_t slot = names_find(&roster->index, name);
-	const struct cloud *cloud;
 
-	if (slot == NAMES_NONE)
+	return slot == NAMES_NONE ? NULL : roster->slots[slot];
+}
+
+bool engine_report_queue(const struct engine *engine, const char *name, struct cloud_report *report)
+{
+	const struct cloud *cloud = cloud_named(engine, name);
+
+	if (!cloud)
 		return false;
-	cloud = roster->slots[slot];
 	report->counters = cloud->counters;
-	report->delay_ns = *cloud->delay_ns;
 	report->held_packets = cloud_held(cloud);
 	report->queue_packets = link_queue_packets(&cloud->link);
 	report->queue_bytes = link_queue_bytes(&cloud->link);
@@ -134,6 +138,16 @@ bool engine_report(const struct engine *engine, const char *name, struct cloud_r
 	if (!cloud->link.classes)
 		report->queue_average_bytes = average_of(&cloud->link.queue);
 	aqm_report(cloud->link.queue.aqm, &report->aqm);
+	return true;
+}
+
+bool engine_report(const struct engine *engine, const char *name, struct cloud_report *report)
+{
+	const struct cloud *cloud = cloud_named(engine, name);
+
+	if (!cloud || !engine_report_queue(engine, name, report))
+		return false;
+	report->delay_ns = *cloud->delay_ns;
 	report_line(&cloud->line, report);
 	report->order_waits = cloud->line.waits;
 	report->order_waited_ns = cloud->line.waited_ns;

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A TCP connection between two hosts: sender, receiver, their timers. Begins at an instant, sends
+ * so much, and says when the last packet was acknowledged.
+ *
+ * Ownership: the caller's memory, zeroed; the conf outlives it. Thread: the world's.
+ */
+#ifndef WEIR_LAB_FLOW_H
+#define WEIR_LAB_FLOW_H
+
+#include "sink.h"
+#include "tcp.h"
+#include "world.h"
+
+struct flow {
+	struct tcp tcp;
+	struct sink sink;
+	struct host *from, *to;
+	struct timer begin, retransmit, delayed;
+	simtime start_ns;
+	int64_t packets;
+	bool done;
+	void (*finished)(void *argument, struct flow *flow, simtime now); /* or NULL */
+	void *argument;
+};
+
+/* 0 or -ENOMEM. `boot_ns`: tcp_init's. `ack_delay_ns`: sink_init's. */
+int flow_open(struct flow *flow, struct host *from, struct host *to, const struct tcp_conf *conf,
+              simtime boot_ns, simtime ack_delay_ns);
+/* Sends from that instant on; packets of data, or TCP_UNLIMITED. Not before the world's now. */
+void flow_begin(struct flow *flow, simtime start_ns, int64_t packets);
+void flow_close(struct flow *flow);
+
+#endif

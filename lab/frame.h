@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the lab's hosts put on the wire: Ethernet II, IPv4 without fragments (RFC 791), TCP (RFC 793,
+ * RFC 3168's flags) or UDP (RFC 768), and the ICMP source quench of a router (RFC 792). Everything is
+ * written, checksums included, so that a capture of a run is a capture like any other.
+ *
+ * Length: what the papers call a packet of 1000 bytes is an IPv4 datagram of 1000 bytes: 20 of IPv4,
+ * 20 of TCP, 960 of data (zeros). An acknowledgement is one of 40. Links count that length
+ * (struct packet, wire_bytes), not the 14 bytes of Ethernet around it: frame_wire_bytes. Options make
+ * a datagram longer: a SYN with window scaling (RFC 7323) has 44 bytes, an acknowledgement that
+ * returns the arriving TTL (RFC 4727's experimental IP option, BCN-TCP) 44.
+ *
+ * Addresses are in host order; a host's MAC is 02:00 and its IPv4 address.
+ *
+ * Thread: pure functions, any. Ownership: an mbuf stays the caller's.
+ */
+#ifndef WEIR_LAB_FRAME_H
+#define WEIR_LAB_FRAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#define FRAME_TCP_FIN 0x01
+#define FRAME_TCP_SYN 0x02
+#define FRAME_TCP_RST 0x04
+#define FRAME_TCP_PSH 0x08
+#define FRAME_TCP_ACK 0x10
+#define FRAME_TCP_ECE 0x40
+#define FRAME_TCP_CWR 0x80
+
+#define FRAME_ECN_MASK 0x03
+#define FRAME_ECN_NOT  0x00 /* not capable */
+#define FRAME_ECN_ECT0 0x02
+#define FRAME_ECN_CE   0x03
+
+#define FRAME_ETHER_BYTES   14u
+#define FRAME_HEADERS_BYTES 40u /* IPv4 and TCP, without options */
+#define FRAME_TTL           64
+#define FRAME_IP_BYTES_MAX  1500u
+
+/* One end of a conversation. */
+struct frame_end {
+	uint32_t address;
+	uint16_t port;
+};
+
+struct segment {
+	struct frame_end from, to;
+	uint32_t seq, ack;
+	uint16_t window;     /* as on the wire: scaled */
+	uint16_t data_bytes; /* zeros */
+	uint8_t flags;
+	uint8_t ecn; /* the two bits of IPv4 */
+	uint8_t ttl;
+	uint8_t echoed_ttl;  /* in the IP option; 0: no option */
+	int8_t window_scale; /* in a SYN's option; -1: no option */
+};
+
+struct datagram {
+	struct frame_end from, to;
+	uint16_t data_bytes;
+	uint8_t ecn;
+	uint8_t ttl;
+	uint32_t number; /* the first four bytes of the data, if there are as many */
+};
+
+/* A router's source quench, as the host that sent the quoted packet reads it. */
+struct quench {
+	uint32_t router;
+	struct frame_end from, to; /* of the quoted packet */
+	uint32_t seq;              /* of the quoted segment */
+	bool marked;               /* the packet was marked; else it was dropped */
+};
+
+enum frame_kind {
+	FRAME_OTHER,  /* not for a host of the lab, or broken */
+	FRAME_BROKEN, /* a checksum is wrong, or the lengths contradict each other */
+	FRAME_SEGMENT,
+	FRAME_DATAGRAM,
+	FRAME_QUENCH,
+};
+
+struct frame {
+	enum frame_kind kind;
+	uint32_t to; /* address, of any IPv4 */
+	union {
+		struct segment segment;
+		struct datagram datagram;
+		struct quench quench;
+	};
+};
+
+/* Fills an empty mbuf; `id` is the IPv4 identification. data_bytes at most what makes
+ * FRAME_IP_BYTES_MAX. */
+void frame_write_segment(struct rte_mbuf *mbuf, const struct segment *segment, uint16_t id);
+void frame_write_datagram(struct rte_mbuf *mbuf, const struct datagram *datagram, uint16_t id);
+/* A quench that quotes the IPv4 header and 8 bytes of the frame in `cause`, sent by `router` to its
+ * source: what a router's cloud sends. For tests. `mark_bit` of octet 4 is set if `marked`. */
+void frame_write_quench(struct rte_mbuf *mbuf, const struct rte_mbuf *cause, uint32_t router,
+                        bool marked, uint8_t mark_bit);
+
+/* Reads a frame whose first segment holds it whole, and verifies every checksum. `mark_bit`: the bit
+ * of octet 4 of a quench that says marked. */
+void frame_read(const struct rte_mbuf *mbuf, uint8_t mark_bit, struct frame *frame);
+/* The address that the frame goes to, without looking at anything else; 0: not IPv4. */
+uint32_t frame_to(const struct rte_mbuf *mbuf);
+
+/* The length that links count: the IPv4 datagram. */
+static inline uint32_t frame_wire_bytes(const struct rte_mbuf *mbuf)
+{
+	return rte_pktmbuf_pkt_len(mbuf) - FRAME_ETHER_BYTES;
+}
+
+#endif

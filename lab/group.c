@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "group.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "draw.h"
+#include "response.h"
+
+#define Q63(x)     ((uint64_t)((x) * (double)PROBABILITY_ONE))
+#define AT(member) (uint32_t) offsetof(struct group_conf, member)
+
+/* In the order of recovery_at and response_at. */
+static const char *const recovery_words[] = {"tahoe", "reno", "newreno", NULL};
+static const char *const response_words[] = {"none", "ecn",     "becn",    "ecn-becn",
+                                             "bcn",  "ecn-mod", "limited", NULL};
+
+static const struct field group_fields[] = {
+        {.name = "count",
+         .type = FIELD_COUNT,
+         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+         .offset = AT(count),
+         .max = GROUP_FLOWS_MAX,
+         .help = "how many flows"},
+        {.name = "from",
+         .type = FIELD_TEXT,
+         .flags = FIELD_REQUIRED,
+         .offset = AT(from),
+         .help = "the senders' switch"},
+        {.name = "to",
+         .type = FIELD_TEXT,
+         .flags = FIELD_REQUIRED,
+         .offset = AT(to),
+         .help = "the receivers' switch"},
+        {.name = "port",
+         .type = FIELD_COUNT,
+         .offset = AT(port),
+         .min = 1024,
+         .max = 60000,
+         .initial = 10000,
+         .help = "of both ends, for whom `match` is to tell groups apart"},
+        {.name = "access",
+         .type = FIELD_RATE,
+         .offset = AT(access_bps),
+         .min = 1,
+         .max = 400000000000,
+         .initial = 100000000,
+         .help = "rate of each host's link"},
+        {.name = "delay",
+         .type = FIELD_TIME,
+         .offset = AT(delay_ns),
+         .max = DELAY_MAX_NS,
+         .initial = 2 * SIMTIME_MS,
+         .help = "propagation of each host's link"},
+        {.name = "delay-max",
+         .type = FIELD_TIME,
+         .offset = AT(delay_max_ns),
+         .max = DELAY_MAX_NS,
+         .help = "the senders' lie evenly from delay to this"},
+        {.name = "start",
+         .type = FIELD_TIME,
+         .offset = AT(start_ns),
+         .max = DELAY_MAX_NS,
+         .help = "when the first may begin"},
+        {.name = "spread",
+         .type = FIELD_TIME,
+         .offset = AT(spread_ns),
+         .max = DELAY_MAX_NS,
+         .initial = 5 * SIMTIME_S,
+         .help = "over how long the beginnings are spread, uniformly"},
+        {.name = "tcp",
+         .type = FIELD_WORD,
+         .offset = AT(recovery),
+         .initial = 2,
+         .words = recovery_words,
+         .help = "how losses are recovered"},
+        {.name = "response",
+         .type = FIELD_WORD,
+         .offset = AT(response),
+         .words = response_words,
+         .help = "what is done about congestion signals"},
+        {.name = "packet",
+         .type = FIELD_BYTES,
+         .offset = AT(packet_bytes),
+         .min = 41,
+         .max = FRAME_IP_BYTES_MAX,
+         .initial = 1000,
+         .help = "length of a data packet: IPv4, TCP and data"},
+        {.name = "window",
+         .type = FIELD_COUNT,
+         .offset = AT(window),
+         .min = 1,
+         .max = 65535,
+         .initial = 100,
+         .help = "largest window, in packets"},
+        {.name = "ssthresh",
+         .type = FIELD_COUNT,
+         .offset = AT(ssthresh),
+         .max = 65535,
+         .help = "slow-start threshold at first; 0: the window"},
+        {.name = "tick",
+         .type = FIELD_TIME,
+         .offset = AT(tick_ns),
+         .min = SIMTIME_MS,
+         .max = SIMTIME_S,
+         .initial = 100 * SIMTIME_MS,
+         .help = "of the clock that measures round-trip times"},
+        {.name = "ack-delay",
+         .type = FIELD_TIME,
+         .offset = AT(ack_delay_ns),
+         .max = SIMTIME_S,
+         .help = "longest delay of an acknowledgement; 0: none is delayed"},
+        {.name = "factor",
+         .type = FIELD_PROBABILITY,
+         .offset = AT(factor_q63),
+         .initial = Q63(0.975),
+         .help = "bcn: of the window, on a mark"},
+        {.name = "factors",
+         .type = FIELD_TEXT,
+         .offset = AT(factors),
+         .help = "bcn: instead, by the hops passed, like 4:0.975,2:0.875,1:0.7"},
+        {.name = "grow",
+         .type = FIELD_SWITCH,
+         .offset = AT(grows_while_marked),
+         .help = "bcn: unmarked packets of a marked window grow it"},
+        {.name = "increase",
+         .type = FIELD_PROBABILITY,
+         .offset = AT(increase_q63),
+         .initial = Q63(0.0625),
+         .help = "ecn-mod: packets that an unmarked one adds (c1)"},
+        {.name = "decrease",
+         .type = FIELD_PROBABILITY,
+         .offset = AT(decrease_q63),
+         .initial = Q63(0.125),
+         .help = "ecn-mod: share of the window that a mark takes (c2)"},
+        {.name = "slow-start-max",
+         .type = FIELD_COUNT,
+         .offset = AT(slow_start_max),
+         .max = 65535,
+         .help = "limited: max_ssthresh, in packets; 0: no limit"},
+        {.name = "exact",
+         .type = FIELD_SWITCH,
+         .offset = AT(slow_start_exact),
+         .help = "limited: without the truncation to whole bytes"},
+        FIELD_END,
+};
+
+const struct statement group_ftp = {
+        .name = "ftp",
+        .help = "long-lived transfers by TCP",
+        .role = ROLE_CLOUD,
+        .fields = group_fields,
+        .conf_bytes = sizeof(struct group_conf),
+};
+
+static double fraction(uint64_t q63)
+{
+	return (double)q63 / (double)PROBABILITY_ONE;
+}
+
+/* Sorted by hops as they come. */
+static int factor_add(struct response_conf *signal, uint32_t hops, double factor)
+{
+	uint32_t at = signal->n_by_hops;
+
+	if (at == TCP_HOP_FACTORS_MAX)
+		return -EINVAL;
+	for (; at > 0 && signal->by_hops[at - 1].hops > hops; at--)
+		signal->by_hops[at] = signal->by_hops[at - 1];
+	signal->by_hops[at].hops = hops;
+	signal->by_hops[at].factor = factor;
+	signal->n_by_hops++;
+	return 0;
+}
+
+static int factors_read(const char *text, struct response_conf *signal, struct problem *problem)
+{
+	for (const char *at = text; *at;) {
+		char *end;
+		unsigned long hops = strtoul(at, &end, 10);
+		double factor;
+
+		if (end == at || *end != ':' || hops > FRAME_TTL)
+			goto err_text;
+		at = end + 1;
+		factor = strtod(at, &end);
+		if (end == at || !(factor > 0 && factor <= 1) || (*end && *end != ',') ||
+		    factor_add(signal, (uint32_t)hops, factor) < 0)
+			goto err_text;
+		at = *end ? end + 1 : end;
+	}
+	return 0;
+
+err_text:
+	problem_set(problem, -1,
+	            "factors `%s`: up to %d of HOPS:FACTOR, factors above 0 and at most 1, like "
+	            "4:0.975,2:0.875,1:0.7",
+	            text, TCP_HOP_FACTORS_MAX);
+	return -EINVAL;
+}
+
+int group_tcp_conf(const struct group_conf *conf, struct tcp_conf *tcp, struct problem *problem)
+{
+	tcp_conf_init(tcp);
+	tcp->recovery = recovery_at(conf->recovery);
+	tcp->response = response_at(conf->response);
+	tcp->window = (uint32_t)conf->window;
+	tcp->ssthresh = (uint32_t)conf->ssthresh;
+	tcp->packet_bytes = (uint32_t)conf->packet_bytes;
+	tcp->tick_ns = conf->tick_ns;
+	tcp->signal.factor = fraction(conf->factor_q63);
+	tcp->signal.increase = fraction(conf->increase_q63);
+	tcp->signal.decrease = fraction(conf->decrease_q63);
+	tcp->signal.grows_while_marked = conf->grows_while_marked;
+	tcp->signal.slow_start_max = (uint32_t)conf->slow_start_max;
+	tcp->signal.slow_start_exact = conf->slow_start_exact;
+	return conf->factors ? factors_read(conf->factors, &tcp->signal, problem) : 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A group: flows of one kind between two switches, each with two hosts of its own. What a line of an
+ * experiment says about it, as a statement whose fields the language parses and explains:
+ *
+ *   ftp NAME COUNT from SWITCH to SWITCH ...    long-lived transfers
+ *
+ * Model: flow i begins at a time uniform in [start, start + spread], and its sender's clock at one
+ * uniform in a tick. `access` is the rate of both hosts' links, `delay` their propagation; with
+ * `delay-max` the senders' lie evenly from delay to it, for round-trip times that differ: the same
+ * for groups of the same size.
+ *
+ * Ownership: a conf owns its texts (conf_free). Thread: any.
+ */
+#ifndef WEIR_LAB_GROUP_H
+#define WEIR_LAB_GROUP_H
+
+#include "field.h"
+#include "stage.h"
+#include "tcp.h"
+
+#define GROUP_FLOWS_MAX 10000
+
+struct group_conf {
+	struct conf conf;
+	uint64_t count;
+	char *from, *to;
+	uint64_t port;
+	uint64_t access_bps;
+	simtime delay_ns, delay_max_ns;
+	simtime start_ns, spread_ns;
+	uint32_t recovery, response; /* index in recovery_at, response_at */
+	uint64_t packet_bytes, window, ssthresh;
+	simtime tick_ns, ack_delay_ns;
+	uint64_t factor_q63, increase_q63, decrease_q63; /* probability_q63 */
+	char *factors;                                   /* `4:0.975,2:0.875,1:0.7` */
+	bool grows_while_marked;
+	uint64_t slow_start_max;
+	bool slow_start_exact;
+};
+
+extern const struct statement group_ftp;
+
+/* What TCP does in this group. 0, or -EINVAL with problem (factors). */
+int group_tcp_conf(const struct group_conf *conf, struct tcp_conf *tcp, struct problem *problem);
+
+#endif

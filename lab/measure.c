@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rate.h"
+
+static double percent(double part, double whole)
+{
+	return whole > 0 ? 100 * part / whole : 0;
+}
+
+static void tally_add(struct tally *tally, double value)
+{
+	double away = value - tally->mean;
+
+	tally->n++;
+	tally->mean += away / (double)tally->n;
+	tally->square += away * (value - tally->mean);
+}
+
+static void tally_report(const struct tally *tally, const char *part, struct results *results)
+{
+	double sigma = tally->n ? sqrt(tally->square / (double)tally->n) : 0;
+
+	results_add(results, part, "queue", tally->mean);
+	results_add(results, part, "queue.sigma", sigma);
+	results_add(results, part, "queue.cv", tally->mean > 0 ? sigma / tally->mean : 0);
+}
+
+void gauge_init(struct gauge *gauge, const struct cloud_conf *cloud)
+{
+	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(cloud, "rate");
+	const char *suffix = strstr(cloud->name, ".back");
+
+	memset(gauge, 0, sizeof(*gauge));
+	gauge->cloud = cloud->name;
+	gauge->rate_bps = rate ? rate->rate_bps : 0;
+	strcpy(gauge->opposite, cloud->name);
+	if (suffix)
+		gauge->opposite[suffix - cloud->name] = 0;
+	else
+		strcat(gauge->opposite, ".back");
+}
+
+void gauge_mark(struct gauge *gauge, const struct engine *engine)
+{
+	struct cloud_report report;
+
+	if (engine_report_queue(engine, gauge->cloud, &report))
+		gauge->mark = report.counters;
+	if (engine_report_queue(engine, gauge->opposite, &report))
+		gauge->opposite_mark = report.counters;
+}
+
+void gauge_sample(struct gauge *gauge, const struct engine *engine, bool counts)
+{
+	struct cloud_report report;
+
+	if (!engine_report_queue(engine, gauge->cloud, &report))
+		return;
+	gauge->queue_bytes = (double)report.queue_bytes;
+	gauge->average_bytes = report.queue_average_bytes;
+	if (!counts)
+		return;
+	tally_add(&gauge->queue, gauge->queue_bytes);
+	tally_add(&gauge->average, gauge->average_bytes);
+	gauge->average_max = fmax(gauge->average_max, gauge->average_bytes);
+	gauge->n_classes = report.n_classes;
+	for (uint32_t i = 0; i < report.n_classes; i++)
+		tally_add(&gauge->classes[i], (double)report.classes[i].queue_bytes);
+}
+
+void gauge_report(const struct gauge *gauge, const struct engine *engine, simtime span_ns,
+                  struct results *results)
+{
+	double arrived, dropped, marked, quenches;
+	struct cloud_report now, opposite;
+
+	if (!engine_report_queue(engine, gauge->cloud, &now) ||
+	    !engine_report_queue(engine, gauge->opposite, &opposite))
+		return;
+	arrived = (double)(now.counters.rx_packets - gauge->mark.rx_packets);
+	dropped = (double)(counters_drops(&now.counters) - counters_drops(&gauge->mark));
+	marked = (double)(now.counters.ecn_marked - gauge->mark.ecn_marked);
+	quenches = (double)(now.counters.becn_sent - gauge->mark.becn_sent);
+	results_add(results, gauge->cloud, "arrived", arrived);
+	results_add(results, gauge->cloud, "dropped", dropped);
+	results_add(results, gauge->cloud, "marked", marked);
+	results_add(results, gauge->cloud, "quenches", quenches);
+	results_add(results, gauge->cloud, "loss", percent(dropped, arrived));
+	results_add(results, gauge->cloud, "marking", percent(marked, arrived));
+	results_add(results, gauge->cloud, "isq",
+	            percent(quenches, quenches + (double)(opposite.counters.tx_packets -
+	                                                  gauge->opposite_mark.tx_packets)));
+	if (gauge->rate_bps)
+		results_add(results, gauge->cloud, "utilisation",
+		            percent(8e9 * (double)(now.counters.tx_bytes - gauge->mark.tx_bytes),
+		                    (double)gauge->rate_bps * (double)span_ns));
+	tally_report(&gauge->queue, gauge->cloud, results);
+	results_add(results, gauge->cloud, "average", gauge->average.mean);
+	results_add(results, gauge->cloud, "average.max", gauge->average_max);
+	for (uint32_t i = 0; i < gauge->n_classes; i++) {
+		char part[RESULT_NAME_BYTES];
+
+		snprintf(part, sizeof(part), "%s.%s", gauge->cloud, now.classes[i].name);
+		tally_report(&gauge->classes[i], part, results);
+	}
+}
+
+/* ---- flows ---- */
+
+double shares_fairness(const struct shares *shares)
+{
+	if (shares->squares <= 0)
+		return 0;
+	return shares->sum * shares->sum / ((double)shares->n * shares->squares);
+}
+
+static void shares_add(struct shares *shares, double share)
+{
+	shares->sum += share;
+	shares->squares += share * share;
+	shares->n++;
+}
+
+void flow_mark(struct flow_mark *mark, const struct flow *flow)
+{
+	mark->tcp = flow->tcp.counters;
+	mark->sink = flow->sink.counters;
+}
+
+void group_add(struct group_sums *sums, const struct flow_mark *mark, const struct flow *flow,
+               struct shares *all)
+{
+	const struct tcp_counters *tcp = &flow->tcp.counters;
+	const struct sink_counters *sink = &flow->sink.counters;
+	double in_order = (double)(sink->in_order - mark->sink.in_order);
+
+	shares_add(&sums->shares, in_order);
+	shares_add(all, in_order * sums->packet_bytes);
+	sums->sent += (double)(tcp->sent - mark->tcp.sent);
+	sums->resent += (double)(tcp->resent - mark->tcp.resent);
+	sums->timeouts += (double)(tcp->timeouts - mark->tcp.timeouts);
+	sums->quenches += (double)(tcp->quenches - mark->tcp.quenches);
+	sums->arrived += (double)(sink->arrived - mark->sink.arrived);
+	sums->marked += (double)(sink->marked - mark->sink.marked);
+	sums->windows += flow->tcp.cwnd;
+}
+
+void group_report(const struct group_sums *sums, const char *name, simtime span_ns,
+                  struct results *results)
+{
+	results_add(results, name, "goodput",
+	            8e3 * sums->shares.sum * sums->packet_bytes / (double)span_ns);
+	results_add(results, name, "sent", sums->sent);
+	results_add(results, name, "resent", sums->resent);
+	results_add(results, name, "timeouts", sums->timeouts);
+	results_add(results, name, "quenches", sums->quenches);
+	results_add(results, name, "loss", percent(sums->sent - sums->arrived, sums->sent));
+	results_add(results, name, "marking", percent(sums->marked, sums->arrived));
+	results_add(results, name, "window",
+	            sums->shares.n ? sums->windows / (double)sums->shares.n : 0);
+	results_add(results, name, "fairness", shares_fairness(&sums->shares));
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is measured of clouds and flows, from a mark on: counters by difference, queues by samples at
+ * even intervals. run.h lists the names. Thread: the run's.
+ */
+#ifndef WEIR_LAB_MEASURE_H
+#define WEIR_LAB_MEASURE_H
+
+#include "engine.h"
+#include "flow.h"
+#include "results.h"
+
+/* Mean and variance of what is told one by one (Welford). */
+struct tally {
+	uint64_t n;
+	double mean, square;
+};
+
+/* One cloud. */
+struct gauge {
+	const char *cloud;
+	char opposite[SCENARIO_NAME_BYTES]; /* the link's other direction */
+	uint64_t rate_bps;                  /* 0: has none */
+	struct counters mark, opposite_mark;
+	double queue_bytes, average_bytes; /* at the latest sample */
+	struct tally queue, average;
+	double average_max;
+	struct tally classes[CLASSES_MAX];
+	uint32_t n_classes;
+};
+
+void gauge_init(struct gauge *gauge, const struct cloud_conf *cloud);
+void gauge_mark(struct gauge *gauge, const struct engine *engine);
+/* `counts`: the sample belongs to the measure. */
+void gauge_sample(struct gauge *gauge, const struct engine *engine, bool counts);
+void gauge_report(const struct gauge *gauge, const struct engine *engine, simtime span_ns,
+                  struct results *results);
+
+/* Of what Jain's index is made: (sum x)^2 / (n sum x^2). */
+struct shares {
+	double sum, squares;
+	uint64_t n;
+};
+double shares_fairness(const struct shares *shares);
+
+struct flow_mark {
+	struct tcp_counters tcp;
+	struct sink_counters sink;
+};
+void flow_mark(struct flow_mark *mark, const struct flow *flow);
+
+struct group_sums {
+	uint32_t packet_bytes;
+	struct shares shares;
+	double sent, resent, timeouts, quenches, arrived, marked, windows;
+};
+/* One flow more, into the group's sums and those of all flows. */
+void group_add(struct group_sums *sums, const struct flow_mark *mark, const struct flow *flow,
+               struct shares *all);
+void group_report(const struct group_sums *sums, const char *name, simtime span_ns,
+                  struct results *results);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "network.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SUFFIX_BYTES 5 /* `.back` */
+
+static bool is_name(const char *text)
+{
+	size_t letters = strlen(text);
+
+	return letters > 0 && letters + SUFFIX_BYTES < SCENARIO_NAME_BYTES;
+}
+
+int network_find_switch(const struct network *network, const char *name)
+{
+	for (uint32_t i = 0; i < network->n_switches; i++)
+		if (strcmp(network->switches[i], name) == 0)
+			return (int)i;
+	return -ENOENT;
+}
+
+int network_switch(struct network *network, const char *name)
+{
+	int found = network_find_switch(network, name);
+
+	if (found >= 0)
+		return found;
+	if (!is_name(name))
+		return -EINVAL;
+	if (network->n_switches == NETWORK_SWITCHES_MAX)
+		return -ENOSPC;
+	strcpy(network->switches[network->n_switches], name);
+	return (int)network->n_switches++;
+}
+
+int network_find_link(const struct network *network, const char *name)
+{
+	for (uint32_t i = 0; i < network->n_links; i++)
+		if (strcmp(network->links[i].name, name) == 0)
+			return (int)i;
+	return -ENOENT;
+}
+
+int network_add_link(struct network *network, const char *name, uint32_t from, uint32_t to)
+{
+	struct network_link *link = &network->links[network->n_links];
+
+	if (network_find_link(network, name) >= 0)
+		return -EEXIST;
+	if (!is_name(name) || from == to)
+		return -EINVAL;
+	if (network->n_links == NETWORK_LINKS_MAX)
+		return -ENOSPC;
+	strcpy(link->name, name);
+	link->ends[0] = from;
+	link->ends[1] = to;
+	network->n_links++;
+	return 0;
+}
+
+/* The ways to one switch, in rounds of one link more each: Bellman and Ford's. */
+static void route_to(struct network *network, uint32_t target)
+{
+	bool better = true;
+
+	for (uint32_t i = 0; i < network->n_switches; i++) {
+		network->way[i][target] = NETWORK_NO_WAY;
+		network->hops[i][target] = NETWORK_NO_WAY;
+	}
+	network->hops[target][target] = 0;
+	while (better) {
+		better = false;
+		for (uint32_t port = 0; port < 2 * network->n_links; port++) {
+			uint32_t here = network_port_switch(network, port);
+			uint32_t there = network_port_switch(network, port ^ 1);
+
+			if (network->hops[there][target] == NETWORK_NO_WAY ||
+			    network->hops[there][target] + 1 >= network->hops[here][target])
+				continue;
+			network->hops[here][target] = network->hops[there][target] + 1;
+			network->way[here][target] = port;
+			better = true;
+		}
+	}
+}
+
+void network_route(struct network *network)
+{
+	for (uint32_t target = 0; target < network->n_switches; target++)
+		route_to(network, target);
+}
+
+void network_print(const struct network *network, FILE *out)
+{
+	for (uint32_t i = 0; i < network->n_links; i++)
+		fprintf(out, "port %s.a\nport %s.b\n", network->links[i].name,
+		        network->links[i].name);
+	for (uint32_t i = 0; i < network->n_links; i++) {
+		const char *name = network->links[i].name;
+
+		fprintf(out, "cloud %s from %s.a to %s.b\n", name, name, name);
+		fprintf(out, "cloud %s.back from %s.b to %s.a\n", name, name, name);
+	}
+}
+
+void network_release(struct network *network)
+{
+	for (uint32_t i = 0; i < network->n_hosts; i++) {
+		struct host *host = network->hosts[i];
+
+		pipe_release(&host->up);
+		pipe_release(&host->down);
+		free(host->listeners);
+		free(host);
+	}
+	free(network->hosts);
+	network->hosts = NULL;
+	network->n_hosts = network->hosts_room = 0;
+}

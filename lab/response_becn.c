@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Enhanced BECN (Akujobi et al.): a source quench halves the window, once a window. One that says
+ * marked also stops growth until everything that was out at the cut is acknowledged (the paper's
+ * "wait one RTT", as a gate in sequence numbers); one that says dropped leaves the lost packet to the
+ * third duplicate or the timer.
+ */
+#include "response.h"
+
+void response_becn_quenched(struct tcp *tcp, bool marked)
+{
+	if (tcp->acked < tcp->recover && tcp->action != TCP_ACTION_TIMEOUT)
+		return;
+	tcp->recover = tcp->highest;
+	tcp->action = TCP_ACTION_SIGNAL;
+	tcp->counters.cuts++;
+	tcp_halve(tcp);
+	if (marked)
+		tcp->hold = tcp->highest;
+}
+
+bool response_becn_holds(const struct tcp *tcp, int64_t ack)
+{
+	return ack <= tcp->hold;
+}
+
+static bool becn_spares(const struct tcp *tcp)
+{
+	return tcp->acked <= tcp->recover && tcp->action == TCP_ACTION_SIGNAL;
+}
+
+const struct response response_becn = {
+        .name = "becn",
+        .help = "enhanced BECN: a source quench halves the window, once a window",
+        .capable = true,
+        .echo = ECHO_NONE,
+        .quenched = response_becn_quenched,
+        .holds = response_becn_holds,
+        .spares = becn_spares,
+};

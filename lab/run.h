@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One run: the links and groups of a plan in a world, for so long, with a seed; and what was measured
+ * after the warm-up.
+ *
+ * Measures. Of each cloud, NAME being its name:
+ *   NAME.arrived, .dropped, .marked, .quenches    packets
+ *   NAME.loss, .marking   of what arrived, %
+ *   NAME.utilisation      bytes sent, of what its rate could have sent, %
+ *   NAME.queue, .queue.sigma, .queue.cv   bytes that wait: mean and standard deviation of samples, and
+ *                         the one divided by the other
+ *   NAME.CLASS.queue, .queue.sigma, .queue.cv   the same of a class
+ *   NAME.average, .average.max   bytes: of the AQM's average
+ *   NAME.isq              quenches it sent, of all packets that left towards its beginning, %
+ * Of each group:
+ *   NAME.goodput          data packets in order, whole length, Mbit/s: of all its flows
+ *   NAME.sent, .resent, .timeouts, .quenches   packets, and events
+ *   NAME.loss             of what its senders sent, %: what did not arrive
+ *   NAME.marking          of what arrived, %
+ *   NAME.window           packets: mean of its flows' congestion windows at the end
+ *   NAME.fairness         Jain's index of its flows' goodputs
+ *   all.fairness          of all flows
+ * Of voice calls:
+ *   NAME.sent, .arrived, .refused   datagrams, and calls
+ *   NAME.loss             of what was sent, %
+ *   all.broken            segments that arrived with a wrong checksum
+ *   all.strangers         frames for which nobody listened, or to which no way led
+ *   all.frames            sent by hosts
+ *
+ * Units: as said. Determinism: of plan and seed. Thread: one.
+ */
+#ifndef WEIR_LAB_RUN_H
+#define WEIR_LAB_RUN_H
+
+#include "group.h"
+#include "results.h"
+#include "voice.h"
+#include "world.h"
+
+#define PLAN_GROUPS_MAX 16
+
+struct plan_group {
+	const char *name;
+	const struct group_conf *conf;
+};
+
+struct plan_voice {
+	const char *name;
+	const struct voice_conf *conf;
+};
+
+/* Sees the clouds' queues at every sample; or NULL. */
+struct run_watch {
+	void (*sample)(void *argument, const char *cloud, simtime now, double queue_bytes,
+	               double average_bytes);
+	/* a flow's window, as often */
+	void (*window)(void *argument, const char *group, uint32_t flow, simtime now, double cwnd);
+	void *argument;
+};
+
+struct plan {
+	const char *name;
+	const struct network *network; /* routed, without hosts */
+	struct scenario *scenario;     /* passes to lab_run */
+	struct plan_group groups[PLAN_GROUPS_MAX];
+	uint32_t n_groups;
+	struct plan_voice voices[PLAN_GROUPS_MAX];
+	uint32_t n_voices;
+	simtime duration_ns, warmup_ns, sample_ns;
+	uint64_t seed;
+	const struct run_watch *watch; /* or NULL */
+	void (*tap)(void *argument, uint32_t port, const struct rte_mbuf *mbuf, simtime now);
+	void *tap_argument;
+};
+
+/* 0, or -errno with problem: no way between switches, memory. */
+int lab_run(const struct plan *plan, const struct seam *seam, struct results *results,
+            struct problem *problem);
+
+#endif

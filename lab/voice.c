@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "voice.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member)       (uint32_t) offsetof(struct voice_conf, member)
+#define DATAGRAM_HEADERS 28 /* IPv4 and UDP */
+
+static const struct field voice_fields[] = {
+        {.name = "calls",
+         .type = FIELD_COUNT,
+         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+         .offset = AT(calls),
+         .max = VOICE_CALLS_MAX,
+         .help = "how many go on in the mean"},
+        {.name = "from",
+         .type = FIELD_TEXT,
+         .flags = FIELD_REQUIRED,
+         .offset = AT(from),
+         .help = "the talkers' switch"},
+        {.name = "to",
+         .type = FIELD_TEXT,
+         .flags = FIELD_REQUIRED,
+         .offset = AT(to),
+         .help = "the listeners' switch"},
+        {.name = "port",
+         .type = FIELD_COUNT,
+         .offset = AT(port),
+         .min = 1024,
+         .max = 60000,
+         .initial = 30000,
+         .help = "of both ends, for whom `match` is to tell groups apart"},
+        {.name = "most",
+         .type = FIELD_COUNT,
+         .offset = AT(most),
+         .min = 1,
+         .max = VOICE_CALLS_MAX,
+         .initial = 300,
+         .help = "calls at once; further ones are refused"},
+        {.name = "holding",
+         .type = FIELD_TIME,
+         .offset = AT(holding_ns),
+         .min = SIMTIME_S,
+         .max = DELAY_MAX_NS,
+         .initial = 100 * SIMTIME_S,
+         .help = "mean length of a call"},
+        {.name = "talk",
+         .type = FIELD_TIME,
+         .offset = AT(talk_ns),
+         .min = SIMTIME_MS,
+         .max = DELAY_MAX_NS,
+         .initial = 352 * SIMTIME_MS,
+         .help = "mean length of a talkspurt"},
+        {.name = "silence",
+         .type = FIELD_TIME,
+         .offset = AT(silence_ns),
+         .min = SIMTIME_MS,
+         .max = DELAY_MAX_NS,
+         .initial = 650 * SIMTIME_MS,
+         .help = "mean length of the silence between"},
+        {.name = "every",
+         .type = FIELD_TIME,
+         .offset = AT(every_ns),
+         .min = SIMTIME_MS,
+         .max = SIMTIME_S,
+         .initial = 20 * SIMTIME_MS,
+         .help = "time between datagrams while it talks"},
+        {.name = "packet",
+         .type = FIELD_BYTES,
+         .offset = AT(packet_bytes),
+         .min = 32,
+         .max = FRAME_IP_BYTES_MAX,
+         .initial = 200,
+         .help = "length of a datagram: IPv4, UDP and voice"},
+        FIELD_END,
+};
+
+const struct statement group_voice = {
+        .name = "voice",
+        .help = "calls that talk and are silent by turns",
+        .role = ROLE_CLOUD,
+        .fields = voice_fields,
+        .conf_bytes = sizeof(struct voice_conf),
+};
+
+/* Exponential; never 0. */
+static simtime exponential(struct voice *voice, simtime mean_ns)
+{
+	uint64_t draw = draw_u64(voice->key, voice->drawn++, 0);
+	double u = ((double)(draw >> 11) + 1) / 9007199254740992.0;
+
+	return 1 + (simtime)(-log(u) * (double)mean_ns);
+}
+
+static void call_send(struct voice_call *call)
+{
+	struct voice *voice = call->voice;
+	const struct datagram datagram = {
+	        .from = voice->here,
+	        .to = voice->there,
+	        .data_bytes = (uint16_t)(voice->conf->packet_bytes - DATAGRAM_HEADERS),
+	        .ttl = FRAME_TTL,
+	        .number = call->number++,
+	};
+
+	voice->counters.sent++;
+	host_send_datagram(voice->from, &datagram);
+}
+
+/* A datagram is due, or a silence is over, or the call. */
+static void call_goes_on(void *argument, simtime now)
+{
+	struct voice_call *call = argument;
+	struct voice *voice = call->voice;
+	simtime next;
+
+	if (now >= call->dies_ns) {
+		call->going = false;
+		voice->n_going--;
+		return;
+	}
+	if (!call->talking) {
+		call->talking = true;
+		call->talks_until_ns = now + exponential(voice, voice->conf->talk_ns);
+	}
+	if (now < call->talks_until_ns) {
+		call_send(call);
+		next = now + voice->conf->every_ns;
+	} else {
+		call->talking = false;
+		next = now + exponential(voice, voice->conf->silence_ns);
+	}
+	timer_set(&voice->from->world->heap, &call->timer, simtime_min(next, call->dies_ns));
+}
+
+static void call_begin(struct voice *voice, simtime now)
+{
+	uint32_t free_one = 0;
+
+	if (voice->n_going == voice->conf->most) {
+		voice->counters.refused++;
+		return;
+	}
+	while (voice->calls[free_one].going)
+		free_one++;
+	voice->n_going++;
+	voice->calls[free_one].going = true;
+	voice->calls[free_one].talking = false;
+	voice->calls[free_one].dies_ns = now + exponential(voice, voice->conf->holding_ns);
+	/* It begins somewhere in its turns: with a silence. */
+	timer_set(&voice->from->world->heap, &voice->calls[free_one].timer,
+	          simtime_min(now + exponential(voice, voice->conf->silence_ns),
+	                      voice->calls[free_one].dies_ns));
+}
+
+static void birth_next(struct voice *voice, simtime now)
+{
+	simtime mean_ns = voice->conf->calls ? voice->conf->holding_ns / voice->conf->calls : 0;
+
+	if (mean_ns)
+		timer_set(&voice->from->world->heap, &voice->birth,
+		          now + exponential(voice, mean_ns));
+}
+
+static void born(void *argument, simtime now)
+{
+	struct voice *voice = argument;
+
+	call_begin(voice, now);
+	birth_next(voice, now);
+}
+
+static void listen_voice(void *argument, const struct frame *frame, simtime now)
+{
+	struct voice *voice = argument;
+
+	(void)now;
+	voice->counters.arrived += frame->kind == FRAME_DATAGRAM;
+}
+
+int voice_open(struct voice *voice, const struct voice_conf *conf, const char *name, uint64_t seed,
+               struct host *from, struct host *to)
+{
+	struct heap *heap = &from->world->heap;
+
+	memset(voice, 0, sizeof(*voice));
+	voice->conf = conf;
+	voice->from = from;
+	voice->to = to;
+	voice->key = draw_key_make(seed, name, "voice");
+	from->first_port = to->first_port = (uint16_t)conf->port;
+	voice->here = (struct frame_end){from->address, host_listen(from, listen_voice, voice)};
+	voice->there = (struct frame_end){to->address, host_listen(to, listen_voice, voice)};
+	voice->birth = (struct timer){.fire = born, .argument = voice};
+	voice->calls = calloc(conf->most, sizeof(*voice->calls));
+	if (!voice->calls || !voice->here.port || !voice->there.port || heap_announce(heap) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < conf->most; i++) {
+		voice->calls[i].voice = voice;
+		voice->calls[i].timer =
+		        (struct timer){.fire = call_goes_on, .argument = &voice->calls[i]};
+		if (heap_announce(heap) < 0)
+			return -ENOMEM;
+	}
+	for (uint64_t i = 0; i < conf->calls; i++)
+		call_begin(voice, 0);
+	birth_next(voice, 0);
+	return 0;
+}
+
+void voice_close(struct voice *voice)
+{
+	for (uint32_t i = 0; voice->calls && i < voice->conf->most; i++)
+		timer_clear(&voice->from->world->heap, &voice->calls[i].timer);
+	if (voice->from)
+		timer_clear(&voice->from->world->heap, &voice->birth);
+	free(voice->calls);
+	voice->calls = NULL;
+}

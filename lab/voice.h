@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Voice calls from one host to another: the load that ECN-mod's best-effort flows adapt to.
+ *
+ *   voice NAME CALLS from SWITCH to SWITCH ...
+ *
+ * Model (Misra and Ott's, G.711): calls are born as a Poisson process of rate CALLS / holding and last
+ * exponentially long, `holding` in the mean, so that CALLS of them go on in the mean; a run begins with
+ * so many. A call that is born when `most` go on is refused. A call talks and is silent by turns, each
+ * exponentially long; while it talks it sends a datagram of `packet` bytes every `every`.
+ *
+ * Draws: of a counter under (seed, name), in the order of events. Ownership: voice_close. Thread: the
+ * world's.
+ */
+#ifndef WEIR_LAB_VOICE_H
+#define WEIR_LAB_VOICE_H
+
+#include "draw.h"
+#include "stage.h"
+#include "world.h"
+
+#define VOICE_CALLS_MAX 10000
+
+struct voice_conf {
+	struct conf conf;
+	uint64_t calls;
+	char *from, *to;
+	uint64_t port;
+	uint64_t most;
+	simtime holding_ns, talk_ns, silence_ns, every_ns;
+	uint64_t packet_bytes; /* of the IPv4 datagram */
+};
+
+extern const struct statement group_voice;
+
+struct voice_counters {
+	uint64_t sent, arrived, refused;
+};
+
+struct voice;
+struct voice_call {
+	struct voice *voice;
+	struct timer timer;
+	bool going, talking;
+	simtime dies_ns, talks_until_ns;
+	uint32_t number; /* of its next datagram */
+};
+
+struct voice {
+	const struct voice_conf *conf;
+	struct host *from, *to;
+	struct frame_end here, there;
+	struct draw_key key;
+	uint64_t drawn;
+	struct timer birth;
+	struct voice_call *calls; /* `most` of them */
+	uint32_t n_going;
+	struct voice_counters counters;
+};
+
+/* 0, or -ENOMEM. The hosts are its own. */
+int voice_open(struct voice *voice, const struct voice_conf *conf, const char *name, uint64_t seed,
+               struct host *from, struct host *to);
+void voice_close(struct voice *voice);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "world.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packet.h"
+
+#define MBUFS_FIRST  4096u
+#define MBUFS_GROW   4096u
+#define MBUFS_MOST   (1u << 19)
+#define MBUFS_SPARE  64u
+#define MEMORY_BYTES (UINT64_C(256) << 20)
+#define HOSTS_MOST   (1u << 20)
+#define QUENCH_BIT   0x80
+/* The address of the index-th host. */
+#define ADDRESS_FIRST UINT32_C(0x0a000001)
+
+int world_open(struct world *world, const struct seam *seam, const char *name,
+               struct scenario *scenario, uint64_t seed, struct problem *problem)
+{
+	struct engine_setup setup = {
+	        .statements = seam->statements,
+	        .memory_bytes = MEMORY_BYTES,
+	        .seed = seed,
+	        .filters = seam->filters,
+	};
+	struct change *change;
+	int error;
+
+	world->seam = seam;
+	world->scenario = scenario;
+	world->mark_bit = QUENCH_BIT;
+	heap_init(&world->heap);
+	world->pool = seam->pool_make(name, MBUFS_FIRST, MBUFS_MOST);
+	world->memory = seam->memory_make(MEMORY_BYTES);
+	if (!world->pool || !world->memory) {
+		problem_set(problem, -1, "no memory for the packets of a run");
+		return -ENOMEM;
+	}
+	setup.pool = world->pool;
+	setup.memory = world->memory;
+	world->engine = engine_make(&setup);
+	if (!world->engine) {
+		problem_set(problem, -1, "no memory for an engine");
+		return -ENOMEM;
+	}
+	error = change_prepare(world->engine, scenario, NULL, &change, problem);
+	if (error)
+		return error;
+	engine_apply(world->engine, change, 0);
+	change_free(change);
+	return 0;
+}
+
+void world_close(struct world *world)
+{
+	network_release(&world->network);
+	engine_free(world->engine);
+	if (world->pool)
+		world->seam->pool_free(world->pool);
+	if (world->memory)
+		world->seam->memory_free(world->memory, MEMORY_BYTES);
+	scenario_free(world->scenario);
+	heap_release(&world->heap);
+}
+
+/* ---- the ways ---- */
+
+static void enter_cloud(struct world *world, uint32_t port, struct rte_mbuf *mbuf, simtime now)
+{
+	*packet_of(mbuf) = (struct packet){
+	        .t_ns = now,
+	        .number = ++world->numbered[port],
+	        .wire_bytes = frame_wire_bytes(mbuf),
+	        .port = (uint16_t)port,
+	};
+	if (unlikely(world->tap != NULL))
+		world->tap(world->tap_argument, port, mbuf, now);
+	engine_ingress(world->engine, port, &mbuf, 1);
+	world->touched = true;
+}
+
+static void at_switch(struct world *world, uint32_t here, struct rte_mbuf *mbuf, simtime now)
+{
+	uint32_t index = frame_to(mbuf) - ADDRESS_FIRST;
+	struct host *host = index < world->network.n_hosts ? world->network.hosts[index] : NULL;
+	uint32_t port;
+
+	if (unlikely(!host)) {
+		world->counters.strangers++;
+		rte_pktmbuf_free(mbuf);
+		return;
+	}
+	if (host->at == here) {
+		if (unlikely(!pipe_push(&host->down, mbuf, frame_wire_bytes(mbuf), now)))
+			world->error = -ENOMEM;
+		return;
+	}
+	port = world->network.way[here][host->at];
+	if (unlikely(port == NETWORK_NO_WAY)) {
+		world->counters.strangers++;
+		rte_pktmbuf_free(mbuf);
+		return;
+	}
+	enter_cloud(world, port, mbuf, now);
+}
+
+static void from_host(void *argument, struct rte_mbuf *mbuf, simtime now)
+{
+	struct host *host = argument;
+
+	at_switch(host->world, host->at, mbuf, now);
+}
+
+/* Whose it is: an answer of the network's is for the one whose packet it quotes. */
+static uint16_t port_of(const struct frame *frame)
+{
+	switch (frame->kind) {
+	case FRAME_SEGMENT:
+		return frame->segment.to.port;
+	case FRAME_DATAGRAM:
+		return frame->datagram.to.port;
+	case FRAME_QUENCH:
+		return frame->quench.from.port;
+	case FRAME_OTHER:
+	case FRAME_BROKEN:
+		break;
+	}
+	return 0;
+}
+
+static void to_host(void *argument, struct rte_mbuf *mbuf, simtime now)
+{
+	struct host *host = argument;
+	struct world *world = host->world;
+	struct listener *listener = NULL;
+	struct frame frame;
+	uint32_t index;
+
+	frame_read(mbuf, world->mark_bit, &frame);
+	rte_pktmbuf_free(mbuf);
+	if (unlikely(frame.kind == FRAME_BROKEN)) {
+		world->counters.broken++;
+		return;
+	}
+	index = (uint32_t)port_of(&frame) - host->first_port;
+	if (index < host->n_listeners)
+		listener = &host->listeners[index];
+	if (unlikely(!listener || !listener->receive)) {
+		world->counters.strangers++;
+		return;
+	}
+	listener->receive(listener->argument, &frame, now);
+}
+
+/* What the clouds gave out. True: an outlet was full, so that more may be due. */
+static bool collect(struct world *world)
+{
+	bool full = false;
+
+	for (uint32_t port = 0; port < 2 * world->network.n_links; port++) {
+		struct outlet *outlet = engine_outlet(world->engine, port);
+		uint32_t here = network_port_switch(&world->network, port), n = outlet->n;
+
+		full |= n == OUTLET_ROOM;
+		outlet->n = 0;
+		for (uint32_t i = 0; i < n; i++) {
+			if (unlikely(world->tap != NULL))
+				world->tap(world->tap_argument, port, outlet->mbufs[i],
+				           outlet->due_ns[i]);
+			at_switch(world, here, outlet->mbufs[i], world->now_ns);
+		}
+	}
+	return full;
+}
+
+/* What is due and cannot leave waits for an mbuf: large frames have taken all there were. */
+static void provide(struct world *world, simtime now)
+{
+	if (engine_next(world->engine) > now || rte_mempool_avail_count(world->pool) >= MBUFS_SPARE)
+		return;
+	if (world->seam->pool_grow(world->pool, MBUFS_GROW) == 0)
+		world->error = -ENOMEM;
+}
+
+int world_run(struct world *world, simtime until_ns)
+{
+	simtime engine_ns = engine_next(world->engine);
+
+	world->touched = false;
+	while (!world->error) {
+		simtime timer_ns = heap_next(&world->heap);
+
+		if (world->touched) {
+			engine_ns = engine_next(world->engine);
+			world->touched = false;
+		}
+		if (simtime_min(timer_ns, engine_ns) > until_ns)
+			break;
+		if (engine_ns <= timer_ns) {
+			world->now_ns = engine_ns;
+			world->touched = true;
+			if (engine_advance(world->engine, engine_ns) == 0)
+				provide(world, engine_ns);
+			else
+				while (collect(world) && engine_advance(world->engine, engine_ns))
+					;
+		} else {
+			world->now_ns = timer_ns;
+			heap_fire(&world->heap);
+		}
+	}
+	world->now_ns = simtime_max(world->now_ns, until_ns);
+	return world->error;
+}
+
+/* ---- hosts ---- */
+
+struct host *world_host(struct world *world, uint32_t at, uint64_t access_bps, simtime delay_ns)
+{
+	struct network *network = &world->network;
+	struct host *host;
+
+	if (network->n_hosts == network->hosts_room) {
+		uint32_t room = network->hosts_room ? 2 * network->hosts_room : 64;
+		struct host **hosts = realloc(network->hosts, room * sizeof(struct host *));
+
+		if (!hosts || room > HOSTS_MOST)
+			return NULL;
+		network->hosts = hosts;
+		network->hosts_room = room;
+	}
+	host = calloc(1, sizeof(*host));
+	if (!host)
+		return NULL;
+	host->world = world;
+	host->address = ADDRESS_FIRST + network->n_hosts;
+	host->at = at;
+	host->first_port = HOST_FIRST_PORT;
+	if (pipe_init(&host->up, &world->heap, access_bps, delay_ns, from_host, host) < 0 ||
+	    pipe_init(&host->down, &world->heap, access_bps, delay_ns, to_host, host) < 0) {
+		pipe_release(&host->up);
+		pipe_release(&host->down);
+		free(host);
+		return NULL;
+	}
+	network->hosts[network->n_hosts++] = host;
+	return host;
+}
+
+uint16_t host_listen(struct host *host,
+                     void (*receive)(void *argument, const struct frame *frame, simtime now),
+                     void *argument)
+{
+	struct listener *listener;
+
+	if (host->n_listeners == host->listeners_room) {
+		uint32_t room = host->listeners_room ? 2 * host->listeners_room : 4;
+		struct listener *listeners = realloc(host->listeners, room * sizeof(*listeners));
+
+		if (!listeners)
+			return 0;
+		host->listeners = listeners;
+		host->listeners_room = room;
+	}
+	if (host->first_port + host->n_listeners > UINT16_MAX)
+		return 0;
+	listener = &host->listeners[host->n_listeners];
+	listener->port = (uint16_t)(host->first_port + host->n_listeners++);
+	listener->receive = receive;
+	listener->argument = argument;
+	return listener->port;
+}
+
+void host_hang_up(struct host *host, uint16_t port)
+{
+	host->listeners[port - host->first_port].receive = NULL;
+}
+
+static struct rte_mbuf *mbuf_take(struct world *world)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(world->pool);
+
+	if (unlikely(!mbuf) && world->seam->pool_grow(world->pool, MBUFS_GROW) > 0)
+		mbuf = rte_pktmbuf_alloc(world->pool);
+	if (unlikely(!mbuf))
+		world->error = -ENOMEM;
+	return mbuf;
+}
+
+static void host_send(struct host *host, struct rte_mbuf *mbuf)
+{
+	struct world *world = host->world;
+
+	world->counters.frames++;
+	if (unlikely(!pipe_push(&host->up, mbuf, frame_wire_bytes(mbuf), world->now_ns)))
+		world->error = -ENOMEM;
+}
+
+void host_send_segment(struct host *host, const struct segment *segment)
+{
+	struct rte_mbuf *mbuf = mbuf_take(host->world);
+
+	if (!mbuf)
+		return;
+	frame_write_segment(mbuf, segment, ++host->id);
+	host_send(host, mbuf);
+}
+
+void host_send_datagram(struct host *host, const struct datagram *datagram)
+{
+	struct rte_mbuf *mbuf = mbuf_take(host->world);
+
+	if (!mbuf)
+		return;
+	frame_write_datagram(mbuf, datagram, ++host->id);
+	host_send(host, mbuf);
+}

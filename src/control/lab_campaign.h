@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What `weir lab run` runs: for one experiment the points that its rows and figures need, each with
+ * every seed; and, when they have been run, the rows' and the figures' values.
+ *
+ * Ownership: campaign_free; the experiment and the arguments outlive it. Thread: control's.
+ */
+#ifndef WEIR_LAB_CAMPAIGN_H
+#define WEIR_LAB_CAMPAIGN_H
+
+#include "lab_jobs.h"
+#include "lab_options.h"
+
+struct campaign {
+	const struct experiment *experiment;
+	const struct lab_arguments *arguments;
+	const char *row; /* only this one; or NULL */
+	char sweep[EXPERIMENT_NAME_BYTES];
+	char sweep_values[EXPERIMENT_VALUES_MAX][EXPERIMENT_NAME_BYTES];
+	uint32_t n_sweep_values;
+	/* The overrides of each job: those of --set that are no sweep, and the sweep's last. */
+	struct lab_override *overrides;
+	struct lab_override fixed[LAB_SETS_MAX];
+	uint32_t n_fixed;
+	struct lab_job *jobs;
+	uint32_t n_jobs;
+};
+
+/* Over the seeds. */
+struct campaign_value {
+	double mean, sigma; /* sigma: of the single value */
+	double low, high;   /* the mean less and plus a standard error */
+	uint32_t n;
+};
+
+/* The jobs, none of them run. 0, or -EINVAL with message: a parameter that there is not, a sweep that
+ * cannot be read. */
+int campaign_make(const struct experiment *experiment, const struct lab_arguments *arguments,
+                  const char *row, struct campaign **campaign, char *message, size_t room);
+void campaign_free(struct campaign *campaign);
+
+/* A row's value, when the jobs have been run. 0, or -EINVAL with message. */
+int campaign_row(const struct campaign *campaign, const struct experiment_row *row,
+                 struct campaign_value *value, char *message, size_t room);
+/* An expression in names of one case, at a value of the sweep (NULL: none). */
+int campaign_expression(const struct campaign *campaign, uint32_t of, const char *sweep_value,
+                        const char *expression, struct campaign_value *value, char *message,
+                        size_t room);
+/* Whether a row belongs to this campaign. */
+bool campaign_has_row(const struct campaign *campaign, const struct experiment_row *row);
+bool campaign_row_passes(const struct experiment_row *row, const struct campaign_value *value);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `weir lab`: the papers' experiments. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "lab_output.h"
+#include "lab_store.h"
+#include "nearest.h"
+
+static volatile sig_atomic_t stop;
+
+struct lab {
+	struct lab_arguments arguments;
+	struct experiment **all;
+	uint32_t n_all;
+	struct experiment *own; /* from a file */
+	struct campaign **campaigns;
+	uint32_t n_campaigns;
+	char message[EXPERIMENT_MESSAGE];
+};
+
+static void stop_now(int signal_number)
+{
+	(void)signal_number;
+	stop = 1;
+}
+
+static void progress(void *argument, uint32_t done, uint32_t n)
+{
+	const struct experiment *experiment = argument;
+	char bar[31];
+	uint32_t full = n ? done * 30 / n : 30;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	memset(bar, '.', 30);
+	memset(bar, '#', full);
+	bar[30] = 0;
+	fprintf(stderr, "\r\033[K%s [%s] %u of %u runs%s", experiment->name, bar, done, n,
+	        done == n ? "\r\033[K" : "");
+}
+
+/* ---- list ---- */
+
+/* `A1 A2 A3`: the rows of an experiment, each once. */
+static void rows_text(const struct experiment *experiment, char *text, size_t room)
+{
+	size_t at = 0;
+
+	text[0] = 0;
+	for (uint32_t i = 0; i < experiment->n_rows && at < room; i++) {
+		const char *id = experiment->rows[i].id;
+		bool first = true;
+
+		for (uint32_t k = 0; k < i; k++)
+			first &= strcmp(experiment->rows[k].id, id) != 0;
+		if (first)
+			at += (size_t)snprintf(text + at, room - at, "%s%s", at ? " " : "", id);
+	}
+}
+
+static int list(const struct lab *lab)
+{
+	json_t *array = json_array();
+	char rows[256];
+
+	for (uint32_t i = 0; i < lab->n_all; i++) {
+		const struct experiment *experiment = lab->all[i];
+
+		rows_text(experiment, rows, sizeof(rows));
+		if (lab->arguments.json)
+			json_array_append_new(array, json_pack("{s:s,s:s,s:s,s:s}", "name",
+			                                       experiment->name, "title",
+			                                       experiment->title, "paper",
+			                                       experiment->paper, "rows", rows));
+		else
+			printf("%-20s %-60s %s%s%s\n", experiment->name, experiment->title,
+			       experiment->paper, rows[0] ? "; rows " : "", rows);
+	}
+	if (lab->arguments.json) {
+		json_dumpf(array, stdout, JSON_INDENT(1));
+		putchar('\n');
+	}
+	json_decref(array);
+	return 0;
+}
+
+/* ---- what to run ---- */
+
+static int add_campaign(struct lab *lab, const struct experiment *experiment, const char *row)
+{
+	struct campaign **campaigns =
+	        realloc(lab->campaigns, (lab->n_campaigns + 1) * sizeof(struct campaign *));
+	int error;
+
+	if (!campaigns)
+		return -ENOMEM;
+	lab->campaigns = campaigns;
+	error = campaign_make(experiment, &lab->arguments, row, &campaigns[lab->n_campaigns],
+	                      lab->message, sizeof(lab->message));
+	lab->n_campaigns += !error;
+	return error;
+}
+
+static bool has_row(const struct experiment *experiment, const char *id)
+{
+	for (uint32_t i = 0; i < experiment->n_rows; i++)
+		if (strcmp(experiment->rows[i].id, id) == 0)
+			return true;
+	return false;
+}
+
+static int unknown_experiment(struct lab *lab)
+{
+	struct nearest nearest;
+
+	nearest_start(&nearest, lab->arguments.what);
+	for (uint32_t i = 0; i < lab->n_all; i++)
+		nearest_try(&nearest, lab->all[i]->name);
+	snprintf(lab->message, sizeof(lab->message),
+	         "there is no experiment, row or file `%.60s`; %s%s%s`weir lab list` names them",
+	         lab->arguments.what, nearest.best ? "did you mean `" : "",
+	         nearest.best ? nearest.best : "", nearest.best ? "`? " : "");
+	return -EINVAL;
+}
+
+static int choose(struct lab *lab)
+{
+	const char *what = lab->arguments.what;
+	const char *ending = strrchr(what, '.');
+	int error = 0;
+	bool found = false;
+
+	if (ending && strcmp(ending, ".lab") == 0) {
+		error = lab_store_file(what, &lab->own, lab->message, sizeof(lab->message));
+		return error ? error : add_campaign(lab, lab->own, NULL);
+	}
+	for (uint32_t i = 0; !error && i < lab->n_all; i++) {
+		const struct experiment *experiment = lab->all[i];
+
+		if (strcmp(what, "all") == 0 || strcmp(what, experiment->name) == 0)
+			error = add_campaign(lab, experiment, NULL);
+		else if (has_row(experiment, what))
+			error = add_campaign(lab, experiment, what);
+		else
+			continue;
+		found = true;
+	}
+	return error || found ? error : unknown_experiment(lab);
+}
+
+static int run_campaign(struct lab *lab, struct campaign *campaign)
+{
+	int error = lab_jobs_run(campaign->jobs, campaign->n_jobs, lab->arguments.jobs, &stop,
+	                         progress, (void *)(uintptr_t)campaign->experiment);
+
+	if (error == -EINTR)
+		snprintf(lab->message, sizeof(lab->message), "interrupted");
+	else if (error)
+		snprintf(lab->message, sizeof(lab->message), "%s", strerror(-error));
+	for (uint32_t i = 0; error && i < campaign->n_jobs; i++) {
+		if (!campaign->jobs[i].error)
+			continue;
+		memcpy(lab->message, campaign->jobs[i].message, sizeof(lab->message));
+		break;
+	}
+	return error;
+}
+
+/* ---- results ---- */
+
+static FILE *out_file(struct lab *lab, const char *name)
+{
+	char path[4096];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/%s", lab->arguments.out, name);
+	out = fopen(path, "w");
+	if (!out)
+		snprintf(lab->message, sizeof(lab->message), "%.200s: %s", path, strerror(errno));
+	return out;
+}
+
+static int out_close(struct lab *lab, FILE *out, const char *name)
+{
+	int bad = ferror(out);
+
+	if (fclose(out) == 0 && !bad)
+		return 0;
+	snprintf(lab->message, sizeof(lab->message), "%.200s/%s could not be written",
+	         lab->arguments.out, name);
+	return -EIO;
+}
+
+static json_t *document(const struct lab *lab)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < lab->n_campaigns; i++)
+		json_array_append_new(array, lab_output_experiment(lab->campaigns[i]));
+	return array;
+}
+
+static int write_out(struct lab *lab)
+{
+	static const char *const names[] = {"results.csv", "results.json", "report.html"};
+	int error = 0;
+
+	if (mkdir(lab->arguments.out, 0777) < 0 && errno != EEXIST) {
+		snprintf(lab->message, sizeof(lab->message), "%.200s: %s", lab->arguments.out,
+		         strerror(errno));
+		return -errno;
+	}
+	for (int i = 0; !error && i < 3; i++) {
+		FILE *out = out_file(lab, names[i]);
+
+		if (!out)
+			return -EIO;
+		if (i == 0) {
+			for (uint32_t k = 0; k < lab->n_campaigns; k++)
+				lab_output_csv(lab->campaigns[k], k == 0, out);
+		} else if (i == 1) {
+			json_t *array = document(lab);
+
+			json_dumpf(array, out, JSON_INDENT(1));
+			json_decref(array);
+		} else {
+			lab_output_html(lab->campaigns, lab->n_campaigns, out);
+		}
+		error = out_close(lab, out, names[i]);
+	}
+	return error;
+}
+
+/* True: every row passes. */
+static bool print_results(const struct lab *lab)
+{
+	bool all = true;
+
+	for (uint32_t i = 0; i < lab->n_campaigns; i++) {
+		const struct campaign *campaign = lab->campaigns[i];
+
+		if (!lab->arguments.json) {
+			all &= lab_output_text(campaign, stdout);
+			continue;
+		}
+		json_t *object = campaign->row ? lab_output_row(campaign, campaign->row)
+		                               : lab_output_experiment(campaign);
+		json_dumpf(object, stdout, JSON_COMPACT);
+		putchar('\n');
+		json_decref(object);
+	}
+	return all;
+}
+
+static int run(struct lab *lab)
+{
+	struct sigaction action = {.sa_handler = stop_now};
+	int error = choose(lab);
+
+	if (error)
+		return error;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	for (uint32_t i = 0; !error && i < lab->n_campaigns; i++)
+		error = run_campaign(lab, lab->campaigns[i]);
+	if (!error && lab->arguments.out)
+		error = write_out(lab);
+	return error;
+}
+
+int command_lab(int argc, char **argv)
+{
+	struct lab *lab = calloc(1, sizeof(*lab));
+	int error, result = 2;
+
+	if (!lab) {
+		fputs("weir lab: no memory\n", stderr);
+		return 1;
+	}
+	switch (lab_arguments_parse(argc, argv, &lab->arguments)) {
+	case LAB_ARGUMENTS_HELP:
+		result = 0;
+		goto out;
+	case LAB_ARGUMENTS_WRONG:
+		goto out;
+	}
+	error = lab_store_all(&lab->all, &lab->n_all, lab->message, sizeof(lab->message));
+	if (!error)
+		error = lab->arguments.list ? list(lab) : run(lab);
+	if (error) {
+		fprintf(stderr, "weir lab: %s\n", lab->message);
+		result = error == -EINVAL ? 2 : 1;
+	} else {
+		result = lab->arguments.list || print_results(lab) ? 0 : 1;
+	}
+out:
+	for (uint32_t i = 0; i < lab->n_campaigns; i++)
+		campaign_free(lab->campaigns[i]);
+	free(lab->campaigns);
+	experiment_free(lab->own);
+	lab_store_free(lab->all, lab->n_all);
+	free(lab);
+	return result;
+}

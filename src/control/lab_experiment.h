@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An experiment of the lab as text: a file that a person reads and changes. A line is split like one
+ * of the scenario language (word.h); `$NAME` in it stands for the value of a parameter.
+ *
+ *   title TEXT              about TEXT (any number of lines)        paper TEXT
+ *   set NAME VALUE          a parameter and its value; --set NAME=VALUE is another. There are always
+ *                           duration, warmup and sample
+ *   link NAME from SWITCH to SWITCH      two clouds, NAME and NAME.back
+ *   cloud NAME STATEMENT...              what they do: scenario language
+ *   ftp NAME COUNT from SWITCH to SWITCH [FIELDS]     (lab/group.h)
+ *   voice NAME CALLS from SWITCH to SWITCH [FIELDS]   (lab/voice.h)
+ *   case NAME ... end       lines that hold in this case only; without any case there is one, `only`
+ *   sweep NAME VALUES...    for figures: each case with each of the values
+ *   plot TITLE EXPRESSION [LABEL]   a figure: the expression, names without the case, for each case
+ *                           over the sweep
+ *   row ID WHAT EXPRESSION paper TEXT accept LOW HIGH    a row of the acceptance table; names in the
+ *                           expression are CASE.FIGURE. Rows of one ID belong together
+ *
+ * Ownership: experiment_free. Thread: control's.
+ */
+#ifndef WEIR_LAB_EXPERIMENT_H
+#define WEIR_LAB_EXPERIMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXPERIMENT_NAME_BYTES 48
+#define EXPERIMENT_CASES_MAX  32
+#define EXPERIMENT_SETS_MAX   64
+#define EXPERIMENT_ROWS_MAX   32
+#define EXPERIMENT_PLOTS_MAX  8
+#define EXPERIMENT_VALUES_MAX 64
+#define EXPERIMENT_NO_CASE    UINT32_MAX
+#define EXPERIMENT_MESSAGE    1024
+
+/* A parameter has one value; a case may give it another. */
+struct experiment_set {
+	char name[EXPERIMENT_NAME_BYTES];
+	char value[EXPERIMENT_NAME_BYTES];
+	uint32_t of; /* case, or EXPERIMENT_NO_CASE */
+};
+
+struct experiment_line {
+	char *text;
+	uint32_t number; /* in the file */
+	uint32_t of;     /* case, or EXPERIMENT_NO_CASE */
+};
+
+struct experiment_row {
+	char id[16];
+	char *what, *expression, *paper;
+	double low, high; /* inclusive; may be infinite */
+};
+
+struct experiment_plot {
+	char *title, *expression, *label;
+};
+
+struct experiment {
+	char name[EXPERIMENT_NAME_BYTES];
+	char *title, *paper, *about; /* never NULL */
+	char cases[EXPERIMENT_CASES_MAX][EXPERIMENT_NAME_BYTES];
+	uint32_t n_cases;
+	struct experiment_set sets[EXPERIMENT_SETS_MAX];
+	uint32_t n_sets;
+	struct experiment_line *lines; /* that make the world */
+	uint32_t n_lines;
+	struct experiment_row rows[EXPERIMENT_ROWS_MAX];
+	uint32_t n_rows;
+	struct experiment_plot plots[EXPERIMENT_PLOTS_MAX];
+	uint32_t n_plots;
+	char sweep[EXPERIMENT_NAME_BYTES]; /* "": none */
+	char sweep_values[EXPERIMENT_VALUES_MAX][EXPERIMENT_NAME_BYTES];
+	uint32_t n_sweep_values;
+};
+
+/* 0 and the experiment is the caller's; or -EINVAL or -ENOMEM with message, `NAME:LINE: ...`. */
+int experiment_read(const char *text, size_t bytes, const char *name,
+                    struct experiment **experiment, char *message, size_t room);
+void experiment_free(struct experiment *experiment);
+
+/* Whether there is a parameter of that name. */
+bool experiment_has(const struct experiment *experiment, const char *parameter);
+/* Index or -1. */
+int experiment_case(const struct experiment *experiment, const char *name);
+/* The value of a parameter in a case; NULL: there is none. */
+const char *experiment_value(const struct experiment *experiment, uint32_t of,
+                             const char *parameter);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lab_output.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const shown[] = {"loss",     "goodput", "utilisation", "queue",
+                                    "fairness", "marking", "isq",         NULL};
+
+static bool is_shown(const char *name)
+{
+	const char *last = strrchr(name, '.');
+
+	for (int i = 0; shown[i]; i++)
+		if (strcmp(last ? last + 1 : name, shown[i]) == 0)
+			return true;
+	return false;
+}
+
+static const struct lab_job *job_of(const struct campaign *campaign, uint32_t of)
+{
+	for (uint32_t i = 0; i < campaign->n_jobs; i++)
+		if (campaign->jobs[i].point.of == of && !campaign->jobs[i].sweep_value)
+			return &campaign->jobs[i];
+	return NULL;
+}
+
+static void print_cases(const struct campaign *campaign, FILE *out)
+{
+	const struct experiment *experiment = campaign->experiment;
+	char message[EXPERIMENT_MESSAGE];
+
+	for (uint32_t of = 0; of < experiment->n_cases; of++) {
+		const struct lab_job *job = job_of(campaign, of);
+
+		for (uint32_t i = 0; job && i < job->results.n; i++) {
+			const char *name = job->results.list[i].name;
+			struct campaign_value value;
+
+			if (!is_shown(name) || campaign_expression(campaign, of, NULL, name, &value,
+			                                           message, sizeof(message)) < 0)
+				continue;
+			fprintf(out, "  %-12s %-28s %12.4f  +- %.4f\n", experiment->cases[of], name,
+			        value.mean, value.mean - value.low);
+		}
+	}
+}
+
+bool lab_output_text(const struct campaign *campaign, FILE *out)
+{
+	const struct experiment *experiment = campaign->experiment;
+	char message[EXPERIMENT_MESSAGE];
+	bool all = true, any = false;
+
+	fprintf(out, "%s: %s\n", experiment->name, experiment->title);
+	for (uint32_t i = 0; i < experiment->n_rows; i++) {
+		const struct experiment_row *row = &experiment->rows[i];
+		struct campaign_value value;
+		bool passes;
+
+		if (!campaign_has_row(campaign, row))
+			continue;
+		any = true;
+		if (campaign_row(campaign, row, &value, message, sizeof(message)) < 0) {
+			fprintf(out, "  FAIL %-4s %s: %s\n", row->id, row->what, message);
+			all = false;
+			continue;
+		}
+		passes = campaign_row_passes(row, &value);
+		all &= passes;
+		fprintf(out, "  %s %-4s %-46s %10.3f +- %.3f  (paper %s; accept %g to %g)\n",
+		        passes ? "pass" : "FAIL", row->id, row->what, value.mean,
+		        value.mean - value.low, row->paper, row->low, row->high);
+	}
+	if (!any)
+		print_cases(campaign, out);
+	return all;
+}
+
+/* ---- JSON ---- */
+
+/* What was in force for a case. */
+static json_t *parameters(const struct campaign *campaign, const struct lab_point *point)
+{
+	const struct experiment *experiment = campaign->experiment;
+	json_t *object = json_object();
+
+	for (uint32_t i = 0; i < experiment->n_sets; i++) {
+		const char *name = experiment->sets[i].name;
+
+		json_object_set_new(object, name, json_string(lab_point_value(point, name)));
+	}
+	return object;
+}
+
+static json_t *bound(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *lab_output_row(const struct campaign *campaign, const char *id)
+{
+	const struct experiment *experiment = campaign->experiment;
+	json_t *object = json_object(), *values = json_object(), *paper = json_object();
+	json_t *bands = json_object(), *cases = json_object();
+	char message[EXPERIMENT_MESSAGE];
+	bool pass = true;
+
+	for (uint32_t i = 0; i < experiment->n_rows; i++) {
+		const struct experiment_row *row = &experiment->rows[i];
+		struct campaign_value value;
+
+		if (strcmp(row->id, id) != 0)
+			continue;
+		if (campaign_row(campaign, row, &value, message, sizeof(message)) < 0) {
+			pass = false;
+			json_object_set_new(values, row->what, json_null());
+			json_object_set_new(object, "reason", json_string(message));
+		} else {
+			pass &= campaign_row_passes(row, &value);
+			json_object_set_new(values, row->what, json_real(value.mean));
+		}
+		json_object_set_new(paper, row->what, json_string(row->paper));
+		json_object_set_new(bands, row->what,
+		                    json_pack("[oo]", bound(row->low), bound(row->high)));
+	}
+	for (uint32_t of = 0; of < experiment->n_cases; of++) {
+		const struct lab_job *job = job_of(campaign, of);
+
+		if (job)
+			json_object_set_new(cases, experiment->cases[of],
+			                    parameters(campaign, &job->point));
+	}
+	json_object_set_new(object, "id", json_string(id));
+	json_object_set_new(object, "experiment", json_string(experiment->name));
+	json_object_set_new(object, "seeds", json_integer(campaign->arguments->seeds));
+	json_object_set_new(object, "parameters", cases);
+	json_object_set_new(object, "values", values);
+	json_object_set_new(object, "paper", paper);
+	json_object_set_new(object, "band", bands);
+	json_object_set_new(object, "pass", json_boolean(pass));
+	return object;
+}
+
+static json_t *runs(const struct campaign *campaign)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < campaign->n_jobs; i++) {
+		const struct lab_job *job = &campaign->jobs[i];
+		json_t *figures = json_object();
+
+		for (uint32_t k = 0; k < job->results.n; k++)
+			json_object_set_new(figures, job->results.list[k].name,
+			                    json_real(job->results.list[k].value));
+		json_array_append_new(
+		        array, json_pack("{s:s,s:I,s:o,s:o}", "case",
+		                         campaign->experiment->cases[job->point.of], "seed",
+		                         (json_int_t)job->point.seed, "parameters",
+		                         parameters(campaign, &job->point), "figures", figures));
+	}
+	return array;
+}
+
+json_t *lab_output_experiment(const struct campaign *campaign)
+{
+	const struct experiment *experiment = campaign->experiment;
+	json_t *rows = json_array();
+
+	for (uint32_t i = 0; i < experiment->n_rows; i++) {
+		const char *id = experiment->rows[i].id;
+		bool first = true;
+
+		for (uint32_t k = 0; k < i; k++)
+			first &= strcmp(experiment->rows[k].id, id) != 0;
+		if (first && campaign_has_row(campaign, &experiment->rows[i]))
+			json_array_append_new(rows, lab_output_row(campaign, id));
+	}
+	return json_pack("{s:s,s:s,s:s,s:o,s:o}", "experiment", experiment->name, "title",
+	                 experiment->title, "paper", experiment->paper, "rows", rows, "runs",
+	                 runs(campaign));
+}
+
+void lab_output_csv(const struct campaign *campaign, bool head, FILE *out)
+{
+	const struct experiment *experiment = campaign->experiment;
+
+	if (head)
+		fputs("experiment,case,sweep,value,seed,figure,mean\n", out);
+	for (uint32_t i = 0; i < campaign->n_jobs; i++) {
+		const struct lab_job *job = &campaign->jobs[i];
+
+		for (uint32_t k = 0; k < job->results.n; k++)
+			fprintf(out, "%s,%s,%s,%s,%llu,%s,%.17g\n", experiment->name,
+			        experiment->cases[job->point.of],
+			        job->sweep_value ? campaign->sweep : "",
+			        job->sweep_value ? job->sweep_value : "",
+			        (unsigned long long)job->point.seed, job->results.list[k].name,
+			        job->results.list[k].value);
+	}
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the lab says of campaigns that have been run: text, JSON, CSV, and a report in HTML.
+ *
+ * JSON of a row: {"id","parameters","values","paper","band","pass"}: values, paper and band have a key
+ * for each of its figures; a band is [low, high], null where it is open. Of an experiment:
+ * {"experiment","title","rows":[...],"runs":[{"case","seed","parameters","figures"}]}.
+ *
+ * Thread: control's. Ownership: streams stay the caller's.
+ */
+#ifndef WEIR_LAB_OUTPUT_H
+#define WEIR_LAB_OUTPUT_H
+
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "lab_campaign.h"
+
+/* The rows, or, where there are none, the figures of each case. False: a row is outside its band, or
+ * has no value. */
+bool lab_output_text(const struct campaign *campaign, FILE *out);
+/* NULL: no memory. */
+json_t *lab_output_row(const struct campaign *campaign, const char *id);
+json_t *lab_output_experiment(const struct campaign *campaign);
+/* experiment,case,sweep,value,seed,figure,mean */
+void lab_output_csv(const struct campaign *campaign, bool head, FILE *out);
+/* 0 or -errno. */
+int lab_output_html(struct campaign *const *campaigns, uint32_t n, FILE *out);
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lab_point.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump.h"
+#include "filter.h"
+#include "lab_trace.h"
+#include "pool.h"
+#include "run.h"
+#include "scenario_file.h"
+#include "statement_text.h"
+#include "statements.h"
+#include "value.h"
+
+#define LINKS_FIRST_PORT 0 /* what a capture is made of */
+
+/* While a point is made. */
+struct maker {
+	const struct lab_point *point;
+	const struct experiment_line *line;
+	char *message;
+	size_t room;
+	struct network network;
+	struct plan plan;
+	struct conf *groups[2 * PLAN_GROUPS_MAX]; /* owned, and their names */
+	char *group_names[2 * PLAN_GROUPS_MAX];
+	uint32_t n_groups;
+	FILE *scenario; /* the clouds' statements, into: */
+	char *scenario_text;
+	size_t scenario_bytes;
+	struct words words;
+};
+
+static int fail(struct maker *maker, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static int fail(struct maker *maker, const char *format, ...)
+{
+	const char *name = maker->point->experiment->name;
+	char text[800];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	if (maker->line)
+		snprintf(maker->message, maker->room, "%s:%u: %s", name, maker->line->number, text);
+	else
+		snprintf(maker->message, maker->room, "%s: %s", name, text);
+	return -EINVAL;
+}
+
+const char *lab_point_value(const struct lab_point *point, const char *parameter)
+{
+	for (uint32_t i = point->n_overrides; i-- > 0;)
+		if (strcmp(point->overrides[i].name, parameter) == 0)
+			return point->overrides[i].value;
+	return experiment_value(point->experiment, point->of, parameter);
+}
+
+/* Values in the place of $NAME. */
+static int substitute(struct maker *maker, const char *text, char *out, size_t room)
+{
+	size_t n = 0;
+
+	while (*text) {
+		char name[EXPERIMENT_NAME_BYTES];
+		const char *value;
+		size_t bytes = 0;
+
+		if (*text != '$') {
+			if (n + 1 >= room)
+				return fail(maker, "the line is too long with its parameters");
+			out[n++] = *text++;
+			continue;
+		}
+		text++;
+		while (isalnum((unsigned char)text[bytes]) || text[bytes] == '-' ||
+		       text[bytes] == '_')
+			bytes++;
+		if (bytes == 0 || bytes >= sizeof(name))
+			return fail(maker, "behind `$` the name of a parameter is missing");
+		memcpy(name, text, bytes);
+		name[bytes] = 0;
+		text += bytes;
+		value = lab_point_value(maker->point, name);
+		if (!value)
+			return fail(maker,
+			            "`$%s`: there is no such parameter; `set %s VALUE` makes it",
+			            name, name);
+		if (n + strlen(value) >= room)
+			return fail(maker, "the line is too long with its parameters");
+		n += (size_t)sprintf(out + n, "%s", value);
+	}
+	out[n] = 0;
+	return 0;
+}
+
+static int make_link(struct maker *maker)
+{
+	const struct words *words = &maker->words;
+	int ends[2], error;
+
+	if (words->n != 6 || strcmp(words->word[2].text, "from") != 0 ||
+	    strcmp(words->word[4].text, "to") != 0)
+		return fail(maker, "write: link NAME from SWITCH to SWITCH");
+	for (int i = 0; i < 2; i++) {
+		ends[i] = network_switch(&maker->network, words->word[3 + 2 * i].text);
+		if (ends[i] < 0)
+			return fail(maker,
+			            "switch `%.60s`: a name of 1 to 26 bytes, and at most %d "
+			            "of them",
+			            words->word[3 + 2 * i].text, NETWORK_SWITCHES_MAX);
+	}
+	error = network_add_link(&maker->network, words->word[1].text, (uint32_t)ends[0],
+	                         (uint32_t)ends[1]);
+	if (error == -EEXIST)
+		return fail(maker, "there is a link `%s` already", words->word[1].text);
+	if (error == -ENOSPC)
+		return fail(maker, "more than %d links", NETWORK_LINKS_MAX);
+	if (error)
+		return fail(maker,
+		            "link `%.60s`: a name of 1 to 26 bytes, and two switches that differ",
+		            words->word[1].text);
+	return 0;
+}
+
+static int make_group(struct maker *maker)
+{
+	const struct words *words = &maker->words;
+	bool voice = strcmp(words->word[0].text, group_voice.name) == 0;
+	uint32_t *n = voice ? &maker->plan.n_voices : &maker->plan.n_groups;
+	struct language_error error;
+	struct conf *conf;
+	char *name;
+
+	if (words->n < 3)
+		return fail(maker, "write: %s NAME COUNT from SWITCH to SWITCH ...",
+		            words->word[0].text);
+	if (*n == PLAN_GROUPS_MAX)
+		return fail(maker, "more than %d groups of a kind", PLAN_GROUPS_MAX);
+	if (statement_parse_fields(voice ? &group_voice : &group_ftp, words, 2, &conf, &error) < 0)
+		return fail(maker, "%s", error.text);
+	maker->groups[maker->n_groups] = conf;
+	name = maker->group_names[maker->n_groups++] = strdup(words->word[1].text);
+	if (!name)
+		return fail(maker, "no memory");
+	if (voice)
+		maker->plan.voices[(*n)++] =
+		        (struct plan_voice){name, (const struct voice_conf *)conf};
+	else
+		maker->plan.groups[(*n)++] =
+		        (struct plan_group){name, (const struct group_conf *)conf};
+	return 0;
+}
+
+static int make_line(struct maker *maker)
+{
+	struct language_error error;
+	char text[LINE_BYTES_MAX];
+
+	if (substitute(maker, maker->line->text, text, sizeof(text)) < 0)
+		return -EINVAL;
+	if (words_split(text, &maker->words, &error) < 0)
+		return fail(maker, "%s", error.text);
+	if (strcmp(maker->words.word[0].text, "link") == 0)
+		return make_link(maker);
+	if (strcmp(maker->words.word[0].text, "cloud") == 0) {
+		fprintf(maker->scenario, "%s\n", text);
+		return 0;
+	}
+	return make_group(maker);
+}
+
+static int make_time(struct maker *maker, const char *name, simtime *time_ns)
+{
+	const struct field field = {.name = name, .type = FIELD_TIME, .max = DELAY_MAX_NS};
+	struct language_error error;
+
+	if (value_parse(&field, lab_point_value(maker->point, name), time_ns, &error) < 0)
+		return fail(maker, "parameter %s: %s", name, error.text);
+	return 0;
+}
+
+/* The clouds from their text, with the ports of the links ahead of it. */
+static int make_scenario(struct maker *maker)
+{
+	char *text = NULL, message[SCENARIO_FILE_ERROR];
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+	int error;
+
+	if (!out || fclose(maker->scenario) != 0)
+		return fail(maker, "no memory");
+	maker->scenario = NULL;
+	network_print(&maker->network, out);
+	fputs(maker->scenario_text, out);
+	fclose(out);
+	error = scenario_text_load(text, bytes, "clouds", &maker->plan.scenario, message,
+	                           sizeof(message));
+	if (error) {
+		/* The line number is that of a text which nobody has: show the text. */
+		const char *what = strchr(message, ' ');
+		uint32_t number = (uint32_t)atoi(message + strlen("clouds:"));
+		const char *line = text;
+
+		while (number-- > 1 && strchr(line, '\n'))
+			line = strchr(line, '\n') + 1;
+		fail(maker, "`%.*s`:%s", (int)strcspn(line, "\n"), line, what ? what : message);
+	}
+	free(text);
+	return error;
+}
+
+static int make(struct maker *maker)
+{
+	const struct experiment *experiment = maker->point->experiment;
+	int error = 0;
+
+	maker->scenario = open_memstream(&maker->scenario_text, &maker->scenario_bytes);
+	if (!maker->scenario)
+		return fail(maker, "no memory");
+	for (uint32_t i = 0; !error && i < experiment->n_lines; i++) {
+		maker->line = &experiment->lines[i];
+		if (maker->line->of == EXPERIMENT_NO_CASE || maker->line->of == maker->point->of)
+			error = make_line(maker);
+	}
+	maker->line = NULL;
+	if (error || (error = make_time(maker, "duration", &maker->plan.duration_ns)) ||
+	    (error = make_time(maker, "warmup", &maker->plan.warmup_ns)) ||
+	    (error = make_time(maker, "sample", &maker->plan.sample_ns)))
+		return error;
+	if (maker->plan.warmup_ns >= maker->plan.duration_ns || maker->plan.sample_ns == 0)
+		return fail(maker, "the warm-up must be shorter than the duration, and the time "
+		                   "between samples not 0");
+	network_route(&maker->network);
+	maker->plan.name = "lab";
+	maker->plan.network = &maker->network;
+	maker->plan.seed = maker->point->seed;
+	return make_scenario(maker);
+}
+
+static void maker_release(struct maker *maker)
+{
+	if (maker->scenario)
+		fclose(maker->scenario);
+	free(maker->scenario_text);
+	for (uint32_t i = 0; i < maker->n_groups; i++) {
+		conf_free(maker->groups[i]);
+		free(maker->group_names[i]);
+	}
+	free(maker);
+}
+
+static struct maker *maker_make(const struct lab_point *point, char *message, size_t room)
+{
+	struct maker *maker = calloc(1, sizeof(*maker));
+
+	if (!maker) {
+		snprintf(message, room, "no memory");
+		return NULL;
+	}
+	maker->point = point;
+	maker->message = message;
+	maker->room = room;
+	return maker;
+}
+
+int lab_point_check(const struct lab_point *point, char *message, size_t room)
+{
+	struct maker *maker = maker_make(point, message, room);
+	int error;
+
+	if (!maker)
+		return -ENOMEM;
+	error = make(maker);
+	if (!error)
+		scenario_free(maker->plan.scenario);
+	maker_release(maker);
+	return error;
+}
+
+/* ---- captures ---- */
+
+struct capture_tap {
+	struct dump *dump;
+};
+
+static void tap_frame(void *argument, uint32_t port, const struct rte_mbuf *mbuf, simtime now)
+{
+	struct capture_tap *tap = argument;
+
+	if (port == LINKS_FIRST_PORT)
+		dump_write(tap->dump, now, rte_pktmbuf_mtod(mbuf, const void *), mbuf->data_len,
+		           mbuf->pkt_len);
+}
+
+static struct rte_mempool *pool_grows(const char *name, uint32_t mbufs, uint32_t most)
+{
+	return pool_make_growing(name, mbufs, most, NULL);
+}
+
+static const struct seam seam = {
+        .statements = statements,
+        .filters = &filters,
+        .pool_make = pool_grows,
+        .pool_grow = pool_grow,
+        .pool_free = pool_free,
+        .memory_make = memory_reserve,
+        .memory_free = memory_free,
+};
+
+static int run(struct maker *maker, struct results *results)
+{
+	const struct lab_point *point = maker->point;
+	struct capture_tap tap = {NULL};
+	struct lab_trace *trace = NULL;
+	struct problem problem = {0};
+	int error = 0;
+
+	if (point->pcap) {
+		error = dump_open(point->pcap, &tap.dump, &problem);
+		maker->plan.tap = tap_frame;
+		maker->plan.tap_argument = &tap;
+	}
+	if (!error && point->trace)
+		error = lab_trace_open(point->trace, &trace, &maker->plan.watch, &problem);
+	if (error)
+		scenario_free(maker->plan.scenario);
+	else
+		error = lab_run(&maker->plan, &seam, results, &problem);
+	if (!error && tap.dump) {
+		error = dump_finish(tap.dump, &problem);
+		if (!error) {
+			error = dump_publish(tap.dump, &problem);
+			tap.dump = NULL;
+		}
+	}
+	if (tap.dump)
+		dump_discard(tap.dump);
+	if (trace && lab_trace_close(trace) < 0 && !error) {
+		problem_set(&problem, -1, "%s could not be written", point->trace);
+		error = -EIO;
+	}
+	if (error)
+		fail(maker, "%s", problem.text);
+	return error;
+}
+
+int lab_point_run(const struct lab_point *point, struct results *results, char *message,
+                  size_t room)
+{
+	struct maker *maker = maker_make(point, message, room);
+	int error;
+
+	if (!maker)
+		return -ENOMEM;
+	error = make(maker);
+	if (!error)
+		error = run(maker, results);
+	maker_release(maker);
+	return error;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The lab's report: of each experiment its rows with the verdict, and its figures. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab_output.h"
+#include "page.h"
+
+#define COLUMNS    7
+#define CELL_BYTES 64
+
+static void number(char *cell, double value)
+{
+	if (isinf(value))
+		snprintf(cell, CELL_BYTES, "%s", "any");
+	else
+		snprintf(cell, CELL_BYTES, "%.4g", value);
+}
+
+/* Rows of one experiment into cells and the texts that those point at. */
+static size_t fill_rows(const struct campaign *campaign, const char **cells,
+                        char (*texts)[CELL_BYTES])
+{
+	const struct experiment *experiment = campaign->experiment;
+	char message[EXPERIMENT_MESSAGE];
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < experiment->n_rows; i++) {
+		const struct experiment_row *row = &experiment->rows[i];
+		const char **cell = &cells[n * COLUMNS];
+		char(*text)[CELL_BYTES] = &texts[n * COLUMNS];
+		struct campaign_value value;
+		bool known;
+
+		if (!campaign_has_row(campaign, row))
+			continue;
+		known = campaign_row(campaign, row, &value, message, sizeof(message)) == 0;
+		cell[0] = row->id;
+		cell[1] = row->what;
+		cell[2] = row->paper;
+		for (int k = 3; k < COLUMNS; k++)
+			cell[k] = text[k];
+		number(text[3], known ? value.mean : NAN);
+		number(text[4], known ? value.high - value.mean : NAN);
+		snprintf(text[5], CELL_BYTES, "%.4g to %.4g", row->low, row->high);
+		snprintf(text[6], CELL_BYTES, "%s",
+		         !known                             ? "not measured"
+		         : campaign_row_passes(row, &value) ? "inside"
+		                                            : "OUTSIDE");
+		n++;
+	}
+	return n;
+}
+
+static int rows_write(struct page *page, const struct campaign *campaign)
+{
+	static const char *const head[COLUMNS] = {"row", "what",      "paper",  "weir",
+	                                          "+-",  "to accept", "verdict"};
+	const char *cells[EXPERIMENT_ROWS_MAX * COLUMNS];
+	char(*texts)[CELL_BYTES] = calloc(EXPERIMENT_ROWS_MAX * COLUMNS, CELL_BYTES);
+	struct page_rows rows = {
+	        .caption = "Against the paper. +-: a standard error over the seeds.",
+	        .head = head,
+	        .cells = cells,
+	        .n_columns = COLUMNS,
+	};
+	int error = 0;
+
+	if (!texts)
+		return -ENOMEM;
+	rows.n_rows = fill_rows(campaign, cells, texts);
+	if (rows.n_rows)
+		error = page_table(page, &rows);
+	free(texts);
+	return error;
+}
+
+/* A line of a figure: one case over the sweep. */
+struct curve {
+	double x[EXPERIMENT_VALUES_MAX], y[EXPERIMENT_VALUES_MAX];
+	double low[EXPERIMENT_VALUES_MAX], high[EXPERIMENT_VALUES_MAX];
+	size_t n;
+};
+
+static void curve_fill(const struct campaign *campaign, uint32_t of, const char *expression,
+                       struct curve *curve)
+{
+	char message[EXPERIMENT_MESSAGE];
+
+	for (uint32_t i = 0; i < campaign->n_sweep_values; i++) {
+		const char *at = campaign->sweep_values[i];
+		struct campaign_value value;
+
+		if (campaign_expression(campaign, of, at, expression, &value, message,
+		                        sizeof(message)) < 0)
+			continue;
+		curve->x[curve->n] = strtod(at, NULL);
+		curve->y[curve->n] = value.mean;
+		curve->low[curve->n] = value.low;
+		curve->high[curve->n++] = value.high;
+	}
+}
+
+static int figure_write(struct page *page, const struct campaign *campaign,
+                        const struct experiment_plot *plot)
+{
+	const struct experiment *experiment = campaign->experiment;
+	struct series series[EXPERIMENT_CASES_MAX];
+	struct curve *curves = calloc(experiment->n_cases, sizeof(*curves));
+	struct chart chart = {
+	        .title = plot->title,
+	        .x = {.label = campaign->sweep},
+	        .y = {.label = plot->label},
+	        .series = series,
+	};
+	int error = 0;
+
+	if (!curves)
+		return -ENOMEM;
+	for (uint32_t of = 0; of < experiment->n_cases; of++) {
+		struct curve *curve = &curves[of];
+
+		curve_fill(campaign, of, plot->expression, curve);
+		if (curve->n)
+			series[chart.n_series++] = (struct series){
+			        .kind = SERIES_LINE,
+			        .name = experiment->cases[of],
+			        .x = curve->x,
+			        .y = curve->y,
+			        .low = curve->low,
+			        .high = curve->high,
+			        .n = curve->n,
+			};
+	}
+	if (chart.n_series)
+		error = page_figure(page, &chart, plot->title);
+	free(curves);
+	return error;
+}
+
+static int experiment_write(struct page *page, const struct campaign *campaign)
+{
+	const struct experiment *experiment = campaign->experiment;
+	char text[256];
+	int error = page_heading(page, experiment->title);
+
+	snprintf(text, sizeof(text), "%s%s%s, %u seeds from %llu", experiment->name,
+	         experiment->paper[0] ? ": " : "", experiment->paper, campaign->arguments->seeds,
+	         (unsigned long long)campaign->arguments->first_seed);
+	if (!error)
+		error = page_text(page, text);
+	if (!error && experiment->about[0])
+		error = page_text(page, experiment->about);
+	if (!error)
+		error = rows_write(page, campaign);
+	for (uint32_t i = 0; !error && i < experiment->n_plots; i++)
+		error = figure_write(page, campaign, &experiment->plots[i]);
+	return error;
+}
+
+/* A table of contents, so that every row and its verdict is on the first page. */
+static int contents_write(struct page *page, struct campaign *const *campaigns, uint32_t n)
+{
+	const char **cells = calloc((size_t)n * 3, sizeof(char *));
+	static const char *const head[] = {"experiment", "title", "paper"};
+	struct page_rows rows = {
+	        .caption = "Contents", .head = head, .cells = cells, .n_columns = 3, .n_rows = n};
+	int error;
+
+	if (!cells)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		cells[3 * i] = campaigns[i]->experiment->name;
+		cells[3 * i + 1] = campaigns[i]->experiment->title;
+		cells[3 * i + 2] = campaigns[i]->experiment->paper;
+	}
+	error = page_table(page, &rows);
+	free(cells);
+	return error;
+}
+
+int lab_output_html(struct campaign *const *campaigns, uint32_t n, FILE *out)
+{
+	struct page page;
+	int error = page_open(&page, out, "weir lab",
+	                      "The papers' experiments, through weir's own data path");
+
+	if (!error && n > 1)
+		error = contents_write(&page, campaigns, n);
+	for (uint32_t i = 0; !error && i < n; i++)
+		error = experiment_write(&page, campaigns[i]);
+	return page_close(&page) < 0 ? page.error : error;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Queues and windows over the time of a run, as CSV: `t_s,what,value,average`. A queue's line has
+ * what waits and the AQM's average, in bytes; a window's has packets, and no average.
+
+ *
+ * Ownership: lab_trace_close frees it. Thread: the run's.
+ */
+#ifndef WEIR_LAB_TRACE_H
+#define WEIR_LAB_TRACE_H
+
+#include "run.h"
+
+struct lab_trace;
+
+/* 0 and what to give to the plan; or -errno with problem. */
+int lab_trace_open(const char *path, struct lab_trace **trace, const struct run_watch **watch,
+                   struct problem *problem);
+/* 0, or -EIO when not everything could be written. */
+int lab_trace_close(struct lab_trace *trace);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Experiments as text: what is read, and what is said of what is wrong. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "expression.h"
+#include "lab_point.h"
+#include "lab_store.h"
+
+static const char good[] = "title A title\n"
+                           "set flows 3\n"
+                           "link l from a to b\n"
+                           "cloud l rate 10mbit\n"
+                           "ftp f $flows from a to b\n"
+                           "case one\nend\n"
+                           "case two\n  set flows 5\nend\n"
+                           "row Z1 what two.l.loss paper 1 accept 0 inf\n";
+
+static struct experiment *read_text(const char *text, char *message)
+{
+	struct experiment *experiment = NULL;
+
+	message[0] = 0;
+	(void)experiment_read(text, strlen(text), "e", &experiment, message, EXPERIMENT_MESSAGE);
+	return experiment;
+}
+
+static void cases_give_parameters_other_values(void **state)
+{
+	char message[EXPERIMENT_MESSAGE];
+	struct experiment *experiment = read_text(good, message);
+
+	(void)state;
+	assert_non_null(experiment);
+	assert_int_equal(experiment->n_cases, 2);
+	assert_string_equal(experiment_value(experiment, 0, "flows"), "3");
+	assert_string_equal(experiment_value(experiment, 1, "flows"), "5");
+	assert_string_equal(experiment_value(experiment, 1, "duration"), "500s");
+	assert_int_equal(experiment->n_rows, 1);
+	assert_true(isinf(experiment->rows[0].high));
+	experiment_free(experiment);
+}
+
+static void what_is_wrong_is_said_with_its_line(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} cases[] = {
+	        {"title x\nlinc l from a to b", "e:2: unknown word `linc`; did you mean `link`?"},
+	        {"set a", "e:1: write: set NAME VALUE"},
+	        {"case x", "e:1: case x is not ended: write `end` behind its lines"},
+	        {"end", "e:1: there is no case to end"},
+	        {"case x\nset nothing 1\nend",
+	         "e:2: `nothing` is no parameter: a case gives another value to one that is set "
+	         "before all cases"},
+	        {"sweep flows 1 2", "e:1: `flows` is no parameter; `set flows VALUE` makes it one"},
+	        {"row A w e paper p accept 2 1",
+	         "e:1: `2 1` is no band; two numbers, the smaller one first"},
+	};
+	char message[EXPERIMENT_MESSAGE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_null(read_text(cases[i].text, message));
+		assert_string_equal(message, cases[i].message);
+	}
+}
+
+static void what_cannot_be_built_is_said_with_its_line(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} cases[] = {
+	        {"link l from a to b\nftp f $n from a to b",
+	         "e:2: `$n`: there is no such parameter; `set n VALUE` makes it"},
+	        {"link l from a to a",
+	         "e:1: link `l`: a name of 1 to 26 bytes, and two switches that differ"},
+	        {"link l from a to b\ncloud l rate 10", "e: `cloud l rate 10`:"},
+	        {"link l from a to b\nftp f 1 from a to b response vegas", "e:2: "},
+	};
+	char message[EXPERIMENT_MESSAGE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct experiment *experiment = read_text(cases[i].text, message);
+		struct lab_point point = {.experiment = experiment};
+
+		assert_non_null(experiment);
+		assert_int_not_equal(lab_point_check(&point, message, sizeof(message)), 0);
+		assert_memory_equal(message, cases[i].message, strlen(cases[i].message));
+		experiment_free(experiment);
+	}
+}
+
+static void every_experiment_that_is_built_in_can_be_made_in_every_case(void **state)
+{
+	char message[EXPERIMENT_MESSAGE] = "";
+	struct experiment **all;
+	uint32_t n;
+
+	(void)state;
+	assert_int_equal(lab_store_all(&all, &n, message, sizeof(message)), 0);
+	assert_true(n > 0);
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t of = 0; of < all[i]->n_cases; of++) {
+			struct lab_point point = {.experiment = all[i], .of = of};
+
+			if (lab_point_check(&point, message, sizeof(message)) < 0)
+				fail_msg("%s", message);
+		}
+	}
+	lab_store_free(all, n);
+}
+
+static bool find(void *argument, const char *name, double *value)
+{
+	(void)argument;
+	*value = 7;
+	return strcmp(name, "a.b-c") == 0;
+}
+
+static void expressions_are_worked_out(void **state)
+{
+	static const struct {
+		const char *text;
+		double value;
+	} right[] = {
+	        {"1 + 2 * 3", 7},  {"(1 + 2) * 3", 9},
+	        {"10 - 2 - 3", 5}, {"8 / 4 / 2", 1},
+	        {"-2 * -3", 6},    {"a.b-c - 1", 6},
+	        {"1e3", 1000},     {"100 * (a.b-c / 7 - 1)", 0},
+	};
+	static const char *const wrong[] = {"", "1 +", "(1", "1 2", "x", "a.b-c-1", "1 + )"};
+	const struct figures figures = {find, NULL};
+	char message[200];
+	double value;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+		assert_int_equal(
+		        expression_value(right[i].text, &figures, &value, message, sizeof(message)),
+		        0);
+		assert_true(fabs(value - right[i].value) < 1e-12);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_not_equal(
+		        expression_value(wrong[i], &figures, &value, message, sizeof(message)), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(cases_give_parameters_other_values),
+	        cmocka_unit_test(what_is_wrong_is_said_with_its_line),
+	        cmocka_unit_test(what_cannot_be_built_is_said_with_its_line),
+	        cmocka_unit_test(every_experiment_that_is_built_in_can_be_made_in_every_case),
+	        cmocka_unit_test(expressions_are_worked_out),
+	};
+
+	return cmocka_run_group_tests_name("experiment", tests, NULL, NULL);
+}

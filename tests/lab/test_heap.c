@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "draw.h"
+#include "heap.h"
+
+#define TIMERS 500u
+#define MOVES  20000u
+
+struct bell {
+	struct timer timer;
+	uint32_t index;
+};
+
+static uint32_t rung[TIMERS], n_rung;
+
+static void ring(void *argument, simtime now)
+{
+	(void)now;
+	rung[n_rung++] = ((struct bell *)argument)->index;
+}
+
+static void bells_make(struct heap *heap, struct bell *bells, uint32_t n)
+{
+	heap_init(heap);
+	n_rung = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		bells[i] = (struct bell){.index = i};
+		bells[i].timer = (struct timer){.fire = ring, .argument = &bells[i]};
+		assert_int_equal(heap_announce(heap), 0);
+	}
+}
+
+static void timers_of_one_instant_go_off_in_the_order_in_which_they_were_set(void **state)
+{
+	static struct bell bells[10];
+	static const uint32_t order[] = {3, 7, 1, 9, 0};
+	struct heap heap;
+
+	(void)state;
+	bells_make(&heap, bells, 10);
+	for (int i = 0; i < 5; i++)
+		timer_set(&heap, &bells[order[i]].timer, 100);
+	timer_set(&heap, &bells[5].timer, 99);
+	timer_set(&heap, &bells[3].timer, 100); /* again: behind the others */
+	timer_clear(&heap, &bells[9].timer);
+	while (heap_next(&heap) != SIMTIME_NEVER)
+		heap_fire(&heap);
+	assert_int_equal(n_rung, 5);
+	assert_int_equal(rung[0], 5);
+	assert_int_equal(rung[1], 7);
+	assert_int_equal(rung[2], 1);
+	assert_int_equal(rung[3], 0);
+	assert_int_equal(rung[4], 3);
+	heap_release(&heap);
+}
+
+/* Twenty thousand random moves, against looking at all of them. */
+static void the_first_is_always_the_earliest(void **state)
+{
+	static struct bell bells[TIMERS];
+	struct draw_key key = draw_key_make(1, "heap", "test");
+	struct heap heap;
+
+	(void)state;
+	bells_make(&heap, bells, TIMERS);
+	for (uint32_t move = 0; move < MOVES; move++) {
+		uint64_t draw = draw_u64(key, move, 0);
+		struct bell *bell = &bells[draw % TIMERS];
+		simtime first = SIMTIME_NEVER;
+
+		if (draw >> 61 == 0)
+			timer_clear(&heap, &bell->timer);
+		else
+			timer_set(&heap, &bell->timer, draw >> 40 & 0xffff);
+		for (uint32_t i = 0; i < TIMERS; i++)
+			first = simtime_min(first, timer_at(&heap, &bells[i].timer));
+		assert_true(heap_next(&heap) == first);
+	}
+	heap_release(&heap);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(timers_of_one_instant_go_off_in_the_order_in_which_they_were_set),
+	        cmocka_unit_test(the_first_is_always_the_earliest),
+	};
+
+	return cmocka_run_group_tests_name("heap", tests, NULL, NULL);
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What senders do about echoes and quenches, against sequences written by hand. */
+#include <errno.h>
+#include <math.h>
+
+#include "group.h"
+#include "sender.h"
+
+#define MS(n) ((n)*SIMTIME_MS)
+
+/* Sixteen packets are out, 15 to 30, and the window is 16. */
+static void open_16(struct sender *s, const struct response *response)
+{
+	sender_open(s, &recovery_newreno, response);
+	sender_connect(s);
+	sender_ack_each(s, MS(200), 2);
+	sender_ack_each(s, MS(300), 6);
+	sender_ack_each(s, MS(400), 14);
+	sender_sent(s);
+	assert_true(s->tcp.cwnd == 16);
+	assert_int_equal(s->tcp.highest, 30);
+}
+
+static void quench_flags(struct sender *s, int64_t packet, bool marked)
+{
+	const struct quench quench = {
+	        .router = 0xc0000201,
+	        .from = s->tcp.here,
+	        .to = s->tcp.there,
+	        .seq = tcp_seq_of(&s->tcp, packet),
+	        .marked = marked,
+	};
+
+	tcp_quench(&s->tcp, MS(450), &quench);
+}
+
+static void an_echo_halves_once_a_window_and_is_answered_by_cwr(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	open_16(&s, &response_ecn);
+	sender_ack_flags(&s, MS(500), 15, FRAME_TCP_ECE, 0);
+	assert_true(s.tcp.cwnd == 8);
+	assert_int_equal(s.tcp.ssthresh, 8);
+	assert_int_equal(s.tcp.recover, 30);
+	assert_string_equal(sender_sent(&s), "");
+	/* further echoes of the window: no cut, no growth */
+	for (int64_t packet = 16; packet <= 22; packet++)
+		sender_ack_flags(&s, MS(500), packet, FRAME_TCP_ECE, 0);
+	assert_true(s.tcp.cwnd == 8);
+	assert_string_equal(sender_sent(&s), "");
+	/* window 8 over 23 acknowledged: 31 may go, and says that the window was reduced */
+	sender_ack_flags(&s, MS(500), 23, FRAME_TCP_ECE, 0);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.sent[0].flags, FRAME_TCP_ACK | FRAME_TCP_CWR);
+	sender_sent(&s);
+	sender_ack(&s, MS(510), 24);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.sent[0].flags, FRAME_TCP_ACK);
+	assert_true(s.tcp.cwnd == 8 + 1.0 / 8);
+	/* of the next window: the next cut */
+	sender_ack_flags(&s, MS(600), 31, FRAME_TCP_ECE, 0);
+	assert_true(s.tcp.cwnd == 4);
+	assert_int_equal(s.tcp.counters.cuts, 2);
+}
+
+static void a_loss_in_the_window_of_an_echo_is_sent_again_without_a_cut(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	open_16(&s, &response_ecn);
+	sender_ack_flags(&s, MS(500), 15, FRAME_TCP_ECE, 0);
+	for (int i = 0; i < 3; i++)
+		sender_ack_flags(&s, MS(510), 15, FRAME_TCP_ECE, 0);
+	assert_string_equal(sender_sent(&s), "16");
+	assert_true(s.tcp.cwnd == 8);
+	assert_int_equal(s.tcp.dupwnd, 3);
+}
+
+static void a_window_of_one_becomes_none_and_the_timer_sends(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	open_16(&s, &response_ecn);
+	sender_ack_each(&s, MS(480), 30);
+	sender_sent(&s);
+	s.tcp.cwnd = 1;
+	s.tcp.next = s.tcp.highest + 1;
+	sender_ack_flags(&s, MS(500), s.tcp.highest, FRAME_TCP_ECE, 0);
+	assert_true(s.tcp.cwnd == 0);
+	assert_string_equal(sender_sent(&s), "");
+	assert_true(s.tcp.expires_ns != SIMTIME_NEVER);
+	tcp_expire(&s.tcp, s.tcp.expires_ns);
+	assert_int_equal(s.n, 1);
+	assert_true(s.tcp.cwnd == 1);
+	assert_int_equal(s.tcp.counters.timeouts, 0);
+}
+
+static void a_quench_with_the_bit_halves_and_holds_the_window_for_a_round_trip(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	open_16(&s, &response_becn);
+	quench_flags(&s, 20, true);
+	assert_true(s.tcp.cwnd == 8);
+	assert_int_equal(s.tcp.hold, 30);
+	quench_flags(&s, 21, true);
+	assert_true(s.tcp.cwnd == 8);
+	assert_int_equal(s.tcp.counters.cuts, 1);
+	assert_int_equal(s.tcp.counters.quenches, 2);
+	/* what was out when it came does not grow the window; what is sent later does */
+	sender_ack_each(&s, MS(500), 30);
+	assert_true(s.tcp.cwnd == 8);
+	sender_ack(&s, MS(600), 31);
+	assert_true(s.tcp.cwnd == 8 + 1.0 / 8);
+	quench_flags(&s, 33, true);
+	assert_true(s.tcp.cwnd == 4);
+}
+
+static void a_quench_without_the_bit_halves_and_leaves_the_packet_to_duplicates(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	open_16(&s, &response_becn);
+	quench_flags(&s, 16, false);
+	assert_true(s.tcp.cwnd == 8);
+	assert_int_equal(s.tcp.hold, -1);
+	assert_string_equal(sender_sent(&s), "");
+	sender_ack(&s, MS(500), 15);
+	assert_true(s.tcp.cwnd == 8 + 1.0 / 8);
+	for (int i = 0; i < 3; i++)
+		sender_ack(&s, MS(510), 15);
+	assert_string_equal(sender_sent(&s), "16");
+	assert_true(s.tcp.cwnd == 8 + 1.0 / 8);
+}
+
+static void foreign_and_stale_quenches_are_ignored(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		struct quench quench;
+
+		open_16(&s, &response_becn);
+		quench = (struct quench){
+		        .from = s.tcp.here,
+		        .to = s.tcp.there,
+		        .seq = tcp_seq_of(&s.tcp, 20),
+		        .marked = true,
+		};
+		if (i == 0)
+			quench.from.port++;
+		else if (i == 1)
+			quench.to.port++;
+		else if (i == 2)
+			quench.to.address++;
+		else if (i == 3)
+			quench.seq = tcp_seq_of(&s.tcp, 14); /* acknowledged */
+		else if (i == 4)
+			quench.seq = tcp_seq_of(&s.tcp, 31); /* not sent */
+		tcp_quench(&s.tcp, MS(450), &quench);
+		assert_true(s.tcp.cwnd == (i < 5 ? 16 : 8));
+		assert_int_equal(s.tcp.counters.quenches_stale, i < 5);
+	}
+}
+
+static void who_is_deaf_to_quenches_counts_them_and_goes_on(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	open_16(&s, &response_ecn);
+	quench_flags(&s, 20, true);
+	assert_true(s.tcp.cwnd == 16);
+}
+
+static void an_echo_and_a_quench_of_one_window_make_one_cut(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	open_16(&s, &response_ecn_becn);
+	quench_flags(&s, 20, true);
+	sender_ack_flags(&s, MS(500), 20, FRAME_TCP_ECE, 0);
+	assert_true(s.tcp.cwnd == 8);
+	assert_int_equal(s.tcp.counters.cuts, 1);
+	/* the receiver is told of the cut that the quench made */
+	sender_ack_each(&s, MS(510), 23);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.sent[0].flags, FRAME_TCP_ACK | FRAME_TCP_CWR);
+	/* and the other way round */
+	open_16(&s, &response_ecn_becn);
+	sender_ack_flags(&s, MS(440), 15, FRAME_TCP_ECE, 0);
+	quench_flags(&s, 20, true);
+	assert_true(s.tcp.cwnd == 8);
+	assert_int_equal(s.tcp.counters.cuts, 1);
+}
+
+static void bcn_multiplies_with_each_mark_and_does_not_grow_in_its_window(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	open_16(&s, &response_bcn);
+	s.conf.signal.factor = 0.75;
+	sender_ack_flags(&s, MS(500), 15, FRAME_TCP_ECE, 0);
+	assert_true(s.tcp.cwnd == 12);
+	assert_int_equal(s.tcp.ssthresh, 12);
+	sender_ack_flags(&s, MS(500), 16, FRAME_TCP_ECE, 0);
+	assert_true(s.tcp.cwnd == 9);
+	assert_int_equal(s.tcp.hold, 30); /* from the first mark on */
+	sender_ack_each(&s, MS(500), 30);
+	assert_true(s.tcp.cwnd == 9);
+	sender_ack(&s, MS(600), 31);
+	assert_true(s.tcp.cwnd == 9 + 1.0 / 9);
+}
+
+static void bcn_grows_while_marked_if_it_is_told_to(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	open_16(&s, &response_bcn);
+	s.conf.signal.factor = 0.75;
+	s.conf.signal.grows_while_marked = true;
+	sender_ack_flags(&s, MS(500), 15, FRAME_TCP_ECE, 0);
+	sender_ack(&s, MS(500), 16);
+	assert_true(s.tcp.cwnd == 12 + 1.0 / 12);
+}
+
+static void a_loss_in_a_marked_window_of_bcn_is_only_sent_again(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	open_16(&s, &response_bcn);
+	s.conf.signal.factor = 0.75;
+	sender_ack_flags(&s, MS(500), 15, FRAME_TCP_ECE, 0);
+	for (int i = 0; i < 3; i++)
+		sender_ack(&s, MS(510), 15);
+	assert_true(s.tcp.cwnd == 12);
+	assert_int_equal(s.tcp.counters.fast_retransmits, 1);
+}
+
+static void the_factor_follows_the_hops_that_the_receiver_saw(void **state)
+{
+	static const struct {
+		uint8_t ttl;
+		double factor;
+	} cases[] = {
+	        {FRAME_TTL - 1, 0.7},
+	        {FRAME_TTL - 2, 0.875},
+	        {FRAME_TTL - 3, 0.875},
+	        {FRAME_TTL - 4, 0.975},
+	        {FRAME_TTL - 9, 0.975},
+	        {FRAME_TTL, 0.7},
+	        {0, 0.5}, /* not told */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sender s;
+
+		open_16(&s, &response_bcn);
+		s.conf.signal = (struct response_conf){
+		        .factor = 0.5,
+		        .by_hops = {{1, 0.7}, {2, 0.875}, {4, 0.975}},
+		        .n_by_hops = 3,
+		};
+		sender_ack_flags(&s, MS(500), 15, FRAME_TCP_ECE, cases[i].ttl);
+		assert_true(fabs(s.tcp.cwnd - 16 * cases[i].factor) < 1e-9);
+	}
+}
+
+static void ecn_mod_takes_a_share_for_every_mark_and_adds_for_every_other(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	open_16(&s, &response_ecn_mod);
+	sender_ack_flags(&s, MS(500), 15, FRAME_TCP_ECE, 0);
+	assert_true(s.tcp.cwnd == 14);
+	sender_ack_flags(&s, MS(500), 16, FRAME_TCP_ECE, 0);
+	assert_true(s.tcp.cwnd == 12.25);
+	sender_ack(&s, MS(500), 17); /* slow start is over */
+	assert_true(s.tcp.cwnd == 12.25 + 0.0625);
+}
+
+static void limited_slow_start_grows_by_half_its_limit_a_round_trip(void **state)
+{
+	struct sender s;
+	double before;
+
+	(void)state;
+	sender_open(&s, &recovery_newreno, &response_limited);
+	s.conf.window = s.tcp.ssthresh = 5000;
+	s.conf.signal.slow_start_max = 100;
+	sender_connect(&s);
+	sender_ack_each(&s, MS(200), 99);
+	s.n = 0;
+	assert_true(s.tcp.cwnd == 101); /* K = int(101 / 50) = 2 */
+	sender_ack(&s, MS(300), 100);
+	assert_true(fabs(s.tcp.cwnd - 101 - 480.0 / 960) < 1e-9);
+	/* far out: K = 14, int(960 / 14) = 68 of 960 bytes */
+	s.tcp.cwnd = before = 707;
+	sender_ack(&s, MS(310), 101);
+	assert_true(fabs(s.tcp.cwnd - before - 68.0 / 960) < 1e-9);
+	s.conf.signal.slow_start_exact = true;
+	s.tcp.cwnd = before;
+	sender_ack(&s, MS(310), 102);
+	assert_true(fabs(s.tcp.cwnd - before - 1.0 / 14) < 1e-9);
+}
+
+static void every_response_has_its_name(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; response_at(i); i++)
+		assert_ptr_equal(response_find(response_at(i)->name), response_at(i));
+	assert_null(response_find("vegas"));
+	for (uint32_t i = 0; recovery_at(i); i++)
+		assert_ptr_equal(recovery_find(recovery_at(i)->name), recovery_at(i));
+	assert_null(recovery_find("sack"));
+}
+
+static void the_words_of_a_group_name_what_they_mean(void **state)
+{
+	(void)state;
+	for (const struct field *field = group_ftp.fields; field->name; field++) {
+		for (uint32_t i = 0; field->words && field->words[i]; i++) {
+			if (strcmp(field->name, "response") == 0)
+				assert_string_equal(response_at(i)->name, field->words[i]);
+			if (strcmp(field->name, "tcp") == 0)
+				assert_string_equal(recovery_at(i)->name, field->words[i]);
+		}
+	}
+}
+
+static void factors_are_read_in_any_order(void **state)
+{
+	struct group_conf conf = {.factors = (char *)"4:0.975,1:0.7,2:0.875", .recovery = 2};
+	struct problem problem;
+	struct tcp_conf tcp;
+
+	(void)state;
+	assert_int_equal(group_tcp_conf(&conf, &tcp, &problem), 0);
+	assert_int_equal(tcp.signal.n_by_hops, 3);
+	assert_int_equal(tcp.signal.by_hops[0].hops, 1);
+	assert_true(tcp.signal.by_hops[1].factor == 0.875);
+	assert_int_equal(tcp.signal.by_hops[2].hops, 4);
+	conf.factors = (char *)"4:1.5";
+	assert_int_equal(group_tcp_conf(&conf, &tcp, &problem), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(an_echo_halves_once_a_window_and_is_answered_by_cwr),
+	        cmocka_unit_test(a_loss_in_the_window_of_an_echo_is_sent_again_without_a_cut),
+	        cmocka_unit_test(a_window_of_one_becomes_none_and_the_timer_sends),
+	        cmocka_unit_test(
+	                a_quench_with_the_bit_halves_and_holds_the_window_for_a_round_trip),
+	        cmocka_unit_test(
+	                a_quench_without_the_bit_halves_and_leaves_the_packet_to_duplicates),
+	        cmocka_unit_test(foreign_and_stale_quenches_are_ignored),
+	        cmocka_unit_test(who_is_deaf_to_quenches_counts_them_and_goes_on),
+	        cmocka_unit_test(an_echo_and_a_quench_of_one_window_make_one_cut),
+	        cmocka_unit_test(bcn_multiplies_with_each_mark_and_does_not_grow_in_its_window),
+	        cmocka_unit_test(bcn_grows_while_marked_if_it_is_told_to),
+	        cmocka_unit_test(a_loss_in_a_marked_window_of_bcn_is_only_sent_again),
+	        cmocka_unit_test(the_factor_follows_the_hops_that_the_receiver_saw),
+	        cmocka_unit_test(ecn_mod_takes_a_share_for_every_mark_and_adds_for_every_other),
+	        cmocka_unit_test(limited_slow_start_grows_by_half_its_limit_a_round_trip),
+	        cmocka_unit_test(every_response_has_its_name),
+	        cmocka_unit_test(the_words_of_a_group_name_what_they_mean),
+	        cmocka_unit_test(factors_are_read_in_any_order),
+	};
+
+	return cmocka_run_group_tests_name("responses", tests, NULL, NULL);
+}

@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Texts as a C table, so that a program has them wherever it is: embed.py OUT.c HEADER SYMBOL FILE...
+
+Writes `const struct HEADER_NAME SYMBOL[]` of {name, text, bytes}, ended by a NULL name; a name is the
+file's, without folder and ending."""
+import pathlib
+import sys
+
+
+def literal(text):
+    lines = []
+    for line in text.splitlines(keepends=True):
+        escaped = line.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        lines.append(f'\t "{escaped}"')
+    return "\n".join(lines) or '\t ""'
+
+
+def main():
+    out, header, symbol, *files = sys.argv[1:]
+    rows = []
+    for path in sorted(map(pathlib.Path, files), key=lambda p: p.stem):
+        text = path.read_text(encoding="utf-8")
+        rows.append(f'\t{{"{path.stem}",\n{literal(text)},\n\t {len(text.encode())}}},\n')
+    pathlib.Path(out).write_text(
+        f'#include "{header}"\n\nconst struct embedded_text {symbol}[] = {{\n'
+        + "".join(rows) + "\t{0},\n};\n", encoding="utf-8")
+
+
+main()
