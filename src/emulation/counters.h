@@ -27,6 +27,11 @@ struct counters {
 	uint64_t ecn_marked;
 	uint64_t becn_sent;
 	uint64_t rewritten; /* packets of which a bit was changed */
+	/* of feedback headers: answered by the hop; put in, filled with answers and taken off by a
+	 * proxy; and what passed untouched: malformed, or without room for a header */
+	uint64_t feedback_written;
+	uint64_t feedback_inserted, feedback_answered, feedback_stripped;
+	uint64_t feedback_malformed, feedback_no_room;
 	uint64_t drops[REASON_COUNT];
 };
 
