@@ -42,7 +42,7 @@
 
 struct scenario;
 
-#define HOP_RANK_MAX      3 /* of a cloud's stages the hop is one of so many: meter, feedback, hop */
+#define HOP_RANK_MAX      4 /* the first stages of a cloud: down, meter, feedback, hop */
 #define HOP_MTU_MIN       256
 #define HOP_LIMIT_DEFAULT 1000
 #define HOP_LIMIT_MAX     1000000000u
