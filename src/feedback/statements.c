@@ -16,6 +16,7 @@
 #include "ecn.h"
 #include "every.h"
 #include "feedback_header.h"
+#include "feedback_proxy.h"
 #include "hop.h"
 #include "loss_bit_error.h"
 #include "loss_burst.h"
@@ -47,6 +48,7 @@ const struct statement *const statements[] = {
         /* looks at the TTL with which a packet arrives */
         &feedback_header_statement,
         &feedback_sirens_statement,
+        &feedback_proxy_statement,
         &hop_statement,
         &rewrite_statement,
         &loss_random_statement,
