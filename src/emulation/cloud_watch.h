@@ -23,8 +23,8 @@ struct cloud_watch {
 	void (*before)(struct cloud_watch *watch, simtime now);
 	/* A packet has passed the stages, and is handed to the link, or to the line if there is none. */
 	void (*passed)(struct cloud_watch *watch, uint32_t wire_bytes);
-	/* One leaves the link that came at `t_in`; `before` has been told. */
-	void (*left)(struct cloud_watch *watch, simtime t_in, simtime now, uint32_t wire_bytes);
+	/* One leaves the link that came at `t_in`, with its length there; `before` has been told. */
+	void (*left)(struct cloud_watch *watch, simtime t_in, simtime now, uint32_t bytes);
 	/* The counters are about to be set to zero. */
 	void (*cleared)(struct cloud_watch *watch);
 };

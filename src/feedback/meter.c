@@ -141,19 +141,20 @@ static void meter_passed(struct cloud_watch *watch, uint32_t wire_bytes)
 	meter->passed_bytes += wire_bytes;
 }
 
-static void meter_left(struct cloud_watch *watch, simtime t_in, simtime now, uint32_t wire_bytes)
+static void meter_left(struct cloud_watch *watch, simtime t_in, simtime now, uint32_t bytes)
 {
 	struct meter *meter = meter_of(watch);
+	const struct link *link = &meter->cloud->link;
 	simtime begins = now;
 
 	/* The leaky bucket takes its time to send it. */
-	if (meter->cloud->link.shaper.depth_work == 0)
+	if (link->shaper.depth_work == 0 && !link->conf.slots.on)
 		begins = meter->left_at > t_in ? meter->left_at : t_in;
 	meter->waited_ns += begins - t_in;
 	meter->left_at = now;
 	meter->left_packets++;
-	meter->left_bytes += wire_bytes;
-	meter->left_bytes_ever += wire_bytes;
+	meter->left_bytes += bytes;
+	meter->left_bytes_ever += bytes;
 }
 
 static void meter_cleared(struct cloud_watch *watch)

@@ -19,10 +19,10 @@
  *   queue         packets that wait, without the one that is being sent: the mean over time, and the
  *                 most there were when something happened
  *   queuing delay the mean over the packets that left in the window, of the time from arrival until
- *                 the one ahead had left (leaky bucket), or until it left itself (token bucket); if
+ *                 the one ahead had left (leaky bucket), or until it left itself (token bucket, slots); if
  *                 none left and some wait, that of the window before
  *
- * Lengths are those of frames, as on the wire (packet.h). All is integer arithmetic, O(1) a packet: two
+ * Lengths are those that count on the link (overhead.h). All is integer arithmetic, O(1) a packet: two
  * additions and a comparison, a multiplication for the queue; divisions once a window, however many
  * windows have passed. A cloud with a meter is run packet by packet (cloud_watch.h); one without pays nothing.
  * Ranges: W 1 us to 60 s, 100 ms if not given. A change of W begins anew.
