@@ -307,7 +307,7 @@ static void the_size_of_a_queue_may_be_its_limit(void **state)
 	(void)state;
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		const char *const lines[] = {HOP, "feedback header queue limit", rows[i].rate,
-		                                  NULL};
+		                             NULL};
 		const uint8_t ask[16] = {3, 3, 0, 64, 0, 0, 0, FRAME_UDP, NONE, NONE};
 		struct rig *rig = open_cloud(lines);
 		uint8_t frame[LEFT];
