@@ -195,7 +195,8 @@ static void dialogue_show_cloud(struct dialogue *dialogue, const char *line,
 		dialogue_language_error(dialogue, line, &wrong);
 		return;
 	}
-	show_answer(&dialogue->output, dialogue->control, SHOW_CLOUD, (uint32_t)index);
+	show_answer(&dialogue->output, dialogue->control,
+	            command->kind == COMMAND_SHOW_PATH ? SHOW_PATH : SHOW_CLOUD, (uint32_t)index);
 }
 
 static void dialogue_clear(struct dialogue *dialogue)
@@ -216,6 +217,7 @@ static void dialogue_command(struct dialogue *dialogue, const char *line,
 		answer_ok(&dialogue->output);
 		break;
 	case COMMAND_SHOW_CLOUD:
+	case COMMAND_SHOW_PATH:
 		dialogue_show_cloud(dialogue, line, command);
 		break;
 	case COMMAND_SHOW_CONFIG:

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "show_feedback.h"
+
 /* Counters of 64 bits; JSON readers take 63 for granted, and no count gets there. */
 static json_t *count(uint64_t value)
 {
@@ -114,6 +116,19 @@ static json_t *classes_array(const struct cloud_report *report)
 	return array;
 }
 
+static json_t *feedback_object(const struct counters *c)
+{
+	json_t *object = json_object();
+
+	add_count(&object, "written", c->feedback_written);
+	add_count(&object, "inserted", c->feedback_inserted);
+	add_count(&object, "answered", c->feedback_answered);
+	add_count(&object, "stripped", c->feedback_stripped);
+	add_count(&object, "malformed", c->feedback_malformed);
+	add_count(&object, "no_room", c->feedback_no_room);
+	return object;
+}
+
 json_t *json_cloud(const char *name, const struct cloud_report *report)
 {
 	const struct counters *c = &report->counters;
@@ -140,6 +155,11 @@ json_t *json_cloud(const char *name, const struct cloud_report *report)
 	add(&object, "line", line_object(report));
 	if (report->n_classes > 0)
 		add(&object, "classes", classes_array(report));
+	add(&object, "feedback", feedback_object(c));
+	if (report->observed.has_meter)
+		add(&object, "meter", json_meter(&report->observed.meter));
+	if (report->observed.has_path)
+		add(&object, "path", json_path(&report->observed));
 	return object;
 }
 

@@ -39,6 +39,8 @@ const struct language_form language_forms[] = {
          "removes a statement of a cloud; of a numbered one the number, or all"},
         {COMMAND_SHOW_CLOUD, "show cloud [CLOUD]",
          "counters, delays and queue of one cloud or of all"},
+        {COMMAND_SHOW_PATH, "show path CLOUD",
+         "the routers that the feedback proxy of a cloud has heard of, and what they say"},
         {COMMAND_SHOW_CONFIG, "show config", "the scenario in force, as a file that can be loaded"},
         {COMMAND_SHOW_PORTS, "show ports", "links and counters of the ports"},
         {COMMAND_SHOW_WORKERS, "show workers", "what the worker cores do"},

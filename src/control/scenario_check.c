@@ -7,6 +7,7 @@
 
 #include "class.h"
 #include "filter.h"
+#include "feedback_proxy.h"
 #include "hop.h"
 #include "match.h"
 #include "path_check.h"
@@ -97,6 +98,12 @@ int scenario_check_at(const struct scenario *scenario, struct scenario_place *pl
 		}
 		if (check_through(scenario, cloud, place, problem) != 0)
 			return -EINVAL;
+		if (feedback_proxy_check_of(scenario, cloud, problem) != 0) {
+			place->statement = feedback_proxy_statement.name;
+			place->number = 0;
+			place->field = problem->field;
+			return -EINVAL;
+		}
 	}
 	*place = (struct scenario_place){.field = -1};
 	return 0;

@@ -5,6 +5,7 @@
 #include "json.h"
 #include "scenario_file.h"
 #include "show.h"
+#include "show_feedback.h"
 #include "table.h"
 
 #define MEMORY_WARN_PERCENT 90
@@ -234,6 +235,18 @@ static json_t *cloud_object(struct control *control, uint32_t cloud)
 	return object;
 }
 
+static json_t *path_object(struct control *control, uint32_t cloud)
+{
+	const char *name = (*control->scenario)->clouds[cloud]->name;
+	struct cloud_report *report = calloc(1, sizeof(*report));
+	json_t *object = NULL;
+
+	if (report != NULL && control->ops->cloud(control->context, name, report))
+		object = json_pack("{s:b,s:o}", "ok", 1, "path", json_path(&report->observed));
+	free(report);
+	return object;
+}
+
 static json_t *clouds_array(struct control *control)
 {
 	json_t *array = json_array();
@@ -253,6 +266,9 @@ static void show_json(struct output *output, struct control *control, enum show_
 	case SHOW_CLOUDS:
 		answer_object(output,
 		              json_pack("{s:b,s:o}", "ok", 1, "clouds", clouds_array(control)));
+		break;
+	case SHOW_PATH:
+		answer_object(output, path_object(control, cloud));
 		break;
 	case SHOW_PORTS:
 		answer_object(output,
@@ -282,6 +298,8 @@ void show_answer(struct output *output, struct control *control, enum show_what 
 	}
 	if (what == SHOW_CLOUD)
 		show_cloud_text(out, control, cloud);
+	else if (what == SHOW_PATH)
+		show_path_text(out, control, cloud);
 	else if (what == SHOW_CLOUDS)
 		show_clouds_text(out, control);
 	else if (what == SHOW_CONFIG)

@@ -17,12 +17,13 @@
 enum show_what {
 	SHOW_CLOUD,   /* one; JSON: the object of DESIGN.md's contract */
 	SHOW_CLOUDS,  /* {"ok":true,"clouds":[...]} */
+	SHOW_PATH,    /* {"ok":true,"path":[...]} of a cloud: show_feedback.h */
 	SHOW_CONFIG,  /* {"ok":true,"config":TEXT}: a file that can be loaded again */
 	SHOW_PORTS,   /* {"ok":true,"ports":[...]} */
 	SHOW_WORKERS, /* {"ok":true,"workers":[...]} */
 };
 
-/* Answers, in the mode of the output. `cloud`: index in the scenario, for SHOW_CLOUD. */
+/* Answers, in the mode of the output. `cloud`: index in the scenario, for SHOW_CLOUD and SHOW_PATH. */
 void show_answer(struct output *output, struct control *control, enum show_what what,
                  uint32_t cloud);
 

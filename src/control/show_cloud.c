@@ -5,6 +5,7 @@
 #include "chart_unit.h"
 #include "rate.h"
 #include "show.h"
+#include "show_feedback.h"
 #include "statement_text.h"
 #include "statements.h"
 #include "class_text.h"
@@ -102,6 +103,12 @@ static void view_print_packets(const struct view *view, FILE *out)
 	table_packets(table, "BECN sent", c->becn_sent, false);
 	table_packets(table, "BECN of marks", c->becn_marked, false);
 	table_packets(table, "rewritten", c->rewritten, false);
+	table_packets(table, "feedback written", c->feedback_written, false);
+	table_packets(table, "feedback inserted", c->feedback_inserted, false);
+	table_packets(table, "feedback answered", c->feedback_answered, false);
+	table_packets(table, "feedback stripped", c->feedback_stripped, false);
+	table_packets(table, "feedback malformed", c->feedback_malformed, false);
+	table_packets(table, "feedback no room", c->feedback_no_room, false);
 	table_flow(table, "in the queue", view->report.queue_packets, view->report.queue_bytes);
 	if (view->report.queue_average_bytes > 0) {
 		table_text(table, "queue average");
@@ -244,6 +251,10 @@ void show_cloud_text(FILE *out, struct control *control, uint32_t cloud)
 		view_print_drops(view, out);
 		fputc('\n', out);
 		view_print_times(view, out);
+		if (view->report.observed.has_meter) {
+			fputc('\n', out);
+			show_meter_text(out, &view->report.observed.meter);
+		}
 		view_print_warnings(view, out);
 	}
 	free(view);

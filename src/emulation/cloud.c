@@ -235,6 +235,18 @@ static struct queue *next_queue(struct cloud *cloud, simtime now)
 	return queue;
 }
 
+/* The watch learns of a packet that leaves the link. */
+static inline void watch_departure(const struct cloud *cloud, const struct held *held)
+{
+	struct cloud_watch *watch = cloud->watch;
+
+	if (likely(!watch))
+		return;
+	watch->before(watch, cloud->link.departure);
+	watch->left(watch, held->t_ns, cloud->link.departure,
+	            link_length(&cloud->link, held->wire_bytes));
+}
+
 static void head_departs(struct cloud *cloud)
 {
 	struct link *link = &cloud->link;
@@ -242,8 +254,10 @@ static void head_departs(struct cloud *cloud)
 	simtime now = link->departure;
 	const struct held *head = link_head(link);
 	uint32_t wire_bytes = head->wire_bytes;
-	bool entered = head_enters_line(cloud, head, now);
+	bool entered;
 
+	watch_departure(cloud, head);
+	entered = head_enters_line(cloud, head, now);
 	link_depart(link, &cloud->holder->arena);
 	if (unlikely(queue->counters != NULL)) {
 		queue->counters->tx_packets += entered;
@@ -355,6 +369,19 @@ void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number)
 		                REASON_NO_BUFFER);
 }
 
+/* What is to come meets a watch that knows all that was before. */
+static void watch_arrival(struct cloud *cloud, simtime now)
+{
+	cloud_advance_link(cloud, now);
+	cloud->watch->before(cloud->watch, now);
+}
+
+static void watch_passage(const struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++)
+		cloud->watch->passed(cloud->watch, packet_of(mbufs[i])->wire_bytes);
+}
+
 static void arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 {
 	struct rte_mbuf *room[BURST_ROOM];
@@ -366,10 +393,14 @@ static void arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 	}
 	if (likely(n > 0 && !(packet_of(mbufs[n - 1])->flags & PACKET_FOREIGN)))
 		cloud->latest_number = packet_of(mbufs[n - 1])->number;
+	if (unlikely(cloud->watch && n > 0))
+		watch_arrival(cloud, packet_of(mbufs[0])->t_ns);
 	cloud->counters.rx_packets += n;
 	cloud->counters.rx_bytes += bytes;
 	for (uint16_t i = 0; i < cloud->n_stages; i++)
 		n = cloud->stages[i]->process(cloud->stages[i], room, n);
+	if (unlikely(cloud->watch != NULL))
+		watch_passage(cloud, room, n);
 	if (link_in_use(&cloud->link)) {
 		for (uint16_t i = 0; i < n; i++)
 			enter_link(cloud, room[i]);

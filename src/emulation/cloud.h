@@ -14,6 +14,7 @@
 #include "link.h"
 #include "scenario.h"
 #include "stage.h"
+#include "cloud_watch.h"
 #include "witness.h"
 
 struct agenda;
@@ -49,9 +50,10 @@ struct cloud {
 	struct stage *stages[CLOUD_STAGES_MAX];
 	struct holder *holder;
 	struct witness *witness;
-	simtime change;        /* the agenda's next point; SIMTIME_NEVER: none */
-	struct agenda *agenda; /* or NULL */
-	uint64_t drawn_most;   /* by a stage or an AQM that is not there any more */
+	simtime change;            /* the agenda's next point; SIMTIME_NEVER: none */
+	struct agenda *agenda;     /* or NULL */
+	uint64_t drawn_most;       /* by a stage or an AQM that is not there any more */
+	struct cloud_watch *watch; /* of the first stage that brings one; or NULL */
 	simtime wake; /* shared clouds: when the timer on the shared wheel goes off for the link */
 	bool starved; /* there was no memory for that timer: in the engine's list */
 	struct cloud *next_starved, *next_leftover;

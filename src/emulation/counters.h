@@ -28,6 +28,11 @@ struct counters {
 	uint64_t becn_sent;   /* quenches; each is generated, too */
 	uint64_t becn_marked; /* of them: what tells of a mark, the others of a drop */
 	uint64_t rewritten;   /* packets of which a bit was changed */
+	/* of feedback headers: answered by the hop; put in, filled with answers and taken off by a
+	 * proxy; and what passed untouched: malformed, or without room for a header */
+	uint64_t feedback_written;
+	uint64_t feedback_inserted, feedback_answered, feedback_stripped;
+	uint64_t feedback_malformed, feedback_no_room;
 	uint64_t drops[REASON_COUNT];
 };
 

@@ -28,6 +28,7 @@
 #include "class.h"
 #include "counters.h"
 #include "histogram.h"
+#include "observed.h"
 #include "packet.h"
 #include "queue.h"
 #include "scenario.h"
@@ -128,6 +129,7 @@ struct cloud_report {
 	/* order keep: packets that would have overtaken, and how much longer they took together */
 	uint64_t order_waits, order_waited_ns;
 	struct histogram delay_ns;
+	struct observed observed; /* by its stages */
 	/* of a link with classes, each */
 	uint32_t n_classes;
 	struct class_report {

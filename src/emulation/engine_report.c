@@ -116,6 +116,17 @@ static void report_line(const struct line *line, struct cloud_report *report)
 	report->line_deviation_ns = square > mean * mean ? sqrt(square - mean * mean) : 0;
 }
 
+static void report_stages(const struct cloud *cloud, struct observed *observed)
+{
+	memset(observed, 0, sizeof(*observed));
+	for (uint16_t i = 0; i < cloud->n_stages; i++) {
+		const struct stage *stage = cloud->stages[i];
+
+		if (stage->statement->report)
+			stage->statement->report(stage, observed);
+	}
+}
+
 static const struct cloud *cloud_named(const struct engine *engine, const char *name)
 {
 	const struct roster *roster = engine->roster;
@@ -151,6 +162,7 @@ bool engine_report(const struct engine *engine, const char *name, struct cloud_r
 	report_line(&cloud->line, report);
 	report->order_waits = cloud->line.waits;
 	report->order_waited_ns = cloud->line.waited_ns;
+	report_stages(cloud, &report->observed);
 	return true;
 }
 
@@ -163,6 +175,8 @@ void engine_clear(struct engine *engine)
 
 		if (!cloud)
 			continue;
+		if (cloud->watch)
+			cloud->watch->cleared(cloud->watch);
 		memset(&cloud->counters, 0, sizeof(cloud->counters));
 		cloud->counters.rx_packets = cloud_held(cloud);
 		histogram_clear(cloud->delay_ns);

@@ -125,15 +125,29 @@ static void speak(struct cloud *cloud, struct icmp_source *source, const struct 
 	cloud_generate(cloud, mbuf, cause->t_ns, cause->number);
 }
 
+/* It is among the first of all stages. */
+static struct hop *hop_of(const struct cloud *cloud)
+{
+	for (uint16_t i = 0; i < cloud->n_stages && i < HOP_RANK_MAX; i++) {
+		if (cloud->stages[i]->statement == &hop_statement)
+			return (struct hop *)cloud->stages[i];
+	}
+	return NULL;
+}
+
+uint32_t hop_mtu(const struct cloud *cloud)
+{
+	const struct hop *hop = hop_of(cloud);
+
+	return hop ? RTE_MIN(hop->mtu, (uint32_t)UINT16_MAX) : UINT16_MAX;
+}
+
 bool hop_tell(struct cloud *cloud, const struct hop_cause *cause, enum icmp_error error,
               uint32_t rest)
 {
-	struct hop *hop = NULL;
+	struct hop *hop = hop_of(cloud);
 	struct headers headers;
 
-	/* It is the first of all stages. */
-	if (cloud->n_stages > 0 && cloud->stages[0]->statement == &hop_statement)
-		hop = (struct hop *)cloud->stages[0];
 	if (!hop || !headers_find(cause->frame, cause->bytes, cause->wire_bytes, &headers) ||
 	    !icmp_can_tell(&hop->source, error, &headers) ||
 	    !icmp_may_tell(&headers, cause->frame, cause->bytes))

@@ -43,6 +43,7 @@
 
 struct scenario;
 
+#define HOP_RANK_MAX      4 /* the first stages of a cloud: down, meter, feedback, hop */
 #define HOP_MTU_MIN       256
 #define HOP_LIMIT_DEFAULT 1000
 #define HOP_LIMIT_MAX     QUOTA_LIMIT_MAX
@@ -82,6 +83,9 @@ void hop_adopt(struct stage *stage, const struct stage *old);
  * -EINVAL with problem: there is no such cloud, or it leads elsewhere. */
 int hop_through(const struct scenario *scenario, const struct cloud_conf *cloud, uint32_t *index,
                 struct problem *problem);
+
+/* The MTU of the cloud's hop; UINT16_MAX if it has none, or there is no hop. Worker. */
+uint32_t hop_mtu(const struct cloud *cloud);
 
 /* A packet about which the hop says something: its first bytes, ICMP_FRAME_MAX of them or all that
  * there are. */

@@ -184,6 +184,11 @@ static void stage_exchange(struct setting *setting)
 			cloud->stages[at] = cloud->stages[at - 1];
 		cloud->stages[at] = stage;
 	}
+	cloud->watch = NULL;
+	for (at = cloud->n_stages; at > 0; at--) {
+		if (cloud->stages[at - 1]->watch)
+			cloud->watch = cloud->stages[at - 1]->watch;
+	}
 	setting->stage = old;
 }
 

@@ -38,6 +38,8 @@
 
 struct aqm_kind;
 struct cloud;
+struct observed;
+struct cloud_watch;
 struct cloud_conf;
 struct stage;
 struct agenda_plan;
@@ -109,6 +111,8 @@ struct statement {
 	const struct orders *(*lasting)(const struct conf *conf);
 	/* For a while: name and role of each, AGENDA_ORDERS_MAX at most; returns how many. */
 	uint32_t (*covers)(const struct conf *conf, struct order *covers);
+	/* What it knows beside the counters; optional; control, while the worker runs it. */
+	void (*report)(const struct stage *stage, struct observed *observed);
 };
 
 struct stage {
@@ -117,7 +121,8 @@ struct stage {
 	uint64_t drawn;      /* packets seen so far: the index of the next draw */
 	struct draw_key key; /* set by the engine from seed, cloud and statement */
 	const struct statement *statement;
-	int rank; /* of the statement in the table: its place in the cloud */
+	struct cloud_watch *watch; /* that it brings for its cloud (cloud_watch.h); or NULL */
+	int rank;                  /* of the statement in the table: its place in the cloud */
 };
 
 #endif

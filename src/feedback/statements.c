@@ -16,6 +16,8 @@
 #include "duplicate_random.h"
 #include "ecn.h"
 #include "every.h"
+#include "feedback_header.h"
+#include "feedback_proxy.h"
 #include "hop.h"
 #include "loss_bit_error.h"
 #include "loss_burst.h"
@@ -29,6 +31,7 @@
 #include "loss_window.h"
 #include "mark.h"
 #include "markov.h"
+#include "meter.h"
 #include "police.h"
 #include "rate.h"
 #include "red_aqm.h"
@@ -39,9 +42,14 @@
 #include "slots.h"
 
 const struct statement *const statements[] = {
-        /* ingress stages; hop.c knows that nothing comes before it but `down` */
+        /* ingress stages; hop.c knows that the hop is the HOP_RANK_MAX-th at most */
         &down_statement,
         &up_statement,
+        &meter_statement,
+        /* looks at the TTL with which a packet arrives */
+        &feedback_header_statement,
+        &feedback_sirens_statement,
+        &feedback_proxy_statement,
         &hop_statement,
         &rewrite_statement,
         &loss_random_statement,

@@ -694,7 +694,7 @@ static void completion_offers_what_may_follow(void **state)
 	        {"c", "clear cloud clouds", 0},
 	        {"cl", "clear cloud clouds", 0},
 	        {"sh", "show", 0},
-	        {"show ", "cloud config ports workers", 5},
+	        {"show ", "cloud config path ports workers", 5},
 	        {"show c", "cloud config", 5},
 	        {"show cloud ", "down up", 11},
 	        {"show cloud d", "down", 11},

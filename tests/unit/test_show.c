@@ -268,7 +268,7 @@ static void a_cloud_in_json_has_the_keys_of_the_contract_and_then_its_own(void *
 	                                   "tx_bytes",  "held_packets", "duplicated",  "generated",
 	                                   "reordered", "corrupted",    "ecn_marked",  "becn_sent",
 	                                   "drops",     "delay_ns",     "lateness_ns", "queue",
-	                                   "rewritten", "becn_marked",  "line"};
+	                                   "rewritten", "becn_marked",  "line",        "feedback"};
 	static const char *const percentiles[] = {"min", "p50", "p99", "p99.9", "max"};
 	struct scene *scene = *state;
 	size_t n = 0;

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a cloud's meter reads, and the routers that its proxy has heard of (emulation/observed.h): as text, and
+ * as JSON.
+ *
+ *   "meter": {"window_ns":100000000,"from_ns":0,"measured":true,"link_bps":10000000,"available_bps":...,
+ *             "sent_bps":...,"utilisation":0.5,"loss":0.001,"error":0.0,
+ *             "queue":{"packets":1.25,"max":4},"delay_ns":...}
+ *   "path": [{"hop":1,"ttl":64,"link_kbps":...,"available_kbps":...,"loss":...,"error":...,"queue_packets":...,
+ *             "delay_us":...,"age_ns":...}, ...]
+ *
+ * A number that a router has not said, or that has no limit, is null. The age is that of the oldest of
+ * the answers in the row, counted to the latest packet that the proxy saw.
+ *
+ * Thread: control's.
+ */
+#ifndef WEIR_SHOW_FEEDBACK_H
+#define WEIR_SHOW_FEEDBACK_H
+
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "control.h"
+
+void show_meter_text(FILE *out, const struct meter_reading *reading);
+/* `show path`: of the cloud of this index. */
+void show_path_text(FILE *out, struct control *control, uint32_t cloud);
+
+json_t *json_meter(const struct meter_reading *reading);
+json_t *json_path(const struct observed *observed);
+
+#endif

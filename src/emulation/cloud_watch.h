@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who watches a cloud: is told of what happens there in the order of time, so that it can measure
+ * (feedback/meter.h). A stage brings it (stage.h), and it is there as long as the stage is; of several
+ * stages that bring one, the first's is told, and the others' are not.
+ *
+ * The statement of such a stage has `generates` set, so that its cloud is run packet by packet: when
+ * anything is told, all that happened to the cloud before has been told. Without a watch a cloud costs
+ * one comparison a packet.
+ *
+ * Thread: the worker that owns the cloud.
+ */
+#ifndef WEIR_CLOUD_WATCH_H
+#define WEIR_CLOUD_WATCH_H
+
+#include <stdint.h>
+
+#include "simtime.h"
+
+struct cloud_watch {
+	/* Something is about to happen at this instant: a packet arrives, or leaves the link. Until now
+	 * the queue was what it is. Instants never go back. */
+	void (*before)(struct cloud_watch *watch, simtime now);
+	/* A packet has passed the stages, and is handed to the link, or to the line if there is none. */
+	void (*passed)(struct cloud_watch *watch, uint32_t wire_bytes);
+	/* One leaves the link that came at `t_in`, with its length there; `before` has been told. */
+	void (*left)(struct cloud_watch *watch, simtime t_in, simtime now, uint32_t bytes);
+	/* The counters are about to be set to zero. */
+	void (*cleared)(struct cloud_watch *watch);
+};
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What stages know beside the counters, for whoever shows a cloud: the reading of its meter
+ * (feedback/meter.h), and the routers of a path as a proxy has heard of them
+ * (feedback/feedback_proxy.h). A statement fills in its part (stage.h, `report`).
+ *
+ * Thread: written by the worker, read by control a moment old.
+ */
+#ifndef WEIR_OBSERVED_H
+#define WEIR_OBSERVED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "simtime.h"
+
+#define OBSERVED_HOPS_MAX 64
+#define OBSERVED_NO_LIMIT UINT64_MAX
+
+/* Of the window from `from_ns` to before `from_ns` + `window_ns`. */
+struct meter_reading {
+	simtime window_ns, from_ns;
+	bool measured; /* false: no window has ended yet; all below but link_bps is as of an idle link */
+	uint64_t link_bps; /* OBSERVED_NO_LIMIT: there is no link */
+	uint64_t available_bps;
+	uint64_t sent_bps;
+	uint32_t loss_ppb, error_ppb; /* 10^-9 */
+	uint32_t utilisation_ppm;
+	uint64_t queue_milli; /* packets / 1000: the mean over the window */
+	uint64_t queue_packets_max;
+	simtime delay_ns; /* mean queuing delay */
+};
+
+enum observed_probe { OBSERVED_LINK, OBSERVED_LOSS, OBSERVED_QUEUE, OBSERVED_PROBES };
+
+struct observed_hop {
+	uint32_t hop; /* from 1 */
+	uint32_t ttl; /* as the sender counted it */
+	struct {
+		bool heard;
+		simtime at_ns; /* when it was heard last */
+		uint32_t value[2];
+	} probe[OBSERVED_PROBES];
+};
+
+struct observed {
+	bool has_meter;
+	struct meter_reading meter;
+	bool has_path;
+	simtime now_ns; /* the latest packet of the stage that keeps the path: ages count from here */
+	uint32_t n_hops;
+	struct observed_hop hops[OBSERVED_HOPS_MAX];
+};
+
+#endif

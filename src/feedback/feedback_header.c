@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "feedback_header.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "cloud.h"
+#include "copy.h"
+#include "oq_header.h"
+#include "sirens.h"
+
+struct feedback {
+	struct stage stage;
+	struct meter meter; /* its own; told only if no other is */
+	uint8_t protocol;
+	uint32_t queue;
+};
+
+uint64_t feedback_queue_limit(const struct cloud *cloud)
+{
+	const struct link_conf *link = &cloud->link.conf;
+
+	switch ((enum limit_unit)link->limit.unit) {
+	case LIMIT_PACKETS:
+		return link->limit.value;
+	case LIMIT_BYTES:
+		return link->limit.value / FEEDBACK_FRAME_BYTES;
+	case LIMIT_TIME:
+		return (uint64_t)((unsigned __int128)link->limit.value * link->rate_bps /
+		                  (8 * SIMTIME_S) / FEEDBACK_FRAME_BYTES);
+	case LIMIT_NONE:
+		break;
+	}
+	return UINT64_MAX;
+}
+
+static struct oq_value answer_link(const struct meter_reading *reading)
+{
+	if (reading->link_bps == OBSERVED_NO_LIMIT)
+		return (struct oq_value){{OQ_MOST, OQ_MOST}};
+	return (struct oq_value){
+	        {oq_number(reading->link_bps / 1000), oq_number(reading->available_bps / 1000)}};
+}
+
+/* What the router says to this probe. */
+static struct oq_value answer(const struct feedback *feedback, uint8_t probe)
+{
+	const struct cloud *cloud = feedback->stage.cloud;
+	struct meter_reading reading;
+	uint64_t queue;
+
+	meter_read(meter_of(cloud->watch), &reading);
+	if (probe == OQ_LINK)
+		return answer_link(&reading);
+	if (probe == OQ_LOSS)
+		return (struct oq_value){{reading.loss_ppb, reading.error_ppb}};
+	queue = (reading.queue_milli + 999) / 1000;
+	if (feedback->queue == FEEDBACK_QUEUE_LIMIT)
+		queue = feedback_queue_limit(cloud);
+	return (struct oq_value){{oq_number(queue), oq_number(reading.delay_ns / SIMTIME_US)}};
+}
+
+/* The packet, or NULL if there was no memory for one to write to. */
+static struct rte_mbuf *serve(struct feedback *feedback, struct rte_mbuf *mbuf)
+{
+	struct counters *counters = &feedback->stage.cloud->counters;
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *), *oq;
+	struct oq_value mine, before;
+	struct headers headers;
+	enum oq_find found;
+	enum oq_mode mode;
+
+	if (!headers_of(mbuf, &headers))
+		return mbuf;
+	found = oq_find(&headers, frame, feedback->protocol);
+	if (likely(found == OQ_ABSENT))
+		return mbuf;
+	oq = frame + headers.transport;
+	mode = (enum oq_mode)oq[OQ_REQ_MODE];
+	counters->feedback_malformed += found == OQ_MALFORMED;
+	if (found == OQ_MALFORMED || mode == OQ_NO_MODE || oq[OQ_REQ_PROBE] == OQ_NO_PROBE ||
+	    (mode == OQ_TTL && oq[OQ_REQ_TTL] != oq_ttl(&headers, frame)))
+		return mbuf;
+	mine = answer(feedback, oq[OQ_REQ_PROBE]);
+	before = oq_get(oq + OQ_REQUEST);
+	for (int i = 0; i < 2; i++)
+		mine.number[i] = oq_merge(mode, before.number[i], mine.number[i]);
+	mbuf = copy_writable(feedback->stage.cloud, mbuf);
+	if (unlikely(!mbuf))
+		return NULL;
+	oq_put(rte_pktmbuf_mtod_offset(mbuf, uint8_t *, headers.transport + OQ_REQUEST), &mine);
+	counters->feedback_written++;
+	return mbuf;
+}
+
+static uint16_t feedback_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	uint16_t kept = 0;
+
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = serve((struct feedback *)stage, packets[i]);
+
+		if (likely(mbuf != NULL))
+			packets[kept++] = mbuf;
+	}
+	return kept;
+}
+
+static uint16_t sirens_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	uint16_t kept = 0;
+
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = sirens_serve(stage->cloud, packets[i]);
+
+		if (likely(mbuf != NULL))
+			packets[kept++] = mbuf;
+	}
+	return kept;
+}
+
+/* ---- making ---- */
+
+static int feedback_make(const struct conf *conf, struct stage **stage)
+{
+	const struct feedback_header_conf *asked = (const struct feedback_header_conf *)conf;
+	struct feedback *feedback = calloc(1, sizeof(*feedback));
+
+	if (!feedback)
+		return -ENOMEM;
+	meter_init(&feedback->meter, asked->window_ns);
+	feedback->protocol = (uint8_t)asked->protocol;
+	feedback->queue = asked->queue;
+	feedback->stage.process =
+	        conf->statement == &feedback_sirens_statement ? sirens_process : feedback_process;
+	feedback->stage.watch = &feedback->meter.watch;
+	*stage = &feedback->stage;
+	return 0;
+}
+
+static int feedback_ready(struct stage *stage, const struct conf *conf)
+{
+	(void)conf;
+	((struct feedback *)stage)->meter.cloud = stage->cloud;
+	return 0;
+}
+
+static void feedback_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static void feedback_adopt(struct stage *stage, const struct stage *old)
+{
+	meter_adopt(&((struct feedback *)stage)->meter, &((const struct feedback *)old)->meter);
+}
+
+static void feedback_report(const struct stage *stage, struct observed *observed)
+{
+	if (stage->cloud->watch != stage->watch)
+		return; /* the `meter` statement's says it */
+	observed->has_meter = true;
+	meter_read(&((const struct feedback *)stage)->meter, &observed->meter);
+}
+
+static int feedback_check(const struct conf *conf, const struct cloud_conf *cloud,
+                          struct problem *problem)
+{
+	if (!cloud || cloud_conf_get(cloud, "hop")) /* a line by itself is looked at without */
+		return 0;
+	problem_set(
+	        problem, -1,
+	        "cloud %s is no router, and only a router answers; give it an address: `cloud %s "
+	        "hop 192.0.2.1`",
+	        cloud->name, cloud->name);
+	(void)conf;
+	return -EINVAL;
+}
+
+/* ---- words ---- */
+
+static const char *const queue_words[] = {"length", "limit", NULL};
+
+#define WINDOW_FIELD                                                                               \
+	{                                                                                          \
+		.name = "window", .type = FIELD_TIME,                                              \
+		.offset = offsetof(struct feedback_header_conf, window_ns),                        \
+		.min = METER_WINDOW_MIN, .max = METER_WINDOW_MAX, .initial = METER_WINDOW_DEFAULT, \
+		.help = "over how long it measures, in a cloud without `meter`"                    \
+	}
+
+static const struct field header_fields[] = {
+        {.name = "protocol",
+         .type = FIELD_COUNT,
+         .offset = offsetof(struct feedback_header_conf, protocol),
+         .min = 1,
+         .max = 255,
+         .initial = OQ_PROTOCOL_DEFAULT,
+         .help = "the IP protocol of the header"},
+        WINDOW_FIELD,
+        {.name = "queue",
+         .type = FIELD_WORD,
+         .offset = offsetof(struct feedback_header_conf, queue),
+         .words = queue_words,
+         .help = "what the size of a queue is: its mean length, or its limit"},
+        FIELD_END,
+};
+
+static const struct field sirens_fields[] = {
+        WINDOW_FIELD,
+        FIELD_END,
+};
+
+const struct statement feedback_header_statement = {
+        .name = "feedback",
+        .variant = "header",
+        .help = "the hop answers packets that ask it in the unified feedback header",
+        .role = ROLE_STAGE,
+        .generates = true, /* its meter is told packet by packet */
+        .fields = header_fields,
+        .conf_bytes = sizeof(struct feedback_header_conf),
+        .check = feedback_check,
+        .make = feedback_make,
+        .ready = feedback_ready,
+        .free = feedback_free,
+        .adopt = feedback_adopt,
+        .report = feedback_report,
+};
+
+const struct statement feedback_sirens_statement = {
+        .name = "feedback",
+        .variant = "sirens",
+        .help = "the same in the encoding of SIRENS: an IPv4 option",
+        .role = ROLE_STAGE,
+        .generates = true,
+        .fields = sirens_fields,
+        .conf_bytes = sizeof(struct feedback_header_conf),
+        .check = feedback_check,
+        .make = feedback_make,
+        .ready = feedback_ready,
+        .free = feedback_free,
+        .adopt = feedback_adopt,
+        .report = feedback_report,
+};

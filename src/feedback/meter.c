@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "meter.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cloud.h"
+
+#define PPB UINT64_C(1000000000)
+#define PPM UINT64_C(1000000)
+
+/* part / whole, at most 1. */
+static uint32_t share(uint64_t part, uint64_t whole, uint64_t of_one)
+{
+	if (part >= whole)
+		return part ? (uint32_t)of_one : 0;
+	return (uint32_t)((unsigned __int128)part * of_one / whole);
+}
+
+static uint64_t bits_a_second(uint64_t bytes, simtime window_ns)
+{
+	return (uint64_t)((unsigned __int128)bytes * 8 * SIMTIME_S / window_ns);
+}
+
+static void counts_take(const struct cloud *cloud, struct meter_counts *counts)
+{
+	const struct counters *c = &cloud->counters;
+
+	counts->arrived = c->rx_packets + c->duplicated;
+	counts->policed = c->drops[REASON_POLICE];
+	counts->errors = c->drops[REASON_LOSS] + c->corrupted;
+	counts->lost = counts->policed;
+	for (int i = 0; i < REASON_COUNT; i++) {
+		if (reason_kind((enum reason)i) == REASON_CONGESTION)
+			counts->lost += c->drops[i];
+	}
+}
+
+/* carried += now - base */
+static void counts_carry(struct meter *meter)
+{
+	struct meter_counts now, *sum = &meter->carried;
+	const struct meter_counts *base = &meter->base;
+
+	counts_take(meter->cloud, &now);
+	sum->arrived += now.arrived - base->arrived;
+	sum->lost += now.lost - base->lost;
+	sum->policed += now.policed - base->policed;
+	sum->errors += now.errors - base->errors;
+	meter->base = now;
+}
+
+/* The queue has been what it is since `at`. */
+static void look_at_queue(struct meter *meter, simtime now)
+{
+	uint64_t packets = link_queue_packets(&meter->cloud->link);
+
+	if (now <= meter->at)
+		return;
+	meter->queue_ns += packets * (now - meter->at);
+	if (packets > meter->queue_max)
+		meter->queue_max = packets;
+	meter->at = now;
+}
+
+static void window_begin(struct meter *meter, simtime begin)
+{
+	meter->begin = begin;
+	meter->queue_ns = meter->queue_max = 0;
+	meter->passed_packets = meter->passed_bytes = 0;
+	meter->left_packets = meter->left_bytes = meter->waited_ns = 0;
+	memset(&meter->carried, 0, sizeof(meter->carried));
+}
+
+/* The window under way has come to its end, up to which the queue was looked at. */
+static void window_end(struct meter *meter)
+{
+	const struct meter_counts *counts = &meter->carried;
+	struct meter_reading *reading = &meter->reading;
+	bool link = link_in_use(&meter->cloud->link);
+
+	counts_carry(meter);
+	reading->from_ns = meter->begin;
+	reading->sent_bps =
+	        bits_a_second(link ? meter->left_bytes : meter->passed_bytes, meter->window_ns);
+	reading->loss_ppb = share(counts->lost, meter->passed_packets + counts->policed, PPB);
+	reading->error_ppb = share(counts->errors, counts->arrived, PPB);
+	reading->queue_milli = meter->queue_ns * 1000 / meter->window_ns;
+	reading->queue_packets_max = meter->queue_max;
+	if (meter->left_packets)
+		reading->delay_ns = meter->waited_ns / meter->left_packets;
+	else if (meter->queue_ns == 0)
+		reading->delay_ns = 0;
+	reading->measured = true;
+	window_begin(meter, meter->begin + meter->window_ns);
+}
+
+static void meter_begin(struct meter *meter, simtime now)
+{
+	simtime origin = meter->cloud->origin_ns;
+
+	meter->begun = true;
+	meter->at = now;
+	meter->left_at = now;
+	counts_take(meter->cloud, &meter->base);
+	window_begin(meter, now - (now > origin ? (now - origin) % meter->window_ns : 0));
+}
+
+static void meter_before(struct cloud_watch *watch, simtime now)
+{
+	struct meter *meter = meter_of(watch);
+	simtime end;
+
+	if (unlikely(!meter->begun))
+		meter_begin(meter, now);
+	end = meter->begin + meter->window_ns;
+	if (unlikely(now >= end)) {
+		look_at_queue(meter, end);
+		window_end(meter);
+		end += meter->window_ns;
+		/* Nothing happened in the windows since: the last of them stands for all. */
+		if (now >= end) {
+			simtime last = now - (now - meter->begin) % meter->window_ns;
+
+			meter->begin = last - meter->window_ns;
+			meter->at = meter->begin;
+			look_at_queue(meter, last);
+			window_end(meter);
+		}
+	}
+	look_at_queue(meter, now);
+}
+
+static void meter_passed(struct cloud_watch *watch, uint32_t wire_bytes)
+{
+	struct meter *meter = meter_of(watch);
+
+	meter->passed_packets++;
+	meter->passed_bytes += wire_bytes;
+}
+
+static void meter_left(struct cloud_watch *watch, simtime t_in, simtime now, uint32_t bytes)
+{
+	struct meter *meter = meter_of(watch);
+	const struct link *link = &meter->cloud->link;
+	simtime begins = now;
+
+	/* The leaky bucket takes its time to send it. */
+	if (link->shaper.depth_work == 0 && !link->conf.slots.on)
+		begins = meter->left_at > t_in ? meter->left_at : t_in;
+	meter->waited_ns += begins - t_in;
+	meter->left_at = now;
+	meter->left_packets++;
+	meter->left_bytes += bytes;
+	meter->left_bytes_ever += bytes;
+}
+
+static void meter_cleared(struct cloud_watch *watch)
+{
+	struct meter *meter = meter_of(watch);
+
+	if (!meter->begun)
+		return;
+	counts_carry(meter);
+	/* What is held counts as received anew (engine_clear). */
+	meter->base = (struct meter_counts){.arrived = cloud_held(meter->cloud)};
+}
+
+void meter_init(struct meter *meter, simtime window_ns)
+{
+	*meter = (struct meter){
+	        .watch = {.before = meter_before,
+	                  .passed = meter_passed,
+	                  .left = meter_left,
+	                  .cleared = meter_cleared},
+	        .window_ns = window_ns,
+	};
+}
+
+void meter_adopt(struct meter *meter, const struct meter *old)
+{
+	if (meter->window_ns == old->window_ns)
+		*meter = *old;
+}
+
+void meter_read(const struct meter *meter, struct meter_reading *reading)
+{
+	uint64_t rate = meter->cloud->link.shaper.rate_bps;
+
+	*reading = meter->reading;
+	reading->window_ns = meter->window_ns;
+	reading->link_bps = rate ? rate : OBSERVED_NO_LIMIT;
+	reading->available_bps = OBSERVED_NO_LIMIT;
+	reading->utilisation_ppm = 0;
+	if (!rate)
+		return;
+	reading->available_bps = rate > reading->sent_bps ? rate - reading->sent_bps : 0;
+	reading->utilisation_ppm = share(reading->sent_bps, rate, PPM);
+}
+
+/* ---- the statement ---- */
+
+struct meter_stage {
+	struct stage stage;
+	struct meter meter;
+};
+
+static uint16_t meter_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	(void)packets;
+	stage->drawn += n;
+	return n;
+}
+
+static int meter_make(const struct conf *conf, struct stage **stage)
+{
+	struct meter_stage *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return -ENOMEM;
+	meter_init(&made->meter, ((const struct meter_conf *)conf)->window_ns);
+	made->stage.process = meter_process;
+	made->stage.watch = &made->meter.watch;
+	*stage = &made->stage;
+	return 0;
+}
+
+static int meter_ready(struct stage *stage, const struct conf *conf)
+{
+	(void)conf;
+	((struct meter_stage *)stage)->meter.cloud = stage->cloud;
+	return 0;
+}
+
+static void meter_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static void meter_stage_adopt(struct stage *stage, const struct stage *old)
+{
+	meter_adopt(&((struct meter_stage *)stage)->meter,
+	            &((const struct meter_stage *)old)->meter);
+}
+
+static void meter_report(const struct stage *stage, struct observed *observed)
+{
+	observed->has_meter = true;
+	meter_read(&((const struct meter_stage *)stage)->meter, &observed->meter);
+}
+
+static const struct field meter_fields[] = {
+        {.name = "window",
+         .type = FIELD_TIME,
+         .offset = offsetof(struct meter_conf, window_ns),
+         .min = METER_WINDOW_MIN,
+         .max = METER_WINDOW_MAX,
+         .initial = METER_WINDOW_DEFAULT,
+         .help = "over how long it measures"},
+        FIELD_END,
+};
+
+const struct statement meter_statement = {
+        .name = "meter",
+        .help = "measures the link: available bandwidth, losses, queue, delay, utilisation",
+        .role = ROLE_STAGE,
+        .generates = true, /* it is told packet by packet */
+        .fields = meter_fields,
+        .conf_bytes = sizeof(struct meter_conf),
+        .make = meter_make,
+        .ready = meter_ready,
+        .free = meter_free,
+        .adopt = meter_stage_adopt,
+        .report = meter_report,
+};
