@@ -102,7 +102,11 @@ struct wheel *wheel_make(struct arena *arena)
 		return NULL;
 	/* Written, not left to be zero: the pages must be there before packets come. */
 	memset(wheel, 0, sizeof(*wheel));
-	wheel->depot.arena = wheel->yard.arena = arena;
+	wheel->yard.arena = arena;
+	if (depot_open(&wheel->depot, arena) < 0) {
+		wheel_free(wheel);
+		return NULL;
+	}
 	for (uint32_t i = 1; i < WHEEL_LEVELS; i++) {
 		struct wheel_level *level = level_at(wheel, i);
 		size_t lists = level_slots[i] * sizeof(*level->list);
@@ -138,6 +142,7 @@ void wheel_free(struct wheel *wheel)
 		free(level_at(wheel, level)->list);
 		free(level_at(wheel, level)->piles);
 	}
+	depot_close(&wheel->depot);
 	free(wheel);
 }
 
