@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_scenarios.h"
 #include "bench_spread.h"
 #include "nearest.h"
 #include "quantity.h"
@@ -33,6 +34,7 @@ static const char usage[] =
         "  compare        against the output of an earlier -j, or of two; 1 if it is slower\n"
         "\n"
         "  -c, --config FILE     measure this scenario (cost, rfc2544)\n"
+        "      --scenario NAME   cost: of this one of its own scenarios alone\n"
         "      --frame N         frames of N bytes, 64 to 9600, or imix\n"
         "      --seconds N       of each run\n"
         "      --runs N          of each figure; their median counts (5)\n"
@@ -90,6 +92,23 @@ static int take_frame(const char *text, struct bench_arguments *arguments)
 		             FRAME_MIN, FRAME_MAX);
 	arguments->frame_bytes = (uint32_t)bytes;
 	return BENCH_ARGUMENTS_RUN;
+}
+
+static int take_scenario(const char *text, struct bench_arguments *arguments)
+{
+	struct nearest nearest;
+
+	arguments->scenario = bench_scenario_find(text);
+	if (arguments->scenario)
+		return BENCH_ARGUMENTS_RUN;
+	nearest_start(&nearest, text);
+	for (const struct bench_scenario *each = bench_scenarios; each->name; each++)
+		nearest_try(&nearest, each->name);
+	if (nearest.best)
+		return wrong("there is no scenario `%s`; did you mean `%s`?", text, nearest.best);
+	return wrong("there is no scenario `%s`; weir bench cost measures all there are, like "
+	             "`%s` and `full`",
+	             text, BENCH_SCENARIO_DELAY->name);
 }
 
 static int take_seconds(const char *text, struct bench_arguments *arguments)
@@ -168,6 +187,7 @@ static int take_device(const char *text, struct bench_arguments *arguments)
 
 enum {
 	OPTION_FRAME = 256,
+	OPTION_SCENARIO,
 	OPTION_SECONDS,
 	OPTION_RUNS,
 	OPTION_FULL,
@@ -184,6 +204,7 @@ enum {
 static const struct option long_options[] = {
         {"config", required_argument, NULL, 'c'},
         {"frame", required_argument, NULL, OPTION_FRAME},
+        {"scenario", required_argument, NULL, OPTION_SCENARIO},
         {"seconds", required_argument, NULL, OPTION_SECONDS},
         {"runs", required_argument, NULL, OPTION_RUNS},
         {"full", no_argument, NULL, OPTION_FULL},
@@ -205,6 +226,8 @@ static int take_option(int option, struct bench_arguments *arguments)
 	switch (option) {
 	case OPTION_FRAME:
 		return take_frame(optarg, arguments);
+	case OPTION_SCENARIO:
+		return take_scenario(optarg, arguments);
 	case OPTION_SECONDS:
 		return take_seconds(optarg, arguments);
 	case OPTION_RUNS:
@@ -317,6 +340,8 @@ static int check(struct bench_arguments *arguments)
 		return wrong("--device %s: rfc2544 takes two, one at each side of the device under "
 		             "test",
 		             arguments->devices[0]);
+	if (arguments->scenario && arguments->config)
+		return wrong("--scenario and -c: measure one of weir's own scenarios, or your own");
 	if (arguments->n_devices > 0 && arguments->config)
 		return wrong("--device and -c: the device under test is either another one, or "
 		             "weir with this scenario");

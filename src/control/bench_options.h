@@ -15,6 +15,8 @@
 #define BENCH_DEVICES     2
 #define BENCH_SECONDS_MAX 86400
 
+struct bench_scenario;
+
 enum bench_part {
 	BENCH_COST,
 	BENCH_PRECISION,
@@ -31,6 +33,7 @@ struct bench_arguments {
 	const char *compare; /* the earlier -j file */
 	const char *against; /* a later one, instead of measuring; or NULL */
 	const char *config, *cores, *html;
+	const struct bench_scenario *scenario; /* cost: this one of weir's own alone; or NULL */
 	bool frame_given;
 	uint32_t frame_bytes; /* 0: IMIX */
 	double seconds;       /* 0: not given */

@@ -37,34 +37,45 @@ static const char *frames_name(uint32_t frame_bytes, char text[16])
 
 /* ---- cost ---- */
 
-static int cost_row(struct bench_plan *plan, const char *name, const struct scenario *scenario,
-                    enum bench_ports ports, uint32_t frame_bytes, struct problem *problem)
+static int cost_measure(struct bench_plan *plan, const char *name, const struct bench_setup *setup,
+                        struct problem *problem)
 {
-	struct bench_setup setup = {
-	        .scenario = scenario, .ports = ports, .frame_bytes = frame_bytes};
-	const char *ports_name = ports == BENCH_NET_RING ? "net_ring" : "net_null";
+	const char *ports_name = setup->ports == BENCH_NET_RING ? "net_ring" : "net_null";
 	char what[160], frames[16];
 	struct bench_cost cost;
 	int rc;
 
-	snprintf(what, sizeof(what), "cost: %s, %s B, %s", name, frames_name(frame_bytes, frames),
-	         ports_name);
+	snprintf(what, sizeof(what), "cost: %s, %s B, %s", name,
+	         frames_name(setup->frame_bytes, frames), ports_name);
 	tell(plan, what);
-	rc = bench_cost_measure(&setup, &plan->conditions, &cost, problem);
+	rc = bench_cost_measure(setup, &plan->conditions, &cost, problem);
 	if (rc == 0)
-		append(plan, bench_row_cost(name, ports_name, frame_bytes, &cost));
+		append(plan, bench_row_cost(name, ports_name, setup->frame_bytes, &cost));
 	return rc;
+}
+
+/* Of a scenario that is none of weir's own. */
+static int cost_row(struct bench_plan *plan, const char *name, const struct scenario *scenario,
+                    enum bench_ports ports, uint32_t frame_bytes, struct problem *problem)
+{
+	const struct bench_setup setup = {
+	        .scenario = scenario, .ports = ports, .frame_bytes = frame_bytes};
+
+	return cost_measure(plan, name, &setup, problem);
 }
 
 static int cost_of(struct bench_plan *plan, const struct bench_scenario *which,
                    enum bench_ports ports, uint32_t frame_bytes, struct problem *problem)
 {
+	struct bench_setup setup = {
+	        .ports = ports, .frame_bytes = frame_bytes, .written = which->looks};
 	struct scenario *scenario;
 	int rc = bench_scenario_make(which->statements, true, &scenario, problem);
 
 	if (rc < 0)
 		return rc;
-	rc = cost_row(plan, which->name, scenario, ports, frame_bytes, problem);
+	setup.scenario = scenario;
+	rc = cost_measure(plan, which->name, &setup, problem);
 	scenario_free(scenario);
 	return rc;
 }
@@ -76,11 +87,10 @@ static int cost_again(struct bench_plan *plan, const json_t *row, struct problem
 	        strcmp(bench_text(row, "ports"), "net_ring") == 0 ? BENCH_NET_RING : BENCH_NET_NULL;
 	uint32_t frame_bytes = (uint32_t)strtoul(bench_text(row, "frames"), NULL, 10);
 	const char *name = bench_text(row, "scenario");
+	const struct bench_scenario *own = bench_scenario_find(name);
 
-	for (const struct bench_scenario *s = bench_scenarios; s->name; s++) {
-		if (strcmp(s->name, name) == 0)
-			return cost_of(plan, s, ports, frame_bytes, problem);
-	}
+	if (own)
+		return cost_of(plan, own, ports, frame_bytes, problem);
 	if (plan->scenario && strcmp(plan->scenario_name, name) == 0)
 		return cost_row(plan, name, plan->scenario, ports, frame_bytes, problem);
 	json_array_append_new(plan->remarks,
@@ -158,7 +168,14 @@ static int cost_standard(struct bench_plan *plan, struct problem *problem)
 
 int bench_plan_cost(struct bench_plan *plan, struct problem *problem)
 {
-	return plan->scenario ? cost_given(plan, problem) : cost_standard(plan, problem);
+	const struct bench_arguments *arguments = plan->arguments;
+
+	if (plan->scenario)
+		return cost_given(plan, problem);
+	if (arguments->scenario)
+		return cost_of(plan, arguments->scenario, BENCH_NET_NULL,
+		               arguments->frame_given ? arguments->frame_bytes : 64, problem);
+	return cost_standard(plan, problem);
 }
 
 /* ---- precision ---- */

@@ -12,25 +12,51 @@
 #define FAST "rate 400gbit algorithm "
 
 const struct bench_scenario bench_scenarios[] = {
-        {"bare", NULL},
-        {"delay-10ms", "delay 10ms"},
-        {"delay-1ms", "delay 1ms"},
-        {"delay-100ms", "delay 100ms"},
-        {"delay-500ms", "delay 500ms"},
-        {"loss", "loss random 1%"},
-        {"delay-10ms+loss", "delay 10ms\nloss random 1%"},
-        {"jitter", "delay 10ms jitter 1ms order allow"},
-        {"token-bucket", FAST "token-bucket burst 100kB queue 10MB"},
-        {"leaky-bucket", FAST "leaky-bucket queue 10MB"},
-        {"full", "delay 10ms jitter 1ms order allow\nloss random 1%\n" FAST
-                 "token-bucket burst 100kB queue 10MB"},
-        {NULL, NULL},
+        {"bare", NULL, false},
+        {"delay-10ms", "delay 10ms", false},
+        {"delay-1ms", "delay 1ms", false},
+        {"delay-100ms", "delay 100ms", false},
+        {"delay-500ms", "delay 500ms", false},
+        {"loss", "loss random 1%", false},
+        {"delay-10ms+loss", "delay 10ms\nloss random 1%", false},
+        {"jitter", "delay 10ms jitter 1ms order allow", false},
+        {"jitter-100ms", "delay 100ms jitter 10ms order allow", false},
+        {"token-bucket", FAST "token-bucket burst 100kB queue 10MB", false},
+        {"leaky-bucket", FAST "leaky-bucket queue 10MB", false},
+        {"full",
+         "delay 10ms jitter 1ms order allow\nloss random 1%\n" FAST
+         "token-bucket burst 100kB queue 10MB",
+         false},
+        {"everything",
+         "match dst net 198.19.0.0/16 and ip proto 253\n"
+         "hop 192.0.2.1\nrewrite set ip.dscp 46\nloss random 1%\nduplicate random 1%\n"
+         "feedback header\n" FAST "token-bucket burst 100kB queue 10MB\n"
+         "red min 1MB max 3MB max-p 0.1 weight 0.002\necn on\n"
+         "delay 10ms jitter 1ms order allow",
+         true},
+        {NULL, NULL, false},
 };
+
+const struct bench_scenario *bench_scenario_find(const char *name)
+{
+	for (const struct bench_scenario *s = bench_scenarios; s->name; s++) {
+		if (strcmp(s->name, name) == 0)
+			return s;
+	}
+	return NULL;
+}
 
 static void print_cloud(FILE *out, const char *name, const char *from, const char *to,
                         const char *statements)
 {
-	fprintf(out, "cloud %s from %s to %s\n", name, from, to);
+	fprintf(out, "cloud %s from %s to %s", name, from, to);
+	if (statements && strncmp(statements, "match ", 6) == 0) {
+		size_t bytes = strcspn(statements, "\n");
+
+		fprintf(out, " %.*s", (int)bytes, statements);
+		statements += bytes + (statements[bytes] == '\n');
+	}
+	fputc('\n', out);
 	while (statements && *statements) {
 		size_t bytes = strcspn(statements, "\n");
 

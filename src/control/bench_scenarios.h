@@ -10,17 +10,25 @@
 #ifndef WEIR_BENCH_SCENARIOS_H
 #define WEIR_BENCH_SCENARIOS_H
 
+#include <stdbool.h>
+
 #include "scenario.h"
 
 struct bench_scenario {
-	const char *name;       /* `delay-10ms` */
-	const char *statements; /* what stands behind `cloud NAME`, a line each; NULL: nothing */
+	const char *name; /* `delay-10ms` */
+	/* What stands behind `cloud NAME`, a line each; NULL: nothing. A first line that begins with
+	 * `match` says which packets each cloud takes. */
+	const char *statements;
+	bool looks; /* into packets: the frames are those of bench_question.h, not zeros */
 };
 
 /* Ended by a row without a name. The first is bare forwarding, the second a delay of 10 ms. */
 extern const struct bench_scenario bench_scenarios[];
 #define BENCH_SCENARIO_BARE  (&bench_scenarios[0])
 #define BENCH_SCENARIO_DELAY (&bench_scenarios[1])
+
+/* NULL: there is none of this name. */
+const struct bench_scenario *bench_scenario_find(const char *name);
 
 /* Ports a and b, a cloud `down` from a to b and, if `both`, one `up` back. 0 or -errno with
  * problem. */

@@ -7,6 +7,7 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
+#include "bench_question.h"
 #include "packet.h"
 
 #define PS_PER_NS 1000
@@ -123,6 +124,12 @@ static void stamp(struct rte_mbuf **mbufs, uint16_t n, simtime now)
 		*rte_pktmbuf_mtod_offset(mbufs[i], simtime *, BENCH_STAMP_OFFSET) = now;
 }
 
+static void write_all(struct rte_mbuf **mbufs, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++)
+		memcpy(rte_pktmbuf_mtod(mbufs[i], void *), bench_question, BENCH_QUESTION_BYTES);
+}
+
 static uint16_t receive(uint16_t port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n,
                         uint16_t room, void *argument)
 {
@@ -141,7 +148,10 @@ static uint16_t receive(uint16_t port, uint16_t queue, struct rte_mbuf **mbufs, 
 	}
 	if (source->top_up)
 		return (uint16_t)(n + make(source, mbufs + n, (uint16_t)(room - n)));
-	return shape_all(source, mbufs, n);
+	n = shape_all(source, mbufs, n);
+	if (source->written)
+		write_all(mbufs, n);
+	return n;
 }
 
 int bench_source_attach(struct bench_source *source, uint16_t port)

@@ -9,6 +9,9 @@
  *   paced    the device gives nothing (net_null with no-rx=1), and one packet is made each
  *            `period`; what came due while the worker was away waits, up to as many frames as a
  *            NIC's receive ring has; beyond that they are lost before weir saw them, as `missed`
+ *   written  every frame is made anew, as an UDP packet that asks in the unified feedback header
+ *            (bench_question.h): what looks into packets finds something, and what the run before wrote
+ *            there is gone
  *   stamped  the frame carries the instant at which it was made (the run's clock), for bench_sink
  *
  * Thread: set up by control while the worker stands still, then the worker's.
@@ -37,6 +40,7 @@ struct bench_source {
 	const struct clock *clock;
 	struct bench_frames frames;
 	bool top_up, stamped;
+	bool written;
 	uint64_t period_ps; /* 0: not paced */
 	/* the worker's */
 	uint32_t at; /* in the pattern */

@@ -10,6 +10,11 @@
  *
  * Memory is written in sequence, whatever the order of leaving.
  *
+ * How many records of a chunk have not left stands in an array beside, not in the chunk: the chunks'
+ * first lines are 4 KiB apart, so that of a processor's cache only a few sets could hold them, and each
+ * packet that leaves would wait for one.
+ *
+ * Ownership: the array is the depot's, made and freed by control; chunks are the arena's.
  * Thread: the worker that owns the arena.
  */
 #ifndef WEIR_DEPOT_H
@@ -22,8 +27,7 @@
 
 /* What a chunk of records begins with, as long as it is in use. */
 struct parcel {
-	uint32_t live; /* records that have not left */
-	uint32_t class;
+	uint64_t class;
 	uint64_t reserved; /* as large as struct chunk */
 	uint8_t records[];
 };
@@ -34,8 +38,13 @@ struct depot_class {
 
 struct depot {
 	struct arena *arena;
+	uint16_t *live; /* of each chunk of the arena: records that have not left */
 	struct depot_class classes[DEPOT_CLASSES];
 };
+
+/* 0 or -ENOMEM; `depot` is all zero before. Control. */
+int depot_open(struct depot *depot, struct arena *arena);
+void depot_close(struct depot *depot);
 
 static inline uint32_t depot_class_of(simtime stay)
 {
@@ -44,17 +53,15 @@ static inline uint32_t depot_class_of(simtime stay)
 	return class < DEPOT_CLASSES ? class : DEPOT_CLASSES - 1;
 }
 
-static inline struct parcel *depot_parcel(const struct depot *depot, const void *record)
+static inline uint64_t depot_chunk(const struct depot *depot, const void *record)
 {
-	uint64_t place = (uint64_t)((const uint8_t *)record - depot->arena->base);
-
-	return (struct parcel *)(void *)(depot->arena->base + place / CHUNK_BYTES * CHUNK_BYTES);
+	return (uint64_t)((const uint8_t *)record - depot->arena->base) / CHUNK_BYTES;
 }
 
 /* Goes on to another chunk. False: the arena is empty. */
 bool depot_extend(struct depot *depot, uint32_t number);
 /* Gives a chunk back that holds nothing any more. */
-void depot_release(struct depot *depot, struct parcel *parcel);
+void depot_release(struct depot *depot, uint64_t chunk);
 
 /* Room for a record that stays about so long (ns); NULL: no memory. The caller fills it in. */
 static inline struct held *depot_append(struct depot *depot, simtime stay, uint32_t stored_bytes)
@@ -69,8 +76,17 @@ static inline struct held *depot_append(struct depot *depot, simtime stay, uint3
 	}
 	room = class->write;
 	class->write += bytes;
-	depot_parcel(depot, room)->live++;
+	depot->live[depot_chunk(depot, room)]++;
 	return (struct held *)(void *)room;
+}
+
+/* The record is not needed any more; it stays readable until something is appended in the arena. */
+static inline void depot_leave(struct depot *depot, const struct held *held)
+{
+	uint64_t chunk = depot_chunk(depot, held);
+
+	if (unlikely(--depot->live[chunk] == 0))
+		depot_release(depot, chunk);
 }
 
 /* Takes back what was appended last, with the same stay. */
@@ -78,17 +94,7 @@ static inline void depot_retract(struct depot *depot, simtime stay, struct held 
                                  uint32_t stored_bytes)
 {
 	depot->classes[depot_class_of(stay)].write -= held_bytes(stored_bytes);
-	if (--depot_parcel(depot, held)->live == 0)
-		depot_release(depot, depot_parcel(depot, held));
-}
-
-/* The record is not needed any more; it stays readable until something is appended in the arena. */
-static inline void depot_leave(struct depot *depot, const struct held *held)
-{
-	struct parcel *parcel = depot_parcel(depot, held);
-
-	if (unlikely(--parcel->live == 0))
-		depot_release(depot, parcel);
+	depot_leave(depot, held);
 }
 
 #endif

@@ -359,7 +359,10 @@ static void no_cloud(struct engine_port *port, struct rte_mbuf **mbufs, uint16_t
  * not differ from single packets. */
 static void shared_arrive(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
 {
-	engine_advance_shared(engine, packet_of(mbuf)->t_ns);
+	simtime now = packet_of(mbuf)->t_ns;
+
+	if (!wheel_is_quiet(engine->wheel, now) || engine->leftovers || engine->starved)
+		engine_advance_shared(engine, now);
 	cloud_arrive(cloud, &mbuf, 1);
 	link_arm(engine, cloud);
 }

@@ -15,6 +15,9 @@
  * nobody knows when the head leaves, and what it had been sent stays sent. A link that is not stopped
  * again, or whose opportunities have ended, keeps what it has.
  *
+ * What conforms to a token bucket and finds the link idle leaves at the instant when it comes. The
+ * cloud takes it straight on to the line then (link_passes): it is never in the queue.
+ *
  * Lengths in bytes, of packets and of what waits, are those that count on the link (overhead.h). For
  * an opportunity a packet without overhead counts as mahimahi counts it, with overhead as that says.
  *
@@ -102,6 +105,17 @@ static inline bool link_has_room(const struct link *link, const struct queue *qu
 /* Another configuration; what is queued, and the rest of what is being sent, goes on at the new rate
  * from `now` on; also from a rate to opportunities, and back. */
 void link_configure(struct link *link, const struct link_conf *conf, simtime now);
+
+/* Whether a packet that comes now leaves at this very instant, because the link is idle and the bucket
+ * has the tokens for it: it need not be queued, and has gone through. Only of a plain link without
+ * classes. */
+static inline bool link_passes(struct link *link, uint32_t wire_bytes, simtime now)
+{
+	if (link->busy)
+		return false;
+	shaper_idle_until(&link->shaper, now);
+	return shaper_passes(&link->shaper, link_length(link, wire_bytes));
+}
 
 /* The packet that was appended to this queue's log has come. True: the link is free, and is to take
  * a head now. */

@@ -14,6 +14,7 @@
 #ifndef WEIR_SHAPER_H
 #define WEIR_SHAPER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "simtime.h"
@@ -68,6 +69,18 @@ static inline simtime shaper_departure(const struct shaper *shaper, uint32_t byt
 	if (wait <= 0 || shaper->rate_bps == 0)
 		return shaper->at;
 	return shaper->at + ((uint64_t)wait + shaper->rate_bps - 1) / shaper->rate_bps;
+}
+
+/* A packet that finds nothing waiting, at `at`: true if the bucket has the tokens for it. It leaves at
+ * once then, and they are taken. */
+static inline bool shaper_passes(struct shaper *shaper, uint32_t bytes)
+{
+	int64_t debt = shaper->debt_work + shaper_work(bytes);
+
+	if (debt > shaper->depth_work)
+		return false;
+	shaper->debt_work = debt;
+	return true;
 }
 
 /* It leaves. */

@@ -102,7 +102,11 @@ struct wheel *wheel_make(struct arena *arena)
 		return NULL;
 	/* Written, not left to be zero: the pages must be there before packets come. */
 	memset(wheel, 0, sizeof(*wheel));
-	wheel->depot.arena = wheel->yard.arena = arena;
+	wheel->yard.arena = arena;
+	if (depot_open(&wheel->depot, arena) < 0) {
+		wheel_free(wheel);
+		return NULL;
+	}
 	for (uint32_t i = 1; i < WHEEL_LEVELS; i++) {
 		struct wheel_level *level = level_at(wheel, i);
 		size_t lists = level_slots[i] * sizeof(*level->list);
@@ -138,6 +142,7 @@ void wheel_free(struct wheel *wheel)
 		free(level_at(wheel, level)->list);
 		free(level_at(wheel, level)->piles);
 	}
+	depot_close(&wheel->depot);
 	free(wheel);
 }
 
@@ -220,6 +225,8 @@ struct held *wheel_append(struct wheel *wheel, simtime due, uint32_t cloud, uint
 	}
 	held->t_ns = due;
 	held->cloud = cloud;
+	/* Its slot has to be opened first: wheel_next says when that begins. */
+	wheel->quiet = simtime_min(wheel->quiet, due >> level_shift[number] << level_shift[number]);
 	key->t_ns = due;
 	key->held = link_of(wheel->depot.arena, held);
 	wheel->records++;
@@ -533,21 +540,36 @@ static bool agenda_is_first(const struct wheel *wheel)
 	       wheel->agenda[wheel->agenda_at].t_ns <= key_at(wheel, wheel->ready)->t_ns;
 }
 
-struct held *wheel_front(struct wheel *wheel, simtime now)
+/* The one that is due first, as far as slots begin by `now`; NULL: there is none. Does not touch it. */
+static struct held *first_find(struct wheel *wheel, simtime now, simtime *due)
 {
-	const struct wheel_entry *entry;
-	const struct wheel_key *first;
+	const struct wheel_key *key;
 
 	if (!wheel->ready)
 		ready_find(wheel, now);
 	if (!wheel->ready && wheel->agenda_at == wheel->agenda_n)
 		return NULL;
 	if (agenda_is_first(wheel)) {
-		entry = &wheel->agenda[wheel->agenda_at];
-		return entry->t_ns <= now ? entry->held : NULL;
+		*due = wheel->agenda[wheel->agenda_at].t_ns;
+		return wheel->agenda[wheel->agenda_at].held;
 	}
-	first = key_at(wheel, wheel->ready);
-	return first->t_ns <= now ? held_at(wheel, first) : NULL;
+	key = key_at(wheel, wheel->ready);
+	*due = key->t_ns;
+	return held_at(wheel, key);
+}
+
+struct held *wheel_front(struct wheel *wheel, simtime now)
+{
+	struct held *first;
+	simtime due;
+
+	if (wheel_is_quiet(wheel, now))
+		return NULL;
+	first = first_find(wheel, now, &due);
+	if (first && due <= now)
+		return first;
+	wheel->quiet = now + 1;
+	return NULL;
 }
 
 static struct held *agenda_pop(struct wheel *wheel)

@@ -62,6 +62,7 @@ struct wheel {
 	struct pile_yard yard;
 	simtime cursor; /* everything before its slot has left */
 	uint64_t records;
+	simtime quiet; /* asking for anything before it would find nothing, and open no slot */
 	/* what is next: the earlier of two, and the agenda's first where they are due together */
 	wheel_link ready, ready_last; /* of level 0, sorted: first and last */
 	simtime ready_until;          /* what is due before that belongs into `ready` */
@@ -91,6 +92,11 @@ struct held *wheel_append(struct wheel *wheel, simtime due, uint32_t cloud, uint
 
 /* The packet that is due first if that is at `now` or before; NULL: none is. It stays. */
 struct held *wheel_front(struct wheel *wheel, simtime now);
+/* Whether that is known to be NULL without looking. */
+static inline bool wheel_is_quiet(const struct wheel *wheel, simtime now)
+{
+	return now < wheel->quiet;
+}
 /* Passes over the packet that wheel_front gave; it stays readable until the next wheel_front. */
 void wheel_pop(struct wheel *wheel);
 

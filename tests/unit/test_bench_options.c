@@ -75,6 +75,20 @@ static void options_are_taken_before_and_after_the_part(void **state)
 	assert_true(arguments.json);
 }
 
+static void a_scenario_of_its_own_is_found_by_its_name(void **state)
+{
+	struct bench_arguments arguments;
+	char said[400];
+
+	(void)state;
+	assert_int_equal(parse("cost --scenario everything", &arguments, said),
+	                 BENCH_ARGUMENTS_RUN);
+	assert_string_equal(arguments.scenario->name, "everything");
+	assert_true(arguments.scenario->looks);
+	assert_int_equal(parse("cost", &arguments, said), BENCH_ARGUMENTS_RUN);
+	assert_null(arguments.scenario);
+}
+
 static void compare_takes_one_file_or_two(void **state)
 {
 	struct bench_arguments arguments;
@@ -108,6 +122,9 @@ static void what_is_wrong_is_said_with_what_would_be_right(void **state)
 	        {"--line-rate 10", "10gbit"},
 	        {"--layout ring", "run-to-completion or pipeline"},
 	        {"compare", "OLD.json"},
+	        {"--scenario jiter", "did you mean `jitter`"},
+	        {"--scenario x", "like `delay-10ms`"},
+	        {"--scenario full -c x.weir", "or your own"},
 	        {"cost compare old.json", "no other part"},
 	        {"rfc2544 --device net_null0", "takes two"},
 	        {"rfc2544 --device a --device b --device c", "two already"},
@@ -185,6 +202,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(without_a_part_all_are_measured),
 	        cmocka_unit_test(options_are_taken_before_and_after_the_part),
+	        cmocka_unit_test(a_scenario_of_its_own_is_found_by_its_name),
 	        cmocka_unit_test(compare_takes_one_file_or_two),
 	        cmocka_unit_test(what_is_wrong_is_said_with_what_would_be_right),
 	        cmocka_unit_test(every_scenario_is_one_that_weir_takes),

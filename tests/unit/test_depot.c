@@ -27,7 +27,13 @@ static void bench_open(struct bench *bench, uint32_t chunks)
 	bench->memory = aligned_alloc(64, (size_t)CHUNKS * CHUNK_BYTES);
 	assert_non_null(bench->memory);
 	arena_init(&bench->arena, bench->memory, (size_t)chunks * CHUNK_BYTES);
-	bench->depot.arena = &bench->arena;
+	assert_int_equal(depot_open(&bench->depot, &bench->arena), 0);
+}
+
+static void bench_close(struct bench *bench)
+{
+	depot_close(&bench->depot);
+	free(bench->memory);
 }
 
 static void a_chunk_goes_back_when_the_last_of_its_records_has_left(void **state)
@@ -51,7 +57,7 @@ static void a_chunk_goes_back_when_the_last_of_its_records_has_left(void **state
 	assert_int_equal(bench.arena.used_chunks, 0);
 	assert_non_null(depot_append(&bench.depot, 1000, STORED));
 	assert_int_equal(bench.arena.used_chunks, 1);
-	free(bench.memory);
+	bench_close(&bench);
 }
 
 static void long_stays_do_not_keep_the_memory_of_short_ones(void **state)
@@ -68,7 +74,7 @@ static void long_stays_do_not_keep_the_memory_of_short_ones(void **state)
 		depot_leave(&bench.depot, held);
 		assert_int_equal(bench.arena.used_chunks, 1);
 	}
-	free(bench.memory);
+	bench_close(&bench);
 }
 
 static void stays_of_any_length_have_a_class(void **state)
@@ -98,7 +104,7 @@ static void no_memory_is_said_and_a_record_can_be_taken_back(void **state)
 	depot_retract(&bench.depot, 5, first, STORED);
 	assert_int_equal(bench.arena.used_chunks, 0);
 	assert_non_null(depot_append(&bench.depot, SIMTIME_S, STORED));
-	free(bench.memory);
+	bench_close(&bench);
 }
 
 int main(void)

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cloud_link.h"
+
+#include "agenda.h"
+#include "aqm.h"
+#include "classes.h"
+
+/* Into the line, at the instant when it leaves the link. False: there was no memory, it is dropped. */
+static bool head_enters_line(struct cloud *cloud, const struct held *held, simtime now)
+{
+	simtime t_in = held->t_ns;
+	simtime due;
+
+	if (unlikely(cloud->line.conf.reorder.kind != REORDER_NONE)) {
+		reorder_enter_held(cloud, held, now);
+		return true;
+	}
+	cloud->counters.reordered += line_due(&cloud->line, &now, 1, &due);
+	if (unlikely(!line_push_held(&cloud->line, cloud->holder, held, due))) {
+		cloud_drop_held(cloud, held, REASON_NO_BUFFER);
+		return false;
+	}
+	histogram_add(cloud->delay_ns, due - t_in, 1);
+	if (unlikely(cloud->witness != NULL))
+		cloud_tell_delivery(cloud, cloud_number(cloud, held->flags, held->number),
+		                    cloud->from_port, (uint8_t)held->flags, t_in, due);
+	return true;
+}
+
+/* Whose front the link is to take, as the scheduler and the managements say; NULL: there is none. */
+static struct queue *next_queue(struct cloud *cloud, simtime now)
+{
+	struct link *link = &cloud->link;
+	struct queue *queue;
+
+	if (likely(!link->classes)) {
+		if (unlikely(link->queue.aqm != NULL))
+			aqm_take(cloud, &link->queue, now);
+		return link->queue.log.records ? &link->queue : NULL;
+	}
+	while ((queue = classes_pick(link))) {
+		if (queue->aqm)
+			aqm_take(cloud, queue, now);
+		if (queue->log.records)
+			break;
+	}
+	if (queue)
+		classes_take(link, queue);
+	return queue;
+}
+
+/* The watch learns of a packet that leaves the link. */
+static inline void watch_departure(const struct cloud *cloud, const struct held *held)
+{
+	struct cloud_watch *watch = cloud->watch;
+
+	if (likely(!watch))
+		return;
+	watch->before(watch, cloud->link.departure);
+	watch->left(watch, held->t_ns, cloud->link.departure,
+	            link_length(&cloud->link, held->wire_bytes));
+}
+
+static void head_departs(struct cloud *cloud)
+{
+	struct link *link = &cloud->link;
+	struct queue *queue = link->from;
+	simtime now = link->departure;
+	const struct held *head = link_head(link);
+	uint32_t wire_bytes = head->wire_bytes;
+	bool entered;
+
+	watch_departure(cloud, head);
+	entered = head_enters_line(cloud, head, now);
+	link_depart(link, &cloud->holder->arena);
+	if (unlikely(queue->counters != NULL)) {
+		queue->counters->tx_packets += entered;
+		queue->counters->tx_bytes += entered ? wire_bytes : 0;
+		queue->counters->dropped += !entered;
+	}
+	if (unlikely(queue->aqm && queue->held_packets == 0))
+		aqm_idle(queue->aqm, now);
+	link_take(link, next_queue(cloud, now), &cloud->holder->arena);
+}
+
+void cloud_advance_link(struct cloud *cloud, simtime now)
+{
+	while (unlikely(cloud_next(cloud) <= now)) {
+		if (cloud->change < simtime_min(cloud->line.back.deadline, cloud->link.departure))
+			agenda_run(cloud, cloud->change);
+		else if (cloud->line.back.deadline <= cloud->link.departure)
+			reorder_expire(cloud);
+		else
+			head_departs(cloud);
+	}
+}
+
+/* Whether the packet, which the queue would take, leaves the link at the instant when it comes. */
+static bool passes(struct cloud *cloud, const struct queue *queue, const struct packet *packet)
+{
+	struct link *link = &cloud->link;
+
+	if (!link->plain || link->classes || (queue->aqm && queue->aqm->kind->depart))
+		return false;
+	return link_passes(link, packet->wire_bytes, packet->t_ns);
+}
+
+/* What passes enters the line. Who looks sees it in the queue, at the one instant when it is there. */
+static void pass(struct cloud *cloud, struct queue *queue, struct rte_mbuf *mbuf, bool marked)
+{
+	uint32_t length = link_length(&cloud->link, packet_of(mbuf)->wire_bytes);
+	simtime now = packet_of(mbuf)->t_ns;
+
+	if (unlikely(marked))
+		packet_of(mbuf)->flags |= PACKET_MARKED;
+	queue->held_packets++;
+	queue->held_bytes += length;
+	if (unlikely(cloud->watch != NULL))
+		cloud->watch->left(cloud->watch, now, now, length);
+	cloud_enter_line(cloud, &mbuf, 1);
+	queue->held_packets--;
+	queue->held_bytes -= length;
+	if (unlikely(queue->aqm && queue->held_packets == 0))
+		aqm_idle(queue->aqm, now);
+}
+
+/* Into this queue of the link, which has executed what happens before. False: dropped. */
+static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *queue,
+                                            struct rte_mbuf *mbuf)
+{
+	const struct packet packet = *packet_of(mbuf); /* the mbuf may be given away below */
+	struct link *link = &cloud->link;
+	bool copied, marked = false;
+	struct held *held;
+
+	if (unlikely(queue->aqm != NULL)) {
+		if (!aqm_admit(cloud, queue, &mbuf, &marked))
+			return false;
+	} else if (unlikely(!link_has_room(link, queue, packet.wire_bytes)) &&
+	           !(queue->drop_head &&
+	             aqm_push_out(cloud, queue, packet.wire_bytes, packet.t_ns))) {
+		cloud_drop(cloud, mbuf, REASON_QUEUE_FULL);
+		return false;
+	}
+	if (passes(cloud, queue, &packet)) {
+		pass(cloud, queue, mbuf, marked);
+		return true;
+	}
+	copied = hold_copies(cloud->holder, mbuf);
+	held = NULL;
+	if (likely(hold_has_room(cloud->holder, copied, mbuf)))
+		held = log_append(&queue->log, &cloud->holder->arena,
+		                  hold_stored_bytes(copied, mbuf));
+	if (unlikely(!held)) {
+		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
+		return false;
+	}
+	held->t_ns = packet.t_ns;
+	held->cloud = cloud->index;
+	held->number = (uint32_t)packet.number;
+	hold_fill(cloud->holder, held, copied, mbuf, packet.wire_bytes);
+	held->flags |= packet.flags;
+	if (unlikely(marked))
+		held->flags |= PACKET_MARKED;
+	if (unlikely(link->classes != NULL))
+		classes_arrived(link, queue);
+	if (link_arrived(link, queue, held, packet.t_ns))
+		link_take(link, next_queue(cloud, packet.t_ns), &cloud->holder->arena);
+	return true;
+}
+
+static __attribute__((noinline)) void enter_class(struct cloud *cloud, struct rte_mbuf *mbuf)
+{
+	struct queue *queue = classes_choose(cloud->link.classes, mbuf);
+
+	queue->counters->rx_packets++;
+	queue->counters->rx_bytes += packet_of(mbuf)->wire_bytes;
+	if (!enter_queue(cloud, queue, mbuf))
+		queue->counters->dropped++;
+}
+
+static void enter_link(struct cloud *cloud, struct rte_mbuf *mbuf)
+{
+	cloud_advance_link(cloud, packet_of(mbuf)->t_ns);
+	if (likely(!cloud->link.classes))
+		enter_queue(cloud, &cloud->link.queue, mbuf);
+	else
+		enter_class(cloud, mbuf);
+}
+
+/* Whether nobody but the shaper has to know of a packet that need not wait: then those of a burst that
+ * need not go on together. */
+static bool link_is_open(const struct cloud *cloud)
+{
+	const struct link *link = &cloud->link;
+
+	return link->plain && !link->classes && !link->queue.aqm && !cloud->watch &&
+	       !cloud->witness && !cloud->line.shared &&
+	       cloud->line.conf.reorder.kind == REORDER_NONE &&
+	       cloud->line.back.packets.records == 0;
+}
+
+/* The first packets, as far as they need not wait, enter the line. Returns how many. */
+static uint16_t pass_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+{
+	uint16_t passed = 0;
+
+	cloud_advance_link(cloud, packet_of(mbufs[0])->t_ns);
+	while (passed < n) {
+		const struct packet *packet = packet_of(mbufs[passed]);
+
+		if (!link_passes(&cloud->link, packet->wire_bytes, packet->t_ns))
+			break;
+		passed++;
+	}
+	if (passed > 0)
+		cloud_enter_line(cloud, mbufs, passed);
+	return passed;
+}
+
+void cloud_meet_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+{
+	bool open = link_is_open(cloud);
+
+	for (uint16_t i = 0; i < n; i++) {
+		if (likely(open))
+			i += pass_link(cloud, &mbufs[i], n - i);
+		if (i < n)
+			enter_link(cloud, mbufs[i]);
+	}
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What conforms to a token bucket goes through an idle link without being queued, on three ways
+ * (cloud_link.h), and it makes no difference which. */
+#include "trial.h"
+
+#include <string.h>
+
+#define PACKETS   4000
+#define RATE      UINT64_C(8000000) /* a byte a us */
+#define DEPTH     UINT64_C(5000)
+#define BYTE_NS   SIMTIME_US
+#define FRAME_MIN 60u
+
+struct arrival {
+	simtime t;
+	uint32_t bytes;
+};
+
+/* Trains of packets at one instant, alone and with gaps: the bucket is full, empty, and in between. */
+static void arrivals_make(struct arrival *arrivals)
+{
+	const struct draw_key key = draw_key_make(7, "arrivals", "");
+	simtime t = SIMTIME_MS;
+
+	for (uint32_t i = 0; i < PACKETS; i++) {
+		uint64_t draw = draw_u64(key, i, 0);
+
+		if (draw % 8 == 0)
+			t += draw_index(draw_u64(key, i, 1), 14 * SIMTIME_MS);
+		arrivals[i] = (struct arrival){t, FRAME_MIN + (uint32_t)(draw >> 32) % 1200};
+	}
+}
+
+/* The bucket itself: tokens in the time that it takes to earn them. */
+static void departures_expect(const struct arrival *arrivals, simtime *due)
+{
+	uint64_t tokens = DEPTH * BYTE_NS;
+	simtime at = 0;
+
+	for (uint32_t i = 0; i < PACKETS; i++) {
+		uint64_t need = arrivals[i].bytes * BYTE_NS;
+		simtime t = simtime_max(at, arrivals[i].t);
+
+		tokens = RTE_MIN(tokens + (t - at), DEPTH * BYTE_NS);
+		if (tokens < need) {
+			t += need - tokens;
+			tokens = need;
+		}
+		tokens -= need;
+		at = t;
+		due[i] = t;
+	}
+}
+
+struct way {
+	const char *name;
+	bool shared;      /* another cloud leads to the same port */
+	const char *also; /* a statement more: somebody who wants to be told; or NULL */
+};
+
+static struct rig *open_way(const struct way *way)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+
+	rig_cloud(rig, "x", 0, 1);
+	rig_rate(rig, "x", RATE, DEPTH, LIMIT_PACKETS, PACKETS);
+	if (way->shared)
+		rig_cloud(rig, "y", 2, 1);
+	if (way->also)
+		rig_put(rig, "x", trial_conf(way->also));
+	rig_apply(rig, 0);
+	return rig;
+}
+
+static const struct way ways[] = {
+        {"alone", false, NULL},
+        {"shared", true, NULL},
+        {"managed", false, "mark above 100MB"},
+        {"managed and shared", true, "mark above 100MB"},
+        {"watched", false, "meter window 1ms"},
+};
+
+static void send_all(struct rig *rig, const struct arrival *arrivals, uint32_t burst)
+{
+	struct rte_mbuf *mbufs[BURST_MAX];
+
+	for (uint32_t i = 0; i < PACKETS;) {
+		uint16_t n = 0;
+
+		for (; n < burst && i < PACKETS; i++)
+			mbufs[n++] = rig_packet(rig, RIG_PLAIN, 0, i + 1, arrivals[i].bytes, 0,
+			                        arrivals[i].t);
+		rig_ingress(rig, 0, mbufs, n);
+		rig_advance(rig, arrivals[i - 1].t);
+	}
+	rig_run_out(rig);
+}
+
+static void on_every_way_each_packet_leaves_when_its_tokens_are_there(void **state)
+{
+	static struct arrival arrivals[PACKETS];
+	static simtime due[PACKETS];
+	static const uint32_t bursts[] = {1, 7, 32};
+	uint32_t at_once = 0;
+
+	(void)state;
+	arrivals_make(arrivals);
+	departures_expect(arrivals, due);
+	for (uint32_t i = 0; i < PACKETS; i++)
+		at_once += due[i] == arrivals[i].t;
+	/* Else this test would say nothing about one of them. */
+	assert_in_range(at_once, PACKETS / 4, PACKETS * 3 / 4);
+	for (size_t w = 0; w < LENGTH(ways) * LENGTH(bursts); w++) {
+		const struct way *way = &ways[w / LENGTH(bursts)];
+		uint32_t burst = bursts[w % LENGTH(bursts)];
+		struct rig *rig = open_way(way);
+
+		send_all(rig, arrivals, burst);
+		assert_int_equal(rig->n_departures, PACKETS);
+		for (uint32_t i = 0; i < PACKETS; i++) {
+			const struct departure *out = &rig->departures[i];
+
+			if (out->number != i + 1 || out->due_ns != due[i])
+				fail_msg("%s, bursts of %u: departure %u is packet %lu at %lu, "
+				         "expected at %lu",
+				         way->name, burst, i + 1, out->number, out->due_ns, due[i]);
+			assert_true(out->intact);
+		}
+		rig_close(rig);
+	}
+}
+
+static void what_conforms_is_not_in_the_queue(void **state)
+{
+	(void)state;
+	for (size_t w = 0; w < LENGTH(ways); w++) {
+		struct rig *rig = open_way(&ways[w]);
+
+		rig_delay(rig, "x", SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_KEEP);
+		rig_apply(rig, 0);
+		for (uint32_t i = 0; i < 5; i++)
+			rig_send(rig, 0, DEPTH / 5, 9);
+		assert_int_equal(rig_report(rig, "x")->queue_packets, 0);
+		assert_int_equal(rig_report(rig, "x")->held_packets, 5);
+		rig_send(rig, 0, FRAME_MIN, 9);
+		assert_int_equal(rig_report(rig, "x")->queue_packets, 1);
+		rig_run_out(rig);
+		assert_int_equal(rig->departures[5].due_ns, 9 + FRAME_MIN * BYTE_NS + SIMTIME_MS);
+		rig_close(rig);
+	}
+}
+
+/* The jitter is drawn for each packet that enters the line, in order: a link that holds up nobody does
+ * not show. */
+static void a_bucket_that_holds_up_nobody_changes_no_delay(void **state)
+{
+	struct rig *rigs[2];
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		struct arrival arrivals[64];
+		struct rte_mbuf *mbufs[BURST_MAX];
+
+		rigs[k] = rig_open(&(struct rig_setup){.seed = 3});
+		rig_cloud(rigs[k], "x", 0, 1);
+		if (k == 1)
+			rig_rate(rigs[k], "x", UINT64_C(400000000000), 1000000, LIMIT_NONE, 0);
+		rig_delay(rigs[k], "x", SIMTIME_MS, SIMTIME_MS / 4, DELAY_NORMAL, ORDER_ALLOW);
+		rig_apply(rigs[k], 0);
+		for (uint32_t i = 0; i < LENGTH(arrivals); i++)
+			arrivals[i] = (struct arrival){1000 + i / 3, FRAME_MIN + i};
+		for (uint32_t i = 0; i < LENGTH(arrivals); i += 16) {
+			for (uint32_t m = 0; m < 16; m++)
+				mbufs[m] = rig_packet(rigs[k], RIG_PLAIN, 0, i + m + 1,
+				                      arrivals[i + m].bytes, 0, arrivals[i + m].t);
+			rig_ingress(rigs[k], 0, mbufs, 16);
+		}
+		rig_run_out(rigs[k]);
+	}
+	assert_int_equal(rigs[0]->n_departures, 64);
+	assert_int_equal(rigs[1]->n_departures, 64);
+	for (uint32_t i = 0; i < 64; i++) {
+		assert_int_equal(rigs[0]->departures[i].number, rigs[1]->departures[i].number);
+		assert_int_equal(rigs[0]->departures[i].due_ns, rigs[1]->departures[i].due_ns);
+	}
+	rig_close(rigs[0]);
+	rig_close(rigs[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(on_every_way_each_packet_leaves_when_its_tokens_are_there),
+	        cmocka_unit_test(what_conforms_is_not_in_the_queue),
+	        cmocka_unit_test(a_bucket_that_holds_up_nobody_changes_no_delay),
+	};
+
+	return cmocka_run_group_tests_name("link-pass", tests, rig_group_setup, rig_group_teardown);
+}
