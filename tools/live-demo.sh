@@ -74,6 +74,8 @@ echo
 echo "A change while it runs: weir ctl 'cloud down delay 40ms', and the same for up; 80 ms there and back:"
 "$weir" ctl -s "$socket" cloud down delay 40ms
 "$weir" ctl -s "$socket" cloud up delay 40ms
+# So that what is shown below is of the new delay only.
+"$weir" ctl -s "$socket" clear counters > /dev/null
 ping_across
 
 echo

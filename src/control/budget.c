@@ -12,6 +12,7 @@
 #include "pool.h"
 #include "rate.h"
 #include "reorder.h"
+#include "scenario_file.h"
 #include "slots.h"
 #include "value.h"
 #include "wheel.h"
@@ -253,23 +254,31 @@ static uint64_t mib(uint64_t bytes)
 	return (bytes >> 20) + 1;
 }
 
+/* The cloud that needs most; NULL: there is none. */
+static const struct cloud_budget *budget_largest(const struct budget *budget)
+{
+	const struct cloud_budget *most = budget->n_clouds > 0 ? budget->clouds : NULL;
+
+	for (uint32_t i = 1; i < budget->n_clouds; i++) {
+		if (budget->clouds[i].bytes > most->bytes)
+			most = &budget->clouds[i];
+	}
+	return most;
+}
+
 int budget_check(const struct budget *budget, uint64_t available_bytes, struct problem *problem)
 {
-	const struct cloud_budget *most = budget->clouds;
+	const struct cloud_budget *most = budget_largest(budget);
 	char rate[48], delay[48];
 
 	if (budget->bytes <= available_bytes)
 		return 0;
-	if (budget->n_clouds == 0) {
+	if (!most) {
 		problem_set(problem, -1,
 		            "the ports need %" PRIu64 " MiB of memory, %" PRIu64
 		            " MiB are there; take fewer ports",
 		            mib(budget->bytes), available_bytes >> 20);
 		return -ENOMEM;
-	}
-	for (uint32_t i = 1; i < budget->n_clouds; i++) {
-		if (budget->clouds[i].bytes > most->bytes)
-			most = &budget->clouds[i];
 	}
 	value_print_number(FIELD_RATE, most->rate_bps, rate, sizeof(rate));
 	value_print_number(FIELD_TIME, most->delay_max_ns, delay, sizeof(delay));
@@ -281,4 +290,23 @@ int budget_check(const struct budget *budget, uint64_t available_bytes, struct p
 	            mib(most->bytes),
 	            most->rate_is_ports ? "give it a `rate`" : "lower its rate or its queue");
 	return -ENOMEM;
+}
+
+void budget_complain(const struct budget *budget, const struct scenario *scenario, const char *path,
+                     const struct problem *problem, char *message, size_t room)
+{
+	const struct cloud_budget *most = budget_largest(budget);
+	const struct cloud_conf *cloud;
+	const struct conf *conf;
+
+	if (!most) {
+		scenario_file_complain(path, NULL, NULL, problem->text, message, room);
+		return;
+	}
+	/* The budget has the clouds in the order of the scenario. */
+	cloud = scenario->clouds[most - budget->clouds];
+	conf = cloud_conf_get(cloud, "delay");
+	if (!conf)
+		conf = cloud_conf_get(cloud, "rate");
+	scenario_file_complain(path, cloud->name, conf, problem->text, message, room);
 }

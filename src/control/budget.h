@@ -74,5 +74,9 @@ void budget_release(struct budget *budget);
 /* 0 if the budget fits `available_bytes`; else -ENOMEM with problem: how much is missing, for which
  * cloud most, and what would fit. */
 int budget_check(const struct budget *budget, uint64_t available_bytes, struct problem *problem);
+/* That problem as a line `file:line:column: problem` (SCENARIO_FILE_ERROR): where the file that the
+ * scenario is from says how long the cloud that needs most holds packets. */
+void budget_complain(const struct budget *budget, const struct scenario *scenario, const char *path,
+                     const struct problem *problem, char *message, size_t room);
 
 #endif

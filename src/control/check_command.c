@@ -273,6 +273,7 @@ static int refuse(const struct check *check, const char *code, const char *messa
 static int check_and_print(struct check *check)
 {
 	int result = machine_memory_read(MEMINFO, &check->memory);
+	char message[SCENARIO_FILE_ERROR];
 	json_t *object;
 
 	if (result != 0) {
@@ -285,11 +286,13 @@ static int check_and_print(struct check *check)
 	}
 	check->problem.text[0] = 0;
 	result = budget_check(&check->budget, check->memory.bytes, &check->problem) == 0 ? 0 : 2;
+	if (result != 0)
+		budget_complain(&check->budget, check->scenario, check->path, &check->problem,
+		                message, sizeof(message));
 	if (check->json) {
 		object = json_budget(check);
 		if (result != 0 && object != NULL)
-			json_object_set_new(object, "error",
-			                    json_error("too-large", check->problem.text));
+			json_object_set_new(object, "error", json_error("too-large", message));
 		if (object != NULL)
 			json_object_set_new(object, "warnings", json_warnings(check->scenario));
 		if (object != NULL)
@@ -302,7 +305,7 @@ static int check_and_print(struct check *check)
 	path_warn(check->scenario, stderr);
 	if (result != 0) {
 		fflush(stdout);
-		fprintf(stderr, "weir check: %s: %s\n", check->path, check->problem.text);
+		fprintf(stderr, "weir check: %s\n", message);
 	}
 	return result;
 }

@@ -259,5 +259,5 @@ int command_replay(int argc, char **argv)
 		fprintf(stderr, "weir replay: %s\n", problem.text);
 	scenario_free(session.scenario);
 	replay_arguments_release(&session.arguments);
-	return status == 0 ? 0 : status == -EINVAL ? 2 : 1;
+	return status == 0 ? 0 : status == -EINVAL || status == -ENOSPC ? 2 : 1;
 }

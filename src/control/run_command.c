@@ -45,17 +45,18 @@ static void choose_seed(struct scenario *scenario)
 }
 
 /* What the scenario needs, and some room for changes; or, with --memory, as much as that, divided as
- * the scenario would. 0, or -errno with problem: the machine does not have it. */
+ * the scenario would. 0, or -errno with message: the machine does not have it. */
 static int size_memory(const struct run_arguments *arguments, const struct scenario *scenario,
-                       struct runtime_options *options, struct problem *problem)
+                       struct runtime_options *options, char *message, size_t room)
 {
+	struct problem problem;
 	struct machine_memory machine;
 	struct budget budget;
 	uint64_t held;
 	int rc;
 
 	if (budget_of(scenario, NULL, &budget) < 0) {
-		problem_set(problem, -1, "no memory");
+		snprintf(message, room, "no memory");
 		return -ENOMEM;
 	}
 	options->memory_bytes = RTE_MAX(budget.memory_bytes, ROOM_BYTES);
@@ -70,7 +71,10 @@ static int size_memory(const struct run_arguments *arguments, const struct scena
 		rc = 0;
 	} else {
 		rc = machine_memory_read("/proc/meminfo", &machine);
-		rc = rc < 0 ? 0 : budget_check(&budget, machine.bytes, problem);
+		rc = rc < 0 ? 0 : budget_check(&budget, machine.bytes, &problem);
+		if (rc < 0)
+			budget_complain(&budget, scenario, arguments->config, &problem, message,
+			                room);
 	}
 	budget_release(&budget);
 	return rc;
@@ -119,31 +123,32 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 	return status;
 }
 
-static int run(const struct run_arguments *arguments, struct scenario **scenario,
-               struct problem *problem)
+static int run(const struct run_arguments *arguments, struct scenario **scenario, char *message,
+               size_t room)
 {
+	struct problem problem = {.text = ""};
 	struct runtime_options options = {.layout = arguments->layout};
 	struct runtime *runtime;
 	struct server *server;
 	int status = 2;
 
-	if (size_memory(arguments, *scenario, &options, problem) < 0)
+	if (size_memory(arguments, *scenario, &options, message, room) < 0)
 		return status;
-	if (server_open(arguments->socket, &server, problem) < 0)
-		return status;
-	if (start_eal(arguments, *scenario, &options, problem) == 0) {
-		if (runtime_start(*scenario, &options, &runtime, problem) == 0)
-			status = serve(arguments, server, runtime, scenario);
-		eal_stop_live();
+	if (server_open(arguments->socket, &server, &problem) == 0) {
+		if (start_eal(arguments, *scenario, &options, &problem) == 0) {
+			if (runtime_start(*scenario, &options, &runtime, &problem) == 0)
+				status = serve(arguments, server, runtime, scenario);
+			eal_stop_live();
+		}
+		server_close(server);
 	}
-	server_close(server);
+	snprintf(message, room, "%s", problem.text);
 	return status;
 }
 
 int command_run(int argc, char **argv)
 {
 	struct run_arguments arguments;
-	struct problem problem = {.text = ""};
 	char message[SCENARIO_FILE_ERROR];
 	struct scenario *scenario;
 	int status = run_arguments_parse(argc, argv, &arguments);
@@ -156,9 +161,9 @@ int command_run(int argc, char **argv)
 	}
 	path_warn(scenario, stderr);
 	choose_seed(scenario);
-	status = run(&arguments, &scenario, &problem);
+	status = run(&arguments, &scenario, message, sizeof(message));
 	if (status == 2)
-		say(problem.text);
+		say(message);
 	scenario_free(scenario);
 	return status;
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "language.h"
 #include "scenario_check.h"
@@ -116,7 +117,7 @@ static bool made(const struct reader *reader, const struct scenario_place *place
 /* What is wrong with the whole stands in some line: the last that made what is wrong. The lines
  * have been executed once, so none of them is wrong itself. */
 static int complain_of_whole(struct reader *reader, const struct scenario_place *place,
-                             const struct problem *problem)
+                             const char *problem)
 {
 	uint32_t line = 1, column = 1, at_column;
 
@@ -131,13 +132,33 @@ static int complain_of_whole(struct reader *reader, const struct scenario_place 
 		}
 		language_release(&reader->command);
 	}
-	return complain(reader, line, column, problem->text);
+	return complain(reader, line, column, problem);
+}
+
+/* A reader of this text; NULL: no memory. To be freed. */
+static struct reader *reader_make(const char *text, size_t bytes, const char *name, char *message,
+                                  size_t room)
+{
+	struct reader *reader = calloc(1, sizeof(*reader));
+
+	if (reader == NULL)
+		return NULL;
+	reader->text = text;
+	reader->bytes = bytes;
+	reader->name = name;
+	reader->message = message;
+	reader->room = room;
+	if (bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+		reader->text += 3; /* a byte order mark */
+		reader->bytes -= 3;
+	}
+	return reader;
 }
 
 static int text_load(const char *text, size_t bytes, const char *name, FILE *remarks,
                      struct scenario **scenario, char *message, size_t room)
 {
-	struct reader *reader = calloc(1, sizeof(*reader));
+	struct reader *reader = reader_make(text, bytes, name, message, room);
 	struct scenario *made_scenario = scenario_make();
 	struct scenario_place place;
 	struct problem problem;
@@ -148,21 +169,12 @@ static int text_load(const char *text, size_t bytes, const char *name, FILE *rem
 		snprintf(message, room, "%s: no memory to read it", name);
 		goto err_free;
 	}
-	reader->text = text;
-	reader->bytes = bytes;
-	reader->name = name;
-	reader->message = message;
-	reader->room = room;
 	reader->remarks = remarks;
-	if (bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
-		reader->text += 3; /* a byte order mark */
-		reader->bytes -= 3;
-	}
 	result = execute_lines(reader, made_scenario);
 	if (result != 0)
 		goto err_free;
 	if (scenario_check_at(made_scenario, &place, &problem) != 0) {
-		result = complain_of_whole(reader, &place, &problem);
+		result = complain_of_whole(reader, &place, problem.text);
 		goto err_free;
 	}
 	free(reader);
@@ -244,6 +256,39 @@ int scenario_file_load_remarked(const char *path, FILE *remarks, struct scenario
 int scenario_file_load(const char *path, struct scenario **scenario, char *message, size_t room)
 {
 	return scenario_file_load_remarked(path, NULL, scenario, message, room);
+}
+
+void scenario_file_complain(const char *path, const char *cloud, const struct conf *statement,
+                            const char *problem, char *message, size_t room)
+{
+	struct scenario_place place = {.cloud = cloud, .word = 1, .scope = ""};
+	struct reader *reader = NULL;
+	FILE *file = NULL;
+	struct stat st;
+	char *text = NULL;
+	size_t bytes;
+
+	if (statement != NULL) {
+		place.statement = statement->statement->name;
+		place.scope = statement->scope;
+		place.number = statement->number;
+		place.conf = statement;
+	}
+	/* A pipe is empty by now, and may keep who opens it waiting. */
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+		file = fopen(path, "r");
+	if (file != NULL) {
+		text = read_all(file, &bytes);
+		fclose(file);
+	}
+	if (text != NULL && bytes > 0)
+		reader = reader_make(text, bytes, path, message, room);
+	if (reader != NULL)
+		complain_of_whole(reader, &place, problem);
+	else
+		snprintf(message, room, "%s: %s", path, problem);
+	free(reader);
+	free(text);
 }
 
 /* ---- printing ---- */

@@ -28,6 +28,13 @@ int scenario_file_load_remarked(const char *path, FILE *remarks, struct scenario
 int scenario_text_load(const char *text, size_t bytes, const char *name, struct scenario **scenario,
                        char *message, size_t room);
 
+/* What turned out only when the scenario that was loaded from the file was to be used, say that the
+ * machine has not the memory: `message` becomes the line `file:line:column: problem`. It points at the
+ * last line that gives the cloud the statement, or without one (NULL) makes it; without line and column
+ * when the file cannot be read again. */
+void scenario_file_complain(const char *path, const char *cloud, const struct conf *statement,
+                            const char *problem, char *message, size_t room);
+
 /* `show config`: seed, ports, clouds each with its statements in the order of the table, and of
  * them what was given. */
 void scenario_file_print(FILE *out, const struct scenario *scenario);

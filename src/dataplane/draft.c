@@ -122,10 +122,14 @@ const char *draft_path(const struct draft *draft)
 
 static int failed(struct draft *draft, int error, struct problem *problem)
 {
+	bool full;
+
 	if (draft->error == 0)
 		draft->error = error ? error : EIO;
-	problem_set(problem, -1, "%s: writing failed: %s", draft->path, strerror(draft->error));
-	return -EIO;
+	full = draft->error == ENOSPC || draft->error == EDQUOT;
+	problem_set(problem, -1, "%s: writing failed: %s%s", draft->path, strerror(draft->error),
+	            full ? "; make room, or write it elsewhere" : "");
+	return full ? -ENOSPC : -EIO;
 }
 
 int draft_error(struct draft *draft, struct problem *problem)

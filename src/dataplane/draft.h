@@ -29,11 +29,12 @@ int draft_open(const char *path, struct draft **draft, struct problem *problem);
 /* The stream to write to, with a buffer of 1 MiB and without locking; not to be closed. */
 FILE *draft_stream(struct draft *draft);
 const char *draft_path(const struct draft *draft);
-/* 0, or the negative errno of a write that failed, with problem. Cheap: looks at a flag. */
+/* 0; or, with problem, -ENOSPC: the disk is full, or the user's share of it; -EIO: a write failed
+ * otherwise. Cheap: looks at a flag. */
 int draft_error(struct draft *draft, struct problem *problem);
-/* Writes out what is buffered and closes the stream: 0, or -EIO with problem (disk full). */
+/* Writes out what is buffered and closes the stream: 0, or as draft_error. */
 int draft_finish(struct draft *draft, struct problem *problem);
-/* Gives the finished file its name: 0, or -EIO with problem, and then the file is removed. */
+/* Gives the finished file its name: 0, or as draft_error, and then the file is removed. */
 int draft_publish(struct draft *draft, struct problem *problem);
 /* Removes it. NULL is allowed. */
 void draft_discard(struct draft *draft);

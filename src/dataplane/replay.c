@@ -79,7 +79,7 @@ err_memory:
 	return -ENOMEM;
 }
 
-/* Writes what is in the outlets. 1 if one was full, so that more may be due; 0; or -EIO. */
+/* Writes what is in the outlets. 1 if one was full, so that more may be due; 0; or the negative errno of a write. */
 static int drain(struct replay *replay)
 {
 	int full = 0, error;

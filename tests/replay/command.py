@@ -185,7 +185,7 @@ def a_stopped_replay_leaves_nothing():
         assert files() == ["in", "s.weir"], f"{stop}: left {files()}"
 
 
-def a_full_disk_ends_with_status_1_and_leaves_nothing():
+def a_full_disk_ends_with_status_2_and_leaves_nothing():
     scenario("seed 1\n" + LOSSY)
     make("in", packets=50000, bytes=500)
     base = ["-q", "-c", "s.weir", "--in", "a=in"]
@@ -194,13 +194,13 @@ def a_full_disk_ends_with_status_1_and_leaves_nothing():
                   ["--out", "b=out", "--log", "/dev/full"],
                   ["--out", "b=out", "--picture", "/dev/full"]):
         done = weir(*base, *words, text=True)
-        assert done.returncode == 1, f"{words}: status {done.returncode}: {done.stderr}"
-        assert "No space left on device" in done.stderr, done.stderr
+        assert done.returncode == 2, f"{words}: status {done.returncode}: {done.stderr}"
+        assert "No space left on device; make room" in done.stderr, done.stderr
         assert len(done.stderr.splitlines()) == 1, done.stderr
         assert files() == before, f"{words}: left {files()}"
 
 
-def a_full_small_file_system_ends_with_status_1_and_is_left_as_it_was():
+def a_full_small_file_system_ends_with_status_2_and_is_left_as_it_was():
     if os.geteuid() != 0:
         raise tap.Skip("mounting a small tmpfs needs root")
     scenario("seed 1\n" + LOSSY)
@@ -212,7 +212,7 @@ def a_full_small_file_system_ends_with_status_1_and_is_left_as_it_was():
     done = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True)
     if "unshare" in done.stderr or "mount:" in done.stderr:
         raise tap.Skip("a mount namespace of its own is not allowed here")
-    assert done.stdout.split() == ["status", "1", "out", "old"], done.stdout + done.stderr
+    assert done.stdout.split() == ["status", "2", "out", "old"], done.stdout + done.stderr
     assert "No space left on device" in done.stderr, done.stderr
 
 

@@ -664,7 +664,7 @@ static void a_full_disk_ends_the_replay_and_leaves_nothing(void **state)
 	        .packets = 100000, .bytes = 200, .start_ns = START_NS, .gap_ns = 1000};
 	struct run run = {.scenario = "cloud down from a to b", .wanted = -EIO};
 	struct run small = {
-	        .scenario = "cloud down from a to b", .out = "/dev/full", .wanted = -EIO};
+	        .scenario = "cloud down from a to b", .out = "/dev/full", .wanted = -ENOSPC};
 	struct rlimit limit, half;
 
 	(void)state;
@@ -683,7 +683,8 @@ static void a_full_disk_ends_the_replay_and_leaves_nothing(void **state)
 	make_input(&trace, "in");
 	run_replay(&small);
 	assert_string_equal(small.problem.text,
-	                    "/dev/full: writing failed: No space left on device");
+	                    "/dev/full: writing failed: No space left on device; make room, or "
+	                    "write it elsewhere");
 	run_done(&small);
 }
 

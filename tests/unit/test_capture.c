@@ -349,8 +349,10 @@ static void a_full_disk_is_an_error_and_leaves_nothing(void **state)
 
 	/* And the device that is always full, which is written directly. */
 	assert_int_equal(dump_open("/dev/full", &dump, &problem), 0);
-	assert_int_equal(dump_finish(dump, &problem), -EIO);
-	assert_string_equal(problem.text, "/dev/full: writing failed: No space left on device");
+	assert_int_equal(dump_finish(dump, &problem), -ENOSPC);
+	assert_string_equal(problem.text,
+	                    "/dev/full: writing failed: No space left on device; make "
+	                    "room, or write it elsewhere");
 	dump_discard(dump);
 	assert_true(exists("/dev/full"));
 }

@@ -162,17 +162,26 @@ static void a_wrong_scenario_is_refused_with_its_place(void **state)
 	json_decref(object);
 }
 
-static void a_scenario_that_no_machine_can_hold_is_refused(void **state)
+static void a_scenario_that_no_machine_can_hold_is_refused_with_its_place(void **state)
 {
 	struct outcome *outcome;
+	char place[200];
 	json_t *object;
 
 	(void)state;
-	write_scenario("port a\nport b\ncloud x from a to b\ncloud x delay 86400s\n");
+	write_scenario("port a\nport b\ncloud x from a to b\ncloud x loss random 1%\n"
+	               "cloud x delay 86400s\n");
+	snprintf(place, sizeof(place), "weir check: %s:5:15: the scenario needs", scenario_path);
 	outcome = WEIR("check", "-c", scenario_path);
 	assert_int_equal(outcome->status, 2);
 	assert_non_null(strstr(outcome->err, "cloud `x` (10gbit x 86400s) needs"));
 	assert_non_null(strstr(outcome->err, "give it a `rate`, or shorten its delay\n"));
+	assert_memory_equal(outcome->err, place, strlen(place));
+	outcome = WEIR("run", "-c", scenario_path);
+	assert_int_equal(outcome->status, 2);
+	memcpy(place + 5, "run: ", 5);
+	memmove(place + 10, place + 12, strlen(place + 12) + 1);
+	assert_memory_equal(outcome->err, place, strlen(place));
 	outcome = WEIR("check", "-j", "-c", scenario_path);
 	assert_int_equal(outcome->status, 2);
 	object = json_loads(outcome->out, 0, NULL);
@@ -225,7 +234,7 @@ int main(void)
 	        cmocka_unit_test(what_check_prints_can_be_checked_again),
 	        cmocka_unit_test(check_in_json_is_one_object),
 	        cmocka_unit_test(a_wrong_scenario_is_refused_with_its_place),
-	        cmocka_unit_test(a_scenario_that_no_machine_can_hold_is_refused),
+	        cmocka_unit_test(a_scenario_that_no_machine_can_hold_is_refused_with_its_place),
 	        cmocka_unit_test(check_says_what_its_arguments_should_be),
 	        cmocka_unit_test(an_unknown_subcommand_is_answered_with_the_nearest),
 	        cmocka_unit_test(help_is_there_without_a_running_weir),
