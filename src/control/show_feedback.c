@@ -149,16 +149,15 @@ static void table_hop(struct table *table, const struct observed *observed,
 	table_unit(table, CHART_NS, (double)hop_age_ns(observed, hop));
 }
 
-void show_path_text(FILE *out, struct control *control, uint32_t cloud)
+void show_path_table(FILE *out, const struct observed *observed)
 {
 	static const char *const headings[] = {"hop",    "ttl",   "link",  "available", "loss",
 	                                       "errors", "queue", "delay", "age"};
-	const char *name = (*control->scenario)->clouds[cloud]->name;
 	struct table *table = table_make("rrrrrrrrr");
 	struct cloud_report *report = calloc(1, sizeof(*report));
 
-	if (table == NULL || report == NULL)
-		goto out;
+	if (report == NULL)
+		return;
 	if (!control->ops->cloud(control->context, name, report) || !report->observed.has_path) {
 		fprintf(out,
 		        "cloud %s keeps no path: show path is for a cloud with `feedback proxy "
@@ -166,16 +165,24 @@ void show_path_text(FILE *out, struct control *control, uint32_t cloud)
 		        name);
 		goto out;
 	}
-	if (report->observed.n_hops == 0) {
+	if (report->observed.n_hops == 0)
 		fprintf(out, "cloud %s: no router has answered yet\n", name);
-		goto out;
-	}
-	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
-		table_text(table, headings[i]);
-	for (uint32_t i = 0; i < report->observed.n_hops; i++)
-		table_hop(table, &report->observed, &report->observed.hops[i]);
-	table_print(table, out);
+	else
+		show_path_table(out, &report->observed);
 out:
 	free(report);
+}
+
+	if (table == NULL)
+		return;
+	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
+		table_text(table, headings[i]);
+	for (uint32_t i = 0; i < observed->n_hops; i++)
+		table_hop(table, observed, &observed->hops[i]);
+	table_print(table, out);
 	table_free(table);
 }
+
+void show_path_text(FILE *out, struct control *control, uint32_t cloud)
+{
+	const char *name = (*control->scenario)->clouds[cloud]->name;

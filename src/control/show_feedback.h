@@ -30,4 +30,7 @@ void show_path_text(FILE *out, struct control *control, uint32_t cloud);
 json_t *json_meter(const struct meter_reading *reading);
 json_t *json_path(const struct observed *observed);
 
+/* The same of what was heard, one row or more. */
+void show_path_table(FILE *out, const struct observed *observed);
+
 #endif

@@ -434,6 +434,22 @@ void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 		arrive(cloud, mbufs, n);
 }
 
+void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns)
+{
+	uint32_t bytes = mbuf->pkt_len;
+
+	*packet_of(mbuf) = (struct packet){
+	        .t_ns = t_ns,
+	        .wire_bytes = bytes,
+	        .port = (uint16_t)cloud->from_port,
+	        .flags = PACKET_GENERATED | PACKET_FOREIGN,
+	};
+	cloud_arrive(cloud, &mbuf, 1);
+	cloud->counters.rx_packets--;
+	cloud->counters.rx_bytes -= bytes;
+	cloud->counters.generated++;
+}
+
 void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now,
                         uint64_t number)
 {

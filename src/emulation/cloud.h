@@ -117,6 +117,14 @@ void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, ui
 /* There was no mbuf for a packet to be generated: counts it as generated and dropped. */
 void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number);
 
+/*
+ * A packet of weir's own that takes the way of the cloud's packets, as if it had come in at the port: it
+ * meets the stages, the link and the line. It has no number, and the flags PACKET_GENERATED and
+ * PACKET_FOREIGN, which stay on it from cloud to cloud. Counts as generated, and not as received. Takes the
+ * mbuf, which the caller has filled in, of the holder's pool. For engine_insert.
+ */
+void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns);
+
 /* The number of a packet that is held, or was a moment ago: its low half is in the record, and no two
  * packets of a cloud are 2^31 apart. */
 static inline uint64_t cloud_number(const struct cloud *cloud, uint32_t flags, uint32_t low)
