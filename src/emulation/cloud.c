@@ -242,9 +242,9 @@ static inline void watch_departure(const struct cloud *cloud, const struct held 
 
 	if (likely(!watch))
 		return;
-	watch->before(watch, cloud->link.departure);
-	watch->left(watch, held->t_ns, cloud->link.departure,
-	            link_length(&cloud->link, held->wire_bytes));
+	cloud_watch_before(watch, cloud->link.departure);
+	cloud_watch_left(watch, held->t_ns, cloud->link.departure,
+	                 link_length(&cloud->link, held->wire_bytes));
 }
 
 static void head_departs(struct cloud *cloud)
@@ -373,13 +373,13 @@ void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number)
 static void watch_arrival(struct cloud *cloud, simtime now)
 {
 	cloud_advance_link(cloud, now);
-	cloud->watch->before(cloud->watch, now);
+	cloud_watch_before(cloud->watch, now);
 }
 
 static void watch_passage(const struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 {
 	for (uint16_t i = 0; i < n; i++)
-		cloud->watch->passed(cloud->watch, packet_of(mbufs[i])->wire_bytes);
+		cloud_watch_passed(cloud->watch, packet_of(mbufs[i])->wire_bytes);
 }
 
 static void arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)

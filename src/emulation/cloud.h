@@ -53,7 +53,7 @@ struct cloud {
 	simtime change;            /* the agenda's next point; SIMTIME_NEVER: none */
 	struct agenda *agenda;     /* or NULL */
 	uint64_t drawn_most;       /* by a stage or an AQM that is not there any more */
-	struct cloud_watch *watch; /* of the first stage that brings one; or NULL */
+	struct cloud_watch *watch; /* those that are told, the first of them; or NULL */
 	simtime wake; /* shared clouds: when the timer on the shared wheel goes off for the link */
 	bool starved; /* there was no memory for that timer: in the engine's list */
 	struct cloud *next_starved, *next_leftover;
