@@ -11,8 +11,9 @@
 #include "bench_rows.h"
 #include "bench_scenarios.h"
 
-#define LINE_PPS 14880952.0 /* 64-byte frames on 10 Gbit/s: 84 bytes each with gap and preamble */
-#define IMIX     0
+#define LINE_PPS    14880952.0 /* 64-byte frames on 10 Gbit/s: 84 bytes each with gap and preamble */
+#define GIGABIT_PPS 81274.4 /* 1518 bytes with their FCS and gap and preamble, 1538, on 1 Gbit/s */
+#define IMIX        0
 
 static const uint32_t frame_sizes[] = {64, 128, 256, 512, 1024, 1518, 9000, IMIX};
 
@@ -38,10 +39,13 @@ static const char *frames_name(uint32_t frame_bytes, char text[16])
 /* ---- cost ---- */
 
 static int cost_row(struct bench_plan *plan, const char *name, const struct scenario *scenario,
-                    enum bench_ports ports, uint32_t frame_bytes, struct problem *problem)
+                    enum bench_ports ports, uint32_t frame_bytes, bool headers,
+                    struct problem *problem)
 {
-	struct bench_setup setup = {
-	        .scenario = scenario, .ports = ports, .frame_bytes = frame_bytes};
+	struct bench_setup setup = {.scenario = scenario,
+	                            .ports = ports,
+	                            .frame_bytes = frame_bytes,
+	                            .headers = headers};
 	const char *ports_name = ports == BENCH_NET_RING ? "net_ring" : "net_null";
 	char what[160], frames[16];
 	struct bench_cost cost;
@@ -64,7 +68,7 @@ static int cost_of(struct bench_plan *plan, const struct bench_scenario *which,
 
 	if (rc < 0)
 		return rc;
-	rc = cost_row(plan, which->name, scenario, ports, frame_bytes, problem);
+	rc = cost_row(plan, which->name, scenario, ports, frame_bytes, which->headers, problem);
 	scenario_free(scenario);
 	return rc;
 }
@@ -82,7 +86,7 @@ static int cost_again(struct bench_plan *plan, const json_t *row, struct problem
 			return cost_of(plan, s, ports, frame_bytes, problem);
 	}
 	if (plan->scenario && strcmp(plan->scenario_name, name) == 0)
-		return cost_row(plan, name, plan->scenario, ports, frame_bytes, problem);
+		return cost_row(plan, name, plan->scenario, ports, frame_bytes, false, problem);
 	json_array_append_new(plan->remarks,
 	                      json_sprintf("cost: scenario %s was not measured: it is none of "
 	                                   "weir's own, and no -c names it",
@@ -120,10 +124,10 @@ static int cost_given(struct bench_plan *plan, struct problem *problem)
 
 	if (arguments->frame_given)
 		return cost_row(plan, plan->scenario_name, plan->scenario, BENCH_NET_NULL,
-		                arguments->frame_bytes, problem);
+		                arguments->frame_bytes, false, problem);
 	for (size_t i = 0; rc == 0 && i < n; i++)
 		rc = cost_row(plan, plan->scenario_name, plan->scenario, BENCH_NET_NULL,
-		              frame_sizes[i], problem);
+		              frame_sizes[i], false, problem);
 	return rc;
 }
 
@@ -168,13 +172,20 @@ static const struct load {
 	double pps;
 	uint32_t frame_bytes;
 	uint64_t delay_ns;
+	const char *statements; /* with the delay, of frames with headers; NULL: the delay alone */
 } loads[] = {
-        {"100 Mbit/s of 1518 B", 100e6 / (1518 * 8), 1518, 100 * SIMTIME_MS},
-        {"10 % of 14.88 Mpps", LINE_PPS / 10, 64, 10 * SIMTIME_MS},
-        {"50 % of 14.88 Mpps", LINE_PPS / 2, 64, 10 * SIMTIME_MS},
-        {"90 % of 14.88 Mpps", LINE_PPS * 9 / 10, 64, 10 * SIMTIME_MS},
-        {"100 % of 14.88 Mpps", LINE_PPS, 64, 10 * SIMTIME_MS},
-        {"14.88 Mpps held 500 ms", LINE_PPS, 64, 500 * SIMTIME_MS},
+        {"100 Mbit/s of 1518 B", 100e6 / (1518 * 8), 1518, 100 * SIMTIME_MS, NULL},
+        {"10 % of 14.88 Mpps", LINE_PPS / 10, 64, 10 * SIMTIME_MS, NULL},
+        {"50 % of 14.88 Mpps", LINE_PPS / 2, 64, 10 * SIMTIME_MS, NULL},
+        {"90 % of 14.88 Mpps", LINE_PPS * 9 / 10, 64, 10 * SIMTIME_MS, NULL},
+        {"100 % of 14.88 Mpps", LINE_PPS, 64, 10 * SIMTIME_MS, NULL},
+        {"14.88 Mpps held 500 ms", LINE_PPS, 64, 500 * SIMTIME_MS, NULL},
+        {"1 Gbit/s of 1518 B", GIGABIT_PPS, 1518, 10 * SIMTIME_MS, NULL},
+        {"1 Gbit/s of 1518 B, 4 + 8 bytes rewritten", GIGABIT_PPS, 1518, 10 * SIMTIME_MS,
+         bench_rewrite},
+        {"14.88 Mpps, router", LINE_PPS, 64, 10 * SIMTIME_MS, bench_router},
+        {"14.88 Mpps, router, RED, ECN, feedback", LINE_PPS, 64, 10 * SIMTIME_MS,
+         bench_router_feedback},
 };
 
 static int precision_row(struct bench_plan *plan, const struct load *load, struct problem *problem)
@@ -182,6 +193,7 @@ static int precision_row(struct bench_plan *plan, const struct load *load, struc
 	struct bench_setup setup = {
 	        .ports = BENCH_SILENT,
 	        .frame_bytes = load->frame_bytes,
+	        .headers = load->statements != NULL,
 	        .pps = load->pps,
 	        .most_pps = load->pps * 1.2,
 	};
@@ -194,7 +206,8 @@ static int precision_row(struct bench_plan *plan, const struct load *load, struc
 		problem_set(problem, -1, "no memory");
 		return -ENOMEM;
 	}
-	rc = bench_scenario_delay(load->delay_ns, false, &scenario, problem);
+	rc = load->statements ? bench_scenario_make(load->statements, false, &scenario, problem)
+	                      : bench_scenario_delay(load->delay_ns, false, &scenario, problem);
 	if (rc < 0)
 		goto err_free;
 	snprintf(what, sizeof(what), "precision: %s, delay %.0f ms", load->name,

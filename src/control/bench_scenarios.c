@@ -11,20 +11,38 @@
 
 #define FAST "rate 400gbit algorithm "
 
+#define ROUTER   "hop 192.0.2.1\n" FAST "leaky-bucket queue 10MB"
+#define FEEDBACK "red min 15kB max 45kB max-p 0.1 weight 0.002\necn on\nfeedback header"
+#define REWRITE                                                                                    \
+	"rewrite match ip.protocol = 253 transport+0:1 = 3 set transport+4:4 0x01000000 "          \
+	"transport+8:8 100000"
+
+const char bench_router[] = ROUTER "\ndelay 10ms";
+const char bench_router_feedback[] = ROUTER "\n" FEEDBACK "\ndelay 10ms";
+const char bench_rewrite[] = REWRITE "\ndelay 10ms";
+
 const struct bench_scenario bench_scenarios[] = {
-        {"bare", NULL},
-        {"delay-10ms", "delay 10ms"},
-        {"delay-1ms", "delay 1ms"},
-        {"delay-100ms", "delay 100ms"},
-        {"delay-500ms", "delay 500ms"},
-        {"loss", "loss random 1%"},
-        {"delay-10ms+loss", "delay 10ms\nloss random 1%"},
-        {"jitter", "delay 10ms jitter 1ms order allow"},
-        {"token-bucket", FAST "token-bucket burst 100kB queue 10MB"},
-        {"leaky-bucket", FAST "leaky-bucket queue 10MB"},
-        {"full", "delay 10ms jitter 1ms order allow\nloss random 1%\n" FAST
-                 "token-bucket burst 100kB queue 10MB"},
-        {NULL, NULL},
+        {"bare", NULL, false},
+        {"delay-10ms", "delay 10ms", false},
+        {"delay-1ms", "delay 1ms", false},
+        {"delay-100ms", "delay 100ms", false},
+        {"delay-500ms", "delay 500ms", false},
+        {"loss", "loss random 1%", false},
+        {"delay-10ms+loss", "delay 10ms\nloss random 1%", false},
+        {"jitter", "delay 10ms jitter 1ms order allow", false},
+        {"token-bucket", FAST "token-bucket burst 100kB queue 10MB", false},
+        {"leaky-bucket", FAST "leaky-bucket queue 10MB", false},
+        {"full",
+         "delay 10ms jitter 1ms order allow\nloss random 1%\n" FAST
+         "token-bucket burst 100kB queue 10MB",
+         false},
+        {"headers", NULL, true},
+        {"headers+rewrite", REWRITE, true},
+        {"headers+router", ROUTER, true},
+        {"headers+router+red+ecn", ROUTER "\nred min 15kB max 45kB max-p 0.1 weight 0.002\necn on",
+         true},
+        {"headers+router+red+ecn+feedback", ROUTER "\n" FEEDBACK, true},
+        {NULL, NULL, false},
 };
 
 static void print_cloud(FILE *out, const char *name, const char *from, const char *to,

@@ -15,12 +15,17 @@
 struct bench_scenario {
 	const char *name;       /* `delay-10ms` */
 	const char *statements; /* what stands behind `cloud NAME`, a line each; NULL: nothing */
+	bool headers;           /* the frames have some (bench_source.h) */
 };
 
 /* Ended by a row without a name. The first is bare forwarding, the second a delay of 10 ms. */
 extern const struct bench_scenario bench_scenarios[];
 #define BENCH_SCENARIO_BARE  (&bench_scenarios[0])
 #define BENCH_SCENARIO_DELAY (&bench_scenarios[1])
+
+/* Statements, with a delay of 10 ms: a router, the same with RED, ECN and feedback, and two fields of 4 and 8
+ * bytes overwritten. They want frames with headers. */
+extern const char bench_router[], bench_router_feedback[], bench_rewrite[];
 
 /* Ports a and b, a cloud `down` from a to b and, if `both`, one `up` back. 0 or -errno with
  * problem. */
