@@ -11,8 +11,9 @@
 #include "bench_rows.h"
 #include "bench_scenarios.h"
 
-#define LINE_PPS 14880952.0 /* 64-byte frames on 10 Gbit/s: 84 bytes each with gap and preamble */
-#define IMIX     0
+#define LINE_PPS    14880952.0 /* 64-byte frames on 10 Gbit/s: 84 bytes each with gap and preamble */
+#define GIGABIT_PPS 81274.4 /* 1518 bytes with their FCS and gap and preamble, 1538, on 1 Gbit/s */
+#define IMIX        0
 
 static const uint32_t frame_sizes[] = {64, 128, 256, 512, 1024, 1518, 9000, IMIX};
 
@@ -37,45 +38,37 @@ static const char *frames_name(uint32_t frame_bytes, char text[16])
 
 /* ---- cost ---- */
 
-static int cost_measure(struct bench_plan *plan, const char *name, const struct bench_setup *setup,
-                        struct problem *problem)
+static int cost_row(struct bench_plan *plan, const char *name, const struct scenario *scenario,
+                    enum bench_ports ports, uint32_t frame_bytes, bool headers,
+                    struct problem *problem)
 {
-	const char *ports_name = setup->ports == BENCH_NET_RING ? "net_ring" : "net_null";
+	struct bench_setup setup = {.scenario = scenario,
+	                            .ports = ports,
+	                            .frame_bytes = frame_bytes,
+	                            .headers = headers};
+	const char *ports_name = ports == BENCH_NET_RING ? "net_ring" : "net_null";
 	char what[160], frames[16];
 	struct bench_cost cost;
 	int rc;
 
-	snprintf(what, sizeof(what), "cost: %s, %s B, %s", name,
-	         frames_name(setup->frame_bytes, frames), ports_name);
+	snprintf(what, sizeof(what), "cost: %s, %s B, %s", name, frames_name(frame_bytes, frames),
+	         ports_name);
 	tell(plan, what);
-	rc = bench_cost_measure(setup, &plan->conditions, &cost, problem);
+	rc = bench_cost_measure(&setup, &plan->conditions, &cost, problem);
 	if (rc == 0)
-		append(plan, bench_row_cost(name, ports_name, setup->frame_bytes, &cost));
+		append(plan, bench_row_cost(name, ports_name, frame_bytes, &cost));
 	return rc;
-}
-
-/* Of a scenario that is none of weir's own. */
-static int cost_row(struct bench_plan *plan, const char *name, const struct scenario *scenario,
-                    enum bench_ports ports, uint32_t frame_bytes, struct problem *problem)
-{
-	const struct bench_setup setup = {
-	        .scenario = scenario, .ports = ports, .frame_bytes = frame_bytes};
-
-	return cost_measure(plan, name, &setup, problem);
 }
 
 static int cost_of(struct bench_plan *plan, const struct bench_scenario *which,
                    enum bench_ports ports, uint32_t frame_bytes, struct problem *problem)
 {
-	struct bench_setup setup = {
-	        .ports = ports, .frame_bytes = frame_bytes, .written = which->looks};
 	struct scenario *scenario;
 	int rc = bench_scenario_make(which->statements, true, &scenario, problem);
 
 	if (rc < 0)
 		return rc;
-	setup.scenario = scenario;
-	rc = cost_measure(plan, which->name, &setup, problem);
+	rc = cost_row(plan, which->name, scenario, ports, frame_bytes, which->headers, problem);
 	scenario_free(scenario);
 	return rc;
 }
@@ -92,7 +85,7 @@ static int cost_again(struct bench_plan *plan, const json_t *row, struct problem
 	if (own)
 		return cost_of(plan, own, ports, frame_bytes, problem);
 	if (plan->scenario && strcmp(plan->scenario_name, name) == 0)
-		return cost_row(plan, name, plan->scenario, ports, frame_bytes, problem);
+		return cost_row(plan, name, plan->scenario, ports, frame_bytes, false, problem);
 	json_array_append_new(plan->remarks,
 	                      json_sprintf("cost: scenario %s was not measured: it is none of "
 	                                   "weir's own, and no -c names it",
@@ -130,10 +123,10 @@ static int cost_given(struct bench_plan *plan, struct problem *problem)
 
 	if (arguments->frame_given)
 		return cost_row(plan, plan->scenario_name, plan->scenario, BENCH_NET_NULL,
-		                arguments->frame_bytes, problem);
+		                arguments->frame_bytes, false, problem);
 	for (size_t i = 0; rc == 0 && i < n; i++)
 		rc = cost_row(plan, plan->scenario_name, plan->scenario, BENCH_NET_NULL,
-		              frame_sizes[i], problem);
+		              frame_sizes[i], false, problem);
 	return rc;
 }
 
@@ -185,13 +178,20 @@ static const struct load {
 	double pps;
 	uint32_t frame_bytes;
 	uint64_t delay_ns;
+	const char *statements; /* with the delay, of frames with headers; NULL: the delay alone */
 } loads[] = {
-        {"100 Mbit/s of 1518 B", 100e6 / (1518 * 8), 1518, 100 * SIMTIME_MS},
-        {"10 % of 14.88 Mpps", LINE_PPS / 10, 64, 10 * SIMTIME_MS},
-        {"50 % of 14.88 Mpps", LINE_PPS / 2, 64, 10 * SIMTIME_MS},
-        {"90 % of 14.88 Mpps", LINE_PPS * 9 / 10, 64, 10 * SIMTIME_MS},
-        {"100 % of 14.88 Mpps", LINE_PPS, 64, 10 * SIMTIME_MS},
-        {"14.88 Mpps held 500 ms", LINE_PPS, 64, 500 * SIMTIME_MS},
+        {"100 Mbit/s of 1518 B", 100e6 / (1518 * 8), 1518, 100 * SIMTIME_MS, NULL},
+        {"10 % of 14.88 Mpps", LINE_PPS / 10, 64, 10 * SIMTIME_MS, NULL},
+        {"50 % of 14.88 Mpps", LINE_PPS / 2, 64, 10 * SIMTIME_MS, NULL},
+        {"90 % of 14.88 Mpps", LINE_PPS * 9 / 10, 64, 10 * SIMTIME_MS, NULL},
+        {"100 % of 14.88 Mpps", LINE_PPS, 64, 10 * SIMTIME_MS, NULL},
+        {"14.88 Mpps held 500 ms", LINE_PPS, 64, 500 * SIMTIME_MS, NULL},
+        {"1 Gbit/s of 1518 B", GIGABIT_PPS, 1518, 10 * SIMTIME_MS, NULL},
+        {"1 Gbit/s of 1518 B, 4 + 8 bytes rewritten", GIGABIT_PPS, 1518, 10 * SIMTIME_MS,
+         bench_rewrite},
+        {"14.88 Mpps, router", LINE_PPS, 64, 10 * SIMTIME_MS, bench_router},
+        {"14.88 Mpps, router, RED, ECN, feedback", LINE_PPS, 64, 10 * SIMTIME_MS,
+         bench_router_feedback},
 };
 
 static int precision_row(struct bench_plan *plan, const struct load *load, struct problem *problem)
@@ -199,6 +199,7 @@ static int precision_row(struct bench_plan *plan, const struct load *load, struc
 	struct bench_setup setup = {
 	        .ports = BENCH_SILENT,
 	        .frame_bytes = load->frame_bytes,
+	        .headers = load->statements != NULL,
 	        .pps = load->pps,
 	        .most_pps = load->pps * 1.2,
 	};
@@ -211,7 +212,8 @@ static int precision_row(struct bench_plan *plan, const struct load *load, struc
 		problem_set(problem, -1, "no memory");
 		return -ENOMEM;
 	}
-	rc = bench_scenario_delay(load->delay_ns, false, &scenario, problem);
+	rc = load->statements ? bench_scenario_make(load->statements, false, &scenario, problem)
+	                      : bench_scenario_delay(load->delay_ns, false, &scenario, problem);
 	if (rc < 0)
 		goto err_free;
 	snprintf(what, sizeof(what), "precision: %s, delay %.0f ms", load->name,

@@ -11,6 +11,16 @@
 
 #define FAST "rate 400gbit algorithm "
 
+#define ROUTER   "hop 192.0.2.1\n" FAST "leaky-bucket queue 10MB"
+#define FEEDBACK "red min 15kB max 45kB max-p 0.1 weight 0.002\necn on\nfeedback header"
+#define REWRITE                                                                                    \
+	"rewrite match ip.protocol = 253 transport+0:1 = 3 set transport+4:4 0x01000000 "          \
+	"transport+8:8 100000"
+
+const char bench_router[] = ROUTER "\ndelay 10ms";
+const char bench_router_feedback[] = ROUTER "\n" FEEDBACK "\ndelay 10ms";
+const char bench_rewrite[] = REWRITE "\ndelay 10ms";
+
 const struct bench_scenario bench_scenarios[] = {
         {"bare", NULL, false},
         {"delay-10ms", "delay 10ms", false},
@@ -34,6 +44,12 @@ const struct bench_scenario bench_scenarios[] = {
          "red min 1MB max 3MB max-p 0.1 weight 0.002\necn on\n"
          "delay 10ms jitter 1ms order allow",
          true},
+        {"headers", NULL, true},
+        {"headers+rewrite", REWRITE, true},
+        {"headers+router", ROUTER, true},
+        {"headers+router+red+ecn", ROUTER "\nred min 15kB max 45kB max-p 0.1 weight 0.002\necn on",
+         true},
+        {"headers+router+red+ecn+feedback", ROUTER "\n" FEEDBACK, true},
         {NULL, NULL, false},
 };
 

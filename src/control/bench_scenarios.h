@@ -19,7 +19,7 @@ struct bench_scenario {
 	/* What stands behind `cloud NAME`, a line each; NULL: nothing. A first line that begins with
 	 * `match` says which packets each cloud takes. */
 	const char *statements;
-	bool looks; /* into packets: the frames are those of bench_question.h, not zeros */
+	bool headers; /* the frames have some (bench_source.h) */
 };
 
 /* Ended by a row without a name. The first is bare forwarding, the second a delay of 10 ms. */
@@ -29,6 +29,9 @@ extern const struct bench_scenario bench_scenarios[];
 
 /* NULL: there is none of this name. */
 const struct bench_scenario *bench_scenario_find(const char *name);
+/* Statements, with a delay of 10 ms: a router, the same with RED, ECN and feedback, and two fields of 4 and 8
+ * bytes overwritten. They want frames with headers. */
+extern const char bench_router[], bench_router_feedback[], bench_rewrite[];
 
 /* Ports a and b, a cloud `down` from a to b and, if `both`, one `up` back. 0 or -errno with
  * problem. */

@@ -13,6 +13,12 @@ static int runtime_ops_clear(void *context)
 	return runtime_clear(context);
 }
 
+static int runtime_ops_insert(void *context, const struct insertion *insertion,
+                              struct problem *problem)
+{
+	return runtime_insert(context, insertion, problem);
+}
+
 static bool runtime_ops_cloud(void *context, const char *name, struct cloud_report *report)
 {
 	return runtime_cloud_report(context, name, report);
@@ -46,6 +52,7 @@ static uint64_t runtime_ops_now_ns(void *context)
 const struct control_ops control_ops_runtime = {
         .change = runtime_ops_change,
         .clear = runtime_ops_clear,
+        .insert = runtime_ops_insert,
         .cloud = runtime_ops_cloud,
         .port = runtime_ops_port,
         .worker = runtime_ops_worker,

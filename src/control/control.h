@@ -21,6 +21,8 @@ struct control_ops {
 	/* Transactions: return when the workers have taken it. 0, or -errno with problem. */
 	int (*change)(void *context, const struct scenario *next, struct problem *problem);
 	int (*clear)(void *context);
+	/* Packets of weir's own enter a cloud. 0, or -errno with problem. */
+	int (*insert)(void *context, const struct insertion *insertion, struct problem *problem);
 	/* false: there is no such cloud, port or worker */
 	bool (*cloud)(void *context, const char *name, struct cloud_report *report);
 	bool (*port)(void *context, uint32_t port, struct port_report *report);
@@ -44,6 +46,7 @@ struct control {
 	void *context;
 	struct scenario **scenario;
 	uint64_t changes;    /* made so far: who keeps a copy of the scenario sees that it is old */
+	bool probing;        /* routers are being asked: probe.h */
 	uint64_t cleared_ns; /* when counting began, on the clock of ops->now_ns */
 	struct control_look looks[CONTROL_LOOKS];
 	uint32_t next_look;

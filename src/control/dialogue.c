@@ -15,6 +15,7 @@ void dialogue_release(struct dialogue *dialogue)
 	if (dialogue->in_batch)
 		batch_abort(&dialogue->batch);
 	dialogue->in_batch = false;
+	probe_forget(dialogue->control, &dialogue->probe);
 	output_release(&dialogue->output);
 }
 
@@ -199,6 +200,22 @@ static void dialogue_show_cloud(struct dialogue *dialogue, const char *line,
 	            command->kind == COMMAND_SHOW_PATH ? SHOW_PATH : SHOW_CLOUD, (uint32_t)index);
 }
 
+void dialogue_poll(struct dialogue *dialogue)
+{
+	if (dialogue->probe.active)
+		probe_answer(dialogue->control, &dialogue->probe, &dialogue->output);
+}
+
+static void dialogue_probe(struct dialogue *dialogue, const char *line,
+                           const struct command *command)
+{
+	struct language_error wrong = {.column = 0};
+
+	if (probe_begin(dialogue->control, &command->words, &dialogue->probe, &wrong) != 0)
+		dialogue_language_error(dialogue, line, &wrong);
+	dialogue_poll(dialogue);
+}
+
 static void dialogue_clear(struct dialogue *dialogue)
 {
 	if (control_clear(dialogue->control) != 0)
@@ -219,6 +236,9 @@ static void dialogue_command(struct dialogue *dialogue, const char *line,
 	case COMMAND_SHOW_CLOUD:
 	case COMMAND_SHOW_PATH:
 		dialogue_show_cloud(dialogue, line, command);
+		break;
+	case COMMAND_PROBE:
+		dialogue_probe(dialogue, line, command);
 		break;
 	case COMMAND_SHOW_CONFIG:
 		show_answer(&dialogue->output, dialogue->control, SHOW_CONFIG, 0);

@@ -158,6 +158,8 @@ json_t *json_cloud(const char *name, const struct cloud_report *report)
 	add(&object, "feedback", feedback_object(c));
 	if (report->observed.has_meter)
 		add(&object, "meter", json_meter(&report->observed.meter));
+	if (report->observed.has_xcp)
+		add(&object, "xcp", json_xcp(&report->observed.xcp));
 	if (report->observed.has_path)
 		add(&object, "path", json_path(&report->observed));
 	return object;

@@ -11,6 +11,7 @@
  *   cloud NAME netem|netem-exact LINE...
  *   no cloud NAME
  *   no cloud NAME STATEMENT [N]
+ *   probe NAME [to ADDRESS] [within TIME]
  *   show cloud [NAME] | show path NAME | show config | show ports | show workers
  *   clear counters
  *   help [WORDS]
@@ -55,6 +56,7 @@ enum command_kind {
 	/* queries and control */
 	COMMAND_SHOW_CLOUD, /* words.word[2], if there, is the cloud */
 	COMMAND_SHOW_PATH,  /* words.word[2] is the cloud */
+	COMMAND_PROBE,      /* probe.h */
 	COMMAND_SHOW_CONFIG,
 	COMMAND_SHOW_PORTS,
 	COMMAND_SHOW_WORKERS,

@@ -184,12 +184,10 @@ static bool server_poll(struct server *server, struct pollfd *polled, uint64_t n
 	                            .events = POLLIN};
 	for (uint32_t i = 0; i < server->n_clients; i++) {
 		const struct client *client = server->clients[i];
-		bool at_once = false;
 
-		polled[2 + i].fd = client->fd;
-		polled[2 + i].events = client_events(client, &at_once);
-		if (at_once)
-			timeout_ms = 0;
+		/* Without events poll() would still tell, again and again, that it has gone. */
+		polled[2 + i].events = client_events(client, &timeout_ms);
+		polled[2 + i].fd = polled[2 + i].events ? client->fd : -1;
 		polled[2 + i].revents = 0;
 	}
 	return poll(polled, 2 + server->n_clients, timeout_ms) >= 0;

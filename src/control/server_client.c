@@ -9,6 +9,8 @@
 #include "server.h"
 #include "server_client.h"
 
+#define PENDING_MS 5 /* until it is asked again whether routers have answered */
+
 struct client *client_make(int fd, struct control *control, uint64_t now_ns)
 {
 	struct client *client = calloc(1, sizeof(*client));
@@ -95,8 +97,11 @@ static bool client_in_time(struct client *client, uint64_t now_ns)
 /* False: it is to be dropped. */
 bool client_serve(struct client *client, short events, uint64_t now_ns)
 {
-	bool may_read = session_ready(client->session) && !client->ended &&
-	                (client->held > 0 || events & (POLLIN | POLLHUP | POLLERR));
+	bool may_read;
+
+	session_poll(client->session, now_ns);
+	may_read = session_ready(client->session) && !client->ended &&
+	           (client->held > 0 || events & (POLLIN | POLLHUP | POLLERR));
 
 	if (may_read && !client_read(client, now_ns))
 		return false;
@@ -105,11 +110,14 @@ bool client_serve(struct client *client, short events, uint64_t now_ns)
 	return !session_over(client->session) || client_waits(client);
 }
 
-short client_events(const struct client *client, bool *at_once)
+short client_events(const struct client *client, int *timeout_ms)
 {
 	bool ready = session_ready(client->session) && !client->ended;
 
-	*at_once = ready && client->held > 0;
+	if (ready && client->held > 0)
+		*timeout_ms = 0;
+	else if (session_pending(client->session) && *timeout_ms > PENDING_MS)
+		*timeout_ms = PENDING_MS;
 	return (short)((ready && client->held == 0 ? POLLIN : 0) |
 	               (client_waits(client) ? POLLOUT : 0));
 }

@@ -27,8 +27,9 @@ struct client {
 struct client *client_make(int fd, struct control *control, uint64_t now_ns);
 void client_free(struct client *client);
 
-/* What to poll() for. `at_once` is set when there is work that waits for nothing. */
-short client_events(const struct client *client, bool *at_once);
+/* What to poll() for; 0: nothing. Makes `timeout_ms` shorter where there is work that waits for nothing, or for
+ * what routers answer. */
+short client_events(const struct client *client, int *timeout_ms);
 /* Reads, executes, answers and times out, as `events` (of poll) say. False: it is to be freed. */
 bool client_serve(struct client *client, short events, uint64_t now_ns);
 

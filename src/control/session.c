@@ -90,7 +90,22 @@ static size_t session_take(struct session *session, const char *bytes, size_t n)
 
 bool session_ready(const struct session *session)
 {
-	return !session->over && session->dialogue.output.n < SESSION_OUTPUT_MAX;
+	return !session->over && !session_pending(session) &&
+	       session->dialogue.output.n < SESSION_OUTPUT_MAX;
+}
+
+bool session_pending(const struct session *session)
+{
+	return session->dialogue.probe.active;
+}
+
+void session_poll(struct session *session, uint64_t now_ns)
+{
+	if (!session_pending(session))
+		return;
+	dialogue_poll(&session->dialogue);
+	if (session->dialogue.output.n > 0 && session->waiting_ns == UINT64_MAX)
+		session->waiting_ns = now_ns;
 }
 
 size_t session_feed(struct session *session, const void *bytes, size_t n, uint64_t now_ns)

@@ -15,8 +15,9 @@
  *                     the cloud's object itself. `json off` ends it. The answer to a change of the
  *                     mode is in the new mode.
  *
- * Commands: those of the scenario language, each a change; show, help, clear counters; json on|off;
- * begin, commit, abort; quit.
+ * Commands: those of the scenario language, each a change; show, probe, help, clear counters; json on|off;
+ * begin, commit, abort; quit. `probe` is answered when routers have: meanwhile no other line of this
+ * conversation is taken, and other conversations go on.
  *
  * A batch. After `begin` changes are tried on a copy and answered at once, but take effect together
  * at `commit`, or not at all: when one of its lines was wrong, commit refuses. When another client
@@ -51,6 +52,10 @@ void session_free(struct session *session);
  * how many it took: less than n when SESSION_OUTPUT_MAX of answers wait (offer the rest again when
  * some are taken), or when the conversation is over. */
 size_t session_feed(struct session *session, const void *bytes, size_t n, uint64_t now_ns);
+/* Time passes: answers what was waited for (`probe`). */
+void session_poll(struct session *session, uint64_t now_ns);
+/* Whether something is waited for: then it is not ready, and wants to be polled again soon. */
+bool session_pending(const struct session *session);
 /* No more bytes will come: a last line without an end is executed as if it had one. */
 void session_end(struct session *session, uint64_t now_ns);
 

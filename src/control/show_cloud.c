@@ -255,6 +255,10 @@ void show_cloud_text(FILE *out, struct control *control, uint32_t cloud)
 			fputc('\n', out);
 			show_meter_text(out, &view->report.observed.meter);
 		}
+		if (view->report.observed.has_xcp) {
+			fputc('\n', out);
+			show_xcp_text(out, &view->report.observed.xcp);
+		}
 		view_print_warnings(view, out);
 	}
 	free(view);

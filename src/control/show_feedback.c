@@ -63,6 +63,47 @@ json_t *json_meter(const struct meter_reading *reading)
 	        "delay_ns", (json_int_t)reading->delay_ns);
 }
 
+/* ---- XCP ---- */
+
+void show_xcp_text(FILE *out, const struct xcp_reading *reading)
+{
+	const struct {
+		const char *name;
+		enum chart_unit unit;
+		double value;
+	} rows[] = {
+	        {"capacity", CHART_BPS, reading->capacity * 8},
+	        {"input", CHART_BPS, reading->input * 8},
+	        {"to share out", CHART_BPS, reading->aggregate * 8},
+	        {"left to give", CHART_BPS, reading->positive * 8},
+	        {"left to take", CHART_BPS, reading->negative * 8},
+	        {"queue, least", CHART_BYTES, (double)reading->queue_bytes},
+	        {"mean round trip", CHART_NS, (double)reading->rtt_ns},
+	};
+	struct table *table = table_make("lr");
+
+	if (table == NULL)
+		return;
+	table_text(table, "XCP");
+	table_unit(table, CHART_NS, (double)reading->interval_ns);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		table_text(table, rows[i].name);
+		table_unit(table, rows[i].unit, rows[i].value);
+	}
+	table_print(table, out);
+	table_free(table);
+}
+
+json_t *json_xcp(const struct xcp_reading *reading)
+{
+	return json_pack("{s:f,s:f,s:f,s:f,s:f,s:I,s:I,s:I}", "capacity_bps", reading->capacity * 8,
+	                 "input_bps", reading->input * 8, "aggregate_bps", reading->aggregate * 8,
+	                 "positive_bps", reading->positive * 8, "negative_bps",
+	                 reading->negative * 8, "queue_bytes", (json_int_t)reading->queue_bytes,
+	                 "rtt_ns", (json_int_t)reading->rtt_ns, "interval_ns",
+	                 (json_int_t)reading->interval_ns);
+}
+
 /* ---- the path ---- */
 
 /* Of the oldest answer. */
@@ -149,16 +190,29 @@ static void table_hop(struct table *table, const struct observed *observed,
 	table_unit(table, CHART_NS, (double)hop_age_ns(observed, hop));
 }
 
-void show_path_text(FILE *out, struct control *control, uint32_t cloud)
+void show_path_table(FILE *out, const struct observed *observed)
 {
 	static const char *const headings[] = {"hop",    "ttl",   "link",  "available", "loss",
 	                                       "errors", "queue", "delay", "age"};
-	const char *name = (*control->scenario)->clouds[cloud]->name;
 	struct table *table = table_make("rrrrrrrrr");
+
+	if (table == NULL)
+		return;
+	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
+		table_text(table, headings[i]);
+	for (uint32_t i = 0; i < observed->n_hops; i++)
+		table_hop(table, observed, &observed->hops[i]);
+	table_print(table, out);
+	table_free(table);
+}
+
+void show_path_text(FILE *out, struct control *control, uint32_t cloud)
+{
+	const char *name = (*control->scenario)->clouds[cloud]->name;
 	struct cloud_report *report = calloc(1, sizeof(*report));
 
-	if (table == NULL || report == NULL)
-		goto out;
+	if (report == NULL)
+		return;
 	if (!control->ops->cloud(control->context, name, report) || !report->observed.has_path) {
 		fprintf(out,
 		        "cloud %s keeps no path: show path is for a cloud with `feedback proxy "
@@ -166,16 +220,10 @@ void show_path_text(FILE *out, struct control *control, uint32_t cloud)
 		        name);
 		goto out;
 	}
-	if (report->observed.n_hops == 0) {
+	if (report->observed.n_hops == 0)
 		fprintf(out, "cloud %s: no router has answered yet\n", name);
-		goto out;
-	}
-	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
-		table_text(table, headings[i]);
-	for (uint32_t i = 0; i < report->observed.n_hops; i++)
-		table_hop(table, &report->observed, &report->observed.hops[i]);
-	table_print(table, out);
+	else
+		show_path_table(out, &report->observed);
 out:
 	free(report);
-	table_free(table);
 }

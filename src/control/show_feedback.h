@@ -6,6 +6,8 @@
  *   "meter": {"window_ns":100000000,"from_ns":0,"measured":true,"link_bps":10000000,"available_bps":...,
  *             "sent_bps":...,"utilisation":0.5,"loss":0.001,"error":0.0,
  *             "queue":{"packets":1.25,"max":4},"delay_ns":...}
+ *   "xcp": {"capacity_bps":...,"input_bps":...,"aggregate_bps":...,"positive_bps":...,"negative_bps":...,
+ *           "queue_bytes":...,"rtt_ns":...,"interval_ns":...}
  *   "path": [{"hop":1,"ttl":64,"link_kbps":...,"available_kbps":...,"loss":...,"error":...,"queue_packets":...,
  *             "delay_us":...,"age_ns":...}, ...]
  *
@@ -24,10 +26,15 @@
 #include "control.h"
 
 void show_meter_text(FILE *out, const struct meter_reading *reading);
+void show_xcp_text(FILE *out, const struct xcp_reading *reading);
 /* `show path`: of the cloud of this index. */
 void show_path_text(FILE *out, struct control *control, uint32_t cloud);
 
+/* The same of what was heard, one row or more. */
+void show_path_table(FILE *out, const struct observed *observed);
+
 json_t *json_meter(const struct meter_reading *reading);
+json_t *json_xcp(const struct xcp_reading *reading);
 json_t *json_path(const struct observed *observed);
 
 #endif

@@ -106,6 +106,7 @@ static int attach_sink(struct course *course, const struct bench_setup *setup,
 
 	course->sink.clock = &runtime->clock;
 	course->sink.delay_ns = delay_of(setup->scenario);
+	course->sink.stamp_at = bench_stamp_at(setup->headers);
 	rc = bench_sink_attach(&course->sink, runtime->ports[to].id);
 	if (rc < 0)
 		problem_set(problem, -1, "the transmit callback cannot be set: %s", strerror(-rc));

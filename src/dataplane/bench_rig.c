@@ -92,7 +92,7 @@ static int add_sources(struct bench_rig *rig, const struct bench_setup *setup)
 	struct runtime *runtime = rig->runtime;
 	int rc = 0;
 
-	if (setup->ports == BENCH_GIVEN || (setup->ports == BENCH_NET_NULL && !setup->written &&
+	if (setup->ports == BENCH_GIVEN || (setup->ports == BENCH_NET_NULL && !setup->headers &&
 	                                    !bench_frames_need_source(setup->frame_bytes)))
 		return 0;
 	rig->sources = calloc(runtime->n_ports, sizeof(*rig->sources));
@@ -107,7 +107,7 @@ static int add_sources(struct bench_rig *rig, const struct bench_setup *setup)
 		source->clock = &runtime->clock;
 		source->top_up = setup->ports == BENCH_NET_RING;
 		source->stamped = setup->ports == BENCH_SILENT;
-		source->written = setup->written;
+		source->headers = setup->headers;
 		source->period_ps =
 		        setup->ports == BENCH_SILENT ? (uint64_t)(1e12 / setup->pps) : 0;
 		bench_frames_fill(&source->frames, setup->frame_bytes);

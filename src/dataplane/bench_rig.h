@@ -46,8 +46,8 @@ struct bench_setup {
 	const struct scenario *scenario;
 	enum bench_ports ports;
 	uint32_t frame_bytes; /* without FCS; 0: IMIX */
+	bool headers;         /* frames with headers (bench_source.h); 64 bytes at least */
 	double pps;           /* BENCH_SILENT: packets a second into each port that has a cloud */
-	bool written;         /* BENCH_NET_NULL: frames as bench_question.h says, not zeros */
 	double most_pps; /* what the scenario may be offered at most, for its memory; 0: guess */
 };
 

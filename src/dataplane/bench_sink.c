@@ -23,7 +23,7 @@ static uint16_t transmit(uint16_t port, uint16_t queue, struct rte_mbuf **mbufs,
 	(void)queue;
 	for (uint16_t i = 0; i < n; i++) {
 		simtime due = packet_of(mbufs[i])->t_ns;
-		simtime made = *rte_pktmbuf_mtod_offset(mbufs[i], simtime *, BENCH_STAMP_OFFSET);
+		simtime made = *rte_pktmbuf_mtod_offset(mbufs[i], simtime *, sink->stamp_at);
 
 		if (due < sink->from_ns)
 			continue;

@@ -7,7 +7,6 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
-#include "bench_question.h"
 #include "packet.h"
 
 #define PS_PER_NS 1000
@@ -15,6 +14,16 @@
 static const struct {
 	uint16_t bytes, share;
 } imix[] = {{64, 28}, {570, 16}, {1518, 4}};
+
+const uint8_t bench_headers[BENCH_HEADERS_BYTES] = {
+        /* Ethernet */
+        2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0,
+        /* IPv4 from 198.18.0.1 to 198.19.0.1 */
+        0x45, 2, 0, 50, 0, 0, 0, 0, 64, 253, 0xed, 0xa5, 198, 18, 0, 1, 198, 19, 0, 1,
+        /* the request, of mode TTL */
+        3, 1, 0, 64, 0, 0, 0, 17, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+        /* UDP from port 49184 to 7 */
+        0xc0, 0x20, 0, 7, 0, 14};
 
 void bench_frames_fill(struct bench_frames *frames, uint32_t frame_bytes)
 {
@@ -79,6 +88,9 @@ static bool shape(struct bench_source *source, struct rte_mbuf *mbuf)
 static uint16_t shape_all(struct bench_source *source, struct rte_mbuf **mbufs, uint16_t n)
 {
 	for (uint16_t i = 0; i < n; i++) {
+		if (source->headers)
+			memcpy(rte_pktmbuf_mtod(mbufs[i], void *), bench_headers,
+			       BENCH_HEADERS_BYTES);
 		if (unlikely(!shape(source, mbufs[i]))) {
 			rte_pktmbuf_free_bulk(&mbufs[i], n - i);
 			source->starved += n - i;
@@ -118,16 +130,13 @@ static uint16_t make(struct bench_source *source, struct rte_mbuf **mbufs, uint1
 	return shape_all(source, mbufs, n);
 }
 
-static void stamp(struct rte_mbuf **mbufs, uint16_t n, simtime now)
+static void stamp(const struct bench_source *source, struct rte_mbuf **mbufs, uint16_t n,
+                  simtime now)
 {
-	for (uint16_t i = 0; i < n; i++)
-		*rte_pktmbuf_mtod_offset(mbufs[i], simtime *, BENCH_STAMP_OFFSET) = now;
-}
+	uint32_t at = bench_stamp_at(source->headers);
 
-static void write_all(struct rte_mbuf **mbufs, uint16_t n)
-{
 	for (uint16_t i = 0; i < n; i++)
-		memcpy(rte_pktmbuf_mtod(mbufs[i], void *), bench_question, BENCH_QUESTION_BYTES);
+		*rte_pktmbuf_mtod_offset(mbufs[i], simtime *, at) = now;
 }
 
 static uint16_t receive(uint16_t port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n,
@@ -143,15 +152,12 @@ static uint16_t receive(uint16_t port, uint16_t queue, struct rte_mbuf **mbufs, 
 		n = make(source, mbufs, paced_due(source, now, room));
 		source->made += n;
 		if (source->stamped)
-			stamp(mbufs, n, now);
+			stamp(source, mbufs, n, now);
 		return n;
 	}
 	if (source->top_up)
 		return (uint16_t)(n + make(source, mbufs + n, (uint16_t)(room - n)));
-	n = shape_all(source, mbufs, n);
-	if (source->written)
-		write_all(mbufs, n);
-	return n;
+	return shape_all(source, mbufs, n);
 }
 
 int bench_source_attach(struct bench_source *source, uint16_t port)

@@ -9,9 +9,8 @@
  *   paced    the device gives nothing (net_null with no-rx=1), and one packet is made each
  *            `period`; what came due while the worker was away waits, up to as many frames as a
  *            NIC's receive ring has; beyond that they are lost before weir saw them, as `missed`
- *   written  every frame is made anew, as an UDP packet that asks in the unified feedback header
- *            (bench_question.h): what looks into packets finds something, and what the run before wrote
- *            there is gone
+ *   headers  each frame begins with these bytes (bench_headers), which routers and rules have something to
+ *            do with; without, it begins with whatever the buffer holds
  *   stamped  the frame carries the instant at which it was made (the run's clock), for bench_sink
  *
  * Thread: set up by control while the worker stands still, then the worker's.
@@ -26,9 +25,10 @@
 
 #include "clock.h"
 
-#define BENCH_STAMP_OFFSET 48 /* in the frame, behind Ethernet, IPv4 and UDP headers */
-#define BENCH_RX_RING      1024
-#define BENCH_PATTERN_MAX  64
+#define BENCH_STAMP_OFFSET  48 /* in the frame, behind Ethernet, IPv4 and UDP headers */
+#define BENCH_HEADERS_BYTES 56 /* behind them is the stamp of a frame that has them */
+#define BENCH_RX_RING       1024
+#define BENCH_PATTERN_MAX   64
 
 struct bench_frames {
 	uint32_t n;
@@ -40,7 +40,7 @@ struct bench_source {
 	const struct clock *clock;
 	struct bench_frames frames;
 	bool top_up, stamped;
-	bool written;
+	bool headers;       /* of at least BENCH_HEADERS_BYTES + 8 bytes each */
 	uint64_t period_ps; /* 0: not paced */
 	/* the worker's */
 	uint32_t at; /* in the pattern */
@@ -55,6 +55,16 @@ struct bench_source {
 /* The same length for all, or for 0 the IMIX: 28 x 64, 16 x 570, 4 x 1518, spread evenly. */
 void bench_frames_fill(struct bench_frames *frames, uint32_t frame_bytes);
 double bench_frames_mean(const struct bench_frames *frames);
+
+/* Ethernet, IPv4 that is capable of ECN (ECT(0)) with a TTL of 64, a feedback header that asks the first router
+ * for its link, and 6 bytes of UDP: the IP packet is 50 bytes long, whatever the frame. */
+extern const uint8_t bench_headers[BENCH_HEADERS_BYTES];
+
+/* Where a frame has its stamp. */
+static inline uint32_t bench_stamp_at(bool headers)
+{
+	return headers ? BENCH_HEADERS_BYTES : BENCH_STAMP_OFFSET;
+}
 
 /* Whether weir's ports need a source for such frames from a saturated net_null. */
 bool bench_frames_need_source(uint32_t frame_bytes);

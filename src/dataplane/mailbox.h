@@ -19,10 +19,12 @@
 #define MAILBOX_ROOM 8 /* a power of two; holds one letter less */
 
 struct change;
+struct insertion;
 
 struct letter {
-	enum { LETTER_CHANGE, LETTER_CLEAR } kind;
-	struct change *change; /* LETTER_CHANGE */
+	enum { LETTER_CHANGE, LETTER_CLEAR, LETTER_INSERTION } kind;
+	struct change *change;             /* LETTER_CHANGE */
+	const struct insertion *insertion; /* LETTER_INSERTION */
 	uint32_t done;
 };
 

@@ -49,6 +49,10 @@ int runtime_stop(struct runtime *runtime, struct problem *problem);
 int runtime_change(struct runtime *runtime, const struct scenario *next, struct problem *problem);
 /* Transaction: counters to zero. */
 int runtime_clear(struct runtime *runtime);
+/* Transaction: packets of weir's own enter a cloud (engine_insert), by the worker that has it. 32,768 bytes of
+ * them at most. 0, or -errno with problem. */
+int runtime_insert(struct runtime *runtime, const struct insertion *insertion,
+                   struct problem *problem);
 
 /* Housekeeping, about every 100 ms: keeps the clock disciplined, watches for workers that stall and
  * links that go down or up. Events are told by `tell`, one line each. */

@@ -17,6 +17,9 @@ struct transaction {
 	uint32_t workers[WORKERS_MAX];
 };
 
+/* The most bytes of packets that runtime_insert takes. */
+#define INSERTION_BYTES 32768
+
 static void withdraw(struct transaction *transaction)
 {
 	for (uint32_t i = 0; i < transaction->n; i++)
@@ -187,4 +190,36 @@ int runtime_clear(struct runtime *runtime)
 		runtime->watches[i].stalls = 0;
 	runtime->cleared_ever = true;
 	return deliver(runtime, &transaction, &problem);
+}
+
+int runtime_insert(struct runtime *runtime, const struct insertion *insertion,
+                   struct problem *problem)
+{
+	/* Static: what a worker that does not answer still has must outlive this call. */
+	static struct transaction transaction;
+	static uint8_t frames[INSERTION_BYTES];
+	static char cloud[SCENARIO_NAME_BYTES];
+	static struct insertion copy;
+	size_t bytes = (size_t)insertion->n * insertion->frame_bytes;
+
+	if (runtime->lost_letter || bytes > sizeof(frames)) {
+		problem_set(problem, -1,
+		            runtime->lost_letter
+		                    ? "a worker stands still; nothing can be sent through it"
+		                    : "more packets than fit in %d bytes",
+		            INSERTION_BYTES);
+		return -EBUSY;
+	}
+	memcpy(frames, insertion->frames, bytes);
+	strncpy(cloud, insertion->cloud, sizeof(cloud) - 1);
+	copy = (struct insertion){cloud, insertion->n, insertion->frame_bytes, frames};
+	transaction.n = 0;
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
+		if (!runtime->workers[i].engine)
+			continue;
+		transaction.letters[transaction.n] =
+		        (struct letter){.kind = LETTER_INSERTION, .insertion = &copy};
+		transaction.workers[transaction.n++] = i;
+	}
+	return deliver(runtime, &transaction, problem);
 }

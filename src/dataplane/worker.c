@@ -100,6 +100,10 @@ static __attribute__((noinline)) void obey(struct worker *worker, struct letter 
 	case LETTER_CLEAR:
 		clear(worker);
 		break;
+	case LETTER_INSERTION:
+		if (worker->engine)
+			engine_insert(worker->engine, letter->insertion, now);
+		break;
 	}
 	letter_done(letter);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cloud.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "agenda.h"
@@ -184,6 +185,7 @@ void cloud_enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 		packet[i] = *packet_of(mbufs[i]);
 	cloud->counters.reordered += line_due(&cloud->line, t_ns, n, due_ns);
 	held = line_push(&cloud->line, cloud->holder, mbufs, n, due_ns);
+	assert(held <= n);
 	count_delays(cloud, t_ns, due_ns, held);
 	for (uint16_t i = 0; unlikely(cloud->witness != NULL) && i < held; i++)
 		cloud_tell_delivery(cloud, packet[i].number, packet[i].port, packet[i].flags,
@@ -224,13 +226,13 @@ void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number)
 static void watch_arrival(struct cloud *cloud, simtime now)
 {
 	cloud_advance_link(cloud, now);
-	cloud->watch->before(cloud->watch, now);
+	cloud_watch_before(cloud->watch, now);
 }
 
 static void watch_passage(const struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 {
 	for (uint16_t i = 0; i < n; i++)
-		cloud->watch->passed(cloud->watch, packet_of(mbufs[i])->wire_bytes);
+		cloud_watch_passed(cloud->watch, packet_of(mbufs[i])->wire_bytes);
 }
 
 static void arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
@@ -281,6 +283,22 @@ void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 		arrive_around_changes(cloud, mbufs, n);
 	else
 		arrive(cloud, mbufs, n);
+}
+
+void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns)
+{
+	uint32_t bytes = mbuf->pkt_len;
+
+	*packet_of(mbuf) = (struct packet){
+	        .t_ns = t_ns,
+	        .wire_bytes = bytes,
+	        .port = (uint16_t)cloud->from_port,
+	        .flags = PACKET_GENERATED | PACKET_FOREIGN,
+	};
+	cloud_arrive(cloud, &mbuf, 1);
+	cloud->counters.rx_packets--;
+	cloud->counters.rx_bytes -= bytes;
+	cloud->counters.generated++;
 }
 
 void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now,

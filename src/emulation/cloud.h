@@ -53,7 +53,7 @@ struct cloud {
 	simtime change;            /* the agenda's next point; SIMTIME_NEVER: none */
 	struct agenda *agenda;     /* or NULL */
 	uint64_t drawn_most;       /* by a stage or an AQM that is not there any more */
-	struct cloud_watch *watch; /* of the first stage that brings one; or NULL */
+	struct cloud_watch *watch; /* those that are told, the first of them; or NULL */
 	simtime wake; /* shared clouds: when the timer on the shared wheel goes off for the link */
 	bool starved; /* there was no memory for that timer: in the engine's list */
 	struct cloud *next_starved, *next_leftover;
@@ -116,6 +116,14 @@ void cloud_drop_copy(struct cloud *cloud, struct rte_mbuf *original);
 void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, uint64_t number);
 /* There was no mbuf for a packet to be generated: counts it as generated and dropped. */
 void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number);
+
+/*
+ * A packet of weir's own that takes the way of the cloud's packets, as if it had come in at the port: it
+ * meets the stages, the link and the line. It has no number, and the flags PACKET_GENERATED and
+ * PACKET_FOREIGN, which stay on it from cloud to cloud. Counts as generated, and not as received. Takes the
+ * mbuf, which the caller has filled in, of the holder's pool. For engine_insert.
+ */
+void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns);
 
 /* The number of a packet that is held, or was a moment ago: its low half is in the record, and no two
  * packets of a cloud are 2^31 apart. */

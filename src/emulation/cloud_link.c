@@ -56,9 +56,9 @@ static inline void watch_departure(const struct cloud *cloud, const struct held 
 
 	if (likely(!watch))
 		return;
-	watch->before(watch, cloud->link.departure);
-	watch->left(watch, held->t_ns, cloud->link.departure,
-	            link_length(&cloud->link, held->wire_bytes));
+	cloud_watch_before(watch, cloud->link.departure);
+	cloud_watch_left(watch, held->t_ns, cloud->link.departure,
+	                 link_length(&cloud->link, held->wire_bytes));
 }
 
 static void head_departs(struct cloud *cloud)
@@ -116,7 +116,7 @@ static void pass(struct cloud *cloud, struct queue *queue, struct rte_mbuf *mbuf
 	queue->held_packets++;
 	queue->held_bytes += length;
 	if (unlikely(cloud->watch != NULL))
-		cloud->watch->left(cloud->watch, now, now, length);
+		cloud_watch_left(cloud->watch, now, now, length);
 	cloud_enter_line(cloud, &mbuf, 1);
 	queue->held_packets--;
 	queue->held_bytes -= length;

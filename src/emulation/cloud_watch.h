@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Who watches a cloud: is told of what happens there in the order of time, so that it can measure
- * (feedback/meter.h). A stage brings it (stage.h), and it is there as long as the stage is; of several
- * stages that bring one, the first's is told, and the others' are not.
+ * (feedback/meter.h). A stage brings it (stage.h), and it is there as long as the stage is. Of several
+ * stages that bring one, the first's is told, and the others' are not; but those that are `beside` are told
+ * behind it, each.
  *
  * The statement of such a stage has `generates` set, so that its cloud is run packet by packet: when
  * anything is told, all that happened to the cloud before has been told. Without a watch a cloud costs
@@ -13,13 +14,17 @@
 #ifndef WEIR_CLOUD_WATCH_H
 #define WEIR_CLOUD_WATCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "simtime.h"
 
+/* What it does not want to be told is NULL. */
 struct cloud_watch {
+	bool beside;              /* it is told whoever else is */
+	struct cloud_watch *next; /* who is told behind it; set by the engine */
 	/* Something is about to happen at this instant: a packet arrives, or leaves the link. Until now
-	 * the queue was what it is. Instants never go back. */
+	 * the queue was what it is. Instants never go back. Never NULL. */
 	void (*before)(struct cloud_watch *watch, simtime now);
 	/* A packet has passed the stages, and is handed to the link, or to the line if there is none. */
 	void (*passed)(struct cloud_watch *watch, uint32_t wire_bytes);
@@ -28,5 +33,37 @@ struct cloud_watch {
 	/* The counters are about to be set to zero. */
 	void (*cleared)(struct cloud_watch *watch);
 };
+
+/* The same of all in the list, which is not empty. */
+static inline void cloud_watch_before(struct cloud_watch *watch, simtime now)
+{
+	for (; watch; watch = watch->next)
+		watch->before(watch, now);
+}
+
+static inline void cloud_watch_passed(struct cloud_watch *watch, uint32_t wire_bytes)
+{
+	for (; watch; watch = watch->next) {
+		if (watch->passed)
+			watch->passed(watch, wire_bytes);
+	}
+}
+
+static inline void cloud_watch_left(struct cloud_watch *watch, simtime t_in, simtime now,
+                                    uint32_t bytes)
+{
+	for (; watch; watch = watch->next) {
+		if (watch->left)
+			watch->left(watch, t_in, now, bytes);
+	}
+}
+
+static inline void cloud_watch_cleared(struct cloud_watch *watch)
+{
+	for (; watch; watch = watch->next) {
+		if (watch->cleared)
+			watch->cleared(watch);
+	}
+}
 
 #endif

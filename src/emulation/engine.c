@@ -453,6 +453,42 @@ void engine_ingress_at(struct engine *engine, uint32_t port, struct rte_mbuf **m
 	engine_ingress(engine, port, mbufs, n);
 }
 
+/* False: there is no mbuf. */
+static bool insert(struct engine *engine, struct cloud *cloud, const uint8_t *frame, uint32_t bytes,
+                   simtime now)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(engine->holder.pool);
+	char *to = mbuf ? rte_pktmbuf_append(mbuf, (uint16_t)bytes) : NULL;
+
+	if (unlikely(!to)) {
+		rte_pktmbuf_free(mbuf);
+		return false;
+	}
+	memcpy(to, frame, bytes);
+	if (cloud->line.shared)
+		engine_advance_shared(engine, now);
+	cloud_insert(cloud, mbuf, now);
+	if (cloud->line.shared)
+		link_arm(engine, cloud);
+	return true;
+}
+
+uint32_t engine_insert(struct engine *engine, const struct insertion *insertion, simtime now)
+{
+	uint32_t slot = names_find(&engine->roster->index, insertion->cloud);
+	struct cloud *cloud;
+
+	if (slot == NAMES_NONE)
+		return 0;
+	cloud = engine->roster->slots[slot];
+	for (uint32_t i = 0; i < insertion->n; i++) {
+		if (!insert(engine, cloud, insertion->frames + i * insertion->frame_bytes,
+		            insertion->frame_bytes, now))
+			cloud_generate_nothing(cloud, now, 0);
+	}
+	return insertion->n;
+}
+
 struct outlet *engine_outlet(struct engine *engine, uint32_t port)
 {
 	return &engine->ports[port].outlet;

@@ -96,6 +96,17 @@ void engine_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbuf
 /* The same for a burst that was received at one instant: struct packet need not be filled in. */
 void engine_ingress_at(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs, uint16_t n,
                        simtime now);
+
+/* Packets of weir's own that take the way of a cloud's packets (cloud_insert): n frames of so many bytes
+ * each, one behind the other. */
+struct insertion {
+	const char *cloud; /* whose stages they meet first */
+	uint32_t n, frame_bytes;
+	const uint8_t *frames;
+};
+/* They come in at `now`, which is not before any instant that the engine has advanced to. For want of an mbuf
+ * one counts as generated and dropped. 0 if the engine has no such cloud, else n. */
+uint32_t engine_insert(struct engine *engine, const struct insertion *insertion, simtime now);
 /* Executes what happens up to and at `now`. Returns how many packets were put into outlets since it
  * returned last. */
 uint32_t engine_advance(struct engine *engine, simtime now);

@@ -175,8 +175,7 @@ void engine_clear(struct engine *engine)
 
 		if (!cloud)
 			continue;
-		if (cloud->watch)
-			cloud->watch->cleared(cloud->watch);
+		cloud_watch_cleared(cloud->watch);
 		memset(&cloud->counters, 0, sizeof(cloud->counters));
 		cloud->counters.rx_packets = cloud_held(cloud);
 		histogram_clear(cloud->delay_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What stages know beside the counters, for whoever shows a cloud: the reading of its meter
- * (feedback/meter.h), and the routers of a path as a proxy has heard of them
+ * (feedback/meter.h), that of a router of XCP (feedback/xcp.h), and the routers of a path as a proxy has heard of them
  * (feedback/feedback_proxy.h). A statement fills in its part (stage.h, `report`).
  *
  * Thread: written by the worker, read by control a moment old.
@@ -31,6 +31,17 @@ struct meter_reading {
 	simtime delay_ns; /* mean queuing delay */
 };
 
+/* A router of XCP (feedback/xcp.h), at the end of its last control interval; P and N are what is left. In
+ * byte/s. */
+struct xcp_reading {
+	double capacity, input;
+	double aggregate;          /* F */
+	double positive, negative; /* P, N */
+	uint64_t queue_bytes;
+	simtime rtt_ns;      /* mean of the flows' */
+	simtime interval_ns; /* the one under way */
+};
+
 enum observed_probe { OBSERVED_LINK, OBSERVED_LOSS, OBSERVED_QUEUE, OBSERVED_PROBES };
 
 struct observed_hop {
@@ -46,6 +57,8 @@ struct observed_hop {
 struct observed {
 	bool has_meter;
 	struct meter_reading meter;
+	bool has_xcp;
+	struct xcp_reading xcp;
 	bool has_path;
 	simtime now_ns; /* the latest packet of the stage that keeps the path: ages count from here */
 	uint32_t n_hops;

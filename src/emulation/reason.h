@@ -19,6 +19,7 @@
 	X(TTL_EXPIRED, "ttl-expired", EMULATED, "its TTL or hop limit ended at the hop")           \
 	X(TOO_BIG, "too-big", EMULATED, "longer than the hop's mtu, and not to be fragmented")     \
 	X(TO_HOP, "to-hop", EMULATED, "addressed to the hop itself")                               \
+	X(PROBE, "probe", EMULATED, "a packet of `probe`, at the end of the path that it asked")   \
 	X(RED_EARLY, "red-early", CONGESTION, "RED chose it, and it could not be marked")          \
 	X(RED_FORCED, "red-forced", CONGESTION, "RED: the average queue was above its maximum")    \
 	X(NOT_CAPABLE, "not-capable", CONGESTION, "to be marked, and not capable of ECN")          \

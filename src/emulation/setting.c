@@ -161,6 +161,28 @@ static void stage_take_over(struct cloud *cloud, struct stage *stage, const stru
 	}
 }
 
+/* The first stage's that is told alone, and behind it those that are told beside. */
+static void watches_line_up(struct cloud *cloud)
+{
+	struct cloud_watch *first = NULL, *besides = NULL;
+
+	for (uint16_t at = cloud->n_stages; at > 0; at--) {
+		struct cloud_watch *watch = cloud->stages[at - 1]->watch;
+
+		if (!watch)
+			continue;
+		if (watch->beside) {
+			watch->next = besides;
+			besides = watch;
+		} else {
+			first = watch;
+		}
+	}
+	cloud->watch = first ? first : besides;
+	if (first)
+		first->next = besides;
+}
+
 static void stage_exchange(struct setting *setting)
 {
 	struct cloud *cloud = setting->cloud;
@@ -184,11 +206,7 @@ static void stage_exchange(struct setting *setting)
 			cloud->stages[at] = cloud->stages[at - 1];
 		cloud->stages[at] = stage;
 	}
-	cloud->watch = NULL;
-	for (at = cloud->n_stages; at > 0; at--) {
-		if (cloud->stages[at - 1]->watch)
-			cloud->watch = cloud->stages[at - 1]->watch;
-	}
+	watches_line_up(cloud);
 	setting->stage = old;
 }
 

@@ -9,6 +9,7 @@
 #include "cloud.h"
 #include "copy.h"
 #include "feedback_ledger.h"
+#include "feedback_probe.h"
 #include "header_room.h"
 
 struct proxy {
@@ -136,6 +137,11 @@ static void strip(struct proxy *proxy, struct subject *subject, enum oq_find fou
 	}
 	hear_request(proxy->ledger, oq, now);
 	hear_answers(proxy->ledger, oq, now);
+	if (unlikely(feedback_probe_is(subject->mbuf, next))) {
+		cloud_drop(proxy->stage.cloud, subject->mbuf, REASON_PROBE);
+		subject->mbuf = NULL;
+		return;
+	}
 	subject->mbuf = copy_writable(proxy->stage.cloud, subject->mbuf);
 	if (unlikely(!subject->mbuf))
 		return;

@@ -16,6 +16,9 @@
  *           one probe, of TTLs that follow one another downwards from res_ttl, 8 at most. Packets for which
  *           there is nothing to tell pass as they are.
  *
+ * A packet of `probe` (feedback_probe.h) is a request with nothing behind it. It passes `insert` as it is, and
+ * ends at `strip`, which hears it and drops it (reason `probe`).
+ *
  * A packet passes without a header, untouched, and is counted as feedback_no_room, when it would be longer
  * than `mtu` with it (the IP packet), is a fragment, has no transport header in the first segment or an
  * authentication header, or when its mbuf has no room. What is not IP, and for insert what comes with another

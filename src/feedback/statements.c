@@ -40,6 +40,7 @@
 #include "path_trace.h"
 #include "wave.h"
 #include "slots.h"
+#include "xcp.h"
 
 const struct statement *const statements[] = {
         /* ingress stages; hop.c knows that the hop is the HOP_RANK_MAX-th at most */
@@ -68,6 +69,8 @@ const struct statement *const statements[] = {
         &corrupt_bit_error_statement,
         &corrupt_checksum_statement,
         &police_statement,
+        /* meets packets as they come to the queue */
+        &xcp_statement,
         /* link */
         &rate_statement,
         &slots_statement,

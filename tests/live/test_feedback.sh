@@ -6,7 +6,8 @@
 #
 # Linux TCP with a fixed window through three routers that are asked in its own packets: `show path` names them,
 # their capacities exactly; what is available and the queuing delay are within 5 % of what their own clouds
-# say at that time; and TCP is unharmed: it fills the bottleneck, and no packet is lost or cut.
+# say at that time; and TCP is unharmed: it fills the bottleneck, and no packet is lost or cut. Before, with
+# nothing on the path, `probe` asks the same routers.
 
 . "$(dirname "$0")/topology.sh"
 need iperf3
@@ -34,15 +35,22 @@ cloud up-0 feedback proxy strip
 SCENARIO
 weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
 
+ctl probe down
+ctl -j probe down >"$work/probe.json"
 $in_b iperf3 -s -1 >/dev/null &
 server=$!
 sleep 0.3
 $in_a iperf3 -c 10.9.0.2 -t 4 -w 300K --json >"$work/client" 2>&1 &
 client=$!
-sleep 3
+sleep 2
+# From here on for a second: what has left each link.
+ctl clear counters >/dev/null
+from=$(date +%s%N)
+sleep 1
 ctl show path up-0
 # One answer, so that all is of one moment.
 ctl -j show cloud >"$work/during.json"
+took=$(($(date +%s%N) - from))
 wait $client || fail "iperf3: $(tail -1 "$work/client")"
 wait $server || fail "the iperf3 server ended with an error"
 ctl -j show cloud up-0 >"$work/up-0.json"
@@ -63,6 +71,16 @@ near() # what value expected
 	within "$1" "$2" $(($3 - $3 / 20)) $(($3 + $3 / 20 + 1)) || exit 1
 }
 
+sent() # hop: kbit/s that its counters say it has sent
+{
+	jq ".clouds[] | select(.cloud == \"down-$1\") | .tx_bytes * 8000000 / $took | floor" "$work/during.json"
+}
+
+# 9 packets: three routers, three probes.
+within "requests of probe that came through" "$(jq .arrived "$work/probe.json")" 9 9 || exit 1
+[ "$(jq -c '[.path[] | [.hop, .link_kbps, .available_kbps, .queue_packets]]' "$work/probe.json")" = \
+	"[[1,100000,100000,0],[2,20000,20000,0],[3,50000,50000,0]]" ] ||
+	fail "probe of an idle path: $(cat "$work/probe.json")"
 within "routers that have answered" "$(jq '.clouds[] | select(.cloud == "up-0") | .path | length' "$work/during.json")" \
 	3 3 || exit 1
 within "kbit/s of R1" "$(path 1 link_kbps)" 100000 100000 || exit 1
@@ -72,6 +90,8 @@ for i in 1 3; do
 	near "kbit/s available at R$i" "$(path $i available_kbps)" \
 		"$(meter $i available_bps)"
 done
+near "kbit/s available at R1, as counted" "$(path 1 available_kbps)" $((100000 - $(sent 1)))
+near "kbit/s available at R3, as counted" "$(path 3 available_kbps)" $((50000 - $(sent 3)))
 near "us of queuing delay at R2" "$(path 2 delay_us)" \
 	"$(meter 2 delay_ns)"
 within "us of queuing delay at R2, where packets wait" "$(path 2 delay_us)" \

@@ -16,6 +16,9 @@ struct fake {
 	struct scenario *scenario;
 	struct control control;
 	uint32_t changes, clears;
+	uint32_t inserted; /* packets */
+	char inserted_into[SCENARIO_NAME_BYTES];
+	uint8_t inserted_first[128]; /* bytes of the first packet */
 	bool refuse;
 	uint64_t now_ns;
 	struct cloud_report report;  /* of every cloud */
@@ -42,6 +45,20 @@ static int fake_clear(void *context)
 
 	fake->clears++;
 	memset(&fake->report, 0, sizeof(fake->report));
+	return 0;
+}
+
+static int fake_insert(void *context, const struct insertion *insertion, struct problem *problem)
+{
+	struct fake *fake = context;
+
+	if (fake->refuse) {
+		problem_set(problem, -1, "a worker stands still");
+		return -EBUSY;
+	}
+	fake->inserted += insertion->n;
+	strcpy(fake->inserted_into, insertion->cloud);
+	memcpy(fake->inserted_first, insertion->frames, insertion->frame_bytes);
 	return 0;
 }
 
@@ -90,6 +107,7 @@ static uint64_t fake_now_ns(void *context)
 static const struct control_ops fake_ops = {
         .change = fake_change,
         .clear = fake_clear,
+        .insert = fake_insert,
         .cloud = fake_cloud,
         .port = fake_port,
         .worker = fake_worker,

@@ -9,10 +9,14 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <rte_ip.h>
 
 #include "bench_options.h"
 #include "bench_scenarios.h"
+#include "bench_source.h"
 #include "delay.h"
+#include "headers.h"
+#include "oq_header.h"
 
 #define WORDS_MAX 12
 
@@ -84,7 +88,7 @@ static void a_scenario_of_its_own_is_found_by_its_name(void **state)
 	assert_int_equal(parse("cost --scenario everything", &arguments, said),
 	                 BENCH_ARGUMENTS_RUN);
 	assert_string_equal(arguments.scenario->name, "everything");
-	assert_true(arguments.scenario->looks);
+	assert_true(arguments.scenario->headers);
 	assert_int_equal(parse("cost", &arguments, said), BENCH_ARGUMENTS_RUN);
 	assert_null(arguments.scenario);
 }
@@ -163,6 +167,21 @@ static void every_scenario_is_one_that_weir_takes(void **state)
 	assert_string_equal(BENCH_SCENARIO_DELAY->name, "delay-10ms");
 }
 
+/* Else the rows with headers would measure what looks away. */
+static void the_headers_ask_the_router_and_are_right(void **state)
+{
+	struct headers headers;
+
+	(void)state;
+	assert_true(headers_find(bench_headers, BENCH_HEADERS_BYTES, 64, &headers));
+	assert_int_equal(rte_raw_cksum(bench_headers + 14, 20), 0xffff);
+	assert_int_equal(bench_headers[15] & 3, 2);
+	assert_int_equal(oq_find(&headers, bench_headers, OQ_PROTOCOL_DEFAULT), OQ_FOUND);
+	assert_int_equal(bench_headers[headers.transport + OQ_REQ_TTL],
+	                 oq_ttl(&headers, bench_headers));
+	assert_true(bench_stamp_at(true) >= BENCH_HEADERS_BYTES);
+}
+
 static void a_delay_is_the_one_asked_for(void **state)
 {
 	struct scenario *scenario;
@@ -206,6 +225,7 @@ int main(void)
 	        cmocka_unit_test(compare_takes_one_file_or_two),
 	        cmocka_unit_test(what_is_wrong_is_said_with_what_would_be_right),
 	        cmocka_unit_test(every_scenario_is_one_that_weir_takes),
+	        cmocka_unit_test(the_headers_ask_the_router_and_are_right),
 	        cmocka_unit_test(a_delay_is_the_one_asked_for),
 	        cmocka_unit_test(clouds_lead_round_the_ports),
 	};

@@ -360,7 +360,7 @@ static void what_is_wrong_with_a_line_is_said_with_its_column(void **state)
 	        {"xyzzy", ERROR_UNKNOWN_WORD, 1,
 	         "unknown word `xyzzy`; what may stand here is `seed`, `port`, `cloud`, `clouds`, "
 	         "`no`, "
-	         "`show`, "
+	         "`show`, `probe`, "
 	         "`clear` or `help`"},
 	        {"cloud down piant 40ms", ERROR_UNKNOWN_WORD, 12,
 	         "unknown word `piant`; did you mean `paint`?"},
@@ -690,7 +690,7 @@ static void completion_offers_what_may_follow(void **state)
 		const char *line, *words; /* joined by blanks */
 		size_t start;
 	} rows[] = {
-	        {"", "clear cloud clouds help no port seed show", 0},
+	        {"", "clear cloud clouds help no port probe seed show", 0},
 	        {"c", "clear cloud clouds", 0},
 	        {"cl", "clear cloud clouds", 0},
 	        {"sh", "show", 0},
@@ -724,8 +724,8 @@ static void completion_offers_what_may_follow(void **state)
 	        {"no ", "cloud", 3},
 	        {"no cloud down ", "paint spill", 14},
 	        {"no cloud up ", "", 12},
-	        {"help ", "clear cloud clouds help mark no paint port quote seed show spill units",
-	         5},
+	        {"help ",
+	         "clear cloud clouds help mark no paint port probe quote seed show spill units", 5},
 	        {"help cloud m", "mark", 11},
 	        {"xyzzy ", "", 6},
 	        {"port a # co", "", 11},

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "probe.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "feedback_probe.h"
+#include "language.h"
+#include "show_feedback.h"
+#include "value.h"
+
+/* Words of `probe CLOUD [to ADDRESS] [within TIME]`. */
+enum { WORD_CLOUD = 1, WORD_KEY = 2 };
+
+struct request {
+	const char *to; /* or NULL */
+	bool six;
+	uint8_t address[16];
+	uint64_t within_ns;
+};
+
+static const struct field within_field = {.name = "within",
+                                          .type = FIELD_TIME,
+                                          .offset = offsetof(struct request, within_ns),
+                                          .min = PROBE_WITHIN_MIN,
+                                          .max = PROBE_WITHIN_MAX,
+                                          .initial = PROBE_WITHIN_DEFAULT,
+                                          .help = "how long to wait for the answers"};
+
+static int parse(const struct words *words, struct request *request, struct language_error *error)
+{
+	const struct word *word = words->word;
+	uint32_t at = WORD_KEY;
+
+	*request = (struct request){.within_ns = PROBE_WITHIN_DEFAULT};
+	if (at + 1 < words->n && strcmp(word[at].text, "to") == 0) {
+		request->to = word[at + 1].text;
+		request->six = strchr(request->to, ':') != NULL;
+		error->column = word[at + 1].column;
+		if (inet_pton(request->six ? AF_INET6 : AF_INET, request->to, request->address) !=
+		    1)
+			return language_error_set(error, ERROR_BAD_VALUE,
+			                          "`%.*s` is no address; right is one like "
+			                          "192.0.2.1 or 2001:db8::1",
+			                          language_error_shown(request->to), request->to);
+		at += 2;
+	}
+	if (at + 1 >= words->n)
+		return 0;
+	error->column = word[at + 1].column;
+	return value_parse(&within_field, word[at + 1].text, request, error);
+}
+
+static const struct feedback_proxy_conf *proxy_of(const struct cloud_conf *cloud,
+                                                  enum proxy_job job)
+{
+	const struct conf *conf = cloud_conf_get(cloud, feedback_proxy_statement.name);
+	const struct feedback_proxy_conf *proxy = (const struct feedback_proxy_conf *)conf;
+
+	if (conf == NULL || conf->statement != &feedback_proxy_statement || proxy->job != job)
+		return NULL;
+	return proxy;
+}
+
+/* Whether packets of `first` may come to `cloud`. */
+static bool comes_from(const struct scenario *scenario, const struct cloud_conf *cloud,
+                       const struct cloud_conf *first)
+{
+	for (uint32_t i = 0; i < SCENARIO_CHAIN_MAX; i++) {
+		int from = scenario_find_cloud(scenario, cloud->from);
+
+		if (scenario_find_port(scenario, cloud->from) >= 0 || from < 0)
+			return false;
+		cloud = scenario->clouds[from];
+		if (cloud == first)
+			return true;
+	}
+	return false;
+}
+
+/* The first cloud behind it that takes its requests off; NULL: there is none. */
+static const struct cloud_conf *strip_behind(const struct scenario *scenario,
+                                             const struct cloud_conf *cloud, uint64_t protocol)
+{
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		const struct cloud_conf *other = scenario->clouds[i];
+		const struct feedback_proxy_conf *strip = proxy_of(other, PROXY_STRIP);
+
+		if (strip != NULL && strip->protocol == protocol &&
+		    comes_from(scenario, other, cloud))
+			return other;
+	}
+	return NULL;
+}
+
+static int find(struct control *control, const struct words *words,
+                const struct feedback_proxy_conf **insert, struct probe *probe,
+                struct language_error *error)
+{
+	const struct scenario *scenario = *control->scenario;
+	const struct word *word = &words->word[WORD_CLOUD];
+	int index = scenario_find_cloud(scenario, word->text);
+	const struct cloud_conf *cloud, *strip;
+
+	if (index < 0)
+		return language_unknown_cloud(scenario, word, error);
+	cloud = scenario->clouds[index];
+	*insert = proxy_of(cloud, PROXY_INSERT);
+	error->column = word->column;
+	if (*insert == NULL)
+		return language_error_set(
+		        error, ERROR_CONFLICT,
+		        "cloud `%s` asks nobody; write: cloud %s feedback proxy insert",
+		        cloud->name, cloud->name);
+	strip = strip_behind(scenario, cloud, (*insert)->protocol);
+	if (strip == NULL)
+		return language_error_set(
+		        error, ERROR_CONFLICT,
+		        "no cloud behind `%s` takes its requests off, so they would leave "
+		        "weir; write `feedback proxy strip` for one that comes from `%s`, of "
+		        "the same protocol",
+		        cloud->name, cloud->name);
+	strcpy(probe->cloud, cloud->name);
+	strcpy(probe->strip, strip->name);
+	return 0;
+}
+
+/* What is known at the strip. */
+static bool look(struct control *control, const struct probe *probe, struct cloud_report *report)
+{
+	memset(report, 0, sizeof(*report));
+	return control->ops->cloud(control->context, probe->strip, report);
+}
+
+static uint32_t arrived(const struct probe *probe, const struct cloud_report *report)
+{
+	uint64_t ended = report->counters.drops[REASON_PROBE];
+
+	/* Less than before: the counters were cleared. */
+	if (ended >= probe->ended_before)
+		ended -= probe->ended_before;
+	return ended < probe->asked ? (uint32_t)ended : probe->asked;
+}
+
+static int send_requests(struct control *control, const struct request *request,
+                         const struct feedback_proxy_conf *insert, struct probe *probe,
+                         struct language_error *error)
+{
+	struct feedback_probe *made = malloc(sizeof(*made));
+	struct insertion insertion = {.cloud = probe->cloud};
+	struct problem problem = {.field = -1};
+	int result;
+
+	if (made == NULL)
+		return language_error_set(error, ERROR_NO_MEMORY, "no memory for the requests");
+	feedback_probe_make(made, insert, request->six, request->to ? request->address : NULL);
+	insertion.n = made->n;
+	insertion.frame_bytes = made->frame_bytes;
+	insertion.frames = made->frames;
+	probe->asked = made->n;
+	result = control->ops->insert(control->context, &insertion, &problem);
+	free(made);
+	if (result != 0)
+		language_error_set(error, ERROR_CONFLICT, "%s", problem.text);
+	return result;
+}
+
+int probe_begin(struct control *control, const struct words *words, struct probe *probe,
+                struct language_error *error)
+{
+	const struct feedback_proxy_conf *insert = NULL;
+	struct cloud_report *report;
+	struct request request;
+	int result;
+
+	memset(probe, 0, sizeof(*probe));
+	result = parse(words, &request, error);
+	if (result == 0)
+		result = find(control, words, &insert, probe, error);
+	if (result != 0)
+		return result;
+	error->column = 0;
+	if (control->probing)
+		return language_error_set(error, ERROR_CONFLICT,
+		                          "another probe is under way; try again when it is over");
+	report = malloc(sizeof(*report));
+	if (report == NULL)
+		return language_error_set(error, ERROR_NO_MEMORY, "no memory for the answer");
+	look(control, probe, report);
+	probe->ended_before = report->counters.drops[REASON_PROBE];
+	probe->heard_before = report->observed.now_ns;
+	free(report);
+	probe->within_ns = request.within_ns;
+	result = send_requests(control, &request, insert, probe, error);
+	if (result != 0)
+		return result;
+	probe->deadline_ns = control->ops->now_ns(control->context) + request.within_ns;
+	probe->active = control->probing = true;
+	return 0;
+}
+
+/* Only what has been heard since it was asked. */
+static void keep_new(struct observed *observed, uint64_t before_ns)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < observed->n_hops; i++) {
+		struct observed_hop hop = observed->hops[i];
+		bool heard = false;
+
+		for (int k = 0; k < OBSERVED_PROBES; k++) {
+			hop.probe[k].heard &= hop.probe[k].at_ns > before_ns;
+			heard |= hop.probe[k].heard;
+		}
+		if (heard)
+			observed->hops[kept++] = hop;
+	}
+	observed->n_hops = kept;
+}
+
+static void answer_as_text(const struct probe *probe, const struct observed *observed,
+                           uint32_t came, struct output *output)
+{
+	char *text = NULL, within[48];
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	if (out == NULL) {
+		answer_object(output, NULL);
+		return;
+	}
+	if (observed->n_hops == 0)
+		fprintf(out, "no router has answered\n");
+	else
+		show_path_table(out, observed);
+	value_print_number(FIELD_TIME, probe->within_ns, within, sizeof(within));
+	fprintf(out, "%u requests entered cloud %s, ", probe->asked, probe->cloud);
+	if (came == probe->asked)
+		fprintf(out, "and all came out at cloud %s\n", probe->strip);
+	else
+		fprintf(out,
+		        "%u came out at cloud %s within %s: the others are lost, or still under "
+		        "way\n",
+		        came, probe->strip, within);
+	fclose(out);
+	answer_text(output, "probe", text, n);
+	free(text);
+}
+
+bool probe_answer(struct control *control, struct probe *probe, struct output *output)
+{
+	struct cloud_report *report = malloc(sizeof(*report));
+	bool there = report != NULL && look(control, probe, report);
+	uint32_t came = there ? arrived(probe, report) : 0;
+
+	if (there && came < probe->asked &&
+	    control->ops->now_ns(control->context) < probe->deadline_ns) {
+		free(report);
+		return false;
+	}
+	if (!there) {
+		answer_error(output, &(struct answer_error){
+		                             .name = probe->strip,
+		                             .code = ERROR_CONFLICT,
+		                             .message = "the cloud was removed while routers were "
+		                                        "asked; probe again"});
+	} else {
+		keep_new(&report->observed, probe->heard_before);
+		if (output->json)
+			answer_object(output,
+			              json_pack("{s:b,s:s,s:s,s:i,s:i,s:o}", "ok", 1, "cloud",
+			                        probe->cloud, "strip", probe->strip, "asked",
+			                        (int)probe->asked, "arrived", (int)came, "path",
+			                        json_path(&report->observed)));
+		else
+			answer_as_text(probe, &report->observed, came, output);
+	}
+	free(report);
+	probe_forget(control, probe);
+	return true;
+}
+
+void probe_forget(struct control *control, struct probe *probe)
+{
+	if (probe->active)
+		control->probing = false;
+	probe->active = false;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `probe CLOUD [to ADDRESS] [within TIME]`: asks the routers of a path now, and answers with what they said.
+ *
+ * The cloud has `feedback proxy insert`, whose words say what is asked; a cloud behind it has `feedback proxy
+ * strip` of the same protocol, where the answers are read: feedback_probe.h has the packets. It is answered when
+ * all have come out there, or `within` has passed: 1 ms to 50 s, 1 s if not given. One at a time.
+ *
+ *   text   the table of `show path`, of the routers that have answered these requests, and a line that
+ *          says how many of them came through
+ *   JSON   {"ok":true,"cloud":NAME,"strip":NAME,"asked":N,"arrived":N,"path":[...]}
+ *
+ * Not here is the conversation, which waits meanwhile: dialogue.h.
+ * Thread: control's.
+ */
+#ifndef WEIR_PROBE_H
+#define WEIR_PROBE_H
+
+#include "answer.h"
+#include "control.h"
+#include "language_error.h"
+#include "word.h"
+
+#define PROBE_WITHIN_DEFAULT SIMTIME_S
+#define PROBE_WITHIN_MIN     SIMTIME_MS
+#define PROBE_WITHIN_MAX     (50 * SIMTIME_S)
+
+/* One that is under way. All 0: none is. */
+struct probe {
+	bool active;
+	char cloud[SCENARIO_NAME_BYTES], strip[SCENARIO_NAME_BYTES];
+	uint32_t asked;
+	uint64_t ended_before; /* requests that had come out there */
+	uint64_t heard_before; /* the latest instant of which the strip had heard */
+	uint64_t within_ns, deadline_ns;
+};
+
+/* Sends the requests. 0, or -errno with error, and then none is under way. */
+int probe_begin(struct control *control, const struct words *words, struct probe *probe,
+                struct language_error *error);
+/* Whether all have come, or it is time: then it is answered, and over. */
+bool probe_answer(struct control *control, struct probe *probe, struct output *output);
+/* Nobody waits for the answer any more. */
+void probe_forget(struct control *control, struct probe *probe);
+
+#endif
