@@ -114,6 +114,14 @@ static enum marking look(const struct aqm *aqm, const struct packet_bytes *frame
 	return aqm->marker->look(frame, place);
 }
 
+enum marking aqm_look(const struct aqm *aqm, struct held *held)
+{
+	const struct packet_bytes frame = packet_bytes_of_held(held);
+	struct mark_place place;
+
+	return look(aqm, &frame, &place);
+}
+
 static enum aqm_outcome outcome_of(const struct aqm *aqm, struct aqm_verdict verdict, bool has_room,
                                    struct rte_mbuf *mbuf)
 {

@@ -191,6 +191,9 @@ struct aqm *aqm_exchange(struct queue *queue, struct aqm *aqm, simtime now);
 /* Comes into force for this queue, in the place of `old`, or NULL. */
 void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *queue, simtime now);
 
+/* For depart(): whether what is held can be marked. */
+enum marking aqm_look(const struct aqm *aqm, struct held *held);
+
 static inline void aqm_idle(struct aqm *aqm, simtime now)
 {
 	if (aqm->kind->idle)
