@@ -53,6 +53,8 @@ PICTURES = [
     # drawn as soon as weir has the statement
     ("slots", ["slots min 10ms max 20ms", "delay 20ms"], steady(600, MS), DELAY),
     ("mark", ["rate 8mbit queue 60kB", "mark above 20kB", "delay 20ms"], waves, QUEUE),
+    ("codel", ["rate 8mbit queue 200kB", "codel", "delay 20ms"], waves, QUEUE),
+    ("pie", ["rate 8mbit queue 200kB", "pie", "delay 20ms"], waves, QUEUE),
     ("netem", ["netem delay 40ms 5ms 25% distribution normal loss 2% 50% reorder 5%"], steady(500, 2 * MS), DELAY),
 ]
 

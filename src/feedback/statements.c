@@ -7,6 +7,7 @@
 #include "at.h"
 #include "becn.h"
 #include "class.h"
+#include "codel_aqm.h"
 #include "corrupt_bit_error.h"
 #include "corrupt_checksum.h"
 #include "corrupt_random.h"
@@ -32,6 +33,7 @@
 #include "mark.h"
 #include "markov.h"
 #include "meter.h"
+#include "pie_aqm.h"
 #include "police.h"
 #include "rate.h"
 #include "red_aqm.h"
@@ -76,6 +78,8 @@ const struct statement *const statements[] = {
         /* the management of its queue */
         &red_statement,
         &mark_statement,
+        &codel_statement,
+        &pie_statement,
         &ecn_statement,
         &becn_statement,
         /* line */
