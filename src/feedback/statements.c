@@ -15,10 +15,12 @@
 #include "down.h"
 #include "duplicate_every.h"
 #include "duplicate_random.h"
+#include "dualpi2.h"
 #include "ecn.h"
 #include "every.h"
 #include "feedback_header.h"
 #include "feedback_proxy.h"
+#include "fq_codel.h"
 #include "hop.h"
 #include "loss_bit_error.h"
 #include "loss_burst.h"
@@ -80,6 +82,8 @@ const struct statement *const statements[] = {
         &mark_statement,
         &codel_statement,
         &pie_statement,
+        &fq_codel_statement,
+        &dualpi2_statement,
         &ecn_statement,
         &becn_statement,
         /* line */
