@@ -73,9 +73,9 @@ PICTURES = [
     # a download that is a quarter too fast, a second one, and a call
     ("fq-codel", ["rate 8mbit queue 1000pkt", "fq-codel"],
      together((2001, 0, 1500, 2 * MS), (2002, 0, 1500, 3 * MS), (2003, 0, 200, 20 * MS)), DELAY),
-    # Classic a tenth too fast beside L4S
+    # Classic and L4S, a tenth too much
     ("dualpi2", ["rate 8mbit queue 250ms", "dualpi2"],
-     together((2001, 0, 1000, 1250000), (2002, 1, 1000, 10 * MS)), DELAY),
+     together((2001, 0, 1000, MS), (2002, 1, 1000, 10 * MS)), DELAY),
     ("netem", ["netem delay 40ms 5ms 25% distribution normal loss 2% 50% reorder 5%"], steady(500, 2 * MS), DELAY),
 ]
 
