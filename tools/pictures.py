@@ -40,6 +40,21 @@ def waves(captures):
     return captures.write(packets)
 
 
+def udp(port, ecn, wire):
+    """The headers of a datagram, as a capture of 42 bytes has them."""
+    head = struct.pack(">BBHHHBBH4s4s", 0x45, ecn, wire - 14, 1, 0, 64, 17, 0, bytes([10, 0, 0, 1]), bytes([10, 0, 1, 1]))
+    head = head[:10] + struct.pack(">H", ~accuracy.ones_sum(head) & 0xffff) + head[12:]
+    return accuracy.ethernet(0x0800, head + struct.pack(">HHHH", port, 443, wire - 34, 0))
+
+
+def together(*flows):
+    """Flows of (port, ECN bits, wire length, gap in ns), for a second and a half each."""
+    def make(captures):
+        return captures.write(sorted(((t, udp(port, ecn, wire), wire) for port, ecn, wire, gap in flows
+                                      for t in range(0, 1500 * MS, gap)), key=lambda packet: packet[0]))
+    return make
+
+
 # name, statements, capture, figure
 PICTURES = [
     ("loss", ["loss gilbert-elliott p 2% r 20%", "delay 40ms jitter 4ms distribution normal order allow"],
@@ -53,6 +68,14 @@ PICTURES = [
     # drawn as soon as weir has the statement
     ("slots", ["slots min 10ms max 20ms", "delay 20ms"], steady(600, MS), DELAY),
     ("mark", ["rate 8mbit queue 60kB", "mark above 20kB", "delay 20ms"], waves, QUEUE),
+    ("codel", ["rate 8mbit queue 200kB", "codel", "delay 20ms"], waves, QUEUE),
+    ("pie", ["rate 8mbit queue 200kB", "pie", "delay 20ms"], waves, QUEUE),
+    # a download that is a quarter too fast, a second one, and a call
+    ("fq-codel", ["rate 8mbit queue 1000pkt", "fq-codel"],
+     together((2001, 0, 1500, 2 * MS), (2002, 0, 1500, 3 * MS), (2003, 0, 200, 20 * MS)), DELAY),
+    # Classic and L4S, a tenth too much
+    ("dualpi2", ["rate 8mbit queue 250ms", "dualpi2"],
+     together((2001, 0, 1000, MS), (2002, 1, 1000, 10 * MS)), DELAY),
     ("netem", ["netem delay 40ms 5ms 25% distribution normal loss 2% 50% reorder 5%"], steady(500, 2 * MS), DELAY),
 ]
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aqm.h"
 #include "delay.h"
 #include "engine.h"
 #include "hold.h"
@@ -111,8 +112,10 @@ static void load_cloud(struct cloud_budget *cloud, uint64_t port_bps, enum budge
 	uint32_t stored_bytes = copied ? frame - FCS_BYTES : (uint32_t)sizeof(struct rte_mbuf *);
 	wide on_line = frames_in(cloud, port_bps, frame, cloud->delay_max_ns);
 	wide queued = frames_queued(cloud, port_bps, frame), packets = on_line + queued;
+	/* A band takes memory while something is in it. */
+	wide begun = queued < 2 * (wide)cloud->bands ? queued : 2 * (wide)cloud->bands;
 	wide bytes = chunks_for(queued, held_bytes(stored_bytes)) +
-	             (LOGS + 2 * cloud->n_classes) * CHUNK_BYTES;
+	             (begun + LOGS + 2 * cloud->n_classes) * CHUNK_BYTES;
 
 	bytes += on_wheel ? wheel_bytes(cloud, port_bps, frame, stored_bytes)
 	                  : chunks_for(on_line, held_bytes(stored_bytes));
@@ -173,6 +176,16 @@ static void budget_classes(const struct cloud_conf *conf, struct cloud_budget *c
 		cloud->classes[i] = class_queue(classes[i], conf);
 }
 
+static void budget_bands(const struct cloud_conf *conf, struct cloud_budget *cloud)
+{
+	for (uint32_t i = 0; i < conf->n_confs; i++) {
+		const struct aqm_kind *kind = conf->confs[i]->statement->aqm;
+
+		if (kind && kind->bands)
+			cloud->bands += kind->bands->most(conf->confs[i]);
+	}
+}
+
 static void budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool shares_port,
                          struct cloud_budget *cloud)
 {
@@ -200,6 +213,7 @@ static void budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool 
 		cloud->queue_given = rate->queue.unit != LIMIT_NONE;
 		cloud->overhead = rate_overhead(rate);
 		budget_classes(conf, cloud);
+		budget_bands(conf, cloud);
 	} else if (slots != NULL) {
 		cloud->queue = slots_queue(slots);
 		cloud->queue_given = slots->queue.unit != LIMIT_NONE;

@@ -49,6 +49,7 @@ struct cloud_budget {
 	struct limit queue;     /* in force; LIMIT_NONE without a link */
 	bool queue_given;
 	uint32_t n_classes;
+	uint32_t bands; /* of its queue's management (aqm.h), each with memory of its own */
 	struct limit classes[CLASSES_MAX]; /* their queues, in the place of `queue` */
 	struct overhead overhead;
 	bool gathers;         /* slots without a budget: */

@@ -24,6 +24,7 @@ const struct value_manner value_manners[] = {
         {"LIMIT", "90kB 100pkt 50ms", "a size, packets (pkt), or the time it takes to send"},
         {"PROBABILITY", "0.1% 0.001 1e-9", "percent, or a plain fraction from 0 to 1"},
         {"N", "1000", "a whole number without a unit"},
+        {"NUMBER", "0.125 3.2", "a decimal number without a unit"},
         {"on|off", "on", "a switch"},
         {"IPV4", "192.0.2.1", "an address"},
         {"IPV6", "2001:db8::1", "an address"},
@@ -40,13 +41,13 @@ const struct value_manner value_manners[] = {
 
 static bool has_range(enum field_type type)
 {
-	return type <= FIELD_COUNT || type == FIELD_RANGE || type == FIELD_NUMBERS;
+	return type <= FIELD_FACTOR || type == FIELD_RANGE || type == FIELD_NUMBERS;
 }
 
 /* Whether the value is one number, so that an initial one can be said. */
 static bool is_number(enum field_type type)
 {
-	return type <= FIELD_COUNT && type != FIELD_LIMIT;
+	return type <= FIELD_FACTOR && type != FIELD_LIMIT;
 }
 
 static void print_least_and_most(FILE *out, const struct field *field)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "field.h"
 #include "simtime.h"
 
 #define PLACES_MAX 20 /* of a byte in MiB: 2^-20 has 20 digits behind the point */
@@ -23,6 +24,10 @@ const struct unit units_bytes[] = {
 };
 const struct unit units_packets[] = {
         {"pkt", 1},
+        {NULL, 0},
+};
+const struct unit units_factor[] = {
+        {"", FACTOR_ONE},
         {NULL, 0},
 };
 

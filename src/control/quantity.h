@@ -35,6 +35,7 @@ extern const struct unit units_time[];  /* ns; from small to large, ended by NUL
 extern const struct unit units_rate[];  /* bit/s */
 extern const struct unit units_bytes[]; /* B */
 extern const struct unit units_packets[];
+extern const struct unit units_factor[]; /* millionths, written as a number without a unit */
 
 /* The unit called `name`, or NULL. */
 const struct unit *unit_find(const struct unit *units, const char *name);

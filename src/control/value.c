@@ -197,6 +197,31 @@ static int parse_count(const struct field *field, const char *text, uint64_t *va
 	return 0;
 }
 
+static int parse_factor(const struct field *field, const char *text, uint64_t *value,
+                        struct language_error *error)
+{
+	struct decimal decimal;
+
+	if (text[0] == '-')
+		return out_of_range(field, text, NULL, error);
+	if (!decimal_scan(text, &decimal) || *decimal.rest != 0)
+		return bad_value(field, text, "a decimal number without a unit, like 0.125", error);
+	switch (quantity_value(&decimal, units_factor, value)) {
+	case QUANTITY_HUGE:
+		return out_of_range(field, text, NULL, error);
+	case QUANTITY_TOO_FINE:
+		return language_error_set(error, ERROR_TOO_FINE,
+		                          "%s `%.*s` is finer than a millionth; it has at most 6 "
+		                          "digits behind the point",
+		                          field->name, SHOWN(text));
+	case QUANTITY_OK:
+		break;
+	}
+	if (*value < field->min || *value > field_max(field))
+		return out_of_range(field, text, NULL, error);
+	return 0;
+}
+
 static int parse_word(const struct field *field, const char *text, const char *const *words,
                       uint32_t *value, struct language_error *error)
 {
@@ -280,6 +305,9 @@ int value_parse(const struct field *field, const char *text, void *conf,
 		break;
 	case FIELD_COUNT:
 		result = parse_count(field, text, &value, error);
+		break;
+	case FIELD_FACTOR:
+		result = parse_factor(field, text, &value, error);
 		break;
 	case FIELD_WORD:
 		return parse_word(field, text, field->words, at, error);

@@ -34,6 +34,7 @@ static const struct value_kind kinds[] = {
                           "",
                           "",
                           {0}},
+        [FIELD_FACTOR] = {"a number", "NUMBER", "", "", {0}},
 };
 
 const struct value_kind *value_kind(enum field_type type)

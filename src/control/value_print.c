@@ -33,6 +33,9 @@ void value_print_number(enum field_type type, uint64_t value, char *out, size_t 
 	case FIELD_PROBABILITY:
 		probability_print(value, text);
 		break;
+	case FIELD_FACTOR:
+		quantity_print(value, units_factor, text);
+		break;
 	default:
 		snprintf(text, sizeof(text), "%" PRIu64, value);
 		break;
@@ -101,6 +104,7 @@ void value_print(FILE *out, const struct field *field, const void *conf)
 	case FIELD_BYTES:
 	case FIELD_PROBABILITY:
 	case FIELD_COUNT:
+	case FIELD_FACTOR:
 		value_print_number(field->type, *(const uint64_t *)at, text, sizeof(text));
 		fputs(text, out);
 		break;

@@ -6,6 +6,7 @@
 #include "cloud.h"
 #include "copy.h"
 #include "engine.h"
+#include "rate.h"
 
 /* ---- control ---- */
 
@@ -39,6 +40,31 @@ int aqm_check(const struct conf *conf, const struct cloud_conf *cloud, struct pr
 		return -EINVAL;
 	}
 	return 0;
+}
+
+int aqm_check_bands(const struct conf *conf, const struct cloud_conf *cloud,
+                    struct problem *problem)
+{
+	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(cloud, "rate");
+	const char *name = conf->statement->name;
+
+	if (conf->scope[0]) {
+		problem_set(
+		        problem, -1,
+		        "%s is a scheduler itself, and manages the queue of a link, not that of a "
+		        "class: use `codel` or `pie` here, or leave the classes out",
+		        name);
+		return -EINVAL;
+	}
+	if (rate && rate->drop == RATE_DROP_HEAD) {
+		problem_set(
+		        problem, -1,
+		        "%s says itself who goes when the queue is full: leave `drop head` out of "
+		        "`rate`",
+		        name);
+		return -EINVAL;
+	}
+	return aqm_check(conf, cloud, problem);
 }
 
 const struct conf *aqm_beside(const struct conf *conf, const struct cloud_conf *cloud,
@@ -114,6 +140,14 @@ static enum marking look(const struct aqm *aqm, const struct packet_bytes *frame
 	return aqm->marker->look(frame, place);
 }
 
+enum marking aqm_look(const struct aqm *aqm, struct held *held)
+{
+	const struct packet_bytes frame = packet_bytes_of_held(held);
+	struct mark_place place;
+
+	return look(aqm, &frame, &place);
+}
+
 static enum aqm_outcome outcome_of(const struct aqm *aqm, struct aqm_verdict verdict, bool has_room,
                                    struct rte_mbuf *mbuf)
 {
@@ -158,7 +192,70 @@ static struct rte_mbuf *mark_mbuf(struct cloud *cloud, const struct aqm *aqm, st
 	return mbuf;
 }
 
-bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf, bool *marked)
+/* A band that is empty gives its memory back: there may be many. */
+static void band_pop(struct log *band, struct arena *arena)
+{
+	log_pop(band, arena);
+	if (band->records == 0)
+		log_clear(band, arena);
+}
+
+/* The front of this log is dropped, or was: nobody holds it any more. */
+static void front_gone(struct cloud *cloud, struct queue *queue, struct log *log)
+{
+	struct arena *arena = &cloud->holder->arena;
+	uint32_t length = link_length(&cloud->link, log_front(log)->wire_bytes);
+
+	if (queue->counters)
+		queue->counters->dropped++;
+	if (likely(log == &queue->log)) {
+		queue_pop(queue, arena, length);
+		return;
+	}
+	queue->held_packets--;
+	queue->held_bytes -= length;
+	band_pop(log, arena);
+}
+
+/* Of a management with bands: makes room for a packet that found none, if that can be. */
+static bool relieve(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes, simtime now)
+{
+	struct aqm *aqm = queue->aqm;
+	const struct aqm_bands *bands = aqm->kind->bands;
+	struct log *band;
+	bool room = false;
+
+	if (!bands->fullest)
+		return false;
+	while ((band = bands->fullest(aqm, room))) {
+		struct held *held = log_front(band);
+		const struct aqm_view view = view_of(cloud, queue, held->wire_bytes);
+
+		if (aqm->kind->pushed_out)
+			aqm->kind->pushed_out(aqm, &view, held, now);
+		cloud_drop_held(cloud, held, bands->overflow);
+		front_gone(cloud, queue, band);
+		room = link_has_room(&cloud->link, queue, wire_bytes);
+	}
+	return room;
+}
+
+static bool make_room(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes, simtime now)
+{
+	if (queue->aqm->kind->bands)
+		return relieve(cloud, queue, wire_bytes, now);
+	return queue->drop_head && aqm_push_out(cloud, queue, wire_bytes, now);
+}
+
+static struct log *choose(struct aqm *aqm, struct rte_mbuf *mbuf)
+{
+	const struct packet_bytes frame = packet_bytes_of_mbuf(mbuf);
+
+	return aqm->kind->bands->choose(aqm, &frame);
+}
+
+bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf, bool *marked,
+               struct log **log)
 {
 	struct aqm *aqm = queue->aqm;
 	const struct packet *packet = packet_of(*mbuf);
@@ -167,13 +264,14 @@ bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf,
 	struct aqm_verdict verdict = {.action = AQM_PASS};
 	enum aqm_outcome outcome;
 
+	if (unlikely(aqm->kind->bands != NULL))
+		*log = choose(aqm, *mbuf);
 	if (aqm->kind->arrive)
 		verdict = aqm->kind->arrive(aqm, &view, *mbuf, now);
 	aqm->drawn++;
 	outcome = outcome_of(aqm, verdict, link_has_room(&cloud->link, queue, packet->wire_bytes),
 	                     *mbuf);
-	if (unlikely(outcome == AQM_OVERFLOWED && queue->drop_head) &&
-	    aqm_push_out(cloud, queue, packet->wire_bytes, now))
+	if (unlikely(outcome == AQM_OVERFLOWED) && make_room(cloud, queue, packet->wire_bytes, now))
 		outcome = outcome_of(aqm, verdict, true, *mbuf);
 	if (aqm->kind->settled)
 		aqm->kind->settled(aqm, &view, *mbuf, outcome, now);
@@ -248,28 +346,49 @@ static bool head_may_go(struct cloud *cloud, const struct queue *queue, struct h
 	return true;
 }
 
-/* The front is dropped, or was: nobody holds it any more. */
-static void front_gone(struct cloud *cloud, struct queue *queue)
+/* From a band to the queue's own log. False: there was no memory, it is dropped. */
+static bool front_lift(struct cloud *cloud, struct queue *queue, struct log *band)
 {
-	if (queue->counters)
-		queue->counters->dropped++;
-	queue_pop(queue, &cloud->holder->arena,
-	          link_length(&cloud->link, log_front(&queue->log)->wire_bytes));
+	const struct held *from = log_front(band);
+	struct arena *arena = &cloud->holder->arena;
+	struct held *to = log_append(&queue->log, arena, from->stored_bytes);
+
+	if (unlikely(!to)) {
+		cloud_drop_held(cloud, from, REASON_NO_BUFFER);
+		return false;
+	}
+	to->t_ns = from->t_ns;
+	to->cloud = from->cloud;
+	hold_record(to, from);
+	band_pop(band, arena);
+	return true;
+}
+
+/* Where what the link takes is at the front; NULL: there is nothing to ask about. */
+static struct log *next_log(struct queue *queue, simtime now)
+{
+	const struct aqm_bands *bands = queue->aqm->kind->bands;
+
+	if (likely(!bands))
+		return queue->log.records ? &queue->log : NULL;
+	return queue->log.records ? NULL : bands->next(queue->aqm, now);
 }
 
 void aqm_take(struct cloud *cloud, struct queue *queue, simtime now)
 {
 	struct aqm *aqm = queue->aqm;
+	struct log *log;
 
 	if (!aqm->kind->depart)
 		return;
-	while (queue->log.records) {
-		struct held *held = log_front(&queue->log);
+	while ((log = next_log(queue, now))) {
+		struct held *held = log_front(log);
 		const struct aqm_view view = view_of(cloud, queue, held->wire_bytes);
 
-		if (head_may_go(cloud, queue, held, aqm->kind->depart(aqm, &view, held, now)))
+		if (head_may_go(cloud, queue, held, aqm->kind->depart(aqm, &view, held, now)) &&
+		    (log == &queue->log || front_lift(cloud, queue, log)))
 			return;
-		front_gone(cloud, queue);
+		front_gone(cloud, queue, log);
 		if (queue->held_packets == 0)
 			aqm_idle(aqm, now);
 	}
@@ -293,7 +412,7 @@ bool aqm_push_out(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes,
 			aqm->kind->pushed_out(queue->aqm, &view, held, now);
 		}
 		cloud_drop_held(cloud, held, REASON_QUEUE_FULL);
-		front_gone(cloud, queue);
+		front_gone(cloud, queue, &queue->log);
 	}
 	return true;
 }
@@ -318,6 +437,9 @@ struct aqm *aqm_exchange(struct queue *queue, struct aqm *aqm, simtime now)
 		old->cloud->drawn_most = RTE_MAX(old->cloud->drawn_most, old->drawn);
 	if (aqm)
 		aqm_take_over(aqm, old, queue, now);
+	if (unlikely(old && old->kind->bands) &&
+	    !(aqm && aqm->statement == old->statement && old->kind->bands->inherit(aqm, old)))
+		queue_gather(queue, &old->cloud->holder->arena);
 	queue->aqm = aqm;
 	return old;
 }

@@ -45,6 +45,13 @@
  * is a drop with the verdict's reason; of one that is marked already, a pass. What is marked is
  * counted as `ecn_marked`, after the queue has found room for it.
  *
+ * Bands. A management may have queues of its own inside the queue, its *bands*, and say from which the
+ * link takes: then it has `bands` (below). A packet waits in the band that it chose; when it is taken
+ * it goes to the front of the queue's log, which has no other then. What waited when such a management
+ * comes into force is not sorted: it leaves first, in its order, and depart() is not asked. When the
+ * management goes, what its bands have goes on in the queue, band by band. Bands count towards the
+ * limit, and in the view, together. Only the link's own queue may have them, not that of a class.
+ *
  * Reporting, by control, at any time, a moment old:
  *   average what it takes the queue to be, in bytes; optional
  *   figures statistics of its own, for `show`; optional
@@ -135,6 +142,30 @@ struct aqm_report {
 	struct aqm_figure figures[AQM_FIGURES_MAX];
 };
 
+struct aqm_bands {
+	/* The i-th; NULL: there are no more. */
+	struct log *(*at)(struct aqm *aqm, uint32_t i);
+	/* Where a packet goes that comes, by its bytes, which are as they came. */
+	struct log *(*choose)(struct aqm *aqm, const struct packet_bytes *frame);
+	/* It is in there, the last. Not said when there was no room. */
+	void (*entered)(struct aqm *aqm, struct log *band, uint32_t wire_bytes);
+	/* From which the link takes; NULL: nothing waits in any. depart() is asked about its front,
+	 * which is not in the band any more after that, whatever the verdict. */
+	struct log *(*next)(struct aqm *aqm, simtime now);
+	/* The queue was full for the packet that has chosen last: whose front goes, dropped with
+	 * `overflow`, to make room; pushed_out() is told of it, and it is out of the band then. Asked
+	 * until it says NULL: none, or no more; `room`: whether there is room by now. Optional: without
+	 * it the packet that comes is dropped. */
+	struct log *(*fullest)(struct aqm *aqm, bool room);
+	enum reason overflow;
+	/* Takes over all bands of `old`, of the same statement. False: it cannot. */
+	bool (*inherit)(struct aqm *aqm, struct aqm *old);
+	/* Everything was taken out of all bands. */
+	void (*emptied)(struct aqm *aqm);
+	/* Control: how many there are, at most. */
+	uint32_t (*most)(const struct conf *conf);
+};
+
 struct aqm_kind {
 	int (*make)(const struct conf *conf, const struct cloud_conf *cloud, struct aqm **aqm);
 	void (*free)(struct aqm *aqm);
@@ -148,6 +179,7 @@ struct aqm_kind {
 	void (*pushed_out)(struct aqm *aqm, const struct aqm_view *view, struct held *held,
 	                   simtime now);
 	void (*idle)(struct aqm *aqm, simtime now);
+	const struct aqm_bands *bands; /* or NULL */
 	double (*average)(const struct aqm *aqm);
 	uint32_t (*figures)(const struct aqm *aqm, struct aqm_figure figures[AQM_FIGURES_MAX]);
 };
@@ -166,6 +198,9 @@ struct aqm {
 
 /* For check(): there is a link, and no second AQM in the same place. 0, or -EINVAL with problem. */
 int aqm_check(const struct conf *conf, const struct cloud_conf *cloud, struct problem *problem);
+/* The same of a management with bands. */
+int aqm_check_bands(const struct conf *conf, const struct cloud_conf *cloud,
+                    struct problem *problem);
 /* The modifier called `name` that goes with this AQM's configuration, or NULL: that of its class, or
  * else the cloud's. */
 const struct conf *aqm_beside(const struct conf *conf, const struct cloud_conf *cloud,
@@ -180,8 +215,10 @@ void aqm_report(const struct aqm *aqm, struct aqm_report *report);
 /* ---- worker: the link's, of a queue that has an AQM ---- */
 
 /* A packet comes to the queue: asks, looks whether there is room, and marks. False: it was dropped,
- * and counted. `mbuf` may become another, which nobody else sees. `marked`: whether it was. */
-bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf, bool *marked);
+ * and counted. `mbuf` may become another, which nobody else sees. `marked`: whether it was. `log`:
+ * to which it is to be appended, if that is a band; then the management is told by aqm_entered(). */
+bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf, bool *marked,
+               struct log **log);
 /* Asks about the head until one passes or none is left; the head waits. */
 void aqm_take(struct cloud *cloud, struct queue *queue, simtime now);
 /* `drop head`: makes room for a packet of this length on the wire, if that can be. */
@@ -190,6 +227,14 @@ bool aqm_push_out(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes,
 struct aqm *aqm_exchange(struct queue *queue, struct aqm *aqm, simtime now);
 /* Comes into force for this queue, in the place of `old`, or NULL. */
 void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *queue, simtime now);
+
+/* For depart(): whether what is held can be marked. */
+enum marking aqm_look(const struct aqm *aqm, struct held *held);
+
+static inline void aqm_entered(struct aqm *aqm, struct log *band, uint32_t wire_bytes)
+{
+	aqm->kind->bands->entered(aqm, band, wire_bytes);
+}
 
 static inline void aqm_idle(struct aqm *aqm, simtime now)
 {

@@ -286,6 +286,7 @@ static struct queue *successor(struct link *link, struct classes *next, const ch
 
 static void queue_move(struct link *link, struct queue *to, struct queue *from, struct arena *arena)
 {
+	queue_gather(from, arena);
 	log_join(&to->log, &from->log, arena);
 	to->held_packets += from->held_packets;
 	to->held_bytes += from->held_bytes;

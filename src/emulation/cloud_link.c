@@ -100,7 +100,8 @@ static bool passes(struct cloud *cloud, const struct queue *queue, const struct 
 {
 	struct link *link = &cloud->link;
 
-	if (!link->plain || link->classes || (queue->aqm && queue->aqm->kind->depart))
+	if (!link->plain || link->classes ||
+	    (queue->aqm && (queue->aqm->kind->depart || queue->aqm->kind->bands)))
 		return false;
 	return link_passes(link, packet->wire_bytes, packet->t_ns);
 }
@@ -130,11 +131,12 @@ static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *q
 {
 	const struct packet packet = *packet_of(mbuf); /* the mbuf may be given away below */
 	struct link *link = &cloud->link;
+	struct log *log = &queue->log;
 	bool copied, marked = false;
 	struct held *held;
 
 	if (unlikely(queue->aqm != NULL)) {
-		if (!aqm_admit(cloud, queue, &mbuf, &marked))
+		if (!aqm_admit(cloud, queue, &mbuf, &marked, &log))
 			return false;
 	} else if (unlikely(!link_has_room(link, queue, packet.wire_bytes)) &&
 	           !(queue->drop_head &&
@@ -149,8 +151,7 @@ static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *q
 	copied = hold_copies(cloud->holder, mbuf);
 	held = NULL;
 	if (likely(hold_has_room(cloud->holder, copied, mbuf)))
-		held = log_append(&queue->log, &cloud->holder->arena,
-		                  hold_stored_bytes(copied, mbuf));
+		held = log_append(log, &cloud->holder->arena, hold_stored_bytes(copied, mbuf));
 	if (unlikely(!held)) {
 		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
 		return false;
@@ -162,6 +163,8 @@ static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *q
 	held->flags |= packet.flags;
 	if (unlikely(marked))
 		held->flags |= PACKET_MARKED;
+	if (unlikely(log != &queue->log))
+		aqm_entered(queue->aqm, log, packet.wire_bytes);
 	if (unlikely(link->classes != NULL))
 		classes_arrived(link, queue);
 	if (link_arrived(link, queue, held, packet.t_ns))

@@ -22,6 +22,7 @@ static void field_reset(struct conf *conf, const struct field *field)
 	case FIELD_BYTES:
 	case FIELD_PROBABILITY:
 	case FIELD_COUNT:
+	case FIELD_FACTOR:
 		*(uint64_t *)at = field->initial;
 		break;
 	case FIELD_WORD:
@@ -162,6 +163,7 @@ static bool field_equal(const struct conf *a, const struct conf *b, const struct
 	case FIELD_BYTES:
 	case FIELD_PROBABILITY:
 	case FIELD_COUNT:
+	case FIELD_FACTOR:
 		return *(const uint64_t *)x == *(const uint64_t *)y;
 	case FIELD_WORD:
 	case FIELD_WORDS:

@@ -23,6 +23,7 @@ enum field_type {
 	FIELD_LIMIT,         /* struct limit:             90kB, 100pkt, 50ms */
 	FIELD_PROBABILITY,   /* probability_q63 (draw.h): 0.1%, 0.001 */
 	FIELD_COUNT,         /* uint64_t, no unit:        1000 */
+	FIELD_FACTOR,        /* uint64_t, millionths:     0.125, 3.2 */
 	FIELD_WORD,          /* uint32_t, index in words: normal */
 	FIELD_SWITCH,        /* bool:                     on, off */
 	FIELD_FLAG,          /* bool:                     true when the bare keyword stands there */
@@ -40,6 +41,8 @@ enum field_type {
 	FIELD_ORDERS,        /* struct orders, owned:   rate 5mbit and no loss (orders.h) */
 	FIELD_STATES, /* struct states, owned:   good 10s then bad 1s rate 1mbit (orders.h) */
 };
+
+#define FACTOR_ONE UINT64_C(1000000)
 
 enum limit_unit { LIMIT_NONE, LIMIT_BYTES, LIMIT_PACKETS, LIMIT_TIME };
 

@@ -267,10 +267,13 @@ static void queue_count(struct queue *queue, const struct link *link)
 {
 	struct log_walk walk;
 	const struct held *held;
+	const struct log *log;
 
 	queue->held_bytes = 0;
-	for (held = log_walk_first(&walk, &queue->log); held; held = log_walk_next(&walk))
-		queue->held_bytes += link_length(link, held->wire_bytes);
+	for (uint32_t i = 0; (log = queue_log(queue, i)); i++) {
+		for (held = log_walk_first(&walk, log); held; held = log_walk_next(&walk))
+			queue->held_bytes += link_length(link, held->wire_bytes);
+	}
 	if (link->from == queue && link->taken.records)
 		queue->held_bytes += link_length(link, log_front(&link->taken)->wire_bytes);
 }
@@ -372,6 +375,7 @@ uint64_t link_clear(struct link *link, struct holder *holder)
 	struct queue *queue;
 
 	for (uint32_t i = 0; (queue = queue_at(link, i)); i++) {
+		queue_gather(queue, &holder->arena);
 		n += log_drop(&queue->log, holder);
 		queue->held_packets = 0;
 		queue->held_bytes = 0;

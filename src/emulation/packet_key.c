@@ -98,21 +98,26 @@ static void read_ip(const uint8_t *data, const struct headers *headers, struct p
 		read_ports(data + headers->transport, key);
 }
 
-void packet_key_read(const struct rte_mbuf *mbuf, struct packet_key *key)
+void packet_key_of(const uint8_t *data, uint32_t bytes, uint32_t whole_bytes,
+                   struct packet_key *key)
 {
-	const uint8_t *data = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	struct headers headers;
 	bool ip;
 
 	memset(key, 0, sizeof(*key));
-	if (likely(read_plain_ipv4(data, mbuf->data_len, key)))
+	if (likely(read_plain_ipv4(data, bytes, key)))
 		return;
-	ip = headers_find(data, mbuf->data_len, mbuf->pkt_len, &headers);
+	ip = headers_find(data, bytes, whole_bytes, &headers);
 	key->ethertype = headers.ethertype;
 	for (uint32_t i = 0; i < 2 && i < headers.n_tags; i++)
 		key->tag[i] = KEY_TAG_THERE | headers.tag[i];
 	if (ip)
 		read_ip(data, &headers, key);
 	else
-		read_other(data, mbuf->data_len, &headers, key);
+		read_other(data, bytes, &headers, key);
+}
+
+void packet_key_read(const struct rte_mbuf *mbuf, struct packet_key *key)
+{
+	packet_key_of(rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len, mbuf->pkt_len, key);
 }

@@ -23,6 +23,10 @@
 	X(RED_EARLY, "red-early", CONGESTION, "RED chose it, and it could not be marked")          \
 	X(RED_FORCED, "red-forced", CONGESTION, "RED: the average queue was above its maximum")    \
 	X(NOT_CAPABLE, "not-capable", CONGESTION, "to be marked, and not capable of ECN")          \
+	X(CODEL, "codel", CONGESTION, "CoDel: packets wait too long, and it could not be marked")  \
+	X(PIE, "pie", CONGESTION, "PIE chose it, and it could not be marked")                      \
+	X(DUALPI2, "dualpi2", CONGESTION, "DualPI2 chose it, and it could not be marked")          \
+	X(FULLEST, "fullest", CONGESTION, "FQ-CoDel: the queue was full, its flow had the most")   \
 	X(QUEUE_FULL, "queue-full", CONGESTION, "the queue of the link was full")                  \
 	X(NO_BUFFER, "no-buffer", REAL, "weir had no memory left to hold the packet")              \
 	X(TX_FULL, "tx-full", REAL, "the port did not take the packet within 100 ms of its time")  \

@@ -22,6 +22,13 @@ static int ecn_bits(const struct packet_bytes *frame, struct mark_place *place)
 	return (headers.ip == 4 ? place->at[1] : place->at[1] >> 4) & CE;
 }
 
+int ecn_codepoint(const struct packet_bytes *frame)
+{
+	struct mark_place place;
+
+	return ecn_bits(frame, &place);
+}
+
 static enum marking look_3168(const struct packet_bytes *frame, struct mark_place *place)
 {
 	int bits = ecn_bits(frame, place);

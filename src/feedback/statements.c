@@ -7,6 +7,7 @@
 #include "at.h"
 #include "becn.h"
 #include "class.h"
+#include "codel_aqm.h"
 #include "corrupt_bit_error.h"
 #include "corrupt_checksum.h"
 #include "corrupt_random.h"
@@ -14,10 +15,12 @@
 #include "down.h"
 #include "duplicate_every.h"
 #include "duplicate_random.h"
+#include "dualpi2.h"
 #include "ecn.h"
 #include "every.h"
 #include "feedback_header.h"
 #include "feedback_proxy.h"
+#include "fq_codel.h"
 #include "hop.h"
 #include "loss_bit_error.h"
 #include "loss_burst.h"
@@ -32,6 +35,7 @@
 #include "mark.h"
 #include "markov.h"
 #include "meter.h"
+#include "pie_aqm.h"
 #include "police.h"
 #include "rate.h"
 #include "red_aqm.h"
@@ -79,6 +83,10 @@ const struct statement *const statements[] = {
         /* the management of its queue */
         &red_statement,
         &mark_statement,
+        &codel_statement,
+        &pie_statement,
+        &fq_codel_statement,
+        &dualpi2_statement,
         &ecn_statement,
         &becn_statement,
         /* line */

@@ -7,9 +7,13 @@
 
 #include "at.h"
 #include "class.h"
+#include "codel_aqm.h"
 #include "dice.h"
+#include "dualpi2.h"
 #include "every.h"
+#include "fq_codel.h"
 #include "mark.h"
+#include "pie_aqm.h"
 #include "red_aqm.h"
 #include "red_conf.h"
 #include "slots.h"
@@ -71,6 +75,39 @@ static void classes_do(struct cloud_conf *cloud, uint64_t bits)
 	}
 }
 
+static const struct statement *const modern[] = {&codel_statement, &pie_statement,
+                                                 &fq_codel_statement, &dualpi2_statement};
+
+/* With parameters so short that they act within a script. */
+static void modern_do(struct cloud_conf *cloud, uint64_t bits)
+{
+	const struct statement *statement = modern[bits & 3];
+	void *conf = conf_of(cloud, statement, "");
+
+	bits = draw_u64((struct draw_key){{5, 5}}, bits, 0);
+	if (statement == &codel_statement) {
+		((struct codel_conf *)conf)->target_ns = 1000 + (bits & 0xffff);
+		((struct codel_conf *)conf)->interval_ns = 100000 + (bits & 0xfffff);
+		((struct codel_conf *)conf)->mtu_bytes = 100;
+	} else if (statement == &pie_statement) {
+		((struct pie_conf *)conf)->target_ns = 1000 + (bits & 0xffff);
+		((struct pie_conf *)conf)->tupdate_ns = 100000;
+		((struct pie_conf *)conf)->max_burst_ns = bits >> 16 & 0xfffff;
+		((struct pie_conf *)conf)->alpha = 1000 * FACTOR_ONE;
+		((struct pie_conf *)conf)->mean_bytes = 50;
+	} else if (statement == &fq_codel_statement) {
+		((struct fq_codel_conf *)conf)->flows = 1 + bits % 30;
+		((struct fq_codel_conf *)conf)->target_ns = 1000 + (bits & 0xffff);
+		((struct fq_codel_conf *)conf)->interval_ns = 100000 + (bits & 0xfffff);
+		((struct fq_codel_conf *)conf)->quantum_bytes = 256 + (bits & 0x3ff);
+		((struct fq_codel_conf *)conf)->mtu_bytes = 100;
+	} else {
+		((struct dualpi2_conf *)conf)->target_ns = 1000 + (bits & 0xffff);
+		((struct dualpi2_conf *)conf)->tupdate_ns = 100000;
+		((struct dualpi2_conf *)conf)->alpha = 1000 * FACTOR_ONE;
+	}
+}
+
 /* What a link has beside its rate, by these bits; what it had before goes. */
 static void link_do(struct cloud_conf *cloud, uint64_t bits)
 {
@@ -85,6 +122,8 @@ static void link_do(struct cloud_conf *cloud, uint64_t bits)
 	cloud_conf_remove(cloud, "slots");
 	cloud_conf_remove(cloud, "mark");
 	cloud_conf_remove(cloud, "red");
+	for (size_t i = 0; i < sizeof(modern) / sizeof(modern[0]); i++)
+		cloud_conf_remove(cloud, modern[i]->name);
 	cloud_conf_remove(cloud, "scheduler");
 	if (bits == 0)
 		return;
@@ -101,7 +140,10 @@ static void link_do(struct cloud_conf *cloud, uint64_t bits)
 		slots->packets = bits >> 7 & 3;
 		slots->bytes = bits >> 9 & 1 ? 3000 : 0;
 	}
-	if (bits >> 10 & 1) {
+	if (bits >> 10 & 1 && bits >> 20 & 1) {
+		modern_do(cloud, bits >> 21);
+		rate->drop = RATE_DROP_TAIL;
+	} else if (bits >> 10 & 1) {
 		classes_do(cloud, bits >> 11);
 	} else if (bits >> 11 & 1) {
 		struct mark_conf *mark = conf_of(cloud, &mark_statement, "");

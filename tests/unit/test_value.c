@@ -149,6 +149,23 @@ static void counts_are_bare_numbers(void **state)
 		parses_and_prints(FIELD_COUNT, rows[i].text, rows[i].value, rows[i].canonical);
 }
 
+static void factors_are_whole_millionths(void **state)
+{
+	static const struct row rows[] = {
+	        {"0", 0, "0"},
+	        {"0.125", 125000, "0.125"},
+	        {"3.2", 3200000, "3.2"},
+	        {"3.20", 3200000, "3.2"},
+	        {"32", 32 * FACTOR_ONE, "32"},
+	        {"0.000001", 1, "0.000001"},
+	        {"18446744073709.551615", UINT64_MAX, "18446744073709.551615"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ROWS(rows); i++)
+		parses_and_prints(FIELD_FACTOR, rows[i].text, rows[i].value, rows[i].canonical);
+}
+
 static void probabilities_are_the_nearest_multiple_of_2_to_the_minus_63(void **state)
 {
 	static const struct row rows[] = {
@@ -186,8 +203,8 @@ static void probabilities_are_the_nearest_multiple_of_2_to_the_minus_63(void **s
 /* 200,000 values that are spread over all magnitudes, by a fixed seed: exact, every one. */
 static void every_value_prints_so_that_it_parses_back(void **state)
 {
-	static const enum field_type types[] = {FIELD_TIME, FIELD_RATE, FIELD_BYTES, FIELD_COUNT,
-	                                        FIELD_PROBABILITY};
+	static const enum field_type types[] = {FIELD_TIME,  FIELD_RATE,   FIELD_BYTES,
+	                                        FIELD_COUNT, FIELD_FACTOR, FIELD_PROBABILITY};
 	struct draw_key key = draw_key_make(1, "test_value", "round trip");
 
 	(void)state;
@@ -379,6 +396,14 @@ static void what_is_wrong_with_a_value_is_said_with_what_would_be_right(void **s
 	        {FIELD_PROBABILITY, 0, 0, "1 %", ERROR_BAD_VALUE, NULL},
 	        {FIELD_PROBABILITY, 0, 0, "1e", ERROR_BAD_VALUE, NULL},
 	        {FIELD_PROBABILITY, 0, 0, "1%%", ERROR_BAD_VALUE, NULL},
+	        {FIELD_FACTOR, 1, 32 * FACTOR_ONE, "32.5", ERROR_OUT_OF_RANGE,
+	         "it `32.5` is out of range; it goes from 0.000001 to 32"},
+	        {FIELD_FACTOR, 0, 0, "-1", ERROR_OUT_OF_RANGE, NULL},
+	        {FIELD_FACTOR, 0, 0, "1.25Hz", ERROR_BAD_VALUE,
+	         "it `1.25Hz` is not a number; write a decimal number without a unit, like 0.125"},
+	        {FIELD_FACTOR, 0, 0, "0.1234567", ERROR_TOO_FINE,
+	         "it `0.1234567` is finer than a millionth; it has at most 6 digits behind the "
+	         "point"},
 	        {FIELD_COUNT, 1, 1000, "0", ERROR_OUT_OF_RANGE,
 	         "it `0` is out of range; it goes from 1 to 1000"},
 	        {FIELD_COUNT, 0, 0, "-1", ERROR_OUT_OF_RANGE, NULL},
@@ -466,6 +491,7 @@ int main(void)
 	        cmocka_unit_test(rates_are_decimal),
 	        cmocka_unit_test(sizes_are_decimal_or_binary),
 	        cmocka_unit_test(counts_are_bare_numbers),
+	        cmocka_unit_test(factors_are_whole_millionths),
 	        cmocka_unit_test(probabilities_are_the_nearest_multiple_of_2_to_the_minus_63),
 	        cmocka_unit_test(every_value_prints_so_that_it_parses_back),
 	        cmocka_unit_test(limits_know_in_what_they_count),

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `dualpi2 [target T] [tupdate T] [alpha A] [beta B] [coupling K] [min T] [range T] [min-packets N]
+ * [classic-share P]`: two queues with coupled managements for L4S (RFC 9332) on a link.
+ *
+ * Model: packets with ECT(1) or CE wait in the L4S queue, all others in the Classic queue; both
+ * together within the limit of the link's queue. When the link is free, the L4S queue goes first,
+ * but the Classic queue gets `classic-share` of the bytes while both have some (weighted round robin).
+ * The one that is taken is looked at, by pi2.h:
+ *   L4S      marked with the larger of p_CL and its own ramp's; the ramp is left out while
+ *            `min-packets` and less wait, itself included. When p_CL is saturated, selected ones are
+ *            dropped with p_C besides (the RFC's overload)
+ *   Classic  with p_C: ECT(0) is marked, the rest dropped; when p_C has come to
+ *            1/coupling^2 (1 at most), ECT(0) is dropped, too
+ * What is dropped has the reason `dualpi2`, and the next one takes its turn.
+ *
+ *   target         of the Classic queue's delay: 15 ms
+ *   tupdate        16 ms
+ *   alpha, beta    in Hz: 0.16 and 3.2
+ *   coupling       2; 0.000001 to 1000
+ *   min, range     of the ramp: 800 us and 400 us, as in the appendix; range 0s is a step
+ *   min-packets    1
+ *   classic-share  1/16; the appendix leaves the scheduler open
+ *
+ * Marking is RFC 3168's, `ecn on` or not; `ecn off` and `standard 2481` beside it are refused. A change
+ * keeps both queues and the state. No draws.
+ */
+#ifndef WEIR_DUALPI2_H
+#define WEIR_DUALPI2_H
+
+#include "stage.h"
+
+struct dualpi2_conf {
+	struct conf conf;
+	simtime target_ns, tupdate_ns;
+	uint64_t alpha, beta, coupling; /* millionths */
+	simtime min_ns, range_ns;
+	uint64_t min_packets;
+	probability_q63 classic_share;
+};
+
+extern const struct statement dualpi2_statement;
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `pie [target T] [tupdate T] [alpha A] [beta B] [max-burst T] [mark-ecn-threshold P] [mean SIZE]
+ * [derandomize on|off] [cap on|off]`: PIE (pie.h, RFC 8033) as the management of a queue.
+ *
+ * Decides when a packet comes. `ecn on` beside it: while the probability is below
+ * mark-ecn-threshold, who is selected and is capable is marked (section 5.1); the rest is dropped,
+ * with the reason `pie`.
+ *   target              the delay that it aims at: 15 ms; 1 us to 10 s
+ *   tupdate             between two updates: 15 ms; 100 us to 10 s
+ *   alpha, beta         gains, in Hz: 0.125 and 1.25; to PIE_GAIN_MAX
+ *   max-burst           150 ms
+ *   mark-ecn-threshold  10 %
+ *   mean                of a mean packet: 1024 B, as in RFC 8034
+ *
+ * A change keeps the state; updates go on at their instants, a new tupdate apart. Draws: one a packet,
+ * whether it is looked at or not.
+ */
+#ifndef WEIR_PIE_AQM_H
+#define WEIR_PIE_AQM_H
+
+#include "stage.h"
+
+struct pie_conf {
+	struct conf conf;
+	simtime target_ns, tupdate_ns, max_burst_ns;
+	uint64_t alpha, beta; /* millionths of a Hz */
+	probability_q63 mark_below;
+	uint64_t mean_bytes;
+	bool derandomize, cap;
+};
+
+extern const struct statement pie_statement;
+
+#endif
