@@ -48,7 +48,9 @@ static inline uint32_t window_slow_start_k(uint32_t segments, uint32_t most)
 {
 	uint64_t k = (uint64_t)segments * 2 / most;
 
-	return segments <= most || k < 1 ? 1 : (uint32_t)k;
+	if (segments <= most)
+		return 1;
+	return k > UINT32_MAX ? UINT32_MAX : (uint32_t)k;
 }
 
 /* Where slow start ends, in segments, to the nearest; WINDOW_LEAST at least. mss_bytes from 1 on. */
