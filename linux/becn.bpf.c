@@ -41,10 +41,10 @@ struct becn {
 	uint8_t holds, echoed;
 };
 
-static inline __attribute__((always_inline)) bool becn_due(const struct becn *becn, uint32_t una)
+/* Whether there is no window of a cut that a signal would have to wait for. */
+static inline __attribute__((always_inline)) bool becn_free(const struct becn *becn)
 {
-	return becn->signal == SIGNAL_NONE || becn->signal == SIGNAL_TIMER ||
-	       window_cut_due(una, becn->recover);
+	return becn->signal == SIGNAL_NONE || becn->signal == SIGNAL_TIMER;
 }
 
 /* By a signal: not in recovery, which has its own window. */
@@ -89,7 +89,8 @@ static inline __attribute__((always_inline)) void becn_take_quench(struct sock *
 	if (came == 0)
 		return;
 	becn->taken += came;
-	if (state != TCP_RECOVERY && becn_due(becn, told->una)) {
+	if (state != TCP_RECOVERY &&
+	    (becn_free(becn) || window_cut_due(told->una, becn->recover))) {
 		becn_cut(tp, becn, told->marked);
 		if (WEIR_ECHOES)
 			tp->ecn_flags |= TCP_ECN_CWR;
@@ -249,7 +250,8 @@ void BPF_PROG(becn_control, struct sock *sk)
 	if (becn->holds && window_cut_due(tp->snd_una, becn->hold))
 		becn->holds = false;
 	becn_take_quench(sk, becn, state);
-	if (WEIR_ECHOES && becn->echoed && state != TCP_RECOVERY && becn_due(becn, tp->snd_una)) {
+	if (WEIR_ECHOES && becn->echoed && state != TCP_RECOVERY &&
+	    (becn_free(becn) || window_echo_due(tp->snd_una, becn->recover))) {
 		becn_cut(tp, becn, false);
 		COUNT(echoes, 1);
 	}

@@ -38,6 +38,13 @@ static inline bool window_cut_due(uint32_t una, uint32_t recover)
 	return !sequence_before(una, recover);
 }
 
+/* By an echo: the receiver goes on with it until it has CWR, which goes with the first segment behind the cut. So that
+ * one must be acknowledged, too. */
+static inline bool window_echo_due(uint32_t una, uint32_t recover)
+{
+	return sequence_before(recover, una);
+}
+
 static inline uint32_t window_half(uint32_t segments)
 {
 	return segments / 2 > WINDOW_LEAST ? segments / 2 : WINDOW_LEAST;

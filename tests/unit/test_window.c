@@ -39,6 +39,15 @@ static void a_cut_is_due_when_all_that_was_out_at_the_last_is_acknowledged(void 
 	assert_false(window_cut_due(0xfffffff0u, 5));
 }
 
+static void an_echo_cuts_again_only_behind_the_segment_that_says_cwr(void **state)
+{
+	(void)state;
+	assert_false(window_echo_due(2999, 3000));
+	assert_false(window_echo_due(3000, 3000));
+	assert_true(window_echo_due(3001, 3000));
+	assert_true(window_echo_due(5, 0xfffffff0u));
+}
+
 static void a_cut_leaves_two_segments(void **state)
 {
 	(void)state;
@@ -81,6 +90,7 @@ int main(void)
 	        cmocka_unit_test(a_segment_is_on_its_way_from_una_to_before_next),
 	        cmocka_unit_test(sequence_numbers_go_around),
 	        cmocka_unit_test(a_cut_is_due_when_all_that_was_out_at_the_last_is_acknowledged),
+	        cmocka_unit_test(an_echo_cuts_again_only_behind_the_segment_that_says_cwr),
 	        cmocka_unit_test(a_cut_leaves_two_segments),
 	        cmocka_unit_test(slow_start_ends_at_three_quarters_of_half_a_round_trip),
 	        cmocka_unit_test(beyond_max_ssthresh_a_round_trip_adds_half_of_it),
