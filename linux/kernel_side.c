@@ -64,7 +64,7 @@ static int side_load(struct kernel_side *side, const struct response *response, 
 	struct bpf_map *map;
 	int result;
 
-	side->object = bpf_object__open_mem(response->program, response->program_bytes, &opts);
+	side->object = bpf_object__open_mem(response->program->bytes, response->program->n, &opts);
 	if (side->object == NULL)
 		return failed(side, -errno, "the BPF program cannot be opened", "");
 	map = bpf_object__find_map_by_name(side->object, "response");

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "programs.h"
 #include "responses.h"
 
 const struct response responses[] = {
@@ -8,24 +7,21 @@ const struct response responses[] = {
                 .name = "weir_becn",
                 .help = "enhanced BECN: a source quench halves the window, once a window",
                 .quenched = true,
-                .program = program_becn,
-                .program_bytes = sizeof(program_becn),
+                .program = &program_becn,
         },
         {
                 .word = "ecn-becn",
                 .name = "weir_ecn_becn",
                 .help = "an echo or a source quench halves the window, once a window",
                 .quenched = true,
-                .program = program_ecn_becn,
-                .program_bytes = sizeof(program_ecn_becn),
+                .program = &program_ecn_becn,
         },
         {
                 .word = "limited",
                 .name = "weir_limited",
                 .help = "limited slow-start, with what the path's routers say",
                 .informed = true,
-                .program = program_limited,
-                .program_bytes = sizeof(program_limited),
+                .program = &program_limited,
         },
 };
 

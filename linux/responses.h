@@ -6,17 +6,17 @@
 #define WEIR_LINUX_RESPONSES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+
+#include "programs.h"
 
 struct response {
 	const char *word; /* on weir-host's command line */
 	const char *name; /* in the kernel: net.ipv4.tcp_congestion_control, iperf3 -C */
 	const char *help;
-	bool quenched;          /* has the XDP program of quench_xdp.h */
-	bool informed;          /* has the table `path` */
-	const uint8_t *program; /* a BPF object file */
-	size_t program_bytes;
+	bool quenched; /* has the XDP program of quench_xdp.h */
+	bool informed; /* has the table `path` */
+	const struct program *program;
 };
 
 extern const struct response responses[];
