@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Source quenches by hand, about TCP segments that a host has just sent, back to it.
 
-usage: quench.py INTERFACE NAMESPACE KIND COUNT [together]
+usage: quench.py INTERFACE NAMESPACE KIND COUNT [together | within]
 
 INTERFACE is the end here of the pair whose other end is eth0 of the host in NAMESPACE.
 
@@ -14,6 +14,8 @@ INTERFACE is the end here of the pair whose other end is eth0 of the host in NAM
 
 From one to the next it waits until all that was sent before the sender can have heard of it is acknowledged, and then
 what was sent until that moment: a round trip and more, however slow the machine. `together`: all at once, about one segment.
+`within`: with acknowledgements between them, but before all that was out at the first is acknowledged; status 3 if the machine
+was too slow for that.
 """
 import ctypes
 import os
@@ -52,6 +54,7 @@ class Wire:
         self.socket = packet_socket(interface)
         self.socket.settimeout(10)
         self.port = None  # the sender's: of the first connection that sends full segments
+        self.latest = None
         self.sent = self.acknowledged = None  # sequence numbers: behind the last
 
     def next(self):
@@ -75,7 +78,7 @@ class Wire:
             return None, None
         end = (sequence + data) & 0xffffffff
         if self.sent is None or before(self.sent, end):
-            self.sent = end
+            self.sent, self.latest = end, frame
         return frame, end
 
     def drain(self):
@@ -135,6 +138,15 @@ def main():
         for frame in frames:
             out.send(frame)
         return
+    if sys.argv[5:] == ["within"]:
+        _, end = wire.segment()
+        for i in range(count):
+            known = wire.acknowledged
+            while i > 0 and wire.acknowledged == known:
+                wire.next()
+            out.send(quench(wire.latest, kind))
+        wire.drain()
+        sys.exit(0 if before(wire.acknowledged, end) else 3)
     for i in range(count):
         if i > 0:
             for _ in range(2):

@@ -6,7 +6,7 @@
 #     weir-host       quench.py: source quenches at wa, about segments that A has just sent
 #
 # Linux with weir_becn: a quench halves the congestion window of the connection that it is about; k quenches, more than a
-# round trip apart, make k cuts, and ten at once make one. What is foreign, stale, not sent yet or has a wrong
+# round trip apart, make k cuts, and ten at once, or within one round trip, make one. What is foreign, stale, not sent yet or has a wrong
 # checksum does nothing, and a connection with another congestion control is left alone. When weir-host ends,
 # by SIGTERM or by SIGKILL, nothing of it is left.
 
@@ -61,8 +61,15 @@ settled_window()
 # What the counters have grown by while quench.py runs: a line `counter n` each.
 since() # arguments of quench.py
 {
-	host_totals >"$work/before"
-	$quench wa A "$@" || fail "quench.py $*"
+	for _ in 1 2 3 4 5; do
+		status=0
+		host_totals >"$work/before"
+		$quench wa A "$@" || status=$?
+		[ $status = 3 ] || break
+		sleep 1
+	done
+	[ $status != 3 ] || skip "the machine is too busy: a round trip is over before $* have gone"
+	[ $status = 0 ] || fail "quench.py $*"
 	# A cut acts on the next acknowledgement.
 	sleep 0.25
 	host_totals >"$work/after"
@@ -93,6 +100,9 @@ since marked 1
 grew "a quench" marked=1 cuts=1
 within "segments, half of the window of $before" "$(tcp ssthresh)" $((before / 2)) $((before / 2)) || exit 1
 within "and there is a window to halve" "$before" 30 100000 || exit 1
+sleep 1
+since marked 10 within
+grew "10 quenches within a round trip, with acknowledgements between" marked=10 cuts=1 within=9
 since dropped 1
 grew "a quench of a drop" dropped=1 cuts=1
 since both 20
