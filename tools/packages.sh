@@ -5,7 +5,7 @@
 
 packages_build="gcc libc6-dev python3 meson ninja-build pkg-config libdpdk-dev libpcap-dev libjansson-dev libedit-dev"
 packages_live="iproute2 iputils-ping ethtool"
-packages_test="libcmocka-dev jq wireshark-common tshark iperf3 traceroute iputils-tracepath tcpdump procps"
+packages_test="libcmocka-dev jq wireshark-common tshark iperf3 traceroute iputils-tracepath tcpdump procps libbpf-dev"
 
 # Clang, its runtime libraries (sanitizers, libFuzzer) and clang-format have the version in their name.
 packages_clang() {

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A source quench, as a host reads it from a frame that came in.
+ *
+ * Model: RFC 792 type 4, code 0, as weir's `becn` sends it (src/feedback/becn.h): a word whose first octet
+ * has the bit (set: marked, clear: dropped, so that an old router's word of 0 says dropped), then the
+ * header of the packet that was marked or dropped and the first 8 bytes of its TCP header: both ports and
+ * the sequence number. IPv6: ICMPv6 type 200, the same layout.
+ *
+ * Anybody can send one, so it is looked at as RFC 5927 looks at ICMP errors. Here: what the message
+ * itself must have. Malformed is a quench
+ *
+ *   - with another code than 0, in fragments, or longer than 576 bytes (IPv4: RFC 1812 4.3.2.3);
+ *   - with a wrong checksum of ICMP or of its IPv4 header, or that the frame cuts off;
+ *   - that quotes no TCP, a later fragment, or too little to hold the sequence number;
+ *   - that quotes another sender than the one whom it is sent to.
+ *
+ * Whether the quoted connection exists, and the segment is on its way, only the kernel knows:
+ * quench_xdp.h.
+ *
+ * Plain C for both worlds: the kernel's verifier takes it, and tests/unit/test_quench.c runs it. No VLAN
+ * tags, and of IPv6 no extension headers before ICMP or TCP.
+ */
+#ifndef WEIR_LINUX_QUENCH_H
+#define WEIR_LINUX_QUENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define QUENCH_BYTES_MAX 576 /* of its IP packet */
+#define QUENCH_BIT       0x80
+
+#define QUENCH_ICMP_TYPE   4
+#define QUENCH_ICMPV6_TYPE 200
+
+enum quench_verdict {
+	QUENCH_NONE, /* something else */
+	QUENCH_MALFORMED,
+	QUENCH_FOUND,
+};
+
+/* All in network order, but the sequence number. */
+struct quench {
+	bool ipv6, marked;
+	uint32_t local[4], remote[4]; /* of the quoted connection; IPv4: the first */
+	uint16_t local_port, remote_port;
+	uint32_t sequence;
+};
+
+/* Inlined by force: it has more arguments than a call in the kernel may have. */
+#define QUENCH_INLINE static inline __attribute__((always_inline))
+
+QUENCH_INLINE uint32_t quench_be16(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 8 | p[1];
+}
+
+/* Bytes as they are, so that the result has the order that they have. */
+QUENCH_INLINE uint32_t quench_copy32(const uint8_t *p)
+{
+	uint32_t value;
+
+	__builtin_memcpy(&value, p, sizeof(value));
+	return value;
+}
+
+QUENCH_INLINE uint16_t quench_copy16(const uint8_t *p)
+{
+	uint16_t value;
+
+	__builtin_memcpy(&value, p, sizeof(value));
+	return value;
+}
+
+/* The compiler forgets how p was made: the verifier follows comparisons with `end` of pointers only, not
+ * of the differences that an optimiser makes of them. */
+#define QUENCH_OPAQUE(p) __asm__ volatile("" : "+r"(p))
+
+/* Whether `bytes` from p on, added to `sum`, make a right checksum (RFC 1071); not beyond `end`. */
+QUENCH_INLINE bool quench_sums(const uint8_t *p, uint32_t bytes, const uint8_t *end, uint32_t sum)
+{
+	for (uint32_t i = 0; i < QUENCH_BYTES_MAX; i += 2) {
+		if (i + 1 >= bytes)
+			break;
+		QUENCH_OPAQUE(p);
+		if (p + 2 > end)
+			return false;
+		sum += quench_be16(p);
+		p += 2;
+	}
+	if (bytes & 1) {
+		QUENCH_OPAQUE(p);
+		if (p + 1 > end)
+			return false;
+		sum += (uint32_t)p[0] << 8;
+	}
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return sum == 0xffff;
+}
+
+/* The quoted TCP header's first 8 bytes. */
+QUENCH_INLINE void quench_ports(const uint8_t *tcp, struct quench *quench)
+{
+	quench->local_port = quench_copy16(tcp);
+	quench->remote_port = quench_copy16(tcp + 2);
+	quench->sequence = quench_be16(tcp + 4) << 16 | quench_be16(tcp + 6);
+}
+
+QUENCH_INLINE enum quench_verdict quench_parse4(const uint8_t *ip, const uint8_t *end, uint8_t bit,
+                                                struct quench *quench)
+{
+	const uint8_t *icmp, *quoted, *tcp;
+	uint32_t header, bytes, quoted_header;
+
+	if (ip + 20 > end || ip[0] >> 4 != 4 || ip[9] != 1)
+		return QUENCH_NONE;
+	header = (ip[0] & 15u) * 4;
+	/* A later fragment has no ICMP header that could be looked at. */
+	if (header < 20 || (quench_be16(ip + 6) & 0x1fff) != 0)
+		return QUENCH_NONE;
+	icmp = ip + header;
+	if (icmp + 8 > end || icmp[0] != QUENCH_ICMP_TYPE)
+		return QUENCH_NONE;
+	if (icmp[1] != 0 || (quench_be16(ip + 6) & 0x2000) != 0)
+		return QUENCH_MALFORMED;
+	bytes = quench_be16(ip + 2);
+	if (bytes > QUENCH_BYTES_MAX || bytes < header + 8 + 20 + 8)
+		return QUENCH_MALFORMED;
+	bytes -= header;
+	if (!quench_sums(ip, header, end, 0) || !quench_sums(icmp, bytes, end, 0))
+		return QUENCH_MALFORMED;
+	quoted = icmp + 8;
+	if (quoted + 20 > end || quoted[0] >> 4 != 4 || quoted[9] != 6 ||
+	    (quench_be16(quoted + 6) & 0x1fff) != 0)
+		return QUENCH_MALFORMED;
+	quoted_header = (quoted[0] & 15u) * 4;
+	if (quoted_header < 20 || bytes < 8 + quoted_header + 8)
+		return QUENCH_MALFORMED;
+	tcp = quoted + quoted_header;
+	if (tcp + 8 > end)
+		return QUENCH_MALFORMED;
+	quench->ipv6 = false;
+	quench->marked = (icmp[4] & bit) != 0;
+	quench->local[0] = quench_copy32(quoted + 12);
+	quench->remote[0] = quench_copy32(quoted + 16);
+	if (quench->local[0] != quench_copy32(ip + 16))
+		return QUENCH_MALFORMED;
+	quench_ports(tcp, quench);
+	return QUENCH_FOUND;
+}
+
+QUENCH_INLINE enum quench_verdict quench_parse6(const uint8_t *ip, const uint8_t *end, uint8_t bit,
+                                                struct quench *quench)
+{
+	const uint8_t *icmp = ip + 40, *quoted = icmp + 8, *tcp = quoted + 40;
+	uint32_t bytes, sum;
+
+	if (icmp + 8 > end || ip[0] >> 4 != 6 || ip[6] != 58 || icmp[0] != QUENCH_ICMPV6_TYPE)
+		return QUENCH_NONE;
+	bytes = quench_be16(ip + 4);
+	if (icmp[1] != 0 || bytes > QUENCH_BYTES_MAX - 40 || bytes < 8 + 40 + 8 || tcp + 8 > end)
+		return QUENCH_MALFORMED;
+	/* The pseudo-header: both addresses, the length, the protocol. */
+	sum = bytes + 58;
+	for (int i = 8; i < 40; i += 2)
+		sum += quench_be16(ip + i);
+	if (!quench_sums(icmp, bytes, end, sum))
+		return QUENCH_MALFORMED;
+	if (quoted[0] >> 4 != 6 || quoted[6] != 6)
+		return QUENCH_MALFORMED;
+	quench->ipv6 = true;
+	quench->marked = (icmp[4] & bit) != 0;
+	for (int i = 0; i < 4; i++) {
+		quench->local[i] = quench_copy32(quoted + 8 + 4 * i);
+		quench->remote[i] = quench_copy32(quoted + 24 + 4 * i);
+		if (quench->local[i] != quench_copy32(ip + 24 + 4 * i))
+			return QUENCH_MALFORMED;
+	}
+	quench_ports(tcp, quench);
+	return QUENCH_FOUND;
+}
+
+/* Of a frame from `frame` to before `end`. `bit`: 0x80, 0x40 ... 0x01. Writes *quench if it is FOUND. */
+QUENCH_INLINE enum quench_verdict quench_parse(const uint8_t *frame, const uint8_t *end,
+                                               uint8_t bit, struct quench *quench)
+{
+	if (frame + 14 > end)
+		return QUENCH_NONE;
+	switch (quench_be16(frame + 12)) {
+	case 0x0800:
+		return quench_parse4(frame + 14, end, bit, quench);
+	case 0x86dd:
+		return quench_parse6(frame + 14, end, bit, quench);
+	default:
+		return QUENCH_NONE;
+	}
+}
+
+#endif

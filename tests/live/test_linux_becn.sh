@@ -1,0 +1,110 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+#   A iperf3 client --- wa [ cloud down: 100 Mbit/s, RED 150/450 kB, ECN, BECN; 250 ms ] wb --- iperf3 server B
+#     weir-host      <---------- source quenches                                              (RTT 500 ms)
+#                          [ cloud up: 250 ms                                         ]
+#
+# Ten connections of Linux over a satellite, with plain Reno, Reno with ECN, weir_becn and weir_ecn_becn, one after the
+# other, WEIR_SECONDS each. The throughput of each is printed. What must hold: each quench that the router has sent
+# has come to its connection; there is at most one cut a connection and round trip; and with quenches fewer packets are
+# lost than with plain Reno, for no less throughput.
+
+. "$(dirname "$0")/topology.sh"
+. "$(dirname "$0")/linux_host.sh"
+need iperf3
+seconds=${WEIR_SECONDS:-30}
+flows=10
+host_can becn
+host_can ecn-becn
+make_hosts
+scenario <<SCENARIO
+cloud down hop 192.0.2.1
+cloud down rate 100mbit queue 900kB
+cloud down red min 150kB max 450kB max-p 0.1 weight 0.002 mean 1500B
+cloud down ecn on
+cloud down becn
+cloud down delay 250ms
+cloud up delay 250ms
+SCENARIO
+for host in A B; do
+	# Room for rate x delay, twice.
+	ip netns exec $host sysctl -qw net.ipv4.tcp_rmem="4096 131072 16777216" \
+		net.ipv4.tcp_wmem="4096 131072 16777216" net.ipv4.tcp_no_metrics_save=1
+done
+weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
+
+# NAME.client and NAME.cloud in $work: what iperf3 and weir say of $flows connections.
+measure() # name congestion-control ecn
+{
+	$in_a sysctl -qw net.ipv4.tcp_ecn="$3"
+	$in_b sysctl -qw net.ipv4.tcp_ecn="$3"
+	ctl clear counters >/dev/null
+	$in_b iperf3 -s -1 >/dev/null &
+	server=$!
+	sleep 0.3
+	$in_a iperf3 -c 10.9.0.2 -C "$2" -P $flows -t "$seconds" --json >"$work/$1.client" 2>&1 ||
+		fail "iperf3: $(tail -3 "$work/$1.client")"
+	wait $server || fail "the iperf3 server ended with an error"
+	# What is on its way has arrived.
+	sleep 1
+	ctl -j show cloud down >"$work/$1.cloud"
+}
+
+of_cloud() # name expression
+{
+	jq "$2" "$work/$1.cloud"
+}
+
+mbit() # name
+{
+	jq '.end.sum_received.bits_per_second / 1e6 * 100 | round / 100' "$work/$1.client"
+}
+
+lost() # name: by the emulated queue
+{
+	of_cloud "$1" '.drops["red-early"] + .drops["red-forced"] + .drops["queue-full"]'
+}
+
+measure reno reno 0
+measure ecn reno 1
+for response in becn ecn-becn; do
+	host_start $response -i eth0
+	measure $response "weir_$(echo $response | tr - _)" 1
+	host_totals >"$work/$response.host"
+	host_stop "weir_$(echo $response | tr - _)"
+done
+
+of_host() # response counter
+{
+	jq ".$2" "$work/$1.host"
+}
+
+echo "response    Mbit/s   dropped  marked  quenches  cuts  within  losses  echoes"
+for name in reno ecn becn ecn-becn; do
+	printf '%-10s %7s %9s %7s' $name "$(mbit $name)" "$(lost $name)" "$(of_cloud $name .ecn_marked)"
+	[ -e "$work/$name.host" ] && printf ' %9s %5s %7s %7s %7s' "$(of_cloud $name .becn_sent)" "$(of_host $name cuts)" \
+		"$(of_host $name within)" "$(of_host $name losses)" "$(of_host $name echoes)"
+	echo
+done
+
+for name in becn ecn-becn; do
+	# None is lost on its way, none is doubted, and each has had its effect or came within the window of one that had.
+	sent=$(of_cloud $name .becn_sent)
+	within "$name: quenches sent" "$sent" 5 100000 || exit 1
+	within "$name: quenches that came to a connection" "$(of_host $name 'marked + .dropped')" \
+		$((sent - $(of_host $name stale))) "$sent" || exit 1
+	within "$name: cuts, and quenches within their windows" "$(of_host $name 'cuts + .within')" \
+		"$(of_host $name 'marked + .dropped')" "$(of_host $name 'marked + .dropped')" || exit 1
+	within "$name: foreign and malformed quenches" "$(of_host $name 'foreign + .malformed')" 0 0 || exit 1
+	within "$name: cuts, at most one a connection and round trip" "$(of_host $name 'cuts + .echoes')" \
+		1 $((flows * (seconds + 1) * 2)) || exit 1
+	within "$name: packets lost, of Reno's $(lost reno)" "$(lost $name)" 0 $(($(lost reno) - 1)) || exit 1
+	within "$name: real losses, weir's own" \
+		"$(of_cloud $name '.drops["no-buffer"] + .drops["tx-full"] + .drops.removed')" 0 0 || exit 1
+done
+# The echo of a mark comes a round trip behind its quench, and must not cut once more for it.
+within "ecn-becn: cuts by echoes" "$(of_host ecn-becn echoes)" 0 "$(of_host ecn-becn 'within + .losses')" || exit 1
+within "Mbit/s with becn, of Reno's $(mbit reno)" "$(mbit becn)" "$(mbit reno)" 100 || exit 1
+weir_stop
+grep -q 'every packet is accounted for' "$work/weir.out" || fail "weir did not add up"
