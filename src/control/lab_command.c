@@ -93,7 +93,8 @@ static int list(const struct lab *lab)
 
 /* ---- what to run ---- */
 
-static int add_campaign(struct lab *lab, const struct experiment *experiment, const char *row)
+static int add_campaign(struct lab *lab, const struct experiment *experiment, const char *row,
+                        const char *figure)
 {
 	struct campaign **campaigns =
 	        realloc(lab->campaigns, (lab->n_campaigns + 1) * sizeof(struct campaign *));
@@ -102,8 +103,8 @@ static int add_campaign(struct lab *lab, const struct experiment *experiment, co
 	if (!campaigns)
 		return -ENOMEM;
 	lab->campaigns = campaigns;
-	error = campaign_make(experiment, &lab->arguments, row, &campaigns[lab->n_campaigns],
-	                      lab->message, sizeof(lab->message));
+	error = campaign_make(experiment, &lab->arguments, row, figure,
+	                      &campaigns[lab->n_campaigns], lab->message, sizeof(lab->message));
 	lab->n_campaigns += !error;
 	return error;
 }
@@ -116,6 +117,14 @@ static bool has_row(const struct experiment *experiment, const char *id)
 	return false;
 }
 
+static bool has_figure(const struct experiment *experiment, const char *id)
+{
+	for (uint32_t i = 0; i < experiment->n_plots; i++)
+		if (strcmp(experiment->plots[i].figure, id) == 0)
+			return true;
+	return false;
+}
+
 static int unknown_experiment(struct lab *lab)
 {
 	struct nearest nearest;
@@ -124,7 +133,8 @@ static int unknown_experiment(struct lab *lab)
 	for (uint32_t i = 0; i < lab->n_all; i++)
 		nearest_try(&nearest, lab->all[i]->name);
 	snprintf(lab->message, sizeof(lab->message),
-	         "there is no experiment, row or file `%.60s`; %s%s%s`weir lab list` names them",
+	         "there is no experiment, row, figure or file `%.60s`; %s%s%s`weir lab list` names "
+	         "them",
 	         lab->arguments.what, nearest.best ? "did you mean `" : "",
 	         nearest.best ? nearest.best : "", nearest.best ? "`? " : "");
 	return -EINVAL;
@@ -139,15 +149,17 @@ static int choose(struct lab *lab)
 
 	if (ending && strcmp(ending, ".lab") == 0) {
 		error = lab_store_file(what, &lab->own, lab->message, sizeof(lab->message));
-		return error ? error : add_campaign(lab, lab->own, NULL);
+		return error ? error : add_campaign(lab, lab->own, NULL, NULL);
 	}
 	for (uint32_t i = 0; !error && i < lab->n_all; i++) {
 		const struct experiment *experiment = lab->all[i];
 
 		if (strcmp(what, "all") == 0 || strcmp(what, experiment->name) == 0)
-			error = add_campaign(lab, experiment, NULL);
+			error = add_campaign(lab, experiment, NULL, NULL);
 		else if (has_row(experiment, what))
-			error = add_campaign(lab, experiment, what);
+			error = add_campaign(lab, experiment, what, NULL);
+		else if (has_figure(experiment, what))
+			error = add_campaign(lab, experiment, NULL, what);
 		else
 			continue;
 		found = true;
