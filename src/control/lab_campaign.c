@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
 #include "nearest.h"
 
 /* ---- what --set asks for ---- */
@@ -157,7 +159,7 @@ static bool is_same(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static struct lab_job *add_job(struct campaign *campaign, uint32_t of, uint64_t seed)
+struct lab_job *campaign_add_job(struct campaign *campaign, uint32_t of, uint64_t seed)
 {
 	struct lab_job *job;
 
@@ -205,7 +207,7 @@ static int add_point(struct campaign *campaign, uint32_t of, const char *sweep, 
 			return 0;
 	}
 	for (uint32_t seed = 0; seed < arguments->seeds; seed++) {
-		struct lab_job *job = add_job(campaign, of, arguments->first_seed + seed);
+		struct lab_job *job = campaign_add_job(campaign, of, arguments->first_seed + seed);
 
 		if (!job)
 			return -ENOMEM;
@@ -229,7 +231,7 @@ static int add_trace(struct campaign *campaign, const struct experiment_plot *pl
 	if (!has_case(campaign, plot->of))
 		return 0;
 	snprintf(path, sizeof(path), "%s/weir-lab-XXXXXX", folder ? folder : "/tmp");
-	job = add_job(campaign, plot->of, campaign->arguments->first_seed);
+	job = campaign_add_job(campaign, plot->of, campaign->arguments->first_seed);
 	file = job ? mkstemp(path) : -1;
 	if (file < 0)
 		return -ENOMEM;
@@ -384,6 +386,7 @@ void campaign_free(struct campaign *campaign)
 		free(campaign->jobs[i].trace_path);
 	}
 	free(campaign->jobs);
+	json_decref(campaign->source);
 	free(campaign);
 }
 

@@ -27,6 +27,7 @@ struct campaign {
 	uint32_t n_fixed;
 	struct lab_job *jobs;
 	uint32_t n_jobs, room;
+	struct json_t *source; /* of a merged one (lab_merge.h): what its overrides point at */
 };
 
 /* Over the seeds. */
@@ -46,6 +47,8 @@ void campaign_free(struct campaign *campaign);
 /* The run of a case at a value of a parameter (NULL: what the case has) with a seed; NULL: none. */
 const struct lab_job *campaign_job(const struct campaign *campaign, uint32_t of, const char *sweep,
                                    const char *value, uint64_t seed);
+/* One more, for who has its results already. NULL: no memory. */
+struct lab_job *campaign_add_job(struct campaign *campaign, uint32_t of, uint64_t seed);
 /* A row's value, when the jobs have been run. 0, or -EINVAL with message. */
 int campaign_row(const struct campaign *campaign, const struct experiment_row *row,
                  struct campaign_value *value, char *message, size_t room);

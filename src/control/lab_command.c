@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "lab_merge.h"
 #include "lab_output.h"
 #include "lab_store.h"
 #include "nearest.h"
@@ -287,6 +288,20 @@ static int run(struct lab *lab)
 	return error;
 }
 
+static int merge(struct lab *lab)
+{
+	int error;
+
+	lab->campaigns = calloc(lab->n_all, sizeof(struct campaign *));
+	if (!lab->campaigns)
+		return -ENOMEM;
+	error = lab_merge(lab->all, lab->n_all, &lab->arguments, lab->campaigns, &lab->n_campaigns,
+	                  lab->message, sizeof(lab->message));
+	if (!error && lab->arguments.out)
+		error = write_out(lab);
+	return error;
+}
+
 int command_lab(int argc, char **argv)
 {
 	struct lab *lab = calloc(1, sizeof(*lab));
@@ -305,7 +320,9 @@ int command_lab(int argc, char **argv)
 	}
 	error = lab_store_all(&lab->all, &lab->n_all, lab->message, sizeof(lab->message));
 	if (!error)
-		error = lab->arguments.list ? list(lab) : run(lab);
+		error = lab->arguments.list    ? list(lab)
+		        : lab->arguments.merge ? merge(lab)
+		                               : run(lab);
 	if (error) {
 		fprintf(stderr, "weir lab: %s\n", lab->message);
 		result = error == -EINVAL ? 2 : 1;

@@ -46,8 +46,8 @@ static void print_cases(const struct campaign *campaign, FILE *out)
 	}
 }
 
-/* What a figure shows, as lines; those over time are in the report. */
-static void print_plot(const struct campaign *campaign, const struct experiment_plot *plot,
+/* What a figure shows, as lines; those over time are in the report. False: nothing. */
+static bool print_plot(const struct campaign *campaign, const struct experiment_plot *plot,
                        FILE *out)
 {
 	const struct experiment *experiment = campaign->experiment;
@@ -55,7 +55,7 @@ static void print_plot(const struct campaign *campaign, const struct experiment_
 	char message[EXPERIMENT_MESSAGE];
 
 	if (plot->kind == PLOT_TRACE || !campaign_has_plot(campaign, plot))
-		return;
+		return false;
 	fprintf(out, "  %s%s%s, %s\n", plot->figure, plot->figure[0] ? ": " : "", plot->title,
 	        plot->label);
 	for (uint32_t of = 0; of < experiment->n_cases; of++) {
@@ -73,6 +73,7 @@ static void print_plot(const struct campaign *campaign, const struct experiment_
 				        value.mean, value.mean - value.low);
 		}
 	}
+	return true;
 }
 
 bool lab_output_text(const struct campaign *campaign, FILE *out)
@@ -102,7 +103,7 @@ bool lab_output_text(const struct campaign *campaign, FILE *out)
 		        value.mean - value.low, row->paper, row->low, row->high);
 	}
 	for (uint32_t i = 0; i < experiment->n_plots; i++)
-		print_plot(campaign, &experiment->plots[i], out);
+		any |= print_plot(campaign, &experiment->plots[i], out);
 	if (!any)
 		print_cases(campaign, out);
 	return all;
