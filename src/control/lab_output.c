@@ -173,7 +173,7 @@ json_t *lab_output_row(const struct campaign *campaign, const char *id)
 {
 	const struct experiment *experiment = campaign->experiment;
 	json_t *object = json_object(), *values = json_object(), *paper = json_object();
-	json_t *bands = json_object(), *cases = json_object();
+	json_t *errors = json_object(), *bands = json_object(), *cases = json_object();
 	char message[EXPERIMENT_MESSAGE];
 	bool pass = true;
 
@@ -190,6 +190,7 @@ json_t *lab_output_row(const struct campaign *campaign, const char *id)
 		} else {
 			pass &= campaign_row_passes(row, &value);
 			json_object_set_new(values, row->what, json_real(value.mean));
+			json_object_set_new(errors, row->what, json_real(value.mean - value.low));
 		}
 		json_object_set_new(paper, row->what, json_string(row->paper));
 		json_object_set_new(bands, row->what,
@@ -201,6 +202,7 @@ json_t *lab_output_row(const struct campaign *campaign, const char *id)
 	json_object_set_new(object, "seeds", json_integer(campaign->arguments->seeds));
 	json_object_set_new(object, "parameters", cases);
 	json_object_set_new(object, "values", values);
+	json_object_set_new(object, "errors", errors);
 	json_object_set_new(object, "paper", paper);
 	json_object_set_new(object, "band", bands);
 	json_object_set_new(object, "pass", json_boolean(pass));
