@@ -66,23 +66,47 @@ static void rows_text(const struct experiment *experiment, char *text, size_t ro
 	}
 }
 
+/* `becn-fig4 becn-fig5`: the same of the papers' figures. */
+static void figures_text(const struct experiment *experiment, char *text, size_t room)
+{
+	size_t at = 0;
+
+	text[0] = 0;
+	for (uint32_t i = 0; i < experiment->n_plots && at < room; i++) {
+		const char *figure = experiment->plots[i].figure;
+		bool first = figure[0] != 0;
+
+		for (uint32_t k = 0; k < i; k++)
+			first &= strcmp(experiment->plots[k].figure, figure) != 0;
+		if (first)
+			at += (size_t)snprintf(text + at, room - at, "%s%s", at ? " " : "", figure);
+	}
+}
+
 static int list(const struct lab *lab)
 {
 	json_t *array = json_array();
-	char rows[256];
+	char rows[256], figures[512];
 
 	for (uint32_t i = 0; i < lab->n_all; i++) {
 		const struct experiment *experiment = lab->all[i];
 
 		rows_text(experiment, rows, sizeof(rows));
+		figures_text(experiment, figures, sizeof(figures));
 		if (lab->arguments.json)
-			json_array_append_new(array, json_pack("{s:s,s:s,s:s,s:s}", "name",
+			json_array_append_new(array, json_pack("{s:s,s:s,s:s,s:s,s:s}", "name",
 			                                       experiment->name, "title",
 			                                       experiment->title, "paper",
-			                                       experiment->paper, "rows", rows));
+			                                       experiment->paper, "rows", rows,
+			                                       "figures", figures));
 		else
-			printf("%-20s %-60s %s%s%s\n", experiment->name, experiment->title,
-			       experiment->paper, rows[0] ? "; rows " : "", rows);
+			printf("%-20s %s\n%s%s%s%s%s%s%s%s%s", experiment->name, experiment->title,
+			       experiment->paper[0] ? "                     " : "",
+			       experiment->paper, experiment->paper[0] ? "\n" : "",
+			       rows[0] ? "                     rows " : "", rows,
+			       rows[0] ? "\n" : "",
+			       figures[0] ? "                     figures " : "", figures,
+			       figures[0] ? "\n" : "");
 	}
 	if (lab->arguments.json) {
 		json_dumpf(array, stdout, JSON_INDENT(1));
