@@ -54,30 +54,33 @@ static size_t fill_rows(const struct campaign *campaign, const char **cells,
 	return n;
 }
 
-static int rows_write(struct page *page, const struct campaign *campaign)
+/* The rows of so many campaigns, in one table. */
+static int rows_write(struct page *page, struct campaign *const *campaigns, uint32_t n)
 {
 	static const char *const head[COLUMNS] = {"row", "what",      "paper",  "weir",
 	                                          "+-",  "to accept", "verdict"};
-	const char *cells[EXPERIMENT_ROWS_MAX * COLUMNS];
-	char(*texts)[CELL_BYTES] = calloc(EXPERIMENT_ROWS_MAX * COLUMNS, CELL_BYTES);
+	size_t room = (size_t)n * EXPERIMENT_ROWS_MAX * COLUMNS;
+	const char **cells = calloc(room, sizeof(char *));
+	char(*texts)[CELL_BYTES] = calloc(room, CELL_BYTES);
 	struct page_rows rows = {
-	        .caption = "Against the paper. +-: a standard error over the seeds.",
+	        .caption = "Against the papers. +-: a standard error over the seeds.",
 	        .head = head,
 	        .cells = cells,
 	        .n_columns = COLUMNS,
 	};
-	int error = 0;
+	int error = cells && texts ? 0 : -ENOMEM;
 
-	if (!texts)
-		return -ENOMEM;
-	rows.n_rows = fill_rows(campaign, cells, texts);
-	if (rows.n_rows)
+	for (uint32_t i = 0; !error && i < n; i++)
+		rows.n_rows += fill_rows(campaigns[i], &cells[rows.n_rows * COLUMNS],
+		                         &texts[rows.n_rows * COLUMNS]);
+	if (!error && rows.n_rows)
 		error = page_table(page, &rows);
 	free(texts);
+	free(cells);
 	return error;
 }
 
-static int experiment_write(struct page *page, const struct campaign *campaign)
+static int experiment_write(struct page *page, struct campaign *campaign)
 {
 	const struct experiment *experiment = campaign->experiment;
 	char text[256];
@@ -91,7 +94,7 @@ static int experiment_write(struct page *page, const struct campaign *campaign)
 	if (!error && experiment->about[0])
 		error = page_text(page, experiment->about);
 	if (!error)
-		error = rows_write(page, campaign);
+		error = rows_write(page, &campaign, 1);
 	for (uint32_t i = 0; !error && i < experiment->n_plots; i++)
 		error = lab_figure_write(page, campaign, &experiment->plots[i]);
 	return error;
@@ -115,7 +118,7 @@ static int contents_write(struct page *page, struct campaign *const *campaigns, 
 	}
 	error = page_table(page, &rows);
 	free(cells);
-	return error;
+	return error ? error : rows_write(page, campaigns, n);
 }
 
 int lab_output_html(struct campaign *const *campaigns, uint32_t n, FILE *out)
