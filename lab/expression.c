@@ -43,7 +43,7 @@ static double name_value(struct reader *reader)
 	double value = 0;
 	size_t n = 0;
 
-	while (isalnum((unsigned char)begin[n]) || (begin[n] && strchr("._-", begin[n])))
+	while (isalnum((unsigned char)begin[n]) || (begin[n] && strchr("._-@%", begin[n])))
 		n++;
 	if (n >= sizeof(name))
 		return fail(reader, "a name that is too long:", begin);

@@ -4,16 +4,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "draw.h"
+#include "group_fields.h"
 #include "response.h"
 
-#define Q63(x)     ((uint64_t)((x) * (double)PROBABILITY_ONE))
 #define AT(member) (uint32_t) offsetof(struct group_conf, member)
 
 /* In the order of recovery_at and response_at. */
-static const char *const recovery_words[] = {"tahoe", "reno", "newreno", NULL};
-static const char *const response_words[] = {"none", "ecn",     "becn",    "ecn-becn",
-                                             "bcn",  "ecn-mod", "limited", NULL};
+const char *const group_recoveries[] = {"tahoe", "reno", "newreno", NULL};
+const char *const group_responses[] = {"none", "ecn",     "becn",    "ecn-becn",
+                                       "bcn",  "ecn-mod", "limited", NULL};
 
 static const struct field group_fields[] = {
         {.name = "count",
@@ -68,80 +67,7 @@ static const struct field group_fields[] = {
          .max = DELAY_MAX_NS,
          .initial = 5 * SIMTIME_S,
          .help = "over how long the beginnings are spread, uniformly"},
-        {.name = "tcp",
-         .type = FIELD_WORD,
-         .offset = AT(recovery),
-         .initial = 2,
-         .words = recovery_words,
-         .help = "how losses are recovered"},
-        {.name = "response",
-         .type = FIELD_WORD,
-         .offset = AT(response),
-         .words = response_words,
-         .help = "what is done about congestion signals"},
-        {.name = "packet",
-         .type = FIELD_BYTES,
-         .offset = AT(packet_bytes),
-         .min = 41,
-         .max = FRAME_IP_BYTES_MAX,
-         .initial = 1000,
-         .help = "length of a data packet: IPv4, TCP and data"},
-        {.name = "window",
-         .type = FIELD_COUNT,
-         .offset = AT(window),
-         .min = 1,
-         .max = 65535,
-         .initial = 100,
-         .help = "largest window, in packets"},
-        {.name = "ssthresh",
-         .type = FIELD_COUNT,
-         .offset = AT(ssthresh),
-         .max = 65535,
-         .help = "slow-start threshold at first; 0: the window"},
-        {.name = "tick",
-         .type = FIELD_TIME,
-         .offset = AT(tick_ns),
-         .min = SIMTIME_MS,
-         .max = SIMTIME_S,
-         .initial = 100 * SIMTIME_MS,
-         .help = "of the clock that measures round-trip times"},
-        {.name = "ack-delay",
-         .type = FIELD_TIME,
-         .offset = AT(ack_delay_ns),
-         .max = SIMTIME_S,
-         .help = "longest delay of an acknowledgement; 0: none is delayed"},
-        {.name = "factor",
-         .type = FIELD_PROBABILITY,
-         .offset = AT(factor_q63),
-         .initial = Q63(0.975),
-         .help = "bcn: of the window, on a mark"},
-        {.name = "factors",
-         .type = FIELD_TEXT,
-         .offset = AT(factors),
-         .help = "bcn: instead, by the hops passed, like 4:0.975,2:0.875,1:0.7"},
-        {.name = "grow",
-         .type = FIELD_SWITCH,
-         .offset = AT(grows_while_marked),
-         .help = "bcn: unmarked packets of a marked window grow it"},
-        {.name = "increase",
-         .type = FIELD_PROBABILITY,
-         .offset = AT(increase_q63),
-         .initial = Q63(0.0625),
-         .help = "ecn-mod: packets that an unmarked one adds (c1)"},
-        {.name = "decrease",
-         .type = FIELD_PROBABILITY,
-         .offset = AT(decrease_q63),
-         .initial = Q63(0.125),
-         .help = "ecn-mod: share of the window that a mark takes (c2)"},
-        {.name = "slow-start-max",
-         .type = FIELD_COUNT,
-         .offset = AT(slow_start_max),
-         .max = 65535,
-         .help = "limited: max_ssthresh, in packets; 0: no limit"},
-        {.name = "exact",
-         .type = FIELD_SWITCH,
-         .offset = AT(slow_start_exact),
-         .help = "limited: without the truncation to whole bytes"},
+        GROUP_TCP_FIELDS(AT),
         FIELD_END,
 };
 
@@ -208,6 +134,7 @@ int group_tcp_conf(const struct group_conf *conf, struct tcp_conf *tcp, struct p
 	tcp->ssthresh = (uint32_t)conf->ssthresh;
 	tcp->packet_bytes = (uint32_t)conf->packet_bytes;
 	tcp->tick_ns = conf->tick_ns;
+	tcp->syn_capable = conf->syn_capable;
 	tcp->signal.factor = fraction(conf->factor_q63);
 	tcp->signal.increase = fraction(conf->increase_q63);
 	tcp->signal.decrease = fraction(conf->decrease_q63);

@@ -35,11 +35,14 @@ struct group_conf {
 	uint64_t factor_q63, increase_q63, decrease_q63; /* probability_q63 */
 	char *factors;                                   /* `4:0.975,2:0.875,1:0.7` */
 	bool grows_while_marked;
+	bool syn_capable;
 	uint64_t slow_start_max;
 	bool slow_start_exact;
 };
 
 extern const struct statement group_ftp;
+/* The words of `tcp` and `response`. */
+extern const char *const group_recoveries[], *const group_responses[];
 
 /* What TCP does in this group. 0, or -EINVAL with problem (factors). */
 int group_tcp_conf(const struct group_conf *conf, struct tcp_conf *tcp, struct problem *problem);

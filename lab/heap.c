@@ -69,8 +69,13 @@ static void settle(struct heap *heap, uint32_t place, struct heap_entry entry)
 void timer_set(struct heap *heap, struct timer *timer, simtime at_ns)
 {
 	struct heap_entry entry = {.at_ns = at_ns, .order = heap->order++, .timer = timer};
+	uint32_t place = timer->place;
 
-	settle(heap, timer->place ? timer->place : ++heap->n, entry);
+	if (place == 0) {
+		place = heap->vacant ? 1 : ++heap->n;
+		heap->vacant = false;
+	}
+	settle(heap, place, entry);
 }
 
 void timer_clear(struct heap *heap, struct timer *timer)
@@ -91,6 +96,14 @@ void heap_fire(struct heap *heap)
 	struct timer *timer = heap->entries[1].timer;
 	simtime now = heap->entries[1].at_ns;
 
-	timer_clear(heap, timer);
+	timer->place = 0;
+	heap->vacant = true;
+	heap->entries[1].at_ns = 0;
+	heap->entries[1].order = 0;
 	timer->fire(timer->argument, now);
+	if (!heap->vacant)
+		return;
+	heap->vacant = false;
+	if (--heap->n)
+		settle(heap, 1, heap->entries[heap->n + 1]);
 }

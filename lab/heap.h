@@ -32,6 +32,9 @@ struct heap {
 	struct heap_entry *entries; /* from 1 */
 	uint32_t n, room;
 	uint64_t order;
+	/* While a timer fires, its place is free, and the next one that is set takes it: most often the
+	 * same. Until then its old entry stands there, ahead of all others. */
+	bool vacant;
 };
 
 void heap_init(struct heap *heap);

@@ -7,6 +7,9 @@
 
 #include "rate.h"
 
+/* A quench counts as sent by the cloud that it comes from, but does not go its way. */
+#define QUENCH_BYTES 56
+
 static double percent(double part, double whole)
 {
 	return whole > 0 ? 100 * part / whole : 0;
@@ -97,7 +100,8 @@ void gauge_report(const struct gauge *gauge, const struct engine *engine, simtim
 	                                                  gauge->opposite_mark.tx_packets)));
 	if (gauge->rate_bps)
 		results_add(results, gauge->cloud, "utilisation",
-		            percent(8e9 * (double)(now.counters.tx_bytes - gauge->mark.tx_bytes),
+		            percent(8e9 * ((double)(now.counters.tx_bytes - gauge->mark.tx_bytes) -
+		                           QUENCH_BYTES * quenches),
 		                    (double)gauge->rate_bps * (double)span_ns));
 	tally_report(&gauge->queue, gauge->cloud, results);
 	results_add(results, gauge->cloud, "average", gauge->average.mean);
@@ -155,6 +159,7 @@ void group_report(const struct group_sums *sums, const char *name, simtime span_
 {
 	results_add(results, name, "goodput",
 	            8e3 * sums->shares.sum * sums->packet_bytes / (double)span_ns);
+	results_add(results, name, "flows", (double)sums->shares.n);
 	results_add(results, name, "sent", sums->sent);
 	results_add(results, name, "resent", sums->resent);
 	results_add(results, name, "timeouts", sums->timeouts);

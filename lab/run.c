@@ -25,6 +25,11 @@ struct run_voice {
 	struct voice_counters mark;
 };
 
+struct run_web {
+	const char *name;
+	struct web web;
+};
+
 struct run {
 	const struct plan *plan;
 	struct world world;
@@ -32,6 +37,8 @@ struct run {
 	uint32_t n_groups;
 	struct run_voice voices[PLAN_GROUPS_MAX];
 	uint32_t n_voices;
+	struct run_web webs[PLAN_GROUPS_MAX];
+	uint32_t n_webs;
 	struct gauge *gauges; /* one a cloud, in the order of the scenario */
 	struct timer sampler;
 	struct problem *problem;
@@ -145,8 +152,24 @@ static int voice_make(struct run *run, const struct plan_voice *plan)
 	return -ENOMEM;
 }
 
+static int web_make(struct run *run, const struct plan_web *plan)
+{
+	const struct group_conf *group = &plan->conf->group;
+	const char *const names[2] = {group->from, group->to};
+	struct run_web *web = &run->webs[run->n_webs++];
+	uint32_t ends[2];
+	int error = ends_find(run, plan->name, names, ends);
+
+	web->name = plan->name;
+	return error ? error
+	             : web_open(&web->web, &run->world, plan->conf, plan->name, run->plan->seed,
+	                        ends, run->problem);
+}
+
 static void groups_release(struct run *run)
 {
+	for (uint32_t i = 0; i < run->n_webs; i++)
+		web_close(&run->webs[i].web);
 	for (uint32_t i = 0; i < run->n_voices; i++)
 		voice_close(&run->voices[i].voice);
 	for (uint32_t i = 0; i < run->n_groups; i++) {
@@ -160,6 +183,15 @@ static void groups_release(struct run *run)
 }
 
 /* ---- sampling ---- */
+
+static double group_bytes(const struct run_group *group)
+{
+	double packets = 0;
+
+	for (uint32_t i = 0; i < group->n_flows; i++)
+		packets += (double)group->flows[i].sink.counters.in_order;
+	return packets * group->tcp.packet_bytes;
+}
 
 static void sample(void *argument, simtime now)
 {
@@ -175,6 +207,9 @@ static void sample(void *argument, simtime now)
 			watch->sample(watch->argument, gauge->cloud, now, gauge->queue_bytes,
 			              gauge->average_bytes);
 	}
+	for (uint32_t i = 0; watch && watch->goodput && i < run->n_groups; i++)
+		watch->goodput(watch->argument, run->groups[i].name, now,
+		               group_bytes(&run->groups[i]));
 	for (uint32_t i = 0; watch && watch->window && i < run->n_groups; i++)
 		for (uint32_t k = 0; k < run->groups[i].n_flows; k++)
 			watch->window(watch->argument, run->groups[i].name, k, now,
@@ -206,12 +241,14 @@ static void mark_all(struct run *run)
 		gauge_mark(&run->gauges[i], run->world.engine);
 	for (uint32_t i = 0; i < run->n_voices; i++)
 		run->voices[i].mark = run->voices[i].voice.counters;
+	for (uint32_t i = 0; i < run->n_webs; i++)
+		web_mark(&run->webs[i].web);
 	for (uint32_t i = 0; i < run->n_groups; i++)
 		for (uint32_t k = 0; k < run->groups[i].n_flows; k++)
 			flow_mark(&run->groups[i].marks[k], &run->groups[i].flows[k]);
 }
 
-static void voice_report(const struct run_voice *voice, struct results *results)
+static void voice_report(const struct run_voice *voice, simtime span_ns, struct results *results)
 {
 	const struct voice_counters *now = &voice->voice.counters, *mark = &voice->mark;
 	double sent = (double)(now->sent - mark->sent);
@@ -219,8 +256,34 @@ static void voice_report(const struct run_voice *voice, struct results *results)
 
 	results_add(results, voice->name, "sent", sent);
 	results_add(results, voice->name, "arrived", arrived);
+	results_add(results, voice->name, "goodput",
+	            8e3 * arrived * (double)voice->voice.conf->packet_bytes / (double)span_ns);
 	results_add(results, voice->name, "refused", (double)(now->refused - mark->refused));
 	results_add(results, voice->name, "loss", sent > 0 ? 100 * (sent - arrived) / sent : 0);
+}
+
+static void web_report(const struct run_web *run, simtime span_ns, struct results *results)
+{
+	const struct web *web = &run->web;
+	double n = (double)web->finished, sent, arrived;
+	struct web_sums now;
+
+	web_sums(web, &now);
+	sent = (double)(now.sent - web->mark.sent);
+	arrived = (double)(now.arrived - web->mark.arrived);
+	results_add(results, run->name, "objects", n);
+	results_add(results, run->name, "unfinished", (double)(web->begun - web->finished));
+	results_add(results, run->name, "delay", n > 0 ? web->delays_s / n : 0);
+	results_add(results, run->name, "delay.fairness",
+	            n > 0 ? web->delays_s * web->delays_s / (n * web->squares_s2) : 0);
+	results_add(results, run->name, "goodput",
+	            8e3 * (double)(now.in_order - web->mark.in_order) * web->tcp.packet_bytes /
+	                    (double)span_ns);
+	results_add(results, run->name, "sent", sent);
+	results_add(results, run->name, "resent", (double)(now.resent - web->mark.resent));
+	results_add(results, run->name, "loss", sent > 0 ? 100 * (sent - arrived) / sent : 0);
+	results_add(results, run->name, "marking",
+	            arrived > 0 ? 100 * (double)(now.marked - web->mark.marked) / arrived : 0);
 }
 
 static void measure_all(struct run *run, struct results *results)
@@ -239,7 +302,9 @@ static void measure_all(struct run *run, struct results *results)
 		group_report(&sums, group->name, span_ns, results);
 	}
 	for (uint32_t i = 0; i < run->n_voices; i++)
-		voice_report(&run->voices[i], results);
+		voice_report(&run->voices[i], span_ns, results);
+	for (uint32_t i = 0; i < run->n_webs; i++)
+		web_report(&run->webs[i], span_ns, results);
 	results_add(results, "all", "fairness", shares_fairness(&all));
 	results_add(results, "all", "broken", (double)run->world.counters.broken);
 	results_add(results, "all", "strangers", (double)run->world.counters.strangers);
@@ -255,6 +320,8 @@ static int run_through(struct run *run, struct results *results)
 		error = group_make(run, &plan->groups[i]);
 	for (uint32_t i = 0; !error && i < plan->n_voices; i++)
 		error = voice_make(run, &plan->voices[i]);
+	for (uint32_t i = 0; !error && i < plan->n_webs; i++)
+		error = web_make(run, &plan->webs[i]);
 	if (!error)
 		error = sampler_make(run);
 	if (error)
@@ -269,9 +336,10 @@ static int run_through(struct run *run, struct results *results)
 		return 0;
 
 err_memory:
-	problem_set(run->problem, -1, "memory ran out after %.3f s of virtual time",
+	problem_set(run->problem, -1, "%s ran out after %.3f s of virtual time",
+	            run->world.error == -ENOSPC ? "the ports of a web group's host" : "memory",
 	            (double)run->world.now_ns / SIMTIME_S);
-	return -ENOMEM;
+	return run->world.error == -ENOSPC ? -ENOSPC : -ENOMEM;
 }
 
 int lab_run(const struct plan *plan, const struct seam *seam, struct results *results,

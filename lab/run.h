@@ -18,11 +18,18 @@
  *   NAME.loss             of what its senders sent, %: what did not arrive
  *   NAME.marking          of what arrived, %
  *   NAME.window           packets: mean of its flows' congestion windows at the end
+ *   NAME.flows            how many
  *   NAME.fairness         Jain's index of its flows' goodputs
  *   all.fairness          of all flows
  * Of voice calls:
  *   NAME.sent, .arrived, .refused   datagrams, and calls
  *   NAME.loss             of what was sent, %
+ *   NAME.goodput          whole datagrams that arrived, Mbit/s
+ * Of web traffic, of answers, NAME.goodput, .sent, .resent, .loss, .marking as above, and
+ *   NAME.objects          that were asked for and complete
+ *   NAME.unfinished       that were asked for and are not
+ *   NAME.delay            s, the mean from request to the last acknowledgement
+ *   NAME.delay.fairness   Jain's index of the delays
  *   all.broken            segments that arrived with a wrong checksum
  *   all.strangers         frames for which nobody listened, or to which no way led
  *   all.frames            sent by hosts
@@ -35,6 +42,7 @@
 #include "group.h"
 #include "results.h"
 #include "voice.h"
+#include "web.h"
 #include "world.h"
 
 #define PLAN_GROUPS_MAX 16
@@ -49,12 +57,19 @@ struct plan_voice {
 	const struct voice_conf *conf;
 };
 
+struct plan_web {
+	const char *name;
+	const struct web_conf *conf;
+};
+
 /* Sees the clouds' queues at every sample; or NULL. */
 struct run_watch {
 	void (*sample)(void *argument, const char *cloud, simtime now, double queue_bytes,
 	               double average_bytes);
 	/* a flow's window, as often */
 	void (*window)(void *argument, const char *group, uint32_t flow, simtime now, double cwnd);
+	/* what a group's applications have got so far, as often */
+	void (*goodput)(void *argument, const char *group, simtime now, double bytes);
 	void *argument;
 };
 
@@ -66,6 +81,8 @@ struct plan {
 	uint32_t n_groups;
 	struct plan_voice voices[PLAN_GROUPS_MAX];
 	uint32_t n_voices;
+	struct plan_web webs[PLAN_GROUPS_MAX];
+	uint32_t n_webs;
 	simtime duration_ns, warmup_ns, sample_ns;
 	uint64_t seed;
 	const struct run_watch *watch; /* or NULL */

@@ -142,6 +142,8 @@ static void segment_fill(const struct tcp *tcp, int64_t packet, struct segment *
 		return;
 	}
 	segment->flags = FRAME_TCP_SYN;
+	if (capable && tcp->conf->syn_capable)
+		segment->ecn = FRAME_ECN_ECT0;
 	if (capable)
 		segment->flags |= FRAME_TCP_ECE | FRAME_TCP_CWR;
 	/* A receiver that takes the whole window has to say so in more than 16 bits. */

@@ -60,6 +60,7 @@ struct tcp_conf {
 	uint32_t window;       /* packets, 1 to 65535 */
 	uint32_t ssthresh;     /* at first; 0: the window */
 	uint32_t packet_bytes; /* of IPv4, TCP and data: 41 to FRAME_IP_BYTES_MAX */
+	bool syn_capable;      /* the SYN too is sent with ECT(0), if the response is capable */
 	simtime tick_ns, rto_first_ns, rto_min_ns, rto_max_ns;
 };
 

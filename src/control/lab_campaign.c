@@ -3,12 +3,13 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "expression.h"
+#include <jansson.h>
+
 #include "nearest.h"
 
 /* ---- what --set asks for ---- */
@@ -85,7 +86,6 @@ static int take_sets(struct campaign *campaign, char *message, size_t room)
 {
 	const struct lab_arguments *arguments = campaign->arguments;
 	const struct experiment *experiment = campaign->experiment;
-	bool swept = false;
 
 	strcpy(campaign->sweep, experiment->sweep);
 	memcpy(campaign->sweep_values, experiment->sweep_values, sizeof(campaign->sweep_values));
@@ -102,7 +102,7 @@ static int take_sets(struct campaign *campaign, char *message, size_t room)
 		}
 		campaign->n_sweep_values = 0;
 		snprintf(campaign->sweep, sizeof(campaign->sweep), "%s", set->name);
-		if (swept ||
+		if (campaign->swept ||
 		    !(range ? add_range(campaign, set->value) : add_list(campaign, set->value))) {
 			snprintf(message, room,
 			         "--set %s=%.60s: one sweep, of at most %d values, like 10..45, "
@@ -110,102 +110,232 @@ static int take_sets(struct campaign *campaign, char *message, size_t room)
 			         set->name, set->value, EXPERIMENT_VALUES_MAX);
 			return -EINVAL;
 		}
-		swept = true;
+		campaign->swept = true;
 	}
 	return 0;
 }
 
 /* ---- jobs ---- */
 
-/* Whether a name of this case stands in the expression. */
-static bool mentions(const char *expression, const char *name)
-{
-	size_t bytes = strlen(name);
-
-	for (const char *at = expression; (at = strstr(at, name)); at++) {
-		bool begins = at == expression ||
-		              (!isalnum((unsigned char)at[-1]) && !strchr("._-", at[-1]));
-
-		if (begins && at[bytes] == '.')
-			return true;
-	}
-	return false;
-}
-
 bool campaign_has_row(const struct campaign *campaign, const struct experiment_row *row)
 {
-	return !campaign->row || strcmp(campaign->row, row->id) == 0;
+	return !campaign->figure && (!campaign->row || strcmp(campaign->row, row->id) == 0);
 }
 
-static bool needs_case(const struct campaign *campaign, uint32_t of)
+bool campaign_has_plot(const struct campaign *campaign, const struct experiment_plot *plot)
 {
-	const struct experiment *experiment = campaign->experiment;
+	return !campaign->row && campaign->arguments->figures &&
+	       (!campaign->figure || strcmp(campaign->figure, plot->figure) == 0);
+}
+
+static bool has_case(const struct campaign *campaign, uint32_t of)
+{
 	const char *only = campaign->arguments->only;
 
-	if (only)
-		return strcmp(experiment->cases[of], only) == 0;
-	if (!campaign->row)
-		return true;
-	for (uint32_t i = 0; i < experiment->n_rows; i++)
-		if (campaign_has_row(campaign, &experiment->rows[i]) &&
-		    mentions(experiment->rows[i].expression, experiment->cases[of]))
-			return true;
-	return false;
+	return !only || strcmp(campaign->experiment->cases[of], only) == 0;
 }
 
-static void add_jobs(struct campaign *campaign, uint32_t of, const char *sweep_value)
+static const char *fixed_value(const struct campaign *campaign, uint32_t of, const char *name)
+{
+	const struct lab_point point = {
+	        .experiment = campaign->experiment,
+	        .of = of,
+	        .overrides = campaign->fixed,
+	        .n_overrides = campaign->n_fixed,
+	};
+
+	return lab_point_value(&point, name);
+}
+
+/* NULL for the value that the case has anyway, so that no point is run twice. */
+static const char *other_value(const struct campaign *campaign, uint32_t of, const char *sweep,
+                               const char *value)
+{
+	return value && strcmp(fixed_value(campaign, of, sweep), value) != 0 ? value : NULL;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+struct lab_job *campaign_add_job(struct campaign *campaign, uint32_t of, uint64_t seed)
+{
+	struct lab_job *job;
+
+	if (campaign->n_jobs == campaign->room) {
+		uint32_t room = campaign->room ? 2 * campaign->room : 16;
+		struct lab_job *jobs = realloc(campaign->jobs, room * sizeof(*jobs));
+
+		if (!jobs)
+			return NULL;
+		campaign->jobs = jobs;
+		campaign->room = room;
+	}
+	job = &campaign->jobs[campaign->n_jobs++];
+	*job = (struct lab_job){
+	        .point = {.experiment = campaign->experiment,
+	                  .of = of,
+	                  .n_overrides = campaign->n_fixed,
+	                  .seed = seed,
+	                  .trace = campaign->arguments->trace,
+	                  .pcap = campaign->arguments->pcap},
+	};
+	memcpy(job->overrides, campaign->fixed, sizeof(campaign->fixed));
+	return job;
+}
+
+static void override(struct lab_job *job, const char *name, const char *value)
+{
+	job->overrides[job->point.n_overrides++] = (struct lab_override){name, value};
+}
+
+/* A case at a value of a parameter (NULL: its own), with every seed; unless it is there already. */
+static int add_point(struct campaign *campaign, uint32_t of, const char *sweep, const char *value)
 {
 	const struct lab_arguments *arguments = campaign->arguments;
 
-	for (uint32_t seed = 0; seed < arguments->seeds; seed++) {
-		uint32_t index = campaign->n_jobs++;
-		struct lab_job *job = &campaign->jobs[index];
-		struct lab_override *overrides = &campaign->overrides[index * LAB_SETS_MAX];
+	value = other_value(campaign, of, sweep, value);
+	sweep = value ? sweep : NULL;
+	if (!has_case(campaign, of))
+		return 0;
+	for (uint32_t i = 0; i < campaign->n_jobs; i++) {
+		const struct lab_job *job = &campaign->jobs[i];
 
-		memcpy(overrides, campaign->fixed, sizeof(campaign->fixed));
-		job->sweep_value = sweep_value;
-		job->point = (struct lab_point){
-		        .experiment = campaign->experiment,
-		        .of = of,
-		        .overrides = overrides,
-		        .n_overrides = campaign->n_fixed,
-		        .seed = arguments->first_seed + seed,
-		        .trace = arguments->trace,
-		        .pcap = arguments->pcap,
-		};
-		if (sweep_value)
-			overrides[job->point.n_overrides++] =
-			        (struct lab_override){campaign->sweep, sweep_value};
+		if (job->point.of == of && !job->trace && is_same(job->sweep, sweep) &&
+		    is_same(job->sweep_value, value))
+			return 0;
 	}
+	for (uint32_t seed = 0; seed < arguments->seeds; seed++) {
+		struct lab_job *job = campaign_add_job(campaign, of, arguments->first_seed + seed);
+
+		if (!job)
+			return -ENOMEM;
+		job->sweep = sweep;
+		job->sweep_value = value;
+		if (value)
+			override(job, sweep, value);
+	}
+	return 0;
+}
+
+/* A single run, of the first seed, that writes down what happens over its time. */
+static int add_trace(struct campaign *campaign, const struct experiment_plot *plot)
+{
+	static const char coarse[] = "100ms";
+	const char *folder = getenv("TMPDIR");
+	char path[4096];
+	struct lab_job *job;
+	int file;
+
+	if (!has_case(campaign, plot->of))
+		return 0;
+	snprintf(path, sizeof(path), "%s/weir-lab-XXXXXX", folder ? folder : "/tmp");
+	job = campaign_add_job(campaign, plot->of, campaign->arguments->first_seed);
+	file = job ? mkstemp(path) : -1;
+	if (file < 0)
+		return -ENOMEM;
+	close(file);
+	job->trace = plot;
+	job->trace_path = strdup(path);
+	job->point.trace = job->trace_path;
+	job->point.pcap = NULL;
+	override(job, "sample", coarse);
+	if (plot->set[0])
+		override(job, plot->set, plot->value);
+	return job->trace_path ? 0 : -ENOMEM;
+}
+
+/* The cases that an expression names, as CASE.NAME or, at a value of the sweep, CASE@VALUE.NAME. */
+static int add_named(struct campaign *campaign, const char *expression,
+                     char values[EXPERIMENT_VALUES_MAX][EXPERIMENT_NAME_BYTES], uint32_t *n_values)
+{
+	const struct experiment *experiment = campaign->experiment;
+	int error = 0;
+
+	for (uint32_t of = 0; !error && of < experiment->n_cases; of++) {
+		const char *name = experiment->cases[of], *at = expression;
+
+		for (; !error && (at = strstr(at, name)); at++) {
+			const char *end = at + strlen(name);
+			size_t bytes = strcspn(end, ".");
+
+			if (at != expression &&
+			    (isalnum((unsigned char)at[-1]) || strchr("._-@", at[-1])))
+				continue;
+			if (*end == '.')
+				error = add_point(campaign, of, NULL, NULL);
+			if (*end != '@' || bytes > EXPERIMENT_NAME_BYTES ||
+			    *n_values == EXPERIMENT_VALUES_MAX)
+				continue;
+			memcpy(values[*n_values], end + 1, bytes - 1);
+			values[*n_values][bytes - 1] = 0;
+			error = add_point(campaign, of, experiment->sweep, values[(*n_values)++]);
+		}
+	}
+	return error;
+}
+
+static int add_plot(struct campaign *campaign, const struct experiment_plot *plot)
+{
+	int error = 0;
+
+	if (plot->kind == PLOT_TRACE)
+		return add_trace(campaign, plot);
+	for (uint32_t of = 0; !error && of < campaign->experiment->n_cases; of++) {
+		if (plot->kind == PLOT_BARS)
+			error = add_point(campaign, of, NULL, NULL);
+		for (uint32_t i = 0;
+		     !error && plot->kind == PLOT_SWEEP && i < campaign->n_sweep_values; i++)
+			error = add_point(campaign, of, campaign->sweep, campaign->sweep_values[i]);
+	}
+	return error;
+}
+
+static int add_all(struct campaign *campaign)
+{
+	const struct experiment *experiment = campaign->experiment;
+	bool single = campaign->arguments->trace || campaign->arguments->pcap;
+	/* Each case as it is: where nothing says which of them are needed. */
+	bool all =
+	        !campaign->row && !campaign->figure &&
+	        (single || campaign->arguments->only ||
+	         (!experiment->n_rows && (!experiment->n_plots || !campaign->arguments->figures)));
+	int error = 0;
+
+	for (uint32_t of = 0; !error && all && of < experiment->n_cases; of++)
+		error = add_point(campaign, of, NULL, NULL);
+	for (uint32_t i = 0; !error && !single && i < experiment->n_rows; i++)
+		if (campaign_has_row(campaign, &experiment->rows[i]))
+			error = add_named(campaign, experiment->rows[i].expression,
+			                  campaign->row_values, &campaign->n_row_values);
+	/* A sweep that was asked for, too where no figure shows it. */
+	for (uint32_t of = 0; !error && !campaign->row && of < experiment->n_cases; of++)
+		for (uint32_t i = 0; !error && campaign->swept && i < campaign->n_sweep_values; i++)
+			error = add_point(campaign, of, campaign->sweep, campaign->sweep_values[i]);
+	for (uint32_t i = 0; !error && !single && i < experiment->n_plots; i++)
+		if (campaign_has_plot(campaign, &experiment->plots[i]))
+			error = add_plot(campaign, &experiment->plots[i]);
+	return error;
 }
 
 static int make_jobs(struct campaign *campaign, char *message, size_t room)
 {
 	const struct experiment *experiment = campaign->experiment;
 	const struct lab_arguments *arguments = campaign->arguments;
-	bool rows = experiment->n_rows > 0 || campaign->n_sweep_values == 0;
-	size_t most =
-	        (size_t)experiment->n_cases * (campaign->n_sweep_values + 1) * arguments->seeds;
 
 	if (arguments->only && experiment_case(experiment, arguments->only) < 0) {
 		snprintf(message, room, "%s has no case `%.60s`", experiment->name,
 		         arguments->only);
 		return -EINVAL;
 	}
-	campaign->jobs = calloc(most, sizeof(*campaign->jobs));
-	campaign->overrides = calloc(most * LAB_SETS_MAX, sizeof(*campaign->overrides));
-	if (!campaign->jobs || !campaign->overrides) {
-		snprintf(message, room, "no memory for %zu runs", most);
+	if (add_all(campaign) < 0) {
+		snprintf(message, room, "no memory, or no room for files, for %u runs",
+		         campaign->n_jobs);
 		return -ENOMEM;
 	}
-	for (uint32_t of = 0; of < experiment->n_cases; of++) {
-		if (!needs_case(campaign, of))
-			continue;
-		if (rows)
-			add_jobs(campaign, of, NULL);
-		for (uint32_t i = 0; !campaign->row && i < campaign->n_sweep_values; i++)
-			add_jobs(campaign, of, campaign->sweep_values[i]);
-	}
+	for (uint32_t i = 0; i < campaign->n_jobs; i++)
+		campaign->jobs[i].point.overrides = campaign->jobs[i].overrides;
 	if ((arguments->trace || arguments->pcap) && campaign->n_jobs != 1) {
 		snprintf(message, room,
 		         "--trace and --pcap are of a single run, and these are %u; add --seeds 1 "
@@ -217,7 +347,8 @@ static int make_jobs(struct campaign *campaign, char *message, size_t room)
 }
 
 int campaign_make(const struct experiment *experiment, const struct lab_arguments *arguments,
-                  const char *row, struct campaign **result, char *message, size_t room)
+                  const char *row, const char *figure, struct campaign **result, char *message,
+                  size_t room)
 {
 	struct campaign *campaign = calloc(1, sizeof(*campaign));
 	int error = -ENOMEM;
@@ -228,11 +359,14 @@ int campaign_make(const struct experiment *experiment, const struct lab_argument
 	campaign->experiment = experiment;
 	campaign->arguments = arguments;
 	campaign->row = row;
+	campaign->figure = figure;
 	error = take_sets(campaign, message, room);
 	if (!error)
 		error = make_jobs(campaign, message, room);
-	for (uint32_t i = 0; !error && i < campaign->n_jobs; i += arguments->seeds)
-		error = lab_point_check(&campaign->jobs[i].point, message, room);
+	for (uint32_t i = 0; !error && i < campaign->n_jobs; i++)
+		if (campaign->jobs[i].trace ||
+		    campaign->jobs[i].point.seed == arguments->first_seed)
+			error = lab_point_check(&campaign->jobs[i].point, message, room);
 	if (error) {
 		campaign_free(campaign);
 		return error;
@@ -245,109 +379,27 @@ void campaign_free(struct campaign *campaign)
 {
 	if (!campaign)
 		return;
-	for (uint32_t i = 0; i < campaign->n_jobs; i++)
+	for (uint32_t i = 0; i < campaign->n_jobs; i++) {
 		results_release(&campaign->jobs[i].results);
+		if (campaign->jobs[i].trace_path)
+			unlink(campaign->jobs[i].trace_path);
+		free(campaign->jobs[i].trace_path);
+	}
 	free(campaign->jobs);
-	free(campaign->overrides);
+	json_decref(campaign->source);
 	free(campaign);
 }
 
-/* ---- values ---- */
-
-struct lookup {
-	const struct campaign *campaign;
-	const char *sweep_value; /* or NULL */
-	uint64_t seed;
-	uint32_t of; /* case of all names; EXPERIMENT_NO_CASE: each begins with its own */
-};
-
-static const struct lab_job *job_find(const struct lookup *lookup, uint32_t of)
+const struct lab_job *campaign_job(const struct campaign *campaign, uint32_t of, const char *sweep,
+                                   const char *value, uint64_t seed)
 {
-	const struct campaign *campaign = lookup->campaign;
-
+	value = other_value(campaign, of, sweep, value);
 	for (uint32_t i = 0; i < campaign->n_jobs; i++) {
 		const struct lab_job *job = &campaign->jobs[i];
 
-		if (job->point.of == of && job->point.seed == lookup->seed &&
-		    (job->sweep_value == lookup->sweep_value ||
-		     (job->sweep_value && lookup->sweep_value &&
-		      strcmp(job->sweep_value, lookup->sweep_value) == 0)))
+		if (job->point.of == of && job->point.seed == seed && !job->trace &&
+		    is_same(job->sweep, value ? sweep : NULL) && is_same(job->sweep_value, value))
 			return job;
 	}
 	return NULL;
-}
-
-static bool find(void *argument, const char *name, double *value)
-{
-	const struct lookup *lookup = argument;
-	const struct experiment *experiment = lookup->campaign->experiment;
-	uint32_t of = lookup->of;
-	const struct result *result;
-	const struct lab_job *job;
-
-	for (uint32_t i = 0; lookup->of == EXPERIMENT_NO_CASE && i < experiment->n_cases; i++) {
-		size_t bytes = strlen(experiment->cases[i]);
-
-		if (strncmp(name, experiment->cases[i], bytes) != 0 || name[bytes] != '.')
-			continue;
-		name += bytes + 1;
-		of = i;
-		break;
-	}
-	if (of == EXPERIMENT_NO_CASE)
-		return false;
-	job = job_find(lookup, of);
-	result = job ? results_find(&job->results, name) : NULL;
-	if (result)
-		*value = result->value;
-	return result != NULL;
-}
-
-/* Welford's mean and variance over the seeds. */
-static int over_seeds(struct lookup *lookup, const char *expression, struct campaign_value *value,
-                      char *message, size_t room)
-{
-	const struct lab_arguments *arguments = lookup->campaign->arguments;
-	const struct figures figures = {find, lookup};
-	double square = 0, error;
-
-	*value = (struct campaign_value){0};
-	for (uint32_t i = 0; i < arguments->seeds; i++) {
-		double x, away;
-
-		lookup->seed = arguments->first_seed + i;
-		if (expression_value(expression, &figures, &x, message, room) < 0)
-			return -EINVAL;
-		value->n++;
-		away = x - value->mean;
-		value->mean += away / value->n;
-		square += away * (x - value->mean);
-	}
-	value->sigma = value->n > 1 ? sqrt(square / (value->n - 1)) : 0;
-	error = value->sigma / sqrt(value->n);
-	value->low = value->mean - error;
-	value->high = value->mean + error;
-	return 0;
-}
-
-int campaign_row(const struct campaign *campaign, const struct experiment_row *row,
-                 struct campaign_value *value, char *message, size_t room)
-{
-	struct lookup lookup = {.campaign = campaign, .of = EXPERIMENT_NO_CASE};
-
-	return over_seeds(&lookup, row->expression, value, message, room);
-}
-
-int campaign_expression(const struct campaign *campaign, uint32_t of, const char *sweep_value,
-                        const char *expression, struct campaign_value *value, char *message,
-                        size_t room)
-{
-	struct lookup lookup = {.campaign = campaign, .of = of, .sweep_value = sweep_value};
-
-	return over_seeds(&lookup, expression, value, message, room);
-}
-
-bool campaign_row_passes(const struct experiment_row *row, const struct campaign_value *value)
-{
-	return value->mean >= row->low && value->mean <= row->high;
 }

@@ -14,16 +14,20 @@
 struct campaign {
 	const struct experiment *experiment;
 	const struct lab_arguments *arguments;
-	const char *row; /* only this one; or NULL */
+	const char *row;    /* only this one; or NULL */
+	const char *figure; /* only this one, of the paper's; or NULL */
 	char sweep[EXPERIMENT_NAME_BYTES];
 	char sweep_values[EXPERIMENT_VALUES_MAX][EXPERIMENT_NAME_BYTES];
 	uint32_t n_sweep_values;
-	/* The overrides of each job: those of --set that are no sweep, and the sweep's last. */
-	struct lab_override *overrides;
-	struct lab_override fixed[LAB_SETS_MAX];
+	bool swept; /* by --set */
+	/* that rows name behind `@` */
+	char row_values[EXPERIMENT_VALUES_MAX][EXPERIMENT_NAME_BYTES];
+	uint32_t n_row_values;
+	struct lab_override fixed[LAB_SETS_MAX]; /* those of --set that are no sweep */
 	uint32_t n_fixed;
 	struct lab_job *jobs;
-	uint32_t n_jobs;
+	uint32_t n_jobs, room;
+	struct json_t *source; /* of a merged one (lab_merge.h): what its overrides point at */
 };
 
 /* Over the seeds. */
@@ -36,9 +40,15 @@ struct campaign_value {
 /* The jobs, none of them run. 0, or -EINVAL with message: a parameter that there is not, a sweep that
  * cannot be read. */
 int campaign_make(const struct experiment *experiment, const struct lab_arguments *arguments,
-                  const char *row, struct campaign **campaign, char *message, size_t room);
+                  const char *row, const char *figure, struct campaign **campaign, char *message,
+                  size_t room);
 void campaign_free(struct campaign *campaign);
 
+/* The run of a case at a value of a parameter (NULL: what the case has) with a seed; NULL: none. */
+const struct lab_job *campaign_job(const struct campaign *campaign, uint32_t of, const char *sweep,
+                                   const char *value, uint64_t seed);
+/* One more, for who has its results already. NULL: no memory. */
+struct lab_job *campaign_add_job(struct campaign *campaign, uint32_t of, uint64_t seed);
 /* A row's value, when the jobs have been run. 0, or -EINVAL with message. */
 int campaign_row(const struct campaign *campaign, const struct experiment_row *row,
                  struct campaign_value *value, char *message, size_t room);
@@ -46,7 +56,8 @@ int campaign_row(const struct campaign *campaign, const struct experiment_row *r
 int campaign_expression(const struct campaign *campaign, uint32_t of, const char *sweep_value,
                         const char *expression, struct campaign_value *value, char *message,
                         size_t room);
-/* Whether a row belongs to this campaign. */
+/* Whether a row, and a figure, belongs to this campaign. */
+bool campaign_has_plot(const struct campaign *campaign, const struct experiment_plot *plot);
 bool campaign_has_row(const struct campaign *campaign, const struct experiment_row *row);
 bool campaign_row_passes(const struct experiment_row *row, const struct campaign_value *value);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "lab_merge.h"
 #include "lab_output.h"
 #include "lab_store.h"
 #include "nearest.h"
@@ -65,23 +66,47 @@ static void rows_text(const struct experiment *experiment, char *text, size_t ro
 	}
 }
 
+/* `becn-fig4 becn-fig5`: the same of the papers' figures. */
+static void figures_text(const struct experiment *experiment, char *text, size_t room)
+{
+	size_t at = 0;
+
+	text[0] = 0;
+	for (uint32_t i = 0; i < experiment->n_plots && at < room; i++) {
+		const char *figure = experiment->plots[i].figure;
+		bool first = figure[0] != 0;
+
+		for (uint32_t k = 0; k < i; k++)
+			first &= strcmp(experiment->plots[k].figure, figure) != 0;
+		if (first)
+			at += (size_t)snprintf(text + at, room - at, "%s%s", at ? " " : "", figure);
+	}
+}
+
 static int list(const struct lab *lab)
 {
 	json_t *array = json_array();
-	char rows[256];
+	char rows[256], figures[512];
 
 	for (uint32_t i = 0; i < lab->n_all; i++) {
 		const struct experiment *experiment = lab->all[i];
 
 		rows_text(experiment, rows, sizeof(rows));
+		figures_text(experiment, figures, sizeof(figures));
 		if (lab->arguments.json)
-			json_array_append_new(array, json_pack("{s:s,s:s,s:s,s:s}", "name",
+			json_array_append_new(array, json_pack("{s:s,s:s,s:s,s:s,s:s}", "name",
 			                                       experiment->name, "title",
 			                                       experiment->title, "paper",
-			                                       experiment->paper, "rows", rows));
+			                                       experiment->paper, "rows", rows,
+			                                       "figures", figures));
 		else
-			printf("%-20s %-60s %s%s%s\n", experiment->name, experiment->title,
-			       experiment->paper, rows[0] ? "; rows " : "", rows);
+			printf("%-20s %s\n%s%s%s%s%s%s%s%s%s", experiment->name, experiment->title,
+			       experiment->paper[0] ? "                     " : "",
+			       experiment->paper, experiment->paper[0] ? "\n" : "",
+			       rows[0] ? "                     rows " : "", rows,
+			       rows[0] ? "\n" : "",
+			       figures[0] ? "                     figures " : "", figures,
+			       figures[0] ? "\n" : "");
 	}
 	if (lab->arguments.json) {
 		json_dumpf(array, stdout, JSON_INDENT(1));
@@ -93,7 +118,8 @@ static int list(const struct lab *lab)
 
 /* ---- what to run ---- */
 
-static int add_campaign(struct lab *lab, const struct experiment *experiment, const char *row)
+static int add_campaign(struct lab *lab, const struct experiment *experiment, const char *row,
+                        const char *figure)
 {
 	struct campaign **campaigns =
 	        realloc(lab->campaigns, (lab->n_campaigns + 1) * sizeof(struct campaign *));
@@ -102,8 +128,8 @@ static int add_campaign(struct lab *lab, const struct experiment *experiment, co
 	if (!campaigns)
 		return -ENOMEM;
 	lab->campaigns = campaigns;
-	error = campaign_make(experiment, &lab->arguments, row, &campaigns[lab->n_campaigns],
-	                      lab->message, sizeof(lab->message));
+	error = campaign_make(experiment, &lab->arguments, row, figure,
+	                      &campaigns[lab->n_campaigns], lab->message, sizeof(lab->message));
 	lab->n_campaigns += !error;
 	return error;
 }
@@ -116,6 +142,14 @@ static bool has_row(const struct experiment *experiment, const char *id)
 	return false;
 }
 
+static bool has_figure(const struct experiment *experiment, const char *id)
+{
+	for (uint32_t i = 0; i < experiment->n_plots; i++)
+		if (strcmp(experiment->plots[i].figure, id) == 0)
+			return true;
+	return false;
+}
+
 static int unknown_experiment(struct lab *lab)
 {
 	struct nearest nearest;
@@ -124,7 +158,8 @@ static int unknown_experiment(struct lab *lab)
 	for (uint32_t i = 0; i < lab->n_all; i++)
 		nearest_try(&nearest, lab->all[i]->name);
 	snprintf(lab->message, sizeof(lab->message),
-	         "there is no experiment, row or file `%.60s`; %s%s%s`weir lab list` names them",
+	         "there is no experiment, row, figure or file `%.60s`; %s%s%s`weir lab list` names "
+	         "them",
 	         lab->arguments.what, nearest.best ? "did you mean `" : "",
 	         nearest.best ? nearest.best : "", nearest.best ? "`? " : "");
 	return -EINVAL;
@@ -139,15 +174,17 @@ static int choose(struct lab *lab)
 
 	if (ending && strcmp(ending, ".lab") == 0) {
 		error = lab_store_file(what, &lab->own, lab->message, sizeof(lab->message));
-		return error ? error : add_campaign(lab, lab->own, NULL);
+		return error ? error : add_campaign(lab, lab->own, NULL, NULL);
 	}
 	for (uint32_t i = 0; !error && i < lab->n_all; i++) {
 		const struct experiment *experiment = lab->all[i];
 
 		if (strcmp(what, "all") == 0 || strcmp(what, experiment->name) == 0)
-			error = add_campaign(lab, experiment, NULL);
+			error = add_campaign(lab, experiment, NULL, NULL);
 		else if (has_row(experiment, what))
-			error = add_campaign(lab, experiment, what);
+			error = add_campaign(lab, experiment, what, NULL);
+		else if (has_figure(experiment, what))
+			error = add_campaign(lab, experiment, NULL, what);
 		else
 			continue;
 		found = true;
@@ -275,6 +312,20 @@ static int run(struct lab *lab)
 	return error;
 }
 
+static int merge(struct lab *lab)
+{
+	int error;
+
+	lab->campaigns = calloc(lab->n_all, sizeof(struct campaign *));
+	if (!lab->campaigns)
+		return -ENOMEM;
+	error = lab_merge(lab->all, lab->n_all, &lab->arguments, lab->campaigns, &lab->n_campaigns,
+	                  lab->message, sizeof(lab->message));
+	if (!error && lab->arguments.out)
+		error = write_out(lab);
+	return error;
+}
+
 int command_lab(int argc, char **argv)
 {
 	struct lab *lab = calloc(1, sizeof(*lab));
@@ -293,7 +344,9 @@ int command_lab(int argc, char **argv)
 	}
 	error = lab_store_all(&lab->all, &lab->n_all, lab->message, sizeof(lab->message));
 	if (!error)
-		error = lab->arguments.list ? list(lab) : run(lab);
+		error = lab->arguments.list    ? list(lab)
+		        : lab->arguments.merge ? merge(lab)
+		                               : run(lab);
 	if (error) {
 		fprintf(stderr, "weir lab: %s\n", lab->message);
 		result = error == -EINVAL ? 2 : 1;

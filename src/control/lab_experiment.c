@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab_experiment.h"
+#include "lab_experiment_read.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,22 +9,8 @@
 #include <string.h>
 
 #include "nearest.h"
-#include "word.h"
 
-struct reader {
-	struct experiment *experiment;
-	const char *name;
-	uint32_t line;
-	uint32_t of; /* the case that the line is in */
-	char *message;
-	size_t room;
-	struct words words;
-};
-
-static int fail(struct reader *reader, const char *format, ...)
-        __attribute__((format(printf, 2, 3)));
-
-static int fail(struct reader *reader, const char *format, ...)
+int experiment_fail(struct experiment_reader *reader, const char *format, ...)
 {
 	char text[700];
 	va_list list;
@@ -36,148 +22,135 @@ static int fail(struct reader *reader, const char *format, ...)
 	return -EINVAL;
 }
 
-static int no_memory(struct reader *reader)
+int experiment_no_memory(struct experiment_reader *reader)
 {
-	fail(reader, "no memory for the experiment");
+	experiment_fail(reader, "no memory for the experiment");
 	return -ENOMEM;
 }
 
-static const char *word(const struct reader *reader, uint32_t at)
-{
-	return at < reader->words.n ? reader->words.word[at].text : NULL;
-}
-
-static int name_copy(struct reader *reader, char to[EXPERIMENT_NAME_BYTES], const char *from)
+int experiment_name_copy(struct experiment_reader *reader, char to[EXPERIMENT_NAME_BYTES],
+                         const char *from)
 {
 	if (strlen(from) >= EXPERIMENT_NAME_BYTES)
-		return fail(reader, "`%.60s` is too long: at most %d bytes", from,
-		            EXPERIMENT_NAME_BYTES - 1);
+		return experiment_fail(reader, "`%.60s` is too long: at most %d bytes", from,
+		                       EXPERIMENT_NAME_BYTES - 1);
 	strcpy(to, from);
 	return 0;
 }
 
 /* The words from `at` on, with blanks between, behind what is there already. */
-static int text_add(struct reader *reader, char **text, uint32_t at)
+static int text_add(struct experiment_reader *reader, char **text, uint32_t at)
 {
 	size_t bytes = *text ? strlen(*text) + 2 : 1;
 	char *longer;
 
 	for (uint32_t i = at; i < reader->words.n; i++)
-		bytes += strlen(word(reader, i)) + 1;
+		bytes += strlen(experiment_word(reader, i)) + 1;
 	longer = realloc(*text, bytes);
 	if (!longer)
-		return no_memory(reader);
+		return experiment_no_memory(reader);
 	if (!*text)
 		longer[0] = 0;
 	*text = longer;
 	for (uint32_t i = at; i < reader->words.n; i++) {
 		if (longer[0])
 			strcat(longer, " ");
-		strcat(longer, word(reader, i));
+		strcat(longer, experiment_word(reader, i));
 	}
 	return 0;
 }
 
-static int read_title(struct reader *reader)
+static int read_title(struct experiment_reader *reader)
 {
 	return text_add(reader, &reader->experiment->title, 1);
 }
 
-static int read_paper(struct reader *reader)
+static int read_paper(struct experiment_reader *reader)
 {
 	return text_add(reader, &reader->experiment->paper, 1);
 }
 
-static int read_about(struct reader *reader)
+static int read_about(struct experiment_reader *reader)
 {
 	return text_add(reader, &reader->experiment->about, 1);
 }
 
-static int read_set(struct reader *reader)
+static int read_set(struct experiment_reader *reader)
 {
 	struct experiment *experiment = reader->experiment;
 	struct experiment_set *set = &experiment->sets[experiment->n_sets];
 	int error;
 
 	if (reader->words.n != 3)
-		return fail(reader, "write: set NAME VALUE");
+		return experiment_fail(reader, "write: set NAME VALUE");
 	if (experiment->n_sets == EXPERIMENT_SETS_MAX)
-		return fail(reader, "more than %d parameters", EXPERIMENT_SETS_MAX);
-	if (reader->of != EXPERIMENT_NO_CASE && !experiment_has(experiment, word(reader, 1)))
-		return fail(reader,
-		            "`%s` is no parameter: a case gives another value to one that is set "
-		            "before all cases",
-		            word(reader, 1));
-	error = name_copy(reader, set->name, word(reader, 1));
+		return experiment_fail(reader, "more than %d parameters", EXPERIMENT_SETS_MAX);
+	if (reader->of != EXPERIMENT_NO_CASE &&
+	    !experiment_has(experiment, experiment_word(reader, 1)))
+		return experiment_fail(
+		        reader,
+		        "`%s` is no parameter: a case gives another value to one that is set "
+		        "before all cases",
+		        experiment_word(reader, 1));
+	error = experiment_name_copy(reader, set->name, experiment_word(reader, 1));
 	if (!error)
-		error = name_copy(reader, set->value, word(reader, 2));
+		error = experiment_name_copy(reader, set->value, experiment_word(reader, 2));
 	set->of = reader->of;
 	experiment->n_sets += !error;
 	return error;
 }
 
-static int read_case(struct reader *reader)
+static int read_case(struct experiment_reader *reader)
 {
 	struct experiment *experiment = reader->experiment;
 
-	if (reader->words.n != 2 || !word_is_name(word(reader, 1)))
-		return fail(reader, "write: case NAME");
+	if (reader->words.n != 2 || !word_is_name(experiment_word(reader, 1)))
+		return experiment_fail(reader, "write: case NAME");
 	if (experiment->n_cases == EXPERIMENT_CASES_MAX)
-		return fail(reader, "more than %d cases", EXPERIMENT_CASES_MAX);
-	if (experiment_case(experiment, word(reader, 1)) >= 0)
-		return fail(reader, "there is a case `%s` already", word(reader, 1));
+		return experiment_fail(reader, "more than %d cases", EXPERIMENT_CASES_MAX);
+	if (experiment_case(experiment, experiment_word(reader, 1)) >= 0)
+		return experiment_fail(reader, "there is a case `%s` already",
+		                       experiment_word(reader, 1));
 	reader->of = experiment->n_cases;
-	return name_copy(reader, experiment->cases[experiment->n_cases++], word(reader, 1));
+	return experiment_name_copy(reader, experiment->cases[experiment->n_cases++],
+	                            experiment_word(reader, 1));
 }
 
-static int read_end(struct reader *reader)
+static int read_end(struct experiment_reader *reader)
 {
 	if (reader->of == EXPERIMENT_NO_CASE)
-		return fail(reader, "there is no case to end");
+		return experiment_fail(reader, "there is no case to end");
 	reader->of = EXPERIMENT_NO_CASE;
 	return 0;
 }
 
-static int read_sweep(struct reader *reader)
+static int read_sweep(struct experiment_reader *reader)
 {
 	struct experiment *experiment = reader->experiment;
 	int error;
 
 	if (reader->words.n < 3 || reader->words.n - 2 > EXPERIMENT_VALUES_MAX)
-		return fail(reader, "write: sweep NAME VALUES, up to %d", EXPERIMENT_VALUES_MAX);
+		return experiment_fail(reader, "write: sweep NAME VALUES, up to %d",
+		                       EXPERIMENT_VALUES_MAX);
 	if (experiment->n_sweep_values)
-		return fail(reader, "there is a sweep already");
-	if (!experiment_has(experiment, word(reader, 1)))
-		return fail(reader, "`%s` is no parameter; `set %s VALUE` makes it one",
-		            word(reader, 1), word(reader, 1));
-	error = name_copy(reader, experiment->sweep, word(reader, 1));
+		return experiment_fail(reader, "there is a sweep already");
+	if (!experiment_has(experiment, experiment_word(reader, 1)))
+		return experiment_fail(reader, "`%s` is no parameter; `set %s VALUE` makes it one",
+		                       experiment_word(reader, 1), experiment_word(reader, 1));
+	error = experiment_name_copy(reader, experiment->sweep, experiment_word(reader, 1));
 	for (uint32_t i = 2; !error && i < reader->words.n; i++)
-		error = name_copy(reader, experiment->sweep_values[experiment->n_sweep_values++],
-		                  word(reader, i));
+		error = experiment_name_copy(reader,
+		                             experiment->sweep_values[experiment->n_sweep_values++],
+		                             experiment_word(reader, i));
 	return error;
 }
 
-static char *copy_word(const struct reader *reader, uint32_t at, const char *otherwise)
+char *experiment_copy_word(const struct experiment_reader *reader, uint32_t at,
+                           const char *otherwise)
 {
-	const char *text = word(reader, at);
+	const char *text = experiment_word(reader, at);
 
 	return strdup(text ? text : otherwise);
-}
-
-static int read_plot(struct reader *reader)
-{
-	struct experiment *experiment = reader->experiment;
-	struct experiment_plot *plot = &experiment->plots[experiment->n_plots];
-
-	if (reader->words.n < 3 || reader->words.n > 4)
-		return fail(reader, "write: plot TITLE EXPRESSION [LABEL]");
-	if (experiment->n_plots == EXPERIMENT_PLOTS_MAX)
-		return fail(reader, "more than %d plots", EXPERIMENT_PLOTS_MAX);
-	experiment->n_plots++;
-	plot->title = copy_word(reader, 1, "");
-	plot->expression = copy_word(reader, 2, "");
-	plot->label = copy_word(reader, 3, "");
-	return plot->title && plot->expression && plot->label ? 0 : no_memory(reader);
 }
 
 /* A number, or `inf`. */
@@ -189,85 +162,103 @@ static bool read_bound(const char *text, double *bound)
 	return end != text && *end == 0 && !isnan(*bound);
 }
 
-static int read_row(struct reader *reader)
+static int read_row(struct experiment_reader *reader)
 {
 	struct experiment *experiment = reader->experiment;
 	struct experiment_row *row = &experiment->rows[experiment->n_rows];
 
-	if (reader->words.n != 9 || strcmp(word(reader, 4), "paper") != 0 ||
-	    strcmp(word(reader, 6), "accept") != 0)
-		return fail(reader, "write: row ID WHAT EXPRESSION paper TEXT accept LOW HIGH");
+	if (reader->words.n != 9 || strcmp(experiment_word(reader, 4), "paper") != 0 ||
+	    strcmp(experiment_word(reader, 6), "accept") != 0)
+		return experiment_fail(reader,
+		                       "write: row ID WHAT EXPRESSION paper TEXT accept LOW HIGH");
 	if (experiment->n_rows == EXPERIMENT_ROWS_MAX)
-		return fail(reader, "more than %d rows", EXPERIMENT_ROWS_MAX);
-	if (strlen(word(reader, 1)) >= sizeof(row->id))
-		return fail(reader, "`%s` is too long for a row's name", word(reader, 1));
-	if (!read_bound(word(reader, 7), &row->low) || !read_bound(word(reader, 8), &row->high) ||
-	    row->low > row->high)
-		return fail(reader, "`%s %s` is no band; two numbers, the smaller one first",
-		            word(reader, 7), word(reader, 8));
+		return experiment_fail(reader, "more than %d rows", EXPERIMENT_ROWS_MAX);
+	if (strlen(experiment_word(reader, 1)) >= sizeof(row->id))
+		return experiment_fail(reader, "`%s` is too long for a row's name",
+		                       experiment_word(reader, 1));
+	if (!read_bound(experiment_word(reader, 7), &row->low) ||
+	    !read_bound(experiment_word(reader, 8), &row->high) || row->low > row->high)
+		return experiment_fail(reader,
+		                       "`%s %s` is no band; two numbers, the smaller one first",
+		                       experiment_word(reader, 7), experiment_word(reader, 8));
 	experiment->n_rows++;
-	strcpy(row->id, word(reader, 1));
-	row->what = copy_word(reader, 2, "");
-	row->expression = copy_word(reader, 3, "");
-	row->paper = copy_word(reader, 5, "");
-	return row->what && row->expression && row->paper ? 0 : no_memory(reader);
+	strcpy(row->id, experiment_word(reader, 1));
+	row->what = experiment_copy_word(reader, 2, "");
+	row->expression = experiment_copy_word(reader, 3, "");
+	row->paper = experiment_copy_word(reader, 5, "");
+	return row->what && row->expression && row->paper ? 0 : experiment_no_memory(reader);
 }
 
 /* A line that makes the world: it is read when parameters have values. */
-static int keep_line(struct reader *reader, const char *text)
+static int keep_line(struct experiment_reader *reader, const char *text)
 {
 	struct experiment *experiment = reader->experiment;
 	struct experiment_line *lines =
 	        realloc(experiment->lines, (experiment->n_lines + 1) * sizeof(*lines));
 
 	if (!lines)
-		return no_memory(reader);
+		return experiment_no_memory(reader);
 	experiment->lines = lines;
 	lines[experiment->n_lines] = (struct experiment_line){
 	        .text = strdup(text), .number = reader->line, .of = reader->of};
 	if (!lines[experiment->n_lines].text)
-		return no_memory(reader);
+		return experiment_no_memory(reader);
 	experiment->n_lines++;
 	return 0;
 }
 
 static const struct {
 	const char *name;
-	int (*read)(struct reader *reader); /* NULL: keep_line */
+	int (*read)(struct experiment_reader *reader); /* NULL: keep_line */
 } kinds[] = {
-        {"title", read_title}, {"paper", read_paper}, {"about", read_about}, {"set", read_set},
-        {"case", read_case},   {"end", read_end},     {"sweep", read_sweep}, {"plot", read_plot},
-        {"row", read_row},     {"link", NULL},        {"cloud", NULL},       {"ftp", NULL},
-        {"voice", NULL},       {NULL, NULL},
+        {"title", read_title},
+        {"paper", read_paper},
+        {"about", read_about},
+        {"set", read_set},
+        {"case", read_case},
+        {"end", read_end},
+        {"sweep", read_sweep},
+        {"plot", experiment_read_plot},
+        {"bars", experiment_read_bars},
+        {"trace", experiment_read_trace},
+        {"point", experiment_read_point},
+        {"row", read_row},
+        {"link", NULL},
+        {"cloud", NULL},
+        {"ftp", NULL},
+        {"voice", NULL},
+        {"web", NULL},
+        {NULL, NULL},
 };
 
-static int read_line(struct reader *reader, const char *line)
+static int read_line(struct experiment_reader *reader, const char *line)
 {
 	struct language_error error;
 	struct nearest nearest;
 
 	if (words_split(line, &reader->words, &error) < 0)
-		return fail(reader, "%s", error.text);
+		return experiment_fail(reader, "%s", error.text);
 	if (reader->words.n == 0)
 		return 0;
-	nearest_start(&nearest, word(reader, 0));
+	nearest_start(&nearest, experiment_word(reader, 0));
 	for (int i = 0; kinds[i].name; i++) {
 		nearest_try(&nearest, kinds[i].name);
-		if (strcmp(kinds[i].name, word(reader, 0)) != 0)
+		if (strcmp(kinds[i].name, experiment_word(reader, 0)) != 0)
 			continue;
 		return kinds[i].read ? kinds[i].read(reader) : keep_line(reader, line);
 	}
 	if (nearest.best)
-		return fail(reader, "unknown word `%.60s`; did you mean `%s`?", word(reader, 0),
-		            nearest.best);
-	return fail(reader,
-	            "unknown word `%.60s`; a line begins with title, set, link, cloud, ftp "
-	            "or another word that docs/lab.md lists",
-	            word(reader, 0));
+		return experiment_fail(reader, "unknown word `%.60s`; did you mean `%s`?",
+		                       experiment_word(reader, 0), nearest.best);
+	return experiment_fail(
+	        reader,
+	        "unknown word `%.60s`; a line begins with title, set, link, cloud, ftp "
+	        "or another word that docs/lab.md lists",
+	        experiment_word(reader, 0));
 }
 
 /* What is always there. */
-static int add_standard(struct reader *reader)
+static int add_standard(struct experiment_reader *reader)
 {
 	static const char *const standard[] = {"set duration 500s", "set warmup 100s",
 	                                       "set sample 10ms"};
@@ -278,13 +269,13 @@ static int add_standard(struct reader *reader)
 	return error;
 }
 
-static int finish(struct reader *reader)
+static int finish(struct experiment_reader *reader)
 {
 	struct experiment *experiment = reader->experiment;
 
 	if (reader->of != EXPERIMENT_NO_CASE)
-		return fail(reader, "case %s is not ended: write `end` behind its lines",
-		            experiment->cases[reader->of]);
+		return experiment_fail(reader, "case %s is not ended: write `end` behind its lines",
+		                       experiment->cases[reader->of]);
 	if (experiment->n_cases == 0)
 		strcpy(experiment->cases[experiment->n_cases++], "only");
 	if (!experiment->title)
@@ -293,13 +284,15 @@ static int finish(struct reader *reader)
 		experiment->paper = strdup("");
 	if (!experiment->about)
 		experiment->about = strdup("");
-	return experiment->title && experiment->paper && experiment->about ? 0 : no_memory(reader);
+	return experiment->title && experiment->paper && experiment->about
+	               ? 0
+	               : experiment_no_memory(reader);
 }
 
 int experiment_read(const char *text, size_t bytes, const char *name, struct experiment **result,
                     char *message, size_t room)
 {
-	struct reader *reader = calloc(1, sizeof(*reader));
+	struct experiment_reader *reader = calloc(1, sizeof(*reader));
 	struct experiment *experiment = calloc(1, sizeof(*experiment));
 	char *copy = strndup(text, bytes), *rest = copy, *line;
 	int error = -ENOMEM;
@@ -350,6 +343,8 @@ void experiment_free(struct experiment *experiment)
 		free(experiment->plots[i].title);
 		free(experiment->plots[i].expression);
 		free(experiment->plots[i].label);
+		for (uint32_t k = 0; k < experiment->plots[i].n_bars; k++)
+			free(experiment->plots[i].expressions[k]);
 	}
 	free(experiment);
 }

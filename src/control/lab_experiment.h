@@ -10,12 +10,18 @@
  *   cloud NAME STATEMENT...              what they do: scenario language
  *   ftp NAME COUNT from SWITCH to SWITCH [FIELDS]     (lab/group.h)
  *   voice NAME CALLS from SWITCH to SWITCH [FIELDS]   (lab/voice.h)
+ *   web NAME SESSIONS from SWITCH to SWITCH [FIELDS]  (lab/web.h)
  *   case NAME ... end       lines that hold in this case only; without any case there is one, `only`
  *   sweep NAME VALUES...    for figures: each case with each of the values
- *   plot TITLE EXPRESSION [LABEL]   a figure: the expression, names without the case, for each case
- *                           over the sweep
+ *   plot TITLE EXPRESSION [LABEL] [figure ID]   a figure: the expression, names without the case, for
+ *                           each case over the sweep
+ *   bars TITLE LABEL NAME=EXPRESSION... [figure ID]   a bar for each case and expression
+ *   trace TITLE CASE WHAT [LABEL] [set NAME=VALUE] [figure ID]   WHAT over the time of one run:
+ *                           CLOUD.queue, GROUP.FLOW.cwnd or GROUP.rate
+ *   point CASE X Y          what the paper has at X of the figure above it
  *   row ID WHAT EXPRESSION paper TEXT accept LOW HIGH    a row of the acceptance table; names in the
- *                           expression are CASE.FIGURE. Rows of one ID belong together
+ *                           expression are CASE.FIGURE, or CASE@VALUE.FIGURE at a value of the sweep.
+ *                           Rows of one ID belong together
  *
  * Ownership: experiment_free. Thread: control's.
  */
@@ -30,7 +36,9 @@
 #define EXPERIMENT_CASES_MAX  32
 #define EXPERIMENT_SETS_MAX   64
 #define EXPERIMENT_ROWS_MAX   32
-#define EXPERIMENT_PLOTS_MAX  8
+#define EXPERIMENT_PLOTS_MAX  16
+#define EXPERIMENT_BARS_MAX   16
+#define EXPERIMENT_POINTS_MAX 64
 #define EXPERIMENT_VALUES_MAX 64
 #define EXPERIMENT_NO_CASE    UINT32_MAX
 #define EXPERIMENT_MESSAGE    1024
@@ -54,8 +62,24 @@ struct experiment_row {
 	double low, high; /* inclusive; may be infinite */
 };
 
+enum plot_kind { PLOT_SWEEP, PLOT_BARS, PLOT_TRACE };
+
 struct experiment_plot {
-	char *title, *expression, *label;
+	enum plot_kind kind;
+	char *title, *expression, *label;   /* of a trace the expression is WHAT */
+	char figure[EXPERIMENT_NAME_BYTES]; /* of the paper; "": none */
+	char names[EXPERIMENT_BARS_MAX][EXPERIMENT_NAME_BYTES];
+	char *expressions[EXPERIMENT_BARS_MAX]; /* of the bars */
+	uint32_t n_bars;
+	uint32_t of;                                                   /* a trace's case */
+	char set[EXPERIMENT_NAME_BYTES], value[EXPERIMENT_NAME_BYTES]; /* a trace's; "": none */
+};
+
+/* What a paper's figure shows, and the paper says in words. */
+struct experiment_point {
+	uint32_t plot, of;
+	char x[EXPERIMENT_NAME_BYTES];
+	double y;
 };
 
 struct experiment {
@@ -71,6 +95,8 @@ struct experiment {
 	uint32_t n_rows;
 	struct experiment_plot plots[EXPERIMENT_PLOTS_MAX];
 	uint32_t n_plots;
+	struct experiment_point points[EXPERIMENT_POINTS_MAX];
+	uint32_t n_points;
 	char sweep[EXPERIMENT_NAME_BYTES]; /* "": none */
 	char sweep_values[EXPERIMENT_VALUES_MAX][EXPERIMENT_NAME_BYTES];
 	uint32_t n_sweep_values;

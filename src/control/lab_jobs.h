@@ -13,11 +13,15 @@
 
 #include <signal.h>
 
-#include "lab_point.h"
+#include "lab_options.h"
 
 struct lab_job {
 	struct lab_point point;
-	const char *sweep_value; /* of the figure's parameter; or NULL */
+	struct lab_override overrides[LAB_SETS_MAX + 2]; /* the point's */
+	const char *sweep,
+	        *sweep_value; /* the parameter and its value; or NULL: that of the case */
+	const struct experiment_plot *trace; /* only for this figure; or NULL */
+	char *trace_path;                    /* then: owned */
 	struct results results;
 	double seconds; /* of the processor */
 	int error;

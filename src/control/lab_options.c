@@ -12,11 +12,14 @@
 
 static const char usage[] =
         "usage: weir lab list [-j]\n"
-        "       weir lab run NAME|ROW|FILE.lab|all [options]\n"
+        "       weir lab run NAME|ROW|FIGURE|FILE.lab|all [options]\n"
+        "       weir lab merge DIR... [--out DIR] [-j]\n"
         "\n"
         "The papers' experiments, run again through weir's own data path in virtual time.\n"
         "NAME is one of `weir lab list`, ROW a row of the acceptance table like A1 (what it needs\n"
-        "is run, and no more), FILE.lab an experiment of your own (docs/lab.md).\n"
+        "is run, and no more), FIGURE one of a paper like becn-fig5, FILE.lab an experiment of "
+        "your\n"
+        "own (docs/lab.md). merge puts together what was run apart, each with its --out DIR.\n"
         "\n"
         "      --seeds N         runs of each point, their means count (5)\n"
         "      --seed N          of the first; the others follow (1)\n"
@@ -158,7 +161,12 @@ int lab_arguments_parse(int argc, char **argv, struct lab_arguments *arguments)
 	arguments->list = optind + 1 == argc && strcmp(argv[optind], "list") == 0;
 	if (optind + 2 == argc && strcmp(argv[optind], "run") == 0)
 		arguments->what = argv[optind + 1];
-	if (arguments->list || arguments->what)
+	if (optind + 1 < argc && strcmp(argv[optind], "merge") == 0) {
+		arguments->merge = true;
+		arguments->folders = &argv[optind + 1];
+		arguments->n_folders = (uint32_t)(argc - optind - 1);
+	}
+	if (arguments->list || arguments->what || arguments->merge)
 		return LAB_ARGUMENTS_RUN;
 	fputs("weir lab: write `weir lab list` or `weir lab run NAME`; `weir lab --help` says "
 	      "more\n",

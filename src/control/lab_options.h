@@ -16,6 +16,9 @@
 
 struct lab_arguments {
 	bool list, json;
+	bool merge;
+	char *const *folders; /* to merge */
+	uint32_t n_folders;
 	const char *what; /* experiment, row, file or `all` */
 	uint32_t seeds, jobs;
 	uint64_t first_seed;

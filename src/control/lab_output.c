@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lab_output.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,10 @@ static bool is_shown(const char *name)
 	return false;
 }
 
+/* The run of a case as it is, with the first seed. */
 static const struct lab_job *job_of(const struct campaign *campaign, uint32_t of)
 {
-	for (uint32_t i = 0; i < campaign->n_jobs; i++)
-		if (campaign->jobs[i].point.of == of && !campaign->jobs[i].sweep_value)
-			return &campaign->jobs[i];
-	return NULL;
+	return campaign_job(campaign, of, NULL, NULL, campaign->arguments->first_seed);
 }
 
 static void print_cases(const struct campaign *campaign, FILE *out)
@@ -47,6 +46,36 @@ static void print_cases(const struct campaign *campaign, FILE *out)
 	}
 }
 
+/* What a figure shows, as lines; those over time are in the report. False: nothing. */
+static bool print_plot(const struct campaign *campaign, const struct experiment_plot *plot,
+                       FILE *out)
+{
+	const struct experiment *experiment = campaign->experiment;
+	uint32_t n = plot->kind == PLOT_BARS ? plot->n_bars : campaign->n_sweep_values;
+	char message[EXPERIMENT_MESSAGE];
+
+	if (plot->kind == PLOT_TRACE || !campaign_has_plot(campaign, plot))
+		return false;
+	fprintf(out, "  %s%s%s, %s\n", plot->figure, plot->figure[0] ? ": " : "", plot->title,
+	        plot->label);
+	for (uint32_t of = 0; of < experiment->n_cases; of++) {
+		for (uint32_t i = 0; i < n; i++) {
+			bool bars = plot->kind == PLOT_BARS;
+			struct campaign_value value;
+
+			if (campaign_expression(campaign, of,
+			                        bars ? NULL : campaign->sweep_values[i],
+			                        bars ? plot->expressions[i] : plot->expression,
+			                        &value, message, sizeof(message)) == 0)
+				fprintf(out, "    %-16s %s %-16s %12.6g +- %.2g\n",
+				        experiment->cases[of], bars ? "" : campaign->sweep,
+				        bars ? plot->names[i] : campaign->sweep_values[i],
+				        value.mean, value.mean - value.low);
+		}
+	}
+	return true;
+}
+
 bool lab_output_text(const struct campaign *campaign, FILE *out)
 {
 	const struct experiment *experiment = campaign->experiment;
@@ -63,6 +92,9 @@ bool lab_output_text(const struct campaign *campaign, FILE *out)
 			continue;
 		any = true;
 		if (campaign_row(campaign, row, &value, message, sizeof(message)) < 0) {
+			/* It is of other cases. */
+			if (campaign->arguments->only)
+				continue;
 			fprintf(out, "  FAIL %-4s %s: %s\n", row->id, row->what, message);
 			all = false;
 			continue;
@@ -73,6 +105,8 @@ bool lab_output_text(const struct campaign *campaign, FILE *out)
 		        passes ? "pass" : "FAIL", row->id, row->what, value.mean,
 		        value.mean - value.low, row->paper, row->low, row->high);
 	}
+	for (uint32_t i = 0; i < experiment->n_plots; i++)
+		any |= print_plot(campaign, &experiment->plots[i], out);
 	if (!any)
 		print_cases(campaign, out);
 	return all;
@@ -94,6 +128,45 @@ static json_t *parameters(const struct campaign *campaign, const struct lab_poin
 	return object;
 }
 
+/* Whether the expression has `NAME.`. */
+static bool mentions(const char *expression, const char *name)
+{
+	size_t bytes = strlen(name);
+
+	for (const char *at = expression; (at = strstr(at, name)); at++)
+		if ((at == expression ||
+		     (!isalnum((unsigned char)at[-1]) && !strchr("._-@", at[-1]))) &&
+		    at[bytes] == '.')
+			return true;
+	return false;
+}
+
+/* Of each run that the row is made of, under `CASE` or `CASE@VALUE`. */
+static void add_parameters(const struct campaign *campaign, const char *id, json_t *cases)
+{
+	const struct experiment *experiment = campaign->experiment;
+
+	for (uint32_t i = 0; i < experiment->n_rows; i++) {
+		for (uint32_t k = 0; k < campaign->n_jobs; k++) {
+			const struct lab_job *job = &campaign->jobs[k];
+			const char *name = experiment->cases[job->point.of];
+			char full[2 * EXPERIMENT_NAME_BYTES + 2];
+
+			if (job->trace || job->point.seed != campaign->arguments->first_seed ||
+			    strcmp(experiment->rows[i].id, id) != 0)
+				continue;
+			snprintf(full, sizeof(full), "%s@%s", name,
+			         experiment->sweep[0]
+			                 ? lab_point_value(&job->point, experiment->sweep)
+			                 : "");
+			if (!job->sweep_value && mentions(experiment->rows[i].expression, name))
+				json_object_set_new(cases, name, parameters(campaign, &job->point));
+			if (mentions(experiment->rows[i].expression, full))
+				json_object_set_new(cases, full, parameters(campaign, &job->point));
+		}
+	}
+}
+
 static json_t *bound(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
@@ -103,7 +176,7 @@ json_t *lab_output_row(const struct campaign *campaign, const char *id)
 {
 	const struct experiment *experiment = campaign->experiment;
 	json_t *object = json_object(), *values = json_object(), *paper = json_object();
-	json_t *bands = json_object(), *cases = json_object();
+	json_t *errors = json_object(), *bands = json_object(), *cases = json_object();
 	char message[EXPERIMENT_MESSAGE];
 	bool pass = true;
 
@@ -120,23 +193,19 @@ json_t *lab_output_row(const struct campaign *campaign, const char *id)
 		} else {
 			pass &= campaign_row_passes(row, &value);
 			json_object_set_new(values, row->what, json_real(value.mean));
+			json_object_set_new(errors, row->what, json_real(value.mean - value.low));
 		}
 		json_object_set_new(paper, row->what, json_string(row->paper));
 		json_object_set_new(bands, row->what,
 		                    json_pack("[oo]", bound(row->low), bound(row->high)));
 	}
-	for (uint32_t of = 0; of < experiment->n_cases; of++) {
-		const struct lab_job *job = job_of(campaign, of);
-
-		if (job)
-			json_object_set_new(cases, experiment->cases[of],
-			                    parameters(campaign, &job->point));
-	}
+	add_parameters(campaign, id, cases);
 	json_object_set_new(object, "id", json_string(id));
 	json_object_set_new(object, "experiment", json_string(experiment->name));
 	json_object_set_new(object, "seeds", json_integer(campaign->arguments->seeds));
 	json_object_set_new(object, "parameters", cases);
 	json_object_set_new(object, "values", values);
+	json_object_set_new(object, "errors", errors);
 	json_object_set_new(object, "paper", paper);
 	json_object_set_new(object, "band", bands);
 	json_object_set_new(object, "pass", json_boolean(pass));
@@ -149,8 +218,11 @@ static json_t *runs(const struct campaign *campaign)
 
 	for (uint32_t i = 0; i < campaign->n_jobs; i++) {
 		const struct lab_job *job = &campaign->jobs[i];
-		json_t *figures = json_object();
+		json_t *figures;
 
+		if (job->trace)
+			continue;
+		figures = json_object();
 		for (uint32_t k = 0; k < job->results.n; k++)
 			json_object_set_new(figures, job->results.list[k].name,
 			                    json_real(job->results.list[k].value));
@@ -190,12 +262,13 @@ void lab_output_csv(const struct campaign *campaign, bool head, FILE *out)
 		fputs("experiment,case,sweep,value,seed,figure,mean\n", out);
 	for (uint32_t i = 0; i < campaign->n_jobs; i++) {
 		const struct lab_job *job = &campaign->jobs[i];
+		/* Also where the value is the case's own, so that a sweep has all its points. */
+		const char *sweep = job->sweep ? job->sweep : campaign->sweep;
 
-		for (uint32_t k = 0; k < job->results.n; k++)
+		for (uint32_t k = 0; !job->trace && k < job->results.n; k++)
 			fprintf(out, "%s,%s,%s,%s,%llu,%s,%.17g\n", experiment->name,
-			        experiment->cases[job->point.of],
-			        job->sweep_value ? campaign->sweep : "",
-			        job->sweep_value ? job->sweep_value : "",
+			        experiment->cases[job->point.of], sweep,
+			        sweep[0] ? lab_point_value(&job->point, sweep) : "",
 			        (unsigned long long)job->point.seed, job->results.list[k].name,
 			        job->results.list[k].value);
 	}

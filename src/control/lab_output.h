@@ -2,8 +2,8 @@
 /*
  * What the lab says of campaigns that have been run: text, JSON, CSV, and a report in HTML.
  *
- * JSON of a row: {"id","parameters","values","paper","band","pass"}: values, paper and band have a key
- * for each of its figures; a band is [low, high], null where it is open. Of an experiment:
+ * JSON of a row: {"id","parameters","values","paper","band","pass"}: values, paper, band and errors have a key
+ * for each of its figures; an error is the standard error over the seeds; a band is [low, high], null where it is open. Of an experiment:
  * {"experiment","title","rows":[...],"runs":[{"case","seed","parameters","figures"}]}.
  *
  * Thread: control's. Ownership: streams stay the caller's.

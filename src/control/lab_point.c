@@ -28,8 +28,8 @@ struct maker {
 	size_t room;
 	struct network network;
 	struct plan plan;
-	struct conf *groups[2 * PLAN_GROUPS_MAX]; /* owned, and their names */
-	char *group_names[2 * PLAN_GROUPS_MAX];
+	struct conf *groups[3 * PLAN_GROUPS_MAX]; /* owned, and their names */
+	char *group_names[3 * PLAN_GROUPS_MAX];
 	uint32_t n_groups;
 	FILE *scenario; /* the clouds' statements, into: */
 	char *scenario_text;
@@ -130,32 +130,49 @@ static int make_link(struct maker *maker)
 	return 0;
 }
 
+/* The kinds of groups, and how many there are of each. */
+static const struct statement *group_kind(struct maker *maker, const char *word, uint32_t **n)
+{
+	if (strcmp(word, group_voice.name) == 0) {
+		*n = &maker->plan.n_voices;
+		return &group_voice;
+	}
+	if (strcmp(word, group_web.name) == 0) {
+		*n = &maker->plan.n_webs;
+		return &group_web;
+	}
+	*n = &maker->plan.n_groups;
+	return &group_ftp;
+}
+
 static int make_group(struct maker *maker)
 {
 	const struct words *words = &maker->words;
-	bool voice = strcmp(words->word[0].text, group_voice.name) == 0;
-	uint32_t *n = voice ? &maker->plan.n_voices : &maker->plan.n_groups;
+	struct plan *plan = &maker->plan;
 	struct language_error error;
+	const struct statement *kind;
 	struct conf *conf;
+	uint32_t *n;
 	char *name;
 
+	kind = group_kind(maker, words->word[0].text, &n);
 	if (words->n < 3)
 		return fail(maker, "write: %s NAME COUNT from SWITCH to SWITCH ...",
 		            words->word[0].text);
 	if (*n == PLAN_GROUPS_MAX)
 		return fail(maker, "more than %d groups of a kind", PLAN_GROUPS_MAX);
-	if (statement_parse_fields(voice ? &group_voice : &group_ftp, words, 2, &conf, &error) < 0)
+	if (statement_parse_fields(kind, words, 2, &conf, &error) < 0)
 		return fail(maker, "%s", error.text);
 	maker->groups[maker->n_groups] = conf;
 	name = maker->group_names[maker->n_groups++] = strdup(words->word[1].text);
 	if (!name)
 		return fail(maker, "no memory");
-	if (voice)
-		maker->plan.voices[(*n)++] =
-		        (struct plan_voice){name, (const struct voice_conf *)conf};
+	if (kind == &group_voice)
+		plan->voices[(*n)++] = (struct plan_voice){name, (const struct voice_conf *)conf};
+	else if (kind == &group_web)
+		plan->webs[(*n)++] = (struct plan_web){name, (const struct web_conf *)conf};
 	else
-		maker->plan.groups[(*n)++] =
-		        (struct plan_group){name, (const struct group_conf *)conf};
+		plan->groups[(*n)++] = (struct plan_group){name, (const struct group_conf *)conf};
 	return 0;
 }
 

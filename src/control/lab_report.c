@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab_figure.h"
 #include "lab_output.h"
-#include "page.h"
 
 #define COLUMNS    7
 #define CELL_BYTES 64
@@ -54,93 +54,33 @@ static size_t fill_rows(const struct campaign *campaign, const char **cells,
 	return n;
 }
 
-static int rows_write(struct page *page, const struct campaign *campaign)
+/* The rows of so many campaigns, in one table. */
+static int rows_write(struct page *page, struct campaign *const *campaigns, uint32_t n)
 {
 	static const char *const head[COLUMNS] = {"row", "what",      "paper",  "weir",
 	                                          "+-",  "to accept", "verdict"};
-	const char *cells[EXPERIMENT_ROWS_MAX * COLUMNS];
-	char(*texts)[CELL_BYTES] = calloc(EXPERIMENT_ROWS_MAX * COLUMNS, CELL_BYTES);
+	size_t room = (size_t)n * EXPERIMENT_ROWS_MAX * COLUMNS;
+	const char **cells = calloc(room, sizeof(char *));
+	char(*texts)[CELL_BYTES] = calloc(room, CELL_BYTES);
 	struct page_rows rows = {
-	        .caption = "Against the paper. +-: a standard error over the seeds.",
+	        .caption = "Against the papers. +-: a standard error over the seeds.",
 	        .head = head,
 	        .cells = cells,
 	        .n_columns = COLUMNS,
 	};
-	int error = 0;
+	int error = cells && texts ? 0 : -ENOMEM;
 
-	if (!texts)
-		return -ENOMEM;
-	rows.n_rows = fill_rows(campaign, cells, texts);
-	if (rows.n_rows)
+	for (uint32_t i = 0; !error && i < n; i++)
+		rows.n_rows += fill_rows(campaigns[i], &cells[rows.n_rows * COLUMNS],
+		                         &texts[rows.n_rows * COLUMNS]);
+	if (!error && rows.n_rows)
 		error = page_table(page, &rows);
 	free(texts);
+	free(cells);
 	return error;
 }
 
-/* A line of a figure: one case over the sweep. */
-struct curve {
-	double x[EXPERIMENT_VALUES_MAX], y[EXPERIMENT_VALUES_MAX];
-	double low[EXPERIMENT_VALUES_MAX], high[EXPERIMENT_VALUES_MAX];
-	size_t n;
-};
-
-static void curve_fill(const struct campaign *campaign, uint32_t of, const char *expression,
-                       struct curve *curve)
-{
-	char message[EXPERIMENT_MESSAGE];
-
-	for (uint32_t i = 0; i < campaign->n_sweep_values; i++) {
-		const char *at = campaign->sweep_values[i];
-		struct campaign_value value;
-
-		if (campaign_expression(campaign, of, at, expression, &value, message,
-		                        sizeof(message)) < 0)
-			continue;
-		curve->x[curve->n] = strtod(at, NULL);
-		curve->y[curve->n] = value.mean;
-		curve->low[curve->n] = value.low;
-		curve->high[curve->n++] = value.high;
-	}
-}
-
-static int figure_write(struct page *page, const struct campaign *campaign,
-                        const struct experiment_plot *plot)
-{
-	const struct experiment *experiment = campaign->experiment;
-	struct series series[EXPERIMENT_CASES_MAX];
-	struct curve *curves = calloc(experiment->n_cases, sizeof(*curves));
-	struct chart chart = {
-	        .title = plot->title,
-	        .x = {.label = campaign->sweep},
-	        .y = {.label = plot->label},
-	        .series = series,
-	};
-	int error = 0;
-
-	if (!curves)
-		return -ENOMEM;
-	for (uint32_t of = 0; of < experiment->n_cases; of++) {
-		struct curve *curve = &curves[of];
-
-		curve_fill(campaign, of, plot->expression, curve);
-		if (curve->n)
-			series[chart.n_series++] = (struct series){
-			        .kind = SERIES_LINE,
-			        .name = experiment->cases[of],
-			        .x = curve->x,
-			        .y = curve->y,
-			        .low = curve->low,
-			        .high = curve->high,
-			        .n = curve->n,
-			};
-	}
-	if (chart.n_series)
-		error = page_figure(page, &chart, plot->title);
-	free(curves);
-	return error;
-}
-
-static int experiment_write(struct page *page, const struct campaign *campaign)
+static int experiment_write(struct page *page, struct campaign *campaign)
 {
 	const struct experiment *experiment = campaign->experiment;
 	char text[256];
@@ -154,9 +94,9 @@ static int experiment_write(struct page *page, const struct campaign *campaign)
 	if (!error && experiment->about[0])
 		error = page_text(page, experiment->about);
 	if (!error)
-		error = rows_write(page, campaign);
+		error = rows_write(page, &campaign, 1);
 	for (uint32_t i = 0; !error && i < experiment->n_plots; i++)
-		error = figure_write(page, campaign, &experiment->plots[i]);
+		error = lab_figure_write(page, campaign, &experiment->plots[i]);
 	return error;
 }
 
@@ -178,7 +118,7 @@ static int contents_write(struct page *page, struct campaign *const *campaigns, 
 	}
 	error = page_table(page, &rows);
 	free(cells);
-	return error;
+	return error ? error : rows_write(page, campaigns, n);
 }
 
 int lab_output_html(struct campaign *const *campaigns, uint32_t n, FILE *out)

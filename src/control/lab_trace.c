@@ -27,6 +27,13 @@ static void window(void *argument, const char *group, uint32_t flow, simtime now
 	fprintf(trace->out, "%.6f,%s.%u.cwnd,%.4f,\n", (double)now / SIMTIME_S, group, flow, cwnd);
 }
 
+static void goodput(void *argument, const char *group, simtime now, double bytes)
+{
+	struct lab_trace *trace = argument;
+
+	fprintf(trace->out, "%.6f,%s.bytes,%.0f,\n", (double)now / SIMTIME_S, group, bytes);
+}
+
 int lab_trace_open(const char *path, struct lab_trace **result, const struct run_watch **watch,
                    struct problem *problem)
 {
@@ -44,7 +51,8 @@ int lab_trace_open(const char *path, struct lab_trace **result, const struct run
 		free(trace);
 		return error;
 	}
-	trace->watch = (struct run_watch){.sample = sample, .window = window, .argument = trace};
+	trace->watch = (struct run_watch){
+	        .sample = sample, .window = window, .goodput = goodput, .argument = trace};
 	fputs("t_s,what,value,average\n", trace->out);
 	*result = trace;
 	*watch = &trace->watch;

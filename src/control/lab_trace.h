@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Queues and windows over the time of a run, as CSV: `t_s,what,value,average`. A queue's line has
- * what waits and the AQM's average, in bytes; a window's has packets, and no average.
-
+ * what waits and the AQM's average, in bytes; a window's has packets, and no average; a group's
+ * `GROUP.bytes` are those given to its applications so far.
  *
  * Ownership: lab_trace_close frees it. Thread: the run's.
  */

@@ -158,6 +158,9 @@ static bool ns2_selects(struct red *red, const struct red_rule *rule,
 	unsigned __int128 reached = (unsigned __int128)count * red->p;
 	unsigned __int128 end = (unsigned __int128)PROBABILITY_ONE << setup->wait;
 
+	if (setup->unspaced)
+		return drawn_below(arrival->draw, red->p, PROBABILITY_ONE, rule,
+		                   arrival->wire_bytes);
 	if (!red->above_min) {
 		red->above_min = true;
 		red->count = 1;

@@ -17,6 +17,8 @@
  *        else  p' = p / (1 - c p) if c p < 1; else 1
  *        in bytes, if p' < 1: p' = p' size / mean
  *        selected if the draw is below p'
+ * Unspaced, there are no counts and no first packet: p' = p, each packet for itself. No ns-2's, but
+ * what a paper means that has "the marking probability" p (Misra and Ott's).
  *
  * What is selected or forced is marked if it can be and the average is below `mark_limit`, else
  * dropped. Both, and a full queue, begin the counts anew.
@@ -56,6 +58,7 @@ struct red_setup {
 	probability_q63 weight;  /* above 0, at most 1 */
 	bool bytes;              /* the unit; false: packets */
 	bool gentle, wait, adaptive;
+	bool unspaced;       /* RED_NS2, and the others of RED_MAPPED */
 	uint32_t mean_bytes; /* at least 1 */
 	enum red_selection selection;
 	probability_q63 alpha; /* RED_SPACED */

@@ -21,6 +21,7 @@ enum {
 	RED_FIELD_MEAN,
 	RED_FIELD_GENTLE,
 	RED_FIELD_WAIT,
+	RED_FIELD_SPACING,
 	RED_FIELD_ADAPTIVE,
 	RED_FIELD_MARK_TO,
 	RED_FIELD_ALPHA,
@@ -85,6 +86,11 @@ const struct field red_fields[] = {
                             .offset = offsetof(struct red_conf, wait),
                             .initial = 1,
                             .help = "between two selected packets are at least 1/p others"},
+        [RED_FIELD_SPACING] = {.name = "spacing",
+                               .type = FIELD_SWITCH,
+                               .offset = offsetof(struct red_conf, spacing),
+                               .initial = 1,
+                               .help = "off: each packet is selected with p, for itself"},
         [RED_FIELD_ADAPTIVE] = {.name = "adaptive",
                                 .type = FIELD_SWITCH,
                                 .offset = offsetof(struct red_conf, adaptive),
@@ -163,6 +169,7 @@ struct red_setup red_conf_setup(const struct red_conf *conf)
 	        .bytes = in_bytes(conf),
 	        .gentle = conf->gentle,
 	        .wait = conf->wait,
+	        .unspaced = !conf->spacing,
 	        .adaptive = conf->adaptive,
 	        .mean_bytes = (uint32_t)conf->mean_bytes,
 	        .alpha = conf->alpha,
@@ -222,6 +229,13 @@ static int check_variant(const struct red_conf *conf, struct problem *problem)
 	if (is_given(conf, RED_FIELD_ALPHA) && ecn_mod) {
 		problem_set(problem, RED_FIELD_MARKING,
 		            "alpha is BCN-TCP's switch and ecn-mod another router: leave one out");
+		return -EINVAL;
+	}
+	if (!conf->spacing && (is_given(conf, RED_FIELD_ALPHA) || is_given(conf, RED_FIELD_WAIT))) {
+		problem_set(problem, RED_FIELD_SPACING,
+		            "`spacing off` selects each packet for itself; `%s` says how they are "
+		            "spaced: leave one out",
+		            is_given(conf, RED_FIELD_ALPHA) ? "alpha" : "wait");
 		return -EINVAL;
 	}
 	for (int field = RED_FIELD_C1; field <= RED_FIELD_C2; field++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `red min T max T [max-p P] [weight W] [unit byte|packet] [mean S] [gentle on|off] [wait on|off]
- *      [adaptive on|off] [mark-to T] [alpha A] [marking red|ecn-mod] [c1 C] [c2 C] [match WORDS]`:
+ *      [spacing on|off] [adaptive on|off] [mark-to T] [alpha A] [marking red|ecn-mod] [c1 C] [c2 C] [match WORDS]`:
  * the words of RED, and what is made of them. The model is red.h's.
  *
  * Thresholds are bytes or packets. `unit` says what the queue is counted in; not given, it is that of
@@ -12,7 +12,8 @@
  *   max-p     above 0, at most 1; 0.1 if not given (ns-2's linterm_ 10)
  *   weight    above 0, at most 1; 0.002
  *   mean      1 B to 256 KiB; 1000 B
- *   gentle    off (with ecn-mod on), wait on, adaptive off: as in the papers
+ *   gentle    off (with ecn-mod on), wait on, adaptive off: as in the papers; spacing on, and off
+ *             neither with wait nor with alpha
  *   mark-to   the average below which is marked; where forcing begins, or with alpha no end
  *   alpha     above 0, at most 1: BCN-TCP's switch
  *   c1, c2    above 0, at most 1: ECN-mod's router; 0.0625 and 0.125
@@ -38,7 +39,7 @@ struct red_conf {
 	uint64_t mean_bytes;
 	uint32_t unit;    /* enum red_unit */
 	uint32_t marking; /* enum red_marking */
-	bool gentle, wait, adaptive;
+	bool gentle, wait, spacing, adaptive;
 	struct ratio c1, c2;
 	char *match; /* or NULL */
 };

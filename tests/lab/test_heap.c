@@ -84,11 +84,76 @@ static void the_first_is_always_the_earliest(void **state)
 	heap_release(&heap);
 }
 
+/* ---- timers that are moved while one goes off ---- */
+
+struct dance {
+	struct heap heap;
+	struct timer timers[TIMERS];
+	simtime at_ns[TIMERS]; /* SIMTIME_NEVER: not set */
+	uint64_t order[TIMERS], orders, drawn, fired;
+	struct draw_key key;
+};
+
+static struct dance dance;
+
+static void dance_set(uint32_t i, simtime at_ns)
+{
+	dance.at_ns[i] = at_ns;
+	dance.order[i] = dance.orders++;
+	timer_set(&dance.heap, &dance.timers[i], at_ns);
+}
+
+/* It was the earliest, and of those the one set first; then up to three others are moved, and it is
+ * itself half of the times: before them, after them, or not at all. */
+static void dance_step(void *argument, simtime now)
+{
+	uint32_t me = (uint32_t)((struct timer *)argument - dance.timers);
+	uint64_t draw = draw_u64(dance.key, dance.drawn++, 0);
+
+	for (uint32_t i = 0; i < TIMERS; i++)
+		assert_false(dance.at_ns[i] < now ||
+		             (dance.at_ns[i] == now && dance.order[i] < dance.order[me]));
+	dance.fired++;
+	dance.at_ns[me] = SIMTIME_NEVER;
+	if (draw & 1)
+		dance_set(me, now + (draw >> 8 & 0x3f));
+	for (uint32_t k = 0; k < (draw >> 1 & 3); k++) {
+		uint64_t other = draw_u64(dance.key, dance.drawn++, 0);
+		uint32_t i = (uint32_t)(other % TIMERS);
+
+		if (other >> 62 == 0) {
+			dance.at_ns[i] = SIMTIME_NEVER;
+			timer_clear(&dance.heap, &dance.timers[i]);
+		} else {
+			dance_set(i, now + (other >> 32 & 0x3f));
+		}
+	}
+	if ((draw >> 3 & 3) == 3)
+		dance_set(me, now + (draw >> 16 & 0x3f));
+}
+
+static void timers_may_be_moved_while_one_goes_off(void **state)
+{
+	(void)state;
+	heap_init(&dance.heap);
+	dance.key = draw_key_make(2, "heap", "dance");
+	for (uint32_t i = 0; i < TIMERS; i++) {
+		dance.timers[i] = (struct timer){.fire = dance_step, .argument = &dance.timers[i]};
+		assert_int_equal(heap_announce(&dance.heap), 0);
+		dance_set(i, i % 50);
+	}
+	while (heap_next(&dance.heap) != SIMTIME_NEVER && dance.fired < MOVES)
+		heap_fire(&dance.heap);
+	assert_true(dance.fired > 1000);
+	heap_release(&dance.heap);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(timers_of_one_instant_go_off_in_the_order_in_which_they_were_set),
 	        cmocka_unit_test(the_first_is_always_the_earliest),
+	        cmocka_unit_test(timers_may_be_moved_while_one_goes_off),
 	};
 
 	return cmocka_run_group_tests_name("heap", tests, NULL, NULL);

@@ -35,6 +35,24 @@ static void above_ssthresh_a_window_of_packets_adds_one(void **state)
 	assert_true(s.tcp.cwnd > 4.9 && s.tcp.cwnd < 5);
 }
 
+static void a_syn_can_be_marked_only_where_it_is_said(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	for (int capable = 0; capable < 2; capable++) {
+		sender_open(&s, &recovery_newreno, &response_ecn);
+		s.conf.syn_capable = capable;
+		tcp_start(&s.tcp, 0, TCP_UNLIMITED);
+		assert_int_equal(s.n, 1);
+		assert_int_equal(s.sent[0].ecn, capable ? FRAME_ECN_ECT0 : FRAME_ECN_NOT);
+	}
+	sender_open(&s, &recovery_newreno, &response_none);
+	s.conf.syn_capable = true;
+	tcp_start(&s.tcp, 0, TCP_UNLIMITED);
+	assert_int_equal(s.sent[0].ecn, FRAME_ECN_NOT);
+}
+
 static void the_window_never_exceeds_its_maximum(void **state)
 {
 	struct sender s;
@@ -311,6 +329,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(slow_start_doubles_the_window_each_round_trip),
 	        cmocka_unit_test(above_ssthresh_a_window_of_packets_adds_one),
+	        cmocka_unit_test(a_syn_can_be_marked_only_where_it_is_said),
 	        cmocka_unit_test(the_window_never_exceeds_its_maximum),
 	        cmocka_unit_test(segments_are_real_ones),
 	        cmocka_unit_test(a_syn_negotiates_and_is_not_capable_itself),

@@ -389,6 +389,38 @@ static void chosen_flows_are_marked_with_p_mod_and_others_by_plain_red(void **st
 	assert_int_equal(shares.marked[0], 0);
 }
 
+/* assert_share's bound is the binomial one, and the numbers between two are geometric: of those selected
+ * the share p directly follows another, which no spacing has. */
+static void unspaced_each_packet_is_selected_with_p_for_itself(void **state)
+{
+	const uint64_t n = 400000;
+	struct red_setup setup = with_thresholds((struct red_setup){.mean_bytes = 1000}, 20, 60);
+	struct red_arrival arrival = {.queue = 50, .wire_bytes = 1000, .rate_bps = RATE_BPS};
+	struct draw_key key = draw_key_make(11, "red", "unspaced");
+	uint64_t selected = 0, following = 0;
+	bool before = false;
+	struct red_rule rule;
+	struct red red;
+
+	(void)state;
+	setup.unspaced = true;
+	setup.max_p = q63(0.4);
+	red_rule_make(&rule, &setup);
+	red_begin(&red, &rule, 0);
+	red.average = quantity(50);
+	for (uint64_t i = 0; i < n; i++) {
+		bool now;
+
+		arrival.draw = draw_u64(key, i, 0);
+		now = red_arrive(&red, &rule, &arrival) != RED_PASS;
+		selected += now;
+		following += now && before;
+		before = now;
+	}
+	assert_share(selected, n, 0.3);
+	assert_share(following, selected, 0.3);
+}
+
 /* ---- spacing ---- */
 
 static void the_next_victim_is_the_ceiling_of_r_over_p(void **state)
@@ -643,6 +675,7 @@ int main(void)
 	        cmocka_unit_test(p_mod_is_the_papers),
 	        cmocka_unit_test(as_many_draws_select_as_p_mod_says),
 	        cmocka_unit_test(chosen_flows_are_marked_with_p_mod_and_others_by_plain_red),
+	        cmocka_unit_test(unspaced_each_packet_is_selected_with_p_for_itself),
 	        cmocka_unit_test(the_next_victim_is_the_ceiling_of_r_over_p),
 	        cmocka_unit_test(spacing_is_uniform),
 	        cmocka_unit_test(alpha_makes_drops_rarer_than_marks),

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rows of a table of fields: what TCP does, for every kind of group that uses it. `at(member)` is the
+ * offset of a member of struct group_conf.
+ */
+#ifndef WEIR_LAB_GROUP_FIELDS_H
+#define WEIR_LAB_GROUP_FIELDS_H
+
+#include "draw.h"
+#include "group.h"
+
+#define GROUP_Q63(x) ((uint64_t)((x) * (double)PROBABILITY_ONE))
+
+/* clang-format off */
+#define GROUP_TCP_FIELDS(at) \
+        {.name = "tcp", \
+         .type = FIELD_WORD, \
+         .offset = at(recovery), \
+         .initial = 2, \
+         .words = group_recoveries, \
+         .help = "how losses are recovered"}, \
+        {.name = "response", \
+         .type = FIELD_WORD, \
+         .offset = at(response), \
+         .words = group_responses, \
+         .help = "what is done about congestion signals"}, \
+        {.name = "packet", \
+         .type = FIELD_BYTES, \
+         .offset = at(packet_bytes), \
+         .min = 41, \
+         .max = FRAME_IP_BYTES_MAX, \
+         .initial = 1000, \
+         .help = "length of a data packet: IPv4, TCP and data"}, \
+        {.name = "window", \
+         .type = FIELD_COUNT, \
+         .offset = at(window), \
+         .min = 1, \
+         .max = 65535, \
+         .initial = 100, \
+         .help = "largest window, in packets"}, \
+        {.name = "ssthresh", \
+         .type = FIELD_COUNT, \
+         .offset = at(ssthresh), \
+         .max = 65535, \
+         .help = "slow-start threshold at first; 0: the window"}, \
+        {.name = "tick", \
+         .type = FIELD_TIME, \
+         .offset = at(tick_ns), \
+         .min = SIMTIME_MS, \
+         .max = SIMTIME_S, \
+         .initial = 100 * SIMTIME_MS, \
+         .help = "of the clock that measures round-trip times"}, \
+        {.name = "ack-delay", \
+         .type = FIELD_TIME, \
+         .offset = at(ack_delay_ns), \
+         .max = SIMTIME_S, \
+         .help = "longest delay of an acknowledgement; 0: none is delayed"}, \
+        {.name = "syn-capable", \
+         .type = FIELD_SWITCH, \
+         .offset = at(syn_capable), \
+         .help = "the SYN too can be marked; off: a RED that marks nearly all drops nearly all SYNs"}, \
+        {.name = "factor", \
+         .type = FIELD_PROBABILITY, \
+         .offset = at(factor_q63), \
+         .initial = GROUP_Q63(0.975), \
+         .help = "bcn: of the window, on a mark"}, \
+        {.name = "factors", \
+         .type = FIELD_TEXT, \
+         .offset = at(factors), \
+         .help = "bcn: instead, by the hops passed, like 4:0.975,2:0.875,1:0.7"}, \
+        {.name = "grow", \
+         .type = FIELD_SWITCH, \
+         .offset = at(grows_while_marked), \
+         .help = "bcn: unmarked packets of a marked window grow it"}, \
+        {.name = "increase", \
+         .type = FIELD_PROBABILITY, \
+         .offset = at(increase_q63), \
+         .initial = GROUP_Q63(0.0625), \
+         .help = "ecn-mod: packets that an unmarked one adds (c1)"}, \
+        {.name = "decrease", \
+         .type = FIELD_PROBABILITY, \
+         .offset = at(decrease_q63), \
+         .initial = GROUP_Q63(0.125), \
+         .help = "ecn-mod: share of the window that a mark takes (c2)"}, \
+        {.name = "slow-start-max", \
+         .type = FIELD_COUNT, \
+         .offset = at(slow_start_max), \
+         .max = 65535, \
+         .help = "limited: max_ssthresh, in packets; 0: no limit"}, \
+        {.name = "exact", \
+         .type = FIELD_SWITCH, \
+         .offset = at(slow_start_exact), \
+         .help = "limited: without the truncation to whole bytes"}
+/* clang-format on */
+
+#endif

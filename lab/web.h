@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Web traffic: sessions of people who look at pages, each of several objects.
+ *
+ *   web NAME SESSIONS from SWITCH to SWITCH ...      from: the servers, to: the clients
+ *
+ * Model (ns-2.1b8a's webtraf, with which both papers of Akujobi et al. were made): SESSIONS begin as a
+ * Poisson process, `gap` in the mean between two, from `start` on. A session is of one client, and has
+ * `pages` pages; a page is of one server, and has a number of objects, ParetoII distributed and rounded
+ * up. Client and server are drawn, each as likely. Between the beginnings of two pages of a session is
+ * a time that is ParetoII distributed (`closed on`: from the end of a page to the next), between those of
+ * two objects of a page another. An object is one connection with a request of one packet, and, when
+ * that is acknowledged, another one back with as many packets as a ParetoII draw says, rounded up, or
+ * exactly `size` if `size-shape` is 0.
+ *
+ *   ParetoII: mean (shape - 1) (U^(-1/shape) - 1), U uniform in (0, 1)
+ *
+ * Draws: of (seed, name), counted by session, page, object, so that two runs with a seed have the same
+ * workload whatever the network does to it (with `closed on`: the same objects, at other times).
+ *
+ * The delay of an object: from its request to the acknowledgement of its last packet at the server.
+ * Connections stay known until the run ends, and ports are not used again: 55,000 a host.
+ *
+ * Ownership: web_close. Thread: the world's.
+ */
+#ifndef WEIR_LAB_WEB_H
+#define WEIR_LAB_WEB_H
+
+#include "draw.h"
+#include "flow.h"
+#include "group.h"
+
+#define WEB_HOSTS_MAX    100
+#define WEB_SESSIONS_MAX 100000
+#define WEB_PAGES_MAX    65535
+/* Of a heavy tail: what is drawn above is as much as this. */
+#define WEB_OBJECTS_MAX 4095
+#define WEB_PACKETS_MAX 1000000
+
+struct web_conf {
+	struct group_conf group; /* count: sessions; begins with the struct conf */
+	uint64_t servers, clients, pages;
+	simtime gap_ns;
+	bool closed;
+	simtime page_gap_ns, object_gap_ns;
+	uint64_t objects, size; /* means, in packets for the size */
+	char *page_gap_shape, *objects_shape, *object_gap_shape,
+	        *size_shape; /* decimal; NULL: default */
+};
+
+extern const struct statement group_web;
+
+struct web_object;
+struct web_page;
+struct web_session;
+
+/* Sums over all that has been, and over objects whose request is not older than web_mark. */
+struct web_sums {
+	uint64_t sent, resent, arrived, marked, in_order; /* packets of answers */
+};
+
+struct web {
+	const struct web_conf *conf;
+	struct tcp_conf tcp;
+	double page_gap_shape, objects_shape, object_gap_shape, size_shape;
+	struct host **servers, **clients;
+	struct draw_key key;
+	struct timer arrival;
+	uint64_t n_arrived;
+	struct web_session *sessions; /* conf->group.count of them */
+	struct web_page *pages;       /* all there ever were */
+	struct web_object *objects;
+	simtime mark_ns;
+	struct web_sums mark;
+	/* of objects begun since the mark */
+	uint64_t begun, finished;
+	double delays_s, squares_s2;
+	bool failed; /* memory, or ports, ran out on the way */
+};
+
+/* 0, or -ENOMEM; or -EINVAL with problem. `switches`: of the servers, of the clients. */
+int web_open(struct web *web, struct world *world, const struct web_conf *conf, const char *name,
+             uint64_t seed, const uint32_t switches[2], struct problem *problem);
+/* What has been so far does not count. */
+void web_mark(struct web *web);
+void web_sums(const struct web *web, struct web_sums *sums);
+void web_close(struct web *web);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What rows and figures say of a campaign that has been run: expressions over the seeds. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "expression.h"
+#include "lab_campaign.h"
+
+struct lookup {
+	const struct campaign *campaign;
+	const char *sweep, *sweep_value; /* or NULL */
+	uint64_t seed;
+	uint32_t of; /* case of all names; EXPERIMENT_NO_CASE: each begins with its own */
+};
+
+/* Of a row: `CASE.NAME` or `CASE@VALUE.NAME`. */
+static const struct lab_job *job_named(const struct lookup *lookup, const char **name)
+{
+	const struct experiment *experiment = lookup->campaign->experiment;
+
+	for (uint32_t i = 0; i < experiment->n_cases; i++) {
+		size_t bytes = strlen(experiment->cases[i]);
+		const char *rest = *name + bytes;
+		char value[EXPERIMENT_NAME_BYTES];
+
+		if (strncmp(*name, experiment->cases[i], bytes) != 0 ||
+		    (*rest != '.' && *rest != '@'))
+			continue;
+		bytes = strcspn(rest, ".");
+		if (rest[bytes] == 0 || bytes > sizeof(value))
+			return NULL;
+		*name = rest + bytes + 1;
+		if (*rest == '.')
+			return campaign_job(lookup->campaign, i, NULL, NULL, lookup->seed);
+		memcpy(value, rest + 1, bytes - 1);
+		value[bytes - 1] = 0;
+		return campaign_job(lookup->campaign, i, experiment->sweep, value, lookup->seed);
+	}
+	return NULL;
+}
+
+static bool find(void *argument, const char *name, double *value)
+{
+	const struct lookup *lookup = argument;
+	const struct lab_job *job =
+	        lookup->of == EXPERIMENT_NO_CASE
+	                ? job_named(lookup, &name)
+	                : campaign_job(lookup->campaign, lookup->of, lookup->sweep,
+	                               lookup->sweep_value, lookup->seed);
+	const struct result *result = job ? results_find(&job->results, name) : NULL;
+
+	if (result)
+		*value = result->value;
+	return result != NULL;
+}
+
+/* Welford's mean and variance over the seeds. */
+static int over_seeds(struct lookup *lookup, const char *expression, struct campaign_value *value,
+                      char *message, size_t room)
+{
+	const struct lab_arguments *arguments = lookup->campaign->arguments;
+	const struct figures figures = {find, lookup};
+	double square = 0, error;
+
+	*value = (struct campaign_value){0};
+	for (uint32_t i = 0; i < arguments->seeds; i++) {
+		double x, away;
+
+		lookup->seed = arguments->first_seed + i;
+		if (expression_value(expression, &figures, &x, message, room) < 0)
+			return -EINVAL;
+		value->n++;
+		away = x - value->mean;
+		value->mean += away / value->n;
+		square += away * (x - value->mean);
+	}
+	value->sigma = value->n > 1 ? sqrt(square / (value->n - 1)) : 0;
+	error = value->sigma / sqrt(value->n);
+	value->low = value->mean - error;
+	value->high = value->mean + error;
+	return 0;
+}
+
+int campaign_row(const struct campaign *campaign, const struct experiment_row *row,
+                 struct campaign_value *value, char *message, size_t room)
+{
+	struct lookup lookup = {.campaign = campaign, .of = EXPERIMENT_NO_CASE};
+
+	return over_seeds(&lookup, row->expression, value, message, room);
+}
+
+int campaign_expression(const struct campaign *campaign, uint32_t of, const char *sweep_value,
+                        const char *expression, struct campaign_value *value, char *message,
+                        size_t room)
+{
+	struct lookup lookup = {.campaign = campaign,
+	                        .of = of,
+	                        .sweep = campaign->sweep,
+	                        .sweep_value = sweep_value};
+
+	return over_seeds(&lookup, expression, value, message, room);
+}
+
+bool campaign_row_passes(const struct experiment_row *row, const struct campaign_value *value)
+{
+	return value->mean >= row->low && value->mean <= row->high;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lab_merge.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+struct merge {
+	const struct experiment *experiment;
+	struct campaign *campaign;
+	json_t *runs; /* of the experiment, from all folders */
+	char *message;
+	size_t room;
+};
+
+static int fail(struct merge *merge, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static int fail(struct merge *merge, const char *format, ...)
+{
+	int at = snprintf(merge->message, merge->room, "%s: ", merge->experiment->name);
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(merge->message + at, merge->room - (size_t)at, format, list);
+	va_end(list);
+	return -EINVAL;
+}
+
+/* ---- what is there ---- */
+
+/* All that the folders have, experiment by experiment: {"NAME": [run, ...]}. */
+static int read_folders(const struct lab_arguments *arguments, json_t *found, char *message,
+                        size_t room)
+{
+	for (uint32_t i = 0; i < arguments->n_folders; i++) {
+		char path[4096];
+		json_error_t error;
+		json_t *document, *part;
+		size_t k;
+
+		snprintf(path, sizeof(path), "%s/results.json", arguments->folders[i]);
+		document = json_load_file(path, 0, &error);
+		if (!json_is_array(document)) {
+			snprintf(message, room, "%.300s: %s", path,
+			         document ? "not what `weir lab run --out` writes" : error.text);
+			json_decref(document);
+			return -EINVAL;
+		}
+		json_array_foreach(document, k, part)
+		{
+			const char *name = json_string_value(json_object_get(part, "experiment"));
+			json_t *runs = name ? json_object_get(found, name) : NULL;
+
+			if (name && !runs) {
+				runs = json_array();
+				json_object_set_new(found, name, runs);
+			}
+			if (!runs || json_array_extend(runs, json_object_get(part, "runs")) < 0) {
+				snprintf(message, room,
+				         "%.300s: not what `weir lab run --out` writes", path);
+				json_decref(document);
+				return -EINVAL;
+			}
+		}
+		json_decref(document);
+	}
+	return 0;
+}
+
+static int case_of(const struct merge *merge, const json_t *run)
+{
+	const char *name = json_string_value(json_object_get(run, "case"));
+
+	return name ? experiment_case(merge->experiment, name) : -1;
+}
+
+static uint64_t seed_of(const json_t *run)
+{
+	return (uint64_t)json_integer_value(json_object_get(run, "seed"));
+}
+
+/* What --set made of a parameter; NULL: it is what the case has. */
+static const char *set_value(const struct merge *merge, const json_t *run, const char *name)
+{
+	const char *own = experiment_value(merge->experiment, (uint32_t)case_of(merge, run), name);
+	const char *value =
+	        json_string_value(json_object_get(json_object_get(run, "parameters"), name));
+
+	return value && own && strcmp(own, value) != 0 ? value : NULL;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* ---- one experiment ---- */
+
+/* Those that all runs were given, and the one that differs. */
+static int find_sets(struct merge *merge)
+{
+	const struct experiment *experiment = merge->experiment;
+	struct campaign *campaign = merge->campaign;
+	const json_t *first = json_array_get(merge->runs, 0);
+
+	for (uint32_t i = 0; i < experiment->n_sets; i++) {
+		const char *name = experiment->sets[i].name;
+		const char *value = set_value(merge, first, name);
+		bool differs = false;
+		json_t *run;
+		size_t k;
+
+		if (experiment->sets[i].of != EXPERIMENT_NO_CASE)
+			continue;
+		json_array_foreach(merge->runs, k, run) differs |=
+		        !is_same(set_value(merge, run, name), value);
+		if (!differs && value && campaign->n_fixed < LAB_SETS_MAX)
+			campaign->fixed[campaign->n_fixed++] = (struct lab_override){name, value};
+		if (differs && campaign->sweep[0])
+			return fail(merge, "runs differ in %s and in %s: one sweep at once",
+			            campaign->sweep, name);
+		if (differs)
+			snprintf(campaign->sweep, sizeof(campaign->sweep), "%s", name);
+	}
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	double x = strtod(a, NULL), y = strtod(b, NULL);
+
+	return (x > y) - (x < y);
+}
+
+static int add_sweep_value(struct merge *merge, const json_t *run)
+{
+	struct campaign *campaign = merge->campaign;
+	const char *value = json_string_value(
+	        json_object_get(json_object_get(run, "parameters"), campaign->sweep));
+
+	for (uint32_t i = 0; i < campaign->n_sweep_values; i++)
+		if (is_same(campaign->sweep_values[i], value))
+			return 0;
+	if (!value || strlen(value) >= EXPERIMENT_NAME_BYTES ||
+	    campaign->n_sweep_values == EXPERIMENT_VALUES_MAX)
+		return fail(merge, "more than %d values of %s", EXPERIMENT_VALUES_MAX,
+		            campaign->sweep);
+	strcpy(campaign->sweep_values[campaign->n_sweep_values++], value);
+	return 0;
+}
+
+static bool says_the_same(const struct results *results, const json_t *figures)
+{
+	for (uint32_t i = 0; i < results->n; i++)
+		if (json_number_value(json_object_get(figures, results->list[i].name)) !=
+		    results->list[i].value)
+			return false;
+	return true;
+}
+
+static int add_run(struct merge *merge, const json_t *run)
+{
+	struct campaign *campaign = merge->campaign;
+	json_t *figures = json_object_get(run, "figures"), *figure;
+	const char *value = campaign->sweep[0] ? set_value(merge, run, campaign->sweep) : NULL;
+	uint32_t of = (uint32_t)case_of(merge, run);
+	const struct lab_job *there =
+	        campaign_job(campaign, of, campaign->sweep, value, seed_of(run));
+	struct lab_job *job;
+	const char *name;
+
+	if (there)
+		return says_the_same(&there->results, figures)
+		               ? 0
+		               : fail(merge, "two runs of case %s with seed %llu differ",
+		                      merge->experiment->cases[of],
+		                      (unsigned long long)seed_of(run));
+	job = campaign_add_job(campaign, of, seed_of(run));
+	if (!job)
+		return fail(merge, "no memory for its runs");
+	if (value) {
+		job->sweep = campaign->sweep;
+		job->sweep_value = value;
+		job->overrides[job->point.n_overrides++] =
+		        (struct lab_override){campaign->sweep, value};
+	}
+	json_object_foreach(figures, name, figure)
+	        results_add(&job->results, NULL, name, json_number_value(figure));
+	return job->results.error ? fail(merge, "no memory for its figures") : 0;
+}
+
+/* Every point with every seed, or nothing could be said of the mean. */
+static int check_whole(struct merge *merge)
+{
+	const struct campaign *campaign = merge->campaign;
+	const struct lab_arguments *arguments = campaign->arguments;
+
+	for (uint32_t i = 0; i < campaign->n_jobs; i++) {
+		const struct lab_job *job = &campaign->jobs[i];
+
+		for (uint64_t seed = 0; seed < arguments->seeds; seed++) {
+			if (campaign_job(campaign, job->point.of, job->sweep, job->sweep_value,
+			                 arguments->first_seed + seed))
+				continue;
+			return fail(merge, "case %s%s%s%s%s: the run with seed %llu is missing",
+			            merge->experiment->cases[job->point.of], job->sweep ? ", " : "",
+			            job->sweep ? job->sweep : "", job->sweep ? " " : "",
+			            job->sweep ? job->sweep_value : "",
+			            (unsigned long long)(arguments->first_seed + seed));
+		}
+	}
+	return 0;
+}
+
+static int merge_one(struct merge *merge)
+{
+	struct campaign *campaign = merge->campaign;
+	json_t *run;
+	size_t k;
+	int error = 0;
+
+	json_array_foreach(merge->runs, k, run) if (case_of(merge, run) < 0) return fail(
+	        merge, "the runs have a case that the experiment has not; they "
+	               "are of another version");
+	error = find_sets(merge);
+	json_array_foreach(merge->runs, k, run)
+	{
+		if (!error && campaign->sweep[0])
+			error = add_sweep_value(merge, run);
+		if (!error)
+			error = add_run(merge, run);
+	}
+	qsort(campaign->sweep_values, campaign->n_sweep_values, sizeof(campaign->sweep_values[0]),
+	      by_number);
+	for (uint32_t i = 0; i < campaign->n_jobs; i++)
+		campaign->jobs[i].point.overrides = campaign->jobs[i].overrides;
+	return error ? error : check_whole(merge);
+}
+
+/* From the first to the last that there is. */
+static void find_seeds(json_t *found, struct lab_arguments *arguments)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	const char *name;
+	json_t *runs, *run;
+	size_t k;
+
+	json_object_foreach(found, name, runs)
+	{
+		json_array_foreach(runs, k, run)
+		{
+			first = seed_of(run) < first ? seed_of(run) : first;
+			last = seed_of(run) > last ? seed_of(run) : last;
+		}
+	}
+	arguments->first_seed = first;
+	arguments->seeds = (uint32_t)(last - first + 1);
+}
+
+int lab_merge(struct experiment *const *all, uint32_t n_all, struct lab_arguments *arguments,
+              struct campaign **campaigns, uint32_t *n_campaigns, char *message, size_t room)
+{
+	json_t *found = json_object();
+	int error = read_folders(arguments, found, message, room);
+
+	if (!error)
+		find_seeds(found, arguments);
+	for (uint32_t i = 0; !error && i < n_all; i++) {
+		struct merge merge = {
+		        .experiment = all[i],
+		        .runs = json_object_get(found, all[i]->name),
+		        .message = message,
+		        .room = room,
+		};
+
+		if (json_array_size(merge.runs) == 0)
+			continue;
+		merge.campaign = calloc(1, sizeof(*merge.campaign));
+		if (!merge.campaign) {
+			error = fail(&merge, "no memory");
+			break;
+		}
+		merge.campaign->experiment = all[i];
+		merge.campaign->arguments = arguments;
+		merge.campaign->source = json_incref(merge.runs);
+		campaigns[(*n_campaigns)++] = merge.campaign;
+		error = merge_one(&merge);
+	}
+	if (!error && *n_campaigns == 0) {
+		snprintf(message, room, "there are no runs of an experiment that is built in");
+		error = -EINVAL;
+	}
+	json_decref(found);
+	return error;
+}

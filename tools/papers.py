@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes docs/papers.md, the papers' figures beside weir's, from what `weir lab` has run.
+
+usage: papers.py [--weir FILE] [--rows DIR] [--figures DIR] [--seeds N] [--figure-seeds N]
+
+--rows is the --out of `weir lab run all --no-figures`, --figures that of `weir lab run all`; what is not given is
+run here, which takes an hour of a processor.
+"""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAPERS = [
+    ("becn-fig", "BECN", "F. Akujobi et al., \"BECN for Congestion Control in TCP/IP Networks: Study and Comparative "
+     "Evaluation\""),
+    ("ecn-becn-fig", "ECN+BECN", "F. Akujobi et al., \"Congestion Control in TCP/IP Networks: A Combined ECN and BECN "
+     "Approach\""),
+    ("bcn-", "BCN-TCP", "D. Sisalem, H. Schulzrinne, \"Congestion Control in TCP: Performance of Binary Congestion "
+     "Notification Enhanced TCP Compared to Reno and Tahoe TCP\""),
+    ("ecn-mod-fig", "ECN-mod", "A. Misra, T. Ott, \"Performance Sensitivity and Fairness of ECN-Aware 'Modified TCP'\""),
+    ("lss-fig", "Limited slow-start", "K. Nakauchi, K. Kobayashi: explicit router feedback on a hardware network emulator"),
+]
+HEAD = """# The papers' figures, from weir
+
+This page is made by `tools/papers.py`, from `weir lab run all`: do not edit it. [lab](lab.md) says how the experiments work, what the hosts
+are, and where the papers can be read in two ways. Every picture is a text in [`lab/experiments`](../lab/experiments): change it, and run it again.
+
+## The acceptance table
+
+Means of {seeds} seeds each from {first} on, `+-` a standard error. A row is inside or it is not; none is left out.
+
+| row | what | paper | weir | | to accept | verdict |
+|---|---|---|---|---|---|---|
+"""
+FIGURES = """
+## The figures
+
+{seeds} a point, and bars of a standard error where there are several. Hollow diamonds are what the papers say in words; their curves are not in
+print as numbers. `weir lab run NAME` runs one of them.
+"""
+
+
+def number(value):
+    return "any" if value is None else f"{value:.4g}"
+
+
+def run(weir, folder, *words):
+    subprocess.run([weir, "lab", "run", "all", *words, "--out", folder], check=False)
+
+
+def by_id(row):
+    return row["id"][0], int(row["id"][1:])
+
+
+def spread(values):
+    mean = sum(values) / len(values)
+    if len(values) < 2:
+        return 0
+    return (sum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values)) ** 0.5
+
+
+def table(folder):
+    rows, seeds = [], set()
+    for experiment in json.loads((folder / "results.json").read_text(encoding="utf-8")):
+        rows += experiment["rows"]
+        seeds |= {run["seed"] for run in experiment["runs"]}
+    lines = []
+    for row in sorted(rows, key=by_id):
+        for what, value in row["values"].items():
+            low, high = row["band"][what]
+            inside = value is not None and (low is None or low <= value) and (high is None or value <= high)
+            error = row.get("errors", {}).get(what)
+            lines.append(f"| {row['id']} | {what} | {row['paper'][what]} | {'-' if value is None else number(value)} | "
+                         f"{'' if error is None else '+- ' + f'{error:.2g}'} | {number(low)} to {number(high)} | "
+                         f"{'inside' if inside else '**outside**'} |")
+    return lines, len(seeds), min(seeds)
+
+
+def pictures(folder):
+    """Of each figure of a paper: its id, its caption, and the file that the picture went into."""
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    number_of, made = 0, {}
+    for figure in re.findall(r"<figure.*?</figure>", page, re.S):
+        number_of += 1
+        caption = re.search(r"</span>\s*(.*?)</figcaption>", figure, re.S)[1]
+        match = re.match(r"([a-z-]+(?:fig|table)\d+): (.*)", caption, re.S)
+        if not match:
+            continue
+        name, parts = match[1], made.setdefault(match[1], [])
+        file = f"lab-{name}{'abcdefgh'[len(parts)] if len(parts) else ''}.svg"
+        subprocess.run(["python3", ROOT / "tools" / "figures.py", folder / "report.html", str(number_of),
+                        ROOT / "docs" / "images" / file], check=True)
+        parts.append((match[2].strip(), file))
+    return made
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--weir", default="build/src/weir")
+    parser.add_argument("--rows", type=pathlib.Path)
+    parser.add_argument("--figures", type=pathlib.Path)
+    parser.add_argument("--seeds", default="5")
+    parser.add_argument("--figure-seeds", default="2")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as own:
+        if not given.rows:
+            given.rows = pathlib.Path(own, "rows")
+            run(given.weir, given.rows, "--no-figures", "--seeds", given.seeds)
+        if not given.figures:
+            given.figures = pathlib.Path(own, "figures")
+            run(given.weir, given.figures, "--seeds", given.figure_seeds)
+        lines, seeds, first = table(given.rows)
+        made = pictures(given.figures)
+        drawn = {run["seed"] for part in json.loads((given.figures / "results.json").read_text(encoding="utf-8"))
+                 for run in part["runs"]}
+    text = HEAD.format(seeds=seeds, first=first) + "\n".join(lines) + "\n"
+    text += FIGURES.format(seeds="One run" if len(drawn) == 1 else f"{len(drawn)} runs")
+    for prefix, name, source in PAPERS:
+        text += f"\n### {name}\n\n{source}.\n"
+        for figure in sorted((key for key in made if key.startswith(prefix)),
+                             key=lambda key: ("fig" not in key, int(re.search(r"\d+$", key)[0]))):
+            for caption, file in made[figure]:
+                text += f"\n**{figure}**: {caption}\n\n![{caption}](images/{file})\n"
+    (ROOT / "docs" / "papers.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
