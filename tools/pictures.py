@@ -30,10 +30,9 @@ def steady(n, gap_ns, wire=500):
     return lambda captures: captures.plain(n, gap_ns, wire)
 
 
-def waves(captures):
+def waves(captures, frame=accuracy.ethernet(0x88b5, bytes(46))):
     """Half a second at 4 Mbit/s, a quarter at 16, and so on."""
     packets, t = [], 0
-    frame = accuracy.ethernet(0x88b5, bytes(46))
     while t < 1500 * MS:
         packets.append((t, frame, 1000))
         t += 500000 if 500 * MS <= t % (750 * MS) else 2 * MS
@@ -42,7 +41,8 @@ def waves(captures):
 
 def udp(port, ecn, wire):
     """The headers of a datagram, as a capture of 42 bytes has them."""
-    head = struct.pack(">BBHHHBBH4s4s", 0x45, ecn, wire - 14, 1, 0, 64, 17, 0, bytes([10, 0, 0, 1]), bytes([10, 0, 1, 1]))
+    head = struct.pack(">BBHHHBBH4s4s", 0x45, ecn, wire - 14, 1, 0, 64, 17, 0, bytes([10, 0, 0, 1]),
+                       bytes([10, 0, 1, 1]))
     head = head[:10] + struct.pack(">H", ~accuracy.ones_sum(head) & 0xffff) + head[12:]
     return accuracy.ethernet(0x0800, head + struct.pack(">HHHH", port, 443, wire - 34, 0))
 
@@ -55,6 +55,41 @@ def together(*flows):
     return make
 
 
+def tcp_waves(captures):
+    return waves(captures, accuracy.tcp_frame(0, 1, 946))
+
+
+def two_flows(captures):
+    """One of 2 Mbit/s throughout, and from 0.2 s to 0.6 s one of 12 Mbit/s beside it."""
+    packets = [(i * 4 * MS, accuracy.tcp_frame(0, 1, 946), 1000) for i in range(200)]
+    packets += [(200 * MS + i * 2 * MS // 3 + 1, accuracy.tcp_frame(1, 1, 946), 1000) for i in range(600)]
+    return captures.write(sorted(packets))
+
+
+def ipv4(protocol, body):
+    """A whole frame, its checksum right."""
+    head = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(body), 1, 0, 64, protocol, 0, bytes([10, 0, 0, 1]),
+                       bytes([10, 0, 1, 1]))
+    head = head[:10] + struct.pack(">H", ~accuracy.ones_sum(head) & 0xffff) + head[12:]
+    return accuracy.ethernet(0x800, head + body)
+
+
+def asked(probe):
+    """The waves, with a header in each packet that asks the first router for this probe."""
+    header = struct.pack(">8B2I", 3, probe, 0, 64, 0, 0, 0, 17, 0xffffffff, 0xffffffff)
+    return lambda captures: waves(captures, ipv4(253, header + bytes(950)))
+
+
+def growing(captures):
+    return captures.write((i * 4 * MS, ipv4(17, bytes(80 + 10 * i)), 114 + 10 * i) for i in range(140))
+
+
+def xcp_requests(captures):
+    """The waves; round trips of 40 ms, a packet each 2 ms, and each sender wants 100 kbyte/s more."""
+    header = struct.pack(">4B4I", 17, 20, 0x21, 0, 2**28 // 25, 2**28 // 500, 100000, 0)
+    return waves(captures, ipv4(254, header + bytes(946)))
+
+
 # name, statements, capture, figure
 PICTURES = [
     ("loss", ["loss gilbert-elliott p 2% r 20%", "delay 40ms jitter 4ms distribution normal order allow"],
@@ -65,9 +100,7 @@ PICTURES = [
     ("rate", ["rate 8mbit queue 60kB", "delay 20ms"], waves, QUEUE),
     ("delay-order", ["delay 40ms jitter 5ms distribution normal order keep"], steady(600, 333333), DELAY),
     ("delay", ["delay 40ms jitter 8ms distribution gamma order allow"], steady(100000, 10000), SHARES),
-    # drawn as soon as weir has the statement
     ("slots", ["slots min 10ms max 20ms", "delay 20ms"], steady(600, MS), DELAY),
-    ("mark", ["rate 8mbit queue 60kB", "mark above 20kB", "delay 20ms"], waves, QUEUE),
     ("codel", ["rate 8mbit queue 200kB", "codel", "delay 20ms"], waves, QUEUE),
     ("pie", ["rate 8mbit queue 200kB", "pie", "delay 20ms"], waves, QUEUE),
     # a download that is a quarter too fast, a second one, and a call
@@ -76,6 +109,15 @@ PICTURES = [
     # Classic and L4S, a tenth too much
     ("dualpi2", ["rate 8mbit queue 250ms", "dualpi2"],
      together((2001, 0, 1000, MS), (2002, 1, 1000, 10 * MS)), DELAY),
+    ("mark", ["rewrite set ip.ecn 2", "rate 8mbit queue 60kB", "mark above 20kB", "delay 20ms"], tcp_waves,
+     QUEUE),
+    ("ecn", ["rewrite random ip.ecn 0..1", "rate 8mbit queue 60kB", "mark above 20kB", "ecn on", "delay 20ms"],
+     tcp_waves, DELAY),
+    ("class", ["rate 8mbit", "class voice weight 0.8 queue 25kB match tcp src port 1000",
+               "class data weight 0.2 queue 90kB", "scheduler scfq", "delay 20ms"], two_flows, DELAY),
+    ("scheduler", ["rate 8mbit", "class voice weight 0.5 queue 25kB match tcp src port 1000",
+                   "class data weight 0.5 queue 90kB", "scheduler drr quantum 10kB", "delay 20ms"], two_flows, DELAY),
+    ("schedule", ["wave delay 20ms..60ms period 500ms", "delay 20ms"], steady(750, 2 * MS), DELAY),
     ("netem", ["netem delay 40ms 5ms 25% distribution normal loss 2% 50% reorder 5%"], steady(500, 2 * MS), DELAY),
 ]
 
@@ -103,24 +145,53 @@ def ttls(_before, after):
         yield number, frame[22]
 
 
-# name, statements, packets, what is looked at, label of y, its end, title
+def lengths(_before, after):
+    for number, frame in enumerate(packets_of(after), 1):
+        yield number, struct.unpack_from(">H", frame, 16)[0]
+
+
+def answers(place, unit):
+    """Of the routers' two numbers the one at this place of the frame."""
+    def look(_before, after):
+        for number, frame in enumerate(packets_of(after), 1):
+            yield number, struct.unpack_from(">i", frame, place)[0] / unit
+    return look
+
+
+def as_bytes(captures):
+    return captures.tcp(300, MS, 1, 6)
+
+
+FEEDBACK = ["hop 192.0.2.1", "feedback header window 50ms", "rate 8mbit queue 60kB"]
+
+# name, statements, capture, what is looked at, label of y, its least, its end, the step, title
 BYTES = [
-    ("corrupt", ["corrupt random 20% bits 3 correlation 60%"], 300, wrong_bits, "Byte of the frame", 60,
+    ("corrupt", ["corrupt random 20% bits 3 correlation 60%"], as_bytes, wrong_bits, "Byte of the frame", 0, 60, 20,
      "Wrong bits of each packet"),
-    ("rewrite", ["rewrite random ip.ttl 40..60"], 300, ttls, "TTL", 80, "TTL of each packet, sent with 64"),
+    ("rewrite", ["rewrite random ip.ttl 40..60"], as_bytes, ttls, "TTL", 0, 80, 20, "TTL of each packet, sent with 64"),
+    ("hop", ["hop 192.0.2.1 mtu 576"], growing, lengths, "Bytes of the IP packet", 0, 600, 100,
+     "Length of each packet behind an mtu of 576"),
+    ("feedback", FEEDBACK, asked(1), answers(14 + 20 + 12, 1000), "Available, Mbit/s", 0, 8, 2,
+     "What the router has written into each packet"),
+    ("meter", FEEDBACK, asked(3), answers(14 + 20 + 12, 1000), "Queuing delay, ms", 0, 60, 10,
+     "Mean queuing delay of the latest window, as each packet heard it"),
+    ("xcp", ["xcp", "rate 8mbit queue 60kB"], xcp_requests, answers(14 + 20 + 12, 1000), "Allowed, kbyte/s more", -20, 20, 5,
+     "What the router has left of each request for 100 kbyte/s more"),
 ]
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 720, 300, 60, 36, 44
 
 
-def scatter(path, points, last, label, most, title):
+def scatter(path, points, label, least, most, step, title):
+    last = (max(number for number, _ in points) + 49) // 50 * 50
+
     def x(value):
         return LEFT + (WIDTH - LEFT - 20) * value / last
 
     def y(value):
-        return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * value / most
+        return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * (value - least) / (most - least)
 
-    ticks = range(0, most + 1, 20)
+    ticks = range(least, most + 1, step)
     with open(path, "w", encoding="utf-8") as out:
         out.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
                   f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}" font-family="sans-serif" '
@@ -129,7 +200,7 @@ def scatter(path, points, last, label, most, title):
         for tick in ticks:
             out.write(f'<path d="M{LEFT} {y(tick):.1f}H{WIDTH - 20}" stroke="#e3e7eb"/>'
                       f'<text x="{LEFT - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick}</text>\n')
-        for tick in range(0, last + 1, 50):
+        for tick in range(0, last + 1, 50 if last < 500 else 200):
             out.write(f'<text x="{x(tick):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{tick}</text>\n')
         out.write(f'<text x="{(WIDTH + LEFT) / 2}" y="{HEIGHT - 8}" text-anchor="middle">Packet</text>\n'
                   f'<text transform="translate(16 {HEIGHT / 2}) rotate(-90)" text-anchor="middle">{label}</text>\n'
@@ -178,13 +249,13 @@ def main():
                 continue
             subprocess.run([sys.executable, os.path.join(TOOLS, "figures.py"), page, str(figure),
                             os.path.join(ROOT, "docs", "images", f"{name}.svg")], check=True)
-        for name, statements, n, look, label, most, title in BYTES:
+        for name, statements, make, look, label, least, most, step, title in BYTES:
             if arguments.names and name not in arguments.names:
                 continue
-            capture = captures.tcp(n, MS, 1, 6)
+            capture = make(captures)
             replay(weir, folder, statements, capture)
             points = list(look(capture, os.path.join(folder, "out.pcap")))
-            scatter(os.path.join(ROOT, "docs", "images", f"{name}.svg"), points, n, label, most, title)
+            scatter(os.path.join(ROOT, "docs", "images", f"{name}.svg"), points, label, least, most, step, title)
     if without := list(pages_without()):
         sys.exit(f"pictures.py: no picture on docs/{', docs/'.join(without)}: give it a row here, and the page its name")
 

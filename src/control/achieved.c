@@ -236,6 +236,60 @@ static void add_rate(struct filler *filler, const struct conf *conf)
 }
 
 /* Other statements: what the counters say about them. */
+/* Several counters of a statement, each with its word: those that are `always`, and others if not 0. */
+struct tally {
+	const char *statement, *words;
+	size_t counter;
+	bool always;
+};
+
+#define COUNTER(name) offsetof(struct counters, name)
+
+static const struct tally tallies[] = {
+        {"mark", "marked", COUNTER(ecn_marked), true},
+        {"mark", "dropped as not capable", COUNTER(drops[REASON_NOT_CAPABLE]), true},
+        {"red", "marked", COUNTER(ecn_marked), false},
+        {"red", "dropped early", COUNTER(drops[REASON_RED_EARLY]), true},
+        {"red", "by force", COUNTER(drops[REASON_RED_FORCED]), true},
+        {"hop", "packets of its own", COUNTER(generated), true},
+        {"feedback", "answers written", COUNTER(feedback_written), false},
+        {"feedback", "requests put in", COUNTER(feedback_inserted), false},
+        {"feedback", "headers with answers put in", COUNTER(feedback_answered), false},
+        {"feedback", "headers taken off", COUNTER(feedback_stripped), false},
+        {"feedback", "without room", COUNTER(feedback_no_room), false},
+        {"feedback", "malformed", COUNTER(feedback_malformed), false},
+        {"xcp", "requests made less", COUNTER(feedback_written), true},
+        {"xcp", "malformed", COUNTER(feedback_malformed), false},
+};
+
+static void got_tallies(struct achieved_row *row, const char *statement, const struct counters *c)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++) {
+		uint64_t count;
+
+		if (strcmp(tallies[i].statement, statement) != 0)
+			continue;
+		memcpy(&count, (const char *)c + tallies[i].counter, sizeof(count));
+		if ((count == 0 && !tallies[i].always) || at >= sizeof(row->got))
+			continue;
+		at += (size_t)snprintf(row->got + at, sizeof(row->got) - at, "%s%s %s",
+		                       at ? ", " : "", number(count).text, tallies[i].words);
+	}
+}
+
+static void got_meter(struct achieved_row *row, const struct observed *observed)
+{
+	const struct meter_reading *meter = &observed->meter;
+
+	if (!observed->has_meter || !meter->measured)
+		return;
+	snprintf(row->got, sizeof(row->got), "in the latest window %s sent, %s queuing delay",
+	         unit(CHART_BPS, (double)meter->sent_bps).text,
+	         unit(CHART_NS, (double)meter->delay_ns).text);
+}
+
 static void add_other(struct filler *filler, const struct conf *conf)
 {
 	static const struct {
@@ -254,6 +308,9 @@ static void add_other(struct filler *filler, const struct conf *conf)
 	struct achieved_row *row = row_add(filler, conf->statement->name);
 
 	asked_text(row, conf);
+	got_tallies(row, conf->statement->name, c);
+	if (strcmp(conf->statement->name, "meter") == 0)
+		got_meter(row, &filler->report->observed);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		uint64_t count;
 

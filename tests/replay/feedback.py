@@ -224,6 +224,23 @@ def the_size_of_bursts_does_not_matter():
     assert seen[0] == seen[1] == seen[2]
 
 
+RED = "cloud x rate 10mbit queue 90kB\ncloud x red min 15kB max 45kB\ncloud x ecn on\n"
+
+
+def weights_that_do_not_sum_to_one_are_normalised_and_that_is_said():
+    said = "the weights do not sum to 1: they were normalised"
+    with tempfile.TemporaryDirectory() as folder:
+        for weights, normalised in (((0.8, 0.2), False), ((0.4, 0.1), True), ((1, 0.25), True)):
+            with open(f"{folder}/s.weir", "w", encoding="utf-8") as out:
+                out.write("port a\nport b\ncloud x from a to b\ncloud x rate 10mbit\n"
+                          f"cloud x class voice weight {weights[0]} match udp port 5004\n"
+                          f"cloud x class data weight {weights[1]}\n")
+            done = subprocess.run([WEIR, "check", "-c", f"{folder}/s.weir"], capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+            assert (said in done.stdout) == normalised, done.stdout
+            assert "80" in done.stdout and "20" in done.stdout, done.stdout
+
+
 def what_is_wrong_is_said():
     cases = {
         "cloud x feedback header": "only a router answers",
@@ -233,6 +250,12 @@ def what_is_wrong_is_said():
         "cloud x feedback proxy answer of x": "strips nothing",
         "cloud x feedback proxy insert hops 65": "64",
         "cloud x meter window 61s": "60s",
+        "cloud x xcp": "cloud x has no rate",
+        f"{RED}cloud x red min 45kB max 15kB": "max is below min",
+        f"{RED}cloud x becn": "a quench comes from a router's address",
+        f"{RED}cloud x hop 192.0.2.1\ncloud x becn threshold 14kB": "it is below the min of `red`",
+        f"{RED}cloud x hop 192.0.2.1\ncloud x becn threshold 46kB": "it is above the max of `red`",
+        "cloud x hop 192.0.2.1\ncloud x becn": "there is nothing that chooses packets to tell of",
     }
     with tempfile.TemporaryDirectory() as folder:
         for line, says in cases.items():
@@ -248,4 +271,4 @@ sys.exit(tap.run([(claim.__name__, claim) for claim in (
     headers_that_hosts_send_themselves_are_answered_and_right,
     the_path_names_three_routers_and_is_right_within_five_percent,
     losses_of_the_queue_and_of_the_link_are_told_apart, the_size_of_bursts_does_not_matter,
-    what_is_wrong_is_said)]))
+    weights_that_do_not_sum_to_one_are_normalised_and_that_is_said, what_is_wrong_is_said)]))

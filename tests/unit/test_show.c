@@ -211,6 +211,54 @@ static void the_delay_achieved_is_that_of_the_line_where_it_varies(void **state)
 	            "  40.25 ms on average, standard deviation 4.9 ms, order made packets wait\n");
 }
 
+/* What a statement of feedback has done stands beside it, in `show cloud` and in the table of a replay. */
+static void each_statement_of_feedback_says_what_it_has_done(void **state)
+{
+	static const struct {
+		const char *statement, *got;
+	} rows[] = {
+	        {"mark above 20kB", "1 marked, 2 dropped as not capable"},
+	        {"red min 15kB max 45kB", "1 marked, 3 dropped early, 4 by force"},
+	        {"hop 192.0.2.1", "5 packets of its own"},
+	        {"feedback header", "6 answers written, 9 malformed"},
+	        {"xcp", "6 requests made less, 9 malformed"},
+	        {"ecn on", "10%, 1 of 10 packets"},
+	        {"becn", "70%, 7 of 10 packets"},
+	        {"meter", "in the latest window 8 Mbit/s sent, 3 ms queuing delay"},
+	};
+	struct cloud_report report = {
+	        .counters = {.rx_packets = 10,
+	                     .ecn_marked = 1,
+	                     .generated = 5,
+	                     .feedback_written = 6,
+	                     .becn_sent = 7,
+	                     .feedback_malformed = 9},
+	        .observed = {
+	                .has_meter = true,
+	                .meter = {.measured = true, .sent_bps = 8000000, .delay_ns = 3000000}}};
+	struct achieved_run run = {.duration_ns = SIMTIME_S};
+
+	(void)state;
+	report.counters.drops[REASON_NOT_CAPABLE] = 2;
+	report.counters.drops[REASON_RED_EARLY] = 3;
+	report.counters.drops[REASON_RED_FORCED] = 4;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct achieved_row got[ACHIEVED_ROWS_MAX];
+		struct conf *conf = trial_conf(rows[i].statement);
+		struct cloud_conf cloud = {.name = "x", .confs = {conf}, .n_confs = 1};
+		uint32_t n = achieved_rows(&cloud, &report, &run, got), seen = 0;
+
+		for (uint32_t r = 0; r < n; r++) {
+			if (strcmp(got[r].what, conf->statement->name) != 0)
+				continue;
+			assert_string_equal(got[r].got, rows[i].got);
+			seen++;
+		}
+		assert_int_equal(seen, 1);
+		conf_free(conf);
+	}
+}
+
 /* The table of a replay: by how much mean and spread are not those asked for. */
 static void what_was_achieved_says_by_how_much_it_is_not_what_was_asked(void **state)
 {
@@ -339,6 +387,7 @@ int main(void)
 	        TEST(a_worker_that_stalls_or_is_nearly_full_is_warned_of),
 	        TEST(the_delay_achieved_is_that_of_the_line_where_it_varies),
 	        cmocka_unit_test(what_was_achieved_says_by_how_much_it_is_not_what_was_asked),
+	        cmocka_unit_test(each_statement_of_feedback_says_what_it_has_done),
 	        TEST(a_cloud_in_json_has_the_keys_of_the_contract_and_then_its_own),
 	        TEST(lists_in_json_have_an_object_for_each),
 	        TEST(a_line_that_reads_as_the_end_of_an_answer_is_set_off),
