@@ -355,6 +355,8 @@ static void a_change_keeps_what_waits(void **state)
 	flows_keep_their_order();
 	assert_int_equal(n_left + counters_drops(trial_counters(trial)), sent);
 	assert_true(n_left > 3000);
+	/* lengths were counted anew with each overhead */
+	assert_int_equal(rig_report(trial->rig, "x")->queue_bytes, 0);
 	trial_close(trial);
 }
 
