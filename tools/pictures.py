@@ -101,8 +101,8 @@ PICTURES = [
     ("delay-order", ["delay 40ms jitter 5ms distribution normal order keep"], steady(600, 333333), DELAY),
     ("delay", ["delay 40ms jitter 8ms distribution gamma order allow"], steady(100000, 10000), SHARES),
     ("slots", ["slots min 10ms max 20ms", "delay 20ms"], steady(600, MS), DELAY),
-    ("codel", ["rate 8mbit queue 200kB", "codel", "delay 20ms"], waves, QUEUE),
-    ("pie", ["rate 8mbit queue 200kB", "pie", "delay 20ms"], waves, QUEUE),
+    ("codel", ["rate 8mbit queue 200kB", "codel"], waves, DELAY),
+    ("pie", ["rate 8mbit queue 200kB", "pie"], waves, DELAY),
     # a download that is a quarter too fast, a second one, and a call
     ("fq-codel", ["rate 8mbit queue 1000pkt", "fq-codel"],
      together((2001, 0, 1500, 2 * MS), (2002, 0, 1500, 3 * MS), (2003, 0, 200, 20 * MS)), DELAY),

@@ -41,7 +41,9 @@ static struct track *find_track(struct picture *picture, const char *cloud)
  * which is its due time less what the line takes. With jitter that is right in the mean. */
 static simtime decided_ns(const struct track *track, const struct fate *fate)
 {
-	if (fate->kind == FATE_DROPPED || fate->t_out_ns < track->line_ns)
+	if (fate->kind == FATE_DROPPED)
+		return fate->dropped_ns;
+	if (fate->t_out_ns < track->line_ns)
 		return fate->t_in_ns;
 	return simtime_max(fate->t_in_ns, fate->t_out_ns - track->line_ns);
 }

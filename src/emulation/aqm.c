@@ -233,7 +233,7 @@ static bool relieve(struct cloud *cloud, struct queue *queue, uint32_t wire_byte
 
 		if (aqm->kind->pushed_out)
 			aqm->kind->pushed_out(aqm, &view, held, now);
-		cloud_drop_held(cloud, held, bands->overflow);
+		cloud_drop_held(cloud, held, bands->overflow, now);
 		front_gone(cloud, queue, band);
 		room = link_has_room(&cloud->link, queue, wire_bytes);
 	}
@@ -319,7 +319,7 @@ static bool own_bytes(struct cloud *cloud, struct held *held)
 
 /* Whether the head may go, marked if that was the verdict. False: it has to be popped. */
 static bool head_may_go(struct cloud *cloud, const struct queue *queue, struct held *held,
-                        struct aqm_verdict verdict)
+                        struct aqm_verdict verdict, simtime now)
 {
 	const struct aqm *aqm = queue->aqm;
 	struct mark_place place;
@@ -331,7 +331,7 @@ static bool head_may_go(struct cloud *cloud, const struct queue *queue, struct h
 	if (verdict.action == AQM_MARK)
 		marking = look(aqm, &frame, &place);
 	if (verdict.action == AQM_DROP || marking == MARKING_NONE) {
-		cloud_drop_held(cloud, held, verdict.reason);
+		cloud_drop_held(cloud, held, verdict.reason, now);
 		return false;
 	}
 	if (marking == MARKING_DONE)
@@ -347,14 +347,14 @@ static bool head_may_go(struct cloud *cloud, const struct queue *queue, struct h
 }
 
 /* From a band to the queue's own log. False: there was no memory, it is dropped. */
-static bool front_lift(struct cloud *cloud, struct queue *queue, struct log *band)
+static bool front_lift(struct cloud *cloud, struct queue *queue, struct log *band, simtime now)
 {
 	const struct held *from = log_front(band);
 	struct arena *arena = &cloud->holder->arena;
 	struct held *to = log_append(&queue->log, arena, from->stored_bytes);
 
 	if (unlikely(!to)) {
-		cloud_drop_held(cloud, from, REASON_NO_BUFFER);
+		cloud_drop_held(cloud, from, REASON_NO_BUFFER, now);
 		return false;
 	}
 	to->t_ns = from->t_ns;
@@ -385,8 +385,9 @@ void aqm_take(struct cloud *cloud, struct queue *queue, simtime now)
 		struct held *held = log_front(log);
 		const struct aqm_view view = view_of(cloud, queue, held->wire_bytes);
 
-		if (head_may_go(cloud, queue, held, aqm->kind->depart(aqm, &view, held, now)) &&
-		    (log == &queue->log || front_lift(cloud, queue, log)))
+		if (head_may_go(cloud, queue, held, aqm->kind->depart(aqm, &view, held, now),
+		                now) &&
+		    (log == &queue->log || front_lift(cloud, queue, log, now)))
 			return;
 		front_gone(cloud, queue, log);
 		if (queue->held_packets == 0)
@@ -411,7 +412,7 @@ bool aqm_push_out(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes,
 
 			aqm->kind->pushed_out(queue->aqm, &view, held, now);
 		}
-		cloud_drop_held(cloud, held, REASON_QUEUE_FULL);
+		cloud_drop_held(cloud, held, REASON_QUEUE_FULL, now);
 		front_gone(cloud, queue, &queue->log);
 	}
 	return true;

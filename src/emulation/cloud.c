@@ -84,8 +84,8 @@ static uint64_t queue_average(const struct cloud *cloud)
 	return aqm && aqm->kind->average ? (uint64_t)aqm->kind->average(aqm) : FATE_NO_AVERAGE;
 }
 
-void cloud_tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
-                     simtime t_in, enum reason reason)
+static void tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
+                      simtime t_in, enum reason reason, simtime now)
 {
 	const struct fate fate = {
 	        .packet = number,
@@ -93,6 +93,7 @@ void cloud_tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, 
 	        .kind = FATE_DROPPED,
 	        .reason = reason,
 	        .t_in_ns = t_in,
+	        .dropped_ns = now,
 	        .cloud = cloud->name,
 	        .flags = flags,
 	        .queue_bytes = link_queue_bytes(&cloud->link),
@@ -100,6 +101,12 @@ void cloud_tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, 
 	};
 
 	cloud->witness->tell(cloud->witness, &fate);
+}
+
+void cloud_tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
+                     simtime t_in, enum reason reason)
+{
+	tell_drop(cloud, number, port, flags, t_in, reason, t_in);
 }
 
 void cloud_drop(struct cloud *cloud, struct rte_mbuf *mbuf, enum reason reason)
@@ -114,12 +121,12 @@ void cloud_drop(struct cloud *cloud, struct rte_mbuf *mbuf, enum reason reason)
 	rte_pktmbuf_free(mbuf);
 }
 
-void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason reason)
+void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason reason, simtime now)
 {
 	cloud->counters.drops[reason]++;
 	if (unlikely(cloud->witness != NULL))
-		cloud_tell_drop(cloud, cloud_number(cloud, held->flags, held->number),
-		                cloud->from_port, (uint8_t)held->flags, held->t_ns, reason);
+		tell_drop(cloud, cloud_number(cloud, held->flags, held->number), cloud->from_port,
+		          (uint8_t)held->flags, held->t_ns, reason, now);
 	hold_drop(cloud->holder, held);
 }
 

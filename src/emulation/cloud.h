@@ -92,8 +92,8 @@ void cloud_advance_link(struct cloud *cloud, simtime now);
 /* Frees the packet and counts it. For stages, and for whatever cannot hold it. */
 void cloud_drop(struct cloud *cloud, struct rte_mbuf *mbuf, enum reason reason);
 
-/* The same with a packet in a record, which the caller takes off its log. */
-void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason reason);
+/* The same at `now` with a packet in a record, which the caller takes off its log. */
+void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason reason, simtime now);
 
 /* A copy of this packet that could not be made: counts it as made, and dropped for want of memory.
  * The packet itself is the caller's still. */

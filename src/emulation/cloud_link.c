@@ -17,7 +17,7 @@ static bool head_enters_line(struct cloud *cloud, const struct held *held, simti
 	}
 	cloud->counters.reordered += line_due(&cloud->line, &now, 1, &due);
 	if (unlikely(!line_push_held(&cloud->line, cloud->holder, held, due))) {
-		cloud_drop_held(cloud, held, REASON_NO_BUFFER);
+		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
 		return false;
 	}
 	histogram_add(cloud->delay_ns, due - t_in, 1);

@@ -26,6 +26,7 @@ struct fate {
 	enum reason reason;   /* FATE_DROPPED */
 	simtime t_in_ns;      /* arrival at the cloud */
 	simtime t_out_ns;     /* FATE_DELIVERED: when it leaves */
+	simtime dropped_ns;   /* FATE_DROPPED: when, as seen by the link; before that it was held */
 	const char *cloud;    /* its name */
 	uint8_t flags;        /* PACKET_COPY, PACKET_GENERATED, ... (packet.h) */
 	uint64_t queue_bytes; /* held by the link of the cloud at the decision */

@@ -15,7 +15,7 @@
  * The RFC's pseudocode dequeues in a loop; here each packet is asked about when it is at the front:
  * codel_select() at one instant again and again, until it lets one go. What is selected may be dropped,
  * and the next one is asked about, or be marked, which codel_marked() has to be told: then it goes,
- * as in section 3 of RFC 8290.
+ * as Linux does it.
  *
  * Fixed point: interval / sqrt(n) is rounded down to 2^-16 ns (exactly: it is the integer root of
  * interval^2 / n), and so are the instants next(n): of a thousand of them the last is early by a

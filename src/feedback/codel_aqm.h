@@ -8,7 +8,7 @@
  *   target        sojourn time above which the queue is too long: 5 ms; 1 us to 1 s
  *   interval      for how long it has to be: 100 ms, of the order of a round-trip time; 1 us to 4 s
  *   ce-threshold  besides, whoever has waited longer than this and is capable is marked, at once: for
- *                 senders that expect DCTCP's step. Not in the RFC; as Linux has it. Needs `ecn on`
+ *                 senders that expect DCTCP's step. RFC 8290, section 5.2.7. Needs `ecn on`
  *   mtu           a queue with so little behind the packet is never too long: 1514 B. The RFC's
  *                 maxpacket
  *

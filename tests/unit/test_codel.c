@@ -333,6 +333,23 @@ static void capable_packets_are_marked_and_others_dropped(void **state)
 	}
 }
 
+/* 250 packets come at once, each takes a ms: the 5th finds that it is too long, the one at 105 ms goes,
+ * the next at 205 ms; then there are not enough left. */
+static void a_drop_is_told_at_its_instant(void **state)
+{
+	struct trial *trial = trial_open("rate 8mbit queue 100000pkt", 1);
+
+	(void)state;
+	trial_set(trial, "codel");
+	trial->gap_ns = 0;
+	trial_send(trial, 250, 1000);
+	trial_run_out(trial);
+	assert_int_equal(trial_counters(trial)->drops[REASON_CODEL], 2);
+	assert_int_equal(trial->reason, REASON_CODEL);
+	assert_int_equal(trial->dropped_ns, 205 * SIMTIME_MS);
+	trial_close(trial);
+}
+
 static void errors_say_what_would_be_right(void **state)
 {
 	(void)state;
@@ -392,6 +409,7 @@ int main(void)
 	        cmocka_unit_test(a_mark_lets_the_packet_go_and_moves_the_schedule_on),
 	        cmocka_unit_test(every_decision_is_that_of_the_rfcs_algorithm_in_double_precision),
 	        cmocka_unit_test(capable_packets_are_marked_and_others_dropped),
+	        cmocka_unit_test(a_drop_is_told_at_its_instant),
 	        cmocka_unit_test(errors_say_what_would_be_right),
 	        cmocka_unit_test(a_change_goes_on_where_it_was),
 	        cmocka_unit_test(bursts_do_not_matter),

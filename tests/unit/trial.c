@@ -19,8 +19,10 @@ static void tell(struct witness *witness, const struct fate *fate)
 		trial->fate[fate->packet] |= delivered ? TRIAL_COPY : TRIAL_COPY_LOST;
 	else
 		trial->fate[fate->packet] |= delivered ? TRIAL_DELIVERED : TRIAL_LOST;
-	if (!delivered)
+	if (!delivered) {
 		trial->reason = fate->reason;
+		trial->dropped_ns = fate->dropped_ns;
+	}
 }
 
 struct conf *trial_conf(const char *statement)

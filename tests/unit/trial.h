@@ -28,6 +28,7 @@ struct trial {
 	uint64_t sent, room;
 	uint8_t *fate; /* by packet number, from 1 */
 	enum reason reason;
+	simtime dropped_ns; /* when that was */
 	/* Who wants to see what is delivered, in order; may be NULL. */
 	void (*look)(void *argument, struct rte_mbuf *mbuf);
 	void *argument;
