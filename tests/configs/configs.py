@@ -131,7 +131,8 @@ def the_examples_in_the_documentation_are_accepted():
                                 for i, line in enumerate(block.splitlines())]:
                 # An example names a cloud in lower case; the synopsis has NAME, or brackets.
                 found = re.match(r"cloud ([a-z][a-z0-9-]*) (?!from )[a-z]", line)
-                if not found or "[" in line or "..." in line:
+                # One of the lab's has $parameters: the lab's own tests read those.
+                if not found or re.search(r"\[|\.\.\.|\$", line) or "$" in "".join(above):
                     continue
                 # By itself, or with what stands above it, and below: a class needs others.
                 together = [other for other in above if other.startswith(f"cloud {found[1]} ")
@@ -139,14 +140,19 @@ def the_examples_in_the_documentation_are_accepted():
                 whole = [other for block in blocks if line in block.splitlines()
                          for other in block.splitlines()
                          if other.startswith(f"cloud {found[1]} ") and " from " not in other]
+                # Or a scenario of its own, with the clouds that it speaks of.
+                own = ["\n".join(block.splitlines()) for block in blocks
+                       if line in block.splitlines() and re.search(r"^port ", block, re.M)]
+                frame = f"port a\nport b\ncloud {found[1]} from a to b\n"
                 errors = []
-                for lines in ([line], together, whole):
+                for text in [frame + "\n".join(lines) for lines in ([line], together, whole)] + own:
                     with open(scenario, "w", encoding="utf-8") as out:
-                        out.write(f"port a\nport b\ncloud {found[1]} from a to b\n" + "\n".join(lines) + "\n")
+                        out.write(text + "\n")
                     done = subprocess.run([WEIR, "check", "-c", scenario], capture_output=True, text=True)
                     # Whether the machine has the memory, or the reader the file, is not the question.
-                    if done.returncode == 0 or "No such file" in done.stderr or not re.search(
-                            rf"{scenario}:[0-9]+:", done.stderr):
+                    if done.returncode == 0 or "No such file" in done.stderr or \
+                            "MiB are there" in done.stderr or not re.search(
+                                rf"{scenario}:[0-9]+:", done.stderr):
                         break
                     errors.append(done.stderr.strip())
                 else:
