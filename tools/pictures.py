@@ -40,6 +40,11 @@ def waves(captures):
     return captures.write(packets)
 
 
+def two_flows(captures):
+    """From the ports 1000 and 1001 in turn, 2 Mbit/s each."""
+    return captures.tcp(600, MS, 2, 446)
+
+
 # name, statements, capture, figure
 PICTURES = [
     ("loss", ["loss gilbert-elliott p 2% r 20%", "delay 40ms jitter 4ms distribution normal order allow"],
@@ -50,6 +55,10 @@ PICTURES = [
     ("rate", ["rate 8mbit queue 60kB", "delay 20ms"], waves, QUEUE),
     ("delay-order", ["delay 40ms jitter 5ms distribution normal order keep"], steady(600, 333333), DELAY),
     ("delay", ["delay 40ms jitter 8ms distribution gamma order allow"], steady(100000, 10000), SHARES),
+    ("schedule", ["rate 6mbit queue 60kB", "wave rate 2mbit..10mbit period 500ms", "delay 20ms",
+                  "every 400ms for 20ms down"], steady(750, 2 * MS, 1000), DELAY),
+    ("scheduler", ["rate 3mbit", "class voice weight 0.8 queue 25kB match tcp port 1000",
+                   "class data weight 0.2 queue 25kB", "scheduler priority", "delay 20ms"], two_flows, DELAY),
     # drawn as soon as weir has the statement
     ("slots", ["slots min 10ms max 20ms", "delay 20ms"], steady(600, MS), DELAY),
     ("mark", ["rate 8mbit queue 60kB", "mark above 20kB", "delay 20ms"], waves, QUEUE),
