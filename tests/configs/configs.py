@@ -133,7 +133,7 @@ def the_examples_in_the_documentation_are_accepted():
                                        for i, line in enumerate(block.splitlines())]:
                 # An example names a cloud in lower case; the synopsis has NAME, or brackets.
                 found = re.match(r"cloud ([a-z][a-z0-9-]*) (?!from )[a-z]", line)
-                if not found or "[" in line or "..." in line:
+                if not found or re.search(r"\[|\.\.\.", line):
                     continue
                 # By itself, or with what stands above it, and below: a class needs others.
                 together = [other for other in above if other.startswith(f"cloud {found[1]} ")
@@ -149,8 +149,9 @@ def the_examples_in_the_documentation_are_accepted():
                         out.write(text)
                     done = subprocess.run([WEIR, "check", "-c", scenario], capture_output=True, text=True)
                     # Whether the machine has the memory, or the reader the file, is not the question.
-                    if done.returncode == 0 or "No such file" in done.stderr or not re.search(
-                            rf"{scenario}:[0-9]+:", done.stderr):
+                    if done.returncode == 0 or "No such file" in done.stderr or \
+                            "MiB are there" in done.stderr or not re.search(
+                                rf"{scenario}:[0-9]+:", done.stderr):
                         break
                     errors.append(done.stderr.strip())
                 else:

@@ -6,7 +6,7 @@
 #   host A -- virtio -- hub 0 -- e1000e or vmxnet3 [ weir, two clouds of 20 ms ] NIC -- hub 1 -- virtio -- host B
 #
 # Ping and iperf3 cross; a link that goes down and up again is survived and said; afterwards the NICs
-# can be bound back to their kernel driver.
+# can be bound back to their kernel driver, and with that are refused.
 #
 # Needs RIG, a folder with rig.sh and nics.sh (they boot the guest; RIG_DIR as they say), and
 # WEIR_GUEST, a weir built for any x86-64 (meson setup -Dmarch=corei7): the guest has no AVX.
@@ -57,6 +57,9 @@ kill -TERM $weir
 wait $weir || fail "status $?"
 grep -q 'every packet is accounted for' /tmp/out || fail "it does not add up"
 for d in "${PCI[@]}"; do dpdk-devbind.py -u "$d"; dpdk-devbind.py -b "$1" "$d" || fail "$d cannot be bound back"; done
+/share/weir-live run -c /tmp/pci.weir -s /tmp/socket --cores 1 >/tmp/out 2>/tmp/err
+[ $? = 2 ] || fail "a NIC that the kernel has was taken"
+tail -1 /tmp/err | grep -q "bound to $1, not to a driver for DPDK: dpdk-devbind.py" || fail "not said whose the NIC is"
 echo "ok: $1: $(tail -1 /tmp/ping); $(grep receiver /tmp/iperf | tr -s ' ')"
 GUEST
 

@@ -29,6 +29,17 @@ a='port a device net_af_packet0,iface=wa'
 refused 'no interface nowhere' 'port a device net_af_packet0,iface=nowhere'
 refused 'cannot open device net_nothing0' 'port a device net_nothing0'
 refused 'no PCI device 0000:7f:1f.7' 'port a device 0000:7f:1f.7'
+# One that the kernel has: it stays the kernel's.
+for taken in /sys/bus/pci/devices/*/driver; do
+	driver=$(basename "$(readlink -f "$taken")")
+	address=$(basename "${taken%/driver}")
+	case $driver in
+	virtio-pci | e1000* | igb | ixgbe | i40e | ice | r8169 | nvme | ahci) ;;
+	*) continue ;;
+	esac
+	refused "$address is bound to $driver, not to a driver for DPDK: dpdk-devbind.py --bind=" "port a device $address"
+	break
+done
 refused 'port a: it has no device' 'port a'
 refused 'has no port' 'seed 1'
 refused 'in use already' "$a\nport b device net_af_packet0,iface=wb"

@@ -216,6 +216,42 @@ def a_full_small_file_system_ends_with_status_2_and_is_left_as_it_was():
     assert "No space left on device" in done.stderr, done.stderr
 
 
+def a_corrupt_capture_is_processed_up_to_there_and_that_is_said():
+    scenario("seed 1\n" + PORTS)
+    make("in", packets=100, bytes=60)
+    data = bytearray(read("in"))
+    at = 24 + 40 * (16 + 60) + 8  # the length that the record of the 41st frame says
+    data[at:at + 4] = b"\xff\xff\xff\x7f"
+    with open("in", "wb") as out:
+        out.write(data)
+    done = good("-c", "s.weir", "--in", "a=in", "--out", "b=out", "--report", "r.json", text=True)
+    assert "port a: the capture is damaged, and ends: in: after frame 40: " in done.stderr, done.stderr
+    assert "40 packets read, 40 written" in done.stdout, done.stdout
+    assert len(read("out")) == 24 + 40 * (16 + 60)
+    assert "after frame 40" in json.loads(read("r.json"))["ports"][0]["damage"]
+
+
+def no_permission_is_said_with_status_2():
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        raise tap.Skip("only root can take on another user")
+    scenario("seed 1\n" + PORTS)
+    make("in", packets=10)
+    shutil.copy("in", "secret")
+    os.chmod("secret", 0)
+    os.mkdir("closed", 0o755)
+    os.chmod(".", 0o777)
+    before = files()
+    for capture, out, says in (("secret", "out", "secret: cannot be read: Permission denied"),
+                               ("in", "closed/out", "closed/out: cannot be written: Permission denied")):
+        done = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", WEIR,
+                               "replay", "-c", "s.weir", "--in", f"a={capture}", "--out", f"b={out}"],
+                              capture_output=True, text=True)
+        if done.returncode == 126:
+            raise tap.Skip("the build folder is not open to other users")
+        assert done.returncode == 2 and done.stderr == f"weir replay: {says}\n", done.stderr
+        assert files() == before and os.listdir("closed") == []
+
+
 def it_needs_no_root():
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         raise tap.Skip("only root can take on another user")

@@ -184,8 +184,8 @@ static void draws_are_not_repeated(void **state)
 	static const char *const words[] = {
 	        "every 2ms for 1ms from 0s loss random 50%",
 	        "loss random 50%; every 2ms for 1ms from 0s loss every 1",
-	        "at 0s loss random 50%; at 1ms loss every 1; at 2ms loss random 50%; at 3ms loss "
-	        "every 1; at 4ms loss random 50%",
+	        ("at 0s loss random 50%; at 1ms loss every 1; at 2ms loss random 50%; at 3ms loss "
+	         "every 1; at 4ms loss random 50%"),
 	};
 	struct arrival *arrivals = calloc(N, sizeof(*arrivals));
 	simtime *due = calloc(N, sizeof(*due));
