@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes docs/papers.md, the papers' figures beside weir's, from what `weir lab` has run.
 
-usage: papers.py [--weir FILE] [--rows DIR] [--figures DIR] [--seeds N] [--figure-seeds N]
+usage: papers.py [--weir FILE] [--rows DIR]... [--figures DIR]... [--seeds N] [--figure-seeds N]
 
---rows is the --out of `weir lab run all --no-figures`, --figures that of `weir lab run all`; what is not given is
-run here, which takes an hour of a processor.
+--rows is the --out of `weir lab run all --no-figures`, --figures that of `weir lab run all`, or several that make up
+the whole, run apart; what is not given is run here, which takes ten minutes of a processor and more.
 """
 import argparse
 import json
@@ -46,7 +46,9 @@ print as numbers. `weir lab run NAME` runs one of them.
 
 
 def number(value):
-    return "any" if value is None else f"{value:.4g}"
+    if value is None:
+        return "any"
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def run(weir, folder, *words):
@@ -57,18 +59,17 @@ def by_id(row):
     return row["id"][0], int(row["id"][1:])
 
 
-def spread(values):
-    mean = sum(values) / len(values)
-    if len(values) < 2:
-        return 0
-    return (sum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values)) ** 0.5
+def experiments(folders):
+    for folder in folders:
+        yield from json.loads((folder / "results.json").read_text(encoding="utf-8"))
 
 
-def table(folder):
+def table(folders):
     rows, seeds = [], set()
-    for experiment in json.loads((folder / "results.json").read_text(encoding="utf-8")):
+    for experiment in experiments(folders):
         rows += experiment["rows"]
-        seeds |= {run["seed"] for run in experiment["runs"]}
+        if experiment["rows"]:
+            seeds |= {run["seed"] for run in experiment["runs"]}
     lines = []
     for row in sorted(rows, key=by_id):
         for what, value in row["values"].items():
@@ -102,22 +103,23 @@ def pictures(folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--weir", default="build/src/weir")
-    parser.add_argument("--rows", type=pathlib.Path)
-    parser.add_argument("--figures", type=pathlib.Path)
+    parser.add_argument("--rows", type=pathlib.Path, action="append")
+    parser.add_argument("--figures", type=pathlib.Path, action="append")
     parser.add_argument("--seeds", default="5")
     parser.add_argument("--figure-seeds", default="2")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as own:
         if not given.rows:
-            given.rows = pathlib.Path(own, "rows")
-            run(given.weir, given.rows, "--no-figures", "--seeds", given.seeds)
+            given.rows = [pathlib.Path(own, "rows")]
+            run(given.weir, given.rows[0], "--no-figures", "--seeds", given.seeds)
         if not given.figures:
-            given.figures = pathlib.Path(own, "figures")
-            run(given.weir, given.figures, "--seeds", given.figure_seeds)
+            given.figures = [pathlib.Path(own, "figures")]
+            run(given.weir, given.figures[0], "--seeds", given.figure_seeds)
         lines, seeds, first = table(given.rows)
-        made = pictures(given.figures)
-        drawn = {run["seed"] for part in json.loads((given.figures / "results.json").read_text(encoding="utf-8"))
-                 for run in part["runs"]}
+        made = {}
+        for folder in given.figures:
+            made.update(pictures(folder))
+        drawn = {run["seed"] for part in experiments(given.figures) for run in part["runs"]}
     text = HEAD.format(seeds=seeds, first=first) + "\n".join(lines) + "\n"
     text += FIGURES.format(seeds="One run" if len(drawn) == 1 else f"{len(drawn)} runs")
     for prefix, name, source in PAPERS:

@@ -59,6 +59,10 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 	         "e:2: `nothing` is no parameter: a case gives another value to one that is set "
 	         "before all cases"},
 	        {"sweep flows 1 2", "e:1: `flows` is no parameter; `set flows VALUE` makes it one"},
+	        {"point c 1 2", "e:1: write: point CASE X Y, below the figure that it belongs to"},
+	        {"bars t l x", "e:1: `x`: write NAME=EXPRESSION"},
+	        {"case c\nend\ntrace t c w l set z=1", "e:3: `z` is no parameter"},
+	        {"trace t c w", "e:1: there is no case `c` above this line"},
 	        {"row A w e paper p accept 2 1",
 	         "e:1: `2 1` is no band; two numbers, the smaller one first"},
 	};
