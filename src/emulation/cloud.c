@@ -164,15 +164,11 @@ void cloud_tell_delivery(const struct cloud *cloud, uint64_t number, uint32_t po
 static void count_delays(struct cloud *cloud, const simtime *t_ns, const simtime *due_ns,
                          uint16_t n)
 {
-	uint16_t run = 1;
-
-	for (uint16_t i = 0; i < n; i += run) {
-		uint64_t delay = due_ns[i] - t_ns[i];
-
-		for (run = 1; i + run < n && due_ns[i + run] - t_ns[i + run] == delay;)
-			run++;
-		histogram_add(cloud->delay_ns, delay, run);
-	}
+	if (n > 0 && !cloud->line.conf.jitter && t_ns[0] == t_ns[n - 1] &&
+	    due_ns[0] == due_ns[n - 1])
+		histogram_add(cloud->delay_ns, due_ns[0] - t_ns[0], n);
+	else
+		histogram_add_spans(cloud->delay_ns, t_ns, due_ns, n);
 }
 
 void cloud_enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)

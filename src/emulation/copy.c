@@ -25,11 +25,11 @@ static bool is_shared(const struct rte_mbuf *mbuf)
 	return false;
 }
 
-struct rte_mbuf *copy_writable(struct cloud *cloud, struct rte_mbuf *mbuf)
+struct rte_mbuf *copy_unshare(struct cloud *cloud, struct rte_mbuf *mbuf)
 {
 	struct rte_mbuf *copy;
 
-	if (likely(!is_shared(mbuf)))
+	if (!is_shared(mbuf))
 		return mbuf;
 	copy = copy_make(cloud, mbuf);
 	if (copy)

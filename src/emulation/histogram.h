@@ -48,6 +48,28 @@ static inline void histogram_add(struct histogram *h, uint64_t value, uint64_t t
 	h->count += times;
 }
 
+/* Adds the differences to[i] - from[i], in order. */
+static inline void histogram_add_spans(struct histogram *h, const uint64_t *from,
+                                       const uint64_t *to, uint32_t n)
+{
+	uint64_t min = h->count ? h->min : UINT64_MAX, max = h->max, sum = 0;
+
+	if (n == 0)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t value = to[i] - from[i];
+
+		min = value < min ? value : min;
+		max = value > max ? value : max;
+		sum += value;
+		h->bucket[histogram_bucket_of(value)]++;
+	}
+	h->min = min;
+	h->max = max;
+	h->sum += sum;
+	h->count += n;
+}
+
 void histogram_clear(struct histogram *h);
 /* The least value of a bucket: bucket i holds [floor(i), floor(i + 1)). */
 uint64_t histogram_bucket_floor(uint32_t bucket);

@@ -90,10 +90,11 @@ uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *d
 	return overtaking;
 }
 
-uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
-                   const simtime *due_ns)
+/* A loop for the wheel and one for the log. */
+static __rte_always_inline uint16_t push(struct line *line, struct wheel *wheel,
+                                         struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
+                                         const simtime *due_ns)
 {
-	struct wheel *wheel = wheel_for(line);
 	uint16_t i;
 
 	for (i = 0; i < n; i++) {
@@ -119,6 +120,15 @@ uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **m
 	}
 	line->held += i;
 	return i;
+}
+
+uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
+                   const simtime *due_ns)
+{
+	struct wheel *wheel = wheel_for(line);
+
+	return wheel ? push(line, wheel, holder, mbufs, n, due_ns)
+	             : push(line, NULL, holder, mbufs, n, due_ns);
 }
 
 uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,

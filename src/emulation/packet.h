@@ -34,7 +34,11 @@ struct packet {
 #define PACKET_FOREIGN   0x08 /* generated: no packet of this port has its number; told as 0 */
 #define PACKET_MARKED    0x10 /* in a queue and behind it: the queue has marked it */
 
-#define PACKET_PRIVATE_BYTES RTE_ALIGN_CEIL(sizeof(struct packet), RTE_MBUF_PRIV_ALIGN)
+/* A whole cache line, so that behind it and the headroom a frame begins at one: of 64 bytes it lies in
+ * one then, and not in two. */
+#define PACKET_PRIVATE_BYTES RTE_CACHE_LINE_SIZE
+
+_Static_assert(sizeof(struct packet) <= PACKET_PRIVATE_BYTES, "it has room");
 
 static inline struct packet *packet_of(struct rte_mbuf *mbuf)
 {

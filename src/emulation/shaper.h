@@ -47,7 +47,9 @@ static inline void shaper_catch_up(struct shaper *shaper, simtime now)
 /* The queue was empty until now: work that was not asked for is not saved up. */
 static inline void shaper_idle_until(struct shaper *shaper, simtime now)
 {
-	shaper_catch_up(shaper, now);
+	/* Those of a burst come at one instant. */
+	if (now != shaper->at || shaper->rate_bps == 0)
+		shaper_catch_up(shaper, now);
 	if (shaper->debt_work < 0)
 		shaper->debt_work = 0;
 }

@@ -207,7 +207,8 @@ static uint32_t level_of(const struct wheel *wheel, simtime due)
 	return level;
 }
 
-struct held *wheel_append(struct wheel *wheel, simtime due, uint32_t cloud, uint32_t stored_bytes)
+struct held *wheel_append_anyhow(struct wheel *wheel, simtime due, uint32_t cloud,
+                                 uint32_t stored_bytes)
 {
 	simtime stay = due > wheel->cursor ? due - wheel->cursor : 0;
 	struct held *held = depot_append(&wheel->depot, stay, stored_bytes);
@@ -317,26 +318,42 @@ static struct wheel_entry entry_of(const struct wheel *wheel, const struct wheel
 	return (struct wheel_entry){key->t_ns, held_at(wheel, key)};
 }
 
+/* The keys of a block of this pile; how many. */
+static uint32_t block_keys(const struct wheel *wheel, const struct pile *pile, wheel_link block,
+                           const struct wheel_key **keys, wheel_link *next)
+{
+	const struct pile_block *at = link_at(wheel->depot.arena, block);
+
+	*keys = at->keys;
+	*next = at->next;
+	return at->next ? (uint32_t)PILE_BLOCK_KEYS : (pile->write - block) / 2 - 1;
+}
+
 /* By counting the slots of level 0; stable. What is of one such slot stays in its order. */
 static void agenda_counting_sort(struct wheel *wheel, const struct pile *pile)
 {
-	struct arena *arena = wheel->depot.arena;
 	uint16_t end[WHEEL_SLOTS_FINE] = {0};
-	wheel_link place = pile_begin(pile);
-	struct wheel_key *key;
+	const struct wheel_key *keys;
+	wheel_link block, next;
 	uint16_t sum = 0;
+	uint32_t n;
 
-	while ((key = pile_walk(arena, pile, &place)) != NULL)
-		end[slot_in(0, key->t_ns)]++;
+	for (block = pile->first; block; block = next) {
+		n = block_keys(wheel, pile, block, &keys, &next);
+		for (uint32_t i = 0; i < n; i++)
+			end[slot_in(0, keys[i].t_ns)]++;
+	}
 	for (uint32_t i = 0; i < WHEEL_SLOTS_FINE; i++) {
 		uint16_t begin = sum;
 
 		sum = (uint16_t)(sum + end[i]);
 		end[i] = begin;
 	}
-	place = pile_begin(pile);
-	while ((key = pile_walk(arena, pile, &place)) != NULL)
-		wheel->agenda[end[slot_in(0, key->t_ns)]++] = entry_of(wheel, key);
+	for (block = pile->first; block; block = next) {
+		n = block_keys(wheel, pile, block, &keys, &next);
+		for (uint32_t i = 0; i < n; i++)
+			wheel->agenda[end[slot_in(0, keys[i].t_ns)]++] = entry_of(wheel, &keys[i]);
+	}
 }
 
 /* Sorts the n keys of a pile, all of one slot of level 1, into the agenda, which is empty. */
@@ -540,12 +557,23 @@ static bool agenda_is_first(const struct wheel *wheel)
 	       wheel->agenda[wheel->agenda_at].t_ns <= key_at(wheel, wheel->ready)->t_ns;
 }
 
+/* Nothing lies in level 0. */
+static bool fine_is_empty(const struct wheel *wheel)
+{
+	uint64_t used = 0;
+
+	for (uint32_t i = 0; i < WHEEL_SLOTS_FINE / 64; i++)
+		used |= wheel->fine_used[i];
+	return used == 0 && !wheel->ready;
+}
+
 /* The one that is due first, as far as slots begin by `now`; NULL: there is none. Does not touch it. */
 static struct held *first_find(struct wheel *wheel, simtime now, simtime *due)
 {
 	const struct wheel_key *key;
 
-	if (!wheel->ready)
+	/* What is in the agenda is due before any slot above level 0. */
+	if (!wheel->ready && !(wheel->agenda_at < wheel->agenda_n && fine_is_empty(wheel)))
 		ready_find(wheel, now);
 	if (!wheel->ready && wheel->agenda_at == wheel->agenda_n)
 		return NULL;
@@ -597,16 +625,6 @@ void wheel_pop(struct wheel *wheel)
 	wheel->ready = first->next;
 	wheel->records--;
 	depot_leave(&wheel->depot, held_at(wheel, first));
-}
-
-/* Nothing lies in level 0. */
-static bool fine_is_empty(const struct wheel *wheel)
-{
-	uint64_t used = 0;
-
-	for (uint32_t i = 0; i < WHEEL_SLOTS_FINE / 64; i++)
-		used |= wheel->fine_used[i];
-	return used == 0 && !wheel->ready;
 }
 
 uint32_t wheel_take(struct wheel *wheel, simtime now, struct held **held, uint32_t room)

@@ -86,9 +86,37 @@ void wheel_free(struct wheel *wheel);
  * at it. Nothing on a wheel that holds something. */
 void wheel_idle_until(struct wheel *wheel, simtime now);
 
+/* The whole of wheel_append, for whatever that does not do itself. */
+struct held *wheel_append_anyhow(struct wheel *wheel, simtime due, uint32_t cloud,
+                                 uint32_t stored_bytes);
+
 /* Room for a packet of that cloud that is due at `due`, at most WHEEL_AHEAD_MAX after the last
- * instant that the wheel was told; the caller fills in the rest of it at once. NULL: no memory. */
-struct held *wheel_append(struct wheel *wheel, simtime due, uint32_t cloud, uint32_t stored_bytes);
+ * instant that the wheel was told; the caller fills in the rest of it at once. NULL: no memory.
+ * Here the common case: level 1, in a slot whose last block has room. */
+static inline struct held *wheel_append(struct wheel *wheel, simtime due, uint32_t cloud,
+                                        uint32_t stored_bytes)
+{
+	simtime slot = due / WHEEL_SLOT_NS;
+	struct pile *pile = &wheel->level[0].piles[slot % WHEEL_SLOTS_MAX];
+	struct wheel_key *key;
+	struct held *held;
+
+	if (unlikely(slot - wheel->cursor / WHEEL_SLOT_NS - 1 >= WHEEL_SLOTS_MAX - 1 ||
+	             pile->write % PILE_BLOCK_UNITS == 0))
+		return wheel_append_anyhow(wheel, due, cloud, stored_bytes);
+	held = depot_append(&wheel->depot, due - wheel->cursor, stored_bytes);
+	if (unlikely(!held))
+		return NULL;
+	key = link_at(wheel->depot.arena, pile->write);
+	pile->write += sizeof(*key) / 8;
+	wheel->quiet = simtime_min(wheel->quiet, slot * WHEEL_SLOT_NS);
+	wheel->records++;
+	held->t_ns = due;
+	held->cloud = cloud;
+	key->t_ns = due;
+	key->held = link_of(wheel->depot.arena, held);
+	return held;
+}
 
 /* The packet that is due first if that is at `now` or before; NULL: none is. It stays. */
 struct held *wheel_front(struct wheel *wheel, simtime now);

@@ -167,6 +167,23 @@ static void nothing_added_nought_times_leaves_no_trace(void **state)
 	assert_memory_equal(&h, &other, sizeof(h));
 }
 
+static void many_spans_at_once_are_the_same_spans_one_by_one(void **state)
+{
+	const struct draw_key key = draw_key_make(9, "spans", "");
+	uint64_t from[64], to[64];
+
+	(void)state;
+	for (uint32_t n = 0; n <= LENGTH(from); n++) {
+		for (uint32_t i = 0; i < n; i++) {
+			from[i] = draw_u64(key, i, n) >> 20;
+			to[i] = from[i] + (draw_u64(key, i, n + 100) >> (16 + n % 40));
+			histogram_add(&other, to[i] - from[i], 1);
+		}
+		histogram_add_spans(&h, from, to, n);
+		assert_memory_equal(&h, &other, sizeof(h));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +198,7 @@ int main(void)
 	        cmocka_unit_test_setup(percentiles_are_right_to_1_point_6_percent, fresh),
 	        cmocka_unit_test_setup(merging_is_adding_all_that_went_into_both, fresh),
 	        cmocka_unit_test_setup(merging_with_an_empty_one_changes_nothing, fresh),
+	        cmocka_unit_test_setup(many_spans_at_once_are_the_same_spans_one_by_one, fresh),
 	        cmocka_unit_test_setup(nothing_added_nought_times_leaves_no_trace, fresh),
 	};
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine alone, in virtual time: for profiles that do not depend on the machine's other work.
+ *
+ *   drive SCENARIO [PACKETS] [MPPS] [WARM-UP]
+ *
+ * SCENARIO is one of `weir bench`'s own (`weir bench cost --help`). Bursts of 32 of 64 bytes come in turns at
+ * both ports, MPPS million a second in all (default 20) of virtual time; what leaves is given back. So many
+ * are on the way as on the wire at that rate, however slowly this runs: under
+ *
+ *   valgrind --tool=callgrind --cache-sim=yes --toggle-collect=measured tests/speed/drive full
+ *
+ * instructions and cache misses are those of a packet of the real thing, without ports. It prints them
+ * as what has to be divided by: the packets that came. WARM-UP packets (default: what the scenario's delay
+ * holds, twice) are not in it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_mbuf.h>
+
+#include "bench_question.h"
+#include "bench_rig.h"
+#include "bench_scenarios.h"
+#include "eal.h"
+#include "engine.h"
+#include "pool.h"
+#include "statements.h"
+
+#define MBUFS       8192
+#define MEMORY      (UINT64_C(1) << 30)
+#define FRAME_BYTES 64
+
+struct drive {
+	struct engine *engine;
+	struct rte_mempool *pool;
+	bool looks;
+	simtime now, step_ns;
+	uint64_t out;
+};
+
+static void empty(struct drive *drive)
+{
+	for (uint32_t port = 0; port < 2; port++) {
+		struct outlet *outlet = engine_outlet(drive->engine, port);
+
+		rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
+		drive->out += outlet->n;
+		outlet->n = 0;
+	}
+}
+
+static void step(struct drive *drive)
+{
+	struct rte_mbuf *mbufs[BURST_MAX];
+
+	drive->now += drive->step_ns;
+	for (uint32_t port = 0; port < 2; port++) {
+		if (rte_pktmbuf_alloc_bulk(drive->pool, mbufs, BURST_MAX) < 0)
+			continue;
+		for (uint32_t i = 0; i < BURST_MAX; i++) {
+			mbufs[i]->data_len = FRAME_BYTES;
+			mbufs[i]->pkt_len = FRAME_BYTES;
+			if (drive->looks)
+				memcpy(rte_pktmbuf_mtod(mbufs[i], void *), bench_question,
+				       BENCH_QUESTION_BYTES);
+		}
+		engine_ingress_at(drive->engine, port, mbufs, BURST_MAX, drive->now);
+	}
+	while (engine_advance(drive->engine, drive->now) > 0)
+		empty(drive);
+}
+
+/* By name, for --toggle-collect. */
+__attribute__((noinline)) void measured(void *drive, uint64_t steps);
+void measured(void *drive, uint64_t steps)
+{
+	for (uint64_t i = 0; i < steps; i++)
+		step(drive);
+}
+
+static int run(struct drive *drive, const struct scenario *scenario, uint64_t packets,
+               uint64_t warm_up)
+{
+	const struct engine_setup setup = {
+	        .statements = statements,
+	        .pool = drive->pool,
+	        .memory = memory_make(MEMORY),
+	        .memory_bytes = MEMORY,
+	        .seed = 42,
+	};
+	struct timespec from, to;
+	struct problem problem;
+	struct change *change;
+
+	drive->engine = setup.memory ? engine_make(&setup) : NULL;
+	if (!drive->engine ||
+	    change_prepare(drive->engine, scenario, NULL, &change, &problem) < 0) {
+		fprintf(stderr, "drive: %s\n", drive->engine ? problem.text : "no memory");
+		return 1;
+	}
+	engine_apply(drive->engine, change, 0);
+	change_free(change);
+	for (uint64_t i = 0; i < warm_up / (2 * BURST_MAX); i++)
+		step(drive);
+	drive->out = 0;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+	measured(drive, packets / (2 * BURST_MAX));
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+	printf("packets %lu out %lu held %lu ns_per_packet %.1f\n", packets, drive->out,
+	       engine_held_packets(drive->engine),
+	       ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) /
+	               (double)packets);
+	engine_free(drive->engine);
+	memory_free(setup.memory, MEMORY);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct bench_scenario *which = argc > 1 ? bench_scenario_find(argv[1]) : NULL;
+	uint64_t packets = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000;
+	double mpps = argc > 3 ? strtod(argv[3], NULL) : 20;
+	struct scenario *scenario;
+	struct problem problem;
+	struct drive drive = {0};
+	uint64_t warm_up;
+
+	if (!which || mpps <= 0) {
+		fprintf(stderr, "usage: drive SCENARIO [PACKETS] [MPPS] [WARM-UP]\n");
+		return 2;
+	}
+	if (eal_start_offline(64, &problem) < 0 ||
+	    bench_scenario_make(which->statements, true, &scenario, &problem) < 0) {
+		fprintf(stderr, "drive: %s\n", problem.text);
+		return 1;
+	}
+	warm_up = (uint64_t)(mpps / 1e3 * (double)bench_held_ns(scenario)) * 2;
+	if (argc > 4)
+		warm_up = strtoull(argv[4], NULL, 10);
+	drive.pool = pool_make("drive", MBUFS, NULL);
+	drive.looks = which->looks;
+	drive.step_ns = (simtime)(2 * BURST_MAX * 1e3 / mpps);
+	return drive.pool ? run(&drive, scenario, packets, warm_up) : 1;
+}
