@@ -21,7 +21,7 @@
 
 #include <rte_mbuf.h>
 
-#include "bench_question.h"
+#include "bench_source.h"
 #include "bench_rig.h"
 #include "bench_scenarios.h"
 #include "eal.h"
@@ -64,8 +64,8 @@ static void step(struct drive *drive)
 			mbufs[i]->data_len = FRAME_BYTES;
 			mbufs[i]->pkt_len = FRAME_BYTES;
 			if (drive->looks)
-				memcpy(rte_pktmbuf_mtod(mbufs[i], void *), bench_question,
-				       BENCH_QUESTION_BYTES);
+				memcpy(rte_pktmbuf_mtod(mbufs[i], void *), bench_headers,
+				       BENCH_HEADERS_BYTES);
 		}
 		engine_ingress_at(drive->engine, port, mbufs, BURST_MAX, drive->now);
 	}
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
 	if (argc > 4)
 		warm_up = strtoull(argv[4], NULL, 10);
 	drive.pool = pool_make("drive", MBUFS, NULL);
-	drive.looks = which->looks;
+	drive.looks = which->headers;
 	drive.step_ns = (simtime)(2 * BURST_MAX * 1e3 / mpps);
 	return drive.pool ? run(&drive, scenario, packets, warm_up) : 1;
 }
