@@ -36,7 +36,7 @@
 struct drive {
 	struct engine *engine;
 	struct rte_mempool *pool;
-	bool looks;
+	bool headers;
 	simtime now, step_ns;
 	uint64_t out;
 };
@@ -63,7 +63,7 @@ static void step(struct drive *drive)
 		for (uint32_t i = 0; i < BURST_MAX; i++) {
 			mbufs[i]->data_len = FRAME_BYTES;
 			mbufs[i]->pkt_len = FRAME_BYTES;
-			if (drive->looks)
+			if (drive->headers)
 				memcpy(rte_pktmbuf_mtod(mbufs[i], void *), bench_headers,
 				       BENCH_HEADERS_BYTES);
 		}
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
 	if (argc > 4)
 		warm_up = strtoull(argv[4], NULL, 10);
 	drive.pool = pool_make("drive", MBUFS, NULL);
-	drive.looks = which->headers;
+	drive.headers = which->headers;
 	drive.step_ns = (simtime)(2 * BURST_MAX * 1e3 / mpps);
 	return drive.pool ? run(&drive, scenario, packets, warm_up) : 1;
 }
