@@ -119,7 +119,7 @@ static agenda_places places_shared(const struct engine_setup *setup,
 {
 	agenda_places changed = changed_places(setup, before, after), places = 0;
 
-	/* The queue follows from the delay: change.c. */
+	/* The queue follows from the delay: setting_list.c. */
 	if (before && !conf_same(before, after, "delay"))
 		changed |= PLACE_LINK;
 	changed &= PLACE_LINK | PLACE_LINE | PLACE_AQM;

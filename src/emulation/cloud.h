@@ -108,7 +108,7 @@ void cloud_drop_copy(struct cloud *cloud, struct rte_mbuf *original);
  * packet is filled in here. It goes back: at that very instant it leaves at the port where the
  * packets of the cloud came in, or enters the cloud that `hop ... through` names, and it takes its
  * place there among all other packets by its time; at one instant in the order in which things come
- * about. So a cloud that generates is shared, and so are all that lead to that port: change.c sees to
+ * about. So a cloud that generates is shared, and so are all that lead to that port: change_sharing.c sees to
  * it. `number` is the cause's, and what the witness is told, with PACKET_GENERATED.
  *
  * It counts as generated and as sent by this cloud, or as dropped for want of memory. Takes the mbuf.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The inside of the engine, shared by engine.c (which runs it) and change.c (which changes it).
+ * The inside of the engine, shared by engine.c and engine_shared.c (which run it) and by
+ * change_*.c (which change it).
  *
  * Two ways to run a cloud. A *direct* cloud is alone: no other cloud leads to its port, so its line
  * is its own and whole bursts leave it at once. *Shared* clouds meet at a port: their packets lie
@@ -56,6 +57,11 @@ struct engine {
 
 /* Executes the events of shared clouds up to and at `now`, one after the other. */
 void engine_advance_shared(struct engine *engine, simtime now);
+/* The same up to its instant, then a packet comes to a shared cloud: another cloud may have to do with
+ * it, and a burst must not differ from single packets. */
+void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf);
+/* The outlet of this port is full, although room was asked for. */
+bool engine_outlet_full(struct engine *engine, uint32_t port);
 
 /* Lets out what is due at a direct cloud, as far as there is room and there are mbufs. */
 void engine_advance_direct(struct engine *engine, struct cloud *cloud, simtime now);
