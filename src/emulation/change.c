@@ -40,6 +40,20 @@ static int untouched_add(struct scenario *scenario, uint32_t port)
 	return to ? scenario_add_cloud(scenario, name, from, to) : 0;
 }
 
+void owed_free(struct engine *engine, bool all)
+{
+	struct template_change **place = &engine->owed, *change;
+
+	while ((change = *place)) {
+		if (!all && !__atomic_load_n(&change->done, __ATOMIC_ACQUIRE)) {
+			place = &change->next_owed;
+			continue;
+		}
+		*place = change->next_owed;
+		template_change_free(change);
+	}
+}
+
 static int change_make(struct engine *engine, const struct scenario *next, struct change **result)
 {
 	uint32_t used = slots_used(engine->roster), slots;
@@ -56,7 +70,13 @@ static int change_make(struct engine *engine, const struct scenario *next, struc
 		if (untouched_add(change->scenario, port))
 			return -ENOMEM;
 	}
+	owed_free(engine, false);
 	slots = used + change->scenario->n_clouds;
+	for (uint32_t i = 0; i < change->scenario->n_clouds; i++) {
+		const struct cloud_conf *cloud = change->scenario->clouds[i];
+
+		slots += cloud->many ? selection_most(selection_of(cloud)) : 0;
+	}
 	change->roster = calloc(1, sizeof(*change->roster));
 	change->plans = calloc(change->scenario->n_clouds + 1, sizeof(*change->plans));
 	change->clouds = calloc(slots + 1, sizeof(*change->clouds));
@@ -93,22 +113,34 @@ int change_prepare(struct engine *engine, const struct scenario *next, const boo
 	return 0;
 }
 
+/* What a template has still to do with a change, it goes on with. */
+static void plan_free(struct change *change, struct plan *plan)
+{
+	if (plan->change && change->applied) {
+		plan->change->next_owed = change->engine->owed;
+		change->engine->owed = plan->change;
+	} else {
+		template_change_free(plan->change);
+	}
+	if (plan->added && !change->applied)
+		engine_cloud_free(plan->cloud);
+}
+
 void change_free(struct change *change)
 {
 	if (!change)
 		return;
 	setting_list_free(&change->list);
-	for (uint32_t i = 0; change->plans && i < change->scenario->n_clouds; i++) {
-		if (change->plans[i].added && !change->applied)
-			cloud_free(change->plans[i].cloud);
-	}
+	for (uint32_t i = 0; change->plans && i < change->scenario->n_clouds; i++)
+		plan_free(change, &change->plans[i]);
 	if (change->applied) {
 		struct scenario *before = change->engine->scenario;
 
 		change->engine->scenario = change->scenario;
 		change->scenario = before;
 		for (uint32_t i = 0; i < change->n_gone; i++)
-			cloud_free(change->gone[i]);
+			engine_cloud_free(change->gone[i]);
+		owed_free(change->engine, false);
 	}
 	wheel_free(change->wheel);
 	scenario_free(change->scenario);

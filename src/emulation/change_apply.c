@@ -50,15 +50,51 @@ static void cloud_retire(struct engine *engine, struct cloud *cloud)
 {
 	struct cloud **place = &engine->starved;
 
-	while (*place && *place != cloud)
+	while (cloud->starved && *place != cloud)
 		place = &(*place)->next_starved;
-	if (*place)
+	if (cloud->starved)
 		*place = cloud->next_starved;
 	for (place = &engine->leftovers; *place && *place != cloud;)
 		place = &(*place)->next_leftover;
 	if (*place)
 		*place = cloud->next_leftover;
 	cloud_clear(cloud);
+}
+
+static void cloud_woken(void *engine, struct cloud *cloud)
+{
+	if (cloud_next(cloud) != SIMTIME_NEVER)
+		engine_starve(engine, cloud);
+}
+
+static void templates_apply(struct engine *engine, const struct change *change, simtime now)
+{
+	for (uint32_t i = 0; i < change->scenario->n_clouds; i++) {
+		const struct plan *plan = &change->plans[i];
+
+		if (!plan->change)
+			continue;
+		template_apply(plan->template, plan->change, now, engine, cloud_woken);
+		if (plan->template->unsettled)
+			continue;
+		plan->template->unsettled = true;
+		plan->template->next_unsettled = engine->unsettled;
+		engine->unsettled = plan->template;
+	}
+}
+
+/* All clouds of a template, whose head it is. */
+static void template_retire(struct engine *engine, struct template *template)
+{
+	struct template **place = &engine->unsettled;
+
+	while (*place && *place != template)
+		place = &(*place)->next_unsettled;
+	if (*place)
+		*place = template->next_unsettled;
+	for (uint32_t i = 0; i < template->used; i++)
+		cloud_retire(engine, &template->clouds[i]);
+	template_clear(template);
 }
 
 void engine_apply(struct engine *engine, struct change *change, simtime now)
@@ -90,9 +126,14 @@ void engine_apply(struct engine *engine, struct change *change, simtime now)
 		agenda_exchange(&change->list.agendas[i], now);
 	for (uint32_t i = 0; i < change->n_clouds; i++)
 		cloud_settle(engine, change->clouds[i].cloud);
+	templates_apply(engine, change, now);
 	engine->roster = change->roster;
 	change->roster = roster;
-	for (uint32_t i = 0; i < change->n_gone; i++)
-		cloud_retire(engine, change->gone[i]);
+	for (uint32_t i = 0; i < change->n_gone; i++) {
+		if (change->gone[i]->of)
+			template_retire(engine, change->gone[i]->of);
+		else
+			cloud_retire(engine, change->gone[i]);
+	}
 	change->applied = true;
 }

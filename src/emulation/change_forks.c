@@ -37,6 +37,7 @@ static int parts_prepare(const struct change *change, const struct place *place,
 		bool exact = false;
 
 		parts[i].cloud = plans[i]->cloud;
+		parts[i].template = plans[i]->template;
 		if (!selection_chooses(plans[i]->conf)) {
 			if (i + 1 == n)
 				break;

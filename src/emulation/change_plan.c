@@ -3,6 +3,7 @@
 
 #include "change_state.h"
 #include "hop.h"
+#include "selection.h"
 
 /* The cloud in force that goes on under this configuration; NULL: there is none. One of the same name
  * on another path, or whose packets come in at another port, is another. */
@@ -18,6 +19,9 @@ static struct cloud *cloud_before(const struct engine *engine, const struct clou
 	if (i < 0 || !cloud || strcmp(now->clouds[i]->from, after->from) != 0 ||
 	    strcmp(now->clouds[i]->to, after->to) != 0 || cloud->from_port != (uint32_t)root)
 		return NULL;
+	if (after->many != (cloud->of != NULL) ||
+	    (after->many && !template_is(cloud->of, selection_of(after))))
+		return NULL;
 	*conf = now->clouds[i];
 	return cloud;
 }
@@ -27,6 +31,19 @@ static uint32_t slot_take(struct change *change)
 	while (change->roster->slots[change->free_slot])
 		change->free_slot++;
 	return change->free_slot++;
+}
+
+/* So many, one behind the other. */
+static uint32_t slot_run_take(const struct change *change, uint32_t n)
+{
+	struct cloud *const *slots = change->roster->slots;
+	uint32_t base = 0;
+
+	for (uint32_t i = 0; i - base < n; i++) {
+		if (slots[i])
+			base = i + 1;
+	}
+	return base;
 }
 
 /* Puts a cloud behind those that come from the same place. */
@@ -57,13 +74,10 @@ static bool may_generate(const struct cloud_conf *conf)
 	return false;
 }
 
-static int plan_cloud(struct change *change, uint32_t index, int root, int to)
+static int plan_cloud(struct change *change, struct plan *plan, int root, int to)
 {
 	struct engine *engine = change->engine;
-	struct plan *plan = &change->plans[index];
 	const struct cloud_conf *before;
-	uint32_t settings = change->list.n_settings + change->list.n_agendas;
-	int error;
 
 	plan->cloud = cloud_before(engine, plan->conf, root, &before);
 	if (!plan->cloud) {
@@ -78,14 +92,71 @@ static int plan_cloud(struct change *change, uint32_t index, int root, int to)
 		        draw_key_make(engine->setup.seed, plan->cloud->name, "delay");
 		change->roster->slots[plan->cloud->index] = plan->cloud;
 	}
+	return setting_list_add(&change->list, &engine->setup, plan->cloud, before, plan->conf);
+}
+
+static int template_add(struct change *change, struct plan *plan, int root, int to)
+{
+	const struct engine_setup *setup = &change->engine->setup;
+	const struct selection_conf *per = selection_of(plan->conf);
+	struct template *template;
+	uint32_t base;
+	int error = template_make(plan->conf->name, per, setup->seed, &change->engine->holder,
+	                          setup->witness, &template);
+
+	if (error) {
+		template_free(template);
+		return error;
+	}
+	plan->added = true;
+	plan->template = template;
+	plan->cloud = template->head;
+	base = slot_run_take(change, template->most + 1);
+	template_place(template, base, (uint32_t)root, (uint32_t)to);
+	for (uint32_t i = 0; i <= template->most; i++)
+		change->roster->slots[base + i] = &template->clouds[i];
+	return 0;
+}
+
+/* The settings of a new one are put in force here: nobody has seen it. */
+static int plan_template(struct change *change, struct plan *plan, int root, int to)
+{
+	const struct cloud_conf *before;
+	int error = 0;
+
+	plan->cloud = cloud_before(change->engine, plan->conf, root, &before);
+	if (plan->cloud)
+		plan->template = plan->cloud->of;
+	else
+		error = template_add(change, plan, root, to);
+	if (!error)
+		error = template_change_make(plan->template, &change->engine->setup, before,
+		                             plan->conf, &plan->change);
+	if (!error && plan->added)
+		template_begin(plan->change);
+	if (!error && template_change_is_empty(plan->change)) {
+		template_change_free(plan->change);
+		plan->change = NULL;
+	}
+	return error;
+}
+
+static int plan_one(struct change *change, uint32_t index, int root, int to)
+{
+	struct plan *plan = &change->plans[index];
+	uint32_t settings = change->list.n_settings + change->list.n_agendas;
+	int error = plan->conf->many ? plan_template(change, plan, root, to)
+	                             : plan_cloud(change, plan, root, to);
+
+	if (error)
+		return error;
 	if (!names_add(&change->roster->index, plan->cloud->name, plan->cloud->index))
 		return -ENOMEM;
 	plan_hang(change, index);
 	/* It may still hold what makes it generate. */
 	plan->generates = plan->cloud->generates || may_generate(plan->conf);
-	error = setting_list_add(&change->list, &engine->setup, plan->cloud, before, plan->conf);
 	plan->settings = change->list.n_settings + change->list.n_agendas - settings;
-	return error;
+	return 0;
 }
 
 static int clouds_prepare(struct change *change, const bool *owned, struct problem *problem)
@@ -106,7 +177,11 @@ static int clouds_prepare(struct change *change, const bool *owned, struct probl
 		}
 		if (owned && !owned[root])
 			continue;
-		error = plan_cloud(change, i, root, to);
+		error = plan_one(change, i, root, to);
+		if (error == -ENOMEM && conf->many)
+			problem_set(problem, -1,
+			            "no memory for the %u clouds of `%s`; `most` says how many",
+			            selection_most(selection_of(conf)), conf->name);
 		if (error)
 			return error;
 	}

@@ -6,11 +6,38 @@
 
 /* Asked by control while the worker runs. A packet is counted on the line before it is taken off the
  * queue, so in this order none is missed; and nothing comes in any more. */
-static bool has_run_out(const struct cloud *cloud)
+static bool is_empty(const struct cloud *cloud)
 {
-	return cloud->closing && link_held_packets(&cloud->link) == 0 &&
+	return link_held_packets(&cloud->link) == 0 &&
 	       __atomic_load_n(&cloud->wake, __ATOMIC_ACQUIRE) == SIMTIME_NEVER &&
 	       __atomic_load_n(&cloud->line.held, __ATOMIC_ACQUIRE) == 0;
+}
+
+/* Of a template, whose head it is: all of them. */
+static bool has_run_out(const struct cloud *cloud)
+{
+	const struct template *template = cloud->of;
+	uint32_t n = template ? template_used(template) : 0;
+
+	for (uint32_t i = 0; cloud->closing && i < n; i++) {
+		if (!is_empty(&template->clouds[i]))
+			return false;
+	}
+	return cloud->closing && is_empty(cloud);
+}
+
+/* A template is seen by its head. */
+static bool is_seen(const struct cloud *cloud)
+{
+	return cloud && (!cloud->of || cloud->of->head == cloud);
+}
+
+static void slots_empty(struct roster *roster, const struct cloud *cloud)
+{
+	uint32_t n = cloud->of ? cloud->of->most : 0;
+
+	for (uint32_t i = cloud->index - n; i <= cloud->index; i++)
+		roster->slots[i] = NULL;
 }
 
 static struct cloud_change *item_add(struct change *change, struct cloud *cloud)
@@ -26,8 +53,9 @@ static struct cloud_change *item_add(struct change *change, struct cloud *cloud)
  * events of all clouds. Once shared, it stays so. */
 static bool is_shared(const struct change *change, const struct plan *plan, const uint32_t *feeders)
 {
-	return plan->cloud->line.shared || feeders[plan->cloud->exit->port] > 1 || plan->end.fork ||
-	       plan->generates || scenario_find_port(change->scenario, plan->conf->from) < 0;
+	return plan->template || plan->cloud->line.shared || feeders[plan->cloud->exit->port] > 1 ||
+	       plan->end.fork || plan->generates ||
+	       scenario_find_port(change->scenario, plan->conf->from) < 0;
 }
 
 /* At how many places the packets of a port come out of clouds. */
@@ -47,11 +75,11 @@ static void closing_prepare(struct change *change, const bool *kept, uint32_t *f
 	for (uint32_t i = 0; i < now->n_slots; i++) {
 		struct cloud *cloud = now->slots[i];
 
-		if (!cloud || kept[i])
+		if (!is_seen(cloud) || kept[i])
 			continue;
 		if (has_run_out(cloud)) {
 			change->gone[change->n_gone++] = cloud;
-			change->roster->slots[i] = NULL;
+			slots_empty(change->roster, cloud);
 			continue;
 		}
 		count_feeders(feeders, cloud, cloud->generates);
@@ -75,9 +103,9 @@ static int sharing_prepare(struct change *change, const uint32_t *feeders)
 		if (!shares)
 			roster->direct[roster->n_direct++] = plan->cloud;
 		shared |= shares;
-		if (plan->added || plan->settings || shares != (bool)plan->cloud->line.shared ||
-		    plan->end.fork || plan->cloud->exit->fork ||
-		    plan->back != plan->cloud->exit->back) {
+		if (plan->added || plan->settings || plan->change ||
+		    shares != (bool)plan->cloud->line.shared || plan->end.fork ||
+		    plan->cloud->exit->fork || plan->back != plan->cloud->exit->back) {
 			struct cloud_change *item = item_add(change, plan->cloud);
 
 			item->added = plan->added;

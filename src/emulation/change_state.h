@@ -36,7 +36,9 @@ struct place {
 /* A cloud of the next scenario, while the change is prepared; by its index there. */
 struct plan {
 	const struct cloud_conf *conf;
-	struct cloud *cloud; /* NULL: another engine's */
+	struct cloud *cloud;            /* NULL: another engine's */
+	struct template *template;      /* whose head it is; NULL: it is a cloud */
+	struct template_change *change; /* of the template, or NULL */
 	bool added;
 	bool generates;
 	uint32_t settings; /* how many it gets */

@@ -35,11 +35,10 @@ struct cloud {
 	/* what a packet of an unimpaired cloud touches comes first */
 	bool plain;     /* no stage, no link, no jitter, no wheel, no witness: line only */
 	bool closing;   /* removed from the scenario: nothing comes in, what is held goes out */
-	bool behind;    /* of a template: its last packet is on the wheel, not in the stream */
-	bool settled;   /* of a template: has all its settings */
 	bool generates; /* a statement of it may generate packets, now or before; then it is shared */
 	uint16_t n_stages;
 	uint32_t index;
+	uint32_t changed;        /* of a template: number of the last change that it has made */
 	struct cloud_exit *exit; /* its own, or its template's */
 	struct template *of;     /* the template that it is one of; or NULL */
 	simtime origin_ns; /* the run's beginning: when the first scenario came into force. Live it

@@ -9,6 +9,8 @@
 #include "engine_state.h"
 #include "fork.h"
 
+#define CLOUDS_SETTLED 64 /* in a poll */
+
 struct engine *engine_make(const struct engine_setup *setup)
 {
 	struct engine *engine = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(*engine), 64u));
@@ -50,6 +52,20 @@ static void shared_clear(struct engine *engine)
 	wheel_free(engine->wheel);
 }
 
+void engine_cloud_free(struct cloud *cloud)
+{
+	if (cloud && cloud->of)
+		template_free(cloud->of);
+	else
+		cloud_free(cloud);
+}
+
+/* The clouds of a template go with their head, which comes last. */
+static struct cloud *slot_seen(struct cloud *cloud)
+{
+	return cloud && cloud->of && cloud->of->head != cloud ? NULL : cloud;
+}
+
 void engine_free(struct engine *engine)
 {
 	if (!engine)
@@ -62,9 +78,10 @@ void engine_free(struct engine *engine)
 	if (engine->roster) {
 		shared_clear(engine);
 		for (uint32_t i = 0; i < engine->roster->n_slots; i++)
-			cloud_free(engine->roster->slots[i]);
+			engine_cloud_free(slot_seen(engine->roster->slots[i]));
 		roster_free(engine->roster);
 	}
+	owed_free(engine, true);
 	hold_give_back(&engine->holder, 0);
 	scenario_free(engine->scenario);
 	free(engine);
@@ -96,6 +113,17 @@ void engine_advance_direct(struct engine *engine, struct cloud *cloud, simtime n
 	       !engine_outlet_full(engine, cloud->exit->port) && hold_provide(&engine->holder) > 0);
 }
 
+/* A few at a time: 65,536 clouds take a thousand polls to make a change that nobody waits for. */
+static void settle_some(struct engine *engine)
+{
+	struct template *template = engine->unsettled;
+
+	if (template_settle_some(template, CLOUDS_SETTLED))
+		return;
+	engine->unsettled = template->next_unsettled;
+	template->unsettled = false;
+}
+
 uint32_t engine_advance(struct engine *engine, simtime now)
 {
 	const struct roster *roster = engine->roster;
@@ -105,6 +133,8 @@ uint32_t engine_advance(struct engine *engine, simtime now)
 		engine->left += direct_advance(engine, roster->direct[i], now);
 	if (engine->wheel)
 		engine_advance_shared(engine, now);
+	if (unlikely(engine->unsettled != NULL))
+		settle_some(engine);
 	left = engine->left;
 	engine->left = 0;
 	return left;

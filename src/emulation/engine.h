@@ -115,8 +115,12 @@ uint64_t engine_untouched(const struct engine *engine, uint32_t port);
 /* Packets that have left their clouds at this port. */
 uint64_t engine_sent(const struct engine *engine, uint32_t port);
 
-/* ---- what control may read of a cloud, at any time, by its name; false: no such cloud ---- */
+/* ---- what control may read of a cloud, at any time, by its name; false: no such cloud. A template has
+ * one, and each of its clouds has: `down/10.0.3.4` (template.h) ---- */
 struct cloud_report {
+	/* of a template: how many clouds there are, and may be; the rest are sums over them, where
+	 * sums mean anything, and means where not. Else 0. */
+	uint32_t clouds, clouds_most;
 	struct counters counters;
 	uint64_t held_packets;
 	uint64_t queue_packets, queue_bytes;

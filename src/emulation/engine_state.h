@@ -14,6 +14,7 @@
 
 #include "cloud.h"
 #include "engine.h"
+#include "template.h"
 
 struct engine_port {
 	uint64_t no_cloud;
@@ -37,6 +38,12 @@ struct roster {
 /* Of the cloud for what no other cloud from that port takes. */
 void engine_untouched_name(char name[SCENARIO_NAME_BYTES], uint32_t port);
 
+/* Control: frees the changes that templates have made, or all. */
+void owed_free(struct engine *engine, bool all);
+
+/* Control: of a template, whose head it is, all of them. NULL is allowed. */
+void engine_cloud_free(struct cloud *cloud);
+
 /* Control. The clouds are not the roster's. */
 void roster_free(struct roster *roster);
 
@@ -47,13 +54,26 @@ struct engine {
 	struct cloud
 	        *leftovers;    /* shared clouds that still have packets of when they were direct */
 	struct cloud *starved; /* whose link has no timer, for there was no memory */
-	uint32_t left;         /* put into outlets since engine_advance said so last */
-	bool begun;            /* a scenario has come into force, at origin_ns */
+	struct template *unsettled;   /* templates whose clouds have still to make a change */
+	struct template_change *owed; /* control's: those changes, to be freed when they are done */
+	uint32_t left;                /* put into outlets since engine_advance said so last */
+	bool begun;                   /* a scenario has come into force, at origin_ns */
 	simtime origin_ns;
 	struct engine_port ports[SCENARIO_PORTS_MAX];
 	struct engine_setup setup;
 	struct scenario *scenario; /* control's: what the roster was made from */
 };
+
+/* ---- reports: control ---- */
+
+struct line_moments line_moments_read(const struct line *line);
+/* What engine_report_queue says of a cloud; and of all of a template together, and what engine_report
+ * says beside it. */
+void cloud_report_queue(const struct cloud *cloud, struct cloud_report *report);
+void template_report_queue(const struct template *template, struct cloud_report *sum);
+void template_report_line(const struct template *template, struct cloud_report *sum);
+
+/* ---- worker ---- */
 
 /* Executes the events of shared clouds up to and at `now`, one after the other. */
 void engine_advance_shared(struct engine *engine, simtime now);
