@@ -295,13 +295,6 @@ int agenda_check(const struct conf *conf, const struct cloud_conf *cloud, struct
 	struct order own[AGENDA_ORDERS_MAX], others[AGENDA_ORDERS_MAX];
 	uint32_t n = orders_of(conf, own);
 
-	if (cloud->many) {
-		problem_set(
-		        problem, -1,
-		        "the clouds of a template begin at different times and have no schedule; "
-		        "give it to a cloud that follows or leads them");
-		return -EINVAL;
-	}
 	for (uint32_t i = 0; i < cloud->n_confs && cloud->confs[i] != conf; i++) {
 		const struct conf *other = cloud->confs[i];
 		bool one_lasts = lasting_orders(conf) || lasting_orders(other);
