@@ -92,8 +92,8 @@ static int add_sources(struct bench_rig *rig, const struct bench_setup *setup)
 	struct runtime *runtime = rig->runtime;
 	int rc = 0;
 
-	if (setup->ports == BENCH_GIVEN ||
-	    (setup->ports == BENCH_NET_NULL && !bench_frames_need_source(setup->frame_bytes)))
+	if (setup->ports == BENCH_GIVEN || (setup->ports == BENCH_NET_NULL && !setup->addresses &&
+	                                    !bench_frames_need_source(setup->frame_bytes)))
 		return 0;
 	rig->sources = calloc(runtime->n_ports, sizeof(*rig->sources));
 	if (!rig->sources)
@@ -106,6 +106,7 @@ static int add_sources(struct bench_rig *rig, const struct bench_setup *setup)
 		source->pool = runtime->pool;
 		source->clock = &runtime->clock;
 		source->top_up = setup->ports == BENCH_NET_RING;
+		source->addresses = setup->addresses;
 		source->stamped = setup->ports == BENCH_SILENT;
 		source->period_ps =
 		        setup->ports == BENCH_SILENT ? (uint64_t)(1e12 / setup->pps) : 0;

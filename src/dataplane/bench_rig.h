@@ -46,6 +46,7 @@ struct bench_setup {
 	const struct scenario *scenario;
 	enum bench_ports ports;
 	uint32_t frame_bytes; /* without FCS; 0: IMIX */
+	uint32_t addresses;   /* source addresses of the frames (bench_source.h); 0: no headers */
 	double pps;           /* BENCH_SILENT: packets a second into each port that has a cloud */
 	double most_pps; /* what the scenario may be offered at most, for its memory; 0: guess */
 };
