@@ -396,7 +396,7 @@ static void what_is_wrong_with_a_line_is_said_with_its_column(void **state)
 	        {"\"cloud\" down paint 40ms", ERROR_UNKNOWN_WORD, 1, NULL},
 	        {"show cluod", ERROR_UNKNOWN_WORD, 6,
 	         "unknown word `cluod`; did you mean `cloud`?"},
-	        {"show clouds", ERROR_MISSING_WORD, 12, NULL},
+	        {"show clouds", ERROR_MISSING_WORD, 13, NULL},
 	        {"show clouds down 10.0.0.1 10.0.0.2", ERROR_EXTRA_WORD, 27, NULL},
 	        {"show config now", ERROR_EXTRA_WORD, 13,
 	         "`now` is too much; the line ends before it"},
