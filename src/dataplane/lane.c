@@ -32,18 +32,13 @@ static uint32_t send_to_port(struct lane *lane, simtime handed)
 	uint32_t done = 0;
 
 	while (done < outlet->n) {
-		struct rte_mbuf **mbufs = &outlet->mbufs[done];
 		uint16_t n = (uint16_t)RTE_MIN(outlet->n - done, (uint32_t)BURST);
-		uint64_t bytes = bytes_of(mbufs, n);
-		uint16_t sent =
-		        port_transmit(lane->port, lane->queue, mbufs, &outlet->due_ns[done], n);
+		uint16_t sent = port_transmit(lane->port, lane->queue, &outlet->mbufs[done],
+		                              &outlet->due_ns[done], n);
 
-		if (sent) {
-			note_lateness(&lane->lateness_ns, &outlet->due_ns[done], sent, handed);
-			lane->tx_packets += sent;
-			lane->tx_bytes += bytes - bytes_of(mbufs + sent, n - sent);
-			done += sent;
-		}
+		note_lateness(&lane->lateness_ns, &outlet->due_ns[done], sent, handed);
+		lane->tx_packets += sent;
+		done += sent;
 		if (sent < n)
 			break;
 	}
@@ -59,17 +54,32 @@ static uint32_t send_to_ring(struct lane *lane)
 	return rte_ring_sp_enqueue_burst(lane->ring, (void **)outlet->mbufs, outlet->n, NULL);
 }
 
+/* The clock's first reading that is not before `now`, which is ahead of it by WORKER_AHEAD_NS at most. */
+static simtime await(const struct clock *clock, simtime now)
+{
+	simtime reading;
+
+	do
+		reading = clock_now(clock);
+	while (unlikely(reading < now));
+	return reading;
+}
+
 uint32_t lane_send(struct lane *lane, const struct clock *clock, simtime now)
 {
 	struct outlet *outlet = lane->outlet;
-	simtime handed = clock ? simtime_max(clock_now(clock), now) : now;
+	uint64_t bytes = lane->port ? bytes_of(outlet->mbufs, outlet->n) : 0;
+	simtime handed = clock ? await(clock, now) : now;
 	uint32_t done = lane->port ? send_to_port(lane, handed) : send_to_ring(lane);
 	uint32_t rest;
 
+	lane->tx_bytes += bytes;
 	if (likely(done == outlet->n)) {
 		outlet->n = 0;
 		return done;
 	}
+	if (lane->port)
+		lane->tx_bytes -= bytes_of(outlet->mbufs + done, outlet->n - done);
 	while (done < outlet->n && outlet->due_ns[done] + LANE_PATIENCE_NS < handed) {
 		rte_pktmbuf_free(outlet->mbufs[done++]);
 		lane->tx_full++;

@@ -34,8 +34,8 @@ struct lane {
 	struct histogram lateness_ns;  /* handed to the device, after the due time */
 };
 
-/* Hands over what lies in the outlet; `now` is the instant of the poll. With a clock, lateness is
- * measured to a reading of it, else to `now`. Returns how many packets left the outlet. */
+/* Hands over what lies in the outlet; `now` is the instant of the poll. With a clock, nothing is handed
+ * over before it reads `now`, and lateness is measured to that reading, else to `now`. Returns how many packets left the outlet. */
 uint32_t lane_send(struct lane *lane, const struct clock *clock, simtime now);
 /* Fills the lane's outlet, as far as there is room, from a ring that another worker's lane fills.
  */

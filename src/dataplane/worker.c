@@ -132,6 +132,17 @@ bool worker_poll(struct worker *worker, simtime now)
 	return busy;
 }
 
+void worker_ahead(struct worker *worker)
+{
+	simtime next = engine_next(worker->engine);
+
+	if (next <= worker->now || next - worker->now > WORKER_AHEAD_NS || worker->waiting)
+		return;
+	worker->now = next;
+	if (engine_advance(worker->engine, next) > 0)
+		worker_send(worker, next);
+}
+
 int worker_main(void *argument)
 {
 	struct worker *worker = argument;
@@ -144,7 +155,11 @@ int worker_main(void *argument)
 		if (unlikely(now - last > worker->longest_poll_ns))
 			worker->longest_poll_ns = now - last;
 		last = now;
-		if (!worker_poll(worker, now) && worker->yields)
+		if (worker_poll(worker, now))
+			continue;
+		if (worker->role == WORKER_RUN_TO_COMPLETION && worker->engine)
+			worker_ahead(worker);
+		if (worker->yields)
 			sched_yield();
 	}
 	return 0;

@@ -30,6 +30,9 @@
 #include "mailbox.h"
 #include "port.h"
 
+/* What making a packet ready costs when nothing of it is in the cache. */
+#define WORKER_AHEAD_NS 500
+
 enum worker_role { WORKER_RUN_TO_COMPLETION, WORKER_RX, WORKER_EMULATION, WORKER_TX };
 
 /* A port that this worker receives from. */
@@ -79,6 +82,12 @@ struct worker {
 
 /* One round; true if there was anything to do. `now` does not go backwards. */
 bool worker_poll(struct worker *worker, simtime now);
+/*
+ * After a poll that had nothing to do: when the engine's next event is at most WORKER_AHEAD_NS away, it
+ * is executed now, and what leaves by it waits here, in an mbuf and in the cache, for its instant. Nothing is
+ * received meanwhile, so whatever arrives is stamped after that event, as it would be had it come then.
+ */
+void worker_ahead(struct worker *worker);
 /* Polls until `stop`; the function for rte_eal_remote_launch. */
 int worker_main(void *worker);
 const char *worker_role_name(enum worker_role role);

@@ -68,6 +68,7 @@ struct rig {
 	struct scenario *scenario; /* the test's to change, between two rig_apply */
 	struct rte_mempool *pool, *foreign;
 	void *memory;
+	size_t memory_bytes;
 	uint64_t sent;    /* packets, of all ports */
 	uint64_t dropped; /* by clouds that are gone, less what they generated */
 	uint64_t cleared; /* by engine_clear: what the counters do not know any more */

@@ -461,6 +461,69 @@ static void lateness_is_the_time_from_due_to_handed_over(void **state)
 	scenario_free(constant);
 }
 
+static void a_departure_close_ahead_is_executed_after_an_idle_poll(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *worker = &bench->workers[0];
+	struct lane *lane = &bench->lanes[1];
+	const simtime due = 1000 + SIMTIME_MS;
+	static struct departures out[PORTS];
+	(void)state;
+
+	lanes_to_ports(bench);
+	worker_poll(worker, 500);
+	worker_ahead(worker);
+	assert_int_equal(worker->now, 500);
+	send_frames(bench, 0, 3);
+	worker_poll(worker, 1000);
+	worker_poll(worker, due - WORKER_AHEAD_NS - 1);
+	worker_ahead(worker);
+	assert_int_equal(lane->tx_packets, 0);
+	assert_int_equal(worker->now, due - WORKER_AHEAD_NS - 1);
+	worker_poll(worker, due - WORKER_AHEAD_NS);
+	worker_ahead(worker);
+	assert_int_equal(lane->tx_packets, 3);
+	assert_int_equal(lane->lateness_ns.count, 3);
+	assert_int_equal(lane->lateness_ns.max, 0);
+	/* What comes after it is stamped after it. */
+	assert_int_equal(worker->now, due);
+	collect(bench, out);
+	bench_free(bench);
+	scenario_free(constant);
+}
+
+static void what_is_ready_ahead_waits_for_its_instant(void **state)
+{
+	struct scenario *constant = scenario_constant();
+	struct bench *bench = bench_make(constant);
+	struct worker *worker = &bench->workers[0];
+	struct lane *lane = &bench->lanes[1];
+	struct clock clock = {0};
+	static struct departures out[PORTS];
+	simtime due;
+	(void)state;
+
+	/* A nanosecond a hundred ticks: WORKER_AHEAD_NS are long enough to be seen. */
+	clock.line[0] = (struct clock_line){rte_rdtsc(), (UINT64_C(1) << CLOCK_SHIFT) / 100, 1000};
+	lanes_to_ports(bench);
+	worker->clock = &clock;
+	send_frames(bench, 0, 1);
+	worker_poll(worker, clock_now(&clock));
+	due = worker->now + SIMTIME_MS;
+	clock.line[0].base_ns += SIMTIME_MS - WORKER_AHEAD_NS / 2;
+	worker_poll(worker, clock_now(&clock));
+	if (lane->tx_packets == 0) {
+		worker_ahead(worker);
+		assert_true(clock_now(&clock) >= due);
+	}
+	assert_int_equal(lane->tx_packets, 1);
+	assert_true(lane->lateness_ns.max < SIMTIME_MS);
+	collect(bench, out);
+	bench_free(bench);
+	scenario_free(constant);
+}
+
 static void fill_ring(struct rte_ring *ring, uint32_t leave)
 {
 	while (rte_ring_free_count(ring) > leave)
@@ -713,6 +776,8 @@ int main(void)
 	        cmocka_unit_test(departures_do_not_depend_on_how_often_a_worker_polls),
 	        cmocka_unit_test(a_pipeline_gives_the_departures_of_a_single_worker),
 	        cmocka_unit_test(lateness_is_the_time_from_due_to_handed_over),
+	        cmocka_unit_test(a_departure_close_ahead_is_executed_after_an_idle_poll),
+	        cmocka_unit_test(what_is_ready_ahead_waits_for_its_instant),
 	        cmocka_unit_test(what_a_device_does_not_take_is_sent_later_in_order),
 	        cmocka_unit_test(what_is_not_taken_within_100_ms_is_dropped_and_counted),
 	        cmocka_unit_test(nothing_is_given_to_a_device_whose_link_went_down),
