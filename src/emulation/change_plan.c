@@ -101,8 +101,7 @@ static int template_add(struct change *change, struct plan *plan, int root, int 
 	const struct selection_conf *per = selection_of(plan->conf);
 	struct template *template;
 	uint32_t base;
-	int error = template_make(plan->conf->name, per, setup->seed, &change->engine->holder,
-	                          setup->witness, &template);
+	int error = template_make(plan->conf->name, per, setup, &change->engine->holder, &template);
 
 	if (error) {
 		template_free(template);

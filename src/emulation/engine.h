@@ -63,6 +63,9 @@ struct engine_setup {
 	uint32_t copy_bytes_max; /* frames up to this are copied out of their mbufs; 0: the default
 	                          */
 	const struct fork_filters *filters; /* for `match` (fork.h); or NULL: exact ones only */
+	/* Large memory that was just allocated, at a multiple of 2 MiB, and is going to be touched all
+	 * over: in large pages, if that can be. NULL: as it is. Control. */
+	void (*spread)(void *memory, size_t bytes);
 	/* The outlet of this port is full in the middle of a call: empties it, as far as that is
 	 * possible. NULL: only between calls. Worker. */
 	void (*make_room)(void *argument, uint32_t port);

@@ -64,11 +64,18 @@ static void mask_make(struct template *template, const struct selection_conf *pe
 		template->stride *= 2;
 }
 
-static void *room_for(uint64_t n, size_t bytes)
-{
-	uint64_t all = RTE_ALIGN_CEIL(n * bytes, (uint64_t)RTE_CACHE_LINE_SIZE);
-	void *room = aligned_alloc(RTE_CACHE_LINE_SIZE, all);
+#define LARGE_PAGE (UINT64_C(2) << 20)
 
+/* What is much lies in large pages: a packet finds its cloud anywhere in it. */
+static void *room_for(const struct engine_setup *setup, uint64_t n, size_t bytes)
+{
+	bool large = setup->spread && n * bytes >= LARGE_PAGE;
+	uint64_t align = large ? LARGE_PAGE : RTE_CACHE_LINE_SIZE;
+	uint64_t all = RTE_ALIGN_CEIL(n * bytes, align);
+	void *room = aligned_alloc(align, all);
+
+	if (room && large)
+		setup->spread(room, all);
 	if (room)
 		memset(room, 0, all);
 	return room;
@@ -83,30 +90,30 @@ static uint64_t entries_for(uint32_t most)
 	return room;
 }
 
-int template_make(const char *name, const struct selection_conf *per, uint64_t seed,
-                  struct holder *holder, struct witness *witness, struct template **result)
+int template_make(const char *name, const struct selection_conf *per,
+                  const struct engine_setup *setup, struct holder *holder, struct template **result)
 {
-	struct template *template = room_for(1, sizeof(*template));
+	struct template *template = room_for(setup, 1, sizeof(*template));
 
 	*result = template;
 	if (!template)
 		return -ENOMEM;
 	strcpy(template->name, name);
-	template->seed = seed;
+	template->seed = setup->seed;
 	template->most = selection_most(per);
 	mask_make(template, per);
 	template->room = entries_for(template->most);
 	template->name_bytes = template_name_bytes(per->flow);
-	template->entries = room_for(template->room, template->stride * sizeof(uint64_t));
-	template->names = room_for(template->most, template->name_bytes);
-	template->clouds = room_for((uint64_t) template->most + 1, sizeof(struct cloud));
+	template->entries = room_for(setup, template->room, template->stride * sizeof(uint64_t));
+	template->names = room_for(setup, template->most, template->name_bytes);
+	template->clouds = room_for(setup, (uint64_t) template->most + 1, sizeof(struct cloud));
 	if (!template->entries || !template->names || !template->clouds)
 		return -ENOMEM;
 	template->head = &template->clouds[template->most];
 	for (uint32_t i = 0; i <= template->most; i++) {
 		struct cloud *cloud = &template->clouds[i];
 
-		cloud_init(cloud, template->name, 0, holder, witness, &template->delay_ns);
+		cloud_init(cloud, template->name, 0, holder, setup->witness, &template->delay_ns);
 		cloud->of = template;
 		cloud->exit = &template->head->own_exit;
 	}

@@ -84,8 +84,9 @@ struct template
 /* ---- control ---- */
 
 /* Without settings and without slots. 0, -ENOMEM, or -EINVAL with problem. */
-int template_make(const char *name, const struct selection_conf *per, uint64_t seed,
-                  struct holder *holder, struct witness *witness, struct template **result);
+int template_make(const char *name, const struct selection_conf *per,
+                  const struct engine_setup *setup, struct holder *holder,
+                  struct template **result);
 /* Gives the clouds their indices, and the way that they lead. */
 void template_place(struct template *template, uint32_t base, uint32_t from_port, uint32_t to_port);
 void template_free(struct template *template);
