@@ -62,6 +62,17 @@ const struct bench_scenario *bench_scenario_find(const char *name)
 	return NULL;
 }
 
+static void print_statements(FILE *out, const char *keyword, const char *name,
+                             const char *statements)
+{
+	while (statements && *statements) {
+		size_t bytes = strcspn(statements, "\n");
+
+		fprintf(out, "%s %s %.*s\n", keyword, name, (int)bytes, statements);
+		statements += bytes + (statements[bytes] == '\n');
+	}
+}
+
 static void print_cloud(FILE *out, const char *name, const char *from, const char *to,
                         const char *statements)
 {
@@ -73,12 +84,7 @@ static void print_cloud(FILE *out, const char *name, const char *from, const cha
 		statements += bytes + (statements[bytes] == '\n');
 	}
 	fputc('\n', out);
-	while (statements && *statements) {
-		size_t bytes = strcspn(statements, "\n");
-
-		fprintf(out, "cloud %s %.*s\n", name, (int)bytes, statements);
-		statements += bytes + (statements[bytes] == '\n');
-	}
+	print_statements(out, "cloud", name, statements);
 }
 
 /* Closes `out`, whose text lies in `text` then, and loads it. */
@@ -125,22 +131,19 @@ int bench_scenario_delay(uint64_t delay_ns, bool both, struct scenario **scenari
 	return bench_scenario_make(statement, both, scenario, problem);
 }
 
-int bench_scenario_clouds(uint32_t clouds, uint32_t ports, const char *statements,
-                          struct scenario **scenario, struct problem *problem)
+int bench_scenario_clouds(uint32_t clouds, const char *statements, struct scenario **scenario,
+                          struct problem *problem)
 {
-	char *text = NULL, name[16], from[16], to[16];
+	char *text = NULL;
 	size_t bytes = 0;
 	FILE *out = open_memstream(&text, &bytes);
 
-	ports = ports < clouds ? ports : clouds;
-	ports = ports < 2 ? 2 : ports;
-	for (uint32_t i = 0; out && i < ports; i++)
-		fprintf(out, "port p%" PRIu32 "\n", i);
-	for (uint32_t i = 0; out && i < clouds; i++) {
-		snprintf(name, sizeof(name), "c%" PRIu32, i);
-		snprintf(from, sizeof(from), "p%" PRIu32, i % ports);
-		snprintf(to, sizeof(to), "p%" PRIu32, (i + 1) % ports);
-		print_cloud(out, name, from, to, statements);
+	if (out) {
+		fprintf(out,
+		        "port a\nport b\nclouds down from a to b per source 10.0.0.0/8 most "
+		        "%" PRIu32 "\n",
+		        clouds);
+		print_statements(out, "clouds", "down", statements);
 	}
 	return load(out, &text, &bytes, scenario, problem);
 }

@@ -40,8 +40,9 @@ int bench_scenario_make(const char *statements, bool both, struct scenario **sce
 /* A constant delay in both directions. */
 int bench_scenario_delay(uint64_t delay_ns, bool both, struct scenario **scenario,
                          struct problem *problem);
-/* `clouds` clouds over as many ports, at most `ports`: each leads to the next port. */
-int bench_scenario_clouds(uint32_t clouds, uint32_t ports, const char *statements,
-                          struct scenario **scenario, struct problem *problem);
+/* A template with a cloud for each source address in 10.0.0.0/8, at most `clouds`, with statements, a
+ * line each. */
+int bench_scenario_clouds(uint32_t clouds, const char *statements, struct scenario **scenario,
+                          struct problem *problem);
 
 #endif

@@ -14,7 +14,9 @@
 #include "rate.h"
 #include "reorder.h"
 #include "scenario_file.h"
+#include "selection.h"
 #include "slots.h"
+#include "template.h"
 #include "value.h"
 #include "wheel.h"
 
@@ -49,7 +51,8 @@ static wide frames_in(const struct cloud_budget *cloud, uint64_t port_bps, uint3
 	if (cloud->rate_is_ports)
 		return at_port;
 	at_link = divide_up((wide)cloud->rate_bps * time_ns,
-	                    (wide)(frame - FCS_BYTES) * 8 * SIMTIME_S);
+	                    (wide)(frame - FCS_BYTES) * 8 * SIMTIME_S) *
+	          cloud->clouds;
 	return at_link < at_port ? at_link : at_port;
 }
 
@@ -87,6 +90,20 @@ static wide frames_queued(const struct cloud_budget *cloud, uint64_t port_bps, u
 	return frames;
 }
 
+/* In all queues of a template: a packet waits as long as it takes to send what a queue holds. */
+static wide frames_in_queues(const struct cloud_budget *cloud, uint64_t port_bps, uint32_t frame)
+{
+	wide of_one = frames_queued(cloud, port_bps, frame), most, wait_ns;
+
+	if (cloud->clouds == 1 || cloud->gathers || cloud->rate_is_ports)
+		return of_one;
+	wait_ns = divide_up(of_one * (frame - FCS_BYTES) * 8 * SIMTIME_S, cloud->rate_bps);
+	most = divide_up((wide)port_bps * narrow(wait_ns),
+	                 (wide)(frame + GAP_BYTES) * 8 * SIMTIME_S);
+	of_one *= cloud->clouds;
+	return of_one < most ? of_one : most;
+}
+
 /* Bytes of whole chunks that hold so many records. */
 static wide chunks_for(wide records, uint32_t record_bytes)
 {
@@ -111,12 +128,14 @@ static void load_cloud(struct cloud_budget *cloud, uint64_t port_bps, enum budge
 	bool copied = frame - FCS_BYTES <= HOLD_COPY_BYTES_DEFAULT;
 	uint32_t stored_bytes = copied ? frame - FCS_BYTES : (uint32_t)sizeof(struct rte_mbuf *);
 	wide on_line = frames_in(cloud, port_bps, frame, cloud->delay_max_ns);
-	wide queued = frames_queued(cloud, port_bps, frame), packets = on_line + queued;
+	wide queued = frames_in_queues(cloud, port_bps, frame), packets = on_line + queued;
 	/* A band takes memory while something is in it. */
 	wide begun = queued < 2 * (wide)cloud->bands ? queued : 2 * (wide)cloud->bands;
 	wide bytes = chunks_for(queued, held_bytes(stored_bytes)) +
 	             (begun + LOGS + 2 * cloud->n_classes) * CHUNK_BYTES;
 
+	if (cloud->clouds > 1)
+		bytes += (queued < cloud->clouds ? queued : cloud->clouds) * CHUNK_BYTES;
 	bytes += on_wheel ? wheel_bytes(cloud, port_bps, frame, stored_bytes)
 	                  : chunks_for(on_line, held_bytes(stored_bytes));
 	load->packets = narrow(packets);
@@ -199,6 +218,8 @@ static void budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool 
 	const struct slots_conf *slots = (const struct slots_conf *)cloud_conf_get(conf, "slots");
 
 	cloud->name = conf->name;
+	cloud->clouds = conf->many ? selection_most(selection_of(conf)) : 1;
+	cloud->own_bytes = conf->many ? template_bytes(selection_of(conf)) : 0;
 	cloud->overhead = OVERHEAD_NONE;
 	cloud->rate_is_ports = rate == NULL;
 	cloud->rate_bps = rate == NULL ? port_bps : rate->rate_bps;
@@ -222,14 +243,14 @@ static void budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool 
 	}
 	for (int which = 0; which < BUDGET_FRAMES; which++)
 		load_cloud(cloud, port_bps, which, shares_port || overtaking);
-	cloud->bytes = narrow((wide)memory_of(cloud) +
+	cloud->bytes = narrow((wide)memory_of(cloud) + cloud->own_bytes +
 	                      (wide)cloud->load[BUDGET_1518].mbufs * pool_mbuf_bytes());
 }
 
 int budget_of(const struct scenario *scenario, const uint64_t *port_bps, struct budget *budget)
 {
 	uint32_t arrivals[SCENARIO_PORTS_MAX] = {0};
-	wide memory_bytes = 0, mbufs = 0;
+	wide memory_bytes = 0, mbufs = 0, own_bytes = 0;
 
 	memset(budget, 0, sizeof(*budget));
 	budget->clouds = calloc(scenario->n_clouds + 1, sizeof(*budget->clouds));
@@ -245,15 +266,17 @@ int budget_of(const struct scenario *scenario, const uint64_t *port_bps, struct 
 		uint64_t bps = port_bps == NULL || from < 0 ? 0 : port_bps[from];
 
 		budget_cloud(conf, bps ? bps : BUDGET_PORT_BPS,
-		             generates(conf) || (to >= 0 && arrivals[to] > 1), cloud);
+		             conf->many || generates(conf) || (to >= 0 && arrivals[to] > 1), cloud);
 		budget->speed_assumed |= cloud->rate_is_ports && bps == 0;
 		memory_bytes += memory_of(cloud);
+		own_bytes += cloud->own_bytes;
 		mbufs += cloud->load[BUDGET_1518].mbufs;
 	}
 	budget->memory_bytes = narrow(memory_bytes);
 	budget->mbufs = narrow(mbufs);
-	budget->bytes = narrow(memory_bytes + (mbufs + (wide)scenario->n_ports * MBUFS_PER_PORT) *
-	                                              pool_mbuf_bytes());
+	budget->bytes =
+	        narrow(own_bytes + memory_bytes +
+	               (mbufs + (wide)scenario->n_ports * MBUFS_PER_PORT) * pool_mbuf_bytes());
 	return 0;
 }
 
@@ -302,7 +325,9 @@ int budget_check(const struct budget *budget, uint64_t available_bytes, struct p
 	            " MiB of it: %s, or shorten its delay",
 	            mib(budget->bytes), available_bytes >> 20, most->name, rate, delay,
 	            mib(most->bytes),
-	            most->rate_is_ports ? "give it a `rate`" : "lower its rate or its queue");
+	            most->clouds > 1      ? "give it fewer clouds (`most`)"
+	            : most->rate_is_ports ? "give it a `rate`"
+	                                  : "lower its rate or its queue");
 	return -ENOMEM;
 }
 

@@ -14,6 +14,11 @@
  * The greatest delay is delay + jitter for a uniform jitter; for a normal one, whose deviations the
  * engine cuts at 6.4 times the spread, delay + 6.5 x jitter; of longer tails what one packet in 10,000 exceeds.
  *
+ * A template is loaded as a whole. Its line holds what all its clouds' links bring, and no more than its
+ * port does. In its queues lies what they all hold, and no more than the port brings in the time that a
+ * packet waits in one that is full; each queue that holds anything has a chunk of its own. The clouds
+ * themselves lie beside the engine's memory: `own_bytes`.
+ *
  * Frame sizes include the FCS, as RFC 2544 counts them: 4 bytes more than the engine sees.
  *
  * Ownership: budget_release. Thread: control.
@@ -41,6 +46,8 @@ struct budget_load {
 
 struct cloud_budget {
 	const char *name;   /* the scenario's */
+	uint32_t clouds;    /* of a template: at most; else 1 */
+	uint64_t own_bytes; /* of a template: for its clouds, without their stages */
 	uint64_t rate_bps;  /* at which packets enter the line */
 	bool rate_is_ports; /* it has no `rate`: the port's speed */
 	uint64_t delay_ns;

@@ -117,6 +117,18 @@ static void print_remarks(const struct check *check)
 	}
 }
 
+/* What the clouds of a template take, whether packets come or not. */
+static void print_template(const struct cloud_budget *cloud)
+{
+	char clouds[COUNT_SIZE];
+
+	if (cloud->own_bytes > 0)
+		printf("# %s: %s clouds at most, of %" PRIu64
+		       " bytes each beside what their statements take\n",
+		       cloud->name, count_text(clouds, cloud->clouds),
+		       cloud->own_bytes / cloud->clouds);
+}
+
 /* The scenario, then comments: what is printed can be loaded again. */
 static void print_text(const struct check *check)
 {
@@ -146,6 +158,8 @@ static void print_text(const struct check *check)
 		snprintf(indent, sizeof(indent), "# %s, ", check->scenario->clouds[i]->name);
 		class_text_print(stdout, indent, check->scenario->clouds[i]);
 	}
+	for (uint32_t i = 0; i < budget->n_clouds; i++)
+		print_template(&budget->clouds[i]);
 	if (budget->speed_assumed)
 		puts("# + no `rate`: the speed of the port, which is not known here, taken as "
 		     "10gbit");

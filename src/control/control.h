@@ -37,7 +37,7 @@ extern const struct control_ops control_ops_runtime; /* context: struct runtime 
 /* What was seen of a cloud when somebody last looked, to tell the rate since then. */
 #define CONTROL_LOOKS 64
 struct control_look {
-	char cloud[SCENARIO_NAME_BYTES];
+	char cloud[160]; /* the longest is that of a flow of a template */
 	uint64_t now_ns, rx_bytes, tx_bytes;
 };
 

@@ -179,6 +179,29 @@ static void dialogue_help(struct dialogue *dialogue, const char *line,
 	free(text);
 }
 
+/* show clouds NAME ADDRESS */
+static void dialogue_show_one(struct dialogue *dialogue, const char *line,
+                              const struct command *command, uint32_t index)
+{
+	const struct cloud_conf *cloud = (*dialogue->control->scenario)->clouds[index];
+	const struct word *address = &command->words.word[3];
+	struct language_error wrong = {.column = address->column};
+
+	if (cloud->many &&
+	    show_answer_one(&dialogue->output, dialogue->control, index, address->text))
+		return;
+	if (cloud->many)
+		language_error_set(&wrong, ERROR_UNKNOWN_WORD,
+		                   "`%s` has no cloud `%.80s`: no packet of it came yet, or it is "
+		                   "none of those that the template is for",
+		                   cloud->name, address->text);
+	else
+		language_error_set(&wrong, ERROR_UNKNOWN_WORD,
+		                   "`%s` is one cloud, and not one an address: leave `%.80s` out",
+		                   cloud->name, address->text);
+	dialogue_language_error(dialogue, line, &wrong);
+}
+
 static void dialogue_show_cloud(struct dialogue *dialogue, const char *line,
                                 const struct command *command)
 {
@@ -194,6 +217,10 @@ static void dialogue_show_cloud(struct dialogue *dialogue, const char *line,
 	if (index < 0) {
 		language_unknown_cloud(scenario, &command->words.word[2], &wrong);
 		dialogue_language_error(dialogue, line, &wrong);
+		return;
+	}
+	if (command->words.n > 3) {
+		dialogue_show_one(dialogue, line, command, (uint32_t)index);
 		return;
 	}
 	show_answer(&dialogue->output, dialogue->control,

@@ -153,6 +153,10 @@ json_t *json_cloud(const char *name, const struct cloud_report *report)
 	add_count(&object, "rewritten", c->rewritten);
 	add_count(&object, "becn_marked", c->becn_marked);
 	add(&object, "line", line_object(report));
+	if (report->clouds_most > 0) {
+		add_count(&object, "clouds", report->clouds);
+		add_count(&object, "clouds_most", report->clouds_most);
+	}
 	if (report->n_classes > 0)
 		add(&object, "classes", classes_array(report));
 	add(&object, "feedback", feedback_object(c));

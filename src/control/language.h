@@ -12,7 +12,7 @@
  *   no cloud NAME
  *   no cloud NAME STATEMENT [N]
  *   probe NAME [to ADDRESS] [within TIME]
- *   show cloud [NAME] | show path NAME | show config | show ports | show workers
+ *   show cloud [NAME] | show clouds NAME [ADDRESS] | show path NAME | show config | show ports | show workers
  *   clear counters
  *   help [WORDS]
  *
@@ -54,7 +54,7 @@ enum command_kind {
 	COMMAND_NO_CLOUD,
 	COMMAND_NO_STATEMENT,
 	/* queries and control */
-	COMMAND_SHOW_CLOUD, /* words.word[2], if there, is the cloud */
+	COMMAND_SHOW_CLOUD, /* words.word[2], if there, is the cloud; word[3] that of a template */
 	COMMAND_SHOW_PATH,  /* words.word[2] is the cloud */
 	COMMAND_PROBE,      /* probe.h */
 	COMMAND_SHOW_CONFIG,

@@ -7,6 +7,7 @@
 #include "show.h"
 #include "show_feedback.h"
 #include "table.h"
+#include "view.h"
 
 #define MEMORY_WARN_PERCENT 90
 
@@ -216,17 +217,21 @@ static json_t *workers_array(struct control *control)
 
 /* ---- clouds and all ---- */
 
-static json_t *cloud_object(struct control *control, uint32_t cloud)
+/* `address`: of one of a template's clouds; or NULL. NULL: there is none. */
+static json_t *cloud_object(struct control *control, uint32_t cloud, const char *address)
 {
 	const struct scenario *scenario = *control->scenario;
 	const struct cloud_conf *conf = scenario->clouds[cloud];
 	struct cloud_report *report = calloc(1, sizeof(*report));
 	struct port_report *port = malloc(sizeof(*port));
 	int to = scenario_find_port(scenario, conf->to);
+	char name[VIEW_NAME_BYTES];
 	json_t *object = NULL;
 
-	if (report != NULL && control->ops->cloud(control->context, conf->name, report))
-		object = json_cloud(conf->name, report);
+	snprintf(name, sizeof(name), "%s%s%s", conf->name, address != NULL ? "/" : "",
+	         address != NULL ? address : "");
+	if (report != NULL && control->ops->cloud(control->context, name, report))
+		object = json_cloud(name, report);
 	if (object != NULL && port != NULL && to >= 0 &&
 	    control->ops->port(control->context, (uint32_t)to, port))
 		json_object_set_new(object, "lateness_ns", json_histogram(&port->lateness_ns));
@@ -252,7 +257,7 @@ static json_t *clouds_array(struct control *control)
 	json_t *array = json_array();
 
 	for (uint32_t i = 0; i < (*control->scenario)->n_clouds; i++)
-		json_array_append_new(array, cloud_object(control, i));
+		json_array_append_new(array, cloud_object(control, i, NULL));
 	return array;
 }
 
@@ -261,7 +266,7 @@ static void show_json(struct output *output, struct control *control, enum show_
 {
 	switch (what) {
 	case SHOW_CLOUD:
-		answer_object(output, cloud_object(control, cloud));
+		answer_object(output, cloud_object(control, cloud, NULL));
 		break;
 	case SHOW_CLOUDS:
 		answer_object(output,
@@ -297,7 +302,7 @@ void show_answer(struct output *output, struct control *control, enum show_what 
 		return;
 	}
 	if (what == SHOW_CLOUD)
-		show_cloud_text(out, control, cloud);
+		show_cloud_text(out, control, cloud, NULL);
 	else if (what == SHOW_PATH)
 		show_path_text(out, control, cloud);
 	else if (what == SHOW_CLOUDS)
@@ -313,6 +318,32 @@ void show_answer(struct output *output, struct control *control, enum show_what 
 	else
 		answer_object(output, NULL);
 	free(text);
+}
+
+bool show_answer_one(struct output *output, struct control *control, uint32_t cloud,
+                     const char *address)
+{
+	json_t *object = cloud_object(control, cloud, address);
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out;
+
+	if (object == NULL)
+		return false;
+	if (output->json) {
+		answer_object(output, object);
+		return true;
+	}
+	json_decref(object);
+	out = open_memstream(&text, &n);
+	if (out != NULL)
+		show_cloud_text(out, control, cloud, address);
+	if (out != NULL && fclose(out) == 0)
+		answer_text(output, "config", text, n);
+	else
+		answer_object(output, NULL);
+	free(text);
+	return true;
 }
 
 void show_session_help(FILE *out)

@@ -8,6 +8,7 @@
 #ifndef WEIR_SHOW_H
 #define WEIR_SHOW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -26,13 +27,17 @@ enum show_what {
 /* Answers, in the mode of the output. `cloud`: index in the scenario, for SHOW_CLOUD and SHOW_PATH. */
 void show_answer(struct output *output, struct control *control, enum show_what what,
                  uint32_t cloud);
+/* The cloud of that address of a template. False: there is none (yet), and nothing was answered. */
+bool show_answer_one(struct output *output, struct control *control, uint32_t cloud,
+                     const char *address);
 
 /* The commands that are the socket's own, and not of the scenario language, for `help`. */
 void show_session_help(FILE *out);
 
 /* ---- the texts, show_cloud.c ---- */
 
-void show_cloud_text(FILE *out, struct control *control, uint32_t cloud);
+/* `address`: of one of a template's clouds; or NULL. */
+void show_cloud_text(FILE *out, struct control *control, uint32_t cloud, const char *address);
 void show_clouds_text(FILE *out, struct control *control);
 
 #endif

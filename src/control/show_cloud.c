@@ -220,7 +220,10 @@ static void view_print_times(const struct view *view, FILE *out)
 		return;
 	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
 		table_text(table, headings[i]);
-	table_percentiles(table, "delay", &view->report.delay_ns);
+	table_percentiles(table,
+	                  view->conf->many && view->report.clouds_most == 0 ? "delay, of all clouds"
+	                                                                    : "delay",
+	                  &view->report.delay_ns);
 	if (view->has_port) {
 		snprintf(name, sizeof(name), "late at port %s", view->conf->to);
 		table_percentiles(table, name, &view->port.lateness_ns);
@@ -229,16 +232,32 @@ static void view_print_times(const struct view *view, FILE *out)
 	table_free(table);
 }
 
-void show_cloud_text(FILE *out, struct control *control, uint32_t cloud)
+/* How many clouds a template has, and how to see one. */
+static void view_print_template(const struct view *view, FILE *out)
+{
+	char clouds[COUNT_SIZE], most[COUNT_SIZE];
+
+	if (view->report.clouds_most == 0)
+		return;
+	fprintf(out,
+	        "%s clouds of at most %s; what follows are their sums. One of them: show clouds %s "
+	        "ADDRESS\n\n",
+	        count_text(clouds, view->report.clouds), count_text(most, view->report.clouds_most),
+	        view->conf->name);
+}
+
+void show_cloud_text(FILE *out, struct control *control, uint32_t cloud, const char *address)
 {
 	struct view *view = malloc(sizeof(*view));
 
-	if (view == NULL || !view_open(view, control, cloud)) {
+	if (view == NULL || !view_open(view, control, cloud, address)) {
 		fprintf(out, "cloud %s: no report yet\n",
 		        (*control->scenario)->clouds[cloud]->name);
 	} else {
-		fprintf(out, "cloud %s from %s to %s\n\n", view->conf->name, view->conf->from,
-		        view->conf->to);
+		fprintf(out, "%s %s from %s to %s\n\n",
+		        view->report.clouds_most > 0 ? "clouds" : "cloud", view->name,
+		        view->conf->from, view->conf->to);
+		view_print_template(view, out);
 		view_print_configured(view, out);
 		fputc('\n', out);
 		view_print_packets(view, out);
@@ -300,7 +319,7 @@ void show_clouds_text(FILE *out, struct control *control)
 	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
 		table_text(table, headings[i]);
 	for (uint32_t i = 0; i < (*control->scenario)->n_clouds; i++) {
-		if (!view_open(view, control, i))
+		if (!view_open(view, control, i, NULL))
 			continue;
 		table_cloud(table, view);
 		real += view_drops(&view->report.counters, REASON_REAL);

@@ -10,22 +10,23 @@
 #define FRAME_BYTES   1514 /* the longest ordinary frame */
 #define LATENESS_WARN (100 * SIMTIME_US)
 
-bool view_open(struct view *view, struct control *control, uint32_t cloud)
+bool view_open(struct view *view, struct control *control, uint32_t cloud, const char *address)
 {
 	const struct scenario *scenario = *control->scenario;
 	int port;
 
 	memset(view, 0, sizeof(*view));
 	view->conf = scenario->clouds[cloud];
-	if (!control->ops->cloud(control->context, view->conf->name, &view->report))
+	snprintf(view->name, sizeof(view->name), "%s%s%s", view->conf->name,
+	         address != NULL ? "/" : "", address != NULL ? address : "");
+	if (!control->ops->cloud(control->context, view->name, &view->report))
 		return false;
 	port = scenario_find_port(scenario, view->conf->to);
 	view->has_port =
 	        port >= 0 && control->ops->port(control->context, (uint32_t)port, &view->port);
 	view->now_ns = control->ops->now_ns(control->context);
 	view->since_ns = control->cleared_ns;
-	view->looked =
-	        control_look(control, view->conf->name, &view->report, view->now_ns, &view->look);
+	view->looked = control_look(control, view->name, &view->report, view->now_ns, &view->look);
 	return true;
 }
 

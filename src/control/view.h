@@ -15,9 +15,13 @@
 
 #include "control.h"
 
+/* The template's name, a slash and the longest flow. */
+#define VIEW_NAME_BYTES 160
+
 /* What is known of a cloud when it is shown. */
 struct view {
 	const struct cloud_conf *conf;
+	char name[VIEW_NAME_BYTES]; /* `down`, or `down/10.0.3.4` */
 	struct cloud_report report;
 	struct port_report port; /* the one it leads to */
 	bool has_port;
@@ -26,8 +30,9 @@ struct view {
 	bool looked;
 };
 
-/* False: there is no report of this cloud. `cloud`: index in the scenario. */
-bool view_open(struct view *view, struct control *control, uint32_t cloud);
+/* False: there is no report of this cloud. `cloud`: index in the scenario; `address`: of one of a
+ * template's clouds, or NULL. */
+bool view_open(struct view *view, struct control *control, uint32_t cloud, const char *address);
 
 uint64_t view_drops(const struct counters *counters, enum reason_kind kind);
 /* `loss 1,204, queue-full 3` of one kind; "" when there are none. */

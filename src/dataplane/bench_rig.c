@@ -92,8 +92,9 @@ static int add_sources(struct bench_rig *rig, const struct bench_setup *setup)
 	struct runtime *runtime = rig->runtime;
 	int rc = 0;
 
-	if (setup->ports == BENCH_GIVEN || (setup->ports == BENCH_NET_NULL && !setup->headers &&
-	                                    !bench_frames_need_source(setup->frame_bytes)))
+	if (setup->ports == BENCH_GIVEN ||
+	    (setup->ports == BENCH_NET_NULL && !setup->headers && !setup->addresses &&
+	     !bench_frames_need_source(setup->frame_bytes)))
 		return 0;
 	rig->sources = calloc(runtime->n_ports, sizeof(*rig->sources));
 	if (!rig->sources)
@@ -106,6 +107,7 @@ static int add_sources(struct bench_rig *rig, const struct bench_setup *setup)
 		source->pool = runtime->pool;
 		source->clock = &runtime->clock;
 		source->top_up = setup->ports == BENCH_NET_RING;
+		source->addresses = setup->addresses;
 		source->stamped = setup->ports == BENCH_SILENT;
 		source->headers = setup->headers;
 		source->period_ps =

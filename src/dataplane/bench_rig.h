@@ -47,6 +47,7 @@ struct bench_setup {
 	enum bench_ports ports;
 	uint32_t frame_bytes; /* without FCS; 0: IMIX */
 	bool headers;         /* frames with headers (bench_source.h); 64 bytes at least */
+	uint32_t addresses;   /* source addresses of the frames (bench_source.h); 0: no headers */
 	double pps;           /* BENCH_SILENT: packets a second into each port that has a cloud */
 	double most_pps; /* what the scenario may be offered at most, for its memory; 0: guess */
 };

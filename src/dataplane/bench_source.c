@@ -85,6 +85,23 @@ static bool shape(struct bench_source *source, struct rte_mbuf *mbuf)
 	return true;
 }
 
+/* Odd, so that all addresses have their turn. */
+#define ADDRESS_STEP 40503u
+
+static void address(struct bench_source *source, struct rte_mbuf *mbuf)
+{
+	static const uint8_t headers[] = {2,    0, 0,   0,  0, 1, 2, 0, 0,  0,  0, 2,  8,  0,
+	                                  0x45, 0, 0,   46, 0, 0, 0, 0, 64, 17, 0, 0,  10, 0,
+	                                  0,    0, 198, 18, 0, 1, 0, 7, 0,  7,  0, 26, 0,  0};
+	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+	uint32_t host = source->address++ * ADDRESS_STEP & (source->addresses - 1);
+
+	memcpy(frame, headers, sizeof(headers));
+	frame[27] = (uint8_t)(host >> 16);
+	frame[28] = (uint8_t)(host >> 8);
+	frame[29] = (uint8_t)host;
+}
+
 static uint16_t shape_all(struct bench_source *source, struct rte_mbuf **mbufs, uint16_t n)
 {
 	for (uint16_t i = 0; i < n; i++) {
@@ -96,6 +113,8 @@ static uint16_t shape_all(struct bench_source *source, struct rte_mbuf **mbufs, 
 			source->starved += n - i;
 			return i;
 		}
+		if (source->addresses)
+			address(source, mbufs[i]);
 	}
 	return n;
 }

@@ -11,6 +11,9 @@
  *            NIC's receive ring has; beyond that they are lost before weir saw them, as `missed`
  *   headers  each frame begins with these bytes (bench_headers), which routers and rules have something to
  *            do with; without, it begins with whatever the buffer holds
+ *   sources  the frame has Ethernet, IPv4 and UDP headers, whose source address is one of so many from
+ *            10.0.0.0 on, all of them in turn, in an order in which neighbours do not follow each
+ *            other
  *   stamped  the frame carries the instant at which it was made (the run's clock), for bench_sink
  *
  * Thread: set up by control while the worker stands still, then the worker's.
@@ -40,10 +43,13 @@ struct bench_source {
 	const struct clock *clock;
 	struct bench_frames frames;
 	bool top_up, stamped;
-	bool headers;       /* of at least BENCH_HEADERS_BYTES + 8 bytes each */
+	bool headers; /* of at least BENCH_HEADERS_BYTES + 8 bytes each */
+	uint32_t
+	        addresses; /* `sources`; a power of two; 0: the frames are as the device has them */
 	uint64_t period_ps; /* 0: not paced */
 	/* the worker's */
-	uint32_t at; /* in the pattern */
+	uint32_t at;      /* in the pattern */
+	uint32_t address; /* the next one */
 	bool started;
 	simtime begin_ns;      /* the first packet */
 	uint64_t made, missed; /* of the paced ones: numbers that came due */

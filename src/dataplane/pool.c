@@ -194,3 +194,8 @@ void memory_free(void *memory, size_t bytes)
 	if (memory)
 		munmap(memory, bytes);
 }
+
+void pool_spread(void *memory, size_t bytes)
+{
+	madvise(memory, bytes, MADV_HUGEPAGE);
+}

@@ -42,4 +42,7 @@ void *memory_make(size_t bytes);
 void *memory_reserve(size_t bytes);
 void memory_free(void *memory, size_t bytes);
 
+/* engine_setup.spread: asks the kernel for large pages, which it may refuse. */
+void pool_spread(void *memory, size_t bytes);
+
 #endif

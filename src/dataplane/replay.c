@@ -47,6 +47,7 @@ static int make_engine(struct replay *replay)
 	        .seed = replay->scenario->seed,
 	        .witness = replay->options->witness,
 	        .filters = &filters,
+	        .spread = pool_spread,
 	        .make_room = make_room,
 	        .room_argument = replay,
 	};

@@ -119,7 +119,7 @@ static agenda_places places_shared(const struct engine_setup *setup,
 {
 	agenda_places changed = changed_places(setup, before, after), places = 0;
 
-	/* The queue follows from the delay: change.c. */
+	/* The queue follows from the delay: setting_list.c. */
 	if (before && !conf_same(before, after, "delay"))
 		changed |= PLACE_LINK;
 	changed &= PLACE_LINK | PLACE_LINE | PLACE_AQM;
@@ -295,13 +295,6 @@ int agenda_check(const struct conf *conf, const struct cloud_conf *cloud, struct
 	struct order own[AGENDA_ORDERS_MAX], others[AGENDA_ORDERS_MAX];
 	uint32_t n = orders_of(conf, own);
 
-	if (cloud->many) {
-		problem_set(
-		        problem, -1,
-		        "the clouds of a template begin at different times and have no schedule; "
-		        "give it to a cloud that follows or leads them");
-		return -EINVAL;
-	}
 	for (uint32_t i = 0; i < cloud->n_confs && cloud->confs[i] != conf; i++) {
 		const struct conf *other = cloud->confs[i];
 		bool one_lasts = lasting_orders(conf) || lasting_orders(other);

@@ -50,6 +50,8 @@ struct track {
 	/* Puts what it has at present on top, and takes it away. NULL: it changes what lies below. */
 	void (*put_on)(struct track *track, struct cloud *cloud, simtime now);
 	void (*take_off)(struct track *track, struct cloud *cloud, simtime now);
+	/* Its cloud has got its name, from which its draws follow; it is not on. NULL: it has none. */
+	void (*key)(struct track *track, const struct cloud *cloud, uint64_t seed);
 	/* Control. */
 	void (*free)(struct track *track);
 };
@@ -117,6 +119,8 @@ void agenda_take_off(struct cloud *cloud, simtime now);
 void agenda_end(struct cloud *cloud, simtime now);
 /* After them: the agenda in the cloud is taken up. */
 void agenda_begin(struct cloud *cloud, simtime now);
+/* All its tracks' draws follow from the cloud's name, which it did not have when they were made. */
+void agenda_key(struct cloud *cloud, uint64_t seed);
 /* A setting below: applied as if nothing were on top of it. */
 void agenda_apply_below(struct cloud *cloud, struct setting *setting, agenda_places place,
                         simtime now);

@@ -66,6 +66,16 @@ void agenda_begin(struct cloud *cloud, simtime now)
 	find_next(cloud);
 }
 
+void agenda_key(struct cloud *cloud, uint64_t seed)
+{
+	const struct agenda *agenda = cloud->agenda;
+
+	for (uint32_t i = 0; agenda && i < agenda->n; i++) {
+		if (agenda->track[i]->key)
+			agenda->track[i]->key(agenda->track[i], cloud, seed);
+	}
+}
+
 void agenda_apply_below(struct cloud *cloud, struct setting *setting, agenda_places place,
                         simtime now)
 {

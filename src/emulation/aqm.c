@@ -75,11 +75,21 @@ const struct conf *aqm_beside(const struct conf *conf, const struct cloud_conf *
 	return own ? own : cloud_conf_get(cloud, name);
 }
 
+void aqm_key(struct aqm *aqm, uint64_t seed, const char *scope)
+{
+	const struct statement *statement = aqm->statement;
+	char purpose[96];
+
+	__builtin_snprintf(purpose, sizeof(purpose), "%s %s%s%s", statement->name,
+	                   statement->variant ? statement->variant : "", scope[0] ? " of " : "",
+	                   scope);
+	aqm->key = draw_key_make(seed, aqm->cloud->name, purpose);
+}
+
 int aqm_make(const struct engine_setup *setup, struct cloud *cloud, const struct cloud_conf *conf,
              const char *scope, struct aqm **aqm)
 {
 	const struct conf *own = NULL;
-	char purpose[96];
 	int error;
 
 	*aqm = NULL;
@@ -96,10 +106,7 @@ int aqm_make(const struct engine_setup *setup, struct cloud *cloud, const struct
 	(*aqm)->kind = own->statement->aqm;
 	(*aqm)->statement = own->statement;
 	(*aqm)->cloud = cloud;
-	__builtin_snprintf(purpose, sizeof(purpose), "%s %s%s%s", own->statement->name,
-	                   own->statement->variant ? own->statement->variant : "",
-	                   scope[0] ? " of " : "", scope);
-	(*aqm)->key = draw_key_make(setup->seed, cloud->name, purpose);
+	aqm_key(*aqm, setup->seed, scope);
 	return 0;
 }
 

@@ -209,6 +209,8 @@ const struct conf *aqm_beside(const struct conf *conf, const struct cloud_conf *
 int aqm_make(const struct engine_setup *setup, struct cloud *cloud, const struct cloud_conf *conf,
              const char *scope, struct aqm **aqm);
 void aqm_free(struct aqm *aqm);
+/* Its draws follow from the name of its cloud, and the scope. Worker too. */
+void aqm_key(struct aqm *aqm, uint64_t seed, const char *scope);
 /* NULL is allowed. */
 void aqm_report(const struct aqm *aqm, struct aqm_report *report);
 

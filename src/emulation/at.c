@@ -67,6 +67,17 @@ static void at_run(struct track *track, struct cloud *cloud, simtime until)
 	}
 }
 
+static void at_key(struct track *track, const struct cloud *cloud, uint64_t seed)
+{
+	struct at *at = (struct at *)track;
+
+	(void)cloud;
+	for (uint32_t i = 0; i < at->n; i++) {
+		for (uint32_t k = 0; k < at->point[i].n; k++)
+			setting_key(&at->point[i].setting[k], seed);
+	}
+}
+
 /* ---- control ---- */
 
 static void at_free(struct track *track)
@@ -136,6 +147,7 @@ static int at_plan(const struct conf *conf, struct agenda_plan *plan)
 		return -ENOMEM;
 	at->track.enter = at_enter;
 	at->track.run = at_run;
+	at->track.key = at_key;
 	at->track.free = at_free;
 	at->redone = plan->redone;
 	at->point = calloc(n, sizeof(*at->point));

@@ -35,11 +35,10 @@ struct cloud {
 	/* what a packet of an unimpaired cloud touches comes first */
 	bool plain;     /* no stage, no link, no jitter, no wheel, no witness: line only */
 	bool closing;   /* removed from the scenario: nothing comes in, what is held goes out */
-	bool behind;    /* of a template: its last packet is on the wheel, not in the stream */
-	bool settled;   /* of a template: has all its settings */
 	bool generates; /* a statement of it may generate packets, now or before; then it is shared */
 	uint16_t n_stages;
 	uint32_t index;
+	uint32_t changed;        /* of a template: number of the last change that it has made */
 	struct cloud_exit *exit; /* its own, or its template's */
 	struct template *of;     /* the template that it is one of; or NULL */
 	simtime origin_ns; /* the run's beginning: when the first scenario came into force. Live it
@@ -108,7 +107,7 @@ void cloud_drop_copy(struct cloud *cloud, struct rte_mbuf *original);
  * packet is filled in here. It goes back: at that very instant it leaves at the port where the
  * packets of the cloud came in, or enters the cloud that `hop ... through` names, and it takes its
  * place there among all other packets by its time; at one instant in the order in which things come
- * about. So a cloud that generates is shared, and so are all that lead to that port: change.c sees to
+ * about. So a cloud that generates is shared, and so are all that lead to that port: change_sharing.c sees to
  * it. `number` is the cause's, and what the witness is told, with PACKET_GENERATED.
  *
  * It counts as generated and as sent by this cloud, or as dropped for want of memory. Takes the mbuf.

@@ -167,6 +167,15 @@ static void curve_run(struct track *track, struct cloud *cloud, simtime until)
 	find_next(curve, cloud);
 }
 
+static void curve_key(struct track *track, const struct cloud *cloud, uint64_t seed)
+{
+	struct curve *curve = (struct curve *)track;
+
+	(void)cloud;
+	if (curve->conf.has & CURVE_LOSS)
+		setting_key(&curve->loss, seed);
+}
+
 /* ---- control ---- */
 
 static void curve_free(struct track *track)
@@ -280,6 +289,7 @@ int curve_plan(const struct curve_conf *conf, struct agenda_plan *plan)
 	curve->track.run = curve_run;
 	curve->track.put_on = curve_put_on;
 	curve->track.take_off = curve_take_off;
+	curve->track.key = curve_key;
 	curve->track.free = curve_free;
 	curve->track.places = agenda_orders_places(plan->setup, &(struct orders){n, covers});
 	error = prepare(curve, plan);

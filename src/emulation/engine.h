@@ -63,6 +63,9 @@ struct engine_setup {
 	uint32_t copy_bytes_max; /* frames up to this are copied out of their mbufs; 0: the default
 	                          */
 	const struct fork_filters *filters; /* for `match` (fork.h); or NULL: exact ones only */
+	/* Large memory that was just allocated, at a multiple of 2 MiB, and is going to be touched all
+	 * over: in large pages, if that can be. NULL: as it is. Control. */
+	void (*spread)(void *memory, size_t bytes);
 	/* The outlet of this port is full in the middle of a call: empties it, as far as that is
 	 * possible. NULL: only between calls. Worker. */
 	void (*make_room)(void *argument, uint32_t port);
@@ -126,8 +129,12 @@ uint64_t engine_untouched(const struct engine *engine, uint32_t port);
 /* Packets that have left their clouds at this port. */
 uint64_t engine_sent(const struct engine *engine, uint32_t port);
 
-/* ---- what control may read of a cloud, at any time, by its name; false: no such cloud ---- */
+/* ---- what control may read of a cloud, at any time, by its name; false: no such cloud. A template has
+ * one, and each of its clouds has: `down/10.0.3.4` (template.h) ---- */
 struct cloud_report {
+	/* of a template: how many clouds there are, and may be; the rest are sums over them, where
+	 * sums mean anything, and means where not. Else 0. */
+	uint32_t clouds, clouds_most;
 	struct counters counters;
 	uint64_t held_packets;
 	uint64_t queue_packets, queue_bytes;

@@ -7,6 +7,16 @@
 #include "classes.h"
 #include "engine_state.h"
 
+/* How many clouds behind this one, of a template and before its head, have never had a packet. */
+static uint32_t clouds_unused(const struct cloud *cloud)
+{
+	const struct template *template = cloud ? cloud->of : NULL;
+
+	if (!template || cloud != &template->clouds[template_used(template)])
+		return 0;
+	return cloud == template->head ? 0 : (uint32_t)(template->head - cloud) - 1;
+}
+
 uint64_t engine_held_packets(const struct engine *engine)
 {
 	const struct roster *roster = engine->roster;
@@ -15,6 +25,7 @@ uint64_t engine_held_packets(const struct engine *engine)
 	for (uint32_t i = 0; i < roster->n_slots; i++) {
 		if (roster->slots[i])
 			held += cloud_held(roster->slots[i]);
+		i += clouds_unused(roster->slots[i]);
 	}
 	return held;
 }
@@ -96,10 +107,9 @@ static bool moments_same(const struct line_moments *a, const struct line_moments
 }
 
 /* The worker goes on meanwhile: what was read twice alike is whole. */
-static void report_line(const struct line *line, struct cloud_report *report)
+struct line_moments line_moments_read(const struct line *line)
 {
 	struct line_moments moments, again = line->moments;
-	double mean = 0, square = 0;
 	int tries = 0;
 
 	do {
@@ -107,6 +117,14 @@ static void report_line(const struct line *line, struct cloud_report *report)
 		rte_compiler_barrier();
 		again = line->moments;
 	} while (!moments_same(&moments, &again) && ++tries < 100);
+	return moments;
+}
+
+static void report_line(const struct line *line, struct cloud_report *report)
+{
+	struct line_moments moments = line_moments_read(line);
+	double mean = 0, square = 0;
+
 	if (moments.packets) {
 		mean = (double)moments.sum / (double)moments.packets;
 		square = (double)moments.square / (double)moments.packets;
@@ -127,20 +145,29 @@ static void report_stages(const struct cloud *cloud, struct observed *observed)
 	}
 }
 
+/* `down`, `down/10.0.3.4` */
 static const struct cloud *cloud_named(const struct engine *engine, const char *name)
 {
 	const struct roster *roster = engine->roster;
-	uint32_t slot = names_find(&roster->index, name);
+	const char *slash = strchr(name, '/');
+	char template[SCENARIO_NAME_BYTES];
+	size_t length = slash ? (size_t)(slash - name) : strlen(name);
+	const struct cloud *cloud;
+	uint32_t slot;
 
-	return slot == NAMES_NONE ? NULL : roster->slots[slot];
+	if (length >= sizeof(template))
+		return NULL;
+	memcpy(template, name, length);
+	template[length] = 0;
+	slot = names_find(&roster->index, template);
+	cloud = slot == NAMES_NONE ? NULL : roster->slots[slot];
+	if (!cloud || !slash)
+		return cloud;
+	return cloud->of ? template_address(cloud->of, slash + 1) : NULL;
 }
 
-bool engine_report_queue(const struct engine *engine, const char *name, struct cloud_report *report)
+void cloud_report_queue(const struct cloud *cloud, struct cloud_report *report)
 {
-	const struct cloud *cloud = cloud_named(engine, name);
-
-	if (!cloud)
-		return false;
 	report->counters = cloud->counters;
 	report->held_packets = cloud_held(cloud);
 	report->queue_packets = link_queue_packets(&cloud->link);
@@ -149,6 +176,24 @@ bool engine_report_queue(const struct engine *engine, const char *name, struct c
 	if (!cloud->link.classes)
 		report->queue_average_bytes = average_of(&cloud->link.queue);
 	aqm_report(cloud->link.queue.aqm, &report->aqm);
+}
+
+static bool is_template(const struct cloud *cloud)
+{
+	return cloud->of && cloud->of->head == cloud;
+}
+
+bool engine_report_queue(const struct engine *engine, const char *name, struct cloud_report *report)
+{
+	const struct cloud *cloud = cloud_named(engine, name);
+
+	if (!cloud)
+		return false;
+	report->clouds = report->clouds_most = 0;
+	if (is_template(cloud))
+		template_report_queue(cloud->of, report);
+	else
+		cloud_report_queue(cloud, report);
 	return true;
 }
 
@@ -159,6 +204,10 @@ bool engine_report(const struct engine *engine, const char *name, struct cloud_r
 	if (!cloud || !engine_report_queue(engine, name, report))
 		return false;
 	report->delay_ns = *cloud->delay_ns;
+	if (is_template(cloud)) {
+		template_report_line(cloud->of, report);
+		return true;
+	}
 	report_line(&cloud->line, report);
 	report->order_waits = cloud->line.waits;
 	report->order_waited_ns = cloud->line.waited_ns;
@@ -173,12 +222,14 @@ void engine_clear(struct engine *engine)
 	for (uint32_t i = 0; i < roster->n_slots; i++) {
 		struct cloud *cloud = roster->slots[i];
 
+		i += clouds_unused(cloud);
 		if (!cloud)
 			continue;
 		cloud_watch_cleared(cloud->watch);
 		memset(&cloud->counters, 0, sizeof(cloud->counters));
 		cloud->counters.rx_packets = cloud_held(cloud);
-		histogram_clear(cloud->delay_ns);
+		if (!cloud->of || is_template(cloud))
+			histogram_clear(cloud->delay_ns);
 		classes_clear(cloud->link.classes);
 		cloud->line.waits = 0;
 		cloud->line.waited_ns = 0;

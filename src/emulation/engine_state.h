@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The inside of the engine, shared by engine.c (which runs it) and change.c (which changes it).
+ * The inside of the engine, shared by engine.c and engine_shared.c (which run it) and by
+ * change_*.c (which change it).
  *
  * Two ways to run a cloud. A *direct* cloud is alone: no other cloud leads to its port, so its line
  * is its own and whole bursts leave it at once. *Shared* clouds meet at a port: their packets lie
@@ -13,6 +14,7 @@
 
 #include "cloud.h"
 #include "engine.h"
+#include "template.h"
 
 struct engine_port {
 	uint64_t no_cloud;
@@ -36,6 +38,12 @@ struct roster {
 /* Of the cloud for what no other cloud from that port takes. */
 void engine_untouched_name(char name[SCENARIO_NAME_BYTES], uint32_t port);
 
+/* Control: frees the changes that templates have made, or all. */
+void owed_free(struct engine *engine, bool all);
+
+/* Control: of a template, whose head it is, all of them. NULL is allowed. */
+void engine_cloud_free(struct cloud *cloud);
+
 /* Control. The clouds are not the roster's. */
 void roster_free(struct roster *roster);
 
@@ -46,16 +54,37 @@ struct engine {
 	struct cloud
 	        *leftovers;    /* shared clouds that still have packets of when they were direct */
 	struct cloud *starved; /* whose link has no timer, for there was no memory */
-	uint32_t left;         /* put into outlets since engine_advance said so last */
-	bool begun;            /* a scenario has come into force, at origin_ns */
+	struct template *unsettled;   /* templates whose clouds have still to make a change */
+	struct template_change *owed; /* control's: those changes, to be freed when they are done */
+	uint32_t left;                /* put into outlets since engine_advance said so last */
+	bool begun;                   /* a scenario has come into force, at origin_ns */
 	simtime origin_ns;
 	struct engine_port ports[SCENARIO_PORTS_MAX];
 	struct engine_setup setup;
 	struct scenario *scenario; /* control's: what the roster was made from */
 };
 
+/* ---- reports: control ---- */
+
+struct line_moments line_moments_read(const struct line *line);
+/* What engine_report_queue says of a cloud; and of all of a template together, and what engine_report
+ * says beside it. */
+void cloud_report_queue(const struct cloud *cloud, struct cloud_report *report);
+void template_report_queue(const struct template *template, struct cloud_report *sum);
+void template_report_line(const struct template *template, struct cloud_report *sum);
+
+/* ---- worker ---- */
+
 /* Executes the events of shared clouds up to and at `now`, one after the other. */
 void engine_advance_shared(struct engine *engine, simtime now);
+/* The same up to its instant, then a packet comes to a shared cloud: another cloud may have to do with
+ * it, and a burst must not differ from single packets. */
+void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf);
+/* The same with a packet of weir's own (cloud_insert). */
+void engine_shared_insert(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
+                          simtime now);
+/* The outlet of this port is full, although room was asked for. */
+bool engine_outlet_full(struct engine *engine, uint32_t port);
 
 /* Lets out what is due at a direct cloud, as far as there is room and there are mbufs. */
 void engine_advance_direct(struct engine *engine, struct cloud *cloud, simtime now);

@@ -80,6 +80,15 @@ static void every_run(struct track *track, struct cloud *cloud, simtime until)
 		every_put_on(track, cloud, until);
 }
 
+static void every_key(struct track *track, const struct cloud *cloud, uint64_t seed)
+{
+	struct every *every = (struct every *)track;
+
+	(void)cloud;
+	for (uint32_t i = 0; i < every->n; i++)
+		setting_key(&every->setting[i], seed);
+}
+
 /* ---- control ---- */
 
 static void every_free(struct track *track)
@@ -103,6 +112,7 @@ static int plan(const struct every_conf *conf, const struct orders *orders,
 	every->track.run = every_run;
 	every->track.put_on = every_put_on;
 	every->track.take_off = every_take_off;
+	every->track.key = every_key;
 	every->track.free = every_free;
 	every->track.places = agenda_orders_places(plan->setup, orders);
 	every->every_ns = conf->every_ns;

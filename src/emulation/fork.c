@@ -146,6 +146,8 @@ static int fork_fill(struct fork *fork, const struct fork_part *parts, struct pr
 		int error;
 
 		fork->branches[i].cloud = part->cloud;
+		fork->branches[i].template = part->template;
+		fork->templates |= part->template != NULL;
 		if (part->filter) {
 			error = filter_add(fork, part, i, problem);
 			if (error)
@@ -157,7 +159,7 @@ static int fork_fill(struct fork *fork, const struct fork_part *parts, struct pr
 		for (uint32_t k = 0; !part->filter && k < part->rows->n; k++)
 			entry_add(set_of(fork, &part->rows->rows[k].mask), &part->rows->rows[k], i);
 	}
-	if (fork->rest == 0)
+	if (fork->rest == 0 && !fork->branches[0].template)
 		fork->only = fork->branches[0].cloud;
 	return 0;
 }
@@ -262,6 +264,46 @@ static void filter_find(const struct fork *fork, uint32_t branch, struct rte_mbu
 	}
 }
 
+/* What a packet of one of a template's clouds is going to touch. */
+static void cloud_fetch(const struct cloud *cloud)
+{
+	rte_prefetch0(cloud);
+	rte_prefetch0(&cloud->line.conf);
+	rte_prefetch0(&cloud->line.last_due);
+	rte_prefetch0(&cloud->counters);
+	rte_prefetch0(&cloud->link.shaper);
+	rte_prefetch0(&cloud->link.busy);
+	rte_prefetch0(&cloud->stages);
+	rte_prefetch0(&cloud->change);
+	rte_prefetch0(&cloud->latest_number);
+}
+
+/* The clouds of templates, for the packets that one takes. */
+static void templates_find(const struct fork *fork, const struct packet_key *keys, uint16_t n,
+                           const uint32_t *best, struct cloud **clouds)
+{
+	uint64_t hash[BURST_MAX];
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct template *template =
+		        best[i] == FORK_NONE ? NULL : fork->branches[best[i]].template;
+
+		if (!template)
+			continue;
+		hash[i] = template_hash(template, &keys[i]);
+		rte_prefetch0(template_entry(template, hash[i]));
+	}
+	for (uint16_t i = 0; i < n; i++) {
+		struct template *template =
+		        best[i] == FORK_NONE ? NULL : fork->branches[best[i]].template;
+
+		if (!template)
+			continue;
+		clouds[i] = template_find(template, &keys[i], hash[i]);
+		cloud_fetch(clouds[i]);
+	}
+}
+
 void fork_find(const struct fork *fork, struct rte_mbuf *const *mbufs, uint16_t n,
                struct cloud **clouds)
 {
@@ -283,4 +325,6 @@ void fork_find(const struct fork *fork, struct rte_mbuf *const *mbufs, uint16_t 
 		filter_find(fork, fork->filtered[i], mbufs, keys, n, best);
 	for (uint16_t i = 0; i < n; i++)
 		clouds[i] = best[i] == FORK_NONE ? NULL : fork->branches[best[i]].cloud;
+	if (unlikely(fork->templates))
+		templates_find(fork, keys, n, best, clouds);
 }

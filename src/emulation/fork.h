@@ -17,6 +17,7 @@
 
 #include "cloud.h"
 #include "match.h"
+#include "template.h"
 
 /* Filters of libpcap, which the engine does not know: engine_setup brings them. */
 struct fork_filter;
@@ -33,6 +34,7 @@ struct fork_filters {
 
 struct fork_branch {
 	struct cloud *cloud;
+	struct template *template;  /* whose head the cloud is; or NULL */
 	struct fork_filter *filter; /* or NULL */
 	struct match *rows;         /* beside a filter: one of them must fit as well; or NULL */
 };
@@ -57,6 +59,7 @@ struct fork_entry {
 struct fork {
 	struct fork *next;  /* of the roster's */
 	struct cloud *only; /* takes everything: nothing is looked up; or NULL */
+	bool templates;     /* there are some */
 	const struct fork_filters *filters;
 	uint32_t n_branches;
 	struct fork_branch *branches; /* in the order of their ranks */
@@ -71,8 +74,9 @@ struct fork {
 /* What a fork is made of. */
 struct fork_part {
 	struct cloud *cloud;
-	struct match *rows; /* a packet must fit one of them; NULL: any does */
-	const char *filter; /* and this, in tcpdump's words; or NULL */
+	struct template *template; /* or NULL */
+	struct match *rows;        /* a packet must fit one of them; NULL: any does */
+	const char *filter;        /* and this, in tcpdump's words; or NULL */
 };
 
 /* `parts`: in the order of their ranks; only the last may have neither rows nor filter. 0; -ENOMEM;

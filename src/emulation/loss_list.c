@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cloud.h"
+#include "selection.h"
 #include "drop_list.h"
 
 struct loss_list {
@@ -36,8 +37,10 @@ static int loss_list_check(const struct conf *conf, const struct cloud_conf *clo
 	problem_set(problem, -1, "no memory for the list");
 	error = drop_list_read(((const struct loss_list_conf *)conf)->file, cloud->name, &list,
 	                       problem);
-	if (!error)
-		drop_list_free(&list);
+	if (error)
+		return error;
+	error = selection_check_copies(cloud, list.n * sizeof(*list.key), problem);
+	drop_list_free(&list);
 	return error;
 }
 

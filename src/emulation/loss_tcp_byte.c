@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cloud.h"
+#include "selection.h"
 #include "tcp_flows.h"
 
 struct loss_tcp_byte {
@@ -48,6 +49,14 @@ static uint16_t loss_tcp_byte_process(struct stage *stage, struct rte_mbuf **pac
 			packets[kept++] = packets[i];
 	}
 	return kept;
+}
+
+static int loss_tcp_byte_check(const struct conf *conf, const struct cloud_conf *cloud,
+                               struct problem *problem)
+{
+	const struct loss_tcp_byte_conf *tcp = (const struct loss_tcp_byte_conf *)conf;
+
+	return selection_check_copies(cloud, tcp->flows * sizeof(struct tcp_flow), problem);
 }
 
 static int loss_tcp_byte_make(const struct conf *conf, struct stage **stage)
@@ -119,6 +128,7 @@ const struct statement loss_tcp_byte_statement = {
         .role = ROLE_STAGE,
         .fields = loss_tcp_byte_fields,
         .conf_bytes = sizeof(struct loss_tcp_byte_conf),
+        .check = loss_tcp_byte_check,
         .make = loss_tcp_byte_make,
         .free = loss_tcp_byte_free,
         .adopt = loss_tcp_byte_adopt,

@@ -99,6 +99,17 @@ static void markov_run(struct track *track, struct cloud *cloud, simtime until)
 	markov_put_on(track, cloud, now);
 }
 
+static void markov_key(struct track *track, const struct cloud *cloud, uint64_t seed)
+{
+	struct markov *markov = (struct markov *)track;
+
+	markov->key = draw_key_make(seed, cloud->name, "markov");
+	for (uint32_t s = 0; s < markov->n; s++) {
+		for (uint32_t i = 0; i < markov->stay[s].n; i++)
+			setting_key(&markov->stay[s].setting[i], seed);
+	}
+}
+
 /* ---- control ---- */
 
 static void markov_free(struct track *track)
@@ -155,6 +166,7 @@ static int markov_plan(const struct conf *conf, struct agenda_plan *plan)
 	markov->track.run = markov_run;
 	markov->track.put_on = markov_put_on;
 	markov->track.take_off = markov_take_off;
+	markov->track.key = markov_key;
 	markov->track.free = markov_free;
 	markov->key = draw_key_make(plan->setup->seed, plan->cloud->name, "markov");
 	exponential_make(&markov->exponential);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "class.h"
+#include "selection.h"
 
 static const char *const formats[] = {"mahimahi", "csv", NULL};
 
@@ -142,6 +143,10 @@ static int trace_check(const struct conf *conf, const struct cloud_conf *cloud,
 
 	free(curve.points);
 	free(list.at_ms);
+	if (!error)
+		error = selection_check_copies(
+		        cloud, csv ? curve.n * sizeof(*curve.points) : list.n * sizeof(*list.at_ms),
+		        problem);
 	if (!error && csv && trace->queue.unit != LIMIT_NONE && !(curve.has & CURVE_RATE)) {
 		problem_set(problem, TRACE_FIELD_QUEUE,
 		            "a trace without a rate makes no link: leave `queue` out");

@@ -29,6 +29,8 @@
 	X(FULLEST, "fullest", CONGESTION, "FQ-CoDel: the queue was full, its flow had the most")   \
 	X(QUEUE_FULL, "queue-full", CONGESTION, "the queue of the link was full")                  \
 	X(NO_BUFFER, "no-buffer", REAL, "weir had no memory left to hold the packet")              \
+	X(CLOUDS_FULL, "clouds-full", REAL,                                                        \
+	  "its template had as many clouds as it may have (`most`), and none for this address")    \
 	X(TX_FULL, "tx-full", REAL, "the port did not take the packet within 100 ms of its time")  \
 	X(REMOVED, "removed", REAL, "the cloud was removed while it held the packet")
 

@@ -10,7 +10,8 @@
 
 struct reorder_rule reorder_rule_of(const struct conf *conf, struct draw_key key)
 {
-	struct reorder_rule rule = {.kind = REORDER_NONE, .key = key};
+	struct reorder_rule rule = {
+	        .kind = REORDER_NONE, .key = key, .statement = conf ? conf->statement : NULL};
 
 	if (conf && conf->statement == &reorder_every_statement) {
 		const struct reorder_every_conf *every = (const struct reorder_every_conf *)conf;

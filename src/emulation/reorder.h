@@ -81,6 +81,7 @@ struct reorder_rule {
 	probability_q63 probability, correlation;
 	bool as_netem;
 	struct draw_key key;
+	const struct statement *statement; /* from which it was made; the key is for it */
 };
 
 /* The rule of one of the three; NULL: none. Control. */

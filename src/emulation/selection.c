@@ -245,3 +245,19 @@ uint32_t selection_most(const struct selection_conf *per)
 	}
 	return most;
 }
+
+int selection_check_copies(const struct cloud_conf *cloud, uint64_t bytes, struct problem *problem)
+{
+	uint32_t most = cloud && cloud->many ? selection_most(selection_of(cloud)) : 0;
+
+	if (most == 0 || bytes <= SELECTION_COPIES_BYTES / most)
+		return 0;
+	problem_set(
+	        problem, -1,
+	        "each of the %u clouds of `%s` would have %llu bytes of this, %llu MiB together; "
+	        "%llu MiB is the most: make it smaller, or the clouds fewer (`most`)",
+	        most, cloud->name, (unsigned long long)bytes,
+	        (unsigned long long)((unsigned __int128)bytes * most >> 20),
+	        (unsigned long long)(SELECTION_COPIES_BYTES >> 20));
+	return -EINVAL;
+}

@@ -64,5 +64,9 @@ int selection_match_field(const struct statement *statement);
 
 /* How many clouds a template may have. */
 uint32_t selection_most(const struct selection_conf *selection);
+/* For statements of which each cloud of a template has so many bytes of its own: -EINVAL with problem
+ * if that is more together than SELECTION_COPIES_BYTES. */
+#define SELECTION_COPIES_BYTES (UINT64_C(4) << 30)
+int selection_check_copies(const struct cloud_conf *cloud, uint64_t bytes, struct problem *problem);
 
 #endif

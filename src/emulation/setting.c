@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "agenda.h"
 #include "aqm.h"
 #include "classes.h"
 #include "delay.h"
@@ -106,7 +107,8 @@ static int line_prepare(struct setting *setting, const struct engine_setup *setu
 		line->reorder = reorder_rule_of(
 		        reorder, key_for(setup->seed, setting->cloud, reorder->statement));
 	line->on_wheel = line->allow_overtaking || reorder_overtakes(&line->reorder);
-	if (line->on_wheel && !setting->cloud->line.wheel) {
+	/* Those of a template lie on the shared one. */
+	if (line->on_wheel && !setting->cloud->line.wheel && !setting->cloud->of) {
 		setting->wheel = wheel_make(&setting->cloud->holder->arena);
 		if (!setting->wheel)
 			return -ENOMEM;
@@ -145,6 +147,72 @@ int setting_prepare(struct setting *setting, const struct engine_setup *setup, s
 		break;
 	}
 	return -EINVAL;
+}
+
+/* ---- draws follow from the name: worker ---- */
+
+static void classes_key(struct classes *classes, uint64_t seed)
+{
+	for (uint32_t i = 0; classes && i < classes->n; i++) {
+		struct class_state *class = &classes->class[i];
+
+		if (class->queue.aqm)
+			aqm_key(class->queue.aqm, seed, class->name);
+	}
+}
+
+static void slots_key(struct slots_rule *slots, uint64_t seed, const struct cloud *cloud)
+{
+	if (slots->on)
+		slots->key = key_for(seed, cloud, &slots_statement);
+}
+
+static void reorder_key(struct reorder_rule *rule, uint64_t seed, const struct cloud *cloud)
+{
+	if (rule->kind != REORDER_NONE)
+		rule->key = key_for(seed, cloud, rule->statement);
+}
+
+void setting_key(struct setting *setting, uint64_t seed)
+{
+	const struct cloud *cloud = setting->cloud;
+
+	switch (setting->role) {
+	case ROLE_STAGE:
+		if (setting->stage)
+			setting->stage->key = key_for(seed, cloud, setting->stage->statement);
+		break;
+	case ROLE_LINK:
+		slots_key(&setting->link.slots, seed, cloud);
+		break;
+	case ROLE_AQM:
+	case ROLE_AQM_MODIFIER:
+		if (setting->aqm)
+			aqm_key(setting->aqm, seed, "");
+		break;
+	case ROLE_CLASS:
+		classes_key(setting->classes, seed);
+		break;
+	case ROLE_LINE:
+		reorder_key(&setting->line.reorder, seed, cloud);
+		break;
+	case ROLE_CLOUD:
+	case ROLE_SCHEDULE:
+		break;
+	}
+}
+
+void cloud_key(struct cloud *cloud, uint64_t seed)
+{
+	cloud->line.key = draw_key_make(seed, cloud->name, "delay");
+	for (uint16_t i = 0; i < cloud->n_stages; i++)
+		cloud->stages[i]->key = key_for(seed, cloud, cloud->stages[i]->statement);
+	slots_key(&cloud->link.conf.slots, seed, cloud);
+	reorder_key(&cloud->line.conf.reorder, seed, cloud);
+	if (cloud->link.queue.aqm)
+		aqm_key(cloud->link.queue.aqm, seed, "");
+	classes_key(cloud->link.classes, seed);
+	agenda_key(cloud, seed);
 }
 
 /* ---- applying: worker ---- */

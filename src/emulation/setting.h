@@ -33,6 +33,11 @@ struct setting {
  * it, or does not have it. `setup` is the engine's. Control. 0 or -errno. */
 int setting_prepare(struct setting *setting, const struct engine_setup *setup, struct cloud *cloud,
                     const struct cloud_conf *conf, const char *name, enum statement_role role);
+/* The cloud has another name than when it was prepared (template.h): its random draws follow from the
+ * name. Worker. */
+void setting_key(struct setting *setting, uint64_t seed);
+/* The same with all that is in force in the cloud and in its agenda, of which nothing is on. Worker. */
+void cloud_key(struct cloud *cloud, uint64_t seed);
 /* Worker. */
 void setting_apply(struct setting *setting, simtime now);
 /* Control. */

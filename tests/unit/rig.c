@@ -298,15 +298,15 @@ static bool is_there(const struct rig *rig, const struct cloud *cloud)
 
 void rig_apply(struct rig *rig, simtime now)
 {
-	struct cloud *before[SCENARIO_PORTS_MAX];
+	struct cloud **before = calloc(rig->engine->roster->n_slots + 1, sizeof(struct cloud *));
 	struct problem problem = {0};
 	struct change *change = NULL;
 	uint32_t n = 0;
 
+	assert_non_null(before);
 	for (uint32_t i = 0; i < rig->engine->roster->n_slots; i++) {
 		if (!rig->engine->roster->slots[i])
 			continue;
-		assert_true(n < LENGTH(before));
 		before[n++] = rig->engine->roster->slots[i];
 	}
 	if (change_prepare(rig->engine, rig->scenario, NULL, &change, &problem) != 0)
@@ -319,6 +319,7 @@ void rig_apply(struct rig *rig, simtime now)
 			                before[i]->counters.generated;
 	}
 	change_free(change);
+	free(before);
 	rig->now = now;
 	rig_check(rig);
 }

@@ -17,6 +17,7 @@
 #include "delay.h"
 #include "headers.h"
 #include "oq_header.h"
+#include "selection.h"
 
 #define WORDS_MAX 12
 
@@ -196,22 +197,21 @@ static void a_delay_is_the_one_asked_for(void **state)
 	scenario_free(scenario);
 }
 
-static void clouds_lead_round_the_ports(void **state)
+static void clouds_are_one_template_with_as_many(void **state)
 {
-	static const struct {
-		uint32_t clouds, n_ports;
-	} rows[] = {{1, 2}, {2, 2}, {3, 3}, {32, 32}};
+	static const uint32_t clouds[] = {1, 64, 65536};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(clouds) / sizeof(clouds[0]); i++) {
 		struct scenario *scenario;
 		struct problem problem = {.text = ""};
 
-		assert_int_equal(bench_scenario_clouds(rows[i].clouds, 32, "delay 10ms", &scenario,
-		                                       &problem),
-		                 0);
-		assert_int_equal(scenario->n_clouds, rows[i].clouds);
-		assert_int_equal(scenario->n_ports, rows[i].n_ports);
+		assert_int_equal(
+		        bench_scenario_clouds(clouds[i], "delay 10ms", &scenario, &problem), 0);
+		assert_int_equal(scenario->n_clouds, 1);
+		assert_true(scenario->clouds[0]->many);
+		assert_int_equal(selection_most(selection_of(scenario->clouds[0])), clouds[i]);
+		assert_non_null(cloud_conf_get(scenario->clouds[0], "delay"));
 		scenario_free(scenario);
 	}
 }
@@ -227,7 +227,7 @@ int main(void)
 	        cmocka_unit_test(every_scenario_is_one_that_weir_takes),
 	        cmocka_unit_test(the_headers_ask_the_router_and_are_right),
 	        cmocka_unit_test(a_delay_is_the_one_asked_for),
-	        cmocka_unit_test(clouds_lead_round_the_ports),
+	        cmocka_unit_test(clouds_are_one_template_with_as_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

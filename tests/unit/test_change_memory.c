@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "engine_state.h"
+#include "selection.h"
 #include "starve.h"
 
 #define MBIT UINT64_C(1000000)
@@ -51,6 +52,59 @@ static void out_of_memory_in_prepare_leaves_the_engine_untouched(void **state)
 	rig_close(rig);
 }
 
+static void template_add(struct rig *rig, const char *name, uint32_t from)
+{
+	struct selection_conf *per = (struct selection_conf *)conf_make(&selection_per_statement);
+	struct cloud_conf *cloud;
+
+	assert_non_null(per);
+	per->flow = true;
+	per->most = 3;
+	rig_cloud(rig, name, from, 1);
+	cloud = rig->scenario->clouds[rig->scenario->n_clouds - 1];
+	cloud->many = true;
+	cloud->selection = &per->conf;
+	rig_delay(rig, name, 50 * SIMTIME_MS, SIMTIME_MS, DELAY_NORMAL, ORDER_KEEP);
+	rig_rate(rig, name, 8 * MBIT, 0, LIMIT_PACKETS, 1000);
+	rig_loss_every(rig, name, 10, 1);
+}
+
+/* A template that is there and changes, one that goes, and one that comes. */
+static void out_of_memory_for_a_template_leaves_the_engine_untouched(void **state)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+	struct change *change = NULL;
+	struct problem problem;
+	uint64_t failures = 0;
+	int error;
+
+	(void)state;
+	template_add(rig, "x", 0);
+	template_add(rig, "gone", 3);
+	rig_apply(rig, 0);
+	for (uint32_t i = 0; i < 50; i++)
+		rig_send(rig, 0, 1000, i);
+	rig_delay(rig, "x", 20 * SIMTIME_MS, 2 * SIMTIME_MS, DELAY_UNIFORM, ORDER_ALLOW);
+	rig_loss(rig, "x", PROBABILITY_ONE / 2);
+	rig_remove(rig, "gone");
+	template_add(rig, "y", 2);
+	for (;; failures++) {
+		starve_after(failures);
+		error = change_prepare(rig->engine, rig->scenario, NULL, &change, &problem);
+		if (starve_end() == 0)
+			break;
+		assert_int_equal(error, -ENOMEM);
+		assert_int_equal(rig_report(rig, "x")->held_packets, 45);
+	}
+	assert_int_equal(error, 0);
+	assert_true(failures > 40);
+	change_free(change);
+	rig_apply(rig, 100);
+	rig_run_out(rig);
+	assert_int_equal(rig->n_departures, 45);
+	rig_close(rig);
+}
+
 static void out_of_memory_in_engine_make_is_said(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
@@ -78,6 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(out_of_memory_in_prepare_leaves_the_engine_untouched),
+	        cmocka_unit_test(out_of_memory_for_a_template_leaves_the_engine_untouched),
 	        cmocka_unit_test(out_of_memory_in_engine_make_is_said),
 	};
 

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The worker's half of a change: it only swaps pointers and numbers, of what has changed. */
+#include "agenda.h"
+#include "change_state.h"
+
+/* Lowest index first. */
+static void leftover_add(struct engine *engine, struct cloud *cloud)
+{
+	struct cloud **place = &engine->leftovers;
+
+	while (*place && (*place)->index < cloud->index)
+		place = &(*place)->next_leftover;
+	cloud->next_leftover = *place;
+	*place = cloud;
+}
+
+static void cloud_apply(struct engine *engine, const struct cloud_change *item, simtime now)
+{
+	struct cloud *cloud = item->cloud;
+
+	cloud->origin_ns = engine->origin_ns;
+	cloud->closing |= item->closing;
+	cloud->generates |= item->generates;
+	/* What is due by now takes the way that was there until now. */
+	if (item->fork && !cloud->line.shared && !item->added)
+		engine_advance_direct(engine, cloud, now);
+	cloud->exit->fork = item->fork;
+	cloud->exit->back = item->back;
+	if (item->shared && !cloud->line.shared) {
+		/* What has left the link by now is on its own line, whoever was asked when. */
+		cloud_advance_link(cloud, now);
+		cloud->line.shared = engine->wheel;
+		if (!line_is_empty(&cloud->line))
+			leftover_add(engine, cloud);
+	}
+}
+
+/* After its settings have come into force. */
+static void cloud_settle(struct engine *engine, struct cloud *cloud)
+{
+	if (cloud->line.shared && cloud_next(cloud) != SIMTIME_NEVER)
+		engine_starve(engine, cloud); /* asks for a timer */
+	cloud->plain = cloud->n_stages == 0 && !link_in_use(&cloud->link) &&
+	               line_is_constant(&cloud->line) && !cloud->line.shared &&
+	               line_is_simple(&cloud->line) && !cloud->agenda && !cloud->witness;
+}
+
+/* Nobody looks at it any more. Its chunks go back here: the arena is the worker's. */
+static void cloud_retire(struct engine *engine, struct cloud *cloud)
+{
+	struct cloud **place = &engine->starved;
+
+	while (cloud->starved && *place != cloud)
+		place = &(*place)->next_starved;
+	if (cloud->starved)
+		*place = cloud->next_starved;
+	for (place = &engine->leftovers; *place && *place != cloud;)
+		place = &(*place)->next_leftover;
+	if (*place)
+		*place = cloud->next_leftover;
+	cloud_clear(cloud);
+}
+
+static void cloud_woken(void *engine, struct cloud *cloud)
+{
+	if (cloud_next(cloud) != SIMTIME_NEVER)
+		engine_starve(engine, cloud);
+}
+
+static void templates_apply(struct engine *engine, const struct change *change, simtime now)
+{
+	for (uint32_t i = 0; i < change->scenario->n_clouds; i++) {
+		const struct plan *plan = &change->plans[i];
+
+		if (!plan->change)
+			continue;
+		template_apply(plan->template, plan->change, now, engine, cloud_woken);
+		if (plan->template->unsettled)
+			continue;
+		plan->template->unsettled = true;
+		plan->template->next_unsettled = engine->unsettled;
+		engine->unsettled = plan->template;
+	}
+}
+
+/* All clouds of a template, whose head it is. */
+static void template_retire(struct engine *engine, struct template *template)
+{
+	struct template **place = &engine->unsettled;
+
+	while (*place && *place != template)
+		place = &(*place)->next_unsettled;
+	if (*place)
+		*place = template->next_unsettled;
+	for (uint32_t i = 0; i < template->used; i++)
+		cloud_retire(engine, &template->clouds[i]);
+	template_clear(template);
+}
+
+void engine_apply(struct engine *engine, struct change *change, simtime now)
+{
+	struct roster *roster = engine->roster;
+
+	if (!engine->begun) {
+		engine->begun = true;
+		engine->origin_ns = now;
+	}
+	/* What happens up to now, happens in the scenario of now. */
+	if (engine->wheel)
+		engine_advance_shared(engine, now);
+	if (change->wheel) {
+		engine->wheel = change->wheel;
+		change->wheel = NULL;
+		wheel_front(engine->wheel, now); /* brings its cursor to the present */
+	}
+	for (uint32_t i = 0; i < change->n_clouds; i++)
+		cloud_apply(engine, &change->clouds[i], now);
+	/* All settings change at once: what one of them lets go finds the others changed too. */
+	for (uint32_t i = 0; i < change->list.n_settings; i++)
+		cloud_advance_link(change->list.settings[i].cloud, now);
+	for (uint32_t i = 0; i < change->list.n_agendas; i++)
+		agenda_end(change->list.agendas[i].cloud, now);
+	for (uint32_t i = 0; i < change->list.n_settings; i++)
+		setting_apply(&change->list.settings[i], now);
+	for (uint32_t i = 0; i < change->list.n_agendas; i++)
+		agenda_exchange(&change->list.agendas[i], now);
+	for (uint32_t i = 0; i < change->n_clouds; i++)
+		cloud_settle(engine, change->clouds[i].cloud);
+	templates_apply(engine, change, now);
+	engine->roster = change->roster;
+	change->roster = roster;
+	for (uint32_t i = 0; i < change->n_gone; i++) {
+		if (change->gone[i]->of)
+			template_retire(engine, change->gone[i]->of);
+		else
+			cloud_retire(engine, change->gone[i]);
+	}
+	change->applied = true;
+}

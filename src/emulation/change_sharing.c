@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "change_state.h"
+
+/* Asked by control while the worker runs. A packet is counted on the line before it is taken off the
+ * queue, so in this order none is missed; and nothing comes in any more. */
+static bool is_empty(const struct cloud *cloud)
+{
+	return link_held_packets(&cloud->link) == 0 &&
+	       __atomic_load_n(&cloud->wake, __ATOMIC_ACQUIRE) == SIMTIME_NEVER &&
+	       __atomic_load_n(&cloud->line.held, __ATOMIC_ACQUIRE) == 0;
+}
+
+/* Of a template, whose head it is: all of them. */
+static bool has_run_out(const struct cloud *cloud)
+{
+	const struct template *template = cloud->of;
+	uint32_t n = template ? template_used(template) : 0;
+
+	for (uint32_t i = 0; cloud->closing && i < n; i++) {
+		if (!is_empty(&template->clouds[i]))
+			return false;
+	}
+	return cloud->closing && is_empty(cloud);
+}
+
+/* A template is seen by its head. */
+static bool is_seen(const struct cloud *cloud)
+{
+	return cloud && (!cloud->of || cloud->of->head == cloud);
+}
+
+static void slots_empty(struct roster *roster, const struct cloud *cloud)
+{
+	uint32_t n = cloud->of ? cloud->of->most : 0;
+
+	for (uint32_t i = cloud->index - n; i <= cloud->index; i++)
+		roster->slots[i] = NULL;
+}
+
+static struct cloud_change *item_add(struct change *change, struct cloud *cloud)
+{
+	struct cloud_change *item = &change->clouds[change->n_clouds++];
+
+	item->cloud = cloud;
+	return item;
+}
+
+/* A cloud is direct when it leads from a port to a port that no other leads to, and where nothing
+ * that another generates leaves, and generates nothing itself: an answer has its place among the
+ * events of all clouds. Once shared, it stays so. */
+static bool is_shared(const struct change *change, const struct plan *plan, const uint32_t *feeders)
+{
+	return plan->template || plan->cloud->line.shared || feeders[plan->cloud->exit->port] > 1 ||
+	       plan->end.fork || plan->generates ||
+	       scenario_find_port(change->scenario, plan->conf->from) < 0;
+}
+
+/* At how many places the packets of a port come out of clouds. */
+static void count_feeders(uint32_t *feeders, const struct cloud *cloud, bool generates)
+{
+	feeders[cloud->exit->port]++;
+	if (generates)
+		feeders[cloud->from_port]++;
+}
+
+/* Clouds that are not in the next scenario: they close, deliver what they hold at their port, and go
+ * when they are empty. `kept`, by slot: those that are in it. */
+static void closing_prepare(struct change *change, const bool *kept, uint32_t *feeders)
+{
+	struct roster *now = change->engine->roster;
+
+	for (uint32_t i = 0; i < now->n_slots; i++) {
+		struct cloud *cloud = now->slots[i];
+
+		if (!is_seen(cloud) || kept[i])
+			continue;
+		if (has_run_out(cloud)) {
+			change->gone[change->n_gone++] = cloud;
+			slots_empty(change->roster, cloud);
+			continue;
+		}
+		count_feeders(feeders, cloud, cloud->generates);
+		item_add(change, cloud)->closing = true;
+	}
+}
+
+static int sharing_prepare(struct change *change, const uint32_t *feeders)
+{
+	const struct scenario *next = change->scenario;
+	struct roster *roster = change->roster;
+	uint32_t closing = change->n_clouds;
+	bool shared = false;
+
+	for (uint32_t i = 0; i < next->n_clouds; i++) {
+		const struct plan *plan = &change->plans[i];
+		bool shares = plan->cloud && is_shared(change, plan, feeders);
+
+		if (!plan->cloud)
+			continue;
+		if (!shares)
+			roster->direct[roster->n_direct++] = plan->cloud;
+		shared |= shares;
+		if (plan->added || plan->settings || plan->change ||
+		    shares != (bool)plan->cloud->line.shared || plan->end.fork ||
+		    plan->cloud->exit->fork || plan->back != plan->cloud->exit->back) {
+			struct cloud_change *item = item_add(change, plan->cloud);
+
+			item->added = plan->added;
+			item->shared = shares;
+			item->generates = plan->generates;
+			item->fork = plan->end.fork;
+			item->back = plan->back;
+		}
+	}
+	for (uint32_t i = 0; i < closing; i++) {
+		struct cloud_change *item = &change->clouds[i];
+
+		item->shared = item->cloud->line.shared || feeders[item->cloud->exit->port] > 1;
+		shared |= item->shared;
+		if (!item->shared)
+			roster->direct[roster->n_direct++] = item->cloud;
+	}
+	if (shared && !change->engine->wheel) {
+		change->wheel = wheel_make(&change->engine->holder.arena);
+		if (!change->wheel)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int change_sharing(struct change *change)
+{
+	const struct scenario *next = change->scenario;
+	uint32_t feeders[SCENARIO_PORTS_MAX] = {0};
+	bool *kept = calloc(change->roster->n_slots + 1, sizeof(*kept));
+
+	if (!kept)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < next->n_clouds; i++) {
+		const struct cloud *cloud = change->plans[i].cloud;
+
+		if (!cloud)
+			continue;
+		kept[cloud->index] = true;
+		count_feeders(feeders, cloud, change->plans[i].generates);
+	}
+	closing_prepare(change, kept, feeders);
+	free(kept);
+	return sharing_prepare(change, feeders);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A change while it is prepared, and put in force: shared by the files change_*.c.
+ *
+ *   change.c         from the next scenario to a change, and its end
+ *   change_plan.c    which clouds there will be, and from where they come
+ *   change_forks.c   who takes what, where several come from one place
+ *   change_sharing.c which clouds are direct, which go
+ *   change_apply.c   the worker's half
+ *
+ * Thread: control, but for change_apply.c.
+ */
+#ifndef WEIR_CHANGE_STATE_H
+#define WEIR_CHANGE_STATE_H
+
+#include "engine_state.h"
+#include "setting_list.h"
+
+/* What becomes of a cloud that does not stay as it is, beside its settings. */
+struct cloud_change {
+	struct cloud *cloud;
+	bool added;
+	bool shared; /* from now on its packets go to the shared wheel */
+	bool closing;
+	bool generates;
+	struct fork *fork;  /* of its exit */
+	struct cloud *back; /* and where what it generates goes */
+};
+
+/* From where clouds come: a port, or the end of a cloud. */
+struct place {
+	uint32_t child, last; /* the first and the last of them: index + 1; 0: none */
+	struct fork *fork;
+};
+
+/* A cloud of the next scenario, while the change is prepared; by its index there. */
+struct plan {
+	const struct cloud_conf *conf;
+	struct cloud *cloud;            /* NULL: another engine's */
+	struct template *template;      /* whose head it is; NULL: it is a cloud */
+	struct template_change *change; /* of the template, or NULL */
+	bool added;
+	bool generates;
+	uint32_t settings; /* how many it gets */
+	uint32_t sibling;  /* the next from where it comes: index + 1; 0: none */
+	struct place end;
+	struct cloud *back; /* through which what it generates goes; NULL: none */
+};
+
+struct change {
+	struct engine *engine;
+	bool applied;
+	struct scenario *scenario;
+	struct roster *roster;
+	struct wheel *wheel; /* the shared one, if it is needed for the first time */
+	struct plan *plans;
+	struct place ports[SCENARIO_PORTS_MAX];
+	uint32_t free_slot; /* none before it */
+	uint32_t n_clouds;
+	struct cloud_change *clouds;
+	struct setting_list list;
+	uint32_t n_gone;
+	struct cloud **gone; /* closed before, and empty now: freed afterwards */
+};
+
+/* Each 0, -ENOMEM, or -EINVAL with problem. */
+
+/* A plan for each cloud of the next scenario that is this engine's. */
+int change_plan(struct change *change, const bool *owned, struct problem *problem);
+/* When the plans have their clouds: the forks of all places. */
+int change_forks(struct change *change, struct problem *problem);
+/* When the forks are there: what is direct and what is shared, and what goes. */
+int change_sharing(struct change *change);
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Clouds whose packets meet: their events, one after the other, from one wheel. */
+#include "engine_state.h"
+#include "fork.h"
+
+/* Puts a record on the shared wheel that wakes the link when its head departs. */
+static void link_arm(struct engine *engine, struct cloud *cloud)
+{
+	simtime next = cloud_next(cloud);
+	simtime due = simtime_min(next, engine->wheel->cursor + WHEEL_AHEAD_MAX);
+	struct held *timer;
+
+	/* A timer that goes off too early finds nothing to do, and arms the next. */
+	if (cloud->wake <= due || next == SIMTIME_NEVER)
+		return;
+	timer = wheel_append(engine->wheel, due, cloud->index, 0);
+	if (unlikely(!timer)) {
+		engine_starve(engine, cloud);
+		return;
+	}
+	timer->wire_bytes = 0;
+	timer->stored_bytes = 0;
+	timer->flags = HELD_TIMER;
+	cloud->wake = due;
+}
+
+/* Without memory for a timer the link is looked at here, so that it goes on and gives memory back. */
+static void feed_starved(struct engine *engine, simtime now)
+{
+	struct cloud *list = engine->starved, *next;
+
+	engine->starved = NULL;
+	for (struct cloud *cloud = list; cloud; cloud = next) {
+		next = cloud->next_starved;
+		cloud->starved = false;
+		link_arm(engine, cloud);
+		while (cloud->starved && cloud_next(cloud) <= now) {
+			engine->starved = cloud->next_starved;
+			cloud->starved = false;
+			cloud_advance_link(cloud, cloud_next(cloud));
+			link_arm(engine, cloud);
+		}
+	}
+}
+
+bool engine_outlet_full(struct engine *engine, uint32_t port)
+{
+	const struct outlet *outlet = &engine->ports[port].outlet;
+
+	if (likely(outlet->n < OUTLET_ROOM))
+		return false;
+	if (engine->setup.make_room)
+		engine->setup.make_room(engine->setup.room_argument, port);
+	return outlet->n == OUTLET_ROOM;
+}
+
+/* Whether there is room where the packets of this cloud may go. */
+static bool exit_full(struct engine *engine, const struct cloud *cloud, uint32_t flags)
+{
+	if (unlikely(flags & PACKET_BACK))
+		return !cloud->exit->back && engine_outlet_full(engine, cloud->from_port);
+	if (unlikely(cloud->exit->fork && fork_takes_all(cloud->exit->fork)))
+		return false;
+	return engine_outlet_full(engine, cloud->exit->port);
+}
+
+static void put_out(struct engine *engine, uint32_t port, struct rte_mbuf *mbuf)
+{
+	struct outlet *outlet = &engine->ports[port].outlet;
+
+	outlet->due_ns[outlet->n] = packet_of(mbuf)->t_ns;
+	outlet->mbufs[outlet->n++] = mbuf;
+	engine->ports[port].sent++;
+	engine->left++;
+}
+
+static void enter(struct engine *engine, struct cloud *from, struct cloud *cloud,
+                  struct rte_mbuf *mbuf)
+{
+	from->counters.onward++;
+	cloud_arrive(cloud, &mbuf, 1);
+	link_arm(engine, cloud);
+}
+
+/* What the cloud has generated, at its t_ns. */
+static void leave_back(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
+{
+	struct cloud *back = cloud->exit->back;
+	struct packet *packet = packet_of(mbuf);
+
+	if (!back) {
+		put_out(engine, cloud->from_port, mbuf);
+		return;
+	}
+	packet->flags = PACKET_GENERATED | PACKET_FOREIGN;
+	packet->number = 0;
+	packet->port = (uint16_t)back->from_port;
+	back->counters.answers++;
+	enter(engine, cloud, back, mbuf);
+}
+
+/* A packet has come to the end of its cloud, at its t_ns: into a cloud that comes from there, or
+ * out. */
+static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
+{
+	struct packet *packet = packet_of(mbuf);
+
+	cloud->counters.tx_packets++;
+	cloud->counters.tx_bytes += packet->wire_bytes;
+	if (unlikely(packet->flags & PACKET_BACK)) {
+		leave_back(engine, cloud, mbuf);
+		return;
+	}
+	if (unlikely(cloud->exit->fork != NULL)) {
+		struct cloud *next;
+
+		packet->number = cloud_number(cloud, packet->flags, (uint32_t)packet->number);
+		packet->port = (uint16_t)cloud->from_port;
+		packet->flags &= (uint8_t)~PACKET_MARKED;
+		fork_find(cloud->exit->fork, &mbuf, 1, &next);
+		if (next) {
+			enter(engine, cloud, next, mbuf);
+			return;
+		}
+	}
+	put_out(engine, cloud->exit->port, mbuf);
+}
+
+/* Executes the first record of the shared wheel. False: it has to wait for room or for an mbuf. */
+static bool shared_execute(struct engine *engine, struct held *held)
+{
+	const struct roster *roster = engine->roster;
+	/* The cloud of a timer may be gone. */
+	struct cloud *cloud = held->cloud < roster->n_slots ? roster->slots[held->cloud] : NULL;
+	simtime now = held->t_ns;
+	struct rte_mbuf *mbuf;
+
+	if (held->flags & HELD_TIMER) {
+		wheel_pop(engine->wheel);
+		/* A timer that was overtaken by a change of rate has nothing to say. */
+		if (cloud && cloud->wake == now) {
+			cloud->wake = SIMTIME_NEVER;
+			cloud_advance_link(cloud, now);
+			link_arm(engine, cloud);
+		}
+		return true;
+	}
+	if (exit_full(engine, cloud, held->flags))
+		return false;
+	mbuf = hold_mbuf(&engine->holder, held);
+	if (unlikely(!mbuf))
+		return false;
+	wheel_pop(engine->wheel);
+	cloud->line.held--;
+	leave(engine, cloud, mbuf);
+	return true;
+}
+
+/* Of the shared clouds that still have packets in a line of their own, the one whose are due first,
+ * and when; NULL: none is due. */
+static struct cloud *leftover_first(struct engine *engine, simtime now, simtime *due)
+{
+	struct cloud **place = &engine->leftovers;
+	struct cloud *first = NULL;
+
+	while (*place) {
+		struct cloud *cloud = *place;
+		simtime next;
+
+		if (line_is_empty(&cloud->line)) {
+			*place = cloud->next_leftover;
+			continue;
+		}
+		place = &cloud->next_leftover;
+		next = line_first(&cloud->line, now);
+		if (next <= now && (!first || next < *due)) {
+			first = cloud;
+			*due = next;
+		}
+	}
+	return first;
+}
+
+/* One packet of a leftover. False: it has to wait. */
+static bool leftover_execute(struct engine *engine, struct cloud *cloud, simtime now)
+{
+	struct rte_mbuf *mbuf;
+	uint64_t bytes = 0;
+	simtime due;
+
+	if (exit_full(engine, cloud, 0))
+		return false;
+	if (line_pop(&cloud->line, &engine->holder, now, &mbuf, &due, 1, &bytes) == 0)
+		return false;
+	leave(engine, cloud, mbuf);
+	return true;
+}
+
+/* In the order of time, one event after the other: an event may bring another. */
+void engine_advance_shared(struct engine *engine, simtime now)
+{
+	if (unlikely(engine->starved))
+		feed_starved(engine, now);
+	for (;;) {
+		simtime due = SIMTIME_NEVER;
+		struct cloud *leftover =
+		        unlikely(engine->leftovers) ? leftover_first(engine, now, &due) : NULL;
+		struct held *held = wheel_front(engine->wheel, now);
+
+		if (leftover && held && held->t_ns < due)
+			leftover = NULL;
+		if (leftover) {
+			if (!leftover_execute(engine, leftover, due))
+				return;
+		} else if (!held || !shared_execute(engine, held)) {
+			return;
+		}
+	}
+}
+
+void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
+{
+	simtime now = packet_of(mbuf)->t_ns;
+
+	if (!wheel_is_quiet(engine->wheel, now) || engine->leftovers || engine->starved)
+		engine_advance_shared(engine, now);
+	cloud_arrive(cloud, &mbuf, 1);
+	link_arm(engine, cloud);
+}
+
+void engine_shared_insert(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
+                          simtime now)
+{
+	engine_advance_shared(engine, now);
+	cloud_insert(cloud, mbuf, now);
+	link_arm(engine, cloud);
+}

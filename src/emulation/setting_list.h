@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a change has for clouds: settings, and agendas for those that have schedules.
+ *
+ * Ownership: control frees what is in it; after the change is in force that is what was replaced.
+ */
+#ifndef WEIR_SETTING_LIST_H
+#define WEIR_SETTING_LIST_H
+
+#include "setting.h"
+
+/* Another agenda, or none; after the exchange the one that was there. */
+struct agenda_change {
+	struct cloud *cloud;
+	struct agenda *agenda;
+};
+
+struct setting_list {
+	uint32_t n_settings, settings_room;
+	struct setting *settings;
+	uint32_t n_agendas, agendas_room;
+	struct agenda_change *agendas;
+};
+
+/* Control: adds a setting for each statement of the cloud whose configuration is another than before,
+ * and the agenda. `before`: NULL for a new cloud. 0 or -errno. */
+int setting_list_add(struct setting_list *list, const struct engine_setup *setup,
+                     struct cloud *cloud, const struct cloud_conf *before,
+                     const struct cloud_conf *after);
+void setting_list_free(struct setting_list *list);
+
+/* Worker: the agenda in the place of the cloud's, which is taken up at `now`. */
+void agenda_exchange(struct agenda_change *item, simtime now);
+
+#endif

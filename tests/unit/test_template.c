@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Templates. Most of what they promise is one claim: a cloud of a template does what a cloud of the same
+ * name would do that takes the same packets and was always there. So each case runs twice, once as a
+ * template and once as so many ordinary clouds with a `match` each, and every packet must have the same
+ * fate at the same instant.
+ */
+#include "trial.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_state.h"
+#include "frame.h"
+#include "selection.h"
+
+#define HOSTS   24
+#define PACKETS 4000
+#define FATES   (2 * PACKETS)
+#define CHANGES 4
+
+struct told {
+	uint64_t packet;
+	int kind, reason;
+	uint8_t flags;
+	simtime t_in, t_out;
+	char cloud[64];
+};
+
+/* The witness of a run. */
+struct notebook {
+	struct witness witness; /* first */
+	uint32_t n;
+	struct told *told;
+};
+
+struct change_case {
+	uint32_t at; /* before this packet */
+	const char *statement;
+};
+
+struct template_case {
+	const char *name;
+	const char *first[6];
+	struct change_case changes[CHANGES];
+};
+
+static void tell(struct witness *witness, const struct fate *fate)
+{
+	struct notebook *book = (struct notebook *)witness;
+	struct told *told = &book->told[book->n++];
+
+	assert_true(book->n < FATES);
+	*told = (struct told){.packet = fate->packet,
+	                      .kind = fate->kind,
+	                      .reason = fate->kind == FATE_DROPPED ? (int)fate->reason : 0,
+	                      .flags = fate->flags,
+	                      .t_in = fate->t_in_ns,
+	                      .t_out = fate->t_out_ns};
+	snprintf(told->cloud, sizeof(told->cloud), "%s", fate->cloud);
+}
+
+/* Clouds that leave in the same nanosecond may be told of in another order. */
+static int by_packet(const void *a, const void *b)
+{
+	const struct told *x = a, *y = b;
+
+	if (x->packet != y->packet)
+		return x->packet < y->packet ? -1 : 1;
+	if (x->flags != y->flags)
+		return x->flags < y->flags ? -1 : 1;
+	return x->t_out < y->t_out ? -1 : x->t_out > y->t_out;
+}
+
+/* Which host sends packet i: some often, some seldom, some late. */
+static uint8_t host_of(uint32_t i)
+{
+	uint32_t x = i * 2654435761u;
+
+	x ^= x >> 15;
+	if (x % 7 == 0)
+		return (uint8_t)(1 + i * HOSTS / PACKETS);
+	return (uint8_t)(1 + x % 5);
+}
+
+static struct selection_conf *per_source(const char *prefix, uint64_t most)
+{
+	struct selection_conf *per = (struct selection_conf *)conf_make(&selection_per_statement);
+
+	assert_non_null(per);
+	per->source = strdup(prefix);
+	per->most = most;
+	return per;
+}
+
+static void template_open(struct rig *rig, const char *name, struct selection_conf *per)
+{
+	struct cloud_conf *cloud;
+
+	rig_cloud(rig, name, 0, 1);
+	cloud = rig->scenario->clouds[rig->scenario->n_clouds - 1];
+	cloud->many = true;
+	cloud->selection = &per->conf;
+}
+
+static void set(struct cloud_conf *cloud, const char *statement)
+{
+	if (strncmp(statement, "no ", 3) == 0)
+		assert_int_equal(cloud_conf_remove(cloud, statement + 3), 0);
+	else
+		assert_int_equal(cloud_conf_put(cloud, trial_conf(statement)), 0);
+}
+
+static void set_all(struct rig *rig, const char *statement)
+{
+	for (uint32_t i = 0; i < rig->scenario->n_clouds; i++)
+		set(rig->scenario->clouds[i], statement);
+}
+
+/* As control does before it puts a scenario in force. */
+static void check_all(const struct rig *rig)
+{
+	struct problem problem = {.text = ""};
+
+	for (uint32_t i = 0; i < rig->scenario->n_clouds; i++) {
+		const struct cloud_conf *cloud = rig->scenario->clouds[i];
+
+		for (uint32_t k = 0; k < cloud->n_confs; k++) {
+			const struct conf *conf = cloud->confs[k];
+
+			if (conf->statement->check &&
+			    conf->statement->check(conf, cloud, &problem) != 0)
+				fail_msg("%s: %s", conf->statement->name, problem.text);
+		}
+	}
+}
+
+static void open_as_clouds(struct rig *rig)
+{
+	for (uint32_t host = 1; host <= HOSTS; host++) {
+		char name[32], match[48];
+
+		snprintf(name, sizeof(name), "x/192.0.2.%u", host);
+		snprintf(match, sizeof(match), "src host 192.0.2.%u", host);
+		rig_cloud(rig, name, 0, 1);
+		rig_match(rig, name, match, SELECTION_PRIORITY);
+	}
+}
+
+static struct rte_mbuf *frame_from(struct rig *rig, uint8_t host, uint32_t payload, uint64_t number,
+                                   simtime t)
+{
+	const struct frame_shape shape = {
+	        .ip = 4, .protocol = FRAME_UDP, .host = host, .payload_bytes = payload};
+	uint8_t frame[FRAME_BYTES_MAX];
+	uint32_t bytes = frame_make(frame, &shape);
+	struct rte_mbuf *mbuf = rig_packet(rig, RIG_PLAIN, 0, number, bytes, 0, t);
+
+	memcpy(rte_pktmbuf_mtod(mbuf, void *), frame, bytes);
+	return mbuf;
+}
+
+/* All packets through the case, in bursts of this size; the rig asserts conservation at each step. */
+static void play(const struct template_case *row, bool as_template, uint16_t burst,
+                 struct notebook *book)
+{
+	struct rig *rig;
+	struct rte_mbuf *mbufs[BURST_MAX];
+	const struct change_case *change = row->changes;
+	simtime t = 1000;
+	uint16_t n = 0;
+
+	*book = (struct notebook){.witness = {.tell = tell},
+	                          .told = calloc(FATES, sizeof(struct told))};
+	assert_non_null(book->told);
+	rig = rig_open(
+	        &(struct rig_setup){.seed = 5, .witness = &book->witness, .makes_room = true});
+	if (as_template)
+		template_open(rig, "x", per_source("192.0.2.0/24", HOSTS));
+	else
+		open_as_clouds(rig);
+	for (const char *const *first = row->first; *first; first++)
+		set_all(rig, *first);
+	check_all(rig);
+	rig_apply(rig, 0);
+	for (uint32_t i = 0; i < PACKETS; i++) {
+		for (; change < row->changes + CHANGES && change->statement && change->at == i;
+		     change++) {
+			rig_ingress(rig, 0, mbufs, n);
+			n = 0;
+			set_all(rig, change->statement);
+			check_all(rig);
+			rig_apply(rig, t);
+		}
+		t += i % 97 == 0 ? 3000000 : 20000 + i % 13 * 1000;
+		mbufs[n++] = frame_from(rig, host_of(i), i * 37 % 900, i + 1, t);
+		if (n == burst) {
+			rig_ingress(rig, 0, mbufs, n);
+			n = 0;
+		}
+		if (i % 512 == 0 && n == 0)
+			rig_advance(rig, t);
+	}
+	rig_ingress(rig, 0, mbufs, n);
+	rig_run_out(rig);
+	rig_close(rig);
+	qsort(book->told, book->n, sizeof(*book->told), by_packet);
+}
+
+static void assert_same_fates(const char *name, const struct notebook *a, const struct notebook *b)
+{
+	for (uint32_t i = 0; i < a->n && i < b->n; i++) {
+		const struct told *x = &a->told[i], *y = &b->told[i];
+
+		if (x->packet != y->packet || x->kind != y->kind || x->reason != y->reason ||
+		    x->flags != y->flags || x->t_in != y->t_in || x->t_out != y->t_out ||
+		    strcmp(x->cloud, y->cloud) != 0)
+			fail_msg("%s: packet %lu in %s: kind %d reason %d in %lu out %lu; packet "
+			         "%lu in %s: kind %d reason %d in %lu out %lu",
+			         name, x->packet, x->cloud, x->kind, x->reason, x->t_in, x->t_out,
+			         y->packet, y->cloud, y->kind, y->reason, y->t_in, y->t_out);
+	}
+	assert_int_equal(a->n, b->n);
+}
+
+static const struct template_case cases[] = {
+        {"nothing", {NULL}, {{0}}},
+        {"delay", {"delay 10ms jitter 4ms distribution normal order allow", NULL}, {{0}}},
+        {"order keep", {"delay 10ms jitter 4ms correlation 50%", NULL}, {{0}}},
+        {"loss", {"loss gilbert-elliott p 5% r 20%", "delay 3ms", NULL}, {{0}}},
+        {"burst", {"loss burst 1% length 2..16", NULL}, {{0}}},
+        {"link",
+         {"rate 1mbit algorithm token-bucket burst 3kB queue 8kB", "delay 5ms", NULL},
+         {{0}}},
+        {"slots", {"slots min 1ms max 5ms", NULL}, {{0}}},
+        {"red",
+         {"rate 1mbit queue 60kB", "red min 5kB max 20kB max-p 0.1 weight 0.1", "ecn on", NULL},
+         {{0}}},
+        {"classes",
+         {"rate 500kbit queue 20kB", "class rest",
+          "class small weight 75% match udp and src port 1000",
+          "class small red min 2kB max 9kB weight 0.1", NULL},
+         {{0}}},
+        {"reorder", {"reorder random 10% by 2pkt", "delay 8ms", NULL}, {{0}}},
+        {"early", {"reorder random 10% by 1ms", "delay 8ms jitter 1ms", NULL}, {{0}}},
+        {"police", {"police 400kbit burst 4kB", "corrupt random 5% bits 2", NULL}, {{0}}},
+        {"at", {"at 40ms delay 20ms and loss random 20%", "delay 5ms", NULL}, {{0}}},
+        {"every", {"every 30ms for 11ms loss random 50%", "rate 1mbit queue 30kB", NULL}, {{0}}},
+        {"wave",
+         {"wave rate 200kbit..3mbit period 70ms shape sine", "wave loss 0%..30% period 90ms",
+          "rate 1mbit queue 20kB", NULL},
+         {{0}}},
+        {"markov",
+         {"markov good 20ms then bad 10ms loss random 50% and rate 300kbit", "delay 2ms", NULL},
+         {{0}}},
+        {"flap", {"flap down 7ms every 25ms", "delay 1ms", NULL}, {{0}}},
+        {"changes of the line",
+         {"delay 10ms jitter 2ms", NULL},
+         {{500, "delay 20ms jitter 5ms"},
+          {1500, "reorder random 20% by 3pkt"},
+          {1900, "delay 1ms"},
+          {3000, "no reorder"}}},
+        {"changes of the link",
+         {"rate 2mbit queue 20kB", "delay 2ms", NULL},
+         {{400, "rate 300kbit queue 20kB"},
+          {1200, "rate 10mbit queue 5kB"},
+          {2000, "red min 2kB max 5kB weight 0.1"},
+          {3500, "no red"}}},
+        {"changes of stages",
+         {"loss random 10%", NULL},
+         {{10, "loss random 30%"},
+          {2000, "no loss"},
+          {2500, "loss every 7"},
+          {3900, "loss random 20%"}}},
+        {"changes with schedules",
+         {"at 40ms delay 20ms", "delay 5ms", NULL},
+         {{700, "markov good 20ms then bad 10ms loss random 50%"},
+          {1300, "delay 7ms"},
+          {2600, "every 30ms for 11ms delay 1ms"},
+          {3300, "no markov"}}},
+};
+
+static void a_templates_cloud_does_what_a_cloud_of_its_name_would_do(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < LENGTH(cases); i++) {
+		struct notebook template, clouds;
+
+		play(&cases[i], true, BURST_MAX, &template);
+		play(&cases[i], false, BURST_MAX, &clouds);
+		assert_same_fates(cases[i].name, &template, &clouds);
+		/* an empty comparison would prove nothing */
+		assert_true(template.n >= PACKETS);
+		free(template.told);
+		free(clouds.told);
+	}
+}
+
+static void bursts_of_1_7_and_32_have_the_same_fates(void **state)
+{
+	static const uint16_t bursts[] = {1, 7};
+
+	(void)state;
+	for (uint32_t i = 0; i < LENGTH(cases); i++) {
+		struct notebook whole, other;
+
+		play(&cases[i], true, 32, &whole);
+		for (uint32_t k = 0; k < LENGTH(bursts); k++) {
+			play(&cases[i], true, bursts[k], &other);
+			assert_same_fates(cases[i].name, &whole, &other);
+			free(other.told);
+		}
+		free(whole.told);
+	}
+}
+
+/* The same packets of one host, alone and among those of all others. */
+static void draws_do_not_depend_on_who_came_before(void **state)
+{
+	simtime due[2][64];
+
+	(void)state;
+	for (int crowd = 0; crowd < 2; crowd++) {
+		struct notebook book = {.witness = {.tell = tell},
+		                        .told = calloc(FATES, sizeof(struct told))};
+		struct rig *rig =
+		        rig_open(&(struct rig_setup){.seed = 5, .witness = &book.witness});
+		uint32_t n = 0;
+
+		assert_non_null(book.told);
+		template_open(rig, "x", per_source("192.0.2.0/24", 0));
+		set_all(rig, "delay 10ms jitter 5ms order allow");
+		rig_apply(rig, 0);
+		for (uint32_t i = 0; i < 64; i++) {
+			for (uint8_t host = 1; crowd && host < 20; host++) {
+				struct rte_mbuf *mbuf =
+				        frame_from(rig, host, 10, 0, 1000 * (i + 1));
+
+				rig_ingress(rig, 0, &mbuf, 1);
+			}
+			rig_ingress(rig, 0,
+			            (struct rte_mbuf *[]){
+			                    frame_from(rig, 200, 10, i + 1, 1000 * (i + 1))},
+			            1);
+		}
+		rig_run_out(rig);
+		for (uint32_t i = 0; i < book.n; i++) {
+			if (strcmp(book.told[i].cloud, "x/192.0.2.200") == 0)
+				due[crowd][n++] = book.told[i].t_out;
+		}
+		assert_int_equal(n, 64);
+		rig_close(rig);
+		free(book.told);
+	}
+	assert_memory_equal(due[0], due[1], sizeof(due[0]));
+}
+
+static void what_finds_no_cloud_is_a_real_loss_and_the_others_go_on(void **state)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+	const struct cloud_report *report;
+
+	(void)state;
+	template_open(rig, "x", per_source("192.0.2.0/24", 3));
+	rig_apply(rig, 0);
+	for (uint32_t i = 0; i < 50; i++) {
+		struct rte_mbuf *mbuf = frame_from(rig, (uint8_t)(1 + i % 5), 10, i + 1, i);
+
+		rig_ingress(rig, 0, &mbuf, 1);
+	}
+	rig_run_out(rig);
+	report = rig_report(rig, "x");
+	assert_int_equal(report->clouds, 3);
+	assert_int_equal(report->clouds_most, 3);
+	assert_int_equal(report->counters.rx_packets, 50);
+	assert_int_equal(report->counters.tx_packets, 30);
+	assert_int_equal(report->counters.drops[REASON_CLOUDS_FULL], 20);
+	assert_int_equal(reason_kind(REASON_CLOUDS_FULL), REASON_REAL);
+	rig_close(rig);
+}
+
+static void each_cloud_has_a_report_and_the_template_their_sum(void **state)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+	struct cloud_report none;
+
+	(void)state;
+	template_open(rig, "x", per_source("192.0.2.0/24", 0));
+	set_all(rig, "delay 1ms");
+	rig_apply(rig, 0);
+	for (uint32_t i = 0; i < 30; i++) {
+		struct rte_mbuf *mbuf = frame_from(rig, i % 3 ? 7 : 9, 10, i + 1, i);
+
+		rig_ingress(rig, 0, &mbuf, 1);
+	}
+	rig_run_out(rig);
+	assert_int_equal(rig_report(rig, "x/192.0.2.7")->counters.tx_packets, 20);
+	assert_int_equal(rig_report(rig, "x/192.0.2.9")->counters.tx_packets, 10);
+	assert_int_equal(rig_report(rig, "x")->counters.tx_packets, 30);
+	assert_int_equal(rig_report(rig, "x")->delay_ns.count, 30);
+	assert_int_equal(rig_report(rig, "x")->clouds, 2);
+	assert_false(engine_report(rig->engine, "x/192.0.2.8", &none));
+	assert_false(engine_report(rig->engine, "y/192.0.2.7", &none));
+	engine_clear(rig->engine);
+	assert_int_equal(rig_report(rig, "x")->counters.tx_packets, 0);
+	assert_int_equal(rig_report(rig, "x")->delay_ns.count, 0);
+	rig_close(rig);
+}
+
+/* Removed while its clouds hold packets: these are delivered, and then all of it goes. */
+static void a_template_that_is_removed_delivers_what_it_holds(void **state)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+
+	(void)state;
+	template_open(rig, "x", per_source("192.0.2.0/24", 0));
+	set_all(rig, "rate 1mbit queue 50kB");
+	rig_apply(rig, 0);
+	for (uint32_t i = 0; i < 60; i++) {
+		struct rte_mbuf *mbuf = frame_from(rig, (uint8_t)(1 + i % 20), 500, i + 1, 5);
+
+		rig_ingress(rig, 0, &mbuf, 1);
+	}
+	rig_remove(rig, "x");
+	rig_apply(rig, 10);
+	assert_int_equal(engine_held_packets(rig->engine), 60);
+	rig_run_out(rig);
+	assert_int_equal(rig->n_departures, 60);
+	rig_apply(rig, rig->now);
+	for (uint32_t i = 0; i < rig->engine->roster->n_slots; i++)
+		assert_null(rig->engine->roster->slots[i]);
+	/* and can come again, as another */
+	template_open(rig, "x", per_source("192.0.2.0/24", 4));
+	rig_apply(rig, rig->now);
+	assert_int_equal(rig_report(rig, "x")->clouds_most, 4);
+	rig_close(rig);
+}
+
+/* 65,536 of them, most at rest: a change costs those that are at rest nothing at its instant, and is
+ * made by all in the end; what it replaced is given back. */
+static void a_change_reaches_65536_clouds(void **state)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+	const struct template *template;
+
+	(void)state;
+	template_open(rig, "x", per_source("192.0.0.0/16", 0));
+	set_all(rig, "delay 1ms");
+	rig_apply(rig, 0);
+	template = rig->engine->roster->slots[0]->of;
+	assert_int_equal(template->most, 65536);
+	set_all(rig, "delay 2ms");
+	rig_apply(rig, 10);
+	assert_int_equal(template->clouds[0].line.conf.delay_ns, SIMTIME_MS);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct rte_mbuf *mbuf = frame_from(rig, 1, 10, i + 1, 20);
+
+		rig_ingress(rig, 0, &mbuf, 1);
+	}
+	rig_run_out(rig);
+	assert_int_equal(rig->departures[1].due_ns, 20 + 2 * SIMTIME_MS);
+	assert_non_null(rig->engine->owed);
+	for (uint32_t i = 0; i < 65536 / 64; i++)
+		assert_int_equal(engine_advance(rig->engine, rig->now), 0);
+	for (uint32_t i = 0; i < template->most; i++)
+		assert_int_equal(template->clouds[i].line.conf.delay_ns, 2 * SIMTIME_MS);
+	rig_apply(rig, rig->now);
+	assert_null(rig->engine->owed);
+	rig_close(rig);
+}
+
+/* By the way, a cloud behind the template takes what all of its clouds let out. */
+static void a_cloud_may_follow_a_template_and_lead_to_one(void **state)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+
+	(void)state;
+	rig_cloud(rig, "first", 0, 1);
+	rig_chain(rig, "x", "first", 1);
+	rig->scenario->clouds[1]->many = true;
+	rig->scenario->clouds[1]->selection = &per_source("192.0.2.0/24", 0)->conf;
+	rig_chain(rig, "last", "x", 2);
+	set_all(rig, "delay 1ms");
+	rig_apply(rig, 0);
+	for (uint32_t i = 0; i < 12; i++) {
+		struct rte_mbuf *mbuf = frame_from(rig, (uint8_t)(1 + i % 4), 10, i + 1, 7);
+
+		rig_ingress(rig, 0, &mbuf, 1);
+	}
+	rig_run_out(rig);
+	assert_int_equal(rig->n_departures, 12);
+	assert_int_equal(rig->departures[0].port, 2);
+	assert_int_equal(rig->departures[11].due_ns, 7 + 3 * SIMTIME_MS);
+	assert_int_equal(rig_report(rig, "x")->clouds, 4);
+	rig_close(rig);
+}
+
+static void flows_have_a_cloud_each(void **state)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+	struct selection_conf *per = (struct selection_conf *)conf_make(&selection_per_statement);
+
+	(void)state;
+	per->flow = true;
+	per->most = 10;
+	template_open(rig, "x", per);
+	rig_apply(rig, 0);
+	for (uint32_t i = 0; i < 12; i++) {
+		struct rte_mbuf *mbuf = frame_from(rig, (uint8_t)(1 + i % 3), 10, i + 1, i);
+
+		rig_ingress(rig, 0, &mbuf, 1);
+	}
+	rig_send(rig, 0, 60, 20); /* no IP */
+	rig_run_out(rig);
+	assert_int_equal(rig_report(rig, "x")->clouds, 4);
+	assert_int_equal(rig_report(rig, "x/other")->counters.tx_packets, 1);
+	assert_int_equal(
+	        rig_report(rig, "x/192.0.2.2:1000-198.51.100.7:80-udp")->counters.tx_packets, 4);
+	rig_close(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(a_templates_cloud_does_what_a_cloud_of_its_name_would_do),
+	        cmocka_unit_test(bursts_of_1_7_and_32_have_the_same_fates),
+	        cmocka_unit_test(draws_do_not_depend_on_who_came_before),
+	        cmocka_unit_test(what_finds_no_cloud_is_a_real_loss_and_the_others_go_on),
+	        cmocka_unit_test(each_cloud_has_a_report_and_the_template_their_sum),
+	        cmocka_unit_test(a_template_that_is_removed_delivers_what_it_holds),
+	        cmocka_unit_test(a_change_reaches_65536_clouds),
+	        cmocka_unit_test(a_cloud_may_follow_a_template_and_lead_to_one),
+	        cmocka_unit_test(flows_have_a_cloud_each),
+	};
+
+	return cmocka_run_group_tests_name("template", tests, rig_group_setup, rig_group_teardown);
+}
