@@ -23,16 +23,11 @@ static char said[KERNEL_SIDE_ERROR_BYTES / 2];
 
 static int listen_to_libbpf(enum libbpf_print_level level, const char *format, va_list arguments)
 {
-	va_list again;
-
 	if (level != LIBBPF_WARN)
 		return 0;
-	if (kernel_side_verbose) {
-		va_copy(again, arguments);
-		vfprintf(stderr, format, again);
-		va_end(again);
-	}
 	vsnprintf(said, sizeof(said), format, arguments);
+	if (kernel_side_verbose)
+		fprintf(stderr, "%s", said);
 	said[strcspn(said, "\n")] = '\0';
 	return 0;
 }
