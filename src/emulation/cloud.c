@@ -30,7 +30,7 @@ void cloud_init(struct cloud *cloud, const char *name, uint32_t index, struct ho
 	cloud->wake = SIMTIME_NEVER;
 	link_init(&cloud->link);
 	cloud->change = SIMTIME_NEVER;
-	cloud->line.back.deadline = SIMTIME_NEVER;
+	cloud->line.back_deadline = SIMTIME_NEVER;
 }
 
 struct cloud *cloud_make(const char *name, uint32_t index, struct holder *holder,

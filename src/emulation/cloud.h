@@ -32,35 +32,35 @@ struct cloud_exit {
 struct template;
 
 struct cloud {
-	/* what a packet of an unimpaired cloud touches comes first */
+	/* what a packet touches comes first: a line of cache for its way, and one for what counts it */
 	bool plain;     /* no stage, no link, no jitter, no wheel, no witness: line only */
 	bool closing;   /* removed from the scenario: nothing comes in, what is held goes out */
 	bool generates; /* a statement of it may generate packets, now or before; then it is shared */
+	bool starved;   /* there was no memory for a timer of its link: in the engine's list */
 	uint16_t n_stages;
 	uint32_t index;
 	uint32_t changed;        /* of a template: number of the last change that it has made */
+	uint32_t from_port;      /* at which its packets came in, perhaps clouds before */
 	struct cloud_exit *exit; /* its own, or its template's */
 	struct template *of;     /* the template that it is one of; or NULL */
+	simtime change;          /* the agenda's next point; SIMTIME_NEVER: none */
+	simtime wake; /* shared clouds: when the timer on the shared wheel goes off for the link */
+	uint64_t latest_number; /* of the packets that came: near those that are held */
+	struct holder *holder __rte_cache_aligned;
+	struct witness *witness;
+	struct cloud_watch *watch;  /* those that are told, the first of them; or NULL */
+	struct histogram *delay_ns; /* a template's clouds have one together */
+	struct counters counters;
+	struct line line __rte_cache_aligned;
+	struct link link __rte_cache_aligned;
+	struct stage *stages[CLOUD_STAGES_MAX] __rte_cache_aligned;
 	simtime origin_ns; /* the run's beginning: when the first scenario came into force. Live it
 	                    * is 0, in a replay the first packet of the captures */
-	struct line line;
-	struct counters counters;
-	struct link link;
-	struct stage *stages[CLOUD_STAGES_MAX];
-	struct holder *holder;
-	struct witness *witness;
-	simtime change;            /* the agenda's next point; SIMTIME_NEVER: none */
-	struct agenda *agenda;     /* or NULL */
-	uint64_t drawn_most;       /* by a stage or an AQM that is not there any more */
-	struct cloud_watch *watch; /* those that are told, the first of them; or NULL */
-	simtime wake; /* shared clouds: when the timer on the shared wheel goes off for the link */
-	bool starved; /* there was no memory for that timer: in the engine's list */
+	struct agenda *agenda; /* or NULL */
+	uint64_t drawn_most;   /* by a stage or an AQM that is not there any more */
 	struct cloud *next_starved, *next_leftover;
-	uint64_t latest_number; /* of the packets that came: near those that are held */
-	uint32_t from_port;     /* at which its packets came in, perhaps clouds before */
 	struct cloud_exit own_exit;
-	const char *name;           /* `down`; of a template `down/10.0.3.4` */
-	struct histogram *delay_ns; /* a template's clouds have one together */
+	const char *name; /* `down`; of a template `down/10.0.3.4` */
 };
 
 /* A cloud in memory of the caller's; name and histogram stay the caller's too. */
@@ -149,7 +149,7 @@ static inline bool cloud_is_busy(const struct cloud *cloud)
 /* When cloud_advance_link has something to do. */
 static inline simtime cloud_next(const struct cloud *cloud)
 {
-	simtime next = simtime_min(cloud->link.departure, cloud->line.back.deadline);
+	simtime next = simtime_min(cloud->link.departure, cloud->line.back_deadline);
 
 	if (unlikely(cloud->change < next) && cloud_is_busy(cloud))
 		return cloud->change;

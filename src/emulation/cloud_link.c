@@ -86,9 +86,9 @@ static void head_departs(struct cloud *cloud)
 void cloud_advance_link(struct cloud *cloud, simtime now)
 {
 	while (unlikely(cloud_next(cloud) <= now)) {
-		if (cloud->change < simtime_min(cloud->line.back.deadline, cloud->link.departure))
+		if (cloud->change < simtime_min(cloud->line.back_deadline, cloud->link.departure))
 			agenda_run(cloud, cloud->change);
-		else if (cloud->line.back.deadline <= cloud->link.departure)
+		else if (cloud->line.back_deadline <= cloud->link.departure)
 			reorder_expire(cloud);
 		else
 			head_departs(cloud);

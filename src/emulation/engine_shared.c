@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Clouds whose packets meet: their events, one after the other, from one wheel. */
+#include <rte_prefetch.h>
+
 #include "engine_state.h"
 #include "fork.h"
 
@@ -126,6 +128,30 @@ static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *m
 	put_out(engine, cloud->exit->port, mbuf);
 }
 
+/* So many packets ahead of the one that leaves, its cloud is fetched: of many, it is cold. */
+#define CLOUDS_AHEAD 6
+#define CLOUDS_FEW   64
+
+static void cloud_ahead_fetch(const struct engine *engine)
+{
+	const struct roster *roster = engine->roster;
+	const struct held *held;
+	const struct cloud *cloud;
+
+	if (roster->n_slots <= CLOUDS_FEW)
+		return;
+	held = wheel_glance(engine->wheel, CLOUDS_AHEAD);
+	cloud = held && held->cloud < roster->n_slots ? roster->slots[held->cloud] : NULL;
+	if (!cloud)
+		return;
+	rte_prefetch0(cloud);
+	rte_prefetch0(&cloud->line);
+	if (held->flags & HELD_TIMER)
+		rte_prefetch0(&cloud->link);
+	else
+		rte_prefetch0(&cloud->counters);
+}
+
 /* Executes the first record of the shared wheel. False: it has to wait for room or for an mbuf. */
 static bool shared_execute(struct engine *engine, struct held *held)
 {
@@ -135,6 +161,7 @@ static bool shared_execute(struct engine *engine, struct held *held)
 	simtime now = held->t_ns;
 	struct rte_mbuf *mbuf;
 
+	cloud_ahead_fetch(engine);
 	if (held->flags & HELD_TIMER) {
 		wheel_pop(engine->wheel);
 		/* A timer that was overtaken by a change of rate has nothing to say. */

@@ -268,14 +268,11 @@ static void filter_find(const struct fork *fork, uint32_t branch, struct rte_mbu
 static void cloud_fetch(const struct cloud *cloud)
 {
 	rte_prefetch0(cloud);
-	rte_prefetch0(&cloud->line.conf);
-	rte_prefetch0(&cloud->line.last_due);
-	rte_prefetch0(&cloud->counters);
-	rte_prefetch0(&cloud->link.shaper);
-	rte_prefetch0(&cloud->link.busy);
+	rte_prefetch0(&cloud->holder);
+	rte_prefetch0(&cloud->line);
+	rte_prefetch0(&cloud->line.conf.reorder);
+	rte_prefetch0(&cloud->link);
 	rte_prefetch0(&cloud->stages);
-	rte_prefetch0(&cloud->change);
-	rte_prefetch0(&cloud->latest_number);
 }
 
 /* The clouds of templates, for the packets that one takes. */

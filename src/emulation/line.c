@@ -292,6 +292,8 @@ uint64_t line_clear(struct line *line, struct holder *holder)
 {
 	uint64_t cleared = reorder_clear(&line->back, holder);
 
+	line->back_deadline = SIMTIME_NEVER;
+
 	while (line->log.records) {
 		const struct held *held = log_front(&line->log);
 

@@ -25,10 +25,10 @@ struct line_conf {
 	simtime delay_ns;
 	const struct jitter *jitter; /* a reference; NULL: none */
 	bool scaled;                 /* its deviations are multiplied by scale_q32 / 2^32 */
-	uint64_t scale_q32;          /* at most 2^32 */
 	bool allow_overtaking;       /* order allow */
 	bool on_wheel;               /* packets leave in another order than they are pushed */
 	struct reorder_rule reorder;
+	uint64_t scale_q32; /* at most 2^32 */
 };
 
 /* What a line with a jitter has done since it was configured so. */
@@ -38,15 +38,17 @@ struct line_moments {
 };
 
 struct line {
-	struct log log;
-	struct wheel *wheel;  /* its own; NULL as long as it was not needed */
+	/* what every packet on a shared wheel touches comes first, in one cache line */
 	struct wheel *shared; /* the engine's, where all packets go; NULL: not shared */
 	uint32_t cloud;       /* index, written into the records */
+	simtime last_due;     /* the latest due time so far: order keep never goes below it */
+	uint64_t held;        /* packets on this line, wherever they are */
+	simtime back_deadline; /* when the oldest of `back` goes at the latest; SIMTIME_NEVER: it is empty */
 	struct line_conf conf;
+	struct wheel *wheel; /* its own; NULL as long as it was not needed */
+	struct log log;
 	struct draw_key key;
 	uint64_t drawn;
-	simtime last_due; /* the latest due time so far: order keep never goes below it */
-	uint64_t held;    /* packets on this line, wherever they are */
 	struct jitter_state jitter;
 	struct reorder_back back;
 	uint64_t waits, waited_ns; /* order keep: packets that had to wait for the one ahead */

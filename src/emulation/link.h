@@ -48,17 +48,18 @@ struct link_conf {
 struct classes;
 
 struct link {
-	struct queue queue; /* without classes */
-	struct queue *from; /* whose head the link has taken last */
-	struct shaper shaper;
-	struct link_conf conf;
+	/* what every packet touches, if there is a link or not, comes first, in one cache line */
 	bool busy;               /* it has a head */
 	bool slotted;            /* the head has got its slot */
 	bool plain;              /* neither slots, nor opportunities, nor stopped */
-	simtime ready;           /* when the shaper is through with the head */
 	simtime departure;       /* of the head; SIMTIME_NEVER: none, or nobody knows yet */
+	simtime ready;           /* when the shaper is through with the head */
 	struct classes *classes; /* or NULL */
-	struct log taken;        /* the head, if its queue drops its head; else empty */
+	struct shaper shaper;
+	struct queue *from; /* whose head the link has taken last */
+	struct queue queue; /* without classes */
+	struct link_conf conf;
+	struct log taken; /* the head, if its queue drops its head; else empty */
 	struct slots slots;
 	struct opportunity_cursor cursor;
 };
@@ -73,7 +74,7 @@ static inline bool link_busy(const struct link *link)
 
 static inline bool link_in_use(const struct link *link)
 {
-	return link->shaper.rate_bps != 0 || link_busy(link) || link->conf.slots.on;
+	return link->shaper.rate_bps != 0 || link_busy(link) || !link->plain;
 }
 
 /* Of all its queues: what is held, and what waits. */

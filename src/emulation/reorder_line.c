@@ -107,7 +107,7 @@ static bool hold_back(struct cloud *cloud, const struct entrant *entrant, simtim
 		return false;
 	}
 	if (back->packets.records == 1) {
-		back->deadline = due + note.wait_ns;
+		cloud->line.back_deadline = due + note.wait_ns;
 		back->passed = 0;
 	}
 	cloud->line.held++;
@@ -141,16 +141,16 @@ static void release(struct cloud *cloud, simtime now, simtime least)
 	cloud->line.held--;
 	log_pop(&back->packets, &cloud->holder->arena);
 	log_pop(&back->notes, &cloud->holder->arena);
-	back->deadline = SIMTIME_NEVER;
+	cloud->line.back_deadline = SIMTIME_NEVER;
 	if (back->packets.records) {
 		note = note_front(back);
-		back->deadline = simtime_max(now, note->due + note->wait_ns);
+		cloud->line.back_deadline = simtime_max(now, note->due + note->wait_ns);
 	}
 }
 
 void reorder_expire(struct cloud *cloud)
 {
-	simtime now = cloud->line.back.deadline;
+	simtime now = cloud->line.back_deadline;
 
 	release(cloud, now, now);
 }
@@ -175,7 +175,6 @@ uint64_t reorder_clear(struct reorder_back *back, struct holder *holder)
 	}
 	log_clear(&back->packets, &holder->arena);
 	log_clear(&back->notes, &holder->arena);
-	back->deadline = SIMTIME_NEVER;
 	return cleared;
 }
 
@@ -198,7 +197,7 @@ static void enter(struct cloud *cloud, const struct entrant *entrant, simtime no
 	bool chosen;
 	simtime due = now;
 
-	while (back->deadline <= now)
+	while (cloud->line.back_deadline <= now)
 		reorder_expire(cloud);
 	if (line->wheel)
 		wheel_idle_until(line->wheel, now);

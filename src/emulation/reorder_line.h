@@ -22,7 +22,6 @@ struct holder;
 
 /* In struct line; only the deadline is looked at while there is no rule. */
 struct reorder_back {
-	simtime deadline; /* when the oldest goes at the latest; SIMTIME_NEVER: there is none */
 	struct log packets;
 	struct log notes; /* struct reorder_note, in records */
 	uint64_t entered; /* packets that came since the rule did */

@@ -85,8 +85,8 @@ void template_apply(struct template *template, struct template_change *change, s
 	for (uint32_t i = 0; i < template->used; i++) {
 		struct cloud *cloud = &template->clouds[i];
 
-		rte_prefetch0(&cloud[8].link.busy);
-		rte_prefetch0(&cloud[8].line.back);
+		rte_prefetch0(&cloud[8].link);
+		rte_prefetch0(&cloud[8].line);
 		if (!cloud_is_busy(cloud))
 			continue;
 		template_settle(template, cloud);
@@ -173,7 +173,8 @@ struct cloud *template_find(struct template *template, const struct packet_key *
 	if (unlikely(!entry[0]))
 		return take(template, key, hash, entry);
 	cloud = &template->clouds[(uint32_t)entry[0] - 1];
-	if (unlikely(cloud->changed != template->latest))
+	/* The cloud itself may be cold still: it is asked only while there is something to make. */
+	if (unlikely(template->changes && cloud->changed != template->latest))
 		template_settle(template, cloud);
 	return cloud;
 }

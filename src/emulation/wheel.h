@@ -125,6 +125,14 @@ static inline bool wheel_is_quiet(const struct wheel *wheel, simtime now)
 {
 	return now < wheel->quiet;
 }
+/* The packet that is `places` behind the first, when that is known already; else NULL. It is in the cache, or
+ * on its way there. */
+static inline const struct held *wheel_glance(const struct wheel *wheel, uint32_t places)
+{
+	uint32_t at = wheel->agenda_at + places;
+
+	return at < wheel->agenda_n ? wheel->agenda[at].held : NULL;
+}
 /* Passes over the packet that wheel_front gave; it stays readable until the next wheel_front. */
 void wheel_pop(struct wheel *wheel);
 
