@@ -46,7 +46,8 @@ def person(steps, home):
 home = sys.argv[3]
 status = person([
     ("", "weir> "),
-    ("sho\tcl\t\t", r"show cloud\s+down\s+up"),
+    ("sho\tcl\t\t", r"cloud\s+clouds"),
+    (" \t\t", r"down\s+up"),
     ("do\t\n", r"(?s)achieved.*weir> "),
     ("cloud up delay 99\x03", r"\^C(?s:.*)weir> "),
     ("be\t\n", r"weir \(batch\)> "),
