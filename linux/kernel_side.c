@@ -21,7 +21,8 @@ bool kernel_side_verbose;
 /* The last that libbpf said: with it a refusal of the kernel is understood. */
 static char said[KERNEL_SIDE_ERROR_BYTES / 2];
 
-static int listen_to_libbpf(enum libbpf_print_level level, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static int
+listen_to_libbpf(enum libbpf_print_level level, const char *format, va_list arguments)
 {
 	if (level != LIBBPF_WARN)
 		return 0;
