@@ -177,7 +177,7 @@ void cloud_enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 	struct packet packet[BURST_ROOM];
 	uint16_t held;
 
-	if (unlikely(cloud->line.conf.reorder.kind != REORDER_NONE)) {
+	if (unlikely(cloud->line.reorders)) {
 		reorder_enter(cloud, mbufs, n);
 		return;
 	}

@@ -11,7 +11,7 @@ static bool head_enters_line(struct cloud *cloud, const struct held *held, simti
 	simtime t_in = held->t_ns;
 	simtime due;
 
-	if (unlikely(cloud->line.conf.reorder.kind != REORDER_NONE)) {
+	if (unlikely(cloud->line.reorders)) {
 		reorder_enter_held(cloud, held, now);
 		return true;
 	}
@@ -198,8 +198,7 @@ static bool link_is_open(const struct cloud *cloud)
 	const struct link *link = &cloud->link;
 
 	return link->plain && !link->classes && !link->queue.aqm && !cloud->watch &&
-	       !cloud->witness && !cloud->line.shared &&
-	       cloud->line.conf.reorder.kind == REORDER_NONE &&
+	       !cloud->witness && !cloud->line.shared && !cloud->line.reorders &&
 	       cloud->line.back.packets.records == 0;
 }
 

@@ -270,7 +270,6 @@ static void cloud_fetch(const struct cloud *cloud)
 	rte_prefetch0(cloud);
 	rte_prefetch0(&cloud->holder);
 	rte_prefetch0(&cloud->line);
-	rte_prefetch0(&cloud->line.conf.reorder);
 	rte_prefetch0(&cloud->link);
 	rte_prefetch0(&cloud->stages);
 }

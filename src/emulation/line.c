@@ -28,6 +28,7 @@ void line_configure(struct line *line, struct line_conf *conf)
 	if (old.reorder.kind == REORDER_NONE)
 		line->back.latest = line->last_due;
 	line->conf = *conf;
+	line->reorders = conf->reorder.kind != REORDER_NONE;
 	*conf = old;
 }
 

@@ -41,6 +41,7 @@ struct line {
 	/* what every packet on a shared wheel touches comes first, in one cache line */
 	struct wheel *shared; /* the engine's, where all packets go; NULL: not shared */
 	uint32_t cloud;       /* index, written into the records */
+	bool reorders;        /* conf has a rule that picks packets out */
 	simtime last_due;     /* the latest due time so far: order keep never goes below it */
 	uint64_t held;        /* packets on this line, wherever they are */
 	simtime back_deadline; /* when the oldest of `back` goes at the latest; SIMTIME_NEVER: it is empty */
@@ -94,8 +95,8 @@ static inline bool line_is_empty(const struct line *line)
 /* Whether nothing but the delay has to be known: line_push_plain. */
 static inline bool line_is_constant(const struct line *line)
 {
-	return !line->conf.jitter && !line->conf.allow_overtaking &&
-	       line->conf.reorder.kind == REORDER_NONE && line->back.packets.records == 0;
+	return !line->conf.jitter && !line->conf.allow_overtaking && !line->reorders &&
+	       line->back.packets.records == 0;
 }
 
 /* Whether what keeps order goes to the log: not while there is something on a wheel of its own. */
