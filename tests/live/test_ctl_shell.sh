@@ -37,10 +37,13 @@ def person(steps, home):
                 break
         print(f"ok: {keys!r}")
     try:
-        while os.read(fd, 65536): # until it has ended: a terminal that is closed would end it by SIGHUP
+        # until it has ended: a terminal that is closed would end it by SIGHUP
+        while select.select([fd], [], [], 10)[0] and os.read(fd, 65536):
             pass
     except OSError:
         pass
+    else:
+        os.kill(pid, 9)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 home = sys.argv[3]
@@ -60,7 +63,7 @@ status = person([
     ("quit\n", r"\n"),
 ], home)
 assert status == 0, status
-status = person([("", "weir> "), ("\x1b[A", "show workers"), ("\n", "worker"), ("\x04", "")], home)
+status = person([("", "weir> "), ("\x1b[A", "show workers"), ("\n", r"run-to-completion(?s:.*)weir> "), ("\x04", "")], home)
 assert status == 0, status
 assert os.stat(home + "/.weir_history").st_mode & 0o777 == 0o600
 PYTHON
