@@ -177,6 +177,8 @@ void cloud_enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 	struct packet packet[BURST_ROOM];
 	uint16_t held;
 
+	if (unlikely(n == 0))
+		return;
 	if (unlikely(cloud->line.reorders)) {
 		reorder_enter(cloud, mbufs, n);
 		return;
