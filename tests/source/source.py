@@ -74,11 +74,11 @@ def nothing(wrong, rule):
 
 def a_folder_includes_only_from_the_folders_below_it():
     wrong = []
+    headers = {layer: {os.path.basename(path) for path in files(".h", under=folder(layer))} for layer in LAYERS}
     for layer, below in LAYERS.items():
         for path in files(".c", ".h", under=folder(layer)):
             for number, own, header in includes(path):
-                if own and not any(os.path.exists(os.path.join(ROOT, folder(place), header))
-                                   for place in [layer] + below):
+                if own and not any(header in headers[place] for place in [layer] + below):
                     wrong.append(f"{path}:{number}: {header} is not in {layer}"
                                  + "".join(f", {b}" for b in below))
     nothing(wrong, "control -> dataplane -> feedback -> emulation; lab -> feedback; report and linux stand alone")
@@ -109,7 +109,8 @@ def compiles(body):
             probe.write(body)
         return subprocess.run(
             ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-march=native", "-fsyntax-only", *flags,
-             "-include", os.path.join(emulation, "forbidden.h"), "-I", emulation, path],
+             "-include", os.path.join(emulation, "forbidden.h"),
+             *(f"-I{at}" for at, _, _ in os.walk(emulation)), path],
             capture_output=True, text=True).returncode == 0
 
 
@@ -184,7 +185,7 @@ def every_statement_has_a_page_in_docs():
 def the_fields_of_rewrite_stand_in_its_page():
     layers = {"FRAME": "frame", "VLAN": "vlan", "VLAN2": "vlan2", "NETWORK": "network", "IP": "ip", "IP6": "ip6",
               "TCP": "tcp", "UDP": "udp", "ICMP": "icmp"}
-    header = text("src/emulation/rewrite_field.h").replace("\\\n", "")
+    header = text("src/emulation/rewrite/rewrite_field.h").replace("\\\n", "")
     page = text("docs/rewrite.md")
     wrong, n = [], 0
     for name, layer, offset, width, mask, _, said in re.findall(

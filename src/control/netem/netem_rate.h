@@ -2,7 +2,7 @@
 /*
  * What netem's correlation makes of a probability.
  *
- * Model: x = (1 - R) u + R x' with u uniform on [0, 1] (emulation/netem_chance.h); an event happens when
+ * Model: x = (1 - R) u + R x' with u uniform on [0, 1] (emulation/random/netem_chance.h); an event happens when
  * x <= P. In the long run x has the distribution function F that solves
  *
  *	F(p) = R / (1 - R) * integral of F from (p - (1 - R)) / R to p / R
