@@ -93,6 +93,9 @@ struct statement {
 	/* It is not kept: it takes the statement of this name out of the cloud. Else NULL. */
 	const char *clears;
 	bool generates; /* its stage, or its link, may call cloud_generate */
+	/* `generates` only for its watch (cloud_watch.h): its stage never calls cloud_generate, and looks at
+	 * nothing that changes within an instant but its packets. */
+	bool watches;
 	/* A cloud has several, each with a name behind it: that of a class (field.h: scope). */
 	bool scoped;
 	size_t conf_bytes; /* of the struct that begins with struct conf */
@@ -105,6 +108,10 @@ struct statement {
 	int (*ready)(struct stage *stage, const struct conf *conf);
 	void (*free)(struct stage *stage);
 	void (*adopt)(struct stage *stage, const struct stage *old);
+	/* How many of the first packets, as they came to the cloud, will certainly not make it call
+	 * cloud_generate; a quick look, which may say fewer than there are. Optional: a cloud with a stage
+	 * that generates and has none takes packets one by one. */
+	uint16_t (*calm)(const struct stage *stage, struct rte_mbuf *const *packets, uint16_t n);
 	/* ROLE_SCHEDULE only: what it adds to the agenda of a cloud. Control. 0 or -errno. */
 	int (*plan)(const struct conf *conf, struct agenda_plan *plan);
 	/* The statements that it changes: one of the two. For good: */

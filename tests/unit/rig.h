@@ -70,7 +70,7 @@ struct rig {
 	void *memory;
 	size_t memory_bytes;
 	uint64_t sent;    /* packets, of all ports */
-	uint64_t dropped; /* by clouds that are gone, less what they generated */
+	uint64_t dropped; /* by clouds that are gone, less what they generated and duplicated */
 	uint64_t cleared; /* by engine_clear: what the counters do not know any more */
 	simtime now;      /* the latest instant it was told */
 	uint32_t room, n_departures;

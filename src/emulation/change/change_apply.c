@@ -35,6 +35,26 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 	}
 }
 
+/* Whether packets that come at one instant may pass the stages together (cloud.h): with a result that does
+ * not differ from that of one after the other. Answers leave in the order of what they answer: so one
+ * stage may give some, and the link, which takes packets one by one. They enter no cloud, and
+ * nothing that has passed leaves beside them or enters a cloud, perhaps at the same instant. A witness is
+ * told packet by packet. */
+static void settle_together(struct cloud *cloud)
+{
+	cloud->calm = NULL;
+	cloud->together = cloud->line.shared && !cloud->witness && !cloud->exit->fork &&
+	                  !cloud->exit->back && cloud->exit->port != cloud->from_port;
+	for (uint16_t i = 0; i < cloud->n_stages; i++) {
+		struct stage *stage = cloud->stages[i];
+
+		if (!stage->statement->generates || stage->statement->watches)
+			continue;
+		cloud->together &= stage->statement->calm && !cloud->calm;
+		cloud->calm = stage;
+	}
+}
+
 /* After its settings have come into force. */
 static void cloud_settle(struct engine *engine, struct cloud *cloud)
 {
@@ -43,6 +63,7 @@ static void cloud_settle(struct engine *engine, struct cloud *cloud)
 	cloud->plain = cloud->n_stages == 0 && !link_in_use(&cloud->link) &&
 	               line_is_constant(&cloud->line) && !cloud->line.shared &&
 	               line_is_simple(&cloud->line) && !cloud->agenda && !cloud->witness;
+	settle_together(cloud);
 }
 
 /* Nobody looks at it any more. Its chunks go back here: the arena is the worker's. */

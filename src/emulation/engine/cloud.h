@@ -37,6 +37,7 @@ struct cloud {
 	bool closing;   /* removed from the scenario: nothing comes in, what is held goes out */
 	bool generates; /* a statement of it may generate packets, now or before; then it is shared */
 	bool starved;   /* there was no memory for a timer of its link: in the engine's list */
+	bool together; /* shared, but what comes at one instant may go through its stages in a burst */
 	uint16_t n_stages;
 	uint32_t index;
 	uint32_t changed;        /* of a template: number of the last change that it has made */
@@ -54,6 +55,8 @@ struct cloud {
 	struct line line __rte_cache_aligned;
 	struct link link __rte_cache_aligned;
 	struct stage *stages[CLOUD_STAGES_MAX] __rte_cache_aligned;
+	struct stage
+	        *calm; /* if `together`: the only one of them that may generate; NULL: none does */
 	simtime origin_ns; /* the run's beginning: when the first scenario came into force. Live it
 	                    * is 0, in a replay the first packet of the captures */
 	struct agenda *agenda; /* or NULL */

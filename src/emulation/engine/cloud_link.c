@@ -106,8 +106,23 @@ static bool passes(struct cloud *cloud, const struct queue *queue, const struct 
 	return link_passes(link, packet->wire_bytes, packet->t_ns);
 }
 
-/* What passes enters the line. Who looks sees it in the queue, at the one instant when it is there. */
-static void pass(struct cloud *cloud, struct queue *queue, struct rte_mbuf *mbuf, bool marked)
+/* Packets of a burst that have left the link, and are about to enter the line. */
+struct passed {
+	uint16_t n;
+	struct rte_mbuf *mbufs[BURST_ROOM];
+};
+
+static void passed_enter_line(struct cloud *cloud, struct passed *passed)
+{
+	if (passed->n > 0)
+		cloud_enter_line(cloud, passed->mbufs, passed->n);
+	passed->n = 0;
+}
+
+/* What passes enters the line, with others of its burst. Who looks sees it in the queue, at the one instant
+ * when it is there. */
+static void pass(struct cloud *cloud, struct queue *queue, struct rte_mbuf *mbuf, bool marked,
+                 struct passed *passed)
 {
 	uint32_t length = link_length(&cloud->link, packet_of(mbuf)->wire_bytes);
 	simtime now = packet_of(mbuf)->t_ns;
@@ -118,7 +133,9 @@ static void pass(struct cloud *cloud, struct queue *queue, struct rte_mbuf *mbuf
 	queue->held_bytes += length;
 	if (unlikely(cloud->watch != NULL))
 		cloud_watch_left(cloud->watch, now, now, length);
-	cloud_enter_line(cloud, &mbuf, 1);
+	passed->mbufs[passed->n++] = mbuf;
+	if (unlikely(cloud->witness != NULL))
+		passed_enter_line(cloud, passed);
 	queue->held_packets--;
 	queue->held_bytes -= length;
 	if (unlikely(queue->aqm && queue->held_packets == 0))
@@ -127,7 +144,7 @@ static void pass(struct cloud *cloud, struct queue *queue, struct rte_mbuf *mbuf
 
 /* Into this queue of the link, which has executed what happens before. False: dropped. */
 static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *queue,
-                                            struct rte_mbuf *mbuf)
+                                            struct rte_mbuf *mbuf, struct passed *passed)
 {
 	const struct packet packet = *packet_of(mbuf); /* the mbuf may be given away below */
 	struct link *link = &cloud->link;
@@ -145,7 +162,7 @@ static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *q
 		return false;
 	}
 	if (passes(cloud, queue, &packet)) {
-		pass(cloud, queue, mbuf, marked);
+		pass(cloud, queue, mbuf, marked, passed);
 		return true;
 	}
 	copied = hold_copies(cloud->holder, mbuf);
@@ -172,23 +189,30 @@ static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *q
 	return true;
 }
 
-static __attribute__((noinline)) void enter_class(struct cloud *cloud, struct rte_mbuf *mbuf)
+static __attribute__((noinline)) void enter_class(struct cloud *cloud, struct rte_mbuf *mbuf,
+                                                  struct passed *passed)
 {
 	struct queue *queue = classes_choose(cloud->link.classes, mbuf);
 
 	queue->counters->rx_packets++;
 	queue->counters->rx_bytes += packet_of(mbuf)->wire_bytes;
-	if (!enter_queue(cloud, queue, mbuf))
+	if (!enter_queue(cloud, queue, mbuf, passed))
 		queue->counters->dropped++;
 }
 
-static void enter_link(struct cloud *cloud, struct rte_mbuf *mbuf)
+static void enter_link(struct cloud *cloud, struct rte_mbuf *mbuf, struct passed *passed)
 {
-	cloud_advance_link(cloud, packet_of(mbuf)->t_ns);
+	simtime now = packet_of(mbuf)->t_ns;
+
+	if (unlikely(cloud_next(cloud) <= now)) {
+		/* They were there before what happens now. */
+		passed_enter_line(cloud, passed);
+		cloud_advance_link(cloud, now);
+	}
 	if (likely(!cloud->link.classes))
-		enter_queue(cloud, &cloud->link.queue, mbuf);
+		enter_queue(cloud, &cloud->link.queue, mbuf, passed);
 	else
-		enter_class(cloud, mbuf);
+		enter_class(cloud, mbuf, passed);
 }
 
 /* Whether nobody but the shaper has to know of a packet that need not wait: then those of a burst that
@@ -198,12 +222,13 @@ static bool link_is_open(const struct cloud *cloud)
 	const struct link *link = &cloud->link;
 
 	return link->plain && !link->classes && !link->queue.aqm && !cloud->watch &&
-	       !cloud->witness && !cloud->line.shared && !cloud->line.reorders &&
-	       cloud->line.back.packets.records == 0;
+	       !cloud->witness && !cloud->line.reorders && cloud->line.back.packets.records == 0;
 }
 
-/* The first packets, as far as they need not wait, enter the line. Returns how many. */
-static uint16_t pass_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+/* The first packets, as far as they need not wait, enter the line, behind those that have passed. Returns
+ * how many. */
+static uint16_t pass_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n,
+                          struct passed *before)
 {
 	uint16_t passed = 0;
 
@@ -215,19 +240,24 @@ static uint16_t pass_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t
 			break;
 		passed++;
 	}
-	if (passed > 0)
+	if (passed > 0) {
+		passed_enter_line(cloud, before);
 		cloud_enter_line(cloud, mbufs, passed);
+	}
 	return passed;
 }
 
 void cloud_meet_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 {
 	bool open = link_is_open(cloud);
+	struct passed passed;
 
+	passed.n = 0;
 	for (uint16_t i = 0; i < n; i++) {
 		if (likely(open))
-			i += pass_link(cloud, &mbufs[i], n - i);
+			i += pass_link(cloud, &mbufs[i], n - i, &passed);
 		if (i < n)
-			enter_link(cloud, mbufs[i]);
+			enter_link(cloud, mbufs[i], &passed);
 	}
+	passed_enter_line(cloud, &passed);
 }

@@ -5,9 +5,9 @@
  * stages that bring one, the first's is told, and the others' are not; but those that are `beside` are told
  * behind it, each.
  *
- * The statement of such a stage has `generates` set, so that its cloud is run packet by packet: when
- * anything is told, all that happened to the cloud before has been told. Without a watch a cloud costs
- * one comparison a packet.
+ * The statement of such a stage has `generates` set, so that its cloud is run in the order of time: when
+ * anything is told, all that happened to the cloud at earlier instants has been told. Without a watch a cloud
+ * costs one comparison a packet.
  *
  * Thread: the worker that owns the cloud.
  */

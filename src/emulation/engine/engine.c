@@ -168,8 +168,10 @@ static void no_cloud(struct engine_port *port, struct rte_mbuf **mbufs, uint16_t
 	rte_pktmbuf_free_bulk(mbufs, n);
 }
 
-/* Those of a burst that a direct cloud takes go in together: nobody else has to do with them. */
-static uint32_t direct_arrive(struct cloud *const *clouds, struct rte_mbuf **mbufs, uint32_t todo)
+/* Those of a burst that a direct cloud takes go in together: nobody else has to do with them. Of a shared
+ * cloud those go in that no packet of another cloud is between. Returns which. */
+static uint32_t forked_arrive(struct engine *engine, struct cloud *const *clouds,
+                              struct rte_mbuf **mbufs, uint32_t todo)
 {
 	struct cloud *cloud = clouds[__builtin_ctz(todo)];
 	struct rte_mbuf *burst[BURST_MAX];
@@ -179,12 +181,17 @@ static uint32_t direct_arrive(struct cloud *const *clouds, struct rte_mbuf **mbu
 	for (uint32_t rest = todo; rest; rest &= rest - 1) {
 		uint32_t i = (uint32_t)__builtin_ctz(rest);
 
+		if (clouds[i] != cloud && cloud->line.shared)
+			break;
 		if (clouds[i] != cloud)
 			continue;
 		burst[n++] = mbufs[i];
 		done |= 1u << i;
 	}
-	cloud_arrive(cloud, burst, n);
+	if (cloud->line.shared)
+		engine_shared_arrive(engine, cloud, burst, n);
+	else
+		cloud_arrive(cloud, burst, n);
 	return done;
 }
 
@@ -205,10 +212,8 @@ static void forked_ingress(struct engine *engine, uint32_t port, struct rte_mbuf
 
 		if (!clouds[i])
 			no_cloud(&engine->ports[port], &mbufs[i], 1);
-		else if (clouds[i]->line.shared)
-			engine_shared_arrive(engine, clouds[i], mbufs[i]);
 		else
-			done = direct_arrive(clouds, mbufs, todo);
+			done = forked_arrive(engine, clouds, mbufs, todo);
 		todo &= ~done;
 	}
 }
@@ -222,8 +227,7 @@ void engine_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbuf
 	} else if (!cloud->line.shared) {
 		cloud_arrive(cloud, mbufs, n);
 	} else {
-		for (uint16_t i = 0; i < n; i++)
-			engine_shared_arrive(engine, cloud, mbufs[i]);
+		engine_shared_arrive(engine, cloud, mbufs, n);
 	}
 }
 

@@ -245,14 +245,38 @@ void engine_advance_shared(struct engine *engine, simtime now)
 	}
 }
 
-void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
+/* How many of the first packets pass the stages of their cloud together: of those that come at one
+ * instant the ones that are not answered, and the first in any case. */
+static uint16_t together(const struct engine *engine, const struct cloud *cloud,
+                         struct rte_mbuf *const *mbufs, uint16_t n)
 {
-	simtime now = packet_of(mbuf)->t_ns;
+	simtime now = packet_of(mbufs[0])->t_ns;
+	uint16_t same = 1;
 
-	if (!wheel_is_quiet(engine->wheel, now) || engine->leftovers || engine->starved)
-		engine_advance_shared(engine, now);
-	cloud_arrive(cloud, &mbuf, 1);
-	link_arm(engine, cloud);
+	if (n == 1 || !cloud->together || unlikely(engine->leftovers || engine->starved))
+		return 1;
+	while (same < n && packet_of(mbufs[same])->t_ns == now)
+		same++;
+	if (cloud->calm)
+		same = cloud->calm->statement->calm(cloud->calm, mbufs, same);
+	return RTE_MAX(same, 1);
+}
+
+void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct rte_mbuf **mbufs,
+                          uint16_t n)
+{
+	while (n > 0) {
+		simtime now = packet_of(mbufs[0])->t_ns;
+		uint16_t together_n;
+
+		if (!wheel_is_quiet(engine->wheel, now) || engine->leftovers || engine->starved)
+			engine_advance_shared(engine, now);
+		together_n = together(engine, cloud, mbufs, n);
+		cloud_arrive(cloud, mbufs, together_n);
+		link_arm(engine, cloud);
+		mbufs += together_n;
+		n -= together_n;
+	}
 }
 
 void engine_shared_insert(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,

@@ -77,9 +77,11 @@ void template_report_line(const struct template *template, struct cloud_report *
 
 /* Executes the events of shared clouds up to and at `now`, one after the other. */
 void engine_advance_shared(struct engine *engine, simtime now);
-/* The same up to its instant, then a packet comes to a shared cloud: another cloud may have to do with
- * it, and a burst must not differ from single packets. */
-void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf);
+/* The same up to their instants, then packets come to a shared cloud. Other clouds may have to do with each
+ * of them, and a burst must not differ from single packets: those go together of which it cannot
+ * (cloud->together). */
+void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct rte_mbuf **mbufs,
+                          uint16_t n);
 /* The same with a packet of weir's own (cloud_insert). */
 void engine_shared_insert(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
                           simtime now);

@@ -293,6 +293,37 @@ static uint16_t hop_process(struct stage *stage, struct rte_mbuf **packets, uint
 	return kept;
 }
 
+/* ---- what surely needs no answer ---- */
+
+/* Untagged IP that goes on, whatever else is in it. Of what is too short to say: no. */
+static bool is_calm(const struct hop *hop, const struct rte_mbuf *mbuf)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *),
+	              *ip = frame + RTE_ETHER_HDR_LEN;
+	uint16_t ethertype;
+
+	if (unlikely(mbuf->data_len < RTE_ETHER_HDR_LEN + 20))
+		return false;
+	ethertype = headers_u16(frame + 12);
+	if (ethertype == RTE_ETHER_TYPE_IPV4)
+		return ip[8] > 1 && memcmp(ip + 16, hop->source.v4, 4) != 0 &&
+		       headers_u16(ip + 2) <= hop->mtu;
+	if (ethertype == RTE_ETHER_TYPE_IPV6)
+		return mbuf->data_len >= RTE_ETHER_HDR_LEN + 40 && ip[7] > 1 &&
+		       memcmp(ip + 24, hop->source.v6, 16) != 0 &&
+		       headers_u16(ip + 4) + 40u <= hop->mtu_v6;
+	return false;
+}
+
+uint16_t hop_calm(const struct stage *stage, struct rte_mbuf *const *packets, uint16_t n)
+{
+	uint16_t calm = 0;
+
+	while (calm < n && likely(is_calm((const struct hop *)stage, packets[calm])))
+		calm++;
+	return calm;
+}
+
 /* ---- making ---- */
 
 int hop_make(const struct conf *conf, struct stage **stage)

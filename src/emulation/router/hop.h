@@ -76,6 +76,7 @@ static inline bool hop_is_link_local_v6(const uint8_t *address)
 int hop_make(const struct conf *conf, struct stage **stage);
 void hop_free(struct stage *stage);
 void hop_adopt(struct stage *stage, const struct stage *old);
+uint16_t hop_calm(const struct stage *stage, struct rte_mbuf *const *packets, uint16_t n);
 
 #define HOP_NOT_THROUGH UINT32_MAX
 

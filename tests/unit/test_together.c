@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Packets that come to a shared cloud at one instant, in a burst: nothing differs from one by one. */
+#include "rig.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ip.h>
+
+#include "engine_state.h"
+#include "frame.h"
+#include "trial.h"
+
+#define PACKETS    4000
+#define LEFT_MAX   (4 * PACKETS)
+#define INSTANT_NS 20000
+
+struct left {
+	simtime due_ns;
+	uint64_t bytes, hash;
+};
+
+/* What left at each port, in order, and what each cloud has counted. */
+struct run {
+	uint32_t n[2];
+	struct left left[2][LEFT_MAX];
+	struct counters counters[2];
+};
+
+static struct run single, burst;
+
+static uint64_t roll(uint64_t seed, uint64_t i, uint32_t lane)
+{
+	return draw_u64(draw_key_make(seed, "together", "chance"), i, lane);
+}
+
+/* Mostly what a router forwards; some that it answers, drops or does not know. */
+static uint32_t make_frame(uint64_t seed, uint32_t i, uint8_t frame[FRAME_BYTES_MAX])
+{
+	const uint64_t dice = roll(seed, i, 1);
+	const struct frame_shape shape = {
+	        .ip = dice % 11 == 0 ? 6 : 4,
+	        .protocol = dice % 3 ? FRAME_UDP : FRAME_TCP,
+	        .n_tags = dice % 23 == 0,
+	        .host = (uint8_t)(1 + dice % 200),
+	        .sequence = i,
+	        .payload_bytes = (uint32_t)(dice >> 8) % 900,
+	};
+	uint32_t bytes = frame_make(frame, &shape);
+	uint8_t *ip = frame + frame_network(&shape);
+
+	if (shape.ip == 4) {
+		if (dice >> 20 & 1)
+			ip[1] |= 2; /* ECT(0) */
+		if ((dice >> 24) % 17 == 0)
+			ip[8] = 1;
+		if ((dice >> 32) % 29 == 0)
+			memcpy(ip + 16, "\xc0\x00\x02\x01", 4);
+		memset(ip + 10, 0, 2);
+		((struct rte_ipv4_hdr *)(void *)ip)->hdr_checksum =
+		        rte_ipv4_cksum((const void *)ip);
+	} else if ((dice >> 24) % 7 == 0) {
+		ip[7] = 1;
+	}
+	if ((dice >> 40) % 37 == 0)
+		memcpy(frame + 12, "\x08\x06", 2);
+	return bytes;
+}
+
+static void collect(struct rig *rig, struct run *run)
+{
+	for (uint32_t port = 0; port < 2; port++) {
+		struct outlet *outlet = engine_outlet(rig->engine, port);
+
+		for (uint32_t i = 0; i < outlet->n; i++) {
+			struct left *left = &run->left[port][run->n[port]++];
+			uint8_t room[FRAME_BYTES_MAX];
+			const uint8_t *bytes = rte_pktmbuf_read(outlet->mbufs[i], 0,
+			                                        outlet->mbufs[i]->pkt_len, room);
+
+			assert_true(run->n[port] < LEFT_MAX);
+			*left = (struct left){.due_ns = outlet->due_ns[i],
+			                      .bytes = outlet->mbufs[i]->pkt_len,
+			                      .hash = 14695981039346656037u};
+			for (uint32_t k = 0; k < left->bytes; k++)
+				left->hash = (left->hash ^ bytes[k]) * 1099511628211u;
+		}
+		rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
+		outlet->n = 0;
+	}
+}
+
+static void advance(struct rig *rig, struct run *run, simtime now)
+{
+	while (engine_advance(rig->engine, now) > 0)
+		collect(rig, run);
+}
+
+/* 1 to 32 packets an instant, of one port, handed over `most` at a time. */
+static void play(const char *const *words, uint64_t seed, uint16_t most, struct run *run,
+                 bool together)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = seed});
+	const char *const clouds[] = {"down", "up"};
+	simtime t = 0;
+
+	run->n[0] = run->n[1] = 0;
+	rig_cloud(rig, "down", 0, 1);
+	rig_cloud(rig, "up", 1, 0);
+	for (uint32_t i = 0; words[i]; i++) {
+		for (uint32_t c = 0; c < 2; c++)
+			rig_put(rig, clouds[c], trial_conf(words[i]));
+	}
+	rig_apply(rig, 0);
+	assert_int_equal(rig->engine->roster->slots[0]->together, together);
+	for (uint32_t i = 0; i < PACKETS;) {
+		uint32_t n = 1 + (uint32_t)(roll(seed, i, 2) % 32), port = roll(seed, i, 3) & 1;
+
+		t += 1 + roll(seed, i, 4) % INSTANT_NS;
+		while (n > 0 && i < PACKETS) {
+			struct rte_mbuf *mbufs[BURST_MAX];
+			uint16_t m = 0;
+
+			for (; m < most && n > 0 && i < PACKETS; m++, n--, i++) {
+				uint8_t frame[FRAME_BYTES_MAX];
+				uint32_t bytes = make_frame(seed, i, frame);
+
+				mbufs[m] =
+				        rig_packet(rig, RIG_PLAIN, port, ++rig->sent, bytes, 0, t);
+				memcpy(rte_pktmbuf_mtod(mbufs[m], uint8_t *), frame, bytes);
+			}
+			engine_ingress(rig->engine, port, mbufs, m);
+		}
+		advance(rig, run, t);
+	}
+	while ((t = engine_next(rig->engine)) != SIMTIME_NEVER)
+		advance(rig, run, t);
+	assert_int_equal(engine_held_packets(rig->engine), 0);
+	/* What left was taken here, and not by the rig's notebook. */
+	rig->cleared = (uint64_t)run->n[0] + run->n[1];
+	for (uint32_t c = 0; c < 2; c++)
+		run->counters[c] = rig_report(rig, clouds[c])->counters;
+	rig_close(rig);
+}
+
+static void assert_same(const char *const *words, uint64_t seed, bool together)
+{
+	play(words, seed, 1, &single, together);
+	play(words, seed, BURST_MAX, &burst, together);
+	for (uint32_t port = 0; port < 2; port++) {
+		assert_int_equal(burst.n[port], single.n[port]);
+		for (uint32_t i = 0; i < single.n[port]; i++)
+			assert_memory_equal(&burst.left[port][i], &single.left[port][i],
+			                    sizeof(struct left));
+	}
+	assert_memory_equal(burst.counters, single.counters, sizeof(single.counters));
+}
+
+#define ROUTER "hop 192.0.2.1 2001:db8::1 mtu 700"
+#define LOSSY  "loss random 10%", "duplicate random 10%", "corrupt random 5%"
+#define MARKS  "red min 1kB max 8kB max-p 0.1 weight 0.01", "ecn on"
+#define JITTER "delay 1ms jitter 900us order allow"
+
+static void routers_that_answer(void **state)
+{
+	const char *const constant[] = {ROUTER, "delay 1ms", NULL};
+	const char *const jitter[] = {ROUTER, LOSSY, JITTER, NULL};
+	const char *const none[] = {ROUTER, LOSSY, NULL};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		assert_same(constant, seed, true);
+		assert_same(jitter, seed, true);
+		assert_same(none, seed, true);
+	}
+}
+
+static void queues_that_mark_drop_and_quench(void **state)
+{
+	const char *const passing[] = {"rate 500mbit algorithm token-bucket burst 20kB queue 50kB",
+	                               ROUTER,
+	                               LOSSY,
+	                               MARKS,
+	                               JITTER,
+	                               NULL};
+	const char *const leaky[] = {
+	        "rate 500mbit algorithm leaky-bucket queue 9kB", ROUTER,      LOSSY, MARKS,
+	        "becn limit 100000 burst 100 on-drop on",        "delay 1ms", NULL};
+	const char *const bucket[] = {"rate 700mbit algorithm token-bucket burst 4kB queue 9kB",
+	                              ROUTER,
+	                              MARKS,
+	                              "becn limit 100000 burst 100 on-drop on",
+	                              JITTER,
+	                              NULL};
+	const char *const codel[] = {"rate 500mbit algorithm token-bucket burst 20kB queue 50kB",
+	                             ROUTER,
+	                             "codel target 100us interval 1ms",
+	                             "ecn on",
+	                             JITTER,
+	                             NULL};
+	const char *const head[] = {
+	        "rate 500mbit algorithm token-bucket burst 4kB queue 9kB drop head", ROUTER, JITTER,
+	        NULL};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		assert_same(passing, seed, true);
+		assert_same(leaky, seed, true);
+		assert_same(bucket, seed, true);
+		assert_same(codel, seed, true);
+		assert_same(head, seed, true);
+	}
+}
+
+static void meters_and_the_headers_that_ask_them(void **state)
+{
+	const char *const words[] = {"rate 500mbit algorithm token-bucket burst 20kB queue 50kB",
+	                             ROUTER,
+	                             "meter window 1ms",
+	                             "feedback header protocol 17",
+	                             LOSSY,
+	                             MARKS,
+	                             JITTER,
+	                             "police 2gbit burst 20kB",
+	                             NULL};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3; seed++)
+		assert_same(words, seed, true);
+}
+
+static void what_looks_at_more_than_its_packets_goes_one_by_one(void **state)
+{
+	const char *const sirens[] = {"rate 500mbit algorithm leaky-bucket queue 9kB",
+	                              ROUTER,
+	                              "feedback sirens",
+	                              MARKS,
+	                              "delay 1ms",
+	                              NULL};
+
+	(void)state;
+	assert_same(sirens, 1, false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(routers_that_answer),
+	        cmocka_unit_test(queues_that_mark_drop_and_quench),
+	        cmocka_unit_test(meters_and_the_headers_that_ask_them),
+	        cmocka_unit_test(what_looks_at_more_than_its_packets_goes_one_by_one),
+	};
+
+	return cmocka_run_group_tests_name(
+	        "packets that come to a shared cloud at one instant, together as one by one", tests,
+	        rig_group_setup, rig_group_teardown);
+}
