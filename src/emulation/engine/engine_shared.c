@@ -152,8 +152,22 @@ static void cloud_ahead_fetch(const struct engine *engine)
 		rte_prefetch0(&cloud->counters);
 }
 
-/* Executes the first record of the shared wheel. False: it has to wait for room or for an mbuf. */
-static bool shared_execute(struct engine *engine, struct held *held)
+/* The link of a cloud goes on up to and at `now`, as long as it comes next of all: as timers would have it,
+ * without them. */
+static void link_run(struct engine *engine, struct cloud *cloud, simtime now)
+{
+	for (;;) {
+		simtime next = cloud_next(cloud);
+
+		if (next > now || unlikely(engine->leftovers) || wheel_front(engine->wheel, next))
+			return;
+		cloud_advance_link(cloud, next);
+	}
+}
+
+/* Executes the first record of the shared wheel, which is due at `limit` or before. False: it has to wait for
+ * room or for an mbuf. */
+static bool shared_execute(struct engine *engine, struct held *held, simtime limit)
 {
 	const struct roster *roster = engine->roster;
 	/* The cloud of a timer may be gone. */
@@ -168,6 +182,7 @@ static bool shared_execute(struct engine *engine, struct held *held)
 		if (cloud && cloud->wake == now) {
 			cloud->wake = SIMTIME_NEVER;
 			cloud_advance_link(cloud, now);
+			link_run(engine, cloud, limit);
 			link_arm(engine, cloud);
 		}
 		return true;
@@ -239,7 +254,7 @@ void engine_advance_shared(struct engine *engine, simtime now)
 		if (leftover) {
 			if (!leftover_execute(engine, leftover, due))
 				return;
-		} else if (!held || !shared_execute(engine, held)) {
+		} else if (!held || !shared_execute(engine, held, now)) {
 			return;
 		}
 	}
