@@ -35,30 +35,32 @@ uint64_t feedback_queue_limit(const struct cloud *cloud)
 	return UINT64_MAX;
 }
 
-static struct oq_value answer_link(const struct meter_reading *reading)
+static struct oq_value answer_link(const struct cloud *cloud, const struct meter *meter)
 {
-	if (reading->link_bps == OBSERVED_NO_LIMIT)
+	uint64_t rate = cloud->link.shaper.rate_bps;
+
+	if (rate == 0)
 		return (struct oq_value){{OQ_MOST, OQ_MOST}};
 	return (struct oq_value){
-	        {oq_number(reading->link_bps / 1000), oq_number(reading->available_bps / 1000)}};
+	        {oq_number(rate / 1000), oq_number(meter_available(meter, rate) / 1000)}};
 }
 
 /* What the router says to this probe. */
 static struct oq_value answer(const struct feedback *feedback, uint8_t probe)
 {
 	const struct cloud *cloud = feedback->stage.cloud;
-	struct meter_reading reading;
+	const struct meter *meter = meter_of(cloud->watch);
+	const struct meter_reading *reading = meter_latest(meter);
 	uint64_t queue;
 
-	meter_read(meter_of(cloud->watch), &reading);
 	if (probe == OQ_LINK)
-		return answer_link(&reading);
+		return answer_link(cloud, meter);
 	if (probe == OQ_LOSS)
-		return (struct oq_value){{reading.loss_ppb, reading.error_ppb}};
-	queue = (reading.queue_milli + 999) / 1000;
+		return (struct oq_value){{reading->loss_ppb, reading->error_ppb}};
+	queue = (reading->queue_milli + 999) / 1000;
 	if (feedback->queue == FEEDBACK_QUEUE_LIMIT)
 		queue = feedback_queue_limit(cloud);
-	return (struct oq_value){{oq_number(queue), oq_number(reading.delay_ns / SIMTIME_US)}};
+	return (struct oq_value){{oq_number(queue), oq_number(reading->delay_ns / SIMTIME_US)}};
 }
 
 /* The packet, or NULL if there was no memory for one to write to. */

@@ -196,7 +196,7 @@ void meter_read(const struct meter *meter, struct meter_reading *reading)
 	reading->utilisation_ppm = 0;
 	if (!rate)
 		return;
-	reading->available_bps = rate > reading->sent_bps ? rate - reading->sent_bps : 0;
+	reading->available_bps = meter_available(meter, rate);
 	reading->utilisation_ppm = share(reading->sent_bps, rate, PPM);
 }
 

@@ -79,6 +79,19 @@ static inline struct meter *meter_of(struct cloud_watch *watch)
 	return (struct meter *)watch;
 }
 
+/* What it has measured, for who needs no rate: link_bps, available_bps, utilisation and window are not in
+ * there. */
+static inline const struct meter_reading *meter_latest(const struct meter *meter)
+{
+	return &meter->reading;
+}
+
+/* What of the link's rate, which is given, is left. */
+static inline uint64_t meter_available(const struct meter *meter, uint64_t rate_bps)
+{
+	return rate_bps > meter->reading.sent_bps ? rate_bps - meter->reading.sent_bps : 0;
+}
+
 /* At the latest instant that the meter was told. */
 void meter_read(const struct meter *meter, struct meter_reading *reading);
 

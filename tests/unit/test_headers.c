@@ -193,6 +193,42 @@ static void an_ip_length_of_zero_is_the_rest_of_the_frame(void **state)
 	assert_int_equal(headers.transport_bytes, 70000 - 54);
 }
 
+/* Usual frames take a short way through the code; a tag in front leads them the long way. */
+static void a_tag_changes_nothing_but_offsets(void **state)
+{
+	uint32_t found = 0, seed = 1;
+
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		uint8_t frame[64] = {0}, tagged[68];
+		struct headers plain, behind;
+		uint32_t bytes, total, dice;
+
+		dice = seed = seed * 1664525u + 1013904223u;
+		bytes = 14 + (dice >> 8) % 50;
+		total = (dice >> 16) % 70;
+		frame[12] = 8;
+		frame[14] = dice >> 28 ? 0x45 : 0x46;
+		frame[16] = 0;
+		frame[17] = (uint8_t)total;
+		frame[20] = dice >> 5 & 7 ? 0x40 : 0x20;
+		frame[21] = dice >> 3 & 3 ? 0 : 185;
+		frame[23] = (uint8_t)(dice >> 24);
+		memcpy(tagged, frame, 12);
+		memcpy(tagged + 12, "\x81\x00\x00\x07", 4);
+		memcpy(tagged + 16, frame + 12, 52);
+		found += find(frame, bytes, bytes, &plain);
+		assert_int_equal(find(tagged, bytes + 4, bytes + 4, &behind), plain.ip == 4);
+		assert_int_equal(behind.n_tags, 1);
+		behind.n_tags = 0;
+		behind.tag[0] = 0;
+		behind.network -= behind.network ? 4 : 0;
+		behind.transport -= behind.transport ? 4 : 0;
+		assert_memory_equal(&behind, &plain, sizeof(plain));
+	}
+	assert_in_range(found, 5000, 15000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +239,7 @@ int main(void)
 	        cmocka_unit_test(more_than_sixteen_extension_headers_are_not_passed),
 	        cmocka_unit_test(an_authentication_header_counts_in_words_of_four_bytes),
 	        cmocka_unit_test(an_ip_length_of_zero_is_the_rest_of_the_frame),
+	        cmocka_unit_test(a_tag_changes_nothing_but_offsets),
 	};
 
 	return cmocka_run_group_tests_name("headers", tests, NULL, NULL);

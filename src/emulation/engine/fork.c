@@ -117,6 +117,7 @@ static void entry_add(struct fork_set *set, const struct match_row *row, uint32_
 	entry->values = set->values;
 	for (uint32_t i = 0; i < set->n_words; i++)
 		*set->values++ = row->value.word[set->words[i]];
+	set->only = set->n_entries++ == 0 ? entry : NULL;
 }
 
 static int filter_add(struct fork *fork, const struct fork_part *part, uint32_t branch,
@@ -211,6 +212,16 @@ void fork_free(struct fork *fork)
 }
 
 /* ---- finding: worker ---- */
+
+/* The same with one entry: there is nothing to look for. */
+static void only_find(const struct fork_set *set, const struct packet_key *keys, uint16_t n,
+                      uint32_t *best)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		if (is_key(set, set->only, &keys[i]))
+			best[i] = RTE_MIN(best[i], set->only->branch);
+	}
+}
 
 /* All packets that a better branch has not taken. */
 static void set_find(const struct fork_set *set, const struct packet_key *keys, uint16_t n,
@@ -315,8 +326,12 @@ void fork_find(const struct fork *fork, struct rte_mbuf *const *mbufs, uint16_t 
 		packet_key_read(mbufs[i], &keys[i]);
 		best[i] = fork->rest;
 	}
-	for (uint32_t i = 0; i < fork->n_sets; i++)
-		set_find(&fork->sets[i], keys, n, best);
+	for (uint32_t i = 0; i < fork->n_sets; i++) {
+		if (fork->sets[i].only)
+			only_find(&fork->sets[i], keys, n, best);
+		else
+			set_find(&fork->sets[i], keys, n, best);
+	}
 	for (uint32_t i = 0; i < fork->n_filters; i++)
 		filter_find(fork, fork->filtered[i], mbufs, keys, n, best);
 	for (uint16_t i = 0; i < n; i++)

@@ -46,8 +46,10 @@ struct fork_set {
 	uint8_t words[KEY_WORDS]; /* that the mask has bits in */
 	uint32_t best;            /* the first branch of all in the set */
 	uint32_t room;            /* of the table, a power of two */
-	uint64_t *values;         /* where the next entry's go, while the fork is made */
+	uint32_t n_entries;
+	uint64_t *values; /* where the next entry's go, while the fork is made */
 	struct fork_entry *entries;
+	const struct fork_entry *only; /* NULL: there are several */
 };
 
 struct fork_entry {

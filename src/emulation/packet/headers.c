@@ -168,6 +168,34 @@ static bool find_ipv6(const struct frame *frame, uint32_t at, struct headers *he
 	return true;
 }
 
+/* The usual frame, IPv4 without tags and options: what the long way says of it. False: it is not one. */
+static inline bool find_plain_ipv4(const uint8_t *data, uint32_t bytes, struct headers *headers)
+{
+	const uint8_t *ip = data + ETHERNET_BYTES;
+	const uint32_t at = ETHERNET_BYTES + IPV4_BYTES;
+	uint32_t end, here;
+
+	if (bytes < at || headers_u16(ip - 2) != TYPE_IPV4 || ip[0] != 0x45 ||
+	    headers_u16(ip + 2) < IPV4_BYTES)
+		return false;
+	end = ETHERNET_BYTES + headers_u16(ip + 2);
+	here = end < bytes ? end : bytes;
+	*headers = (struct headers){
+	        .ip = 4,
+	        .protocol = ip[9],
+	        .fragment = (headers_u16(ip + 6) & 0x1fff) != 0,
+	        .ethertype = TYPE_IPV4,
+	        .network = ETHERNET_BYTES,
+	        .network_bytes = headers_u16(ip + 2),
+	};
+	if (likely(!headers->fragment && here > at)) {
+		headers->transport = at;
+		headers->transport_bytes = end - at;
+		headers->transport_here = here - at;
+	}
+	return true;
+}
+
 bool headers_find(const uint8_t *data, uint32_t bytes, uint32_t wire_bytes, struct headers *headers)
 {
 	const struct frame frame = {.data = data,
@@ -175,6 +203,8 @@ bool headers_find(const uint8_t *data, uint32_t bytes, uint32_t wire_bytes, stru
 	                            .wire_bytes = wire_bytes > bytes ? wire_bytes : bytes};
 	uint32_t at;
 
+	if (likely(find_plain_ipv4(data, bytes, headers)))
+		return true;
 	memset(headers, 0, sizeof(*headers));
 	at = pass_ethernet(&frame, headers);
 	if (at == 0)

@@ -3,7 +3,9 @@
 
 #include "checksum.h"
 
-#define IPV4_SUM 10 /* offset in the header */
+/* Offsets in the header. */
+#define IPV4_PROTOCOL 9
+#define IPV4_SUM      10
 
 struct write {
 	uint32_t at, end;
@@ -149,5 +151,8 @@ void rewrite_sums(const struct rewrite_view *view, uint32_t at, uint32_t width, 
 		return;
 	if (headers->ip == 4)
 		fix_ipv4(view, &write);
+	/* In front of what the transports' pseudo-header has of IPv4. */
+	if (headers->ip == 4 && write.end <= headers->network + IPV4_PROTOCOL)
+		return;
 	fix_transport(view, &write);
 }
