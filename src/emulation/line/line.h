@@ -13,6 +13,7 @@
 #define WEIR_LINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "draw.h"
 #include "hold.h"
@@ -40,13 +41,13 @@ struct line_moments {
 struct line {
 	/* what every packet on a shared wheel touches comes first, in one cache line */
 	struct wheel *shared; /* the engine's, where all packets go; NULL: not shared */
+	struct wheel *wheel;  /* its own; NULL as long as it was not needed */
 	uint32_t cloud;       /* index, written into the records */
 	bool reorders;        /* conf has a rule that picks packets out */
 	simtime last_due;     /* the latest due time so far: order keep never goes below it */
 	uint64_t held;        /* packets on this line, wherever they are */
 	simtime back_deadline; /* when the oldest of `back` goes at the latest; SIMTIME_NEVER: it is empty */
 	struct line_conf conf;
-	struct wheel *wheel; /* its own; NULL as long as it was not needed */
 	struct log log;
 	struct draw_key key;
 	uint64_t drawn;
@@ -55,6 +56,10 @@ struct line {
 	uint64_t waits, waited_ns; /* order keep: packets that had to wait for the one ahead */
 	struct line_moments moments;
 };
+
+_Static_assert(
+        offsetof(struct line, conf.scaled) <= RTE_CACHE_LINE_SIZE,
+        "what a packet of one of many clouds touches of its line is fetched ahead: one cache line");
 
 /* Another configuration; `conf` gets the one that was in force. Control has checked both. */
 void line_configure(struct line *line, struct line_conf *conf);
