@@ -21,7 +21,9 @@ struct fake {
 	uint8_t inserted_first[128]; /* bytes of the first packet */
 	bool refuse;
 	uint64_t now_ns;
-	struct cloud_report report;  /* of every cloud */
+	struct cloud_report report; /* of every cloud */
+	const char *one;            /* a cloud of a template, by its full name; or NULL */
+	struct cloud_report one_report;
 	struct port_report port;     /* of every port, but for its name */
 	struct worker_report worker; /* of the only one */
 };
@@ -66,6 +68,10 @@ static bool fake_cloud(void *context, const char *name, struct cloud_report *rep
 {
 	struct fake *fake = context;
 
+	if (fake->one && strcmp(name, fake->one) == 0) {
+		*report = fake->one_report;
+		return true;
+	}
 	*report = fake->report;
 	return scenario_find_cloud(fake->scenario, name) >= 0;
 }

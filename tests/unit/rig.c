@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <rte_eal.h>
+#include <rte_hash_crc.h>
 
 #include "fork.h"
 #include "selection.h"
@@ -139,6 +140,7 @@ struct rig *rig_open(const struct rig_setup *setup)
 	rigs_open++;
 	rig->pool = pool;
 	rig->foreign = foreign;
+	rig->hosts = setup->hosts;
 	rig->memory_bytes = bytes;
 	rig->memory = memory_take(bytes);
 	rig->scenario = scenario_make();
@@ -332,18 +334,63 @@ void rig_apply(struct rig *rig, simtime now)
 
 /* ---- traffic ---- */
 
-static uint8_t byte_of(uint64_t number, uint32_t frame_bytes, uint32_t i)
+/* Headers of Ethernet, IPv4 and UDP, where the number leaves room for them. */
+#define HEADERS_FROM 12
+#define HEADERS_TO   42
+
+static uint8_t header_byte_of(uint32_t hosts, uint64_t number, uint32_t frame_bytes, uint32_t i)
+{
+	uint32_t chance = (uint32_t)number * 2654435761u;
+	uint32_t source = 1 + (chance >> 16) % hosts, destination = 1 + (chance >> 8) % hosts;
+	uint32_t ip_bytes = frame_bytes - 14, udp_bytes = frame_bytes - 34;
+	const uint8_t headers[HEADERS_TO - HEADERS_FROM] = {0x08,
+	                                                    0x00,
+	                                                    0x45,
+	                                                    0,
+	                                                    (uint8_t)(ip_bytes >> 8),
+	                                                    (uint8_t)ip_bytes,
+	                                                    0,
+	                                                    0,
+	                                                    0,
+	                                                    0,
+	                                                    64,
+	                                                    17,
+	                                                    0,
+	                                                    0,
+	                                                    192,
+	                                                    0,
+	                                                    2,
+	                                                    (uint8_t)source,
+	                                                    198,
+	                                                    51,
+	                                                    100,
+	                                                    (uint8_t)destination,
+	                                                    0x03,
+	                                                    0xe8,
+	                                                    0,
+	                                                    80,
+	                                                    (uint8_t)(udp_bytes >> 8),
+	                                                    (uint8_t)udp_bytes,
+	                                                    0,
+	                                                    0};
+
+	return headers[i - HEADERS_FROM];
+}
+
+static uint8_t byte_of(uint32_t hosts, uint64_t number, uint32_t frame_bytes, uint32_t i)
 {
 	if (frame_bytes < 8)
 		return (uint8_t)(0xa5 ^ i);
 	if (i < 8)
 		return (uint8_t)(number >> (8 * i));
+	if (hosts && number % 8 && frame_bytes >= HEADERS_TO && i >= HEADERS_FROM && i < HEADERS_TO)
+		return header_byte_of(hosts, number, frame_bytes, i);
 	return (uint8_t)((number * 167 + i * 31) >> 3);
 }
 
 /* Fills a chain of mbufs, in segments of at most `room` bytes. */
-static struct rte_mbuf *chain_make(struct rte_mempool *from, uint64_t number, uint32_t frame_bytes,
-                                   uint32_t room)
+static struct rte_mbuf *chain_make(struct rte_mempool *from, uint32_t hosts, uint64_t number,
+                                   uint32_t frame_bytes, uint32_t room)
 {
 	struct rte_mbuf *first = NULL, *last = NULL;
 	uint32_t done = 0;
@@ -357,7 +404,7 @@ static struct rte_mbuf *chain_make(struct rte_mempool *from, uint64_t number, ui
 		data = (uint8_t *)rte_pktmbuf_append(mbuf, (uint16_t)bytes);
 		assert_non_null(data);
 		for (uint32_t i = 0; i < bytes; i++)
-			data[i] = byte_of(number, frame_bytes, done + i);
+			data[i] = byte_of(hosts, number, frame_bytes, done + i);
 		if (!first) {
 			first = mbuf;
 		} else {
@@ -384,7 +431,7 @@ struct rte_mbuf *rig_packet(struct rig *rig, enum rig_shape shape, uint32_t port
 	} else if (shape == RIG_SEGMENTED) {
 		room = RTE_MIN(room, frame_bytes / 3 + 1);
 	}
-	mbuf = chain_make(from, number, frame_bytes, room);
+	mbuf = chain_make(from, rig->hosts, number, frame_bytes, room);
 	if (shape == RIG_CLONED) {
 		struct rte_mbuf *clone = rte_pktmbuf_clone(mbuf, rig->foreign);
 
@@ -421,7 +468,22 @@ void rig_send(struct rig *rig, uint32_t port, uint32_t frame_bytes, simtime t)
 	rig_ingress(rig, port, &mbuf, 1);
 }
 
-static struct departure departure_of(uint32_t port, struct rte_mbuf *mbuf, simtime due_ns)
+/* Of bytes wherever they lie. */
+static uint32_t digest_of(const uint8_t *data, uint32_t bytes, uint32_t digest)
+{
+	uint64_t word;
+
+	for (; bytes >= sizeof(word); bytes -= (uint32_t)sizeof(word), data += sizeof(word)) {
+		memcpy(&word, data, sizeof(word));
+		digest = rte_hash_crc_8byte(word, digest);
+	}
+	while (bytes-- > 0)
+		digest = rte_hash_crc_1byte(*data++, digest);
+	return digest;
+}
+
+static struct departure departure_of(uint32_t hosts, uint32_t port, struct rte_mbuf *mbuf,
+                                     simtime due_ns)
 {
 	uint32_t frame_bytes = mbuf->pkt_len, at = 0, counted = 0;
 	struct departure departure = {
@@ -435,6 +497,7 @@ static struct departure departure_of(uint32_t port, struct rte_mbuf *mbuf, simti
 	for (const struct rte_mbuf *s = mbuf; s; s = s->next, counted++) {
 		const uint8_t *data = rte_pktmbuf_mtod(s, const uint8_t *);
 
+		departure.digest = digest_of(data, s->data_len, departure.digest);
 		for (uint32_t i = 0; i < s->data_len; i++, at++) {
 			if (at < 8 && frame_bytes >= 8)
 				departure.number |= (uint64_t)data[i] << (8 * at);
@@ -446,7 +509,8 @@ static struct departure departure_of(uint32_t port, struct rte_mbuf *mbuf, simti
 		const uint8_t *data = rte_pktmbuf_mtod(s, const uint8_t *);
 
 		for (uint32_t i = 0; i < s->data_len; i++, at++)
-			departure.intact &= data[i] == byte_of(departure.number, frame_bytes, at);
+			departure.intact &=
+			        data[i] == byte_of(hosts, departure.number, frame_bytes, at);
 	}
 	return departure;
 }
@@ -466,7 +530,7 @@ void rig_collect(struct rig *rig)
 				assert_non_null(rig->departures);
 			}
 			rig->departures[rig->n_departures++] =
-			        departure_of(port, mbuf, outlet->due_ns[i]);
+			        departure_of(rig->hosts, port, mbuf, outlet->due_ns[i]);
 			rte_pktmbuf_free(mbuf);
 		}
 		outlet->n = 0;
@@ -492,9 +556,10 @@ void rig_run_out(struct rig *rig)
 		uint32_t before = rig->n_departures;
 
 		rig_advance(rig, RTE_MAX(next, rig->now));
-		/* An event that lets nothing out brings another, but not for ever. */
+		/* An event that lets nothing out brings another, but not for ever: a schedule has one a few
+		 * microseconds while a packet is under way for seconds. */
 		idle = rig->n_departures == before ? idle + 1 : 0;
-		if (idle > 100000)
+		if (idle > 2000000)
 			fail_msg("no progress at %lu ns, %lu held", rig->now,
 			         engine_held_packets(rig->engine));
 	}

@@ -15,7 +15,8 @@
  * Every step asserts conservation, of each cloud and of the whole; rig_close asserts that every
  * mbuf is back and no chunk of memory is in use.
  *
- * A packet's bytes follow from its number and length; what leaves is compared with it, byte by byte.
+ * A packet's bytes follow from its number and length; what leaves is compared with it, byte by byte. With `hosts`
+ * seven of eight have headers, from 192.0.2.1 and following to 198.51.100.1 and following.
  */
 #ifndef WEIR_RIG_H
 #define WEIR_RIG_H
@@ -52,6 +53,7 @@ struct rig_setup {
 	const struct statement *const *statements; /* NULL: all there are */
 	bool makes_room;         /* as a replay: an outlet that is full is emptied at once */
 	uint32_t kept_mbufs_max; /* as in engine_setup */
+	uint32_t hosts;          /* most packets are UDP between so many addresses; 0: no headers */
 };
 
 struct departure {
@@ -60,7 +62,8 @@ struct departure {
 	uint32_t port;
 	uint32_t wire_bytes;
 	uint32_t frame_bytes;
-	bool intact; /* its bytes are as they were */
+	uint32_t digest; /* of its bytes */
+	bool intact;     /* they are as they were */
 };
 
 struct rig {
@@ -69,6 +72,7 @@ struct rig {
 	struct rte_mempool *pool, *foreign;
 	void *memory;
 	size_t memory_bytes;
+	uint32_t hosts;
 	uint64_t sent;    /* packets, of all ports */
 	uint64_t dropped; /* by clouds that are gone, less what they generated and duplicated */
 	uint64_t cleared; /* by engine_clear: what the counters do not know any more */

@@ -341,6 +341,85 @@ static void a_cloud_in_json_has_the_keys_of_the_contract_and_then_its_own(void *
 	json_decref(object);
 }
 
+#define TEMPLATE                                                                                   \
+	"seed 42\nport a device net_null0\nport b device net_null1\n"                              \
+	"clouds down from a to b per destination 10.0.0.0/16\n"                                    \
+	"clouds down loss random 0.1%\nclouds down delay 40ms\n"
+
+static void template_start(struct scene *scene)
+{
+	struct fake before = scene->fake;
+
+	fake_stop(&scene->fake);
+	assert_true(fake_start(&scene->fake, TEMPLATE));
+	scene->fake.now_ns = before.now_ns;
+	scene->fake.report = scene->fake.one_report = before.report;
+	scene->fake.port = before.port;
+	scene->fake.report.clouds = 1234;
+	scene->fake.report.clouds_most = 65536;
+	scene->fake.one = "down/10.0.3.4";
+	scene->fake.one_report.counters.rx_packets = 2000;
+	scene->fake.one_report.counters.drops[REASON_LOSS] = 20;
+}
+
+/* Of one of its clouds; valid until the next call. */
+static const char *shown_one(struct scene *scene, const char *address)
+{
+	output_taken(&scene->output, scene->output.n);
+	if (!show_answer_one(&scene->output, &scene->fake.control, 0, address))
+		return NULL;
+	output_append(&scene->output, "", 1);
+	return scene->output.bytes + scene->output.head;
+}
+
+static void a_template_says_how_many_clouds_it_has_and_shows_one_of_them(void **state)
+{
+	struct scene *scene = *state;
+	const char *text;
+
+	template_start(scene);
+	text = shown(scene, SHOW_CLOUD);
+	expect_line(text,
+	            "clouds down from a to b\n\n"
+	            "1,234 clouds of at most 65,536; what follows are their sums. One of them: "
+	            "show clouds down ADDRESS\n\n");
+	expect_line(text, "\n  loss random 0.1%  0.0997%: 997 of 1,000,000 packets lost\n");
+	expect_line(text, "\n  received      1,000,000   1.5 GB\n");
+	expect_line(text, "\n  delay            40 ms ");
+	expect_line(shown(scene, SHOW_CLOUDS), "\n  down   a     b   1,000,000  998,000   103 ");
+	text = shown_one(scene, "10.0.3.4");
+	expect_line(text, "cloud down/10.0.3.4 from a to b\n\n");
+	expect_no_line(text, "clouds of at most");
+	expect_line(text, "\n  loss random 0.1%  1%: 20 of 2,000 packets lost\n");
+	expect_line(text, "\n  received        2,000   1.5 GB\n");
+	/* the histogram is the template's, and the line says so */
+	expect_line(text, "\n  delay, of all clouds ");
+	assert_null(shown_one(scene, "10.0.3.5"));
+}
+
+static void a_template_in_json_has_its_clouds_and_one_of_them_its_name(void **state)
+{
+	struct scene *scene = *state;
+	json_t *object;
+
+	template_start(scene);
+	scene->output.json = true;
+	object = json_loads(shown(scene, SHOW_CLOUD), 0, NULL);
+	assert_non_null(object);
+	assert_string_equal(json_string_value(json_object_get(object, "cloud")), "down");
+	assert_int_equal(json_integer_value(json_object_get(object, "rx_packets")), 1000000);
+	assert_int_equal(json_integer_value(json_object_get(object, "clouds")), 1234);
+	assert_int_equal(json_integer_value(json_object_get(object, "clouds_most")), 65536);
+	json_decref(object);
+	object = json_loads(shown_one(scene, "10.0.3.4"), 0, NULL);
+	assert_non_null(object);
+	assert_string_equal(json_string_value(json_object_get(object, "cloud")), "down/10.0.3.4");
+	assert_int_equal(json_integer_value(json_object_get(object, "rx_packets")), 2000);
+	assert_null(json_object_get(object, "clouds"));
+	assert_null(json_object_get(object, "clouds_most"));
+	json_decref(object);
+}
+
 static void lists_in_json_have_an_object_for_each(void **state)
 {
 	static const struct {
@@ -389,6 +468,8 @@ int main(void)
 	        cmocka_unit_test(what_was_achieved_says_by_how_much_it_is_not_what_was_asked),
 	        cmocka_unit_test(each_statement_of_feedback_says_what_it_has_done),
 	        TEST(a_cloud_in_json_has_the_keys_of_the_contract_and_then_its_own),
+	        TEST(a_template_says_how_many_clouds_it_has_and_shows_one_of_them),
+	        TEST(a_template_in_json_has_its_clouds_and_one_of_them_its_name),
 	        TEST(lists_in_json_have_an_object_for_each),
 	        TEST(a_line_that_reads_as_the_end_of_an_answer_is_set_off),
 	};
