@@ -682,6 +682,29 @@ static void a_change_reaches_65536_clouds(void **state)
 	rig_close(rig);
 }
 
+/* Its change was made while nobody had seen it; the schedule counts from where the run began, which is not 0. */
+static void a_cloud_that_comes_after_a_change_has_what_was_scheduled_before(void **state)
+{
+	const simtime origin = 5 * SIMTIME_S;
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+	struct rte_mbuf *mbuf;
+
+	(void)state;
+	template_open(rig, "x", per_source("192.0.2.0/24", HOSTS));
+	set_all(rig, "delay 1ms");
+	set_all(rig, "at 1ms delay 20ms");
+	rig_apply(rig, origin);
+	set_all(rig, "every 500ms for 1ms from 400ms delay 3ms");
+	rig_apply(rig, origin + 10 * SIMTIME_MS);
+	rig_advance(rig, origin + 11 * SIMTIME_MS);
+	assert_int_equal(rig->engine->roster->slots[0]->of->settled, HOSTS); /* all have made it */
+	mbuf = frame_from(rig, 1, 10, 1, origin + 12 * SIMTIME_MS);
+	rig_ingress(rig, 0, &mbuf, 1);
+	rig_run_out(rig);
+	assert_int_equal(rig->departures[0].due_ns, origin + 32 * SIMTIME_MS);
+	rig_close(rig);
+}
+
 /* By the way, a cloud behind the template takes what all of its clouds let out. */
 static void a_cloud_may_follow_a_template_and_lead_to_one(void **state)
 {
@@ -742,6 +765,7 @@ int main(void)
 	        cmocka_unit_test(each_cloud_has_a_report_and_the_template_their_sum),
 	        cmocka_unit_test(a_template_that_is_removed_delivers_what_it_holds),
 	        cmocka_unit_test(a_change_reaches_65536_clouds),
+	        cmocka_unit_test(a_cloud_that_comes_after_a_change_has_what_was_scheduled_before),
 	        cmocka_unit_test(a_cloud_may_follow_a_template_and_lead_to_one),
 	        cmocka_unit_test(flows_have_a_cloud_each),
 	};

@@ -7,6 +7,13 @@
 
 /* ---- changes ---- */
 
+/* What the head knows of the engine. */
+static void cloud_join(const struct template *template, struct cloud *cloud)
+{
+	cloud->origin_ns = template->head->origin_ns;
+	cloud->line.shared = template->head->line.shared;
+}
+
 /* One change of one cloud. Nobody has seen a cloud without a name: its agenda is attached, and begins
  * when it has one. */
 static void change_cloud(struct template *template, const struct template_change *change,
@@ -18,6 +25,9 @@ static void change_cloud(struct template *template, const struct template_change
 	struct agenda *agenda;
 
 	cloud->changed = change->number;
+	if (!named)
+		cloud_join(template,
+		           cloud); /* schedules count from the origin, whoever comes later */
 	cloud_advance_link(cloud, change->at);
 	if (!named && cloud->agenda)
 		agenda_begin(cloud, change->before_at);
@@ -126,13 +136,6 @@ static bool is_key(const struct template *template, const uint64_t *entry,
 		differ |= (key->word[word] & template->mask.word[word]) ^ entry[i + 1];
 	}
 	return differ == 0;
-}
-
-/* What the head knows of the engine. */
-static void cloud_join(const struct template *template, struct cloud *cloud)
-{
-	cloud->origin_ns = template->head->origin_ns;
-	cloud->line.shared = template->head->line.shared;
 }
 
 /* The next cloud becomes that of this key, at this entry, which is free. */
