@@ -319,6 +319,18 @@ def what_is_not_as_it_should_be_is_said():
     assert "truncated dump file" in port["damage"], port
 
 
+def a_picture_of_a_template_shows_the_packets_of_its_clouds():
+    """One flow: so its only cloud is drawn as the plain one is, packet for packet."""
+    make("in", packets=300)
+    drawn = []
+    for kind, per in (("cloud", ""), ("clouds", " per flow")):
+        scenario(f"seed 1\nport a\nport b\n{kind} down from a to b{per}\n{kind} down rate 10mbit\n{kind} down delay 20ms\n")
+        good("-q", "-c", "s.weir", "--in", "a=in", "--picture", f"{kind}.html")
+        drawn.append(re.findall(r"<svg.*?</svg>", read(f"{kind}.html").decode(), re.S)[0])
+    assert drawn[0].count("<") > 20, drawn[0][:300]
+    assert drawn[0] == drawn[1]
+
+
 def main():
     claims = [claim for name, claim in globals().items()
               if callable(claim) and getattr(claim, "__module__", "") == "__main__"

@@ -22,14 +22,19 @@ struct picture {
 	struct track tracks[PICTURE_CLOUDS_MAX]; /* as the clouds of the scenario */
 };
 
+/* The clouds of a template (`down/10.0.3.4`) share its track. */
 static struct track *find_track(struct picture *picture, const char *cloud)
 {
+	size_t bytes = strcspn(cloud, "/");
+
 	for (uint32_t i = 0; i < picture->n_tracks; i++) {
 		if (picture->tracks[i].name == cloud)
 			return &picture->tracks[i];
 	}
 	for (uint32_t i = 0; i < picture->n_tracks; i++) {
-		if (strcmp(picture->scenario->clouds[i]->name, cloud) == 0) {
+		const char *name = picture->scenario->clouds[i]->name;
+
+		if (strncmp(name, cloud, bytes) == 0 && name[bytes] == '\0') {
 			picture->tracks[i].name = cloud;
 			return &picture->tracks[i];
 		}
