@@ -20,13 +20,30 @@ static struct file *file_of(const char *text)
 	return file;
 }
 
-static int read_text(const char *text, struct drop_list *list, struct problem *problem)
+/* What the text says of the cloud, or template, x; drop_table_release. */
+static struct drop_table *table_of(const char *text, bool many)
 {
 	struct file *file = file_of(text);
-	int error = drop_list_read(file, "x", list, problem);
+	struct problem problem = {.text = ""};
+	struct drop_table *table;
 
+	if (drop_table_get(file, "x", many, &table, &problem) != 0)
+		fail_msg("%s", problem.text);
 	file_release(file);
-	return error;
+	return table;
+}
+
+static void assert_refused(const char *text, bool many, const char *said)
+{
+	struct file *file = file_of(text);
+	struct problem problem = {.text = ""};
+	struct drop_table *table;
+
+	assert_int_equal(drop_table_get(file, "x", many, &table, &problem), -22);
+	assert_null(table);
+	assert_string_equal(problem.text, said);
+	assert_int_equal(problem.field, 0);
+	file_release(file);
 }
 
 static bool has(struct drop_list *list, uint64_t number, uint8_t flags)
@@ -59,12 +76,10 @@ static void a_list_has_the_numbers_that_stand_in_it(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct problem problem = {.text = ""};
+		struct drop_table *table = table_of(rows[i].text, false);
+		struct drop_list list = drop_table_list(table, "x");
 		const uint64_t *lost = rows[i].lost;
-		struct drop_list list;
 
-		if (read_text(rows[i].text, &list, &problem) != 0)
-			fail_msg("%s", problem.text);
 		for (uint64_t number = 1; number < 20; number++) {
 			bool expected = *lost == number;
 
@@ -82,24 +97,96 @@ static void a_list_has_the_numbers_that_stand_in_it(void **state)
 				expected |= *lost == number;
 			assert_int_equal(has(&list, number, 0), expected);
 		}
-		drop_list_free(&list);
+		drop_table_release(table);
 	}
+}
+
+static void each_cloud_of_a_template_has_the_losses_of_its_name(void **state)
+{
+	static const struct {
+		const char *cloud;
+		uint64_t lost[4];
+	} rows[] = {
+	        {"x/10.0.0.1", {4, 9, 0}}, {"x/10.0.0.10", {3, 7, 0}}, {"x/2001:db8::7", {5, 0}},
+	        {"x/10.0.0.2", {0}},       {"x/10.0.0.3", {0}},        {"x/", {0}},
+	        {"x/other", {11, 0}},
+	};
+	struct drop_table *table = table_of(LOG "9,a,100,x/10.0.0.1,dropped,loss,,\n"
+	                                        "7,a,100,x/10.0.0.10,dropped,loss,,\n"
+	                                        "5,a,100,x/2001:db8::7,dropped,loss,,\n"
+	                                        "4,a,100,x/10.0.0.1,dropped,loss,,\n"
+	                                        "3,a,100,x/10.0.0.10,dropped,loss,,\n"
+	                                        "2,a,100,x/10.0.0.2,delivered,,200,\n"
+	                                        "6,a,100,xx/10.0.0.1,dropped,loss,,\n"
+	                                        "8,a,100,x,dropped,loss,,\n"
+	                                        "10,a,100,x/10.0.0.1,dropped,police,,\n"
+	                                        "11,a,100,x/other,dropped,loss,,\n",
+	                                    true);
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct drop_list list = drop_table_list(table, rows[i].cloud);
+		const uint64_t *lost = rows[i].lost;
+
+		for (uint64_t number = 1; number < 20; number++) {
+			bool expected = *lost == number;
+
+			lost += expected;
+			assert_int_equal(has(&list, number, 0), expected);
+		}
+	}
+	drop_table_release(table);
+}
+
+static void a_template_takes_a_list_of_numbers_and_no_log_of_another(void **state)
+{
+	struct drop_table *table = table_of("5\n3\n", true);
+	struct drop_list list = drop_table_list(table, "x/10.0.0.1");
+
+	(void)state;
+	assert_true(has(&list, 3, 0));
+	assert_false(has(&list, 4, 0));
+	assert_true(has(&list, 5, 0));
+	drop_table_release(table);
+	assert_refused(LOG "1,a,100,x,dropped,loss,,\n", true,
+	               "lost.txt: the log has no packet in a cloud of the template `x`, whose "
+	               "names begin with `x/`; it has `x`");
+	assert_refused(LOG "1,a,100,x/10.0.0.1,dropped,loss,,\n", false,
+	               "lost.txt: the log has no packet in a cloud `x`; it has `x/10.0.0.1`");
+}
+
+/* Of 65,536 clouds each would read it otherwise. */
+static void a_file_is_read_once_for_all_that_ask_the_same_of_it(void **state)
+{
+	struct file *file = file_of(LOG "4,a,1,x/1,dropped,loss,,\n");
+	struct drop_table *first, *second, *third;
+	struct problem problem;
+
+	(void)state;
+	assert_int_equal(drop_table_get(file, "x", true, &first, &problem), 0);
+	assert_int_equal(drop_table_get(file, "x", true, &second, &problem), 0);
+	assert_ptr_equal(first, second);
+	assert_int_equal(drop_table_get(file, "x/1", false, &third, &problem), 0);
+	assert_ptr_not_equal(first, third);
+	file_release(file);
+	drop_table_release(first);
+	drop_table_release(third);
+	assert_int_equal(drop_table_list(second, "x/1").n, 1);
+	drop_table_release(second);
 }
 
 static void a_copy_and_its_original_are_told_apart(void **state)
 {
-	struct problem problem;
-	struct drop_list list;
+	struct drop_table *table =
+	        table_of(LOG "4,a,1,x,dropped,loss,,copy\n5,a,1,x,dropped,loss,,\n", false);
+	struct drop_list list = drop_table_list(table, "x");
 
 	(void)state;
-	assert_int_equal(read_text(LOG "4,a,1,x,dropped,loss,,copy\n5,a,1,x,dropped,loss,,\n",
-	                           &list, &problem),
-	                 0);
 	assert_false(has(&list, 4, 0));
 	assert_true(has(&list, 4, PACKET_COPY));
 	assert_true(has(&list, 5, 0));
 	assert_false(has(&list, 5, PACKET_COPY));
-	drop_list_free(&list);
+	drop_table_release(table);
 }
 
 static void what_cannot_be_understood_is_said_with_its_line(void **state)
@@ -132,14 +219,8 @@ static void what_cannot_be_understood_is_said_with_its_line(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct problem problem = {.text = ""};
-		struct drop_list list;
-
-		assert_int_equal(read_text(rows[i].text, &list, &problem), -22);
-		assert_string_equal(problem.text, rows[i].problem);
-		assert_int_equal(problem.field, 0);
-	}
+	for (size_t i = 0; i < LENGTH(rows); i++)
+		assert_refused(rows[i].text, false, rows[i].problem);
 }
 
 /* ---- the stage ---- */
@@ -209,6 +290,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_list_has_the_numbers_that_stand_in_it),
+	        cmocka_unit_test(each_cloud_of_a_template_has_the_losses_of_its_name),
+	        cmocka_unit_test(a_template_takes_a_list_of_numbers_and_no_log_of_another),
+	        cmocka_unit_test(a_file_is_read_once_for_all_that_ask_the_same_of_it),
 	        cmocka_unit_test(a_copy_and_its_original_are_told_apart),
 	        cmocka_unit_test(what_cannot_be_understood_is_said_with_its_line),
 	        cmocka_unit_test(the_packets_of_the_list_are_lost_and_no_others),

@@ -1,241 +1,166 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "drop_list.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "reason.h"
-#include "stage.h"
+#include "drop_rows.h"
 
-#define HEADER "packet,port,t_in_ns,cloud,fate,reason,t_out_ns,detail"
-
-enum column { PACKET, PORT, T_IN, CLOUD, FATE, REASON, T_OUT, DETAIL, COLUMNS };
-
-struct span {
-	const char *text;
-	size_t bytes;
+/* The packets of one cloud: key[from ... to - 1]. */
+struct part {
+	struct span name; /* in the file */
+	size_t from, to;
 };
 
-struct reader {
-	const struct file *file;
-	struct drop_list *list;
-	struct problem *problem;
-	struct file_line line;
+struct drop_table {
+	struct file *file;
+	char *name; /* of the cloud, or of the template */
+	bool many;
+	uint32_t references;
+	struct drop_table *next;
+	size_t n, n_parts;
+	uint64_t *key;
+	struct part *parts; /* sorted by name; NULL: the list is of numbers, the same for all */
 };
 
-/* A part of the file in a message: printable, and not long. */
-#define SHOWN_BYTES 40
-struct shown {
-	char text[SHOWN_BYTES + 1];
-};
+/* ---- a table ---- */
 
-static struct shown shown(struct span span)
+/* The rows are sorted. */
+static int parts_make(struct drop_table *table, const struct drop_row *rows, size_t n)
 {
-	struct shown shown;
-	size_t n = span.bytes < SHOWN_BYTES ? span.bytes : SHOWN_BYTES;
+	size_t parts = 0;
 
 	for (size_t i = 0; i < n; i++)
-		shown.text[i] = isprint((unsigned char)span.text[i]) ? span.text[i] : '?';
-	shown.text[n] = 0;
-	return shown;
-}
-
-static bool is(struct span span, const char *word)
-{
-	return span.bytes == strlen(word) && memcmp(span.text, word, span.bytes) == 0;
-}
-
-static struct span trimmed(struct span span)
-{
-	while (span.bytes > 0 && (span.text[0] == ' ' || span.text[0] == '\t')) {
-		span.text++;
-		span.bytes--;
+		parts += i == 0 || span_compare(rows[i].cloud, rows[i - 1].cloud) != 0;
+	table->parts = calloc(parts + 1, sizeof(*table->parts));
+	if (!table->parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (i == 0 || span_compare(rows[i].cloud, rows[i - 1].cloud) != 0)
+			table->parts[table->n_parts++] = (struct part){rows[i].cloud, i, i};
+		table->parts[table->n_parts - 1].to = i + 1;
 	}
-	while (span.bytes > 0 &&
-	       (span.text[span.bytes - 1] == ' ' || span.text[span.bytes - 1] == '\t'))
-		span.bytes--;
-	return span;
-}
-
-static bool number_of(struct span span, uint64_t *number)
-{
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < span.bytes; i++) {
-		uint64_t digit = (uint64_t)span.text[i] - '0';
-
-		if (digit > 9 || value > (INT64_MAX - digit) / 10)
-			return false;
-		value = value * 10 + digit;
-	}
-	*number = value;
-	return span.bytes > 0 && value > 0;
-}
-
-static int add(struct reader *reader, uint64_t number, bool copy)
-{
-	struct drop_list *list = reader->list;
-
-	if (list->n == list->room) {
-		size_t room = list->room ? 2 * list->room : 1024;
-		uint64_t *key = realloc(list->key, room * sizeof(*key));
-
-		if (!key)
-			return -ENOMEM;
-		list->key = key;
-		list->room = room;
-	}
-	list->key[list->n++] = number << 1 | copy;
 	return 0;
 }
 
-/* ---- numbers ---- */
-
-static int read_number(struct reader *reader)
+static int table_read(struct drop_table *table, struct problem *problem)
 {
-	struct span word = trimmed((struct span){reader->line.text, reader->line.bytes});
-	uint64_t number;
+	struct drop_rows rows;
+	int error = drop_rows_read(table->file, table->name, table->many, &rows, problem);
 
-	if (word.bytes == 0 || word.text[0] == '#')
-		return 0;
-	if (number_of(word, &number))
-		return add(reader, number, false);
-	problem_set(reader->problem, 0,
-	            "%s:%" PRIu64
-	            ": `%s` is not the number of a packet; write a whole number from 1 "
-	            "on in each line, or take the log of a `weir replay --log`",
-	            reader->file->name, reader->line.number, shown(word).text);
-	return -EINVAL;
-}
-
-static int read_numbers(struct reader *reader)
-{
-	int error = 0;
-
-	while (!error && file_next_line(reader->file, &reader->line))
-		error = read_number(reader);
-	if (!error && reader->list->n == 0) {
-		problem_set(reader->problem, 0,
-		            "%s: there is no packet number in it; write one in each line",
-		            reader->file->name);
-		error = -EINVAL;
-	}
+	if (error)
+		return error;
+	table->n = rows.n;
+	table->key = malloc((rows.n + 1) * sizeof(*table->key));
+	if (!table->key)
+		error = -ENOMEM;
+	for (size_t i = 0; !error && i < rows.n; i++)
+		table->key[i] = rows.rows[i].key;
+	if (!error && rows.log)
+		error = parts_make(table, rows.rows, rows.n);
+	free(rows.rows);
 	return error;
 }
 
-/* ---- a log ---- */
+/* Those of a process: a template has one for all of its clouds. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct drop_table *made;
 
-/* False: the line does not have the columns of a log. The last column may have commas. */
-static bool split(const struct file_line *line, struct span columns[COLUMNS])
+static void destroy(struct drop_table *table)
 {
-	const char *at = line->text, *end = line->text + line->bytes;
-
-	for (int i = 0; i < COLUMNS; i++) {
-		const char *comma = i < DETAIL ? memchr(at, ',', (size_t)(end - at)) : end;
-
-		if (!comma)
-			return false;
-		columns[i] = (struct span){at, (size_t)(comma - at)};
-		at = comma + 1;
-	}
-	return true;
+	file_release(table->file);
+	free(table->name);
+	free(table->key);
+	free(table->parts);
+	free(table);
 }
 
-static int bad_row(struct reader *reader, const char *what)
+static struct drop_table *table_make(struct file *file, const char *name, bool many, int *error,
+                                     struct problem *problem)
 {
-	problem_set(reader->problem, 0, "%s:%" PRIu64 ": %s; the lines of a log are " HEADER,
-	            reader->file->name, reader->line.number, what);
-	return -EINVAL;
+	struct drop_table *table = calloc(1, sizeof(*table));
+
+	*error = -ENOMEM;
+	if (!table)
+		return NULL;
+	table->file = file_hold(file);
+	table->name = strdup(name);
+	table->many = many;
+	table->references = 1;
+	if (table->name)
+		*error = table_read(table, problem);
+	if (*error == 0)
+		return table;
+	destroy(table);
+	return NULL;
 }
 
-static int read_row(struct reader *reader, const char *cloud, bool *seen, struct shown *other)
-{
-	struct span columns[COLUMNS];
-	uint64_t number;
-
-	if (reader->line.bytes == 0)
-		return 0;
-	if (!split(&reader->line, columns))
-		return bad_row(reader, "this is not a line of a log");
-	if (!is(columns[CLOUD], cloud)) {
-		*other = shown(columns[CLOUD]);
-		return 0;
-	}
-	*seen = true;
-	if (!is(columns[FATE], "dropped") || !is(columns[REASON], reason_name(REASON_LOSS)) ||
-	    is(columns[DETAIL], "generated"))
-		return 0;
-	if (!number_of(columns[PACKET], &number))
-		return bad_row(reader, "the packet has no number");
-	return add(reader, number, is(columns[DETAIL], "copy"));
-}
-
-static int read_log(struct reader *reader, const char *cloud)
-{
-	struct shown other = {""};
-	bool seen = false;
-	int error = 0;
-
-	if (!is((struct span){reader->line.text, reader->line.bytes}, HEADER))
-		return bad_row(reader, "this is not the first line of a log");
-	while (!error && file_next_line(reader->file, &reader->line))
-		error = read_row(reader, cloud, &seen, &other);
-	if (error || seen)
-		return error;
-	if (other.text[0])
-		problem_set(reader->problem, 0,
-		            "%s: the log has no packet in a cloud `%s`; it has `%s`",
-		            reader->file->name, cloud, other.text);
-	else
-		problem_set(reader->problem, 0, "%s: the log has no packets", reader->file->name);
-	return -EINVAL;
-}
-
-/* ---- */
-
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static bool is_log(struct reader *reader)
-{
-	return file_next_line(reader->file, &reader->line) && reader->line.bytes >= 7 &&
-	       memcmp(reader->line.text, "packet,", 7) == 0;
-}
-
-int drop_list_read(const struct file *file, const char *cloud, struct drop_list *list,
+int drop_table_get(struct file *file, const char *name, bool many, struct drop_table **result,
                    struct problem *problem)
 {
-	struct reader reader = {.file = file, .list = list, .problem = problem};
-	int error;
+	struct drop_table *table;
+	int error = 0;
 
-	memset(list, 0, sizeof(*list));
-	if (is_log(&reader)) {
-		error = read_log(&reader, cloud);
+	pthread_mutex_lock(&lock);
+	for (table = made; table && (table->file != file || table->many != many ||
+	                             strcmp(table->name, name) != 0);)
+		table = table->next;
+	if (table) {
+		table->references++;
 	} else {
-		reader.line = (struct file_line){0};
-		error = read_numbers(&reader);
+		table = table_make(file, name, many, &error, problem);
+		if (table) {
+			table->next = made;
+			made = table;
+		}
 	}
-	if (error) {
-		drop_list_free(list);
-		return error;
-	}
-	if (list->n > 0)
-		qsort(list->key, list->n, sizeof(*list->key), compare);
-	return 0;
+	pthread_mutex_unlock(&lock);
+	*result = table;
+	return error;
 }
 
-void drop_list_free(struct drop_list *list)
+void drop_table_release(struct drop_table *table)
 {
-	free(list->key);
-	memset(list, 0, sizeof(*list));
+	struct drop_table **place = &made;
+
+	if (!table)
+		return;
+	pthread_mutex_lock(&lock);
+	if (--table->references == 0) {
+		while (*place != table)
+			place = &(*place)->next;
+		*place = table->next;
+		destroy(table);
+	}
+	pthread_mutex_unlock(&lock);
 }
+
+struct drop_list drop_table_list(const struct drop_table *table, const char *cloud)
+{
+	struct span name = {cloud, strlen(cloud)};
+	size_t low = 0, high = table->n_parts;
+
+	if (!table->parts)
+		return (struct drop_list){.key = table->key, .n = table->n};
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct part *part = &table->parts[middle];
+		int names = span_compare(part->name, name);
+
+		if (names == 0)
+			return (struct drop_list){.key = &table->key[part->from],
+			                          .n = part->to - part->from};
+		if (names < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (struct drop_list){.key = table->key};
+}
+
+/* ---- asking ---- */
 
 /* The first that is not below the key. */
 static size_t find(const struct drop_list *list, uint64_t key)

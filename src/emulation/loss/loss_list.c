@@ -5,11 +5,13 @@
 #include <stdlib.h>
 
 #include "cloud.h"
-#include "selection.h"
 #include "drop_list.h"
+#include "template.h"
 
 struct loss_list {
 	struct stage stage;
+	struct drop_table *table;
+	bool found; /* `list` is its cloud's: one of a template has no name before its first packet */
 	struct drop_list list;
 };
 
@@ -18,6 +20,10 @@ static uint16_t loss_list_process(struct stage *stage, struct rte_mbuf **packets
 	struct loss_list *loss = (struct loss_list *)stage;
 	uint16_t kept = 0;
 
+	if (unlikely(!loss->found)) {
+		loss->list = drop_table_list(loss->table, stage->cloud->name);
+		loss->found = true;
+	}
 	stage->drawn += n;
 	for (uint16_t i = 0; i < n; i++) {
 		if (drop_list_has(&loss->list, packet_of(packets[i])))
@@ -31,16 +37,13 @@ static uint16_t loss_list_process(struct stage *stage, struct rte_mbuf **packets
 static int loss_list_check(const struct conf *conf, const struct cloud_conf *cloud,
                            struct problem *problem)
 {
-	struct drop_list list;
+	struct drop_table *table;
 	int error;
 
 	problem_set(problem, -1, "no memory for the list");
-	error = drop_list_read(((const struct loss_list_conf *)conf)->file, cloud->name, &list,
-	                       problem);
-	if (error)
-		return error;
-	error = selection_check_copies(cloud, list.n * sizeof(*list.key), problem);
-	drop_list_free(&list);
+	error = drop_table_get(((const struct loss_list_conf *)conf)->file, cloud->name,
+	                       cloud->many, &table, problem);
+	drop_table_release(table);
 	return error;
 }
 
@@ -58,15 +61,17 @@ static int loss_list_make(const struct conf *conf, struct stage **stage)
 
 static int loss_list_ready(struct stage *stage, const struct conf *conf)
 {
+	const struct template *of = stage->cloud->of;
 	struct problem problem;
 
-	return drop_list_read(((const struct loss_list_conf *)conf)->file, stage->cloud->name,
-	                      &((struct loss_list *)stage)->list, &problem);
+	return drop_table_get(((const struct loss_list_conf *)conf)->file,
+	                      of ? of->name : stage->cloud->name, of != NULL,
+	                      &((struct loss_list *)stage)->table, &problem);
 }
 
 static void loss_list_free(struct stage *stage)
 {
-	drop_list_free(&((struct loss_list *)stage)->list);
+	drop_table_release(((struct loss_list *)stage)->table);
 	free(stage);
 }
 
