@@ -99,6 +99,7 @@ PICTURES = [
     ("police", ["police 5mbit burst 30kB", "delay 20ms jitter 1ms"], waves, DELAY),
     ("rate", ["rate 8mbit queue 60kB", "delay 20ms"], waves, QUEUE),
     ("delay-order", ["delay 40ms jitter 5ms distribution normal order keep"], steady(600, 333333), DELAY),
+    ("delay-limit", ["delay 40ms jitter 2ms limit 40pkt"], waves, DELAY),
     ("delay", ["delay 40ms jitter 8ms distribution gamma order allow"], steady(100000, 10000), SHARES),
     ("slots", ["slots min 10ms max 20ms", "delay 20ms"], steady(600, MS), DELAY),
     ("codel", ["rate 8mbit queue 200kB", "codel"], waves, DELAY),

@@ -100,6 +100,11 @@ static void a_line_becomes_the_statements_that_it_says(void **state)
 	        {"rate 1mbit limit 10k", "cloud x rate 1mbit queue 10240pkt\n"},
 	        {"l 5 rate 0.5gbit", "cloud x rate 500mbit queue 5pkt\n"},
 	        {"limit 1000 loss 1%", "cloud x loss random 1%\n"},
+	        {"delay 10ms limit 1000", "cloud x delay 10ms limit 1000pkt\n"},
+	        {"limit 1k delay 10ms 1ms",
+	         "cloud x delay 10ms jitter 1ms distribution uniform order allow limit 1024pkt\n"},
+	        {"rate 1mbit limit 50 delay 1s",
+	         "cloud x rate 1mbit queue 50pkt\ncloud x delay 1s limit 50pkt\n"},
 	        {"delay 100ms 10ms 25% distribution normal loss 0.3% 25% duplicate 1% corrupt 0.1% "
 	         "reorder 25% 50% gap 5 rate 10mbit",
 	         "cloud x loss random 0.3% correlation 25%\ncloud x duplicate random 1%\n"
@@ -257,7 +262,8 @@ static void both_figures_are_said_where_netem_misses_its_words(void **state)
 	         "sent "
 	         "twice, not 10%"},
 	        {"cloud x netem delay 9ms 1ms 25%", "delay with the correlation 25%: netem's"},
-	        {"cloud x netem limit 5", "limit 5: netem drops"},
+	        {"cloud x netem limit 5", "limit 5: nothing is held here that it could limit"},
+	        {"cloud x netem limit 5 delay 1ms", NULL},
 	};
 
 	(void)state;

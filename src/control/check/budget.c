@@ -10,6 +10,7 @@
 #include "delay.h"
 #include "engine.h"
 #include "hold.h"
+#include "line.h"
 #include "pool.h"
 #include "rate.h"
 #include "reorder.h"
@@ -112,12 +113,23 @@ static wide chunks_for(wide records, uint32_t record_bytes)
 	return divide_up(records, usable / record_bytes) * CHUNK_BYTES;
 }
 
+/* As many as come in the time, and not more than the delay has as a limit. */
+static wide frames_on_line(const struct cloud_budget *cloud, uint64_t port_bps, uint32_t frame,
+                           uint64_t time_ns)
+{
+	wide frames = frames_in(cloud, port_bps, frame, time_ns);
+	wide most = (wide)cloud->limit * cloud->clouds;
+
+	return cloud->limit != LINE_UNLIMITED && most < frames ? most : frames;
+}
+
 static wide wheel_bytes(const struct cloud_budget *cloud, uint64_t port_bps, uint32_t frame,
                         uint32_t stored_bytes)
 {
 	/* A slot of the wheel is emptied as a whole. */
-	return wheel_memory(frames_in(cloud, port_bps, frame, cloud->delay_max_ns + WHEEL_SLOT_NS),
-	                    stored_bytes, cloud->delay_max_ns);
+	return wheel_memory(
+	        frames_on_line(cloud, port_bps, frame, cloud->delay_max_ns + WHEEL_SLOT_NS),
+	        stored_bytes, cloud->delay_max_ns);
 }
 
 static void load_cloud(struct cloud_budget *cloud, uint64_t port_bps, enum budget_frame which,
@@ -127,7 +139,7 @@ static void load_cloud(struct cloud_budget *cloud, uint64_t port_bps, enum budge
 	uint32_t frame = frame_bytes[which];
 	bool copied = frame - FCS_BYTES <= HOLD_COPY_BYTES_DEFAULT;
 	uint32_t stored_bytes = copied ? frame - FCS_BYTES : (uint32_t)sizeof(struct rte_mbuf *);
-	wide on_line = frames_in(cloud, port_bps, frame, cloud->delay_max_ns);
+	wide on_line = frames_on_line(cloud, port_bps, frame, cloud->delay_max_ns);
 	wide queued = frames_in_queues(cloud, port_bps, frame), packets = on_line + queued;
 	/* A band takes memory while something is in it. */
 	wide begun = queued < 2 * (wide)cloud->bands ? queued : 2 * (wide)cloud->bands;
@@ -138,6 +150,9 @@ static void load_cloud(struct cloud_budget *cloud, uint64_t port_bps, enum budge
 		bytes += (queued < cloud->clouds ? queued : cloud->clouds) * CHUNK_BYTES;
 	bytes += on_wheel ? wheel_bytes(cloud, port_bps, frame, stored_bytes)
 	                  : chunks_for(on_line, held_bytes(stored_bytes));
+	if (cloud->limit != LINE_UNLIMITED)
+		bytes += on_line * sizeof(struct tally_note) +
+		         cloud->clouds * (CHUNK_BYTES + sizeof(struct tally));
 	load->packets = narrow(packets);
 	load->memory_bytes = narrow(bytes);
 	load->mbufs = copied ? 0 : narrow(packets);
@@ -225,6 +240,7 @@ static void budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool 
 	cloud->rate_bps = rate == NULL ? port_bps : rate->rate_bps;
 	cloud->delay_ns = delay == NULL ? 0 : delay->delay_ns;
 	cloud->delay_max_ns = delay == NULL ? 0 : delay_max(delay);
+	cloud->limit = delay_limit(delay);
 	if (reorder.kind == REORDER_TIME)
 		cloud->delay_max_ns += reorder.time_ns;
 	cloud->product_bytes =

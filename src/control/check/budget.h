@@ -52,6 +52,7 @@ struct cloud_budget {
 	bool rate_is_ports; /* it has no `rate`: the port's speed */
 	uint64_t delay_ns;
 	uint64_t delay_max_ns;
+	uint64_t limit;         /* packets of one cloud, queued and on their way; LINE_UNLIMITED */
 	uint64_t product_bytes; /* rate x delay */
 	struct limit queue;     /* in force; LIMIT_NONE without a link */
 	bool queue_given;

@@ -160,15 +160,8 @@ static void make_rate(struct maker *maker)
 	const struct netem *netem = maker->netem;
 	char queue[40] = "", overhead[40] = "", cells[80] = "";
 
-	if (netem->rate_column == 0) {
-		if (netem->limit_column && !netem->slot_column)
-			fprintf(maker->remarks,
-			        "limit %" PRId64 ": netem drops what is more than that on its way; "
-			        "here a delay holds what comes, and only the queue of a rate has a "
-			        "limit\n",
-			        netem->limit);
+	if (netem->rate_column == 0)
 		return;
-	}
 	if (netem->limit_column)
 		snprintf(queue, sizeof(queue), " queue %" PRId64 "pkt", netem->limit);
 	if (netem->overhead != 0)
@@ -257,15 +250,30 @@ static void remark_delay(const struct maker *maker)
 		        name, name[6] ? "0.83" : "0.82", name[6] ? "1.05" : "1.15");
 }
 
+/* Without a delay, a rate and slots there is nothing that netem would hold. */
+static void remark_limit(const struct maker *maker)
+{
+	const struct netem *netem = maker->netem;
+
+	if (netem->limit_column && !netem->rate_column && !netem->slot_column)
+		fprintf(maker->remarks,
+		        "limit %" PRId64 ": nothing is held here that it could limit\n",
+		        netem->limit);
+}
+
 static void make_delay(struct maker *maker)
 {
 	const struct netem *netem = maker->netem;
-	char distribution[600], correlation[64] = "";
+	char distribution[600], correlation[64] = "", limit[40] = "";
 
-	if (netem->delay_column == 0)
+	if (netem->delay_column == 0) {
+		remark_limit(maker);
 		return;
+	}
+	if (netem->limit_column)
+		snprintf(limit, sizeof(limit), " limit %" PRId64 "pkt", netem->limit);
 	if (netem->jitter_ns == 0) {
-		make(maker, netem->delay_column, "delay %" PRIu64 "ns", netem->delay_ns);
+		make(maker, netem->delay_column, "delay %" PRIu64 "ns%s", netem->delay_ns, limit);
 		return;
 	}
 	if (!distribution_words(maker, distribution, sizeof(distribution)))
@@ -274,8 +282,8 @@ static void make_delay(struct maker *maker)
 		snprintf(correlation, sizeof(correlation), " correlation %s",
 		         percent(netem->delay_correlation).text);
 	make(maker, netem->delay_column,
-	     "delay %" PRIu64 "ns jitter %" PRIu64 "ns%s%s order allow%s", netem->delay_ns,
-	     netem->jitter_ns, distribution, correlation, maker->exact ? " as-netem" : "");
+	     "delay %" PRIu64 "ns jitter %" PRIu64 "ns%s%s order allow%s%s", netem->delay_ns,
+	     netem->jitter_ns, distribution, correlation, maker->exact ? " as-netem" : "", limit);
 	if (maker->failed && strcmp(maker->error->name, ERROR_BAD_FILE) == 0)
 		maker->error->column = netem->distribution_column;
 	remark_delay(maker);

@@ -3,6 +3,7 @@
  * What a line of netem's (netem.h) becomes: weir's own statements.
  *
  *   delay T J C, distribution D   delay T jitter J distribution D correlation C order allow
+ *   limit L                       of the delay: delay ... limit Lpkt
  *   loss, ecn                     loss random, four-state or gilbert-elliott, perhaps with `ecn`
  *   corrupt, duplicate            corrupt random, duplicate random
  *   reorder P C gap N             reorder P C gap N

@@ -99,6 +99,7 @@ static int line_prepare(struct setting *setting, const struct engine_setup *setu
 	struct jitter *jitter = NULL;
 	int error;
 
+	line->limit = delay_limit(delay);
 	if (delay) {
 		line->delay_ns = delay->delay_ns;
 		line->allow_overtaking = delay->order == ORDER_ALLOW;
@@ -113,9 +114,18 @@ static int line_prepare(struct setting *setting, const struct engine_setup *setu
 		if (!setting->wheel)
 			return -ENOMEM;
 	}
+	if (line->limit != LINE_UNLIMITED && !setting->cloud->line.tally) {
+		setting->tally = tally_make();
+		if (!setting->tally) {
+			wheel_free(setting->wheel);
+			return -ENOMEM;
+		}
+	}
 	error = delay ? jitter_make(delay, &jitter) : 0;
-	if (error)
+	if (error) {
 		wheel_free(setting->wheel);
+		tally_free(setting->tally);
+	}
 	line->jitter = jitter;
 	return error;
 }
@@ -287,6 +297,10 @@ static void line_exchange(struct setting *setting, simtime now)
 		setting->wheel = NULL;
 		wheel_front(line->wheel, now); /* brings its cursor to the present */
 	}
+	if (!line->tally) {
+		line->tally = setting->tally;
+		setting->tally = NULL;
+	}
 	line_configure(line, &setting->line);
 	if (!reorder_holds_back(&line->conf.reorder))
 		reorder_flush(setting->cloud, now);
@@ -340,6 +354,7 @@ void setting_free(struct setting *setting)
 	case ROLE_LINE:
 		jitter_release(setting->line.jitter);
 		wheel_free(setting->wheel);
+		tally_free(setting->tally);
 		break;
 	case ROLE_LINK:
 	case ROLE_CLOUD:

@@ -25,6 +25,7 @@ struct setting {
 		struct {
 			struct line_conf line;
 			struct wheel *wheel; /* for a line that has none yet */
+			struct tally *tally; /* the same */
 		};
 	};
 };

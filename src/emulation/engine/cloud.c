@@ -31,6 +31,7 @@ void cloud_init(struct cloud *cloud, const char *name, uint32_t index, struct ho
 	link_init(&cloud->link);
 	cloud->change = SIMTIME_NEVER;
 	cloud->line.back_deadline = SIMTIME_NEVER;
+	cloud->line.conf.limit = LINE_UNLIMITED;
 }
 
 struct cloud *cloud_make(const char *name, uint32_t index, struct holder *holder,
@@ -60,6 +61,7 @@ void cloud_release(struct cloud *cloud)
 	agenda_take_off(cloud, cloud->link.shaper.at);
 	agenda_free(cloud->agenda);
 	wheel_free(cloud->line.wheel);
+	tally_free(cloud->line.tally);
 	jitter_release(cloud->line.conf.jitter);
 	aqm_free(cloud->link.queue.aqm);
 	classes_free(cloud->link.classes);
@@ -240,6 +242,44 @@ static void watch_passage(const struct cloud *cloud, struct rte_mbuf **mbufs, ui
 		cloud_watch_passed(cloud->watch, packet_of(mbufs[i])->wire_bytes);
 }
 
+static void enter(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+{
+	if (link_in_use(&cloud->link))
+		cloud_meet_link(cloud, mbufs, n);
+	else
+		cloud_enter_line(cloud, mbufs, n);
+}
+
+/* How many packets the link and the line hold at this instant, whenever somebody polled. */
+static uint64_t held_at(struct cloud *cloud, simtime now)
+{
+	struct line *line = &cloud->line;
+
+	cloud_advance_link(cloud, now);
+	return link_held_packets(&cloud->link) + line->back.packets.records +
+	       tally_count(line->tally, &cloud->holder->arena, now);
+}
+
+/* Packets that pass the stages meet `delay ... limit`. A burst for which there is room whoever leaves
+ * meanwhile goes on together. */
+static void meet_limit(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+{
+	uint64_t limit = cloud->line.conf.limit;
+
+	if (n == 0)
+		return;
+	if (held_at(cloud, packet_of(mbufs[0])->t_ns) + n <= limit) {
+		enter(cloud, mbufs, n);
+		return;
+	}
+	for (uint16_t i = 0; i < n; i++) {
+		if (held_at(cloud, packet_of(mbufs[i])->t_ns) < limit)
+			enter(cloud, &mbufs[i], 1);
+		else
+			cloud_drop(cloud, mbufs[i], REASON_LIMIT);
+	}
+}
+
 static void arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 {
 	struct rte_mbuf *room[BURST_ROOM];
@@ -259,10 +299,10 @@ static void arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 		n = cloud->stages[i]->process(cloud->stages[i], room, n);
 	if (unlikely(cloud->watch != NULL))
 		watch_passage(cloud, room, n);
-	if (link_in_use(&cloud->link))
-		cloud_meet_link(cloud, room, n);
+	if (unlikely(cloud->line.limited))
+		meet_limit(cloud, room, n);
 	else
-		cloud_enter_line(cloud, room, n);
+		enter(cloud, room, n);
 }
 
 /* Those before a change, then the change, then the others. */

@@ -28,6 +28,8 @@
 	X(DUALPI2, "dualpi2", CONGESTION, "DualPI2 chose it, and it could not be marked")          \
 	X(FULLEST, "fullest", CONGESTION, "FQ-CoDel: the queue was full, its flow had the most")   \
 	X(QUEUE_FULL, "queue-full", CONGESTION, "the queue of the link was full")                  \
+	X(LIMIT, "limit", CONGESTION,                                                              \
+	  "the cloud held as many packets as its delay has as a limit")                            \
 	X(NO_BUFFER, "no-buffer", REAL, "weir had no memory left to hold the packet")              \
 	X(CLOUDS_FULL, "clouds-full", REAL,                                                        \
 	  "its template had as many clouds as it may have (`most`), and none for this address")    \

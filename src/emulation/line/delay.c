@@ -7,6 +7,8 @@
 
 #include "delay_table.h"
 #include "distribution.h"
+#include "line.h"
+#include "selection.h"
 
 static const char *const distributions[] = {
         [DELAY_UNIFORM] = "uniform",
@@ -32,6 +34,7 @@ enum {
 	DELAY_FIELD_HALF_LIFE,
 	DELAY_FIELD_ORDER,
 	DELAY_FIELD_AS_NETEM,
+	DELAY_FIELD_LIMIT,
 };
 
 static const struct field delay_fields[] = {
@@ -79,12 +82,21 @@ static const struct field delay_fields[] = {
          .type = FIELD_FLAG,
          .offset = offsetof(struct delay_conf, as_netem),
          .help = "drawn with netem's recurrence and tables"},
+        {.name = "limit",
+         .type = FIELD_LIMIT,
+         .offset = offsetof(struct delay_conf, limit),
+         .help = "packets that the cloud holds at most, queued and on their way; more are dropped"},
         FIELD_END,
 };
 
 bool delay_has_jitter(const struct delay_conf *delay)
 {
 	return delay->jitter_ns != 0 || delay->distribution == DELAY_TABLE;
+}
+
+uint64_t delay_limit(const struct delay_conf *delay)
+{
+	return delay && delay->limit.unit == LIMIT_PACKETS ? delay->limit.value : LINE_UNLIMITED;
 }
 
 static bool given(const struct delay_conf *delay, int field)
@@ -225,9 +237,11 @@ static int delay_check(const struct conf *conf, const struct cloud_conf *cloud,
 	const struct delay_conf *delay = (const struct delay_conf *)conf;
 	int error = check_distribution(delay, problem);
 
-	(void)cloud;
 	if (error)
 		return error;
+	if (delay->limit.unit != LIMIT_NONE && delay->limit.unit != LIMIT_PACKETS)
+		return wrong(problem, DELAY_FIELD_LIMIT,
+		             "the limit of a delay is a number of packets; write it like 1000pkt");
 	if (given(delay, DELAY_FIELD_WEIGHT) && delay->distribution != DELAY_BIMODAL)
 		return wrong(problem, DELAY_FIELD_WEIGHT,
 		             "a weight is for `distribution bimodal` only; leave it away");
@@ -240,6 +254,11 @@ static int delay_check(const struct conf *conf, const struct cloud_conf *cloud,
 		             delay->correlation ? DELAY_FIELD_CORRELATION : DELAY_FIELD_HALF_LIFE,
 		             "a delay that is always the same has no correlation: add `jitter` "
 		             "and a time, like 5ms");
+	error = delay->limit.unit == LIMIT_NONE
+	                ? 0
+	                : selection_check_copies(cloud, sizeof(struct tally), problem);
+	if (error)
+		return error;
 	return delay->as_netem ? check_as_netem(delay, problem) : 0;
 }
 

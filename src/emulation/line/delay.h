@@ -21,6 +21,10 @@
  * overtake as their delays say. `correlation` is that of the delays of successive packets,
  * `half-life` the time after which half of the correlation is left (jitter_copula.h); one of both.
  * With `as-netem` the jitter is drawn as netem draws it (jitter_netem.h); order allow only.
+ * `limit`: a packet that has passed the stages while the cloud holds so many, in its queue and on the
+ * line, is dropped as REASON_LIMIT. Held is what is due later than the instant at which it comes,
+ * whether somebody has polled or not (tally.h); what entered the line before there was a limit does
+ * not count. It is netem's.
  * A change acts on packets that enter the line after it: what is on the way stays on its way.
  *
  * Units: ns; delay, jitter and half-life 0 to a day.
@@ -57,6 +61,7 @@ struct delay_conf {
 	probability_q63 correlation;
 	uint64_t half_life_ns; /* 0: none */
 	bool as_netem;
+	struct limit limit; /* LIMIT_NONE, or packets */
 };
 
 extern const struct statement delay_statement;
@@ -66,6 +71,8 @@ struct distribution;
 /* ---- control ---- */
 
 bool delay_has_jitter(const struct delay_conf *delay);
+/* As in struct line_conf; LINE_UNLIMITED without a delay, too. */
+uint64_t delay_limit(const struct delay_conf *delay);
 /* The distribution of d - delay_ns, of a delay that has a jitter and passed the check;
  * distribution_release. 0, -ENOMEM or -EINVAL. */
 int delay_distribution_make(const struct delay_conf *delay, struct distribution *distribution);

@@ -29,6 +29,7 @@ void line_configure(struct line *line, struct line_conf *conf)
 		line->back.latest = line->last_due;
 	line->conf = *conf;
 	line->reorders = conf->reorder.kind != REORDER_NONE;
+	line->limited = conf->limit != LINE_UNLIMITED;
 	*conf = old;
 }
 
@@ -127,9 +128,15 @@ uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **m
                    const simtime *due_ns)
 {
 	struct wheel *wheel = wheel_for(line);
+	uint16_t pushed;
 
-	return wheel ? push(line, wheel, holder, mbufs, n, due_ns)
-	             : push(line, NULL, holder, mbufs, n, due_ns);
+	if (unlikely(line->limited) && !tally_reserve(line->tally, &holder->arena, n))
+		return 0;
+	pushed = wheel ? push(line, wheel, holder, mbufs, n, due_ns)
+	               : push(line, NULL, holder, mbufs, n, due_ns);
+	for (uint16_t i = 0; unlikely(line->limited) && i < pushed; i++)
+		tally_note(line->tally, due_ns[i]);
+	return pushed;
 }
 
 uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
@@ -159,11 +166,16 @@ uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mb
 bool line_push_held(struct line *line, struct holder *holder, const struct held *from, simtime due)
 {
 	struct wheel *wheel = wheel_for(line);
-	struct held *held = wheel ? wheel_append(wheel, due, line->cloud, from->stored_bytes)
-	                          : log_append(&line->log, &holder->arena, from->stored_bytes);
+	struct held *held;
 
+	if (unlikely(line->limited) && !tally_reserve(line->tally, &holder->arena, 1))
+		return false;
+	held = wheel ? wheel_append(wheel, due, line->cloud, from->stored_bytes)
+	             : log_append(&line->log, &holder->arena, from->stored_bytes);
 	if (unlikely(!held))
 		return false;
+	if (unlikely(line->limited))
+		tally_note(line->tally, due);
 	hold_record(held, from);
 	held->t_ns = due;
 	held->cloud = line->cloud;
@@ -294,7 +306,8 @@ uint64_t line_clear(struct line *line, struct holder *holder)
 	uint64_t cleared = reorder_clear(&line->back, holder);
 
 	line->back_deadline = SIMTIME_NEVER;
-
+	if (line->tally)
+		tally_clear(line->tally, &holder->arena);
 	while (line->log.records) {
 		const struct held *held = log_front(&line->log);
 

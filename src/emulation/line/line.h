@@ -19,6 +19,7 @@
 #include "hold.h"
 #include "jitter.h"
 #include "reorder_line.h"
+#include "tally.h"
 #include "wheel.h"
 
 /* What control prepares for a line; the line takes it over as a whole. */
@@ -30,7 +31,10 @@ struct line_conf {
 	bool on_wheel;               /* packets leave in another order than they are pushed */
 	struct reorder_rule reorder;
 	uint64_t scale_q32; /* at most 2^32 */
+	uint64_t limit;     /* packets that the cloud may hold; LINE_UNLIMITED */
 };
+
+#define LINE_UNLIMITED UINT64_MAX
 
 /* What a line with a jitter has done since it was configured so. */
 struct line_moments {
@@ -44,8 +48,9 @@ struct line {
 	struct wheel *wheel;  /* its own; NULL as long as it was not needed */
 	uint32_t cloud;       /* index, written into the records */
 	bool reorders;        /* conf has a rule that picks packets out */
-	simtime last_due;     /* the latest due time so far: order keep never goes below it */
-	uint64_t held;        /* packets on this line, wherever they are */
+	bool limited;     /* conf has a limit: what is pushed is noted in `tally`, which is there */
+	simtime last_due; /* the latest due time so far: order keep never goes below it */
+	uint64_t held;    /* packets on this line, wherever they are */
 	simtime back_deadline; /* when the oldest of `back` goes at the latest; SIMTIME_NEVER: it is empty */
 	struct line_conf conf;
 	struct log log;
@@ -55,6 +60,7 @@ struct line {
 	struct reorder_back back;
 	uint64_t waits, waited_ns; /* order keep: packets that had to wait for the one ahead */
 	struct line_moments moments;
+	struct tally *tally; /* NULL as long as it was not needed */
 };
 
 _Static_assert(
@@ -101,7 +107,7 @@ static inline bool line_is_empty(const struct line *line)
 static inline bool line_is_constant(const struct line *line)
 {
 	return !line->conf.jitter && !line->conf.allow_overtaking && !line->reorders &&
-	       line->back.packets.records == 0;
+	       !line->limited && line->back.packets.records == 0;
 }
 
 /* Whether what keeps order goes to the log: not while there is something on a wheel of its own. */
