@@ -16,6 +16,7 @@
 #include "pie_aqm.h"
 #include "red_aqm.h"
 #include "red_conf.h"
+#include "selection.h"
 #include "slots.h"
 #include "wave.h"
 
@@ -175,6 +176,12 @@ static struct conf *link_part(uint64_t bits)
 	return conf;
 }
 
+static struct limit limit_of(const struct script_step *step)
+{
+	return (struct limit){.value = step->delay_limit,
+	                      .unit = step->delay_limit ? LIMIT_PACKETS : LIMIT_NONE};
+}
+
 /* A setting of a script as the order of a schedule. */
 static void order_of(const struct script_step *step, struct orders *orders)
 {
@@ -202,6 +209,7 @@ static void order_of(const struct script_step *step, struct orders *orders)
 		delay->jitter_ns = step->jitter_ns;
 		delay->distribution = step->distribution;
 		delay->order = step->order;
+		delay->limit = limit_of(step);
 	}
 }
 
@@ -236,6 +244,32 @@ static struct conf *schedule_of(const struct script_step *step)
 	return conf;
 }
 
+static void select_do(struct rig *rig, const char *name, const struct script_step *step)
+{
+	struct cloud_conf *cloud = rig->scenario->clouds[scenario_find_cloud(rig->scenario, name)];
+	struct selection_conf *per;
+	char match[32];
+
+	snprintf(match, sizeof(match), "%u of %u", step->rest, step->of);
+	if (!step->most) {
+		if (step->of)
+			rig_match(rig, name, match, step->priority);
+		return;
+	}
+	per = (struct selection_conf *)conf_make(&selection_per_statement);
+	assert_non_null(per);
+	per->flow = step->per == PER_FLOW;
+	if (step->per == PER_SOURCE)
+		per->source = strdup("192.0.2.0/24");
+	if (step->per == PER_DESTINATION)
+		per->destination = strdup("198.51.100.0/24");
+	per->match = step->of ? strdup(match) : NULL;
+	per->priority = step->priority;
+	per->most = step->most;
+	cloud->many = true;
+	cloud->selection = &per->conf;
+}
+
 static void step_do(struct rig *rig, const struct script_step *step)
 {
 	const char *name = script_cloud_names[step->cloud];
@@ -246,12 +280,7 @@ static void step_do(struct rig *rig, const struct script_step *step)
 			rig_chain(rig, name, script_cloud_names[step->after - 1], step->to);
 		else
 			rig_cloud(rig, name, step->from, step->to);
-		if (step->of) {
-			char match[32];
-
-			snprintf(match, sizeof(match), "%u of %u", step->rest, step->of);
-			rig_match(rig, name, match, step->priority);
-		}
+		select_do(rig, name, step);
 		return;
 	}
 	assert_true(cloud >= 0);
@@ -262,6 +291,9 @@ static void step_do(struct rig *rig, const struct script_step *step)
 	case STEP_DELAY:
 		rig_delay(rig, name, step->delay_ns, step->jitter_ns, step->distribution,
 		          step->order);
+		((struct delay_conf *)(uintptr_t)cloud_conf_get(rig->scenario->clouds[cloud],
+		                                                delay_statement.name))
+		        ->limit = limit_of(step);
 		break;
 	case STEP_RATE:
 		rig_rate(rig, name, step->rate_bps, step->burst_bytes, step->unit, step->limit);
@@ -304,9 +336,22 @@ static uint32_t steps_do(struct rig *rig, const struct script *script, uint32_t 
 	return done;
 }
 
-static void finish(struct rig *rig)
+/* Of the clouds that are there at the end. */
+static void count(struct rig *rig, struct played *played)
+{
+	for (uint32_t i = 0; i < rig->scenario->n_clouds; i++) {
+		const struct cloud_report *report = rig_report(rig, rig->scenario->clouds[i]->name);
+
+		played->limited += report->counters.drops[REASON_LIMIT];
+		played->without_cloud += report->counters.drops[REASON_CLOUDS_FULL];
+		played->of_templates += report->clouds;
+	}
+}
+
+static void finish(struct rig *rig, struct played *played)
 {
 	rig_run_out(rig);
+	count(rig, played);
 	while (rig->scenario->n_clouds)
 		rig_remove(rig, rig->scenario->clouds[0]->name);
 	rig_apply(rig, rig->now);
@@ -334,9 +379,10 @@ static uint32_t run_of(const struct script *script, uint32_t done, uint32_t at, 
 struct played script_play(const struct script *script, enum play_way way, uint32_t burst,
                           uint64_t engine_seed)
 {
-	struct rig *rig = rig_open(&(struct rig_setup){.seed = engine_seed, .makes_room = true});
+	struct rig *rig = rig_open(&(struct rig_setup){
+	        .seed = engine_seed, .makes_room = true, .hosts = script->hosts});
 	struct dice dice = {.key = draw_key_make(script->seed, "play", "chance")};
-	struct played played;
+	struct played played = {.n = 0};
 	uint32_t done = 0, n;
 
 	for (uint32_t at = 0; at < script->n_packets; at += n) {
@@ -371,8 +417,9 @@ struct played script_play(const struct script *script, enum play_way way, uint32
 				rig_advance(rig, rig->now);
 		}
 	}
-	finish(rig);
-	played = (struct played){.departures = rig->departures, .n = rig->n_departures};
+	finish(rig, &played);
+	played.departures = rig->departures;
+	played.n = rig->n_departures;
 	rig->departures = malloc(sizeof(*rig->departures));
 	rig->n_departures = 0;
 	rig->sent = rig->dropped;

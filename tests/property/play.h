@@ -16,6 +16,10 @@ enum play_way {
 struct played {
 	struct departure *departures;
 	uint32_t n;
+	/* that the cases are about something: of the clouds that were there at the end */
+	uint64_t limited;       /* packets dropped, for the limit of a delay */
+	uint64_t without_cloud; /* for want of a cloud of a template */
+	uint64_t of_templates;  /* clouds of templates */
 };
 struct played script_play(const struct script *script, enum play_way way, uint32_t burst,
                           uint64_t engine_seed);

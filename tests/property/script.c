@@ -7,6 +7,8 @@
 
 #include "dice.h"
 
+#define HOSTS 6
+
 const char *const script_cloud_names[SCRIPT_CLOUDS] = {"w", "x", "y", "z"};
 
 /* Up to 2^bits, every order of magnitude as likely as the other. */
@@ -36,6 +38,7 @@ static void step_delay(struct script_step *step, struct dice *dice, uint32_t wha
 		step->jitter_ns = roll_magnitude(dice, 22);
 	step->distribution = (enum delay_distribution)roll(dice, 2);
 	step->order = what & SCRIPT_KEEP ? ORDER_KEEP : (enum delay_order)roll(dice, 2);
+	step->delay_limit = what & SCRIPT_LIMITS && roll(dice, 4) ? 1 + roll(dice, 20) : 0;
 }
 
 static void step_rate(struct script_step *step, struct dice *dice)
@@ -156,6 +159,12 @@ static bool is_taken(const struct standing *clouds, uint32_t place)
 	return false;
 }
 
+/* Of each place only one cloud can take what the others leave: a template chooses by its prefix. */
+static bool takes_all(const struct script_step *step)
+{
+	return step->of == 0 && (step->most == 0 || step->per == PER_FLOW);
+}
+
 /* Makes a cloud. */
 static void step_add(struct script_step *step, struct dice *dice, uint32_t what,
                      struct standing *clouds)
@@ -169,15 +178,19 @@ static void step_add(struct script_step *step, struct dice *dice, uint32_t what,
 	step->of = what & SCRIPT_FORKS ? (uint32_t)roll(dice, 4) : 0;
 	step->rest = step->of ? (uint32_t)roll(dice, step->of) : 0;
 	step->priority = step->of ? roll(dice, 3) : 0;
+	if (what & SCRIPT_TEMPLATES && roll(dice, 4)) {
+		step->most = 1 + (uint32_t)roll(dice, 2 * HOSTS);
+		step->per = (enum script_per)roll(dice, 3);
+	}
 	if (after && clouds[after - 1].there &&
-	    (step->of || !is_taken(clouds, place_behind(after - 1))))
+	    (!takes_all(step) || !is_taken(clouds, place_behind(after - 1))))
 		step->after = after;
 	cloud->place = step->after ? place_behind(after - 1) : step->from;
 	/* One that takes all from each place. */
-	if (!step->of && is_taken(clouds, cloud->place))
+	if (takes_all(step) && is_taken(clouds, cloud->place))
 		step->of = 2;
 	cloud->there = true;
-	cloud->all = step->of == 0;
+	cloud->all = takes_all(step);
 }
 
 /* Adds the clouds, each with some of the statements, at the origin. */
@@ -276,6 +289,7 @@ void script_make(struct script *script, uint64_t seed, uint32_t what)
 
 	memset(script, 0, sizeof(*script));
 	script->seed = seed;
+	script->hosts = what & SCRIPT_TEMPLATES ? HOSTS : 0;
 	script->origin = origins[roll(&dice, LENGTH(origins))];
 	make_scenario(script, &dice, what, clouds);
 	make_packets(script, &dice);
@@ -290,6 +304,8 @@ void script_make(struct script *script, uint64_t seed, uint32_t what)
 
 static void step_print(const struct script_step *step, simtime origin)
 {
+	static const char *const pers[] = {"source", "destination", "flow"};
+
 	fprintf(stderr, "  +%lu before packet %u: %s ", step->t - origin, step->before + 1,
 	        script_cloud_names[step->cloud]);
 	switch (step->kind) {
@@ -302,15 +318,17 @@ static void step_print(const struct script_step *step, simtime origin)
 		if (step->of)
 			fprintf(stderr, " priority %lu match %u of %u", step->priority, step->rest,
 			        step->of);
+		if (step->most)
+			fprintf(stderr, " per %s most %u", pers[step->per], step->most);
 		fputc('\n', stderr);
 		break;
 	case STEP_REMOVE:
 		fprintf(stderr, "removed\n");
 		break;
 	case STEP_DELAY:
-		fprintf(stderr, "delay %lu jitter %lu %s order %s\n", step->delay_ns,
+		fprintf(stderr, "delay %lu jitter %lu %s order %s limit %lu\n", step->delay_ns,
 		        step->jitter_ns, step->distribution ? "normal" : "uniform",
-		        step->order ? "allow" : "keep");
+		        step->order ? "allow" : "keep", step->delay_limit);
 		break;
 	case STEP_RATE:
 		fprintf(stderr, "rate %lu burst %lu queue %lu of unit %d\n", step->rate_bps,

@@ -35,6 +35,8 @@ enum step_kind {
 	STEP_WAVE_RATE, /* a period of `every_ns`, from `rate_bps` to `limit` */
 };
 
+enum script_per { PER_SOURCE, PER_DESTINATION, PER_FLOW };
+
 struct script_step {
 	uint32_t
 	        before; /* the packet ahead of which it is applied; at that one's instant or earlier */
@@ -46,8 +48,10 @@ struct script_step {
 	uint32_t of;    /* STEP_ADD: it takes one packet in so many, and not all; or 0 */
 	uint32_t rest;  /* which one */
 	uint64_t priority;
+	uint32_t most; /* STEP_ADD: a template of so many clouds; 0: a cloud */
+	enum script_per per;
 	uint32_t after; /* STEP_ADD: the cloud that it comes from + 1; 0: from its port */
-	uint64_t delay_ns, jitter_ns;
+	uint64_t delay_ns, jitter_ns, delay_limit;
 	enum delay_distribution distribution;
 	enum delay_order order;
 	uint64_t rate_bps, burst_bytes, limit;
@@ -62,6 +66,7 @@ struct script_step {
 
 struct script {
 	uint64_t seed;
+	uint32_t hosts; /* as in rig_setup */
 	simtime origin;
 	uint32_t n_packets, n_steps;
 	struct script_packet packets[SCRIPT_PACKETS_MAX];
@@ -69,16 +74,18 @@ struct script {
 };
 
 /* What may be in it. */
-#define SCRIPT_SHARED  0x01 /* several clouds to one port */
-#define SCRIPT_CHANGES 0x02 /* steps between packets, not only ahead of them */
-#define SCRIPT_LOSS    0x04
-#define SCRIPT_JITTER  0x08
-#define SCRIPT_KEEP    0x10  /* order keep only */
-#define SCRIPT_CHAINS  0x20  /* clouds that come from clouds */
-#define SCRIPT_FORKS   0x40  /* several clouds that come from one place */
-#define SCRIPT_LINKS   0x80  /* overhead, drop head, slots, classes, marks */
-#define SCRIPT_TIMES   0x100 /* schedules */
-#define SCRIPT_ALL     (SCRIPT_SHARED | SCRIPT_CHANGES | SCRIPT_LOSS | SCRIPT_JITTER)
+#define SCRIPT_SHARED    0x01 /* several clouds to one port */
+#define SCRIPT_CHANGES   0x02 /* steps between packets, not only ahead of them */
+#define SCRIPT_LOSS      0x04
+#define SCRIPT_JITTER    0x08
+#define SCRIPT_KEEP      0x10  /* order keep only */
+#define SCRIPT_CHAINS    0x20  /* clouds that come from clouds */
+#define SCRIPT_FORKS     0x40  /* several clouds that come from one place */
+#define SCRIPT_LINKS     0x80  /* overhead, drop head, slots, classes, marks */
+#define SCRIPT_TIMES     0x100 /* schedules */
+#define SCRIPT_TEMPLATES 0x200 /* of clouds; and packets of several hosts */
+#define SCRIPT_LIMITS    0x400 /* of delays */
+#define SCRIPT_ALL       (SCRIPT_SHARED | SCRIPT_CHANGES | SCRIPT_LOSS | SCRIPT_JITTER)
 
 void script_make(struct script *script, uint64_t seed, uint32_t what);
 /* For people: what happens in it, on stderr. */

@@ -7,6 +7,8 @@
 
 #include "play.h"
 
+static struct played seen; /* sums, of the cases of one test */
+
 static void same_in_every_way(uint64_t seed, uint32_t what)
 {
 	static const struct {
@@ -32,6 +34,9 @@ static void same_in_every_way(uint64_t seed, uint32_t what)
 		}
 		played_free(&other);
 	}
+	seen.limited += first.limited;
+	seen.without_cloud += first.without_cloud;
+	seen.of_templates += first.of_templates;
 	played_free(&first);
 	property_begin(0);
 }
@@ -109,6 +114,31 @@ static void schedules_of_all_kinds_of_links_do_not_feel_how_they_are_driven(void
 	(void)state;
 	cases(18000000, 400, SCRIPT_TIMES | SCRIPT_LINKS | SCRIPT_LOSS);
 	cases(19000000, 300, SCRIPT_TIMES | SCRIPT_LINKS | SCRIPT_ALL | SCRIPT_CHAINS);
+}
+
+/* Queues, schedules and losses of a delay with a limit, too, and of those that share a port. */
+static void delays_with_a_limit_do_not_feel_how_they_are_driven(void **state)
+{
+	(void)state;
+	seen = (struct played){.n = 0};
+	cases(20000000, 400, SCRIPT_LIMITS | SCRIPT_LOSS | SCRIPT_JITTER);
+	cases(21000000, 400, SCRIPT_LIMITS | SCRIPT_ALL | SCRIPT_CHAINS);
+	cases(22000000, 200, SCRIPT_LIMITS | SCRIPT_TIMES | SCRIPT_LINKS | SCRIPT_ALL);
+	assert_true(seen.limited > 0);
+}
+
+/* One cloud an address or a flow, and fewer than there are of these in some. */
+static void templates_do_not_feel_how_they_are_driven(void **state)
+{
+	(void)state;
+	seen = (struct played){.n = 0};
+	cases(23000000, 300, SCRIPT_TEMPLATES | SCRIPT_LOSS | SCRIPT_JITTER);
+	cases(24000000, 300, SCRIPT_TEMPLATES | SCRIPT_ALL | SCRIPT_LIMITS);
+	cases(25000000, 200, SCRIPT_TEMPLATES | SCRIPT_ALL | SCRIPT_CHAINS | SCRIPT_FORKS);
+	cases(28000000, 200, SCRIPT_TEMPLATES | SCRIPT_ALL | SCRIPT_LINKS);
+	cases(27000000, 200, SCRIPT_TEMPLATES | SCRIPT_TIMES | SCRIPT_SHARED | SCRIPT_JITTER);
+	cases(26000000, 200, SCRIPT_TEMPLATES | SCRIPT_TIMES | SCRIPT_LINKS | SCRIPT_ALL);
+	assert_true(seen.limited > 0 && seen.without_cloud > 0 && seen.of_templates > 0);
 }
 
 static void the_same_seed_gives_the_same_and_another_seed_another(void **state)
@@ -215,6 +245,10 @@ int main(void)
 	        cmocka_unit_test_teardown(
 	                schedules_of_all_kinds_of_links_do_not_feel_how_they_are_driven,
 	                property_teardown),
+	        cmocka_unit_test_teardown(delays_with_a_limit_do_not_feel_how_they_are_driven,
+	                                  property_teardown),
+	        cmocka_unit_test_teardown(templates_do_not_feel_how_they_are_driven,
+	                                  property_teardown),
 	        cmocka_unit_test_teardown(the_same_seed_gives_the_same_and_another_seed_another,
 	                                  property_teardown),
 	        cmocka_unit_test_teardown(order_keep_is_first_in_first_out_in_every_cloud,

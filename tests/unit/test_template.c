@@ -461,6 +461,11 @@ static const struct template_case cases[] = {
         {"feedback header",
          {HOP, "feedback header window 20ms", "rate 1mbit queue 9kB", NULL},
          {{2100, "feedback header window 5ms"}}},
+        {"limit", {"delay 20ms jitter 5ms limit 9pkt", NULL}, {{0}}},
+        {"limit and link",
+         {"rate 1mbit queue 40kB", "delay 20ms jitter 9ms order allow limit 12pkt",
+          "duplicate random 20%", NULL},
+         {{1000, "delay 20ms limit 5pkt"}, {2500, "delay 20ms"}}},
 };
 
 /* What shows that the statement of a case did something. */
@@ -475,6 +480,8 @@ static const struct {
         {"hop", offsetof(struct counters, drops[REASON_TOO_BIG])},
         {"becn", offsetof(struct counters, becn_marked)},
         {"feedback header", offsetof(struct counters, feedback_written)},
+        {"limit", offsetof(struct counters, drops[REASON_LIMIT])},
+        {"limit and link", offsetof(struct counters, drops[REASON_LIMIT])},
 };
 
 static void assert_acted(const char *name, const struct notebook *book)
