@@ -9,7 +9,8 @@ typedef __int128 wide;
 #define SHARE(numerator, denominator)                                                              \
 	((uint64_t)((unsigned __int128)PROBABILITY_ONE * (numerator) / (denominator)))
 
-#define ONE_Q32 (UINT64_C(1) << 32)
+/* 8.5, and 1 more, fit. */
+#define ONE_Q59 (UINT64_C(1) << 59)
 
 int64_t pie_step(uint64_t alpha, uint64_t beta, int64_t over_target_ns, int64_t growth_ns,
                  uint32_t shift)
@@ -54,6 +55,13 @@ static bool at_peace(const struct pie *pie, const struct pie_rule *rule)
 	return is_short(rule, pie->delay_ns) && is_short(rule, pie->delay_before_ns);
 }
 
+static bool decays(const struct pie *pie, const struct pie_rule *rule)
+{
+	if (rule->decay_half)
+		return at_peace(pie, rule);
+	return pie->delay_ns == 0 && pie->delay_before_ns == 0;
+}
+
 static void update(struct pie *pie, const struct pie_rule *rule)
 {
 	wide p = pie->probability;
@@ -64,7 +72,7 @@ static void update(struct pie *pie, const struct pie_rule *rule)
 	if (rule->cap && pie->probability >= SHARE(1, 10) && step > (int64_t)SHARE(2, 100))
 		step = (int64_t)SHARE(2, 100);
 	p += step;
-	if (at_peace(pie, rule))
+	if (decays(pie, rule))
 		p = p * 49 / 50;
 	if (p < 0)
 		p = 0;
@@ -104,13 +112,13 @@ static bool drops_early(struct pie *pie, const struct pie_rule *rule, uint64_t w
 	if (!rule->derandomize)
 		return draw_below(draw, pie->probability);
 	if (pie->probability == 0)
-		pie->gathered_q32 = 0;
-	pie->gathered_q32 += pie->probability >> 31;
-	if (pie->gathered_q32 < ONE_Q32 * 85 / 100)
+		pie->gathered_q59 = 0;
+	pie->gathered_q59 += pie->probability >> 4;
+	if (pie->gathered_q59 < SHARE(85, 100) >> 4)
 		return false;
-	if (pie->gathered_q32 < ONE_Q32 * 85 / 10 && !draw_below(draw, pie->probability))
+	if (pie->gathered_q59 < ONE_Q59 * 17 / 2 && !draw_below(draw, pie->probability))
 		return false;
-	pie->gathered_q32 = 0;
+	pie->gathered_q59 = 0;
 	return true;
 }
 
@@ -121,6 +129,11 @@ bool pie_select(struct pie *pie, const struct pie_rule *rule, uint64_t waiting_b
 	if (pie->probability == 0 && at_peace(pie, rule))
 		pie->burst_ns = rule->max_burst_ns;
 	return false;
+}
+
+void pie_overflowed(struct pie *pie)
+{
+	pie->gathered_q59 = 0;
 }
 
 void pie_change(struct pie *pie, const struct pie_rule *rule)

@@ -43,6 +43,8 @@ static void pie_aqm_settled(struct aqm *aqm, const struct aqm_view *view, struct
 	(void)now;
 	pie->dropped += outcome == AQM_DROPPED || outcome == AQM_UNMARKABLE;
 	pie->marked += outcome == AQM_MARKED;
+	if (outcome == AQM_OVERFLOWED)
+		pie_overflowed(&pie->pie);
 }
 
 static struct aqm_verdict pie_aqm_depart(struct aqm *aqm, const struct aqm_view *view,
@@ -107,6 +109,7 @@ static int pie_aqm_make(const struct conf *conf, const struct cloud_conf *cloud,
 	        .mean_bytes = from->mean_bytes,
 	        .derandomize = from->derandomize,
 	        .cap = from->cap,
+	        .decay_half = from->decay == PIE_DECAY_HALF,
 	};
 	pie->mark_below = from->mark_below;
 	pie->aqm.marker = ecn_marker(conf, cloud, NULL);
@@ -129,6 +132,8 @@ static const struct aqm_kind pie_kind = {
         .idle = pie_aqm_idle,
         .figures = pie_aqm_figures,
 };
+
+static const char *const decays[] = {"empty", "half", NULL};
 
 static const struct field pie_fields[] = {
         {.name = "target",
@@ -184,6 +189,11 @@ static const struct field pie_fields[] = {
          .offset = offsetof(struct pie_conf, cap),
          .initial = 1,
          .help = "from 10% on the probability grows by 2% at most in an update"},
+        {.name = "decay",
+         .type = FIELD_WORD,
+         .offset = offsetof(struct pie_conf, decay),
+         .words = decays,
+         .help = "the probability shrinks by itself: when nothing waits, or below half the target"},
         FIELD_END,
 };
 

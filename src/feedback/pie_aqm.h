@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `pie [target T] [tupdate T] [alpha A] [beta B] [max-burst T] [mark-ecn-threshold P] [mean SIZE]
- * [derandomize on|off] [cap on|off]`: PIE (pie.h, RFC 8033) as the management of a queue.
+ * [derandomize on|off] [cap on|off] [decay empty|half]`: PIE (pie.h, RFC 8033) as the management of a queue.
  *
  * Decides when a packet comes. `ecn on` beside it: while the probability is below
  * mark-ecn-threshold, who is selected and is capable is marked (section 5.1); the rest is dropped,
@@ -12,6 +12,9 @@
  *   max-burst           150 ms
  *   mark-ecn-threshold  10 %
  *   mean                of a mean packet: 1024 B, as in RFC 8034
+ *   derandomize         section 5.4: off
+ *   cap                 section 5.5: on, as Linux and ns-3 have it
+ *   decay               when the probability loses 2 %: `empty`, both delays 0; `half`, below half the target
  *
  * A change keeps the state; updates go on at their instants, a new tupdate apart. Draws: one a packet,
  * whether it is looked at or not.
@@ -21,6 +24,8 @@
 
 #include "stage.h"
 
+enum pie_decay { PIE_DECAY_EMPTY, PIE_DECAY_HALF };
+
 struct pie_conf {
 	struct conf conf;
 	simtime target_ns, tupdate_ns, max_burst_ns;
@@ -28,6 +33,7 @@ struct pie_conf {
 	probability_q63 mark_below;
 	uint64_t mean_bytes;
 	bool derandomize, cap;
+	uint32_t decay; /* enum pie_decay */
 };
 
 extern const struct statement pie_statement;

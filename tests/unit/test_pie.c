@@ -39,14 +39,14 @@ static double tuned(double step, double p)
 	return p < 0.1 ? step / 2 : step;
 }
 
-static void reference_update(struct reference *r, bool cap)
+static void reference_update(struct reference *r, bool cap, bool decay_half)
 {
 	double step = tuned(0.125 * (r->delay - 0.015) + 1.25 * (r->delay - r->before), r->p);
 
 	if (cap && r->p >= 0.1 && step > 0.02)
 		step = 0.02;
 	r->p += step;
-	if (r->delay < 0.0075 && r->before < 0.0075)
+	if (decay_half ? r->delay < 0.0075 && r->before < 0.0075 : r->delay == 0 && r->before == 0)
 		r->p *= 0.98;
 	r->p = fmin(fmax(r->p, 0), 1);
 	r->before = r->delay;
@@ -93,15 +93,16 @@ static double wander(uint64_t i, double delay)
 	return fmin(fmax(delay, 0), 0.06);
 }
 
-static void probability_and_burst_are_the_rfcs_to_a_billionth(void **state)
+static void compare_updates(bool decay_half)
 {
 	struct reference r = {.burst = 0.15};
+	struct pie_rule rule = rfc;
 	struct pie pie = {0};
 	double delay = 0, most = 0, highest = 0;
 	uint32_t tunings = 0;
 
-	(void)state;
-	pie_advance(&pie, &rfc, 0);
+	rule.decay_half = decay_half;
+	pie_advance(&pie, &rule, 0);
 	for (uint64_t i = 1; i <= 200000; i++) {
 		double p;
 
@@ -109,17 +110,17 @@ static void probability_and_burst_are_the_rfcs_to_a_billionth(void **state)
 		pie.delay_ns = (simtime)llround(delay * 1e9);
 		r.delay = (double)pie.delay_ns * 1e-9;
 		/* just before it nothing has changed */
-		pie_advance(&pie, &rfc, i * rfc.tupdate_ns - 1);
+		pie_advance(&pie, &rule, i * rule.tupdate_ns - 1);
 		p = (double)pie.probability / 0x1p63;
 		most = fmax(most, fabs(p - r.p));
 		tunings |= 1u << (int)fmin(6, floor(fmax(0, -log10(p + 1e-12))));
-		reference_update(&r, true);
-		pie_advance(&pie, &rfc, i * rfc.tupdate_ns);
+		reference_update(&r, true, decay_half);
+		pie_advance(&pie, &rule, i * rule.tupdate_ns);
 		highest = fmax(highest, r.p);
 		most = fmax(most, fabs((double)pie.probability / 0x1p63 - r.p));
 		assert_int_equal(pie.burst_ns == 0, r.burst == 0);
 		if (i % 50 == 0)
-			assert_int_equal(pie_select(&pie, &rfc, 0, 0),
+			assert_int_equal(pie_select(&pie, &rule, 0, 0),
 			                 reference_select(&r, 0, false, 1));
 	}
 	/* all rows of the table were met, and the cap */
@@ -127,6 +128,44 @@ static void probability_and_burst_are_the_rfcs_to_a_billionth(void **state)
 	assert_true(highest > 0.2);
 	if (most > 1e-9)
 		fail_msg("%.3g apart", most);
+}
+
+/* The decay of section 4.2 and appendix A, and that of appendix B. */
+static void probability_and_burst_are_the_rfcs_to_a_billionth(void **state)
+{
+	(void)state;
+	compare_updates(false);
+	compare_updates(true);
+}
+
+/* "A time constant around 50 T_UPDATE" (section 4.2): with alpha and beta 0, 50 updates without a queue
+ * leave 0.98^50 = 0.364 of it; with 7 ms of one, less than half the target, appendix A leaves it. */
+static void the_probability_decays_when_nothing_waits(void **state)
+{
+	static const struct {
+		simtime delay_ns;
+		bool decay_half;
+		double left;
+	} rows[] = {{0, false, 0.36417},
+	            {0, true, 0.36417},
+	            {7 * SIMTIME_MS, false, 1},
+	            {7 * SIMTIME_MS, true, 0.36417},
+	            {8 * SIMTIME_MS, true, 1}};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct pie_rule rule = {.target_ns = 15 * SIMTIME_MS,
+		                        .tupdate_ns = 15 * SIMTIME_MS,
+		                        .decay_half = rows[i].decay_half};
+		struct pie pie = {.begun = true,
+		                  .update = 1,
+		                  .probability = PROBABILITY_ONE / 2,
+		                  .delay_ns = rows[i].delay_ns,
+		                  .delay_before_ns = rows[i].delay_ns};
+
+		pie_advance(&pie, &rule, 1 + 49 * rule.tupdate_ns);
+		assert_true(fabs((double)pie.probability / 0x1p62 - rows[i].left) < 1e-5);
+	}
 }
 
 /* The table of section 4.2: from p, with a delay 10 ms above target that does not move, by
@@ -179,7 +218,7 @@ static void decisions_are_the_rfcs_with_the_same_draws(void **state)
 				delay = wander(i / 10, delay);
 				pie.delay_ns = (simtime)llround(delay * 1e9);
 				r.delay = (double)pie.delay_ns * 1e-9;
-				reference_update(&r, true);
+				reference_update(&r, true, false);
 			}
 			pie_advance(&pie, &rule, i / 10 * rule.tupdate_ns);
 			is = pie_select(&pie, &rule, waiting, draw);
@@ -368,6 +407,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(probability_and_burst_are_the_rfcs_to_a_billionth),
+	        cmocka_unit_test(the_probability_decays_when_nothing_waits),
 	        cmocka_unit_test(steps_are_tuned_by_the_table),
 	        cmocka_unit_test(decisions_are_the_rfcs_with_the_same_draws),
 	        cmocka_unit_test(a_burst_is_allowed_for_ten_updates),
