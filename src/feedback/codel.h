@@ -8,9 +8,9 @@
  *
  *   next(n) = next(n-1) + interval / sqrt(n)
  *
- * so that the rate of selections rises until the senders give way. A queue in which `mtu` bytes and
- * less are left is never too long. Who enters that state again soon after having left it
- * (16 intervals) goes on with the count that it had gained there.
+ * so that the rate of selections rises until the senders give way. While `mtu` bytes and less wait
+ * before the link, in all its queues (section 4.4), none is too long. Who enters that state again soon
+ * after having left it (16 intervals) goes on with the count that it had gained there.
  *
  * The RFC's pseudocode dequeues in a loop; here each packet is asked about when it is at the front:
  * codel_select() at one instant again and again, until it lets one go. What is selected may be dropped,
@@ -56,7 +56,7 @@ struct codel {
 };
 
 /* Whether this packet is selected, at the front of a queue at `now`, where it has waited for
- * `sojourn`; `rest_bytes` are behind it. */
+ * `sojourn`; `rest_bytes` wait besides. */
 bool codel_select(struct codel *codel, const struct codel_rule *rule, simtime sojourn,
                   uint64_t rest_bytes, simtime now);
 /* The one that was selected last goes, marked. */

@@ -29,7 +29,7 @@ static struct aqm_verdict codel_aqm_depart(struct aqm *aqm, const struct aqm_vie
 
 	codel->sojourn_ns = sojourn;
 	if (codel_select(&codel->codel, &codel->rule, sojourn,
-	                 view->waiting_bytes - view->wire_bytes, now)) {
+	                 aqm_link_waiting(aqm, view) - view->wire_bytes, now)) {
 		marking = aqm_look(aqm, held);
 		if (marking == MARKING_NONE) {
 			codel->dropped++;
@@ -115,8 +115,8 @@ static const struct aqm_kind codel_kind = {
         .figures = codel_aqm_figures,
 };
 
-int codel_check(const struct conf *conf, const struct cloud_conf *cloud, simtime target_ns,
-                simtime interval_ns, simtime ce_threshold_ns, int field, struct problem *problem)
+int codel_check(const struct aqm_marker *marker, simtime target_ns, simtime interval_ns,
+                simtime ce_threshold_ns, int field, struct problem *problem)
 {
 	if (target_ns >= interval_ns) {
 		problem_set(
@@ -125,7 +125,7 @@ int codel_check(const struct conf *conf, const struct cloud_conf *cloud, simtime
 		        "the RFC has 5ms and 100ms");
 		return -EINVAL;
 	}
-	if (ce_threshold_ns && !ecn_marker(conf, cloud, NULL)) {
+	if (ce_threshold_ns && !marker) {
 		problem_set(problem, field + 2,
 		            "ce-threshold needs packets that can be marked: say `ecn on` first, or "
 		            "leave it out");
@@ -137,7 +137,7 @@ int codel_check(const struct conf *conf, const struct cloud_conf *cloud, simtime
 static int check(const struct conf *conf, const struct cloud_conf *cloud, struct problem *problem)
 {
 	const struct codel_conf *codel = (const struct codel_conf *)conf;
-	int error = codel_check(conf, cloud, codel->target_ns, codel->interval_ns,
+	int error = codel_check(ecn_marker(conf, cloud, NULL), codel->target_ns, codel->interval_ns,
 	                        codel->ce_threshold_ns, CODEL_FIELD_TARGET, problem);
 
 	return error ? error : aqm_check(conf, cloud, problem);

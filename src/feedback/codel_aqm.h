@@ -9,8 +9,8 @@
  *   interval      for how long it has to be: 100 ms, of the order of a round-trip time; 1 us to 4 s
  *   ce-threshold  besides, whoever has waited longer than this and is capable is marked, at once: for
  *                 senders that expect DCTCP's step. RFC 8290, section 5.2.7. Needs `ecn on`
- *   mtu           a queue with so little behind the packet is never too long: 1514 B. The RFC's
- *                 maxpacket
+ *   mtu           with so little waiting besides the packet, in this class and others, it is never too
+ *                 long: 1514 B. The RFC's maxpacket
  *
  * A change keeps the state. No draws.
  */
@@ -33,9 +33,12 @@ struct codel_conf {
 
 extern const struct statement codel_statement;
 
-/* For check(): a target that is no part of the interval, a ce-threshold that nobody could mark. 0, or
- * -EINVAL with problem; `field` is that of the target, and that of the ce-threshold comes two later. */
-int codel_check(const struct conf *conf, const struct cloud_conf *cloud, simtime target_ns,
-                simtime interval_ns, simtime ce_threshold_ns, int field, struct problem *problem);
+struct aqm_marker;
+
+/* For check(): a target that is no part of the interval, a ce-threshold that nobody could mark (with
+ * `marker`, or NULL). 0, or -EINVAL with problem; `field` is that of the target, and that of the
+ * ce-threshold comes two later. */
+int codel_check(const struct aqm_marker *marker, simtime target_ns, simtime interval_ns,
+                simtime ce_threshold_ns, int field, struct problem *problem);
 
 #endif

@@ -195,11 +195,10 @@ static struct aqm_verdict fq_depart(struct aqm *aqm, const struct aqm_view *view
 {
 	struct fq_codel *self = (struct fq_codel *)aqm;
 	struct flow *flow = &self->fq.flow[self->fq.current];
-	uint64_t *bytes = &self->fq.bytes[self->fq.current];
 	struct aqm_verdict verdict;
 
-	*bytes -= held->wire_bytes;
-	verdict = judge(self, flow, held, *bytes, now);
+	self->fq.bytes[self->fq.current] -= held->wire_bytes;
+	verdict = judge(self, flow, held, view->waiting_bytes - view->wire_bytes, now);
 	if (verdict.action == AQM_DROP)
 		self->dropped++;
 	else
@@ -213,7 +212,7 @@ static struct aqm_verdict fq_depart(struct aqm *aqm, const struct aqm_view *view
 static bool find_victim(struct fq_codel *self)
 {
 	uint64_t most = self->coming_bytes + self->fq.bytes[self->coming];
-	uint64_t packets;
+	uint64_t packets, gone;
 
 	self->victim = self->coming;
 	for (uint32_t i = 0; i < self->n_flows; i++) {
@@ -223,7 +222,9 @@ static bool find_victim(struct fq_codel *self)
 		}
 	}
 	packets = self->fq.flow[self->victim].log.records;
-	self->batch = (uint32_t)RTE_MIN((packets + 1) / 2, (uint64_t)FQ_CODEL_BATCH);
+	/* Half of them, counted with the one that comes, which is not in there yet. */
+	gone = (packets + (self->victim == self->coming) + 1) / 2;
+	self->batch = (uint32_t)RTE_MIN(RTE_MIN(gone, packets), (uint64_t)FQ_CODEL_BATCH);
 	return self->batch > 0;
 }
 
@@ -333,7 +334,7 @@ static int fq_make(const struct conf *conf, const struct cloud_conf *cloud, stru
 	                                 .interval_ns = from->interval_ns,
 	                                 .mtu_bytes = from->mtu_bytes};
 	self->ce_threshold_ns = from->ce_threshold_ns;
-	self->aqm.marker = ecn_marker(conf, cloud, NULL);
+	self->aqm.marker = ecn_marker(conf, cloud, &ecn_marker_3168);
 	*aqm = &self->aqm;
 	return 0;
 }
@@ -369,8 +370,9 @@ static int fq_check(const struct conf *conf, const struct cloud_conf *cloud,
                     struct problem *problem)
 {
 	const struct fq_codel_conf *fq = (const struct fq_codel_conf *)conf;
-	int error = codel_check(conf, cloud, fq->target_ns, fq->interval_ns, fq->ce_threshold_ns,
-	                        FQ_CODEL_FIELD_TARGET, problem);
+	int error =
+	        codel_check(ecn_marker(conf, cloud, &ecn_marker_3168), fq->target_ns,
+	                    fq->interval_ns, fq->ce_threshold_ns, FQ_CODEL_FIELD_TARGET, problem);
 
 	return error ? error : aqm_check_bands(conf, cloud, problem);
 }
@@ -414,7 +416,7 @@ static const struct field fq_codel_fields[] = {
                                 .offset = offsetof(struct fq_codel_conf, mtu_bytes),
                                 .max = 1000000,
                                 .initial = CODEL_MTU,
-                                .help = "a flow is never too long with so little in it"},
+                                .help = "no flow is too long while so little waits in all"},
         FIELD_END,
 };
 

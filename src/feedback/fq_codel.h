@@ -11,10 +11,11 @@
  * old; who is found empty leaves the list of the old, and from the new goes to the end of the old. So a
  * flow with a packet now and then overtakes those that always have one.
  *
- * Each queue has a CoDel of its own (codel.h), whose reason is `codel`, with its marks by `ecn on`, and
- * its ce-threshold. When a packet finds the link's queue full, the queue with the most bytes, counted
- * with the one that comes, loses half of its packets, FQ_CODEL_BATCH at most, from its head, with the
- * reason `fullest`. The limit is that of `rate`; the RFC's is 10240pkt. If nothing else waits it is the
+ * Each queue has a CoDel of its own (codel.h), whose reason is `codel`, and its ce-threshold; its `mtu` is
+ * held against what waits in all of them (RFC 8289, section 4.4). Packets that are capable are marked, as
+ * by RFC 8290's default, unless `ecn off` stands beside it. When a packet finds the link's queue full, the
+ * queue with the most bytes, counted with the one that comes, loses half of its packets, rounded up,
+ * FQ_CODEL_BATCH at most, from its head, with the reason `fullest`. The limit is that of `rate`; the RFC's is 10240pkt. If nothing else waits it is the
  * one that comes that goes, as `queue-full`.
  *
  *   flows    1 to 65536: 1024. Each takes 128 B, and 4 KiB more while something waits in it

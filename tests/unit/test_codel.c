@@ -6,6 +6,7 @@
 
 #include "codel.h"
 #include "frame.h"
+#include "load.h"
 #include "trial.h"
 
 static const struct codel_rule rfc = {
@@ -110,6 +111,47 @@ static void a_mark_lets_the_packet_go_and_moves_the_schedule_on(void **state)
 	}
 }
 
+/* The published trace of ns-3's codel-queue-disc-test-suite, "Basic drop operations" and "Basic mark
+ * operations": 20 packets of 1000 B come at 0, maxpacket is 1500 B. At 10 ms one goes; at 210 ms one is
+ * dropped and one goes, and one more goes; at 420 ms, past 310 and 380.7 but not 438.4, two are dropped and
+ * one goes. Of capable packets one is marked where one is dropped, at 420 ms the first only. */
+static void decisions_are_those_of_ns_3s_test(void **state)
+{
+	static const struct {
+		simtime now;
+		uint32_t dropped, marked, left; /* in this dequeue, and what is left after it */
+	} rows[2][4] = {{{10, 0, 0, 19}, {210, 1, 0, 17}, {210, 0, 0, 16}, {420, 2, 0, 13}},
+	                {{10, 0, 0, 19}, {210, 0, 1, 18}, {210, 0, 0, 17}, {420, 0, 1, 16}}};
+	static const struct codel_rule rule = {
+	        .target_ns = 5 * SIMTIME_MS, .interval_ns = 100 * SIMTIME_MS, .mtu_bytes = 1500};
+
+	(void)state;
+	for (uint32_t capable = 0; capable < 2; capable++) {
+		struct codel codel = {0};
+		uint32_t left = 20;
+
+		for (size_t i = 0; i < LENGTH(rows[0]); i++) {
+			simtime now = rows[capable][i].now * SIMTIME_MS;
+			uint32_t dropped = 0, marked = 0;
+
+			for (;;) {
+				left--;
+				if (!codel_select(&codel, &rule, now, left * 1000, now))
+					break;
+				if (capable) {
+					codel_marked(&codel, &rule);
+					marked++;
+					break;
+				}
+				dropped++;
+			}
+			assert_int_equal(dropped, rows[capable][i].dropped);
+			assert_int_equal(marked, rows[capable][i].marked);
+			assert_int_equal(left, rows[capable][i].left);
+		}
+	}
+}
+
 /* ---- the RFC's algorithm, beside ---- */
 
 #define N 60000
@@ -211,23 +253,6 @@ static void reference_arrive(struct reference *r, double now, uint32_t bytes)
 	r->free_at = now + r->bytes[packet] * 1e-6;
 }
 
-/* Loads of 90 % to 130 % for a while each, packets of 60 to 1500 B; the instants in whole us. */
-static uint32_t size_of(uint32_t i)
-{
-	static const uint32_t sizes[] = {60, 552, 1000, 1500, 1500};
-
-	return sizes[draw_index(draw_u64((struct draw_key){{1, 2}}, i, 0), 5)];
-}
-
-static simtime gap_of(uint32_t i)
-{
-	uint64_t percent = 90 + draw_u64((struct draw_key){{3, 4}}, i / 3000, 0) % 41;
-
-	/* the mean size is 922 B */
-	return draw_index(draw_u64((struct draw_key){{5, 6}}, i, 0), 2 * 92200 / percent) *
-	       SIMTIME_US;
-}
-
 static void every_decision_is_that_of_the_rfcs_algorithm_in_double_precision(void **state)
 {
 	static const struct {
@@ -256,9 +281,9 @@ static void every_decision_is_that_of_the_rfcs_algorithm_in_double_precision(voi
 			double now = (double)trial->now * 1e-9;
 
 			reference_advance(r, now);
-			reference_arrive(r, now, size_of(i));
-			trial->gap_ns = gap_of(i);
-			trial_send(trial, 1, size_of(i));
+			reference_arrive(r, now, load_bytes(i));
+			trial->gap_ns = load_gap_ns(i);
+			trial_send(trial, 1, load_bytes(i));
 		}
 		trial_run_out(trial);
 		reference_advance(r, 1e9);
@@ -407,6 +432,7 @@ int main(void)
 	        cmocka_unit_test(a_standing_queue_is_drained_faster_and_faster),
 	        cmocka_unit_test(who_falls_below_target_starts_anew_and_who_is_soon_back_remembers),
 	        cmocka_unit_test(a_mark_lets_the_packet_go_and_moves_the_schedule_on),
+	        cmocka_unit_test(decisions_are_those_of_ns_3s_test),
 	        cmocka_unit_test(every_decision_is_that_of_the_rfcs_algorithm_in_double_precision),
 	        cmocka_unit_test(capable_packets_are_marked_and_others_dropped),
 	        cmocka_unit_test(a_drop_is_told_at_its_instant),

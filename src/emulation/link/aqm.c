@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "classes.h"
 #include "cloud.h"
 #include "copy.h"
 #include "engine.h"
@@ -137,6 +138,18 @@ static struct aqm_view view_of(const struct cloud *cloud, const struct queue *qu
 	        .rate_bps = cloud->link.shaper.rate_bps,
 	        .wire_bytes = link_length(&cloud->link, wire_bytes),
 	};
+}
+
+uint64_t aqm_link_waiting(const struct aqm *aqm, const struct aqm_view *view)
+{
+	struct classes *classes = aqm->cloud->link.classes;
+	uint64_t bytes = 0;
+
+	if (likely(!classes))
+		return view->waiting_bytes;
+	for (uint32_t i = 0; i < classes->n; i++)
+		bytes += queue_bytes(&classes->class[i].queue);
+	return bytes;
 }
 
 static enum marking look(const struct aqm *aqm, const struct packet_bytes *frame,

@@ -230,6 +230,8 @@ struct aqm *aqm_exchange(struct queue *queue, struct aqm *aqm, simtime now);
 /* Comes into force for this queue, in the place of `old`, or NULL. */
 void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *queue, simtime now);
 
+/* For arrive() and depart(): the bytes that wait before the link, those of its other classes too. */
+uint64_t aqm_link_waiting(const struct aqm *aqm, const struct aqm_view *view);
 /* For depart(): whether what is held can be marked. */
 enum marking aqm_look(const struct aqm *aqm, struct held *held);
 
