@@ -50,12 +50,16 @@ static void dualpi2_entered(struct aqm *aqm, struct log *band, uint32_t wire_byt
 	(void)wire_bytes;
 }
 
+/* The greater delay is that of the packet that came earlier. */
 static void advance(struct dualpi2 *self, simtime now)
 {
-	const struct log *classic = &self->band[CLASSIC];
+	simtime first = SIMTIME_NEVER;
 
-	pi2_advance(&self->pi2, &self->rule,
-	            classic->records ? log_front(classic)->t_ns : SIMTIME_NEVER, now);
+	for (uint32_t i = 0; i < BANDS; i++) {
+		if (self->band[i].records)
+			first = simtime_min(first, log_front(&self->band[i])->t_ns);
+	}
+	pi2_advance(&self->pi2, &self->rule, first, now);
 }
 
 static struct log *dualpi2_next(struct aqm *aqm, simtime now)
@@ -268,7 +272,7 @@ static const struct field dualpi2_fields[] = {
          .min = SIMTIME_US,
          .max = 10 * SIMTIME_S,
          .initial = 15 * SIMTIME_MS,
-         .help = "the delay of the Classic queue that it aims at"},
+         .help = "the delay of the longer waiting queue that it aims at"},
         {.name = "tupdate",
          .type = FIELD_TIME,
          .offset = offsetof(struct dualpi2_conf, tupdate_ns),

@@ -14,13 +14,13 @@
  *            1/coupling^2 (1 at most), ECT(0) is dropped, too
  * What is dropped has the reason `dualpi2`, and the next one takes its turn.
  *
- *   target         of the Classic queue's delay: 15 ms
- *   tupdate        16 ms
- *   alpha, beta    in Hz: 0.16 and 3.2
+ *   target         of the delay, which is that of the queue whose first packet waits longer: 15 ms
+ *   tupdate        16 ms, as in the appendix's text; its figure 2 has min(target, RTT_max/3) = 15 ms
+ *   alpha, beta    in Hz: 0.16 and 3.2, 0.1 tupdate/RTT_max^2 and about 0.3/RTT_max for 100 ms
  *   coupling       2; 0.000001 to 1000
  *   min, range     of the ramp: 800 us and 400 us, as in the appendix; range 0s is a step
- *   min-packets    1
- *   classic-share  1/16; the appendix leaves the scheduler open
+ *   min-packets    1 (the RFC's Th_len; the packet itself counts, as in its text)
+ *   classic-share  1/16, as section 4.2.2 recommends
  *
  * Marking is RFC 3168's, `ecn on` or not; `ecn off` and `standard 2481` beside it are refused. A change
  * keeps both queues and the state. No draws.

@@ -6,8 +6,10 @@
  *
  *   alpha (delay - target) + beta (delay - delay of the update before)        in s and Hz
  *
- * where the delay is how long the first packet of the Classic queue has waited, 0 without one; p' stays
- * within 0 and 1. From it come
+ * where the delay is the greater of how long the first packet of the Classic queue and that of the L4S
+ * queue have waited, 0 without either (figure 8: so L4S packets of senders that do not heed marks are
+ * held at the target by drops, with no Classic packet beside them); p' stays within 0 and 1. From it
+ * come
  *
  *   p_C  = p'^2          of the Classic queue: drops, or marks of ECT(0)
  *   p_CL = coupling p'   of the L4S queue, 1 at most: marks. It is saturated at 1
@@ -48,8 +50,8 @@ struct pi2 {
 	simtime delay_before_ns;
 };
 
-/* The Classic queue, since the last call: when its first packet came; SIMTIME_NEVER: it has none.
- * Whatever happens at `now` comes behind this. */
+/* The two queues, since the last call: when the first of their packets came; SIMTIME_NEVER: they have
+ * none. Whatever happens at `now` comes behind this. */
 void pi2_advance(struct pi2 *pi2, const struct pi2_rule *rule, simtime first_ns, simtime now);
 /* The L4S queue's own probability at this delay. */
 probability_q63 pi2_ramp(const struct pi2_rule *rule, simtime delay_ns);
