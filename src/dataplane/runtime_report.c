@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counter_read.h"
 #include "runtime_state.h"
 
 uint32_t runtime_ports(const struct runtime *runtime)
@@ -14,9 +15,9 @@ uint32_t runtime_ports(const struct runtime *runtime)
 
 static void add_lane(struct port_report *report, const struct lane *lane)
 {
-	report->tx_packets += lane->tx_packets;
-	report->tx_bytes += lane->tx_bytes;
-	report->tx_full += lane->tx_full;
+	report->tx_packets += counter_read(&lane->tx_packets);
+	report->tx_bytes += counter_read(&lane->tx_bytes);
+	report->tx_full += counter_read(&lane->tx_full);
 	histogram_merge(&report->lateness_ns, &lane->lateness_ns);
 }
 
@@ -25,8 +26,8 @@ static void add_worker(struct port_report *report, const struct worker *worker,
 {
 	for (uint32_t i = 0; i < worker->n_inlets; i++) {
 		if (worker->inlets[i].port == port) {
-			report->rx_packets += worker->inlets[i].rx_packets;
-			report->rx_bytes += worker->inlets[i].rx_bytes;
+			report->rx_packets += counter_read(&worker->inlets[i].rx_packets);
+			report->rx_bytes += counter_read(&worker->inlets[i].rx_bytes);
 		}
 	}
 	/* One that leads to another worker sends nothing itself, but may have to drop. */
@@ -82,9 +83,9 @@ bool runtime_worker_report(const struct runtime *runtime, uint32_t index,
 	        .lcore = worker->lcore,
 	        .cpu = worker->cpu,
 	        .role = worker_role_name(worker->role),
-	        .polls = worker->polls,
-	        .busy_polls = worker->busy_polls,
-	        .longest_poll_ns = worker->longest_poll_ns,
+	        .polls = counter_read(&worker->polls),
+	        .busy_polls = counter_read(&worker->busy_polls),
+	        .longest_poll_ns = counter_read(&worker->longest_poll_ns),
 	        .stalls = runtime->watches[index].stalls,
 	};
 	if (worker->engine) {

@@ -5,6 +5,7 @@
 
 #include "aqm.h"
 #include "classes.h"
+#include "counter_read.h"
 #include "engine_state.h"
 
 /* How many clouds behind this one, of a template and before its head, have never had a packet. */
@@ -37,7 +38,7 @@ uint64_t engine_memory_used(const struct engine *engine)
 
 uint64_t engine_no_cloud(const struct engine *engine, uint32_t port)
 {
-	return engine->ports[port].no_cloud;
+	return counter_read(&engine->ports[port].no_cloud);
 }
 
 void engine_untouched_name(char name[SCENARIO_NAME_BYTES], uint32_t port)
@@ -52,12 +53,13 @@ uint64_t engine_untouched(const struct engine *engine, uint32_t port)
 
 	engine_untouched_name(name, port);
 	slot = names_find(&engine->roster->index, name);
-	return slot == NAMES_NONE ? 0 : engine->roster->slots[slot]->counters.rx_packets;
+	return slot == NAMES_NONE ? 0
+	                          : counter_read(&engine->roster->slots[slot]->counters.rx_packets);
 }
 
 uint64_t engine_sent(const struct engine *engine, uint32_t port)
 {
-	return engine->ports[port].sent;
+	return counter_read(&engine->ports[port].sent);
 }
 
 static double average_of(const struct queue *queue)
@@ -80,7 +82,7 @@ static double classes_report(struct classes *classes, struct cloud_report *repor
 		struct class_report *of = &report->classes[i];
 
 		strcpy(of->name, class->name);
-		of->counters = class->counters;
+		counters_read(&of->counters, &class->counters, sizeof(of->counters));
 		of->queue_packets = queue_packets(&class->queue);
 		of->queue_bytes = queue_bytes(&class->queue);
 		of->queue_average_bytes = average_of(&class->queue);
@@ -109,13 +111,15 @@ static bool moments_same(const struct line_moments *a, const struct line_moments
 /* The worker goes on meanwhile: what was read twice alike is whole. */
 struct line_moments line_moments_read(const struct line *line)
 {
-	struct line_moments moments, again = line->moments;
+	struct line_moments moments, again;
 	int tries = 0;
+
+	counters_read(&again, &line->moments, sizeof(again));
 
 	do {
 		moments = again;
-		rte_compiler_barrier();
-		again = line->moments;
+		rte_smp_rmb();
+		counters_read(&again, &line->moments, sizeof(again));
 	} while (!moments_same(&moments, &again) && ++tries < 100);
 	return moments;
 }
@@ -168,7 +172,7 @@ static const struct cloud *cloud_named(const struct engine *engine, const char *
 
 void cloud_report_queue(const struct cloud *cloud, struct cloud_report *report)
 {
-	report->counters = cloud->counters;
+	counters_read(&report->counters, &cloud->counters, sizeof(report->counters));
 	report->held_packets = cloud_held(cloud);
 	report->queue_packets = link_queue_packets(&cloud->link);
 	report->queue_bytes = link_queue_bytes(&cloud->link);
@@ -209,8 +213,8 @@ bool engine_report(const struct engine *engine, const char *name, struct cloud_r
 		return true;
 	}
 	report_line(&cloud->line, report);
-	report->order_waits = cloud->line.waits;
-	report->order_waited_ns = cloud->line.waited_ns;
+	report->order_waits = counter_read(&cloud->line.waits);
+	report->order_waited_ns = counter_read(&cloud->line.waited_ns);
 	report_stages(cloud, &report->observed);
 	return true;
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "counter_read.h"
+
 void histogram_clear(struct histogram *h)
 {
 	memset(h, 0, sizeof(*h));
@@ -44,14 +46,17 @@ uint64_t histogram_percentile(const struct histogram *h, uint32_t per_million)
 
 void histogram_merge(struct histogram *into, const struct histogram *from)
 {
-	if (from->count == 0)
+	uint64_t count = counter_read(&from->count), min = counter_read(&from->min);
+	uint64_t max = counter_read(&from->max);
+
+	if (count == 0)
 		return;
-	if (into->count == 0 || from->min < into->min)
-		into->min = from->min;
-	if (from->max > into->max)
-		into->max = from->max;
-	into->count += from->count;
-	into->sum += from->sum;
+	if (into->count == 0 || min < into->min)
+		into->min = min;
+	if (max > into->max)
+		into->max = max;
+	into->count += count;
+	into->sum += counter_read(&from->sum);
 	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
-		into->bucket[i] += from->bucket[i];
+		into->bucket[i] += counter_read(&from->bucket[i]);
 }

@@ -75,6 +75,7 @@ void histogram_clear(struct histogram *h);
 uint64_t histogram_bucket_floor(uint32_t bucket);
 /* The value below which `per_million` of the counts lie: 500000 is the median. 0 when empty. */
 uint64_t histogram_percentile(const struct histogram *h, uint32_t per_million);
+/* `from` may be another thread's that goes on meanwhile. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
 #endif
