@@ -60,6 +60,7 @@ int port_check_pci(const struct scenario *scenario, struct problem *problem)
 		rc = pci_device_check(conf->device, &why);
 		if (rc < 0) {
 			problem_set(problem, -1, "port %s: %s", conf->name, why.text);
+			problem->port = i + 1;
 			return rc;
 		}
 	}

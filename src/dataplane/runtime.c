@@ -83,6 +83,7 @@ static int open_ports(struct runtime *runtime, struct problem *problem)
 			struct problem why = *problem;
 
 			problem_set(problem, -1, "port %s: %s", runtime->ports[i].name, why.text);
+			problem->port = i + 1;
 			return rc;
 		}
 		if (port_keeps_mbufs(&runtime->ports[i]))

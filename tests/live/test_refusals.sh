@@ -27,8 +27,10 @@ refused() # WORDS of the message, scenario lines, then -- and arguments
 
 a='port a device net_af_packet0,iface=wa'
 refused 'no interface nowhere' 'port a device net_af_packet0,iface=nowhere'
-refused 'cannot open device net_nothing0' 'port a device net_nothing0'
-refused 'no PCI device 0000:7f:1f.7' 'port a device 0000:7f:1f.7'
+refused 'scenario.weir:1:15: port a: DPDK cannot open device net_nothing0' 'port a device net_nothing0'
+refused 'scenario.weir:1:15: port a: there is no PCI device 0000:7f:1f.7' 'port a device 0000:7f:1f.7'
+# The port's own line, not the first.
+refused 'scenario.weir:3:15: port a: there is no PCI device' 'seed 1\nport b device net_null0\nport a device 0000:7f:1f.7'
 # One that the kernel has: it stays the kernel's.
 for taken in /sys/bus/pci/devices/*/driver; do
 	driver=$(basename "$(readlink -f "$taken")")
@@ -40,7 +42,7 @@ for taken in /sys/bus/pci/devices/*/driver; do
 	refused "$address is bound to $driver, not to a driver for DPDK: dpdk-devbind.py --bind=" "port a device $address"
 	break
 done
-refused 'port a: it has no device' 'port a'
+refused 'scenario.weir:1:6: port a: it has no device' 'port a'
 refused 'has no port' 'seed 1'
 refused 'in use already' "$a\nport b device net_af_packet0,iface=wb"
 refused 'no/such.pcap' 'port a device file:no/such.pcap'

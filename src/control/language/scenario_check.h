@@ -13,6 +13,7 @@
 /* Where in a scenario something is wrong. */
 struct scenario_place {
 	const char *cloud;     /* NULL: the scenario */
+	const char *port;      /* not NULL: the port of that name, and nothing else counts */
 	const char *statement; /* NULL: the cloud itself */
 	const char *scope;     /* the class that it is about, or "" */
 	uint32_t word;   /* of the line that makes the cloud: what to point at; 0: its first */

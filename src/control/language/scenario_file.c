@@ -100,6 +100,10 @@ static bool made(const struct reader *reader, const struct scenario_place *place
 	const struct command *command = &reader->command;
 	const struct word *word = command->words.word;
 
+	if (place->port != NULL) {
+		*column = word[command->words.n > 3 ? 3 : 1].column;
+		return command->kind == COMMAND_PORT && strcmp(word[1].text, place->port) == 0;
+	}
 	if (place->cloud == NULL || command->words.n < 3 || strcmp(word[1].text, place->cloud) != 0)
 		return false;
 	if (place->statement == NULL) {
@@ -258,22 +262,15 @@ int scenario_file_load(const char *path, struct scenario **scenario, char *messa
 	return scenario_file_load_remarked(path, NULL, scenario, message, room);
 }
 
-void scenario_file_complain(const char *path, const char *cloud, const struct conf *statement,
-                            const char *problem, char *message, size_t room)
+static void file_complain(const char *path, const struct scenario_place *place, const char *problem,
+                          char *message, size_t room)
 {
-	struct scenario_place place = {.cloud = cloud, .word = 1, .scope = ""};
 	struct reader *reader = NULL;
 	FILE *file = NULL;
 	struct stat st;
 	char *text = NULL;
 	size_t bytes;
 
-	if (statement != NULL) {
-		place.statement = statement->statement->name;
-		place.scope = statement->scope;
-		place.number = statement->number;
-		place.conf = statement;
-	}
 	/* A pipe is empty by now, and may keep who opens it waiting. */
 	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
 		file = fopen(path, "r");
@@ -284,11 +281,33 @@ void scenario_file_complain(const char *path, const char *cloud, const struct co
 	if (text != NULL && bytes > 0)
 		reader = reader_make(text, bytes, path, message, room);
 	if (reader != NULL)
-		complain_of_whole(reader, &place, problem);
+		complain_of_whole(reader, place, problem);
 	else
 		snprintf(message, room, "%s: %s", path, problem);
 	free(reader);
 	free(text);
+}
+
+void scenario_file_complain(const char *path, const char *cloud, const struct conf *statement,
+                            const char *problem, char *message, size_t room)
+{
+	struct scenario_place place = {.cloud = cloud, .word = 1, .scope = ""};
+
+	if (statement != NULL) {
+		place.statement = statement->statement->name;
+		place.scope = statement->scope;
+		place.number = statement->number;
+		place.conf = statement;
+	}
+	file_complain(path, &place, problem, message, room);
+}
+
+void scenario_file_complain_port(const char *path, const char *port, const char *problem,
+                                 char *message, size_t room)
+{
+	const struct scenario_place place = {.port = port, .scope = ""};
+
+	file_complain(path, &place, problem, message, room);
 }
 
 /* ---- printing ---- */

@@ -34,6 +34,9 @@ int scenario_text_load(const char *text, size_t bytes, const char *name, struct 
  * when the file cannot be read again. */
 void scenario_file_complain(const char *path, const char *cloud, const struct conf *statement,
                             const char *problem, char *message, size_t room);
+/* The same of a port: it points at its device, or without one at its name. */
+void scenario_file_complain_port(const char *path, const char *port, const char *problem,
+                                 char *message, size_t room);
 
 /* `show config`: seed, ports, clouds each with its statements in the order of the table, and of
  * them what was given. */

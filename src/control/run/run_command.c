@@ -142,7 +142,12 @@ static int run(const struct run_arguments *arguments, struct scenario **scenario
 		}
 		server_close(server);
 	}
-	snprintf(message, room, "%s", problem.text);
+	if (problem.port > 0)
+		scenario_file_complain_port(arguments->config,
+		                            (*scenario)->ports[problem.port - 1].name, problem.text,
+		                            message, room);
+	else
+		snprintf(message, room, "%s", problem.text);
 	return status;
 }
 

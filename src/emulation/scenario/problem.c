@@ -9,6 +9,7 @@ void problem_set(struct problem *problem, int field, const char *format, ...)
 
 	problem->field = field;
 	problem->letter = 0;
+	problem->port = 0;
 	va_start(arguments, format);
 	__builtin_vsnprintf(problem->text, sizeof(problem->text), format, arguments);
 	va_end(arguments);
