@@ -67,6 +67,34 @@ int port_check_pci(const struct scenario *scenario, struct problem *problem)
 	return 0;
 }
 
+static bool is_file(const char *device)
+{
+	return strncmp(device, "file:", 5) == 0;
+}
+
+int port_check_room(const struct scenario *scenario, struct problem *problem)
+{
+	uint32_t room = RTE_MAX_ETHPORTS - rte_eth_dev_count_total(), wanted = 0;
+
+	for (uint32_t i = 0; i < scenario->n_ports; i++) {
+		const char *device = scenario->ports[i].device;
+		uint16_t id;
+
+		/* What this process has made is open already (port_offer). */
+		if (!device || is_file(device) || rte_eth_dev_get_port_by_name(device, &id) == 0)
+			continue;
+		if (wanted++ < room)
+			continue;
+		problem_set(problem, -1,
+		            "port %s: it is device number %u, and this DPDK has room for %u "
+		            "(RTE_MAX_ETHPORTS, said when it was built); captures (file:PATH) do "
+		            "not count, and a DPDK built with -Dmax_ethports=%u has more",
+		            scenario->ports[i].name, wanted, room, SCENARIO_PORTS_MAX);
+		return -ENOSPC;
+	}
+	return 0;
+}
+
 /* The device text for DPDK, with what weir adds. */
 static void device_text(const char *device, char *text, size_t room)
 {
@@ -222,7 +250,7 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 		problem_set(problem, -1, "no memory");
 		return -ENOMEM;
 	}
-	if (strncmp(conf->device, "file:", 5) == 0) {
+	if (is_file(conf->device)) {
 		port->driver = "file";
 		port->tx_queues = 1;
 		return paced_file_open(conf->device, pool, &port->file, problem);

@@ -50,6 +50,9 @@ bool port_any_pci(const struct scenario *scenario);
 /* Whether every PCI device of the scenario is there for DPDK to take, before anything is reserved for
  * it. 0, or -errno with problem (pci_device.h). */
 int port_check_pci(const struct scenario *scenario, struct problem *problem);
+/* Whether DPDK has room for the devices of the scenario beside those that are open. 0, or -ENOSPC with
+ * problem. */
+int port_check_room(const struct scenario *scenario, struct problem *problem);
 /* Ethdevs that this process has made itself, and whose names begin so, are opened as they are
  * instead of being probed: the rings between weir and a tester in one process. NULL: none. */
 void port_offer(const char *prefix);

@@ -192,6 +192,8 @@ int runtime_start(const struct scenario *scenario, const struct runtime_options 
 	runtime->n_ports = scenario->n_ports;
 	rc = port_check_pci(scenario, problem);
 	if (rc == 0)
+		rc = port_check_room(scenario, problem);
+	if (rc == 0)
 		rc = layout_plan(runtime, problem);
 	if (rc == 0)
 		rc = make_pool(runtime, problem);

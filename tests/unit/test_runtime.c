@@ -146,6 +146,54 @@ static void changes_under_load_are_taken_and_lose_nothing(void **state)
 	scenario_free(next);
 }
 
+static struct scenario *scenario_of(uint32_t devices, uint32_t captures)
+{
+	struct scenario *scenario = scenario_make();
+	char name[16], device[32];
+
+	for (uint32_t i = 0; i < devices + captures; i++) {
+		snprintf(name, sizeof(name), "p%u", i);
+		snprintf(device, sizeof(device), i < devices ? "net_null%u" : "file:,out=/dev/null",
+		         i);
+		assert_int_equal(scenario_add_port(scenario, name, device), 0);
+	}
+	assert_int_equal(scenario_add_cloud(scenario, "down", "p0", "p1"), 0);
+	return scenario;
+}
+
+static void more_devices_than_dpdk_has_room_for_are_refused_before_one_is_opened(void **state)
+{
+	struct scenario *scenario = scenario_of(RTE_MAX_ETHPORTS + 1, 0);
+	const struct runtime_options options = {.memory_bytes = 32 << 20};
+	struct problem problem = {.text = ""};
+	struct runtime *runtime;
+	char room[64];
+	(void)state;
+
+	assert_int_equal(runtime_start(scenario, &options, &runtime, &problem), -ENOSPC);
+	snprintf(room, sizeof(room), "device number %u, and this DPDK has room for %u",
+	         RTE_MAX_ETHPORTS + 1, RTE_MAX_ETHPORTS);
+	assert_non_null(strstr(problem.text, room));
+	assert_int_equal(rte_eth_dev_count_total(), 0);
+	scenario_free(scenario);
+}
+
+static void as_many_devices_as_dpdk_has_room_for_run_and_captures_beside_them(void **state)
+{
+	struct scenario *scenario = scenario_of(RTE_MAX_ETHPORTS, 2);
+	/* Their buffers are 409 MiB: from outside the EAL, which has less without huge pages. */
+	const struct runtime_options options = {.memory_bytes = 32 << 20};
+	struct problem problem = {.text = ""};
+	struct runtime *runtime;
+	(void)state;
+
+	if (runtime_start(scenario, &options, &runtime, &problem) < 0)
+		fail_msg("%s", problem.text);
+	let_flow(runtime, 1000);
+	stop_and_account(runtime);
+	scenario_free(scenario);
+}
+
 static void a_change_of_ports_or_seed_is_refused_and_changes_nothing(void **state)
 {
 	struct scenario *scenario = scenario_null();
@@ -295,6 +343,9 @@ int main(void)
 	        cmocka_unit_test(
 	                what_is_dropped_on_the_way_to_the_sending_worker_counts_at_the_port),
 	        cmocka_unit_test(changes_under_load_are_taken_and_lose_nothing),
+	        cmocka_unit_test(
+	                more_devices_than_dpdk_has_room_for_are_refused_before_one_is_opened),
+	        cmocka_unit_test(as_many_devices_as_dpdk_has_room_for_run_and_captures_beside_them),
 	        cmocka_unit_test(a_change_of_ports_or_seed_is_refused_and_changes_nothing),
 	        cmocka_unit_test(a_clear_sets_the_counters_back_and_packets_still_add_up),
 	        cmocka_unit_test(a_runtime_that_does_not_start_leaves_the_devices_free),
