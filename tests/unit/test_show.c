@@ -77,6 +77,7 @@ static void expect_line(const char *text, const char *line)
 
 static void expect_no_line(const char *text, const char *line)
 {
+	assert_non_null(text);
 	if (strstr(text, line) != NULL)
 		fail_msg("should not be there: %s\nin:\n%s", line, text);
 }
@@ -309,6 +310,33 @@ static void what_was_achieved_says_by_how_much_it_is_not_what_was_asked(void **s
 	conf_free(conf);
 }
 
+/* The last packet came at 5 s; now it is 10 s, as everybody who asks sees. */
+static void a_path_that_nobody_asks_any_more_grows_old(void **state)
+{
+	struct scene *scene = *state;
+	struct observed *observed = &scene->fake.report.observed;
+	json_t *object;
+
+	scene->fake.now_ns = 10 * SIMTIME_S;
+	observed->has_path = true;
+	observed->now_ns = 5 * SIMTIME_S;
+	observed->n_hops = 1;
+	observed->hops[0] = (struct observed_hop){
+	        .hop = 1, .ttl = 64, .probe[OBSERVED_LINK] = {true, 4 * SIMTIME_S, {20000, 15000}}};
+	expect_line(shown(scene, SHOW_PATH),
+	            "20 Mbit/s  15 Mbit/s     ?       ?      ?      ?  6 s\n");
+	scene->output.json = true;
+	for (int what = 0; what < 2; what++) {
+		object = json_loads(shown(scene, what ? SHOW_CLOUD : SHOW_PATH), 0, NULL);
+		assert_non_null(object);
+		assert_int_equal(
+		        json_integer_value(json_object_get(
+		                json_array_get(json_object_get(object, "path"), 0), "age_ns")),
+		        6 * SIMTIME_S);
+		json_decref(object);
+	}
+}
+
 /* DESIGN.md's contract, key by key; what is weir's own comes behind `queue`. */
 static void a_cloud_in_json_has_the_keys_of_the_contract_and_then_its_own(void **state)
 {
@@ -467,6 +495,7 @@ int main(void)
 	        TEST(the_delay_achieved_is_that_of_the_line_where_it_varies),
 	        cmocka_unit_test(what_was_achieved_says_by_how_much_it_is_not_what_was_asked),
 	        cmocka_unit_test(each_statement_of_feedback_says_what_it_has_done),
+	        TEST(a_path_that_nobody_asks_any_more_grows_old),
 	        TEST(a_cloud_in_json_has_the_keys_of_the_contract_and_then_its_own),
 	        TEST(a_template_says_how_many_clouds_it_has_and_shows_one_of_them),
 	        TEST(a_template_in_json_has_its_clouds_and_one_of_them_its_name),

@@ -230,7 +230,7 @@ static json_t *cloud_object(struct control *control, uint32_t cloud, const char 
 
 	snprintf(name, sizeof(name), "%s%s%s", conf->name, address != NULL ? "/" : "",
 	         address != NULL ? address : "");
-	if (report != NULL && control->ops->cloud(control->context, name, report))
+	if (report != NULL && control_cloud(control, name, report))
 		object = json_cloud(name, report);
 	if (object != NULL && port != NULL && to >= 0 &&
 	    control->ops->port(control->context, (uint32_t)to, port))
@@ -246,7 +246,7 @@ static json_t *path_object(struct control *control, uint32_t cloud)
 	struct cloud_report *report = calloc(1, sizeof(*report));
 	json_t *object = NULL;
 
-	if (report != NULL && control->ops->cloud(control->context, name, report))
+	if (report != NULL && control_cloud(control, name, report))
 		object = json_pack("{s:b,s:o}", "ok", 1, "path", json_path(&report->observed));
 	free(report);
 	return object;

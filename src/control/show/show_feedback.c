@@ -213,7 +213,7 @@ void show_path_text(FILE *out, struct control *control, uint32_t cloud)
 
 	if (report == NULL)
 		return;
-	if (!control->ops->cloud(control->context, name, report) || !report->observed.has_path) {
+	if (!control_cloud(control, name, report) || !report->observed.has_path) {
 		fprintf(out,
 		        "cloud %s keeps no path: show path is for a cloud with `feedback proxy "
 		        "strip`\n",

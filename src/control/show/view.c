@@ -19,7 +19,7 @@ bool view_open(struct view *view, struct control *control, uint32_t cloud, const
 	view->conf = scenario->clouds[cloud];
 	snprintf(view->name, sizeof(view->name), "%s%s%s", view->conf->name,
 	         address != NULL ? "/" : "", address != NULL ? address : "");
-	if (!control->ops->cloud(control->context, view->name, &view->report))
+	if (!control_cloud(control, view->name, &view->report))
 		return false;
 	port = scenario_find_port(scenario, view->conf->to);
 	view->has_port =

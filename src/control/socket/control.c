@@ -94,6 +94,15 @@ int control_clear(struct control *control)
 	return result;
 }
 
+bool control_cloud(struct control *control, const char *cloud, struct cloud_report *report)
+{
+	if (!control->ops->cloud(control->context, cloud, report))
+		return false;
+	report->observed.now_ns =
+	        simtime_max(report->observed.now_ns, control->ops->now_ns(control->context));
+	return true;
+}
+
 bool control_look(struct control *control, const char *cloud, const struct cloud_report *report,
                   uint64_t now_ns, struct control_look *before)
 {

@@ -58,6 +58,9 @@ void control_init(struct control *control, const struct control_ops *ops, void *
  * failure it stays the caller's. 0, or -errno with problem. */
 int control_change(struct control *control, struct scenario *next, struct problem *problem);
 int control_clear(struct control *control);
+/* What is known of a cloud, by ops->cloud. The ages of a path count up to now, however long ago its last
+ * packet came. */
+bool control_cloud(struct control *control, const char *cloud, struct cloud_report *report);
 /* Remembers what is seen now, and gives back what was seen before: false if nothing was, or if the
  * counters were cleared in between. */
 bool control_look(struct control *control, const char *cloud, const struct cloud_report *report,
