@@ -156,6 +156,7 @@ struct rig *rig_open(const struct rig_setup *setup)
 	        .seed = setup->seed,
 	        .witness = setup->witness,
 	        .kept_mbufs_max = setup->kept_mbufs_max,
+	        .live = setup->live,
 	        .copy_bytes_max = setup->copy_bytes_max,
 	        .make_room = setup->makes_room ? make_room : NULL,
 	        .room_argument = rig,

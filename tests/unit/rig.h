@@ -53,6 +53,7 @@ struct rig_setup {
 	const struct statement *const *statements; /* NULL: all there are */
 	bool makes_room;         /* as a replay: an outlet that is full is emptied at once */
 	uint32_t kept_mbufs_max; /* as in engine_setup */
+	bool live;               /* likewise */
 	uint32_t hosts;          /* most packets are UDP between so many addresses; 0: no headers */
 };
 

@@ -266,6 +266,9 @@ static void a_line_edits_the_scenario(void **state)
 	        {"port c device \"net_pcap0,rx_pcap=my file\"",
 	         "port a\nport b device 0000:03:00.1\nport c device \"net_pcap0,rx_pcap=my file\"\n"
 	         "cloud down from a to b\n"},
+	        {"port c device net_null0 tx-latency 420ns rx-latency 350ns",
+	         "port a\nport b device 0000:03:00.1\nport c device net_null0 rx-latency 350ns "
+	         "tx-latency 420ns\ncloud down from a to b\n"},
 	        {"cloud up from b to a", TOP "cloud up from b to a\n"},
 	        {"cloud down paint 40ms", TOP "cloud down paint 40ms\n"},
 	        {"cloud down paint 0.04s\r", TOP "cloud down paint 40ms\n"},
@@ -430,6 +433,10 @@ static void what_is_wrong_with_a_line_is_said_with_its_column(void **state)
 	        {"seed -1", ERROR_OUT_OF_RANGE, 6, NULL},
 	        {"seed 1.5", ERROR_BAD_VALUE, 6, NULL},
 	        {"port c device \"\"", ERROR_BAD_VALUE, 15, NULL},
+	        {"port c device x rx-latency 2ms", ERROR_OUT_OF_RANGE, 28,
+	         "rx-latency `2ms` is out of range; it goes from 0s to 1ms"},
+	        {"port c device x rx-latnecy 2us", ERROR_UNKNOWN_WORD, 17, NULL},
+	        {"port c rx-latency 2us", ERROR_UNKNOWN_WORD, 8, NULL},
 	        /* names */
 	        {"port a", ERROR_DUPLICATE_NAME, 6,
 	         "there is a port `a` already; choose another name for this port"},
@@ -779,7 +786,10 @@ static void help_tells_what_the_tables_say(void **state)
 	static const struct {
 		const char *line, *contains;
 	} rows[] = {
-	        {"help", "  port NAME [device TEXT]        a port, and the DPDK device behind it"},
+	        {"help",
+	         "  port NAME [device TEXT] [SETTING...] a port, and the DPDK device behind it"},
+	        {"help port",
+	         "  rx-latency TIME          what the device takes until weir stamps "},
 	        {"help cloud", "  paint TIME [RATE] [shape square|round] [glossy] [heated on|off] "
 	                       "[bucket LIMIT] [from TEXT]\n      puts paint on packets\n"},
 	        {"help cloud paint",

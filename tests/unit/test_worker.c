@@ -134,6 +134,7 @@ static struct engine *engine_start(void *memory, const struct scenario *with)
 	        .memory = memory,
 	        .memory_bytes = MEMORY,
 	        .seed = with->seed,
+	        .live = true,
 	};
 	struct engine *engine = engine_make(&setup);
 	struct change *change;

@@ -11,6 +11,7 @@
 #include "language.h"
 #include "netem.h"
 #include "orders_text.h"
+#include "port_setting.h"
 #include "selection.h"
 #include "statement_text.h"
 #include "statements.h"
@@ -365,6 +366,8 @@ static void offer_forms(struct search *search)
 			offer_in_statement(search);
 		else if (form->kind == COMMAND_NETEM && search->at >= 3)
 			offer_netem(search);
+		else if (form->kind == COMMAND_PORT && search->at >= LANGUAGE_SETTING_AT)
+			offer_fields(search, &port_setting_statement, LANGUAGE_SETTING_AT);
 		else if (form->kind == COMMAND_CLOUD && search->at >= LANGUAGE_SELECTION_AT)
 			offer_fields(search, &selection_statement, LANGUAGE_SELECTION_AT);
 		else if (form->kind == COMMAND_CLOUDS && search->at > LANGUAGE_SELECTION_AT)

@@ -8,6 +8,7 @@
 #include "language.h"
 #include "listing.h"
 #include "nearest.h"
+#include "port_setting.h"
 #include "netem.h"
 #include "probability.h"
 #include "statement_text.h"
@@ -275,5 +276,11 @@ int explain(FILE *out, const struct words *words, uint32_t at, struct language_e
 	if (which == 0)
 		return unknown(word, false, error);
 	print_forms(out, which);
+	if (strcmp(word->text, "port") == 0) {
+		fputc('\n', out);
+		for (const struct field *field = port_setting_statement.fields; field->name;
+		     field++)
+			print_field(out, field);
+	}
 	return 0;
 }

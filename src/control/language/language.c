@@ -8,6 +8,7 @@
 #include "filter.h"
 #include "listing.h"
 #include "nearest.h"
+#include "port_setting.h"
 #include "selection.h"
 #include "statement_text.h"
 #include "statements.h"
@@ -17,7 +18,7 @@
 
 const struct language_form language_forms[] = {
         {COMMAND_SEED, "seed N", "the seed of all random draws, 0 to 2^64-1"},
-        {COMMAND_PORT, "port NAME [device TEXT]",
+        {COMMAND_PORT, "port NAME [device TEXT] [SETTING...]",
          "a port, and the DPDK device behind it; without one it is bound on the command line"},
         {COMMAND_CLOUD, "cloud NAME from PLACE to PORT [SELECTION...]",
          "a cloud: one direction of an emulated network, from a port or from behind a cloud"},
@@ -334,6 +335,9 @@ int language_parse(const char *line, struct command *command, struct language_er
 		                    &command->netem, error);
 	if (command->kind == COMMAND_STATEMENT)
 		return statement_parse(&command->words, 2, &command->conf, error);
+	if (command->kind == COMMAND_PORT && command->words.n > LANGUAGE_SETTING_AT)
+		return statement_parse_fields(&port_setting_statement, &command->words,
+		                              LANGUAGE_SETTING_AT, &command->conf, error);
 	if (command->kind == COMMAND_CLOUD && command->words.n > LANGUAGE_SELECTION_AT)
 		return parse_selection(command, &selection_statement, LANGUAGE_SELECTION_AT, error);
 	if (command->kind == COMMAND_CLOUDS)

@@ -3,7 +3,7 @@
  * The scenario language: one grammar for the scenario file, the control socket and the shell.
  *
  *   seed N
- *   port NAME [device TEXT]
+ *   port NAME [device TEXT] [rx-latency TIME] ...   port_setting.h
  *   cloud NAME from PLACE to PORT [priority N] [match EXPRESSION...]
  *   clouds NAME from PLACE to PORT per source|destination PREFIX | flow ...
  *   cloud NAME STATEMENT [VARIANT] [N] FIELDS...
@@ -101,6 +101,7 @@ int language_unknown_cloud(const struct scenario *scenario, const struct word *n
 /* ---- for help and completion ---- */
 
 /* The word at which the selection of a cloud begins. */
+#define LANGUAGE_SETTING_AT   4
 #define LANGUAGE_SELECTION_AT 6
 
 struct language_token {

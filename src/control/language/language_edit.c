@@ -101,10 +101,12 @@ static int find_cloud(const struct scenario *scenario, const struct word *name,
 	return cloud;
 }
 
-static int edit_port(struct scenario *scenario, const struct word *word, uint32_t n,
+static int edit_port(struct scenario *scenario, const struct command *command,
                      struct language_error *error)
 {
-	int result = scenario_add_port(scenario, word[1].text, n > 2 ? word[3].text : NULL);
+	const struct word *word = command->words.word;
+	int result = scenario_add_port_with(
+	        scenario, word[1].text, command->words.n > 2 ? word[3].text : NULL, command->conf);
 
 	return result == 0 ? 0 : name_taken(scenario, &word[1], "port", result, error);
 }
@@ -357,7 +359,7 @@ int language_edit(struct scenario *scenario, const struct command *command,
 		scenario->seed_given = true;
 		return 0;
 	case COMMAND_PORT:
-		return edit_port(scenario, word, command->words.n, error);
+		return edit_port(scenario, command, error);
 	case COMMAND_CLOUD:
 	case COMMAND_CLOUDS:
 		return edit_cloud(scenario, command, error);

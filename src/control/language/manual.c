@@ -5,6 +5,7 @@
 
 #include "explain.h"
 #include "language.h"
+#include "port_setting.h"
 #include "statement_text.h"
 #include "statements.h"
 #include "value.h"
@@ -154,6 +155,9 @@ void manual_print(FILE *out)
 	fputs(".SH COMMANDS\n", out);
 	for (const struct language_form *form = language_forms; form->usage; form++)
 		print_row(out, form->usage, form->help);
+	fputs(".SH PORTS\nBehind the device of a port.\n", out);
+	for (const struct field *field = port_setting_statement.fields; field->name; field++)
+		print_field(out, field);
 	fputs(".SH VALUES\n", out);
 	for (const struct value_manner *row = value_manners; row->kind; row++) {
 		fputs(".TP\n\\fI", out);

@@ -319,6 +319,8 @@ static void print_port(FILE *out, const struct port_conf *port)
 		fputs(" device ", out);
 		word_print(out, port->device, false);
 	}
+	if (port->setting != NULL)
+		statement_print_fields(out, port->setting);
 	fputc('\n', out);
 }
 

@@ -26,6 +26,7 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 		engine_advance_direct(engine, cloud, now);
 	cloud->exit->fork = item->fork;
 	cloud->exit->back = item->back;
+	cloud->exit->early_ns = item->early_ns;
 	if (item->shared && !cloud->line.shared) {
 		/* What has left the link by now is on its own line, whoever was asked when. */
 		cloud_advance_link(cloud, now);

@@ -3,6 +3,7 @@
 
 #include "change_state.h"
 #include "hop.h"
+#include "port_setting.h"
 #include "selection.h"
 
 /* The cloud in force that goes on under this configuration; NULL: there is none. One of the same name
@@ -74,6 +75,15 @@ static bool may_generate(const struct cloud_conf *conf)
 	return false;
 }
 
+/* Ports do not change, so this is for good. */
+static void hurry(const struct change *change, struct cloud *cloud)
+{
+	const struct port_conf *ports = change->scenario->ports;
+	const struct port_conf *from = &ports[cloud->from_port], *to = &ports[cloud->exit->port];
+
+	cloud->hurries = change->engine->setup.live && port_setting_early_ns(from, to) > 0;
+}
+
 static int plan_cloud(struct change *change, struct plan *plan, int root, int to)
 {
 	struct engine *engine = change->engine;
@@ -88,6 +98,7 @@ static int plan_cloud(struct change *change, struct plan *plan, int root, int to
 		plan->added = true;
 		plan->cloud->exit->port = (uint32_t)to;
 		plan->cloud->from_port = (uint32_t)root;
+		hurry(change, plan->cloud);
 		plan->cloud->line.key =
 		        draw_key_make(engine->setup.seed, plan->cloud->name, "delay");
 		change->roster->slots[plan->cloud->index] = plan->cloud;
@@ -112,8 +123,10 @@ static int template_add(struct change *change, struct plan *plan, int root, int 
 	plan->cloud = template->head;
 	base = slot_run_take(change, template->most + 1);
 	template_place(template, base, (uint32_t)root, (uint32_t)to);
-	for (uint32_t i = 0; i <= template->most; i++)
+	for (uint32_t i = 0; i <= template->most; i++) {
+		hurry(change, &template->clouds[i]);
 		change->roster->slots[base + i] = &template->clouds[i];
+	}
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "change_state.h"
+#include "port_setting.h"
 
 /* Asked by control while the worker runs. A packet is counted on the line before it is taken off the
  * queue, so in this order none is missed; and nothing comes in any more. */
@@ -87,6 +88,17 @@ static void closing_prepare(struct change *change, const bool *kept, uint32_t *f
 	}
 }
 
+/* What may enter another cloud is not hurried: it would come there before its time. */
+static simtime early(const struct change *change, const struct plan *plan)
+{
+	const struct port_conf *ports = change->scenario->ports;
+	const struct cloud *cloud = plan->cloud;
+
+	if (!cloud->hurries || plan->end.fork)
+		return 0;
+	return port_setting_early_ns(&ports[cloud->from_port], &ports[cloud->exit->port]);
+}
+
 static int sharing_prepare(struct change *change, const uint32_t *feeders)
 {
 	const struct scenario *next = change->scenario;
@@ -113,6 +125,7 @@ static int sharing_prepare(struct change *change, const uint32_t *feeders)
 			item->generates = plan->generates;
 			item->fork = plan->end.fork;
 			item->back = plan->back;
+			item->early_ns = early(change, plan);
 		}
 	}
 	for (uint32_t i = 0; i < closing; i++) {

@@ -25,6 +25,7 @@ struct cloud_change {
 	bool generates;
 	struct fork *fork;  /* of its exit */
 	struct cloud *back; /* and where what it generates goes */
+	simtime early_ns;   /* of its exit */
 };
 
 /* From where clouds come: a port, or the end of a cloud. */

@@ -173,6 +173,17 @@ static void count_delays(struct cloud *cloud, const simtime *t_ns, const simtime
 		histogram_add_spans(cloud->delay_ns, t_ns, due_ns, n);
 }
 
+static __attribute__((noinline)) uint16_t push_hurrying(struct cloud *cloud,
+                                                        struct rte_mbuf **mbufs, uint16_t n,
+                                                        const simtime *t_ns, const simtime *due_ns)
+{
+	simtime leaves[BURST_ROOM];
+
+	for (uint16_t i = 0; i < n; i++)
+		leaves[i] = cloud_leaves_at(cloud, t_ns[i], due_ns[i], packet_of(mbufs[i])->age_ns);
+	return line_push(&cloud->line, cloud->holder, mbufs, n, leaves);
+}
+
 void cloud_enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 {
 	simtime t_ns[BURST_ROOM], due_ns[BURST_ROOM];
@@ -191,7 +202,8 @@ void cloud_enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 	for (uint16_t i = 0; unlikely(cloud->witness != NULL) && i < n; i++)
 		packet[i] = *packet_of(mbufs[i]);
 	cloud->counters.reordered += line_due(&cloud->line, t_ns, n, due_ns);
-	held = line_push(&cloud->line, cloud->holder, mbufs, n, due_ns);
+	held = likely(!cloud->hurries) ? line_push(&cloud->line, cloud->holder, mbufs, n, due_ns)
+	                               : push_hurrying(cloud, mbufs, n, t_ns, due_ns);
 	assert(held <= n);
 	count_delays(cloud, t_ns, due_ns, held);
 	for (uint16_t i = 0; unlikely(cloud->witness != NULL) && i < held; i++)
@@ -361,7 +373,8 @@ void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n
 	cloud->counters.rx_packets += n;
 	cloud->counters.rx_bytes += bytes;
 	line_due(&cloud->line, &now, 1, &due);
-	held = line_push_plain(&cloud->line, cloud->holder, mbufs, n, due, number);
+	held = line_push_plain(&cloud->line, cloud->holder, mbufs, n,
+	                       cloud_leaves_at(cloud, now, due, 0), number);
 	histogram_add(cloud->delay_ns, due - now, held);
 	for (uint16_t i = held; i < n; i++)
 		cloud_drop(cloud, mbufs[i], REASON_NO_BUFFER);

@@ -27,6 +27,8 @@ struct cloud_exit {
 	struct fork *fork;  /* the roster's; NULL: all leave at the port */
 	struct cloud *back; /* into which goes what is generated (cloud_generate); NULL: it leaves
 	                     * at from_port */
+	simtime early_ns;   /* what leaves at the port is handed over so much before it is due there
+	                     * (port_setting.h); 0 where it may enter another cloud */
 };
 
 struct template;
@@ -39,6 +41,7 @@ struct cloud {
 	bool starved;   /* there was no memory for a timer of its link: in the engine's list */
 	bool together; /* shared, but what comes at one instant may go through its stages in a burst */
 	uint16_t n_stages;
+	bool hurries; /* live, and a port has a latency (port_setting.h) */
 	uint32_t index;
 	uint32_t changed;        /* of a template: number of the last change that it has made */
 	uint32_t from_port;      /* at which its packets came in, perhaps clouds before */
@@ -60,7 +63,8 @@ struct cloud {
 	simtime origin_ns; /* the run's beginning: when the first scenario came into force. Live it
 	                    * is 0, in a replay the first packet of the captures */
 	struct agenda *agenda; /* or NULL */
-	uint64_t drawn_most;   /* by a stage or an AQM that is not there any more */
+	simtime latest_leaving; /* if it hurries and keeps order: what has entered the line leaves by then */
+	uint64_t drawn_most; /* by a stage or an AQM that is not there any more */
 	struct cloud *next_starved, *next_leftover;
 	struct cloud_exit own_exit;
 	const char *name; /* `down`; of a template `down/10.0.3.4` */
@@ -157,6 +161,23 @@ static inline simtime cloud_next(const struct cloud *cloud)
 	if (unlikely(cloud->change < next) && cloud_is_busy(cloud))
 		return cloud->change;
 	return next;
+}
+
+/* When a packet that enters the line at `now` is to leave it, to be on time where it is due at `due`; `age_ns` as in
+ * packet.h. */
+static inline simtime cloud_leaves_at(struct cloud *cloud, simtime now, simtime due,
+                                      uint32_t age_ns)
+{
+	simtime early;
+
+	if (likely(!cloud->hurries))
+		return due;
+	early = cloud->exit->fork ? 0 : cloud->exit->early_ns + age_ns;
+	due -= due > now ? simtime_min(early, due - now) : 0;
+	/* Ages differ, and due times may not. */
+	if (!cloud->line.conf.on_wheel && !cloud->line.reorders)
+		cloud->latest_leaving = due = simtime_max(due, cloud->latest_leaving);
+	return due;
 }
 
 static inline uint64_t cloud_held(const struct cloud *cloud)

@@ -16,7 +16,8 @@ static bool head_enters_line(struct cloud *cloud, const struct held *held, simti
 		return true;
 	}
 	cloud->counters.reordered += line_due(&cloud->line, &now, 1, &due);
-	if (unlikely(!line_push_held(&cloud->line, cloud->holder, held, due))) {
+	if (unlikely(!line_push_held(&cloud->line, cloud->holder, held,
+	                             cloud_leaves_at(cloud, now, due, 0)))) {
 		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
 		return false;
 	}

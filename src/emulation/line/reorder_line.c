@@ -130,7 +130,8 @@ static void release(struct cloud *cloud, simtime now, simtime least)
 
 	if (cloud->line.wheel)
 		wheel_idle_until(cloud->line.wheel, now);
-	if (likely(line_push_held(&cloud->line, cloud->holder, held, due))) {
+	if (likely(line_push_held(&cloud->line, cloud->holder, held,
+	                          cloud_leaves_at(cloud, now, due, 0)))) {
 		/* Who was released came before it, and so did those of the note. */
 		give_due(cloud, due, due < simtime_max(note->latest, back->released));
 		back->released = simtime_max(back->released, due);
@@ -180,13 +181,15 @@ uint64_t reorder_clear(struct reorder_back *back, struct holder *holder)
 
 /* ---- entering ---- */
 
-static bool entrant_push(struct cloud *cloud, const struct entrant *entrant, simtime due)
+static bool entrant_push(struct cloud *cloud, const struct entrant *entrant, simtime now,
+                         simtime due)
 {
 	struct rte_mbuf *mbuf = entrant->mbuf;
+	simtime leaves = cloud_leaves_at(cloud, now, due, entrant->packet.age_ns);
 
 	if (entrant->mbuf)
-		return line_push(&cloud->line, cloud->holder, &mbuf, 1, &due) == 1;
-	return line_push_held(&cloud->line, cloud->holder, entrant->held, due);
+		return line_push(&cloud->line, cloud->holder, &mbuf, 1, &leaves) == 1;
+	return line_push_held(&cloud->line, cloud->holder, entrant->held, leaves);
 }
 
 static void enter(struct cloud *cloud, const struct entrant *entrant, simtime now)
@@ -211,7 +214,7 @@ static void enter(struct cloud *cloud, const struct entrant *entrant, simtime no
 	if (chosen && reorder_holds_back(rule)) {
 		if (unlikely(!hold_back(cloud, entrant, due)))
 			entrant_drop(cloud, entrant);
-	} else if (likely(entrant_push(cloud, entrant, due))) {
+	} else if (likely(entrant_push(cloud, entrant, now, due))) {
 		give_due(cloud, due, back->packets.records > 0 || due < back->latest);
 		back->passed = simtime_max(back->passed, due);
 		tell(cloud, &entrant->packet, due);

@@ -54,7 +54,9 @@ struct scenario *scenario_copy(const struct scenario *scenario)
 	copy->seed = scenario->seed;
 	copy->seed_given = scenario->seed_given;
 	for (uint32_t i = 0; i < scenario->n_ports; i++) {
-		if (scenario_add_port(copy, scenario->ports[i].name, scenario->ports[i].device))
+		const struct port_conf *port = &scenario->ports[i];
+
+		if (scenario_add_port_with(copy, port->name, port->device, port->setting))
 			goto err_copy;
 	}
 	copy->clouds = calloc(scenario->n_clouds + 1, sizeof(struct cloud_conf *));
@@ -79,8 +81,10 @@ void scenario_free(struct scenario *scenario)
 {
 	if (!scenario)
 		return;
-	for (uint32_t i = 0; i < scenario->n_ports; i++)
+	for (uint32_t i = 0; i < scenario->n_ports; i++) {
 		free(scenario->ports[i].device);
+		conf_free(scenario->ports[i].setting);
+	}
 	for (uint32_t i = 0; i < scenario->n_clouds; i++)
 		cloud_conf_free(scenario->clouds[i]);
 	free(scenario->clouds);
@@ -126,6 +130,12 @@ static bool name_taken(const struct scenario *scenario, const char *name)
 
 int scenario_add_port(struct scenario *scenario, const char *name, const char *device)
 {
+	return scenario_add_port_with(scenario, name, device, NULL);
+}
+
+int scenario_add_port_with(struct scenario *scenario, const char *name, const char *device,
+                           const struct conf *setting)
+{
 	struct port_conf *port = &scenario->ports[scenario->n_ports];
 
 	if (name_taken(scenario, name))
@@ -134,8 +144,12 @@ int scenario_add_port(struct scenario *scenario, const char *name, const char *d
 		return -ENOSPC;
 	strcpy(port->name, name);
 	port->device = device ? strdup(device) : NULL;
-	if (device && !port->device)
+	port->setting = setting ? conf_copy(setting) : NULL;
+	if ((device && !port->device) || (setting && !port->setting)) {
+		free(port->device);
+		conf_free(port->setting);
 		return -ENOMEM;
+	}
 	scenario->n_ports++;
 	return 0;
 }

@@ -27,6 +27,7 @@ struct port_conf {
 	char name[SCENARIO_NAME_BYTES];
 	char *device; /* `net_af_packet0,iface=veth-a`, `0000:03:00.0`; NULL: bound by the command
 	                 line */
+	struct conf *setting; /* of the device (port_setting.h), owned; NULL: nothing is known */
 };
 
 struct cloud_conf {
@@ -76,6 +77,9 @@ int scenario_find_cloud(const struct scenario *scenario, const char *name);
 int scenario_root(const struct scenario *scenario, const struct cloud_conf *cloud);
 /* 0, or -EEXIST (name taken by a port or a cloud), -ENOSPC, -ENOMEM. */
 int scenario_add_port(struct scenario *scenario, const char *name, const char *device);
+/* The same with what is known of its device, a copy of which is made; NULL: nothing. */
+int scenario_add_port_with(struct scenario *scenario, const char *name, const char *device,
+                           const struct conf *setting);
 int scenario_add_cloud(struct scenario *scenario, const char *name, const char *from,
                        const char *to);
 void scenario_remove_cloud(struct scenario *scenario, uint32_t index);

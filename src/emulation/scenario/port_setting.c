@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port_setting.h"
+
+static const struct field port_setting_fields[] = {
+        {.name = "rx-latency",
+         .type = FIELD_TIME,
+         .offset = offsetof(struct port_setting_conf, rx_latency_ns),
+         .max = PORT_LATENCY_MAX,
+         .help = "what the device takes until weir stamps a frame; live, packets leave as much "
+                 "earlier"},
+        {.name = "tx-latency",
+         .type = FIELD_TIME,
+         .offset = offsetof(struct port_setting_conf, tx_latency_ns),
+         .max = PORT_LATENCY_MAX,
+         .help = "what the device takes until a frame is on the wire; live, packets leave as much "
+                 "earlier"},
+        FIELD_END,
+};
+
+const struct statement port_setting_statement = {
+        .name = "port",
+        .help = "what is known of the device behind a port",
+        .role = ROLE_CLOUD,
+        .fields = port_setting_fields,
+        .conf_bytes = sizeof(struct port_setting_conf),
+};
+
+struct port_setting_conf port_setting_of(const struct port_conf *port)
+{
+	if (port->setting)
+		return *(const struct port_setting_conf *)port->setting;
+	return (struct port_setting_conf){.rx_latency_ns = 0};
+}
+
+simtime port_setting_early_ns(const struct port_conf *from, const struct port_conf *to)
+{
+	return port_setting_of(from).rx_latency_ns + port_setting_of(to).tx_latency_ns;
+}
