@@ -20,6 +20,7 @@
 #include "engine.h"
 #include "histogram.h"
 #include "port.h"
+#include "wire.h"
 
 #define LANE_PATIENCE_NS (100 * SIMTIME_MS)
 #define LANE_RING        1024
@@ -29,6 +30,7 @@ struct lane {
 	struct port *port;     /* or NULL: */
 	struct rte_ring *ring; /* to another worker */
 	uint16_t queue;
+	struct wire wire;              /* the port's, as far as this worker uses it */
 	uint64_t tx_packets, tx_bytes; /* taken by the device */
 	uint64_t tx_full;              /* dropped: not taken in time */
 	struct histogram lateness_ns;  /* handed to the device, after the due time */

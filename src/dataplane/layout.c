@@ -187,6 +187,7 @@ static int drain_feed(struct worker *sender, struct port *port, struct rte_ring 
 	if (!drain) {
 		drain = &sender->drains[sender->n_drains++];
 		drain->lane.port = port;
+		wire_init(&drain->lane.wire, port->speed_bps);
 		drain->lane.outlet = &drain->outlet;
 		drain->from = calloc(WORKERS_MAX, sizeof(struct rte_ring *));
 		if (!drain->from)
@@ -213,6 +214,7 @@ static int build_lanes(struct runtime *runtime, uint32_t index, struct problem *
 		if (worker->role == WORKER_RUN_TO_COMPLETION &&
 		    (port->tx_queues >= runtime->n_workers || runtime->sender[p] == index)) {
 			lane->port = port;
+			wire_init(&lane->wire, port->speed_bps);
 			lane->queue = port->tx_queues >= runtime->n_workers ? (uint16_t)index : 0;
 			continue;
 		}

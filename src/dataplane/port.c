@@ -14,6 +14,7 @@
 
 #include "eal_log.h"
 #include "pci_device.h"
+#include "port_setting.h"
 
 #define DEVICE_BYTES 512
 #define DESCRIPTORS  1024
@@ -245,6 +246,7 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 		            conf->name);
 		return -EINVAL;
 	}
+	port->speed_bps = port_setting_of(conf).speed_bps;
 	port->device = strdup(conf->device);
 	if (!port->device) {
 		problem_set(problem, -1, "no memory");

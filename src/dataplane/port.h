@@ -31,6 +31,7 @@ struct port {
 	struct paced_file *file; /* or NULL: an ethdev */
 	uint16_t id;             /* of the ethdev */
 	uint16_t tx_queues;
+	uint64_t speed_bps; /* of its wire, as the scenario says; 0: it does not */
 	/* Control writes, workers read: the link was up and went down. What is sent then would lie
 	 * in the device and go out, stale, when it is up again. */
 	uint32_t down;

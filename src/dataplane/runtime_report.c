@@ -54,6 +54,7 @@ bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct p
 	report->driver = port->driver;
 	report->link_up = port->link_up;
 	report->link_bps = port_link_bps(port);
+	report->speed_bps = port->speed_bps;
 	for (uint32_t i = 0; i < runtime->n_workers; i++)
 		add_worker(report, &runtime->workers[i], port, index);
 	port_losses(port, &report->rx_missed, &report->rx_no_mbuf, &report->not_sent);

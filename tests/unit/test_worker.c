@@ -317,6 +317,92 @@ static void assert_same(const struct departures *a, const struct departures *b)
 
 #define END_NS (arrival_of(FRAMES - 1) + 40 * SIMTIME_MS)
 
+/* ---- the wire ---- */
+
+static void fill(struct outlet *outlet, uint32_t n, uint16_t bytes)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+
+		assert_non_null(mbuf);
+		assert_non_null(rte_pktmbuf_append(mbuf, bytes));
+		outlet->mbufs[outlet->n] = mbuf;
+		outlet->due_ns[outlet->n++] = 1000;
+	}
+}
+
+static void empty(struct rte_ring *ring)
+{
+	struct rte_mbuf *mbuf;
+
+	while (rte_ring_dequeue(ring, (void **)&mbuf) == 0)
+		rte_pktmbuf_free(mbuf);
+}
+
+static void a_port_is_not_handed_a_frame_long_before_its_wire_can_be_free(void **state)
+{
+	static struct outlet outlet;
+	struct bench *bench = bench_make(scenario);
+	struct lane lane = {.outlet = &outlet, .port = &bench->ports[0]};
+	(void)state;
+
+	wire_init(&lane.wire, UINT64_C(10000000000));
+	fill(&outlet, 8, 1514);
+	for (simtime now = 1000; now < 12000; now += 50) {
+		uint32_t expected = 0;
+
+		/* 1,514 bytes and 24: 1,230.4 ns each, and a microsecond ahead. */
+		while (expected < 8 && 10000 + expected * 12304 <= (now + WIRE_SLACK_NS) * 10)
+			expected++;
+		lane_send(&lane, NULL, now);
+		assert_int_equal(lane.tx_packets, expected);
+		assert_int_equal(outlet.n, 8 - expected);
+	}
+	assert_int_equal(lane.tx_packets, 8);
+	assert_int_equal(lane.tx_bytes, 8 * 1514);
+	assert_int_equal(lane.tx_full, 0);
+	empty(bench->out[0]);
+	bench_free(bench);
+}
+
+static void a_worker_that_comes_round_seldom_does_not_let_the_wire_run_dry(void **state)
+{
+	static struct outlet outlet;
+	struct bench *bench = bench_make(scenario);
+	struct lane lane = {.outlet = &outlet, .port = &bench->ports[0]};
+	(void)state;
+
+	wire_init(&lane.wire, UINT64_C(10000000000));
+	for (simtime now = 5000; now <= 100000; now += 5000) {
+		if (now > 10000)
+			assert_true(lane.wire.free_ps >= now * 1000);
+		/* nor is more handed over than a round lasts */
+		assert_true(lane.wire.free_ps <= (now + 200) * 1000);
+		fill(&outlet, 100, 60);
+		while (outlet.n > 150)
+			rte_pktmbuf_free(outlet.mbufs[--outlet.n]);
+		lane_send(&lane, NULL, now);
+		empty(bench->out[0]);
+	}
+	rte_pktmbuf_free_bulk(outlet.mbufs, outlet.n);
+	outlet.n = 0;
+	bench_free(bench);
+}
+
+static void where_the_speed_is_not_known_nothing_waits_for_the_wire(void **state)
+{
+	static struct outlet outlet;
+	struct bench *bench = bench_make(scenario);
+	struct lane lane = {.outlet = &outlet, .port = &bench->ports[0]};
+	(void)state;
+
+	fill(&outlet, 100, 1514);
+	lane_send(&lane, NULL, 1000);
+	assert_int_equal(lane.tx_packets, 100);
+	empty(bench->out[0]);
+	bench_free(bench);
+}
+
 static void departures_do_not_depend_on_how_often_a_worker_polls(void **state)
 {
 	static const uint64_t steps_ns[] = {1000, 2500, 5000, 10000};
@@ -775,6 +861,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(departures_do_not_depend_on_how_often_a_worker_polls),
+	        cmocka_unit_test(a_port_is_not_handed_a_frame_long_before_its_wire_can_be_free),
+	        cmocka_unit_test(a_worker_that_comes_round_seldom_does_not_let_the_wire_run_dry),
+	        cmocka_unit_test(where_the_speed_is_not_known_nothing_waits_for_the_wire),
 	        cmocka_unit_test(a_pipeline_gives_the_departures_of_a_single_worker),
 	        cmocka_unit_test(lateness_is_the_time_from_due_to_handed_over),
 	        cmocka_unit_test(a_departure_close_ahead_is_executed_after_an_idle_poll),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "port_setting.h"
 
+#include "rate.h"
+
 static const struct field port_setting_fields[] = {
         {.name = "rx-latency",
          .type = FIELD_TIME,
@@ -14,6 +16,12 @@ static const struct field port_setting_fields[] = {
          .max = PORT_LATENCY_MAX,
          .help = "what the device takes until a frame is on the wire; live, packets leave as much "
                  "earlier"},
+        {.name = "speed",
+         .type = FIELD_RATE,
+         .offset = offsetof(struct port_setting_conf, speed_bps),
+         .min = 1000000,
+         .max = RATE_BPS_MAX,
+         .help = "that of the wire: no frame is handed over long before it can be free"},
         FIELD_END,
 };
 

@@ -2,12 +2,14 @@
 /*
  * What the user knows of the device behind a port: what stands behind `port NAME device TEXT`.
  *
- *   [rx-latency TIME] [tx-latency TIME]
+ *   [rx-latency TIME] [tx-latency TIME] [speed RATE]
  *
  * rx-latency: from the instant at which a frame has come to the device to the one at which weir stamps it;
  * tx-latency: from the hand-over to the device until the frame begins on the wire. Both are constant parts,
  * which the user has measured (docs/precision.md). Live, a packet is handed over as much earlier as both together, but not before
  * it came to the end of its cloud's link (line.h). A replay and the lab have no device: there they do nothing.
+ *
+ * speed: that of the wire. With it no frame is handed over long before the wire can be free (wire.h).
  *
  * Thread: control side only.
  */
@@ -21,6 +23,7 @@
 struct port_setting_conf {
 	struct conf conf;
 	simtime rx_latency_ns, tx_latency_ns;
+	uint64_t speed_bps; /* 0: not said */
 };
 
 /* Not in the table of statements: the language knows it. */
