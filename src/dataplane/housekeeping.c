@@ -79,5 +79,7 @@ void runtime_tick(struct runtime *runtime, tell_fn tell, void *argument)
 	for (uint32_t i = 0; runtime->running && i < runtime->n_workers; i++)
 		watch_worker(runtime, i, sample.raw_ns, tell, argument);
 	for (uint32_t i = 0; i < runtime->n_ports; i++)
+		port_keep_time(&runtime->ports[i], &runtime->clock);
+	for (uint32_t i = 0; i < runtime->n_ports; i++)
 		watch_port(&runtime->ports[i], tell, argument);
 }

@@ -232,6 +232,7 @@ static void add_inlet(struct worker *worker, struct runtime *runtime, uint32_t p
 
 	inlet->port = &runtime->ports[port];
 	inlet->index = port;
+	inlet->time = runtime->ports[port].stamps ? &runtime->ports[port].time : NULL;
 	if (worker->role == WORKER_RX)
 		inlet->ring = runtime->workers[runtime->emulator[port]].feed;
 }

@@ -4,22 +4,6 @@
 #include "packet.h"
 #include "worker.h"
 
-static uint64_t stamp(struct inlet *inlet, struct rte_mbuf **mbufs, uint16_t n, simtime now)
-{
-	uint64_t bytes = 0;
-
-	for (uint16_t i = 0; i < n; i++) {
-		*packet_of(mbufs[i]) = (struct packet){
-		        .t_ns = now,
-		        .number = ++inlet->number,
-		        .wire_bytes = mbufs[i]->pkt_len,
-		        .port = (uint16_t)inlet->index,
-		};
-		bytes += mbufs[i]->pkt_len;
-	}
-	return bytes;
-}
-
 bool pipeline_receive(struct worker *worker, simtime now)
 {
 	struct rte_mbuf *mbufs[BURST_MAX];
@@ -36,7 +20,7 @@ bool pipeline_receive(struct worker *worker, simtime now)
 			continue;
 		now = worker_instant(worker, now);
 		inlet->rx_packets += n;
-		inlet->rx_bytes += stamp(inlet, mbufs, n, now);
+		inlet->rx_bytes += inlet_stamp(inlet, mbufs, n, now);
 		rte_ring_sp_enqueue_bulk(inlet->ring, (void **)mbufs, n, NULL);
 		busy = true;
 	}

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <rte_dev.h>
+#include <rte_mbuf_dyn.h>
 #include <rte_version.h>
 
 #include "eal_log.h"
@@ -188,9 +189,65 @@ static int configure_with(struct port *port, const struct rte_eth_dev_info *info
 		conf.rxmode.mtu = mtu;
 		conf.rxmode.offloads = info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
 	}
+	if (port->stamps)
+		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	rc = rte_eth_dev_configure(port->id, 1, port->tx_queues, &conf);
 	return rc < 0 ? rc : setup_queues(port, info, pool);
+}
+
+/* ---- time stamps ---- */
+
+static bool ethdev_stamp(const void *device, const struct rte_mbuf *mbuf, uint64_t *ticks)
+{
+	const struct port_stamping *stamping = device;
+
+	if (!(mbuf->ol_flags & stamping->flag))
+		return false;
+	*ticks = *RTE_MBUF_DYNFIELD(mbuf, stamping->offset, const rte_mbuf_timestamp_t *);
+	return true;
+}
+
+static int ethdev_read(const void *device, uint64_t *ticks)
+{
+	return rte_eth_read_clock(((const struct port_stamping *)device)->id, ticks);
+}
+
+static const struct port_time_ops ethdev_time = {.stamp = ethdev_stamp, .read = ethdev_read};
+
+/* What was asked for, and is not there, is refused: who asks for it relies on it. */
+static int prepare_stamps(struct port *port, const struct rte_eth_dev_info *info,
+                          struct problem *problem)
+{
+	port->stamping.id = port->id;
+	if ((info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP) &&
+	    rte_mbuf_dyn_rx_timestamp_register(&port->stamping.offset, &port->stamping.flag) == 0)
+		return 0;
+	problem_set(problem, -1,
+	            "time device: %s (%s) does not stamp what it receives; without these words the "
+	            "clock's instants count",
+	            port->device, info->driver_name);
+	return -ENOTSUP;
+}
+
+static int start_stamps(struct port *port, const struct clock *clock, struct problem *problem)
+{
+	int rc = port_time_start(&port->time, &ethdev_time, &port->stamping, clock);
+
+	if (rc == 0)
+		return 0;
+	problem_set(
+	        problem, -1,
+	        "time device: the clock of %s cannot be %s (%s); without these words the clock's "
+	        "instants count",
+	        port->device, rc == -ERANGE ? "followed" : "read", strerror(-rc));
+	return rc;
+}
+
+void port_keep_time(struct port *port, const struct clock *clock)
+{
+	if (port->stamps)
+		port_time_discipline(&port->time, clock);
 }
 
 /* Without room for scattered reception a frame must fit into one mbuf. */
@@ -215,6 +272,11 @@ static int configure(struct port *port, uint16_t tx_queues, struct rte_mempool *
 	if (rc < 0)
 		goto failed;
 	port->driver = info.driver_name;
+	if (port->stamps) {
+		rc = prepare_stamps(port, &info, problem);
+		if (rc < 0)
+			return rc;
+	}
 	port->tx_queues = RTE_MIN(tx_queues, info.max_tx_queues);
 	mtu = mtu_of(port, &info);
 	rc = configure_with(port, &info, mtu, pool);
@@ -247,6 +309,7 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 		return -EINVAL;
 	}
 	port->speed_bps = port_setting_of(conf).speed_bps;
+	port->stamps = port_setting_of(conf).time == PORT_TIME_DEVICE;
 	port->device = strdup(conf->device);
 	if (!port->device) {
 		problem_set(problem, -1, "no memory");
@@ -254,6 +317,10 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 	}
 	if (is_file(conf->device)) {
 		port->driver = "file";
+		if (port->stamps) {
+			problem_set(problem, -1, "time device: a capture has no clock of its own");
+			return -ENOTSUP;
+		}
 		port->tx_queues = 1;
 		return paced_file_open(conf->device, pool, &port->file, problem);
 	}
@@ -268,14 +335,14 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 	return rc;
 }
 
-int port_start(struct port *port, simtime now, struct problem *problem)
+int port_start(struct port *port, const struct clock *clock, struct problem *problem)
 {
 	int rc;
 
 	if (port->file) {
 		port->started = true;
 		port->link_up = true;
-		return paced_file_start(port->file, now, problem);
+		return paced_file_start(port->file, clock ? clock_now(clock) : 0, problem);
 	}
 	rc = rte_eth_dev_start(port->id);
 	if (rc < 0) {
@@ -288,7 +355,7 @@ int port_start(struct port *port, simtime now, struct problem *problem)
 	if (port->interface.index == 0)
 		rte_eth_promiscuous_enable(port->id);
 	port_watch_link(port);
-	return 0;
+	return port->stamps ? start_stamps(port, clock, problem) : 0;
 }
 
 /* net_ring leaves what lies in its ring. */

@@ -22,9 +22,17 @@
 
 #include "interface.h"
 #include "paced_file.h"
+#include "port_time.h"
 #include "scenario.h"
 
 #define PORT_MTU_MAX 9600
+
+/* Where a device puts its time stamps. */
+struct port_stamping {
+	uint16_t id; /* of the ethdev */
+	int offset;  /* in an mbuf */
+	uint64_t flag;
+};
 
 struct port {
 	/* constant while workers run */
@@ -32,6 +40,9 @@ struct port {
 	uint16_t id;             /* of the ethdev */
 	uint16_t tx_queues;
 	uint64_t speed_bps; /* of its wire, as the scenario says; 0: it does not */
+	bool stamps;        /* the device says when it received what; then `time` */
+	struct port_time time;
+	struct port_stamping stamping;
 	/* Control writes, workers read: the link was up and went down. What is sent then would lie
 	 * in the device and go out, stale, when it is up again. */
 	uint32_t down;
@@ -60,8 +71,11 @@ void port_offer(const char *prefix);
 /* Opens and configures; does not start. 0, or -errno with problem. */
 int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queues,
               struct rte_mempool *pool, struct problem *problem);
-/* Packets come from now on. `now` is the instant from which a capture file counts. */
-int port_start(struct port *port, simtime now, struct problem *problem);
+/* Packets come from now on, and a capture file counts from the present instant. clock NULL: from 0; no time
+ * stamps then. */
+int port_start(struct port *port, const struct clock *clock, struct problem *problem);
+/* Keeps the device's clock in step; about every 100 ms. */
+void port_keep_time(struct port *port, const struct clock *clock);
 /* Stops, closes, and leaves the device as it was found. May follow a failed port_open. 0, or -EIO
  * with problem: a capture could not be written. */
 int port_close(struct port *port, struct problem *problem);

@@ -122,7 +122,7 @@ static int start_clock(struct runtime *runtime, struct problem *problem)
 static int start_ports(struct runtime *runtime, struct problem *problem)
 {
 	for (uint32_t i = 0; i < runtime->n_ports; i++) {
-		int rc = port_start(&runtime->ports[i], clock_now(&runtime->clock), problem);
+		int rc = port_start(&runtime->ports[i], &runtime->clock, problem);
 
 		if (rc < 0)
 			return rc;

@@ -70,6 +70,10 @@ struct port_report {
 	uint64_t untouched;  /* received, chosen by no cloud, and passed on as it was */
 	uint64_t tx_full;    /* not taken by the device within 100 ms of their time, dropped */
 	uint64_t not_sent;   /* taken by the device, and it says that it could not send them */
+	const char *time;    /* whose instants count at reception: `poll`, `device` */
+	uint64_t stamped;    /* with `device`: packets with an instant of it */
+	uint64_t unstamped;  /* without */
+	uint64_t stamps_odd; /* after the reading, before the one ahead, or too old: put right */
 	uint64_t speed_bps;  /* of the wire, as the scenario says; 0: it does not */
 	struct histogram lateness_ns; /* handed to the device, after the due time */
 };

@@ -55,6 +55,11 @@ bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct p
 	report->link_up = port->link_up;
 	report->link_bps = port_link_bps(port);
 	report->speed_bps = port->speed_bps;
+	report->time = port->stamps ? "device" : "poll";
+	report->stamped = counter_read(&port->time.stamped);
+	report->unstamped = counter_read(&port->time.unstamped);
+	report->stamps_odd = counter_read(&port->time.ahead) + counter_read(&port->time.backward) +
+	                     counter_read(&port->time.stale);
 	for (uint32_t i = 0; i < runtime->n_workers; i++)
 		add_worker(report, &runtime->workers[i], port, index);
 	port_losses(port, &report->rx_missed, &report->rx_no_mbuf, &report->not_sent);

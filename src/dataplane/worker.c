@@ -45,6 +45,26 @@ bool worker_drain(struct worker *worker, simtime now)
 	return sent > 0;
 }
 
+uint64_t inlet_stamp(struct inlet *inlet, struct rte_mbuf **mbufs, uint16_t n, simtime now)
+{
+	uint32_t age_ns[BURST_MAX] = {0};
+	uint64_t bytes = 0;
+
+	if (unlikely(inlet->time != NULL))
+		port_time_ages(inlet->time, mbufs, n, now, age_ns);
+	for (uint16_t i = 0; i < n; i++) {
+		*packet_of(mbufs[i]) = (struct packet){
+		        .t_ns = now,
+		        .number = ++inlet->number,
+		        .wire_bytes = mbufs[i]->pkt_len,
+		        .port = (uint16_t)inlet->index,
+		        .age_ns = age_ns[i],
+		};
+		bytes += mbufs[i]->pkt_len;
+	}
+	return bytes;
+}
+
 static bool run_to_completion(struct worker *worker, simtime now)
 {
 	struct rte_mbuf *mbufs[BURST_MAX];
@@ -58,12 +78,17 @@ static bool run_to_completion(struct worker *worker, simtime now)
 		if (n == 0)
 			continue;
 		now = worker_instant(worker, now);
+		busy = true;
+		inlet->rx_packets += n;
+		if (unlikely(inlet->time != NULL)) {
+			inlet->rx_bytes += inlet_stamp(inlet, mbufs, n, now);
+			engine_ingress(worker->engine, inlet->index, mbufs, n);
+			continue;
+		}
 		for (uint16_t k = 0; k < n; k++)
 			bytes += mbufs[k]->pkt_len;
-		inlet->rx_packets += n;
 		inlet->rx_bytes += bytes;
 		engine_ingress_at(worker->engine, inlet->index, mbufs, n, now);
-		busy = true;
 	}
 	if (engine_advance(worker->engine, now) > 0 || worker->waiting)
 		busy |= worker_send(worker, now);
@@ -80,6 +105,8 @@ static void clear(struct worker *worker)
 	for (uint32_t i = 0; i < worker->n_inlets; i++) {
 		worker->inlets[i].rx_packets = 0;
 		worker->inlets[i].rx_bytes = 0;
+		if (worker->inlets[i].time)
+			port_time_clear(worker->inlets[i].time);
 	}
 	for (uint32_t i = 0; i < worker->n_lanes; i++)
 		lane_clear(&worker->lanes[i]);

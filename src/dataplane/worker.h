@@ -29,6 +29,7 @@
 #include "lane.h"
 #include "mailbox.h"
 #include "port.h"
+#include "port_time.h"
 
 /* What making a packet ready costs when nothing of it is in the cache. */
 #define WORKER_AHEAD_NS 500
@@ -38,9 +39,10 @@ enum worker_role { WORKER_RUN_TO_COMPLETION, WORKER_RX, WORKER_EMULATION, WORKER
 /* A port that this worker receives from. */
 struct inlet {
 	struct port *port;
-	uint32_t index;        /* of the port in the scenario */
-	struct rte_ring *ring; /* WORKER_RX: to the worker that has the engine */
-	uint64_t number;       /* WORKER_RX: of packets so far, their ordinal */
+	uint32_t index;         /* of the port in the scenario */
+	struct rte_ring *ring;  /* WORKER_RX: to the worker that has the engine */
+	struct port_time *time; /* the device stamps what it receives; or NULL */
+	uint64_t number;        /* WORKER_RX, and with `time`: of packets so far, their ordinal */
 	uint64_t rx_packets, rx_bytes;
 };
 
@@ -97,6 +99,9 @@ static inline simtime worker_instant(const struct worker *worker, simtime now)
 {
 	return worker->clock ? simtime_max(clock_now(worker->clock), now) : now;
 }
+
+/* Fills in the struct packet of a burst that was received before `now`. Returns their bytes. */
+uint64_t inlet_stamp(struct inlet *inlet, struct rte_mbuf **mbufs, uint16_t n, simtime now);
 
 /* For pipeline.c: send what is due, and read letters. */
 bool worker_send(struct worker *worker, simtime now);

@@ -266,9 +266,10 @@ static void a_line_edits_the_scenario(void **state)
 	        {"port c device \"net_pcap0,rx_pcap=my file\"",
 	         "port a\nport b device 0000:03:00.1\nport c device \"net_pcap0,rx_pcap=my file\"\n"
 	         "cloud down from a to b\n"},
-	        {"port c device net_null0 speed 10gbit tx-latency 420ns rx-latency 350ns",
+	        {"port c device net_null0 time device speed 10gbit tx-latency 420ns "
+	         "rx-latency 350ns",
 	         "port a\nport b device 0000:03:00.1\nport c device net_null0 rx-latency 350ns "
-	         "tx-latency 420ns speed 10gbit\ncloud down from a to b\n"},
+	         "tx-latency 420ns speed 10gbit time device\ncloud down from a to b\n"},
 	        {"cloud up from b to a", TOP "cloud up from b to a\n"},
 	        {"cloud down paint 40ms", TOP "cloud down paint 40ms\n"},
 	        {"cloud down paint 0.04s\r", TOP "cloud down paint 40ms\n"},
@@ -436,6 +437,7 @@ static void what_is_wrong_with_a_line_is_said_with_its_column(void **state)
 	        {"port c device x rx-latency 2ms", ERROR_OUT_OF_RANGE, 28,
 	         "rx-latency `2ms` is out of range; it goes from 0s to 1ms"},
 	        {"port c device x rx-latnecy 2us", ERROR_UNKNOWN_WORD, 17, NULL},
+	        {"port c device x time wire", ERROR_UNKNOWN_WORD, 22, NULL},
 	        {"port c rx-latency 2us", ERROR_UNKNOWN_WORD, 8, NULL},
 	        /* names */
 	        {"port a", ERROR_DUPLICATE_NAME, 6,

@@ -172,15 +172,21 @@ static void ports_say_what_they_lost_and_when_a_link_is_down(void **state)
 	struct scene *scene = *state;
 	const char *text = shown(scene, SHOW_PORTS);
 
-	expect_line(text, "  port  device     driver    link       received  bytes  sent  bytes\n"
-	                  "  a     net_null0  net_fake  10 Gbit/s         0    0 B     0    0 B\n");
+	expect_line(text,
+	            "  port  device     driver    link       time  received  bytes  sent  bytes\n"
+	            "  a     net_null0  net_fake  10 Gbit/s  poll         0    0 B     0    0 "
+	            "B\n");
 	expect_no_line(text, "warning");
 	scene->fake.port.link_up = false;
 	scene->fake.port.rx_missed = 5;
 	scene->fake.port.tx_full = 7000;
+	scene->fake.port.time = "device";
+	scene->fake.port.stamps_odd = 12;
 	text = shown(scene, SHOW_PORTS);
 	expect_line(text, "\nwarning: port a: the link is down\n");
 	expect_line(text, "\nwarning: port a: the device lost 5 packets before weir saw them");
+	expect_line(text, "  down  device  ");
+	expect_line(text, "\nwarning: port b: 12 time stamps of the device could not be right");
 	expect_line(text, "\nwarning: port b: the device did not take 7,000 packets within 100 ms");
 }
 

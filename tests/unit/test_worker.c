@@ -21,6 +21,7 @@
 #include "eal.h"
 #include "engine.h"
 #include "loss_random.h"
+#include "port_setting.h"
 #include "pipeline.h"
 #include "pool.h"
 #include "rate.h"
@@ -316,6 +317,126 @@ static void assert_same(const struct departures *a, const struct departures *b)
 }
 
 #define END_NS (arrival_of(FRAMES - 1) + 40 * SIMTIME_MS)
+
+/* ---- a device that stamps what it receives ---- */
+
+#define DEVICE_TICK_NS  4
+#define DEVICE_AHEAD_NS 700 /* so much later than its stamp a frame can be seen */
+
+static bool device_stamp(const void *device, const struct rte_mbuf *mbuf, uint64_t *ticks)
+{
+	uint32_t frame;
+	(void)device;
+
+	memcpy(&frame, rte_pktmbuf_mtod(mbuf, const void *), sizeof(frame));
+	*ticks = (arrival_of(frame) - DEVICE_AHEAD_NS) / DEVICE_TICK_NS;
+	return true;
+}
+
+static const struct port_time_ops device_time = {.stamp = device_stamp};
+
+static struct scenario *scenario_stamped(simtime delay_ns)
+{
+	struct scenario *made = scenario_make();
+	struct port_setting_conf *setting =
+	        (struct port_setting_conf *)conf_of(&port_setting_statement);
+
+	setting->time = PORT_TIME_DEVICE;
+	assert_int_equal(scenario_add_port_with(made, "a", "ring", &setting->conf), 0);
+	assert_int_equal(scenario_add_port_with(made, "b", "ring", &setting->conf), 0);
+	conf_free(&setting->conf);
+	assert_int_equal(scenario_add_cloud(made, "down", "a", "b"), 0);
+	assert_int_equal(scenario_add_cloud(made, "up", "b", "a"), 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct delay_conf *delay = (struct delay_conf *)conf_of(&delay_statement);
+
+		delay->delay_ns = delay_ns;
+		cloud_conf_put(made->clouds[i], &delay->conf);
+	}
+	return made;
+}
+
+static void run_stamped(struct worker *worker, struct bench *bench, bool pipeline, uint64_t step_ns,
+                        struct departures departures[PORTS])
+{
+	const struct clock_sample first = {.tsc = 0, .raw_ns = 0};
+	const struct clock_sample second = {.tsc = 1000000 / DEVICE_TICK_NS, .raw_ns = 1000000};
+	static struct port_time times[PORTS]; /* the caller looks at them */
+	uint32_t next = 0;
+
+	for (uint32_t i = 0; i < PORTS; i++) {
+		assert_int_equal(
+		        port_time_start_from(&times[i], &device_time, NULL, &first, &second), 0);
+		/* From the first tick on, which no device needs. */
+		times[i].line.origin_raw_ns = 0;
+		times[i].line.line[1] = (struct clock_line){
+		        .mult = (uint64_t)DEVICE_TICK_NS << CLOCK_SHIFT, .base_tsc = 0};
+		bench->inlets[i].time = &times[i];
+	}
+	memset(departures, 0, PORTS * sizeof(*departures));
+	for (simtime now = 0; now < END_NS; now += step_ns) {
+		arrive(bench, &next, now);
+		worker_poll(worker, now);
+		if (pipeline)
+			worker_poll(&bench->workers[1], now);
+		collect(bench, departures);
+	}
+}
+
+static void the_instants_of_a_device_count_whenever_a_worker_polls(void **state)
+{
+	static const uint64_t steps_ns[] = {500, 7777, 23000};
+	static struct departures got[PORTS];
+	struct scenario *with = scenario_stamped(SIMTIME_MS);
+	(void)state;
+
+	for (size_t s = 0; s < 6; s++) {
+		struct bench *bench = bench_make(with);
+		bool pipeline = s >= 3;
+
+		if (pipeline) {
+			bench->workers[1] = (struct worker){
+			        .role = WORKER_EMULATION,
+			        .engine = bench->engine,
+			        .lanes = bench->lanes,
+			        .n_lanes = PORTS,
+			        .feed = bench->feed,
+			        .stamped_ns = &bench->workers[0].done_ns,
+			        .mailbox = bench->workers[1].mailbox,
+			};
+			bench->workers[0].role = WORKER_RX;
+		}
+		run_stamped(&bench->workers[0], bench, pipeline, steps_ns[s % 3], got);
+		for (uint32_t port = 0; port < PORTS; port++) {
+			assert_int_equal(got[port].n, FRAMES / 2);
+			for (uint32_t i = 0; i < got[port].n; i++)
+				assert_int_equal(got[port].list[i].due_ns,
+				                 arrival_of(got[port].list[i].frame) -
+				                         DEVICE_AHEAD_NS + SIMTIME_MS);
+			assert_int_equal(bench->inlets[port].time->stamped, FRAMES / 2);
+		}
+		bench_free(bench);
+	}
+	scenario_free(with);
+}
+
+static void without_a_delay_no_packet_leaves_before_the_poll_that_has_seen_it(void **state)
+{
+	static struct departures got[PORTS];
+	struct scenario *with = scenario_stamped(200);
+	struct bench *bench = bench_make(with);
+	(void)state;
+
+	run_stamped(&bench->workers[0], bench, false, STEP_NS, got);
+	for (uint32_t port = 0; port < PORTS; port++) {
+		assert_int_equal(got[port].n, FRAMES / 2);
+		for (uint32_t i = 0; i < got[port].n; i++)
+			assert_int_equal(got[port].list[i].due_ns,
+			                 arrival_of(got[port].list[i].frame));
+	}
+	bench_free(bench);
+	scenario_free(with);
+}
 
 /* ---- the wire ---- */
 
@@ -754,6 +875,8 @@ static void a_clear_sets_every_counter_of_the_worker_to_zero(void **state)
 	struct letter letter = {.kind = LETTER_CLEAR};
 	static struct cloud_report report;
 	static struct departures out[PORTS];
+	struct port_time time = {
+	        .latest = 7, .stamped = 1, .unstamped = 2, .ahead = 3, .backward = 4, .stale = 5};
 	(void)state;
 
 	lanes_to_ports(bench);
@@ -762,10 +885,16 @@ static void a_clear_sets_every_counter_of_the_worker_to_zero(void **state)
 	worker_poll(worker, SIMTIME_MS);
 	send_frames(bench, 10, 3);
 	worker_poll(worker, 2 * SIMTIME_MS);
+	bench->inlets[0].time = &time;
 	assert_int_equal(mailbox_post(&worker->mailbox, &letter), 0);
 	worker_poll(worker, 2 * SIMTIME_MS);
 	assert_true(letter_wait(&letter, 0));
 	assert_int_equal(bench->inlets[0].rx_packets, 0);
+	assert_int_equal(time.stamped + time.unstamped, 0);
+	assert_int_equal(time.ahead + time.backward + time.stale, 0);
+	/* Instants go on forward. */
+	assert_int_equal(time.latest, 7);
+	bench->inlets[0].time = NULL;
 	assert_int_equal(bench->lanes[1].tx_packets, 0);
 	assert_int_equal(bench->lanes[1].lateness_ns.count, 0);
 	assert_true(engine_report(bench->engine, "down", &report));
@@ -861,6 +990,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(departures_do_not_depend_on_how_often_a_worker_polls),
+	        cmocka_unit_test(the_instants_of_a_device_count_whenever_a_worker_polls),
+	        cmocka_unit_test(without_a_delay_no_packet_leaves_before_the_poll_that_has_seen_it),
 	        cmocka_unit_test(a_port_is_not_handed_a_frame_long_before_its_wire_can_be_free),
 	        cmocka_unit_test(a_worker_that_comes_round_seldom_does_not_let_the_wire_run_dry),
 	        cmocka_unit_test(where_the_speed_is_not_known_nothing_waits_for_the_wire),

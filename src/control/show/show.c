@@ -28,6 +28,7 @@ static void table_port(struct table *table, const struct port_report *port)
 	table_text(table, port->device != NULL ? port->device : "");
 	table_text(table, port->driver != NULL ? port->driver : "");
 	table_text(table, !port->link_up ? "down" : port->link_bps > 0 ? link : "up");
+	table_text(table, port->time != NULL ? port->time : "poll");
 	table_count(table, port->rx_packets);
 	table_unit(table, CHART_BYTES, (double)port->rx_bytes);
 	table_count(table, port->tx_packets);
@@ -66,6 +67,12 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        "warning: port %s: %s packets lost on arrival, because the mempool was "
 		        "empty\n",
 		        port->name, count_text(count, port->rx_no_mbuf));
+	if (port->stamps_odd > 0)
+		fprintf(out,
+		        "warning: port %s: %s time stamps of the device could not be right, and "
+		        "were put "
+		        "right\n",
+		        port->name, count_text(count, port->stamps_odd));
 	if (port->tx_full > 0)
 		fprintf(out,
 		        "warning: port %s: the device did not take %s packets within 100 ms of "
@@ -76,12 +83,12 @@ static void warn_port(FILE *out, const struct port_report *port)
 
 static void show_ports_text(FILE *out, struct control *control)
 {
-	static const char *const traffic[] = {"port",  "device", "driver", "link", "received",
-	                                      "bytes", "sent",   "bytes",  NULL};
+	static const char *const traffic[] = {"port",     "device", "driver", "link",  "time",
+	                                      "received", "bytes",  "sent",   "bytes", NULL};
 	static const char *const losses[] = {"port",    "no cloud", "untouched", "rx missed",
 	                                     "no mbuf", "tx full",  "late p50",  "p99",
 	                                     "max",     NULL};
-	struct table *upper = table_make("llllrrrr"), *lower = table_make("lrrrrrrrr");
+	struct table *upper = table_make("lllllrrrr"), *lower = table_make("lrrrrrrrr");
 	struct port_report *port = malloc(sizeof(*port));
 	uint32_t n = control->ops->ports(control->context);
 
@@ -119,6 +126,12 @@ static json_t *port_object(const struct port_report *port)
 	        (json_int_t)port->untouched, "rx_missed", (json_int_t)port->rx_missed, "rx_no_mbuf",
 	        (json_int_t)port->rx_no_mbuf, "tx_full", (json_int_t)port->tx_full);
 
+	json_object_set_new(object, "time", json_string(port->time != NULL ? port->time : "poll"));
+	if (port->stamped + port->unstamped > 0)
+		json_object_set_new(object, "stamps",
+		                    json_pack("{s:I,s:I,s:I}", "packets", (json_int_t)port->stamped,
+		                              "missing", (json_int_t)port->unstamped, "odd",
+		                              (json_int_t)port->stamps_odd));
 	json_object_set_new(object, "lateness_ns", json_histogram(&port->lateness_ns));
 	return object;
 }

@@ -239,7 +239,7 @@ int bench_tester_open(struct bench_tester *tester, const char *out, const char *
 		tester->conf[i].device = (char *)(uintptr_t)devices[i];
 		rc = port_open(&tester->ports[i], &tester->conf[i], 1, tester->pool, problem);
 		if (rc == 0)
-			rc = port_start(&tester->ports[i], 0, problem);
+			rc = port_start(&tester->ports[i], NULL, problem);
 		if (rc < 0)
 			goto err_close;
 	}

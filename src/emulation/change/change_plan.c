@@ -81,7 +81,9 @@ static void hurry(const struct change *change, struct cloud *cloud)
 	const struct port_conf *ports = change->scenario->ports;
 	const struct port_conf *from = &ports[cloud->from_port], *to = &ports[cloud->exit->port];
 
-	cloud->hurries = change->engine->setup.live && port_setting_early_ns(from, to) > 0;
+	cloud->hurries =
+	        change->engine->setup.live && (port_setting_early_ns(from, to) > 0 ||
+	                                       port_setting_of(from).time == PORT_TIME_DEVICE);
 }
 
 static int plan_cloud(struct change *change, struct plan *plan, int root, int to)

@@ -41,7 +41,7 @@ struct cloud {
 	bool starved;   /* there was no memory for a timer of its link: in the engine's list */
 	bool together; /* shared, but what comes at one instant may go through its stages in a burst */
 	uint16_t n_stages;
-	bool hurries; /* live, and a port has a latency (port_setting.h) */
+	bool hurries; /* live, and a port has a latency or time stamps (port_setting.h) */
 	uint32_t index;
 	uint32_t changed;        /* of a template: number of the last change that it has made */
 	uint32_t from_port;      /* at which its packets came in, perhaps clouds before */

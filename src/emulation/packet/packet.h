@@ -26,7 +26,7 @@ struct packet {
 	uint16_t port;       /* ingress port, index in the scenario */
 	uint8_t flags;
 	uint8_t reserved;
-	uint32_t age_ns; /* how long before t_ns its device received it, if known */
+	uint32_t age_ns; /* how long before t_ns its device received it, if known (port_time.h) */
 };
 
 #define PACKET_COPY      0x01 /* made by a duplicator: it never meets one again */

@@ -3,6 +3,8 @@
 
 #include "rate.h"
 
+static const char *const times[] = {"poll", "device", NULL};
+
 static const struct field port_setting_fields[] = {
         {.name = "rx-latency",
          .type = FIELD_TIME,
@@ -22,6 +24,12 @@ static const struct field port_setting_fields[] = {
          .min = 1000000,
          .max = RATE_BPS_MAX,
          .help = "that of the wire: no frame is handed over long before it can be free"},
+        {.name = "time",
+         .type = FIELD_WORD,
+         .offset = offsetof(struct port_setting_conf, time),
+         .initial = PORT_TIME_POLL,
+         .words = times,
+         .help = "whose instants count: the clock's at a poll, or the device's time stamps"},
         FIELD_END,
 };
 
@@ -37,7 +45,7 @@ struct port_setting_conf port_setting_of(const struct port_conf *port)
 {
 	if (port->setting)
 		return *(const struct port_setting_conf *)port->setting;
-	return (struct port_setting_conf){.rx_latency_ns = 0};
+	return (struct port_setting_conf){.time = PORT_TIME_POLL};
 }
 
 simtime port_setting_early_ns(const struct port_conf *from, const struct port_conf *to)

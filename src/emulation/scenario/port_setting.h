@@ -2,7 +2,7 @@
 /*
  * What the user knows of the device behind a port: what stands behind `port NAME device TEXT`.
  *
- *   [rx-latency TIME] [tx-latency TIME] [speed RATE]
+ *   [rx-latency TIME] [tx-latency TIME] [speed RATE] [time poll|device]
  *
  * rx-latency: from the instant at which a frame has come to the device to the one at which weir stamps it;
  * tx-latency: from the hand-over to the device until the frame begins on the wire. Both are constant parts,
@@ -10,6 +10,7 @@
  * it came to the end of its cloud's link (line.h). A replay and the lab have no device: there they do nothing.
  *
  * speed: that of the wire. With it no frame is handed over long before the wire can be free (wire.h).
+ * time: whose instants count: the clock's at a poll, or the device's own time stamps (port_time.h).
  *
  * Thread: control side only.
  */
@@ -20,10 +21,13 @@
 
 #define PORT_LATENCY_MAX SIMTIME_MS
 
+enum port_time_kind { PORT_TIME_POLL, PORT_TIME_DEVICE };
+
 struct port_setting_conf {
 	struct conf conf;
 	simtime rx_latency_ns, tx_latency_ns;
 	uint64_t speed_bps; /* 0: not said */
+	uint32_t time;      /* enum port_time_kind */
 };
 
 /* Not in the table of statements: the language knows it. */
