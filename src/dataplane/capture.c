@@ -4,22 +4,36 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <pcap/pcap.h>
 
-#define CAPTURE_BUFFER_BYTES (1u << 20)
+#include "inflow.h"
+
 /* What a pcap spends on a record beside its frame (a pcapng 16 bytes more): for progress only. */
 #define CAPTURE_RECORD_BYTES 16
 
+#define MAGIC_BYTES 4
+#define AHEAD_BYTES 1024
+
+/* What stands in front of each frame of a pcap, in the byte order of its writer. */
+struct record {
+	uint32_t seconds, fraction, bytes, wire_bytes;
+};
+
+_Static_assert(sizeof(struct record) == CAPTURE_RECORD_BYTES, "as the file has it");
+
 struct capture {
+	struct inflow inflow;
 	pcap_t *pcap;
-	FILE *stream; /* closed by pcap_close */
-	char *buffer;
+	FILE *stream; /* of the inflow, for libpcap; closed by pcap_close */
 	struct stat stat;
+	/* A pcap of the common kind, whose records need no libpcap: */
+	bool plain, swapped;
+	uint32_t fraction_ns; /* unit of a record's fraction of a second */
+	uint32_t bytes_max;   /* longer ones are cut by libpcap, or an error */
 	struct capture_counts counts;
 	simtime last_ns;
 	uint64_t done_bytes;
@@ -27,7 +41,8 @@ struct capture {
 	char damage[200];
 };
 
-static int open_stream(struct capture *capture, const char *path, struct problem *problem)
+static int open_file(struct capture *capture, const char *path, struct porter *porter,
+                     struct problem *problem)
 {
 	int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
 	                                : open(path, O_RDONLY | O_CLOEXEC);
@@ -38,14 +53,14 @@ static int open_stream(struct capture *capture, const char *path, struct problem
 		errno = EISDIR;
 		goto err_open;
 	}
-	capture->stream = fdopen(fd, "r");
-	if (!capture->stream)
-		goto err_open;
-	/* Both are hints: a pipe takes neither. */
+	/* A hint: a pipe does not take it. */
 	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	setvbuf(capture->stream, capture->buffer, _IOFBF, CAPTURE_BUFFER_BYTES);
-	__fsetlocking(capture->stream, FSETLOCKING_BYCALLER);
-	return 0;
+	if (inflow_open(&capture->inflow, fd, S_ISREG(capture->stat.st_mode) ? porter : NULL) ==
+	            0 &&
+	    (capture->stream = inflow_stream(&capture->inflow)))
+		return 0;
+	problem_set(problem, -1, "%s: no memory to read it", path);
+	return -ENOMEM;
 
 err_open:
 	problem_set(problem, -1, "%s: cannot be read: %s", path, strerror(errno));
@@ -55,14 +70,12 @@ err_open:
 }
 
 /* The first bytes tell what a file is that libpcap does not know; NULL if they do not. */
-static const char *what_else(FILE *stream)
+static const char *what_else(const uint8_t *magic, size_t bytes)
 {
-	unsigned char magic[4] = {0};
-
-	if (fseek(stream, 0, SEEK_SET) != 0)
-		return NULL;
-	if (fread(magic, 1, sizeof(magic), stream) == 0)
+	if (bytes == 0)
 		return "the file is empty";
+	if (bytes < MAGIC_BYTES)
+		return NULL;
 	if (magic[0] == 0x1f && magic[1] == 0x8b)
 		return "it is compressed: unpack it with gunzip first";
 	if (memcmp(magic, "\x28\xb5\x2f\xfd", 4) == 0)
@@ -70,21 +83,53 @@ static const char *what_else(FILE *stream)
 	return NULL;
 }
 
+/* Whether records can be read without libpcap: of its file formats the one that everybody writes. What
+ * libpcap makes of older versions (lengths that may be exchanged) and of private formats (longer
+ * records) is its own affair. */
+static void find_plain(struct capture *capture, const uint8_t *magic)
+{
+	static const struct {
+		uint32_t magic, fraction_ns;
+	} formats[] = {{0xa1b2c3d4, 1000}, {0xa1b23c4d, 1}};
+	int snapshot = pcap_snapshot(capture->pcap);
+	uint32_t word;
+
+	memcpy(&word, magic, sizeof(word));
+	if (pcap_major_version(capture->pcap) != 2 || pcap_minor_version(capture->pcap) != 4 ||
+	    snapshot <= 0)
+		return;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		capture->swapped = word == __builtin_bswap32(formats[i].magic);
+		capture->plain = word == formats[i].magic || capture->swapped;
+		capture->fraction_ns = formats[i].fraction_ns;
+		if (capture->plain)
+			break;
+	}
+	capture->bytes_max = RTE_MIN((uint32_t)snapshot, CAPTURE_FRAME_MAX);
+}
+
 static int open_pcap(struct capture *capture, const char *path, struct problem *problem)
 {
+	struct inflow *inflow = &capture->inflow;
 	char why[PCAP_ERRBUF_SIZE] = "";
+	uint8_t magic[MAGIC_BYTES] = {0};
 	const char *name;
+	size_t has;
 	int link;
 
+	(void)inflow_reach(inflow, MAGIC_BYTES);
+	has = RTE_MIN((size_t)(inflow->end - inflow->at), sizeof(magic));
+	memcpy(magic, inflow->at, has);
 	capture->pcap = pcap_fopen_offline_with_tstamp_precision(capture->stream,
 	                                                         PCAP_TSTAMP_PRECISION_NANO, why);
 	if (!capture->pcap) {
-		const char *else_it_is = what_else(capture->stream);
+		const char *else_it_is = inflow->error ? NULL : what_else(magic, has);
 
 		problem_set(problem, -1, "%s: is no capture that can be read (pcap or pcapng): %s",
 		            path, else_it_is ? else_it_is : why);
 		return -EINVAL;
 	}
+	find_plain(capture, magic);
 	link = pcap_datalink(capture->pcap);
 	if (link == DLT_EN10MB)
 		return 0;
@@ -95,16 +140,17 @@ static int open_pcap(struct capture *capture, const char *path, struct problem *
 	return -EINVAL;
 }
 
-int capture_open(const char *path, struct capture **capture, struct problem *problem)
+int capture_open(const char *path, struct porter *porter, struct capture **capture,
+                 struct problem *problem)
 {
 	struct capture *c = calloc(1, sizeof(*c));
 	int error = -ENOMEM;
 
-	if (!c || !(c->buffer = malloc(CAPTURE_BUFFER_BYTES))) {
+	if (!c) {
 		problem_set(problem, -1, "%s: no memory to read it", path);
 		goto err_free;
 	}
-	error = open_stream(c, path, problem);
+	error = open_file(c, path, porter, problem);
 	if (error)
 		goto err_free;
 	error = open_pcap(c, path, problem);
@@ -126,7 +172,7 @@ void capture_close(struct capture *capture)
 		pcap_close(capture->pcap);
 	else if (capture->stream)
 		fclose(capture->stream);
-	free(capture->buffer);
+	inflow_close(&capture->inflow);
 	free(capture);
 }
 
@@ -155,6 +201,53 @@ static bool end_damaged(struct capture *capture, const char *why)
 	return false;
 }
 
+static void give(struct capture *capture, struct capture_frame *frame, simtime t_ns,
+                 const uint8_t *data, uint32_t bytes, uint32_t wire_bytes)
+{
+	if (unlikely(t_ns < capture->last_ns)) {
+		capture->counts.clock_back++;
+		capture->counts.clock_back_max_ns =
+		        simtime_max(capture->counts.clock_back_max_ns, capture->last_ns - t_ns);
+		t_ns = capture->last_ns;
+	}
+	capture->last_ns = t_ns;
+	capture->counts.frames++;
+	capture->counts.truncated += wire_bytes > bytes;
+	capture->done_bytes += CAPTURE_RECORD_BYTES + bytes;
+	frame->t_ns = t_ns;
+	frame->bytes = bytes;
+	frame->wire_bytes = wire_bytes > bytes ? wire_bytes : bytes;
+	frame->data = data;
+}
+
+/* The next frame of a plain pcap, if there is nothing about it that could be read in two ways. If there
+ * is, nothing was taken, and libpcap finds the record. */
+static bool next_plain(struct capture *capture, struct capture_frame *frame)
+{
+	struct inflow *inflow = &capture->inflow;
+	struct record record;
+
+	if (unlikely(!inflow_has(inflow, sizeof(record))))
+		return false;
+	__builtin_prefetch(inflow->at + AHEAD_BYTES);
+	memcpy(&record, inflow->at, sizeof(record));
+	if (unlikely(capture->swapped)) {
+		record.seconds = __builtin_bswap32(record.seconds);
+		record.fraction = __builtin_bswap32(record.fraction);
+		record.bytes = __builtin_bswap32(record.bytes);
+		record.wire_bytes = __builtin_bswap32(record.wire_bytes);
+	}
+	if (unlikely(record.bytes > capture->bytes_max ||
+	             (uint64_t)record.fraction * capture->fraction_ns >= SIMTIME_S ||
+	             !inflow_has(inflow, (uint32_t)sizeof(record) + record.bytes)))
+		return false;
+	give(capture, frame,
+	     record.seconds * SIMTIME_S + (uint64_t)record.fraction * capture->fraction_ns,
+	     inflow->at + sizeof(record), record.bytes, record.wire_bytes);
+	inflow->at += sizeof(record) + record.bytes;
+	return true;
+}
+
 bool capture_next(struct capture *capture, struct capture_frame *frame)
 {
 	struct pcap_pkthdr *header;
@@ -162,8 +255,10 @@ bool capture_next(struct capture *capture, struct capture_frame *frame)
 	simtime t_ns;
 	int got;
 
-	if (capture->ended)
+	if (unlikely(capture->ended))
 		return false;
+	if (likely(capture->plain) && next_plain(capture, frame))
+		return true;
 	got = pcap_next_ex(capture->pcap, &header, &data);
 	if (got != 1) {
 		capture->ended = true;
@@ -173,20 +268,7 @@ bool capture_next(struct capture *capture, struct capture_frame *frame)
 		return end_damaged(capture, "the next frame is stamped before 1970 or after 2106");
 	if (header->caplen > CAPTURE_FRAME_MAX)
 		return end_damaged(capture, "the next frame claims more than 262144 bytes");
-	if (t_ns < capture->last_ns) {
-		capture->counts.clock_back++;
-		capture->counts.clock_back_max_ns =
-		        simtime_max(capture->counts.clock_back_max_ns, capture->last_ns - t_ns);
-		t_ns = capture->last_ns;
-	}
-	capture->last_ns = t_ns;
-	capture->counts.frames++;
-	capture->counts.truncated += header->len > header->caplen;
-	capture->done_bytes += CAPTURE_RECORD_BYTES + header->caplen;
-	frame->t_ns = t_ns;
-	frame->bytes = header->caplen;
-	frame->wire_bytes = header->len > header->caplen ? header->len : header->caplen;
-	frame->data = data;
+	give(capture, frame, t_ns, data, header->caplen, header->len);
 	return true;
 }
 

@@ -4,7 +4,8 @@
  *
  * pcap and pcapng, microseconds or nanoseconds, either byte order, Ethernet only; read by libpcap
  * at nanosecond precision, one frame at a time, so memory does not grow with the file. `-` is
- * standard input; pipes are fine.
+ * standard input; pipes are fine. Frames of a pcap that are beyond doubt are taken where they lie,
+ * without libpcap; what is not goes to libpcap, whose judgement counts (capture.c).
  *
  * Time. An instant is the nanoseconds since 1970 that the capture says, up to the year 2106 (32
  * bits of seconds, which is all that a pcap can say). Within one capture time does not go
@@ -24,6 +25,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "porter.h"
 #include "simtime.h"
 #include "stage.h"
 
@@ -46,9 +48,10 @@ struct capture_counts {
 
 struct capture;
 
-/* 0; -EINVAL with problem when the file cannot be read, is no capture or not of Ethernet; -ENOMEM.
- */
-int capture_open(const char *path, struct capture **capture, struct problem *problem);
+/* `porter` reads ahead, or NULL (porter.h). 0; -EINVAL with problem when the file cannot be read, is no
+ * capture or not of Ethernet; -ENOMEM. */
+int capture_open(const char *path, struct porter *porter, struct capture **capture,
+                 struct problem *problem);
 void capture_close(struct capture *capture); /* NULL is allowed */
 
 /* True and the next frame, or false at the end. */

@@ -120,6 +120,12 @@ const char *draft_path(const struct draft *draft)
 	return draft->path;
 }
 
+void draft_fail(struct draft *draft, int error)
+{
+	if (draft->error == 0)
+		draft->error = error;
+}
+
 static int failed(struct draft *draft, int error, struct problem *problem)
 {
 	bool full;

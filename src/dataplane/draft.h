@@ -29,6 +29,8 @@ int draft_open(const char *path, struct draft **draft, struct problem *problem);
 /* The stream to write to, with a buffer of 1 MiB and without locking; not to be closed. */
 FILE *draft_stream(struct draft *draft);
 const char *draft_path(const struct draft *draft);
+/* Who has written to the stream's file without the stream says that it went wrong, with the errno. */
+void draft_fail(struct draft *draft, int error);
 /* 0; or, with problem, -ENOSPC: the disk is full, or the user's share of it; -EIO: a write failed
  * otherwise. Cheap: looks at a flag. */
 int draft_error(struct draft *draft, struct problem *problem);

@@ -4,40 +4,67 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <pcap/pcap.h>
 
 #include "capture.h"
 #include "draft.h"
+#include "outflow.h"
+
+#define AHEAD_BYTES 1024
 
 struct dump {
 	struct draft *draft;
-	pcap_t *pcap; /* of no device: says precision, link type and length */
-	pcap_dumper_t
-	        *dumper; /* writes to the stream of the draft, which is the draft's to close */
-	bool too_late;   /* an instant did not fit */
+	struct outflow outflow; /* into the draft's file, whose stream stays empty */
+	bool too_late;          /* an instant did not fit */
 };
 
-int dump_open(const char *path, struct dump **dump, struct problem *problem)
+/* What stands in front of each frame. */
+struct record {
+	uint32_t seconds, fraction_ns, bytes, wire_bytes;
+};
+
+/* What a capture begins with, by libpcap: precision, link type and length. */
+static int write_head(struct outflow *outflow)
+{
+	pcap_t *pcap = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, CAPTURE_FRAME_MAX,
+	                                                    PCAP_TSTAMP_PRECISION_NANO);
+	char *head = NULL;
+	size_t bytes = 0;
+	FILE *stream = pcap ? open_memstream(&head, &bytes) : NULL;
+	pcap_dumper_t *dumper = stream ? pcap_dump_fopen(pcap, stream) : NULL;
+
+	/* A dumper is nothing but its stream. */
+	if (stream && fclose(stream) == 0 && dumper)
+		outflow_put(outflow, head, (uint32_t)bytes);
+	else
+		dumper = NULL;
+	free(head);
+	if (pcap)
+		pcap_close(pcap);
+	return dumper ? 0 : -ENOMEM;
+}
+
+int dump_open(const char *path, struct porter *porter, struct dump **dump, struct problem *problem)
 {
 	struct dump *d = calloc(1, sizeof(*d));
-	int error = -ENOMEM;
+	int error = -ENOMEM, fd;
+	struct stat st;
 
 	if (!d)
-		goto err_memory;
-	d->pcap = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, CAPTURE_FRAME_MAX,
-	                                               PCAP_TSTAMP_PRECISION_NANO);
-	if (!d->pcap)
 		goto err_memory;
 	error = draft_open(path, &d->draft, problem);
 	if (error)
 		goto err_discard;
-	d->dumper = pcap_dump_fopen(d->pcap, draft_stream(d->draft));
-	if (!d->dumper) {
-		problem_set(problem, -1, "%s: cannot be written: %s", path, pcap_geterr(d->pcap));
-		error = -EINVAL;
-		goto err_discard;
-	}
+	fd = fileno(draft_stream(d->draft));
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		porter = NULL;
+	error = outflow_open(&d->outflow, fd, porter);
+	if (!error)
+		error = write_head(&d->outflow);
+	if (error)
+		goto err_memory;
 	*dump = d;
 	return 0;
 
@@ -51,16 +78,19 @@ err_discard:
 void dump_write(struct dump *dump, simtime t_ns, const void *data, uint32_t bytes,
                 uint32_t wire_bytes)
 {
-	/* With this precision libpcap takes nanoseconds where the name says microseconds. */
-	struct pcap_pkthdr header = {
-	        .ts = {.tv_sec = (time_t)(t_ns / SIMTIME_S), .tv_usec = (long)(t_ns % SIMTIME_S)},
-	        .caplen = bytes,
-	        .len = wire_bytes,
+	const struct record record = {
+	        .seconds = (uint32_t)(t_ns / SIMTIME_S),
+	        .fraction_ns = (uint32_t)(t_ns % SIMTIME_S),
+	        .bytes = bytes,
+	        .wire_bytes = wire_bytes,
 	};
 
-	if (t_ns / SIMTIME_S > UINT32_MAX)
+	if (unlikely(t_ns / SIMTIME_S > UINT32_MAX))
 		dump->too_late = true;
-	pcap_dump((u_char *)dump->dumper, &header, data);
+	/* The line was another processor's, that of the porter. */
+	__builtin_prefetch(dump->outflow.at + AHEAD_BYTES, 1);
+	outflow_put(&dump->outflow, &record, sizeof(record));
+	outflow_put(&dump->outflow, data, bytes);
 }
 
 int dump_error(struct dump *dump, struct problem *problem)
@@ -72,20 +102,26 @@ int dump_error(struct dump *dump, struct problem *problem)
 		            draft_path(dump->draft));
 		return -EIO;
 	}
+	if (dump->outflow.error)
+		draft_fail(dump->draft, dump->outflow.error);
 	return draft_error(dump->draft, problem);
 }
 
 int dump_finish(struct dump *dump, struct problem *problem)
 {
-	int error = dump_error(dump, problem);
+	int error;
 
+	(void)outflow_flush(&dump->outflow);
+	error = dump_error(dump, problem);
 	return error ? error : draft_finish(dump->draft, problem);
 }
 
 int dump_publish(struct dump *dump, struct problem *problem)
 {
-	int error = draft_publish(dump->draft, problem);
+	int error;
 
+	outflow_close(&dump->outflow);
+	error = draft_publish(dump->draft, problem);
 	dump->draft = NULL;
 	dump_discard(dump);
 	return error;
@@ -95,10 +131,7 @@ void dump_discard(struct dump *dump)
 {
 	if (!dump)
 		return;
-	/* The dumper is nothing but the stream, and pcap_dump_close nothing but its fclose, which
-	 * would hide that the disk is full: the draft closes it. */
+	outflow_close(&dump->outflow);
 	draft_discard(dump->draft);
-	if (dump->pcap)
-		pcap_close(dump->pcap);
 	free(dump);
 }

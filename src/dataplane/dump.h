@@ -11,19 +11,21 @@
 
 #include <stdint.h>
 
+#include "porter.h"
 #include "simtime.h"
 #include "stage.h"
 
 struct dump;
 
-/* 0; -EINVAL with problem when the file cannot be made; -ENOMEM. */
-int dump_open(const char *path, struct dump **dump, struct problem *problem);
-/* Adds a frame of which `bytes` are at hand and `wire_bytes` were on the wire. Errors stay in the
- * stream until dump_error is asked. An instant after 2106 does not fit into a pcap and is an error
+/* `porter` writes behind, or NULL (porter.h). 0; -EINVAL with problem when the file cannot be made;
+ * -ENOMEM. */
+int dump_open(const char *path, struct porter *porter, struct dump **dump, struct problem *problem);
+/* Adds a frame of which `bytes` are at hand and `wire_bytes` were on the wire. Errors stay
+ * until dump_error is asked. An instant after 2106 does not fit into a pcap and is an error
  * too. */
 void dump_write(struct dump *dump, simtime t_ns, const void *data, uint32_t bytes,
                 uint32_t wire_bytes);
-/* 0, or -EIO with problem (disk full). To be asked after each batch. */
+/* 0, or -EIO with problem (disk full), some blocks late. To be asked after each batch. */
 int dump_error(struct dump *dump, struct problem *problem);
 int dump_finish(struct dump *dump, struct problem *problem);
 int dump_publish(struct dump *dump, struct problem *problem);

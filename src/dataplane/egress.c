@@ -50,8 +50,8 @@ static int check_outputs(const struct replay_options *options, struct capture *c
 }
 
 int egress_open(struct egress *egress, const struct replay_options *options,
-                struct capture *const *captures, struct replay_result *result,
-                struct problem *problem)
+                struct capture *const *captures, struct porter *porter,
+                struct replay_result *result, struct problem *problem)
 {
 	int error = check_outputs(options, captures, problem);
 
@@ -63,8 +63,8 @@ int egress_open(struct egress *egress, const struct replay_options *options,
 		error = -ENOMEM;
 	}
 	for (uint32_t i = 0; i < options->n_out && !error; i++)
-		error = dump_open(options->out[i].path, &egress->dumps[options->out[i].port],
-		                  problem);
+		error = dump_open(options->out[i].path, porter,
+		                  &egress->dumps[options->out[i].port], problem);
 	return error;
 }
 
@@ -83,17 +83,25 @@ static void count_departure(struct egress *egress, uint32_t port, simtime due_ns
 		report->busiest_second_bytes = egress->second_bytes[port];
 }
 
+/* Whether the mbuf can go back to its pool as it is. */
+static inline bool is_plain(const struct rte_mbuf *mbuf)
+{
+	return mbuf->nb_segs == 1 && RTE_MBUF_DIRECT(mbuf) && rte_mbuf_refcnt_read(mbuf) == 1;
+}
+
 int egress_write(struct egress *egress, uint32_t port, struct outlet *outlet,
                  struct problem *problem)
 {
 	struct replay_port_report *report = &egress->result->ports[port];
 	struct dump *dump = egress->dumps[port];
+	bool plain = true;
 
 	for (uint32_t i = 0; i < outlet->n; i++) {
 		const struct rte_mbuf *mbuf = outlet->mbufs[i];
 		uint32_t wire_bytes = packet_of(outlet->mbufs[i])->wire_bytes;
 		uint32_t bytes = mbuf->pkt_len;
 
+		plain &= is_plain(mbuf) && mbuf->pool == outlet->mbufs[0]->pool;
 		count_departure(egress, port, outlet->due_ns[i], wire_bytes);
 		if (dump)
 			dump_write(dump, outlet->due_ns[i],
@@ -105,7 +113,10 @@ int egress_write(struct egress *egress, uint32_t port, struct outlet *outlet,
 		report->no_file += outlet->n;
 	egress->result->last_ns =
 	        simtime_max(egress->result->last_ns, outlet->due_ns[outlet->n - 1]);
-	rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
+	if (likely(plain))
+		rte_mempool_put_bulk(outlet->mbufs[0]->pool, (void **)outlet->mbufs, outlet->n);
+	else
+		rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
 	outlet->n = 0;
 	return dump ? dump_error(dump, problem) : 0;
 }

@@ -23,11 +23,11 @@ struct egress {
 	uint8_t *frame; /* a chain of mbufs put together */
 };
 
-/* Opens every output, after a look that none is an input (`captures`, as in the options) or two
+/* Opens every output (`porter` writes behind, or NULL), after a look that none is an input (`captures`, as in the options) or two
  * ports'. 0; -EINVAL with problem; -ENOMEM. `egress` is all zero before. */
 int egress_open(struct egress *egress, const struct replay_options *options,
-                struct capture *const *captures, struct replay_result *result,
-                struct problem *problem);
+                struct capture *const *captures, struct porter *porter,
+                struct replay_result *result, struct problem *problem);
 /* Writes and empties an outlet that is not empty. 0, or -EIO with problem. */
 int egress_write(struct egress *egress, uint32_t port, struct outlet *outlet,
                  struct problem *problem);

@@ -7,18 +7,20 @@
 #include <string.h>
 
 #include "engine.h"
+#include "frame_copy.h"
 #include "pool.h"
 
 #define SEGMENT_BYTES (RTE_MBUF_DEFAULT_BUF_SIZE - RTE_PKTMBUF_HEADROOM)
 #define MBUFS_FIRST   4096u /* about 10 MB */
 #define MBUFS_RESERVE 2048u
 
-static int open_captures(struct intake *intake, struct problem *problem)
+static int open_captures(struct intake *intake, struct porter *porter, struct problem *problem)
 {
 	const struct replay_options *options = intake->options;
 
 	for (uint32_t i = 0; i < options->n_in; i++) {
-		int error = capture_open(options->in[i].path, &intake->captures[i], problem);
+		int error =
+		        capture_open(options->in[i].path, porter, &intake->captures[i], problem);
 
 		if (error)
 			return error;
@@ -39,7 +41,7 @@ static int open_captures(struct intake *intake, struct problem *problem)
 }
 
 int intake_open(struct intake *intake, const struct replay_options *options, uint32_t n_ports,
-                struct problem *problem)
+                struct porter *porter, struct problem *problem)
 {
 	uint64_t memory = options->memory_bytes ? options->memory_bytes : REPLAY_MEMORY;
 	uint64_t most = memory / pool_mbuf_bytes();
@@ -53,7 +55,7 @@ int intake_open(struct intake *intake, const struct replay_options *options, uin
 		            REPLAY_FILES_MAX, options->n_in);
 		return -EINVAL;
 	}
-	error = open_captures(intake, problem);
+	error = open_captures(intake, porter, problem);
 	if (error)
 		return error;
 	if (most < MBUFS_FIRST + intake->keep_mbufs)
@@ -145,7 +147,7 @@ static struct rte_mbuf *segment_fill(struct intake *intake, const uint8_t *data,
 {
 	struct rte_mbuf *mbuf = intake->spare[--intake->n_spare];
 
-	memcpy(rte_pktmbuf_mtod(mbuf, void *), data, bytes);
+	frame_copy(rte_pktmbuf_mtod(mbuf, uint8_t *), data, bytes);
 	mbuf->data_len = (uint16_t)bytes;
 	mbuf->pkt_len = bytes;
 	return mbuf;

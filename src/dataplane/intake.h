@@ -35,9 +35,9 @@ struct intake {
 	uint32_t ahead_from;
 };
 
-/* Opens every capture. 0; -EINVAL with problem; -ENOMEM. `intake` is all zero before. */
+/* Opens every capture; `porter` reads ahead, or NULL. 0; -EINVAL with problem; -ENOMEM. `intake` is all zero before. */
 int intake_open(struct intake *intake, const struct replay_options *options, uint32_t n_ports,
-                struct problem *problem);
+                struct porter *porter, struct problem *problem);
 /* Returns the spare mbufs and closes the captures, not the mempool; may be called twice. */
 void intake_close(struct intake *intake);
 void intake_free_pool(struct intake *intake);

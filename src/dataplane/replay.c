@@ -10,6 +10,7 @@
 #include "filter.h"
 #include "intake.h"
 #include "pool.h"
+#include "porter.h"
 #include "statements.h"
 
 /* The clock for the progress is read once in so many packets. */
@@ -21,6 +22,7 @@ struct replay {
 	const struct replay_options *options;
 	struct replay_result *result;
 	struct problem *problem;
+	struct porter *porter; /* of all captures and outputs, or NULL */
 	struct intake intake;
 	void *memory;
 	size_t memory_bytes;
@@ -269,11 +271,12 @@ static int run(struct replay *replay)
 {
 	const struct replay_options *options = replay->options;
 	struct intake *intake = &replay->intake;
-	int error = intake_open(intake, options, replay->scenario->n_ports, replay->problem);
+	int error = intake_open(intake, options, replay->scenario->n_ports, replay->porter,
+	                        replay->problem);
 
 	if (error || (error = make_engine(replay)) ||
-	    (error = egress_open(&replay->egress, options, intake->captures, replay->result,
-	                         replay->problem)) ||
+	    (error = egress_open(&replay->egress, options, intake->captures, replay->porter,
+	                         replay->result, replay->problem)) ||
 	    (error = run_input(replay)) || (error = run_out(replay)))
 		return error;
 	replay->until_progress = 0;
@@ -308,12 +311,14 @@ int replay_run(const struct scenario *scenario, const struct replay_options *opt
 	replay->until_progress = PROGRESS_PACKETS;
 	if (options->witness)
 		replay->burst = 1;
+	replay->porter = porter_make();
 	error = run(replay);
 	egress_close(&replay->egress);
 	if (replay->engine)
 		engine_free(replay->engine);
 	intake_close(&replay->intake);
 	intake_free_pool(&replay->intake);
+	porter_free(replay->porter);
 	memory_free(replay->memory, replay->memory_bytes);
 	free(replay);
 	return error;

@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	for (int i = 0; i < READERS; i++)
-		opened += capture_open(path, &captures[i], &problem) == 0;
+		opened += capture_open(path, NULL, &captures[i], &problem) == 0;
 	assert(opened == 0 || opened == READERS);
 	if (opened)
 		read_all(captures);

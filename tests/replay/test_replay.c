@@ -23,30 +23,13 @@
 #include "capture.h"
 #include "decision_log.h"
 #include "eal.h"
+#include "folder.h"
 #include "poison_ops.h"
 #include "replay.h"
 #include "scenario_file.h"
 #include "trace.h"
 
 #define START_NS UINT64_C(1500000000123456789)
-
-static char folder[] = "/tmp/weir-test-XXXXXX";
-
-static int enter_folder(void **state)
-{
-	(void)state;
-	strcpy(folder + strlen(folder) - 6, "XXXXXX");
-	return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave_folder(void **state)
-{
-	char command[64];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-	return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
 
 /* ---- running a replay ---- */
 
@@ -126,7 +109,7 @@ static struct capture *open_output(const char *path)
 	struct capture *capture = NULL;
 	struct problem problem = {.text = ""};
 
-	if (capture_open(path, &capture, &problem))
+	if (capture_open(path, NULL, &capture, &problem))
 		fail_msg("%s", problem.text);
 	return capture;
 }

@@ -16,40 +16,33 @@
 #include <sys/stat.h>
 
 #include <cmocka.h>
+#include <pcap/pcap.h>
 
 #include "capture.h"
 #include "draft.h"
 #include "dump.h"
+#include "folder.h"
 #include "trace.h"
 
 #define START_NS UINT64_C(1500000000123456789)
-
-static char folder[] = "/tmp/weir-test-XXXXXX";
-
-static int enter_folder(void **state)
-{
-	(void)state;
-	strcpy(folder + strlen(folder) - 6, "XXXXXX");
-	return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave_folder(void **state)
-{
-	char command[64];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-	return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
 
 static struct capture *open_good(const char *path)
 {
 	struct capture *capture = NULL;
 	struct problem problem = {.text = ""};
 
-	if (capture_open(path, &capture, &problem))
+	if (capture_open(path, NULL, &capture, &problem))
 		fail_msg("%s", problem.text);
 	return capture;
+}
+
+static void write_bytes(const char *path, const void *bytes, size_t n)
+{
+	FILE *file = fopen(path, "wb");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, n, file), n);
+	assert_int_equal(fclose(file), 0);
 }
 
 static void every_format_reads_alike_to_the_nanosecond(void **state)
@@ -87,6 +80,94 @@ static void every_format_reads_alike_to_the_nanosecond(void **state)
 		assert_int_equal(capture_counts(capture)->truncated, 100);
 		assert_int_equal(capture_counts(capture)->clock_back, 0);
 		capture_close(capture);
+	}
+}
+
+static void put_word(uint8_t *to, uint32_t word, bool swapped)
+{
+	if (swapped)
+		word = __builtin_bswap32(word);
+	memcpy(to, &word, sizeof(word));
+}
+
+/* The instant that libpcap says, or the one before if that is later. */
+static uint64_t expect_instant(const struct capture_frame *frame, const struct pcap_pkthdr *header,
+                               uint64_t before_ns)
+{
+	/* A pcap's seconds have no sign; a fraction that libpcap takes for negative is none. */
+	uint64_t fraction_ns = header->ts.tv_usec < 0 ? 0 : (uint64_t)header->ts.tv_usec;
+	uint64_t t_ns = (uint32_t)header->ts.tv_sec * UINT64_C(1000000000) + fraction_ns;
+
+	assert_int_equal(frame->t_ns, t_ns > before_ns ? t_ns : before_ns);
+	return frame->t_ns;
+}
+
+/* libpcap's verdict on a whole file is what capture_next must say, whoever has read the record. */
+static void the_short_way_and_libpcap_agree_about_every_record(void **state)
+{
+	/* seconds, fraction, length, length on the wire; the frame has 64 bytes */
+	static const uint32_t records[][4] = {
+	        {1, 2, 64, 64},           {2, 999999, 64, 60},     {3, 1000000, 64, 64},
+	        {4, 999999999, 64, 1500}, {5, 1000000000, 64, 64}, {6, 0xffffffff, 64, 64},
+	        {0x80000000, 5, 64, 64},  {0xffffffff, 0, 64, 64}, {7, 0, 0, 0},
+	        {8, 0, 65, 65},           {9, 0, 300, 300},        {10, 0, 262145, 262145},
+	        {11, 0, 0xffffffff, 64},
+	};
+	static const uint32_t magics[] = {0xa1b2c3d4, 0xa1b23c4d}, snapshots[] = {0, 65, 262144};
+	static const uint16_t minors[] = {2, 3, 4};
+	static uint8_t file[24 + 3 * (16 + 64)];
+
+	(void)state;
+	for (uint32_t way = 0; way < 2 * 2 * 3 * 3; way++) {
+		bool swapped = way & 1;
+		uint16_t minor = minors[way / 4 % 3];
+
+		put_word(file, magics[way / 2 % 2], swapped);
+		put_word(file + 4, swapped ? 2u << 16 | minor : 2u | (uint32_t)minor << 16,
+		         swapped);
+		put_word(file + 16, snapshots[way / 12], swapped);
+		put_word(file + 20, 1, swapped);
+		for (size_t odd = 0; odd < sizeof(records) / sizeof(records[0]); odd++) {
+			char why[PCAP_ERRBUF_SIZE] = "";
+			struct capture_frame frame;
+			struct pcap_pkthdr *header;
+			const u_char *data;
+			struct capture *capture;
+			uint64_t before_ns = 0;
+			pcap_t *pcap;
+			int got;
+
+			for (uint32_t i = 0; i < 3; i++) {
+				const uint32_t *record = records[i == 1 ? odd : 0];
+
+				for (uint32_t word = 0; word < 4; word++)
+					put_word(file + 24 + i * 80 + word * 4, record[word],
+					         swapped);
+				memset(file + 24 + i * 80 + 16, (int)i + 1, 64);
+			}
+			write_bytes("in", file, sizeof(file));
+			capture = open_good("in");
+			pcap = pcap_open_offline_with_tstamp_precision(
+			        "in", PCAP_TSTAMP_PRECISION_NANO, why);
+			assert_non_null(pcap);
+			while ((got = pcap_next_ex(pcap, &header, &data)) == 1 &&
+			       header->caplen <= CAPTURE_FRAME_MAX) {
+				assert_true(capture_next(capture, &frame));
+				assert_int_equal(frame.bytes, header->caplen);
+				assert_int_equal(frame.wire_bytes, header->len > header->caplen
+				                                           ? header->len
+				                                           : header->caplen);
+				assert_memory_equal(frame.data, data, frame.bytes);
+				before_ns = expect_instant(&frame, header, before_ns);
+			}
+			assert_false(capture_next(capture, &frame));
+			if (got == PCAP_ERROR)
+				assert_non_null(strstr(capture_damage(capture), pcap_geterr(pcap)));
+			else
+				assert_string_equal(capture_damage(capture), "");
+			pcap_close(pcap);
+			capture_close(capture);
+		}
 	}
 }
 
@@ -147,15 +228,6 @@ static void a_capture_that_is_cut_gives_what_it_has_and_says_so(void **state)
 	}
 }
 
-static void write_bytes(const char *path, const void *bytes, size_t n)
-{
-	FILE *file = fopen(path, "wb");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(bytes, 1, n, file), n);
-	assert_int_equal(fclose(file), 0);
-}
-
 static void what_is_no_ethernet_capture_is_refused_with_what_it_is(void **state)
 {
 	static const char gzip[] = "\x1f\x8b\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
@@ -181,7 +253,7 @@ static void what_is_no_ethernet_capture_is_refused_with_what_it_is(void **state)
 		struct capture *capture = NULL;
 		struct problem problem = {.text = ""};
 
-		assert_int_equal(capture_open(cases[i].path, &capture, &problem), -EINVAL);
+		assert_int_equal(capture_open(cases[i].path, NULL, &capture, &problem), -EINVAL);
 		if (!strstr(problem.text, cases[i].says))
 			fail_msg("%s: %s", cases[i].path, problem.text);
 		assert_null(capture);
@@ -283,7 +355,7 @@ static void what_is_written_reads_back_as_it_was(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < CAPTURE_FRAME_MAX; i++)
 		data[i] = (uint8_t)(i * 7);
-	assert_int_equal(dump_open("out", &dump, &problem), 0);
+	assert_int_equal(dump_open("out", NULL, &dump, &problem), 0);
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
 		dump_write(dump, START_NS + i, data, lengths[i], lengths[i] + (uint32_t)i);
 	assert_false(exists("out"));
@@ -315,7 +387,7 @@ static void a_discarded_output_leaves_the_old_file_and_nothing_else(void **state
 
 	(void)state;
 	write_bytes("out", "old", 3);
-	assert_int_equal(dump_open("out", &dump, &problem), 0);
+	assert_int_equal(dump_open("out", NULL, &dump, &problem), 0);
 	dump_write(dump, START_NS, "frame", 5, 5);
 	dump_discard(dump);
 	assert_int_equal(count_files(), 1);
@@ -337,7 +409,7 @@ static void a_full_disk_is_an_error_and_leaves_nothing(void **state)
 	signal(SIGXFSZ, SIG_IGN);
 	getrlimit(RLIMIT_FSIZE, &limit);
 	small.rlim_max = limit.rlim_max;
-	assert_int_equal(dump_open("out", &dump, &problem), 0);
+	assert_int_equal(dump_open("out", NULL, &dump, &problem), 0);
 	for (int i = 0; i < 4; i++)
 		dump_write(dump, START_NS, data, sizeof(data), sizeof(data));
 	setrlimit(RLIMIT_FSIZE, &small);
@@ -348,7 +420,7 @@ static void a_full_disk_is_an_error_and_leaves_nothing(void **state)
 	assert_int_equal(count_files(), 0);
 
 	/* And the device that is always full, which is written directly. */
-	assert_int_equal(dump_open("/dev/full", &dump, &problem), 0);
+	assert_int_equal(dump_open("/dev/full", NULL, &dump, &problem), 0);
 	assert_int_equal(dump_finish(dump, &problem), -ENOSPC);
 	assert_string_equal(problem.text,
 	                    "/dev/full: writing failed: No space left on device; make "
@@ -363,9 +435,9 @@ static void an_output_that_cannot_be_made_is_refused(void **state)
 	struct dump *dump;
 
 	(void)state;
-	assert_int_equal(dump_open("none/out", &dump, &problem), -EINVAL);
+	assert_int_equal(dump_open("none/out", NULL, &dump, &problem), -EINVAL);
 	assert_string_equal(problem.text, "none/out: cannot be written: No such file or directory");
-	assert_int_equal(dump_open(".", &dump, &problem), -EINVAL);
+	assert_int_equal(dump_open(".", NULL, &dump, &problem), -EINVAL);
 	assert_string_equal(problem.text, ".: cannot be written: Is a directory");
 	assert_int_equal(count_files(), 0);
 }
@@ -397,6 +469,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(every_format_reads_alike_to_the_nanosecond),
+	        TEST(the_short_way_and_libpcap_agree_about_every_record),
 	        TEST(time_that_runs_backwards_stands_still_and_is_counted),
 	        TEST(a_capture_that_is_cut_gives_what_it_has_and_says_so),
 	        TEST(what_is_no_ethernet_capture_is_refused_with_what_it_is),
