@@ -113,9 +113,9 @@ static double measure_tsc_hz(void)
 static int measure(struct bench *bench, struct problem *problem)
 {
 	static int (*const parts[])(struct bench_plan *, struct problem *) = {
-	        [BENCH_COST] = bench_plan_cost,       [BENCH_PRECISION] = bench_plan_precision,
-	        [BENCH_DEPTH] = bench_plan_depth,     [BENCH_CLOUDS] = bench_plan_clouds,
-	        [BENCH_RFC2544] = bench_plan_rfc2544,
+	        [BENCH_COST] = bench_plan_cost,   [BENCH_PRECISION] = bench_plan_precision,
+	        [BENCH_DEPTH] = bench_plan_depth, [BENCH_CLOUDS] = bench_plan_clouds,
+	        [BENCH_CLOCK] = bench_plan_clock, [BENCH_RFC2544] = bench_plan_rfc2544,
 	};
 	int rc = 0;
 
@@ -141,14 +141,26 @@ static bool measures(const struct bench_arguments *arguments)
 	return false;
 }
 
+/* The clock is read without devices and packets. */
+static bool needs_eal(const struct bench *bench)
+{
+	for (int part = 0; part < BENCH_MACHINE; part++) {
+		if (bench->arguments.parts[part] && part != BENCH_CLOCK)
+			return true;
+	}
+	return bench->before != NULL;
+}
+
 /* 0, 1 it went wrong on the way, 2 it could not begin. */
 static int run(struct bench *bench)
 {
 	struct problem problem = {.text = ""};
 	int status = 0;
 
-	if (eal_start_live(bench->arguments.cores, 0, NULL, needs_pci(bench), size_memory(bench),
-	                   &problem) < 0) {
+	bool eal = needs_eal(bench);
+
+	if (eal && eal_start_live(bench->arguments.cores, 0, NULL, needs_pci(bench),
+	                          size_memory(bench), &problem) < 0) {
 		say(problem.text);
 		return 2;
 	}
@@ -159,7 +171,8 @@ static int run(struct bench *bench)
 		say(problem.text);
 		status = 1;
 	}
-	eal_stop_live();
+	if (eal)
+		eal_stop_live();
 	return status;
 }
 

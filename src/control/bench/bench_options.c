@@ -19,7 +19,8 @@
 #define PRIORITY_MAX 99
 
 static const char usage[] =
-        "usage: weir bench [cost] [precision] [depth] [clouds] [rfc2544] [machine] [options]\n"
+        "usage: weir bench [cost] [precision] [depth] [clouds] [clock] [rfc2544] [machine]\n"
+        "                  [options]\n"
         "       weir bench compare OLD.json [NEW.json] [options]\n"
         "\n"
         "What a packet costs, how exactly it leaves on time, and what this machine can carry.\n"
@@ -29,6 +30,7 @@ static const char usage[] =
         "  precision      departures against due times, beside the machine's own noise\n"
         "  depth          cost and memory with 0.1 to 7.5 million packets in flight\n"
         "  clouds         cost with many clouds\n"
+        "  clock          100 ms of weir's clock against CLOCK_MONOTONIC_RAW\n"
         "  rfc2544        throughput, latency, loss rate, back-to-back\n"
         "  machine        what this machine is, and what of it costs precision\n"
         "  compare        against the output of an earlier -j, or of two; 1 if it is slower\n"
@@ -51,8 +53,8 @@ static const char usage[] =
         "      --html FILE       a report with pictures\n"
         "  -h, --help\n";
 
-static const char *const part_names[BENCH_PARTS] = {"cost",    "precision", "depth",  "clouds",
-                                                    "rfc2544", "machine",   "compare"};
+static const char *const part_names[BENCH_PARTS] = {"cost",  "precision", "depth",   "clouds",
+                                                    "clock", "rfc2544",   "machine", "compare"};
 
 const char *bench_part_name(enum bench_part part)
 {
@@ -296,8 +298,8 @@ static int take_part(const char *word, struct bench_arguments *arguments)
 	}
 	if (nearest.best)
 		return wrong("there is no part `%s`; did you mean `%s`?", word, nearest.best);
-	return wrong("there is no part `%s`; there are cost, precision, depth, clouds, rfc2544, "
-	             "machine and compare",
+	return wrong("there is no part `%s`; there are cost, precision, depth, clouds, clock, "
+	             "rfc2544, machine and compare",
 	             word);
 }
 

@@ -3,7 +3,7 @@
  * What `weir bench` measures, part by part: which scenarios, frames, loads, depths. Each figure
  * becomes a row (bench_rows.h), appended as soon as it is there.
  *
- * Thread: control, after eal_start_live.
+ * Thread: control, after eal_start_live; bench_plan_clock needs none.
  */
 #ifndef WEIR_BENCH_PLAN_H
 #define WEIR_BENCH_PLAN_H
@@ -30,6 +30,7 @@ int bench_plan_again(struct bench_plan *plan, const json_t *document, struct pro
 int bench_plan_precision(struct bench_plan *plan, struct problem *problem);
 int bench_plan_depth(struct bench_plan *plan, struct problem *problem);
 int bench_plan_clouds(struct bench_plan *plan, struct problem *problem);
+int bench_plan_clock(struct bench_plan *plan, struct problem *problem);
 int bench_plan_rfc2544(struct bench_plan *plan, struct problem *problem);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_report_clock.h"
 #include "bench_report_precision.h"
 #include "bench_report_rfc2544.h"
 #include "bench_rows.h"
@@ -267,6 +268,8 @@ static void write_page(struct page *page, FILE *out, const json_t *document)
 	draw_depth(page, rows);
 	begin_part(page, rows, "clouds", "Clouds");
 	draw_clouds(page, rows);
+	begin_part(page, rows, "clock", "Clock");
+	bench_report_clock(page, rows);
 	bench_report_rfc2544(page, rows);
 	page_heading(page, "All figures");
 	write_tables(page, document);

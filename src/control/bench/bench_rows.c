@@ -116,7 +116,7 @@ json_t *bench_row_clouds(uint32_t clouds, const struct bench_cost *cost, double 
 	return row;
 }
 
-static json_t *lateness(const struct histogram *h, uint64_t early)
+static json_t *distribution(const struct histogram *h)
 {
 	json_t *object = json_object();
 
@@ -124,8 +124,15 @@ static json_t *lateness(const struct histogram *h, uint64_t early)
 		put_whole(object, percentiles[i].key,
 		          histogram_percentile(h, percentiles[i].per_million));
 	put_whole(object, "max", h->max);
-	put_whole(object, "early", early);
 	put_whole(object, "count", h->count);
+	return object;
+}
+
+static json_t *lateness(const struct histogram *h, uint64_t early)
+{
+	json_t *object = distribution(h);
+
+	put_whole(object, "early", early);
 	return object;
 }
 
@@ -171,6 +178,20 @@ json_t *bench_row_precision(const char *load, double pps, uint32_t frame_bytes, 
 	json_object_set_new(row, "lateness_histogram", buckets(&precision->lateness_ns));
 	json_object_set_new(row, "calm_histogram", buckets(&precision->calm_ns));
 	json_object_set_new(row, "noise_histogram", buckets(&precision->noise.lateness_ns));
+	return row;
+}
+
+json_t *bench_row_clock(double seconds, const struct bench_clock *clock)
+{
+	json_t *row = json_pack("{s:s}", "part", "clock");
+
+	put(row, "seconds", seconds);
+	put_whole(row, "interval_ns", BENCH_CLOCK_STEPS * BENCH_CLOCK_STEP_NS);
+	json_object_set_new(row, "error_ns", distribution(&clock->interval_ns));
+	json_object_set_new(row, "distance_ns", distribution(&clock->distance_ns));
+	put_whole(row, "samples", clock->samples);
+	put_whole(row, "disturbed_samples", clock->disturbed);
+	json_object_set_new(row, "error_histogram", buckets(&clock->interval_ns));
 	return row;
 }
 

@@ -223,6 +223,40 @@ static void print_precision(FILE *out, const json_t *rows)
 	end(table, out);
 }
 
+static void print_clock(FILE *out, const json_t *rows)
+{
+	static const char *const headings[] = {"ns, either way", "p50", "p90", "p99", "p99.9",
+	                                       "p99.99",         "max", "of",  "",    NULL};
+	static const char *const keys[] = {"error_ns", "distance_ns"};
+	static const char *const names[] = {"100 ms", "since the start"};
+	struct table *table = begin("lrrrrrrrl", headings);
+	size_t i;
+	json_t *row;
+
+	if (!table)
+		return;
+	json_array_foreach(rows, i, row)
+	{
+		if (!bench_is(row, "clock"))
+			continue;
+		for (size_t k = 0; k < 2; k++) {
+			const json_t *object = json_object_get(row, keys[k]);
+
+			table_text(table, names[k]);
+			lateness_cells(table, object);
+			table_count(table, (uint64_t)bench_number(object, "count"));
+			if (k == 0)
+				table_format(table, "%.0f of %.0f samples disturbed",
+				             bench_number(row, "disturbed_samples"),
+				             bench_number(row, "samples"));
+			else
+				table_text(table, "");
+		}
+	}
+	fputs("\nclock: weir's clock against CLOCK_MONOTONIC_RAW\n", out);
+	end(table, out);
+}
+
 static void rfc2544_row(struct table *table, const json_t *row)
 {
 	const json_t *latency = json_object_get(row, "latency_ns");
@@ -304,11 +338,27 @@ static void print_machine(FILE *out, const json_t *machine, bool measured)
 	fprintf(out, "weir %s, %s, Linux %s", bench_text(machine, "weir"),
 	        bench_text(machine, "dpdk"), bench_text(machine, "kernel"));
 	if (measured)
-		fprintf(out, "; medians of %.0f runs of %.2g s, %s, processor %.0f%s",
-		        bench_number(machine, "runs"), bench_number(machine, "seconds"),
-		        bench_text(machine, "layout"), bench_number(machine, "core"),
+		fprintf(out, "; medians of %.0f run%s of %.2g s, %s, processor %.0f%s",
+		        bench_number(machine, "runs"),
+		        bench_number(machine, "runs") == 1 ? "" : "s",
+		        bench_number(machine, "seconds"), bench_text(machine, "layout"),
+		        bench_number(machine, "core"),
 		        bench_number(machine, "priority") > 0 ? ", real-time priority" : "");
 	fputc('\n', out);
+}
+
+/* Whether any row is a median of runs: the clock's is one watch. */
+static bool has_runs(const json_t *rows)
+{
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row)
+	{
+		if (!bench_is(row, "clock"))
+			return true;
+	}
+	return false;
 }
 
 static void print_remarks(FILE *out, const json_t *remarks)
@@ -323,7 +373,7 @@ void bench_table_print(FILE *out, const json_t *document)
 {
 	const json_t *rows = json_object_get(document, "rows");
 
-	print_machine(out, json_object_get(document, "machine"), json_array_size(rows) > 0);
+	print_machine(out, json_object_get(document, "machine"), has_runs(rows));
 	if (has_part(rows, "cost"))
 		print_cost(out, rows);
 	if (has_part(rows, "precision"))
@@ -332,6 +382,8 @@ void bench_table_print(FILE *out, const json_t *document)
 		print_depth(out, rows);
 	if (has_part(rows, "clouds"))
 		print_clouds(out, rows);
+	if (has_part(rows, "clock"))
+		print_clock(out, rows);
 	if (has_part(rows, "rfc2544"))
 		print_rfc2544(out, rows);
 	print_remarks(out, json_object_get(document, "remarks"));
