@@ -113,9 +113,10 @@ static double measure_tsc_hz(void)
 static int measure(struct bench *bench, struct problem *problem)
 {
 	static int (*const parts[])(struct bench_plan *, struct problem *) = {
-	        [BENCH_COST] = bench_plan_cost,   [BENCH_PRECISION] = bench_plan_precision,
-	        [BENCH_DEPTH] = bench_plan_depth, [BENCH_CLOUDS] = bench_plan_clouds,
-	        [BENCH_CLOCK] = bench_plan_clock, [BENCH_RFC2544] = bench_plan_rfc2544,
+	        [BENCH_COST] = bench_plan_cost,       [BENCH_PRECISION] = bench_plan_precision,
+	        [BENCH_DEPTH] = bench_plan_depth,     [BENCH_CLOUDS] = bench_plan_clouds,
+	        [BENCH_CLOCK] = bench_plan_clock,     [BENCH_RFC2544] = bench_plan_rfc2544,
+	        [BENCH_LATENCY] = bench_plan_latency,
 	};
 	int rc = 0;
 

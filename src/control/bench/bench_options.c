@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_latency.h"
 #include "bench_scenarios.h"
 #include "bench_spread.h"
 #include "nearest.h"
@@ -19,12 +20,12 @@
 #define PRIORITY_MAX 99
 
 static const char usage[] =
-        "usage: weir bench [cost] [precision] [depth] [clouds] [clock] [rfc2544] [machine]\n"
-        "                  [options]\n"
+        "usage: weir bench [PART ...] [options]\n"
+        "       weir bench latency [--device A --device B] [--cable METRES] [options]\n"
         "       weir bench compare OLD.json [NEW.json] [options]\n"
         "\n"
         "What a packet costs, how exactly it leaves on time, and what this machine can carry.\n"
-        "Without a part: all of them, in a few minutes.\n"
+        "Without a part: all of them but latency, in a few minutes.\n"
         "\n"
         "  cost           packets a second, ns and cycles a packet, beside the ports' own ceiling\n"
         "  precision      departures against due times, beside the machine's own noise\n"
@@ -32,6 +33,8 @@ static const char usage[] =
         "  clouds         cost with many clouds\n"
         "  clock          100 ms of weir's clock against CLOCK_MONOTONIC_RAW\n"
         "  rfc2544        throughput, latency, loss rate, back-to-back\n"
+        "  latency        what two devices add, over a cable between them, and the words that\n"
+        "                 take it away\n"
         "  machine        what this machine is, and what of it costs precision\n"
         "  compare        against the output of an earlier -j, or of two; 1 if it is slower\n"
         "\n"
@@ -46,15 +49,18 @@ static const char usage[] =
         "      --priority N      real-time priority of the workers, 1 to 99\n"
         "      --device DEVICE   rfc2544: twice, the ports at the device under test; without,\n"
         "                        weir itself is the device under test, in this process\n"
-        "      --line-rate RATE  rfc2544: the most that is offered, like 10gbit\n"
+        "      --line-rate RATE  rfc2544: the most that is offered, like 10gbit; latency: of the\n"
+        "                        wire, where it is not the NIC's link\n"
+        "      --cable METRES    latency: of the cable, 0 to 10000 (0)\n"
         "      --rfc-times       rfc2544: trials as long as the RFC wants them (hours)\n"
         "      --bound P         compare: how much slower is a regression, like 25%\n"
         "  -j, --json            one JSON object\n"
         "      --html FILE       a report with pictures\n"
         "  -h, --help\n";
 
-static const char *const part_names[BENCH_PARTS] = {"cost",  "precision", "depth",   "clouds",
-                                                    "clock", "rfc2544",   "machine", "compare"};
+static const char *const part_names[BENCH_PARTS] = {"cost",    "precision", "depth",
+                                                    "clouds",  "clock",     "rfc2544",
+                                                    "latency", "machine",   "compare"};
 
 const char *bench_part_name(enum bench_part part)
 {
@@ -166,6 +172,15 @@ static int take_rate(const char *text, struct bench_arguments *arguments)
 	return BENCH_ARGUMENTS_RUN;
 }
 
+static int take_cable(const char *text, struct bench_arguments *arguments)
+{
+	if (!take_number(text, 0, BENCH_LATENCY_CABLE_MOST, &arguments->cable_m))
+		return wrong("--cable %s: is a length in metres, from 0 to %d", text,
+		             BENCH_LATENCY_CABLE_MOST);
+	arguments->cable_given = true;
+	return BENCH_ARGUMENTS_RUN;
+}
+
 static int take_layout(const char *text, struct bench_arguments *arguments)
 {
 	if (strcmp(text, "run-to-completion") == 0)
@@ -197,6 +212,7 @@ enum {
 	OPTION_LAYOUT,
 	OPTION_PRIORITY,
 	OPTION_DEVICE,
+	OPTION_CABLE,
 	OPTION_LINE_RATE,
 	OPTION_RFC_TIMES,
 	OPTION_BOUND,
@@ -214,6 +230,7 @@ static const struct option long_options[] = {
         {"layout", required_argument, NULL, OPTION_LAYOUT},
         {"priority", required_argument, NULL, OPTION_PRIORITY},
         {"device", required_argument, NULL, OPTION_DEVICE},
+        {"cable", required_argument, NULL, OPTION_CABLE},
         {"line-rate", required_argument, NULL, OPTION_LINE_RATE},
         {"rfc-times", no_argument, NULL, OPTION_RFC_TIMES},
         {"bound", required_argument, NULL, OPTION_BOUND},
@@ -240,6 +257,8 @@ static int take_option(int option, struct bench_arguments *arguments)
 		return take_bound(optarg, arguments);
 	case OPTION_LINE_RATE:
 		return take_rate(optarg, arguments);
+	case OPTION_CABLE:
+		return take_cable(optarg, arguments);
 	case OPTION_LAYOUT:
 		return take_layout(optarg, arguments);
 	case OPTION_DEVICE:
@@ -298,9 +317,10 @@ static int take_part(const char *word, struct bench_arguments *arguments)
 	}
 	if (nearest.best)
 		return wrong("there is no part `%s`; did you mean `%s`?", word, nearest.best);
-	return wrong("there is no part `%s`; there are cost, precision, depth, clouds, clock, "
-	             "rfc2544, machine and compare",
-	             word);
+	return wrong(
+	        "there is no part `%s`; there are cost, precision, depth, clouds, clock, rfc2544, "
+	        "latency, machine and compare",
+	        word);
 }
 
 static int take_words(int argc, char **argv, struct bench_arguments *arguments)
@@ -330,7 +350,7 @@ static int check(struct bench_arguments *arguments)
 	for (int part = 0; part < BENCH_PARTS; part++)
 		any |= arguments->parts[part];
 	for (int part = 0; part < BENCH_COMPARE && !any; part++)
-		arguments->parts[part] = true;
+		arguments->parts[part] = part != BENCH_LATENCY;
 	if (arguments->parts[BENCH_COMPARE] && !arguments->compare)
 		return wrong("compare with what? weir bench compare OLD.json");
 	for (int part = 0; part < BENCH_COMPARE; part++) {
@@ -340,7 +360,7 @@ static int check(struct bench_arguments *arguments)
 	}
 	if (arguments->n_devices == 1)
 		return wrong("--device %s: rfc2544 takes two, one at each side of the device under "
-		             "test",
+		             "test, and latency the two ends of a cable",
 		             arguments->devices[0]);
 	if (arguments->scenario && arguments->config)
 		return wrong("--scenario and -c: measure one of weir's own scenarios, or your own");

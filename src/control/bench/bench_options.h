@@ -24,6 +24,7 @@ enum bench_part {
 	BENCH_CLOUDS,
 	BENCH_CLOCK,
 	BENCH_RFC2544,
+	BENCH_LATENCY, /* of a device, over a cable: only when asked for */
 	BENCH_MACHINE,
 	BENCH_COMPARE,
 	BENCH_PARTS
@@ -43,9 +44,12 @@ struct bench_arguments {
 	int priority;
 	enum runtime_layout layout;
 	bool json, full, rfc_times;
-	const char *devices[BENCH_DEVICES]; /* rfc2544: of another device under test */
+	const char *devices
+	        [BENCH_DEVICES]; /* rfc2544: of another device under test; latency: the two */
 	uint32_t n_devices;
-	double line_bps; /* rfc2544; 0: not given */
+	double line_bps; /* rfc2544, latency; 0: not given */
+	double cable_m;  /* latency */
+	bool cable_given;
 };
 
 enum { BENCH_ARGUMENTS_RUN, BENCH_ARGUMENTS_HELP, BENCH_ARGUMENTS_WRONG };

@@ -239,6 +239,25 @@ json_t *bench_row_rfc2544(const char *under_test, const struct rfc2544_condition
 	return row;
 }
 
+json_t *bench_row_latency(const char *from, const char *to, double line_bps, double cable_m,
+                          const struct bench_latency *latency)
+{
+	json_t *row = json_pack("{s:s,s:s,s:s}", "part", "latency", "from", from, "to", to);
+
+	put_whole(row, "frame_bytes", latency->frame_bytes);
+	json_object_set_new(row, "loop_ns", distribution(&latency->loop_ns));
+	put(row, "line_bps", line_bps);
+	put(row, "cable_m", cable_m);
+	put(row, "wire_ns", latency->wire_ns);
+	put(row, "cable_ns", latency->cable_ns);
+	put_whole(row, "latency_ns", latency->sum_ns);
+	put_whole(row, "tx_latency_ns", latency->half_ns);
+	put_whole(row, "rx_latency_ns", latency->half_ns);
+	put_whole(row, "frames", latency->received);
+	json_object_set_new(row, "disturbed", json_boolean(latency->disturbed));
+	return row;
+}
+
 json_t *bench_json_machine(const struct bench_machine *machine, double tsc_hz, bool hugepages,
                            const struct bench_conditions *conditions)
 {

@@ -14,6 +14,7 @@
 
 #include "bench_clock.h"
 #include "bench_cost.h"
+#include "bench_latency.h"
 #include "bench_machine.h"
 #include "bench_precision.h"
 #include "bench_rfc2544.h"
@@ -29,6 +30,8 @@ json_t *bench_row_precision(const char *load, double pps, uint32_t frame_bytes, 
 json_t *bench_row_clock(double seconds, const struct bench_clock *clock);
 json_t *bench_row_rfc2544(const char *under_test, const struct rfc2544_conditions *conditions,
                           const struct rfc2544_result *result);
+json_t *bench_row_latency(const char *from, const char *to, double line_bps, double cable_m,
+                          const struct bench_latency *latency);
 json_t *bench_json_machine(const struct bench_machine *machine, double tsc_hz, bool hugepages,
                            const struct bench_conditions *conditions);
 

@@ -326,6 +326,41 @@ static void print_rfc2544(FILE *out, const json_t *rows)
 	print_loss(out, rows);
 }
 
+static void print_latency(FILE *out, const json_t *rows)
+{
+	static const char *const headings[] = {"from", "to",    "bytes", "loop p50", "p99", "max",
+	                                       "wire", "cable", "rest",  "",         NULL};
+	struct table *table = begin("llrrrrrrrl", headings);
+	size_t i;
+	json_t *row;
+
+	if (!table)
+		return;
+	json_array_foreach(rows, i, row)
+	{
+		const json_t *loop = json_object_get(row, "loop_ns");
+
+		if (!bench_is(row, "latency"))
+			continue;
+		table_text(table, bench_text(row, "from"));
+		table_text(table, bench_text(row, "to"));
+		table_format(table, "%.0f", bench_number(row, "frame_bytes"));
+		table_count(table, (uint64_t)bench_number(loop, "p50"));
+		table_count(table, (uint64_t)bench_number(loop, "p99"));
+		table_count(table, (uint64_t)bench_number(loop, "max"));
+		table_format(table, "%.0f", bench_number(row, "wire_ns"));
+		table_format(table, "%.0f", bench_number(row, "cable_ns"));
+		table_count(table, (uint64_t)bench_number(row, "latency_ns"));
+		table_text(table,
+		           bench_number(row, "line_bps") > 0 ? "" : "wire unknown: --line-rate");
+	}
+	fputs("\nlatency: ns over a loop, less wire and cable: tx-latency of the one and "
+	      "rx-latency "
+	      "of the other\n",
+	      out);
+	end(table, out);
+}
+
 static void print_machine(FILE *out, const json_t *machine, bool measured)
 {
 	fprintf(out, "%s, %.0f processors, TSC %.1f MHz%s%s%s\n", bench_text(machine, "cpu"),
@@ -347,7 +382,7 @@ static void print_machine(FILE *out, const json_t *machine, bool measured)
 	fputc('\n', out);
 }
 
-/* Whether any row is a median of runs: the clock's is one watch. */
+/* Whether any row is a median of runs: the clock's is one watch, a latency's one trial. */
 static bool has_runs(const json_t *rows)
 {
 	size_t i;
@@ -355,7 +390,7 @@ static bool has_runs(const json_t *rows)
 
 	json_array_foreach(rows, i, row)
 	{
-		if (!bench_is(row, "clock"))
+		if (!bench_is(row, "clock") && !bench_is(row, "latency"))
 			return true;
 	}
 	return false;
@@ -386,5 +421,7 @@ void bench_table_print(FILE *out, const json_t *document)
 		print_clock(out, rows);
 	if (has_part(rows, "rfc2544"))
 		print_rfc2544(out, rows);
+	if (has_part(rows, "latency"))
+		print_latency(out, rows);
 	print_remarks(out, json_object_get(document, "remarks"));
 }
