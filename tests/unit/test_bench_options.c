@@ -65,17 +65,15 @@ static void options_are_taken_before_and_after_the_part(void **state)
 	char said[400];
 
 	(void)state;
-	assert_int_equal(
-	        parse("--frame imix cost -j --runs 3 --seconds 0.5 --bound 10% --priority 50",
-	              &arguments, said),
-	        BENCH_ARGUMENTS_RUN);
+	assert_int_equal(parse("--frame imix cost -j --runs 3 --seconds 0.5 --priority 50",
+	                       &arguments, said),
+	                 BENCH_ARGUMENTS_RUN);
 	assert_true(arguments.parts[BENCH_COST]);
 	assert_false(arguments.parts[BENCH_DEPTH]);
 	assert_true(arguments.frame_given);
 	assert_int_equal(arguments.frame_bytes, 0);
 	assert_int_equal(arguments.runs, 3);
 	assert_true(arguments.seconds == 0.5);
-	assert_true(arguments.bound == 0.1);
 	assert_int_equal(arguments.priority, 50);
 	assert_true(arguments.json);
 }
@@ -103,6 +101,10 @@ static void compare_takes_one_file_or_two(void **state)
 	assert_int_equal(parse("compare old.json", &arguments, said), BENCH_ARGUMENTS_RUN);
 	assert_string_equal(arguments.compare, "old.json");
 	assert_null(arguments.against);
+	assert_true(arguments.bound == 0.25);
+	assert_int_equal(parse("compare old.json --bound 10%", &arguments, said),
+	                 BENCH_ARGUMENTS_RUN);
+	assert_true(arguments.bound == 0.1);
 	assert_int_equal(parse("compare old.json new.json", &arguments, said), BENCH_ARGUMENTS_RUN);
 	assert_string_equal(arguments.against, "new.json");
 }
@@ -134,6 +136,23 @@ static void what_is_wrong_is_said_with_what_would_be_right(void **state)
 	        {"rfc2544 --device net_null0", "takes two"},
 	        {"rfc2544 --device a --device b --device c", "two already"},
 	        {"rfc2544 --device a --device b -c x.weir", "either another one"},
+	        {"precision --frame 64", "cost, rfc2544 and latency"},
+	        {"compare old.json --frame 64", "cost, rfc2544 and latency"},
+	        {"cost --device a --device b", "is for rfc2544"},
+	        {"clock -c x.weir", "cost, rfc2544 and machine"},
+	        {"depth --scenario full", "is for cost"},
+	        {"clouds --full", "is for cost"},
+	        {"cost --line-rate 10gbit", "is for rfc2544"},
+	        {"rfc2544 --cable 3", "is for latency"},
+	        {"latency --cable -1", "0 to 10000"},
+	        {"latency --device a", "takes two"},
+	        {"latency --frame 9000", "latency takes lengths"},
+	        {"cost --rfc-times", "is for rfc2544"},
+	        {"cost --bound 25%", "is for compare"},
+	        {"rfc2544 --frame imix", "one length"},
+	        {"--frame 9000", "64 to 1518"},
+	        {"compare old.json new.json -j", "only the verdict"},
+	        {"compare old.json new.json --html x", "only the verdict"},
 	};
 
 	(void)state;

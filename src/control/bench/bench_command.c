@@ -20,6 +20,7 @@
 #include "command.h"
 #include "cpu_list.h"
 #include "doctor.h"
+#include "draft.h"
 #include "eal.h"
 #include "pool.h"
 #include "port.h"
@@ -69,6 +70,28 @@ static int check_priority(const struct bench *bench)
 	}
 	sched_setscheduler(0, SCHED_OTHER, &normal);
 	return 0;
+}
+
+/* What would be found out only after minutes. */
+static int check_ahead(const struct bench *bench, struct problem *problem)
+{
+	struct draft *draft;
+	int rc;
+
+	if (bench->arguments.parts[BENCH_RFC2544] && bench->scenario &&
+	    bench->scenario->n_ports != 2) {
+		problem_set(problem, -1,
+		            "rfc2544 measures between two ports, and %s has %u: give it one with "
+		            "two, or name the other parts alone",
+		            bench->arguments.config, bench->scenario->n_ports);
+		return -EINVAL;
+	}
+	if (!bench->arguments.html)
+		return 0;
+	rc = draft_open(bench->arguments.html, &draft, problem);
+	if (rc == 0)
+		draft_discard(draft);
+	return rc;
 }
 
 /* ---- the EAL ---- */
@@ -152,11 +175,19 @@ static bool needs_eal(const struct bench *bench)
 	return bench->before != NULL;
 }
 
+/* A device that is not there, or taken, and nothing measured before it; not: memory, an interruption, packets
+ * that do not add up or do not go. */
+static bool could_not_begin(const struct bench *bench, int rc)
+{
+	return json_array_size(bench->plan.rows) == 0 && rc != -ENOMEM && rc != -EINTR &&
+	       rc != -EIO && rc != -ENOBUFS && rc != -ERANGE;
+}
+
 /* 0, 1 it went wrong on the way, 2 it could not begin. */
 static int run(struct bench *bench)
 {
 	struct problem problem = {.text = ""};
-	int status = 0;
+	int status = 0, rc;
 
 	bool eal = needs_eal(bench);
 
@@ -168,9 +199,10 @@ static int run(struct bench *bench)
 	if (problem.text[0])
 		say(problem.text);
 	bench_stop_on_signals();
-	if (measure(bench, &problem) < 0) {
+	rc = measure(bench, &problem);
+	if (rc < 0) {
 		say(problem.text);
-		status = 1;
+		status = could_not_begin(bench, rc) ? 2 : 1;
 	}
 	if (eal)
 		eal_stop_live();
@@ -280,6 +312,10 @@ static int prepare(struct bench *bench)
 	}
 	if (check_priority(bench) < 0)
 		return 2;
+	if (check_ahead(bench, &problem) < 0) {
+		say(problem.text);
+		return 2;
+	}
 	bench_machine_read("", cores.cpu[0], &bench->machine);
 	bench->plan = (struct bench_plan){
 	        .arguments = &bench->arguments,

@@ -169,10 +169,13 @@ json_t *bench_document_load(const char *path, struct problem *problem)
 	json_t *document = json_load_file(path, 0, &error);
 
 	if (!document) {
-		problem_set(problem, -1,
-		            "%s:%d:%d: %s; right would be a file that weir bench -j "
-		            "has written",
-		            path, error.line, error.column, error.text);
+		if (error.line < 0)
+			problem_set(problem, -1, "%s", error.text);
+		else
+			problem_set(problem, -1,
+			            "%s:%d:%d: %s; right would be a file that weir bench -j "
+			            "has written",
+			            path, error.line, error.column, error.text);
 		return NULL;
 	}
 	if (json_is_array(json_object_get(document, "rows")))

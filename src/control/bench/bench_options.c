@@ -11,6 +11,7 @@
 #include "bench_latency.h"
 #include "bench_scenarios.h"
 #include "bench_spread.h"
+#include "bench_tester.h"
 #include "nearest.h"
 #include "quantity.h"
 
@@ -156,6 +157,7 @@ static int take_bound(const char *text, struct bench_arguments *arguments)
 	if (strcmp(text + bytes, "%") != 0 || !take_number(number, 0, 100, &percent))
 		return wrong("--bound %s: is a share from 0%% to 100%%, like 25%%", text);
 	arguments->bound = percent / 100;
+	arguments->bound_given = true;
 	return BENCH_ARGUMENTS_RUN;
 }
 
@@ -343,6 +345,62 @@ static int take_words(int argc, char **argv, struct bench_arguments *arguments)
 	return BENCH_ARGUMENTS_RUN;
 }
 
+#define PART(part) (1u << BENCH_##part)
+
+/* An option that none of the parts takes is a mistake, not a wish that may be passed over. */
+static int check_used(const struct bench_arguments *arguments)
+{
+	const struct {
+		const char *name, *parts;
+		bool given;
+		uint32_t mask;
+	} options[] = {
+	        {"--frame", "cost, rfc2544 and latency", arguments->frame_given,
+	         PART(COST) | PART(RFC2544) | PART(LATENCY)},
+	        {"--config", "cost, rfc2544 and machine", arguments->config != NULL,
+	         PART(COST) | PART(RFC2544) | PART(MACHINE)},
+	        {"--scenario", "cost", arguments->scenario != NULL, PART(COST)},
+	        {"--full", "cost", arguments->full, PART(COST)},
+	        {"--device", "rfc2544 and latency", arguments->n_devices > 0,
+	         PART(RFC2544) | PART(LATENCY)},
+	        {"--cable", "latency", arguments->cable_given, PART(LATENCY)},
+	        {"--line-rate", "rfc2544 and latency", arguments->line_bps > 0,
+	         PART(RFC2544) | PART(LATENCY)},
+	        {"--rfc-times", "rfc2544", arguments->rfc_times, PART(RFC2544)},
+	        {"--bound", "compare", arguments->bound_given, PART(COMPARE)},
+	};
+	uint32_t asked = 0;
+
+	for (int part = 0; part < BENCH_PARTS; part++)
+		asked |= arguments->parts[part] ? 1u << part : 0;
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		if (options[i].given && !(options[i].mask & asked))
+			return wrong("%s is for %s: not for what is asked for here",
+			             options[i].name, options[i].parts);
+	}
+	return BENCH_ARGUMENTS_RUN;
+}
+
+/* What would fail only when its turn comes, after minutes. */
+static int check_tester(const struct bench_arguments *arguments)
+{
+	const char *part = arguments->parts[BENCH_RFC2544] ? "rfc2544" : "latency";
+
+	if (!arguments->frame_given ||
+	    (!arguments->parts[BENCH_RFC2544] && !arguments->parts[BENCH_LATENCY]))
+		return BENCH_ARGUMENTS_RUN;
+	if (arguments->frame_bytes == 0)
+		return wrong("--frame imix: %s takes one length, from 64 to %d; without it: weir "
+		             "bench cost --frame imix",
+		             part, BENCH_TESTER_BYTES);
+	if (arguments->frame_bytes > BENCH_TESTER_BYTES)
+		return wrong("--frame %u: %s takes lengths from 64 to %d; without it: weir bench "
+		             "cost --frame %u",
+		             arguments->frame_bytes, part, BENCH_TESTER_BYTES,
+		             arguments->frame_bytes);
+	return BENCH_ARGUMENTS_RUN;
+}
+
 static int check(struct bench_arguments *arguments)
 {
 	bool any = false;
@@ -367,7 +425,13 @@ static int check(struct bench_arguments *arguments)
 	if (arguments->n_devices > 0 && arguments->config)
 		return wrong("--device and -c: the device under test is either another one, or "
 		             "weir with this scenario");
-	return BENCH_ARGUMENTS_RUN;
+	if (arguments->against && (arguments->json || arguments->html))
+		return wrong("compare of two files measures nothing: there is no %s of it, only "
+		             "the verdict",
+		             arguments->json ? "-j" : "--html");
+	if (check_used(arguments) != BENCH_ARGUMENTS_RUN)
+		return BENCH_ARGUMENTS_WRONG;
+	return check_tester(arguments);
 }
 
 int bench_arguments_parse(int argc, char **argv, struct bench_arguments *arguments)
@@ -376,7 +440,7 @@ int bench_arguments_parse(int argc, char **argv, struct bench_arguments *argumen
 
 	memset(arguments, 0, sizeof(*arguments));
 	arguments->bound = BOUND;
-	optind = 1;
+	optind = 0; /* begin anew, whatever was parsed before */
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, ":c:jh", long_options, NULL)) != -1) {
 		if (option == '?' || option == ':')

@@ -41,6 +41,7 @@ struct bench_arguments {
 	double seconds;       /* 0: not given */
 	uint32_t runs;        /* 0: not given */
 	double bound;         /* compare: a fraction */
+	bool bound_given;
 	int priority;
 	enum runtime_layout layout;
 	bool json, full, rfc_times;

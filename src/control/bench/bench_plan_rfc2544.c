@@ -48,13 +48,6 @@ static int own_scenario(struct course *course, struct problem *problem)
 
 	if (!given)
 		return bench_scenario_make(DEFAULT_DUT, true, &course->scenario, problem);
-	if (given->n_ports != 2) {
-		problem_set(problem, -1,
-		            "rfc2544 measures between two ports, and %s has %u: give it one with "
-		            "two",
-		            course->plan->scenario_name, given->n_ports);
-		return -EINVAL;
-	}
 	course->scenario = scenario_copy(given);
 	return course->scenario ? 0 : -ENOMEM;
 }

@@ -373,9 +373,9 @@ int command_check(int argc, char **argv)
 		}
 	}
 	if (check.path == NULL || optind < argc)
-		return wrong_arguments(check.path == NULL
-		                               ? "which scenario?"
-		                               : "there are more arguments than options");
+		return wrong_arguments(
+		        check.path == NULL ? "which scenario? The machine alone: weir bench machine"
+		                           : "there are more arguments than options");
 	result = load(&check, message, sizeof(message));
 	if (result != 0) {
 		free(check.remarks);
