@@ -64,19 +64,72 @@ static struct layout layout_write(struct rte_mbuf *mbuf, const struct rte_ipv4_h
 	return layout;
 }
 
-static uint16_t sum_fold(uint32_t sum)
+/* The sum of 16-bit words (RFC 1071), four bytes at a time: `bytes` is a multiple of four. 0 only of zeros. */
+static inline uint64_t sum_words(const void *from, uint32_t bytes)
 {
-	sum = (sum >> 16) + (sum & 0xffff);
-	return (uint16_t)((sum >> 16) + (sum & 0xffff));
+	const uint8_t *at = from;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < bytes; i += 4) {
+		uint32_t word;
+
+		memcpy(&word, at + i, sizeof(word));
+		sum += word;
+	}
+	return sum;
 }
 
-/* Of TCP or UDP, whose data are zeros beyond `bytes`. */
-static uint16_t transport_checksum(const struct rte_ipv4_hdr *ip, const void *payload,
-                                   uint32_t bytes)
+static inline uint16_t sum_fold(uint64_t sum)
 {
-	uint32_t sum = rte_ipv4_phdr_cksum(ip, 0);
+	sum = (sum >> 32) + (sum & UINT32_MAX);
+	sum = (sum >> 16 & UINT16_MAX) + (sum >> 32) + (sum & UINT16_MAX);
+	sum = (sum >> 16) + (sum & UINT16_MAX);
+	return (uint16_t)((sum >> 16) + (sum & UINT16_MAX));
+}
 
-	sum += rte_raw_cksum(payload, bytes);
+static inline uint16_t header_checksum(const struct rte_ipv4_hdr *ip, uint32_t bytes)
+{
+	return (uint16_t)~sum_fold(sum_words(ip, bytes));
+}
+
+/* All words or-ed, so that the compiler takes many words at a time. */
+static bool is_zero(const uint8_t *bytes, uint32_t n)
+{
+	uint64_t any = 0;
+
+	for (uint32_t i = 0; i < n / sizeof(uint64_t); i++) {
+		uint64_t word;
+
+		memcpy(&word, bytes + i * sizeof(word), sizeof(word));
+		any |= word;
+	}
+	for (uint32_t i = n & ~(uint32_t)(sizeof(uint64_t) - 1); i < n; i++)
+		any |= bytes[i];
+	return any == 0;
+}
+
+/* How many bytes have to be summed: data are zeros, unless something on the way has changed them, and
+ * zeros add nothing. */
+static uint32_t summed(const uint8_t *payload, uint32_t header_bytes, uint32_t bytes)
+{
+	return is_zero(payload + header_bytes, bytes - header_bytes) ? header_bytes : bytes;
+}
+
+/* Of TCP or UDP of so many bytes, whose data are zeros beyond `bytes`. */
+static uint16_t transport_checksum(const struct rte_ipv4_hdr *ip, uint8_t protocol, uint32_t length,
+                                   const void *payload, uint32_t bytes)
+{
+	/* The addresses, and the pseudo-header's protocol and length. */
+	uint64_t sum =
+	        sum_words(&ip->src_addr, 8) + rte_cpu_to_be_32((uint32_t)protocol << 16 | length);
+
+	sum += sum_words(payload, bytes & ~3u);
+	if (unlikely(bytes & 3)) {
+		uint32_t rest = 0;
+
+		memcpy(&rest, (const uint8_t *)payload + (bytes & ~3u), bytes & 3);
+		sum += rest;
+	}
 	return (uint16_t)~sum_fold(sum);
 }
 
@@ -103,7 +156,8 @@ void frame_write_segment(struct rte_mbuf *mbuf, const struct segment *segment, u
 		layout.options[2] = segment->echoed_ttl;
 		layout.options[3] = 0;
 	}
-	layout.ip->hdr_checksum = rte_ipv4_cksum(layout.ip);
+	layout.ip->hdr_checksum =
+	        header_checksum(layout.ip, (uint32_t)sizeof(*layout.ip) + options_bytes);
 	*tcp = (struct rte_tcp_hdr){
 	        .src_port = rte_cpu_to_be_16(segment->from.port),
 	        .dst_port = rte_cpu_to_be_16(segment->to.port),
@@ -121,8 +175,9 @@ void frame_write_segment(struct rte_mbuf *mbuf, const struct segment *segment, u
 		option[2] = OPTION_SCALE_LEN;
 		option[3] = (uint8_t)segment->window_scale;
 	}
-	memset(layout.payload + tcp_bytes, 0, segment->data_bytes);
-	tcp->cksum = transport_checksum(layout.ip, tcp, tcp_bytes);
+	memset((uint8_t *)tcp + tcp_bytes, 0, segment->data_bytes);
+	tcp->cksum = transport_checksum(layout.ip, IPPROTO_TCP, tcp_bytes + segment->data_bytes,
+	                                tcp, tcp_bytes);
 }
 
 void frame_write_datagram(struct rte_mbuf *mbuf, const struct datagram *datagram, uint16_t id)
@@ -151,7 +206,8 @@ void frame_write_datagram(struct rte_mbuf *mbuf, const struct datagram *datagram
 		memcpy(udp + 1, &number_be, sizeof(number_be));
 		known += (uint32_t)sizeof(number_be);
 	}
-	udp->dgram_cksum = transport_checksum(layout.ip, udp, known);
+	udp->dgram_cksum = transport_checksum(
+	        layout.ip, IPPROTO_UDP, (uint32_t)sizeof(*udp) + datagram->data_bytes, udp, known);
 	if (udp->dgram_cksum == 0)
 		udp->dgram_cksum = UDP_CHECKSUM_ZERO;
 }
@@ -207,7 +263,8 @@ static enum frame_kind segment_read(const struct rte_ipv4_hdr *ip, uint32_t ip_b
 		return FRAME_BROKEN;
 	tcp_bytes = (uint32_t)(tcp->data_off >> 4) * 4;
 	if (tcp_bytes < sizeof(*tcp) || tcp_bytes > bytes ||
-	    transport_checksum(ip, payload, bytes) != 0)
+	    transport_checksum(ip, IPPROTO_TCP, bytes, payload,
+	                       summed(payload, tcp_bytes, bytes)) != 0)
 		return FRAME_BROKEN;
 	*segment = (struct segment){
 	        .from = {rte_be_to_cpu_32(ip->src_addr), rte_be_to_cpu_16(tcp->src_port)},
@@ -234,7 +291,7 @@ static enum frame_kind datagram_read(const struct rte_ipv4_hdr *ip, const uint8_
 	uint32_t number_be = 0;
 
 	if (bytes < sizeof(*udp) || rte_be_to_cpu_16(udp->dgram_len) != bytes ||
-	    transport_checksum(ip, payload, bytes) != 0)
+	    transport_checksum(ip, IPPROTO_UDP, bytes, payload, bytes) != 0)
 		return FRAME_BROKEN;
 	if (bytes >= sizeof(*udp) + sizeof(number_be))
 		memcpy(&number_be, udp + 1, sizeof(number_be));
@@ -299,8 +356,7 @@ void frame_read(const struct rte_mbuf *mbuf, uint8_t mark_bit, struct frame *fra
 	ip_bytes = rte_ipv4_hdr_len(ip);
 	bytes = rte_be_to_cpu_16(ip->total_length);
 	if (ip_bytes < sizeof(*ip) || bytes < ip_bytes ||
-	    bytes + FRAME_ETHER_BYTES > mbuf->data_len ||
-	    rte_raw_cksum(ip, ip_bytes) != UINT16_MAX) {
+	    bytes + FRAME_ETHER_BYTES > mbuf->data_len || header_checksum(ip, ip_bytes) != 0) {
 		frame->kind = FRAME_BROKEN;
 		return;
 	}

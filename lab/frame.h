@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include <rte_mbuf.h>
+#include <rte_prefetch.h>
 
 #define FRAME_TCP_FIN 0x01
 #define FRAME_TCP_SYN 0x02
@@ -106,6 +107,15 @@ void frame_write_quench(struct rte_mbuf *mbuf, const struct rte_mbuf *cause, uin
 void frame_read(const struct rte_mbuf *mbuf, uint8_t mark_bit, struct frame *frame);
 /* The address that the frame goes to, without looking at anything else; 0: not IPv4. */
 uint32_t frame_to(const struct rte_mbuf *mbuf);
+
+/* It will be read soon. */
+static inline void frame_prefetch(const struct rte_mbuf *mbuf)
+{
+	const char *data = rte_pktmbuf_mtod(mbuf, const char *);
+
+	for (uint32_t at = RTE_CACHE_LINE_SIZE; at < mbuf->data_len; at += RTE_CACHE_LINE_SIZE)
+		rte_prefetch0(data + at);
+}
 
 /* The length that links count: the IPv4 datagram. */
 static inline uint32_t frame_wire_bytes(const struct rte_mbuf *mbuf)

@@ -7,10 +7,12 @@
 
 #include "packet.h"
 
-#define MBUFS_FIRST  4096u
-#define MBUFS_GROW   4096u
+/* Few, so that they are still in the processor's cache when their turn comes again. */
+#define MBUFS_FIRST  1024u
+#define MBUFS_GROW   1024u
 #define MBUFS_MOST   (1u << 19)
-#define MBUFS_SPARE  64u
+#define MBUFS_SPARE  64u  /* for what clouds generate */
+#define MBUFS_LOOK   256u /* how often hosts look whether these are there */
 #define MEMORY_BYTES (UINT64_C(256) << 20)
 #define HOSTS_MOST   (1u << 20)
 #define QUENCH_BIT   0x80
@@ -94,6 +96,7 @@ static void at_switch(struct world *world, uint32_t here, struct rte_mbuf *mbuf,
 		return;
 	}
 	if (host->at == here) {
+		frame_prefetch(mbuf);
 		if (unlikely(!pipe_push(&host->down, mbuf, frame_wire_bytes(mbuf), now)))
 			world->error = -ENOMEM;
 		return;
@@ -281,8 +284,12 @@ void host_hang_up(struct host *host, uint16_t port)
 
 static struct rte_mbuf *mbuf_take(struct world *world)
 {
-	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(world->pool);
+	struct rte_mbuf *mbuf;
 
+	if (unlikely(world->counters.frames % MBUFS_LOOK == 0) &&
+	    rte_mempool_avail_count(world->pool) < MBUFS_SPARE + MBUFS_LOOK)
+		world->seam->pool_grow(world->pool, MBUFS_GROW);
+	mbuf = rte_pktmbuf_alloc(world->pool);
 	if (unlikely(!mbuf) && world->seam->pool_grow(world->pool, MBUFS_GROW) > 0)
 		mbuf = rte_pktmbuf_alloc(world->pool);
 	if (unlikely(!mbuf))
