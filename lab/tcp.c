@@ -72,11 +72,10 @@ int64_t tcp_window(const struct tcp *tcp)
 	return window < tcp->conf->window ? (int64_t)window : tcp->conf->window;
 }
 
+/* ns-2's slowdown() asks for the window, and Reno's has the duplicates in it. */
 uint32_t tcp_half(const struct tcp *tcp)
 {
-	uint32_t window = tcp->cwnd < tcp->conf->window ? (uint32_t)tcp->cwnd : tcp->conf->window;
-
-	return window / 2;
+	return (uint32_t)tcp_window(tcp) / 2;
 }
 
 static void ssthresh_cut(struct tcp *tcp)

@@ -7,7 +7,7 @@
  * Model (S. Floyd's agents in ns-2.1b8a, June 2001; RFC 2001, RFC 2582, RFC 2988's predecessors):
  *   window      floor(min(cwnd + dupwnd, window)), window 100, ssthresh 100 at first, cwnd 1 for the SYN
  *   growth      an acknowledgement of new data: cwnd < ssthresh: + 1, else + 1 / cwnd
- *   cut         half = floor(floor(min(cwnd, window)) / 2); ssthresh = max(2, half)
+ *   cut         half = floor(window as above / 2), in fast recovery with dupwnd; ssthresh = max(2, half)
  *   RTT         one timed packet at a time, in ticks of 100 ms, with the fraction of the tick that had
  *               passed when it was sent; srtt in eighths, variance in quarters; RTO = srtt + 4 var in
  *               whole ticks, from 1 s to 60 s, 6 s at first; backoff doubles to 64, beyond 8 srtt moves

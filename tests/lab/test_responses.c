@@ -79,6 +79,26 @@ static void a_loss_in_the_window_of_an_echo_is_sent_again_without_a_cut(void **s
 	assert_int_equal(s.tcp.dupwnd, 3);
 }
 
+/* As in ns-2, whose slowdown() halves what window() says. */
+static void an_echo_that_ends_a_recovery_halves_the_window_with_its_duplicates(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	open_16(&s, &response_ecn);
+	/* 15 is lost, and 16 to 30 arrive */
+	for (int i = 0; i < 15; i++)
+		sender_ack(&s, MS(500), 14);
+	assert_string_equal(sender_sent(&s), "15 31 32 33 34 35 36 37");
+	assert_true(s.tcp.cwnd == 8);
+	assert_int_equal(s.tcp.dupwnd, 15);
+	sender_ack_flags(&s, MS(600), 31, FRAME_TCP_ECE, 0);
+	assert_true(s.tcp.cwnd == 11); /* (8 + 15) / 2 */
+	assert_int_equal(s.tcp.ssthresh, 11);
+	assert_int_equal(s.tcp.dupwnd, 0);
+	assert_int_equal(s.tcp.recover, 37);
+}
+
 static void a_window_of_one_becomes_none_and_the_timer_sends(void **state)
 {
 	struct sender s;
@@ -362,6 +382,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(an_echo_halves_once_a_window_and_is_answered_by_cwr),
 	        cmocka_unit_test(a_loss_in_the_window_of_an_echo_is_sent_again_without_a_cut),
+	        cmocka_unit_test(
+	                an_echo_that_ends_a_recovery_halves_the_window_with_its_duplicates),
 	        cmocka_unit_test(a_window_of_one_becomes_none_and_the_timer_sends),
 	        cmocka_unit_test(
 	                a_quench_with_the_bit_halves_and_holds_the_window_for_a_round_trip),

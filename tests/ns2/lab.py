@@ -3,12 +3,17 @@
 """Runs of the lab beside the same runs of ns-2.35: loss, goodput, utilisation and mean queue, each
 within 10 % or two standard errors of the difference, and the processor's time.
 
-usage: lab.py WEIR [--full] [--seeds N]
+usage: lab.py WEIR [--full [--part K/N] [--cache FILE] [--table]] [--seeds N] | --speed
 
 Without --full: four points, three seeds, 200 s each. With it: flows 5 to 60, delays 10 to 250 ms, drop
-tail, RED and ECN, other settings of RED than the papers', ten seeds, 500 s.
+tail, RED and ECN, other settings of RED than the papers', ten seeds, 500 s; corners and middle of that range first.
+
+That takes ns-2 half an hour of a processor. --cache FILE keeps each run that is over, a line of JSON each, and takes from there
+what it has of this executable and this script for ns-2: what was interrupted goes on where it stopped, and parts may be run
+apart (--part 1/3: every third point) and their files put one behind the other. --table prints what the cache has, runs nothing.
 """
 import concurrent.futures
+import hashlib
 import json
 import math
 import os
@@ -42,20 +47,74 @@ OTHER = ({"min": 5, "max": 30, "linterm": 50, "weight": 0.005},
          {"min": "5kB", "max": "30kB", "max-p": "0.02", "weight": "0.005"})
 
 
+FLOWS = (5, 15, 30, 45, 60)
+DELAYS = ("10ms", "40ms", "100ms", "250ms")
+
+
+def grid():
+    """The corners of the range, its middle, and then the rest."""
+    first = [(flows, delay) for flows in FLOWS[::4] for delay in DELAYS[::3]] + [(30, "40ms"), (30, "100ms")]
+    return first + [(flows, delay) for flows in FLOWS for delay in DELAYS if (flows, delay) not in first]
+
+
 def points():
     if not FULL:
         return QUICK
-    found = list(QUICK[:1])
-    for flows in (5, 15, 30, 45, 60):
-        for delay in ("10ms", "40ms", "100ms", "250ms"):
-            both = {"flows": flows, "delay": delay}
-            found.append(("becn-45", "plain", both, RED, {}))
-            found.append(("becn-45", "ecn", both, ECN, {}))
+    found = []
+    for flows, delay in grid():
+        both = {"flows": flows, "delay": delay}
+        found.append(("becn-45", "plain", both, RED, {}))
+        found.append(("becn-45", "ecn", both, ECN, {}))
+    other = []
     for flows in (15, 45):
         both = {"flows": flows, "delay": "40ms"}
-        found.append(("becn-45", "plain", both, {**RED, **OTHER[0]}, OTHER[1]))
-        found.append(("becn-45", "ecn", both, {**ECN, **OTHER[0]}, OTHER[1]))
-    return found
+        other.append(("becn-45", "plain", both, {**RED, **OTHER[0]}, OTHER[1]))
+        other.append(("becn-45", "ecn", both, {**ECN, **OTHER[0]}, OTHER[1]))
+    found[12:12] = QUICK[:1] + other
+    part, parts = (int(word) for word in option("--part", "1/1").split("/"))
+    return found[part - 1::parts]
+
+
+# ---- what is over already ----
+
+def option(name, otherwise):
+    return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else otherwise
+
+
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()[:16]
+
+
+class Cache:
+    """Runs by who made them, of what, with which seed."""
+
+    def __init__(self, path):
+        self.path, self.runs = path, {}
+        self.makers = {"weir": digest(WEIR), "ns-2": digest(os.path.join(HERE, "dumbbell.tcl"))}
+        if path and os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                for line in file:
+                    if line.endswith("\n"):  # else it was cut short
+                        key, run = json.loads(line)
+                        self.runs[key] = run
+
+    def key(self, who, what, seed):
+        return json.dumps([who, self.makers[who], what, seed, DURATION, WARMUP], sort_keys=True)
+
+    def get(self, who, what, seed):
+        return self.runs.get(self.key(who, what, seed))
+
+    def put(self, who, what, seed, run):
+        key = self.key(who, what, seed)
+        self.runs[key] = run
+        if self.path:
+            with open(self.path, "a", encoding="utf-8") as file:
+                file.write(json.dumps([key, run]) + "\n")
+        return run
+
+
+CACHE = Cache(option("--cache", None))
 
 
 def used():
@@ -64,64 +123,92 @@ def used():
 
 
 def ns2_run(values, seed):
+    there = CACHE.get("ns-2", values, seed)
+    if there or "--table" in sys.argv:
+        return there
     words = [str(word) for pair in {**values, "seed": seed, "duration": DURATION,
                                     "warmup": WARMUP}.items() for word in pair]
     done = subprocess.run(["ns", os.path.join(HERE, "dumbbell.tcl"), *words], capture_output=True,
                           text=True, check=False)
     assert done.returncode == 0, done.stderr
     words = done.stdout.split()
-    return {name: float(value) for name, value in zip(words[::2], words[1::2])}
+    return CACHE.put("ns-2", values, seed, {name: float(value) for name, value in zip(words[::2], words[1::2])})
 
 
-def weir_runs(experiment, case, values):
+def weir_run(experiment, case, values, seed):
+    there = CACHE.get("weir", [experiment, case, values], seed)
+    if there or "--table" in sys.argv:
+        return there
     words = [word for item in values.items() for word in ("--set", f"{item[0]}={item[1]}")]
     done = subprocess.run([WEIR, "lab", "run", experiment, "-j", "--no-figures", "--case", case,
-                           "--seeds", str(SEEDS), "--set", f"duration={DURATION}s",
+                           "--seed", str(seed), "--seeds", "1", "--set", f"duration={DURATION}s",
                            "--set", f"warmup={WARMUP}s", *words],
                           capture_output=True, text=True, check=False)
     assert done.stdout, done.stderr
     group = "plain" if experiment == "droptail" else "ours"
-    return [{"loss": run["figures"]["bottleneck.loss"],
-             "queue": run["figures"]["bottleneck.queue"],
-             "utilisation": run["figures"]["bottleneck.utilisation"],
-             "goodput": run["figures"][f"{group}.goodput"]}
-            for run in json.loads(done.stdout)["runs"]]
+    figures = json.loads(done.stdout)["runs"][0]["figures"]
+    return CACHE.put("weir", [experiment, case, values], seed,
+                     {"loss": figures["bottleneck.loss"], "queue": figures["bottleneck.queue"],
+                      "utilisation": figures["bottleneck.utilisation"], "goodput": figures[f"{group}.goodput"]})
+
+
+def two_errors(ours, theirs):
+    return 2 * math.sqrt(statistics.variance(ours) / len(ours) + statistics.variance(theirs) / len(theirs))
 
 
 def differ(ours, theirs):
     """Whether they do: by more than 10 % and by more than two standard errors."""
     mine, other = statistics.mean(ours), statistics.mean(theirs)
-    error = math.sqrt(statistics.variance(ours) / len(ours) +
-                      statistics.variance(theirs) / len(theirs))
-    return abs(mine - other) > max(0.1 * abs(other), 2 * error)
+    return abs(mine - other) > max(0.1 * abs(other), two_errors(ours, theirs))
+
+
+def name_of(point):
+    return f"{point[0]} {point[1]}, " + " ".join(f"{k} {v}" for k, v in {**point[2], **point[4]}.items())
+
+
+def run_both(point):
+    experiment, case, both, only_ns2, only_weir = point
+    with concurrent.futures.ThreadPoolExecutor(int(option("--jobs", os.cpu_count()))) as pool:
+        theirs = list(pool.map(lambda seed: ns2_run({**both, **only_ns2}, seed), range(1, SEEDS + 1)))
+        ours = list(pool.map(lambda seed: weir_run(experiment, case, {**both, **only_weir}, seed), range(1, SEEDS + 1)))
+    return ours, theirs
 
 
 def compare(point):
-    experiment, case, both, only_ns2, only_weir = point
-    before = used()
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        theirs = list(pool.map(lambda seed: ns2_run({**both, **only_ns2}, seed),
-                               range(1, SEEDS + 1)))
-    between = used()
-    ours = weir_runs(experiment, case, {**both, **only_weir})
-    after = used()
+    ours, theirs = run_both(point)
     wrong = []
-    name = f"{experiment} {case} " + " ".join(f"{k} {v}" for k, v in {**both, **only_weir}.items())
     for measure in MEASURES:
         mine, other = [run[measure] for run in ours], [run[measure] for run in theirs]
         text = f"{measure} {statistics.mean(mine):.4g}, ns-2 {statistics.mean(other):.4g}"
-        print(f"# {name}: {text}")
+        print(f"# {name_of(point)}: {text}", flush=True)
         if differ(mine, other):
             wrong.append(text)
-    print(f"# {name}: {after - between:.2f} s of processor, ns-2 {between - before:.2f} s",
-          flush=True)
     assert not wrong, "; ".join(wrong)
+
+
+def table():
+    """Of the points that both have with every seed, as Markdown."""
+    left = []
+    print("| | " + " | ".join(f"{measure}: weir | ns-2 | apart" for measure in MEASURES) + " |")
+    print("|---" * (1 + 3 * len(MEASURES)) + "|")
+    for point in points():
+        ours, theirs = run_both(point)
+        if None in ours + theirs:
+            left.append(name_of(point))
+            continue
+        cells = []
+        for measure in MEASURES:
+            mine, other = [run[measure] for run in ours], [run[measure] for run in theirs]
+            a, b = statistics.mean(mine), statistics.mean(other)
+            mark = "**" if differ(mine, other) else ""
+            cells += [f"{a:.4g}", f"{b:.4g}", f"{mark}{100 * (a / b - 1) if b else 0:+.1f} %{mark}"]
+        print(f"| {name_of(point)} | " + " | ".join(cells) + " |")
+    print(f"\nNot run ({len(left)} of {len(points())}): " + "; ".join(left) if left else "\nEvery point was run.")
 
 
 def claims():
     for point in points():
-        what = " ".join(f"{k} {v}" for k, v in {**point[2], **point[4]}.items())
-        yield f"{point[0]} {point[1]}, {what}: as ns-2 has it", lambda point=point: check(point)
+        yield f"{name_of(point)}: as ns-2 has it", lambda point=point: check(point)
 
 
 def check(point):
@@ -147,4 +234,6 @@ def speed():
 if __name__ == "__main__":
     if "--speed" in sys.argv:
         sys.exit(speed())
+    if "--table" in sys.argv:
+        sys.exit(table())
     sys.exit(tap.run(list(claims())))
