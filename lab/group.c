@@ -14,6 +14,8 @@ const char *const group_recoveries[] = {"tahoe", "reno", "newreno", NULL};
 const char *const group_responses[] = {"none", "ecn",     "becn",    "ecn-becn",
                                        "bcn",  "ecn-mod", "limited", NULL};
 
+const char *const group_waits[] = {"outstanding", "round-trip", "none", NULL};
+
 static const struct field group_fields[] = {
         {.name = "count",
          .type = FIELD_COUNT,
@@ -138,6 +140,7 @@ int group_tcp_conf(const struct group_conf *conf, struct tcp_conf *tcp, struct p
 	tcp->signal.factor = fraction(conf->factor_q63);
 	tcp->signal.increase = fraction(conf->increase_q63);
 	tcp->signal.decrease = fraction(conf->decrease_q63);
+	tcp->signal.wait = (enum becn_wait)conf->wait;
 	tcp->signal.grows_while_marked = conf->grows_while_marked;
 	tcp->signal.slow_start_max = (uint32_t)conf->slow_start_max;
 	tcp->signal.slow_start_exact = conf->slow_start_exact;

@@ -34,6 +34,7 @@ struct group_conf {
 	simtime tick_ns, ack_delay_ns;
 	uint64_t factor_q63, increase_q63, decrease_q63; /* probability_q63 */
 	char *factors;                                   /* `4:0.975,2:0.875,1:0.7` */
+	uint32_t wait;                                   /* enum becn_wait */
 	bool grows_while_marked;
 	bool syn_capable;
 	uint64_t slow_start_max;
@@ -41,8 +42,8 @@ struct group_conf {
 };
 
 extern const struct statement group_ftp;
-/* The words of `tcp` and `response`. */
-extern const char *const group_recoveries[], *const group_responses[];
+/* The words of `tcp`, `response` and `wait`. */
+extern const char *const group_recoveries[], *const group_responses[], *const group_waits[];
 
 /* What TCP does in this group. 0, or -EINVAL with problem (factors). */
 int group_tcp_conf(const struct group_conf *conf, struct tcp_conf *tcp, struct problem *problem);

@@ -59,6 +59,11 @@
          .type = FIELD_SWITCH, \
          .offset = at(syn_capable), \
          .help = "the SYN too can be marked; off: a RED that marks nearly all drops nearly all SYNs"}, \
+        {.name = "wait", \
+         .type = FIELD_WORD, \
+         .offset = at(wait), \
+         .words = group_waits, \
+         .help = "becn: for what a mark stops growth: all that is outstanding, as long as a round trip, nothing"}, \
         {.name = "factor", \
          .type = FIELD_PROBABILITY, \
          .offset = at(factor_q63), \

@@ -2,7 +2,7 @@
 /*
  * Enhanced BECN (Akujobi et al.): a source quench halves the window, once a window. One that says
  * marked also stops growth until everything that was out at the cut is acknowledged (the paper's
- * "wait one RTT", as a gate in sequence numbers); one that says dropped leaves the lost packet to the
+ * "wait one RTT", as a gate in sequence numbers; conf->signal.wait has other readings); one that says dropped leaves the lost packet to the
  * third duplicate or the timer.
  */
 #include "response.h"
@@ -15,13 +15,17 @@ void response_becn_quenched(struct tcp *tcp, bool marked)
 	tcp->action = TCP_ACTION_SIGNAL;
 	tcp->counters.cuts++;
 	tcp_halve(tcp);
-	if (marked)
+	if (!marked)
+		return;
+	if (tcp->conf->signal.wait == BECN_WAIT_OUTSTANDING)
 		tcp->hold = tcp->highest;
+	else if (tcp->conf->signal.wait == BECN_WAIT_ROUND)
+		tcp->hold_ns = tcp->now_ns + tcp->rtt_ns;
 }
 
 bool response_becn_holds(const struct tcp *tcp, int64_t ack)
 {
-	return ack <= tcp->hold;
+	return ack <= tcp->hold || tcp->now_ns < tcp->hold_ns;
 }
 
 static bool becn_spares(const struct tcp *tcp)

@@ -38,6 +38,13 @@ struct tcp;
 struct recovery;
 struct response;
 
+/* becn: how long a marked packet stops growth, in the order of group_waits. */
+enum becn_wait {
+	BECN_WAIT_OUTSTANDING, /* until what was out at the cut is acknowledged */
+	BECN_WAIT_ROUND,       /* as long as the latest round trip took */
+	BECN_WAIT_NONE,
+};
+
 /* Parameters of the responses; each says which it reads. */
 #define TCP_HOP_FACTORS_MAX 8
 struct response_conf {
@@ -48,6 +55,7 @@ struct response_conf {
 	} by_hops[TCP_HOP_FACTORS_MAX]; /* bcn: instead of factor, hops ascending */
 	uint32_t n_by_hops;
 	bool grows_while_marked;   /* bcn: unmarked acknowledgements grow the window all the same */
+	enum becn_wait wait;       /* becn, ecn-becn */
 	double increase, decrease; /* ecn-mod: c1, c2 */
 	uint32_t slow_start_max;   /* limited slow-start: max_ssthresh, packets */
 	bool slow_start_exact;     /* the same without the truncation to whole bytes */
@@ -97,10 +105,12 @@ struct tcp {
 	int64_t timed_packet;
 	simtime timed_ns;
 	int32_t srtt_8, variance_4, rto_ticks, backoff;
+	simtime rtt_ns; /* the latest, to the ns; 0: none yet */
 	simtime expires_ns;
 	/* of the responses */
 	int64_t hold;      /* becn: no growth up to it; bcn: the end of the mode */
 	bool hesitates;    /* ecn: an echo came with a window of one: the next one backs off */
+	simtime hold_ns;   /* becn: no growth before it */
 	uint32_t peer_ack; /* the number that its own segments acknowledge */
 	struct tcp_counters counters;
 };

@@ -24,6 +24,7 @@ static void measured(struct tcp *tcp)
 	int32_t ticks = (int32_t)((tcp->now_ns - tcp->timed_ns + began_ns) / tick_ns);
 	int32_t delta;
 
+	tcp->rtt_ns = tcp->now_ns - tcp->timed_ns;
 	if (ticks < 1)
 		ticks = 1;
 	if (tcp->srtt_8 != 0) {

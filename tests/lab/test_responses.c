@@ -141,6 +141,26 @@ static void a_quench_with_the_bit_halves_and_holds_the_window_for_a_round_trip(v
 	assert_true(s.tcp.cwnd == 4);
 }
 
+static void what_a_mark_waits_for_can_be_the_time_of_a_round_trip_or_nothing(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	open_16(&s, &response_becn);
+	s.conf.signal.wait = BECN_WAIT_ROUND;
+	assert_int_equal(s.tcp.rtt_ns, MS(100));
+	quench_flags(&s, 20, true); /* at 450 ms */
+	sender_ack(&s, MS(549), 15);
+	assert_true(s.tcp.cwnd == 8);
+	sender_ack(&s, MS(550), 16);
+	assert_true(s.tcp.cwnd == 8 + 1.0 / 8);
+	open_16(&s, &response_becn);
+	s.conf.signal.wait = BECN_WAIT_NONE;
+	quench_flags(&s, 20, true);
+	sender_ack(&s, MS(460), 15);
+	assert_true(s.tcp.cwnd == 8 + 1.0 / 8);
+}
+
 static void a_quench_without_the_bit_halves_and_leaves_the_packet_to_duplicates(void **state)
 {
 	struct sender s;
@@ -387,6 +407,7 @@ int main(void)
 	        cmocka_unit_test(a_window_of_one_becomes_none_and_the_timer_sends),
 	        cmocka_unit_test(
 	                a_quench_with_the_bit_halves_and_holds_the_window_for_a_round_trip),
+	        cmocka_unit_test(what_a_mark_waits_for_can_be_the_time_of_a_round_trip_or_nothing),
 	        cmocka_unit_test(
 	                a_quench_without_the_bit_halves_and_leaves_the_packet_to_duplicates),
 	        cmocka_unit_test(foreign_and_stale_quenches_are_ignored),
