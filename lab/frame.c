@@ -133,22 +133,43 @@ static uint16_t transport_checksum(const struct rte_ipv4_hdr *ip, uint8_t protoc
 	return (uint16_t)~sum_fold(sum);
 }
 
+static uint32_t oq_bytes_of(const struct frame_oq *oq)
+{
+	return oq ? OQ_BYTES + oq->n * (uint32_t)OQ_ANSWER_BYTES : 0;
+}
+
+static void oq_write(uint8_t *at, const struct frame_oq *oq)
+{
+	at[OQ_REQ_MODE] = oq->mode;
+	at[OQ_REQ_PROBE] = oq->probe;
+	at[OQ_REQ_FLAG] = 0;
+	at[OQ_REQ_TTL] = oq->ttl;
+	at[OQ_RES_PROBE] = oq->res_probe;
+	at[OQ_RES_LEN] = (uint8_t)(oq->n * OQ_ANSWER_BYTES);
+	at[OQ_RES_TTL] = oq->res_ttl;
+	at[OQ_NEXT] = IPPROTO_TCP;
+	oq_put(at + OQ_REQUEST, &oq->request);
+	for (uint32_t i = 0; i < oq->n; i++)
+		oq_put(at + OQ_ANSWERS + i * OQ_ANSWER_BYTES, &oq->answers[i]);
+}
+
 void frame_write_segment(struct rte_mbuf *mbuf, const struct segment *segment, uint16_t id)
 {
 	bool scaled = segment->window_scale >= 0;
 	uint32_t options_bytes = segment->echoed_ttl ? OPTION_TTL_BYTES : 0;
 	uint32_t tcp_bytes = (uint32_t)sizeof(struct rte_tcp_hdr) + (scaled ? 4 : 0);
+	uint32_t oq_bytes = oq_bytes_of(segment->oq);
 	struct rte_ipv4_hdr ip = {
 	        .type_of_service = segment->ecn,
 	        .packet_id = rte_cpu_to_be_16(id),
 	        .time_to_live = segment->ttl,
-	        .next_proto_id = IPPROTO_TCP,
+	        .next_proto_id = segment->oq ? OQ_PROTOCOL_DEFAULT : IPPROTO_TCP,
 	        .src_addr = segment->from.address,
 	        .dst_addr = segment->to.address,
 	};
 	struct layout layout =
-	        layout_write(mbuf, &ip, options_bytes, tcp_bytes + segment->data_bytes);
-	struct rte_tcp_hdr *tcp = (struct rte_tcp_hdr *)layout.payload;
+	        layout_write(mbuf, &ip, options_bytes, oq_bytes + tcp_bytes + segment->data_bytes);
+	struct rte_tcp_hdr *tcp = (struct rte_tcp_hdr *)(layout.payload + oq_bytes);
 
 	if (options_bytes) {
 		layout.options[0] = OPTION_TTL;
@@ -158,6 +179,8 @@ void frame_write_segment(struct rte_mbuf *mbuf, const struct segment *segment, u
 	}
 	layout.ip->hdr_checksum =
 	        header_checksum(layout.ip, (uint32_t)sizeof(*layout.ip) + options_bytes);
+	if (unlikely(segment->oq != NULL))
+		oq_write(layout.payload, segment->oq);
 	*tcp = (struct rte_tcp_hdr){
 	        .src_port = rte_cpu_to_be_16(segment->from.port),
 	        .dst_port = rte_cpu_to_be_16(segment->to.port),
@@ -168,7 +191,7 @@ void frame_write_segment(struct rte_mbuf *mbuf, const struct segment *segment, u
 	        .rx_win = rte_cpu_to_be_16(segment->window),
 	};
 	if (scaled) {
-		uint8_t *option = layout.payload + sizeof(*tcp);
+		uint8_t *option = (uint8_t *)(tcp + 1);
 
 		option[0] = OPTION_NOTHING;
 		option[1] = OPTION_SCALE;
@@ -330,6 +353,42 @@ static enum frame_kind quench_read(const struct rte_ipv4_hdr *ip, const uint8_t 
 	return FRAME_QUENCH;
 }
 
+/* How long the header is; 0: it is none that a host would have sent. */
+static uint32_t oq_read(const uint8_t *at, uint32_t bytes, struct frame_oq *oq)
+{
+	if (bytes < OQ_BYTES || at[OQ_RES_LEN] % OQ_ANSWER_BYTES != 0 ||
+	    at[OQ_RES_LEN] > OQ_ANSWERS_MAX * OQ_ANSWER_BYTES ||
+	    bytes < (uint32_t)OQ_BYTES + at[OQ_RES_LEN] || at[OQ_NEXT] != IPPROTO_TCP)
+		return 0;
+	*oq = (struct frame_oq){
+	        .mode = at[OQ_REQ_MODE],
+	        .probe = at[OQ_REQ_PROBE],
+	        .ttl = at[OQ_REQ_TTL],
+	        .request = oq_get(at + OQ_REQUEST),
+	        .res_probe = at[OQ_RES_PROBE],
+	        .res_ttl = at[OQ_RES_TTL],
+	        .n = at[OQ_RES_LEN] / OQ_ANSWER_BYTES,
+	};
+	for (uint32_t i = 0; i < oq->n; i++)
+		oq->answers[i] = oq_get(at + OQ_ANSWERS + i * OQ_ANSWER_BYTES);
+	return oq_bytes_of(oq);
+}
+
+/* TCP behind the unified header. */
+static enum frame_kind oq_segment_read(const struct rte_ipv4_hdr *ip, uint32_t ip_bytes,
+                                       const uint8_t *payload, uint32_t bytes, struct frame *frame)
+{
+	uint32_t oq_bytes = oq_read(payload, bytes, &frame->oq);
+	enum frame_kind kind;
+
+	if (oq_bytes == 0)
+		return FRAME_BROKEN;
+	kind = segment_read(ip, ip_bytes, payload + oq_bytes, bytes - oq_bytes, &frame->segment);
+	if (kind == FRAME_SEGMENT)
+		frame->segment.oq = &frame->oq;
+	return kind;
+}
+
 uint32_t frame_to(const struct rte_mbuf *mbuf)
 {
 	const uint8_t *data = rte_pktmbuf_mtod(mbuf, const uint8_t *);
@@ -366,6 +425,8 @@ void frame_read(const struct rte_mbuf *mbuf, uint8_t mark_bit, struct frame *fra
 		frame->kind = segment_read(ip, ip_bytes, payload, bytes, &frame->segment);
 	else if (ip->next_proto_id == IPPROTO_UDP)
 		frame->kind = datagram_read(ip, payload, bytes, &frame->datagram);
+	else if (ip->next_proto_id == OQ_PROTOCOL_DEFAULT)
+		frame->kind = oq_segment_read(ip, ip_bytes, payload, bytes, frame);
 	else if (ip->next_proto_id == IPPROTO_ICMP)
 		frame->kind = quench_read(ip, payload, bytes, mark_bit, &frame->quench);
 }

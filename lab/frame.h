@@ -8,7 +8,8 @@
  * 20 of TCP, 960 of data (zeros). An acknowledgement is one of 40. Links count that length
  * (struct packet, wire_bytes), not the 14 bytes of Ethernet around it: frame_wire_bytes. Options make
  * a datagram longer: a SYN with window scaling (RFC 7323) has 44 bytes, an acknowledgement that
- * returns the arriving TTL (RFC 4727's experimental IP option, BCN-TCP) 44.
+ * returns the arriving TTL (RFC 4727's experimental IP option, BCN-TCP) 44. The unified header
+ * (oq_header.h) stands between IPv4, whose protocol is then 253, and TCP, whose checksum is as without it.
  *
  * Addresses are in host order; a host's MAC is 02:00 and its IPv4 address.
  *
@@ -22,6 +23,8 @@
 
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
+
+#include "oq_header.h"
 
 #define FRAME_TCP_FIN 0x01
 #define FRAME_TCP_SYN 0x02
@@ -47,6 +50,14 @@ struct frame_end {
 	uint16_t port;
 };
 
+/* The unified header, without the protocol that follows: TCP. */
+struct frame_oq {
+	uint8_t mode, probe, ttl; /* the request: enum oq_mode, enum oq_probe */
+	struct oq_value request;
+	uint8_t res_probe, res_ttl, n; /* the answers, of n TTLs downwards */
+	struct oq_value answers[OQ_ANSWERS_MAX];
+};
+
 struct segment {
 	struct frame_end from, to;
 	uint32_t seq, ack;
@@ -55,8 +66,9 @@ struct segment {
 	uint8_t flags;
 	uint8_t ecn; /* the two bits of IPv4 */
 	uint8_t ttl;
-	uint8_t echoed_ttl;  /* in the IP option; 0: no option */
-	int8_t window_scale; /* in a SYN's option; -1: no option */
+	uint8_t echoed_ttl;        /* in the IP option; 0: no option */
+	int8_t window_scale;       /* in a SYN's option; -1: no option */
+	const struct frame_oq *oq; /* NULL: no header; of one that was read: in struct frame */
 };
 
 struct datagram {
@@ -91,6 +103,7 @@ struct frame {
 		struct datagram datagram;
 		struct quench quench;
 	};
+	struct frame_oq oq; /* of a segment that has one */
 };
 
 /* Fills an empty mbuf; `id` is the IPv4 identification. data_bytes at most what makes

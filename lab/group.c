@@ -2,6 +2,7 @@
 #include "group.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "group_fields.h"
@@ -11,8 +12,8 @@
 
 /* In the order of recovery_at and response_at. */
 const char *const group_recoveries[] = {"tahoe", "reno", "newreno", NULL};
-const char *const group_responses[] = {"none", "ecn",     "becn",    "ecn-becn",
-                                       "bcn",  "ecn-mod", "limited", NULL};
+const char *const group_responses[] = {"none",    "ecn",     "becn",     "ecn-becn", "bcn",
+                                       "ecn-mod", "limited", "extended", NULL};
 
 const char *const group_waits[] = {"outstanding", "round-trip", "none", NULL};
 
@@ -144,5 +145,16 @@ int group_tcp_conf(const struct group_conf *conf, struct tcp_conf *tcp, struct p
 	tcp->signal.grows_while_marked = conf->grows_while_marked;
 	tcp->signal.slow_start_max = (uint32_t)conf->slow_start_max;
 	tcp->signal.slow_start_exact = conf->slow_start_exact;
+	if (tcp->response->told)
+		tcp->hops = (uint32_t)conf->hops;
+	if (tcp->hops && tcp->packet_bytes <= FRAME_HEADERS_BYTES + OQ_BYTES) {
+		problem_set(problem, -1,
+		            "packet %" PRIu32
+		            "B: response %s has a header of %u bytes in each; it takes %u "
+		            "bytes or more",
+		            tcp->packet_bytes, tcp->response->name, OQ_BYTES,
+		            FRAME_HEADERS_BYTES + OQ_BYTES + 1);
+		return -EINVAL;
+	}
 	return conf->factors ? factors_read(conf->factors, &tcp->signal, problem) : 0;
 }

@@ -37,7 +37,7 @@ struct group_conf {
 	uint32_t wait;                                   /* enum becn_wait */
 	bool grows_while_marked;
 	bool syn_capable;
-	uint64_t slow_start_max;
+	uint64_t slow_start_max, hops;
 	bool slow_start_exact;
 };
 
@@ -45,7 +45,7 @@ extern const struct statement group_ftp;
 /* The words of `tcp`, `response` and `wait`. */
 extern const char *const group_recoveries[], *const group_responses[], *const group_waits[];
 
-/* What TCP does in this group. 0, or -EINVAL with problem (factors). */
+/* What TCP does in this group. 0, or -EINVAL with problem (factors, packet). */
 int group_tcp_conf(const struct group_conf *conf, struct tcp_conf *tcp, struct problem *problem);
 
 #endif

@@ -95,7 +95,14 @@
         {.name = "exact", \
          .type = FIELD_SWITCH, \
          .offset = at(slow_start_exact), \
-         .help = "limited: without the truncation to whole bytes"}
+         .help = "limited: without the truncation to whole bytes"}, \
+        {.name = "hops", \
+         .type = FIELD_COUNT, \
+         .offset = at(hops), \
+         .min = 1, \
+         .max = ASKING_HOPS_MAX, \
+         .initial = 1, \
+         .help = "extended: how many routers are asked, in turn"}
 /* clang-format on */
 
 #endif

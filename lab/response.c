@@ -9,8 +9,9 @@ const struct response response_none = {
 };
 
 static const struct response *const responses[] = {
-        &response_none, &response_ecn,     &response_becn,    &response_ecn_becn,
-        &response_bcn,  &response_ecn_mod, &response_limited, NULL,
+        &response_none,     &response_ecn,      &response_becn,
+        &response_ecn_becn, &response_bcn,      &response_ecn_mod,
+        &response_limited,  &response_extended, NULL,
 };
 
 const struct response *response_at(uint32_t index)

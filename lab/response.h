@@ -29,6 +29,9 @@ struct response {
 	void (*quenched)(struct tcp *tcp, bool marked);
 	/* Whether this acknowledgement of new data, without ECE, does not grow the window; or NULL. */
 	bool (*holds)(const struct tcp *tcp, int64_t ack);
+	/* Every packet asks in the unified header, as conf->hops says, and this acknowledgement has brought
+	 * answers: they are in tcp->asking already; or NULL. */
+	void (*told)(struct tcp *tcp);
 	/* Instead of tcp_grow; or NULL. */
 	void (*grow)(struct tcp *tcp);
 	/* The third duplicate: whether a signal has cut already, so that the packet is sent again and
@@ -37,7 +40,7 @@ struct response {
 };
 
 extern const struct response response_none, response_ecn, response_becn, response_ecn_becn,
-        response_bcn, response_ecn_mod, response_limited;
+        response_bcn, response_ecn_mod, response_limited, response_extended;
 
 /* NULL: there is none of that name. */
 const struct response *response_find(const char *name);
@@ -49,5 +52,7 @@ void response_ecn_echoed(struct tcp *tcp, int64_t ack, const struct segment *seg
 /* That on a quench: once a window, and while a mark's window lasts no growth. */
 void response_becn_quenched(struct tcp *tcp, bool marked);
 bool response_becn_holds(const struct tcp *tcp, int64_t ack);
+/* The growth of limited slow-start with max_ssthresh `most`; 0: no limit. */
+void response_limited_grow(struct tcp *tcp, uint32_t most);
 
 #endif

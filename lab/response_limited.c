@@ -3,27 +3,29 @@
  * Limited slow-start (RFC 3742): up to max_ssthresh as always; beyond, a packet acknowledged adds
  * 1/K of a packet, K = int(cwnd / (max_ssthresh / 2)), so that a round trip adds max_ssthresh / 2 at
  * most. The paper (Nakauchi and Kobayashi) counts in bytes and adds int(MSS / K) of them;
- * slow_start_exact leaves the truncation out. Where max_ssthresh and ssthresh are computed from what
- * routers report (half of the queue; 3/4 x bandwidth x RTT / 2), that is the extended version.
+ * slow_start_exact leaves the truncation out. response_extended.c asks routers for both thresholds.
  */
 #include "response.h"
 
-static void limited_grow(struct tcp *tcp)
+void response_limited_grow(struct tcp *tcp, uint32_t most)
 {
-	const struct response_conf *signal = &tcp->conf->signal;
 	uint32_t data_bytes = tcp_data_bytes(tcp->conf);
 	uint32_t k;
 
-	if (signal->slow_start_max == 0 || tcp->cwnd >= tcp->ssthresh ||
-	    tcp->cwnd <= signal->slow_start_max) {
+	if (most == 0 || tcp->cwnd >= tcp->ssthresh || tcp->cwnd <= most) {
 		tcp_grow(tcp);
 		return;
 	}
-	k = (uint32_t)(tcp->cwnd / (signal->slow_start_max / 2.0));
-	if (signal->slow_start_exact)
+	k = (uint32_t)(tcp->cwnd / (most / 2.0));
+	if (tcp->conf->signal.slow_start_exact)
 		tcp->cwnd += 1.0 / k;
 	else
 		tcp->cwnd += (double)(data_bytes / k) / data_bytes;
+}
+
+static void limited_grow(struct tcp *tcp)
+{
+	response_limited_grow(tcp, tcp->conf->signal.slow_start_max);
 }
 
 const struct response response_limited = {

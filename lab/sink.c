@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "feedback_ledger.h"
+
 #define WORD_BITS 64u
 
 int sink_init(struct sink *sink, const struct tcp_conf *conf, struct frame_end here,
@@ -18,6 +20,13 @@ int sink_init(struct sink *sink, const struct tcp_conf *conf, struct frame_end h
 	sink->ahead = calloc(bits / WORD_BITS, sizeof(*sink->ahead));
 	if (!sink->ahead)
 		return -ENOMEM;
+	if (conf->hops) {
+		sink->ledger = calloc(1, sizeof(*sink->ledger));
+		if (!sink->ledger) {
+			sink_release(sink);
+			return -ENOMEM;
+		}
+	}
 	sink->ahead_bits = bits;
 	sink->conf = conf;
 	sink->here = here;
@@ -30,7 +39,9 @@ int sink_init(struct sink *sink, const struct tcp_conf *conf, struct frame_end h
 
 void sink_release(struct sink *sink)
 {
+	free(sink->ledger);
 	free(sink->ahead);
+	sink->ledger = NULL;
 	sink->ahead = NULL;
 }
 
@@ -72,8 +83,30 @@ static bool take(struct sink *sink, int64_t packet)
 	return !gap;
 }
 
+/* What a router has written into the request goes back. */
+static void heed(struct sink *sink, const struct frame_oq *oq)
+{
+	if (oq->mode == OQ_TTL && oq->probe != OQ_NO_PROBE &&
+	    (oq->request.number[0] != OQ_NOBODY || oq->request.number[1] != OQ_NOBODY))
+		ledger_queue(sink->ledger, oq->probe, oq->ttl, &oq->request);
+}
+
+/* The oldest answers that wait, which are none any more. False: there are none. */
+static bool answer(struct sink *sink, struct frame_oq *oq)
+{
+	const struct ledger_run *run = ledger_next(sink->ledger);
+
+	if (!run)
+		return false;
+	*oq = (struct frame_oq){.res_probe = run->probe, .res_ttl = run->ttl, .n = run->n};
+	memcpy(oq->answers, run->answers, sizeof(oq->answers));
+	ledger_told(sink->ledger);
+	return true;
+}
+
 static void acknowledge(struct sink *sink, bool syn, bool echo)
 {
+	struct frame_oq oq;
 	struct segment segment = {
 	        .from = sink->here,
 	        .to = sink->there,
@@ -100,6 +133,8 @@ static void acknowledge(struct sink *sink, bool syn, bool echo)
 	}
 	if (echo)
 		segment.flags |= FRAME_TCP_ECE;
+	if (unlikely(sink->ledger != NULL) && answer(sink, &oq))
+		segment.oq = &oq;
 	sink->owes = false;
 	sink->expires_ns = SIMTIME_NEVER;
 	sink->wire(sink->argument, &segment);
@@ -134,6 +169,8 @@ void sink_segment(struct sink *sink, simtime now, const struct segment *segment)
 	sink->counters.arrived++;
 	sink->counters.marked += marked;
 	sink->ttl = segment->ttl;
+	if (unlikely(segment->oq && sink->ledger))
+		heed(sink, segment->oq);
 	if (syn) {
 		sink->peer_sequence = segment->seq;
 		sink->capable = (segment->flags & FRAME_TCP_ECE) &&

@@ -30,12 +30,13 @@ struct sink {
 	uint32_t peer_sequence; /* the SYN's */
 	simtime delay_ns;       /* of acknowledgements; 0: none is delayed */
 	simtime expires_ns;
-	int64_t next;    /* packet expected */
-	bool capable;    /* negotiated */
-	bool latched;    /* CE came, CWR has not */
-	bool owes;       /* an acknowledgement is delayed */
-	uint8_t ttl;     /* of the latest packet */
-	uint64_t *ahead; /* bits, ring of ahead_bits (a power of two) */
+	int64_t next;          /* packet expected */
+	bool capable;          /* negotiated */
+	bool latched;          /* CE came, CWR has not */
+	bool owes;             /* an acknowledgement is delayed */
+	uint8_t ttl;           /* of the latest packet */
+	struct ledger *ledger; /* of what routers have said, to be sent back; NULL: nobody asks */
+	uint64_t *ahead;       /* bits, ring of ahead_bits (a power of two) */
 	uint32_t ahead_bits;
 	struct sink_counters counters;
 };

@@ -40,6 +40,7 @@ void tcp_init(struct tcp *tcp, const struct tcp_conf *conf, struct frame_end her
 	tcp->cwnd = 1;
 	tcp->ssthresh = conf->ssthresh ? conf->ssthresh : conf->window;
 	tcp->backoff = 1;
+	tcp->asking.hops = conf->hops;
 	tcp->expires_ns = SIMTIME_NEVER;
 }
 
@@ -157,11 +158,16 @@ void tcp_transmit(struct tcp *tcp, int64_t packet)
 {
 	bool all_acked = tcp->acked == tcp->highest;
 	struct segment segment;
+	struct frame_oq oq;
 
 	segment_fill(tcp, packet, &segment);
 	if (tcp->reduced && packet > 0 && tcp->conf->response->capable) {
 		segment.flags |= FRAME_TCP_CWR;
 		tcp->reduced = false;
+	}
+	if (unlikely(tcp->asking.hops)) {
+		asking_request(&tcp->asking, &oq);
+		segment.oq = &oq;
 	}
 	tcp->counters.sent++;
 	tcp->wire(tcp->argument, &segment);
@@ -246,6 +252,10 @@ void tcp_segment(struct tcp *tcp, simtime now, const struct segment *segment)
 	ack = tcp_packet_at(tcp, segment->ack) - 1;
 	if (ack > tcp->highest)
 		return;
+	if (unlikely(segment->oq && response->told)) {
+		asking_hear(&tcp->asking, segment->oq);
+		response->told(tcp);
+	}
 	if (echo) {
 		tcp->counters.echoes++;
 		if (response->echoed)

@@ -29,6 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "asking.h"
 #include "frame.h"
 #include "simtime.h"
 
@@ -67,7 +68,8 @@ struct tcp_conf {
 	struct response_conf signal;
 	uint32_t window;       /* packets, 1 to 65535 */
 	uint32_t ssthresh;     /* at first; 0: the window */
-	uint32_t packet_bytes; /* of IPv4, TCP and data: 41 to FRAME_IP_BYTES_MAX */
+	uint32_t packet_bytes; /* of IPv4, TCP and data: 41 (57 with hops) to FRAME_IP_BYTES_MAX */
+	uint32_t hops;         /* asked in the unified header of each packet; 0: without one */
 	bool syn_capable;      /* the SYN too is sent with ECT(0), if the response is capable */
 	simtime tick_ns, rto_first_ns, rto_min_ns, rto_max_ns;
 };
@@ -108,11 +110,14 @@ struct tcp {
 	simtime rtt_ns; /* the latest, to the ns; 0: none yet */
 	simtime expires_ns;
 	/* of the responses */
-	int64_t hold;      /* becn: no growth up to it; bcn: the end of the mode */
-	bool hesitates;    /* ecn: an echo came with a window of one: the next one backs off */
+	int64_t hold;   /* becn: no growth up to it; bcn: the end of the mode */
+	bool hesitates; /* ecn: an echo came with a window of one: the next one backs off */
+	bool informed;  /* extended: by the path, which has said: */
+	uint32_t slow_start_max;
 	simtime hold_ns;   /* becn: no growth before it */
 	uint32_t peer_ack; /* the number that its own segments acknowledge */
 	struct tcp_counters counters;
+	struct asking asking;
 };
 
 /* How losses are recovered. */
@@ -169,10 +174,10 @@ void tcp_grow(struct tcp *tcp);
 /* The packet whose first byte has this number; it may lie in no window at all. */
 int64_t tcp_packet_at(const struct tcp *tcp, uint32_t seq);
 uint32_t tcp_seq_of(const struct tcp *tcp, int64_t packet);
-/* One packet is as many bytes of data. */
+/* One packet is as many bytes of data. With a header the rest is smaller. */
 static inline uint32_t tcp_data_bytes(const struct tcp_conf *conf)
 {
-	return conf->packet_bytes - FRAME_HEADERS_BYTES;
+	return conf->packet_bytes - FRAME_HEADERS_BYTES - (conf->hops ? OQ_BYTES : 0);
 }
 
 #endif

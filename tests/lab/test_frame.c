@@ -44,6 +44,66 @@ static const struct segment data = {
         .window_scale = -1,
 };
 
+static const struct frame_oq asks = {
+        .mode = OQ_TTL,
+        .probe = OQ_QUEUE,
+        .ttl = 63,
+        .request = {{7, 8}},
+        .res_probe = OQ_LINK,
+        .res_ttl = 64,
+        .n = 2,
+        .answers = {{{800000, 799999}}, {{600000, 5}}},
+};
+
+static void a_segment_behind_the_unified_header_is_read_as_it_was_written(void **state)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+	struct segment sent = data;
+	struct frame plain, frame;
+	const uint8_t *bytes;
+
+	(void)state;
+	frame_write_segment(mbuf, &data, 1);
+	frame_read(mbuf, 0x80, &plain);
+	assert_null(plain.segment.oq);
+	rte_pktmbuf_reset(mbuf);
+	sent.oq = &asks;
+	frame_write_segment(mbuf, &sent, 1);
+	assert_int_equal(frame_wire_bytes(mbuf), 1000 + 16 + 2 * 8);
+	bytes = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	assert_int_equal(bytes[14 + 9], 253);
+	assert_memory_equal(bytes + 34, "\3\3\0\77\1\20\100\6\0\0\0\7\0\0\0\10\0\14\65\0", 20);
+	frame_read(mbuf, 0x80, &frame);
+	assert_int_equal(frame.kind, FRAME_SEGMENT);
+	assert_memory_equal(frame.segment.oq, &asks, sizeof(asks));
+	frame.segment.oq = NULL;
+	assert_memory_equal(&frame.segment, &plain.segment, sizeof(plain.segment));
+	rte_pktmbuf_free(mbuf);
+}
+
+static void a_header_that_contradicts_its_length_is_broken(void **state)
+{
+	static const struct {
+		uint32_t at;
+		uint8_t value;
+	} wrong[] = {{OQ_RES_LEN, 12}, {OQ_RES_LEN, 72}, {OQ_RES_LEN, 8}, {OQ_NEXT, 17}};
+	struct segment sent = data;
+
+	(void)state;
+	sent.data_bytes = 0;
+	sent.oq = &asks;
+	for (uint32_t i = 0; i < RTE_DIM(wrong); i++) {
+		struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+		struct frame frame;
+
+		frame_write_segment(mbuf, &sent, 1);
+		rte_pktmbuf_mtod_offset(mbuf, uint8_t *, 34)[wrong[i].at] = wrong[i].value;
+		frame_read(mbuf, 0x80, &frame);
+		assert_int_equal(frame.kind, FRAME_BROKEN);
+		rte_pktmbuf_free(mbuf);
+	}
+}
+
 static void a_packet_of_1000_bytes_is_an_ipv4_datagram_of_1000_bytes(void **state)
 {
 	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
@@ -174,6 +234,8 @@ static void a_quench_has_56_bytes_and_says_what_it_is_about(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(a_segment_behind_the_unified_header_is_read_as_it_was_written),
+	        cmocka_unit_test(a_header_that_contradicts_its_length_is_broken),
 	        cmocka_unit_test(a_packet_of_1000_bytes_is_an_ipv4_datagram_of_1000_bytes),
 	        cmocka_unit_test(a_segment_is_read_as_it_was_written),
 	        cmocka_unit_test(a_changed_byte_is_noticed_wherever_it_is),

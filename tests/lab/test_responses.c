@@ -357,6 +357,120 @@ static void limited_slow_start_grows_by_half_its_limit_a_round_trip(void **state
 	assert_true(fabs(s.tcp.cwnd - before - 1.0 / 14) < 1e-9);
 }
 
+/* What the routers of a path said, of TTLs from 64 downwards. */
+static void told(struct sender *s, uint8_t probe, uint32_t first, uint32_t second)
+{
+	const struct frame_oq oq = {
+	        .res_probe = probe,
+	        .res_ttl = 64,
+	        .n = 2,
+	        .answers = {{{first, first}}, {{second, second}}},
+	};
+	const struct segment segment = {
+	        .from = s->tcp.there,
+	        .to = s->tcp.here,
+	        .seq = 7001,
+	        .ack = tcp_seq_of(&s->tcp, s->tcp.acked + 2),
+	        .flags = FRAME_TCP_ACK,
+	        .window_scale = -1,
+	        .oq = &oq,
+	};
+
+	tcp_segment(&s->tcp, MS(200), &segment);
+}
+
+static void extended_open(struct sender *s)
+{
+	sender_open(s, &recovery_newreno, &response_extended);
+	s->conf.window = s->tcp.ssthresh = 20000;
+	s->conf.packet_bytes = 1516;
+	s->conf.hops = s->tcp.asking.hops = 2;
+	sender_connect(s); /* 100 ms */
+	assert_int_equal(tcp_data_bytes(&s->conf), 1460);
+}
+
+static void the_extended_slow_start_takes_its_thresholds_from_every_router_once(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	extended_open(&s);
+	told(&s, OQ_QUEUE, 300, 200);
+	assert_false(s.tcp.informed);
+	assert_int_equal(s.tcp.ssthresh, 20000);
+	told(&s, OQ_LINK, 1600000, 1800000);
+	assert_true(s.tcp.informed);
+	assert_int_equal(s.tcp.slow_start_max, 100);
+	assert_int_equal(s.tcp.ssthresh, 5137); /* 3/4 x 1.6 Gbit/s x 50 ms / 1460 bytes */
+	/* later figures are those of its own packets */
+	told(&s, OQ_QUEUE, 30, 20);
+	told(&s, OQ_LINK, 1000, 1000);
+	assert_int_equal(s.tcp.slow_start_max, 100);
+	assert_int_equal(s.tcp.ssthresh, 5137);
+	/* beyond 100 packets: K = 2, half of a packet */
+	s.tcp.cwnd = 101;
+	sender_ack(&s, MS(300), s.tcp.acked + 1);
+	assert_true(s.tcp.cwnd == 101.5);
+}
+
+static void a_path_that_is_not_whole_or_comes_too_late_informs_nobody(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	/* a third router says nothing */
+	extended_open(&s);
+	s.tcp.asking.hops = 3;
+	told(&s, OQ_QUEUE, 300, 200);
+	told(&s, OQ_LINK, 1600000, 1800000);
+	assert_false(s.tcp.informed);
+	/* a packet was lost before */
+	extended_open(&s);
+	tcp_expire(&s.tcp, s.tcp.expires_ns);
+	told(&s, OQ_QUEUE, 300, 200);
+	told(&s, OQ_LINK, 1600000, 1800000);
+	assert_false(s.tcp.informed);
+}
+
+static void every_packet_asks_the_next_router_for_link_and_then_for_queue(void **state)
+{
+	static const struct {
+		uint8_t probe, ttl;
+	} wanted[] = {{OQ_LINK, 64}, {OQ_LINK, 63}, {OQ_QUEUE, 64}, {OQ_QUEUE, 63}, {OQ_LINK, 64}};
+	struct asking asking = {.hops = 2};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		struct frame_oq oq;
+
+		asking_request(&asking, &oq);
+		assert_int_equal(oq.mode, OQ_TTL);
+		assert_int_equal(oq.probe, wanted[i].probe);
+		assert_int_equal(oq.ttl, wanted[i].ttl);
+		assert_true(oq.request.number[0] == OQ_NOBODY && oq.request.number[1] == OQ_NOBODY);
+		assert_int_equal(oq.n, 0);
+	}
+}
+
+static void answers_to_what_was_not_asked_are_not_heard(void **state)
+{
+	struct frame_oq oq = {.res_probe = OQ_LOSS, .res_ttl = 64, .n = 1};
+	struct asking asking = {.hops = 2};
+	uint32_t least;
+
+	(void)state;
+	asking_hear(&asking, &oq);
+	oq.res_probe = 200;
+	asking_hear(&asking, &oq);
+	oq = (struct frame_oq){.res_probe = OQ_LINK, .res_ttl = 255, .n = 1};
+	asking_hear(&asking, &oq);
+	oq.res_ttl = 62;
+	asking_hear(&asking, &oq);
+	for (int i = 0; i < OQ_PROBES; i++)
+		assert_false(asking.heard[i][0] || asking.heard[i][1]);
+	assert_false(asking_least(&asking, OQ_LINK, 0, &least));
+}
+
 static void every_response_has_its_name(void **state)
 {
 	(void)state;
@@ -419,6 +533,11 @@ int main(void)
 	        cmocka_unit_test(the_factor_follows_the_hops_that_the_receiver_saw),
 	        cmocka_unit_test(ecn_mod_takes_a_share_for_every_mark_and_adds_for_every_other),
 	        cmocka_unit_test(limited_slow_start_grows_by_half_its_limit_a_round_trip),
+	        cmocka_unit_test(
+	                the_extended_slow_start_takes_its_thresholds_from_every_router_once),
+	        cmocka_unit_test(a_path_that_is_not_whole_or_comes_too_late_informs_nobody),
+	        cmocka_unit_test(every_packet_asks_the_next_router_for_link_and_then_for_queue),
+	        cmocka_unit_test(answers_to_what_was_not_asked_are_not_heard),
 	        cmocka_unit_test(every_response_has_its_name),
 	        cmocka_unit_test(the_words_of_a_group_name_what_they_mean),
 	        cmocka_unit_test(factors_are_read_in_any_order),

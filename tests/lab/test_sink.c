@@ -15,6 +15,8 @@ struct receiver {
 	struct tcp_conf conf;
 	struct sink sink;
 	struct segment last;
+	struct frame_oq oq; /* of the last, if it has one */
+	bool has_oq;
 	uint32_t n;
 };
 
@@ -23,6 +25,9 @@ static void note(void *argument, const struct segment *segment)
 	struct receiver *r = argument;
 
 	r->last = *segment;
+	r->has_oq = segment->oq != NULL;
+	if (segment->oq)
+		r->oq = *segment->oq;
 	r->n++;
 }
 
@@ -180,6 +185,75 @@ static void a_delayed_acknowledgement_waits_for_the_second_packet(void **state)
 	sink_release(&r.sink);
 }
 
+static void asked(struct receiver *r, uint32_t packet, uint8_t probe, uint8_t ttl, uint32_t number)
+{
+	const struct frame_oq oq = {
+	        .mode = OQ_TTL,
+	        .probe = probe,
+	        .ttl = ttl,
+	        .request = {{number, number}},
+	};
+	const struct segment segment = {
+	        .from = r->sink.there,
+	        .to = r->sink.here,
+	        .seq = PEER_SYN + 1 + (packet - 1) * 944,
+	        .flags = FRAME_TCP_ACK,
+	        .ttl = 60,
+	        .data_bytes = 944,
+	        .oq = &oq,
+	};
+
+	sink_segment(&r->sink, 0, &segment);
+}
+
+static void what_routers_wrote_goes_back_and_answers_in_a_row_share_a_header(void **state)
+{
+	struct receiver r;
+
+	(void)state;
+	memset(&r, 0, sizeof(r));
+	tcp_conf_init(&r.conf);
+	r.conf.hops = 3;
+	assert_int_equal(sink_init(&r.sink, &r.conf, (struct frame_end){0x0a000002, 20000},
+	                           (struct frame_end){0x0a000001, 10000}, 100 * SIMTIME_MS),
+	                 0);
+	r.sink.wire = note;
+	r.sink.argument = &r;
+	give_flags(&r, 0, 0, FRAME_TCP_SYN, 0);
+	assert_int_equal(r.n, 1);
+	assert_false(r.has_oq);
+	/* its acknowledgement waits for the second */
+	asked(&r, 1, OQ_LINK, 64, 800);
+	assert_int_equal(r.n, 1);
+	asked(&r, 2, OQ_LINK, 63, 600);
+	assert_int_equal(r.n, 2);
+	assert_true(r.has_oq);
+	assert_int_equal(r.oq.mode, OQ_NO_MODE);
+	assert_int_equal(r.oq.res_probe, OQ_LINK);
+	assert_int_equal(r.oq.res_ttl, 64);
+	assert_int_equal(r.oq.n, 2);
+	assert_int_equal(r.oq.answers[0].number[0], 800);
+	assert_int_equal(r.oq.answers[1].number[1], 600);
+	/* nobody wrote into these: an acknowledgement without a header */
+	asked(&r, 3, OQ_LINK, 62, OQ_NOBODY);
+	asked(&r, 4, OQ_QUEUE, 64, OQ_NOBODY);
+	assert_int_equal(r.n, 3);
+	assert_false(r.has_oq);
+	/* another probe is another run, and goes later */
+	asked(&r, 5, OQ_LINK, 62, 400);
+	asked(&r, 6, OQ_QUEUE, 64, 200);
+	assert_int_equal(r.n, 4);
+	assert_int_equal(r.oq.res_probe, OQ_LINK);
+	assert_int_equal(r.oq.n, 1);
+	asked(&r, 7, OQ_QUEUE, 64, OQ_NOBODY);
+	asked(&r, 8, OQ_QUEUE, 64, OQ_NOBODY);
+	assert_int_equal(r.n, 5);
+	assert_true(r.has_oq);
+	assert_int_equal(r.oq.res_probe, OQ_QUEUE);
+	assert_int_equal(r.oq.answers[0].number[0], 200);
+	sink_release(&r.sink);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +262,7 @@ int main(void)
 	        cmocka_unit_test(ce_is_echoed_until_cwr_comes),
 	        cmocka_unit_test(bcn_echoes_each_packet_and_tells_its_ttl),
 	        cmocka_unit_test(becn_alone_echoes_nothing),
+	        cmocka_unit_test(what_routers_wrote_goes_back_and_answers_in_a_row_share_a_header),
 	        cmocka_unit_test(a_delayed_acknowledgement_waits_for_the_second_packet),
 	};
 
