@@ -36,6 +36,8 @@ static const char style[] =
 	".wide{overflow-x:auto;margin:1.4rem 0 1.8rem}\n"
 	"table{border-collapse:collapse;font-size:.9rem;line-height:1.4;"
 	"border-top:1.5px solid var(--ink);border-bottom:1.5px solid var(--ink)}\n"
+	"tr.alarm td,p.alarm{background:#fbe0e0;color:#8c0011;font-weight:600}\n"
+	"p.alarm{padding:.5rem .9rem}\n"
 	"th,td{padding:.32rem .9rem;text-align:left;vertical-align:top}\n"
 	"th{font-weight:600;border-bottom:1px solid var(--mute);vertical-align:bottom}\n"
 	"tbody tr+tr td{border-top:1px solid var(--rule)}\n"
@@ -98,6 +100,12 @@ int page_text(struct page *page, const char *text)
 	return page_state(page);
 }
 
+int page_alarm(struct page *page, const char *text)
+{
+	element(page, "<p class=\"alarm\">", text, "</p>\n");
+	return page_state(page);
+}
+
 int page_code(struct page *page, const char *text)
 {
 	element(page, "<pre>", text, "</pre>\n");
@@ -145,9 +153,9 @@ static bool column_is_numeric(const struct page_rows *rows, size_t column)
 
 /* `right` has a bit for each column to be aligned so. */
 static void row_write(struct page *page, const char *const *cells, size_t n_columns, uint64_t right,
-                      const char *tag)
+                      const char *tag, bool alarm)
 {
-	fputs("<tr>", page->out);
+	fputs(alarm ? "<tr class=\"alarm\">" : "<tr>", page->out);
 	for (size_t c = 0; c < n_columns; c++) {
 		fprintf(page->out, "<%s%s>", tag, right >> c & 1 ? " class=\"right\"" : "");
 		xml_text(page->out, cells[c]);
@@ -171,12 +179,13 @@ int page_table(struct page *page, const struct page_rows *rows)
 	}
 	if (rows->head != NULL) {
 		fputs("<thead>\n", page->out);
-		row_write(page, rows->head, rows->n_columns, right, "th");
+		row_write(page, rows->head, rows->n_columns, right, "th", false);
 		fputs("</thead>\n", page->out);
 	}
 	fputs("<tbody>\n", page->out);
 	for (size_t r = 0; r < rows->n_rows; r++)
-		row_write(page, rows->cells + r * rows->n_columns, rows->n_columns, right, "td");
+		row_write(page, rows->cells + r * rows->n_columns, rows->n_columns, right, "td",
+		          rows->alarms != NULL && rows->alarms[r]);
 	fputs("</tbody>\n</table>\n</div>\n", page->out);
 	return page_state(page);
 }

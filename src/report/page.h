@@ -12,6 +12,7 @@
 #ifndef WEIR_PAGE_H
 #define WEIR_PAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -32,6 +33,7 @@ struct page_rows {
 	const char *const *head;  /* n_columns column names; NULL: none */
 	const char *const *cells; /* n_rows * n_columns */
 	size_t n_columns, n_rows;
+	const bool *alarms; /* n_rows, those to be shown red; NULL: none */
 };
 
 /* subtitle NULL: none */
@@ -39,6 +41,8 @@ int page_open(struct page *page, FILE *out, const char *title, const char *subti
 int page_heading(struct page *page, const char *text);
 /* A paragraph; a blank line in it begins the next. */
 int page_text(struct page *page, const char *text);
+/* A red one, that cannot be overlooked. */
+int page_alarm(struct page *page, const char *text);
 /* Verbatim, lines kept. */
 int page_code(struct page *page, const char *text);
 

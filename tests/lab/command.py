@@ -3,10 +3,15 @@
 """weir lab as a user meets it: exit status, messages, the same bytes for the same seed, whole frames."""
 import json
 import pathlib
+import re
+import resource
 import shutil
+import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import tap  # noqa: E402
@@ -26,7 +31,7 @@ def listed():
 
 def refused(words, text):
     answer = lab(*words)
-    return answer.returncode == 2 and text in answer.stderr and answer.stdout == ""
+    return answer.returncode == 2 and text in answer.stderr and answer.stdout == "" and len(answer.stderr.splitlines()) == 1
 
 
 def row():
@@ -64,10 +69,11 @@ def conserves():
     return True
 
 
-def capture_is_whole(case):
+def capture_is_whole(experiment, case, wanted, *more):
+    """Nothing in it is malformed, no checksum is wrong, and what it is to have is there: a filter."""
     with tempfile.TemporaryDirectory() as folder:
         pcap = f"{folder}/run.pcap"
-        answer = lab("run", "becn-45", *SHORT, "--case", case, "--pcap", pcap)
+        answer = lab("run", experiment, *SHORT, *more, "--case", case, "--pcap", pcap)
         if answer.stderr or pathlib.Path(pcap).stat().st_size < 1 << 20:
             return False
         if not shutil.which("tshark"):
@@ -75,9 +81,78 @@ def capture_is_whole(case):
         wrong = subprocess.run(
             ["tshark", "-r", pcap, "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE",
              "-Y", "_ws.malformed || ip.checksum.status == 0 || tcp.checksum.status == 0 || "
-             "icmp.checksum.status == 0"],
+             "udp.checksum.status == 0 || icmp.checksum.status == 0", "-o", "udp.check_checksum:TRUE"],
             capture_output=True, text=True, timeout=100, check=False)
-        return wrong.returncode == 0 and wrong.stdout == ""
+        seen = subprocess.run(["tshark", "-r", pcap, "-Y", wanted, "-T", "fields", "-e", "frame.number"],
+                              capture_output=True, text=True, timeout=100, check=True)
+        print(f"# {wanted}: {len(seen.stdout.split())}")
+        return wrong.returncode == 0 and wrong.stdout == "" and len(seen.stdout.split()) > 10
+
+
+def ones(data):
+    """The Internet checksum's sum of 16-bit words."""
+    total = sum(struct.unpack(f">{(len(data) + 1) // 2}H", data + b"\0" * (len(data) % 2)))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return total
+
+
+def header_is_exchanged():
+    """Every frame is IPv4 with protocol 253, and TCP behind the unified header is whole: its checksum is that of TCP alone. Requests
+    name both routers and both probes; what comes back is what the description gives each router."""
+    with tempfile.TemporaryDirectory() as folder:
+        pcap = f"{folder}/run.pcap"
+        lab("run", "slow-start-header", *SHORT, "--set", "duration=4s", "--set", "warmup=1s", "--case", "told", "--pcap", pcap)
+        data = pathlib.Path(pcap).read_bytes()
+    at, asked, told, frames = 24, set(), {}, 0
+    while at < len(data):
+        taken, length = struct.unpack("<II", data[at + 8:at + 16])
+        ip = data[at + 16 + 14:at + 16 + taken]
+        at += 16 + taken
+        oq, size = ip[20:36], 16 + ip[25]
+        tcp = ip[20 + size:]
+        pseudo = ip[12:20] + struct.pack(">HH", oq[7], len(tcp))
+        if (taken != length or ip[9] not in (6, 253) or ones(ip[:20]) != 0xffff):
+            return False
+        if ip[9] == 6:  # an acknowledgement that has nothing to tell
+            if len(ip) != 40:
+                return False
+            continue
+        if oq[7] != 6 or ones(pseudo + tcp) != 0xffff:
+            return False
+        frames += 1
+        if oq[0]:
+            asked.add((oq[1], oq[3]))
+        for i in range(oq[5] // 8):
+            told.setdefault((oq[4], oq[6] - i), struct.unpack(">II", ip[36 + 8 * i:44 + 8 * i])[0])
+    print(f"# {frames} frames, asked {sorted(asked)}, told {sorted(told.items())}")
+    return (asked == {(1, 64), (1, 63), (3, 64), (3, 63)} and frames > 1000
+            and told == {(1, 64): 800000, (1, 63): 600000, (3, 64): 300, (3, 63): 200})
+
+
+def readings():
+    """All words of `wait` are read, and each is another host."""
+    gains = set()
+    for wait in ("outstanding", "round-trip", "none"):
+        answer = json.loads(lab("run", "becn-mix", "-j", *SHORT, "--case", "becn", "--set", f"wait={wait}").stdout)
+        gains.add(answer["runs"][0]["figures"]["ours.goodput"])
+    return len(gains) == 3
+
+
+def too_small():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "small.lab")
+        path.write_text("link l from a to b\nftp f 1 from a to b response extended packet 56B\n", encoding="utf-8")
+        return refused(["run", str(path)], "57 bytes or more")
+
+
+def as_by_hand():
+    """Told by the routers, a sender grows as one that is given the same figures."""
+    answer = json.loads(lab("run", "slow-start-header", "-j", "--seeds", "1", "--no-figures", "--set", "duration=20s").stdout)
+    window = {run["case"]: run["figures"]["flow.window"] for run in answer["runs"]}
+    wrong = [run for run in answer["runs"] if run["figures"]["all.broken"] or run["figures"]["all.strangers"]]
+    print(f"# {window}")
+    return not wrong and abs(window["told"] / window["given"] - 1) < 0.01 and window["told"] > 3 * window["unlimited"]
 
 
 def merges():
@@ -144,21 +219,126 @@ def same_workload():
     return len(asked) == 2 and asked["ecn"] == asked["becn"] > 100
 
 
-def tshark_counts_the_same():
-    """From the first packet on: what tshark takes for sent again is what the hosts have sent again."""
+def tshark_counts_the_same(experiment, case, groups, *more):
+    """From the first packet on: what tshark takes for sent again is what the hosts have sent again. A packet that is on its
+    host's own link when all ends was never seen: a run ends where there is none."""
     if not shutil.which("tshark"):
         raise tap.Skip("tshark is not there")
     with tempfile.TemporaryDirectory() as folder:
         pcap = f"{folder}/run.pcap"
-        words = ["--seeds", "1", "--no-figures", "--set", "duration=20s", "--set", "warmup=0s", "--set", "flows=20",
-                 "--case", "plain"]
-        figures = json.loads(lab("run", "becn-45", "-j", *words, "--pcap", pcap).stdout)["runs"][0]["figures"]
+        words = ["--seeds", "1", "--no-figures", "--set", "duration=20s", "--set", "warmup=0s", "--case", case, *more]
+        figures = json.loads(lab("run", experiment, "-j", *words, "--pcap", pcap).stdout)["runs"][0]["figures"]
         seen = subprocess.run(
             ["tshark", "-r", pcap, "-Y", "tcp.analysis.retransmission || tcp.analysis.out_of_order", "-T", "fields",
              "-e", "frame.number"], capture_output=True, text=True, timeout=100, check=True)
-        ours, theirs = int(figures["ours.resent"]), len(seen.stdout.split())
+        ours, theirs = int(sum(figures[f"{group}.resent"] for group in groups)), len(seen.stdout.split())
         print(f"# sent again: {ours}, tshark {theirs}")
-        return ours == theirs > 100
+        return ours == theirs > 10
+
+
+# Another band than the paper's, so that a row cannot be inside.
+NEVER = """link l from a to b
+cloud l rate 10mbit queue 20kB
+cloud l delay 5ms
+ftp f 5 from a to b
+set duration 10s
+set warmup 2s
+row Z1 "a loss that cannot be" "only.l.loss" paper 200 accept 200 300
+row Z2 "a goodput that can" "only.f.goodput" paper 10 accept 0 11
+row Z3 "what nobody measures" "only.l.colour" paper 1 accept 0 2
+"""
+
+
+def red():
+    """Text, JSON, report and exit status say that a row is outside, and why."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "never.lab")
+        path.write_text(NEVER, encoding="utf-8")
+        text = lab("run", str(path), "--seeds", "1", "--out", f"{folder}/out")
+        said = lab("run", str(path), "--seeds", "1", "-j")
+        rows = {row["id"]: row for row in json.loads(said.stdout)["rows"]}
+        page = pathlib.Path(folder, "out", "report.html").read_text(encoding="utf-8")
+        alarms = re.findall(r"<tr class=\"alarm\">.*?</tr>", page)
+        return (text.returncode == said.returncode == 1 and "FAIL Z1" in text.stdout and "pass Z2" in text.stdout
+                and "FAIL Z3" in text.stdout and [rows[name]["pass"] for name in ("Z1", "Z2", "Z3")] == [False, True, False]
+                and "is below 200" in rows["Z1"]["reasons"]["a loss that cannot be"] and rows["Z2"]["reasons"] == {}
+                and "l.colour" in rows["Z3"]["reasons"]["what nobody measures"] and len(alarms) == 2
+                and "OUTSIDE</td><td>" in alarms[0] and "is below 200" in alarms[0] and "not measured" in alarms[1])
+
+
+FILES = ("results.csv", "results.json", "report.html")
+
+
+def goes_on():
+    """Stopped after the first runs and continued, a campaign leaves what one leaves that was not stopped."""
+    few = ["run", "becn-45", "--seeds", "2", "--jobs", "1", "--set", "duration=25s", "--set", "warmup=5s"]
+    with tempfile.TemporaryDirectory() as folder:
+        stopped = subprocess.Popen([WEIR, "lab", *few, "--out", f"{folder}/a"], stderr=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True)
+        time.sleep(1.5)
+        stopped.send_signal(signal.SIGINT)
+        said = stopped.communicate(timeout=100)[1]
+        if stopped.returncode == 0:
+            raise tap.Skip("it was over before it could be stopped")
+        match = re.search(r"interrupted after (\d+) of (\d+) runs, which are in", said)
+        left = json.loads(pathlib.Path(folder, "a", "results.json").read_text(encoding="utf-8"))
+        page = pathlib.Path(folder, "a", "report.html").read_text(encoding="utf-8")
+        if (not match or stopped.returncode != 1 or left[0]["complete"] or len(left[0]["runs"]) > int(match[1])
+                or f"Partial: {match[1]} of {match[2]} runs" not in page):
+            print("#", said, len(left[0]["runs"]))
+            return False
+        again = lab(*few, "--out", f"{folder}/a", "--continue")
+        lab(*few, "--out", f"{folder}/b")
+        same = [pathlib.Path(folder, "a", name).read_bytes() == pathlib.Path(folder, "b", name).read_bytes()
+                for name in FILES]
+        return f"{len(left[0]['runs'])} of {match[2]} runs are in" in again.stderr and all(same)
+
+
+def not_of_another_text():
+    """What was run of another text of the experiment is not taken for runs of this one."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "never.lab")
+        path.write_text(NEVER, encoding="utf-8")
+        lab("run", str(path), "--seeds", "1", "--out", f"{folder}/out")
+        path.write_text(NEVER.replace("5ms", "6ms"), encoding="utf-8")
+        again = lab("run", str(path), "--seeds", "1", "--out", f"{folder}/out", "--continue").stderr
+        once_more = lab("run", str(path), "--seeds", "1", "--out", f"{folder}/out", "--continue").stderr
+        return "0 of 1 runs are in" in again and "1 of 1 runs are in" in once_more
+
+
+def full_disk():
+    """A file system of no more room: the files of before stay, and nothing else."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "never.lab")
+        path.write_text(NEVER, encoding="utf-8")
+        lab("run", str(path), "--seeds", "1", "--out", f"{folder}/out")
+        before = [pathlib.Path(folder, "out", name).read_bytes() for name in FILES]
+        # No file may grow beyond a kilobyte: what the disk says when it is full, without filling one.
+        answer = subprocess.run(
+            [WEIR, "lab", "run", str(path), "--seeds", "1", "--seed", "7", "--out", f"{folder}/out"], capture_output=True,
+            text=True, timeout=100, check=False,
+            preexec_fn=lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
+                                resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))))
+        after = [pathlib.Path(folder, "out", name).read_bytes() for name in FILES]
+        there = sorted(file.name for file in pathlib.Path(folder, "out").iterdir())
+        return answer.returncode == 1 and len(answer.stderr.splitlines()) == 1 and before == after and there == sorted(FILES)
+
+
+FIGURES = ([f"becn-fig{i}" for i in range(2, 20)] + [f"ecn-becn-fig{i}" for i in range(3, 18)]
+           + ["bcn-fig2", "bcn-fig3", "bcn-fig5", "bcn-table1", "bcn-table2"] + [f"ecn-mod-fig{i}" for i in range(2, 10)]
+           + ["lss-fig3", "lss-fig4", "lss-fig5"])
+
+
+def all_figures():
+    there = {name for row in json.loads(lab("list", "-j").stdout) for name in row["figures"].split()}
+    print(f"# missing: {sorted(set(FIGURES) - there)}, unknown: {sorted(there - set(FIGURES))}")
+    return there == set(FIGURES)
+
+
+def all_rows():
+    there = {name for row in json.loads(lab("list", "-j").stdout) for name in row["rows"].split()}
+    wanted = {f"{letter}{i}" for letter, n in (("A", 10), ("B", 6), ("C", 4), ("E", 4)) for i in range(1, n + 1)} | {"D3"}
+    return there == wanted
 
 
 def check(true):
@@ -168,6 +348,26 @@ def check(true):
 CLAIMS = [
     ("list names the experiments",
      lambda: check(listed())),
+    ("every figure and table of the papers has its experiment",
+     lambda: check(all_figures())),
+    ("so has every row of the acceptance table",
+     lambda: check(all_rows())),
+    ("a row outside its band is red and says why, everywhere, and the status is 1",
+     lambda: check(red())),
+    ("a campaign that was stopped leaves what it had, says so, and goes on to the same bytes",
+     lambda: check(goes_on())),
+    ("it goes on only with runs of the same text",
+     lambda: check(not_of_another_text())),
+    ("a full disk leaves the files of before, and no half of one",
+     lambda: check(full_disk())),
+    ("no seeds are refused",
+     lambda: check(refused(["run", "A1", "--seeds", "0"], "--seeds `0`: a whole number from 1"))),
+    ("no processes are refused",
+     lambda: check(refused(["run", "A1", "--jobs", "0"], "--jobs `0`: a whole number from 1"))),
+    ("a folder that cannot be is refused before anything is run",
+     lambda: check(refused(["run", "all", "--out", "/proc/none"], "--out /proc/none"))),
+    ("to continue nowhere is refused",
+     lambda: check(refused(["run", "A1", "--continue"], "needs --out"))),
     ("an unknown experiment is refused, with the nearest",
      lambda: check(refused(["run", "becn-54"], "did you mean `becn-45`"))),
     ("an unknown parameter is refused, with the nearest",
@@ -189,11 +389,33 @@ CLAIMS = [
     ("no frame comes broken or astray",
      lambda: check(conserves())),
     ("a capture has nothing malformed and no wrong checksum",
-     lambda: check(capture_is_whole("ecn"))),
+     lambda: check(capture_is_whole("becn-45", "ecn", "ip.dsfield.ecn == 3 || tcp.flags.ece == 1"))),
     ("nor has one with source quenches",
-     lambda: check(capture_is_whole("becn"))),
+     lambda: check(capture_is_whole("becn-45", "becn", "icmp.type == 4"))),
+    ("nor one with the TTL returned in an IP option",
+     lambda: check(capture_is_whole("bcn-chain", "hops", "ip.hdr_len == 24"))),
+    ("nor one of web traffic and source quenches",
+     lambda: check(capture_is_whole("becn-web", "becn", "icmp.type == 4", "--set", "duration=55s"))),
+    ("nor one of voice calls beside TCP",
+     lambda: check(capture_is_whole("ecn-mod-fifo", "mixed", "udp"))),
+    ("nor one with the unified header",
+     lambda: check(capture_is_whole("slow-start-header", "told", "ip.proto == 253", "--set", "duration=3s", "--set", "warmup=1s"))),
+    ("in it TCP is whole, both routers are asked and both are told of",
+     lambda: check(header_is_exchanged())),
+    ("what the header tells a sender is what its description gives it",
+     lambda: check(as_by_hand())),
+    ("a paper's sentence that can be read in three ways is three words",
+     lambda: check(readings())),
+    ("a packet without room for the header is refused",
+     lambda: check(too_small())),
     ("tshark's analysis counts as many retransmissions as the hosts",
-     lambda: check(tshark_counts_the_same())),
+     lambda: check(tshark_counts_the_same("becn-45", "plain", ["ours"], "--set", "flows=20"))),
+    ("so it does with ECN",
+     lambda: check(tshark_counts_the_same("becn-45", "ecn", ["ours"], "--set", "flows=45"))),
+    ("so it does with source quenches",
+     lambda: check(tshark_counts_the_same("becn-45", "becn", ["ours"], "--set", "flows=45", "--set", "duration=20010ms"))),
+    ("so it does with BCN-TCP and Reno together",
+     lambda: check(tshark_counts_the_same("bcn-mix", "same", ["bcn", "reno"]))),
     ("a sweep run apart and merged is what one run gives, and a hole in it is named",
      lambda: check(merges())),
     ("a figure of a paper is run alone",

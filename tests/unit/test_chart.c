@@ -769,7 +769,7 @@ static void text_is_escaped(void **state)
 	assert_int_equal(page_heading(&page, evil), 0);
 	assert_int_equal(page_text(&page, evil), 0);
 	assert_int_equal(page_code(&page, evil), 0);
-	assert_int_equal(page_table(&page, &(struct page_rows){evil, cells, cells, 1, 1}), 0);
+	assert_int_equal(page_table(&page, &(struct page_rows){evil, cells, cells, 1, 1, NULL}), 0);
 	assert_int_equal(page_figure(&page, &chart, evil), 0);
 	assert_int_equal(page_close(&page), 0);
 	text_close(&text);

@@ -59,6 +59,11 @@ int campaign_expression(const struct campaign *campaign, uint32_t of, const char
 /* Whether a row, and a figure, belongs to this campaign. */
 bool campaign_has_plot(const struct campaign *campaign, const struct experiment_plot *plot);
 bool campaign_has_row(const struct campaign *campaign, const struct experiment_row *row);
-bool campaign_row_passes(const struct experiment_row *row, const struct campaign_value *value);
+/* A row's value and whether that is in the band; `reason`: why not, else empty. */
+enum verdict { VERDICT_INSIDE, VERDICT_OUTSIDE, VERDICT_UNKNOWN };
+enum verdict campaign_verdict(const struct campaign *campaign, const struct experiment_row *row,
+                              struct campaign_value *value, char *reason, size_t room);
+/* Runs that have their results, of n_jobs. */
+uint32_t campaign_done(const struct campaign *campaign);
 
 #endif

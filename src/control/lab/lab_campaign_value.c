@@ -2,6 +2,7 @@
 /* What rows and figures say of a campaign that has been run: expressions over the seeds. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "expression.h"
@@ -102,7 +103,45 @@ int campaign_expression(const struct campaign *campaign, uint32_t of, const char
 	return over_seeds(&lookup, expression, value, message, room);
 }
 
-bool campaign_row_passes(const struct experiment_row *row, const struct campaign_value *value)
+uint32_t campaign_done(const struct campaign *campaign)
 {
-	return value->mean >= row->low && value->mean <= row->high;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < campaign->n_jobs; i++)
+		n += campaign->jobs[i].done;
+	return n;
+}
+
+/* What went wrong with a run says more than the name of a figure that is therefore not there. */
+static void unknown_because(const struct campaign *campaign, char *reason, size_t room)
+{
+	uint32_t done = campaign_done(campaign);
+
+	for (uint32_t i = 0; i < campaign->n_jobs; i++) {
+		if (!campaign->jobs[i].error)
+			continue;
+		snprintf(reason, room, "%s", campaign->jobs[i].message);
+		return;
+	}
+	if (done < campaign->n_jobs)
+		snprintf(reason, room, "only %u of the experiment's %u runs were made", done,
+		         campaign->n_jobs);
+}
+
+enum verdict campaign_verdict(const struct campaign *campaign, const struct experiment_row *row,
+                              struct campaign_value *value, char *reason, size_t room)
+{
+	reason[0] = 0;
+	if (campaign_row(campaign, row, value, reason, room) < 0) {
+		unknown_because(campaign, reason, room);
+		return VERDICT_UNKNOWN;
+	}
+	reason[0] = 0;
+	if (value->mean < row->low)
+		snprintf(reason, room, "%.4g is below %.4g", value->mean, row->low);
+	else if (value->mean > row->high)
+		snprintf(reason, room, "%.4g is above %.4g", value->mean, row->high);
+	else if (!(value->mean >= row->low && value->mean <= row->high))
+		snprintf(reason, room, "the expression has no value");
+	return reason[0] ? VERDICT_OUTSIDE : VERDICT_INSIDE;
 }

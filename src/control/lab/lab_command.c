@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
+#include "lab_folder.h"
 #include "lab_merge.h"
 #include "lab_output.h"
 #include "lab_store.h"
@@ -23,6 +23,7 @@ struct lab {
 	struct experiment *own; /* from a file */
 	struct campaign **campaigns;
 	uint32_t n_campaigns;
+	int failed; /* the first run's that went wrong, of which message is */
 	char message[EXPERIMENT_MESSAGE];
 };
 
@@ -192,88 +193,57 @@ static int choose(struct lab *lab)
 	return error || found ? error : unknown_experiment(lab);
 }
 
-static int run_campaign(struct lab *lab, struct campaign *campaign)
+/* The first that went wrong; the others have been run. */
+static void keep_message(struct lab *lab, const struct campaign *campaign, int error)
 {
+	if (lab->failed)
+		return;
+	lab->failed = error;
+	snprintf(lab->message, sizeof(lab->message), "%s", strerror(-error));
+	for (uint32_t i = 0; i < campaign->n_jobs; i++) {
+		if (!campaign->jobs[i].error)
+			continue;
+		memcpy(lab->message, campaign->jobs[i].message, sizeof(lab->message));
+		return;
+	}
+}
+
+/* Among several: what one of them took, for who waits. */
+static void tell_cost(const struct lab *lab, uint32_t index)
+{
+	const struct campaign *campaign = lab->campaigns[index];
+	double seconds = 0;
+
+	for (uint32_t i = 0; i < campaign->n_jobs; i++)
+		seconds += campaign->jobs[i].seconds;
+	if (lab->n_campaigns > 1)
+		fprintf(stderr, "%s: %u of %u runs, %.1f s of the processor; experiment %u of %u\n",
+		        campaign->experiment->name, campaign_done(campaign), campaign->n_jobs,
+		        seconds, index + 1, lab->n_campaigns);
+}
+
+/* -EINTR: stopped; another error: there is no way on. What fails in a run is kept, and the rest is run. */
+static int run_campaign(struct lab *lab, uint32_t index)
+{
+	struct campaign *campaign = lab->campaigns[index];
 	int error = lab_jobs_run(campaign->jobs, campaign->n_jobs, lab->arguments.jobs, &stop,
 	                         progress, (void *)(uintptr_t)campaign->experiment);
 
 	if (error == -EINTR)
-		snprintf(lab->message, sizeof(lab->message), "interrupted");
-	else if (error)
-		snprintf(lab->message, sizeof(lab->message), "%s", strerror(-error));
-	for (uint32_t i = 0; error && i < campaign->n_jobs; i++) {
-		if (!campaign->jobs[i].error)
-			continue;
-		memcpy(lab->message, campaign->jobs[i].message, sizeof(lab->message));
-		break;
-	}
-	return error;
+		return error;
+	if (error)
+		keep_message(lab, campaign, error);
+	if (error == -EINVAL && lab->n_campaigns == 1)
+		return error;
+	tell_cost(lab, index);
+	/* The last one's is written at the end. */
+	if (!lab->arguments.out || index + 1 == lab->n_campaigns)
+		return 0;
+	return lab_folder_write(lab->arguments.out, lab->campaigns, lab->n_campaigns, lab->message,
+	                        sizeof(lab->message));
 }
 
 /* ---- results ---- */
-
-static FILE *out_file(struct lab *lab, const char *name)
-{
-	char path[4096];
-	FILE *out;
-
-	snprintf(path, sizeof(path), "%s/%s", lab->arguments.out, name);
-	out = fopen(path, "w");
-	if (!out)
-		snprintf(lab->message, sizeof(lab->message), "%.200s: %s", path, strerror(errno));
-	return out;
-}
-
-static int out_close(struct lab *lab, FILE *out, const char *name)
-{
-	int bad = ferror(out);
-
-	if (fclose(out) == 0 && !bad)
-		return 0;
-	snprintf(lab->message, sizeof(lab->message), "%.200s/%s could not be written",
-	         lab->arguments.out, name);
-	return -EIO;
-}
-
-static json_t *document(const struct lab *lab)
-{
-	json_t *array = json_array();
-
-	for (uint32_t i = 0; i < lab->n_campaigns; i++)
-		json_array_append_new(array, lab_output_experiment(lab->campaigns[i]));
-	return array;
-}
-
-static int write_out(struct lab *lab)
-{
-	static const char *const names[] = {"results.csv", "results.json", "report.html"};
-	int error = 0;
-
-	if (mkdir(lab->arguments.out, 0777) < 0 && errno != EEXIST) {
-		snprintf(lab->message, sizeof(lab->message), "%.200s: %s", lab->arguments.out,
-		         strerror(errno));
-		return -errno;
-	}
-	for (int i = 0; !error && i < 3; i++) {
-		FILE *out = out_file(lab, names[i]);
-
-		if (!out)
-			return -EIO;
-		if (i == 0) {
-			for (uint32_t k = 0; k < lab->n_campaigns; k++)
-				lab_output_csv(lab->campaigns[k], k == 0, out);
-		} else if (i == 1) {
-			json_t *array = document(lab);
-
-			json_dumpf(array, out, JSON_INDENT(1));
-			json_decref(array);
-		} else {
-			lab_output_html(lab->campaigns, lab->n_campaigns, out);
-		}
-		error = out_close(lab, out, names[i]);
-	}
-	return error;
-}
 
 /* True: every row passes. */
 static bool print_results(const struct lab *lab)
@@ -287,6 +257,7 @@ static bool print_results(const struct lab *lab)
 			all &= lab_output_text(campaign, stdout);
 			continue;
 		}
+		all &= lab_output_pass(campaign);
 		json_t *object = campaign->row ? lab_output_row(campaign, campaign->row)
 		                               : lab_output_experiment(campaign);
 		json_dumpf(object, stdout, JSON_COMPACT);
@@ -296,19 +267,66 @@ static bool print_results(const struct lab *lab)
 	return all;
 }
 
+static int prepare_folder(struct lab *lab)
+{
+	const char *out = lab->arguments.out;
+	uint32_t taken = 0, all = 0;
+	int error = lab_folder_check(out, lab->message, sizeof(lab->message));
+
+	if (error || !lab->arguments.go_on)
+		return error;
+	error = lab_folder_read(out, lab->campaigns, lab->n_campaigns, &taken, lab->message,
+	                        sizeof(lab->message));
+	for (uint32_t i = 0; i < lab->n_campaigns; i++)
+		all += lab->campaigns[i]->n_jobs;
+	if (!error)
+		fprintf(stderr, "weir lab: %u of %u runs are in %s already\n", taken, all, out);
+	return error;
+}
+
+/* What there is when it was stopped is written all the same. */
+static int interrupted(struct lab *lab)
+{
+	const char *out = lab->arguments.out;
+	uint32_t done = 0, all = 0;
+
+	for (uint32_t i = 0; i < lab->n_campaigns; i++) {
+		done += campaign_done(lab->campaigns[i]);
+		all += lab->campaigns[i]->n_jobs;
+	}
+	if (!out) {
+		snprintf(lab->message, sizeof(lab->message), "interrupted after %u of %u runs",
+		         done, all);
+		return -EINTR;
+	}
+	if (lab_folder_write(out, lab->campaigns, lab->n_campaigns, lab->message,
+	                     sizeof(lab->message)) == 0)
+		snprintf(lab->message, sizeof(lab->message),
+		         "interrupted after %u of %u runs, which are in %.200s; --continue makes "
+		         "the "
+		         "others",
+		         done, all, out);
+	return -EINTR;
+}
+
 static int run(struct lab *lab)
 {
 	struct sigaction action = {.sa_handler = stop_now};
 	int error = choose(lab);
 
+	if (!error && lab->arguments.out)
+		error = prepare_folder(lab);
 	if (error)
 		return error;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	for (uint32_t i = 0; !error && i < lab->n_campaigns; i++)
-		error = run_campaign(lab, lab->campaigns[i]);
+		error = run_campaign(lab, i);
+	if (error == -EINTR)
+		return interrupted(lab);
 	if (!error && lab->arguments.out)
-		error = write_out(lab);
+		error = lab_folder_write(lab->arguments.out, lab->campaigns, lab->n_campaigns,
+		                         lab->message, sizeof(lab->message));
 	return error;
 }
 
@@ -322,7 +340,10 @@ static int merge(struct lab *lab)
 	error = lab_merge(lab->all, lab->n_all, &lab->arguments, lab->campaigns, &lab->n_campaigns,
 	                  lab->message, sizeof(lab->message));
 	if (!error && lab->arguments.out)
-		error = write_out(lab);
+		error = lab_folder_check(lab->arguments.out, lab->message, sizeof(lab->message));
+	if (!error && lab->arguments.out)
+		error = lab_folder_write(lab->arguments.out, lab->campaigns, lab->n_campaigns,
+		                         lab->message, sizeof(lab->message));
 	return error;
 }
 
@@ -347,12 +368,14 @@ int command_lab(int argc, char **argv)
 		error = lab->arguments.list    ? list(lab)
 		        : lab->arguments.merge ? merge(lab)
 		                               : run(lab);
-	if (error) {
+	if (error || lab->failed)
 		fprintf(stderr, "weir lab: %s\n", lab->message);
+	if (error)
 		result = error == -EINVAL ? 2 : 1;
-	} else {
+	else
 		result = lab->arguments.list || print_results(lab) ? 0 : 1;
-	}
+	if (lab->failed && result == 0)
+		result = 1;
 out:
 	for (uint32_t i = 0; i < lab->n_campaigns; i++)
 		campaign_free(lab->campaigns[i]);

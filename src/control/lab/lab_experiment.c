@@ -289,6 +289,15 @@ static int finish(struct experiment_reader *reader)
 	               : experiment_no_memory(reader);
 }
 
+static uint64_t digest(const char *text, size_t bytes)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
 int experiment_read(const char *text, size_t bytes, const char *name, struct experiment **result,
                     char *message, size_t room)
 {
@@ -306,6 +315,7 @@ int experiment_read(const char *text, size_t bytes, const char *name, struct exp
 	reader->message = message;
 	reader->room = room;
 	snprintf(experiment->name, sizeof(experiment->name), "%s", name);
+	experiment->digest = digest(text, bytes);
 	error = add_standard(reader);
 	while (!error && (line = strsep(&rest, "\n"))) {
 		reader->line++;

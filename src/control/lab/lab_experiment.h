@@ -84,6 +84,7 @@ struct experiment_point {
 
 struct experiment {
 	char name[EXPERIMENT_NAME_BYTES];
+	uint64_t digest;             /* of its text: FNV-1a */
 	char *title, *paper, *about; /* never NULL */
 	char cases[EXPERIMENT_CASES_MAX][EXPERIMENT_NAME_BYTES];
 	uint32_t n_cases;

@@ -176,6 +176,7 @@ static bool unpack(struct worker *worker, struct lab_job *job)
 		memcpy(job->results.list, worker->bytes + sizeof(*parcel),
 		       parcel->n_results * sizeof(struct result));
 		job->results.n = job->results.room = parcel->n_results;
+		job->done = parcel->error == 0;
 	} else {
 		job_fail(job, -ENOMEM, "no memory for the figures of a run");
 	}
@@ -214,6 +215,8 @@ static uint32_t give_orders(struct worker *workers, uint32_t n_workers, struct l
 	for (uint32_t i = 0; i < n_workers; i++) {
 		struct worker *worker = &workers[i];
 
+		while (*next < n && jobs[*next].done)
+			(*next)++;
 		if (worker->pid && worker->job == NO_JOB && *next < n) {
 			worker->job = (*next)++;
 			if (!write_all(worker->orders, &worker->job, sizeof(worker->job))) {
@@ -254,8 +257,10 @@ int lab_jobs_run(struct lab_job *jobs, uint32_t n, uint32_t at_once,
 	uint32_t n_workers = 0, next = 0, done = 0, finished;
 	int error = 0;
 
+	for (uint32_t i = 0; i < n; i++)
+		done += jobs[i].done;
 	at_once = at_once > AT_ONCE_MAX ? AT_ONCE_MAX : at_once;
-	at_once = at_once > n ? n : at_once;
+	at_once = at_once > n - done ? n - done : at_once;
 	fflush(NULL);
 	signal(SIGPIPE, SIG_IGN);
 	while (!error && n_workers < at_once) {
@@ -274,10 +279,15 @@ int lab_jobs_run(struct lab_job *jobs, uint32_t n, uint32_t at_once,
 	for (uint32_t i = 0; i < n_workers; i++)
 		if (workers[i].pid)
 			worker_end(&workers[i], *stop);
-	if (*stop)
+	if (*stop) {
+		/* Whoever was at the terminal has stopped the processes of runs, too. */
+		for (uint32_t i = 0; i < n; i++)
+			jobs[i].error = 0;
 		return -EINTR;
+	}
 	for (uint32_t i = next; i < n; i++)
-		job_fail(&jobs[i], -EIO, "no process was left to run it");
+		if (!jobs[i].done)
+			job_fail(&jobs[i], -EIO, "no process was left to run it");
 	for (uint32_t i = 0; i < n && !error; i++)
 		error = jobs[i].error;
 	return error;

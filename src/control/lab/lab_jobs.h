@@ -24,11 +24,12 @@ struct lab_job {
 	char *trace_path;                    /* then: owned */
 	struct results results;
 	double seconds; /* of the processor */
+	bool done;      /* the results are there */
 	int error;
 	char message[EXPERIMENT_MESSAGE]; /* with error */
 };
 
-/* Runs them all, `at_once` at a time. Returns 0, the first job's error in their order (the others
+/* Runs those that are not done, `at_once` at a time. Returns 0, the first job's error in their order (the others
  * still run), or -EINTR when *stop became true, with the rest left out. `progress`, or NULL, after
  * each. */
 int lab_jobs_run(struct lab_job *jobs, uint32_t n, uint32_t at_once,

@@ -190,6 +190,7 @@ static int add_run(struct merge *merge, const json_t *run)
 	}
 	json_object_foreach(figures, name, figure)
 	        results_add(&job->results, NULL, name, json_number_value(figure));
+	job->done = true;
 	return job->results.error ? fail(merge, "no memory for its figures") : 0;
 }
 

@@ -30,6 +30,7 @@ static const char usage[] =
         "      --no-figures      only what rows need, without the sweep of the figures\n"
         "      --jobs N          processes at once (as many as there are processors)\n"
         "      --out DIR         results.csv, results.json and report.html there\n"
+        "      --continue        what results.json there has is not run again\n"
         "      --trace FILE      queues and windows over time, as CSV (of a single run)\n"
         "      --pcap FILE       what passes the beginning of the first link (of a single run)\n"
         "  -j, --json            JSON: of a row "
@@ -45,6 +46,7 @@ enum {
 	OPTION_NO_FIGURES,
 	OPTION_JOBS,
 	OPTION_OUT,
+	OPTION_CONTINUE,
 	OPTION_TRACE,
 	OPTION_PCAP,
 };
@@ -57,6 +59,7 @@ static const struct option options[] = {
         {"no-figures", no_argument, NULL, OPTION_NO_FIGURES},
         {"jobs", required_argument, NULL, OPTION_JOBS},
         {"out", required_argument, NULL, OPTION_OUT},
+        {"continue", no_argument, NULL, OPTION_CONTINUE},
         {"trace", required_argument, NULL, OPTION_TRACE},
         {"pcap", required_argument, NULL, OPTION_PCAP},
         {"json", no_argument, NULL, 'j'},
@@ -124,6 +127,9 @@ static bool take_option(struct lab_arguments *arguments, int option)
 	case OPTION_OUT:
 		arguments->out = optarg;
 		return true;
+	case OPTION_CONTINUE:
+		arguments->go_on = true;
+		return true;
 	case OPTION_TRACE:
 		arguments->trace = optarg;
 		return true;
@@ -165,6 +171,11 @@ int lab_arguments_parse(int argc, char **argv, struct lab_arguments *arguments)
 		arguments->merge = true;
 		arguments->folders = &argv[optind + 1];
 		arguments->n_folders = (uint32_t)(argc - optind - 1);
+	}
+	if (arguments->go_on && !arguments->out) {
+		fputs("weir lab: --continue needs --out DIR: what was run before lies there\n",
+		      stderr);
+		return LAB_ARGUMENTS_WRONG;
 	}
 	if (arguments->list || arguments->what || arguments->merge)
 		return LAB_ARGUMENTS_RUN;

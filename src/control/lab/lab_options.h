@@ -27,6 +27,7 @@ struct lab_arguments {
 	const char *only; /* a case */
 	const char *out, *pcap, *trace;
 	bool figures; /* an experiment's sweep, too */
+	bool go_on;   /* from what is in `out` */
 };
 
 enum { LAB_ARGUMENTS_RUN, LAB_ARGUMENTS_HELP, LAB_ARGUMENTS_WRONG };

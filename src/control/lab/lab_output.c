@@ -2,6 +2,7 @@
 #include "lab_output.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,31 @@ static bool print_plot(const struct campaign *campaign, const struct experiment_
 	return true;
 }
 
+/* With --case, rows of other cases have no value, and that is no fault. */
+static bool is_left_out(const struct campaign *campaign)
+{
+	return campaign->arguments->only != NULL;
+}
+
+bool lab_output_pass(const struct campaign *campaign)
+{
+	char reason[EXPERIMENT_MESSAGE];
+	bool all = true;
+
+	for (uint32_t i = 0; i < campaign->experiment->n_rows; i++) {
+		const struct experiment_row *row = &campaign->experiment->rows[i];
+		struct campaign_value value;
+		enum verdict verdict;
+
+		if (!campaign_has_row(campaign, row))
+			continue;
+		verdict = campaign_verdict(campaign, row, &value, reason, sizeof(reason));
+		all &= verdict == VERDICT_INSIDE ||
+		       (verdict == VERDICT_UNKNOWN && is_left_out(campaign));
+	}
+	return all;
+}
+
 bool lab_output_text(const struct campaign *campaign, FILE *out)
 {
 	const struct experiment *experiment = campaign->experiment;
@@ -86,20 +112,21 @@ bool lab_output_text(const struct campaign *campaign, FILE *out)
 	for (uint32_t i = 0; i < experiment->n_rows; i++) {
 		const struct experiment_row *row = &experiment->rows[i];
 		struct campaign_value value;
+		enum verdict verdict;
 		bool passes;
 
 		if (!campaign_has_row(campaign, row))
 			continue;
 		any = true;
-		if (campaign_row(campaign, row, &value, message, sizeof(message)) < 0) {
-			/* It is of other cases. */
-			if (campaign->arguments->only)
+		verdict = campaign_verdict(campaign, row, &value, message, sizeof(message));
+		if (verdict == VERDICT_UNKNOWN) {
+			if (is_left_out(campaign))
 				continue;
 			fprintf(out, "  FAIL %-4s %s: %s\n", row->id, row->what, message);
 			all = false;
 			continue;
 		}
-		passes = campaign_row_passes(row, &value);
+		passes = verdict == VERDICT_INSIDE;
 		all &= passes;
 		fprintf(out, "  %s %-4s %-46s %10.3f +- %.3f  (paper %s; accept %g to %g)\n",
 		        passes ? "pass" : "FAIL", row->id, row->what, value.mean,
@@ -177,21 +204,24 @@ json_t *lab_output_row(const struct campaign *campaign, const char *id)
 	const struct experiment *experiment = campaign->experiment;
 	json_t *object = json_object(), *values = json_object(), *paper = json_object();
 	json_t *errors = json_object(), *bands = json_object(), *cases = json_object();
-	char message[EXPERIMENT_MESSAGE];
+	json_t *reasons = json_object();
+	char reason[EXPERIMENT_MESSAGE];
 	bool pass = true;
 
 	for (uint32_t i = 0; i < experiment->n_rows; i++) {
 		const struct experiment_row *row = &experiment->rows[i];
 		struct campaign_value value;
+		enum verdict verdict;
 
 		if (strcmp(row->id, id) != 0)
 			continue;
-		if (campaign_row(campaign, row, &value, message, sizeof(message)) < 0) {
-			pass = false;
+		verdict = campaign_verdict(campaign, row, &value, reason, sizeof(reason));
+		pass &= verdict == VERDICT_INSIDE;
+		if (reason[0])
+			json_object_set_new(reasons, row->what, json_string(reason));
+		if (verdict == VERDICT_UNKNOWN) {
 			json_object_set_new(values, row->what, json_null());
-			json_object_set_new(object, "reason", json_string(message));
 		} else {
-			pass &= campaign_row_passes(row, &value);
 			json_object_set_new(values, row->what, json_real(value.mean));
 			json_object_set_new(errors, row->what, json_real(value.mean - value.low));
 		}
@@ -209,6 +239,7 @@ json_t *lab_output_row(const struct campaign *campaign, const char *id)
 	json_object_set_new(object, "paper", paper);
 	json_object_set_new(object, "band", bands);
 	json_object_set_new(object, "pass", json_boolean(pass));
+	json_object_set_new(object, "reasons", reasons);
 	return object;
 }
 
@@ -220,7 +251,7 @@ static json_t *runs(const struct campaign *campaign)
 		const struct lab_job *job = &campaign->jobs[i];
 		json_t *figures;
 
-		if (job->trace)
+		if (job->trace || !job->done)
 			continue;
 		figures = json_object();
 		for (uint32_t k = 0; k < job->results.n; k++)
@@ -239,6 +270,7 @@ json_t *lab_output_experiment(const struct campaign *campaign)
 {
 	const struct experiment *experiment = campaign->experiment;
 	json_t *rows = json_array();
+	char digest[24];
 
 	for (uint32_t i = 0; i < experiment->n_rows; i++) {
 		const char *id = experiment->rows[i].id;
@@ -249,9 +281,11 @@ json_t *lab_output_experiment(const struct campaign *campaign)
 		if (first && campaign_has_row(campaign, &experiment->rows[i]))
 			json_array_append_new(rows, lab_output_row(campaign, id));
 	}
-	return json_pack("{s:s,s:s,s:s,s:o,s:o}", "experiment", experiment->name, "title",
-	                 experiment->title, "paper", experiment->paper, "rows", rows, "runs",
-	                 runs(campaign));
+	snprintf(digest, sizeof(digest), "%016" PRIx64, experiment->digest);
+	return json_pack("{s:s,s:s,s:s,s:s,s:b,s:o,s:o}", "experiment", experiment->name, "title",
+	                 experiment->title, "paper", experiment->paper, "digest", digest,
+	                 "complete", (int)(campaign_done(campaign) == campaign->n_jobs), "rows",
+	                 rows, "runs", runs(campaign));
 }
 
 void lab_output_csv(const struct campaign *campaign, bool head, FILE *out)

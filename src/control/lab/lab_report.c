@@ -8,8 +8,8 @@
 #include "lab_figure.h"
 #include "lab_output.h"
 
-#define COLUMNS    7
-#define CELL_BYTES 64
+#define COLUMNS    8
+#define CELL_BYTES 160
 
 static void number(char *cell, double value)
 {
@@ -21,7 +21,7 @@ static void number(char *cell, double value)
 
 /* Rows of one experiment into cells and the texts that those point at. */
 static size_t fill_rows(const struct campaign *campaign, const char **cells,
-                        char (*texts)[CELL_BYTES])
+                        char (*texts)[CELL_BYTES], bool *alarms)
 {
 	const struct experiment *experiment = campaign->experiment;
 	char message[EXPERIMENT_MESSAGE];
@@ -31,12 +31,16 @@ static size_t fill_rows(const struct campaign *campaign, const char **cells,
 		const struct experiment_row *row = &experiment->rows[i];
 		const char **cell = &cells[n * COLUMNS];
 		char(*text)[CELL_BYTES] = &texts[n * COLUMNS];
+		static const char *const verdicts[] = {"inside", "OUTSIDE", "not measured"};
 		struct campaign_value value;
+		enum verdict verdict;
 		bool known;
 
 		if (!campaign_has_row(campaign, row))
 			continue;
-		known = campaign_row(campaign, row, &value, message, sizeof(message)) == 0;
+		verdict = campaign_verdict(campaign, row, &value, message, sizeof(message));
+		known = verdict != VERDICT_UNKNOWN;
+		alarms[n] = verdict != VERDICT_INSIDE;
 		cell[0] = row->id;
 		cell[1] = row->what;
 		cell[2] = row->paper;
@@ -45,10 +49,8 @@ static size_t fill_rows(const struct campaign *campaign, const char **cells,
 		number(text[3], known ? value.mean : NAN);
 		number(text[4], known ? value.high - value.mean : NAN);
 		snprintf(text[5], CELL_BYTES, "%.4g to %.4g", row->low, row->high);
-		snprintf(text[6], CELL_BYTES, "%s",
-		         !known                             ? "not measured"
-		         : campaign_row_passes(row, &value) ? "inside"
-		                                            : "OUTSIDE");
+		snprintf(text[6], CELL_BYTES, "%s", verdicts[verdict]);
+		snprintf(text[7], CELL_BYTES, "%.150s", message);
 		n++;
 	}
 	return n;
@@ -57,27 +59,48 @@ static size_t fill_rows(const struct campaign *campaign, const char **cells,
 /* The rows of so many campaigns, in one table. */
 static int rows_write(struct page *page, struct campaign *const *campaigns, uint32_t n)
 {
-	static const char *const head[COLUMNS] = {"row", "what",      "paper",  "weir",
-	                                          "+-",  "to accept", "verdict"};
+	static const char *const head[COLUMNS] = {"row", "what",      "paper",   "weir",
+	                                          "+-",  "to accept", "verdict", "reason"};
 	size_t room = (size_t)n * EXPERIMENT_ROWS_MAX * COLUMNS;
 	const char **cells = calloc(room, sizeof(char *));
 	char(*texts)[CELL_BYTES] = calloc(room, CELL_BYTES);
+	bool *alarms = calloc(room, sizeof(*alarms));
 	struct page_rows rows = {
 	        .caption = "Against the papers. +-: a standard error over the seeds.",
 	        .head = head,
 	        .cells = cells,
 	        .n_columns = COLUMNS,
+	        .alarms = alarms,
 	};
-	int error = cells && texts ? 0 : -ENOMEM;
+	int error = cells && texts && alarms ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; !error && i < n; i++)
 		rows.n_rows += fill_rows(campaigns[i], &cells[rows.n_rows * COLUMNS],
-		                         &texts[rows.n_rows * COLUMNS]);
+		                         &texts[rows.n_rows * COLUMNS], &alarms[rows.n_rows]);
 	if (!error && rows.n_rows)
 		error = page_table(page, &rows);
+	free(alarms);
 	free(texts);
 	free(cells);
 	return error;
+}
+
+/* Ahead of everything, if not all was run. */
+static int partial_write(struct page *page, struct campaign *const *campaigns, uint32_t n)
+{
+	uint32_t done = 0, all = 0;
+	char text[256];
+
+	for (uint32_t i = 0; i < n; i++) {
+		done += campaign_done(campaigns[i]);
+		all += campaigns[i]->n_jobs;
+	}
+	if (done == all)
+		return 0;
+	snprintf(text, sizeof(text),
+	         "Partial: %u of %u runs. The same command with --continue makes the others.", done,
+	         all);
+	return page_alarm(page, text);
 }
 
 static int experiment_write(struct page *page, struct campaign *campaign)
@@ -127,6 +150,8 @@ int lab_output_html(struct campaign *const *campaigns, uint32_t n, FILE *out)
 	int error = page_open(&page, out, "weir lab",
 	                      "The papers' experiments, through weir's own data path");
 
+	if (!error)
+		error = partial_write(&page, campaigns, n);
 	if (!error && n > 1)
 		error = contents_write(&page, campaigns, n);
 	for (uint32_t i = 0; !error && i < n; i++)
