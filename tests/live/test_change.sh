@@ -17,7 +17,7 @@ SCENARIO
 weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}" "$@"
 $in_b iperf3 -s >/dev/null 2>&1 &
 server=$!
-sleep 0.3
+listening
 $in_a iperf3 -u -c 10.9.0.2 -b 100M -l 1000 -t 60 --bidir >/dev/null 2>&1 &
 background="$server $!"
 sleep 0.5

@@ -67,7 +67,7 @@ ctl probe down
 ctl -j probe down >"$work/probe.json"
 $in_b iperf3 -s -1 >/dev/null &
 server=$!
-sleep 0.3
+listening
 $in_a iperf3 -c 10.9.0.2 -t 4 -w 300K --json >"$work/client" 2>&1 &
 client=$!
 sleep 2
@@ -92,6 +92,12 @@ sent() # hop: kbit/s that its counters say it has sent
 {
 	jq ".clouds[] | select(.cloud == \"down-$1\") | .tx_bytes * 8000000 / $took | floor" "$work/during.json"
 }
+
+# Nobody asks any more: what is known grows old.
+before=$(jq '.path[0].age_ns / 1000000 | floor' "$work/up-0.json")
+sleep 1
+after=$(ctl -j show cloud up-0 | jq '.path[0].age_ns / 1000000 | floor')
+within "ms by which the path has aged in a second" $((after - before)) 1000 30000 || exit 1
 
 # 9 packets: three routers, three probes.
 within "requests of probe that came through" "$(jq .arrived "$work/probe.json")" 9 9 || exit 1

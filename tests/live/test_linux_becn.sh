@@ -42,7 +42,7 @@ measure() # name congestion-control ecn
 	ctl clear counters >/dev/null
 	$in_b iperf3 -s -1 >/dev/null &
 	server=$!
-	sleep 0.3
+	listening
 	$in_a iperf3 -c 10.9.0.2 -C "$2" -P $flows -t "$seconds" --json >"$work/$1.client" 2>&1 ||
 		fail "iperf3: $(tail -3 "$work/$1.client")"
 	wait $server || fail "the iperf3 server ended with an error"

@@ -44,7 +44,7 @@ weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
 host_start ecn-becn -i eth0
 $in_b iperf3 -s -1 >/dev/null &
 server=$!
-sleep 0.5
+listening
 $in_a iperf3 -6 -c 2001:db8:9::2 -C weir_ecn_becn -t 5 >"$work/client" 2>&1 || fail "iperf3: $(tail -3 "$work/client")"
 wait $server || fail "the iperf3 server ended with an error"
 sleep 0.3

@@ -7,7 +7,7 @@
 #
 # Linux with limited slow-start, fed by what the routers say in the host's own packets (R2: 100 Mbit/s, room for 200
 # packets): it takes the figures while it is in slow start, ends it where they say, and loses nothing; plain Reno
-# doubles its window until R2's queue is full, and loses packets by the burst. One connection each, of 8 seconds.
+# doubles its window until R2's queue is full, and loses packets by the burst. One connection each, of 8 seconds. SACK=0 takes Linux's SACK away.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/linux_host.sh"
@@ -37,7 +37,7 @@ cloud up-0 from up to a
 cloud up-0 feedback proxy strip
 SCENARIO
 for host in A B; do
-	ip netns exec $host sysctl -qw net.ipv4.tcp_rmem="4096 131072 16777216" \
+	ip netns exec $host sysctl -qw net.ipv4.tcp_sack="${SACK:-1}" net.ipv4.tcp_rmem="4096 131072 16777216" \
 		net.ipv4.tcp_wmem="4096 131072 16777216" net.ipv4.tcp_no_metrics_save=1
 done
 weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
@@ -47,7 +47,7 @@ connect() # congestion-control; what is said of it is in $work/client, threshold
 	ctl clear counters >/dev/null
 	$in_b iperf3 -s -1 >/dev/null &
 	server=$!
-	sleep 0.3
+	listening
 	$in_a iperf3 -c 10.9.0.2 -C "$1" -t 8 --json >"$work/client" 2>&1 &
 	client=$!
 	sleep 7
@@ -56,8 +56,8 @@ connect() # congestion-control; what is said of it is in $work/client, threshold
 	wait $server || fail "the iperf3 server ended with an error"
 	threshold=$(grep -o '\bssthresh:[0-9]*' "$work/ss" | cut -d: -f2)
 	dropped=$(ctl -j show cloud | jq '[.clouds[].drops["queue-full"]] | add')
-	printf '%-13s %6.2f Mbit/s, slow start ended at %s segments, %s packets lost\n' "$1" \
-		"$(jq '.end.sum_received.bits_per_second / 1e6' "$work/client")" "${threshold:-?}" "$dropped"
+	mbit=$(jq '.end.sum_received.bits_per_second / 1e6' "$work/client")
+	printf '%-13s %6.2f Mbit/s, slow start ended at %s segments, %s packets lost\n' "$1" "$mbit" "${threshold:-?}" "$dropped"
 }
 
 connect reno

@@ -27,7 +27,7 @@ connect() # congestion-control seconds
 {
 	$in_b iperf3 -s -1 >/dev/null 2>&1 &
 	server=$!
-	sleep 0.3
+	listening
 	# Few enough bytes that there is no queue anywhere: a round trip has 200 ms.
 	$in_a iperf3 -c 10.9.0.2 -C "$1" -t "$2" -w 128K >"$work/client" 2>&1 &
 	client=$!

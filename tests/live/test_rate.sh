@@ -30,7 +30,7 @@ measure()
 	ctl cloud down rate 100mbit queue 250kB >/dev/null
 	$in_b iperf3 -s -1 -J >"$work/server.json" &
 	server=$!
-	sleep 0.3
+	listening
 	(
 		sleep 5
 		ctl cloud down rate 50mbit queue 250kB >/dev/null

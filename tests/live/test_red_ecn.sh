@@ -8,17 +8,23 @@
 # Linux TCP through RED: without ECN it loses packets, with net.ipv4.tcp_ecn=1 and `ecn on` it loses
 # none, and slows down all the same: the receiver sees CE and echoes ECE, the sender answers with CWR. Twice two
 # connections, of three seconds each.
+#
+# A machine that stands still for a moment lets the queue grow beyond 2 max: `mark-to` has RED mark there, too, what
+# can be marked. And what Linux sends again is not capable: it does so for a loss, of which there is none, and as a
+# tail loss probe when it is late, which is switched off.
 
 . "$(dirname "$0")/topology.sh"
 need iperf3 tshark
 make_hosts
 scenario <<SCENARIO
 cloud down rate 20mbit queue 1MB
-cloud down red min 30kB max 90kB max-p 0.1 weight 0.01 gentle on mean 1500B
+cloud down red min 30kB max 90kB max-p 0.1 weight 0.01 gentle on mean 1500B mark-to 1MB
 cloud down ecn on
 cloud down delay 5ms
 cloud up delay 5ms
 SCENARIO
+
+$in_a sh -c 'echo 0 >/proc/sys/net/ipv4/tcp_early_retrans'
 
 ecn() # 0 or 1, in both hosts
 {
@@ -38,7 +44,7 @@ connect() # name
 	done
 	$in_b iperf3 -s -1 >/dev/null &
 	server=$!
-	sleep 0.3
+	listening
 	$in_a iperf3 -c 10.9.0.2 -t 3 -P 2 >"$work/client" 2>&1 || fail "iperf3: $(tail -1 "$work/client")"
 	wait $server || fail "the iperf3 server ended with an error"
 	sleep 0.3

@@ -31,7 +31,7 @@ for signal in TERM INT; do
 	ip -d link show wa | grep -q 'promiscuity 1' || fail "wa is not promiscuous while weir runs"
 	$in_b iperf3 -s -1 >/dev/null &
 	server=$!
-	sleep 0.3
+	listening
 	$in_a iperf3 -u -c 10.9.0.2 -b 200M -l 1400 -t 10 >/dev/null 2>&1 &
 	client=$!
 	background="$server $client"

@@ -47,7 +47,7 @@ measure()
 {
 	$in_b iperf3 -s -1 -J >"$work/server.json" &
 	server=$!
-	sleep 0.3
+	listening
 	$in_a iperf3 -c 10.9.0.2 -u -b 30M -l 1472 -t 11 >"$work/client" 2>&1 &
 	client=$!
 	sleep 1.2

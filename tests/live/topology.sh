@@ -184,6 +184,16 @@ undisturbed() # a function that measures and returns 1 if the figure is wrong
 }
 
 # The median of a column of numbers.
+listening() # in B: waits until the iperf3 that was just started there listens
+{
+	tries=0
+	until $in_b ss -Hltn 'sport = :5201' | grep -q .; do
+		tries=$((tries + 1))
+		[ $tries -lt 100 ] || fail "iperf3 -s does not listen after 10 s"
+		sleep 0.1
+	done
+}
+
 median()
 {
 	sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
