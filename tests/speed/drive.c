@@ -2,7 +2,7 @@
 /*
  * The engine alone, in virtual time: for profiles that do not depend on the machine's other work.
  *
- *   drive SCENARIO [PACKETS] [MPPS] [WARM-UP]
+ *   drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY]
  *
  * SCENARIO is one of `weir bench`'s own (`weir bench cost --help`). Bursts of 32 of 64 bytes come in turns at
  * both ports, MPPS million a second in all (default 20) of virtual time; what leaves is given back. So many
@@ -13,6 +13,8 @@
  * instructions and cache misses are those of a packet of the real thing, without ports. It prints them
  * as what has to be divided by: the packets that came. WARM-UP packets (default: what the scenario's delay
  * holds, twice) are not in it.
+ * FRAME: bytes of each frame, or imix (28 of 64, 16 of 570, 4 of 1518); COPY: frames up to this are copied out
+ * of their mbufs (default: hold.h's).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,14 +31,17 @@
 #include "pool.h"
 #include "statements.h"
 
-#define MBUFS       8192
-#define MEMORY      (UINT64_C(1) << 30)
-#define FRAME_BYTES 64
+#define MBUFS  8192
+#define IMIX   48
+#define MEMORY (UINT64_C(1) << 30)
 
 struct drive {
 	struct engine *engine;
 	struct rte_mempool *pool;
 	bool headers;
+	uint32_t copy_bytes_max;
+	uint16_t lengths[IMIX]; /* in turns */
+	uint32_t turn;
 	simtime now, step_ns;
 	uint64_t out;
 };
@@ -61,8 +66,9 @@ static void step(struct drive *drive)
 		if (rte_pktmbuf_alloc_bulk(drive->pool, mbufs, BURST_MAX) < 0)
 			continue;
 		for (uint32_t i = 0; i < BURST_MAX; i++) {
-			mbufs[i]->data_len = FRAME_BYTES;
-			mbufs[i]->pkt_len = FRAME_BYTES;
+			mbufs[i]->data_len = drive->lengths[drive->turn];
+			mbufs[i]->pkt_len = drive->lengths[drive->turn];
+			drive->turn = drive->turn + 1 == IMIX ? 0 : drive->turn + 1;
 			if (drive->headers)
 				memcpy(rte_pktmbuf_mtod(mbufs[i], void *), bench_headers,
 				       BENCH_HEADERS_BYTES);
@@ -90,10 +96,12 @@ static int run(struct drive *drive, const struct scenario *scenario, uint64_t pa
 	        .memory = memory_make(MEMORY),
 	        .memory_bytes = MEMORY,
 	        .seed = 42,
+	        .copy_bytes_max = drive->copy_bytes_max,
 	};
 	struct timespec from, to;
 	struct problem problem;
 	struct change *change;
+	uint64_t held, memory;
 
 	drive->engine = setup.memory ? engine_make(&setup) : NULL;
 	if (!drive->engine ||
@@ -109,13 +117,30 @@ static int run(struct drive *drive, const struct scenario *scenario, uint64_t pa
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
 	measured(drive, packets / (2 * BURST_MAX));
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
-	printf("packets %lu out %lu held %lu ns_per_packet %.1f\n", packets, drive->out,
-	       engine_held_packets(drive->engine),
+	held = engine_held_packets(drive->engine);
+	memory = engine_memory_used(drive->engine) +
+	         (uint64_t)(pool_size(drive->pool) - pool_available(drive->pool)) *
+	                 pool_mbuf_bytes();
+	printf("packets %lu out %lu held %lu bytes_per_held %lu ns_per_packet %.1f\n", packets,
+	       drive->out, held, held ? memory / held : 0,
 	       ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) /
 	               (double)packets);
 	engine_free(drive->engine);
 	memory_free(setup.memory, MEMORY);
 	return 0;
+}
+
+static bool set_lengths(struct drive *drive, const char *frame)
+{
+	unsigned long bytes = strtoul(frame, NULL, 10);
+
+	for (uint32_t i = 0; i < IMIX; i++) {
+		drive->lengths[i] = (uint16_t)bytes;
+		/* Spread, as on a wire, and not one kind after the other. */
+		if (strcmp(frame, "imix") == 0)
+			drive->lengths[i] = i % 12 == 5 ? 1518 : i % 3 == 1 ? 570 : 64;
+	}
+	return drive->lengths[0] >= BENCH_HEADERS_BYTES && bytes <= 1518;
 }
 
 int main(int argc, char **argv)
@@ -128,8 +153,9 @@ int main(int argc, char **argv)
 	struct drive drive = {0};
 	uint64_t warm_up;
 
-	if (!which || mpps <= 0) {
-		fprintf(stderr, "usage: drive SCENARIO [PACKETS] [MPPS] [WARM-UP]\n");
+	if (!which || mpps <= 0 || !set_lengths(&drive, argc > 5 ? argv[5] : "64")) {
+		fprintf(stderr,
+		        "usage: drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY]\n");
 		return 2;
 	}
 	if (eal_start_offline(64, &problem) < 0 ||
@@ -138,9 +164,11 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	warm_up = (uint64_t)(mpps / 1e3 * (double)bench_held_ns(scenario)) * 2;
-	if (argc > 4)
+	if (argc > 4 && strtoull(argv[4], NULL, 10) > 0)
 		warm_up = strtoull(argv[4], NULL, 10);
-	drive.pool = pool_make("drive", MBUFS, NULL);
+	drive.copy_bytes_max = argc > 6 ? (uint32_t)strtoul(argv[6], NULL, 10) : 0;
+	/* Large frames stay in theirs for as long as they are on the way. */
+	drive.pool = pool_make_outside("drive", MBUFS + (uint32_t)(warm_up / 2) * 5 / 4);
 	drive.headers = which->headers;
 	drive.step_ns = (simtime)(2 * BURST_MAX * 1e3 / mpps);
 	return drive.pool ? run(&drive, scenario, packets, warm_up) : 1;
