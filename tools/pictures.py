@@ -80,6 +80,14 @@ def asked(probe):
     return lambda captures: waves(captures, ipv4(253, header + bytes(950)))
 
 
+def optioned(probe):
+    """The waves, with an option of SIRENS in each packet that asks the first router for this probe."""
+    option = struct.pack(">8BI", 94, 12, 3, probe, 64, 0, 0, 0, 0xffffffff)
+    head = struct.pack(">BBHHHBBH4s4s", 0x48, 0, 982, 1, 0, 64, 17, 0, bytes([10, 0, 0, 1]), bytes([10, 0, 1, 1])) + option
+    head = head[:10] + struct.pack(">H", ~accuracy.ones_sum(head) & 0xffff) + head[12:]
+    return lambda captures: waves(captures, accuracy.ethernet(0x800, head + bytes(950)))
+
+
 def growing(captures):
     return captures.write((i * 4 * MS, ipv4(17, bytes(80 + 10 * i)), 114 + 10 * i) for i in range(140))
 
@@ -119,6 +127,9 @@ PICTURES = [
     ("scheduler", ["rate 8mbit", "class voice weight 0.5 queue 25kB match tcp src port 1000",
                    "class data weight 0.5 queue 90kB", "scheduler drr quantum 10kB", "delay 20ms"], two_flows, DELAY),
     ("schedule", ["wave delay 20ms..60ms period 500ms", "delay 20ms"], steady(750, 2 * MS), DELAY),
+    # a flow that its line carries, and one a third too fast for its own
+    ("clouds", ["per flow most 16", "rate 6mbit queue 60kB", "delay 20ms"],
+     together((2001, 0, 1000, 2 * MS), (2002, 0, 1000, MS)), DELAY),
     ("netem", ["netem delay 40ms 5ms 25% distribution normal loss 2% 50% reorder 5%"], steady(500, 2 * MS), DELAY),
 ]
 
@@ -174,6 +185,8 @@ BYTES = [
      "Length of each packet behind an mtu of 576"),
     ("feedback", FEEDBACK, asked(1), answers(14 + 20 + 12, 1000), "Available, Mbit/s", 0, 8, 2,
      "What the router has written into each packet"),
+    ("feedback-header", ["hop 192.0.2.1", "feedback sirens", "rate 8mbit queue 60kB"], optioned(7),
+     answers(14 + 20 + 8, 1), "Packets that wait", 0, 80, 20, "What the router has written into each packet's option: qlen"),
     ("meter", FEEDBACK, asked(3), answers(14 + 20 + 12, 1000), "Queuing delay, ms", 0, 60, 10,
      "Mean queuing delay of the latest window, as each packet heard it"),
     ("xcp", ["xcp", "rate 8mbit queue 60kB"], xcp_requests, answers(14 + 20 + 12, 1000), "Allowed, kbyte/s more", -20, 20, 5,
@@ -213,8 +226,11 @@ def scatter(path, points, label, least, most, step, title):
 def replay(weir, folder, statements, capture, *more):
     scenario = os.path.join(folder, "picture.weir")
     with open(scenario, "w", encoding="utf-8") as out:
-        out.write("seed 3\nport a\nport b\ncloud down from a to b\n")
-        out.writelines(f"cloud down {statement}\n" for statement in statements)
+        # Of a template the first says what its clouds are made by.
+        template = statements[0].startswith("per ")
+        kind, what = ("clouds", statements[0]) if template else ("cloud", "")
+        out.write(f"seed 3\nport a\nport b\n{kind} down from a to b {what}\n")
+        out.writelines(f"{kind} down {statement}\n" for statement in statements[template:])
     subprocess.run([weir, "replay", "-q", "-c", scenario, "--in", f"a={capture}",
                     "--out", f"b={os.path.join(folder, 'out.pcap')}", *more], check=True)
 
