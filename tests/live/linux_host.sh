@@ -20,12 +20,12 @@ host_start() # arguments of weir-host
 	host_pid=$!
 	# topology.sh ends what is named here.
 	background="${background:-} $host_pid"
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		grep -q 'weir-host: running' "$work/host.err" && return 0
 		kill -0 $host_pid 2>/dev/null || fail "$(cat "$work/host.err")"
 		sleep 0.05
 	done
-	fail "weir-host did not start within 5 s"
+	fail "weir-host did not start within 30 s"
 }
 
 # The counters now, a line of JSON.
@@ -33,7 +33,7 @@ host_totals()
 {
 	lines=$(wc -l <"$work/host.out")
 	kill -USR1 $host_pid
-	for _ in $(seq 100); do
+	for _ in $(seq 500); do
 		[ "$(wc -l <"$work/host.out")" -gt "$lines" ] && break
 		sleep 0.02
 	done
@@ -52,7 +52,7 @@ host_stop() # name of the congestion control
 host_leaves_nothing() # name of the congestion control
 {
 	# Connections that have ended let it go a moment later.
-	for _ in $(seq 100); do
+	for _ in $(seq 400); do
 		grep -qw "$1" /proc/sys/net/ipv4/tcp_available_congestion_control || break
 		sleep 0.05
 	done

@@ -44,7 +44,7 @@ weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
 
 connect() # congestion-control; what is said of it is in $work/client, threshold, window and dropped
 {
-	ctl clear counters >/dev/null
+	clear_counters
 	$in_b iperf3 -s -1 >/dev/null &
 	server=$!
 	listening
@@ -66,15 +66,15 @@ within "packets that Reno loses at the end of slow start" "$dropped" 50 100000 |
 lose_nothing()
 {
 	connect weir_limited
-	within "packets lost with limited slow-start" "$dropped" 0 0
+	within "packets lost with limited slow-start" "$dropped" 0 0 &&
+		# 3/4 of 100 Mbit/s in 100 ms, in segments of 1448 bytes: 647; less what went by when the router measured.
+		within "segments at which slow start ended" "$threshold" 550 720
 }
 
 host_start limited -s "$socket" --path up-0
-undisturbed lose_nothing
-# 3/4 of 100 Mbit/s in 100 ms, in segments of 1448 bytes: 647; less what went by when the router measured.
-within "segments at which slow start ended" "$threshold" 550 720 || exit 1
+undisturbed lose_nothing || fail "limited slow-start loses packets, or does not end where the routers say"
 host_totals >"$work/host"
-within "connections that took the figures" "$(jq .informed "$work/host")" 1 5 || exit 1
+within "connections that took the figures" "$(jq .informed "$work/host")" 1 20 || exit 1
 within "packets that the proxies could not do their part with" \
 	"$(ctl -j show cloud | jq '[.clouds[].feedback // empty | .malformed + .no_room] | add')" 0 0 || exit 1
 host_stop weir_limited

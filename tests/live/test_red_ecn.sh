@@ -35,7 +35,7 @@ ecn() # 0 or 1, in both hosts
 # Two connections of three seconds; their capture at the server's interface is $work/NAME.pcap.
 connect() # name
 {
-	ctl clear counters >/dev/null
+	clear_counters
 	$in_b tshark -q -i eth0 -s 100 -w "$work/$1.pcap" >/dev/null 2>"$work/tshark.err" &
 	capture=$!
 	for _ in $(seq 100); do
@@ -68,31 +68,36 @@ real_drops()
 	jq '.drops["no-buffer"] + .drops["tx-full"] + .drops.removed' "$work/$1.json"
 }
 
-weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
-ecn 0
-connect plain
-ecn 1
-connect ecn
+measure()
+{
+	ecn 0
+	connect plain
+	ecn 1
+	connect ecn
 
-within "packets of plain TCP that RED dropped" "$(dropped plain)" 3 10000 || exit 1
-within "packets of plain TCP that were marked" "$(jq .ecn_marked "$work/plain.json")" 0 0 || exit 1
-within "packets of TCP with ECN that were dropped" "$(dropped ecn)" 0 0 || exit 1
-marked=$(jq .ecn_marked "$work/ecn.json")
-within "packets of TCP with ECN that were marked" "$marked" 3 10000 || exit 1
-within "CE at the receiver" "$(packets ecn 'ip.dsfield.ecn == 3 && ip.src == 10.9.0.1')" \
-	"$marked" "$marked" || exit 1
-within "ECE from the receiver, behind its SYN" \
-	"$(packets ecn 'tcp.flags.ece == 1 && tcp.flags.syn == 0 && ip.src == 10.9.0.2')" \
-	3 100000 || exit 1
-within "CWR from the sender, behind its SYN" \
-	"$(packets ecn 'tcp.flags.cwr == 1 && tcp.flags.syn == 0 && ip.src == 10.9.0.1')" \
-	1 "$marked" || exit 1
-# Nothing was lost; a tail loss probe may send something again that was only late.
-within "retransmissions with ECN" "$(packets ecn 'tcp.analysis.retransmission')" 0 10 || exit 1
-within "wrong IP checksums" \
-	"$(tshark -r "$work/ecn.pcap" -o ip.check_checksum:TRUE -Y 'ip.checksum.status == 0' 2>/dev/null | wc -l)" \
-	0 0 || exit 1
-within "goodput with ECN in Mbit/s" "$(awk '/SUM.*receiver/ { print $6 }' "$work/client")" 17 19.2 || exit 1
+	within "packets of plain TCP that RED dropped" "$(dropped plain)" 3 10000 || return 1
+	within "packets of plain TCP that were marked" "$(jq .ecn_marked "$work/plain.json")" 0 0 || return 1
+	within "packets of TCP with ECN that were dropped" "$(dropped ecn)" 0 0 || return 1
+	marked=$(jq .ecn_marked "$work/ecn.json")
+	within "packets of TCP with ECN that were marked" "$marked" 3 10000 || return 1
+	within "CE at the receiver" "$(packets ecn 'ip.dsfield.ecn == 3 && ip.src == 10.9.0.1')" \
+		"$marked" "$marked" || return 1
+	within "ECE from the receiver, behind its SYN" \
+		"$(packets ecn 'tcp.flags.ece == 1 && tcp.flags.syn == 0 && ip.src == 10.9.0.2')" \
+		3 100000 || return 1
+	within "CWR from the sender, behind its SYN" \
+		"$(packets ecn 'tcp.flags.cwr == 1 && tcp.flags.syn == 0 && ip.src == 10.9.0.1')" \
+		1 "$marked" || return 1
+	# Nothing was lost; a tail loss probe may send something again that was only late.
+	within "retransmissions with ECN" "$(packets ecn 'tcp.analysis.retransmission')" 0 10 || return 1
+	within "wrong IP checksums" \
+		"$(tshark -r "$work/ecn.pcap" -o ip.check_checksum:TRUE -Y 'ip.checksum.status == 0' 2>/dev/null | wc -l)" \
+		0 0 || return 1
+	within "goodput with ECN in Mbit/s" "$(awk '/SUM.*receiver/ { print $6 }' "$work/client")" 17 19.2
+}
+
+weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
+undisturbed measure || fail "ECN does not do what it is for"
 within "packets lost by weir itself" "$(($(real_drops plain) + $(real_drops ecn)))" 0 0 || exit 1
 
 weir_stop
