@@ -31,20 +31,20 @@ static uint32_t send_to_port(struct lane *lane, simtime handed)
 	struct outlet *outlet = lane->outlet;
 	uint32_t done = 0, most = outlet->n;
 
-	if (unlikely(lane->wire.byte_ps))
-		most = wire_takes(&lane->wire, outlet->mbufs, outlet->n, handed);
+	if (unlikely(lane->wire != NULL))
+		most = wire_takes(lane->wire, outlet->mbufs, outlet->n, handed);
 	while (done < most) {
 		uint16_t n = (uint16_t)RTE_MIN(most - done, (uint32_t)BURST);
 		struct rte_mbuf **mbufs = &outlet->mbufs[done];
 		/* The device may free what it takes. */
 		uint64_t time_ps =
-		        unlikely(lane->wire.byte_ps) ? wire_time_ps(&lane->wire, mbufs, n) : 0;
+		        unlikely(lane->wire != NULL) ? wire_time_ps(lane->wire, mbufs, n) : 0;
 		uint16_t sent =
 		        port_transmit(lane->port, lane->queue, mbufs, &outlet->due_ns[done], n);
 
-		if (unlikely(lane->wire.byte_ps))
-			wire_used(&lane->wire, handed,
-			          time_ps - wire_time_ps(&lane->wire, mbufs + sent, n - sent));
+		if (unlikely(lane->wire != NULL))
+			wire_used(lane->wire, handed,
+			          time_ps - wire_time_ps(lane->wire, mbufs + sent, n - sent));
 
 		note_lateness(&lane->lateness_ns, &outlet->due_ns[done], sent, handed);
 		lane->tx_packets += sent;

@@ -30,7 +30,7 @@ struct lane {
 	struct port *port;     /* or NULL: */
 	struct rte_ring *ring; /* to another worker */
 	uint16_t queue;
-	struct wire wire;              /* the port's, as far as this worker uses it */
+	struct wire *wire; /* the port's, of all lanes of this worker; NULL: it never waits */
 	uint64_t tx_packets, tx_bytes; /* taken by the device */
 	uint64_t tx_full;              /* dropped: not taken in time */
 	struct histogram lateness_ns;  /* handed to the device, after the due time */

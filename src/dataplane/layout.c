@@ -176,7 +176,8 @@ static int no_rings(struct problem *problem)
 }
 
 /* The drain of the worker that sends to a port, fed by one more ring. */
-static int drain_feed(struct worker *sender, struct port *port, struct rte_ring *ring)
+static int drain_feed(struct worker *sender, struct port *port, struct wire *wire,
+                      struct rte_ring *ring)
 {
 	struct drain *drain = NULL;
 
@@ -187,7 +188,7 @@ static int drain_feed(struct worker *sender, struct port *port, struct rte_ring 
 	if (!drain) {
 		drain = &sender->drains[sender->n_drains++];
 		drain->lane.port = port;
-		wire_init(&drain->lane.wire, port->speed_bps);
+		drain->lane.wire = wire;
 		drain->lane.outlet = &drain->outlet;
 		drain->from = calloc(WORKERS_MAX, sizeof(struct rte_ring *));
 		if (!drain->from)
@@ -195,6 +196,11 @@ static int drain_feed(struct worker *sender, struct port *port, struct rte_ring 
 	}
 	drain->from[drain->n_from++] = ring;
 	return 0;
+}
+
+static struct wire *wire_of(struct worker *worker, const struct runtime *runtime, uint32_t port)
+{
+	return runtime->ports[port].speed_bps ? &worker->wires[port] : NULL;
 }
 
 static int build_lanes(struct runtime *runtime, uint32_t index, struct problem *problem)
@@ -209,18 +215,19 @@ static int build_lanes(struct runtime *runtime, uint32_t index, struct problem *
 	for (uint32_t p = 0; p < runtime->n_ports; p++) {
 		struct lane *lane = &worker->lanes[p];
 		struct port *port = &runtime->ports[p];
+		struct worker *sender = &runtime->workers[runtime->sender[p]];
 
 		lane->outlet = engine_outlet(worker->engine, p);
 		if (worker->role == WORKER_RUN_TO_COMPLETION &&
 		    (port->tx_queues >= runtime->n_workers || runtime->sender[p] == index)) {
 			lane->port = port;
-			wire_init(&lane->wire, port->speed_bps);
+			lane->wire = wire_of(worker, runtime, p);
 			lane->queue = port->tx_queues >= runtime->n_workers ? (uint16_t)index : 0;
 			continue;
 		}
 		lane->ring = ring_add(runtime, LANE_RING);
 		if (!lane->ring ||
-		    drain_feed(&runtime->workers[runtime->sender[p]], port, lane->ring) < 0)
+		    drain_feed(sender, port, wire_of(sender, runtime, p), lane->ring) < 0)
 			return no_rings(problem);
 	}
 	return 0;
@@ -249,8 +256,12 @@ static int build_worker(struct runtime *runtime, uint32_t index, struct problem 
 	        rte_zmalloc("inlets", runtime->n_ports * sizeof(struct inlet), RTE_CACHE_LINE_SIZE);
 	worker->drains =
 	        rte_zmalloc("drains", runtime->n_ports * sizeof(struct drain), RTE_CACHE_LINE_SIZE);
-	if (rc < 0 || !worker->inlets || !worker->drains)
+	worker->wires =
+	        rte_zmalloc("wires", runtime->n_ports * sizeof(struct wire), RTE_CACHE_LINE_SIZE);
+	if (rc < 0 || !worker->inlets || !worker->drains || !worker->wires)
 		return no_rings(problem);
+	for (uint32_t p = 0; p < runtime->n_ports; p++)
+		wire_init(&worker->wires[p], runtime->ports[p].speed_bps);
 	if (worker->role == WORKER_EMULATION) {
 		worker->feed = ring_add(runtime, PIPELINE_RING);
 		worker->stamped_ns = &runtime->workers[0].done_ns;
@@ -302,6 +313,7 @@ static void free_worker(struct worker *worker)
 	rte_free(worker->inlets);
 	rte_free(worker->drains);
 	rte_free(worker->lanes);
+	rte_free(worker->wires);
 }
 
 void layout_free(struct runtime *runtime)

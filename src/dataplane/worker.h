@@ -65,6 +65,8 @@ struct worker {
 	uint32_t n_inlets;
 	struct lane *lanes; /* one a port of the scenario, if there is an engine */
 	uint32_t n_lanes;
+	struct wire *
+	        wires; /* one a port of the scenario, for the lanes and the drains that lead there */
 	struct drain *drains;
 	uint32_t n_drains;
 	struct rte_ring *feed;      /* WORKER_EMULATION: what rx has stamped */

@@ -464,10 +464,11 @@ static void a_port_is_not_handed_a_frame_long_before_its_wire_can_be_free(void *
 {
 	static struct outlet outlet;
 	struct bench *bench = bench_make(scenario);
-	struct lane lane = {.outlet = &outlet, .port = &bench->ports[0]};
+	struct wire wire;
+	struct lane lane = {.outlet = &outlet, .port = &bench->ports[0], .wire = &wire};
 	(void)state;
 
-	wire_init(&lane.wire, UINT64_C(10000000000));
+	wire_init(&wire, UINT64_C(10000000000));
 	fill(&outlet, 8, 1514);
 	for (simtime now = 1000; now < 12000; now += 50) {
 		uint32_t expected = 0;
@@ -490,15 +491,16 @@ static void a_worker_that_comes_round_seldom_does_not_let_the_wire_run_dry(void 
 {
 	static struct outlet outlet;
 	struct bench *bench = bench_make(scenario);
-	struct lane lane = {.outlet = &outlet, .port = &bench->ports[0]};
+	struct wire wire;
+	struct lane lane = {.outlet = &outlet, .port = &bench->ports[0], .wire = &wire};
 	(void)state;
 
-	wire_init(&lane.wire, UINT64_C(10000000000));
+	wire_init(&wire, UINT64_C(10000000000));
 	for (simtime now = 5000; now <= 100000; now += 5000) {
 		if (now > 10000)
-			assert_true(lane.wire.free_ps >= now * 1000);
+			assert_true(wire.free_ps >= now * 1000);
 		/* nor is more handed over than a round lasts */
-		assert_true(lane.wire.free_ps <= (now + 200) * 1000);
+		assert_true(wire.free_ps <= (now + 200) * 1000);
 		fill(&outlet, 100, 60);
 		while (outlet.n > 150)
 			rte_pktmbuf_free(outlet.mbufs[--outlet.n]);
@@ -507,6 +509,34 @@ static void a_worker_that_comes_round_seldom_does_not_let_the_wire_run_dry(void 
 	}
 	rte_pktmbuf_free_bulk(outlet.mbufs, outlet.n);
 	outlet.n = 0;
+	bench_free(bench);
+}
+
+/* What is the worker's own, and what it sends for another. */
+static void two_lanes_of_a_worker_to_one_port_share_its_wire(void **state)
+{
+	static struct outlet outlets[2];
+	struct bench *bench = bench_make(scenario);
+	struct wire wire;
+	struct lane own = {.outlet = &outlets[0], .port = &bench->ports[0], .wire = &wire};
+	struct lane others = {.outlet = &outlets[1], .port = &bench->ports[0], .wire = &wire};
+	(void)state;
+
+	wire_init(&wire, UINT64_C(10000000000));
+	fill(&outlets[0], 2, 1514);
+	fill(&outlets[1], 2, 1514);
+	lane_send(&own, NULL, 1000);
+	lane_send(&others, NULL, 1000);
+	/* The second begins 1,230.4 ns after the first, which is more than a microsecond ahead. */
+	assert_int_equal(own.tx_packets, 1);
+	assert_int_equal(others.tx_packets, 0);
+	lane_send(&own, NULL, 2000);
+	lane_send(&others, NULL, 2000);
+	assert_int_equal(own.tx_packets, 2);
+	assert_int_equal(others.tx_packets, 0);
+	lane_send(&others, NULL, 1000 + 4 * 1231);
+	assert_int_equal(others.tx_packets, 2);
+	empty(bench->out[0]);
 	bench_free(bench);
 }
 
@@ -994,6 +1024,7 @@ int main(void)
 	        cmocka_unit_test(without_a_delay_no_packet_leaves_before_the_poll_that_has_seen_it),
 	        cmocka_unit_test(a_port_is_not_handed_a_frame_long_before_its_wire_can_be_free),
 	        cmocka_unit_test(a_worker_that_comes_round_seldom_does_not_let_the_wire_run_dry),
+	        cmocka_unit_test(two_lanes_of_a_worker_to_one_port_share_its_wire),
 	        cmocka_unit_test(where_the_speed_is_not_known_nothing_waits_for_the_wire),
 	        cmocka_unit_test(a_pipeline_gives_the_departures_of_a_single_worker),
 	        cmocka_unit_test(lateness_is_the_time_from_due_to_handed_over),
