@@ -91,9 +91,8 @@ static inline simtime clock_line_ns(const struct clock_line *line, uint64_t tsc)
 	return back < line->base_ns ? line->base_ns - back : 0;
 }
 
-/* The instant of a reading of the TSC. Readers that must not see a step back of a nanosecond where
- * two lines meet keep the greatest instant that they have seen. */
-static inline simtime clock_ns(const struct clock *clock, uint64_t tsc)
+/* The line in force: a copy that a correction made meanwhile has not torn. */
+static inline struct clock_line clock_line_now(const struct clock *clock)
 {
 	struct clock_line line;
 	uint64_t turn, again;
@@ -108,7 +107,26 @@ static inline simtime clock_ns(const struct clock *clock, uint64_t tsc)
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		again = __atomic_load_n(&clock->turn, __ATOMIC_RELAXED);
 	} while (turn != again);
+	return line;
+}
+
+/* The instant of a reading of the TSC. Readers that must not see a step back of a nanosecond where
+ * two lines meet keep the greatest instant that they have seen. */
+static inline simtime clock_ns(const struct clock *clock, uint64_t tsc)
+{
+	struct clock_line line = clock_line_now(clock);
+
 	return clock_line_ns(&line, tsc);
+}
+
+/* The tick at which the clock reads `ns`, by the line in force; to a tick, within seconds of now. */
+static inline uint64_t clock_tick(const struct clock *clock, simtime ns)
+{
+	struct clock_line line = clock_line_now(clock);
+	double ticks_a_ns = (double)(UINT64_C(1) << CLOCK_SHIFT) / (double)line.mult;
+	double ticks = (double)(int64_t)(ns - line.base_ns) * ticks_a_ns;
+
+	return line.base_tsc + (uint64_t)(int64_t)ticks;
 }
 
 static inline simtime clock_now(const struct clock *clock)

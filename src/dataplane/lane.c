@@ -26,6 +26,13 @@ static void note_lateness(struct histogram *h, const simtime *due_ns, uint32_t n
 	}
 }
 
+/* Due times do not decrease. */
+static void note_launches(struct lane *lane, const simtime *due_ns, uint32_t n, simtime handed)
+{
+	for (uint32_t i = 0; i < n && due_ns[i] + lane->launch_ns < handed; i++)
+		lane->launch_missed++;
+}
+
 static uint32_t send_to_port(struct lane *lane, simtime handed)
 {
 	struct outlet *outlet = lane->outlet;
@@ -39,13 +46,19 @@ static uint32_t send_to_port(struct lane *lane, simtime handed)
 		/* The device may free what it takes. */
 		uint64_t time_ps =
 		        unlikely(lane->wire != NULL) ? wire_time_ps(lane->wire, mbufs, n) : 0;
-		uint16_t sent =
-		        port_transmit(lane->port, lane->queue, mbufs, &outlet->due_ns[done], n);
+		uint16_t sent;
+
+		if (unlikely(lane->launch != NULL))
+			port_time_launch(lane->launch, mbufs, &outlet->due_ns[done], n,
+			                 lane->launch_ns);
+		sent = port_transmit(lane->port, lane->queue, mbufs, &outlet->due_ns[done], n);
 
 		if (unlikely(lane->wire != NULL))
 			wire_used(lane->wire, handed,
 			          time_ps - wire_time_ps(lane->wire, mbufs + sent, n - sent));
 
+		if (unlikely(lane->launch != NULL))
+			note_launches(lane, &outlet->due_ns[done], sent, handed);
 		note_lateness(&lane->lateness_ns, &outlet->due_ns[done], sent, handed);
 		lane->tx_packets += sent;
 		done += sent;
@@ -118,5 +131,6 @@ void lane_clear(struct lane *lane)
 	lane->tx_packets = 0;
 	lane->tx_bytes = 0;
 	lane->tx_full = 0;
+	lane->launch_missed = 0;
 	histogram_clear(&lane->lateness_ns);
 }

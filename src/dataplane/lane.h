@@ -20,6 +20,7 @@
 #include "engine.h"
 #include "histogram.h"
 #include "port.h"
+#include "port_time.h"
 #include "wire.h"
 
 #define LANE_PATIENCE_NS (100 * SIMTIME_MS)
@@ -34,6 +35,9 @@ struct lane {
 	uint64_t tx_packets, tx_bytes; /* taken by the device */
 	uint64_t tx_full;              /* dropped: not taken in time */
 	struct histogram lateness_ns;  /* handed to the device, after the due time */
+	struct port_time *launch;      /* the port's: its device is told when to send; or NULL */
+	simtime launch_ns;             /* so long after the due time */
+	uint64_t launch_missed;        /* handed over when that had passed */
 };
 
 /* Hands over what lies in the outlet; `now` is the instant of the poll. With a clock, nothing is handed

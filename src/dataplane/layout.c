@@ -176,6 +176,14 @@ static int no_rings(struct problem *problem)
 }
 
 /* The drain of the worker that sends to a port, fed by one more ring. */
+static void lane_lead(struct lane *lane, struct port *port, struct wire *wire)
+{
+	lane->port = port;
+	lane->wire = wire;
+	lane->launch = port->launch_ns > 0 ? &port->time : NULL;
+	lane->launch_ns = port->launch_ns;
+}
+
 static int drain_feed(struct worker *sender, struct port *port, struct wire *wire,
                       struct rte_ring *ring)
 {
@@ -187,8 +195,7 @@ static int drain_feed(struct worker *sender, struct port *port, struct wire *wir
 	}
 	if (!drain) {
 		drain = &sender->drains[sender->n_drains++];
-		drain->lane.port = port;
-		drain->lane.wire = wire;
+		lane_lead(&drain->lane, port, wire);
 		drain->lane.outlet = &drain->outlet;
 		drain->from = calloc(WORKERS_MAX, sizeof(struct rte_ring *));
 		if (!drain->from)
@@ -220,8 +227,7 @@ static int build_lanes(struct runtime *runtime, uint32_t index, struct problem *
 		lane->outlet = engine_outlet(worker->engine, p);
 		if (worker->role == WORKER_RUN_TO_COMPLETION &&
 		    (port->tx_queues >= runtime->n_workers || runtime->sender[p] == index)) {
-			lane->port = port;
-			lane->wire = wire_of(worker, runtime, p);
+			lane_lead(lane, port, wire_of(worker, runtime, p));
 			lane->queue = port->tx_queues >= runtime->n_workers ? (uint16_t)index : 0;
 			continue;
 		}

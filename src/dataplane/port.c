@@ -161,6 +161,15 @@ static int probe(struct port *port, struct problem *problem)
 	return -ENODEV;
 }
 
+static uint64_t tx_offloads(const struct port *port, const struct rte_eth_dev_info *info)
+{
+	uint64_t wanted = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+
+	if (port->launch_ns > 0)
+		wanted |= RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP;
+	return info->tx_offload_capa & wanted;
+}
+
 static int setup_queues(struct port *port, const struct rte_eth_dev_info *info,
                         struct rte_mempool *pool)
 {
@@ -173,7 +182,7 @@ static int setup_queues(struct port *port, const struct rte_eth_dev_info *info,
 	for (uint16_t queue = 0; rc == 0 && queue < port->tx_queues; queue++) {
 		struct rte_eth_txconf conf = info->default_txconf;
 
-		conf.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+		conf.offloads = tx_offloads(port, info);
 		rc = rte_eth_tx_queue_setup(port->id, queue, tx, (unsigned)socket, &conf);
 	}
 	return rc;
@@ -191,7 +200,7 @@ static int configure_with(struct port *port, const struct rte_eth_dev_info *info
 	}
 	if (port->stamps)
 		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
-	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	conf.txmode.offloads = tx_offloads(port, info);
 	rc = rte_eth_dev_configure(port->id, 1, port->tx_queues, &conf);
 	return rc < 0 ? rc : setup_queues(port, info, pool);
 }
@@ -213,13 +222,36 @@ static int ethdev_read(const void *device, uint64_t *ticks)
 	return rte_eth_read_clock(((const struct port_stamping *)device)->id, ticks);
 }
 
-static const struct port_time_ops ethdev_time = {.stamp = ethdev_stamp, .read = ethdev_read};
+static void ethdev_launch(const void *device, struct rte_mbuf *mbuf, uint64_t ticks)
+{
+	const struct port_stamping *stamping = device;
+
+	mbuf->ol_flags |= stamping->launch_flag;
+	*RTE_MBUF_DYNFIELD(mbuf, stamping->launch_offset, rte_mbuf_timestamp_t *) = ticks;
+}
+
+static const struct port_time_ops ethdev_time = {
+        .stamp = ethdev_stamp, .launch = ethdev_launch, .read = ethdev_read};
 
 /* What was asked for, and is not there, is refused: who asks for it relies on it. */
+static int prepare_launch(struct port *port, const struct rte_eth_dev_info *info,
+                          struct problem *problem)
+{
+	if ((info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP) &&
+	    rte_mbuf_dyn_tx_timestamp_register(&port->stamping.launch_offset,
+	                                       &port->stamping.launch_flag) == 0)
+		return 0;
+	problem_set(
+	        problem, -1,
+	        "launch: %s (%s) does not send at an instant that it is told; without this word "
+	        "it sends what it is handed",
+	        port->device, info->driver_name);
+	return -ENOTSUP;
+}
+
 static int prepare_stamps(struct port *port, const struct rte_eth_dev_info *info,
                           struct problem *problem)
 {
-	port->stamping.id = port->id;
 	if ((info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP) &&
 	    rte_mbuf_dyn_rx_timestamp_register(&port->stamping.offset, &port->stamping.flag) == 0)
 		return 0;
@@ -230,23 +262,28 @@ static int prepare_stamps(struct port *port, const struct rte_eth_dev_info *info
 	return -ENOTSUP;
 }
 
-static int start_stamps(struct port *port, const struct clock *clock, struct problem *problem)
+static bool keeps_time(const struct port *port)
+{
+	return port->stamps || port->launch_ns > 0;
+}
+
+static int start_time(struct port *port, const struct clock *clock, struct problem *problem)
 {
 	int rc = port_time_start(&port->time, &ethdev_time, &port->stamping, clock);
 
 	if (rc == 0)
 		return 0;
-	problem_set(
-	        problem, -1,
-	        "time device: the clock of %s cannot be %s (%s); without these words the clock's "
-	        "instants count",
-	        port->device, rc == -ERANGE ? "followed" : "read", strerror(-rc));
+	problem_set(problem, -1,
+	            "%s: the clock of %s cannot be %s (%s); without %s weir's clock counts",
+	            port->stamps ? "time device" : "launch", port->device,
+	            rc == -ERANGE ? "followed" : "read", strerror(-rc),
+	            port->stamps ? "these words" : "this word");
 	return rc;
 }
 
 void port_keep_time(struct port *port, const struct clock *clock)
 {
-	if (port->stamps)
+	if (keeps_time(port))
 		port_time_discipline(&port->time, clock);
 }
 
@@ -272,11 +309,13 @@ static int configure(struct port *port, uint16_t tx_queues, struct rte_mempool *
 	if (rc < 0)
 		goto failed;
 	port->driver = info.driver_name;
-	if (port->stamps) {
+	port->stamping.id = port->id;
+	if (port->stamps)
 		rc = prepare_stamps(port, &info, problem);
-		if (rc < 0)
-			return rc;
-	}
+	if (rc == 0 && port->launch_ns > 0)
+		rc = prepare_launch(port, &info, problem);
+	if (rc < 0)
+		return rc;
 	port->tx_queues = RTE_MIN(tx_queues, info.max_tx_queues);
 	mtu = mtu_of(port, &info);
 	rc = configure_with(port, &info, mtu, pool);
@@ -310,6 +349,7 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 	}
 	port->speed_bps = port_setting_of(conf).speed_bps;
 	port->stamps = port_setting_of(conf).time == PORT_TIME_DEVICE;
+	port->launch_ns = port_setting_of(conf).launch_ns;
 	port->device = strdup(conf->device);
 	if (!port->device) {
 		problem_set(problem, -1, "no memory");
@@ -317,8 +357,9 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 	}
 	if (is_file(conf->device)) {
 		port->driver = "file";
-		if (port->stamps) {
-			problem_set(problem, -1, "time device: a capture has no clock of its own");
+		if (keeps_time(port)) {
+			problem_set(problem, -1, "%s: a capture has no clock of its own",
+			            port->stamps ? "time device" : "launch");
 			return -ENOTSUP;
 		}
 		port->tx_queues = 1;
@@ -355,7 +396,7 @@ int port_start(struct port *port, const struct clock *clock, struct problem *pro
 	if (port->interface.index == 0)
 		rte_eth_promiscuous_enable(port->id);
 	port_watch_link(port);
-	return port->stamps ? start_stamps(port, clock, problem) : 0;
+	return keeps_time(port) ? start_time(port, clock, problem) : 0;
 }
 
 /* net_ring leaves what lies in its ring. */

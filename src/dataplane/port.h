@@ -27,11 +27,13 @@
 
 #define PORT_MTU_MAX 9600
 
-/* Where a device puts its time stamps. */
+/* Where in an mbuf a device says when it received it, and is told when to send it. */
 struct port_stamping {
 	uint16_t id; /* of the ethdev */
-	int offset;  /* in an mbuf */
+	int offset;
 	uint64_t flag;
+	int launch_offset;
+	uint64_t launch_flag;
 };
 
 struct port {
@@ -40,7 +42,9 @@ struct port {
 	uint16_t id;             /* of the ethdev */
 	uint16_t tx_queues;
 	uint64_t speed_bps; /* of its wire, as the scenario says; 0: it does not */
-	bool stamps;        /* the device says when it received what; then `time` */
+	bool stamps;        /* the device says when it received what */
+	simtime launch_ns;  /* it is told when to send, so much ahead; 0: it is not */
+	/* of the device, where one of both holds */
 	struct port_time time;
 	struct port_stamping stamping;
 	/* Control writes, workers read: the link was up and went down. What is sent then would lie

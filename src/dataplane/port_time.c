@@ -99,6 +99,15 @@ void port_time_ages(struct port_time *time, struct rte_mbuf *const *mbufs, uint1
 	}
 }
 
+void port_time_launch(const struct port_time *time, struct rte_mbuf *const *mbufs,
+                      const simtime *due_ns, uint16_t n, simtime lead_ns)
+{
+	for (uint16_t i = 0; i < n; i++)
+		time->ops->launch(
+		        time->device, mbufs[i],
+		        clock_tick(&time->line, due_ns[i] + lead_ns - time->line.origin_raw_ns));
+}
+
 void port_time_clear(struct port_time *time)
 {
 	time->stamped = time->unstamped = 0;

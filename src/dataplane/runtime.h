@@ -64,17 +64,19 @@ struct port_report {
 	bool link_up;
 	uint64_t link_bps;
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
-	uint64_t rx_missed;  /* lost by the device before weir saw them */
-	uint64_t rx_no_mbuf; /* lost because the mempool was empty */
-	uint64_t no_cloud;   /* received, and dropped: no cloud of this port takes it */
-	uint64_t untouched;  /* received, chosen by no cloud, and passed on as it was */
-	uint64_t tx_full;    /* not taken by the device within 100 ms of their time, dropped */
-	uint64_t not_sent;   /* taken by the device, and it says that it could not send them */
-	const char *time;    /* whose instants count at reception: `poll`, `device` */
-	uint64_t stamped;    /* with `device`: packets with an instant of it */
-	uint64_t unstamped;  /* without */
-	uint64_t stamps_odd; /* after the reading, before the one ahead, or too old: put right */
-	uint64_t speed_bps;  /* of the wire, as the scenario says; 0: it does not */
+	uint64_t rx_missed;     /* lost by the device before weir saw them */
+	uint64_t rx_no_mbuf;    /* lost because the mempool was empty */
+	uint64_t no_cloud;      /* received, and dropped: no cloud of this port takes it */
+	uint64_t untouched;     /* received, chosen by no cloud, and passed on as it was */
+	uint64_t tx_full;       /* not taken by the device within 100 ms of their time, dropped */
+	uint64_t not_sent;      /* taken by the device, and it says that it could not send them */
+	const char *time;       /* whose instants count at reception: `poll`, `device` */
+	uint64_t stamped;       /* with `device`: packets with an instant of it */
+	uint64_t unstamped;     /* without */
+	uint64_t stamps_odd;    /* after the reading, before the one ahead, or too old: put right */
+	uint64_t speed_bps;     /* of the wire, as the scenario says; 0: it does not */
+	uint64_t launch_ns;     /* the device is told when to send, so much ahead; 0: it is not */
+	uint64_t launch_missed; /* handed over when that had passed */
 	struct histogram lateness_ns; /* handed to the device, after the due time */
 };
 struct worker_report {

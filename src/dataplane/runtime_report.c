@@ -18,6 +18,7 @@ static void add_lane(struct port_report *report, const struct lane *lane)
 	report->tx_packets += counter_read(&lane->tx_packets);
 	report->tx_bytes += counter_read(&lane->tx_bytes);
 	report->tx_full += counter_read(&lane->tx_full);
+	report->launch_missed += counter_read(&lane->launch_missed);
 	histogram_merge(&report->lateness_ns, &lane->lateness_ns);
 }
 
@@ -56,6 +57,7 @@ bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct p
 	report->link_bps = port_link_bps(port);
 	report->speed_bps = port->speed_bps;
 	report->time = port->stamps ? "device" : "poll";
+	report->launch_ns = port->launch_ns;
 	report->stamped = counter_read(&port->time.stamped);
 	report->unstamped = counter_read(&port->time.unstamped);
 	report->stamps_odd = counter_read(&port->time.ahead) + counter_read(&port->time.backward) +

@@ -45,6 +45,8 @@ done
 refused 'scenario.weir:1:6: port a: it has no device' 'port a'
 refused 'has no port' 'seed 1'
 refused 'in use already' "$a\nport b device net_af_packet0,iface=wb"
+refused 'launch: net_null0 .* does not send at an instant that it is told' 'port a device net_null0 launch 20us'
+refused 'launch: a capture has no clock' "port a device file:$0,out=$work/x launch 20us"
 refused 'no/such.pcap' 'port a device file:no/such.pcap'
 refused 'loops.*is unknown' 'port a device file:x.pcap,loops'
 refused 'processor 999 is not one' "$a" --cores 999

@@ -266,10 +266,10 @@ static void a_line_edits_the_scenario(void **state)
 	        {"port c device \"net_pcap0,rx_pcap=my file\"",
 	         "port a\nport b device 0000:03:00.1\nport c device \"net_pcap0,rx_pcap=my file\"\n"
 	         "cloud down from a to b\n"},
-	        {"port c device net_null0 time device speed 10gbit tx-latency 420ns "
+	        {"port c device net_null0 launch 20us time device speed 10gbit tx-latency 420ns "
 	         "rx-latency 350ns",
 	         "port a\nport b device 0000:03:00.1\nport c device net_null0 rx-latency 350ns "
-	         "tx-latency 420ns speed 10gbit time device\ncloud down from a to b\n"},
+	         "tx-latency 420ns speed 10gbit time device launch 20us\ncloud down from a to b\n"},
 	        {"cloud up from b to a", TOP "cloud up from b to a\n"},
 	        {"cloud down paint 40ms", TOP "cloud down paint 40ms\n"},
 	        {"cloud down paint 0.04s\r", TOP "cloud down paint 40ms\n"},

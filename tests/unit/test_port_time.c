@@ -34,7 +34,15 @@ static bool stamp_read(const void *device, const struct rte_mbuf *mbuf, uint64_t
 	return stamp->there;
 }
 
-static const struct port_time_ops fake = {.stamp = stamp_read};
+static void stamp_launch(const void *device, struct rte_mbuf *mbuf, uint64_t ticks)
+{
+	struct stamp *stamp = (struct stamp *)(void *)mbuf;
+	(void)device;
+
+	*stamp = (struct stamp){.there = true, .ticks = ticks};
+}
+
+static const struct port_time_ops fake = {.stamp = stamp_read, .launch = stamp_launch};
 
 static void follow(struct port_time *time, simtime from, simtime to)
 {
@@ -81,6 +89,23 @@ static void a_stamp_becomes_an_instant_of_weirs_clock_to_the_device_s_tick(void 
 		assert_in_range(age_of(&time, &stamp, ns + 900), 900 - 13, 900 + 13);
 	}
 	assert_int_equal(time.ahead + time.backward + time.stale + time.unstamped, 0);
+}
+
+static void a_device_is_told_to_send_at_its_own_tick_of_an_instant_of_weirs_clock(void **state)
+{
+	struct port_time time = started();
+	(void)state;
+
+	/* Before and behind the instant at which the line was put right. */
+	for (simtime ns = 34900 * SIMTIME_MS; ns < 35100 * SIMTIME_MS; ns += 1234567) {
+		struct stamp stamp = {.there = false};
+		struct rte_mbuf *mbuf = (struct rte_mbuf *)(void *)&stamp;
+		simtime due = ns - 20 * SIMTIME_US;
+
+		port_time_launch(&time, &mbuf, &due, 1, 20 * SIMTIME_US);
+		assert_true(stamp.there);
+		assert_in_range(stamp.ticks, ticks_at(ns) - 2, ticks_at(ns) + 2);
+	}
 }
 
 static void what_is_not_stamped_came_when_it_was_seen(void **state)
@@ -196,6 +221,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_stamp_becomes_an_instant_of_weirs_clock_to_the_device_s_tick),
+	        cmocka_unit_test(
+	                a_device_is_told_to_send_at_its_own_tick_of_an_instant_of_weirs_clock),
 	        cmocka_unit_test(what_is_not_stamped_came_when_it_was_seen),
 	        cmocka_unit_test(
 	                no_instant_is_after_the_reading_before_the_last_or_older_than_a_millisecond),

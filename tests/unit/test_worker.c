@@ -333,15 +333,23 @@ static bool device_stamp(const void *device, const struct rte_mbuf *mbuf, uint64
 	return true;
 }
 
-static const struct port_time_ops device_time = {.stamp = device_stamp};
+/* It looks for the instant behind the frame's number. */
+static void device_launch(const void *device, struct rte_mbuf *mbuf, uint64_t ticks)
+{
+	(void)device;
+	memcpy(rte_pktmbuf_mtod_offset(mbuf, void *, 8), &ticks, sizeof(ticks));
+}
 
-static struct scenario *scenario_stamped(simtime delay_ns)
+static const struct port_time_ops device_time = {.stamp = device_stamp, .launch = device_launch};
+
+static struct scenario *scenario_stamped(simtime delay_ns, simtime launch_ns)
 {
 	struct scenario *made = scenario_make();
 	struct port_setting_conf *setting =
 	        (struct port_setting_conf *)conf_of(&port_setting_statement);
 
 	setting->time = PORT_TIME_DEVICE;
+	setting->launch_ns = launch_ns;
 	assert_int_equal(scenario_add_port_with(made, "a", "ring", &setting->conf), 0);
 	assert_int_equal(scenario_add_port_with(made, "b", "ring", &setting->conf), 0);
 	conf_free(&setting->conf);
@@ -356,21 +364,26 @@ static struct scenario *scenario_stamped(simtime delay_ns)
 	return made;
 }
 
-static void run_stamped(struct worker *worker, struct bench *bench, bool pipeline, uint64_t step_ns,
-                        struct departures departures[PORTS])
+static void time_start(struct port_time *time)
 {
 	const struct clock_sample first = {.tsc = 0, .raw_ns = 0};
 	const struct clock_sample second = {.tsc = 1000000 / DEVICE_TICK_NS, .raw_ns = 1000000};
+
+	assert_int_equal(port_time_start_from(time, &device_time, NULL, &first, &second), 0);
+	/* From the first tick on, which no device needs. */
+	time->line.origin_raw_ns = 0;
+	time->line.line[1] =
+	        (struct clock_line){.mult = (uint64_t)DEVICE_TICK_NS << CLOCK_SHIFT, .base_tsc = 0};
+}
+
+static void run_stamped(struct worker *worker, struct bench *bench, bool pipeline, uint64_t step_ns,
+                        struct departures departures[PORTS])
+{
 	static struct port_time times[PORTS]; /* the caller looks at them */
 	uint32_t next = 0;
 
 	for (uint32_t i = 0; i < PORTS; i++) {
-		assert_int_equal(
-		        port_time_start_from(&times[i], &device_time, NULL, &first, &second), 0);
-		/* From the first tick on, which no device needs. */
-		times[i].line.origin_raw_ns = 0;
-		times[i].line.line[1] = (struct clock_line){
-		        .mult = (uint64_t)DEVICE_TICK_NS << CLOCK_SHIFT, .base_tsc = 0};
+		time_start(&times[i]);
 		bench->inlets[i].time = &times[i];
 	}
 	memset(departures, 0, PORTS * sizeof(*departures));
@@ -387,7 +400,7 @@ static void the_instants_of_a_device_count_whenever_a_worker_polls(void **state)
 {
 	static const uint64_t steps_ns[] = {500, 7777, 23000};
 	static struct departures got[PORTS];
-	struct scenario *with = scenario_stamped(SIMTIME_MS);
+	struct scenario *with = scenario_stamped(SIMTIME_MS, 0);
 	(void)state;
 
 	for (size_t s = 0; s < 6; s++) {
@@ -423,7 +436,7 @@ static void the_instants_of_a_device_count_whenever_a_worker_polls(void **state)
 static void without_a_delay_no_packet_leaves_before_the_poll_that_has_seen_it(void **state)
 {
 	static struct departures got[PORTS];
-	struct scenario *with = scenario_stamped(200);
+	struct scenario *with = scenario_stamped(200, 0);
 	struct bench *bench = bench_make(with);
 	(void)state;
 
@@ -897,6 +910,63 @@ static void a_letter_is_obeyed_once_and_packets_in_flight_are_kept(void **state)
 	scenario_free(next);
 }
 
+/* What a device was told: of each frame, in the order in which it was handed over. */
+static uint32_t told(struct rte_ring *ring, simtime *instants)
+{
+	struct rte_mbuf *mbuf;
+	uint32_t n = 0;
+
+	while (rte_ring_dequeue(ring, (void **)&mbuf) == 0) {
+		uint64_t ticks;
+
+		memcpy(&ticks, rte_pktmbuf_mtod_offset(mbuf, void *, 8), sizeof(ticks));
+		instants[n++] = ticks * DEVICE_TICK_NS;
+		rte_pktmbuf_free(mbuf);
+	}
+	return n;
+}
+
+static void a_device_is_told_the_instant_of_each_frame_whenever_a_worker_polls(void **state)
+{
+	static const uint64_t steps_ns[] = {500, 7777, 23000};
+	const simtime lead = 20 * SIMTIME_US;
+	struct scenario *with = scenario_stamped(SIMTIME_MS, lead);
+	(void)state;
+
+	for (size_t s = 0; s < 3; s++) {
+		struct bench *bench = bench_make(with);
+		static struct port_time time;
+		simtime instants[64];
+		uint32_t next = 0, seen = 0;
+
+		time_start(&time);
+		lanes_to_ports(bench);
+		for (uint32_t i = 0; i < PORTS; i++) {
+			bench->inlets[i].time = &time;
+			bench->lanes[i].launch = &time;
+			bench->lanes[i].launch_ns = lead;
+		}
+		for (simtime now = 0; now < END_NS; now += steps_ns[s]) {
+			uint32_t n;
+
+			arrive(bench, &next, now);
+			worker_poll(&bench->workers[0], now);
+			assert_in_range(rte_ring_count(bench->out[1]), 0, RTE_DIM(instants));
+			n = told(bench->out[1], instants);
+			for (uint32_t i = 0; i < n; i++, seen++)
+				assert_int_equal(instants[i], arrival_of(seen * PORTS) -
+				                                      DEVICE_AHEAD_NS + SIMTIME_MS);
+			empty(bench->out[0]);
+		}
+		assert_int_equal(seen, FRAMES / 2);
+		/* Who comes round every 23 us is too late for a lead of 20, now and then. */
+		assert_int_equal(bench->lanes[1].launch_missed > 0, steps_ns[s] > lead);
+		assert_in_range(bench->lanes[1].launch_missed, 0, FRAMES / 4);
+		bench_free(bench);
+	}
+	scenario_free(with);
+}
+
 static void a_clear_sets_every_counter_of_the_worker_to_zero(void **state)
 {
 	struct scenario *constant = scenario_constant();
@@ -1034,6 +1104,8 @@ int main(void)
 	        cmocka_unit_test(what_is_not_taken_within_100_ms_is_dropped_and_counted),
 	        cmocka_unit_test(nothing_is_given_to_a_device_whose_link_went_down),
 	        cmocka_unit_test(a_letter_is_obeyed_once_and_packets_in_flight_are_kept),
+	        cmocka_unit_test(
+	                a_device_is_told_the_instant_of_each_frame_whenever_a_worker_polls),
 	        cmocka_unit_test(a_clear_sets_every_counter_of_the_worker_to_zero),
 	        cmocka_unit_test(a_mailbox_that_is_full_refuses_a_letter),
 	        cmocka_unit_test(a_drain_sends_what_other_workers_hand_over),

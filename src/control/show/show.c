@@ -73,6 +73,12 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        "were put "
 		        "right\n",
 		        port->name, count_text(count, port->stamps_odd));
+	if (port->launch_missed > 0)
+		fprintf(out,
+		        "warning: port %s: %s packets were handed over after the instant at which "
+		        "the "
+		        "device should have sent them: a longer `launch` helps\n",
+		        port->name, count_text(count, port->launch_missed));
 	if (port->tx_full > 0)
 		fprintf(out,
 		        "warning: port %s: the device did not take %s packets within 100 ms of "
@@ -132,6 +138,10 @@ static json_t *port_object(const struct port_report *port)
 		                    json_pack("{s:I,s:I,s:I}", "packets", (json_int_t)port->stamped,
 		                              "missing", (json_int_t)port->unstamped, "odd",
 		                              (json_int_t)port->stamps_odd));
+	if (port->launch_ns > 0)
+		json_object_set_new(object, "launch",
+		                    json_pack("{s:I,s:I}", "lead_ns", (json_int_t)port->launch_ns,
+		                              "missed", (json_int_t)port->launch_missed));
 	json_object_set_new(object, "lateness_ns", json_histogram(&port->lateness_ns));
 	return object;
 }

@@ -30,6 +30,12 @@ static const struct field port_setting_fields[] = {
          .initial = PORT_TIME_POLL,
          .words = times,
          .help = "whose instants count: the clock's at a poll, or the device's time stamps"},
+        {.name = "launch",
+         .type = FIELD_TIME,
+         .offset = offsetof(struct port_setting_conf, launch_ns),
+         .max = PORT_LATENCY_MAX,
+         .help = "the device is told when to send each frame, and handed it so much earlier; what "
+                 "has no such delay leaves later by the rest"},
         FIELD_END,
 };
 
@@ -50,5 +56,7 @@ struct port_setting_conf port_setting_of(const struct port_conf *port)
 
 simtime port_setting_early_ns(const struct port_conf *from, const struct port_conf *to)
 {
-	return port_setting_of(from).rx_latency_ns + port_setting_of(to).tx_latency_ns;
+	struct port_setting_conf exit = port_setting_of(to);
+
+	return port_setting_of(from).rx_latency_ns + exit.tx_latency_ns + exit.launch_ns;
 }
