@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""`weir bench` as its users meet it: the parts, their JSON, the report, comparisons, what is wrong.
+
+Nothing here asks how fast anything was. Runs are of 50 ms, and one of each.
+
+usage: command.py WEIR
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+
+WEIR = os.path.abspath(sys.argv[1])
+SHORT = ["--seconds", "0.05", "--runs", "1"]
+COST = ["cost", "--scenario", "delay-1ms", "--frame", "64"]
+
+
+def weir(*words):
+    return subprocess.run([WEIR, *words], capture_output=True, text=True)
+
+
+def bench(*words):
+    done = weir("bench", *words, *SHORT)
+    assert done.returncode == 0, f"status {done.returncode}: {done.stderr}"
+    return done.stdout
+
+
+def rows(*words):
+    said = json.loads(bench(*words, "-j"))
+    assert {"cpu", "kernel", "dpdk", "tsc_hz", "weir"} <= set(said["machine"]), said["machine"]
+    return said["rows"]
+
+
+def write(path, said):
+    with open(path, "w", encoding="utf-8") as out:
+        json.dump(said, out)
+
+
+def refused(words, *expected):
+    done = weir(*words)
+    lines = [line for line in done.stderr.splitlines() if "hugepages:" not in line]
+    assert done.returncode == 2, f"{words}: status {done.returncode}: {done.stderr}"
+    assert len(lines) == 1, f"{words}: {lines}"
+    for text in expected:
+        assert text in lines[0], f"{words}: {lines[0]}"
+
+
+def cost_says_what_a_packet_takes_beside_the_ceiling_of_the_same_run():
+    row, = rows(*COST)
+    assert row["scenario"] == "delay-1ms" and row["frame_bytes"] == 64, row
+    assert row["mpps"] > 0 and row["ceiling_mpps"] > 0, row
+    assert abs(row["ns_per_packet"] * row["mpps"] - 1000) < 1, row
+    assert abs(row["ratio"] - row["mpps"] / row["ceiling_mpps"]) < 0.01 * row["ratio"], row
+
+
+def clouds_has_a_row_from_one_to_65536():
+    counts = [row["clouds"] for row in rows("clouds")]
+    assert counts[0] == 1 and counts[-1] == 65536 and counts == sorted(counts), counts
+
+
+def clock_compares_100_ms_with_100_ms():
+    row, = rows("clock")
+    assert row["interval_ns"] == 100000000 and row["samples"] > 0, row
+    assert row["error_ns"]["count"] > 0 and row["error_ns"]["p50"] <= row["error_ns"]["max"], row
+
+
+def latency_ends_with_words_that_a_scenario_takes():
+    said = bench("latency")
+    ports = re.findall(r"^ *port NAME device (\S+) (rx-latency \S+ tx-latency \S+)$", said, re.M)
+    assert len(ports) == 2, said
+    assert "rings in this process" in said, said
+    with open("latency.weir", "w", encoding="utf-8") as out:
+        for name, (_, words) in zip("ab", ports):
+            out.write(f"port {name} device net_null{'ab'.index(name)} {words}\n")
+        out.write("cloud down from a to b\n")
+    done = weir("check", "-c", "latency.weir")
+    assert done.returncode == 0, done.stderr
+    for _, words in ports:
+        assert words in done.stdout, done.stdout
+
+
+def of_a_loop_half_goes_to_either_end():
+    for row in rows("latency"):
+        assert row["from"] != row["to"], row
+        assert row["tx_latency_ns"] == row["rx_latency_ns"] == row["latency_ns"] // 2, row
+        assert row["latency_ns"] <= row["loop_ns"]["max"], row
+
+
+def the_report_is_one_file_that_loads_nothing():
+    bench(*COST, "--html", "report.html")
+    with open("report.html", encoding="utf-8") as page:
+        text = page.read()
+    assert "<svg" in text and "delay-1ms" in text
+    loads = re.findall(r"""(?:src|href)\s*=\s*["'](?!#|data:)([^"']*)""", text)
+    assert not loads, loads
+
+
+def a_file_compared_with_itself_is_no_regression_and_half_the_ratio_is_one():
+    said = json.loads(bench(*COST, "-j"))
+    write("old.json", said)
+    done = weir("bench", "compare", "old.json", "old.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for row in said["rows"]:
+        for key in ("mpps", "mpps_min", "mpps_max", "ratio", "ratio_min", "ratio_max"):
+            row[key] /= 2
+        row["ns_per_packet"] *= 2
+    write("slow.json", said)
+    done = weir("bench", "compare", "old.json", "slow.json", "--bound", "25%")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "delay-1ms" in done.stdout, done.stdout
+    done = weir("bench", "compare", "slow.json", "old.json", "--bound", "25%")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def machine_needs_no_run_and_says_a_remedy_for_what_costs_precision():
+    said = weir("bench", "machine")
+    assert said.returncode == 0, said.stderr
+    for word in ("hugepages", "governor", "isolcpus"):
+        assert word in said.stdout, said.stdout
+
+
+def what_is_wrong_is_said_in_one_line_with_status_2_before_anything_is_measured():
+    refused(["bench", "csot"], "csot", "cost")
+    refused(["bench", "cost", "--frame", "63"], "63")
+    refused(["bench", "cost", "--scenario", "dealy-1ms"], "dealy-1ms")
+    refused(["bench", "cost", "--html", "no/such/report.html"], "no/such/report.html")
+    refused(["bench", "compare", "nothing.json"], "nothing.json")
+    refused(["bench", "latency", "--device", "net_null0"], "--device")
+    refused(["bench", "clouds", "--frame", "64"], "--frame")
+
+
+CLAIMS = [cost_says_what_a_packet_takes_beside_the_ceiling_of_the_same_run,
+          clouds_has_a_row_from_one_to_65536,
+          clock_compares_100_ms_with_100_ms,
+          latency_ends_with_words_that_a_scenario_takes,
+          of_a_loop_half_goes_to_either_end,
+          the_report_is_one_file_that_loads_nothing,
+          a_file_compared_with_itself_is_no_regression_and_half_the_ratio_is_one,
+          machine_needs_no_run_and_says_a_remedy_for_what_costs_precision,
+          what_is_wrong_is_said_in_one_line_with_status_2_before_anything_is_measured]
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        sys.exit(tap.run([(claim.__name__, claim) for claim in CLAIMS]))
