@@ -208,9 +208,8 @@ static void decrement(struct rte_mbuf *mbuf, const struct headers *headers)
 		ip[7]--;
 		return;
 	}
-	/* The TTL is the upper byte of its word. */
-	sum = checksum_grown(headers_u16(ip + 10),
-	                     checksum_growth(headers_u16(ip + 8), headers_u16(ip + 8) - 0x100u));
+	/* The TTL, which is not 0, is the upper byte of its word: whatever it is, less one is the same growth. */
+	sum = checksum_grown(headers_u16(ip + 10), checksum_growth(0x100, 0));
 	ip[8]--;
 	ip[10] = (uint8_t)(sum >> 8);
 	ip[11] = (uint8_t)sum;
