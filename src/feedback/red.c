@@ -95,13 +95,14 @@ static void estimate(struct red *red, const struct red_rule *rule,
 {
 	const struct red_setup *setup = &rule->setup;
 
-	if (red->idle) {
+	/* An idle time of nothing, or an average of nothing: it stays what it is. */
+	if (red->idle && arrival->now > red->idle_ns && red->average > 0) {
 		uint64_t m = red_average_packets(arrival->now - red->idle_ns, arrival->rate_bps,
 		                                 setup->mean_bytes);
 
-		red->idle = false;
 		red->average = red_average_idle(red->average, m, setup->weight);
 	}
+	red->idle = false;
 	red->average = red_average_next(red->average, arrival->queue, setup->weight);
 	if (setup->adaptive)
 		adapt(red, rule, arrival);
