@@ -89,6 +89,7 @@ uint8_t *header_room_make(const struct headers *headers, struct rte_mbuf *mbuf, 
 	memmove(frame, frame + bytes, headers->transport);
 	set_ip(headers, frame, headers->network_bytes + bytes, protocol);
 	packet_of(mbuf)->wire_bytes += bytes;
+	headers_forget(mbuf);
 	return frame + headers->transport;
 }
 
@@ -101,4 +102,5 @@ void header_room_close(const struct headers *headers, struct rte_mbuf *mbuf, uin
 	rte_pktmbuf_adj(mbuf, (uint16_t)bytes);
 	set_ip(headers, frame + bytes, headers->network_bytes - bytes, protocol);
 	packet_of(mbuf)->wire_bytes -= bytes;
+	headers_forget(mbuf);
 }

@@ -32,7 +32,7 @@ static void begin(struct red_aqm *red, simtime now)
 	red_begin(&red->red, &red->rule, now);
 }
 
-static bool fits(const struct match *match, const struct rte_mbuf *mbuf)
+static bool fits(const struct match *match, struct rte_mbuf *mbuf)
 {
 	struct packet_key key;
 

@@ -229,6 +229,41 @@ static void a_tag_changes_nothing_but_offsets(void **state)
 	assert_in_range(found, 5000, 15000);
 }
 
+/* An mbuf with what lies behind it, and a frame. */
+struct lone_mbuf {
+	struct rte_mbuf mbuf;
+	uint8_t private[PACKET_PRIVATE_BYTES];
+	uint8_t frame[FRAME_BYTES_MAX];
+};
+
+static void headers_of_a_packet_are_read_once_and_again_when_they_are_forgotten(void **state)
+{
+	const struct frame_shape shape = {.ip = 4, .protocol = FRAME_UDP, .payload_bytes = 10};
+	static struct lone_mbuf lone __rte_cache_aligned;
+	uint32_t bytes = frame_make(lone.frame, &shape);
+	struct headers first, found;
+
+	(void)state;
+	lone.mbuf = (struct rte_mbuf){.buf_addr = lone.frame,
+	                              .data_len = (uint16_t)bytes,
+	                              .pkt_len = bytes,
+	                              .nb_segs = 1};
+	*packet_of(&lone.mbuf) = (struct packet){.wire_bytes = bytes};
+	assert_true(headers_find(lone.frame, bytes, bytes, &first));
+	assert_true(headers_of(&lone.mbuf, &found));
+	assert_memory_equal(&found, &first, sizeof(first));
+	assert_memory_equal(headers_at(&lone.mbuf), &first, sizeof(first));
+	memcpy(lone.frame + 12, "\x08\x06", 2);
+	headers_forget(&lone.mbuf);
+	assert_false(headers_of(&lone.mbuf, &found));
+	assert_int_equal(headers_at(&lone.mbuf)->ip, 0);
+	assert_int_equal(found.ethertype, 0x0806);
+	/* A new packet in the mbuf. */
+	memcpy(lone.frame + 12, "\x08\x00", 2);
+	*packet_of(&lone.mbuf) = (struct packet){.wire_bytes = bytes};
+	assert_memory_equal(headers_at(&lone.mbuf), &first, sizeof(first));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +275,8 @@ int main(void)
 	        cmocka_unit_test(an_authentication_header_counts_in_words_of_four_bytes),
 	        cmocka_unit_test(an_ip_length_of_zero_is_the_rest_of_the_frame),
 	        cmocka_unit_test(a_tag_changes_nothing_but_offsets),
+	        cmocka_unit_test(
+	                headers_of_a_packet_are_read_once_and_again_when_they_are_forgotten),
 	};
 
 	return cmocka_run_group_tests_name("headers", tests, NULL, NULL);

@@ -227,15 +227,11 @@ static void exact_fields_fit_what_libpcap_fits(void **state)
 		for (uint32_t k = 0; k < 100; k++) {
 			uint8_t frame[FRAME_BYTES_MAX] = {0};
 			uint32_t bytes = frame_any(&dice, frame);
-			struct rte_mbuf mbuf = {.buf_addr = frame,
-			                        .data_len = (uint16_t)bytes,
-			                        .pkt_len = bytes,
-			                        .nb_segs = 1};
 			bool libpcap = bpf_filter(program.bf_insns, frame, bytes, bytes) != 0;
 			struct packet_key key;
 			bool exact = false;
 
-			packet_key_read(&mbuf, &key);
+			packet_key_of(frame, bytes, bytes, &key);
 			for (uint32_t row = 0; row < match.n; row++)
 				exact |= match_row_fits(&match.rows[row], &key);
 			fitting += exact;
@@ -264,10 +260,6 @@ static void tags_are_seen_through_and_dscp_is_found_in_both_versions(void **stat
 			uint8_t frame[FRAME_BYTES_MAX] = {0};
 			uint32_t bytes = frame_make(frame, &shape);
 			uint8_t *at = frame + frame_network(&shape);
-			struct rte_mbuf mbuf = {.buf_addr = frame,
-			                        .data_len = (uint16_t)bytes,
-			                        .pkt_len = bytes,
-			                        .nb_segs = 1};
 			struct packet_key key;
 			struct match match;
 
@@ -277,7 +269,7 @@ static void tags_are_seen_through_and_dscp_is_found_in_both_versions(void **stat
 				at[0] = 0x60 | 46 >> 2;
 				at[1] = (uint8_t)((46 & 3) << 6 | (at[1] & 0x3f));
 			}
-			packet_key_read(&mbuf, &key);
+			packet_key_of(frame, bytes, bytes, &key);
 			assert_true(match_parse("dscp 46 and udp and src port 1000", &match));
 			assert_true(match_row_fits(&match.rows[0], &key));
 			assert_true(match_parse("dscp 45", &match));

@@ -64,7 +64,7 @@ static uint32_t find_transport(const struct corrupt_checksum *corrupt, const uin
 }
 
 /* Which bytes of the packet to change; how many. */
-static uint32_t find(const struct corrupt_checksum *corrupt, const struct rte_mbuf *mbuf,
+static uint32_t find(const struct corrupt_checksum *corrupt, struct rte_mbuf *mbuf,
                      struct inversion inversions[SUMS_MAX])
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);

@@ -2,6 +2,7 @@
 #include "copy.h"
 
 #include "cloud.h"
+#include "headers.h"
 
 struct rte_mbuf *copy_make(const struct cloud *cloud, struct rte_mbuf *original)
 {
@@ -11,8 +12,10 @@ struct rte_mbuf *copy_make(const struct cloud *cloud, struct rte_mbuf *original)
 	/* DPDK copies no packet of no bytes. */
 	copy = original->pkt_len ? rte_pktmbuf_copy(original, pool, 0, UINT32_MAX)
 	                         : rte_pktmbuf_alloc(pool);
-	if (copy)
+	if (copy) {
 		*packet_of(copy) = *packet_of(original);
+		headers_forget(copy);
+	}
 	return copy;
 }
 

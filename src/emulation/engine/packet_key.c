@@ -35,30 +35,6 @@ static void read_ports(const uint8_t *transport, struct packet_key *key)
 	key->has_ports = 1;
 }
 
-/* The usual packet: no tag, no option, no fragment. False: it is not one. */
-static bool read_plain_ipv4(const uint8_t *data, uint32_t bytes, struct packet_key *key)
-{
-	const uint8_t *ip = data + ETHERNET_BYTES;
-	uint32_t total;
-
-	if (bytes < ETHERNET_BYTES + 20 || headers_u16(data + 12) != TYPE_IPV4 || ip[0] != 0x45 ||
-	    headers_u16(ip + 6) & 0x1fff)
-		return false;
-	total = headers_u16(ip + 2);
-	if (total < 20)
-		return false; /* 0 has a meaning, see headers.c */
-	key->ethertype = TYPE_IPV4;
-	key->family = 4;
-	key->is_ip = 1;
-	key->protocol = ip[9];
-	key->dscp = (uint8_t)(KEY_DSCP_THERE | ip[1] >> 2);
-	memcpy(key->source, ip + 12, 4);
-	memcpy(key->destination, ip + 16, 4);
-	if (protocol_has_ports(ip[9]) && total >= 24 && bytes >= ETHERNET_BYTES + 24)
-		read_ports(ip + 20, key);
-	return true;
-}
-
 /* What stands behind Ethernet and the tags and is no IP. */
 static void read_other(const uint8_t *data, uint32_t bytes, const struct headers *headers,
                        struct packet_key *key)
@@ -98,26 +74,29 @@ static void read_ip(const uint8_t *data, const struct headers *headers, struct p
 		read_ports(data + headers->transport, key);
 }
 
+static void read(const uint8_t *data, uint32_t bytes, const struct headers *headers,
+                 struct packet_key *key)
+{
+	memset(key, 0, sizeof(*key));
+	key->ethertype = headers->ethertype;
+	for (uint32_t i = 0; unlikely(i < headers->n_tags) && i < 2; i++)
+		key->tag[i] = KEY_TAG_THERE | headers->tag[i];
+	if (likely(headers->ip != 0))
+		read_ip(data, headers, key);
+	else
+		read_other(data, bytes, headers, key);
+}
+
 void packet_key_of(const uint8_t *data, uint32_t bytes, uint32_t whole_bytes,
                    struct packet_key *key)
 {
 	struct headers headers;
-	bool ip;
 
-	memset(key, 0, sizeof(*key));
-	if (likely(read_plain_ipv4(data, bytes, key)))
-		return;
-	ip = headers_find(data, bytes, whole_bytes, &headers);
-	key->ethertype = headers.ethertype;
-	for (uint32_t i = 0; i < 2 && i < headers.n_tags; i++)
-		key->tag[i] = KEY_TAG_THERE | headers.tag[i];
-	if (ip)
-		read_ip(data, &headers, key);
-	else
-		read_other(data, bytes, &headers, key);
+	headers_find(data, bytes, whole_bytes, &headers);
+	read(data, bytes, &headers, key);
 }
 
-void packet_key_read(const struct rte_mbuf *mbuf, struct packet_key *key)
+void packet_key_read(struct rte_mbuf *mbuf, struct packet_key *key)
 {
-	packet_key_of(rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len, mbuf->pkt_len, key);
+	read(rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len, headers_at(mbuf), key);
 }

@@ -16,7 +16,7 @@ struct loss_tcp_byte {
 	struct tcp_flows *flows;
 };
 
-static bool is_lost(struct loss_tcp_byte *loss, const struct rte_mbuf *mbuf)
+static bool is_lost(struct loss_tcp_byte *loss, struct rte_mbuf *mbuf)
 {
 	struct tcp_segment segment;
 	struct tcp_flow *flow;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "headers.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-#include "packet.h"
 
 #define ETHERNET_BYTES 14
 #define TAG_BYTES      4
@@ -216,10 +215,24 @@ bool headers_find(const uint8_t *data, uint32_t bytes, uint32_t wire_bytes, stru
 	return false;
 }
 
-bool headers_of(const struct rte_mbuf *mbuf, struct headers *headers)
+const struct headers *headers_read(struct rte_mbuf *mbuf)
 {
-	uint32_t wire_bytes = packet_of((struct rte_mbuf *)(uintptr_t)mbuf)->wire_bytes;
+	struct headers *headers = headers_place(mbuf);
+	struct packet *packet = packet_of(mbuf);
 
-	return headers_find(rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len, wire_bytes,
-	                    headers);
+	headers_find(rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len, packet->wire_bytes,
+	             headers);
+	packet->headers_known = true;
+	return headers;
+}
+
+void headers_check(struct rte_mbuf *mbuf)
+{
+	const struct headers *kept = headers_place(mbuf);
+	struct headers now;
+
+	headers_find(rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len,
+	             packet_of(mbuf)->wire_bytes, &now);
+	if (memcmp(kept, &now, sizeof(now)) != 0)
+		abort();
 }

@@ -7,8 +7,11 @@
  * off is not there. Lengths that contradict themselves mean that the header is not there either.
  * Padding behind the end of the IP packet belongs to no header.
  *
+ * Of a packet they are read once, and kept behind its struct packet for all stages that it passes.
+ *
  * Cost: proportional to the number of headers; at most HEADERS_TAGS_MAX tags and
- * HEADERS_EXTENSIONS_MAX extension headers are passed. Thread: pure functions, any.
+ * HEADERS_EXTENSIONS_MAX extension headers are passed. Thread: headers_find any, the rest the owner of
+ * the packet.
  */
 #ifndef WEIR_HEADERS_H
 #define WEIR_HEADERS_H
@@ -16,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <rte_mbuf.h>
+#include "packet.h"
 
 #define HEADERS_TAGS_MAX       8
 #define HEADERS_EXTENSIONS_MAX 16
@@ -28,6 +31,7 @@ struct headers {
 	bool fragment;          /* not the first part of a packet: it has no transport header */
 	uint16_t ethertype;     /* behind the tags */
 	uint16_t tag[2];        /* identifiers (12 bits) of the outermost and the second */
+	uint16_t unused;        /* 0: there is no gap, and they can be compared as bytes */
 	uint32_t network;       /* offset of the IP header from the start of the frame */
 	uint32_t network_bytes; /* from there to the end of the IP packet, as IP says */
 	uint32_t transport;     /* offset of the header behind it; 0: there is none */
@@ -42,8 +46,44 @@ struct headers {
 bool headers_find(const uint8_t *data, uint32_t bytes, uint32_t wire_bytes,
                   struct headers *headers);
 
-/* The same for a packet. */
-bool headers_of(const struct rte_mbuf *mbuf, struct headers *headers);
+_Static_assert(sizeof(struct packet) + sizeof(struct headers) <= PACKET_PRIVATE_BYTES,
+               "it has room");
+
+/* Where they are kept. */
+static inline struct headers *headers_place(struct rte_mbuf *mbuf)
+{
+	return (struct headers *)(packet_of(mbuf) + 1);
+}
+
+/* Reads those of the packet, and keeps them. */
+const struct headers *headers_read(struct rte_mbuf *mbuf);
+/* Ends the process if what is kept is not what the frame says. */
+void headers_check(struct rte_mbuf *mbuf);
+
+/* Those of a packet, as long as it has this mbuf and nobody writes to it; `ip` 0: there is no IP header. */
+static inline const struct headers *headers_at(struct rte_mbuf *mbuf)
+{
+	if (unlikely(!packet_of(mbuf)->headers_known))
+		return headers_read(mbuf);
+#ifdef __SANITIZE_ADDRESS__
+	headers_check(mbuf);
+#endif
+	return headers_place(mbuf);
+}
+
+/* The same, for who goes on writing. True if there is an IP header. */
+static inline bool headers_of(struct rte_mbuf *mbuf, struct headers *headers)
+{
+	*headers = *headers_at(mbuf);
+	return headers->ip != 0;
+}
+
+/* To be called by who has written to a packet what they say - types, tags, lengths, protocols - or has moved where
+ * its frame begins. A new struct packet says so by itself. */
+static inline void headers_forget(struct rte_mbuf *mbuf)
+{
+	packet_of(mbuf)->headers_known = false;
+}
 
 static inline uint16_t headers_u16(const uint8_t *at)
 {

@@ -29,7 +29,7 @@ static void name_flow(const uint8_t *frame, const struct headers *headers,
 	flow->n_tags = headers->n_tags;
 }
 
-bool tcp_segment_find(const struct rte_mbuf *mbuf, struct tcp_segment *segment)
+bool tcp_segment_find(struct rte_mbuf *mbuf, struct tcp_segment *segment)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *), *tcp;
 	struct headers headers;

@@ -29,6 +29,6 @@ struct tcp_segment {
 };
 
 /* False: it is no TCP, or its header is not in the first segment of the mbuf. */
-bool tcp_segment_find(const struct rte_mbuf *mbuf, struct tcp_segment *segment);
+bool tcp_segment_find(struct rte_mbuf *mbuf, struct tcp_segment *segment);
 
 #endif

@@ -181,6 +181,8 @@ static struct rte_mbuf *pass(struct rewrite *rewrite, struct rte_mbuf *mbuf, uin
 		if (!act(&rewrite->stage, &passage, rule, &places))
 			return NULL;
 		passage.found = !rule->moves;
+		if (rule->moves)
+			headers_forget(passage.view.mbuf);
 	}
 	rewrite->stage.cloud->counters.rewritten += passage.changed;
 	return passage.view.mbuf;

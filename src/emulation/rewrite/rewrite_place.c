@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rewrite_place.h"
 
-#include "packet.h"
-
 #define ETHERNET_BYTES 14
 #define TAG_BYTES      4
 #define IPV4_BYTES     20
@@ -11,29 +9,14 @@
 enum { PROTOCOL_HOP_BY_HOP = 0, PROTOCOL_ICMP = 1, PROTOCOL_TCP = 6, PROTOCOL_UDP = 17 };
 enum { PROTOCOL_ICMPV6 = 58 };
 
-/* Where the IP packet ends, as its header says; headers.h explains the zeros. */
-static uint32_t find_ip_end(const struct rewrite_view *view)
-{
-	const uint8_t *ip = rte_pktmbuf_mtod(view->mbuf, const uint8_t *) + view->headers.network;
-	uint32_t wire_bytes = packet_of(view->mbuf)->wire_bytes;
-	uint32_t payload, frame = wire_bytes > view->bytes ? wire_bytes : view->bytes;
-
-	if (view->headers.ip == 4) {
-		payload = headers_u16(ip + 2);
-		return payload ? view->headers.network + payload : frame;
-	}
-	payload = headers_u16(ip + 4);
-	return payload ? view->headers.network + IPV6_BYTES + payload : frame;
-}
-
 void rewrite_view_open(struct rewrite_view *view, struct rte_mbuf *mbuf)
 {
 	view->mbuf = mbuf;
 	view->bytes = mbuf->pkt_len;
 	view->ip_end = 0;
 	if (headers_of(mbuf, &view->headers))
-		view->ip_end = find_ip_end(view);
-	view->here = view->ip_end < view->bytes ? view->ip_end : view->bytes;
+		view->ip_end = view->headers.network + view->headers.network_bytes;
+	view->here = RTE_MIN(view->ip_end, view->bytes);
 }
 
 /* ---- options ---- */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "checksum.h"
-#include "packet.h"
 
 #define IPV4_BYTES   20
 #define HEADER_MOST  60
@@ -94,6 +93,7 @@ static struct rte_mbuf *part_make(const struct rte_mbuf *packet, const struct he
 	header_finish((uint8_t *)to + headers->network, part, headers_u16(ip + 6));
 	*packet_of(mbuf) = *packet_of((struct rte_mbuf *)(uintptr_t)packet);
 	packet_of(mbuf)->wire_bytes = header_bytes + part->bytes;
+	headers_forget(mbuf);
 	return mbuf;
 }
 
