@@ -643,6 +643,40 @@ static void random_rules_leave_random_packets_with_right_checksums(void **state)
 	assert_in_range(changed, 500, 2900);
 }
 
+/* Of the one the places say at its making which checksums are theirs, of the other each packet is asked. */
+static void a_rule_that_might_move_layers_leaves_the_same_checksums_as_one_that_cannot(void **state)
+{
+	struct draw_key key = draw_key_make(4, "rewrite", "summed");
+	uint32_t changed = 0;
+
+	(void)state;
+	for (uint64_t round = 0; round < 4000; round++) {
+		uint64_t draw = draw_u64(key, round, 0);
+		const struct frame_shape *shape = &shapes[draw % LENGTH(shapes)];
+		const struct rewrite_field *field = rewrite_fields;
+		uint8_t frame[FRAME_BYTES_MAX];
+		uint32_t bytes = frame_make(frame, shape);
+		struct out plain, asked;
+		char rule[160];
+
+		for (uint64_t i = (draw >> 8) % 80; i > 0; i--)
+			field = field[1].name && field[1].place[1].width == 0 ? field + 1
+			                                                      : rewrite_fields;
+		/* One in four frames has a broken byte. */
+		if (draw >> 62 == 0)
+			frame[14 + (draw >> 16) % (bytes - 14)] ^= (uint8_t)(draw >> 24);
+		snprintf(rule, sizeof(rule), "rewrite set %s %" PRIu64, field->name,
+		         draw_u64(key, round, 1) & rewrite_place_max(&field->place[0]));
+		changed += send_through(rule, frame, bytes, &plain);
+		/* The type of the frame becomes itself. */
+		strcat(rule, " set frame+12:2 frame+12:2");
+		send_through(rule, frame, bytes, &asked);
+		if (plain.bytes != asked.bytes || memcmp(plain.data, asked.data, bytes) != 0)
+			fail_msg("round %" PRIu64 ": %s", round, rule);
+	}
+	assert_in_range(changed, 1000, 3500);
+}
+
 /* ---- captures, segments, sharing ---- */
 
 static void a_cut_capture_has_the_same_bytes_as_the_whole_as_far_as_it_goes(void **state)
@@ -1062,6 +1096,8 @@ int main(void)
 	        cmocka_unit_test(the_destination_of_a_source_routed_packet_is_in_no_checksum),
 	        cmocka_unit_test(of_fragments_the_first_has_its_transport_checksum_changed),
 	        cmocka_unit_test(random_rules_leave_random_packets_with_right_checksums),
+	        cmocka_unit_test(
+	                a_rule_that_might_move_layers_leaves_the_same_checksums_as_one_that_cannot),
 	        cmocka_unit_test(a_cut_capture_has_the_same_bytes_as_the_whole_as_far_as_it_goes),
 	        cmocka_unit_test(a_write_beyond_what_was_captured_does_not_happen),
 	        cmocka_unit_test(segments_and_shared_mbufs_come_out_as_plain_ones),

@@ -95,4 +95,16 @@ static inline uint32_t headers_u32(const uint8_t *at)
 	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
+static inline void headers_put_u16(uint8_t *at, uint16_t value)
+{
+	at[0] = (uint8_t)(value >> 8);
+	at[1] = (uint8_t)value;
+}
+
+static inline void headers_put_u32(uint8_t *at, uint32_t value)
+{
+	headers_put_u16(at, (uint16_t)(value >> 16));
+	headers_put_u16(at + 2, (uint16_t)value);
+}
+
 #endif

@@ -93,9 +93,11 @@ static uint64_t result_of(const struct rewrite_step *step, uint64_t value, uint6
 }
 
 /* False: the packet was dropped, because it could not be copied. */
-static bool write_bytes(struct stage *stage, struct passage *passage, uint32_t at, uint32_t width,
-                        uint64_t before, uint64_t after)
+static inline bool write_bytes(struct stage *stage, struct passage *passage,
+                               const struct rewrite_step *step, uint32_t at, uint64_t before,
+                               uint64_t after)
 {
+	uint32_t width = step->place.width;
 	struct rewrite_view *view = &passage->view;
 
 	if (!passage->changed) {
@@ -105,7 +107,8 @@ static bool write_bytes(struct stage *stage, struct passage *passage, uint32_t a
 		passage->changed = true;
 	}
 	rewrite_store(view->mbuf, at, width, after);
-	rewrite_sums(view, at, width, before, after);
+	if (step->summed)
+		rewrite_sums(view, step->summed, at, width, before, after);
 	return true;
 }
 
@@ -147,8 +150,7 @@ static bool act(struct stage *stage, struct passage *passage, const struct rewri
 			operand = random_value(stage, passage, rule, i);
 		operand = result_of(step, field_of(place, before), operand);
 		after = (before & ~place->mask) | (operand << place->shift & place->mask);
-		if (after != before &&
-		    !write_bytes(stage, passage, at, place->width, before, after))
+		if (after != before && !write_bytes(stage, passage, step, at, before, after))
 			return false;
 	}
 	return true;

@@ -100,8 +100,8 @@ static uint32_t find_payload(const struct rewrite_view *view)
 	return bytes < 20 ? 0 : at + bytes;
 }
 
-bool rewrite_place_find(const struct rewrite_view *view, const struct rewrite_place *place,
-                        uint32_t *at)
+bool rewrite_place_search(const struct rewrite_view *view, const struct rewrite_place *place,
+                          uint32_t *at)
 {
 	const struct headers *headers = &view->headers;
 	uint32_t begin = 0, end = view->here;
@@ -123,14 +123,8 @@ bool rewrite_place_find(const struct rewrite_view *view, const struct rewrite_pl
 		begin = ETHERNET_BYTES + TAG_BYTES * headers->n_tags;
 		end = headers->ip ? view->here : view->bytes;
 		break;
-	case LAYER_IP:
-		begin = headers->ip == 4 ? headers->network : 0;
-		break;
 	case LAYER_IP6:
 		begin = headers->ip == 6 ? headers->network : 0;
-		break;
-	case LAYER_TRANSPORT:
-		begin = headers->transport;
 		break;
 	case LAYER_TCP:
 		begin = headers->protocol == PROTOCOL_TCP ? headers->transport : 0;

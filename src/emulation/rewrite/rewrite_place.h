@@ -50,9 +50,30 @@ struct rewrite_view {
 
 void rewrite_view_open(struct rewrite_view *view, struct rte_mbuf *mbuf);
 
+/* The same as below, of all layers but two. */
+bool rewrite_place_search(const struct rewrite_view *view, const struct rewrite_place *place,
+                          uint32_t *at);
+
 /* Whether the place is there in full; `at` is its offset in the frame. */
-bool rewrite_place_find(const struct rewrite_view *view, const struct rewrite_place *place,
-                        uint32_t *at);
+static inline bool rewrite_place_find(const struct rewrite_view *view,
+                                      const struct rewrite_place *place, uint32_t *at)
+{
+	const struct headers *headers = &view->headers;
+	uint32_t begin;
+
+	switch (place->layer) {
+	case LAYER_IP:
+		begin = headers->ip == 4 ? headers->network : 0;
+		break;
+	case LAYER_TRANSPORT:
+		begin = headers->transport;
+		break;
+	default:
+		return rewrite_place_search(view, place, at);
+	}
+	*at = begin + (uint32_t)place->offset;
+	return begin != 0 && *at + place->width <= view->here;
+}
 
 /* The greatest value that fits. */
 static inline uint64_t rewrite_place_max(const struct rewrite_place *place)
@@ -87,7 +108,6 @@ static inline uint64_t rewrite_load(const struct rte_mbuf *mbuf, uint32_t at, ui
 static inline void rewrite_store(struct rte_mbuf *mbuf, uint32_t at, uint32_t width, uint64_t value)
 {
 	uint8_t *to = rte_pktmbuf_mtod(mbuf, uint8_t *) + at;
-	uint64_t bytes = __builtin_bswap64(value << (64 - 8 * width));
 
 	if (unlikely(at + width > mbuf->data_len)) {
 		rewrite_store_segments(mbuf, at, width, value);
@@ -95,16 +115,17 @@ static inline void rewrite_store(struct rte_mbuf *mbuf, uint32_t at, uint32_t wi
 	}
 	switch (width) {
 	case 1:
-		memcpy(to, &bytes, 1);
+		*to = (uint8_t)value;
 		break;
 	case 2:
-		memcpy(to, &bytes, 2);
-		break;
-	case 4:
-		memcpy(to, &bytes, 4);
+		headers_put_u16(to, (uint16_t)value);
 		break;
 	default:
-		memcpy(to, &bytes, 8);
+		if (width == 8) {
+			headers_put_u32(to, (uint32_t)(value >> 32));
+			to += 4;
+		}
+		headers_put_u32(to, (uint32_t)value);
 		break;
 	}
 }

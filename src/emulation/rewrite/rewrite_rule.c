@@ -8,6 +8,7 @@
 
 #include "rewrite_field.h"
 #include "rewrite_reader.h"
+#include "rewrite_sums.h"
 #include "stage.h"
 
 static const struct {
@@ -315,6 +316,14 @@ static int read_actions(struct rewrite_reader *reader)
 	return error;
 }
 
+/* In a rule that may change where layers are, the place of a field does not say what it is part of. */
+static void set_summed(struct rewrite_rule *rule)
+{
+	for (uint32_t i = rule->n_terms; i < rule->n_steps; i++)
+		rule->step[i].summed =
+		        rule->moves ? SUMMED_ASK : rewrite_summed(&rule->step[i].place);
+}
+
 int rewrite_rule_make(const char *text, struct rewrite_rule **rule, struct problem *problem)
 {
 	struct rewrite_reader reader = {.begin = text, .at = text, .problem = problem};
@@ -334,6 +343,7 @@ int rewrite_rule_make(const char *text, struct rewrite_rule **rule, struct probl
 		free(reader.rule);
 		return error;
 	}
+	set_summed(reader.rule);
 	bytes = sizeof(*made) + reader.rule->n_steps * sizeof(made->step[0]);
 	made = realloc(reader.rule, bytes);
 	*rule = made ? made : reader.rule;

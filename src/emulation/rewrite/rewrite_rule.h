@@ -49,6 +49,7 @@ struct rewrite_step {
 	struct rewrite_place place;
 	uint64_t value, span;
 	uint8_t op;
+	uint8_t summed;              /* enum rewrite_summed, of an action */
 	struct rewrite_place source; /* width 0: `value`; else another field */
 };
 

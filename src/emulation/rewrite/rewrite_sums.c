@@ -3,18 +3,30 @@
 
 #include "checksum.h"
 
-/* Offsets in the header. */
+/* Offsets in the headers. */
 #define IPV4_PROTOCOL 9
 #define IPV4_SUM      10
+#define IPV4_SOURCE   12
+#define IPV4_BYTES    20
+#define TCP_SUM       16
+#define UDP_SUM       6
+#define ICMP_SUM      2
+
+enum { ICMP = 1, TCP = 6, UDP = 17, ICMPV6 = 58 };
 
 struct write {
 	uint32_t at, end;
 	uint64_t before, after;
 };
 
-/* What the write adds to a sum that covers the frame between two offsets. Every word that a
- * checksum sums begins at an even offset of the frame, since Ethernet, tags and headers all have an
- * even length. */
+/* What bytes that end there add to a sum when they become others. Every word that a checksum sums begins at an
+ * even offset of the frame, since Ethernet, tags and headers all have an even length. */
+static inline uint32_t growth_of(uint32_t end, uint64_t before, uint64_t after)
+{
+	return end & 1 ? checksum_growth_odd(before, after) : checksum_growth(before, after);
+}
+
+/* What the write adds to a sum that covers the frame between two offsets. */
 static inline uint32_t part(const struct write *write, uint32_t from, uint32_t to)
 {
 	uint64_t before = write->before, after = write->after;
@@ -32,7 +44,7 @@ static inline uint32_t part(const struct write *write, uint32_t from, uint32_t t
 		if (before == after)
 			return 0;
 	}
-	return end & 1 ? checksum_growth_odd(before, after) : checksum_growth(before, after);
+	return growth_of(end, before, after);
 }
 
 static void grow(const struct rewrite_view *view, uint32_t at, uint32_t growth, bool optional)
@@ -48,14 +60,23 @@ static void grow(const struct rewrite_view *view, uint32_t at, uint32_t growth, 
 	rewrite_store(view->mbuf, at, 2, optional && grown == 0 ? 0xffff : grown);
 }
 
+/* The header of IPv4 is whole in the first segment. */
+static inline void grow_ipv4(const struct rewrite_view *view, uint32_t growth)
+{
+	uint8_t *sum = rte_pktmbuf_mtod(view->mbuf, uint8_t *) + view->headers.network + IPV4_SUM;
+
+	if (growth)
+		headers_put_u16(sum, checksum_grown(headers_u16(sum), growth));
+}
+
 static void fix_ipv4(const struct rewrite_view *view, const struct write *write)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(view->mbuf, const uint8_t *);
 	uint32_t at = view->headers.network, end = at + (frame[at] & 0xfu) * 4;
 
 	if (write->at < end)
-		grow(view, at + IPV4_SUM,
-		     part(write, at, at + IPV4_SUM) + part(write, at + IPV4_SUM + 2, end), false);
+		grow_ipv4(view,
+		          part(write, at, at + IPV4_SUM) + part(write, at + IPV4_SUM + 2, end));
 }
 
 /* Whether an extension header says where the packet really goes. */
@@ -103,27 +124,34 @@ static uint32_t pseudo_part(const struct rewrite_view *view, const struct write 
 	return growth;
 }
 
-/* Where the transports have their checksum. */
-static bool transport_sum(const struct headers *headers, uint32_t *offset, bool *pseudo)
+/* Where the transport has its checksum, if it is there, from its beginning on; and whether that is of a
+ * pseudo-header, too. False: there is none. */
+static bool transport_sum(const struct rewrite_view *view, uint32_t *offset, bool *pseudo)
 {
+	const struct headers *headers = &view->headers;
+	bool has = true;
+
 	*pseudo = true;
 	switch (headers->protocol) {
-	case 6:
-		*offset = 16;
-		return true;
-	case 17:
-		*offset = 6;
-		return true;
-	case 1:
-		*offset = 2;
+	case TCP:
+		*offset = TCP_SUM;
+		break;
+	case UDP:
+		*offset = UDP_SUM;
+		break;
+	case ICMP:
+		*offset = ICMP_SUM;
 		*pseudo = false;
-		return headers->ip == 4;
-	case 58:
-		*offset = 2;
-		return headers->ip == 6;
+		has = headers->ip == 4;
+		break;
+	case ICMPV6:
+		*offset = ICMP_SUM;
+		has = headers->ip == 6;
+		break;
 	default:
 		return false;
 	}
+	return has && headers->transport && headers->transport + *offset + 2 <= view->here;
 }
 
 static void fix_transport(const struct rewrite_view *view, const struct write *write)
@@ -132,27 +160,82 @@ static void fix_transport(const struct rewrite_view *view, const struct write *w
 	uint32_t at = headers->transport, offset, growth = 0;
 	bool pseudo;
 
-	if (at == 0 || !transport_sum(headers, &offset, &pseudo) || at + offset + 2 > view->here)
+	if (!transport_sum(view, &offset, &pseudo))
 		return;
 	if (write->end > at)
 		growth = part(write, at, at + offset) + part(write, at + offset + 2, view->ip_end);
 	if (pseudo && write->at < at)
 		growth += pseudo_part(view, write);
-	grow(view, at + offset, growth, headers->protocol == 17);
+	grow(view, at + offset, growth, headers->protocol == UDP);
 }
 
-void rewrite_sums(const struct rewrite_view *view, uint32_t at, uint32_t width, uint64_t before,
-                  uint64_t after)
+/* Whoever it is part of is asked. */
+static void ask(const struct rewrite_view *view, const struct write *write)
+{
+	const struct headers *headers = &view->headers;
+
+	if (headers->ip == 0 || write->end <= headers->network)
+		return;
+	if (headers->ip == 4)
+		fix_ipv4(view, write);
+	/* In front of what the transports' pseudo-header has of IPv4. */
+	if (headers->ip == 4 && write->end <= headers->network + IPV4_PROTOCOL)
+		return;
+	fix_transport(view, write);
+}
+
+/* ---- what the place alone says ---- */
+
+static uint8_t summed_ipv4(int32_t from, int32_t to)
+{
+	if (from >= 1 && to <= IPV4_PROTOCOL)
+		return SUMMED_HEADER;
+	if ((from == IPV4_PROTOCOL && to == IPV4_SUM) || (from >= IPV4_SOURCE && to <= IPV4_BYTES))
+		return SUMMED_HEADER | SUMMED_PSEUDO;
+	return SUMMED_ASK;
+}
+
+/* Of a transport with its checksum at an offset. */
+static uint8_t summed_transport(int32_t from, int32_t to, int32_t sum)
+{
+	return from >= 0 && (to <= sum || from >= sum + 2) ? SUMMED_DATA : SUMMED_ASK;
+}
+
+uint8_t rewrite_summed(const struct rewrite_place *place)
+{
+	int32_t from = place->offset, to = from + place->width;
+
+	switch (place->layer) {
+	case LAYER_IP:
+		return summed_ipv4(from, to);
+	case LAYER_TCP:
+		return summed_transport(from, to, TCP_SUM);
+	case LAYER_UDP:
+		return summed_transport(from, to, UDP_SUM);
+	case LAYER_ICMP:
+		return summed_transport(from, to, ICMP_SUM);
+	default:
+		return SUMMED_ASK;
+	}
+}
+
+void rewrite_sums(const struct rewrite_view *view, uint8_t summed, uint32_t at, uint32_t width,
+                  uint64_t before, uint64_t after)
 {
 	const struct write write = {at, at + width, before, after};
 	const struct headers *headers = &view->headers;
+	uint32_t growth, offset;
+	bool pseudo;
 
-	if (headers->ip == 0 || write.end <= headers->network)
+	if (unlikely(summed & SUMMED_ASK)) {
+		ask(view, &write);
 		return;
-	if (headers->ip == 4)
-		fix_ipv4(view, &write);
-	/* In front of what the transports' pseudo-header has of IPv4. */
-	if (headers->ip == 4 && write.end <= headers->network + IPV4_PROTOCOL)
+	}
+	growth = growth_of(write.end, before, after);
+	if (summed & SUMMED_HEADER)
+		grow_ipv4(view, growth);
+	if (!(summed & (SUMMED_PSEUDO | SUMMED_DATA)) || !transport_sum(view, &offset, &pseudo))
 		return;
-	fix_transport(view, &write);
+	if (pseudo || summed & SUMMED_DATA)
+		grow(view, headers->transport + offset, growth, headers->protocol == UDP);
 }

@@ -18,8 +18,20 @@
 
 #include "rewrite_place.h"
 
-/* `width` bytes at `at` were `before`, as a number, and are `after` now. */
-void rewrite_sums(const struct rewrite_view *view, uint32_t at, uint32_t width, uint64_t before,
-                  uint64_t after);
+/* Of which sums all bytes of a place are part, as far as that can be said without a packet. */
+enum rewrite_summed {
+	SUMMED_HEADER = 0x1, /* that of the IPv4 header */
+	SUMMED_PSEUDO = 0x2, /* the transport's, by its pseudo-header */
+	SUMMED_DATA = 0x4,   /* the transport's */
+	SUMMED_ASK = 0x8,    /* it depends on the packet */
+};
+
+/* A set of them, 0 for none; if the place is found in a packet. Control. */
+uint8_t rewrite_summed(const struct rewrite_place *place);
+
+/* `width` bytes at `at` were `before`, as a number, and are `after` now, which is another. `summed`: of their
+ * place, or SUMMED_ASK. */
+void rewrite_sums(const struct rewrite_view *view, uint8_t summed, uint32_t at, uint32_t width,
+                  uint64_t before, uint64_t after);
 
 #endif
