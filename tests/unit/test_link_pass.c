@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What conforms to a token bucket goes through an idle link without being queued, on three ways
- * (cloud_link.h), and it makes no difference which. */
+/* What conforms to a token bucket goes through an idle link without being queued, and so does what has left when
+ * the next packet of its burst comes, on three ways (cloud_link.h), and it makes no difference which. */
 #include "trial.h"
 
 #include <string.h>
@@ -31,17 +31,17 @@ static void arrivals_make(struct arrival *arrivals)
 	}
 }
 
-/* The bucket itself: tokens in the time that it takes to earn them. */
-static void departures_expect(const struct arrival *arrivals, simtime *due)
+/* The bucket itself: tokens in the time that it takes to earn them. Without a depth it is the leaky one. */
+static void departures_expect(const struct arrival *arrivals, uint64_t depth, simtime *due)
 {
-	uint64_t tokens = DEPTH * BYTE_NS;
+	uint64_t tokens = depth * BYTE_NS;
 	simtime at = 0;
 
 	for (uint32_t i = 0; i < PACKETS; i++) {
 		uint64_t need = arrivals[i].bytes * BYTE_NS;
 		simtime t = simtime_max(at, arrivals[i].t);
 
-		tokens = RTE_MIN(tokens + (t - at), DEPTH * BYTE_NS);
+		tokens = RTE_MIN(tokens + (t - at), depth * BYTE_NS);
 		if (tokens < need) {
 			t += need - tokens;
 			tokens = need;
@@ -58,12 +58,12 @@ struct way {
 	const char *also; /* a statement more: somebody who wants to be told; or NULL */
 };
 
-static struct rig *open_way(const struct way *way)
+static struct rig *open_way(const struct way *way, uint64_t depth)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
 
 	rig_cloud(rig, "x", 0, 1);
-	rig_rate(rig, "x", RATE, DEPTH, LIMIT_PACKETS, PACKETS);
+	rig_rate(rig, "x", RATE, depth, LIMIT_PACKETS, PACKETS);
 	if (way->shared)
 		rig_cloud(rig, "y", 2, 1);
 	if (way->also)
@@ -96,24 +96,22 @@ static void send_all(struct rig *rig, const struct arrival *arrivals, uint32_t b
 	rig_run_out(rig);
 }
 
-static void on_every_way_each_packet_leaves_when_its_tokens_are_there(void **state)
+/* How many leave at the instant when they come. */
+static uint32_t assert_all_ways(uint64_t depth)
 {
 	static struct arrival arrivals[PACKETS];
 	static simtime due[PACKETS];
 	static const uint32_t bursts[] = {1, 7, 32};
 	uint32_t at_once = 0;
 
-	(void)state;
 	arrivals_make(arrivals);
-	departures_expect(arrivals, due);
+	departures_expect(arrivals, depth, due);
 	for (uint32_t i = 0; i < PACKETS; i++)
 		at_once += due[i] == arrivals[i].t;
-	/* Else this test would say nothing about one of them. */
-	assert_in_range(at_once, PACKETS / 4, PACKETS * 3 / 4);
 	for (size_t w = 0; w < LENGTH(ways) * LENGTH(bursts); w++) {
 		const struct way *way = &ways[w / LENGTH(bursts)];
 		uint32_t burst = bursts[w % LENGTH(bursts)];
-		struct rig *rig = open_way(way);
+		struct rig *rig = open_way(way, depth);
 
 		send_all(rig, arrivals, burst);
 		assert_int_equal(rig->n_departures, PACKETS);
@@ -128,13 +126,77 @@ static void on_every_way_each_packet_leaves_when_its_tokens_are_there(void **sta
 		}
 		rig_close(rig);
 	}
+	return at_once;
+}
+
+static void on_every_way_each_packet_leaves_when_its_tokens_are_there(void **state)
+{
+	(void)state;
+	/* Else this test would say nothing about one of them. */
+	assert_in_range(assert_all_ways(DEPTH), PACKETS / 4, PACKETS * 3 / 4);
+}
+
+static void on_every_way_a_leaky_bucket_sends_one_packet_after_the_other(void **state)
+{
+	(void)state;
+	assert_int_equal(assert_all_ways(0), 0);
+}
+
+/* At a rate that divides nothing, with a jitter, a limit that drops and a length that does not count all: what leaves
+ * when, and what is held between two bursts. */
+static void what_has_left_when_the_next_comes_differs_in_nothing_from_what_was_queued(void **state)
+{
+	static struct arrival arrivals[PACKETS];
+	struct rig *rigs[2];
+
+	(void)state;
+	arrivals_make(arrivals);
+	for (int k = 0; k < 2; k++) {
+		rigs[k] = rig_open(&(struct rig_setup){.seed = 5});
+		rig_cloud(rigs[k], "x", 0, 1);
+		rig_put(rigs[k], "x", trial_conf("rate 7777777bit queue 4kB overhead layer1"));
+		rig_delay(rigs[k], "x", 3 * SIMTIME_MS, SIMTIME_MS, DELAY_NORMAL, ORDER_ALLOW);
+		rig_apply(rigs[k], 0);
+	}
+	for (uint32_t i = 0; i < PACKETS; i += 32) {
+		for (int k = 0; k < 2; k++) {
+			struct rte_mbuf *mbufs[BURST_MAX];
+			uint16_t n = 0;
+
+			for (uint32_t m = i; m < i + 32; m++) {
+				mbufs[n++] = rig_packet(rigs[k], RIG_PLAIN, 0, m + 1,
+				                        arrivals[m].bytes, 0, arrivals[m].t);
+				if (k == 1) {
+					rig_ingress(rigs[k], 0, mbufs, n);
+					n = 0;
+				}
+			}
+			if (n > 0)
+				rig_ingress(rigs[k], 0, mbufs, n);
+			rig_advance(rigs[k], arrivals[i + 31].t);
+		}
+		assert_int_equal(rig_report(rigs[0], "x")->held_packets,
+		                 rig_report(rigs[1], "x")->held_packets);
+		assert_int_equal(rig_report(rigs[0], "x")->queue_packets,
+		                 rig_report(rigs[1], "x")->queue_packets);
+	}
+	rig_run_out(rigs[0]);
+	rig_run_out(rigs[1]);
+	assert_in_range(rigs[0]->n_departures, PACKETS / 2, PACKETS - 100);
+	assert_int_equal(rigs[0]->n_departures, rigs[1]->n_departures);
+	for (uint32_t i = 0; i < rigs[0]->n_departures; i++) {
+		assert_int_equal(rigs[0]->departures[i].number, rigs[1]->departures[i].number);
+		assert_int_equal(rigs[0]->departures[i].due_ns, rigs[1]->departures[i].due_ns);
+	}
+	rig_close(rigs[0]);
+	rig_close(rigs[1]);
 }
 
 static void what_conforms_is_not_in_the_queue(void **state)
 {
 	(void)state;
 	for (size_t w = 0; w < LENGTH(ways); w++) {
-		struct rig *rig = open_way(&ways[w]);
+		struct rig *rig = open_way(&ways[w], DEPTH);
 
 		rig_delay(rig, "x", SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_KEEP);
 		rig_apply(rig, 0);
@@ -191,6 +253,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(on_every_way_each_packet_leaves_when_its_tokens_are_there),
+	        cmocka_unit_test(on_every_way_a_leaky_bucket_sends_one_packet_after_the_other),
+	        cmocka_unit_test(
+	                what_has_left_when_the_next_comes_differs_in_nothing_from_what_was_queued),
 	        cmocka_unit_test(what_conforms_is_not_in_the_queue),
 	        cmocka_unit_test(a_bucket_that_holds_up_nobody_changes_no_delay),
 	};

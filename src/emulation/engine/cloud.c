@@ -184,7 +184,8 @@ static __attribute__((noinline)) uint16_t push_hurrying(struct cloud *cloud,
 	return line_push(&cloud->line, cloud->holder, mbufs, n, leaves);
 }
 
-void cloud_enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+void cloud_enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n,
+                      const simtime *enters_ns)
 {
 	simtime t_ns[BURST_ROOM], due_ns[BURST_ROOM];
 	struct packet packet[BURST_ROOM];
@@ -201,7 +202,8 @@ void cloud_enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 	/* What is pushed is not the cloud's any more, and the witness is told afterwards. */
 	for (uint16_t i = 0; unlikely(cloud->witness != NULL) && i < n; i++)
 		packet[i] = *packet_of(mbufs[i]);
-	cloud->counters.reordered += line_due(&cloud->line, t_ns, n, due_ns);
+	cloud->counters.reordered +=
+	        line_due(&cloud->line, enters_ns ? enters_ns : t_ns, n, due_ns);
 	held = likely(!cloud->hurries) ? line_push(&cloud->line, cloud->holder, mbufs, n, due_ns)
 	                               : push_hurrying(cloud, mbufs, n, t_ns, due_ns);
 	assert(held <= n);
@@ -259,7 +261,7 @@ static void enter(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 	if (link_in_use(&cloud->link))
 		cloud_meet_link(cloud, mbufs, n);
 	else
-		cloud_enter_line(cloud, mbufs, n);
+		cloud_enter_line(cloud, mbufs, n, NULL);
 }
 
 /* How many packets the link and the line hold at this instant, whenever somebody polled. */

@@ -116,7 +116,7 @@ struct passed {
 static void passed_enter_line(struct cloud *cloud, struct passed *passed)
 {
 	if (passed->n > 0)
-		cloud_enter_line(cloud, passed->mbufs, passed->n);
+		cloud_enter_line(cloud, passed->mbufs, passed->n, NULL);
 	passed->n = 0;
 }
 
@@ -226,24 +226,34 @@ static bool link_is_open(const struct cloud *cloud)
 	       !cloud->witness && !cloud->line.reorders && cloud->line.back.packets.records == 0;
 }
 
-/* The first packets, as far as they need not wait, enter the line, behind those that have passed. Returns
- * how many. */
+/* The first packets, as far as they need not wait, or have left when the next one comes, enter the line, behind
+ * those that have passed. Returns how many. */
 static uint16_t pass_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n,
                           struct passed *before)
 {
+	simtime leaves[BURST_ROOM];
+	bool waited = false;
 	uint16_t passed = 0;
 
 	cloud_advance_link(cloud, packet_of(mbufs[0])->t_ns);
 	while (passed < n) {
 		const struct packet *packet = packet_of(mbufs[passed]);
+		simtime now = packet->t_ns;
 
-		if (!link_passes(&cloud->link, packet->wire_bytes, packet->t_ns))
-			break;
+		leaves[passed] = now;
+		if (!link_passes(&cloud->link, packet->wire_bytes, now)) {
+			simtime next = passed + 1 < n ? packet_of(mbufs[passed + 1])->t_ns : now;
+
+			if (next == now || unlikely(cloud->hurries) ||
+			    !link_serves(&cloud->link, packet->wire_bytes, next, &leaves[passed]))
+				break;
+			waited = true;
+		}
 		passed++;
 	}
 	if (passed > 0) {
 		passed_enter_line(cloud, before);
-		cloud_enter_line(cloud, mbufs, passed);
+		cloud_enter_line(cloud, mbufs, passed, waited ? leaves : NULL);
 	}
 	return passed;
 }

@@ -4,8 +4,9 @@
  * say, and leave it into the line. What of it is for others is in cloud.h.
  *
  * Three ways through, from cheap to dear, with the same outcome:
- *   together   those of a burst that conform to an idle token bucket, if nobody but the shaper has to
- *              know of them (link_is_open), go into the line together
+ *   together   those of a burst that conform to an idle token bucket, or find the link idle and have left it
+ *              when the next of the burst comes, if nobody but the shaper has to know of them
+ *              (link_is_open), go into the line together
  *   passing    one that conforms where a management or a watch wants to be told, or on a shared line
  *   waiting    everything else: copied into the queue, and from there into the line when it departs
  *
@@ -19,7 +20,8 @@
 /* Packets that have passed the stages, t_ns in order; takes them all. The link is in use. */
 void cloud_meet_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n);
 
-/* cloud.c's: packets enter the line at their t_ns. */
-void cloud_enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n);
+/* cloud.c's: packets enter the line at these instants; NULL: at their t_ns. */
+void cloud_enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n,
+                      const simtime *enters_ns);
 
 #endif

@@ -118,6 +118,25 @@ static inline bool link_passes(struct link *link, uint32_t wire_bytes, simtime n
 	return shaper_passes(&link->shaper, link_length(link, wire_bytes));
 }
 
+/* The same for one that `link_passes` has turned away at its instant, if the link is idle: whether it has left
+ * when the next one comes, at `next` at the earliest, and when. It has gone through then. Nothing happens to the
+ * link meanwhile. */
+static inline bool link_serves(struct link *link, uint32_t wire_bytes, simtime next,
+                               simtime *departure)
+{
+	uint32_t length = link_length(link, wire_bytes);
+	simtime leaves;
+
+	if (link->busy)
+		return false;
+	leaves = shaper_departure(&link->shaper, length);
+	if (leaves > next)
+		return false;
+	shaper_depart(&link->shaper, leaves, length);
+	*departure = leaves;
+	return true;
+}
+
 /* The packet that was appended to this queue's log has come. True: the link is free, and is to take
  * a head now. */
 bool link_arrived(struct link *link, struct queue *queue, const struct held *held, simtime now);
