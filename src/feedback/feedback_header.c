@@ -69,20 +69,20 @@ static struct rte_mbuf *serve(struct feedback *feedback, struct rte_mbuf *mbuf)
 	struct counters *counters = &feedback->stage.cloud->counters;
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *), *oq;
 	struct oq_value mine, before;
-	struct headers headers;
+	const struct headers *headers = headers_at(mbuf);
 	enum oq_find found;
 	enum oq_mode mode;
+	uint32_t at;
 
-	if (!headers_of(mbuf, &headers))
-		return mbuf;
-	found = oq_find(&headers, frame, feedback->protocol);
+	found = oq_find(headers, frame, feedback->protocol);
 	if (likely(found == OQ_ABSENT))
 		return mbuf;
-	oq = frame + headers.transport;
+	at = headers->transport;
+	oq = frame + at;
 	mode = (enum oq_mode)oq[OQ_REQ_MODE];
 	counters->feedback_malformed += found == OQ_MALFORMED;
 	if (found == OQ_MALFORMED || mode == OQ_NO_MODE || oq[OQ_REQ_PROBE] == OQ_NO_PROBE ||
-	    (mode == OQ_TTL && oq[OQ_REQ_TTL] != oq_ttl(&headers, frame)))
+	    (mode == OQ_TTL && oq[OQ_REQ_TTL] != oq_ttl(headers, frame)))
 		return mbuf;
 	mine = answer(feedback, oq[OQ_REQ_PROBE]);
 	before = oq_get(oq + OQ_REQUEST);
@@ -91,7 +91,7 @@ static struct rte_mbuf *serve(struct feedback *feedback, struct rte_mbuf *mbuf)
 	mbuf = copy_writable(feedback->stage.cloud, mbuf);
 	if (unlikely(!mbuf))
 		return NULL;
-	oq_put(rte_pktmbuf_mtod_offset(mbuf, uint8_t *, headers.transport + OQ_REQUEST), &mine);
+	oq_put(rte_pktmbuf_mtod_offset(mbuf, uint8_t *, at + OQ_REQUEST), &mine);
 	counters->feedback_written++;
 	return mbuf;
 }

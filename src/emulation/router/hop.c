@@ -242,33 +242,36 @@ static uint16_t pass(struct hop *hop, struct rte_mbuf *mbuf, struct rte_mbuf **o
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	struct cloud *cloud = hop->stage.cloud;
+	const struct headers *headers = headers_at(mbuf);
 	enum verdict verdict = UNTOUCHED;
-	struct headers headers;
+	struct headers kept; /* for who looks at them when the packet is gone */
 
-	if (headers_of(mbuf, &headers) && likely(!is_own(hop, mbuf, &headers, frame)))
-		verdict = headers.ip == 6 ? judge_v6(hop, &headers, frame)
-		                          : judge_v4(hop, &headers, frame);
+	if (likely(headers->ip != 0 && !is_own(hop, mbuf, headers, frame)))
+		verdict = headers->ip == 6 ? judge_v6(hop, headers, frame)
+		                           : judge_v4(hop, headers, frame);
 	switch (verdict) {
 	case FORWARD:
 		mbuf = copy_writable(cloud, mbuf);
 		if (unlikely(!mbuf))
 			return 0;
-		decrement(mbuf, &headers);
+		decrement(mbuf, headers_at(mbuf));
 		break;
 	case UNTOUCHED:
 		break;
 	case FRAGMENT:
-		return divide(hop, mbuf, &headers, out, room);
+		kept = *headers;
+		return divide(hop, mbuf, &kept, out, room);
 	case EXPIRED:
-		answer(hop, mbuf, &headers, ICMP_TIME_EXCEEDED, 0);
+		answer(hop, mbuf, headers, ICMP_TIME_EXCEEDED, 0);
 		cloud_drop(cloud, mbuf, REASON_TTL_EXPIRED);
 		return 0;
 	case TOO_BIG:
-		answer(hop, mbuf, &headers, ICMP_TOO_BIG, headers.ip == 6 ? hop->mtu_v6 : hop->mtu);
+		answer(hop, mbuf, headers, ICMP_TOO_BIG, headers->ip == 6 ? hop->mtu_v6 : hop->mtu);
 		cloud_drop(cloud, mbuf, REASON_TOO_BIG);
 		return 0;
 	case MINE:
-		receive(hop, mbuf, &headers);
+		kept = *headers;
+		receive(hop, mbuf, &kept);
 		return 0;
 	}
 	*out = mbuf;
