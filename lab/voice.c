@@ -95,6 +95,13 @@ static simtime exponential(struct voice *voice, simtime mean_ns)
 	return 1 + (simtime)(-log(u) * (double)mean_ns);
 }
 
+uint64_t voice_spurt(simtime talk_ns, simtime every_ns)
+{
+	uint64_t fit = (talk_ns + every_ns / 2) / every_ns;
+
+	return fit ? fit : 1;
+}
+
 static void call_send(struct voice_call *call)
 {
 	struct voice *voice = call->voice;
@@ -124,9 +131,11 @@ static void call_goes_on(void *argument, simtime now)
 	}
 	if (!call->talking) {
 		call->talking = true;
-		call->talks_until_ns = now + exponential(voice, voice->conf->talk_ns);
+		call->left = voice_spurt(exponential(voice, voice->conf->talk_ns),
+		                         voice->conf->every_ns);
 	}
-	if (now < call->talks_until_ns) {
+	if (call->left) {
+		call->left--;
 		call_send(call);
 		next = now + voice->conf->every_ns;
 	} else {

@@ -7,7 +7,9 @@
  * Model (Misra and Ott's, G.711): calls are born as a Poisson process of rate CALLS / holding and last
  * exponentially long, `holding` in the mean, so that CALLS of them go on in the mean; a run begins with
  * so many. A call that is born when `most` go on is refused. A call talks and is silent by turns, each
- * exponentially long; while it talks it sends a datagram of `packet` bytes every `every`.
+ * exponentially long; while it talks it sends a datagram of `packet` bytes every `every`, as many in a
+ * talkspurt as fit, rounded, and at least one. (ns-2's exponential source does so. Rounded up, half a
+ * datagram too many would be sent in the mean.)
  *
  * Draws: of a counter under (seed, name), in the order of events. Ownership: voice_close. Thread: the
  * world's.
@@ -42,7 +44,8 @@ struct voice_call {
 	struct voice *voice;
 	struct timer timer;
 	bool going, talking;
-	simtime dies_ns, talks_until_ns;
+	simtime dies_ns;
+	uint64_t left;   /* datagrams of this talkspurt */
 	uint32_t number; /* of its next datagram */
 };
 
@@ -62,5 +65,7 @@ struct voice {
 int voice_open(struct voice *voice, const struct voice_conf *conf, const char *name, uint64_t seed,
                struct host *from, struct host *to);
 void voice_close(struct voice *voice);
+/* How many datagrams there are in a talkspurt. */
+uint64_t voice_spurt(simtime talk_ns, simtime every_ns);
 
 #endif
