@@ -13,7 +13,7 @@
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/linux_host.sh"
 need iperf3
-seconds=${WEIR_SECONDS:-30}
+seconds=${WEIR_SECONDS:-20}
 flows=10
 host_can becn
 host_can ecn-becn
