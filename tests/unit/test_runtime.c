@@ -20,6 +20,7 @@
 #include "delay.h"
 #include "eal.h"
 #include "poison_ops.h"
+#include "port_setting.h"
 #include "runtime_state.h"
 
 static const enum runtime_layout layouts[] = {LAYOUT_RUN_TO_COMPLETION, LAYOUT_PIPELINE};
@@ -114,6 +115,34 @@ static void what_is_dropped_on_the_way_to_the_sending_worker_counts_at_the_port(
 		if (runtime->workers[i].n_lanes)
 			runtime->workers[i].lanes[1].tx_full -= 7;
 	}
+	stop_and_account(runtime);
+	scenario_free(scenario);
+}
+
+/* A capture has one queue, so that one worker sends what is its own and what the others hand it. */
+static void all_that_a_worker_sends_to_a_port_of_known_speed_shares_one_wire(void **state)
+{
+	struct scenario *scenario = scenario_between("net_null0,size=64", "file:,out=/dev/null");
+	struct port_setting_conf *setting =
+	        (struct port_setting_conf *)conf_make(&port_setting_statement);
+	struct runtime *runtime;
+	struct worker *sender;
+	const struct wire *wire;
+	(void)state;
+
+	assert_non_null(setting);
+	setting->speed_bps = UINT64_C(10000000000);
+	scenario->ports[1].setting = &setting->conf;
+	runtime = start_with(scenario, LAYOUT_RUN_TO_COMPLETION);
+	sender = &runtime->workers[runtime->sender[1]];
+	wire = sender->lanes[1].wire;
+	assert_non_null(wire);
+	assert_int_equal(wire->byte_ps, 800);
+	assert_int_equal(sender->n_drains, 1);
+	assert_ptr_equal(sender->drains[0].lane.port, &runtime->ports[1]);
+	assert_ptr_equal(sender->drains[0].lane.wire, wire);
+	for (uint32_t i = 0; i < runtime->n_workers; i++)
+		assert_null(runtime->workers[i].lanes[0].wire);
 	stop_and_account(runtime);
 	scenario_free(scenario);
 }
@@ -342,6 +371,7 @@ int main(void)
 	        cmocka_unit_test(every_layout_accounts_for_every_packet_when_it_stops),
 	        cmocka_unit_test(
 	                what_is_dropped_on_the_way_to_the_sending_worker_counts_at_the_port),
+	        cmocka_unit_test(all_that_a_worker_sends_to_a_port_of_known_speed_shares_one_wire),
 	        cmocka_unit_test(changes_under_load_are_taken_and_lose_nothing),
 	        cmocka_unit_test(
 	                more_devices_than_dpdk_has_room_for_are_refused_before_one_is_opened),
