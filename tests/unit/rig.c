@@ -10,6 +10,7 @@
 #include <rte_hash_crc.h>
 
 #include "fork.h"
+#include "rig_frame.h"
 #include "selection.h"
 
 #include "engine_state.h"
@@ -288,15 +289,12 @@ void rig_unset(struct rig *rig, const char *cloud, const char *statement)
 	assert_int_equal(cloud_conf_remove(cloud_conf_of(rig, cloud), statement), 0);
 }
 
-static bool is_there(const struct rig *rig, const struct cloud *cloud)
+/* Whether the cloud is in the slot where it was; none moves. */
+static bool is_there(const struct rig *rig, const struct cloud *cloud, uint32_t slot)
 {
 	const struct roster *roster = rig->engine->roster;
 
-	for (uint32_t i = 0; i < roster->n_slots; i++) {
-		if (roster->slots[i] == cloud)
-			return true;
-	}
-	return false;
+	return slot < roster->n_slots && roster->slots[slot] == cloud;
 }
 
 /* Packets that nobody sent. */
@@ -307,23 +305,20 @@ static uint64_t counters_made(const struct counters *counters)
 
 void rig_apply(struct rig *rig, simtime now)
 {
-	struct cloud **before = calloc(rig->engine->roster->n_slots + 1, sizeof(struct cloud *));
+	const struct roster *roster = rig->engine->roster;
+	uint32_t n = roster->n_slots;
+	struct cloud **before = calloc(n + 1, sizeof(struct cloud *));
 	struct problem problem = {0};
 	struct change *change = NULL;
-	uint32_t n = 0;
 
 	assert_non_null(before);
-	for (uint32_t i = 0; i < rig->engine->roster->n_slots; i++) {
-		if (!rig->engine->roster->slots[i])
-			continue;
-		before[n++] = rig->engine->roster->slots[i];
-	}
+	memcpy(before, roster->slots, n * sizeof(before[0]));
 	if (change_prepare(rig->engine, rig->scenario, NULL, &change, &problem) != 0)
 		fail_msg("%s", problem.text);
 	engine_apply(rig->engine, change, now);
 	/* What is gone is freed with the change. */
 	for (uint32_t i = 0; i < n; i++) {
-		if (!is_there(rig, before[i]))
+		if (before[i] && !is_there(rig, before[i], i))
 			rig->dropped += counters_drops(&before[i]->counters) -
 			                counters_made(&before[i]->counters);
 	}
@@ -335,64 +330,11 @@ void rig_apply(struct rig *rig, simtime now)
 
 /* ---- traffic ---- */
 
-/* Headers of Ethernet, IPv4 and UDP, where the number leaves room for them. */
-#define HEADERS_FROM 12
-#define HEADERS_TO   42
-
-static uint8_t header_byte_of(uint32_t hosts, uint64_t number, uint32_t frame_bytes, uint32_t i)
-{
-	uint32_t chance = (uint32_t)number * 2654435761u;
-	uint32_t source = 1 + (chance >> 16) % hosts, destination = 1 + (chance >> 8) % hosts;
-	uint32_t ip_bytes = frame_bytes - 14, udp_bytes = frame_bytes - 34;
-	const uint8_t headers[HEADERS_TO - HEADERS_FROM] = {0x08,
-	                                                    0x00,
-	                                                    0x45,
-	                                                    0,
-	                                                    (uint8_t)(ip_bytes >> 8),
-	                                                    (uint8_t)ip_bytes,
-	                                                    0,
-	                                                    0,
-	                                                    0,
-	                                                    0,
-	                                                    64,
-	                                                    17,
-	                                                    0,
-	                                                    0,
-	                                                    192,
-	                                                    0,
-	                                                    2,
-	                                                    (uint8_t)source,
-	                                                    198,
-	                                                    51,
-	                                                    100,
-	                                                    (uint8_t)destination,
-	                                                    0x03,
-	                                                    0xe8,
-	                                                    0,
-	                                                    80,
-	                                                    (uint8_t)(udp_bytes >> 8),
-	                                                    (uint8_t)udp_bytes,
-	                                                    0,
-	                                                    0};
-
-	return headers[i - HEADERS_FROM];
-}
-
-static uint8_t byte_of(uint32_t hosts, uint64_t number, uint32_t frame_bytes, uint32_t i)
-{
-	if (frame_bytes < 8)
-		return (uint8_t)(0xa5 ^ i);
-	if (i < 8)
-		return (uint8_t)(number >> (8 * i));
-	if (hosts && number % 8 && frame_bytes >= HEADERS_TO && i >= HEADERS_FROM && i < HEADERS_TO)
-		return header_byte_of(hosts, number, frame_bytes, i);
-	return (uint8_t)((number * 167 + i * 31) >> 3);
-}
-
 /* Fills a chain of mbufs, in segments of at most `room` bytes. */
 static struct rte_mbuf *chain_make(struct rte_mempool *from, uint32_t hosts, uint64_t number,
                                    uint32_t frame_bytes, uint32_t room)
 {
+	const uint8_t *frame = rig_frame(hosts, number, frame_bytes);
 	struct rte_mbuf *first = NULL, *last = NULL;
 	uint32_t done = 0;
 
@@ -404,8 +346,7 @@ static struct rte_mbuf *chain_make(struct rte_mempool *from, uint32_t hosts, uin
 		assert_non_null(mbuf);
 		data = (uint8_t *)rte_pktmbuf_append(mbuf, (uint16_t)bytes);
 		assert_non_null(data);
-		for (uint32_t i = 0; i < bytes; i++)
-			data[i] = byte_of(hosts, number, frame_bytes, done + i);
+		memcpy(data, frame + done, bytes);
 		if (!first) {
 			first = mbuf;
 		} else {
@@ -494,25 +435,23 @@ static struct departure departure_of(uint32_t hosts, uint32_t port, struct rte_m
 	        .frame_bytes = frame_bytes,
 	        .intact = packet_of(mbuf)->t_ns == due_ns,
 	};
+	const uint8_t *frame;
 
 	for (const struct rte_mbuf *s = mbuf; s; s = s->next, counted++) {
 		const uint8_t *data = rte_pktmbuf_mtod(s, const uint8_t *);
 
 		departure.digest = digest_of(data, s->data_len, departure.digest);
-		for (uint32_t i = 0; i < s->data_len; i++, at++) {
-			if (at < 8 && frame_bytes >= 8)
-				departure.number |= (uint64_t)data[i] << (8 * at);
-		}
+		for (uint32_t i = 0; i < s->data_len && at + i < 8 && frame_bytes >= 8; i++)
+			departure.number |= (uint64_t)data[i] << (8 * (at + i));
+		at += s->data_len;
 	}
 	departure.intact &= at == frame_bytes && counted == mbuf->nb_segs;
-	at = 0;
-	for (const struct rte_mbuf *s = mbuf; s; s = s->next) {
-		const uint8_t *data = rte_pktmbuf_mtod(s, const uint8_t *);
-
-		for (uint32_t i = 0; i < s->data_len; i++, at++)
-			departure.intact &=
-			        data[i] == byte_of(hosts, departure.number, frame_bytes, at);
-	}
+	if (!departure.intact)
+		return departure;
+	frame = rig_frame(hosts, departure.number, frame_bytes);
+	for (const struct rte_mbuf *s = mbuf; s; frame += s->data_len, s = s->next)
+		departure.intact &=
+		        memcmp(rte_pktmbuf_mtod(s, const void *), frame, s->data_len) == 0;
 	return departure;
 }
 
