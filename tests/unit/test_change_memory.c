@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "engine_state.h"
+#include "poison_ops.h"
 #include "selection.h"
 #include "starve.h"
 
@@ -128,12 +129,29 @@ static void out_of_memory_in_engine_make_is_said(void **state)
 	rig_close(rig);
 }
 
+/* Where a frame goes in an mbuf follows from its size (hold.h). */
+static void a_pool_with_another_private_area_is_refused(void **state)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+	struct engine_setup setup = rig->engine->setup;
+
+	(void)state;
+	setup.pool = poison_pool_make("other", 64, PACKET_PRIVATE_BYTES / 2, RIG_DATA_ROOM);
+	assert_non_null(setup.pool);
+	errno = 0;
+	assert_null(engine_make(&setup));
+	assert_int_equal(errno, EINVAL);
+	poison_pool_free(setup.pool);
+	rig_close(rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(out_of_memory_in_prepare_leaves_the_engine_untouched),
 	        cmocka_unit_test(out_of_memory_for_a_template_leaves_the_engine_untouched),
 	        cmocka_unit_test(out_of_memory_in_engine_make_is_said),
+	        cmocka_unit_test(a_pool_with_another_private_area_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("change memory", tests, rig_group_setup,

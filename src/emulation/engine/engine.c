@@ -13,10 +13,16 @@
 
 struct engine *engine_make(const struct engine_setup *setup)
 {
-	struct engine *engine = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(*engine), 64u));
 	uint32_t room =
 	        rte_pktmbuf_data_room_size(setup->pool) - RTE_PKTMBUF_HEADROOM - COPY_BLOCK_BYTES;
+	struct engine *engine;
 
+	/* Where a frame begins in an mbuf follows from it (hold_room). */
+	if (rte_pktmbuf_priv_size(setup->pool) != PACKET_PRIVATE_BYTES) {
+		errno = EINVAL;
+		return NULL;
+	}
+	engine = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(*engine), 64u));
 	if (!engine)
 		return NULL;
 	memset(engine, 0, sizeof(*engine));

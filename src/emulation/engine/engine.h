@@ -76,7 +76,7 @@ struct engine_setup {
 struct engine;
 struct change;
 
-/* Control. NULL and errno when there is no memory. */
+/* Control. NULL and errno: ENOMEM, or EINVAL when the pool's mbufs have another private area. */
 struct engine *engine_make(const struct engine_setup *setup);
 /* Drops all that is held, and frees every cloud. Outlets are emptied too. */
 void engine_free(struct engine *engine);

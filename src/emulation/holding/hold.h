@@ -33,7 +33,7 @@ struct holder {
 };
 
 /* Copies in whole blocks: both sides have room for a block beyond the frame's end. */
-static inline void hold_copy(uint8_t *to, const uint8_t *from, uint32_t bytes)
+static __rte_always_inline void hold_copy(uint8_t *to, const uint8_t *from, uint32_t bytes)
 {
 	memcpy(to, from, COPY_BLOCK_BYTES);
 	for (uint32_t done = COPY_BLOCK_BYTES; done < bytes; done += COPY_BLOCK_BYTES)
@@ -98,8 +98,8 @@ static inline uint32_t hold_provide(struct holder *holder)
 }
 
 /* Moves the packet into the record; the mbuf belongs to the record, or is spare. */
-static inline void hold_fill(struct holder *holder, struct held *held, bool copied,
-                             struct rte_mbuf *mbuf, uint32_t wire_bytes)
+static __rte_always_inline void hold_fill(struct holder *holder, struct held *held, bool copied,
+                                          struct rte_mbuf *mbuf, uint32_t wire_bytes)
 {
 	held->wire_bytes = wire_bytes;
 	if (copied) {
@@ -125,6 +125,12 @@ static inline void hold_record(struct held *to, const struct held *from)
 	hold_copy(to->data, from->data, from->stored_bytes);
 }
 
+/* Where the frame of a spare mbuf goes, told without a look at the mbuf: its line need not be there yet. */
+static inline uint8_t *hold_room(struct rte_mbuf *spare)
+{
+	return (uint8_t *)rte_mbuf_to_priv(spare) + PACKET_PRIVATE_BYTES + RTE_PKTMBUF_HEADROOM;
+}
+
 /* The record's packet in an mbuf, a spare one if the frame was copied; NULL: there is none. Of its
  * struct packet the port is not filled in, and of the number only the low half. */
 static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct held *held)
@@ -144,7 +150,7 @@ static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct hel
 		mbuf->packet_type = 0;
 		mbuf->data_len = held->stored_bytes;
 		mbuf->pkt_len = held->stored_bytes;
-		hold_copy(rte_pktmbuf_mtod(mbuf, uint8_t *), held->data, held->stored_bytes);
+		hold_copy(hold_room(mbuf), held->data, held->stored_bytes);
 	}
 	packet = packet_of(mbuf);
 	packet->t_ns = held->t_ns;

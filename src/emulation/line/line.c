@@ -114,6 +114,7 @@ static __rte_always_inline uint16_t push(struct line *line, struct wheel *wheel,
 			             : log_append(&line->log, &holder->arena, stored);
 		if (unlikely(!held))
 			break;
+		arena_fetch(&holder->arena, held);
 		held->t_ns = due_ns[i];
 		held->cloud = line->cloud;
 		held->number = number;
@@ -154,6 +155,7 @@ uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mb
 			                  hold_stored_bytes(copied, mbuf));
 		if (unlikely(!held))
 			break;
+		arena_fetch(&holder->arena, held);
 		held->t_ns = due;
 		held->cloud = line->cloud;
 		held->number = (uint32_t)number + i;
