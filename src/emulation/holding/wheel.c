@@ -252,22 +252,55 @@ static wheel_link list_reverse(struct wheel *wheel, wheel_link list)
 	return reversed;
 }
 
-/* The keys of the slot after the open one are fetched, a block at a time, while the packets of the
- * open one leave. */
+/* The keys of a block of this pile; how many. */
+static uint32_t block_keys(const struct wheel *wheel, const struct pile *pile, wheel_link block,
+                           const struct wheel_key **keys, wheel_link *next)
+{
+	const struct pile_block *at = link_at(wheel->depot.arena, block);
+
+	*keys = at->keys;
+	*next = at->next;
+	return at->next ? (uint32_t)PILE_BLOCK_KEYS : (pile->write - block) / 2 - 1;
+}
+
+/* The slot after the open one is fetched while the packets of the open one leave: the keys of a block, and
+ * the records of the block before, as far as the second cache: they are many, and for later. */
 static void stream_begin(struct wheel *wheel, uint32_t slot)
 {
 	const struct wheel_level *level = level_at(wheel, 1);
 	uint32_t next = slot_after(level, WHEEL_SLOTS_MAX, slot + 1);
 
+	wheel->stream_slot = next;
+	wheel->stream_keys = 0;
 	wheel->stream_at = next < WHEEL_SLOTS_MAX ? level->piles[next].first : 0;
 	if (wheel->stream_at)
 		rte_prefetch0(key_at(wheel, wheel->stream_at));
+}
+
+static void stream_fetch_records(const struct wheel *wheel)
+{
+	const struct pile *pile = &wheel->level[0].piles[wheel->stream_slot];
+	const struct wheel_key *keys;
+	wheel_link next;
+	uint32_t n = block_keys(wheel, pile, wheel->stream_keys, &keys, &next);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint8_t *record = (const uint8_t *)held_at(wheel, &keys[i]);
+
+		rte_prefetch1(record);
+		rte_prefetch1(record + RTE_CACHE_LINE_SIZE);
+	}
 }
 
 static void stream_fetch(struct wheel *wheel)
 {
 	const struct pile_block *block = link_at(wheel->depot.arena, wheel->stream_at);
 
+	if (wheel->stream_keys)
+		stream_fetch_records(wheel);
+	wheel->stream_keys = wheel->stream_at;
+	if (!wheel->stream_at)
+		return;
 	for (uint32_t line = 1; line < PILE_BLOCK_BYTES / RTE_CACHE_LINE_SIZE; line++)
 		rte_prefetch0((const uint8_t *)block + line * RTE_CACHE_LINE_SIZE);
 	wheel->stream_at = block->next;
@@ -316,17 +349,6 @@ static void agenda_insertion_sort(struct wheel_entry *agenda, uint32_t n)
 static struct wheel_entry entry_of(const struct wheel *wheel, const struct wheel_key *key)
 {
 	return (struct wheel_entry){key->t_ns, held_at(wheel, key)};
-}
-
-/* The keys of a block of this pile; how many. */
-static uint32_t block_keys(const struct wheel *wheel, const struct pile *pile, wheel_link block,
-                           const struct wheel_key **keys, wheel_link *next)
-{
-	const struct pile_block *at = link_at(wheel->depot.arena, block);
-
-	*keys = at->keys;
-	*next = at->next;
-	return at->next ? (uint32_t)PILE_BLOCK_KEYS : (pile->write - block) / 2 - 1;
 }
 
 /* By counting the slots of level 0; stable. What is of one such slot stays in its order. */
@@ -606,7 +628,7 @@ static struct held *agenda_pop(struct wheel *wheel)
 
 	if (likely(ahead < wheel->agenda_n))
 		record_fetch(wheel->agenda[ahead].held);
-	if (at % 8 == 0 && wheel->stream_at)
+	if (at % 8 == 0 && (wheel->stream_at | wheel->stream_keys))
 		stream_fetch(wheel);
 	wheel->records--;
 	depot_leave(&wheel->depot, wheel->agenda[at].held);

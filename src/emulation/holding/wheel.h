@@ -17,7 +17,8 @@
  * into an agenda, by counting the slots of level 0. Level 0 itself takes what is inserted when time
  * is in the slot already, and slots with more keys than the agenda has room for: their keys are
  * linked into its slots, as those of levels 2 and 3 are into the level below. Each key is touched at
- * most once a level. While packets leave, those that come after them are fetched.
+ * most once a level. While packets leave, those that come after them are fetched: first the keys of the
+ * next slot, then what they belong to.
  *
  * The cursor never runs ahead of the time that the caller has reached, so that any later insertion
  * finds its place.
@@ -67,8 +68,10 @@ struct wheel {
 	wheel_link ready, ready_last; /* of level 0, sorted: first and last */
 	simtime ready_until;          /* what is due before that belongs into `ready` */
 	uint32_t agenda_at, agenda_n;
-	/* a block of keys of the slot after the open one: being fetched */
-	wheel_link stream_at;
+	/* Of the slot after the open one, blocks of keys; 0: none. The first is being fetched, and when
+	 * the keys of the second are there, their records are. */
+	uint32_t stream_slot;
+	wheel_link stream_at, stream_keys;
 	uint64_t fine_used[WHEEL_SLOTS_FINE / 64];
 	wheel_link fine[WHEEL_SLOTS_FINE]; /* level 0: keys, the last one first */
 	struct wheel_level level[WHEEL_LEVELS - 1];
@@ -116,6 +119,17 @@ static inline struct held *wheel_append(struct wheel *wheel, simtime due, uint32
 	key->t_ns = due;
 	key->held = link_of(wheel->depot.arena, held);
 	return held;
+}
+
+/* Fetches, to be written, where the keys of packets that are due then will be. */
+static inline void wheel_expect(const struct wheel *wheel, const simtime *due, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pile *pile =
+		        &wheel->level[0].piles[due[i] / WHEEL_SLOT_NS % WHEEL_SLOTS_MAX];
+
+		rte_prefetch0_write(link_at(wheel->depot.arena, pile->write));
+	}
 }
 
 /* The packet that is due first if that is at `now` or before; NULL: none is. It stays. */

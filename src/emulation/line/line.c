@@ -99,6 +99,8 @@ static __rte_always_inline uint16_t push(struct line *line, struct wheel *wheel,
 {
 	uint16_t i;
 
+	if (wheel)
+		wheel_expect(wheel, due_ns, n);
 	for (i = 0; i < n; i++) {
 		struct rte_mbuf *mbuf = mbufs[i];
 		/* Filling the record may give the mbuf away. */
