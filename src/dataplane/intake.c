@@ -9,6 +9,7 @@
 #include "engine.h"
 #include "frame_copy.h"
 #include "pool.h"
+#include "stock.h"
 
 #define SEGMENT_BYTES (RTE_MBUF_DEFAULT_BUF_SIZE - RTE_PKTMBUF_HEADROOM)
 #define MBUFS_FIRST   4096u /* about 10 MB */
@@ -63,8 +64,8 @@ int intake_open(struct intake *intake, const struct replay_options *options, uin
 	if (most > INT32_MAX)
 		most = INT32_MAX;
 	snprintf(name, sizeof(name), "replay-%p", (void *)intake);
-	intake->pool = pool_make_growing(name, MBUFS_FIRST + intake->keep_mbufs, (uint32_t)most,
-	                                 options->mempool_ops);
+	intake->pool = stock_make(name, MBUFS_FIRST + intake->keep_mbufs, (uint32_t)most,
+	                          options->mempool_ops);
 	error = intake->pool ? capture_merge_start(&intake->merge, intake->captures, options->n_in)
 	                     : -ENOMEM;
 	if (error)
@@ -88,7 +89,7 @@ void intake_close(struct intake *intake)
 
 void intake_free_pool(struct intake *intake)
 {
-	pool_free(intake->pool);
+	stock_free(intake->pool);
 	intake->pool = NULL;
 }
 
@@ -105,7 +106,7 @@ static int count_pool(struct intake *intake, uint32_t n, struct problem *problem
 	uint32_t available = pool_available(pool);
 
 	while (available < n + intake->keep_mbufs) {
-		if (pool_grow(pool, pool_size(pool)) == 0) {
+		if (stock_grow(pool, pool_size(pool)) == 0) {
 			problem_set(problem, -1,
 			            "the clouds hold %" PRIu32 " buffers of packets, all of the "
 			            "memory that they may take (%" PRIu64

@@ -34,6 +34,16 @@ struct rte_mempool *pool_make(const char *name, uint32_t mbufs, const char *ops)
 	                                      (int)rte_socket_id(), ops);
 }
 
+void pool_private_init(struct rte_mempool *pool)
+{
+	struct rte_pktmbuf_pool_private private = {
+	        .mbuf_data_room_size = RTE_MBUF_DEFAULT_BUF_SIZE,
+	        .mbuf_priv_size = PACKET_PRIVATE_BYTES,
+	};
+
+	rte_pktmbuf_pool_init(pool, &private);
+}
+
 static void free_outside(struct rte_mempool_memhdr *chunk, void *bytes)
 {
 	memory_free(chunk->addr, (size_t)(uintptr_t)bytes);
@@ -41,19 +51,16 @@ static void free_outside(struct rte_mempool_memhdr *chunk, void *bytes)
 
 struct rte_mempool *pool_make_outside(const char *name, uint32_t mbufs)
 {
-	struct rte_pktmbuf_pool_private private = {
-	        .mbuf_data_room_size = RTE_MBUF_DEFAULT_BUF_SIZE,
-	        .mbuf_priv_size = PACKET_PRIVATE_BYTES,
-	};
-	struct rte_mempool *pool = rte_mempool_create_empty(
-	        name, mbufs, ELEMENT_SIZE, cache_size(mbufs, NULL), sizeof(private),
-	        (int)rte_socket_id(), RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+	struct rte_mempool *pool =
+	        rte_mempool_create_empty(name, mbufs, ELEMENT_SIZE, cache_size(mbufs, NULL),
+	                                 sizeof(struct rte_pktmbuf_pool_private),
+	                                 (int)rte_socket_id(), RTE_MEMPOOL_F_NO_IOVA_CONTIG);
 	size_t bytes = (size_t)mbufs * pool_mbuf_bytes() + RTE_CACHE_LINE_SIZE;
 	void *chunk;
 
 	if (!pool)
 		return NULL;
-	rte_pktmbuf_pool_init(pool, &private);
+	pool_private_init(pool);
 	chunk = memory_make(bytes);
 	if (!chunk || rte_mempool_set_ops_byname(pool, "ring_mp_mc", NULL) < 0)
 		goto err_free;
@@ -77,84 +84,17 @@ void pool_free(struct rte_mempool *pool)
 	rte_mempool_free(pool);
 }
 
-struct rte_mempool *pool_make_growing(const char *name, uint32_t mbufs, uint32_t mbufs_max,
-                                      const char *ops)
+void pool_element_sizes(struct rte_mempool_objsz *sizes)
 {
-	struct rte_pktmbuf_pool_private private = {
-	        .mbuf_data_room_size = RTE_MBUF_DEFAULT_BUF_SIZE,
-	        .mbuf_priv_size = PACKET_PRIVATE_BYTES,
-	};
-	/* Without the flag no mbuf would cross a page, and each would take one of its own. */
-	struct rte_mempool *pool = rte_mempool_create_empty(
-	        name, mbufs_max, ELEMENT_SIZE, cache_size(mbufs_max, ops), sizeof(private),
-	        (int)rte_socket_id(), RTE_MEMPOOL_F_NO_IOVA_CONTIG);
-
-	if (!pool)
-		return NULL;
-	if (rte_mempool_set_ops_byname(pool, ops ? ops : "ring_sp_sc", NULL) < 0) {
-		rte_errno = EINVAL;
-		goto err_free;
-	}
-	rte_pktmbuf_pool_init(pool, &private);
-	if (pool_grow(pool, mbufs) == 0) {
-		rte_errno = ENOMEM;
-		goto err_free;
-	}
-	return pool;
-
-err_free:
-	rte_mempool_free(pool);
-	return NULL;
-}
-
-static void unmap_chunk(struct rte_mempool_memhdr *chunk, void *bytes)
-{
-	munmap(chunk->addr, (size_t)(uintptr_t)bytes);
-}
-
-/* Prepares the mbufs that were added behind the first `before` ones; the others may be in use. */
-static void init_added(struct rte_mempool *pool, uint32_t before)
-{
-	struct rte_mempool_objhdr *header;
-	uint32_t index = 0;
-
-	STAILQ_FOREACH(header, &pool->elt_list, next)
-	{
-		if (index >= before)
-			rte_pktmbuf_init(pool, NULL, (char *)header + sizeof(*header), index);
-		index++;
-	}
-}
-
-uint32_t pool_grow(struct rte_mempool *pool, uint32_t mbufs)
-{
-	size_t element = pool->header_size + pool->elt_size + pool->trailer_size;
-	uint32_t before = pool->populated_size, room = pool->size - before;
-	size_t bytes;
-	void *chunk;
-
-	if (mbufs > room)
-		mbufs = room;
-	if (mbufs == 0)
-		return 0;
-	/* A line more than they take, because they begin at one. */
-	bytes = mbufs * element + RTE_CACHE_LINE_SIZE;
-	chunk = memory_reserve(bytes);
-	if (!chunk)
-		return 0;
-	/* No device will see these mbufs, so they need no bus address. */
-	if (rte_mempool_populate_iova(pool, chunk, RTE_BAD_IOVA, bytes, unmap_chunk,
-	                              (void *)(uintptr_t)bytes) <= 0) {
-		munmap(chunk, bytes);
-		return 0;
-	}
-	init_added(pool, before);
-	return pool->populated_size - before;
+	(void)rte_mempool_calc_obj_size(ELEMENT_SIZE, 0, sizes);
 }
 
 uint32_t pool_mbuf_bytes(void)
 {
-	return (uint32_t)rte_mempool_calc_obj_size(ELEMENT_SIZE, 0, NULL);
+	struct rte_mempool_objsz sizes;
+
+	pool_element_sizes(&sizes);
+	return sizes.total_size;
 }
 
 uint32_t pool_available(const struct rte_mempool *pool)

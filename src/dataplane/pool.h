@@ -21,14 +21,11 @@ struct rte_mempool *pool_make(const char *name, uint32_t mbufs, const char *ops)
 struct rte_mempool *pool_make_outside(const char *name, uint32_t mbufs);
 void pool_free(struct rte_mempool *pool);
 
-/* A mempool like that one which begins with `mbufs` and takes memory as it is asked for: up to
- * `mbufs_max` of them, in memory of its own, not the EAL's; for one thread. For a replay, which
- * cannot know how many packets the scenario will hold. */
-struct rte_mempool *pool_make_growing(const char *name, uint32_t mbufs, uint32_t mbufs_max,
-                                      const char *ops);
-/* Adds mbufs, as many of them as there may still be. How many; 0: the most is reached, or no
- * memory. One thread, while no other uses the pool. */
-uint32_t pool_grow(struct rte_mempool *pool, uint32_t mbufs);
+/* For who makes such a pool otherwise (stock.h): how large its elements are, and what it says of its
+ * mbufs in its private part. */
+void pool_element_sizes(struct rte_mempool_objsz *sizes);
+void pool_private_init(struct rte_mempool *pool);
+
 /* Bytes of memory that an mbuf of these pools takes. */
 uint32_t pool_mbuf_bytes(void);
 /* Mbufs that are in the pool, caches included, and mbufs that it is made of: equal when whole. */

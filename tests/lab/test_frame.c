@@ -6,28 +6,22 @@
 
 #include <cmocka.h>
 
-#include "eal.h"
 #include "frame.h"
-#include "pool.h"
+#include "stock.h"
 
 static struct rte_mempool *pool;
 
 static int setup(void **state)
 {
-	struct problem problem;
-
 	(void)state;
-	if (eal_start_offline(64, &problem) < 0)
-		return -1;
-	pool = pool_make("frames", 64, NULL);
+	pool = stock_make("frames", 64, 64, NULL);
 	return pool ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	pool_free(pool);
-	eal_stop();
+	stock_free(pool);
 	return 0;
 }
 

@@ -11,10 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "eal.h"
-
 #define AT_ONCE_MAX 256
-#define EAL_MIB     16u
 #define NO_JOB      UINT32_MAX
 /* How often *stop is looked at. */
 #define LOOK_MS 200
@@ -64,20 +61,14 @@ static double seconds_used(void)
 	       (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
 }
 
-static bool job_do(const struct lab_job *job, const struct problem *problem, int parcels)
+static bool job_do(const struct lab_job *job, int parcels)
 {
 	struct parcel parcel = {0};
 	struct results results = {0};
 	double before = seconds_used();
 	bool written;
 
-	if (problem->text[0]) {
-		parcel.error = -EIO;
-		snprintf(parcel.message, sizeof(parcel.message), "%s", problem->text);
-	} else {
-		parcel.error = lab_point_run(&job->point, &results, parcel.message,
-		                             sizeof(parcel.message));
-	}
+	parcel.error = lab_point_run(&job->point, &results, parcel.message, sizeof(parcel.message));
 	parcel.n_results = results.n;
 	parcel.seconds = seconds_used() - before;
 	written = write_all(parcels, &parcel, sizeof(parcel)) &&
@@ -89,15 +80,13 @@ static bool job_do(const struct lab_job *job, const struct problem *problem, int
 /* Nothing of the parent's is cleaned up: it is still the parent's. */
 static void work(const struct lab_job *jobs, int orders, int parcels)
 {
-	struct problem problem = {0};
 	uint32_t index;
 
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	(void)eal_start_offline(EAL_MIB, &problem);
 	while (read(orders, &index, sizeof(index)) == sizeof(index))
-		if (!job_do(&jobs[index], &problem, parcels))
+		if (!job_do(&jobs[index], parcels))
 			_exit(1);
 	_exit(0);
 }

@@ -16,6 +16,7 @@
 #include "scenario_file.h"
 #include "statement_text.h"
 #include "statements.h"
+#include "stock.h"
 #include "value.h"
 
 #define LINKS_FIRST_PORT 0 /* what a capture is made of */
@@ -317,17 +318,17 @@ static void tap_frame(void *argument, uint32_t port, const struct rte_mbuf *mbuf
 		           mbuf->pkt_len);
 }
 
-static struct rte_mempool *pool_grows(const char *name, uint32_t mbufs, uint32_t most)
+static struct rte_mempool *make_stock(const char *name, uint32_t mbufs, uint32_t most)
 {
-	return pool_make_growing(name, mbufs, most, NULL);
+	return stock_make(name, mbufs, most, NULL);
 }
 
 static const struct seam seam = {
         .statements = statements,
         .filters = &filters,
-        .pool_make = pool_grows,
-        .pool_grow = pool_grow,
-        .pool_free = pool_free,
+        .pool_make = make_stock,
+        .pool_grow = stock_grow,
+        .pool_free = stock_free,
         .memory_make = memory_reserve,
         .memory_free = memory_free,
 };

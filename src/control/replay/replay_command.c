@@ -11,7 +11,6 @@
 #include "command.h"
 #include "decision_log.h"
 #include "draft.h"
-#include "eal.h"
 #include "json.h"
 #include "path_check.h"
 #include "picture.h"
@@ -20,8 +19,7 @@
 #include "replay_table.h"
 #include "scenario_file.h"
 
-#define EAL_MIB 48u
-#define BAR     40
+#define BAR 40
 
 static volatile sig_atomic_t stopped;
 
@@ -208,13 +206,8 @@ static int run(struct session *session, struct problem *problem)
 	        .complete = complete,
 	        .argument = session,
 	};
-	int error = eal_start_offline(
-	        EAL_MIB + (unsigned)(a->memory_bytes / RTE_MBUF_DEFAULT_BUF_SIZE * 16 >> 20),
-	        problem);
+	int error = open_files(session, problem);
 
-	if (error)
-		return error;
-	error = open_files(session, problem);
 	options.witness = choose_witness(session);
 	if (!error)
 		error = replay_run(session->scenario, &options, &result, problem);
@@ -229,7 +222,6 @@ static int run(struct session *session, struct problem *problem)
 			                   &result);
 	}
 	replay_result_free(&result);
-	eal_stop();
 	return error;
 }
 
