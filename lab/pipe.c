@@ -62,15 +62,22 @@ static bool widen(struct pipe *pipe)
 	return true;
 }
 
+static simtime serialised(struct pipe *pipe, uint32_t bytes)
+{
+	if (unlikely(bytes != pipe->takes_bytes) && pipe->rate_bps) {
+		pipe->takes_bytes = bytes;
+		pipe->takes_ns = (bytes * 8 * SIMTIME_S + pipe->rate_bps - 1) / pipe->rate_bps;
+	}
+	return pipe->takes_ns;
+}
+
 bool pipe_push(struct pipe *pipe, struct rte_mbuf *mbuf, uint32_t bytes, simtime now)
 {
 	if (pipe->n == pipe->room && !widen(pipe)) {
 		rte_pktmbuf_free(mbuf);
 		return false;
 	}
-	pipe->free_ns = simtime_max(pipe->free_ns, now);
-	if (pipe->rate_bps)
-		pipe->free_ns += (bytes * 8 * SIMTIME_S + pipe->rate_bps - 1) / pipe->rate_bps;
+	pipe->free_ns = simtime_max(pipe->free_ns, now) + serialised(pipe, bytes);
 	pipe->slots[(pipe->first + pipe->n) & (pipe->room - 1)] = (struct pipe_slot){
 	        .due_ns = pipe->free_ns + pipe->delay_ns,
 	        .mbuf = mbuf,

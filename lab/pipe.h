@@ -25,6 +25,9 @@ struct pipe {
 	uint64_t rate_bps;
 	simtime delay_ns;
 	simtime free_ns; /* when the latest has been sent */
+	/* How long it took, and of which length it was: those of a host are alike. */
+	simtime takes_ns;
+	uint32_t takes_bytes;
 	struct heap *heap;
 	struct timer timer;
 	void (*arrive)(void *argument, struct rte_mbuf *mbuf, simtime now);

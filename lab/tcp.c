@@ -57,11 +57,11 @@ uint32_t tcp_seq_of(const struct tcp *tcp, int64_t packet)
 int64_t tcp_packet_at(const struct tcp *tcp, uint32_t seq)
 {
 	int64_t near = tcp->acked > 0 ? tcp->acked : 0;
-	int64_t away = (int32_t)(seq - tcp_seq_of(tcp, near + 1));
+	int32_t away = (int32_t)(seq - tcp_seq_of(tcp, near + 1));
 
 	if (near == 0 && away < 0)
 		return 0;
-	return near + 1 + away / (int64_t)tcp_data_bytes(tcp->conf);
+	return near + 1 + away / (int32_t)tcp_data_bytes(tcp->conf);
 }
 
 /* ---- windows ---- */
