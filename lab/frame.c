@@ -9,74 +9,58 @@
 #include <rte_tcp.h>
 #include <rte_udp.h>
 
-#define QUOTED_BYTES      8u
-#define QUENCH_TYPE       4
-#define OPTION_TTL        158 /* experimental, RFC 4727: copied, class 0 */
-#define OPTION_TTL_BYTES  4u
-#define OPTION_SCALE      3
-#define OPTION_SCALE_LEN  3
-#define OPTION_NOTHING    1
-#define UDP_CHECKSUM_ZERO 0xffff
+#define HEADER_BYTES       20u /* of IPv4, and of TCP, without options */
+#define QUOTED_BYTES       8u
+#define QUENCH_TYPE        4
+#define OPTION_TTL         158 /* experimental, RFC 4727: copied, class 0 */
+#define OPTION_TTL_BYTES   4u
+#define OPTION_SCALE       3
+#define OPTION_SCALE_LEN   3
+#define OPTION_SCALE_BYTES 4u /* with a byte ahead that says nothing */
+#define OPTION_NOTHING     1
+#define UDP_CHECKSUM_ZERO  RTE_BE32(0xffff)
 
-/* Where the parts of a frame lie. */
-struct layout {
-	struct rte_ether_hdr *ether;
-	struct rte_ipv4_hdr *ip;
-	uint8_t *options;
-	uint8_t *payload;
-};
-
-static void ether_write(struct rte_ether_hdr *ether, uint32_t from, uint32_t to)
+/*
+ * A header is made of words of 32 bits in network order, and its checksum of the same words before they
+ * are written: what was just written in other pieces would have to be waited for.
+ */
+static inline uint32_t word_of(uint8_t first, uint8_t second, uint16_t rest)
 {
-	uint32_t from_be = rte_cpu_to_be_32(from), to_be = rte_cpu_to_be_32(to);
-
-	*ether = (struct rte_ether_hdr){
-	        .dst_addr.addr_bytes = {2},
-	        .src_addr.addr_bytes = {2},
-	        .ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4),
-	};
-	memcpy(&ether->dst_addr.addr_bytes[2], &to_be, sizeof(to_be));
-	memcpy(&ether->src_addr.addr_bytes[2], &from_be, sizeof(from_be));
+	return rte_cpu_to_be_32((uint32_t)first << 24 | (uint32_t)second << 16 | rest);
 }
 
-/* Ethernet and IPv4 for a payload of so many bytes; the checksum waits for the options. */
-static struct layout layout_write(struct rte_mbuf *mbuf, const struct rte_ipv4_hdr *ip,
-                                  uint32_t options_bytes, uint32_t payload_bytes)
+static inline uint8_t *word_write(uint8_t *at, uint32_t word)
 {
-	uint32_t header_bytes = (uint32_t)sizeof(*ip) + options_bytes;
-	uint8_t *data = rte_pktmbuf_mtod(mbuf, uint8_t *);
-	struct layout layout = {
-	        .ether = (struct rte_ether_hdr *)data,
-	        .ip = (struct rte_ipv4_hdr *)(data + FRAME_ETHER_BYTES),
-	        .options = data + FRAME_ETHER_BYTES + sizeof(*ip),
-	        .payload = data + FRAME_ETHER_BYTES + header_bytes,
-	};
+	memcpy(at, &word, sizeof(word));
+	return at + sizeof(word);
+}
 
-	ether_write(layout.ether, ip->src_addr, ip->dst_addr);
-	*layout.ip = *ip;
-	layout.ip->version_ihl = (uint8_t)(0x40 | header_bytes / 4);
-	layout.ip->total_length = rte_cpu_to_be_16((uint16_t)(header_bytes + payload_bytes));
-	layout.ip->fragment_offset = RTE_BE16(RTE_IPV4_HDR_DF_FLAG);
-	layout.ip->src_addr = rte_cpu_to_be_32(ip->src_addr);
-	layout.ip->dst_addr = rte_cpu_to_be_32(ip->dst_addr);
-	mbuf->data_len = (uint16_t)(FRAME_ETHER_BYTES + header_bytes + payload_bytes);
-	mbuf->pkt_len = mbuf->data_len;
-	return layout;
+static inline uint32_t word_read(const uint8_t *at)
+{
+	uint32_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return word;
 }
 
 /* The sum of 16-bit words (RFC 1071), four bytes at a time: `bytes` is a multiple of four. 0 only of zeros. */
-static inline uint64_t sum_words(const void *from, uint32_t bytes)
+static inline uint64_t sum_words(const uint8_t *at, uint32_t bytes)
 {
-	const uint8_t *at = from;
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < bytes; i += 4) {
-		uint32_t word;
-
-		memcpy(&word, at + i, sizeof(word));
-		sum += word;
-	}
+	for (uint32_t i = 0; i < bytes; i += 4)
+		sum += word_read(at + i);
 	return sum;
+}
+
+/* Most headers are as short as they can be. */
+static inline uint64_t sum_header(const uint8_t *at, uint32_t bytes)
+{
+	uint64_t sum = sum_words(at, HEADER_BYTES);
+
+	return likely(bytes == HEADER_BYTES)
+	               ? sum
+	               : sum + sum_words(at + HEADER_BYTES, bytes - HEADER_BYTES);
 }
 
 static inline uint16_t sum_fold(uint64_t sum)
@@ -87,9 +71,74 @@ static inline uint16_t sum_fold(uint64_t sum)
 	return (uint16_t)((sum >> 16) + (sum & UINT16_MAX));
 }
 
-static inline uint16_t header_checksum(const struct rte_ipv4_hdr *ip, uint32_t bytes)
+/* A checksum, which stands in the first or in the last two bytes of its word. */
+static inline uint32_t checksum_first(uint64_t sum)
 {
-	return (uint16_t)~sum_fold(sum_words(ip, bytes));
+	uint16_t pair[2] = {(uint16_t)~sum_fold(sum), 0};
+	uint32_t word;
+
+	memcpy(&word, pair, sizeof(word));
+	return word;
+}
+
+static inline uint32_t checksum_last(uint64_t sum)
+{
+	uint16_t pair[2] = {0, (uint16_t)~sum_fold(sum)};
+	uint32_t word;
+
+	memcpy(&word, pair, sizeof(word));
+	return word;
+}
+
+/* What an IPv4 header says beside what it always says. */
+struct ip_fields {
+	uint32_t from, to;
+	uint16_t id;
+	uint8_t tos, ttl, protocol;
+	uint32_t option; /* one of four bytes, as it is written; 0: none */
+};
+
+static uint8_t *ether_write(uint8_t *at, uint32_t from, uint32_t to)
+{
+	at = word_write(at, word_of(2, 0, (uint16_t)(to >> 16)));
+	at = word_write(at, word_of((uint8_t)(to >> 8), (uint8_t)to, 0x0200));
+	at = word_write(at, rte_cpu_to_be_32(from));
+	at[0] = RTE_ETHER_TYPE_IPV4 >> 8;
+	at[1] = RTE_ETHER_TYPE_IPV4 & UINT8_MAX;
+	return at + 2;
+}
+
+/* Ethernet and IPv4, for a payload of so many bytes, which begins at what is returned. */
+static inline uint8_t *network_write(struct rte_mbuf *mbuf, const struct ip_fields *ip,
+                                     uint32_t payload_bytes)
+{
+	uint32_t header_bytes = HEADER_BYTES + (ip->option ? (uint32_t)sizeof(ip->option) : 0);
+	uint32_t bytes = header_bytes + payload_bytes;
+	uint32_t length = word_of((uint8_t)(0x40 | header_bytes / 4), ip->tos, (uint16_t)bytes);
+	uint32_t whole = word_of((uint8_t)(ip->id >> 8), (uint8_t)ip->id, RTE_IPV4_HDR_DF_FLAG);
+	uint32_t living = word_of(ip->ttl, ip->protocol, 0);
+	uint32_t from = rte_cpu_to_be_32(ip->from), to = rte_cpu_to_be_32(ip->to);
+	uint64_t sum = (uint64_t)length + whole + living + from + to + ip->option;
+	uint8_t *at = ether_write(rte_pktmbuf_mtod(mbuf, uint8_t *), ip->from, ip->to);
+
+	at = word_write(at, length);
+	at = word_write(at, whole);
+	at = word_write(at, living | checksum_last(sum));
+	at = word_write(at, from);
+	at = word_write(at, to);
+	if (ip->option)
+		at = word_write(at, ip->option);
+	mbuf->data_len = (uint16_t)(FRAME_ETHER_BYTES + bytes);
+	mbuf->pkt_len = mbuf->data_len;
+	return at;
+}
+
+/* Of TCP or UDP of so many bytes. */
+static inline uint64_t pseudo_header_sum(uint32_t from, uint32_t to, uint8_t protocol,
+                                         uint32_t bytes)
+{
+	return (uint64_t)rte_cpu_to_be_32(from) + rte_cpu_to_be_32(to) +
+	       word_of(0, protocol, (uint16_t)bytes);
 }
 
 /* All words or-ed, so that the compiler takes many words at a time. */
@@ -108,29 +157,15 @@ static bool is_zero(const uint8_t *bytes, uint32_t n)
 	return any == 0;
 }
 
-/* How many bytes have to be summed: data are zeros, unless something on the way has changed them, and
- * zeros add nothing. */
-static uint32_t summed(const uint8_t *payload, uint32_t header_bytes, uint32_t bytes)
+/* Data are zeros, unless something on the way has changed them, and zeros add nothing. */
+static inline uint64_t sum_data(const uint8_t *at, uint32_t bytes)
 {
-	return is_zero(payload + header_bytes, bytes - header_bytes) ? header_bytes : bytes;
-}
+	uint32_t last = 0;
 
-/* Of TCP or UDP of so many bytes, whose data are zeros beyond `bytes`. */
-static uint16_t transport_checksum(const struct rte_ipv4_hdr *ip, uint8_t protocol, uint32_t length,
-                                   const void *payload, uint32_t bytes)
-{
-	/* The addresses, and the pseudo-header's protocol and length. */
-	uint64_t sum =
-	        sum_words(&ip->src_addr, 8) + rte_cpu_to_be_32((uint32_t)protocol << 16 | length);
-
-	sum += sum_words(payload, bytes & ~3u);
-	if (unlikely(bytes & 3)) {
-		uint32_t rest = 0;
-
-		memcpy(&rest, (const uint8_t *)payload + (bytes & ~3u), bytes & 3);
-		sum += rest;
-	}
-	return (uint16_t)~sum_fold(sum);
+	if (likely(is_zero(at, bytes)))
+		return 0;
+	memcpy(&last, at + (bytes & ~3u), bytes & 3);
+	return sum_words(at, bytes & ~3u) + last;
 }
 
 static uint32_t oq_bytes_of(const struct frame_oq *oq)
@@ -156,83 +191,66 @@ static void oq_write(uint8_t *at, const struct frame_oq *oq)
 void frame_write_segment(struct rte_mbuf *mbuf, const struct segment *segment, uint16_t id)
 {
 	bool scaled = segment->window_scale >= 0;
-	uint32_t options_bytes = segment->echoed_ttl ? OPTION_TTL_BYTES : 0;
-	uint32_t tcp_bytes = (uint32_t)sizeof(struct rte_tcp_hdr) + (scaled ? 4 : 0);
-	uint32_t oq_bytes = oq_bytes_of(segment->oq);
-	struct rte_ipv4_hdr ip = {
-	        .type_of_service = segment->ecn,
-	        .packet_id = rte_cpu_to_be_16(id),
-	        .time_to_live = segment->ttl,
-	        .next_proto_id = segment->oq ? OQ_PROTOCOL_DEFAULT : IPPROTO_TCP,
-	        .src_addr = segment->from.address,
-	        .dst_addr = segment->to.address,
+	uint32_t tcp_bytes = HEADER_BYTES + (scaled ? OPTION_SCALE_BYTES : 0);
+	uint32_t bytes = tcp_bytes + segment->data_bytes, oq_bytes = oq_bytes_of(segment->oq);
+	const struct ip_fields ip = {
+	        .from = segment->from.address,
+	        .to = segment->to.address,
+	        .id = id,
+	        .tos = segment->ecn,
+	        .ttl = segment->ttl,
+	        .protocol = segment->oq ? OQ_PROTOCOL_DEFAULT : IPPROTO_TCP,
+	        .option = segment->echoed_ttl ? word_of(OPTION_TTL, OPTION_TTL_BYTES,
+	                                                (uint16_t)(segment->echoed_ttl << 8))
+	                                      : 0,
 	};
-	struct layout layout =
-	        layout_write(mbuf, &ip, options_bytes, oq_bytes + tcp_bytes + segment->data_bytes);
-	struct rte_tcp_hdr *tcp = (struct rte_tcp_hdr *)(layout.payload + oq_bytes);
+	uint32_t ports = rte_cpu_to_be_32((uint32_t)segment->from.port << 16 | segment->to.port);
+	uint32_t seq = rte_cpu_to_be_32(segment->seq), ack = rte_cpu_to_be_32(segment->ack);
+	uint32_t window = word_of((uint8_t)(tcp_bytes / 4 << 4), segment->flags, segment->window);
+	uint32_t scale = scaled ? word_of(OPTION_NOTHING, OPTION_SCALE,
+	                                  (uint16_t)(OPTION_SCALE_LEN << 8 | segment->window_scale))
+	                        : 0;
+	uint64_t sum = pseudo_header_sum(ip.from, ip.to, IPPROTO_TCP, bytes) + ports + seq + ack +
+	               window + scale;
+	uint8_t *at = network_write(mbuf, &ip, oq_bytes + bytes);
 
-	if (options_bytes) {
-		layout.options[0] = OPTION_TTL;
-		layout.options[1] = OPTION_TTL_BYTES;
-		layout.options[2] = segment->echoed_ttl;
-		layout.options[3] = 0;
-	}
-	layout.ip->hdr_checksum =
-	        header_checksum(layout.ip, (uint32_t)sizeof(*layout.ip) + options_bytes);
 	if (unlikely(segment->oq != NULL))
-		oq_write(layout.payload, segment->oq);
-	*tcp = (struct rte_tcp_hdr){
-	        .src_port = rte_cpu_to_be_16(segment->from.port),
-	        .dst_port = rte_cpu_to_be_16(segment->to.port),
-	        .sent_seq = rte_cpu_to_be_32(segment->seq),
-	        .recv_ack = rte_cpu_to_be_32(segment->ack),
-	        .data_off = (uint8_t)(tcp_bytes / 4 << 4),
-	        .tcp_flags = segment->flags,
-	        .rx_win = rte_cpu_to_be_16(segment->window),
-	};
-	if (scaled) {
-		uint8_t *option = (uint8_t *)(tcp + 1);
-
-		option[0] = OPTION_NOTHING;
-		option[1] = OPTION_SCALE;
-		option[2] = OPTION_SCALE_LEN;
-		option[3] = (uint8_t)segment->window_scale;
-	}
-	memset((uint8_t *)tcp + tcp_bytes, 0, segment->data_bytes);
-	tcp->cksum = transport_checksum(layout.ip, IPPROTO_TCP, tcp_bytes + segment->data_bytes,
-	                                tcp, tcp_bytes);
+		oq_write(at, segment->oq);
+	at = word_write(at + oq_bytes, ports);
+	at = word_write(at, seq);
+	at = word_write(at, ack);
+	at = word_write(at, window);
+	at = word_write(at, checksum_first(sum));
+	if (scaled)
+		at = word_write(at, scale);
+	memset(at, 0, segment->data_bytes);
 }
 
 void frame_write_datagram(struct rte_mbuf *mbuf, const struct datagram *datagram, uint16_t id)
 {
-	struct rte_ipv4_hdr ip = {
-	        .type_of_service = datagram->ecn,
-	        .packet_id = rte_cpu_to_be_16(id),
-	        .time_to_live = datagram->ttl,
-	        .next_proto_id = IPPROTO_UDP,
-	        .src_addr = datagram->from.address,
-	        .dst_addr = datagram->to.address,
+	const struct ip_fields ip = {
+	        .from = datagram->from.address,
+	        .to = datagram->to.address,
+	        .id = id,
+	        .tos = datagram->ecn,
+	        .ttl = datagram->ttl,
+	        .protocol = IPPROTO_UDP,
 	};
-	struct layout layout = layout_write(
-	        mbuf, &ip, 0, (uint32_t)sizeof(struct rte_udp_hdr) + datagram->data_bytes);
-	struct rte_udp_hdr *udp = (struct rte_udp_hdr *)layout.payload;
-	uint32_t number_be = rte_cpu_to_be_32(datagram->number), known = sizeof(*udp);
+	uint32_t bytes = (uint32_t)sizeof(struct rte_udp_hdr) + datagram->data_bytes;
+	uint32_t ports = rte_cpu_to_be_32((uint32_t)datagram->from.port << 16 | datagram->to.port);
+	uint32_t length = rte_cpu_to_be_32(bytes << 16);
+	uint32_t number =
+	        datagram->data_bytes >= sizeof(number) ? rte_cpu_to_be_32(datagram->number) : 0;
+	uint64_t sum =
+	        pseudo_header_sum(ip.from, ip.to, IPPROTO_UDP, bytes) + ports + length + number;
+	uint32_t checksum = checksum_last(sum);
+	uint8_t *at = network_write(mbuf, &ip, bytes);
 
-	layout.ip->hdr_checksum = rte_ipv4_cksum(layout.ip);
-	*udp = (struct rte_udp_hdr){
-	        .src_port = rte_cpu_to_be_16(datagram->from.port),
-	        .dst_port = rte_cpu_to_be_16(datagram->to.port),
-	        .dgram_len = rte_cpu_to_be_16((uint16_t)(sizeof(*udp) + datagram->data_bytes)),
-	};
-	memset(udp + 1, 0, datagram->data_bytes);
-	if (datagram->data_bytes >= sizeof(number_be)) {
-		memcpy(udp + 1, &number_be, sizeof(number_be));
-		known += (uint32_t)sizeof(number_be);
-	}
-	udp->dgram_cksum = transport_checksum(
-	        layout.ip, IPPROTO_UDP, (uint32_t)sizeof(*udp) + datagram->data_bytes, udp, known);
-	if (udp->dgram_cksum == 0)
-		udp->dgram_cksum = UDP_CHECKSUM_ZERO;
+	at = word_write(at, ports);
+	at = word_write(at, length | (checksum ? checksum : UDP_CHECKSUM_ZERO));
+	memset(at, 0, datagram->data_bytes);
+	if (datagram->data_bytes >= sizeof(number))
+		word_write(at, number);
 }
 
 void frame_write_quench(struct rte_mbuf *mbuf, const struct rte_mbuf *cause, uint32_t router,
@@ -241,25 +259,31 @@ void frame_write_quench(struct rte_mbuf *mbuf, const struct rte_mbuf *cause, uin
 	const struct rte_ipv4_hdr *quoted =
 	        rte_pktmbuf_mtod_offset(cause, const struct rte_ipv4_hdr *, FRAME_ETHER_BYTES);
 	uint32_t quoted_bytes = (uint32_t)rte_ipv4_hdr_len(quoted) + QUOTED_BYTES;
-	struct rte_ipv4_hdr ip = {
-	        .time_to_live = FRAME_TTL,
-	        .next_proto_id = IPPROTO_ICMP,
-	        .src_addr = router,
-	        .dst_addr = rte_be_to_cpu_32(quoted->src_addr),
+	const struct ip_fields ip = {
+	        .from = router,
+	        .to = rte_be_to_cpu_32(quoted->src_addr),
+	        .ttl = FRAME_TTL,
+	        .protocol = IPPROTO_ICMP,
 	};
-	struct layout layout = layout_write(mbuf, &ip, 0, 8 + quoted_bytes);
+	uint8_t *payload = network_write(mbuf, &ip, 8 + quoted_bytes);
 	uint16_t sum;
 
-	layout.ip->hdr_checksum = rte_ipv4_cksum(layout.ip);
-	memset(layout.payload, 0, 8);
-	layout.payload[0] = QUENCH_TYPE;
-	layout.payload[4] = marked ? mark_bit : 0;
-	memcpy(layout.payload + 8, quoted, quoted_bytes);
-	sum = (uint16_t)~rte_raw_cksum(layout.payload, 8 + quoted_bytes);
-	memcpy(layout.payload + 2, &sum, sizeof(sum));
+	memset(payload, 0, 8);
+	payload[0] = QUENCH_TYPE;
+	payload[4] = marked ? mark_bit : 0;
+	memcpy(payload + 8, quoted, quoted_bytes);
+	sum = (uint16_t)~rte_raw_cksum(payload, 8 + quoted_bytes);
+	memcpy(payload + 2, &sum, sizeof(sum));
 }
 
 /* ---- reading ---- */
+
+static inline uint64_t read_pseudo_header(const struct rte_ipv4_hdr *ip, uint8_t protocol,
+                                          uint32_t bytes)
+{
+	return pseudo_header_sum(rte_be_to_cpu_32(ip->src_addr), rte_be_to_cpu_32(ip->dst_addr),
+	                         protocol, bytes);
+}
 
 static void options_read(const uint8_t *option, uint32_t bytes, struct segment *segment)
 {
@@ -285,9 +309,10 @@ static enum frame_kind segment_read(const struct rte_ipv4_hdr *ip, uint32_t ip_b
 	if (bytes < sizeof(*tcp))
 		return FRAME_BROKEN;
 	tcp_bytes = (uint32_t)(tcp->data_off >> 4) * 4;
-	if (tcp_bytes < sizeof(*tcp) || tcp_bytes > bytes ||
-	    transport_checksum(ip, IPPROTO_TCP, bytes, payload,
-	                       summed(payload, tcp_bytes, bytes)) != 0)
+	if (tcp_bytes < sizeof(*tcp) || tcp_bytes > bytes)
+		return FRAME_BROKEN;
+	if (sum_fold(read_pseudo_header(ip, IPPROTO_TCP, bytes) + sum_header(payload, tcp_bytes) +
+	             sum_data(payload + tcp_bytes, bytes - tcp_bytes)) != UINT16_MAX)
 		return FRAME_BROKEN;
 	*segment = (struct segment){
 	        .from = {rte_be_to_cpu_32(ip->src_addr), rte_be_to_cpu_16(tcp->src_port)},
@@ -313,8 +338,11 @@ static enum frame_kind datagram_read(const struct rte_ipv4_hdr *ip, const uint8_
 	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)payload;
 	uint32_t number_be = 0;
 
-	if (bytes < sizeof(*udp) || rte_be_to_cpu_16(udp->dgram_len) != bytes ||
-	    transport_checksum(ip, IPPROTO_UDP, bytes, payload, bytes) != 0)
+	if (bytes < sizeof(*udp) || rte_be_to_cpu_16(udp->dgram_len) != bytes)
+		return FRAME_BROKEN;
+	if (sum_fold(read_pseudo_header(ip, IPPROTO_UDP, bytes) + sum_words(payload, sizeof(*udp)) +
+	             sum_data(payload + sizeof(*udp), bytes - (uint32_t)sizeof(*udp))) !=
+	    UINT16_MAX)
 		return FRAME_BROKEN;
 	if (bytes >= sizeof(*udp) + sizeof(number_be))
 		memcpy(&number_be, udp + 1, sizeof(number_be));
@@ -415,7 +443,8 @@ void frame_read(const struct rte_mbuf *mbuf, uint8_t mark_bit, struct frame *fra
 	ip_bytes = rte_ipv4_hdr_len(ip);
 	bytes = rte_be_to_cpu_16(ip->total_length);
 	if (ip_bytes < sizeof(*ip) || bytes < ip_bytes ||
-	    bytes + FRAME_ETHER_BYTES > mbuf->data_len || header_checksum(ip, ip_bytes) != 0) {
+	    bytes + FRAME_ETHER_BYTES > mbuf->data_len ||
+	    sum_fold(sum_header((const uint8_t *)ip, ip_bytes)) != UINT16_MAX) {
 		frame->kind = FRAME_BROKEN;
 		return;
 	}
