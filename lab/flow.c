@@ -6,7 +6,7 @@
 /* A timer that is put off again and again is left where it is, and looks when it goes off. */
 static void arm(struct heap *heap, struct timer *timer, simtime at_ns)
 {
-	if (at_ns < timer_at(heap, timer))
+	if (at_ns < timer_at(timer))
 		timer_set(heap, timer, at_ns);
 }
 

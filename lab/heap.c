@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is soon, and past how many a timer is moved in the ring. */
+#define SOON_NS   (16 * SIMTIME_MS)
+#define MOVES_MAX 16u
+
 void heap_init(struct heap *heap)
 {
 	memset(heap, 0, sizeof(*heap));
@@ -13,20 +17,38 @@ void heap_init(struct heap *heap)
 void heap_release(struct heap *heap)
 {
 	free(heap->entries);
+	free(heap->soon);
 	heap_init(heap);
+}
+
+/* Twice the room, in the heap and in the ring. */
+static int widen(struct heap *heap)
+{
+	uint32_t room = 2 * heap->room + 2, n = heap->end - heap->first;
+	struct heap_entry *soon = malloc(room * sizeof(*soon));
+	struct heap_entry *entries = realloc(heap->entries, room * sizeof(*entries));
+
+	if (entries)
+		heap->entries = entries;
+	if (!entries || !soon) {
+		free(soon);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		soon[i] = heap->soon[(heap->first + i) & heap->mask];
+	free(heap->soon);
+	heap->soon = soon;
+	heap->first = 0;
+	heap->end = n;
+	heap->mask = room - 1;
+	return 0;
 }
 
 int heap_announce(struct heap *heap)
 {
 	/* Entry 0 is not used; the room is doubled when it is a power of two. */
-	if ((heap->room & (heap->room + 1)) == 0) {
-		struct heap_entry *entries =
-		        realloc(heap->entries, (2 * (size_t)heap->room + 2) * sizeof(*entries));
-
-		if (!entries)
-			return -ENOMEM;
-		heap->entries = entries;
-	}
+	if ((heap->room & (heap->room + 1)) == 0 && widen(heap) < 0)
+		return -ENOMEM;
 	heap->room++;
 	return 0;
 }
@@ -66,12 +88,51 @@ static void settle(struct heap *heap, uint32_t place, struct heap_entry entry)
 	put(heap, place, &entry);
 }
 
+/* ---- the ring ---- */
+
+/* Of those of one instant the one set last goes behind the others. False: it does not belong here. */
+static bool soon_insert(struct heap *heap, const struct heap_entry *entry)
+{
+	struct heap_entry *soon = heap->soon;
+	uint32_t n = heap->end - heap->first, place = heap->end, mask = heap->mask;
+
+	if (entry->at_ns > heap->now_ns + SOON_NS ||
+	    (n > MOVES_MAX && entry->at_ns < soon[(place - MOVES_MAX - 1) & mask].at_ns))
+		return false;
+	for (; place != heap->first && entry->at_ns < soon[(place - 1) & mask].at_ns; place--)
+		soon[place & mask] = soon[(place - 1) & mask];
+	soon[place & mask] = *entry;
+	entry->timer->place = TIMER_SOON;
+	heap->end++;
+	return true;
+}
+
+static void soon_remove(struct heap *heap, const struct timer *timer)
+{
+	uint32_t place = heap->first;
+
+	while (heap->soon[place & heap->mask].timer != timer)
+		place++;
+	for (; place + 1 != heap->end; place++)
+		heap->soon[place & heap->mask] = heap->soon[(place + 1) & heap->mask];
+	heap->end--;
+}
+
+/* ---- both ---- */
+
 void timer_set(struct heap *heap, struct timer *timer, simtime at_ns)
 {
 	struct heap_entry entry = {.at_ns = at_ns, .order = heap->order++, .timer = timer};
 	uint32_t place = timer->place;
 
+	timer->at_ns = at_ns;
+	if (place == TIMER_SOON) {
+		soon_remove(heap, timer);
+		place = 0;
+	}
 	if (place == 0) {
+		if (soon_insert(heap, &entry))
+			return;
 		place = heap->vacant ? 1 : ++heap->n;
 		heap->vacant = false;
 	}
@@ -83,24 +144,36 @@ void timer_clear(struct heap *heap, struct timer *timer)
 	uint32_t place = timer->place;
 	struct heap_entry last;
 
-	if (place == 0)
-		return;
 	timer->place = 0;
+	if (place == TIMER_SOON)
+		soon_remove(heap, timer);
+	if (place == 0 || place == TIMER_SOON)
+		return;
 	last = heap->entries[heap->n--];
 	if (last.timer != timer)
 		settle(heap, place, last);
 }
 
+static void fire(struct heap *heap, struct timer *timer)
+{
+	timer->place = 0;
+	heap->now_ns = timer->at_ns;
+	timer->fire(timer->argument, timer->at_ns);
+}
+
 void heap_fire(struct heap *heap)
 {
-	struct timer *timer = heap->entries[1].timer;
-	simtime now = heap->entries[1].at_ns;
+	const struct heap_entry *soon = &heap->soon[heap->first & heap->mask];
 
-	timer->place = 0;
+	if (heap->first != heap->end && (heap->n == 0 || is_before(soon, &heap->entries[1]))) {
+		heap->first++;
+		fire(heap, soon->timer);
+		return;
+	}
 	heap->vacant = true;
 	heap->entries[1].at_ns = 0;
 	heap->entries[1].order = 0;
-	timer->fire(timer->argument, now);
+	fire(heap, heap->entries[1].timer);
 	if (!heap->vacant)
 		return;
 	heap->vacant = false;

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Timers of hosts, the earliest first: a binary heap. There are a few hundred at most, each set
- * anew many times, so that a timer knows its place and is moved from there. What is held by the
- * network lies in the engine, not here.
+ * Timers of hosts, the earliest first: a binary heap, and beside it a ring. There are a few hundred at
+ * most, each set anew many times, so that a timer knows its place and is moved from there. What is held by
+ * the network lies in the engine, not here.
+ *
+ * Nearly all are those of access links, which go off after a few milliseconds, one about as late as the
+ * other: what is set to go off soon lies in the ring, in order, if its place there is near the end. The
+ * others, timeouts mostly, are not in their way. Where a timer lies changes nothing but the time it takes.
  *
  * Of timers due at one instant the one set first goes off first, so that a run is the same each time.
  *
@@ -16,10 +20,13 @@
 
 #include "simtime.h"
 
+#define TIMER_SOON UINT32_MAX
+
 struct timer {
 	void (*fire)(void *argument, simtime now);
 	void *argument;
-	uint32_t place; /* in the heap, from 1; 0: not set */
+	uint32_t place; /* in the heap, from 1; TIMER_SOON: in the ring; 0: not set */
+	simtime at_ns;  /* if it is set */
 };
 
 struct heap_entry {
@@ -35,6 +42,10 @@ struct heap {
 	/* While a timer fires, its place is free, and the next one that is set takes it: most often the
 	 * same. Until then its old entry stands there, ahead of all others. */
 	bool vacant;
+	/* The ring: from soon[first] to before soon[end], indices modulo its size, a power of two. */
+	struct heap_entry *soon;
+	uint32_t first, end, mask;
+	simtime now_ns; /* when the latest went off */
 };
 
 void heap_init(struct heap *heap);
@@ -51,14 +62,18 @@ static inline bool timer_is_set(const struct timer *timer)
 	return timer->place != 0;
 }
 
-static inline simtime timer_at(const struct heap *heap, const struct timer *timer)
+static inline simtime timer_at(const struct timer *timer)
 {
-	return timer->place ? heap->entries[timer->place].at_ns : SIMTIME_NEVER;
+	return timer->place ? timer->at_ns : SIMTIME_NEVER;
 }
 
 static inline simtime heap_next(const struct heap *heap)
 {
-	return heap->n ? heap->entries[1].at_ns : SIMTIME_NEVER;
+	simtime next = heap->n ? heap->entries[1].at_ns : SIMTIME_NEVER;
+
+	if (heap->first != heap->end)
+		next = simtime_min(next, heap->soon[heap->first & heap->mask].at_ns);
+	return next;
 }
 
 /* Takes the first timer out, and fires it. */

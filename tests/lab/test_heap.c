@@ -78,7 +78,7 @@ static void the_first_is_always_the_earliest(void **state)
 		else
 			timer_set(&heap, &bell->timer, draw >> 40 & 0xffff);
 		for (uint32_t i = 0; i < TIMERS; i++)
-			first = simtime_min(first, timer_at(&heap, &bells[i].timer));
+			first = simtime_min(first, timer_at(&bells[i].timer));
 		assert_true(heap_next(&heap) == first);
 	}
 	heap_release(&heap);
