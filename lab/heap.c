@@ -17,38 +17,20 @@ void heap_init(struct heap *heap)
 void heap_release(struct heap *heap)
 {
 	free(heap->entries);
-	free(heap->soon);
 	heap_init(heap);
-}
-
-/* Twice the room, in the heap and in the ring. */
-static int widen(struct heap *heap)
-{
-	uint32_t room = 2 * heap->room + 2, n = heap->end - heap->first;
-	struct heap_entry *soon = malloc(room * sizeof(*soon));
-	struct heap_entry *entries = realloc(heap->entries, room * sizeof(*entries));
-
-	if (entries)
-		heap->entries = entries;
-	if (!entries || !soon) {
-		free(soon);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		soon[i] = heap->soon[(heap->first + i) & heap->mask];
-	free(heap->soon);
-	heap->soon = soon;
-	heap->first = 0;
-	heap->end = n;
-	heap->mask = room - 1;
-	return 0;
 }
 
 int heap_announce(struct heap *heap)
 {
 	/* Entry 0 is not used; the room is doubled when it is a power of two. */
-	if ((heap->room & (heap->room + 1)) == 0 && widen(heap) < 0)
-		return -ENOMEM;
+	if ((heap->room & (heap->room + 1)) == 0) {
+		struct heap_entry *entries =
+		        realloc(heap->entries, (2 * (size_t)heap->room + 2) * sizeof(*entries));
+
+		if (!entries)
+			return -ENOMEM;
+		heap->entries = entries;
+	}
 	heap->room++;
 	return 0;
 }
@@ -94,14 +76,14 @@ static void settle(struct heap *heap, uint32_t place, struct heap_entry entry)
 static bool soon_insert(struct heap *heap, const struct heap_entry *entry)
 {
 	struct heap_entry *soon = heap->soon;
-	uint32_t n = heap->end - heap->first, place = heap->end, mask = heap->mask;
+	uint32_t n = heap->end - heap->first, place = heap->end;
 
-	if (entry->at_ns > heap->now_ns + SOON_NS ||
-	    (n > MOVES_MAX && entry->at_ns < soon[(place - MOVES_MAX - 1) & mask].at_ns))
+	if (entry->at_ns > heap->now_ns + SOON_NS || n == SOON_MAX ||
+	    (n > MOVES_MAX && entry->at_ns < soon[(place - MOVES_MAX - 1) % SOON_MAX].at_ns))
 		return false;
-	for (; place != heap->first && entry->at_ns < soon[(place - 1) & mask].at_ns; place--)
-		soon[place & mask] = soon[(place - 1) & mask];
-	soon[place & mask] = *entry;
+	for (; place != heap->first && entry->at_ns < soon[(place - 1) % SOON_MAX].at_ns; place--)
+		soon[place % SOON_MAX] = soon[(place - 1) % SOON_MAX];
+	soon[place % SOON_MAX] = *entry;
 	entry->timer->place = TIMER_SOON;
 	heap->end++;
 	return true;
@@ -111,10 +93,10 @@ static void soon_remove(struct heap *heap, const struct timer *timer)
 {
 	uint32_t place = heap->first;
 
-	while (heap->soon[place & heap->mask].timer != timer)
+	while (heap->soon[place % SOON_MAX].timer != timer)
 		place++;
 	for (; place + 1 != heap->end; place++)
-		heap->soon[place & heap->mask] = heap->soon[(place + 1) & heap->mask];
+		heap->soon[place % SOON_MAX] = heap->soon[(place + 1) % SOON_MAX];
 	heap->end--;
 }
 
@@ -163,7 +145,7 @@ static void fire(struct heap *heap, struct timer *timer)
 
 void heap_fire(struct heap *heap)
 {
-	const struct heap_entry *soon = &heap->soon[heap->first & heap->mask];
+	const struct heap_entry *soon = &heap->soon[heap->first % SOON_MAX];
 
 	if (heap->first != heap->end && (heap->n == 0 || is_before(soon, &heap->entries[1]))) {
 		heap->first++;

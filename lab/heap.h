@@ -22,6 +22,9 @@
 
 #define TIMER_SOON UINT32_MAX
 
+/* In the ring: a power of two, and few, so that it stays in the processor's first cache. */
+#define SOON_MAX 64u
+
 struct timer {
 	void (*fire)(void *argument, simtime now);
 	void *argument;
@@ -42,10 +45,10 @@ struct heap {
 	/* While a timer fires, its place is free, and the next one that is set takes it: most often the
 	 * same. Until then its old entry stands there, ahead of all others. */
 	bool vacant;
-	/* The ring: from soon[first] to before soon[end], indices modulo its size, a power of two. */
-	struct heap_entry *soon;
-	uint32_t first, end, mask;
+	/* The ring: from soon[first] to before soon[end], indices modulo its size. */
+	uint32_t first, end;
 	simtime now_ns; /* when the latest went off */
+	struct heap_entry soon[SOON_MAX];
 };
 
 void heap_init(struct heap *heap);
@@ -72,7 +75,7 @@ static inline simtime heap_next(const struct heap *heap)
 	simtime next = heap->n ? heap->entries[1].at_ns : SIMTIME_NEVER;
 
 	if (heap->first != heap->end)
-		next = simtime_min(next, heap->soon[heap->first & heap->mask].at_ns);
+		next = simtime_min(next, heap->soon[heap->first % SOON_MAX].at_ns);
 	return next;
 }
 
