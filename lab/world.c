@@ -60,12 +60,46 @@ void world_close(struct world *world)
 {
 	network_release(&world->network);
 	engine_free(world->engine);
+	rte_pktmbuf_free_bulk(world->spare, world->n_spare);
 	if (world->pool)
 		world->seam->pool_free(world->pool);
 	if (world->memory)
 		world->seam->memory_free(world->memory, MEMORY_BYTES);
 	scenario_free(world->scenario);
 	heap_release(&world->heap);
+}
+
+/* ---- mbufs ---- */
+
+static void mbuf_give_back(struct world *world, struct rte_mbuf *mbuf)
+{
+	if (unlikely(mbuf->nb_segs > 1 || world->n_spare == WORLD_SPARES)) {
+		rte_pktmbuf_free(mbuf);
+		return;
+	}
+	mbuf = rte_pktmbuf_prefree_seg(mbuf);
+	if (likely(mbuf != NULL))
+		world->spare[world->n_spare++] = mbuf;
+}
+
+static struct rte_mbuf *mbuf_take(struct world *world)
+{
+	struct rte_mbuf *mbuf;
+
+	if (unlikely(world->counters.frames % MBUFS_LOOK == 0) &&
+	    rte_mempool_avail_count(world->pool) < MBUFS_SPARE + MBUFS_LOOK)
+		world->seam->pool_grow(world->pool, MBUFS_GROW);
+	if (likely(world->n_spare > 0)) {
+		mbuf = world->spare[--world->n_spare];
+		rte_pktmbuf_reset(mbuf);
+		return mbuf;
+	}
+	mbuf = rte_pktmbuf_alloc(world->pool);
+	if (unlikely(!mbuf) && world->seam->pool_grow(world->pool, MBUFS_GROW) > 0)
+		mbuf = rte_pktmbuf_alloc(world->pool);
+	if (unlikely(!mbuf))
+		world->error = -ENOMEM;
+	return mbuf;
 }
 
 /* ---- the ways ---- */
@@ -143,7 +177,7 @@ static void to_host(void *argument, struct rte_mbuf *mbuf, simtime now)
 	uint32_t index;
 
 	frame_read(mbuf, world->mark_bit, &frame);
-	rte_pktmbuf_free(mbuf);
+	mbuf_give_back(world, mbuf);
 	if (unlikely(frame.kind == FRAME_BROKEN)) {
 		world->counters.broken++;
 		return;
@@ -280,21 +314,6 @@ uint16_t host_listen(struct host *host,
 void host_hang_up(struct host *host, uint16_t port)
 {
 	host->listeners[port - host->first_port].receive = NULL;
-}
-
-static struct rte_mbuf *mbuf_take(struct world *world)
-{
-	struct rte_mbuf *mbuf;
-
-	if (unlikely(world->counters.frames % MBUFS_LOOK == 0) &&
-	    rte_mempool_avail_count(world->pool) < MBUFS_SPARE + MBUFS_LOOK)
-		world->seam->pool_grow(world->pool, MBUFS_GROW);
-	mbuf = rte_pktmbuf_alloc(world->pool);
-	if (unlikely(!mbuf) && world->seam->pool_grow(world->pool, MBUFS_GROW) > 0)
-		mbuf = rte_pktmbuf_alloc(world->pool);
-	if (unlikely(!mbuf))
-		world->error = -ENOMEM;
-	return mbuf;
 }
 
 static void host_send(struct host *host, struct rte_mbuf *mbuf)

@@ -16,6 +16,7 @@
 #include "seam.h"
 
 #define HOST_FIRST_PORT 10000
+#define WORLD_SPARES    32u
 
 struct world_counters {
 	uint64_t frames;    /* sent by hosts */
@@ -37,6 +38,9 @@ struct world {
 	bool touched;     /* a packet went into a cloud: what comes next there may be another */
 	int error;        /* the first: memory ran out on the way */
 	struct world_counters counters;
+	/* Of those that arrived, on a stack: the next frame is written into the one that is warmest. */
+	struct rte_mbuf *spare[WORLD_SPARES];
+	uint32_t n_spare;
 	/* Sees each frame that a cloud takes in or gives out, at the port; or NULL. */
 	void (*tap)(void *argument, uint32_t port, const struct rte_mbuf *mbuf, simtime now);
 	void *tap_argument;
