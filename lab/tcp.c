@@ -46,14 +46,6 @@ void tcp_init(struct tcp *tcp, const struct tcp_conf *conf, struct frame_end her
 
 /* ---- numbers ---- */
 
-/* The SYN takes one number, so that packet n of data begins at 1 + (n - 1) x its bytes. */
-uint32_t tcp_seq_of(const struct tcp *tcp, int64_t packet)
-{
-	if (packet <= 0)
-		return tcp->sequence;
-	return tcp->sequence + 1 + (uint32_t)(packet - 1) * tcp_data_bytes(tcp->conf);
-}
-
 int64_t tcp_packet_at(const struct tcp *tcp, uint32_t seq)
 {
 	int64_t near = tcp->acked > 0 ? tcp->acked : 0;
@@ -65,13 +57,6 @@ int64_t tcp_packet_at(const struct tcp *tcp, uint32_t seq)
 }
 
 /* ---- windows ---- */
-
-int64_t tcp_window(const struct tcp *tcp)
-{
-	double window = tcp->cwnd + tcp->dupwnd;
-
-	return window < tcp->conf->window ? (int64_t)window : tcp->conf->window;
-}
 
 /* ns-2's slowdown() asks for the window, and Reno's has the duplicates in it. */
 uint32_t tcp_half(const struct tcp *tcp)

@@ -159,7 +159,12 @@ static inline bool tcp_is_done(const struct tcp *tcp)
 /* ---- for recoveries and responses ---- */
 
 /* floor(min(cwnd + dupwnd, window)) */
-int64_t tcp_window(const struct tcp *tcp);
+static inline int64_t tcp_window(const struct tcp *tcp)
+{
+	double window = tcp->cwnd + tcp->dupwnd;
+
+	return window < tcp->conf->window ? (int64_t)window : tcp->conf->window;
+}
 /* half, as above */
 uint32_t tcp_half(const struct tcp *tcp);
 void tcp_transmit(struct tcp *tcp, int64_t packet);
@@ -173,11 +178,17 @@ void tcp_back_off(struct tcp *tcp);
 void tcp_grow(struct tcp *tcp);
 /* The packet whose first byte has this number; it may lie in no window at all. */
 int64_t tcp_packet_at(const struct tcp *tcp, uint32_t seq);
-uint32_t tcp_seq_of(const struct tcp *tcp, int64_t packet);
 /* One packet is as many bytes of data. With a header the rest is smaller. */
 static inline uint32_t tcp_data_bytes(const struct tcp_conf *conf)
 {
 	return conf->packet_bytes - FRAME_HEADERS_BYTES - (conf->hops ? OQ_BYTES : 0);
+}
+/* The SYN takes one number, so that packet n of data begins at 1 + (n - 1) x its bytes. */
+static inline uint32_t tcp_seq_of(const struct tcp *tcp, int64_t packet)
+{
+	if (packet <= 0)
+		return tcp->sequence;
+	return tcp->sequence + 1 + (uint32_t)(packet - 1) * tcp_data_bytes(tcp->conf);
 }
 
 #endif

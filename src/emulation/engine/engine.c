@@ -101,7 +101,8 @@ static uint32_t direct_advance(struct engine *engine, struct cloud *cloud, simti
 	uint64_t bytes = 0;
 	uint32_t n;
 
-	cloud_advance_link(cloud, now);
+	if (cloud_next(cloud) <= now)
+		cloud_advance_link(cloud, now);
 	if (!line_is_due(&cloud->line, now))
 		return 0;
 	n = line_pop(&cloud->line, &engine->holder, now, &outlet->mbufs[outlet->n],
