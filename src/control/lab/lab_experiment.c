@@ -231,30 +231,36 @@ static const struct {
         {NULL, NULL},
 };
 
+static int unknown_word(struct experiment_reader *reader)
+{
+	const char *word = experiment_word(reader, 0);
+	struct nearest nearest;
+
+	nearest_start(&nearest, word);
+	for (int i = 0; kinds[i].name; i++)
+		nearest_try(&nearest, kinds[i].name);
+	if (nearest.best)
+		return experiment_fail(reader, "unknown word `%.60s`; did you mean `%s`?", word,
+		                       nearest.best);
+	return experiment_fail(
+	        reader,
+	        "unknown word `%.60s`; a line begins with title, set, link, cloud, ftp "
+	        "or another word that docs/lab.md lists",
+	        word);
+}
+
 static int read_line(struct experiment_reader *reader, const char *line)
 {
 	struct language_error error;
-	struct nearest nearest;
 
 	if (words_split(line, &reader->words, &error) < 0)
 		return experiment_fail(reader, "%s", error.text);
 	if (reader->words.n == 0)
 		return 0;
-	nearest_start(&nearest, experiment_word(reader, 0));
-	for (int i = 0; kinds[i].name; i++) {
-		nearest_try(&nearest, kinds[i].name);
-		if (strcmp(kinds[i].name, experiment_word(reader, 0)) != 0)
-			continue;
-		return kinds[i].read ? kinds[i].read(reader) : keep_line(reader, line);
-	}
-	if (nearest.best)
-		return experiment_fail(reader, "unknown word `%.60s`; did you mean `%s`?",
-		                       experiment_word(reader, 0), nearest.best);
-	return experiment_fail(
-	        reader,
-	        "unknown word `%.60s`; a line begins with title, set, link, cloud, ftp "
-	        "or another word that docs/lab.md lists",
-	        experiment_word(reader, 0));
+	for (int i = 0; kinds[i].name; i++)
+		if (strcmp(kinds[i].name, experiment_word(reader, 0)) == 0)
+			return kinds[i].read ? kinds[i].read(reader) : keep_line(reader, line);
+	return unknown_word(reader);
 }
 
 /* What is always there. */
