@@ -608,17 +608,27 @@ static struct held *first_find(struct wheel *wheel, simtime now, simtime *due)
 	return held_at(wheel, key);
 }
 
+/* Nothing is due at `now`, and `first` is known to be the first, due at `due`, or nobody knows: until when nothing
+ * is, and no slot has to be opened. The cursor is never left behind by more than a slot of level 1. */
+static simtime quiet_until(const struct wheel *wheel, simtime now, const struct held *first,
+                           simtime due)
+{
+	if (!first)
+		return simtime_min(slot_next(wheel), now + WHEEL_SLOT_NS);
+	return wheel->ready || fine_is_empty(wheel) ? due : now + 1;
+}
+
 struct held *wheel_front(struct wheel *wheel, simtime now)
 {
 	struct held *first;
-	simtime due;
+	simtime due = SIMTIME_NEVER;
 
 	if (wheel_is_quiet(wheel, now))
 		return NULL;
 	first = first_find(wheel, now, &due);
 	if (first && due <= now)
 		return first;
-	wheel->quiet = now + 1;
+	wheel->quiet = quiet_until(wheel, now, first, due);
 	return NULL;
 }
 
