@@ -5,8 +5,9 @@
  *   drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY]
  *
  * SCENARIO is one of `weir bench`'s own (`weir bench cost --help`). Bursts of 32 of 64 bytes come in turns at
- * both ports, MPPS million a second in all (default 20) of virtual time; what leaves is given back. So many
- * are on the way as on the wire at that rate, however slowly this runs: under
+ * both ports, at instants of their own, as a worker stamps them, MPPS million a second in all (default 20) of
+ * virtual time; what leaves is given back. So many are on the way as on the wire at that rate, however slowly this
+ * runs: under
  *
  *   valgrind --tool=callgrind --cache-sim=yes --toggle-collect=measured tests/speed/drive full
  *
@@ -61,8 +62,8 @@ static void step(struct drive *drive)
 {
 	struct rte_mbuf *mbufs[BURST_MAX];
 
-	drive->now += drive->step_ns;
 	for (uint32_t port = 0; port < 2; port++) {
+		drive->now += drive->step_ns / 2;
 		if (rte_pktmbuf_alloc_bulk(drive->pool, mbufs, BURST_MAX) < 0)
 			continue;
 		for (uint32_t i = 0; i < BURST_MAX; i++) {
