@@ -4,20 +4,45 @@
 #include "agenda.h"
 #include "aqm.h"
 #include "classes.h"
+#include "engine.h"
 
-/* Into the line, at the instant when it leaves the link. False: there was no memory, it is dropped. */
-static bool head_enters_line(struct cloud *cloud, const struct held *held, simtime now)
+/* What leaves the line at the instant when it enters it, and next of all, is not on the wheel for it. False: it
+ * has to go there. */
+static bool leaves_at_once(struct cloud *cloud, const struct held *held, simtime now,
+                           simtime leaves, struct outlet *outlet)
+{
+	struct rte_mbuf *mbuf;
+
+	if (leaves > now || !wheel_is_quiet(cloud->line.shared, now) || cloud->line.limited ||
+	    unlikely(outlet->n == OUTLET_ROOM))
+		return false;
+	mbuf = hold_mbuf(cloud->holder, held);
+	if (unlikely(!mbuf))
+		return false;
+	packet_of(mbuf)->t_ns = now;
+	outlet->due_ns[outlet->n] = now;
+	outlet->mbufs[outlet->n++] = mbuf;
+	cloud->counters.tx_packets++;
+	cloud->counters.tx_bytes += held->wire_bytes;
+	return true;
+}
+
+/* Into the line, at the instant when it leaves the link, and perhaps out of it into the outlet, if there is one.
+ * False: there was no memory, it is dropped. */
+static bool head_enters_line(struct cloud *cloud, const struct held *held, simtime now,
+                             struct outlet *outlet)
 {
 	simtime t_in = held->t_ns;
-	simtime due;
+	simtime due, leaves;
 
 	if (unlikely(cloud->line.reorders)) {
 		reorder_enter_held(cloud, held, now);
 		return true;
 	}
 	cloud->counters.reordered += line_due(&cloud->line, &now, 1, &due);
-	if (unlikely(!line_push_held(&cloud->line, cloud->holder, held,
-	                             cloud_leaves_at(cloud, now, due, 0)))) {
+	leaves = cloud_leaves_at(cloud, now, due, 0);
+	if (!(outlet && leaves_at_once(cloud, held, now, leaves, outlet)) &&
+	    unlikely(!line_push_held(&cloud->line, cloud->holder, held, leaves))) {
 		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
 		return false;
 	}
@@ -62,7 +87,7 @@ static inline void watch_departure(const struct cloud *cloud, const struct held 
 	                 link_length(&cloud->link, held->wire_bytes));
 }
 
-static void head_departs(struct cloud *cloud)
+static void head_departs(struct cloud *cloud, struct outlet *outlet)
 {
 	struct link *link = &cloud->link;
 	struct queue *queue = link->from;
@@ -72,7 +97,7 @@ static void head_departs(struct cloud *cloud)
 	bool entered;
 
 	watch_departure(cloud, head);
-	entered = head_enters_line(cloud, head, now);
+	entered = head_enters_line(cloud, head, now, outlet);
 	link_depart(link, &cloud->holder->arena);
 	if (unlikely(queue->counters != NULL)) {
 		queue->counters->tx_packets += entered;
@@ -84,7 +109,7 @@ static void head_departs(struct cloud *cloud)
 	link_take(link, next_queue(cloud, now), &cloud->holder->arena);
 }
 
-void cloud_advance_link(struct cloud *cloud, simtime now)
+void cloud_advance_link_into(struct cloud *cloud, simtime now, struct outlet *outlet)
 {
 	while (unlikely(cloud_next(cloud) <= now)) {
 		if (cloud->change < simtime_min(cloud->line.back_deadline, cloud->link.departure))
@@ -92,8 +117,13 @@ void cloud_advance_link(struct cloud *cloud, simtime now)
 		else if (cloud->line.back_deadline <= cloud->link.departure)
 			reorder_expire(cloud);
 		else
-			head_departs(cloud);
+			head_departs(cloud, outlet);
 	}
+}
+
+void cloud_advance_link(struct cloud *cloud, simtime now)
+{
+	cloud_advance_link_into(cloud, now, NULL);
 }
 
 /* Whether the packet, which the queue would take, leaves the link at the instant when it comes. */
