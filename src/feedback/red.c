@@ -74,7 +74,8 @@ static probability_q63 adapt_bottom(uint64_t rate_bps)
 	return (probability_q63)(((unsigned __int128)ADAPT_BOTTOM_BPS << 63) / rate_bps);
 }
 
-static void adapt(struct red *red, const struct red_rule *rule, const struct red_arrival *arrival)
+static __attribute__((noinline)) void adapt(struct red *red, const struct red_rule *rule,
+                                            const struct red_arrival *arrival)
 {
 	probability_q63 step;
 
@@ -90,18 +91,24 @@ static void adapt(struct red *red, const struct red_rule *rule, const struct red
 	}
 }
 
-static void estimate(struct red *red, const struct red_rule *rule,
-                     const struct red_arrival *arrival)
+/* The queue was idle until now. */
+static __attribute__((noinline)) void fade(struct red *red, const struct red_rule *rule,
+                                           const struct red_arrival *arrival)
+{
+	uint64_t m = red_average_packets(arrival->now - red->idle_ns, arrival->rate_bps,
+	                                 rule->setup.mean_bytes);
+
+	red->average = red_average_idle(red->average, m, rule->setup.weight);
+}
+
+static inline void estimate(struct red *red, const struct red_rule *rule,
+                            const struct red_arrival *arrival)
 {
 	const struct red_setup *setup = &rule->setup;
 
 	/* An idle time of nothing, or an average of nothing: it stays what it is. */
-	if (red->idle && arrival->now > red->idle_ns && red->average > 0) {
-		uint64_t m = red_average_packets(arrival->now - red->idle_ns, arrival->rate_bps,
-		                                 setup->mean_bytes);
-
-		red->average = red_average_idle(red->average, m, setup->weight);
-	}
+	if (red->idle && arrival->now > red->idle_ns && red->average > 0)
+		fade(red, rule, arrival);
 	red->idle = false;
 	red->average = red_average_next(red->average, arrival->queue, setup->weight);
 	if (setup->adaptive)
@@ -194,24 +201,12 @@ static void spacing_reset(struct red *red)
 	red_spacing_reset(&red->dropping);
 }
 
-enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
-                            const struct red_arrival *arrival)
+/* From min on. */
+static __attribute__((noinline)) enum red_verdict
+judge(struct red *red, const struct red_rule *rule, const struct red_arrival *arrival, bool mapped)
 {
-	bool mapped = rule->setup.selection == RED_MAPPED && arrival->chosen && arrival->capable;
-	bool mark;
+	bool mark = arrival->capable && red->average < rule->mark_limit;
 
-	estimate(red, rule, arrival);
-	if (!mapped) {
-		red->count++;
-		red->count_bytes += arrival->wire_bytes;
-	}
-	if (red->average < rule->setup.min || arrival->queue <= 1) {
-		red->above_min = false;
-		red->p = 0;
-		spacing_reset(red);
-		return RED_PASS;
-	}
-	mark = arrival->capable && red->average < rule->mark_limit;
 	if (red->average >= rule->forced_from) {
 		red->p = PROBABILITY_ONE;
 		spacing_reset(red);
@@ -224,4 +219,22 @@ enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
 	           : !selects(red, rule, arrival))
 		return RED_PASS;
 	return mark ? RED_MARK_EARLY : RED_DROP_EARLY;
+}
+
+enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
+                            const struct red_arrival *arrival)
+{
+	bool mapped = rule->setup.selection == RED_MAPPED && arrival->chosen && arrival->capable;
+
+	estimate(red, rule, arrival);
+	if (!mapped) {
+		red->count++;
+		red->count_bytes += arrival->wire_bytes;
+	}
+	if (red->average >= rule->setup.min && arrival->queue > 1)
+		return judge(red, rule, arrival, mapped);
+	red->above_min = false;
+	red->p = 0;
+	spacing_reset(red);
+	return RED_PASS;
 }

@@ -104,7 +104,7 @@ struct red_arrival {
 	simtime now;
 	uint64_t queue; /* in the unit */
 	uint64_t rate_bps;
-	uint64_t draw;
+	uint64_t draw; /* any, unless red_draws() */
 	uint32_t wire_bytes;
 	bool capable; /* it can be marked */
 	bool chosen;  /* RED_MAPPED: it is of an ECN-mod flow */
@@ -118,6 +118,15 @@ void red_begin(struct red *red, const struct red_rule *rule, simtime now);
 /* Another rule from now on: the average and the counts go on, in another unit counted by the mean
  * size; max_p starts at the new one's if that is another. */
 void red_change(struct red *red, const struct red_rule *old, const struct red_rule *rule);
+
+/* Whether the verdict on a packet that finds so much waiting may depend on its draw: not if the average stays below
+ * min, which it does where it is, and what waits is. */
+static inline bool red_draws(const struct red *red, const struct red_rule *rule, uint64_t queue)
+{
+	quantity_q64 min = rule->setup.min;
+
+	return queue > 1 && (red->average >= min || (quantity_q64)queue << 64 >= min);
+}
 
 enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
                             const struct red_arrival *arrival);

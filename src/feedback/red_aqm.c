@@ -24,9 +24,9 @@ struct red_aqm {
 
 /* ---- the worker's ---- */
 
-static void begin(struct red_aqm *red, simtime now)
+static inline void begin(struct red_aqm *red, simtime now)
 {
-	if (red->begun)
+	if (likely(red->begun))
 		return;
 	red->begun = true;
 	red_begin(&red->red, &red->rule, now);
@@ -47,20 +47,22 @@ static bool fits(const struct match *match, struct rte_mbuf *mbuf)
 }
 
 /* What the variants have to know of a packet; plain RED need not look at it. */
-static void classify(const struct red_aqm *red, struct rte_mbuf *mbuf, struct red_arrival *arrival)
+static __attribute__((noinline)) void classify(const struct red_aqm *red, struct rte_mbuf *mbuf,
+                                               struct red_arrival *arrival)
 {
-	const struct aqm_marker *marker = red->aqm.marker;
+	struct packet_bytes bytes = packet_bytes_of_mbuf(mbuf);
 	struct mark_place place;
-	struct packet_bytes bytes;
 
-	arrival->capable = marker != NULL;
-	if (red->rule.setup.selection == RED_NS2 || !marker)
-		return;
-	bytes = packet_bytes_of_mbuf(mbuf);
-	arrival->capable = marker->look(&bytes, &place) != MARKING_NONE;
+	arrival->capable = red->aqm.marker->look(&bytes, &place) != MARKING_NONE;
 	arrival->chosen = arrival->capable && fits(red->match, mbuf);
 	if (red->rule.setup.selection == RED_SPACED)
 		arrival->capable = arrival->chosen;
+}
+
+/* The packet's. */
+static __attribute__((noinline)) uint64_t draw(const struct aqm *aqm)
+{
+	return draw_u64(aqm->key, aqm->drawn, 0);
 }
 
 static struct aqm_verdict red_aqm_arrive(struct aqm *aqm, const struct aqm_view *view,
@@ -79,14 +81,15 @@ static struct aqm_verdict red_aqm_arrive(struct aqm *aqm, const struct aqm_view 
 	        .queue = red->rule.setup.bytes ? view->waiting_bytes : view->waiting_packets,
 	        .rate_bps = view->rate_bps,
 	        .wire_bytes = view->wire_bytes,
+	        .capable = aqm->marker != NULL,
 	};
 	enum red_verdict verdict;
 
 	begin(red, now);
-	/* Behind an empty queue nobody looks at the draw. */
-	if (arrival.queue > 1)
-		arrival.draw = draw_u64(aqm->key, aqm->drawn, 0);
-	classify(red, mbuf, &arrival);
+	if (red_draws(&red->red, &red->rule, arrival.queue))
+		arrival.draw = draw(aqm);
+	if (unlikely(red->rule.setup.selection != RED_NS2) && arrival.capable)
+		classify(red, mbuf, &arrival);
 	verdict = red_arrive(&red->red, &red->rule, &arrival);
 	red->average_q16 = (uint64_t)(red->red.average >> 48);
 	return verdicts[verdict];
