@@ -63,10 +63,25 @@ static struct oq_value answer(const struct feedback *feedback, uint8_t probe)
 	return (struct oq_value){{oq_number(queue), oq_number(reading->delay_ns / SIMTIME_US)}};
 }
 
-/* The packet, or NULL if there was no memory for one to write to. */
-static struct rte_mbuf *serve(struct feedback *feedback, struct rte_mbuf *mbuf)
+/* What is said to the packets of a burst: they come at one instant, and get one answer to one probe. */
+struct said {
+	bool known[OQ_PROBES];
+	struct oq_value value[OQ_PROBES];
+	uint64_t written, malformed;
+};
+
+static inline struct oq_value say(const struct feedback *feedback, struct said *said, uint8_t probe)
 {
-	struct counters *counters = &feedback->stage.cloud->counters;
+	if (!said->known[probe])
+		said->value[probe] = answer(feedback, probe);
+	said->known[probe] = true;
+	return said->value[probe];
+}
+
+/* The packet, or NULL if there was no memory for one to write to. */
+static inline struct rte_mbuf *serve(const struct feedback *feedback, struct rte_mbuf *mbuf,
+                                     struct said *said)
+{
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *), *oq;
 	struct oq_value mine, before;
 	const struct headers *headers = headers_at(mbuf);
@@ -80,11 +95,11 @@ static struct rte_mbuf *serve(struct feedback *feedback, struct rte_mbuf *mbuf)
 	at = headers->transport;
 	oq = frame + at;
 	mode = (enum oq_mode)oq[OQ_REQ_MODE];
-	counters->feedback_malformed += found == OQ_MALFORMED;
+	said->malformed += found == OQ_MALFORMED;
 	if (found == OQ_MALFORMED || mode == OQ_NO_MODE || oq[OQ_REQ_PROBE] == OQ_NO_PROBE ||
 	    (mode == OQ_TTL && oq[OQ_REQ_TTL] != oq_ttl(headers, frame)))
 		return mbuf;
-	mine = answer(feedback, oq[OQ_REQ_PROBE]);
+	mine = say(feedback, said, oq[OQ_REQ_PROBE]);
 	before = oq_get(oq + OQ_REQUEST);
 	for (int i = 0; i < 2; i++)
 		mine.number[i] = oq_merge(mode, before.number[i], mine.number[i]);
@@ -92,21 +107,25 @@ static struct rte_mbuf *serve(struct feedback *feedback, struct rte_mbuf *mbuf)
 	if (unlikely(!mbuf))
 		return NULL;
 	oq_put(rte_pktmbuf_mtod_offset(mbuf, uint8_t *, at + OQ_REQUEST), &mine);
-	counters->feedback_written++;
+	said->written++;
 	return mbuf;
 }
 
 static uint16_t feedback_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
 {
+	const struct feedback *feedback = (const struct feedback *)stage;
+	struct said said = {.written = 0};
 	uint16_t kept = 0;
 
 	stage->drawn += n;
 	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *mbuf = serve((struct feedback *)stage, packets[i]);
+		struct rte_mbuf *mbuf = serve(feedback, packets[i], &said);
 
 		if (likely(mbuf != NULL))
 			packets[kept++] = mbuf;
 	}
+	stage->cloud->counters.feedback_written += said.written;
+	stage->cloud->counters.feedback_malformed += said.malformed;
 	return kept;
 }
 

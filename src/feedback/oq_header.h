@@ -68,20 +68,30 @@ struct oq_value {
 enum oq_find { OQ_ABSENT, OQ_MALFORMED, OQ_FOUND };
 
 /* Whether the packet has one, of this protocol; then it is at headers->transport. */
-enum oq_find oq_find(const struct headers *headers, const uint8_t *frame, uint8_t protocol);
+static inline enum oq_find oq_find(const struct headers *headers, const uint8_t *frame,
+                                   uint8_t protocol)
+{
+	const uint8_t *oq = frame + headers->transport;
+	uint32_t here = headers->transport_here;
+
+	if (headers->protocol != protocol || headers->fragment || headers->ip == 0)
+		return OQ_ABSENT;
+	if (headers->transport == 0 || here < OQ_BYTES)
+		return OQ_MALFORMED;
+	if (oq[OQ_REQ_MODE] >= OQ_MODES || oq[OQ_REQ_PROBE] >= OQ_PROBES ||
+	    oq[OQ_RES_PROBE] >= OQ_PROBES)
+		return OQ_MALFORMED;
+	if (oq[OQ_RES_LEN] % OQ_ANSWER_BYTES != 0 ||
+	    oq[OQ_RES_LEN] > OQ_ANSWERS_MAX * OQ_ANSWER_BYTES ||
+	    here < (uint32_t)OQ_BYTES + oq[OQ_RES_LEN])
+		return OQ_MALFORMED;
+	return OQ_FOUND;
+}
 
 /* TTL or hop limit of the packet. */
 static inline uint8_t oq_ttl(const struct headers *headers, const uint8_t *frame)
 {
 	return frame[headers->network + (headers->ip == 6 ? 7 : 8)];
-}
-
-static inline void oq_put_u32(uint8_t *at, uint32_t number)
-{
-	at[0] = (uint8_t)(number >> 24);
-	at[1] = (uint8_t)(number >> 16);
-	at[2] = (uint8_t)(number >> 8);
-	at[3] = (uint8_t)number;
 }
 
 static inline struct oq_value oq_get(const uint8_t *at)
@@ -91,8 +101,8 @@ static inline struct oq_value oq_get(const uint8_t *at)
 
 static inline void oq_put(uint8_t *at, const struct oq_value *value)
 {
-	oq_put_u32(at, value->number[0]);
-	oq_put_u32(at + 4, value->number[1]);
+	headers_put_u32(at, value->number[0]);
+	headers_put_u32(at + 4, value->number[1]);
 }
 
 /* What a router that says `mine` makes of a number in a request of this mode. */

@@ -90,7 +90,7 @@ static void write_word(uint8_t *ip, uint32_t offset, uint32_t number)
 	        offset & 1 ? checksum_growth_odd(before, number) : checksum_growth(before, number);
 	uint16_t sum = checksum_grown(headers_u16(ip + 10), growth);
 
-	oq_put_u32(ip + offset, number);
+	headers_put_u32(ip + offset, number);
 	ip[10] = (uint8_t)(sum >> 8);
 	ip[11] = (uint8_t)sum;
 }

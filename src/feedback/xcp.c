@@ -142,8 +142,8 @@ static struct rte_mbuf *serve(struct xcp *xcp, struct rte_mbuf *mbuf)
 	mbuf = copy_writable(cloud, mbuf);
 	if (unlikely(!mbuf))
 		return NULL;
-	oq_put_u32(rte_pktmbuf_mtod_offset(mbuf, uint8_t *, headers.transport + XCP_DELTA),
-	           (uint32_t)allotted);
+	headers_put_u32(rte_pktmbuf_mtod_offset(mbuf, uint8_t *, headers.transport + XCP_DELTA),
+	                (uint32_t)allotted);
 	cloud->counters.feedback_written++;
 	return mbuf;
 }

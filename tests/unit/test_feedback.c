@@ -238,10 +238,10 @@ static void the_least_and_the_greatest_are_kept_number_by_number(void **state)
 		uint32_t bytes;
 
 		for (int k = 0; k < 2; k++)
-			oq_put_u32(ask + 8 + 4 * k, rows[i].there[k]);
+			headers_put_u32(ask + 8 + 4 * k, rows[i].there[k]);
 		bytes = frame_with(frame, &shapes[5], 64, ask, sizeof(ask));
 		for (int k = 0; k < 2; k++)
-			oq_put_u32(ask + 8 + 4 * k, rows[i].then[k]);
+			headers_put_u32(ask + 8 + 4 * k, rows[i].then[k]);
 		frame_with(expected, &shapes[5], 63, ask, sizeof(ask));
 		pass(rig, 0, frame, bytes, (i + 1) * 10 * SIMTIME_MS);
 		/* What the one before has taken of the window is long over. */
@@ -454,7 +454,7 @@ static void an_option_is_answered_and_the_header_checksum_made_right(void **stat
 		memset(option + 8, 0xff, 4);
 		memcpy(option + 12, "answ", 4);
 		bytes = frame_with_option(frame, 64, options);
-		oq_put_u32(option + 8, rows[i / 2].says);
+		headers_put_u32(option + 8, rows[i / 2].says);
 		frame_with_option(expected, 63, options);
 		pass(rig, 0, frame, bytes, 1);
 		assert_left(expected, bytes);
@@ -668,8 +668,8 @@ static void no_more_than_eight_answers_are_stacked_and_old_ones_are_let_go(void 
 	for (uint8_t i = 0; i < 10; i++)
 		ask(rig, 1, (uint8_t)(64 - i), i, 2u * i, ++t);
 	for (uint8_t i = 0; i < 8; i++) {
-		oq_put_u32(header + 16 + 8 * i, i);
-		oq_put_u32(header + 20 + 8 * i, 2u * i);
+		headers_put_u32(header + 16 + 8 * i, i);
+		headers_put_u32(header + 20 + 8 * i, 2u * i);
 	}
 	expect_answer(rig, header, 80, ++t);
 	expect_answer(rig, (const uint8_t[]){0, 0, 0, 0, 1, 16, 56,     FRAME_UDP, 0,      0,

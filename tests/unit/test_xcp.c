@@ -149,9 +149,9 @@ static uint32_t request(uint8_t *frame, const struct frame_shape *shape, uint32_
 	header[0] = FRAME_TCP;
 	header[1] = 20;
 	header[2] = 0x21;
-	oq_put_u32(header + 4, rtt);
-	oq_put_u32(header + 8, x);
-	oq_put_u32(header + 12, (uint32_t)asked);
+	headers_put_u32(header + 4, rtt);
+	headers_put_u32(header + 8, x);
+	headers_put_u32(header + 12, (uint32_t)asked);
 	return bytes;
 }
 

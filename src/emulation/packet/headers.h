@@ -18,6 +18,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+
+#include <rte_byteorder.h>
 
 #include "packet.h"
 
@@ -97,14 +100,14 @@ static inline uint32_t headers_u32(const uint8_t *at)
 
 static inline void headers_put_u16(uint8_t *at, uint16_t value)
 {
-	at[0] = (uint8_t)(value >> 8);
-	at[1] = (uint8_t)value;
+	value = rte_cpu_to_be_16(value);
+	memcpy(at, &value, sizeof(value));
 }
 
 static inline void headers_put_u32(uint8_t *at, uint32_t value)
 {
-	headers_put_u16(at, (uint16_t)(value >> 16));
-	headers_put_u16(at + 2, (uint16_t)value);
+	value = rte_cpu_to_be_32(value);
+	memcpy(at, &value, sizeof(value));
 }
 
 #endif
