@@ -53,12 +53,13 @@ static void counts_carry(struct meter *meter)
 }
 
 /* The queue has been what it is since `at`. */
-static void look_at_queue(struct meter *meter, simtime now)
+static inline void look_at_queue(struct meter *meter, simtime now)
 {
-	uint64_t packets = link_queue_packets(&meter->cloud->link);
+	uint64_t packets;
 
 	if (now <= meter->at)
 		return;
+	packets = link_queue_packets(&meter->cloud->link);
 	meter->queue_ns += packets * (now - meter->at);
 	if (packets > meter->queue_max)
 		meter->queue_max = packets;
@@ -108,36 +109,44 @@ static void meter_begin(struct meter *meter, simtime now)
 	window_begin(meter, now - (now > origin ? (now - origin) % meter->window_ns : 0));
 }
 
+/* Brings the meter to the window of now. */
+static __attribute__((noinline)) void window_turn(struct meter *meter, simtime now)
+{
+	simtime end;
+
+	if (!meter->begun)
+		meter_begin(meter, now);
+	end = meter->begin + meter->window_ns;
+	if (now < end)
+		return;
+	look_at_queue(meter, end);
+	window_end(meter);
+	end += meter->window_ns;
+	/* Nothing happened in the windows since: the last of them stands for all. */
+	if (now >= end) {
+		simtime last = now - (now - meter->begin) % meter->window_ns;
+
+		meter->begin = last - meter->window_ns;
+		meter->at = meter->begin;
+		look_at_queue(meter, last);
+		window_end(meter);
+	}
+}
+
 static void meter_before(struct cloud_watch *watch, simtime now)
 {
 	struct meter *meter = meter_of(watch);
-	simtime end;
 
-	if (unlikely(!meter->begun))
-		meter_begin(meter, now);
-	end = meter->begin + meter->window_ns;
-	if (unlikely(now >= end)) {
-		look_at_queue(meter, end);
-		window_end(meter);
-		end += meter->window_ns;
-		/* Nothing happened in the windows since: the last of them stands for all. */
-		if (now >= end) {
-			simtime last = now - (now - meter->begin) % meter->window_ns;
-
-			meter->begin = last - meter->window_ns;
-			meter->at = meter->begin;
-			look_at_queue(meter, last);
-			window_end(meter);
-		}
-	}
+	if (unlikely(!meter->begun || now >= meter->begin + meter->window_ns))
+		window_turn(meter, now);
 	look_at_queue(meter, now);
 }
 
-static void meter_passed(struct cloud_watch *watch, uint32_t wire_bytes)
+static void meter_passed(struct cloud_watch *watch, uint16_t packets, uint64_t wire_bytes)
 {
 	struct meter *meter = meter_of(watch);
 
-	meter->passed_packets++;
+	meter->passed_packets += packets;
 	meter->passed_bytes += wire_bytes;
 }
 

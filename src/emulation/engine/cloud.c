@@ -252,8 +252,11 @@ static void watch_arrival(struct cloud *cloud, simtime now)
 
 static void watch_passage(const struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 {
+	uint64_t bytes = 0;
+
 	for (uint16_t i = 0; i < n; i++)
-		cloud_watch_passed(cloud->watch, packet_of(mbufs[i])->wire_bytes);
+		bytes += packet_of(mbufs[i])->wire_bytes;
+	cloud_watch_passed(cloud->watch, n, bytes);
 }
 
 static void enter(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
@@ -374,7 +377,7 @@ void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n
 		bytes += mbufs[i]->pkt_len;
 	cloud->counters.rx_packets += n;
 	cloud->counters.rx_bytes += bytes;
-	line_due(&cloud->line, &now, 1, &due);
+	line_due_one(&cloud->line, now, &due);
 	held = line_push_plain(&cloud->line, cloud->holder, mbufs, n,
 	                       cloud_leaves_at(cloud, now, due, 0), number);
 	histogram_add(cloud->delay_ns, due - now, held);

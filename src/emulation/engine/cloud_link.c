@@ -8,8 +8,8 @@
 
 /* What leaves the line at the instant when it enters it, and next of all, is not on the wheel for it. False: it
  * has to go there. */
-static bool leaves_at_once(struct cloud *cloud, const struct held *held, simtime now,
-                           simtime leaves, struct outlet *outlet)
+static __rte_always_inline bool leaves_at_once(struct cloud *cloud, const struct held *held,
+                                               simtime now, simtime leaves, struct outlet *outlet)
 {
 	struct rte_mbuf *mbuf;
 
@@ -29,8 +29,8 @@ static bool leaves_at_once(struct cloud *cloud, const struct held *held, simtime
 
 /* Into the line, at the instant when it leaves the link, and perhaps out of it into the outlet, if there is one.
  * False: there was no memory, it is dropped. */
-static bool head_enters_line(struct cloud *cloud, const struct held *held, simtime now,
-                             struct outlet *outlet)
+static __rte_always_inline bool head_enters_line(struct cloud *cloud, const struct held *held,
+                                                 simtime now, struct outlet *outlet)
 {
 	simtime t_in = held->t_ns;
 	simtime due, leaves;
@@ -39,7 +39,7 @@ static bool head_enters_line(struct cloud *cloud, const struct held *held, simti
 		reorder_enter_held(cloud, held, now);
 		return true;
 	}
-	cloud->counters.reordered += line_due(&cloud->line, &now, 1, &due);
+	cloud->counters.reordered += line_due_one(&cloud->line, now, &due);
 	leaves = cloud_leaves_at(cloud, now, due, 0);
 	if (!(outlet && leaves_at_once(cloud, held, now, leaves, outlet)) &&
 	    unlikely(!line_push_held(&cloud->line, cloud->holder, held, leaves))) {
@@ -54,18 +54,18 @@ static bool head_enters_line(struct cloud *cloud, const struct held *held, simti
 }
 
 /* Whose front the link is to take, as the scheduler and the managements say; NULL: there is none. */
-static struct queue *next_queue(struct cloud *cloud, simtime now)
+static inline struct queue *next_queue(struct cloud *cloud, simtime now)
 {
 	struct link *link = &cloud->link;
 	struct queue *queue;
 
 	if (likely(!link->classes)) {
-		if (unlikely(link->queue.aqm != NULL))
+		if (unlikely(aqm_is_asked(link->queue.aqm)))
 			aqm_take(cloud, &link->queue, now);
 		return link->queue.log.records ? &link->queue : NULL;
 	}
 	while ((queue = classes_pick(link))) {
-		if (queue->aqm)
+		if (aqm_is_asked(queue->aqm))
 			aqm_take(cloud, queue, now);
 		if (queue->log.records)
 			break;
@@ -87,7 +87,7 @@ static inline void watch_departure(const struct cloud *cloud, const struct held 
 	                 link_length(&cloud->link, held->wire_bytes));
 }
 
-static void head_departs(struct cloud *cloud, struct outlet *outlet)
+static __rte_always_inline void head_departs(struct cloud *cloud, struct outlet *outlet)
 {
 	struct link *link = &cloud->link;
 	struct queue *queue = link->from;
@@ -109,7 +109,7 @@ static void head_departs(struct cloud *cloud, struct outlet *outlet)
 	link_take(link, next_queue(cloud, now), &cloud->holder->arena);
 }
 
-void cloud_advance_link_into(struct cloud *cloud, simtime now, struct outlet *outlet)
+static __rte_always_inline void advance(struct cloud *cloud, simtime now, struct outlet *outlet)
 {
 	while (unlikely(cloud_next(cloud) <= now)) {
 		if (cloud->change < simtime_min(cloud->line.back_deadline, cloud->link.departure))
@@ -123,11 +123,20 @@ void cloud_advance_link_into(struct cloud *cloud, simtime now, struct outlet *ou
 
 void cloud_advance_link(struct cloud *cloud, simtime now)
 {
-	cloud_advance_link_into(cloud, now, NULL);
+	advance(cloud, now, NULL);
+}
+
+void cloud_run_link(struct cloud *cloud, simtime now, simtime limit, struct outlet *outlet)
+{
+	do {
+		advance(cloud, now, outlet);
+		now = cloud_next(cloud);
+	} while (now <= limit && wheel_is_quiet(cloud->line.shared, now));
 }
 
 /* Whether the packet, which the queue would take, leaves the link at the instant when it comes. */
-static bool passes(struct cloud *cloud, const struct queue *queue, const struct packet *packet)
+static inline bool passes(struct cloud *cloud, const struct queue *queue,
+                          const struct packet *packet)
 {
 	struct link *link = &cloud->link;
 
@@ -143,7 +152,7 @@ struct passed {
 	struct rte_mbuf *mbufs[BURST_ROOM];
 };
 
-static void passed_enter_line(struct cloud *cloud, struct passed *passed)
+static __attribute__((noinline)) void passed_enter_line(struct cloud *cloud, struct passed *passed)
 {
 	if (passed->n > 0)
 		cloud_enter_line(cloud, passed->mbufs, passed->n, NULL);
@@ -152,8 +161,8 @@ static void passed_enter_line(struct cloud *cloud, struct passed *passed)
 
 /* What passes enters the line, with others of its burst. Who looks sees it in the queue, at the one instant
  * when it is there. */
-static void pass(struct cloud *cloud, struct queue *queue, struct rte_mbuf *mbuf, bool marked,
-                 struct passed *passed)
+static inline void pass(struct cloud *cloud, struct queue *queue, struct rte_mbuf *mbuf,
+                        bool marked, struct passed *passed)
 {
 	uint32_t length = link_length(&cloud->link, packet_of(mbuf)->wire_bytes);
 	simtime now = packet_of(mbuf)->t_ns;

@@ -26,8 +26,9 @@ struct cloud_watch {
 	/* Something is about to happen at this instant: a packet arrives, or leaves the link. Until now
 	 * the queue was what it is. Instants never go back. Never NULL. */
 	void (*before)(struct cloud_watch *watch, simtime now);
-	/* A packet has passed the stages, and is handed to the link, or to the line if there is none. */
-	void (*passed)(struct cloud_watch *watch, uint32_t wire_bytes);
+	/* Packets of one burst have passed the stages, of so many bytes on the wire together, and are handed to the
+	 * link, or to the line if there is none. */
+	void (*passed)(struct cloud_watch *watch, uint16_t packets, uint64_t wire_bytes);
 	/* One leaves the link that came at `t_in`, with its length there; `before` has been told. */
 	void (*left)(struct cloud_watch *watch, simtime t_in, simtime now, uint32_t bytes);
 	/* The counters are about to be set to zero. */
@@ -41,11 +42,12 @@ static inline void cloud_watch_before(struct cloud_watch *watch, simtime now)
 		watch->before(watch, now);
 }
 
-static inline void cloud_watch_passed(struct cloud_watch *watch, uint32_t wire_bytes)
+static inline void cloud_watch_passed(struct cloud_watch *watch, uint16_t packets,
+                                      uint64_t wire_bytes)
 {
 	for (; watch; watch = watch->next) {
 		if (watch->passed)
-			watch->passed(watch, wire_bytes);
+			watch->passed(watch, packets, wire_bytes);
 	}
 }
 

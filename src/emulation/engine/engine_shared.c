@@ -152,34 +152,25 @@ static void cloud_ahead_fetch(const struct engine *engine)
 		rte_prefetch0(&cloud->counters);
 }
 
-/* The link of a cloud goes on at `now`: it is next of all. What leaves its line at once need not go over the wheel
- * where nobody has to be asked about it. */
-static void link_go_on(struct engine *engine, struct cloud *cloud, simtime now)
+/* The link of a cloud goes on at `now`, when it is next of all, and up to and at `limit`, as long as it comes next:
+ * as timers would have it, without them. What leaves its line at once need not go over the wheel, unless a cloud may
+ * take it. */
+static void link_run(struct engine *engine, struct cloud *cloud, simtime now, simtime limit)
 {
 	struct engine_port *port = &engine->ports[cloud->exit->port];
-	uint32_t before = port->outlet.n;
+	struct outlet *outlet = &port->outlet;
+	uint32_t before = outlet->n;
 
-	if (unlikely(cloud->exit->fork || engine->leftovers || engine->starved)) {
-		cloud_advance_link(cloud, now);
-		return;
-	}
-	cloud_advance_link_into(cloud, now, &port->outlet);
+	if (unlikely(cloud->exit->fork || engine->leftovers || engine->starved))
+		outlet = NULL;
+	if (unlikely(engine->leftovers != NULL))
+		limit = now;
+	do {
+		cloud_run_link(cloud, now, limit, outlet);
+		now = cloud_next(cloud);
+	} while (now <= limit && !wheel_front(engine->wheel, now));
 	port->sent += port->outlet.n - before;
 	engine->left += port->outlet.n - before;
-}
-
-/* The same up to and at `limit`, as long as it comes next: as timers would have it, without them. */
-static void link_run(struct engine *engine, struct cloud *cloud, simtime limit)
-{
-	for (;;) {
-		simtime next = cloud_next(cloud);
-
-		if (next > limit || unlikely(engine->leftovers))
-			return;
-		if (!wheel_is_quiet(engine->wheel, next) && wheel_front(engine->wheel, next))
-			return;
-		link_go_on(engine, cloud, next);
-	}
 }
 
 /* Executes the first record of the shared wheel, which is due at `limit` or before. False: it has to wait for
@@ -199,8 +190,7 @@ static bool shared_execute(struct engine *engine, struct held *held, simtime lim
 		if (cloud && cloud->wake == now) {
 			cloud->wake = SIMTIME_NEVER;
 			wheel_front(engine->wheel, now); /* it may be quiet now */
-			link_go_on(engine, cloud, now);
-			link_run(engine, cloud, limit);
+			link_run(engine, cloud, now, limit);
 			link_arm(engine, cloud);
 		}
 		return true;

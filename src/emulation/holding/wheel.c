@@ -464,9 +464,12 @@ static simtime level_next(const struct wheel *wheel, uint32_t number)
 /* The beginning of the next slot that holds something, but for the agenda. */
 static simtime slot_next(const struct wheel *wheel)
 {
-	uint32_t slot = bit_next(wheel->fine_used, WHEEL_SLOTS_FINE, slot_in(0, wheel->cursor));
+	uint32_t slot;
 	simtime next;
 
+	if (wheel->records == 0)
+		return SIMTIME_NEVER;
+	slot = bit_next(wheel->fine_used, WHEEL_SLOTS_FINE, slot_in(0, wheel->cursor));
 	if (slot < WHEEL_SLOTS_FINE)
 		return (wheel->cursor >> level_shift[1] << level_shift[1]) +
 		       ((simtime)slot << level_shift[0]);

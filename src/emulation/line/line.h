@@ -73,6 +73,16 @@ void line_configure(struct line *line, struct line_conf *conf);
 /* When packets that enter at these instants are due. Returns how many overtake another. */
 uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *due_ns);
 
+/* The same of one packet. Here the common case: nothing but the delay has to be known. */
+static inline uint16_t line_due_one(struct line *line, simtime now, simtime *due)
+{
+	*due = now + line->conf.delay_ns;
+	if (unlikely(line->wheel || line->conf.jitter || *due < line->last_due))
+		return line_due(line, &now, 1, due);
+	line->last_due = *due;
+	return 0;
+}
+
 /* Takes packets that are due then; their struct packet is filled in. Returns how many there was
  * memory for: the first ones; the others are still the caller's. */
 uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,

@@ -208,7 +208,7 @@ static void enter(struct cloud *cloud, const struct entrant *entrant, simtime no
 	back->entered++;
 	/* What is sent at once is not on the line at all. */
 	if (!(chosen && rule->kind == REORDER_EARLY))
-		line_due(line, &now, 1, &due);
+		line_due_one(line, now, &due);
 	if (chosen && rule->kind == REORDER_TIME)
 		due += rule->time_ns;
 	if (chosen && reorder_holds_back(rule)) {

@@ -168,8 +168,8 @@ enum marking aqm_look(const struct aqm *aqm, struct held *held)
 	return look(aqm, &frame, &place);
 }
 
-static enum aqm_outcome outcome_of(const struct aqm *aqm, struct aqm_verdict verdict, bool has_room,
-                                   struct rte_mbuf *mbuf)
+static __attribute__((noinline)) enum aqm_outcome
+outcome_of(const struct aqm *aqm, struct aqm_verdict verdict, bool has_room, struct rte_mbuf *mbuf)
 {
 	struct mark_place place;
 	struct packet_bytes frame;
@@ -260,18 +260,44 @@ static bool relieve(struct cloud *cloud, struct queue *queue, uint32_t wire_byte
 	return room;
 }
 
-static bool make_room(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes, simtime now)
+static __attribute__((noinline)) bool make_room(struct cloud *cloud, struct queue *queue,
+                                                uint32_t wire_bytes, simtime now)
 {
 	if (queue->aqm->kind->bands)
 		return relieve(cloud, queue, wire_bytes, now);
 	return queue->drop_head && aqm_push_out(cloud, queue, wire_bytes, now);
 }
 
-static struct log *choose(struct aqm *aqm, struct rte_mbuf *mbuf)
+static __attribute__((noinline)) struct log *choose(struct aqm *aqm, struct rte_mbuf *mbuf)
 {
 	const struct packet_bytes frame = packet_bytes_of_mbuf(mbuf);
 
 	return aqm->kind->bands->choose(aqm, &frame);
+}
+
+/* A packet that was not just let in. */
+static __attribute__((noinline)) bool settle(struct cloud *cloud, struct queue *queue,
+                                             struct rte_mbuf **mbuf, enum aqm_outcome outcome,
+                                             enum reason reason)
+{
+	switch (outcome) {
+	case AQM_QUEUED:
+	case AQM_MARKED_PAST:
+		return true;
+	case AQM_MARKED:
+		*mbuf = mark_mbuf(cloud, queue->aqm, *mbuf);
+		if (*mbuf)
+			count_mark(cloud, queue);
+		return *mbuf != NULL;
+	case AQM_UNMARKABLE:
+	case AQM_DROPPED:
+		cloud_drop(cloud, *mbuf, reason);
+		return false;
+	case AQM_OVERFLOWED:
+		break;
+	}
+	cloud_drop(cloud, *mbuf, REASON_QUEUE_FULL);
+	return false;
 }
 
 bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf, bool *marked,
@@ -282,38 +308,23 @@ bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf,
 	simtime now = packet->t_ns;
 	const struct aqm_view view = view_of(cloud, queue, packet->wire_bytes);
 	struct aqm_verdict verdict = {.action = AQM_PASS};
-	enum aqm_outcome outcome;
+	enum aqm_outcome outcome = AQM_QUEUED;
+	bool room;
 
 	if (unlikely(aqm->kind->bands != NULL))
 		*log = choose(aqm, *mbuf);
 	if (aqm->kind->arrive)
 		verdict = aqm->kind->arrive(aqm, &view, *mbuf, now);
 	aqm->drawn++;
-	outcome = outcome_of(aqm, verdict, link_has_room(&cloud->link, queue, packet->wire_bytes),
-	                     *mbuf);
+	room = link_has_room(&cloud->link, queue, packet->wire_bytes);
+	if (unlikely(verdict.action != AQM_PASS || !room))
+		outcome = outcome_of(aqm, verdict, room, *mbuf);
 	if (unlikely(outcome == AQM_OVERFLOWED) && make_room(cloud, queue, packet->wire_bytes, now))
 		outcome = outcome_of(aqm, verdict, true, *mbuf);
 	if (aqm->kind->settled)
 		aqm->kind->settled(aqm, &view, *mbuf, outcome, now);
 	*marked = outcome == AQM_MARKED;
-	switch (outcome) {
-	case AQM_QUEUED:
-	case AQM_MARKED_PAST:
-		return true;
-	case AQM_MARKED:
-		*mbuf = mark_mbuf(cloud, aqm, *mbuf);
-		if (*mbuf)
-			count_mark(cloud, queue);
-		return *mbuf != NULL;
-	case AQM_UNMARKABLE:
-	case AQM_DROPPED:
-		cloud_drop(cloud, *mbuf, verdict.reason);
-		return false;
-	case AQM_OVERFLOWED:
-		break;
-	}
-	cloud_drop(cloud, *mbuf, REASON_QUEUE_FULL);
-	return false;
+	return likely(outcome == AQM_QUEUED) || settle(cloud, queue, mbuf, outcome, verdict.reason);
 }
 
 /* The record's packet in bytes that nobody else sees. False: there were none, and it is gone. */
@@ -399,8 +410,6 @@ void aqm_take(struct cloud *cloud, struct queue *queue, simtime now)
 	struct aqm *aqm = queue->aqm;
 	struct log *log;
 
-	if (!aqm->kind->depart)
-		return;
 	while ((log = next_log(queue, now))) {
 		struct held *held = log_front(log);
 		const struct aqm_view view = view_of(cloud, queue, held->wire_bytes);

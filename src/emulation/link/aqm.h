@@ -221,7 +221,12 @@ void aqm_report(const struct aqm *aqm, struct aqm_report *report);
  * to which it is to be appended, if that is a band; then the management is told by aqm_entered(). */
 bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf, bool *marked,
                struct log **log);
-/* Asks about the head until one passes or none is left; the head waits. */
+/* Whether there is one, and it wants to be asked about the head. */
+static inline bool aqm_is_asked(const struct aqm *aqm)
+{
+	return aqm && aqm->kind->depart;
+}
+/* Asks about the head until one passes or none is left; the head waits. Only then. */
 void aqm_take(struct cloud *cloud, struct queue *queue, simtime now);
 /* `drop head`: makes room for a packet of this length on the wire, if that can be. */
 bool aqm_push_out(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes, simtime now);

@@ -31,7 +31,7 @@ uint64_t link_held_packets(const struct link *link)
 	return held;
 }
 
-uint64_t link_queue_packets(const struct link *link)
+uint64_t link_queue_packets_of_all(const struct link *link)
 {
 	const struct queue *queue;
 	uint64_t packets = 0;
@@ -84,7 +84,7 @@ static simtime cursor_ready(struct link *link, uint32_t wire_bytes)
 }
 
 /* The head is through. */
-static __attribute__((noinline)) void cursor_advance(struct link *link, uint32_t wire_bytes)
+static void cursor_advance(struct link *link, uint32_t wire_bytes)
 {
 	struct opportunity_cursor *cursor = &link->cursor;
 
@@ -152,8 +152,7 @@ static __attribute__((noinline)) void idle_otherwise(struct link *link, simtime 
 		shaper_idle_until(&link->shaper, now);
 }
 
-/* It had nothing to send until now. */
-static void idle_until(struct link *link, simtime now)
+void link_idle_until(struct link *link, simtime now)
 {
 	if (likely(link->plain))
 		shaper_idle_until(&link->shaper, now);
@@ -161,21 +160,19 @@ static void idle_until(struct link *link, simtime now)
 		idle_otherwise(link, now);
 }
 
-/* Of a link that is not plain. The shaper may have been through with the one before while that waited
- * for its slot. */
-static __attribute__((noinline)) void head_begin(struct link *link, const struct held *head)
+/* The shaper may have been through with the one before while that waited for its slot. */
+static void head_begin(struct link *link, const struct held *head)
 {
 	simtime idle_from = link->conf.opportunities ? link->cursor.at : link->shaper.at;
 
 	if (link->conf.slots.on && head->t_ns > idle_from)
-		idle_until(link, head->t_ns);
+		link_idle_until(link, head->t_ns);
 	head_schedule(link, head->wire_bytes);
 }
 
 /* Of a queue that drops its head. Without memory it stays at the front, and nothing is pushed out
  * until it has left. */
-static __attribute__((noinline)) void head_lift(struct link *link, struct queue *queue,
-                                                struct arena *arena)
+static void head_lift(struct link *link, struct queue *queue, struct arena *arena)
 {
 	const struct held *from = log_front(&queue->log);
 	struct held *to = log_append(&link->taken, arena, from->stored_bytes);
@@ -188,45 +185,25 @@ static __attribute__((noinline)) void head_lift(struct link *link, struct queue 
 	log_pop(&queue->log, arena);
 }
 
-void link_take(struct link *link, struct queue *queue, struct arena *arena)
+void link_take_anyhow(struct link *link, struct queue *queue, struct arena *arena)
 {
-	const struct held *head;
-	uint32_t length;
+	const struct held *head = log_front(&queue->log);
 
-	if (!queue)
-		return;
 	link->from = queue;
 	link->busy = true;
-	head = log_front(&queue->log);
-	length = link_length(link, head->wire_bytes);
-	if (unlikely(!link->plain)) {
-		head_begin(link, head);
-	} else {
-		link->departure = shaper_departure(&link->shaper, length);
-		link->ready = link->departure;
-	}
-	head_count(link, length);
-	if (unlikely(queue->drop_head))
+	head_begin(link, head);
+	head_count(link, link_length(link, head->wire_bytes));
+	if (queue->drop_head)
 		head_lift(link, queue, arena);
 }
 
-bool link_arrived(struct link *link, struct queue *queue, const struct held *held, simtime now)
-{
-	queue->held_packets++;
-	queue->held_bytes += link_length(link, held->wire_bytes);
-	if (link_busy(link))
-		return false;
-	idle_until(link, now);
-	return true;
-}
-
-void link_depart(struct link *link, struct arena *arena)
+void link_depart_anyhow(struct link *link, struct arena *arena)
 {
 	struct queue *queue = link->from;
 	uint32_t wire_bytes = link_head(link)->wire_bytes;
 	uint32_t length = link_length(link, wire_bytes);
 
-	if (unlikely(link->conf.opportunities != NULL))
+	if (link->conf.opportunities)
 		cursor_advance(link, wire_bytes);
 	else
 		shaper_depart(&link->shaper, link->ready, length);
@@ -235,7 +212,7 @@ void link_depart(struct link *link, struct arena *arena)
 	link->departure = SIMTIME_NEVER;
 	queue->sending = 0;
 	queue->sending_bytes = 0;
-	if (unlikely(link->taken.records != 0)) {
+	if (link->taken.records) {
 		log_pop(&link->taken, arena);
 		queue->held_packets--;
 		queue->held_bytes -= length;
@@ -248,7 +225,7 @@ bool link_at_rest(struct link *link, simtime now)
 {
 	if (link_busy(link))
 		return false;
-	idle_until(link, now);
+	link_idle_until(link, now);
 	return link->shaper.debt_work == 0;
 }
 

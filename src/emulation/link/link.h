@@ -79,8 +79,13 @@ static inline bool link_in_use(const struct link *link)
 
 /* Of all its queues: what is held, and what waits. */
 uint64_t link_held_packets(const struct link *link);
-uint64_t link_queue_packets(const struct link *link);
+uint64_t link_queue_packets_of_all(const struct link *link);
 uint64_t link_queue_bytes(const struct link *link);
+static inline uint64_t link_queue_packets(const struct link *link)
+{
+	return __builtin_expect(!link->classes, 1) ? queue_packets(&link->queue)
+	                                           : link_queue_packets_of_all(link);
+}
 
 /* The head; only if there is one. */
 static inline struct held *link_head(const struct link *link)
@@ -137,15 +142,66 @@ static inline bool link_serves(struct link *link, uint32_t wire_bytes, simtime n
 	return true;
 }
 
+/* The link had nothing to send until now. */
+void link_idle_until(struct link *link, simtime now);
+
 /* The packet that was appended to this queue's log has come. True: the link is free, and is to take
  * a head now. */
-bool link_arrived(struct link *link, struct queue *queue, const struct held *held, simtime now);
+static inline bool link_arrived(struct link *link, struct queue *queue, const struct held *held,
+                                simtime now)
+{
+	queue->held_packets++;
+	queue->held_bytes += link_length(link, held->wire_bytes);
+	if (link_busy(link))
+		return false;
+	link_idle_until(link, now);
+	return true;
+}
 
-/* The link is free, and takes the front of this queue; NULL: there is nothing. */
-void link_take(struct link *link, struct queue *queue, struct arena *arena);
+/* The whole of the two that follow. */
+void link_take_anyhow(struct link *link, struct queue *queue, struct arena *arena);
+void link_depart_anyhow(struct link *link, struct arena *arena);
+
+/* The link is free, and takes the front of this queue; NULL: there is nothing. Here the common case: a plain link,
+ * and the head stays in its queue. */
+static inline void link_take(struct link *link, struct queue *queue, struct arena *arena)
+{
+	uint32_t length;
+
+	if (!queue)
+		return;
+	if (__builtin_expect(!link->plain || queue->drop_head, 0)) {
+		link_take_anyhow(link, queue, arena);
+		return;
+	}
+	length = link_length(link, log_front(&queue->log)->wire_bytes);
+	link->from = queue;
+	link->busy = true;
+	link->departure = shaper_departure(&link->shaper, length);
+	link->ready = link->departure;
+	queue->sending = link->shaper.depth_work == 0;
+	queue->sending_bytes = queue->sending ? length : 0;
+}
 
 /* The head has left, at link->departure; the link is free. */
-void link_depart(struct link *link, struct arena *arena);
+static inline void link_depart(struct link *link, struct arena *arena)
+{
+	struct queue *queue = link->from;
+	uint32_t length;
+
+	if (__builtin_expect(!link->plain || link->taken.records != 0, 0)) {
+		link_depart_anyhow(link, arena);
+		return;
+	}
+	length = link_length(link, log_front(&queue->log)->wire_bytes);
+	shaper_depart(&link->shaper, link->ready, length);
+	link->busy = false;
+	link->slotted = false;
+	link->departure = SIMTIME_NEVER;
+	queue->sending = 0;
+	queue->sending_bytes = 0;
+	queue_pop(queue, arena, length);
+}
 
 /* Whether it has no packet, and none that it sent has still to be paid for. */
 bool link_at_rest(struct link *link, simtime now);
