@@ -20,7 +20,6 @@ struct rewrite {
 struct passage {
 	struct rewrite_view view;
 	uint64_t index; /* of its draws */
-	bool found;     /* the view is that of the packet as it is */
 	bool changed;
 };
 
@@ -67,8 +66,9 @@ static bool holds(const struct rewrite_view *view, const struct rewrite_step *st
 
 /* ---- writing ---- */
 
-static uint64_t random_value(const struct stage *stage, const struct passage *passage,
-                             const struct rewrite_rule *rule, uint32_t i)
+static __attribute__((noinline)) uint64_t random_value(const struct stage *stage,
+                                                       const struct passage *passage,
+                                                       const struct rewrite_rule *rule, uint32_t i)
 {
 	const struct rewrite_step *step = &rule->step[i];
 	uint64_t draw = draw_u64(stage->key, passage->index, rule->number << 8 | i);
@@ -78,7 +78,7 @@ static uint64_t random_value(const struct stage *stage, const struct passage *pa
 	return step->value + draw_index(draw, step->span + 1);
 }
 
-static uint64_t result_of(const struct rewrite_step *step, uint64_t value, uint64_t operand)
+static inline uint64_t result_of(const struct rewrite_step *step, uint64_t value, uint64_t operand)
 {
 	switch (step->op) {
 	case REWRITE_MIN:
@@ -107,53 +107,73 @@ static inline bool write_bytes(struct stage *stage, struct passage *passage,
 		passage->changed = true;
 	}
 	rewrite_store(view->mbuf, at, width, after);
-	if (step->summed)
-		rewrite_sums(view, step->summed, at, width, before, after);
+	rewrite_sums(view, step->summed, at, width, before, after);
 	return true;
 }
 
-/* Where the actions write, and what they take from elsewhere. */
-struct places {
-	uint32_t at[REWRITE_STEPS_MAX], source[REWRITE_STEPS_MAX];
+/* Where an action writes, and what it takes from elsewhere. */
+struct target {
+	uint32_t at, source;
 };
 
-static bool find_places(const struct rewrite_view *view, const struct rewrite_rule *rule,
-                        struct places *places)
+static inline bool find_target(const struct rewrite_view *view, const struct rewrite_step *step,
+                               struct target *target)
 {
-	for (uint32_t i = rule->n_terms; i < rule->n_steps; i++) {
-		const struct rewrite_step *step = &rule->step[i];
-
-		if (!rewrite_place_find(view, &step->place, &places->at[i]))
-			return false;
-		if (step->source.width &&
-		    !rewrite_place_find(view, &step->source, &places->source[i]))
-			return false;
-	}
-	return true;
+	return rewrite_place_find(view, &step->place, &target->at) &&
+	       (likely(step->source.width == 0) ||
+	        rewrite_place_find(view, &step->source, &target->source));
 }
 
-static bool act(struct stage *stage, struct passage *passage, const struct rewrite_rule *rule,
-                const struct places *places)
+/* The i-th step, an action. False: the packet was dropped. */
+static inline bool act(struct stage *stage, struct passage *passage,
+                       const struct rewrite_rule *rule, uint32_t i, const struct target *target)
 {
-	for (uint32_t i = rule->n_terms; i < rule->n_steps; i++) {
-		const struct rewrite_step *step = &rule->step[i];
-		const struct rewrite_place *place = &step->place;
-		uint32_t at = places->at[i];
-		uint64_t before = rewrite_load(passage->view.mbuf, at, place->width), after;
-		uint64_t operand = step->value;
+	const struct rewrite_step *step = &rule->step[i];
+	const struct rewrite_place *place = &step->place;
+	uint64_t before = rewrite_load(passage->view.mbuf, target->at, place->width), after;
+	uint64_t operand = step->value;
 
-		if (step->source.width)
-			operand = field_of(&step->source,
-			                   rewrite_load(passage->view.mbuf, places->source[i],
-			                                step->source.width));
-		else if (step->op >= REWRITE_RANDOM)
-			operand = random_value(stage, passage, rule, i);
-		operand = result_of(step, field_of(place, before), operand);
-		after = (before & ~place->mask) | (operand << place->shift & place->mask);
-		if (after != before && !write_bytes(stage, passage, step, at, before, after))
-			return false;
+	if (unlikely(step->source.width != 0))
+		operand = field_of(&step->source, rewrite_load(passage->view.mbuf, target->source,
+		                                               step->source.width));
+	else if (unlikely(step->op >= REWRITE_RANDOM))
+		operand = random_value(stage, passage, rule, i);
+	operand = result_of(step, field_of(place, before), operand);
+	after = (before & ~place->mask) | (operand << place->shift & place->mask);
+	return after == before || write_bytes(stage, passage, step, target->at, before, after);
+}
+
+enum applied { LEFT_ALONE, APPLIED, DROPPED };
+
+/* All places must be there before anything is written. */
+static __attribute__((noinline)) enum applied
+apply_several(struct stage *stage, struct passage *passage, const struct rewrite_rule *rule)
+{
+	struct target targets[REWRITE_STEPS_MAX];
+
+	for (uint32_t i = rule->n_terms; i < rule->n_steps; i++) {
+		if (!find_target(&passage->view, &rule->step[i], &targets[i]))
+			return LEFT_ALONE;
 	}
-	return true;
+	for (uint32_t i = rule->n_terms; i < rule->n_steps; i++) {
+		if (!act(stage, passage, rule, i, &targets[i]))
+			return DROPPED;
+	}
+	return APPLIED;
+}
+
+/* The rule to a packet that it is for. */
+static inline enum applied apply(struct stage *stage, struct passage *passage,
+                                 const struct rewrite_rule *rule)
+{
+	uint32_t first = rule->n_terms;
+	struct target target;
+
+	if (rule->n_steps - first > 1)
+		return apply_several(stage, passage, rule);
+	if (!find_target(&passage->view, &rule->step[first], &target))
+		return LEFT_ALONE;
+	return act(stage, passage, rule, first, &target) ? APPLIED : DROPPED;
 }
 
 static bool matches(const struct rewrite_view *view, const struct rewrite_rule *rule)
@@ -166,25 +186,26 @@ static bool matches(const struct rewrite_view *view, const struct rewrite_rule *
 }
 
 /* The packet, perhaps in another mbuf; NULL: it was dropped. */
-static struct rte_mbuf *pass(struct rewrite *rewrite, struct rte_mbuf *mbuf, uint64_t index)
+static inline struct rte_mbuf *pass(struct rewrite *rewrite, struct rte_mbuf *mbuf, uint64_t index)
 {
-	struct passage passage = {.index = index};
-	struct places places;
+	struct passage passage;
 
-	passage.view.mbuf = mbuf;
+	passage.index = index;
+	passage.changed = false;
+	rewrite_view_open(&passage.view, mbuf);
 	for (uint32_t i = 0; i < rewrite->n_rules; i++) {
 		const struct rewrite_rule *rule = rewrite->rules[i];
+		enum applied applied;
 
-		if (!passage.found)
-			rewrite_view_open(&passage.view, passage.view.mbuf);
-		passage.found = true;
-		if (!matches(&passage.view, rule) || !find_places(&passage.view, rule, &places))
+		if (!matches(&passage.view, rule))
 			continue;
-		if (!act(&rewrite->stage, &passage, rule, &places))
+		applied = apply(&rewrite->stage, &passage, rule);
+		if (unlikely(applied == DROPPED))
 			return NULL;
-		passage.found = !rule->moves;
-		if (rule->moves)
+		if (unlikely(rule->moves) && applied == APPLIED) {
 			headers_forget(passage.view.mbuf);
+			rewrite_view_open(&passage.view, passage.view.mbuf);
+		}
 	}
 	rewrite->stage.cloud->counters.rewritten += passage.changed;
 	return passage.view.mbuf;

@@ -9,16 +9,6 @@
 enum { PROTOCOL_HOP_BY_HOP = 0, PROTOCOL_ICMP = 1, PROTOCOL_TCP = 6, PROTOCOL_UDP = 17 };
 enum { PROTOCOL_ICMPV6 = 58 };
 
-void rewrite_view_open(struct rewrite_view *view, struct rte_mbuf *mbuf)
-{
-	view->mbuf = mbuf;
-	view->bytes = mbuf->pkt_len;
-	view->ip_end = 0;
-	if (headers_of(mbuf, &view->headers))
-		view->ip_end = view->headers.network + view->headers.network_bytes;
-	view->here = RTE_MIN(view->ip_end, view->bytes);
-}
-
 /* ---- options ---- */
 
 /* The option of a type between two offsets, all of which is there; 0: it is not among them. `pad`

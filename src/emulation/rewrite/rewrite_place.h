@@ -48,7 +48,15 @@ struct rewrite_view {
 	uint32_t here;   /* of that, what is there */
 };
 
-void rewrite_view_open(struct rewrite_view *view, struct rte_mbuf *mbuf);
+static inline void rewrite_view_open(struct rewrite_view *view, struct rte_mbuf *mbuf)
+{
+	view->mbuf = mbuf;
+	view->bytes = mbuf->pkt_len;
+	view->ip_end = 0;
+	if (headers_of(mbuf, &view->headers))
+		view->ip_end = view->headers.network + view->headers.network_bytes;
+	view->here = RTE_MIN(view->ip_end, view->bytes);
+}
 
 /* The same as below, of all layers but two. */
 bool rewrite_place_search(const struct rewrite_view *view, const struct rewrite_place *place,

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rewrite_sums.h"
 
-#include "checksum.h"
-
 /* Offsets in the headers. */
 #define IPV4_PROTOCOL 9
-#define IPV4_SUM      10
 #define IPV4_SOURCE   12
 #define IPV4_BYTES    20
 #define TCP_SUM       16
@@ -18,13 +15,6 @@ struct write {
 	uint32_t at, end;
 	uint64_t before, after;
 };
-
-/* What bytes that end there add to a sum when they become others. Every word that a checksum sums begins at an
- * even offset of the frame, since Ethernet, tags and headers all have an even length. */
-static inline uint32_t growth_of(uint32_t end, uint64_t before, uint64_t after)
-{
-	return end & 1 ? checksum_growth_odd(before, after) : checksum_growth(before, after);
-}
 
 /* What the write adds to a sum that covers the frame between two offsets. */
 static inline uint32_t part(const struct write *write, uint32_t from, uint32_t to)
@@ -44,7 +34,7 @@ static inline uint32_t part(const struct write *write, uint32_t from, uint32_t t
 		if (before == after)
 			return 0;
 	}
-	return growth_of(end, before, after);
+	return rewrite_growth(end, before, after);
 }
 
 static void grow(const struct rewrite_view *view, uint32_t at, uint32_t growth, bool optional)
@@ -60,23 +50,14 @@ static void grow(const struct rewrite_view *view, uint32_t at, uint32_t growth, 
 	rewrite_store(view->mbuf, at, 2, optional && grown == 0 ? 0xffff : grown);
 }
 
-/* The header of IPv4 is whole in the first segment. */
-static inline void grow_ipv4(const struct rewrite_view *view, uint32_t growth)
-{
-	uint8_t *sum = rte_pktmbuf_mtod(view->mbuf, uint8_t *) + view->headers.network + IPV4_SUM;
-
-	if (growth)
-		headers_put_u16(sum, checksum_grown(headers_u16(sum), growth));
-}
-
 static void fix_ipv4(const struct rewrite_view *view, const struct write *write)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(view->mbuf, const uint8_t *);
 	uint32_t at = view->headers.network, end = at + (frame[at] & 0xfu) * 4;
 
 	if (write->at < end)
-		grow_ipv4(view,
-		          part(write, at, at + IPV4_SUM) + part(write, at + IPV4_SUM + 2, end));
+		rewrite_grow_ipv4(view, part(write, at, at + REWRITE_IPV4_SUM) +
+		                                part(write, at + REWRITE_IPV4_SUM + 2, end));
 }
 
 /* Whether an extension header says where the packet really goes. */
@@ -190,7 +171,8 @@ static uint8_t summed_ipv4(int32_t from, int32_t to)
 {
 	if (from >= 1 && to <= IPV4_PROTOCOL)
 		return SUMMED_HEADER;
-	if ((from == IPV4_PROTOCOL && to == IPV4_SUM) || (from >= IPV4_SOURCE && to <= IPV4_BYTES))
+	if ((from == IPV4_PROTOCOL && to == REWRITE_IPV4_SUM) ||
+	    (from >= IPV4_SOURCE && to <= IPV4_BYTES))
 		return SUMMED_HEADER | SUMMED_PSEUDO;
 	return SUMMED_ASK;
 }
@@ -219,8 +201,8 @@ uint8_t rewrite_summed(const struct rewrite_place *place)
 	}
 }
 
-void rewrite_sums(const struct rewrite_view *view, uint8_t summed, uint32_t at, uint32_t width,
-                  uint64_t before, uint64_t after)
+void rewrite_sums_anyhow(const struct rewrite_view *view, uint8_t summed, uint32_t at,
+                         uint32_t width, uint64_t before, uint64_t after)
 {
 	const struct write write = {at, at + width, before, after};
 	const struct headers *headers = &view->headers;
@@ -231,9 +213,9 @@ void rewrite_sums(const struct rewrite_view *view, uint8_t summed, uint32_t at, 
 		ask(view, &write);
 		return;
 	}
-	growth = growth_of(write.end, before, after);
+	growth = rewrite_growth(write.end, before, after);
 	if (summed & SUMMED_HEADER)
-		grow_ipv4(view, growth);
+		rewrite_grow_ipv4(view, growth);
 	if (!(summed & (SUMMED_PSEUDO | SUMMED_DATA)) || !transport_sum(view, &offset, &pseudo))
 		return;
 	if (pseudo || summed & SUMMED_DATA)

@@ -16,6 +16,7 @@
 #ifndef WEIR_REWRITE_SUMS_H
 #define WEIR_REWRITE_SUMS_H
 
+#include "checksum.h"
 #include "rewrite_place.h"
 
 /* Of which sums all bytes of a place are part, as far as that can be said without a packet. */
@@ -29,9 +30,37 @@ enum rewrite_summed {
 /* A set of them, 0 for none; if the place is found in a packet. Control. */
 uint8_t rewrite_summed(const struct rewrite_place *place);
 
+#define REWRITE_IPV4_SUM 10 /* its offset */
+
+/* What bytes that end there add to a sum when they become others. Every word that a checksum sums begins at an
+ * even offset of the frame, since Ethernet, tags and headers all have an even length. */
+static inline uint32_t rewrite_growth(uint32_t end, uint64_t before, uint64_t after)
+{
+	return end & 1 ? checksum_growth_odd(before, after) : checksum_growth(before, after);
+}
+
+/* The header of IPv4 is whole in the first segment. */
+static inline void rewrite_grow_ipv4(const struct rewrite_view *view, uint32_t growth)
+{
+	uint8_t *sum =
+	        rte_pktmbuf_mtod(view->mbuf, uint8_t *) + view->headers.network + REWRITE_IPV4_SUM;
+
+	if (growth)
+		headers_put_u16(sum, checksum_grown(headers_u16(sum), growth));
+}
+
 /* `width` bytes at `at` were `before`, as a number, and are `after` now, which is another. `summed`: of their
  * place, or SUMMED_ASK. */
-void rewrite_sums(const struct rewrite_view *view, uint8_t summed, uint32_t at, uint32_t width,
-                  uint64_t before, uint64_t after);
+void rewrite_sums_anyhow(const struct rewrite_view *view, uint8_t summed, uint32_t at,
+                         uint32_t width, uint64_t before, uint64_t after);
+/* Here what is part of the IPv4 header's alone. */
+static inline void rewrite_sums(const struct rewrite_view *view, uint8_t summed, uint32_t at,
+                                uint32_t width, uint64_t before, uint64_t after)
+{
+	if (summed == SUMMED_HEADER)
+		rewrite_grow_ipv4(view, rewrite_growth(at + width, before, after));
+	else if (summed)
+		rewrite_sums_anyhow(view, summed, at, width, before, after);
+}
 
 #endif
