@@ -242,6 +242,73 @@ static void what_looks_at_more_than_its_packets_goes_one_by_one(void **state)
 	assert_same(sirens, 1, false);
 }
 
+#define SENT     300 /* more than an outlet has room for */
+#define FRAME_NS 1000
+
+static void assert_leaves_as_the_link_sends(struct rig *rig)
+{
+	rig_apply(rig, 0);
+	for (uint32_t i = 0; i < SENT; i++)
+		rig_send(rig, 0, 125, 500);
+	rig_advance(rig, 500 + SENT / 2 * FRAME_NS);
+	assert_int_equal(rig->n_departures, SENT / 2);
+	rig_run_out(rig);
+	assert_int_equal(rig->n_departures, SENT);
+	for (uint32_t i = 0; i < SENT; i++) {
+		assert_int_equal(rig->departures[i].due_ns, 500 + (i + 1) * FRAME_NS);
+		assert_int_equal(rig->departures[i].number, i + 1);
+		assert_int_equal(rig->departures[i].port, 1);
+		assert_true(rig->departures[i].intact);
+	}
+}
+
+static struct rig *router_without_delay(void)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+
+	rig_cloud(rig, "down", 0, 1);
+	rig_put(rig, "down", trial_conf("hop 192.0.2.1"));
+	rig_put(rig, "down", trial_conf("rate 1gbit queue 1MB"));
+	return rig;
+}
+
+static void without_a_delay_packets_leave_when_the_link_has_sent_them(void **state)
+{
+	struct rig *rig = router_without_delay();
+
+	(void)state;
+	assert_leaves_as_the_link_sends(rig);
+	rig_close(rig);
+	rig = router_without_delay();
+	rig_chain(rig, "next", "down", 1);
+	rig_put(rig, "next", trial_conf("hop 192.0.2.2"));
+	assert_leaves_as_the_link_sends(rig);
+	assert_int_equal(rig_report(rig, "next")->counters.rx_packets, SENT);
+	rig_close(rig);
+}
+
+/* Of two that leave at one port in one nanosecond: that the one does was decided when it came, that the other does
+ * only when the link had sent it, though it had come before. */
+static void what_leaves_at_one_instant_leaves_in_the_order_in_which_that_came_about(void **state)
+{
+	struct rig *rig = router_without_delay();
+
+	(void)state;
+	rig_cloud(rig, "beside", 2, 1);
+	rig_put(rig, "beside", trial_conf("hop 192.0.2.3"));
+	rig_put(rig, "beside", trial_conf("delay 1us"));
+	rig_apply(rig, 0);
+	rig_send(rig, 0, 125, 500);
+	rig_send(rig, 2, 125, 500);
+	rig_run_out(rig);
+	assert_int_equal(rig->n_departures, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(rig->departures[i].due_ns, 500 + FRAME_NS);
+		assert_int_equal(rig->departures[i].number, 2 - i);
+	}
+	rig_close(rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -249,6 +316,9 @@ int main(void)
 	        cmocka_unit_test(queues_that_mark_drop_and_quench),
 	        cmocka_unit_test(meters_and_the_headers_that_ask_them),
 	        cmocka_unit_test(what_looks_at_more_than_its_packets_goes_one_by_one),
+	        cmocka_unit_test(without_a_delay_packets_leave_when_the_link_has_sent_them),
+	        cmocka_unit_test(
+	                what_leaves_at_one_instant_leaves_in_the_order_in_which_that_came_about),
 	};
 
 	return cmocka_run_group_tests_name(
