@@ -8,7 +8,8 @@
  *              when the next of the burst comes, if nobody but the shaper has to know of them
  *              (link_is_open), go into the line together
  *   passing    one that conforms where a management or a watch wants to be told, or on a shared line
- *   waiting    everything else: copied into the queue, and from there into the line when it departs
+ *   waiting    everything else: copied into the queue, and from there into the line when it departs; or into
+ *              the outlet, if it leaves the line at once, too, and comes next (cloud_run_link)
  *
  * Thread: the worker that owns the cloud.
  */
