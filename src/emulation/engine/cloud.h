@@ -94,10 +94,10 @@ void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n
 /* What leaves the link up to and at `now` enters the line; what reordering holds back longest goes
  * when its time is up; what the agenda says happens in between, as long as something is held. */
 void cloud_advance_link(struct cloud *cloud, simtime now);
+struct outlet;
 /* The same of a shared cloud at `now`, and then up to and at `limit`, as long as the shared wheel is known to have
  * nothing before. What leaves the link, and the line at that very instant, when the wheel has nothing, goes straight
  * into the outlet, that of the port where all leave, as far as it has room. NULL: it does not. */
-struct outlet;
 void cloud_run_link(struct cloud *cloud, simtime now, simtime limit, struct outlet *outlet);
 
 /* Frees the packet and counts it. For stages, and for whatever cannot hold it. */
