@@ -312,7 +312,8 @@ void rig_apply(struct rig *rig, simtime now)
 	struct change *change = NULL;
 
 	assert_non_null(before);
-	memcpy(before, roster->slots, n * sizeof(before[0]));
+	for (uint32_t i = 0; i < n; i++)
+		before[i] = roster->slots[i];
 	if (change_prepare(rig->engine, rig->scenario, NULL, &change, &problem) != 0)
 		fail_msg("%s", problem.text);
 	engine_apply(rig->engine, change, now);
