@@ -34,7 +34,7 @@ def person(steps, home):
             try:
                 seen += os.read(fd, 65536)
             except OSError:
-                break
+                sys.exit(f"{keys!r}: it ended before {expected!r}, after {seen!r}")
         print(f"ok: {keys!r}")
     try:
         # until it has ended: a terminal that is closed would end it by SIGHUP

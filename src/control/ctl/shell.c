@@ -258,10 +258,14 @@ int shell_run(struct ctl_link *link, const char *path)
 		goto out;
 	}
 	for (;;) {
-		int n;
-		const char *typed = el_gets(shell.edit, &n);
+		const char *typed;
 		char *line;
+		int n;
 
+		/* el_gets shows the prompt first and takes the terminal over then: what is typed in
+		 * between would still be the terminal's, and ^C a signal, ^D nothing. */
+		el_set(shell.edit, EL_PREP_TERM, 1);
+		typed = el_gets(shell.edit, &n);
 		if (typed == NULL || n <= 0)
 			break;
 		if (shell.cancelled) {
