@@ -207,11 +207,7 @@ void link_depart_anyhow(struct link *link, struct arena *arena)
 		cursor_advance(link, wire_bytes);
 	else
 		shaper_depart(&link->shaper, link->ready, length);
-	link->busy = false;
-	link->slotted = false;
-	link->departure = SIMTIME_NEVER;
-	queue->sending = 0;
-	queue->sending_bytes = 0;
+	link_let_go(link, queue);
 	if (link->taken.records) {
 		log_pop(&link->taken, arena);
 		queue->held_packets--;

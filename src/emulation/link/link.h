@@ -158,6 +158,16 @@ static inline bool link_arrived(struct link *link, struct queue *queue, const st
 	return true;
 }
 
+/* What was the head is in the link's hand no more. */
+static inline void link_let_go(struct link *link, struct queue *queue)
+{
+	link->busy = false;
+	link->slotted = false;
+	link->departure = SIMTIME_NEVER;
+	queue->sending = 0;
+	queue->sending_bytes = 0;
+}
+
 /* The whole of the two that follow. */
 void link_take_anyhow(struct link *link, struct queue *queue, struct arena *arena);
 void link_depart_anyhow(struct link *link, struct arena *arena);
@@ -195,11 +205,7 @@ static inline void link_depart(struct link *link, struct arena *arena)
 	}
 	length = link_length(link, log_front(&queue->log)->wire_bytes);
 	shaper_depart(&link->shaper, link->ready, length);
-	link->busy = false;
-	link->slotted = false;
-	link->departure = SIMTIME_NEVER;
-	queue->sending = 0;
-	queue->sending_bytes = 0;
+	link_let_go(link, queue);
 	queue_pop(queue, arena, length);
 }
 
