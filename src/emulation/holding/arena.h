@@ -53,17 +53,25 @@ static inline struct chunk *arena_get(struct arena *arena)
 	return chunk;
 }
 
+/* How far it is from the chunk of `place` to the one that is the next to be given out. */
+static inline uintptr_t arena_ahead(const struct arena *arena, const void *place)
+{
+	const uint8_t *next =
+	        likely(arena->free != NULL) ? (const uint8_t *)arena->free : arena->fresh;
+	uintptr_t into = ((uintptr_t)place - (uintptr_t)arena->base) % CHUNK_BYTES;
+
+	return (uintptr_t)next - ((uintptr_t)place - into);
+}
+
 /* Fetches, to be written, two lines of the chunk that is the next to be given out: those as far into it as
  * `place` is into its own. So a chunk that is filled while packets come has the next one fetched when it
  * is full; a free chunk is cold if more came than left for a while. */
 static inline void arena_fetch(const struct arena *arena, const void *place)
 {
-	const uint8_t *next =
-	        likely(arena->free != NULL) ? (const uint8_t *)arena->free : arena->fresh;
+	uintptr_t next = (uintptr_t)place + arena_ahead(arena, place);
 
-	next += (uintptr_t)((const uint8_t *)place - arena->base) % CHUNK_BYTES;
-	rte_prefetch0_write(next);
-	rte_prefetch0_write(next + RTE_CACHE_LINE_SIZE);
+	rte_prefetch0_write((const void *)next);
+	rte_prefetch0_write((const void *)(next + RTE_CACHE_LINE_SIZE));
 }
 
 static inline void arena_put(struct arena *arena, struct chunk *chunk)

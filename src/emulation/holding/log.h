@@ -130,16 +130,21 @@ static inline const struct held *log_walk_next(struct log_walk *walk)
 	return log_walk_here(walk);
 }
 
-/* Passes over the oldest record. Its memory stays readable until the next append. */
-static inline void log_pop(struct log *log, struct arena *arena)
+/* Passes over the oldest record, of so many bytes. Its memory stays readable until the next append. */
+static inline void log_pass(struct log *log, struct arena *arena, uint32_t bytes)
 {
-	log->read += held_bytes(log_front(log)->stored_bytes);
+	log->read += bytes;
 	if (--log->records == 0) {
 		/* Start over in the chunk that is warm; it is the last, hence the only one. */
 		log->read = log->write = log->head->records;
 	} else if (log->read == log->read_end) {
 		log_next_chunk(log, arena);
 	}
+}
+
+static inline void log_pop(struct log *log, struct arena *arena)
+{
+	log_pass(log, arena, held_bytes(log_front(log)->stored_bytes));
 }
 
 #endif

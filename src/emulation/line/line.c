@@ -92,15 +92,12 @@ uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *d
 	return overtaking;
 }
 
-/* A loop for the wheel and one for the log. */
-static __rte_always_inline uint16_t push(struct line *line, struct wheel *wheel,
-                                         struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
-                                         const simtime *due_ns)
+static uint16_t push_on_wheel(struct line *line, struct wheel *wheel, struct holder *holder,
+                              struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns)
 {
 	uint16_t i;
 
-	if (wheel)
-		wheel_expect(wheel, due_ns, n);
+	wheel_expect(wheel, due_ns, n);
 	for (i = 0; i < n; i++) {
 		struct rte_mbuf *mbuf = mbufs[i];
 		/* Filling the record may give the mbuf away. */
@@ -108,12 +105,11 @@ static __rte_always_inline uint16_t push(struct line *line, struct wheel *wheel,
 		uint32_t number = (uint32_t)packet_of(mbuf)->number;
 		uint8_t flags = packet_of(mbuf)->flags;
 		bool copied = hold_copies(holder, mbuf);
-		uint32_t stored = hold_stored_bytes(copied, mbuf);
 		struct held *held = NULL;
 
 		if (likely(hold_has_room(holder, copied, mbuf)))
-			held = wheel ? wheel_append(wheel, due_ns[i], line->cloud, stored)
-			             : log_append(&line->log, &holder->arena, stored);
+			held = wheel_append(wheel, due_ns[i], line->cloud,
+			                    hold_stored_bytes(copied, mbuf));
 		if (unlikely(!held))
 			break;
 		arena_fetch(&holder->arena, held);
@@ -123,8 +119,26 @@ static __rte_always_inline uint16_t push(struct line *line, struct wheel *wheel,
 		hold_fill(holder, held, copied, mbuf, wire_bytes);
 		held->flags |= flags;
 	}
-	line->held += i;
 	return i;
+}
+
+/* Those that are due at one instant board together. */
+static uint16_t push_on_trains(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
+                               uint16_t n, const simtime *due_ns)
+{
+	uint16_t done = 0;
+
+	while (done < n) {
+		uint16_t to = done + 1, boarded;
+
+		while (to < n && due_ns[to] == due_ns[done])
+			to++;
+		boarded = train_board(&line->log, holder, mbufs + done, to - done, due_ns[done]);
+		done += boarded;
+		if (unlikely(done < to))
+			break;
+	}
+	return done;
 }
 
 uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
@@ -135,8 +149,9 @@ uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **m
 
 	if (unlikely(line->limited) && !tally_reserve(line->tally, &holder->arena, n))
 		return 0;
-	pushed = wheel ? push(line, wheel, holder, mbufs, n, due_ns)
-	               : push(line, NULL, holder, mbufs, n, due_ns);
+	pushed = wheel ? push_on_wheel(line, wheel, holder, mbufs, n, due_ns)
+	               : push_on_trains(line, holder, mbufs, n, due_ns);
+	line->held += pushed;
 	for (uint16_t i = 0; unlikely(line->limited) && i < pushed; i++)
 		tally_note(line->tally, due_ns[i]);
 	return pushed;
@@ -145,60 +160,38 @@ uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **m
 uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
                          uint16_t n, simtime due, uint64_t number)
 {
-	uint16_t i;
+	uint16_t boarded = train_board_plain(&line->log, holder, mbufs, n, due, number);
 
-	for (i = 0; i < n; i++) {
-		struct rte_mbuf *mbuf = mbufs[i];
-		bool copied = hold_copies(holder, mbuf);
-		struct held *held = NULL;
+	line->held += boarded;
+	return boarded;
+}
 
-		if (likely(hold_has_room(holder, copied, mbuf)))
-			held = log_append(&line->log, &holder->arena,
-			                  hold_stored_bytes(copied, mbuf));
-		if (unlikely(!held))
-			break;
-		arena_fetch(&holder->arena, held);
-		held->t_ns = due;
-		held->cloud = line->cloud;
-		held->number = (uint32_t)number + i;
-		hold_fill(holder, held, copied, mbuf, mbuf->pkt_len);
-	}
-	line->held += i;
-	return i;
+static bool push_held_on_wheel(struct line *line, struct wheel *wheel, const struct held *from,
+                               simtime due)
+{
+	struct held *held = wheel_append(wheel, due, line->cloud, from->stored_bytes);
+
+	if (unlikely(!held))
+		return false;
+	hold_record(held, from);
+	held->t_ns = due;
+	held->cloud = line->cloud;
+	return true;
 }
 
 bool line_push_held(struct line *line, struct holder *holder, const struct held *from, simtime due)
 {
 	struct wheel *wheel = wheel_for(line);
-	struct held *held;
 
 	if (unlikely(line->limited) && !tally_reserve(line->tally, &holder->arena, 1))
 		return false;
-	held = wheel ? wheel_append(wheel, due, line->cloud, from->stored_bytes)
-	             : log_append(&line->log, &holder->arena, from->stored_bytes);
-	if (unlikely(!held))
+	if (unlikely(!(wheel ? push_held_on_wheel(line, wheel, from, due)
+	                     : train_board_held(&line->log, holder, from, due))))
 		return false;
 	if (unlikely(line->limited))
 		tally_note(line->tally, due);
-	hold_record(held, from);
-	held->t_ns = due;
-	held->cloud = line->cloud;
 	line->held++;
 	return true;
-}
-
-/* Fetches what will be popped when the log has gone one chunk further: the processor's own
- * prefetching ends at the chunk. */
-static inline void log_fetch_ahead(const struct log *log, const struct held *held)
-{
-	const uint8_t *next = (const uint8_t *)log->head->next;
-
-	if (likely(next != NULL)) {
-		const uint8_t *ahead = next + ((const uint8_t *)held - (uint8_t *)log->head);
-
-		for (uint32_t i = 0; i < held_bytes(held->stored_bytes); i += RTE_CACHE_LINE_SIZE)
-			rte_prefetch0(ahead + i);
-	}
 }
 
 /* The common case: one log. */
@@ -206,33 +199,15 @@ static uint32_t log_pop_due(struct line *line, struct holder *holder, simtime no
                             struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room,
                             uint64_t *bytes)
 {
-	struct log *log = &line->log;
-	uint64_t sum = 0;
-	uint32_t n = 0;
+	uint32_t n = train_alight(&line->log, holder, now, mbufs, due_ns, room, bytes);
 
-	while (n < room && log->records) {
-		const struct held *held = log_front(log);
-		struct rte_mbuf *mbuf;
-
-		if (held->t_ns > now)
-			break;
-		log_fetch_ahead(log, held);
-		mbuf = hold_mbuf(holder, held);
-		if (unlikely(!mbuf))
-			break;
-		sum += held->wire_bytes;
-		due_ns[n] = held->t_ns;
-		mbufs[n++] = mbuf;
-		log_pop(log, &holder->arena);
-	}
 	line->held -= n;
-	*bytes += sum;
 	return n;
 }
 
 simtime line_first(struct line *line, simtime now)
 {
-	simtime first = line->log.records ? log_front(&line->log)->t_ns : SIMTIME_NEVER;
+	simtime first = train_next(&line->log);
 	const struct held *held = line->wheel ? wheel_front(line->wheel, now) : NULL;
 
 	return held ? simtime_min(first, held->t_ns) : first;
@@ -244,7 +219,7 @@ static bool wheel_is_next(struct line *line, simtime now)
 
 	if (!first)
 		return false;
-	return line->log.records == 0 || first->t_ns < log_front(&line->log)->t_ns;
+	return first->t_ns < train_next(&line->log);
 }
 
 /* Only the wheel holds anything: whole bursts. */
@@ -312,13 +287,8 @@ uint64_t line_clear(struct line *line, struct holder *holder)
 	line->back_deadline = SIMTIME_NEVER;
 	if (line->tally)
 		tally_clear(line->tally, &holder->arena);
-	while (line->log.records) {
-		const struct held *held = log_front(&line->log);
-
-		hold_drop(holder, held);
-		log_pop(&line->log, &holder->arena);
-		cleared++;
-	}
+	while (line->log.records)
+		cleared += train_drop(&line->log, holder);
 	log_clear(&line->log, &holder->arena);
 	while (line->wheel && line->wheel->records) {
 		const struct held *held = wheel_front(line->wheel, SIMTIME_NEVER - 1);

@@ -3,7 +3,7 @@
  * The line: propagation. Holds packets from the instant when they enter to the instant when they
  * are due at the other end (delay.h has the model).
  *
- * A line that keeps order is a log: due times do not decrease. A line that allows overtaking, or
+ * A line that keeps order is a log of trains (train.h): due times do not decrease. A line that allows overtaking, or
  * whose packets leave at a port where other clouds' packets leave too, puts them on a wheel. A line
  * that was changed while packets are on the way may have some in both.
  *
@@ -20,6 +20,7 @@
 #include "jitter.h"
 #include "reorder_line.h"
 #include "tally.h"
+#include "train.h"
 #include "wheel.h"
 
 /* What control prepares for a line; the line takes it over as a whole. */
@@ -53,7 +54,7 @@ struct line {
 	uint64_t held;    /* packets on this line, wherever they are */
 	simtime back_deadline; /* when the oldest of `back` goes at the latest; SIMTIME_NEVER: it is empty */
 	struct line_conf conf;
-	struct log log;
+	struct log log; /* of trains */
 	struct draw_key key;
 	uint64_t drawn;
 	struct jitter_state jitter;
@@ -97,7 +98,7 @@ bool line_push_held(struct line *line, struct holder *holder, const struct held 
 /* The earliest instant at which something may be due: exact for a log (see wheel_next). */
 static inline simtime line_next(const struct line *line)
 {
-	simtime next = line->log.records ? log_front(&line->log)->t_ns : SIMTIME_NEVER;
+	simtime next = train_next(&line->log);
 
 	if (line->wheel)
 		next = simtime_min(next, wheel_next(line->wheel));
@@ -110,7 +111,7 @@ simtime line_first(struct line *line, simtime now);
 /* Whether line_pop may find anything. */
 static inline bool line_is_due(const struct line *line, simtime now)
 {
-	return (line->log.records && log_front(&line->log)->t_ns <= now) ||
+	return (line->log.records && train_front(&line->log)->due_ns <= now) ||
 	       (line->wheel && line->wheel->records);
 }
 

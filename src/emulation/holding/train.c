@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "train.h"
+
+#include <stddef.h>
+
+/* The word of an mbuf in which data_off, refcnt, nb_segs and port lie together. */
+static inline uint64_t shape_of(const struct rte_mbuf *mbuf)
+{
+	uint64_t shape;
+
+	_Static_assert(
+	        offsetof(struct rte_mbuf, nb_segs) - offsetof(struct rte_mbuf, data_off) < 8 &&
+	                offsetof(struct rte_mbuf, refcnt) - offsetof(struct rte_mbuf, data_off) < 8,
+	        "what decides whether an mbuf is like another is one word");
+	memcpy(&shape, (const uint8_t *)mbuf + offsetof(struct rte_mbuf, data_off), sizeof(shape));
+	return shape;
+}
+
+/* What a train's packets have in common, beside what stands in the train. */
+struct kind {
+	uint64_t shape;
+	uint32_t bytes;
+	uint16_t data_bytes;
+};
+
+static inline bool is_spare(const struct holder *holder, const struct rte_mbuf *mbuf)
+{
+	return mbuf->pool == holder->pool && RTE_MBUF_DIRECT(mbuf);
+}
+
+static inline bool is_of(const struct kind *kind, const struct rte_mbuf *mbuf)
+{
+	return shape_of(mbuf) == kind->shape && mbuf->pkt_len == kind->bytes &&
+	       mbuf->data_len == kind->data_bytes;
+}
+
+/* Whether it may board behind k others. */
+static inline bool follows(const struct train *train, uint32_t k, struct rte_mbuf *mbuf)
+{
+	const struct packet *packet = packet_of(mbuf);
+
+	return packet->wire_bytes == train->wire_bytes && packet->flags == (uint8_t)train->flags &&
+	       (uint32_t)packet->number == train->number + k;
+}
+
+static inline uint32_t stride_of(const struct train *train)
+{
+	return RTE_ALIGN_CEIL((uint32_t)train->stored_bytes, 8u);
+}
+
+static inline uint32_t train_bytes(const struct train *train)
+{
+	return (uint32_t)sizeof(*train) + train->n * stride_of(train);
+}
+
+/* Those behind the first, as far as they are like it and the chunk has room: their mbufs are spare. Returns
+ * how many. */
+static __rte_always_inline uint32_t copy_others(struct log *log, struct holder *holder,
+                                                const struct train *train, const struct kind *kind,
+                                                struct rte_mbuf **mbufs, uint32_t n, bool plain)
+{
+	const uint32_t stride = stride_of(train);
+	const uint8_t *limit = log->limit;
+	uint8_t *write = log->write;
+	uintptr_t ahead = arena_ahead(&holder->arena, train);
+	uint32_t k = 0, spare;
+
+	if (unlikely(holder->n_spare + n > HOLD_SPARE_MAX))
+		hold_give_back(holder, HOLD_SPARE_MAX / 2);
+	spare = holder->n_spare;
+	while (k < n && (size_t)(limit - write) >= stride) {
+		struct rte_mbuf *mbuf = mbufs[k];
+
+		if (unlikely(!is_of(kind, mbuf) || !is_spare(holder, mbuf)))
+			break;
+		if (!plain && unlikely(!follows(train, k + 1, mbuf)))
+			break;
+		rte_prefetch0_write((const void *)((uintptr_t)write + ahead));
+		hold_copy(write, rte_pktmbuf_mtod(mbuf, const uint8_t *), stride);
+		holder->spare[spare++] = mbuf;
+		write += stride;
+		k++;
+	}
+	holder->n_spare = spare;
+	log->write = write;
+	return k;
+}
+
+/* The same of frames that stay in their mbufs. */
+static uint32_t keep_others(struct log *log, struct holder *holder, const struct train *train,
+                            const struct kind *kind, struct rte_mbuf **mbufs, uint32_t n,
+                            bool plain)
+{
+	uint32_t k;
+
+	for (k = 0; k < n && (size_t)(log->limit - log->write) >= sizeof(mbufs[k]); k++) {
+		if (!is_of(kind, mbufs[k]) || !hold_has_room(holder, false, mbufs[k]) ||
+		    (!plain && !follows(train, k + 1, mbufs[k])))
+			break;
+		memcpy(log->write, &mbufs[k], sizeof(mbufs[k]));
+		log->write += sizeof(mbufs[k]);
+		holder->kept += mbufs[k]->nb_segs;
+	}
+	return k;
+}
+
+/* As many as fit into one train; at least the first, or 0: no memory. */
+static __rte_always_inline uint32_t board(struct log *log, struct holder *holder,
+                                          struct rte_mbuf **mbufs, uint32_t n, simtime due,
+                                          uint32_t number, bool plain)
+{
+	struct rte_mbuf *first = mbufs[0];
+	const struct packet *packet = packet_of(first);
+	const bool copied = hold_copies(holder, first);
+	const struct kind kind = {shape_of(first), first->pkt_len, first->data_len};
+	const bool alike = is_spare(holder, first) && rte_mbuf_refcnt_read(first) == 1;
+	const uint32_t stored_bytes = hold_stored_bytes(copied, first);
+	struct train *train = NULL;
+	uint32_t k = 1;
+
+	if (likely(hold_has_room(holder, copied, first)))
+		train = log_reserve(log, &holder->arena,
+		                    (uint32_t)sizeof(*train) + RTE_ALIGN_CEIL(stored_bytes, 8u));
+	if (unlikely(!train))
+		return 0;
+	arena_fetch(&holder->arena, train);
+	train->due_ns = due;
+	train->wire_bytes = plain ? first->pkt_len : packet->wire_bytes;
+	train->stored_bytes = (uint16_t)stored_bytes;
+	train->flags = (uint16_t)((copied ? 0 : HELD_MBUF) | (plain ? 0 : packet->flags));
+	train->number = plain ? number : (uint32_t)packet->number;
+	train->gone = 0;
+	if (likely(copied)) {
+		hold_copy(train->data, rte_pktmbuf_mtod(first, const uint8_t *), stored_bytes);
+		hold_spend(holder, first);
+		if (likely(alike))
+			k += copy_others(log, holder, train, &kind, mbufs + 1, n - 1, plain);
+	} else {
+		memcpy(train->data, &first, sizeof(first));
+		holder->kept += first->nb_segs;
+		k += keep_others(log, holder, train, &kind, mbufs + 1, n - 1, plain);
+	}
+	train->n = (uint16_t)k;
+	return k;
+}
+
+uint16_t train_board(struct log *log, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
+                     simtime due)
+{
+	uint32_t done = 0, k;
+
+	do {
+		k = board(log, holder, mbufs + done, n - done, due, 0, false);
+		done += k;
+	} while (k > 0 && done < n);
+	return (uint16_t)done;
+}
+
+uint16_t train_board_plain(struct log *log, struct holder *holder, struct rte_mbuf **mbufs,
+                           uint16_t n, simtime due, uint64_t number)
+{
+	uint32_t done = 0, k;
+
+	do {
+		k = board(log, holder, mbufs + done, n - done, due, (uint32_t)number + done, true);
+		done += k;
+	} while (k > 0 && done < n);
+	return (uint16_t)done;
+}
+
+bool train_board_held(struct log *log, struct holder *holder, const struct held *from, simtime due)
+{
+	struct train *train = log_reserve(log, &holder->arena, held_bytes(from->stored_bytes));
+
+	if (unlikely(!train))
+		return false;
+	*train = (struct train){.due_ns = due,
+	                        .wire_bytes = from->wire_bytes,
+	                        .stored_bytes = from->stored_bytes,
+	                        .flags = from->flags,
+	                        .number = from->number,
+	                        .n = 1};
+	hold_copy(train->data, from->data, from->stored_bytes);
+	return true;
+}
+
+/* Fetches what leaves when the log has gone one chunk further: the processor's own fetching ends at the
+ * chunk. Returns how far that is, 0: nothing is known. */
+static inline uintptr_t log_ahead(const struct log *log)
+{
+	const struct chunk *next = log->head->next;
+
+	return likely(next != NULL) ? (uintptr_t)next - (uintptr_t)log->head : 0;
+}
+
+static inline void packet_fill(struct rte_mbuf *mbuf, const struct train *train, uint32_t i)
+{
+	struct packet *packet = packet_of(mbuf);
+
+	packet->t_ns = train->due_ns;
+	packet->number = train->number + i;
+	packet->wire_bytes = train->wire_bytes;
+	packet->flags = (uint8_t)train->flags;
+	packet->headers_known = false;
+	packet->age_ns = 0;
+}
+
+/* k of them, for which there are spare mbufs. */
+static void leave_copied(const struct log *log, struct holder *holder, const struct train *train,
+                         struct rte_mbuf **mbufs, uint32_t k)
+{
+	const uint32_t stride = stride_of(train);
+	const uint16_t stored_bytes = train->stored_bytes;
+	const uint8_t *from = train->data + train->gone * stride;
+	uintptr_t ahead = log_ahead(log);
+	uint32_t spare = holder->n_spare;
+
+	for (uint32_t i = 0; i < k; i++) {
+		struct rte_mbuf *mbuf = holder->spare[--spare];
+
+		rte_prefetch0((const void *)((uintptr_t)from + ahead));
+		mbuf->data_off = RTE_PKTMBUF_HEADROOM;
+		mbuf->ol_flags = 0;
+		mbuf->packet_type = 0;
+		mbuf->data_len = stored_bytes;
+		mbuf->pkt_len = stored_bytes;
+		hold_copy(hold_room(mbuf), from, stored_bytes);
+		packet_fill(mbuf, train, train->gone + i);
+		mbufs[i] = mbuf;
+		from += stride;
+	}
+	holder->n_spare = spare;
+}
+
+static void leave_kept(struct holder *holder, const struct train *train, struct rte_mbuf **mbufs,
+                       uint32_t k)
+{
+	memcpy(mbufs, train->data + train->gone * sizeof(*mbufs), k * sizeof(*mbufs));
+	for (uint32_t i = 0; i < k; i++) {
+		packet_fill(mbufs[i], train, train->gone + i);
+		holder->kept -= mbufs[i]->nb_segs;
+	}
+}
+
+uint32_t train_alight(struct log *log, struct holder *holder, simtime now, struct rte_mbuf **mbufs,
+                      simtime *due_ns, uint32_t room, uint64_t *bytes)
+{
+	uint32_t n = 0;
+
+	while (n < room && log->records) {
+		struct train *train = (struct train *)(void *)log_front(log);
+		uint32_t k = RTE_MIN((uint32_t)train->n - train->gone, room - n);
+
+		if (train->due_ns > now)
+			break;
+		if (likely(!(train->flags & HELD_MBUF))) {
+			k = RTE_MIN(k, hold_provide(holder));
+			if (unlikely(k == 0))
+				break;
+			leave_copied(log, holder, train, &mbufs[n], k);
+		} else {
+			leave_kept(holder, train, &mbufs[n], k);
+		}
+		for (uint32_t i = 0; i < k; i++)
+			due_ns[n + i] = train->due_ns;
+		*bytes += (uint64_t)train->wire_bytes * k;
+		n += k;
+		train->gone = (uint16_t)(train->gone + k);
+		if (likely(train->gone == train->n))
+			log_pass(log, &holder->arena, train_bytes(train));
+	}
+	return n;
+}
+
+uint32_t train_drop(struct log *log, struct holder *holder)
+{
+	const struct train *train = train_front(log);
+	uint32_t left = (uint32_t)train->n - train->gone;
+	struct rte_mbuf *mbuf;
+
+	for (uint32_t i = train->gone; (train->flags & HELD_MBUF) && i < train->n; i++) {
+		memcpy(&mbuf, train->data + i * sizeof(mbuf), sizeof(mbuf));
+		holder->kept -= mbuf->nb_segs;
+		rte_pktmbuf_free(mbuf);
+	}
+	log_pass(log, &holder->arena, train_bytes(train));
+	return left;
+}

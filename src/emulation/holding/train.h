@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Trains: packets that leave a line together, as they came, in one record of its log.
+ *
+ * What a poll receives comes at one instant, and on a line with a constant delay it is due at one
+ * instant. So what is the same of all of them is written once, and their frames lie one behind the other:
+ * a packet costs its own bytes, and two loops of copies. A packet that differs begins another train; one
+ * that is alone is a train of one, no larger than a `struct held`.
+ *
+ * Order: trains leave in the order of their boarding, their packets one by one if there is no room for more.
+ *
+ * Ownership: the records are the log's; whoever clears a log has taken its trains before (train_drop).
+ * Thread: the worker that owns the engine.
+ */
+#ifndef WEIR_TRAIN_H
+#define WEIR_TRAIN_H
+
+#include <stdint.h>
+
+#include "hold.h"
+
+struct train {
+	simtime due_ns;
+	/* of each packet, as in struct held */
+	uint32_t wire_bytes;
+	uint16_t stored_bytes;
+	uint16_t flags;
+	uint32_t number;  /* low half, of the first; those behind it have the next ones */
+	uint16_t n, gone; /* packets; how many of them, the first ones, have left */
+	uint8_t data[];   /* of each, at a multiple of 8: its frame, or the address of its mbuf */
+};
+
+_Static_assert(sizeof(struct train) == sizeof(struct held), "a packet alone takes no more memory");
+
+/* The oldest train of a log that has one. */
+static inline const struct train *train_front(const struct log *log)
+{
+	return (const struct train *)(const void *)log_front(log);
+}
+
+/* When it is due; SIMTIME_NEVER: there is none. */
+static inline simtime train_next(const struct log *log)
+{
+	return log->records ? train_front(log)->due_ns : SIMTIME_NEVER;
+}
+
+/* Packets that are due at one instant; their struct packet is filled in. Returns how many there was memory
+ * for: the first ones; the others are still the caller's. */
+uint16_t train_board(struct log *log, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
+                     simtime due);
+/* The same without a look at struct packet: they are as long on the wire as they are, have no flags, and the
+ * numbers from `number` on. */
+uint16_t train_board_plain(struct log *log, struct holder *holder, struct rte_mbuf **mbufs,
+                           uint16_t n, simtime due, uint64_t number);
+/* One that lies in another record, which may be passed over then. False: no memory. */
+bool train_board_held(struct log *log, struct holder *holder, const struct held *from, simtime due);
+
+/* Up to `room` packets that are due at `now` or before; their struct packet is filled in as hold_mbuf does it.
+ * Adds their lengths to `bytes`. Fewer when the pool has no mbufs: the rest stays. */
+uint32_t train_alight(struct log *log, struct holder *holder, simtime now, struct rte_mbuf **mbufs,
+                      simtime *due_ns, uint32_t room, uint64_t *bytes);
+/* Drops the oldest train; returns how many packets were on it. */
+uint32_t train_drop(struct log *log, struct holder *holder);
+
+#endif
