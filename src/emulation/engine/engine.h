@@ -34,7 +34,9 @@
 #include "scenario.h"
 #include "witness.h"
 
-#define OUTLET_ROOM 256
+/* Twice a burst: who has fallen behind sends twice what it receives, and so catches up; more at a time
+ * would be more buffers on the way to the device than a processor's first cache holds. */
+#define OUTLET_ROOM (2 * BURST_MAX)
 
 /* What is due at a port. When it is full the engine asks for room (make_room); without, it keeps
  * further packets until the driver has made some: they leave late, with their due times, and nothing
