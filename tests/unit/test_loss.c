@@ -119,6 +119,63 @@ static void which_packets_are_lost_does_not_depend_on_the_size_of_bursts(void **
 	}
 }
 
+/* The frame says which packet it is; what weir knows of it must say the same. */
+static void numbers_are_those_of_the_frames(struct rig *rig)
+{
+	const struct outlet *outlet = engine_outlet(rig->engine, 1);
+	uint32_t before = rig->n_departures, n = outlet->n;
+	uint64_t numbers[OUTLET_ROOM];
+
+	for (uint32_t i = 0; i < n; i++)
+		numbers[i] = packet_of(outlet->mbufs[i])->number;
+	rig_collect(rig);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(rig->departures[before + i].number, numbers[i]);
+}
+
+static void a_burst_that_the_engine_stamps_loses_what_one_that_came_stamped_loses(void **state)
+{
+	static const double shares[] = {0.01, 0.5, 0.97, 1};
+	static bool expected[2000];
+
+	(void)state;
+	for (size_t s = 0; s < LENGTH(shares); s++) {
+		struct rig *rig = lossy(7);
+		probability_q63 p =
+		        shares[s] == 1 ? PROBABILITY_ONE : (probability_q63)(shares[s] * 0x1p63);
+
+		rig_loss(rig, "x", p);
+		rig_apply(rig, 0);
+		send_all(rig, LENGTH(expected), BURST_MAX, expected);
+		rig_close(rig);
+		rig = lossy(7);
+		rig_loss(rig, "x", p);
+		rig_apply(rig, 0);
+		while (rig->sent < LENGTH(expected)) {
+			struct rte_mbuf *mbufs[BURST_MAX];
+			uint16_t n = (uint16_t)RTE_MIN((uint64_t)BURST_MAX,
+			                               LENGTH(expected) - rig->sent);
+
+			for (uint16_t i = 0; i < n; i++) {
+				mbufs[i] = rig_packet(rig, RIG_PLAIN, 0, rig->sent + 1 + i, 60, 0,
+				                      rig->now);
+				memset(packet_of(mbufs[i]), 0xee, sizeof(struct packet));
+			}
+			engine_ingress_at(rig->engine, 0, mbufs, n, rig->now);
+			rig->sent += n;
+			engine_advance(rig->engine, rig->now);
+			numbers_are_those_of_the_frames(rig);
+		}
+		for (uint32_t i = 0, left = 0; i < LENGTH(expected); i++) {
+			if (!expected[i])
+				assert_int_equal(rig->departures[left++].number, i + 1);
+			if (i + 1 == LENGTH(expected))
+				assert_int_equal(rig->n_departures, left);
+		}
+		rig_close(rig);
+	}
+}
+
 static void another_seed_or_another_name_loses_other_packets(void **state)
 {
 	enum { N = 1000 };
@@ -241,6 +298,8 @@ int main(void)
 	        cmocka_unit_test(random_losses_do_not_follow_each_other_more_than_chance_has_it),
 	        cmocka_unit_test(no_loss_loses_none_and_full_loss_loses_all),
 	        cmocka_unit_test(which_packets_are_lost_does_not_depend_on_the_size_of_bursts),
+	        cmocka_unit_test(
+	                a_burst_that_the_engine_stamps_loses_what_one_that_came_stamped_loses),
 	        cmocka_unit_test(another_seed_or_another_name_loses_other_packets),
 	        cmocka_unit_test(a_change_of_the_probability_keeps_the_draws_going),
 	        cmocka_unit_test(periodic_loss_is_exact_to_the_packet),

@@ -61,9 +61,11 @@ static void cloud_settle(struct engine *engine, struct cloud *cloud)
 {
 	if (cloud->line.shared && cloud_next(cloud) != SIMTIME_NEVER)
 		engine_starve(engine, cloud); /* asks for a timer */
-	cloud->plain = cloud->n_stages == 0 && !link_in_use(&cloud->link) &&
-	               line_is_constant(&cloud->line) && !cloud->line.shared &&
-	               line_is_simple(&cloud->line) && !cloud->agenda && !cloud->witness;
+	cloud->plain = !link_in_use(&cloud->link) && line_is_constant(&cloud->line) &&
+	               !cloud->line.shared && line_is_simple(&cloud->line) && !cloud->agenda &&
+	               !cloud->witness;
+	for (uint16_t i = 0; i < cloud->n_stages; i++)
+		cloud->plain &= cloud->stages[i]->frames_only;
 	settle_together(cloud);
 }
 

@@ -363,24 +363,81 @@ void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns)
 	cloud->counters.generated++;
 }
 
+/* Those of a burst that the stages let pass, in the order in which they came, each with the number that it
+ * had. Returns how many of them the line has taken. */
+static uint16_t push_what_passes(struct cloud *cloud, struct rte_mbuf *const *all,
+                                 struct rte_mbuf **passed, uint16_t n, simtime due, uint64_t number)
+{
+	uint16_t done = 0, at = 0;
+
+	while (done < n) {
+		uint16_t run = 0, pushed;
+
+		while (all[at] != passed[done])
+			at++;
+		while (done + run < n && all[at + run] == passed[done + run])
+			run++;
+		pushed = line_push_plain(&cloud->line, cloud->holder, passed + done, run, due,
+		                         number + at);
+		done += pushed;
+		at += pushed;
+		if (unlikely(pushed < run))
+			break;
+	}
+	return done;
+}
+
+/* When what enters the line of a plain cloud now leaves it; `due` is when it is at the other end. */
+static simtime plain_leaves(struct cloud *cloud, simtime now, simtime *due)
+{
+	line_due_one(&cloud->line, now, due);
+	return cloud_leaves_at(cloud, now, *due, 0);
+}
+
+/* `held` of n have entered the line. */
+static void plain_entered(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, uint16_t held,
+                          simtime delay_ns)
+{
+	histogram_add(cloud->delay_ns, delay_ns, held);
+	for (uint16_t i = held; i < n; i++)
+		cloud_drop(cloud, mbufs[i], REASON_NO_BUFFER);
+}
+
+static __attribute__((noinline)) void pass_plain(struct cloud *cloud, struct rte_mbuf **mbufs,
+                                                 uint16_t n, simtime now, uint64_t number)
+{
+	struct rte_mbuf *passed[BURST_ROOM];
+	simtime leaves, due;
+
+	memcpy(passed, mbufs, n * sizeof(*passed));
+	for (uint16_t i = 0; i < cloud->n_stages; i++)
+		n = cloud->stages[i]->process(cloud->stages[i], passed, n);
+	/* Without packets the line's last due time must not move. */
+	if (unlikely(n == 0))
+		return;
+	leaves = plain_leaves(cloud, now, &due);
+	plain_entered(cloud, passed, n, push_what_passes(cloud, mbufs, passed, n, leaves, number),
+	              due - now);
+}
+
 void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now,
                         uint64_t number)
 {
 	uint64_t bytes = 0;
-	simtime due;
-	uint16_t held;
+	simtime leaves, due;
 
-	/* A poll without packets must not move the line's last due time. */
 	if (unlikely(n == 0))
 		return;
 	for (uint16_t i = 0; i < n; i++)
 		bytes += mbufs[i]->pkt_len;
 	cloud->counters.rx_packets += n;
 	cloud->counters.rx_bytes += bytes;
-	line_due_one(&cloud->line, now, &due);
-	held = line_push_plain(&cloud->line, cloud->holder, mbufs, n,
-	                       cloud_leaves_at(cloud, now, due, 0), number);
-	histogram_add(cloud->delay_ns, due - now, held);
-	for (uint16_t i = held; i < n; i++)
-		cloud_drop(cloud, mbufs[i], REASON_NO_BUFFER);
+	if (cloud->n_stages > 0) {
+		pass_plain(cloud, mbufs, n, now, number);
+		return;
+	}
+	leaves = plain_leaves(cloud, now, &due);
+	plain_entered(cloud, mbufs, n,
+	              line_push_plain(&cloud->line, cloud->holder, mbufs, n, leaves, number),
+	              due - now);
 }

@@ -35,8 +35,8 @@ struct template;
 
 struct cloud {
 	/* what a packet touches comes first: a line of cache for its way, and one for what counts it */
-	bool plain;     /* no stage, no link, no jitter, no wheel, no witness: line only */
-	bool closing;   /* removed from the scenario: nothing comes in, what is held goes out */
+	bool plain;   /* its stages look at frames only; no link, no jitter, no wheel, no witness */
+	bool closing; /* removed from the scenario: nothing comes in, what is held goes out */
 	bool generates; /* a statement of it may generate packets, now or before; then it is shared */
 	bool starved;   /* there was no memory for a timer of its link: in the engine's list */
 	bool together; /* shared, but what comes at one instant may go through its stages in a burst */

@@ -50,6 +50,7 @@ static int loss_random_make(const struct conf *conf, struct stage **stage)
 	loss->stage.process = loss_random_process;
 	loss->lost = chance_make(random->probability, random->correlation, random->as_netem);
 	loss->ecn = random->ecn;
+	loss->stage.frames_only = !random->ecn;
 	*stage = &loss->stage;
 	return 0;
 }
