@@ -258,6 +258,33 @@ static void a_large_frame_stays_in_its_mbuf(void **state)
 	close_all();
 }
 
+static uint32_t mixed_bytes(uint64_t number)
+{
+	return number % 3 == 0 ? 64 : number % 5 == 0 ? 1000 : 600;
+}
+
+static void large_and_small_frames_leave_in_the_order_of_their_coming_across_chunks(void **state)
+{
+	uint64_t number = 1, left = 1;
+
+	(void)state;
+	open_with(CHUNKS);
+	for (uint32_t round = 0; round < 40; round++) {
+		for (uint32_t i = 0; i < 10; i++)
+			burst[i] = packet_made(holder.pool, number + i, mixed_bytes(number + i));
+		assert_int_equal(train_board(&packets, &holder, burst, 10, DUE + round), 10);
+		number += 10;
+	}
+	assert_in_range(holder.arena.used_chunks, 4, CHUNKS);
+	for (uint32_t round = 0; left < number; round += 3) {
+		uint32_t n = alight(DUE + round, 1 + round % 37);
+
+		for (uint32_t i = 0; i < n; i++, left++)
+			is_packet(i, left, mixed_bytes(left), DUE + (left - 1) / 10);
+	}
+	close_all();
+}
+
 static void no_more_mbufs_are_kept_than_may_be(void **state)
 {
 	(void)state;
@@ -414,6 +441,8 @@ int main(void)
 	        cmocka_unit_test(of_a_train_as_many_leave_as_there_is_room_for),
 	        cmocka_unit_test(a_train_goes_on_in_the_next_chunk),
 	        cmocka_unit_test(a_large_frame_stays_in_its_mbuf),
+	        cmocka_unit_test(
+	                large_and_small_frames_leave_in_the_order_of_their_coming_across_chunks),
 	        cmocka_unit_test(no_more_mbufs_are_kept_than_may_be),
 	        cmocka_unit_test(an_mbuf_that_others_hold_or_that_is_of_another_pool_is_not_spare),
 	        cmocka_unit_test(those_there_is_no_memory_for_stay_the_callers),
