@@ -3,6 +3,8 @@
 
 #include <sched.h>
 
+#include <rte_prefetch.h>
+
 #include "pipeline.h"
 
 const char *worker_role_name(enum worker_role role)
@@ -85,8 +87,11 @@ static bool run_to_completion(struct worker *worker, simtime now)
 			engine_ingress(worker->engine, inlet->index, mbufs, n);
 			continue;
 		}
-		for (uint16_t k = 0; k < n; k++)
+		/* Who comes next reads the frames. */
+		for (uint16_t k = 0; k < n; k++) {
+			rte_prefetch0(rte_pktmbuf_mtod(mbufs[k], void *));
 			bytes += mbufs[k]->pkt_len;
+		}
 		inlet->rx_bytes += bytes;
 		engine_ingress_at(worker->engine, inlet->index, mbufs, n, now);
 	}
