@@ -52,14 +52,11 @@ static void counts_carry(struct meter *meter)
 	meter->base = now;
 }
 
-/* The queue has been what it is since `at`. */
-static inline void look_at_queue(struct meter *meter, simtime now)
+/* So many packets have waited since `at`. */
+static inline void look_at_queue(struct meter *meter, simtime now, uint64_t packets)
 {
-	uint64_t packets;
-
 	if (now <= meter->at)
 		return;
-	packets = link_queue_packets(&meter->cloud->link);
 	meter->queue_ns += packets * (now - meter->at);
 	if (packets > meter->queue_max)
 		meter->queue_max = packets;
@@ -109,8 +106,9 @@ static void meter_begin(struct meter *meter, simtime now)
 	window_begin(meter, now - (now > origin ? (now - origin) % meter->window_ns : 0));
 }
 
-/* Brings the meter to the window of now. */
-static __attribute__((noinline)) void window_turn(struct meter *meter, simtime now)
+/* Brings the meter to the window of now; so many packets have waited since it was told last. */
+static __attribute__((noinline)) void window_turn(struct meter *meter, simtime now,
+                                                  uint64_t packets)
 {
 	simtime end;
 
@@ -119,7 +117,7 @@ static __attribute__((noinline)) void window_turn(struct meter *meter, simtime n
 	end = meter->begin + meter->window_ns;
 	if (now < end)
 		return;
-	look_at_queue(meter, end);
+	look_at_queue(meter, end, packets);
 	window_end(meter);
 	end += meter->window_ns;
 	/* Nothing happened in the windows since: the last of them stands for all. */
@@ -128,18 +126,23 @@ static __attribute__((noinline)) void window_turn(struct meter *meter, simtime n
 
 		meter->begin = last - meter->window_ns;
 		meter->at = meter->begin;
-		look_at_queue(meter, last);
+		look_at_queue(meter, last, packets);
 		window_end(meter);
 	}
+}
+
+static inline void meter_reach(struct meter *meter, simtime now, uint64_t packets)
+{
+	if (unlikely(!meter->begun || now >= meter->begin + meter->window_ns))
+		window_turn(meter, now, packets);
+	look_at_queue(meter, now, packets);
 }
 
 static void meter_before(struct cloud_watch *watch, simtime now)
 {
 	struct meter *meter = meter_of(watch);
 
-	if (unlikely(!meter->begun || now >= meter->begin + meter->window_ns))
-		window_turn(meter, now);
-	look_at_queue(meter, now);
+	meter_reach(meter, now, link_queue_packets(&meter->cloud->link));
 }
 
 static void meter_passed(struct cloud_watch *watch, uint16_t packets, uint64_t wire_bytes)
@@ -150,20 +153,46 @@ static void meter_passed(struct cloud_watch *watch, uint16_t packets, uint64_t w
 	meter->passed_bytes += wire_bytes;
 }
 
-static void meter_left(struct cloud_watch *watch, simtime t_in, simtime now, uint32_t bytes)
+/* The leaky bucket takes its time to send a packet: it has not waited meanwhile. */
+static inline bool sending_is_waiting(const struct meter *meter)
 {
-	struct meter *meter = meter_of(watch);
 	const struct link *link = &meter->cloud->link;
+
+	return link->shaper.depth_work != 0 || link->conf.slots.on;
+}
+
+static inline void meter_count(struct meter *meter, simtime t_in, simtime now, uint32_t bytes,
+                               bool sending_is_waiting)
+{
 	simtime begins = now;
 
-	/* The leaky bucket takes its time to send it. */
-	if (link->shaper.depth_work == 0 && !link->conf.slots.on)
+	if (!sending_is_waiting)
 		begins = meter->left_at > t_in ? meter->left_at : t_in;
 	meter->waited_ns += begins - t_in;
 	meter->left_at = now;
 	meter->left_packets++;
 	meter->left_bytes += bytes;
 	meter->left_bytes_ever += bytes;
+}
+
+static void meter_left(struct cloud_watch *watch, simtime t_in, simtime now, uint32_t bytes)
+{
+	struct meter *meter = meter_of(watch);
+
+	meter_count(meter, t_in, now, bytes, sending_is_waiting(meter));
+}
+
+static void meter_ran(struct cloud_watch *watch, const struct watch_run *run)
+{
+	struct meter *meter = meter_of(watch);
+	bool waits = sending_is_waiting(meter);
+	uint64_t waiting = run->waiting;
+
+	for (uint32_t i = 0; i < run->n; i++) {
+		meter_reach(meter, run->left[i], waiting);
+		meter_count(meter, run->came[i], run->left[i], run->length[i], waits);
+		waiting -= waiting > 0;
+	}
 }
 
 static void meter_cleared(struct cloud_watch *watch)
@@ -183,6 +212,7 @@ void meter_init(struct meter *meter, simtime window_ns)
 	        .watch = {.before = meter_before,
 	                  .passed = meter_passed,
 	                  .left = meter_left,
+	                  .ran = meter_ran,
 	                  .cleared = meter_cleared},
 	        .window_ns = window_ns,
 	};

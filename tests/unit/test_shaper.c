@@ -239,6 +239,34 @@ static void a_packet_of_an_impossible_length_is_served_as_the_longest(void **sta
 	}
 }
 
+/* Packets without a pause, behind idle times of any length. */
+static void to_serve_is_to_tell_the_instant_and_to_depart(void **state)
+{
+	static const struct {
+		uint64_t rate_bps, depth_bytes;
+	} rows[] = {{10 * MBIT, 0},         {3, 0},          {UINT64_C(399999999989), 0},
+	            {400 * GBIT, 100000},   {1, 1000000000}, {UINT64_C(1234567891), 1500},
+	            {999999937, 999999937}, {8 * MBIT, 1}};
+
+	(void)state;
+	for (size_t row = 0; row < LENGTH(rows); row++) {
+		struct shaper one = shaper_at(rows[row].rate_bps, rows[row].depth_bytes), other;
+
+		for (uint64_t i = 0; i < 100000; i++) {
+			uint32_t bytes = (uint32_t)(i * 2654435761u % 9019);
+			simtime departure;
+
+			if (i % 100 == 0)
+				shaper_idle_until(&one, one.at + i * i % 1000003);
+			other = one;
+			departure = shaper_departure(&one, bytes);
+			shaper_depart(&one, departure, bytes);
+			assert_int_equal(shaper_serve(&other, bytes), departure);
+			assert_memory_equal(&other, &one, sizeof(one));
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +282,7 @@ int main(void)
 	        cmocka_unit_test(idle_time_is_not_saved_up_however_long),
 	        cmocka_unit_test(no_rate_is_no_wait),
 	        cmocka_unit_test(a_packet_of_an_impossible_length_is_served_as_the_longest),
+	        cmocka_unit_test(to_serve_is_to_tell_the_instant_and_to_depart),
 	};
 
 	return cmocka_run_group_tests_name("shaper", tests, NULL, NULL);

@@ -20,14 +20,23 @@ struct left {
 	uint64_t bytes, hash;
 };
 
-/* What left at each port, in order, and what each cloud has counted. */
+/* What left at each port, in order, and what each cloud has counted and measured. */
 struct run {
 	uint32_t n[2];
 	struct left left[2][LEFT_MAX];
 	struct counters counters[2];
+	struct histogram delay_ns[2];
+	struct meter_reading meter[2];
+	struct aqm_report aqm[2];
 };
 
 static struct run single, burst;
+
+static void forget(struct witness *witness, const struct fate *fate)
+{
+	(void)witness;
+	(void)fate;
+}
 
 static uint64_t roll(uint64_t seed, uint64_t i, uint32_t lane)
 {
@@ -96,15 +105,28 @@ static void advance(struct rig *rig, struct run *run, simtime now)
 		collect(rig, run);
 }
 
-/* 1 to 32 packets an instant, of one port, handed over `most` at a time. */
-static void play(const char *const *words, uint64_t seed, uint16_t most, struct run *run,
-                 bool together)
+static void take_reports(struct rig *rig, const char *const *clouds, struct run *run)
 {
-	struct rig *rig = rig_open(&(struct rig_setup){.seed = seed});
+	for (uint32_t c = 0; c < 2; c++) {
+		const struct cloud_report *report = rig_report(rig, clouds[c]);
+
+		run->counters[c] = report->counters;
+		run->delay_ns[c] = report->delay_ns;
+		run->meter[c] = report->observed.meter;
+		run->aqm[c] = report->aqm;
+	}
+}
+
+/* 1 to 32 packets an instant, of one port, handed over `most` at a time. */
+static void play_in(const char *const *words, const struct rig_setup *setup, uint16_t most,
+                    struct run *run, bool together)
+{
+	const uint64_t seed = setup->seed;
+	struct rig *rig = rig_open(setup);
 	const char *const clouds[] = {"down", "up"};
 	simtime t = 0;
 
-	run->n[0] = run->n[1] = 0;
+	memset(run, 0, sizeof(*run));
 	rig_cloud(rig, "down", 0, 1);
 	rig_cloud(rig, "up", 1, 0);
 	for (uint32_t i = 0; words[i]; i++) {
@@ -138,15 +160,28 @@ static void play(const char *const *words, uint64_t seed, uint16_t most, struct 
 	assert_int_equal(engine_held_packets(rig->engine), 0);
 	/* What left was taken here, and not by the rig's notebook. */
 	rig->cleared = (uint64_t)run->n[0] + run->n[1];
-	for (uint32_t c = 0; c < 2; c++)
-		run->counters[c] = rig_report(rig, clouds[c])->counters;
+	take_reports(rig, clouds, run);
 	rig_close(rig);
 }
 
-static void assert_same(const char *const *words, uint64_t seed, bool together)
+static void play(const char *const *words, uint64_t seed, uint16_t most, struct run *run,
+                 bool together, struct witness *witness)
 {
-	play(words, seed, 1, &single, together);
-	play(words, seed, BURST_MAX, &burst, together);
+	play_in(words, &(struct rig_setup){.seed = seed, .witness = witness}, most, run, together);
+}
+
+static void assert_same_figures(uint32_t cloud)
+{
+	const struct aqm_report *one = &single.aqm[cloud], *other = &burst.aqm[cloud];
+
+	assert_memory_equal(&other->n_figures, &one->n_figures, sizeof(one->n_figures));
+	for (uint32_t i = 0; i < one->n_figures; i++)
+		assert_memory_equal(&other->figures[i].value, &one->figures[i].value,
+		                    sizeof(one->figures[i].value));
+}
+
+static void assert_same_runs(void)
+{
 	for (uint32_t port = 0; port < 2; port++) {
 		assert_int_equal(burst.n[port], single.n[port]);
 		for (uint32_t i = 0; i < single.n[port]; i++)
@@ -154,6 +189,17 @@ static void assert_same(const char *const *words, uint64_t seed, bool together)
 			                    sizeof(struct left));
 	}
 	assert_memory_equal(burst.counters, single.counters, sizeof(single.counters));
+	assert_memory_equal(burst.delay_ns, single.delay_ns, sizeof(single.delay_ns));
+	assert_memory_equal(burst.meter, single.meter, sizeof(single.meter));
+	assert_same_figures(0);
+	assert_same_figures(1);
+}
+
+static void assert_same(const char *const *words, uint64_t seed, bool together)
+{
+	play(words, seed, 1, &single, together, NULL);
+	play(words, seed, BURST_MAX, &burst, together, NULL);
+	assert_same_runs();
 }
 
 #define ROUTER "hop 192.0.2.1 2001:db8::1 mtu 700"
@@ -242,6 +288,97 @@ static void what_looks_at_more_than_its_packets_goes_one_by_one(void **state)
 	assert_same(sirens, 1, false);
 }
 
+/* A witness is told of each packet when it leaves: then none leave in a run. */
+static void assert_same_as_watched(const char *const *words)
+{
+	struct witness witness = {.tell = forget};
+
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		play(words, seed, 1, &single, false, &witness);
+		play(words, seed, BURST_MAX, &burst, true, NULL);
+		assert_same_runs();
+	}
+}
+
+/* Bursts are some 80 kbit, and come every 10 us. */
+static void packets_that_wait_and_leave_in_runs_fare_as_one_by_one(void **state)
+{
+	const char *const below[] = {"rate 9gbit queue 1MB",
+	                             ROUTER,
+	                             "meter window 3us",
+	                             "feedback header protocol 17",
+	                             "red min 20kB max 60kB max-p 0.1 weight 0.01",
+	                             "ecn on",
+	                             NULL};
+	const char *const around[] = {"rate 8gbit queue 30kB",
+	                              ROUTER,
+	                              "feedback header window 10us",
+	                              "red min 3kB max 9kB max-p 0.1 weight 0.1",
+	                              "ecn on",
+	                              NULL};
+	const char *const counted[] = {"rate 8gbit queue 30kB", ROUTER, LOSSY,
+	                               "red min 5pkt max 15pkt weight 0.02", NULL};
+	const char *const bare[] = {"rate 7gbit overhead layer1 queue 15kB", ROUTER, "meter", NULL};
+	const char *const delayed[] = {"rate 8gbit queue 30kB", ROUTER, MARKS, "delay 50us", NULL};
+	const char *const changing[] = {"rate 7gbit queue 30kB",
+	                                ROUTER,
+	                                "meter",
+	                                "delay 0s",
+	                                "every 41us for 13us from 5us delay 3us",
+	                                NULL};
+
+	(void)state;
+	assert_same_as_watched(below);
+	assert_same_as_watched(around);
+	assert_same_as_watched(counted);
+	assert_same_as_watched(bare);
+	assert_same_as_watched(delayed);
+	assert_same_as_watched(changing);
+}
+
+static void without_memory_the_same_packets_are_lost(void **state)
+{
+	const struct rig_setup setup = {.seed = 1, .memory_bytes = 64 << 10};
+	const char *const words[] = {"rate 1gbit queue 1MB", ROUTER, "meter", NULL};
+
+	(void)state;
+	play_in(words, &setup, 1, &single, true);
+	play_in(words, &setup, BURST_MAX, &burst, true);
+	assert_same_runs();
+	assert_true(burst.counters[0].drops[REASON_NO_BUFFER] > 0);
+}
+
+static void packets_that_conform_together_fare_as_one_by_one(void **state)
+{
+	const char *const below[] = {"rate 9gbit algorithm token-bucket burst 12kB queue 1MB",
+	                             ROUTER,
+	                             "meter window 3us",
+	                             "red min 20kB max 60kB max-p 0.1 weight 0.01",
+	                             "ecn on",
+	                             JITTER,
+	                             NULL};
+	const char *const around[] = {"rate 8gbit algorithm token-bucket burst 5kB queue 30kB",
+	                              ROUTER,
+	                              "feedback header window 10us",
+	                              "red min 2kB max 5kB max-p 0.1 weight 0.2",
+	                              "ecn on",
+	                              NULL};
+	const char *const bare[] = {"rate 9gbit algorithm token-bucket burst 12kB queue 20kB",
+	                            ROUTER, LOSSY, "meter", NULL};
+	const char *const codel[] = {"rate 8gbit algorithm token-bucket burst 12kB queue 50kB",
+	                             ROUTER,
+	                             "codel target 5us interval 50us",
+	                             "ecn on",
+	                             "meter window 7us",
+	                             NULL};
+
+	(void)state;
+	assert_same_as_watched(below);
+	assert_same_as_watched(around);
+	assert_same_as_watched(bare);
+	assert_same_as_watched(codel);
+}
+
 #define SENT     300 /* more than an outlet has room for */
 #define FRAME_NS 1000
 
@@ -316,6 +453,9 @@ int main(void)
 	        cmocka_unit_test(queues_that_mark_drop_and_quench),
 	        cmocka_unit_test(meters_and_the_headers_that_ask_them),
 	        cmocka_unit_test(what_looks_at_more_than_its_packets_goes_one_by_one),
+	        cmocka_unit_test(packets_that_wait_and_leave_in_runs_fare_as_one_by_one),
+	        cmocka_unit_test(without_memory_the_same_packets_are_lost),
+	        cmocka_unit_test(packets_that_conform_together_fare_as_one_by_one),
 	        cmocka_unit_test(without_a_delay_packets_leave_when_the_link_has_sent_them),
 	        cmocka_unit_test(
 	                what_leaves_at_one_instant_leaves_in_the_order_in_which_that_came_about),

@@ -4,6 +4,7 @@
 #include "agenda.h"
 #include "aqm.h"
 #include "classes.h"
+#include "cloud_run.h"
 #include "engine.h"
 
 /* What leaves the line at the instant when it enters it, and next of all, is not on the wheel for it. False: it
@@ -129,6 +130,9 @@ void cloud_advance_link(struct cloud *cloud, simtime now)
 void cloud_run_link(struct cloud *cloud, simtime now, simtime limit, struct outlet *outlet)
 {
 	do {
+		/* Asked each time: what advances may be the agenda. */
+		if (outlet && cloud_run_may(cloud))
+			cloud_run_depart(cloud, limit, outlet);
 		advance(cloud, now, outlet);
 		now = cloud_next(cloud);
 	} while (now <= limit && wheel_is_quiet(cloud->line.shared, now));

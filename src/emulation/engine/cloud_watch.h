@@ -19,6 +19,15 @@
 
 #include "simtime.h"
 
+/* Packets that leave the link one after the other, while nothing else happens there. */
+struct watch_run {
+	uint32_t n; /* at least 1 */
+	const simtime *came, *left;
+	const uint32_t *length; /* on the link */
+	uint64_t
+	        waiting; /* packets, until the first leaves; with each it is one less, if there is one */
+};
+
 /* What it does not want to be told is NULL. */
 struct cloud_watch {
 	bool beside;              /* it is told whoever else is */
@@ -31,6 +40,9 @@ struct cloud_watch {
 	void (*passed)(struct cloud_watch *watch, uint16_t packets, uint64_t wire_bytes);
 	/* One leaves the link that came at `t_in`, with its length there; `before` has been told. */
 	void (*left)(struct cloud_watch *watch, simtime t_in, simtime now, uint32_t bytes);
+	/* `before` and `left` of each of them, in turns. NULL: it has to be told of each when it is the only one that has
+	 * left. */
+	void (*ran)(struct cloud_watch *watch, const struct watch_run *run);
 	/* The counters are about to be set to zero. */
 	void (*cleared)(struct cloud_watch *watch);
 };
@@ -58,6 +70,12 @@ static inline void cloud_watch_left(struct cloud_watch *watch, simtime t_in, sim
 		if (watch->left)
 			watch->left(watch, t_in, now, bytes);
 	}
+}
+
+/* Whether nobody, or one who is alone, may be told of runs. */
+static inline bool cloud_watch_runs(const struct cloud_watch *watch)
+{
+	return !watch || (watch->ran && !watch->next);
 }
 
 static inline void cloud_watch_cleared(struct cloud_watch *watch)

@@ -92,4 +92,22 @@ static inline void shaper_depart(struct shaper *shaper, simtime now, uint32_t by
 	shaper->debt_work += shaper_work(bytes);
 }
 
+/* The same of a packet that is at the head since `at`: when it leaves, and it has left then. The rate is not 0. */
+static inline simtime shaper_serve(struct shaper *shaper, uint32_t bytes)
+{
+	int64_t work = shaper_work(bytes), wait = shaper->debt_work + work - shaper->depth_work;
+	uint64_t rest;
+
+	if (wait <= 0) {
+		shaper->debt_work += work;
+		return shaper->at;
+	}
+	rest = (uint64_t)wait % shaper->rate_bps;
+	shaper->at += (uint64_t)wait / shaper->rate_bps + (rest > 0);
+	shaper->debt_work = shaper->depth_work;
+	if (rest > 0)
+		shaper->debt_work -= (int64_t)(shaper->rate_bps - rest);
+	return shaper->at;
+}
+
 #endif
