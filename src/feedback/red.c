@@ -92,13 +92,22 @@ static __attribute__((noinline)) void adapt(struct red *red, const struct red_ru
 }
 
 /* The queue was idle until now. */
-static __attribute__((noinline)) void fade(struct red *red, const struct red_rule *rule,
-                                           const struct red_arrival *arrival)
+static __attribute__((noinline)) quantity_q64
+faded(const struct red *red, const struct red_rule *rule, simtime now, uint64_t rate_bps)
 {
-	uint64_t m = red_average_packets(arrival->now - red->idle_ns, arrival->rate_bps,
-	                                 rule->setup.mean_bytes);
+	uint64_t m = red_average_packets(now - red->idle_ns, rate_bps, rule->setup.mean_bytes);
 
-	red->average = red_average_idle(red->average, m, rule->setup.weight);
+	return red_average_idle(red->average, m, rule->setup.weight);
+}
+
+/* Ahead of the packet that arrives. */
+static inline quantity_q64 average_now(const struct red *red, const struct red_rule *rule,
+                                       simtime now, uint64_t rate_bps)
+{
+	/* An idle time of nothing, or an average of nothing: it stays what it is. */
+	if (red->idle && now > red->idle_ns && red->average > 0)
+		return faded(red, rule, now, rate_bps);
+	return red->average;
 }
 
 static inline void estimate(struct red *red, const struct red_rule *rule,
@@ -106,11 +115,9 @@ static inline void estimate(struct red *red, const struct red_rule *rule,
 {
 	const struct red_setup *setup = &rule->setup;
 
-	/* An idle time of nothing, or an average of nothing: it stays what it is. */
-	if (red->idle && arrival->now > red->idle_ns && red->average > 0)
-		fade(red, rule, arrival);
+	red->average = red_average_next(average_now(red, rule, arrival->now, arrival->rate_bps),
+	                                arrival->queue, setup->weight);
 	red->idle = false;
-	red->average = red_average_next(red->average, arrival->queue, setup->weight);
 	if (setup->adaptive)
 		adapt(red, rule, arrival);
 }
@@ -221,6 +228,14 @@ judge(struct red *red, const struct red_rule *rule, const struct red_arrival *ar
 	return mark ? RED_MARK_EARLY : RED_DROP_EARLY;
 }
 
+/* Whoever finds the average below min, or next to nothing waiting. */
+static inline void pass(struct red *red)
+{
+	red->above_min = false;
+	red->p = 0;
+	spacing_reset(red);
+}
+
 enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
                             const struct red_arrival *arrival)
 {
@@ -233,8 +248,33 @@ enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
 	}
 	if (red->average >= rule->setup.min && arrival->queue > 1)
 		return judge(red, rule, arrival, mapped);
-	red->above_min = false;
-	red->p = 0;
-	spacing_reset(red);
+	pass(red);
 	return RED_PASS;
+}
+
+uint16_t red_pass(struct red *red, const struct red_rule *rule, const struct red_group *group)
+{
+	const struct red_setup *setup = &rule->setup;
+	quantity_q64 average = average_now(red, rule, group->now, group->rate_bps);
+	uint64_t queue = group->queue, bytes = 0;
+	uint16_t n;
+
+	for (n = 0; n < group->n; n++) {
+		quantity_q64 next = red_average_next(average, queue, setup->weight);
+
+		if (next >= setup->min && queue > 1)
+			break;
+		average = next;
+		bytes += group->length[n];
+		if (group->wait)
+			queue += setup->bytes ? group->length[n] : 1;
+	}
+	if (n == 0)
+		return 0;
+	red->average = average;
+	red->idle = false;
+	red->count += n;
+	red->count_bytes += bytes;
+	pass(red);
+	return n;
 }

@@ -110,6 +110,16 @@ struct red_arrival {
 	bool chosen;  /* RED_MAPPED: it is of an ECN-mod flow */
 };
 
+/* Packets that arrive one after the other at one instant. */
+struct red_group {
+	simtime now;
+	uint64_t queue; /* in the unit, that the first finds */
+	uint64_t rate_bps;
+	bool wait; /* each is in the queue that the next finds; false: each is gone then, and the queue idle */
+	uint16_t n;
+	const uint32_t *length; /* bytes of each */
+};
+
 /* Control. `setup` must be right: see its ranges. */
 void red_rule_make(struct red_rule *rule, const struct red_setup *setup);
 
@@ -130,6 +140,9 @@ static inline bool red_draws(const struct red *red, const struct red_rule *rule,
 
 enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
                             const struct red_arrival *arrival);
+/* red_arrive of as many of the first as pass because the average stays below min, or next to nothing waits: how many.
+ * Of plain RED only: neither adaptive, nor a variant. */
+uint16_t red_pass(struct red *red, const struct red_rule *rule, const struct red_group *group);
 /* p at an average, with the max_p given; 1 in the forced zone. */
 probability_q63 red_probability(const struct red_rule *rule, quantity_q64 average);
 

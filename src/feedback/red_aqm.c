@@ -107,6 +107,31 @@ static void red_aqm_settled(struct aqm *aqm, const struct aqm_view *view, struct
 		becn_settled(&red->becn, aqm, mbuf, outcome, now);
 }
 
+/* Of what the variants want to know, BECN, or what a packet's size moves, nothing is asked here. */
+static uint16_t red_aqm_admit(struct aqm *aqm, const struct aqm_view *view,
+                              const struct aqm_group *group)
+{
+	struct red_aqm *red = (struct red_aqm *)aqm;
+	const struct red_setup *setup = &red->rule.setup;
+	uint16_t passed;
+
+	if (unlikely(setup->selection != RED_NS2 || setup->adaptive || red->becn.on))
+		return 0;
+	begin(red, group->now);
+	passed = red_pass(
+	        &red->red, &red->rule,
+	        &(struct red_group){
+	                .now = group->now,
+	                .queue = setup->bytes ? view->waiting_bytes : view->waiting_packets,
+	                .rate_bps = view->rate_bps,
+	                .wait = group->wait,
+	                .n = group->n,
+	                .length = group->length,
+	        });
+	red->average_q16 = (uint64_t)(red->red.average >> 48);
+	return passed;
+}
+
 static void red_aqm_pushed_out(struct aqm *aqm, const struct aqm_view *view, struct held *held,
                                simtime now)
 {
@@ -223,6 +248,7 @@ static const struct aqm_kind red_kind = {
         .adopt = red_aqm_adopt,
         .arrive = red_aqm_arrive,
         .settled = red_aqm_settled,
+        .admit = red_aqm_admit,
         .pushed_out = red_aqm_pushed_out,
         .idle = red_aqm_idle,
         .average = red_aqm_average,

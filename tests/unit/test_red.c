@@ -633,6 +633,70 @@ static void an_idle_time_counts_the_packets_that_could_have_been_sent(void **sta
 	}
 }
 
+/* Groups of up to 32 at any queue, behind idle times; the arithmetic in packets too. */
+static void a_group_passes_as_its_packets_would_one_by_one(void **state)
+{
+	const struct draw_key key = draw_key_make(1, "group", "chance");
+	uint64_t passed = 0, stopped = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < 100000; i++) {
+		struct red_setup setup = with_thresholds(paper_bytes, 15000, 45000);
+		uint32_t length[32];
+		struct red_group group = {.now = i * 1000000,
+		                          .queue = draw_u64(key, i, 0) % 30000,
+		                          .rate_bps = RATE_BPS,
+		                          .wait = draw_u64(key, i, 1) & 1,
+		                          .n = (uint16_t)(draw_u64(key, i, 2) % 33),
+		                          .length = length};
+		struct red_rule rule;
+		struct red together, alone, before;
+		uint16_t n;
+
+		setup.bytes = i & 1;
+		setup.weight = PROBABILITY_ONE / 8;
+		if (!setup.bytes)
+			setup = with_thresholds(setup, 15, 45);
+		group.queue = setup.bytes ? group.queue : group.queue / 1000;
+		red_rule_make(&rule, &setup);
+		red_begin(&together, &rule, 0);
+		together.idle = draw_u64(key, i, 3) & 1;
+		together.idle_ns = group.now - draw_u64(key, i, 4) % 10000000;
+		together.average = quantity(draw_u64(key, i, 5) % (setup.bytes ? 20000 : 20));
+		together.above_min = draw_u64(key, i, 6) & 1;
+		alone = together;
+		for (uint32_t k = 0; k < 32; k++)
+			length[k] = (uint32_t)(draw_u64(key, i, 7 + k) % 1500);
+		n = red_pass(&together, &rule, &group);
+		for (uint16_t k = 0; k <= n && k < group.n; k++) {
+			const struct red_arrival arrival = {.now = group.now,
+			                                    .queue = group.queue,
+			                                    .rate_bps = RATE_BPS,
+			                                    .wire_bytes = length[k]};
+
+			before = alone;
+			if (k > 0 && !group.wait)
+				red_idle(&alone, group.now);
+			red_arrive(&alone, &rule, &arrival);
+			if (group.wait)
+				group.queue += setup.bytes ? length[k] : 1;
+			if (k == n) {
+				assert_true(alone.average >= setup.min);
+				alone = before;
+			}
+		}
+		/* As the queue tells it. */
+		if (!group.wait && n > 0) {
+			red_idle(&together, group.now);
+			red_idle(&alone, group.now);
+		}
+		assert_memory_equal(&together, &alone, sizeof(alone));
+		passed += n;
+		stopped += n < group.n;
+	}
+	assert_true(passed > 100000 && stopped > 10000);
+}
+
 static void a_change_keeps_the_average_and_the_counts(void **state)
 {
 	struct red_setup setup = with_thresholds(paper_bytes, 15000, 45000);
@@ -687,6 +751,7 @@ int main(void)
 	        cmocka_unit_test(equal_thresholds_are_a_step),
 	        cmocka_unit_test(an_arrival_at_an_empty_queue_is_never_selected),
 	        cmocka_unit_test(an_idle_time_counts_the_packets_that_could_have_been_sent),
+	        cmocka_unit_test(a_group_passes_as_its_packets_would_one_by_one),
 	        cmocka_unit_test(a_change_keeps_the_average_and_the_counts),
 	};
 

@@ -4,6 +4,7 @@
 #include "agenda.h"
 #include "aqm.h"
 #include "classes.h"
+#include "cloud_group.h"
 #include "cloud_run.h"
 #include "engine.h"
 
@@ -301,15 +302,31 @@ static uint16_t pass_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t
 	return passed;
 }
 
+/* The first packets, as far as they go the same way. Returns how many. */
+static uint16_t group_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n,
+                           struct passed *passed, bool *refused)
+{
+	uint16_t grouped;
+
+	if (link_busy(&cloud->link))
+		return cloud_group_waits(cloud, mbufs, n, refused);
+	grouped = cloud_group_passes(cloud, mbufs, n, refused);
+	memcpy(&passed->mbufs[passed->n], mbufs, grouped * sizeof(*mbufs));
+	passed->n = (uint16_t)(passed->n + grouped);
+	return grouped;
+}
+
 void cloud_meet_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 {
-	bool open = link_is_open(cloud);
+	bool open = link_is_open(cloud), refused = false;
 	struct passed passed;
 
 	passed.n = 0;
 	for (uint16_t i = 0; i < n; i++) {
 		if (likely(open))
 			i += pass_link(cloud, &mbufs[i], n - i, &passed);
+		if (n - i > 1 && !refused)
+			i += group_link(cloud, &mbufs[i], n - i, &passed, &refused);
 		if (i < n)
 			enter_link(cloud, mbufs[i], &passed);
 	}

@@ -327,6 +327,22 @@ bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf,
 	return likely(outcome == AQM_QUEUED) || settle(cloud, queue, mbuf, outcome, verdict.reason);
 }
 
+uint16_t aqm_admit_group(struct cloud *cloud, struct queue *queue, const struct aqm_group *group)
+{
+	struct aqm *aqm = queue->aqm;
+	uint16_t n = group->n;
+
+	if (!aqm || n == 0)
+		return n;
+	if (aqm->kind->admit) {
+		const struct aqm_view view = view_of(cloud, queue, 0);
+
+		n = aqm->kind->admit(aqm, &view, group);
+	}
+	aqm->drawn += n;
+	return n;
+}
+
 /* The record's packet in bytes that nobody else sees. False: there were none, and it is gone. */
 static bool own_bytes(struct cloud *cloud, struct held *held)
 {

@@ -21,6 +21,9 @@
  *           drop. The view is that of the queue without it. NULL: passes all
  *   settled what then became of it, as it is told here: the mbuf is as it came, not yet marked, and
  *           not yet freed. Optional
+ *   admit   arrive() and settled() of as many packets of a group, from its first, as it passes for certain and
+ *           without a look at them; how many. The view is that of the queue without any. Of the one that comes
+ *           next it has not heard. Optional: NULL, with an arrive() or a settled(): they come one by one
  *   depart  the link takes the packet from the queue, at `now`: pass, mark or drop. The view is that
  *           of the queue with it (it is the head, and waits). held->t_ns is when it came, so its
  *           sojourn time is now - held->t_ns. After a drop it is asked at the same instant for the
@@ -103,6 +106,17 @@ enum aqm_outcome {
 	AQM_OVERFLOWED,  /* passed, or was to be marked, but the queue is full: dropped */
 };
 
+/* Packets that come one after the other at one instant, while nothing else happens to the queue. For each there is
+ * room. */
+struct aqm_group {
+	simtime now;
+	/* The link is busy, and each waits. Else each leaves at its instant, and the queue is idle ahead of each but the
+	 * first, about which idle() has the word; and when all are through, idle() is told once. */
+	bool wait;
+	uint16_t n;
+	uint32_t length[BURST_ROOM]; /* of each on the link */
+};
+
 /* ---- marking ---- */
 
 enum marking {
@@ -174,6 +188,8 @@ struct aqm_kind {
 	                             struct rte_mbuf *mbuf, simtime now);
 	void (*settled)(struct aqm *aqm, const struct aqm_view *view, struct rte_mbuf *mbuf,
 	                enum aqm_outcome outcome, simtime now);
+	uint16_t (*admit)(struct aqm *aqm, const struct aqm_view *view,
+	                  const struct aqm_group *group);
 	struct aqm_verdict (*depart)(struct aqm *aqm, const struct aqm_view *view,
 	                             struct held *held, simtime now);
 	void (*pushed_out)(struct aqm *aqm, const struct aqm_view *view, struct held *held,
@@ -221,6 +237,15 @@ void aqm_report(const struct aqm *aqm, struct aqm_report *report);
  * to which it is to be appended, if that is a band; then the management is told by aqm_entered(). */
 bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf, bool *marked,
                struct log **log);
+/* Whether there is none, or one that groups of packets may come to. */
+static inline bool aqm_takes_groups(const struct aqm *aqm)
+{
+	return !aqm || aqm->kind->admit ||
+	       !(aqm->kind->arrive || aqm->kind->settled || aqm->kind->bands);
+}
+/* How many packets of the group come to the queue and pass, from the first; no management: all. They are the caller's
+ * to append. Only to one that takes them. */
+uint16_t aqm_admit_group(struct cloud *cloud, struct queue *queue, const struct aqm_group *group);
 /* Whether there is one, and it wants to be asked about the head. */
 static inline bool aqm_is_asked(const struct aqm *aqm)
 {

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cloud_group.h"
+
+#include "aqm.h"
+
+/* Whether nothing is to happen to the link before the group, and nobody wants to see its packets one by one. */
+static inline bool may_group(const struct cloud *cloud, simtime now)
+{
+	const struct link *link = &cloud->link;
+
+	return !link->classes && cloud_next(cloud) > now && aqm_takes_groups(link->queue.aqm);
+}
+
+/* Lengths of those that find room in the queue, and in the chunk that its log writes. */
+static uint16_t find_room(const struct cloud *cloud, struct rte_mbuf *const *mbufs, uint16_t n,
+                          struct aqm_group *group)
+{
+	const struct link *link = &cloud->link;
+	const struct queue *queue = &link->queue;
+	size_t memory = (size_t)(queue->log.limit - queue->log.write);
+	uint64_t bytes = queue_bytes(queue);
+	uint16_t found = 0;
+
+	for (; found < n; found++) {
+		const struct packet *packet = packet_of(mbufs[found]);
+		uint32_t length = link_length(link, packet->wire_bytes);
+		size_t stored = held_bytes(mbufs[found]->data_len);
+
+		bytes += length;
+		if (packet->t_ns != group->now || unlikely(bytes > queue->limit.value) ||
+		    stored > memory || unlikely(!hold_copies(cloud->holder, mbufs[found])))
+			break;
+		memory -= stored;
+		group->length[found] = length;
+	}
+	return found;
+}
+
+/* There is room. */
+static void append(struct cloud *cloud, struct rte_mbuf *const *mbufs, uint16_t n,
+                   const struct aqm_group *group)
+{
+	struct queue *queue = &cloud->link.queue;
+	struct holder *holder = cloud->holder;
+	uint64_t bytes = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = mbufs[i];
+		const struct packet *packet = packet_of(mbuf);
+		struct held *held = log_append(&queue->log, &holder->arena, mbuf->data_len);
+		uint8_t flags = packet->flags;
+
+		held->t_ns = group->now;
+		held->cloud = cloud->index;
+		held->number = (uint32_t)packet->number;
+		hold_fill(holder, held, true, mbuf, packet->wire_bytes);
+		held->flags |= flags;
+		bytes += group->length[i];
+	}
+	queue->held_packets += n;
+	queue->held_bytes += bytes;
+}
+
+uint16_t cloud_group_waits(struct cloud *cloud, struct rte_mbuf *const *mbufs, uint16_t n,
+                           bool *refused)
+{
+	struct aqm_group group;
+	uint16_t passed;
+
+	group.now = packet_of(mbufs[0])->t_ns;
+	if (!link_busy(&cloud->link) || cloud->link.queue.limit.unit != LIMIT_BYTES ||
+	    !may_group(cloud, group.now))
+		return 0;
+	group.wait = true;
+	group.n = find_room(cloud, mbufs, n, &group);
+	passed = aqm_admit_group(cloud, &cloud->link.queue, &group);
+	append(cloud, mbufs, passed, &group);
+	*refused = passed < group.n;
+	return passed;
+}
+
+/* Lengths of those that the bucket has tokens for. */
+static uint16_t find_tokens(const struct link *link, struct rte_mbuf *const *mbufs, uint16_t n,
+                            struct aqm_group *group)
+{
+	struct shaper shaper = link->shaper;
+	uint16_t found = 0;
+
+	for (; found < n; found++) {
+		const struct packet *packet = packet_of(mbufs[found]);
+		uint32_t length = link_length(link, packet->wire_bytes);
+
+		if (packet->t_ns != group->now || !shaper_passes(&shaper, length))
+			break;
+		group->length[found] = length;
+	}
+	return found;
+}
+
+/* They have left the link when they came. */
+static void tell(const struct cloud *cloud, uint16_t n, const struct aqm_group *group)
+{
+	simtime now[BURST_ROOM];
+	const struct watch_run run = {
+	        .n = n, .came = now, .left = now, .length = group->length, .waiting = 0};
+
+	for (uint16_t i = 0; i < n; i++)
+		now[i] = group->now;
+	cloud->watch->ran(cloud->watch, &run);
+}
+
+uint16_t cloud_group_passes(struct cloud *cloud, struct rte_mbuf *const *mbufs, uint16_t n,
+                            bool *refused)
+{
+	struct link *link = &cloud->link;
+	struct aqm *aqm = link->queue.aqm;
+	struct aqm_group group;
+	uint16_t passed;
+
+	group.now = packet_of(mbufs[0])->t_ns;
+	if (link_busy(link) || !link->plain || link->shaper.depth_work == 0 || cloud->witness ||
+	    aqm_is_asked(aqm) || !may_group(cloud, group.now) || !cloud_watch_runs(cloud->watch))
+		return 0;
+	group.wait = false;
+	shaper_idle_until(&link->shaper, group.now);
+	group.n = find_tokens(link, mbufs, n, &group);
+	passed = aqm_admit_group(cloud, &link->queue, &group);
+	for (uint16_t i = 0; i < passed; i++)
+		shaper_passes(&link->shaper, group.length[i]);
+	if (cloud->watch && passed > 0)
+		tell(cloud, passed, &group);
+	if (aqm && passed > 0)
+		aqm_idle(aqm, group.now);
+	*refused = passed < group.n;
+	return passed;
+}
