@@ -161,38 +161,58 @@ static inline bool sending_is_waiting(const struct meter *meter)
 	return link->shaper.depth_work != 0 || link->conf.slots.on;
 }
 
-static inline void meter_count(struct meter *meter, simtime t_in, simtime now, uint32_t bytes,
-                               bool sending_is_waiting)
+static void meter_left(struct cloud_watch *watch, simtime t_in, simtime now, uint32_t bytes)
 {
-	simtime begins = now;
+	struct meter *meter = meter_of(watch);
 
-	if (!sending_is_waiting)
-		begins = meter->left_at > t_in ? meter->left_at : t_in;
-	meter->waited_ns += begins - t_in;
+	meter->waited_ns +=
+	        (sending_is_waiting(meter) ? now : simtime_max(meter->left_at, t_in)) - t_in;
 	meter->left_at = now;
 	meter->left_packets++;
 	meter->left_bytes += bytes;
 	meter->left_bytes_ever += bytes;
 }
 
-static void meter_left(struct cloud_watch *watch, simtime t_in, simtime now, uint32_t bytes)
+/* Those of a run that leave in the window under way, from the first; at least one does. Sums are kept where they need
+ * not be written for each. Returns how many. */
+static uint32_t meter_count_some(struct meter *meter, const struct watch_run *run, uint32_t from)
 {
-	struct meter *meter = meter_of(watch);
+	const simtime end = meter->begin + meter->window_ns;
+	bool waits = sending_is_waiting(meter);
+	uint64_t queue_ns = 0, waited_ns = 0, bytes = 0, most = meter->queue_max;
+	simtime at = meter->at, left_at = meter->left_at;
+	uint32_t i = from;
 
-	meter_count(meter, t_in, now, bytes, sending_is_waiting(meter));
+	for (; i < run->n && run->left[i] < end; i++) {
+		simtime now = run->left[i], t_in = run->came[i];
+		uint64_t waiting = run->waiting > i ? run->waiting - i : 0;
+
+		if (now > at) {
+			queue_ns += waiting * (now - at);
+			most = waiting > most ? waiting : most;
+			at = now;
+		}
+		waited_ns += (waits ? now : simtime_max(left_at, t_in)) - t_in;
+		left_at = now;
+		bytes += run->length[i];
+	}
+	meter->queue_ns += queue_ns;
+	meter->queue_max = most;
+	meter->at = at;
+	meter->waited_ns += waited_ns;
+	meter->left_at = left_at;
+	meter->left_packets += i - from;
+	meter->left_bytes += bytes;
+	meter->left_bytes_ever += bytes;
+	return i - from;
 }
 
 static void meter_ran(struct cloud_watch *watch, const struct watch_run *run)
 {
 	struct meter *meter = meter_of(watch);
-	bool waits = sending_is_waiting(meter);
-	uint64_t waiting = run->waiting;
 
-	for (uint32_t i = 0; i < run->n; i++) {
-		meter_reach(meter, run->left[i], waiting);
-		meter_count(meter, run->came[i], run->left[i], run->length[i], waits);
-		waiting -= waiting > 0;
-	}
+	for (uint32_t i = 0; i < run->n; i += meter_count_some(meter, run, i))
+		meter_reach(meter, run->left[i], run->waiting > i ? run->waiting - i : 0);
 }
 
 static void meter_cleared(struct cloud_watch *watch)

@@ -254,20 +254,23 @@ enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
 
 uint16_t red_pass(struct red *red, const struct red_rule *rule, const struct red_group *group)
 {
-	const struct red_setup *setup = &rule->setup;
+	const quantity_q64 min = rule->setup.min;
+	const probability_q63 weight = rule->setup.weight;
+	/* What the queue grows by with each: so much, and so much of its length. */
+	const uint64_t packet = group->wait && !rule->setup.bytes;
+	const uint64_t of_length = group->wait && rule->setup.bytes ? UINT64_MAX : 0;
 	quantity_q64 average = average_now(red, rule, group->now, group->rate_bps);
 	uint64_t queue = group->queue, bytes = 0;
 	uint16_t n;
 
 	for (n = 0; n < group->n; n++) {
-		quantity_q64 next = red_average_next(average, queue, setup->weight);
+		quantity_q64 next = red_average_next(average, queue, weight);
 
-		if (next >= setup->min && queue > 1)
+		if (__builtin_expect(next >= min, 0) && queue > 1)
 			break;
 		average = next;
 		bytes += group->length[n];
-		if (group->wait)
-			queue += setup->bytes ? group->length[n] : 1;
+		queue += packet + (group->length[n] & of_length);
 	}
 	if (n == 0)
 		return 0;

@@ -32,9 +32,11 @@ typedef unsigned __int128 quantity_q64;
 /* Rounded down; x below 2^63. */
 static inline quantity_q64 quantity_share(quantity_q64 x, probability_q63 share)
 {
-	uint64_t whole = (uint64_t)(x >> 64), fraction = (uint64_t)x;
+	uint64_t whole = (uint64_t)(x >> 64), fraction = (uint64_t)x, q64 = share << 1;
 
-	return ((quantity_q64)whole * share << 1) + ((quantity_q64)fraction * share >> 63);
+	if (__builtin_expect(share == PROBABILITY_ONE, 0))
+		return x;
+	return (quantity_q64)whole * q64 + ((quantity_q64)fraction * q64 >> 64);
 }
 
 static inline quantity_q64 red_average_next(quantity_q64 average, uint64_t queue,

@@ -44,6 +44,8 @@ static __rte_always_inline void leave(struct cloud *cloud, simtime until, struct
 	uint32_t n = 0, most = RTE_MIN(OUTLET_ROOM - outlet->n, (uint32_t)RUN_MAX);
 	const struct held *head = log_front(&queue->log);
 	uint32_t length = link_length(link, head->wire_bytes);
+	struct shaper_pace pace = {0};
+	uint64_t bytes = 0;
 	struct rte_mbuf *mbuf;
 
 	shaper_depart(&next, departure, length);
@@ -58,20 +60,21 @@ static __rte_always_inline void leave(struct cloud *cloud, simtime until, struct
 		run->length[n] = length;
 		run->wire_bytes += head->wire_bytes;
 		n++;
-		queue->held_packets--;
-		queue->held_bytes -= length;
+		bytes += length;
 		log_pop(&queue->log, &holder->arena);
 		now = next;
 		if (queue->log.records == 0)
 			break;
 		head = log_front(&queue->log);
 		length = link_length(link, head->wire_bytes);
-		departure = shaper_serve(&next, length);
+		departure = shaper_serve(&next, &pace, length);
 	}
 	link->shaper = now;
 	link->departure = link->ready = departure;
 	if (queue->sending)
 		queue->sending_bytes = length;
+	queue->held_packets -= n;
+	queue->held_bytes -= bytes;
 	run->n = n;
 }
 

@@ -92,21 +92,44 @@ static inline void shaper_depart(struct shaper *shaper, simtime now, uint32_t by
 	shaper->debt_work += shaper_work(bytes);
 }
 
-/* The same of a packet that is at the head since `at`: when it leaves, and it has left then. The rate is not 0. */
-static inline simtime shaper_serve(struct shaper *shaper, uint32_t bytes)
-{
-	int64_t work = shaper_work(bytes), wait = shaper->debt_work + work - shaper->depth_work;
-	uint64_t rest;
+/* How long packets of a length take, without a division for each: so many whole nanoseconds at the rate, and the work
+ * that is left of them. Begins as zeros; goes on as long as the rate does. */
+struct shaper_pace {
+	uint32_t bytes;
+	simtime ns;
+	int64_t rest_work;
+};
 
-	if (wait <= 0) {
-		shaper->debt_work += work;
-		return shaper->at;
+static inline void shaper_pace_take(struct shaper_pace *pace, const struct shaper *shaper,
+                                    uint32_t bytes)
+{
+	uint64_t work = (uint64_t)shaper_work(bytes);
+
+	pace->bytes = bytes;
+	pace->ns = work / shaper->rate_bps;
+	pace->rest_work = (int64_t)(work % shaper->rate_bps);
+}
+
+/* shaper_departure, and shaper_depart at that instant, of a packet that is at the head since `at`. The rate is not
+ * 0. */
+static inline simtime shaper_serve(struct shaper *shaper, struct shaper_pace *pace, uint32_t bytes)
+{
+	int64_t ahead = shaper->debt_work - shaper->depth_work;
+	simtime departure;
+
+	/* There are tokens, or the bucket was made smaller. */
+	if (__builtin_expect(ahead > 0 || ahead <= -(int64_t)shaper->rate_bps, 0)) {
+		departure = shaper_departure(shaper, bytes);
+		shaper_depart(shaper, departure, bytes);
+		return departure;
 	}
-	rest = (uint64_t)wait % shaper->rate_bps;
-	shaper->at += (uint64_t)wait / shaper->rate_bps + (rest > 0);
-	shaper->debt_work = shaper->depth_work;
-	if (rest > 0)
-		shaper->debt_work -= (int64_t)(shaper->rate_bps - rest);
+	if (__builtin_expect(pace->bytes != bytes, 0))
+		shaper_pace_take(pace, shaper, bytes);
+	/* What the nanosecond of the one before has done too much serves for this one; is it not enough for the rest,
+	 * another has to. */
+	ahead += pace->rest_work;
+	shaper->at += pace->ns + (ahead > 0);
+	shaper->debt_work += pace->rest_work - (ahead > 0 ? (int64_t)shaper->rate_bps : 0);
 	return shaper->at;
 }
 
