@@ -70,45 +70,54 @@ struct said {
 	uint64_t written, malformed;
 };
 
-static inline struct oq_value say(const struct feedback *feedback, struct said *said, uint8_t probe)
+static inline const struct oq_value *say(const struct feedback *feedback, struct said *said,
+                                         uint8_t probe)
 {
-	if (!said->known[probe])
+	if (unlikely(!said->known[probe])) {
 		said->value[probe] = answer(feedback, probe);
-	said->known[probe] = true;
-	return said->value[probe];
+		said->known[probe] = true;
+	}
+	return &said->value[probe];
 }
 
-/* The packet, or NULL if there was no memory for one to write to. */
-static inline struct rte_mbuf *serve(const struct feedback *feedback, struct rte_mbuf *mbuf,
-                                     struct said *said)
+/* Of a packet that asks, if this router is to answer. False: there was no memory for one to write to, it is gone. */
+static inline bool reply(const struct feedback *feedback, struct rte_mbuf **mbuf,
+                         const struct headers *headers, struct said *said)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *), *oq;
-	struct oq_value mine, before;
-	const struct headers *headers = headers_at(mbuf);
-	enum oq_find found;
-	enum oq_mode mode;
-	uint32_t at;
+	uint32_t at = headers->transport;
+	const uint8_t *frame = rte_pktmbuf_mtod(*mbuf, const uint8_t *), *oq = frame + at;
+	enum oq_mode mode = (enum oq_mode)oq[OQ_REQ_MODE];
+	const struct oq_value *mine;
+	uint32_t first, second;
+	uint8_t *request;
 
-	found = oq_find(headers, frame, feedback->protocol);
-	if (likely(found == OQ_ABSENT))
-		return mbuf;
-	at = headers->transport;
-	oq = frame + at;
-	mode = (enum oq_mode)oq[OQ_REQ_MODE];
-	said->malformed += found == OQ_MALFORMED;
-	if (found == OQ_MALFORMED || mode == OQ_NO_MODE || oq[OQ_REQ_PROBE] == OQ_NO_PROBE ||
+	if (mode == OQ_NO_MODE || oq[OQ_REQ_PROBE] == OQ_NO_PROBE ||
 	    (mode == OQ_TTL && oq[OQ_REQ_TTL] != oq_ttl(headers, frame)))
-		return mbuf;
+		return true;
 	mine = say(feedback, said, oq[OQ_REQ_PROBE]);
-	before = oq_get(oq + OQ_REQUEST);
-	for (int i = 0; i < 2; i++)
-		mine.number[i] = oq_merge(mode, before.number[i], mine.number[i]);
-	mbuf = copy_writable(feedback->stage.cloud, mbuf);
-	if (unlikely(!mbuf))
-		return NULL;
-	oq_put(rte_pktmbuf_mtod_offset(mbuf, uint8_t *, at + OQ_REQUEST), &mine);
+	first = oq_merge(mode, headers_u32(oq + OQ_REQUEST), mine->number[0]);
+	second = oq_merge(mode, headers_u32(oq + OQ_REQUEST + 4), mine->number[1]);
+	*mbuf = copy_writable(feedback->stage.cloud, *mbuf);
+	if (unlikely(!*mbuf))
+		return false;
+	request = rte_pktmbuf_mtod_offset(*mbuf, uint8_t *, at + OQ_REQUEST);
+	headers_put_u32(request, first);
+	headers_put_u32(request + 4, second);
 	said->written++;
-	return mbuf;
+	return true;
+}
+
+/* False: the packet is gone. */
+static inline bool serve(const struct feedback *feedback, struct rte_mbuf **mbuf, struct said *said)
+{
+	const struct headers *headers = headers_at(*mbuf);
+	enum oq_find found =
+	        oq_find(headers, rte_pktmbuf_mtod(*mbuf, const uint8_t *), feedback->protocol);
+
+	if (likely(found == OQ_FOUND))
+		return reply(feedback, mbuf, headers, said);
+	said->malformed += found == OQ_MALFORMED;
+	return true;
 }
 
 static uint16_t feedback_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
@@ -119,10 +128,8 @@ static uint16_t feedback_process(struct stage *stage, struct rte_mbuf **packets,
 
 	stage->drawn += n;
 	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *mbuf = serve(feedback, packets[i], &said);
-
-		if (likely(mbuf != NULL))
-			packets[kept++] = mbuf;
+		packets[kept] = packets[i];
+		kept = (uint16_t)(kept + serve(feedback, &packets[kept], &said));
 	}
 	stage->cloud->counters.feedback_written += said.written;
 	stage->cloud->counters.feedback_malformed += said.malformed;

@@ -65,24 +65,28 @@ struct oq_value {
 	uint32_t number[2];
 };
 
+_Static_assert(OQ_MODES == 4 && OQ_PROBES == 4, "two bits each: oq_find");
+
 enum oq_find { OQ_ABSENT, OQ_MALFORMED, OQ_FOUND };
 
 /* Whether the packet has one, of this protocol; then it is at headers->transport. */
 static inline enum oq_find oq_find(const struct headers *headers, const uint8_t *frame,
                                    uint8_t protocol)
 {
+	/* Of the first 8 bytes, the first in the lowest bits: what is 0 in modes and probes, and in lengths that are
+	 * multiples. */
+	const uint64_t beyond = 0xfcfc | UINT64_C(0xfc) << 8 * OQ_RES_PROBE |
+	                        (OQ_ANSWER_BYTES - UINT64_C(1)) << 8 * OQ_RES_LEN;
 	const uint8_t *oq = frame + headers->transport;
 	uint32_t here = headers->transport_here;
+	uint64_t first;
 
 	if (headers->protocol != protocol || headers->fragment || headers->ip == 0)
 		return OQ_ABSENT;
 	if (headers->transport == 0 || here < OQ_BYTES)
 		return OQ_MALFORMED;
-	if (oq[OQ_REQ_MODE] >= OQ_MODES || oq[OQ_REQ_PROBE] >= OQ_PROBES ||
-	    oq[OQ_RES_PROBE] >= OQ_PROBES)
-		return OQ_MALFORMED;
-	if (oq[OQ_RES_LEN] % OQ_ANSWER_BYTES != 0 ||
-	    oq[OQ_RES_LEN] > OQ_ANSWERS_MAX * OQ_ANSWER_BYTES ||
+	memcpy(&first, oq, sizeof(first));
+	if (rte_le_to_cpu_64(first) & beyond || oq[OQ_RES_LEN] > OQ_ANSWERS_MAX * OQ_ANSWER_BYTES ||
 	    here < (uint32_t)OQ_BYTES + oq[OQ_RES_LEN])
 		return OQ_MALFORMED;
 	return OQ_FOUND;

@@ -31,11 +31,17 @@ static const struct frame_shape shapes[] = {
 static bool find(const uint8_t *frame, uint32_t bytes, uint32_t wire_bytes, struct headers *headers)
 {
 	uint8_t *exact = malloc(bytes ? bytes : 1);
+	struct headers other;
 	bool found;
 
 	assert_non_null(exact);
 	memcpy(exact, frame, bytes);
+	/* Whatever was there before. */
+	memset(&other, 0xff, sizeof(other));
+	memset(headers, 0, sizeof(*headers));
 	found = headers_find(exact, bytes, wire_bytes, headers);
+	assert_int_equal(headers_find(exact, bytes, wire_bytes, &other), found);
+	assert_memory_equal(&other, headers, sizeof(other));
 	free(exact);
 	return found;
 }

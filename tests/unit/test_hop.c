@@ -982,6 +982,14 @@ static void an_address_that_no_router_has_is_refused(void **state)
 	}
 }
 
+static void a_ttl_less_by_one_changes_every_checksum_as_a_growth_does(void **state)
+{
+	(void)state;
+	for (uint32_t sum = 0; sum <= UINT16_MAX; sum++)
+		assert_int_equal(checksum_upper_less((uint16_t)sum),
+		                 checksum_grown((uint16_t)sum, checksum_growth(0x4011, 0x3f11)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1009,6 +1017,7 @@ int main(void)
 	        cmocka_unit_test(clouds_that_are_removed_deliver_answers_nevertheless),
 	        cmocka_unit_test(the_size_of_bursts_does_not_matter),
 	        cmocka_unit_test(an_address_that_no_router_has_is_refused),
+	        cmocka_unit_test(a_ttl_less_by_one_changes_every_checksum_as_a_growth_does),
 	};
 
 	return cmocka_run_group_tests_name("hop", tests, rig_group_setup, rig_group_teardown);

@@ -18,11 +18,14 @@ struct rte_mbuf *copy_make(const struct cloud *cloud, struct rte_mbuf *original)
 /* The same packet in mbufs that nobody else sees: itself, or a copy, for which it is given back.
  * NULL: the pool is empty; the packet was dropped, and counted as no-buffer. */
 struct rte_mbuf *copy_unshare(struct cloud *cloud, struct rte_mbuf *mbuf);
+/* Whether it is the packet itself, told at a glance: of one in several segments it is not. */
+static inline bool copy_is_writable(const struct rte_mbuf *mbuf)
+{
+	return mbuf->nb_segs == 1 && rte_mbuf_refcnt_read(mbuf) == 1 && RTE_MBUF_DIRECT(mbuf);
+}
 static inline struct rte_mbuf *copy_writable(struct cloud *cloud, struct rte_mbuf *mbuf)
 {
-	if (likely(mbuf->nb_segs == 1 && rte_mbuf_refcnt_read(mbuf) == 1 && RTE_MBUF_DIRECT(mbuf)))
-		return mbuf;
-	return copy_unshare(cloud, mbuf);
+	return likely(copy_is_writable(mbuf)) ? mbuf : copy_unshare(cloud, mbuf);
 }
 
 #endif

@@ -50,4 +50,13 @@ static inline uint16_t checksum_grown(uint16_t checksum, uint32_t growth)
 	return (uint16_t) ~((sum >> 16) + (sum & 0xffff));
 }
 
+/* The checksum when a word of the sum has become less by 0x100: its upper byte, a TTL say, by one. The growth is the
+ * same whatever the word was, ~0x100 in one's complement. */
+static inline uint16_t checksum_upper_less(uint16_t checksum)
+{
+	uint32_t sum = checksum + 0x100u;
+
+	return (uint16_t)(sum + (sum >= 0xffff));
+}
+
 #endif

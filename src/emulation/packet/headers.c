@@ -167,32 +167,49 @@ static bool find_ipv6(const struct frame *frame, uint32_t at, struct headers *he
 	return true;
 }
 
-/* The usual frame, IPv4 without tags and options: what the long way says of it. False: it is not one. */
+/* The usual frame, IPv4 without tags and options, and not a later fragment, with a transport: what the long way says of
+ * it. False: it is not one. */
 static inline bool find_plain_ipv4(const uint8_t *data, uint32_t bytes, struct headers *headers)
 {
 	const uint8_t *ip = data + ETHERNET_BYTES;
 	const uint32_t at = ETHERNET_BYTES + IPV4_BYTES;
-	uint32_t end, here;
+	uint32_t total, end;
 
-	if (bytes < at || headers_u16(ip - 2) != TYPE_IPV4 || ip[0] != 0x45 ||
-	    headers_u16(ip + 2) < IPV4_BYTES)
+	if (bytes <= at || headers_u32(ip - 2) >> 8 != (TYPE_IPV4 << 8 | 0x45))
 		return false;
-	end = ETHERNET_BYTES + headers_u16(ip + 2);
-	here = end < bytes ? end : bytes;
-	*headers = (struct headers){
-	        .ip = 4,
-	        .protocol = ip[9],
-	        .fragment = (headers_u16(ip + 6) & 0x1fff) != 0,
-	        .ethertype = TYPE_IPV4,
-	        .network = ETHERNET_BYTES,
-	        .network_bytes = headers_u16(ip + 2),
-	};
-	if (likely(!headers->fragment && here > at)) {
-		headers->transport = at;
-		headers->transport_bytes = end - at;
-		headers->transport_here = here - at;
-	}
+	total = headers_u16(ip + 2);
+	if (total <= IPV4_BYTES || headers_u16(ip + 6) & 0x1fff)
+		return false;
+	end = ETHERNET_BYTES + total;
+	headers->ip = 4;
+	headers->protocol = ip[9];
+	headers->n_tags = 0;
+	headers->fragment = false;
+	headers->ethertype = TYPE_IPV4;
+	headers->tag[0] = headers->tag[1] = 0;
+	headers->unused = 0;
+	headers->network = ETHERNET_BYTES;
+	headers->network_bytes = total;
+	headers->transport = at;
+	headers->transport_bytes = total - IPV4_BYTES;
+	headers->transport_here = (end < bytes ? end : bytes) - at;
 	return true;
+}
+
+/* Of whatever else. */
+static __attribute__((noinline)) bool find(const struct frame *frame, struct headers *headers)
+{
+	uint32_t at;
+
+	memset(headers, 0, sizeof(*headers));
+	at = pass_ethernet(frame, headers);
+	if (at == 0)
+		return false;
+	if (headers->ethertype == TYPE_IPV4)
+		return find_ipv4(frame, at, headers);
+	if (headers->ethertype == TYPE_IPV6)
+		return find_ipv6(frame, at, headers);
+	return false;
 }
 
 bool headers_find(const uint8_t *data, uint32_t bytes, uint32_t wire_bytes, struct headers *headers)
@@ -200,29 +217,19 @@ bool headers_find(const uint8_t *data, uint32_t bytes, uint32_t wire_bytes, stru
 	const struct frame frame = {.data = data,
 	                            .bytes = bytes,
 	                            .wire_bytes = wire_bytes > bytes ? wire_bytes : bytes};
-	uint32_t at;
 
-	if (likely(find_plain_ipv4(data, bytes, headers)))
-		return true;
-	memset(headers, 0, sizeof(*headers));
-	at = pass_ethernet(&frame, headers);
-	if (at == 0)
-		return false;
-	if (headers->ethertype == TYPE_IPV4)
-		return find_ipv4(&frame, at, headers);
-	if (headers->ethertype == TYPE_IPV6)
-		return find_ipv6(&frame, at, headers);
-	return false;
+	return likely(find_plain_ipv4(data, bytes, headers)) || find(&frame, headers);
 }
 
 const struct headers *headers_read(struct rte_mbuf *mbuf)
 {
 	struct headers *headers = headers_place(mbuf);
+	const uint8_t *data = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	struct packet *packet = packet_of(mbuf);
 
-	headers_find(rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len, packet->wire_bytes,
-	             headers);
 	packet->headers_known = true;
+	if (unlikely(!find_plain_ipv4(data, mbuf->data_len, headers)))
+		headers_find(data, mbuf->data_len, packet->wire_bytes, headers);
 	return headers;
 }
 
