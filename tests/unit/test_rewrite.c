@@ -679,6 +679,43 @@ static void a_rule_that_might_move_layers_leaves_the_same_checksums_as_one_that_
 
 /* ---- captures, segments, sharing ---- */
 
+/* A rule that sets a part of one word has a short way; behind a comparison that holds of everything it has not. */
+static void the_short_way_of_one_word_does_what_the_long_way_does(void **state)
+{
+	static const char *const fields[] = {"ip.dscp", "ip.ecn", "ip.tos", "ip.ttl", "ip.id",
+	                                     "ip+6:1",  "ip+7:1", "ip+5:1", "ip+6:2"};
+	static const uint16_t words[] = {0, 1, 0xff, 0x100, 0x4001, 0xff00, 0xfffe, 0xffff};
+	struct draw_key key = draw_key_make(1, "word", "chance");
+	uint64_t changed = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 20000; i++) {
+		uint64_t dice = draw_u64(key, i, 0);
+		const char *field = fields[dice % LENGTH(fields)];
+		uint8_t frame[FRAME_BYTES_MAX];
+		uint32_t bytes = frame_make(frame, i % 2 ? TCP4 : &shapes[dice >> 8 & 3]);
+		uint8_t *ip = frame +
+		              (i % 2 ? frame_network(TCP4) : frame_network(&shapes[dice >> 8 & 3]));
+		uint32_t value =
+		        strcmp(field, "ip.id") == 0 || strchr(field, '2')
+		                ? words[dice >> 16 & 7] & (field[3] == '6' ? 0x6000 : 0xffff)
+		                : (uint32_t)(dice >> 24 & 3);
+		struct out direct, around;
+		char rule[80];
+
+		headers_put_u16(ip + 4, words[dice >> 32 & 7]);
+		headers_put_u16(ip + 10, words[dice >> 40 & 7]);
+		snprintf(rule, sizeof(rule), "rewrite set %s %u", field, value);
+		changed += send_through(rule, frame, bytes, &direct);
+		snprintf(rule, sizeof(rule), "rewrite match frame+0:1 >= 0 set %s %u", field,
+		         value);
+		send_through(rule, frame, bytes, &around);
+		assert_int_equal(direct.bytes, around.bytes);
+		assert_memory_equal(direct.data, around.data, direct.bytes);
+	}
+	assert_true(changed > 10000);
+}
+
 static void a_cut_capture_has_the_same_bytes_as_the_whole_as_far_as_it_goes(void **state)
 {
 	static const char rule[] = "rewrite set ip.src 9.8.7.6 udp.dport 53";
@@ -720,17 +757,14 @@ static void a_write_beyond_what_was_captured_does_not_happen(void **state)
 }
 
 /* Other owners of the mbufs see nothing: rig_close compares what is shared. */
-static void segments_and_shared_mbufs_come_out_as_plain_ones(void **state)
+static void assert_same_in_every_shape(const char *rule)
 {
 	static const struct frame_shape shape = {
 	        .ip = 4, .protocol = FRAME_UDP, .n_tags = 1, .payload_bytes = 600};
-	static const char rule[] = "rewrite match udp.dport = 80 set ip.src 1.2.3.4 payload+166:8 "
-	                           "0x0102030405060708 payload+380:4 7 add payload+599:1 1";
 	uint8_t frame[FRAME_BYTES_MAX];
 	uint32_t bytes = frame_make(frame, &shape);
 	struct out plain, out;
 
-	(void)state;
 	assert_true(send_through(rule, frame, bytes, &plain));
 	assert_int_equal(frame_wrong_sums(plain.data, &shape), 0);
 	for (enum rig_shape how = RIG_PLAIN; how < RIG_SHAPES; how++) {
@@ -745,6 +779,14 @@ static void segments_and_shared_mbufs_come_out_as_plain_ones(void **state)
 			                    frame, bytes);
 		trial_close(trial);
 	}
+}
+
+static void segments_and_shared_mbufs_come_out_as_plain_ones(void **state)
+{
+	(void)state;
+	assert_same_in_every_shape("rewrite match udp.dport = 80 set ip.src 1.2.3.4 payload+166:8 "
+	                           "0x0102030405060708 payload+380:4 7 add payload+599:1 1");
+	assert_same_in_every_shape("rewrite set ip.ttl 17");
 }
 
 static void all_byte_positions_of_segments_are_written_alike(void **state)
@@ -1098,6 +1140,7 @@ int main(void)
 	        cmocka_unit_test(random_rules_leave_random_packets_with_right_checksums),
 	        cmocka_unit_test(
 	                a_rule_that_might_move_layers_leaves_the_same_checksums_as_one_that_cannot),
+	        cmocka_unit_test(the_short_way_of_one_word_does_what_the_long_way_does),
 	        cmocka_unit_test(a_cut_capture_has_the_same_bytes_as_the_whole_as_far_as_it_goes),
 	        cmocka_unit_test(a_write_beyond_what_was_captured_does_not_happen),
 	        cmocka_unit_test(segments_and_shared_mbufs_come_out_as_plain_ones),

@@ -41,6 +41,12 @@ static inline uint32_t checksum_growth_odd(uint64_t before, uint64_t after)
 	return (growth << 8 | growth >> 8) & 0xffff;
 }
 
+/* The same of one word, not folded: what checksum_grown takes. It is 0 as little as the others are. */
+static inline uint32_t checksum_growth_word(uint16_t before, uint16_t after)
+{
+	return after + 2 * 0xffffu - before;
+}
+
 /* The checksum when the sum has grown; by several growths, each of 16 bits, or by their sum. */
 static inline uint16_t checksum_grown(uint16_t checksum, uint32_t growth)
 {

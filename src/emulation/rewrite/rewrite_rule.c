@@ -324,6 +324,23 @@ static void set_summed(struct rewrite_rule *rule)
 		        rule->moves ? SUMMED_ASK : rewrite_summed(&rule->step[i].place);
 }
 
+static void set_word(struct rewrite_rule *rule)
+{
+	const struct rewrite_step *step = &rule->step[0];
+	const struct rewrite_place *place = &step->place;
+	/* Of a byte the other one of its word is in the lower half, or in the upper. */
+	uint32_t shift = place->width == 1 && place->offset % 2 == 0 ? 8 : 0;
+
+	if (rule->n_terms > 0 || rule->n_steps != 1 || step->op != REWRITE_SET ||
+	    step->source.width > 0 || step->summed != SUMMED_HEADER || place->width > 2 ||
+	    (place->width == 2 && place->offset % 2 != 0))
+		return;
+	rule->word = (struct rewrite_word){
+	        .mask = (uint16_t)(place->mask << shift),
+	        .value = (uint16_t)((step->value << place->shift & place->mask) << shift),
+	        .at = (uint8_t)(place->offset & ~1)};
+}
+
 int rewrite_rule_make(const char *text, struct rewrite_rule **rule, struct problem *problem)
 {
 	struct rewrite_reader reader = {.begin = text, .at = text, .problem = problem};
@@ -344,6 +361,7 @@ int rewrite_rule_make(const char *text, struct rewrite_rule **rule, struct probl
 		return error;
 	}
 	set_summed(reader.rule);
+	set_word(reader.rule);
 	bytes = sizeof(*made) + reader.rule->n_steps * sizeof(made->step[0]);
 	made = realloc(reader.rule, bytes);
 	*rule = made ? made : reader.rule;

@@ -53,11 +53,20 @@ struct rewrite_step {
 	struct rewrite_place source; /* width 0: `value`; else another field */
 };
 
+/* What a rule does, if that is to set a part of one word of the IPv4 header, which only the header's checksum sums, to
+ * what is known: for a short way. */
+struct rewrite_word {
+	uint16_t mask; /* 0: the rule does something else */
+	uint16_t value;
+	uint8_t at; /* from the header's beginning */
+};
+
 struct rewrite_rule {
 	uint32_t number;  /* of the rule in its cloud */
 	uint16_t n_terms; /* the first steps are comparisons, the others actions */
 	uint16_t n_steps;
 	bool moves; /* may change where the layers of the packet are */
+	struct rewrite_word word;
 	struct rewrite_step step[];
 };
 
