@@ -215,6 +215,18 @@ static void meter_ran(struct cloud_watch *watch, const struct watch_run *run)
 		meter_reach(meter, run->left[i], run->waiting > i ? run->waiting - i : 0);
 }
 
+/* Told of the instant, it is in the window, and nothing has waited since. */
+static void meter_left_at_once(struct cloud_watch *watch, simtime now, uint32_t packets,
+                               uint64_t bytes)
+{
+	struct meter *meter = meter_of(watch);
+
+	meter->left_at = now;
+	meter->left_packets += packets;
+	meter->left_bytes += bytes;
+	meter->left_bytes_ever += bytes;
+}
+
 static void meter_cleared(struct cloud_watch *watch)
 {
 	struct meter *meter = meter_of(watch);
@@ -233,6 +245,7 @@ void meter_init(struct meter *meter, simtime window_ns)
 	                  .passed = meter_passed,
 	                  .left = meter_left,
 	                  .ran = meter_ran,
+	                  .left_at_once = meter_left_at_once,
 	                  .cleared = meter_cleared},
 	        .window_ns = window_ns,
 	};

@@ -260,10 +260,14 @@ uint16_t red_pass(struct red *red, const struct red_rule *rule, const struct red
 	const uint64_t packet = group->wait && !rule->setup.bytes;
 	const uint64_t of_length = group->wait && rule->setup.bytes ? UINT64_MAX : 0;
 	quantity_q64 average = average_now(red, rule, group->now, group->rate_bps);
+	/* Nothing waits, and the average says so: it stays what it is. */
+	const bool still = !group->wait && group->queue == 0 && average == 0;
 	uint64_t queue = group->queue, bytes = 0;
-	uint16_t n;
+	uint16_t n = 0;
 
-	for (n = 0; n < group->n; n++) {
+	for (; still && n < group->n; n++)
+		bytes += group->length[n];
+	for (; n < group->n; n++) {
 		quantity_q64 next = red_average_next(average, queue, weight);
 
 		if (__builtin_expect(next >= min, 0) && queue > 1)

@@ -79,18 +79,17 @@ uint16_t cloud_group_waits(struct cloud *cloud, struct rte_mbuf *const *mbufs, u
 	return passed;
 }
 
-/* Lengths of those that the bucket has tokens for. */
-static uint16_t find_tokens(const struct link *link, struct rte_mbuf *const *mbufs, uint16_t n,
-                            struct aqm_group *group)
+/* Lengths of those that the bucket has tokens for, which are taken. */
+static uint16_t take_tokens(const struct link *link, struct shaper *shaper,
+                            struct rte_mbuf *const *mbufs, uint16_t n, struct aqm_group *group)
 {
-	struct shaper shaper = link->shaper;
 	uint16_t found = 0;
 
 	for (; found < n; found++) {
 		const struct packet *packet = packet_of(mbufs[found]);
 		uint32_t length = link_length(link, packet->wire_bytes);
 
-		if (packet->t_ns != group->now || !shaper_passes(&shaper, length))
+		if (packet->t_ns != group->now || !shaper_passes(shaper, length))
 			break;
 		group->length[found] = length;
 	}
@@ -100,37 +99,42 @@ static uint16_t find_tokens(const struct link *link, struct rte_mbuf *const *mbu
 /* They have left the link when they came. */
 static void tell(const struct cloud *cloud, uint16_t n, const struct aqm_group *group)
 {
-	simtime now[BURST_ROOM];
-	const struct watch_run run = {
-	        .n = n, .came = now, .left = now, .length = group->length, .waiting = 0};
+	struct aqm *aqm = cloud->link.queue.aqm;
+	uint64_t bytes = 0;
 
 	for (uint16_t i = 0; i < n; i++)
-		now[i] = group->now;
-	cloud->watch->ran(cloud->watch, &run);
+		bytes += group->length[i];
+	if (cloud->watch)
+		cloud->watch->left_at_once(cloud->watch, group->now, n, bytes);
+	if (aqm)
+		aqm_idle(aqm, group->now);
 }
 
 uint16_t cloud_group_passes(struct cloud *cloud, struct rte_mbuf *const *mbufs, uint16_t n,
                             bool *refused)
 {
 	struct link *link = &cloud->link;
-	struct aqm *aqm = link->queue.aqm;
 	struct aqm_group group;
+	struct shaper shaper;
 	uint16_t passed;
 
 	group.now = packet_of(mbufs[0])->t_ns;
 	if (link_busy(link) || !link->plain || link->shaper.depth_work == 0 || cloud->witness ||
-	    aqm_is_asked(aqm) || !may_group(cloud, group.now) || !cloud_watch_runs(cloud->watch))
+	    aqm_is_asked(link->queue.aqm) || !may_group(cloud, group.now) ||
+	    !cloud_watch_runs(cloud->watch))
 		return 0;
 	group.wait = false;
 	shaper_idle_until(&link->shaper, group.now);
-	group.n = find_tokens(link, mbufs, n, &group);
+	shaper = link->shaper;
+	group.n = take_tokens(link, &shaper, mbufs, n, &group);
 	passed = aqm_admit_group(cloud, &link->queue, &group);
-	for (uint16_t i = 0; i < passed; i++)
-		shaper_passes(&link->shaper, group.length[i]);
-	if (cloud->watch && passed > 0)
-		tell(cloud, passed, &group);
-	if (aqm && passed > 0)
-		aqm_idle(aqm, group.now);
 	*refused = passed < group.n;
+	if (*refused) {
+		shaper = link->shaper;
+		take_tokens(link, &shaper, mbufs, passed, &group);
+	}
+	link->shaper = shaper;
+	if (passed > 0)
+		tell(cloud, passed, &group);
 	return passed;
 }

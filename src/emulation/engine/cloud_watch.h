@@ -43,6 +43,9 @@ struct cloud_watch {
 	/* `before` and `left` of each of them, in turns. NULL: it has to be told of each when it is the only one that has
 	 * left. */
 	void (*ran)(struct cloud_watch *watch, const struct watch_run *run);
+	/* `left` of packets that came at this instant, too, so many bytes on the link together. Likewise. */
+	void (*left_at_once)(struct cloud_watch *watch, simtime now, uint32_t packets,
+	                     uint64_t bytes);
 	/* The counters are about to be set to zero. */
 	void (*cleared)(struct cloud_watch *watch);
 };
@@ -72,10 +75,10 @@ static inline void cloud_watch_left(struct cloud_watch *watch, simtime t_in, sim
 	}
 }
 
-/* Whether nobody, or one who is alone, may be told of runs. */
+/* Whether nobody, or one who is alone, may be told of several at a time. */
 static inline bool cloud_watch_runs(const struct cloud_watch *watch)
 {
-	return !watch || (watch->ran && !watch->next);
+	return !watch || (watch->ran && watch->left_at_once && !watch->next);
 }
 
 static inline void cloud_watch_cleared(struct cloud_watch *watch)
