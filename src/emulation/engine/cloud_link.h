@@ -10,6 +10,8 @@
  *   passing    one that conforms where a management or a watch wants to be told, or on a shared line
  *   waiting    everything else: copied into the queue, and from there into the line when it departs; or into
  *              the outlet, if it leaves the line at once, too, and comes next (cloud_run_link)
+ * Those of a burst that pass, or wait, at one instant do so as a group where they can (cloud_group.h), and heads that
+ * go into the outlet one after the other leave in a run (cloud_run.h).
  *
  * Thread: the worker that owns the cloud.
  */
