@@ -243,6 +243,29 @@ static void the_upper_half_mirrors_the_lower(void **state)
 	}
 }
 
+static void a_burst_is_drawn_as_its_numbers_one_by_one(void **state)
+{
+	struct draw_key key = draw_key_make(51, "distribution", "burst");
+	uint64_t uniform[70];
+	int64_t out[70];
+
+	(void)state;
+	for (int kind = 0; kind < 3; kind++) {
+		if (kind < 2)
+			set(kind);
+		else
+			assert_int_equal(
+			        distribution_bimodal(&distribution, 1000, UINT64_C(1) << 61), 0);
+		/* down to the last octave, and beyond */
+		for (uint64_t i = 0; i < LENGTH(uniform); i++)
+			uniform[i] = draw_u64(key, i, 0) >> i % 64 | (i & 1 ? UPPER : 0);
+		distribution_draw_burst(&distribution, uniform, LENGTH(uniform), out);
+		for (size_t i = 0; i < LENGTH(uniform); i++)
+			assert_int_equal(out[i], distribution_draw(&distribution, uniform[i]));
+		distribution_release(&distribution);
+	}
+}
+
 static void a_spread_of_nought_draws_nought(void **state)
 {
 	(void)state;
@@ -272,6 +295,7 @@ int main(void)
 	        cmocka_unit_test(normal_quantiles_are_right_down_to_the_last_octave),
 	        cmocka_unit_test(below_the_median_draws_grow_with_the_uniform_number),
 	        cmocka_unit_test(the_upper_half_mirrors_the_lower),
+	        cmocka_unit_test(a_burst_is_drawn_as_its_numbers_one_by_one),
 	        cmocka_unit_test(a_spread_of_nought_draws_nought),
 	        cmocka_unit_test(a_spread_of_one_nanosecond_stays_within_it),
 	};

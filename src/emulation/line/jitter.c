@@ -207,8 +207,7 @@ void jitter_draw(const struct jitter *jitter, struct jitter_state *state, struct
 		return;
 	}
 	if (jitter->method == JITTER_INDEPENDENT) {
-		for (uint16_t i = 0; i < n; i++)
-			deviation_ns[i] = distribution_draw(&jitter->distribution, draw[i]);
+		distribution_draw_burst(&jitter->distribution, draw, n, deviation_ns);
 		return;
 	}
 	for (uint16_t i = 0; i < n; i++) {

@@ -51,6 +51,13 @@ int64_t distribution_draw_values(const struct distribution *distribution, uint64
 	return 0;
 }
 
+void distribution_draw_burst(const struct distribution *distribution,
+                             const uint64_t *restrict uniform, uint32_t n, int64_t *restrict out)
+{
+	for (uint32_t i = 0; i < n; i++)
+		out[i] = distribution_draw(distribution, uniform[i]);
+}
+
 int64_t distribution_quantile(const struct distribution *distribution, double tail, int upper)
 {
 	double units = ldexp(tail, 64);

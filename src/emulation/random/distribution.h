@@ -97,14 +97,16 @@ int64_t distribution_quantile(const struct distribution *distribution, double ta
 
 /* All but QUANTILES. */
 int64_t distribution_draw_values(const struct distribution *distribution, uint64_t uniform);
+/* distribution_draw of each of n numbers. */
+void distribution_draw_burst(const struct distribution *distribution, const uint64_t *uniform,
+                             uint32_t n, int64_t *out);
 
 static inline int64_t distribution_draw(const struct distribution *distribution, uint64_t uniform)
 {
 	uint64_t tail = uniform << 1 | 1; /* the tail probability, in units of 2^-65 */
 	uint32_t octave = (uint32_t)__builtin_clzll(tail);
-	uint64_t mantissa;
-	const int64_t *at;
-	uint32_t segment;
+	const int64_t *at = &distribution->quantile[0][0][0];
+	uint64_t mantissa, row = (uniform >> 63) * DISTRIBUTION_OCTAVES + octave;
 	int64_t step;
 
 	if (__builtin_expect(distribution->form != DISTRIBUTION_QUANTILES, 0))
@@ -112,8 +114,7 @@ static inline int64_t distribution_draw(const struct distribution *distribution,
 	if (octave >= DISTRIBUTION_OCTAVES)
 		return distribution->quantile[uniform >> 63][DISTRIBUTION_OCTAVES - 1][0];
 	mantissa = tail << octave << 1;
-	segment = (uint32_t)(mantissa >> 58);
-	at = &distribution->quantile[uniform >> 63][octave][segment];
+	at += row * (DISTRIBUTION_SEGMENTS + 1) + (mantissa >> 58);
 	step = (int64_t)(((__int128)(at[1] - at[0]) * (int64_t)(mantissa << 6 >> 32)) >> 32);
 	return at[0] + step;
 }
