@@ -248,6 +248,43 @@ static void the_report_has_the_mean_and_spread_of_the_line_alone(void **state)
 	}
 }
 
+/* Squares are added up in 64 bits where they fit, a burst at a time: with 300 ms of jitter they fit in some bursts. */
+static void the_report_is_of_every_packet_of_a_burst(void **state)
+{
+	static const char *const delays[] = {"delay 10ms jitter 1ms order allow",
+	                                     "delay 400ms jitter 300ms order allow",
+	                                     "delay 3s jitter 2s order allow"};
+
+	(void)state;
+	for (size_t d = 0; d < LENGTH(delays); d++) {
+		struct rig *rig = open_with(delays[d], false, 0);
+		double sum = 0, square = 0, mean, deviation;
+		struct cloud_report *report;
+		struct rte_mbuf *mbufs[4];
+
+		for (uint32_t i = 0; i < 400; i += 4) {
+			for (uint32_t k = 0; k < 4; k++)
+				mbufs[k] = rig_packet(rig, RIG_PLAIN, 0, i + k + 1, 60, 0, i);
+			rig_ingress(rig, 0, mbufs, 4);
+		}
+		rig_run_out(rig);
+		for (uint32_t i = 0; i < 400; i++) {
+			const struct departure *left = &rig->departures[i];
+			double delay = (double)(left->due_ns - (left->number - 1) / 4 * 4);
+
+			sum += delay;
+			square += delay * delay;
+		}
+		mean = sum / 400;
+		deviation = sqrt(square / 400 - mean * mean);
+		report = rig_report(rig, "x");
+		assert_int_equal(report->line_packets, 400);
+		assert_true(fabs(report->line_mean_ns / mean - 1) < 1e-9);
+		assert_true(fabs(report->line_deviation_ns / deviation - 1) < 1e-6);
+		rig_close(rig);
+	}
+}
+
 static void clouds_of_one_delay_share_one_jitter(void **state)
 {
 	struct conf *same = trial_conf("delay 40ms jitter 5ms distribution normal");
@@ -526,6 +563,7 @@ int main(void)
 	        cmocka_unit_test(a_change_goes_on_from_the_same_probability),
 	        cmocka_unit_test(waiting_for_the_packet_ahead_is_reported),
 	        cmocka_unit_test(the_report_has_the_mean_and_spread_of_the_line_alone),
+	        cmocka_unit_test(the_report_is_of_every_packet_of_a_burst),
 	        cmocka_unit_test(clouds_of_one_delay_share_one_jitter),
 	        cmocka_unit_test(tables_of_netem_and_lists_of_delays_are_told_apart),
 	        cmocka_unit_test(a_bad_table_is_refused_with_its_line),

@@ -39,17 +39,60 @@ static void scale(int64_t *deviation, uint16_t n, uint64_t scale_q32)
 		deviation[i] = (int64_t)(((__int128)deviation[i] * (__int128)scale_q32) >> 32);
 }
 
+/* Deviations up to this, of a burst, have squares that add up in 64 bits. */
+#define NEAR_NS (UINT64_C(1) << 28)
+
+_Static_assert(BURST_ROOM <= 64, "squares of a burst add up in 63 bits");
+
 static void moments_add(struct line *line, const simtime *t_ns, const simtime *due_ns, uint16_t n)
 {
 	struct line_moments *moments = &line->moments;
+	const simtime delay = line->conf.delay_ns;
+	uint64_t sum = 0, square = 0, far = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		int64_t off = (int64_t)(due_ns[i] - t_ns[i] - line->conf.delay_ns);
+		int64_t off = (int64_t)(due_ns[i] - t_ns[i] - delay);
+
+		far |= ((uint64_t)off + NEAR_NS) / (2 * NEAR_NS);
+		sum += (uint64_t)off;
+		square += (uint64_t)off * (uint64_t)off;
+	}
+	for (uint16_t i = 0; unlikely(far) && i < n; i++) {
+		int64_t off = (int64_t)(due_ns[i] - t_ns[i] - delay);
 
 		moments->sum += off;
 		moments->square += (__int128)off * off;
 	}
+	if (likely(!far)) {
+		moments->sum += (int64_t)sum;
+		moments->square += square;
+	}
 	moments->packets += n;
+}
+
+/* No packet is due before it comes. */
+static void deviations_add(simtime *restrict due_ns, const int64_t *restrict deviation, uint16_t n,
+                           int64_t delay)
+{
+	for (uint16_t i = 0; i < n; i++)
+		due_ns[i] += (uint64_t)(deviation[i] > -delay ? deviation[i] : -delay);
+}
+
+/* Who would overtake waits. Returns when the last is due. */
+static simtime keep_order(struct line *line, simtime *due_ns, uint16_t n)
+{
+	simtime last = line->last_due;
+
+	for (uint16_t i = 0; i < n; i++) {
+		if (likely(due_ns[i] >= last)) {
+			last = due_ns[i];
+		} else {
+			line->waits++;
+			line->waited_ns += last - due_ns[i];
+			due_ns[i] = last;
+		}
+	}
+	return last;
 }
 
 uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *due_ns)
@@ -69,22 +112,15 @@ uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *d
 		line->drawn += n;
 		if (unlikely(conf->scaled))
 			scale(deviation, n, conf->scale_q32);
-		for (uint16_t i = 0; i < n; i++) {
-			if (deviation[i] < -(int64_t)conf->delay_ns)
-				deviation[i] = -(int64_t)conf->delay_ns;
-			due_ns[i] += (uint64_t)deviation[i];
-		}
+		deviations_add(due_ns, deviation, n, (int64_t)conf->delay_ns);
 	}
-	for (uint16_t i = 0; i < n; i++) {
-		if (likely(due_ns[i] >= last)) {
-			last = due_ns[i];
-		} else if (conf->allow_overtaking) {
-			overtaking++;
-		} else {
-			line->waits++;
-			line->waited_ns += last - due_ns[i];
-			due_ns[i] = last;
+	if (conf->allow_overtaking) {
+		for (uint16_t i = 0; i < n; i++) {
+			overtaking += due_ns[i] < last;
+			last = simtime_max(due_ns[i], last);
 		}
+	} else {
+		last = keep_order(line, due_ns, n);
 	}
 	line->last_due = last;
 	if (conf->jitter)
