@@ -25,13 +25,12 @@ struct histogram {
 
 static inline uint32_t histogram_bucket_of(uint64_t value)
 {
-	if (value < HISTOGRAM_SUB)
-		return (uint32_t)value;
-	if (value >> 48)
-		return HISTOGRAM_BUCKETS - 1;
-	uint32_t shift = 63u - (uint32_t)__builtin_clzll(value) - HISTOGRAM_SUB_BITS;
+	uint64_t most = (UINT64_C(1) << 48) - 1;
+	uint64_t v = value < most ? value : most;
+	/* Below HISTOGRAM_SUB a bucket is one value. */
+	uint32_t shift = 63u - (uint32_t)__builtin_clzll(v | HISTOGRAM_SUB) - HISTOGRAM_SUB_BITS;
 
-	return (shift << HISTOGRAM_SUB_BITS) + (uint32_t)(value >> shift);
+	return (shift << HISTOGRAM_SUB_BITS) + (uint32_t)(v >> shift);
 }
 
 /* Adds the value `times` times. */
@@ -56,14 +55,16 @@ static inline void histogram_add_spans(struct histogram *h, const uint64_t *from
 
 	if (n == 0)
 		return;
+	/* Two loops: of the first the compiler makes vector instructions. */
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t value = to[i] - from[i];
 
 		min = value < min ? value : min;
 		max = value > max ? value : max;
 		sum += value;
-		h->bucket[histogram_bucket_of(value)]++;
 	}
+	for (uint32_t i = 0; i < n; i++)
+		h->bucket[histogram_bucket_of(to[i] - from[i])]++;
 	h->min = min;
 	h->max = max;
 	h->sum += sum;
