@@ -270,6 +270,25 @@ static bool link_is_open(const struct cloud *cloud)
 	       !cloud->witness && !cloud->line.reorders && cloud->line.back.packets.records == 0;
 }
 
+/* Whether all of a burst that comes at one instant leave the link at that instant: the bucket has the tokens for them
+ * together. They have gone through then. */
+static bool passes_together(struct link *link, struct rte_mbuf *const *mbufs, uint16_t n)
+{
+	simtime now = packet_of(mbufs[0])->t_ns, others = 0;
+	uint64_t bytes = 0;
+
+	if (link->busy || !link->conf.overhead.none || link->shaper.rate_bps == 0)
+		return false;
+	for (uint16_t i = 0; i < n; i++) {
+		const struct packet *packet = packet_of(mbufs[i]);
+
+		others |= packet->t_ns ^ now;
+		bytes += packet->wire_bytes;
+	}
+	/* Each by itself is not longer than what has its whole length in work. */
+	return others == 0 && bytes <= SHAPER_BYTES_MAX && link_passes(link, (uint32_t)bytes, now);
+}
+
 /* The first packets, as far as they need not wait, or have left when the next one comes, enter the line, behind
  * those that have passed. Returns how many. */
 static uint16_t pass_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n,
@@ -280,6 +299,8 @@ static uint16_t pass_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t
 	uint16_t passed = 0;
 
 	cloud_advance_link(cloud, packet_of(mbufs[0])->t_ns);
+	if (likely(passes_together(&cloud->link, mbufs, n)))
+		passed = n;
 	while (passed < n) {
 		const struct packet *packet = packet_of(mbufs[passed]);
 		simtime now = packet->t_ns;
