@@ -21,6 +21,8 @@ static uint16_t loss_random_process(struct stage *stage, struct rte_mbuf **packe
 
 	draw_burst(stage->key, stage->drawn, 0, n, draw);
 	stage->drawn += n;
+	if (n > 0 && chance_all_no(&loss->lost, draw, n))
+		return n;
 	for (uint16_t i = 0; i < n; i++) {
 		struct rte_mbuf *mbuf = packets[i];
 

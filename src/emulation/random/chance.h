@@ -35,6 +35,19 @@ static inline bool chance_next(struct chance *chance, uint64_t draw)
 	return correlated_next(&chance->correlated, draw);
 }
 
+/* The same for a burst, not empty, and as often as not nothing else is to be done. False: it may be yes for one of
+ * them. */
+static inline bool chance_all_no(struct chance *chance, const uint64_t *draw, uint32_t n)
+{
+	uint64_t least = draw[0];
+
+	if (__builtin_expect(chance->as_netem, 0))
+		return false;
+	for (uint32_t i = 1; i < n; i++)
+		least = draw[i] < least ? draw[i] : least;
+	return correlated_all_no(&chance->correlated, least);
+}
+
 /* A change goes on where the old one was. */
 static inline void chance_adopt(struct chance *chance, const struct chance *old)
 {

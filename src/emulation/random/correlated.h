@@ -45,4 +45,16 @@ static inline bool correlated_next(struct correlated *c, uint64_t draw)
 	return yes;
 }
 
+/* Whether all of a burst are no, whatever the first was, when this is the least of their draws. Nothing is drawn if
+ * not. */
+static inline bool correlated_all_no(struct correlated *c, uint64_t least)
+{
+	for (int i = 0; i < 3; i++) {
+		if (draw_below(least, c->after[i]))
+			return false;
+	}
+	c->before = CORRELATED_NO;
+	return true;
+}
+
 #endif
