@@ -89,6 +89,11 @@ static inline void depot_leave(struct depot *depot, const struct held *held)
 		depot_release(depot, chunk);
 }
 
+/* Room for a record for each frame, all of this class, as long as there is memory; how many. Records of
+ * a class lie one behind the other, and what would be done for each is done once. */
+uint16_t depot_append_run(struct depot *depot, uint32_t number, struct rte_mbuf *const *mbufs,
+                          uint16_t n, struct held **held);
+
 /* Takes back what was appended last, with the same stay. */
 static inline void depot_retract(struct depot *depot, simtime stay, struct held *held,
                                  uint32_t stored_bytes)

@@ -207,35 +207,25 @@ static uint32_t level_of(const struct wheel *wheel, simtime due)
 	return level;
 }
 
-struct held *wheel_append_anyhow(struct wheel *wheel, simtime due, uint32_t cloud,
-                                 uint32_t stored_bytes)
+bool wheel_key_add_anyhow(struct wheel *wheel, simtime due, wheel_link held)
 {
-	simtime stay = due > wheel->cursor ? due - wheel->cursor : 0;
-	struct held *held = depot_append(&wheel->depot, stay, stored_bytes);
 	uint32_t number = level_of(wheel, due);
 	struct wheel_level *level = level_at(wheel, number ? number : 1);
 	uint32_t slot = slot_in(number ? number : 1, due);
 	struct wheel_key *key;
 
-	if (unlikely(!held))
-		return NULL;
 	key = pile_add(&wheel->yard, number ? &level->piles[slot] : &level->open);
-	if (unlikely(!key)) {
-		depot_retract(&wheel->depot, stay, held, stored_bytes);
-		return NULL;
-	}
-	held->t_ns = due;
-	held->cloud = cloud;
+	if (unlikely(!key))
+		return false;
 	/* Its slot has to be opened first: wheel_next says when that begins. */
 	wheel->quiet = simtime_min(wheel->quiet, due >> level_shift[number] << level_shift[number]);
 	key->t_ns = due;
-	key->held = link_of(wheel->depot.arena, held);
-	wheel->records++;
+	key->held = held;
 	if (likely(number > 0))
 		slot_use(level, slot);
 	else
 		link_below(wheel, 1, key);
-	return held;
+	return true;
 }
 
 static wheel_link list_reverse(struct wheel *wheel, wheel_link list)
@@ -263,8 +253,15 @@ static uint32_t block_keys(const struct wheel *wheel, const struct pile *pile, w
 	return at->next ? (uint32_t)PILE_BLOCK_KEYS : (pile->write - block) / 2 - 1;
 }
 
-/* The slot after the open one is fetched while the packets of the open one leave: the keys of a block, and
- * the records of the block before, as far as the second cache: they are many, and for later. */
+static void block_fetch(const struct wheel *wheel, wheel_link block)
+{
+	const uint8_t *at = link_at(wheel->depot.arena, block);
+
+	for (uint32_t line = 0; line < PILE_BLOCK_BYTES / RTE_CACHE_LINE_SIZE; line++)
+		rte_prefetch0(at + line * RTE_CACHE_LINE_SIZE);
+}
+
+/* The slot after the open one is fetched while the packets of the open one leave. */
 static void stream_begin(struct wheel *wheel, uint32_t slot)
 {
 	const struct wheel_level *level = level_at(wheel, 1);
@@ -274,38 +271,17 @@ static void stream_begin(struct wheel *wheel, uint32_t slot)
 	wheel->stream_keys = 0;
 	wheel->stream_at = next < WHEEL_SLOTS_MAX ? level->piles[next].first : 0;
 	if (wheel->stream_at)
-		rte_prefetch0(key_at(wheel, wheel->stream_at));
+		block_fetch(wheel, wheel->stream_at);
 }
 
-static void stream_fetch_records(const struct wheel *wheel)
+void wheel_stream_go_on(struct wheel *wheel)
 {
-	const struct pile *pile = &wheel->level[0].piles[wheel->stream_slot];
-	const struct wheel_key *keys;
-	wheel_link next;
-	uint32_t n = block_keys(wheel, pile, wheel->stream_keys, &keys, &next);
-
-	for (uint32_t i = 0; i < n; i++) {
-		const uint8_t *record = (const uint8_t *)held_at(wheel, &keys[i]);
-
-		rte_prefetch1(record);
-		rte_prefetch1(record + RTE_CACHE_LINE_SIZE);
-	}
-}
-
-static void stream_fetch(struct wheel *wheel)
-{
-	const struct pile_block *block = link_at(wheel->depot.arena, wheel->stream_at);
-
-	if (wheel->stream_keys)
-		stream_fetch_records(wheel);
-	wheel->stream_keys = wheel->stream_at;
 	if (!wheel->stream_at)
 		return;
-	for (uint32_t line = 1; line < PILE_BLOCK_BYTES / RTE_CACHE_LINE_SIZE; line++)
-		rte_prefetch0((const uint8_t *)block + line * RTE_CACHE_LINE_SIZE);
-	wheel->stream_at = block->next;
-	if (block->next)
-		rte_prefetch0(link_at(wheel->depot.arena, block->next));
+	wheel->stream_keys = block_keys(wheel, &level_at(wheel, 1)->piles[wheel->stream_slot],
+	                                wheel->stream_at, &wheel->stream_key, &wheel->stream_at);
+	if (wheel->stream_at)
+		block_fetch(wheel, wheel->stream_at);
 }
 
 /* The lines of a record with a small frame; of a larger one the processor fetches the rest. */
@@ -641,8 +617,7 @@ static struct held *agenda_pop(struct wheel *wheel)
 
 	if (likely(ahead < wheel->agenda_n))
 		record_fetch(wheel->agenda[ahead].held);
-	if (at % 8 == 0 && (wheel->stream_at | wheel->stream_keys))
-		stream_fetch(wheel);
+	wheel_stream(wheel);
 	wheel->records--;
 	depot_leave(&wheel->depot, wheel->agenda[at].held);
 	return wheel->agenda[at].held;
@@ -662,15 +637,31 @@ void wheel_pop(struct wheel *wheel)
 	depot_leave(&wheel->depot, held_at(wheel, first));
 }
 
+/* Those of the agenda that are due, up to `room`; how many. Nothing lies in level 0. */
+static uint32_t agenda_take(struct wheel *wheel, simtime now, struct held **held, uint32_t room)
+{
+	const struct wheel_entry *first = &wheel->agenda[wheel->agenda_at];
+	uint32_t left = wheel->agenda_n - wheel->agenda_at, n = 0;
+	uint32_t fetch = left > FETCH_AHEAD ? left - FETCH_AHEAD : 0;
+
+	for (room = RTE_MIN(room, left); n < room && first[n].t_ns <= now; n++)
+		held[n] = first[n].held;
+	for (uint32_t i = 0; i < RTE_MIN(n, fetch); i++)
+		record_fetch(first[FETCH_AHEAD + i].held);
+	for (uint32_t i = 0; i < n; i++)
+		depot_leave(&wheel->depot, held[i]);
+	wheel->agenda_at += n;
+	wheel->records -= n;
+	return n;
+}
+
 uint32_t wheel_take(struct wheel *wheel, simtime now, struct held **held, uint32_t room)
 {
 	uint32_t n = 0;
 
 	while (n < room) {
 		if (likely(fine_is_empty(wheel))) {
-			while (n < room && wheel->agenda_at < wheel->agenda_n &&
-			       wheel->agenda[wheel->agenda_at].t_ns <= now)
-				held[n++] = agenda_pop(wheel);
+			n += agenda_take(wheel, now, &held[n], room - n);
 			if (n == room || wheel->agenda_at < wheel->agenda_n)
 				break;
 		}

@@ -68,10 +68,12 @@ struct wheel {
 	wheel_link ready, ready_last; /* of level 0, sorted: first and last */
 	simtime ready_until;          /* what is due before that belongs into `ready` */
 	uint32_t agenda_at, agenda_n;
-	/* Of the slot after the open one, blocks of keys; 0: none. The first is being fetched, and when
-	 * the keys of the second are there, their records are. */
+	/* The slot after the open one: its next block, which is being fetched (0: none), and of the block
+	 * before, which is there, the keys whose records have not been fetched yet. */
 	uint32_t stream_slot;
-	wheel_link stream_at, stream_keys;
+	wheel_link stream_at;
+	uint32_t stream_keys;
+	const struct wheel_key *stream_key;
 	uint64_t fine_used[WHEEL_SLOTS_FINE / 64];
 	wheel_link fine[WHEEL_SLOTS_FINE]; /* level 0: keys, the last one first */
 	struct wheel_level level[WHEEL_LEVELS - 1];
@@ -89,35 +91,51 @@ void wheel_free(struct wheel *wheel);
  * at it. Nothing on a wheel that holds something. */
 void wheel_idle_until(struct wheel *wheel, simtime now);
 
-/* The whole of wheel_append, for whatever that does not do itself. */
-struct held *wheel_append_anyhow(struct wheel *wheel, simtime due, uint32_t cloud,
-                                 uint32_t stored_bytes);
+/* The whole of wheel_key_add, for whatever that does not do itself. */
+bool wheel_key_add_anyhow(struct wheel *wheel, simtime due, wheel_link held);
+
+/* Writes the key of a record, which is not counted yet. False: no memory. Here the common case: level 1, in a slot
+ * whose last block has room. `base`, `piles`, `cursor` and `quiet` are the wheel's: who adds many looks them up once,
+ * for a frame that is copied meanwhile might be anything, for all the compiler knows. */
+static __rte_always_inline bool wheel_key_add(struct wheel *wheel, uint8_t *base,
+                                              struct pile *piles, simtime cursor, simtime due,
+                                              wheel_link held, simtime *quiet)
+{
+	simtime slot = due / WHEEL_SLOT_NS;
+	struct wheel_key *key;
+	struct pile *pile;
+
+	pile = &piles[slot % WHEEL_SLOTS_MAX];
+	if (unlikely(slot - cursor / WHEEL_SLOT_NS - 1 >= WHEEL_SLOTS_MAX - 1 ||
+	             pile->write % PILE_BLOCK_UNITS == 0))
+		return wheel_key_add_anyhow(wheel, due, held);
+	key = (struct wheel_key *)(void *)(base + (uint64_t)pile->write * 8);
+	pile->write += sizeof(*key) / 8;
+	*quiet = simtime_min(*quiet, slot * WHEEL_SLOT_NS);
+	key->t_ns = due;
+	key->held = held;
+	return true;
+}
 
 /* Room for a packet of that cloud that is due at `due`, at most WHEEL_AHEAD_MAX after the last
- * instant that the wheel was told; the caller fills in the rest of it at once. NULL: no memory.
- * Here the common case: level 1, in a slot whose last block has room. */
+ * instant that the wheel was told; the caller fills in the rest of it at once. NULL: no memory. */
 static inline struct held *wheel_append(struct wheel *wheel, simtime due, uint32_t cloud,
                                         uint32_t stored_bytes)
 {
-	simtime slot = due / WHEEL_SLOT_NS;
-	struct pile *pile = &wheel->level[0].piles[slot % WHEEL_SLOTS_MAX];
-	struct wheel_key *key;
-	struct held *held;
+	simtime stay = due > wheel->cursor ? due - wheel->cursor : 0;
+	struct held *held = depot_append(&wheel->depot, stay, stored_bytes);
+	const struct arena *arena = wheel->depot.arena;
 
-	if (unlikely(slot - wheel->cursor / WHEEL_SLOT_NS - 1 >= WHEEL_SLOTS_MAX - 1 ||
-	             pile->write % PILE_BLOCK_UNITS == 0))
-		return wheel_append_anyhow(wheel, due, cloud, stored_bytes);
-	held = depot_append(&wheel->depot, due - wheel->cursor, stored_bytes);
 	if (unlikely(!held))
 		return NULL;
-	key = link_at(wheel->depot.arena, pile->write);
-	pile->write += sizeof(*key) / 8;
-	wheel->quiet = simtime_min(wheel->quiet, slot * WHEEL_SLOT_NS);
+	if (unlikely(!wheel_key_add(wheel, arena->base, wheel->level[0].piles, wheel->cursor, due,
+	                            link_of(arena, held), &wheel->quiet))) {
+		depot_retract(&wheel->depot, stay, held, stored_bytes);
+		return NULL;
+	}
 	wheel->records++;
 	held->t_ns = due;
 	held->cloud = cloud;
-	key->t_ns = due;
-	key->held = link_of(wheel->depot.arena, held);
 	return held;
 }
 
@@ -130,6 +148,25 @@ static inline void wheel_expect(const struct wheel *wheel, const simtime *due, u
 
 		rte_prefetch0_write(link_at(wheel->depot.arena, pile->write));
 	}
+}
+
+/* The next block of the slot after the open one. */
+void wheel_stream_go_on(struct wheel *wheel);
+/* Fetches a record of that slot, as far as the second cache: for later. One at a time, in the midst of other work: the
+ * processor has only so many on the way. */
+static __rte_always_inline void wheel_stream(struct wheel *wheel)
+{
+	const uint8_t *record;
+
+	if (unlikely(wheel->stream_keys == 0)) {
+		wheel_stream_go_on(wheel);
+		return;
+	}
+	record = link_at(wheel->depot.arena, wheel->stream_key->held);
+	rte_prefetch1(record);
+	rte_prefetch1(record + RTE_CACHE_LINE_SIZE);
+	wheel->stream_key++;
+	wheel->stream_keys--;
 }
 
 /* The packet that is due first if that is at `now` or before; NULL: none is. It stays. */

@@ -3,6 +3,8 @@
 
 #include <rte_prefetch.h>
 
+#include "wheel_burst.h"
+
 /* The wheel that a packet entering now goes to; NULL: the log. As long as the wheel holds anything,
  * what keeps order goes there too: so all in the log came before all on the wheel, and it is known
  * who is first when two are due at one instant. */
@@ -128,36 +130,6 @@ uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *d
 	return overtaking;
 }
 
-static uint16_t push_on_wheel(struct line *line, struct wheel *wheel, struct holder *holder,
-                              struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns)
-{
-	uint16_t i;
-
-	wheel_expect(wheel, due_ns, n);
-	for (i = 0; i < n; i++) {
-		struct rte_mbuf *mbuf = mbufs[i];
-		/* Filling the record may give the mbuf away. */
-		uint32_t wire_bytes = packet_of(mbuf)->wire_bytes;
-		uint32_t number = (uint32_t)packet_of(mbuf)->number;
-		uint8_t flags = packet_of(mbuf)->flags;
-		bool copied = hold_copies(holder, mbuf);
-		struct held *held = NULL;
-
-		if (likely(hold_has_room(holder, copied, mbuf)))
-			held = wheel_append(wheel, due_ns[i], line->cloud,
-			                    hold_stored_bytes(copied, mbuf));
-		if (unlikely(!held))
-			break;
-		arena_fetch(&holder->arena, held);
-		held->t_ns = due_ns[i];
-		held->cloud = line->cloud;
-		held->number = number;
-		hold_fill(holder, held, copied, mbuf, wire_bytes);
-		held->flags |= flags;
-	}
-	return i;
-}
-
 /* Those that are due at one instant board together. */
 static uint16_t push_on_trains(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
                                uint16_t n, const simtime *due_ns)
@@ -185,7 +157,7 @@ uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **m
 
 	if (unlikely(line->limited) && !tally_reserve(line->tally, &holder->arena, n))
 		return 0;
-	pushed = wheel ? push_on_wheel(line, wheel, holder, mbufs, n, due_ns)
+	pushed = wheel ? wheel_burst_push(wheel, holder, line->cloud, mbufs, n, due_ns)
 	               : push_on_trains(line, holder, mbufs, n, due_ns);
 	line->held += pushed;
 	for (uint16_t i = 0; unlikely(line->limited) && i < pushed; i++)
@@ -258,31 +230,6 @@ static bool wheel_is_next(struct line *line, simtime now)
 	return first->t_ns < train_next(&line->log);
 }
 
-/* Only the wheel holds anything: whole bursts. */
-static uint32_t wheel_pop_due(struct line *line, struct holder *holder, simtime now,
-                              struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room,
-                              uint64_t *bytes)
-{
-	struct held *held[BURST_MAX];
-	uint32_t done = 0, n;
-
-	do {
-		n = RTE_MIN(room - done, hold_provide(holder));
-		n = wheel_take(line->wheel, now, held, n);
-		for (uint32_t i = 0; i < n; i++) {
-			rte_prefetch0(held[i]);
-			rte_prefetch0((const uint8_t *)held[i] + RTE_CACHE_LINE_SIZE);
-		}
-		for (uint32_t i = 0; i < n; i++) {
-			*bytes += held[i]->wire_bytes;
-			due_ns[done] = held[i]->t_ns;
-			mbufs[done++] = hold_mbuf(holder, held[i]);
-		}
-	} while (n == BURST_MAX);
-	line->held -= done;
-	return done;
-}
-
 uint32_t line_pop(struct line *line, struct holder *holder, simtime now, struct rte_mbuf **mbufs,
                   simtime *due_ns, uint32_t room, uint64_t *bytes)
 {
@@ -291,8 +238,11 @@ uint32_t line_pop(struct line *line, struct holder *holder, simtime now, struct 
 	if (!line->wheel || line->wheel->records == 0)
 		return log_pop_due(line, holder, now, mbufs, due_ns, room, bytes);
 	/* Without spare mbufs one by one: what lies in an mbuf of its own needs none. */
-	if (line->log.records == 0 && likely(hold_provide(holder) > 0))
-		return wheel_pop_due(line, holder, now, mbufs, due_ns, room, bytes);
+	if (line->log.records == 0 && likely(hold_provide(holder) > 0)) {
+		n = wheel_burst_pop(line->wheel, holder, now, mbufs, due_ns, room, bytes);
+		line->held -= n;
+		return n;
+	}
 	while (n < room) {
 		const struct held *held;
 		struct rte_mbuf *mbuf;

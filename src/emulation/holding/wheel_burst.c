@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wheel_burst.h"
+
+#include <rte_prefetch.h>
+
+/* A run this short, and what comes behind it will be no better. */
+#define RUN_SHORT 4
+/* How many spare mbufs ahead of the one that is filled are fetched. */
+#define SPARE_AHEAD 6
+
+/* Packets of one kind: whose frames are copied, and whose mbufs are spare then. */
+struct kind {
+	uint64_t rearm; /* of the mbufs: where a frame begins, references, segments, port */
+	uint64_t ol_flags;
+	const struct rte_mempool *pool;
+	uint32_t bytes_max; /* of a frame */
+};
+
+/* Four fields that lie side by side. */
+static __rte_always_inline uint64_t rearm_of(const struct rte_mbuf *mbuf)
+{
+	uint64_t word;
+
+	memcpy(&word, (const uint8_t *)mbuf + offsetof(struct rte_mbuf, data_off), sizeof(word));
+	return word;
+}
+
+/* The kind of this packet; false: it is none of those. */
+static bool kind_of(const struct rte_mbuf *mbuf, const struct holder *holder, struct kind *kind)
+{
+	if (unlikely(!hold_copies(holder, mbuf) || mbuf->pool != holder->pool ||
+	             rte_mbuf_refcnt_read(mbuf) != 1 || !RTE_MBUF_DIRECT(mbuf)))
+		return false;
+	kind->rearm = rearm_of(mbuf);
+	kind->ol_flags = mbuf->ol_flags;
+	kind->pool = mbuf->pool;
+	kind->bytes_max = RTE_MIN(holder->copy_bytes_max,
+	                          (uint32_t)mbuf->buf_len - mbuf->data_off - COPY_BLOCK_BYTES);
+	return true;
+}
+
+/* How many of the first packets are of the kind of the first. */
+static uint16_t run_length(const struct holder *holder, struct rte_mbuf *const *mbufs, uint16_t n)
+{
+	struct kind kind;
+	uint16_t i;
+
+	if (!kind_of(mbufs[0], holder, &kind))
+		return 0;
+	for (i = 1; i < n; i++) {
+		const struct rte_mbuf *mbuf = mbufs[i];
+
+		if (unlikely(rearm_of(mbuf) != kind.rearm || mbuf->ol_flags != kind.ol_flags ||
+		             mbuf->pool != kind.pool || mbuf->data_len > kind.bytes_max))
+			break;
+	}
+	return i;
+}
+
+/* The stays of all are of one class of the depot: of this one. */
+static bool stays_alike(const struct wheel *wheel, const simtime *due_ns, uint16_t n,
+                        uint32_t *class)
+{
+	simtime least = SIMTIME_NEVER, most = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		least = simtime_min(least, due_ns[i]);
+		most = simtime_max(most, due_ns[i]);
+	}
+	if (unlikely(least <= wheel->cursor))
+		return false;
+	*class = depot_class_of(least - wheel->cursor);
+	return *class == depot_class_of(most - wheel->cursor);
+}
+
+/* Room for a record each, as long as there is any; how many. */
+static uint16_t rooms_make(struct wheel *wheel, struct rte_mbuf *const *mbufs, uint16_t n,
+                           const simtime *due_ns, struct held **held)
+{
+	simtime cursor = wheel->cursor;
+	uint32_t class;
+	uint16_t i;
+
+	if (likely(stays_alike(wheel, due_ns, n, &class)))
+		return depot_append_run(&wheel->depot, class, mbufs, n, held);
+	for (i = 0; i < n; i++) {
+		held[i] = depot_append(&wheel->depot, due_ns[i] > cursor ? due_ns[i] - cursor : 0,
+		                       mbufs[i]->data_len);
+		if (unlikely(!held[i]))
+			break;
+	}
+	return i;
+}
+
+/* The keys of the records, as long as there is room; how many. */
+static uint16_t keys_add(struct wheel *wheel, struct held *const *held, uint16_t n,
+                         const simtime *due_ns)
+{
+	const struct arena *arena = wheel->depot.arena;
+	struct pile *piles = wheel->level[0].piles;
+	simtime cursor = wheel->cursor, quiet = SIMTIME_NEVER;
+	uint8_t *base = arena->base;
+	uint16_t i;
+
+	for (i = 0; i < n; i++) {
+		if (unlikely(!wheel_key_add(wheel, base, piles, cursor, due_ns[i],
+		                            (wheel_link)((size_t)((uint8_t *)held[i] - base) / 8),
+		                            &quiet)))
+			break;
+	}
+	wheel->quiet = simtime_min(wheel->quiet, quiet);
+	wheel->records += i;
+	return i;
+}
+
+/* The packets into their records; the mbufs are spare then, and there is room for them. */
+static void records_fill(struct holder *holder, struct held *const *room, uint32_t cloud,
+                         struct rte_mbuf *const *mbufs, uint16_t n, const simtime *due_ns)
+{
+	struct rte_mbuf **spare = &holder->spare[holder->n_spare];
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = mbufs[i];
+		const struct packet *packet = packet_of(mbuf);
+		struct held *held = room[i];
+
+		held->t_ns = due_ns[i];
+		held->wire_bytes = packet->wire_bytes;
+		held->stored_bytes = mbuf->data_len;
+		held->flags = packet->flags;
+		held->cloud = cloud;
+		held->number = (uint32_t)packet->number;
+		hold_copy(held->data, rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len);
+		spare[i] = mbuf;
+	}
+	holder->n_spare += n;
+}
+
+/* Packets of one kind, n <= BURST_ROOM; how many there was memory for. */
+static uint16_t push_run(struct wheel *wheel, struct holder *holder, uint32_t cloud,
+                         struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns)
+{
+	struct held *held[BURST_ROOM];
+	uint16_t rooms, done;
+
+	if (unlikely(holder->n_spare > HOLD_SPARE_MAX - BURST_ROOM))
+		hold_give_back(holder, HOLD_SPARE_MAX / 2);
+	rooms = rooms_make(wheel, mbufs, n, due_ns, held);
+	done = keys_add(wheel, held, rooms, due_ns);
+	records_fill(holder, held, cloud, mbufs, done, due_ns);
+	for (uint16_t i = done; unlikely(i < rooms); i++)
+		depot_leave(&wheel->depot, held[i]);
+	return done;
+}
+
+/* Whatever it looks like. */
+static bool push_alone(struct wheel *wheel, struct holder *holder, uint32_t cloud,
+                       struct rte_mbuf *mbuf, simtime due)
+{
+	/* Filling the record may give the mbuf away. */
+	const struct packet packet = *packet_of(mbuf);
+	bool copied = hold_copies(holder, mbuf);
+	struct held *held = NULL;
+
+	if (likely(hold_has_room(holder, copied, mbuf)))
+		held = wheel_append(wheel, due, cloud, hold_stored_bytes(copied, mbuf));
+	if (unlikely(!held))
+		return false;
+	arena_fetch(&holder->arena, held);
+	held->number = (uint32_t)packet.number;
+	hold_fill(holder, held, copied, mbuf, packet.wire_bytes);
+	held->flags |= packet.flags;
+	return true;
+}
+
+uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t cloud,
+                          struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns)
+{
+	bool runs = true;
+	uint16_t done = 0;
+
+	wheel_expect(wheel, due_ns, n);
+	while (done < n) {
+		uint16_t run = runs ? run_length(holder, &mbufs[done], n - done) : 0, pushed;
+
+		runs = run >= RUN_SHORT;
+		if (likely(runs)) {
+			pushed = push_run(wheel, holder, cloud, &mbufs[done], run, &due_ns[done]);
+			done += pushed;
+			if (likely(pushed == run))
+				continue;
+			break;
+		}
+		if (!push_alone(wheel, holder, cloud, mbufs[done], due_ns[done]))
+			break;
+		done++;
+	}
+	return done;
+}
+
+/* Fetches, to be written, the lines of a spare mbuf that a small frame leaves in. */
+static __rte_always_inline void spare_fetch(struct rte_mbuf *mbuf)
+{
+	rte_prefetch0_write(mbuf);
+	rte_prefetch0_write(packet_of(mbuf));
+	rte_prefetch0_write(hold_room(mbuf));
+}
+
+/* Records that have left the wheel, into mbufs; there are enough of them. */
+static void records_leave(struct wheel *wheel, struct holder *holder, struct held *const *held,
+                          uint32_t n, struct rte_mbuf **mbufs, simtime *due_ns, uint64_t *bytes)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (likely(holder->n_spare > SPARE_AHEAD))
+			spare_fetch(holder->spare[holder->n_spare - 1 - SPARE_AHEAD]);
+		sum += held[i]->wire_bytes;
+		due_ns[i] = held[i]->t_ns;
+		mbufs[i] = hold_mbuf(holder, held[i]);
+		wheel_stream(wheel);
+	}
+	*bytes += sum;
+}
+
+uint32_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now,
+                         struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room, uint64_t *bytes)
+{
+	struct held *held[BURST_MAX];
+	uint32_t done = 0, n;
+
+	do {
+		n = RTE_MIN(room - done, hold_provide(holder));
+		n = wheel_take(wheel, now, held, n);
+		records_leave(wheel, holder, held, n, &mbufs[done], &due_ns[done], bytes);
+		done += n;
+	} while (n == BURST_MAX);
+	return done;
+}
