@@ -327,30 +327,80 @@ static struct wheel_entry entry_of(const struct wheel *wheel, const struct wheel
 	return (struct wheel_entry){key->t_ns, held_at(wheel, key)};
 }
 
-/* By counting the slots of level 0; stable. What is of one such slot stays in its order. */
-static void agenda_counting_sort(struct wheel *wheel, const struct pile *pile)
+/* A key of a slot of level 1 in a word: when it is due in the slot, and, so that no two are equal, which of the
+ * slot's it is. */
+#define WORD_PLACE_BITS 16
+#define WORD_FINE_SHIFT (WORD_PLACE_BITS + 6)
+
+_Static_assert(WHEEL_AGENDA_MAX <= 1u << WORD_PLACE_BITS &&
+                       WHEEL_SLOT_NS << WORD_PLACE_BITS <= UINT64_C(1) << 32,
+               "a word has room for both");
+
+/* Words of neighbours change places where they are out of order; whether any were. */
+static uint32_t words_pass(uint32_t *words, uint32_t n)
+{
+	uint32_t moved = 0;
+
+	for (uint32_t i = 0; i + 1 < n; i += 2) {
+		uint32_t a = words[i], b = words[i + 1], least = a < b ? a : b;
+
+		words[i + 1] = a < b ? b : a;
+		words[i] = least;
+		moved |= least ^ a;
+	}
+	return moved;
+}
+
+/* What is of one slot of level 0, in the order of insertion, by exchanging neighbours: few are, and there is no branch
+ * that the processor could guess wrong. */
+static void words_settle(uint32_t *words, uint32_t n)
+{
+	while (words_pass(words, n) | words_pass(words + 1, n - 1))
+		;
+}
+
+/* By counting the slots of level 0. */
+static void words_sort(const uint32_t *words, uint32_t *sorted, uint32_t n)
 {
 	uint16_t end[WHEEL_SLOTS_FINE] = {0};
-	const struct wheel_key *keys;
-	wheel_link block, next;
 	uint16_t sum = 0;
-	uint32_t n;
 
-	for (block = pile->first; block; block = next) {
-		n = block_keys(wheel, pile, block, &keys, &next);
-		for (uint32_t i = 0; i < n; i++)
-			end[slot_in(0, keys[i].t_ns)]++;
-	}
+	for (uint32_t i = 0; i < n; i++)
+		end[words[i] >> WORD_FINE_SHIFT]++;
 	for (uint32_t i = 0; i < WHEEL_SLOTS_FINE; i++) {
 		uint16_t begin = sum;
 
 		sum = (uint16_t)(sum + end[i]);
 		end[i] = begin;
 	}
-	for (block = pile->first; block; block = next) {
-		n = block_keys(wheel, pile, block, &keys, &next);
-		for (uint32_t i = 0; i < n; i++)
-			wheel->agenda[end[slot_in(0, keys[i].t_ns)]++] = entry_of(wheel, &keys[i]);
+	for (uint32_t i = 0; i < n; i++)
+		sorted[end[words[i] >> WORD_FINE_SHIFT]++] = words[i];
+	words_settle(sorted, n);
+}
+
+/* Stable: those that are due at one instant stay in the order of insertion. */
+static void agenda_sort(struct wheel *wheel, const struct pile *pile)
+{
+	uint32_t words[WHEEL_AGENDA_MAX], sorted[WHEEL_AGENDA_MAX], n = 0;
+	wheel_link held[WHEEL_AGENDA_MAX];
+	const struct wheel_key *keys;
+	wheel_link next;
+	simtime start = 0;
+
+	for (wheel_link block = pile->first; block; block = next) {
+		uint32_t more = block_keys(wheel, pile, block, &keys, &next);
+
+		for (uint32_t i = 0; i < more; i++, n++) {
+			words[n] = (uint32_t)(keys[i].t_ns % WHEEL_SLOT_NS) << WORD_PLACE_BITS | n;
+			held[n] = keys[i].held;
+		}
+		start = keys[0].t_ns / WHEEL_SLOT_NS * WHEEL_SLOT_NS;
+	}
+	words_sort(words, sorted, n);
+	for (uint32_t i = 0; i < n; i++) {
+		wheel->agenda[i].t_ns = start + (sorted[i] >> WORD_PLACE_BITS);
+		wheel->agenda[i].held =
+		        link_at(wheel->depot.arena, held[sorted[i] % (1u << WORD_PLACE_BITS)]);
 	}
 }
 
@@ -360,15 +410,15 @@ static void agenda_make(struct wheel *wheel, const struct pile *pile, uint32_t n
 	wheel->agenda_at = 0;
 	wheel->agenda_n = n;
 	if (n > SORT_FEW) {
-		agenda_counting_sort(wheel, pile);
+		agenda_sort(wheel, pile);
 	} else {
 		wheel_link place = pile_begin(pile);
 
 		for (uint32_t i = 0; i < n; i++)
 			wheel->agenda[i] =
 			        entry_of(wheel, pile_walk(wheel->depot.arena, pile, &place));
+		agenda_insertion_sort(wheel->agenda, n);
 	}
-	agenda_insertion_sort(wheel->agenda, n);
 	for (uint32_t i = 0; i < RTE_MIN(n, FETCH_AHEAD); i++)
 		record_fetch(wheel->agenda[i].held);
 }
