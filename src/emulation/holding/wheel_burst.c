@@ -198,10 +198,12 @@ uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t c
 	return done;
 }
 
-/* Fetches, to be written, the lines of a spare mbuf that a small frame leaves in. */
+/* Fetches the lines of a spare mbuf that a small frame leaves in, to be written, and the one that whoever sends it
+ * looks at. */
 static __rte_always_inline void spare_fetch(struct rte_mbuf *mbuf)
 {
 	rte_prefetch0_write(mbuf);
+	rte_prefetch0((const uint8_t *)mbuf + RTE_CACHE_LINE_SIZE);
 	rte_prefetch0_write(packet_of(mbuf));
 	rte_prefetch0_write(hold_room(mbuf));
 }
