@@ -110,36 +110,17 @@ static __rte_always_inline uint32_t board(struct log *log, struct holder *holder
                                           uint32_t number, bool plain)
 {
 	struct rte_mbuf *first = mbufs[0];
-	const struct packet *packet = packet_of(first);
-	const bool copied = hold_copies(holder, first);
 	const struct kind kind = {shape_of(first), first->pkt_len, first->data_len};
 	const bool alike = is_spare(holder, first) && rte_mbuf_refcnt_read(first) == 1;
-	const uint32_t stored_bytes = hold_stored_bytes(copied, first);
-	struct train *train = NULL;
+	struct train *train = train_begin(log, holder, first, due, number, plain);
 	uint32_t k = 1;
 
-	if (likely(hold_has_room(holder, copied, first)))
-		train = log_reserve(log, &holder->arena,
-		                    (uint32_t)sizeof(*train) + RTE_ALIGN_CEIL(stored_bytes, 8u));
 	if (unlikely(!train))
 		return 0;
-	arena_fetch(&holder->arena, train);
-	train->due_ns = due;
-	train->wire_bytes = plain ? first->pkt_len : packet->wire_bytes;
-	train->stored_bytes = (uint16_t)stored_bytes;
-	train->flags = (uint16_t)((copied ? 0 : HELD_MBUF) | (plain ? 0 : packet->flags));
-	train->number = plain ? number : (uint32_t)packet->number;
-	train->gone = 0;
-	if (likely(copied)) {
-		hold_copy(train->data, rte_pktmbuf_mtod(first, const uint8_t *), stored_bytes);
-		hold_spend(holder, first);
-		if (likely(alike))
-			k += copy_others(log, holder, train, &kind, mbufs + 1, n - 1, plain);
-	} else {
-		memcpy(train->data, &first, sizeof(first));
-		holder->kept += first->nb_segs;
+	if (unlikely(train->flags & HELD_MBUF))
 		k += keep_others(log, holder, train, &kind, mbufs + 1, n - 1, plain);
-	}
+	else if (likely(alike))
+		k += copy_others(log, holder, train, &kind, mbufs + 1, n - 1, plain);
 	train->n = (uint16_t)k;
 	return k;
 }
@@ -205,12 +186,26 @@ static inline void packet_fill(struct rte_mbuf *mbuf, const struct train *train,
 	packet->age_ns = 0;
 }
 
+/* The i-th of a train, whose frame lies at `from`, in a spare mbuf. */
+static __rte_always_inline void unload(const struct train *train, uint32_t i, const uint8_t *from,
+                                       struct rte_mbuf *mbuf)
+{
+	const uint16_t stored_bytes = train->stored_bytes;
+
+	mbuf->data_off = RTE_PKTMBUF_HEADROOM;
+	mbuf->ol_flags = 0;
+	mbuf->packet_type = 0;
+	mbuf->data_len = stored_bytes;
+	mbuf->pkt_len = stored_bytes;
+	hold_copy(hold_room(mbuf), from, stored_bytes);
+	packet_fill(mbuf, train, i);
+}
+
 /* k of them, for which there are spare mbufs. */
 static void leave_copied(const struct log *log, struct holder *holder, const struct train *train,
                          struct rte_mbuf **mbufs, uint32_t k)
 {
 	const uint32_t stride = stride_of(train);
-	const uint16_t stored_bytes = train->stored_bytes;
 	const uint8_t *from = train->data + train->gone * stride;
 	uintptr_t ahead = log_ahead(log);
 	uint32_t spare = holder->n_spare;
@@ -219,13 +214,7 @@ static void leave_copied(const struct log *log, struct holder *holder, const str
 		struct rte_mbuf *mbuf = holder->spare[--spare];
 
 		rte_prefetch0((const void *)((uintptr_t)from + ahead));
-		mbuf->data_off = RTE_PKTMBUF_HEADROOM;
-		mbuf->ol_flags = 0;
-		mbuf->packet_type = 0;
-		mbuf->data_len = stored_bytes;
-		mbuf->pkt_len = stored_bytes;
-		hold_copy(hold_room(mbuf), from, stored_bytes);
-		packet_fill(mbuf, train, train->gone + i);
+		unload(train, train->gone + i, from, mbuf);
 		mbufs[i] = mbuf;
 		from += stride;
 	}
@@ -287,6 +276,18 @@ uint32_t train_alight(struct log *log, struct holder *holder, simtime now, struc
 
 		if (train->due_ns > now)
 			break;
+		/* Where packets come one by one, as in a replay, all trains are of one. */
+		if (train->n == 1 && !(train->flags & HELD_MBUF)) {
+			if (unlikely(hold_provide(holder) == 0))
+				break;
+			rte_prefetch0((const void *)((uintptr_t)train->data + log_ahead(log)));
+			mbufs[n] = holder->spare[--holder->n_spare];
+			unload(train, 0, train->data, mbufs[n]);
+			due_ns[n++] = train->due_ns;
+			*bytes += train->wire_bytes;
+			log_pass(log, &holder->arena, (uint32_t)sizeof(*train) + stride_of(train));
+			continue;
+		}
 		if (likely(!(train->flags & HELD_MBUF))) {
 			k = RTE_MIN(k, hold_provide(holder));
 			if (unlikely(k == 0))

@@ -44,6 +44,39 @@ static inline simtime train_next(const struct log *log)
 	return log->records ? train_front(log)->due_ns : SIMTIME_NEVER;
 }
 
+/* A train of one packet, to which train.c adds others. `plain`: as in train_board_plain. NULL: no memory. */
+static __rte_always_inline struct train *train_begin(struct log *log, struct holder *holder,
+                                                     struct rte_mbuf *mbuf, simtime due,
+                                                     uint32_t number, bool plain)
+{
+	const struct packet *packet = packet_of(mbuf);
+	const bool copied = hold_copies(holder, mbuf);
+	const uint32_t stored_bytes = hold_stored_bytes(copied, mbuf);
+	struct train *train = NULL;
+
+	if (likely(hold_has_room(holder, copied, mbuf)))
+		train = log_reserve(log, &holder->arena,
+		                    (uint32_t)sizeof(*train) + RTE_ALIGN_CEIL(stored_bytes, 8u));
+	if (unlikely(!train))
+		return NULL;
+	arena_fetch(&holder->arena, train);
+	train->due_ns = due;
+	train->wire_bytes = plain ? mbuf->pkt_len : packet->wire_bytes;
+	train->stored_bytes = (uint16_t)stored_bytes;
+	train->flags = (uint16_t)((copied ? 0 : HELD_MBUF) | (plain ? 0 : packet->flags));
+	train->number = plain ? number : (uint32_t)packet->number;
+	train->n = 1;
+	train->gone = 0;
+	if (likely(copied)) {
+		hold_copy(train->data, rte_pktmbuf_mtod(mbuf, const uint8_t *), stored_bytes);
+		hold_spend(holder, mbuf);
+	} else {
+		memcpy(train->data, &mbuf, sizeof(mbuf));
+		holder->kept += mbuf->nb_segs;
+	}
+	return train;
+}
+
 /* Packets that are due at one instant; their struct packet is filled in. Returns how many there was memory
  * for: the first ones; the others are still the caller's. */
 uint16_t train_board(struct log *log, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,

@@ -141,6 +141,13 @@ static uint16_t push_on_trains(struct line *line, struct holder *holder, struct 
 
 		while (to < n && due_ns[to] == due_ns[done])
 			to++;
+		if (to == done + 1) {
+			if (unlikely(!train_begin(&line->log, holder, mbufs[done], due_ns[done], 0,
+			                          false)))
+				break;
+			done = to;
+			continue;
+		}
 		boarded = train_board(&line->log, holder, mbufs + done, to - done, due_ns[done]);
 		done += boarded;
 		if (unlikely(done < to))
