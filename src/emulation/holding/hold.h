@@ -8,6 +8,7 @@
 #ifndef WEIR_HOLD_H
 #define WEIR_HOLD_H
 
+#include <stddef.h>
 #include <string.h>
 
 #include <rte_mempool.h>
@@ -69,11 +70,38 @@ static inline void hold_give_back(struct holder *holder, uint32_t keep)
 	}
 }
 
+/* Where its frame begins, references, segments and port of an mbuf, in one word: of two mbufs of the holder
+ * (hold_owns) with the same word what holds for one holds for the other, but for what depends on lengths. */
+static __rte_always_inline uint64_t hold_shape(const struct rte_mbuf *mbuf)
+{
+	const size_t at = offsetof(struct rte_mbuf, data_off);
+	uint64_t shape;
+
+	_Static_assert(
+	        offsetof(struct rte_mbuf, refcnt) - offsetof(struct rte_mbuf, data_off) < 8 &&
+	                offsetof(struct rte_mbuf, nb_segs) - offsetof(struct rte_mbuf, data_off) <
+	                        8,
+	        "they lie side by side");
+	memcpy(&shape, (const uint8_t *)mbuf + at, sizeof(shape));
+	return shape;
+}
+
+/* Whether the mbuf is one of the holder's pool, with its frame in itself. */
+static inline bool hold_owns(const struct holder *holder, const struct rte_mbuf *mbuf)
+{
+	return mbuf->pool == holder->pool && RTE_MBUF_DIRECT(mbuf);
+}
+
+/* Whether it is, and nobody else has a reference: it can be spare. */
+static inline bool hold_owns_alone(const struct holder *holder, const struct rte_mbuf *mbuf)
+{
+	return hold_owns(holder, mbuf) && rte_mbuf_refcnt_read(mbuf) == 1;
+}
+
 /* The frame was copied: the mbuf is spare. */
 static inline void hold_spend(struct holder *holder, struct rte_mbuf *mbuf)
 {
-	if (likely(mbuf->pool == holder->pool && rte_mbuf_refcnt_read(mbuf) == 1 &&
-	           RTE_MBUF_DIRECT(mbuf))) {
+	if (likely(hold_owns_alone(holder, mbuf))) {
 		if (unlikely(holder->n_spare == HOLD_SPARE_MAX))
 			hold_give_back(holder, HOLD_SPARE_MAX / 2);
 		holder->spare[holder->n_spare++] = mbuf;

@@ -1,21 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "train.h"
 
-#include <stddef.h>
-
-/* The word of an mbuf in which data_off, refcnt, nb_segs and port lie together. */
-static inline uint64_t shape_of(const struct rte_mbuf *mbuf)
-{
-	uint64_t shape;
-
-	_Static_assert(
-	        offsetof(struct rte_mbuf, nb_segs) - offsetof(struct rte_mbuf, data_off) < 8 &&
-	                offsetof(struct rte_mbuf, refcnt) - offsetof(struct rte_mbuf, data_off) < 8,
-	        "what decides whether an mbuf is like another is one word");
-	memcpy(&shape, (const uint8_t *)mbuf + offsetof(struct rte_mbuf, data_off), sizeof(shape));
-	return shape;
-}
-
 /* What a train's packets have in common, beside what stands in the train. */
 struct kind {
 	uint64_t shape;
@@ -23,14 +8,9 @@ struct kind {
 	uint16_t data_bytes;
 };
 
-static inline bool is_spare(const struct holder *holder, const struct rte_mbuf *mbuf)
-{
-	return mbuf->pool == holder->pool && RTE_MBUF_DIRECT(mbuf);
-}
-
 static inline bool is_of(const struct kind *kind, const struct rte_mbuf *mbuf)
 {
-	return shape_of(mbuf) == kind->shape && mbuf->pkt_len == kind->bytes &&
+	return hold_shape(mbuf) == kind->shape && mbuf->pkt_len == kind->bytes &&
 	       mbuf->data_len == kind->data_bytes;
 }
 
@@ -71,7 +51,7 @@ static __rte_always_inline uint32_t copy_others(struct log *log, struct holder *
 	while (k < n && (size_t)(limit - write) >= stride) {
 		struct rte_mbuf *mbuf = mbufs[k];
 
-		if (unlikely(!is_of(kind, mbuf) || !is_spare(holder, mbuf)))
+		if (unlikely(!is_of(kind, mbuf) || !hold_owns(holder, mbuf)))
 			break;
 		if (!plain && unlikely(!follows(train, k + 1, mbuf)))
 			break;
@@ -110,8 +90,8 @@ static __rte_always_inline uint32_t board(struct log *log, struct holder *holder
                                           uint32_t number, bool plain)
 {
 	struct rte_mbuf *first = mbufs[0];
-	const struct kind kind = {shape_of(first), first->pkt_len, first->data_len};
-	const bool alike = is_spare(holder, first) && rte_mbuf_refcnt_read(first) == 1;
+	const struct kind kind = {hold_shape(first), first->pkt_len, first->data_len};
+	const bool alike = hold_owns_alone(holder, first);
 	struct train *train = train_begin(log, holder, first, due, number, plain);
 	uint32_t k = 1;
 

@@ -8,50 +8,24 @@
 /* How many spare mbufs ahead of the one that is filled are fetched. */
 #define SPARE_AHEAD 6
 
-/* Packets of one kind: whose frames are copied, and whose mbufs are spare then. */
-struct kind {
-	uint64_t rearm; /* of the mbufs: where a frame begins, references, segments, port */
-	uint64_t ol_flags;
-	const struct rte_mempool *pool;
-	uint32_t bytes_max; /* of a frame */
-};
-
-/* Four fields that lie side by side. */
-static __rte_always_inline uint64_t rearm_of(const struct rte_mbuf *mbuf)
-{
-	uint64_t word;
-
-	memcpy(&word, (const uint8_t *)mbuf + offsetof(struct rte_mbuf, data_off), sizeof(word));
-	return word;
-}
-
-/* The kind of this packet; false: it is none of those. */
-static bool kind_of(const struct rte_mbuf *mbuf, const struct holder *holder, struct kind *kind)
-{
-	if (unlikely(!hold_copies(holder, mbuf) || mbuf->pool != holder->pool ||
-	             rte_mbuf_refcnt_read(mbuf) != 1 || !RTE_MBUF_DIRECT(mbuf)))
-		return false;
-	kind->rearm = rearm_of(mbuf);
-	kind->ol_flags = mbuf->ol_flags;
-	kind->pool = mbuf->pool;
-	kind->bytes_max = RTE_MIN(holder->copy_bytes_max,
-	                          (uint32_t)mbuf->buf_len - mbuf->data_off - COPY_BLOCK_BYTES);
-	return true;
-}
-
-/* How many of the first packets are of the kind of the first. */
+/* How many of the first packets are such that their frames are copied, and their mbufs are spare then. */
 static uint16_t run_length(const struct holder *holder, struct rte_mbuf *const *mbufs, uint16_t n)
 {
-	struct kind kind;
+	const struct rte_mbuf *first = mbufs[0];
+	uint32_t bytes_max;
+	uint64_t shape;
 	uint16_t i;
 
-	if (!kind_of(mbufs[0], holder, &kind))
+	if (unlikely(!hold_copies(holder, first) || !hold_owns_alone(holder, first)))
 		return 0;
+	shape = hold_shape(first);
+	bytes_max = RTE_MIN(holder->copy_bytes_max,
+	                    (uint32_t)first->buf_len - first->data_off - COPY_BLOCK_BYTES);
 	for (i = 1; i < n; i++) {
 		const struct rte_mbuf *mbuf = mbufs[i];
 
-		if (unlikely(rearm_of(mbuf) != kind.rearm || mbuf->ol_flags != kind.ol_flags ||
-		             mbuf->pool != kind.pool || mbuf->data_len > kind.bytes_max))
+		if (unlikely(hold_shape(mbuf) != shape || !hold_owns(holder, mbuf) ||
+		             mbuf->data_len > bytes_max))
 			break;
 	}
 	return i;
