@@ -158,6 +158,7 @@ struct rig *rig_open(const struct rig_setup *setup)
 	        .witness = setup->witness,
 	        .kept_mbufs_max = setup->kept_mbufs_max,
 	        .live = setup->live,
+	        .bare_departures = setup->bare_departures,
 	        .copy_bytes_max = setup->copy_bytes_max,
 	        .make_room = setup->makes_room ? make_room : NULL,
 	        .room_argument = rig,

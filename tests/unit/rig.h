@@ -54,6 +54,7 @@ struct rig_setup {
 	bool makes_room;         /* as a replay: an outlet that is full is emptied at once */
 	uint32_t kept_mbufs_max; /* as in engine_setup */
 	bool live;               /* likewise */
+	bool bare_departures;    /* likewise */
 	uint32_t hosts;          /* most packets are UDP between so many addresses; 0: no headers */
 };
 

@@ -310,6 +310,39 @@ static void an_empty_burst_leaves_no_trace(void **state)
 	rig_close(rig);
 }
 
+/* A driver that asks nothing of them gets packets whose struct packet is not filled in; but those that are on a line
+ * when a cloud comes to be behind it go on into that cloud, which asks. */
+static void packets_that_go_on_are_known_where_departures_are_bare(void **state)
+{
+	struct rig *rig =
+	        rig_open(&(struct rig_setup){.seed = 1, .live = true, .bare_departures = true});
+	struct rte_mbuf *mbufs[8];
+
+	(void)state;
+	rig_cloud(rig, "x", 0, 1);
+	rig_delay(rig, "x", 10 * SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_KEEP);
+	rig_apply(rig, 0);
+	for (uint32_t i = 0; i < LENGTH(mbufs); i++) {
+		mbufs[i] = rig_packet(rig, RIG_PLAIN, 0, i + 1, 60, 0, SIMTIME_MS);
+		memset(packet_of(mbufs[i]), 0xee, sizeof(struct packet));
+	}
+	engine_ingress_at(rig->engine, 0, mbufs, LENGTH(mbufs), SIMTIME_MS);
+	rig->sent = LENGTH(mbufs);
+	rig->now = SIMTIME_MS;
+	rig_chain(rig, "y", "x", 2);
+	rig_delay(rig, "y", 5 * SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_KEEP);
+	rig_apply(rig, 2 * SIMTIME_MS);
+	rig_run_out(rig);
+	assert_int_equal(rig->n_departures, LENGTH(mbufs));
+	for (uint32_t i = 0; i < LENGTH(mbufs); i++) {
+		assert_int_equal(rig->departures[i].number, i + 1);
+		assert_int_equal(rig->departures[i].port, 2);
+		assert_int_equal(rig->departures[i].due_ns, 16 * SIMTIME_MS);
+	}
+	assert_int_equal(rig_report(rig, "y")->counters.rx_bytes, LENGTH(mbufs) * 60);
+	rig_close(rig);
+}
+
 /* Departures wait for an mbuf, and go on with the first one that is free: packets that are held in
  * mbufs of their own would otherwise never give theirs back. */
 static void a_pool_that_is_nearly_empty_does_not_stop_the_line(void **state)
@@ -480,6 +513,7 @@ int main(void)
 	                order_may_change_from_keep_to_allow_and_back_while_packets_are_on_the_way),
 	        cmocka_unit_test(a_line_without_a_delay_statement_lets_packets_leave_as_they_come),
 	        cmocka_unit_test(an_empty_burst_leaves_no_trace),
+	        cmocka_unit_test(packets_that_go_on_are_known_where_departures_are_bare),
 	        cmocka_unit_test(a_pool_that_is_nearly_empty_does_not_stop_the_line),
 	        cmocka_unit_test(an_empty_pool_makes_packets_late_and_loses_none),
 	        cmocka_unit_test(a_full_outlet_keeps_what_it_cannot_take),

@@ -88,7 +88,7 @@ static uint32_t trains(void)
 static uint32_t alight(simtime now, uint32_t room)
 {
 	uint64_t bytes = 0, sum = 0;
-	uint32_t n = train_alight(&packets, &holder, now, out, due_ns, room, &bytes);
+	uint32_t n = train_alight(&packets, &holder, now, false, out, due_ns, room, &bytes);
 
 	for (uint32_t i = 0; i < n; i++)
 		sum += packet_of(out[i])->wire_bytes;
@@ -192,6 +192,32 @@ static void a_frame_that_begins_elsewhere_in_its_mbuf_comes_back_whole(void **st
 	assert_int_equal(alight(DUE, 64), 4);
 	for (uint32_t i = 0; i < 4; i++)
 		is_packet(i, 1 + i, 64, DUE);
+	close_all();
+}
+
+static void where_nobody_asks_for_it_struct_packet_is_not_written(void **state)
+{
+	uint64_t bytes = 0;
+
+	(void)state;
+	open_with(CHUNKS);
+	burst_made(1, 8, 64);
+	burst[8] = packet_made(holder.pool, 9, 64);
+	assert_int_equal(train_board(&packets, &holder, burst, 8, DUE), 8);
+	assert_int_equal(train_board(&packets, &holder, burst + 8, 1, DUE + 1), 1);
+	assert_in_range(hold_provide(&holder), 9, BURST_MAX);
+	for (uint32_t i = 0; i < holder.n_spare; i++)
+		memset(packet_of(holder.spare[i]), 0xee, sizeof(struct packet));
+	assert_int_equal(train_alight(&packets, &holder, DUE + 1, true, out, due_ns, 64, &bytes),
+	                 9);
+	assert_int_equal(bytes, 9 * 64);
+	for (uint32_t i = 0; i < 9; i++) {
+		simtime due = i < 8 ? DUE : DUE + 1;
+
+		assert_int_equal(packet_of(out[i])->t_ns, UINT64_C(0xeeeeeeeeeeeeeeee));
+		*packet_of(out[i]) = (struct packet){.t_ns = due, .number = 1 + i};
+		is_packet(i, 1 + i, 64, due);
+	}
 	close_all();
 }
 
@@ -438,6 +464,7 @@ int main(void)
 	                a_plain_burst_needs_no_struct_packet_and_has_the_numbers_it_is_given),
 	        cmocka_unit_test(a_packet_that_differs_begins_another_train),
 	        cmocka_unit_test(a_frame_that_begins_elsewhere_in_its_mbuf_comes_back_whole),
+	        cmocka_unit_test(where_nobody_asks_for_it_struct_packet_is_not_written),
 	        cmocka_unit_test(of_a_train_as_many_leave_as_there_is_room_for),
 	        cmocka_unit_test(a_train_goes_on_in_the_next_chunk),
 	        cmocka_unit_test(a_large_frame_stays_in_its_mbuf),

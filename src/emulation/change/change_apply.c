@@ -66,6 +66,8 @@ static void cloud_settle(struct engine *engine, struct cloud *cloud)
 	               !cloud->witness;
 	for (uint16_t i = 0; i < cloud->n_stages; i++)
 		cloud->plain &= cloud->stages[i]->frames_only;
+	/* What leaves a shared cloud may go on. */
+	cloud->line.bare = engine->setup.bare_departures && !cloud->line.shared;
 	settle_together(cloud);
 }
 

@@ -69,6 +69,9 @@ struct engine_setup {
 	/* Large memory that was just allocated, at a multiple of 2 MiB, and is going to be touched all
 	 * over: in large pages, if that can be. NULL: as it is. Control. */
 	void (*spread)(void *memory, size_t bytes);
+	/* Who takes what leaves asks nothing of its struct packet: where that costs a line of cache a packet,
+	 * it is not filled in. */
+	bool bare_departures;
 	/* The outlet of this port is full in the middle of a call: empties it, as far as that is
 	 * possible. NULL: only between calls. Worker. */
 	void (*make_room)(void *argument, uint32_t port);

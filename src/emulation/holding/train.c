@@ -168,7 +168,7 @@ static inline void packet_fill(struct rte_mbuf *mbuf, const struct train *train,
 
 /* The i-th of a train, whose frame lies at `from`, in a spare mbuf. */
 static __rte_always_inline void unload(const struct train *train, uint32_t i, const uint8_t *from,
-                                       struct rte_mbuf *mbuf)
+                                       struct rte_mbuf *mbuf, bool bare)
 {
 	const uint16_t stored_bytes = train->stored_bytes;
 
@@ -178,12 +178,13 @@ static __rte_always_inline void unload(const struct train *train, uint32_t i, co
 	mbuf->data_len = stored_bytes;
 	mbuf->pkt_len = stored_bytes;
 	hold_copy(hold_room(mbuf), from, stored_bytes);
-	packet_fill(mbuf, train, i);
+	if (!bare)
+		packet_fill(mbuf, train, i);
 }
 
 /* k of them, for which there are spare mbufs. */
 static void leave_copied(const struct log *log, struct holder *holder, const struct train *train,
-                         struct rte_mbuf **mbufs, uint32_t k)
+                         struct rte_mbuf **mbufs, uint32_t k, bool bare)
 {
 	const uint32_t stride = stride_of(train);
 	const uint8_t *from = train->data + train->gone * stride;
@@ -194,7 +195,7 @@ static void leave_copied(const struct log *log, struct holder *holder, const str
 		struct rte_mbuf *mbuf = holder->spare[--spare];
 
 		rte_prefetch0((const void *)((uintptr_t)from + ahead));
-		unload(train, train->gone + i, from, mbuf);
+		unload(train, train->gone + i, from, mbuf, bare);
 		mbufs[i] = mbuf;
 		from += stride;
 	}
@@ -243,8 +244,8 @@ static __attribute__((noinline)) void fetch_kept(const struct log *log, simtime 
 	}
 }
 
-uint32_t train_alight(struct log *log, struct holder *holder, simtime now, struct rte_mbuf **mbufs,
-                      simtime *due_ns, uint32_t room, uint64_t *bytes)
+uint32_t train_alight(struct log *log, struct holder *holder, simtime now, bool bare,
+                      struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room, uint64_t *bytes)
 {
 	uint32_t n = 0;
 
@@ -262,7 +263,7 @@ uint32_t train_alight(struct log *log, struct holder *holder, simtime now, struc
 				break;
 			rte_prefetch0((const void *)((uintptr_t)train->data + log_ahead(log)));
 			mbufs[n] = holder->spare[--holder->n_spare];
-			unload(train, 0, train->data, mbufs[n]);
+			unload(train, 0, train->data, mbufs[n], bare);
 			due_ns[n++] = train->due_ns;
 			*bytes += train->wire_bytes;
 			log_pass(log, &holder->arena, (uint32_t)sizeof(*train) + stride_of(train));
@@ -272,7 +273,7 @@ uint32_t train_alight(struct log *log, struct holder *holder, simtime now, struc
 			k = RTE_MIN(k, hold_provide(holder));
 			if (unlikely(k == 0))
 				break;
-			leave_copied(log, holder, train, &mbufs[n], k);
+			leave_copied(log, holder, train, &mbufs[n], k, bare);
 		} else {
 			leave_kept(holder, train, &mbufs[n], k);
 		}

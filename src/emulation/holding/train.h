@@ -88,10 +88,11 @@ uint16_t train_board_plain(struct log *log, struct holder *holder, struct rte_mb
 /* One that lies in another record, which may be passed over then. False: no memory. */
 bool train_board_held(struct log *log, struct holder *holder, const struct held *from, simtime due);
 
-/* Up to `room` packets that are due at `now` or before; their struct packet is filled in as hold_mbuf does it.
+/* Up to `room` packets that are due at `now` or before; their struct packet is filled in as hold_mbuf does it,
+ * but, if they are to be `bare`, not where the frame was copied.
  * Adds their lengths to `bytes`. Fewer when the pool has no mbufs: the rest stays. */
-uint32_t train_alight(struct log *log, struct holder *holder, simtime now, struct rte_mbuf **mbufs,
-                      simtime *due_ns, uint32_t room, uint64_t *bytes);
+uint32_t train_alight(struct log *log, struct holder *holder, simtime now, bool bare,
+                      struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room, uint64_t *bytes);
 /* Drops the oldest train; returns how many packets were on it. */
 uint32_t train_drop(struct log *log, struct holder *holder);
 

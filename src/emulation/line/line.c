@@ -214,7 +214,7 @@ static uint32_t log_pop_due(struct line *line, struct holder *holder, simtime no
                             struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room,
                             uint64_t *bytes)
 {
-	uint32_t n = train_alight(&line->log, holder, now, mbufs, due_ns, room, bytes);
+	uint32_t n = train_alight(&line->log, holder, now, line->bare, mbufs, due_ns, room, bytes);
 
 	line->held -= n;
 	return n;

@@ -49,6 +49,7 @@ struct line {
 	struct wheel *wheel;  /* its own; NULL as long as it was not needed */
 	uint32_t cloud;       /* index, written into the records */
 	bool reorders;        /* conf has a rule that picks packets out */
+	bool bare; /* nobody asks for the struct packet of what leaves its log: not filled in where copied */
 	bool limited;     /* conf has a limit: what is pushed is noted in `tally`, which is there */
 	simtime last_due; /* the latest due time so far: order keep never goes below it */
 	uint64_t held;    /* packets on this line, wherever they are */
