@@ -153,7 +153,7 @@ static int build_engine(struct runtime *runtime, uint32_t index, struct problem 
 	        .spread = pool_spread,
 	        .kept_mbufs_max = runtime_mbufs_to_hold(runtime) / engines(runtime),
 	        .live = true,
-	        .bare_departures = true,
+	        .bare_departures = !runtime->options.told_departures,
 	};
 
 	setup.memory = runtime->memory[index] = memory_make(runtime->memory_bytes);

@@ -25,6 +25,8 @@ struct runtime_options {
 	uint64_t memory_bytes;   /* where small packets are held, in all; 0: 256 MiB */
 	uint32_t mbufs;          /* held packets that keep theirs; what ports need comes on top */
 	const char *mempool_ops; /* other ones than DPDK's, for tests; or NULL */
+	/* Whoever taps a device asks for the struct packet of what leaves: it is filled in. */
+	bool told_departures;
 };
 
 struct runtime;

@@ -118,6 +118,17 @@ def a_file_compared_with_itself_is_no_regression_and_half_the_ratio_is_one():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def no_packet_of_precision_is_later_after_its_due_time_than_after_its_making():
+    """It is stamped when it has been received, so its due time is not before its making and the delay."""
+    said = rows("precision")
+    assert len(said) >= 8, said
+    for row in said:
+        late, through = row["lateness_ns"], row["through_ns"]
+        assert late["count"] == through["count"] > 0, row
+        for key in ("p50", "p90", "p99", "max"):
+            assert late[key] <= through[key], (row["load"], key, late, through)
+
+
 def machine_needs_no_run_and_says_a_remedy_for_what_costs_precision():
     said = weir("bench", "machine")
     assert said.returncode == 0, said.stderr
@@ -142,6 +153,7 @@ CLAIMS = [cost_says_what_a_packet_takes_beside_the_ceiling_of_the_same_run,
           of_a_loop_half_goes_to_either_end,
           the_report_is_one_file_that_loads_nothing,
           a_file_compared_with_itself_is_no_regression_and_half_the_ratio_is_one,
+          no_packet_of_precision_is_later_after_its_due_time_than_after_its_making,
           machine_needs_no_run_and_says_a_remedy_for_what_costs_precision,
           what_is_wrong_is_said_in_one_line_with_status_2_before_anything_is_measured]
 

@@ -75,7 +75,10 @@ static void size_memory(const struct bench_setup *setup, const struct scenario *
 	double packets = most * (double)bench_held_ns(scenario) / 1e9;
 	double bytes = packets * (double)engine_packet_cost(large ? 64 : setup->frame_bytes);
 
-	*options = (struct runtime_options){.layout = conditions->layout};
+	*options = (struct runtime_options){
+	        .layout = conditions->layout,
+	        .told_departures = setup->ports == BENCH_SILENT, /* where there is a sink */
+	};
 	options->memory_bytes = MEMORY_BASE + (uint64_t)(bytes * 1.1);
 	if (large)
 		packets *= setup->frame_bytes > RTE_MBUF_DEFAULT_DATAROOM
