@@ -178,7 +178,8 @@ static const struct load {
 	double pps;
 	uint32_t frame_bytes;
 	uint64_t delay_ns;
-	const char *statements; /* with the delay, of frames with headers; NULL: the delay alone */
+	const char *
+	        statements; /* with the delay, if any, of frames with headers; NULL: the delay alone */
 } loads[] = {
         {"100 Mbit/s of 1518 B", 100e6 / (1518 * 8), 1518, 100 * SIMTIME_MS, NULL},
         {"10 % of 14.88 Mpps", LINE_PPS / 10, 64, 10 * SIMTIME_MS, NULL},
@@ -192,6 +193,7 @@ static const struct load {
         {"14.88 Mpps, router", LINE_PPS, 64, 10 * SIMTIME_MS, bench_router},
         {"14.88 Mpps, router, RED, ECN, feedback", LINE_PPS, 64, 10 * SIMTIME_MS,
          bench_router_feedback},
+        {"14.88 Mpps, the same without a delay", LINE_PPS, 64, 0, bench_router_feedback_alone},
 };
 
 static int precision_row(struct bench_plan *plan, const struct load *load, struct problem *problem)

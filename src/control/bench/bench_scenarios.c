@@ -19,6 +19,7 @@
 
 const char bench_router[] = ROUTER "\ndelay 10ms";
 const char bench_router_feedback[] = ROUTER "\n" FEEDBACK "\ndelay 10ms";
+const char bench_router_feedback_alone[] = ROUTER "\n" FEEDBACK;
 const char bench_rewrite[] = REWRITE "\ndelay 10ms";
 
 const struct bench_scenario bench_scenarios[] = {

@@ -32,6 +32,8 @@ const struct bench_scenario *bench_scenario_find(const char *name);
 /* Statements, with a delay of 10 ms: a router, the same with RED, ECN and feedback, and two fields of 4 and 8
  * bytes overwritten. They want frames with headers. */
 extern const char bench_router[], bench_router_feedback[], bench_rewrite[];
+/* And without one. */
+extern const char bench_router_feedback_alone[];
 
 /* Ports a and b, a cloud `down` from a to b and, if `both`, one `up` back. 0 or -errno with
  * problem. */
