@@ -203,20 +203,22 @@ static void where_nobody_asks_for_it_struct_packet_is_not_written(void **state)
 	open_with(CHUNKS);
 	burst_made(1, 8, 64);
 	burst[8] = packet_made(holder.pool, 9, 64);
+	burst[9] = packet_made(holder.pool, 10, 1000);
 	assert_int_equal(train_board(&packets, &holder, burst, 8, DUE), 8);
-	assert_int_equal(train_board(&packets, &holder, burst + 8, 1, DUE + 1), 1);
+	assert_int_equal(train_board(&packets, &holder, burst + 8, 2, DUE + 1), 2);
 	assert_in_range(hold_provide(&holder), 9, BURST_MAX);
 	for (uint32_t i = 0; i < holder.n_spare; i++)
 		memset(packet_of(holder.spare[i]), 0xee, sizeof(struct packet));
+	memset(packet_of(burst[9]), 0xee, sizeof(struct packet));
 	assert_int_equal(train_alight(&packets, &holder, DUE + 1, true, out, due_ns, 64, &bytes),
-	                 9);
-	assert_int_equal(bytes, 9 * 64);
-	for (uint32_t i = 0; i < 9; i++) {
+	                 10);
+	assert_int_equal(bytes, 9 * 64 + 1000);
+	for (uint32_t i = 0; i < 10; i++) {
 		simtime due = i < 8 ? DUE : DUE + 1;
 
 		assert_int_equal(packet_of(out[i])->t_ns, UINT64_C(0xeeeeeeeeeeeeeeee));
 		*packet_of(out[i]) = (struct packet){.t_ns = due, .number = 1 + i};
-		is_packet(i, 1 + i, 64, due);
+		is_packet(i, 1 + i, i < 9 ? 64 : 1000, due);
 	}
 	close_all();
 }

@@ -159,6 +159,25 @@ static inline uint8_t *hold_room(struct rte_mbuf *spare)
 	return (uint8_t *)rte_mbuf_to_priv(spare) + PACKET_PRIVATE_BYTES + RTE_PKTMBUF_HEADROOM;
 }
 
+/* How many spare mbufs ahead of the one that is filled are fetched. */
+#define HOLD_SPARE_AHEAD 6
+
+/* Fetches the lines of a spare mbuf that a small frame will leave in, to be written, and the one that whoever sends it
+ * looks at; `spare` are left of them. */
+static __rte_always_inline void hold_spare_fetch(struct holder *holder, uint32_t spare, bool bare)
+{
+	struct rte_mbuf *mbuf;
+
+	if (unlikely(spare < HOLD_SPARE_AHEAD))
+		return;
+	mbuf = holder->spare[spare - HOLD_SPARE_AHEAD];
+	rte_prefetch0_write(mbuf);
+	rte_prefetch0((const uint8_t *)mbuf + RTE_CACHE_LINE_SIZE);
+	if (!bare)
+		rte_prefetch0_write(packet_of(mbuf));
+	rte_prefetch0_write(hold_room(mbuf));
+}
+
 /* The record's packet in an mbuf, a spare one if the frame was copied; NULL: there is none. Of its
  * struct packet the port is not filled in, and of the number only the low half. */
 static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct held *held)

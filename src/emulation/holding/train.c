@@ -23,23 +23,13 @@ static inline bool follows(const struct train *train, uint32_t k, struct rte_mbu
 	       (uint32_t)packet->number == train->number + k;
 }
 
-static inline uint32_t stride_of(const struct train *train)
-{
-	return RTE_ALIGN_CEIL((uint32_t)train->stored_bytes, 8u);
-}
-
-static inline uint32_t train_bytes(const struct train *train)
-{
-	return (uint32_t)sizeof(*train) + train->n * stride_of(train);
-}
-
 /* Those behind the first, as far as they are like it and the chunk has room: their mbufs are spare. Returns
  * how many. */
 static __rte_always_inline uint32_t copy_others(struct log *log, struct holder *holder,
                                                 const struct train *train, const struct kind *kind,
                                                 struct rte_mbuf **mbufs, uint32_t n, bool plain)
 {
-	const uint32_t stride = stride_of(train);
+	const uint32_t stride = train_stride(train);
 	const uint8_t *limit = log->limit;
 	uint8_t *write = log->write;
 	uintptr_t ahead = arena_ahead(&holder->arena, train);
@@ -186,14 +176,17 @@ static __rte_always_inline void unload(const struct train *train, uint32_t i, co
 static void leave_copied(const struct log *log, struct holder *holder, const struct train *train,
                          struct rte_mbuf **mbufs, uint32_t k, bool bare)
 {
-	const uint32_t stride = stride_of(train);
+	const uint32_t stride = train_stride(train);
 	const uint8_t *from = train->data + train->gone * stride;
+	const bool mixed = holder->kept > 0;
 	uintptr_t ahead = log_ahead(log);
 	uint32_t spare = holder->n_spare;
 
 	for (uint32_t i = 0; i < k; i++) {
 		struct rte_mbuf *mbuf = holder->spare[--spare];
 
+		if (unlikely(mixed))
+			hold_spare_fetch(holder, spare, bare);
 		rte_prefetch0((const void *)((uintptr_t)from + ahead));
 		unload(train, train->gone + i, from, mbuf, bare);
 		mbufs[i] = mbuf;
@@ -203,54 +196,23 @@ static void leave_copied(const struct log *log, struct holder *holder, const str
 }
 
 static void leave_kept(struct holder *holder, const struct train *train, struct rte_mbuf **mbufs,
-                       uint32_t k)
+                       uint32_t k, bool bare)
 {
 	memcpy(mbufs, train->data + train->gone * sizeof(*mbufs), k * sizeof(*mbufs));
 	for (uint32_t i = 0; i < k; i++) {
-		packet_fill(mbufs[i], train, train->gone + i);
+		if (!bare)
+			packet_fill(mbufs[i], train, train->gone + i);
 		holder->kept -= mbufs[i]->nb_segs;
-	}
-}
-
-/* Fetches the mbufs of those that leave now and stayed in mbufs of their own, which nobody has touched for the
- * length of the delay: the lines of all of them are on their way at the same time. */
-static __attribute__((noinline)) void fetch_kept(const struct log *log, simtime now, uint32_t room)
-{
-	const struct chunk *chunk = log->head;
-	const uint8_t *at = log->read;
-
-	for (uint32_t n = 0; n < room;) {
-		const struct train *train;
-
-		if (at == (chunk == log->tail ? log->write : chunk->end)) {
-			if (chunk == log->tail)
-				break;
-			chunk = chunk->next;
-			at = chunk->records;
-		}
-		train = (const struct train *)(const void *)at;
-		if (train->due_ns > now)
-			break;
-		for (uint32_t i = train->gone; (train->flags & HELD_MBUF) && i < train->n; i++) {
-			const uint8_t *mbuf;
-
-			memcpy(&mbuf, train->data + i * sizeof(mbuf), sizeof(mbuf));
-			rte_prefetch0(mbuf);
-			rte_prefetch0(mbuf + RTE_CACHE_LINE_SIZE);
-			rte_prefetch0_write(mbuf + sizeof(struct rte_mbuf));
-		}
-		n += (uint32_t)train->n - train->gone;
-		at += train_bytes(train);
 	}
 }
 
 uint32_t train_alight(struct log *log, struct holder *holder, simtime now, bool bare,
                       struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room, uint64_t *bytes)
 {
+	/* Then a spare mbuf may be one that was kept, and is not in the first cache. */
+	const bool mixed = holder->kept > 0;
 	uint32_t n = 0;
 
-	if (holder->kept > 0 && log->records)
-		fetch_kept(log, now, room);
 	while (n < room && log->records) {
 		struct train *train = (struct train *)(void *)log_front(log);
 		uint32_t k = RTE_MIN((uint32_t)train->n - train->gone, room - n);
@@ -263,10 +225,13 @@ uint32_t train_alight(struct log *log, struct holder *holder, simtime now, bool 
 				break;
 			rte_prefetch0((const void *)((uintptr_t)train->data + log_ahead(log)));
 			mbufs[n] = holder->spare[--holder->n_spare];
+			if (unlikely(mixed))
+				hold_spare_fetch(holder, holder->n_spare, bare);
 			unload(train, 0, train->data, mbufs[n], bare);
 			due_ns[n++] = train->due_ns;
 			*bytes += train->wire_bytes;
-			log_pass(log, &holder->arena, (uint32_t)sizeof(*train) + stride_of(train));
+			log_pass(log, &holder->arena,
+			         (uint32_t)sizeof(*train) + train_stride(train));
 			continue;
 		}
 		if (likely(!(train->flags & HELD_MBUF))) {
@@ -275,7 +240,7 @@ uint32_t train_alight(struct log *log, struct holder *holder, simtime now, bool 
 				break;
 			leave_copied(log, holder, train, &mbufs[n], k, bare);
 		} else {
-			leave_kept(holder, train, &mbufs[n], k);
+			leave_kept(holder, train, &mbufs[n], k, bare);
 		}
 		for (uint32_t i = 0; i < k; i++)
 			due_ns[n + i] = train->due_ns;

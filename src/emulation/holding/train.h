@@ -32,6 +32,17 @@ struct train {
 
 _Static_assert(sizeof(struct train) == sizeof(struct held), "a packet alone takes no more memory");
 
+/* How far it is from one of its packets to the next. */
+static inline uint32_t train_stride(const struct train *train)
+{
+	return RTE_ALIGN_CEIL((uint32_t)train->stored_bytes, 8u);
+}
+
+static inline uint32_t train_bytes(const struct train *train)
+{
+	return (uint32_t)sizeof(*train) + train->n * train_stride(train);
+}
+
 /* The oldest train of a log that has one. */
 static inline const struct train *train_front(const struct log *log)
 {
@@ -89,7 +100,7 @@ uint16_t train_board_plain(struct log *log, struct holder *holder, struct rte_mb
 bool train_board_held(struct log *log, struct holder *holder, const struct held *from, simtime due);
 
 /* Up to `room` packets that are due at `now` or before; their struct packet is filled in as hold_mbuf does it,
- * but, if they are to be `bare`, not where the frame was copied.
+ * but not if they are to be `bare`.
  * Adds their lengths to `bytes`. Fewer when the pool has no mbufs: the rest stays. */
 uint32_t train_alight(struct log *log, struct holder *holder, simtime now, bool bare,
                       struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room, uint64_t *bytes);

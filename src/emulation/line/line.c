@@ -214,8 +214,14 @@ static uint32_t log_pop_due(struct line *line, struct holder *holder, simtime no
                             struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room,
                             uint64_t *bytes)
 {
-	uint32_t n = train_alight(&line->log, holder, now, line->bare, mbufs, due_ns, room, bytes);
+	uint32_t n;
 
+	if (holder->kept > 0)
+		scout_go(&line->scout, &line->log, room, line->bare);
+	else
+		scout_forget(&line->scout);
+	n = train_alight(&line->log, holder, now, line->bare, mbufs, due_ns, room, bytes);
+	scout_follow(&line->scout, n);
 	line->held -= n;
 	return n;
 }
@@ -283,6 +289,7 @@ uint64_t line_clear(struct line *line, struct holder *holder)
 	while (line->log.records)
 		cleared += train_drop(&line->log, holder);
 	log_clear(&line->log, &holder->arena);
+	scout_forget(&line->scout);
 	while (line->wheel && line->wheel->records) {
 		const struct held *held = wheel_front(line->wheel, SIMTIME_NEVER - 1);
 

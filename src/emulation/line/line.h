@@ -19,6 +19,7 @@
 #include "hold.h"
 #include "jitter.h"
 #include "reorder_line.h"
+#include "scout.h"
 #include "tally.h"
 #include "train.h"
 #include "wheel.h"
@@ -55,7 +56,8 @@ struct line {
 	uint64_t held;    /* packets on this line, wherever they are */
 	simtime back_deadline; /* when the oldest of `back` goes at the latest; SIMTIME_NEVER: it is empty */
 	struct line_conf conf;
-	struct log log; /* of trains */
+	struct log log;     /* of trains */
+	struct scout scout; /* in the log */
 	struct draw_key key;
 	uint64_t drawn;
 	struct jitter_state jitter;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A scout goes ahead in a log of trains (train.h) and fetches what leaves next.
+ *
+ * Why: a large frame stays in its mbuf, whose lines nobody has touched for the length of the delay, and which
+ * lie anywhere in the pool. Whoever sends it waits for each of them. Fetched a hundred packets before, many at
+ * a time, they are there when the packet leaves, and so are the lines of the log that say which they are.
+ *
+ * It changes nothing but the time that things take: a scout that is not sent, or forgotten, does no harm.
+ *
+ * Thread: the worker that owns the engine.
+ */
+#ifndef WEIR_SCOUT_H
+#define WEIR_SCOUT_H
+
+#include "log.h"
+
+struct scout {
+	const uint8_t *
+	        at; /* the train that it has not come to yet, or the end of `chunk`; NULL: it has not set out */
+	const struct chunk *chunk;
+	uint32_t ahead; /* packets between what leaves next and `at` */
+};
+
+/* Before up to `room` packets leave: so many are fetched, and some more, as far as the log has them. `bare`: nobody will
+ * write their struct packet. */
+void scout_go(struct scout *scout, const struct log *log, uint32_t room, bool bare);
+
+/* So many packets have left since. */
+static inline void scout_follow(struct scout *scout, uint32_t left)
+{
+	scout->ahead -= RTE_MIN(scout->ahead, left);
+	/* Its chunk may be another's now. */
+	if (scout->ahead == 0)
+		scout->at = NULL;
+}
+
+/* Packets leave that it is not told of, or the log is cleared. */
+static inline void scout_forget(struct scout *scout)
+{
+	scout->at = NULL;
+}
+
+#endif
