@@ -173,33 +173,51 @@ static void link_run(struct engine *engine, struct cloud *cloud, simtime now, si
 	engine->left += port->outlet.n - before;
 }
 
-/* The usual record: a packet that leaves at the port where all of its cloud's do, and for which there are room and an
- * mbuf. False: it is another, or has to wait. */
-static __rte_always_inline bool leave_straight(struct engine *engine, struct cloud *cloud,
-                                               const struct held *held)
+/* Where a packet leaves if that is the port where all of its cloud's do, and there is room. NULL: elsewhere, or it
+ * has to wait. */
+static __rte_always_inline struct engine_port *straight_port(struct engine *engine,
+                                                             const struct cloud *cloud)
 {
-	const struct cloud_exit *exit;
-	struct engine_port *port;
-	struct rte_mbuf *mbuf;
+	struct engine_port *port = &engine->ports[cloud->exit->port];
 
-	if (unlikely(held->flags & (HELD_TIMER | PACKET_BACK)))
-		return false;
-	exit = cloud->exit;
-	port = &engine->ports[exit->port];
-	if (unlikely(exit->fork || port->outlet.n == OUTLET_ROOM))
-		return false;
-	mbuf = hold_mbuf(&engine->holder, held);
-	if (unlikely(!mbuf))
-		return false;
-	wheel_pop(engine->wheel);
-	cloud->line.held--;
-	cloud->counters.tx_packets++;
-	cloud->counters.tx_bytes += held->wire_bytes;
-	port->outlet.due_ns[port->outlet.n] = held->t_ns;
-	port->outlet.mbufs[port->outlet.n++] = mbuf;
-	port->sent++;
-	engine->left++;
-	return true;
+	return likely(!cloud->exit->fork && port->outlet.n < OUTLET_ROOM) ? port : NULL;
+}
+
+/* The usual records, packets that leave at a port: as many as come one behind the other. None of them brings an
+ * event, so what is first is known. */
+static void leave_straight(struct engine *engine, simtime now)
+{
+	const bool bare = engine->setup.bare_departures;
+	struct holder *holder = &engine->holder;
+	struct wheel *wheel = engine->wheel;
+	uint32_t left = 0;
+	struct held *held;
+
+	if (!wheel_has_agenda_alone(wheel))
+		return;
+	while ((held = wheel_agenda_first(wheel, now)) &&
+	       likely(!(held->flags & (HELD_TIMER | PACKET_BACK)))) {
+		struct cloud *cloud = engine->roster->slots[held->cloud];
+		struct engine_port *port = straight_port(engine, cloud);
+		struct rte_mbuf *mbuf;
+
+		if (unlikely(!port))
+			break;
+		cloud_ahead_fetch(engine);
+		hold_spare_fetch(holder, holder->n_spare, bare);
+		mbuf = bare ? hold_mbuf_bare(holder, held) : hold_mbuf(holder, held);
+		if (unlikely(!mbuf))
+			break;
+		wheel_agenda_pop(wheel);
+		cloud->line.held--;
+		cloud->counters.tx_packets++;
+		cloud->counters.tx_bytes += held->wire_bytes;
+		port->outlet.due_ns[port->outlet.n] = held->t_ns;
+		port->outlet.mbufs[port->outlet.n++] = mbuf;
+		port->sent++;
+		left++;
+	}
+	engine->left += left;
 }
 
 /* Executes the first record of the shared wheel, which is due at `limit` or before. False: it has to wait for
@@ -212,9 +230,6 @@ static bool shared_execute(struct engine *engine, struct held *held, simtime lim
 	simtime now = held->t_ns;
 	struct rte_mbuf *mbuf;
 
-	cloud_ahead_fetch(engine);
-	if (likely(leave_straight(engine, cloud, held)))
-		return true;
 	if (held->flags & HELD_TIMER) {
 		wheel_pop(engine->wheel);
 		/* A timer that was overtaken by a change of rate has nothing to say. */
@@ -284,9 +299,14 @@ void engine_advance_shared(struct engine *engine, simtime now)
 		feed_starved(engine, now);
 	for (;;) {
 		simtime due = SIMTIME_NEVER;
-		struct cloud *leftover =
-		        unlikely(engine->leftovers) ? leftover_first(engine, now, &due) : NULL;
-		struct held *held = wheel_front(engine->wheel, now);
+		struct cloud *leftover = NULL;
+		struct held *held;
+
+		if (unlikely(engine->leftovers))
+			leftover = leftover_first(engine, now, &due);
+		else
+			leave_straight(engine, now);
+		held = wheel_front(engine->wheel, now);
 
 		if (leftover && held && held->t_ns < due)
 			leftover = NULL;

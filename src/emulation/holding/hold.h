@@ -178,11 +178,10 @@ static __rte_always_inline void hold_spare_fetch(struct holder *holder, uint32_t
 	rte_prefetch0_write(hold_room(mbuf));
 }
 
-/* The record's packet in an mbuf, a spare one if the frame was copied; NULL: there is none. Of its
- * struct packet the port is not filled in, and of the number only the low half. */
-static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct held *held)
+/* The record's packet in an mbuf, a spare one if the frame was copied; NULL: there is none. Its struct packet is not
+ * filled in. */
+static inline struct rte_mbuf *hold_mbuf_bare(struct holder *holder, const struct held *held)
 {
-	struct packet *packet;
 	struct rte_mbuf *mbuf;
 
 	if (unlikely(held->flags & HELD_MBUF)) {
@@ -199,6 +198,17 @@ static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct hel
 		mbuf->pkt_len = held->stored_bytes;
 		hold_copy(hold_room(mbuf), held->data, held->stored_bytes);
 	}
+	return mbuf;
+}
+
+/* The same with its struct packet, of which the port is not filled in, and of the number only the low half. */
+static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct held *held)
+{
+	struct rte_mbuf *mbuf = hold_mbuf_bare(holder, held);
+	struct packet *packet;
+
+	if (unlikely(!mbuf))
+		return NULL;
 	packet = packet_of(mbuf);
 	packet->t_ns = held->t_ns;
 	packet->number = held->number;

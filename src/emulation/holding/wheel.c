@@ -7,8 +7,6 @@
 #include <rte_common.h>
 #include <rte_prefetch.h>
 
-/* How many packets ahead of the one that leaves are fetched. */
-#define FETCH_AHEAD 24u
 /* So few keys are sorted by insertion alone. */
 #define SORT_FEW 24u
 
@@ -284,16 +282,6 @@ void wheel_stream_go_on(struct wheel *wheel)
 		block_fetch(wheel, wheel->stream_at);
 }
 
-/* The lines of a record with a small frame; of a larger one the processor fetches the rest. */
-static void record_fetch(const struct held *held)
-{
-	const uint8_t *record = (const uint8_t *)held;
-
-	rte_prefetch0(record);
-	rte_prefetch0(record + RTE_CACHE_LINE_SIZE);
-	rte_prefetch0(record + held_bytes(64) - 1);
-}
-
 /* How many keys a pile has; more than WHEEL_AGENDA_MAX are not counted to the end. */
 static uint32_t pile_count(const struct wheel *wheel, const struct pile *pile)
 {
@@ -419,8 +407,8 @@ static void agenda_make(struct wheel *wheel, const struct pile *pile, uint32_t n
 			        entry_of(wheel, pile_walk(wheel->depot.arena, pile, &place));
 		agenda_insertion_sort(wheel->agenda, n);
 	}
-	for (uint32_t i = 0; i < RTE_MIN(n, FETCH_AHEAD); i++)
-		record_fetch(wheel->agenda[i].held);
+	for (uint32_t i = 0; i < RTE_MIN(n, WHEEL_FETCH_AHEAD); i++)
+		wheel_record_fetch(wheel->agenda[i].held);
 }
 
 /* The cursor enters a slot of this level: what was open has left, what is in the slot goes below, in
@@ -618,13 +606,18 @@ static bool fine_is_empty(const struct wheel *wheel)
 	return used == 0 && !wheel->ready;
 }
 
+bool wheel_has_agenda_alone(const struct wheel *wheel)
+{
+	return wheel->agenda_at < wheel->agenda_n && fine_is_empty(wheel);
+}
+
 /* The one that is due first, as far as slots begin by `now`; NULL: there is none. Does not touch it. */
 static struct held *first_find(struct wheel *wheel, simtime now, simtime *due)
 {
 	const struct wheel_key *key;
 
 	/* What is in the agenda is due before any slot above level 0. */
-	if (!wheel->ready && !(wheel->agenda_at < wheel->agenda_n && fine_is_empty(wheel)))
+	if (!wheel->ready && !wheel_has_agenda_alone(wheel))
 		ready_find(wheel, now);
 	if (!wheel->ready && wheel->agenda_at == wheel->agenda_n)
 		return NULL;
@@ -661,24 +654,12 @@ struct held *wheel_front(struct wheel *wheel, simtime now)
 	return NULL;
 }
 
-static struct held *agenda_pop(struct wheel *wheel)
-{
-	uint32_t at = wheel->agenda_at++, ahead = at + FETCH_AHEAD;
-
-	if (likely(ahead < wheel->agenda_n))
-		record_fetch(wheel->agenda[ahead].held);
-	wheel_stream(wheel);
-	wheel->records--;
-	depot_leave(&wheel->depot, wheel->agenda[at].held);
-	return wheel->agenda[at].held;
-}
-
 void wheel_pop(struct wheel *wheel)
 {
 	const struct wheel_key *first;
 
 	if (agenda_is_first(wheel)) {
-		agenda_pop(wheel);
+		wheel_agenda_pop(wheel);
 		return;
 	}
 	first = key_at(wheel, wheel->ready);
@@ -692,12 +673,12 @@ static uint32_t agenda_take(struct wheel *wheel, simtime now, struct held **held
 {
 	const struct wheel_entry *first = &wheel->agenda[wheel->agenda_at];
 	uint32_t left = wheel->agenda_n - wheel->agenda_at, n = 0;
-	uint32_t fetch = left > FETCH_AHEAD ? left - FETCH_AHEAD : 0;
+	uint32_t fetch = left > WHEEL_FETCH_AHEAD ? left - WHEEL_FETCH_AHEAD : 0;
 
 	for (room = RTE_MIN(room, left); n < room && first[n].t_ns <= now; n++)
 		held[n] = first[n].held;
 	for (uint32_t i = 0; i < RTE_MIN(n, fetch); i++)
-		record_fetch(first[FETCH_AHEAD + i].held);
+		wheel_record_fetch(first[WHEEL_FETCH_AHEAD + i].held);
 	for (uint32_t i = 0; i < n; i++)
 		depot_leave(&wheel->depot, held[i]);
 	wheel->agenda_at += n;

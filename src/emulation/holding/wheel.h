@@ -38,6 +38,8 @@
 #define WHEEL_SLOTS_FINE 256u /* of level 0 */
 /* What a slot of level 1 may hold to be sorted at once; a line rate of 64-byte frames brings 244. */
 #define WHEEL_AGENDA_MAX 1024u
+/* How many packets ahead of the one that leaves are fetched. */
+#define WHEEL_FETCH_AHEAD 24u
 /* How wide a slot of level 1 is. */
 #define WHEEL_SLOT_NS (UINT64_C(1) << 14)
 
@@ -169,6 +171,16 @@ static __rte_always_inline void wheel_stream(struct wheel *wheel)
 	wheel->stream_keys--;
 }
 
+/* Fetches the lines of a record with a small frame; of a larger one the processor fetches the rest. */
+static __rte_always_inline void wheel_record_fetch(const struct held *held)
+{
+	const uint8_t *record = (const uint8_t *)held;
+
+	rte_prefetch0(record);
+	rte_prefetch0(record + RTE_CACHE_LINE_SIZE);
+	rte_prefetch0(record + held_bytes(64) - 1);
+}
+
 /* The packet that is due first if that is at `now` or before; NULL: none is. It stays. */
 struct held *wheel_front(struct wheel *wheel, simtime now);
 /* Whether that is known to be NULL without looking. */
@@ -183,6 +195,28 @@ static inline const struct held *wheel_glance(const struct wheel *wheel, uint32_
 	uint32_t at = wheel->agenda_at + places;
 
 	return at < wheel->agenda_n ? wheel->agenda[at].held : NULL;
+}
+/* Whether nothing lies on the wheel that may be due before, or with, what is left of the agenda, which is sorted. It
+ * stays so until something is appended, or something else is asked of the wheel. */
+bool wheel_has_agenda_alone(const struct wheel *wheel);
+/* Then: the packet that is due first if it is on the agenda, and due at `now` or before; NULL: it is not, but
+ * wheel_front may find another. It stays. */
+static __rte_always_inline struct held *wheel_agenda_first(const struct wheel *wheel, simtime now)
+{
+	const struct wheel_entry *first = &wheel->agenda[wheel->agenda_at];
+
+	return wheel->agenda_at < wheel->agenda_n && first->t_ns <= now ? first->held : NULL;
+}
+/* Passes over it; it stays readable until the next wheel_front. */
+static __rte_always_inline void wheel_agenda_pop(struct wheel *wheel)
+{
+	uint32_t at = wheel->agenda_at++, ahead = at + WHEEL_FETCH_AHEAD;
+
+	if (likely(ahead < wheel->agenda_n))
+		wheel_record_fetch(wheel->agenda[ahead].held);
+	wheel_stream(wheel);
+	wheel->records--;
+	depot_leave(&wheel->depot, wheel->agenda[at].held);
 }
 /* Passes over the packet that wheel_front gave; it stays readable until the next wheel_front. */
 void wheel_pop(struct wheel *wheel);
