@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <rte_ip.h>
 
+#include "bench_loads.h"
 #include "bench_options.h"
 #include "bench_scenarios.h"
 #include "bench_source.h"
@@ -90,6 +91,25 @@ static void a_scenario_of_its_own_is_found_by_its_name(void **state)
 	assert_true(arguments.scenario->headers);
 	assert_int_equal(parse("cost", &arguments, said), BENCH_ARGUMENTS_RUN);
 	assert_null(arguments.scenario);
+}
+
+static void loads_are_meant_by_what_is_in_their_names(void **state)
+{
+	struct bench_arguments arguments;
+	char said[400];
+	uint32_t meant = 0;
+
+	(void)state;
+	assert_int_equal(parse("precision --load held", &arguments, said), BENCH_ARGUMENTS_RUN);
+	for (const struct bench_load *load = bench_loads; load->name; load++) {
+		assert_true(bench_load_is(load, NULL));
+		meant += bench_load_is(load, arguments.load);
+	}
+	assert_int_equal(meant, 1);
+	assert_int_equal(parse("precision --load hold", &arguments, said), BENCH_ARGUMENTS_WRONG);
+	assert_non_null(strstr(said, "`hold`"));
+	assert_int_equal(parse("cost --load held", &arguments, said), BENCH_ARGUMENTS_WRONG);
+	assert_non_null(strstr(said, "--load is for precision"));
 }
 
 static void compare_takes_one_file_or_two(void **state)
@@ -241,6 +261,7 @@ int main(void)
 	        cmocka_unit_test(without_a_part_all_are_measured),
 	        cmocka_unit_test(options_are_taken_before_and_after_the_part),
 	        cmocka_unit_test(a_scenario_of_its_own_is_found_by_its_name),
+	        cmocka_unit_test(loads_are_meant_by_what_is_in_their_names),
 	        cmocka_unit_test(compare_takes_one_file_or_two),
 	        cmocka_unit_test(what_is_wrong_is_said_with_what_would_be_right),
 	        cmocka_unit_test(every_scenario_is_one_that_weir_takes),

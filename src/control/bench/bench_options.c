@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench_latency.h"
+#include "bench_loads.h"
 #include "bench_scenarios.h"
 #include "bench_spread.h"
 #include "bench_tester.h"
@@ -41,6 +42,7 @@ static const char usage[] =
         "\n"
         "  -c, --config FILE     measure this scenario (cost, rfc2544)\n"
         "      --scenario NAME   cost: of this one of its own scenarios alone\n"
+        "      --load TEXT       precision: of the loads that have TEXT in their names alone\n"
         "      --frame N         frames of N bytes, 64 to 9600, or imix\n"
         "      --seconds N       of each run\n"
         "      --runs N          of each figure; their median counts (5)\n"
@@ -101,6 +103,18 @@ static int take_frame(const char *text, struct bench_arguments *arguments)
 		             FRAME_MIN, FRAME_MAX);
 	arguments->frame_bytes = (uint32_t)bytes;
 	return BENCH_ARGUMENTS_RUN;
+}
+
+static int take_load(const char *text, struct bench_arguments *arguments)
+{
+	arguments->load = text;
+	for (const struct bench_load *load = bench_loads; load->name; load++) {
+		if (bench_load_is(load, text))
+			return BENCH_ARGUMENTS_RUN;
+	}
+	return wrong("no load has `%s` in its name; weir bench precision names them all, like "
+	             "`%s`",
+	             text, bench_loads[0].name);
 }
 
 static int take_scenario(const char *text, struct bench_arguments *arguments)
@@ -207,6 +221,7 @@ static int take_device(const char *text, struct bench_arguments *arguments)
 enum {
 	OPTION_FRAME = 256,
 	OPTION_SCENARIO,
+	OPTION_LOAD,
 	OPTION_SECONDS,
 	OPTION_RUNS,
 	OPTION_FULL,
@@ -225,6 +240,7 @@ static const struct option long_options[] = {
         {"config", required_argument, NULL, 'c'},
         {"frame", required_argument, NULL, OPTION_FRAME},
         {"scenario", required_argument, NULL, OPTION_SCENARIO},
+        {"load", required_argument, NULL, OPTION_LOAD},
         {"seconds", required_argument, NULL, OPTION_SECONDS},
         {"runs", required_argument, NULL, OPTION_RUNS},
         {"full", no_argument, NULL, OPTION_FULL},
@@ -249,6 +265,8 @@ static int take_option(int option, struct bench_arguments *arguments)
 		return take_frame(optarg, arguments);
 	case OPTION_SCENARIO:
 		return take_scenario(optarg, arguments);
+	case OPTION_LOAD:
+		return take_load(optarg, arguments);
 	case OPTION_SECONDS:
 		return take_seconds(optarg, arguments);
 	case OPTION_RUNS:
@@ -360,6 +378,7 @@ static int check_used(const struct bench_arguments *arguments)
 	        {"--config", "cost, rfc2544 and machine", arguments->config != NULL,
 	         PART(COST) | PART(RFC2544) | PART(MACHINE)},
 	        {"--scenario", "cost", arguments->scenario != NULL, PART(COST)},
+	        {"--load", "precision", arguments->load != NULL, PART(PRECISION)},
 	        {"--full", "cost", arguments->full, PART(COST)},
 	        {"--device", "rfc2544 and latency", arguments->n_devices > 0,
 	         PART(RFC2544) | PART(LATENCY)},

@@ -36,6 +36,7 @@ struct bench_arguments {
 	const char *against; /* a later one, instead of measuring; or NULL */
 	const char *config, *cores, *html;
 	const struct bench_scenario *scenario; /* cost: this one of weir's own alone; or NULL */
+	const char *load; /* precision: those that have this in their names alone; or NULL */
 	bool frame_given;
 	uint32_t frame_bytes; /* 0: IMIX */
 	double seconds;       /* 0: not given */

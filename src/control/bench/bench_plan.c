@@ -8,12 +8,11 @@
 
 #include <rte_lcore.h>
 
+#include "bench_loads.h"
 #include "bench_rows.h"
 #include "bench_scenarios.h"
 
-#define LINE_PPS    14880952.0 /* 64-byte frames on 10 Gbit/s: 84 bytes each with gap and preamble */
-#define GIGABIT_PPS 81274.4 /* 1518 bytes with their FCS and gap and preamble, 1538, on 1 Gbit/s */
-#define IMIX        0
+#define IMIX 0
 
 static const uint32_t frame_sizes[] = {64, 128, 256, 512, 1024, 1518, 9000, IMIX};
 
@@ -173,30 +172,8 @@ int bench_plan_cost(struct bench_plan *plan, struct problem *problem)
 
 /* ---- precision ---- */
 
-static const struct load {
-	const char *name;
-	double pps;
-	uint32_t frame_bytes;
-	uint64_t delay_ns;
-	const char *
-	        statements; /* with the delay, if any, of frames with headers; NULL: the delay alone */
-} loads[] = {
-        {"100 Mbit/s of 1518 B", 100e6 / (1518 * 8), 1518, 100 * SIMTIME_MS, NULL},
-        {"10 % of 14.88 Mpps", LINE_PPS / 10, 64, 10 * SIMTIME_MS, NULL},
-        {"50 % of 14.88 Mpps", LINE_PPS / 2, 64, 10 * SIMTIME_MS, NULL},
-        {"90 % of 14.88 Mpps", LINE_PPS * 9 / 10, 64, 10 * SIMTIME_MS, NULL},
-        {"100 % of 14.88 Mpps", LINE_PPS, 64, 10 * SIMTIME_MS, NULL},
-        {"14.88 Mpps held 500 ms", LINE_PPS, 64, 500 * SIMTIME_MS, NULL},
-        {"1 Gbit/s of 1518 B", GIGABIT_PPS, 1518, 10 * SIMTIME_MS, NULL},
-        {"1 Gbit/s of 1518 B, 4 + 8 bytes rewritten", GIGABIT_PPS, 1518, 10 * SIMTIME_MS,
-         bench_rewrite},
-        {"14.88 Mpps, router", LINE_PPS, 64, 10 * SIMTIME_MS, bench_router},
-        {"14.88 Mpps, router, RED, ECN, feedback", LINE_PPS, 64, 10 * SIMTIME_MS,
-         bench_router_feedback},
-        {"14.88 Mpps, the same without a delay", LINE_PPS, 64, 0, bench_router_feedback_alone},
-};
-
-static int precision_row(struct bench_plan *plan, const struct load *load, struct problem *problem)
+static int precision_row(struct bench_plan *plan, const struct bench_load *load,
+                         struct problem *problem)
 {
 	struct bench_setup setup = {
 	        .ports = BENCH_SILENT,
@@ -240,8 +217,10 @@ int bench_plan_precision(struct bench_plan *plan, struct problem *problem)
 	/* A percentile of 99.99 wants some ten thousand packets at the slowest load. */
 	if (plan->arguments->seconds == 0)
 		plan->conditions.seconds = 2;
-	for (size_t i = 0; rc == 0 && i < sizeof(loads) / sizeof(loads[0]); i++)
-		rc = precision_row(plan, &loads[i], problem);
+	for (const struct bench_load *load = bench_loads; rc == 0 && load->name; load++) {
+		if (bench_load_is(load, plan->arguments->load))
+			rc = precision_row(plan, load, problem);
+	}
 	plan->conditions = kept;
 	return rc;
 }
@@ -294,7 +273,7 @@ static int depth_rate(struct bench_plan *plan, double *pps, struct problem *prob
 	setup.scenario = scenario;
 	rc = bench_cost_measure(&setup, &brief, &cost, problem);
 	scenario_free(scenario);
-	*pps = cost.mpps.median > 0 ? cost.mpps.median * 1e6 : LINE_PPS;
+	*pps = cost.mpps.median > 0 ? cost.mpps.median * 1e6 : BENCH_LINE_PPS;
 	return rc;
 }
 
