@@ -270,6 +270,52 @@ static void headers_of_a_packet_are_read_once_and_again_when_they_are_forgotten(
 	assert_memory_equal(headers_at(&lone.mbuf), &first, sizeof(first));
 }
 
+static void usual_is_plain_ipv4_that_nobody_else_sees(void **state)
+{
+	static const struct {
+		struct frame_shape shape;
+		uint16_t segments, references;
+		bool usual;
+	} rows[] = {
+	        {{.ip = 4, .protocol = FRAME_UDP}, 1, 1, true},
+	        {{.ip = 4, .protocol = FRAME_TCP, .padding_bytes = 9}, 1, 1, true},
+	        {{.ip = 4, .protocol = 253}, 1, 1, true},
+	        {{.ip = 4, .protocol = FRAME_UDP}, 2, 1, false},
+	        {{.ip = 4, .protocol = FRAME_UDP}, 1, 2, false},
+	        {{.ip = 4, .protocol = FRAME_UDP, .n_tags = 1}, 1, 1, false},
+	        {{.ip = 4, .protocol = FRAME_UDP, .option_words = 1}, 1, 1, false},
+	        {{.ip = 4, .protocol = FRAME_UDP, .fragment = 185, .payload_bytes = 9},
+	         1,
+	         1,
+	         false},
+	        {{.ip = 6, .protocol = FRAME_UDP}, 1, 1, false},
+	};
+	static struct lone_mbuf lone __rte_cache_aligned;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint32_t bytes = frame_make(lone.frame, &rows[i].shape);
+		struct headers found;
+
+		lone.mbuf = (struct rte_mbuf){.buf_addr = lone.frame,
+		                              .data_len = (uint16_t)bytes,
+		                              .pkt_len = bytes,
+		                              .refcnt = rows[i].references,
+		                              .nb_segs = rows[i].segments};
+		*packet_of(&lone.mbuf) = (struct packet){.wire_bytes = bytes};
+		/* Asked for anew, and as it is kept. */
+		for (uint32_t k = 0; k < 2; k++) {
+			if (headers_usual(&lone.mbuf) != rows[i].usual)
+				fail_msg("row %zu", i);
+		}
+		assert_true(headers_find(lone.frame, bytes, bytes, &found));
+		assert_memory_equal(headers_at(&lone.mbuf), &found, sizeof(found));
+		headers_forget(&lone.mbuf);
+		lone.frame[12] = 0x09;
+		assert_false(headers_usual(&lone.mbuf));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +329,7 @@ int main(void)
 	        cmocka_unit_test(a_tag_changes_nothing_but_offsets),
 	        cmocka_unit_test(
 	                headers_of_a_packet_are_read_once_and_again_when_they_are_forgotten),
+	        cmocka_unit_test(usual_is_plain_ipv4_that_nobody_else_sees),
 	};
 
 	return cmocka_run_group_tests_name("headers", tests, NULL, NULL);

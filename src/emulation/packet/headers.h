@@ -52,6 +52,17 @@ bool headers_find(const uint8_t *data, uint32_t bytes, uint32_t wire_bytes,
 _Static_assert(sizeof(struct packet) + sizeof(struct headers) <= PACKET_PRIVATE_BYTES,
                "it has room");
 
+/* What is known of a packet, beside 0: nothing. */
+enum headers_known {
+	HEADERS_KNOWN = 1,
+	/* And that it is a usual one: IPv4 without tags and options, not a later fragment, with a transport, in an mbuf
+	 * that nobody else sees (copy.h). Its headers lie where those of all such packets do. */
+	HEADERS_USUAL,
+};
+
+#define HEADERS_USUAL_IP        14
+#define HEADERS_USUAL_TRANSPORT 34
+
 /* Where they are kept. */
 static inline struct headers *headers_place(struct rte_mbuf *mbuf)
 {
@@ -60,8 +71,25 @@ static inline struct headers *headers_place(struct rte_mbuf *mbuf)
 
 /* Reads those of the packet, and keeps them. */
 const struct headers *headers_read(struct rte_mbuf *mbuf);
+/* The same of all of a burst whose headers are not known yet. */
+void headers_read_burst(struct rte_mbuf *const *mbufs, uint32_t n);
 /* Ends the process if what is kept is not what the frame says. */
 void headers_check(struct rte_mbuf *mbuf);
+
+/* Whether it is a usual one; false: it is not, or not for certain. */
+static inline bool headers_usual(struct rte_mbuf *mbuf)
+{
+	if (unlikely(packet_of(mbuf)->headers_known != HEADERS_USUAL)) {
+		if (packet_of(mbuf)->headers_known)
+			return false;
+		headers_read(mbuf);
+		return packet_of(mbuf)->headers_known == HEADERS_USUAL;
+	}
+#ifdef __SANITIZE_ADDRESS__
+	headers_check(mbuf);
+#endif
+	return true;
+}
 
 /* Those of a packet, as long as it has this mbuf and nobody writes to it; `ip` 0: there is no IP header. */
 static inline const struct headers *headers_at(struct rte_mbuf *mbuf)
@@ -85,7 +113,7 @@ static inline bool headers_of(struct rte_mbuf *mbuf, struct headers *headers)
  * its frame begins. A new struct packet says so by itself. */
 static inline void headers_forget(struct rte_mbuf *mbuf)
 {
-	packet_of(mbuf)->headers_known = false;
+	packet_of(mbuf)->headers_known = 0;
 }
 
 static inline uint16_t headers_u16(const uint8_t *at)

@@ -26,7 +26,7 @@ struct packet {
 	uint32_t wire_bytes; /* length on the wire; more than the mbuf holds if a capture cut it */
 	uint16_t port;       /* ingress port, index in the scenario */
 	uint8_t flags;
-	bool headers_known; /* what headers.h keeps behind this is what the frame says */
+	uint8_t headers_known; /* what headers.h keeps behind this is what the frame says: headers.h; 0: it is not */
 	uint32_t age_ns; /* how long before t_ns its device received it, if known (port_time.h) */
 };
 
