@@ -394,6 +394,106 @@ static void a_fork_finds_the_first_that_fits(void **state)
 	rig_close(rig);
 }
 
+/* ---- a few conditions, about IPv4 ---- */
+
+/* What a glance tells, what no IPv4 packet fits, and what takes more than a glance. */
+static const struct {
+	const char *words;
+	enum { TELLS, NEVER, MORE } glance;
+} glances[] = {
+        {"src host 192.0.2.1", TELLS},
+        {"dst net 198.51.100.0/29", TELLS},
+        {"host 192.0.2.1", TELLS}, /* two rows */
+        {"net 192.0.2.0/30", TELLS},
+        {"ip", TELLS},
+        {"udp", TELLS},
+        {"dscp 11", TELLS},
+        {"dscp 0 and ip proto 17", TELLS},
+        {"dst net 198.51.100.0/30 and ip proto 6", TELLS},
+        {"ip6", NEVER},
+        {"arp", NEVER},
+        {"src 2001:db8::1", NEVER},
+        {"mpls 16", NEVER},
+        {"dst port 53", MORE},
+        {"vlan 100", MORE},
+};
+
+/* IPv4 of every kind, but for one in `other`. */
+static struct rte_mbuf *ipv4_any(struct dice *dice, const struct rig *rig, uint64_t other)
+{
+	struct frame_shape shape = {.ip = roll(dice, other) ? 4 : 6,
+	                            .protocol = roll(dice, 2) ? FRAME_TCP : FRAME_UDP,
+	                            .n_tags = roll(dice, 6) == 0,
+	                            .fragment = roll(dice, 6) ? 0 : 185,
+	                            .host = (uint8_t)roll(dice, 4),
+	                            .payload_bytes = 20};
+	uint8_t frame[FRAME_BYTES_MAX] = {0};
+	uint32_t bytes, network = frame_network(&shape);
+
+	shape.option_words = shape.ip == 4 && roll(dice, 6) == 0;
+	bytes = frame_make(frame, &shape);
+	if (shape.ip == 4) {
+		frame[network + 1] = (uint8_t)(roll(dice, 2) ? 46 : roll(dice, 4));
+		frame[network + 19] = (uint8_t)roll(dice, 10);
+	}
+	return mbuf_make(rig, frame, bytes);
+}
+
+static void a_few_conditions_are_told_by_a_glance_at_ipv4(void **state)
+{
+	struct dice dice = {.key = draw_key_make(3, "match", "glance")};
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+	struct cloud *clouds = calloc(4, sizeof(*clouds));
+	struct match rows[4];
+	uint32_t found = 0, missed = 0, glanced = 0;
+
+	(void)state;
+	assert_non_null(clouds);
+	for (uint32_t i = 0; i < 1000; i++) {
+		struct fork_part parts[4] = {{NULL}};
+		struct fork_filter *made[4] = {NULL};
+		struct rte_mbuf *mbufs[BURST_MAX];
+		struct cloud *got[BURST_MAX];
+		uint32_t n = 1 + (uint32_t)roll(&dice, 4), telling = 0;
+		uint16_t burst = (uint16_t)(1 + roll(&dice, BURST_MAX));
+		struct problem problem;
+		struct fork *fork;
+		bool more = false;
+
+		for (uint32_t k = 0; k < n; k++) {
+			uint32_t which = (uint32_t)roll(&dice, LENGTH(glances));
+
+			parts[k].cloud = &clouds[k];
+			if (k > 0 && k + 1 == n && roll(&dice, 2))
+				break; /* takes the rest */
+			assert_true(match_parse(glances[which].words, &rows[k]));
+			parts[k].rows = &rows[k];
+			telling += glances[which].glance == TELLS ? rows[k].n : 0;
+			more |= glances[which].glance == MORE;
+		}
+		assert_int_equal(fork_make(parts, n, NULL, &fork, &problem), 0);
+		assert_int_equal(fork->n_glances, more || telling > FORK_GLANCES_MAX ? 0 : telling);
+		glanced += fork->n_glances > 0;
+		for (uint16_t m = 0; m < burst; m++)
+			mbufs[m] = ipv4_any(&dice, rig, i % 2 ? 32 : UINT64_C(1) << 40);
+		fork_find(fork, mbufs, burst, got);
+		for (uint16_t m = 0; m < burst; m++) {
+			struct cloud *expected = first_that_fits(parts, n, made, mbufs[m]);
+
+			assert_ptr_equal(got[m], expected);
+			found += expected != NULL;
+			missed += expected == NULL;
+			rte_pktmbuf_free(mbufs[m]);
+		}
+		fork_free(fork);
+	}
+	assert_true(found > 5000);
+	assert_true(missed > 2000);
+	assert_true(glanced > 300);
+	free(clouds);
+	rig_close(rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -402,6 +502,7 @@ int main(void)
 	        cmocka_unit_test(exact_fields_fit_what_libpcap_fits),
 	        cmocka_unit_test(tags_are_seen_through_and_dscp_is_found_in_both_versions),
 	        cmocka_unit_test(a_fork_finds_the_first_that_fits),
+	        cmocka_unit_test(a_few_conditions_are_told_by_a_glance_at_ipv4),
 	};
 
 	return cmocka_run_group_tests_name("match", tests, rig_group_setup, rig_group_teardown);

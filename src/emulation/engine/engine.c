@@ -177,6 +177,24 @@ static void no_cloud(struct engine_port *port, struct rte_mbuf **mbufs, uint16_t
 	rte_pktmbuf_free_bulk(mbufs, n);
 }
 
+static void one_arrive(struct engine *engine, struct cloud *cloud, struct rte_mbuf **mbufs,
+                       uint16_t n)
+{
+	if (cloud->line.shared)
+		engine_shared_arrive(engine, cloud, mbufs, n);
+	else
+		cloud_arrive(cloud, mbufs, n);
+}
+
+static bool all_same(struct cloud *const *clouds, uint16_t n)
+{
+	uintptr_t differ = 0;
+
+	for (uint16_t i = 0; i < n; i++)
+		differ |= (uintptr_t)clouds[i] ^ (uintptr_t)clouds[0];
+	return differ == 0;
+}
+
 /* Those of a burst that a direct cloud takes go in together: nobody else has to do with them. Of a shared
  * cloud those go in that no packet of another cloud is between. Returns which. */
 static uint32_t forked_arrive(struct engine *engine, struct cloud *const *clouds,
@@ -197,10 +215,7 @@ static uint32_t forked_arrive(struct engine *engine, struct cloud *const *clouds
 		burst[n++] = mbufs[i];
 		done |= 1u << i;
 	}
-	if (cloud->line.shared)
-		engine_shared_arrive(engine, cloud, burst, n);
-	else
-		cloud_arrive(cloud, burst, n);
+	one_arrive(engine, cloud, burst, n);
 	return done;
 }
 
@@ -216,6 +231,10 @@ static void forked_ingress(struct engine *engine, uint32_t port, struct rte_mbuf
 		return;
 	}
 	fork_find(fork, mbufs, n, clouds);
+	if (likely(n > 0 && clouds[0] && all_same(clouds, n))) {
+		one_arrive(engine, clouds[0], mbufs, n);
+		return;
+	}
 	while (todo) {
 		uint32_t i = (uint32_t)__builtin_ctz(todo), done = 1u << i;
 
@@ -233,10 +252,8 @@ void engine_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbuf
 
 	if (unlikely(!cloud)) {
 		forked_ingress(engine, port, mbufs, n);
-	} else if (!cloud->line.shared) {
-		cloud_arrive(cloud, mbufs, n);
 	} else {
-		engine_shared_arrive(engine, cloud, mbufs, n);
+		one_arrive(engine, cloud, mbufs, n);
 	}
 }
 

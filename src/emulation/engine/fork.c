@@ -7,6 +7,8 @@
 
 #include <rte_prefetch.h>
 
+#include "headers.h"
+
 /* ---- hashing ---- */
 
 static uint32_t hash_of(const struct fork_set *set, const struct packet_key *key)
@@ -120,6 +122,71 @@ static void entry_add(struct fork_set *set, const struct match_row *row, uint32_
 	set->only = set->n_entries++ == 0 ? entry : NULL;
 }
 
+/* Where the words of a glance lie in the header, and bytes of it that conditions are about. */
+static const uint8_t glance_at[FORK_GLANCE_WORDS] = {0, 8, 12};
+
+enum { IPV4_TOS = 1, IPV4_PROTOCOL = 9, IPV4_SOURCE = 12, IPV4_DESTINATION = 16, IPV4_BYTES = 20 };
+
+/* The bytes of an IPv4 header that say this part of a key. */
+static void glance_words(const struct packet_key *key, uint64_t words[FORK_GLANCE_WORDS])
+{
+	uint8_t header[IPV4_BYTES] = {0};
+
+	header[IPV4_TOS] = (uint8_t)(key->dscp << 2);
+	header[IPV4_PROTOCOL] = key->protocol;
+	memcpy(&header[IPV4_SOURCE], key->source, 4);
+	memcpy(&header[IPV4_DESTINATION], key->destination, 4);
+	for (uint32_t i = 0; i < FORK_GLANCE_WORDS; i++)
+		memcpy(&words[i], &header[glance_at[i]], sizeof(words[i]));
+}
+
+enum glance { GLANCE_TELLS, GLANCE_NEVER, GLANCE_NOT_ENOUGH };
+
+/* Whether a glance tells if an IPv4 packet fits the row; `glance` is filled in then. No such packet fits a row of
+ * GLANCE_NEVER. */
+static enum glance glance_make(const struct match_row *row, struct fork_glance *glance)
+{
+	/* What all IPv4 packets have in common. */
+	const struct packet_key ipv4 = {
+	        .ethertype = 0x0800, .family = 4, .is_ip = 1, .dscp = KEY_DSCP_THERE};
+	struct match_row rest = *row;
+
+	if (row->mask.tag[0] || row->mask.tag[1] || row->mask.source_port ||
+	    row->mask.destination_port || row->mask.has_ports)
+		return GLANCE_NOT_ENOUGH;
+	glance_words(&row->mask, glance->mask);
+	glance_words(&row->value, glance->value);
+	memset(rest.mask.source, 0, 4);
+	memset(rest.mask.destination, 0, 4);
+	rest.mask.protocol = 0;
+	rest.mask.dscp &= 0xc0;
+	for (uint32_t i = 0; i < KEY_WORDS; i++)
+		rest.value.word[i] &= rest.mask.word[i];
+	return match_row_fits(&rest, &ipv4) ? GLANCE_TELLS : GLANCE_NEVER;
+}
+
+/* If a glance tells of all rows. */
+static void glances_make(struct fork *fork, const struct fork_part *parts)
+{
+	uint32_t n = 0;
+
+	if (fork->n_filters > 0 || fork->templates)
+		return;
+	for (uint32_t i = 0; i < fork->n_branches; i++) {
+		for (uint32_t k = 0; parts[i].rows && k < parts[i].rows->n; k++) {
+			struct fork_glance glance = {.cloud = parts[i].cloud};
+			enum glance tells = glance_make(&parts[i].rows->rows[k], &glance);
+
+			if (tells == GLANCE_NEVER)
+				continue;
+			if (tells == GLANCE_NOT_ENOUGH || n == FORK_GLANCES_MAX)
+				return;
+			fork->glances[n++] = glance;
+		}
+	}
+	fork->n_glances = n;
+}
+
 static int filter_add(struct fork *fork, const struct fork_part *part, uint32_t branch,
                       struct problem *problem)
 {
@@ -162,6 +229,7 @@ static int fork_fill(struct fork *fork, const struct fork_part *parts, struct pr
 	}
 	if (fork->rest == 0 && !fork->branches[0].template)
 		fork->only = fork->branches[0].cloud;
+	glances_make(fork, parts);
 	return 0;
 }
 
@@ -311,6 +379,41 @@ static void templates_find(const struct fork *fork, const struct packet_key *key
 	}
 }
 
+/* The clouds of a burst, if all are IPv4. Words of headers are gathered first, so that of each comparison the compiler
+ * makes vector instructions. */
+static bool glances_find(const struct fork *fork, struct rte_mbuf *const *mbufs, uint16_t n,
+                         struct cloud **clouds)
+{
+	struct cloud *rest = fork->rest == FORK_NONE ? NULL : fork->branches[fork->rest].cloud;
+	uint64_t words[FORK_GLANCE_WORDS][BURST_MAX];
+
+	headers_read_burst(mbufs, n);
+	for (uint16_t i = 0; i < n; i++) {
+		const struct headers *headers = headers_place(mbufs[i]);
+		const uint8_t *ip =
+		        rte_pktmbuf_mtod_offset(mbufs[i], const uint8_t *, headers->network);
+
+		if (unlikely(headers->ip != 4))
+			return false;
+		for (uint32_t w = 0; w < FORK_GLANCE_WORDS; w++)
+			memcpy(&words[w][i], ip + glance_at[w], sizeof(words[w][i]));
+		clouds[i] = rest;
+	}
+	/* The first condition that a packet fits counts, so it comes last. */
+	for (uint32_t k = fork->n_glances; k-- > 0;) {
+		const struct fork_glance glance = fork->glances[k];
+
+		for (uint16_t i = 0; i < n; i++) {
+			uint64_t differ = 0;
+
+			for (uint32_t w = 0; w < FORK_GLANCE_WORDS; w++)
+				differ |= (words[w][i] & glance.mask[w]) ^ glance.value[w];
+			clouds[i] = differ == 0 ? glance.cloud : clouds[i];
+		}
+	}
+	return true;
+}
+
 void fork_find(const struct fork *fork, struct rte_mbuf *const *mbufs, uint16_t n,
                struct cloud **clouds)
 {
@@ -322,6 +425,8 @@ void fork_find(const struct fork *fork, struct rte_mbuf *const *mbufs, uint16_t 
 			clouds[i] = fork->only;
 		return;
 	}
+	if (fork->n_glances > 0 && glances_find(fork, mbufs, n, clouds))
+		return;
 	for (uint16_t i = 0; i < n; i++) {
 		packet_key_read(mbufs[i], &keys[i]);
 		best[i] = fork->rest;

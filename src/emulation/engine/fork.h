@@ -7,7 +7,8 @@
  * whose condition it fits. Exact conditions (match.h) are found by tuple space search (Srinivasan,
  * Suri, Varghese, SIGCOMM 1999): one hash table for each mask that occurs, so that a look-up costs as
  * much as there are different masks, not as there are clouds. Filters are asked one after the other,
- * and only where they come before what was found.
+ * and only where they come before what was found. Where there are only a few conditions, about what an IPv4 header
+ * says, they are compared with the headers of a burst of IPv4 where those lie.
  *
  * Ownership: made by control, owned by the roster, constant while it is in force.
  * Thread: fork_find the worker's, the rest control's.
@@ -58,6 +59,16 @@ struct fork_entry {
 	uint64_t *values; /* n_words of them */
 };
 
+/* A condition on what the header of any IPv4 packet has: its first eight bytes, those with the protocol, and the
+ * addresses. */
+#define FORK_GLANCE_WORDS 3
+#define FORK_GLANCES_MAX  4
+
+struct fork_glance {
+	uint64_t mask[FORK_GLANCE_WORDS], value[FORK_GLANCE_WORDS]; /* as the bytes lie */
+	struct cloud *cloud;
+};
+
 struct fork {
 	struct fork *next;  /* of the roster's */
 	struct cloud *only; /* takes everything: nothing is looked up; or NULL */
@@ -71,6 +82,8 @@ struct fork {
 	uint32_t n_filters;
 	uint32_t *filtered; /* branches with a filter, in order */
 	uint64_t *values;   /* of all entries */
+	uint32_t n_glances; /* 0: a glance at an IPv4 header does not tell the branch */
+	struct fork_glance glances[FORK_GLANCES_MAX]; /* in the order of their branches */
 };
 
 /* What a fork is made of. */
