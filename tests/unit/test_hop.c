@@ -952,6 +952,79 @@ static void the_size_of_bursts_does_not_matter(void **state)
 	free(other);
 }
 
+/* A frame that goes on, or one that has a reason not to, or not to be usual. */
+static uint32_t frame_any(uint8_t *frame, uint64_t dice)
+{
+	static const uint8_t addresses[][4] = {
+	        {224, 0, 0, 5},   {224, 0, 1, 5},       {255, 255, 255, 255}, {169, 254, 9, 9},
+	        {169, 253, 9, 9}, {255, 255, 255, 254}, {192, 0, 2, 1},       {192, 0, 2, 3},
+	};
+	struct frame_shape shape = dice >> 8 & 31 ? udp4 : udp6;
+	uint8_t *ip = frame + 14;
+	uint32_t bytes;
+
+	shape.n_tags = (dice >> 16 & 31) == 0;
+	shape.option_words = (dice >> 21 & 31) == 0 && shape.ip == 4;
+	shape.payload_bytes = dice >> 26 & 31 ? 20 + (dice >> 34 & 63) : 600;
+	bytes = frame_with_ttl(frame, &shape, (uint8_t)(dice >> 40 & 31));
+	if (shape.ip == 4 && shape.n_tags == 0 && (dice >> 48 & 7) == 0)
+		memcpy(ip + 12 + (dice >> 51 & 4), addresses[dice >> 54 & 7], 4);
+	if ((dice >> 60 & 3) == 0)
+		ip[11] = (uint8_t)(dice >> 62); /* a wrong sum, perhaps one that carries */
+	return bytes;
+}
+
+/* So many at a time, at one instant. */
+static uint32_t play_any(uint16_t burst, struct seen *copy)
+{
+	struct draw_key key = draw_key_make(1, "hop", "any");
+	struct rig *rig = open_hop(HOP " mtu 500");
+	struct rte_mbuf *mbufs[BURST_MAX];
+	uint16_t n = 0;
+
+	for (uint32_t i = 0; i < 3200; i++) {
+		/* Of some bursts all are usual. */
+		uint64_t dice =
+		        draw_u64(key, i, 0) | (i / 32 % 4 ? 0 : UINT64_C(0x0707ff07fc3fff00));
+		uint8_t frame[LEFT];
+		uint32_t bytes = frame_any(frame, dice);
+
+		mbufs[n++] = packet_with(rig, dice >> 1 & 31 ? RIG_PLAIN : RIG_SHARED, 0, frame,
+		                         bytes, 0, 1000 * (i / 32 + 1));
+		if (n < burst)
+			continue;
+		rig_ingress(rig, 0, mbufs, n);
+		n = 0;
+		if (i % 32 == 31)
+			advance(rig, rig->now);
+	}
+	run_out(rig);
+	assert_in_range(counters(rig)->drops[REASON_TTL_EXPIRED], 100, 1000);
+	assert_in_range(counters(rig)->drops[REASON_TO_HOP], 10, 1000);
+	rig_close(rig);
+	memcpy(copy, seen, sizeof(seen));
+	return n_seen;
+}
+
+static void a_burst_of_any_packets_fares_as_they_do_one_by_one(void **state)
+{
+	struct seen *single = malloc(sizeof(seen)), *burst = malloc(sizeof(seen));
+	uint32_t n = play_any(1, single);
+
+	(void)state;
+	assert_non_null(single);
+	assert_non_null(burst);
+	assert_true(n > 2000);
+	assert_int_equal(play_any(32, burst), n);
+	for (uint32_t i = 0; i < n; i++) {
+		assert_int_equal(burst[i].port, single[i].port);
+		assert_int_equal(burst[i].bytes, single[i].bytes);
+		assert_memory_equal(burst[i].frame, single[i].frame, single[i].bytes);
+	}
+	free(single);
+	free(burst);
+}
+
 /* ---- configurations ---- */
 
 static void an_address_that_no_router_has_is_refused(void **state)
@@ -1016,6 +1089,7 @@ int main(void)
 	        cmocka_unit_test(a_way_back_that_is_none_is_refused),
 	        cmocka_unit_test(clouds_that_are_removed_deliver_answers_nevertheless),
 	        cmocka_unit_test(the_size_of_bursts_does_not_matter),
+	        cmocka_unit_test(a_burst_of_any_packets_fares_as_they_do_one_by_one),
 	        cmocka_unit_test(an_address_that_no_router_has_is_refused),
 	        cmocka_unit_test(a_ttl_less_by_one_changes_every_checksum_as_a_growth_does),
 	};
