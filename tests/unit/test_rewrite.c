@@ -716,6 +716,55 @@ static void the_short_way_of_one_word_does_what_the_long_way_does(void **state)
 	assert_true(changed > 10000);
 }
 
+static void of_a_burst_the_usual_and_the_others_are_written_alike(void **state)
+{
+	static const uint16_t bursts[] = {1, 5, 32};
+	uint64_t first = 0;
+
+	(void)state;
+	for (size_t b = 0; b < LENGTH(bursts); b++) {
+		struct rig *rig = rig_open(&(struct rig_setup){.seed = 5});
+		struct rte_mbuf *mbufs[BURST_MAX];
+		struct draw_key key = draw_key_make(1, "burst", "chance");
+		uint64_t hash = 0;
+		uint16_t n = 0;
+
+		rig_cloud(rig, "x", 0, 1);
+		rig_put(rig, "x", trial_conf("rewrite set ip.dscp 46"));
+		rig_apply(rig, 0);
+		for (uint32_t i = 0; i < 1600; i++) {
+			uint64_t dice = draw_u64(key, i, 0);
+			const struct frame_shape *shape =
+			        dice & 7 ? TCP4 : &shapes[(dice >> 8) % LENGTH(shapes)];
+			uint8_t frame[FRAME_BYTES_MAX];
+			uint32_t bytes = frame_make(frame, shape);
+			uint8_t *ip = frame + frame_network(shape);
+
+			/* Some have it already, some have sums at the end of their range. */
+			if (shape->ip == 4 && dice >> 16 & 1)
+				ip[1] = 46 << 2;
+			if (shape->ip == 4 && dice >> 17 & 1)
+				headers_put_u16(ip + 10, dice >> 18 & 1 ? 0xffff : dice >> 19 & 1);
+			mbufs[n] = rig_packet(rig, dice >> 20 & 15 ? RIG_PLAIN : RIG_SHARED, 0,
+			                      i + 1, bytes, 0, i / 160 + 1);
+			memcpy(rte_pktmbuf_mtod(mbufs[n], void *), frame, bytes);
+			if (++n < bursts[b])
+				continue;
+			rig_ingress(rig, 0, mbufs, n);
+			rig_advance(rig, i / 160 + 1);
+			n = 0;
+		}
+		assert_int_equal(rig->n_departures, 1600);
+		for (uint32_t i = 0; i < 1600; i++)
+			hash = (hash ^ rig->departures[i].digest) * UINT64_C(0x100000001b3);
+		hash ^= rig_report(rig, "x")->counters.rewritten;
+		if (b == 0)
+			first = hash;
+		assert_int_equal(hash, first);
+		rig_close(rig);
+	}
+}
+
 static void a_cut_capture_has_the_same_bytes_as_the_whole_as_far_as_it_goes(void **state)
 {
 	static const char rule[] = "rewrite set ip.src 9.8.7.6 udp.dport 53";
@@ -1141,6 +1190,7 @@ int main(void)
 	        cmocka_unit_test(
 	                a_rule_that_might_move_layers_leaves_the_same_checksums_as_one_that_cannot),
 	        cmocka_unit_test(the_short_way_of_one_word_does_what_the_long_way_does),
+	        cmocka_unit_test(of_a_burst_the_usual_and_the_others_are_written_alike),
 	        cmocka_unit_test(a_cut_capture_has_the_same_bytes_as_the_whole_as_far_as_it_goes),
 	        cmocka_unit_test(a_write_beyond_what_was_captured_does_not_happen),
 	        cmocka_unit_test(segments_and_shared_mbufs_come_out_as_plain_ones),
