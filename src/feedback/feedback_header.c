@@ -63,8 +63,19 @@ static struct oq_value answer(const struct feedback *feedback, uint8_t probe)
 	return (struct oq_value){{oq_number(queue), oq_number(reading->delay_ns / SIMTIME_US)}};
 }
 
+/* A request that was answered: who asks the same in a usual packet need not be looked at as closely. */
+struct asked {
+	uint64_t first; /* the first eight bytes of the header, as they lie */
+	uint32_t here; /* so many bytes of it there must be; UINT32_MAX: there was no request yet */
+	uint8_t life[2], mask[2]; /* bits of TTL and protocol */
+	enum oq_mode mode;
+	struct oq_value mine;
+	uint8_t bytes[OQ_ANSWER_BYTES]; /* as it is written */
+};
+
 /* What is said to the packets of a burst: they come at one instant, and get one answer to one probe. */
 struct said {
+	struct asked asked;
 	bool known[OQ_PROBES];
 	struct oq_value value[OQ_PROBES];
 	uint64_t written, malformed;
@@ -80,6 +91,31 @@ static inline const struct oq_value *say(const struct feedback *feedback, struct
 	return &said->value[probe];
 }
 
+static void keep_asked(struct asked *asked, const uint8_t *oq, uint8_t protocol,
+                       const struct oq_value *mine)
+{
+	bool one = oq[OQ_REQ_MODE] == OQ_TTL;
+
+	asked->mode = (enum oq_mode)oq[OQ_REQ_MODE];
+	asked->mine = *mine;
+	oq_put(asked->bytes, mine);
+	asked->here = (uint32_t)OQ_BYTES + oq[OQ_RES_LEN];
+	asked->life[0] = one ? oq[OQ_REQ_TTL] : 0;
+	asked->life[1] = protocol;
+	asked->mask[0] = one ? UINT8_MAX : 0;
+	asked->mask[1] = UINT8_MAX;
+	memcpy(&asked->first, oq, sizeof(asked->first));
+}
+
+static inline void merge(uint8_t *request, enum oq_mode mode, const struct oq_value *mine)
+{
+	struct oq_value value = oq_get(request);
+
+	value.number[0] = oq_merge(mode, value.number[0], mine->number[0]);
+	value.number[1] = oq_merge(mode, value.number[1], mine->number[1]);
+	oq_put(request, &value);
+}
+
 /* Of a packet that asks, if this router is to answer. False: there was no memory for one to write to, it is gone. */
 static inline bool reply(const struct feedback *feedback, struct rte_mbuf **mbuf,
                          const struct headers *headers, struct said *said)
@@ -88,27 +124,45 @@ static inline bool reply(const struct feedback *feedback, struct rte_mbuf **mbuf
 	const uint8_t *frame = rte_pktmbuf_mtod(*mbuf, const uint8_t *), *oq = frame + at;
 	enum oq_mode mode = (enum oq_mode)oq[OQ_REQ_MODE];
 	const struct oq_value *mine;
-	uint32_t first, second;
-	uint8_t *request;
 
 	if (mode == OQ_NO_MODE || oq[OQ_REQ_PROBE] == OQ_NO_PROBE ||
 	    (mode == OQ_TTL && oq[OQ_REQ_TTL] != oq_ttl(headers, frame)))
 		return true;
 	mine = say(feedback, said, oq[OQ_REQ_PROBE]);
-	first = oq_merge(mode, headers_u32(oq + OQ_REQUEST), mine->number[0]);
-	second = oq_merge(mode, headers_u32(oq + OQ_REQUEST + 4), mine->number[1]);
+	keep_asked(&said->asked, oq, feedback->protocol, mine);
 	*mbuf = copy_writable(feedback->stage.cloud, *mbuf);
 	if (unlikely(!*mbuf))
 		return false;
-	request = rte_pktmbuf_mtod_offset(*mbuf, uint8_t *, at + OQ_REQUEST);
-	headers_put_u32(request, first);
-	headers_put_u32(request + 4, second);
+	merge(rte_pktmbuf_mtod_offset(*mbuf, uint8_t *, at + OQ_REQUEST), mode, mine);
 	said->written++;
 	return true;
 }
 
+/* A usual packet that asks what was asked before it. False: it is none, or not for certain. */
+static inline bool reply_again(const struct asked *asked, struct rte_mbuf *mbuf)
+{
+	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *), *oq = frame + HEADERS_USUAL_TRANSPORT;
+	uint16_t life, mask, same;
+	uint64_t first;
+
+	if (!headers_usual(mbuf) || headers_place(mbuf)->transport_here < asked->here)
+		return false;
+	memcpy(&life, frame + HEADERS_USUAL_IP + 8, sizeof(life));
+	memcpy(&mask, asked->mask, sizeof(mask));
+	memcpy(&same, asked->life, sizeof(same));
+	memcpy(&first, oq, sizeof(first));
+	if ((life & mask) != same || first != asked->first)
+		return false;
+	if (likely(asked->mode == OQ_TTL))
+		memcpy(oq + OQ_REQUEST, asked->bytes, sizeof(asked->bytes));
+	else
+		merge(oq + OQ_REQUEST, asked->mode, &asked->mine);
+	return true;
+}
+
 /* False: the packet is gone. */
-static inline bool serve(const struct feedback *feedback, struct rte_mbuf **mbuf, struct said *said)
+static __attribute__((noinline)) bool serve(const struct feedback *feedback, struct rte_mbuf **mbuf,
+                                            struct said *said)
 {
 	const struct headers *headers = headers_at(*mbuf);
 	enum oq_find found =
@@ -123,15 +177,21 @@ static inline bool serve(const struct feedback *feedback, struct rte_mbuf **mbuf
 static uint16_t feedback_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
 {
 	const struct feedback *feedback = (const struct feedback *)stage;
-	struct said said = {.written = 0};
+	struct said said = {.asked.here = UINT32_MAX};
+	uint64_t again = 0;
 	uint16_t kept = 0;
 
 	stage->drawn += n;
 	for (uint16_t i = 0; i < n; i++) {
 		packets[kept] = packets[i];
-		kept = (uint16_t)(kept + serve(feedback, &packets[kept], &said));
+		if (likely(reply_again(&said.asked, packets[kept]))) {
+			again++;
+			kept++;
+		} else {
+			kept = (uint16_t)(kept + serve(feedback, &packets[kept], &said));
+		}
 	}
-	stage->cloud->counters.feedback_written += said.written;
+	stage->cloud->counters.feedback_written += said.written + again;
 	stage->cloud->counters.feedback_malformed += said.malformed;
 	return kept;
 }

@@ -384,6 +384,71 @@ static void a_malformed_header_passes_untouched_and_is_counted(void **state)
 	rig_close(rig);
 }
 
+/* Requests of all kinds, so many at a time; what left, and what was counted. */
+static uint64_t play_requests(uint16_t burst, uint64_t *written, uint64_t *malformed)
+{
+	struct rig *rig =
+	        open_cloud((const char *const[]){HOP, "feedback header window 1ms", NULL});
+	const struct frame_shape shape = {.ip = 4, .protocol = FRAME_UDP, .host = 5};
+	struct draw_key key = draw_key_make(1, "requests", "chance");
+	struct rte_mbuf *mbufs[BURST_MAX];
+	uint64_t hash = 0;
+	uint16_t n = 0;
+
+	for (uint32_t i = 0; i < 6400; i++) {
+		uint64_t dice = draw_u64(key, i, 0);
+		/* Runs of one kind, with strangers between. */
+		uint64_t run = dice & 7 ? draw_u64(key, i / 12, 1) : dice >> 3;
+		uint8_t header[24] = {(uint8_t)(run & 3), (uint8_t)(1 + (run >> 2) % 3), 0, 64};
+		uint8_t frame[LEFT];
+		uint32_t bytes;
+
+		header[OQ_REQ_PROBE] =
+		        (run >> 8 & 15) ? header[OQ_REQ_PROBE] : (uint8_t)(run >> 12 & 7);
+		header[OQ_RES_LEN] = (run >> 16 & 7) ? 0 : (uint8_t)(run >> 19 & 24);
+		header[OQ_NEXT] = FRAME_UDP;
+		memset(header + OQ_REQUEST, dice >> 40 & 1 ? 0xff : 0, 8);
+		bytes = frame_with(frame, &shape, dice >> 41 & 7 ? 64 : 63, header,
+		                   dice >> 44 & 7 ? 24 : 8 + (dice >> 47 & 8));
+		if ((dice >> 50 & 15) == 0)
+			frame[14 + 9] = 252;
+		if ((dice >> 54 & 15) == 0) {
+			/* The IP packet ends in the header, or behind it. */
+			put_u16(frame + 16, 20 + (uint32_t)(dice >> 58 & 31));
+			mend(frame + 14);
+		}
+		mbufs[n] = rig_packet(rig, dice >> 59 ? RIG_PLAIN : RIG_SHARED, 0, i + 1, bytes, 0,
+		                      1 + i / 32 * 100000);
+		memcpy(rte_pktmbuf_mtod(mbufs[n], void *), frame, bytes);
+		if (++n < burst)
+			continue;
+		rig_ingress(rig, 0, mbufs, n);
+		n = 0;
+		if (i % 32 == 31)
+			rig_advance(rig, 1 + i / 32 * 100000);
+	}
+	assert_int_equal(rig->n_departures, 6400);
+	for (uint32_t i = 0; i < rig->n_departures; i++)
+		hash = (hash ^ rig->departures[i].digest) * UINT64_C(0x100000001b3);
+	*written = counters(rig)->feedback_written;
+	*malformed = counters(rig)->feedback_malformed;
+	rig_close(rig);
+	return hash;
+}
+
+static void requests_of_a_burst_are_answered_as_one_by_one(void **state)
+{
+	uint64_t written, malformed, written_one, malformed_one;
+	uint64_t one = play_requests(1, &written_one, &malformed_one);
+
+	(void)state;
+	assert_in_range(written_one, 1000, 5000);
+	assert_in_range(malformed_one, 100, 3000);
+	assert_int_equal(play_requests(32, &written, &malformed), one);
+	assert_int_equal(written, written_one);
+	assert_int_equal(malformed, malformed_one);
+}
+
 static void another_protocol_is_another_header(void **state)
 {
 	static const char *const other[] = {HOP, "feedback header protocol 254", "rate 10mbit",
@@ -751,6 +816,7 @@ int main(void)
 	        cmocka_unit_test(the_size_of_a_queue_may_be_its_limit),
 	        cmocka_unit_test(without_a_rate_the_link_has_no_limit),
 	        cmocka_unit_test(a_malformed_header_passes_untouched_and_is_counted),
+	        cmocka_unit_test(requests_of_a_burst_are_answered_as_one_by_one),
 	        cmocka_unit_test(another_protocol_is_another_header),
 	        cmocka_unit_test(only_a_router_answers),
 	        cmocka_unit_test(an_option_is_answered_and_the_header_checksum_made_right),
