@@ -2,6 +2,8 @@
 /* Random loss at its edges; its statistics are in tests/statistics. */
 #include "trial.h"
 
+#include "chance.h"
+
 static void nothing_is_lost_at_nought_and_everything_at_one_hundred_percent(void **state)
 {
 	static const struct {
@@ -82,12 +84,49 @@ static void a_change_to_nought_and_to_all_acts_at_once(void **state)
 	trial_close(trial);
 }
 
+static void chances_of_a_burst_are_those_of_its_packets(void **state)
+{
+	static const probability_q63 ps[] = {0,
+	                                     1,
+	                                     PROBABILITY_ONE / 100,
+	                                     PROBABILITY_ONE / 2,
+	                                     PROBABILITY_ONE - 1,
+	                                     PROBABILITY_ONE};
+	const struct draw_key key = draw_key_make(3, "chances", "");
+
+	(void)state;
+	for (uint32_t i = 0; i < LENGTH(ps) * 3 * 2; i++) {
+		probability_q63 correlation = i / LENGTH(ps) % 3 * (PROBABILITY_ONE / 3);
+		struct chance one = chance_make(ps[i % LENGTH(ps)], correlation, i % 2);
+		struct chance burst = one;
+
+		for (uint32_t n = 0; n <= 64; n++) {
+			uint64_t draw[64], which = 0;
+
+			draw_burst(key, 64 * n, i, n, draw);
+			if (n > 3) {
+				/* Around the threshold, and at both ends. */
+				draw[0] = 2 * ps[i % LENGTH(ps)];
+				draw[1] = 2 * ps[i % LENGTH(ps)] - 1;
+				draw[2] = UINT64_MAX;
+				draw[3] = 0;
+			}
+			for (uint32_t k = 0; k < n; k++)
+				which |= (uint64_t)chance_next(&one, draw[k]) << k;
+			assert_int_equal(chance_next_burst(&burst, draw, n), which);
+			assert_int_equal(burst.correlated.before, one.correlated.before);
+			assert_int_equal(burst.netem.recurrence.last, one.netem.recurrence.last);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(nothing_is_lost_at_nought_and_everything_at_one_hundred_percent),
 	        cmocka_unit_test(full_correlation_lets_the_first_packet_decide_for_all),
 	        cmocka_unit_test(the_size_of_bursts_does_not_matter),
+	        cmocka_unit_test(chances_of_a_burst_are_those_of_its_packets),
 	        cmocka_unit_test(a_change_goes_on_with_the_draws_and_the_last_loss),
 	        cmocka_unit_test(a_change_to_nought_and_to_all_acts_at_once),
 	};

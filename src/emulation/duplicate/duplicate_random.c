@@ -15,13 +15,12 @@ struct duplicate_random {
 static uint16_t duplicate_random_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
 {
 	struct duplicate_random *duplicate = (struct duplicate_random *)stage;
-	uint64_t draw[BURST_ROOM], which = 0;
+	uint64_t draw[BURST_ROOM], which;
 
 	draw_burst(stage->key, stage->drawn, 0, n, draw);
 	stage->drawn += n;
-	for (uint16_t i = 0; i < n; i++)
-		which |= (uint64_t)chance_next(&duplicate->twice, draw[i]) << i;
-	return duplicate_packets(stage->cloud, packets, n, which);
+	which = chance_next_burst(&duplicate->twice, draw, n);
+	return which ? duplicate_packets(stage->cloud, packets, n, which) : n;
 }
 
 static int duplicate_random_make(const struct conf *conf, struct stage **stage)

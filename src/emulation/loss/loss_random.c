@@ -13,21 +13,24 @@ struct loss_random {
 	bool ecn;
 };
 
+_Static_assert(BURST_ROOM <= 64, "which is a word of 64 bits");
+
 static uint16_t loss_random_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
 {
 	struct loss_random *loss = (struct loss_random *)stage;
-	uint64_t draw[BURST_ROOM];
-	uint16_t kept = 0;
+	uint64_t draw[BURST_ROOM], which;
+	uint16_t kept;
 
 	draw_burst(stage->key, stage->drawn, 0, n, draw);
 	stage->drawn += n;
-	if (n > 0 && chance_all_no(&loss->lost, draw, n))
+	which = chance_next_burst(&loss->lost, draw, n);
+	if (which == 0)
 		return n;
-	for (uint16_t i = 0; i < n; i++) {
+	kept = (uint16_t)__builtin_ctzll(which);
+	for (uint16_t i = kept; i < n; i++) {
 		struct rte_mbuf *mbuf = packets[i];
 
-		if (!chance_next(&loss->lost, draw[i]) ||
-		    loss_or_mark(stage->cloud, &mbuf, loss->ecn))
+		if (!(which >> i & 1) || loss_or_mark(stage->cloud, &mbuf, loss->ecn))
 			packets[kept++] = mbuf;
 	}
 	return kept;

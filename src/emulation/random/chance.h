@@ -35,17 +35,17 @@ static inline bool chance_next(struct chance *chance, uint64_t draw)
 	return correlated_next(&chance->correlated, draw);
 }
 
-/* The same for a burst, not empty, and as often as not nothing else is to be done. False: it may be yes for one of
- * them. */
-static inline bool chance_all_no(struct chance *chance, const uint64_t *draw, uint32_t n)
+/* The same for a burst of up to 64: bit i is packet i's. */
+static inline uint64_t chance_next_burst(struct chance *chance, const uint64_t *draw, uint32_t n)
 {
-	uint64_t least = draw[0];
+	uint64_t which = 0;
 
-	if (__builtin_expect(chance->as_netem, 0))
-		return false;
-	for (uint32_t i = 1; i < n; i++)
-		least = draw[i] < least ? draw[i] : least;
-	return correlated_all_no(&chance->correlated, least);
+	if (__builtin_expect(n == 0, 0) ||
+	    (!chance->as_netem && correlated_next_burst(&chance->correlated, draw, n, &which)))
+		return which;
+	for (uint32_t i = 0; i < n; i++)
+		which |= (uint64_t)chance_next(chance, draw[i]) << i;
+	return which;
 }
 
 /* A change goes on where the old one was. */

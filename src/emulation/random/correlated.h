@@ -45,15 +45,20 @@ static inline bool correlated_next(struct correlated *c, uint64_t draw)
 	return yes;
 }
 
-/* Whether all of a burst are no, whatever the first was, when this is the least of their draws. Nothing is drawn if
- * not. */
-static inline bool correlated_all_no(struct correlated *c, uint64_t least)
+/* The same for a burst of 1 to 64, if what was before does not matter: bit i of `which` is packet i's. False: it does
+ * matter, and nothing is drawn. */
+static inline bool correlated_next_burst(struct correlated *c, const uint64_t *draw, uint32_t n,
+                                         uint64_t *which)
 {
-	for (int i = 0; i < 3; i++) {
-		if (draw_below(least, c->after[i]))
-			return false;
-	}
-	c->before = CORRELATED_NO;
+	const probability_q63 p = c->after[CORRELATED_FIRST];
+	uint64_t yes = 0;
+
+	if (c->after[CORRELATED_NO] != p || c->after[CORRELATED_YES] != p || n > 64)
+		return false;
+	for (uint64_t i = 0; i < n; i++)
+		yes |= (uint64_t)(draw[i] >> 1 < p) << i;
+	c->before = yes >> (n - 1) & 1 ? CORRELATED_YES : CORRELATED_NO;
+	*which = yes;
 	return true;
 }
 
