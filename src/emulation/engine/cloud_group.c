@@ -79,12 +79,35 @@ uint16_t cloud_group_waits(struct cloud *cloud, struct rte_mbuf *const *mbufs, u
 	return passed;
 }
 
+/* All, if they came at one instant and the bucket has the tokens for them together; `group` has their lengths then. */
+static inline bool take_all_tokens(const struct link *link, struct shaper *shaper,
+                                   struct rte_mbuf *const *mbufs, uint16_t n,
+                                   struct aqm_group *group)
+{
+	simtime others = 0;
+	uint64_t bytes = 0;
+
+	if (!link->conf.overhead.none)
+		return false;
+	for (uint16_t i = 0; i < n; i++) {
+		const struct packet *packet = packet_of(mbufs[i]);
+
+		others |= packet->t_ns ^ group->now;
+		bytes += packet->wire_bytes;
+		group->length[i] = packet->wire_bytes;
+	}
+	/* Each by itself is not longer than what has its whole length in work. */
+	return others == 0 && bytes <= SHAPER_BYTES_MAX && shaper_passes(shaper, (uint32_t)bytes);
+}
+
 /* Lengths of those that the bucket has tokens for, which are taken. */
 static uint16_t take_tokens(const struct link *link, struct shaper *shaper,
                             struct rte_mbuf *const *mbufs, uint16_t n, struct aqm_group *group)
 {
 	uint16_t found = 0;
 
+	if (likely(take_all_tokens(link, shaper, mbufs, n, group)))
+		return n;
 	for (; found < n; found++) {
 		const struct packet *packet = packet_of(mbufs[found]);
 		uint32_t length = link_length(link, packet->wire_bytes);
