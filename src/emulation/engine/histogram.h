@@ -14,6 +14,7 @@
 
 #define HISTOGRAM_SUB_BITS 5
 #define HISTOGRAM_SUB      (1u << HISTOGRAM_SUB_BITS)
+#define HISTOGRAM_MOST     ((UINT64_C(1) << 48) - 1)
 #define HISTOGRAM_BUCKETS  (HISTOGRAM_SUB * (48 - HISTOGRAM_SUB_BITS + 1))
 
 struct histogram {
@@ -23,12 +24,17 @@ struct histogram {
 	uint64_t bucket[HISTOGRAM_BUCKETS];
 };
 
+/* Values of one octave have one. Below HISTOGRAM_SUB a bucket is one value. */
+static inline uint32_t histogram_shift_of(uint64_t value)
+{
+	return 63u - (uint32_t)__builtin_clzll(value | HISTOGRAM_SUB) - HISTOGRAM_SUB_BITS;
+}
+
 static inline uint32_t histogram_bucket_of(uint64_t value)
 {
-	uint64_t most = (UINT64_C(1) << 48) - 1;
+	uint64_t most = HISTOGRAM_MOST;
 	uint64_t v = value < most ? value : most;
-	/* Below HISTOGRAM_SUB a bucket is one value. */
-	uint32_t shift = 63u - (uint32_t)__builtin_clzll(v | HISTOGRAM_SUB) - HISTOGRAM_SUB_BITS;
+	uint32_t shift = histogram_shift_of(v);
 
 	return (shift << HISTOGRAM_SUB_BITS) + (uint32_t)(v >> shift);
 }
@@ -47,11 +53,28 @@ static inline void histogram_add(struct histogram *h, uint64_t value, uint64_t t
 	h->count += times;
 }
 
+/* Counts the differences to[i] - from[i], which lie between `least` and `greatest`. */
+static inline void histogram_count_spans(struct histogram *h, const uint64_t *from,
+                                         const uint64_t *to, uint32_t n, uint64_t least,
+                                         uint64_t greatest)
+{
+	uint32_t shift = histogram_shift_of(least);
+	uint64_t *octave = &h->bucket[shift << HISTOGRAM_SUB_BITS];
+
+	if (greatest > HISTOGRAM_MOST || histogram_shift_of(greatest) != shift) {
+		for (uint32_t i = 0; i < n; i++)
+			h->bucket[histogram_bucket_of(to[i] - from[i])]++;
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		octave[(to[i] - from[i]) >> shift]++;
+}
+
 /* Adds the differences to[i] - from[i], in order. */
 static inline void histogram_add_spans(struct histogram *h, const uint64_t *from,
                                        const uint64_t *to, uint32_t n)
 {
-	uint64_t min = h->count ? h->min : UINT64_MAX, max = h->max, sum = 0;
+	uint64_t min = UINT64_MAX, max = 0, sum = 0;
 
 	if (n == 0)
 		return;
@@ -63,10 +86,11 @@ static inline void histogram_add_spans(struct histogram *h, const uint64_t *from
 		max = value > max ? value : max;
 		sum += value;
 	}
-	for (uint32_t i = 0; i < n; i++)
-		h->bucket[histogram_bucket_of(to[i] - from[i])]++;
-	h->min = min;
-	h->max = max;
+	histogram_count_spans(h, from, to, n, min, max);
+	if (h->count == 0 || min < h->min)
+		h->min = min;
+	if (max > h->max)
+		h->max = max;
 	h->sum += sum;
 	h->count += n;
 }
