@@ -177,10 +177,13 @@ static __attribute__((noinline)) bool serve(const struct feedback *feedback, str
 static uint16_t feedback_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
 {
 	const struct feedback *feedback = (const struct feedback *)stage;
-	struct said said = {.asked.here = UINT32_MAX};
 	uint64_t again = 0;
+	struct said said;
 	uint16_t kept = 0;
 
+	said.asked.here = UINT32_MAX;
+	memset(said.known, 0, sizeof(said.known));
+	said.written = said.malformed = 0;
 	stage->drawn += n;
 	for (uint16_t i = 0; i < n; i++) {
 		packets[kept] = packets[i];

@@ -212,7 +212,7 @@ static inline struct rte_mbuf *pass(struct rewrite *rewrite, struct rte_mbuf *mb
 }
 
 /* Words of headers, and the headers' checksums, of a burst: gathered, so that the compiler makes vector instructions of
- * what becomes of them. */
+ * what becomes of them. As the bytes lie: sums in one's complement come out the same either way. */
 struct words {
 	uint8_t *ip[BURST_ROOM];
 	uint16_t word[BURST_ROOM], sum[BURST_ROOM];
@@ -230,8 +230,8 @@ static inline uint16_t gather(struct words *words, uint32_t at, struct rte_mbuf 
 		if (unlikely(!headers_usual(mbufs[i])))
 			break;
 		words->ip[i] = ip;
-		words->word[i] = headers_u16(ip + at);
-		words->sum[i] = headers_u16(ip + REWRITE_IPV4_SUM);
+		memcpy(&words->word[i], ip + at, sizeof(words->word[i]));
+		memcpy(&words->sum[i], ip + REWRITE_IPV4_SUM, sizeof(words->sum[i]));
 	}
 	return i;
 }
@@ -239,11 +239,12 @@ static inline uint16_t gather(struct words *words, uint32_t at, struct rte_mbuf 
 /* How many are others then. */
 static inline uint64_t set(const struct rewrite_word *word, struct words *words, uint16_t n)
 {
+	const uint16_t kept = (uint16_t)~rte_cpu_to_be_16(word->mask),
+	               value = rte_cpu_to_be_16(word->value);
 	uint32_t others = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		uint16_t before = words->word[i],
-		         after = (uint16_t)((before & ~word->mask) | word->value),
+		uint16_t before = words->word[i], after = (before & kept) | value,
 		         sum = checksum_grown(words->sum[i], checksum_growth_word(before, after));
 
 		others += after != before;
@@ -265,8 +266,8 @@ static uint16_t set_words(struct rewrite *rewrite, struct rte_mbuf *const *packe
 	n = gather(&words, word.at, packets, n);
 	rewrite->stage.cloud->counters.rewritten += set(&word, &words, n);
 	for (uint16_t i = 0; i < n; i++) {
-		headers_put_u16(words.ip[i] + word.at, words.word[i]);
-		headers_put_u16(words.ip[i] + REWRITE_IPV4_SUM, words.sum[i]);
+		memcpy(words.ip[i] + word.at, &words.word[i], sizeof(words.word[i]));
+		memcpy(words.ip[i] + REWRITE_IPV4_SUM, &words.sum[i], sizeof(words.sum[i]));
 	}
 	return n;
 }
