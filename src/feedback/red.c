@@ -265,8 +265,11 @@ uint16_t red_pass(struct red *red, const struct red_rule *rule, const struct red
 	uint64_t queue = group->queue, bytes = 0;
 	uint16_t n = 0;
 
-	for (; still && n < group->n; n++)
-		bytes += group->length[n];
+	if (still) {
+		for (uint32_t i = 0; i < group->n; i++)
+			bytes += group->length[i];
+		n = group->n;
+	}
 	for (; n < group->n; n++) {
 		quantity_q64 next = red_average_next(average, queue, weight);
 
