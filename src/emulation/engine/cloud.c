@@ -184,6 +184,20 @@ static __attribute__((noinline)) uint16_t push_hurrying(struct cloud *cloud,
 	return line_push(&cloud->line, cloud->holder, mbufs, n, leaves);
 }
 
+/* When they came. They are in order, and those of a burst often of one instant. */
+static inline void came(struct rte_mbuf *const *mbufs, uint16_t n, simtime *t_ns)
+{
+	simtime first = packet_of(mbufs[0])->t_ns;
+
+	if (likely(packet_of(mbufs[n - 1])->t_ns == first)) {
+		for (uint16_t i = 0; i < n; i++)
+			t_ns[i] = first;
+		return;
+	}
+	for (uint16_t i = 0; i < n; i++)
+		t_ns[i] = packet_of(mbufs[i])->t_ns;
+}
+
 void cloud_enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n,
                       const simtime *enters_ns)
 {
@@ -197,8 +211,7 @@ void cloud_enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n,
 		reorder_enter(cloud, mbufs, n);
 		return;
 	}
-	for (uint16_t i = 0; i < n; i++)
-		t_ns[i] = packet_of(mbufs[i])->t_ns;
+	came(mbufs, n, t_ns);
 	/* What is pushed is not the cloud's any more, and the witness is told afterwards. */
 	for (uint16_t i = 0; unlikely(cloud->witness != NULL) && i < n; i++)
 		packet[i] = *packet_of(mbufs[i]);

@@ -84,20 +84,17 @@ static inline bool take_all_tokens(const struct link *link, struct shaper *shape
                                    struct rte_mbuf *const *mbufs, uint16_t n,
                                    struct aqm_group *group)
 {
-	simtime others = 0;
 	uint64_t bytes = 0;
 
-	if (!link->conf.overhead.none)
+	/* They come in order. */
+	if (!link->conf.overhead.none || n == 0 || packet_of(mbufs[n - 1])->t_ns != group->now)
 		return false;
 	for (uint16_t i = 0; i < n; i++) {
-		const struct packet *packet = packet_of(mbufs[i]);
-
-		others |= packet->t_ns ^ group->now;
-		bytes += packet->wire_bytes;
-		group->length[i] = packet->wire_bytes;
+		group->length[i] = packet_of(mbufs[i])->wire_bytes;
+		bytes += group->length[i];
 	}
 	/* Each by itself is not longer than what has its whole length in work. */
-	return others == 0 && bytes <= SHAPER_BYTES_MAX && shaper_passes(shaper, (uint32_t)bytes);
+	return bytes <= SHAPER_BYTES_MAX && shaper_passes(shaper, (uint32_t)bytes);
 }
 
 /* Lengths of those that the bucket has tokens for, which are taken. */

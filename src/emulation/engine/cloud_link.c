@@ -274,19 +274,17 @@ static bool link_is_open(const struct cloud *cloud)
  * together. They have gone through then. */
 static bool passes_together(struct link *link, struct rte_mbuf *const *mbufs, uint16_t n)
 {
-	simtime now = packet_of(mbufs[0])->t_ns, others = 0;
+	simtime now = packet_of(mbufs[0])->t_ns;
 	uint64_t bytes = 0;
 
-	if (link->busy || !link->conf.overhead.none || link->shaper.rate_bps == 0)
+	/* They come in order. */
+	if (link->busy || !link->conf.overhead.none || link->shaper.rate_bps == 0 ||
+	    packet_of(mbufs[n - 1])->t_ns != now)
 		return false;
-	for (uint16_t i = 0; i < n; i++) {
-		const struct packet *packet = packet_of(mbufs[i]);
-
-		others |= packet->t_ns ^ now;
-		bytes += packet->wire_bytes;
-	}
+	for (uint16_t i = 0; i < n; i++)
+		bytes += packet_of(mbufs[i])->wire_bytes;
 	/* Each by itself is not longer than what has its whole length in work. */
-	return others == 0 && bytes <= SHAPER_BYTES_MAX && link_passes(link, (uint32_t)bytes, now);
+	return bytes <= SHAPER_BYTES_MAX && link_passes(link, (uint32_t)bytes, now);
 }
 
 /* The first packets, as far as they need not wait, or have left when the next one comes, enter the line, behind

@@ -329,6 +329,9 @@ static uint16_t together(const struct engine *engine, const struct cloud *cloud,
 
 	if (n == 1 || !cloud->together || unlikely(engine->leftovers || engine->starved))
 		return 1;
+	/* They come in order. */
+	if (likely(packet_of(mbufs[n - 1])->t_ns == now))
+		same = n;
 	while (same < n && packet_of(mbufs[same])->t_ns == now)
 		same++;
 	if (cloud->calm)
