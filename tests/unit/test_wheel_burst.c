@@ -108,11 +108,97 @@ static void of_a_burst_as_many_are_held_as_there_is_memory_for(void **state)
 	}
 }
 
+/* What leaves by then: the frame says which packet it is, and what weir knows of it says the same. */
+static void leave_known(struct rig *rig, simtime now)
+{
+	const struct outlet *outlet = engine_outlet(rig->engine, 1);
+	uint64_t numbers[OUTLET_ROOM];
+	uint32_t before, n;
+
+	rig->now = now;
+	do {
+		engine_advance(rig->engine, now);
+		before = rig->n_departures;
+		n = outlet->n;
+		for (uint32_t i = 0; i < n; i++)
+			numbers[i] = packet_of(outlet->mbufs[i])->number;
+		rig_collect(rig);
+		for (uint32_t i = 0; i < n; i++)
+			assert_int_equal(rig->departures[before + i].number, numbers[i]);
+	} while (n > 0);
+}
+
+/* With loss, and with a bucket that has tokens for some bursts, and not for others. */
+static struct rig *stamped_by(bool engine, enum delay_order order, simtime jitter, uint64_t depth)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 7});
+	struct rte_mbuf *mbufs[BURST_MAX];
+
+	rig_cloud(rig, "x", 0, 1);
+	rig_delay(rig, "x", 3 * SIMTIME_MS, jitter, DELAY_NORMAL, order);
+	rig_loss(rig, "x", PROBABILITY_ONE / 50);
+	if (depth)
+		rig_rate(rig, "x", UINT64_C(6) * 1000 * 1000 * 1000, depth, LIMIT_BYTES, 4000);
+	rig_apply(rig, 0);
+	for (uint32_t burst = 0; burst < 300; burst++) {
+		uint16_t n = (uint16_t)(1 + burst * 7 % BURST_MAX);
+		simtime t = SIMTIME_MS + burst * 1000;
+
+		for (uint16_t i = 0; i < n; i++) {
+			mbufs[i] = rig_packet(rig, RIG_PLAIN, 0, rig->sent + 1 + i,
+			                      60 + (burst % 3 ? 0 : i), 0, t);
+			if (engine)
+				memset(packet_of(mbufs[i]), 0xee, sizeof(struct packet));
+		}
+		if (engine) {
+			engine_ingress_at(rig->engine, 0, mbufs, n, t);
+			rig->sent += n;
+			rig->now = t;
+		} else {
+			rig_ingress(rig, 0, mbufs, n);
+		}
+		leave_known(rig, t);
+	}
+	for (simtime t = rig->now; t < 50 * SIMTIME_MS; t += 10000)
+		leave_known(rig, t);
+	rig_run_out(rig);
+	return rig;
+}
+
+static void a_burst_that_the_engine_stamps_is_as_one_that_came_stamped(void **state)
+{
+	static const uint64_t depths[] = {0, 1500, 100 * 1000};
+
+	(void)state;
+	for (uint32_t row = 0; row < 4 * LENGTH(depths); row++) {
+		enum delay_order order = row & 1 ? ORDER_KEEP : ORDER_ALLOW;
+		simtime jitter = row & 2 ? 0 : SIMTIME_MS;
+		uint64_t depth = depths[row / 4];
+		struct rig *a = stamped_by(true, order, jitter, depth);
+		struct rig *b = stamped_by(false, order, jitter, depth);
+
+		assert_int_equal(a->n_departures, b->n_departures);
+		for (uint32_t k = 0; k < a->n_departures; k++) {
+			assert_int_equal(a->departures[k].number, b->departures[k].number);
+			assert_int_equal(a->departures[k].due_ns, b->departures[k].due_ns);
+			assert_int_equal(a->departures[k].wire_bytes, b->departures[k].wire_bytes);
+			assert_int_equal(a->departures[k].digest, b->departures[k].digest);
+		}
+		assert_int_equal(rig_report(a, "x")->counters.drops[REASON_QUEUE_FULL],
+		                 rig_report(b, "x")->counters.drops[REASON_QUEUE_FULL]);
+		if (depth == 1500)
+			assert_true(rig_report(a, "x")->counters.drops[REASON_QUEUE_FULL] > 0);
+		rig_close(a);
+		rig_close(b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_burst_is_as_its_packets_one_by_one),
 	        cmocka_unit_test(of_a_burst_as_many_are_held_as_there_is_memory_for),
+	        cmocka_unit_test(a_burst_that_the_engine_stamps_is_as_one_that_came_stamped),
 	};
 
 	return cmocka_run_group_tests_name("wheel burst", tests, rig_group_setup,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The worker's half of a change: it only swaps pointers and numbers, of what has changed. */
 #include "agenda.h"
+#include "cloud_link.h"
 #include "change_state.h"
 
 /* Lowest index first. */
@@ -61,11 +62,13 @@ static void cloud_settle(struct engine *engine, struct cloud *cloud)
 {
 	if (cloud->line.shared && cloud_next(cloud) != SIMTIME_NEVER)
 		engine_starve(engine, cloud); /* asks for a timer */
-	cloud->plain = !link_in_use(&cloud->link) && line_is_constant(&cloud->line) &&
-	               !cloud->line.shared && line_is_simple(&cloud->line) && !cloud->agenda &&
-	               !cloud->witness;
+	cloud->unstamped = !cloud->line.shared && !cloud->agenda && !cloud->witness &&
+	                   !cloud->line.reorders && !cloud->line.limited &&
+	                   cloud->line.back.packets.records == 0 && cloud_link_may_pass(cloud);
 	for (uint16_t i = 0; i < cloud->n_stages; i++)
-		cloud->plain &= cloud->stages[i]->frames_only;
+		cloud->unstamped &= cloud->stages[i]->frames_only;
+	cloud->plain = cloud->unstamped && !link_in_use(&cloud->link) &&
+	               line_is_constant(&cloud->line) && line_is_simple(&cloud->line);
 	/* What leaves a shared cloud may go on. */
 	cloud->line.bare = engine->setup.bare_departures && !cloud->line.shared;
 	settle_together(cloud);

@@ -35,8 +35,9 @@ struct template;
 
 struct cloud {
 	/* what a packet touches comes first: a line of cache for its way, and one for what counts it */
-	bool plain;   /* its stages look at frames only; no link, no jitter, no wheel, no witness */
-	bool closing; /* removed from the scenario: nothing comes in, what is held goes out */
+	bool plain; /* its stages look at frames only; no link, no jitter, no wheel, no witness */
+	bool unstamped; /* the same, with a jitter, a wheel, or a token bucket perhaps */
+	bool closing;   /* removed from the scenario: nothing comes in, what is held goes out */
 	bool generates; /* a statement of it may generate packets, now or before; then it is shared */
 	bool starved;   /* there was no memory for a timer of its link: in the engine's list */
 	bool together; /* shared, but what comes at one instant may go through its stages in a burst */
@@ -91,6 +92,9 @@ void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n);
  * of the first. */
 void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now,
                         uint64_t number);
+/* The same of an unstamped cloud: as if they had come with a struct packet (cloud_arrive). */
+void cloud_arrive_unstamped(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now,
+                            uint64_t number);
 /* What leaves the link up to and at `now` enters the line; what reordering holds back longest goes
  * when its time is up; what the agenda says happens in between, as long as something is held. */
 void cloud_advance_link(struct cloud *cloud, simtime now);

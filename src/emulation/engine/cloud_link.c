@@ -270,21 +270,42 @@ static bool link_is_open(const struct cloud *cloud)
 	       !cloud->witness && !cloud->line.reorders && cloud->line.back.packets.records == 0;
 }
 
-/* Whether all of a burst that comes at one instant leave the link at that instant: the bucket has the tokens for them
- * together. They have gone through then. */
+/* Whether packets of so many bytes, that come now, leave the link now: the bucket has the tokens for them together. They
+ * have gone through then. */
+static bool bytes_pass(struct link *link, uint64_t bytes, simtime now)
+{
+	if (link->busy || !link->conf.overhead.none || link->shaper.rate_bps == 0)
+		return false;
+	/* Each by itself is not longer than what has its whole length in work. */
+	return bytes <= SHAPER_BYTES_MAX && link_passes(link, (uint32_t)bytes, now);
+}
+
+bool cloud_link_may_pass(const struct cloud *cloud)
+{
+	return !link_in_use(&cloud->link) ||
+	       (link_is_open(cloud) && cloud->link.shaper.depth_work != 0);
+}
+
+bool cloud_passes_link(struct cloud *cloud, uint64_t bytes, simtime now)
+{
+	if (unlikely(!link_is_open(cloud)))
+		return false;
+	cloud_advance_link(cloud, now);
+	return bytes_pass(&cloud->link, bytes, now);
+}
+
+/* The same of a burst, if it comes at one instant. */
 static bool passes_together(struct link *link, struct rte_mbuf *const *mbufs, uint16_t n)
 {
 	simtime now = packet_of(mbufs[0])->t_ns;
 	uint64_t bytes = 0;
 
 	/* They come in order. */
-	if (link->busy || !link->conf.overhead.none || link->shaper.rate_bps == 0 ||
-	    packet_of(mbufs[n - 1])->t_ns != now)
+	if (link->busy || packet_of(mbufs[n - 1])->t_ns != now)
 		return false;
 	for (uint16_t i = 0; i < n; i++)
 		bytes += packet_of(mbufs[i])->wire_bytes;
-	/* Each by itself is not longer than what has its whole length in work. */
-	return bytes <= SHAPER_BYTES_MAX && link_passes(link, (uint32_t)bytes, now);
+	return bytes_pass(link, bytes, now);
 }
 
 /* The first packets, as far as they need not wait, or have left when the next one comes, enter the line, behind

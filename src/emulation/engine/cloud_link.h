@@ -27,4 +27,10 @@ void cloud_meet_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n);
 void cloud_enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n,
                       const simtime *enters_ns);
 
+/* Whether bursts may do so without a look at their struct packet: cloud_passes_link. */
+bool cloud_link_may_pass(const struct cloud *cloud);
+/* Whether packets that come now, as long as that together, leave the link now: its bucket has the tokens. They have
+ * gone through then. */
+bool cloud_passes_link(struct cloud *cloud, uint64_t bytes, simtime now);
+
 #endif

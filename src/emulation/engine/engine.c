@@ -280,6 +280,11 @@ void engine_ingress_at(struct engine *engine, uint32_t port, struct rte_mbuf **m
 		engine->ports[port].numbered += n;
 		return;
 	}
+	if (cloud && cloud->unstamped) {
+		cloud_arrive_unstamped(cloud, mbufs, n, now, engine->ports[port].numbered + 1);
+		engine->ports[port].numbered += n;
+		return;
+	}
 	stamp(&engine->ports[port], port, mbufs, n, now);
 	engine_ingress(engine, port, mbufs, n);
 }

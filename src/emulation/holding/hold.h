@@ -187,17 +187,17 @@ static inline struct rte_mbuf *hold_mbuf_bare(struct holder *holder, const struc
 	if (unlikely(held->flags & HELD_MBUF)) {
 		mbuf = held_mbuf(held);
 		holder->kept -= mbuf->nb_segs;
-	} else {
-		if (unlikely(holder->n_spare == 0 && hold_provide(holder) == 0))
-			return NULL;
-		mbuf = holder->spare[--holder->n_spare];
-		mbuf->data_off = RTE_PKTMBUF_HEADROOM;
-		mbuf->ol_flags = 0;
-		mbuf->packet_type = 0;
-		mbuf->data_len = held->stored_bytes;
-		mbuf->pkt_len = held->stored_bytes;
-		hold_copy(hold_room(mbuf), held->data, held->stored_bytes);
+		return mbuf;
 	}
+	if (unlikely(holder->n_spare == 0 && hold_provide(holder) == 0))
+		return NULL;
+	mbuf = holder->spare[--holder->n_spare];
+	mbuf->data_off = RTE_PKTMBUF_HEADROOM;
+	mbuf->ol_flags = 0;
+	mbuf->packet_type = 0;
+	mbuf->data_len = held->stored_bytes;
+	mbuf->pkt_len = held->stored_bytes;
+	hold_copy(hold_room(mbuf), held->data, held->stored_bytes);
 	return mbuf;
 }
 

@@ -87,23 +87,25 @@ static uint16_t keys_add(struct wheel *wheel, struct held *const *held, uint16_t
 	return i;
 }
 
-/* The packets into their records; the mbufs are spare then, and there is room for them. */
-static void records_fill(struct holder *holder, struct held *const *room, uint32_t cloud,
-                         struct rte_mbuf *const *mbufs, uint16_t n, const simtime *due_ns)
+/* The packets into their records; the mbufs are spare then, and there is room for them. `numbers`, here and below: as
+ * in wheel_burst_push_numbered, or NULL: their struct packet is filled in. */
+static __rte_always_inline void records_fill(struct holder *holder, struct held *const *room,
+                                             uint32_t cloud, struct rte_mbuf *const *mbufs,
+                                             uint16_t n, const simtime *due_ns,
+                                             const uint32_t *numbers)
 {
 	struct rte_mbuf **spare = &holder->spare[holder->n_spare];
 
 	for (uint16_t i = 0; i < n; i++) {
 		struct rte_mbuf *mbuf = mbufs[i];
-		const struct packet *packet = packet_of(mbuf);
 		struct held *held = room[i];
 
 		held->t_ns = due_ns[i];
-		held->wire_bytes = packet->wire_bytes;
+		held->wire_bytes = numbers ? mbuf->pkt_len : packet_of(mbuf)->wire_bytes;
 		held->stored_bytes = mbuf->data_len;
-		held->flags = packet->flags;
+		held->flags = numbers ? 0 : packet_of(mbuf)->flags;
 		held->cloud = cloud;
-		held->number = (uint32_t)packet->number;
+		held->number = numbers ? numbers[i] : (uint32_t)packet_of(mbuf)->number;
 		hold_copy(held->data, rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len);
 		spare[i] = mbuf;
 	}
@@ -111,8 +113,9 @@ static void records_fill(struct holder *holder, struct held *const *room, uint32
 }
 
 /* Packets of one kind, n <= BURST_ROOM; how many there was memory for. */
-static uint16_t push_run(struct wheel *wheel, struct holder *holder, uint32_t cloud,
-                         struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns)
+static __rte_always_inline uint16_t push_run(struct wheel *wheel, struct holder *holder,
+                                             uint32_t cloud, struct rte_mbuf **mbufs, uint16_t n,
+                                             const simtime *due_ns, const uint32_t *numbers)
 {
 	struct held *held[BURST_ROOM];
 	uint16_t rooms, done;
@@ -121,7 +124,7 @@ static uint16_t push_run(struct wheel *wheel, struct holder *holder, uint32_t cl
 		hold_give_back(holder, HOLD_SPARE_MAX / 2);
 	rooms = rooms_make(wheel, mbufs, n, due_ns, held);
 	done = keys_add(wheel, held, rooms, due_ns);
-	records_fill(holder, held, cloud, mbufs, done, due_ns);
+	records_fill(holder, held, cloud, mbufs, done, due_ns, numbers);
 	for (uint16_t i = done; unlikely(i < rooms); i++)
 		depot_leave(&wheel->depot, held[i]);
 	return done;
@@ -129,10 +132,12 @@ static uint16_t push_run(struct wheel *wheel, struct holder *holder, uint32_t cl
 
 /* Whatever it looks like. */
 static bool push_alone(struct wheel *wheel, struct holder *holder, uint32_t cloud,
-                       struct rte_mbuf *mbuf, simtime due)
+                       struct rte_mbuf *mbuf, simtime due, const uint32_t *number)
 {
 	/* Filling the record may give the mbuf away. */
-	const struct packet packet = *packet_of(mbuf);
+	const struct packet packet =
+	        number ? (struct packet){.number = *number, .wire_bytes = mbuf->pkt_len}
+	               : *packet_of(mbuf);
 	bool copied = hold_copies(holder, mbuf);
 	struct held *held = NULL;
 
@@ -147,8 +152,9 @@ static bool push_alone(struct wheel *wheel, struct holder *holder, uint32_t clou
 	return true;
 }
 
-uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t cloud,
-                          struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns)
+static __rte_always_inline uint16_t burst_push(struct wheel *wheel, struct holder *holder,
+                                               uint32_t cloud, struct rte_mbuf **mbufs, uint16_t n,
+                                               const simtime *due_ns, const uint32_t *numbers)
 {
 	bool runs = true;
 	uint16_t done = 0;
@@ -159,47 +165,65 @@ uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t c
 
 		runs = run >= RUN_SHORT;
 		if (likely(runs)) {
-			pushed = push_run(wheel, holder, cloud, &mbufs[done], run, &due_ns[done]);
+			pushed = push_run(wheel, holder, cloud, &mbufs[done], run, &due_ns[done],
+			                  numbers ? &numbers[done] : NULL);
 			done += pushed;
 			if (likely(pushed == run))
 				continue;
 			break;
 		}
-		if (!push_alone(wheel, holder, cloud, mbufs[done], due_ns[done]))
+		if (!push_alone(wheel, holder, cloud, mbufs[done], due_ns[done],
+		                numbers ? &numbers[done] : NULL))
 			break;
 		done++;
 	}
 	return done;
 }
 
+uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t cloud,
+                          struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns)
+{
+	return burst_push(wheel, holder, cloud, mbufs, n, due_ns, NULL);
+}
+
+uint16_t wheel_burst_push_numbered(struct wheel *wheel, struct holder *holder, uint32_t cloud,
+                                   struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns,
+                                   const uint32_t *numbers)
+{
+	return burst_push(wheel, holder, cloud, mbufs, n, due_ns, numbers);
+}
+
 /* Fetches the lines of a spare mbuf that a small frame leaves in, to be written, and the one that whoever sends it
  * looks at. */
-static __rte_always_inline void spare_fetch(struct rte_mbuf *mbuf)
+static __rte_always_inline void spare_fetch(struct rte_mbuf *mbuf, bool bare)
 {
 	rte_prefetch0_write(mbuf);
 	rte_prefetch0((const uint8_t *)mbuf + RTE_CACHE_LINE_SIZE);
-	rte_prefetch0_write(packet_of(mbuf));
+	if (!bare)
+		rte_prefetch0_write(packet_of(mbuf));
 	rte_prefetch0_write(hold_room(mbuf));
 }
 
 /* Records that have left the wheel, into mbufs; there are enough of them. */
-static void records_leave(struct wheel *wheel, struct holder *holder, struct held *const *held,
-                          uint32_t n, struct rte_mbuf **mbufs, simtime *due_ns, uint64_t *bytes)
+static __rte_always_inline void records_leave(struct wheel *wheel, struct holder *holder,
+                                              struct held *const *held, uint32_t n, bool bare,
+                                              struct rte_mbuf **mbufs, simtime *due_ns,
+                                              uint64_t *bytes)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (likely(holder->n_spare > SPARE_AHEAD))
-			spare_fetch(holder->spare[holder->n_spare - 1 - SPARE_AHEAD]);
+			spare_fetch(holder->spare[holder->n_spare - 1 - SPARE_AHEAD], bare);
 		sum += held[i]->wire_bytes;
 		due_ns[i] = held[i]->t_ns;
-		mbufs[i] = hold_mbuf(holder, held[i]);
+		mbufs[i] = bare ? hold_mbuf_bare(holder, held[i]) : hold_mbuf(holder, held[i]);
 		wheel_stream(wheel);
 	}
 	*bytes += sum;
 }
 
-uint32_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now,
+uint32_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now, bool bare,
                          struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room, uint64_t *bytes)
 {
 	struct held *held[BURST_MAX];
@@ -208,7 +232,12 @@ uint32_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now
 	do {
 		n = RTE_MIN(room - done, hold_provide(holder));
 		n = wheel_take(wheel, now, held, n);
-		records_leave(wheel, holder, held, n, &mbufs[done], &due_ns[done], bytes);
+		if (bare)
+			records_leave(wheel, holder, held, n, true, &mbufs[done], &due_ns[done],
+			              bytes);
+		else
+			records_leave(wheel, holder, held, n, false, &mbufs[done], &due_ns[done],
+			              bytes);
 		done += n;
 	} while (n == BURST_MAX);
 	return done;

@@ -20,9 +20,16 @@
 uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t cloud,
                           struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns);
 
+/* The same without a look at struct packet: they are as long on the wire as they are, have no flags, and these
+ * numbers (low halves). */
+uint16_t wheel_burst_push_numbered(struct wheel *wheel, struct holder *holder, uint32_t cloud,
+                                   struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns,
+                                   const uint32_t *numbers);
+
 /* Up to `room` packets that are due at `now` or before, in order, into mbufs, as far as there are
- * any. Adds their bytes on the wire to `*bytes`. Returns how many. */
-uint32_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now,
+ * any. Adds their bytes on the wire to `*bytes`. Returns how many. Their struct packet is filled in (hold_mbuf)
+ * unless they are to be `bare`. */
+uint32_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now, bool bare,
                          struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room, uint64_t *bytes);
 
 #endif

@@ -181,6 +181,39 @@ uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mb
 	return boarded;
 }
 
+/* Those that are due at one instant, and are numbered one after the other, board together. */
+static uint16_t number_on_trains(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
+                                 uint16_t n, const simtime *due_ns, const uint32_t *numbers)
+{
+	uint16_t done = 0;
+
+	while (done < n) {
+		uint16_t to = done + 1, boarded;
+
+		while (to < n && due_ns[to] == due_ns[done] && numbers[to] == numbers[to - 1] + 1)
+			to++;
+		boarded = train_board_plain(&line->log, holder, mbufs + done, to - done,
+		                            due_ns[done], numbers[done]);
+		done += boarded;
+		if (unlikely(done < to))
+			break;
+	}
+	return done;
+}
+
+uint16_t line_push_numbered(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
+                            uint16_t n, const simtime *due_ns, const uint32_t *numbers)
+{
+	struct wheel *wheel = wheel_for(line);
+	uint16_t pushed;
+
+	pushed = wheel ? wheel_burst_push_numbered(wheel, holder, line->cloud, mbufs, n, due_ns,
+	                                           numbers)
+	               : number_on_trains(line, holder, mbufs, n, due_ns, numbers);
+	line->held += pushed;
+	return pushed;
+}
+
 static bool push_held_on_wheel(struct line *line, struct wheel *wheel, const struct held *from,
                                simtime due)
 {
@@ -252,7 +285,8 @@ uint32_t line_pop(struct line *line, struct holder *holder, simtime now, struct 
 		return log_pop_due(line, holder, now, mbufs, due_ns, room, bytes);
 	/* Without spare mbufs one by one: what lies in an mbuf of its own needs none. */
 	if (line->log.records == 0 && likely(hold_provide(holder) > 0)) {
-		n = wheel_burst_pop(line->wheel, holder, now, mbufs, due_ns, room, bytes);
+		n = wheel_burst_pop(line->wheel, holder, now, line->bare, mbufs, due_ns, room,
+		                    bytes);
 		line->held -= n;
 		return n;
 	}

@@ -50,7 +50,7 @@ struct line {
 	struct wheel *wheel;  /* its own; NULL as long as it was not needed */
 	uint32_t cloud;       /* index, written into the records */
 	bool reorders;        /* conf has a rule that picks packets out */
-	bool bare; /* nobody asks for the struct packet of what leaves its log: not filled in where copied */
+	bool bare; /* nobody asks for the struct packet of what leaves it: not filled in where that costs something */
 	bool limited;     /* conf has a limit: what is pushed is noted in `tally`, which is there */
 	simtime last_due; /* the latest due time so far: order keep never goes below it */
 	uint64_t held;    /* packets on this line, wherever they are */
@@ -95,6 +95,10 @@ uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **m
  * needs no struct packet. `number`: of the first packet. */
 uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
                          uint16_t n, simtime due, uint64_t number);
+/* The same of packets that are due then each, on a line that is not shared and has no limit, whatever order it keeps;
+ * `numbers`: of each packet, the low half. */
+uint16_t line_push_numbered(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
+                            uint16_t n, const simtime *due_ns, const uint32_t *numbers);
 /* The same with a packet that a queue holds; the record there may be passed over then. */
 bool line_push_held(struct line *line, struct holder *holder, const struct held *held, simtime due);
 
