@@ -250,9 +250,11 @@ static void a_burst_is_drawn_as_its_numbers_one_by_one(void **state)
 	int64_t out[70];
 
 	(void)state;
-	for (int kind = 0; kind < 3; kind++) {
+	for (int kind = 0; kind < 4; kind++) {
 		if (kind < 2)
 			set(kind);
+		else if (kind == 2) /* two quantiles of which are seconds apart */
+			distribution_normal(&distribution, 3 * UINT64_C(1000000000));
 		else
 			assert_int_equal(
 			        distribution_bimodal(&distribution, 1000, UINT64_C(1) << 61), 0);

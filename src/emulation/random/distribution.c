@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gaussian.h"
 
@@ -51,9 +52,30 @@ int64_t distribution_draw_values(const struct distribution *distribution, uint64
 	return 0;
 }
 
+/* distribution_draw of what is near: a quantile and the next one are one load, a product has 64 bits, and beyond the
+ * last octave the place is that of its first quantile. */
+static int64_t draw_near(const int32_t *near, uint64_t uniform)
+{
+	uint64_t tail = uniform << 1 | 1;
+	uint32_t octave = (uint32_t)__builtin_clzll(tail);
+	bool beyond = octave >= DISTRIBUTION_OCTAVES;
+	uint64_t mantissa = beyond ? 0 : tail << octave << 1;
+	uint64_t row = (uniform >> 63) * DISTRIBUTION_OCTAVES +
+	               (beyond ? DISTRIBUTION_OCTAVES - 1 : octave);
+	int32_t at[2];
+
+	memcpy(at, near + row * (DISTRIBUTION_SEGMENTS + 1) + (mantissa >> 58), sizeof(at));
+	return at[0] + ((((int64_t)at[1] - at[0]) * (int64_t)(mantissa << 6 >> 32)) >> 32);
+}
+
 void distribution_draw_burst(const struct distribution *distribution,
                              const uint64_t *restrict uniform, uint32_t n, int64_t *restrict out)
 {
+	if (distribution->is_near) {
+		for (uint32_t i = 0; i < n; i++)
+			out[i] = draw_near(&distribution->near[0][0][0], uniform[i]);
+		return;
+	}
 	for (uint32_t i = 0; i < n; i++)
 		out[i] = distribution_draw(distribution, uniform[i]);
 }
@@ -135,22 +157,36 @@ void distribution_moments(const struct distribution *distribution, double *mean,
 
 /* ---- making ---- */
 
+static void quantiles_begin(struct distribution *distribution)
+{
+	distribution->form = DISTRIBUTION_QUANTILES;
+	distribution->is_near = true;
+}
+
+static void quantile_put(struct distribution *distribution, int upper, int octave, int segment,
+                         double x)
+{
+	const double most = (double)DISTRIBUTION_MAX;
+	int64_t quantile = llround(fmin(fmax(x, -most), most));
+
+	distribution->quantile[upper][octave][segment] = quantile;
+	distribution->near[upper][octave][segment] = (int32_t)quantile;
+	distribution->is_near &= llabs(quantile) <= DISTRIBUTION_NEAR;
+}
+
 void distribution_fill(struct distribution *distribution,
                        double (*value)(const void *argument, double tail, int upper),
                        const void *argument)
 {
-	const double most = (double)DISTRIBUTION_MAX;
-
-	distribution->form = DISTRIBUTION_QUANTILES;
+	quantiles_begin(distribution);
 	for (int upper = 0; upper < 2; upper++) {
 		for (int octave = 0; octave < DISTRIBUTION_OCTAVES; octave++) {
 			for (int segment = 0; segment <= DISTRIBUTION_SEGMENTS; segment++) {
 				double tail = ldexp(1.0 + segment / (double)DISTRIBUTION_SEGMENTS,
 				                    -(octave + 2));
-				double x = value(argument, tail, upper);
 
-				distribution->quantile[upper][octave][segment] =
-				        llround(fmin(fmax(x, -most), most));
+				quantile_put(distribution, upper, octave, segment,
+				             value(argument, tail, upper));
 			}
 		}
 	}
@@ -202,17 +238,15 @@ void distribution_normal(struct distribution *distribution, uint64_t deviation_n
 {
 	const struct distribution *z = &gaussian()->quantile;
 	double deviation = (double)deviation_ns;
-	const double most = (double)DISTRIBUTION_MAX;
 
-	distribution->form = DISTRIBUTION_QUANTILES;
+	quantiles_begin(distribution);
 	for (int upper = 0; upper < 2; upper++) {
 		for (int octave = 0; octave < DISTRIBUTION_OCTAVES; octave++) {
 			for (int i = 0; i <= DISTRIBUTION_SEGMENTS; i++) {
 				double x = deviation * ldexp((double)z->quantile[upper][octave][i],
 				                             -GAUSSIAN_BITS);
 
-				distribution->quantile[upper][octave][i] =
-				        llround(fmin(fmax(x, -most), most));
+				quantile_put(distribution, upper, octave, i, x);
 			}
 		}
 	}

@@ -35,11 +35,13 @@
 #ifndef WEIR_DISTRIBUTION_H
 #define WEIR_DISTRIBUTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define DISTRIBUTION_OCTAVES  32
 #define DISTRIBUTION_SEGMENTS 64
 #define DISTRIBUTION_MAX      (INT64_C(1) << 51)
+#define DISTRIBUTION_NEAR     (INT64_C(1) << 30) /* ns, a second: two of them differ by 2^31 at most */
 /* j at most so many times m. */
 #define DISTRIBUTION_SKEW_MAX 10
 
@@ -58,6 +60,9 @@ struct distribution {
 	/* QUANTILES: [upper][octave][segment]: the quantile where the tail probability beyond is
 	 * (1 + segment / 64) / 2^(octave + 2). */
 	int64_t quantile[2][DISTRIBUTION_OCTAVES][DISTRIBUTION_SEGMENTS + 1];
+	/* The same in half the space, for bursts, if all are within DISTRIBUTION_NEAR. */
+	bool is_near;
+	int32_t near[2][DISTRIBUTION_OCTAVES][DISTRIBUTION_SEGMENTS + 1];
 };
 
 /* Fills the table from the inverse of the distribution function: value(argument, tail, upper) is
