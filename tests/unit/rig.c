@@ -142,6 +142,7 @@ struct rig *rig_open(const struct rig_setup *setup)
 	rig->pool = pool;
 	rig->foreign = foreign;
 	rig->hosts = setup->hosts;
+	rig->bare = setup->bare_departures;
 	rig->memory_bytes = bytes;
 	rig->memory = memory_take(bytes);
 	rig->scenario = scenario_make();
@@ -426,7 +427,7 @@ static uint32_t digest_of(const uint8_t *data, uint32_t bytes, uint32_t digest)
 	return digest;
 }
 
-static struct departure departure_of(uint32_t hosts, uint32_t port, struct rte_mbuf *mbuf,
+static struct departure departure_of(const struct rig *rig, uint32_t port, struct rte_mbuf *mbuf,
                                      simtime due_ns)
 {
 	uint32_t frame_bytes = mbuf->pkt_len, at = 0, counted = 0;
@@ -435,7 +436,7 @@ static struct departure departure_of(uint32_t hosts, uint32_t port, struct rte_m
 	        .port = port,
 	        .wire_bytes = packet_of(mbuf)->wire_bytes,
 	        .frame_bytes = frame_bytes,
-	        .intact = packet_of(mbuf)->t_ns == due_ns,
+	        .intact = rig->bare || packet_of(mbuf)->t_ns == due_ns,
 	};
 	const uint8_t *frame;
 
@@ -450,7 +451,7 @@ static struct departure departure_of(uint32_t hosts, uint32_t port, struct rte_m
 	departure.intact &= at == frame_bytes && counted == mbuf->nb_segs;
 	if (!departure.intact)
 		return departure;
-	frame = rig_frame(hosts, departure.number, frame_bytes);
+	frame = rig_frame(rig->hosts, departure.number, frame_bytes);
 	for (const struct rte_mbuf *s = mbuf; s; frame += s->data_len, s = s->next)
 		departure.intact &=
 		        memcmp(rte_pktmbuf_mtod(s, const void *), frame, s->data_len) == 0;
@@ -472,7 +473,7 @@ void rig_collect(struct rig *rig)
 				assert_non_null(rig->departures);
 			}
 			rig->departures[rig->n_departures++] =
-			        departure_of(rig->hosts, port, mbuf, outlet->due_ns[i]);
+			        departure_of(rig, port, mbuf, outlet->due_ns[i]);
 			rte_pktmbuf_free(mbuf);
 		}
 		outlet->n = 0;

@@ -75,6 +75,7 @@ struct rig {
 	void *memory;
 	size_t memory_bytes;
 	uint32_t hosts;
+	bool bare; /* what leaves has no struct packet, perhaps: wire_bytes of a departure says nothing */
 	uint64_t sent;    /* packets, of all ports */
 	uint64_t dropped; /* by clouds that are gone, less what they generated and duplicated */
 	uint64_t cleared; /* by engine_clear: what the counters do not know any more */

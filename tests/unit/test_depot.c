@@ -107,6 +107,59 @@ static void no_memory_is_said_and_a_record_can_be_taken_back(void **state)
 	bench_close(&bench);
 }
 
+static void a_chunk_of_cells_is_all_cells_and_the_numbers_of_their_packets(void **state)
+{
+	struct held *cells[CELLS_A_CHUNK + 1], *later[2];
+	uint32_t numbers[CELLS_A_CHUNK + 1];
+	struct {
+		struct held held;
+		uint8_t data[CELL_BYTES];
+	} seen;
+	struct bench bench;
+
+	(void)state;
+	bench_open(&bench, CHUNKS);
+	for (uint32_t i = 0; i <= CELLS_A_CHUNK; i++)
+		numbers[i] = 7 + 3 * i;
+	assert_false(depot_takes_cells(&bench.depot, 1, 40));
+	assert_false(depot_takes_cells(&bench.depot, 1, 65));
+	assert_true(depot_takes_cells(&bench.depot, 1, 60));
+	assert_int_equal(depot_append_cells(&bench.depot, 1, 5, 60, numbers, CELLS_A_CHUNK, cells),
+	                 CELLS_A_CHUNK);
+	assert_int_equal(bench.arena.used_chunks, 1);
+	for (uint32_t i = 0; i < CELLS_A_CHUNK; i++) {
+		assert_int_equal((uintptr_t)cells[i] % CELL_BYTES, 0);
+		memset(cells[i], (int)i, CELL_BYTES);
+	}
+	for (uint32_t i = 0; i < CELLS_A_CHUNK; i++) {
+		depot_cell_read(&bench.depot, cells[i], &seen.held);
+		assert_int_equal(seen.held.number, numbers[i]);
+		assert_int_equal(seen.held.cloud, 5);
+		assert_int_equal(seen.held.wire_bytes, 60);
+		assert_int_equal(seen.held.stored_bytes, 60);
+		assert_int_equal(seen.held.flags, 0);
+		assert_memory_equal(seen.held.data, cells[i], CELL_BYTES);
+	}
+	/* One that is full takes no part in what comes next, one that is not is for its length only. */
+	assert_int_equal(depot_append_cells(&bench.depot, 1, 5, 64, numbers, 1, later), 1);
+	assert_false(depot_takes_cells(&bench.depot, 1, 60));
+	assert_true(depot_takes_cells(&bench.depot, 2, 60));
+	assert_true(depot_takes_cells(&bench.depot, 1, 64));
+	assert_int_equal(depot_append_cells(&bench.depot, 1, 5, 64, numbers, 1, later + 1), 1);
+	assert_ptr_equal((uint8_t *)later[0] + CELL_BYTES, later[1]);
+	assert_int_equal(bench.arena.used_chunks, 2);
+	for (uint32_t i = 0; i < CELLS_A_CHUNK; i++)
+		depot_leave(&bench.depot, cells[i]);
+	assert_int_equal(bench.arena.used_chunks, 1);
+	depot_leave(&bench.depot, later[0]);
+	depot_leave(&bench.depot, later[1]);
+	assert_int_equal(bench.arena.used_chunks, 0);
+	assert_true(depot_takes_cells(&bench.depot, 1, 60));
+	/* A chunk that had cells has records. */
+	assert_int_equal(depot_cell(&bench.depot, depot_append(&bench.depot, 5, STORED)), 0);
+	bench_close(&bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -114,6 +167,7 @@ int main(void)
 	        cmocka_unit_test(long_stays_do_not_keep_the_memory_of_short_ones),
 	        cmocka_unit_test(stays_of_any_length_have_a_class),
 	        cmocka_unit_test(no_memory_is_said_and_a_record_can_be_taken_back),
+	        cmocka_unit_test(a_chunk_of_cells_is_all_cells_and_the_numbers_of_their_packets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

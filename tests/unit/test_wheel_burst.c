@@ -193,12 +193,102 @@ static void a_burst_that_the_engine_stamps_is_as_one_that_came_stamped(void **st
 	}
 }
 
+/* Live, where nobody asks for the struct packet of what leaves, frames of a burst that are alike lie in cells. */
+static struct rig *live_played(bool bare, uint32_t bytes, simtime delay, simtime jitter)
+{
+	struct rig *rig =
+	        rig_open(&(struct rig_setup){.seed = 7, .live = true, .bare_departures = bare});
+	struct draw_key key = draw_key_make(5, "cells", "packets");
+	struct rte_mbuf *mbufs[BURST_MAX];
+
+	rig_cloud(rig, "x", 0, 1);
+	rig_delay(rig, "x", delay, jitter, DELAY_UNIFORM, ORDER_ALLOW);
+	rig_apply(rig, 0);
+	for (uint32_t burst = 0; burst < 150; burst++) {
+		simtime t = SIMTIME_MS + burst * 1000;
+		uint64_t draw = draw_u64(key, burst, 0);
+		/* one length, another, several */
+		uint32_t more = draw % 3 == 0 ? 7 : 0, spread = draw % 5 == 0;
+
+		for (uint16_t i = 0; i < BURST_MAX; i++)
+			mbufs[i] = rig_packet(rig, RIG_PLAIN, 0, rig->sent + 1 + i,
+			                      bytes + more + spread * i, 0, t);
+		engine_ingress_at(rig->engine, 0, mbufs, BURST_MAX, t);
+		rig->sent += BURST_MAX;
+		rig->now = t;
+		rig_advance(rig, t);
+	}
+	return rig;
+}
+
+static void what_lies_in_cells_leaves_as_from_records(void **state)
+{
+	static const uint32_t lengths[] = {33, 40, 41, 57, 58, 60, 64, 65, 128};
+	static const struct {
+		simtime delay, jitter;
+	} rows[] = {{10 * SIMTIME_MS, SIMTIME_MS}, {20000, 10000}, {2 * SIMTIME_S, SIMTIME_S}};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(lengths) * LENGTH(rows); i++) {
+		uint32_t bytes = lengths[i % LENGTH(lengths)];
+		simtime delay = rows[i / LENGTH(lengths)].delay;
+		simtime jitter = rows[i / LENGTH(lengths)].jitter;
+		struct rig *cells = live_played(true, bytes, delay, jitter);
+		struct rig *records = live_played(false, bytes, delay, jitter);
+
+		/* Neither takes more memory, but for the chunks that are being filled. */
+		assert_true(engine_memory_used(cells->engine) <=
+		            engine_memory_used(records->engine) + 4 * CHUNK_BYTES);
+		rig_run_out(cells);
+		rig_run_out(records);
+		assert_int_equal(cells->n_departures, records->n_departures);
+		for (uint32_t k = 0; k < cells->n_departures; k++) {
+			assert_true(cells->departures[k].intact);
+			assert_int_equal(cells->departures[k].number,
+			                 records->departures[k].number);
+			assert_int_equal(cells->departures[k].due_ns,
+			                 records->departures[k].due_ns);
+			assert_int_equal(cells->departures[k].digest,
+			                 records->departures[k].digest);
+		}
+		assert_int_equal(rig_report(cells, "x")->counters.tx_bytes,
+		                 rig_report(records, "x")->counters.tx_bytes);
+		rig_close(cells);
+		rig_close(records);
+	}
+}
+
+/* The cloud goes, or keeps order from now on, with packets in cells. */
+static void packets_in_cells_outlive_a_change_and_go_with_their_cloud(void **state)
+{
+	(void)state;
+	for (int change = 0; change < 3; change++) {
+		struct rig *rig = live_played(true, 60, 10 * SIMTIME_MS, SIMTIME_MS);
+		uint32_t before = rig->n_departures;
+
+		if (change == 1)
+			rig_remove(rig, "x");
+		if (change == 2)
+			rig_delay(rig, "x", 10 * SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_KEEP);
+		rig_apply(rig, rig->now);
+		if (change == 2)
+			rig_send(rig, 0, 60, rig->now);
+		if (change > 0)
+			rig_run_out(rig);
+		for (uint32_t i = before; i < rig->n_departures; i++)
+			assert_true(rig->departures[i].intact);
+		rig_close(rig);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_burst_is_as_its_packets_one_by_one),
 	        cmocka_unit_test(of_a_burst_as_many_are_held_as_there_is_memory_for),
 	        cmocka_unit_test(a_burst_that_the_engine_stamps_is_as_one_that_came_stamped),
+	        cmocka_unit_test(what_lies_in_cells_leaves_as_from_records),
+	        cmocka_unit_test(packets_in_cells_outlive_a_change_and_go_with_their_cloud),
 	};
 
 	return cmocka_run_group_tests_name("wheel burst", tests, rig_group_setup,

@@ -10,11 +10,16 @@
  *
  * Memory is written in sequence, whatever the order of leaving.
  *
- * How many records of a chunk have not left stands in an array beside, not in the chunk: the chunks'
+ * A packet of which there is nothing to say but its number, in a frame of about a cache line, takes a *cell*, which is
+ * one: it is read cold, out of order, and a record is of two lines and a half on average. What a record says in front
+ * of its frame, a chunk of cells says of all of them, but for their numbers, which stand together at its beginning and
+ * are seldom read. Chunks of cells have classes of their own. A cell takes no more memory than a record would.
+ *
+ * How many records of a chunk have not left, and its class, stand in arrays beside, not in the chunk: the chunks'
  * first lines are 4 KiB apart, so that of a processor's cache only a few sets could hold them, and each
  * packet that leaves would wait for one.
  *
- * Ownership: the array is the depot's, made and freed by control; chunks are the arena's.
+ * Ownership: the arrays are the depot's, made and freed by control; chunks are the arena's.
  * Thread: the worker that owns the arena.
  */
 #ifndef WEIR_DEPOT_H
@@ -25,12 +30,19 @@
 /* Stays up to 2^16 ns are of one class, up to 2^17 of the next, and so on up to 2^52. */
 #define DEPOT_CLASSES 38
 
-/* What a chunk of records begins with, as long as it is in use. */
+/* What a chunk of records, or of cells, begins with, as long as it is in use. */
 struct parcel {
-	uint64_t class;
-	uint64_t reserved; /* as large as struct chunk */
+	uint32_t cloud;       /* of cells */
+	uint32_t reserved[3]; /* as large as struct chunk */
 	uint8_t records[];
 };
+
+#define CELL_BYTES COPY_BLOCK_BYTES
+/* A frame no longer than that takes less memory in a record. */
+#define CELL_FRAME_ABOVE 40u
+#define CELLS_A_CHUNK    ((CHUNK_BYTES - sizeof(struct parcel)) / (CELL_BYTES + sizeof(uint32_t)))
+/* Where in a chunk they begin. */
+#define CELLS_AT (CHUNK_BYTES - CELLS_A_CHUNK * CELL_BYTES)
 
 struct depot_class {
 	uint8_t *write, *limit; /* of the chunk that is being filled; NULL: none */
@@ -39,7 +51,9 @@ struct depot_class {
 struct depot {
 	struct arena *arena;
 	uint16_t *live; /* of each chunk of the arena: records that have not left */
-	struct depot_class classes[DEPOT_CLASSES];
+	uint8_t *class; /* likewise: which of `classes` */
+	uint8_t *cell;  /* likewise: the length of each frame in its cells; 0: it has records */
+	struct depot_class classes[2 * DEPOT_CLASSES]; /* of records, then of cells */
 };
 
 /* 0 or -ENOMEM; `depot` is all zero before. Control. */
@@ -93,6 +107,30 @@ static inline void depot_leave(struct depot *depot, const struct held *held)
  * a class lie one behind the other, and what would be done for each is done once. */
 uint16_t depot_append_run(struct depot *depot, uint32_t number, struct rte_mbuf *const *mbufs,
                           uint16_t n, struct held **held);
+
+/* Whether such a frame may take a cell of this class: the chunk that is being filled is for others, perhaps. */
+static inline bool depot_takes_cells(const struct depot *depot, uint32_t number, uint32_t bytes)
+{
+	const struct depot_class *class = &depot->classes[DEPOT_CLASSES + number];
+
+	return bytes > CELL_FRAME_ABOVE && bytes <= CELL_BYTES &&
+	       (class->write == class->limit ||
+	        depot->cell[depot_chunk(depot, class->write)] == bytes);
+}
+
+/* A cell each for packets with these numbers (low halves) and frames of so many bytes, which depot_takes_cells,
+ * as long as there is memory; how many. */
+uint16_t depot_append_cells(struct depot *depot, uint32_t number, uint32_t cloud, uint32_t bytes,
+                            const uint32_t *numbers, uint16_t n, struct held **cells);
+
+/* The length of the frame in that cell; 0: it is a record. It may have left, as long as it is readable. */
+static inline uint32_t depot_cell(const struct depot *depot, const void *place)
+{
+	return depot->cell[depot_chunk(depot, place)];
+}
+
+/* What a record of the same packet would say of it, but for t_ns. */
+void depot_cell_read(const struct depot *depot, const void *cell, struct held *held);
 
 /* Takes back what was appended last, with the same stay. */
 static inline void depot_retract(struct depot *depot, simtime stay, struct held *held,

@@ -201,7 +201,22 @@ static inline struct rte_mbuf *hold_mbuf_bare(struct holder *holder, const struc
 	return mbuf;
 }
 
-/* The same with its struct packet, of which the port is not filled in, and of the number only the low half. */
+/* A packet that lies in a cell, in a spare mbuf, which there is. Its struct packet is not filled in. */
+static inline struct rte_mbuf *hold_mbuf_of_cell(struct holder *holder, const void *cell,
+                                                 uint32_t bytes)
+{
+	struct rte_mbuf *mbuf = holder->spare[--holder->n_spare];
+
+	mbuf->data_off = RTE_PKTMBUF_HEADROOM;
+	mbuf->ol_flags = 0;
+	mbuf->packet_type = 0;
+	mbuf->data_len = (uint16_t)bytes;
+	mbuf->pkt_len = bytes;
+	memcpy(hold_room(mbuf), cell, COPY_BLOCK_BYTES);
+	return mbuf;
+}
+
+/* As hold_mbuf_bare, with its struct packet, of which the port is not filled in, and of the number only the low half. */
 static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct held *held)
 {
 	struct rte_mbuf *mbuf = hold_mbuf_bare(holder, held);

@@ -408,7 +408,7 @@ static void agenda_make(struct wheel *wheel, const struct pile *pile, uint32_t n
 		agenda_insertion_sort(wheel->agenda, n);
 	}
 	for (uint32_t i = 0; i < RTE_MIN(n, WHEEL_FETCH_AHEAD); i++)
-		wheel_record_fetch(wheel->agenda[i].held);
+		wheel_record_fetch(wheel, wheel->agenda[i].held);
 }
 
 /* The cursor enters a slot of this level: what was open has left, what is in the slot goes below, in
@@ -640,18 +640,39 @@ static simtime quiet_until(const struct wheel *wheel, simtime now, const struct 
 	return wheel->ready || fine_is_empty(wheel) ? due : now + 1;
 }
 
-struct held *wheel_front(struct wheel *wheel, simtime now)
+/* As wheel_front; perhaps a cell. */
+static struct held *front(struct wheel *wheel, simtime now, simtime *due)
 {
 	struct held *first;
-	simtime due = SIMTIME_NEVER;
 
+	*due = SIMTIME_NEVER;
 	if (wheel_is_quiet(wheel, now))
 		return NULL;
-	first = first_find(wheel, now, &due);
-	if (first && due <= now)
+	first = first_find(wheel, now, due);
+	if (first && *due <= now)
 		return first;
-	wheel->quiet = quiet_until(wheel, now, first, due);
+	wheel->quiet = quiet_until(wheel, now, first, *due);
 	return NULL;
+}
+
+const struct held *wheel_cell_read(struct wheel *wheel, const void *cell, simtime due)
+{
+	struct held *record = &wheel->seen.record;
+
+	depot_cell_read(&wheel->depot, cell, record);
+	record->t_ns = due;
+	return record;
+}
+
+struct held *wheel_front(struct wheel *wheel, simtime now)
+{
+	simtime due;
+	struct held *first = front(wheel, now, &due);
+
+	if (likely(!first || !wheel->has_cells || depot_cell(&wheel->depot, first) == 0))
+		return first;
+	wheel_cell_read(wheel, first, due);
+	return &wheel->seen.record;
 }
 
 void wheel_pop(struct wheel *wheel)
@@ -669,16 +690,19 @@ void wheel_pop(struct wheel *wheel)
 }
 
 /* Those of the agenda that are due, up to `room`; how many. Nothing lies in level 0. */
-static uint32_t agenda_take(struct wheel *wheel, simtime now, struct held **held, uint32_t room)
+static uint32_t agenda_take(struct wheel *wheel, simtime now, struct held **held, simtime *due_ns,
+                            uint32_t room)
 {
 	const struct wheel_entry *first = &wheel->agenda[wheel->agenda_at];
 	uint32_t left = wheel->agenda_n - wheel->agenda_at, n = 0;
 	uint32_t fetch = left > WHEEL_FETCH_AHEAD ? left - WHEEL_FETCH_AHEAD : 0;
 
-	for (room = RTE_MIN(room, left); n < room && first[n].t_ns <= now; n++)
+	for (room = RTE_MIN(room, left); n < room && first[n].t_ns <= now; n++) {
 		held[n] = first[n].held;
+		due_ns[n] = first[n].t_ns;
+	}
 	for (uint32_t i = 0; i < RTE_MIN(n, fetch); i++)
-		wheel_record_fetch(first[WHEEL_FETCH_AHEAD + i].held);
+		wheel_record_fetch(wheel, first[WHEEL_FETCH_AHEAD + i].held);
 	for (uint32_t i = 0; i < n; i++)
 		depot_leave(&wheel->depot, held[i]);
 	wheel->agenda_at += n;
@@ -686,17 +710,18 @@ static uint32_t agenda_take(struct wheel *wheel, simtime now, struct held **held
 	return n;
 }
 
-uint32_t wheel_take(struct wheel *wheel, simtime now, struct held **held, uint32_t room)
+uint32_t wheel_take(struct wheel *wheel, simtime now, struct held **held, simtime *due_ns,
+                    uint32_t room)
 {
 	uint32_t n = 0;
 
 	while (n < room) {
 		if (likely(fine_is_empty(wheel))) {
-			n += agenda_take(wheel, now, &held[n], room - n);
+			n += agenda_take(wheel, now, &held[n], &due_ns[n], room - n);
 			if (n == room || wheel->agenda_at < wheel->agenda_n)
 				break;
 		}
-		held[n] = wheel_front(wheel, now);
+		held[n] = front(wheel, now, &due_ns[n]);
 		if (!held[n])
 			break;
 		wheel_pop(wheel);
@@ -726,7 +751,7 @@ unsigned __int128 wheel_memory(unsigned __int128 packets, uint32_t stored_bytes,
 	unsigned __int128 slots = RTE_MIN(packets, (unsigned __int128)(span / WHEEL_SLOT_NS + 2));
 	unsigned __int128 blocks = packets / PILE_BLOCK_KEYS + slots + 1;
 
-	/* A chunk of each class of stays is being filled; the header of a chunk of keys is a block. */
-	return (packets / (room / held_bytes(stored_bytes)) + 1 + DEPOT_CLASSES) * CHUNK_BYTES +
+	/* A chunk of each class of stays is being filled, and one of cells; the header of a chunk of keys is a block. */
+	return (packets / (room / held_bytes(stored_bytes)) + 1 + 2 * DEPOT_CLASSES) * CHUNK_BYTES +
 	       (blocks * PILE_BLOCK_BYTES * 16 / 15 / CHUNK_BYTES + 1) * CHUNK_BYTES;
 }

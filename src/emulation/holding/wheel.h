@@ -12,7 +12,8 @@
  * Levels 1 to 3 reach from the present a whole turn ahead, wherever in the turn the present is; what
  * is due within 1.07 s goes to level 1 and is never moved.
  *
- * A packet is copied once, into a depot, where memory is written in sequence (depot.h). A slot is a
+ * A packet is copied once, into a depot, where memory is written in sequence (depot.h), into a record or, on a wheel
+ * whose packets nobody asks anything, into a cell. A slot is a
  * pile of keys (pile.h): due time and place. When time enters a slot of level 1, its keys are sorted
  * into an agenda, by counting the slots of level 0. Level 0 itself takes what is inserted when time
  * is in the slot already, and slots with more keys than the agenda has room for: their keys are
@@ -63,6 +64,7 @@ struct wheel_entry {
 struct wheel {
 	struct depot depot;
 	struct pile_yard yard;
+	bool has_cells; /* or has had: not all in the depot are records */
 	simtime cursor; /* everything before its slot has left */
 	uint64_t records;
 	simtime quiet; /* asking for anything before it would find nothing, and open no slot */
@@ -80,6 +82,10 @@ struct wheel {
 	wheel_link fine[WHEEL_SLOTS_FINE]; /* level 0: keys, the last one first */
 	struct wheel_level level[WHEEL_LEVELS - 1];
 	struct wheel_entry agenda[WHEEL_AGENDA_MAX];
+	union {
+		struct held record;
+		uint8_t bytes[sizeof(struct held) + CELL_BYTES];
+	} seen; /* a packet in a cell, as wheel_front shows it */
 };
 
 /* NULL: no memory. Control. */
@@ -152,6 +158,12 @@ static inline void wheel_expect(const struct wheel *wheel, const simtime *due, u
 	}
 }
 
+/* Whether it is worth fetching no more than one line of it. */
+static __rte_always_inline bool wheel_may_be_cell(const struct wheel *wheel, const void *place)
+{
+	return wheel->has_cells && (uintptr_t)place % CELL_BYTES == 0;
+}
+
 /* The next block of the slot after the open one. */
 void wheel_stream_go_on(struct wheel *wheel);
 /* Fetches a record of that slot, as far as the second cache: for later. One at a time, in the midst of other work: the
@@ -166,22 +178,27 @@ static __rte_always_inline void wheel_stream(struct wheel *wheel)
 	}
 	record = link_at(wheel->depot.arena, wheel->stream_key->held);
 	rte_prefetch1(record);
-	rte_prefetch1(record + RTE_CACHE_LINE_SIZE);
+	if (!wheel_may_be_cell(wheel, record))
+		rte_prefetch1(record + RTE_CACHE_LINE_SIZE);
 	wheel->stream_key++;
 	wheel->stream_keys--;
 }
 
 /* Fetches the lines of a record with a small frame; of a larger one the processor fetches the rest. */
-static __rte_always_inline void wheel_record_fetch(const struct held *held)
+static __rte_always_inline void wheel_record_fetch(const struct wheel *wheel,
+                                                   const struct held *held)
 {
 	const uint8_t *record = (const uint8_t *)held;
 
 	rte_prefetch0(record);
+	if (wheel_may_be_cell(wheel, record))
+		return;
 	rte_prefetch0(record + RTE_CACHE_LINE_SIZE);
 	rte_prefetch0(record + held_bytes(64) - 1);
 }
 
-/* The packet that is due first if that is at `now` or before; NULL: none is. It stays. */
+/* The packet that is due first if that is at `now` or before; NULL: none is. It stays. If it lies in a cell, a record
+ * of it is made, the one before is gone. */
 struct held *wheel_front(struct wheel *wheel, simtime now);
 /* Whether that is known to be NULL without looking. */
 static inline bool wheel_is_quiet(const struct wheel *wheel, simtime now)
@@ -199,8 +216,8 @@ static inline const struct held *wheel_glance(const struct wheel *wheel, uint32_
 /* Whether nothing lies on the wheel that may be due before, or with, what is left of the agenda, which is sorted. It
  * stays so until something is appended, or something else is asked of the wheel. */
 bool wheel_has_agenda_alone(const struct wheel *wheel);
-/* Then: the packet that is due first if it is on the agenda, and due at `now` or before; NULL: it is not, but
- * wheel_front may find another. It stays. */
+/* Then, of a wheel without cells: the packet that is due first if it is on the agenda, and due at `now` or before; NULL:
+ * it is not, but wheel_front may find another. It stays. */
 static __rte_always_inline struct held *wheel_agenda_first(const struct wheel *wheel, simtime now)
 {
 	const struct wheel_entry *first = &wheel->agenda[wheel->agenda_at];
@@ -213,7 +230,7 @@ static __rte_always_inline void wheel_agenda_pop(struct wheel *wheel)
 	uint32_t at = wheel->agenda_at++, ahead = at + WHEEL_FETCH_AHEAD;
 
 	if (likely(ahead < wheel->agenda_n))
-		wheel_record_fetch(wheel->agenda[ahead].held);
+		wheel_record_fetch(wheel, wheel->agenda[ahead].held);
 	wheel_stream(wheel);
 	wheel->records--;
 	depot_leave(&wheel->depot, wheel->agenda[at].held);
@@ -221,9 +238,13 @@ static __rte_always_inline void wheel_agenda_pop(struct wheel *wheel)
 /* Passes over the packet that wheel_front gave; it stays readable until the next wheel_front. */
 void wheel_pop(struct wheel *wheel);
 
-/* The same for many at once: up to `room` packets due at `now` or before, in order, passed over.
- * They stay readable until something is appended to a log of the same arena. */
-uint32_t wheel_take(struct wheel *wheel, simtime now, struct held **held, uint32_t room);
+/* The same for many at once: up to `room` packets due at `now` or before, in order, passed over, and their due times.
+ * They stay readable until something is appended to a log of the same arena. If the wheel `has_cells`, they may lie
+ * in cells (depot_cell). */
+uint32_t wheel_take(struct wheel *wheel, simtime now, struct held **held, simtime *due_ns,
+                    uint32_t room);
+/* A record of one that does. */
+const struct held *wheel_cell_read(struct wheel *wheel, const void *cell, simtime due);
 
 /* An instant not after the earliest due time, and after the cursor's slot when nothing is due in
  * it: advancing to it makes progress. SIMTIME_NEVER when empty. */

@@ -8,11 +8,13 @@
 /* How many spare mbufs ahead of the one that is filled are fetched. */
 #define SPARE_AHEAD 6
 
-/* How many of the first packets are such that their frames are copied, and their mbufs are spare then. */
-static uint16_t run_length(const struct holder *holder, struct rte_mbuf *const *mbufs, uint16_t n)
+/* How many of the first packets are such that their frames are copied, and their mbufs are spare then. `alike`: all of
+ * them are of one length. */
+static uint16_t run_length(const struct holder *holder, struct rte_mbuf *const *mbufs, uint16_t n,
+                           bool *alike)
 {
 	const struct rte_mbuf *first = mbufs[0];
-	uint32_t bytes_max;
+	uint32_t bytes_max, others = 0;
 	uint64_t shape;
 	uint16_t i;
 
@@ -27,7 +29,9 @@ static uint16_t run_length(const struct holder *holder, struct rte_mbuf *const *
 		if (unlikely(hold_shape(mbuf) != shape || !hold_owns(holder, mbuf) ||
 		             mbuf->data_len > bytes_max))
 			break;
+		others |= (uint32_t)(mbuf->data_len ^ first->data_len);
 	}
+	*alike = others == 0;
 	return i;
 }
 
@@ -112,16 +116,53 @@ static __rte_always_inline void records_fill(struct holder *holder, struct held 
 	holder->n_spare += n;
 }
 
+/* The same of those that have cells. */
+static void cells_fill(struct holder *holder, struct held *const *cells,
+                       struct rte_mbuf *const *mbufs, uint16_t n)
+{
+	memcpy(&holder->spare[holder->n_spare], mbufs, n * sizeof(*mbufs));
+	for (uint16_t i = 0; i < n; i++)
+		memcpy(cells[i], rte_pktmbuf_mtod(mbufs[i], const uint8_t *), CELL_BYTES);
+	holder->n_spare += n;
+}
+
+/* Packets of one kind and one length go into cells, if they can; how many have. */
+static uint16_t push_in_cells(struct wheel *wheel, struct holder *holder, uint32_t cloud,
+                              struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns,
+                              const uint32_t *numbers)
+{
+	struct held *cells[BURST_ROOM];
+	uint32_t bytes = mbufs[0]->data_len, class;
+	uint16_t rooms, done;
+
+	if (!stays_alike(wheel, due_ns, n, &class) ||
+	    !depot_takes_cells(&wheel->depot, class, bytes))
+		return 0;
+	wheel->has_cells = true;
+	rooms = depot_append_cells(&wheel->depot, class, cloud, bytes, numbers, n, cells);
+	done = keys_add(wheel, cells, rooms, due_ns);
+	cells_fill(holder, cells, mbufs, done);
+	for (uint16_t i = done; unlikely(i < rooms); i++)
+		depot_leave(&wheel->depot, cells[i]);
+	return done;
+}
+
 /* Packets of one kind, n <= BURST_ROOM; how many there was memory for. */
 static __rte_always_inline uint16_t push_run(struct wheel *wheel, struct holder *holder,
                                              uint32_t cloud, struct rte_mbuf **mbufs, uint16_t n,
-                                             const simtime *due_ns, const uint32_t *numbers)
+                                             const simtime *due_ns, const uint32_t *numbers,
+                                             bool cells)
 {
 	struct held *held[BURST_ROOM];
 	uint16_t rooms, done;
 
 	if (unlikely(holder->n_spare > HOLD_SPARE_MAX - BURST_ROOM))
 		hold_give_back(holder, HOLD_SPARE_MAX / 2);
+	if (numbers && cells) {
+		done = push_in_cells(wheel, holder, cloud, mbufs, n, due_ns, numbers);
+		if (likely(done > 0))
+			return done;
+	}
 	rooms = rooms_make(wheel, mbufs, n, due_ns, held);
 	done = keys_add(wheel, held, rooms, due_ns);
 	records_fill(holder, held, cloud, mbufs, done, due_ns, numbers);
@@ -154,19 +195,21 @@ static bool push_alone(struct wheel *wheel, struct holder *holder, uint32_t clou
 
 static __rte_always_inline uint16_t burst_push(struct wheel *wheel, struct holder *holder,
                                                uint32_t cloud, struct rte_mbuf **mbufs, uint16_t n,
-                                               const simtime *due_ns, const uint32_t *numbers)
+                                               const simtime *due_ns, const uint32_t *numbers,
+                                               bool cells)
 {
-	bool runs = true;
+	bool runs = true, alike;
 	uint16_t done = 0;
 
 	wheel_expect(wheel, due_ns, n);
 	while (done < n) {
-		uint16_t run = runs ? run_length(holder, &mbufs[done], n - done) : 0, pushed;
+		uint16_t run = runs ? run_length(holder, &mbufs[done], n - done, &alike) : 0,
+		         pushed;
 
 		runs = run >= RUN_SHORT;
 		if (likely(runs)) {
 			pushed = push_run(wheel, holder, cloud, &mbufs[done], run, &due_ns[done],
-			                  numbers ? &numbers[done] : NULL);
+			                  numbers ? &numbers[done] : NULL, cells && alike);
 			done += pushed;
 			if (likely(pushed == run))
 				continue;
@@ -183,14 +226,14 @@ static __rte_always_inline uint16_t burst_push(struct wheel *wheel, struct holde
 uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t cloud,
                           struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns)
 {
-	return burst_push(wheel, holder, cloud, mbufs, n, due_ns, NULL);
+	return burst_push(wheel, holder, cloud, mbufs, n, due_ns, NULL, false);
 }
 
 uint16_t wheel_burst_push_numbered(struct wheel *wheel, struct holder *holder, uint32_t cloud,
                                    struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns,
-                                   const uint32_t *numbers)
+                                   const uint32_t *numbers, bool cells)
 {
-	return burst_push(wheel, holder, cloud, mbufs, n, due_ns, numbers);
+	return burst_push(wheel, holder, cloud, mbufs, n, due_ns, numbers, cells);
 }
 
 /* Fetches the lines of a spare mbuf that a small frame leaves in, to be written, and the one that whoever sends it
@@ -204,20 +247,36 @@ static __rte_always_inline void spare_fetch(struct rte_mbuf *mbuf, bool bare)
 	rte_prefetch0_write(hold_room(mbuf));
 }
 
-/* Records that have left the wheel, into mbufs; there are enough of them. */
-static __rte_always_inline void records_leave(struct wheel *wheel, struct holder *holder,
-                                              struct held *const *held, uint32_t n, bool bare,
-                                              struct rte_mbuf **mbufs, simtime *due_ns,
-                                              uint64_t *bytes)
+/* A record or a cell that has left the wheel, into an mbuf, which there is. Returns how long it is on the wire. */
+static __rte_always_inline uint32_t leave(struct wheel *wheel, struct holder *holder,
+                                          const struct held *held, simtime due, bool bare,
+                                          struct rte_mbuf **mbuf)
+{
+	uint32_t bytes = wheel->has_cells ? depot_cell(&wheel->depot, held) : 0;
+
+	if (bytes > 0 && likely(bare)) {
+		*mbuf = hold_mbuf_of_cell(holder, held, bytes);
+		return bytes;
+	}
+	if (bytes > 0)
+		held = wheel_cell_read(wheel, held, due);
+	bytes = held->wire_bytes;
+	*mbuf = bare ? hold_mbuf_bare(holder, held) : hold_mbuf(holder, held);
+	return bytes;
+}
+
+/* Those that have left the wheel, into mbufs; there are enough of them. */
+static __rte_always_inline void all_leave(struct wheel *wheel, struct holder *holder,
+                                          struct held *const *held, const simtime *due_ns,
+                                          uint32_t n, bool bare, struct rte_mbuf **mbufs,
+                                          uint64_t *bytes)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (likely(holder->n_spare > SPARE_AHEAD))
 			spare_fetch(holder->spare[holder->n_spare - 1 - SPARE_AHEAD], bare);
-		sum += held[i]->wire_bytes;
-		due_ns[i] = held[i]->t_ns;
-		mbufs[i] = bare ? hold_mbuf_bare(holder, held[i]) : hold_mbuf(holder, held[i]);
+		sum += leave(wheel, holder, held[i], due_ns[i], bare, &mbufs[i]);
 		wheel_stream(wheel);
 	}
 	*bytes += sum;
@@ -231,13 +290,12 @@ uint32_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now
 
 	do {
 		n = RTE_MIN(room - done, hold_provide(holder));
-		n = wheel_take(wheel, now, held, n);
+		n = wheel_take(wheel, now, held, &due_ns[done], n);
 		if (bare)
-			records_leave(wheel, holder, held, n, true, &mbufs[done], &due_ns[done],
-			              bytes);
+			all_leave(wheel, holder, held, &due_ns[done], n, true, &mbufs[done], bytes);
 		else
-			records_leave(wheel, holder, held, n, false, &mbufs[done], &due_ns[done],
-			              bytes);
+			all_leave(wheel, holder, held, &due_ns[done], n, false, &mbufs[done],
+			          bytes);
 		done += n;
 	} while (n == BURST_MAX);
 	return done;

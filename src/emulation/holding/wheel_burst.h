@@ -21,10 +21,10 @@ uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t c
                           struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns);
 
 /* The same without a look at struct packet: they are as long on the wire as they are, have no flags, and these
- * numbers (low halves). */
+ * numbers (low halves). `cells`: if they are alike they may lie in cells (depot.h): the wheel is this cloud's alone. */
 uint16_t wheel_burst_push_numbered(struct wheel *wheel, struct holder *holder, uint32_t cloud,
                                    struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns,
-                                   const uint32_t *numbers);
+                                   const uint32_t *numbers, bool cells);
 
 /* Up to `room` packets that are due at `now` or before, in order, into mbufs, as far as there are
  * any. Adds their bytes on the wire to `*bytes`. Returns how many. Their struct packet is filled in (hold_mbuf)

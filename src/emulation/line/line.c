@@ -208,7 +208,7 @@ uint16_t line_push_numbered(struct line *line, struct holder *holder, struct rte
 	uint16_t pushed;
 
 	pushed = wheel ? wheel_burst_push_numbered(wheel, holder, line->cloud, mbufs, n, due_ns,
-	                                           numbers)
+	                                           numbers, line->bare)
 	               : number_on_trains(line, holder, mbufs, n, due_ns, numbers);
 	line->held += pushed;
 	return pushed;
