@@ -5,8 +5,6 @@
 
 /* A run this short, and what comes behind it will be no better. */
 #define RUN_SHORT 4
-/* How many spare mbufs ahead of the one that is filled are fetched. */
-#define SPARE_AHEAD 6
 
 /* How many of the first packets are such that their frames are copied, and their mbufs are spare then. `alike`: all of
  * them are of one length. */
@@ -236,17 +234,6 @@ uint16_t wheel_burst_push_numbered(struct wheel *wheel, struct holder *holder, u
 	return burst_push(wheel, holder, cloud, mbufs, n, due_ns, numbers, cells);
 }
 
-/* Fetches the lines of a spare mbuf that a small frame leaves in, to be written, and the one that whoever sends it
- * looks at. */
-static __rte_always_inline void spare_fetch(struct rte_mbuf *mbuf, bool bare)
-{
-	rte_prefetch0_write(mbuf);
-	rte_prefetch0((const uint8_t *)mbuf + RTE_CACHE_LINE_SIZE);
-	if (!bare)
-		rte_prefetch0_write(packet_of(mbuf));
-	rte_prefetch0_write(hold_room(mbuf));
-}
-
 /* A record or a cell that has left the wheel, into an mbuf, which there is. Returns how long it is on the wire. */
 static __rte_always_inline uint32_t leave(struct wheel *wheel, struct holder *holder,
                                           const struct held *held, simtime due, bool bare,
@@ -274,8 +261,7 @@ static __rte_always_inline void all_leave(struct wheel *wheel, struct holder *ho
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (likely(holder->n_spare > SPARE_AHEAD))
-			spare_fetch(holder->spare[holder->n_spare - 1 - SPARE_AHEAD], bare);
+		hold_spare_fetch(holder, holder->n_spare - 1, bare);
 		sum += leave(wheel, holder, held[i], due_ns[i], bare, &mbufs[i]);
 		wheel_stream(wheel);
 	}
