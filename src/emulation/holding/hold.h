@@ -229,7 +229,7 @@ static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct hel
 	packet->number = held->number;
 	packet->wire_bytes = held->wire_bytes;
 	packet->flags = (uint8_t)held->flags;
-	packet->headers_known = false;
+	packet->headers_known = 0;
 	packet->age_ns = 0;
 	return mbuf;
 }

@@ -152,7 +152,7 @@ static inline void packet_fill(struct rte_mbuf *mbuf, const struct train *train,
 	packet->number = train->number + i;
 	packet->wire_bytes = train->wire_bytes;
 	packet->flags = (uint8_t)train->flags;
-	packet->headers_known = false;
+	packet->headers_known = 0;
 	packet->age_ns = 0;
 }
 
