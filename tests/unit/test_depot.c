@@ -111,9 +111,9 @@ static void a_chunk_of_cells_is_all_cells_and_the_numbers_of_their_packets(void 
 {
 	struct held *cells[CELLS_A_CHUNK + 1], *later[2];
 	uint32_t numbers[CELLS_A_CHUNK + 1];
-	struct {
+	union {
 		struct held held;
-		uint8_t data[CELL_BYTES];
+		uint8_t bytes[sizeof(struct held) + CELL_BYTES];
 	} seen;
 	struct bench bench;
 

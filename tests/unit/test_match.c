@@ -450,7 +450,7 @@ static void a_few_conditions_are_told_by_a_glance_at_ipv4(void **state)
 	(void)state;
 	assert_non_null(clouds);
 	for (uint32_t i = 0; i < 1000; i++) {
-		struct fork_part parts[4] = {{NULL}};
+		struct fork_part parts[4] = {{.cloud = NULL}};
 		struct fork_filter *made[4] = {NULL};
 		struct rte_mbuf *mbufs[BURST_MAX];
 		struct cloud *got[BURST_MAX];
