@@ -28,7 +28,7 @@
 
 #define RUNS      5
 #define SECONDS   0.3
-#define MBUFS_MAX 800000u /* 2 GB: 20 ms at 40 Mpps */
+#define MBUFS_MAX 800000u /* 2 GB: 10 ms at 80 Mpps */
 #define PORTS_MIB 320u    /* pool and rings of a rig with many ports */
 #define MIB       (1u << 20)
 

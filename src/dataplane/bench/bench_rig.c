@@ -20,7 +20,7 @@
 #define DEVICE_BYTES 64
 /* What a saturated source is taken to give at most, over all ports. */
 #define MOST_PPS       100e6
-#define MOST_PPS_LARGE 40e6 /* of frames that stay in their mbufs */
+#define MOST_PPS_LARGE 80e6 /* of frames that stay in their mbufs */
 #define MEMORY_BASE    (UINT64_C(64) << 20)
 #define NORMAL_REACH   13 / 2 /* deviations of a normal jitter, see budget.h */
 
