@@ -66,13 +66,14 @@ static bool exit_full(struct engine *engine, const struct cloud *cloud, uint32_t
 	return engine_outlet_full(engine, cloud->exit->port);
 }
 
-static void put_out(struct engine *engine, uint32_t port, struct rte_mbuf *mbuf)
+static inline void put_out(struct engine *engine, struct engine_port *port, struct rte_mbuf *mbuf,
+                           simtime due)
 {
-	struct outlet *outlet = &engine->ports[port].outlet;
+	struct outlet *outlet = &port->outlet;
 
-	outlet->due_ns[outlet->n] = packet_of(mbuf)->t_ns;
+	outlet->due_ns[outlet->n] = due;
 	outlet->mbufs[outlet->n++] = mbuf;
-	engine->ports[port].sent++;
+	port->sent++;
 	engine->left++;
 }
 
@@ -91,7 +92,7 @@ static void leave_back(struct engine *engine, struct cloud *cloud, struct rte_mb
 	struct packet *packet = packet_of(mbuf);
 
 	if (!back) {
-		put_out(engine, cloud->from_port, mbuf);
+		put_out(engine, &engine->ports[cloud->from_port], mbuf, packet->t_ns);
 		return;
 	}
 	packet->flags = PACKET_GENERATED | PACKET_FOREIGN;
@@ -125,7 +126,7 @@ static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *m
 			return;
 		}
 	}
-	put_out(engine, cloud->exit->port, mbuf);
+	put_out(engine, &engine->ports[cloud->exit->port], mbuf, packet->t_ns);
 }
 
 /* So many packets ahead of the one that leaves, its cloud is fetched: of many, it is cold. */
@@ -190,7 +191,6 @@ static void leave_straight(struct engine *engine, simtime now)
 	const bool bare = engine->setup.bare_departures;
 	struct holder *holder = &engine->holder;
 	struct wheel *wheel = engine->wheel;
-	uint32_t left = 0;
 	struct held *held;
 
 	if (!wheel_has_agenda_alone(wheel))
@@ -212,12 +212,8 @@ static void leave_straight(struct engine *engine, simtime now)
 		cloud->line.held--;
 		cloud->counters.tx_packets++;
 		cloud->counters.tx_bytes += held->wire_bytes;
-		port->outlet.due_ns[port->outlet.n] = held->t_ns;
-		port->outlet.mbufs[port->outlet.n++] = mbuf;
-		port->sent++;
-		left++;
+		put_out(engine, port, mbuf, held->t_ns);
 	}
-	engine->left += left;
 }
 
 /* Executes the first record of the shared wheel, which is due at `limit` or before. False: it has to wait for
