@@ -152,6 +152,8 @@ scenario()
 
 weir_start() # further arguments of weir run
 {
+	# What an earlier one said is not this one's.
+	: >"$work/weir.err"
 	"$WEIR" run -c "$work/scenario.weir" -s "$socket" "$@" >"$work/weir.out" \
 		2>"$work/weir.err" &
 	weir_pid=$!

@@ -16,6 +16,7 @@
 #include "pool.h"
 #include "port.h"
 #include "path_check.h"
+#include "privileges.h"
 #include "run_options.h"
 #include "run_summary.h"
 #include "runtime.h"
@@ -103,6 +104,8 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 	struct problem problem;
 	int rc, status = 0;
 
+	if (privileges_give_up(*scenario, server_path(server), &problem) < 0)
+		say(problem.text);
 	fprintf(stderr, "weir run: running, seed %" PRIu64 ", control socket %s; ^C stops\n",
 	        (*scenario)->seed, server_path(server));
 	rc = server_serve(server, runtime, scenario);

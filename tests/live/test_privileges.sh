@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# What a weir that root starts may still do once its ports are open: what docs/run.md says of each kind of
+# port, in every thread. And that it is enough: the end puts everything back.
+
+. "$(dirname "$0")/topology.sh"
+need setpriv awk
+make_hosts
+mkdir "$work/of-another" && chown 65534 "$work/of-another" && chmod 700 "$work/of-another"
+mount -t bpf none /sys/fs/bpf 2>/dev/null || true
+
+NONE=0000000000000000
+XDP=0000008000201000 # NET_ADMIN, BPF, SYS_ADMIN
+OTHERS=000000000000000a # DAC_OVERRIDE, FOWNER
+
+clouds()
+{
+	echo 'seed 1'
+	echo "port a device $1"
+	echo "port b device $2"
+	echo 'cloud down from a to b'
+	echo 'cloud up from b to a'
+}
+
+state_of_machine()
+{
+	ip -o link show | grep -v '^[0-9]*: eth0' | sed 's/^[0-9]*: //; s/qlen.*//'
+	ip -d link show wa | grep -o 'promiscuity [0-9]*\|prog/xdp.*' || true
+	ip -d link show wb | grep -o 'promiscuity [0-9]*\|prog/xdp.*' || true
+	ls /run/dpdk
+	ls -R /sys/fs/bpf | grep -v '^/sys/fs/bpf/xdp\|^xdp$\|^$' || true
+	ls -A "$work/of-another" | grep -v '^out.pcap$' || true
+	[ ! -e "$socket" ] || echo "$socket"
+}
+
+# Of every thread of weir: what it has is exactly this, and no exec gives it more.
+privileges() # permitted capabilities
+{
+	threads=0
+	for status in /proc/"$weir_pid"/task/*/status; do
+		threads=$((threads + 1))
+		name=$(awk '$1 == "Name:" { print $2 }' "$status")
+		while read -r field value; do
+			case $field in
+			CapInh: | CapBnd: | CapAmb:) wanted=0000000000000000 ;;
+			CapPrm: | CapEff:) wanted=$1 ;;
+			NoNewPrivs:) wanted=1 ;;
+			*) continue ;;
+			esac
+			[ "$value" = "$wanted" ] || fail "$kind: thread $name has $field $value instead of $wanted"
+		done <"$status"
+	done
+	[ "$threads" -ge 3 ] || fail "$kind: $threads threads: the EAL makes two, beside control's"
+}
+
+# kind, capabilities expected, port a, port b
+live()
+{
+	kind=$1
+	clouds "$3" "$4" >"$work/scenario.weir"
+	state_of_machine >"$work/before"
+	weir_start
+	privileges "$2"
+	ctl cloud down delay 1ms >/dev/null
+	failed=0
+	weir_stop
+	[ "$failed" = 0 ] || fail "$kind: it did not end well"
+	grep -q 'every packet is accounted for, every buffer came back' "$work/weir.out" ||
+		fail "$kind: it does not add up"
+	state_of_machine >"$work/after"
+	cmp -s "$work/before" "$work/after" ||
+		fail "$kind: the machine is not as it was: $(diff "$work/before" "$work/after")"
+	echo "ok: $kind: $threads threads keep $2, and the end puts everything back"
+}
+
+live "virtual devices" $NONE net_null0,size=64 net_ring0
+live "packet sockets" $NONE net_af_packet0,iface=wa net_af_packet1,iface=wb
+live "interfaces of its own" $NONE net_tap0,iface=tap0 net_tap1,iface=tap1
+live "a capture as a port" $NONE "file:,out=$work/out.pcap" net_null0
+[ -s "$work/out.pcap" ] || fail "the capture that was to be written is not there"
+live "a capture in another's folder" $OTHERS "file:,out=$work/of-another/out.pcap" net_ring0
+[ -s "$work/of-another/out.pcap" ] || fail "the capture in another's folder is not there"
+rm "$work/of-another/out.pcap"
+own=$socket
+socket=$work/of-another/socket
+live "a socket in another's folder" $OTHERS net_null0 net_null1
+socket=$own
+
+# Who has no capabilities has none to give up, and weir changes nothing.
+printf '#!/bin/sh\nexec setpriv --bounding-set -all --inh-caps -all "%s" "$@"\n' "$WEIR" >"$work/bare"
+chmod +x "$work/bare"
+clouds net_null0 net_null1 >"$work/scenario.weir"
+WEIR="$work/bare" weir_start
+grep -q '^NoNewPrivs:.0' "/proc/$weir_pid/status" || fail "weir changed a process without capabilities"
+weir_stop
+echo "ok: without capabilities nothing happens"
+
+# This driver may be missing, or the kernel without what it needs: then weir refuses with status 2.
+clouds net_af_xdp0,iface=wa net_af_xdp1,iface=wb >"$work/scenario.weir"
+status=0
+timeout -s TERM 5 "$WEIR" run -c "$work/scenario.weir" -s "$socket" >"$work/try" 2>&1 || status=$?
+if [ "$status" = 2 ]; then
+	echo "not tested: net_af_xdp does not start here: $(tail -n 1 "$work/try")"
+else
+	live "XDP sockets" $XDP net_af_xdp0,iface=wa net_af_xdp1,iface=wb
+fi
