@@ -61,8 +61,14 @@ static int open_target(struct draft *draft)
 {
 	struct stat st;
 
-	if (strcmp(draft->path, "-") == 0)
+	if (strcmp(draft->path, "-") == 0) {
+		/* Closed by whoever started weir: held by a descriptor that cannot be written. */
+		if ((fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+			errno = EBADF;
+			return -1;
+		}
 		return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	}
 	if (stat(draft->path, &st) < 0)
 		return errno == ENOENT ? open_beside(draft, NULL) : -1;
 	if (S_ISDIR(st.st_mode)) {

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "standard_output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <string.h>
+#include <unistd.h>
+
+void standard_streams_hold(void)
+{
+	/* The lowest free number is taken: that of the one that is closed. */
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			return;
+	}
+}
+
+int standard_output_end(const char *name, int status)
+{
+	bool failed = ferror(stdout), pending = __fpending(stdout) > 0;
+	int reason = 0;
+
+	if (fclose(stdout) != 0)
+		reason = errno;
+	/* Who closed it and printed nothing has lost nothing. */
+	if (!failed && (reason == 0 || (reason == EBADF && !pending)))
+		return status;
+	fprintf(stderr, "weir%s%s: standard output: %s\n", *name ? " " : "", name,
+	        reason ? strerror(reason) : "not all that was printed could be written");
+	return status == 0 ? 1 : status;
+}
