@@ -320,9 +320,9 @@ static const struct field dualpi2_fields[] = {
         {.name = "classic-share",
          .type = FIELD_PROBABILITY,
          .offset = offsetof(struct dualpi2_conf, classic_share),
-         .min = PROBABILITY_ONE / 1000,
+         .min = PROBABILITY_OF(1, 1000),
          .max = PROBABILITY_ONE,
-         .initial = PROBABILITY_ONE / 16,
+         .initial = PROBABILITY_OF(1, 16),
          .help = "of the link, for the Classic queue while both wait"},
         FIELD_END,
 };

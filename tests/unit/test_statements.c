@@ -20,6 +20,7 @@
 #include "statement_text.h"
 #include "statements.h"
 #include "value.h"
+#include "value_kind.h"
 
 /* What every field that names a file gets. */
 static char file_path[] = "/tmp/weir-test-statements-XXXXXX";
@@ -114,6 +115,45 @@ static void fields_follow_the_rules_of_the_parser(void **state)
 			            (field->words != NULL));
 		}
 		assert_true(n <= 64); /* bits of conf.given */
+	}
+}
+
+/* What is said of a default is what would be typed for it, and in figures that a person would write. */
+static void expect_round(const struct statement *row, const struct field *field, uint64_t value)
+{
+	bool span = field->type == FIELD_RATES || field->type == FIELD_TIMES ||
+	            field->type == FIELD_PROBABILITIES;
+	enum field_type type = span ? value_span_of(field->type) : field->type;
+	const struct field alone = {.name = field->name, .type = type, .offset = 0};
+	struct language_error error;
+	uint64_t again = 0;
+	char text[48];
+	size_t figures = 0;
+
+	if (type != FIELD_TIME && type != FIELD_RATE && type != FIELD_BYTES &&
+	    type != FIELD_PROBABILITY && type != FIELD_COUNT && type != FIELD_FACTOR)
+		return;
+	value_print_number(type, value, text, sizeof(text));
+	if (value_parse(&alone, text, &again, &error) != 0)
+		fail_msg("%s %s: %s: %s", row->name, field->name, text, error.text);
+	if (again != value)
+		fail_msg("%s %s: %s is another value", row->name, field->name, text);
+	for (const char *at = text + strspn(text, "0."); *at && *at != 'e'; at++)
+		figures += *at >= '0' && *at <= '9';
+	if (type == FIELD_PROBABILITY && figures > 3)
+		fail_msg("%s %s: %s is no round figure: PROBABILITY_OF (draw.h) gives one",
+		         row->name, field->name, text);
+}
+
+static void defaults_and_bounds_are_what_their_texts_say(void **state)
+{
+	(void)state;
+	for (const struct statement *const *row = statements; *row; row++) {
+		for (const struct field *field = (*row)->fields; field->name; field++) {
+			expect_round(*row, field, field->initial);
+			expect_round(*row, field, field->min);
+			expect_round(*row, field, field->max);
+		}
 	}
 }
 
@@ -313,6 +353,7 @@ int main(void)
 	        cmocka_unit_test(each_row_is_found_by_its_name_and_variant),
 	        cmocka_unit_test(variants_are_not_mistaken_for_fields),
 	        cmocka_unit_test(fields_follow_the_rules_of_the_parser),
+	        cmocka_unit_test(defaults_and_bounds_are_what_their_texts_say),
 	        cmocka_unit_test(words_are_not_keywords),
 	        cmocka_unit_test(every_statement_prints_what_it_parsed),
 	};

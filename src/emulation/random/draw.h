@@ -18,6 +18,9 @@
 /* A probability as a fixed-point fraction with 63 bits: 0 is never, PROBABILITY_ONE always. */
 typedef uint64_t probability_q63;
 #define PROBABILITY_ONE (UINT64_C(1) << 63)
+/* part/whole to the nearest 2^-63, as `0.2%` is read: a constant where both are. */
+#define PROBABILITY_OF(part, whole)                                                                \
+	((probability_q63)((((unsigned __int128)(part) << 63) + (whole) / 2) / (whole)))
 
 struct draw_key {
 	uint32_t word[2];
