@@ -177,9 +177,12 @@ static struct rte_mbuf *frame_to_mbuf(struct intake *intake, const struct captur
 	struct rte_mbuf *mbuf;
 	struct packet *packet;
 
-	if (file->second != REPLAY_NO_PORT &&
-	    !split_matches(&intake->splits[from], frame->data, frame->bytes))
-		port = file->second;
+	if (file->second != REPLAY_NO_PORT) {
+		bool other = !split_matches(&intake->splits[from], frame->data, frame->bytes);
+
+		intake->split_packets[from][other]++;
+		port = other ? file->second : file->port;
+	}
 	mbuf = segment_fill(intake, frame->data, RTE_MIN(frame->bytes, (uint32_t)SEGMENT_BYTES));
 	if (unlikely(frame->bytes > SEGMENT_BYTES))
 		chain_fill(intake, mbuf, frame->data, frame->bytes);
@@ -230,11 +233,20 @@ static void report_capture(const struct replay_file *file, const struct capture 
 		         at > 0 ? "; " : "", file->path, capture_damage(capture));
 }
 
-void intake_report(const struct intake *intake, struct replay_port_report *ports)
+void intake_report(const struct intake *intake, struct replay_result *result)
 {
-	for (uint32_t i = 0; i < intake->options->n_in; i++)
-		report_capture(&intake->options->in[i], intake->captures[i],
-		               &ports[intake->options->in[i].port]);
+	for (uint32_t i = 0; i < intake->options->n_in; i++) {
+		const struct replay_file *file = &intake->options->in[i];
+		report_capture(file, intake->captures[i], &result->ports[file->port]);
+		if (file->second == REPLAY_NO_PORT)
+			continue;
+		result->splits[result->n_splits++] = (struct replay_split){
+		        .rule = intake->options->split,
+		        .path = file->path,
+		        .ports = {file->port, file->second},
+		        .packets = {intake->split_packets[i][0], intake->split_packets[i][1]},
+		};
+	}
 }
 
 uint64_t intake_done_bytes(const struct intake *intake)

@@ -24,6 +24,7 @@ struct intake {
 	const struct replay_options *options;
 	struct capture *captures[REPLAY_FILES_MAX];
 	struct split splits[REPLAY_FILES_MAX]; /* `first` remembers, so each capture has its own */
+	uint64_t split_packets[REPLAY_FILES_MAX][2]; /* struct replay_split */
 	struct capture_merge merge;
 	struct rte_mempool *pool;
 	struct rte_mbuf *spare[INTAKE_SPARE_MAX];
@@ -48,8 +49,8 @@ simtime intake_next_ns(const struct intake *intake);
 int intake_read(struct intake *intake, struct rte_mbuf **mbufs, uint32_t n,
                 struct problem *problem);
 
-/* Adds what the captures have counted to the reports of their ports. */
-void intake_report(const struct intake *intake, struct replay_port_report *ports);
+/* Adds what the captures have counted to the reports of their ports, and what was split. */
+void intake_report(const struct intake *intake, struct replay_result *result);
 uint64_t intake_done_bytes(const struct intake *intake);
 uint64_t intake_all_bytes(const struct intake *intake);
 

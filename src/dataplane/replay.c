@@ -284,7 +284,7 @@ static int run(struct replay *replay)
 	error = look_up(replay, 0);
 	if (error || (error = check_clouds(replay)))
 		return error;
-	intake_report(intake, replay->result->ports);
+	intake_report(intake, replay->result);
 	if ((error = check_pool(replay)) ||
 	    (error = egress_finish(&replay->egress, replay->problem)))
 		return error;

@@ -63,10 +63,19 @@ struct replay_port_report {
 	char damage[200];              /* what was wrong with the end of a capture, or "" */
 };
 
+/* What the split rule made of a capture of both directions. */
+struct replay_split {
+	const char *rule, *path; /* of the options */
+	uint32_t ports[2];       /* indices in the scenario: of what matches, and of all others */
+	uint64_t packets[2];     /* that came in there */
+};
+
 struct replay_result {
 	simtime first_ns, last_ns; /* instants of the first arrival and of the last departure */
 	uint64_t memory_bytes;     /* the most that packets in flight have taken */
 	struct replay_port_report ports[SCENARIO_PORTS_MAX];
+	uint32_t n_splits;
+	struct replay_split splits[REPLAY_FILES_MAX];
 	uint32_t n_clouds;
 	struct cloud_report *clouds; /* in the order of the scenario; replay_result_free */
 };

@@ -54,7 +54,7 @@ struct problem {
 	int field;
 	uint32_t letter; /* of a text that takes the rest of the line: what to point at */
 	uint32_t port;   /* of the scenario, from 1, if it is about one; 0: it is not */
-	char text[240];
+	char text[480];
 };
 
 void problem_set(struct problem *problem, int field, const char *format, ...)

@@ -71,8 +71,9 @@ def what_is_wrong_is_said_in_one_line_with_status_2_and_nothing_is_written():
             (["-c", "none.weir", "--in", "a=in", "--out", "b=out"], "none.weir"),
             (["-c", "bad.weir", "--in", "a=in", "--out", "b=out"], "bad.weir:4:"),
             (["-c", "s.weir", "--in", "a", "--out", "b=out"], "like --in a=FILE"),
-            (["-c", "s.weir", "--in", "c=in", "--out", "b=out"], "no port c; there is a"),
-            (["-c", "s.weir", "--in", "a=in", "--out", "down=out"], "no port down"),
+            (["-c", "s.weir", "--in", "c=in", "--out", "b=out"], "there are `a` and `b`"),
+            (["-c", "s.weir", "--in", "left,right=in", "--out", "b=out"], "no port `left`; there are `a` and `b`"),
+            (["-c", "s.weir", "--in", "a=in", "--out", "down=out"], "no port `down`"),
             (["-c", "s.weir", "--in", "a=none", "--out", "b=out"], "No such file"),
             (["-c", "s.weir", "--in", "a=raw", "--out", "b=out"], "link type RAW"),
             (["-c", "s.weir", "--in", "a=s.weir", "--out", "b=out"], "is no capture"),
@@ -317,6 +318,20 @@ def what_is_not_as_it_should_be_is_said():
     port = json.loads(read("r.json"))["ports"][1]
     assert (port["clock_back"], port["clock_back_max_ns"]) == (9, 1500000), port
     assert "truncated dump file" in port["damage"], port
+
+
+def a_split_that_takes_all_or_nothing_is_said():
+    scenario("seed 1\n" + PORTS + "cloud up from b to a\n")
+    make("both", packets=20)
+    for rule, text, packets in (
+            ("port=9", "both: --split port=9: no frame matches, so all 20 packets came in at port b and none at a: "
+             "clouds from a had nothing to do", [0, 20]),
+            ("first", "both: --split first: every frame matches, so all 20 packets came in at port a and none at b: "
+             "clouds from b had nothing to do", [20, 0])):
+        done = good("-c", "s.weir", "--in", "a,b=both", "--split", rule, "--report", "r.json", text=True)
+        assert text in done.stderr, done.stderr
+        split = {"capture": "both", "rule": rule, "ports": ["a", "b"], "packets": packets}
+        assert json.loads(read("r.json"))["splits"] == [split]
 
 
 def a_picture_of_a_template_shows_the_packets_of_its_clouds():

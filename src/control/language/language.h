@@ -97,6 +97,9 @@ int language_edit(struct scenario *scenario, const struct command *command,
  * a query that names one: `show cloud dwon`. Returns -EINVAL. */
 int language_unknown_cloud(const struct scenario *scenario, const struct word *name,
                            struct language_error *error);
+/* Likewise for a port. */
+int language_unknown_port(const struct scenario *scenario, const struct word *name,
+                          struct language_error *error);
 
 /* ---- for help and completion ---- */
 

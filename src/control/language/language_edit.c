@@ -34,32 +34,38 @@ static int name_taken(const struct scenario *scenario, const struct word *word, 
 	        strcmp(what, "port") == 0 ? SCENARIO_PORTS_MAX : SCENARIO_CLOUDS_MAX);
 }
 
-static int check_port(const struct scenario *scenario, const struct word *word,
-                      struct language_error *error)
+int language_unknown_port(const struct scenario *scenario, const struct word *name,
+                          struct language_error *error)
 {
 	struct nearest nearest;
 	struct listing listing;
 
-	if (scenario_find_port(scenario, word->text) >= 0)
-		return 0;
-	error->column = word->column;
+	error->column = name->column;
 	if (scenario->n_ports == 0)
 		return language_error_set(
 		        error, ERROR_UNKNOWN_PORT,
-		        "there is no port `%s`, nor any other; first write: port %s", word->text,
-		        word->text);
-	nearest_start(&nearest, word->text);
+		        "there is no port `%.*s`, nor any other; first write: port %.*s",
+		        SHOWN(name->text), SHOWN(name->text));
+	nearest_start(&nearest, name->text);
 	listing_start(&listing, "and");
 	for (uint32_t i = 0; i < scenario->n_ports; i++) {
 		if (scenario->n_ports > 1)
 			nearest_try(&nearest, scenario->ports[i].name);
 		listing_add(&listing, scenario->ports[i].name);
 	}
-	return language_error_set(error, ERROR_UNKNOWN_PORT, "there is no port `%s`; %s %s%s%s%s",
-	                          word->text,
+	return language_error_set(error, ERROR_UNKNOWN_PORT, "there is no port `%.*s`; %s %s%s%s%s",
+	                          SHOWN(name->text),
 	                          scenario->n_ports == 1 ? "the only one is" : "there are",
 	                          listing_end(&listing), nearest.best ? "; did you mean `" : "",
 	                          nearest.best ? nearest.best : "", nearest.best ? "`?" : "");
+}
+
+static int check_port(const struct scenario *scenario, const struct word *word,
+                      struct language_error *error)
+{
+	if (scenario_find_port(scenario, word->text) >= 0)
+		return 0;
+	return language_unknown_port(scenario, word, error);
 }
 
 int language_unknown_cloud(const struct scenario *scenario, const struct word *name,

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "nearest.h"
+#include "language.h"
 #include "replay_options.h"
 
 #define FILES_MAX (2 * REPLAY_FILES_MAX + 4)
@@ -13,19 +13,15 @@ static int bind_port(const struct scenario *scenario, const char *option, const 
                      uint32_t *port, struct problem *problem)
 {
 	int index = scenario_find_port(scenario, name);
-	struct nearest nearest;
+	const struct word word = {.text = (char *)(uintptr_t)name};
+	struct language_error error;
 
 	if (index >= 0) {
 		*port = (uint32_t)index;
 		return 0;
 	}
-	nearest_start(&nearest, name);
-	for (uint32_t i = 0; i < scenario->n_ports; i++)
-		nearest_try(&nearest, scenario->ports[i].name);
-	if (!nearest.best && scenario->n_ports > 0)
-		nearest.best = scenario->ports[0].name;
-	problem_set(problem, -1, "%s %s: the scenario has no port %s%s%s", option, name, name,
-	            nearest.best ? "; there is " : "", nearest.best ? nearest.best : "");
+	language_unknown_port(scenario, &word, &error);
+	problem_set(problem, -1, "%s: %s", option, error.text);
 	return -EINVAL;
 }
 

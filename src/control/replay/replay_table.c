@@ -110,9 +110,30 @@ static void warn_port(FILE *out, const char *name, const struct replay_port_repo
 		        name, port->no_file, name);
 }
 
+/* A rule that takes all or nothing is most often a wrong one, and one direction has nothing to do then. */
+static void warn_split(FILE *out, const struct scenario *scenario, const struct replay_split *split)
+{
+	bool none = split->packets[0] == 0;
+	char count[COUNT_SIZE];
+
+	if (split->packets[0] + split->packets[1] == 0 ||
+	    (split->packets[0] != 0 && split->packets[1] != 0))
+		return;
+	fprintf(out,
+	        "weir replay: warning: %s: --split %s: %s frame matches, so all %s packets came in "
+	        "at "
+	        "port %s and none at %s: clouds from %s had nothing to do\n",
+	        split->path, split->rule, none ? "no" : "every",
+	        count_text(count, split->packets[none]), scenario->ports[split->ports[none]].name,
+	        scenario->ports[split->ports[!none]].name,
+	        scenario->ports[split->ports[!none]].name);
+}
+
 void replay_warnings_print(FILE *out, const struct scenario *scenario,
                            const struct replay_result *result)
 {
+	for (uint32_t i = 0; i < result->n_splits; i++)
+		warn_split(out, scenario, &result->splits[i]);
 	for (uint32_t i = 0; i < scenario->n_ports; i++)
 		warn_port(out, scenario->ports[i].name, &result->ports[i]);
 	for (uint32_t i = 0; i < result->n_clouds; i++) {

@@ -214,6 +214,34 @@ json_t *json_replay_port(const char *name, const struct replay_port_report *repo
 	return object;
 }
 
+static json_t *json_split(const struct scenario *scenario, const struct replay_split *split)
+{
+	json_t *object = json_object(), *ports = json_array(), *packets = json_array();
+
+	for (int i = 0; i < 2; i++) {
+		json_array_append_new(ports, json_string(scenario->ports[split->ports[i]].name));
+		json_array_append_new(packets, count(split->packets[i]));
+	}
+	add(&object, "capture", any_text(split->path));
+	add(&object, "rule", any_text(split->rule));
+	add(&object, "ports", ports);
+	add(&object, "packets", packets);
+	return object;
+}
+
+static json_t *json_splits(const struct scenario *scenario, const struct replay_result *result)
+{
+	json_t *splits = json_array();
+
+	for (uint32_t i = 0; splits && i < result->n_splits; i++) {
+		if (json_array_append_new(splits, json_split(scenario, &result->splits[i])) < 0) {
+			json_decref(splits);
+			splits = NULL;
+		}
+	}
+	return splits;
+}
+
 json_t *json_replay(const struct scenario *scenario, const struct replay_result *result)
 {
 	json_t *object = json_object(), *clouds = json_array(), *ports = json_array();
@@ -232,6 +260,8 @@ json_t *json_replay(const struct scenario *scenario, const struct replay_result 
 	add_count(&object, "duration_ns", result->last_ns - result->first_ns);
 	add(&object, "clouds", clouds);
 	add(&object, "ports", ports);
+	if (result->n_splits > 0)
+		add(&object, "splits", json_splits(scenario, result));
 	return object;
 
 err_memory:
