@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "achieved.h"
+#include "achieved_queue.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -235,8 +236,7 @@ static void add_rate(struct filler *filler, const struct conf *conf)
 		         unit(CHART_BPS, (double)c->tx_bytes * 8 / seconds).text);
 }
 
-/* Other statements: what the counters say about them. */
-/* Several counters of a statement, each with its word: those that are `always`, and others if not 0. */
+/* Other statements: what the counters say about them. Several counters of a statement, each with its word: those that are `always`, and others if not 0. */
 struct tally {
 	const char *statement, *words;
 	size_t counter;
@@ -246,11 +246,6 @@ struct tally {
 #define COUNTER(name) offsetof(struct counters, name)
 
 static const struct tally tallies[] = {
-        {"mark", "marked", COUNTER(ecn_marked), true},
-        {"mark", "dropped as not capable", COUNTER(drops[REASON_NOT_CAPABLE]), true},
-        {"red", "marked", COUNTER(ecn_marked), false},
-        {"red", "dropped early", COUNTER(drops[REASON_RED_EARLY]), true},
-        {"red", "by force", COUNTER(drops[REASON_RED_FORCED]), true},
         {"hop", "packets of its own", COUNTER(generated), true},
         {"feedback", "answers written", COUNTER(feedback_written), false},
         {"feedback", "requests put in", COUNTER(feedback_inserted), false},
@@ -301,13 +296,12 @@ static void add_other(struct filler *filler, const struct conf *conf)
 	        {"police", offsetof(struct counters, drops[REASON_POLICE])},
 	        {"reorder", offsetof(struct counters, reordered)},
 	        {"rewrite", offsetof(struct counters, rewritten)},
-	        {"ecn", offsetof(struct counters, ecn_marked)},
-	        {"becn", offsetof(struct counters, becn_sent)},
 	};
 	const struct counters *c = &filler->report->counters;
 	struct achieved_row *row = row_add(filler, conf->statement->name);
 
 	asked_text(row, conf);
+	achieved_queue_text(filler->cloud, filler->report, conf, row->got, sizeof(row->got));
 	got_tallies(row, conf->statement->name, c);
 	if (strcmp(conf->statement->name, "meter") == 0)
 		got_meter(row, &filler->report->observed);
@@ -345,6 +339,16 @@ static void add_drops(struct filler *filler)
 	}
 }
 
+static void add_statement(struct filler *filler, const struct conf *conf)
+{
+	if (strcmp(conf->statement->name, "loss") == 0)
+		add_loss(filler, conf);
+	else if (strcmp(conf->statement->name, "rate") == 0)
+		add_rate(filler, conf);
+	else
+		add_other(filler, conf);
+}
+
 uint32_t achieved_rows(const struct cloud_conf *cloud, const struct cloud_report *report,
                        const struct achieved_run *run, struct achieved_row *rows)
 {
@@ -355,17 +359,11 @@ uint32_t achieved_rows(const struct cloud_conf *cloud, const struct cloud_report
 	snprintf(row->got, sizeof(row->got), "%s in, %s out", number(c->rx_packets).text,
 	         number(c->tx_packets).text);
 	for (const struct statement *const *s = statements; *s; s++) {
-		const struct conf *conf = cloud_conf_get(cloud, (*s)->name);
-
-		if (!conf || conf->statement != *s || strcmp((*s)->name, "delay") == 0)
-			continue;
-		if (strcmp((*s)->name, "loss") == 0)
-			add_loss(&filler, conf);
-		else if (strcmp((*s)->name, "rate") == 0)
-			add_rate(&filler, conf);
-		else
-			for (; conf; conf = cloud_conf_next(cloud, conf))
-				add_other(&filler, conf);
+		/* Of a statement with a scope each class has its own. */
+		for (uint32_t i = 0; i < cloud->n_confs; i++) {
+			if (cloud->confs[i]->statement == *s && strcmp((*s)->name, "delay") != 0)
+				add_statement(&filler, cloud->confs[i]);
+		}
 	}
 	add_delay(&filler, cloud_conf_get(cloud, "delay"));
 	add_jitter(&filler, cloud_conf_get(cloud, "delay"));

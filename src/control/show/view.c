@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "achieved_queue.h"
 #include "chart_unit.h"
 #include "delay.h"
 #include "rate.h"
@@ -140,6 +141,8 @@ void view_achieved(const struct view *view, const struct conf *conf, char *text,
 		achieved_rate(view, text, size);
 	else if (strcmp(name, "delay") == 0)
 		achieved_delay(view, text, size);
+	else
+		achieved_queue_text(view->conf, &view->report, conf, text, size);
 }
 
 static void warn_queue(const struct view *view, FILE *out)

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "achieved_queue.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "chart_unit.h"
+#include "delay.h"
+#include "table.h"
+
+#define DIGITS 5
+
+/* A sentence that grows; what does not fit is cut. */
+struct sentence {
+	char *text;
+	size_t room, at;
+};
+
+static void say(struct sentence *sentence, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+static void say(struct sentence *sentence, const char *format, ...)
+{
+	va_list arguments;
+
+	if (sentence->at >= sentence->room)
+		return;
+	va_start(arguments, format);
+	sentence->at += (size_t)vsnprintf(sentence->text + sentence->at,
+	                                  sentence->room - sentence->at, format, arguments);
+	va_end(arguments);
+}
+
+/* Counters of a statement, each with its word: those that are `always`, and others if not 0. */
+struct tally {
+	const char *statement, *words;
+	size_t counter;
+	bool always;
+};
+
+#define COUNTER(name) offsetof(struct counters, name)
+#define DROPS(reason) offsetof(struct counters, drops[REASON_##reason])
+
+static const struct tally tallies[] = {
+        {"mark", "marked", COUNTER(ecn_marked), true},
+        {"mark", "dropped as not capable", DROPS(NOT_CAPABLE), true},
+        {"red", "marked", COUNTER(ecn_marked), false},
+        {"red", "dropped early", DROPS(RED_EARLY), true},
+        {"red", "by force", DROPS(RED_FORCED), true},
+        {"codel", "marked", COUNTER(ecn_marked), false},
+        {"codel", "dropped", DROPS(CODEL), true},
+        {"pie", "marked", COUNTER(ecn_marked), false},
+        {"pie", "dropped", DROPS(PIE), true},
+        {"fq-codel", "marked", COUNTER(ecn_marked), false},
+        {"fq-codel", "dropped", DROPS(CODEL), true},
+        {"fq-codel", "of the fullest flow", DROPS(FULLEST), false},
+        {"dualpi2", "marked", COUNTER(ecn_marked), false},
+        {"dualpi2", "dropped", DROPS(DUALPI2), true},
+        {"ecn", "marked", COUNTER(ecn_marked), true},
+        {"becn", "quenches sent", COUNTER(becn_sent), true},
+};
+
+static void say_count(struct sentence *sentence, uint64_t count, const char *words)
+{
+	char text[COUNT_SIZE];
+
+	say(sentence, "%s%s %s", sentence->at ? ", " : "", count_text(text, count), words);
+}
+
+/* `sum` of the packets that were offered. */
+static void say_share(struct sentence *sentence, uint64_t sum, uint64_t offered)
+{
+	char share[CHART_UNIT_SIZE], text[COUNT_SIZE];
+
+	if (offered == 0)
+		return;
+	chart_unit_format(share, sizeof(share), CHART_PERCENT, (double)sum / (double)offered,
+	                  DIGITS);
+	say(sentence, ": %s of %s packets", share, count_text(text, offered));
+}
+
+static void say_tallies(struct sentence *sentence, const char *statement, const struct counters *c)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++) {
+		uint64_t count;
+
+		if (strcmp(tallies[i].statement, statement) != 0)
+			continue;
+		memcpy(&count, (const char *)c + tallies[i].counter, sizeof(count));
+		sum += count;
+		if (count > 0 || tallies[i].always)
+			say_count(sentence, count, tallies[i].words);
+	}
+	if (sentence->at > 0)
+		say_share(sentence, sum, c->rx_packets);
+	if (strcmp(statement, "becn") == 0 && c->becn_marked > 0)
+		say_count(sentence, c->becn_marked, "of them for marks");
+}
+
+/* The mean time from the queue's door to the line: what is left of the delay without the line's. False: the
+ * line's is not known, because it changes with time, or packets are put out of order. */
+static bool passage_ns(const struct cloud_conf *cloud, const struct cloud_report *report,
+                       double *ns)
+{
+	const struct conf *conf = cloud_conf_get(cloud, "delay");
+	const struct histogram *h = &report->delay_ns;
+	struct delay_asked asked = {0};
+	double line_ns = report->line_mean_ns;
+
+	for (uint32_t i = 0; i < cloud->n_confs; i++) {
+		if (cloud->confs[i]->statement->role == ROLE_SCHEDULE ||
+		    strcmp(cloud->confs[i]->statement->name, "reorder") == 0)
+			return false;
+	}
+	if (h->count == 0)
+		return false;
+	if (report->line_packets == 0) {
+		if (conf && (conf->statement != &delay_statement ||
+		             delay_asked((const struct delay_conf *)conf, &asked) != 0))
+			return false;
+		line_ns = conf ? asked.mean_ns : 0;
+	}
+	*ns = ((double)h->sum - (double)report->order_waited_ns) / (double)h->count - line_ns;
+	return *ns >= 0;
+}
+
+static const struct class_report *class_of(const struct cloud_report *report, const char *name)
+{
+	for (uint32_t i = 0; i < report->n_classes; i++) {
+		if (strcmp(report->classes[i].name, name) == 0)
+			return &report->classes[i];
+	}
+	return NULL;
+}
+
+/* A class counts what it drops, whoever in it did. */
+static void say_class(struct sentence *sentence, const struct class_report *class)
+{
+	const struct queue_counters *c = &class->counters;
+
+	say_count(sentence, c->tx_packets, "sent");
+	if (c->ecn_marked > 0)
+		say_count(sentence, c->ecn_marked, "marked");
+	say_count(sentence, c->dropped, "dropped in the class");
+	say_share(sentence, c->dropped + c->ecn_marked, c->rx_packets);
+}
+
+void achieved_queue_text(const struct cloud_conf *cloud, const struct cloud_report *report,
+                         const struct conf *conf, char *text, size_t room)
+{
+	struct sentence sentence = {.text = text, .room = room};
+	enum statement_role role = conf->statement->role;
+	char time[CHART_UNIT_SIZE];
+	double ns;
+
+	text[0] = '\0';
+	if (role != ROLE_AQM && role != ROLE_AQM_MODIFIER && role != ROLE_CLASS)
+		return;
+	if (conf->scope[0]) {
+		const struct class_report *class = class_of(report, conf->scope);
+
+		if (class)
+			say_class(&sentence, class);
+		return;
+	}
+	say_tallies(&sentence, conf->statement->name, &report->counters);
+	if (role == ROLE_AQM && passage_ns(cloud, report, &ns)) {
+		chart_unit_format(time, sizeof(time), CHART_NS, ns, 4);
+		say(&sentence, "; %s through queue and link on average", time);
+	}
+}
