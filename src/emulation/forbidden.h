@@ -21,6 +21,10 @@
 #include <rte_mempool.h>
 #include <rte_ring.h>
 
+/* With _FORTIFY_SOURCE they are macros where clang compiles, and those cannot be poisoned. */
+#undef printf
+#undef fprintf
+
 #pragma GCC poison rte_rdtsc rte_rdtsc_precise rte_get_tsc_cycles rte_get_timer_cycles
 #pragma GCC poison rte_get_tsc_hz rte_get_timer_hz rte_delay_us rte_delay_ms __rdtsc
 #pragma GCC poison clock_gettime gettimeofday clock_nanosleep nanosleep usleep
