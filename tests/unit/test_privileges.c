@@ -89,7 +89,7 @@ static void *thread_main(void *argument)
 	__atomic_store_n(&thread->stop, 1, __ATOMIC_RELEASE);
 	while (__atomic_load_n(&thread->stop, __ATOMIC_ACQUIRE) != 2) {
 		if (thread->way == SLEEPS)
-			usleep(1000000);
+			usleep(10000);
 	}
 	return NULL;
 }
