@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Enhanced BECN (Akujobi et al.): a source quench halves the window, once a window. One that says
- * marked also stops growth until everything that was out at the cut is acknowledged (the paper's
- * "wait one RTT", as a gate in sequence numbers; conf->signal.wait has other readings); one that says dropped leaves the lost packet to the
- * third duplicate or the timer.
+ * Enhanced BECN (Akujobi et al.): a source quench halves the window, once a window. Both papers say "one-half of the
+ * congestion window", so it is not rounded, other than by an echo: with windows of 3 to 5 packets that is what
+ * decides who gains more. A quench that says marked also stops growth until everything that was out at the cut is
+ * acknowledged (the paper's "wait one RTT", as a gate in sequence numbers; conf->signal.wait has other readings); one
+ * that says dropped leaves the lost packet to the third duplicate or the timer.
  */
 #include "response.h"
 
@@ -14,7 +15,7 @@ void response_becn_quenched(struct tcp *tcp, bool marked)
 	tcp->recover = tcp->highest;
 	tcp->action = TCP_ACTION_SIGNAL;
 	tcp->counters.cuts++;
-	tcp_halve(tcp);
+	tcp_halve_exactly(tcp);
 	if (!marked)
 		return;
 	if (tcp->conf->signal.wait == BECN_WAIT_OUTSTANDING)

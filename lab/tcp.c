@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tcp.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "response.h"
@@ -64,10 +65,8 @@ uint32_t tcp_half(const struct tcp *tcp)
 	return (uint32_t)tcp_window(tcp) / 2;
 }
 
-static void ssthresh_cut(struct tcp *tcp)
+static void ssthresh_cut(struct tcp *tcp, uint32_t half)
 {
-	uint32_t half = tcp_half(tcp);
-
 	tcp->ssthresh = half > 2 ? half : 2;
 }
 
@@ -76,7 +75,16 @@ void tcp_halve(struct tcp *tcp)
 {
 	uint32_t half = tcp_half(tcp);
 
-	ssthresh_cut(tcp);
+	ssthresh_cut(tcp, half);
+	tcp->cwnd = half;
+	tcp->reduced = true;
+}
+
+void tcp_halve_exactly(struct tcp *tcp)
+{
+	double half = fmin(tcp->cwnd + tcp->dupwnd, tcp->conf->window) / 2;
+
+	ssthresh_cut(tcp, (uint32_t)half);
 	tcp->cwnd = half;
 	tcp->reduced = true;
 }
@@ -290,7 +298,7 @@ void tcp_expire(struct tcp *tcp, simtime now)
 	if (tcp->acked < tcp->highest) {
 		tcp->counters.timeouts++;
 		if (tcp->action != TCP_ACTION_SIGNAL)
-			ssthresh_cut(tcp);
+			ssthresh_cut(tcp, tcp_half(tcp));
 		tcp->reduced = true;
 		tcp_back_off(tcp);
 		tcp_timer_set(tcp);

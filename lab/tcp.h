@@ -7,7 +7,8 @@
  * Model (S. Floyd's agents in ns-2.1b8a, June 2001; RFC 2001, RFC 2582, RFC 2988's predecessors):
  *   window      floor(min(cwnd + dupwnd, window)), window 100, ssthresh 100 at first, cwnd 1 for the SYN
  *   growth      an acknowledgement of new data: cwnd < ssthresh: + 1, else + 1 / cwnd
- *   cut         half = floor(window as above / 2), in fast recovery with dupwnd; ssthresh = max(2, half)
+ *   cut         half = floor(window as above / 2), in fast recovery with dupwnd; ssthresh = max(2, half);
+ *               cwnd = half. A source quench: cwnd = min(cwnd + dupwnd, window) / 2, not rounded
  *   RTT         one timed packet at a time, in ticks of 100 ms, with the fraction of the tick that had
  *               passed when it was sent; srtt in eighths, variance in quarters; RTO = srtt + 4 var in
  *               whole ticks, from 1 s to 60 s, 6 s at first; backoff doubles to 64, beyond 8 srtt moves
@@ -170,6 +171,8 @@ uint32_t tcp_half(const struct tcp *tcp);
 void tcp_transmit(struct tcp *tcp, int64_t packet);
 /* ssthresh = max(2, half), cwnd = half. The peer will be told. */
 void tcp_halve(struct tcp *tcp);
+/* The same without rounding: cwnd = min(cwnd + dupwnd, window) / 2; ssthresh is whole all the same. */
+void tcp_halve_exactly(struct tcp *tcp);
 void tcp_timer_set(struct tcp *tcp);
 /* After an acknowledgement up to `ack`: as long as anything is out. */
 void tcp_timer_renew(struct tcp *tcp, int64_t ack);

@@ -138,7 +138,60 @@ static void a_quench_with_the_bit_halves_and_holds_the_window_for_a_round_trip(v
 	sender_ack(&s, MS(600), 31);
 	assert_true(s.tcp.cwnd == 8 + 1.0 / 8);
 	quench_flags(&s, 33, true);
-	assert_true(s.tcp.cwnd == 4);
+	assert_true(s.tcp.cwnd == (8 + 1.0 / 8) / 2);
+}
+
+/* Both papers of BECN say one-half of the congestion window; ns-2's slowdown(), that ECN cuts by, rounds down. */
+static void a_quench_halves_exactly_and_an_echo_rounds_down(void **state)
+{
+	static const struct {
+		double cwnd;
+		uint32_t dupwnd;
+		double quenched;
+		uint32_t ssthresh;
+		double echoed;
+	} cases[] = {
+	        {16, 0, 8, 8, 8},       {5, 0, 2.5, 2, 2},    {3, 0, 1.5, 2, 1},
+	        {1, 0, 0.5, 2, 0},      {5.5, 0, 2.75, 2, 2}, {8, 15, 11.5, 11, 11},
+	        {100.5, 0, 50, 50, 50},
+	};
+	struct sender s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		open_16(&s, &response_ecn_becn);
+		s.tcp.cwnd = cases[i].cwnd;
+		s.tcp.dupwnd = cases[i].dupwnd;
+		quench_flags(&s, 20, true);
+		assert_true(s.tcp.cwnd == cases[i].quenched);
+		assert_int_equal(s.tcp.ssthresh, cases[i].ssthresh);
+		assert_true(s.tcp.reduced);
+		open_16(&s, &response_ecn_becn);
+		s.tcp.cwnd = cases[i].cwnd;
+		s.tcp.dupwnd = cases[i].dupwnd;
+		sender_ack_flags(&s, MS(450), 15, FRAME_TCP_ECE, 0);
+		assert_true(s.tcp.cwnd == cases[i].echoed);
+		assert_int_equal(s.tcp.ssthresh, cases[i].ssthresh);
+	}
+}
+
+/* 2.5 and twice its reciprocal is more than 3, what begins at 2 is not. */
+static void the_half_that_is_kept_sends_a_packet_earlier(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	open_16(&s, &response_becn);
+	s.tcp.cwnd = 5;
+	quench_flags(&s, 20, true);
+	sender_ack_each(&s, MS(500), 30);
+	assert_string_equal(sender_sent(&s), "31 32");
+	sender_ack(&s, MS(600), 31);
+	assert_true(s.tcp.cwnd == 2.5 + 1 / 2.5);
+	assert_string_equal(sender_sent(&s), "33");
+	sender_ack(&s, MS(600), 32);
+	assert_true(s.tcp.cwnd == 2.9 + 1 / 2.9);
+	assert_string_equal(sender_sent(&s), "34 35");
 }
 
 static void what_a_mark_waits_for_can_be_the_time_of_a_round_trip_or_nothing(void **state)
@@ -521,6 +574,8 @@ int main(void)
 	        cmocka_unit_test(a_window_of_one_becomes_none_and_the_timer_sends),
 	        cmocka_unit_test(
 	                a_quench_with_the_bit_halves_and_holds_the_window_for_a_round_trip),
+	        cmocka_unit_test(a_quench_halves_exactly_and_an_echo_rounds_down),
+	        cmocka_unit_test(the_half_that_is_kept_sends_a_packet_earlier),
 	        cmocka_unit_test(what_a_mark_waits_for_can_be_the_time_of_a_round_trip_or_nothing),
 	        cmocka_unit_test(
 	                a_quench_without_the_bit_halves_and_leaves_the_packet_to_duplicates),
