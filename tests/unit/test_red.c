@@ -559,6 +559,39 @@ static void a_limit_below_max_drops_capable_packets_above_it(void **state)
 	assert_true(above.early[0] > 100);
 }
 
+/* gentle_ and drop_early of ns-2.1b8a: what the papers of BECN and ECN-mod ran. At the level `max` RED selects with max-p,
+ * at 2 max it forces. */
+static void gentle_and_marking_to_max_is_the_red_of_2001(void **state)
+{
+	static const struct {
+		uint64_t level;
+		bool marks, drops, forces;
+	} cases[] = {{15000, false, false, false}, {30000, true, false, false},
+	             {44999, true, false, false},  {45000, false, true, false},
+	             {60000, false, true, false},  {89999, false, true, false},
+	             {90000, false, false, true}};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct red_setup setup = with_thresholds(paper_bytes, 15000, 45000);
+		struct shares capable, plain;
+
+		setup.gentle = true;
+		setup.mark_limit = setup.max;
+		capable = run_turns(&setup, cases[i].level, 3, 0, 10000);
+		plain = run_turns(&setup, cases[i].level, 0, 0, 10000);
+		assert_int_equal(capable.marked[0] + capable.marked[1] > 100, cases[i].marks);
+		assert_int_equal(capable.early[0] + capable.early[1] > 100, cases[i].drops);
+		assert_int_equal(capable.forced[0] + capable.forced[1],
+		                 cases[i].forces ? 10000 : 0);
+		/* What cannot be marked is dropped where the others are marked, and as often. */
+		assert_int_equal(plain.marked[0] + plain.marked[1], 0);
+		assert_int_equal(plain.early[0] + plain.early[1],
+		                 capable.marked[0] + capable.marked[1] + capable.early[0] +
+		                         capable.early[1]);
+	}
+}
+
 /* min = max, weight 1: a step at the queue's length, as DCTCP has it. */
 static void equal_thresholds_are_a_step(void **state)
 {
@@ -748,6 +781,7 @@ int main(void)
 	                above_max_the_switch_marks_all_that_are_capable_and_drops_the_others),
 	        cmocka_unit_test(without_a_limit_marks_end_where_forcing_begins),
 	        cmocka_unit_test(a_limit_below_max_drops_capable_packets_above_it),
+	        cmocka_unit_test(gentle_and_marking_to_max_is_the_red_of_2001),
 	        cmocka_unit_test(equal_thresholds_are_a_step),
 	        cmocka_unit_test(an_arrival_at_an_empty_queue_is_never_selected),
 	        cmocka_unit_test(an_idle_time_counts_the_packets_that_could_have_been_sent),
