@@ -357,6 +357,7 @@ int lab_run(const struct plan *plan, const struct seam *seam, struct results *re
 	run->problem = problem;
 	run->world.network = *plan->network;
 	error = world_open(&run->world, seam, plan->name, plan->scenario, plan->seed, problem);
+	run->world.arrivals_first = plan->arrivals_first;
 	run->world.tap = plan->tap;
 	run->world.tap_argument = plan->tap_argument;
 	if (!error)

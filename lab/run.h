@@ -84,6 +84,7 @@ struct plan {
 	struct plan_web webs[PLAN_GROUPS_MAX];
 	uint32_t n_webs;
 	simtime duration_ns, warmup_ns, sample_ns;
+	bool arrivals_first; /* world.h */
 	uint64_t seed;
 	const struct run_watch *watch; /* or NULL */
 	void (*tap)(void *argument, uint32_t port, const struct rte_mbuf *mbuf, simtime now);

@@ -23,7 +23,7 @@ void tcp_conf_init(struct tcp_conf *conf)
 	        .tick_ns = 100 * SIMTIME_MS,
 	        .rto_first_ns = 6 * SIMTIME_S,
 	        .rto_min_ns = SIMTIME_S,
-	        .rto_max_ns = 60 * SIMTIME_S,
+	        .rto_max_ns = 100000 * SIMTIME_S,
 	};
 }
 

@@ -11,7 +11,7 @@
  *               cwnd = half. A source quench: cwnd = min(cwnd + dupwnd, window) / 2, not rounded
  *   RTT         one timed packet at a time, in ticks of 100 ms, with the fraction of the tick that had
  *               passed when it was sent; srtt in eighths, variance in quarters; RTO = srtt + 4 var in
- *               whole ticks, from 1 s to 60 s, 6 s at first; backoff doubles to 64, beyond 8 srtt moves
+ *               whole ticks, 6 s at first; times the backoff, and only then from 1 s to 100000 s; backoff doubles to 64, beyond 8 srtt moves
  *               into the variance
  *   timeout     recover = highest sent, ssthresh = half (unless the latest action was one on a
  *               congestion signal), cwnd = 1, go back N

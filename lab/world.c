@@ -104,10 +104,19 @@ static struct rte_mbuf *mbuf_take(struct world *world)
 
 /* ---- the ways ---- */
 
+/* Ahead of what leaves the link at this instant, if that has not left yet. */
+static simtime enters_at(const struct world *world, uint32_t port, simtime now)
+{
+	if (world->arrivals_first && world->advanced_ns < now &&
+	    engine_departure(world->engine, port) == now)
+		return now - 1;
+	return now;
+}
+
 static void enter_cloud(struct world *world, uint32_t port, struct rte_mbuf *mbuf, simtime now)
 {
 	*packet_of(mbuf) = (struct packet){
-	        .t_ns = now,
+	        .t_ns = enters_at(world, port, now),
 	        .number = ++world->numbered[port],
 	        .wire_bytes = frame_wire_bytes(mbuf),
 	        .port = (uint16_t)port,
@@ -236,8 +245,10 @@ int world_run(struct world *world, simtime until_ns)
 		}
 		if (simtime_min(timer_ns, engine_ns) > until_ns)
 			break;
-		if (engine_ns <= timer_ns) {
-			world->now_ns = engine_ns;
+		if (engine_ns < timer_ns || (engine_ns == timer_ns && !world->arrivals_first)) {
+			/* A router's answer to a packet that came a nanosecond earlier is as early. */
+			world->now_ns = simtime_max(world->now_ns, engine_ns);
+			world->advanced_ns = engine_ns;
 			world->touched = true;
 			if (engine_advance(world->engine, engine_ns) == 0)
 				provide(world, engine_ns);

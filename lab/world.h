@@ -4,7 +4,11 @@
  * timers, and the loop that lets the earliest of all events happen next. Virtual time only: what
  * comes out is a function of what was built and of the seed.
  *
- * At one instant the engine's events come first, then the timers in the order in which they were set.
+ * At one instant the engine's events come first, then the timers in the order in which they were set. So a packet that
+ * comes to a link at the instant when another leaves it finds that one gone. With `arrivals_first`, as in ns-2, a host's
+ * packet finds it still there, and the link takes the next one after it: the timers of an instant come before the
+ * engine's events, and such a packet, and no other, enters its cloud a nanosecond earlier. The link is busy until then, so
+ * that nothing is sent earlier for it. From one cloud into the next it is always the engine's order.
  *
  * Ownership: the world owns engine, pool, hosts; the scenario passes to it. What listens and whose
  * timers are set must outlive it or be cleared. Thread: one.
@@ -29,6 +33,8 @@ struct world {
 	struct network network;
 	struct heap heap;
 	simtime now_ns;
+	simtime advanced_ns; /* the engine */
+	bool arrivals_first; /* set it before world_run */
 	struct rte_mempool *pool;
 	void *memory;
 	struct scenario *scenario;

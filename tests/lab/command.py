@@ -210,6 +210,31 @@ set warmup 1s
                 and 0.168 < figures["http.delay"] < 0.174 and figures["all.strangers"] == 0)
 
 
+# Two packets of `early` come one behind the other at the rate of the link, 100 us ahead of those of `late`, and one may wait.
+TIES = """link way from left to right
+cloud way rate 10mbit queue 1pkt
+cloud way.back rate 10mbit
+set duration 500ms
+set warmup 1ms
+ftp early 1 from left to right access 10mbit delay 1ms start 2ms spread 0s ssthresh 2 window 2
+ftp late 1 from left to right access 10mbit delay 1ms start 2100us spread 0s ssthresh 2 window 2
+"""
+
+
+def ties():
+    """Early's first is sent and late's first waits when early's second comes, at the instant when the first has been sent.
+    If that one leaves first, late's has made room and late's second is lost; else early's second is. Who has lost a packet
+    waits for the timer, who has not goes on."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "ties.lab")
+        path.write_text(TIES, encoding="utf-8")
+        sent = []
+        for more in ([], ["--set", "ties=departure-first"], ["--set", "ties=arrival-first"]):
+            figures = json.loads(lab("run", str(path), "-j", "--seeds", "1", *more).stdout)["runs"][0]["figures"]
+            sent.append((figures["way.dropped"], figures["early.sent"] > 100, figures["late.sent"] > 100))
+        return sent == [(1, True, False), (1, True, False), (1, False, True)]
+
+
 def voice_load():
     """Calls that do not end talk 352 of 1002 ms, 50 datagrams a second. 100 s of 500 are 50,000 s of a call, whose
     talking has a standard deviation of 0.41 %; rounded up, half a datagram a talkspurt, it would be 1.8 % more."""
@@ -433,6 +458,10 @@ CLAIMS = [
      lambda: check(tshark_counts_the_same("becn-45", "becn", ["ours"], "--set", "flows=45", "--set", "duration=20010ms"))),
     ("so it does with BCN-TCP and Reno together",
      lambda: check(tshark_counts_the_same("bcn-mix", "same", ["bcn", "reno"]))),
+    ("a link's head leaves before what comes at the same instant, or after it, as the experiment says",
+     lambda: check(ties())),
+    ("an unknown order of ties is refused",
+     lambda: check(refused(["run", "becn-45", "--set", "ties=random"], "`departure-first` or `arrival-first`"))),
     ("voice calls are the load that their means give",
      lambda: check(voice_load())),
     ("a sweep run apart and merged is what one run gives, and a hole in it is named",

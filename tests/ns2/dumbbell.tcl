@@ -13,7 +13,7 @@ Agent/TCP set window_ 100
 Agent/TCP set packetSize_ 1000
 Agent/TCP set tcpTick_ 0.1
 Agent/TCP set minrto_ 1
-Agent/TCP set maxrto_ 60
+Agent/TCP set maxrto_ 100000
 Agent/TCP set rtxcur_init_ 6
 Agent/TCP set singledup_ 0
 Agent/TCP set useHeaders_ false
@@ -33,14 +33,16 @@ Queue/DropTail set mean_pktsize_ 1000
 Queue/RED set bytes_ true
 Queue/RED set queue_in_bytes_ true
 Queue/RED set mean_pktsize_ 1000
-Queue/RED set gentle_ false
+Queue/RED set gentle_ true
 Queue/RED set wait_ true
 Queue/RED set thresh_ $o(min)
 Queue/RED set maxthresh_ $o(max)
 Queue/RED set q_weight_ $o(weight)
 Queue/RED set linterm_ $o(linterm)
 Queue/RED set setbit_ $o(ecn)
-Queue/RED set use_mark_p_ false
+# drop_early of ns-2.1b8a marks while the average is below max, which is where the probability is max-p.
+Queue/RED set use_mark_p_ true
+Queue/RED set mark_p_ [expr 1.0 / $o(linterm)]
 set a [$ns node]
 set b [$ns node]
 $ns simplex-link $a $b 10Mb $o(delay) $o(queue)

@@ -5,8 +5,8 @@ within 10 % or two standard errors of the difference, and the processor's time.
 
 usage: lab.py WEIR [--full [--part K/N] [--cache FILE] [--table]] [--seeds N] | --speed
 
-Without --full: four points, three seeds, 200 s each. With it: flows 5 to 60, delays 10 to 250 ms, drop
-tail, RED and ECN, other settings of RED than the papers', ten seeds, 500 s; corners and middle of that range first.
+Without --full: five points, three seeds, 200 s each. With it: flows 5 to 60, delays 10 to 250 ms, drop
+tail, RED and ECN, other settings of RED than the papers', some with little loss, ten seeds, 500 s; corners and middle of that range first.
 
 That takes ns-2 half an hour of a processor. --cache FILE keeps each run that is over, a line of JSON each, and takes from there
 what it has of this executable and this script for ns-2: what was interrupted goes on where it stopped, and parts may be run
@@ -37,15 +37,19 @@ MEASURES = ("loss", "goodput", "utilisation", "queue")
 # experiment, case, what both are told, what only ns-2 is told, what only weir is told
 RED = {"queue": "RED"}
 ECN = {"queue": "RED", "ecn": 1}
+OTHER = ({"min": 5, "max": 30, "linterm": 50, "weight": 0.005},
+         {"min": "5kB", "max": "30kB", "max-p": "0.02", "weight": "0.005"})
+# Little loss: here it shows which of an arrival and a departure at one instant comes first.
+LITTLE = [({"min": 8, "max": 24, "linterm": 1 / 0.15, "weight": 0.003},
+           {"min": "8kB", "max": "24kB", "max-p": "0.15", "weight": "0.003"}),
+          ({"min": 10, "max": 30}, {"min": "10kB", "max": "30kB"})]
 QUICK = [
     ("droptail", "only", {"flows": 20, "delay": "40ms"}, {}, {}),
     ("becn-45", "plain", {"flows": 45, "delay": "40ms"}, RED, {}),
     ("becn-45", "ecn", {"flows": 45, "delay": "40ms"}, ECN, {}),
     ("becn-45", "plain", {"flows": 15, "delay": "100ms"}, RED, {}),
+    ("becn-45", "ecn", {"flows": 17, "delay": "75ms"}, {**ECN, **LITTLE[0][0]}, LITTLE[0][1]),
 ]
-OTHER = ({"min": 5, "max": 30, "linterm": 50, "weight": 0.005},
-         {"min": "5kB", "max": "30kB", "max-p": "0.02", "weight": "0.005"})
-
 
 FLOWS = (5, 15, 30, 45, 60)
 DELAYS = ("10ms", "40ms", "100ms", "250ms")
@@ -70,6 +74,11 @@ def points():
         both = {"flows": flows, "delay": "40ms"}
         other.append(("becn-45", "plain", both, {**RED, **OTHER[0]}, OTHER[1]))
         other.append(("becn-45", "ecn", both, {**ECN, **OTHER[0]}, OTHER[1]))
+    for delay in ("75ms", "100ms", "140ms"):
+        for theirs, ours in LITTLE:
+            both = {"flows": 17, "delay": delay}
+            other.append(("becn-45", "plain", both, {**RED, **theirs}, ours))
+            other.append(("becn-45", "ecn", both, {**ECN, **theirs}, ours))
     found[12:12] = QUICK[:1] + other
     part, parts = (int(word) for word in option("--part", "1/1").split("/"))
     return found[part - 1::parts]

@@ -103,6 +103,32 @@ static void a_limit_in_bytes_counts_what_waits_and_not_what_is_being_sent(void *
 	rig_close(rig);
 }
 
+/* Whoever polled: the packet of a burst, and the instant that the clock says, are one reading. */
+static void a_head_leaves_before_a_packet_that_comes_at_the_same_instant(void **state)
+{
+	(void)state;
+	for (int polled = 0; polled < 2; polled++) {
+		struct rig *rig = linked(8 * MBIT, 0, LIMIT_PACKETS, 1);
+
+		assert_true(engine_departure(rig->engine, 0) == SIMTIME_NEVER);
+		rig_send(rig, 0, 1000, 0);
+		rig_send(rig, 0, 1000, 0);
+		assert_int_equal(engine_departure(rig->engine, 0), SIMTIME_MS);
+		if (polled)
+			rig_advance(rig, SIMTIME_MS);
+		rig_send(rig, 0, 1000, SIMTIME_MS);
+		assert_int_equal(full(rig), 0);
+		assert_int_equal(engine_departure(rig->engine, 0), 2 * SIMTIME_MS);
+		/* A driver that wants it the other way round lets it come a nanosecond earlier. */
+		rig_send(rig, 0, 1000, 2 * SIMTIME_MS - 1);
+		assert_int_equal(full(rig), 1);
+		rig_run_out(rig);
+		assert_true(engine_departure(rig->engine, 0) == SIMTIME_NEVER);
+		assert_true(engine_departure(rig->engine, 5) == SIMTIME_NEVER); /* no cloud */
+		rig_close(rig);
+	}
+}
+
 static void a_smaller_packet_may_find_the_room_that_a_larger_did_not(void **state)
 {
 	struct rig *rig = linked(8 * MBIT, 0, LIMIT_BYTES, 1500);
@@ -498,6 +524,7 @@ int main(void)
 	                a_million_packets_through_a_saturated_link_end_within_a_nanosecond),
 	        cmocka_unit_test(a_token_bucket_passes_its_burst_at_once_and_paces_the_rest),
 	        cmocka_unit_test(a_limit_in_bytes_counts_what_waits_and_not_what_is_being_sent),
+	        cmocka_unit_test(a_head_leaves_before_a_packet_that_comes_at_the_same_instant),
 	        cmocka_unit_test(a_smaller_packet_may_find_the_room_that_a_larger_did_not),
 	        cmocka_unit_test(a_limit_in_packets_counts_packets),
 	        cmocka_unit_test(dropping_the_head_keeps_the_latest_and_what_is_being_sent),

@@ -267,7 +267,7 @@ static int read_line(struct experiment_reader *reader, const char *line)
 static int add_standard(struct experiment_reader *reader)
 {
 	static const char *const standard[] = {"set duration 500s", "set warmup 100s",
-	                                       "set sample 10ms"};
+	                                       "set sample 10ms", "set ties departure-first"};
 	int error = 0;
 
 	for (size_t i = 0; !error && i < sizeof(standard) / sizeof(standard[0]); i++)

@@ -5,7 +5,7 @@
  *
  *   title TEXT              about TEXT (any number of lines)        paper TEXT
  *   set NAME VALUE          a parameter and its value; --set NAME=VALUE is another. There are always
- *                           duration, warmup and sample
+ *                           duration, warmup, sample and ties
  *   link NAME from SWITCH to SWITCH      two clouds, NAME and NAME.back
  *   cloud NAME STATEMENT...              what they do: scenario language
  *   ftp NAME COUNT from SWITCH to SWITCH [FIELDS]     (lab/group.h)

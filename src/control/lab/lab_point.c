@@ -205,6 +205,19 @@ static int make_time(struct maker *maker, const char *name, simtime *time_ns)
 	return 0;
 }
 
+static int make_ties(struct maker *maker)
+{
+	static const char *const orders[] = {"departure-first", "arrival-first", NULL};
+	const struct field field = {.name = "ties", .type = FIELD_WORD, .words = orders};
+	struct language_error error;
+	uint32_t order;
+
+	if (value_parse(&field, lab_point_value(maker->point, "ties"), &order, &error) < 0)
+		return fail(maker, "parameter ties: %s", error.text);
+	maker->plan.arrivals_first = order == 1;
+	return 0;
+}
+
 /* The clouds from their text, with the ports of the links ahead of it. */
 static int make_scenario(struct maker *maker)
 {
@@ -251,7 +264,8 @@ static int make(struct maker *maker)
 	maker->line = NULL;
 	if (error || (error = make_time(maker, "duration", &maker->plan.duration_ns)) ||
 	    (error = make_time(maker, "warmup", &maker->plan.warmup_ns)) ||
-	    (error = make_time(maker, "sample", &maker->plan.sample_ns)))
+	    (error = make_time(maker, "sample", &maker->plan.sample_ns)) ||
+	    (error = make_ties(maker)))
 		return error;
 	if (maker->plan.warmup_ns >= maker->plan.duration_ns || maker->plan.sample_ns == 0)
 		return fail(maker, "the warm-up must be shorter than the duration, and the time "

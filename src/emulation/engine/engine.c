@@ -328,3 +328,10 @@ struct outlet *engine_outlet(struct engine *engine, uint32_t port)
 {
 	return &engine->ports[port].outlet;
 }
+
+simtime engine_departure(const struct engine *engine, uint32_t port)
+{
+	const struct cloud *cloud = engine->roster->ingress[port];
+
+	return cloud ? cloud->link.departure : SIMTIME_NEVER;
+}

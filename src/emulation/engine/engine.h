@@ -122,6 +122,10 @@ uint32_t engine_advance(struct engine *engine, simtime now);
 /* The instant of the earliest event that is still to come, SIMTIME_NEVER if there is none. */
 simtime engine_next(const struct engine *engine);
 struct outlet *engine_outlet(struct engine *engine, uint32_t port);
+/* When the head of the queue that a packet meets which comes in at this port leaves its link: SIMTIME_NEVER if the link
+ * is idle, or if the port has no cloud or several. At one instant a head leaves before a packet comes (docs/rate.md); a
+ * driver that wants that packet first lets it come a nanosecond earlier. */
+simtime engine_departure(const struct engine *engine, uint32_t port);
 
 /* Packets and bytes of memory that are held at this moment (any thread: a moment old). */
 uint64_t engine_held_packets(const struct engine *engine);
