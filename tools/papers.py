@@ -54,7 +54,7 @@ APART = """
   marks only below `max`: what it selects above it drops, gentle or not. With `--set mark-to=75pkt` it is 12.9 and 10.2 %, as in the paper. But at max-p 1 that RED marks 10 % of ECN-mod's packets,
   and E2 and E3 turn round, 0.95 and 1.58 (`weir lab run ecn-mod-classes --no-figures --set mark-to=75pkt`): then Fig. 6 and 7 are not the paper's. ns-2's RED for NewReno beside one of the
   authors' own for ECN-mod, which marks to the end, would fit both; the paper says nothing of that, so both mark to the end of the gentle zone.
-- **A6** (ECN's gain beside as many plain flows). The paper has 31.5 %, the table accepts 35, and five seeds give 35.5: a run's gain has a deviation of 1.8. Ten seeds give 35.1 +- 0.4,
+- **A6** (ECN's gain beside as many plain flows). The paper has 31.5 %, the table accepts 35, and five seeds give 35.5; runs deviate by 1 to 2. Ten seeds give 35.1 +- 0.4,
   and ns-2.35 itself, set to ns-2.1b8a's values, has 34.7 +- 0.7 with eight (`tests/ns2/dumbbell.tcl` with every other flow's `ecn_` off, at 40 flows). So it is not the hosts nor the queue. The
   order is the papers': BECN gains more than ECN, here, in B3, and with both signals together.
 - **How A5, A6 and B3 came in order.** On this page ECN once gained more than BECN, with two mistakes that hid each other in wide bands. RED was not gentle; that of ns-2.1b8a (May 2001) is, and it marks below
@@ -68,7 +68,6 @@ APART = """
 - **Limited slow-start, Fig. 4**. The paper's max_ssthresh 500 fills the pipe with a queue of 200 packets, "about 700 Mbps", and fails with 40. So it does here: 706 Mbit/s after 22 s, and 9. It
   takes what the paper's hosts had and does not say here: gigabit ports, and delayed acknowledgements (a BSD's timer of 200 ms, 100 in the mean). With hosts at 10 Gbit/s that acknowledge each packet, which this page once had, a
   round trip's burst is twice as large and comes faster: 200 packets of queue overflow at a window of some 500. After the pipe is full the queue overflows, and NewReno takes a round trip for each loss.
-- **B6**: losses nearly twice the paper's, in its order.
 - **ECN-mod, Fig. 2 and 3**: the paper says Barford and Crovella's model "using parameters reported in" their report, which is not at hand; sizes and gaps here are
   ParetoII of a mean and a shape of our own (`lab/experiments/ecn-mod-web.lab`), and the round-trip time is one. The figures show how the two hosts compare on
   the same web traffic, not the paper's values.
@@ -118,7 +117,7 @@ def table(folders):
                          f"{'inside' if inside else '🔴 ' + ('not measured: ' if value is None else '**outside**: ') + row.get('reasons', {}).get(what, 'not measured')} |")
     there = {row["id"] for row in rows}
     for name, count in (("A", 10), ("B", 6), ("C", 4), ("E", 4)):
-        lines += [f"| {name}{i} | not run for this page; [lab](lab.md) has it | | | | | |"
+        lines += [f"| {name}{i} | not run for this page: `weir lab run {name}{i}` | | | | | |"
                   for i in range(1, count + 1) if f"{name}{i}" not in there]
     return sorted(lines, key=lambda line: (line[2], int(re.match(r"\d+", line[3:])[0]))), len(seeds), min(seeds)
 

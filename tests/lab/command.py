@@ -231,8 +231,8 @@ def rows_of(experiment, *more):
 
 
 def gains_in_order():
-    """Akujobi's order: BECN gains more over plain flows than ECN, both signals together more than ECN. A run's gain has a deviation of 1.8
-    (ten seeds of each), so a difference of two means of two seeds one of 1.8; in the papers, and in ten seeds, it is 8 to 12. A cut that
+    """Akujobi's order: BECN gains more over plain flows than ECN, both signals together more than ECN. A run's gain has a deviation of 1 to 2
+    (ten seeds), so a difference of two means of two seeds one of 2 at most; in the papers it is 11 and in five seeds 8 to 11. A cut that
     rounds down makes it -5."""
     first, second = (rows_of(name, "--seeds", "2") for name in ("A5", "B3"))
     ecn = second["23 + 23: ECN's"]
