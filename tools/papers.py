@@ -5,7 +5,8 @@
 usage: papers.py [--weir FILE] [--rows DIR]... [--figures DIR]... [--seeds N] [--figure-seeds N]
 
 --rows is the --out of `weir lab run all --no-figures`, --figures that of `weir lab run all`, or several that make up
-the whole, run apart; what is not given is run here, which takes ten minutes of a processor and more.
+the whole, run apart; what is not given is run here, which takes ten minutes of a processor and more. A figure that is in
+none of them stays as the page has it.
 """
 import argparse
 import json
@@ -140,6 +141,15 @@ def pictures(folder):
     return made
 
 
+def drawn_before():
+    """Figures that the page has, as pictures() gives them: those that were not run again stay."""
+    made = {}
+    for name, caption, file in re.findall(r"^\*\*([a-z-]+\d+)\*\*: (.*)\n\n!\[.*\]\(images/(.*)\)$",
+                                          (ROOT / "docs" / "papers.md").read_text(encoding="utf-8"), re.M):
+        made.setdefault(name, []).append((caption, file))
+    return made
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--weir", default="build/src/weir")
@@ -156,7 +166,7 @@ def main():
             given.figures = [pathlib.Path(own, "figures")]
             run(given.weir, given.figures[0], "--seeds", given.figure_seeds)
         lines, seeds, first = table(given.rows)
-        made = {}
+        made = drawn_before()
         for folder in given.figures:
             made.update(pictures(folder))
         drawn = {run["seed"] for part in experiments(given.figures) for run in part["runs"]}
