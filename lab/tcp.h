@@ -4,7 +4,7 @@
  * papers' figures stand: it counts in packets, and its connection's first packet (number 0) is the
  * SYN. On the wire it writes real segments, whose sequence numbers count bytes.
  *
- * Model (S. Floyd's agents in ns-2.1b8a, June 2001; RFC 2001, RFC 2582, RFC 2988's predecessors):
+ * Model (S. Floyd's agents in ns-2.1b8a, May 2001; RFC 2001, RFC 2582, RFC 2988's predecessors):
  *   window      floor(min(cwnd + dupwnd, window)), window 100, ssthresh 100 at first, cwnd 1 for the SYN
  *   growth      an acknowledgement of new data: cwnd < ssthresh: + 1, else + 1 / cwnd
  *   cut         half = floor(window as above / 2), in fast recovery with dupwnd; ssthresh = max(2, half);
