@@ -231,10 +231,9 @@ static void a_timeout_goes_back_to_the_first_packet(void **state)
 	assert_string_equal(sender_sent(&s), "8 9");
 }
 
-static void the_timeout_doubles_until_64_and_60_seconds(void **state)
+static void the_timeout_doubles_until_64_times(void **state)
 {
-	/* no sample: 6 s, times 2, 4, 8: 48 s; then bounded */
-	static const simtime waits[] = {6, 12, 24, 48, 60, 60, 60, 60};
+	static const simtime waits[] = {6, 12, 24, 48, 96, 192, 384, 384}; /* no sample: 6 s */
 	struct sender s;
 	simtime now = 0;
 
@@ -248,6 +247,28 @@ static void the_timeout_doubles_until_64_and_60_seconds(void **state)
 	}
 	assert_int_equal(s.tcp.backoff, 64);
 	assert_string_equal(sender_sent(&s), "0 0 0 0 0 0 0 0 0");
+}
+
+/* ns-2.1b8a's rtt_timeout: the least and the most bound the product, not the estimate (ns-2.35's rfc2988_ false). Of one tick
+ * measured it is 3 ticks. */
+static void the_timeout_is_bounded_after_the_backoff(void **state)
+{
+	static const simtime waits_ms[] = {1000, 1000, 1200, 2400, 4800, 9600, 19200, 19200};
+	struct sender s;
+	simtime now = MS(100);
+
+	(void)state;
+	sender_open(&s, &recovery_newreno, &response_none);
+	sender_connect(&s);
+	assert_int_equal(s.tcp.rto_ticks, 3);
+	for (size_t i = 0; i < sizeof(waits_ms) / sizeof(waits_ms[0]); i++) {
+		assert_true(s.tcp.expires_ns - now == MS(waits_ms[i]));
+		now = s.tcp.expires_ns;
+		tcp_expire(&s.tcp, now);
+	}
+	s.tcp.rto_ticks = 20000; /* 64 times 2,000 s */
+	tcp_timer_set(&s.tcp);
+	assert_true(s.tcp.expires_ns - now == 100000 * SIMTIME_S);
 }
 
 static void a_sample_of_a_packet_sent_once_ends_the_backoff(void **state)
@@ -339,7 +360,8 @@ int main(void)
 	        cmocka_unit_test(reno_leaves_recovery_at_the_first_new_data),
 	        cmocka_unit_test(a_partial_acknowledgement_sends_the_next_hole_in_newreno),
 	        cmocka_unit_test(a_timeout_goes_back_to_the_first_packet),
-	        cmocka_unit_test(the_timeout_doubles_until_64_and_60_seconds),
+	        cmocka_unit_test(the_timeout_doubles_until_64_times),
+	        cmocka_unit_test(the_timeout_is_bounded_after_the_backoff),
 	        cmocka_unit_test(a_sample_of_a_packet_sent_once_ends_the_backoff),
 	        cmocka_unit_test(round_trip_times_are_measured_in_ticks),
 	        cmocka_unit_test(where_in_a_tick_it_was_sent_counts),
