@@ -40,7 +40,7 @@ static void one_of_every_n_is_copied(void **state)
 	        {"duplicate every 1", 1, 1000},
 	        {"duplicate every 3", 3, 333},
 	        {"duplicate every 1000", 1000, 1},
-	        {"duplicate every 1073741824", 1001, 0},
+	        {"duplicate every 2147483647", 1001, 0},
 	        {"duplicate random 0%", 1001, 0},
 	        {"duplicate random 100%", 1, 1000},
 	        {"duplicate random 100% correlation 50%", 1, 1000},

@@ -3,6 +3,7 @@
  * The table of statements itself: what the language relies on, for every row. Whoever adds a row
  * learns here what is wrong with it.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -155,6 +156,53 @@ static void defaults_and_bounds_are_what_their_texts_say(void **state)
 			expect_round(*row, field, field->max);
 		}
 	}
+}
+
+static int parsed(const char *text)
+{
+	struct language_error error = {.text = ""};
+	struct words *words = malloc(sizeof(*words));
+	struct conf *conf = NULL;
+	int result;
+
+	assert_non_null(words);
+	assert_int_equal(words_split(text, words, &error), 0);
+	result = statement_parse(words, 0, &conf, &error);
+	if (result == 0)
+		conf_free(conf);
+	free(words);
+	return result;
+}
+
+/* Table 1 and section 3.1 of Nakauchi and Kobayashi: its ranges, to their ends, and not beyond ours. */
+static void the_ranges_of_the_ixp2400_emulator_are_those_of_the_language(void **state)
+{
+	static const struct {
+		const char *text;
+		int result;
+	} rows[] = {
+	        {"loss every 1", 0},
+	        {"loss every 1073741824", 0},
+	        {"loss every 1073741825", -EINVAL},
+	        {"loss every 1 burst 2147483647", 0},
+	        {"loss every 1 burst 2147483648", -EINVAL},
+	        {"duplicate every 1", 0},
+	        {"duplicate every 2147483647", 0},
+	        {"duplicate every 2147483648", -EINVAL},
+	        {"reorder every 1", 0},
+	        {"reorder every 2147483647", 0},
+	        {"reorder every 2147483648", -EINVAL},
+	        {"delay 1us", 0},
+	        {"delay 500001us", 0},
+	        {"delay 100ms jitter 1us distribution normal", 0},
+	        {"rate 1gbit algorithm leaky-bucket", 0},
+	        {"rate 1gbit algorithm token-bucket burst 8kB", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (parsed(rows[i].text) != rows[i].result)
+			fail_msg("%s: %s", rows[i].text, rows[i].result ? "accepted" : "refused");
 }
 
 /* A word that is a value must not be a keyword of the same statement where a value may be left out. */
@@ -349,6 +397,7 @@ static void every_statement_prints_what_it_parsed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(the_ranges_of_the_ixp2400_emulator_are_those_of_the_language),
 	        cmocka_unit_test(names_are_words_in_lower_case),
 	        cmocka_unit_test(each_row_is_found_by_its_name_and_variant),
 	        cmocka_unit_test(variants_are_not_mistaken_for_fields),
