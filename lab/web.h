@@ -3,8 +3,9 @@
  * Web traffic: sessions of people who look at pages, each of several objects.
  *
  *   web NAME SESSIONS from SWITCH to SWITCH ...      from: the servers, to: the clients
+ *   surge NAME USERS from SWITCH to SWITCH ...
  *
- * Model (ns-2.1b8a's webtraf, with which both papers of Akujobi et al. were made): SESSIONS begin as a
+ * Model of `web` (ns-2.1b8a's webtraf, with which both papers of Akujobi et al. were made): SESSIONS begin as a
  * Poisson process, `gap` in the mean between two, from `start` on. A session is of one client, and has
  * `pages` pages; a page is of one server, and has a number of objects, ParetoII distributed and rounded
  * up. Client and server are drawn, each as likely. Between the beginnings of two pages of a session is
@@ -15,8 +16,15 @@
  *
  *   ParetoII: mean (shape - 1) (U^(-1/shape) - 1), U uniform in (0, 1)
  *
+ * Model of `surge` (Barford and Crovella; surge.h has the distributions): each user is a session that does
+ * not end, and asks for one file at a time. A page is as many files as the draw of its references says,
+ * rounded down (`references off`: one); between the end of one file and the request for the next is the
+ * active off time, between the end of a page and the next page the inactive one. A file's bytes are sent
+ * in as many packets as they fill.
+ *
  * Draws: of (seed, name), counted by session, page, object, so that two runs with a seed have the same
- * workload whatever the network does to it (with `closed on`: the same objects, at other times).
+ * workload whatever the network does to it (with `closed on` and `surge`: the same objects, at other
+ * times).
  *
  * The delay of an object: from its request to the acknowledgement of its last packet at the server.
  * Connections stay known until the run ends, and ports are not used again: 55,000 a host.
@@ -41,15 +49,16 @@ struct web_conf {
 	struct group_conf group; /* count: sessions; begins with the struct conf */
 	uint64_t servers, clients, pages;
 	simtime gap_ns;
-	bool closed;
+	bool closed, references;
 	simtime page_gap_ns, object_gap_ns;
 	uint64_t objects, size; /* means, in packets for the size */
 	char *page_gap_shape, *objects_shape, *object_gap_shape,
 	        *size_shape; /* decimal; NULL: default */
 };
 
-extern const struct statement group_web;
+extern const struct statement group_web, group_surge;
 
+struct web_model;
 struct web_object;
 struct web_page;
 struct web_session;
@@ -62,7 +71,10 @@ struct web_sums {
 struct web {
 	const struct web_conf *conf;
 	struct tcp_conf tcp;
-	double page_gap_shape, objects_shape, object_gap_shape, size_shape;
+	const struct web_model *model;
+	bool closed; /* the next page comes after the end of one */
+	uint64_t pages_each;
+	double page_gap_shape, objects_shape, object_gap_shape, size_shape; /* of `web` */
 	struct host **servers, **clients;
 	struct draw_key key;
 	struct timer arrival;

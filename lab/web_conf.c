@@ -1,10 +1,75 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words of `web`. */
+/* The words of `web` and `surge`. */
 #include "group_fields.h"
 #include "web.h"
 
 #define AT(member)  (uint32_t) offsetof(struct web_conf, member)
 #define TCP(member) (uint32_t) offsetof(struct web_conf, group.member)
+
+/* Where both kinds are, and what their hosts and links are. */
+/* clang-format off */
+#define PLACE_FIELDS \
+        {.name = "from", \
+         .type = FIELD_TEXT, \
+         .flags = FIELD_REQUIRED, \
+         .offset = TCP(from), \
+         .help = "the servers' switch"}, \
+        {.name = "to", \
+         .type = FIELD_TEXT, \
+         .flags = FIELD_REQUIRED, \
+         .offset = TCP(to), \
+         .help = "the clients' switch"}, \
+        {.name = "port", \
+         .type = FIELD_COUNT, \
+         .offset = TCP(port), \
+         .min = 1024, \
+         .max = 60000, \
+         .initial = 10000, \
+         .help = "the first of every host"}, \
+        {.name = "access", \
+         .type = FIELD_RATE, \
+         .offset = TCP(access_bps), \
+         .min = 1, \
+         .max = 400000000000, \
+         .initial = 100000000, \
+         .help = "rate of each host's link"}, \
+        {.name = "delay", \
+         .type = FIELD_TIME, \
+         .offset = TCP(delay_ns), \
+         .max = DELAY_MAX_NS, \
+         .initial = 2 * SIMTIME_MS, \
+         .help = "propagation of each host's link"}, \
+        {.name = "delay-max", \
+         .type = FIELD_TIME, \
+         .offset = TCP(delay_max_ns), \
+         .max = DELAY_MAX_NS, \
+         .help = "the clients' links lie evenly from delay to this"}, \
+        {.name = "servers", \
+         .type = FIELD_COUNT, \
+         .offset = AT(servers), \
+         .min = 1, \
+         .max = WEB_HOSTS_MAX, \
+         .initial = 10, \
+         .help = "hosts that have pages"}, \
+        {.name = "clients", \
+         .type = FIELD_COUNT, \
+         .offset = AT(clients), \
+         .min = 1, \
+         .max = WEB_HOSTS_MAX, \
+         .initial = 10, \
+         .help = "hosts that people sit at"}, \
+        {.name = "start", \
+         .type = FIELD_TIME, \
+         .offset = TCP(start_ns), \
+         .max = DELAY_MAX_NS, \
+         .help = "when the first session begins"}, \
+        {.name = "gap", \
+         .type = FIELD_TIME, \
+         .offset = AT(gap_ns), \
+         .max = DELAY_MAX_NS, \
+         .initial = SIMTIME_S / 2, \
+         .help = "between two sessions' beginnings, in the mean; exponential"}
+/* clang-format on */
 
 static const struct field web_fields[] = {
         {.name = "sessions",
@@ -13,61 +78,7 @@ static const struct field web_fields[] = {
          .offset = TCP(count),
          .max = WEB_SESSIONS_MAX,
          .help = "how many sessions there are"},
-        {.name = "from",
-         .type = FIELD_TEXT,
-         .flags = FIELD_REQUIRED,
-         .offset = TCP(from),
-         .help = "the servers' switch"},
-        {.name = "to",
-         .type = FIELD_TEXT,
-         .flags = FIELD_REQUIRED,
-         .offset = TCP(to),
-         .help = "the clients' switch"},
-        {.name = "port",
-         .type = FIELD_COUNT,
-         .offset = TCP(port),
-         .min = 1024,
-         .max = 60000,
-         .initial = 10000,
-         .help = "the first of every host"},
-        {.name = "access",
-         .type = FIELD_RATE,
-         .offset = TCP(access_bps),
-         .min = 1,
-         .max = 400000000000,
-         .initial = 100000000,
-         .help = "rate of each host's link"},
-        {.name = "delay",
-         .type = FIELD_TIME,
-         .offset = TCP(delay_ns),
-         .max = DELAY_MAX_NS,
-         .initial = 2 * SIMTIME_MS,
-         .help = "propagation of each host's link"},
-        {.name = "servers",
-         .type = FIELD_COUNT,
-         .offset = AT(servers),
-         .min = 1,
-         .max = WEB_HOSTS_MAX,
-         .initial = 10,
-         .help = "hosts that have pages"},
-        {.name = "clients",
-         .type = FIELD_COUNT,
-         .offset = AT(clients),
-         .min = 1,
-         .max = WEB_HOSTS_MAX,
-         .initial = 10,
-         .help = "hosts that people sit at"},
-        {.name = "start",
-         .type = FIELD_TIME,
-         .offset = TCP(start_ns),
-         .max = DELAY_MAX_NS,
-         .help = "when the first session begins"},
-        {.name = "gap",
-         .type = FIELD_TIME,
-         .offset = AT(gap_ns),
-         .max = DELAY_MAX_NS,
-         .initial = SIMTIME_S / 2,
-         .help = "between two sessions' beginnings, in the mean; exponential"},
+        PLACE_FIELDS,
         {.name = "pages",
          .type = FIELD_COUNT,
          .offset = AT(pages),
@@ -130,5 +141,30 @@ const struct statement group_web = {
         .help = "sessions of people who look at pages",
         .role = ROLE_CLOUD,
         .fields = web_fields,
+        .conf_bytes = sizeof(struct web_conf),
+};
+
+static const struct field surge_fields[] = {
+        {.name = "users",
+         .type = FIELD_COUNT,
+         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+         .offset = TCP(count),
+         .max = WEB_SESSIONS_MAX,
+         .help = "how many users there are"},
+        PLACE_FIELDS,
+        {.name = "references",
+         .type = FIELD_SWITCH,
+         .offset = AT(references),
+         .initial = 1,
+         .help = "a page has further files; off: it is one"},
+        GROUP_TCP_FIELDS(TCP),
+        FIELD_END,
+};
+
+const struct statement group_surge = {
+        .name = "surge",
+        .help = "users of the web as Barford and Crovella have them",
+        .role = ROLE_CLOUD,
+        .fields = surge_fields,
         .conf_bytes = sizeof(struct web_conf),
 };

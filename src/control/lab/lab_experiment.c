@@ -226,6 +226,7 @@ static const struct {
         {"link", NULL},
         {"cloud", NULL},
         {"ftp", NULL},
+        {"surge", NULL},
         {"voice", NULL},
         {"web", NULL},
         {NULL, NULL},

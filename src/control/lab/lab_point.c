@@ -138,9 +138,9 @@ static const struct statement *group_kind(struct maker *maker, const char *word,
 		*n = &maker->plan.n_voices;
 		return &group_voice;
 	}
-	if (strcmp(word, group_web.name) == 0) {
+	if (strcmp(word, group_web.name) == 0 || strcmp(word, group_surge.name) == 0) {
 		*n = &maker->plan.n_webs;
-		return &group_web;
+		return word[0] == 'w' ? &group_web : &group_surge;
 	}
 	*n = &maker->plan.n_groups;
 	return &group_ftp;
@@ -170,7 +170,7 @@ static int make_group(struct maker *maker)
 		return fail(maker, "no memory");
 	if (kind == &group_voice)
 		plan->voices[(*n)++] = (struct plan_voice){name, (const struct voice_conf *)conf};
-	else if (kind == &group_web)
+	else if (kind == &group_web || kind == &group_surge)
 		plan->webs[(*n)++] = (struct plan_web){name, (const struct web_conf *)conf};
 	else
 		plan->groups[(*n)++] = (struct plan_group){name, (const struct group_conf *)conf};
