@@ -143,6 +143,7 @@ int group_tcp_conf(const struct group_conf *conf, struct tcp_conf *tcp, struct p
 	tcp->signal.decrease = fraction(conf->decrease_q63);
 	tcp->signal.wait = (enum becn_wait)conf->wait;
 	tcp->signal.grows_while_marked = conf->grows_while_marked;
+	tcp->signal.cuts_to_whole = conf->cuts_to_whole;
 	tcp->signal.slow_start_max = (uint32_t)conf->slow_start_max;
 	tcp->signal.slow_start_exact = conf->slow_start_exact;
 	if (tcp->response->told)

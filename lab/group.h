@@ -35,7 +35,7 @@ struct group_conf {
 	uint64_t factor_q63, increase_q63, decrease_q63; /* probability_q63 */
 	char *factors;                                   /* `4:0.975,2:0.875,1:0.7` */
 	uint32_t wait;                                   /* enum becn_wait */
-	bool grows_while_marked;
+	bool grows_while_marked, cuts_to_whole;
 	bool syn_capable;
 	uint64_t slow_start_max, hops;
 	bool slow_start_exact;

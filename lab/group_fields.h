@@ -77,6 +77,10 @@
          .type = FIELD_SWITCH, \
          .offset = at(grows_while_marked), \
          .help = "bcn: unmarked packets of a marked window grow it"}, \
+        {.name = "whole", \
+         .type = FIELD_SWITCH, \
+         .offset = at(cuts_to_whole), \
+         .help = "bcn: a mark leaves whole packets of the window"}, \
         {.name = "increase", \
          .type = FIELD_PROBABILITY, \
          .offset = at(increase_q63), \

@@ -6,8 +6,11 @@
  * may depend on the number of routers on the way: the receiver returns the TTL that arrives.
  *
  * Whether the window grows on unmarked acknowledgements in the meantime the paper does not say:
- * it does not, unless grows_while_marked.
+ * it does not, unless grows_while_marked. Nor whether what a mark leaves is rounded: the paper's window "is
+ * measured in packets", and rounded down (cuts_to_whole) the throughputs are those of its Table 1.
  */
+#include <math.h>
+
 #include "response.h"
 
 /* Of the longest way listed that is not longer than this one; else of the shortest. */
@@ -34,6 +37,8 @@ static void bcn_echoed(struct tcp *tcp, int64_t ack, const struct segment *segme
 	if (ack > tcp->hold)
 		tcp->hold = tcp->highest;
 	tcp->cwnd *= factor(tcp->conf, segment->echoed_ttl);
+	if (tcp->conf->signal.cuts_to_whole)
+		tcp->cwnd = floor(tcp->cwnd);
 	if (tcp->cwnd < 1)
 		tcp->cwnd = 1;
 	tcp->ssthresh = (uint32_t)tcp->cwnd;

@@ -57,6 +57,7 @@ struct response_conf {
 	} by_hops[TCP_HOP_FACTORS_MAX]; /* bcn: instead of factor, hops ascending */
 	uint32_t n_by_hops;
 	bool grows_while_marked;   /* bcn: unmarked acknowledgements grow the window all the same */
+	bool cuts_to_whole;        /* bcn: what a mark leaves is whole packets */
 	enum becn_wait wait;       /* becn, ecn-becn */
 	double increase, decrease; /* ecn-mod: c1, c2 */
 	uint32_t slow_start_max;   /* limited slow-start: max_ssthresh, packets */

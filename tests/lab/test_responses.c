@@ -327,6 +327,23 @@ static void bcn_grows_while_marked_if_it_is_told_to(void **state)
 	assert_true(s.tcp.cwnd == 12 + 1.0 / 12);
 }
 
+static void bcn_cuts_to_whole_packets_if_it_is_told_to(void **state)
+{
+	struct sender s;
+
+	(void)state;
+	open_16(&s, &response_bcn);
+	s.conf.signal.factor = 0.7;
+	s.conf.signal.cuts_to_whole = true;
+	sender_ack_flags(&s, MS(500), 15, FRAME_TCP_ECE, 0);
+	assert_true(s.tcp.cwnd == 11); /* of 11.2 */
+	sender_ack_flags(&s, MS(500), 16, FRAME_TCP_ECE, 0);
+	assert_true(s.tcp.cwnd == 7); /* of 7.7 */
+	s.conf.signal.factor = 0.1;
+	sender_ack_flags(&s, MS(500), 17, FRAME_TCP_ECE, 0);
+	assert_true(s.tcp.cwnd == 1);
+}
+
 static void a_loss_in_a_marked_window_of_bcn_is_only_sent_again(void **state)
 {
 	struct sender s;
@@ -584,6 +601,7 @@ int main(void)
 	        cmocka_unit_test(an_echo_and_a_quench_of_one_window_make_one_cut),
 	        cmocka_unit_test(bcn_multiplies_with_each_mark_and_does_not_grow_in_its_window),
 	        cmocka_unit_test(bcn_grows_while_marked_if_it_is_told_to),
+	        cmocka_unit_test(bcn_cuts_to_whole_packets_if_it_is_told_to),
 	        cmocka_unit_test(a_loss_in_a_marked_window_of_bcn_is_only_sent_again),
 	        cmocka_unit_test(the_factor_follows_the_hops_that_the_receiver_saw),
 	        cmocka_unit_test(ecn_mod_takes_a_share_for_every_mark_and_adds_for_every_other),
