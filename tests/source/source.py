@@ -217,6 +217,42 @@ def links_in_the_documentation_lead_somewhere():
     nothing(wrong, "a relative link without a file")
 
 
+def rows_of_the_lab():
+    return {found[1] for path in files(".lab", under="lab/experiments")
+            for found in re.finditer(r"^row (\w+)", text(path), re.M)}
+
+
+def the_page_of_origins_names_tests_and_rows_that_there_are():
+    """A link to a file of ours has the file's name, or a name that stands in the file: of a test twice, where it is and
+    where it is run."""
+    page, wrong, n = text("docs/origins.md"), [], 0
+    for name, target in re.findall(r"\[`([^`]+)`\]\(\.\./((?:tests|src|lab|linux)/[^)]+)\)", page):
+        n += 1
+        if not os.path.exists(os.path.join(ROOT, target)):
+            wrong.append(f"{target} is not there")
+        elif name not in (os.path.basename(target), os.path.basename(target).removesuffix(".lab")):
+            times = len(re.findall(rf"\b{re.escape(name)}\b", text(target)))
+            if times < (2 if target.startswith("tests/") else 1):
+                wrong.append(f"{target}: `{name}` is {'not run' if times else 'not in it'}")
+    assert n > 90, f"only {n} links were found in docs/origins.md"
+    named = set(re.findall(r"\b[A-E]\d+\b", page))
+    for letter, first, last in re.findall(r"\b([A-E])(\d+) to [A-E](\d+)\b", page):
+        named |= {f"{letter}{i}" for i in range(int(first), int(last) + 1)}
+    rows = rows_of_the_lab() | {"D1", "D2"}  # which `weir bench` measures
+    wrong += [f"row {row} is in no experiment" for row in sorted(named - rows)]
+    wrong += [f"row {row} of the lab is not in the page" for row in sorted(rows - named)]
+    nothing(wrong, "docs/origins.md")
+
+
+def every_row_of_the_lab_is_a_claim_of_a_paper():
+    """And each claim names rows that there are. D3 is no claim: the paper gives no figure for it."""
+    named = {row for said in re.findall(r'"((?:[A-E]\d+ ?)+)"', text("tools/papers_claims.py")) for row in said.split()}
+    wrong = [f"row {row} is in no experiment" for row in sorted(named - rows_of_the_lab())]
+    wrong += [f"row {row} holds no claim" for row in sorted(rows_of_the_lab() - named - {"D3"})]
+    assert len(named) > 40, f"only {len(named)} rows were found in tools/papers_claims.py"
+    nothing(wrong, "tools/papers_claims.py")
+
+
 def the_code_is_formatted():
     tool = shutil.which("clang-format-14") or shutil.which("clang-format")
     if not tool:
@@ -241,5 +277,7 @@ sys.exit(tap.run([(claim.__name__, claim) for claim in (
     every_statement_has_a_page_in_docs,
     the_fields_of_rewrite_stand_in_its_page,
     links_in_the_documentation_lead_somewhere,
+    the_page_of_origins_names_tests_and_rows_that_there_are,
+    every_row_of_the_lab_is_a_claim_of_a_paper,
     the_code_is_formatted,
 )]))
