@@ -183,6 +183,24 @@ int draft_publish(struct draft *draft, struct problem *problem)
 	return 0;
 }
 
+int draft_keep(struct draft *draft, struct problem *problem)
+{
+	FILE *stream = draft->stream;
+	int error = 0;
+
+	draft->stream = NULL;
+	/* Some file systems report a full disk only here. */
+	if (stream && fclose(stream) != 0)
+		error = failed(draft, errno, problem);
+	if (draft->temporary && rename(draft->temporary, draft->target) < 0) {
+		problem_set(problem, -1, "%s: cannot be given this name (%s); it is %s",
+		            draft->path, strerror(errno), draft->temporary);
+		error = -EIO;
+	}
+	draft_free(draft);
+	return error;
+}
+
 void draft_discard(struct draft *draft)
 {
 	if (!draft)

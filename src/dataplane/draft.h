@@ -11,7 +11,7 @@
  * written directly: neither can be taken back. A symbolic link is followed: what it points at is
  * replaced.
  *
- * Ownership: draft_publish and draft_discard free the draft; one of them ends every draft.
+ * Ownership: draft_publish, draft_keep and draft_discard free the draft; one of them ends every draft.
  * Thread: one at a time.
  */
 #ifndef WEIR_DRAFT_H
@@ -38,6 +38,9 @@ int draft_error(struct draft *draft, struct problem *problem);
 int draft_finish(struct draft *draft, struct problem *problem);
 /* Gives the finished file its name: 0, or as draft_error, and then the file is removed. */
 int draft_publish(struct draft *draft, struct problem *problem);
+/* Gives it its name as it is, whatever went wrong with it: 0, or as draft_error; where it cannot be given
+ * the name, it stays where it is, and the problem says where. Frees. */
+int draft_keep(struct draft *draft, struct problem *problem);
 /* Removes it. NULL is allowed. */
 void draft_discard(struct draft *draft);
 

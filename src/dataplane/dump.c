@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include <pcap/pcap.h>
@@ -20,30 +21,35 @@ struct dump {
 	bool too_late;          /* an instant did not fit */
 };
 
-/* What stands in front of each frame. */
-struct record {
-	uint32_t seconds, fraction_ns, bytes, wire_bytes;
-};
-
 /* What a capture begins with, by libpcap: precision, link type and length. */
-static int write_head(struct outflow *outflow)
+int dump_head(uint8_t head[DUMP_HEAD_BYTES])
 {
 	pcap_t *pcap = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, CAPTURE_FRAME_MAX,
 	                                                    PCAP_TSTAMP_PRECISION_NANO);
-	char *head = NULL;
+	char *text = NULL;
 	size_t bytes = 0;
-	FILE *stream = pcap ? open_memstream(&head, &bytes) : NULL;
+	FILE *stream = pcap ? open_memstream(&text, &bytes) : NULL;
 	pcap_dumper_t *dumper = stream ? pcap_dump_fopen(pcap, stream) : NULL;
 
 	/* A dumper is nothing but its stream. */
-	if (stream && fclose(stream) == 0 && dumper)
-		outflow_put(outflow, head, (uint32_t)bytes);
+	if (stream && fclose(stream) == 0 && dumper && bytes == DUMP_HEAD_BYTES)
+		memcpy(head, text, DUMP_HEAD_BYTES);
 	else
 		dumper = NULL;
-	free(head);
+	free(text);
 	if (pcap)
 		pcap_close(pcap);
 	return dumper ? 0 : -ENOMEM;
+}
+
+static int write_head(struct outflow *outflow)
+{
+	uint8_t head[DUMP_HEAD_BYTES];
+	int error = dump_head(head);
+
+	if (!error)
+		outflow_put(outflow, head, sizeof(head));
+	return error;
 }
 
 int dump_open(const char *path, struct porter *porter, struct dump **dump, struct problem *problem)
@@ -78,7 +84,7 @@ err_discard:
 void dump_write(struct dump *dump, simtime t_ns, const void *data, uint32_t bytes,
                 uint32_t wire_bytes)
 {
-	const struct record record = {
+	const struct dump_record record = {
 	        .seconds = (uint32_t)(t_ns / SIMTIME_S),
 	        .fraction_ns = (uint32_t)(t_ns % SIMTIME_S),
 	        .bytes = bytes,

@@ -31,4 +31,13 @@ int dump_finish(struct dump *dump, struct problem *problem);
 int dump_publish(struct dump *dump, struct problem *problem);
 void dump_discard(struct dump *dump); /* NULL is allowed */
 
+/* For who writes such a capture otherwise (recorder.h): what it begins with, by libpcap, and what stands
+ * in front of each frame. */
+#define DUMP_HEAD_BYTES 24
+/* 0 or -ENOMEM. */
+int dump_head(uint8_t head[DUMP_HEAD_BYTES]);
+struct dump_record {
+	uint32_t seconds, fraction_ns, bytes, wire_bytes;
+};
+
 #endif

@@ -41,14 +41,14 @@ static void watch_worker(struct runtime *runtime, uint32_t index, uint64_t now_n
 
 static void watch_port(struct port *port, tell_fn tell, void *argument)
 {
-	char line[400], text[300];
+	char line[500], text[400];
 
 	if (port_watch_link(port)) {
 		snprintf(line, sizeof(line), "port %s: link %s", port->name,
 		         port->link_up ? "up" : "down");
 		tell(argument, line);
 	}
-	if (port->file && paced_file_ended(port->file, text, sizeof(text))) {
+	while (port->file && paced_file_event(port->file, text, sizeof(text))) {
 		snprintf(line, sizeof(line), "port %s: %s", port->name, text);
 		tell(argument, line);
 	}

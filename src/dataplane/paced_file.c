@@ -15,8 +15,8 @@
 #include <rte_ring.h>
 
 #include "capture.h"
-#include "dump.h"
 #include "packet.h"
+#include "recorder.h"
 
 #define BURST   32
 #define REST_NS (100 * SIMTIME_US)
@@ -32,7 +32,7 @@ struct paced_file {
 	bool loop;
 	struct rte_mempool *pool;
 	struct capture *capture;
-	struct dump *dump;
+	struct recorder *recorder;
 	simtime first_ns;  /* time stamp of the first frame */
 	simtime offset_ns; /* of the frame read last, since the start */
 	simtime gap_ns, stamp_ns;
@@ -40,7 +40,7 @@ struct paced_file {
 	uint8_t *flat;            /* a frame in one piece, to be written */
 	/* shared */
 	pthread_t thread;
-	bool running;
+	bool running, started;
 	uint32_t stop, ended;
 	uint64_t frames;
 	bool told;
@@ -125,7 +125,7 @@ int paced_file_open(const char *device, struct rte_mempool *pool, struct paced_f
 		goto err_release;
 	}
 	if (file->out_path[0]) {
-		rc = dump_open(file->out_path, NULL, &file->dump, problem);
+		rc = recorder_open(file->out_path, &file->recorder, problem);
 		if (rc < 0)
 			goto err_release;
 	}
@@ -236,11 +236,19 @@ static uint32_t drain(struct paced_file *file)
 		uint32_t bytes = RTE_MIN(mbufs[i]->pkt_len, CAPTURE_FRAME_MAX);
 		simtime since_ns = packet_of(mbufs[i])->t_ns - file->start_ns;
 
-		dump_write(file->dump, file->first_ns + since_ns,
-		           rte_pktmbuf_read(mbufs[i], 0, bytes, file->flat), bytes, bytes);
+		recorder_put(file->recorder, file->first_ns + since_ns,
+		             rte_pktmbuf_read(mbufs[i], 0, bytes, file->flat), bytes, bytes);
 	}
 	rte_pktmbuf_free_bulk(mbufs, n);
 	return n;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec;
 }
 
 static void *file_thread(void *argument)
@@ -253,6 +261,8 @@ static void *file_thread(void *argument)
 
 		busy = file->in && fill(file) > 0;
 		busy |= file->out && drain(file) > 0;
+		if (file->out)
+			recorder_keep(file->recorder, now_ns());
 		if (!busy)
 			nanosleep(&rest, NULL);
 	} while (!__atomic_load_n(&file->stop, __ATOMIC_ACQUIRE) || (busy && file->out));
@@ -274,8 +284,22 @@ int paced_file_start(struct paced_file *file, simtime now, struct problem *probl
 		problem_set(problem, -1, "no thread for %s: %s", file->path, strerror(rc));
 		return -rc;
 	}
-	file->running = true;
+	file->running = file->started = true;
 	return 0;
+}
+
+void paced_file_halt(struct paced_file *file)
+{
+	if (!file->running)
+		return;
+	/* Workers have stopped: what is in the rings now is all there will be. */
+	__atomic_store_n(&file->stop, 1, __ATOMIC_RELEASE);
+	pthread_join(file->thread, NULL);
+	file->running = false;
+	while (file->out && drain(file) > 0)
+		;
+	if (file->recorder)
+		recorder_finish(file->recorder);
 }
 
 int paced_file_close(struct paced_file *file, struct problem *problem)
@@ -283,40 +307,38 @@ int paced_file_close(struct paced_file *file, struct problem *problem)
 	struct rte_mbuf *mbuf;
 	int rc = 0;
 
-	if (file->running) {
-		/* Workers have stopped: what is in the rings now is all there will be. */
-		__atomic_store_n(&file->stop, 1, __ATOMIC_RELEASE);
-		pthread_join(file->thread, NULL);
-	}
+	paced_file_halt(file);
 	rte_pktmbuf_free(file->waiting);
 	rte_pktmbuf_free(file->next);
 	while (file->in && rte_ring_sc_dequeue(file->in, (void **)&mbuf) == 0)
 		rte_pktmbuf_free(mbuf);
-	while (file->out && file->running && drain(file) > 0)
-		;
-	if (file->dump && file->running) {
-		rc = dump_finish(file->dump, problem);
-		if (rc == 0) {
-			rc = dump_publish(file->dump, problem);
-			file->dump = NULL;
-		}
-	}
-	dump_discard(file->dump);
+	if (file->recorder && file->started)
+		rc = recorder_close(file->recorder, problem);
+	else
+		recorder_discard(file->recorder);
 	release(file);
 	return rc;
 }
 
-bool paced_file_ended(struct paced_file *file, char *line, size_t room)
+bool paced_file_event(struct paced_file *file, char *line, size_t room)
 {
+	const char *damage;
+
+	if (file->recorder && recorder_event(file->recorder, line, room))
+		return true;
 	if (file->told || !file->in || !__atomic_load_n(&file->ended, __ATOMIC_ACQUIRE) ||
 	    !rte_ring_empty(file->in))
 		return false;
 	file->told = true;
-	const char *damage = file->capture ? capture_damage(file->capture) : "";
-
+	damage = file->capture ? capture_damage(file->capture) : "";
 	snprintf(line, room, "%s has been played to its end: %" PRIu64 " frames%s%s", file->path,
 	         file->frames, *damage ? "; " : "", damage);
 	return true;
+}
+
+uint64_t paced_file_not_written(const struct paced_file *file)
+{
+	return file->recorder ? recorder_lost(file->recorder) : 0;
 }
 
 /* ---- the worker ---- */

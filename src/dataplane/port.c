@@ -427,6 +427,12 @@ static void close_ethdev(struct port *port)
 		rte_dev_remove(info.device);
 }
 
+void port_halt(struct port *port)
+{
+	if (port->file)
+		paced_file_halt(port->file);
+}
+
 int port_close(struct port *port, struct problem *problem)
 {
 	int rc = 0;
@@ -485,17 +491,19 @@ uint64_t port_link_bps(const struct port *port)
 	return (uint64_t)link.link_speed * 1000000;
 }
 
-void port_losses(struct port *port, uint64_t *missed, uint64_t *no_mbuf, uint64_t *not_sent)
+void port_losses(struct port *port, struct port_losses *losses)
 {
 	struct rte_eth_stats stats;
 
-	*missed = *no_mbuf = *not_sent = 0;
-	if (port->file)
+	memset(losses, 0, sizeof(*losses));
+	if (port->file) {
+		losses->not_written = paced_file_not_written(port->file);
 		return;
-	if (rte_eth_stats_get(port->id, &stats) == 0) {
-		*missed = stats.imissed;
-		*no_mbuf = stats.rx_nombuf;
-		*not_sent = stats.oerrors;
 	}
-	*missed += interface_missed(&port->interface);
+	if (rte_eth_stats_get(port->id, &stats) == 0) {
+		losses->missed = stats.imissed;
+		losses->no_mbuf = stats.rx_nombuf;
+		losses->not_sent = stats.oerrors;
+	}
+	losses->missed += interface_missed(&port->interface);
 }

@@ -80,8 +80,10 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 int port_start(struct port *port, const struct clock *clock, struct problem *problem);
 /* Keeps the device's clock in step; about every 100 ms. */
 void port_keep_time(struct port *port, const struct clock *clock);
+/* Workers have stopped: what port_losses says stands still from now on. */
+void port_halt(struct port *port);
 /* Stops, closes, and leaves the device as it was found. May follow a failed port_open. 0, or -EIO
- * with problem: a capture could not be written. */
+ * with problem: frames are missing in a capture that was to be written. */
 int port_close(struct port *port, struct problem *problem);
 
 /* Whether the driver forgets to give back, when it is closed, the mbufs in its rings:
@@ -90,8 +92,14 @@ bool port_keeps_mbufs(const struct port *port);
 /* Reads the state of the link; true when it has changed. */
 bool port_watch_link(struct port *port);
 uint64_t port_link_bps(const struct port *port);
-/* Lost by the device before weir saw them; no mbuf for them; handed to the device and not sent. */
-void port_losses(struct port *port, uint64_t *missed, uint64_t *no_mbuf, uint64_t *not_sent);
+/* What a device loses, so far. */
+struct port_losses {
+	uint64_t missed;      /* before weir saw them */
+	uint64_t no_mbuf;     /* there was none for them */
+	uint64_t not_sent;    /* handed to the device, which says that it could not send them */
+	uint64_t not_written; /* handed to a file, and they could not be written */
+};
+void port_losses(struct port *port, struct port_losses *losses);
 
 static inline uint16_t port_receive(struct port *port, struct rte_mbuf **mbufs, uint16_t n,
                                     simtime now)

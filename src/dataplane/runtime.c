@@ -101,7 +101,7 @@ static int close_ports(struct runtime *runtime, struct problem *problem)
 		struct problem one;
 
 		if (port_close(&runtime->ports[i], &one) < 0 && rc == 0) {
-			*problem = one;
+			problem_set(problem, -1, "port %s: %s", runtime->ports[i].name, one.text);
 			rc = -EIO;
 		}
 	}
@@ -150,7 +150,7 @@ static int release(struct runtime *runtime, struct problem *problem)
 
 	layout_free(runtime);
 	rc = close_ports(runtime, problem);
-	if (runtime->pool && rc == 0) {
+	if (runtime->pool) {
 		uint32_t whole = pool_size(runtime->pool), there = pool_available(runtime->pool);
 
 		if (whole - there > runtime->kept_mbufs) {
@@ -226,6 +226,8 @@ void runtime_halt(struct runtime *runtime)
 		__atomic_store_n(&runtime->workers[i].stop, 1, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < runtime->n_workers; i++)
 		rte_eal_wait_lcore(runtime->workers[i].lcore);
+	for (uint32_t i = 0; i < runtime->n_open; i++)
+		port_halt(&runtime->ports[i]);
 	runtime->running = false;
 }
 

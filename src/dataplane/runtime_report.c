@@ -42,7 +42,8 @@ static void add_worker(struct port_report *report, const struct worker *worker,
 
 bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct port_report *report)
 {
-	const struct losses *before = &runtime->cleared[index];
+	const struct port_losses *before = &runtime->cleared[index];
+	struct port_losses losses;
 	struct port *port;
 
 	if (index >= runtime->n_ports)
@@ -64,10 +65,11 @@ bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct p
 	                     counter_read(&port->time.stale);
 	for (uint32_t i = 0; i < runtime->n_workers; i++)
 		add_worker(report, &runtime->workers[i], port, index);
-	port_losses(port, &report->rx_missed, &report->rx_no_mbuf, &report->not_sent);
-	report->rx_missed -= before->missed;
-	report->rx_no_mbuf -= before->no_mbuf;
-	report->not_sent -= before->not_sent;
+	port_losses(port, &losses);
+	report->rx_missed = losses.missed - before->missed;
+	report->rx_no_mbuf = losses.no_mbuf - before->no_mbuf;
+	report->not_sent = losses.not_sent - before->not_sent;
+	report->not_written = losses.not_written - before->not_written;
 	report->no_cloud =
 	        engine_no_cloud(runtime->workers[runtime->emulator[index]].engine, index);
 	report->untouched =

@@ -23,10 +23,6 @@ struct watch {
 	bool stalled;
 };
 
-struct losses {
-	uint64_t missed, no_mbuf, not_sent;
-};
-
 struct runtime {
 	struct scenario *scenario; /* in force */
 	struct runtime_options options;
@@ -47,8 +43,8 @@ struct runtime {
 	bool running;
 
 	struct watch watches[WORKERS_MAX];
-	bool introduced;                           /* the remarks about offloads have been told */
-	struct losses cleared[SCENARIO_PORTS_MAX]; /* the devices' counters at the last clear */
+	bool introduced; /* the remarks about offloads have been told */
+	struct port_losses cleared[SCENARIO_PORTS_MAX]; /* at the last clear */
 	bool changed_clouds, cleared_ever;
 	bool lost_letter; /* a worker has not answered: no further transactions */
 };

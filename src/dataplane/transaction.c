@@ -187,11 +187,8 @@ int runtime_clear(struct runtime *runtime)
 		transaction.letters[i] = (struct letter){.kind = LETTER_CLEAR};
 		transaction.workers[i] = i;
 	}
-	for (uint32_t port = 0; port < runtime->n_ports; port++) {
-		struct losses *at = &runtime->cleared[port];
-
-		port_losses(&runtime->ports[port], &at->missed, &at->no_mbuf, &at->not_sent);
-	}
+	for (uint32_t port = 0; port < runtime->n_ports; port++)
+		port_losses(&runtime->ports[port], &runtime->cleared[port]);
 	for (uint32_t i = 0; i < runtime->n_workers; i++)
 		runtime->watches[i].stalls = 0;
 	runtime->cleared_ever = true;

@@ -91,6 +91,7 @@ clean_up()
 	# There are none yet when a test is skipped early, and that is no failure.
 	ip netns del A 2>/dev/null || true
 	ip netns del B 2>/dev/null || true
+	umount "$work"/* 2>/dev/null || true
 	rm -rf "$work"
 	exit $result
 }

@@ -10,7 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -112,15 +114,15 @@ static void frames_come_at_their_instants_and_not_before(void **state)
 	take(file, START + GAP_NS - 1, 1, 0);
 	take(file, START + GAP_NS, 1, 1);
 	take(file, START + 100 * GAP_NS, 2, 99);
-	assert_false(paced_file_ended(file, line, sizeof(line)));
+	assert_false(paced_file_event(file, line, sizeof(line)));
 	take(file, START + FRAMES * GAP_NS, 101, FRAMES - 101);
 	take(file, START + SIMTIME_S, FRAMES, 0);
-	for (int patience = 0; !paced_file_ended(file, line, sizeof(line)); patience++) {
+	for (int patience = 0; !paced_file_event(file, line, sizeof(line)); patience++) {
 		assert_true(patience < 5000);
 		usleep(1000);
 	}
 	assert_non_null(strstr(line, "has been played to its end: 1500 frames"));
-	assert_false(paced_file_ended(file, line, sizeof(line)));
+	assert_false(paced_file_event(file, line, sizeof(line)));
 	assert_int_equal(paced_file_close(file, &problem), 0);
 	assert_int_equal(pool_available(pool), MBUFS);
 }
@@ -171,6 +173,55 @@ static void what_is_sent_is_written_with_the_instants_at_which_it_was_due(void *
 		assert_int_equal(number, i);
 	}
 	assert_false(capture_next(capture, &frame));
+	capture_close(capture);
+}
+
+/* A limit of file size stands for the disk: 50 frames fit. */
+static void what_cannot_be_written_is_counted_once_it_halts_and_the_rest_is_kept(void **state)
+{
+	const struct rlimit limit = {24 + 50 * (16 + 60) + 40, RLIM_INFINITY};
+	struct capture_frame frame;
+	struct capture *capture;
+	struct paced_file *file;
+	struct problem problem;
+	struct rlimit before;
+	char device[100], line[400];
+	(void)state;
+
+	snprintf(device, sizeof(device), "file:,out=%s", out_path);
+	assert_int_equal(paced_file_open(device, pool, &file, &problem), 0);
+	assert_int_equal(paced_file_start(file, START, &problem), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	for (uint32_t i = 0; i < 80; i++) {
+		struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+		simtime due_ns = START + i;
+
+		memset(rte_pktmbuf_append(mbuf, 60), (int)i, 60);
+		while (paced_file_transmit(file, &mbuf, &due_ns, 1) == 0)
+			usleep(100);
+	}
+	for (int patience = 0; !paced_file_event(file, line, sizeof(line)); patience++) {
+		assert_true(patience < 5000);
+		usleep(1000);
+	}
+	assert_non_null(strstr(line, strerror(EFBIG)));
+	assert_false(paced_file_event(file, line, sizeof(line)));
+	paced_file_halt(file);
+	assert_int_equal(paced_file_not_written(file), 30);
+	assert_int_equal(pool_available(pool), MBUFS);
+	assert_int_equal(paced_file_close(file, &problem), -EIO);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_non_null(strstr(problem.text, "30 frames are missing"));
+	assert_int_equal(capture_open(out_path, NULL, &capture, &problem), 0);
+	for (uint32_t i = 0; i < 50; i++) {
+		assert_true(capture_next(capture, &frame));
+		assert_int_equal(frame.bytes, 60);
+		assert_int_equal(frame.data[59], i);
+	}
+	assert_false(capture_next(capture, &frame));
+	assert_string_equal(capture_damage(capture), "");
 	capture_close(capture);
 }
 
@@ -245,6 +296,8 @@ int main(void)
 	        cmocka_unit_test(frames_come_at_their_instants_and_not_before),
 	        cmocka_unit_test(with_loop_it_starts_over_one_gap_after_its_end),
 	        cmocka_unit_test(what_is_sent_is_written_with_the_instants_at_which_it_was_due),
+	        cmocka_unit_test(
+	                what_cannot_be_written_is_counted_once_it_halts_and_the_rest_is_kept),
 	        cmocka_unit_test(without_an_output_what_is_sent_is_discarded),
 	        cmocka_unit_test(a_device_text_that_is_wrong_is_refused_and_leaves_no_file),
 	};

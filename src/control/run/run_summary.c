@@ -16,10 +16,11 @@ static void row(struct table *table, const char *const *cells)
 
 static void print_ports(FILE *out, const struct runtime *runtime, struct port_report *port)
 {
-	static const char *const headings[] = {
-	        "port",    "received", "bytes",       "sent", "bytes", "no cloud", "untouched",
-	        "rx lost", "tx lost",  "late by p50", "p99",  "max",   NULL};
-	struct table *table = table_make("lrrrrrrrrrrr");
+	static const char *const headings[] = {"port",    "received",    "bytes",       "sent",
+	                                       "bytes",   "no cloud",    "untouched",   "rx lost",
+	                                       "tx lost", "not written", "late by p50", "p99",
+	                                       "max",     NULL};
+	struct table *table = table_make("lrrrrrrrrrrrr");
 
 	if (!table)
 		return;
@@ -36,6 +37,7 @@ static void print_ports(FILE *out, const struct runtime *runtime, struct port_re
 		table_count(table, port->untouched);
 		table_count(table, port->rx_missed + port->rx_no_mbuf);
 		table_count(table, port->tx_full + port->not_sent);
+		table_count(table, port->not_written);
 		table_unit(table, CHART_NS, (double)histogram_percentile(late, 500000));
 		table_unit(table, CHART_NS, (double)histogram_percentile(late, 990000));
 		table_unit(table, CHART_NS, (double)late->max);

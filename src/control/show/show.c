@@ -45,6 +45,8 @@ static void table_port_losses(struct table *table, const struct port_report *por
 	table_count(table, port->rx_missed);
 	table_count(table, port->rx_no_mbuf);
 	table_count(table, port->tx_full);
+	table_count(table, port->not_sent);
+	table_count(table, port->not_written);
 	table_unit(table, CHART_NS, (double)histogram_percentile(late, 500000));
 	table_unit(table, CHART_NS, (double)histogram_percentile(late, 990000));
 	table_unit(table, CHART_NS, (double)late->max);
@@ -85,16 +87,26 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        "their "
 		        "time\n",
 		        port->name, count_text(count, port->tx_full));
+	if (port->not_sent > 0)
+		fprintf(out,
+		        "warning: port %s: the device took %s packets and says that it could not "
+		        "send them\n",
+		        port->name, count_text(count, port->not_sent));
+	if (port->not_written > 0)
+		fprintf(out,
+		        "warning: port %s: %s packets could not be written to its file: is the "
+		        "disk full?\n",
+		        port->name, count_text(count, port->not_written));
 }
 
 static void show_ports_text(FILE *out, struct control *control)
 {
 	static const char *const traffic[] = {"port",     "device", "driver", "link",  "time",
 	                                      "received", "bytes",  "sent",   "bytes", NULL};
-	static const char *const losses[] = {"port",    "no cloud", "untouched", "rx missed",
-	                                     "no mbuf", "tx full",  "late p50",  "p99",
-	                                     "max",     NULL};
-	struct table *upper = table_make("lllllrrrr"), *lower = table_make("lrrrrrrrr");
+	static const char *const losses[] = {"port",     "no cloud", "untouched", "rx missed",
+	                                     "no mbuf",  "tx full",  "not sent",  "not written",
+	                                     "late p50", "p99",      "max",       NULL};
+	struct table *upper = table_make("lllllrrrr"), *lower = table_make("lrrrrrrrrrr");
 	struct port_report *port = malloc(sizeof(*port));
 	uint32_t n = control->ops->ports(control->context);
 
@@ -123,14 +135,15 @@ out:
 static json_t *port_object(const struct port_report *port)
 {
 	json_t *object = json_pack(
-	        "{s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "port", port->name,
-	        "device", port->device != NULL ? port->device : "", "driver",
+	        "{s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "port",
+	        port->name, "device", port->device != NULL ? port->device : "", "driver",
 	        port->driver != NULL ? port->driver : "", "link_up", port->link_up, "link_bps",
 	        (json_int_t)port->link_bps, "rx_packets", (json_int_t)port->rx_packets, "rx_bytes",
 	        (json_int_t)port->rx_bytes, "tx_packets", (json_int_t)port->tx_packets, "tx_bytes",
 	        (json_int_t)port->tx_bytes, "no_cloud", (json_int_t)port->no_cloud, "untouched",
 	        (json_int_t)port->untouched, "rx_missed", (json_int_t)port->rx_missed, "rx_no_mbuf",
-	        (json_int_t)port->rx_no_mbuf, "tx_full", (json_int_t)port->tx_full);
+	        (json_int_t)port->rx_no_mbuf, "tx_full", (json_int_t)port->tx_full, "not_sent",
+	        (json_int_t)port->not_sent, "not_written", (json_int_t)port->not_written);
 
 	json_object_set_new(object, "time", json_string(port->time != NULL ? port->time : "poll"));
 	if (port->stamped + port->unstamped > 0)

@@ -1,0 +1,144 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+#   A -- wa [ cloud down ] ---> file:,out=back.pcap on a disk of 256 KiB
+#
+# The disk is full, then has room, then is full again: both are said at once, what could not be written is
+# counted as `not written` and nothing else, what could is kept, and whoever reads captures reads it. The same
+# under a limit of file size. And a replay onto a full disk leaves nothing and says so.
+
+. "$(dirname "$0")/topology.sh"
+need tcpdump iperf3 python3
+make_hosts
+mkdir "$work/disk"
+mount -t tmpfs -o size=256k none "$work/disk"
+{
+	echo 'port a device net_af_packet0,iface=wa'
+	echo "port b device file:,out=$work/disk/back.pcap"
+	echo 'cloud down from a to b'
+} >"$work/scenario.weir"
+
+flood() # seconds
+{
+	$in_a timeout 20 python3 - "$1" <<'PYTHON'
+import socket, sys, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+end = time.time() + float(sys.argv[1])
+while time.time() < end:
+    for _ in range(20):
+        s.sendto(bytes(1400), ("10.9.0.2", 9))
+    time.sleep(0.01)
+PYTHON
+}
+
+not_written()
+{
+	ctl -j show ports | jq '.ports[1].not_written'
+}
+
+said() # words, how often, within 2 s
+{
+	for _ in $(seq 20); do
+		[ "$(grep -c "$1" "$work/weir.err")" = "$2" ] && return 0
+		sleep 0.1
+	done
+	fail "\`$1\` was not said $2 times: $(cat "$work/weir.err")"
+}
+
+# Every frame that was handed to the port is in the file or counted, and the file is whole.
+check_file() # the file
+{
+	tcpdump -r "$1" -n >"$work/read" 2>"$work/tcpdump" || fail "$(cat "$work/tcpdump")"
+	grep -q truncated "$work/tcpdump" && fail "it ends within a frame"
+	written=$(wc -l <"$work/read")
+	if command -v capinfos >/dev/null; then
+		capinfos "$1" >/dev/null 2>"$work/capinfos" || fail "$(cat "$work/capinfos")"
+	fi
+	awk '$1 == "b" { gsub(",", ""); print $5, $12 }' "$work/weir.out" >"$work/sums"
+	sent=$(sed -n '1s/ .*//p' "$work/sums")
+	lost=$(sed -n '1s/.* //p' "$work/sums")
+	[ "$sent" -gt 0 ] || fail "nothing was sent: $(cat "$work/weir.out")"
+	[ $((written + lost)) = "$sent" ] ||
+		fail "$sent frames were sent, $written are in the file, $lost are said to be missing"
+	grep -q "port b: $1: $lost frames are missing in it" "$work/weir.err" ||
+		fail "the end does not say what is missing: $(cat "$work/weir.err")"
+	echo "ok: $sent frames sent, $written in the file, $lost counted as not written"
+}
+
+weir_status=1
+weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
+flood 1.5
+said 'port b: .*/disk/back.pcap cannot be written: No space left on device' 1
+[ "$(not_written)" -gt 0 ] || fail "nothing is counted"
+ctl show ports | grep -q 'warning: port b: .* packets could not be written to its file' ||
+	fail "show ports does not say it"
+ctl -j show cloud down | jq -e '[.drops // {} | .. | numbers] | add // 0 | . == 0' >/dev/null ||
+	fail "the cloud counts the loss as its own"
+
+# Room again.
+before=$(not_written)
+mount -o remount,size=64m "$work/disk"
+said 'port b: .* is written again; [0-9]* frames are missing in it' 1
+flood 0.5
+sleep 0.3
+[ "$(not_written)" = "$before" ] || fail "frames are lost although there is room"
+
+# And full again: said once more. Only the file itself is as large as the disk.
+used=$(du -k "$work"/disk/* | awk '{ print $1 }')
+mount -o remount,size=$((used + 64))k "$work/disk"
+flood 2.5
+said 'cannot be written: No space left on device' 2
+weir_stop
+check_file "$work/disk/back.pcap"
+[ "$(ls "$work/disk")" = back.pcap ] || fail "something else was left: $(ls "$work/disk")"
+umount "$work/disk"
+
+# A limit of file size, which would be a signal's death.
+sed -i "s,$work/disk,$work," "$work/scenario.weir"
+(
+	ulimit -f 200 # of 512 bytes or of 1,024
+	exec "$WEIR" run -c "$work/scenario.weir" -s "$socket" --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
+) >"$work/weir.out" 2>"$work/weir.err" &
+weir_pid=$!
+for _ in $(seq 600); do
+	grep -q 'weir run: running' "$work/weir.err" && break
+	sleep 0.05
+done
+flood 1.5
+said 'port b: .*back.pcap cannot be written: File too large' 1
+weir_stop
+check_file "$work/back.pcap"
+
+# Full from the start: refused, and nothing is left.
+mount -t tmpfs -o size=4k none "$work/disk"
+head -c 4096 /dev/zero >"$work/disk/full" || true
+sed -i "s,out=.*,out=$work/disk/new.pcap," "$work/scenario.weir"
+status=0
+"$WEIR" run -c "$work/scenario.weir" -s "$socket" >/dev/null 2>"$work/weir.err" || status=$?
+[ "$status" = 2 ] || fail "a disk that is full from the start: status $status"
+grep -q 'scenario.weir:2:15: port b: .*/new.pcap: cannot be written: No space left' "$work/weir.err" ||
+	fail "$(cat "$work/weir.err")"
+[ "$(ls "$work/disk")" = full ] || fail "a file was left: $(ls "$work/disk")"
+echo "ok: $(tail -1 "$work/weir.err")"
+
+# A replay can be done again, so it is all or nothing: for each of its outputs alone.
+printf 'port a\nport b\ncloud down from a to b\n' >"$work/replay.weir"
+for output in --out --report --log --picture; do
+	case $output in
+	--out) set -- --out "b=$work/disk/x" ;;
+	*) set -- --out "b=$work/whole" "$output" "$work/disk/x" ;;
+	esac
+	status=0
+	"$WEIR" replay -c "$work/replay.weir" --in "a=$work/back.pcap" "$@" >"$work/weir.out" \
+		2>"$work/weir.err" || status=$?
+	[ "$status" = 1 ] || [ "$status" = 2 ] || fail "replay $*: status $status"
+	grep -q 'disk/x: .*No space left on device' "$work/weir.err" ||
+		fail "replay $*: $(cat "$work/weir.err")"
+	[ "$(ls "$work/disk")" = full ] || fail "replay $*: a file was left: $(ls "$work/disk")"
+	[ ! -e "$work/whole" ] || fail "replay $*: half of the outputs appeared"
+	echo "ok: replay $output: $(tail -1 "$work/weir.err")"
+done
+"$WEIR" replay -c "$work/replay.weir" --in "a=$work/back.pcap" --out b=- >/dev/full \
+	2>"$work/weir.err" && fail "a replay into /dev/full ends with status 0"
+grep -q 'No space left on device' "$work/weir.err" || fail "$(cat "$work/weir.err")"
+umount "$work/disk"
