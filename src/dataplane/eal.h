@@ -18,6 +18,9 @@
 
 #include "stage.h"
 
+/* What the EAL's heap holds beside `memory_mib` when it is started live: rings, ports, drivers. */
+#define EAL_OWN_MIB 32
+
 /* `memory_mib`: what the EAL itself must hold: mempools and rings; packets held by the engine lie
  * elsewhere. 0, or -errno with problem. */
 int eal_start_offline(unsigned memory_mib, struct problem *problem);

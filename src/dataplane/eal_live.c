@@ -19,11 +19,10 @@
 
 #include "cpu_list.h"
 #include "eal_log.h"
+#include "machine_memory.h"
 
 #define ARGUMENTS_MAX 96
 #define TEXT_BYTES    2048
-#define OWN_MIB       32 /* of the EAL's heap: rings, ports, drivers */
-#define HUGEPAGES     "/sys/kernel/mm/hugepages"
 
 struct arguments {
 	int n;
@@ -41,40 +40,6 @@ static void add(struct arguments *arguments, const char *text)
 {
 	if (arguments->n < ARGUMENTS_MAX)
 		arguments->list[arguments->n++] = (char *)(uintptr_t)text;
-}
-
-static uint64_t free_pages(const char *folder)
-{
-	char path[PATH_MAX];
-	unsigned long pages = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), HUGEPAGES "/%s/free_hugepages", folder);
-	file = fopen(path, "r");
-	if (!file)
-		return 0;
-	if (fscanf(file, "%lu", &pages) != 1)
-		pages = 0;
-	fclose(file);
-	return pages;
-}
-
-/* MiB in free hugepages, of all sizes. */
-static uint64_t hugepages_mib(void)
-{
-	DIR *folder = opendir(HUGEPAGES);
-	uint64_t kib = 0;
-
-	if (!folder)
-		return 0;
-	for (struct dirent *entry; (entry = readdir(folder));) {
-		unsigned long page_kib;
-
-		if (sscanf(entry->d_name, "hugepages-%lukB", &page_kib) == 1)
-			kib += page_kib * free_pages(entry->d_name);
-	}
-	closedir(folder);
-	return kib / 1024;
 }
 
 /* The main lcore may run on every processor that no worker has, or, where there is none, wherever
@@ -132,8 +97,11 @@ static bool transparent_never(void)
 static void add_memory(struct arguments *arguments, bool need_pci, unsigned memory_mib,
                        struct problem *remark)
 {
-	uint64_t free_mib = hugepages_mib();
+	struct machine_memory machine;
+	uint64_t free_mib = 0;
 
+	if (machine_memory_read("", &machine) == 0)
+		free_mib = machine.huge_free_bytes >> 20;
 	if (free_mib >= memory_mib) {
 		add(arguments, "--in-memory");
 		return;
@@ -224,7 +192,7 @@ int eal_start_live(const char *cores, int n_arguments, char **arguments, bool ne
 	sched_getaffinity(0, sizeof(before.cpus), &before.cpus);
 	memset(&all, 0, sizeof(all));
 	lcores_text(&workers, &before.cpus, all.lcores);
-	compose(&all, n_arguments, arguments, need_pci, memory_mib + OWN_MIB, problem);
+	compose(&all, n_arguments, arguments, need_pci, memory_mib + EAL_OWN_MIB, problem);
 	memcpy(list, all.list, sizeof(list)); /* getopt changes the order */
 	if (!has(n_arguments, arguments, log_words))
 		eal_log_start();

@@ -17,6 +17,7 @@
 #include "complete.h"
 #include "explain.h"
 #include "language.h"
+#include "memory_plan.h"
 #include "scenario_check.h"
 #include "scenario_file.h"
 
@@ -139,7 +140,11 @@ static void print_and_read_again(const struct scenario *scenario)
 
 static void check_whole(const struct scenario *scenario)
 {
+	const struct machine_memory machine = {.pages.free_bytes = 64 << 20,
+	                                       .address.free_bytes = UINT64_MAX,
+	                                       .locked.free_bytes = 1 << 20};
 	struct problem problem = {.text = ""};
+	struct memory_plan plan;
 	struct budget budget;
 
 	if (scenario_check(scenario, &problem) != 0) {
@@ -147,7 +152,10 @@ static void check_whole(const struct scenario *scenario)
 		return;
 	}
 	assert(budget_of(scenario, NULL, &budget) == 0);
-	(void)budget_check(&budget, 1 << 20, &problem);
+	(void)memory_plan_make(
+	        &(struct memory_request){
+	                .scenario = scenario, .budget = &budget, .machine = &machine, .workers = 1},
+	        &plan, &problem);
 	budget_release(&budget);
 }
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "budget.h"
-#include "machine_memory.h"
+#include "memory_plan.h"
 #include "pool.h"
 #include "rig.h"
 #include "scenario_file.h"
@@ -76,7 +76,8 @@ static void packets_in_flight_are_rate_times_delay(void **state)
 		assert_int_equal(budget.clouds[0].load[BUDGET_64].mbufs, 0);
 		assert_int_equal(budget.clouds[0].load[BUDGET_1518].mbufs, rows[i].packets_1518);
 		assert_int_equal(budget.mbufs, rows[i].packets_1518);
-		assert_true(budget.bytes >= budget.clouds[0].bytes);
+		assert_true(budget.memory_bytes + budget.mbufs * pool_mbuf_bytes() >=
+		            budget.clouds[0].bytes);
 		budget_release(&budget);
 		scenario_free(scenario);
 	}
@@ -109,6 +110,9 @@ static void numbers_beyond_64_bits_stop_at_the_greatest(void **state)
 	(void)state;
 	for (size_t i = 0; i < LENGTH(texts); i++) {
 		struct scenario *scenario;
+		struct machine_memory machine = {.address.free_bytes = UINT64_MAX,
+		                                 .locked.free_bytes = UINT64_MAX};
+		struct memory_plan plan;
 		struct problem problem;
 		struct budget budget;
 		char text[400];
@@ -116,7 +120,13 @@ static void numbers_beyond_64_bits_stop_at_the_greatest(void **state)
 		snprintf(text, sizeof(text), "%s%s", PORTS, texts[i]);
 		scenario = loaded(text);
 		assert_int_equal(budget_of(scenario, NULL, &budget), 0);
-		assert_int_equal(budget_check(&budget, 0, &problem), -ENOMEM);
+		assert_int_equal(memory_plan_make(&(struct memory_request){.scenario = scenario,
+		                                                           .budget = &budget,
+		                                                           .machine = &machine,
+		                                                           .workers = 1},
+		                                  &plan, &problem),
+		                 -ENOMEM);
+		assert_true(plan.needed_bytes >= budget.memory_bytes);
 		budget_release(&budget);
 		scenario_free(scenario);
 	}
@@ -131,19 +141,31 @@ static void what_does_not_fit_is_said_with_what_would(void **state)
 	struct problem problem;
 	struct budget budget;
 	char expected[sizeof(problem.text)];
+	struct budget_sums sums;
+	uint64_t needed;
 
 	(void)state;
 	assert_int_equal(budget_of(scenario, NULL, &budget), 0);
-	assert_int_equal(budget_check(&budget, budget.bytes, &problem), 0);
-	assert_int_equal(budget_check(&budget, budget.bytes - 1, &problem), -ENOMEM);
+	needed = budget.memory_bytes + budget.mbufs * pool_mbuf_bytes();
+	sums = (struct budget_sums){.needed_bytes = needed, .there_bytes = needed - 1};
+	budget_refuse(&budget, &sums, "", &problem);
 	snprintf(expected, sizeof(expected),
 	         "the scenario needs %llu MiB of memory, %llu MiB are there; cloud `y` (10gbit x "
 	         "1s) "
 	         "needs %llu MiB of it: give it a `rate`, or shorten its delay",
-	         (unsigned long long)(budget.bytes >> 20) + 1,
-	         (unsigned long long)(budget.bytes - 1) >> 20,
+	         (unsigned long long)(needed >> 20) + 1, (unsigned long long)(needed - 1) >> 20,
 	         (unsigned long long)(budget.clouds[1].bytes >> 20) + 1);
 	assert_string_equal(problem.text, expected);
+	budget_refuse(&budget, &sums, "ulimit -d is 5 MiB", &problem);
+	assert_non_null(strstr(problem.text, " MiB are there (ulimit -d is 5 MiB); cloud `y`"));
+	/* No change of its clouds would help. */
+	sums = (struct budget_sums){.needed_bytes = needed + (9 << 20),
+	                            .there_bytes = 8 << 20,
+	                            .beside_bytes = 9 << 20};
+	budget_refuse(&budget, &sums, "", &problem);
+	assert_string_equal(problem.text, "weir and its ports need 10 MiB of memory beside what "
+	                                  "packets take, 8 MiB are there; give it more, or take "
+	                                  "fewer ports or workers");
 	budget_release(&budget);
 	scenario_free(scenario);
 }
@@ -244,36 +266,6 @@ static void the_engine_holds_the_worst_within_the_budget(void **state)
 		hold(&trials[i]);
 }
 
-/* ---- the machine ---- */
-
-static void what_the_machine_has_is_read_from_meminfo(void **state)
-{
-	char path[] = "/tmp/weir-test-meminfo-XXXXXX";
-	struct machine_memory memory;
-	int file = mkstemp(path);
-	FILE *out = fdopen(file, "w");
-
-	(void)state;
-	assert_non_null(out);
-	fputs("MemTotal:       24683520 kB\n"
-	      "MemFree:        18800000 kB\n"
-	      "MemAvailable:   20000000 kB\n"
-	      "HugePages_Total:    1024\n"
-	      "HugePages_Free:     1000\n"
-	      "HugePages_Rsvd:      100\n"
-	      "Hugepagesize:       2048 kB\n",
-	      out);
-	fclose(out);
-	assert_int_equal(machine_memory_read(path, &memory), 0);
-	assert_int_equal(memory.available_bytes, UINT64_C(20000000) * 1024);
-	assert_int_equal(memory.huge_free_bytes, UINT64_C(900) * 2048 * 1024);
-	assert_int_equal(memory.bytes, memory.available_bytes + memory.huge_free_bytes);
-	unlink(path);
-	assert_int_equal(machine_memory_read(path, &memory), -ENOENT);
-	assert_int_equal(machine_memory_read("/proc/meminfo", &memory), 0);
-	assert_true(memory.bytes > 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,7 +274,6 @@ int main(void)
 	        cmocka_unit_test(numbers_beyond_64_bits_stop_at_the_greatest),
 	        cmocka_unit_test(what_does_not_fit_is_said_with_what_would),
 	        cmocka_unit_test(the_engine_holds_the_worst_within_the_budget),
-	        cmocka_unit_test(what_the_machine_has_is_read_from_meminfo),
 	};
 
 	return cmocka_run_group_tests_name("budget", tests, rig_group_setup, rig_group_teardown);

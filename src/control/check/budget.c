@@ -21,10 +21,9 @@
 #include "value.h"
 #include "wheel.h"
 
-#define FCS_BYTES      4
-#define GAP_BYTES      20 /* preamble and interframe gap: what a port sends beside the frame */
-#define MBUFS_PER_PORT 4096
-#define LOGS           4 /* chunks that are begun and not full: two each of queue and line */
+#define FCS_BYTES 4
+#define GAP_BYTES 20 /* preamble and interframe gap: what a port sends beside the frame */
+#define LOGS      4  /* chunks that are begun and not full: two each of queue and line */
 
 typedef unsigned __int128 wide;
 
@@ -290,9 +289,7 @@ int budget_of(const struct scenario *scenario, const uint64_t *port_bps, struct 
 	}
 	budget->memory_bytes = narrow(memory_bytes);
 	budget->mbufs = narrow(mbufs);
-	budget->bytes =
-	        narrow(own_bytes + memory_bytes +
-	               (mbufs + (wide)scenario->n_ports * MBUFS_PER_PORT) * pool_mbuf_bytes());
+	budget->own_bytes = narrow(own_bytes);
 	return 0;
 }
 
@@ -319,32 +316,32 @@ static const struct cloud_budget *budget_largest(const struct budget *budget)
 	return most;
 }
 
-int budget_check(const struct budget *budget, uint64_t available_bytes, struct problem *problem)
+void budget_refuse(const struct budget *budget, const struct budget_sums *sums, const char *limit,
+                   struct problem *problem)
 {
 	const struct cloud_budget *most = budget_largest(budget);
 	char rate[48], delay[48];
 
-	if (budget->bytes <= available_bytes)
-		return 0;
-	if (!most) {
+	/* Whatever its clouds were: it would not fit. */
+	if (!most || sums->beside_bytes > sums->there_bytes) {
 		problem_set(problem, -1,
-		            "the ports need %" PRIu64 " MiB of memory, %" PRIu64
-		            " MiB are there; take fewer ports",
-		            mib(budget->bytes), available_bytes >> 20);
-		return -ENOMEM;
+		            "weir and its ports need %" PRIu64 " MiB of memory%s, %" PRIu64
+		            " MiB are there%s%s%s; give it more, or take fewer ports or workers",
+		            mib(sums->beside_bytes), most ? " beside what packets take" : "",
+		            sums->there_bytes >> 20, *limit ? " (" : "", limit, *limit ? ")" : "");
+		return;
 	}
 	value_print_number(FIELD_RATE, most->rate_bps, rate, sizeof(rate));
 	value_print_number(FIELD_TIME, most->delay_max_ns, delay, sizeof(delay));
 	problem_set(problem, -1,
 	            "the scenario needs %" PRIu64 " MiB of memory, %" PRIu64
-	            " MiB are there; cloud `%s` (%s x %s) needs %" PRIu64
+	            " MiB are there%s%s%s; cloud `%s` (%s x %s) needs %" PRIu64
 	            " MiB of it: %s, or shorten its delay",
-	            mib(budget->bytes), available_bytes >> 20, most->name, rate, delay,
-	            mib(most->bytes),
+	            mib(sums->needed_bytes), sums->there_bytes >> 20, *limit ? " (" : "", limit,
+	            *limit ? ")" : "", most->name, rate, delay, mib(most->bytes),
 	            most->clouds > 1      ? "give it fewer clouds (`most`)"
 	            : most->rate_is_ports ? "give it a `rate`"
 	                                  : "lower its rate or its queue");
-	return -ENOMEM;
 }
 
 void budget_complain(const struct budget *budget, const struct scenario *scenario, const char *path,

@@ -72,7 +72,7 @@ struct budget {
 	bool speed_assumed;    /* some cloud's rate is that of a port whose speed is not known */
 	uint64_t memory_bytes; /* for engine_setup.memory, over all clouds */
 	uint64_t mbufs;        /* to hold packets */
-	uint64_t bytes;        /* of both, and of the mbufs that ports need */
+	uint64_t own_bytes;    /* of templates, beside both */
 };
 
 /* `port_bps`: speed of each port of the scenario, 0 where it is unknown; NULL: of all. 0 or
@@ -80,9 +80,14 @@ struct budget {
 int budget_of(const struct scenario *scenario, const uint64_t *port_bps, struct budget *budget);
 void budget_release(struct budget *budget);
 
-/* 0 if the budget fits `available_bytes`; else -ENOMEM with problem: how much is missing, for which
- * cloud most, and what would fit. */
-int budget_check(const struct budget *budget, uint64_t available_bytes, struct problem *problem);
+struct budget_sums {
+	uint64_t needed_bytes, there_bytes;
+	uint64_t beside_bytes; /* of the need: what packets do not take */
+};
+/* A problem that says: so much is needed, so much is there, by which limit (in words; or ""), which cloud
+ * needs most of it, and what would fit. Whether it fits: memory_plan.h. */
+void budget_refuse(const struct budget *budget, const struct budget_sums *sums, const char *limit,
+                   struct problem *problem);
 /* That problem as a line `file:line:column: problem` (SCENARIO_FILE_ERROR): where the file that the
  * scenario is from says how long the cloud that needs most holds packets. */
 void budget_complain(const struct budget *budget, const struct scenario *scenario, const char *path,

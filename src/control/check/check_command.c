@@ -12,13 +12,11 @@
 #include "budget.h"
 #include "class_text.h"
 #include "command.h"
-#include "machine_memory.h"
+#include "memory_plan.h"
 #include "path_check.h"
 #include "scenario_file.h"
 #include "table.h"
 #include "value.h"
-
-#define MEMINFO "/proc/meminfo"
 
 static const char usage[] = "weir check -c FILE [-j]\n"
                             "  -c, --config FILE   the scenario\n"
@@ -36,6 +34,7 @@ struct check {
 	struct scenario *scenario;
 	struct budget budget;
 	struct machine_memory memory;
+	struct memory_plan plan;
 	char *remarks;          /* on lines of netem's, one a line */
 	struct problem problem; /* why the machine cannot hold it, or "" */
 };
@@ -169,8 +168,10 @@ static void print_text(const struct check *check)
 	       " MiB for packets up to 512 bytes, %" PRIu64
 	       " packet buffers for larger ones), %" PRIu64 " MiB there (%" PRIu64
 	       " MiB of it in huge pages)\n",
-	       (budget->bytes >> 20) + 1, (budget->memory_bytes >> 20) + 1, budget->mbufs,
-	       check->memory.bytes >> 20, check->memory.huge_free_bytes >> 20);
+	       (check->plan.needed_bytes >> 20) + 1, (budget->memory_bytes >> 20) + 1,
+	       budget->mbufs, check->plan.there_bytes >> 20, check->memory.huge_free_bytes >> 20);
+	if (check->plan.limit[0])
+		printf("# memory: %s\n", check->plan.limit);
 }
 
 /* ---- JSON ---- */
@@ -225,14 +226,14 @@ static json_t *json_budget(const struct check *check)
 
 	for (uint32_t i = 0; i < check->budget.n_clouds; i++)
 		json_array_append_new(clouds, json_cloud_budget(&check->budget.clouds[i]));
-	object = json_pack("{s:b,s:s,s:s,s:o,s:b,s:{s:o,s:o,s:o,s:o,s:o}}", "ok",
+	object = json_pack("{s:b,s:s,s:s,s:o,s:b,s:{s:o,s:o,s:o,s:o,s:o,s:s}}", "ok",
 	                   check->problem.text[0] == 0, "file", check->path, "scenario",
 	                   text == NULL ? "" : text, "clouds", clouds, "port_speed_assumed",
 	                   check->budget.speed_assumed, "memory", "needed_bytes",
-	                   whole(check->budget.bytes), "packet_memory_bytes",
+	                   whole(check->plan.needed_bytes), "packet_memory_bytes",
 	                   whole(check->budget.memory_bytes), "mbufs", whole(check->budget.mbufs),
-	                   "available_bytes", whole(check->memory.bytes), "huge_free_bytes",
-	                   whole(check->memory.huge_free_bytes));
+	                   "available_bytes", whole(check->plan.there_bytes), "huge_free_bytes",
+	                   whole(check->memory.huge_free_bytes), "limit", check->plan.limit);
 	free(text);
 	return object;
 }
@@ -286,12 +287,16 @@ static int refuse(const struct check *check, const char *code, const char *messa
 
 static int check_and_print(struct check *check)
 {
-	int result = machine_memory_read(MEMINFO, &check->memory);
+	struct memory_request request = {.scenario = check->scenario,
+	                                 .budget = &check->budget,
+	                                 .machine = &check->memory,
+	                                 .workers = 1};
+	int result = machine_memory_read("", &check->memory);
 	char message[SCENARIO_FILE_ERROR];
 	json_t *object;
 
 	if (result != 0) {
-		fprintf(stderr, "weir check: %s: %s\n", MEMINFO, strerror(-result));
+		fprintf(stderr, "weir check: /proc/meminfo: %s\n", strerror(-result));
 		return 1;
 	}
 	if (budget_of(check->scenario, NULL, &check->budget) != 0) {
@@ -299,7 +304,7 @@ static int check_and_print(struct check *check)
 		return 1;
 	}
 	check->problem.text[0] = 0;
-	result = budget_check(&check->budget, check->memory.bytes, &check->problem) == 0 ? 0 : 2;
+	result = memory_plan_make(&request, &check->plan, &check->problem) == 0 ? 0 : 2;
 	if (result != 0)
 		budget_complain(&check->budget, check->scenario, check->path, &check->problem,
 		                message, sizeof(message));

@@ -12,8 +12,7 @@
 #include "command.h"
 #include "cpu_list.h"
 #include "eal.h"
-#include "machine_memory.h"
-#include "pool.h"
+#include "memory_plan.h"
 #include "port.h"
 #include "path_check.h"
 #include "privileges.h"
@@ -22,10 +21,6 @@
 #include "runtime.h"
 #include "scenario_file.h"
 #include "server.h"
-
-/* Room for changes while it runs, where the scenario needs less: a second at 100 Mbit/s. */
-#define ROOM_BYTES (UINT64_C(64) << 20)
-#define ROOM_MBUFS UINT64_C(16384)
 
 static void say(const char *text)
 {
@@ -45,53 +40,50 @@ static void choose_seed(struct scenario *scenario)
 	scenario->seed_given = true;
 }
 
-/* What the scenario needs, and some room for changes; or, with --memory, as much as that, divided as
- * the scenario would. 0, or -errno with message: the machine does not have it. */
+/* 0, or -errno with message: this process cannot have the memory. */
 static int size_memory(const struct run_arguments *arguments, const struct scenario *scenario,
-                       struct runtime_options *options, char *message, size_t room)
+                       uint32_t workers, struct runtime_options *options, char *message,
+                       size_t room)
 {
-	struct problem problem;
 	struct machine_memory machine;
 	struct budget budget;
-	uint64_t held;
-	int rc;
+	struct memory_request request = {.scenario = scenario,
+	                                 .budget = &budget,
+	                                 .machine = &machine,
+	                                 .workers = workers,
+	                                 .asked_bytes = arguments->memory_bytes};
+	struct memory_plan plan;
+	struct problem problem;
+	int rc = machine_memory_read("", &machine);
 
+	if (rc < 0) {
+		snprintf(message, room, "/proc/meminfo: %s; weir asks it for the memory there is",
+		         strerror(-rc));
+		return rc;
+	}
 	if (budget_of(scenario, NULL, &budget) < 0) {
 		snprintf(message, room, "no memory");
 		return -ENOMEM;
 	}
-	options->memory_bytes = RTE_MAX(budget.memory_bytes, ROOM_BYTES);
-	options->mbufs =
-	        (uint32_t)RTE_MIN(RTE_MAX(budget.mbufs, ROOM_MBUFS), (uint64_t)UINT32_MAX / 2);
-	held = options->memory_bytes + options->mbufs * (uint64_t)pool_mbuf_bytes();
-	if (arguments->memory_bytes) {
-		double share = (double)arguments->memory_bytes / (double)held;
-
-		options->memory_bytes = (uint64_t)((double)options->memory_bytes * share);
-		options->mbufs = (uint32_t)((double)options->mbufs * share);
-		rc = 0;
-	} else {
-		rc = machine_memory_read("/proc/meminfo", &machine);
-		rc = rc < 0 ? 0 : budget_check(&budget, machine.bytes, &problem);
-		if (rc < 0)
-			budget_complain(&budget, scenario, arguments->config, &problem, message,
-			                room);
-	}
+	rc = memory_plan_make(&request, &plan, &problem);
+	options->memory_bytes = plan.memory_bytes;
+	options->mbufs = plan.mbufs;
+	if (rc < 0 && arguments->memory_bytes)
+		snprintf(message, room, "%s", problem.text);
+	else if (rc < 0)
+		budget_complain(&budget, scenario, arguments->config, &problem, message, room);
 	budget_release(&budget);
 	return rc;
 }
 
 static int start_eal(const struct run_arguments *arguments, const struct scenario *scenario,
-                     const struct runtime_options *options, struct problem *problem)
+                     const struct runtime_options *options, uint32_t workers,
+                     struct problem *problem)
 {
-	struct cpu_list workers;
-	int rc = cpu_list_parse(arguments->cores, &workers, problem);
+	int rc = eal_start_live(arguments->cores, arguments->n_eal, arguments->eal,
+	                        port_any_pci(scenario), runtime_eal_mib(scenario, options, workers),
+	                        problem);
 
-	if (rc < 0)
-		return rc;
-	rc = eal_start_live(arguments->cores, arguments->n_eal, arguments->eal,
-	                    port_any_pci(scenario), runtime_eal_mib(scenario, options, workers.n),
-	                    problem);
 	if (rc == 0 && problem->text[0])
 		say(problem->text);
 	return rc;
@@ -132,13 +124,18 @@ static int run(const struct run_arguments *arguments, struct scenario **scenario
 	struct problem problem = {.text = ""};
 	struct runtime_options options = {.layout = arguments->layout};
 	struct runtime *runtime;
+	struct cpu_list workers;
 	struct server *server;
 	int status = 2;
 
-	if (size_memory(arguments, *scenario, &options, message, room) < 0)
+	if (cpu_list_parse(arguments->cores, &workers, &problem) < 0) {
+		snprintf(message, room, "%s", problem.text);
+		return status;
+	}
+	if (size_memory(arguments, *scenario, workers.n, &options, message, room) < 0)
 		return status;
 	if (server_open(arguments->socket, &server, &problem) == 0) {
-		if (start_eal(arguments, *scenario, &options, &problem) == 0) {
+		if (start_eal(arguments, *scenario, &options, workers.n, &problem) == 0) {
 			if (runtime_start(*scenario, &options, &runtime, &problem) == 0)
 				status = serve(arguments, server, runtime, scenario);
 			eal_stop_live();

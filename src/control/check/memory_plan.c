@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "memory_plan.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "eal.h"
+#include "pool.h"
+#include "port.h"
+#include "runtime.h"
+
+#define LEAST_BYTES (UINT64_C(4) << 20)  /* for packets in flight; --memory begins here, too */
+#define ROOM_BYTES  (UINT64_C(64) << 20) /* a second at 100 Mbit/s */
+#define ROOM_MBUFS  UINT64_C(16384)
+#define MBUFS_MOST  (UINT32_MAX / 2)
+
+/* Of the process beside what is counted: 7 MiB were measured, more with clients, files and workers; a
+ * thread's stack counts as data and as addresses. */
+#define PROCESS_BYTES (UINT64_C(24) << 20)
+#define STACK_BYTES   (UINT64_C(8) << 20)
+/* Of addresses more: stacks of the EAL's threads, heaps of the C library for each thread, DPDK's drivers. */
+#define ADDRESS_BYTES (UINT64_C(96) << 20)
+
+#define SHARES 256u /* the room for changes is given in so many steps */
+
+typedef unsigned __int128 wide;
+
+/* What packets in flight may take. */
+struct share {
+	uint64_t memory_bytes, mbufs;
+};
+
+struct need {
+	uint64_t pages, huge, address, locked;
+};
+
+static uint64_t narrow(wide value)
+{
+	return value > UINT64_MAX ? UINT64_MAX : (uint64_t)value;
+}
+
+static uint64_t mib_up(uint64_t bytes)
+{
+	return (bytes >> 20) + 1;
+}
+
+/* Packet buffers and rings: what lies in the EAL's memory, or would. */
+static wide eal_bytes(const struct memory_request *request, uint64_t mbufs)
+{
+	const struct runtime_options none = {0};
+	unsigned base_mib = runtime_eal_mib(request->scenario, &none, request->workers);
+
+	return ((wide)base_mib << 20) + (wide)mbufs * (pool_mbuf_bytes() + sizeof(void *));
+}
+
+static uint32_t ports_of(const struct scenario *scenario, const char *driver)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < scenario->n_ports; i++) {
+		const char *device = scenario->ports[i].device;
+
+		n += device && strncmp(device, driver, strlen(driver)) == 0;
+	}
+	return n;
+}
+
+/* The process may be larger than its threads' stacks are used. */
+static wide process_bytes(const struct memory_request *request)
+{
+	uint32_t files = ports_of(request->scenario, "file:");
+
+	return PROCESS_BYTES + (wide)(request->workers + files) * (STACK_BYTES / 8);
+}
+
+static struct need need_of(const struct memory_request *request, struct share share)
+{
+	wide eal = eal_bytes(request, share.mbufs), own = eal + ((wide)EAL_OWN_MIB << 20);
+	/* The start of the EAL rounds to MiB. */
+	bool huge = request->machine->huge_free_bytes >= own + (UINT64_C(2) << 20);
+	bool pci = port_any_pci(request->scenario);
+	wide pages = (wide)share.memory_bytes + request->budget->own_bytes + process_bytes(request);
+	wide pinned = (pci ? own : 0) + ports_of(request->scenario, "net_af_xdp") * eal;
+
+	if (!huge)
+		pages += pci ? 2 * own : eal; /* eal_live.c says why */
+	return (struct need){
+	        .pages = narrow(pages),
+	        .huge = huge ? narrow(own) : 0,
+	        /* Without huge pages the EAL sets addresses aside that it does not use. */
+	        .address =
+	                narrow(pages + own + ADDRESS_BYTES + (wide)request->workers * STACK_BYTES),
+	        .locked = narrow(pinned),
+	};
+}
+
+static bool fits(const struct machine_memory *machine, const struct need *need)
+{
+	return need->pages <= machine->pages.free_bytes &&
+	       need->address <= machine->address.free_bytes &&
+	       need->locked <= machine->locked.free_bytes;
+}
+
+/* What the scenario needs, and `step` of SHARES of the room for changes. */
+static struct share share_at(const struct budget *budget, uint32_t step)
+{
+	struct share share = {.memory_bytes = RTE_MAX(budget->memory_bytes, LEAST_BYTES),
+	                      .mbufs = budget->mbufs};
+
+	if (share.memory_bytes < ROOM_BYTES)
+		share.memory_bytes += (ROOM_BYTES - share.memory_bytes) / SHARES * step;
+	if (share.mbufs < ROOM_MBUFS)
+		share.mbufs += (ROOM_MBUFS - share.mbufs) * step / SHARES;
+	return share;
+}
+
+/* As much as was asked for, divided as the scenario would. */
+static struct share share_asked(const struct budget *budget, uint64_t asked_bytes)
+{
+	struct share share = share_at(budget, SHARES);
+	double held = (double)share.memory_bytes + (double)share.mbufs * pool_mbuf_bytes();
+	double part = (double)asked_bytes / held;
+
+	share.memory_bytes = (uint64_t)((double)share.memory_bytes * part);
+	share.mbufs = (uint64_t)((double)share.mbufs * part);
+	return share;
+}
+
+/* What is needed of a limit. */
+static uint64_t needed_of(const struct machine_memory *machine, const struct memory_limit *limit,
+                          const struct need *need)
+{
+	return limit == &machine->pages     ? need->pages
+	       : limit == &machine->address ? need->address
+	                                    : need->locked;
+}
+
+/* The first limit that is exceeded; if none is, that of pages. */
+static const struct memory_limit *tightest(const struct machine_memory *machine,
+                                           const struct need *need)
+{
+	const struct memory_limit *limits[] = {&machine->pages, &machine->address,
+	                                       &machine->locked};
+
+	for (size_t i = 0; i < RTE_DIM(limits); i++) {
+		if (needed_of(machine, limits[i], need) > limits[i]->free_bytes)
+			return limits[i];
+	}
+	return limits[0];
+}
+
+static bool fits_asked(const struct memory_request *request, uint64_t asked_bytes)
+{
+	struct need need = need_of(request, share_asked(request->budget, asked_bytes));
+
+	return fits(request->machine, &need);
+}
+
+/* The most that could be asked for, to a MiB; 0: nothing. */
+static uint64_t most_asked(const struct memory_request *request)
+{
+	uint64_t right = LEAST_BYTES, wrong = request->asked_bytes;
+
+	if (!fits_asked(request, right))
+		return 0;
+	while (wrong - right > 1 << 20) {
+		uint64_t middle = right + (wrong - right) / 2;
+
+		if (fits_asked(request, middle))
+			right = middle;
+		else
+			wrong = middle;
+	}
+	return right;
+}
+
+static void refuse_asked(const struct memory_request *request, const struct memory_plan *plan,
+                         struct problem *problem)
+{
+	char right[64] = "not even --memory 4MiB would do";
+	uint64_t most = most_asked(request);
+
+	if (most > 0)
+		snprintf(right, sizeof(right), "at most --memory %" PRIu64 "MiB", most >> 20);
+	problem_set(problem, -1,
+	            "--memory %" PRIu64 "MiB: with what ports and weir itself need that is %" PRIu64
+	            " MiB, and %" PRIu64 " MiB are there%s%s%s; %s",
+	            request->asked_bytes >> 20, mib_up(plan->needed_bytes), plan->there_bytes >> 20,
+	            plan->limit[0] ? " (" : "", plan->limit, plan->limit[0] ? ")" : "", right);
+}
+
+static void refuse_scenario(const struct memory_request *request, const struct memory_limit *limit,
+                            const struct memory_plan *plan, struct problem *problem)
+{
+	struct need beside = need_of(request, (struct share){0});
+	struct budget_sums sums = {.needed_bytes = plan->needed_bytes,
+	                           .there_bytes = plan->there_bytes,
+	                           .beside_bytes = needed_of(request->machine, limit, &beside) +
+	                                           beside.huge};
+
+	if (limit != &request->machine->locked) {
+		budget_refuse(request->budget, &sums, plan->limit, problem);
+		return;
+	}
+	problem_set(problem, -1,
+	            "its devices write to %" PRIu64
+	            " MiB of memory, which must be locked, and %s; raise it (ulimit -l "
+	            "unlimited), or run as root",
+	            mib_up(plan->needed_bytes), plan->limit);
+}
+
+int memory_plan_make(const struct memory_request *request, struct memory_plan *plan,
+                     struct problem *problem)
+{
+	const struct machine_memory *machine = request->machine;
+	struct share share = request->asked_bytes
+	                             ? share_asked(request->budget, request->asked_bytes)
+	                             : share_at(request->budget, 0);
+	struct need need = need_of(request, share);
+	const struct memory_limit *limit = tightest(machine, &need);
+	uint64_t huge = limit == &machine->pages ? need.huge : 0;
+
+	*plan = (struct memory_plan){
+	        .needed_bytes = narrow((wide)needed_of(machine, limit, &need) + huge),
+	        .there_bytes = limit->free_bytes + huge,
+	        .limit = limit->text,
+	};
+	if (!fits(machine, &need)) {
+		if (request->asked_bytes)
+			refuse_asked(request, plan, problem);
+		else
+			refuse_scenario(request, limit, plan, problem);
+		return -ENOMEM;
+	}
+	for (uint32_t step = request->asked_bytes ? 0 : SHARES; step > 0; step--) {
+		struct share more = share_at(request->budget, step);
+
+		need = need_of(request, more);
+		if (fits(machine, &need)) {
+			share = more;
+			break;
+		}
+	}
+	plan->memory_bytes = share.memory_bytes;
+	plan->mbufs = (uint32_t)RTE_MIN(share.mbufs, (uint64_t)MBUFS_MOST);
+	return 0;
+}

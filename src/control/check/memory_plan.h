@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How much memory a live weir takes, and whether it can have it: `weir check` says so, and `weir run` does it.
+ *
+ * It takes what the scenario needs (budget.h) and some room for changes while it runs, up to 64 MiB and 16,384
+ * packet buffers in all; less of this room where there is less memory. What packets may take can be asked for
+ * instead (`--memory`); then there is exactly that. On top come the packet buffers of ports and rings, and the
+ * process itself. Packet buffers lie in huge pages if all of them find room there.
+ *
+ * All of it is touched at the start, so what does not fit is refused before anything is started: a process that
+ * went on would be killed.
+ *
+ * Thread: control.
+ */
+#ifndef WEIR_MEMORY_PLAN_H
+#define WEIR_MEMORY_PLAN_H
+
+#include <stdint.h>
+
+#include "budget.h"
+#include "machine_memory.h"
+
+struct memory_request {
+	const struct scenario *scenario;
+	const struct budget *budget; /* the scenario's */
+	const struct machine_memory *machine;
+	uint32_t workers;
+	uint64_t asked_bytes; /* for packets in flight; 0: nothing was asked for */
+};
+
+struct memory_plan {
+	/* of runtime_options, where it fits */
+	uint64_t memory_bytes;
+	uint32_t mbufs;
+	uint64_t needed_bytes; /* without room for changes; or with what was asked for */
+	uint64_t there_bytes;
+	const char *limit; /* of there_bytes, in words (machine_memory.h); "": the machine */
+};
+
+/* 0; or -ENOMEM with problem: what is needed, what is there, by which limit, and what would be right. Then the
+ * plan's sums are right, too. */
+int memory_plan_make(const struct memory_request *request, struct memory_plan *plan,
+                     struct problem *problem);
+
+#endif
