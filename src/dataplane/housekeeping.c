@@ -43,6 +43,11 @@ static void watch_port(struct port *port, tell_fn tell, void *argument)
 {
 	char line[500], text[400];
 
+	if (interface_renamed(&port->interface)) {
+		snprintf(line, sizeof(line), "port %s: its interface is called %s now", port->name,
+		         port->interface.name);
+		tell(argument, line);
+	}
 	if (port_watch_link(port)) {
 		snprintf(line, sizeof(line), "port %s: link %s", port->name,
 		         port->link_up ? "up" : "down");

@@ -24,7 +24,8 @@ static bool name_of(const char *device, char name[IFNAMSIZ])
 		return false;
 	at += strlen(",iface=");
 	bytes = strcspn(at, ",");
-	if (bytes == 0 || bytes >= IFNAMSIZ)
+	/* The socket of net_vhost is a path. */
+	if (bytes == 0 || bytes >= IFNAMSIZ || memchr(at, '/', bytes))
 		return false;
 	memcpy(name, at, bytes);
 	name[bytes] = '\0';
@@ -103,10 +104,33 @@ void interface_find_sockets(struct interface *interface)
 	}
 }
 
+static int ask_name(const struct interface *interface, char name[IFNAMSIZ])
+{
+	struct ifreq ifr = {.ifr_ifindex = interface->index};
+
+	if (ioctl(interface->promiscuous, SIOCGIFNAME, &ifr) < 0)
+		return -errno;
+	memcpy(name, ifr.ifr_name, IFNAMSIZ);
+	return 0;
+}
+
+/* These requests want a name, which may be another one at any time. */
 static int ask(const struct interface *interface, unsigned long request, struct ifreq *ifr)
 {
-	snprintf(ifr->ifr_name, sizeof(ifr->ifr_name), "%s", interface->name);
-	return ioctl(interface->promiscuous, request, ifr);
+	int rc = ask_name(interface, ifr->ifr_name);
+
+	return rc < 0 ? rc : ioctl(interface->promiscuous, request, ifr);
+}
+
+bool interface_renamed(struct interface *interface)
+{
+	char name[IFNAMSIZ];
+
+	if (interface->index == 0 || ask_name(interface, name) < 0 ||
+	    strcmp(name, interface->name) == 0)
+		return false;
+	memcpy(interface->name, name, sizeof(name));
+	return true;
 }
 
 bool interface_link_up(const struct interface *interface)

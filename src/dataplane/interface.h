@@ -7,6 +7,8 @@
  * takes it back when the socket is closed, however the process ends. DPDK's drivers would set
  * IFF_PROMISC, which stays.
  *
+ * It is known by its index: who gives it another name (ip link set eth1 name lab) changes nothing else.
+ *
  * Losses: net_af_packet does not read how many packets the kernel had no room for in its receive
  * ring. They are asked of its sockets, which are found among the descriptors of this process.
  *
@@ -25,7 +27,7 @@
 #define INTERFACE_SOCKETS_MAX 16
 
 struct interface {
-	char name[IFNAMSIZ];
+	char name[IFNAMSIZ];                /* the latest known */
 	int index;                          /* 0: the port has no interface */
 	int promiscuous;                    /* the socket, or -1 */
 	int sockets[INTERFACE_SOCKETS_MAX]; /* of the driver */
@@ -40,6 +42,8 @@ void interface_close(struct interface *interface);
 /* After the driver has opened its sockets. */
 void interface_find_sockets(struct interface *interface);
 
+/* True when it has another name now than when it was asked last. */
+bool interface_renamed(struct interface *interface);
 /* Carrier and administratively up. */
 bool interface_link_up(const struct interface *interface);
 /* Packets that the kernel could not put into the driver's ring, so far. */
