@@ -2,7 +2,6 @@
 /* Starting the EAL for live use. */
 #include "eal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
@@ -18,6 +17,7 @@
 #include <rte_errno.h>
 
 #include "cpu_list.h"
+#include "eal_leftovers.h"
 #include "eal_log.h"
 #include "machine_memory.h"
 
@@ -33,7 +33,10 @@ struct arguments {
 static struct {
 	bool live;
 	cpu_set_t cpus;
-	char runtime_dir[PATH_MAX];
+	/* What the EAL makes in the file system: the folder that has the folders of all runs, and the name
+	 * of this one in it. */
+	char folder[PATH_MAX], prefix[64];
+	int hold;
 } before;
 
 static void add(struct arguments *arguments, const char *text)
@@ -130,6 +133,7 @@ static void compose(struct arguments *arguments, int n_given, char **given, bool
 	static const char *const memory_words[] = {
 	        "--no-huge",  "--in-memory",  "-m", "--socket-mem",
 	        "--huge-dir", "--legacy-mem", NULL};
+	static const char *const telemetry_words[] = {"--telemetry", NULL};
 	static const char *const device_words[] = {"-a", "--allow", "-b", "--block", NULL};
 
 	uint32_t unique;
@@ -145,7 +149,9 @@ static void compose(struct arguments *arguments, int n_given, char **given, bool
 	snprintf(arguments->prefix, sizeof(arguments->prefix), "weir-%ld-%08x", (long)getpid(),
 	         unique);
 	add(arguments, arguments->prefix);
-	add(arguments, "--no-telemetry");
+	/* The EAL knows --telemetry, and does nothing about it. */
+	if (!has(n_given, given, telemetry_words))
+		add(arguments, "--no-telemetry");
 	/* PCI devices are taken one by one, when a port asks for them; without a list of allowed
 	 * ones the EAL would take all that are bound to a driver of its own. */
 	if (!need_pci)
@@ -170,6 +176,27 @@ static int start_failed(struct problem *problem)
 	return -reason;
 }
 
+/* The EAL makes a folder for the run. Without a shared configuration it stays empty and goes at once, so that
+ * nothing is left whatever becomes of this process; another one goes at the end, or, if this process is killed,
+ * when the next one starts. */
+static void tidy(const char *prefix)
+{
+	const char *run = rte_eal_get_runtime_dir();
+	char *slash;
+
+	snprintf(before.prefix, sizeof(before.prefix), "%s", prefix);
+	snprintf(before.folder, sizeof(before.folder), "%s", run);
+	before.hold = -1;
+	slash = strrchr(before.folder, '/');
+	if (!slash)
+		return;
+	*slash++ = '\0';
+	/* With a --file-prefix behind `--` it is somebody else's to keep. */
+	if (strcmp(slash, prefix) == 0 && rmdir(run) < 0)
+		before.hold = leftovers_hold(run);
+	leftovers_remove("", before.folder, NULL);
+}
+
 int eal_start_live(const char *cores, int n_arguments, char **arguments, bool need_pci,
                    unsigned memory_mib, struct problem *problem)
 {
@@ -189,6 +216,8 @@ int eal_start_live(const char *cores, int n_arguments, char **arguments, bool ne
 		            ARGUMENTS_MAX / 2);
 		return -EINVAL;
 	}
+	/* Before free huge pages are counted. */
+	leftovers_remove("", "", NULL);
 	sched_getaffinity(0, sizeof(before.cpus), &before.cpus);
 	memset(&all, 0, sizeof(all));
 	lcores_text(&workers, &before.cpus, all.lcores);
@@ -199,27 +228,14 @@ int eal_start_live(const char *cores, int n_arguments, char **arguments, bool ne
 	if (rte_eal_init(all.n, list) < 0) {
 		rc = start_failed(problem);
 		eal_log_stop();
+		tidy(all.prefix);
+		leftovers_remove("", before.folder, before.prefix);
+		leftovers_release(before.hold);
 		return rc;
 	}
 	before.live = true;
-	snprintf(before.runtime_dir, sizeof(before.runtime_dir), "%s", rte_eal_get_runtime_dir());
+	tidy(all.prefix);
 	return 0;
-}
-
-/* The EAL leaves the folder of its run behind: with this process' own prefix, so all that is in it
- * is ours. */
-static void remove_folder(const char *path)
-{
-	DIR *folder = opendir(path);
-
-	if (!folder)
-		return;
-	for (struct dirent *entry; (entry = readdir(folder));) {
-		if (entry->d_name[0] != '.' || strlen(entry->d_name) > 2)
-			unlinkat(dirfd(folder), entry->d_name, 0);
-	}
-	closedir(folder);
-	rmdir(path);
 }
 
 void eal_stop_live(void)
@@ -229,7 +245,7 @@ void eal_stop_live(void)
 	before.live = false;
 	eal_stop();
 	eal_log_stop();
-	if (strstr(before.runtime_dir, "weir-"))
-		remove_folder(before.runtime_dir);
+	leftovers_remove("", before.folder, before.prefix);
+	leftovers_release(before.hold);
 	sched_setaffinity(0, sizeof(before.cpus), &before.cpus);
 }
