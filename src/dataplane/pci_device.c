@@ -11,7 +11,7 @@
 static const char *const usable[] = {
         "vfio-pci", "igb_uio", "uio_pci_generic", "mlx5_core", "mlx4_core", "uio_hv_generic", NULL};
 
-static bool parse(const char *device, char address[16])
+bool pci_device_address(const char *device, char address[16])
 {
 	unsigned domain = 0, bus, slot, function;
 	int end = 0;
@@ -33,7 +33,7 @@ bool pci_device_is(const char *device)
 {
 	char address[16];
 
-	return parse(device, address);
+	return pci_device_address(device, address);
 }
 
 static bool is_usable(const char *driver)
@@ -51,7 +51,7 @@ int pci_device_check(const char *device, struct problem *problem)
 	const char *driver;
 	ssize_t bytes;
 
-	parse(device, address);
+	pci_device_address(device, address);
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s", address);
 	if (access(path, F_OK) < 0) {
 		problem_set(problem, -1,

@@ -13,6 +13,8 @@
 
 /* Whether a device text begins with a PCI address: [DOMAIN:]BUS:DEVICE.FUNCTION. */
 bool pci_device_is(const char *device);
+/* Its address with the domain, 0000:03:00.1, however it was written; false: it is none. */
+bool pci_device_address(const char *device, char address[16]);
 /* 0, or -errno with problem, when DPDK could not take it: it does not exist (-ENODEV), it is bound
  * to a driver of the kernel (-EBUSY), VFIO may not be used by this user (-EACCES). */
 int pci_device_check(const char *device, struct problem *problem);

@@ -97,6 +97,69 @@ int port_check_room(const struct scenario *scenario, struct problem *problem)
 	return 0;
 }
 
+/* `later` is what `earlier` is, too: a problem for the port of `later`. */
+static int refuse_same(const char *later, const char *earlier, const char *earlier_port,
+                       const char *what, struct problem *problem)
+{
+	problem_set(problem, -1, "%s is %s, which port %s (%s) has: each port needs one of its own",
+	            later, what, earlier_port, earlier);
+	return -EINVAL;
+}
+
+int port_check_distinct(const struct scenario *scenario, struct problem *problem)
+{
+	struct port_identity *identities = calloc(scenario->n_ports + 1, sizeof(*identities));
+	int rc = 0;
+
+	if (!identities) {
+		problem_set(problem, -1, "no memory");
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; rc == 0 && i < scenario->n_ports; i++) {
+		const struct port_conf *conf = &scenario->ports[i];
+		char what[PATH_MAX];
+		struct problem why;
+
+		identity_of(conf->device, &identities[i]);
+		for (uint32_t j = 0; rc == 0 && j < i; j++) {
+			if (!identity_shared(&identities[i], &identities[j], what, sizeof(what)))
+				continue;
+			rc = refuse_same(conf->device, scenario->ports[j].device,
+			                 scenario->ports[j].name, what, &why);
+			problem_set(problem, -1, "port %s: %s", conf->name, why.text);
+			problem->port = i + 1;
+		}
+	}
+	free(identities);
+	return rc;
+}
+
+/* Of the kernel's interface that a driver works on: 0 if it has none, or does not say. */
+static unsigned interface_of(const struct port *port)
+{
+	struct rte_eth_dev_info info;
+
+	return !port->file && rte_eth_dev_info_get(port->id, &info) == 0 ? info.if_index : 0;
+}
+
+int port_check_opened(const struct port *ports, uint32_t n, struct problem *problem)
+{
+	const struct port *last = &ports[n - 1];
+	unsigned index = interface_of(last);
+	char name[IFNAMSIZ], what[64] = "the same device";
+
+	for (uint32_t i = 0; !last->file && i + 1 < n; i++) {
+		bool same = index > 0 && interface_of(&ports[i]) == index;
+
+		if (ports[i].file || (!same && ports[i].id != last->id))
+			continue;
+		if (same && if_indextoname(index, name))
+			snprintf(what, sizeof(what), "interface %s", name);
+		return refuse_same(last->device, ports[i].device, ports[i].name, what, problem);
+	}
+	return 0;
+}
+
 /* The device text for DPDK, with what weir adds. */
 static void device_text(const char *device, char *text, size_t room)
 {
@@ -366,7 +429,10 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 		return paced_file_open(conf->device, pool, &port->file, problem);
 	}
 	snprintf(driver, sizeof(driver), "%.*s", (int)driver_bytes(conf->device), conf->device);
-	rc = interface_open(conf->device, &port->interface, problem);
+	identity_of(conf->device, &port->identity);
+	rc = identity_claim(&port->identity, problem);
+	if (rc == 0)
+		rc = interface_open(conf->device, &port->interface, problem);
 	if (rc == 0)
 		rc = probe(port, problem);
 	if (rc == 0)
@@ -442,6 +508,7 @@ int port_close(struct port *port, struct problem *problem)
 	else if (port->id != RTE_MAX_ETHPORTS && rte_eth_dev_is_valid_port(port->id))
 		close_ethdev(port);
 	interface_close(&port->interface);
+	identity_release(&port->identity);
 	port->file = NULL;
 	free(port->device);
 	port->device = NULL;

@@ -22,6 +22,7 @@
 
 #include "interface.h"
 #include "paced_file.h"
+#include "port_identity.h"
 #include "port_time.h"
 #include "scenario.h"
 
@@ -54,6 +55,7 @@ struct port {
 	char name[SCENARIO_NAME_BYTES];
 	char *device; /* owned */
 	const char *driver;
+	struct port_identity identity;
 	struct interface interface;
 	bool started;
 	bool link_up;
@@ -69,6 +71,11 @@ int port_check_pci(const struct scenario *scenario, struct problem *problem);
 /* Whether DPDK has room for the devices of the scenario beside those that are open. 0, or -ENOSPC with
  * problem. */
 int port_check_room(const struct scenario *scenario, struct problem *problem);
+/* Whether no two ports of the scenario mean the same interface, PCI device or output. 0, or -EINVAL with
+ * problem. */
+int port_check_distinct(const struct scenario *scenario, struct problem *problem);
+/* The same of a port that was opened and those before it, by what the drivers know by now. */
+int port_check_opened(const struct port *ports, uint32_t n, struct problem *problem);
 /* Ethdevs that this process has made itself, and whose names begin so, are opened as they are
  * instead of being probed: the rings between weir and a tester in one process. NULL: none. */
 void port_offer(const char *prefix);

@@ -79,6 +79,8 @@ static int open_ports(struct runtime *runtime, struct problem *problem)
 
 		/* A port that was opened half way is closed with the others. */
 		runtime->n_open = i + 1;
+		if (rc == 0)
+			rc = port_check_opened(runtime->ports, runtime->n_open, problem);
 		if (rc < 0) {
 			struct problem why = *problem;
 
@@ -193,6 +195,8 @@ int runtime_start(const struct scenario *scenario, const struct runtime_options 
 	rc = port_check_pci(scenario, problem);
 	if (rc == 0)
 		rc = port_check_room(scenario, problem);
+	if (rc == 0)
+		rc = port_check_distinct(scenario, problem);
 	if (rc == 0)
 		rc = layout_plan(runtime, problem);
 	if (rc == 0)

@@ -14,6 +14,7 @@
 #include "command.h"
 #include "memory_plan.h"
 #include "path_check.h"
+#include "port.h"
 #include "scenario_file.h"
 #include "table.h"
 #include "value.h"
@@ -349,6 +350,20 @@ static int load(struct check *check, char *message, size_t room)
 	return result;
 }
 
+/* What no machine could open. */
+static int check_ports(const struct check *check, char *message, size_t room)
+{
+	struct problem problem;
+	int rc = port_check_distinct(check->scenario, &problem);
+
+	snprintf(message, room, "%s", rc < 0 ? problem.text : "");
+	if (rc < 0 && problem.port > 0)
+		scenario_file_complain_port(check->path,
+		                            check->scenario->ports[problem.port - 1].name,
+		                            problem.text, message, room);
+	return rc;
+}
+
 int command_check(int argc, char **argv)
 {
 	static const struct option options[] = {{"config", required_argument, NULL, 'c'},
@@ -384,6 +399,12 @@ int command_check(int argc, char **argv)
 	result = load(&check, message, sizeof(message));
 	if (result != 0) {
 		free(check.remarks);
+		return refuse(&check, "bad-scenario", message);
+	}
+	result = check_ports(&check, message, sizeof(message));
+	if (result != 0) {
+		free(check.remarks);
+		scenario_free(check.scenario);
 		return refuse(&check, "bad-scenario", message);
 	}
 	result = check_and_print(&check);

@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+#   A -- wa [ clouds ] wb -- B
+#
+# An interface is one port's, of one weir: another port of it, or another weir, is refused and told who has it.
+# It is known by its index: a new name changes nothing. And a weir that is killed leaves nothing that the next
+# one does not put right.
+
+. "$(dirname "$0")/topology.sh"
+make_hosts
+cpu=${WEIR_CPU:-$(($(nproc) - 1))}
+scenario <<SCENARIO
+cloud down delay 1ms
+SCENARIO
+
+refused() # words, scenario lines, what runs weir
+{
+	printf '%b\n' "$2" >"$work/other.weir"
+	status=0
+	timeout 20 "$WEIR" run -c "$work/other.weir" -s "$work/other" --cores "$cpu" >"$work/other.out" \
+		2>"$work/other.err" || status=$?
+	[ "$status" = 2 ] || fail "$2: status $status: $(cat "$work/other.err")"
+	tail -1 "$work/other.err" | grep -q "$1" || fail "$2: $(cat "$work/other.err")"
+	echo "ok: $(tail -1 "$work/other.err")"
+}
+
+# ---- two ports of one weir
+a='port a device net_af_packet0,iface=wa\n'
+refused 'other.weir:2:15: port b: net_af_packet1,iface=wa is interface wa, which port a (net_af_packet0,iface=wa) has' \
+	"${a}port b device net_af_packet1,iface=wa"
+if ip link property add dev wa altname alt-wa 2>/dev/null; then
+	refused 'port b: net_af_packet1,iface=alt-wa is interface alt-wa, which port a (net_af_packet0,iface=wa) has' \
+		"${a}port b device net_af_packet1,iface=alt-wa"
+	ip link property del dev wa altname alt-wa
+fi
+refused 'port b: net_af_xdp0,iface=wa is interface wa, which port a' "${a}port b device net_af_xdp0,iface=wa"
+refused 'port b: net_pcap0,rx_iface=wb,tx_iface=wa is interface wa' "${a}port b device net_pcap0,rx_iface=wb,tx_iface=wa"
+refused 'port b: net_af_packet1,iface=tap7 is interface tap7, which port a (net_tap0,iface=tap7) has' \
+	'port a device net_tap0,iface=tap7\nport b device net_af_packet1,iface=tap7'
+refused 'port b: net_tap1,iface=tap7 is interface tap7' 'port a device net_tap0,iface=tap7\nport b device net_tap1,iface=tap7'
+refused 'port b: file:,out=.* is the file .*, which port a' \
+	"port a device file:,out=$work/x\nport b device file:,out=$work/../${work##*/}/x"
+printf "${a}port b device net_af_packet1,iface=wa\n" >"$work/other.weir"
+"$WEIR" check -c "$work/other.weir" >/dev/null 2>"$work/other.err" && fail "weir check likes it"
+grep -q 'is interface wa, which port a' "$work/other.err" || fail "weir check: $(cat "$work/other.err")"
+
+# ---- two weirs
+weir_start --cores "$cpu"
+refused "other.weir:1:15: port x: interface wb is a port of another weir, process $weir_pid;" \
+	'port x device net_af_packet7,iface=wb\nport y device net_null0'
+refused "interface wa is a port of another weir, process $weir_pid;" 'port x device net_af_xdp7,iface=wa'
+$in_a ping -c 3 -i 0.2 -W 2 10.9.0.2 >"$work/ping" || fail "no ping while others were refused"
+grep -q DUP "$work/ping" && fail "packets are doubled"
+
+# In other network namespaces interfaces have the same names, and the same numbers.
+for host in A B; do
+	printf 'port x device net_af_packet0,iface=eth0\n' >"$work/other.weir"
+	ip netns exec $host "$WEIR" run -c "$work/other.weir" -s "$work/other.$host" --cores "$cpu" \
+		>"$work/other.out" 2>"$work/other.$host.err" &
+	background="${background:-} $!"
+done
+for host in A B; do
+	for _ in $(seq 600); do
+		grep -q 'weir run: running' "$work/other.$host.err" && break
+		sleep 0.1
+	done
+	grep -q 'weir run: running' "$work/other.$host.err" || fail "in $host: $(cat "$work/other.$host.err")"
+done
+kill $background
+wait $background || true
+background=
+echo "ok: interfaces of the same name in other network namespaces"
+
+# ---- another name
+ip link set wb down
+ip link set wb name wc
+ip link set wc up
+sleep 0.5
+$in_a ping -c 3 -i 0.2 -W 2 10.9.0.2 >/dev/null || fail "no ping after the interface got another name"
+[ "$(grep -c 'port b: its interface is called wc now' "$work/weir.err")" = 1 ] || fail "the name is not said once"
+ctl -j show ports | jq -e '.ports[1].link_up' >/dev/null || fail "it stays down"
+# Another one takes the old name, and is down: that is none of this port's business.
+ip link add wb type veth peer name bw
+sleep 0.5
+$in_a ping -c 3 -i 0.2 -W 2 10.9.0.2 >/dev/null || fail "no ping after another interface took the name"
+# And two at once.
+ip link set wa down
+ip link set wc down
+ip link set wa name tmp
+ip link set wc name wa
+ip link set tmp name wc
+ip link set wc up
+ip link set wa up
+sleep 0.5
+ctl -j show ports | jq -e 'all(.ports[]; .link_up)' >/dev/null || fail "a port is down after an exchange of names"
+$in_a ping -c 3 -i 0.2 -W 2 10.9.0.2 >/dev/null || fail "no ping after an exchange of names"
+ip link set wa down
+sleep 0.5
+ctl -j show ports | jq -e '.ports[0].link_up and (.ports[1].link_up | not)' >/dev/null || fail "the wrong port is down"
+ip link set wa up
+weir_stop
+echo "ok: another name changes nothing"
+ip link del wb
+ip link set wa down && ip link set wa name wb && ip link set wb up
+ip link set wc down && ip link set wc name wa && ip link set wa up
+
+# ---- killed
+leftovers()
+{
+	ls /run/dpdk 2>/dev/null | grep '^weir-' || true
+	ls "$work/huge" 2>/dev/null || true
+}
+
+killed()
+{
+	kill -KILL "$weir_pid"
+	wait "$weir_pid" 2>/dev/null || true
+	weir_pid=
+}
+
+weir_start --cores "$cpu"
+[ -z "$(leftovers)" ] || fail "a weir that runs has a folder: $(leftovers)"
+killed
+[ -z "$(leftovers)" ] || fail "a weir that was killed leaves $(leftovers)"
+# DPDK keeps more if it is asked to; then the next one tidies up, and leaves alone what is not weir's, or runs.
+weir_start --cores "$cpu" -- --telemetry
+mine=$(leftovers)
+[ -n "$mine" ] || fail "DPDK makes no folder any more: this test tries nothing"
+printf 'port x device net_null0\n' >"$work/other.weir"
+"$WEIR" run -c "$work/other.weir" -s "$work/other" --cores "$cpu" >"$work/other.out" 2>"$work/other.err" &
+background=$!
+for _ in $(seq 600); do
+	grep -q 'weir run: running' "$work/other.err" && break
+	sleep 0.1
+done
+[ "$(leftovers)" = "$mine" ] || fail "a second weir took away the first one's folder"
+kill $background
+wait $background || fail "the second weir: status $?"
+background=
+killed
+[ "$(leftovers)" = "$mine" ] || fail "after kill -9 it is not there"
+mkdir "$work/huge" /run/dpdk/rte
+mount -t hugetlbfs none "$work/huge" 2>/dev/null || mount -t tmpfs none "$work/huge"
+pid=$(sh -c 'echo $$')
+touch "$work/huge/weir-$pid-0123abcdmap_0" "$work/huge/rtemap_0"
+weir_start --cores "$cpu"
+[ ! -e "/run/dpdk/$mine" ] || fail "the next one has not tidied up"
+[ -e /run/dpdk/rte ] || fail "it has removed what is not weir's"
+if grep -q " $work/huge .* - hugetlbfs" /proc/self/mountinfo; then
+	[ "$(ls "$work/huge")" = rtemap_0 ] || fail "huge pages are left: $(ls "$work/huge")"
+fi
+weir_stop
+rmdir /run/dpdk/rte
+umount "$work/huge"
+[ -z "$(ls /run/dpdk)" ] || fail "something is left: $(ls /run/dpdk)"
+echo "ok: what a weir that was killed left is gone"
