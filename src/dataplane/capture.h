@@ -25,12 +25,13 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "packet.h"
 #include "porter.h"
 #include "simtime.h"
 #include "stage.h"
 
-/* The longest record that is read or written: libpcap's limit for Ethernet. */
-#define CAPTURE_FRAME_MAX 262144u
+/* The longest record that is read or written. */
+#define CAPTURE_FRAME_MAX PACKET_BYTES_MAX
 
 struct capture_frame {
 	simtime t_ns;

@@ -2,6 +2,7 @@
 #include "egress.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -89,6 +90,16 @@ static inline bool is_plain(const struct rte_mbuf *mbuf)
 	return mbuf->nb_segs == 1 && RTE_MBUF_DIRECT(mbuf) && rte_mbuf_refcnt_read(mbuf) == 1;
 }
 
+/* What makes packets longer asks packet_may_grow. */
+static int say_too_long(const struct rte_mbuf *mbuf, struct problem *problem)
+{
+	problem_set(problem, -1,
+	            "a packet has become %" PRIu32 " bytes long, and %" PRIu32
+	            " is the most: an error in weir",
+	            mbuf->pkt_len, PACKET_BYTES_MAX);
+	return -EIO;
+}
+
 int egress_write(struct egress *egress, uint32_t port, struct outlet *outlet,
                  struct problem *problem)
 {
@@ -101,6 +112,8 @@ int egress_write(struct egress *egress, uint32_t port, struct outlet *outlet,
 		uint32_t wire_bytes = packet_of(outlet->mbufs[i])->wire_bytes;
 		uint32_t bytes = mbuf->pkt_len;
 
+		if (unlikely(bytes > PACKET_BYTES_MAX))
+			return say_too_long(mbuf, problem);
 		plain &= is_plain(mbuf) && mbuf->pool == outlet->mbufs[0]->pool;
 		count_departure(egress, port, outlet->due_ns[i], wire_bytes);
 		if (dump)

@@ -28,7 +28,8 @@ struct egress {
 int egress_open(struct egress *egress, const struct replay_options *options,
                 struct capture *const *captures, struct porter *porter,
                 struct replay_result *result, struct problem *problem);
-/* Writes and empties an outlet that is not empty. 0, or -EIO with problem. */
+/* Writes and empties an outlet that is not empty. 0, or -EIO with problem; one packet too long is an error in weir, and
+ * the outlet stays full. */
 int egress_write(struct egress *egress, uint32_t port, struct outlet *outlet,
                  struct problem *problem);
 /* All that was written is on its way to the disk: 0, or -EIO with problem. */

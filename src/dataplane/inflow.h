@@ -16,10 +16,11 @@
 
 #include <rte_branch_prediction.h>
 
+#include "packet.h"
 #include "porter.h"
 
 /* The most that can be looked at in one piece. */
-#define INFLOW_REACH_MAX (262144u + 64u)
+#define INFLOW_REACH_MAX (PACKET_BYTES_MAX + 64u)
 
 struct inflow {
 	const uint8_t *at, *end; /* what was read and not yet taken */

@@ -20,7 +20,8 @@
  * ends at `strip`, which hears it and drops it (reason `probe`).
  *
  * A packet passes without a header, untouched, and is counted as feedback_no_room, when it would be longer
- * than `mtu` with it (the IP packet), is a fragment, has no transport header in the first segment or an
+ * than `mtu` with it (the IP packet), or its frame than PACKET_BYTES_MAX, which a capture alone can bring about, is a
+ * fragment, has no transport header in the first segment or an
  * authentication header, or when its mbuf has no room. What is not IP, and for insert what comes with another
  * TTL than `ttl`, passes and is not counted. A malformed header passes and is counted.
  *

@@ -41,13 +41,13 @@ static bool is_plain(const struct headers *headers, const struct rte_mbuf *mbuf)
 	return headers_u16(ip + 4) != 0 && protocol_place(headers, frame) != 0;
 }
 
-bool header_room_fits(const struct headers *headers, const struct rte_mbuf *mbuf, uint32_t bytes)
+bool header_room_fits(const struct headers *headers, struct rte_mbuf *mbuf, uint32_t bytes)
 {
 	/* A copy, if one is made, has the usual headroom. */
 	uint32_t room =
 	        RTE_MIN((uint32_t)rte_pktmbuf_headroom(mbuf), (uint32_t)RTE_PKTMBUF_HEADROOM);
 
-	return is_plain(headers, mbuf) && bytes <= room &&
+	return is_plain(headers, mbuf) && bytes <= room && packet_may_grow(mbuf, bytes) &&
 	       headers->network_bytes + bytes <= UINT16_MAX;
 }
 

@@ -21,9 +21,9 @@
 
 /* Whether so many bytes can be put in: there is a transport header, the packet is whole (a fragment's
  * parts would not fit together again), has no authentication header (it covers what would change), a
- * length of its own, and not too large a one then, and the mbuf, as it will be when it is writable, has
- * the headroom. */
-bool header_room_fits(const struct headers *headers, const struct rte_mbuf *mbuf, uint32_t bytes);
+ * length of its own, and not too large a one then, nor the frame, whose padding counts (packet_may_grow), and the
+ * mbuf, as it will be when it is writable, has the headroom. */
+bool header_room_fits(const struct headers *headers, struct rte_mbuf *mbuf, uint32_t bytes);
 /* Whether a header of so many bytes at the transport's place can be taken out. */
 bool header_room_spares(const struct headers *headers, const struct rte_mbuf *mbuf, uint32_t bytes);
 

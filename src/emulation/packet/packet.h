@@ -15,6 +15,11 @@
 
 #include "simtime.h"
 
+/* The longest packet there is, in an mbuf or a chain of them: the longest record of a capture of Ethernet that
+ * libpcap reads. Buffers and captures are made for it, drivers hand over no longer one, and whoever makes a
+ * packet longer asks packet_may_grow first. */
+#define PACKET_BYTES_MAX UINT32_C(262144)
+
 /* The most packets that one call hands to the engine, and the room a stage may fill: a stage that
  * copies packets can give back more than it got. */
 #define BURST_MAX  32
@@ -45,6 +50,15 @@ _Static_assert(sizeof(struct packet) <= PACKET_PRIVATE_BYTES, "it has room");
 static inline struct packet *packet_of(struct rte_mbuf *mbuf)
 {
 	return (struct packet *)rte_mbuf_to_priv(mbuf);
+}
+
+/* Whether so many bytes more leave it a packet. One of which a capture claims more than PACKET_BYTES_MAX on the wire
+ * does not grow: its length there is a number that has an end, too. */
+static inline bool packet_may_grow(struct rte_mbuf *mbuf, uint32_t bytes)
+{
+	uint32_t longest = RTE_MAX(mbuf->pkt_len, packet_of(mbuf)->wire_bytes);
+
+	return bytes <= PACKET_BYTES_MAX && longest <= PACKET_BYTES_MAX - bytes;
 }
 
 #endif
