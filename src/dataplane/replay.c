@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -16,6 +17,9 @@
 /* The clock for the progress is read once in so many packets. */
 #define PROGRESS_PACKETS 8192u
 #define PROGRESS_NS      (100 * SIMTIME_MS)
+
+/* Of what lies behind the end of time, so many events are executed to find a packet that leaves there. */
+#define HORIZON_EVENTS 64u
 
 struct replay {
 	const struct scenario *scenario;
@@ -33,12 +37,41 @@ struct replay {
 	simtime progress_ns;
 };
 
-/* What goes wrong is found again when the output is finished. */
+/* Of an outlet whose last packet leaves where time ends: which is the first that does? */
+static int say_too_late(struct replay *replay, const struct outlet *outlet)
+{
+	const struct packet *packet;
+	char which[64] = "a packet that weir generated";
+	uint32_t i = 0;
+
+	while (outlet->due_ns[i] < SIMTIME_HORIZON)
+		i++;
+	packet = packet_of(outlet->mbufs[i]);
+	if (packet->number)
+		snprintf(which, sizeof(which), "packet %" PRIu64 " of port %s", packet->number,
+		         replay->scenario->ports[packet->port].name);
+	problem_set(
+	        replay->problem, -1,
+	        "%s would leave 2^63 ns after 1970 or later, in the year 2262, where weir's time "
+	        "ends; raise the rate of its cloud, or give its queue a limit",
+	        which);
+	return -ERANGE;
+}
+
+/* Empties the outlet of a port into its capture. Packets lie in it in the order of their time. */
+static int write_out(struct replay *replay, uint32_t port)
+{
+	struct outlet *outlet = engine_outlet(replay->engine, port);
+
+	if (unlikely(outlet->due_ns[outlet->n - 1] >= SIMTIME_HORIZON))
+		return say_too_late(replay, outlet);
+	return egress_write(&replay->egress, port, outlet, replay->problem);
+}
+
+/* What goes wrong is found again when the output is finished, or when the outlet, which stays full, is emptied. */
 static void make_room(void *argument, uint32_t port)
 {
-	struct replay *replay = argument;
-
-	egress_write(&replay->egress, port, engine_outlet(replay->engine, port), replay->problem);
+	(void)write_out(argument, port);
 }
 
 static int make_engine(struct replay *replay)
@@ -93,7 +126,7 @@ static int drain(struct replay *replay)
 		if (outlet->n == 0)
 			continue;
 		full |= outlet->n == OUTLET_ROOM;
-		error = egress_write(&replay->egress, port, outlet, replay->problem);
+		error = write_out(replay, port);
 		if (error)
 			return error;
 	}
@@ -185,6 +218,27 @@ static int run_input(struct replay *replay)
 	return error;
 }
 
+/* The next event lies where time ends. A packet that leaves then says which it is; else all that is known is that some
+ * are held. */
+static int run_into_horizon(struct replay *replay)
+{
+	simtime next = engine_next(replay->engine);
+	int error = 0;
+
+	for (uint32_t i = 0; i < HORIZON_EVENTS && next != SIMTIME_NEVER && !error; i++) {
+		error = advance(replay, next);
+		next = engine_next(replay->engine);
+	}
+	if (error)
+		return error;
+	problem_set(replay->problem, -1,
+	            "%" PRIu64
+	            " packets are still held 2^63 ns after 1970, in the year 2262, where "
+	            "weir's time ends; raise the rate of their cloud, or give its queue a limit",
+	            engine_held_packets(replay->engine));
+	return -ERANGE;
+}
+
 /* After the last packet: whatever is still to happen. */
 static int run_out(struct replay *replay)
 {
@@ -196,6 +250,8 @@ static int run_out(struct replay *replay)
 
 		if (next == SIMTIME_NEVER)
 			return 0;
+		if (next >= SIMTIME_HORIZON)
+			return run_into_horizon(replay);
 		if (next <= before) {
 			problem_set(replay->problem, -1,
 			            "the engine stands still at %" PRIu64 " ns with %" PRIu64

@@ -18,9 +18,27 @@ typedef uint64_t simtime; /* ns */
 #define SIMTIME_MS    UINT64_C(1000000)
 #define SIMTIME_S     UINT64_C(1000000000)
 
-/* The longest delay that may be configured: a day. Sums of instants cannot overflow before the
- * year 2554 with it. */
+/*
+ * The end of virtual time: 2^63 ns after the origin, 292 years. Nothing happens there or later, for no driver executes
+ * it: a replay ends with an error that names the packet; the lab's runs are shorter; live, a process would have to run
+ * for 292 years. So whatever the engine adds to an instant, that instant is before the horizon, and a sum with less
+ * than 2^63 cannot wrap: delays, jitters, slots, windows and schedules need no care. What has no such bound is added by
+ * simtime_add: the work of a bucket at 1 bit/s, and the rounds of a trace.
+ */
+#define SIMTIME_HORIZON (UINT64_C(1) << 63)
+
+/* The longest delay that may be configured: a day. */
 #define DELAY_MAX_NS (86400 * SIMTIME_S)
+
+/* The horizon, where the sum would lie behind it. */
+static inline simtime simtime_add(simtime t, uint64_t ns)
+{
+	simtime sum;
+
+	if (__builtin_expect(__builtin_add_overflow(t, ns, &sum) || sum > SIMTIME_HORIZON, 0))
+		return SIMTIME_HORIZON;
+	return sum;
+}
 
 static inline simtime simtime_min(simtime a, simtime b)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What captures may claim, at the limits of it: the longest packets.
+"""What captures may claim, at the limits of it: the longest packets, lengths of 32 bits, the end of time.
 
 usage: bounds.py WEIR ROOT
 """
@@ -162,11 +162,56 @@ def an_answer_goes_into_what_has_room_for_it_and_no_further():
             assert cloud["feedback"]["no_room"] == (more > 0), cloud["feedback"]
 
 
+# ---- the end of time ----
+
+def what_leaves_after_the_end_of_time_is_an_error_that_names_it():
+    """The longest packet takes 2097152 s at 1 bit/s: the 3585th of those that come in 2024 leaves behind 2^63 ns."""
+    start = 1704067200
+    takes = LONGEST * 8
+    last_right = (2**63 // NS - start) // takes
+    frames = [(start * NS, b"\0" * 60, LONGEST)] * (last_right + 1)
+    for out in (True, False):
+        with tempfile.TemporaryDirectory() as folder:
+            done = weir(folder, ["cloud x from a to b", "cloud x rate 1bit queue 10000pkt"], frames, out=out)
+            assert done.returncode != 0, done
+            wanted = "2106" if out else f"packet {last_right + 1} of port a would leave 2^63 ns after 1970"
+            assert wanted in done.stderr, done.stderr
+            assert not os.path.exists(f"{folder}/to-b.pcap"), "there is an output"
+    with tempfile.TemporaryDirectory() as folder:
+        done = weir(folder, ["cloud x from a to b", "cloud x rate 1bit queue 10000pkt"], frames[:-1], out=False)
+        assert done.returncode == 0, done.stderr
+
+
+def every_way_to_the_end_of_time_is_an_error():
+    """Frames that a capture claims to be very long, at rates of 1 bit/s and by traces."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/ms", "w", encoding="utf-8") as out:
+            out.write("4294967295\n")
+        ways = {
+            "chain": ["cloud x from a to b", "cloud x rate 1bit queue 10000pkt", "cloud y from x to b",
+                      "cloud y rate 1bit queue 10000pkt", "cloud y delay 86400s"],
+            "shared": ["cloud x from a to b", "cloud x rate 1bit queue 10000pkt",
+                       "cloud y from b to b", "cloud y delay 1s"],
+            "order": ["cloud x from a to b", "cloud x rate 1bit queue 10000pkt",
+                      "cloud x delay 86400s jitter 3600s order allow"],
+            "classes": ["cloud x from a to b", "cloud x rate 1bit queue 10000pkt", "cloud x class one",
+                        "cloud x scheduler drr"],
+            "slots": ["cloud x from a to b", "cloud x rate 1bit queue 10000pkt",
+                      "cloud x slots min 86400s max 86400s packets 1"],
+            "trace": ["cloud x from a to b", f"cloud x trace {folder}/ms loop queue 10000pkt"],
+        }
+        for name, lines in ways.items():
+            done = weir(folder, lines, [(NS, b"\0" * 60, LONGEST)] * 4500, out=False)
+            assert done.returncode != 0 and "where weir's time ends" in done.stderr, f"{name}: {done}"
+
+
 CLAIMS = [
     no_statement_makes_a_packet_longer_than_the_longest,
     a_header_goes_into_what_has_room_for_it_and_no_further,
     a_header_does_not_make_a_length_that_a_capture_claims_wrap,
     an_answer_goes_into_what_has_room_for_it_and_no_further,
+    what_leaves_after_the_end_of_time_is_an_error_that_names_it,
+    every_way_to_the_end_of_time_is_an_error,
 ]
 
 if __name__ == "__main__":

@@ -201,7 +201,7 @@ static void idle_time_is_not_saved_up_however_long(void **state)
 {
 	static const simtime idle[] = {1, SIMTIME_S, DELAY_MAX_NS,
 	                               UINT64_C(1700000000) * SIMTIME_S, /* the epoch to 2023 */
-	                               UINT64_MAX / 2};
+	                               SIMTIME_HORIZON - 2};
 
 	(void)state;
 	for (size_t i = 0; i < LENGTH(idle); i++) {
@@ -212,6 +212,50 @@ static void idle_time_is_not_saved_up_however_long(void **state)
 		shaper_depart(&shaper, idle[i] + 1, 50);
 		assert_int_equal(shaper_departure(&shaper, 50), idle[i] + 2);
 	}
+}
+
+/* Behind the horizon there is nothing to be on time for (simtime.h), and no sum wraps. */
+static void a_departure_is_the_horizon_at_the_latest(void **state)
+{
+	static const struct {
+		simtime at;
+		uint64_t bytes;
+		simtime leaves;
+	} cases[] = {
+	        {SIMTIME_HORIZON - 8 * SIMTIME_S - 1, 1, SIMTIME_HORIZON - 1},
+	        {SIMTIME_HORIZON - 8 * SIMTIME_S, 1, SIMTIME_HORIZON},
+	        {SIMTIME_HORIZON - 8 * SIMTIME_S + 1, 1, SIMTIME_HORIZON},
+	        {SIMTIME_HORIZON - 1, 1 << 18, SIMTIME_HORIZON},
+	        {SIMTIME_HORIZON, 1 << 18, SIMTIME_HORIZON},
+	        {UINT64_MAX - 1, 1 << 18, SIMTIME_HORIZON},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(cases); i++) {
+		struct shaper shaper = shaper_at(1, 0);
+
+		shaper.at = cases[i].at;
+		assert_int_equal(shaper_departure(&shaper, (uint32_t)cases[i].bytes),
+		                 cases[i].leaves);
+	}
+}
+
+static void times_are_added_up_to_the_horizon(void **state)
+{
+	static const uint64_t cases[][3] = {
+	        {0, 0, 0},
+	        {1, 2, 3},
+	        {SIMTIME_HORIZON - 1, 0, SIMTIME_HORIZON - 1},
+	        {SIMTIME_HORIZON - 1, 1, SIMTIME_HORIZON},
+	        {SIMTIME_HORIZON - 1, 2, SIMTIME_HORIZON},
+	        {SIMTIME_HORIZON - 1, UINT64_MAX, SIMTIME_HORIZON},
+	        {UINT64_MAX, UINT64_MAX, SIMTIME_HORIZON},
+	        {0, UINT64_MAX, SIMTIME_HORIZON},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(cases); i++)
+		assert_int_equal(simtime_add(cases[i][0], cases[i][1]), cases[i][2]);
 }
 
 static void no_rate_is_no_wait(void **state)
@@ -283,6 +327,8 @@ int main(void)
 	        cmocka_unit_test(a_thousand_changes_of_rate_lose_no_work),
 	        cmocka_unit_test(the_slowest_and_the_fastest_link_are_exact),
 	        cmocka_unit_test(idle_time_is_not_saved_up_however_long),
+	        cmocka_unit_test(a_departure_is_the_horizon_at_the_latest),
+	        cmocka_unit_test(times_are_added_up_to_the_horizon),
 	        cmocka_unit_test(no_rate_is_no_wait),
 	        cmocka_unit_test(a_packet_of_an_impossible_length_is_served_as_the_longest),
 	        cmocka_unit_test(to_serve_is_to_tell_the_instant_and_to_depart),

@@ -79,7 +79,8 @@ static simtime cursor_ready(struct link *link, uint32_t wire_bytes)
 
 	cursor->taken = 0;
 	if (need > cursor->left)
-		cursor->taken = (need - cursor->left + OPPORTUNITY_BYTES - 1) / OPPORTUNITY_BYTES;
+		cursor->taken = (uint32_t)(((uint64_t)need - cursor->left + OPPORTUNITY_BYTES - 1) /
+		                           OPPORTUNITY_BYTES);
 	return cursor->taken ? opportunity_of(link, cursor->next + cursor->taken - 1) : cursor->at;
 }
 

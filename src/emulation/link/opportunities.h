@@ -15,6 +15,7 @@
  * The trace gives the opportunities in ms, in order; it begins again at its last number, whose
  * opportunities coincide with those at 0 of the next round. Everything is an integer.
  *
+ * Lengths: any that a capture claims; one of 2^32 - 1 bytes takes 2.9 million opportunities, found at once.
  * Cost: the next departure is found in O(1) while there is a queue, and after an idle time of many
  * opportunities by bisection. Ownership: the numbers are the owner's of the struct, control's;
  * links only read them.
@@ -51,14 +52,18 @@ static inline uint32_t opportunity_bytes(uint32_t wire_bytes)
 	return wire_bytes > OPPORTUNITY_LESS ? wire_bytes - OPPORTUNITY_LESS : 1;
 }
 
-/* When opportunity k is, of a trace that began at `from`; SIMTIME_NEVER: there is none. */
+/* When opportunity k is, of a trace that began at `from`, the horizon at the latest; SIMTIME_NEVER: there is none. */
 static inline simtime opportunity_at(const struct opportunities *list, simtime from, uint64_t k)
 {
+	uint64_t rounds_ns;
+
 	if (k < list->n)
 		return from + list->at_ms[k] * SIMTIME_MS;
 	if (!list->loop)
 		return SIMTIME_NEVER;
-	return from + k / list->n * list->period_ns + list->at_ms[k % list->n] * SIMTIME_MS;
+	if (__builtin_mul_overflow(k / list->n, list->period_ns, &rounds_ns))
+		return SIMTIME_HORIZON;
+	return simtime_add(simtime_add(from, rounds_ns), list->at_ms[k % list->n] * SIMTIME_MS);
 }
 
 /* The first one later than `now`. */

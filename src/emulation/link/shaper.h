@@ -9,7 +9,8 @@
  * exact over any length of run: what an instant rounded up to a nanosecond has done too much
  * is taken off the next packet's work. A change of rate in the middle of a packet is exact.
  *
- * Ranges: R 1 bit/s to 400 Gbit/s, L to 2^18, depth to 1 GB. Thread: the owner's.
+ * Ranges: R 1 bit/s to 400 Gbit/s, L to 2^18, depth to 1 GB. A departure is the horizon at the latest
+ * (simtime.h). Thread: the owner's.
  */
 #ifndef WEIR_SHAPER_H
 #define WEIR_SHAPER_H
@@ -70,7 +71,7 @@ static inline simtime shaper_departure(const struct shaper *shaper, uint32_t byt
 
 	if (wait <= 0 || shaper->rate_bps == 0)
 		return shaper->at;
-	return shaper->at + ((uint64_t)wait + shaper->rate_bps - 1) / shaper->rate_bps;
+	return simtime_add(shaper->at, ((uint64_t)wait + shaper->rate_bps - 1) / shaper->rate_bps);
 }
 
 /* A packet that finds nothing waiting, at `at`: true if the bucket has the tokens for it. It leaves at
