@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <rte_common.h>
+
 #include "aqm.h"
 #include "ecn.h"
 #include "packet_key.h"
@@ -140,10 +142,27 @@ static void leave(struct fq *fq, struct list *from, uint32_t i)
 	fq->active--;
 }
 
+/* All flows are old, and each has had its turn without credit. Rounds in which none has any, either, are gone through at
+ * once, whatever the lengths that a capture claims: each flow gets their quanta. */
+static void skip_rounds(struct fq_codel *self)
+{
+	struct fq *fq = &self->fq;
+	int64_t rounds = INT64_MAX;
+
+	for (uint32_t i = fq->old.first; i != NO_FLOW; i = fq->flow[i].next) {
+		int64_t credit = fq->flow[i].credit;
+
+		rounds = RTE_MIN(rounds, credit > 0 ? 0 : -credit / self->quantum + 1);
+	}
+	for (uint32_t i = fq->old.first; rounds > 0 && i != NO_FLOW; i = fq->flow[i].next)
+		fq->flow[i].credit += rounds * self->quantum;
+}
+
 static struct log *fq_next(struct aqm *aqm, simtime now)
 {
 	struct fq_codel *self = (struct fq_codel *)aqm;
 	struct fq *fq = &self->fq;
+	uint32_t turns = 0; /* one after the other, of flows without credit */
 
 	(void)now;
 	for (;;) {
@@ -153,13 +172,17 @@ static struct log *fq_next(struct aqm *aqm, simtime now)
 
 		if (i == NO_FLOW)
 			return NULL;
+		if (unlikely(turns == fq->active))
+			skip_rounds(self);
 		flow = &fq->flow[i];
 		if (flow->credit <= 0) {
 			flow->credit += self->quantum;
 			list_drop_first(fq, list);
 			list_append(fq, &fq->old, i);
+			turns++;
 		} else if (flow->log.records == 0) {
 			leave(fq, list, i);
+			turns = 0;
 		} else {
 			fq->current = i;
 			return &flow->log;

@@ -32,12 +32,25 @@ static void update(struct pi2 *pi2, const struct pi2_rule *rule, simtime delay)
 	pi2->update += rule->tupdate_ns;
 }
 
-/* All up to `now`, when there was nothing, nor is: each takes off the same. */
-static void update_empty(struct pi2 *pi2, const struct pi2_rule *rule, simtime now)
+/* Whether all further updates take the same step, or one that changes nothing, as long as the first packet stays the
+ * first: there is none, nor was; or the delay, which grows by the same each time, counts by its growth only, or has
+ * brought p' to 1. That it does after some 10^5 updates at the latest, at the least alpha that is not 0. */
+static bool goes_on_alike(const struct pi2 *pi2, const struct pi2_rule *rule, simtime delay)
+{
+	if (delay == 0)
+		return pi2->delay_before_ns == 0;
+	if (delay < pi2->delay_before_ns || delay - pi2->delay_before_ns != rule->tupdate_ns)
+		return false;
+	return rule->alpha == 0 || (pi2->base == PROBABILITY_ONE && step_of(pi2, rule, delay) >= 0);
+}
+
+/* All up to `now`, which go on alike. */
+static void update_alike(struct pi2 *pi2, const struct pi2_rule *rule, simtime delay, simtime now)
 {
 	uint64_t n = (now - pi2->update) / rule->tupdate_ns + 1;
 
-	pi2->base = within((wide)pi2->base + (wide)n * step_of(pi2, rule, 0));
+	pi2->base = within((wide)pi2->base + (wide)n * step_of(pi2, rule, delay));
+	pi2->delay_before_ns = delay ? delay + (n - 1) * rule->tupdate_ns : 0;
 	pi2->update += n * rule->tupdate_ns;
 }
 
@@ -51,10 +64,13 @@ void pi2_advance(struct pi2 *pi2, const struct pi2_rule *rule, simtime first_ns,
 	if (pi2->update > now)
 		return;
 	while (pi2->update <= now) {
-		if (first_ns == SIMTIME_NEVER && pi2->delay_before_ns == 0)
-			update_empty(pi2, rule, now);
+		simtime delay = first_ns == SIMTIME_NEVER ? 0 : pi2->update - first_ns;
+
+		/* A packet that is there waits 0 ns at one update at most. */
+		if ((first_ns == SIMTIME_NEVER || delay > 0) && goes_on_alike(pi2, rule, delay))
+			update_alike(pi2, rule, delay, now);
 		else
-			update(pi2, rule, first_ns == SIMTIME_NEVER ? 0 : pi2->update - first_ns);
+			update(pi2, rule, delay);
 	}
 	derive(pi2, rule);
 }

@@ -26,22 +26,24 @@ int64_t pie_step(uint64_t alpha, uint64_t beta, int64_t over_target_ns, int64_t 
 	return (int64_t)(step * (wide)PROBABILITY_ONE / most);
 }
 
-/* By how many powers of 2 a step is divided. */
-static uint32_t tuning(uint64_t probability)
-{
-	static const struct {
-		uint64_t below;
-		uint32_t shift;
-	} rows[] = {
-	        {SHARE(1, 1000000), 11}, {SHARE(1, 100000), 9}, {SHARE(1, 10000), 7},
-	        {SHARE(1, 1000), 5},     {SHARE(1, 100), 3},    {SHARE(1, 10), 1},
-	};
+/* Probabilities from the end of the row before up to this one: by how many powers of 2 a step is divided. */
+struct tuning {
+	uint64_t below;
+	uint32_t shift;
+};
 
-	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (probability < rows[i].below)
-			return rows[i].shift;
-	}
-	return 0;
+static const struct tuning tunings[] = {
+        {SHARE(1, 1000000), 11}, {SHARE(1, 100000), 9}, {SHARE(1, 10000), 7}, {SHARE(1, 1000), 5},
+        {SHARE(1, 100), 3},      {SHARE(1, 10), 1},     {UINT64_MAX, 0},
+};
+
+static const struct tuning *tuning_of(uint64_t probability)
+{
+	const struct tuning *tuning = tunings;
+
+	while (probability >= tuning->below)
+		tuning++;
+	return tuning;
 }
 
 /* Half the target is no whole number, perhaps. */
@@ -62,25 +64,62 @@ static bool decays(const struct pie *pie, const struct pie_rule *rule)
 	return pie->delay_ns == 0 && pie->delay_before_ns == 0;
 }
 
-static void update(struct pie *pie, const struct pie_rule *rule)
+static int64_t step_of(const struct pie *pie, const struct pie_rule *rule)
 {
-	wide p = pie->probability;
-	int64_t step =
-	        pie_step(rule->alpha, rule->beta, (int64_t)(pie->delay_ns - rule->target_ns),
-	                 (int64_t)(pie->delay_ns - pie->delay_before_ns), tuning(pie->probability));
+	int64_t step = pie_step(rule->alpha, rule->beta, (int64_t)(pie->delay_ns - rule->target_ns),
+	                        (int64_t)(pie->delay_ns - pie->delay_before_ns),
+	                        tuning_of(pie->probability)->shift);
 
 	if (rule->cap && pie->probability >= SHARE(1, 10) && step > (int64_t)SHARE(2, 100))
-		step = (int64_t)SHARE(2, 100);
-	p += step;
+		return (int64_t)SHARE(2, 100);
+	return step;
+}
+
+static uint64_t within(wide p)
+{
+	if (p < 0)
+		return 0;
+	return p > (wide)PROBABILITY_ONE ? PROBABILITY_ONE : (uint64_t)p;
+}
+
+static void update(struct pie *pie, const struct pie_rule *rule)
+{
+	wide p = (wide)pie->probability + step_of(pie, rule);
+
 	if (decays(pie, rule))
 		p = p * 49 / 50;
-	if (p < 0)
-		p = 0;
-	if (p > (wide)PROBABILITY_ONE)
-		p = PROBABILITY_ONE;
-	pie->probability = (uint64_t)p;
+	pie->probability = within(p);
 	pie->delay_before_ns = pie->delay_ns;
 	pie->burst_ns -= simtime_min(pie->burst_ns, rule->tupdate_ns);
+}
+
+/* How many updates take the same step, one behind the other, and no end is lost: as long as the probability stays in
+ * its row of the tuning, or has come to its own end. */
+static uint64_t equal_steps(const struct pie *pie, int64_t step)
+{
+	const struct tuning *tuning = tuning_of(pie->probability);
+	uint64_t from = tuning > tunings ? tuning[-1].below : 0;
+	uint64_t to = tuning->below < PROBABILITY_ONE ? tuning->below : PROBABILITY_ONE;
+
+	if (step == 0 || within((wide)pie->probability + step) == pie->probability)
+		return UINT64_MAX;
+	if (step < 0)
+		return (pie->probability - from) / (uint64_t)-step + 1;
+	return (to - pie->probability + (uint64_t)step - 1) / (uint64_t)step;
+}
+
+/* The updates from pie->update up to `now`, at least one, as far as they are alike: at once. The delay is that of the
+ * update before. */
+static void update_alike(struct pie *pie, const struct pie_rule *rule, simtime now)
+{
+	int64_t step = step_of(pie, rule);
+	uint64_t n = (now - pie->update) / rule->tupdate_ns + 1, alike = equal_steps(pie, step);
+
+	if (n > alike)
+		n = alike;
+	pie->probability = within((wide)pie->probability + (wide)n * step);
+	pie->burst_ns -= simtime_min(pie->burst_ns, n * rule->tupdate_ns);
+	pie->update += n * rule->tupdate_ns;
 }
 
 void pie_advance(struct pie *pie, const struct pie_rule *rule, simtime now)
@@ -91,15 +130,15 @@ void pie_advance(struct pie *pie, const struct pie_rule *rule, simtime now)
 		pie->burst_ns = rule->max_burst_ns;
 	}
 	while (pie->update <= now) {
-		const struct pie before = *pie;
+		bool still = pie->delay_ns == pie->delay_before_ns;
 
+		/* What decays comes to 0 in some 2200 updates. */
+		if (still && (pie->probability == 0 || !decays(pie, rule))) {
+			update_alike(pie, rule, now);
+			continue;
+		}
 		update(pie, rule);
 		pie->update += rule->tupdate_ns;
-		if (pie->probability != before.probability || pie->burst_ns != before.burst_ns ||
-		    pie->delay_before_ns != before.delay_before_ns || pie->update > now)
-			continue;
-		/* Nor will the others. */
-		pie->update += ((now - pie->update) / rule->tupdate_ns + 1) * rule->tupdate_ns;
 	}
 }
 

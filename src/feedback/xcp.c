@@ -50,26 +50,29 @@ static void pass_over(simtime *at, simtime every, simtime now)
 
 #define SETTLED 3 /* bytes that came, the least queue, what depends on both */
 
+/* Each goes off a few times, however long ago the last packet was. */
 static void timers_run(struct xcp *xcp, simtime now)
 {
 	struct xcp_control *control = &xcp->control;
-	uint32_t intervals = 0, queues = 0;
+	uint32_t intervals = 0, queues = 0, queues_here = 0; /* here: in this interval */
 
 	while (RTE_MIN(xcp->interval_at, xcp->queue_at) <= now) {
 		if (xcp->queue_at <= xcp->interval_at) {
 			queue_timer(xcp);
 			queues++;
+			queues_here++;
 		} else {
 			xcp_control_end(control, capacity_of(xcp));
 			xcp->interval_at += control->interval_ns;
 			intervals++;
+			queues_here = 0;
 		}
-		if (intervals >= SETTLED && queues >= SETTLED) {
+		if (intervals >= SETTLED && queues >= SETTLED)
 			pass_over(&xcp->interval_at, control->interval_ns, now);
+		if (queues_here >= SETTLED || (intervals >= SETTLED && queues >= SETTLED))
 			pass_over(&xcp->queue_at,
 			          xcp_control_queue_ns(control, xcp->waiting, capacity_of(xcp)),
-			          now);
-		}
+			          RTE_MIN(now, xcp->interval_at));
 	}
 }
 

@@ -18,7 +18,8 @@ struct corrupt_bit_error {
 static struct rte_mbuf *corrupt(struct corrupt_bit_error *stage, struct rte_mbuf *mbuf,
                                 uint64_t index)
 {
-	uint64_t bits = (uint64_t)packet_of(mbuf)->wire_bytes * 8;
+	/* Those that a capture has cut off, or only claims, need not be inverted. */
+	uint64_t bits = (uint64_t)mbuf->pkt_len * 8;
 	struct draw_key key = stage->stage.key;
 	uint64_t at;
 	uint32_t lane = 0;

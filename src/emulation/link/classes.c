@@ -158,9 +158,13 @@ static uint32_t front_length(const struct link *link, const struct queue *queue)
 	return link_length(link, log_front(&queue->log)->wire_bytes);
 }
 
+/* No tag is further from v than TAG_PER_BYTE_MAX times the longest: what no frame has counts as long as the shaper serves
+ * it. */
 static uint64_t front_tag(const struct link *link, const struct class_state *class)
 {
-	return class->start + class->tag_per_byte * front_length(link, &class->queue);
+	uint32_t length = RTE_MIN(front_length(link, &class->queue), SHAPER_BYTES_MAX);
+
+	return class->start + class->tag_per_byte * length;
 }
 
 void classes_arrived(const struct link *link, struct queue *queue)
@@ -212,15 +216,40 @@ static void drr_next(struct classes *classes)
 	classes->begun = false;
 }
 
+/* Each class has had its turn, and may not send. Rounds in which none may, either, are gone through at once, whatever
+ * the lengths that a capture claims: each class gets their quanta. */
+static void drr_skip(const struct link *link)
+{
+	struct classes *classes = link->classes;
+	int64_t rounds = INT64_MAX;
+
+	for (uint32_t i = 0; i < classes->n; i++) {
+		struct class_state *class = &classes->class[i];
+
+		if (class->queue.log.records) {
+			int64_t missing = front_length(link, &class->queue) - class->deficit;
+
+			rounds = RTE_MIN(rounds, (missing - 1) / class->quantum);
+		}
+	}
+	for (uint32_t i = 0; i < classes->n; i++) {
+		if (classes->class[i].queue.log.records)
+			classes->class[i].deficit += rounds * classes->class[i].quantum;
+	}
+}
+
+/* At most one turn of each class, and after drr_skip one more. */
 static struct queue *pick_drr(const struct link *link)
 {
 	struct classes *classes = link->classes;
 
 	if (!pick_priority(link))
 		return NULL;
-	for (;; drr_next(classes)) {
+	for (uint32_t turns = 0;; turns++, drr_next(classes)) {
 		struct class_state *class = &classes->class[classes->turn];
 
+		if (turns == classes->n)
+			drr_skip(link);
 		if (class->queue.log.records == 0) {
 			class->deficit = 0;
 			continue;

@@ -10,6 +10,9 @@
 
 #define MARKOV_FIELD_STATES 0
 
+/* That are gone through one by one: some 5 ms. */
+#define MARKOV_STAYS_MAX (UINT32_C(1) << 18)
+
 struct stay {
 	simtime mean_ns;
 	uint32_t n_to; /* where it leads, and the sum of the probabilities up to it */
@@ -72,6 +75,38 @@ static void go_on(struct markov *markov)
 	markov->track.next += stay_ns(markov);
 }
 
+/* Up to so many stays; how many. */
+static uint32_t go_some(struct markov *markov, simtime until, uint32_t most, simtime *last)
+{
+	uint32_t n = 0;
+
+	for (; n < most && markov->track.next <= until; n++) {
+		*last = markov->track.next;
+		go_on(markov);
+	}
+	return n;
+}
+
+/* Where the path is at `until`, and since when. After MARKOV_STAYS_MAX stays it has long forgotten where it came from:
+ * it goes on for half the time that they took, at an instant and not at a change, for long stays are met more often
+ * than they begin; the state there stands for that at `until`, and what remained of its stay begins then. */
+static simtime catch_up(struct markov *markov, simtime since, simtime until)
+{
+	struct track *track = &markov->track;
+	simtime begin = track->next, last = since;
+
+	if (likely(go_some(markov, until, MARKOV_STAYS_MAX, &last) < MARKOV_STAYS_MAX) ||
+	    track->next > until)
+		return last;
+	(void)go_some(markov, simtime_min(until, track->next + (track->next - begin) / 2),
+	              MARKOV_STAYS_MAX, &last);
+	if (track->next > until)
+		return last;
+	markov->stays++;
+	track->next = simtime_add(until, stay_ns(markov));
+	return until;
+}
+
 static void markov_enter(struct track *track, struct cloud *cloud, simtime now)
 {
 	struct markov *markov = (struct markov *)track;
@@ -79,8 +114,7 @@ static void markov_enter(struct track *track, struct cloud *cloud, simtime now)
 	markov->state = 0;
 	markov->stays = 0;
 	track->next = cloud->origin_ns + stay_ns(markov);
-	while (track->next <= now)
-		go_on(markov);
+	(void)catch_up(markov, now, now);
 	if (!track->waits)
 		markov_put_on(track, cloud, now);
 }
@@ -92,10 +126,7 @@ static void markov_run(struct track *track, struct cloud *cloud, simtime until)
 
 	if (track->on)
 		markov_take_off(track, cloud, now);
-	while (track->next <= until) {
-		now = track->next;
-		go_on(markov);
-	}
+	now = catch_up(markov, now, until);
 	markov_put_on(track, cloud, now);
 }
 

@@ -14,7 +14,8 @@
  *
  * Durations are integers of ns, of a logarithm from a table of 1024 steps with interpolation: its error
  * is below 2e-7 of the mean. At least 1 ns. Cost: a stay is O(1); after idle time all stays of that
- * time are gone through, some ns each.
+ * time are gone through, some ns each, up to 2^18: of a longer time (1 ms each: 4 minutes and more) the
+ * rest is left out, and where the path is then is where it was at an instant that far on.
  * Ranges: 2 to 16 states, means 1 ms to a day.
  */
 #ifndef WEIR_MARKOV_H
