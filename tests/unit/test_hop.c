@@ -14,6 +14,7 @@
 #include "frame.h"
 #include "headers.h"
 #include "hop.h"
+#include "ip_fragment.h"
 
 #define HOP  "hop 192.0.2.1 2001:db8::99"
 #define LEFT (FRAME_BYTES_MAX + 16)
@@ -558,11 +559,12 @@ static void a_packet_that_cannot_be_divided_is_dropped_as_a_whole(void **state)
 	frame[17] = (uint8_t)(bytes - 14);
 	mend(frame + 14);
 	send_frame(rig, 0, frame, bytes, 1);
-	assert_int_equal(counters(rig)->drops[REASON_NO_BUFFER], 1);
+	assert_int_equal(counters(rig)->drops[REASON_FRAGMENTS], 1);
 	frame[17]--; /* a byte less goes */
 	mend(frame + 14);
 	send_frame(rig, 0, frame, bytes - 1, 2);
-	assert_int_equal(counters(rig)->drops[REASON_NO_BUFFER], 1);
+	assert_int_equal(counters(rig)->drops[REASON_FRAGMENTS], 1);
+	assert_int_equal(counters(rig)->drops[REASON_NO_BUFFER], 0);
 	assert_int_equal(counters(rig)->generated, BURST_ROOM - 1);
 	run_out(rig);
 	assert_int_equal(n_seen, BURST_ROOM);
@@ -578,11 +580,60 @@ static void a_packet_that_cannot_be_divided_is_dropped_as_a_whole(void **state)
 		rte_pktmbuf_free(all[--n]);
 	rig_ingress(rig, 0, &mbuf, 1);
 	rte_pktmbuf_free_bulk(all, n);
-	assert_int_equal(counters(rig)->drops[REASON_NO_BUFFER], 2);
+	assert_int_equal(counters(rig)->drops[REASON_NO_BUFFER], 1);
 	run_out(rig);
 	rig_close(rig);
 	free(all);
 	free(frame);
+}
+
+static void the_number_of_fragments_is_known_before_one_is_made(void **state)
+{
+	static const uint32_t mtus[] = {68, 69, 75, 76, 256, 257, 576, 1400};
+	struct frame_shape shape = {.ip = 4, .protocol = FRAME_UDP};
+	struct rig *rig = open_hop(HOP " mtu 256");
+
+	(void)state;
+	for (uint32_t i = 0; i < 8 * 11 * 60; i++) {
+		uint32_t mtu = mtus[i % 8], n;
+		struct rte_mbuf *mbuf, *fragments[64];
+		struct headers headers;
+		uint8_t frame[LEFT];
+
+		shape.option_words = i / 8 % 11;
+		shape.payload_bytes = i / 88 * 23;
+		mbuf = packet_with(rig, RIG_PLAIN, 0, frame, frame_make(frame, &shape), 0, i + 1);
+		assert_true(headers_of(mbuf, &headers));
+		if (headers.network_bytes > mtu) {
+			n = ip_fragment(mbuf, &headers, mtu, rig->pool, fragments);
+			assert_int_equal(ip_fragments(mbuf, &headers, mtu), n);
+			rte_pktmbuf_free_bulk(fragments, n);
+		}
+		rte_pktmbuf_free(mbuf);
+	}
+	rig_close(rig);
+}
+
+/* The place of a fragment has 13 bits: what ends beyond 65535 bytes would spill into the flags. */
+static void what_ends_beyond_an_ip_packet_is_not_divided(void **state)
+{
+	struct rig *rig = open_hop(HOP " mtu 256");
+	struct frame_shape shape = {.ip = 4, .protocol = FRAME_UDP, .payload_bytes = 800};
+	uint8_t frame[LEFT];
+	uint32_t bytes;
+
+	(void)state;
+	/* Of 800 bytes behind 64728 the last is number 65528; behind 64736 there is none of 65536. */
+	for (uint32_t i = 0; i < 2; i++) {
+		shape.fragment = 8091 + i;
+		bytes = frame_make(frame, &shape);
+		mend(frame + 14);
+		send_frame(rig, 0, frame, bytes, i + 1);
+		assert_int_equal(counters(rig)->drops[REASON_FRAGMENTS], i);
+	}
+	assert_int_equal(counters_drops(counters(rig)), 1);
+	run_out(rig);
+	rig_close(rig);
 }
 
 /* ---- the hop itself ---- */
@@ -1078,6 +1129,8 @@ int main(void)
 	        cmocka_unit_test(options_are_copied_as_they_must),
 	        cmocka_unit_test(options_that_contradict_themselves_are_not_copied),
 	        cmocka_unit_test(fragments_of_a_cut_capture_have_what_is_there),
+	        cmocka_unit_test(the_number_of_fragments_is_known_before_one_is_made),
+	        cmocka_unit_test(what_ends_beyond_an_ip_packet_is_not_divided),
 	        cmocka_unit_test(a_packet_that_cannot_be_divided_is_dropped_as_a_whole),
 	        cmocka_unit_test(it_answers_ping_and_says_that_its_udp_ports_are_closed),
 	        cmocka_unit_test(errors_have_a_limit_that_is_exact),

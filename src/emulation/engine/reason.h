@@ -31,6 +31,8 @@
 	X(LIMIT, "limit", CONGESTION,                                                              \
 	  "the cloud held as many packets as its delay has as a limit")                            \
 	X(NO_BUFFER, "no-buffer", REAL, "weir had no memory left to hold the packet")              \
+	X(FRAGMENTS, "fragments", REAL,                                                            \
+	  "longer than 64 fragments of the hop's mtu, or than fragments can say")                  \
 	X(CLOUDS_FULL, "clouds-full", REAL,                                                        \
 	  "its template had as many clouds as it may have (`most`), and none for this address")    \
 	X(TX_FULL, "tx-full", REAL, "the port did not take the packet within 100 ms of its time")  \

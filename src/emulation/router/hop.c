@@ -298,9 +298,13 @@ static uint16_t divide(struct hop *hop, struct rte_mbuf *mbuf, const struct head
                        struct rte_mbuf **fragments, uint16_t room)
 {
 	struct cloud *cloud = hop->stage.cloud;
-	uint16_t n = (uint16_t)ip_fragment(mbuf, headers, hop->mtu, cloud->holder->pool, fragments,
-	                                   room);
+	uint16_t n;
 
+	if (unlikely(ip_fragments(mbuf, headers, hop->mtu) > room)) {
+		cloud_drop(cloud, mbuf, REASON_FRAGMENTS);
+		return 0;
+	}
+	n = (uint16_t)ip_fragment(mbuf, headers, hop->mtu, cloud->holder->pool, fragments);
 	if (unlikely(n == 0)) {
 		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
 		return 0;

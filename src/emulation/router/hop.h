@@ -13,7 +13,8 @@
  *      with the reply, and UDP with port unreachable.
  *   3. TTL or hop limit 0 or 1: dropped (`ttl-expired`), and answered with time exceeded.
  *   4. Longer than the mtu (of the IP packet): IPv4 without DF is fragmented (ip_fragment.h), in at
- *      most BURST_ROOM fragments, else dropped as no-buffer; anything else is dropped (`too-big`) and
+ *      most BURST_ROOM fragments, else dropped as `fragments`, and so is what ends beyond 65535 bytes, whose
+ *      places fragments cannot say; anything else is dropped (`too-big`) and
  *      answered with fragmentation needed and the next hop's MTU (RFC 1191), or packet too big. For
  *      IPv6 an mtu below 1280 counts as 1280: the link would have to see to it (RFC 8200, section 5).
  *   5. TTL or hop limit less one, the IPv4 checksum made right incrementally (RFC 1624).

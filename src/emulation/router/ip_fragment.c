@@ -97,8 +97,34 @@ static struct rte_mbuf *part_make(const struct rte_mbuf *packet, const struct he
 	return mbuf;
 }
 
+/* What a fragment with a header of so many bytes has of the data, if it is not the last. */
+static uint32_t fits(uint32_t mtu, uint32_t ip_bytes)
+{
+	return (mtu - ip_bytes) / UNIT * UNIT;
+}
+
+uint32_t ip_fragments(const struct rte_mbuf *packet, const struct headers *headers, uint32_t mtu)
+{
+	const uint8_t *ip = rte_pktmbuf_mtod_offset(packet, const uint8_t *, headers->network);
+	uint32_t ip_bytes = (ip[0] & 0xfu) * 4, data_bytes = headers->network_bytes - ip_bytes;
+	uint32_t first = (headers_u16(ip + 6) & OFFSET) * UNIT, rest_bytes;
+	uint8_t reduced[HEADER_MOST];
+
+	if (data_bytes > UINT16_MAX || first + data_bytes > UINT16_MAX)
+		return UINT32_MAX;
+	rest_bytes = header_reduce(ip, reduced);
+	if (data_bytes <= mtu - ip_bytes)
+		return 1;
+	data_bytes -= fits(mtu, ip_bytes);
+	/* The last has what fits, whole units or not. */
+	if (data_bytes <= mtu - rest_bytes)
+		return 2;
+	return 2 + (data_bytes - (mtu - rest_bytes) + fits(mtu, rest_bytes) - 1) /
+	                   fits(mtu, rest_bytes);
+}
+
 uint32_t ip_fragment(const struct rte_mbuf *packet, const struct headers *headers, uint32_t mtu,
-                     struct rte_mempool *pool, struct rte_mbuf **fragments, uint32_t room)
+                     struct rte_mempool *pool, struct rte_mbuf **fragments)
 {
 	const uint8_t *ip = rte_pktmbuf_mtod_offset(packet, const uint8_t *, headers->network);
 	uint32_t ip_bytes = (ip[0] & 0xfu) * 4, data_bytes = headers->network_bytes - ip_bytes;
@@ -108,13 +134,12 @@ uint32_t ip_fragment(const struct rte_mbuf *packet, const struct headers *header
 	uint32_t n = 0;
 
 	do {
-		uint32_t fits = (mtu - part.ip_bytes) / UNIT * UNIT, left = data_bytes - part.from;
+		uint32_t left = data_bytes - part.from;
 
 		part.last = left <= mtu - part.ip_bytes;
-		part.bytes = part.last ? left : fits;
-		if (n < room)
-			fragments[n] = part_make(packet, headers, &part, pool);
-		if (n == room || !fragments[n]) {
+		part.bytes = part.last ? left : fits(mtu, part.ip_bytes);
+		fragments[n] = part_make(packet, headers, &part, pool);
+		if (!fragments[n]) {
 			rte_pktmbuf_free_bulk(fragments, n);
 			return 0;
 		}

@@ -16,10 +16,14 @@
 
 #include "headers.h"
 
+/* How many fragments it takes to send an IPv4 packet that is longer than `mtu` (at least 68); UINT32_MAX: their places
+ * cannot be said in 13 bits, as of a fragment that ends beyond 65535 bytes, or of what a card was to cut. */
+uint32_t ip_fragments(const struct rte_mbuf *packet, const struct headers *headers, uint32_t mtu);
+
 /* Fragments of an IPv4 packet that is longer than `mtu` (at least 68), in mbufs of the pool; their
  * struct packet is the packet's, but for the length. The packet stays the caller's, unchanged. How many;
- * 0: there are not enough mbufs, or more than `room` would be needed, and there are none. */
+ * 0: there are not enough mbufs, and there are none. `fragments` has room for ip_fragments(). */
 uint32_t ip_fragment(const struct rte_mbuf *packet, const struct headers *headers, uint32_t mtu,
-                     struct rte_mempool *pool, struct rte_mbuf **fragments, uint32_t room);
+                     struct rte_mempool *pool, struct rte_mbuf **fragments);
 
 #endif
