@@ -5,7 +5,8 @@
  *
  * What is asserted, by abort: each cloud's accounts (engine_rig_check); that what leaves is in the order of time at its
  * port, not longer than a packet may be, and not later than the engine was told; that a line that was accepted prints to
- * one that is, and makes the same; and at the end that every mbuf is back.
+ * one that is, and makes the same; and at the end that every mbuf is back. ENGINE_RIG_TALK in the environment: says on
+ * stderr which lines took effect, and which packets came.
  */
 #ifndef WEIR_ENGINE_RIG_H
 #define WEIR_ENGINE_RIG_H
