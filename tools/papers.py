@@ -76,7 +76,7 @@ APART = """
 - **"Wait one RTT"**, of BECN, is read as a gate in sequence numbers: no growth until what was out at the cut is acknowledged. Two other readings, `weir lab run A5 --seeds 2 --set wait=round-trip`
   and `wait=none`: as long as the latest measured round trip took, the gain is 47 %, but losses are 0.69 % (A5: 0.07) and 2.64 % (`A4 --seeds 1`: 0.99, twice ECN's). Without waiting it is 90 %, and they are
   0.71 and 3.00 %. Only the gate has the papers' losses.
-- **A2** (mean queue of 45 plain flows) is inside its band, and still 15 % above the paper's 31.4 kB. ns-2.35 has the same 36.0 kB ([ns2](ns2.md)); with ECN and BECN the queue is the paper's
+- **A2** (mean queue of 45 plain flows) is inside its band, and still 15 % above the paper's 31.4 kB. ns-2.35 has the same 36.1 kB ([ns2](ns2.md)); with ECN and BECN the queue is the paper's
   within 5 %. What the paper averaged for the plain flows is not found: open.
 - **Limited slow-start, Fig. 4**. The paper's max_ssthresh 500 fills the pipe with a queue of 200 packets, "about 700 Mbps", and fails with 40. So it does here: 706 Mbit/s after 22 s, and 9. It
   takes what the paper's hosts had and does not say here: gigabit ports, and delayed acknowledgements (a BSD's timer of 200 ms, 100 in the mean). With hosts at 10 Gbit/s that acknowledge each packet, which this page once had, a
