@@ -64,6 +64,13 @@ sweep() # what limits, its scale of MiB
 	echo "ok: $1: $refused were refused, $ran ran"
 }
 
+# A sanitizer takes memory and addresses of its own, of which weir knows nothing: there only what is decided
+# before memory is taken is claimed.
+sanitized=${WEIR_SANITIZED:-}
+if ldd "$WEIR" | grep -q 'lib[a-z]*san'; then
+	sanitized=yes
+fi
+
 inside=$group
 leave_group()
 {
@@ -73,8 +80,10 @@ trap 'result=$?; set +e; leave_group; (exit $result); clean_up' EXIT
 group=
 limit_data() { (ulimit -d $(($1 * 1024)) && try "$work/small.weir" && exit "$tried") && tried=0 || tried=$?; }
 limit_addresses() { (ulimit -v $(($1 * 1024)) && try "$work/small.weir" && exit "$tried") && tried=0 || tried=$?; }
-sweep data '30 60 90 120 200 400' 'the limit of data (ulimit -d) is'
-sweep addresses '90 150 200 300 400 800' 'the limit of address space (ulimit -v) is'
+if [ -z "$sanitized" ]; then
+	sweep data '30 60 90 120 200 400' 'the limit of data (ulimit -d) is'
+	sweep addresses '90 150 200 300 400 800' 'the limit of address space (ulimit -v) is'
+fi
 
 # More than any machine has.
 try "$work/small.weir" --memory 16777216MiB
@@ -91,10 +100,12 @@ limit_group()
 	echo $(($1 << 20)) >"$group/$limit"
 	try "$work/small.weir"
 }
-sweep group '20 40 60 80 100 150 200' "$limit of the cgroup .*$name is"
-
-limit_group 150
-[ "$tried" = 0 ] || fail "150 MiB do not do for a small scenario: $(cat "$work/weir.err")"
+if [ -z "$sanitized" ]; then
+	sweep group '20 40 60 80 100 150 200' "$limit of the cgroup .*$name is"
+	limit_group 150
+	[ "$tried" = 0 ] || fail "150 MiB do not do for a small scenario: $(cat "$work/weir.err")"
+fi
+echo $((150 << 20)) >"$group/$limit"
 try "$work/large.weir"
 [ "$tried" = 2 ] || fail "a large scenario in 150 MiB: status $tried"
 tail -1 "$work/weir.err" | grep -q "MiB are there ($limit of the cgroup .*$name is 150 MiB, .*cloud .down. (1gbit x 500ms)" ||
@@ -111,7 +122,7 @@ in_group "$WEIR" check -c "$work/large.weir" >"$work/check" 2>"$work/check.err" 
 	"$(tail -1 "$work/weir.err" | sed 's/^weir run: //; s/[0-9]* MiB of it in use//; s/[0-9]* MiB are there//')" ] ||
 	fail "check: $(cat "$work/check.err")"
 grep -q "^# memory: $limit of the cgroup .*$name is 150 MiB" "$work/check" || fail "$(tail -3 "$work/check")"
-in_group "$WEIR" check -j -c "$work/small.weir" >"$work/json" || fail "weir check -j: $(cat "$work/json")"
+in_group "$WEIR" check -j -c "$work/small.weir" >"$work/json" || [ -n "$sanitized" ] || fail "weir check -j: $(cat "$work/json")"
 jq -e --arg name "$name" '.memory.available_bytes <= 150 * 1048576 and (.memory.limit | contains($name))' \
 	"$work/json" >/dev/null || fail "$(cat "$work/json")"
 
@@ -120,6 +131,7 @@ try "$work/small.weir" --memory 1000MiB
 [ "$tried" = 2 ] || fail "--memory 1000MiB in 150 MiB: status $tried"
 right=$(sed -n 's/.*at most --memory \([0-9]*\)MiB.*/\1/p' "$work/weir.err")
 [ -n "$right" ] || fail "$(cat "$work/weir.err")"
+[ -z "$sanitized" ] || exit 0
 try "$work/small.weir" --memory $((right - 4))MiB # the use of the group goes up and down
 [ "$tried" = 0 ] || fail "--memory $((right - 4))MiB: status $tried: $(cat "$work/weir.err")"
 try "$work/small.weir" --memory $((right + 10))MiB
