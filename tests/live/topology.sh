@@ -85,7 +85,7 @@ clean_up()
 	weir_stop
 	if [ "$result" != 0 ] && [ "$result" != 77 ] || [ "$failed" != 0 ]; then
 		echo "---- what weir said" >&2
-		cat "$work"/weir.err "$work"/weir.out >&2 2>/dev/null
+		cat "$work"/weir.err "$work"/weir.out >&2 2>/dev/null || true
 		[ "$result" = 0 ] && result=1
 	fi
 	# There are none yet when a test is skipped early, and that is no failure.
