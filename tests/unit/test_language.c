@@ -631,8 +631,8 @@ static void an_error_in_a_file_is_said_with_line_and_column(void **state)
 	        {"port a\nport b\ncloud x from x to b\n",
 	         "f:3:14: cloud `x` comes from itself: a loop; let it come from a port"},
 	        {"port a\nport b\ncloud x from a to b match src hots 10.0.0.1\n",
-	         "f:3:31: the filter goes wrong at `hots`: unknown host 'hots'; see "
-	         "pcap-filter(7)"},
+	         "f:3:31: the filter goes wrong at `hots`: no word of a filter, and a name is not "
+	         "looked up: write the address; see pcap-filter(7)"},
 	        {"port a\nport b\ncloud x from a to b priority 3 match udp or or tcp\n",
 	         "f:3:45: the filter goes wrong at `or`: syntax error; see pcap-filter(7)"},
 	        {"port a\nport b\ncloud x from a to b match udp or dscp 3\n",
