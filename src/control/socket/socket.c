@@ -163,20 +163,23 @@ static int socket_bind(struct socket_listener *listener, const struct sockaddr_u
                        struct problem *problem)
 {
 	struct stat status;
-	int result;
+	mode_t before;
+	int result, bound;
 
 	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (listener->fd < 0)
 		goto err;
-	/* bind() gives the file the mode of the socket, less the umask: never more than ours */
-	if (fchmod(listener->fd, SOCKET_MODE) != 0)
-		goto err_close;
 	if (unlink(address->sun_path) != 0 && errno != ENOENT)
 		goto err_close;
-	if (bind(listener->fd, (const struct sockaddr *)address, sizeof(*address)) != 0)
+	/* bind() gives the file the mode of the socket, less the umask: so it has the right one from the first
+	 * moment on, and no chmod() of a name that may be another's by then. */
+	before = umask(0777 & ~SOCKET_MODE);
+	bound = fchmod(listener->fd, SOCKET_MODE) != 0 ||
+	        bind(listener->fd, (const struct sockaddr *)address, sizeof(*address)) != 0;
+	umask(before);
+	if (bound)
 		goto err_close;
-	if (listen(listener->fd, SOCKET_BACKLOG) != 0 ||
-	    chmod(address->sun_path, SOCKET_MODE) != 0 || lstat(address->sun_path, &status) != 0)
+	if (listen(listener->fd, SOCKET_BACKLOG) != 0 || lstat(address->sun_path, &status) != 0)
 		goto err_unlink;
 	listener->device = status.st_dev;
 	listener->inode = status.st_ino;
