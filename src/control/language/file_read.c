@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "heavy.h"
+
 #define SHOWN(text) language_error_shown(text), text
 
 static int unreadable(const char *name, const char *why, struct language_error *error)
@@ -22,7 +24,7 @@ static int fill(int fd, struct file *file, struct language_error *error)
 	size_t done = 0;
 
 	while (done < file->bytes) {
-		ssize_t n = read(fd, file->text + done, file->bytes - done);
+		ssize_t n = pread(fd, file->text + done, file->bytes - done, (off_t)done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -37,7 +39,8 @@ static int fill(int fd, struct file *file, struct language_error *error)
 	return 0;
 }
 
-static int read_open(int fd, const char *name, struct file **result, struct language_error *error)
+int file_read_open(int fd, const char *name, uint64_t bytes_max, struct file **result,
+                   struct language_error *error)
 {
 	struct file *file;
 	struct stat stat;
@@ -47,11 +50,11 @@ static int read_open(int fd, const char *name, struct file **result, struct lang
 		return unreadable(name, strerror(errno), error);
 	if (!S_ISREG(stat.st_mode))
 		return unreadable(name, "it is not an ordinary file", error);
-	if ((uint64_t)stat.st_size > FILE_BYTES_MAX)
+	if ((uint64_t)stat.st_size > bytes_max)
 		return language_error_set(
 		        error, ERROR_BAD_FILE,
 		        "the file `%.*s` has %" PRIu64 " MiB; at most %" PRIu64 " MiB are read",
-		        SHOWN(name), (uint64_t)stat.st_size >> 20, FILE_BYTES_MAX >> 20);
+		        SHOWN(name), (uint64_t)stat.st_size >> 20, bytes_max >> 20);
 	file = file_make(name, (size_t)stat.st_size);
 	if (!file)
 		return language_error_set(error, ERROR_NO_MEMORY, "no memory for the file `%.*s`",
@@ -64,14 +67,38 @@ static int read_open(int fd, const char *name, struct file **result, struct lang
 	return rc;
 }
 
-int file_read(const char *name, struct file **file, struct language_error *error)
+int file_open(const char *name)
 {
-	/* A pipe without a writer must not stop the control side. */
-	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;
+	/* A pipe without a writer must not stop who reads. */
+	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int file_read_own(const char *name, uint64_t bytes_max, struct file **file,
+                  struct language_error *error)
+{
+	int fd = file_open(name), rc;
 
 	if (fd < 0)
-		return unreadable(name, strerror(errno), error);
-	rc = read_open(fd, name, file, error);
+		return unreadable(name, strerror(-fd), error);
+	rc = file_read_open(fd, name, bytes_max, file, error);
 	close(fd);
 	return rc;
+}
+
+static _Thread_local const struct file_source *source;
+
+void file_source_use(const struct file_source *used)
+{
+	source = used;
+}
+
+int file_read(const char *name, struct file **file, struct language_error *error)
+{
+	if (heavy_begin(error) != 0)
+		return -EINVAL;
+	if (source != NULL)
+		return source->read(source, name, file, error);
+	return file_read_own(name, FILE_BYTES_MAX, file, error);
 }

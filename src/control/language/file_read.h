@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading the file that a statement names, for a FIELD_FILE: the whole of it, at once. A relative
- * name begins at the working directory of the process that parses the statement, which for
- * `weir ctl` is that of `weir run`. Only ordinary files, of at most FILE_BYTES_MAX.
+ * Reading the file that a statement names, for a FIELD_FILE: the whole of it, at once. Only ordinary files,
+ * of at most FILE_BYTES_MAX.
  *
- * Thread: any.
+ * Who parses a line for somebody else says from where its files come (file_source_use): a client of the control
+ * socket names files that he has opened himself, and none of weir's. Without that the file is opened by this
+ * process, and a relative name begins at its working directory.
+ *
+ * Thread: any; a source is that of the thread that named it.
  */
 #ifndef WEIR_FILE_READ_H
 #define WEIR_FILE_READ_H
@@ -12,9 +15,27 @@
 #include "file.h"
 #include "language_error.h"
 
-#define FILE_BYTES_MAX (UINT64_C(1) << 30)
+#define FILE_BYTES_MAX        (UINT64_C(1) << 30)
+#define FILE_CLIENT_BYTES_MAX (UINT64_C(8) << 20) /* of one that a client names */
+
+struct file_source {
+	/* As file_read. */
+	int (*read)(const struct file_source *source, const char *name, struct file **file,
+	            struct language_error *error);
+};
+
+/* NULL: this process opens them. */
+void file_source_use(const struct file_source *source);
 
 /* 0 and a reference; else -EINVAL or -ENOMEM with error, whose column is left alone. */
 int file_read(const char *name, struct file **file, struct language_error *error);
+/* Whatever the source: opened by this process, `bytes_max` at most. */
+int file_read_own(const char *name, uint64_t bytes_max, struct file **file,
+                  struct language_error *error);
+/* The same of a descriptor, which stays the caller's; its place in the file does not count. */
+int file_read_open(int fd, const char *name, uint64_t bytes_max, struct file **file,
+                   struct language_error *error);
+/* A descriptor, as file_read_own opens it; or -errno. */
+int file_open(const char *name);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "filter.h"
+#include "heavy.h"
 #include "listing.h"
 #include "nearest.h"
 #include "port_setting.h"
@@ -299,6 +300,11 @@ static int parse_selection(struct command *command, const struct statement *stat
 	result = statement->check(command->conf, NULL, &problem);
 	if (result == 0)
 		filter = selection_filter((const struct selection_conf *)command->conf);
+	if (filter != NULL && heavy_begin(error) != 0) {
+		conf_free(command->conf);
+		command->conf = NULL;
+		return -EINVAL;
+	}
 	if (filter != NULL) {
 		result = filter_check(filter, &problem);
 		problem.field = selection_match_field(statement);

@@ -74,18 +74,39 @@ bool scenario_place_is(const struct scenario_place *place, const struct conf *co
 	return conf->number == place->number;
 }
 
-int scenario_check_at(const struct scenario *scenario, struct scenario_place *place,
-                      struct problem *problem)
+static bool same_selection(const struct conf *a, const struct conf *b)
+{
+	return a == b || (a != NULL && b != NULL && conf_equal(a, b));
+}
+
+/* Whether it is as it was in a scenario that has been checked. */
+static bool is_checked(const struct cloud_conf *cloud, const struct scenario *before)
+{
+	int index = before != NULL ? scenario_find_cloud(before, cloud->name) : -1;
+	const struct cloud_conf *other = index >= 0 ? before->clouds[index] : NULL;
+	bool same = other != NULL && cloud->many == other->many &&
+	            cloud->n_confs == other->n_confs && strcmp(cloud->from, other->from) == 0 &&
+	            strcmp(cloud->to, other->to) == 0 &&
+	            same_selection(cloud->selection, other->selection);
+
+	for (uint32_t i = 0; same && i < cloud->n_confs; i++)
+		same = conf_equal(cloud->confs[i], other->confs[i]);
+	return same;
+}
+
+int scenario_check_since(const struct scenario *scenario, const struct scenario *before,
+                         struct scenario_place *place, struct problem *problem)
 {
 	*place = (struct scenario_place){.field = -1};
 	if (path_check(scenario, place, problem) != 0)
 		return -EINVAL;
 	for (uint32_t c = 0; c < scenario->n_clouds; c++) {
 		const struct cloud_conf *cloud = scenario->clouds[c];
+		bool checked = is_checked(cloud, before);
 
 		place->cloud = cloud->name;
 		place->word = 1;
-		for (uint32_t i = 0; i < cloud->n_confs; i++) {
+		for (uint32_t i = 0; i < cloud->n_confs && !checked; i++) {
 			place->statement = cloud->confs[i]->statement->name;
 			place->number = cloud->confs[i]->number;
 			place->scope = cloud->confs[i]->scope;
@@ -107,6 +128,12 @@ int scenario_check_at(const struct scenario *scenario, struct scenario_place *pl
 	}
 	*place = (struct scenario_place){.field = -1};
 	return 0;
+}
+
+int scenario_check_at(const struct scenario *scenario, struct scenario_place *place,
+                      struct problem *problem)
+{
+	return scenario_check_since(scenario, NULL, place, problem);
 }
 
 int scenario_check(const struct scenario *scenario, struct problem *problem)

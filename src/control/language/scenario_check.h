@@ -29,6 +29,11 @@ int scenario_check(const struct scenario *scenario, struct problem *problem);
 int scenario_check_at(const struct scenario *scenario, struct scenario_place *place,
                       struct problem *problem);
 
+/* The same of one that has come from another, which has been checked: the statements of a cloud that is as it was
+ * are not looked at again; they may have read large files. `before` NULL: all are. */
+int scenario_check_since(const struct scenario *scenario, const struct scenario *before,
+                         struct scenario_place *place, struct problem *problem);
+
 /* Whether this statement, as a line gives it, is the one that stands there. */
 bool scenario_place_is(const struct scenario_place *place, const struct conf *conf);
 

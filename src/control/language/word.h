@@ -42,6 +42,9 @@ struct words {
 /* 0, or -EINVAL with error and column. */
 int words_split(const char *line, struct words *words, struct language_error *error);
 
+/* Its words lie in it, so it cannot be copied by `=`. */
+void words_copy(struct words *to, const struct words *from);
+
 /* Writes a text as one word that words_split gives back: quoted if it must be, or if `quote`. */
 void word_print(FILE *out, const char *text, bool quote);
 

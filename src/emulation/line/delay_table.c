@@ -99,7 +99,8 @@ static int add(struct reader *reader, int64_t value, uint32_t most)
 static int refuse(const struct reader *reader, const char *word, const char *right)
 {
 	problem_set(reader->problem, reader->field, "%s:%" PRIu64 ": `%s` is not %s",
-	            reader->file->name, reader->line.number, word, right);
+	            reader->file->name, reader->line.number,
+	            file_shown(reader->file, word, strlen(word)).text, right);
 	return -EINVAL;
 }
 

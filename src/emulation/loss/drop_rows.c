@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "drop_rows.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,21 +23,9 @@ struct reader {
 	size_t room;
 };
 
-/* A part of the file in a message: printable, and not long. */
-#define SHOWN_BYTES 40
-struct shown {
-	char text[SHOWN_BYTES + 1];
-};
-
-static struct shown shown(struct span span)
+static struct file_shown shown(const struct reader *reader, struct span span)
 {
-	struct shown shown;
-	size_t n = span.bytes < SHOWN_BYTES ? span.bytes : SHOWN_BYTES;
-
-	for (size_t i = 0; i < n; i++)
-		shown.text[i] = isprint((unsigned char)span.text[i]) ? span.text[i] : '?';
-	shown.text[n] = 0;
-	return shown;
+	return file_shown(reader->file, span.text, span.bytes);
 }
 
 static bool is(struct span span, const char *word)
@@ -105,7 +92,7 @@ static int read_number(struct reader *reader)
 	            "%s:%" PRIu64
 	            ": `%s` is not the number of a packet; write a whole number from 1 "
 	            "on in each line, or take the log of a `weir replay --log`",
-	            reader->file->name, reader->line.number, shown(word).text);
+	            reader->file->name, reader->line.number, shown(reader, word).text);
 	return -EINVAL;
 }
 
@@ -160,7 +147,7 @@ static bool is_wanted(const struct reader *reader, struct span cloud)
 	       memcmp(cloud.text, reader->name, bytes) == 0;
 }
 
-static int read_row(struct reader *reader, bool *seen, struct shown *other)
+static int read_row(struct reader *reader, bool *seen, struct file_shown *other)
 {
 	struct span columns[COLUMNS];
 	uint64_t number;
@@ -170,7 +157,7 @@ static int read_row(struct reader *reader, bool *seen, struct shown *other)
 	if (!split(&reader->line, columns))
 		return bad_row(reader, "this is not a line of a log");
 	if (!is_wanted(reader, columns[CLOUD])) {
-		*other = shown(columns[CLOUD]);
+		*other = shown(reader, columns[CLOUD]);
 		return 0;
 	}
 	*seen = true;
@@ -184,7 +171,7 @@ static int read_row(struct reader *reader, bool *seen, struct shown *other)
 
 static int read_log(struct reader *reader)
 {
-	struct shown other = {""};
+	struct file_shown other = {""};
 	bool seen = false;
 	int error = 0;
 

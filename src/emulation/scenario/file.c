@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "file.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,4 +64,17 @@ bool file_next_line(const struct file *file, struct file_line *line)
 	line->bytes -= line->bytes > 0 && at[line->bytes - 1] == '\r';
 	line->number++;
 	return true;
+}
+
+struct file_shown file_shown(const struct file *file, const char *text, size_t bytes)
+{
+	struct file_shown shown = {"..."};
+	size_t n = bytes < FILE_SHOWN_BYTES ? bytes : FILE_SHOWN_BYTES;
+
+	if (file->secret)
+		return shown;
+	for (size_t i = 0; i < n; i++)
+		shown.text[i] = isprint((unsigned char)text[i]) ? text[i] : '?';
+	shown.text[n] = 0;
+	return shown;
 }

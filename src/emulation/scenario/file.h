@@ -17,7 +17,8 @@
 
 struct file {
 	uint32_t references;
-	char *name; /* as it was written */
+	char *name;  /* as it was written */
+	bool secret; /* of a client's: nothing of its content stands in a message */
 	size_t bytes;
 	char *text; /* `bytes` of them, and a 0 behind */
 };
@@ -40,5 +41,12 @@ struct file_line {
 
 /* The line behind `line`, which begins as {0}. False: that was the last. */
 bool file_next_line(const struct file *file, struct file_line *line);
+
+/* Some bytes of the content for a message: printable, and FILE_SHOWN_BYTES at most; `...` if it is secret. */
+#define FILE_SHOWN_BYTES 40
+struct file_shown {
+	char text[FILE_SHOWN_BYTES + 1];
+};
+struct file_shown file_shown(const struct file *file, const char *text, size_t bytes);
 
 #endif

@@ -40,20 +40,11 @@ static bool next_line(const struct file *file, struct file_line *line, struct sp
 	return false;
 }
 
-#define SHOWN_BYTES 40
-struct shown {
-	char text[SHOWN_BYTES + 1];
-};
+#define NUMBER_BYTES 40 /* of a number */
 
-static struct shown shown(struct span span)
+static struct file_shown shown(const struct file *file, struct span span)
 {
-	struct shown shown;
-	size_t n = RTE_MIN(span.bytes, (size_t)SHOWN_BYTES);
-
-	for (size_t i = 0; i < n; i++)
-		shown.text[i] = isprint((unsigned char)span.text[i]) ? span.text[i] : '?';
-	shown.text[n] = 0;
-	return shown;
+	return file_shown(file, span.text, span.bytes);
 }
 
 static int refuse(const struct file *file, uint64_t line, struct problem *problem,
@@ -114,7 +105,12 @@ static int mahimahi_line(const struct file *file, uint64_t line, struct span spa
 		return refuse(file, line, problem,
 		              "`%s` is not the instant of an opportunity; write a whole number of "
 		              "ms in each line, up to %" PRIu32,
-		              shown(span).text, UINT32_MAX);
+		              shown(file, span).text, UINT32_MAX);
+	if (at < last && file->secret)
+		return refuse(
+		        file, line, problem,
+		        "it comes before the line above: the lines of a trace are in the order of "
+		        "time");
 	if (at < last)
 		return refuse(file, line, problem,
 		              "%" PRIu32 " ms comes after %" PRIu32
@@ -267,15 +263,15 @@ static int header_cell(struct reader *reader, struct span cell)
 	if (kind == COLUMNS)
 		return refuse(reader->file, reader->line, reader->problem,
 		              "unknown column `%s`; there are time, rate, delay, jitter and loss",
-		              shown(cell).text);
+		              shown(reader->file, cell).text);
 	if (reader->has >> kind & 1)
 		return refuse(reader->file, reader->line, reader->problem,
 		              "there are two columns `%s`; leave one away", kinds[kind].name);
 	reader->unit[kind] = unit.bytes ? unit_find(kinds[kind].units, unit) : NULL;
 	if (unit.bytes && !reader->unit[kind])
 		return refuse(reader->file, reader->line, reader->problem,
-		              "column `%s` has an unknown unit; it is %s", shown(cell).text,
-		              kinds[kind].written);
+		              "column `%s` has an unknown unit; it is %s",
+		              shown(reader->file, cell).text, kinds[kind].written);
 	reader->has |= UINT32_C(1) << kind;
 	reader->column[reader->n++] = (enum column)kind;
 	return 0;
@@ -306,18 +302,18 @@ static int cell_value(const struct reader *reader, enum column column, struct sp
 {
 	const struct column_kind *kind = &kinds[column];
 	const struct unit *unit = reader->unit[column];
-	char text[SHOWN_BYTES + 1];
+	char text[NUMBER_BYTES + 1];
 	struct span rest;
 	char *end;
 
-	memcpy(text, cell.text, RTE_MIN(cell.bytes, (size_t)SHOWN_BYTES));
-	text[RTE_MIN(cell.bytes, (size_t)SHOWN_BYTES)] = 0;
+	memcpy(text, cell.text, RTE_MIN(cell.bytes, (size_t)NUMBER_BYTES));
+	text[RTE_MIN(cell.bytes, (size_t)NUMBER_BYTES)] = 0;
 	*value = strtod(text, &end);
-	if (cell.bytes > SHOWN_BYTES || end == text || !strchr("0123456789.", text[0]) ||
+	if (cell.bytes > NUMBER_BYTES || end == text || !strchr("0123456789.", text[0]) ||
 	    text[1] == 'x' || text[1] == 'X')
 		return refuse(reader->file, reader->line, reader->problem,
-		              "`%s` is no %s; write a number, in %s", shown(cell).text, kind->name,
-		              kind->written);
+		              "`%s` is no %s; write a number, in %s",
+		              shown(reader->file, cell).text, kind->name, kind->written);
 	rest = trimmed((struct span){end, strlen(end)});
 	if (rest.bytes > 0)
 		unit = unit_find(kind->units, rest);
@@ -325,19 +321,19 @@ static int cell_value(const struct reader *reader, enum column column, struct sp
 		return *value <= 1 ? 0
 		                   : refuse(reader->file, reader->line, reader->problem,
 		                            "loss `%s` is out of range; it goes from 0%% to 100%%",
-		                            shown(cell).text);
+		                            shown(reader->file, cell).text);
 	if (!unit)
 		return refuse(reader->file, reader->line, reader->problem,
 		              "%s `%s` has %s unit; write it here or in the first line, as in "
 		              "`%s_%s`: %s",
-		              kind->name, shown(cell).text, rest.bytes ? "an unknown" : "no",
-		              kind->name, kind->units[kind->units == shares ? 0 : 2].name,
-		              kind->written);
+		              kind->name, shown(reader->file, cell).text,
+		              rest.bytes ? "an unknown" : "no", kind->name,
+		              kind->units[kind->units == shares ? 0 : 2].name, kind->written);
 	*value *= unit->factor;
 	if (!(*value >= 0 && *value <= kind->max))
 		return refuse(reader->file, reader->line, reader->problem,
 		              "%s `%s` is out of range; it goes from 0 to %s", kind->name,
-		              shown(cell).text, kind->range);
+		              shown(reader->file, cell).text, kind->range);
 	return 0;
 }
 
