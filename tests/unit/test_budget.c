@@ -96,6 +96,33 @@ static void seven_million_packets_of_64_bytes_fit_128_bytes_each(void **state)
 	scenario_free(scenario);
 }
 
+static void files_count_with_what_is_read_out_of_them(void **state)
+{
+	char path[] = "/tmp/weir-budget-XXXXXX", text[200];
+	struct scenario *scenario;
+	struct budget budget, bare;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "1\n22\n", 5), 5);
+	close(fd);
+	snprintf(text, sizeof(text),
+	         "port a\nport b\ncloud x from a to b\ncloud x delay 1ms\ncloud x loss list %s\n",
+	         path);
+	scenario = loaded(text);
+	unlink(path);
+	assert_int_equal(budget_of(scenario, NULL, &budget), 0);
+	assert_int_equal(budget.clouds[0].files_bytes, 5 * 5);
+	assert_int_equal(budget_files(scenario), 5);
+	cloud_conf_remove(scenario->clouds[0], "loss");
+	assert_int_equal(budget_of(scenario, NULL, &bare), 0);
+	assert_int_equal(budget.bytes - bare.bytes, 5 * 5);
+	budget_release(&budget);
+	budget_release(&bare);
+	scenario_free(scenario);
+}
+
 static void numbers_beyond_64_bits_stop_at_the_greatest(void **state)
 {
 	static const char *const texts[] = {
@@ -271,6 +298,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(packets_in_flight_are_rate_times_delay),
 	        cmocka_unit_test(seven_million_packets_of_64_bytes_fit_128_bytes_each),
+	        cmocka_unit_test(files_count_with_what_is_read_out_of_them),
 	        cmocka_unit_test(numbers_beyond_64_bits_stop_at_the_greatest),
 	        cmocka_unit_test(what_does_not_fit_is_said_with_what_would),
 	        cmocka_unit_test(the_engine_holds_the_worst_within_the_budget),

@@ -8,6 +8,7 @@
 
 #include "aqm.h"
 #include "delay.h"
+#include "file.h"
 #include "engine.h"
 #include "hold.h"
 #include "line.h"
@@ -219,6 +220,42 @@ static void budget_bands(const struct cloud_conf *conf, struct cloud_budget *clo
 	}
 }
 
+/* Of what files say: their content, and what is read out of it, at most four times as much. */
+#define FILE_TIMES 5
+
+static const struct file *file_of(const struct conf *conf, const struct field *field)
+{
+	return field->type == FIELD_FILE
+	               ? *(struct file *const *)((const char *)conf + field->offset)
+	               : NULL;
+}
+
+/* A file once for each cloud that names it. */
+static wide files_bytes(const struct cloud_conf *cloud)
+{
+	wide bytes = 0;
+
+	for (uint32_t i = 0; i < cloud->n_confs; i++) {
+		const struct field *field = cloud->confs[i]->statement->fields;
+
+		for (; field && field->name; field++) {
+			const struct file *file = file_of(cloud->confs[i], field);
+
+			bytes += file ? file->bytes : 0;
+		}
+	}
+	return bytes;
+}
+
+uint64_t budget_files(const struct scenario *scenario)
+{
+	wide bytes = 0;
+
+	for (uint32_t i = 0; i < scenario->n_clouds; i++)
+		bytes += files_bytes(scenario->clouds[i]);
+	return narrow(bytes);
+}
+
 static void budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool shares_port,
                          struct cloud_budget *cloud)
 {
@@ -258,7 +295,8 @@ static void budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool 
 	}
 	for (int which = 0; which < BUDGET_FRAMES; which++)
 		load_cloud(cloud, port_bps, which, shares_port || overtaking);
-	cloud->bytes = narrow((wide)memory_of(cloud) + cloud->own_bytes +
+	cloud->files_bytes = narrow(files_bytes(conf) * FILE_TIMES);
+	cloud->bytes = narrow((wide)memory_of(cloud) + cloud->own_bytes + cloud->files_bytes +
 	                      (wide)cloud->load[BUDGET_1518].mbufs * pool_mbuf_bytes());
 }
 
@@ -284,7 +322,7 @@ int budget_of(const struct scenario *scenario, const uint64_t *port_bps, struct 
 		             conf->many || generates(conf) || (to >= 0 && arrivals[to] > 1), cloud);
 		budget->speed_assumed |= cloud->rate_is_ports && bps == 0;
 		memory_bytes += memory_of(cloud);
-		own_bytes += cloud->own_bytes;
+		own_bytes += (wide)cloud->own_bytes + cloud->files_bytes;
 		mbufs += cloud->load[BUDGET_1518].mbufs;
 	}
 	budget->memory_bytes = narrow(memory_bytes);

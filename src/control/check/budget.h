@@ -48,6 +48,8 @@ struct cloud_budget {
 	const char *name;   /* the scenario's */
 	uint32_t clouds;    /* of a template: at most; else 1 */
 	uint64_t own_bytes; /* of a template: for its clouds, without their stages */
+	uint64_t
+	        files_bytes; /* of the files that its statements name, and of what is read out of them */
 	uint64_t rate_bps;  /* at which packets enter the line */
 	bool rate_is_ports; /* it has no `rate`: the port's speed */
 	uint64_t delay_ns;
@@ -92,5 +94,8 @@ void budget_refuse(const struct budget *budget, const struct budget_sums *sums, 
  * scenario is from says how long the cloud that needs most holds packets. */
 void budget_complain(const struct budget *budget, const struct scenario *scenario, const char *path,
                      const struct problem *problem, char *message, size_t room);
+
+/* Bytes of all files that the scenario's statements name, once for each statement. */
+uint64_t budget_files(const struct scenario *scenario);
 
 #endif
