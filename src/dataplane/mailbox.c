@@ -39,10 +39,10 @@ static uint64_t now_ns(void)
 bool letter_wait(const struct letter *letter, uint64_t timeout_ns)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_NS};
-	uint64_t end_ns = now_ns() + timeout_ns;
+	uint64_t end_ns = timeout_ns > 0 ? now_ns() + timeout_ns : 0;
 
 	while (!__atomic_load_n(&letter->done, __ATOMIC_ACQUIRE)) {
-		if (now_ns() >= end_ns)
+		if (timeout_ns == 0 || now_ns() >= end_ns)
 			return __atomic_load_n(&letter->done, __ATOMIC_ACQUIRE);
 		nanosleep(&pause, NULL);
 	}

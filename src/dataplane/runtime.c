@@ -230,6 +230,8 @@ void runtime_halt(struct runtime *runtime)
 		__atomic_store_n(&runtime->workers[i].stop, 1, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < runtime->n_workers; i++)
 		rte_eal_wait_lcore(runtime->workers[i].lcore);
+	for (uint32_t i = 0; i < runtime->n_workers; i++)
+		worker_obey_rest(&runtime->workers[i]);
 	for (uint32_t i = 0; i < runtime->n_open; i++)
 		port_halt(&runtime->ports[i]);
 	runtime->running = false;
@@ -241,6 +243,7 @@ int runtime_stop(struct runtime *runtime, struct problem *problem)
 	int sums, rc;
 
 	runtime_halt(runtime);
+	transaction_finish(runtime->posted); /* a worker stood still until now */
 	sums = runtime_check(runtime, problem);
 	rc = release(runtime, sums < 0 ? &other : problem);
 	return sums < 0 ? sums : rc;

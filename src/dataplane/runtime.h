@@ -2,8 +2,7 @@
 /*
  * A live emulator: ports opened, workers running, a scenario in force.
  *
- * Thread: control (the main thread) calls these; none of them is called by a worker. Calls that say
- * "transaction" return when every worker has taken the change.
+ * Thread: control (the main thread) calls these, but where it says otherwise; none of them is called by a worker.
  */
 #ifndef WEIR_RUNTIME_H
 #define WEIR_RUNTIME_H
@@ -46,15 +45,33 @@ void runtime_halt(struct runtime *runtime);
  * -EIO with `problem` that says what does not add up. Frees. */
 int runtime_stop(struct runtime *runtime, struct problem *problem);
 
-/* Transaction: all of `next` or nothing of it. Ports cannot change while running. Packets in flight
- * are kept. 0, or -errno with problem. */
-int runtime_change(struct runtime *runtime, const struct scenario *next, struct problem *problem);
-/* Transaction: counters to zero. */
-int runtime_clear(struct runtime *runtime);
-/* Transaction: packets of weir's own enter a cloud (engine_insert), by the worker that has it. 32,768 bytes of
- * them at most. 0, or -errno with problem. */
-int runtime_insert(struct runtime *runtime, const struct insertion *insertion,
-                   struct problem *problem);
+/* ---- transactions: changes, clears and insertions while packets flow ----
+ *
+ * Made, posted, taken, finished. Making may fail and may take long, and then nothing has happened; posting
+ * cannot fail: from then on the new scenario is that of the runtime, and every worker takes its part before it
+ * receives again, also one that stood still for long. One is posted at a time, and finished when all have taken
+ * it, before the next is made.
+ *
+ * Thread: making and finishing any, one at a time; posting and asking control's. */
+struct transaction;
+
+/* All of `next` or nothing of it. Ports cannot change while running. Packets in flight are kept. 0, or -errno
+ * with problem. */
+int transaction_change(struct runtime *runtime, const struct scenario *next,
+                       struct transaction **transaction, struct problem *problem);
+/* Counters to zero. 0 or -ENOMEM. */
+int transaction_clear(struct runtime *runtime, struct transaction **transaction);
+/* Packets of weir's own enter a cloud (engine_insert), by the worker that has it. 32,768 bytes of them at most.
+ * 0, or -errno with problem. */
+int transaction_insertion(struct runtime *runtime, const struct insertion *insertion,
+                          struct transaction **transaction, struct problem *problem);
+void transaction_post(struct transaction *transaction);
+/* Whether every worker has taken it; waits for each up to so long. */
+bool transaction_taken(const struct transaction *transaction, uint64_t wait_ns);
+/* The first worker that has not, and its processor. False: all have. */
+bool transaction_missing(const struct transaction *transaction, uint32_t *worker, uint32_t *cpu);
+/* Frees it, and what it has replaced: taken by all, or never posted. NULL is allowed. */
+void transaction_finish(struct transaction *transaction);
 
 /* Housekeeping, about every 100 ms: keeps the clock disciplined, watches for workers that stall and
  * links that go down or up. Events are told by `tell`, one line each. */

@@ -46,7 +46,7 @@ struct runtime {
 	bool introduced; /* the remarks about offloads have been told */
 	struct port_losses cleared[SCENARIO_PORTS_MAX]; /* at the last clear */
 	bool changed_clouds, cleared_ever;
-	bool lost_letter; /* a worker has not answered: no further transactions */
+	struct transaction *posted; /* that not every worker has taken, or that is not finished */
 };
 
 /* runtime.c: how many of the pool's mbufs may hold large frames, in all engines together, so that

@@ -1,29 +1,59 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Changes of a running emulator. What can be refused is refused before any worker hears of it; once
- * a change is posted, every worker takes it.
+ * a change is posted, every worker takes it when it comes round, however long it stands still before.
  */
+#include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime_state.h"
 
-/* A worker comes round within microseconds. One that does not for so long has stalled. */
-#define ANSWER_NS (10 * SIMTIME_S)
+/* The most bytes of packets that a transaction takes. */
+#define INSERTION_BYTES 32768
 
 struct transaction {
+	struct runtime *runtime;
+	bool posted, clears, removes_cloud;
+	struct scenario
+	        *scenario; /* of a change: the next one; once it is posted, the one before */
+	struct insertion insertion;
+	char cloud[SCENARIO_NAME_BYTES]; /* of the insertion */
+	uint8_t *frames;
 	uint32_t n;
 	struct letter letters[WORKERS_MAX];
 	uint32_t workers[WORKERS_MAX];
 };
 
-/* The most bytes of packets that runtime_insert takes. */
-#define INSERTION_BYTES 32768
-
-static void withdraw(struct transaction *transaction)
+void transaction_finish(struct transaction *transaction)
 {
-	for (uint32_t i = 0; i < transaction->n; i++)
-		change_free(transaction->letters[i].change);
+	if (!transaction)
+		return;
+	if (transaction->posted)
+		transaction->runtime->posted = NULL;
+	for (uint32_t i = 0; i < transaction->n; i++) {
+		if (transaction->letters[i].kind == LETTER_CHANGE)
+			change_free(transaction->letters[i].change);
+	}
+	scenario_free(transaction->scenario);
+	free(transaction->frames);
+	free(transaction);
+}
+
+static struct transaction *transaction_make(struct runtime *runtime)
+{
+	struct transaction *transaction = calloc(1, sizeof(*transaction));
+
+	if (transaction)
+		transaction->runtime = runtime;
+	return transaction;
+}
+
+static void letter_add(struct transaction *transaction, uint32_t worker, struct letter letter)
+{
+	transaction->letters[transaction->n] = letter;
+	transaction->workers[transaction->n++] = worker;
 }
 
 static int prepare(struct runtime *runtime, const struct scenario *next,
@@ -31,61 +61,35 @@ static int prepare(struct runtime *runtime, const struct scenario *next,
 {
 	bool owned[SCENARIO_PORTS_MAX];
 
-	transaction->n = 0;
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
-		struct letter *letter = &transaction->letters[transaction->n];
+		struct letter letter = {.kind = LETTER_CHANGE};
 		int rc;
 
 		if (!runtime->workers[i].engine)
 			continue;
 		layout_owned(runtime, i, owned);
-		letter->kind = LETTER_CHANGE;
-		rc = change_prepare(runtime->workers[i].engine, next, owned, &letter->change,
+		rc = change_prepare(runtime->workers[i].engine, next, owned, &letter.change,
 		                    problem);
-		if (rc < 0) {
-			withdraw(transaction);
+		if (rc < 0)
 			return rc;
-		}
-		transaction->workers[transaction->n++] = i;
-	}
-	return 0;
-}
-
-/* Posts every letter and waits for every answer. */
-static int deliver(struct runtime *runtime, struct transaction *transaction,
-                   struct problem *problem)
-{
-	for (uint32_t i = 0; i < transaction->n; i++)
-		mailbox_post(&runtime->workers[transaction->workers[i]].mailbox,
-		             &transaction->letters[i]);
-	for (uint32_t i = 0; i < transaction->n; i++) {
-		const struct worker *worker = &runtime->workers[transaction->workers[i]];
-
-		if (letter_wait(&transaction->letters[i], ANSWER_NS))
-			continue;
-		runtime->lost_letter = true;
-		problem_set(
-		        problem, -1,
-		        "worker %u on processor %u has not taken the change for 10 s: it stands "
-		        "still; the change will be in force there when it comes round",
-		        transaction->workers[i], worker->cpu);
-		return -ETIMEDOUT;
+		letter_add(transaction, i, letter);
 	}
 	return 0;
 }
 
 int transaction_first(struct runtime *runtime, struct problem *problem)
 {
-	struct transaction transaction;
-	int rc = prepare(runtime, runtime->scenario, &transaction, problem);
+	struct transaction *transaction = transaction_make(runtime);
+	int rc = -ENOMEM;
 
-	if (rc < 0)
-		return rc;
-	for (uint32_t i = 0; i < transaction.n; i++)
-		engine_apply(runtime->workers[transaction.workers[i]].engine,
-		             transaction.letters[i].change, 0);
-	withdraw(&transaction);
-	return 0;
+	problem_set(problem, -1, "no memory for the scenario");
+	if (transaction)
+		rc = prepare(runtime, runtime->scenario, transaction, problem);
+	for (uint32_t i = 0; rc == 0 && i < transaction->n; i++)
+		engine_apply(runtime->workers[transaction->workers[i]].engine,
+		             transaction->letters[i].change, 0);
+	transaction_finish(transaction);
+	return rc;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -123,11 +127,6 @@ static int check_next(const struct runtime *runtime, const struct scenario *next
 		        (unsigned long long)now->seed);
 		return -EINVAL;
 	}
-	if (runtime->lost_letter) {
-		problem_set(problem, -1,
-		            "a worker has not taken the change before; no further one is possible");
-		return -EBUSY;
-	}
 	return 0;
 }
 
@@ -147,82 +146,124 @@ static bool removes_cloud(const struct scenario *now, const struct scenario *nex
 	return false;
 }
 
-int runtime_change(struct runtime *runtime, const struct scenario *next, struct problem *problem)
+/* ---- making one ---- */
+
+int transaction_change(struct runtime *runtime, const struct scenario *next,
+                       struct transaction **result, struct problem *problem)
 {
-	/* Static: letters must outlive a worker that does not answer. */
-	static struct transaction transaction;
-	struct scenario *copy;
+	struct transaction *transaction;
 	int rc = check_next(runtime, next, problem);
 
 	if (rc < 0)
 		return rc;
-	copy = scenario_copy(next);
-	if (!copy) {
+	transaction = transaction_make(runtime);
+	if (!transaction || !(transaction->scenario = scenario_copy(next))) {
+		transaction_finish(transaction);
 		problem_set(problem, -1, "no memory for the new scenario");
 		return -ENOMEM;
 	}
-	rc = prepare(runtime, next, &transaction, problem);
-	if (rc < 0) {
-		scenario_free(copy);
-		return rc;
-	}
-	runtime->changed_clouds |= removes_cloud(runtime->scenario, next);
-	scenario_free(runtime->scenario);
-	runtime->scenario = copy;
-	rc = deliver(runtime, &transaction, problem);
-	if (rc == 0)
-		withdraw(&transaction);
+	transaction->removes_cloud = removes_cloud(runtime->scenario, next);
+	rc = prepare(runtime, next, transaction, problem);
+	if (rc < 0)
+		transaction_finish(transaction);
+	else
+		*result = transaction;
 	return rc;
 }
 
-int runtime_clear(struct runtime *runtime)
+int transaction_clear(struct runtime *runtime, struct transaction **result)
 {
-	static struct transaction transaction;
-	struct problem problem;
+	struct transaction *transaction = transaction_make(runtime);
 
-	if (runtime->lost_letter)
+	if (!transaction)
+		return -ENOMEM;
+	transaction->clears = true;
+	for (uint32_t i = 0; i < runtime->n_workers; i++)
+		letter_add(transaction, i, (struct letter){.kind = LETTER_CLEAR});
+	*result = transaction;
+	return 0;
+}
+
+int transaction_insertion(struct runtime *runtime, const struct insertion *insertion,
+                          struct transaction **result, struct problem *problem)
+{
+	size_t bytes = (size_t)insertion->n * insertion->frame_bytes;
+	struct transaction *transaction;
+
+	if (bytes > INSERTION_BYTES) {
+		problem_set(problem, -1, "more packets than fit in %d bytes", INSERTION_BYTES);
 		return -EBUSY;
-	transaction.n = runtime->n_workers;
-	for (uint32_t i = 0; i < runtime->n_workers; i++) {
-		transaction.letters[i] = (struct letter){.kind = LETTER_CLEAR};
-		transaction.workers[i] = i;
 	}
+	transaction = transaction_make(runtime);
+	if (!transaction || !(transaction->frames = malloc(bytes + 1))) {
+		transaction_finish(transaction);
+		problem_set(problem, -1, "no memory for the packets");
+		return -ENOMEM;
+	}
+	memcpy(transaction->frames, insertion->frames, bytes);
+	strncpy(transaction->cloud, insertion->cloud, sizeof(transaction->cloud) - 1);
+	transaction->insertion = (struct insertion){transaction->cloud, insertion->n,
+	                                            insertion->frame_bytes, transaction->frames};
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
+		if (runtime->workers[i].engine)
+			letter_add(transaction, i,
+			           (struct letter){.kind = LETTER_INSERTION,
+			                           .insertion = &transaction->insertion});
+	}
+	*result = transaction;
+	return 0;
+}
+
+/* ---- from control to the workers ---- */
+
+/* What control itself has counted. */
+static void clear_own(struct runtime *runtime)
+{
 	for (uint32_t port = 0; port < runtime->n_ports; port++)
 		port_losses(&runtime->ports[port], &runtime->cleared[port]);
 	for (uint32_t i = 0; i < runtime->n_workers; i++)
 		runtime->watches[i].stalls = 0;
 	runtime->cleared_ever = true;
-	return deliver(runtime, &transaction, &problem);
 }
 
-int runtime_insert(struct runtime *runtime, const struct insertion *insertion,
-                   struct problem *problem)
+void transaction_post(struct transaction *transaction)
 {
-	/* Static: what a worker that does not answer still has must outlive this call. */
-	static struct transaction transaction;
-	static uint8_t frames[INSERTION_BYTES];
-	static char cloud[SCENARIO_NAME_BYTES];
-	static struct insertion copy;
-	size_t bytes = (size_t)insertion->n * insertion->frame_bytes;
+	struct runtime *runtime = transaction->runtime;
+	struct scenario *before = runtime->scenario;
 
-	if (runtime->lost_letter || bytes > sizeof(frames)) {
-		problem_set(problem, -1,
-		            runtime->lost_letter
-		                    ? "a worker stands still; nothing can be sent through it"
-		                    : "more packets than fit in %d bytes",
-		            INSERTION_BYTES);
-		return -EBUSY;
+	assert(!runtime->posted);
+	runtime->posted = transaction;
+	transaction->posted = true;
+	runtime->changed_clouds |= transaction->removes_cloud;
+	if (transaction->scenario) {
+		runtime->scenario = transaction->scenario;
+		transaction->scenario = before;
 	}
-	memcpy(frames, insertion->frames, bytes);
-	strncpy(cloud, insertion->cloud, sizeof(cloud) - 1);
-	copy = (struct insertion){cloud, insertion->n, insertion->frame_bytes, frames};
-	transaction.n = 0;
-	for (uint32_t i = 0; i < runtime->n_workers; i++) {
-		if (!runtime->workers[i].engine)
+	if (transaction->clears)
+		clear_own(runtime);
+	/* One transaction lies there at a time, so there is room. */
+	for (uint32_t i = 0; i < transaction->n; i++)
+		mailbox_post(&runtime->workers[transaction->workers[i]].mailbox,
+		             &transaction->letters[i]);
+}
+
+bool transaction_taken(const struct transaction *transaction, uint64_t wait_ns)
+{
+	for (uint32_t i = 0; i < transaction->n; i++) {
+		if (!letter_wait(&transaction->letters[i], wait_ns))
+			return false;
+	}
+	return true;
+}
+
+bool transaction_missing(const struct transaction *transaction, uint32_t *worker, uint32_t *cpu)
+{
+	for (uint32_t i = 0; i < transaction->n; i++) {
+		if (letter_wait(&transaction->letters[i], 0))
 			continue;
-		transaction.letters[transaction.n] =
-		        (struct letter){.kind = LETTER_INSERTION, .insertion = &copy};
-		transaction.workers[transaction.n++] = i;
+		*worker = transaction->workers[i];
+		*cpu = transaction->runtime->workers[*worker].cpu;
+		return true;
 	}
-	return deliver(runtime, &transaction, problem);
+	return false;
 }

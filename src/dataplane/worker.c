@@ -168,6 +168,14 @@ bool worker_poll(struct worker *worker, simtime now)
 	return busy;
 }
 
+void worker_obey_rest(struct worker *worker)
+{
+	struct letter *letter;
+
+	while ((letter = mailbox_take(&worker->mailbox)) != NULL)
+		obey(worker, letter, worker->now);
+}
+
 void worker_ahead(struct worker *worker)
 {
 	simtime next = engine_next(worker->engine);

@@ -92,6 +92,8 @@ bool worker_poll(struct worker *worker, simtime now);
  * received meanwhile, so whatever arrives is stamped after that event, as it would be had it come then.
  */
 void worker_ahead(struct worker *worker);
+/* What has been posted and it has not come round to. Control's, when the worker has ended. */
+void worker_obey_rest(struct worker *worker);
 /* Polls until `stop`; the function for rte_eal_remote_launch. */
 int worker_main(void *worker);
 const char *worker_role_name(enum worker_role role);

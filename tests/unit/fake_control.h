@@ -7,6 +7,8 @@
 #define WEIR_FAKE_CONTROL_H
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "control.h"
@@ -20,6 +22,8 @@ struct fake {
 	char inserted_into[SCENARIO_NAME_BYTES];
 	uint8_t inserted_first[128]; /* bytes of the first packet */
 	bool refuse;
+	bool stands_still;  /* its worker does not take what is posted */
+	uint32_t under_way; /* transactions that are not finished */
 	uint64_t now_ns;
 	struct cloud_report report; /* of every cloud */
 	const char *one;            /* a cloud of a template, by its full name; or NULL */
@@ -28,7 +32,23 @@ struct fake {
 	struct worker_report worker; /* of the only one */
 };
 
-static int fake_change(void *context, const struct scenario *next, struct problem *problem)
+/* Of the fake's: what happens when it is posted. */
+struct transaction {
+	enum { FAKE_CHANGE, FAKE_CLEAR, FAKE_INSERTION } kind;
+};
+
+static int fake_transaction(struct fake *fake, int kind, struct transaction **transaction)
+{
+	*transaction = calloc(1, sizeof(**transaction));
+	if (*transaction == NULL)
+		return -ENOMEM;
+	(*transaction)->kind = kind;
+	fake->under_way++;
+	return 0;
+}
+
+static int fake_change(void *context, const struct scenario *next, struct transaction **transaction,
+                       struct problem *problem)
 {
 	struct fake *fake = context;
 
@@ -37,20 +57,16 @@ static int fake_change(void *context, const struct scenario *next, struct proble
 		problem_set(problem, -1, "the memory would not do: 3 GB of 1 GB");
 		return -ENOMEM;
 	}
-	fake->changes++;
-	return 0;
+	return fake_transaction(fake, FAKE_CHANGE, transaction);
 }
 
-static int fake_clear(void *context)
+static int fake_clear(void *context, struct transaction **transaction)
 {
-	struct fake *fake = context;
-
-	fake->clears++;
-	memset(&fake->report, 0, sizeof(fake->report));
-	return 0;
+	return fake_transaction(context, FAKE_CLEAR, transaction);
 }
 
-static int fake_insert(void *context, const struct insertion *insertion, struct problem *problem)
+static int fake_insert(void *context, const struct insertion *insertion,
+                       struct transaction **transaction, struct problem *problem)
 {
 	struct fake *fake = context;
 
@@ -61,7 +77,37 @@ static int fake_insert(void *context, const struct insertion *insertion, struct 
 	fake->inserted += insertion->n;
 	strcpy(fake->inserted_into, insertion->cloud);
 	memcpy(fake->inserted_first, insertion->frames, insertion->frame_bytes);
-	return 0;
+	return fake_transaction(fake, FAKE_INSERTION, transaction);
+}
+
+static void fake_post(void *context, struct transaction *transaction)
+{
+	struct fake *fake = context;
+
+	fake->changes += transaction->kind == FAKE_CHANGE;
+	fake->clears += transaction->kind == FAKE_CLEAR;
+	if (transaction->kind == FAKE_CLEAR)
+		memset(&fake->report, 0, sizeof(fake->report));
+}
+
+static bool fake_taken(void *context, const struct transaction *transaction)
+{
+	(void)transaction;
+	return !((struct fake *)context)->stands_still;
+}
+
+static void fake_missing(void *context, const struct transaction *transaction, char *text,
+                         size_t size)
+{
+	(void)context;
+	(void)transaction;
+	snprintf(text, size, "worker 1 on processor 3");
+}
+
+static void fake_finish(void *context, struct transaction *transaction)
+{
+	__atomic_sub_fetch(&((struct fake *)context)->under_way, 1, __ATOMIC_RELAXED);
+	free(transaction);
 }
 
 static bool fake_cloud(void *context, const char *name, struct cloud_report *report)
@@ -114,6 +160,10 @@ static const struct control_ops fake_ops = {
         .change = fake_change,
         .clear = fake_clear,
         .insert = fake_insert,
+        .post = fake_post,
+        .taken = fake_taken,
+        .missing = fake_missing,
+        .finish = fake_finish,
         .cloud = fake_cloud,
         .port = fake_port,
         .worker = fake_worker,
@@ -141,6 +191,9 @@ static inline bool fake_start(struct fake *fake, const char *text)
 
 static inline void fake_stop(struct fake *fake)
 {
+	control_close(&fake->control);
+	if (fake->control.transaction != NULL)
+		fake_finish(fake, fake->control.transaction);
 	scenario_free(fake->scenario);
 }
 

@@ -82,6 +82,30 @@ static void let_flow(const struct runtime *runtime, uint64_t packets)
 	}
 }
 
+static int put_in_force(struct runtime *runtime, const struct scenario *next,
+                        struct problem *problem)
+{
+	struct transaction *transaction;
+	int result = transaction_change(runtime, next, &transaction, problem);
+
+	if (result != 0)
+		return result;
+	transaction_post(transaction);
+	assert_true(transaction_taken(transaction, 10 * SIMTIME_S));
+	transaction_finish(transaction);
+	return 0;
+}
+
+static void clear_all(struct runtime *runtime)
+{
+	struct transaction *transaction;
+
+	assert_int_equal(transaction_clear(runtime, &transaction), 0);
+	transaction_post(transaction);
+	assert_true(transaction_taken(transaction, 10 * SIMTIME_S));
+	transaction_finish(transaction);
+}
+
 static void every_layout_accounts_for_every_packet_when_it_stops(void **state)
 {
 	struct scenario *scenario = scenario_null();
@@ -160,7 +184,7 @@ static void changes_under_load_are_taken_and_lose_nothing(void **state)
 
 		for (uint32_t round = 0; round < 20; round++) {
 			assert_int_equal(
-			        runtime_change(runtime, round % 2 ? scenario : next, &problem), 0);
+			        put_in_force(runtime, round % 2 ? scenario : next, &problem), 0);
 			assert_int_equal(runtime_cloud_report(runtime, "up", &report), round % 2);
 			let_flow(runtime, 100);
 		}
@@ -233,9 +257,9 @@ static void a_change_of_ports_or_seed_is_refused_and_changes_nothing(void **stat
 	(void)state;
 
 	other_seed->seed = 4;
-	assert_int_equal(runtime_change(runtime, other_port, &problem), -EINVAL);
+	assert_int_equal(put_in_force(runtime, other_port, &problem), -EINVAL);
 	assert_non_null(strstr(problem.text, "ports cannot change while packets flow"));
-	assert_int_equal(runtime_change(runtime, other_seed, &problem), -EINVAL);
+	assert_int_equal(put_in_force(runtime, other_seed, &problem), -EINVAL);
 	assert_non_null(strstr(problem.text, "now 3"));
 	let_flow(runtime, 100);
 	stop_and_account(runtime);
@@ -255,7 +279,7 @@ static void a_clear_sets_the_counters_back_and_packets_still_add_up(void **state
 
 		let_flow(runtime, 20000);
 		runtime_port_report(runtime, 1, &before);
-		assert_int_equal(runtime_clear(runtime), 0);
+		clear_all(runtime);
 		runtime_halt(runtime);
 		runtime_port_report(runtime, 1, &after);
 		assert_string_equal(after.driver, "net_null");

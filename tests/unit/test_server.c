@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "fake_control.h"
+#include "file_read.h"
 #include "server.h"
 #include "session.h"
 #include "socket.h"
@@ -131,30 +133,236 @@ static void a_client_that_only_writes_and_shuts_down_gets_its_answers(void **sta
 	assert_int_equal(bench->fake.changes, 1);
 }
 
-static void the_seventeenth_client_is_told_and_closed(void **state)
+/* With the rights of another user; only root can have them. */
+static int bench_connect_as(const struct bench *bench, uid_t user)
+{
+	int fd;
+
+	chmod(bench->path, 0666);
+	chmod(bench->directory, 0755);
+	assert_int_equal(seteuid(user), 0);
+	fd = bench_connect(bench);
+	assert_int_equal(seteuid(0), 0);
+	return fd;
+}
+
+#define NOBODY 65534
+
+static void of_seventeen_clients_the_one_goes_that_was_silent_for_longest(void **state)
 {
 	struct bench *bench = *state;
 	int fds[SERVER_CLIENTS_MAX + 1];
 
-	for (int i = 0; i <= SERVER_CLIENTS_MAX; i++)
+	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
 		fds[i] = bench_connect(bench);
 	bench_settle(bench);
-	assert_int_equal(server_clients(bench->server), SERVER_CLIENTS_MAX);
-	expect_answer(fds[SERVER_CLIENTS_MAX],
-	              "err server: 16 clients are connected, and that is the "
-	              "most; try again when one has left\n");
-	expect_closed(fds[SERVER_CLIENTS_MAX]);
-	send_text(fds[0], "quit\n");
+	bench->now_ns = SIMTIME_S;
+	for (int i = 0; i < SERVER_CLIENTS_MAX; i++) {
+		if (i != 5)
+			send_text(fds[i], "clear counters\n");
+	}
 	bench_settle(bench);
-	expect_answer(fds[0], "ok\n");
-	expect_closed(fds[0]);
-	close(fds[SERVER_CLIENTS_MAX]);
 	fds[SERVER_CLIENTS_MAX] = bench_connect(bench);
+	bench_settle(bench);
+	assert_int_equal(server_clients(bench->server), SERVER_CLIENTS_MAX);
+	expect_answer(fds[5], "err server: silent for longest of all, and another client needs the "
+	                      "place; connect again\n");
+	expect_closed(fds[5]);
 	send_text(fds[SERVER_CLIENTS_MAX], "clear counters\n");
 	bench_settle(bench);
 	expect_answer(fds[SERVER_CLIENTS_MAX], "ok\n");
 	for (int i = 0; i <= SERVER_CLIENTS_MAX; i++)
 		close(fds[i]);
+}
+
+/* However many others there are, and however much they say. */
+static void others_cannot_lock_root_out(void **state)
+{
+	struct bench *bench = *state;
+	int fds[SERVER_CLIENTS_MAX], root, one_more;
+
+	if (geteuid() != 0)
+		skip();
+	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
+		fds[i] = bench_connect_as(bench, NOBODY);
+	bench_settle(bench);
+	root = bench_connect(bench);
+	bench_settle(bench);
+	bench->now_ns = SIMTIME_S;
+	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
+		send(fds[i], "clear counters\n", 15, MSG_NOSIGNAL);
+	bench_settle(bench);
+	one_more = bench_connect_as(bench, NOBODY);
+	bench_settle(bench);
+	assert_int_equal(server_clients(bench->server), SERVER_CLIENTS_MAX);
+	send_text(root, "cloud up delay 1ms\n");
+	bench_settle(bench);
+	expect_answer(root, "ok\n");
+	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
+		close(fds[i]);
+	close(one_more);
+	close(root);
+}
+
+static void where_only_root_is_connected_another_user_is_told_so(void **state)
+{
+	struct bench *bench = *state;
+	int fds[SERVER_CLIENTS_MAX], other;
+
+	if (geteuid() != 0)
+		skip();
+	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
+		fds[i] = bench_connect(bench);
+	bench_settle(bench);
+	other = bench_connect_as(bench, NOBODY);
+	bench_settle(bench);
+	expect_answer(other, "err server: 16 clients of root, or of who runs weir, are connected, "
+	                     "and that is the most; try again when one has left\n");
+	expect_closed(other);
+	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
+		close(fds[i]);
+	close(other);
+}
+
+/* A file that only root may read. */
+static void write_secret(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	chmod(path, 0600);
+}
+
+static void send_with(int to, const char *text, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} room = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
+	                     .cmsg_level = SOL_SOCKET,
+	                     .cmsg_type = SCM_RIGHTS}};
+	struct iovec bytes = {(void *)(uintptr_t)text, strlen(text)};
+	struct msghdr message = {.msg_iov = &bytes,
+	                         .msg_iovlen = 1,
+	                         .msg_control = &room,
+	                         .msg_controllen = sizeof(room)};
+
+	memcpy(CMSG_DATA(&room.header), &fd, sizeof(fd));
+	assert_int_equal(sendmsg(to, &message, MSG_NOSIGNAL), strlen(text));
+}
+
+static void a_client_reads_no_file_of_roots(void **state)
+{
+	static const char *const lines[] = {
+	        "cloud down loss list",
+	        "cloud down trace",
+	        "cloud down delay 1ms distribution table",
+	        "cloud down at 1s loss list",
+	        "cloud down netem delay 10ms 1ms distribution",
+	};
+	struct bench *bench = *state;
+	char path[120], line[300], answer[2048];
+	int fd;
+
+	if (geteuid() != 0)
+		skip();
+	snprintf(path, sizeof(path), "%s.secret", bench->path);
+	write_secret(path, "hush-hush\n");
+	fd = bench_connect_as(bench, NOBODY);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		ssize_t n;
+
+		snprintf(line, sizeof(line), "%s %s\n", lines[i], path);
+		send_text(fd, line);
+		bench_settle(bench);
+		n = recv(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT);
+		assert_true(n > 4);
+		answer[n] = '\0';
+		if (memcmp(answer, "err ", 4) != 0 || strstr(answer, "hush") != NULL)
+			fail_msg("%s is answered: %s", line, answer);
+	}
+	close(fd);
+	unlink(path);
+}
+
+static void what_a_client_has_opened_himself_is_read_and_not_shown(void **state)
+{
+	struct bench *bench = *state;
+	char path[120], answer[2048];
+	int fd, file;
+	ssize_t n;
+
+	if (geteuid() != 0)
+		skip();
+	snprintf(path, sizeof(path), "%s.own", bench->path);
+	write_secret(path, "3\n8\n");
+	file = open(path, O_RDONLY);
+	fd = bench_connect_as(bench, NOBODY);
+	send_with(fd, "file mine\n", file);
+	bench_settle(bench);
+	expect_answer(fd, "ok\n");
+	send_text(fd, "cloud down loss list mine\nshow config\ncloud up loss list mine\n");
+	bench_settle(bench);
+	n = recv(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT);
+	answer[n > 0 ? n : 0] = '\0';
+	assert_non_null(strstr(answer, "cloud down loss list mine\n"));
+	/* what was handed over was for one line */
+	assert_non_null(strstr(answer, "err mine: the file `mine` did not come with the line"));
+	write_secret(path, "hush\n");
+	send_text(fd, "begin\n");
+	send_with(fd, "file mine\n", file);
+	send_text(fd, "cloud up loss list mine\nclear counters\ncommit\n");
+	bench_settle(bench);
+	n = recv(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT);
+	answer[n > 0 ? n : 0] = '\0';
+	assert_non_null(strstr(answer, "ok\nok\nok\nok\nerr up: line 1: "));
+	assert_non_null(strstr(answer, ":1: `...` is not the number of a packet"));
+	assert_null(strstr(answer, "hush"));
+	send_text(fd, "file mine\n");
+	bench_settle(bench);
+	expect_answer(fd, "err file: no descriptor came with the line; send one with it, by "
+	                  "SCM_RIGHTS\n");
+	close(file);
+	close(fd);
+	unlink(path);
+}
+
+/* Each line may name 8 MiB; eight of them are the most that is in force at once. */
+static void files_in_force_are_bounded_in_all(void **state)
+{
+	struct bench *bench = *state;
+	char path[120], line[300], answer[2048];
+	int fd = bench_connect(bench);
+	FILE *file;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s.list", bench->path);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	for (size_t i = 0; i < FILE_CLIENT_BYTES_MAX - 2; i++)
+		fputc('#', file);
+	fputs("\n7", file);
+	fclose(file);
+	for (int i = 0; i <= 8; i++) {
+		snprintf(line, sizeof(line),
+		         "begin\ncloud c%d from a to b match src 10.0.0.%d\ncloud c%d loss list "
+		         "%s\ncommit\n",
+		         i, i, i, path);
+		send_text(fd, line);
+		bench_settle(bench);
+		n = recv(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT);
+		answer[n > 0 ? n : 0] = '\0';
+		if (i < 8)
+			assert_string_equal(answer, "ok\nok\nok\nok\n");
+		else
+			assert_non_null(strstr(answer,
+			                       "would have 72 MiB together; at most 64 MiB are "
+			                       "taken"));
+	}
+	close(fd);
+	unlink(path);
 }
 
 static void an_idle_client_is_told_and_closed_after_10_minutes(void **state)
@@ -372,7 +580,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        TEST(commands_are_answered_to_the_client_that_gave_them),
 	        TEST(a_client_that_only_writes_and_shuts_down_gets_its_answers),
-	        TEST(the_seventeenth_client_is_told_and_closed),
+	        TEST(of_seventeen_clients_the_one_goes_that_was_silent_for_longest),
+	        TEST(others_cannot_lock_root_out),
+	        TEST(where_only_root_is_connected_another_user_is_told_so),
+	        TEST(a_client_reads_no_file_of_roots),
+	        TEST(files_in_force_are_bounded_in_all),
+	        TEST(what_a_client_has_opened_himself_is_read_and_not_shown),
 	        TEST(an_idle_client_is_told_and_closed_after_10_minutes),
 	        TEST(a_client_that_does_not_read_is_held_at_4_MiB_and_closed_after_30_seconds),
 	        TEST(answers_that_do_not_fit_the_socket_arrive_whole_when_they_are_read),

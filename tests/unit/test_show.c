@@ -66,7 +66,7 @@ static int scene_stop(void **state)
 static const char *shown(struct scene *scene, enum show_what what)
 {
 	output_taken(&scene->output, scene->output.n);
-	show_answer(&scene->output, &scene->fake.control, what, 0);
+	show_answer(&scene->output, &scene->fake.control, what, 0, "");
 	output_append(&scene->output, "", 1);
 	return scene->output.bytes + scene->output.head;
 }

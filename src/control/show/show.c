@@ -321,8 +321,18 @@ static void show_json(struct output *output, struct control *control, enum show_
 	}
 }
 
+static void show_config(FILE *out, struct control *control, const char *late)
+{
+	if (*late)
+		fprintf(out,
+		        "# %s stands still; there the last change is in force when it comes "
+		        "round\n",
+		        late);
+	scenario_file_print(out, *control->scenario);
+}
+
 void show_answer(struct output *output, struct control *control, enum show_what what,
-                 uint32_t cloud)
+                 uint32_t cloud, const char *late)
 {
 	char *text = NULL;
 	size_t n = 0;
@@ -344,7 +354,7 @@ void show_answer(struct output *output, struct control *control, enum show_what 
 	else if (what == SHOW_CLOUDS)
 		show_clouds_text(out, control);
 	else if (what == SHOW_CONFIG)
-		scenario_file_print(out, *control->scenario);
+		show_config(out, control, late);
 	else if (what == SHOW_PORTS)
 		show_ports_text(out, control);
 	else
@@ -388,6 +398,8 @@ void show_session_help(FILE *out)
 	      "  begin                       changes from here on are one transaction\n"
 	      "  commit                      ... that takes effect here, all of it or nothing\n"
 	      "  abort                       ... or is forgotten\n"
+	      "  file NAME                   a file that the next line names; it comes as a "
+	      "descriptor\n"
 	      "  json on | off               answers as JSON objects, one a line\n"
 	      "  quit                        ends the conversation; weir runs on\n",
 	      out);

@@ -52,6 +52,23 @@ void output_taken(struct output *output, size_t n)
 	}
 }
 
+void output_adopt(struct output *output, struct output *from)
+{
+	bool json = output->json;
+
+	output->failed |= from->failed;
+	if (output->n > 0 || output->failed) {
+		output_append(output, from->bytes + from->head, from->n);
+		output_release(from);
+		return;
+	}
+	/* A large answer is not copied. */
+	free(output->bytes);
+	*output = *from;
+	output->json = json;
+	memset(from, 0, sizeof(*from));
+}
+
 static void output_string(struct output *output, const char *text)
 {
 	output_append(output, text, strlen(text));

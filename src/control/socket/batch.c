@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "batch.h"
+#include "budget.h"
 #include "scenario_check.h"
 #include "statement_text.h"
 
@@ -224,12 +226,13 @@ static bool leads_from_nowhere(const struct scenario *scenario, const struct sce
 	return cloud >= 0 && scenario_root(scenario, scenario->clouds[cloud]) == -ENOENT;
 }
 
-static int batch_check(struct batch *batch, struct batch_error *error)
+static int batch_check(struct batch *batch, const struct scenario *before,
+                       struct batch_error *error)
 {
 	struct scenario_place place = {.field = -1};
 	struct batch_search search = {.place = &place};
 	struct problem problem;
-	int result = scenario_check_at(batch->draft, &place, &problem);
+	int result = scenario_check_since(batch->draft, before, &place, &problem);
 
 	if (result == 0)
 		return 0;
@@ -242,6 +245,23 @@ static int batch_check(struct batch *batch, struct batch_error *error)
 	error->line = search.line;
 	error->column = search.column;
 	return result;
+}
+
+/* Files stay in memory as long as a statement names them: clients may not add to them for ever. */
+static int batch_check_files(const struct batch *batch, const struct scenario *before,
+                             struct batch_error *error)
+{
+	uint64_t bytes = budget_files(batch->draft);
+
+	if (bytes <= BATCH_FILES_BYTES_MAX || bytes <= budget_files(before))
+		return 0;
+	batch_error_set(error, "scenario", ERROR_FULL,
+	                "the files that its statements name would have %" PRIu64
+	                " MiB together; at most %" PRIu64
+	                " MiB are taken; remove what is not needed "
+	                "any more, or load them with the scenario at the start",
+	                bytes >> 20, BATCH_FILES_BYTES_MAX >> 20);
+	return -ENOSPC;
 }
 
 /* What a refusal of the emulator is about: the one cloud that all lines are about, if it is so. */
@@ -264,30 +284,30 @@ static int batch_subject(void *argument, uint32_t number, const char *line)
 	return 0;
 }
 
-int batch_commit(struct batch *batch, struct control *control, struct batch_error *error)
+int batch_prepare(struct batch *batch, struct control *control, struct transaction **transaction,
+                  struct batch_error *error)
 {
 	struct problem problem = {.field = -1};
 	char name[64] = "";
 	int result = 0;
 
+	*transaction = NULL;
 	if (batch->text_n == 0)
-		goto out;
+		return 0;
 	if (batch->changes != control->changes)
 		result = batch_renew(batch, control, error);
 	if (result == 0)
-		result = batch_check(batch, error);
+		result = batch_check_files(batch, *control->scenario, error);
+	if (result == 0)
+		result = batch_check(batch, *control->scenario, error);
 	if (result != 0)
-		goto out;
-	result = control_change(control, batch->draft, &problem);
-	if (result == 0) {
-		batch->draft = NULL;
-		goto out;
-	}
+		return result;
+	result = control->ops->change(control->context, batch->draft, transaction, &problem);
+	if (result == 0)
+		return 0;
 	batch_each(batch, batch_subject, name);
 	batch_error_set(error, name[0] != '\0' ? name : "scenario",
 	                result == -ENOMEM ? ERROR_NO_MEMORY : "refused", "%s; nothing is changed",
 	                problem.text[0] != '\0' ? problem.text : strerror(-result));
-out:
-	batch_abort(batch);
 	return result;
 }

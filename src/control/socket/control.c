@@ -1,22 +1,59 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "control.h"
+#include "desk.h"
 
-static int runtime_ops_change(void *context, const struct scenario *next, struct problem *problem)
+/* How long a posted transaction is waited for at once: a worker comes round within microseconds. */
+#define AT_ONCE_NS (50 * SIMTIME_US)
+#define LOOK_NS    SIMTIME_MS
+
+static int runtime_ops_change(void *context, const struct scenario *next,
+                              struct transaction **transaction, struct problem *problem)
 {
-	return runtime_change(context, next, problem);
+	return transaction_change(context, next, transaction, problem);
 }
 
-static int runtime_ops_clear(void *context)
+static int runtime_ops_clear(void *context, struct transaction **transaction)
 {
-	return runtime_clear(context);
+	return transaction_clear(context, transaction);
 }
 
 static int runtime_ops_insert(void *context, const struct insertion *insertion,
-                              struct problem *problem)
+                              struct transaction **transaction, struct problem *problem)
 {
-	return runtime_insert(context, insertion, problem);
+	return transaction_insertion(context, insertion, transaction, problem);
+}
+
+static void runtime_ops_post(void *context, struct transaction *transaction)
+{
+	(void)context;
+	transaction_post(transaction);
+}
+
+static bool runtime_ops_taken(void *context, const struct transaction *transaction)
+{
+	(void)context;
+	return transaction_taken(transaction, AT_ONCE_NS);
+}
+
+static void runtime_ops_missing(void *context, const struct transaction *transaction, char *text,
+                                size_t size)
+{
+	uint32_t worker = 0, cpu = 0;
+
+	(void)context;
+	transaction_missing(transaction, &worker, &cpu);
+	snprintf(text, size, "worker %u on processor %u", worker, cpu);
+}
+
+static void runtime_ops_finish(void *context, struct transaction *transaction)
+{
+	(void)context;
+	transaction_finish(transaction);
 }
 
 static bool runtime_ops_cloud(void *context, const char *name, struct cloud_report *report)
@@ -53,6 +90,10 @@ const struct control_ops control_ops_runtime = {
         .change = runtime_ops_change,
         .clear = runtime_ops_clear,
         .insert = runtime_ops_insert,
+        .post = runtime_ops_post,
+        .taken = runtime_ops_taken,
+        .missing = runtime_ops_missing,
+        .finish = runtime_ops_finish,
         .cloud = runtime_ops_cloud,
         .port = runtime_ops_port,
         .worker = runtime_ops_worker,
@@ -69,29 +110,214 @@ void control_init(struct control *control, const struct control_ops *ops, void *
 	control->context = context;
 	control->scenario = scenario;
 	control->cleared_ns = ops->now_ns(context);
+	pthread_mutex_init(&control->looks_lock, NULL);
 }
 
-int control_change(struct control *control, struct scenario *next, struct problem *problem)
-{
-	int result = control->ops->change(control->context, next, problem);
+/* ---- whose turn it is ---- */
 
-	if (result != 0)
-		return result;
-	scenario_free(*control->scenario);
-	*control->scenario = next;
-	control->changes++;
-	return 0;
+static int control_state(const struct control *control)
+{
+	return __atomic_load_n(&control->state, __ATOMIC_ACQUIRE);
 }
 
-int control_clear(struct control *control)
+static void control_enter(struct control *control, enum control_state state)
 {
-	int result = control->ops->clear(control->context);
+	__atomic_store_n(&control->state, (int)state, __ATOMIC_RELEASE);
+}
 
-	if (result == 0) {
-		memset(control->looks, 0, sizeof(control->looks));
-		control->cleared_ns = control->ops->now_ns(control->context);
+static bool control_looked_at(const struct control *control)
+{
+	return __atomic_load_n(&control->looking, __ATOMIC_ACQUIRE) > 0;
+}
+
+bool control_turn(struct control *control, struct turn *turn)
+{
+	struct turn **place = &control->turns;
+
+	while (*place != NULL && *place != turn)
+		place = &(*place)->next;
+	if (*place == NULL) {
+		turn->next = NULL;
+		turn->waiting = true;
+		*place = turn;
 	}
-	return result;
+	if (control->turns != turn || control_state(control) != CONTROL_FREE ||
+	    control_looked_at(control))
+		return false;
+	control_leave(control, turn);
+	control_enter(control, CONTROL_HELD);
+	return true;
+}
+
+void control_leave(struct control *control, struct turn *turn)
+{
+	struct turn **place = &control->turns;
+
+	while (*place != NULL && *place != turn)
+		place = &(*place)->next;
+	if (*place != NULL)
+		*place = turn->next;
+	turn->waiting = false;
+}
+
+void control_give_back(struct control *control)
+{
+	__atomic_store_n(&control->posting, false, __ATOMIC_RELAXED);
+	control_enter(control, CONTROL_FREE);
+}
+
+bool control_look_begin(struct control *control)
+{
+	int state = control_state(control);
+
+	if ((state == CONTROL_FREE && control->turns != NULL) ||
+	    (state == CONTROL_HELD && __atomic_load_n(&control->posting, __ATOMIC_RELAXED)) ||
+	    (state == CONTROL_POSTED && control->patience.waited_ns < CONTROL_SETTLES_NS))
+		return false;
+	__atomic_add_fetch(&control->looking, 1, __ATOMIC_ACQ_REL);
+	return true;
+}
+
+void control_look_end(struct control *control)
+{
+	__atomic_sub_fetch(&control->looking, 1, __ATOMIC_ACQ_REL);
+}
+
+/* ---- transactions ---- */
+
+uint64_t control_post(struct control *control, struct transaction *transaction,
+                      struct scenario *next, uint64_t now_ns)
+{
+	__atomic_store_n(&control->posting, true, __ATOMIC_RELAXED);
+	if (control_looked_at(control))
+		return 0;
+	__atomic_store_n(&control->posting, false, __ATOMIC_RELAXED);
+	control->ops->post(control->context, transaction);
+	control->transaction = transaction;
+	control->patience = (struct patience){.last_ns = now_ns};
+	if (next != NULL) {
+		control->replaced = *control->scenario;
+		*control->scenario = next;
+		control->changes++;
+	}
+	control->posted++;
+	control_enter(control, CONTROL_POSTED);
+	control_tick(control, now_ns);
+	return control->posted;
+}
+
+bool control_taken(const struct control *control, uint64_t number)
+{
+	return control->taken >= number;
+}
+
+bool control_is_late(struct control *control, uint64_t for_ns, char *text, size_t size)
+{
+	if (control_state(control) != CONTROL_POSTED || control->taken == control->posted ||
+	    control->patience.waited_ns < for_ns)
+		return false;
+	control->ops->missing(control->context, control->transaction, text, size);
+	return true;
+}
+
+/* What is freed when all have taken it. */
+struct finish {
+	struct job job;
+	const struct control_ops *ops;
+	void *context;
+	struct transaction *transaction;
+	struct scenario *replaced;
+};
+
+static void finish_work(struct job *job)
+{
+	struct finish *finish = (struct finish *)job;
+
+	finish->ops->finish(finish->context, finish->transaction);
+	scenario_free(finish->replaced);
+}
+
+static void finish_release(struct job *job)
+{
+	free(job);
+}
+
+static void control_finish(struct control *control)
+{
+	struct finish *finish = calloc(1, sizeof(*finish));
+	struct finish here;
+
+	if (finish == NULL)
+		finish = &here;
+	*finish = (struct finish){
+	        .job = {.work = finish_work, .release = finish_release},
+	        .ops = control->ops,
+	        .context = control->context,
+	        .transaction = control->transaction,
+	        .replaced = control->replaced,
+	};
+	control->transaction = NULL;
+	control->replaced = NULL;
+	control->finish = finish;
+	control_enter(control, CONTROL_FINISHING);
+	if (finish != &here && job_give(control->desk, &finish->job) == 0)
+		return;
+	/* Neither memory nor a thread: then here. */
+	finish_work(&finish->job);
+	control->finish = NULL;
+	if (finish != &here)
+		free(finish);
+	control_enter(control, CONTROL_FREE);
+}
+
+void control_tick(struct control *control, uint64_t now_ns)
+{
+	if (control_state(control) == CONTROL_POSTED) {
+		patience_look(&control->patience, now_ns);
+		if (control->taken < control->posted &&
+		    control->ops->taken(control->context, control->transaction))
+			control->taken = control->posted;
+		/* Who looks, may look at what goes. */
+		if (control->taken == control->posted && !control_looked_at(control))
+			control_finish(control);
+	}
+	if (control_state(control) == CONTROL_FINISHING && control->finish != NULL &&
+	    job_done(&control->finish->job)) {
+		job_forget(&control->finish->job);
+		control->finish = NULL;
+		control_enter(control, CONTROL_FREE);
+	}
+}
+
+bool control_close(struct control *control)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_NS};
+	uint64_t waited_ns = 0;
+
+	for (;; waited_ns += LOOK_NS) {
+		int state = control_state(control);
+
+		control_tick(control, control->patience.last_ns);
+		if (!control_looked_at(control) &&
+		    (state == CONTROL_FREE ||
+		     (state == CONTROL_POSTED && control->taken < control->posted)))
+			break;
+		if (waited_ns >= CONTROL_CLOSE_NS)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	scenario_free(control->replaced);
+	control->replaced = NULL;
+	pthread_mutex_destroy(&control->looks_lock);
+	return true;
+}
+
+void control_cleared(struct control *control)
+{
+	pthread_mutex_lock(&control->looks_lock);
+	memset(control->looks, 0, sizeof(control->looks));
+	pthread_mutex_unlock(&control->looks_lock);
+	control->cleared_ns = control->ops->now_ns(control->context);
 }
 
 bool control_cloud(struct control *control, const char *cloud, struct cloud_report *report)
@@ -109,6 +335,7 @@ bool control_look(struct control *control, const char *cloud, const struct cloud
 	struct control_look *look = NULL;
 	bool seen;
 
+	pthread_mutex_lock(&control->looks_lock);
 	for (uint32_t i = 0; i < CONTROL_LOOKS && look == NULL; i++)
 		if (strcmp(control->looks[i].cloud, cloud) == 0)
 			look = &control->looks[i];
@@ -125,5 +352,6 @@ bool control_look(struct control *control, const char *cloud, const struct cloud
 	look->now_ns = now_ns;
 	look->rx_bytes = report->counters.rx_bytes;
 	look->tx_bytes = report->counters.tx_bytes;
+	pthread_mutex_unlock(&control->looks_lock);
 	return seen;
 }

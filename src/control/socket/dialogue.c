@@ -2,9 +2,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dialogue.h"
 #include "explain.h"
+#include "heavy.h"
 #include "language.h"
 #include "scenario_file.h"
 #include "session.h"
@@ -12,21 +14,25 @@
 
 void dialogue_release(struct dialogue *dialogue)
 {
+	errand_forget(dialogue);
 	if (dialogue->in_batch)
 		batch_abort(&dialogue->batch);
 	dialogue->in_batch = false;
+	handed_clear(&dialogue->handed);
+	while (dialogue->n_descriptors > 0)
+		close(dialogue->descriptors[--dialogue->n_descriptors]);
 	probe_forget(dialogue->control, &dialogue->probe);
 	output_release(&dialogue->output);
 }
 
-static void dialogue_error(struct dialogue *dialogue, const char *name, const char *code,
-                           const char *message)
+void dialogue_error(struct dialogue *dialogue, const char *name, const char *code,
+                    const char *message)
 {
 	answer_error(&dialogue->output,
 	             &(struct answer_error){.name = name, .code = code, .message = message});
 }
 
-static void dialogue_batch_error(struct dialogue *dialogue, const struct batch_error *error)
+void dialogue_batch_error(struct dialogue *dialogue, const struct batch_error *error)
 {
 	uint32_t line = dialogue->in_batch ? dialogue->batch.lines : error->line;
 
@@ -39,8 +45,8 @@ static void dialogue_batch_error(struct dialogue *dialogue, const struct batch_e
 		dialogue->batch.wrong_line = dialogue->batch.lines;
 }
 
-static void dialogue_language_error(struct dialogue *dialogue, const char *line,
-                                    const struct language_error *wrong)
+void dialogue_language_error(struct dialogue *dialogue, const char *line,
+                             const struct language_error *wrong)
 {
 	struct batch_error error;
 
@@ -57,18 +63,11 @@ static void dialogue_begin(struct dialogue *dialogue)
 		               "a batch has begun already; commit or abort it first");
 		return;
 	}
-	if (batch_begin(&dialogue->batch, dialogue->control) != 0) {
-		dialogue_error(dialogue, "begin", ERROR_NO_MEMORY,
-		               "no memory for a copy of the scenario; try a smaller one");
-		return;
-	}
-	dialogue->in_batch = true;
-	answer_ok(&dialogue->output);
+	errand_begin(dialogue);
 }
 
 static void dialogue_commit(struct dialogue *dialogue)
 {
-	struct batch_error error;
 	uint32_t wrong = dialogue->batch.wrong_line;
 
 	if (!dialogue->in_batch) {
@@ -76,8 +75,8 @@ static void dialogue_commit(struct dialogue *dialogue)
 		               "no batch has begun; say begin first");
 		return;
 	}
-	dialogue->in_batch = false;
 	if (wrong != 0) {
+		dialogue->in_batch = false;
 		batch_abort(&dialogue->batch);
 		answer_error(&dialogue->output,
 		             &(struct answer_error){.name = "commit",
@@ -88,10 +87,7 @@ static void dialogue_commit(struct dialogue *dialogue)
 		                                            "done; mend it and begin again"});
 		return;
 	}
-	if (batch_commit(&dialogue->batch, dialogue->control, &error) != 0)
-		dialogue_batch_error(dialogue, &error);
-	else
-		answer_ok(&dialogue->output);
+	errand_commit(dialogue);
 }
 
 static void dialogue_abort(struct dialogue *dialogue)
@@ -122,32 +118,23 @@ static void dialogue_became(struct dialogue *dialogue, const struct command *com
 	free(text);
 }
 
-static void dialogue_edit(struct dialogue *dialogue, const char *line,
-                          const struct command *command)
+/* Late: in text a line before the `ok`, which says the rest; in JSON the object's `late`. */
+static void dialogue_late(struct dialogue *dialogue, const char *late)
 {
-	struct batch_error error;
-	struct batch single;
-	int result;
+	char text[300];
+	int n = snprintf(text, sizeof(text), "%s\n", late);
 
-	if (dialogue->in_batch) {
-		result = batch_edit(&dialogue->batch, line, command, SESSION_BATCH_MAX, &error);
-	} else {
-		result = batch_begin(&single, dialogue->control);
-		if (result != 0) {
-			dialogue_error(dialogue, "scenario", ERROR_NO_MEMORY,
-			               "no memory for a copy of the scenario; nothing is changed");
-			return;
-		}
-		result = batch_edit(&single, line, command, SESSION_BATCH_MAX, &error);
-		if (result == 0)
-			result = batch_commit(&single, dialogue->control, &error);
-		else
-			batch_abort(&single);
-		error.line = 0; /* it is the only one */
-	}
-	if (result != 0)
-		dialogue_batch_error(dialogue, &error);
-	else if (command->kind == COMMAND_NETEM)
+	if (dialogue->output.json)
+		answer_object(&dialogue->output, json_pack("{s:b,s:s}", "ok", 1, "late", late));
+	else
+		answer_text(&dialogue->output, "late", text, (size_t)n);
+}
+
+void dialogue_done(struct dialogue *dialogue, const struct command *command, const char *late)
+{
+	if (late != NULL)
+		dialogue_late(dialogue, late);
+	else if (command != NULL && command->kind == COMMAND_NETEM)
 		dialogue_became(dialogue, command);
 	else
 		answer_ok(&dialogue->output);
@@ -179,29 +166,6 @@ static void dialogue_help(struct dialogue *dialogue, const char *line,
 	free(text);
 }
 
-/* show clouds NAME ADDRESS */
-static void dialogue_show_one(struct dialogue *dialogue, const char *line,
-                              const struct command *command, uint32_t index)
-{
-	const struct cloud_conf *cloud = (*dialogue->control->scenario)->clouds[index];
-	const struct word *address = &command->words.word[3];
-	struct language_error wrong = {.column = address->column};
-
-	if (cloud->many &&
-	    show_answer_one(&dialogue->output, dialogue->control, index, address->text))
-		return;
-	if (cloud->many)
-		language_error_set(&wrong, ERROR_UNKNOWN_WORD,
-		                   "`%s` has no cloud `%.80s`: no packet of it came yet, or it is "
-		                   "none of those that the template is for",
-		                   cloud->name, address->text);
-	else
-		language_error_set(&wrong, ERROR_UNKNOWN_WORD,
-		                   "`%s` is one cloud, and not one an address: leave `%.80s` out",
-		                   cloud->name, address->text);
-	dialogue_language_error(dialogue, line, &wrong);
-}
-
 static void dialogue_show_cloud(struct dialogue *dialogue, const char *line,
                                 const struct command *command)
 {
@@ -210,7 +174,7 @@ static void dialogue_show_cloud(struct dialogue *dialogue, const char *line,
 	int index;
 
 	if (command->words.n < 3) {
-		show_answer(&dialogue->output, dialogue->control, SHOW_CLOUDS, 0);
+		errand_show(dialogue, line, command, SHOW_CLOUDS, 0);
 		return;
 	}
 	index = scenario_find_cloud(scenario, command->words.word[2].text);
@@ -219,42 +183,51 @@ static void dialogue_show_cloud(struct dialogue *dialogue, const char *line,
 		dialogue_language_error(dialogue, line, &wrong);
 		return;
 	}
-	if (command->words.n > 3) {
-		dialogue_show_one(dialogue, line, command, (uint32_t)index);
-		return;
-	}
-	show_answer(&dialogue->output, dialogue->control,
+	errand_show(dialogue, line, command,
 	            command->kind == COMMAND_SHOW_PATH ? SHOW_PATH : SHOW_CLOUD, (uint32_t)index);
+}
+
+bool dialogue_pending(const struct dialogue *dialogue)
+{
+	return errand_pending(&dialogue->errand) || dialogue->probe.active;
+}
+
+/* What was handed over is for one line, or for all of a batch. */
+static void dialogue_answered(struct dialogue *dialogue)
+{
+	if (!dialogue_pending(dialogue) && !dialogue->in_batch && !dialogue->hands_over)
+		handed_clear(&dialogue->handed);
 }
 
 void dialogue_poll(struct dialogue *dialogue)
 {
+	control_tick(dialogue->control, dialogue->now_ns);
+	if (!dialogue_pending(dialogue))
+		return;
+	errand_poll(dialogue);
 	if (dialogue->probe.active)
 		probe_answer(dialogue->control, &dialogue->probe, &dialogue->output);
+	dialogue_answered(dialogue);
 }
 
-static void dialogue_probe(struct dialogue *dialogue, const char *line,
-                           const struct command *command)
+/* `command` passes. */
+static void dialogue_edit(struct dialogue *dialogue, const char *line, struct command *command)
 {
-	struct language_error wrong = {.column = 0};
+	struct batch_error error;
 
-	if (probe_begin(dialogue->control, &command->words, &dialogue->probe, &wrong) != 0)
-		dialogue_language_error(dialogue, line, &wrong);
-	dialogue_poll(dialogue);
-}
-
-static void dialogue_clear(struct dialogue *dialogue)
-{
-	if (control_clear(dialogue->control) != 0)
-		dialogue_error(
-		        dialogue, "counters", "refused",
-		        "the workers did not clear them; they may be stalled: see show workers");
+	if (!dialogue->in_batch) {
+		errand_edit(dialogue, line, command);
+		return;
+	}
+	if (batch_edit(&dialogue->batch, line, command, SESSION_BATCH_MAX, &error) != 0)
+		dialogue_batch_error(dialogue, &error);
 	else
-		answer_ok(&dialogue->output);
+		dialogue_done(dialogue, command, NULL);
+	language_release(command);
 }
 
-static void dialogue_command(struct dialogue *dialogue, const char *line,
-                             const struct command *command)
+/* `command` passes. */
+static void dialogue_command(struct dialogue *dialogue, const char *line, struct command *command)
 {
 	switch (command->kind) {
 	case COMMAND_NOTHING:
@@ -265,26 +238,28 @@ static void dialogue_command(struct dialogue *dialogue, const char *line,
 		dialogue_show_cloud(dialogue, line, command);
 		break;
 	case COMMAND_PROBE:
-		dialogue_probe(dialogue, line, command);
+		errand_probe(dialogue, line, command);
 		break;
 	case COMMAND_SHOW_CONFIG:
-		show_answer(&dialogue->output, dialogue->control, SHOW_CONFIG, 0);
+		errand_show(dialogue, line, command, SHOW_CONFIG, 0);
 		break;
 	case COMMAND_SHOW_PORTS:
-		show_answer(&dialogue->output, dialogue->control, SHOW_PORTS, 0);
+		errand_show(dialogue, line, command, SHOW_PORTS, 0);
 		break;
 	case COMMAND_SHOW_WORKERS:
-		show_answer(&dialogue->output, dialogue->control, SHOW_WORKERS, 0);
+		errand_show(dialogue, line, command, SHOW_WORKERS, 0);
 		break;
 	case COMMAND_CLEAR_COUNTERS:
-		dialogue_clear(dialogue);
+		errand_clear(dialogue);
 		break;
 	case COMMAND_HELP:
 		dialogue_help(dialogue, line, command);
 		break;
 	default:
 		dialogue_edit(dialogue, line, command);
+		return;
 	}
+	language_release(command);
 }
 
 /* ---- what is said to the session itself, not to the emulator ---- */
@@ -294,6 +269,27 @@ static bool words_are(const struct words *words, const char *first, const char *
 	return words->n == (second != NULL ? 2u : 1u) && !words->word[0].quoted &&
 	       strcmp(words->word[0].text, first) == 0 &&
 	       (second == NULL || strcmp(words->word[1].text, second) == 0);
+}
+
+/* file NAME, with a descriptor */
+static void dialogue_file(struct dialogue *dialogue, const char *name)
+{
+	int fd = dialogue->n_descriptors > 0 ? dialogue->descriptors[0] : -1;
+
+	if (fd >= 0) {
+		dialogue->n_descriptors--;
+		memmove(dialogue->descriptors, dialogue->descriptors + 1,
+		        dialogue->n_descriptors * sizeof(int));
+	}
+	errand_file(dialogue, name, fd);
+}
+
+void dialogue_descriptor(struct dialogue *dialogue, int fd)
+{
+	if (dialogue->n_descriptors == DIALOGUE_DESCRIPTORS)
+		close(fd);
+	else
+		dialogue->descriptors[dialogue->n_descriptors++] = fd;
 }
 
 /* Whether it was such a word, and is done. */
@@ -311,27 +307,44 @@ static bool dialogue_own(struct dialogue *dialogue, const struct words *words)
 	} else if (words_are(words, "quit", NULL) || words_are(words, "exit", NULL)) {
 		answer_ok(&dialogue->output);
 		dialogue->over = true;
+	} else if (words->n == 2 && !words->word[0].quoted &&
+	           strcmp(words->word[0].text, "file") == 0) {
+		dialogue->hands_over = true;
+		dialogue_file(dialogue, words->word[1].text);
 	} else {
 		return false;
 	}
 	return true;
 }
 
-void dialogue_line(struct dialogue *dialogue, const char *line)
+/* Parses it here, if that is soon done; else it is an errand's. */
+static void dialogue_foreign(struct dialogue *dialogue, const char *line)
 {
 	struct language_error wrong = {.column = 0};
 	struct command command;
+	int result;
+
+	dialogue->batch.lines += dialogue->in_batch;
+	heavy_allow(false);
+	result = language_parse(line, &command, &wrong);
+	heavy_allow(true);
+	if (result == 0)
+		dialogue_command(dialogue, line, &command);
+	else if (strcmp(wrong.name, ERROR_HEAVY) == 0)
+		errand_edit(dialogue, line, NULL);
+	else
+		dialogue_language_error(dialogue, line, &wrong);
+}
+
+void dialogue_line(struct dialogue *dialogue, const char *line)
+{
+	struct language_error wrong = {.column = 0};
 	struct words words;
 
-	if (words_split(line, &words, &wrong) == 0 && dialogue_own(dialogue, &words))
-		return;
-	dialogue->batch.lines += dialogue->in_batch;
-	if (language_parse(line, &command, &wrong) != 0) {
-		dialogue_language_error(dialogue, line, &wrong);
-		return;
-	}
-	dialogue_command(dialogue, line, &command);
-	language_release(&command);
+	dialogue->hands_over = false;
+	if (words_split(line, &words, &wrong) != 0 || !dialogue_own(dialogue, &words))
+		dialogue_foreign(dialogue, line);
+	dialogue_answered(dialogue);
 }
 
 void dialogue_bad_line(struct dialogue *dialogue, const char *code, const char *message)

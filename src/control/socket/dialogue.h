@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The commands of one conversation, line by line: what each does, and what is answered. session.h
- * has the protocol; the bytes are its business.
+ * has the protocol; the bytes are its business. What takes long is an errand (errand.h).
  *
  * Thread: control's.
  */
@@ -13,23 +13,47 @@
 #include "answer.h"
 #include "batch.h"
 #include "control.h"
+#include "errand.h"
+#include "handed.h"
 #include "probe.h"
+
+#define DIALOGUE_DESCRIPTORS 16
 
 struct dialogue {
 	struct control *control;
+	uint64_t now_ns;
 	struct output output; /* answers are appended */
 	bool over;            /* by `quit` */
 	bool in_batch;
-	struct batch batch; /* all zero without one */
-	struct probe probe; /* under way: no line is taken before it is answered */
+	struct batch batch;   /* all zero without one */
+	struct errand errand; /* under way: no line is taken before it is answered */
+	struct probe probe;   /* likewise */
+	struct handed handed;
+	bool hands_over; /* the line was `file`: what was handed over waits for the next one */
+	uint32_t n_descriptors;
+	int descriptors[DIALOGUE_DESCRIPTORS]; /* came, and no `file` has taken them yet */
 };
 
 void dialogue_release(struct dialogue *dialogue);
-/* Executes a line, without its end, and answers it, once. */
+/* Executes a line, without its end, and answers it, once, now or at a later poll. */
 void dialogue_line(struct dialogue *dialogue, const char *line);
-/* Answers a probe that is over. */
+/* Time passes: goes on with what is under way. */
 void dialogue_poll(struct dialogue *dialogue);
+bool dialogue_pending(const struct dialogue *dialogue);
 /* A line that could not even be taken: counts as one, and answers an error. */
 void dialogue_bad_line(struct dialogue *dialogue, const char *code, const char *message);
+/* Takes a descriptor that came with the bytes. */
+void dialogue_descriptor(struct dialogue *dialogue, int fd);
+
+/* ---- for errand.c ---- */
+
+void dialogue_error(struct dialogue *dialogue, const char *name, const char *code,
+                    const char *message);
+/* One that makes the batch wrong, if there is one. */
+void dialogue_batch_error(struct dialogue *dialogue, const struct batch_error *error);
+void dialogue_language_error(struct dialogue *dialogue, const char *line,
+                             const struct language_error *wrong);
+/* A change is done: `ok`, for a line of netem's with what it has become. `late`: or NULL, what is to be said. */
+void dialogue_done(struct dialogue *dialogue, const struct command *command, const char *late);
 
 #endif

@@ -146,7 +146,7 @@ static uint32_t arrived(const struct probe *probe, const struct cloud_report *re
 
 static int send_requests(struct control *control, const struct request *request,
                          const struct feedback_proxy_conf *insert, struct probe *probe,
-                         struct language_error *error)
+                         struct transaction **transaction, struct language_error *error)
 {
 	struct feedback_probe *made = malloc(sizeof(*made));
 	struct insertion insertion = {.cloud = probe->cloud};
@@ -160,7 +160,7 @@ static int send_requests(struct control *control, const struct request *request,
 	insertion.frame_bytes = made->frame_bytes;
 	insertion.frames = made->frames;
 	probe->asked = made->n;
-	result = control->ops->insert(control->context, &insertion, &problem);
+	result = control->ops->insert(control->context, &insertion, transaction, &problem);
 	free(made);
 	if (result != 0)
 		language_error_set(error, ERROR_CONFLICT, "%s", problem.text);
@@ -168,7 +168,7 @@ static int send_requests(struct control *control, const struct request *request,
 }
 
 int probe_begin(struct control *control, const struct words *words, struct probe *probe,
-                struct language_error *error)
+                struct transaction **transaction, struct language_error *error)
 {
 	const struct feedback_proxy_conf *insert = NULL;
 	struct cloud_report *report;
@@ -193,7 +193,7 @@ int probe_begin(struct control *control, const struct words *words, struct probe
 	probe->heard_before = report->observed.now_ns;
 	free(report);
 	probe->within_ns = request.within_ns;
-	result = send_requests(control, &request, insert, probe, error);
+	result = send_requests(control, &request, insert, probe, transaction, error);
 	if (result != 0)
 		return result;
 	probe->deadline_ns = control->ops->now_ns(control->context) + request.within_ns;
@@ -266,6 +266,14 @@ bool probe_answer(struct control *control, struct probe *probe, struct output *o
 		                             .code = ERROR_CONFLICT,
 		                             .message = "the cloud was removed while routers were "
 		                                        "asked; probe again"});
+	} else if (!control_taken(control, probe->number)) {
+		answer_error(output,
+		             &(struct answer_error){
+		                     .name = probe->cloud,
+		                     .code = ERROR_CONFLICT,
+		                     .message = "a worker stands still, so the requests are not "
+		                                "sent yet: see show workers; probe again when it "
+		                                "goes on"});
 	} else {
 		keep_new(&report->observed, probe->heard_before);
 		if (output->json)

@@ -33,11 +33,13 @@ struct probe {
 	uint64_t ended_before; /* requests that had come out there */
 	uint64_t heard_before; /* the latest instant of which the strip had heard */
 	uint64_t within_ns, deadline_ns;
+	uint64_t number; /* of the transaction that sends the requests */
 };
 
-/* Sends the requests. 0, or -errno with error, and then none is under way. */
+/* Makes what sends the requests, which is to be posted, as `number`. 0, or -errno with error, and then none is under
+ * way. */
 int probe_begin(struct control *control, const struct words *words, struct probe *probe,
-                struct language_error *error);
+                struct transaction **transaction, struct language_error *error);
 /* Whether all have come, or it is time: then it is answered, and over. */
 bool probe_answer(struct control *control, struct probe *probe, struct output *output);
 /* Nobody waits for the answer any more. */

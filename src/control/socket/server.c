@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "desk.h"
 #include "server.h"
 #include "server_client.h"
 #include "socket.h"
@@ -29,6 +30,8 @@ static int signal_pipe[2] = {-1, -1};
 static const int signals[3] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t signals_waiting; /* came, and were not read yet */
 #define SIGNALS_PATIENCE 3
+
+#define DESK_PATIENCE_NS SIMTIME_S /* at the end, for files that do not come */
 
 static void server_signal(int number)
 {
@@ -128,19 +131,45 @@ void server_close(struct server *server)
 	free(server);
 }
 
-/* One more than there may be: is told so, as far as a word goes into its socket at once. */
-static void server_refuse(int fd)
+/* Which client gives way to a new one: of those who have fewer rights than root and who runs weir, the one that was
+ * silent for longest; of the others only if the new one is of them. Else: n_clients. */
+static uint32_t server_silent(const struct server *server, bool trusted)
 {
-	char line[128];
-	int n = snprintf(
-	        line, sizeof(line),
-	        "err server: %d clients are connected, and that is the most; try again when one "
-	        "has left\n",
-	        SERVER_CLIENTS_MAX);
-	ssize_t ignored = send(fd, line, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	uint32_t found = server->n_clients;
 
-	(void)ignored;
-	close(fd);
+	for (uint32_t i = 0; i < server->n_clients; i++) {
+		const struct client *client = server->clients[i], *best = NULL;
+
+		if (client->trusted && !trusted)
+			continue;
+		if (found < server->n_clients)
+			best = server->clients[found];
+		if (best == NULL || (best->trusted && !client->trusted) ||
+		    (best->trusted == client->trusted &&
+		     client_active_ns(client) < client_active_ns(best)))
+			found = i;
+	}
+	return found;
+}
+
+/* One more than there may be. Who goes, be it the new one, is told so, as far as a word goes into his socket at
+ * once. */
+static bool server_make_room(struct server *server, struct client *client)
+{
+	uint32_t index = server_silent(server, client->trusted);
+
+	if (index == server->n_clients) {
+		client_dismiss(client,
+		               "16 clients of root, or of who runs weir, are connected, and "
+		               "that is the most; try again when one has left");
+		client_free(client);
+		return false;
+	}
+	client_dismiss(server->clients[index],
+	               "silent for longest of all, and another client needs the place; connect "
+	               "again");
+	server_drop(server, index);
+	return true;
 }
 
 static void server_accept(struct server *server, struct control *control, uint64_t now_ns)
@@ -154,14 +183,10 @@ static void server_accept(struct server *server, struct control *control, uint64
 			server->no_accept_until_ns = now_ns + SIMTIME_S;
 		return;
 	}
-	if (server->n_clients == SERVER_CLIENTS_MAX) {
-		server_refuse(fd);
-		return;
-	}
 	client = client_make(fd, control, now_ns);
 	if (client == NULL)
 		close(fd);
-	else
+	else if (server->n_clients < SERVER_CLIENTS_MAX || server_make_room(server, client))
 		server->clients[server->n_clients++] = client;
 }
 
@@ -175,40 +200,47 @@ static int server_signalled(void)
 	return read(signal_pipe[0], &number, 1) == 1 ? number : 0;
 }
 
-static bool server_poll(struct server *server, struct pollfd *polled, uint64_t now_ns,
-                        int timeout_ms)
+/* What is polled: these, and then the clients. */
+enum { POLLED_SIGNALS, POLLED_LISTENER, POLLED_DESK, POLLED_CLIENTS };
+
+static bool server_poll(struct server *server, const struct control *control, struct pollfd *polled,
+                        uint64_t now_ns, int timeout_ms)
 {
-	polled[0] = (struct pollfd){.fd = signal_pipe[0], .events = POLLIN};
-	polled[1] = (struct pollfd){.fd = now_ns >= server->no_accept_until_ns ? server->listener.fd
-	                                                                       : -1,
-	                            .events = POLLIN};
+	polled[POLLED_SIGNALS] = (struct pollfd){.fd = signal_pipe[0], .events = POLLIN};
+	polled[POLLED_LISTENER] = (struct pollfd){
+	        .fd = now_ns >= server->no_accept_until_ns ? server->listener.fd : -1,
+	        .events = POLLIN};
+	polled[POLLED_DESK] = (struct pollfd){.fd = desk_fd(control->desk), .events = POLLIN};
 	for (uint32_t i = 0; i < server->n_clients; i++) {
 		const struct client *client = server->clients[i];
 
 		/* Without events poll() would still tell, again and again, that it has gone. */
-		polled[2 + i].events = client_events(client, &timeout_ms);
-		polled[2 + i].fd = polled[2 + i].events ? client->fd : -1;
-		polled[2 + i].revents = 0;
+		polled[POLLED_CLIENTS + i].events = client_events(client, &timeout_ms);
+		polled[POLLED_CLIENTS + i].fd = polled[POLLED_CLIENTS + i].events ? client->fd : -1;
+		polled[POLLED_CLIENTS + i].revents = 0;
 	}
-	return poll(polled, 2 + server->n_clients, timeout_ms) >= 0;
+	return poll(polled, POLLED_CLIENTS + server->n_clients, timeout_ms) >= 0;
 }
 
 int server_round(struct server *server, struct control *control, uint64_t now_ns, int timeout_ms)
 {
-	struct pollfd polled[2 + SERVER_CLIENTS_MAX];
+	struct pollfd polled[POLLED_CLIENTS + SERVER_CLIENTS_MAX];
 
-	if (!server_poll(server, polled, now_ns, timeout_ms)) {
+	if (!server_poll(server, control, polled, now_ns, timeout_ms)) {
 		if (errno != EINTR)
 			return -errno;
 		return server_signalled();
 	}
+	if (polled[POLLED_DESK].revents & POLLIN)
+		desk_heard(control->desk);
+	control_tick(control, now_ns);
 	/* from the last to the first: dropping one moves the last into its place */
 	for (uint32_t i = server->n_clients; i-- > 0;)
-		if (!client_serve(server->clients[i], polled[2 + i].revents, now_ns))
+		if (!client_serve(server->clients[i], polled[POLLED_CLIENTS + i].revents, now_ns))
 			server_drop(server, i);
-	if (polled[1].revents & POLLIN)
+	if (polled[POLLED_LISTENER].revents & POLLIN)
 		server_accept(server, control, now_ns);
-	return polled[0].revents & POLLIN ? server_signalled() : 0;
+	return polled[POLLED_SIGNALS].revents & POLLIN ? server_signalled() : 0;
 }
 
 static uint64_t clock_ns(void)
@@ -227,11 +259,15 @@ static void server_tell(void *argument, const char *line)
 
 int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario)
 {
+	struct desk *desk = desk_make();
 	struct control control;
 	uint64_t tick_ns = 0;
 	int result = 0;
 
+	if (desk == NULL)
+		return -errno;
 	control_init(&control, &control_ops_runtime, runtime, scenario);
+	control.desk = desk;
 	while (result == 0) {
 		uint64_t now_ns = clock_ns();
 
@@ -244,6 +280,16 @@ int server_serve(struct server *server, struct runtime *runtime, struct scenario
 	}
 	while (server->n_clients > 0) /* their sessions know `control`, which ends here */
 		server_drop(server, 0);
+	if (!control_close(&control)) {
+		/* A file on a disk that does not answer: nothing may be freed under who waits for it. */
+		server_tell(
+		        NULL,
+		        "a change that is under way does not come to its end: ended without it, "
+		        "and without the accounts");
+		server_close(server);
+		_exit(1);
+	}
+	desk_close(desk, DESK_PATIENCE_NS);
 	return result;
 }
 

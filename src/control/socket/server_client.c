@@ -9,7 +9,19 @@
 #include "server.h"
 #include "server_client.h"
 
-#define PENDING_MS 5 /* until it is asked again whether routers have answered */
+#define PENDING_MS          5 /* until it is asked again whether routers, or workers, have answered */
+#define DESCRIPTORS_AT_ONCE 16
+
+/* Root may read everything, and who runs weir what weir may: such a client learns nothing from weir that he could not
+ * read himself. */
+static bool client_has_our_rights(int fd)
+{
+	struct ucred peer;
+	socklen_t length = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+	       (peer.uid == 0 || peer.uid == geteuid());
+}
 
 struct client *client_make(int fd, struct control *control, uint64_t now_ns)
 {
@@ -23,6 +35,9 @@ struct client *client_make(int fd, struct control *control, uint64_t now_ns)
 		free(client);
 		return NULL;
 	}
+	client->trusted = client_has_our_rights(fd);
+	if (client->trusted)
+		session_trust(client->session);
 	return client;
 }
 
@@ -33,6 +48,36 @@ void client_free(struct client *client)
 	free(client);
 }
 
+/* Reads what is there, and the descriptors that come with it: with each line `file` one. */
+static ssize_t client_receive(struct client *client)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int) * DESCRIPTORS_AT_ONCE)];
+	} room;
+	struct iovec bytes = {client->bytes, sizeof(client->bytes)};
+	struct msghdr message = {.msg_iov = &bytes,
+	                         .msg_iovlen = 1,
+	                         .msg_control = &room,
+	                         .msg_controllen = sizeof(room)};
+	ssize_t n = recvmsg(client->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	for (struct cmsghdr *header = n >= 0 ? CMSG_FIRSTHDR(&message) : NULL; header != NULL;
+	     header = CMSG_NXTHDR(&message, header)) {
+		size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+		if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; i < count; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof(fd));
+			session_descriptor(client->session, fd);
+		}
+	}
+	return n;
+}
+
 /* False: the client is gone. */
 static bool client_read(struct client *client, uint64_t now_ns)
 {
@@ -40,7 +85,7 @@ static bool client_read(struct client *client, uint64_t now_ns)
 	ssize_t n;
 
 	if (client->held == 0) {
-		n = recv(client->fd, client->bytes, sizeof(client->bytes), MSG_DONTWAIT);
+		n = client_receive(client);
 		if (n < 0)
 			return errno == EAGAIN || errno == EINTR;
 		if (n == 0) {
@@ -78,6 +123,23 @@ static bool client_waits(const struct client *client)
 
 	session_output(client->session, &waiting);
 	return waiting > 0;
+}
+
+uint64_t client_active_ns(const struct client *client)
+{
+	return session_pending(client->session) ? UINT64_MAX : session_active_ns(client->session);
+}
+
+void client_dismiss(struct client *client, const char *why)
+{
+	const char *bytes;
+	size_t waiting;
+	ssize_t ignored;
+
+	session_dismiss(client->session, "server", why);
+	bytes = session_output(client->session, &waiting);
+	ignored = send(client->fd, bytes, waiting, MSG_NOSIGNAL | MSG_DONTWAIT);
+	(void)ignored;
 }
 
 /* Idle: told, and over. Not reading its answers: over at once. */

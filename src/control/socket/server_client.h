@@ -17,7 +17,8 @@
 
 struct client {
 	int fd;
-	bool ended; /* it will send no more */
+	bool ended;   /* it will send no more */
+	bool trusted; /* root's, or of who runs weir */
 	struct session *session;
 	size_t held; /* bytes read that the session has not taken yet */
 	char bytes[CLIENT_READ_BYTES];
@@ -26,6 +27,11 @@ struct client {
 /* Takes the connection, a non-blocking socket. NULL: no memory, and it stays the caller's. */
 struct client *client_make(int fd, struct control *control, uint64_t now_ns);
 void client_free(struct client *client);
+
+/* When it last said something, or was last waited for. */
+uint64_t client_active_ns(const struct client *client);
+/* Says why it is closed; it is to be freed then. */
+void client_dismiss(struct client *client, const char *why);
 
 /* What to poll() for; 0: nothing. Makes `timeout_ms` shorter where there is work that waits for nothing, or for
  * what routers answer. */

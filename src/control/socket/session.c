@@ -96,14 +96,14 @@ bool session_ready(const struct session *session)
 
 bool session_pending(const struct session *session)
 {
-	return session->dialogue.probe.active;
+	return dialogue_pending(&session->dialogue);
 }
 
 void session_poll(struct session *session, uint64_t now_ns)
 {
-	if (!session_pending(session))
-		return;
+	session->dialogue.now_ns = now_ns;
 	dialogue_poll(&session->dialogue);
+	session->over |= session->dialogue.output.failed;
 	if (session->dialogue.output.n > 0 && session->waiting_ns == UINT64_MAX)
 		session->waiting_ns = now_ns;
 }
@@ -112,7 +112,7 @@ size_t session_feed(struct session *session, const void *bytes, size_t n, uint64
 {
 	size_t taken = 0;
 
-	session->active_ns = now_ns;
+	session->active_ns = session->dialogue.now_ns = now_ns;
 	while (taken < n && session_ready(session)) {
 		taken += session_take(session, (const char *)bytes + taken, n - taken);
 		session->over = session->dialogue.over || session->dialogue.output.failed;
@@ -153,6 +153,16 @@ void session_taken(struct session *session, size_t n, uint64_t now_ns)
 {
 	output_taken(&session->dialogue.output, n);
 	session->waiting_ns = session->dialogue.output.n > 0 ? now_ns : UINT64_MAX;
+}
+
+void session_descriptor(struct session *session, int fd)
+{
+	dialogue_descriptor(&session->dialogue, fd);
+}
+
+void session_trust(struct session *session)
+{
+	session->dialogue.handed.may_open = true;
 }
 
 bool session_over(const struct session *session)

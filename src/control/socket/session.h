@@ -16,15 +16,24 @@
  *                     mode is in the new mode.
  *
  * Commands: those of the scenario language, each a change; show, probe, help, clear counters; json on|off;
- * begin, commit, abort; quit. `probe` is answered when routers have: meanwhile no other line of this
- * conversation is taken, and other conversations go on.
+ * begin, commit, abort; file; quit. A line that takes long is answered when it is done, `probe` when routers have
+ * answered: meanwhile no other line of this conversation is taken, and other conversations go on (errand.h).
+ *
+ * Files. A client names only files that he may read himself. He opens them, and sends a line `file NAME` with the
+ * descriptor (SCM_RIGHTS, one with each such line): statements of the next line, or of the batch, that name NAME
+ * get its content. Root, and the user that weir runs as, may do without: what they name and did not hand over,
+ * weir opens, a relative name from its own working directory. handed.h has the limits.
+ *
+ * A change that a worker has not taken within ERRAND_LATE_NS is answered `ok`, after a line that says who stands still (in
+ * JSON as "late"): it is accepted, `show config` says it, and it is in force there when that worker comes
+ * round. Until then another change is refused.
  *
  * A batch. After `begin` changes are tried on a copy and answered at once, but take effect together
  * at `commit`, or not at all: when one of its lines was wrong, commit refuses. When another client
  * has changed the scenario since, the lines are first applied anew to what is in force now. Ending
  * the conversation aborts.
  *
- * A change edits a copy of the scenario, the copy is checked as a whole, the emulator takes it, and
+ * A change edits a copy of the scenario, the copy is checked as a whole, every worker takes it, and
  * only then comes the answer.
  *
  * Time is an argument. Thread: control's.
@@ -52,7 +61,11 @@ void session_free(struct session *session);
  * how many it took: less than n when SESSION_OUTPUT_MAX of answers wait (offer the rest again when
  * some are taken), or when the conversation is over. */
 size_t session_feed(struct session *session, const void *bytes, size_t n, uint64_t now_ns);
-/* Time passes: answers what was waited for (`probe`). */
+/* A descriptor came with the bytes that are fed next; it passes. */
+void session_descriptor(struct session *session, int fd);
+/* The client may name files of weir's own. */
+void session_trust(struct session *session);
+/* Time passes: answers what was waited for. */
 void session_poll(struct session *session, uint64_t now_ns);
 /* Whether something is waited for: then it is not ready, and wants to be polled again soon. */
 bool session_pending(const struct session *session);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a conversation waits for: a line that takes long goes through its steps here, and control's thread waits
+ * in none of them.
+ *
+ *   a change   [parse, in a thread] -> its turn (control.h) -> copy, edit, check, prepare, in a thread -> posted ->
+ *              taken by every worker -> answered
+ *   a commit   the same, without parsing
+ *   a look     when nothing is about to change -> in a thread -> answered
+ *
+ * A line needs no thread to be parsed if it names no file and has no filter (heavy.h). What a thread works on is its
+ * own: a request, which owns all it needs. One that is overdue, or whose client has gone, is forgotten, and
+ * released when it comes.
+ *
+ * Deadlines, by a clock that stands still while the machine does (struct patience):
+ *   ERRAND_WORK_NS   for the work of a thread: then nothing is changed, and the client is told
+ *   ERRAND_TURN_NS   for one's turn, while others change; ERRAND_LATE_NS, while a worker stands still
+ *   ERRAND_LATE_NS   for the workers: then the client is told that his change is accepted, and who stands still. It
+ *                    comes into force there when that worker comes round.
+ *
+ * Thread: control's.
+ */
+#ifndef WEIR_ERRAND_H
+#define WEIR_ERRAND_H
+
+#include <stdbool.h>
+
+#include "control.h"
+#include "language.h"
+#include "show.h"
+
+#define ERRAND_WORK_NS (20 * SIMTIME_S)
+#define ERRAND_TURN_NS (30 * SIMTIME_S)
+#define ERRAND_LATE_NS (3 * SIMTIME_S)
+
+struct dialogue;
+struct request;
+
+enum errand_step {
+	ERRAND_NONE,
+	ERRAND_WORKS, /* in a thread, without holding the turn */
+	ERRAND_LOOKS, /* waits until it may look */
+	ERRAND_TURN,
+	ERRAND_PREPARES, /* in a thread, holding the turn */
+	ERRAND_POSTS,
+	ERRAND_POSTED,
+};
+
+/* All 0: none. */
+struct errand {
+	enum errand_step step;
+	struct request *request;
+	struct turn turn;
+	struct patience patience;
+	uint64_t number; /* of the transaction */
+};
+
+/* Each begins an errand that answers the line, perhaps before it returns. */
+
+/* `command`: parsed, and passes, unless it is NULL: then it is heavy to parse. */
+void errand_edit(struct dialogue *dialogue, const char *line, struct command *command);
+void errand_begin(struct dialogue *dialogue);
+void errand_commit(struct dialogue *dialogue);
+void errand_clear(struct dialogue *dialogue);
+void errand_probe(struct dialogue *dialogue, const char *line, const struct command *command);
+/* `cloud`, `address`: of what is shown, or 0 and NULL. */
+void errand_show(struct dialogue *dialogue, const char *line, const struct command *command,
+                 enum show_what what, uint32_t cloud);
+/* Reads what a descriptor, which passes, holds; -1: none came. */
+void errand_file(struct dialogue *dialogue, const char *name, int fd);
+
+/* Goes on as far as it can. */
+void errand_poll(struct dialogue *dialogue);
+bool errand_pending(const struct errand *errand);
+/* The client has gone. */
+void errand_forget(struct dialogue *dialogue);
+
+#endif

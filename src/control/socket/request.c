@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "request.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session.h"
+
+static void request_release(struct job *job)
+{
+	struct request *request = (struct request *)job;
+
+	if (request->transaction != NULL)
+		request->control->ops->finish(request->control->context, request->transaction);
+	if (request->holds)
+		control_give_back(request->control);
+	if (request->parsed)
+		language_release(&request->command);
+	batch_abort(&request->batch);
+	handed_clear(&request->handed);
+	output_release(&request->output);
+	file_release(request->file);
+	if (request->fd >= 0)
+		close(request->fd);
+	free(request->line);
+	free(request);
+}
+
+struct request *request_make(struct control *control, enum request_kind kind, const char *line,
+                             const struct command *command, const struct handed *handed)
+{
+	struct request *request = calloc(1, sizeof(*request));
+
+	if (request == NULL)
+		return NULL;
+	request->line = strdup(line);
+	if (request->line == NULL) {
+		free(request);
+		return NULL;
+	}
+	request->job.release = request_release;
+	request->kind = kind;
+	request->control = control;
+	request->fd = -1;
+	handed_copy(&request->handed, handed);
+	if (command != NULL) {
+		request->command = *command;
+		words_copy(&request->command.words, &command->words);
+		request->parsed = true;
+	}
+	return request;
+}
+
+/* ---- what threads do ---- */
+
+void work_parse(struct job *job)
+{
+	struct request *request = (struct request *)job;
+
+	handed_use(&request->handed);
+	request->result = language_parse(request->line, &request->command, &request->wrong);
+	handed_use(NULL);
+	request->parsed = request->result == 0;
+}
+
+void work_file(struct job *job)
+{
+	struct request *request = (struct request *)job;
+
+	request->result = file_read_open(request->fd, request->line, FILE_CLIENT_BYTES_MAX,
+	                                 &request->file, &request->wrong);
+	if (request->result == 0)
+		request->file->secret = true;
+}
+
+void work_begin(struct job *job)
+{
+	struct request *request = (struct request *)job;
+
+	request->result = batch_begin(&request->batch, request->control);
+	control_look_end(request->control);
+}
+
+void work_show(struct job *job)
+{
+	struct request *request = (struct request *)job;
+	const struct words *words = &request->command.words;
+
+	if (request->what == SHOW_CLOUD && words->n > 3) {
+		request->found = show_answer_one(&request->output, request->control, request->cloud,
+		                                 words->word[3].text);
+	} else {
+		request->found = true;
+		show_answer(&request->output, request->control, request->what, request->cloud,
+		            request->note);
+	}
+	control_look_end(request->control);
+}
+
+static int prepare_one(struct request *request)
+{
+	int result = batch_begin(&request->batch, request->control);
+
+	if (result != 0) {
+		request->error = (struct batch_error){
+		        .name = "scenario",
+		        .code = ERROR_NO_MEMORY,
+		        .message = "no memory for a copy of the scenario; nothing is changed"};
+		return result;
+	}
+	return batch_edit(&request->batch, request->line, &request->command, SESSION_BATCH_MAX,
+	                  &request->error);
+}
+
+void work_prepare(struct job *job)
+{
+	struct request *request = (struct request *)job;
+
+	handed_use(&request->handed);
+	if (request->kind == KIND_EDIT)
+		request->result = prepare_one(request);
+	if (request->result == 0)
+		request->result = batch_prepare(&request->batch, request->control,
+		                                &request->transaction, &request->error);
+	if (request->kind == KIND_EDIT)
+		request->error.line = 0; /* it is the only one */
+	handed_use(NULL);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a thread works on for an errand (errand.h), and what it does: each needs nothing but its request, which is its
+ * own, and control where it has its leave.
+ *
+ * Ownership: a request owns what it names; request_release is its job's, and may be called by any thread.
+ * Thread: the functions work_... are run by threads, one at a time on a request.
+ */
+#ifndef WEIR_REQUEST_H
+#define WEIR_REQUEST_H
+
+#include "answer.h"
+#include "batch.h"
+#include "desk.h"
+#include "handed.h"
+#include "show.h"
+
+enum request_kind {
+	KIND_EDIT,
+	KIND_BEGIN,
+	KIND_COMMIT,
+	KIND_CLEAR,
+	KIND_PROBE,
+	KIND_SHOW,
+	KIND_FILE
+};
+
+/* All that a thread works on. */
+struct request {
+	struct job job;
+	enum request_kind kind;
+	struct control *control;
+	char *line;
+	bool parsed; /* then `command` is there */
+	struct command command;
+	struct handed handed;
+	struct batch batch;
+	int result;
+	struct language_error wrong; /* of parsing, of a file */
+	struct batch_error error;    /* of all else */
+	bool holds;                  /* the turn */
+	struct transaction *transaction;
+	/* KIND_SHOW */
+	enum show_what what;
+	uint32_t cloud;
+	char note[160]; /* who is late */
+	bool found;
+	struct output output;
+	/* KIND_FILE */
+	int fd;
+	struct file *file;
+};
+
+/* NULL: no memory. `command`, if there is one, is copied, and what it owns passes. */
+struct request *request_make(struct control *control, enum request_kind kind, const char *line,
+                             const struct command *command, const struct handed *handed);
+
+void work_parse(struct job *job);
+void work_file(struct job *job);
+/* Both end a look (control_look_begin). */
+void work_begin(struct job *job);
+void work_show(struct job *job);
+/* Holding the turn. */
+void work_prepare(struct job *job);
+
+#endif
