@@ -65,7 +65,8 @@ static int batch_split(struct ctl_batch *batch)
 /* Lines that would not be part of the transaction: they end it, or only ask. */
 static int batch_look(const struct ctl_batch *batch)
 {
-	static const char *const own[] = {"begin", "commit", "abort", "json", "quit", "exit"};
+	static const char *const own[] = {"begin", "commit", "abort", "file",
+	                                  "json",  "quit",   "exit"};
 	static const char *const questions[] = {"show", "clear", "help"};
 	struct language_error ignored;
 	struct words words;
@@ -161,6 +162,17 @@ static void batch_tell(const struct ctl_batch *batch, const struct ctl_answer *a
 	json_decref(object);
 }
 
+/* Accepted, and a worker has not taken it yet. */
+static void batch_tell_late(const struct ctl_batch *batch, const struct ctl_answer *answer)
+{
+	json_t *object = json_loads(answer->body, 0, NULL);
+	const char *late = json_string_value(json_object_get(object, "late"));
+
+	if (late != NULL)
+		fprintf(stderr, "%s: %s\n", batch->name, late);
+	json_decref(object);
+}
+
 /* The lines, WINDOW ahead of their answers. Returns how many were wrong, or -errno. */
 static int batch_exchange(const struct ctl_batch *batch, struct ctl_link *link, bool json)
 {
@@ -199,6 +211,8 @@ static int batch_say(const struct ctl_batch *batch, struct ctl_link *link, const
 	if (!answer.ok) {
 		batch_tell(batch, &answer, 0, json);
 		result = -EINVAL;
+	} else {
+		batch_tell_late(batch, &answer);
 	}
 	ctl_answer_release(&answer);
 	return result;

@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include "ctl_files.h"
 #include "ctl_link.h"
 #include "socket.h"
 #include "word.h"
@@ -36,6 +37,7 @@ void ctl_link_close(struct ctl_link *link)
 	if (link->fd >= 0)
 		close(link->fd);
 	free(link->bytes);
+	free(link->own);
 	memset(link, 0, sizeof(*link));
 	link->fd = -1;
 }
@@ -68,19 +70,97 @@ static bool line_is_mode(const char *line, bool *json)
 	return *json || strcmp(words.word[1].text, "off") == 0;
 }
 
-int ctl_link_send(struct ctl_link *link, const char *line)
+/* The first byte with a descriptor, if there is one; then the rest. */
+static int link_write_with(struct ctl_link *link, const char *bytes, size_t n, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} room = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
+	                     .cmsg_level = SOL_SOCKET,
+	                     .cmsg_type = SCM_RIGHTS}};
+	struct iovec first = {(void *)(uintptr_t)bytes, 1};
+	struct msghdr message = {.msg_iov = &first,
+	                         .msg_iovlen = 1,
+	                         .msg_control = &room,
+	                         .msg_controllen = sizeof(room)};
+	ssize_t sent;
+
+	if (fd < 0)
+		return link_write(link, bytes, n);
+	memcpy(CMSG_DATA(&room.header), &fd, sizeof(fd));
+	do
+		sent = sendmsg(link->fd, &message, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	if (sent < 0)
+		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+	return link_write(link, bytes + 1, n - 1);
+}
+
+static int link_send_line(struct ctl_link *link, const char *line, int fd)
 {
 	size_t n = strlen(line);
 	char *bytes = malloc(n + 1);
-	bool json;
 	int result;
 
 	if (bytes == NULL)
 		return -ENOMEM;
 	memcpy(bytes, line, n);
 	bytes[n] = '\n';
-	result = link_write(link, bytes, n + 1);
+	result = link_write_with(link, bytes, n + 1, fd);
 	free(bytes);
+	link->sent++;
+	return result;
+}
+
+/* Remembers that the answer to the next line is not for the user. */
+static int link_expect_own(struct ctl_link *link)
+{
+	if (link->n_own == link->own_room) {
+		size_t room = 2 * link->own_room + 16;
+		uint64_t *own = realloc(link->own, room * sizeof(*own));
+
+		if (own == NULL)
+			return -ENOMEM;
+		link->own = own;
+		link->own_room = room;
+	}
+	link->own[link->n_own++] = link->sent;
+	return 0;
+}
+
+static int link_send_files(struct ctl_link *link, const struct ctl_files *files)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < files->n && result == 0; i++) {
+		char *line = NULL;
+		size_t bytes;
+		FILE *out = open_memstream(&line, &bytes);
+
+		if (out == NULL)
+			return -ENOMEM;
+		fputs("file ", out);
+		word_print(out, files->name[i], false);
+		result = fclose(out) == 0 ? link_expect_own(link) : -ENOMEM;
+		if (result == 0)
+			result = link_send_line(link, line, files->fd[i]);
+		free(line);
+	}
+	return result;
+}
+
+int ctl_link_send(struct ctl_link *link, const char *line)
+{
+	struct ctl_files files;
+	bool json;
+	int result;
+
+	ctl_files_open(&files, line);
+	result = link_send_files(link, &files);
+	ctl_files_close(&files);
+	if (result == 0)
+		result = link_send_line(link, line, -1);
 	if (result == 0 && line_is_mode(line, &json))
 		link->json = json;
 	return result;
@@ -160,7 +240,7 @@ static int link_answer_make(struct ctl_link *link, size_t start, size_t end,
 	return 0;
 }
 
-int ctl_link_answer(struct ctl_link *link, struct ctl_answer *answer)
+static int link_answer_next(struct ctl_link *link, struct ctl_answer *answer)
 {
 	size_t start = 0, seen = 0;
 
@@ -183,6 +263,36 @@ int ctl_link_answer(struct ctl_link *link, struct ctl_answer *answer)
 			return link_answer_make(link, start, at, answer);
 		start = seen = at + 1;
 	}
+}
+
+/* Whether the answer that came last is to a line of this side's own. */
+static bool link_answered_own(struct ctl_link *link)
+{
+	bool own = link->n_own > 0 && link->own[0] == link->answered;
+
+	link->answered++;
+	if (own)
+		memmove(link->own, link->own + 1, --link->n_own * sizeof(*link->own));
+	return own;
+}
+
+int ctl_link_answer(struct ctl_link *link, struct ctl_answer *answer)
+{
+	struct ctl_answer failed = {.ok = true};
+	int result;
+
+	while ((result = link_answer_next(link, answer)) == 0 && link_answered_own(link)) {
+		ctl_answer_release(&failed);
+		failed = *answer;
+	}
+	/* Why the file was not taken says more than that it is not there. */
+	if (result == 0 && !answer->ok && !failed.ok && failed.error != NULL) {
+		ctl_answer_release(answer);
+		*answer = failed;
+	} else {
+		ctl_answer_release(&failed);
+	}
+	return result;
 }
 
 void ctl_answer_release(struct ctl_answer *answer)

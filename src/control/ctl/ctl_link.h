@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "stage.h"
 
@@ -19,6 +20,10 @@ struct ctl_link {
 	bool json;   /* the mode, as the server has it */
 	char *bytes; /* received, not used yet */
 	size_t n, room;
+	/* Of the answers that are to come, those to lines `file`, which are this side's own: their numbers. */
+	uint64_t sent, answered;
+	size_t n_own, own_room;
+	uint64_t *own;
 };
 
 /* What came back. `body`: text mode, the lines before the `ok`; JSON mode, the object's line.
@@ -34,7 +39,7 @@ struct ctl_answer {
 int ctl_link_open(struct ctl_link *link, const char *path, struct problem *problem);
 void ctl_link_close(struct ctl_link *link);
 
-/* Sends a line (without its end). A line `json on` or `json off` changes the mode. 0 or -errno:
+/* Sends a line (without its end), and before it the files that it names (ctl_files.h), whose answers are not seen. A line `json on` or `json off` changes the mode. 0 or -errno:
  * when the server has hung up there may still be an answer that says why. */
 int ctl_link_send(struct ctl_link *link, const char *line);
 /* Waits for the next answer. 0; -ECONNRESET: the server has hung up; -ETIMEDOUT; -ENOMEM; -EPROTO.

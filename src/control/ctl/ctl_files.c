@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ctl_files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file_read.h"
+#include "heavy.h"
+#include "language.h"
+
+/* Where parsing a line asks for its files. */
+struct collector {
+	struct file_source source;
+	struct ctl_files *files;
+};
+
+static int collect(const struct file_source *source, const char *name, struct file **file,
+                   struct language_error *error)
+{
+	struct ctl_files *files = ((const struct collector *)source)->files;
+	int fd = file_open(name), result;
+
+	if (fd < 0)
+		return language_error_set(error, ERROR_BAD_FILE, "%s", strerror(-fd));
+	result = file_read_open(fd, name, FILE_CLIENT_BYTES_MAX, file, error);
+	if (result == 0 && files->n < CTL_FILES_MAX &&
+	    (files->name[files->n] = strdup(name)) != NULL)
+		files->fd[files->n++] = fd;
+	else
+		close(fd);
+	return result;
+}
+
+static void parse(const char *line)
+{
+	struct language_error ignored;
+	struct command command;
+
+	if (language_parse(line, &command, &ignored) == 0)
+		language_release(&command);
+}
+
+static bool names_none(const char *line)
+{
+	struct language_error error = {.name = ""};
+	struct command command;
+	int result;
+
+	heavy_allow(false);
+	result = language_parse(line, &command, &error);
+	heavy_allow(true);
+	if (result == 0)
+		language_release(&command);
+	return result == 0 || strcmp(error.name, ERROR_HEAVY) != 0;
+}
+
+void ctl_files_open(struct ctl_files *files, const char *line)
+{
+	struct collector collector = {.source = {.read = collect}, .files = files};
+
+	files->n = 0;
+	if (names_none(line))
+		return;
+	file_source_use(&collector.source);
+	parse(line);
+	file_source_use(NULL);
+}
+
+void ctl_files_close(struct ctl_files *files)
+{
+	while (files->n > 0) {
+		files->n--;
+		close(files->fd[files->n]);
+		free(files->name[files->n]);
+	}
+}
