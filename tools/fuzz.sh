@@ -49,10 +49,17 @@ for target in $targets; do
 	mkdir -p "$dir/corpus/$name" "$dir/crashes/$name"
 	seeds=tests/fuzz/finds/$name
 	[ -d "$seeds" ] || seeds=""
+	# What is slow is kept and said: a line's time is somebody's wait (tests/control/latency.py has the bound).
+	slow=10
+	case $name in language | session) slow=2 ;; esac
+	rm -f "$dir/crashes/$name"/slow-unit-*
 	# shellcheck disable=SC2086 # there may be no seeds
-	if "$target" -max_total_time=$share -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	if "$target" -max_total_time=$share -timeout=10 -report_slow_units=$slow -rss_limit_mb=2048 -print_final_stats=1 \
 		-artifact_prefix="$dir/crashes/$name/" "$dir/corpus/$name" $seeds > "$dir/$name.log" 2>&1; then
-		result pass "$name" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/$name.log") inputs"
+		slow_units=$(find "$dir/crashes/$name" -name 'slow-unit-*' | wc -l)
+		said="$(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/$name.log") inputs"
+		[ "$slow_units" = 0 ] || said="$said; $slow_units took more than $slow s: $dir/crashes/$name/slow-unit-*"
+		result pass "$name" "$said"
 	else
 		tail -n 30 "$dir/$name.log"
 		result fail "$name" "$dir/$name.log; the input lies in $dir/crashes/$name: keep it in tests/fuzz/finds/$name"
