@@ -54,11 +54,13 @@ for target in $targets; do
 	case $name in language | session) slow=2 ;; esac
 	rm -f "$dir/crashes/$name"/slow-unit-*
 	# shellcheck disable=SC2086 # there may be no seeds
-	if "$target" -max_total_time=$share -timeout=10 -report_slow_units=$slow -rss_limit_mb=2048 -print_final_stats=1 \
+	if "$target" -max_total_time=$share -timeout=10 -report_slow_units=$slow \
+		-rss_limit_mb=2048 -print_final_stats=1 \
 		-artifact_prefix="$dir/crashes/$name/" "$dir/corpus/$name" $seeds > "$dir/$name.log" 2>&1; then
 		slow_units=$(find "$dir/crashes/$name" -name 'slow-unit-*' | wc -l)
 		said="$(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/$name.log") inputs"
-		[ "$slow_units" = 0 ] || said="$said; $slow_units took more than $slow s: $dir/crashes/$name/slow-unit-*"
+		[ "$slow_units" = 0 ] ||
+			said="$said; $slow_units took over $slow s: $dir/crashes/$name/slow-unit-*"
 		result pass "$name" "$said"
 	else
 		tail -n 30 "$dir/$name.log"

@@ -23,8 +23,8 @@ struct fork_filter {
 	struct fork_filter *next;
 };
 
-/* libpcap keeps what it says in the handle that it was said with. `optimise`: its optimiser, too, which takes
- * far longer than the rest. */
+/* libpcap keeps what it says in the handle that it was said with. `optimise`: its optimiser, too,
+ * which takes far longer than the rest. */
 static int compile(const char *words, bool optimise, struct bpf_program *program, char *message,
                    size_t room)
 {
@@ -99,8 +99,9 @@ static size_t word_end(const char *words, size_t at)
 	return at + strcspn(words + at, " \t");
 }
 
-/* The first word with which nothing can come of it any more; the end if only something is missing. What
- * cannot go on cannot go on with more words either: so it is found by halves, in ten steps at most. */
+/* The first word with which nothing can come of it any more; the end if only something is missing.
+ * What cannot go on cannot go on with more words either: so it is found by halves, in ten steps at
+ * most. */
 static size_t where_wrong(const char *words)
 {
 	size_t good = 0, all = strlen(words), bad = all;
@@ -248,7 +249,8 @@ int filter_check(const char *words, struct problem *problem)
 	return result;
 }
 
-/* Outside the lock: it takes its time. Two who make the same at once make it twice, which does no harm. */
+/* Outside the lock: it takes its time. Two who make the same at once make it twice, which does no
+ * harm. */
 static int filter_compile(const char *words, struct fork_filter *filter, struct problem *problem)
 {
 	char message[PCAP_ERRBUF_SIZE];

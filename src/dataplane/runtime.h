@@ -2,7 +2,8 @@
 /*
  * A live emulator: ports opened, workers running, a scenario in force.
  *
- * Thread: control (the main thread) calls these, but where it says otherwise; none of them is called by a worker.
+ * Thread: control (the main thread) calls these, but where it says otherwise; none of them is
+ * called by a worker.
  */
 #ifndef WEIR_RUNTIME_H
 #define WEIR_RUNTIME_H
@@ -47,22 +48,22 @@ int runtime_stop(struct runtime *runtime, struct problem *problem);
 
 /* ---- transactions: changes, clears and insertions while packets flow ----
  *
- * Made, posted, taken, finished. Making may fail and may take long, and then nothing has happened; posting
- * cannot fail: from then on the new scenario is that of the runtime, and every worker takes its part before it
- * receives again, also one that stood still for long. One is posted at a time, and finished when all have taken
- * it, before the next is made.
+ * Made, posted, taken, finished. Making may fail and may take long, and then nothing has happened;
+ * posting cannot fail: from then on the new scenario is that of the runtime, and every worker takes
+ * its part before it receives again, also one that stood still for long. One is posted at a time,
+ * and finished when all have taken it, before the next is made.
  *
  * Thread: making and finishing any, one at a time; posting and asking control's. */
 struct transaction;
 
-/* All of `next` or nothing of it. Ports cannot change while running. Packets in flight are kept. 0, or -errno
- * with problem. */
+/* All of `next` or nothing of it. Ports cannot change while running. Packets in flight are kept. 0,
+ * or -errno with problem. */
 int transaction_change(struct runtime *runtime, const struct scenario *next,
                        struct transaction **transaction, struct problem *problem);
 /* Counters to zero. 0 or -ENOMEM. */
 int transaction_clear(struct runtime *runtime, struct transaction **transaction);
-/* Packets of weir's own enter a cloud (engine_insert), by the worker that has it. 32,768 bytes of them at most.
- * 0, or -errno with problem. */
+/* Packets of weir's own enter a cloud (engine_insert), by the worker that has it. 32,768 bytes of
+ * them at most. 0, or -errno with problem. */
 int transaction_insertion(struct runtime *runtime, const struct insertion *insertion,
                           struct transaction **transaction, struct problem *problem);
 void transaction_post(struct transaction *transaction);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Changes of a running emulator. What can be refused is refused before any worker hears of it; once
- * a change is posted, every worker takes it when it comes round, however long it stands still before.
+ * a change is posted, every worker takes it when it comes round, however long it stands still
+ * before.
  */
 #include <assert.h>
 #include <errno.h>

@@ -4,16 +4,19 @@
 
 usage: latency.py WEIR [-v]
 
-A weir runs between two ports that nothing comes in at. A says each line of a corpus, alone; B meanwhile asks `show
-workers` and changes a delay, in turns. Two things are measured of each line:
+A weir runs between two ports that nothing comes in at. A says each line of a corpus, alone; B
+meanwhile asks `show workers` and changes a delay, in turns. Two things are measured of each
+line:
 
-  the processor time that control's thread took for it, from /proc: what holds B up, however busy the machine is;
+  the processor time that control's thread took for it, from /proc: what holds B up, however busy
+  the machine is;
   B's longest wait, by the clock.
 
-Both may be 100 ms. On a machine that others use, too, a wait may be theirs: so a line that exceeds it is said again,
-up to five times, and the least counts. What control holds it holds each time. A change that is large itself (files,
-clouds by the thousand) is the exception: changes come into force one after the other, so B's waits for as long as
-A's takes; of these lines B's `show` counts, and control's processor time.
+Both may be 100 ms. On a machine that others use, too, a wait may be theirs: so a line that
+exceeds it is said again, up to five times, and the least counts. What control holds it holds
+each time. A change that is large itself (files, clouds by the thousand) is the exception:
+changes come into force one after the other, so B's waits for as long as A's takes; of these
+lines B's `show` counts, and control's processor time.
 """
 
 import os
@@ -63,7 +66,8 @@ class Neighbour(threading.Thread):
                 show = turn % 2 == 0
                 with self.lock:
                     self.begun = time.monotonic()
-                last = self.client.say("show workers" if show else f"cloud up delay {turn % 50 + 1}ms")
+                line = "show workers" if show else f"cloud up delay {turn % 50 + 1}ms"
+                last = self.client.say(line)
                 with self.lock:
                     waited = time.monotonic() - self.begun
                     self.begun = None
@@ -90,21 +94,27 @@ def filters(most):
             break
         cut = ports[:n].rsplit(" or ", 1)[0]
         yield f"a valid filter of {n} bytes", f'cloud e from a to b match "{cut}"'
-        yield f"a filter of {n} bytes that is wrong at its end", f'cloud e from a to b match "{cut} zzz qq"'
-        yield f"a filter of {n} bytes with an error in the middle", \
-            f'cloud e from a to b match "{cut[:n // 2].rsplit(" or ", 1)[0]} and or {cut[n // 2:].split(" or ", 1)[-1]}"'
+        yield (f"a filter of {n} bytes that is wrong at its end",
+               f'cloud e from a to b match "{cut} zzz qq"')
+        first, second = cut[:n // 2].rsplit(" or ", 1)[0], cut[n // 2:].split(" or ", 1)[-1]
+        yield (f"a filter of {n} bytes with an error in the middle",
+               f'cloud e from a to b match "{first} and or {second}"')
     yield "a filter with many steps", 'cloud e from a to b match "port 1' + " or 2" * 80 + '"'
     yield "a filter with a name", 'cloud e from a to b match "host www.example.com"'
-    yield "a filter with brackets", 'cloud e from a to b match "' + "(" * 120 + "udp" + ")" * 120 + '"'
+    brackets = "(" * 120 + "udp" + ")" * 120
+    yield "a filter with brackets", f'cloud e from a to b match "{brackets}"'
     yield "a filter without its brackets", 'cloud e from a to b match "' + "(" * 400 + '"'
     yield "a filter of vlans", 'cloud e from a to b match "' + " or ".join(["vlan 5"] * 45) + '"'
-    yield "a filter of a class", 'cloud down class c match "' + ports[:480].rsplit(" or ", 1)[0] + ' xx"'
+    cut = ports[:480].rsplit(" or ", 1)[0]
+    yield "a filter of a class", f'cloud down class c match "{cut} xx"'
 
 
 def statements(weir):
     """Of each statement its name, with long arguments behind it."""
-    text = subprocess.run([weir, "help", "cloud"], capture_output=True, text=True, check=True).stdout
-    found = sorted({line.split()[0] for line in text.splitlines() if line.startswith("  ") and line.split()})
+    text = subprocess.run([weir, "help", "cloud"], capture_output=True, text=True,
+                          check=True).stdout
+    found = sorted({line.split()[0] for line in text.splitlines()
+                    if line.startswith("  ") and line.split()})
     if len(found) < 20:
         raise RuntimeError("`weir help cloud` does not list the statements as this script knows it")
     for name in found:
@@ -116,19 +126,22 @@ def others():
     yield "a blank line", ""
     yield "a line of 64 KiB", "x" * 65536
     yield "a line of bytes", bytes(range(1, 10)) + bytes(range(128, 256)) * 30
-    yield "netem", "cloud down netem delay 10ms 2ms 25% distribution pareto loss gemodel 1% 10% 70% 0.1% duplicate 1% corrupt 1% reorder 25% 50%"
+    yield ("netem", "cloud down netem delay 10ms 2ms 25% distribution pareto loss gemodel "
+                    "1% 10% 70% 0.1% duplicate 1% corrupt 1% reorder 25% 50%")
     yield "netem that is wrong", "cloud down netem " + "delay 10ms " * 20 + "distribution foo"
     yield "no netem", "no cloud down loss"
     for name in ("", "cloud delay", "cloud red", "units", "cloud at", "nothing", "x " * 200):
         yield f"help {name[:12]}", "help " + name
     yield "a wave", "cloud down wave period 1s rate from 1mbit to 2mbit"
     yield "many orders", "cloud down every 1s " + "delay 1ms jitter 2ms " * 150
-    yield "a correlated jitter", "cloud down delay 100ms jitter 20ms distribution pareto correlation 99.99%"
-    yield "another", "cloud down delay 100ms jitter 20ms distribution normal correlation 50%"
+    jitter = "cloud down delay 100ms jitter 20ms distribution "
+    yield "a correlated jitter", jitter + "pareto correlation 99.99%"
+    yield "another", jitter + "normal correlation 50%"
     yield "none", "no cloud down delay"
     yield "probe", "probe down within 200ms"
     yield "clear", "clear counters"
-    for what in ("cloud", "cloud down", "cloud dwon", "config", "ports", "path down", "clouds down 10.0.0.1"):
+    for what in ("cloud", "cloud down", "cloud dwon", "config", "ports", "path down",
+                 "clouds down 10.0.0.1"):
         yield "show " + what, "show " + what
 
 
@@ -145,11 +158,13 @@ def files(folder):
     short = "7\n" * (limit // 2 - 100)
     rows = "".join(f"{i},{i % 90 + 1},10\n" for i in range(600000))
     yield "a list of 8 MiB", "cloud down loss list " + write("list", numbers)
-    yield "the same wrong at its end", "cloud down loss list " + write("list-wrong", numbers + "x\n")
+    yield ("the same wrong at its end",
+           "cloud down loss list " + write("list-wrong", numbers + "x\n"))
     yield "a list of 4 million lines", "cloud down loss list " + write("short", short)
     yield "none", "no cloud down loss"
     yield "a list that is too long", "cloud down loss list " + write("long", short + short)
-    yield "a trace of 600,000 lines", "cloud down trace " + write("trace", "time_s,rate_mbit,delay_ms\n" + rows)
+    yield ("a trace of 600,000 lines",
+           "cloud down trace " + write("trace", "time_s,rate_mbit,delay_ms\n" + rows))
     yield "no trace", "no cloud down trace"
     yield "a table", "cloud down delay 10ms distribution table " + write("table", "1.5\n" * 60000)
     yield "no delay", "no cloud down delay"
@@ -162,7 +177,8 @@ def batch(lines, end):
 
 
 def batches():
-    yield "a batch of 30,000 lines", batch([f"cloud down delay {i}us" for i in range(1, 30001)], "abort"), 30002
+    lines = [f"cloud down delay {i}us" for i in range(1, 30001)]
+    yield "a batch of 30,000 lines", batch(lines, "abort"), 30002
     clouds = [f"cloud c{i} from a to b match src 10.{i >> 8}.{i & 255}.1" for i in range(6000)]
     yield "a batch that comes to nothing", batch(clouds + ["cloud down paint"], "commit"), 6003
 
@@ -213,14 +229,18 @@ class Test:
                 time.sleep(0.001)
             if neighbour.failed:
                 raise RuntimeError(f"B: {neighbour.failed}")
-            # Of many lines each has its bound: what lies in 100 ms counts. What B says is counted, too.
-            processor = (processor_s(self.process.pid) - before) / (1 if n == 1 else max(1.0, took / BOUND_S))
+            # Of many lines each has its bound: what lies in 100 ms counts. What B says is
+            # counted, too.
+            processor = processor_s(self.process.pid) - before
+            if n > 1:
+                processor /= max(1.0, took / BOUND_S)
             show, change = neighbour.waits()
             this = (processor, show, change if counts_change else 0)
             if least is None or max(this) < max(least):
                 least = this
             if self.verbose:
-                print(f"{processor * 1e3:8.1f} {show * 1e3:8.1f} {change * 1e3:8.1f} {took * 1e3:8.0f} ms  {name}: {last[:90]}")
+                print(f"{processor * 1e3:8.1f} {show * 1e3:8.1f} {change * 1e3:8.1f} "
+                      f"{took * 1e3:8.0f} ms  {name}: {last[:90]}")
             if max(least) <= BOUND_S:
                 break
         self.lines += 1
@@ -243,7 +263,8 @@ class Test:
             self.measure(client, neighbour, name, text, 1, False)
         # In force they cost no change anything.
         self.measure(client, neighbour, "the trace again", self.kept, 1, False)
-        self.measure(client, neighbour, "a change beside a trace of 600,000 lines", "cloud up loss random 1%", 1, True)
+        self.measure(client, neighbour, "a change beside a trace of 600,000 lines",
+                     "cloud up loss random 1%", 1, True)
         self.measure(client, neighbour, "no trace again", "no cloud down trace", 1, False)
         for name, text, n in list(batches()) + list(large()):
             self.measure(client, neighbour, name, text, n, False)
@@ -253,7 +274,8 @@ class Test:
 
     def end_in_the_middle(self, client):
         """SIGTERM, while heavy lines are under way."""
-        client.socket.sendall(b"cloud down loss list " + os.path.join(self.folder, "short").encode() + b"\n")
+        name = os.path.join(self.folder, "short")
+        client.socket.sendall(f"cloud down loss list {name}\n".encode())
         begin = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
         try:
@@ -261,7 +283,8 @@ class Test:
         except subprocess.TimeoutExpired:
             self.wrong.append("SIGTERM is not answered within 10 s")
             return
-        print(f"# SIGTERM with a list of 4 million lines under way: ended in {time.monotonic() - begin:.2f} s")
+        took = time.monotonic() - begin
+        print(f"# SIGTERM with a list of 4 million lines under way: ended in {took:.2f} s")
         if status != 0:
             self.wrong.append(f"SIGTERM ends it with status {status}: {self.weir.said()}")
 

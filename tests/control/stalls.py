@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stands still, and goes on: the whole process (SIGSTOP), a worker alone (ptrace), with changes under way.
+"""What stands still, and goes on: the whole process (SIGSTOP), a worker alone (ptrace), with
+changes under way.
 
 usage: stalls.py WEIR
 """

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a filter may cost, and that nobody is asked for a name. The functions that would ask stand here in
- * libc's place: libpcap calls these. */
+/* What a filter may cost, and that nobody is asked for a name. The functions that would ask stand
+ * here in libc's place: libpcap calls these. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -192,8 +192,8 @@ static void numbers_and_the_words_of_pcap_filter_are_taken(void **state)
 	}
 }
 
-/* The words of the list, and words that are none, in whatever order: 30,000 of them. Of a list that is longer
- * than libpcap's this finds the word, because libpcap looks it up. */
+/* The words of the list, and words that are none, in whatever order: 30,000 of them. Of a list that
+ * is longer than libpcap's this finds the word, because libpcap looks it up. */
 static void of_whatever_words_nobody_is_asked(void **state)
 {
 	static const char *const vocabulary[] = {
@@ -244,8 +244,8 @@ static void ports(char *words, size_t bytes, const char *end)
 	strcpy(words + n, end);
 }
 
-/* Of the audit: 1.8 s, 39 s, and no end; now 1 s of processor time is far more than any may take, with a
- * sanitizer, too: 0.05 s were measured without. */
+/* Of the audit: 1.8 s, 39 s, and no end; now 1 s of processor time is far more than any may take,
+ * with a sanitizer, too: 0.05 s were measured without. */
 static void a_long_filter_that_is_wrong_is_refused_at_once_and_where_it_goes_wrong(void **state)
 {
 	static const size_t lengths[] = {426, 500, 976, 1326, 4000};

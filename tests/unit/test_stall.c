@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Workers, or the whole machine, that stand still while somebody changes something; a fake emulator whose worker takes
- * nothing until it is told to, and a clock that is the test's. */
+/* Workers, or the whole machine, that stand still while somebody changes something; a fake emulator
+ * whose worker takes nothing until it is told to, and a clock that is the test's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -202,7 +202,8 @@ static void of_a_client_that_goes_the_change_stays_and_what_waited_is_forgotten(
 	expect(talk->a, SCENARIO "cloud up delay 5ms\nok\nok\n");
 }
 
-/* The same with threads: whatever is under way when clients go, nothing is lost and nothing leaks. */
+/* The same with threads: whatever is under way when clients go, nothing is lost and nothing leaks.
+ */
 static void clients_that_go_at_any_moment_leave_nothing_behind(void **state)
 {
 	struct talk *talk = *state;

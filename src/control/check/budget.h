@@ -45,13 +45,12 @@ struct budget_load {
 };
 
 struct cloud_budget {
-	const char *name;   /* the scenario's */
-	uint32_t clouds;    /* of a template: at most; else 1 */
-	uint64_t own_bytes; /* of a template: for its clouds, without their stages */
-	uint64_t
-	        files_bytes; /* of the files that its statements name, and of what is read out of them */
-	uint64_t rate_bps;  /* at which packets enter the line */
-	bool rate_is_ports; /* it has no `rate`: the port's speed */
+	const char *name;     /* the scenario's */
+	uint32_t clouds;      /* of a template: at most; else 1 */
+	uint64_t own_bytes;   /* of a template: for its clouds, without their stages */
+	uint64_t files_bytes; /* of the files that it names, and of what is read out of them */
+	uint64_t rate_bps;    /* at which packets enter the line */
+	bool rate_is_ports;   /* it has no `rate`: the port's speed */
 	uint64_t delay_ns;
 	uint64_t delay_max_ns;
 	uint64_t limit;         /* packets of one cloud, queued and on their way; LINE_UNLIMITED */

@@ -20,7 +20,8 @@ struct ctl_link {
 	bool json;   /* the mode, as the server has it */
 	char *bytes; /* received, not used yet */
 	size_t n, room;
-	/* Of the answers that are to come, those to lines `file`, which are this side's own: their numbers. */
+	/* Of the answers that are to come, those to lines `file`, which are this side's own: their
+	 * numbers. */
 	uint64_t sent, answered;
 	size_t n_own, own_room;
 	uint64_t *own;
@@ -39,8 +40,9 @@ struct ctl_answer {
 int ctl_link_open(struct ctl_link *link, const char *path, struct problem *problem);
 void ctl_link_close(struct ctl_link *link);
 
-/* Sends a line (without its end), and before it the files that it names (ctl_files.h), whose answers are not seen. A line `json on` or `json off` changes the mode. 0 or -errno:
- * when the server has hung up there may still be an answer that says why. */
+/* Sends a line (without its end), and before it the files that it names (ctl_files.h), whose
+ * answers are not seen. A line `json on` or `json off` changes the mode. 0 or -errno: when the
+ * server has hung up there may still be an answer that says why. */
 int ctl_link_send(struct ctl_link *link, const char *line);
 /* Waits for the next answer. 0; -ECONNRESET: the server has hung up; -ETIMEDOUT; -ENOMEM; -EPROTO.
  */

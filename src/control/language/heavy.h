@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What may take long in a line: files that it names, and filters. A thread that must not wait, control's
- * say, says so, and then such a line is refused with ERROR_HEAVY before it has cost anything: it is parsed
- * again by a thread that may.
+ * What may take long in a line: files that it names, and filters. A thread that must not wait,
+ * control's say, says so, and then such a line is refused with ERROR_HEAVY before it has cost
+ * anything: it is parsed again by a thread that may.
  *
  * Thread: each has its own; at first all is allowed.
  */

@@ -29,8 +29,9 @@ int scenario_check(const struct scenario *scenario, struct problem *problem);
 int scenario_check_at(const struct scenario *scenario, struct scenario_place *place,
                       struct problem *problem);
 
-/* The same of one that has come from another, which has been checked: the statements of a cloud that is as it was
- * are not looked at again; they may have read large files. `before` NULL: all are. */
+/* The same of one that has come from another, which has been checked: the statements of a cloud
+ * that is as it was are not looked at again; they may have read large files. `before` NULL: all
+ * are. */
 int scenario_check_since(const struct scenario *scenario, const struct scenario *before,
                          struct scenario_place *place, struct problem *problem);
 

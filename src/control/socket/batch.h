@@ -3,11 +3,12 @@
  * Changes of the scenario that come as lines, and become one transaction: all or nothing.
  *
  * A batch of one is what a single command is. The lines are executed on a copy as they come, so
- * that each is answered at once; batch_prepare checks the whole, and makes a transaction of it. When
- * the scenario in force is no longer the one that the copy was made of, the lines are executed
+ * that each is answered at once; batch_prepare checks the whole, and makes a transaction of it.
+ * When the scenario in force is no longer the one that the copy was made of, the lines are executed
  * again on a new copy first.
  *
- * Thread: any, one at a time; where `control` is read, with its leave (control_turn, control_look_begin).
+ * Thread: any, one at a time; where `control` is read, with its leave (control_turn,
+ * control_look_begin).
  */
 #ifndef WEIR_BATCH_H
 #define WEIR_BATCH_H
@@ -19,7 +20,8 @@
 #include "control.h"
 #include "language.h"
 
-/* Of the files that a scenario names, those that came with it at the start aside: what clients may make of it. */
+/* Of the files that a scenario names, those that came with it at the start aside: what clients may
+ * make of it. */
 #define BATCH_FILES_BYTES_MAX (UINT64_C(64) << 20)
 
 struct batch {
@@ -48,8 +50,8 @@ void batch_abort(struct batch *batch);
  * lines kept. 0, or -errno with error: the copy is as it was. */
 int batch_edit(struct batch *batch, const char *line, const struct command *command,
                size_t bytes_max, struct batch_error *error);
-/* Makes what puts the copy in force: batch->draft goes with it. NULL: the batch changes nothing. 0, or -errno with
- * error. */
+/* Makes what puts the copy in force: batch->draft goes with it. NULL: the batch changes nothing. 0,
+ * or -errno with error. */
 int batch_prepare(struct batch *batch, struct control *control, struct transaction **transaction,
                   struct batch_error *error);
 

@@ -6,19 +6,19 @@
  *
  * A change goes through four hands, and control's thread waits in none of them:
  *
- *   FREE -> HELD        whoever is the first of those who wait (control_turn) holds the turn, and prepares the
- *                       transaction in a thread of its own (desk.h)
- *        -> POSTED      it lies with the workers (control_post): from here on it cannot fail, the scenario that it
- *                       makes is the one in force, and `show config` says it
+ *   FREE -> HELD        whoever is the first of those who wait (control_turn) holds the turn, and
+ *                       prepares the transaction in a thread of its own (desk.h)
+ *        -> POSTED      it lies with the workers (control_post): from here on it cannot fail, the
+ *                       scenario that it makes is the one in force, and `show config` says it
  *        -> FINISHING   all have taken it: what it has replaced is freed, in a thread
  *        -> FREE
  *
- * A worker that stands still keeps it POSTED until it comes round; then all goes on by itself. Meanwhile nothing
- * else can be changed, and everything can be looked at.
+ * A worker that stands still keeps it POSTED until it comes round; then all goes on by itself.
+ * Meanwhile nothing else can be changed, and everything can be looked at.
  *
- * Who looks (control_look_begin) may do so in a thread of his own, too. Nothing is posted or freed while somebody
- * looks, and nobody begins to while something is about to be; of a worker that does not come round within
- * CONTROL_SETTLES_NS, it is not waited for.
+ * Who looks (control_look_begin) may do so in a thread of his own, too. Nothing is posted or freed
+ * while somebody looks, and nobody begins to while something is about to be; of a worker that does
+ * not come round within CONTROL_SETTLES_NS, it is not waited for.
  *
  * Ownership: `scenario` points at its owner's pointer; control_post replaces what it points at.
  * Thread: control's, but where it says otherwise.
@@ -36,8 +36,8 @@
 #include "scenario.h"
 
 struct control_ops {
-	/* Transactions, as in runtime.h. Making and finishing may happen in any thread, one at a time. 0, or
-	 * -errno with problem. */
+	/* Transactions, as in runtime.h. Making and finishing may happen in any thread, one at a
+	 * time. 0, or -errno with problem. */
 	int (*change)(void *context, const struct scenario *next, struct transaction **transaction,
 	              struct problem *problem);
 	int (*clear)(void *context, struct transaction **transaction);
@@ -67,8 +67,8 @@ struct control_look {
 	uint64_t now_ns, rx_bytes, tx_bytes;
 };
 
-/* How long something has been waited for, by a clock that does not count when nobody looked: while the whole
- * machine stood still, or this process. */
+/* How long something has been waited for, by a clock that does not count when nobody looked: while
+ * the whole machine stood still, or this process. */
 struct patience {
 	uint64_t last_ns, waited_ns;
 };
@@ -120,20 +120,22 @@ struct control {
 
 void control_init(struct control *control, const struct control_ops *ops, void *context,
                   struct scenario **scenario);
-/* Waits for what is under way in other threads, up to CONTROL_CLOSE_NS, and ends. What workers have not taken is the
- * context's. False: something does not come to its end, and may not be taken away under it. */
+/* Waits for what is under way in other threads, up to CONTROL_CLOSE_NS, and ends. What workers have
+ * not taken is the context's. False: something does not come to its end, and may not be taken away
+ * under it. */
 bool control_close(struct control *control);
 /* Time passes: looks whether workers have taken what was posted, and goes on. */
 void control_tick(struct control *control, uint64_t now_ns);
 
-/* Whether it is this one's turn: then it holds it, until control_post or control_give_back. Else it waits in
- * the queue, and asks again; control_leave takes it out. */
+/* Whether it is this one's turn: then it holds it, until control_post or control_give_back. Else it
+ * waits in the queue, and asks again; control_leave takes it out. */
 bool control_turn(struct control *control, struct turn *turn);
 void control_leave(struct control *control, struct turn *turn);
 /* Any thread. */
 void control_give_back(struct control *control);
-/* Posts what the holder of the turn has made, and puts `next` (NULL: it changes no scenario) in force, both of which
- * pass. 0: not yet, somebody looks; else the number of the transaction, for control_taken. */
+/* Posts what the holder of the turn has made, and puts `next` (NULL: it changes no scenario) in
+ * force, both of which pass. 0: not yet, somebody looks; else the number of the transaction, for
+ * control_taken. */
 uint64_t control_post(struct control *control, struct transaction *transaction,
                       struct scenario *next, uint64_t now_ns);
 bool control_taken(const struct control *control, uint64_t number);
@@ -149,8 +151,8 @@ void control_look_end(struct control *control);
 /* What is known of a cloud, by ops->cloud. The ages of a path count up to now, however long ago its last
  * packet came. */
 bool control_cloud(struct control *control, const char *cloud, struct cloud_report *report);
-/* Any thread. Remembers what is seen now, and gives back what was seen before: false if nothing was, or if the
- * counters were cleared in between. */
+/* Any thread. Remembers what is seen now, and gives back what was seen before: false if nothing
+ * was, or if the counters were cleared in between. */
 bool control_look(struct control *control, const char *cloud, const struct cloud_report *report,
                   uint64_t now_ns, struct control_look *before);
 

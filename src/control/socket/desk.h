@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where control has its heavy work done: a thread for each job, at a lower priority than control's own.
+ * Where control has its heavy work done: a thread for each job, at a lower priority than control's
+ * own.
  *
- * A job is told that nobody waits for it any more by job_forget, and is released when it comes, be it by the
- * thread that has done it. It is not stopped: what it does must end by itself, or harm nobody if it does not
- * (a file on a disk that does not answer). DESK_FORGOTTEN_MAX of those may be there; then no further job is
- * taken.
+ * A job is told that nobody waits for it any more by job_forget, and is released when it comes, be
+ * it by the thread that has done it. It is not stopped: what it does must end by itself, or harm
+ * nobody if it does not (a file on a disk that does not answer). DESK_FORGOTTEN_MAX of those may be
+ * there; then no further job is taken.
  *
  * Without a desk (NULL) a job is done at once, by who gives it: that is how tests have it.
  *
@@ -32,7 +33,8 @@ struct job {
 
 /* NULL: no memory, or no descriptor. */
 struct desk *desk_make(void);
-/* Waits for jobs that are under way up to `patience_ns`. Those that take longer go on, and the desk stays. */
+/* Waits for jobs that are under way up to `patience_ns`. Those that take longer go on, and the desk
+ * stays. */
 void desk_close(struct desk *desk, uint64_t patience_ns);
 /* Readable when a job has come since desk_heard. -1 without a desk. */
 int desk_fd(const struct desk *desk);

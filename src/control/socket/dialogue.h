@@ -53,7 +53,8 @@ void dialogue_error(struct dialogue *dialogue, const char *name, const char *cod
 void dialogue_batch_error(struct dialogue *dialogue, const struct batch_error *error);
 void dialogue_language_error(struct dialogue *dialogue, const char *line,
                              const struct language_error *wrong);
-/* A change is done: `ok`, for a line of netem's with what it has become. `late`: or NULL, what is to be said. */
+/* A change is done: `ok`, for a line of netem's with what it has become. `late`: or NULL, what is
+ * to be said. */
 void dialogue_done(struct dialogue *dialogue, const struct command *command, const char *late);
 
 #endif

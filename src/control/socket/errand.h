@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a conversation waits for: a line that takes long goes through its steps here, and control's thread waits
- * in none of them.
+ * What a conversation waits for: a line that takes long goes through its steps here, and control's
+ * thread waits in none of them.
  *
- *   a change   [parse, in a thread] -> its turn (control.h) -> copy, edit, check, prepare, in a thread -> posted ->
- *              taken by every worker -> answered
+ *   a change   [parse, in a thread] -> its turn (control.h) -> copy, edit, check, prepare, in a
+ *              thread -> posted -> taken by every worker -> answered
  *   a commit   the same, without parsing
  *   a look     when nothing is about to change -> in a thread -> answered
  *
- * A line needs no thread to be parsed if it names no file and has no filter (heavy.h). What a thread works on is its
- * own: a request, which owns all it needs. One that is overdue, or whose client has gone, is forgotten, and
- * released when it comes.
+ * A line needs no thread to be parsed if it names no file and has no filter (heavy.h). What a
+ * thread works on is its own: a request, which owns all it needs. One that is overdue, or whose
+ * client has gone, is forgotten, and released when it comes.
  *
  * Deadlines, by a clock that stands still while the machine does (struct patience):
  *   ERRAND_WORK_NS   for the work of a thread: then nothing is changed, and the client is told
- *   ERRAND_TURN_NS   for one's turn, while others change; ERRAND_LATE_NS, while a worker stands still
- *   ERRAND_LATE_NS   for the workers: then the client is told that his change is accepted, and who stands still. It
- *                    comes into force there when that worker comes round.
+ *   ERRAND_TURN_NS   for one's turn, while others change; ERRAND_LATE_NS, while a worker stands
+ *                    still
+ *   ERRAND_LATE_NS   for the workers: then the client is told that his change is accepted, and who
+ *                    stands still. It comes into force there when that worker comes round.
  *
  * Thread: control's.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The files that a client has handed over for the lines that name them: he opens a file himself, and sends the
- * descriptor with a line `file NAME` (session.h). Of weir's own files he may name some only if weir's rights are
- * his in any case: if he is root, or the user that weir runs as.
+ * The files that a client has handed over for the lines that name them: he opens a file himself,
+ * and sends the descriptor with a line `file NAME` (session.h). Of weir's own files he may name
+ * some only if weir's rights are his in any case: if he is root, or the user that weir runs as.
  *
- * Whatever its way, a file of a client's has FILE_CLIENT_BYTES_MAX at most, all of a conversation together
- * HANDED_BYTES_MAX, and nothing of its content stands in an answer.
+ * Whatever its way, a file of a client's has FILE_CLIENT_BYTES_MAX at most, all of a conversation
+ * together HANDED_BYTES_MAX, and nothing of its content stands in an answer.
  *
  * Ownership: holds references to the files. Thread: one at a time.
  */
@@ -26,8 +26,8 @@ struct handed {
 	struct file *file[HANDED_MAX];
 };
 
-/* Takes the reference, in the place of one of the same name. 0; -ENOSPC: too many, or too large, and then the
- * reference is given back. */
+/* Takes the reference, in the place of one of the same name. 0; -ENOSPC: too many, or too large,
+ * and then the reference is given back. */
 int handed_put(struct handed *handed, struct file *file);
 void handed_clear(struct handed *handed);
 /* `to` is empty. */

@@ -36,8 +36,8 @@ struct probe {
 	uint64_t number; /* of the transaction that sends the requests */
 };
 
-/* Makes what sends the requests, which is to be posted, as `number`. 0, or -errno with error, and then none is under
- * way. */
+/* Makes what sends the requests, which is to be posted, as `number`. 0, or -errno with error, and
+ * then none is under way. */
 int probe_begin(struct control *control, const struct words *words, struct probe *probe,
                 struct transaction **transaction, struct language_error *error);
 /* Whether all have come, or it is time: then it is answered, and over. */

@@ -131,8 +131,9 @@ void server_close(struct server *server)
 	free(server);
 }
 
-/* Which client gives way to a new one: of those who have fewer rights than root and who runs weir, the one that was
- * silent for longest; of the others only if the new one is of them. Else: n_clients. */
+/* Which client gives way to a new one: of those who have fewer rights than root and who runs weir,
+ * the one that was silent for longest; of the others only if the new one is of them. Else:
+ * n_clients. */
 static uint32_t server_silent(const struct server *server, bool trusted)
 {
 	uint32_t found = server->n_clients;
@@ -152,8 +153,8 @@ static uint32_t server_silent(const struct server *server, bool trusted)
 	return found;
 }
 
-/* One more than there may be. Who goes, be it the new one, is told so, as far as a word goes into his socket at
- * once. */
+/* One more than there may be. Who goes, be it the new one, is told so, as far as a word goes into
+ * his socket at once. */
 static bool server_make_room(struct server *server, struct client *client)
 {
 	uint32_t index = server_silent(server, client->trusted);
@@ -281,7 +282,8 @@ int server_serve(struct server *server, struct runtime *runtime, struct scenario
 	while (server->n_clients > 0) /* their sessions know `control`, which ends here */
 		server_drop(server, 0);
 	if (!control_close(&control)) {
-		/* A file on a disk that does not answer: nothing may be freed under who waits for it. */
+		/* A file on a disk that does not answer: nothing may be freed under who waits for
+		 * it. */
 		server_tell(
 		        NULL,
 		        "a change that is under way does not come to its end: ended without it, "

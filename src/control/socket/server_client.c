@@ -9,11 +9,11 @@
 #include "server.h"
 #include "server_client.h"
 
-#define PENDING_MS          5 /* until it is asked again whether routers, or workers, have answered */
+#define PENDING_MS          5 /* until it is asked again who has answered */
 #define DESCRIPTORS_AT_ONCE 16
 
-/* Root may read everything, and who runs weir what weir may: such a client learns nothing from weir that he could not
- * read himself. */
+/* Root may read everything, and who runs weir what weir may: such a client learns nothing from weir
+ * that he could not read himself. */
 static bool client_has_our_rights(int fd)
 {
 	struct ucred peer;

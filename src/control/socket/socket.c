@@ -171,8 +171,8 @@ static int socket_bind(struct socket_listener *listener, const struct sockaddr_u
 		goto err;
 	if (unlink(address->sun_path) != 0 && errno != ENOENT)
 		goto err_close;
-	/* bind() gives the file the mode of the socket, less the umask: so it has the right one from the first
-	 * moment on, and no chmod() of a name that may be another's by then. */
+	/* bind() gives the file the mode of the socket, less the umask: so it has the right one
+	 * from the first moment on, and no chmod() of a name that may be another's by then. */
 	before = umask(0777 & ~SOCKET_MODE);
 	bound = fchmod(listener->fd, SOCKET_MODE) != 0 ||
 	        bind(listener->fd, (const struct sockaddr *)address, sizeof(*address)) != 0;

@@ -42,7 +42,8 @@ struct file_line {
 /* The line behind `line`, which begins as {0}. False: that was the last. */
 bool file_next_line(const struct file *file, struct file_line *line);
 
-/* Some bytes of the content for a message: printable, and FILE_SHOWN_BYTES at most; `...` if it is secret. */
+/* Some bytes of the content for a message: printable, and FILE_SHOWN_BYTES at most; `...` if it is
+ * secret. */
 #define FILE_SHOWN_BYTES 40
 struct file_shown {
 	char text[FILE_SHOWN_BYTES + 1];
