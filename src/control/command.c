@@ -10,6 +10,7 @@
 #include "explain.h"
 #include "manual.h"
 #include "nearest.h"
+#include "shortage.h"
 
 static int command_help(int argc, char **argv);
 
@@ -106,8 +107,19 @@ static int unknown_command(const char *name)
 	return 2;
 }
 
+/* Nothing is taken for done of which a part could not be printed. */
+static int whole(const char *name, int status)
+{
+	if (!shortage_taken())
+		return status;
+	fprintf(stderr,
+	        "weir %s: no memory for all that was to be printed; some of it is missing\n", name);
+	return status == 0 ? 1 : status;
+}
+
 int command_main(int argc, char **argv)
 {
+	shortage_watch_json();
 	if (argc < 2) {
 		print_usage(stderr);
 		return 2;
@@ -122,7 +134,7 @@ int command_main(int argc, char **argv)
 	}
 	for (int i = 0; commands[i].name != NULL; i++) {
 		if (strcmp(commands[i].name, argv[1]) == 0)
-			return commands[i].run(argc - 1, argv + 1);
+			return whole(argv[1], commands[i].run(argc - 1, argv + 1));
 	}
 	return unknown_command(argv[1]);
 }

@@ -14,6 +14,7 @@
 #include "bench_table.h"
 #include "draft.h"
 #include "page.h"
+#include "shortage.h"
 
 #define BARS_MAX  64
 #define CURVE_MAX 32
@@ -200,7 +201,7 @@ static void write_tables(struct page *page, const json_t *document)
 {
 	char *text = NULL;
 	size_t bytes = 0;
-	FILE *out = open_memstream(&text, &bytes);
+	FILE *out = shortage_stream(&text, &bytes);
 
 	if (!out)
 		return;

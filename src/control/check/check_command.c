@@ -16,6 +16,7 @@
 #include "path_check.h"
 #include "port.h"
 #include "scenario_file.h"
+#include "shortage.h"
 #include "table.h"
 #include "value.h"
 
@@ -136,7 +137,7 @@ static void print_text(const struct check *check)
 	char *table = NULL, *line, *rest;
 	bool sized = false;
 	size_t bytes = 0;
-	FILE *memory = open_memstream(&table, &bytes);
+	FILE *memory = shortage_stream(&table, &bytes);
 
 	scenario_file_print(stdout, check->scenario);
 	print_remarks(check);
@@ -264,7 +265,7 @@ static json_t *json_warnings(const struct scenario *scenario)
 {
 	char *text = NULL;
 	size_t n = 0;
-	FILE *out = open_memstream(&text, &n);
+	FILE *out = shortage_stream(&text, &n);
 	json_t *array;
 
 	if (out == NULL)
@@ -339,7 +340,7 @@ static int wrong_arguments(const char *message)
 static int load(struct check *check, char *message, size_t room)
 {
 	size_t bytes;
-	FILE *remarks = open_memstream(&check->remarks, &bytes);
+	FILE *remarks = shortage_stream(&check->remarks, &bytes);
 	int result;
 
 	snprintf(message, room, "no memory");

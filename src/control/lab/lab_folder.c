@@ -10,6 +10,7 @@
 
 #include "draft.h"
 #include "lab_output.h"
+#include "shortage.h"
 
 #define FILES 3
 
@@ -53,6 +54,8 @@ static int content_write(int file, struct campaign *const *campaigns, uint32_t n
 		json_array_append_new(array, lab_output_experiment(campaigns[i]));
 	error = json_dumpf(array, out, JSON_INDENT(1));
 	json_decref(array);
+	if (shortage_taken())
+		return -ENOMEM;
 	return error ? -EIO : 0;
 }
 
@@ -61,15 +64,18 @@ int lab_folder_write(const char *folder, struct campaign *const *campaigns, uint
 {
 	struct draft *drafts[FILES] = {NULL};
 	struct problem problem = {0};
-	int error = 0;
+	int error = 0, wrong = 0;
 
 	for (int i = 0; !error && i < FILES; i++) {
 		char path[4096];
 
 		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
 		error = draft_open(path, &drafts[i], &problem);
-		if (!error && content_write(i, campaigns, n, draft_stream(drafts[i])) < 0)
-			problem_set(&problem, -1, "%s could not be written", path);
+		if (!error)
+			wrong = content_write(i, campaigns, n, draft_stream(drafts[i]));
+		if (wrong)
+			problem_set(&problem, -1, "%s could not be written: %s", path,
+			            strerror(-wrong));
 		if (!error)
 			error = draft_finish(drafts[i], &problem);
 		if (!error && problem.text[0])

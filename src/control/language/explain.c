@@ -11,6 +11,7 @@
 #include "port_setting.h"
 #include "netem.h"
 #include "probability.h"
+#include "shortage.h"
 #include "statement_text.h"
 #include "statements.h"
 #include "value.h"
@@ -119,7 +120,7 @@ static void print_field(FILE *out, const struct field *field)
 	bool positional = field->flags & FIELD_POSITIONAL;
 	char *head = NULL;
 	size_t bytes = 0;
-	FILE *memory = open_memstream(&head, &bytes);
+	FILE *memory = shortage_stream(&head, &bytes);
 
 	if (memory == NULL)
 		return;

@@ -6,6 +6,7 @@
 #include "explain.h"
 #include "language.h"
 #include "port_setting.h"
+#include "shortage.h"
 #include "statement_text.h"
 #include "statements.h"
 #include "value.h"
@@ -31,7 +32,7 @@ static void print_captured(FILE *out, void (*print)(FILE *out, const void *of), 
 {
 	char *text = NULL;
 	size_t bytes = 0;
-	FILE *memory = open_memstream(&text, &bytes);
+	FILE *memory = shortage_stream(&text, &bytes);
 
 	if (memory == NULL)
 		return;

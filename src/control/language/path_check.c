@@ -8,6 +8,7 @@
 #include "listing.h"
 #include "nearest.h"
 #include "selection.h"
+#include "shortage.h"
 
 /* Words of `cloud NAME from PLACE to PORT`. */
 enum { WORD_NAME = 1, WORD_FROM = 3, WORD_TO = 5 };
@@ -358,6 +359,8 @@ void path_warn(const struct scenario *scenario, FILE *out)
 		if (claims.more)
 			fputs("warning: there are more clouds that overlap\n", out);
 	}
+	if (claims.claim == NULL || room == NULL)
+		shortage_note();
 	free(claims.claim);
 	free(room);
 }

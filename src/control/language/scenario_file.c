@@ -9,6 +9,7 @@
 
 #include "language.h"
 #include "scenario_check.h"
+#include "shortage.h"
 #include "statement_text.h"
 #include "statements.h"
 
@@ -361,7 +362,7 @@ char *scenario_text(const struct scenario *scenario)
 {
 	char *text = NULL;
 	size_t bytes = 0;
-	FILE *out = open_memstream(&text, &bytes);
+	FILE *out = shortage_stream(&text, &bytes);
 
 	if (out == NULL)
 		return NULL;

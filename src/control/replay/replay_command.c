@@ -18,6 +18,7 @@
 #include "replay_options.h"
 #include "replay_table.h"
 #include "scenario_file.h"
+#include "shortage.h"
 
 #define BAR 40
 
@@ -132,6 +133,10 @@ static int complete(void *argument, const struct replay_result *result, struct p
 		error = decision_log_finish(session->log, problem);
 	if (!error && session->picture)
 		error = picture_finish(session->picture, result, problem);
+	if (shortage_taken() && !error) {
+		problem_set(problem, -1, "no memory for all of the report or the picture");
+		error = -ENOMEM;
+	}
 	return error;
 }
 

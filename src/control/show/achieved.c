@@ -12,6 +12,7 @@
 #include "delay.h"
 #include "loss_every.h"
 #include "rate.h"
+#include "shortage.h"
 #include "statement_text.h"
 #include "statements.h"
 #include "table.h"
@@ -68,8 +69,10 @@ static void asked_text(struct achieved_row *row, const struct conf *conf)
 	FILE *text = fmemopen(row->asked, sizeof(row->asked), "w");
 	size_t name = strlen(conf->statement->name);
 
-	if (!text)
+	if (!text) {
+		shortage_note();
 		return;
+	}
 	statement_print(text, conf);
 	fclose(text);
 	row->asked[sizeof(row->asked) - 1] = '\0';

@@ -9,6 +9,7 @@
 #include "statement_text.h"
 #include "statements.h"
 #include "class_text.h"
+#include "shortage.h"
 #include "table.h"
 #include "view.h"
 
@@ -41,7 +42,7 @@ static void view_print_configured(const struct view *view, FILE *out)
 	for (const struct statement *const *row = statements; *row != NULL; row++) {
 		for (uint32_t i = 0; i < view->conf->n_confs; i++) {
 			const struct conf *conf = view->conf->confs[i];
-			FILE *line = conf->statement == *row ? open_memstream(&text, &n) : NULL;
+			FILE *line = conf->statement == *row ? shortage_stream(&text, &n) : NULL;
 
 			if (line == NULL)
 				continue;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shortage.h"
 #include "table.h"
 
 #define TABLE_DIGITS 6 /* of a quantity with a unit: a delay of 100 ms is right to 100 ns */
@@ -20,8 +21,10 @@ struct table *table_make(const char *columns)
 {
 	struct table *table = calloc(1, sizeof(*table));
 
-	if (table == NULL)
+	if (table == NULL) {
+		shortage_note();
 		return NULL;
+	}
 	table->n_columns = strlen(columns);
 	if (table->n_columns > TABLE_COLUMNS_MAX)
 		table->n_columns = TABLE_COLUMNS_MAX;
@@ -57,12 +60,16 @@ void table_text(struct table *table, const char *text)
 		size_t room = table->room > 0 ? 2 * table->room : 128;
 		char **cells = realloc(table->cells, room * sizeof(*cells));
 
-		if (cells == NULL)
+		if (cells == NULL) {
+			shortage_note();
 			return;
+		}
 		table->cells = cells;
 		table->room = room;
 	}
-	table->cells[table->n_cells++] = strdup(text);
+	table->cells[table->n_cells] = strdup(text);
+	if (table->cells[table->n_cells++] == NULL)
+		shortage_note();
 	if (width > table->width[column])
 		table->width[column] = width;
 }
@@ -73,8 +80,10 @@ void table_format(struct table *table, const char *format, ...)
 	char *text = NULL;
 
 	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0)
+	if (vasprintf(&text, format, arguments) < 0) {
+		shortage_note();
 		text = NULL;
+	}
 	va_end(arguments);
 	table_text(table, text != NULL ? text : "");
 	free(text);

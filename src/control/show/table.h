@@ -18,12 +18,12 @@
 
 struct table;
 
-/* `columns`: a letter each, l or r: to which side its cells are set. NULL: no memory. */
+/* `columns`: a letter each, l or r: to which side its cells are set. NULL: no memory, which is noted. */
 struct table *table_make(const char *columns);
 void table_free(struct table *table);
 
-/* Cells are added from left to right; a row is full when all its columns have one. Failures for
- * want of memory show as an empty cell. */
+/* Cells are added from left to right; a row is full when all its columns have one. What finds no
+ * memory is left out, and noted (shortage.h). */
 void table_text(struct table *table, const char *text);
 void table_format(struct table *table, const char *format, ...)
         __attribute__((format(printf, 2, 3)));

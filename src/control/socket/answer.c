@@ -38,6 +38,11 @@ void output_append(struct output *output, const void *bytes, size_t n)
 	output->n += n;
 }
 
+void output_shorten(struct output *output, size_t n)
+{
+	output->n = n;
+}
+
 void output_taken(struct output *output, size_t n)
 {
 	output->head += n;

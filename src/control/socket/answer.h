@@ -24,6 +24,8 @@ struct output {
 
 void output_release(struct output *output);
 void output_append(struct output *output, const void *bytes, size_t n);
+/* Takes back what came behind the first n bytes that wait. */
+void output_shorten(struct output *output, size_t n);
 void output_taken(struct output *output, size_t n);
 /* Appends what waits in the other, which is empty then. */
 void output_adopt(struct output *output, struct output *from);

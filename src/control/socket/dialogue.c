@@ -10,6 +10,7 @@
 #include "language.h"
 #include "scenario_file.h"
 #include "session.h"
+#include "shortage.h"
 #include "show.h"
 
 void dialogue_release(struct dialogue *dialogue)
@@ -70,6 +71,7 @@ static void dialogue_commit(struct dialogue *dialogue)
 {
 	uint32_t wrong = dialogue->batch.wrong_line;
 
+	dialogue->not_begun = false;
 	if (!dialogue->in_batch) {
 		dialogue_error(dialogue, "commit", ERROR_CONFLICT,
 		               "no batch has begun; say begin first");
@@ -92,6 +94,7 @@ static void dialogue_commit(struct dialogue *dialogue)
 
 static void dialogue_abort(struct dialogue *dialogue)
 {
+	dialogue->not_begun = false;
 	if (!dialogue->in_batch) {
 		dialogue_error(dialogue, "abort", ERROR_CONFLICT,
 		               "no batch has begun; say begin first");
@@ -199,14 +202,33 @@ static void dialogue_answered(struct dialogue *dialogue)
 		handed_clear(&dialogue->handed);
 }
 
+void dialogue_no_answer(struct dialogue *dialogue)
+{
+	dialogue_error(dialogue, "answer", ERROR_NO_MEMORY,
+	               "no memory for the answer; `show config` says what is in force");
+}
+
+/* An answer with holes is taken back. */
+static void dialogue_whole(struct dialogue *dialogue, size_t before)
+{
+	if (!shortage_taken())
+		return;
+	output_shorten(&dialogue->output, before);
+	dialogue_no_answer(dialogue);
+}
+
 void dialogue_poll(struct dialogue *dialogue)
 {
+	size_t before = dialogue->output.n;
+
 	control_tick(dialogue->control, dialogue->now_ns);
 	if (!dialogue_pending(dialogue))
 		return;
+	shortage_taken();
 	errand_poll(dialogue);
 	if (dialogue->probe.active)
 		probe_answer(dialogue->control, &dialogue->probe, &dialogue->output);
+	dialogue_whole(dialogue, before);
 	dialogue_answered(dialogue);
 }
 
@@ -338,12 +360,15 @@ static void dialogue_foreign(struct dialogue *dialogue, const char *line)
 
 void dialogue_line(struct dialogue *dialogue, const char *line)
 {
+	size_t before = dialogue->output.n;
 	struct language_error wrong = {.column = 0};
 	struct words words;
 
 	dialogue->hands_over = false;
+	shortage_taken();
 	if (words_split(line, &words, &wrong) != 0 || !dialogue_own(dialogue, &words))
 		dialogue_foreign(dialogue, line);
+	dialogue_whole(dialogue, before);
 	dialogue_answered(dialogue);
 }
 

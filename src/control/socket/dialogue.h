@@ -25,6 +25,7 @@ struct dialogue {
 	struct output output; /* answers are appended */
 	bool over;            /* by `quit` */
 	bool in_batch;
+	bool not_begun; /* a batch that found no memory: its lines are not changes by themselves */
 	struct batch batch;   /* all zero without one */
 	struct errand errand; /* under way: no line is taken before it is answered */
 	struct probe probe;   /* likewise */
@@ -53,6 +54,8 @@ void dialogue_error(struct dialogue *dialogue, const char *name, const char *cod
 void dialogue_batch_error(struct dialogue *dialogue, const struct batch_error *error);
 void dialogue_language_error(struct dialogue *dialogue, const char *line,
                              const struct language_error *wrong);
+/* There was no memory for the whole answer. */
+void dialogue_no_answer(struct dialogue *dialogue);
 /* A change is done: `ok`, for a line of netem's with what it has become. `late`: or NULL, what is
  * to be said. */
 void dialogue_done(struct dialogue *dialogue, const struct command *command, const char *late);

@@ -111,7 +111,8 @@ static bool parsed(struct dialogue *dialogue, struct request *request)
 
 static void begun(struct dialogue *dialogue, struct request *request)
 {
-	if (request->result != 0) {
+	dialogue->not_begun = request->result != 0;
+	if (dialogue->not_begun) {
 		dialogue_error(dialogue, "begin", ERROR_NO_MEMORY,
 		               "no memory for a copy of the scenario; try a smaller one");
 		return;
@@ -128,6 +129,10 @@ static void shown(struct dialogue *dialogue, struct request *request)
 	const struct words *words = &request->command.words;
 	struct language_error wrong = {.column = 0};
 
+	if (request->lacks) {
+		dialogue_no_answer(dialogue);
+		return;
+	}
 	if (request->found) {
 		output_adopt(&dialogue->output, &request->output);
 		return;
@@ -372,8 +377,15 @@ void errand_poll(struct dialogue *dialogue)
 
 void errand_edit(struct dialogue *dialogue, const char *line, struct command *command)
 {
-	struct request *request = errand_request(dialogue, KIND_EDIT, line, command);
+	struct request *request = NULL;
 
+	if (dialogue->not_begun)
+		dialogue_error(
+		        dialogue, "begin", ERROR_CONFLICT,
+		        "there was no memory to begin the batch of this line; say abort, and "
+		        "begin it again");
+	else
+		request = errand_request(dialogue, KIND_EDIT, line, command);
 	if (request == NULL && command != NULL)
 		language_release(command);
 	if (request == NULL)
@@ -388,6 +400,7 @@ void errand_begin(struct dialogue *dialogue)
 {
 	struct request *request = errand_request(dialogue, KIND_BEGIN, "begin", NULL);
 
+	dialogue->not_begun = request == NULL;
 	if (request == NULL)
 		return;
 	errand_start(dialogue, request, ERRAND_LOOKS);

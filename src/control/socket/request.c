@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "session.h"
+#include "shortage.h"
 
 static void request_release(struct job *job)
 {
@@ -87,6 +88,7 @@ void work_show(struct job *job)
 	struct request *request = (struct request *)job;
 	const struct words *words = &request->command.words;
 
+	shortage_taken();
 	if (request->what == SHOW_CLOUD && words->n > 3) {
 		request->found = show_answer_one(&request->output, request->control, request->cloud,
 		                                 words->word[3].text);
@@ -95,6 +97,7 @@ void work_show(struct job *job)
 		show_answer(&request->output, request->control, request->what, request->cloud,
 		            request->note);
 	}
+	request->lacks = shortage_taken();
 	control_look_end(request->control);
 }
 

@@ -45,6 +45,7 @@ struct request {
 	uint32_t cloud;
 	char note[160]; /* who is late */
 	bool found;
+	bool lacks; /* memory for the whole answer */
 	struct output output;
 	/* KIND_FILE */
 	int fd;

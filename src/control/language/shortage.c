@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "shortage.h"
+
+#include <stdlib.h>
+
+#include <jansson.h>
+
+static __thread bool noted;
+
+void shortage_note(void)
+{
+	noted = true;
+}
+
+bool shortage_taken(void)
+{
+	bool taken = noted;
+
+	noted = false;
+	return taken;
+}
+
+FILE *shortage_stream(char **text, size_t *bytes)
+{
+	FILE *stream = open_memstream(text, bytes);
+
+	if (stream == NULL)
+		shortage_note();
+	return stream;
+}
+
+static void *json_allocate(size_t bytes)
+{
+	void *memory = malloc(bytes);
+
+	if (memory == NULL)
+		shortage_note();
+	return memory;
+}
+
+void shortage_watch_json(void)
+{
+	json_set_alloc_funcs(json_allocate, free);
+}
