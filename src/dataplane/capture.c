@@ -272,6 +272,11 @@ bool capture_next(struct capture *capture, struct capture_frame *frame)
 	return true;
 }
 
+int capture_error(const struct capture *capture)
+{
+	return capture->inflow.error;
+}
+
 const char *capture_damage(const struct capture *capture)
 {
 	return capture->damage;

@@ -58,6 +58,8 @@ void capture_close(struct capture *capture); /* NULL is allowed */
 /* True and the next frame, or false at the end. */
 bool capture_next(struct capture *capture, struct capture_frame *frame);
 
+/* The errno of a read that failed: what came ahead of it is not all that the capture holds. 0: none. */
+int capture_error(const struct capture *capture);
 /* What was wrong with the end of the capture, "" if nothing (so far). */
 const char *capture_damage(const struct capture *capture);
 const struct capture_counts *capture_counts(const struct capture *capture);

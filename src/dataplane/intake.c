@@ -233,6 +233,20 @@ static void report_capture(const struct replay_file *file, const struct capture 
 		         at > 0 ? "; " : "", file->path, capture_damage(capture));
 }
 
+int intake_check(const struct intake *intake, struct problem *problem)
+{
+	for (uint32_t i = 0; i < intake->options->n_in; i++) {
+		int error = capture_error(intake->captures[i]);
+
+		if (error == 0)
+			continue;
+		problem_set(problem, -1, "%s: cannot be read any further: %s",
+		            intake->options->in[i].path, strerror(error));
+		return -EIO;
+	}
+	return 0;
+}
+
 void intake_report(const struct intake *intake, struct replay_result *result)
 {
 	for (uint32_t i = 0; i < intake->options->n_in; i++) {

@@ -338,7 +338,8 @@ static int run(struct replay *replay)
 	replay->until_progress = 0;
 	replay->progress_ns = 0;
 	error = look_up(replay, 0);
-	if (error || (error = check_clouds(replay)))
+	if (error || (error = check_clouds(replay)) ||
+	    (error = intake_check(intake, replay->problem)))
 		return error;
 	intake_report(intake, replay->result);
 	if ((error = check_pool(replay)) ||
