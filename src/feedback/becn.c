@@ -2,6 +2,7 @@
 #include "becn.h"
 
 #include "cloud.h"
+#include "counter_read.h"
 #include "hop.h"
 
 static bool is_capable(const struct aqm *aqm, const struct packet_bytes *frame)
@@ -98,7 +99,7 @@ void becn_adopt(struct becn *becn, const struct becn *old)
 		quota_adopt(&becn->quota, &old->quota);
 }
 
-uint32_t becn_figures(const struct becn *becn, struct aqm_figure *figures)
+READS_WHILE_IT_RUNS uint32_t becn_figures(const struct becn *becn, struct aqm_figure *figures)
 {
 	if (!becn->limited)
 		return 0;

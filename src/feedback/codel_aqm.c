@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "aqm.h"
+#include "counter_read.h"
 #include "ecn.h"
 
 enum { CODEL_FIELD_TARGET, CODEL_FIELD_INTERVAL, CODEL_FIELD_CE_THRESHOLD, CODEL_FIELD_MTU };
@@ -69,7 +70,8 @@ static void codel_aqm_adopt(struct aqm *aqm, const struct aqm *old)
 
 /* ---- control's ---- */
 
-static uint32_t codel_aqm_figures(const struct aqm *aqm, struct aqm_figure figures[AQM_FIGURES_MAX])
+static READS_WHILE_IT_RUNS uint32_t codel_aqm_figures(const struct aqm *aqm,
+                                                      struct aqm_figure figures[AQM_FIGURES_MAX])
 {
 	const struct codel_aqm *codel = (const struct codel_aqm *)aqm;
 	uint32_t n = 0;

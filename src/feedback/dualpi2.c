@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "aqm.h"
+#include "counter_read.h"
 #include "ecn.h"
 #include "pi2.h"
 #include "pie.h"
@@ -175,7 +176,8 @@ static struct aqm_figure fraction(const char *name, probability_q63 p)
 	return (struct aqm_figure){name, (double)p / (double)PROBABILITY_ONE, AQM_FRACTION};
 }
 
-static uint32_t dualpi2_figures(const struct aqm *aqm, struct aqm_figure figures[AQM_FIGURES_MAX])
+static READS_WHILE_IT_RUNS uint32_t dualpi2_figures(const struct aqm *aqm,
+                                                    struct aqm_figure figures[AQM_FIGURES_MAX])
 {
 	const struct dualpi2 *self = (const struct dualpi2 *)aqm;
 	uint32_t n = 0;

@@ -7,6 +7,7 @@
 
 #include "cloud.h"
 #include "copy.h"
+#include "counter_read.h"
 #include "oq_header.h"
 #include "sirens.h"
 
@@ -249,7 +250,8 @@ static void feedback_adopt(struct stage *stage, const struct stage *old)
 	meter_adopt(&((struct feedback *)stage)->meter, &((const struct feedback *)old)->meter);
 }
 
-static void feedback_report(const struct stage *stage, struct observed *observed)
+static READS_WHILE_IT_RUNS void feedback_report(const struct stage *stage,
+                                                struct observed *observed)
 {
 	if (stage->cloud->watch != stage->watch)
 		return; /* the `meter` statement's says it */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "feedback_ledger.h"
+#include "counter_read.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -101,7 +102,8 @@ void ledger_told(struct ledger *ledger)
 }
 
 /* What was heard of one TTL; false: nothing. */
-static bool report_row(const struct ledger *ledger, uint32_t ttl, struct observed_hop *hop)
+static READS_WHILE_IT_RUNS bool report_row(const struct ledger *ledger, uint32_t ttl,
+                                           struct observed_hop *hop)
 {
 	bool heard = false;
 
@@ -117,7 +119,7 @@ static bool report_row(const struct ledger *ledger, uint32_t ttl, struct observe
 	return heard;
 }
 
-void ledger_report(const struct ledger *ledger, struct observed *observed)
+READS_WHILE_IT_RUNS void ledger_report(const struct ledger *ledger, struct observed *observed)
 {
 	uint32_t highest = 0;
 

@@ -8,6 +8,7 @@
 
 #include "cloud.h"
 #include "copy.h"
+#include "counter_read.h"
 #include "feedback_ledger.h"
 #include "feedback_probe.h"
 #include "header_room.h"
@@ -269,7 +270,7 @@ static void proxy_adopt(struct stage *stage, const struct stage *old)
 	((struct proxy *)stage)->asked = ((const struct proxy *)old)->asked;
 }
 
-static void proxy_report(const struct stage *stage, struct observed *observed)
+static READS_WHILE_IT_RUNS void proxy_report(const struct stage *stage, struct observed *observed)
 {
 	const struct proxy *proxy = (const struct proxy *)stage;
 

@@ -7,6 +7,7 @@
 #include <rte_common.h>
 
 #include "aqm.h"
+#include "counter_read.h"
 #include "ecn.h"
 #include "packet_key.h"
 
@@ -314,7 +315,8 @@ static void fq_emptied(struct aqm *aqm)
 
 /* ---- control's ---- */
 
-static uint32_t fq_figures(const struct aqm *aqm, struct aqm_figure figures[AQM_FIGURES_MAX])
+static READS_WHILE_IT_RUNS uint32_t fq_figures(const struct aqm *aqm,
+                                               struct aqm_figure figures[AQM_FIGURES_MAX])
 {
 	const struct fq_codel *self = (const struct fq_codel *)aqm;
 	uint32_t n = 0;

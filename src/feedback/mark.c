@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "becn.h"
+#include "counter_read.h"
 #include "ecn.h"
 
 enum { MARK_FIELD_ABOVE };
@@ -71,7 +72,8 @@ static void mark_adopt(struct aqm *aqm, const struct aqm *old)
 	becn_adopt(&((struct mark *)aqm)->becn, &((const struct mark *)old)->becn);
 }
 
-static uint32_t mark_figures(const struct aqm *aqm, struct aqm_figure figures[AQM_FIGURES_MAX])
+static READS_WHILE_IT_RUNS uint32_t mark_figures(const struct aqm *aqm,
+                                                 struct aqm_figure figures[AQM_FIGURES_MAX])
 {
 	return becn_figures(&((const struct mark *)aqm)->becn, figures);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cloud.h"
+#include "counter_read.h"
 
 #define PPB UINT64_C(1000000000)
 #define PPM UINT64_C(1000000)
@@ -257,11 +258,11 @@ void meter_adopt(struct meter *meter, const struct meter *old)
 		*meter = *old;
 }
 
-void meter_read(const struct meter *meter, struct meter_reading *reading)
+READS_WHILE_IT_RUNS void meter_read(const struct meter *meter, struct meter_reading *reading)
 {
 	uint64_t rate = meter->cloud->link.shaper.rate_bps;
 
-	*reading = meter->reading;
+	counters_read_whole(reading, &meter->reading, sizeof(*reading));
 	reading->window_ns = meter->window_ns;
 	reading->link_bps = rate ? rate : OBSERVED_NO_LIMIT;
 	reading->available_bps = OBSERVED_NO_LIMIT;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "aqm.h"
+#include "counter_read.h"
 #include "ecn.h"
 #include "pie.h"
 
@@ -78,7 +79,8 @@ static void pie_aqm_adopt(struct aqm *aqm, const struct aqm *old)
 
 /* ---- control's ---- */
 
-static uint32_t pie_aqm_figures(const struct aqm *aqm, struct aqm_figure figures[AQM_FIGURES_MAX])
+static READS_WHILE_IT_RUNS uint32_t pie_aqm_figures(const struct aqm *aqm,
+                                                    struct aqm_figure figures[AQM_FIGURES_MAX])
 {
 	const struct pie_aqm *pie = (const struct pie_aqm *)aqm;
 	uint32_t n = 0;

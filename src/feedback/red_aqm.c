@@ -6,6 +6,7 @@
 
 #include "aqm.h"
 #include "becn.h"
+#include "counter_read.h"
 #include "ecn.h"
 #include "packet_key.h"
 #include "red_conf.h"
@@ -164,7 +165,7 @@ static void red_aqm_adopt(struct aqm *aqm, const struct aqm *old)
 
 /* ---- control's ---- */
 
-static double red_aqm_average(const struct aqm *aqm)
+static READS_WHILE_IT_RUNS double red_aqm_average(const struct aqm *aqm)
 {
 	const struct red_aqm *red = (const struct red_aqm *)aqm;
 	double units = (double)red->average_q16 / (1 << 16);
@@ -172,7 +173,8 @@ static double red_aqm_average(const struct aqm *aqm)
 	return red->rule.setup.bytes ? units : units * red->rule.setup.mean_bytes;
 }
 
-static uint32_t red_aqm_figures(const struct aqm *aqm, struct aqm_figure figures[AQM_FIGURES_MAX])
+static READS_WHILE_IT_RUNS uint32_t red_aqm_figures(const struct aqm *aqm,
+                                                    struct aqm_figure figures[AQM_FIGURES_MAX])
 {
 	const struct red_aqm *red = (const struct red_aqm *)aqm;
 	double p = (double)red->red.p / (double)PROBABILITY_ONE;

@@ -7,6 +7,7 @@
 
 #include "cloud.h"
 #include "copy.h"
+#include "counter_read.h"
 #include "oq_header.h"
 
 struct xcp {
@@ -205,7 +206,7 @@ static double rate_of(uint64_t rate)
 	return (double)rate / (1 << XCP_RATE_BITS);
 }
 
-static void xcp_report(const struct stage *stage, struct observed *observed)
+static READS_WHILE_IT_RUNS void xcp_report(const struct stage *stage, struct observed *observed)
 {
 	const struct xcp_control *control = &((const struct xcp *)stage)->control;
 

@@ -3,11 +3,12 @@
 #include <stdlib.h>
 
 #include "change_state.h"
+#include "counter_read.h"
 #include "port_setting.h"
 
 /* Asked by control while the worker runs. A packet is counted on the line before it is taken off the
  * queue, so in this order none is missed; and nothing comes in any more. */
-static bool is_empty(const struct cloud *cloud)
+static READS_WHILE_IT_RUNS bool is_empty(const struct cloud *cloud)
 {
 	return link_held_packets(&cloud->link) == 0 &&
 	       __atomic_load_n(&cloud->wake, __ATOMIC_ACQUIRE) == SIMTIME_NEVER &&

@@ -261,6 +261,38 @@ static void watches_line_up(struct cloud *cloud)
 		first->next = besides;
 }
 
+/* Control reads the list while it changes (cloud_stages): at each moment its first n_stages places are
+ * filled, and it is known that it changes. */
+static void place_set(struct cloud *cloud, uint16_t at, struct stage *stage)
+{
+	__atomic_store_n(&cloud->stages[at], stage, __ATOMIC_RELAXED);
+}
+
+static void exchange_tell(struct cloud *cloud)
+{
+	__atomic_store_n(&cloud->exchanges, cloud->exchanges + 1, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static void stage_take_out(struct cloud *cloud, uint16_t at)
+{
+	uint16_t left = cloud->n_stages - 1;
+
+	for (; at < left; at++)
+		place_set(cloud, at, cloud->stages[at + 1]);
+	__atomic_store_n(&cloud->n_stages, left, __ATOMIC_RELEASE);
+}
+
+static void stage_put_in(struct cloud *cloud, struct stage *stage)
+{
+	uint16_t at = cloud->n_stages;
+
+	for (; at > 0 && cloud->stages[at - 1]->rank > stage->rank; at--)
+		place_set(cloud, at, cloud->stages[at - 1]);
+	place_set(cloud, at, stage);
+	__atomic_store_n(&cloud->n_stages, cloud->n_stages + 1, __ATOMIC_RELEASE);
+}
+
 static void stage_exchange(struct setting *setting)
 {
 	struct cloud *cloud = setting->cloud;
@@ -270,20 +302,17 @@ static void stage_exchange(struct setting *setting)
 
 	while (at < cloud->n_stages && strcmp(cloud->stages[at]->statement->name, setting->name))
 		at++;
+	exchange_tell(cloud);
 	if (at < cloud->n_stages) {
 		old = cloud->stages[at];
-		cloud->n_stages--;
-		memmove(&cloud->stages[at], &cloud->stages[at + 1],
-		        (cloud->n_stages - at) * sizeof(old));
+		stage_take_out(cloud, at);
 		cloud->drawn_most = RTE_MAX(cloud->drawn_most, old->drawn);
 	}
 	if (stage) {
 		stage_take_over(cloud, stage, old);
-		for (at = cloud->n_stages++; at > 0 && cloud->stages[at - 1]->rank > stage->rank;
-		     at--)
-			cloud->stages[at] = cloud->stages[at - 1];
-		cloud->stages[at] = stage;
+		stage_put_in(cloud, stage);
 	}
+	exchange_tell(cloud);
 	watches_line_up(cloud);
 	setting->stage = old;
 }

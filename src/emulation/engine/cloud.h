@@ -65,6 +65,8 @@ struct cloud {
 	                    * is 0, in a replay the first packet of the captures */
 	struct agenda *agenda; /* or NULL */
 	simtime latest_leaving; /* if it hurries and keeps order: what has entered the line leaves by then */
+	uint32_t
+	        exchanges; /* of stages, begun and ended: odd while one is under way (cloud_stages) */
 	uint64_t drawn_most; /* by a stage or an AQM that is not there any more */
 	struct cloud *next_starved, *next_leftover;
 	struct cloud_exit own_exit;
@@ -76,6 +78,9 @@ void cloud_init(struct cloud *cloud, const char *name, uint32_t index, struct ho
                 struct witness *witness, struct histogram *delay_ns);
 /* Frees its stages, and what its line has. */
 void cloud_release(struct cloud *cloud);
+/* Its stages at one moment, for whoever is not the worker that exchanges them by a schedule: n pointers, which are valid
+ * until control frees what a change has replaced. Control. */
+uint16_t cloud_stages(const struct cloud *cloud, const struct stage *stages[CLOUD_STAGES_MAX]);
 /* NULL: no memory. */
 struct cloud *cloud_make(const char *name, uint32_t index, struct holder *holder,
                          struct witness *witness);

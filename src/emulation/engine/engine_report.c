@@ -18,6 +18,11 @@ static uint32_t clouds_unused(const struct cloud *cloud)
 	return cloud == template->head ? 0 : (uint32_t)(template->head - cloud) - 1;
 }
 
+static uint64_t held_by(const struct cloud *cloud)
+{
+	return counter_read(&cloud->line.held) + link_held_packets(&cloud->link);
+}
+
 uint64_t engine_held_packets(const struct engine *engine)
 {
 	const struct roster *roster = engine->roster;
@@ -25,7 +30,7 @@ uint64_t engine_held_packets(const struct engine *engine)
 
 	for (uint32_t i = 0; i < roster->n_slots; i++) {
 		if (roster->slots[i])
-			held += cloud_held(roster->slots[i]);
+			held += held_by(roster->slots[i]);
 		i += clouds_unused(roster->slots[i]);
 	}
 	return held;
@@ -33,7 +38,7 @@ uint64_t engine_held_packets(const struct engine *engine)
 
 uint64_t engine_memory_used(const struct engine *engine)
 {
-	return engine->holder.arena.used_chunks * CHUNK_BYTES;
+	return counter_read(&engine->holder.arena.used_chunks) * CHUNK_BYTES;
 }
 
 uint64_t engine_no_cloud(const struct engine *engine, uint32_t port)
@@ -62,19 +67,42 @@ uint64_t engine_sent(const struct engine *engine, uint32_t port)
 	return counter_read(&engine->ports[port].sent);
 }
 
+/* What waits, as queue_packets and queue_bytes say it: of two words of two moments, so that the difference is
+ * none below 0. */
+struct waiting {
+	uint64_t packets, bytes;
+};
+
+static READS_WHILE_IT_RUNS struct waiting waiting_in(const struct queue *queue)
+{
+	uint64_t sending = queue->sending, sending_bytes = queue->sending_bytes;
+	uint64_t packets = queue->held_packets, bytes = queue->held_bytes;
+
+	return (struct waiting){
+	        .packets = packets > sending ? packets - sending : 0,
+	        .bytes = bytes > sending_bytes ? bytes - sending_bytes : 0,
+	};
+}
+
+/* A schedule may put another in its place at any moment; the old one is there until control frees it. */
+static const struct aqm *aqm_of(const struct queue *queue)
+{
+	return __atomic_load_n(&queue->aqm, __ATOMIC_ACQUIRE);
+}
+
 static double average_of(const struct queue *queue)
 {
-	const struct aqm *aqm = queue->aqm;
+	const struct aqm *aqm = aqm_of(queue);
 
 	if (aqm && aqm->kind->average)
 		return aqm->kind->average(aqm);
-	return (double)queue_bytes(queue);
+	return (double)waiting_in(queue).bytes;
 }
 
-/* Returns the sum of their average lengths. */
-static double classes_report(struct classes *classes, struct cloud_report *report)
+/* Of each, and of all together. */
+static void classes_report(struct classes *classes, struct cloud_report *report)
 {
-	double average = 0;
+	struct waiting waiting;
 
 	report->n_classes = classes ? classes->n : 0;
 	for (uint32_t i = 0; i < report->n_classes; i++) {
@@ -83,13 +111,15 @@ static double classes_report(struct classes *classes, struct cloud_report *repor
 
 		strcpy(of->name, class->name);
 		counters_read(&of->counters, &class->counters, sizeof(of->counters));
-		of->queue_packets = queue_packets(&class->queue);
-		of->queue_bytes = queue_bytes(&class->queue);
+		waiting = waiting_in(&class->queue);
+		of->queue_packets = waiting.packets;
+		of->queue_bytes = waiting.bytes;
 		of->queue_average_bytes = average_of(&class->queue);
-		aqm_report(class->queue.aqm, &of->aqm);
-		average += of->queue_average_bytes;
+		aqm_report(aqm_of(&class->queue), &of->aqm);
+		report->queue_packets += waiting.packets;
+		report->queue_bytes += waiting.bytes;
+		report->queue_average_bytes += of->queue_average_bytes;
 	}
-	return average;
 }
 
 static void classes_clear(struct classes *classes)
@@ -103,24 +133,12 @@ static void classes_clear(struct classes *classes)
 	}
 }
 
-static bool moments_same(const struct line_moments *a, const struct line_moments *b)
-{
-	return a->packets == b->packets && a->sum == b->sum && a->square == b->square;
-}
-
-/* The worker goes on meanwhile: what was read twice alike is whole. */
 struct line_moments line_moments_read(const struct line *line)
 {
-	struct line_moments moments, again;
-	int tries = 0;
+	/* Where it has no bytes between its members they are alike, too. */
+	struct line_moments moments = {0};
 
-	counters_read(&again, &line->moments, sizeof(again));
-
-	do {
-		moments = again;
-		rte_smp_rmb();
-		counters_read(&again, &line->moments, sizeof(again));
-	} while (!moments_same(&moments, &again) && ++tries < 100);
+	counters_read_whole(&moments, &line->moments, sizeof(moments));
 	return moments;
 }
 
@@ -134,15 +152,38 @@ static void report_line(const struct line *line, struct cloud_report *report)
 		square = (double)moments.square / (double)moments.packets;
 	}
 	report->line_packets = moments.packets;
-	report->line_mean_ns = (double)line->conf.delay_ns + mean;
+	report->line_mean_ns = (double)counter_read(&line->conf.delay_ns) + mean;
 	report->line_deviation_ns = square > mean * mean ? sqrt(square - mean * mean) : 0;
+}
+
+/* A worker that is held up in the middle of an exchange is not waited for: then a stage may be seen twice or not at
+ * all, but none that is not there. */
+uint16_t cloud_stages(const struct cloud *cloud, const struct stage *stages[CLOUD_STAGES_MAX])
+{
+	uint16_t n = 0;
+
+	for (int tries = 0; tries < 100; tries++) {
+		uint32_t before = __atomic_load_n(&cloud->exchanges, __ATOMIC_ACQUIRE);
+
+		n = __atomic_load_n(&cloud->n_stages, __ATOMIC_ACQUIRE);
+		for (uint16_t i = 0; i < n; i++)
+			stages[i] = __atomic_load_n(&cloud->stages[i], __ATOMIC_RELAXED);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (before % 2 == 0 &&
+		    __atomic_load_n(&cloud->exchanges, __ATOMIC_RELAXED) == before)
+			break;
+	}
+	return n;
 }
 
 static void report_stages(const struct cloud *cloud, struct observed *observed)
 {
+	const struct stage *stages[CLOUD_STAGES_MAX];
+	uint16_t n = cloud_stages(cloud, stages);
+
 	memset(observed, 0, sizeof(*observed));
-	for (uint16_t i = 0; i < cloud->n_stages; i++) {
-		const struct stage *stage = cloud->stages[i];
+	for (uint16_t i = 0; i < n; i++) {
+		const struct stage *stage = stages[i];
 
 		if (stage->statement->report)
 			stage->statement->report(stage, observed);
@@ -173,13 +214,18 @@ static const struct cloud *cloud_named(const struct engine *engine, const char *
 void cloud_report_queue(const struct cloud *cloud, struct cloud_report *report)
 {
 	counters_read(&report->counters, &cloud->counters, sizeof(report->counters));
-	report->held_packets = cloud_held(cloud);
-	report->queue_packets = link_queue_packets(&cloud->link);
-	report->queue_bytes = link_queue_bytes(&cloud->link);
-	report->queue_average_bytes = classes_report(cloud->link.classes, report);
-	if (!cloud->link.classes)
+	report->held_packets = held_by(cloud);
+	report->queue_packets = report->queue_bytes = 0;
+	report->queue_average_bytes = 0;
+	classes_report(cloud->link.classes, report);
+	if (!cloud->link.classes) {
+		struct waiting waiting = waiting_in(&cloud->link.queue);
+
+		report->queue_packets = waiting.packets;
+		report->queue_bytes = waiting.bytes;
 		report->queue_average_bytes = average_of(&cloud->link.queue);
-	aqm_report(cloud->link.queue.aqm, &report->aqm);
+	}
+	aqm_report(aqm_of(&cloud->link.queue), &report->aqm);
 }
 
 static bool is_template(const struct cloud *cloud)
@@ -207,7 +253,7 @@ bool engine_report(const struct engine *engine, const char *name, struct cloud_r
 
 	if (!cloud || !engine_report_queue(engine, name, report))
 		return false;
-	report->delay_ns = *cloud->delay_ns;
+	counters_read(&report->delay_ns, cloud->delay_ns, sizeof(report->delay_ns));
 	if (is_template(cloud)) {
 		template_report_line(cloud->of, report);
 		return true;

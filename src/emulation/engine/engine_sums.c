@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aqm.h"
+#include "counter_read.h"
 #include "engine_state.h"
 
 static void counters_add(struct counters *sum, const struct counters *counters)
@@ -81,8 +82,9 @@ void template_report_queue(const struct template *template, struct cloud_report 
 	aqm_mean(&sum->aqm, n);
 	for (uint32_t i = 0; i < sum->n_classes; i++)
 		aqm_mean(&sum->classes[i].aqm, n);
-	counters_add(&sum->counters, &template->head->counters);
-	sum->held_packets += cloud_held(template->head);
+	cloud_report_queue(template->head, &one);
+	counters_add(&sum->counters, &one.counters);
+	sum->held_packets += one.held_packets;
 	sum->clouds = n;
 	sum->clouds_most = template->most;
 }
@@ -99,13 +101,13 @@ void template_report_line(const struct template *template, struct cloud_report *
 		sum->line_packets += moments.packets;
 		mean += (double)moments.sum;
 		square += (double)moments.square;
-		sum->order_waits += line->waits;
-		sum->order_waited_ns += line->waited_ns;
+		sum->order_waits += counter_read(&line->waits);
+		sum->order_waited_ns += counter_read(&line->waited_ns);
 	}
 	if (sum->line_packets) {
 		mean /= (double)sum->line_packets;
 		square /= (double)sum->line_packets;
 	}
-	sum->line_mean_ns = (double)template->clouds[0].line.conf.delay_ns + mean;
+	sum->line_mean_ns = (double)counter_read(&template->clouds[0].line.conf.delay_ns) + mean;
 	sum->line_deviation_ns = square > mean * mean ? sqrt(square - mean * mean) : 0;
 }

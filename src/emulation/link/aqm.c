@@ -486,6 +486,7 @@ struct aqm *aqm_exchange(struct queue *queue, struct aqm *aqm, simtime now)
 	if (unlikely(old && old->kind->bands) &&
 	    !(aqm && aqm->statement == old->statement && old->kind->bands->inherit(aqm, old)))
 		queue_gather(queue, &old->cloud->holder->arena);
-	queue->aqm = aqm;
+	__atomic_store_n(&queue->aqm, aqm,
+	                 __ATOMIC_RELEASE); /* control reads it (engine_report.c) */
 	return old;
 }

@@ -2,6 +2,7 @@
 #include "link.h"
 
 #include "classes.h"
+#include "counter_read.h"
 #include "hold.h"
 
 void link_init(struct link *link)
@@ -21,7 +22,7 @@ static struct queue *queue_at(const struct link *link, uint32_t i)
 	return classes_queue(link->classes, i);
 }
 
-uint64_t link_held_packets(const struct link *link)
+READS_WHILE_IT_RUNS uint64_t link_held_packets(const struct link *link)
 {
 	const struct queue *queue;
 	uint64_t held = 0;
