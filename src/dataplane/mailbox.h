@@ -14,6 +14,7 @@
 
 #include <rte_ring.h>
 
+#include "ring_look.h"
 #include "simtime.h"
 
 #define MAILBOX_ROOM 8 /* a power of two; holds one letter less */
@@ -46,7 +47,7 @@ static inline struct letter *mailbox_take(struct mailbox *mailbox)
 {
 	void *letter;
 
-	if (likely(rte_ring_empty(mailbox->ring)))
+	if (likely(ring_is_empty(mailbox->ring)))
 		return NULL;
 	return rte_ring_sc_dequeue(mailbox->ring, &letter) == 0 ? letter : NULL;
 }

@@ -17,6 +17,7 @@
 #include "capture.h"
 #include "packet.h"
 #include "recorder.h"
+#include "ring_look.h"
 
 #define BURST   32
 #define REST_NS (100 * SIMTIME_US)
@@ -327,7 +328,7 @@ bool paced_file_event(struct paced_file *file, char *line, size_t room)
 	if (file->recorder && recorder_event(file->recorder, line, room))
 		return true;
 	if (file->told || !file->in || !__atomic_load_n(&file->ended, __ATOMIC_ACQUIRE) ||
-	    !rte_ring_empty(file->in))
+	    !ring_is_empty(file->in))
 		return false;
 	file->told = true;
 	damage = file->capture ? capture_damage(file->capture) : "";

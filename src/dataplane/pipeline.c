@@ -2,6 +2,7 @@
 #include "pipeline.h"
 
 #include "packet.h"
+#include "ring_look.h"
 #include "worker.h"
 
 bool pipeline_receive(struct worker *worker, simtime now)
@@ -13,7 +14,7 @@ bool pipeline_receive(struct worker *worker, simtime now)
 		struct inlet *inlet = &worker->inlets[i];
 		uint16_t n;
 
-		if (rte_ring_free_count(inlet->ring) < BURST_MAX)
+		if (ring_room(inlet->ring) < BURST_MAX)
 			continue;
 		n = port_receive(inlet->port, mbufs, BURST_MAX, now);
 		if (n == 0)

@@ -140,6 +140,8 @@ static void launch(struct runtime *runtime)
 	clock_discipline(&runtime->clock, &sample);
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
 		runtime->watches[i].since_ns = sample.raw_ns;
+		__atomic_store_n(&runtime->workers[i].over, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&runtime->workers[i].stop, 0, __ATOMIC_RELEASE);
 		rte_eal_remote_launch(worker_main, &runtime->workers[i], runtime->workers[i].lcore);
 	}
 	runtime->running = true;
@@ -228,8 +230,11 @@ void runtime_halt(struct runtime *runtime)
 		return;
 	for (uint32_t i = 0; i < runtime->n_workers; i++)
 		__atomic_store_n(&runtime->workers[i].stop, 1, __ATOMIC_RELEASE);
-	for (uint32_t i = 0; i < runtime->n_workers; i++)
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
 		rte_eal_wait_lcore(runtime->workers[i].lcore);
+		/* DPDK's waiting does so, too, but not where ThreadSanitizer sees it. */
+		(void)__atomic_load_n(&runtime->workers[i].over, __ATOMIC_ACQUIRE);
+	}
 	for (uint32_t i = 0; i < runtime->n_workers; i++)
 		worker_obey_rest(&runtime->workers[i]);
 	for (uint32_t i = 0; i < runtime->n_open; i++)

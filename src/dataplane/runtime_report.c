@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "counter_read.h"
+#include "ring_look.h"
 #include "runtime_state.h"
 
 uint32_t runtime_ports(const struct runtime *runtime)
@@ -174,7 +175,7 @@ static uint64_t between(const struct runtime *runtime, const struct port *port, 
 				continue;
 			n += drain->outlet.n;
 			for (uint32_t k = 0; k < drain->n_from; k++)
-				n += rte_ring_count(drain->from[k]);
+				n += ring_waiting(drain->from[k]);
 		}
 	}
 	return n;
@@ -187,7 +188,7 @@ static uint64_t ahead(const struct runtime *runtime)
 
 	for (uint32_t w = 0; w < runtime->n_workers; w++) {
 		if (runtime->workers[w].feed)
-			n += rte_ring_count(runtime->workers[w].feed);
+			n += ring_waiting(runtime->workers[w].feed);
 	}
 	return n;
 }
@@ -244,6 +245,8 @@ int runtime_check(const struct runtime *runtime, struct problem *problem)
 	struct port_report *port = malloc(sizeof(*port));
 	int rc = sums && cloud && port ? 0 : -ENOMEM;
 
+	if (rc < 0)
+		problem_set(problem, -1, "no memory to add up what was counted");
 	for (uint32_t i = 0; rc == 0 && i < runtime->scenario->n_clouds; i++)
 		rc = check_cloud(runtime, i, cloud, sums, problem);
 	/* The sums over ports take in what counters have forgotten: clouds that were removed, and

@@ -206,5 +206,6 @@ int worker_main(void *argument)
 		if (worker->yields)
 			sched_yield();
 	}
+	__atomic_store_n(&worker->over, 1, __ATOMIC_RELEASE);
 	return 0;
 }

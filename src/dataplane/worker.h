@@ -82,6 +82,7 @@ struct worker {
 	bool waiting;     /* an outlet was not emptied */
 
 	uint32_t stop __rte_cache_aligned; /* written by control */
+	uint32_t over; /* worker_main has ended: what the worker has written may be looked at */
 };
 
 /* One round; true if there was anything to do. `now` does not go backwards. */

@@ -2,13 +2,13 @@
 #include "poison_ops.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <rte_errno.h>
 #include <rte_mbuf.h>
-#include <rte_spinlock.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define POISON_REAL 1
@@ -33,7 +33,7 @@ struct place {
 };
 
 struct poison {
-	rte_spinlock_t lock;
+	pthread_mutex_t lock; /* one that ThreadSanitizer sees: DPDK's spinlock is assembler */
 	bool armed;
 	uint64_t gets, puts, limit;
 	uint32_t objects; /* that were ever put */
@@ -73,7 +73,7 @@ static int poison_alloc(struct rte_mempool *pool)
 	poison->limit = UINT64_MAX;
 	poison->ring = calloc(poison->size, sizeof(void *));
 	poison->places = calloc(places, sizeof(struct place));
-	rte_spinlock_init(&poison->lock);
+	pthread_mutex_init(&poison->lock, NULL);
 	if (!poison->ring || !poison->places) {
 		free(poison->ring);
 		free(poison->places);
@@ -103,7 +103,7 @@ static int poison_enqueue(struct rte_mempool *pool, void *const *objects, unsign
 {
 	struct poison *poison = poison_of(pool);
 
-	rte_spinlock_lock(&poison->lock);
+	pthread_mutex_lock(&poison->lock);
 	for (unsigned i = 0; i < n; i++) {
 		struct place *place = place_of(poison, objects[i]);
 
@@ -124,7 +124,7 @@ static int poison_enqueue(struct rte_mempool *pool, void *const *objects, unsign
 		if (poison->armed)
 			ASAN_POISON_MEMORY_REGION(objects[i], pool->elt_size);
 	}
-	rte_spinlock_unlock(&poison->lock);
+	pthread_mutex_unlock(&poison->lock);
 	return 0;
 }
 
@@ -133,7 +133,7 @@ static int poison_dequeue(struct rte_mempool *pool, void **objects, unsigned n)
 	struct poison *poison = poison_of(pool);
 	int error = 0;
 
-	rte_spinlock_lock(&poison->lock);
+	pthread_mutex_lock(&poison->lock);
 	if (n > poison->inside || n > poison->limit) {
 		error = -ENOBUFS;
 		goto out;
@@ -150,13 +150,13 @@ static int poison_dequeue(struct rte_mempool *pool, void **objects, unsigned n)
 	if (poison->limit != UINT64_MAX)
 		poison->limit -= n;
 out:
-	rte_spinlock_unlock(&poison->lock);
+	pthread_mutex_unlock(&poison->lock);
 	return error;
 }
 
 static unsigned poison_count(const struct rte_mempool *pool)
 {
-	return poison_of(pool)->inside;
+	return __atomic_load_n(&poison_of(pool)->inside, __ATOMIC_RELAXED);
 }
 
 static const struct rte_mempool_ops poison_ops = {
@@ -201,13 +201,13 @@ void poison_arm(struct rte_mempool *pool)
 {
 	struct poison *poison = poison_of(pool);
 
-	rte_spinlock_lock(&poison->lock);
+	pthread_mutex_lock(&poison->lock);
 	poison->armed = true;
 	for (uint32_t i = 0; i <= poison->mask; i++) {
 		if (poison->places[i].inside)
 			ASAN_POISON_MEMORY_REGION(poison->places[i].object, pool->elt_size);
 	}
-	rte_spinlock_unlock(&poison->lock);
+	pthread_mutex_unlock(&poison->lock);
 }
 
 uint32_t poison_missing(const struct rte_mempool *pool)

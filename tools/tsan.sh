@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# ThreadSanitizer over what threads hand to each other: a worker's rings and mailbox, a runtime that is
+# changed and read while packets flow, the thread that reads and writes files, and a cloud that is read
+# while a schedule exchanges its stages. Nothing is suppressed: any warning is a failure.
+#
+# usage: tools/tsan.sh [BUILD-DIR]        builds in build/tsan; exit status 0: silent
+#
+# What DPDK does inside its libraries is not seen. So weir is compiled with that form of its rings which is
+# made of atomics (RTE_USE_C11_MEM_MODEL), the tests' mempool has a lock of pthread's, a worker says by an
+# atomic that it has ended, and functions that only read what a worker writes are marked
+# (READS_WHILE_IT_RUNS in counter_read.h). What the libraries do by themselves, as clearing memory that
+# they take back, is not looked at.
+set -eu
+cd "$(dirname "$0")/.."
+dir=${1:-build/tsan}
+
+programs="worker porter runtime reading"
+[ -e "$dir/build.ninja" ] ||
+	meson setup "$dir" --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Dlinux=disabled \
+		-Dc_args=-DRTE_USE_C11_MEM_MODEL > "$dir-setup.log"
+# shellcheck disable=SC2046 # a list
+ninja -C "$dir" $(printf 'tests/unit/test_%s ' $programs)
+
+status=0
+for program in $programs; do
+	begun=$SECONDS
+	log=$dir/tsan-$program.log
+	if TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=0 exitcode=66 ${TSAN_OPTIONS:-}" \
+		timeout "${WEIR_TSAN_SECONDS:-300}" "$dir/tests/unit/test_$program" > "$log" 2>&1; then
+		echo "test_$program: silent, $((SECONDS - begun)) s"
+	else
+		status=1
+		echo "test_$program: $(grep -c 'WARNING: ThreadSanitizer' "$log" || true) warnings, $((SECONDS - begun)) s: $log"
+		grep '^SUMMARY' "$log" | sort | uniq -c | sort -rn | head -20 || true
+	fi
+done
+exit $status
