@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls that fail on purpose, in the whole command.
+ *
+ * `weir-faults` is weir, linked with --wrap: what weir's own objects call comes to faults.c and
+ * faults_stream.c first, what libraries call among themselves does not. So a fault is weir's to deal
+ * with, and never DPDK's, libpcap's or libc's. jansson allocates through weir (shortage.h), and so
+ * through here.
+ *
+ * Which call fails is said in a *page*, a file of FAULTS_PAGE_BYTES named by the environment variable
+ * WEIR_FAULTS. The test maps it, too, so that it can ask for a fault while weir runs, and read how many
+ * calls there were, and where the refused one came from. Without the variable nothing fails.
+ *
+ * Kinds:
+ *   memory   malloc and its like; streams in memory; mmap
+ *   mbuf     an mbuf, or a burst of them, out of a mempool; a copy of a packet
+ *   write    the write, the flush, the close, the renaming of a file
+ *   system   opening, reading, threads, sockets
+ *   ring     not a failure of its own: that ring is made with room for one, so that it is full as
+ *            soon as anything waits in it
+ *   dpdk     calls of DPDK that set something up
+ *
+ * Thread: any; the count is atomic.
+ */
+#ifndef WEIR_FAULTS_H
+#define WEIR_FAULTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum fault_kind {
+	FAULT_MEMORY = 1,
+	FAULT_MBUF = 2,
+	FAULT_WRITE = 4,
+	FAULT_SYSTEM = 8,
+	FAULT_RING = 16,
+	FAULT_DPDK = 32,
+};
+
+#define FAULTS_FRAMES     16
+#define FAULTS_PAGE_BYTES 4096
+
+/* Words of 64 bits, in this order; faults.py writes the first three, and reads the others. */
+struct faults_page {
+	uint64_t kinds;   /* that count, and may fail */
+	uint64_t at;      /* the call that fails, from 1; 0: none */
+	uint64_t onwards; /* not 0: and all after it */
+	uint64_t counted; /* calls of these kinds */
+	uint64_t refused;
+	uint64_t n_frames; /* who called the first that was refused: offsets in this program */
+	uint64_t frames[FAULTS_FRAMES];
+	char call[64]; /* its name */
+};
+
+/* To be called once, before anything may fail. */
+void faults_begin(void);
+/* Whether this call is to fail. */
+bool fault(enum fault_kind kind, const char *call);
+/* Mempool ops that are registered by now hand out mbufs through here. */
+void faults_mempools(void);
+
+#endif

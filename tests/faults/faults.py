@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every call that can fail does so in turn, once, and then from that call on (faults.h).
+
+usage: faults.py WEIR-FAULTS MAKE-CAPTURE SOURCE [--most N] [--only WORD] [--seed N]
+
+--most N: of each scenario and kind only N calls, drawn with the seed; without it all of them. Prints
+TAP, and what was wrong with the call that was refused and who made it.
+"""
+import argparse
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import commands  # noqa: E402
+import sessions  # noqa: E402
+import tap  # noqa: E402
+from page import Page  # noqa: E402
+
+SHOWN = 12
+
+
+def options():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("make_capture")
+    parser.add_argument("source")
+    parser.add_argument("--most", type=int, default=0)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("WEIR_FAULTS_SEED", "1")))
+    given = parser.parse_args()
+    for name in ("program", "make_capture", "source"):
+        setattr(given, name, os.path.abspath(getattr(given, name)))
+    return given
+
+
+def drawn(given, name, calls):
+    """Which of the calls fail: all, or some."""
+    if not given.most or calls <= given.most:
+        return list(range(1, calls + 1))
+    return sorted(random.Random(f"{given.seed} {name}").sample(range(1, calls + 1), given.most))
+
+
+class Findings:
+    """By what was wrong and where the call was, so that one defect is told once."""
+
+    def __init__(self):
+        self.found, self.runs = {}, 0
+
+    def add(self, wrong, page, at, onwards):
+        key = (wrong.splitlines()[0], page.where())
+        self.found.setdefault(key, []).append((f"{at}{' and on' if onwards else ''}", wrong))
+
+    def done(self, calls, begun):
+        print(f"# {calls} calls, {self.runs} runs, {time.monotonic() - begun:.1f} s")
+        lines = []
+        for (_, where), cases in list(self.found.items())[:SHOWN]:
+            lines += [f"call {cases[0][0]} (and {len(cases) - 1} more): {where}", f"  {cases[0][1]}"]
+        assert not self.found, f"{len(self.found)} places\n" + "\n".join(lines)
+
+
+def fails_well(given, scenario, kind, folder):
+    begun, findings = time.monotonic(), Findings()
+    page = Page(os.path.join(folder, "page"), given.program)
+    page.arm(kind, 0)
+    reference = commands.run(given.program, scenario, folder, page)
+    calls = page.counted
+    assert reference.status == scenario.status, f"status {reference.status}: {reference.stderr}"
+    for at in drawn(given, f"{scenario.name} {kind}", calls):
+        for onwards in (False, True):
+            page.arm(kind, at, onwards)
+            result = commands.run(given.program, scenario, folder, page)
+            findings.runs += 1
+            wrong = page.refused and commands.judge(scenario, kind, reference, result)
+            if wrong:
+                findings.add(f"{wrong}\n{result.stderr[-600:]}", page, at, onwards)
+    findings.done(calls, begun)
+
+
+def main():
+    given = options()
+    given.drawn = lambda name, calls: drawn(given, name, calls)
+    folder = tempfile.mkdtemp(prefix="weir-faults-")
+    claims = []
+    try:
+        commands.prepare(folder, given.make_capture, given.source)
+        # A bench takes seconds, whatever it measures: left to the whole sweep.
+        for scenario in commands.SCENARIOS:
+            if given.most and scenario.name == "bench":
+                continue
+            for kind in scenario.kinds:
+                claims.append((f"{scenario.name}: {kind} that fails is an error told and nothing by halves",
+                               lambda s=scenario, k=kind: fails_well(given, s, k, folder)))
+        claims += sessions.claims(given, folder, Findings)
+        claims = [claim for claim in claims if given.only in claim[0]]
+        return tap.run(claims)
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

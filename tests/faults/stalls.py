@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""One thread stands still, or all of them, and then goes on: a worker, control, the thread that reads and
+writes files.
+
+usage: stalls.py WEIR HOLD MAKE-CAPTURE [--long]
+
+--long: those of 11 seconds, and what a change may not hold up, too. A thread is stopped by tracing it (hold.c), where this may be done.
+"""
+import filecmp
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import sessions  # noqa: E402
+import tap  # noqa: E402
+from page import complaint  # noqa: E402
+
+WEIR, HOLD, MAKE_CAPTURE = (os.path.abspath(program) for program in sys.argv[1:4])
+SHORT_S, LONG_S = 1.5, 11
+PATIENCE_S = 60  # a busy machine; what is claimed here is that an answer comes, not when
+CHANGES = [f"cloud down delay {ms}ms" for ms in range(2, 12)]
+
+
+class Given:
+    program = WEIR
+
+
+class Held:
+    """A thread that stands still meanwhile."""
+
+    def __init__(self, thread):
+        self.thread = thread
+
+    def __enter__(self):
+        self.child = subprocess.Popen([HOLD, str(self.thread)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True)
+        if self.child.stdout.readline() != "held\n":
+            raise tap.Skip(f"no thread may be stopped here: {self.child.stderr.read().strip()}")
+
+    def __exit__(self, *error):
+        self.child.stdin.close()
+        assert self.child.wait(PATIENCE_S) == 0, self.child.stderr.read()
+        self.child.stdout.close()
+        self.child.stderr.close()
+
+
+class Stopped:
+    """A whole process."""
+
+    def __init__(self, process):
+        self.process = process
+
+    def __enter__(self):
+        os.kill(self.process, signal.SIGSTOP)
+
+    def __exit__(self, *error):
+        os.kill(self.process, signal.SIGCONT)
+
+
+def threads(process, name):
+    found = []
+    for task in os.listdir(f"/proc/{process}/task"):
+        with open(f"/proc/{process}/task/{task}/comm", encoding="utf-8") as comm:
+            if name in comm.read():
+                found.append(int(task))
+    return sorted(found)
+
+
+def weir(folder, config="session.weir"):
+    made = sessions.Weir(Given, folder, None, "run-to-completion", config)
+    made.worker = threads(made.child.pid, "rte-worker")[0]
+    return made
+
+
+def recovers(running):
+    """Packets flow, a change is taken and is in force, and everything adds up at the end."""
+    assert running.flows(), "no packet comes any more"
+    assert running.ask("cloud down delay 7ms")[-1] == "ok"
+    assert "cloud down delay 7ms" in running.config(), running.config()
+    running.stop()
+
+
+def a_worker_that_stands_still_is_told_and_answers_come_meanwhile(folder):
+    running = weir(folder)
+    with Held(running.worker):
+        time.sleep(SHORT_S)
+        assert running.ask("show workers")[-1] == "ok"
+    recovers(running)
+    assert "has not come round" in running.said() and "goes on after" in running.said(), running.said()
+
+
+def a_change_for_a_worker_that_stands_still_is_in_force_when_it_goes_on(folder):
+    running = weir(folder)
+    running.connect()
+    with Held(running.worker):
+        running.client.sendall(b"cloud down delay 3ms\n")
+        time.sleep(SHORT_S)
+    assert running.lines(1) == ["ok"]
+    assert "cloud down delay 3ms" in running.config(), running.config()
+    recovers(running)
+
+
+def another_client_is_answered_while_a_change_waits_for_a_worker(folder):
+    running = weir(folder)
+    running.connect()
+    other = sessions.Client(running.path)
+    with Held(running.worker):
+        running.client.sendall(b"cloud down delay 3ms\n")
+        time.sleep(0.2)
+        begun = time.monotonic()
+        answer = other.ask("show config")
+        took = time.monotonic() - begun
+        time.sleep(SHORT_S)
+    # The change would hold it for all of SHORT_S; a busy machine takes a fraction of it.
+    assert answer[-1] == "ok" and took < SHORT_S / 2, f"{took:.2f} s: {answer}"
+    assert running.lines(1) == ["ok"]
+    recovers(running)
+
+
+def packets_flow_while_control_stands_still(folder):
+    running = weir(folder)
+    before = running.received()
+    with Held(running.child.pid):
+        time.sleep(SHORT_S)
+    assert running.received() > before
+    recovers(running)
+
+
+def changes_into_a_stall(running, stalled):
+    """Pipelined before and in it. Each is answered, and what is in force is what was answered ok last."""
+    running.connect()
+    with stalled:
+        for line in CHANGES:
+            running.client.sendall(line.encode() + b"\n")
+        time.sleep(LONG_S)
+    answers = running.lines(len(CHANGES))
+    taken = [line for line, answer in zip(CHANGES, answers) if answer == "ok"]
+    config = running.config()
+    assert (taken[-1] if taken else "cloud down delay 1ms") in config or not all(
+        answer == "ok" for answer in answers), f"{answers}: {config}"
+    recovers(running)
+
+
+def changes_are_taken_again_after_a_worker_stood_still_for_11_s(folder):
+    running = weir(folder)
+    changes_into_a_stall(running, Held(running.worker))
+
+
+def changes_are_taken_again_after_all_stood_still_for_11_s(folder):
+    running = weir(folder)
+    changes_into_a_stall(running, Stopped(running.child.pid))
+
+
+def a_replay_whose_reading_thread_stands_still_gives_the_same_bytes(folder):
+    words = [WEIR, "replay", "-q", "-c", "lossy.weir", "--seed", "3", "--in"]
+    subprocess.run([*words, "a=in", "--out", "b=reference"], cwd=folder, check=True)
+    os.mkfifo(os.path.join(folder, "fifo"))
+    child = subprocess.Popen([*words, "a=fifo", "--out", "b=slow"], cwd=folder, stderr=subprocess.PIPE, text=True)
+    with open(os.path.join(folder, "in"), "rb") as data, open(os.path.join(folder, "fifo"), "wb") as fifo:
+        fifo.write(data.read(100000))
+        fifo.flush()
+        time.sleep(0.3)
+        others = [thread for thread in threads(child.pid, "weir") if thread != child.pid]
+        with Held(others[0] if others else child.pid):
+            time.sleep(SHORT_S / 3)
+        fifo.write(data.read())
+    said = child.communicate(timeout=PATIENCE_S)[1]
+    assert child.returncode == 0 and not complaint(said), said
+    assert filecmp.cmp(os.path.join(folder, "reference"), os.path.join(folder, "slow"), shallow=False)
+
+
+def a_capture_that_is_a_port_is_played_to_its_end_after_its_thread_stood_still(folder):
+    running = weir(folder, "file.weir")
+    others = [thread for thread in threads(running.child.pid, "weir") if thread != running.child.pid]
+    with Held(others[0]):
+        time.sleep(SHORT_S)
+    for _ in range(PATIENCE_S * 10):
+        if running.said().count("played to its end: 400 frames") == 1:
+            break
+        time.sleep(0.1)
+    assert "played to its end: 400 frames" in running.said(), running.said()
+    running.stop()
+
+
+SHORT = [a_worker_that_stands_still_is_told_and_answers_come_meanwhile,
+         a_change_for_a_worker_that_stands_still_is_in_force_when_it_goes_on,
+         packets_flow_while_control_stands_still,
+         a_replay_whose_reading_thread_stands_still_gives_the_same_bytes,
+         a_capture_that_is_a_port_is_played_to_its_end_after_its_thread_stood_still]
+LONG = [another_client_is_answered_while_a_change_waits_for_a_worker,
+        changes_are_taken_again_after_a_worker_stood_still_for_11_s,
+        changes_are_taken_again_after_all_stood_still_for_11_s]
+
+
+def prepare(folder):
+    def write(name, text):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
+            out.write(text)
+
+    subprocess.run([MAKE_CAPTURE, "--packets", "400", "--bytes", "900", "--gap-ns", "1000000",
+                    os.path.join(folder, "in")], check=True)
+    clouds = "cloud down from a to b\ncloud up from b to a\ncloud down delay 1ms\n"
+    write("session.weir", "seed 5\nport a device net_null0,size=64\nport b device net_null1,size=1000\n" + clouds)
+    write("file.weir", "seed 5\nport a device file:in,out=back\nport b device net_null1,size=64\n" + clouds)
+    write("lossy.weir", "port a\nport b\ncloud down from a to b\ncloud down loss random 10%\ncloud down delay 5ms\n")
+
+
+def in_a_folder(claim):
+    folder = tempfile.mkdtemp(prefix="weir-stalls-")
+    try:
+        prepare(folder)
+        claim(folder)
+    finally:
+        sessions.end_all()
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    chosen = SHORT + (LONG if "--long" in sys.argv else [])
+    sys.exit(tap.run([(claim.__name__.replace("_", " "), lambda c=claim: in_a_folder(c)) for claim in chosen]))

@@ -1,0 +1,21 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Every call that can fail does so in turn, in every scenario of tests/faults, once and then from that call on, under
+# AddressSanitizer; and the long stalls. `./test` goes through a few of the calls, drawn with a seed.
+#
+# usage: tools/faults.sh [--most N] [--only WORD]      builds in build/test-asan
+set -eu
+cd "$(dirname "$0")/.."
+dir=build/test-asan
+if ! [ -e $dir/build.ninja ]; then
+	meson setup $dir --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false > /dev/null
+fi
+ninja -C $dir src/weir tests/faults/weir-faults tests/faults/hold tests/replay/make_capture > build/faults.log
+begun=$SECONDS status=0
+python3 tests/faults/faults.py $dir/tests/faults/weir-faults $dir/tests/replay/make_capture . "$@" || status=1
+case " $* " in
+*" --only "*) ;;
+*) python3 tests/faults/stalls.py $dir/src/weir $dir/tests/faults/hold $dir/tests/replay/make_capture --long || status=1 ;;
+esac
+echo "$((SECONDS - begun)) s"
+exit $status
