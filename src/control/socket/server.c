@@ -198,7 +198,10 @@ static int server_signalled(void)
 	unsigned char number;
 
 	signals_waiting = 0;
-	return read(signal_pipe[0], &number, 1) == 1 ? number : 0;
+	if (read(signal_pipe[0], &number, 1) == 1)
+		return number;
+	/* There may be none. That it cannot be read is no reason not to end. */
+	return errno == EAGAIN || errno == EINTR ? 0 : SIGTERM;
 }
 
 /* What is polled: these, and then the clients. */
