@@ -117,7 +117,7 @@ static void files_count_with_what_is_read_out_of_them(void **state)
 	assert_int_equal(budget_files(scenario), 5);
 	cloud_conf_remove(scenario->clouds[0], "loss");
 	assert_int_equal(budget_of(scenario, NULL, &bare), 0);
-	assert_int_equal(budget.bytes - bare.bytes, 5 * 5);
+	assert_int_equal(budget.own_bytes - bare.own_bytes, 5 * 5);
 	budget_release(&budget);
 	budget_release(&bare);
 	scenario_free(scenario);

@@ -73,7 +73,7 @@ struct budget {
 	bool speed_assumed;    /* some cloud's rate is that of a port whose speed is not known */
 	uint64_t memory_bytes; /* for engine_setup.memory, over all clouds */
 	uint64_t mbufs;        /* to hold packets */
-	uint64_t own_bytes;    /* of templates, beside both */
+	uint64_t own_bytes;    /* of templates and of files, beside both */
 };
 
 /* `port_bps`: speed of each port of the scenario, 0 where it is unknown; NULL: of all. 0 or

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the clouds of a template have done together. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "aqm.h"
@@ -70,15 +69,14 @@ static void queue_add(struct cloud_report *sum, const struct cloud_report *repor
 
 void template_report_queue(const struct template *template, struct cloud_report *sum)
 {
-	struct cloud_report *one = malloc(sizeof(*one)); /* it is large */
+	struct cloud_report one;
 	uint32_t n = template_used(template);
 
 	memset(sum, 0, sizeof(*sum));
-	for (uint32_t i = 0; one && i < n; i++) {
-		cloud_report_queue(&template->clouds[i], one);
-		queue_add(sum, one);
+	for (uint32_t i = 0; i < n; i++) {
+		cloud_report_queue(&template->clouds[i], &one);
+		queue_add(sum, &one);
 	}
-	free(one);
 	aqm_mean(&sum->aqm, n);
 	for (uint32_t i = 0; i < sum->n_classes; i++)
 		aqm_mean(&sum->classes[i].aqm, n);
