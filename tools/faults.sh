@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Every call that can fail does so in turn, in every scenario of tests/faults, once and then from that call on, under
-# AddressSanitizer; and the long stalls. `./test` goes through a few of the calls, drawn with a seed.
+# AddressSanitizer; and the stalls. `./test` goes through a few of the calls, drawn with a seed.
 #
 # usage: tools/faults.sh [--most N] [--only WORD]      builds in build/test-asan
 set -eu
@@ -15,7 +15,7 @@ begun=$SECONDS status=0
 python3 tests/faults/faults.py $dir/tests/faults/weir-faults $dir/tests/replay/make_capture . "$@" || status=1
 case " $* " in
 *" --only "*) ;;
-*) python3 tests/faults/stalls.py $dir/src/weir $dir/tests/faults/hold $dir/tests/replay/make_capture --long || status=1 ;;
+*) python3 tests/faults/stalls.py $dir/src/weir $dir/tests/faults/hold $dir/tests/replay/make_capture || status=1 ;;
 esac
 echo "$((SECONDS - begun)) s"
 exit $status

@@ -106,7 +106,7 @@ static void every_statement_takes_packets_of_every_length(void **state)
 			without_file++;
 			rig = open_with(line);
 			if (!rig) {
-				print_message("refused: %s\n", line);
+				print_message("# refused: %s\n", line);
 				continue;
 			}
 			played++;

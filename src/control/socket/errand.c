@@ -400,7 +400,7 @@ void errand_begin(struct dialogue *dialogue)
 {
 	struct request *request = errand_request(dialogue, KIND_BEGIN, "begin", NULL);
 
-	dialogue->not_begun = request == NULL;
+	dialogue->not_begun = true; /* until it has: no memory, and no thread, end it before */
 	if (request == NULL)
 		return;
 	errand_start(dialogue, request, ERRAND_LOOKS);
