@@ -4,7 +4,8 @@
  *
  *   drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY]
  *
- * SCENARIO is one of `weir bench`'s own (`weir bench cost --help`). Bursts of 32 of 64 bytes come in turns at
+ * SCENARIO is one of `weir bench`'s own (`weir bench cost --help`), or statements, separated by `;`:
+ * 'rate 1gbit; delay 10ms'. Their frames have headers. Bursts of 32 of 64 bytes come in turns at
  * both ports, at instants of their own, as a worker stamps them, MPPS million a second in all (default 20) of
  * virtual time; what leaves is given back. So many are on the way as on the wire at that rate, however slowly this
  * runs: under
@@ -80,6 +81,24 @@ static void step(struct drive *drive)
 		empty(drive);
 }
 
+/* A scenario of the bench's, or one of statements; NULL: neither, or no memory. */
+static const struct bench_scenario *find(const char *words)
+{
+	static struct bench_scenario own = {.name = "own", .headers = true};
+	const struct bench_scenario *found = bench_scenario_find(words);
+	char *lines;
+
+	if (found || !strchr(words, ' '))
+		return found;
+	lines = strdup(words);
+	for (char *at = lines; at && *at; at++) {
+		if (*at == ';')
+			*at = '\n';
+	}
+	own.statements = lines;
+	return lines ? &own : NULL;
+}
+
 /* By name, for --toggle-collect. */
 __attribute__((noinline)) void measured(void *drive, uint64_t steps);
 void measured(void *drive, uint64_t steps)
@@ -147,7 +166,7 @@ static bool set_lengths(struct drive *drive, const char *frame)
 
 int main(int argc, char **argv)
 {
-	const struct bench_scenario *which = argc > 1 ? bench_scenario_find(argv[1]) : NULL;
+	const struct bench_scenario *which = argc > 1 ? find(argv[1]) : NULL;
 	uint64_t packets = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000;
 	double mpps = argc > 3 ? strtod(argv[3], NULL) : 20;
 	struct scenario *scenario;

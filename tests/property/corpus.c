@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The corpus of the property tests, as one line a case: what left, as a digest of ports, instants, lengths and bytes.
+ * Two builds of weir that print the same do the same with all of it; tests/speed/same_bytes compares them.
+ *
+ *   property_corpus [CASES]      of each set (default 100)
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_hash_crc.h>
+
+#include "play.h"
+
+/* The sets of test_drives.c. */
+static const struct {
+	uint64_t from;
+	uint32_t what;
+} sets[] = {
+        {1000000, SCRIPT_LOSS | SCRIPT_JITTER},
+        {2000000, SCRIPT_SHARED | SCRIPT_LOSS | SCRIPT_JITTER},
+        {3000000, SCRIPT_CHANGES | SCRIPT_LOSS | SCRIPT_JITTER},
+        {4000000, SCRIPT_ALL},
+        {8000000, SCRIPT_CHAINS | SCRIPT_SHARED | SCRIPT_LOSS | SCRIPT_JITTER},
+        {9000000, SCRIPT_ALL | SCRIPT_CHAINS},
+        {11000000, SCRIPT_FORKS | SCRIPT_SHARED | SCRIPT_LOSS | SCRIPT_JITTER},
+        {12000000, SCRIPT_FORKS | SCRIPT_CHAINS | SCRIPT_ALL},
+        {13000000, SCRIPT_LINKS | SCRIPT_LOSS | SCRIPT_JITTER},
+        {14000000, SCRIPT_LINKS | SCRIPT_ALL | SCRIPT_CHAINS},
+        {15000000, SCRIPT_TIMES | SCRIPT_LOSS | SCRIPT_JITTER},
+        {16000000, SCRIPT_TIMES | SCRIPT_ALL},
+        {17000000, SCRIPT_TIMES | SCRIPT_ALL | SCRIPT_CHAINS | SCRIPT_FORKS},
+        {18000000, SCRIPT_TIMES | SCRIPT_LINKS | SCRIPT_LOSS},
+        {19000000, SCRIPT_TIMES | SCRIPT_LINKS | SCRIPT_ALL | SCRIPT_CHAINS},
+        {20000000, SCRIPT_LIMITS | SCRIPT_LOSS | SCRIPT_JITTER},
+        {21000000, SCRIPT_LIMITS | SCRIPT_ALL | SCRIPT_CHAINS},
+        {22000000, SCRIPT_LIMITS | SCRIPT_TIMES | SCRIPT_LINKS | SCRIPT_ALL},
+        {23000000, SCRIPT_TEMPLATES | SCRIPT_LOSS | SCRIPT_JITTER},
+        {24000000, SCRIPT_TEMPLATES | SCRIPT_ALL | SCRIPT_LIMITS},
+        {25000000, SCRIPT_TEMPLATES | SCRIPT_ALL | SCRIPT_CHAINS | SCRIPT_FORKS},
+        {26000000, SCRIPT_TEMPLATES | SCRIPT_TIMES | SCRIPT_LINKS | SCRIPT_ALL},
+        {27000000, SCRIPT_TEMPLATES | SCRIPT_TIMES | SCRIPT_SHARED | SCRIPT_JITTER},
+        {28000000, SCRIPT_TEMPLATES | SCRIPT_ALL | SCRIPT_LINKS},
+};
+
+static uint64_t cases;
+
+static void print(uint64_t seed, const char *way, const struct played *played)
+{
+	uint32_t digest = 0;
+
+	for (uint32_t i = 0; i < played->n; i++) {
+		const struct departure *left = &played->departures[i];
+
+		digest = rte_hash_crc_8byte(left->due_ns, digest);
+		digest = rte_hash_crc_8byte(left->number, digest);
+		digest = rte_hash_crc_4byte(left->port, digest);
+		digest = rte_hash_crc_4byte(left->wire_bytes, digest);
+		digest = rte_hash_crc_4byte(left->frame_bytes, digest);
+		digest = rte_hash_crc_4byte(left->digest, digest);
+	}
+	printf("%" PRIu64 " %s %u %08x %" PRIu64 " %" PRIu64 "\n", seed, way, played->n, digest,
+	       played->limited, played->without_cloud);
+}
+
+static void play_all(void **state)
+{
+	static const struct {
+		const char *name;
+		enum play_way way;
+		uint32_t burst;
+	} ways[] = {{"bursts", PLAY_BURSTS, 32}, {"lazy", PLAY_LAZY, 7}, {"live", PLAY_LIVE, 0}};
+	static struct script script;
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(sets) * cases; i++) {
+		uint64_t seed = sets[i / cases].from + i % cases;
+
+		property_begin(seed);
+		script_make(&script, seed, sets[i / cases].what);
+		for (size_t w = 0; w < LENGTH(ways); w++) {
+			struct played played =
+			        script_play(&script, ways[w].way, ways[w].burst, seed);
+
+			print(seed, ways[w].name, &played);
+			played_free(&played);
+		}
+	}
+	property_begin(0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test_teardown(play_all, property_teardown),
+	};
+
+	cases = argc > 1 ? strtoull(argv[1], NULL, 10) : 100;
+	return cmocka_run_group_tests_name("corpus", tests, rig_group_setup, rig_group_teardown);
+}
