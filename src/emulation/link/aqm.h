@@ -29,9 +29,31 @@
  *           sojourn time is now - held->t_ns. After a drop it is asked at the same instant for the
  *           next one, until one passes or none is left. Optional
  *   pushed_out  `drop head`: the queue was full, and the oldest that waits went to make room. Optional
- *   idle    the last packet has left, at `now`: nothing waits, and nothing is being sent. The next
- *           arrive() ends it. Also told an AQM that comes into force, and did not adopt, while
- *           there is nothing. Optional
+ *   idle    at `now` nothing waits in the queue, and nothing of it is being sent. Optional. It begins
+ *           an idle time, which the next arrive() ends, whatever its verdict: if that packet is
+ *           dropped, the queue is as empty as before, and idle() is not called again. A management
+ *           that acts only between idle() and the next packet waits for ever if it drops that
+ *           packet: keep the instant, and look at the view. In a class it is about the queue of the
+ *           class, not about the link
+ *
+ * What happens, and which callbacks follow, in this order:
+ *   comes into force            adopt, if it replaces one of its statement; else idle, if nothing is
+ *                               held
+ *   a packet comes, and waits   [choose,] arrive, settled (QUEUED, MARKED, MARKED_PAST) [, entered];
+ *                               and depart, if the link is free
+ *   it need not wait            arrive, settled, idle. Only on a plain link without classes, with a
+ *                               token bucket, and without depart and bands
+ *   it is not let in            [choose,] arrive, settled (DROPPED, UNMARKABLE)
+ *   the queue is full           [choose,] arrive, settled (OVERFLOWED)
+ *   the same, `drop head`       arrive, pushed_out for each that goes, settled (QUEUED ...);
+ *                               OVERFLOWED only if too few can go
+ *   the same, with fullest()    choose, arrive, fullest and pushed_out for each that goes, fullest,
+ *                               settled
+ *   there is no memory for it   as if it were let in, without entered; then nothing, not even idle
+ *   several at one instant      admit, and idle once if they need not wait; arrive for the next
+ *   the link is free            depart for each front, until one passes; idle, if the last was dropped
+ *   the last has left the link  idle
+ * At one instant, what leaves the link comes before what arrives.
  *
  * When a packet is *taken*: when the one before it has left the link, and the link becomes free; or,
  * if nothing was held, when it comes, after arrive(). That is
