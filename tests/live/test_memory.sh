@@ -29,6 +29,8 @@ try() # scenario, arguments of weir run
 {
 	config=$1
 	shift
+	# What the one before said is not this one's.
+	: >"$work/weir.err"
 	sh -c '[ -z "$1" ] || echo $$ >"$1/cgroup.procs"; shift; exec "$@"' - "$group" \
 		"$WEIR" run -c "$config" -s "$socket" --cores "$cpu" "$@" >"$work/weir.out" 2>"$work/weir.err" &
 	pid=$!
