@@ -142,8 +142,8 @@ static void a_century_without_packets_is_passed_over(void **state)
 	        "rate 1mbit queue 100kB; pie tupdate 100us",
 	        "rate 1mbit queue 100kB; dualpi2 tupdate 100us",
 	        "rate 1mbit algorithm token-bucket burst 15kB queue 100kB",
-	        "rate 1bit algorithm token-bucket burst 15kB queue 100kB; every 1us for 500ns "
-	        "delay 1us",
+	        ("rate 1bit algorithm token-bucket burst 15kB queue 100kB; every 1us for 500ns "
+	         "delay 1us"),
 	        "rate 1mbit queue 100kB; slots min 1us max 2us packets 1",
 	        "police 1mbit burst 15kB",
 	        "delay 1ms jitter 1ms order allow",

@@ -19,7 +19,6 @@ static void cloud_join(const struct template *template, struct cloud *cloud)
 static void change_cloud(struct template *template, const struct template_change *change,
                          uint32_t i)
 {
-	struct setting *settings = &change->list.settings[(uint64_t)i * change->settings];
 	struct cloud *cloud = &template->clouds[i];
 	bool named = i < template->used;
 	struct agenda *agenda;
@@ -34,8 +33,11 @@ static void change_cloud(struct template *template, const struct template_change
 	if (change->agendas)
 		agenda_end(cloud, change->at);
 	for (uint32_t k = 0; k < change->settings; k++) {
-		setting_key(&settings[k], template->seed);
-		setting_apply(&settings[k], change->at);
+		struct setting *setting =
+		        &change->list.settings[(uint64_t)i * change->settings + k];
+
+		setting_key(setting, template->seed);
+		setting_apply(setting, change->at);
 	}
 	if (!change->agendas)
 		return;
