@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ThreadSanitizer over what threads hand to each other: a worker's rings and mailbox, a runtime that is
 # changed and read while packets flow, the thread that reads and writes files, and a cloud that is read
-# while a schedule exchanges its stages. Nothing is suppressed: any warning is a failure.
+# while a schedule exchanges its stages. Functions marked READS_WHILE_IT_RUNS are not
+# instrumented; elsewhere any warning is a failure.
 #
 # usage: tools/tsan.sh [BUILD-DIR]        builds in build/tsan; exit status 0: silent
 #

@@ -10,7 +10,8 @@
  * 1960), in time and not by packets. In a state its statements are in force on top of those of the
  * cloud (agenda.h); one without statements is the cloud as it is otherwise.
  * The states and when they change are a function of seed and cloud, not of packets: draw k gives how
- * long the k-th stay is (lane 0) and where it leads (lane 1).
+ * long the k-th stay is (lane 0) and where it leads (lane 1). One exception: after 2^18 stays without
+ * a packet they jump ahead, and then the path depends on when packets come (docs/schedule.md).
  *
  * Durations are integers of ns, of a logarithm from a table of 1024 steps with interpolation: its error
  * is below 2e-7 of the mean. At least 1 ns. Cost: a stay is O(1); after idle time all stays of that
