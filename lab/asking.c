@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "asking.h"
+#include "lab/asking.h"
 
 void asking_request(struct asking *asking, struct frame_oq *oq)
 {

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "frame.h"
+#include "lab/frame.h"
 
 #define ASKING_HOPS_MAX 8
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "expression.h"
+#include "lab/expression.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "flow.h"
+#include "lab/flow.h"
 
 #include <errno.h>
 

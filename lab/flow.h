@@ -8,9 +8,9 @@
 #ifndef WEIR_LAB_FLOW_H
 #define WEIR_LAB_FLOW_H
 
-#include "sink.h"
-#include "tcp.h"
-#include "world.h"
+#include "lab/sink.h"
+#include "lab/tcp.h"
+#include "lab/world.h"
 
 struct flow {
 	struct tcp tcp;

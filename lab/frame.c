@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "frame.h"
+#include "lab/frame.h"
 
 #include <string.h>
 

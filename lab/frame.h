@@ -24,7 +24,7 @@
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
 
-#include "oq_header.h"
+#include "header/oq_header.h"
 
 #define FRAME_TCP_FIN 0x01
 #define FRAME_TCP_SYN 0x02

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "group.h"
+#include "lab/group.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "group_fields.h"
-#include "response.h"
+#include "lab/group_fields.h"
+#include "lab/response.h"
 
 #define AT(member) (uint32_t) offsetof(struct group_conf, member)
 

@@ -15,9 +15,9 @@
 #ifndef WEIR_LAB_GROUP_H
 #define WEIR_LAB_GROUP_H
 
-#include "field.h"
+#include "lab/tcp.h"
+#include "scenario/field.h"
 #include "stage.h"
-#include "tcp.h"
 
 #define GROUP_FLOWS_MAX 10000
 

@@ -6,8 +6,8 @@
 #ifndef WEIR_LAB_GROUP_FIELDS_H
 #define WEIR_LAB_GROUP_FIELDS_H
 
-#include "draw.h"
-#include "group.h"
+#include "lab/group.h"
+#include "random/draw.h"
 
 #define GROUP_Q63(x) ((uint64_t)((x) * (double)PROBABILITY_ONE))
 

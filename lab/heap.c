@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "heap.h"
+#include "lab/heap.h"
 
 #include <errno.h>
 #include <stdlib.h>

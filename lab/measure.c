@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "measure.h"
+#include "lab/measure.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "rate.h"
+#include "link/rate.h"
 
 /* A quench counts as sent by the cloud that it comes from, but does not go its way. */
 #define QUENCH_BYTES 56

@@ -6,9 +6,9 @@
 #ifndef WEIR_LAB_MEASURE_H
 #define WEIR_LAB_MEASURE_H
 
-#include "engine.h"
-#include "flow.h"
-#include "results.h"
+#include "engine/engine.h"
+#include "lab/flow.h"
+#include "lab/results.h"
 
 /* Mean and variance of what is told one by one (Welford). */
 struct tally {

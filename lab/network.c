@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "network.h"
+#include "lab/network.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -17,9 +17,9 @@
 
 #include <stdio.h>
 
-#include "frame.h"
-#include "pipe.h"
-#include "scenario.h"
+#include "lab/frame.h"
+#include "lab/pipe.h"
+#include "scenario/scenario.h"
 
 #define NETWORK_LINKS_MAX    (SCENARIO_PORTS_MAX / 2)
 #define NETWORK_SWITCHES_MAX 64

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pipe.h"
+#include "lab/pipe.h"
 
 #include <errno.h>
 #include <stdlib.h>

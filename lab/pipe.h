@@ -14,7 +14,7 @@
 
 #include <rte_mbuf.h>
 
-#include "heap.h"
+#include "lab/heap.h"
 
 struct pipe_slot {
 	simtime due_ns;

@@ -2,8 +2,8 @@
 /* Tahoe, Reno and NewReno: the third duplicate, and what follows it. */
 #include <string.h>
 
-#include "response.h"
-#include "tcp_rtt.h"
+#include "lab/response.h"
+#include "lab/tcp_rtt.h"
 
 static bool is_spared(const struct tcp *tcp)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "response.h"
+#include "lab/response.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #ifndef WEIR_LAB_RESPONSE_H
 #define WEIR_LAB_RESPONSE_H
 
-#include "tcp.h"
+#include "lab/tcp.h"
 
 /* What a receiver does with CE. */
 enum echo {

@@ -11,7 +11,7 @@
  */
 #include <math.h>
 
-#include "response.h"
+#include "lab/response.h"
 
 /* Of the longest way listed that is not longer than this one; else of the shortest. */
 static double factor(const struct tcp_conf *conf, uint8_t ttl)

@@ -6,7 +6,7 @@
  * acknowledged (the paper's "wait one RTT", as a gate in sequence numbers; conf->signal.wait has other readings); one
  * that says dropped leaves the lost packet to the third duplicate or the timer.
  */
-#include "response.h"
+#include "lab/response.h"
 
 void response_becn_quenched(struct tcp *tcp, bool marked)
 {

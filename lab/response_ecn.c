@@ -3,7 +3,7 @@
  * ECN (RFC 3168, in ns-2's form): the first echo of a window halves it. With a window of one, further
  * echoes back off the timer.
  */
-#include "response.h"
+#include "lab/response.h"
 
 void response_ecn_echoed(struct tcp *tcp, int64_t ack, const struct segment *segment)
 {

@@ -3,7 +3,7 @@
  * ECN and BECN together (Akujobi et al., the combined approach): echoes and quenches share the
  * window in which there is one cut; a cut by a quench is told to the receiver by CWR, too.
  */
-#include "response.h"
+#include "lab/response.h"
 
 static bool ecn_becn_spares(const struct tcp *tcp)
 {

@@ -4,7 +4,7 @@
  * one adds c1 packets; with a marking probability p the window settles at (c1/c2)(1 - p)/p. A mark
  * ends slow start. Losses are for the recovery.
  */
-#include "response.h"
+#include "lab/response.h"
 
 static void ecn_mod_echoed(struct tcp *tcp, int64_t ack, const struct segment *segment)
 {

@@ -10,7 +10,7 @@
  * That happens once, and only if nothing was lost before: later figures would be those of its own packets. Until
  * then, and where routers do not answer, it is `limited`.
  */
-#include "response.h"
+#include "lab/response.h"
 
 static void extended_told(struct tcp *tcp)
 {

@@ -5,7 +5,7 @@
  * most. The paper (Nakauchi and Kobayashi) counts in bytes and adds int(MSS / K) of them;
  * slow_start_exact leaves the truncation out. response_extended.c asks routers for both thresholds.
  */
-#include "response.h"
+#include "lab/response.h"
 
 void response_limited_grow(struct tcp *tcp, uint32_t most)
 {

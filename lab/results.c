@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "results.h"
+#include "lab/results.h"
 
 #include <errno.h>
 #include <stdio.h>

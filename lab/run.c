@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "run.h"
+#include "lab/run.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "draw.h"
-#include "flow.h"
-#include "measure.h"
+#include "lab/flow.h"
+#include "lab/measure.h"
+#include "random/draw.h"
 
 struct run_group {
 	const char *name;

@@ -39,11 +39,11 @@
 #ifndef WEIR_LAB_RUN_H
 #define WEIR_LAB_RUN_H
 
-#include "group.h"
-#include "results.h"
-#include "voice.h"
-#include "web.h"
-#include "world.h"
+#include "lab/group.h"
+#include "lab/results.h"
+#include "lab/voice.h"
+#include "lab/web.h"
+#include "lab/world.h"
 
 #define PLAN_GROUPS_MAX 16
 

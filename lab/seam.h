@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "engine.h"
+#include "engine/engine.h"
 
 struct seam {
 	const struct statement *const *statements;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sink.h"
+#include "lab/sink.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "feedback_ledger.h"
+#include "header/feedback_ledger.h"
 
 #define WORD_BITS 64u
 

@@ -12,7 +12,7 @@
 #ifndef WEIR_LAB_SINK_H
 #define WEIR_LAB_SINK_H
 
-#include "response.h"
+#include "lab/response.h"
 
 struct sink_counters {
 	uint64_t arrived;    /* packets, the SYN and those sent in vain among them */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "surge.h"
+#include "lab/surge.h"
 
 #include <math.h>
 
-#include "distribution.h"
+#include "random/distribution.h"
 
 #define BODY_MU      9.357
 #define BODY_SIGMA   1.318

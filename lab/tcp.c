@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tcp.h"
+#include "lab/tcp.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "response.h"
-#include "tcp_rtt.h"
+#include "lab/response.h"
+#include "lab/tcp_rtt.h"
 
 #define WINDOW_SCALED_FROM 65535u
 

@@ -30,8 +30,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "asking.h"
-#include "frame.h"
+#include "lab/asking.h"
+#include "lab/frame.h"
 #include "simtime.h"
 
 #define TCP_UNLIMITED INT64_MAX

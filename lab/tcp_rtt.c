@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tcp_rtt.h"
+#include "lab/tcp_rtt.h"
 
 #define SRTT_BITS     3
 #define VARIANCE_BITS 2

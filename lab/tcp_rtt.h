@@ -7,7 +7,7 @@
 #ifndef WEIR_LAB_TCP_RTT_H
 #define WEIR_LAB_TCP_RTT_H
 
-#include "tcp.h"
+#include "lab/tcp.h"
 
 /* A packet is sent for the first time. */
 void tcp_rtt_time(struct tcp *tcp, int64_t packet);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "voice.h"
+#include "lab/voice.h"
 
 #include <errno.h>
 #include <math.h>

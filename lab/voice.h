@@ -17,9 +17,9 @@
 #ifndef WEIR_LAB_VOICE_H
 #define WEIR_LAB_VOICE_H
 
-#include "draw.h"
+#include "lab/world.h"
+#include "random/draw.h"
 #include "stage.h"
-#include "world.h"
 
 #define VOICE_CALLS_MAX 10000
 

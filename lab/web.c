@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "web.h"
+#include "lab/web.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "web_draw.h"
+#include "lab/web_draw.h"
 
 #define PORT_LAST 65000u
 

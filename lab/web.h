@@ -34,9 +34,9 @@
 #ifndef WEIR_LAB_WEB_H
 #define WEIR_LAB_WEB_H
 
-#include "draw.h"
-#include "flow.h"
-#include "group.h"
+#include "lab/flow.h"
+#include "lab/group.h"
+#include "random/draw.h"
 
 #define WEB_HOSTS_MAX    100
 #define WEB_SESSIONS_MAX 100000

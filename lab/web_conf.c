@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The words of `web` and `surge`. */
-#include "group_fields.h"
-#include "web.h"
+#include "lab/group_fields.h"
+#include "lab/web.h"
 
 #define AT(member)  (uint32_t) offsetof(struct web_conf, member)
 #define TCP(member) (uint32_t) offsetof(struct web_conf, group.member)

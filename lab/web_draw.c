@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "web_draw.h"
+#include "lab/web_draw.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "surge.h"
+#include "lab/surge.h"
 
 uint64_t web_index(uint32_t session, uint32_t page, uint32_t object)
 {

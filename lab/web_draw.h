@@ -6,7 +6,7 @@
 #ifndef WEIR_LAB_WEB_DRAW_H
 #define WEIR_LAB_WEB_DRAW_H
 
-#include "web.h"
+#include "lab/web.h"
 
 enum web_lane {
 	WEB_LANE_ARRIVAL,

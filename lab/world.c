@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "world.h"
+#include "lab/world.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "packet.h"
+#include "packet/packet.h"
 
 /* Few, so that they are still in the processor's cache when their turn comes again. */
 #define MBUFS_FIRST  1024u

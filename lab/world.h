@@ -16,8 +16,8 @@
 #ifndef WEIR_LAB_WORLD_H
 #define WEIR_LAB_WORLD_H
 
-#include "network.h"
-#include "seam.h"
+#include "lab/network.h"
+#include "lab/seam.h"
 
 #define HOST_FIRST_PORT 10000
 #define WORLD_SPARES    32u

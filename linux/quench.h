@@ -2,7 +2,7 @@
 /*
  * A source quench, as a host reads it from a frame that came in.
  *
- * Model: RFC 792 type 4, code 0, as weir's `becn` sends it (src/feedback/becn.h): a word whose first octet
+ * Model: RFC 792 type 4, code 0, as weir's `becn` sends it (src/feedback/notify/becn.h): a word whose first octet
  * has the bit (set: marked, clear: dropped, so that an old router's word of 0 says dropped), then the
  * header of the packet that was marked or dropped and the first 8 bytes of its TCP header: both ports and
  * the sequence number. IPv6: ICMPv6 type 200, the same layout.

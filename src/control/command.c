@@ -7,10 +7,10 @@
 
 #include <rte_version.h>
 
-#include "explain.h"
-#include "manual.h"
-#include "nearest.h"
-#include "shortage.h"
+#include "language/explain.h"
+#include "language/manual.h"
+#include "language/nearest.h"
+#include "language/shortage.h"
 
 static int command_help(int argc, char **argv);
 

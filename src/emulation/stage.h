@@ -32,9 +32,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "draw.h"
-#include "field.h"
-#include "packet.h"
+#include "packet/packet.h"
+#include "random/draw.h"
+#include "scenario/field.h"
 
 struct aqm_kind;
 struct cloud;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "axis.h"
+#include "report/axis.h"
 
 #include <errno.h>
 #include <math.h>

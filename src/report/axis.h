@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "chart_unit.h"
+#include "report/chart_unit.h"
 
 enum axis_scale {
 	AXIS_LINEAR,

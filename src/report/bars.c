@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 
-#include "decimal.h"
-#include "label.h"
-#include "plot.h"
-#include "svg.h"
-#include "xml.h"
+#include "report/decimal.h"
+#include "report/label.h"
+#include "report/plot.h"
+#include "report/svg.h"
+#include "report/xml.h"
 
 #define GROUP_PART    0.72 /* of a category's place that its bars take */
 #define BAR_WIDEST_PX 56.0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bins.h"
+#include "report/bins.h"
 
 #include <errno.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "axis.h"
+#include "report/axis.h"
 
 /* Sets edges[0 .. n] from lo to hi, equally wide on the scale. 0; -EINVAL unless n > 0, lo < hi,
  * and lo > 0 for log10. */

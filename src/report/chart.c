@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "chart.h"
+#include "report/chart.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include "chart_frame.h"
-#include "label.h"
-#include "legend.h"
-#include "plot.h"
-#include "svg.h"
-#include "theme.h"
-#include "xml.h"
+#include "report/chart_frame.h"
+#include "report/label.h"
+#include "report/legend.h"
+#include "report/plot.h"
+#include "report/svg.h"
+#include "report/theme.h"
+#include "report/xml.h"
 
 #define TITLE_FONT_PX    15.0 /* 14, bold */
 #define TITLE_PX         26.0

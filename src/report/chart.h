@@ -34,8 +34,8 @@
 
 #include <stdio.h>
 
-#include "axis.h"
-#include "series.h"
+#include "report/axis.h"
+#include "report/series.h"
 
 #define CHART_WIDTH_PX  720
 #define CHART_HEIGHT_PX 360

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "chart_frame.h"
+#include "report/chart_frame.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "label.h"
-#include "svg.h"
+#include "report/label.h"
+#include "report/svg.h"
 
 #define FONT_PX         12.0
 #define TICK_FONT_PX    11.0

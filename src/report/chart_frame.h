@@ -6,7 +6,7 @@
 #ifndef WEIR_CHART_FRAME_H
 #define WEIR_CHART_FRAME_H
 
-#include "plot.h"
+#include "report/plot.h"
 
 /* Room left of the data area for the y axis' labels. */
 double chart_frame_left_px(const struct plot *plot, const struct axis *y);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "chart_unit.h"
+#include "report/chart_unit.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "decimal.h"
+#include "report/decimal.h"
 
 #define PREFIXES_MAX 6
 

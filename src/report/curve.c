@@ -2,9 +2,9 @@
 /* Lines, steps, bands, histograms and the lines across a chart. */
 #include <math.h>
 
-#include "plot.h"
-#include "polyline.h"
-#include "svg.h"
+#include "report/plot.h"
+#include "report/polyline.h"
+#include "report/svg.h"
 
 static void path_open(const struct plot *plot, const char *class, bool dashed)
 {

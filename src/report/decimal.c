@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "decimal.h"
+#include "report/decimal.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "density.h"
+#include "report/density.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "label.h"
+#include "report/label.h"
 
 #include <string.h>
 
-#include "xml.h"
+#include "report/xml.h"
 
 #define SAFETY 1.1
 

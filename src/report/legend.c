@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "legend.h"
+#include "report/legend.h"
 
-#include "label.h"
-#include "svg.h"
+#include "report/label.h"
+#include "report/svg.h"
 
 #define FONT_PX      12.0
 #define NAME_GAP_PX  6.0

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "plot.h"
+#include "report/plot.h"
 
 #define LEGEND_ROW_PX 19
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "page.h"
+#include "report/page.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "theme.h"
-#include "xml.h"
+#include "report/theme.h"
+#include "report/xml.h"
 
 #define UNIT_LONGEST 10 /* bytes of what may follow a number for it still to be one */
 

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "chart.h"
+#include "report/chart.h"
 
 struct page {
 	FILE *out;

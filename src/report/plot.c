@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plot.h"
+#include "report/plot.h"
 
 #include <math.h>
 
-#include "svg.h"
+#include "report/svg.h"
 
 /* What lies beyond a given range is cut off by an inner <svg>, which needs no id that other charts
  * could share. */

@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-#include "scale.h"
-#include "series.h"
+#include "report/scale.h"
+#include "report/series.h"
 
 #define PLOT_LANE_PX 13
 

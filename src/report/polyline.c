@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "polyline.h"
+#include "report/polyline.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "svg.h"
+#include "report/svg.h"
 
 void polyline_begin(struct polyline *line, FILE *out, bool step, bool joined)
 {

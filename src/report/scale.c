@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "scale.h"
+#include "report/scale.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "decimal.h"
+#include "report/decimal.h"
 
 /* Data whose smallest is below this part of their largest are shown from 0. */
 #define NEAR_ZERO_LOOSE 0.3

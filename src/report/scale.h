@@ -7,8 +7,8 @@
 #ifndef WEIR_SCALE_H
 #define WEIR_SCALE_H
 
-#include "axis.h"
-#include "series.h"
+#include "report/axis.h"
+#include "report/series.h"
 
 #define SCALE_TICKS_MAX 128
 #define SCALE_TICK_SIZE CHART_UNIT_SIZE

@@ -2,10 +2,10 @@
 /* Points and marks: each for itself while they are few, counted in cells when they are many. */
 #include <math.h>
 
-#include "density.h"
-#include "plot.h"
-#include "svg.h"
-#include "xml.h"
+#include "report/density.h"
+#include "report/plot.h"
+#include "report/svg.h"
+#include "report/xml.h"
 
 #define CELL_PX 1.5
 #define FEW     150 /* points so few are drawn large, and tell their values when pointed at */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "series.h"
+#include "report/series.h"
 
 #include <errno.h>
 #include <math.h>
 
-#include "theme.h"
+#include "report/theme.h"
 
 enum {
 	NEEDS_X = 1,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "svg.h"
+#include "report/svg.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "xml.h"
+#include "report/xml.h"
 
 void svg_number(FILE *out, double px)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "theme.h"
+#include "report/theme.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "xml.h"
+#include "report/xml.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine_state.h"
+#include "engine/engine_state.h"
+#include "language/scenario_check.h"
+#include "language/scenario_file.h"
+#include "machine/pool.h"
+#include "offline/stock.h"
 #include "poison_ops.h"
-#include "pool.h"
-#include "scenario_check.h"
-#include "scenario_file.h"
 #include "statements.h"
-#include "stock.h"
 
 #define MEMORY_BYTES  (UINT64_C(8) << 20)
 #define SEGMENT_BYTES 2048u

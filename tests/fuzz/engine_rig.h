@@ -11,8 +11,8 @@
 #ifndef WEIR_ENGINE_RIG_H
 #define WEIR_ENGINE_RIG_H
 
-#include "engine.h"
-#include "language.h"
+#include "engine/engine.h"
+#include "language/language.h"
 
 #define ENGINE_RIG_PORTS  3 /* a, b, c */
 #define ENGINE_RIG_CLOUDS 3 /* x, y, z */

@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "capture.h"
-#include "split.h"
+#include "capture/capture.h"
+#include "offline/split.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

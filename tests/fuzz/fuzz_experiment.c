@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "lab_experiment.h"
+#include "lab/lab_experiment.h"
 
 #define INPUT_MAX 65536
 

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "delay.h"
 #include "engine_rig.h"
-#include "file.h"
-#include "loss_list.h"
-#include "path_trace.h"
+#include "line/delay.h"
+#include "loss/loss_list.h"
+#include "scenario/file.h"
+#include "schedule/path_trace.h"
 
 #define INPUT_MAX 65536
 #define PACKETS   40

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "headers.h"
+#include "packet/headers.h"
 
 #define INPUT_MAX 65536
 

@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "budget.h"
-#include "complete.h"
-#include "explain.h"
-#include "language.h"
-#include "memory_plan.h"
-#include "scenario_check.h"
-#include "scenario_file.h"
+#include "check/budget.h"
+#include "check/memory_plan.h"
+#include "language/complete.h"
+#include "language/explain.h"
+#include "language/language.h"
+#include "language/scenario_check.h"
+#include "language/scenario_file.h"
 
 #define INPUT_MAX 65536
 

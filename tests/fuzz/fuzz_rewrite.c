@@ -19,12 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cloud.h"
-#include "headers.h"
-#include "packet.h"
-#include "rewrite.h"
-#include "rewrite_field.h"
-#include "rewrite_rule.h"
+#include "engine/cloud.h"
+#include "packet/headers.h"
+#include "packet/packet.h"
+#include "rewrite/rewrite.h"
+#include "rewrite/rewrite_field.h"
+#include "rewrite/rewrite_rule.h"
 
 #define INPUT_MAX    16384
 #define SEGMENTS_MAX 3

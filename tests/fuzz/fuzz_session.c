@@ -17,8 +17,8 @@
 #include <jansson.h>
 
 #include "fake_control.h"
-#include "scenario_check.h"
-#include "session.h"
+#include "language/scenario_check.h"
+#include "socket/session.h"
 
 #define INPUT_MAX 200000
 

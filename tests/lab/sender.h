@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "response.h"
+#include "lab/response.h"
 
 #define SENT_MAX 4096
 

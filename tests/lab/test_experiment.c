@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "expression.h"
-#include "lab_point.h"
-#include "lab_store.h"
+#include "lab/expression.h"
+#include "lab/lab_point.h"
+#include "lab/lab_store.h"
 
 static const char good[] = "title A title\n"
                            "set flows 3\n"

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "frame.h"
-#include "stock.h"
+#include "lab/frame.h"
+#include "offline/stock.h"
 
 static struct rte_mempool *pool;
 

@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
-#include "draw.h"
-#include "heap.h"
+#include "lab/heap.h"
+#include "random/draw.h"
 
 #define TIMERS 500u
 #define MOVES  20000u

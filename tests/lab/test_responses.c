@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "group.h"
+#include "lab/group.h"
 #include "sender.h"
 
 #define MS(n) ((n)*SIMTIME_MS)

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "sink.h"
+#include "lab/sink.h"
 
 #define PEER_SYN 5000u
 

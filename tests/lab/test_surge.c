@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "surge.h"
-#include "web_draw.h"
+#include "lab/surge.h"
+#include "lab/web_draw.h"
 
 #define DRAWS 100000
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "voice.h"
+#include "lab/voice.h"
 
 static void a_talkspurt_is_as_many_datagrams_as_fit_rounded(void **state)
 {

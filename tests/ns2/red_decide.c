@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aqm/red.h"
 #include "bottleneck.h"
-#include "red.h"
 
 #define RATE_BPS     10000000
 #define MEAN_BYTES   1000

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "draw.h"
+#include "random/draw.h"
 
 struct dice {
 	struct draw_key key;

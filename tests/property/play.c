@@ -5,20 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "at.h"
-#include "class.h"
-#include "codel_aqm.h"
+#include "aqm/codel_aqm.h"
+#include "aqm/dualpi2.h"
+#include "aqm/fq_codel.h"
+#include "aqm/mark.h"
+#include "aqm/pie_aqm.h"
+#include "aqm/red_aqm.h"
+#include "aqm/red_conf.h"
 #include "dice.h"
-#include "dualpi2.h"
-#include "every.h"
-#include "fq_codel.h"
-#include "mark.h"
-#include "pie_aqm.h"
-#include "red_aqm.h"
-#include "red_conf.h"
-#include "selection.h"
-#include "slots.h"
-#include "wave.h"
+#include "engine/selection.h"
+#include "link/class.h"
+#include "link/slots.h"
+#include "schedule/at.h"
+#include "schedule/every.h"
+#include "schedule/wave.h"
 
 static void *conf_of(struct cloud_conf *cloud, const struct statement *statement, const char *scope)
 {

@@ -20,12 +20,12 @@
 
 #include <cmocka.h>
 
-#include "capture.h"
-#include "decision_log.h"
+#include "capture/capture.h"
 #include "folder.h"
+#include "language/scenario_file.h"
+#include "offline/replay.h"
 #include "poison_ops.h"
-#include "replay.h"
-#include "scenario_file.h"
+#include "replay/decision_log.h"
 #include "trace.h"
 
 #define START_NS UINT64_C(1500000000123456789)

@@ -25,12 +25,12 @@
 
 #include <rte_mbuf.h>
 
-#include "bench_source.h"
-#include "bench_rig.h"
-#include "bench_scenarios.h"
-#include "eal.h"
-#include "engine.h"
-#include "pool.h"
+#include "measure/bench_source.h"
+#include "measure/bench_rig.h"
+#include "bench/bench_scenarios.h"
+#include "machine/eal.h"
+#include "engine/engine.h"
+#include "machine/pool.h"
 #include "statements.h"
 
 #define MBUFS  8192

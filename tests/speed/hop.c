@@ -19,9 +19,9 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
-#include "eal.h"
-#include "packet.h"
-#include "pool.h"
+#include "machine/eal.h"
+#include "machine/pool.h"
+#include "packet/packet.h"
 
 #define MBUFS 2048u
 #define RING  1024u

@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "distribution.h"
-#include "jitter.h"
+#include "line/jitter.h"
+#include "random/distribution.h"
 
 #define KS_999 1.9495
 #define MEAN   40e6 /* ns, of all that follow */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jitter.h"
-#include "netem_rate.h"
+#include "line/jitter.h"
+#include "netem/netem_rate.h"
 
 /* x' knows R of x, and the decision no more of the one before than x does (Gebelein: the correlation of
  * functions of two variables is at most their maximal correlation, here R): the variance of the

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control.h"
-#include "scenario_file.h"
+#include "language/scenario_file.h"
+#include "socket/control.h"
 
 struct fake {
 	struct scenario *scenario;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "load.h"
 
-#include "draw.h"
+#include "random/draw.h"
 
 uint32_t load_bytes(uint32_t number)
 {

@@ -9,11 +9,11 @@
 #include <rte_eal.h>
 #include <rte_hash_crc.h>
 
-#include "fork.h"
+#include "engine/fork.h"
+#include "engine/selection.h"
 #include "rig_frame.h"
-#include "selection.h"
 
-#include "engine_state.h"
+#include "engine/engine_state.h"
 
 static struct rte_mempool *pool, *foreign;
 static uint32_t rigs_open; /* for good, after a test that failed: mbufs are not asked after then */

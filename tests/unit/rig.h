@@ -29,12 +29,12 @@
 
 #include <cmocka.h>
 
-#include "delay.h"
-#include "engine.h"
-#include "loss_every.h"
-#include "loss_random.h"
+#include "engine/engine.h"
+#include "line/delay.h"
+#include "link/rate.h"
+#include "loss/loss_every.h"
+#include "loss/loss_random.h"
 #include "poison_ops.h"
-#include "rate.h"
 #include "statements.h"
 
 #define RIG_PORTS        8

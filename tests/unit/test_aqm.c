@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "aqm.h"
+#include "link/aqm.h"
 
 #define MBIT UINT64_C(1000000)
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aqm.h"
+#include "link/aqm.h"
 
 #define MBIT UINT64_C(1000000)
 

@@ -6,10 +6,10 @@
 
 #include <rte_ip.h>
 
-#include "aqm.h"
-#include "cloud.h"
+#include "engine/cloud.h"
 #include "frame.h"
-#include "headers.h"
+#include "link/aqm.h"
+#include "packet/headers.h"
 
 #define HOP "hop 192.0.2.1 2001:db8::99"
 /* Below 2 packets that wait nothing happens, from 2 on all are marked, from 4 on all are dropped. */

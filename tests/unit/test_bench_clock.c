@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "bench_clock.h"
+#include "measure/bench_clock.h"
 
 #define TICKS_A_NS 2
 #define SECONDS    5.0

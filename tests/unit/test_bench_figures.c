@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
-#include "bench_compare.h"
-#include "bench_noise.h"
-#include "bench_rows.h"
-#include "bench_source.h"
-#include "bench_spread.h"
+#include "bench/bench_compare.h"
+#include "bench/bench_rows.h"
+#include "measure/bench_noise.h"
+#include "measure/bench_source.h"
+#include "measure/bench_spread.h"
 
 static void the_median_stands_between_the_others(void **state)
 {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "bench_latency.h"
+#include "measure/bench_latency.h"
 
 #define SECONDS 0.1
 #define FRAMES  1001

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "doctor.h"
+#include "check/doctor.h"
 
 #define CPU0 "/sys/devices/system/cpu/cpu0"
 

@@ -11,14 +11,14 @@
 #include <cmocka.h>
 #include <rte_ip.h>
 
-#include "bench_loads.h"
-#include "bench_options.h"
-#include "bench_scenarios.h"
-#include "bench_source.h"
-#include "delay.h"
-#include "headers.h"
-#include "oq_header.h"
-#include "selection.h"
+#include "bench/bench_loads.h"
+#include "bench/bench_options.h"
+#include "bench/bench_scenarios.h"
+#include "engine/selection.h"
+#include "header/oq_header.h"
+#include "line/delay.h"
+#include "measure/bench_source.h"
+#include "packet/headers.h"
 
 #define WORDS_MAX 12
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "bench_rfc2544.h"
+#include "measure/bench_rfc2544.h"
 
 #define LINE       1000000.0
 #define LATENCY_NS 1500

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "bit_error.h"
+#include "random/bit_error.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

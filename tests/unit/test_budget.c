@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "budget.h"
-#include "memory_plan.h"
-#include "pool.h"
+#include "check/budget.h"
+#include "check/memory_plan.h"
+#include "language/scenario_file.h"
+#include "machine/pool.h"
 #include "rig.h"
-#include "scenario_file.h"
 
 #define PORTS "port a\nport b\nport c\ncloud x from a to c\n"
 

@@ -18,9 +18,9 @@
 #include <cmocka.h>
 #include <pcap/pcap.h>
 
-#include "capture.h"
-#include "draft.h"
-#include "dump.h"
+#include "capture/capture.h"
+#include "capture/draft.h"
+#include "capture/dump.h"
 #include "folder.h"
 #include "trace.h"
 

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "pi2.h"
-#include "pie.h"
+#include "aqm/pi2.h"
+#include "aqm/pie.h"
 #include "schedule_rig.h"
 
 #define CASES 300

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "draw.h"
-#include "engine_state.h"
+#include "engine/engine_state.h"
+#include "random/draw.h"
 
 #define MBIT UINT64_C(1000000)
 

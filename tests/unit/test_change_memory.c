@@ -4,9 +4,9 @@
 
 #include <errno.h>
 
-#include "engine_state.h"
+#include "engine/engine_state.h"
+#include "engine/selection.h"
 #include "poison_ops.h"
-#include "selection.h"
 #include "starve.h"
 
 #define MBIT UINT64_C(1000000)

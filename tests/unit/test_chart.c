@@ -20,16 +20,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bins.h"
-#include "chart.h"
-#include "chart_unit.h"
-#include "decimal.h"
-#include "density.h"
-#include "label.h"
-#include "page.h"
-#include "polyline.h"
-#include "scale.h"
-#include "theme.h"
+#include "report/bins.h"
+#include "report/chart.h"
+#include "report/chart_unit.h"
+#include "report/decimal.h"
+#include "report/density.h"
+#include "report/label.h"
+#include "report/page.h"
+#include "report/polyline.h"
+#include "report/scale.h"
+#include "report/theme.h"
 #include "unable.h"
 
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aqm.h"
-#include "classes.h"
-#include "cloud.h"
-#include "codel.h"
-#include "engine_state.h"
+#include "aqm/codel.h"
+#include "aqm/pie.h"
+#include "engine/cloud.h"
+#include "engine/engine_state.h"
 #include "frame.h"
+#include "link/aqm.h"
+#include "link/classes.h"
 #include "load.h"
-#include "pie.h"
 #include "trial.h"
 
 #define N 8000

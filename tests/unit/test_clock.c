@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "clock.h"
-#include "draw.h"
+#include "machine/clock.h"
+#include "random/draw.h"
 
 struct model {
 	double ticks_per_ns;

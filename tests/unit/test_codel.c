@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codel.h"
+#include "aqm/codel.h"
 #include "frame.h"
 #include "load.h"
 #include "trial.h"

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "cpu_list.h"
-#include "pci_device.h"
+#include "machine/cpu_list.h"
+#include "port/pci_device.h"
 
 static uint32_t first_cpu(void)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "depot.h"
+#include "holding/depot.h"
 
 #define CHUNKS 8u
 #define STORED 64u

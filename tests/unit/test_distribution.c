@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "distribution.h"
-#include "draw.h"
+#include "random/distribution.h"
+#include "random/draw.h"
 #include "simtime.h"
 
 enum { DRAWS = 1000000 };

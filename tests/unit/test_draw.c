@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "draw.h"
+#include "random/draw.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "field.h"
+#include "aqm/pi2.h"
 #include "frame.h"
-#include "pi2.h"
+#include "scenario/field.h"
 #include "trial.h"
 
 static const struct pi2_rule rfc = {

@@ -6,11 +6,11 @@
 
 #include <rte_ip.h>
 
-#include "cloud.h"
-#include "feedback_header.h"
+#include "engine/cloud.h"
 #include "frame.h"
-#include "headers.h"
-#include "oq_header.h"
+#include "header/feedback_header.h"
+#include "header/oq_header.h"
+#include "packet/headers.h"
 
 #define LEFT (FRAME_BYTES_MAX + 128)
 #define HOP  "hop 192.0.2.1 2001:db8::99"

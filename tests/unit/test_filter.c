@@ -19,9 +19,9 @@
 
 #include <rte_common.h>
 
-#include "draw.h"
-#include "filter.h"
-#include "filter_words.h"
+#include "capture/filter.h"
+#include "capture/filter_words.h"
+#include "random/draw.h"
 
 struct dice {
 	struct draw_key key;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cloud.h"
-#include "engine_state.h"
+#include "engine/cloud.h"
+#include "engine/engine_state.h"
 
 /* A statement of the test's own: answers every packet with one of 64 bytes that begins with 1000 more
  * than its number. */

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "frame.h"
-#include "headers.h"
+#include "packet/headers.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

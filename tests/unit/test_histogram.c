@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "draw.h"
-#include "histogram.h"
+#include "engine/histogram.h"
+#include "random/draw.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -8,13 +8,13 @@
 
 #include <rte_ip.h>
 
-#include "checksum.h"
-#include "cloud.h"
-#include "engine_state.h"
+#include "engine/cloud.h"
+#include "engine/engine_state.h"
 #include "frame.h"
-#include "headers.h"
-#include "hop.h"
-#include "ip_fragment.h"
+#include "packet/checksum.h"
+#include "packet/headers.h"
+#include "router/hop.h"
+#include "router/ip_fragment.h"
 
 #define HOP  "hop 192.0.2.1 2001:db8::99"
 #define LEFT (FRAME_BYTES_MAX + 16)

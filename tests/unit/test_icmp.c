@@ -10,7 +10,7 @@
 #include <rte_ip.h>
 
 #include "frame.h"
-#include "icmp.h"
+#include "router/icmp.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

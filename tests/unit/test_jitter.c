@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "delay_table.h"
-#include "jitter.h"
+#include "line/delay_table.h"
+#include "line/jitter.h"
 #include "trial.h"
 
 #define MS SIMTIME_MS

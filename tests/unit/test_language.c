@@ -13,14 +13,14 @@
 
 #include <cmocka.h>
 
-#include "complete.h"
-#include "draw.h"
-#include "explain.h"
-#include "language.h"
-#include "manual.h"
-#include "scenario_check.h"
-#include "scenario_file.h"
-#include "statement_text.h"
+#include "language/complete.h"
+#include "language/explain.h"
+#include "language/language.h"
+#include "language/manual.h"
+#include "language/scenario_check.h"
+#include "language/scenario_file.h"
+#include "language/statement_text.h"
+#include "random/draw.h"
 #include "statements.h"
 
 #define ROWS(array) (sizeof(array) / sizeof((array)[0]))

@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "eal_leftovers.h"
 #include "folder.h"
+#include "machine/eal_leftovers.h"
 
 static pid_t dead; /* a process that is gone */
 

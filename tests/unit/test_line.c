@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "arena.h"
-#include "distribution.h"
+#include "holding/arena.h"
+#include "random/distribution.h"
 
 #define EPOCH UINT64_C(1700000000123456789)
 

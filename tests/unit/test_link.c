@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
+#include "holding/arena.h"
 
 #define MBIT UINT64_C(1000000)
 #define GBIT UINT64_C(1000000000)

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "draw.h"
-#include "hold.h"
-#include "log.h"
+#include "holding/hold.h"
+#include "holding/log.h"
+#include "random/draw.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

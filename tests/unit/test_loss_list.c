@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "drop_list.h"
+#include "loss/drop_list.h"
 
 #define LOG "packet,port,t_in_ns,cloud,fate,reason,t_out_ns,detail\n"
 

@@ -2,7 +2,7 @@
 /* Random loss at its edges; its statistics are in tests/statistics. */
 #include "trial.h"
 
-#include "chance.h"
+#include "random/chance.h"
 
 static void nothing_is_lost_at_nought_and_everything_at_one_hundred_percent(void **state)
 {

@@ -3,7 +3,7 @@
 #include "trial.h"
 
 #include "frame.h"
-#include "tcp_flows.h"
+#include "packet/tcp_flows.h"
 
 static void send_segment(struct trial *trial, struct frame_shape shape)
 {

@@ -16,13 +16,13 @@
 
 #include <cmocka.h>
 
-#include "cgroup.h"
-#include "eal.h"
-#include "memory_plan.h"
-#include "pool.h"
-#include "port.h"
-#include "runtime.h"
-#include "scenario_file.h"
+#include "check/memory_plan.h"
+#include "language/scenario_file.h"
+#include "live/runtime.h"
+#include "machine/cgroup.h"
+#include "machine/eal.h"
+#include "machine/pool.h"
+#include "port/port.h"
 
 #define MIB       (UINT64_C(1) << 20)
 #define MACHINE   (20000 * MIB)

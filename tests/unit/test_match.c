@@ -10,10 +10,10 @@
 #include <cmocka.h>
 #include <pcap/pcap.h>
 
-#include "draw.h"
-#include "filter.h"
-#include "fork.h"
+#include "capture/filter.h"
+#include "engine/fork.h"
 #include "frame.h"
+#include "random/draw.h"
 #include "rig.h"
 
 struct dice {

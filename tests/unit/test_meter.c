@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "meter.h"
+#include "header/meter.h"
 
 /* 1 byte a microsecond. */
 #define RATE UINT64_C(8000000)

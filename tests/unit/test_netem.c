@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "frame.h"
-#include "language.h"
-#include "netem_chance.h"
-#include "netem_rate.h"
-#include "scenario_file.h"
+#include "language/language.h"
+#include "language/scenario_file.h"
+#include "netem/netem_rate.h"
+#include "random/netem_chance.h"
 
 #define PORTS "port a\nport b\ncloud x from a to b\n"
 

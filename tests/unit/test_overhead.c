@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "rate.h"
+#include "link/rate.h"
 
 static void frames_are_as_long_as_their_layer_says(void **state)
 {

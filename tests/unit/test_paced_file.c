@@ -17,12 +17,12 @@
 
 #include <cmocka.h>
 
-#include "capture.h"
-#include "dump.h"
-#include "eal.h"
-#include "packet.h"
-#include "paced_file.h"
-#include "pool.h"
+#include "capture/capture.h"
+#include "capture/dump.h"
+#include "machine/eal.h"
+#include "packet/packet.h"
+#include "port/paced_file.h"
+#include "machine/pool.h"
 
 #define MBUFS   4095
 #define FRAMES  1500 /* more than a ring holds */

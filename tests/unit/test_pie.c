@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aqm/pie.h"
 #include "frame.h"
-#include "pie.h"
 #include "trial.h"
 
 static const struct pie_rule rfc = {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "pile.h"
+#include "holding/pile.h"
 
 #define CHUNKS 16u
 

@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "folder.h"
-#include "port.h"
-#include "port_identity.h"
+#include "port/port.h"
+#include "port/port_identity.h"
 #include "unable.h"
 
 static bool shared(const char *one, const char *other, char *what)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Latencies of devices: what is known of them is subtracted, live, from the time on the line. */
-#include "port_setting.h"
 #include "rig.h"
+#include "scenario/port_setting.h"
 
 #define RX_NS    350
 #define TX_NS    420

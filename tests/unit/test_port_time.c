@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "port_time.h"
+#include "port/port_time.h"
 
 #define BORN_TICKS UINT64_C(1234567890123)
 

@@ -16,10 +16,10 @@
 
 #include <cmocka.h>
 
-#include "frame_copy.h"
+#include "capture/frame_copy.h"
 #include "folder.h"
-#include "inflow.h"
-#include "outflow.h"
+#include "capture/inflow.h"
+#include "capture/outflow.h"
 
 #define FILE_BYTES 3000001u
 

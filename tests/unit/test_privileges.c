@@ -18,7 +18,7 @@
 #include <cmocka.h>
 #include <linux/capability.h>
 
-#include "privileges.h"
+#include "machine/privileges.h"
 #include "unable.h"
 
 #define NET_ADMIN (UINT64_C(1) << CAP_NET_ADMIN)

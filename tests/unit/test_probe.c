@@ -8,9 +8,9 @@
 #include <rte_ip.h>
 
 #include "fake_control.h"
-#include "feedback_probe.h"
-#include "headers.h"
-#include "session.h"
+#include "header/feedback_probe.h"
+#include "packet/headers.h"
+#include "socket/session.h"
 
 /* ---- its packets ---- */
 

@@ -8,13 +8,13 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "duplicate_every.h"
-#include "engine_state.h"
-#include "every.h"
-#include "meter.h"
+#include "duplicate/duplicate_every.h"
+#include "engine/engine_state.h"
+#include "header/meter.h"
+#include "header/xcp.h"
 #include "rig.h"
-#include "scenario.h"
-#include "xcp.h"
+#include "scenario/scenario.h"
+#include "schedule/every.h"
 
 #define EXCHANGES    40000 /* that the worker makes meanwhile */
 #define LISTS        500   /* of them for one read of the cloud */

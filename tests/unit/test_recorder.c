@@ -16,10 +16,10 @@
 
 #include <cmocka.h>
 
-#include "capture.h"
-#include "dump.h"
+#include "capture/capture.h"
+#include "capture/dump.h"
+#include "capture/recorder.h"
 #include "folder.h"
-#include "recorder.h"
 
 #define EPOCH   (UINT64_C(1700000000) * SIMTIME_S)
 #define LATER   (UINT64_C(4294967296) * SIMTIME_S) /* in 2106, one second more than a pcap can say */

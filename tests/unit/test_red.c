@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "aqm/red.h"
 #include "bottleneck.h"
-#include "red.h"
 #include "red_reference.h"
 
 #define RATE_BPS    10000000

@@ -5,10 +5,10 @@
 
 #include <rte_ip.h>
 
-#include "aqm.h"
+#include "aqm/red_conf.h"
 #include "bottleneck.h"
 #include "frame.h"
-#include "red_conf.h"
+#include "link/aqm.h"
 #include "trial.h"
 
 #define RATE_BPS 10000000

@@ -2,7 +2,7 @@
 /* Reordering, packet by packet. Its shares and counts over a million: ../statistics/test_reorder.c. */
 #include <string.h>
 
-#include "arena.h"
+#include "holding/arena.h"
 #include "trial.h"
 
 #define MS SIMTIME_MS

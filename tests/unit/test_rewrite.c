@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "draw.h"
 #include "frame.h"
-#include "language.h"
-#include "rewrite_field.h"
-#include "scenario_file.h"
+#include "language/language.h"
+#include "language/scenario_file.h"
+#include "random/draw.h"
+#include "rewrite/rewrite_field.h"
 #include "trial.h"
 
 #define TCP4                                                                                       \

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aqm.h"
-#include "classes.h"
-#include "fq_codel.h"
-#include "link.h"
+#include "aqm/fq_codel.h"
+#include "link/aqm.h"
+#include "link/classes.h"
+#include "link/link.h"
 
 #define PACKETS_MAX 16
 #define CASES       400

@@ -16,12 +16,12 @@
 
 #include <cmocka.h>
 
-#include "cpu_list.h"
-#include "delay.h"
-#include "eal.h"
+#include "line/delay.h"
+#include "live/runtime_state.h"
+#include "machine/cpu_list.h"
+#include "machine/eal.h"
 #include "poison_ops.h"
-#include "port_setting.h"
-#include "runtime_state.h"
+#include "scenario/port_setting.h"
 #include "unable.h"
 
 static const enum runtime_layout layouts[] = {LAYOUT_RUN_TO_COMPLETION, LAYOUT_PIPELINE};

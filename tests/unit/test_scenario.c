@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "scenario.h"
+#include "scenario/scenario.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

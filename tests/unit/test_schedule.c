@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenario.h"
+#include "language/statement_text.h"
+#include "language/word.h"
+#include "scenario/scenario.h"
 #include "schedule_rig.h"
-#include "statement_text.h"
-#include "word.h"
 
 #define LOST    SIMTIME_NEVER
 #define PACKETS 8

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
+#include "holding/scout.h"
+#include "holding/train.h"
 #include "poison_ops.h"
 #include "rig.h"
-#include "scout.h"
-#include "train.h"
 
 #define MBUFS  4096u
 #define CHUNKS 64u

@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 #include "fake_control.h"
-#include "file_read.h"
-#include "server.h"
-#include "session.h"
-#include "socket.h"
+#include "language/file_read.h"
+#include "socket/server.h"
+#include "socket/session.h"
+#include "socket/socket.h"
 
 #define SCENARIO "port a\nport b\ncloud down from a to b\ncloud up from b to a\n"
 

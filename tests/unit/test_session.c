@@ -11,7 +11,7 @@
 #include <jansson.h>
 
 #include "fake_control.h"
-#include "session.h"
+#include "socket/session.h"
 
 #define SCENARIO                                                                                   \
 	"seed 42\nport a\nport b\ncloud down from a to b\ncloud up from b to a\n"                  \

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "shaper.h"
+#include "link/shaper.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define KBIT          UINT64_C(1000)

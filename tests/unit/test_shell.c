@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "scenario_file.h"
-#include "shell.h"
-#include "shell_complete.h"
+#include "ctl/shell.h"
+#include "ctl/shell_complete.h"
+#include "language/scenario_file.h"
 
 #define SCENARIO "port a\nport b\ncloud down from a to b\ncloud downlink from b to a\n"
 

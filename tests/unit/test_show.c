@@ -9,12 +9,12 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "achieved.h"
 #include "fake_control.h"
-#include "show.h"
+#include "show/achieved.h"
+#include "show/show.h"
+#include "show/view.h"
 #include "statements.h"
 #include "trial.h"
-#include "view.h"
 
 #define SCENARIO                                                                                   \
 	"seed 42\nport a device net_null0\nport b device net_null1\n"                              \

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "split.h"
+#include "offline/split.h"
 
 #define MACS 2, 0, 0, 0, 0, 0x0b, 2, 0, 0, 0, 0, 0x0a
 #define IPV4(protocol, fragment)                                                                   \

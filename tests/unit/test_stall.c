@@ -10,10 +10,10 @@
 #include <cmocka.h>
 #include <unistd.h>
 
-#include "desk.h"
-#include "errand.h"
 #include "fake_control.h"
-#include "session.h"
+#include "socket/desk.h"
+#include "socket/errand.h"
+#include "socket/session.h"
 
 #define SCENARIO "seed 42\nport a\nport b\ncloud down from a to b\ncloud up from b to a\n"
 #define POLL_NS  (20 * SIMTIME_MS)

@@ -15,13 +15,13 @@
 
 #include <cmocka.h>
 
-#include "draw.h"
-#include "scenario.h"
-#include "scenario_file.h"
-#include "statement_text.h"
+#include "language/scenario_file.h"
+#include "language/statement_text.h"
+#include "language/value.h"
+#include "language/value_kind.h"
+#include "random/draw.h"
+#include "scenario/scenario.h"
 #include "statements.h"
-#include "value.h"
-#include "value_kind.h"
 
 /* What every field that names a file gets. */
 static char file_path[] = "/tmp/weir-test-statements-XXXXXX";

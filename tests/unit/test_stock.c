@@ -11,9 +11,9 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
-#include "packet.h"
-#include "pool.h"
-#include "stock.h"
+#include "machine/pool.h"
+#include "offline/stock.h"
+#include "packet/packet.h"
 
 #define FIRST 64u
 #define MOST  100u

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "draw.h"
-#include "tally.h"
+#include "line/tally.h"
+#include "random/draw.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define STEPS         20000

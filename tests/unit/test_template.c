@@ -13,10 +13,10 @@
 
 #include <rte_ip.h>
 
-#include "engine_state.h"
+#include "engine/engine_state.h"
+#include "engine/selection.h"
 #include "frame.h"
-#include "headers.h"
-#include "selection.h"
+#include "packet/headers.h"
 
 #define HOSTS   24
 #define PACKETS 4000

@@ -7,7 +7,7 @@
 
 #include <rte_ip.h>
 
-#include "engine_state.h"
+#include "engine/engine_state.h"
 #include "frame.h"
 #include "trial.h"
 

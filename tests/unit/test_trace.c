@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "opportunities.h"
-#include "scenario.h"
+#include "link/opportunities.h"
+#include "scenario/scenario.h"
 #include "schedule_rig.h"
-#include "path_trace.h"
+#include "schedule/path_trace.h"
 
 #define LOST SIMTIME_NEVER
 

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "holding/train.h"
 #include "poison_ops.h"
 #include "rig.h"
-#include "train.h"
 
 #define MBUFS  512u
 #define CHUNKS 64u

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "draw.h"
-#include "nearest.h"
-#include "value.h"
+#include "language/nearest.h"
+#include "language/value.h"
+#include "random/draw.h"
 
 #define ROWS(array) (sizeof(array) / sizeof((array)[0]))
 

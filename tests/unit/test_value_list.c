@@ -15,13 +15,13 @@
 
 #include <cmocka.h>
 
-#include "complete.h"
-#include "draw.h"
-#include "file.h"
-#include "file_read.h"
-#include "scenario.h"
-#include "statement_text.h"
-#include "value.h"
+#include "language/complete.h"
+#include "language/file_read.h"
+#include "language/statement_text.h"
+#include "language/value.h"
+#include "random/draw.h"
+#include "scenario/file.h"
+#include "scenario/scenario.h"
 
 #define ROWS(array) (sizeof(array) / sizeof((array)[0]))
 

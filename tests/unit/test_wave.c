@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "exponential.h"
+#include "random/exponential.h"
 #include "schedule_rig.h"
 
 /* Packet i at i x gap. */

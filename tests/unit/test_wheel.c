@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "draw.h"
-#include "wheel.h"
+#include "holding/wheel.h"
+#include "random/draw.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

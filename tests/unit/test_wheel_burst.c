@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "draw.h"
+#include "random/draw.h"
 #include "rig.h"
 
 #define PACKETS (190u * BURST_MAX)

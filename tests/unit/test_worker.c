@@ -17,16 +17,16 @@
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
 
-#include "delay.h"
-#include "eal.h"
-#include "engine.h"
-#include "loss_random.h"
-#include "port_setting.h"
-#include "pipeline.h"
-#include "pool.h"
-#include "rate.h"
+#include "line/delay.h"
+#include "machine/eal.h"
+#include "engine/engine.h"
+#include "loss/loss_random.h"
+#include "scenario/port_setting.h"
+#include "live/pipeline.h"
+#include "machine/pool.h"
+#include "link/rate.h"
 #include "statements.h"
-#include "worker.h"
+#include "live/worker.h"
 
 #define MBUFS   8191
 #define MEMORY  (8u << 20)

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "frame.h"
-#include "headers.h"
-#include "oq_header.h"
-#include "xcp.h"
+#include "header/oq_header.h"
+#include "header/xcp.h"
+#include "packet/headers.h"
 
 #define CAPACITY 1000000 /* byte/s: one a microsecond */
 #define SECOND   268435456.0

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenario.h"
-#include "statement_text.h"
-#include "word.h"
+#include "language/statement_text.h"
+#include "language/word.h"
+#include "scenario/scenario.h"
 
 static void tell(struct witness *witness, const struct fate *fate)
 {

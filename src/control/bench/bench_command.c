@@ -10,21 +10,21 @@
 #include <rte_cycles.h>
 #include <rte_version.h>
 
-#include "bench_compare.h"
-#include "bench_options.h"
-#include "bench_plan.h"
-#include "bench_report.h"
-#include "bench_rows.h"
-#include "bench_table.h"
-#include "clock.h"
+#include "bench/bench_compare.h"
+#include "bench/bench_options.h"
+#include "bench/bench_plan.h"
+#include "bench/bench_report.h"
+#include "bench/bench_rows.h"
+#include "bench/bench_table.h"
+#include "capture/draft.h"
+#include "check/doctor.h"
 #include "command.h"
-#include "cpu_list.h"
-#include "doctor.h"
-#include "draft.h"
-#include "eal.h"
-#include "pool.h"
-#include "port.h"
-#include "scenario_file.h"
+#include "language/scenario_file.h"
+#include "machine/clock.h"
+#include "machine/cpu_list.h"
+#include "machine/eal.h"
+#include "machine/pool.h"
+#include "port/port.h"
 
 #define RUNS      5
 #define SECONDS   0.3

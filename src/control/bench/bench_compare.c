@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench_compare.h"
+#include "bench/bench_compare.h"
 
 #include <string.h>
 
-#include "bench_rows.h"
-#include "table.h"
+#include "bench/bench_rows.h"
+#include "show/table.h"
 
 #define ROWS_MAX 512
 

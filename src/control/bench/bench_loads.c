@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench_loads.h"
+#include "bench/bench_loads.h"
 
 #include <string.h>
 
-#include "bench_scenarios.h"
+#include "bench/bench_scenarios.h"
 #include "simtime.h"
 
 #define GIGABIT_PPS 81274.4 /* 1518 bytes with their FCS and gap and preamble, 1538, on 1 Gbit/s */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench_options.h"
+#include "bench/bench_options.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_latency.h"
-#include "bench_loads.h"
-#include "bench_scenarios.h"
-#include "bench_spread.h"
-#include "bench_tester.h"
-#include "nearest.h"
-#include "quantity.h"
+#include "bench/bench_loads.h"
+#include "bench/bench_scenarios.h"
+#include "language/nearest.h"
+#include "language/quantity.h"
+#include "measure/bench_latency.h"
+#include "measure/bench_spread.h"
+#include "measure/bench_tester.h"
 
 #define FRAME_MIN    64
 #define FRAME_MAX    9600

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime.h"
+#include "live/runtime.h"
 
 #define BENCH_DEVICES     2
 #define BENCH_SECONDS_MAX 86400

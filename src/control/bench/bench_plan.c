@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench_plan.h"
+#include "bench/bench_plan.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 
 #include <rte_lcore.h>
 
-#include "bench_loads.h"
-#include "bench_rows.h"
-#include "bench_scenarios.h"
+#include "bench/bench_loads.h"
+#include "bench/bench_rows.h"
+#include "bench/bench_scenarios.h"
 
 #define IMIX 0
 

@@ -10,8 +10,8 @@
 
 #include <jansson.h>
 
-#include "bench_options.h"
-#include "bench_rig.h"
+#include "bench/bench_options.h"
+#include "measure/bench_rig.h"
 
 struct bench_plan {
 	const struct bench_arguments *arguments;

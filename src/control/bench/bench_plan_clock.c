@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "bench_clock.h"
-#include "bench_plan.h"
-#include "bench_rows.h"
+#include "bench/bench_plan.h"
+#include "bench/bench_rows.h"
+#include "measure/bench_clock.h"
 
 #define CLOCK_S 5.0
 

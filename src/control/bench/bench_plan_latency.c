@@ -10,12 +10,12 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
-#include "bench_cable.h"
-#include "bench_latency.h"
-#include "bench_plan.h"
-#include "bench_rows.h"
-#include "bench_tester.h"
-#include "clock.h"
+#include "bench/bench_plan.h"
+#include "bench/bench_rows.h"
+#include "machine/clock.h"
+#include "measure/bench_cable.h"
+#include "measure/bench_latency.h"
+#include "measure/bench_tester.h"
 
 #define LATENCY_S 1.0
 #define REST_NS   (100 * SIMTIME_MS)

@@ -8,12 +8,12 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
-#include "bench_cable.h"
-#include "bench_plan.h"
-#include "bench_rows.h"
-#include "bench_scenarios.h"
-#include "bench_tester.h"
-#include "runtime_state.h"
+#include "bench/bench_plan.h"
+#include "bench/bench_rows.h"
+#include "bench/bench_scenarios.h"
+#include "live/runtime_state.h"
+#include "measure/bench_cable.h"
+#include "measure/bench_tester.h"
 
 #define LINE_BPS    10e9
 #define FRAME_GAP   20 /* bytes of preamble and gap on the wire beside each frame */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench_report.h"
+#include "bench/bench_report.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_report_clock.h"
-#include "bench_report_precision.h"
-#include "bench_report_rfc2544.h"
-#include "bench_rows.h"
-#include "bench_table.h"
-#include "draft.h"
-#include "page.h"
-#include "shortage.h"
+#include "bench/bench_report_clock.h"
+#include "bench/bench_report_precision.h"
+#include "bench/bench_report_rfc2544.h"
+#include "bench/bench_rows.h"
+#include "bench/bench_table.h"
+#include "capture/draft.h"
+#include "language/shortage.h"
+#include "report/page.h"
 
 #define BARS_MAX  64
 #define CURVE_MAX 32

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench_report_clock.h"
+#include "bench/bench_report_clock.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "bench_rows.h"
-#include "bins.h"
+#include "bench/bench_rows.h"
+#include "report/bins.h"
 
 #define BINS 40
 

@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "page.h"
+#include "report/page.h"
 
 /* Nothing when no row is of the clock. */
 void bench_report_clock(struct page *page, const json_t *rows);

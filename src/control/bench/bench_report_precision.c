@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench_report_precision.h"
+#include "bench/bench_report_precision.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_rows.h"
-#include "bins.h"
+#include "bench/bench_rows.h"
+#include "report/bins.h"
 
 #define BUCKETS_MAX 2048
 #define BINS        80

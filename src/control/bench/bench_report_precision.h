@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include "page.h"
+#include "report/page.h"
 
 /* Nothing when no row is of that part. */
 void bench_report_precision(struct page *page, const json_t *rows);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench_report_rfc2544.h"
+#include "bench/bench_report_rfc2544.h"
 
 #include <stdio.h>
 
-#include "bench_rows.h"
+#include "bench/bench_rows.h"
 
 #define FRAMES_MAX 16
 #define POINTS_MAX 16

@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-#include "page.h"
+#include "report/page.h"
 
 /* Nothing when no row is of RFC 2544. */
 void bench_report_rfc2544(struct page *page, const json_t *rows);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench_rows.h"
+#include "bench/bench_rows.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -12,12 +12,12 @@
 
 #include <jansson.h>
 
-#include "bench_clock.h"
-#include "bench_cost.h"
-#include "bench_latency.h"
-#include "bench_machine.h"
-#include "bench_precision.h"
-#include "bench_rfc2544.h"
+#include "measure/bench_clock.h"
+#include "measure/bench_cost.h"
+#include "measure/bench_latency.h"
+#include "measure/bench_machine.h"
+#include "measure/bench_precision.h"
+#include "measure/bench_rfc2544.h"
 
 json_t *bench_row_cost(const char *scenario, const char *ports, uint32_t frame_bytes,
                        const struct bench_cost *cost);

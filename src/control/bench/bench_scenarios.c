@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench_scenarios.h"
+#include "bench/bench_scenarios.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenario_file.h"
+#include "language/scenario_file.h"
 
 #define FAST "rate 400gbit algorithm "
 

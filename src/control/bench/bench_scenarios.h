@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "scenario.h"
+#include "scenario/scenario.h"
 
 struct bench_scenario {
 	const char *name; /* `delay-10ms` */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench_table.h"
+#include "bench/bench_table.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "bench_rows.h"
-#include "table.h"
+#include "bench/bench_rows.h"
+#include "show/table.h"
 
 #define DROPPED_MUCH 0.05 /* share from which a figure is more about drops than about forwarding */
 

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "budget.h"
+#include "check/budget.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "aqm.h"
-#include "delay.h"
-#include "file.h"
-#include "engine.h"
-#include "hold.h"
-#include "line.h"
-#include "pool.h"
-#include "rate.h"
-#include "reorder.h"
-#include "scenario_file.h"
-#include "selection.h"
-#include "slots.h"
-#include "template.h"
-#include "value.h"
-#include "wheel.h"
+#include "link/aqm.h"
+#include "line/delay.h"
+#include "scenario/file.h"
+#include "engine/engine.h"
+#include "holding/hold.h"
+#include "line/line.h"
+#include "machine/pool.h"
+#include "link/rate.h"
+#include "line/reorder.h"
+#include "language/scenario_file.h"
+#include "engine/selection.h"
+#include "link/slots.h"
+#include "change/template.h"
+#include "language/value.h"
+#include "holding/wheel.h"
 
 #define FCS_BYTES 4
 #define GAP_BYTES 20 /* preamble and interframe gap: what a port sends beside the frame */

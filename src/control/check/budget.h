@@ -29,9 +29,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "class.h"
-#include "overhead.h"
-#include "scenario.h"
+#include "link/class.h"
+#include "link/overhead.h"
+#include "scenario/scenario.h"
 
 #define BUDGET_PORT_BPS UINT64_C(10000000000) /* a port of unknown speed */
 

@@ -9,16 +9,16 @@
 
 #include <jansson.h>
 
-#include "budget.h"
-#include "class_text.h"
+#include "check/budget.h"
+#include "check/memory_plan.h"
 #include "command.h"
-#include "memory_plan.h"
-#include "path_check.h"
-#include "port.h"
-#include "scenario_file.h"
-#include "shortage.h"
-#include "table.h"
-#include "value.h"
+#include "language/path_check.h"
+#include "language/scenario_file.h"
+#include "language/shortage.h"
+#include "language/value.h"
+#include "port/port.h"
+#include "show/class_text.h"
+#include "show/table.h"
 
 static const char usage[] = "weir check -c FILE [-j]\n"
                             "  -c, --config FILE   the scenario\n"

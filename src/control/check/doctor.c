@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "doctor.h"
+#include "check/doctor.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
-#include "cpu_list.h"
-#include "port.h"
-#include "table.h"
+#include "machine/cpu_list.h"
+#include "port/port.h"
+#include "show/table.h"
 
 #define HUGE_WANTED_BYTES (UINT64_C(64) << 20) /* pool of a two-port run, and what the EAL needs */
 #define STOLEN_MUCH       0.001

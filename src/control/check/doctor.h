@@ -16,8 +16,8 @@
 
 #include <jansson.h>
 
-#include "bench_machine.h"
-#include "scenario.h"
+#include "measure/bench_machine.h"
+#include "scenario/scenario.h"
 
 #define DOCTOR_FINDINGS_MAX 24
 #define DOCTOR_TEXT_BYTES   200

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "memory_plan.h"
+#include "check/memory_plan.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "eal.h"
-#include "pool.h"
-#include "port.h"
-#include "runtime.h"
+#include "live/runtime.h"
+#include "machine/eal.h"
+#include "machine/pool.h"
+#include "port/port.h"
 
 #define LEAST_BYTES (UINT64_C(4) << 20)  /* for packets in flight; --memory begins here, too */
 #define ROOM_BYTES  (UINT64_C(64) << 20) /* a second at 100 Mbit/s */

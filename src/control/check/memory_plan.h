@@ -17,8 +17,8 @@
 
 #include <stdint.h>
 
-#include "budget.h"
-#include "machine_memory.h"
+#include "check/budget.h"
+#include "machine/machine_memory.h"
 
 struct memory_request {
 	const struct scenario *scenario;

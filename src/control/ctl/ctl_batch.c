@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
-#include "ctl_batch.h"
-#include "word.h"
+#include "ctl/ctl_batch.h"
+#include "language/word.h"
 
 #define WINDOW     64 /* lines sent ahead of their answers: less than a socket holds of answers */
 #define ERRORS_MAX 20 /* printed */

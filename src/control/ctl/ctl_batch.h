@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "ctl_link.h"
+#include "ctl/ctl_link.h"
 
 #define CTL_BATCH_BYTES_MAX (16u << 20)
 

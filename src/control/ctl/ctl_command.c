@@ -9,10 +9,10 @@
 #include <jansson.h>
 
 #include "command.h"
-#include "ctl_batch.h"
-#include "ctl_link.h"
-#include "shell.h"
-#include "word.h"
+#include "ctl/ctl_batch.h"
+#include "ctl/ctl_link.h"
+#include "ctl/shell.h"
+#include "language/word.h"
 
 enum { STATUS_DONE, STATUS_WRONG, STATUS_USAGE };
 

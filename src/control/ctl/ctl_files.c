@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ctl_files.h"
+#include "ctl/ctl_files.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "file_read.h"
-#include "heavy.h"
-#include "language.h"
+#include "language/file_read.h"
+#include "language/heavy.h"
+#include "language/language.h"
 
 /* Where parsing a line asks for its files. */
 struct collector {

@@ -10,10 +10,10 @@
 
 #include <jansson.h>
 
-#include "ctl_files.h"
-#include "ctl_link.h"
-#include "socket.h"
-#include "word.h"
+#include "ctl/ctl_files.h"
+#include "ctl/ctl_link.h"
+#include "language/word.h"
+#include "socket/socket.h"
 
 #define RECEIVE_BYTES 65536
 

@@ -10,9 +10,9 @@
 
 #include <jansson.h>
 
-#include "scenario_file.h"
-#include "shell.h"
-#include "shell_complete.h"
+#include "ctl/shell.h"
+#include "ctl/shell_complete.h"
+#include "language/scenario_file.h"
 
 #define CACHE_S 5 /* names of ports and clouds are fetched anew after so long */
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ctl_link.h"
+#include "ctl/ctl_link.h"
 
 #define SHELL_HISTORY_LINES 1000
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complete.h"
-#include "shell_complete.h"
+#include "ctl/shell_complete.h"
+#include "language/complete.h"
 
 /* What is said to the conversation, beside the words of the language. */
 static const char *const phrases[] = {"abort",    "begin",   "commit", "exit",

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "scenario.h"
+#include "scenario/scenario.h"
 
 /* Completes the line up to its `cursor`-th byte: what is to be inserted there ("" if nothing), and
  * the words among which it cannot choose (a list ended by NULL; NULL if there are none), both to be

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab_campaign.h"
+#include "lab/lab_campaign.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include "nearest.h"
+#include "language/nearest.h"
 
 /* ---- what --set asks for ---- */
 

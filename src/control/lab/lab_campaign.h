@@ -8,8 +8,8 @@
 #ifndef WEIR_LAB_CAMPAIGN_H
 #define WEIR_LAB_CAMPAIGN_H
 
-#include "lab_jobs.h"
-#include "lab_options.h"
+#include "lab/lab_jobs.h"
+#include "lab/lab_options.h"
 
 struct campaign {
 	const struct experiment *experiment;

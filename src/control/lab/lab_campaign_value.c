@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "expression.h"
-#include "lab_campaign.h"
+#include "lab/expression.h"
+#include "lab/lab_campaign.h"
 
 struct lookup {
 	const struct campaign *campaign;

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "lab_folder.h"
-#include "lab_merge.h"
-#include "lab_output.h"
-#include "lab_store.h"
-#include "nearest.h"
+#include "lab/lab_folder.h"
+#include "lab/lab_merge.h"
+#include "lab/lab_output.h"
+#include "lab/lab_store.h"
+#include "language/nearest.h"
 
 static volatile sig_atomic_t stop;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab_experiment_read.h"
+#include "lab/lab_experiment_read.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nearest.h"
+#include "language/nearest.h"
 
 int experiment_fail(struct experiment_reader *reader, const char *format, ...)
 {

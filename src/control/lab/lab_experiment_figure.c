@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab_experiment_read.h"
+#include "lab/lab_experiment_read.h"
 
 /* The last two words, if the first of them is the keyword: copied and taken off. */
 static int take_option(struct experiment_reader *reader, const char *keyword,

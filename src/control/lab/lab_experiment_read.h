@@ -6,8 +6,8 @@
 #ifndef WEIR_LAB_EXPERIMENT_READ_H
 #define WEIR_LAB_EXPERIMENT_READ_H
 
-#include "lab_experiment.h"
-#include "word.h"
+#include "lab/lab_experiment.h"
+#include "language/word.h"
 
 struct experiment_reader {
 	struct experiment *experiment;

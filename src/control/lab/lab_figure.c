@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab_figure.h"
+#include "lab/lab_figure.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "theme.h"
+#include "report/theme.h"
 
 /* One case's part of a figure. */
 struct curve {

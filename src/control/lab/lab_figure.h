@@ -8,8 +8,8 @@
 #ifndef WEIR_LAB_FIGURE_H
 #define WEIR_LAB_FIGURE_H
 
-#include "lab_campaign.h"
-#include "page.h"
+#include "lab/lab_campaign.h"
+#include "report/page.h"
 
 /* 0 or -errno. A figure without any value is left out. */
 int lab_figure_write(struct page *page, const struct campaign *campaign,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab_folder.h"
+#include "lab/lab_folder.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "draft.h"
-#include "lab_output.h"
-#include "shortage.h"
+#include "capture/draft.h"
+#include "lab/lab_output.h"
+#include "language/shortage.h"
 
 #define FILES 3
 

@@ -13,7 +13,7 @@
 #ifndef WEIR_LAB_FOLDER_H
 #define WEIR_LAB_FOLDER_H
 
-#include "lab_campaign.h"
+#include "lab/lab_campaign.h"
 
 /* Makes the folder, if there is none. 0, or -EINVAL with message: it cannot be written to. */
 int lab_folder_check(const char *folder, char *message, size_t room);

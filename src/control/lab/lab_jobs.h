@@ -13,7 +13,7 @@
 
 #include <signal.h>
 
-#include "lab_options.h"
+#include "lab/lab_options.h"
 
 struct lab_job {
 	struct lab_point point;

@@ -12,7 +12,7 @@
 #ifndef WEIR_LAB_MERGE_H
 #define WEIR_LAB_MERGE_H
 
-#include "lab_campaign.h"
+#include "lab/lab_campaign.h"
 
 /* Into `campaigns`, which has room for n_all; sets the arguments' seeds. 0, or -EINVAL or -ENOMEM with
  * message. */

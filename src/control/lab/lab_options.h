@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lab_point.h"
+#include "lab/lab_point.h"
 
 #define LAB_SETS_MAX  32
 #define LAB_SEEDS     5

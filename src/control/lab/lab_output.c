@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab_output.h"
+#include "lab/lab_output.h"
 
 #include <ctype.h>
 #include <inttypes.h>

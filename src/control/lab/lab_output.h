@@ -16,7 +16,7 @@
 
 #include <jansson.h>
 
-#include "lab_campaign.h"
+#include "lab/lab_campaign.h"
 
 /* The rows, or, where there are none, the figures of each case. False: a row is outside its band, or
  * has no value. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab_point.h"
+#include "lab/lab_point.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dump.h"
-#include "filter.h"
-#include "lab_trace.h"
-#include "pool.h"
-#include "run.h"
-#include "scenario_file.h"
-#include "statement_text.h"
+#include "capture/dump.h"
+#include "capture/filter.h"
+#include "lab/lab_trace.h"
+#include "lab/run.h"
+#include "language/scenario_file.h"
+#include "language/statement_text.h"
+#include "language/value.h"
+#include "machine/pool.h"
+#include "offline/stock.h"
 #include "statements.h"
-#include "stock.h"
-#include "value.h"
 
 #define LINKS_FIRST_PORT 0 /* what a capture is made of */
 

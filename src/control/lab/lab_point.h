@@ -7,8 +7,8 @@
 #ifndef WEIR_LAB_POINT_H
 #define WEIR_LAB_POINT_H
 
-#include "lab_experiment.h"
-#include "results.h"
+#include "lab/lab_experiment.h"
+#include "lab/results.h"
 
 /* NAME=VALUE of the command line, or of a sweep: before what the experiment says. */
 struct lab_override {

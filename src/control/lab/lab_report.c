@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab_figure.h"
-#include "lab_output.h"
+#include "lab/lab_figure.h"
+#include "lab/lab_output.h"
 
 #define COLUMNS    8
 #define CELL_BYTES 160

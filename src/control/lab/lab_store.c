@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab_store.h"
+#include "lab/lab_store.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "file_read.h"
+#include "language/file_read.h"
 
 int lab_store_all(struct experiment ***result, uint32_t *count, char *message, size_t room)
 {

@@ -7,7 +7,7 @@
 #ifndef WEIR_LAB_STORE_H
 #define WEIR_LAB_STORE_H
 
-#include "lab_experiment.h"
+#include "lab/lab_experiment.h"
 
 struct embedded_text {
 	const char *name, *text;

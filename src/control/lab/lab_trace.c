@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lab_trace.h"
+#include "lab/lab_trace.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #ifndef WEIR_LAB_TRACE_H
 #define WEIR_LAB_TRACE_H
 
-#include "run.h"
+#include "lab/run.h"
 
 struct lab_trace;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "complete.h"
+#include "language/complete.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "class.h"
-#include "language.h"
-#include "netem.h"
-#include "orders_text.h"
-#include "port_setting.h"
-#include "selection.h"
-#include "statement_text.h"
+#include "engine/selection.h"
+#include "language/language.h"
+#include "language/orders_text.h"
+#include "language/statement_text.h"
+#include "language/value_kind.h"
+#include "language/value_list.h"
+#include "link/class.h"
+#include "netem/netem.h"
+#include "scenario/port_setting.h"
 #include "statements.h"
-#include "value_kind.h"
-#include "value_list.h"
 
 struct search {
 	const struct words *words;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scenario.h"
+#include "scenario/scenario.h"
 
 struct completion {
 	size_t start; /* byte of the line where the word to be completed begins */

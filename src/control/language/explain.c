@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "explain.h"
+#include "language/explain.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "language.h"
-#include "listing.h"
-#include "nearest.h"
-#include "port_setting.h"
-#include "netem.h"
-#include "probability.h"
-#include "shortage.h"
-#include "statement_text.h"
+#include "language/language.h"
+#include "language/listing.h"
+#include "language/nearest.h"
+#include "scenario/port_setting.h"
+#include "netem/netem.h"
+#include "language/probability.h"
+#include "language/shortage.h"
+#include "language/statement_text.h"
 #include "statements.h"
-#include "value.h"
+#include "language/value.h"
 
 #define SHOWN(text) language_error_shown(text), text
 

@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-#include "field.h"
-#include "word.h"
+#include "language/word.h"
+#include "scenario/field.h"
 
 /* `help WORDS`: words->word[at...]. Nothing: all commands. `cloud`: the statements. `cloud delay`
  * or `delay`: its fields. `units`: how values are written. 0, or -EINVAL with error and column, and

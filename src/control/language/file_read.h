@@ -12,8 +12,8 @@
 #ifndef WEIR_FILE_READ_H
 #define WEIR_FILE_READ_H
 
-#include "file.h"
-#include "language_error.h"
+#include "language/language_error.h"
+#include "scenario/file.h"
 
 #define FILE_BYTES_MAX        (UINT64_C(1) << 30)
 #define FILE_CLIENT_BYTES_MAX (UINT64_C(8) << 20) /* of one that a client names */

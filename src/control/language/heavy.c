@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "heavy.h"
+#include "language/heavy.h"
 
 static _Thread_local bool refused;
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language.h"
+#include "language/language.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
-#include "filter.h"
-#include "heavy.h"
-#include "listing.h"
-#include "nearest.h"
-#include "port_setting.h"
-#include "selection.h"
-#include "statement_text.h"
+#include "capture/filter.h"
+#include "engine/selection.h"
+#include "language/heavy.h"
+#include "language/listing.h"
+#include "language/nearest.h"
+#include "language/statement_text.h"
+#include "language/value.h"
+#include "scenario/port_setting.h"
 #include "statements.h"
-#include "value.h"
 
 #define SHOWN(text) language_error_shown(text), text
 

@@ -37,10 +37,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "language_error.h"
-#include "netem_become.h"
-#include "scenario.h"
-#include "word.h"
+#include "language/language_error.h"
+#include "language/word.h"
+#include "netem/netem_become.h"
+#include "scenario/scenario.h"
 
 enum command_kind {
 	COMMAND_NOTHING, /* blank or a comment */

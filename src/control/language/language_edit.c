@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "class.h"
-#include "language.h"
-#include "listing.h"
-#include "nearest.h"
+#include "language/language.h"
+#include "language/listing.h"
+#include "language/nearest.h"
+#include "link/class.h"
 
 #define SHOWN(text) language_error_shown(text), text
 

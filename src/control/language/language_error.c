@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language_error.h"
+#include "language/language_error.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "listing.h"
+#include "language/listing.h"
 
 #include <stdbool.h>
 #include <stdio.h>

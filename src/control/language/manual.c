@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "manual.h"
+#include "language/manual.h"
 
 #include <stdlib.h>
 
-#include "explain.h"
-#include "language.h"
-#include "port_setting.h"
-#include "shortage.h"
-#include "statement_text.h"
+#include "language/explain.h"
+#include "language/language.h"
+#include "language/shortage.h"
+#include "language/statement_text.h"
+#include "language/value.h"
+#include "scenario/port_setting.h"
 #include "statements.h"
-#include "value.h"
 
 /* Text as troff must have it: a backslash and a hyphen-minus are escaped, and a point or an
  * apostrophe at the beginning of a line would be a request. */

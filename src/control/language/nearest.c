@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nearest.h"
+#include "language/nearest.h"
 
 #include <ctype.h>
 #include <string.h>

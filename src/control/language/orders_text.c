@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "orders_text.h"
+#include "language/orders_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "listing.h"
-#include "nearest.h"
-#include "scenario.h"
-#include "statement_text.h"
+#include "language/listing.h"
+#include "language/nearest.h"
+#include "language/statement_text.h"
+#include "language/value.h"
+#include "scenario/scenario.h"
 #include "statements.h"
-#include "value.h"
 
 #define SHOWN(text) language_error_shown(text), text
 

@@ -17,8 +17,8 @@
 
 #include <stdio.h>
 
-#include "orders.h"
-#include "word.h"
+#include "language/word.h"
+#include "schedule/orders.h"
 
 /* Whether a statement may stand inside. */
 bool orders_can_change(const struct statement *row);

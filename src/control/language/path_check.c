@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "path_check.h"
+#include "language/path_check.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "listing.h"
-#include "nearest.h"
-#include "selection.h"
-#include "shortage.h"
+#include "engine/selection.h"
+#include "language/listing.h"
+#include "language/nearest.h"
+#include "language/shortage.h"
 
 /* Words of `cloud NAME from PLACE to PORT`. */
 enum { WORD_NAME = 1, WORD_FROM = 3, WORD_TO = 5 };

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "scenario_check.h"
+#include "language/scenario_check.h"
 
 /* 0; -EINVAL with problem, of the cloud and the word that `place` gets; -ENOMEM. */
 int path_check(const struct scenario *scenario, struct scenario_place *place,

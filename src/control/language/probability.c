@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "probability.h"
+#include "language/probability.h"
 
 #include <ctype.h>
 #include <inttypes.h>

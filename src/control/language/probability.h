@@ -8,8 +8,8 @@
 #ifndef WEIR_PROBABILITY_H
 #define WEIR_PROBABILITY_H
 
-#include "draw.h"
-#include "field.h"
+#include "random/draw.h"
+#include "scenario/field.h"
 
 enum probability_result {
 	PROBABILITY_OK,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quantity.h"
+#include "language/quantity.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "field.h"
+#include "scenario/field.h"
 #include "simtime.h"
 
 #define PLACES_MAX 20 /* of a byte in MiB: 2^-20 has 20 digits behind the point */

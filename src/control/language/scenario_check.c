@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "scenario_check.h"
+#include "language/scenario_check.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "class.h"
-#include "filter.h"
-#include "feedback_proxy.h"
-#include "hop.h"
-#include "match.h"
-#include "path_check.h"
+#include "link/class.h"
+#include "capture/filter.h"
+#include "header/feedback_proxy.h"
+#include "router/hop.h"
+#include "engine/match.h"
+#include "language/path_check.h"
 
 /* Which of the words of a class's `match` are a filter's, only libpcap knows. */
 static int check_filter(const struct conf *conf, struct problem *problem)

@@ -8,7 +8,7 @@
 #ifndef WEIR_SCENARIO_CHECK_H
 #define WEIR_SCENARIO_CHECK_H
 
-#include "scenario.h"
+#include "scenario/scenario.h"
 
 /* Where in a scenario something is wrong. */
 struct scenario_place {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "scenario_file.h"
+#include "language/scenario_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "language.h"
-#include "scenario_check.h"
-#include "shortage.h"
-#include "statement_text.h"
+#include "language/language.h"
+#include "language/scenario_check.h"
+#include "language/shortage.h"
+#include "language/statement_text.h"
 #include "statements.h"
 
 /* A scenario while it is being read. */

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "scenario.h"
+#include "scenario/scenario.h"
 
 #define SCENARIO_FILE_BYTES_MAX (64u << 20)
 #define SCENARIO_FILE_ERROR     1024 /* room that is enough for `message`, unless the path is long */

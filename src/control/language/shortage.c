@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "shortage.h"
+#include "language/shortage.h"
 
 #include <stdlib.h>
 

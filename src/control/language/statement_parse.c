@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "statement_text.h"
+#include "language/statement_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "class.h"
-#include "listing.h"
-#include "nearest.h"
-#include "orders_text.h"
-#include "scenario.h"
+#include "language/listing.h"
+#include "language/nearest.h"
+#include "language/orders_text.h"
+#include "language/value.h"
+#include "language/value_kind.h"
+#include "link/class.h"
+#include "scenario/scenario.h"
 #include "statements.h"
-#include "value.h"
-#include "value_kind.h"
 
 #define SHOWN(text) language_error_shown(text), text
 

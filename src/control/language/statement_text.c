@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Statements as text; reading them is statement_parse.c. */
-#include "statement_text.h"
+#include "language/statement_text.h"
 
 #include <string.h>
 
-#include "file.h"
-#include "orders_text.h"
+#include "language/orders_text.h"
+#include "language/value.h"
+#include "language/value_list.h"
+#include "scenario/file.h"
 #include "statements.h"
-#include "value.h"
-#include "value_list.h"
 
 bool statement_is_inner(const struct field *field)
 {

@@ -18,8 +18,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "language/word.h"
 #include "stage.h"
-#include "word.h"
 
 /* Parses words[at...]: the statement's name first. On success `conf` is the caller's (conf_free).
  * 0, or -EINVAL or -ENOMEM with error and column. */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "value.h"
+#include "language/value.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
-#include "file_read.h"
-#include "listing.h"
-#include "nearest.h"
-#include "probability.h"
-#include "quantity.h"
-#include "value_kind.h"
-#include "value_list.h"
+#include "language/file_read.h"
+#include "language/listing.h"
+#include "language/nearest.h"
+#include "language/probability.h"
+#include "language/quantity.h"
+#include "language/value_kind.h"
+#include "language/value_list.h"
+#include "scenario/file.h"
 
 static void *member(const struct field *field, const void *conf)
 {

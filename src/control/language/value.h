@@ -38,8 +38,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "field.h"
-#include "language_error.h"
+#include "language/language_error.h"
+#include "scenario/field.h"
 
 /* Parses `text` and writes the member of `conf` at the field's offset; what that member owned
  * before is freed. Not for FIELD_FLAG, FIELD_ORDERS and FIELD_STATES. 0, or -EINVAL or -ENOMEM with error (its column is left alone), and

@@ -8,8 +8,8 @@
 #ifndef WEIR_VALUE_KIND_H
 #define WEIR_VALUE_KIND_H
 
-#include "field.h"
-#include "quantity.h"
+#include "language/quantity.h"
+#include "scenario/field.h"
 
 struct value_kind {
 	const char *a;    /* `a time` */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "value_list.h"
+#include "language/value_list.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "value.h"
-#include "value_kind.h"
-#include "word.h"
+#include "language/value.h"
+#include "language/value_kind.h"
+#include "language/word.h"
 
 #define SHOWN(text) language_error_shown(text), text
 

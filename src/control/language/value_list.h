@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "field.h"
-#include "language_error.h"
+#include "language/language_error.h"
+#include "scenario/field.h"
 
 /* As value_parse (value.h) for one type each. The old list of `numbers` is freed. */
 int value_parse_range(const struct field *field, const char *text, struct range *range,

@@ -4,13 +4,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "file.h"
-#include "orders_text.h"
-#include "probability.h"
-#include "quantity.h"
-#include "value.h"
-#include "value_kind.h"
-#include "word.h"
+#include "language/orders_text.h"
+#include "language/probability.h"
+#include "language/quantity.h"
+#include "language/value.h"
+#include "language/value_kind.h"
+#include "language/word.h"
+#include "scenario/file.h"
 
 _Static_assert(PROBABILITY_TEXT_BYTES <= 48 && QUANTITY_TEXT_BYTES <= 48, "value.h promises 48");
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "word.h"
+#include "language/word.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "scenario.h"
+#include "scenario/scenario.h"
 
 struct splitter {
 	const char *line;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "netem.h"
+#include "netem/netem.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "listing.h"
-#include "nearest.h"
-#include "netem_parameter.h"
+#include "language/listing.h"
+#include "language/nearest.h"
+#include "netem/netem_parameter.h"
 
 #define SHOWN(text) language_error_shown(text), text
 

@@ -27,9 +27,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "draw.h"
-#include "language_error.h"
-#include "word.h"
+#include "language/language_error.h"
+#include "language/word.h"
+#include "random/draw.h"
 
 /* A share and its correlation; column 0: not given. */
 struct netem_share_of {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "netem_become.h"
+#include "netem/netem_become.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,12 +10,12 @@
 
 #include <rte_common.h>
 
-#include "chart_unit.h"
-#include "netem.h"
-#include "netem_rate.h"
-#include "netem_table.h"
-#include "probability.h"
-#include "statement_text.h"
+#include "language/probability.h"
+#include "language/statement_text.h"
+#include "netem/netem.h"
+#include "netem/netem_rate.h"
+#include "netem/netem_table.h"
+#include "report/chart_unit.h"
 
 const char *const netem_statements[] = {"loss",  "duplicate", "corrupt", "rate",
                                         "slots", "delay",     "reorder", NULL};

@@ -25,9 +25,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "language_error.h"
-#include "scenario.h"
-#include "word.h"
+#include "language/language_error.h"
+#include "language/word.h"
+#include "scenario/scenario.h"
 
 #define NETEM_STATEMENTS_MAX 8
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "netem_parameter.h"
+#include "netem/netem_parameter.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "netem_unit.h"
+#include "netem/netem_unit.h"
 
 #define SHOWN(text) language_error_shown(text), text
 

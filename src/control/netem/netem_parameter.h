@@ -7,7 +7,7 @@
 #ifndef WEIR_NETEM_PARAMETER_H
 #define WEIR_NETEM_PARAMETER_H
 
-#include "netem.h"
+#include "netem/netem.h"
 
 struct netem_parser {
 	const struct words *words;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "netem_rate.h"
+#include "netem/netem_rate.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "netem_table.h"
+#include "netem/netem_table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "word.h"
+#include "language/word.h"
 
 #define SHOWN(text) language_error_shown(text), text
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "netem_unit.h"
+#include "netem/netem_unit.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "probability.h"
+#include "language/probability.h"
 #include "simtime.h"
 
 struct scale {

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "draw.h"
+#include "random/draw.h"
 
 /* All: false if the text is not one, or out of its range. */
 bool netem_unit_time(const char *text, uint64_t bare_ns, uint64_t *ns);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "decision_log.h"
+#include "replay/decision_log.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "draft.h"
-#include "packet.h"
+#include "capture/draft.h"
+#include "packet/packet.h"
 
 /* Three numbers of 20 digits, two names, the words and commas. */
 #define LINE_BYTES 256

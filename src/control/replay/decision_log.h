@@ -20,8 +20,8 @@
 #ifndef WEIR_DECISION_LOG_H
 #define WEIR_DECISION_LOG_H
 
-#include "scenario.h"
-#include "witness.h"
+#include "engine/witness.h"
+#include "scenario/scenario.h"
 
 struct decision_log;
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "drawing.h"
+#include "replay/drawing.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "achieved.h"
-#include "bins.h"
-#include "delay.h"
-#include "replay_table.h"
-#include "scenario_file.h"
+#include "language/scenario_file.h"
+#include "line/delay.h"
+#include "replay/replay_table.h"
+#include "report/bins.h"
+#include "show/achieved.h"
 
 #define BINS           80
 #define PARAGRAPH_SIZE 400

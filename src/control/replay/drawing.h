@@ -8,10 +8,10 @@
 #ifndef WEIR_DRAWING_H
 #define WEIR_DRAWING_H
 
-#include "page.h"
-#include "replay.h"
-#include "samples.h"
-#include "scenario.h"
+#include "offline/replay.h"
+#include "replay/samples.h"
+#include "report/page.h"
+#include "scenario/scenario.h"
 
 #define TRACK_REASON_KINDS 3 /* of enum reason_kind */
 

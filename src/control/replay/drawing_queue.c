@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "drawing.h"
-#include "rate.h"
-#include "red_aqm.h"
-#include "red_conf.h"
+#include "aqm/red_aqm.h"
+#include "aqm/red_conf.h"
+#include "link/rate.h"
+#include "replay/drawing.h"
 
 #define PARAGRAPH_SIZE 400
 /* Over the zone where everything is selected. Only gentle RED comes to it gradually: a step would make

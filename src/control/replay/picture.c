@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "picture.h"
+#include "replay/picture.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "draft.h"
-#include "drawing.h"
-#include "packet.h"
+#include "capture/draft.h"
+#include "packet/packet.h"
+#include "replay/drawing.h"
 
 #define SUBTITLE_SIZE 200
 

@@ -14,9 +14,9 @@
 #ifndef WEIR_PICTURE_H
 #define WEIR_PICTURE_H
 
-#include "replay.h"
-#include "scenario.h"
-#include "witness.h"
+#include "engine/witness.h"
+#include "offline/replay.h"
+#include "scenario/scenario.h"
 
 #define PICTURE_CLOUDS_MAX 8
 

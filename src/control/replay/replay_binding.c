@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "language.h"
-#include "replay_options.h"
+#include "language/language.h"
+#include "replay/replay_options.h"
 
 #define FILES_MAX (2 * REPLAY_FILES_MAX + 4)
 

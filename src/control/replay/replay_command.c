@@ -8,17 +8,17 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "capture/draft.h"
 #include "command.h"
-#include "decision_log.h"
-#include "draft.h"
-#include "json.h"
-#include "path_check.h"
-#include "picture.h"
-#include "replay.h"
-#include "replay_options.h"
-#include "replay_table.h"
-#include "scenario_file.h"
-#include "shortage.h"
+#include "language/path_check.h"
+#include "language/scenario_file.h"
+#include "language/shortage.h"
+#include "offline/replay.h"
+#include "replay/decision_log.h"
+#include "replay/picture.h"
+#include "replay/replay_options.h"
+#include "replay/replay_table.h"
+#include "show/json.h"
 
 #define BAR 40
 

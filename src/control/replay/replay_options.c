@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "replay_options.h"
+#include "replay/replay_options.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nearest.h"
-#include "quantity.h"
-#include "value.h"
+#include "language/nearest.h"
+#include "language/quantity.h"
+#include "language/value.h"
 
 #define MEMORY_MIN (UINT64_C(16) << 20)
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "replay.h"
+#include "offline/replay.h"
 
 /* `a,b=FILE` in its parts; owned. */
 struct replay_binding {

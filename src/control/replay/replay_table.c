@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "replay_table.h"
+#include "replay/replay_table.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "chart_unit.h"
-#include "table.h"
+#include "report/chart_unit.h"
+#include "show/table.h"
 
 #define CLOUDS_SHOWN 16
 

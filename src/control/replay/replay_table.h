@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-#include "achieved.h"
-#include "replay.h"
+#include "offline/replay.h"
+#include "show/achieved.h"
 
 /* The seed, the files and the table of each cloud (of the first sixteen, if there are more). */
 void replay_table_print(FILE *out, const struct scenario *scenario,

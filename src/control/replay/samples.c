@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "samples.h"
+#include "replay/samples.h"
 
 #include <stdlib.h>
 

@@ -8,19 +8,19 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "budget.h"
+#include "check/budget.h"
 #include "command.h"
-#include "cpu_list.h"
-#include "eal.h"
-#include "memory_plan.h"
-#include "port.h"
-#include "path_check.h"
-#include "privileges.h"
-#include "run_options.h"
-#include "run_summary.h"
-#include "runtime.h"
-#include "scenario_file.h"
-#include "server.h"
+#include "machine/cpu_list.h"
+#include "machine/eal.h"
+#include "check/memory_plan.h"
+#include "port/port.h"
+#include "language/path_check.h"
+#include "machine/privileges.h"
+#include "run/run_options.h"
+#include "run/run_summary.h"
+#include "live/runtime.h"
+#include "language/scenario_file.h"
+#include "socket/server.h"
 
 static void say(const char *text)
 {

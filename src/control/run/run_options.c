@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "run_options.h"
+#include "run/run_options.h"
 
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "nearest.h"
-#include "quantity.h"
+#include "language/nearest.h"
+#include "language/quantity.h"
 
 #define MEMORY_MIN (UINT64_C(4) << 20)
 #define MEMORY_MAX (UINT64_C(1) << 44)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime.h"
+#include "live/runtime.h"
 
 struct run_arguments {
 	const char *config, *socket, *cores;

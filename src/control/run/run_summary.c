@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "run_summary.h"
+#include "run/run_summary.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "table.h"
+#include "show/table.h"
 
 #define CLOUDS_SHOWN 32
 

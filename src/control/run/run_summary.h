@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 
-#include "runtime.h"
-#include "scenario.h"
+#include "live/runtime.h"
+#include "scenario/scenario.h"
 
 void run_summary_print(FILE *out, const struct runtime *runtime, const struct scenario *scenario);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "achieved.h"
-#include "achieved_queue.h"
+#include "show/achieved.h"
+#include "show/achieved_queue.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart_unit.h"
-#include "delay.h"
-#include "loss_every.h"
-#include "rate.h"
-#include "shortage.h"
-#include "statement_text.h"
+#include "language/shortage.h"
+#include "language/statement_text.h"
+#include "line/delay.h"
+#include "link/rate.h"
+#include "loss/loss_every.h"
+#include "report/chart_unit.h"
+#include "show/table.h"
 #include "statements.h"
-#include "table.h"
 
 #define DIGITS 5
 

@@ -8,8 +8,8 @@
 #ifndef WEIR_ACHIEVED_H
 #define WEIR_ACHIEVED_H
 
-#include "engine.h"
-#include "scenario.h"
+#include "engine/engine.h"
+#include "scenario/scenario.h"
 
 #define ACHIEVED_ROWS_MAX (CLOUD_CONFS_MAX + REASON_COUNT + 5)
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "achieved_queue.h"
+#include "show/achieved_queue.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "chart_unit.h"
-#include "delay.h"
-#include "table.h"
+#include "line/delay.h"
+#include "report/chart_unit.h"
+#include "show/table.h"
 
 #define DIGITS 5
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "class_text.h"
+#include "show/class_text.h"
 
-#include "class.h"
-#include "rate.h"
-#include "value.h"
+#include "language/value.h"
+#include "link/class.h"
+#include "link/rate.h"
 
 static void print_queue(FILE *out, const struct class_conf *conf, const struct cloud_conf *cloud)
 {

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "scenario.h"
+#include "scenario/scenario.h"
 
 /* A line for each class, behind `indent`; nothing if there are none. Says so when weights do not sum
  * to 1 and were normalised. */

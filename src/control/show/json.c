@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "json.h"
+#include "show/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "show_feedback.h"
+#include "show/show_feedback.h"
 
 /* Counters of 64 bits; JSON readers take 63 for granted, and no count gets there. */
 static json_t *count(uint64_t value)

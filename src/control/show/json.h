@@ -14,8 +14,8 @@
 
 #include <jansson.h>
 
-#include "engine.h"
-#include "replay.h"
+#include "engine/engine.h"
+#include "offline/replay.h"
 
 /* {"cloud":"down","rx_packets":0,...,"queue":{...}}. `lateness_ns` is all zero: virtual time is
  * never late. A live caller sets it: json_object_set_new(o, "lateness_ns", json_histogram(h)). */

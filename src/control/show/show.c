@@ -2,12 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
-#include "scenario_file.h"
-#include "show.h"
-#include "show_feedback.h"
-#include "table.h"
-#include "view.h"
+#include "language/scenario_file.h"
+#include "show/json.h"
+#include "show/show.h"
+#include "show/show_feedback.h"
+#include "show/table.h"
+#include "show/view.h"
 
 #define MEMORY_WARN_PERCENT 90
 

@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "answer.h"
-#include "control.h"
+#include "socket/answer.h"
+#include "socket/control.h"
 
 enum show_what {
 	SHOW_CLOUD,   /* one; JSON: the object of DESIGN.md's contract */

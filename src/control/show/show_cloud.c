@@ -2,16 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart_unit.h"
-#include "rate.h"
-#include "show.h"
-#include "show_feedback.h"
-#include "statement_text.h"
+#include "report/chart_unit.h"
+#include "link/rate.h"
+#include "show/show.h"
+#include "show/show_feedback.h"
+#include "language/statement_text.h"
 #include "statements.h"
-#include "class_text.h"
-#include "shortage.h"
-#include "table.h"
-#include "view.h"
+#include "show/class_text.h"
+#include "language/shortage.h"
+#include "show/table.h"
+#include "show/view.h"
 
 /* A queue that was not given, and how long it is therefore. */
 static void view_print_queue(const struct view *view, FILE *out)

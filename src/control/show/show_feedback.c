@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "show_feedback.h"
+#include "show/show_feedback.h"
 
 #include <stdlib.h>
 
-#include "oq_header.h"
-#include "table.h"
+#include "header/oq_header.h"
+#include "show/table.h"
 
 /* ---- the meter ---- */
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shortage.h"
-#include "table.h"
+#include "language/shortage.h"
+#include "show/table.h"
 
 #define TABLE_DIGITS 6 /* of a quantity with a unit: a delay of 100 ms is right to 100 ns */
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "chart_unit.h"
+#include "report/chart_unit.h"
 
 #define TABLE_COLUMNS_MAX 16
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "achieved_queue.h"
-#include "chart_unit.h"
-#include "delay.h"
-#include "rate.h"
-#include "table.h"
-#include "view.h"
+#include "line/delay.h"
+#include "link/rate.h"
+#include "report/chart_unit.h"
+#include "show/achieved_queue.h"
+#include "show/table.h"
+#include "show/view.h"
 
 #define FRAME_BYTES   1514 /* the longest ordinary frame */
 #define LATENESS_WARN (100 * SIMTIME_US)

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch.h"
-#include "budget.h"
-#include "scenario_check.h"
-#include "statement_text.h"
+#include "check/budget.h"
+#include "language/scenario_check.h"
+#include "language/statement_text.h"
+#include "socket/batch.h"
 
 #define BATCH_TEXT_ROOM 4096
 

@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "control.h"
-#include "language.h"
+#include "language/language.h"
+#include "socket/control.h"
 
 /* Of the files that a scenario names, those that came with it at the start aside: what clients may
  * make of it. */

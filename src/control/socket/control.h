@@ -31,9 +31,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine.h"
-#include "runtime.h"
-#include "scenario.h"
+#include "engine/engine.h"
+#include "live/runtime.h"
+#include "scenario/scenario.h"
 
 struct control_ops {
 	/* Transactions, as in runtime.h. Making and finishing may happen in any thread, one at a

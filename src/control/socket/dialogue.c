@@ -4,14 +4,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dialogue.h"
-#include "explain.h"
-#include "heavy.h"
-#include "language.h"
-#include "scenario_file.h"
-#include "session.h"
-#include "shortage.h"
-#include "show.h"
+#include "language/explain.h"
+#include "language/heavy.h"
+#include "language/language.h"
+#include "language/scenario_file.h"
+#include "language/shortage.h"
+#include "show/show.h"
+#include "socket/dialogue.h"
+#include "socket/session.h"
 
 void dialogue_release(struct dialogue *dialogue)
 {

@@ -10,12 +10,12 @@
 
 #include <stdbool.h>
 
-#include "answer.h"
-#include "batch.h"
-#include "control.h"
-#include "errand.h"
-#include "handed.h"
-#include "probe.h"
+#include "socket/answer.h"
+#include "socket/batch.h"
+#include "socket/control.h"
+#include "socket/errand.h"
+#include "socket/handed.h"
+#include "socket/probe.h"
 
 #define DIALOGUE_DESCRIPTORS 16
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "errand.h"
+#include "socket/errand.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "dialogue.h"
-#include "request.h"
-#include "session.h"
+#include "socket/dialogue.h"
+#include "socket/request.h"
+#include "socket/session.h"
 
 /* NULL: no memory, and that is answered. */
 static struct request *errand_request(struct dialogue *dialogue, enum request_kind kind,

@@ -26,9 +26,9 @@
 
 #include <stdbool.h>
 
-#include "control.h"
-#include "language.h"
-#include "show.h"
+#include "language/language.h"
+#include "show/show.h"
+#include "socket/control.h"
 
 #define ERRAND_WORK_NS (20 * SIMTIME_S)
 #define ERRAND_TURN_NS (30 * SIMTIME_S)

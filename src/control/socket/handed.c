@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "handed.h"
+#include "socket/handed.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "probe.h"
+#include "socket/probe.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "feedback_probe.h"
-#include "language.h"
-#include "show_feedback.h"
-#include "value.h"
+#include "header/feedback_probe.h"
+#include "language/language.h"
+#include "language/value.h"
+#include "show/show_feedback.h"
 
 /* Words of `probe CLOUD [to ADDRESS] [within TIME]`. */
 enum { WORD_CLOUD = 1, WORD_KEY = 2 };

@@ -16,10 +16,10 @@
 #ifndef WEIR_PROBE_H
 #define WEIR_PROBE_H
 
-#include "answer.h"
-#include "control.h"
-#include "language_error.h"
-#include "word.h"
+#include "language/language_error.h"
+#include "language/word.h"
+#include "socket/answer.h"
+#include "socket/control.h"
 
 #define PROBE_WITHIN_DEFAULT SIMTIME_S
 #define PROBE_WITHIN_MIN     SIMTIME_MS

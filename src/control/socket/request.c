@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "request.h"
+#include "socket/request.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "session.h"
-#include "shortage.h"
+#include "language/shortage.h"
+#include "socket/session.h"
 
 static void request_release(struct job *job)
 {

@@ -9,11 +9,11 @@
 #ifndef WEIR_REQUEST_H
 #define WEIR_REQUEST_H
 
-#include "answer.h"
-#include "batch.h"
-#include "desk.h"
-#include "handed.h"
-#include "show.h"
+#include "show/show.h"
+#include "socket/answer.h"
+#include "socket/batch.h"
+#include "socket/desk.h"
+#include "socket/handed.h"
 
 enum request_kind {
 	KIND_EDIT,

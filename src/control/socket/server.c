@@ -10,11 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "control.h"
-#include "desk.h"
-#include "server.h"
-#include "server_client.h"
-#include "socket.h"
+#include "socket/control.h"
+#include "socket/desk.h"
+#include "socket/server.h"
+#include "socket/server_client.h"
+#include "socket/socket.h"
 
 struct server {
 	struct socket_listener listener;

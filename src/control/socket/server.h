@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "scenario.h"
+#include "scenario/scenario.h"
 #include "stage.h"
 
 #define SERVER_CLIENTS_MAX 16

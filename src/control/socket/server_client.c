@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "server.h"
-#include "server_client.h"
+#include "socket/server.h"
+#include "socket/server_client.h"
 
 #define PENDING_MS          5 /* until it is asked again who has answered */
 #define DESCRIPTORS_AT_ONCE 16

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "session.h"
+#include "socket/session.h"
 
 #define CLIENT_READ_BYTES 16384
 

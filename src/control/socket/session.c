@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dialogue.h"
-#include "language_error.h"
-#include "session.h"
+#include "language/language_error.h"
+#include "socket/dialogue.h"
+#include "socket/session.h"
 
 struct session {
 	struct dialogue dialogue;

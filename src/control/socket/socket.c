@@ -14,7 +14,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "socket.h"
+#include "socket/socket.h"
 
 #define SOCKET_MODE    0660
 #define SOCKET_BACKLOG 32

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "change_state.h"
-#include "selection.h"
+#include "change/change_state.h"
+#include "engine/selection.h"
 
 /* The number of slots up to the last that is taken. */
 static uint32_t slots_used(const struct roster *roster)

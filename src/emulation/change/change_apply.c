@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The worker's half of a change: it only swaps pointers and numbers, of what has changed. */
-#include "agenda.h"
-#include "cloud_link.h"
-#include "change_state.h"
+#include "schedule/agenda.h"
+#include "engine/cloud_link.h"
+#include "change/change_state.h"
 
 /* Lowest index first. */
 static void leftover_add(struct engine *engine, struct cloud *cloud)

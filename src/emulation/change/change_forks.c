@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "change_state.h"
-#include "fork.h"
-#include "selection.h"
+#include "change/change_state.h"
+#include "engine/fork.h"
+#include "engine/selection.h"
 
 /* The first are asked first. */
 static int compare_ranks(const void *a, const void *b)

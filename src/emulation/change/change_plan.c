@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 
-#include "change_state.h"
-#include "hop.h"
-#include "port_setting.h"
-#include "selection.h"
+#include "change/change_state.h"
+#include "engine/selection.h"
+#include "router/hop.h"
+#include "scenario/port_setting.h"
 
 /* The cloud in force that goes on under this configuration; NULL: there is none. One of the same name
  * on another path, or whose packets come in at another port, is another. */

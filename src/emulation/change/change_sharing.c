@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "change_state.h"
-#include "counter_read.h"
-#include "port_setting.h"
+#include "change/change_state.h"
+#include "engine/counter_read.h"
+#include "scenario/port_setting.h"
 
 /* Asked by control while the worker runs. A packet is counted on the line before it is taken off the
  * queue, so in this order none is missed; and nothing comes in any more. */

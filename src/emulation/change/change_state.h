@@ -13,8 +13,8 @@
 #ifndef WEIR_CHANGE_STATE_H
 #define WEIR_CHANGE_STATE_H
 
-#include "engine_state.h"
-#include "setting_list.h"
+#include "change/setting_list.h"
+#include "engine/engine_state.h"
 
 /* What becomes of a cloud that does not stay as it is, beside its settings. */
 struct cloud_change {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "setting.h"
+#include "change/setting.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "agenda.h"
-#include "aqm.h"
-#include "classes.h"
-#include "delay.h"
-#include "rate.h"
+#include "line/delay.h"
+#include "link/aqm.h"
+#include "link/classes.h"
+#include "link/rate.h"
+#include "schedule/agenda.h"
 
 /* ---- preparing: control ---- */
 

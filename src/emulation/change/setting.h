@@ -8,8 +8,8 @@
 #ifndef WEIR_SETTING_H
 #define WEIR_SETTING_H
 
-#include "cloud.h"
-#include "engine.h"
+#include "engine/cloud.h"
+#include "engine/engine.h"
 
 struct setting {
 	struct cloud *cloud;

@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "agenda.h"
-#include "class.h"
-#include "setting_list.h"
+#include "change/setting_list.h"
+#include "link/class.h"
+#include "schedule/agenda.h"
 
 static bool conf_same(const struct cloud_conf *before, const struct cloud_conf *after,
                       const char *name)

@@ -7,7 +7,7 @@
 #ifndef WEIR_SETTING_LIST_H
 #define WEIR_SETTING_LIST_H
 
-#include "setting.h"
+#include "change/setting.h"
 
 /* Another agenda, or none; after the exchange the one that was there. */
 struct agenda_change {

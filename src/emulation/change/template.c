@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Making a template; running it is template_run.c. */
-#include "template.h"
+#include "change/template.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "selection.h"
+#include "engine/selection.h"
 
 /* ---- the head: what finds no cloud ---- */
 

@@ -30,9 +30,9 @@
 #ifndef WEIR_TEMPLATE_H
 #define WEIR_TEMPLATE_H
 
-#include "cloud.h"
-#include "packet_key.h"
-#include "setting_list.h"
+#include "change/setting_list.h"
+#include "engine/cloud.h"
+#include "engine/packet_key.h"
 
 struct selection_conf;
 

@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "template.h"
+#include "change/template.h"
 
 #define ADDRESS_BYTES INET6_ADDRSTRLEN
 

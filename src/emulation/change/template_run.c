@@ -2,8 +2,8 @@
 /* The worker's half of a template. */
 #include <rte_prefetch.h>
 
-#include "agenda.h"
-#include "template.h"
+#include "change/template.h"
+#include "schedule/agenda.h"
 
 /* ---- changes ---- */
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "corrupt_bit_error.h"
+#include "corrupt/corrupt_bit_error.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "bit_error.h"
-#include "cloud.h"
-#include "copy.h"
-#include "flip.h"
+#include "corrupt/flip.h"
+#include "duplicate/copy.h"
+#include "engine/cloud.h"
+#include "random/bit_error.h"
 
 struct corrupt_bit_error {
 	struct stage stage;

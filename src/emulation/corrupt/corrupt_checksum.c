@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "corrupt_checksum.h"
+#include "corrupt/corrupt_checksum.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "cloud.h"
-#include "copy.h"
-#include "headers.h"
+#include "duplicate/copy.h"
+#include "engine/cloud.h"
+#include "packet/headers.h"
 
 #define IPV4_CHECKSUM 10 /* offset in the header */
 #define SUMS_MAX      2  /* in a packet: IP's and the transport's */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "corrupt_random.h"
+#include "corrupt/corrupt_random.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "chance.h"
-#include "cloud.h"
-#include "copy.h"
-#include "flip.h"
+#include "corrupt/flip.h"
+#include "duplicate/copy.h"
+#include "engine/cloud.h"
+#include "random/chance.h"
 
 enum { LANE_WHETHER, LANE_WHICH };
 

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "headers.h"
+#include "packet/headers.h"
 
 /* A bit behind the end of what is there is not inverted. */
 static inline void flip_bit(struct rte_mbuf *mbuf, uint64_t bit)

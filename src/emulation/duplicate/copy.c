@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "copy.h"
+#include "duplicate/copy.h"
 
-#include "cloud.h"
-#include "headers.h"
+#include "engine/cloud.h"
+#include "packet/headers.h"
 
 struct rte_mbuf *copy_make(const struct cloud *cloud, struct rte_mbuf *original)
 {

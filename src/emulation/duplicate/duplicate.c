@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "duplicate.h"
+#include "duplicate/duplicate.h"
 
-#include "cloud.h"
-#include "copy.h"
+#include "duplicate/copy.h"
+#include "engine/cloud.h"
 
 _Static_assert(BURST_ROOM <= 64, "which is a word of 64 bits");
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "duplicate_every.h"
+#include "duplicate/duplicate_every.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "duplicate.h"
+#include "duplicate/duplicate.h"
 
 struct duplicate_every {
 	struct stage stage;

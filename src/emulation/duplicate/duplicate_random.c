@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "duplicate_random.h"
+#include "duplicate/duplicate_random.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "chance.h"
-#include "duplicate.h"
+#include "duplicate/duplicate.h"
+#include "random/chance.h"
 
 struct duplicate_random {
 	struct stage stage;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cloud.h"
+#include "engine/cloud.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-#include "agenda.h"
-#include "aqm.h"
-#include "classes.h"
-#include "cloud_link.h"
+#include "engine/cloud_link.h"
+#include "link/aqm.h"
+#include "link/classes.h"
+#include "schedule/agenda.h"
 
 /* One that is made by itself. */
 struct lone_cloud {

@@ -8,14 +8,14 @@
 #ifndef WEIR_CLOUD_H
 #define WEIR_CLOUD_H
 
-#include "counters.h"
-#include "histogram.h"
-#include "line.h"
-#include "link.h"
-#include "scenario.h"
+#include "engine/counters.h"
+#include "engine/histogram.h"
+#include "line/line.h"
+#include "link/link.h"
+#include "scenario/scenario.h"
 #include "stage.h"
-#include "cloud_watch.h"
-#include "witness.h"
+#include "engine/cloud_watch.h"
+#include "engine/witness.h"
 
 struct agenda;
 struct fork;

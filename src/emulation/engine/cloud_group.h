@@ -13,7 +13,7 @@
 #ifndef WEIR_CLOUD_GROUP_H
 #define WEIR_CLOUD_GROUP_H
 
-#include "cloud.h"
+#include "engine/cloud.h"
 
 /* How many of the first packets are in the queue now; `refused`: whether it ended at one that the management may
  * not let pass, where another attempt will come no further. */

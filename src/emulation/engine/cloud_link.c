@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cloud_link.h"
+#include "engine/cloud_link.h"
 
-#include "agenda.h"
-#include "aqm.h"
-#include "classes.h"
-#include "cloud_group.h"
-#include "cloud_run.h"
-#include "engine.h"
+#include "engine/cloud_group.h"
+#include "engine/cloud_run.h"
+#include "engine/engine.h"
+#include "link/aqm.h"
+#include "link/classes.h"
+#include "schedule/agenda.h"
 
 /* What leaves the line at the instant when it enters it, and next of all, is not on the wheel for it. False: it
  * has to go there. */

@@ -18,7 +18,7 @@
 #ifndef WEIR_CLOUD_LINK_H
 #define WEIR_CLOUD_LINK_H
 
-#include "cloud.h"
+#include "engine/cloud.h"
 
 /* Packets that have passed the stages, t_ns in order; takes them all. The link is in use. */
 void cloud_meet_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cloud.h"
+#include "engine/cloud.h"
 
-#include "cloud_link.h"
+#include "engine/cloud_link.h"
 
 /* Those of a burst that the stages let pass, in the order in which they came, each with the number that it
  * had. Returns how many of them the line has taken. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cloud_run.h"
+#include "engine/cloud_run.h"
 
-#include "aqm.h"
-#include "engine.h"
+#include "engine/engine.h"
+#include "link/aqm.h"
 
 #define RUN_MAX 64
 

@@ -9,7 +9,7 @@
 #ifndef WEIR_CLOUD_RUN_H
 #define WEIR_CLOUD_RUN_H
 
-#include "cloud.h"
+#include "engine/cloud.h"
 
 /* Whether heads may leave in a run, as things stand now. */
 bool cloud_run_may(const struct cloud *cloud);

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "reason.h"
+#include "engine/reason.h"
 
 struct counters {
 	uint64_t rx_packets, rx_bytes; /* bytes as on the wire, without preamble and FCS */

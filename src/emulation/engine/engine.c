@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "engine.h"
+#include "engine/engine.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "aqm.h"
-#include "classes.h"
-#include "engine_state.h"
-#include "fork.h"
+#include "engine/engine_state.h"
+#include "engine/fork.h"
+#include "link/aqm.h"
+#include "link/classes.h"
 
 #define CLOUDS_SETTLED 64 /* in a poll */
 

@@ -24,15 +24,15 @@
 
 #include <rte_mbuf.h>
 
-#include "aqm.h"
-#include "class.h"
-#include "counters.h"
-#include "histogram.h"
-#include "observed.h"
-#include "packet.h"
-#include "queue.h"
-#include "scenario.h"
-#include "witness.h"
+#include "engine/counters.h"
+#include "engine/histogram.h"
+#include "engine/observed.h"
+#include "engine/witness.h"
+#include "link/aqm.h"
+#include "link/class.h"
+#include "link/queue.h"
+#include "packet/packet.h"
+#include "scenario/scenario.h"
 
 /* Twice a burst: who has fallen behind sends twice what it receives, and so catches up; more at a time
  * would be more buffers on the way to the device than a processor's first cache holds. */

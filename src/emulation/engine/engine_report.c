@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "aqm.h"
-#include "classes.h"
-#include "counter_read.h"
-#include "engine_state.h"
+#include "engine/counter_read.h"
+#include "engine/engine_state.h"
+#include "link/aqm.h"
+#include "link/classes.h"
 
 /* How many clouds behind this one, of a template and before its head, have never had a packet. */
 static uint32_t clouds_unused(const struct cloud *cloud)

@@ -2,8 +2,8 @@
 /* Clouds whose packets meet: their events, one after the other, from one wheel. */
 #include <rte_prefetch.h>
 
-#include "engine_state.h"
-#include "fork.h"
+#include "engine/engine_state.h"
+#include "engine/fork.h"
 
 /* Puts a record on the shared wheel that wakes the link when its head departs. */
 static void link_arm(struct engine *engine, struct cloud *cloud)

@@ -12,9 +12,9 @@
 #ifndef WEIR_ENGINE_STATE_H
 #define WEIR_ENGINE_STATE_H
 
-#include "cloud.h"
-#include "engine.h"
-#include "template.h"
+#include "change/template.h"
+#include "engine/cloud.h"
+#include "engine/engine.h"
 
 struct engine_port {
 	uint64_t no_cloud;

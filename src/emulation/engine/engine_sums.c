@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "aqm.h"
-#include "counter_read.h"
-#include "engine_state.h"
+#include "engine/counter_read.h"
+#include "engine/engine_state.h"
+#include "link/aqm.h"
 
 static void counters_add(struct counters *sum, const struct counters *counters)
 {

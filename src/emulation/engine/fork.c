@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fork.h"
+#include "engine/fork.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include <rte_prefetch.h>
 
-#include "headers.h"
+#include "packet/headers.h"
 
 /* ---- hashing ---- */
 

@@ -16,9 +16,9 @@
 #ifndef WEIR_FORK_H
 #define WEIR_FORK_H
 
-#include "cloud.h"
-#include "match.h"
-#include "template.h"
+#include "change/template.h"
+#include "engine/cloud.h"
+#include "engine/match.h"
 
 /* Filters of libpcap, which the engine does not know: engine_setup brings them. */
 struct fork_filter;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "histogram.h"
+#include "engine/histogram.h"
 
 #include <string.h>
 
-#include "counter_read.h"
+#include "engine/counter_read.h"
 
 void histogram_clear(struct histogram *h)
 {

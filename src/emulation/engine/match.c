@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "match.h"
+#include "engine/match.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

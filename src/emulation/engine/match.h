@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "packet_key.h"
+#include "engine/packet_key.h"
 #include "stage.h"
 
 #define MATCH_ROWS_MAX 16

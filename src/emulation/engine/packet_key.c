@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "packet_key.h"
+#include "engine/packet_key.h"
 
 #include <string.h>
 
-#include "headers.h"
+#include "packet/headers.h"
 
 #define TYPE_IPV4           0x0800
 #define TYPE_ARP            0x0806

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "reason.h"
+#include "engine/reason.h"
 
 static const struct {
 	const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "selection.h"
+#include "engine/selection.h"
 
 #include <errno.h>
 #include <string.h>

@@ -17,8 +17,8 @@
 #ifndef WEIR_SELECTION_H
 #define WEIR_SELECTION_H
 
-#include "match.h"
-#include "scenario.h"
+#include "engine/match.h"
+#include "scenario/scenario.h"
 
 #define SELECTION_PRIORITY     100
 #define SELECTION_PRIORITY_MAX 65535

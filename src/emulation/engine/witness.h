@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "reason.h"
+#include "engine/reason.h"
 #include "simtime.h"
 
 #define FATE_NO_AVERAGE UINT64_MAX

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "arena.h"
+#include "holding/arena.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "depot.h"
+#include "holding/depot.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -25,7 +25,7 @@
 #ifndef WEIR_DEPOT_H
 #define WEIR_DEPOT_H
 
-#include "log.h"
+#include "holding/log.h"
 
 /* Stays up to 2^16 ns are of one class, up to 2^17 of the next, and so on up to 2^52. */
 #define DEPOT_CLASSES 38

@@ -13,8 +13,8 @@
 
 #include <rte_mempool.h>
 
-#include "log.h"
-#include "packet.h"
+#include "holding/log.h"
+#include "packet/packet.h"
 
 #define HOLD_COPY_BYTES_DEFAULT 512
 #define HOLD_SPARE_MAX          256

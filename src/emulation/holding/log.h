@@ -21,7 +21,7 @@
 
 #include <rte_mbuf.h>
 
-#include "arena.h"
+#include "holding/arena.h"
 #include "simtime.h"
 
 struct held {

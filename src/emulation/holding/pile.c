@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pile.h"
+#include "holding/pile.h"
 
 #define BLOCKS_PER_CHUNK (CHUNK_BYTES / PILE_BLOCK_BYTES)
 #define ALL_FREE         ((1u << BLOCKS_PER_CHUNK) - 2) /* the first is the chunk's header */

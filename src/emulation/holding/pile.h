@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-#include "arena.h"
+#include "holding/arena.h"
 #include "simtime.h"
 
 typedef uint32_t wheel_link;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "scout.h"
+#include "holding/scout.h"
 
 #include <rte_prefetch.h>
 
-#include "train.h"
+#include "holding/train.h"
 
 /* How many packets it goes further than it has to: those of many trains are on their way at the same time. */
 #define FURTHER 64u

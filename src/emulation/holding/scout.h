@@ -13,7 +13,7 @@
 #ifndef WEIR_SCOUT_H
 #define WEIR_SCOUT_H
 
-#include "log.h"
+#include "holding/log.h"
 
 struct scout {
 	const uint8_t *

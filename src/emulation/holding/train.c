@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "train.h"
+#include "holding/train.h"
 
 /* What a train's packets have in common, beside what stands in the train. */
 struct kind {

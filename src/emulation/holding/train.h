@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#include "hold.h"
+#include "holding/hold.h"
 
 struct train {
 	simtime due_ns;

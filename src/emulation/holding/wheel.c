@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "wheel.h"
+#include "holding/wheel.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -31,8 +31,8 @@
 
 #include <stdint.h>
 
-#include "depot.h"
-#include "pile.h"
+#include "holding/depot.h"
+#include "holding/pile.h"
 
 #define WHEEL_LEVELS     4
 #define WHEEL_SLOTS_MAX  65536u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "wheel_burst.h"
+#include "holding/wheel_burst.h"
 
 #include <rte_prefetch.h>
 

@@ -12,8 +12,8 @@
 #ifndef WEIR_WHEEL_BURST_H
 #define WEIR_WHEEL_BURST_H
 
-#include "hold.h"
-#include "wheel.h"
+#include "holding/hold.h"
+#include "holding/wheel.h"
 
 /* Takes packets of that cloud, in order, each due at its instant (wheel_append); their struct packet is
  * filled in. Returns how many there was memory for: the first ones. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "delay.h"
+#include "line/delay.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "delay_table.h"
-#include "distribution.h"
-#include "line.h"
-#include "selection.h"
+#include "engine/selection.h"
+#include "line/delay_table.h"
+#include "line/line.h"
+#include "random/distribution.h"
 
 static const char *const distributions[] = {
         [DELAY_UNIFORM] = "uniform",

@@ -34,7 +34,7 @@
 
 #include <stdbool.h>
 
-#include "draw.h"
+#include "random/draw.h"
 #include "stage.h"
 
 enum delay_distribution {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "delay_table.h"
+#include "line/delay_table.h"
 
 #include <ctype.h>
 #include <errno.h>

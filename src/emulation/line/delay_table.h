@@ -15,7 +15,7 @@
 #ifndef WEIR_DELAY_TABLE_H
 #define WEIR_DELAY_TABLE_H
 
-#include "file.h"
+#include "scenario/file.h"
 #include "stage.h"
 
 #define DELAY_TABLE_NETEM_MAX  16384

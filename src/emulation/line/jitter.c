@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "jitter.h"
+#include "line/jitter.h"
 
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "delay_table.h"
-#include "scenario.h"
+#include "line/delay_table.h"
+#include "scenario/scenario.h"
 
 /* ---- making ---- */
 

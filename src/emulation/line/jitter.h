@@ -20,13 +20,13 @@
 #ifndef WEIR_JITTER_H
 #define WEIR_JITTER_H
 
-#include "delay.h"
-#include "distribution.h"
-#include "draw.h"
-#include "jitter_copula.h"
-#include "jitter_keep.h"
-#include "jitter_netem.h"
-#include "packet.h"
+#include "line/delay.h"
+#include "line/jitter_copula.h"
+#include "line/jitter_keep.h"
+#include "line/jitter_netem.h"
+#include "packet/packet.h"
+#include "random/distribution.h"
+#include "random/draw.h"
 
 enum jitter_method { JITTER_INDEPENDENT, JITTER_COPULA, JITTER_KEEP, JITTER_NETEM };
 

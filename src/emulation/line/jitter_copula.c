@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "jitter_copula.h"
+#include "line/jitter_copula.h"
 
 #include <math.h>
 #include <pthread.h>

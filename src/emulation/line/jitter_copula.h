@@ -24,7 +24,7 @@
 #ifndef WEIR_JITTER_COPULA_H
 #define WEIR_JITTER_COPULA_H
 
-#include "gaussian.h"
+#include "random/gaussian.h"
 
 struct copula_decay;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The packet path; keep_table.c makes the table. */
-#include "jitter_keep.h"
+#include "line/jitter_keep.h"
 
 /* The last i from `low` on, and before `end`, with x[i] <= value; x[low] <= value. */
 static uint32_t last_of(const int64_t *x, uint32_t low, uint32_t end, int64_t value)

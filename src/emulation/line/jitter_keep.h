@@ -39,7 +39,7 @@
 
 #include <stdbool.h>
 
-#include "distribution.h"
+#include "random/distribution.h"
 
 /* L in units of 2^-58. */
 #define KEEP_LOG_BITS 58

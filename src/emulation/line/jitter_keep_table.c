@@ -3,7 +3,7 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "jitter_keep.h"
+#include "line/jitter_keep.h"
 
 /* ---- E ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "jitter_netem.h"
+#include "line/jitter_netem.h"
 
 #include <errno.h>
 #include <math.h>

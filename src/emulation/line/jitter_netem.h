@@ -14,8 +14,8 @@
 #ifndef WEIR_JITTER_NETEM_H
 #define WEIR_JITTER_NETEM_H
 
-#include "distribution.h"
-#include "netem_chance.h"
+#include "random/distribution.h"
+#include "random/netem_chance.h"
 
 #define JITTER_NETEM_ENTRIES 4096
 #define JITTER_NETEM_UNIT    8192

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "line.h"
+#include "line/line.h"
 
 #include <rte_prefetch.h>
 
-#include "wheel_burst.h"
+#include "holding/wheel_burst.h"
 
 /* The wheel that a packet entering now goes to; NULL: the log. As long as the wheel holds anything,
  * what keeps order goes there too: so all in the log came before all on the wheel, and it is known

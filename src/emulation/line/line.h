@@ -15,14 +15,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "draw.h"
-#include "hold.h"
-#include "jitter.h"
-#include "reorder_line.h"
-#include "scout.h"
-#include "tally.h"
-#include "train.h"
-#include "wheel.h"
+#include "holding/hold.h"
+#include "holding/scout.h"
+#include "holding/train.h"
+#include "holding/wheel.h"
+#include "line/jitter.h"
+#include "line/reorder_line.h"
+#include "line/tally.h"
+#include "random/draw.h"
 
 /* What control prepares for a line; the line takes it over as a whole. */
 struct line_conf {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "reorder.h"
+#include "line/reorder.h"
 
 #include <errno.h>
 
-#include "delay.h"
-#include "scenario.h"
+#include "line/delay.h"
+#include "scenario/scenario.h"
 
 /* ---- the rule ---- */
 

@@ -32,7 +32,7 @@
 
 #include <stdbool.h>
 
-#include "chance.h"
+#include "random/chance.h"
 #include "stage.h"
 
 #define REORDER_EVERY_MAX   ((UINT64_C(1) << 31) - 1)

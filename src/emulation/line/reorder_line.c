@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "reorder_line.h"
+#include "line/reorder_line.h"
 
-#include "cloud.h"
+#include "engine/cloud.h"
 
 struct reorder_note {
 	simtime t_in;   /* when it came to the cloud */

@@ -14,8 +14,8 @@
 #ifndef WEIR_REORDER_LINE_H
 #define WEIR_REORDER_LINE_H
 
-#include "log.h"
-#include "reorder.h"
+#include "holding/log.h"
+#include "line/reorder.h"
 
 struct cloud;
 struct holder;

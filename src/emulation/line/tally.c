@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tally.h"
+#include "line/tally.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arena.h"
+#include "holding/arena.h"
 #include "simtime.h"
 
 #define TALLY_DIGIT_BITS 5

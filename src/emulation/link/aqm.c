@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "aqm.h"
+#include "link/aqm.h"
 
 #include <errno.h>
 
-#include "classes.h"
-#include "cloud.h"
-#include "copy.h"
-#include "engine.h"
-#include "rate.h"
+#include "duplicate/copy.h"
+#include "engine/cloud.h"
+#include "engine/engine.h"
+#include "link/classes.h"
+#include "link/rate.h"
 
 /* ---- control ---- */
 

@@ -88,10 +88,10 @@
 #ifndef WEIR_AQM_H
 #define WEIR_AQM_H
 
-#include "draw.h"
-#include "field.h"
-#include "packet_bytes.h"
-#include "reason.h"
+#include "engine/reason.h"
+#include "packet/packet_bytes.h"
+#include "random/draw.h"
+#include "scenario/field.h"
 #include "simtime.h"
 
 struct aqm;

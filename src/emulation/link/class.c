@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "class.h"
+#include "link/class.h"
 
 #include <errno.h>
 
-#include "delay.h"
-#include "match.h"
-#include "rate.h"
-#include "scenario.h"
+#include "engine/match.h"
+#include "line/delay.h"
+#include "link/rate.h"
+#include "scenario/scenario.h"
 
 #define WEIGHT_PLACES_MAX 9
 #define QUANTUM_BYTES     1514

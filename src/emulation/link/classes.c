@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "classes.h"
+#include "link/classes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "aqm.h"
-#include "cloud.h"
-#include "rate.h"
+#include "engine/cloud.h"
+#include "link/aqm.h"
+#include "link/rate.h"
 
 #define TAG_PER_BYTE_MAX (UINT64_C(1) << 40)
 

@@ -11,10 +11,10 @@
 #ifndef WEIR_CLASSES_H
 #define WEIR_CLASSES_H
 
-#include "class.h"
-#include "engine.h"
-#include "fork.h"
-#include "link.h"
+#include "engine/engine.h"
+#include "engine/fork.h"
+#include "link/class.h"
+#include "link/link.h"
 
 struct class_state {
 	struct queue queue; /* first */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "link.h"
+#include "link/link.h"
 
-#include "classes.h"
-#include "counter_read.h"
-#include "hold.h"
+#include "engine/counter_read.h"
+#include "holding/hold.h"
+#include "link/classes.h"
 
 void link_init(struct link *link)
 {

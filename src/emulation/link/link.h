@@ -26,11 +26,11 @@
 #ifndef WEIR_LINK_H
 #define WEIR_LINK_H
 
-#include "opportunities.h"
-#include "overhead.h"
-#include "queue.h"
-#include "shaper.h"
-#include "slots.h"
+#include "link/opportunities.h"
+#include "link/overhead.h"
+#include "link/queue.h"
+#include "link/shaper.h"
+#include "link/slots.h"
 
 struct link_conf {
 	uint64_t rate_bps; /* 0: what is queued leaves at once, or with its slot */

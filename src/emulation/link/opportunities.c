@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "opportunities.h"
+#include "link/opportunities.h"
 
 uint64_t opportunity_after(const struct opportunities *list, simtime from, simtime now)
 {

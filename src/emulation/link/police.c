@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "police.h"
+#include "link/police.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cloud.h"
-#include "rate.h"
-#include "shaper.h"
+#include "engine/cloud.h"
+#include "link/rate.h"
+#include "link/shaper.h"
 
 struct police {
 	struct stage stage;

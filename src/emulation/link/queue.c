@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "queue.h"
+#include "link/queue.h"
 
-#include "aqm.h"
+#include "link/aqm.h"
 
 static bool fits(const struct limit *limit, uint64_t rate_bps, uint64_t packets, uint64_t bytes)
 {

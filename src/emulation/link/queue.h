@@ -14,8 +14,8 @@
 #ifndef WEIR_QUEUE_H
 #define WEIR_QUEUE_H
 
-#include "field.h"
-#include "log.h"
+#include "holding/log.h"
+#include "scenario/field.h"
 
 struct aqm;
 

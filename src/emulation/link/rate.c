@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rate.h"
+#include "link/rate.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "delay.h"
-#include "scenario.h"
+#include "line/delay.h"
+#include "scenario/scenario.h"
 
 static const char *const algorithms[] = {"leaky-bucket", "token-bucket", NULL};
 

@@ -18,7 +18,7 @@
 #ifndef WEIR_RATE_H
 #define WEIR_RATE_H
 
-#include "overhead.h"
+#include "link/overhead.h"
 #include "stage.h"
 
 #define RATE_BPS_MAX         UINT64_C(400000000000)

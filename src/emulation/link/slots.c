@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "slots.h"
+#include "link/slots.h"
 
 #include <errno.h>
 
-#include "delay.h"
-#include "scenario.h"
+#include "line/delay.h"
+#include "scenario/scenario.h"
 
 #define SLOTS_AHEAD       64
 #define SLOTS_PACKETS_MIN 1000

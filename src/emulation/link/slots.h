@@ -23,7 +23,7 @@
 #ifndef WEIR_SLOTS_H
 #define WEIR_SLOTS_H
 
-#include "draw.h"
+#include "random/draw.h"
 #include "stage.h"
 
 struct slots_conf {

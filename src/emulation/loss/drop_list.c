@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "drop_list.h"
+#include "loss/drop_list.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "drop_rows.h"
+#include "loss/drop_rows.h"
 
 /* The packets of one cloud: key[from ... to - 1]. */
 struct part {

@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "file.h"
-#include "packet.h"
+#include "packet/packet.h"
+#include "scenario/file.h"
 
 struct drop_table;
 struct problem;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "drop_rows.h"
+#include "loss/drop_rows.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "reason.h"
+#include "engine/reason.h"
 #include "stage.h"
 
 #define HEADER "packet,port,t_in_ns,cloud,fate,reason,t_out_ns,detail"

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "file.h"
+#include "scenario/file.h"
 
 struct problem;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "loss_bit_error.h"
+#include "loss/loss_bit_error.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "bit_error.h"
-#include "cloud.h"
+#include "engine/cloud.h"
+#include "random/bit_error.h"
 
 struct loss_bit_error {
 	struct stage stage;

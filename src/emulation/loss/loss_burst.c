@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "loss_burst.h"
+#include "loss/loss_burst.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cloud.h"
+#include "engine/cloud.h"
 
 enum { LANE_BEGINS, LANE_LENGTH };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "loss_every.h"
+#include "loss/loss_every.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cloud.h"
+#include "engine/cloud.h"
 
 struct loss_every {
 	struct stage stage;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "loss_four_state.h"
+#include "loss/loss_four_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "loss_or_mark.h"
+#include "loss/loss_or_mark.h"
 
 /* What two probabilities, each rounded to the nearest 2^-63, may miss 100 % by. */
 #define ROUNDING 2

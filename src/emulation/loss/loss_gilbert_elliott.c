@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "loss_gilbert_elliott.h"
+#include "loss/loss_gilbert_elliott.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "loss_or_mark.h"
+#include "loss/loss_or_mark.h"
 
 enum { LANE_STATE, LANE_LOSS };
 enum channel { GOOD, BAD };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "loss_list.h"
+#include "loss/loss_list.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cloud.h"
-#include "drop_list.h"
-#include "template.h"
+#include "change/template.h"
+#include "engine/cloud.h"
+#include "loss/drop_list.h"
 
 struct loss_list {
 	struct stage stage;

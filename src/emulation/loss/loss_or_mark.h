@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
-#include "ce_mark.h"
-#include "cloud.h"
+#include "engine/cloud.h"
+#include "packet/ce_mark.h"
 
 #define LOSS_ECN_HELP "packets that understand ECN are marked in the place of being lost"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "loss_pattern.h"
+#include "loss/loss_pattern.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cloud.h"
+#include "engine/cloud.h"
 
 enum { FIELD_LOST, FIELD_OF };
 

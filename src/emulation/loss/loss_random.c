@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "loss_random.h"
+#include "loss/loss_random.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "chance.h"
-#include "loss_or_mark.h"
+#include "loss/loss_or_mark.h"
+#include "random/chance.h"
 
 struct loss_random {
 	struct stage stage;

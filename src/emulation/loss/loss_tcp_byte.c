@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "loss_tcp_byte.h"
+#include "loss/loss_tcp_byte.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cloud.h"
-#include "selection.h"
-#include "tcp_flows.h"
+#include "engine/cloud.h"
+#include "engine/selection.h"
+#include "packet/tcp_flows.h"
 
 struct loss_tcp_byte {
 	struct stage stage;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "loss_window.h"
+#include "loss/loss_window.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "cloud.h"
+#include "engine/cloud.h"
 
 enum { FIELD_FROM, FIELD_FOR, FIELD_EVERY };
 

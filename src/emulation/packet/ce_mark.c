@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ce_mark.h"
+#include "packet/ce_mark.h"
 
-#include "checksum.h"
-#include "cloud.h"
-#include "copy.h"
-#include "headers.h"
+#include "duplicate/copy.h"
+#include "engine/cloud.h"
+#include "packet/checksum.h"
+#include "packet/headers.h"
 
 enum { ECN_NOT_ECT, ECN_CE = 3 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "headers.h"
+#include "packet/headers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "copy.h"
+#include "duplicate/copy.h"
 
 #define ETHERNET_BYTES 14
 #define TAG_BYTES      4

@@ -22,7 +22,7 @@
 
 #include <rte_byteorder.h>
 
-#include "packet.h"
+#include "packet/packet.h"
 
 #define HEADERS_TAGS_MAX       8
 #define HEADERS_EXTENSIONS_MAX 16

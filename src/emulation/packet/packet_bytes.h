@@ -9,8 +9,8 @@
 #ifndef WEIR_PACKET_BYTES_H
 #define WEIR_PACKET_BYTES_H
 
-#include "log.h"
-#include "packet.h"
+#include "holding/log.h"
+#include "packet/packet.h"
 
 struct packet_bytes {
 	uint8_t *data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tcp_flows.h"
+#include "packet/tcp_flows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,8 +14,8 @@
 #ifndef WEIR_TCP_FLOWS_H
 #define WEIR_TCP_FLOWS_H
 
-#include "draw.h"
-#include "tcp_segment.h"
+#include "packet/tcp_segment.h"
+#include "random/draw.h"
 
 #define TCP_FLOWS_WAYS 8
 #define TCP_FLOWS_MAX  (UINT64_C(1) << 20)

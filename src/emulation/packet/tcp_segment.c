@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tcp_segment.h"
+#include "packet/tcp_segment.h"
 
 #include <string.h>
 

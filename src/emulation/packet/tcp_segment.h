@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "headers.h"
+#include "packet/headers.h"
 
 /* Compared as bytes: there is no padding in it. IPv4 addresses have 12 zeros behind. */
 struct tcp_flow_name {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bit_error.h"
+#include "random/bit_error.h"
 
 #include <string.h>
 

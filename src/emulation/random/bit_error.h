@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "draw.h"
-#include "field.h"
+#include "random/draw.h"
+#include "scenario/field.h"
 
 /* A fraction with 127 bits behind the point. */
 typedef unsigned __int128 probability_q127;

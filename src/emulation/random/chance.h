@@ -9,8 +9,8 @@
 #ifndef WEIR_CHANCE_H
 #define WEIR_CHANCE_H
 
-#include "correlated.h"
-#include "netem_chance.h"
+#include "random/correlated.h"
+#include "random/netem_chance.h"
 
 #define CHANCE_AS_NETEM_HELP "with netem's recurrence in the place of the correlation's model"
 

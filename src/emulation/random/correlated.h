@@ -17,7 +17,7 @@
 
 #include <stdbool.h>
 
-#include "draw.h"
+#include "random/draw.h"
 
 enum correlated_before { CORRELATED_FIRST, CORRELATED_NO, CORRELATED_YES };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "distribution.h"
+#include "random/distribution.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gaussian.h"
+#include "random/gaussian.h"
 
 /* ---- drawing ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The families whose one tail is longer than the other, and whose quantiles are a formula. */
-#include "distribution.h"
+#include "random/distribution.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "draw.h"
+#include "random/draw.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "gaussian.h"
+#include "random/gaussian.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -11,7 +11,7 @@
 #ifndef WEIR_GAUSSIAN_H
 #define WEIR_GAUSSIAN_H
 
-#include "distribution.h"
+#include "random/distribution.h"
 
 #define GAUSSIAN_BITS 56
 

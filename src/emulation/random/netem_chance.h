@@ -18,7 +18,7 @@
 
 #include <stdbool.h>
 
-#include "draw.h"
+#include "random/draw.h"
 
 struct netem_recurrence {
 	uint32_t rho; /* 0: no correlation */

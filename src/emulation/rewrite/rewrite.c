@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rewrite.h"
+#include "rewrite/rewrite.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cloud.h"
-#include "copy.h"
-#include "rewrite_field.h"
-#include "rewrite_rule.h"
-#include "rewrite_sums.h"
+#include "duplicate/copy.h"
+#include "engine/cloud.h"
+#include "rewrite/rewrite_field.h"
+#include "rewrite/rewrite_rule.h"
+#include "rewrite/rewrite_sums.h"
 
 struct rewrite {
 	struct stage stage;

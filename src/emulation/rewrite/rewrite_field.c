@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rewrite_field.h"
+#include "rewrite/rewrite_field.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-#include "rewrite_place.h"
+#include "rewrite/rewrite_place.h"
 
 #define REWRITE_FIELDS(X)                                                                          \
 	X("eth.dst", FRAME, 0, 8, 0xffffffffffff0000, 16, "destination address")                   \

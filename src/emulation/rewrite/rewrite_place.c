@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rewrite_place.h"
+#include "rewrite/rewrite_place.h"
 
 #define ETHERNET_BYTES 14
 #define TAG_BYTES      4

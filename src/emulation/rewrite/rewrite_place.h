@@ -12,7 +12,7 @@
 #ifndef WEIR_REWRITE_PLACE_H
 #define WEIR_REWRITE_PLACE_H
 
-#include "headers.h"
+#include "packet/headers.h"
 
 enum rewrite_layer {
 	LAYER_FRAME,   /* the whole frame, padding included */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rewrite_reader.h"
+#include "rewrite/rewrite_reader.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
-#include "rewrite_field.h"
+#include "rewrite/rewrite_field.h"
 #include "stage.h"
 
 #define OFFSET_MAX 65535

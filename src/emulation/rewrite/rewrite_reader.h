@@ -8,8 +8,8 @@
 #ifndef WEIR_REWRITE_READER_H
 #define WEIR_REWRITE_READER_H
 
-#include "rewrite_place.h"
-#include "rewrite_value.h"
+#include "rewrite/rewrite_place.h"
+#include "rewrite/rewrite_value.h"
 
 struct problem;
 struct rewrite_rule;

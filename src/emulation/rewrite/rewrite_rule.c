@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rewrite_rule.h"
+#include "rewrite/rewrite_rule.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "rewrite_field.h"
-#include "rewrite_reader.h"
-#include "rewrite_sums.h"
+#include "rewrite/rewrite_field.h"
+#include "rewrite/rewrite_reader.h"
+#include "rewrite/rewrite_sums.h"
 #include "stage.h"
 
 static const struct {

@@ -22,7 +22,7 @@
 #ifndef WEIR_REWRITE_RULE_H
 #define WEIR_REWRITE_RULE_H
 
-#include "rewrite_place.h"
+#include "rewrite/rewrite_place.h"
 
 #define REWRITE_STEPS_MAX 32 /* comparisons and actions of a rule; a field of 16 bytes is two */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rewrite_sums.h"
+#include "rewrite/rewrite_sums.h"
 
 /* Offsets in the headers. */
 #define IPV4_PROTOCOL 9

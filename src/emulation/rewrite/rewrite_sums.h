@@ -16,8 +16,8 @@
 #ifndef WEIR_REWRITE_SUMS_H
 #define WEIR_REWRITE_SUMS_H
 
-#include "checksum.h"
-#include "rewrite_place.h"
+#include "packet/checksum.h"
+#include "rewrite/rewrite_place.h"
 
 /* Of which sums all bytes of a place are part, as far as that can be said without a packet. */
 enum rewrite_summed {

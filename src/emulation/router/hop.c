@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "hop.h"
+#include "router/hop.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "checksum.h"
-#include "cloud.h"
-#include "copy.h"
-#include "ip_fragment.h"
+#include "duplicate/copy.h"
+#include "engine/cloud.h"
+#include "packet/checksum.h"
+#include "router/ip_fragment.h"
 
 #define IPV4_DF      0x4000
 #define IPV6_MTU_MIN 1280

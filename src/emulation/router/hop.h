@@ -38,8 +38,8 @@
 #ifndef WEIR_HOP_H
 #define WEIR_HOP_H
 
-#include "icmp.h"
-#include "quota.h"
+#include "router/icmp.h"
+#include "router/quota.h"
 #include "stage.h"
 
 struct scenario;

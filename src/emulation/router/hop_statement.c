@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "hop.h"
-#include "scenario.h"
+#include "router/hop.h"
+#include "scenario/scenario.h"
 
 static bool is_router_v4(uint32_t address)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "icmp.h"
+#include "router/icmp.h"
 
 #include <string.h>
 
-#include "checksum.h"
+#include "packet/checksum.h"
 
 #define MAC_BYTES    6
 #define IPV4_BYTES   20

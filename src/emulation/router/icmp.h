@@ -25,7 +25,7 @@
 #ifndef WEIR_ICMP_H
 #define WEIR_ICMP_H
 
-#include "headers.h"
+#include "packet/headers.h"
 
 /* The longest frame: of an IPv6 error, with all its tags; also what has to be at hand of a packet so
  * that it is quoted in full. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ip_fragment.h"
+#include "router/ip_fragment.h"
 
 #include <string.h>
 
-#include "checksum.h"
+#include "packet/checksum.h"
 
 #define IPV4_BYTES   20
 #define HEADER_MOST  60

@@ -14,7 +14,7 @@
 #ifndef WEIR_IP_FRAGMENT_H
 #define WEIR_IP_FRAGMENT_H
 
-#include "headers.h"
+#include "packet/headers.h"
 
 /* How many fragments it takes to send an IPv4 packet that is longer than `mtu` (at least 68); UINT32_MAX: their places
  * cannot be said in 13 bits, as of a fragment that ends beyond 65535 bytes, or of what a card was to cut. */

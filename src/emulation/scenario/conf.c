@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
-#include "orders.h"
-#include "scenario.h"
+#include "scenario/file.h"
+#include "scenario/scenario.h"
+#include "schedule/orders.h"
 
 static void *field_at(const struct conf *conf, const struct field *field)
 {

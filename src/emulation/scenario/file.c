@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "file.h"
+#include "scenario/file.h"
 
 #include <ctype.h>
 #include <stdlib.h>

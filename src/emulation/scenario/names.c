@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "names.h"
+#include "scenario/names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "port_setting.h"
+#include "scenario/port_setting.h"
 
-#include "rate.h"
+#include "link/rate.h"
 
 static const char *const times[] = {"poll", "device", NULL};
 

@@ -18,7 +18,7 @@
 #ifndef WEIR_PORT_SETTING_H
 #define WEIR_PORT_SETTING_H
 
-#include "scenario.h"
+#include "scenario/scenario.h"
 
 #define PORT_LATENCY_MAX SIMTIME_MS
 

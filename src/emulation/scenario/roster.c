@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "engine_state.h"
-#include "fork.h"
+#include "engine/engine_state.h"
+#include "engine/fork.h"
 
 void roster_free(struct roster *roster)
 {

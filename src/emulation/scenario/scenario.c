@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "scenario.h"
+#include "scenario/scenario.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "names.h"
+#include "scenario/names.h"
 #include "stage.h"
 
 #define SCENARIO_NAME_BYTES 32 /* with the final 0: letters, digits, '-', '_', '.' */

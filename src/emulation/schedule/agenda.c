@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Making agendas; running them is agenda_run.c. */
-#include "agenda.h"
+#include "schedule/agenda.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "scenario.h"
+#include "scenario/scenario.h"
 
 #define PLACE_LINK  UINT64_C(1)
 #define PLACE_LINE  UINT64_C(2)

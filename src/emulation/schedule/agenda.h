@@ -30,8 +30,8 @@
 #ifndef WEIR_AGENDA_H
 #define WEIR_AGENDA_H
 
-#include "orders.h"
-#include "setting.h"
+#include "change/setting.h"
+#include "schedule/orders.h"
 
 /* Which settings: the link, its AQM, the line, or the stage of a statement. One bit each; classes, and
  * what is theirs, have none: they do not change with time. */

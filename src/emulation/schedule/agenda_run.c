@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "agenda.h"
+#include "schedule/agenda.h"
 
 static void find_next(struct cloud *cloud)
 {

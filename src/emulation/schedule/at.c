@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "at.h"
+#include "schedule/at.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "agenda.h"
-#include "scenario.h"
+#include "scenario/scenario.h"
+#include "schedule/agenda.h"
 
 enum { AT_FIELD_TIME, AT_FIELD_ORDERS };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "curve.h"
+#include "schedule/curve.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "loss_random.h"
-#include "rate.h"
-#include "scenario.h"
-#include "slots.h"
+#include "link/rate.h"
+#include "link/slots.h"
+#include "loss/loss_random.h"
+#include "scenario/scenario.h"
 
 struct curve {
 	struct track track;

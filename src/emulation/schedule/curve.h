@@ -17,7 +17,7 @@
 #ifndef WEIR_CURVE_H
 #define WEIR_CURVE_H
 
-#include "agenda.h"
+#include "schedule/agenda.h"
 
 #define CURVE_RATE   0x1u
 #define CURVE_DELAY  0x2u

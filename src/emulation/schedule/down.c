@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "down.h"
+#include "schedule/down.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cloud.h"
+#include "engine/cloud.h"
 
 static uint16_t down_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "every.h"
+#include "schedule/every.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "agenda.h"
-#include "at.h"
-#include "down.h"
-#include "scenario.h"
+#include "scenario/scenario.h"
+#include "schedule/agenda.h"
+#include "schedule/at.h"
+#include "schedule/down.h"
 
 enum { EVERY_FIELD_EVERY, EVERY_FIELD_FOR, EVERY_FIELD_FROM, EVERY_FIELD_ORDERS };
 enum { FLAP_FIELD_DOWN, FLAP_FIELD_EVERY, FLAP_FIELD_FROM };

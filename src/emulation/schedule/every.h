@@ -13,7 +13,7 @@
 #ifndef WEIR_EVERY_H
 #define WEIR_EVERY_H
 
-#include "orders.h"
+#include "schedule/orders.h"
 
 struct every_conf {
 	struct conf conf;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "markov.h"
+#include "schedule/markov.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "agenda.h"
-#include "exponential.h"
-#include "scenario.h"
+#include "random/exponential.h"
+#include "scenario/scenario.h"
+#include "schedule/agenda.h"
 
 #define MARKOV_FIELD_STATES 0
 

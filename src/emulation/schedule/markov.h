@@ -22,7 +22,7 @@
 #ifndef WEIR_MARKOV_H
 #define WEIR_MARKOV_H
 
-#include "orders.h"
+#include "schedule/orders.h"
 
 struct markov_conf {
 	struct conf conf;

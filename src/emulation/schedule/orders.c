@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "orders.h"
+#include "schedule/orders.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "class.h"
-#include "rate.h"
-#include "scenario.h"
+#include "link/class.h"
+#include "link/rate.h"
+#include "scenario/scenario.h"
 
 void orders_clear(struct orders *orders)
 {

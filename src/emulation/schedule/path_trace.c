@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "path_trace.h"
+#include "schedule/path_trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "class.h"
-#include "selection.h"
+#include "engine/selection.h"
+#include "link/class.h"
 
 static const char *const formats[] = {"mahimahi", "csv", NULL};
 

@@ -30,8 +30,8 @@
 #ifndef WEIR_PATH_TRACE_H
 #define WEIR_PATH_TRACE_H
 
-#include "curve.h"
-#include "opportunities.h"
+#include "link/opportunities.h"
+#include "schedule/curve.h"
 
 enum trace_format { TRACE_MAHIMAHI, TRACE_CSV };
 

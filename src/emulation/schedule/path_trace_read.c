@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "at.h"
-#include "file.h"
-#include "rate.h"
-#include "path_trace.h"
+#include "schedule/at.h"
+#include "scenario/file.h"
+#include "link/rate.h"
+#include "schedule/path_trace.h"
 
 #define TRACE_FIELD_FILE 0 /* of path_trace.c */
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "wave.h"
+#include "schedule/wave.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "at.h"
-#include "curve.h"
-#include "rate.h"
+#include "link/rate.h"
+#include "schedule/at.h"
+#include "schedule/curve.h"
 
 static const char *const shapes[] = {"sine", "square", "saw", NULL};
 

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pcap/pcap.h>
+
+#include "capture/inflow.h"
+
+/* What a pcap spends on a record beside its frame (a pcapng 16 bytes more): for progress only. */
+#define CAPTURE_RECORD_BYTES 16
+
+#define MAGIC_BYTES 4
+#define AHEAD_BYTES 1024
+
+/* What stands in front of each frame of a pcap, in the byte order of its writer. */
+struct record {
+	uint32_t seconds, fraction, bytes, wire_bytes;
+};
+
+_Static_assert(sizeof(struct record) == CAPTURE_RECORD_BYTES, "as the file has it");
+
+struct capture {
+	struct inflow inflow;
+	pcap_t *pcap;
+	FILE *stream; /* of the inflow, for libpcap; closed by pcap_close */
+	struct stat stat;
+	/* A pcap of the common kind, whose records need no libpcap: */
+	bool plain, swapped;
+	uint32_t fraction_ns; /* unit of a record's fraction of a second */
+	uint32_t bytes_max;   /* longer ones are cut by libpcap, or an error */
+	struct capture_counts counts;
+	simtime last_ns;
+	uint64_t done_bytes;
+	bool ended;
+	char damage[200];
+};
+
+static int open_file(struct capture *capture, const char *path, struct porter *porter,
+                     struct problem *problem)
+{
+	int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+	                                : open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &capture->stat) < 0)
+		goto err_open;
+	if (S_ISDIR(capture->stat.st_mode)) {
+		errno = EISDIR;
+		goto err_open;
+	}
+	/* A hint: a pipe does not take it. */
+	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	if (inflow_open(&capture->inflow, fd, S_ISREG(capture->stat.st_mode) ? porter : NULL) ==
+	            0 &&
+	    (capture->stream = inflow_stream(&capture->inflow)))
+		return 0;
+	problem_set(problem, -1, "%s: no memory to read it", path);
+	return -ENOMEM;
+
+err_open:
+	problem_set(problem, -1, "%s: cannot be read: %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -EINVAL;
+}
+
+/* The first bytes tell what a file is that libpcap does not know; NULL if they do not. */
+static const char *what_else(const uint8_t *magic, size_t bytes)
+{
+	if (bytes == 0)
+		return "the file is empty";
+	if (bytes < MAGIC_BYTES)
+		return NULL;
+	if (magic[0] == 0x1f && magic[1] == 0x8b)
+		return "it is compressed: unpack it with gunzip first";
+	if (memcmp(magic, "\x28\xb5\x2f\xfd", 4) == 0)
+		return "it is compressed: unpack it with unzstd first";
+	return NULL;
+}
+
+/* Whether records can be read without libpcap: of its file formats the one that everybody writes. What
+ * libpcap makes of older versions (lengths that may be exchanged) and of private formats (longer
+ * records) is its own affair. */
+static void find_plain(struct capture *capture, const uint8_t *magic)
+{
+	static const struct {
+		uint32_t magic, fraction_ns;
+	} formats[] = {{0xa1b2c3d4, 1000}, {0xa1b23c4d, 1}};
+	int snapshot = pcap_snapshot(capture->pcap);
+	uint32_t word;
+
+	memcpy(&word, magic, sizeof(word));
+	if (pcap_major_version(capture->pcap) != 2 || pcap_minor_version(capture->pcap) != 4 ||
+	    snapshot <= 0)
+		return;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		capture->swapped = word == __builtin_bswap32(formats[i].magic);
+		capture->plain = word == formats[i].magic || capture->swapped;
+		capture->fraction_ns = formats[i].fraction_ns;
+		if (capture->plain)
+			break;
+	}
+	capture->bytes_max = RTE_MIN((uint32_t)snapshot, CAPTURE_FRAME_MAX);
+}
+
+static int open_pcap(struct capture *capture, const char *path, struct problem *problem)
+{
+	struct inflow *inflow = &capture->inflow;
+	char why[PCAP_ERRBUF_SIZE] = "";
+	uint8_t magic[MAGIC_BYTES] = {0};
+	const char *name;
+	size_t has;
+	int link;
+
+	(void)inflow_reach(inflow, MAGIC_BYTES);
+	has = RTE_MIN((size_t)(inflow->end - inflow->at), sizeof(magic));
+	memcpy(magic, inflow->at, has);
+	capture->pcap = pcap_fopen_offline_with_tstamp_precision(capture->stream,
+	                                                         PCAP_TSTAMP_PRECISION_NANO, why);
+	if (!capture->pcap) {
+		const char *else_it_is = inflow->error ? NULL : what_else(magic, has);
+
+		problem_set(problem, -1, "%s: is no capture that can be read (pcap or pcapng): %s",
+		            path, else_it_is ? else_it_is : why);
+		return -EINVAL;
+	}
+	find_plain(capture, magic);
+	link = pcap_datalink(capture->pcap);
+	if (link == DLT_EN10MB)
+		return 0;
+	name = pcap_datalink_val_to_name(link);
+	problem_set(problem, -1,
+	            "%s: is a capture of link type %s (%d); weir takes Ethernet (EN10MB, 1) only",
+	            path, name ? name : "unknown", link);
+	return -EINVAL;
+}
+
+int capture_open(const char *path, struct porter *porter, struct capture **capture,
+                 struct problem *problem)
+{
+	struct capture *c = calloc(1, sizeof(*c));
+	int error = -ENOMEM;
+
+	if (!c) {
+		problem_set(problem, -1, "%s: no memory to read it", path);
+		goto err_free;
+	}
+	error = open_file(c, path, porter, problem);
+	if (error)
+		goto err_free;
+	error = open_pcap(c, path, problem);
+	if (error)
+		goto err_free;
+	*capture = c;
+	return 0;
+
+err_free:
+	capture_close(c);
+	return error;
+}
+
+void capture_close(struct capture *capture)
+{
+	if (!capture)
+		return;
+	if (capture->pcap)
+		pcap_close(capture->pcap);
+	else if (capture->stream)
+		fclose(capture->stream);
+	inflow_close(&capture->inflow);
+	free(capture);
+}
+
+/* libpcap gives the 32-bit fields of a pcap as signed numbers, those of a pcapng with 64 bits. */
+static bool stamp_ns(const struct pcap_pkthdr *header, simtime *t_ns)
+{
+	int64_t seconds = header->ts.tv_sec;
+	int64_t fraction_ns = header->ts.tv_usec;
+
+	if (seconds < 0 && seconds >= INT32_MIN)
+		seconds += INT64_C(1) << 32;
+	if (seconds < 0 || seconds > UINT32_MAX)
+		return false;
+	/* A fraction of more than a second is carried; a negative one cannot be meant. */
+	if (fraction_ns < 0)
+		fraction_ns = 0;
+	*t_ns = (uint64_t)seconds * SIMTIME_S + (uint64_t)fraction_ns;
+	return true;
+}
+
+static bool end_damaged(struct capture *capture, const char *why)
+{
+	capture->ended = true;
+	snprintf(capture->damage, sizeof(capture->damage), "after frame %llu: %s",
+	         (unsigned long long)capture->counts.frames, why);
+	return false;
+}
+
+static void give(struct capture *capture, struct capture_frame *frame, simtime t_ns,
+                 const uint8_t *data, uint32_t bytes, uint32_t wire_bytes)
+{
+	if (unlikely(t_ns < capture->last_ns)) {
+		capture->counts.clock_back++;
+		capture->counts.clock_back_max_ns =
+		        simtime_max(capture->counts.clock_back_max_ns, capture->last_ns - t_ns);
+		t_ns = capture->last_ns;
+	}
+	capture->last_ns = t_ns;
+	capture->counts.frames++;
+	capture->counts.truncated += wire_bytes > bytes;
+	capture->done_bytes += CAPTURE_RECORD_BYTES + bytes;
+	frame->t_ns = t_ns;
+	frame->bytes = bytes;
+	frame->wire_bytes = wire_bytes > bytes ? wire_bytes : bytes;
+	frame->data = data;
+}
+
+/* The next frame of a plain pcap, if there is nothing about it that could be read in two ways. If there
+ * is, nothing was taken, and libpcap finds the record. */
+static bool next_plain(struct capture *capture, struct capture_frame *frame)
+{
+	struct inflow *inflow = &capture->inflow;
+	struct record record;
+
+	if (unlikely(!inflow_has(inflow, sizeof(record))))
+		return false;
+	__builtin_prefetch(inflow->at + AHEAD_BYTES);
+	memcpy(&record, inflow->at, sizeof(record));
+	if (unlikely(capture->swapped)) {
+		record.seconds = __builtin_bswap32(record.seconds);
+		record.fraction = __builtin_bswap32(record.fraction);
+		record.bytes = __builtin_bswap32(record.bytes);
+		record.wire_bytes = __builtin_bswap32(record.wire_bytes);
+	}
+	if (unlikely(record.bytes > capture->bytes_max ||
+	             (uint64_t)record.fraction * capture->fraction_ns >= SIMTIME_S ||
+	             !inflow_has(inflow, (uint32_t)sizeof(record) + record.bytes)))
+		return false;
+	give(capture, frame,
+	     record.seconds * SIMTIME_S + (uint64_t)record.fraction * capture->fraction_ns,
+	     inflow->at + sizeof(record), record.bytes, record.wire_bytes);
+	inflow->at += sizeof(record) + record.bytes;
+	return true;
+}
+
+bool capture_next(struct capture *capture, struct capture_frame *frame)
+{
+	struct pcap_pkthdr *header;
+	const u_char *data;
+	simtime t_ns;
+	int got;
+
+	if (unlikely(capture->ended))
+		return false;
+	if (likely(capture->plain) && next_plain(capture, frame))
+		return true;
+	got = pcap_next_ex(capture->pcap, &header, &data);
+	if (got != 1) {
+		capture->ended = true;
+		return got == PCAP_ERROR ? end_damaged(capture, pcap_geterr(capture->pcap)) : false;
+	}
+	if (!stamp_ns(header, &t_ns))
+		return end_damaged(capture, "the next frame is stamped before 1970 or after 2106");
+	if (header->caplen > CAPTURE_FRAME_MAX)
+		return end_damaged(capture, "the next frame claims more than 262144 bytes");
+	give(capture, frame, t_ns, data, header->caplen, header->len);
+	return true;
+}
+
+int capture_error(const struct capture *capture)
+{
+	return capture->inflow.error;
+}
+
+const char *capture_damage(const struct capture *capture)
+{
+	return capture->damage;
+}
+
+const struct capture_counts *capture_counts(const struct capture *capture)
+{
+	return &capture->counts;
+}
+
+const struct stat *capture_stat(const struct capture *capture)
+{
+	return &capture->stat;
+}
+
+uint64_t capture_done_bytes(const struct capture *capture)
+{
+	return capture->ended ? capture_all_bytes(capture) : capture->done_bytes;
+}
+
+uint64_t capture_all_bytes(const struct capture *capture)
+{
+	return S_ISREG(capture->stat.st_mode) ? (uint64_t)capture->stat.st_size : 0;
+}
+
+int capture_merge_start(struct capture_merge *merge, struct capture *const *captures, uint32_t n)
+{
+	*merge = (struct capture_merge){.captures = captures, .n = n, .taken = n};
+	merge->heads = calloc(n, sizeof(*merge->heads));
+	merge->live = calloc(n, sizeof(*merge->live));
+	if (n > 0 && (!merge->heads || !merge->live)) {
+		capture_merge_stop(merge);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		merge->live[i] = capture_next(captures[i], &merge->heads[i]);
+	return 0;
+}
+
+void capture_merge_stop(struct capture_merge *merge)
+{
+	free(merge->heads);
+	free(merge->live);
+	merge->heads = NULL;
+	merge->live = NULL;
+	merge->n = 0;
+}
+
+const struct capture_frame *capture_merge_next(struct capture_merge *merge, uint32_t *from)
+{
+	uint32_t first = merge->n;
+
+	/* The reader is moved on only now, because that invalidates the bytes it gave. */
+	if (merge->taken < merge->n)
+		merge->live[merge->taken] =
+		        capture_next(merge->captures[merge->taken], &merge->heads[merge->taken]);
+	for (uint32_t i = 0; i < merge->n; i++) {
+		if (merge->live[i] &&
+		    (first == merge->n || merge->heads[i].t_ns < merge->heads[first].t_ns))
+			first = i;
+	}
+	merge->taken = first;
+	if (first == merge->n)
+		return NULL;
+	*from = first;
+	return &merge->heads[first];
+}

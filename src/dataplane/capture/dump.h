@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writing a capture: pcap with nanoseconds, Ethernet, records up to 256 KiB. The file appears under
+ * its name when it is complete (draft.h), and leaves nothing behind when that fails.
+ *
+ * Ownership: dump_publish and dump_discard free the dump; one of them ends every dump.
+ * Thread: one at a time.
+ */
+#ifndef WEIR_DUMP_H
+#define WEIR_DUMP_H
+
+#include <stdint.h>
+
+#include "capture/porter.h"
+#include "simtime.h"
+#include "stage.h"
+
+struct dump;
+
+/* `porter` writes behind, or NULL (porter.h). 0; -EINVAL with problem when the file cannot be made;
+ * -ENOMEM. */
+int dump_open(const char *path, struct porter *porter, struct dump **dump, struct problem *problem);
+/* Adds a frame of which `bytes` are at hand and `wire_bytes` were on the wire. Errors stay
+ * until dump_error is asked. An instant after 2106 does not fit into a pcap and is an error
+ * too. */
+void dump_write(struct dump *dump, simtime t_ns, const void *data, uint32_t bytes,
+                uint32_t wire_bytes);
+/* 0, or -EIO with problem (disk full), some blocks late. To be asked after each batch. */
+int dump_error(struct dump *dump, struct problem *problem);
+int dump_finish(struct dump *dump, struct problem *problem);
+int dump_publish(struct dump *dump, struct problem *problem);
+void dump_discard(struct dump *dump); /* NULL is allowed */
+
+/* For who writes such a capture otherwise (recorder.h): what it begins with, by libpcap, and what stands
+ * in front of each frame. */
+#define DUMP_HEAD_BYTES 24
+/* 0 or -ENOMEM. */
+int dump_head(uint8_t head[DUMP_HEAD_BYTES]);
+struct dump_record {
+	uint32_t seconds, fraction_ns, bytes, wire_bytes;
+};
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/filter.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pcap/pcap.h>
+
+#include "capture/filter_words.h"
+
+/* The longest that a frame can be, so that no filter is cut. */
+#define SNAP_BYTES 262144
+/* Of a chain of mbufs, what the interpreter gets: every header is in it. */
+#define COPY_BYTES 2048
+
+/* One for all clouds that say the same words, through all changes. */
+struct fork_filter {
+	struct bpf_program program;
+	char *words;
+	uint32_t references;
+	struct fork_filter *next;
+};
+
+/* libpcap keeps what it says in the handle that it was said with. `optimise`: its optimiser, too,
+ * which takes far longer than the rest. */
+static int compile(const char *words, bool optimise, struct bpf_program *program, char *message,
+                   size_t room)
+{
+	pcap_t *pcap = pcap_open_dead(DLT_EN10MB, SNAP_BYTES);
+	int result;
+
+	if (!pcap) {
+		snprintf(message, room, "no memory");
+		return -ENOMEM;
+	}
+	result = pcap_compile(pcap, program, words, optimise, PCAP_NETMASK_UNKNOWN) < 0 ? -EINVAL
+	                                                                                : 0;
+	if (result < 0)
+		snprintf(message, room, "%s", pcap_geterr(pcap));
+	pcap_close(pcap);
+	return result;
+}
+
+static bool compiles(const char *words)
+{
+	struct bpf_program program;
+	char message[PCAP_ERRBUF_SIZE];
+	size_t at, bytes;
+
+	if (!filter_words_numeric(words, &at, &bytes) ||
+	    compile(words, false, &program, message, sizeof(message)) < 0)
+		return false;
+	pcap_freecode(&program);
+	return true;
+}
+
+/* Whether the beginning of an expression could go on: libpcap does not say where it stopped. What it
+ * lacks is a value, a condition, or a bracket. */
+static bool could_go_on(const char *words, size_t bytes)
+{
+	static const char *const rest[] = {"",
+	                                   " 1",
+	                                   " ip",
+	                                   " 1.2.3.4",
+	                                   " host ::1",
+	                                   " host 1.2.3.4",
+	                                   " 1:2:3:4:5:6",
+	                                   " = 1",
+	                                   " 0 = 1",
+	                                   " 1-2",
+	                                   "0] = 1",
+	                                   "] = 1",
+	                                   " multicast",
+	                                   " proto 1",
+	                                   " net 1.2.3"};
+	char text[FILTER_BYTES_MAX + 64];
+	int open = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		open += words[i] == '(' ? 1 : words[i] == ')' ? -1 : 0;
+	if (open < 0 || open > 32)
+		return false;
+	for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++) {
+		int n = snprintf(text, sizeof(text), "%.*s%s", (int)bytes, words, rest[i]);
+
+		memset(text + n, ')', (size_t)open);
+		text[n + open] = 0;
+		if (compiles(text))
+			return true;
+	}
+	return false;
+}
+
+static size_t word_end(const char *words, size_t at)
+{
+	at += strspn(words + at, " \t");
+	return at + strcspn(words + at, " \t");
+}
+
+/* The first word with which nothing can come of it any more; the end if only something is missing.
+ * What cannot go on cannot go on with more words either: so it is found by halves, in ten steps at
+ * most. */
+static size_t where_wrong(const char *words)
+{
+	size_t good = 0, all = strlen(words), bad = all;
+
+	if (could_go_on(words, all))
+		return all;
+	/* It can go on up to `good`, and not up to `bad`: both are ends of words. */
+	while (word_end(words, good) < bad) {
+		size_t middle = good + (bad - good) / 2, at = good, next;
+
+		while ((next = word_end(words, at)) < bad && (at == good || next <= middle))
+			at = next;
+		if (could_go_on(words, at))
+			good = at;
+		else
+			bad = at;
+	}
+	return good + strspn(words + good, " \t");
+}
+
+static int refuse(const char *words, const char *message, struct problem *problem)
+{
+	size_t at = where_wrong(words), end = strlen(words);
+	size_t length = strcspn(words + at, " \t");
+
+	if (strncmp(message, "can't parse filter expression: ", 31) == 0)
+		message += 31;
+	if (at == end)
+		problem_set(problem, -1,
+		            "the filter `%.80s` ends too early: %.100s; see pcap-filter(7)", words,
+		            message);
+	else
+		problem_set(problem, -1,
+		            "the filter goes wrong at `%.*s`: %.100s; see pcap-filter(7)",
+		            (int)(length > 60 ? 60 : length), words + at, message);
+	problem->letter = (uint32_t)at;
+	return -EINVAL;
+}
+
+/* What may be said before libpcap is asked. */
+static int check_words(const char *words, struct problem *problem)
+{
+	size_t at, bytes, length = strlen(words);
+
+	if (length > FILTER_BYTES_MAX) {
+		problem_set(
+		        problem, -1,
+		        "the filter has %zu bytes; at most %d are taken: `portrange`, `net` and "
+		        "several clouds say much in few",
+		        length, FILTER_BYTES_MAX);
+		problem->letter = 0;
+		return -EINVAL;
+	}
+	if (filter_words_numeric(words, &at, &bytes))
+		return 0;
+	problem_set(
+	        problem, -1,
+	        "the filter goes wrong at `%.*s`: no word of a filter, and a name is not looked "
+	        "up: write the address; see pcap-filter(7)",
+	        (int)(bytes > 60 ? 60 : bytes), words + at);
+	problem->letter = (uint32_t)at;
+	return -EINVAL;
+}
+
+/* The program as it is before it is optimised, if that is not too long. */
+static int compile_plain(const char *words, struct bpf_program *program, struct problem *problem)
+{
+	char message[PCAP_ERRBUF_SIZE];
+	int result = check_words(words, problem);
+
+	if (result)
+		return result;
+	result = compile(words, false, program, message, sizeof(message));
+	if (result == -EINVAL)
+		return refuse(words, message, problem);
+	if (result) {
+		problem_set(problem, -1, "no memory for a filter");
+		return result;
+	}
+	if (program->bf_len <= FILTER_STEPS_MAX)
+		return 0;
+	problem_set(problem, -1,
+	            "the filter becomes a program of %u steps; at most %d are taken: `portrange`, "
+	            "`net` and several clouds say much in few",
+	            program->bf_len, FILTER_STEPS_MAX);
+	problem->letter = 0;
+	pcap_freecode(program);
+	return -EINVAL;
+}
+
+/* ---- making ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct fork_filter *made;
+
+/* With a further reference; NULL: there is none of these words. */
+static struct fork_filter *made_find(const char *words)
+{
+	struct fork_filter *filter;
+
+	pthread_mutex_lock(&lock);
+	for (filter = made; filter && strcmp(filter->words, words) != 0;)
+		filter = filter->next;
+	if (filter)
+		filter->references++;
+	pthread_mutex_unlock(&lock);
+	return filter;
+}
+
+static void destroy(struct fork_filter *filter)
+{
+	pcap_freecode(&filter->program);
+	free(filter->words);
+	free(filter);
+}
+
+static void filter_free(struct fork_filter *filter)
+{
+	struct fork_filter **place = &made;
+	bool last;
+
+	pthread_mutex_lock(&lock);
+	last = --filter->references == 0;
+	while (last && *place != filter)
+		place = &(*place)->next;
+	if (last)
+		*place = filter->next;
+	pthread_mutex_unlock(&lock);
+	if (last)
+		destroy(filter);
+}
+
+int filter_check(const char *words, struct problem *problem)
+{
+	struct fork_filter *filter = made_find(words);
+	struct bpf_program program;
+	int result = 0;
+
+	if (filter)
+		filter_free(filter);
+	else
+		result = compile_plain(words, &program, problem);
+	if (!filter && !result)
+		pcap_freecode(&program);
+	return result;
+}
+
+/* Outside the lock: it takes its time. Two who make the same at once make it twice, which does no
+ * harm. */
+static int filter_compile(const char *words, struct fork_filter *filter, struct problem *problem)
+{
+	char message[PCAP_ERRBUF_SIZE];
+	struct bpf_program plain;
+	int result = compile_plain(words, &plain, problem);
+
+	if (result)
+		return result;
+	if (compile(words, true, &filter->program, message, sizeof(message)) == 0)
+		pcap_freecode(&plain);
+	else
+		filter->program = plain;
+	return 0;
+}
+
+static int filter_make(const char *words, struct fork_filter **result, struct problem *problem)
+{
+	struct fork_filter *filter = made_find(words);
+	int error;
+
+	*result = filter;
+	if (filter)
+		return 0;
+	filter = calloc(1, sizeof(*filter));
+	if (!filter)
+		return -ENOMEM;
+	filter->references = 1;
+	filter->words = strdup(words);
+	error = filter->words ? filter_compile(words, filter, problem) : -ENOMEM;
+	if (error) {
+		free(filter->words);
+		free(filter);
+		return error;
+	}
+	pthread_mutex_lock(&lock);
+	filter->next = made;
+	made = filter;
+	pthread_mutex_unlock(&lock);
+	*result = filter;
+	return 0;
+}
+
+/* ---- running ---- */
+
+static bool interpret(const struct fork_filter *filter, struct rte_mbuf *mbuf)
+{
+	uint8_t copy[COPY_BYTES];
+	uint32_t bytes = mbuf->nb_segs == 1 ? mbuf->data_len : RTE_MIN(mbuf->pkt_len, COPY_BYTES);
+	const uint8_t *data = rte_pktmbuf_read(mbuf, 0, bytes, copy);
+
+	return bpf_filter(filter->program.bf_insns, data, packet_of(mbuf)->wire_bytes, bytes) != 0;
+}
+
+static uint32_t filter_fit(const struct fork_filter *filter, struct rte_mbuf *const *mbufs,
+                           uint32_t n)
+{
+	uint32_t fits = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		fits |= (uint32_t)interpret(filter, mbufs[i]) << i;
+	return fits;
+}
+
+const struct fork_filters filters = {
+        .make = filter_make,
+        .free = filter_free,
+        .fit = filter_fit,
+};

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "capture/draft.h"
+#include "capture/dump.h"
+
+#define ROOM_BYTES  (1u << 20)
+#define WRITE_BYTES (64u << 10)
+#define PAUSE_NS    (100 * SIMTIME_MS)
+
+struct recorder {
+	struct draft *draft; /* its stream stays empty */
+	int fd;
+	/* the writer: whole records, of which the first `done` bytes are in the file */
+	uint8_t *room;
+	uint32_t used, done;
+	uint64_t tried_ns;
+	/* the writer writes, control reads */
+	uint64_t lost;
+	uint32_t begun, over; /* troubles; equal: there is none now */
+	uint32_t error;       /* of the latest */
+	/* control */
+	uint32_t told; /* `begun` when one was told last */
+	bool telling;  /* that one's end was not told yet */
+	uint64_t told_lost;
+};
+
+static uint32_t record_bytes(const uint8_t *at)
+{
+	struct dump_record record;
+
+	memcpy(&record, at, sizeof(record));
+	return (uint32_t)sizeof(record) + record.bytes;
+}
+
+static void lose(struct recorder *recorder, uint64_t frames)
+{
+	__atomic_store_n(&recorder->lost, recorder->lost + frames, __ATOMIC_RELAXED);
+}
+
+static bool in_trouble(const struct recorder *recorder)
+{
+	return recorder->begun != recorder->over;
+}
+
+static void begin_trouble(struct recorder *recorder, int error)
+{
+	__atomic_store_n(&recorder->error, (uint32_t)error, __ATOMIC_RELAXED);
+	if (!in_trouble(recorder))
+		__atomic_store_n(&recorder->begun, recorder->begun + 1, __ATOMIC_RELEASE);
+}
+
+/* Frames that are in the file as a whole make room for others. */
+static void make_room(struct recorder *recorder)
+{
+	uint32_t whole = 0;
+
+	while (whole < recorder->done) {
+		uint32_t next = whole + record_bytes(recorder->room + whole);
+
+		if (next > recorder->done)
+			break;
+		whole = next;
+	}
+	recorder->used -= whole;
+	recorder->done -= whole;
+	memmove(recorder->room, recorder->room + whole, recorder->used);
+}
+
+/* 0, or the errno that was in the way. `done` is how far it came. */
+static int write_on(int fd, const uint8_t *data, uint32_t bytes, uint32_t *done)
+{
+	while (*done < bytes) {
+		ssize_t n = write(fd, data + *done, bytes - *done);
+
+		if (n > 0)
+			*done += (uint32_t)n;
+		else if (n == 0 || errno != EINTR)
+			return n < 0 ? errno : EIO;
+	}
+	return 0;
+}
+
+static void push(struct recorder *recorder)
+{
+	int error = write_on(recorder->fd, recorder->room, recorder->used, &recorder->done);
+
+	make_room(recorder);
+	if (error)
+		begin_trouble(recorder, error);
+	else
+		__atomic_store_n(&recorder->over, recorder->begun, __ATOMIC_RELEASE);
+}
+
+/* A file that cannot even begin is told before anything runs. */
+static int write_head(struct recorder *recorder, const char *path, struct problem *problem)
+{
+	uint8_t head[DUMP_HEAD_BYTES];
+	uint32_t done = 0;
+	int error;
+
+	if (dump_head(head) < 0) {
+		problem_set(problem, -1, "%s: no memory to write it", path);
+		return -ENOMEM;
+	}
+	error = write_on(recorder->fd, head, sizeof(head), &done);
+	if (error == 0)
+		return 0;
+	problem_set(problem, -1, "%s: cannot be written: %s", path, strerror(error));
+	return -EINVAL;
+}
+
+int recorder_open(const char *path, struct recorder **result, struct problem *problem)
+{
+	struct recorder *recorder = calloc(1, sizeof(*recorder));
+	int rc = -ENOMEM;
+
+	if (recorder)
+		recorder->room = malloc(ROOM_BYTES);
+	if (!recorder || !recorder->room) {
+		problem_set(problem, -1, "%s: no memory to write it", path);
+		goto err_discard;
+	}
+	rc = draft_open(path, &recorder->draft, problem);
+	if (rc < 0)
+		goto err_discard;
+	recorder->fd = fileno(draft_stream(recorder->draft));
+	rc = write_head(recorder, path, problem);
+	if (rc < 0)
+		goto err_discard;
+	*result = recorder;
+	return 0;
+
+err_discard:
+	recorder_discard(recorder);
+	return rc;
+}
+
+void recorder_put(struct recorder *recorder, simtime t_ns, const void *data, uint32_t bytes,
+                  uint32_t wire_bytes)
+{
+	const struct dump_record record = {
+	        .seconds = (uint32_t)(t_ns / SIMTIME_S),
+	        .fraction_ns = (uint32_t)(t_ns % SIMTIME_S),
+	        .bytes = bytes,
+	        .wire_bytes = wire_bytes,
+	};
+
+	if (t_ns / SIMTIME_S > UINT32_MAX) {
+		begin_trouble(recorder, EOVERFLOW);
+		lose(recorder, 1);
+		return;
+	}
+	if (recorder->used + sizeof(record) + bytes > ROOM_BYTES) {
+		lose(recorder, 1);
+		return;
+	}
+	memcpy(recorder->room + recorder->used, &record, sizeof(record));
+	memcpy(recorder->room + recorder->used + sizeof(record), data, bytes);
+	recorder->used += (uint32_t)sizeof(record) + bytes;
+	if (recorder->used >= WRITE_BYTES && !in_trouble(recorder))
+		push(recorder);
+}
+
+void recorder_keep(struct recorder *recorder, uint64_t now_ns)
+{
+	if (recorder->used == 0 || now_ns - recorder->tried_ns < PAUSE_NS)
+		return;
+	recorder->tried_ns = now_ns;
+	push(recorder);
+}
+
+void recorder_finish(struct recorder *recorder)
+{
+	uint64_t frames = 0;
+
+	if (recorder->used == 0)
+		return;
+	push(recorder);
+	for (uint32_t at = 0; at < recorder->used; at += record_bytes(recorder->room + at))
+		frames++;
+	lose(recorder, frames);
+	/* The file ends with a whole frame. What cannot be cut (a pipe) has a reader who sees it. */
+	if (recorder->done > 0 &&
+	    ftruncate(recorder->fd, lseek(recorder->fd, 0, SEEK_CUR) - recorder->done) < 0)
+		begin_trouble(recorder, errno);
+	recorder->used = recorder->done = 0;
+}
+
+static const char *cause(uint32_t error)
+{
+	return error == EOVERFLOW ? "it leaves after the year 2106, which a pcap cannot say"
+	                          : strerror((int)error);
+}
+
+int recorder_close(struct recorder *recorder, struct problem *problem)
+{
+	char path[200];
+	int rc;
+
+	recorder_finish(recorder);
+	snprintf(path, sizeof(path), "%s", draft_path(recorder->draft));
+	rc = draft_keep(recorder->draft, problem);
+	recorder->draft = NULL;
+	if (rc == 0 && recorder->lost > 0) {
+		problem_set(problem, -1,
+		            "%s: %" PRIu64 " frames are missing in it, because they could not "
+		            "be written (%s); what could be written is there",
+		            path, recorder->lost, cause(recorder->error));
+		rc = -EIO;
+	}
+	recorder_discard(recorder);
+	return rc;
+}
+
+void recorder_discard(struct recorder *recorder)
+{
+	if (!recorder)
+		return;
+	draft_discard(recorder->draft);
+	free(recorder->room);
+	free(recorder);
+}
+
+/* ---- control, while the writer writes ---- */
+
+bool recorder_event(struct recorder *recorder, char *line, size_t room)
+{
+	/* In this order: what is over has begun before. */
+	uint32_t over = __atomic_load_n(&recorder->over, __ATOMIC_ACQUIRE);
+	uint32_t begun = __atomic_load_n(&recorder->begun, __ATOMIC_ACQUIRE);
+	const char *path = draft_path(recorder->draft);
+	uint64_t lost = recorder_lost(recorder);
+
+	if (!recorder->telling && begun != recorder->told) {
+		recorder->telling = true;
+		recorder->told = begun;
+		snprintf(line, room,
+		         "%s cannot be written: %s; it is tried again and again, what was written "
+		         "stays, and what finds no room meanwhile is lost (`not written`)",
+		         path, cause(__atomic_load_n(&recorder->error, __ATOMIC_RELAXED)));
+		return true;
+	}
+	if (!recorder->telling || (int32_t)(over - recorder->told) < 0)
+		return false;
+	recorder->telling = false;
+	snprintf(line, room, "%s is written again; %" PRIu64 " frames are missing in it", path,
+	         lost - recorder->told_lost);
+	recorder->told_lost = lost;
+	return true;
+}
+
+uint64_t recorder_lost(const struct recorder *recorder)
+{
+	return __atomic_load_n(&recorder->lost, __ATOMIC_RELAXED);
+}

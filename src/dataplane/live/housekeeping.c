@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What control does for a running emulator ten times a second. */
+#include <stdio.h>
+
+#include "live/runtime_state.h"
+
+#define STALL_NS SIMTIME_S
+
+typedef void (*tell_fn)(void *argument, const char *line);
+
+static void watch_worker(struct runtime *runtime, uint32_t index, uint64_t now_ns, tell_fn tell,
+                         void *argument)
+{
+	const struct worker *worker = &runtime->workers[index];
+	struct watch *watch = &runtime->watches[index];
+	uint64_t polls = __atomic_load_n(&worker->polls, __ATOMIC_RELAXED);
+	uint64_t still_ns = now_ns - watch->since_ns;
+	char line[200];
+
+	if (polls != watch->polls) {
+		if (watch->stalled) {
+			snprintf(line, sizeof(line),
+			         "worker %u (%s, processor %u) goes on after %.1f s", index,
+			         worker_role_name(worker->role), worker->cpu,
+			         (double)still_ns / 1e9);
+			tell(argument, line);
+		}
+		*watch =
+		        (struct watch){.polls = polls, .since_ns = now_ns, .stalls = watch->stalls};
+	} else if (!watch->stalled && still_ns >= STALL_NS) {
+		watch->stalled = true;
+		watch->stalls++;
+		snprintf(
+		        line, sizeof(line),
+		        "worker %u (%s, processor %u) has not come round for %.1f s: the processor "
+		        "was taken away, or a device does not return",
+		        index, worker_role_name(worker->role), worker->cpu, (double)still_ns / 1e9);
+		tell(argument, line);
+	}
+}
+
+static void watch_port(struct port *port, tell_fn tell, void *argument)
+{
+	char line[500], text[400];
+
+	if (interface_renamed(&port->interface)) {
+		snprintf(line, sizeof(line), "port %s: its interface is called %s now", port->name,
+		         port->interface.name);
+		tell(argument, line);
+	}
+	if (port_watch_link(port)) {
+		snprintf(line, sizeof(line), "port %s: link %s", port->name,
+		         port->link_up ? "up" : "down");
+		tell(argument, line);
+	}
+	while (port->file && paced_file_event(port->file, text, sizeof(text))) {
+		snprintf(line, sizeof(line), "port %s: %s", port->name, text);
+		tell(argument, line);
+	}
+}
+
+static void introduce(struct runtime *runtime, tell_fn tell, void *argument)
+{
+	char line[400], text[300];
+
+	for (uint32_t i = 0; i < runtime->n_ports; i++) {
+		interface_offloads(&runtime->ports[i].interface, text, sizeof(text));
+		if (!text[0])
+			continue;
+		snprintf(line, sizeof(line), "port %s: %s", runtime->ports[i].name, text);
+		tell(argument, line);
+	}
+	runtime->introduced = true;
+}
+
+void runtime_tick(struct runtime *runtime, tell_fn tell, void *argument)
+{
+	struct clock_sample sample;
+
+	clock_sample(&sample);
+	clock_discipline(&runtime->clock, &sample);
+	if (!runtime->introduced)
+		introduce(runtime, tell, argument);
+	for (uint32_t i = 0; runtime->running && i < runtime->n_workers; i++)
+		watch_worker(runtime, i, sample.raw_ns, tell, argument);
+	for (uint32_t i = 0; i < runtime->n_ports; i++)
+		port_keep_time(&runtime->ports[i], &runtime->clock);
+	for (uint32_t i = 0; i < runtime->n_ports; i++)
+		watch_port(&runtime->ports[i], tell, argument);
+}

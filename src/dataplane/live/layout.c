@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who does what: from lcores, ports and the layout asked for to workers, engines, rings and lanes.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_lcore.h>
+#include <rte_malloc.h>
+
+#include "capture/filter.h"
+#include "live/pipeline.h"
+#include "live/runtime_state.h"
+#include "machine/pool.h"
+#include "statements.h"
+
+#define MEMORY_DEFAULT (UINT64_C(256) << 20)
+
+static bool has_engine(const struct worker *worker)
+{
+	return worker->role == WORKER_RUN_TO_COMPLETION || worker->role == WORKER_EMULATION;
+}
+
+static uint32_t engines(const struct runtime *runtime)
+{
+	return runtime->options.layout == LAYOUT_PIPELINE ? runtime->n_workers - 2
+	                                                  : runtime->n_workers;
+}
+
+uint16_t layout_senders(const struct runtime *runtime)
+{
+	return runtime->options.layout == LAYOUT_PIPELINE ? 1 : (uint16_t)runtime->n_workers;
+}
+
+void layout_owned(const struct runtime *runtime, uint32_t worker, bool owned[SCENARIO_PORTS_MAX])
+{
+	for (uint32_t port = 0; port < runtime->n_ports; port++)
+		owned[port] = runtime->emulator[port] == worker;
+}
+
+/* ---- planning ---- */
+
+static bool cpus_meet(const rte_cpuset_t *a, const rte_cpuset_t *b)
+{
+	rte_cpuset_t both;
+
+	CPU_AND(&both, a, b);
+	return CPU_COUNT(&both) > 0;
+}
+
+/* A worker that never sleeps must make room for another thread of weir that has no other processor:
+ * a second worker, or control. */
+static void plan_yields(struct runtime *runtime)
+{
+	rte_cpuset_t main_cpus = rte_lcore_cpuset(rte_get_main_lcore());
+	rte_cpuset_t own;
+
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
+		own = rte_lcore_cpuset(runtime->workers[i].lcore);
+		runtime->workers[i].yields = cpus_meet(&own, &main_cpus);
+		for (uint32_t k = 0; k < runtime->n_workers; k++) {
+			rte_cpuset_t other = rte_lcore_cpuset(runtime->workers[k].lcore);
+
+			if (k != i && cpus_meet(&own, &other))
+				runtime->workers[i].yields = true;
+		}
+	}
+}
+
+static enum worker_role role_of(const struct runtime *runtime, uint32_t worker)
+{
+	if (runtime->options.layout != LAYOUT_PIPELINE)
+		return WORKER_RUN_TO_COMPLETION;
+	return worker == 0                        ? WORKER_RX
+	       : worker == runtime->n_workers - 1 ? WORKER_TX
+	                                          : WORKER_EMULATION;
+}
+
+int layout_plan(struct runtime *runtime, struct problem *problem)
+{
+	bool pipeline = runtime->options.layout == LAYOUT_PIPELINE;
+	uint32_t lcores = rte_lcore_count() - 1, at = 0;
+	unsigned lcore;
+
+	if (lcores < (pipeline ? 3u : 1u)) {
+		problem_set(
+		        problem, -1,
+		        pipeline ? "a pipeline takes three workers or more (rx, emulation, tx), "
+		                   "and there are %u: --cores 1,2,3 (one processor may stand there "
+		                   "more than once)"
+		                 : "no worker: %u lcores beside the main one; --cores 1",
+		        lcores);
+		return -EINVAL;
+	}
+	/* More workers than ports have nothing to do. */
+	runtime->n_workers = RTE_MIN(lcores, runtime->n_ports + (pipeline ? 2 : 0));
+	runtime->workers = rte_zmalloc("workers", runtime->n_workers * sizeof(struct worker),
+	                               RTE_CACHE_LINE_SIZE);
+	runtime->memory = calloc(runtime->n_workers, sizeof(void *));
+	if (!runtime->workers || !runtime->memory) {
+		problem_set(problem, -1, "no memory for %u workers", runtime->n_workers);
+		return -ENOMEM;
+	}
+	RTE_LCORE_FOREACH_WORKER(lcore)
+	{
+		if (at == runtime->n_workers)
+			break;
+		runtime->workers[at].lcore = lcore;
+		runtime->workers[at].cpu = (uint32_t)rte_lcore_to_cpu_id((int)lcore);
+		runtime->workers[at].clock = &runtime->clock;
+		runtime->workers[at].role = role_of(runtime, at);
+		at++;
+	}
+	for (uint32_t port = 0; port < runtime->n_ports; port++) {
+		runtime->emulator[port] =
+		        pipeline ? 1 + port % engines(runtime) : port % runtime->n_workers;
+		runtime->sender[port] =
+		        pipeline ? runtime->n_workers - 1 : port % runtime->n_workers;
+	}
+	plan_yields(runtime);
+	return 0;
+}
+
+/* ---- building ---- */
+
+static struct rte_ring *ring_add(struct runtime *runtime, uint32_t room)
+{
+	static unsigned serial;
+	char name[RTE_RING_NAMESIZE];
+	struct rte_ring *ring;
+
+	if (runtime->n_rings == RINGS_MAX)
+		return NULL;
+	snprintf(name, sizeof(name), "weir-%u", serial++);
+	ring = rte_ring_create(name, room, (int)rte_socket_id(), RING_F_SP_ENQ | RING_F_SC_DEQ);
+	if (ring)
+		runtime->rings[runtime->n_rings++] = ring;
+	return ring;
+}
+
+static int build_engine(struct runtime *runtime, uint32_t index, struct problem *problem)
+{
+	struct worker *worker = &runtime->workers[index];
+	struct engine_setup setup = {
+	        .statements = statements,
+	        .pool = runtime->pool,
+	        .memory_bytes = runtime->memory_bytes,
+	        .seed = runtime->scenario->seed,
+	        .filters = &filters,
+	        .spread = pool_spread,
+	        .kept_mbufs_max = runtime_mbufs_to_hold(runtime) / engines(runtime),
+	        .live = true,
+	        .bare_departures = !runtime->options.told_departures,
+	};
+
+	setup.memory = runtime->memory[index] = memory_make(runtime->memory_bytes);
+	if (setup.memory)
+		worker->engine = engine_make(&setup);
+	if (worker->engine)
+		return 0;
+	problem_set(
+	        problem, -1,
+	        "no memory to hold packets: %zu MiB for each of %u workers; --memory takes less, "
+	        "and then packets that find no room are dropped and counted as no-buffer",
+	        runtime->memory_bytes >> 20, engines(runtime));
+	return -ENOMEM;
+}
+
+static int no_rings(struct problem *problem)
+{
+	problem_set(problem, -1, "no memory for the rings between workers: %s",
+	            rte_strerror(rte_errno));
+	return -ENOMEM;
+}
+
+/* The drain of the worker that sends to a port, fed by one more ring. */
+static void lane_lead(struct lane *lane, struct port *port, struct wire *wire)
+{
+	lane->port = port;
+	lane->wire = wire;
+	lane->launch = port->launch_ns > 0 ? &port->time : NULL;
+	lane->launch_ns = port->launch_ns;
+}
+
+static int drain_feed(struct worker *sender, struct port *port, struct wire *wire,
+                      struct rte_ring *ring)
+{
+	struct drain *drain = NULL;
+
+	for (uint32_t i = 0; i < sender->n_drains; i++) {
+		if (sender->drains[i].lane.port == port)
+			drain = &sender->drains[i];
+	}
+	if (!drain) {
+		drain = &sender->drains[sender->n_drains++];
+		lane_lead(&drain->lane, port, wire);
+		drain->lane.outlet = &drain->outlet;
+		drain->from = calloc(WORKERS_MAX, sizeof(struct rte_ring *));
+		if (!drain->from)
+			return -ENOMEM;
+	}
+	drain->from[drain->n_from++] = ring;
+	return 0;
+}
+
+static struct wire *wire_of(struct worker *worker, const struct runtime *runtime, uint32_t port)
+{
+	return runtime->ports[port].speed_bps ? &worker->wires[port] : NULL;
+}
+
+static int build_lanes(struct runtime *runtime, uint32_t index, struct problem *problem)
+{
+	struct worker *worker = &runtime->workers[index];
+
+	worker->lanes =
+	        rte_zmalloc("lanes", runtime->n_ports * sizeof(struct lane), RTE_CACHE_LINE_SIZE);
+	if (!worker->lanes)
+		return no_rings(problem);
+	worker->n_lanes = runtime->n_ports;
+	for (uint32_t p = 0; p < runtime->n_ports; p++) {
+		struct lane *lane = &worker->lanes[p];
+		struct port *port = &runtime->ports[p];
+		struct worker *sender = &runtime->workers[runtime->sender[p]];
+
+		lane->outlet = engine_outlet(worker->engine, p);
+		if (worker->role == WORKER_RUN_TO_COMPLETION &&
+		    (port->tx_queues >= runtime->n_workers || runtime->sender[p] == index)) {
+			lane_lead(lane, port, wire_of(worker, runtime, p));
+			lane->queue = port->tx_queues >= runtime->n_workers ? (uint16_t)index : 0;
+			continue;
+		}
+		lane->ring = ring_add(runtime, LANE_RING);
+		if (!lane->ring ||
+		    drain_feed(sender, port, wire_of(sender, runtime, p), lane->ring) < 0)
+			return no_rings(problem);
+	}
+	return 0;
+}
+
+static void add_inlet(struct worker *worker, struct runtime *runtime, uint32_t port)
+{
+	struct inlet *inlet = &worker->inlets[worker->n_inlets++];
+
+	inlet->port = &runtime->ports[port];
+	inlet->index = port;
+	inlet->time = runtime->ports[port].stamps ? &runtime->ports[port].time : NULL;
+	if (worker->role == WORKER_RX)
+		inlet->ring = runtime->workers[runtime->emulator[port]].feed;
+}
+
+static int build_worker(struct runtime *runtime, uint32_t index, struct problem *problem)
+{
+	struct worker *worker = &runtime->workers[index];
+	char name[RTE_RING_NAMESIZE];
+	int rc;
+
+	snprintf(name, sizeof(name), "weir-mail-%u", index);
+	rc = mailbox_make(&worker->mailbox, name);
+	worker->inlets =
+	        rte_zmalloc("inlets", runtime->n_ports * sizeof(struct inlet), RTE_CACHE_LINE_SIZE);
+	worker->drains =
+	        rte_zmalloc("drains", runtime->n_ports * sizeof(struct drain), RTE_CACHE_LINE_SIZE);
+	worker->wires =
+	        rte_zmalloc("wires", runtime->n_ports * sizeof(struct wire), RTE_CACHE_LINE_SIZE);
+	if (rc < 0 || !worker->inlets || !worker->drains || !worker->wires)
+		return no_rings(problem);
+	for (uint32_t p = 0; p < runtime->n_ports; p++)
+		wire_init(&worker->wires[p], runtime->ports[p].speed_bps);
+	if (worker->role == WORKER_EMULATION) {
+		worker->feed = ring_add(runtime, PIPELINE_RING);
+		worker->stamped_ns = &runtime->workers[0].done_ns;
+		if (!worker->feed)
+			return no_rings(problem);
+	}
+	return has_engine(worker) ? build_engine(runtime, index, problem) : 0;
+}
+
+int layout_build(struct runtime *runtime, struct problem *problem)
+{
+	uint64_t memory =
+	        runtime->options.memory_bytes ? runtime->options.memory_bytes : MEMORY_DEFAULT;
+	int rc = 0;
+
+	runtime->memory_bytes = RTE_ALIGN_CEIL(memory / engines(runtime), UINT64_C(4096));
+	for (uint32_t i = 0; rc == 0 && i < runtime->n_workers; i++)
+		rc = build_worker(runtime, i, problem);
+	for (uint32_t i = 0; rc == 0 && i < runtime->n_workers; i++) {
+		if (has_engine(&runtime->workers[i]))
+			rc = build_lanes(runtime, i, problem);
+	}
+	for (uint32_t port = 0; rc == 0 && port < runtime->n_ports; port++) {
+		uint32_t receiver =
+		        runtime->options.layout == LAYOUT_PIPELINE ? 0 : runtime->emulator[port];
+
+		add_inlet(&runtime->workers[receiver], runtime, port);
+	}
+	return rc;
+}
+
+static void empty_ring(struct rte_ring *ring)
+{
+	struct rte_mbuf *mbuf;
+
+	while (rte_ring_sc_dequeue(ring, (void **)&mbuf) == 0)
+		rte_pktmbuf_free(mbuf);
+	rte_ring_free(ring);
+}
+
+static void free_worker(struct worker *worker)
+{
+	engine_free(worker->engine);
+	for (uint32_t i = 0; i < worker->n_drains; i++) {
+		rte_pktmbuf_free_bulk(worker->drains[i].outlet.mbufs, worker->drains[i].outlet.n);
+		free(worker->drains[i].from);
+	}
+	mailbox_free(&worker->mailbox);
+	rte_free(worker->inlets);
+	rte_free(worker->drains);
+	rte_free(worker->lanes);
+	rte_free(worker->wires);
+}
+
+void layout_free(struct runtime *runtime)
+{
+	for (uint32_t i = 0; runtime->workers && i < runtime->n_workers; i++) {
+		free_worker(&runtime->workers[i]);
+		if (runtime->memory)
+			memory_free(runtime->memory[i], runtime->memory_bytes);
+	}
+	for (uint32_t i = 0; i < runtime->n_rings; i++)
+		empty_ring(runtime->rings[i]);
+	runtime->n_rings = 0;
+	rte_free(runtime->workers);
+	free(runtime->memory);
+	runtime->workers = NULL;
+	runtime->memory = NULL;
+}

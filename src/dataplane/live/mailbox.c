@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "live/mailbox.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include <rte_errno.h>
+#include <rte_lcore.h>
+
+#define LOOK_NS (20 * SIMTIME_US)
+
+int mailbox_make(struct mailbox *mailbox, const char *name)
+{
+	mailbox->ring = rte_ring_create(name, MAILBOX_ROOM, (int)rte_socket_id(),
+	                                RING_F_SP_ENQ | RING_F_SC_DEQ);
+	return mailbox->ring ? 0 : -rte_errno;
+}
+
+void mailbox_free(struct mailbox *mailbox)
+{
+	rte_ring_free(mailbox->ring);
+	mailbox->ring = NULL;
+}
+
+int mailbox_post(struct mailbox *mailbox, struct letter *letter)
+{
+	letter->done = 0;
+	return rte_ring_sp_enqueue(mailbox->ring, letter);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * SIMTIME_S + (uint64_t)ts.tv_nsec;
+}
+
+bool letter_wait(const struct letter *letter, uint64_t timeout_ns)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_NS};
+	uint64_t end_ns = timeout_ns > 0 ? now_ns() + timeout_ns : 0;
+
+	while (!__atomic_load_n(&letter->done, __ATOMIC_ACQUIRE)) {
+		if (timeout_ns == 0 || now_ns() >= end_ns)
+			return __atomic_load_n(&letter->done, __ATOMIC_ACQUIRE);
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "live/pipeline.h"
+
+#include "live/worker.h"
+#include "machine/ring_look.h"
+#include "packet/packet.h"
+
+bool pipeline_receive(struct worker *worker, simtime now)
+{
+	struct rte_mbuf *mbufs[BURST_MAX];
+	bool busy = false;
+
+	for (uint32_t i = 0; i < worker->n_inlets; i++) {
+		struct inlet *inlet = &worker->inlets[i];
+		uint16_t n;
+
+		if (ring_room(inlet->ring) < BURST_MAX)
+			continue;
+		n = port_receive(inlet->port, mbufs, BURST_MAX, now);
+		if (n == 0)
+			continue;
+		now = worker_instant(worker, now);
+		inlet->rx_packets += n;
+		inlet->rx_bytes += inlet_stamp(inlet, mbufs, n, now);
+		rte_ring_sp_enqueue_bulk(inlet->ring, (void **)mbufs, n, NULL);
+		busy = true;
+	}
+	worker->now = now;
+	__atomic_store_n(&worker->done_ns, now, __ATOMIC_RELEASE);
+	return busy;
+}
+
+/* Neighbours from the same port go in together. */
+static void ingress(struct worker *worker, struct rte_mbuf **mbufs, uint32_t n)
+{
+	for (uint32_t i = 0, run; i < n; i += run) {
+		uint16_t port = packet_of(mbufs[i])->port;
+
+		for (run = 1; i + run < n && packet_of(mbufs[i + run])->port == port; run++)
+			;
+		engine_ingress(worker->engine, port, mbufs + i, (uint16_t)run);
+	}
+}
+
+bool pipeline_emulate(struct worker *worker, simtime now)
+{
+	simtime horizon = __atomic_load_n(worker->stamped_ns, __ATOMIC_ACQUIRE);
+	struct rte_mbuf *mbufs[BURST_MAX];
+	uint32_t n = rte_ring_sc_dequeue_burst(worker->feed, (void **)mbufs, BURST_MAX, NULL);
+	bool busy = n > 0;
+
+	if (n > 0) {
+		simtime last = packet_of(mbufs[n - 1])->t_ns;
+
+		/* More may lie in the ring, of the same instant at the earliest. */
+		horizon = n == BURST_MAX ? last : simtime_max(horizon, last);
+		ingress(worker, mbufs, n);
+	}
+	worker->now = horizon;
+	if (engine_advance(worker->engine, horizon) > 0 || worker->waiting)
+		busy |= worker_send(worker, simtime_max(now, horizon));
+	return busy;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Starting and stopping a live emulator. */
+#include "live/runtime.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+
+#include "live/pipeline.h"
+#include "live/runtime_state.h"
+#include "machine/pool.h"
+
+/* What lies in the queues of one port and on its way through a worker, beside what is held. */
+#define MBUFS_PER_PORT (2 * 1024 + 2 * OUTLET_ROOM + PACED_FILE_MBUFS)
+#define MBUFS_EACH     512 /* an lcore's cache of the mempool, and a burst */
+#define MBUFS_LEAST    8191
+#define MBUFS_KEPT     1024 /* an engine may hold so many large frames in any case */
+#define KEPT_TX_MBUFS  2048 /* in the transmit ring of net_af_xdp */
+
+static uint32_t mbufs_needed(uint32_t ports, uint32_t workers, uint32_t held)
+{
+	uint32_t least = ports * MBUFS_PER_PORT + (workers + 1) * MBUFS_EACH + MBUFS_KEPT * workers;
+
+	return RTE_MAX(least, (uint32_t)MBUFS_LEAST) + held;
+}
+
+uint32_t runtime_mbufs_to_hold(const struct runtime *runtime)
+{
+	uint32_t used = runtime->n_ports * MBUFS_PER_PORT + (runtime->n_workers + 1) * MBUFS_EACH;
+
+	return pool_size(runtime->pool) - used;
+}
+
+unsigned runtime_eal_mib(const struct scenario *scenario, const struct runtime_options *options,
+                         uint32_t workers)
+{
+	uint64_t ports = scenario->n_ports;
+	uint64_t bytes = (uint64_t)mbufs_needed((uint32_t)ports, workers, options->mbufs) *
+	                 (pool_mbuf_bytes() + sizeof(void *));
+
+	/* A ring and a lane for each worker and port, an outlet for each port. */
+	bytes += ports * workers * (LANE_RING * sizeof(void *) + sizeof(struct lane));
+	bytes += ports * workers * sizeof(struct drain) + workers * PIPELINE_RING * sizeof(void *);
+	return (unsigned)(bytes >> 20) + 1;
+}
+
+static int make_pool(struct runtime *runtime, struct problem *problem)
+{
+	static unsigned serial;
+	uint32_t mbufs = mbufs_needed(runtime->n_ports, runtime->n_workers, runtime->options.mbufs);
+	char name[32];
+
+	snprintf(name, sizeof(name), "weir-pool-%u", serial++);
+	if (rte_eal_has_hugepages() || runtime->options.mempool_ops ||
+	    port_any_pci(runtime->scenario))
+		runtime->pool = pool_make(name, mbufs, runtime->options.mempool_ops);
+	else
+		runtime->pool = pool_make_outside(name, mbufs);
+	if (runtime->pool)
+		return 0;
+	problem_set(problem, -1,
+	            "no memory for %u packet buffers of 2.5 KiB (%s): %u MiB are needed", mbufs,
+	            rte_strerror(rte_errno), mbufs / 400);
+	return -ENOMEM;
+}
+
+static int open_ports(struct runtime *runtime, struct problem *problem)
+{
+	for (uint32_t i = 0; i < runtime->scenario->n_ports; i++) {
+		uint32_t before = pool_available(runtime->pool);
+		int rc = port_open(&runtime->ports[i], &runtime->scenario->ports[i],
+		                   layout_senders(runtime), runtime->pool, problem);
+
+		/* A port that was opened half way is closed with the others. */
+		runtime->n_open = i + 1;
+		if (rc == 0)
+			rc = port_check_opened(runtime->ports, runtime->n_open, problem);
+		if (rc < 0) {
+			struct problem why = *problem;
+
+			problem_set(problem, -1, "port %s: %s", runtime->ports[i].name, why.text);
+			problem->port = i + 1;
+			return rc;
+		}
+		if (port_keeps_mbufs(&runtime->ports[i]))
+			runtime->kept_mbufs +=
+			        before - pool_available(runtime->pool) + KEPT_TX_MBUFS;
+	}
+	return 0;
+}
+
+static int close_ports(struct runtime *runtime, struct problem *problem)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < runtime->n_open; i++) {
+		struct problem one;
+
+		if (port_close(&runtime->ports[i], &one) < 0 && rc == 0) {
+			problem_set(problem, -1, "port %s: %s", runtime->ports[i].name, one.text);
+			rc = -EIO;
+		}
+	}
+	runtime->n_open = 0;
+	return rc;
+}
+
+static int start_clock(struct runtime *runtime, struct problem *problem)
+{
+	if (clock_calibrate(&runtime->clock) == 0)
+		return 0;
+	problem_set(problem, -1,
+	            "the time stamp counter of this processor does not run evenly: weir needs one "
+	            "that does (`constant_tsc nonstop_tsc` in /proc/cpuinfo)");
+	return -ENOTSUP;
+}
+
+static int start_ports(struct runtime *runtime, struct problem *problem)
+{
+	for (uint32_t i = 0; i < runtime->n_ports; i++) {
+		int rc = port_start(&runtime->ports[i], &runtime->clock, problem);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static void launch(struct runtime *runtime)
+{
+	struct clock_sample sample;
+
+	clock_sample(&sample);
+	clock_discipline(&runtime->clock, &sample);
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
+		runtime->watches[i].since_ns = sample.raw_ns;
+		__atomic_store_n(&runtime->workers[i].over, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&runtime->workers[i].stop, 0, __ATOMIC_RELEASE);
+		rte_eal_remote_launch(worker_main, &runtime->workers[i], runtime->workers[i].lcore);
+	}
+	runtime->running = true;
+}
+
+/* In reverse order of runtime_start; 0, or -EIO with problem. */
+static int release(struct runtime *runtime, struct problem *problem)
+{
+	int rc;
+
+	layout_free(runtime);
+	rc = close_ports(runtime, problem);
+	if (runtime->pool) {
+		uint32_t whole = pool_size(runtime->pool), there = pool_available(runtime->pool);
+
+		if (whole - there > runtime->kept_mbufs) {
+			problem_set(problem, -1,
+			            "%u of %u packet buffers did not come back to the mempool",
+			            whole - there, whole);
+			rc = -EIO;
+		}
+	}
+	pool_free(runtime->pool);
+	scenario_free(runtime->scenario);
+	free(runtime);
+	return rc;
+}
+
+int runtime_start(const struct scenario *scenario, const struct runtime_options *options,
+                  struct runtime **result, struct problem *problem)
+{
+	struct runtime *runtime = calloc(1, sizeof(*runtime));
+	struct problem other;
+	int rc = -ENOMEM;
+
+	if (!runtime) {
+		problem_set(problem, -1, "no memory");
+		return rc;
+	}
+	runtime->options = *options;
+	runtime->scenario = scenario_copy(scenario);
+	if (!runtime->scenario) {
+		problem_set(problem, -1, "no memory for the scenario");
+		goto err_release;
+	}
+	if (scenario->n_ports == 0) {
+		problem_set(problem, -1,
+		            "the scenario has no port: port a device net_af_packet0,iface=eth1");
+		rc = -EINVAL;
+		goto err_release;
+	}
+	runtime->n_ports = scenario->n_ports;
+	rc = port_check_pci(scenario, problem);
+	if (rc == 0)
+		rc = port_check_room(scenario, problem);
+	if (rc == 0)
+		rc = port_check_distinct(scenario, problem);
+	if (rc == 0)
+		rc = layout_plan(runtime, problem);
+	if (rc == 0)
+		rc = make_pool(runtime, problem);
+	if (rc == 0)
+		rc = open_ports(runtime, problem);
+	if (rc == 0)
+		rc = layout_build(runtime, problem);
+	if (rc == 0)
+		rc = start_clock(runtime, problem);
+	if (rc == 0)
+		rc = transaction_first(runtime, problem);
+	if (rc == 0)
+		rc = start_ports(runtime, problem);
+	if (rc < 0)
+		goto err_release;
+	launch(runtime);
+	*result = runtime;
+	return 0;
+
+err_release:
+	release(runtime, &other);
+	return rc;
+}
+
+void runtime_halt(struct runtime *runtime)
+{
+	if (!runtime->running)
+		return;
+	for (uint32_t i = 0; i < runtime->n_workers; i++)
+		__atomic_store_n(&runtime->workers[i].stop, 1, __ATOMIC_RELEASE);
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
+		rte_eal_wait_lcore(runtime->workers[i].lcore);
+		/* DPDK's waiting does so, too, but not where ThreadSanitizer sees it. */
+		(void)__atomic_load_n(&runtime->workers[i].over, __ATOMIC_ACQUIRE);
+	}
+	for (uint32_t i = 0; i < runtime->n_workers; i++)
+		worker_obey_rest(&runtime->workers[i]);
+	for (uint32_t i = 0; i < runtime->n_open; i++)
+		port_halt(&runtime->ports[i]);
+	runtime->running = false;
+}
+
+int runtime_stop(struct runtime *runtime, struct problem *problem)
+{
+	struct problem other;
+	int sums, rc;
+
+	runtime_halt(runtime);
+	transaction_finish(runtime->posted); /* a worker stood still until now */
+	sums = runtime_check(runtime, problem);
+	rc = release(runtime, sums < 0 ? &other : problem);
+	return sums < 0 ? sums : rc;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A live emulator: ports opened, workers running, a scenario in force.
+ *
+ * Thread: control (the main thread) calls these, but where it says otherwise; none of them is
+ * called by a worker.
+ */
+#ifndef WEIR_RUNTIME_H
+#define WEIR_RUNTIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+#include "engine/histogram.h"
+#include "scenario/scenario.h"
+
+enum runtime_layout {
+	LAYOUT_RUN_TO_COMPLETION, /* each worker: rx, emulation, tx of the clouds from its ports */
+	LAYOUT_PIPELINE,          /* rx cores -> emulation cores -> tx cores, over rings */
+};
+
+struct runtime_options {
+	enum runtime_layout layout;
+	uint64_t memory_bytes;   /* where small packets are held, in all; 0: 256 MiB */
+	uint32_t mbufs;          /* held packets that keep theirs; what ports need comes on top */
+	const char *mempool_ops; /* other ones than DPDK's, for tests; or NULL */
+	/* Whoever taps a device asks for the struct packet of what leaves: it is filled in. */
+	bool told_departures;
+};
+
+struct runtime;
+
+/* MiB that the EAL must have for it: mempool and rings. `workers`: lcores beside the main one. */
+unsigned runtime_eal_mib(const struct scenario *scenario, const struct runtime_options *options,
+                         uint32_t workers);
+
+/* Opens the ports of the scenario and starts the workers on the lcores of the EAL (started before,
+ * eal.h). 0, or -errno with problem: a device that does not exist or does not start, too few
+ * cores for the layout, too little memory. */
+int runtime_start(const struct scenario *scenario, const struct runtime_options *options,
+                  struct runtime **runtime, struct problem *problem);
+/* Stops the workers and nothing else: what may be read stands still. */
+void runtime_halt(struct runtime *runtime);
+/* Stops the workers, closes the ports, checks conservation and that the mempools are whole. 0, or
+ * -EIO with `problem` that says what does not add up. Frees. */
+int runtime_stop(struct runtime *runtime, struct problem *problem);
+
+/* ---- transactions: changes, clears and insertions while packets flow ----
+ *
+ * Made, posted, taken, finished. Making may fail and may take long, and then nothing has happened;
+ * posting cannot fail: from then on the new scenario is that of the runtime, and every worker takes
+ * its part before it receives again, also one that stood still for long. One is posted at a time,
+ * and finished when all have taken it, before the next is made.
+ *
+ * Thread: making and finishing any, one at a time; posting and asking control's. */
+struct transaction;
+
+/* All of `next` or nothing of it. Ports cannot change while running. Packets in flight are kept. 0,
+ * or -errno with problem. */
+int transaction_change(struct runtime *runtime, const struct scenario *next,
+                       struct transaction **transaction, struct problem *problem);
+/* Counters to zero. 0 or -ENOMEM. */
+int transaction_clear(struct runtime *runtime, struct transaction **transaction);
+/* Packets of weir's own enter a cloud (engine_insert), by the worker that has it. 32,768 bytes of
+ * them at most. 0, or -errno with problem. */
+int transaction_insertion(struct runtime *runtime, const struct insertion *insertion,
+                          struct transaction **transaction, struct problem *problem);
+void transaction_post(struct transaction *transaction);
+/* Whether every worker has taken it; waits for each up to so long. */
+bool transaction_taken(const struct transaction *transaction, uint64_t wait_ns);
+/* The first worker that has not, and its processor. False: all have. */
+bool transaction_missing(const struct transaction *transaction, uint32_t *worker, uint32_t *cpu);
+/* Frees it, and what it has replaced: taken by all, or never posted. NULL is allowed. */
+void transaction_finish(struct transaction *transaction);
+
+/* Housekeeping, about every 100 ms: keeps the clock disciplined, watches for workers that stall and
+ * links that go down or up. Events are told by `tell`, one line each. */
+void runtime_tick(struct runtime *runtime, void (*tell)(void *argument, const char *line),
+                  void *argument);
+
+struct port_report {
+	const char *name, *device, *driver;
+	bool link_up;
+	uint64_t link_bps;
+	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
+	uint64_t rx_missed;     /* lost by the device before weir saw them */
+	uint64_t rx_no_mbuf;    /* lost because the mempool was empty */
+	uint64_t no_cloud;      /* received, and dropped: no cloud of this port takes it */
+	uint64_t untouched;     /* received, chosen by no cloud, and passed on as it was */
+	uint64_t tx_full;       /* not taken by the device within 100 ms of their time, dropped */
+	uint64_t not_sent;      /* taken by the device, and it says that it could not send them */
+	uint64_t not_written;   /* taken by a file, and they could not be written (recorder.h) */
+	const char *time;       /* whose instants count at reception: `poll`, `device` */
+	uint64_t stamped;       /* with `device`: packets with an instant of it */
+	uint64_t unstamped;     /* without */
+	uint64_t stamps_odd;    /* after the reading, before the one ahead, or too old: put right */
+	uint64_t speed_bps;     /* of the wire, as the scenario says; 0: it does not */
+	uint64_t launch_ns;     /* the device is told when to send, so much ahead; 0: it is not */
+	uint64_t launch_missed; /* handed over when that had passed */
+	struct histogram lateness_ns; /* handed to the device, after the due time */
+};
+struct worker_report {
+	uint32_t lcore, cpu;
+	const char *role; /* `run-to-completion`, `rx`, `emulation`, `tx` */
+	uint64_t polls, busy_polls;
+	uint64_t longest_poll_ns; /* since the last clear */
+	uint64_t stalls;          /* times it did not come round for a second */
+	uint64_t held_packets, memory_used_bytes, memory_bytes;
+};
+uint32_t runtime_ports(const struct runtime *runtime);
+bool runtime_port_report(const struct runtime *runtime, uint32_t port, struct port_report *report);
+uint32_t runtime_workers(const struct runtime *runtime);
+bool runtime_worker_report(const struct runtime *runtime, uint32_t worker,
+                           struct worker_report *report);
+/* As engine_report, with the lateness of the port it leads to. */
+bool runtime_cloud_report(const struct runtime *runtime, const char *cloud,
+                          struct cloud_report *report);
+uint64_t runtime_now_ns(const struct runtime *runtime);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What may be read of a running emulator, and whether it adds up when it stands still. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/counter_read.h"
+#include "live/runtime_state.h"
+#include "machine/ring_look.h"
+
+uint32_t runtime_ports(const struct runtime *runtime)
+{
+	return runtime->n_ports;
+}
+
+static void add_lane(struct port_report *report, const struct lane *lane)
+{
+	report->tx_packets += counter_read(&lane->tx_packets);
+	report->tx_bytes += counter_read(&lane->tx_bytes);
+	report->tx_full += counter_read(&lane->tx_full);
+	report->launch_missed += counter_read(&lane->launch_missed);
+	histogram_merge(&report->lateness_ns, &lane->lateness_ns);
+}
+
+static void add_worker(struct port_report *report, const struct worker *worker,
+                       const struct port *port, uint32_t index)
+{
+	for (uint32_t i = 0; i < worker->n_inlets; i++) {
+		if (worker->inlets[i].port == port) {
+			report->rx_packets += counter_read(&worker->inlets[i].rx_packets);
+			report->rx_bytes += counter_read(&worker->inlets[i].rx_bytes);
+		}
+	}
+	/* One that leads to another worker sends nothing itself, but may have to drop. */
+	if (index < worker->n_lanes)
+		add_lane(report, &worker->lanes[index]);
+	for (uint32_t i = 0; i < worker->n_drains; i++) {
+		if (worker->drains[i].lane.port == port)
+			add_lane(report, &worker->drains[i].lane);
+	}
+}
+
+bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct port_report *report)
+{
+	const struct port_losses *before = &runtime->cleared[index];
+	struct port_losses losses;
+	struct port *port;
+
+	if (index >= runtime->n_ports)
+		return false;
+	/* The kernel's count of losses is reset by reading it: the port adds up. */
+	port = (struct port *)(uintptr_t)&runtime->ports[index];
+	memset(report, 0, sizeof(*report));
+	report->name = port->name;
+	report->device = port->device;
+	report->driver = port->driver;
+	report->link_up = port->link_up;
+	report->link_bps = port_link_bps(port);
+	report->speed_bps = port->speed_bps;
+	report->time = port->stamps ? "device" : "poll";
+	report->launch_ns = port->launch_ns;
+	report->stamped = counter_read(&port->time.stamped);
+	report->unstamped = counter_read(&port->time.unstamped);
+	report->stamps_odd = counter_read(&port->time.ahead) + counter_read(&port->time.backward) +
+	                     counter_read(&port->time.stale);
+	for (uint32_t i = 0; i < runtime->n_workers; i++)
+		add_worker(report, &runtime->workers[i], port, index);
+	port_losses(port, &losses);
+	report->rx_missed = losses.missed - before->missed;
+	report->rx_no_mbuf = losses.no_mbuf - before->no_mbuf;
+	report->not_sent = losses.not_sent - before->not_sent;
+	report->not_written = losses.not_written - before->not_written;
+	report->no_cloud =
+	        engine_no_cloud(runtime->workers[runtime->emulator[index]].engine, index);
+	report->untouched =
+	        engine_untouched(runtime->workers[runtime->emulator[index]].engine, index);
+	return true;
+}
+
+uint32_t runtime_workers(const struct runtime *runtime)
+{
+	return runtime->n_workers;
+}
+
+bool runtime_worker_report(const struct runtime *runtime, uint32_t index,
+                           struct worker_report *report)
+{
+	const struct worker *worker = &runtime->workers[index];
+
+	if (index >= runtime->n_workers)
+		return false;
+	*report = (struct worker_report){
+	        .lcore = worker->lcore,
+	        .cpu = worker->cpu,
+	        .role = worker_role_name(worker->role),
+	        .polls = counter_read(&worker->polls),
+	        .busy_polls = counter_read(&worker->busy_polls),
+	        .longest_poll_ns = counter_read(&worker->longest_poll_ns),
+	        .stalls = runtime->watches[index].stalls,
+	};
+	if (worker->engine) {
+		report->held_packets = engine_held_packets(worker->engine);
+		report->memory_used_bytes = engine_memory_used(worker->engine);
+		report->memory_bytes = runtime->memory_bytes;
+	}
+	return true;
+}
+
+bool runtime_cloud_report(const struct runtime *runtime, const char *cloud,
+                          struct cloud_report *report)
+{
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
+		const struct engine *engine = runtime->workers[i].engine;
+
+		if (engine && engine_report(engine, cloud, report))
+			return true;
+	}
+	return false;
+}
+
+uint64_t runtime_now_ns(const struct runtime *runtime)
+{
+	return clock_now(&runtime->clock);
+}
+
+/* ---- does it add up? ---- */
+
+struct sums {
+	uint64_t received; /* by the clouds from ports */
+	uint64_t sent;     /* by clouds, and not into others */
+};
+
+static int check_cloud(const struct runtime *runtime, uint32_t index, struct cloud_report *report,
+                       struct sums *sums, struct problem *problem)
+{
+	const struct cloud_conf *conf = runtime->scenario->clouds[index];
+	const struct counters *c = &report->counters;
+	uint64_t in, out;
+
+	if (!runtime_cloud_report(runtime, conf->name, report)) {
+		problem_set(problem, -1, "cloud %s is in the scenario and not in the engine",
+		            conf->name);
+		return -EIO;
+	}
+	in = c->rx_packets + c->duplicated + c->generated;
+	out = c->tx_packets + counters_drops(c) + report->held_packets;
+	/* What other clouds generated, and sent through this one, came in at no port. */
+	if (scenario_find_port(runtime->scenario, conf->from) >= 0)
+		sums->received += c->rx_packets - c->answers;
+	sums->sent += c->tx_packets - c->onward;
+	if (in == out)
+		return 0;
+	problem_set(problem, -1,
+	            "cloud %s does not add up: %" PRIu64 " came in or were made, %" PRIu64
+	            " were sent (%" PRIu64 "), dropped (%" PRIu64 ") or are held (%" PRIu64 ")",
+	            conf->name, in, out, c->tx_packets, counters_drops(c), report->held_packets);
+	return -EIO;
+}
+
+/* Packets that have left their cloud and not weir: in outlets and rings. */
+static uint64_t between(const struct runtime *runtime, const struct port *port, uint32_t index)
+{
+	uint64_t n = 0;
+
+	for (uint32_t w = 0; w < runtime->n_workers; w++) {
+		const struct worker *worker = &runtime->workers[w];
+
+		if (worker->n_lanes)
+			n += worker->lanes[index].outlet->n;
+		for (uint32_t i = 0; i < worker->n_drains; i++) {
+			const struct drain *drain = &worker->drains[i];
+
+			if (drain->lane.port != port)
+				continue;
+			n += drain->outlet.n;
+			for (uint32_t k = 0; k < drain->n_from; k++)
+				n += ring_waiting(drain->from[k]);
+		}
+	}
+	return n;
+}
+
+/* Between rx and emulation. */
+static uint64_t ahead(const struct runtime *runtime)
+{
+	uint64_t n = 0;
+
+	for (uint32_t w = 0; w < runtime->n_workers; w++) {
+		if (runtime->workers[w].feed)
+			n += ring_waiting(runtime->workers[w].feed);
+	}
+	return n;
+}
+
+static int check_ports(const struct runtime *runtime, const struct sums *sums,
+                       struct port_report *report, struct problem *problem)
+{
+	uint64_t received = 0, taken = ahead(runtime) + sums->received, sent = 0, untouched = 0;
+
+	for (uint32_t i = 0; i < runtime->n_ports; i++) {
+		uint64_t gone, here = 0;
+
+		runtime_port_report(runtime, i, report);
+		received += report->rx_packets;
+		taken += report->no_cloud + report->untouched;
+		for (uint32_t w = 0; w < runtime->n_workers; w++) {
+			if (runtime->workers[w].engine)
+				here += engine_sent(runtime->workers[w].engine, i);
+		}
+		/* What passes untouched is held by nobody for longer than an instant. */
+		sent += here;
+		untouched += report->untouched;
+		gone = report->tx_packets + report->tx_full +
+		       between(runtime, &runtime->ports[i], i);
+		if (here == gone)
+			continue;
+		problem_set(problem, -1,
+		            "port %s does not add up: clouds sent %" PRIu64
+		            " packets to it, %" PRIu64 " were handed over, dropped or wait",
+		            report->name, here, gone);
+		return -EIO;
+	}
+	if (sent != sums->sent + untouched) {
+		problem_set(problem, -1,
+		            "clouds and ports do not add up: %" PRIu64
+		            " packets left clouds, %" PRIu64 " came to ports",
+		            sums->sent + untouched, sent);
+		return -EIO;
+	}
+	if (received == taken)
+		return 0;
+	problem_set(problem, -1,
+	            "ports and clouds do not add up: %" PRIu64
+	            " packets were received, clouds took "
+	            "%" PRIu64,
+	            received, taken);
+	return -EIO;
+}
+
+int runtime_check(const struct runtime *runtime, struct problem *problem)
+{
+	struct sums *sums = calloc(1, sizeof(*sums));
+	struct cloud_report *cloud = malloc(sizeof(*cloud));
+	struct port_report *port = malloc(sizeof(*port));
+	int rc = sums && cloud && port ? 0 : -ENOMEM;
+
+	if (rc < 0)
+		problem_set(problem, -1, "no memory to add up what was counted");
+	for (uint32_t i = 0; rc == 0 && i < runtime->scenario->n_clouds; i++)
+		rc = check_cloud(runtime, i, cloud, sums, problem);
+	/* The sums over ports take in what counters have forgotten: clouds that were removed, and
+	 * what was under way when they were cleared. */
+	if (rc == 0 && !runtime->changed_clouds && !runtime->cleared_ever)
+		rc = check_ports(runtime, sums, port, problem);
+	free(sums);
+	free(cloud);
+	free(port);
+	return rc;
+}

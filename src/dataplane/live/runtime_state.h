@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The inside of the runtime, shared by runtime.c (start, stop), layout.c (who does what),
+ * transaction.c (changes), runtime_report.c (what may be read) and housekeeping.c (the tick).
+ *
+ * Thread: control.
+ */
+#ifndef WEIR_RUNTIME_STATE_H
+#define WEIR_RUNTIME_STATE_H
+
+#include "live/runtime.h"
+#include "live/worker.h"
+#include "machine/clock.h"
+#include "port/port.h"
+
+#define WORKERS_MAX RTE_MAX_LCORE
+#define RINGS_MAX   1024
+
+/* What control remembers of a worker from tick to tick. */
+struct watch {
+	uint64_t polls, since_ns;
+	uint64_t stalls;
+	bool stalled;
+};
+
+struct runtime {
+	struct scenario *scenario; /* in force */
+	struct runtime_options options;
+	struct rte_mempool *pool;
+	uint32_t kept_mbufs; /* at most so many stay with drivers that forget them at their end */
+	struct clock clock;
+	struct port ports[SCENARIO_PORTS_MAX];
+	uint32_t n_ports, n_open;
+	struct worker *workers;
+	uint32_t n_workers;
+	void **memory;       /* of each worker's engine, or NULL */
+	size_t memory_bytes; /* each */
+	/* port -> worker */
+	uint32_t emulator[SCENARIO_PORTS_MAX]; /* has the clouds from it */
+	uint32_t sender[SCENARIO_PORTS_MAX];   /* sends to it for those that cannot */
+	struct rte_ring *rings[RINGS_MAX];
+	uint32_t n_rings;
+	bool running;
+
+	struct watch watches[WORKERS_MAX];
+	bool introduced; /* the remarks about offloads have been told */
+	struct port_losses cleared[SCENARIO_PORTS_MAX]; /* at the last clear */
+	bool changed_clouds, cleared_ever;
+	struct transaction *posted; /* that not every worker has taken, or that is not finished */
+};
+
+/* runtime.c: how many of the pool's mbufs may hold large frames, in all engines together, so that
+ * devices, caches and frames that leave always find some. */
+uint32_t runtime_mbufs_to_hold(const struct runtime *runtime);
+
+/* layout.c */
+/* How many workers there will be, and who owns which port. 0, or -EINVAL with problem. */
+int layout_plan(struct runtime *runtime, struct problem *problem);
+/* Engines, rings, lanes, once ports are open. 0, or -errno with problem. */
+int layout_build(struct runtime *runtime, struct problem *problem);
+void layout_free(struct runtime *runtime);
+/* The most workers that send to one port. */
+uint16_t layout_senders(const struct runtime *runtime);
+/* Which ports' clouds belong to a worker's engine. */
+void layout_owned(const struct runtime *runtime, uint32_t worker, bool owned[SCENARIO_PORTS_MAX]);
+
+/* transaction.c: puts the scenario in force before the workers run. */
+int transaction_first(struct runtime *runtime, struct problem *problem);
+
+/* runtime_report.c: 0, or -EIO with problem that says what does not add up. Workers stand still. */
+int runtime_check(const struct runtime *runtime, struct problem *problem);
+
+#endif

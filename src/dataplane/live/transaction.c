@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Changes of a running emulator. What can be refused is refused before any worker hears of it; once
+ * a change is posted, every worker takes it when it comes round, however long it stands still
+ * before.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/runtime_state.h"
+
+/* The most bytes of packets that a transaction takes. */
+#define INSERTION_BYTES 32768
+
+struct transaction {
+	struct runtime *runtime;
+	bool posted, clears, removes_cloud;
+	struct scenario
+	        *scenario; /* of a change: the next one; once it is posted, the one before */
+	struct insertion insertion;
+	char cloud[SCENARIO_NAME_BYTES]; /* of the insertion */
+	uint8_t *frames;
+	uint32_t n;
+	struct letter letters[WORKERS_MAX];
+	uint32_t workers[WORKERS_MAX];
+};
+
+void transaction_finish(struct transaction *transaction)
+{
+	if (!transaction)
+		return;
+	if (transaction->posted)
+		transaction->runtime->posted = NULL;
+	for (uint32_t i = 0; i < transaction->n; i++) {
+		if (transaction->letters[i].kind == LETTER_CHANGE)
+			change_free(transaction->letters[i].change);
+	}
+	scenario_free(transaction->scenario);
+	free(transaction->frames);
+	free(transaction);
+}
+
+static struct transaction *transaction_make(struct runtime *runtime)
+{
+	struct transaction *transaction = calloc(1, sizeof(*transaction));
+
+	if (transaction)
+		transaction->runtime = runtime;
+	return transaction;
+}
+
+static void letter_add(struct transaction *transaction, uint32_t worker, struct letter letter)
+{
+	transaction->letters[transaction->n] = letter;
+	transaction->workers[transaction->n++] = worker;
+}
+
+static int prepare(struct runtime *runtime, const struct scenario *next,
+                   struct transaction *transaction, struct problem *problem)
+{
+	bool owned[SCENARIO_PORTS_MAX];
+
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
+		struct letter letter = {.kind = LETTER_CHANGE};
+		int rc;
+
+		if (!runtime->workers[i].engine)
+			continue;
+		layout_owned(runtime, i, owned);
+		rc = change_prepare(runtime->workers[i].engine, next, owned, &letter.change,
+		                    problem);
+		if (rc < 0)
+			return rc;
+		letter_add(transaction, i, letter);
+	}
+	return 0;
+}
+
+int transaction_first(struct runtime *runtime, struct problem *problem)
+{
+	struct transaction *transaction = transaction_make(runtime);
+	int rc = -ENOMEM;
+
+	problem_set(problem, -1, "no memory for the scenario");
+	if (transaction)
+		rc = prepare(runtime, runtime->scenario, transaction, problem);
+	for (uint32_t i = 0; rc == 0 && i < transaction->n; i++)
+		engine_apply(runtime->workers[transaction->workers[i]].engine,
+		             transaction->letters[i].change, 0);
+	transaction_finish(transaction);
+	return rc;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_setting(const struct conf *a, const struct conf *b)
+{
+	return a == b || (a && b && conf_equal(a, b));
+}
+
+static int check_next(const struct runtime *runtime, const struct scenario *next,
+                      struct problem *problem)
+{
+	const struct scenario *now = runtime->scenario;
+	bool same = now->n_ports == next->n_ports;
+
+	for (uint32_t i = 0; same && i < now->n_ports; i++)
+		same = strcmp(now->ports[i].name, next->ports[i].name) == 0 &&
+		       same_text(now->ports[i].device, next->ports[i].device) &&
+		       same_setting(now->ports[i].setting, next->ports[i].setting);
+	if (!same) {
+		problem_set(
+		        problem, -1,
+		        "ports cannot change while packets flow: stop weir, change the file, and "
+		        "start it again");
+		return -EINVAL;
+	}
+	if (now->seed != next->seed) {
+		problem_set(
+		        problem, -1,
+		        "the seed of a run is chosen at its start (now %llu): stop weir, change "
+		        "the file, and start it again",
+		        (unsigned long long)now->seed);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Whether a cloud of `now` is gone, or leads elsewhere, in `next`. */
+static bool removes_cloud(const struct scenario *now, const struct scenario *next)
+{
+	for (uint32_t i = 0; i < now->n_clouds; i++) {
+		const struct cloud_conf *cloud = now->clouds[i];
+		int at = i < next->n_clouds && strcmp(next->clouds[i]->name, cloud->name) == 0
+		                 ? (int)i
+		                 : scenario_find_cloud(next, cloud->name);
+
+		if (at < 0 || strcmp(next->clouds[at]->from, cloud->from) != 0 ||
+		    strcmp(next->clouds[at]->to, cloud->to) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* ---- making one ---- */
+
+int transaction_change(struct runtime *runtime, const struct scenario *next,
+                       struct transaction **result, struct problem *problem)
+{
+	struct transaction *transaction;
+	int rc = check_next(runtime, next, problem);
+
+	if (rc < 0)
+		return rc;
+	transaction = transaction_make(runtime);
+	if (!transaction || !(transaction->scenario = scenario_copy(next))) {
+		transaction_finish(transaction);
+		problem_set(problem, -1, "no memory for the new scenario");
+		return -ENOMEM;
+	}
+	transaction->removes_cloud = removes_cloud(runtime->scenario, next);
+	rc = prepare(runtime, next, transaction, problem);
+	if (rc < 0)
+		transaction_finish(transaction);
+	else
+		*result = transaction;
+	return rc;
+}
+
+int transaction_clear(struct runtime *runtime, struct transaction **result)
+{
+	struct transaction *transaction = transaction_make(runtime);
+
+	if (!transaction)
+		return -ENOMEM;
+	transaction->clears = true;
+	for (uint32_t i = 0; i < runtime->n_workers; i++)
+		letter_add(transaction, i, (struct letter){.kind = LETTER_CLEAR});
+	*result = transaction;
+	return 0;
+}
+
+int transaction_insertion(struct runtime *runtime, const struct insertion *insertion,
+                          struct transaction **result, struct problem *problem)
+{
+	size_t bytes = (size_t)insertion->n * insertion->frame_bytes;
+	struct transaction *transaction;
+
+	if (bytes > INSERTION_BYTES) {
+		problem_set(problem, -1, "more packets than fit in %d bytes", INSERTION_BYTES);
+		return -EBUSY;
+	}
+	transaction = transaction_make(runtime);
+	if (!transaction || !(transaction->frames = malloc(bytes + 1))) {
+		transaction_finish(transaction);
+		problem_set(problem, -1, "no memory for the packets");
+		return -ENOMEM;
+	}
+	memcpy(transaction->frames, insertion->frames, bytes);
+	strncpy(transaction->cloud, insertion->cloud, sizeof(transaction->cloud) - 1);
+	transaction->insertion = (struct insertion){transaction->cloud, insertion->n,
+	                                            insertion->frame_bytes, transaction->frames};
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
+		if (runtime->workers[i].engine)
+			letter_add(transaction, i,
+			           (struct letter){.kind = LETTER_INSERTION,
+			                           .insertion = &transaction->insertion});
+	}
+	*result = transaction;
+	return 0;
+}
+
+/* ---- from control to the workers ---- */
+
+/* What control itself has counted. */
+static void clear_own(struct runtime *runtime)
+{
+	for (uint32_t port = 0; port < runtime->n_ports; port++)
+		port_losses(&runtime->ports[port], &runtime->cleared[port]);
+	for (uint32_t i = 0; i < runtime->n_workers; i++)
+		runtime->watches[i].stalls = 0;
+	runtime->cleared_ever = true;
+}
+
+void transaction_post(struct transaction *transaction)
+{
+	struct runtime *runtime = transaction->runtime;
+	struct scenario *before = runtime->scenario;
+
+	assert(!runtime->posted);
+	runtime->posted = transaction;
+	transaction->posted = true;
+	runtime->changed_clouds |= transaction->removes_cloud;
+	if (transaction->scenario) {
+		runtime->scenario = transaction->scenario;
+		transaction->scenario = before;
+	}
+	if (transaction->clears)
+		clear_own(runtime);
+	/* One transaction lies there at a time, so there is room. */
+	for (uint32_t i = 0; i < transaction->n; i++)
+		mailbox_post(&runtime->workers[transaction->workers[i]].mailbox,
+		             &transaction->letters[i]);
+}
+
+bool transaction_taken(const struct transaction *transaction, uint64_t wait_ns)
+{
+	for (uint32_t i = 0; i < transaction->n; i++) {
+		if (!letter_wait(&transaction->letters[i], wait_ns))
+			return false;
+	}
+	return true;
+}
+
+bool transaction_missing(const struct transaction *transaction, uint32_t *worker, uint32_t *cpu)
+{
+	for (uint32_t i = 0; i < transaction->n; i++) {
+		if (letter_wait(&transaction->letters[i], 0))
+			continue;
+		*worker = transaction->workers[i];
+		*cpu = transaction->runtime->workers[*worker].cpu;
+		return true;
+	}
+	return false;
+}

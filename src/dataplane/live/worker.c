@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "live/worker.h"
+
+#include <sched.h>
+
+#include <rte_prefetch.h>
+
+#include "live/pipeline.h"
+
+const char *worker_role_name(enum worker_role role)
+{
+	static const char *const names[] = {
+	        [WORKER_RUN_TO_COMPLETION] = "run-to-completion",
+	        [WORKER_RX] = "rx",
+	        [WORKER_EMULATION] = "emulation",
+	        [WORKER_TX] = "tx",
+	};
+
+	return names[role];
+}
+
+/* Ways out of the engine. All of them are tried when the engine has put something into an outlet or
+ * something was left there; else none of them is looked at. */
+bool worker_send(struct worker *worker, simtime now)
+{
+	uint32_t sent = 0, left = 0;
+
+	for (uint32_t i = 0; i < worker->n_lanes; i++) {
+		sent += lane_flush(&worker->lanes[i], worker->clock, now);
+		left += worker->lanes[i].outlet->n;
+	}
+	worker->waiting = left > 0;
+	return sent > 0;
+}
+
+bool worker_drain(struct worker *worker, simtime now)
+{
+	uint32_t sent = 0;
+
+	for (uint32_t i = 0; i < worker->n_drains; i++) {
+		struct drain *drain = &worker->drains[i];
+
+		for (uint32_t k = 0; k < drain->n_from; k++)
+			lane_collect(&drain->lane, drain->from[k]);
+		sent += lane_flush(&drain->lane, worker->clock, now);
+	}
+	return sent > 0;
+}
+
+uint64_t inlet_stamp(struct inlet *inlet, struct rte_mbuf **mbufs, uint16_t n, simtime now)
+{
+	uint32_t age_ns[BURST_MAX] = {0};
+	uint64_t bytes = 0;
+
+	if (unlikely(inlet->time != NULL))
+		port_time_ages(inlet->time, mbufs, n, now, age_ns);
+	for (uint16_t i = 0; i < n; i++) {
+		*packet_of(mbufs[i]) = (struct packet){
+		        .t_ns = now,
+		        .number = ++inlet->number,
+		        .wire_bytes = mbufs[i]->pkt_len,
+		        .port = (uint16_t)inlet->index,
+		        .age_ns = age_ns[i],
+		};
+		bytes += mbufs[i]->pkt_len;
+	}
+	return bytes;
+}
+
+static bool run_to_completion(struct worker *worker, simtime now)
+{
+	struct rte_mbuf *mbufs[BURST_MAX];
+	bool busy = false;
+
+	for (uint32_t i = 0; i < worker->n_inlets; i++) {
+		struct inlet *inlet = &worker->inlets[i];
+		uint16_t n = port_receive(inlet->port, mbufs, BURST_MAX, now);
+		uint64_t bytes = 0;
+
+		if (n == 0)
+			continue;
+		now = worker_instant(worker, now);
+		busy = true;
+		inlet->rx_packets += n;
+		if (unlikely(inlet->time != NULL)) {
+			inlet->rx_bytes += inlet_stamp(inlet, mbufs, n, now);
+			engine_ingress(worker->engine, inlet->index, mbufs, n);
+			continue;
+		}
+		/* Who comes next reads the frames. */
+		for (uint16_t k = 0; k < n; k++) {
+			rte_prefetch0(rte_pktmbuf_mtod(mbufs[k], void *));
+			bytes += mbufs[k]->pkt_len;
+		}
+		inlet->rx_bytes += bytes;
+		engine_ingress_at(worker->engine, inlet->index, mbufs, n, now);
+	}
+	if (engine_advance(worker->engine, now) > 0 || worker->waiting)
+		busy |= worker_send(worker, now);
+	if (worker->n_drains > 0)
+		busy |= worker_drain(worker, now);
+	worker->now = now;
+	return busy;
+}
+
+static void clear(struct worker *worker)
+{
+	if (worker->engine)
+		engine_clear(worker->engine);
+	for (uint32_t i = 0; i < worker->n_inlets; i++) {
+		worker->inlets[i].rx_packets = 0;
+		worker->inlets[i].rx_bytes = 0;
+		if (worker->inlets[i].time)
+			port_time_clear(worker->inlets[i].time);
+	}
+	for (uint32_t i = 0; i < worker->n_lanes; i++)
+		lane_clear(&worker->lanes[i]);
+	for (uint32_t i = 0; i < worker->n_drains; i++)
+		lane_clear(&worker->drains[i].lane);
+	worker->longest_poll_ns = 0;
+	worker->busy_polls = 0;
+}
+
+/* Rare, so its cost does not matter; kept out of the loop. */
+static __attribute__((noinline)) void obey(struct worker *worker, struct letter *letter,
+                                           simtime now)
+{
+	switch (letter->kind) {
+	case LETTER_CHANGE:
+		engine_apply(worker->engine, letter->change, now);
+		break;
+	case LETTER_CLEAR:
+		clear(worker);
+		break;
+	case LETTER_INSERTION:
+		if (worker->engine)
+			engine_insert(worker->engine, letter->insertion, now);
+		break;
+	}
+	letter_done(letter);
+}
+
+bool worker_poll(struct worker *worker, simtime now)
+{
+	struct letter *letter;
+	bool busy = false;
+
+	worker->now = now;
+	switch (worker->role) {
+	case WORKER_RUN_TO_COMPLETION:
+		busy = run_to_completion(worker, now);
+		break;
+	case WORKER_RX:
+		busy = pipeline_receive(worker, now);
+		break;
+	case WORKER_EMULATION:
+		busy = pipeline_emulate(worker, now);
+		break;
+	case WORKER_TX:
+		busy = worker_drain(worker, now);
+		break;
+	}
+	letter = mailbox_take(&worker->mailbox);
+	if (unlikely(letter != NULL))
+		obey(worker, letter, worker->now);
+	worker->busy_polls += busy;
+	__atomic_store_n(&worker->polls, worker->polls + 1, __ATOMIC_RELAXED);
+	return busy;
+}
+
+void worker_obey_rest(struct worker *worker)
+{
+	struct letter *letter;
+
+	while ((letter = mailbox_take(&worker->mailbox)) != NULL)
+		obey(worker, letter, worker->now);
+}
+
+void worker_ahead(struct worker *worker)
+{
+	simtime next = engine_next(worker->engine);
+
+	if (next <= worker->now || next - worker->now > WORKER_AHEAD_NS || worker->waiting)
+		return;
+	worker->now = next;
+	if (engine_advance(worker->engine, next) > 0)
+		worker_send(worker, next);
+}
+
+int worker_main(void *argument)
+{
+	struct worker *worker = argument;
+	simtime last = clock_now(worker->clock);
+
+	while (!__atomic_load_n(&worker->stop, __ATOMIC_ACQUIRE)) {
+		/* A burst was stamped later than the poll began. */
+		simtime now = simtime_max(clock_now(worker->clock), worker->now);
+
+		if (unlikely(now - last > worker->longest_poll_ns))
+			worker->longest_poll_ns = now - last;
+		last = now;
+		if (worker_poll(worker, now))
+			continue;
+		if (worker->role == WORKER_RUN_TO_COMPLETION && worker->engine)
+			worker_ahead(worker);
+		if (worker->yields)
+			sched_yield();
+	}
+	__atomic_store_n(&worker->over, 1, __ATOMIC_RELEASE);
+	return 0;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A worker: one lcore that polls, and everything it owns.
+ *
+ * Run to completion, one poll is
+ *
+ *	receive from each own port -> engine_ingress_at(instant) -> engine_advance(instant) ->
+ *	transmit what is due -> a letter from control, if there is one
+ *
+ * A burst is stamped with a reading of the clock that was taken after it was received: had the
+ * processor been taken away in between, an older reading would be before the packets came, and they
+ * would leave early. Ports that this worker cannot send to itself are reached
+ * over a ring; their owner empties it (drains). The roles of a pipeline are in pipeline.h.
+ *
+ * Determinism: worker_poll() depends on `now` and on what the devices give; a test drives it with
+ * instants of its own (clock NULL).
+ *
+ * Thread: the lcore's. Words that others read are each whole, and a moment old; `stop` is written
+ * by control.
+ */
+#ifndef WEIR_WORKER_H
+#define WEIR_WORKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+#include "live/mailbox.h"
+#include "machine/clock.h"
+#include "port/lane.h"
+#include "port/port.h"
+#include "port/port_time.h"
+
+/* What making a packet ready costs when nothing of it is in the cache. */
+#define WORKER_AHEAD_NS 500
+
+enum worker_role { WORKER_RUN_TO_COMPLETION, WORKER_RX, WORKER_EMULATION, WORKER_TX };
+
+/* A port that this worker receives from. */
+struct inlet {
+	struct port *port;
+	uint32_t index;         /* of the port in the scenario */
+	struct rte_ring *ring;  /* WORKER_RX: to the worker that has the engine */
+	struct port_time *time; /* the device stamps what it receives; or NULL */
+	uint64_t number;        /* WORKER_RX, and with `time`: of packets so far, their ordinal */
+	uint64_t rx_packets, rx_bytes;
+};
+
+/* Packets of other workers for a port that this worker sends to. */
+struct drain {
+	struct rte_ring **from; /* one a worker that may send */
+	uint32_t n_from;
+	struct lane lane;
+	struct outlet outlet; /* the lane's */
+};
+
+struct worker {
+	/* constant while the worker runs */
+	enum worker_role role;
+	uint32_t lcore, cpu;
+	bool yields; /* shares its processor with another thread of weir */
+	const struct clock *clock;
+	struct engine *engine; /* or NULL */
+	struct inlet *inlets;
+	uint32_t n_inlets;
+	struct lane *lanes; /* one a port of the scenario, if there is an engine */
+	uint32_t n_lanes;
+	struct wire *
+	        wires; /* one a port of the scenario, for the lanes and the drains that lead there */
+	struct drain *drains;
+	uint32_t n_drains;
+	struct rte_ring *feed;      /* WORKER_EMULATION: what rx has stamped */
+	const uint64_t *stamped_ns; /* WORKER_EMULATION: `done_ns` of the rx worker */
+	struct mailbox mailbox;
+
+	/* written by the worker */
+	uint64_t polls __rte_cache_aligned;
+	uint64_t busy_polls;
+	uint64_t longest_poll_ns;
+	simtime now;      /* instant of the last poll */
+	uint64_t done_ns; /* WORKER_RX: nothing will be stamped before it any more */
+	bool waiting;     /* an outlet was not emptied */
+
+	uint32_t stop __rte_cache_aligned; /* written by control */
+	uint32_t over; /* worker_main has ended: what the worker has written may be looked at */
+};
+
+/* One round; true if there was anything to do. `now` does not go backwards. */
+bool worker_poll(struct worker *worker, simtime now);
+/*
+ * After a poll that had nothing to do: when the engine's next event is at most WORKER_AHEAD_NS away, it
+ * is executed now, and what leaves by it waits here, in an mbuf and in the cache, for its instant. Nothing is
+ * received meanwhile, so whatever arrives is stamped after that event, as it would be had it come then.
+ */
+void worker_ahead(struct worker *worker);
+/* What has been posted and it has not come round to. Control's, when the worker has ended. */
+void worker_obey_rest(struct worker *worker);
+/* Polls until `stop`; the function for rte_eal_remote_launch. */
+int worker_main(void *worker);
+const char *worker_role_name(enum worker_role role);
+
+/* The instant of a burst that has just been received. */
+static inline simtime worker_instant(const struct worker *worker, simtime now)
+{
+	return worker->clock ? simtime_max(clock_now(worker->clock), now) : now;
+}
+
+/* Fills in the struct packet of a burst that was received before `now`. Returns their bytes. */
+uint64_t inlet_stamp(struct inlet *inlet, struct rte_mbuf **mbufs, uint16_t n, simtime now);
+
+/* For pipeline.c: send what is due, and read letters. */
+bool worker_send(struct worker *worker, simtime now);
+bool worker_drain(struct worker *worker, simtime now);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "machine/eal_leftovers.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define UNIQUE_DIGITS 8
+
+/* Whether a name is `weir-PID-XXXXXXXX`, followed by `rest`. */
+static bool is_ours(const char *name, const char *rest, int *pid)
+{
+	int end = 0;
+
+	if (sscanf(name, "weir-%d-%n", pid, &end) != 1 || end == 0 || *pid <= 0 ||
+	    strspn(name + end, "0123456789abcdef") != UNIQUE_DIGITS)
+		return false;
+	name += end + UNIQUE_DIGITS;
+	return *rest ? strncmp(name, rest, strlen(rest)) == 0 : *name == '\0';
+}
+
+static bool is_alive(int pid)
+{
+	return kill(pid, 0) == 0 || errno != ESRCH;
+}
+
+/* To be removed: of this run, or of one that is over. */
+static bool is_left(int folder, const char *name, const char *rest, const char *prefix)
+{
+	bool left;
+	int pid, fd;
+
+	if (!is_ours(name, rest, &pid))
+		return false;
+	if (prefix)
+		return strncmp(name, prefix, strlen(prefix)) == 0;
+	if (is_alive(pid))
+		return false;
+	fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	left = flock(fd, LOCK_EX | LOCK_NB) == 0;
+	close(fd);
+	return left;
+}
+
+static bool remove_run(int folder, const char *name)
+{
+	int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *run = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!run) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	for (struct dirent *entry; (entry = readdir(run));) {
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			unlinkat(fd, entry->d_name, 0);
+	}
+	closedir(run);
+	return unlinkat(folder, name, AT_REMOVEDIR) == 0;
+}
+
+static uint32_t remove_runs(const char *path, const char *prefix)
+{
+	DIR *folder = opendir(path);
+	uint32_t n = 0;
+
+	if (!folder)
+		return 0;
+	for (struct dirent *entry; (entry = readdir(folder));) {
+		if (is_left(dirfd(folder), entry->d_name, "", prefix))
+			n += remove_run(dirfd(folder), entry->d_name);
+	}
+	closedir(folder);
+	return n;
+}
+
+/* `weir-PID-XXXXXXXXmap_0` */
+static uint32_t remove_pages(const char *path, const char *prefix)
+{
+	DIR *folder = opendir(path);
+	uint32_t n = 0;
+
+	if (!folder)
+		return 0;
+	for (struct dirent *entry; (entry = readdir(folder));) {
+		if (is_left(dirfd(folder), entry->d_name, "map_", prefix))
+			n += unlinkat(dirfd(folder), entry->d_name, 0) == 0;
+	}
+	closedir(folder);
+	return n;
+}
+
+static uint32_t remove_all_pages(const char *root, const char *prefix)
+{
+	char path[PATH_MAX], mount[PATH_MAX - 64], line[PATH_MAX + 512];
+	uint32_t n = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/proc/self/mountinfo", root);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (!strstr(line, " - hugetlbfs ") ||
+		    sscanf(line, "%*s %*s %*s %*s %4031s", mount) != 1)
+			continue;
+		snprintf(path, sizeof(path), "%s%s", root, mount);
+		n += remove_pages(path, prefix);
+	}
+	if (file)
+		fclose(file);
+	return n;
+}
+
+uint32_t leftovers_remove(const char *root, const char *folder, const char *prefix)
+{
+	return remove_runs(folder, prefix) + remove_all_pages(root, prefix);
+}
+
+int leftovers_hold(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0)
+		(void)flock(fd, LOCK_SH);
+	return fd;
+}
+
+void leftovers_release(int hold)
+{
+	if (hold >= 0)
+		close(hold);
+}

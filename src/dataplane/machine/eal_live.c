@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Starting the EAL for live use. */
+#include "machine/eal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include "machine/cpu_list.h"
+#include "machine/eal_leftovers.h"
+#include "machine/eal_log.h"
+#include "machine/machine_memory.h"
+
+#define ARGUMENTS_MAX 96
+#define TEXT_BYTES    2048
+
+struct arguments {
+	int n;
+	char *list[ARGUMENTS_MAX + 1];
+	char lcores[TEXT_BYTES], prefix[64], memory[32];
+};
+
+static struct {
+	bool live;
+	cpu_set_t cpus;
+	/* What the EAL makes in the file system: the folder that has the folders of all runs, and the name
+	 * of this one in it. */
+	char folder[PATH_MAX], prefix[64];
+	int hold;
+} before;
+
+static void add(struct arguments *arguments, const char *text)
+{
+	if (arguments->n < ARGUMENTS_MAX)
+		arguments->list[arguments->n++] = (char *)(uintptr_t)text;
+}
+
+/* The main lcore may run on every processor that no worker has, or, where there is none, wherever
+ * this process may: `0@(0,3),1@1,2@2`. */
+static void lcores_text(const struct cpu_list *workers, const cpu_set_t *allowed, char *text)
+{
+	cpu_set_t control = *allowed;
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < workers->n; i++)
+		CPU_CLR(workers->cpu[i], &control);
+	if (CPU_COUNT(&control) == 0)
+		control = *allowed;
+	at += (size_t)snprintf(text, TEXT_BYTES, "0@(");
+	/* CPUs in order; what does not fit is left out, one is enough. */
+	for (int cpu = 0, n = 0; cpu < CPU_SETSIZE && at < TEXT_BYTES / 4; cpu++) {
+		if (CPU_ISSET(cpu, &control))
+			at += (size_t)snprintf(text + at, TEXT_BYTES - at, n++ ? ",%d" : "%d", cpu);
+	}
+	at += (size_t)snprintf(text + at, TEXT_BYTES - at, ")");
+	for (uint32_t i = 0; i < workers->n; i++)
+		at += (size_t)snprintf(text + at, TEXT_BYTES - at, ",%u@%u", i + 1,
+		                       workers->cpu[i]);
+}
+
+static bool has(int n, char **arguments, const char *const *words)
+{
+	for (int i = 0; i < n; i++) {
+		for (const char *const *word = words; *word; word++) {
+			size_t bytes = strlen(*word);
+
+			if (strncmp(arguments[i], *word, bytes) == 0 &&
+			    (arguments[i][bytes] == '\0' || arguments[i][bytes] == '=' ||
+			     (*word)[1] != '-'))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool transparent_never(void)
+{
+	FILE *file = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "r");
+	char text[64] = "[never]";
+
+	if (file) {
+		if (!fgets(text, sizeof(text), file))
+			text[0] = '\0';
+		fclose(file);
+	}
+	return strstr(text, "[never]") != NULL;
+}
+
+/* The cost was measured with 64-byte frames between net_null ports (docs/run.md). */
+static void add_memory(struct arguments *arguments, bool need_pci, unsigned memory_mib,
+                       struct problem *remark)
+{
+	struct machine_memory machine;
+	uint64_t free_mib = 0;
+
+	if (machine_memory_read("", &machine) == 0)
+		free_mib = machine.huge_free_bytes >> 20;
+	if (free_mib >= memory_mib) {
+		add(arguments, "--in-memory");
+		return;
+	}
+	/* --in-memory does not go together with --no-huge in DPDK 22.11. Where a device needs bus
+	 * addresses an mbuf must not cross a page of 4 KiB: each takes a whole one. */
+	snprintf(arguments->memory, sizeof(arguments->memory), "%u",
+	         need_pci ? 2 * memory_mib : memory_mib);
+	add(arguments, "--no-huge");
+	add(arguments, "--no-shconf");
+	add(arguments, "-m");
+	add(arguments, arguments->memory);
+	problem_set(remark, -1,
+	            "hugepages: %llu MiB are free and %u are needed, so it runs without%s; "
+	            "`dpdk-hugepages.py -r %uM` reserves them",
+	            (unsigned long long)free_mib, memory_mib,
+	            need_pci ? ": about 15 ns more a packet, and no NIC on a UIO driver"
+	            : transparent_never() ? ": about 15 ns more a packet"
+	                                  : ", in transparent ones: no cost with virtual devices",
+	            RTE_ALIGN_CEIL(memory_mib, 2));
+}
+
+static void compose(struct arguments *arguments, int n_given, char **given, bool need_pci,
+                    unsigned memory_mib, struct problem *remark)
+{
+	static const char *const memory_words[] = {
+	        "--no-huge",  "--in-memory",  "-m", "--socket-mem",
+	        "--huge-dir", "--legacy-mem", NULL};
+	static const char *const telemetry_words[] = {"--telemetry", NULL};
+	static const char *const device_words[] = {"-a", "--allow", "-b", "--block", NULL};
+
+	uint32_t unique;
+
+	add(arguments, "weir");
+	add(arguments, "--lcores");
+	add(arguments, arguments->lcores);
+	add(arguments, "--main-lcore=0");
+	add(arguments, "--file-prefix");
+	/* Process ids are not unique: there may be several name spaces of them. */
+	if (getrandom(&unique, sizeof(unique), 0) != sizeof(unique))
+		unique = (uint32_t)time(NULL);
+	snprintf(arguments->prefix, sizeof(arguments->prefix), "weir-%ld-%08x", (long)getpid(),
+	         unique);
+	add(arguments, arguments->prefix);
+	/* The EAL knows --telemetry, and does nothing about it. */
+	if (!has(n_given, given, telemetry_words))
+		add(arguments, "--no-telemetry");
+	/* PCI devices are taken one by one, when a port asks for them; without a list of allowed
+	 * ones the EAL would take all that are bound to a driver of its own. */
+	if (!need_pci)
+		add(arguments, "--no-pci");
+	else if (!has(n_given, given, device_words))
+		add(arguments, "--allow=0000:00:00.0");
+	if (!has(n_given, given, memory_words))
+		add_memory(arguments, need_pci, memory_mib, remark);
+	for (int i = 0; i < n_given; i++)
+		add(arguments, given[i]);
+	arguments->list[arguments->n] = NULL;
+}
+
+/* The EAL reports a wrong argument by printing its usage and leaving errno as it was. */
+static int start_failed(struct problem *problem)
+{
+	int reason = rte_errno > 0 ? rte_errno : EIO;
+	const char *cause = eal_log_cause();
+
+	problem_set(problem, -1, "DPDK did not start: %s%s%s", rte_strerror(reason),
+	            *cause ? "; it says: " : "", cause);
+	return -reason;
+}
+
+/* The EAL makes a folder for the run. Without a shared configuration it stays empty and goes at once, so that
+ * nothing is left whatever becomes of this process; another one goes at the end, or, if this process is killed,
+ * when the next one starts. */
+static void tidy(const char *prefix)
+{
+	const char *run = rte_eal_get_runtime_dir();
+	char *slash;
+
+	snprintf(before.prefix, sizeof(before.prefix), "%s", prefix);
+	snprintf(before.folder, sizeof(before.folder), "%s", run);
+	before.hold = -1;
+	slash = strrchr(before.folder, '/');
+	if (!slash)
+		return;
+	*slash++ = '\0';
+	/* With a --file-prefix behind `--` it is somebody else's to keep. */
+	if (strcmp(slash, prefix) == 0 && rmdir(run) < 0)
+		before.hold = leftovers_hold(run);
+	leftovers_remove("", before.folder, NULL);
+}
+
+int eal_start_live(const char *cores, int n_arguments, char **arguments, bool need_pci,
+                   unsigned memory_mib, struct problem *problem)
+{
+	static const char *const log_words[] = {"--log-level", NULL};
+	/* Static: the EAL keeps pointers to its arguments. */
+	static struct arguments all;
+	static char *list[ARGUMENTS_MAX + 1];
+	struct cpu_list workers;
+	int rc;
+
+	problem->text[0] = '\0';
+	rc = cpu_list_parse(cores, &workers, problem);
+	if (rc < 0)
+		return rc;
+	if (n_arguments > ARGUMENTS_MAX / 2) {
+		problem_set(problem, -1, "%d arguments behind `--`, %d at most", n_arguments,
+		            ARGUMENTS_MAX / 2);
+		return -EINVAL;
+	}
+	/* Before free huge pages are counted. */
+	leftovers_remove("", "", NULL);
+	sched_getaffinity(0, sizeof(before.cpus), &before.cpus);
+	memset(&all, 0, sizeof(all));
+	lcores_text(&workers, &before.cpus, all.lcores);
+	compose(&all, n_arguments, arguments, need_pci, memory_mib + EAL_OWN_MIB, problem);
+	memcpy(list, all.list, sizeof(list)); /* getopt changes the order */
+	if (!has(n_arguments, arguments, log_words))
+		eal_log_start();
+	if (rte_eal_init(all.n, list) < 0) {
+		rc = start_failed(problem);
+		eal_log_stop();
+		tidy(all.prefix);
+		leftovers_remove("", before.folder, before.prefix);
+		leftovers_release(before.hold);
+		return rc;
+	}
+	before.live = true;
+	tidy(all.prefix);
+	return 0;
+}
+
+void eal_stop_live(void)
+{
+	if (!before.live)
+		return;
+	before.live = false;
+	eal_stop();
+	eal_log_stop();
+	leftovers_remove("", before.folder, before.prefix);
+	leftovers_release(before.hold);
+	sched_setaffinity(0, sizeof(before.cpus), &before.cpus);
+}

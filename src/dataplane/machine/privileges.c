@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "machine/privileges.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BIT(capability) (UINT64_C(1) << (capability))
+/* What belongs to others: their folders may be written, and their files replaced. */
+#define FILES_OF_OTHERS (BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER))
+/* Threads answer within microseconds; a machine that swaps may take longer. */
+#define PATIENCE_MS 1000
+#define STATE_BYTES 512
+
+static const struct {
+	const char *driver;
+	uint64_t needed;
+} devices[] = {
+        /* The kernel takes back what belongs to a descriptor: the packet socket and its promiscuity,
+         * the interface of net_tap. */
+        {"file:", 0},
+        {"net_af_packet", 0},
+        {"net_memif", 0},
+        {"net_null", 0},
+        {"net_ring", 0},
+        {"net_tap", 0},
+        /* libxdp takes its program from the interface, and asks for programs and maps by their numbers. */
+        {"net_af_xdp", BIT(CAP_NET_ADMIN) | BIT(CAP_BPF) | BIT(CAP_SYS_ADMIN)},
+};
+/* NICs and drivers of which nothing is known: what their control paths may ask for, by netlink, verbs,
+ * locked memory and I/O ports. */
+#define OTHER_DEVICES                                                                              \
+	(BIT(CAP_NET_ADMIN) | BIT(CAP_NET_RAW) | BIT(CAP_IPC_LOCK) | BIT(CAP_SYS_RAWIO))
+
+uint64_t privileges_of_device(const char *device)
+{
+	for (size_t i = 0; device && i < sizeof(devices) / sizeof(devices[0]); i++) {
+		if (strncmp(device, devices[i].driver, strlen(devices[i].driver)) == 0)
+			return devices[i].needed;
+	}
+	return OTHER_DEVICES;
+}
+
+/* ---- one thread ---- */
+
+static uint64_t kept; /* before the first signal is sent, and not changed again */
+
+static int caps_read(struct __user_cap_data_struct data[2])
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+
+	return (int)syscall(SYS_capget, &header, data);
+}
+
+static uint64_t caps_permitted(void)
+{
+	struct __user_cap_data_struct data[2];
+
+	return caps_read(data) < 0 ? 0 : data[0].permitted | (uint64_t)data[1].permitted << 32;
+}
+
+/* At most these, of what this thread has. */
+static void caps_write(uint64_t permitted, uint64_t effective)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+
+	if (caps_read(data) < 0)
+		return;
+	for (int i = 0; i < 2; i++) {
+		data[i].permitted &= (uint32_t)(permitted >> 32 * i);
+		data[i].effective = data[i].permitted & (uint32_t)(effective >> 32 * i);
+		data[i].inheritable = 0;
+	}
+	syscall(SYS_capset, &header, data);
+}
+
+/* Also in a signal's handler: system calls only. */
+static void give_up(void)
+{
+	/* Only who may set capabilities may make the bounding set less; no_new_privs makes up for it. */
+	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+		prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	caps_write(kept, kept);
+}
+
+static void give_up_signal(int number)
+{
+	int error = errno;
+
+	(void)number;
+	give_up();
+	errno = error;
+}
+
+/* ---- all threads ---- */
+
+/* What the kernel says of a thread's privileges, and its name. False: it has gone. */
+static bool state_of(const char *thread, char state[STATE_BYTES], char name[32])
+{
+	char path[PATH_MAX], line[128];
+	size_t at = 0;
+	FILE *status;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%s/status", thread);
+	status = fopen(path, "re");
+	if (!status)
+		return false;
+	state[0] = '\0';
+	while (fgets(line, sizeof(line), status)) {
+		sscanf(line, "Name: %31[^\n]", name);
+		if (strncmp(line, "Cap", 3) == 0 || strncmp(line, "NoNewPrivs", 10) == 0)
+			at += (size_t)snprintf(state + at, STATE_BYTES - at, "%s", line);
+	}
+	fclose(status);
+	return at > 0;
+}
+
+/* Signals every thread that is not as this one is. How many there are; the last one's name; -errno. */
+static int remind(char name[32])
+{
+	char own[32], wanted_state[STATE_BYTES], state[STATE_BYTES], other[32];
+	DIR *threads = opendir("/proc/self/task");
+	int behind = 0;
+
+	if (!threads)
+		return -errno;
+	snprintf(own, sizeof(own), "%ld", (long)gettid());
+	if (!state_of(own, wanted_state, other)) {
+		closedir(threads);
+		return -ENOENT;
+	}
+	for (struct dirent *entry; (entry = readdir(threads));) {
+		if (entry->d_name[0] == '.' || !state_of(entry->d_name, state, other) ||
+		    strcmp(state, wanted_state) == 0)
+			continue;
+		memcpy(name, other, sizeof(other));
+		syscall(SYS_tgkill, getpid(), atoi(entry->d_name), SIGRTMIN);
+		behind++;
+	}
+	closedir(threads);
+	return behind;
+}
+
+static int all_threads(struct problem *problem)
+{
+	const struct timespec rest = {.tv_nsec = 1000000};
+	struct sigaction action = {.sa_handler = give_up_signal, .sa_flags = SA_RESTART};
+	char name[32] = "";
+	int behind = 1;
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGRTMIN, &action, NULL);
+	give_up();
+	for (int ms = 0; behind > 0 && ms < PATIENCE_MS; ms++) {
+		behind = remind(name);
+		if (behind > 0)
+			nanosleep(&rest, NULL);
+	}
+	if (behind == 0) {
+		/* A thread may have been reminded twice. */
+		action.sa_handler = SIG_IGN;
+		sigaction(SIGRTMIN, &action, NULL);
+		return 0;
+	}
+	/* Who takes the signal later still finds its handler. */
+	if (behind < 0)
+		problem_set(problem, -1,
+		            "other threads than the main one may have kept their capabilities: "
+		            "/proc/self/task cannot be read: %s",
+		            strerror(-behind));
+	else
+		problem_set(problem, -1,
+		            "%d threads (one is %s) have kept their capabilities: they do not take "
+		            "signals",
+		            behind, name);
+	return -EPERM;
+}
+
+/* ---- files ---- */
+
+/* Whether this thread, as its effective capabilities are now, may make and remove files where `path` lies, and
+ * write what is there. */
+static bool may_finish(const char *path)
+{
+	char folder[PATH_MAX], whole[PATH_MAX];
+	const char *slash;
+
+	/* Behind a symbolic link it is the other end's folder. */
+	if (!realpath(path, whole)) {
+		if (errno != ENOENT)
+			return false;
+		snprintf(whole, sizeof(whole), "%s", path);
+	} else if (faccessat(AT_FDCWD, whole, W_OK, AT_EACCESS) < 0) {
+		return false;
+	}
+	slash = strrchr(whole, '/');
+	if (!slash)
+		snprintf(folder, sizeof(folder), ".");
+	else
+		snprintf(folder, sizeof(folder), "%.*s", (int)(slash - whole) + 1, whole);
+	return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0;
+}
+
+/* Of a device's text what stands behind a word that names a file to write: a capture, a socket. */
+static bool device_may_finish(const char *device)
+{
+	static const char *const words[] = {",out=", ",socket="};
+
+	for (size_t i = 0; device && i < sizeof(words) / sizeof(words[0]); i++) {
+		const char *at = strstr(device, words[i]);
+		char path[PATH_MAX];
+
+		if (!at)
+			continue;
+		at += strlen(words[i]);
+		snprintf(path, sizeof(path), "%.*s", (int)strcspn(at, ","), at);
+		if (!may_finish(path))
+			return false;
+	}
+	return true;
+}
+
+/* As this thread will be without it. */
+static bool may_finish_all(const struct scenario *scenario, const char *socket, uint64_t keep)
+{
+	bool may;
+
+	caps_write(UINT64_MAX, keep);
+	may = !socket || may_finish(socket);
+	for (uint32_t i = 0; may && i < scenario->n_ports; i++)
+		may = device_may_finish(scenario->ports[i].device);
+	caps_write(UINT64_MAX, UINT64_MAX);
+	return may;
+}
+
+int privileges_give_up(const struct scenario *scenario, const char *socket, struct problem *problem)
+{
+	uint64_t keep = 0;
+
+	if (caps_permitted() == 0)
+		return 0;
+	for (uint32_t i = 0; i < scenario->n_ports; i++)
+		keep |= privileges_of_device(scenario->ports[i].device);
+	if (!may_finish_all(scenario, socket, keep))
+		keep |= FILES_OF_OTHERS;
+	kept = keep;
+	return all_threads(problem);
+}

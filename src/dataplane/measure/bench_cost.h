@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a packet costs: as many packets as weir can carry, for a while, several times, and in turns
+ * with each of these the ceiling (the same ports on the same core, received and sent, with nothing
+ * between) and the machine's noise.
+ *
+ *	weir warms up until packets leave
+ *	repeat: ceiling | noise | weir, settling | weir, counted | ceiling
+ *
+ * A run's ratio is its rate divided by the mean of the two ceilings beside it. Runs are disturbed
+ * in which more than BENCH_DISTURBED of the processor was taken away; of up to twice as many runs
+ * as asked for, the least disturbed ones count.
+ *
+ * All times are those of CLOCK_MONOTONIC_RAW. A packet counts when the device has taken it; so a
+ * packet that the scenario loses makes the others dearer. What leaves now came as fast as weir could
+ * take it a delay ago, so that with a long delay arrivals and departures swing against each other:
+ * a packet that came and did not leave within a run, or left and did not come, counts one half.
+ *
+ * Thread: control.
+ */
+#ifndef WEIR_BENCH_COST_H
+#define WEIR_BENCH_COST_H
+
+#include "measure/bench_rig.h"
+#include "measure/bench_spread.h"
+
+#define BENCH_DISTURBED 0.02
+
+struct bench_cost {
+	struct bench_spread mpps, ceiling_mpps, ratio;
+	struct bench_spread taken;               /* of the processor, as a fraction */
+	struct bench_spread above_ns;            /* the ceiling's cost, a packet */
+	double ns_per_packet, cycles_per_packet; /* cycles of the TSC */
+	double gbps;                             /* frames, without preamble and FCS */
+	double dropped_mpps;                     /* by the scenario: its losses, its full queues */
+	uint32_t disturbed;                      /* of the runs that count */
+	double held_packets, memory_bytes;       /* medians */
+	uint64_t lost;    /* packets that weir lost for want of memory or room */
+	bool mbufs_short; /* the pool ran dry: that, not the processor, was the limit */
+};
+
+/* 0, or -errno with problem. */
+int bench_cost_measure(const struct bench_setup *setup, const struct bench_conditions *conditions,
+                       struct bench_cost *cost, struct problem *problem);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "measure/bench_precision.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "line/delay.h"
+#include "live/runtime_state.h"
+
+#define TURN_S    0.05 /* on average */
+#define GOLDEN    0.6180339887
+#define WARM_UP_S 0.02
+#define SETTLE_NS (4 * SIMTIME_MS)
+
+static uint64_t delay_of(const struct scenario *scenario)
+{
+	const struct delay_conf *delay =
+	        (const struct delay_conf *)cloud_conf_get(scenario->clouds[0], "delay");
+
+	return delay && delay->conf.statement == &delay_statement ? delay->delay_ns : 0;
+}
+
+/* What the sources have made and lost so far. */
+static void add_sources(const struct bench_rig *rig, struct bench_precision *precision, int sign)
+{
+	for (uint32_t i = 0; i < rig->n_sources; i++) {
+		precision->offered += (uint64_t)sign * rig->sources[i].made;
+		precision->missed += (uint64_t)sign * rig->sources[i].missed;
+		precision->lost += (uint64_t)sign * rig->sources[i].starved;
+	}
+}
+
+struct course {
+	struct bench_rig rig;
+	struct bench_sink sink;
+	double wall_ns, cpu_ns, packets;
+};
+
+/* What the sink has seen in this turn. */
+static void take_sink(struct bench_sink *sink, bool calm, struct bench_precision *precision)
+{
+	histogram_merge(&precision->lateness_ns, &sink->lateness_ns);
+	histogram_merge(&precision->through_ns, &sink->through_ns);
+	if (calm)
+		histogram_merge(&precision->calm_ns, &sink->lateness_ns);
+	histogram_clear(&sink->lateness_ns);
+	histogram_clear(&sink->through_ns);
+	precision->turns++;
+	precision->calm_turns += calm;
+}
+
+/* Turns differ in length: a host that takes its share at even intervals must not always meet the
+ * same of the two. */
+static double turn_length(uint32_t index)
+{
+	double fraction = index * GOLDEN;
+
+	return TURN_S * (0.5 + fraction - floor(fraction));
+}
+
+static void weir_turn(struct course *course, double seconds, struct bench_precision *precision)
+{
+	struct bench_rig *rig = &course->rig;
+	struct bench_count from, to;
+	double wall_ns, cpu_ns;
+
+	course->sink.from_ns = clock_ns(&rig->runtime->clock, rig->stopped_tsc) + SETTLE_NS;
+	bench_rig_go(rig);
+	bench_pause(SETTLE_NS / 2e9);
+	bench_rig_count(rig, &from);
+	bench_pause(seconds);
+	bench_rig_count(rig, &to);
+	bench_rig_stop(rig);
+	wall_ns = (double)(to.raw_ns - from.raw_ns);
+	cpu_ns = (double)(to.worker_cpu_ns - from.worker_cpu_ns);
+	take_sink(&course->sink, wall_ns - cpu_ns < BENCH_CALM * wall_ns, precision);
+	course->wall_ns += wall_ns;
+	course->cpu_ns += cpu_ns;
+	course->packets += (double)(to.packets - from.packets);
+	precision->lost += to.lost - from.lost;
+	precision->held_packets = (double)to.held_packets;
+	precision->memory_bytes = (double)to.memory_bytes;
+}
+
+/* Each comes first in its turn. */
+static void turn(struct course *course, uint32_t index, double grid_ns,
+                 struct bench_precision *precision)
+{
+	double seconds = turn_length(index);
+
+	if (index % 2 == 0)
+		weir_turn(course, seconds, precision);
+	bench_rig_noise(&course->rig, seconds, grid_ns, &precision->noise);
+	if (index % 2 == 1)
+		weir_turn(course, seconds, precision);
+}
+
+static int attach_sink(struct course *course, const struct bench_setup *setup,
+                       struct problem *problem)
+{
+	struct runtime *runtime = course->rig.runtime;
+	int to = scenario_find_port(setup->scenario, setup->scenario->clouds[0]->to);
+	int rc;
+
+	course->sink.clock = &runtime->clock;
+	course->sink.delay_ns = delay_of(setup->scenario);
+	course->sink.stamp_at = bench_stamp_at(setup->headers);
+	rc = bench_sink_attach(&course->sink, runtime->ports[to].id);
+	if (rc < 0)
+		problem_set(problem, -1, "the transmit callback cannot be set: %s", strerror(-rc));
+	return rc;
+}
+
+int bench_precision_measure(const struct bench_setup *setup,
+                            const struct bench_conditions *conditions,
+                            struct bench_precision *precision, struct problem *problem)
+{
+	struct course *course = calloc(1, sizeof(*course));
+	struct bench_rig *rig;
+	uint32_t turns = (uint32_t)(conditions->seconds / TURN_S + 0.5);
+	int rc;
+
+	if (!course) {
+		problem_set(problem, -1, "no memory");
+		return -ENOMEM;
+	}
+	memset(precision, 0, sizeof(*precision));
+	rig = &course->rig;
+	rc = bench_rig_open(rig, setup, conditions, problem);
+	if (rc < 0)
+		goto err_free;
+	rc = attach_sink(course, setup, problem);
+	bench_rig_go(rig);
+	bench_pause(WARM_UP_S + (double)delay_of(setup->scenario) * 1.1e-9);
+	bench_rig_stop(rig);
+	rig->runtime->workers[0].longest_poll_ns = 0;
+	add_sources(rig, precision, -1);
+	for (uint32_t i = 0; rc == 0 && i < RTE_MAX(turns, 1u) && !bench_stopped(); i++)
+		turn(course, i, 1e9 / setup->pps, precision);
+	add_sources(rig, precision, 1);
+	precision->early = course->sink.early;
+	precision->most_early_ns = course->sink.most_early_ns;
+	precision->longest_poll_ns = rig->runtime->workers[0].longest_poll_ns;
+	precision->pps = course->wall_ns > 0 ? course->packets * 1e9 / course->wall_ns : 0;
+	precision->taken = course->cpu_ns < course->wall_ns && course->wall_ns > 0
+	                           ? 1 - course->cpu_ns / course->wall_ns
+	                           : 0;
+	bench_sink_detach(&course->sink);
+	if (bench_stopped()) {
+		rc = bench_rig_interrupted(rig, problem);
+		goto err_free;
+	}
+	struct problem other;
+
+	if (bench_rig_close(rig, rc < 0 ? &other : problem) < 0 && rc == 0)
+		rc = -EIO;
+err_free:
+	free(course);
+	return rc;
+}

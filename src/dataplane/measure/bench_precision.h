@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How exactly packets leave on time. A paced source makes one frame each period, weir delays it,
+ * and a transmit callback compares the moment of hand-over with the due time (bench_sink.h). In
+ * turns with that, a loop that only reads the TSC waits for instants at the same distance on the
+ * same core: its lateness is the machine's.
+ *
+ * A turn is calm in which the scheduler and the hypervisor took less than BENCH_CALM of the
+ * processor, by the processor time that the worker's thread was given: what is late then is late by
+ * weir's own doing, or by an interrupt. The figures of all turns and of the calm ones are both told.
+ *
+ * Thread: control.
+ */
+#ifndef WEIR_BENCH_PRECISION_H
+#define WEIR_BENCH_PRECISION_H
+
+#include "measure/bench_rig.h"
+
+#define BENCH_CALM 0.001
+
+struct bench_precision {
+	struct histogram lateness_ns, through_ns; /* see bench_sink.h */
+	struct histogram calm_ns;                 /* the lateness in calm turns */
+	uint32_t turns, calm_turns;
+	uint64_t early, most_early_ns;
+	struct bench_noise noise;
+	uint64_t offered; /* frames that the source made while it was counted */
+	uint64_t missed; /* came due while the worker was away for longer than a NIC's ring lasts */
+	uint64_t lost;   /* by weir, for want of memory or room */
+	double taken;    /* of the processor while weir ran, by what the scheduler says */
+	double held_packets, memory_bytes; /* at the end */
+	uint64_t longest_poll_ns;
+	double pps; /* that really left */
+};
+
+/* conditions->seconds for weir, and as long for the noise. 0, or -errno with problem. */
+int bench_precision_measure(const struct bench_setup *setup,
+                            const struct bench_conditions *conditions,
+                            struct bench_precision *precision, struct problem *problem);
+
+#endif

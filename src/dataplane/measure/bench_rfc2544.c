@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "measure/bench_rfc2544.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALWAYS_DOUBT -1.0
+#define FRAMES_LEAST 100 /* of a trial at a slow rate */
+
+const struct rfc2544_conditions rfc2544_full = {
+        .trial_s = 60,
+        .latency_s = 120,
+        .latency_repeats = 20,
+        .burst_repeats = 50,
+        .burst_s = 2,
+        .tolerance = 0.005,
+};
+
+struct course {
+	struct rfc2544_tester *tester;
+	const struct rfc2544_conditions *conditions;
+	struct rfc2544_result *result;
+	struct rfc2544_outcome outcome; /* of the last trial */
+};
+
+static double loss_of(const struct rfc2544_outcome *outcome)
+{
+	if (outcome->sent == 0 || outcome->received >= outcome->sent)
+		return 0;
+	return (double)(outcome->sent - outcome->received) / (double)outcome->sent;
+}
+
+/* One trial that counts. More loss than tolerated is the reason to doubt it; a tolerance below 0
+ * doubts every disturbed one. */
+static int make_trial(struct course *course, double pps, uint64_t frames, double tolerance)
+{
+	struct rfc2544_trial trial = {course->result->frame_bytes, pps, frames};
+	int rc = 0;
+
+	for (int tries = 0; tries <= RFC2544_RETRIES; tries++) {
+		memset(&course->outcome, 0, sizeof(course->outcome));
+		rc = course->tester->trial(course->tester, &trial, &course->outcome);
+		course->result->trials++;
+		if (rc < 0 || !course->outcome.disturbed || loss_of(&course->outcome) <= tolerance)
+			return rc;
+	}
+	course->result->disturbed++;
+	return rc;
+}
+
+static int rate_trial(struct course *course, double pps, double seconds, double tolerance)
+{
+	double frames = pps * seconds;
+
+	return make_trial(course, pps,
+	                  frames < FRAMES_LEAST ? FRAMES_LEAST : (uint64_t)(frames + 0.5),
+	                  tolerance);
+}
+
+/* `rate` holds a rate that passes, or 0. */
+static int search(struct course *course, double most_pps, double tolerance,
+                  struct rfc2544_rate *rate)
+{
+	double low = rate->pps, high = most_pps, step = most_pps * RFC2544_RESOLUTION;
+	double at = most_pps;
+
+	rate->trials = 0;
+	if (low >= most_pps)
+		return 0;
+	while (high - low > step || at == most_pps) {
+		int rc = rate_trial(course, at, course->conditions->trial_s, tolerance);
+		double loss = loss_of(&course->outcome);
+
+		if (rc < 0)
+			return rc;
+		rate->trials++;
+		if (loss <= tolerance) {
+			rate->pps = low = at;
+			rate->loss = loss;
+		} else {
+			high = at;
+		}
+		if (low == most_pps)
+			break;
+		at = (low + high) / 2;
+	}
+	return 0;
+}
+
+int rfc2544_search(struct rfc2544_tester *tester, const struct rfc2544_conditions *conditions,
+                   double most_pps, double tolerance, struct rfc2544_result *result,
+                   struct rfc2544_rate *rate)
+{
+	struct course *course = calloc(1, sizeof(*course));
+	int rc;
+
+	if (!course)
+		return -ENOMEM;
+	course->tester = tester;
+	course->conditions = conditions;
+	course->result = result;
+	*rate = (struct rfc2544_rate){0};
+	rc = search(course, most_pps, tolerance, rate);
+	free(course);
+	return rc;
+}
+
+/* What the tester can send at most: the medium's rate, or what it reached when asked for that. */
+static int find_offered(struct course *course)
+{
+	double line = course->conditions->line_pps;
+	int rc = rate_trial(course, line, course->conditions->trial_s, 1);
+
+	if (rc < 0)
+		return rc;
+	course->result->line_pps = line;
+	course->result->offered_pps =
+	        course->outcome.pps < line * (1 - RFC2544_RESOLUTION) ? course->outcome.pps : line;
+	return 0;
+}
+
+static int measure_latency(struct course *course)
+{
+	const struct rfc2544_conditions *conditions = course->conditions;
+	struct rfc2544_result *result = course->result;
+	double sum = 0;
+	uint32_t n = 0;
+
+	/* Without a rate that passes, the tolerated one; without that, a tenth of what there is. */
+	double pps = result->ndr.pps > 0   ? result->ndr.pps
+	             : result->pdr.pps > 0 ? result->pdr.pps
+	                                   : result->offered_pps / 10;
+
+	for (uint32_t i = 0; i < conditions->latency_repeats; i++) {
+		const struct histogram *h = &course->outcome.latency_ns;
+		int rc = rate_trial(course, pps, conditions->latency_s, ALWAYS_DOUBT);
+
+		if (rc < 0)
+			return rc;
+		if (h->count == 0)
+			continue;
+		histogram_merge(&result->latency_ns, h);
+		sum += (double)h->sum / (double)h->count;
+		n++;
+	}
+	result->latency_mean_ns = n ? sum / n : 0;
+	return 0;
+}
+
+static int measure_loss(struct course *course)
+{
+	struct rfc2544_result *result = course->result;
+	uint32_t without = 0;
+
+	for (int i = 0; i < RFC2544_RATES && without < 2; i++) {
+		struct rfc2544_loss_point *point = &result->points[result->n_points];
+		int rc;
+
+		point->share = (RFC2544_RATES - i) / (double)RFC2544_RATES;
+		rc = rate_trial(course, result->offered_pps * point->share,
+		                course->conditions->trial_s, 0);
+		if (rc < 0)
+			return rc;
+		point->offered = course->outcome.pps;
+		point->loss = loss_of(&course->outcome);
+		without = point->loss == 0 ? without + 1 : 0;
+		result->n_points++;
+	}
+	return 0;
+}
+
+/* The longest burst of which nothing is lost, to a hundredth of itself. */
+static int longest_burst(struct course *course, double most, double *frames)
+{
+	double low = 0, high = most, at = most;
+
+	while (high - low > fmax(1, low / 100)) {
+		int rc = make_trial(course, course->result->offered_pps, (uint64_t)at, 0);
+
+		if (rc < 0)
+			return rc;
+		if (loss_of(&course->outcome) == 0)
+			low = at;
+		else
+			high = at;
+		if (low == most)
+			break;
+		at = floor((low + high) / 2);
+	}
+	*frames = low;
+	return 0;
+}
+
+static int measure_bursts(struct course *course)
+{
+	const struct rfc2544_conditions *conditions = course->conditions;
+	struct rfc2544_result *result = course->result;
+	double sum = 0;
+
+	result->burst_most = floor(result->offered_pps * conditions->burst_s);
+	for (uint32_t i = 0; i < conditions->burst_repeats; i++) {
+		double frames = 0;
+		int rc = longest_burst(course, result->burst_most, &frames);
+
+		if (rc < 0)
+			return rc;
+		sum += frames;
+	}
+	result->burst_frames = conditions->burst_repeats ? sum / conditions->burst_repeats : 0;
+	return 0;
+}
+
+int rfc2544_run(struct rfc2544_tester *tester, const struct rfc2544_conditions *conditions,
+                uint32_t frame_bytes, struct rfc2544_result *result)
+{
+	struct course *course = calloc(1, sizeof(*course));
+	int rc;
+
+	if (!course)
+		return -ENOMEM;
+	memset(result, 0, sizeof(*result));
+	result->frame_bytes = frame_bytes;
+	course->tester = tester;
+	course->conditions = conditions;
+	course->result = result;
+	rc = find_offered(course);
+	if (rc == 0)
+		rc = search(course, result->offered_pps, 0, &result->ndr);
+	/* What loses nothing loses no more than is tolerated. */
+	result->pdr = result->ndr;
+	if (rc == 0)
+		rc = search(course, result->offered_pps, conditions->tolerance, &result->pdr);
+	if (rc == 0)
+		rc = measure_latency(course);
+	if (rc == 0)
+		rc = measure_loss(course);
+	if (rc == 0)
+		rc = measure_bursts(course);
+	free(course);
+	return rc;
+}

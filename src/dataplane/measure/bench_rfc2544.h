@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tests of RFC 2544 (S. Bradner, J. McQuaid, "Benchmarking Methodology for Network Interconnect
+ * Devices", 1999), as searches over trials. What a trial is made with lies behind `struct
+ * rfc2544_tester`: two ports (bench_tester.h), or in a unit test a simulated device.
+ *
+ *   throughput   26.1: the greatest rate at which no frame is lost (NDR), by binary search between
+ *                0 and what can be offered; and the same with a tolerated share of loss (PDR)
+ *   latency      26.2: at the throughput's rate; the mean over `repeats` trials. Every frame
+ *                carries its stamp where the RFC tags one, so percentiles come with it
+ *   loss rate    26.3: at 100 %, 90 %, ... of the greatest rate, until two trials in a row are
+ *                without loss
+ *   back-to-back 26.4: the longest burst at the greatest rate of which no frame is lost, by binary
+ *                search; the mean over `repeats`
+ *
+ * Deviations from the RFC, where asked for shorter: lengths of trials and numbers of repeats are
+ * arguments, RFC2544_FULL holds the RFC's. A trial with loss, or of
+ * latency, in which the processor of tester or device was taken away is repeated up to RFC2544_RETRIES times, and counts as it is then; how many
+ * counted all the same is told.
+ *
+ * Thread: the caller's; depends on the tester's answers alone.
+ */
+#ifndef WEIR_BENCH_RFC2544_H
+#define WEIR_BENCH_RFC2544_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/histogram.h"
+
+#define RFC2544_RETRIES    4
+#define RFC2544_RATES      10 /* of the frame loss rate test */
+#define RFC2544_RESOLUTION 0.005
+
+struct rfc2544_trial {
+	uint32_t frame_bytes;
+	double pps;
+	uint64_t frames; /* how many to send */
+};
+
+struct rfc2544_outcome {
+	uint64_t sent, received;
+	double pps;     /* at which they were really sent */
+	bool disturbed; /* something was taken away that may explain a loss */
+	struct histogram latency_ns;
+};
+
+struct rfc2544_tester {
+	/* Sends, waits for what is on the way, counts. 0, or -errno: the trial could not be made;
+	 * -ENOBUFS: the sending device takes nothing.
+	 */
+	int (*trial)(struct rfc2544_tester *tester, const struct rfc2544_trial *trial,
+	             struct rfc2544_outcome *outcome);
+};
+
+struct rfc2544_conditions {
+	double line_pps;  /* the most that is offered: the medium's */
+	double trial_s;   /* of a trial of the searches */
+	double latency_s; /* of a latency trial */
+	uint32_t latency_repeats, burst_repeats;
+	double burst_s;   /* the longest burst */
+	double tolerance; /* PDR: share of loss */
+};
+
+/* The RFC's own: 60 s, 120 s, 20 repeats, 2 s bursts, 50 repeats. */
+extern const struct rfc2544_conditions rfc2544_full;
+
+struct rfc2544_rate {
+	double pps;
+	double loss; /* of the trial at that rate */
+	uint32_t trials;
+};
+
+struct rfc2544_loss_point {
+	double share;   /* of the greatest rate */
+	double offered; /* pps, really sent */
+	double loss;    /* share */
+};
+
+struct rfc2544_result {
+	uint32_t frame_bytes;
+	double line_pps;
+	double offered_pps; /* the most that the tester could send */
+	struct rfc2544_rate ndr, pdr;
+	struct histogram latency_ns; /* of all latency trials */
+	double latency_mean_ns;      /* mean of the trials' means */
+	uint32_t n_points;
+	struct rfc2544_loss_point points[RFC2544_RATES];
+	double burst_frames; /* mean */
+	double burst_most;   /* what was tried at most */
+	uint32_t disturbed;  /* trials that counted although something was taken away */
+	uint32_t trials;
+};
+
+/* All four. 0, or the tester's error. */
+int rfc2544_run(struct rfc2544_tester *tester, const struct rfc2544_conditions *conditions,
+                uint32_t frame_bytes, struct rfc2544_result *result);
+
+/* The greatest rate with a share of loss of at most `tolerance`, to RFC2544_RESOLUTION of
+ * `most_pps`. 0 pps: even the slowest trial lost more. */
+int rfc2544_search(struct rfc2544_tester *tester, const struct rfc2544_conditions *conditions,
+                   double most_pps, double tolerance, struct rfc2544_result *result,
+                   struct rfc2544_rate *rate);
+
+#endif

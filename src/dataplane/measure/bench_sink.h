@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the packets of a precision measurement go: a transmit callback on an ethdev port, which
+ * reads the time stamp counter at the moment when weir hands a burst to the device and compares it
+ * with the due time of each packet. It is independent of weir's own figure (lane.h), and it would
+ * see a packet that is early.
+ *
+ *   lateness  hand-over minus the due time that weir gave the packet (its instant of arrival, as
+ *             weir stamped it, plus the delay)
+ *   through   hand-over minus the instant at which the source made the frame, minus the delay: what
+ *             a measurement from outside sees; contains the time from the device to weir's stamp
+ *
+ * Thread: set up by control while the worker stands still, then the worker's.
+ */
+#ifndef WEIR_BENCH_SINK_H
+#define WEIR_BENCH_SINK_H
+
+#include <rte_ethdev.h>
+
+#include "engine/histogram.h"
+#include "machine/clock.h"
+
+struct bench_sink {
+	const struct clock *clock;
+	uint64_t delay_ns; /* that the scenario asks for */
+	uint32_t stamp_at; /* bench_stamp_at() */
+	simtime from_ns;   /* packets that are due before do not count */
+	uint64_t early;    /* packets handed over before their due time */
+	uint64_t most_early_ns;
+	struct histogram lateness_ns, through_ns;
+	uint16_t port;
+	const struct rte_eth_rxtx_callback *callback;
+};
+
+/* 0 or -errno. */
+int bench_sink_attach(struct bench_sink *sink, uint16_t port);
+/* While the worker stands still. */
+void bench_sink_detach(struct bench_sink *sink);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "measure/bench_source.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+
+#include "packet/packet.h"
+
+#define PS_PER_NS 1000
+
+static const struct {
+	uint16_t bytes, share;
+} imix[] = {{64, 28}, {570, 16}, {1518, 4}};
+
+const uint8_t bench_headers[BENCH_HEADERS_BYTES] = {
+        /* Ethernet */
+        2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0,
+        /* IPv4 from 198.18.0.1 to 198.19.0.1 */
+        0x45, 2, 0, 50, 0, 0, 0, 0, 64, 253, 0xed, 0xa5, 198, 18, 0, 1, 198, 19, 0, 1,
+        /* the request, of mode TTL */
+        3, 1, 0, 64, 0, 0, 0, 17, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+        /* UDP from port 49184 to 7 */
+        0xc0, 0x20, 0, 7, 0, 14};
+
+void bench_frames_fill(struct bench_frames *frames, uint32_t frame_bytes)
+{
+	int debt[3] = {0};
+
+	frames->n = 1;
+	frames->bytes[0] = (uint16_t)frame_bytes;
+	if (frame_bytes)
+		return;
+	/* Each place goes to the length that is furthest behind its share. */
+	frames->n = 48;
+	for (uint32_t i = 0; i < frames->n; i++) {
+		int most = 0;
+
+		for (int k = 0; k < 3; k++) {
+			debt[k] += imix[k].share;
+			if (debt[k] > debt[most])
+				most = k;
+		}
+		debt[most] -= 48;
+		frames->bytes[i] = imix[most].bytes;
+	}
+}
+
+double bench_frames_mean(const struct bench_frames *frames)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < frames->n; i++)
+		sum += frames->bytes[i];
+	return (double)sum / frames->n;
+}
+
+bool bench_frames_need_source(uint32_t frame_bytes)
+{
+	return frame_bytes == 0 || frame_bytes > RTE_MBUF_DEFAULT_DATAROOM;
+}
+
+/* Gives the frame its length, over as many mbufs as that takes. False: the pool has none. */
+static bool shape(struct bench_source *source, struct rte_mbuf *mbuf)
+{
+	uint32_t bytes = source->frames.bytes[source->at];
+	struct rte_mbuf *last = mbuf;
+	uint32_t room = rte_pktmbuf_tailroom(mbuf) + mbuf->data_len;
+
+	source->at = source->at + 1 == source->frames.n ? 0 : source->at + 1;
+	mbuf->pkt_len = bytes;
+	mbuf->data_len = (uint16_t)RTE_MIN(bytes, room);
+	for (bytes -= mbuf->data_len; bytes > 0; bytes -= last->data_len) {
+		struct rte_mbuf *more = rte_pktmbuf_alloc(source->pool);
+
+		if (!more)
+			return false;
+		more->data_len = (uint16_t)RTE_MIN(bytes, (uint32_t)rte_pktmbuf_tailroom(more));
+		last->next = more;
+		last = more;
+		mbuf->nb_segs++;
+	}
+	return true;
+}
+
+/* Odd, so that all addresses have their turn. */
+#define ADDRESS_STEP 40503u
+
+static void address(struct bench_source *source, struct rte_mbuf *mbuf)
+{
+	static const uint8_t headers[] = {2,    0, 0,   0,  0, 1, 2, 0, 0,  0,  0, 2,  8,  0,
+	                                  0x45, 0, 0,   46, 0, 0, 0, 0, 64, 17, 0, 0,  10, 0,
+	                                  0,    0, 198, 18, 0, 1, 0, 7, 0,  7,  0, 26, 0,  0};
+	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+	uint32_t host = source->address++ * ADDRESS_STEP & (source->addresses - 1);
+
+	memcpy(frame, headers, sizeof(headers));
+	frame[27] = (uint8_t)(host >> 16);
+	frame[28] = (uint8_t)(host >> 8);
+	frame[29] = (uint8_t)host;
+}
+
+static uint16_t shape_all(struct bench_source *source, struct rte_mbuf **mbufs, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		if (source->headers)
+			memcpy(rte_pktmbuf_mtod(mbufs[i], void *), bench_headers,
+			       BENCH_HEADERS_BYTES);
+		if (unlikely(!shape(source, mbufs[i]))) {
+			rte_pktmbuf_free_bulk(&mbufs[i], n - i);
+			source->starved += n - i;
+			return i;
+		}
+		if (source->addresses)
+			address(source, mbufs[i]);
+	}
+	return n;
+}
+
+/* How many packets have come due by `now` and may still be received. */
+static uint16_t paced_due(struct bench_source *source, simtime now, uint16_t room)
+{
+	uint64_t due, waiting;
+
+	if (!source->started) {
+		source->started = true;
+		source->begin_ns = now;
+	}
+	due = (uint64_t)((unsigned __int128)(now - source->begin_ns) * PS_PER_NS /
+	                 source->period_ps);
+	waiting = due - source->made - source->missed;
+	if (waiting > BENCH_RX_RING) {
+		source->missed += waiting - BENCH_RX_RING;
+		waiting = BENCH_RX_RING;
+	}
+	return (uint16_t)RTE_MIN(waiting, (uint64_t)room);
+}
+
+static uint16_t make(struct bench_source *source, struct rte_mbuf **mbufs, uint16_t n)
+{
+	if (n == 0)
+		return 0;
+	if (rte_pktmbuf_alloc_bulk(source->pool, mbufs, n) < 0) {
+		source->starved += n;
+		return 0;
+	}
+	return shape_all(source, mbufs, n);
+}
+
+static void stamp(const struct bench_source *source, struct rte_mbuf **mbufs, uint16_t n,
+                  simtime now)
+{
+	uint32_t at = bench_stamp_at(source->headers);
+
+	for (uint16_t i = 0; i < n; i++)
+		*rte_pktmbuf_mtod_offset(mbufs[i], simtime *, at) = now;
+}
+
+static uint16_t receive(uint16_t port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n,
+                        uint16_t room, void *argument)
+{
+	struct bench_source *source = argument;
+
+	(void)port;
+	(void)queue;
+	if (source->period_ps) {
+		simtime now = clock_now(source->clock);
+
+		n = make(source, mbufs, paced_due(source, now, room));
+		source->made += n;
+		if (source->stamped)
+			stamp(source, mbufs, n, now);
+		return n;
+	}
+	if (source->top_up)
+		return (uint16_t)(n + make(source, mbufs + n, (uint16_t)(room - n)));
+	return shape_all(source, mbufs, n);
+}
+
+int bench_source_attach(struct bench_source *source, uint16_t port)
+{
+	source->port = port;
+	source->callback = rte_eth_add_rx_callback(port, 0, receive, source);
+	return source->callback ? 0 : -rte_errno;
+}
+
+void bench_source_detach(struct bench_source *source)
+{
+	if (source->callback)
+		rte_eth_remove_rx_callback(source->port, 0, source->callback);
+	source->callback = NULL;
+}

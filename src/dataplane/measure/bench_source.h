@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the packets of a measurement come from: a receive callback on an ethdev port, which runs
+ * inside weir's own call of rte_eth_rx_burst. A saturated net_null port needs none.
+ *
+ *   shape    the frames that the device gives get the lengths of a pattern, one after the other; a
+ *            frame that does not fit into one mbuf becomes a chain, as a NIC would deliver it
+ *   top up   what the device does not give is made here: a net_ring port always has a full burst
+ *   paced    the device gives nothing (net_null with no-rx=1), and one packet is made each
+ *            `period`; what came due while the worker was away waits, up to as many frames as a
+ *            NIC's receive ring has; beyond that they are lost before weir saw them, as `missed`
+ *   headers  each frame begins with these bytes (bench_headers), which routers and rules have something to
+ *            do with; without, it begins with whatever the buffer holds
+ *   sources  the frame has Ethernet, IPv4 and UDP headers, whose source address is one of so many from
+ *            10.0.0.0 on, all of them in turn, in an order in which neighbours do not follow each
+ *            other
+ *   stamped  the frame carries the instant at which it was made (the run's clock), for bench_sink
+ *
+ * Thread: set up by control while the worker stands still, then the worker's.
+ */
+#ifndef WEIR_BENCH_SOURCE_H
+#define WEIR_BENCH_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ethdev.h>
+
+#include "machine/clock.h"
+
+#define BENCH_STAMP_OFFSET  48 /* in the frame, behind Ethernet, IPv4 and UDP headers */
+#define BENCH_HEADERS_BYTES 56 /* behind them is the stamp of a frame that has them */
+#define BENCH_RX_RING       1024
+#define BENCH_PATTERN_MAX   64
+
+struct bench_frames {
+	uint32_t n;
+	uint16_t bytes[BENCH_PATTERN_MAX];
+};
+
+struct bench_source {
+	struct rte_mempool *pool;
+	const struct clock *clock;
+	struct bench_frames frames;
+	bool top_up, stamped;
+	bool headers; /* of at least BENCH_HEADERS_BYTES + 8 bytes each */
+	uint32_t
+	        addresses; /* `sources`; a power of two; 0: the frames are as the device has them */
+	uint64_t period_ps; /* 0: not paced */
+	/* the worker's */
+	uint32_t at;      /* in the pattern */
+	uint32_t address; /* the next one */
+	bool started;
+	simtime begin_ns;      /* the first packet */
+	uint64_t made, missed; /* of the paced ones: numbers that came due */
+	uint64_t starved;      /* packets for which the pool had no mbuf */
+	uint16_t port;
+	const struct rte_eth_rxtx_callback *callback;
+};
+
+/* The same length for all, or for 0 the IMIX: 28 x 64, 16 x 570, 4 x 1518, spread evenly. */
+void bench_frames_fill(struct bench_frames *frames, uint32_t frame_bytes);
+double bench_frames_mean(const struct bench_frames *frames);
+
+/* Ethernet, IPv4 that is capable of ECN (ECT(0)) with a TTL of 64, a feedback header that asks the first router
+ * for its link, and 6 bytes of UDP: the IP packet is 50 bytes long, whatever the frame. */
+extern const uint8_t bench_headers[BENCH_HEADERS_BYTES];
+
+/* Where a frame has its stamp. */
+static inline uint32_t bench_stamp_at(bool headers)
+{
+	return headers ? BENCH_HEADERS_BYTES : BENCH_STAMP_OFFSET;
+}
+
+/* Whether weir's ports need a source for such frames from a saturated net_null. */
+bool bench_frames_need_source(uint32_t frame_bytes);
+
+/* Adds the callback to a port. 0 or -errno. */
+int bench_source_attach(struct bench_source *source, uint16_t port);
+/* While the worker stands still. */
+void bench_source_detach(struct bench_source *source);
+
+#endif

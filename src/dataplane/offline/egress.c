@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "offline/egress.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Equal names can be different files and the other way round: the file itself counts. */
+static int check_not_input(const struct replay_options *options, struct capture *const *captures,
+                           const char *path, struct problem *problem)
+{
+	struct stat out;
+
+	if (strcmp(path, "-") == 0 || stat(path, &out) < 0 || !S_ISREG(out.st_mode))
+		return 0;
+	for (uint32_t i = 0; i < options->n_in; i++) {
+		const struct stat *in = capture_stat(captures[i]);
+
+		if (in->st_dev != out.st_dev || in->st_ino != out.st_ino)
+			continue;
+		problem_set(problem, -1, "%s: is the input %s; the output must be another file",
+		            path, options->in[i].path);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_outputs(const struct replay_options *options, struct capture *const *captures,
+                         struct problem *problem)
+{
+	for (uint32_t i = 0; i < options->n_out; i++) {
+		const char *path = options->out[i].path;
+
+		for (uint32_t j = 0; j < i; j++) {
+			bool port = options->out[j].port == options->out[i].port;
+
+			if (!port && strcmp(options->out[j].path, path) != 0)
+				continue;
+			problem_set(problem, -1,
+			            port ? "%s: its port has an output already; one is possible"
+			                 : "%s: is the output of two ports; each needs its own",
+			            path);
+			return -EINVAL;
+		}
+		if (check_not_input(options, captures, path, problem))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+int egress_open(struct egress *egress, const struct replay_options *options,
+                struct capture *const *captures, struct porter *porter,
+                struct replay_result *result, struct problem *problem)
+{
+	int error = check_outputs(options, captures, problem);
+
+	egress->options = options;
+	egress->result = result;
+	egress->frame = malloc(CAPTURE_FRAME_MAX);
+	if (!error && !egress->frame) {
+		problem_set(problem, -1, "no memory for a frame");
+		error = -ENOMEM;
+	}
+	for (uint32_t i = 0; i < options->n_out && !error; i++)
+		error = dump_open(options->out[i].path, porter,
+		                  &egress->dumps[options->out[i].port], problem);
+	return error;
+}
+
+static void count_departure(struct egress *egress, uint32_t port, simtime due_ns, uint32_t bytes)
+{
+	struct replay_port_report *report = &egress->result->ports[port];
+	uint64_t second = (due_ns - egress->result->first_ns) / SIMTIME_S;
+
+	report->tx_bytes += bytes;
+	if (second != egress->second[port]) {
+		egress->second[port] = second;
+		egress->second_bytes[port] = 0;
+	}
+	egress->second_bytes[port] += bytes;
+	if (egress->second_bytes[port] > report->busiest_second_bytes)
+		report->busiest_second_bytes = egress->second_bytes[port];
+}
+
+/* Whether the mbuf can go back to its pool as it is. */
+static inline bool is_plain(const struct rte_mbuf *mbuf)
+{
+	return mbuf->nb_segs == 1 && RTE_MBUF_DIRECT(mbuf) && rte_mbuf_refcnt_read(mbuf) == 1;
+}
+
+/* What makes packets longer asks packet_may_grow. */
+static int say_too_long(const struct rte_mbuf *mbuf, struct problem *problem)
+{
+	problem_set(problem, -1,
+	            "a packet has become %" PRIu32 " bytes long, and %" PRIu32
+	            " is the most: an error in weir",
+	            mbuf->pkt_len, PACKET_BYTES_MAX);
+	return -EIO;
+}
+
+int egress_write(struct egress *egress, uint32_t port, struct outlet *outlet,
+                 struct problem *problem)
+{
+	struct replay_port_report *report = &egress->result->ports[port];
+	struct dump *dump = egress->dumps[port];
+	bool plain = true;
+
+	for (uint32_t i = 0; i < outlet->n; i++) {
+		const struct rte_mbuf *mbuf = outlet->mbufs[i];
+		uint32_t wire_bytes = packet_of(outlet->mbufs[i])->wire_bytes;
+		uint32_t bytes = mbuf->pkt_len;
+
+		if (unlikely(bytes > PACKET_BYTES_MAX))
+			return say_too_long(mbuf, problem);
+		plain &= is_plain(mbuf) && mbuf->pool == outlet->mbufs[0]->pool;
+		count_departure(egress, port, outlet->due_ns[i], wire_bytes);
+		if (dump)
+			dump_write(dump, outlet->due_ns[i],
+			           rte_pktmbuf_read(mbuf, 0, bytes, egress->frame), bytes,
+			           wire_bytes);
+	}
+	report->tx_packets += outlet->n;
+	if (!dump)
+		report->no_file += outlet->n;
+	egress->result->last_ns =
+	        simtime_max(egress->result->last_ns, outlet->due_ns[outlet->n - 1]);
+	if (likely(plain))
+		rte_mempool_put_bulk(outlet->mbufs[0]->pool, (void **)outlet->mbufs, outlet->n);
+	else
+		rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
+	outlet->n = 0;
+	return dump ? dump_error(dump, problem) : 0;
+}
+
+int egress_finish(struct egress *egress, struct problem *problem)
+{
+	int error = 0;
+
+	for (uint32_t port = 0; port < SCENARIO_PORTS_MAX && !error; port++) {
+		if (egress->dumps[port])
+			error = dump_finish(egress->dumps[port], problem);
+	}
+	return error;
+}
+
+int egress_publish(struct egress *egress, struct problem *problem)
+{
+	int error = 0;
+
+	for (uint32_t port = 0; port < SCENARIO_PORTS_MAX && !error; port++) {
+		struct dump *dump = egress->dumps[port];
+
+		egress->dumps[port] = NULL;
+		if (dump)
+			error = dump_publish(dump, problem);
+	}
+	return error;
+}
+
+void egress_close(struct egress *egress)
+{
+	for (uint32_t port = 0; port < SCENARIO_PORTS_MAX; port++) {
+		dump_discard(egress->dumps[port]);
+		egress->dumps[port] = NULL;
+	}
+	free(egress->frame);
+	egress->frame = NULL;
+}

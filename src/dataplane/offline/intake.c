@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "offline/intake.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/frame_copy.h"
+#include "engine/engine.h"
+#include "machine/pool.h"
+#include "offline/stock.h"
+
+#define SEGMENT_BYTES (RTE_MBUF_DEFAULT_BUF_SIZE - RTE_PKTMBUF_HEADROOM)
+#define MBUFS_FIRST   4096u /* about 10 MB */
+#define MBUFS_RESERVE 2048u
+
+static int open_captures(struct intake *intake, struct porter *porter, struct problem *problem)
+{
+	const struct replay_options *options = intake->options;
+
+	for (uint32_t i = 0; i < options->n_in; i++) {
+		int error =
+		        capture_open(options->in[i].path, porter, &intake->captures[i], problem);
+
+		if (error)
+			return error;
+		if (options->in[i].second == REPLAY_NO_PORT)
+			continue;
+		if (!options->split) {
+			problem_set(problem, -1,
+			            "%s: brings packets to two ports: a split rule must say which "
+			            "(--split mac=..., ip=..., port=... or first)",
+			            options->in[i].path);
+			return -EINVAL;
+		}
+		error = split_parse(options->split, &intake->splits[i], problem);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+int intake_open(struct intake *intake, const struct replay_options *options, uint32_t n_ports,
+                struct porter *porter, struct problem *problem)
+{
+	uint64_t memory = options->memory_bytes ? options->memory_bytes : REPLAY_MEMORY;
+	uint64_t most = memory / pool_mbuf_bytes();
+	char name[32];
+	int error;
+
+	intake->options = options;
+	intake->keep_mbufs = MBUFS_RESERVE + n_ports * OUTLET_ROOM;
+	if (options->n_in == 0 || options->n_in > REPLAY_FILES_MAX) {
+		problem_set(problem, -1, "there must be 1 to %d captures, not %" PRIu32,
+		            REPLAY_FILES_MAX, options->n_in);
+		return -EINVAL;
+	}
+	error = open_captures(intake, porter, problem);
+	if (error)
+		return error;
+	if (most < MBUFS_FIRST + intake->keep_mbufs)
+		most = MBUFS_FIRST + intake->keep_mbufs;
+	if (most > INT32_MAX)
+		most = INT32_MAX;
+	snprintf(name, sizeof(name), "replay-%p", (void *)intake);
+	intake->pool = stock_make(name, MBUFS_FIRST + intake->keep_mbufs, (uint32_t)most,
+	                          options->mempool_ops);
+	error = intake->pool ? capture_merge_start(&intake->merge, intake->captures, options->n_in)
+	                     : -ENOMEM;
+	if (error)
+		problem_set(problem, -1, "no memory for %" PRIu64 " packet buffers", most);
+	else
+		intake->ahead = capture_merge_next(&intake->merge, &intake->ahead_from);
+	return error;
+}
+
+void intake_close(struct intake *intake)
+{
+	rte_pktmbuf_free_bulk(intake->spare, intake->n_spare);
+	intake->n_spare = 0;
+	intake->ahead = NULL;
+	capture_merge_stop(&intake->merge);
+	for (uint32_t i = 0; i < REPLAY_FILES_MAX; i++) {
+		capture_close(intake->captures[i]);
+		intake->captures[i] = NULL;
+	}
+}
+
+void intake_free_pool(struct intake *intake)
+{
+	stock_free(intake->pool);
+	intake->pool = NULL;
+}
+
+simtime intake_next_ns(const struct intake *intake)
+{
+	return intake->ahead ? intake->ahead->t_ns : SIMTIME_NEVER;
+}
+
+/* Counts what the mempool has and grows it, by doubling as long as it may, until n mbufs may be
+ * taken and keep_mbufs are left for the engine. */
+static int count_pool(struct intake *intake, uint32_t n, struct problem *problem)
+{
+	struct rte_mempool *pool = intake->pool;
+	uint32_t available = pool_available(pool);
+
+	while (available < n + intake->keep_mbufs) {
+		if (stock_grow(pool, pool_size(pool)) == 0) {
+			problem_set(problem, -1,
+			            "the clouds hold %" PRIu32 " buffers of packets, all of the "
+			            "memory that they may take (%" PRIu64
+			            " MiB); allow more with --memory",
+			            pool_size(pool) - available,
+			            (uint64_t)pool_size(pool) * pool_mbuf_bytes() >> 20);
+			return -ENOMEM;
+		}
+		available = pool_available(pool);
+	}
+	/* Counting looks at the cache of every lcore, so it is done again only when this could be
+	 * used up: a packet read may be copied by a cloud. */
+	intake->uncounted = RTE_MAX((available - intake->keep_mbufs) / 2, n);
+	return 0;
+}
+
+/* Makes n mbufs spare. */
+static int stock_up(struct intake *intake, uint32_t n, struct problem *problem)
+{
+	uint32_t wanted = n - intake->n_spare;
+
+	if (intake->uncounted < wanted) {
+		int error = count_pool(intake, wanted, problem);
+
+		if (error)
+			return error;
+	}
+	intake->uncounted -= wanted;
+	if (rte_pktmbuf_alloc_bulk(intake->pool, intake->spare + intake->n_spare, wanted) < 0) {
+		problem_set(problem, -1, "the mempool is empty although it counts %u buffers",
+		            pool_available(intake->pool));
+		return -ENOMEM;
+	}
+	intake->n_spare = n;
+	return 0;
+}
+
+static struct rte_mbuf *segment_fill(struct intake *intake, const uint8_t *data, uint32_t bytes)
+{
+	struct rte_mbuf *mbuf = intake->spare[--intake->n_spare];
+
+	frame_copy(rte_pktmbuf_mtod(mbuf, uint8_t *), data, bytes);
+	mbuf->data_len = (uint16_t)bytes;
+	mbuf->pkt_len = bytes;
+	return mbuf;
+}
+
+static void chain_fill(struct intake *intake, struct rte_mbuf *head, const uint8_t *data,
+                       uint32_t bytes)
+{
+	struct rte_mbuf *last = head;
+
+	for (uint32_t at = SEGMENT_BYTES; at < bytes; at += SEGMENT_BYTES) {
+		uint32_t part = RTE_MIN(bytes - at, (uint32_t)SEGMENT_BYTES);
+
+		last->next = segment_fill(intake, data + at, part);
+		last = last->next;
+		head->nb_segs++;
+	}
+	head->pkt_len = bytes;
+}
+
+static struct rte_mbuf *frame_to_mbuf(struct intake *intake, const struct capture_frame *frame,
+                                      uint32_t from)
+{
+	const struct replay_file *file = &intake->options->in[from];
+	uint32_t port = file->port;
+	struct rte_mbuf *mbuf;
+	struct packet *packet;
+
+	if (file->second != REPLAY_NO_PORT) {
+		bool other = !split_matches(&intake->splits[from], frame->data, frame->bytes);
+
+		intake->split_packets[from][other]++;
+		port = other ? file->second : file->port;
+	}
+	mbuf = segment_fill(intake, frame->data, RTE_MIN(frame->bytes, (uint32_t)SEGMENT_BYTES));
+	if (unlikely(frame->bytes > SEGMENT_BYTES))
+		chain_fill(intake, mbuf, frame->data, frame->bytes);
+	packet = packet_of(mbuf);
+	packet->t_ns = frame->t_ns;
+	packet->number = ++intake->numbers[port];
+	packet->wire_bytes = frame->wire_bytes;
+	packet->port = (uint16_t)port;
+	packet->flags = 0;
+	packet->headers_known = 0;
+	return mbuf;
+}
+
+int intake_read(struct intake *intake, struct rte_mbuf **mbufs, uint32_t n, struct problem *problem)
+{
+	uint32_t got = 0;
+
+	while (got < n && intake->ahead) {
+		const struct capture_frame *frame = intake->ahead;
+		uint32_t segments = frame->bytes / SEGMENT_BYTES + 1;
+
+		if (unlikely(intake->n_spare < segments)) {
+			int error = stock_up(intake, RTE_MAX(segments, 2u * BURST_MAX), problem);
+
+			if (error) {
+				rte_pktmbuf_free_bulk(mbufs, got);
+				return error;
+			}
+		}
+		mbufs[got++] = frame_to_mbuf(intake, frame, intake->ahead_from);
+		intake->ahead = capture_merge_next(&intake->merge, &intake->ahead_from);
+	}
+	return (int)got;
+}
+
+static void report_capture(const struct replay_file *file, const struct capture *capture,
+                           struct replay_port_report *report)
+{
+	const struct capture_counts *counts = capture_counts(capture);
+	size_t at = strlen(report->damage);
+
+	report->truncated += counts->truncated;
+	report->clock_back += counts->clock_back;
+	report->clock_back_max_ns =
+	        simtime_max(report->clock_back_max_ns, counts->clock_back_max_ns);
+	if (capture_damage(capture)[0])
+		snprintf(report->damage + at, sizeof(report->damage) - at, "%s%s: %s",
+		         at > 0 ? "; " : "", file->path, capture_damage(capture));
+}
+
+int intake_check(const struct intake *intake, struct problem *problem)
+{
+	for (uint32_t i = 0; i < intake->options->n_in; i++) {
+		int error = capture_error(intake->captures[i]);
+
+		if (error == 0)
+			continue;
+		problem_set(problem, -1, "%s: cannot be read any further: %s",
+		            intake->options->in[i].path, strerror(error));
+		return -EIO;
+	}
+	return 0;
+}
+
+void intake_report(const struct intake *intake, struct replay_result *result)
+{
+	for (uint32_t i = 0; i < intake->options->n_in; i++) {
+		const struct replay_file *file = &intake->options->in[i];
+		report_capture(file, intake->captures[i], &result->ports[file->port]);
+		if (file->second == REPLAY_NO_PORT)
+			continue;
+		result->splits[result->n_splits++] = (struct replay_split){
+		        .rule = intake->options->split,
+		        .path = file->path,
+		        .ports = {file->port, file->second},
+		        .packets = {intake->split_packets[i][0], intake->split_packets[i][1]},
+		};
+	}
+}
+
+uint64_t intake_done_bytes(const struct intake *intake)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < intake->options->n_in; i++)
+		sum += capture_done_bytes(intake->captures[i]);
+	return sum;
+}
+
+uint64_t intake_all_bytes(const struct intake *intake)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < intake->options->n_in; i++)
+		sum += capture_all_bytes(intake->captures[i]);
+	return sum;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The captures of a replay as one stream of packets: merged in the order of time, each packet in
+ * mbufs with its struct packet filled in, and at the port that its capture or the split rule says.
+ *
+ * A frame longer than one mbuf takes becomes a chain. The mempool grows with what the engine holds.
+ *
+ * Ownership: the mbufs handed out are the caller's. The mempool is the intake's.
+ * Thread: one.
+ */
+#ifndef WEIR_INTAKE_H
+#define WEIR_INTAKE_H
+
+#include <rte_mbuf.h>
+
+#include "capture/capture.h"
+#include "offline/replay.h"
+#include "offline/split.h"
+#include "packet/packet.h"
+
+#define INTAKE_SPARE_MAX 256u
+
+struct intake {
+	const struct replay_options *options;
+	struct capture *captures[REPLAY_FILES_MAX];
+	struct split splits[REPLAY_FILES_MAX]; /* `first` remembers, so each capture has its own */
+	uint64_t split_packets[REPLAY_FILES_MAX][2]; /* struct replay_split */
+	struct capture_merge merge;
+	struct rte_mempool *pool;
+	struct rte_mbuf *spare[INTAKE_SPARE_MAX];
+	uint32_t n_spare;
+	uint32_t keep_mbufs; /* what the engine may need between two reads */
+	uint32_t uncounted;  /* mbufs that may be taken before the mempool is counted again */
+	uint64_t numbers[SCENARIO_PORTS_MAX];
+	const struct capture_frame *ahead; /* the next frame */
+	uint32_t ahead_from;
+};
+
+/* Opens every capture; `porter` reads ahead, or NULL. 0; -EINVAL with problem; -ENOMEM. `intake` is all zero before. */
+int intake_open(struct intake *intake, const struct replay_options *options, uint32_t n_ports,
+                struct porter *porter, struct problem *problem);
+/* Returns the spare mbufs and closes the captures, not the mempool; may be called twice. */
+void intake_close(struct intake *intake);
+void intake_free_pool(struct intake *intake);
+
+/* The instant of the next packet, or SIMTIME_NEVER at the end. */
+simtime intake_next_ns(const struct intake *intake);
+/* Up to n packets in order. How many (0: the end), or -ENOMEM with problem. */
+int intake_read(struct intake *intake, struct rte_mbuf **mbufs, uint32_t n,
+                struct problem *problem);
+
+/* 0, or -EIO with problem: a read has failed, so that not everything came in. */
+int intake_check(const struct intake *intake, struct problem *problem);
+/* Adds what the captures have counted to the reports of their ports, and what was split. */
+void intake_report(const struct intake *intake, struct replay_result *result);
+uint64_t intake_done_bytes(const struct intake *intake);
+uint64_t intake_all_bytes(const struct intake *intake);
+
+#endif

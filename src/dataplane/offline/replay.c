@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "offline/replay.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "capture/filter.h"
+#include "capture/porter.h"
+#include "machine/pool.h"
+#include "offline/egress.h"
+#include "offline/intake.h"
+#include "statements.h"
+
+/* The clock for the progress is read once in so many packets. */
+#define PROGRESS_PACKETS 8192u
+#define PROGRESS_NS      (100 * SIMTIME_MS)
+
+/* Of what lies behind the end of time, so many events are executed to find a packet that leaves there. */
+#define HORIZON_EVENTS 64u
+
+struct replay {
+	const struct scenario *scenario;
+	const struct replay_options *options;
+	struct replay_result *result;
+	struct problem *problem;
+	struct porter *porter; /* of all captures and outputs, or NULL */
+	struct intake intake;
+	void *memory;
+	size_t memory_bytes;
+	struct engine *engine;
+	struct egress egress;
+	uint32_t burst;
+	uint32_t until_progress;
+	simtime progress_ns;
+};
+
+/* Of an outlet whose last packet leaves where time ends: which is the first that does? */
+static int say_too_late(struct replay *replay, const struct outlet *outlet)
+{
+	const struct packet *packet;
+	char which[64] = "a packet that weir generated";
+	uint32_t i = 0;
+
+	while (outlet->due_ns[i] < SIMTIME_HORIZON)
+		i++;
+	packet = packet_of(outlet->mbufs[i]);
+	if (packet->number)
+		snprintf(which, sizeof(which), "packet %" PRIu64 " of port %s", packet->number,
+		         replay->scenario->ports[packet->port].name);
+	problem_set(
+	        replay->problem, -1,
+	        "%s would leave 2^63 ns after 1970 or later, in the year 2262, where weir's time "
+	        "ends; raise the rate of its cloud, or give its queue a limit",
+	        which);
+	return -ERANGE;
+}
+
+/* Empties the outlet of a port into its capture. Packets lie in it in the order of their time. */
+static int write_out(struct replay *replay, uint32_t port)
+{
+	struct outlet *outlet = engine_outlet(replay->engine, port);
+
+	if (unlikely(outlet->due_ns[outlet->n - 1] >= SIMTIME_HORIZON))
+		return say_too_late(replay, outlet);
+	return egress_write(&replay->egress, port, outlet, replay->problem);
+}
+
+/* What goes wrong is found again when the output is finished, or when the outlet, which stays full, is emptied. */
+static void make_room(void *argument, uint32_t port)
+{
+	(void)write_out(argument, port);
+}
+
+static int make_engine(struct replay *replay)
+{
+	struct engine_setup setup = {
+	        .statements = statements,
+	        .pool = replay->intake.pool,
+	        .seed = replay->scenario->seed,
+	        .witness = replay->options->witness,
+	        .filters = &filters,
+	        .spread = pool_spread,
+	        .make_room = make_room,
+	        .room_argument = replay,
+	};
+	struct change *change;
+	int error;
+
+	replay->memory_bytes =
+	        replay->options->memory_bytes ? replay->options->memory_bytes : REPLAY_MEMORY;
+	replay->memory = memory_reserve(replay->memory_bytes);
+	if (!replay->memory)
+		goto err_memory;
+	setup.memory = replay->memory;
+	setup.memory_bytes = replay->memory_bytes;
+	replay->engine = engine_make(&setup);
+	if (!replay->engine)
+		goto err_memory;
+	error = change_prepare(replay->engine, replay->scenario, NULL, &change, replay->problem);
+	if (error)
+		return error;
+	replay->result->first_ns = replay->intake.ahead ? intake_next_ns(&replay->intake) : 0;
+	engine_apply(replay->engine, change, replay->result->first_ns);
+	change_free(change);
+	return 0;
+
+err_memory:
+	problem_set(replay->problem, -1,
+	            "no memory: %" PRIu64 " MiB cannot be set aside for packets in flight; allow "
+	            "less with --memory",
+	            (uint64_t)replay->memory_bytes >> 20);
+	return -ENOMEM;
+}
+
+/* Writes what is in the outlets. 1 if one was full, so that more may be due; 0; or the negative errno of a write. */
+static int drain(struct replay *replay)
+{
+	int full = 0, error;
+
+	for (uint32_t port = 0; port < replay->scenario->n_ports; port++) {
+		struct outlet *outlet = engine_outlet(replay->engine, port);
+
+		if (outlet->n == 0)
+			continue;
+		full |= outlet->n == OUTLET_ROOM;
+		error = write_out(replay, port);
+		if (error)
+			return error;
+	}
+	return full;
+}
+
+static int advance(struct replay *replay, simtime now)
+{
+	int full;
+
+	do {
+		engine_advance(replay->engine, now);
+		full = drain(replay);
+	} while (full > 0);
+	return full;
+}
+
+/* Hands a batch to the engine: packets in a row from one port together. */
+static void hand_over(struct replay *replay, struct rte_mbuf **mbufs, uint32_t n)
+{
+	uint32_t from = 0;
+
+	while (from < n) {
+		uint16_t port = packet_of(mbufs[from])->port;
+		struct replay_port_report *report = &replay->result->ports[port];
+		uint32_t to = from;
+
+		for (; to < n && packet_of(mbufs[to])->port == port; to++)
+			report->rx_bytes += packet_of(mbufs[to])->wire_bytes;
+		report->rx_packets += to - from;
+		engine_ingress(replay->engine, port, mbufs + from, (uint16_t)(to - from));
+		from = to;
+	}
+}
+
+static simtime clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (simtime)now.tv_sec * SIMTIME_S + (simtime)now.tv_nsec;
+}
+
+/* From time to time: the progress, the memory, and whether to give up. */
+static int look_up(struct replay *replay, uint32_t packets)
+{
+	const struct replay_options *options = replay->options;
+	uint64_t memory;
+
+	if (options->stop && *options->stop) {
+		problem_set(replay->problem, -1, "interrupted: nothing was written");
+		return -EINTR;
+	}
+	if (replay->until_progress > packets) {
+		replay->until_progress -= packets;
+		return 0;
+	}
+	replay->until_progress = PROGRESS_PACKETS;
+	memory = engine_memory_used(replay->engine) +
+	         (uint64_t)pool_size(replay->intake.pool) * pool_mbuf_bytes();
+	if (memory > replay->result->memory_bytes)
+		replay->result->memory_bytes = memory;
+	if (options->progress && clock_ns() >= replay->progress_ns) {
+		options->progress(options->argument, intake_done_bytes(&replay->intake),
+		                  intake_all_bytes(&replay->intake));
+		replay->progress_ns = clock_ns() + PROGRESS_NS;
+	}
+	return 0;
+}
+
+static int run_input(struct replay *replay)
+{
+	struct rte_mbuf *mbufs[BURST_MAX];
+	int error = 0;
+
+	while (!error) {
+		int n = intake_read(&replay->intake, mbufs, replay->burst, replay->problem);
+		simtime last_ns;
+
+		if (n <= 0)
+			return n;
+		last_ns = packet_of(mbufs[n - 1])->t_ns;
+		replay->result->last_ns = simtime_max(replay->result->last_ns, last_ns);
+		hand_over(replay, mbufs, (uint32_t)n);
+		error = advance(replay, last_ns);
+		if (!error)
+			error = look_up(replay, (uint32_t)n);
+	}
+	return error;
+}
+
+/* The next event lies where time ends. A packet that leaves then says which it is; else all that is known is that some
+ * are held. */
+static int run_into_horizon(struct replay *replay)
+{
+	simtime next = engine_next(replay->engine);
+	int error = 0;
+
+	for (uint32_t i = 0; i < HORIZON_EVENTS && next != SIMTIME_NEVER && !error; i++) {
+		error = advance(replay, next);
+		next = engine_next(replay->engine);
+	}
+	if (error)
+		return error;
+	problem_set(replay->problem, -1,
+	            "%" PRIu64
+	            " packets are still held 2^63 ns after 1970, in the year 2262, where "
+	            "weir's time ends; raise the rate of their cloud, or give its queue a limit",
+	            engine_held_packets(replay->engine));
+	return -ERANGE;
+}
+
+/* After the last packet: whatever is still to happen. */
+static int run_out(struct replay *replay)
+{
+	int error = advance(replay, replay->result->last_ns);
+	simtime before = 0;
+
+	while (!error) {
+		simtime next = engine_next(replay->engine);
+
+		if (next == SIMTIME_NEVER)
+			return 0;
+		if (next >= SIMTIME_HORIZON)
+			return run_into_horizon(replay);
+		if (next <= before) {
+			problem_set(replay->problem, -1,
+			            "the engine stands still at %" PRIu64 " ns with %" PRIu64
+			            " packets held: an error in weir",
+			            next, engine_held_packets(replay->engine));
+			return -EIO;
+		}
+		before = next;
+		error = advance(replay, next);
+		if (!error)
+			error = look_up(replay, 1);
+	}
+	return error;
+}
+
+/* The invariant of every cloud, and of all of them together. */
+static int check_clouds(struct replay *replay)
+{
+	const struct scenario *scenario = replay->scenario;
+	struct replay_result *result = replay->result;
+
+	result->clouds =
+	        calloc(scenario->n_clouds ? scenario->n_clouds : 1, sizeof(*result->clouds));
+	if (!result->clouds) {
+		problem_set(replay->problem, -1, "no memory for the report");
+		return -ENOMEM;
+	}
+	result->n_clouds = scenario->n_clouds;
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		const char *name = scenario->clouds[i]->name;
+		struct cloud_report *report = &result->clouds[i];
+		const struct counters *c = &report->counters;
+
+		if (engine_report(replay->engine, name, report) && report->held_packets == 0 &&
+		    c->rx_packets + c->duplicated + c->generated ==
+		            c->tx_packets + counters_drops(c))
+			continue;
+		problem_set(replay->problem, -1,
+		            "cloud %s does not add up: received %" PRIu64 " + duplicated %" PRIu64
+		            " + generated %" PRIu64 " is not sent %" PRIu64 " + dropped %" PRIu64
+		            " + held %" PRIu64 " (0 at the end): an error in weir",
+		            name, c->rx_packets, c->duplicated, c->generated, c->tx_packets,
+		            counters_drops(c), report->held_packets);
+		return -EIO;
+	}
+	for (uint32_t port = 0; port < scenario->n_ports; port++) {
+		result->ports[port].no_cloud = engine_no_cloud(replay->engine, port);
+		result->ports[port].untouched = engine_untouched(replay->engine, port);
+	}
+	return 0;
+}
+
+/* Every mbuf must have come back. Ends the engine. */
+static int check_pool(struct replay *replay)
+{
+	struct rte_mempool *pool = replay->intake.pool;
+	uint32_t size = pool_size(pool), available;
+
+	engine_free(replay->engine);
+	replay->engine = NULL;
+	intake_close(&replay->intake);
+	available = pool_available(pool);
+	if (available == size)
+		return 0;
+	problem_set(replay->problem, -1,
+	            "the mempool is not whole: %" PRIu32 " of %" PRIu32
+	            " buffers came back: an error in weir",
+	            available, size);
+	return -EIO;
+}
+
+static int run(struct replay *replay)
+{
+	const struct replay_options *options = replay->options;
+	struct intake *intake = &replay->intake;
+	int error = intake_open(intake, options, replay->scenario->n_ports, replay->porter,
+	                        replay->problem);
+
+	if (error || (error = make_engine(replay)) ||
+	    (error = egress_open(&replay->egress, options, intake->captures, replay->porter,
+	                         replay->result, replay->problem)) ||
+	    (error = run_input(replay)) || (error = run_out(replay)))
+		return error;
+	replay->until_progress = 0;
+	replay->progress_ns = 0;
+	error = look_up(replay, 0);
+	if (error || (error = check_clouds(replay)) ||
+	    (error = intake_check(intake, replay->problem)))
+		return error;
+	intake_report(intake, replay->result);
+	if ((error = check_pool(replay)) ||
+	    (error = egress_finish(&replay->egress, replay->problem)))
+		return error;
+	if (options->complete)
+		error = options->complete(options->argument, replay->result, replay->problem);
+	return error ? error : egress_publish(&replay->egress, replay->problem);
+}
+
+int replay_run(const struct scenario *scenario, const struct replay_options *options,
+               struct replay_result *result, struct problem *problem)
+{
+	struct replay *replay = calloc(1, sizeof(*replay));
+	int error;
+
+	if (!replay) {
+		problem_set(problem, -1, "no memory for a replay");
+		return -ENOMEM;
+	}
+	replay->scenario = scenario;
+	replay->options = options;
+	replay->result = result;
+	replay->problem = problem;
+	replay->burst = options->burst ? options->burst : BURST_MAX;
+	replay->until_progress = PROGRESS_PACKETS;
+	if (options->witness)
+		replay->burst = 1;
+	replay->porter = porter_make();
+	error = run(replay);
+	egress_close(&replay->egress);
+	if (replay->engine)
+		engine_free(replay->engine);
+	intake_close(&replay->intake);
+	intake_free_pool(&replay->intake);
+	porter_free(replay->porter);
+	memory_free(replay->memory, replay->memory_bytes);
+	free(replay);
+	return error;
+}
+
+void replay_result_free(struct replay_result *result)
+{
+	free(result->clouds);
+	result->clouds = NULL;
+	result->n_clouds = 0;
+}

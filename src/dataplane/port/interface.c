@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/interface.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/if_packet.h>
+#include <linux/sockios.h>
+#include <net/ethernet.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define DESCRIPTORS_MAX 1024
+
+static bool name_of(const char *device, char name[IFNAMSIZ])
+{
+	const char *at = strstr(device, ",iface=");
+	size_t bytes;
+
+	if (!at)
+		return false;
+	at += strlen(",iface=");
+	bytes = strcspn(at, ",");
+	/* The socket of net_vhost is a path. */
+	if (bytes == 0 || bytes >= IFNAMSIZ || memchr(at, '/', bytes))
+		return false;
+	memcpy(name, at, bytes);
+	name[bytes] = '\0';
+	return true;
+}
+
+int interface_open(const char *device, struct interface *interface, struct problem *problem)
+{
+	struct packet_mreq request = {.mr_type = PACKET_MR_PROMISC};
+	int rc;
+
+	memset(interface, 0, sizeof(*interface));
+	interface->promiscuous = -1;
+	/* net_tap makes the interface that it names. */
+	if (strncmp(device, "net_tap", 7) == 0 || !name_of(device, interface->name))
+		return 0;
+	interface->promiscuous = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	if (interface->promiscuous < 0) {
+		rc = -errno;
+		problem_set(
+		        problem, -1,
+		        "no permission for packet sockets: run as root, or give the program the "
+		        "capabilities: setcap cap_net_raw,cap_net_admin+ep weir");
+		return rc;
+	}
+	interface->index = (int)if_nametoindex(interface->name);
+	if (interface->index == 0) {
+		problem_set(problem, -1,
+		            "there is no interface %s in this network namespace; `ip link` shows "
+		            "those that are there",
+		            interface->name);
+		rc = -ENODEV;
+		goto err_close;
+	}
+	request.mr_ifindex = interface->index;
+	if (setsockopt(interface->promiscuous, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request,
+	               sizeof(request)) < 0) {
+		rc = -errno;
+		problem_set(problem, -1, "interface %s cannot be made promiscuous: %s",
+		            interface->name, strerror(-rc));
+		goto err_close;
+	}
+	return 0;
+
+err_close:
+	interface_close(interface);
+	return rc;
+}
+
+void interface_close(struct interface *interface)
+{
+	if (interface->index == 0 && interface->promiscuous <= 0)
+		return;
+	close(interface->promiscuous);
+	interface->promiscuous = -1;
+	interface->index = 0;
+	interface->n_sockets = 0;
+}
+
+void interface_find_sockets(struct interface *interface)
+{
+	interface->n_sockets = 0;
+	if (interface->index == 0)
+		return;
+	for (int fd = 3; fd < DESCRIPTORS_MAX; fd++) {
+		struct sockaddr_ll address;
+		socklen_t bytes = sizeof(address);
+
+		if (fd == interface->promiscuous ||
+		    getsockname(fd, (struct sockaddr *)&address, &bytes) < 0 ||
+		    bytes < offsetof(struct sockaddr_ll, sll_hatype) ||
+		    address.sll_family != AF_PACKET || address.sll_ifindex != interface->index)
+			continue;
+		if (interface->n_sockets < INTERFACE_SOCKETS_MAX)
+			interface->sockets[interface->n_sockets++] = fd;
+	}
+}
+
+static int ask_name(const struct interface *interface, char name[IFNAMSIZ])
+{
+	struct ifreq ifr = {.ifr_ifindex = interface->index};
+
+	if (ioctl(interface->promiscuous, SIOCGIFNAME, &ifr) < 0)
+		return -errno;
+	memcpy(name, ifr.ifr_name, IFNAMSIZ);
+	return 0;
+}
+
+/* These requests want a name, which may be another one at any time. */
+static int ask(const struct interface *interface, unsigned long request, struct ifreq *ifr)
+{
+	int rc = ask_name(interface, ifr->ifr_name);
+
+	return rc < 0 ? rc : ioctl(interface->promiscuous, request, ifr);
+}
+
+bool interface_renamed(struct interface *interface)
+{
+	char name[IFNAMSIZ];
+
+	if (interface->index == 0 || ask_name(interface, name) < 0 ||
+	    strcmp(name, interface->name) == 0)
+		return false;
+	memcpy(interface->name, name, sizeof(name));
+	return true;
+}
+
+bool interface_link_up(const struct interface *interface)
+{
+	struct ifreq ifr = {0};
+
+	if (ask(interface, SIOCGIFFLAGS, &ifr) < 0)
+		return false;
+	return (ifr.ifr_flags & IFF_UP) && (ifr.ifr_flags & IFF_RUNNING);
+}
+
+uint64_t interface_missed(struct interface *interface)
+{
+	for (uint32_t i = 0; i < interface->n_sockets; i++) {
+		struct tpacket_stats stats;
+		socklen_t bytes = sizeof(stats);
+
+		/* Reading sets them to zero. */
+		if (getsockopt(interface->sockets[i], SOL_PACKET, PACKET_STATISTICS, &stats,
+		               &bytes) == 0)
+			interface->missed += stats.tp_drops;
+	}
+	return interface->missed;
+}
+
+static uint32_t feature(const struct interface *interface, uint32_t command)
+{
+	struct ethtool_value value = {.cmd = command};
+	struct ifreq ifr = {.ifr_data = (void *)&value};
+
+	return ask(interface, SIOCETHTOOL, &ifr) == 0 ? value.data : 0;
+}
+
+static bool is_veth(const struct interface *interface)
+{
+	struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};
+	struct ifreq ifr = {.ifr_data = (void *)&info};
+
+	return ask(interface, SIOCETHTOOL, &ifr) == 0 && strcmp(info.driver, "veth") == 0;
+}
+
+void interface_offloads(const struct interface *interface, char *text, size_t room)
+{
+	text[0] = '\0';
+	if (interface->index == 0)
+		return;
+	if (is_veth(interface)) {
+		/* The other end may be in a namespace that cannot be asked from here. Who has
+		 * thought of it has done the same on both. */
+		if (feature(interface, ETHTOOL_GTXCSUM) || feature(interface, ETHTOOL_GTSO))
+			snprintf(text, room,
+			         "%s is one end of a veth pair with offloads on: if the other end "
+			         "has "
+			         "them on too, it hands over super-frames of up to 64 KiB, which "
+			         "are "
+			         "cut, and unfinished checksums; on both ends: ethtool -K IFACE tx "
+			         "off",
+			         interface->name);
+		return;
+	}
+	if (feature(interface, ETHTOOL_GGRO) || (feature(interface, ETHTOOL_GFLAGS) & ETH_FLAG_LRO))
+		snprintf(text, room,
+		         "%s merges frames as they are received: they are cut to what fits; "
+		         "ethtool -K %s gro off lro off",
+		         interface->name, interface->name);
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/paced_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_errno.h>
+#include <rte_lcore.h>
+#include <rte_ring.h>
+
+#include "capture/capture.h"
+#include "capture/recorder.h"
+#include "machine/ring_look.h"
+#include "packet/packet.h"
+
+#define BURST   32
+#define REST_NS (100 * SIMTIME_US)
+
+struct paced_file {
+	/* constant while the worker runs */
+	struct rte_ring *in, *out; /* NULL: nothing is played; nothing is written */
+	simtime start_ns;
+	/* worker */
+	struct rte_mbuf *next; /* taken from the ring, not yet due */
+	/* control, then the file's thread */
+	char path[PATH_MAX], out_path[PATH_MAX];
+	bool loop;
+	struct rte_mempool *pool;
+	struct capture *capture;
+	struct recorder *recorder;
+	simtime first_ns;  /* time stamp of the first frame */
+	simtime offset_ns; /* of the frame read last, since the start */
+	simtime gap_ns, stamp_ns;
+	struct rte_mbuf *waiting; /* read, and the ring is full */
+	uint8_t *flat;            /* a frame in one piece, to be written */
+	/* shared */
+	pthread_t thread;
+	bool running, started;
+	uint32_t stop, ended;
+	uint64_t frames;
+	bool told;
+};
+
+/* Splits `file:PATH[,loop][,out=PATH]`. */
+static int parse(const char *device, struct paced_file *file, struct problem *problem)
+{
+	const char *at = device + strlen("file:");
+	size_t bytes = strcspn(at, ",");
+
+	snprintf(file->path, sizeof(file->path), "%.*s", (int)bytes, at);
+	for (at += bytes; *at == ','; at += bytes) {
+		at++;
+		bytes = strcspn(at, ",");
+		if (bytes == 4 && strncmp(at, "loop", 4) == 0) {
+			file->loop = true;
+		} else if (bytes > 4 && strncmp(at, "out=", 4) == 0) {
+			snprintf(file->out_path, sizeof(file->out_path), "%.*s", (int)bytes - 4,
+			         at + 4);
+		} else {
+			problem_set(problem, -1,
+			            "device %s: `%.*s` is unknown; a capture file as a port is "
+			            "file:PATH[,loop][,out=PATH]",
+			            device, (int)bytes, at);
+			return -EINVAL;
+		}
+	}
+	if (file->path[0] == '\0' && file->out_path[0] == '\0') {
+		problem_set(problem, -1, "device %s names no file: file:PATH[,loop][,out=PATH]",
+		            device);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static struct rte_ring *ring_make(const struct paced_file *file, const char *way)
+{
+	char name[RTE_RING_NAMESIZE];
+
+	snprintf(name, sizeof(name), "f%s%" PRIxPTR, way, (uintptr_t)file);
+	return rte_ring_create(name, PACED_FILE_RING, (int)rte_socket_id(),
+	                       RING_F_SP_ENQ | RING_F_SC_DEQ);
+}
+
+static void release(struct paced_file *file)
+{
+	rte_ring_free(file->in);
+	rte_ring_free(file->out);
+	capture_close(file->capture);
+	free(file->flat);
+	free(file);
+}
+
+int paced_file_open(const char *device, struct rte_mempool *pool, struct paced_file **result,
+                    struct problem *problem)
+{
+	struct paced_file *file = calloc(1, sizeof(*file));
+	int rc = -ENOMEM;
+
+	if (!file) {
+		problem_set(problem, -1, "no memory for device %s", device);
+		return rc;
+	}
+	file->pool = pool;
+	rc = parse(device, file, problem);
+	if (rc < 0)
+		goto err_release;
+	if (file->path[0]) {
+		rc = capture_open(file->path, NULL, &file->capture, problem);
+		if (rc < 0)
+			goto err_release;
+		file->in = ring_make(file, "i");
+	}
+	if (file->out_path[0]) {
+		file->out = ring_make(file, "o");
+		file->flat = malloc(CAPTURE_FRAME_MAX);
+	}
+	if ((file->path[0] && !file->in) || (file->out_path[0] && (!file->out || !file->flat))) {
+		problem_set(problem, -1, "no memory for the rings of device %s", device);
+		rc = -ENOMEM;
+		goto err_release;
+	}
+	if (file->out_path[0]) {
+		rc = recorder_open(file->out_path, &file->recorder, problem);
+		if (rc < 0)
+			goto err_release;
+	}
+	*result = file;
+	return 0;
+
+err_release:
+	release(file);
+	return rc;
+}
+
+/* ---- the file's thread ---- */
+
+static struct rte_mbuf *frame_to_mbuf(struct rte_mempool *pool, const struct capture_frame *frame)
+{
+	struct rte_mbuf *first = rte_pktmbuf_alloc(pool), *last = first;
+	uint32_t done = 0;
+
+	while (last) {
+		uint16_t part = RTE_MIN(frame->bytes - done, (uint32_t)rte_pktmbuf_tailroom(last));
+
+		memcpy(rte_pktmbuf_mtod(last, uint8_t *), frame->data + done, part);
+		last->data_len = part;
+		done += part;
+		if (done == frame->bytes) {
+			first->pkt_len = done;
+			return first;
+		}
+		last->next = rte_pktmbuf_alloc(pool);
+		if (last->next) {
+			last->next->data_off = 0;
+			first->nb_segs++;
+		}
+		last = last->next;
+	}
+	rte_pktmbuf_free(first);
+	return NULL;
+}
+
+/* The next frame with its instant since the start, starting over if that is wanted. */
+static bool next_frame(struct paced_file *file, struct capture_frame *frame)
+{
+	struct problem problem;
+
+	while (!capture_next(file->capture, frame)) {
+		if (!file->loop || file->frames == 0)
+			return false;
+		capture_close(file->capture);
+		file->capture = NULL;
+		if (capture_open(file->path, NULL, &file->capture, &problem) < 0)
+			return false;
+		file->stamp_ns = SIMTIME_NEVER;
+	}
+	if (file->frames == 0) {
+		file->first_ns = frame->t_ns;
+	} else if (file->stamp_ns == SIMTIME_NEVER) {
+		file->offset_ns += RTE_MAX(file->gap_ns, UINT64_C(1));
+	} else {
+		file->gap_ns = frame->t_ns - file->stamp_ns;
+		file->offset_ns += file->gap_ns;
+	}
+	file->stamp_ns = frame->t_ns;
+	file->frames++;
+	return true;
+}
+
+static struct rte_mbuf *read_one(struct paced_file *file)
+{
+	struct capture_frame frame;
+	struct rte_mbuf *mbuf;
+
+	if (!file->capture || !next_frame(file, &frame)) {
+		__atomic_store_n(&file->ended, 1, __ATOMIC_RELEASE);
+		return NULL;
+	}
+	/* An empty mempool is waited for: the frame comes late, and is not lost. */
+	while (!(mbuf = frame_to_mbuf(file->pool, &frame))) {
+		const struct timespec rest = {.tv_nsec = REST_NS};
+
+		if (__atomic_load_n(&file->stop, __ATOMIC_RELAXED))
+			return NULL;
+		nanosleep(&rest, NULL);
+	}
+	packet_of(mbuf)->t_ns = file->offset_ns;
+	return mbuf;
+}
+
+static uint32_t fill(struct paced_file *file)
+{
+	uint32_t n = 0;
+
+	for (; n < BURST; n++) {
+		if (!file->waiting && !file->ended)
+			file->waiting = read_one(file);
+		if (!file->waiting || rte_ring_sp_enqueue(file->in, file->waiting) < 0)
+			break;
+		file->waiting = NULL;
+	}
+	return n;
+}
+
+static uint32_t drain(struct paced_file *file)
+{
+	struct rte_mbuf *mbufs[BURST];
+	uint32_t n = rte_ring_sc_dequeue_burst(file->out, (void **)mbufs, BURST, NULL);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t bytes = RTE_MIN(mbufs[i]->pkt_len, CAPTURE_FRAME_MAX);
+		simtime since_ns = packet_of(mbufs[i])->t_ns - file->start_ns;
+
+		recorder_put(file->recorder, file->first_ns + since_ns,
+		             rte_pktmbuf_read(mbufs[i], 0, bytes, file->flat), bytes, bytes);
+	}
+	rte_pktmbuf_free_bulk(mbufs, n);
+	return n;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec;
+}
+
+static void *file_thread(void *argument)
+{
+	struct paced_file *file = argument;
+	bool busy;
+
+	do {
+		const struct timespec rest = {.tv_nsec = REST_NS};
+
+		busy = file->in && fill(file) > 0;
+		busy |= file->out && drain(file) > 0;
+		if (file->out)
+			recorder_keep(file->recorder, now_ns());
+		if (!busy)
+			nanosleep(&rest, NULL);
+	} while (!__atomic_load_n(&file->stop, __ATOMIC_ACQUIRE) || (busy && file->out));
+	return NULL;
+}
+
+/* ---- control ---- */
+
+int paced_file_start(struct paced_file *file, simtime now, struct problem *problem)
+{
+	struct timespec ts;
+	int rc;
+
+	file->start_ns = now;
+	clock_gettime(CLOCK_REALTIME, &ts);
+	file->first_ns = (uint64_t)ts.tv_sec * SIMTIME_S + (uint64_t)ts.tv_nsec;
+	rc = pthread_create(&file->thread, NULL, file_thread, file);
+	if (rc) {
+		problem_set(problem, -1, "no thread for %s: %s", file->path, strerror(rc));
+		return -rc;
+	}
+	file->running = file->started = true;
+	return 0;
+}
+
+void paced_file_halt(struct paced_file *file)
+{
+	if (!file->running)
+		return;
+	/* Workers have stopped: what is in the rings now is all there will be. */
+	__atomic_store_n(&file->stop, 1, __ATOMIC_RELEASE);
+	pthread_join(file->thread, NULL);
+	file->running = false;
+	while (file->out && drain(file) > 0)
+		;
+	if (file->recorder)
+		recorder_finish(file->recorder);
+}
+
+int paced_file_close(struct paced_file *file, struct problem *problem)
+{
+	struct rte_mbuf *mbuf;
+	int rc = 0;
+
+	paced_file_halt(file);
+	rte_pktmbuf_free(file->waiting);
+	rte_pktmbuf_free(file->next);
+	while (file->in && rte_ring_sc_dequeue(file->in, (void **)&mbuf) == 0)
+		rte_pktmbuf_free(mbuf);
+	if (file->recorder && file->started)
+		rc = recorder_close(file->recorder, problem);
+	else
+		recorder_discard(file->recorder);
+	release(file);
+	return rc;
+}
+
+bool paced_file_event(struct paced_file *file, char *line, size_t room)
+{
+	const char *damage;
+
+	if (file->recorder && recorder_event(file->recorder, line, room))
+		return true;
+	if (file->told || !file->in || !__atomic_load_n(&file->ended, __ATOMIC_ACQUIRE) ||
+	    !ring_is_empty(file->in))
+		return false;
+	file->told = true;
+	damage = file->capture ? capture_damage(file->capture) : "";
+	snprintf(line, room, "%s has been played to its end: %" PRIu64 " frames%s%s", file->path,
+	         file->frames, *damage ? "; " : "", damage);
+	return true;
+}
+
+uint64_t paced_file_not_written(const struct paced_file *file)
+{
+	return file->recorder ? recorder_lost(file->recorder) : 0;
+}
+
+/* ---- the worker ---- */
+
+uint16_t paced_file_receive(struct paced_file *file, struct rte_mbuf **mbufs, uint16_t n,
+                            simtime now)
+{
+	uint16_t taken = 0;
+
+	if (!file->in)
+		return 0;
+	while (taken < n) {
+		if (!file->next && rte_ring_sc_dequeue(file->in, (void **)&file->next) < 0)
+			break;
+		if (file->start_ns + packet_of(file->next)->t_ns > now)
+			break;
+		mbufs[taken++] = file->next;
+		file->next = NULL;
+	}
+	return taken;
+}
+
+uint16_t paced_file_transmit(struct paced_file *file, struct rte_mbuf **mbufs,
+                             const simtime *due_ns, uint16_t n)
+{
+	if (!file->out) {
+		rte_pktmbuf_free_bulk(mbufs, n);
+		return n;
+	}
+	for (uint16_t i = 0; i < n; i++)
+		packet_of(mbufs[i])->t_ns = due_ns[i];
+	return (uint16_t)rte_ring_sp_enqueue_burst(file->out, (void **)mbufs, n, NULL);
+}

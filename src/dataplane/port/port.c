@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/port.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_dev.h>
+#include <rte_mbuf_dyn.h>
+#include <rte_version.h>
+
+#include "machine/eal_log.h"
+#include "port/pci_device.h"
+#include "scenario/port_setting.h"
+
+#define DEVICE_BYTES 512
+#define DESCRIPTORS  1024
+/* Frames in the ring between kernel and net_af_packet, where the user does not say: its own default
+ * of 512 is 0.6 ms at 10 Gbit/s. 8 MiB a direction. */
+#define AF_PACKET_FRAMES ",framecnt=4096"
+
+static const char *offered; /* see port_offer */
+
+void port_offer(const char *prefix)
+{
+	offered = prefix;
+}
+
+/* Where the driver text ends and its arguments begin. */
+static size_t driver_bytes(const char *device)
+{
+	return strcspn(device, ",");
+}
+
+bool port_is_pci(const char *device)
+{
+	return device && pci_device_is(device);
+}
+
+bool port_any_pci(const struct scenario *scenario)
+{
+	for (uint32_t i = 0; i < scenario->n_ports; i++) {
+		if (port_is_pci(scenario->ports[i].device))
+			return true;
+	}
+	return false;
+}
+
+int port_check_pci(const struct scenario *scenario, struct problem *problem)
+{
+	for (uint32_t i = 0; i < scenario->n_ports; i++) {
+		const struct port_conf *conf = &scenario->ports[i];
+		struct problem why;
+		int rc;
+
+		if (!port_is_pci(conf->device))
+			continue;
+		rc = pci_device_check(conf->device, &why);
+		if (rc < 0) {
+			problem_set(problem, -1, "port %s: %s", conf->name, why.text);
+			problem->port = i + 1;
+			return rc;
+		}
+	}
+	return 0;
+}
+
+static bool is_file(const char *device)
+{
+	return strncmp(device, "file:", 5) == 0;
+}
+
+int port_check_room(const struct scenario *scenario, struct problem *problem)
+{
+	uint32_t room = RTE_MAX_ETHPORTS - rte_eth_dev_count_total(), wanted = 0;
+
+	for (uint32_t i = 0; i < scenario->n_ports; i++) {
+		const char *device = scenario->ports[i].device;
+		uint16_t id;
+
+		/* What this process has made is open already (port_offer). */
+		if (!device || is_file(device) || rte_eth_dev_get_port_by_name(device, &id) == 0)
+			continue;
+		if (wanted++ < room)
+			continue;
+		problem_set(problem, -1,
+		            "port %s: it is device number %u, and this DPDK has room for %u "
+		            "(RTE_MAX_ETHPORTS, said when it was built); captures (file:PATH) do "
+		            "not count, and a DPDK built with -Dmax_ethports=%u has more",
+		            scenario->ports[i].name, wanted, room, SCENARIO_PORTS_MAX);
+		return -ENOSPC;
+	}
+	return 0;
+}
+
+/* `later` is what `earlier` is, too: a problem for the port of `later`. */
+static int refuse_same(const char *later, const char *earlier, const char *earlier_port,
+                       const char *what, struct problem *problem)
+{
+	problem_set(problem, -1, "%s is %s, which port %s (%s) has: each port needs one of its own",
+	            later, what, earlier_port, earlier);
+	return -EINVAL;
+}
+
+int port_check_distinct(const struct scenario *scenario, struct problem *problem)
+{
+	struct port_identity *identities = calloc(scenario->n_ports + 1, sizeof(*identities));
+	int rc = 0;
+
+	if (!identities) {
+		problem_set(problem, -1, "no memory");
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; rc == 0 && i < scenario->n_ports; i++) {
+		const struct port_conf *conf = &scenario->ports[i];
+		char what[PATH_MAX];
+		struct problem why;
+
+		identity_of(conf->device, &identities[i]);
+		for (uint32_t j = 0; rc == 0 && j < i; j++) {
+			if (!identity_shared(&identities[i], &identities[j], what, sizeof(what)))
+				continue;
+			rc = refuse_same(conf->device, scenario->ports[j].device,
+			                 scenario->ports[j].name, what, &why);
+			problem_set(problem, -1, "port %s: %s", conf->name, why.text);
+			problem->port = i + 1;
+		}
+	}
+	free(identities);
+	return rc;
+}
+
+/* Of the kernel's interface that a driver works on: 0 if it has none, or does not say. */
+static unsigned interface_of(const struct port *port)
+{
+	struct rte_eth_dev_info info;
+
+	return !port->file && rte_eth_dev_info_get(port->id, &info) == 0 ? info.if_index : 0;
+}
+
+int port_check_opened(const struct port *ports, uint32_t n, struct problem *problem)
+{
+	const struct port *last = &ports[n - 1];
+	unsigned index = interface_of(last);
+	char name[IFNAMSIZ], what[64] = "the same device";
+
+	for (uint32_t i = 0; !last->file && i + 1 < n; i++) {
+		bool same = index > 0 && interface_of(&ports[i]) == index;
+
+		if (ports[i].file || (!same && ports[i].id != last->id))
+			continue;
+		if (same && if_indextoname(index, name))
+			snprintf(what, sizeof(what), "interface %s", name);
+		return refuse_same(last->device, ports[i].device, ports[i].name, what, problem);
+	}
+	return 0;
+}
+
+/* The device text for DPDK, with what weir adds. */
+static void device_text(const char *device, char *text, size_t room)
+{
+	bool add = strncmp(device, "net_af_packet", 13) == 0 && !strstr(device, ",framecnt=") &&
+	           !strstr(device, ",blocksz=") && !strstr(device, ",framesz=");
+
+	snprintf(text, room, "%s%s", device, add ? AF_PACKET_FRAMES : "");
+}
+
+static int probe_failed(int rc, const char *device, struct problem *problem)
+{
+	const char *cause = eal_log_cause();
+	int bytes = (int)driver_bytes(device);
+
+	if (rc == -EEXIST)
+		problem_set(problem, -1,
+		            "device %.*s is in use already: give each port one of its own (%.*s1)",
+		            bytes, device, bytes, device);
+	else
+		problem_set(problem, -1,
+		            "DPDK cannot open device %s: %s; a device is a PCI address "
+		            "(0000:03:00.1), a virtual device with its arguments "
+		            "(net_af_packet0,iface=eth1), or file:PATH",
+		            device, *cause ? cause : strerror(-rc));
+	return rc < 0 ? rc : -EIO;
+}
+
+static bool find_id(const char *text, uint16_t *id)
+{
+	struct rte_dev_iterator iterator;
+	uint16_t found;
+
+	RTE_ETH_FOREACH_MATCHING_DEV(found, text, &iterator)
+	{
+		rte_eth_iterator_cleanup(&iterator);
+		*id = found;
+		return true;
+	}
+	return false;
+}
+
+static int probe(struct port *port, struct problem *problem)
+{
+	char text[DEVICE_BYTES], name[RTE_ETH_NAME_MAX_LEN];
+	size_t bytes = driver_bytes(port->device);
+	int rc;
+
+	device_text(port->device, text, sizeof(text));
+	snprintf(name, sizeof(name), "%.*s", (int)bytes, port->device);
+	if (rte_eth_dev_get_port_by_name(name, &port->id) == 0 && offered &&
+	    strncmp(name, offered, strlen(offered)) == 0)
+		return 0;
+	if (rte_eth_dev_get_port_by_name(name, &port->id) == 0)
+		return probe_failed(-EEXIST, port->device, problem);
+	eal_log_cause();
+	rc = rte_dev_probe(text);
+	if (rc != 0)
+		return probe_failed(rc, port->device, problem);
+	if (rte_eth_dev_get_port_by_name(name, &port->id) == 0 || find_id(name, &port->id))
+		return 0;
+	problem_set(problem, -1, "device %s is there, and it is no network device", port->device);
+	return -ENODEV;
+}
+
+static uint64_t tx_offloads(const struct port *port, const struct rte_eth_dev_info *info)
+{
+	uint64_t wanted = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+
+	if (port->launch_ns > 0)
+		wanted |= RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP;
+	return info->tx_offload_capa & wanted;
+}
+
+static int setup_queues(struct port *port, const struct rte_eth_dev_info *info,
+                        struct rte_mempool *pool)
+{
+	uint16_t rx = DESCRIPTORS, tx = DESCRIPTORS;
+	int socket = rte_eth_dev_socket_id(port->id);
+	int rc = rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &rx, &tx);
+
+	if (rc == 0)
+		rc = rte_eth_rx_queue_setup(port->id, 0, rx, (unsigned)socket, NULL, pool);
+	for (uint16_t queue = 0; rc == 0 && queue < port->tx_queues; queue++) {
+		struct rte_eth_txconf conf = info->default_txconf;
+
+		conf.offloads = tx_offloads(port, info);
+		rc = rte_eth_tx_queue_setup(port->id, queue, tx, (unsigned)socket, &conf);
+	}
+	return rc;
+}
+
+static int configure_with(struct port *port, const struct rte_eth_dev_info *info, uint16_t mtu,
+                          struct rte_mempool *pool)
+{
+	struct rte_eth_conf conf = {0};
+	int rc;
+
+	if (mtu) {
+		conf.rxmode.mtu = mtu;
+		conf.rxmode.offloads = info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
+	}
+	if (port->stamps)
+		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
+	conf.txmode.offloads = tx_offloads(port, info);
+	rc = rte_eth_dev_configure(port->id, 1, port->tx_queues, &conf);
+	return rc < 0 ? rc : setup_queues(port, info, pool);
+}
+
+/* ---- time stamps ---- */
+
+static bool ethdev_stamp(const void *device, const struct rte_mbuf *mbuf, uint64_t *ticks)
+{
+	const struct port_stamping *stamping = device;
+
+	if (!(mbuf->ol_flags & stamping->flag))
+		return false;
+	*ticks = *RTE_MBUF_DYNFIELD(mbuf, stamping->offset, const rte_mbuf_timestamp_t *);
+	return true;
+}
+
+static int ethdev_read(const void *device, uint64_t *ticks)
+{
+	return rte_eth_read_clock(((const struct port_stamping *)device)->id, ticks);
+}
+
+static void ethdev_launch(const void *device, struct rte_mbuf *mbuf, uint64_t ticks)
+{
+	const struct port_stamping *stamping = device;
+
+	mbuf->ol_flags |= stamping->launch_flag;
+	*RTE_MBUF_DYNFIELD(mbuf, stamping->launch_offset, rte_mbuf_timestamp_t *) = ticks;
+}
+
+static const struct port_time_ops ethdev_time = {
+        .stamp = ethdev_stamp, .launch = ethdev_launch, .read = ethdev_read};
+
+/* What was asked for, and is not there, is refused: who asks for it relies on it. */
+static int prepare_launch(struct port *port, const struct rte_eth_dev_info *info,
+                          struct problem *problem)
+{
+	if ((info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP) &&
+	    rte_mbuf_dyn_tx_timestamp_register(&port->stamping.launch_offset,
+	                                       &port->stamping.launch_flag) == 0)
+		return 0;
+	problem_set(
+	        problem, -1,
+	        "launch: %s (%s) does not send at an instant that it is told; without this word "
+	        "it sends what it is handed",
+	        port->device, info->driver_name);
+	return -ENOTSUP;
+}
+
+static int prepare_stamps(struct port *port, const struct rte_eth_dev_info *info,
+                          struct problem *problem)
+{
+	if ((info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP) &&
+	    rte_mbuf_dyn_rx_timestamp_register(&port->stamping.offset, &port->stamping.flag) == 0)
+		return 0;
+	problem_set(problem, -1,
+	            "time device: %s (%s) does not stamp what it receives; without these words the "
+	            "clock's instants count",
+	            port->device, info->driver_name);
+	return -ENOTSUP;
+}
+
+static bool keeps_time(const struct port *port)
+{
+	return port->stamps || port->launch_ns > 0;
+}
+
+static int start_time(struct port *port, const struct clock *clock, struct problem *problem)
+{
+	int rc = port_time_start(&port->time, &ethdev_time, &port->stamping, clock);
+
+	if (rc == 0)
+		return 0;
+	problem_set(problem, -1,
+	            "%s: the clock of %s cannot be %s (%s); without %s weir's clock counts",
+	            port->stamps ? "time device" : "launch", port->device,
+	            rc == -ERANGE ? "followed" : "read", strerror(-rc),
+	            port->stamps ? "these words" : "this word");
+	return rc;
+}
+
+void port_keep_time(struct port *port, const struct clock *clock)
+{
+	if (keeps_time(port))
+		port_time_discipline(&port->time, clock);
+}
+
+/* Without room for scattered reception a frame must fit into one mbuf. */
+static uint16_t mtu_of(const struct port *port, const struct rte_eth_dev_info *info)
+{
+	uint32_t mtu = RTE_MIN((uint32_t)info->max_mtu, (uint32_t)PORT_MTU_MAX);
+
+	if (!port_is_pci(port->device))
+		return 0;
+	if (!(info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER))
+		mtu = RTE_MIN(mtu, (uint32_t)RTE_MBUF_DEFAULT_DATAROOM - 64);
+	return (uint16_t)mtu;
+}
+
+static int configure(struct port *port, uint16_t tx_queues, struct rte_mempool *pool,
+                     struct problem *problem)
+{
+	struct rte_eth_dev_info info;
+	int rc = rte_eth_dev_info_get(port->id, &info);
+	uint16_t mtu;
+
+	if (rc < 0)
+		goto failed;
+	port->driver = info.driver_name;
+	port->stamping.id = port->id;
+	if (port->stamps)
+		rc = prepare_stamps(port, &info, problem);
+	if (rc == 0 && port->launch_ns > 0)
+		rc = prepare_launch(port, &info, problem);
+	if (rc < 0)
+		return rc;
+	port->tx_queues = RTE_MIN(tx_queues, info.max_tx_queues);
+	mtu = mtu_of(port, &info);
+	rc = configure_with(port, &info, mtu, pool);
+	if (rc < 0 && mtu)
+		rc = configure_with(port, &info, 0, pool);
+	if (rc == 0)
+		return 0;
+failed:;
+	const char *cause = eal_log_cause();
+
+	problem_set(problem, -1, "device %s cannot be configured: %s%s%s", port->device,
+	            strerror(-rc), *cause ? "; DPDK says: " : "", cause);
+	return rc;
+}
+
+int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queues,
+              struct rte_mempool *pool, struct problem *problem)
+{
+	char driver[64];
+	int rc;
+
+	memset(port, 0, sizeof(*port));
+	port->id = RTE_MAX_ETHPORTS;
+	port->interface.promiscuous = -1;
+	snprintf(port->name, sizeof(port->name), "%s", conf->name);
+	if (!conf->device) {
+		problem_set(problem, -1,
+		            "it has no device: port %s device net_af_packet0,iface=eth1",
+		            conf->name);
+		return -EINVAL;
+	}
+	port->speed_bps = port_setting_of(conf).speed_bps;
+	port->stamps = port_setting_of(conf).time == PORT_TIME_DEVICE;
+	port->launch_ns = port_setting_of(conf).launch_ns;
+	port->device = strdup(conf->device);
+	if (!port->device) {
+		problem_set(problem, -1, "no memory");
+		return -ENOMEM;
+	}
+	if (is_file(conf->device)) {
+		port->driver = "file";
+		if (keeps_time(port)) {
+			problem_set(problem, -1, "%s: a capture has no clock of its own",
+			            port->stamps ? "time device" : "launch");
+			return -ENOTSUP;
+		}
+		port->tx_queues = 1;
+		return paced_file_open(conf->device, pool, &port->file, problem);
+	}
+	snprintf(driver, sizeof(driver), "%.*s", (int)driver_bytes(conf->device), conf->device);
+	identity_of(conf->device, &port->identity);
+	rc = identity_claim(&port->identity, problem);
+	if (rc == 0)
+		rc = interface_open(conf->device, &port->interface, problem);
+	if (rc == 0)
+		rc = probe(port, problem);
+	if (rc == 0)
+		rc = configure(port, tx_queues, pool, problem);
+	if (rc == 0)
+		interface_find_sockets(&port->interface);
+	return rc;
+}
+
+int port_start(struct port *port, const struct clock *clock, struct problem *problem)
+{
+	int rc;
+
+	if (port->file) {
+		port->started = true;
+		port->link_up = true;
+		return paced_file_start(port->file, clock ? clock_now(clock) : 0, problem);
+	}
+	rc = rte_eth_dev_start(port->id);
+	if (rc < 0) {
+		problem_set(problem, -1, "device %s does not start: %s; DPDK says: %s",
+		            port->device, strerror(-rc), eal_log_cause());
+		return rc;
+	}
+	port->started = true;
+	/* What cannot be promiscuous (a virtual device that takes every frame) need not be. */
+	if (port->interface.index == 0)
+		rte_eth_promiscuous_enable(port->id);
+	port_watch_link(port);
+	return keeps_time(port) ? start_time(port, clock, problem) : 0;
+}
+
+/* net_ring leaves what lies in its ring. */
+static void empty_ring(struct port *port)
+{
+	struct rte_mbuf *mbufs[32];
+	uint16_t n;
+
+	while ((n = rte_eth_rx_burst(port->id, 0, mbufs, RTE_DIM(mbufs))) > 0)
+		rte_pktmbuf_free_bulk(mbufs, n);
+}
+
+static void close_ethdev(struct port *port)
+{
+	struct rte_eth_dev_info info;
+
+	if (port->started) {
+		if (strcmp(port->driver, "net_ring") == 0)
+			empty_ring(port);
+		if (port->interface.index == 0)
+			rte_eth_promiscuous_disable(port->id);
+		rte_eth_dev_stop(port->id);
+	}
+	if (rte_eth_dev_info_get(port->id, &info) < 0)
+		info.device = NULL;
+	rte_eth_dev_close(port->id);
+	if (info.device)
+		rte_dev_remove(info.device);
+}
+
+void port_halt(struct port *port)
+{
+	if (port->file)
+		paced_file_halt(port->file);
+}
+
+int port_close(struct port *port, struct problem *problem)
+{
+	int rc = 0;
+
+	if (port->file)
+		rc = paced_file_close(port->file, problem);
+	else if (port->id != RTE_MAX_ETHPORTS && rte_eth_dev_is_valid_port(port->id))
+		close_ethdev(port);
+	interface_close(&port->interface);
+	identity_release(&port->identity);
+	port->file = NULL;
+	free(port->device);
+	port->device = NULL;
+	port->id = RTE_MAX_ETHPORTS;
+	port->started = false;
+	return rc;
+}
+
+static bool link_is_up(const struct port *port)
+{
+	struct rte_eth_link link;
+
+	/* net_tap asks in the network namespace where its interface was made, and it may be in another
+	 * now. */
+	if (port->file || strcmp(port->driver, "net_tap") == 0)
+		return true;
+	if (port->interface.index)
+		return interface_link_up(&port->interface);
+	return rte_eth_link_get_nowait(port->id, &link) == 0 && link.link_status;
+}
+
+bool port_keeps_mbufs(const struct port *port)
+{
+	return port->driver && strcmp(port->driver, "net_af_xdp") == 0;
+}
+
+bool port_watch_link(struct port *port)
+{
+	bool up = link_is_up(port), was = port->link_up;
+
+	if (up == was)
+		return false;
+	port->link_up = up;
+	/* Other virtual devices have nothing where packets could grow stale. */
+	if (port->interface.index || port_is_pci(port->device))
+		__atomic_store_n(&port->down, !up, __ATOMIC_RELAXED);
+	return true;
+}
+
+uint64_t port_link_bps(const struct port *port)
+{
+	struct rte_eth_link link;
+
+	if (port->file || rte_eth_link_get_nowait(port->id, &link) < 0 || !link.link_status ||
+	    link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
+		return 0;
+	return (uint64_t)link.link_speed * 1000000;
+}
+
+void port_losses(struct port *port, struct port_losses *losses)
+{
+	struct rte_eth_stats stats;
+
+	memset(losses, 0, sizeof(*losses));
+	if (port->file) {
+		losses->not_written = paced_file_not_written(port->file);
+		return;
+	}
+	if (rte_eth_stats_get(port->id, &stats) == 0) {
+		losses->missed = stats.imissed;
+		losses->no_mbuf = stats.rx_nombuf;
+		losses->not_sent = stats.oerrors;
+	}
+	losses->missed += interface_missed(&port->interface);
+}

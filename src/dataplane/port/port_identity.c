@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/port_identity.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "port/pci_device.h"
+
+static void add_interface(struct port_identity *identity, const char *name, size_t bytes, bool made)
+{
+	uint32_t n = identity->n_interfaces;
+
+	/* The socket of net_vhost is a path. */
+	if (bytes == 0 || bytes >= IFNAMSIZ || memchr(name, '/', bytes) ||
+	    n == IDENTITY_INTERFACES_MAX)
+		return;
+	memcpy(identity->interfaces[n].name, name, bytes);
+	identity->interfaces[n].name[bytes] = '\0';
+	identity->interfaces[n].index = if_nametoindex(identity->interfaces[n].name);
+	identity->interfaces[n].made = made;
+	identity->interfaces[n].claim = -1;
+	for (uint32_t i = 0; i < n; i++) {
+		if (strcmp(identity->interfaces[i].name, identity->interfaces[n].name) == 0)
+			return;
+	}
+	identity->n_interfaces++;
+}
+
+/* `driver,key=value,key=value` */
+static void read_arguments(const char *device, struct port_identity *identity)
+{
+	static const char *const keys[] = {"iface", "rx_iface", "rx_iface_in", "tx_iface",
+	                                   "remote"};
+	bool makes =
+	        strncmp(device, "net_tap", 7) == 0 || strncmp(device, "net_virtio_user", 15) == 0;
+
+	for (const char *at = strchr(device, ','); at; at = strchr(at, ',')) {
+		size_t key = strcspn(++at, "=,");
+
+		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+			if (at[key] == '=' && strlen(keys[i]) == key &&
+			    strncmp(at, keys[i], key) == 0)
+				add_interface(identity, at + key + 1, strcspn(at + key + 1, ","),
+				              makes && i == 0);
+		}
+	}
+}
+
+static void read_pci(struct port_identity *identity)
+{
+	char path[64];
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/net", identity->pci);
+	folder = opendir(path);
+	if (!folder)
+		return;
+	for (struct dirent *entry; (entry = readdir(folder));) {
+		if (entry->d_name[0] != '.')
+			add_interface(identity, entry->d_name, strlen(entry->d_name), false);
+	}
+	closedir(folder);
+}
+
+/* The file that `out=` means, whether it is there or not. */
+static void read_file(const char *device, struct port_identity *identity)
+{
+	const char *at = strstr(device, ",out=");
+	char path[PATH_MAX], folder[PATH_MAX], *slash;
+	struct stat st;
+
+	if (!at)
+		return;
+	at += strlen(",out=");
+	snprintf(path, sizeof(path), "%.*s", (int)strcspn(at, ","), at);
+	if (strcmp(path, "-") == 0) {
+		strcpy(identity->file, path);
+		return;
+	}
+	if (stat(path, &st) == 0) {
+		/* Whatever is no file can be written by many: /dev/null. */
+		if (!S_ISREG(st.st_mode) || !realpath(path, identity->file))
+			identity->file[0] = '\0';
+		return;
+	}
+	slash = strrchr(path, '/');
+	if (slash == path || !slash) {
+		if (!realpath(slash ? "/" : ".", folder))
+			return;
+	} else {
+		*slash = '\0';
+		if (!realpath(path, folder))
+			return;
+	}
+	if ((size_t)snprintf(identity->file, sizeof(identity->file), "%s/%s", folder,
+	                     slash ? slash + 1 : path) >= sizeof(identity->file))
+		identity->file[0] = '\0';
+}
+
+void identity_of(const char *device, struct port_identity *identity)
+{
+	memset(identity, 0, sizeof(*identity));
+	identity->pci_claim = -1;
+	if (!device)
+		return;
+	if (strncmp(device, "file:", 5) == 0) {
+		read_file(device, identity);
+		return;
+	}
+	if (pci_device_address(device, identity->pci))
+		read_pci(identity);
+	else
+		read_arguments(device, identity);
+}
+
+bool identity_shared(const struct port_identity *one, const struct port_identity *other, char *what,
+                     size_t room)
+{
+	if (one->pci[0] && strcmp(one->pci, other->pci) == 0) {
+		snprintf(what, room, "PCI device %s", one->pci);
+		return true;
+	}
+	if (one->file[0] && strcmp(one->file, other->file) == 0) {
+		snprintf(what, room, "the file %s",
+		         strcmp(one->file, "-") == 0 ? "of standard output" : one->file);
+		return true;
+	}
+	for (uint32_t i = 0; i < one->n_interfaces; i++) {
+		for (uint32_t j = 0; j < other->n_interfaces; j++) {
+			unsigned index = one->interfaces[i].index;
+
+			if ((index == 0 || index != other->interfaces[j].index) &&
+			    strcmp(one->interfaces[i].name, other->interfaces[j].name) != 0)
+				continue;
+			snprintf(what, room, "interface %s", one->interfaces[i].name);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- claims ---- */
+
+static socklen_t address_of(const char *name, struct sockaddr_un *address)
+{
+	memset(address, 0, sizeof(*address));
+	address->sun_family = AF_UNIX;
+	/* Abstract: a first byte of 0, and no byte at the end. */
+	snprintf(address->sun_path + 1, sizeof(address->sun_path) - 1, "%s", name);
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
+}
+
+/* 0: it is in another name space of processes, or gone meanwhile. */
+static pid_t holder(const struct sockaddr_un *address, socklen_t bytes)
+{
+	struct ucred peer = {0};
+	socklen_t room = sizeof(peer);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)address, bytes) == 0)
+		(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &room);
+	if (fd >= 0)
+		close(fd);
+	return peer.pid;
+}
+
+static int claim(const char *name, const char *what, int *fd, struct problem *problem)
+{
+	struct sockaddr_un address;
+	socklen_t bytes = address_of(name, &address);
+	char process[48] = "";
+	pid_t pid;
+	int error;
+
+	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (*fd >= 0 && bind(*fd, (struct sockaddr *)&address, bytes) == 0 && listen(*fd, 8) == 0)
+		return 0;
+	error = errno;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	if (error != EADDRINUSE) {
+		problem_set(problem, -1, "%s cannot be claimed: %s", what, strerror(error));
+		return -error;
+	}
+	pid = holder(&address, bytes);
+	if (pid > 0)
+		snprintf(process, sizeof(process), ", process %d", (int)pid);
+	problem_set(problem, -1,
+	            "%s is a port of another weir%s; both would take its packets: end that one, or "
+	            "take another interface",
+	            what, process);
+	return -EBUSY;
+}
+
+int identity_claim(struct port_identity *identity, struct problem *problem)
+{
+	char name[64], what[64];
+	int rc = 0;
+
+	if (identity->pci[0]) {
+		snprintf(name, sizeof(name), "weir/pci/%s", identity->pci);
+		snprintf(what, sizeof(what), "PCI device %s", identity->pci);
+		rc = claim(name, what, &identity->pci_claim, problem);
+	}
+	for (uint32_t i = 0; rc == 0 && i < identity->n_interfaces; i++) {
+		if (identity->interfaces[i].made || identity->interfaces[i].index == 0)
+			continue;
+		snprintf(name, sizeof(name), "weir/interface/%u", identity->interfaces[i].index);
+		snprintf(what, sizeof(what), "interface %s", identity->interfaces[i].name);
+		rc = claim(name, what, &identity->interfaces[i].claim, problem);
+	}
+	return rc;
+}
+
+void identity_release(struct port_identity *identity)
+{
+	if (identity->pci[0] && identity->pci_claim >= 0)
+		close(identity->pci_claim);
+	identity->pci_claim = -1;
+	for (uint32_t i = 0; i < identity->n_interfaces; i++) {
+		if (identity->interfaces[i].claim >= 0)
+			close(identity->interfaces[i].claim);
+		identity->interfaces[i].claim = -1;
+	}
+	identity->n_interfaces = 0;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "aqm/mark.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "engine/counter_read.h"
+#include "notify/becn.h"
+#include "notify/ecn.h"
+
+enum { MARK_FIELD_ABOVE };
+
+struct mark {
+	struct aqm aqm;
+	struct limit above;
+	struct becn becn;
+	struct limit becn_from; /* LIMIT_NONE: from nothing on */
+};
+
+static bool is_above(const struct limit *above, const struct aqm_view *view)
+{
+	switch ((enum limit_unit)above->unit) {
+	case LIMIT_PACKETS:
+		return view->waiting_packets >= above->value;
+	case LIMIT_TIME:
+		return (unsigned __int128)view->waiting_bytes * 8 * SIMTIME_S >=
+		       (unsigned __int128)above->value * view->rate_bps;
+	case LIMIT_BYTES:
+	case LIMIT_NONE:
+		break;
+	}
+	return view->waiting_bytes >= above->value;
+}
+
+static struct aqm_verdict mark_arrive(struct aqm *aqm, const struct aqm_view *view,
+                                      struct rte_mbuf *mbuf, simtime now)
+{
+	const struct mark *mark = (const struct mark *)aqm;
+
+	(void)mbuf;
+	(void)now;
+	if (is_above(&mark->above, view))
+		return (struct aqm_verdict){.action = AQM_MARK, .reason = REASON_NOT_CAPABLE};
+	return (struct aqm_verdict){.action = AQM_PASS};
+}
+
+static bool is_congested(const struct mark *mark, const struct aqm_view *view)
+{
+	return mark->becn_from.unit == LIMIT_NONE || is_above(&mark->becn_from, view);
+}
+
+static void mark_settled(struct aqm *aqm, const struct aqm_view *view, struct rte_mbuf *mbuf,
+                         enum aqm_outcome outcome, simtime now)
+{
+	struct mark *mark = (struct mark *)aqm;
+
+	if (mark->becn.on && is_congested(mark, view))
+		becn_settled(&mark->becn, aqm, mbuf, outcome, now);
+}
+
+static void mark_pushed_out(struct aqm *aqm, const struct aqm_view *view, struct held *held,
+                            simtime now)
+{
+	struct mark *mark = (struct mark *)aqm;
+
+	if (mark->becn.on && is_congested(mark, view))
+		becn_pushed_out(&mark->becn, aqm, held, now);
+}
+
+static void mark_adopt(struct aqm *aqm, const struct aqm *old)
+{
+	becn_adopt(&((struct mark *)aqm)->becn, &((const struct mark *)old)->becn);
+}
+
+static READS_WHILE_IT_RUNS uint32_t mark_figures(const struct aqm *aqm,
+                                                 struct aqm_figure figures[AQM_FIGURES_MAX])
+{
+	return becn_figures(&((const struct mark *)aqm)->becn, figures);
+}
+
+static int mark_make(const struct conf *conf, const struct cloud_conf *cloud, struct aqm **aqm)
+{
+	const struct becn_conf *becn = becn_beside(conf, cloud);
+	struct mark *mark = calloc(1, sizeof(*mark));
+
+	if (!mark)
+		return -ENOMEM;
+	mark->above = ((const struct mark_conf *)conf)->above;
+	mark->aqm.marker = ecn_marker(conf, cloud, &ecn_marker_3168);
+	if (becn) {
+		becn_make(&mark->becn, becn);
+		/* That of the marks is asked already; of an overflow below it there is something to say. */
+		if (becn->threshold.value > mark->above.value)
+			mark->becn_from = becn->threshold;
+	}
+	*aqm = &mark->aqm;
+	return 0;
+}
+
+static void mark_free(struct aqm *aqm)
+{
+	free(aqm);
+}
+
+static const struct aqm_kind mark_kind = {
+        .make = mark_make,
+        .free = mark_free,
+        .adopt = mark_adopt,
+        .arrive = mark_arrive,
+        .settled = mark_settled,
+        .pushed_out = mark_pushed_out,
+        .figures = mark_figures,
+};
+
+static int mark_check(const struct conf *conf, const struct cloud_conf *cloud,
+                      struct problem *problem)
+{
+	if (!ecn_marker(conf, cloud, &ecn_marker_3168)) {
+		problem_set(problem, -1,
+		            "there is nothing to do with `ecn off`: say `ecn on`, or leave it out");
+		return -EINVAL;
+	}
+	return aqm_check(conf, cloud, problem);
+}
+
+static const struct field mark_fields[] = {
+        [MARK_FIELD_ABOVE] = {.name = "above",
+                              .type = FIELD_LIMIT,
+                              .flags = FIELD_REQUIRED,
+                              .offset = offsetof(struct mark_conf, above),
+                              .min = 1,
+                              .help = "what has to wait: bytes, packets or time"},
+        FIELD_END,
+};
+
+const struct statement mark_statement = {
+        .name = "mark",
+        .help = "packets that find more than this in the queue are marked (ECN)",
+        .role = ROLE_AQM,
+        .fields = mark_fields,
+        .conf_bytes = sizeof(struct mark_conf),
+        .check = mark_check,
+        .aqm = &mark_kind,
+};

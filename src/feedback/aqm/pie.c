@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "aqm/pie.h"
+
+typedef __int128 wide;
+
+/* Millionths of a Hz times ns: of a probability. */
+#define PER_ONE INT64_C(1000000000000000)
+
+#define SHARE(numerator, denominator)                                                              \
+	((uint64_t)((unsigned __int128)PROBABILITY_ONE * (numerator) / (denominator)))
+
+/* 8.5, and 1 more, fit. */
+#define ONE_Q59 (UINT64_C(1) << 59)
+
+int64_t pie_step(uint64_t alpha, uint64_t beta, int64_t over_target_ns, int64_t growth_ns,
+                 uint32_t shift)
+{
+	const wide most = (wide)PER_ONE << shift;
+	wide step = (wide)alpha * over_target_ns + (wide)beta * growth_ns;
+
+	/* A step is 1 at most; and the product below fits. */
+	if (step >= most)
+		return INT64_MAX;
+	if (step <= -most)
+		return -INT64_MAX;
+	return (int64_t)(step * (wide)PROBABILITY_ONE / most);
+}
+
+/* Probabilities from the end of the row before up to this one: by how many powers of 2 a step is divided. */
+struct tuning {
+	uint64_t below;
+	uint32_t shift;
+};
+
+static const struct tuning tunings[] = {
+        {SHARE(1, 1000000), 11}, {SHARE(1, 100000), 9}, {SHARE(1, 10000), 7}, {SHARE(1, 1000), 5},
+        {SHARE(1, 100), 3},      {SHARE(1, 10), 1},     {UINT64_MAX, 0},
+};
+
+static const struct tuning *tuning_of(uint64_t probability)
+{
+	const struct tuning *tuning = tunings;
+
+	while (probability >= tuning->below)
+		tuning++;
+	return tuning;
+}
+
+/* Half the target is no whole number, perhaps. */
+static bool is_short(const struct pie_rule *rule, simtime delay)
+{
+	return 2 * delay < rule->target_ns;
+}
+
+static bool at_peace(const struct pie *pie, const struct pie_rule *rule)
+{
+	return is_short(rule, pie->delay_ns) && is_short(rule, pie->delay_before_ns);
+}
+
+static bool decays(const struct pie *pie, const struct pie_rule *rule)
+{
+	if (rule->decay_half)
+		return at_peace(pie, rule);
+	return pie->delay_ns == 0 && pie->delay_before_ns == 0;
+}
+
+static int64_t step_of(const struct pie *pie, const struct pie_rule *rule)
+{
+	int64_t step = pie_step(rule->alpha, rule->beta, (int64_t)(pie->delay_ns - rule->target_ns),
+	                        (int64_t)(pie->delay_ns - pie->delay_before_ns),
+	                        tuning_of(pie->probability)->shift);
+
+	if (rule->cap && pie->probability >= SHARE(1, 10) && step > (int64_t)SHARE(2, 100))
+		return (int64_t)SHARE(2, 100);
+	return step;
+}
+
+static uint64_t within(wide p)
+{
+	if (p < 0)
+		return 0;
+	return p > (wide)PROBABILITY_ONE ? PROBABILITY_ONE : (uint64_t)p;
+}
+
+static void update(struct pie *pie, const struct pie_rule *rule)
+{
+	wide p = (wide)pie->probability + step_of(pie, rule);
+
+	if (decays(pie, rule))
+		p = p * 49 / 50;
+	pie->probability = within(p);
+	pie->delay_before_ns = pie->delay_ns;
+	pie->burst_ns -= simtime_min(pie->burst_ns, rule->tupdate_ns);
+}
+
+/* How many updates take the same step, one behind the other, and no end is lost: as long as the probability stays in
+ * its row of the tuning, or has come to its own end. */
+static uint64_t equal_steps(const struct pie *pie, int64_t step)
+{
+	const struct tuning *tuning = tuning_of(pie->probability);
+	uint64_t from = tuning > tunings ? tuning[-1].below : 0;
+	uint64_t to = tuning->below < PROBABILITY_ONE ? tuning->below : PROBABILITY_ONE;
+
+	if (step == 0 || within((wide)pie->probability + step) == pie->probability)
+		return UINT64_MAX;
+	if (step < 0)
+		return (pie->probability - from) / (uint64_t)-step + 1;
+	return (to - pie->probability + (uint64_t)step - 1) / (uint64_t)step;
+}
+
+/* The updates from pie->update up to `now`, at least one, as far as they are alike: at once. The delay is that of the
+ * update before. */
+static void update_alike(struct pie *pie, const struct pie_rule *rule, simtime now)
+{
+	int64_t step = step_of(pie, rule);
+	uint64_t n = (now - pie->update) / rule->tupdate_ns + 1, alike = equal_steps(pie, step);
+
+	if (n > alike)
+		n = alike;
+	pie->probability = within((wide)pie->probability + (wide)n * step);
+	pie->burst_ns -= simtime_min(pie->burst_ns, n * rule->tupdate_ns);
+	pie->update += n * rule->tupdate_ns;
+}
+
+void pie_advance(struct pie *pie, const struct pie_rule *rule, simtime now)
+{
+	if (!pie->begun) {
+		pie->begun = true;
+		pie->update = now + rule->tupdate_ns;
+		pie->burst_ns = rule->max_burst_ns;
+	}
+	while (pie->update <= now) {
+		bool still = pie->delay_ns == pie->delay_before_ns;
+
+		/* What decays comes to 0 in some 2200 updates. */
+		if (still && (pie->probability == 0 || !decays(pie, rule))) {
+			update_alike(pie, rule, now);
+			continue;
+		}
+		update(pie, rule);
+		pie->update += rule->tupdate_ns;
+	}
+}
+
+static bool drops_early(struct pie *pie, const struct pie_rule *rule, uint64_t waiting_bytes,
+                        uint64_t draw)
+{
+	if ((is_short(rule, pie->delay_before_ns) && pie->probability < SHARE(1, 5)) ||
+	    waiting_bytes <= 2 * rule->mean_bytes)
+		return false;
+	if (!rule->derandomize)
+		return draw_below(draw, pie->probability);
+	if (pie->probability == 0)
+		pie->gathered_q59 = 0;
+	pie->gathered_q59 += pie->probability >> 4;
+	if (pie->gathered_q59 < SHARE(85, 100) >> 4)
+		return false;
+	if (pie->gathered_q59 < ONE_Q59 * 17 / 2 && !draw_below(draw, pie->probability))
+		return false;
+	pie->gathered_q59 = 0;
+	return true;
+}
+
+bool pie_select(struct pie *pie, const struct pie_rule *rule, uint64_t waiting_bytes, uint64_t draw)
+{
+	if (pie->burst_ns == 0 && drops_early(pie, rule, waiting_bytes, draw))
+		return true;
+	if (pie->probability == 0 && at_peace(pie, rule))
+		pie->burst_ns = rule->max_burst_ns;
+	return false;
+}
+
+void pie_overflowed(struct pie *pie)
+{
+	pie->gathered_q59 = 0;
+}
+
+void pie_change(struct pie *pie, const struct pie_rule *rule)
+{
+	pie->burst_ns = simtime_min(pie->burst_ns, rule->max_burst_ns);
+}

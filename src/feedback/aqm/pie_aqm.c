@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "aqm/pie_aqm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "aqm/pie.h"
+#include "engine/counter_read.h"
+#include "link/aqm.h"
+#include "notify/ecn.h"
+
+struct pie_aqm {
+	struct aqm aqm;
+	struct pie pie;
+	struct pie_rule rule;
+	probability_q63 mark_below;
+	uint64_t dropped, marked;
+};
+
+/* ---- the worker's ---- */
+
+static struct aqm_verdict pie_aqm_arrive(struct aqm *aqm, const struct aqm_view *view,
+                                         struct rte_mbuf *mbuf, simtime now)
+{
+	struct pie_aqm *pie = (struct pie_aqm *)aqm;
+
+	(void)mbuf;
+	pie_advance(&pie->pie, &pie->rule, now);
+	if (!pie_select(&pie->pie, &pie->rule, view->waiting_bytes,
+	                pie->pie.probability ? draw_u64(aqm->key, aqm->drawn, 0) : 0))
+		return (struct aqm_verdict){.action = AQM_PASS};
+	return (struct aqm_verdict){.action = pie->pie.probability < pie->mark_below ? AQM_MARK
+	                                                                             : AQM_DROP,
+	                            .reason = REASON_PIE};
+}
+
+static void pie_aqm_settled(struct aqm *aqm, const struct aqm_view *view, struct rte_mbuf *mbuf,
+                            enum aqm_outcome outcome, simtime now)
+{
+	struct pie_aqm *pie = (struct pie_aqm *)aqm;
+
+	(void)view;
+	(void)mbuf;
+	(void)now;
+	pie->dropped += outcome == AQM_DROPPED || outcome == AQM_UNMARKABLE;
+	pie->marked += outcome == AQM_MARKED;
+	if (outcome == AQM_OVERFLOWED)
+		pie_overflowed(&pie->pie);
+}
+
+static struct aqm_verdict pie_aqm_depart(struct aqm *aqm, const struct aqm_view *view,
+                                         struct held *held, simtime now)
+{
+	struct pie_aqm *pie = (struct pie_aqm *)aqm;
+
+	pie_advance(&pie->pie, &pie->rule, now);
+	pie->pie.delay_ns = view->waiting_packets > 1 ? now - held->t_ns : 0;
+	return (struct aqm_verdict){.action = AQM_PASS};
+}
+
+static void pie_aqm_idle(struct aqm *aqm, simtime now)
+{
+	struct pie_aqm *pie = (struct pie_aqm *)aqm;
+
+	pie_advance(&pie->pie, &pie->rule, now);
+	pie->pie.delay_ns = 0;
+}
+
+static void pie_aqm_adopt(struct aqm *aqm, const struct aqm *old)
+{
+	struct pie_aqm *pie = (struct pie_aqm *)aqm;
+	const struct pie_aqm *before = (const struct pie_aqm *)old;
+
+	pie->pie = before->pie;
+	pie_change(&pie->pie, &pie->rule);
+	pie->dropped = before->dropped;
+	pie->marked = before->marked;
+}
+
+/* ---- control's ---- */
+
+static READS_WHILE_IT_RUNS uint32_t pie_aqm_figures(const struct aqm *aqm,
+                                                    struct aqm_figure figures[AQM_FIGURES_MAX])
+{
+	const struct pie_aqm *pie = (const struct pie_aqm *)aqm;
+	uint32_t n = 0;
+
+	figures[n++] = (struct aqm_figure){"probability",
+	                                   (double)pie->pie.probability / (double)PROBABILITY_ONE,
+	                                   AQM_FRACTION};
+	figures[n++] = (struct aqm_figure){"delay", (double)pie->pie.delay_ns, AQM_NS};
+	figures[n++] = (struct aqm_figure){"burst left", (double)pie->pie.burst_ns, AQM_NS};
+	figures[n++] = (struct aqm_figure){"drops", (double)pie->dropped, AQM_COUNT};
+	figures[n++] = (struct aqm_figure){"marks", (double)pie->marked, AQM_COUNT};
+	return n;
+}
+
+static int pie_aqm_make(const struct conf *conf, const struct cloud_conf *cloud, struct aqm **aqm)
+{
+	const struct pie_conf *from = (const struct pie_conf *)conf;
+	struct pie_aqm *pie = calloc(1, sizeof(*pie));
+
+	if (!pie)
+		return -ENOMEM;
+	pie->rule = (struct pie_rule){
+	        .target_ns = from->target_ns,
+	        .tupdate_ns = from->tupdate_ns,
+	        .max_burst_ns = from->max_burst_ns,
+	        .alpha = from->alpha,
+	        .beta = from->beta,
+	        .mean_bytes = from->mean_bytes,
+	        .derandomize = from->derandomize,
+	        .cap = from->cap,
+	        .decay_half = from->decay == PIE_DECAY_HALF,
+	};
+	pie->mark_below = from->mark_below;
+	pie->aqm.marker = ecn_marker(conf, cloud, NULL);
+	*aqm = &pie->aqm;
+	return 0;
+}
+
+static void pie_aqm_free(struct aqm *aqm)
+{
+	free(aqm);
+}
+
+static const struct aqm_kind pie_kind = {
+        .make = pie_aqm_make,
+        .free = pie_aqm_free,
+        .adopt = pie_aqm_adopt,
+        .arrive = pie_aqm_arrive,
+        .settled = pie_aqm_settled,
+        .depart = pie_aqm_depart,
+        .idle = pie_aqm_idle,
+        .figures = pie_aqm_figures,
+};
+
+static const char *const decays[] = {"empty", "half", NULL};
+
+static const struct field pie_fields[] = {
+        {.name = "target",
+         .type = FIELD_TIME,
+         .offset = offsetof(struct pie_conf, target_ns),
+         .min = SIMTIME_US,
+         .max = 10 * SIMTIME_S,
+         .initial = 15 * SIMTIME_MS,
+         .help = "the delay of the queue that it aims at"},
+        {.name = "tupdate",
+         .type = FIELD_TIME,
+         .offset = offsetof(struct pie_conf, tupdate_ns),
+         .min = 100 * SIMTIME_US,
+         .max = 10 * SIMTIME_S,
+         .initial = 15 * SIMTIME_MS,
+         .help = "between two updates of the probability"},
+        {.name = "alpha",
+         .type = FIELD_FACTOR,
+         .offset = offsetof(struct pie_conf, alpha),
+         .max = PIE_GAIN_MAX * FACTOR_ONE,
+         .initial = FACTOR_ONE / 8,
+         .help = "what a second above the target adds to the probability"},
+        {.name = "beta",
+         .type = FIELD_FACTOR,
+         .offset = offsetof(struct pie_conf, beta),
+         .max = PIE_GAIN_MAX * FACTOR_ONE,
+         .initial = FACTOR_ONE * 5 / 4,
+         .help = "what a second more than at the update before adds"},
+        {.name = "max-burst",
+         .type = FIELD_TIME,
+         .offset = offsetof(struct pie_conf, max_burst_ns),
+         .max = 10 * SIMTIME_S,
+         .initial = 150 * SIMTIME_MS,
+         .help = "for so long after a peace nothing is dropped"},
+        {.name = "mark-ecn-threshold",
+         .type = FIELD_PROBABILITY,
+         .offset = offsetof(struct pie_conf, mark_below),
+         .max = PROBABILITY_ONE,
+         .initial = PROBABILITY_OF(1, 10),
+         .help = "probability from which capable packets are dropped too"},
+        {.name = "mean",
+         .type = FIELD_BYTES,
+         .offset = offsetof(struct pie_conf, mean_bytes),
+         .max = 100000,
+         .initial = 1024,
+         .help = "size of a mean packet: with two of them waiting nothing is dropped"},
+        {.name = "derandomize",
+         .type = FIELD_SWITCH,
+         .offset = offsetof(struct pie_conf, derandomize),
+         .help = "drops are neither close together nor far apart"},
+        {.name = "cap",
+         .type = FIELD_SWITCH,
+         .offset = offsetof(struct pie_conf, cap),
+         .initial = 1,
+         .help = "from 10% on the probability grows by 2% at most in an update"},
+        {.name = "decay",
+         .type = FIELD_WORD,
+         .offset = offsetof(struct pie_conf, decay),
+         .words = decays,
+         .help = "the probability shrinks by itself: when nothing waits, or below half the target"},
+        FIELD_END,
+};
+
+const struct statement pie_statement = {
+        .name = "pie",
+        .help = "proportional integral controller enhanced: the delay of the queue is held at a "
+                "target",
+        .role = ROLE_AQM,
+        .fields = pie_fields,
+        .conf_bytes = sizeof(struct pie_conf),
+        .check = aqm_check,
+        .aqm = &pie_kind,
+};

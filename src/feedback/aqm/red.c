@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "aqm/red.h"
+
+#include <string.h>
+
+/* ns-2's values of adaptive_ (tcl/lib/ns-default.tcl) */
+#define ADAPT_INTERVAL_NS (SIMTIME_S / 2)
+#define ADAPT_BOTTOM_BPS  80000
+
+static probability_q63 percent(uint32_t n)
+{
+	return PROBABILITY_ONE / 100 * n;
+}
+
+/* ---- the rule: control ---- */
+
+static uint32_t bits_of(quantity_q64 x)
+{
+	if (x >> 64)
+		return 128 - (uint32_t)__builtin_clzll((uint64_t)(x >> 64));
+	return x ? 64 - (uint32_t)__builtin_clzll((uint64_t)x) : 0;
+}
+
+/* Spans of less than a unit do not occur, but for 0, in which nothing can lie. */
+static struct red_span span_make(quantity_q64 span)
+{
+	struct red_span made = {0};
+
+	if (span < QUANTITY_ONE)
+		return made;
+	made.shift = bits_of(span) - 64;
+	made.inverse = (uint64_t)(((unsigned __int128)1 << 126) / (uint64_t)(span >> made.shift));
+	return made;
+}
+
+void red_rule_make(struct red_rule *rule, const struct red_setup *setup)
+{
+	quantity_q64 part = quantity_share(setup->max - setup->min, percent(40));
+
+	memset(rule, 0, sizeof(*rule));
+	rule->setup = *setup;
+	rule->forced_from = setup->gentle ? 2 * setup->max : setup->max;
+	rule->mark_limit = setup->mark_limit ? setup->mark_limit : rule->forced_from;
+	rule->adapt_low = setup->min + part;
+	rule->adapt_high = setup->max - part;
+	rule->between = span_make(setup->max - setup->min);
+	rule->beyond = span_make(setup->max);
+}
+
+void red_begin(struct red *red, const struct red_rule *rule, simtime now)
+{
+	memset(red, 0, sizeof(*red));
+	red->max_p = rule->setup.max_p;
+	red->adapted_ns = now;
+	red_idle(red, now);
+}
+
+void red_change(struct red *red, const struct red_rule *old, const struct red_rule *rule)
+{
+	if (!rule->setup.adaptive || rule->setup.max_p != old->setup.max_p)
+		red->max_p = rule->setup.max_p;
+	if (old->setup.bytes && !rule->setup.bytes)
+		red->average /= old->setup.mean_bytes;
+	if (!old->setup.bytes && rule->setup.bytes)
+		red->average *= rule->setup.mean_bytes;
+}
+
+/* ---- arrivals: the worker ---- */
+
+static probability_q63 adapt_bottom(uint64_t rate_bps)
+{
+	if (rate_bps <= 100 * ADAPT_BOTTOM_BPS)
+		return percent(1);
+	return (probability_q63)(((unsigned __int128)ADAPT_BOTTOM_BPS << 63) / rate_bps);
+}
+
+static __attribute__((noinline)) void adapt(struct red *red, const struct red_rule *rule,
+                                            const struct red_arrival *arrival)
+{
+	probability_q63 step;
+
+	if (arrival->now <= red->adapted_ns + ADAPT_INTERVAL_NS)
+		return;
+	if (red->average < rule->adapt_low && red->max_p > adapt_bottom(arrival->rate_bps)) {
+		red->max_p = probability_product(red->max_p, percent(90));
+		red->adapted_ns = arrival->now;
+	} else if (red->average > rule->adapt_high && red->max_p < percent(50)) {
+		step = red->max_p / 4;
+		red->max_p += step < percent(1) ? step : percent(1);
+		red->adapted_ns = arrival->now;
+	}
+}
+
+/* The queue was idle until now. */
+static __attribute__((noinline)) quantity_q64
+faded(const struct red *red, const struct red_rule *rule, simtime now, uint64_t rate_bps)
+{
+	uint64_t m = red_average_packets(now - red->idle_ns, rate_bps, rule->setup.mean_bytes);
+
+	return red_average_idle(red->average, m, rule->setup.weight);
+}
+
+/* Ahead of the packet that arrives. */
+static inline quantity_q64 average_now(const struct red *red, const struct red_rule *rule,
+                                       simtime now, uint64_t rate_bps)
+{
+	/* An idle time of nothing, or an average of nothing: it stays what it is. */
+	if (red->idle && now > red->idle_ns && red->average > 0)
+		return faded(red, rule, now, rate_bps);
+	return red->average;
+}
+
+static inline void estimate(struct red *red, const struct red_rule *rule,
+                            const struct red_arrival *arrival)
+{
+	const struct red_setup *setup = &rule->setup;
+
+	red->average = red_average_next(average_now(red, rule, arrival->now, arrival->rate_bps),
+	                                arrival->queue, setup->weight);
+	red->idle = false;
+	if (setup->adaptive)
+		adapt(red, rule, arrival);
+}
+
+static probability_q63 part_of(quantity_q64 distance, struct red_span span)
+{
+	return (probability_q63)(((unsigned __int128)(uint64_t)(distance >> span.shift) *
+	                          span.inverse) >>
+	                         63);
+}
+
+/* From min up to the forced zone. */
+static probability_q63 base_probability(const struct red_rule *rule, quantity_q64 average,
+                                        probability_q63 max_p)
+{
+	const struct red_setup *setup = &rule->setup;
+
+	if (average < setup->max)
+		return probability_product(part_of(average - setup->min, rule->between), max_p);
+	return setup->max_p + probability_product(part_of(average - setup->max, rule->beyond),
+	                                          PROBABILITY_ONE - setup->max_p);
+}
+
+probability_q63 red_probability(const struct red_rule *rule, quantity_q64 average)
+{
+	if (average < rule->setup.min)
+		return 0;
+	if (average >= rule->forced_from)
+		return PROBABILITY_ONE;
+	return base_probability(rule, average, rule->setup.max_p);
+}
+
+/* Whether the draw is below p', which is p / spread made proportional to the size. Instead of
+ * dividing, the draw is multiplied. */
+static bool drawn_below(uint64_t draw, probability_q63 p, probability_q63 spread,
+                        const struct red_rule *rule, uint32_t wire_bytes)
+{
+	uint64_t scaled = (uint64_t)(((unsigned __int128)draw * spread) >> 64);
+
+	if (p >= spread)
+		return true;
+	if (!rule->setup.bytes)
+		return scaled < p;
+	return (unsigned __int128)scaled * rule->setup.mean_bytes <
+	       (unsigned __int128)p * wire_bytes;
+}
+
+static bool ns2_selects(struct red *red, const struct red_rule *rule,
+                        const struct red_arrival *arrival)
+{
+	const struct red_setup *setup = &rule->setup;
+	uint64_t count = setup->bytes ? red->count_bytes / setup->mean_bytes : red->count;
+	unsigned __int128 reached = (unsigned __int128)count * red->p;
+	unsigned __int128 end = (unsigned __int128)PROBABILITY_ONE << setup->wait;
+
+	if (setup->unspaced)
+		return drawn_below(arrival->draw, red->p, PROBABILITY_ONE, rule,
+		                   arrival->wire_bytes);
+	if (!red->above_min) {
+		red->above_min = true;
+		red->count = 1;
+		red->count_bytes = arrival->wire_bytes;
+		return false;
+	}
+	if (setup->wait && reached < PROBABILITY_ONE)
+		return false;
+	if (reached < end && !drawn_below(arrival->draw, red->p, (probability_q63)(end - reached),
+	                                  rule, arrival->wire_bytes))
+		return false;
+	red->count = 0;
+	red->count_bytes = 0;
+	return true;
+}
+
+static bool selects(struct red *red, const struct red_rule *rule, const struct red_arrival *arrival)
+{
+	if (rule->setup.selection != RED_SPACED)
+		return ns2_selects(red, rule, arrival);
+	if (arrival->capable)
+		return red_spacing_next(&red->marking, red->p, arrival->draw);
+	return red_spacing_next(&red->dropping, probability_product(red->p, rule->setup.alpha),
+	                        arrival->draw);
+}
+
+static void spacing_reset(struct red *red)
+{
+	red_spacing_reset(&red->marking);
+	red_spacing_reset(&red->dropping);
+}
+
+/* From min on. */
+static __attribute__((noinline)) enum red_verdict
+judge(struct red *red, const struct red_rule *rule, const struct red_arrival *arrival, bool mapped)
+{
+	bool mark = arrival->capable && red->average < rule->mark_limit;
+
+	if (red->average >= rule->forced_from) {
+		red->p = PROBABILITY_ONE;
+		spacing_reset(red);
+		if (!mapped)
+			red_overflow(red);
+		return mark ? RED_MARK_FORCED : RED_DROP_FORCED;
+	}
+	red->p = base_probability(rule, red->average, red->max_p);
+	if (mapped ? !p_mod_selects(rule->setup.p_mod, red->p, arrival->draw)
+	           : !selects(red, rule, arrival))
+		return RED_PASS;
+	return mark ? RED_MARK_EARLY : RED_DROP_EARLY;
+}
+
+/* Whoever finds the average below min, or next to nothing waiting. */
+static inline void pass(struct red *red)
+{
+	red->above_min = false;
+	red->p = 0;
+	spacing_reset(red);
+}
+
+enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
+                            const struct red_arrival *arrival)
+{
+	bool mapped = rule->setup.selection == RED_MAPPED && arrival->chosen && arrival->capable;
+
+	estimate(red, rule, arrival);
+	if (!mapped) {
+		red->count++;
+		red->count_bytes += arrival->wire_bytes;
+	}
+	if (red->average >= rule->setup.min && arrival->queue > 1)
+		return judge(red, rule, arrival, mapped);
+	pass(red);
+	return RED_PASS;
+}
+
+uint16_t red_pass(struct red *red, const struct red_rule *rule, const struct red_group *group)
+{
+	const quantity_q64 min = rule->setup.min;
+	const probability_q63 weight = rule->setup.weight;
+	/* What the queue grows by with each: so much, and so much of its length. */
+	const uint64_t packet = group->wait && !rule->setup.bytes;
+	const uint64_t of_length = group->wait && rule->setup.bytes ? UINT64_MAX : 0;
+	quantity_q64 average = average_now(red, rule, group->now, group->rate_bps);
+	/* Nothing waits, and the average says so: it stays what it is. */
+	const bool still = !group->wait && group->queue == 0 && average == 0;
+	uint64_t queue = group->queue, bytes = 0;
+	uint16_t n = 0;
+
+	if (still) {
+		for (uint32_t i = 0; i < group->n; i++)
+			bytes += group->length[i];
+		n = group->n;
+	}
+	for (; n < group->n; n++) {
+		quantity_q64 next = red_average_next(average, queue, weight);
+
+		if (__builtin_expect(next >= min, 0) && queue > 1)
+			break;
+		average = next;
+		bytes += group->length[n];
+		queue += packet + (group->length[n] & of_length);
+	}
+	if (n == 0)
+		return 0;
+	red->average = average;
+	red->idle = false;
+	red->count += n;
+	red->count_bytes += bytes;
+	pass(red);
+	return n;
+}

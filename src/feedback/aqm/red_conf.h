@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `red min T max T [max-p P] [weight W] [unit byte|packet] [mean S] [gentle on|off] [wait on|off]
+ *      [spacing on|off] [adaptive on|off] [mark-to T] [alpha A] [marking red|ecn-mod] [c1 C] [c2 C] [match WORDS]`:
+ * the words of RED, and what is made of them. The model is red.h's.
+ *
+ * Thresholds are bytes or packets. `unit` says what the queue is counted in; not given, it is that of
+ * `min`. A threshold in the other unit is converted with `mean`, as ns-2 does it. Times are refused:
+ * they would change with the rate.
+ *
+ *   min, max  1 to 2^40; max at least min, and if larger, by a packet or byte
+ *   max-p     above 0, at most 1; 0.1 if not given (ns-2's linterm_ 10)
+ *   weight    above 0, at most 1; 0.002
+ *   mean      1 B to 256 KiB; 1000 B
+ *   gentle    off (with ecn-mod on), wait on, adaptive off: as in the papers; spacing on, and off
+ *             neither with wait nor with alpha
+ *   mark-to   the average below which is marked; where forcing begins, or with alpha no end
+ *   alpha     above 0, at most 1: BCN-TCP's switch
+ *   c1, c2    above 0, at most 1: ECN-mod's router; 0.0625 and 0.125
+ *   match     exact conditions (match.h). With alpha: what else can be marked is dropped like what
+ *             cannot. With ecn-mod: the flows that p_mod is for. Not given, all that can be marked
+ */
+#ifndef WEIR_RED_CONF_H
+#define WEIR_RED_CONF_H
+
+#include "aqm/red.h"
+#include "engine/match.h"
+#include "stage.h"
+
+#define RED_MEAN_MAX UINT64_C(262144)
+
+enum red_unit { RED_BYTE, RED_PACKET };
+enum red_marking { RED_MARKING_RED, RED_MARKING_ECN_MOD };
+
+struct red_conf {
+	struct conf conf;
+	struct limit min, max, mark_to;
+	probability_q63 max_p, weight, alpha;
+	uint64_t mean_bytes;
+	uint32_t unit;    /* enum red_unit */
+	uint32_t marking; /* enum red_marking */
+	bool gentle, wait, spacing, adaptive;
+	struct ratio c1, c2;
+	char *match; /* or NULL */
+};
+
+extern const struct field red_fields[];
+
+/* Without what it needs beside it. 0, or -EINVAL with problem. */
+int red_conf_check(const struct red_conf *conf, struct problem *problem);
+
+/* Of those that were checked. A limit in bytes or packets, in the unit of the queue. */
+quantity_q64 red_conf_threshold(const struct red_conf *conf, const struct limit *limit);
+struct red_setup red_conf_setup(const struct red_conf *conf);
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "header/feedback_header.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "duplicate/copy.h"
+#include "engine/cloud.h"
+#include "engine/counter_read.h"
+#include "header/oq_header.h"
+#include "header/sirens.h"
+
+struct feedback {
+	struct stage stage;
+	struct meter meter; /* its own; told only if no other is */
+	uint8_t protocol;
+	uint32_t queue;
+};
+
+uint64_t feedback_queue_limit(const struct cloud *cloud)
+{
+	const struct link_conf *link = &cloud->link.conf;
+
+	switch ((enum limit_unit)link->limit.unit) {
+	case LIMIT_PACKETS:
+		return link->limit.value;
+	case LIMIT_BYTES:
+		return link->limit.value / FEEDBACK_FRAME_BYTES;
+	case LIMIT_TIME:
+		return (uint64_t)((unsigned __int128)link->limit.value * link->rate_bps /
+		                  (8 * SIMTIME_S) / FEEDBACK_FRAME_BYTES);
+	case LIMIT_NONE:
+		break;
+	}
+	return UINT64_MAX;
+}
+
+static struct oq_value answer_link(const struct cloud *cloud, const struct meter *meter)
+{
+	uint64_t rate = cloud->link.shaper.rate_bps;
+
+	if (rate == 0)
+		return (struct oq_value){{OQ_MOST, OQ_MOST}};
+	return (struct oq_value){
+	        {oq_number(rate / 1000), oq_number(meter_available(meter, rate) / 1000)}};
+}
+
+/* What the router says to this probe. */
+static struct oq_value answer(const struct feedback *feedback, uint8_t probe)
+{
+	const struct cloud *cloud = feedback->stage.cloud;
+	const struct meter *meter = meter_of(cloud->watch);
+	const struct meter_reading *reading = meter_latest(meter);
+	uint64_t queue;
+
+	if (probe == OQ_LINK)
+		return answer_link(cloud, meter);
+	if (probe == OQ_LOSS)
+		return (struct oq_value){{reading->loss_ppb, reading->error_ppb}};
+	queue = (reading->queue_milli + 999) / 1000;
+	if (feedback->queue == FEEDBACK_QUEUE_LIMIT)
+		queue = feedback_queue_limit(cloud);
+	return (struct oq_value){{oq_number(queue), oq_number(reading->delay_ns / SIMTIME_US)}};
+}
+
+/* A request that was answered: who asks the same in a usual packet need not be looked at as closely. */
+struct asked {
+	uint64_t first; /* the first eight bytes of the header, as they lie */
+	uint32_t here; /* so many bytes of it there must be; UINT32_MAX: there was no request yet */
+	uint8_t life[2], mask[2]; /* bits of TTL and protocol */
+	enum oq_mode mode;
+	struct oq_value mine;
+	uint8_t bytes[OQ_ANSWER_BYTES]; /* as it is written */
+};
+
+/* What is said to the packets of a burst: they come at one instant, and get one answer to one probe. */
+struct said {
+	struct asked asked;
+	bool known[OQ_PROBES];
+	struct oq_value value[OQ_PROBES];
+	uint64_t written, malformed;
+};
+
+static inline const struct oq_value *say(const struct feedback *feedback, struct said *said,
+                                         uint8_t probe)
+{
+	if (unlikely(!said->known[probe])) {
+		said->value[probe] = answer(feedback, probe);
+		said->known[probe] = true;
+	}
+	return &said->value[probe];
+}
+
+static void keep_asked(struct asked *asked, const uint8_t *oq, uint8_t protocol,
+                       const struct oq_value *mine)
+{
+	bool one = oq[OQ_REQ_MODE] == OQ_TTL;
+
+	asked->mode = (enum oq_mode)oq[OQ_REQ_MODE];
+	asked->mine = *mine;
+	oq_put(asked->bytes, mine);
+	asked->here = (uint32_t)OQ_BYTES + oq[OQ_RES_LEN];
+	asked->life[0] = one ? oq[OQ_REQ_TTL] : 0;
+	asked->life[1] = protocol;
+	asked->mask[0] = one ? UINT8_MAX : 0;
+	asked->mask[1] = UINT8_MAX;
+	memcpy(&asked->first, oq, sizeof(asked->first));
+}
+
+static inline void merge(uint8_t *request, enum oq_mode mode, const struct oq_value *mine)
+{
+	struct oq_value value = oq_get(request);
+
+	value.number[0] = oq_merge(mode, value.number[0], mine->number[0]);
+	value.number[1] = oq_merge(mode, value.number[1], mine->number[1]);
+	oq_put(request, &value);
+}
+
+/* Of a packet that asks, if this router is to answer. False: there was no memory for one to write to, it is gone. */
+static inline bool reply(const struct feedback *feedback, struct rte_mbuf **mbuf,
+                         const struct headers *headers, struct said *said)
+{
+	uint32_t at = headers->transport;
+	const uint8_t *frame = rte_pktmbuf_mtod(*mbuf, const uint8_t *), *oq = frame + at;
+	enum oq_mode mode = (enum oq_mode)oq[OQ_REQ_MODE];
+	const struct oq_value *mine;
+
+	if (mode == OQ_NO_MODE || oq[OQ_REQ_PROBE] == OQ_NO_PROBE ||
+	    (mode == OQ_TTL && oq[OQ_REQ_TTL] != oq_ttl(headers, frame)))
+		return true;
+	mine = say(feedback, said, oq[OQ_REQ_PROBE]);
+	keep_asked(&said->asked, oq, feedback->protocol, mine);
+	*mbuf = copy_writable(feedback->stage.cloud, *mbuf);
+	if (unlikely(!*mbuf))
+		return false;
+	merge(rte_pktmbuf_mtod_offset(*mbuf, uint8_t *, at + OQ_REQUEST), mode, mine);
+	said->written++;
+	return true;
+}
+
+/* A usual packet that asks what was asked before it. False: it is none, or not for certain. */
+static inline bool reply_again(const struct asked *asked, struct rte_mbuf *mbuf)
+{
+	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *), *oq = frame + HEADERS_USUAL_TRANSPORT;
+	uint16_t life, mask, same;
+	uint64_t first;
+
+	if (!headers_usual(mbuf) || headers_place(mbuf)->transport_here < asked->here)
+		return false;
+	memcpy(&life, frame + HEADERS_USUAL_IP + 8, sizeof(life));
+	memcpy(&mask, asked->mask, sizeof(mask));
+	memcpy(&same, asked->life, sizeof(same));
+	memcpy(&first, oq, sizeof(first));
+	if ((life & mask) != same || first != asked->first)
+		return false;
+	if (likely(asked->mode == OQ_TTL))
+		memcpy(oq + OQ_REQUEST, asked->bytes, sizeof(asked->bytes));
+	else
+		merge(oq + OQ_REQUEST, asked->mode, &asked->mine);
+	return true;
+}
+
+/* False: the packet is gone. */
+static __attribute__((noinline)) bool serve(const struct feedback *feedback, struct rte_mbuf **mbuf,
+                                            struct said *said)
+{
+	const struct headers *headers = headers_at(*mbuf);
+	enum oq_find found =
+	        oq_find(headers, rte_pktmbuf_mtod(*mbuf, const uint8_t *), feedback->protocol);
+
+	if (likely(found == OQ_FOUND))
+		return reply(feedback, mbuf, headers, said);
+	said->malformed += found == OQ_MALFORMED;
+	return true;
+}
+
+static uint16_t feedback_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	const struct feedback *feedback = (const struct feedback *)stage;
+	uint64_t again = 0;
+	struct said said;
+	uint16_t kept = 0;
+
+	said.asked.here = UINT32_MAX;
+	memset(said.known, 0, sizeof(said.known));
+	said.written = said.malformed = 0;
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		packets[kept] = packets[i];
+		if (likely(reply_again(&said.asked, packets[kept]))) {
+			again++;
+			kept++;
+		} else {
+			kept = (uint16_t)(kept + serve(feedback, &packets[kept], &said));
+		}
+	}
+	stage->cloud->counters.feedback_written += said.written + again;
+	stage->cloud->counters.feedback_malformed += said.malformed;
+	return kept;
+}
+
+static uint16_t sirens_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	uint16_t kept = 0;
+
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = sirens_serve(stage->cloud, packets[i]);
+
+		if (likely(mbuf != NULL))
+			packets[kept++] = mbuf;
+	}
+	return kept;
+}
+
+/* ---- making ---- */
+
+static int feedback_make(const struct conf *conf, struct stage **stage)
+{
+	const struct feedback_header_conf *asked = (const struct feedback_header_conf *)conf;
+	struct feedback *feedback = calloc(1, sizeof(*feedback));
+
+	if (!feedback)
+		return -ENOMEM;
+	meter_init(&feedback->meter, asked->window_ns);
+	feedback->protocol = (uint8_t)asked->protocol;
+	feedback->queue = asked->queue;
+	feedback->stage.process =
+	        conf->statement == &feedback_sirens_statement ? sirens_process : feedback_process;
+	feedback->stage.watch = &feedback->meter.watch;
+	*stage = &feedback->stage;
+	return 0;
+}
+
+static int feedback_ready(struct stage *stage, const struct conf *conf)
+{
+	(void)conf;
+	((struct feedback *)stage)->meter.cloud = stage->cloud;
+	return 0;
+}
+
+static void feedback_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static void feedback_adopt(struct stage *stage, const struct stage *old)
+{
+	meter_adopt(&((struct feedback *)stage)->meter, &((const struct feedback *)old)->meter);
+}
+
+static READS_WHILE_IT_RUNS void feedback_report(const struct stage *stage,
+                                                struct observed *observed)
+{
+	if (stage->cloud->watch != stage->watch)
+		return; /* the `meter` statement's says it */
+	observed->has_meter = true;
+	meter_read(&((const struct feedback *)stage)->meter, &observed->meter);
+}
+
+static int feedback_check(const struct conf *conf, const struct cloud_conf *cloud,
+                          struct problem *problem)
+{
+	if (!cloud || cloud_conf_get(cloud, "hop")) /* a line by itself is looked at without */
+		return 0;
+	problem_set(
+	        problem, -1,
+	        "cloud %s is no router, and only a router answers; give it an address: `cloud %s "
+	        "hop 192.0.2.1`",
+	        cloud->name, cloud->name);
+	(void)conf;
+	return -EINVAL;
+}
+
+/* ---- words ---- */
+
+static const char *const queue_words[] = {"length", "limit", NULL};
+
+#define WINDOW_FIELD                                                                               \
+	{                                                                                          \
+		.name = "window", .type = FIELD_TIME,                                              \
+		.offset = offsetof(struct feedback_header_conf, window_ns),                        \
+		.min = METER_WINDOW_MIN, .max = METER_WINDOW_MAX, .initial = METER_WINDOW_DEFAULT, \
+		.help = "over how long it measures, in a cloud without `meter`"                    \
+	}
+
+static const struct field header_fields[] = {
+        {.name = "protocol",
+         .type = FIELD_COUNT,
+         .offset = offsetof(struct feedback_header_conf, protocol),
+         .min = 1,
+         .max = 255,
+         .initial = OQ_PROTOCOL_DEFAULT,
+         .help = "the IP protocol of the header"},
+        WINDOW_FIELD,
+        {.name = "queue",
+         .type = FIELD_WORD,
+         .offset = offsetof(struct feedback_header_conf, queue),
+         .words = queue_words,
+         .help = "what the size of a queue is: its mean length, or its limit"},
+        FIELD_END,
+};
+
+static const struct field sirens_fields[] = {
+        WINDOW_FIELD,
+        FIELD_END,
+};
+
+const struct statement feedback_header_statement = {
+        .name = "feedback",
+        .variant = "header",
+        .help = "the hop answers packets that ask it in the unified feedback header",
+        .role = ROLE_STAGE,
+        .generates = true,
+        .watches = true,
+        .fields = header_fields,
+        .conf_bytes = sizeof(struct feedback_header_conf),
+        .check = feedback_check,
+        .make = feedback_make,
+        .ready = feedback_ready,
+        .free = feedback_free,
+        .adopt = feedback_adopt,
+        .report = feedback_report,
+};
+
+const struct statement feedback_sirens_statement = {
+        .name = "feedback",
+        .variant = "sirens",
+        .help = "the same in the encoding of SIRENS: an IPv4 option",
+        .role = ROLE_STAGE,
+        .generates = true,
+        .fields = sirens_fields,
+        .conf_bytes = sizeof(struct feedback_header_conf),
+        .check = feedback_check,
+        .make = feedback_make,
+        .ready = feedback_ready,
+        .free = feedback_free,
+        .adopt = feedback_adopt,
+        .report = feedback_report,
+};

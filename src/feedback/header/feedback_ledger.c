@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "header/feedback_ledger.h"
+#include "engine/counter_read.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario/scenario.h"
+
+/* Of all engines of the process, in a list: there are as many as proxies. */
+struct entry {
+	struct ledger ledger; /* first */
+	struct entry *next;
+	uint32_t users;
+	const void *holder;
+	char cloud[SCENARIO_NAME_BYTES];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct entry *entries;
+
+static struct entry *entry_add(const void *holder, const char *cloud)
+{
+	struct entry *entry = calloc(1, sizeof(*entry));
+
+	if (!entry)
+		return NULL;
+	entry->holder = holder;
+	strncpy(entry->cloud, cloud, sizeof(entry->cloud) - 1);
+	entry->next = entries;
+	entries = entry;
+	return entry;
+}
+
+struct ledger *ledger_get(const void *holder, const char *cloud)
+{
+	struct entry *entry;
+
+	pthread_mutex_lock(&lock);
+	entry = entries;
+	while (entry && (entry->holder != holder || strcmp(entry->cloud, cloud) != 0))
+		entry = entry->next;
+	if (!entry)
+		entry = entry_add(holder, cloud);
+	if (entry)
+		entry->users++;
+	pthread_mutex_unlock(&lock);
+	return entry ? &entry->ledger : NULL;
+}
+
+void ledger_put(struct ledger *ledger)
+{
+	struct entry *entry = (struct entry *)ledger, **place = &entries;
+
+	if (!entry)
+		return;
+	pthread_mutex_lock(&lock);
+	if (--entry->users == 0) {
+		while (*place != entry)
+			place = &(*place)->next;
+		*place = entry->next;
+		free(entry);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void ledger_hear(struct ledger *ledger, uint8_t probe, uint8_t ttl, const struct oq_value *value,
+                 simtime now)
+{
+	ledger->rows[probe][ttl] =
+	        (struct ledger_row){.heard = true, .at_ns = now, .value = *value};
+}
+
+static struct ledger_run *run_at(const struct ledger *ledger, uint32_t i)
+{
+	return (struct ledger_run *)(uintptr_t)&ledger->runs[(ledger->oldest + i) % LEDGER_RUNS];
+}
+
+void ledger_queue(struct ledger *ledger, uint8_t probe, uint8_t ttl, const struct oq_value *value)
+{
+	struct ledger_run *run = ledger->n_runs ? run_at(ledger, ledger->n_runs - 1) : NULL;
+
+	if (!run || run->probe != probe || run->n == OQ_ANSWERS_MAX || run->ttl - run->n != ttl) {
+		if (ledger->n_runs == LEDGER_RUNS)
+			ledger_told(ledger);
+		run = run_at(ledger, ledger->n_runs++);
+		*run = (struct ledger_run){.probe = probe, .ttl = ttl};
+	}
+	run->answers[run->n++] = *value;
+}
+
+const struct ledger_run *ledger_next(const struct ledger *ledger)
+{
+	return ledger->n_runs ? run_at(ledger, 0) : NULL;
+}
+
+void ledger_told(struct ledger *ledger)
+{
+	ledger->oldest = (ledger->oldest + 1) % LEDGER_RUNS;
+	ledger->n_runs--;
+}
+
+/* What was heard of one TTL; false: nothing. */
+static READS_WHILE_IT_RUNS bool report_row(const struct ledger *ledger, uint32_t ttl,
+                                           struct observed_hop *hop)
+{
+	bool heard = false;
+
+	for (uint32_t i = 0; i < OBSERVED_PROBES; i++) {
+		const struct ledger_row *row = &ledger->rows[OQ_LINK + i][ttl];
+
+		hop->probe[i].heard = row->heard;
+		hop->probe[i].at_ns = row->at_ns;
+		memcpy(hop->probe[i].value, row->value.number, sizeof(row->value.number));
+		heard |= row->heard;
+	}
+	hop->ttl = ttl;
+	return heard;
+}
+
+READS_WHILE_IT_RUNS void ledger_report(const struct ledger *ledger, struct observed *observed)
+{
+	uint32_t highest = 0;
+
+	observed->has_path = true;
+	observed->now_ns = ledger->now_ns;
+	observed->n_hops = 0;
+	for (uint32_t ttl = LEDGER_TTLS; ttl-- > 0 && observed->n_hops < OBSERVED_HOPS_MAX;) {
+		struct observed_hop *hop = &observed->hops[observed->n_hops];
+
+		if (!report_row(ledger, ttl, hop))
+			continue;
+		if (observed->n_hops++ == 0)
+			highest = ttl;
+		hop->hop = highest - ttl + 1;
+	}
+}

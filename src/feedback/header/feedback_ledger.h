@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a proxy has heard of a path, and what it still has to tell.
+ *
+ * A stage that takes headers off (`feedback proxy strip`) keeps a ledger: of each router, by its TTL, the
+ * latest answer to each probe and its instant; and *runs*, answers to one probe of TTLs that follow one
+ * another downwards, at most 8, which is how the header stacks them. `feedback proxy answer of CLOUD` takes
+ * the oldest run and sends it back. At most LEDGER_RUNS wait; a new one pushes the oldest out, for news of a
+ * path grow old.
+ *
+ * The ledger of a cloud is found by the cloud's name among those of one engine (the holder says which).
+ * So both stages see one ledger if their clouds belong to one worker, and two if they do not: then nothing
+ * is ever answered. It lives as long as anybody holds it, and survives a change of its stages.
+ *
+ * Thread: ledger_get and ledger_put by control, under a lock; the rest by the worker; rows are read by
+ * control a moment old.
+ */
+#ifndef WEIR_FEEDBACK_LEDGER_H
+#define WEIR_FEEDBACK_LEDGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/observed.h"
+#include "header/oq_header.h"
+
+#define LEDGER_TTLS 256
+#define LEDGER_RUNS 16
+
+struct ledger_run {
+	uint8_t probe, ttl, n; /* `ttl` of the first */
+	struct oq_value answers[OQ_ANSWERS_MAX];
+};
+
+struct ledger_row {
+	bool heard;
+	simtime at_ns;
+	struct oq_value value;
+};
+
+struct ledger {
+	struct ledger_row rows[OQ_PROBES][LEDGER_TTLS];
+	struct ledger_run runs[LEDGER_RUNS];
+	uint32_t oldest, n_runs;
+	simtime now_ns; /* of the latest packet of the stage that keeps it */
+};
+
+/* The one ledger of this name; NULL: no memory. Control. */
+struct ledger *ledger_get(const void *holder, const char *cloud);
+/* Nobody needs it any more, as far as the caller is concerned. NULL: nothing. Control. */
+void ledger_put(struct ledger *ledger);
+
+/* A router of this TTL has answered. */
+void ledger_hear(struct ledger *ledger, uint8_t probe, uint8_t ttl, const struct oq_value *value,
+                 simtime now);
+/* And that is to be told. */
+void ledger_queue(struct ledger *ledger, uint8_t probe, uint8_t ttl, const struct oq_value *value);
+/* The oldest run, or NULL; the caller takes it off by ledger_told. */
+const struct ledger_run *ledger_next(const struct ledger *ledger);
+void ledger_told(struct ledger *ledger);
+
+/* The rows, from the highest TTL heard of downwards: that is hop 1. */
+void ledger_report(const struct ledger *ledger, struct observed *observed);
+
+#endif

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "header/feedback_proxy.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "duplicate/copy.h"
+#include "engine/cloud.h"
+#include "engine/counter_read.h"
+#include "header/feedback_ledger.h"
+#include "header/feedback_probe.h"
+#include "header/header_room.h"
+
+struct proxy {
+	struct stage stage;
+	uint8_t protocol, ttl;
+	uint32_t hops, mtu;
+	uint32_t n_probes;
+	uint8_t probes[OQ_PROBES];
+	uint64_t asked;        /* requests so far */
+	struct ledger *ledger; /* a reference; NULL: needs none */
+};
+
+/* A packet whose headers were found. */
+struct subject {
+	struct rte_mbuf *mbuf;
+	struct headers headers;
+	const uint8_t *frame;
+};
+
+static struct counters *counters_of(struct proxy *proxy)
+{
+	return &proxy->stage.cloud->counters;
+}
+
+/* Room for a header of so many bytes, in a packet that has none: where it begins. NULL: the packet stays as
+ * it is, or is gone, and then subject->mbuf is NULL. */
+static uint8_t *make_room(struct proxy *proxy, struct subject *subject, uint32_t bytes)
+{
+	const struct headers *headers = &subject->headers;
+
+	if (!header_room_fits(headers, subject->mbuf, bytes) ||
+	    headers->network_bytes + bytes > proxy->mtu) {
+		counters_of(proxy)->feedback_no_room++;
+		return NULL;
+	}
+	subject->mbuf = copy_writable(proxy->stage.cloud, subject->mbuf);
+	if (unlikely(!subject->mbuf))
+		return NULL;
+	return header_room_make(headers, subject->mbuf, bytes, proxy->protocol);
+}
+
+/* ---- requests ---- */
+
+static void write_request(struct proxy *proxy, uint8_t *oq, uint8_t ttl)
+{
+	static const struct oq_value nobody = {{OQ_NOBODY, OQ_NOBODY}};
+	uint32_t back = (uint32_t)(proxy->asked % proxy->hops);
+
+	oq[OQ_REQ_MODE] = OQ_TTL;
+	oq[OQ_REQ_PROBE] = proxy->probes[proxy->asked / proxy->hops % proxy->n_probes];
+	/* A packet that cannot come so far asks the first. */
+	oq[OQ_REQ_TTL] = (uint8_t)(back < ttl ? ttl - back : ttl);
+	oq_put(oq + OQ_REQUEST, &nobody);
+	proxy->asked++;
+	counters_of(proxy)->feedback_inserted++;
+}
+
+static void insert(struct proxy *proxy, struct subject *subject, enum oq_find found)
+{
+	uint8_t ttl = oq_ttl(&subject->headers, subject->frame), *oq;
+	uint8_t next = subject->headers.protocol;
+
+	if (proxy->ttl && ttl != proxy->ttl)
+		return;
+	if (found == OQ_FOUND) {
+		if (subject->frame[subject->headers.transport + OQ_REQ_MODE] != OQ_NO_MODE)
+			return;
+		subject->mbuf = copy_writable(proxy->stage.cloud, subject->mbuf);
+		if (likely(subject->mbuf != NULL))
+			write_request(proxy,
+			              rte_pktmbuf_mtod_offset(subject->mbuf, uint8_t *,
+			                                      subject->headers.transport),
+			              ttl);
+		return;
+	}
+	oq = make_room(proxy, subject, OQ_BYTES);
+	if (!oq)
+		return;
+	memset(oq, 0, OQ_BYTES);
+	oq[OQ_NEXT] = next;
+	write_request(proxy, oq, ttl);
+}
+
+/* ---- what was said ---- */
+
+static void hear_request(struct ledger *ledger, const uint8_t *oq, simtime now)
+{
+	struct oq_value value = oq_get(oq + OQ_REQUEST);
+
+	if (oq[OQ_REQ_MODE] != OQ_TTL || oq[OQ_REQ_PROBE] == OQ_NO_PROBE ||
+	    (value.number[0] == OQ_NOBODY && value.number[1] == OQ_NOBODY))
+		return;
+	ledger_hear(ledger, oq[OQ_REQ_PROBE], oq[OQ_REQ_TTL], &value, now);
+	ledger_queue(ledger, oq[OQ_REQ_PROBE], oq[OQ_REQ_TTL], &value);
+}
+
+static void hear_answers(struct ledger *ledger, const uint8_t *oq, simtime now)
+{
+	uint32_t n = oq[OQ_RES_LEN] / OQ_ANSWER_BYTES;
+
+	if (oq[OQ_RES_PROBE] == OQ_NO_PROBE)
+		return;
+	for (uint32_t i = 0; i < n && i <= oq[OQ_RES_TTL]; i++) {
+		struct oq_value value = oq_get(oq + OQ_ANSWERS + i * OQ_ANSWER_BYTES);
+
+		ledger_hear(ledger, oq[OQ_RES_PROBE], (uint8_t)(oq[OQ_RES_TTL] - i), &value, now);
+	}
+}
+
+static void strip(struct proxy *proxy, struct subject *subject, enum oq_find found)
+{
+	const uint8_t *oq = subject->frame + subject->headers.transport;
+	simtime now = packet_of(subject->mbuf)->t_ns;
+	uint32_t bytes;
+	uint8_t next;
+
+	proxy->ledger->now_ns = now;
+	if (found != OQ_FOUND)
+		return;
+	bytes = OQ_BYTES + oq[OQ_RES_LEN];
+	next = oq[OQ_NEXT];
+	if (!header_room_spares(&subject->headers, subject->mbuf, bytes)) {
+		counters_of(proxy)->feedback_no_room++;
+		return;
+	}
+	hear_request(proxy->ledger, oq, now);
+	hear_answers(proxy->ledger, oq, now);
+	if (unlikely(feedback_probe_is(subject->mbuf, next))) {
+		cloud_drop(proxy->stage.cloud, subject->mbuf, REASON_PROBE);
+		subject->mbuf = NULL;
+		return;
+	}
+	subject->mbuf = copy_writable(proxy->stage.cloud, subject->mbuf);
+	if (unlikely(!subject->mbuf))
+		return;
+	header_room_close(&subject->headers, subject->mbuf, bytes, next);
+	counters_of(proxy)->feedback_stripped++;
+}
+
+/* ---- answers ---- */
+
+static void answer(struct proxy *proxy, struct subject *subject, enum oq_find found)
+{
+	const struct ledger_run *run = ledger_next(proxy->ledger);
+	uint8_t next = subject->headers.protocol, *oq;
+	uint32_t bytes;
+
+	if (!run || found == OQ_FOUND)
+		return;
+	bytes = OQ_BYTES + run->n * (uint32_t)OQ_ANSWER_BYTES;
+	oq = make_room(proxy, subject, bytes);
+	if (!oq)
+		return;
+	memset(oq, 0, OQ_BYTES);
+	oq[OQ_RES_PROBE] = run->probe;
+	oq[OQ_RES_LEN] = (uint8_t)(run->n * OQ_ANSWER_BYTES);
+	oq[OQ_RES_TTL] = run->ttl;
+	oq[OQ_NEXT] = next;
+	for (uint32_t i = 0; i < run->n; i++)
+		oq_put(oq + OQ_ANSWERS + i * OQ_ANSWER_BYTES, &run->answers[i]);
+	ledger_told(proxy->ledger);
+	counters_of(proxy)->feedback_answered++;
+}
+
+/* ---- all of them ---- */
+
+typedef void (*proxy_act)(struct proxy *proxy, struct subject *subject, enum oq_find found);
+
+static inline uint16_t act_on(struct stage *stage, struct rte_mbuf **packets, uint16_t n,
+                              proxy_act act)
+{
+	struct proxy *proxy = (struct proxy *)stage;
+	uint16_t kept = 0;
+
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		struct subject subject = {.mbuf = packets[i]};
+
+		subject.frame = rte_pktmbuf_mtod(subject.mbuf, const uint8_t *);
+		if (headers_of(subject.mbuf, &subject.headers)) {
+			enum oq_find found =
+			        oq_find(&subject.headers, subject.frame, proxy->protocol);
+
+			if (found == OQ_MALFORMED)
+				counters_of(proxy)->feedback_malformed++;
+			else
+				act(proxy, &subject, found);
+		}
+		if (likely(subject.mbuf != NULL))
+			packets[kept++] = subject.mbuf;
+	}
+	return kept;
+}
+
+static uint16_t insert_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	return act_on(stage, packets, n, insert);
+}
+
+static uint16_t strip_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	return act_on(stage, packets, n, strip);
+}
+
+static uint16_t answer_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	return act_on(stage, packets, n, answer);
+}
+
+/* ---- making ---- */
+
+static int proxy_make(const struct conf *conf, struct stage **stage)
+{
+	static uint16_t (*const process[])(struct stage *, struct rte_mbuf **, uint16_t) = {
+	        [PROXY_INSERT] = insert_process,
+	        [PROXY_STRIP] = strip_process,
+	        [PROXY_ANSWER] = answer_process,
+	};
+	const struct feedback_proxy_conf *asked = (const struct feedback_proxy_conf *)conf;
+	struct proxy *proxy = calloc(1, sizeof(*proxy));
+
+	if (!proxy)
+		return -ENOMEM;
+	proxy->stage.process = process[asked->job];
+	proxy->protocol = (uint8_t)asked->protocol;
+	proxy->hops = (uint32_t)asked->hops;
+	proxy->ttl = (uint8_t)asked->ttl;
+	proxy->mtu = (uint32_t)asked->mtu;
+	for (uint32_t i = 0; i < OBSERVED_PROBES; i++) {
+		if (asked->probes >> i & 1)
+			proxy->probes[proxy->n_probes++] = (uint8_t)(OQ_LINK + i);
+	}
+	*stage = &proxy->stage;
+	return 0;
+}
+
+static int proxy_ready(struct stage *stage, const struct conf *conf)
+{
+	const struct feedback_proxy_conf *asked = (const struct feedback_proxy_conf *)conf;
+	struct proxy *proxy = (struct proxy *)stage;
+
+	if (asked->job == PROXY_INSERT)
+		return 0;
+	proxy->ledger = ledger_get(stage->cloud->holder,
+	                           asked->job == PROXY_STRIP ? stage->cloud->name : asked->of);
+	return proxy->ledger ? 0 : -ENOMEM;
+}
+
+static void proxy_free(struct stage *stage)
+{
+	ledger_put(((struct proxy *)stage)->ledger);
+	free(stage);
+}
+
+static void proxy_adopt(struct stage *stage, const struct stage *old)
+{
+	((struct proxy *)stage)->asked = ((const struct proxy *)old)->asked;
+}
+
+static READS_WHILE_IT_RUNS void proxy_report(const struct stage *stage, struct observed *observed)
+{
+	const struct proxy *proxy = (const struct proxy *)stage;
+
+	if (stage->process == strip_process)
+		ledger_report(proxy->ledger, observed);
+}
+
+/* ---- words ---- */
+
+enum {
+	PROXY_FIELD_JOB,
+	PROXY_FIELD_OF,
+	PROXY_FIELD_PROTOCOL,
+	PROXY_FIELD_PROBE,
+	PROXY_FIELD_HOPS,
+	PROXY_FIELD_TTL,
+	PROXY_FIELD_MTU
+};
+
+static int proxy_check(const struct conf *conf, const struct cloud_conf *cloud,
+                       struct problem *problem)
+{
+	const struct feedback_proxy_conf *proxy = (const struct feedback_proxy_conf *)conf;
+
+	if (proxy->job == PROXY_ANSWER && !proxy->of) {
+		problem_set(problem, PROXY_FIELD_JOB,
+		            "whose requests? add `of` and the cloud of the other direction that "
+		            "strips them, like `answer of down-4`");
+		return -EINVAL;
+	}
+	if (proxy->job != PROXY_ANSWER && proxy->of) {
+		problem_set(problem, PROXY_FIELD_OF,
+		            "`of` is a word of `answer` only; leave it out");
+		return -EINVAL;
+	}
+	if (cloud && cloud->many) {
+		problem_set(problem, -1,
+		            "a template makes many clouds, and a path is one; put the proxy on a "
+		            "cloud ahead of it or behind it");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int feedback_proxy_check_of(const struct scenario *scenario, const struct cloud_conf *cloud,
+                            struct problem *problem)
+{
+	const struct conf *conf = cloud_conf_get(cloud, feedback_proxy_statement.name);
+	const struct feedback_proxy_conf *proxy, *other = NULL;
+	int i;
+
+	if (!conf || conf->statement != &feedback_proxy_statement)
+		return 0;
+	proxy = (const struct feedback_proxy_conf *)conf;
+	if (proxy->job != PROXY_ANSWER || !proxy->of)
+		return 0;
+	i = scenario_find_cloud(scenario, proxy->of);
+	if (i >= 0)
+		conf = cloud_conf_get(scenario->clouds[i], feedback_proxy_statement.name);
+	if (i >= 0 && conf && conf->statement == &feedback_proxy_statement)
+		other = (const struct feedback_proxy_conf *)conf;
+	if (other && other->job == PROXY_STRIP)
+		return 0;
+	problem_set(problem, PROXY_FIELD_OF,
+	            "cloud `%s`: it answers what `%s` has stripped, %s; right is a cloud with "
+	            "`feedback proxy strip`",
+	            cloud->name, proxy->of,
+	            i < 0 ? "and there is no cloud of that name" : "which strips nothing");
+	return -EINVAL;
+}
+
+static const char *const job_words[] = {"insert", "strip", "answer", NULL};
+static const char *const probe_words[] = {"link", "loss", "queue", NULL};
+
+static const struct field proxy_fields[] = {
+        [PROXY_FIELD_JOB] = {.name = "job",
+                             .type = FIELD_WORD,
+                             .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+                             .offset = offsetof(struct feedback_proxy_conf, job),
+                             .words = job_words,
+                             .help = "puts requests in, takes headers off, or sends answers back"},
+        [PROXY_FIELD_OF] = {.name = "of",
+                            .type = FIELD_TEXT,
+                            .offset = offsetof(struct feedback_proxy_conf, of),
+                            .help = "answer: the cloud that has stripped the requests"},
+        [PROXY_FIELD_PROTOCOL] = {.name = "protocol",
+                                  .type = FIELD_COUNT,
+                                  .offset = offsetof(struct feedback_proxy_conf, protocol),
+                                  .min = 1,
+                                  .max = 255,
+                                  .initial = OQ_PROTOCOL_DEFAULT,
+                                  .help = "the IP protocol of the header"},
+        [PROXY_FIELD_PROBE] = {.name = "probe",
+                               .type = FIELD_WORDS,
+                               .offset = offsetof(struct feedback_proxy_conf, probes),
+                               .words = probe_words,
+                               .initial = (1u << OBSERVED_PROBES) - 1,
+                               .help = "insert: what it asks for, in turn"},
+        [PROXY_FIELD_HOPS] = {.name = "hops",
+                              .type = FIELD_COUNT,
+                              .offset = offsetof(struct feedback_proxy_conf, hops),
+                              .min = 1,
+                              .max = PROXY_HOPS_MAX,
+                              .initial = PROXY_HOPS_DEFAULT,
+                              .help = "insert: how many routers it asks in turn"},
+        [PROXY_FIELD_TTL] = {.name = "ttl",
+                             .type = FIELD_COUNT,
+                             .offset = offsetof(struct feedback_proxy_conf, ttl),
+                             .max = 255,
+                             .initial = PROXY_TTL_DEFAULT,
+                             .help = "insert: of the packets that take part; 0: any"},
+        [PROXY_FIELD_MTU] = {.name = "mtu",
+                             .type = FIELD_COUNT,
+                             .offset = offsetof(struct feedback_proxy_conf, mtu),
+                             .min = PROXY_MTU_MIN,
+                             .max = UINT16_MAX,
+                             .initial = UINT16_MAX,
+                             .help = "bytes of the longest IP packet with a header"},
+        FIELD_END,
+};
+
+const struct statement feedback_proxy_statement = {
+        .name = "feedback",
+        .variant = "proxy",
+        .help = "asks routers, and answers, for hosts that know nothing of the header",
+        .role = ROLE_STAGE,
+        .generates = true, /* its clouds meet in the order of time */
+        .fields = proxy_fields,
+        .conf_bytes = sizeof(struct feedback_proxy_conf),
+        .check = proxy_check,
+        .make = proxy_make,
+        .ready = proxy_ready,
+        .free = proxy_free,
+        .adopt = proxy_adopt,
+        .report = proxy_report,
+};

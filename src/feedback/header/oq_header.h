@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The unified header of fine-grained explicit router feedback: struct oqhdr of "Development of network
+ * emulator and its application to explicit router feedback" (section 4, figure 2), in network order, as
+ * an IP protocol of its own between IP and the transport:
+ *
+ *   byte 0  req_mode   0: nothing is asked; OQ_MIN 1, OQ_MAX 2, OQ_TTL 3
+ *        1  req_probe  0: nothing; OQ_LINK 1, OQ_LOSS 2, OQ_QUEUE 3
+ *        2  req_flag   reserved: 0 when sent, and not looked at
+ *        3  req_ttl    OQ_TTL: the router answers that finds this in IP when the packet arrives
+ *        4  res_probe  of the answers
+ *        5  res_len    bytes of answers: 0, 8, ... 64
+ *        6  res_ttl    of the first answer; each that follows is of a TTL less by one
+ *        7  oq_p       the protocol that follows
+ *        8  request    two numbers of 32 bits, which the router writes
+ *       16  answers    res_len / 8 times two numbers
+ *
+ *   LINK   capacity, available bandwidth   kbit/s, rounded down
+ *   LOSS   packet loss rate, error rate    10^-9
+ *   QUEUE  size                            packets
+ *          queuing delay                   us
+ *
+ * A number that does not fit, or has no limit, is OQ_MOST; OQ_NOBODY says that no router has written:
+ * what a request holds when it is sent, but in mode MAX, where that is 0.
+ *
+ * Malformed is a header that is cut off by the end of the packet, of the fragment or of the first
+ * segment, one of another mode or probe than these, and one whose res_len is no multiple of 8, above 64
+ * or beyond the packet. A fragment but the first has no header.
+ *
+ * Source: the paper; it leaves the numbers of modes and probes and the units open: docs/feedback-header.md
+ * says how they are decided. Thread: pure functions, any.
+ */
+#ifndef WEIR_OQ_HEADER_H
+#define WEIR_OQ_HEADER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "packet/headers.h"
+
+#define OQ_PROTOCOL_DEFAULT 253 /* for experiments: RFC 3692 */
+#define OQ_BYTES            16
+#define OQ_ANSWER_BYTES     8
+#define OQ_ANSWERS_MAX      8
+#define OQ_NOBODY           UINT32_MAX
+#define OQ_MOST             (UINT32_MAX - 1)
+
+enum oq_mode { OQ_NO_MODE, OQ_MIN, OQ_MAX, OQ_TTL, OQ_MODES };
+enum oq_probe { OQ_NO_PROBE, OQ_LINK, OQ_LOSS, OQ_QUEUE, OQ_PROBES };
+
+enum oq_at {
+	OQ_REQ_MODE,
+	OQ_REQ_PROBE,
+	OQ_REQ_FLAG,
+	OQ_REQ_TTL,
+	OQ_RES_PROBE,
+	OQ_RES_LEN,
+	OQ_RES_TTL,
+	OQ_NEXT,
+	OQ_REQUEST,
+	OQ_ANSWERS = OQ_BYTES,
+};
+
+struct oq_value {
+	uint32_t number[2];
+};
+
+_Static_assert(OQ_MODES == 4 && OQ_PROBES == 4, "two bits each: oq_find");
+
+enum oq_find { OQ_ABSENT, OQ_MALFORMED, OQ_FOUND };
+
+/* Whether the packet has one, of this protocol; then it is at headers->transport. */
+static inline enum oq_find oq_find(const struct headers *headers, const uint8_t *frame,
+                                   uint8_t protocol)
+{
+	/* Of the first 8 bytes, the first in the lowest bits: what is 0 in modes and probes, and in lengths that are
+	 * multiples. */
+	const uint64_t beyond = 0xfcfc | UINT64_C(0xfc) << 8 * OQ_RES_PROBE |
+	                        (OQ_ANSWER_BYTES - UINT64_C(1)) << 8 * OQ_RES_LEN;
+	const uint8_t *oq = frame + headers->transport;
+	uint32_t here = headers->transport_here;
+	uint64_t first;
+
+	if (headers->protocol != protocol || headers->fragment || headers->ip == 0)
+		return OQ_ABSENT;
+	if (headers->transport == 0 || here < OQ_BYTES)
+		return OQ_MALFORMED;
+	memcpy(&first, oq, sizeof(first));
+	if (rte_le_to_cpu_64(first) & beyond || oq[OQ_RES_LEN] > OQ_ANSWERS_MAX * OQ_ANSWER_BYTES ||
+	    here < (uint32_t)OQ_BYTES + oq[OQ_RES_LEN])
+		return OQ_MALFORMED;
+	return OQ_FOUND;
+}
+
+/* TTL or hop limit of the packet. */
+static inline uint8_t oq_ttl(const struct headers *headers, const uint8_t *frame)
+{
+	return frame[headers->network + (headers->ip == 6 ? 7 : 8)];
+}
+
+static inline struct oq_value oq_get(const uint8_t *at)
+{
+	return (struct oq_value){{headers_u32(at), headers_u32(at + 4)}};
+}
+
+static inline void oq_put(uint8_t *at, const struct oq_value *value)
+{
+	headers_put_u32(at, value->number[0]);
+	headers_put_u32(at + 4, value->number[1]);
+}
+
+/* What a router that says `mine` makes of a number in a request of this mode. */
+static inline uint32_t oq_merge(enum oq_mode mode, uint32_t number, uint32_t mine)
+{
+	if (mode == OQ_MIN)
+		return mine < number ? mine : number;
+	if (mode == OQ_MAX)
+		return mine > number ? mine : number;
+	return mine;
+}
+
+/* A number as it fits. */
+static inline uint32_t oq_number(uint64_t number)
+{
+	return number < OQ_MOST ? (uint32_t)number : OQ_MOST;
+}
+
+#endif

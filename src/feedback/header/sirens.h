@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * SIRENS: the same idea as an IPv4 option with data of 4 bytes, as later drafts of the paper's authors have
+ * it. In network order, 12 + 4n bytes, n of 0 to 7:
+ *
+ *   byte 0  94         the option's type: for experiments (RFC 4727), not copied into fragments
+ *        1  length     12 + 4n
+ *        2  req_mode   0: nothing is asked; MIN 1, MAX 2, TTL 3
+ *        3  req_probe  see below
+ *        4  req_ttl
+ *        5  res_probe
+ *        6  res_len    4n
+ *        7  res_ttl
+ *        8  request    one number, which the router writes
+ *       12  answers    n numbers
+ *
+ *   probe 1 link     kbit/s, rounded down        5 errors  packets lost or corrupted on the link
+ *         2 obytes   bytes that left the link    6 qmax    packets that the queue holds when full
+ *         3 ibytes   bytes that came             7 qlen    packets in the queue now
+ *         4 drops    packets dropped at it       8 mtu     bytes; 65535 if the hop has none
+ *
+ * obytes, ibytes, drops and errors are counters modulo 2^32, as those of an interface in SNMP: who asks twice
+ * has a rate. They begin with the meter or when the counters were cleared. What a router does with mode and
+ * TTL: feedback_header.h.
+ *
+ * Malformed: an option whose length is none of these or reaches beyond the header, whose res_len is not 4n,
+ * or of another mode or probe. Options before it are passed by their lengths; behind the end of options
+ * (type 0), or behind one of length 0 or 1, there are none. Of several the first is answered.
+ *
+ * Thread: the worker that owns the cloud.
+ */
+#ifndef WEIR_SIRENS_H
+#define WEIR_SIRENS_H
+
+#include <rte_mbuf.h>
+
+#include "packet/headers.h"
+
+struct cloud;
+
+#define SIRENS_OPTION       94
+#define SIRENS_BYTES        12
+#define SIRENS_ANSWER_BYTES 4
+
+enum sirens_probe {
+	SIRENS_NONE,
+	SIRENS_LINK,
+	SIRENS_OBYTES,
+	SIRENS_IBYTES,
+	SIRENS_DROPS,
+	SIRENS_ERRORS,
+	SIRENS_QMAX,
+	SIRENS_QLEN,
+	SIRENS_MTU,
+	SIRENS_PROBES
+};
+
+enum sirens_at {
+	SIRENS_TYPE,
+	SIRENS_LENGTH,
+	SIRENS_REQ_MODE,
+	SIRENS_REQ_PROBE,
+	SIRENS_REQ_TTL,
+	SIRENS_RES_PROBE,
+	SIRENS_RES_LEN,
+	SIRENS_RES_TTL,
+	SIRENS_REQUEST,
+	SIRENS_ANSWERS = SIRENS_BYTES,
+};
+
+/* Answers a packet that asks; counts it. NULL: there was no memory, and it was dropped. */
+struct rte_mbuf *sirens_serve(struct cloud *cloud, struct rte_mbuf *mbuf);
+
+#endif

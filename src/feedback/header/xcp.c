@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "header/xcp.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "duplicate/copy.h"
+#include "engine/cloud.h"
+#include "engine/counter_read.h"
+#include "header/oq_header.h"
+
+struct xcp {
+	struct stage stage;
+	struct cloud_watch watch;
+	uint8_t protocol;
+	bool begun;
+	simtime interval_at, queue_at; /* when the two timers go off next */
+	uint64_t waiting, least;       /* bytes: since the last event, and least since queue_at */
+	struct xcp_control control;
+};
+
+static struct xcp *xcp_of(struct cloud_watch *watch)
+{
+	return (struct xcp *)(void *)((char *)watch - offsetof(struct xcp, watch));
+}
+
+/* ---- the timers ---- */
+
+static uint64_t capacity_of(const struct xcp *xcp)
+{
+	return xcp->stage.cloud->link.shaper.rate_bps / 8;
+}
+
+static void queue_timer(struct xcp *xcp)
+{
+	struct xcp_control *control = &xcp->control;
+
+	control->queue_bytes = xcp->least;
+	xcp->least = xcp->waiting;
+	xcp->queue_at += xcp_control_queue_ns(control, xcp->waiting, capacity_of(xcp));
+}
+
+/* Nothing happens up to `now`, and each timer has gone off as often as it takes for nothing to change by
+ * another time: they go off until then at once. */
+static void pass_over(simtime *at, simtime every, simtime now)
+{
+	if (*at <= now)
+		*at += ((now - *at) / every + 1) * every;
+}
+
+#define SETTLED 3 /* bytes that came, the least queue, what depends on both */
+
+/* Each goes off a few times, however long ago the last packet was. */
+static void timers_run(struct xcp *xcp, simtime now)
+{
+	struct xcp_control *control = &xcp->control;
+	uint32_t intervals = 0, queues = 0, queues_here = 0; /* here: in this interval */
+
+	while (RTE_MIN(xcp->interval_at, xcp->queue_at) <= now) {
+		if (xcp->queue_at <= xcp->interval_at) {
+			queue_timer(xcp);
+			queues++;
+			queues_here++;
+		} else {
+			xcp_control_end(control, capacity_of(xcp));
+			xcp->interval_at += control->interval_ns;
+			intervals++;
+			queues_here = 0;
+		}
+		if (intervals >= SETTLED && queues >= SETTLED)
+			pass_over(&xcp->interval_at, control->interval_ns, now);
+		if (queues_here >= SETTLED || (intervals >= SETTLED && queues >= SETTLED))
+			pass_over(&xcp->queue_at,
+			          xcp_control_queue_ns(control, xcp->waiting, capacity_of(xcp)),
+			          RTE_MIN(now, xcp->interval_at));
+	}
+}
+
+static void xcp_before(struct cloud_watch *watch, simtime now)
+{
+	struct xcp *xcp = xcp_of(watch);
+
+	xcp->waiting = link_queue_bytes(&xcp->stage.cloud->link);
+	if (unlikely(!xcp->begun)) {
+		xcp->begun = true;
+		xcp->least = xcp->waiting;
+		xcp->interval_at = now + xcp->control.interval_ns;
+		xcp->queue_at = now + XCP_QUEUE_MIN;
+	}
+	if (unlikely(RTE_MIN(xcp->interval_at, xcp->queue_at) <= now))
+		timers_run(xcp, now);
+	if (xcp->waiting < xcp->least)
+		xcp->least = xcp->waiting;
+}
+
+/* ---- packets ---- */
+
+enum xcp_find { XCP_ABSENT, XCP_MALFORMED, XCP_WITHOUT, XCP_REQUEST };
+
+static enum xcp_find find(const struct xcp *xcp, const struct headers *headers,
+                          const uint8_t *frame)
+{
+	const uint8_t *header = frame + headers->transport;
+
+	if (headers->protocol != xcp->protocol || headers->fragment)
+		return XCP_ABSENT;
+	if (headers->transport == 0 || headers->transport_here < XCP_BYTES ||
+	    header[XCP_LENGTH] != XCP_BYTES || header[XCP_VERSION_FORMAT] >> 4 != XCP_VERSION)
+		return XCP_MALFORMED;
+	switch (header[XCP_VERSION_FORMAT] & 0x0f) {
+	case XCP_DATA:
+		return XCP_REQUEST;
+	case XCP_MINIMAL:
+		return XCP_WITHOUT;
+	default:
+		return XCP_MALFORMED;
+	}
+}
+
+/* The packet, or NULL if there was no memory for one to write to. */
+static struct rte_mbuf *serve(struct xcp *xcp, struct rte_mbuf *mbuf)
+{
+	struct cloud *cloud = xcp->stage.cloud;
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	uint32_t wire_bytes = packet_of(mbuf)->wire_bytes, rtt, x;
+	enum xcp_find found = XCP_ABSENT;
+	struct headers headers;
+	int32_t asked, allotted;
+
+	if (headers_of(mbuf, &headers))
+		found = find(xcp, &headers, frame);
+	cloud->counters.feedback_malformed += found == XCP_MALFORMED;
+	if (found != XCP_REQUEST) {
+		xcp_control_arrival(&xcp->control, wire_bytes, 0, 0);
+		return mbuf;
+	}
+	frame += headers.transport;
+	rtt = headers_u32(frame + XCP_RTT);
+	x = headers_u32(frame + XCP_X);
+	asked = (int32_t)headers_u32(frame + XCP_DELTA);
+	xcp_control_arrival(&xcp->control, wire_bytes, x, rtt);
+	allotted = rtt ? xcp_control_allot(&xcp->control, wire_bytes, x, asked) : 0;
+	if (allotted == asked)
+		return mbuf;
+	mbuf = copy_writable(cloud, mbuf);
+	if (unlikely(!mbuf))
+		return NULL;
+	headers_put_u32(rte_pktmbuf_mtod_offset(mbuf, uint8_t *, headers.transport + XCP_DELTA),
+	                (uint32_t)allotted);
+	cloud->counters.feedback_written++;
+	return mbuf;
+}
+
+static uint16_t xcp_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+{
+	uint16_t kept = 0;
+
+	stage->drawn += n;
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *mbuf = serve((struct xcp *)stage, packets[i]);
+
+		if (likely(mbuf != NULL))
+			packets[kept++] = mbuf;
+	}
+	return kept;
+}
+
+/* ---- making ---- */
+
+static int xcp_make(const struct conf *conf, struct stage **stage)
+{
+	struct xcp *xcp = calloc(1, sizeof(*xcp));
+
+	if (!xcp)
+		return -ENOMEM;
+	xcp->protocol = (uint8_t)((const struct xcp_conf *)conf)->protocol;
+	xcp->watch = (struct cloud_watch){.before = xcp_before, .beside = true};
+	xcp_control_init(&xcp->control);
+	xcp->stage.process = xcp_process;
+	xcp->stage.watch = &xcp->watch;
+	*stage = &xcp->stage;
+	return 0;
+}
+
+static void xcp_free(struct stage *stage)
+{
+	free(stage);
+}
+
+static void xcp_adopt(struct stage *stage, const struct stage *old)
+{
+	struct xcp *xcp = (struct xcp *)stage;
+	const struct xcp *before = (const struct xcp *)old;
+
+	xcp->begun = before->begun;
+	xcp->interval_at = before->interval_at;
+	xcp->queue_at = before->queue_at;
+	xcp->waiting = before->waiting;
+	xcp->least = before->least;
+	xcp->control = before->control;
+}
+
+static double rate_of(uint64_t rate)
+{
+	return (double)rate / (1 << XCP_RATE_BITS);
+}
+
+static READS_WHILE_IT_RUNS void xcp_report(const struct stage *stage, struct observed *observed)
+{
+	const struct xcp_control *control = &((const struct xcp *)stage)->control;
+
+	observed->has_xcp = true;
+	observed->xcp = (struct xcp_reading){
+	        .capacity = (double)control->capacity,
+	        .input = (double)control->input,
+	        .aggregate = (double)control->aggregate / (1 << XCP_RATE_BITS),
+	        .positive = rate_of(control->positive),
+	        .negative = rate_of(control->negative),
+	        .queue_bytes = control->queue_bytes,
+	        .rtt_ns = (simtime)((unsigned __int128)control->rtt * SIMTIME_S / XCP_SECOND),
+	        .interval_ns = control->interval_ns,
+	};
+}
+
+/* ---- words ---- */
+
+static int xcp_check(const struct conf *conf, const struct cloud_conf *cloud,
+                     struct problem *problem)
+{
+	(void)conf;
+	if (!cloud || cloud_conf_get(cloud, "rate")) /* a line by itself is looked at without */
+		return 0;
+	problem_set(problem, -1,
+	            "cloud %s has no rate, and XCP shares one out; give it one: `cloud %s rate "
+	            "10mbit`",
+	            cloud->name, cloud->name);
+	return -EINVAL;
+}
+
+static const struct field xcp_fields[] = {
+        {.name = "protocol",
+         .type = FIELD_COUNT,
+         .offset = offsetof(struct xcp_conf, protocol),
+         .min = 1,
+         .max = 255,
+         .initial = XCP_PROTOCOL_DEFAULT,
+         .help = "the IP protocol of the header"},
+        FIELD_END,
+};
+
+const struct statement xcp_statement = {
+        .name = "xcp",
+        .help = "a router of XCP: tells senders by how much to go faster or slower",
+        .role = ROLE_STAGE,
+        .generates = true, /* it is told packet by packet */
+        .fields = xcp_fields,
+        .conf_bytes = sizeof(struct xcp_conf),
+        .check = xcp_check,
+        .make = xcp_make,
+        .free = xcp_free,
+        .adopt = xcp_adopt,
+        .report = xcp_report,
+};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `ecn on|off [standard 3168|2481]`: whether a queue marks packets instead of dropping them, and the
+ * marking itself.
+ *
+ * Model: two bits of the IPv4 TOS octet or the IPv6 traffic class.
+ *   standard 3168  RFC 3168: 00 not capable, 10 ECT(0), 01 ECT(1), 11 CE. Capable is whatever is not
+ *                  00; a mark sets both bits
+ *   standard 2481  RFC 2481: ECT is 0x02, CE is 0x01. Capable is what has ECT; 01 is not
+ * In IPv4 the header checksum is made right incrementally (RFC 1624), so that one that was wrong stays
+ * wrong; in IPv6 nothing is summed. Found behind any number of VLAN tags (headers.h). What is no IP,
+ * or cut off by a capture ahead of those bits, is not capable. Fragments are marked like others.
+ *
+ * Not capable packets are dropped where capable ones are marked, with the reason of the AQM that
+ * chose them. Without an AQM `ecn` does nothing.
+ */
+#ifndef WEIR_ECN_H
+#define WEIR_ECN_H
+
+#include "link/aqm.h"
+#include "stage.h"
+
+enum ecn_standard { ECN_3168, ECN_2481 };
+
+struct ecn_conf {
+	struct conf conf;
+	bool on;
+	uint32_t standard; /* enum ecn_standard */
+};
+
+extern const struct statement ecn_statement;
+
+/* The two bits: 0 not ECT, 1 ECT(1), 2 ECT(0), 3 CE. -1: there are none. */
+int ecn_codepoint(const struct packet_bytes *frame);
+
+extern const struct aqm_marker ecn_marker_3168, ecn_marker_2481;
+
+/* The marker for an AQM with this configuration: as `ecn` beside it says; if there is none,
+ * `initial`, which may be NULL. */
+const struct aqm_marker *ecn_marker(const struct conf *conf, const struct cloud_conf *cloud,
+                                    const struct aqm_marker *initial);
+
+#endif
