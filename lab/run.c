@@ -342,7 +342,7 @@ err_memory:
 	return run->world.error == -ENOSPC ? -ENOSPC : -ENOMEM;
 }
 
-int lab_run(const struct plan *plan, const struct seam *seam, struct results *results,
+int lab_run(const struct plan *plan, const struct platform *platform, struct results *results,
             struct problem *problem)
 {
 	struct run *run = calloc(1, sizeof(*run));
@@ -356,7 +356,7 @@ int lab_run(const struct plan *plan, const struct seam *seam, struct results *re
 	run->plan = plan;
 	run->problem = problem;
 	run->world.network = *plan->network;
-	error = world_open(&run->world, seam, plan->name, plan->scenario, plan->seed, problem);
+	error = world_open(&run->world, platform, plan->name, plan->scenario, plan->seed, problem);
 	run->world.arrivals_first = plan->arrivals_first;
 	run->world.tap = plan->tap;
 	run->world.tap_argument = plan->tap_argument;

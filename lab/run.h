@@ -92,7 +92,7 @@ struct plan {
 };
 
 /* 0, or -errno with problem: no way between switches, memory. */
-int lab_run(const struct plan *plan, const struct seam *seam, struct results *results,
+int lab_run(const struct plan *plan, const struct platform *platform, struct results *results,
             struct problem *problem);
 
 #endif

@@ -19,24 +19,24 @@
 /* The address of the index-th host. */
 #define ADDRESS_FIRST UINT32_C(0x0a000001)
 
-int world_open(struct world *world, const struct seam *seam, const char *name,
+int world_open(struct world *world, const struct platform *platform, const char *name,
                struct scenario *scenario, uint64_t seed, struct problem *problem)
 {
 	struct engine_setup setup = {
-	        .statements = seam->statements,
+	        .statements = platform->statements,
 	        .memory_bytes = MEMORY_BYTES,
 	        .seed = seed,
-	        .filters = seam->filters,
+	        .filters = platform->filters,
 	};
 	struct change *change;
 	int error;
 
-	world->seam = seam;
+	world->platform = platform;
 	world->scenario = scenario;
 	world->mark_bit = QUENCH_BIT;
 	heap_init(&world->heap);
-	world->pool = seam->pool_make(name, MBUFS_FIRST, MBUFS_MOST);
-	world->memory = seam->memory_make(MEMORY_BYTES);
+	world->pool = platform->pool_make(name, MBUFS_FIRST, MBUFS_MOST);
+	world->memory = platform->memory_make(MEMORY_BYTES);
 	if (!world->pool || !world->memory) {
 		problem_set(problem, -1, "no memory for the packets of a run");
 		return -ENOMEM;
@@ -62,9 +62,9 @@ void world_close(struct world *world)
 	engine_free(world->engine);
 	rte_pktmbuf_free_bulk(world->spare, world->n_spare);
 	if (world->pool)
-		world->seam->pool_free(world->pool);
+		world->platform->pool_free(world->pool);
 	if (world->memory)
-		world->seam->memory_free(world->memory, MEMORY_BYTES);
+		world->platform->memory_free(world->memory, MEMORY_BYTES);
 	scenario_free(world->scenario);
 	heap_release(&world->heap);
 }
@@ -88,14 +88,14 @@ static struct rte_mbuf *mbuf_take(struct world *world)
 
 	if (unlikely(world->counters.frames % MBUFS_LOOK == 0) &&
 	    rte_mempool_avail_count(world->pool) < MBUFS_SPARE + MBUFS_LOOK)
-		world->seam->pool_grow(world->pool, MBUFS_GROW);
+		world->platform->pool_grow(world->pool, MBUFS_GROW);
 	if (likely(world->n_spare > 0)) {
 		mbuf = world->spare[--world->n_spare];
 		rte_pktmbuf_reset(mbuf);
 		return mbuf;
 	}
 	mbuf = rte_pktmbuf_alloc(world->pool);
-	if (unlikely(!mbuf) && world->seam->pool_grow(world->pool, MBUFS_GROW) > 0)
+	if (unlikely(!mbuf) && world->platform->pool_grow(world->pool, MBUFS_GROW) > 0)
 		mbuf = rte_pktmbuf_alloc(world->pool);
 	if (unlikely(!mbuf))
 		world->error = -ENOMEM;
@@ -227,7 +227,7 @@ static void provide(struct world *world, simtime now)
 {
 	if (engine_next(world->engine) > now || rte_mempool_avail_count(world->pool) >= MBUFS_SPARE)
 		return;
-	if (world->seam->pool_grow(world->pool, MBUFS_GROW) == 0)
+	if (world->platform->pool_grow(world->pool, MBUFS_GROW) == 0)
 		world->error = -ENOMEM;
 }
 

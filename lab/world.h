@@ -17,7 +17,7 @@
 #define WEIR_LAB_WORLD_H
 
 #include "lab/network.h"
-#include "lab/seam.h"
+#include "lab/platform.h"
 
 #define HOST_FIRST_PORT 10000
 #define WORLD_SPARES    32u
@@ -29,7 +29,7 @@ struct world_counters {
 };
 
 struct world {
-	const struct seam *seam;
+	const struct platform *platform;
 	struct network network;
 	struct heap heap;
 	simtime now_ns;
@@ -54,7 +54,7 @@ struct world {
 
 /* The network comes first, without hosts and routed; then this, with its scenario, whose ports are
  * those of network_print in their order. 0, or -errno with problem. */
-int world_open(struct world *world, const struct seam *seam, const char *name,
+int world_open(struct world *world, const struct platform *platform, const char *name,
                struct scenario *scenario, uint64_t seed, struct problem *problem);
 void world_close(struct world *world);
 

@@ -42,11 +42,11 @@ struct observed;
 struct cloud_watch;
 struct cloud_conf;
 struct stage;
-struct agenda_plan;
+struct timeline_plan;
 struct order;
 struct orders;
 
-#define AGENDA_ORDERS_MAX 32
+#define TIMELINE_ORDERS_MAX 32
 
 /* What is wrong with a configuration, in a sentence that says what would be right; `field` is the
  * index of the field to point at, or -1. */
@@ -68,7 +68,7 @@ enum statement_role {
 	ROLE_CLASS,        /* class, scheduler: several queues before the link */
 	ROLE_LINE,         /* delay: configures the line */
 	ROLE_CLOUD,        /* a property of the cloud itself */
-	ROLE_SCHEDULE,     /* says when other statements change (agenda.h) */
+	ROLE_SCHEDULE,     /* says when other statements change (timeline.h) */
 };
 
 /* A word that the text of a statement may hold, for help and completion. */
@@ -113,11 +113,11 @@ struct statement {
 	 * cloud_generate; a quick look, which may say fewer than there are. Optional: a cloud with a stage
 	 * that generates and has none takes packets one by one. */
 	uint16_t (*calm)(const struct stage *stage, struct rte_mbuf *const *packets, uint16_t n);
-	/* ROLE_SCHEDULE only: what it adds to the agenda of a cloud. Control. 0 or -errno. */
-	int (*plan)(const struct conf *conf, struct agenda_plan *plan);
+	/* ROLE_SCHEDULE only: what it adds to the timeline of a cloud. Control. 0 or -errno. */
+	int (*plan)(const struct conf *conf, struct timeline_plan *plan);
 	/* The statements that it changes: one of the two. For good: */
 	const struct orders *(*lasting)(const struct conf *conf);
-	/* For a while: name and role of each, AGENDA_ORDERS_MAX at most; returns how many. */
+	/* For a while: name and role of each, TIMELINE_ORDERS_MAX at most; returns how many. */
 	uint32_t (*covers)(const struct conf *conf, struct order *covers);
 	/* What it knows beside the counters; optional; control, while the worker runs it. */
 	void (*report)(const struct stage *stage, struct observed *observed);

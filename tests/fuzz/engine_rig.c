@@ -11,7 +11,7 @@
 #include "language/scenario_check.h"
 #include "language/scenario_file.h"
 #include "machine/pool.h"
-#include "offline/stock.h"
+#include "offline/offline_pool.h"
 #include "poison_ops.h"
 #include "statements.h"
 
@@ -53,7 +53,7 @@ static void pool_open(void)
 {
 	if (pool)
 		return;
-	pool = stock_make("engine-rig", ENGINE_RIG_MBUFS, ENGINE_RIG_MBUFS, POISON_OPS);
+	pool = offline_pool_make("engine-rig", ENGINE_RIG_MBUFS, ENGINE_RIG_MBUFS, POISON_OPS);
 	assert(pool);
 	poison_arm(pool);
 }
@@ -267,10 +267,10 @@ void engine_rig_run_out(struct engine_rig *rig, uint32_t events)
 
 void engine_rig_check(struct engine_rig *rig)
 {
-	const struct roster *roster = rig->engine->roster;
+	const struct cloud_table *cloud_table = rig->engine->cloud_table;
 
-	for (uint32_t i = 0; i < roster->n_slots; i++) {
-		const struct cloud *cloud = roster->slots[i];
+	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {
+		const struct cloud *cloud = cloud_table->slots[i];
 		const struct counters *c = cloud ? &cloud->counters : NULL;
 
 		if (!c || c->rx_packets + c->duplicated + c->generated ==

@@ -7,21 +7,21 @@
 #include <cmocka.h>
 
 #include "lab/frame.h"
-#include "offline/stock.h"
+#include "offline/offline_pool.h"
 
 static struct rte_mempool *pool;
 
 static int setup(void **state)
 {
 	(void)state;
-	pool = stock_make("frames", 64, 64, NULL);
+	pool = offline_pool_make("frames", 64, 64, NULL);
 	return pool ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	stock_free(pool);
+	offline_pool_free(pool);
 	return 0;
 }
 

@@ -174,8 +174,8 @@ static void step_add(struct script_step *step, struct dice *dice, uint32_t what,
 
 	step->kind = STEP_ADD;
 	step->to = 4 + (what & SCRIPT_SHARED ? (uint32_t)roll(dice, 2) : step->cloud);
-	step->from = what & SCRIPT_FORKS ? (uint32_t)roll(dice, 2) : step->cloud;
-	step->of = what & SCRIPT_FORKS ? (uint32_t)roll(dice, 4) : 0;
+	step->from = what & SCRIPT_CLASSIFIERS ? (uint32_t)roll(dice, 2) : step->cloud;
+	step->of = what & SCRIPT_CLASSIFIERS ? (uint32_t)roll(dice, 4) : 0;
 	step->rest = step->of ? (uint32_t)roll(dice, step->of) : 0;
 	step->priority = step->of ? roll(dice, 3) : 0;
 	if (what & SCRIPT_TEMPLATES && roll(dice, 4)) {

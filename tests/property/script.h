@@ -74,18 +74,18 @@ struct script {
 };
 
 /* What may be in it. */
-#define SCRIPT_SHARED    0x01 /* several clouds to one port */
-#define SCRIPT_CHANGES   0x02 /* steps between packets, not only ahead of them */
-#define SCRIPT_LOSS      0x04
-#define SCRIPT_JITTER    0x08
-#define SCRIPT_KEEP      0x10  /* order keep only */
-#define SCRIPT_CHAINS    0x20  /* clouds that come from clouds */
-#define SCRIPT_FORKS     0x40  /* several clouds that come from one place */
-#define SCRIPT_LINKS     0x80  /* overhead, drop head, slots, classes, marks */
-#define SCRIPT_TIMES     0x100 /* schedules */
-#define SCRIPT_TEMPLATES 0x200 /* of clouds; and packets of several hosts */
-#define SCRIPT_LIMITS    0x400 /* of delays */
-#define SCRIPT_ALL       (SCRIPT_SHARED | SCRIPT_CHANGES | SCRIPT_LOSS | SCRIPT_JITTER)
+#define SCRIPT_SHARED      0x01 /* several clouds to one port */
+#define SCRIPT_CHANGES     0x02 /* steps between packets, not only ahead of them */
+#define SCRIPT_LOSS        0x04
+#define SCRIPT_JITTER      0x08
+#define SCRIPT_KEEP        0x10  /* order keep only */
+#define SCRIPT_CHAINS      0x20  /* clouds that come from clouds */
+#define SCRIPT_CLASSIFIERS 0x40  /* several clouds that come from one place */
+#define SCRIPT_LINKS       0x80  /* overhead, drop head, slots, classes, marks */
+#define SCRIPT_TIMES       0x100 /* schedules */
+#define SCRIPT_TEMPLATES   0x200 /* of clouds; and packets of several hosts */
+#define SCRIPT_LIMITS      0x400 /* of delays */
+#define SCRIPT_ALL         (SCRIPT_SHARED | SCRIPT_CHANGES | SCRIPT_LOSS | SCRIPT_JITTER)
 
 void script_make(struct script *script, uint64_t seed, uint32_t what);
 /* For people: what happens in it, on stderr. */

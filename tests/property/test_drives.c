@@ -87,8 +87,8 @@ static void changes_of_chains_act_at_their_instant(void **state)
 static void clouds_from_one_place_do_not_feel_how_they_are_driven(void **state)
 {
 	(void)state;
-	cases(11000000, 400, SCRIPT_FORKS | SCRIPT_SHARED | SCRIPT_LOSS | SCRIPT_JITTER);
-	cases(12000000, 400, SCRIPT_FORKS | SCRIPT_CHAINS | SCRIPT_ALL);
+	cases(11000000, 400, SCRIPT_CLASSIFIERS | SCRIPT_SHARED | SCRIPT_LOSS | SCRIPT_JITTER);
+	cases(12000000, 400, SCRIPT_CLASSIFIERS | SCRIPT_CHAINS | SCRIPT_ALL);
 }
 
 /* Overhead, queues that drop their head, slots, classes and their schedulers, marks; and changes
@@ -105,7 +105,7 @@ static void schedules_act_at_their_instants_however_clouds_are_driven(void **sta
 	(void)state;
 	cases(15000000, 300, SCRIPT_TIMES | SCRIPT_LOSS | SCRIPT_JITTER);
 	cases(16000000, 300, SCRIPT_TIMES | SCRIPT_ALL);
-	cases(17000000, 200, SCRIPT_TIMES | SCRIPT_ALL | SCRIPT_CHAINS | SCRIPT_FORKS);
+	cases(17000000, 200, SCRIPT_TIMES | SCRIPT_ALL | SCRIPT_CHAINS | SCRIPT_CLASSIFIERS);
 }
 
 /* Schedules of what links have beside a rate, too. */
@@ -134,7 +134,7 @@ static void templates_do_not_feel_how_they_are_driven(void **state)
 	seen = (struct played){.n = 0};
 	cases(23000000, 300, SCRIPT_TEMPLATES | SCRIPT_LOSS | SCRIPT_JITTER);
 	cases(24000000, 300, SCRIPT_TEMPLATES | SCRIPT_ALL | SCRIPT_LIMITS);
-	cases(25000000, 200, SCRIPT_TEMPLATES | SCRIPT_ALL | SCRIPT_CHAINS | SCRIPT_FORKS);
+	cases(25000000, 200, SCRIPT_TEMPLATES | SCRIPT_ALL | SCRIPT_CHAINS | SCRIPT_CLASSIFIERS);
 	cases(28000000, 200, SCRIPT_TEMPLATES | SCRIPT_ALL | SCRIPT_LINKS);
 	cases(27000000, 200, SCRIPT_TEMPLATES | SCRIPT_TIMES | SCRIPT_SHARED | SCRIPT_JITTER);
 	cases(26000000, 200, SCRIPT_TEMPLATES | SCRIPT_TIMES | SCRIPT_LINKS | SCRIPT_ALL);

@@ -61,16 +61,16 @@ static void corruption_with_a_correlation_keeps_its_share(void **state)
 #define FRAME_BITS  (FRAME_BYTES * 8)
 
 /* How often each bit was wrong, and how many packets had so many wrong bits. */
-struct tally {
+struct in_flight {
 	uint64_t bit[FRAME_BITS];
 	uint64_t wrong[FRAME_BITS + 1];
 };
 
 /* Frames of noughts are sent: what is not nought is wrong. */
-static void tally(void *argument, struct rte_mbuf *mbuf)
+static void in_flight(void *argument, struct rte_mbuf *mbuf)
 {
 	const uint8_t *data = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	struct tally *count = argument;
+	struct in_flight *count = argument;
 	uint32_t wrong = 0;
 
 	for (uint32_t byte = 0; byte < FRAME_BYTES; byte++) {
@@ -84,13 +84,13 @@ static void tally(void *argument, struct rte_mbuf *mbuf)
 	count->wrong[wrong]++;
 }
 
-static struct trial *tallied(const char *statement, struct tally *count)
+static struct trial *tallied(const char *statement, struct in_flight *count)
 {
 	static const uint8_t noughts[FRAME_BYTES];
 	struct trial *trial = trial_open(statement, 20);
 
 	memset(count, 0, sizeof(*count));
-	trial->look = tally;
+	trial->look = in_flight;
 	trial->argument = count;
 	trial_send_frames(trial, PACKETS, noughts, FRAME_BYTES);
 	return trial;
@@ -111,7 +111,7 @@ static void random_corruption_inverts_k_bits_anywhere(void **state)
 	        {"corrupt random 10% bits 7", 0.1, 7},
 	        {"corrupt random 5% bits 64", 0.05, 64},
 	};
-	static struct tally count;
+	static struct in_flight count;
 
 	(void)state;
 	for (size_t i = 0; i < LENGTH(rows); i++) {
@@ -141,7 +141,7 @@ static void bit_errors_are_independent_bits(void **state)
 	        {"corrupt bit-error 1e-3", 1e-3},
 	        {"corrupt bit-error 2%", 0.02},
 	};
-	static struct tally count;
+	static struct in_flight count;
 
 	(void)state;
 	for (size_t i = 0; i < LENGTH(rows); i++) {

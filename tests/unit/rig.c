@@ -9,7 +9,7 @@
 #include <rte_eal.h>
 #include <rte_hash_crc.h>
 
-#include "engine/fork.h"
+#include "engine/classifier.h"
 #include "engine/selection.h"
 #include "rig_frame.h"
 
@@ -51,11 +51,12 @@ int rig_group_teardown(void **state)
 
 /* ---- filters ---- */
 
-struct fork_filter {
+struct classifier_filter {
 	unsigned rest, of;
 };
 
-static int filter_make(const char *words, struct fork_filter **filter, struct problem *problem)
+static int filter_make(const char *words, struct classifier_filter **filter,
+                       struct problem *problem)
 {
 	*filter = calloc(1, sizeof(**filter));
 	if (!*filter)
@@ -68,12 +69,12 @@ static int filter_make(const char *words, struct fork_filter **filter, struct pr
 	return -EINVAL;
 }
 
-static void filter_free(struct fork_filter *filter)
+static void filter_free(struct classifier_filter *filter)
 {
 	free(filter);
 }
 
-static uint32_t filter_fit(const struct fork_filter *filter, struct rte_mbuf *const *mbufs,
+static uint32_t filter_fit(const struct classifier_filter *filter, struct rte_mbuf *const *mbufs,
                            uint32_t n)
 {
 	uint32_t fits = 0;
@@ -87,7 +88,7 @@ static uint32_t filter_fit(const struct fork_filter *filter, struct rte_mbuf *co
 	return fits;
 }
 
-static const struct fork_filters rig_filters = {
+static const struct classifier_filters rig_filters = {
         .make = filter_make,
         .free = filter_free,
         .fit = filter_fit,
@@ -294,9 +295,9 @@ void rig_unset(struct rig *rig, const char *cloud, const char *statement)
 /* Whether the cloud is in the slot where it was; none moves. */
 static bool is_there(const struct rig *rig, const struct cloud *cloud, uint32_t slot)
 {
-	const struct roster *roster = rig->engine->roster;
+	const struct cloud_table *cloud_table = rig->engine->cloud_table;
 
-	return slot < roster->n_slots && roster->slots[slot] == cloud;
+	return slot < cloud_table->n_slots && cloud_table->slots[slot] == cloud;
 }
 
 /* Packets that nobody sent. */
@@ -307,15 +308,15 @@ static uint64_t counters_made(const struct counters *counters)
 
 void rig_apply(struct rig *rig, simtime now)
 {
-	const struct roster *roster = rig->engine->roster;
-	uint32_t n = roster->n_slots;
+	const struct cloud_table *cloud_table = rig->engine->cloud_table;
+	uint32_t n = cloud_table->n_slots;
 	struct cloud **before = calloc(n + 1, sizeof(struct cloud *));
 	struct problem problem = {0};
 	struct change *change = NULL;
 
 	assert_non_null(before);
 	for (uint32_t i = 0; i < n; i++)
-		before[i] = roster->slots[i];
+		before[i] = cloud_table->slots[i];
 	if (change_prepare(rig->engine, rig->scenario, NULL, &change, &problem) != 0)
 		fail_msg("%s", problem.text);
 	engine_apply(rig->engine, change, now);
@@ -521,11 +522,11 @@ struct cloud_report *rig_report(struct rig *rig, const char *cloud)
 
 void rig_check(struct rig *rig)
 {
-	const struct roster *roster = rig->engine->roster;
+	const struct cloud_table *cloud_table = rig->engine->cloud_table;
 	uint64_t drops = rig->dropped, no_cloud = 0, waiting = 0, made = 0;
 
-	for (uint32_t i = 0; i < roster->n_slots; i++) {
-		const struct cloud *cloud = roster->slots[i];
+	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {
+		const struct cloud *cloud = cloud_table->slots[i];
 		const struct counters *c;
 
 		if (!cloud)

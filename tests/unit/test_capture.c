@@ -19,7 +19,7 @@
 #include <pcap/pcap.h>
 
 #include "capture/capture.h"
-#include "capture/draft.h"
+#include "capture/atomic_file.h"
 #include "capture/dump.h"
 #include "folder.h"
 #include "trace.h"
@@ -445,16 +445,16 @@ static void an_output_that_cannot_be_made_is_refused(void **state)
 static void what_a_link_points_at_is_replaced_and_the_link_stays(void **state)
 {
 	struct problem problem;
-	struct draft *draft;
+	struct atomic_file *atomic_file;
 	struct stat st;
 
 	(void)state;
 	write_bytes("real", "old", 3);
 	assert_int_equal(chmod("real", 0640), 0);
 	assert_int_equal(symlink("real", "link"), 0);
-	assert_int_equal(draft_open("link", &draft, &problem), 0);
-	fputs("newer", draft_stream(draft));
-	assert_int_equal(draft_publish(draft, &problem), 0);
+	assert_int_equal(atomic_file_open("link", &atomic_file, &problem), 0);
+	fputs("newer", atomic_file_stream(atomic_file));
+	assert_int_equal(atomic_file_publish(atomic_file, &problem), 0);
 	assert_int_equal(lstat("link", &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
 	assert_int_equal(stat("real", &st), 0);

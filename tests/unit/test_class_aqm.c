@@ -88,11 +88,11 @@ static void send(struct trial *trial, uint32_t i, uint16_t port, simtime gap_ns)
 
 static struct classes *classes_of(struct trial *trial)
 {
-	const struct roster *roster = trial->rig->engine->roster;
+	const struct cloud_table *cloud_table = trial->rig->engine->cloud_table;
 
-	for (uint32_t i = 0; i < roster->n_slots; i++) {
-		if (roster->slots[i] && roster->slots[i]->link.classes)
-			return roster->slots[i]->link.classes;
+	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {
+		if (cloud_table->slots[i] && cloud_table->slots[i]->link.classes)
+			return cloud_table->slots[i]->link.classes;
 	}
 	fail();
 	return NULL;

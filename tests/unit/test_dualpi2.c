@@ -133,30 +133,30 @@ static void the_ramp_goes_from_none_to_all(void **state)
 #define ECT_0   2
 #define CE      3
 
-struct tally {
+struct in_flight {
 	uint64_t packets, marked, longest_ns, sum_ns;
 	uint32_t last;
 };
 
 /* By the bits with which they came, which are the source port less 2000. */
-static struct tally tallies[4];
+static struct in_flight in_flights[4];
 static simtime *came;
 
 static void look(void *argument, struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	struct tally *tally = &tallies[(frame[34] << 8 | frame[35]) - 2000];
+	struct in_flight *in_flight = &in_flights[(frame[34] << 8 | frame[35]) - 2000];
 	uint64_t number = packet_of(mbuf)->number;
 	simtime delay = packet_of(mbuf)->t_ns - came[number];
 
 	(void)argument;
-	tally->packets++;
-	tally->marked += (frame[15] & 3) == CE;
-	tally->longest_ns = simtime_max(tally->longest_ns, delay);
-	tally->sum_ns += delay;
+	in_flight->packets++;
+	in_flight->marked += (frame[15] & 3) == CE;
+	in_flight->longest_ns = simtime_max(in_flight->longest_ns, delay);
+	in_flight->sum_ns += delay;
 	/* each queue is first in, first out */
-	assert_true(number > tally->last);
-	tally->last = (uint32_t)number;
+	assert_true(number > in_flight->last);
+	in_flight->last = (uint32_t)number;
 }
 
 static struct trial *open_dual(const char *rate, const char *dualpi2, uint16_t burst)
@@ -166,7 +166,7 @@ static struct trial *open_dual(const char *rate, const char *dualpi2, uint16_t b
 	trial_set(trial, dualpi2);
 	trial->burst = burst;
 	trial->look = look;
-	memset(tallies, 0, sizeof(tallies));
+	memset(in_flights, 0, sizeof(in_flights));
 	came = realloc(came, 400001 * sizeof(*came));
 	assert_non_null(came);
 	return trial;
@@ -212,9 +212,9 @@ static void l4s_packets_do_not_wait_behind_classic_ones(void **state)
 			send(trial, ECT_1, 1000, i * 1050 * SIMTIME_US + 333333);
 	}
 	trial_run_out(trial);
-	assert_int_equal(tallies[ECT_1].packets, 500);
-	assert_in_range(tallies[ECT_1].longest_ns, 1000 * SIMTIME_US, 3000 * SIMTIME_US);
-	assert_true(tallies[NOT_ECT].longest_ns > 15 * SIMTIME_MS);
+	assert_int_equal(in_flights[ECT_1].packets, 500);
+	assert_in_range(in_flights[ECT_1].longest_ns, 1000 * SIMTIME_US, 3000 * SIMTIME_US);
+	assert_true(in_flights[NOT_ECT].longest_ns > 15 * SIMTIME_MS);
 	assert_true(trial_counters(trial)->drops[REASON_DUALPI2] > 0);
 	trial_close(trial);
 }
@@ -238,8 +238,8 @@ static void classic_gets_its_share_beside_l4s(void **state)
 			send(trial, ECT_1, 1000, k * 800 * SIMTIME_US);
 			send(trial, ECT_0, 500, k * 800 * SIMTIME_US);
 		}
-		l4s = tallies[ECT_1].packets * 1000;
-		classic = tallies[ECT_0].packets * 500;
+		l4s = in_flights[ECT_1].packets * 1000;
+		classic = in_flights[ECT_0].packets * 500;
 		assert_true(fabs((double)classic - rows[i].share * (double)(l4s + classic)) <=
 		            1500);
 		trial_run_out(trial);
@@ -254,26 +254,26 @@ static void marks_and_drops_are_coupled(void **state)
 {
 	struct trial *trial = open_dual("rate 8mbit queue 100000pkt", "dualpi2", 32);
 	uint64_t drops = 0, sent;
-	struct tally before = {0};
+	struct in_flight before = {0};
 	double p_c, p_l;
 
 	(void)state;
 	for (uint32_t i = 0; i < 80000; i++) {
 		if (i == 20000) {
-			before = tallies[ECT_1];
+			before = in_flights[ECT_1];
 			drops = trial_counters(trial)->drops[REASON_DUALPI2];
 		}
 		send(trial, i % 5 == 0 ? ECT_1 : NOT_ECT, 1000, i * 909 * SIMTIME_US);
 	}
 	sent = 60000 * 4 / 5;
 	p_c = (double)(trial_counters(trial)->drops[REASON_DUALPI2] - drops) / (double)sent;
-	p_l = (double)(tallies[ECT_1].marked - before.marked) /
-	      (double)(tallies[ECT_1].packets - before.packets);
+	p_l = (double)(in_flights[ECT_1].marked - before.marked) /
+	      (double)(in_flights[ECT_1].packets - before.packets);
 	if (fabs(p_c - 0.1137) > 0.006 || fabs(p_l - 2 * sqrt(p_c)) > 0.03)
 		fail_msg("p_C %.4f, p_L %.4f", p_c, p_l);
 	trial_run_out(trial);
 	assert_int_equal(figure(trial, "drops"), trial_counters(trial)->drops[REASON_DUALPI2]);
-	assert_int_equal(figure(trial, "marks l4s"), tallies[ECT_1].marked);
+	assert_int_equal(figure(trial, "marks l4s"), in_flights[ECT_1].marked);
 	trial_close(trial);
 }
 
@@ -301,9 +301,9 @@ static void l4s_is_marked_by_its_own_delay(void **state)
 		for (uint32_t k = 0; k < rows[i].n; k++)
 			send(trial, ECT_1, 1000, 0);
 		trial_run_out(trial);
-		if (tallies[ECT_1].marked != rows[i].marked)
+		if (in_flights[ECT_1].marked != rows[i].marked)
 			fail_msg("%s, %u: %lu are marked", rows[i].dualpi2, rows[i].n,
-			         tallies[ECT_1].marked);
+			         in_flights[ECT_1].marked);
 		trial_close(trial);
 	}
 }
@@ -323,7 +323,7 @@ static void overload_drops_what_marks_do_not_stop(void **state)
 			send(trial, k % 3 == 0 ? NOT_ECT : kinds[i], 1000, k * 625 * SIMTIME_US);
 		drops = trial_counters(trial)->drops[REASON_DUALPI2];
 		assert_true(drops > 3000);
-		assert_int_equal(tallies[kinds[i]].marked > 0, kinds[i] != NOT_ECT);
+		assert_int_equal(in_flights[kinds[i]].marked > 0, kinds[i] != NOT_ECT);
 		trial_run_out(trial);
 		trial_close(trial);
 	}

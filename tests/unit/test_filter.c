@@ -285,7 +285,7 @@ static void a_filter_that_is_too_long_says_the_limit_and_what_is_shorter(void **
 
 static void the_same_words_are_compiled_once_for_all_clouds(void **state)
 {
-	struct fork_filter *first, *second, *other;
+	struct classifier_filter *first, *second, *other;
 	struct problem problem;
 
 	(void)state;

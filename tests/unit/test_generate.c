@@ -229,12 +229,12 @@ static void without_a_cloud_that_generates_clouds_stay_alone_at_their_ports(void
 	rig_cloud(rig, "up", 1, 0);
 	rig_cloud(rig, "other", 2, 3);
 	rig_apply(rig, 0);
-	assert_int_equal(rig->engine->roster->n_direct, 3);
+	assert_int_equal(rig->engine->cloud_table->n_direct, 3);
 	assert_null(rig->engine->wheel);
 	echo(rig, "down");
 	rig_apply(rig, 10);
 	/* `down` generates and `up` leads where its answers leave; `other` has nothing to do with it. */
-	assert_int_equal(rig->engine->roster->n_direct, 1);
+	assert_int_equal(rig->engine->cloud_table->n_direct, 1);
 	assert_non_null(rig->engine->wheel);
 	rig_close(rig);
 }
@@ -277,7 +277,7 @@ static void a_cloud_that_is_removed_still_delivers_its_answers(void **state)
 	rig_remove(rig, "down");
 	rig_cloud(rig, "up", 1, 0);
 	rig_apply(rig, 6);
-	assert_int_equal(rig->engine->roster->n_direct, 0);
+	assert_int_equal(rig->engine->cloud_table->n_direct, 0);
 	rig_send(rig, 1, 100, 106);
 	rig_run_out(rig);
 	assert_departures(rig, expected, LENGTH(expected));

@@ -763,7 +763,7 @@ static void identifications_count_on_over_a_change(void **state)
 static void another_statement_may_speak_from_its_address(void **state)
 {
 	struct rig *rig = open_hop("hop 192.0.2.1 limit 0");
-	struct cloud *cloud = rig->engine->roster->slots[0];
+	struct cloud *cloud = rig->engine->cloud_table->slots[0];
 	struct hop_cause cause = {.t_ns = 40, .number = 1};
 	uint8_t frame[LEFT];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which packets an expression fits: exact fields against libpcap, and the fork against all rows. */
+/* Which packets an expression fits: exact fields against libpcap, and the classifier against all rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <pcap/pcap.h>
 
 #include "capture/filter.h"
-#include "engine/fork.h"
+#include "engine/classifier.h"
 #include "frame.h"
 #include "random/draw.h"
 #include "rig.h"
@@ -284,7 +284,7 @@ static void tags_are_seen_through_and_dscp_is_found_in_both_versions(void **stat
 	}
 }
 
-/* ---- forks ---- */
+/* ---- classifiers ---- */
 
 #define CLOUDS 200
 
@@ -299,8 +299,8 @@ static struct rte_mbuf *mbuf_make(const struct rig *rig, const uint8_t *frame, u
 }
 
 /* What asking each in turn says. */
-static struct cloud *first_that_fits(const struct fork_part *parts, uint32_t n,
-                                     struct fork_filter *const *made, struct rte_mbuf *mbuf)
+static struct cloud *first_that_fits(const struct classifier_part *parts, uint32_t n,
+                                     struct classifier_filter *const *made, struct rte_mbuf *mbuf)
 {
 	struct packet_key key;
 
@@ -317,7 +317,7 @@ static struct cloud *first_that_fits(const struct fork_part *parts, uint32_t n,
 }
 
 /* Of many exact branches, some filters and perhaps a rest. */
-static uint32_t parts_any(struct dice *dice, struct fork_part *parts, struct cloud *clouds,
+static uint32_t parts_any(struct dice *dice, struct classifier_part *parts, struct cloud *clouds,
                           struct match *rows)
 {
 	static const char *const words[] = {"tcp[13] & 2 != 0 or arp", "len > 60", "not ip"};
@@ -339,9 +339,9 @@ static uint32_t parts_any(struct dice *dice, struct fork_part *parts, struct clo
 	return n;
 }
 
-static void a_fork_finds_the_first_that_fits(void **state)
+static void a_classifier_finds_the_first_that_fits(void **state)
 {
-	struct dice dice = {.key = draw_key_make(2, "match", "fork")};
+	struct dice dice = {.key = draw_key_make(2, "match", "classifier")};
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
 	struct cloud *clouds = calloc(CLOUDS, sizeof(*clouds));
 	struct match *rows = calloc(CLOUDS, sizeof(*rows));
@@ -351,15 +351,15 @@ static void a_fork_finds_the_first_that_fits(void **state)
 	assert_non_null(clouds);
 	assert_non_null(rows);
 	for (uint32_t i = 0; i < 100; i++) {
-		struct fork_filter *made[CLOUDS] = {NULL};
-		struct fork_part parts[CLOUDS];
+		struct classifier_filter *made[CLOUDS] = {NULL};
+		struct classifier_part parts[CLOUDS];
 		uint32_t n = parts_any(&dice, parts, clouds, rows);
 		struct rte_mbuf *mbufs[BURST_MAX];
 		struct cloud *got[BURST_MAX];
 		struct problem problem;
-		struct fork *fork;
+		struct classifier *classifier;
 
-		assert_int_equal(fork_make(parts, n, &filters, &fork, &problem), 0);
+		assert_int_equal(classifier_make(parts, n, &filters, &classifier, &problem), 0);
 		for (uint32_t k = 0; k < n; k++) {
 			if (parts[k].filter)
 				assert_int_equal(filters.make(parts[k].filter, &made[k], &problem),
@@ -371,7 +371,7 @@ static void a_fork_finds_the_first_that_fits(void **state)
 
 			mbufs[m] = mbuf_make(rig, frame, bytes);
 		}
-		fork_find(fork, mbufs, BURST_MAX, got);
+		classifier_find(classifier, mbufs, BURST_MAX, got);
 		for (uint32_t m = 0; m < BURST_MAX; m++) {
 			struct cloud *expected = first_that_fits(parts, n, made, mbufs[m]);
 
@@ -384,7 +384,7 @@ static void a_fork_finds_the_first_that_fits(void **state)
 			if (made[k])
 				filters.free(made[k]);
 		}
-		fork_free(fork);
+		classifier_free(classifier);
 	}
 	/* an empty experiment would prove nothing */
 	assert_true(found > 2000);
@@ -450,14 +450,14 @@ static void a_few_conditions_are_told_by_a_glance_at_ipv4(void **state)
 	(void)state;
 	assert_non_null(clouds);
 	for (uint32_t i = 0; i < 1000; i++) {
-		struct fork_part parts[4] = {{.cloud = NULL}};
-		struct fork_filter *made[4] = {NULL};
+		struct classifier_part parts[4] = {{.cloud = NULL}};
+		struct classifier_filter *made[4] = {NULL};
 		struct rte_mbuf *mbufs[BURST_MAX];
 		struct cloud *got[BURST_MAX];
 		uint32_t n = 1 + (uint32_t)roll(&dice, 4), telling = 0;
 		uint16_t burst = (uint16_t)(1 + roll(&dice, BURST_MAX));
 		struct problem problem;
-		struct fork *fork;
+		struct classifier *classifier;
 		bool more = false;
 
 		for (uint32_t k = 0; k < n; k++) {
@@ -471,12 +471,13 @@ static void a_few_conditions_are_told_by_a_glance_at_ipv4(void **state)
 			telling += glances[which].glance == TELLS ? rows[k].n : 0;
 			more |= glances[which].glance == MORE;
 		}
-		assert_int_equal(fork_make(parts, n, NULL, &fork, &problem), 0);
-		assert_int_equal(fork->n_glances, more || telling > FORK_GLANCES_MAX ? 0 : telling);
-		glanced += fork->n_glances > 0;
+		assert_int_equal(classifier_make(parts, n, NULL, &classifier, &problem), 0);
+		assert_int_equal(classifier->n_glances,
+		                 more || telling > CLASSIFIER_GLANCES_MAX ? 0 : telling);
+		glanced += classifier->n_glances > 0;
 		for (uint16_t m = 0; m < burst; m++)
 			mbufs[m] = ipv4_any(&dice, rig, i % 2 ? 32 : UINT64_C(1) << 40);
-		fork_find(fork, mbufs, burst, got);
+		classifier_find(classifier, mbufs, burst, got);
 		for (uint16_t m = 0; m < burst; m++) {
 			struct cloud *expected = first_that_fits(parts, n, made, mbufs[m]);
 
@@ -485,7 +486,7 @@ static void a_few_conditions_are_told_by_a_glance_at_ipv4(void **state)
 			missed += expected == NULL;
 			rte_pktmbuf_free(mbufs[m]);
 		}
-		fork_free(fork);
+		classifier_free(classifier);
 	}
 	assert_true(found > 5000);
 	assert_true(missed > 2000);
@@ -501,7 +502,7 @@ int main(void)
 	        cmocka_unit_test(a_prefix_says_how_many_addresses_it_has),
 	        cmocka_unit_test(exact_fields_fit_what_libpcap_fits),
 	        cmocka_unit_test(tags_are_seen_through_and_dscp_is_found_in_both_versions),
-	        cmocka_unit_test(a_fork_finds_the_first_that_fits),
+	        cmocka_unit_test(a_classifier_finds_the_first_that_fits),
 	        cmocka_unit_test(a_few_conditions_are_told_by_a_glance_at_ipv4),
 	};
 

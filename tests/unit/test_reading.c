@@ -149,7 +149,7 @@ static void what_control_reads_is_there_and_whole_while_a_schedule_exchanges_it(
 	rig_put(rig, "x", sometimes());
 	with = scenario_copy(rig->scenario);
 	rig_apply(rig, 0);
-	cloud = rig->engine->roster->slots[0];
+	cloud = rig->engine->cloud_table->slots[0];
 	assert_int_equal(pthread_create(&worker, NULL, work, &side), 0);
 	for (uint32_t made = 0, changes = 0; made < EXCHANGES;) {
 		look(rig);

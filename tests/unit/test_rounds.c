@@ -62,13 +62,13 @@ static void put(struct log *log, uint32_t length)
 }
 
 /* A queue of lengths. */
-struct lane {
+struct tx_queue {
 	uint32_t n, length[PACKETS_MAX];
 };
 
-static void lane_pop(struct lane *lane)
+static void tx_queue_pop(struct tx_queue *tx_queue)
 {
-	memmove(lane->length, lane->length + 1, --lane->n * sizeof(*lane->length));
+	memmove(tx_queue->length, tx_queue->length + 1, --tx_queue->n * sizeof(*tx_queue->length));
 }
 
 /* ---- classes ---- */
@@ -76,7 +76,7 @@ static void lane_pop(struct lane *lane)
 struct rounds {
 	uint32_t n, turn;
 	bool begun;
-	struct lane lane[CLASSES_MAX];
+	struct tx_queue tx_queue[CLASSES_MAX];
 	int64_t deficit[CLASSES_MAX], quantum[CLASSES_MAX];
 };
 
@@ -90,26 +90,26 @@ static void rounds_next(struct rounds *rounds)
 static uint32_t rounds_pick(struct rounds *rounds)
 {
 	for (;; rounds_next(rounds)) {
-		struct lane *lane = &rounds->lane[rounds->turn];
+		struct tx_queue *tx_queue = &rounds->tx_queue[rounds->turn];
 		int64_t *deficit = &rounds->deficit[rounds->turn];
 
-		if (lane->n == 0) {
+		if (tx_queue->n == 0) {
 			*deficit = 0;
 			continue;
 		}
 		if (!rounds->begun)
 			*deficit += rounds->quantum[rounds->turn];
 		rounds->begun = true;
-		if (lane->length[0] <= *deficit)
+		if (tx_queue->length[0] <= *deficit)
 			return rounds->turn;
 	}
 }
 
 static void rounds_take(struct rounds *rounds, uint32_t i)
 {
-	rounds->deficit[i] -= rounds->lane[i].length[0];
-	lane_pop(&rounds->lane[i]);
-	if (rounds->lane[i].n == 0) {
+	rounds->deficit[i] -= rounds->tx_queue[i].length[0];
+	tx_queue_pop(&rounds->tx_queue[i]);
+	if (rounds->tx_queue[i].n == 0) {
 		rounds->deficit[i] = 0;
 		rounds_next(rounds);
 	}
@@ -132,11 +132,11 @@ static void drr_play(uint32_t length_max, uint32_t quantum_min, uint32_t quantum
 		uint32_t i = (uint32_t)roll(classes.n);
 		struct queue *queue;
 
-		if (step < STEPS && rounds.lane[i].n < PACKETS_MAX && roll(2)) {
+		if (step < STEPS && rounds.tx_queue[i].n < PACKETS_MAX && roll(2)) {
 			uint32_t length = roll_length(length_max);
 
 			put(&classes.class[i].queue.log, length);
-			rounds.lane[i].length[rounds.lane[i].n++] = length;
+			rounds.tx_queue[i].length[rounds.tx_queue[i].n++] = length;
 			waiting++;
 		}
 		if (waiting == 0 || roll(3) == 0)
@@ -196,14 +196,14 @@ static void drr_takes_no_longer_for_longer_packets(void **state)
 
 struct fair {
 	uint32_t n_new, n_old, new[FLOWS], old[FLOWS];
-	struct lane lane[FLOWS];
+	struct tx_queue tx_queue[FLOWS];
 	int64_t credit[FLOWS], quantum;
 	bool listed[FLOWS];
 };
 
 static void fair_enter(struct fair *fair, uint32_t i, uint32_t length)
 {
-	fair->lane[i].length[fair->lane[i].n++] = length;
+	fair->tx_queue[i].length[fair->tx_queue[i].n++] = length;
 	if (fair->listed[i])
 		return;
 	fair->listed[i] = true;
@@ -229,7 +229,7 @@ static uint32_t fair_pick(struct fair *fair)
 			fair->credit[i] += fair->quantum;
 			drop_first(list, n);
 			fair->old[fair->n_old++] = i;
-		} else if (fair->lane[i].n == 0) {
+		} else if (fair->tx_queue[i].n == 0) {
 			drop_first(list, n);
 			fair->listed[i] = new;
 			if (new)
@@ -267,7 +267,7 @@ static void fair_play(uint32_t length_max, uint64_t quantum)
 		struct aqm_view view = {.waiting_bytes = 0};
 		struct log *log;
 
-		if (step < STEPS && fair.lane[i].n < PACKETS_MAX && roll(2)) {
+		if (step < STEPS && fair.tx_queue[i].n < PACKETS_MAX && roll(2)) {
 			uint32_t length = roll_length(length_max);
 
 			log = kind->bands->at(aqm, i);
@@ -286,9 +286,9 @@ static void fair_play(uint32_t length_max, uint64_t quantum)
 		view.wire_bytes = log_front(log)->wire_bytes;
 		view.waiting_bytes = view.wire_bytes;
 		assert_int_equal(kind->depart(aqm, &view, log_front(log), 0).action, AQM_PASS);
-		fair.credit[i] -= fair.lane[i].length[0];
+		fair.credit[i] -= fair.tx_queue[i].length[0];
 		log_pop(log, &arena);
-		lane_pop(&fair.lane[i]);
+		tx_queue_pop(&fair.tx_queue[i]);
 		waiting--;
 	}
 	for (uint32_t i = 0; i < FLOWS; i++)

@@ -131,14 +131,14 @@ static void what_is_dropped_on_the_way_to_the_sending_worker_counts_at_the_port(
 	runtime_halt(runtime);
 	assert_true(runtime_port_report(runtime, 1, &before));
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
-		if (runtime->workers[i].n_lanes)
-			runtime->workers[i].lanes[1].tx_full += 7;
+		if (runtime->workers[i].n_tx_queues)
+			runtime->workers[i].tx_queues[1].tx_full += 7;
 	}
 	assert_true(runtime_port_report(runtime, 1, &after));
 	assert_int_equal(after.tx_full, before.tx_full + 7);
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
-		if (runtime->workers[i].n_lanes)
-			runtime->workers[i].lanes[1].tx_full -= 7;
+		if (runtime->workers[i].n_tx_queues)
+			runtime->workers[i].tx_queues[1].tx_full -= 7;
 	}
 	stop_and_account(runtime);
 	scenario_free(scenario);
@@ -160,14 +160,14 @@ static void all_that_a_worker_sends_to_a_port_of_known_speed_shares_one_wire(voi
 	scenario->ports[1].setting = &setting->conf;
 	runtime = start_with(scenario, LAYOUT_RUN_TO_COMPLETION);
 	sender = &runtime->workers[runtime->sender[1]];
-	wire = sender->lanes[1].wire;
+	wire = sender->tx_queues[1].wire;
 	assert_non_null(wire);
 	assert_int_equal(wire->byte_ps, 800);
 	assert_int_equal(sender->n_drains, 1);
-	assert_ptr_equal(sender->drains[0].lane.port, &runtime->ports[1]);
-	assert_ptr_equal(sender->drains[0].lane.wire, wire);
+	assert_ptr_equal(sender->drains[0].tx_queue.port, &runtime->ports[1]);
+	assert_ptr_equal(sender->drains[0].tx_queue.wire, wire);
 	for (uint32_t i = 0; i < runtime->n_workers; i++)
-		assert_null(runtime->workers[i].lanes[0].wire);
+		assert_null(runtime->workers[i].tx_queues[0].wire);
 	stop_and_account(runtime);
 	scenario_free(scenario);
 }

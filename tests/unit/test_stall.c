@@ -12,7 +12,7 @@
 
 #include "fake_control.h"
 #include "socket/desk.h"
-#include "socket/errand.h"
+#include "socket/pending.h"
 #include "socket/session.h"
 
 #define SCENARIO "seed 42\nport a\nport b\ncloud down from a to b\ncloud up from b to a\n"
@@ -88,7 +88,7 @@ static void what_a_worker_does_not_take_is_accepted_and_comes_into_force_later(v
 	talk->fake.stands_still = true;
 	feed(talk, talk->a, "cloud up delay 5ms\n");
 	assert_true(session_pending(talk->a));
-	pass(talk, ERRAND_LATE_NS - 2 * POLL_NS);
+	pass(talk, PENDING_LATE_NS - 2 * POLL_NS);
 	expect(talk->a, "");
 	pass(talk, 4 * POLL_NS);
 	expect(talk->a, LATE "the change is in force there when it comes round\nok\n");
@@ -97,7 +97,7 @@ static void what_a_worker_does_not_take_is_accepted_and_comes_into_force_later(v
 	       "# worker 1 on processor 3 stands still; there the last change is in force when it "
 	       "comes round\n" SCENARIO "cloud up delay 5ms\nok\n");
 	feed(talk, talk->a, "json on\nclear counters\n");
-	pass(talk, ERRAND_LATE_NS + 2 * POLL_NS);
+	pass(talk, PENDING_LATE_NS + 2 * POLL_NS);
 	expect(talk->a,
 	       "{\"ok\":true}\n{\"ok\":false,\"error\":{\"name\":\"scenario\",\"code\":"
 	       "\"refused\",\"column\":0,\"message\":\"worker 1 on processor 3 stands still, "
@@ -118,7 +118,7 @@ static void in_json_a_late_change_is_ok_and_says_late(void **state)
 	feed(talk, talk->a, "json on\n");
 	talk->fake.stands_still = true;
 	feed(talk, talk->a, "clear counters\n");
-	pass(talk, ERRAND_LATE_NS + 2 * POLL_NS);
+	pass(talk, PENDING_LATE_NS + 2 * POLL_NS);
 	expect(talk->a, "{\"ok\":true}\n{\"ok\":true,\"late\":\"" LATE
 	                "counters are cleared there when it comes round\"}\n");
 }
@@ -179,7 +179,7 @@ static void who_waits_for_another_in_vain_is_told_that_nothing_is_changed(void *
 	talk->fake.stands_still = true;
 	feed(talk, talk->a, "cloud up delay 5ms\n");
 	feed(talk, talk->b, "cloud up delay 6ms\n");
-	pass(talk, ERRAND_LATE_NS + 2 * POLL_NS);
+	pass(talk, PENDING_LATE_NS + 2 * POLL_NS);
 	expect(talk->a, LATE "the change is in force there when it comes round\nok\n");
 	expect(talk->b, "err scenario: " REFUSED);
 	assert_int_equal(talk->fake.changes, 1);

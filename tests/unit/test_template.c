@@ -246,12 +246,12 @@ static void counters_add(struct counters *sum, const struct counters *more)
 /* As engine_report, which takes `x/192.0.2.1` for one of a template's and would not find the cloud that is called that. */
 static bool report_plain(struct rig *rig, const char *name, struct cloud_report *report)
 {
-	const struct roster *roster = rig->engine->roster;
+	const struct cloud_table *cloud_table = rig->engine->cloud_table;
 	const struct cloud *cloud = NULL;
 
-	for (uint32_t i = 0; i < roster->n_slots && !cloud; i++) {
-		if (roster->slots[i] && strcmp(roster->slots[i]->name, name) == 0)
-			cloud = roster->slots[i];
+	for (uint32_t i = 0; i < cloud_table->n_slots && !cloud; i++) {
+		if (cloud_table->slots[i] && strcmp(cloud_table->slots[i]->name, name) == 0)
+			cloud = cloud_table->slots[i];
 	}
 	if (!cloud)
 		return false;
@@ -647,8 +647,8 @@ static void a_template_that_is_removed_delivers_what_it_holds(void **state)
 	rig_run_out(rig);
 	assert_int_equal(rig->n_departures, 60);
 	rig_apply(rig, rig->now);
-	for (uint32_t i = 0; i < rig->engine->roster->n_slots; i++)
-		assert_null(rig->engine->roster->slots[i]);
+	for (uint32_t i = 0; i < rig->engine->cloud_table->n_slots; i++)
+		assert_null(rig->engine->cloud_table->slots[i]);
 	/* and can come again, as another */
 	template_open(rig, "x", per_source("192.0.2.0/24", 4));
 	rig_apply(rig, rig->now);
@@ -667,7 +667,7 @@ static void a_change_reaches_65536_clouds(void **state)
 	template_open(rig, "x", per_source("192.0.0.0/16", 0));
 	set_all(rig, "delay 1ms");
 	rig_apply(rig, 0);
-	template = rig->engine->roster->slots[0]->of;
+	template = rig->engine->cloud_table->slots[0]->of;
 	assert_int_equal(template->most, 65536);
 	set_all(rig, "delay 2ms");
 	rig_apply(rig, 10);
@@ -704,7 +704,8 @@ static void a_cloud_that_comes_after_a_change_has_what_was_scheduled_before(void
 	set_all(rig, "every 500ms for 1ms from 400ms delay 3ms");
 	rig_apply(rig, origin + 10 * SIMTIME_MS);
 	rig_advance(rig, origin + 11 * SIMTIME_MS);
-	assert_int_equal(rig->engine->roster->slots[0]->of->settled, HOSTS); /* all have made it */
+	assert_int_equal(rig->engine->cloud_table->slots[0]->of->settled,
+	                 HOSTS); /* all have made it */
 	mbuf = frame_from(rig, 1, 10, 1, origin + 12 * SIMTIME_MS);
 	rig_ingress(rig, 0, &mbuf, 1);
 	rig_run_out(rig);

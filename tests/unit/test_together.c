@@ -134,7 +134,7 @@ static void play_in(const char *const *words, const struct rig_setup *setup, uin
 			rig_put(rig, clouds[c], trial_conf(words[i]));
 	}
 	rig_apply(rig, 0);
-	assert_int_equal(rig->engine->roster->slots[0]->together, together);
+	assert_int_equal(rig->engine->cloud_table->slots[0]->together, together);
 	for (uint32_t i = 0; i < PACKETS;) {
 		uint32_t n = 1 + (uint32_t)(roll(seed, i, 2) % 32), port = roll(seed, i, 3) & 1;
 

@@ -85,10 +85,10 @@ static uint32_t trains(void)
 }
 
 /* Takes up to `room` of those that are due then. */
-static uint32_t alight(simtime now, uint32_t room)
+static uint32_t leave(simtime now, uint32_t room)
 {
 	uint64_t bytes = 0, sum = 0;
-	uint32_t n = train_alight(&packets, &holder, now, false, out, due_ns, room, &bytes);
+	uint32_t n = train_pop(&packets, &holder, now, false, out, due_ns, room, &bytes);
 
 	for (uint32_t i = 0; i < n; i++)
 		sum += packet_of(out[i])->wire_bytes;
@@ -120,13 +120,13 @@ static void a_burst_of_like_packets_is_one_train_and_comes_back_as_it_went_in(vo
 	for (uint32_t bytes = 1; bytes <= 120; bytes++) {
 		open_with(CHUNKS);
 		burst_made(7, 31, bytes);
-		assert_int_equal(train_board(&packets, &holder, burst, 31, DUE), 31);
+		assert_int_equal(train_push(&packets, &holder, burst, 31, DUE), 31);
 		assert_int_equal(trains(), 1);
 		assert_int_equal(train_next(&packets), DUE);
 		assert_int_equal(packets.write - packets.read,
 		                 sizeof(struct train) + 31 * RTE_ALIGN_CEIL(bytes, 8u));
-		assert_int_equal(alight(DUE - 1, 64), 0);
-		assert_int_equal(alight(DUE, 64), 31);
+		assert_int_equal(leave(DUE - 1, 64), 0);
+		assert_int_equal(leave(DUE, 64), 31);
 		for (uint32_t i = 0; i < 31; i++)
 			is_packet(i, 7 + i, bytes, DUE);
 		assert_int_equal(train_next(&packets), SIMTIME_NEVER);
@@ -143,7 +143,7 @@ static void a_plain_burst_needs_no_struct_packet_and_has_the_numbers_it_is_given
 		memset(packet_of(burst[i]), 0xff, sizeof(struct packet));
 	assert_int_equal(train_board_plain(&packets, &holder, burst, 32, DUE, 100), 32);
 	assert_int_equal(trains(), 1);
-	assert_int_equal(alight(DUE, 64), 32);
+	assert_int_equal(leave(DUE, 64), 32);
 	for (uint32_t i = 0; i < 32; i++) {
 		assert_int_equal(packet_of(out[i])->flags, 0);
 		assert_int_equal(packet_of(out[i])->wire_bytes, 64);
@@ -162,9 +162,9 @@ static void a_packet_that_differs_begins_another_train(void **state)
 	packet_of(burst[4])->flags = PACKET_MARKED; /* 2 */
 	packet_of(burst[6])->wire_bytes = 1000;     /* 2 */
 	packet_of(burst[8])->number = 77;           /* 1 */
-	assert_int_equal(train_board(&packets, &holder, burst, 9, DUE), 9);
+	assert_int_equal(train_push(&packets, &holder, burst, 9, DUE), 9);
 	assert_int_equal(trains(), 8);
-	assert_int_equal(alight(DUE, 64), 9);
+	assert_int_equal(leave(DUE, 64), 9);
 	assert_int_equal(packet_of(out[4])->flags, PACKET_MARKED);
 	assert_int_equal(packet_of(out[5])->flags, 0);
 	assert_int_equal(packet_of(out[6])->wire_bytes, 1000);
@@ -188,8 +188,8 @@ static void a_frame_that_begins_elsewhere_in_its_mbuf_comes_back_whole(void **st
 		rte_pktmbuf_mtod(burst[1], uint8_t *)[i] = byte_of(2, i - 1);
 	rte_pktmbuf_adj(burst[1], 1);
 	*packet_of(burst[1]) = (struct packet){.number = 2, .wire_bytes = 64};
-	assert_int_equal(train_board(&packets, &holder, burst, 4, DUE), 4);
-	assert_int_equal(alight(DUE, 64), 4);
+	assert_int_equal(train_push(&packets, &holder, burst, 4, DUE), 4);
+	assert_int_equal(leave(DUE, 64), 4);
 	for (uint32_t i = 0; i < 4; i++)
 		is_packet(i, 1 + i, 64, DUE);
 	close_all();
@@ -204,14 +204,13 @@ static void where_nobody_asks_for_it_struct_packet_is_not_written(void **state)
 	burst_made(1, 8, 64);
 	burst[8] = packet_made(holder.pool, 9, 64);
 	burst[9] = packet_made(holder.pool, 10, 1000);
-	assert_int_equal(train_board(&packets, &holder, burst, 8, DUE), 8);
-	assert_int_equal(train_board(&packets, &holder, burst + 8, 2, DUE + 1), 2);
+	assert_int_equal(train_push(&packets, &holder, burst, 8, DUE), 8);
+	assert_int_equal(train_push(&packets, &holder, burst + 8, 2, DUE + 1), 2);
 	assert_in_range(hold_provide(&holder), 9, BURST_MAX);
 	for (uint32_t i = 0; i < holder.n_spare; i++)
 		memset(packet_of(holder.spare[i]), 0xee, sizeof(struct packet));
 	memset(packet_of(burst[9]), 0xee, sizeof(struct packet));
-	assert_int_equal(train_alight(&packets, &holder, DUE + 1, true, out, due_ns, 64, &bytes),
-	                 10);
+	assert_int_equal(train_pop(&packets, &holder, DUE + 1, true, out, due_ns, 64, &bytes), 10);
 	assert_int_equal(bytes, 9 * 64 + 1000);
 	for (uint32_t i = 0; i < 10; i++) {
 		simtime due = i < 8 ? DUE : DUE + 1;
@@ -228,18 +227,18 @@ static void of_a_train_as_many_leave_as_there_is_room_for(void **state)
 	(void)state;
 	open_with(CHUNKS);
 	burst_made(1, 20, 64);
-	assert_int_equal(train_board(&packets, &holder, burst, 20, DUE), 20);
+	assert_int_equal(train_push(&packets, &holder, burst, 20, DUE), 20);
 	for (uint32_t i = 0; i < 7; i++) {
-		assert_int_equal(alight(DUE, 1), 1);
+		assert_int_equal(leave(DUE, 1), 1);
 		is_packet(0, 1 + i, 64, DUE);
 	}
-	assert_int_equal(alight(DUE, 5), 5);
+	assert_int_equal(leave(DUE, 5), 5);
 	for (uint32_t i = 0; i < 5; i++)
 		is_packet(i, 8 + i, 64, DUE);
 	/* The rest goes with the next ones that are due. */
 	burst_made(21, 2, 64);
-	assert_int_equal(train_board(&packets, &holder, burst, 2, DUE + 1), 2);
-	assert_int_equal(alight(DUE + 1, 64), 10);
+	assert_int_equal(train_push(&packets, &holder, burst, 2, DUE + 1), 2);
+	assert_int_equal(leave(DUE + 1, 64), 10);
 	for (uint32_t i = 0; i < 10; i++)
 		is_packet(i, 13 + i, 64, i < 8 ? DUE : DUE + 1);
 	close_all();
@@ -251,12 +250,12 @@ static void a_train_goes_on_in_the_next_chunk(void **state)
 	open_with(CHUNKS);
 	for (uint32_t round = 0; round < 50; round++) {
 		burst_made(1 + 32 * round, 32, 64);
-		assert_int_equal(train_board(&packets, &holder, burst, 32, DUE + round), 32);
+		assert_int_equal(train_push(&packets, &holder, burst, 32, DUE + round), 32);
 	}
 	assert_in_range(holder.arena.used_chunks, 50 * 66 * 32 / CHUNK_BYTES,
 	                50 * 68 * 32 / CHUNK_BYTES + 1);
 	for (uint32_t round = 0; round < 50; round++) {
-		assert_int_equal(alight(DUE + round, 64), 32);
+		assert_int_equal(leave(DUE + round, 64), 32);
 		for (uint32_t i = 0; i < 32; i++)
 			is_packet(i, 1 + 32 * round + i, 64, DUE + round);
 	}
@@ -268,17 +267,17 @@ static void a_large_frame_stays_in_its_mbuf(void **state)
 	(void)state;
 	open_with(CHUNKS);
 	burst_made(1, 8, 1000);
-	assert_int_equal(train_board(&packets, &holder, burst, 8, DUE), 8);
+	assert_int_equal(train_push(&packets, &holder, burst, 8, DUE), 8);
 	assert_int_equal(trains(), 1);
 	assert_int_equal(holder.kept, 8);
 	assert_int_equal(packets.write - packets.read, sizeof(struct train) + 8 * sizeof(void *));
-	assert_int_equal(alight(DUE, 3), 3);
+	assert_int_equal(leave(DUE, 3), 3);
 	assert_int_equal(holder.kept, 5);
 	for (uint32_t i = 0; i < 3; i++) {
 		assert_ptr_equal(out[i], burst[i]);
 		is_packet(i, 1 + i, 1000, DUE);
 	}
-	assert_int_equal(alight(DUE, 64), 5);
+	assert_int_equal(leave(DUE, 64), 5);
 	for (uint32_t i = 0; i < 5; i++) {
 		assert_ptr_equal(out[i], burst[3 + i]);
 		is_packet(i, 4 + i, 1000, DUE);
@@ -300,12 +299,12 @@ static void large_and_small_frames_leave_in_the_order_of_their_coming_across_chu
 	for (uint32_t round = 0; round < 40; round++) {
 		for (uint32_t i = 0; i < 10; i++)
 			burst[i] = packet_made(holder.pool, number + i, mixed_bytes(number + i));
-		assert_int_equal(train_board(&packets, &holder, burst, 10, DUE + round), 10);
+		assert_int_equal(train_push(&packets, &holder, burst, 10, DUE + round), 10);
 		number += 10;
 	}
 	assert_in_range(holder.arena.used_chunks, 4, CHUNKS);
 	for (uint32_t round = 0; left < number; round += 3) {
-		uint32_t n = alight(DUE + round, 1 + round % 37);
+		uint32_t n = leave(DUE + round, 1 + round % 37);
 
 		for (uint32_t i = 0; i < n; i++, left++)
 			is_packet(i, left, mixed_bytes(left), DUE + (left - 1) / 10);
@@ -319,8 +318,8 @@ static void no_more_mbufs_are_kept_than_may_be(void **state)
 	open_with(CHUNKS);
 	holder.kept_max = 5;
 	burst_made(1, 8, 1000);
-	assert_int_equal(train_board(&packets, &holder, burst, 8, DUE), 5);
-	assert_int_equal(alight(DUE, 64), 5);
+	assert_int_equal(train_push(&packets, &holder, burst, 8, DUE), 5);
+	assert_int_equal(leave(DUE, 64), 5);
 	for (uint32_t i = 0; i < 5; i++)
 		is_packet(i, 1 + i, 1000, DUE);
 	rte_pktmbuf_free_bulk(burst + 5, 3);
@@ -343,11 +342,11 @@ static void an_mbuf_that_others_hold_or_that_is_of_another_pool_is_not_spare(voi
 	rte_pktmbuf_attach(burst[5], shared);
 	*packet_of(burst[5]) = (struct packet){.number = 6, .wire_bytes = 64};
 	assert_int_equal(rte_mbuf_refcnt_read(shared), 3);
-	assert_int_equal(train_board(&packets, &holder, burst, 6, DUE), 6);
+	assert_int_equal(train_push(&packets, &holder, burst, 6, DUE), 6);
 	assert_int_equal(rte_mbuf_refcnt_read(shared), 1);
 	assert_int_equal(holder.n_spare, 3);
 	assert_int_equal(poison_missing(foreign), 0);
-	assert_int_equal(alight(DUE, 64), 6);
+	assert_int_equal(leave(DUE, 64), 6);
 	for (uint32_t i = 0; i < 5; i++)
 		is_packet(i, 1 + i, 64, DUE);
 	/* It was attached to the frame of number 2. */
@@ -359,20 +358,20 @@ static void an_mbuf_that_others_hold_or_that_is_of_another_pool_is_not_spare(voi
 
 static void those_there_is_no_memory_for_stay_the_callers(void **state)
 {
-	uint32_t boarded = 0;
+	uint32_t pushed = 0;
 	uint16_t n;
 
 	(void)state;
 	open_with(1);
 	do {
-		burst_made(1 + boarded, 32, 64);
-		n = train_board(&packets, &holder, burst, 32, DUE);
-		boarded += n;
+		burst_made(1 + pushed, 32, 64);
+		n = train_push(&packets, &holder, burst, 32, DUE);
+		pushed += n;
 	} while (n == 32);
 	rte_pktmbuf_free_bulk(burst + n, 32 - n);
-	assert_int_equal(boarded, 62); /* in 4,016 bytes: two trains of 24 bytes, and 64 a frame */
-	for (uint32_t left = 0; left < boarded;) {
-		uint32_t k = alight(DUE, 64);
+	assert_int_equal(pushed, 62); /* in 4,016 bytes: two trains of 24 bytes, and 64 a frame */
+	for (uint32_t left = 0; left < pushed;) {
+		uint32_t k = leave(DUE, 64);
 
 		assert_true(k > 0);
 		for (uint32_t i = 0; i < k; i++)
@@ -389,15 +388,15 @@ static void without_mbufs_they_stay_on_the_train(void **state)
 	(void)state;
 	open_with(CHUNKS);
 	burst_made(1, 20, 64);
-	assert_int_equal(train_board(&packets, &holder, burst, 20, DUE), 20);
+	assert_int_equal(train_push(&packets, &holder, burst, 20, DUE), 20);
 	hold_give_back(&holder, 0);
 	assert_int_equal(rte_pktmbuf_alloc_bulk(holder.pool, taken, MBUFS), 0);
-	assert_int_equal(alight(DUE, 64), 0);
+	assert_int_equal(leave(DUE, 64), 0);
 	rte_pktmbuf_free(taken[0]);
-	assert_int_equal(alight(DUE, 64), 1);
+	assert_int_equal(leave(DUE, 64), 1);
 	is_packet(0, 1, 64, DUE);
 	rte_pktmbuf_free_bulk(taken + 1, MBUFS - 1);
-	assert_int_equal(alight(DUE, 64), 19);
+	assert_int_equal(leave(DUE, 64), 19);
 	for (uint32_t i = 0; i < 19; i++)
 		is_packet(i, 2 + i, 64, DUE);
 	close_all();
@@ -409,18 +408,18 @@ static void more_spare_mbufs_than_may_be_go_back_to_the_pool(void **state)
 	open_with(CHUNKS);
 	for (uint32_t round = 0; round < 20; round++) {
 		burst_made(1 + 32 * round, 32, 64);
-		assert_int_equal(train_board(&packets, &holder, burst, 32, DUE), 32);
+		assert_int_equal(train_push(&packets, &holder, burst, 32, DUE), 32);
 		assert_in_range(holder.n_spare, 1, HOLD_SPARE_MAX);
 	}
 	for (uint32_t round = 0; round < 20; round++) {
-		assert_int_equal(alight(DUE, 32), 32);
+		assert_int_equal(leave(DUE, 32), 32);
 		for (uint32_t i = 0; i < 32; i++)
 			is_packet(i, 1 + 32 * round + i, 64, DUE);
 	}
 	close_all();
 }
 
-static void what_is_in_a_record_boards_alone(void **state)
+static void what_is_in_a_record_is_alone(void **state)
 {
 	uint8_t bytes[sizeof(struct held) + 128];
 	struct held *held = (struct held *)(void *)bytes;
@@ -434,8 +433,8 @@ static void what_is_in_a_record_boards_alone(void **state)
 	                      .number = 3};
 	for (uint32_t i = 0; i < 61; i++)
 		held->data[i] = byte_of(3, i);
-	assert_true(train_board_held(&packets, &holder, held, DUE));
-	assert_int_equal(alight(DUE, 64), 1);
+	assert_true(train_push_held(&packets, &holder, held, DUE));
+	assert_int_equal(leave(DUE, 64), 1);
 	assert_int_equal(packet_of(out[0])->flags, PACKET_MARKED);
 	assert_int_equal(packet_of(out[0])->wire_bytes, 90);
 	is_packet(0, 3, 61, DUE);
@@ -447,10 +446,10 @@ static void a_train_is_dropped_with_those_that_have_not_left(void **state)
 	(void)state;
 	open_with(CHUNKS);
 	burst_made(1, 10, 1000);
-	assert_int_equal(train_board(&packets, &holder, burst, 10, DUE), 10);
+	assert_int_equal(train_push(&packets, &holder, burst, 10, DUE), 10);
 	burst_made(11, 12, 64);
-	assert_int_equal(train_board(&packets, &holder, burst, 12, DUE), 12);
-	assert_int_equal(alight(DUE, 4), 4);
+	assert_int_equal(train_push(&packets, &holder, burst, 12, DUE), 12);
+	assert_int_equal(leave(DUE, 4), 4);
 	for (uint32_t i = 0; i < 4; i++)
 		is_packet(i, 1 + i, 1000, DUE);
 	assert_int_equal(train_drop(&packets, &holder), 6);
@@ -477,7 +476,7 @@ int main(void)
 	        cmocka_unit_test(those_there_is_no_memory_for_stay_the_callers),
 	        cmocka_unit_test(without_mbufs_they_stay_on_the_train),
 	        cmocka_unit_test(more_spare_mbufs_than_may_be_go_back_to_the_pool),
-	        cmocka_unit_test(what_is_in_a_record_boards_alone),
+	        cmocka_unit_test(what_is_in_a_record_is_alone),
 	        cmocka_unit_test(a_train_is_dropped_with_those_that_have_not_left),
 	};
 

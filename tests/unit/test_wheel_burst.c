@@ -56,7 +56,7 @@ static struct rig *played(enum mix mix, simtime delay, simtime jitter, uint16_t 
 
 static void a_burst_is_as_its_packets_one_by_one(void **state)
 {
-	/* Stays of one class of the depot, of several, and in the slot that is open. */
+	/* Stays of one class of the store, of several, and in the slot that is open. */
 	static const struct {
 		simtime delay, jitter;
 	} rows[] = {{10 * SIMTIME_MS, SIMTIME_MS},

@@ -200,7 +200,7 @@ struct bench {
 	void *memory;
 	struct engine *engine;
 	struct inlet inlets[PORTS];
-	struct lane lanes[PORTS];
+	struct tx_queue tx_queues[PORTS];
 	struct drain drains[PORTS];
 	struct rte_ring *drain_from[PORTS];
 	struct worker workers[3];
@@ -252,8 +252,8 @@ static struct bench *bench_make(const struct scenario *with)
 		port_make(&bench->ports[i], bench->in[i], bench->out[i]);
 		bench->inlets[i] =
 		        (struct inlet){.port = &bench->ports[i], .index = i, .ring = bench->feed};
-		bench->lanes[i].outlet = engine_outlet(bench->engine, i);
-		bench->lanes[i].ring = bench->out[i];
+		bench->tx_queues[i].outlet = engine_outlet(bench->engine, i);
+		bench->tx_queues[i].ring = bench->out[i];
 	}
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(mailbox_make(&bench->workers[i].mailbox, i == 0   ? "mail0"
@@ -265,8 +265,8 @@ static struct bench *bench_make(const struct scenario *with)
 	        .engine = bench->engine,
 	        .inlets = bench->inlets,
 	        .n_inlets = PORTS,
-	        .lanes = bench->lanes,
-	        .n_lanes = PORTS,
+	        .tx_queues = bench->tx_queues,
+	        .n_tx_queues = PORTS,
 	        .mailbox = bench->workers[0].mailbox,
 	};
 	return bench;
@@ -411,8 +411,8 @@ static void the_instants_of_a_device_count_whenever_a_worker_polls(void **state)
 			bench->workers[1] = (struct worker){
 			        .role = WORKER_EMULATION,
 			        .engine = bench->engine,
-			        .lanes = bench->lanes,
-			        .n_lanes = PORTS,
+			        .tx_queues = bench->tx_queues,
+			        .n_tx_queues = PORTS,
 			        .feed = bench->feed,
 			        .stamped_ns = &bench->workers[0].done_ns,
 			        .mailbox = bench->workers[1].mailbox,
@@ -478,7 +478,7 @@ static void a_port_is_not_handed_a_frame_long_before_its_wire_can_be_free(void *
 	static struct outlet outlet;
 	struct bench *bench = bench_make(scenario);
 	struct wire wire;
-	struct lane lane = {.outlet = &outlet, .port = &bench->ports[0], .wire = &wire};
+	struct tx_queue tx_queue = {.outlet = &outlet, .port = &bench->ports[0], .wire = &wire};
 	(void)state;
 
 	wire_init(&wire, UINT64_C(10000000000));
@@ -489,13 +489,13 @@ static void a_port_is_not_handed_a_frame_long_before_its_wire_can_be_free(void *
 		/* 1,514 bytes and 24: 1,230.4 ns each, and a microsecond ahead. */
 		while (expected < 8 && 10000 + expected * 12304 <= (now + WIRE_SLACK_NS) * 10)
 			expected++;
-		lane_send(&lane, NULL, now);
-		assert_int_equal(lane.tx_packets, expected);
+		tx_queue_send(&tx_queue, NULL, now);
+		assert_int_equal(tx_queue.tx_packets, expected);
 		assert_int_equal(outlet.n, 8 - expected);
 	}
-	assert_int_equal(lane.tx_packets, 8);
-	assert_int_equal(lane.tx_bytes, 8 * 1514);
-	assert_int_equal(lane.tx_full, 0);
+	assert_int_equal(tx_queue.tx_packets, 8);
+	assert_int_equal(tx_queue.tx_bytes, 8 * 1514);
+	assert_int_equal(tx_queue.tx_full, 0);
 	empty(bench->out[0]);
 	bench_free(bench);
 }
@@ -505,7 +505,7 @@ static void a_worker_that_comes_round_seldom_does_not_let_the_wire_run_dry(void 
 	static struct outlet outlet;
 	struct bench *bench = bench_make(scenario);
 	struct wire wire;
-	struct lane lane = {.outlet = &outlet, .port = &bench->ports[0], .wire = &wire};
+	struct tx_queue tx_queue = {.outlet = &outlet, .port = &bench->ports[0], .wire = &wire};
 	(void)state;
 
 	wire_init(&wire, UINT64_C(10000000000));
@@ -517,7 +517,7 @@ static void a_worker_that_comes_round_seldom_does_not_let_the_wire_run_dry(void 
 		fill(&outlet, 40, 250);
 		while (outlet.n > OUTLET_ROOM - 40)
 			rte_pktmbuf_free(outlet.mbufs[--outlet.n]);
-		lane_send(&lane, NULL, now);
+		tx_queue_send(&tx_queue, NULL, now);
 		empty(bench->out[0]);
 	}
 	rte_pktmbuf_free_bulk(outlet.mbufs, outlet.n);
@@ -526,28 +526,28 @@ static void a_worker_that_comes_round_seldom_does_not_let_the_wire_run_dry(void 
 }
 
 /* What is the worker's own, and what it sends for another. */
-static void two_lanes_of_a_worker_to_one_port_share_its_wire(void **state)
+static void two_tx_queues_of_a_worker_to_one_port_share_its_wire(void **state)
 {
 	static struct outlet outlets[2];
 	struct bench *bench = bench_make(scenario);
 	struct wire wire;
-	struct lane own = {.outlet = &outlets[0], .port = &bench->ports[0], .wire = &wire};
-	struct lane others = {.outlet = &outlets[1], .port = &bench->ports[0], .wire = &wire};
+	struct tx_queue own = {.outlet = &outlets[0], .port = &bench->ports[0], .wire = &wire};
+	struct tx_queue others = {.outlet = &outlets[1], .port = &bench->ports[0], .wire = &wire};
 	(void)state;
 
 	wire_init(&wire, UINT64_C(10000000000));
 	fill(&outlets[0], 2, 1514);
 	fill(&outlets[1], 2, 1514);
-	lane_send(&own, NULL, 1000);
-	lane_send(&others, NULL, 1000);
+	tx_queue_send(&own, NULL, 1000);
+	tx_queue_send(&others, NULL, 1000);
 	/* The second begins 1,230.4 ns after the first, which is more than a microsecond ahead. */
 	assert_int_equal(own.tx_packets, 1);
 	assert_int_equal(others.tx_packets, 0);
-	lane_send(&own, NULL, 2000);
-	lane_send(&others, NULL, 2000);
+	tx_queue_send(&own, NULL, 2000);
+	tx_queue_send(&others, NULL, 2000);
 	assert_int_equal(own.tx_packets, 2);
 	assert_int_equal(others.tx_packets, 0);
-	lane_send(&others, NULL, 1000 + 4 * 1231);
+	tx_queue_send(&others, NULL, 1000 + 4 * 1231);
 	assert_int_equal(others.tx_packets, 2);
 	empty(bench->out[0]);
 	bench_free(bench);
@@ -557,12 +557,12 @@ static void where_the_speed_is_not_known_nothing_waits_for_the_wire(void **state
 {
 	static struct outlet outlet;
 	struct bench *bench = bench_make(scenario);
-	struct lane lane = {.outlet = &outlet, .port = &bench->ports[0]};
+	struct tx_queue tx_queue = {.outlet = &outlet, .port = &bench->ports[0]};
 	(void)state;
 
 	fill(&outlet, OUTLET_ROOM, 1514);
-	lane_send(&lane, NULL, 1000);
-	assert_int_equal(lane.tx_packets, OUTLET_ROOM);
+	tx_queue_send(&tx_queue, NULL, 1000);
+	assert_int_equal(tx_queue.tx_packets, OUTLET_ROOM);
 	empty(bench->out[0]);
 	bench_free(bench);
 }
@@ -602,15 +602,15 @@ static void make_pipeline(struct bench *bench)
 	*emulation = (struct worker){
 	        .role = WORKER_EMULATION,
 	        .engine = bench->engine,
-	        .lanes = bench->lanes,
-	        .n_lanes = PORTS,
+	        .tx_queues = bench->tx_queues,
+	        .n_tx_queues = PORTS,
 	        .feed = bench->feed,
 	        .stamped_ns = &rx->done_ns,
 	        .mailbox = emulation->mailbox,
 	};
 	rx->role = WORKER_RX;
 	rx->engine = NULL;
-	rx->n_lanes = 0;
+	rx->n_tx_queues = 0;
 }
 
 /* The order in which the two workers get to run is drawn; emulation may lag behind or run ahead. */
@@ -665,11 +665,11 @@ static struct scenario *scenario_constant(void)
 }
 
 /* Sends to the port's device instead of a ring with instants. */
-static void lanes_to_ports(struct bench *bench)
+static void tx_queues_to_ports(struct bench *bench)
 {
 	for (uint32_t i = 0; i < PORTS; i++) {
-		bench->lanes[i].ring = NULL;
-		bench->lanes[i].port = &bench->ports[i];
+		bench->tx_queues[i].ring = NULL;
+		bench->tx_queues[i].port = &bench->ports[i];
 	}
 }
 
@@ -684,29 +684,29 @@ static void lateness_is_the_time_from_due_to_handed_over(void **state)
 	struct scenario *constant = scenario_constant();
 	struct bench *bench = bench_make(constant);
 	struct worker *worker = &bench->workers[0];
-	struct lane *lane = &bench->lanes[1];
+	struct tx_queue *tx_queue = &bench->tx_queues[1];
 	static struct departures out[PORTS];
 	(void)state;
 
-	lanes_to_ports(bench);
+	tx_queues_to_ports(bench);
 	send_frames(bench, 0, 20);
 	worker_poll(worker, 1000);
-	assert_int_equal(lane->tx_packets, 0);
+	assert_int_equal(tx_queue->tx_packets, 0);
 	worker_poll(worker, 1000 + SIMTIME_MS - 1);
-	assert_int_equal(lane->tx_packets, 0);
+	assert_int_equal(tx_queue->tx_packets, 0);
 	worker_poll(worker, 1000 + SIMTIME_MS);
-	assert_int_equal(lane->tx_packets, 20);
-	assert_int_equal(lane->lateness_ns.max, 0);
+	assert_int_equal(tx_queue->tx_packets, 20);
+	assert_int_equal(tx_queue->lateness_ns.max, 0);
 	send_frames(bench, 20, 5);
 	worker_poll(worker, 2 * SIMTIME_MS);
 	worker_poll(worker, 3 * SIMTIME_MS + 777);
-	assert_int_equal(lane->tx_packets, 25);
-	assert_int_equal(lane->lateness_ns.count, 25);
-	assert_int_equal(lane->lateness_ns.min, 0);
-	assert_int_equal(lane->lateness_ns.max, 777);
-	assert_int_equal(lane->lateness_ns.sum, 5 * 777);
+	assert_int_equal(tx_queue->tx_packets, 25);
+	assert_int_equal(tx_queue->lateness_ns.count, 25);
+	assert_int_equal(tx_queue->lateness_ns.min, 0);
+	assert_int_equal(tx_queue->lateness_ns.max, 777);
+	assert_int_equal(tx_queue->lateness_ns.sum, 5 * 777);
 	assert_int_equal(worker->inlets[0].rx_packets, 25);
-	assert_int_equal(worker->inlets[0].rx_bytes, lane->tx_bytes);
+	assert_int_equal(worker->inlets[0].rx_bytes, tx_queue->tx_bytes);
 	collect(bench, out);
 	bench_free(bench);
 	scenario_free(constant);
@@ -717,12 +717,12 @@ static void a_departure_close_ahead_is_executed_after_an_idle_poll(void **state)
 	struct scenario *constant = scenario_constant();
 	struct bench *bench = bench_make(constant);
 	struct worker *worker = &bench->workers[0];
-	struct lane *lane = &bench->lanes[1];
+	struct tx_queue *tx_queue = &bench->tx_queues[1];
 	const simtime due = 1000 + SIMTIME_MS;
 	static struct departures out[PORTS];
 	(void)state;
 
-	lanes_to_ports(bench);
+	tx_queues_to_ports(bench);
 	worker_poll(worker, 500);
 	worker_ahead(worker);
 	assert_int_equal(worker->now, 500);
@@ -730,13 +730,13 @@ static void a_departure_close_ahead_is_executed_after_an_idle_poll(void **state)
 	worker_poll(worker, 1000);
 	worker_poll(worker, due - WORKER_AHEAD_NS - 1);
 	worker_ahead(worker);
-	assert_int_equal(lane->tx_packets, 0);
+	assert_int_equal(tx_queue->tx_packets, 0);
 	assert_int_equal(worker->now, due - WORKER_AHEAD_NS - 1);
 	worker_poll(worker, due - WORKER_AHEAD_NS);
 	worker_ahead(worker);
-	assert_int_equal(lane->tx_packets, 3);
-	assert_int_equal(lane->lateness_ns.count, 3);
-	assert_int_equal(lane->lateness_ns.max, 0);
+	assert_int_equal(tx_queue->tx_packets, 3);
+	assert_int_equal(tx_queue->lateness_ns.count, 3);
+	assert_int_equal(tx_queue->lateness_ns.max, 0);
 	/* What comes after it is stamped after it. */
 	assert_int_equal(worker->now, due);
 	collect(bench, out);
@@ -749,7 +749,7 @@ static void what_is_ready_ahead_waits_for_its_instant(void **state)
 	struct scenario *constant = scenario_constant();
 	struct bench *bench = bench_make(constant);
 	struct worker *worker = &bench->workers[0];
-	struct lane *lane = &bench->lanes[1];
+	struct tx_queue *tx_queue = &bench->tx_queues[1];
 	struct clock clock = {0};
 	static struct departures out[PORTS];
 	simtime due;
@@ -757,19 +757,19 @@ static void what_is_ready_ahead_waits_for_its_instant(void **state)
 
 	/* A nanosecond a hundred ticks: WORKER_AHEAD_NS are long enough to be seen. */
 	clock.line[0] = (struct clock_line){rte_rdtsc(), (UINT64_C(1) << CLOCK_SHIFT) / 100, 1000};
-	lanes_to_ports(bench);
+	tx_queues_to_ports(bench);
 	worker->clock = &clock;
 	send_frames(bench, 0, 1);
 	worker_poll(worker, clock_now(&clock));
 	due = worker->now + SIMTIME_MS;
 	clock.line[0].base_ns += SIMTIME_MS - WORKER_AHEAD_NS / 2;
 	worker_poll(worker, clock_now(&clock));
-	if (lane->tx_packets == 0) {
+	if (tx_queue->tx_packets == 0) {
 		worker_ahead(worker);
 		assert_true(clock_now(&clock) >= due);
 	}
-	assert_int_equal(lane->tx_packets, 1);
-	assert_true(lane->lateness_ns.max < SIMTIME_MS);
+	assert_int_equal(tx_queue->tx_packets, 1);
+	assert_true(tx_queue->lateness_ns.max < SIMTIME_MS);
 	collect(bench, out);
 	bench_free(bench);
 	scenario_free(constant);
@@ -797,16 +797,16 @@ static void what_a_device_does_not_take_is_sent_later_in_order(void **state)
 	static struct departures out[PORTS];
 	(void)state;
 
-	lanes_to_ports(bench);
+	tx_queues_to_ports(bench);
 	fill_ring(bench->out[1], 7);
 	send_frames(bench, 100, 30);
 	worker_poll(worker, 0);
 	worker_poll(worker, SIMTIME_MS);
-	assert_int_equal(bench->lanes[1].tx_packets, 7);
+	assert_int_equal(bench->tx_queues[1].tx_packets, 7);
 	assert_true(worker->waiting);
 	/* 99 ms later it is still there */
 	worker_poll(worker, 100 * SIMTIME_MS);
-	assert_int_equal(bench->lanes[1].tx_full, 0);
+	assert_int_equal(bench->tx_queues[1].tx_full, 0);
 	for (int i = 0; i < 4096 - 8; i++) {
 		void *mbuf = NULL;
 
@@ -814,14 +814,14 @@ static void what_a_device_does_not_take_is_sent_later_in_order(void **state)
 		rte_pktmbuf_free(mbuf);
 	}
 	worker_poll(worker, 100 * SIMTIME_MS + 1);
-	assert_int_equal(bench->lanes[1].tx_packets, 30);
+	assert_int_equal(bench->tx_queues[1].tx_packets, 30);
 	assert_false(worker->waiting);
 	memset(out, 0, sizeof(out));
 	collect(bench, out);
 	assert_int_equal(out[1].n, 30);
 	for (uint32_t i = 0; i < 30; i++)
 		assert_int_equal(out[1].list[i].frame, 100 + i);
-	assert_int_equal(bench->lanes[1].tx_full, 0);
+	assert_int_equal(bench->tx_queues[1].tx_full, 0);
 	bench_free(bench);
 	scenario_free(constant);
 }
@@ -833,7 +833,7 @@ static void what_is_not_taken_within_100_ms_is_dropped_and_counted(void **state)
 	struct worker *worker = &bench->workers[0];
 	(void)state;
 
-	lanes_to_ports(bench);
+	tx_queues_to_ports(bench);
 	fill_ring(bench->out[1], 0);
 	send_frames(bench, 0, 10);
 	worker_poll(worker, 0);
@@ -841,13 +841,13 @@ static void what_is_not_taken_within_100_ms_is_dropped_and_counted(void **state)
 	worker_poll(worker, 50 * SIMTIME_MS);
 	worker_poll(worker, 60 * SIMTIME_MS);
 	worker_poll(worker, 101 * SIMTIME_MS);
-	assert_int_equal(bench->lanes[1].tx_full, 0);
+	assert_int_equal(bench->tx_queues[1].tx_full, 0);
 	worker_poll(worker, 101 * SIMTIME_MS + 1);
-	assert_int_equal(bench->lanes[1].tx_full, 10);
-	assert_int_equal(bench->lanes[1].outlet->n, 10);
+	assert_int_equal(bench->tx_queues[1].tx_full, 10);
+	assert_int_equal(bench->tx_queues[1].outlet->n, 10);
 	worker_poll(worker, 151 * SIMTIME_MS + 1);
-	assert_int_equal(bench->lanes[1].tx_full, 20);
-	assert_int_equal(bench->lanes[1].tx_packets, 0);
+	assert_int_equal(bench->tx_queues[1].tx_full, 20);
+	assert_int_equal(bench->tx_queues[1].tx_packets, 0);
 	empty_ring(bench->out[1]);
 	bench_free(bench);
 	scenario_free(constant);
@@ -861,7 +861,7 @@ static void nothing_is_given_to_a_device_whose_link_went_down(void **state)
 	struct worker *worker = &bench->workers[0];
 	(void)state;
 
-	lanes_to_ports(bench);
+	tx_queues_to_ports(bench);
 	bench->ports[1].down = 1;
 	send_frames(bench, 0, 10);
 	worker_poll(worker, 0);
@@ -875,25 +875,25 @@ static void nothing_is_given_to_a_device_whose_link_went_down(void **state)
 	scenario_free(constant);
 }
 
-static void a_letter_is_obeyed_once_and_packets_in_flight_are_kept(void **state)
+static void a_message_is_obeyed_once_and_packets_in_flight_are_kept(void **state)
 {
 	struct scenario *constant = scenario_constant(), *next = scenario_constant();
 	struct bench *bench = bench_make(constant);
 	struct worker *worker = &bench->workers[0];
-	struct letter letter = {.kind = LETTER_CHANGE};
+	struct message message = {.kind = MESSAGE_CHANGE};
 	static struct departures out[PORTS];
 	struct problem problem;
 	(void)state;
 
 	((struct delay_conf *)next->clouds[0]->confs[0])->delay_ns = 5 * SIMTIME_MS;
-	assert_int_equal(change_prepare(bench->engine, next, NULL, &letter.change, &problem), 0);
+	assert_int_equal(change_prepare(bench->engine, next, NULL, &message.change, &problem), 0);
 	send_frames(bench, 0, 4);
 	worker_poll(worker, 1000);
-	assert_int_equal(mailbox_post(&worker->mailbox, &letter), 0);
-	assert_false(letter_wait(&letter, 0));
+	assert_int_equal(mailbox_post(&worker->mailbox, &message), 0);
+	assert_false(message_wait(&message, 0));
 	worker_poll(worker, 2000);
-	assert_true(letter_wait(&letter, 0));
-	change_free(letter.change);
+	assert_true(message_wait(&message, 0));
+	change_free(message.change);
 	send_frames(bench, 4, 4);
 	worker_poll(worker, 3000);
 	worker_poll(worker, 20 * SIMTIME_MS);
@@ -940,11 +940,11 @@ static void a_device_is_told_the_instant_of_each_frame_whenever_a_worker_polls(v
 		uint32_t next = 0, seen = 0;
 
 		time_start(&time);
-		lanes_to_ports(bench);
+		tx_queues_to_ports(bench);
 		for (uint32_t i = 0; i < PORTS; i++) {
 			bench->inlets[i].time = &time;
-			bench->lanes[i].launch = &time;
-			bench->lanes[i].launch_ns = lead;
+			bench->tx_queues[i].launch = &time;
+			bench->tx_queues[i].launch_ns = lead;
 		}
 		for (simtime now = 0; now < END_NS; now += steps_ns[s]) {
 			uint32_t n;
@@ -960,8 +960,8 @@ static void a_device_is_told_the_instant_of_each_frame_whenever_a_worker_polls(v
 		}
 		assert_int_equal(seen, FRAMES / 2);
 		/* Who comes round every 23 us is too late for a lead of 20, now and then. */
-		assert_int_equal(bench->lanes[1].launch_missed > 0, steps_ns[s] > lead);
-		assert_in_range(bench->lanes[1].launch_missed, 0, FRAMES / 4);
+		assert_int_equal(bench->tx_queues[1].launch_missed > 0, steps_ns[s] > lead);
+		assert_in_range(bench->tx_queues[1].launch_missed, 0, FRAMES / 4);
 		bench_free(bench);
 	}
 	scenario_free(with);
@@ -972,54 +972,54 @@ static void a_clear_sets_every_counter_of_the_worker_to_zero(void **state)
 	struct scenario *constant = scenario_constant();
 	struct bench *bench = bench_make(constant);
 	struct worker *worker = &bench->workers[0];
-	struct letter letter = {.kind = LETTER_CLEAR};
+	struct message message = {.kind = MESSAGE_CLEAR};
 	static struct cloud_report report;
 	static struct departures out[PORTS];
 	struct port_time time = {
 	        .latest = 7, .stamped = 1, .unstamped = 2, .ahead = 3, .backward = 4, .stale = 5};
 	(void)state;
 
-	lanes_to_ports(bench);
+	tx_queues_to_ports(bench);
 	send_frames(bench, 0, 10);
 	worker_poll(worker, 0);
 	worker_poll(worker, SIMTIME_MS);
 	send_frames(bench, 10, 3);
 	worker_poll(worker, 2 * SIMTIME_MS);
 	bench->inlets[0].time = &time;
-	assert_int_equal(mailbox_post(&worker->mailbox, &letter), 0);
+	assert_int_equal(mailbox_post(&worker->mailbox, &message), 0);
 	worker_poll(worker, 2 * SIMTIME_MS);
-	assert_true(letter_wait(&letter, 0));
+	assert_true(message_wait(&message, 0));
 	assert_int_equal(bench->inlets[0].rx_packets, 0);
 	assert_int_equal(time.stamped + time.unstamped, 0);
 	assert_int_equal(time.ahead + time.backward + time.stale, 0);
 	/* Instants go on forward. */
 	assert_int_equal(time.latest, 7);
 	bench->inlets[0].time = NULL;
-	assert_int_equal(bench->lanes[1].tx_packets, 0);
-	assert_int_equal(bench->lanes[1].lateness_ns.count, 0);
+	assert_int_equal(bench->tx_queues[1].tx_packets, 0);
+	assert_int_equal(bench->tx_queues[1].lateness_ns.count, 0);
 	assert_true(engine_report(bench->engine, "down", &report));
 	assert_int_equal(report.counters.rx_packets, 3);
 	assert_int_equal(report.held_packets, 3);
 	worker_poll(worker, 3 * SIMTIME_MS);
-	assert_int_equal(bench->lanes[1].tx_packets, 3);
+	assert_int_equal(bench->tx_queues[1].tx_packets, 3);
 	collect(bench, out);
 	bench_free(bench);
 	scenario_free(constant);
 }
 
-static void a_mailbox_that_is_full_refuses_a_letter(void **state)
+static void a_mailbox_that_is_full_refuses_a_message(void **state)
 {
-	struct letter letters[MAILBOX_ROOM];
+	struct message messages[MAILBOX_ROOM];
 	struct mailbox mailbox;
 	(void)state;
 
 	assert_int_equal(mailbox_make(&mailbox, "full"), 0);
 	assert_null(mailbox_take(&mailbox));
 	for (uint32_t i = 0; i < MAILBOX_ROOM - 1; i++)
-		assert_int_equal(mailbox_post(&mailbox, &letters[i]), 0);
-	assert_int_equal(mailbox_post(&mailbox, &letters[MAILBOX_ROOM - 1]), -ENOBUFS);
+		assert_int_equal(mailbox_post(&mailbox, &messages[i]), 0);
+	assert_int_equal(mailbox_post(&mailbox, &messages[MAILBOX_ROOM - 1]), -ENOBUFS);
 	for (uint32_t i = 0; i < MAILBOX_ROOM - 1; i++)
-		assert_ptr_equal(mailbox_take(&mailbox), &letters[i]);
+		assert_ptr_equal(mailbox_take(&mailbox), &messages[i]);
 	assert_null(mailbox_take(&mailbox));
 	mailbox_free(&mailbox);
 }
@@ -1035,12 +1035,12 @@ static void a_drain_sends_what_other_workers_hand_over(void **state)
 	static struct departures out[PORTS];
 	(void)state;
 
-	bench->lanes[1].ring = between;
+	bench->tx_queues[1].ring = between;
 	drain->from = &bench->drain_from[0];
 	drain->from[0] = between;
 	drain->n_from = 1;
-	drain->lane.outlet = &drain->outlet;
-	drain->lane.port = &bench->ports[1];
+	drain->tx_queue.outlet = &drain->outlet;
+	drain->tx_queue.port = &bench->ports[1];
 	*sender = (struct worker){
 	        .role = WORKER_TX, .drains = drain, .n_drains = 1, .mailbox = sender->mailbox};
 	send_frames(bench, 0, 32);
@@ -1053,9 +1053,9 @@ static void a_drain_sends_what_other_workers_hand_over(void **state)
 	worker_poll(sender, SIMTIME_MS + 50);
 	worker_poll(&bench->workers[0], SIMTIME_MS + 60);
 	worker_poll(sender, SIMTIME_MS + 90);
-	assert_int_equal(drain->lane.tx_packets, 64);
-	assert_int_equal(drain->lane.lateness_ns.min, 50);
-	assert_int_equal(drain->lane.lateness_ns.max, 90);
+	assert_int_equal(drain->tx_queue.tx_packets, 64);
+	assert_int_equal(drain->tx_queue.lateness_ns.min, 50);
+	assert_int_equal(drain->tx_queue.lateness_ns.max, 90);
 	memset(out, 0, sizeof(out));
 	collect(bench, out);
 	for (uint32_t i = 0; i < 64; i++)
@@ -1094,7 +1094,7 @@ int main(void)
 	        cmocka_unit_test(without_a_delay_no_packet_leaves_before_the_poll_that_has_seen_it),
 	        cmocka_unit_test(a_port_is_not_handed_a_frame_long_before_its_wire_can_be_free),
 	        cmocka_unit_test(a_worker_that_comes_round_seldom_does_not_let_the_wire_run_dry),
-	        cmocka_unit_test(two_lanes_of_a_worker_to_one_port_share_its_wire),
+	        cmocka_unit_test(two_tx_queues_of_a_worker_to_one_port_share_its_wire),
 	        cmocka_unit_test(where_the_speed_is_not_known_nothing_waits_for_the_wire),
 	        cmocka_unit_test(a_pipeline_gives_the_departures_of_a_single_worker),
 	        cmocka_unit_test(lateness_is_the_time_from_due_to_handed_over),
@@ -1103,11 +1103,11 @@ int main(void)
 	        cmocka_unit_test(what_a_device_does_not_take_is_sent_later_in_order),
 	        cmocka_unit_test(what_is_not_taken_within_100_ms_is_dropped_and_counted),
 	        cmocka_unit_test(nothing_is_given_to_a_device_whose_link_went_down),
-	        cmocka_unit_test(a_letter_is_obeyed_once_and_packets_in_flight_are_kept),
+	        cmocka_unit_test(a_message_is_obeyed_once_and_packets_in_flight_are_kept),
 	        cmocka_unit_test(
 	                a_device_is_told_the_instant_of_each_frame_whenever_a_worker_polls),
 	        cmocka_unit_test(a_clear_sets_every_counter_of_the_worker_to_zero),
-	        cmocka_unit_test(a_mailbox_that_is_full_refuses_a_letter),
+	        cmocka_unit_test(a_mailbox_that_is_full_refuses_a_message),
 	        cmocka_unit_test(a_drain_sends_what_other_workers_hand_over),
 	};
 

@@ -16,7 +16,7 @@
 #include "bench/bench_report.h"
 #include "bench/bench_rows.h"
 #include "bench/bench_table.h"
-#include "capture/draft.h"
+#include "capture/atomic_file.h"
 #include "check/doctor.h"
 #include "command.h"
 #include "language/scenario_file.h"
@@ -75,7 +75,7 @@ static int check_priority(const struct bench *bench)
 /* What would be found out only after minutes. */
 static int check_ahead(const struct bench *bench, struct problem *problem)
 {
-	struct draft *draft;
+	struct atomic_file *atomic_file;
 	int rc;
 
 	if (bench->arguments.parts[BENCH_RFC2544] && bench->scenario &&
@@ -88,9 +88,9 @@ static int check_ahead(const struct bench *bench, struct problem *problem)
 	}
 	if (!bench->arguments.html)
 		return 0;
-	rc = draft_open(bench->arguments.html, &draft, problem);
+	rc = atomic_file_open(bench->arguments.html, &atomic_file, problem);
 	if (rc == 0)
-		draft_discard(draft);
+		atomic_file_discard(atomic_file);
 	return rc;
 }
 

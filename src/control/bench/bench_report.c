@@ -12,7 +12,7 @@
 #include "bench/bench_report_rfc2544.h"
 #include "bench/bench_rows.h"
 #include "bench/bench_table.h"
-#include "capture/draft.h"
+#include "capture/atomic_file.h"
 #include "language/shortage.h"
 #include "report/page.h"
 
@@ -279,22 +279,22 @@ static void write_page(struct page *page, FILE *out, const json_t *document)
 
 int bench_report_write(const char *path, const json_t *document, struct problem *problem)
 {
-	struct draft *draft;
+	struct atomic_file *atomic_file;
 	struct page page;
-	int rc = draft_open(path, &draft, problem);
+	int rc = atomic_file_open(path, &atomic_file, problem);
 
 	if (rc < 0)
 		return rc;
 	memset(&page, 0, sizeof(page));
-	write_page(&page, draft_stream(draft), document);
+	write_page(&page, atomic_file_stream(atomic_file), document);
 	if (page_close(&page) < 0) {
 		problem_set(problem, -1, "%s: could not be drawn: %s", path, strerror(-page.error));
-		draft_discard(draft);
+		atomic_file_discard(atomic_file);
 		return -EIO;
 	}
-	rc = draft_finish(draft, problem);
+	rc = atomic_file_finish(atomic_file, problem);
 	if (rc == 0)
-		return draft_publish(draft, problem);
-	draft_discard(draft);
+		return atomic_file_publish(atomic_file, problem);
+	atomic_file_discard(atomic_file);
 	return rc;
 }

@@ -151,8 +151,8 @@ static void load_cloud(struct cloud_budget *cloud, uint64_t port_bps, enum budge
 	bytes += on_wheel ? wheel_bytes(cloud, port_bps, frame, stored_bytes)
 	                  : chunks_for(on_line, held_bytes(stored_bytes));
 	if (cloud->limit != LINE_UNLIMITED)
-		bytes += on_line * sizeof(struct tally_note) +
-		         cloud->clouds * (CHUNK_BYTES + sizeof(struct tally));
+		bytes += on_line * sizeof(struct in_flight_note) +
+		         cloud->clouds * (CHUNK_BYTES + sizeof(struct in_flight));
 	load->packets = narrow(packets);
 	load->memory_bytes = narrow(bytes);
 	load->mbufs = copied ? 0 : narrow(packets);

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/draft.h"
+#include "capture/atomic_file.h"
 #include "lab/lab_output.h"
 #include "language/shortage.h"
 
@@ -21,7 +21,7 @@ static const char *const names[FILES] = {"results.csv", "results.json", "report.
 int lab_folder_check(const char *folder, char *message, size_t room)
 {
 	struct problem problem = {0};
-	struct draft *draft;
+	struct atomic_file *atomic_file;
 	char path[4096];
 
 	if (mkdir(folder, 0777) < 0 && errno != EEXIST) {
@@ -29,11 +29,11 @@ int lab_folder_check(const char *folder, char *message, size_t room)
 		return -EINVAL;
 	}
 	snprintf(path, sizeof(path), "%s/%s", folder, names[0]);
-	if (draft_open(path, &draft, &problem) < 0) {
+	if (atomic_file_open(path, &atomic_file, &problem) < 0) {
 		snprintf(message, room, "--out: %s", problem.text);
 		return -EINVAL;
 	}
-	draft_discard(draft);
+	atomic_file_discard(atomic_file);
 	return 0;
 }
 
@@ -62,7 +62,7 @@ static int content_write(int file, struct campaign *const *campaigns, uint32_t n
 int lab_folder_write(const char *folder, struct campaign *const *campaigns, uint32_t n,
                      char *message, size_t room)
 {
-	struct draft *drafts[FILES] = {NULL};
+	struct atomic_file *atomic_files[FILES] = {NULL};
 	struct problem problem = {0};
 	int error = 0, wrong = 0;
 
@@ -70,22 +70,22 @@ int lab_folder_write(const char *folder, struct campaign *const *campaigns, uint
 		char path[4096];
 
 		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
-		error = draft_open(path, &drafts[i], &problem);
+		error = atomic_file_open(path, &atomic_files[i], &problem);
 		if (!error)
-			wrong = content_write(i, campaigns, n, draft_stream(drafts[i]));
+			wrong = content_write(i, campaigns, n, atomic_file_stream(atomic_files[i]));
 		if (wrong)
 			problem_set(&problem, -1, "%s could not be written: %s", path,
 			            strerror(-wrong));
 		if (!error)
-			error = draft_finish(drafts[i], &problem);
+			error = atomic_file_finish(atomic_files[i], &problem);
 		if (!error && problem.text[0])
 			error = -EIO;
 	}
 	for (int i = 0; i < FILES; i++) {
 		if (!error)
-			error = draft_publish(drafts[i], &problem);
+			error = atomic_file_publish(atomic_files[i], &problem);
 		else
-			draft_discard(drafts[i]);
+			atomic_file_discard(atomic_files[i]);
 	}
 	if (error)
 		snprintf(message, room, "%s", problem.text);

@@ -16,7 +16,7 @@
 #include "language/statement_text.h"
 #include "language/value.h"
 #include "machine/pool.h"
-#include "offline/stock.h"
+#include "offline/offline_pool.h"
 #include "statements.h"
 
 #define LINKS_FIRST_PORT 0 /* what a capture is made of */
@@ -332,17 +332,17 @@ static void tap_frame(void *argument, uint32_t port, const struct rte_mbuf *mbuf
 		           mbuf->pkt_len);
 }
 
-static struct rte_mempool *make_stock(const char *name, uint32_t mbufs, uint32_t most)
+static struct rte_mempool *make_offline_pool(const char *name, uint32_t mbufs, uint32_t most)
 {
-	return stock_make(name, mbufs, most, NULL);
+	return offline_pool_make(name, mbufs, most, NULL);
 }
 
-static const struct seam seam = {
+static const struct platform platform = {
         .statements = statements,
         .filters = &filters,
-        .pool_make = make_stock,
-        .pool_grow = stock_grow,
-        .pool_free = stock_free,
+        .pool_make = make_offline_pool,
+        .pool_grow = offline_pool_grow,
+        .pool_free = offline_pool_free,
         .memory_make = memory_reserve,
         .memory_free = memory_free,
 };
@@ -365,7 +365,7 @@ static int run(struct maker *maker, struct results *results)
 	if (error)
 		scenario_free(maker->plan.scenario);
 	else
-		error = lab_run(&maker->plan, &seam, results, &problem);
+		error = lab_run(&maker->plan, &platform, results, &problem);
 	if (!error && tap.dump) {
 		error = dump_finish(tap.dump, &problem);
 		if (!error) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/draft.h"
+#include "capture/atomic_file.h"
 #include "packet/packet.h"
 
 /* Three numbers of 20 digits, two names, the words and commas. */
@@ -15,7 +15,7 @@
 struct decision_log {
 	struct witness witness;
 	const struct scenario *scenario;
-	struct draft *draft;
+	struct atomic_file *atomic_file;
 };
 
 static char *put_text(char *at, const char *text)
@@ -75,7 +75,7 @@ static void tell(struct witness *witness, const struct fate *fate)
 	*at++ = ',';
 	at = put_text(at, detail_of(fate->flags));
 	*at++ = '\n';
-	fwrite_unlocked(line, 1, (size_t)(at - line), draft_stream(log->draft));
+	fwrite_unlocked(line, 1, (size_t)(at - line), atomic_file_stream(log->atomic_file));
 }
 
 int decision_log_open(const char *path, const struct scenario *scenario, struct decision_log **log,
@@ -90,12 +90,13 @@ int decision_log_open(const char *path, const struct scenario *scenario, struct 
 	}
 	l->witness.tell = tell;
 	l->scenario = scenario;
-	error = draft_open(path, &l->draft, problem);
+	error = atomic_file_open(path, &l->atomic_file, problem);
 	if (error) {
 		free(l);
 		return error;
 	}
-	fputs("packet,port,t_in_ns,cloud,fate,reason,t_out_ns,detail\n", draft_stream(l->draft));
+	fputs("packet,port,t_in_ns,cloud,fate,reason,t_out_ns,detail\n",
+	      atomic_file_stream(l->atomic_file));
 	*log = l;
 	return 0;
 }
@@ -107,12 +108,12 @@ struct witness *decision_log_witness(struct decision_log *log)
 
 int decision_log_finish(struct decision_log *log, struct problem *problem)
 {
-	return draft_finish(log->draft, problem);
+	return atomic_file_finish(log->atomic_file, problem);
 }
 
 int decision_log_publish(struct decision_log *log, struct problem *problem)
 {
-	int error = draft_publish(log->draft, problem);
+	int error = atomic_file_publish(log->atomic_file, problem);
 
 	free(log);
 	return error;
@@ -122,6 +123,6 @@ void decision_log_discard(struct decision_log *log)
 {
 	if (!log)
 		return;
-	draft_discard(log->draft);
+	atomic_file_discard(log->atomic_file);
 	free(log);
 }

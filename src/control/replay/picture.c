@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/draft.h"
+#include "capture/atomic_file.h"
 #include "packet/packet.h"
 #include "replay/drawing.h"
 
@@ -17,7 +17,7 @@
 struct picture {
 	struct witness witness;
 	const struct scenario *scenario;
-	struct draft *draft;
+	struct atomic_file *atomic_file;
 	uint32_t n_tracks;
 	struct track tracks[PICTURE_CLOUDS_MAX]; /* as the clouds of the scenario */
 };
@@ -91,7 +91,7 @@ int picture_open(const char *path, const struct scenario *scenario, struct pictu
 		p->tracks[i].line_ns = isfinite(line_ns) ? (simtime)line_ns : 0;
 		p->tracks[i].queue.greatest = true;
 	}
-	error = draft_open(path, &p->draft, problem);
+	error = atomic_file_open(path, &p->atomic_file, problem);
 	if (error)
 		free(p);
 	else
@@ -131,22 +131,23 @@ int picture_finish(struct picture *picture, const struct replay_result *result,
 
 	if (tracks_failed(picture)) {
 		problem_set(problem, -1, "%s: no memory for what it shows",
-		            draft_path(picture->draft));
+		            atomic_file_path(picture->atomic_file));
 		return -ENOMEM;
 	}
 	snprintf(subtitle, sizeof(subtitle), "weir replay, seed %" PRIu64 "%s",
 	         picture->scenario->seed,
 	         result->n_clouds > picture->n_tracks ? "; the first clouds of many" : "");
-	page_open(&drawing.page, draft_stream(picture->draft), "What the packets met", subtitle);
+	page_open(&drawing.page, atomic_file_stream(picture->atomic_file), "What the packets met",
+	          subtitle);
 	for (uint32_t i = 0; i < picture->n_tracks; i++)
 		drawing_cloud(&drawing, i, &picture->tracks[i]);
 	drawing_scenario(&drawing);
-	if (page_close(&drawing.page) < 0 && !draft_error(picture->draft, problem)) {
-		problem_set(problem, -1, "%s: could not be drawn: %s", draft_path(picture->draft),
-		            strerror(-drawing.page.error));
+	if (page_close(&drawing.page) < 0 && !atomic_file_error(picture->atomic_file, problem)) {
+		problem_set(problem, -1, "%s: could not be drawn: %s",
+		            atomic_file_path(picture->atomic_file), strerror(-drawing.page.error));
 		return -EIO;
 	}
-	return draft_finish(picture->draft, problem);
+	return atomic_file_finish(picture->atomic_file, problem);
 }
 
 static void picture_free(struct picture *picture)
@@ -163,7 +164,7 @@ static void picture_free(struct picture *picture)
 
 int picture_publish(struct picture *picture, struct problem *problem)
 {
-	int error = draft_publish(picture->draft, problem);
+	int error = atomic_file_publish(picture->atomic_file, problem);
 
 	picture_free(picture);
 	return error;
@@ -173,6 +174,6 @@ void picture_discard(struct picture *picture)
 {
 	if (!picture)
 		return;
-	draft_discard(picture->draft);
+	atomic_file_discard(picture->atomic_file);
 	picture_free(picture);
 }

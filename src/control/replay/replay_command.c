@@ -8,7 +8,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "capture/draft.h"
+#include "capture/atomic_file.h"
 #include "command.h"
 #include "language/path_check.h"
 #include "language/scenario_file.h"
@@ -28,7 +28,7 @@ static volatile sig_atomic_t stopped;
 struct session {
 	struct replay_arguments arguments;
 	struct scenario *scenario;
-	struct draft *report;
+	struct atomic_file *report;
 	struct decision_log *log;
 	struct picture *picture;
 	/* Serves both when there are both. */
@@ -106,19 +106,19 @@ static int write_report(struct session *session, const struct replay_result *res
                         struct problem *problem)
 {
 	json_t *object = json_replay(session->scenario, result);
-	FILE *stream = draft_stream(session->report);
+	FILE *stream = atomic_file_stream(session->report);
 	int error = 0;
 
 	if (!object) {
 		problem_set(problem, -1, "%s: no memory for the report",
-		            draft_path(session->report));
+		            atomic_file_path(session->report));
 		return -ENOMEM;
 	}
 	if (json_dumpf(object, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) < 0 ||
 	    fputc('\n', stream) == EOF)
-		error = draft_error(session->report, problem);
+		error = atomic_file_error(session->report, problem);
 	json_decref(object);
-	return error ? error : draft_finish(session->report, problem);
+	return error ? error : atomic_file_finish(session->report, problem);
 }
 
 /* The captures are complete: now the other files, so that all appear or none. */
@@ -146,7 +146,7 @@ static int open_files(struct session *session, struct problem *problem)
 	int error = 0;
 
 	if (a->report)
-		error = draft_open(a->report, &session->report, problem);
+		error = atomic_file_open(a->report, &session->report, problem);
 	if (!error && a->log)
 		error = decision_log_open(a->log, session->scenario, &session->log, problem);
 	if (!error && a->picture)
@@ -159,7 +159,7 @@ static int publish_files(struct session *session, struct problem *problem)
 	int error = 0;
 
 	if (session->report)
-		error = draft_publish(session->report, problem);
+		error = atomic_file_publish(session->report, problem);
 	session->report = NULL;
 	if (!error && session->log) {
 		error = decision_log_publish(session->log, problem);
@@ -174,7 +174,7 @@ static int publish_files(struct session *session, struct problem *problem)
 
 static void close_files(struct session *session)
 {
-	draft_discard(session->report);
+	atomic_file_discard(session->report);
 	decision_log_discard(session->log);
 	picture_discard(session->picture);
 }

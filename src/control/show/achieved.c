@@ -240,7 +240,7 @@ static void add_rate(struct filler *filler, const struct conf *conf)
 }
 
 /* Other statements: what the counters say about them. Several counters of a statement, each with its word: those that are `always`, and others if not 0. */
-struct tally {
+struct in_flight {
 	const char *statement, *words;
 	size_t counter;
 	bool always;
@@ -248,7 +248,7 @@ struct tally {
 
 #define COUNTER(name) offsetof(struct counters, name)
 
-static const struct tally tallies[] = {
+static const struct in_flight in_flights[] = {
         {"hop", "packets of its own", COUNTER(generated), true},
         {"feedback", "answers written", COUNTER(feedback_written), false},
         {"feedback", "requests put in", COUNTER(feedback_inserted), false},
@@ -260,20 +260,21 @@ static const struct tally tallies[] = {
         {"xcp", "malformed", COUNTER(feedback_malformed), false},
 };
 
-static void got_tallies(struct achieved_row *row, const char *statement, const struct counters *c)
+static void got_in_flights(struct achieved_row *row, const char *statement,
+                           const struct counters *c)
 {
 	size_t at = 0;
 
-	for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++) {
+	for (size_t i = 0; i < sizeof(in_flights) / sizeof(in_flights[0]); i++) {
 		uint64_t count;
 
-		if (strcmp(tallies[i].statement, statement) != 0)
+		if (strcmp(in_flights[i].statement, statement) != 0)
 			continue;
-		memcpy(&count, (const char *)c + tallies[i].counter, sizeof(count));
-		if ((count == 0 && !tallies[i].always) || at >= sizeof(row->got))
+		memcpy(&count, (const char *)c + in_flights[i].counter, sizeof(count));
+		if ((count == 0 && !in_flights[i].always) || at >= sizeof(row->got))
 			continue;
 		at += (size_t)snprintf(row->got + at, sizeof(row->got) - at, "%s%s %s",
-		                       at ? ", " : "", number(count).text, tallies[i].words);
+		                       at ? ", " : "", number(count).text, in_flights[i].words);
 	}
 }
 
@@ -305,7 +306,7 @@ static void add_other(struct filler *filler, const struct conf *conf)
 
 	asked_text(row, conf);
 	achieved_queue_text(filler->cloud, filler->report, conf, row->got, sizeof(row->got));
-	got_tallies(row, conf->statement->name, c);
+	got_in_flights(row, conf->statement->name, c);
 	if (strcmp(conf->statement->name, "meter") == 0)
 		got_meter(row, &filler->report->observed);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {

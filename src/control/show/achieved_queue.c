@@ -32,7 +32,7 @@ static void say(struct sentence *sentence, const char *format, ...)
 }
 
 /* Counters of a statement, each with its word: those that are `always`, and others if not 0. */
-struct tally {
+struct in_flight {
 	const char *statement, *words;
 	size_t counter;
 	bool always;
@@ -41,7 +41,7 @@ struct tally {
 #define COUNTER(name) offsetof(struct counters, name)
 #define DROPS(reason) offsetof(struct counters, drops[REASON_##reason])
 
-static const struct tally tallies[] = {
+static const struct in_flight in_flights[] = {
         {"mark", "marked", COUNTER(ecn_marked), true},
         {"mark", "dropped as not capable", DROPS(NOT_CAPABLE), true},
         {"red", "marked", COUNTER(ecn_marked), false},
@@ -79,19 +79,20 @@ static void say_share(struct sentence *sentence, uint64_t sum, uint64_t offered)
 	say(sentence, ": %s of %s packets", share, count_text(text, offered));
 }
 
-static void say_tallies(struct sentence *sentence, const char *statement, const struct counters *c)
+static void say_in_flights(struct sentence *sentence, const char *statement,
+                           const struct counters *c)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++) {
+	for (size_t i = 0; i < sizeof(in_flights) / sizeof(in_flights[0]); i++) {
 		uint64_t count;
 
-		if (strcmp(tallies[i].statement, statement) != 0)
+		if (strcmp(in_flights[i].statement, statement) != 0)
 			continue;
-		memcpy(&count, (const char *)c + tallies[i].counter, sizeof(count));
+		memcpy(&count, (const char *)c + in_flights[i].counter, sizeof(count));
 		sum += count;
-		if (count > 0 || tallies[i].always)
-			say_count(sentence, count, tallies[i].words);
+		if (count > 0 || in_flights[i].always)
+			say_count(sentence, count, in_flights[i].words);
 	}
 	if (sentence->at > 0)
 		say_share(sentence, sum, c->rx_packets);
@@ -165,7 +166,7 @@ void achieved_queue_text(const struct cloud_conf *cloud, const struct cloud_repo
 			say_class(&sentence, class);
 		return;
 	}
-	say_tallies(&sentence, conf->statement->name, &report->counters);
+	say_in_flights(&sentence, conf->statement->name, &report->counters);
 	if (role == ROLE_AQM && passage_ns(cloud, report, &ns)) {
 		chart_unit_format(time, sizeof(time), CHART_NS, ns, 4);
 		say(&sentence, "; %s through queue and link on average", time);

@@ -15,7 +15,7 @@
 
 void dialogue_release(struct dialogue *dialogue)
 {
-	errand_forget(dialogue);
+	pending_forget(dialogue);
 	if (dialogue->in_batch)
 		batch_abort(&dialogue->batch);
 	dialogue->in_batch = false;
@@ -64,7 +64,7 @@ static void dialogue_begin(struct dialogue *dialogue)
 		               "a batch has begun already; commit or abort it first");
 		return;
 	}
-	errand_begin(dialogue);
+	pending_begin(dialogue);
 }
 
 static void dialogue_commit(struct dialogue *dialogue)
@@ -89,7 +89,7 @@ static void dialogue_commit(struct dialogue *dialogue)
 		                                            "done; mend it and begin again"});
 		return;
 	}
-	errand_commit(dialogue);
+	pending_commit(dialogue);
 }
 
 static void dialogue_abort(struct dialogue *dialogue)
@@ -177,7 +177,7 @@ static void dialogue_show_cloud(struct dialogue *dialogue, const char *line,
 	int index;
 
 	if (command->words.n < 3) {
-		errand_show(dialogue, line, command, SHOW_CLOUDS, 0);
+		pending_show(dialogue, line, command, SHOW_CLOUDS, 0);
 		return;
 	}
 	index = scenario_find_cloud(scenario, command->words.word[2].text);
@@ -186,13 +186,13 @@ static void dialogue_show_cloud(struct dialogue *dialogue, const char *line,
 		dialogue_language_error(dialogue, line, &wrong);
 		return;
 	}
-	errand_show(dialogue, line, command,
-	            command->kind == COMMAND_SHOW_PATH ? SHOW_PATH : SHOW_CLOUD, (uint32_t)index);
+	pending_show(dialogue, line, command,
+	             command->kind == COMMAND_SHOW_PATH ? SHOW_PATH : SHOW_CLOUD, (uint32_t)index);
 }
 
 bool dialogue_pending(const struct dialogue *dialogue)
 {
-	return errand_pending(&dialogue->errand) || dialogue->probe.active;
+	return pending_is_on(&dialogue->pending) || dialogue->probe.active;
 }
 
 /* What was handed over is for one line, or for all of a batch. */
@@ -225,7 +225,7 @@ void dialogue_poll(struct dialogue *dialogue)
 	if (!dialogue_pending(dialogue))
 		return;
 	shortage_taken();
-	errand_poll(dialogue);
+	pending_poll(dialogue);
 	if (dialogue->probe.active)
 		probe_answer(dialogue->control, &dialogue->probe, &dialogue->output);
 	dialogue_whole(dialogue, before);
@@ -238,7 +238,7 @@ static void dialogue_edit(struct dialogue *dialogue, const char *line, struct co
 	struct batch_error error;
 
 	if (!dialogue->in_batch) {
-		errand_edit(dialogue, line, command);
+		pending_edit(dialogue, line, command);
 		return;
 	}
 	if (batch_edit(&dialogue->batch, line, command, SESSION_BATCH_MAX, &error) != 0)
@@ -260,19 +260,19 @@ static void dialogue_command(struct dialogue *dialogue, const char *line, struct
 		dialogue_show_cloud(dialogue, line, command);
 		break;
 	case COMMAND_PROBE:
-		errand_probe(dialogue, line, command);
+		pending_probe(dialogue, line, command);
 		break;
 	case COMMAND_SHOW_CONFIG:
-		errand_show(dialogue, line, command, SHOW_CONFIG, 0);
+		pending_show(dialogue, line, command, SHOW_CONFIG, 0);
 		break;
 	case COMMAND_SHOW_PORTS:
-		errand_show(dialogue, line, command, SHOW_PORTS, 0);
+		pending_show(dialogue, line, command, SHOW_PORTS, 0);
 		break;
 	case COMMAND_SHOW_WORKERS:
-		errand_show(dialogue, line, command, SHOW_WORKERS, 0);
+		pending_show(dialogue, line, command, SHOW_WORKERS, 0);
 		break;
 	case COMMAND_CLEAR_COUNTERS:
-		errand_clear(dialogue);
+		pending_clear(dialogue);
 		break;
 	case COMMAND_HELP:
 		dialogue_help(dialogue, line, command);
@@ -303,7 +303,7 @@ static void dialogue_file(struct dialogue *dialogue, const char *name)
 		memmove(dialogue->descriptors, dialogue->descriptors + 1,
 		        dialogue->n_descriptors * sizeof(int));
 	}
-	errand_file(dialogue, name, fd);
+	pending_file(dialogue, name, fd);
 }
 
 void dialogue_descriptor(struct dialogue *dialogue, int fd)
@@ -339,7 +339,7 @@ static bool dialogue_own(struct dialogue *dialogue, const struct words *words)
 	return true;
 }
 
-/* Parses it here, if that is soon done; else it is an errand's. */
+/* Parses it here, if that is soon done; else it is a pending line's. */
 static void dialogue_foreign(struct dialogue *dialogue, const char *line)
 {
 	struct language_error wrong = {.column = 0};
@@ -353,7 +353,7 @@ static void dialogue_foreign(struct dialogue *dialogue, const char *line)
 	if (result == 0)
 		dialogue_command(dialogue, line, &command);
 	else if (strcmp(wrong.name, ERROR_HEAVY) == 0)
-		errand_edit(dialogue, line, NULL);
+		pending_edit(dialogue, line, NULL);
 	else
 		dialogue_language_error(dialogue, line, &wrong);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The commands of one conversation, line by line: what each does, and what is answered. session.h
- * has the protocol; the bytes are its business. What takes long is an errand (errand.h).
+ * has the protocol; the bytes are its business. What takes long is a pending line (pending.h).
  *
  * Thread: control's.
  */
@@ -13,7 +13,7 @@
 #include "socket/answer.h"
 #include "socket/batch.h"
 #include "socket/control.h"
-#include "socket/errand.h"
+#include "socket/pending.h"
 #include "socket/handed.h"
 #include "socket/probe.h"
 
@@ -26,9 +26,9 @@ struct dialogue {
 	bool over;            /* by `quit` */
 	bool in_batch;
 	bool not_begun; /* a batch that found no memory: its lines are not changes by themselves */
-	struct batch batch;   /* all zero without one */
-	struct errand errand; /* under way: no line is taken before it is answered */
-	struct probe probe;   /* likewise */
+	struct batch batch;     /* all zero without one */
+	struct pending pending; /* under way: no line is taken before it is answered */
+	struct probe probe;     /* likewise */
 	struct handed handed;
 	bool hands_over; /* the line was `file`: what was handed over waits for the next one */
 	uint32_t n_descriptors;
@@ -46,7 +46,7 @@ void dialogue_bad_line(struct dialogue *dialogue, const char *code, const char *
 /* Takes a descriptor that came with the bytes. */
 void dialogue_descriptor(struct dialogue *dialogue, int fd);
 
-/* ---- for errand.c ---- */
+/* ---- for pending.c ---- */
 
 void dialogue_error(struct dialogue *dialogue, const char *name, const char *code,
                     const char *message);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a thread works on for an errand (errand.h), and what it does: each needs nothing but its
+ * What a thread works on for a pending line (pending.h), and what it does: each needs nothing but its
  * request, which is its own, and control where it has its leave.
  *
  * Ownership: a request owns what it names; request_release is its job's, and may be called by any

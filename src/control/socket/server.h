@@ -4,7 +4,7 @@
  * language and answers each (session.h has the protocol).
  *
  * One thread, one poll(): control's, which waits for nothing else; what takes long is done in
- * others (errand.h). Everything is bounded: SERVER_CLIENTS_MAX clients, of which the one that was
+ * others (pending.h). Everything is bounded: SERVER_CLIENTS_MAX clients, of which the one that was
  * silent for longest gives way to a new one, so that nobody can lock others out; lines of
  * SESSION_LINE_MAX bytes, SERVER_IDLE_NS without a word, answers that are not read. Between polls
  * it does the housekeeping of the runtime, about every SERVER_TICK_NS.

@@ -18,7 +18,7 @@
  * Commands: those of the scenario language, each a change; show, probe, help, clear counters; json
  * on|off; begin, commit, abort; file; quit. A line that takes long is answered when it is done,
  * `probe` when routers have answered: meanwhile no other line of this conversation is taken, and
- * other conversations go on (errand.h).
+ * other conversations go on (pending.h).
  *
  * Files. A client names only files that he may read himself. He opens them, and sends a line `file
  * NAME` with the descriptor (SCM_RIGHTS, one with each such line): statements of the next line, or
@@ -26,7 +26,7 @@
  * without: what they name and did not hand over, weir opens, a relative name from its own working
  * directory. handed.h has the limits.
  *
- * A change that a worker has not taken within ERRAND_LATE_NS is answered `ok`, after a line that
+ * A change that a worker has not taken within PENDING_LATE_NS is answered `ok`, after a line that
  * says who stands still (in JSON as "late"): it is accepted, `show config` says it, and it is in
  * force there when that worker comes round. Until then another change is refused.
  *

@@ -10,7 +10,7 @@
 
 #include <pcap/pcap.h>
 
-#include "capture/inflow.h"
+#include "capture/block_reader.h"
 
 /* What a pcap spends on a record beside its frame (a pcapng 16 bytes more): for progress only. */
 #define CAPTURE_RECORD_BYTES 16
@@ -26,9 +26,9 @@ struct record {
 _Static_assert(sizeof(struct record) == CAPTURE_RECORD_BYTES, "as the file has it");
 
 struct capture {
-	struct inflow inflow;
+	struct block_reader block_reader;
 	pcap_t *pcap;
-	FILE *stream; /* of the inflow, for libpcap; closed by pcap_close */
+	FILE *stream; /* of the block reader, for libpcap; closed by pcap_close */
 	struct stat stat;
 	/* A pcap of the common kind, whose records need no libpcap: */
 	bool plain, swapped;
@@ -41,7 +41,7 @@ struct capture {
 	char damage[200];
 };
 
-static int open_file(struct capture *capture, const char *path, struct porter *porter,
+static int open_file(struct capture *capture, const char *path, struct io_thread *io_thread,
                      struct problem *problem)
 {
 	int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
@@ -55,9 +55,9 @@ static int open_file(struct capture *capture, const char *path, struct porter *p
 	}
 	/* A hint: a pipe does not take it. */
 	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	if (inflow_open(&capture->inflow, fd, S_ISREG(capture->stat.st_mode) ? porter : NULL) ==
-	            0 &&
-	    (capture->stream = inflow_stream(&capture->inflow)))
+	if (block_reader_open(&capture->block_reader, fd,
+	                      S_ISREG(capture->stat.st_mode) ? io_thread : NULL) == 0 &&
+	    (capture->stream = block_reader_stream(&capture->block_reader)))
 		return 0;
 	problem_set(problem, -1, "%s: no memory to read it", path);
 	return -ENOMEM;
@@ -110,20 +110,20 @@ static void find_plain(struct capture *capture, const uint8_t *magic)
 
 static int open_pcap(struct capture *capture, const char *path, struct problem *problem)
 {
-	struct inflow *inflow = &capture->inflow;
+	struct block_reader *block_reader = &capture->block_reader;
 	char why[PCAP_ERRBUF_SIZE] = "";
 	uint8_t magic[MAGIC_BYTES] = {0};
 	const char *name;
 	size_t has;
 	int link;
 
-	(void)inflow_reach(inflow, MAGIC_BYTES);
-	has = RTE_MIN((size_t)(inflow->end - inflow->at), sizeof(magic));
-	memcpy(magic, inflow->at, has);
+	(void)block_reader_reach(block_reader, MAGIC_BYTES);
+	has = RTE_MIN((size_t)(block_reader->end - block_reader->at), sizeof(magic));
+	memcpy(magic, block_reader->at, has);
 	capture->pcap = pcap_fopen_offline_with_tstamp_precision(capture->stream,
 	                                                         PCAP_TSTAMP_PRECISION_NANO, why);
 	if (!capture->pcap) {
-		const char *else_it_is = inflow->error ? NULL : what_else(magic, has);
+		const char *else_it_is = block_reader->error ? NULL : what_else(magic, has);
 
 		problem_set(problem, -1, "%s: is no capture that can be read (pcap or pcapng): %s",
 		            path, else_it_is ? else_it_is : why);
@@ -140,7 +140,7 @@ static int open_pcap(struct capture *capture, const char *path, struct problem *
 	return -EINVAL;
 }
 
-int capture_open(const char *path, struct porter *porter, struct capture **capture,
+int capture_open(const char *path, struct io_thread *io_thread, struct capture **capture,
                  struct problem *problem)
 {
 	struct capture *c = calloc(1, sizeof(*c));
@@ -150,7 +150,7 @@ int capture_open(const char *path, struct porter *porter, struct capture **captu
 		problem_set(problem, -1, "%s: no memory to read it", path);
 		goto err_free;
 	}
-	error = open_file(c, path, porter, problem);
+	error = open_file(c, path, io_thread, problem);
 	if (error)
 		goto err_free;
 	error = open_pcap(c, path, problem);
@@ -172,7 +172,7 @@ void capture_close(struct capture *capture)
 		pcap_close(capture->pcap);
 	else if (capture->stream)
 		fclose(capture->stream);
-	inflow_close(&capture->inflow);
+	block_reader_close(&capture->block_reader);
 	free(capture);
 }
 
@@ -224,13 +224,13 @@ static void give(struct capture *capture, struct capture_frame *frame, simtime t
  * is, nothing was taken, and libpcap finds the record. */
 static bool next_plain(struct capture *capture, struct capture_frame *frame)
 {
-	struct inflow *inflow = &capture->inflow;
+	struct block_reader *block_reader = &capture->block_reader;
 	struct record record;
 
-	if (unlikely(!inflow_has(inflow, sizeof(record))))
+	if (unlikely(!block_reader_has(block_reader, sizeof(record))))
 		return false;
-	__builtin_prefetch(inflow->at + AHEAD_BYTES);
-	memcpy(&record, inflow->at, sizeof(record));
+	__builtin_prefetch(block_reader->at + AHEAD_BYTES);
+	memcpy(&record, block_reader->at, sizeof(record));
 	if (unlikely(capture->swapped)) {
 		record.seconds = __builtin_bswap32(record.seconds);
 		record.fraction = __builtin_bswap32(record.fraction);
@@ -239,12 +239,12 @@ static bool next_plain(struct capture *capture, struct capture_frame *frame)
 	}
 	if (unlikely(record.bytes > capture->bytes_max ||
 	             (uint64_t)record.fraction * capture->fraction_ns >= SIMTIME_S ||
-	             !inflow_has(inflow, (uint32_t)sizeof(record) + record.bytes)))
+	             !block_reader_has(block_reader, (uint32_t)sizeof(record) + record.bytes)))
 		return false;
 	give(capture, frame,
 	     record.seconds * SIMTIME_S + (uint64_t)record.fraction * capture->fraction_ns,
-	     inflow->at + sizeof(record), record.bytes, record.wire_bytes);
-	inflow->at += sizeof(record) + record.bytes;
+	     block_reader->at + sizeof(record), record.bytes, record.wire_bytes);
+	block_reader->at += sizeof(record) + record.bytes;
 	return true;
 }
 
@@ -274,7 +274,7 @@ bool capture_next(struct capture *capture, struct capture_frame *frame)
 
 int capture_error(const struct capture *capture)
 {
-	return capture->inflow.error;
+	return capture->block_reader.error;
 }
 
 const char *capture_damage(const struct capture *capture)

@@ -25,7 +25,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "capture/porter.h"
+#include "capture/io_thread.h"
 #include "packet/packet.h"
 #include "simtime.h"
 #include "stage.h"
@@ -49,9 +49,9 @@ struct capture_counts {
 
 struct capture;
 
-/* `porter` reads ahead, or NULL (porter.h). 0; -EINVAL with problem when the file cannot be read, is no
+/* `porter` reads ahead, or NULL (io_thread.h). 0; -EINVAL with problem when the file cannot be read, is no
  * capture or not of Ethernet; -ENOMEM. */
-int capture_open(const char *path, struct porter *porter, struct capture **capture,
+int capture_open(const char *path, struct io_thread *io_thread, struct capture **capture,
                  struct problem *problem);
 void capture_close(struct capture *capture); /* NULL is allowed */
 

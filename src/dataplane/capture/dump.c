@@ -10,15 +10,16 @@
 #include <pcap/pcap.h>
 
 #include "capture/capture.h"
-#include "capture/draft.h"
-#include "capture/outflow.h"
+#include "capture/atomic_file.h"
+#include "capture/block_writer.h"
 
 #define AHEAD_BYTES 1024
 
 struct dump {
-	struct draft *draft;
-	struct outflow outflow; /* into the draft's file, whose stream stays empty */
-	bool too_late;          /* an instant did not fit */
+	struct atomic_file *atomic_file;
+	struct block_writer
+	        block_writer; /* into the atomic file's file, whose stream stays empty */
+	bool too_late;        /* an instant did not fit */
 };
 
 /* What a capture begins with, by libpcap: precision, link type and length. */
@@ -42,17 +43,18 @@ int dump_head(uint8_t head[DUMP_HEAD_BYTES])
 	return dumper ? 0 : -ENOMEM;
 }
 
-static int write_head(struct outflow *outflow)
+static int write_head(struct block_writer *block_writer)
 {
 	uint8_t head[DUMP_HEAD_BYTES];
 	int error = dump_head(head);
 
 	if (!error)
-		outflow_put(outflow, head, sizeof(head));
+		block_writer_put(block_writer, head, sizeof(head));
 	return error;
 }
 
-int dump_open(const char *path, struct porter *porter, struct dump **dump, struct problem *problem)
+int dump_open(const char *path, struct io_thread *io_thread, struct dump **dump,
+              struct problem *problem)
 {
 	struct dump *d = calloc(1, sizeof(*d));
 	int error = -ENOMEM, fd;
@@ -60,15 +62,15 @@ int dump_open(const char *path, struct porter *porter, struct dump **dump, struc
 
 	if (!d)
 		goto err_memory;
-	error = draft_open(path, &d->draft, problem);
+	error = atomic_file_open(path, &d->atomic_file, problem);
 	if (error)
 		goto err_discard;
-	fd = fileno(draft_stream(d->draft));
+	fd = fileno(atomic_file_stream(d->atomic_file));
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		porter = NULL;
-	error = outflow_open(&d->outflow, fd, porter);
+		io_thread = NULL;
+	error = block_writer_open(&d->block_writer, fd, io_thread);
 	if (!error)
-		error = write_head(&d->outflow);
+		error = write_head(&d->block_writer);
 	if (error)
 		goto err_memory;
 	*dump = d;
@@ -93,10 +95,10 @@ void dump_write(struct dump *dump, simtime t_ns, const void *data, uint32_t byte
 
 	if (unlikely(t_ns / SIMTIME_S > UINT32_MAX))
 		dump->too_late = true;
-	/* The line was another processor's, that of the porter. */
-	__builtin_prefetch(dump->outflow.at + AHEAD_BYTES, 1);
-	outflow_put(&dump->outflow, &record, sizeof(record));
-	outflow_put(&dump->outflow, data, bytes);
+	/* The line was another processor's, that of the I/O thread. */
+	__builtin_prefetch(dump->block_writer.at + AHEAD_BYTES, 1);
+	block_writer_put(&dump->block_writer, &record, sizeof(record));
+	block_writer_put(&dump->block_writer, data, bytes);
 }
 
 int dump_error(struct dump *dump, struct problem *problem)
@@ -105,30 +107,30 @@ int dump_error(struct dump *dump, struct problem *problem)
 		problem_set(problem, -1,
 		            "%s: a packet leaves after the year 2106, which a pcap "
 		            "cannot say; the captures must lie before",
-		            draft_path(dump->draft));
+		            atomic_file_path(dump->atomic_file));
 		return -EIO;
 	}
-	if (dump->outflow.error)
-		draft_fail(dump->draft, dump->outflow.error);
-	return draft_error(dump->draft, problem);
+	if (dump->block_writer.error)
+		atomic_file_fail(dump->atomic_file, dump->block_writer.error);
+	return atomic_file_error(dump->atomic_file, problem);
 }
 
 int dump_finish(struct dump *dump, struct problem *problem)
 {
 	int error;
 
-	(void)outflow_flush(&dump->outflow);
+	(void)block_writer_flush(&dump->block_writer);
 	error = dump_error(dump, problem);
-	return error ? error : draft_finish(dump->draft, problem);
+	return error ? error : atomic_file_finish(dump->atomic_file, problem);
 }
 
 int dump_publish(struct dump *dump, struct problem *problem)
 {
 	int error;
 
-	outflow_close(&dump->outflow);
-	error = draft_publish(dump->draft, problem);
-	dump->draft = NULL;
+	block_writer_close(&dump->block_writer);
+	error = atomic_file_publish(dump->atomic_file, problem);
+	dump->atomic_file = NULL;
 	dump_discard(dump);
 	return error;
 }
@@ -137,7 +139,7 @@ void dump_discard(struct dump *dump)
 {
 	if (!dump)
 		return;
-	outflow_close(&dump->outflow);
-	draft_discard(dump->draft);
+	block_writer_close(&dump->block_writer);
+	atomic_file_discard(dump->atomic_file);
 	free(dump);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writing a capture: pcap with nanoseconds, Ethernet, records up to 256 KiB. The file appears under
- * its name when it is complete (draft.h), and leaves nothing behind when that fails.
+ * its name when it is complete (atomic_file.h), and leaves nothing behind when that fails.
  *
  * Ownership: dump_publish and dump_discard free the dump; one of them ends every dump.
  * Thread: one at a time.
@@ -11,15 +11,16 @@
 
 #include <stdint.h>
 
-#include "capture/porter.h"
+#include "capture/io_thread.h"
 #include "simtime.h"
 #include "stage.h"
 
 struct dump;
 
-/* `porter` writes behind, or NULL (porter.h). 0; -EINVAL with problem when the file cannot be made;
+/* `porter` writes behind, or NULL (io_thread.h). 0; -EINVAL with problem when the file cannot be made;
  * -ENOMEM. */
-int dump_open(const char *path, struct porter *porter, struct dump **dump, struct problem *problem);
+int dump_open(const char *path, struct io_thread *io_thread, struct dump **dump,
+              struct problem *problem);
 /* Adds a frame of which `bytes` are at hand and `wire_bytes` were on the wire. Errors stay
  * until dump_error is asked. An instant after 2106 does not fit into a pcap and is an error
  * too. */

@@ -16,11 +16,11 @@
 #define COPY_BYTES 2048
 
 /* One for all clouds that say the same words, through all changes. */
-struct fork_filter {
+struct classifier_filter {
 	struct bpf_program program;
 	char *words;
 	uint32_t references;
-	struct fork_filter *next;
+	struct classifier_filter *next;
 };
 
 /* libpcap keeps what it says in the handle that it was said with. `optimise`: its optimiser, too,
@@ -195,12 +195,12 @@ static int compile_plain(const char *words, struct bpf_program *program, struct 
 /* ---- making ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct fork_filter *made;
+static struct classifier_filter *made;
 
 /* With a further reference; NULL: there is none of these words. */
-static struct fork_filter *made_find(const char *words)
+static struct classifier_filter *made_find(const char *words)
 {
-	struct fork_filter *filter;
+	struct classifier_filter *filter;
 
 	pthread_mutex_lock(&lock);
 	for (filter = made; filter && strcmp(filter->words, words) != 0;)
@@ -211,16 +211,16 @@ static struct fork_filter *made_find(const char *words)
 	return filter;
 }
 
-static void destroy(struct fork_filter *filter)
+static void destroy(struct classifier_filter *filter)
 {
 	pcap_freecode(&filter->program);
 	free(filter->words);
 	free(filter);
 }
 
-static void filter_free(struct fork_filter *filter)
+static void filter_free(struct classifier_filter *filter)
 {
-	struct fork_filter **place = &made;
+	struct classifier_filter **place = &made;
 	bool last;
 
 	pthread_mutex_lock(&lock);
@@ -236,7 +236,7 @@ static void filter_free(struct fork_filter *filter)
 
 int filter_check(const char *words, struct problem *problem)
 {
-	struct fork_filter *filter = made_find(words);
+	struct classifier_filter *filter = made_find(words);
 	struct bpf_program program;
 	int result = 0;
 
@@ -251,7 +251,8 @@ int filter_check(const char *words, struct problem *problem)
 
 /* Outside the lock: it takes its time. Two who make the same at once make it twice, which does no
  * harm. */
-static int filter_compile(const char *words, struct fork_filter *filter, struct problem *problem)
+static int filter_compile(const char *words, struct classifier_filter *filter,
+                          struct problem *problem)
 {
 	char message[PCAP_ERRBUF_SIZE];
 	struct bpf_program plain;
@@ -266,9 +267,10 @@ static int filter_compile(const char *words, struct fork_filter *filter, struct 
 	return 0;
 }
 
-static int filter_make(const char *words, struct fork_filter **result, struct problem *problem)
+static int filter_make(const char *words, struct classifier_filter **result,
+                       struct problem *problem)
 {
-	struct fork_filter *filter = made_find(words);
+	struct classifier_filter *filter = made_find(words);
 	int error;
 
 	*result = filter;
@@ -295,7 +297,7 @@ static int filter_make(const char *words, struct fork_filter **result, struct pr
 
 /* ---- running ---- */
 
-static bool interpret(const struct fork_filter *filter, struct rte_mbuf *mbuf)
+static bool interpret(const struct classifier_filter *filter, struct rte_mbuf *mbuf)
 {
 	uint8_t copy[COPY_BYTES];
 	uint32_t bytes = mbuf->nb_segs == 1 ? mbuf->data_len : RTE_MIN(mbuf->pkt_len, COPY_BYTES);
@@ -304,7 +306,7 @@ static bool interpret(const struct fork_filter *filter, struct rte_mbuf *mbuf)
 	return bpf_filter(filter->program.bf_insns, data, packet_of(mbuf)->wire_bytes, bytes) != 0;
 }
 
-static uint32_t filter_fit(const struct fork_filter *filter, struct rte_mbuf *const *mbufs,
+static uint32_t filter_fit(const struct classifier_filter *filter, struct rte_mbuf *const *mbufs,
                            uint32_t n)
 {
 	uint32_t fits = 0;
@@ -314,7 +316,7 @@ static uint32_t filter_fit(const struct fork_filter *filter, struct rte_mbuf *co
 	return fits;
 }
 
-const struct fork_filters filters = {
+const struct classifier_filters filters = {
         .make = filter_make,
         .free = filter_free,
         .fit = filter_fit,

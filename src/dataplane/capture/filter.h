@@ -15,18 +15,18 @@
  * `tcp[13] & 2 != 0` its own rte_bpf_exec says 0 on a SYN where libpcap says yes, and what its JIT
  * makes of it jumps into nowhere (tests/unit/test_match.c holds such filters against libpcap).
  *
- * Thread: filter_check, making and freeing any; running, the worker's that owns the fork.
+ * Thread: filter_check, making and freeing any; running, the worker's that owns the classifier.
  */
 #ifndef WEIR_FILTER_H
 #define WEIR_FILTER_H
 
-#include "engine/fork.h"
+#include "engine/classifier.h"
 
 #define FILTER_BYTES_MAX 512
 #define FILTER_STEPS_MAX 4096
 
 /* For engine_setup. */
-extern const struct fork_filters filters;
+extern const struct classifier_filters filters;
 
 /* Whether libpcap takes it: 0, or -EINVAL with problem; its letter is where it goes wrong. */
 int filter_check(const char *words, struct problem *problem);

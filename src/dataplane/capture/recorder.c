@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
-#include "capture/draft.h"
+#include "capture/atomic_file.h"
 #include "capture/dump.h"
 
 #define ROOM_BYTES  (1u << 20)
@@ -18,7 +18,7 @@
 #define PAUSE_NS    (100 * SIMTIME_MS)
 
 struct recorder {
-	struct draft *draft; /* its stream stays empty */
+	struct atomic_file *atomic_file; /* its stream stays empty */
 	int fd;
 	/* the writer: whole records, of which the first `done` bytes are in the file */
 	uint8_t *room;
@@ -130,10 +130,10 @@ int recorder_open(const char *path, struct recorder **result, struct problem *pr
 		problem_set(problem, -1, "%s: no memory to write it", path);
 		goto err_discard;
 	}
-	rc = draft_open(path, &recorder->draft, problem);
+	rc = atomic_file_open(path, &recorder->atomic_file, problem);
 	if (rc < 0)
 		goto err_discard;
-	recorder->fd = fileno(draft_stream(recorder->draft));
+	recorder->fd = fileno(atomic_file_stream(recorder->atomic_file));
 	rc = write_head(recorder, path, problem);
 	if (rc < 0)
 		goto err_discard;
@@ -208,9 +208,9 @@ int recorder_close(struct recorder *recorder, struct problem *problem)
 	int rc;
 
 	recorder_finish(recorder);
-	snprintf(path, sizeof(path), "%s", draft_path(recorder->draft));
-	rc = draft_keep(recorder->draft, problem);
-	recorder->draft = NULL;
+	snprintf(path, sizeof(path), "%s", atomic_file_path(recorder->atomic_file));
+	rc = atomic_file_keep(recorder->atomic_file, problem);
+	recorder->atomic_file = NULL;
 	if (rc == 0 && recorder->lost > 0) {
 		problem_set(problem, -1,
 		            "%s: %" PRIu64 " frames are missing in it, because they could not "
@@ -226,7 +226,7 @@ void recorder_discard(struct recorder *recorder)
 {
 	if (!recorder)
 		return;
-	draft_discard(recorder->draft);
+	atomic_file_discard(recorder->atomic_file);
 	free(recorder->room);
 	free(recorder);
 }
@@ -238,7 +238,7 @@ bool recorder_event(struct recorder *recorder, char *line, size_t room)
 	/* In this order: what is over has begun before. */
 	uint32_t over = __atomic_load_n(&recorder->over, __ATOMIC_ACQUIRE);
 	uint32_t begun = __atomic_load_n(&recorder->begun, __ATOMIC_ACQUIRE);
-	const char *path = draft_path(recorder->draft);
+	const char *path = atomic_file_path(recorder->atomic_file);
 	uint64_t lost = recorder_lost(recorder);
 
 	if (!recorder->telling && begun != recorder->told) {

@@ -9,7 +9,7 @@
  * every 100 ms; frames wait in 1 MiB of memory, and those that find no room there are lost, and
  * counted. When all that waited is written, the trouble is over, and that is said, too.
  *
- * The file holds whole records only once it is finished. It takes its name at the end (draft.h), and
+ * The file holds whole records only once it is finished. It takes its name at the end (atomic_file.h), and
  * keeps what could be written, whatever went wrong.
  *
  * Ownership: recorder_close and recorder_discard free it; one of them ends every recorder.

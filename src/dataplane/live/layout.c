@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who does what: from lcores, ports and the layout asked for to workers, engines, rings and lanes.
+ * Who does what: from lcores, ports and the layout asked for to workers, engines, rings and transmit queues.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -177,12 +177,12 @@ static int no_rings(struct problem *problem)
 }
 
 /* The drain of the worker that sends to a port, fed by one more ring. */
-static void lane_lead(struct lane *lane, struct port *port, struct wire *wire)
+static void tx_queue_lead(struct tx_queue *tx_queue, struct port *port, struct wire *wire)
 {
-	lane->port = port;
-	lane->wire = wire;
-	lane->launch = port->launch_ns > 0 ? &port->time : NULL;
-	lane->launch_ns = port->launch_ns;
+	tx_queue->port = port;
+	tx_queue->wire = wire;
+	tx_queue->launch = port->launch_ns > 0 ? &port->time : NULL;
+	tx_queue->launch_ns = port->launch_ns;
 }
 
 static int drain_feed(struct worker *sender, struct port *port, struct wire *wire,
@@ -191,13 +191,13 @@ static int drain_feed(struct worker *sender, struct port *port, struct wire *wir
 	struct drain *drain = NULL;
 
 	for (uint32_t i = 0; i < sender->n_drains; i++) {
-		if (sender->drains[i].lane.port == port)
+		if (sender->drains[i].tx_queue.port == port)
 			drain = &sender->drains[i];
 	}
 	if (!drain) {
 		drain = &sender->drains[sender->n_drains++];
-		lane_lead(&drain->lane, port, wire);
-		drain->lane.outlet = &drain->outlet;
+		tx_queue_lead(&drain->tx_queue, port, wire);
+		drain->tx_queue.outlet = &drain->outlet;
 		drain->from = calloc(WORKERS_MAX, sizeof(struct rte_ring *));
 		if (!drain->from)
 			return -ENOMEM;
@@ -211,30 +211,31 @@ static struct wire *wire_of(struct worker *worker, const struct runtime *runtime
 	return runtime->ports[port].speed_bps ? &worker->wires[port] : NULL;
 }
 
-static int build_lanes(struct runtime *runtime, uint32_t index, struct problem *problem)
+static int build_tx_queues(struct runtime *runtime, uint32_t index, struct problem *problem)
 {
 	struct worker *worker = &runtime->workers[index];
 
-	worker->lanes =
-	        rte_zmalloc("lanes", runtime->n_ports * sizeof(struct lane), RTE_CACHE_LINE_SIZE);
-	if (!worker->lanes)
+	worker->tx_queues = rte_zmalloc(
+	        "transmit queues", runtime->n_ports * sizeof(struct tx_queue), RTE_CACHE_LINE_SIZE);
+	if (!worker->tx_queues)
 		return no_rings(problem);
-	worker->n_lanes = runtime->n_ports;
+	worker->n_tx_queues = runtime->n_ports;
 	for (uint32_t p = 0; p < runtime->n_ports; p++) {
-		struct lane *lane = &worker->lanes[p];
+		struct tx_queue *tx_queue = &worker->tx_queues[p];
 		struct port *port = &runtime->ports[p];
 		struct worker *sender = &runtime->workers[runtime->sender[p]];
 
-		lane->outlet = engine_outlet(worker->engine, p);
+		tx_queue->outlet = engine_outlet(worker->engine, p);
 		if (worker->role == WORKER_RUN_TO_COMPLETION &&
 		    (port->tx_queues >= runtime->n_workers || runtime->sender[p] == index)) {
-			lane_lead(lane, port, wire_of(worker, runtime, p));
-			lane->queue = port->tx_queues >= runtime->n_workers ? (uint16_t)index : 0;
+			tx_queue_lead(tx_queue, port, wire_of(worker, runtime, p));
+			tx_queue->queue =
+			        port->tx_queues >= runtime->n_workers ? (uint16_t)index : 0;
 			continue;
 		}
-		lane->ring = ring_add(runtime, LANE_RING);
-		if (!lane->ring ||
-		    drain_feed(sender, port, wire_of(sender, runtime, p), lane->ring) < 0)
+		tx_queue->ring = ring_add(runtime, TX_QUEUE_RING);
+		if (!tx_queue->ring ||
+		    drain_feed(sender, port, wire_of(sender, runtime, p), tx_queue->ring) < 0)
 			return no_rings(problem);
 	}
 	return 0;
@@ -289,7 +290,7 @@ int layout_build(struct runtime *runtime, struct problem *problem)
 		rc = build_worker(runtime, i, problem);
 	for (uint32_t i = 0; rc == 0 && i < runtime->n_workers; i++) {
 		if (has_engine(&runtime->workers[i]))
-			rc = build_lanes(runtime, i, problem);
+			rc = build_tx_queues(runtime, i, problem);
 	}
 	for (uint32_t port = 0; rc == 0 && port < runtime->n_ports; port++) {
 		uint32_t receiver =
@@ -319,7 +320,7 @@ static void free_worker(struct worker *worker)
 	mailbox_free(&worker->mailbox);
 	rte_free(worker->inlets);
 	rte_free(worker->drains);
-	rte_free(worker->lanes);
+	rte_free(worker->tx_queues);
 	rte_free(worker->wires);
 }
 

@@ -22,10 +22,10 @@ void mailbox_free(struct mailbox *mailbox)
 	mailbox->ring = NULL;
 }
 
-int mailbox_post(struct mailbox *mailbox, struct letter *letter)
+int mailbox_post(struct mailbox *mailbox, struct message *message)
 {
-	letter->done = 0;
-	return rte_ring_sp_enqueue(mailbox->ring, letter);
+	message->done = 0;
+	return rte_ring_sp_enqueue(mailbox->ring, message);
 }
 
 static uint64_t now_ns(void)
@@ -36,14 +36,14 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * SIMTIME_S + (uint64_t)ts.tv_nsec;
 }
 
-bool letter_wait(const struct letter *letter, uint64_t timeout_ns)
+bool message_wait(const struct message *message, uint64_t timeout_ns)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_NS};
 	uint64_t end_ns = timeout_ns > 0 ? now_ns() + timeout_ns : 0;
 
-	while (!__atomic_load_n(&letter->done, __ATOMIC_ACQUIRE)) {
+	while (!__atomic_load_n(&message->done, __ATOMIC_ACQUIRE)) {
 		if (timeout_ns == 0 || now_ns() >= end_ns)
-			return __atomic_load_n(&letter->done, __ATOMIC_ACQUIRE);
+			return __atomic_load_n(&message->done, __ATOMIC_ACQUIRE);
 		nanosleep(&pause, NULL);
 	}
 	return true;

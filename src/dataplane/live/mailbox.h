@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From control to a worker: letters, taken between two bursts, in order, and acknowledged.
+ * From control to a worker: messages, taken between two bursts, in order, and acknowledged.
  *
- * Ownership: a letter, and what it carries, belongs to the sender; the worker only reads it, and
- * does not touch it after letter_done().
+ * Ownership: a message, and what it carries, belongs to the sender; the worker only reads it, and
+ * does not touch it after message_done().
  * Thread: post and wait: control. Take and done: the worker.
  */
 #ifndef WEIR_MAILBOX_H
@@ -17,15 +17,15 @@
 #include "machine/ring_look.h"
 #include "simtime.h"
 
-#define MAILBOX_ROOM 8 /* a power of two; holds one letter less */
+#define MAILBOX_ROOM 8 /* a power of two; holds one message less */
 
 struct change;
 struct insertion;
 
-struct letter {
-	enum { LETTER_CHANGE, LETTER_CLEAR, LETTER_INSERTION } kind;
-	struct change *change;             /* LETTER_CHANGE */
-	const struct insertion *insertion; /* LETTER_INSERTION */
+struct message {
+	enum { MESSAGE_CHANGE, MESSAGE_CLEAR, MESSAGE_INSERTION } kind;
+	struct change *change;             /* MESSAGE_CHANGE */
+	const struct insertion *insertion; /* MESSAGE_INSERTION */
 	uint32_t done;
 };
 
@@ -37,24 +37,24 @@ struct mailbox {
 int mailbox_make(struct mailbox *mailbox, const char *name);
 void mailbox_free(struct mailbox *mailbox);
 
-/* 0, or -ENOBUFS: MAILBOX_ROOM letters lie there, none of them taken. */
-int mailbox_post(struct mailbox *mailbox, struct letter *letter);
-/* True when the worker has done what the letter says, false when `timeout_ns` have passed. */
-bool letter_wait(const struct letter *letter, uint64_t timeout_ns);
+/* 0, or -ENOBUFS: MAILBOX_ROOM messages lie there, none of them taken. */
+int mailbox_post(struct mailbox *mailbox, struct message *message);
+/* True when the worker has done what the message says, false when `timeout_ns` have passed. */
+bool message_wait(const struct message *message, uint64_t timeout_ns);
 
 /* NULL: none. Costs a comparison. */
-static inline struct letter *mailbox_take(struct mailbox *mailbox)
+static inline struct message *mailbox_take(struct mailbox *mailbox)
 {
-	void *letter;
+	void *message;
 
 	if (likely(ring_is_empty(mailbox->ring)))
 		return NULL;
-	return rte_ring_sc_dequeue(mailbox->ring, &letter) == 0 ? letter : NULL;
+	return rte_ring_sc_dequeue(mailbox->ring, &message) == 0 ? message : NULL;
 }
 
-static inline void letter_done(struct letter *letter)
+static inline void message_done(struct message *message)
 {
-	__atomic_store_n(&letter->done, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&message->done, 1, __ATOMIC_RELEASE);
 }
 
 #endif

@@ -44,8 +44,8 @@ unsigned runtime_eal_mib(const struct scenario *scenario, const struct runtime_o
 	uint64_t bytes = (uint64_t)mbufs_needed((uint32_t)ports, workers, options->mbufs) *
 	                 (pool_mbuf_bytes() + sizeof(void *));
 
-	/* A ring and a lane for each worker and port, an outlet for each port. */
-	bytes += ports * workers * (LANE_RING * sizeof(void *) + sizeof(struct lane));
+	/* A ring and a transmit queue for each worker and port, an outlet for each port. */
+	bytes += ports * workers * (TX_QUEUE_RING * sizeof(void *) + sizeof(struct tx_queue));
 	bytes += ports * workers * sizeof(struct drain) + workers * PIPELINE_RING * sizeof(void *);
 	return (unsigned)(bytes >> 20) + 1;
 }

@@ -14,13 +14,13 @@ uint32_t runtime_ports(const struct runtime *runtime)
 	return runtime->n_ports;
 }
 
-static void add_lane(struct port_report *report, const struct lane *lane)
+static void add_tx_queue(struct port_report *report, const struct tx_queue *tx_queue)
 {
-	report->tx_packets += counter_read(&lane->tx_packets);
-	report->tx_bytes += counter_read(&lane->tx_bytes);
-	report->tx_full += counter_read(&lane->tx_full);
-	report->launch_missed += counter_read(&lane->launch_missed);
-	histogram_merge(&report->lateness_ns, &lane->lateness_ns);
+	report->tx_packets += counter_read(&tx_queue->tx_packets);
+	report->tx_bytes += counter_read(&tx_queue->tx_bytes);
+	report->tx_full += counter_read(&tx_queue->tx_full);
+	report->launch_missed += counter_read(&tx_queue->launch_missed);
+	histogram_merge(&report->lateness_ns, &tx_queue->lateness_ns);
 }
 
 static void add_worker(struct port_report *report, const struct worker *worker,
@@ -33,11 +33,11 @@ static void add_worker(struct port_report *report, const struct worker *worker,
 		}
 	}
 	/* One that leads to another worker sends nothing itself, but may have to drop. */
-	if (index < worker->n_lanes)
-		add_lane(report, &worker->lanes[index]);
+	if (index < worker->n_tx_queues)
+		add_tx_queue(report, &worker->tx_queues[index]);
 	for (uint32_t i = 0; i < worker->n_drains; i++) {
-		if (worker->drains[i].lane.port == port)
-			add_lane(report, &worker->drains[i].lane);
+		if (worker->drains[i].tx_queue.port == port)
+			add_tx_queue(report, &worker->drains[i].tx_queue);
 	}
 }
 
@@ -166,12 +166,12 @@ static uint64_t between(const struct runtime *runtime, const struct port *port, 
 	for (uint32_t w = 0; w < runtime->n_workers; w++) {
 		const struct worker *worker = &runtime->workers[w];
 
-		if (worker->n_lanes)
-			n += worker->lanes[index].outlet->n;
+		if (worker->n_tx_queues)
+			n += worker->tx_queues[index].outlet->n;
 		for (uint32_t i = 0; i < worker->n_drains; i++) {
 			const struct drain *drain = &worker->drains[i];
 
-			if (drain->lane.port != port)
+			if (drain->tx_queue.port != port)
 				continue;
 			n += drain->outlet.n;
 			for (uint32_t k = 0; k < drain->n_from; k++)

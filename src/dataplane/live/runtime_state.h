@@ -56,7 +56,7 @@ uint32_t runtime_mbufs_to_hold(const struct runtime *runtime);
 /* layout.c */
 /* How many workers there will be, and who owns which port. 0, or -EINVAL with problem. */
 int layout_plan(struct runtime *runtime, struct problem *problem);
-/* Engines, rings, lanes, once ports are open. 0, or -errno with problem. */
+/* Engines, rings, transmit queues, once ports are open. 0, or -errno with problem. */
 int layout_build(struct runtime *runtime, struct problem *problem);
 void layout_free(struct runtime *runtime);
 /* The most workers that send to one port. */

@@ -23,7 +23,7 @@ struct transaction {
 	char cloud[SCENARIO_NAME_BYTES]; /* of the insertion */
 	uint8_t *frames;
 	uint32_t n;
-	struct letter letters[WORKERS_MAX];
+	struct message messages[WORKERS_MAX];
 	uint32_t workers[WORKERS_MAX];
 };
 
@@ -34,8 +34,8 @@ void transaction_finish(struct transaction *transaction)
 	if (transaction->posted)
 		transaction->runtime->posted = NULL;
 	for (uint32_t i = 0; i < transaction->n; i++) {
-		if (transaction->letters[i].kind == LETTER_CHANGE)
-			change_free(transaction->letters[i].change);
+		if (transaction->messages[i].kind == MESSAGE_CHANGE)
+			change_free(transaction->messages[i].change);
 	}
 	scenario_free(transaction->scenario);
 	free(transaction->frames);
@@ -51,9 +51,9 @@ static struct transaction *transaction_make(struct runtime *runtime)
 	return transaction;
 }
 
-static void letter_add(struct transaction *transaction, uint32_t worker, struct letter letter)
+static void message_add(struct transaction *transaction, uint32_t worker, struct message message)
 {
-	transaction->letters[transaction->n] = letter;
+	transaction->messages[transaction->n] = message;
 	transaction->workers[transaction->n++] = worker;
 }
 
@@ -63,17 +63,17 @@ static int prepare(struct runtime *runtime, const struct scenario *next,
 	bool owned[SCENARIO_PORTS_MAX];
 
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
-		struct letter letter = {.kind = LETTER_CHANGE};
+		struct message message = {.kind = MESSAGE_CHANGE};
 		int rc;
 
 		if (!runtime->workers[i].engine)
 			continue;
 		layout_owned(runtime, i, owned);
-		rc = change_prepare(runtime->workers[i].engine, next, owned, &letter.change,
+		rc = change_prepare(runtime->workers[i].engine, next, owned, &message.change,
 		                    problem);
 		if (rc < 0)
 			return rc;
-		letter_add(transaction, i, letter);
+		message_add(transaction, i, message);
 	}
 	return 0;
 }
@@ -88,7 +88,7 @@ int transaction_first(struct runtime *runtime, struct problem *problem)
 		rc = prepare(runtime, runtime->scenario, transaction, problem);
 	for (uint32_t i = 0; rc == 0 && i < transaction->n; i++)
 		engine_apply(runtime->workers[transaction->workers[i]].engine,
-		             transaction->letters[i].change, 0);
+		             transaction->messages[i].change, 0);
 	transaction_finish(transaction);
 	return rc;
 }
@@ -180,7 +180,7 @@ int transaction_clear(struct runtime *runtime, struct transaction **result)
 		return -ENOMEM;
 	transaction->clears = true;
 	for (uint32_t i = 0; i < runtime->n_workers; i++)
-		letter_add(transaction, i, (struct letter){.kind = LETTER_CLEAR});
+		message_add(transaction, i, (struct message){.kind = MESSAGE_CLEAR});
 	*result = transaction;
 	return 0;
 }
@@ -207,9 +207,9 @@ int transaction_insertion(struct runtime *runtime, const struct insertion *inser
 	                                            insertion->frame_bytes, transaction->frames};
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
 		if (runtime->workers[i].engine)
-			letter_add(transaction, i,
-			           (struct letter){.kind = LETTER_INSERTION,
-			                           .insertion = &transaction->insertion});
+			message_add(transaction, i,
+			            (struct message){.kind = MESSAGE_INSERTION,
+			                             .insertion = &transaction->insertion});
 	}
 	*result = transaction;
 	return 0;
@@ -245,13 +245,13 @@ void transaction_post(struct transaction *transaction)
 	/* One transaction lies there at a time, so there is room. */
 	for (uint32_t i = 0; i < transaction->n; i++)
 		mailbox_post(&runtime->workers[transaction->workers[i]].mailbox,
-		             &transaction->letters[i]);
+		             &transaction->messages[i]);
 }
 
 bool transaction_taken(const struct transaction *transaction, uint64_t wait_ns)
 {
 	for (uint32_t i = 0; i < transaction->n; i++) {
-		if (!letter_wait(&transaction->letters[i], wait_ns))
+		if (!message_wait(&transaction->messages[i], wait_ns))
 			return false;
 	}
 	return true;
@@ -260,7 +260,7 @@ bool transaction_taken(const struct transaction *transaction, uint64_t wait_ns)
 bool transaction_missing(const struct transaction *transaction, uint32_t *worker, uint32_t *cpu)
 {
 	for (uint32_t i = 0; i < transaction->n; i++) {
-		if (letter_wait(&transaction->letters[i], 0))
+		if (message_wait(&transaction->messages[i], 0))
 			continue;
 		*worker = transaction->workers[i];
 		*cpu = transaction->runtime->workers[*worker].cpu;

@@ -25,9 +25,9 @@ bool worker_send(struct worker *worker, simtime now)
 {
 	uint32_t sent = 0, left = 0;
 
-	for (uint32_t i = 0; i < worker->n_lanes; i++) {
-		sent += lane_flush(&worker->lanes[i], worker->clock, now);
-		left += worker->lanes[i].outlet->n;
+	for (uint32_t i = 0; i < worker->n_tx_queues; i++) {
+		sent += tx_queue_flush(&worker->tx_queues[i], worker->clock, now);
+		left += worker->tx_queues[i].outlet->n;
 	}
 	worker->waiting = left > 0;
 	return sent > 0;
@@ -41,8 +41,8 @@ bool worker_drain(struct worker *worker, simtime now)
 		struct drain *drain = &worker->drains[i];
 
 		for (uint32_t k = 0; k < drain->n_from; k++)
-			lane_collect(&drain->lane, drain->from[k]);
-		sent += lane_flush(&drain->lane, worker->clock, now);
+			tx_queue_collect(&drain->tx_queue, drain->from[k]);
+		sent += tx_queue_flush(&drain->tx_queue, worker->clock, now);
 	}
 	return sent > 0;
 }
@@ -113,36 +113,36 @@ static void clear(struct worker *worker)
 		if (worker->inlets[i].time)
 			port_time_clear(worker->inlets[i].time);
 	}
-	for (uint32_t i = 0; i < worker->n_lanes; i++)
-		lane_clear(&worker->lanes[i]);
+	for (uint32_t i = 0; i < worker->n_tx_queues; i++)
+		tx_queue_clear(&worker->tx_queues[i]);
 	for (uint32_t i = 0; i < worker->n_drains; i++)
-		lane_clear(&worker->drains[i].lane);
+		tx_queue_clear(&worker->drains[i].tx_queue);
 	worker->longest_poll_ns = 0;
 	worker->busy_polls = 0;
 }
 
 /* Rare, so its cost does not matter; kept out of the loop. */
-static __attribute__((noinline)) void obey(struct worker *worker, struct letter *letter,
+static __attribute__((noinline)) void obey(struct worker *worker, struct message *message,
                                            simtime now)
 {
-	switch (letter->kind) {
-	case LETTER_CHANGE:
-		engine_apply(worker->engine, letter->change, now);
+	switch (message->kind) {
+	case MESSAGE_CHANGE:
+		engine_apply(worker->engine, message->change, now);
 		break;
-	case LETTER_CLEAR:
+	case MESSAGE_CLEAR:
 		clear(worker);
 		break;
-	case LETTER_INSERTION:
+	case MESSAGE_INSERTION:
 		if (worker->engine)
-			engine_insert(worker->engine, letter->insertion, now);
+			engine_insert(worker->engine, message->insertion, now);
 		break;
 	}
-	letter_done(letter);
+	message_done(message);
 }
 
 bool worker_poll(struct worker *worker, simtime now)
 {
-	struct letter *letter;
+	struct message *message;
 	bool busy = false;
 
 	worker->now = now;
@@ -160,9 +160,9 @@ bool worker_poll(struct worker *worker, simtime now)
 		busy = worker_drain(worker, now);
 		break;
 	}
-	letter = mailbox_take(&worker->mailbox);
-	if (unlikely(letter != NULL))
-		obey(worker, letter, worker->now);
+	message = mailbox_take(&worker->mailbox);
+	if (unlikely(message != NULL))
+		obey(worker, message, worker->now);
 	worker->busy_polls += busy;
 	__atomic_store_n(&worker->polls, worker->polls + 1, __ATOMIC_RELAXED);
 	return busy;
@@ -170,10 +170,10 @@ bool worker_poll(struct worker *worker, simtime now)
 
 void worker_obey_rest(struct worker *worker)
 {
-	struct letter *letter;
+	struct message *message;
 
-	while ((letter = mailbox_take(&worker->mailbox)) != NULL)
-		obey(worker, letter, worker->now);
+	while ((message = mailbox_take(&worker->mailbox)) != NULL)
+		obey(worker, message, worker->now);
 }
 
 void worker_ahead(struct worker *worker)

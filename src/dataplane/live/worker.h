@@ -5,7 +5,7 @@
  * Run to completion, one poll is
  *
  *	receive from each own port -> engine_ingress_at(instant) -> engine_advance(instant) ->
- *	transmit what is due -> a letter from control, if there is one
+ *	transmit what is due -> a message from control, if there is one
  *
  * A burst is stamped with a reading of the clock that was taken after it was received: had the
  * processor been taken away in between, an older reading would be before the packets came, and they
@@ -27,7 +27,7 @@
 #include "engine/engine.h"
 #include "live/mailbox.h"
 #include "machine/clock.h"
-#include "port/lane.h"
+#include "port/tx_queue.h"
 #include "port/port.h"
 #include "port/port_time.h"
 
@@ -50,8 +50,8 @@ struct inlet {
 struct drain {
 	struct rte_ring **from; /* one a worker that may send */
 	uint32_t n_from;
-	struct lane lane;
-	struct outlet outlet; /* the lane's */
+	struct tx_queue tx_queue;
+	struct outlet outlet; /* the transmit queue's */
 };
 
 struct worker {
@@ -63,10 +63,10 @@ struct worker {
 	struct engine *engine; /* or NULL */
 	struct inlet *inlets;
 	uint32_t n_inlets;
-	struct lane *lanes; /* one a port of the scenario, if there is an engine */
-	uint32_t n_lanes;
+	struct tx_queue *tx_queues; /* one a port of the scenario, if there is an engine */
+	uint32_t n_tx_queues;
 	struct wire *
-	        wires; /* one a port of the scenario, for the lanes and the drains that lead there */
+	        wires; /* one a port of the scenario, for the transmit queues and the drains that lead there */
 	struct drain *drains;
 	uint32_t n_drains;
 	struct rte_ring *feed;      /* WORKER_EMULATION: what rx has stamped */
@@ -108,7 +108,7 @@ static inline simtime worker_instant(const struct worker *worker, simtime now)
 /* Fills in the struct packet of a burst that was received before `now`. Returns their bytes. */
 uint64_t inlet_stamp(struct inlet *inlet, struct rte_mbuf **mbufs, uint16_t n, simtime now);
 
-/* For pipeline.c: send what is due, and read letters. */
+/* For pipeline.c: send what is due, and read messages. */
 bool worker_send(struct worker *worker, simtime now);
 bool worker_drain(struct worker *worker, simtime now);
 

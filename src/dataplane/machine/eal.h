@@ -4,7 +4,7 @@
  *
  * Offline (tests that need rings or DPDK's own pools): no root, no hugepages, no PCI, no shared
  * configuration, one core, no threads but the caller's; silent. A replay and the lab do without the
- * EAL (stock.h).
+ * EAL (offline_pool.h).
  * Live: hugepages where there are some, else without (said once, with what it costs); a main lcore
  * for control and one lcore a worker.
  *

@@ -21,7 +21,7 @@ struct rte_mempool *pool_make(const char *name, uint32_t mbufs, const char *ops)
 struct rte_mempool *pool_make_outside(const char *name, uint32_t mbufs);
 void pool_free(struct rte_mempool *pool);
 
-/* For who makes such a pool otherwise (stock.h): how large its elements are, and what it says of its
+/* For who makes such a pool otherwise (offline_pool.h): how large its elements are, and what it says of its
  * mbufs in its private part. */
 void pool_element_sizes(struct rte_mempool_objsz *sizes);
 void pool_private_init(struct rte_mempool *pool);

@@ -41,19 +41,19 @@ static void count_sent(const struct runtime *runtime, struct bench_count *count)
 	for (uint32_t w = 0; w < runtime->n_workers; w++) {
 		const struct worker *worker = &runtime->workers[w];
 
-		for (uint32_t i = 0; i < worker->n_lanes; i++) {
-			if (!worker->lanes[i].port)
+		for (uint32_t i = 0; i < worker->n_tx_queues; i++) {
+			if (!worker->tx_queues[i].port)
 				continue;
 			count->packets +=
-			        __atomic_load_n(&worker->lanes[i].tx_packets, __ATOMIC_RELAXED);
+			        __atomic_load_n(&worker->tx_queues[i].tx_packets, __ATOMIC_RELAXED);
 			count->bytes +=
-			        __atomic_load_n(&worker->lanes[i].tx_bytes, __ATOMIC_RELAXED);
+			        __atomic_load_n(&worker->tx_queues[i].tx_bytes, __ATOMIC_RELAXED);
 		}
 		for (uint32_t i = 0; i < worker->n_drains; i++) {
-			const struct lane *lane = &worker->drains[i].lane;
+			const struct tx_queue *tx_queue = &worker->drains[i].tx_queue;
 
-			count->packets += __atomic_load_n(&lane->tx_packets, __ATOMIC_RELAXED);
-			count->bytes += __atomic_load_n(&lane->tx_bytes, __ATOMIC_RELAXED);
+			count->packets += __atomic_load_n(&tx_queue->tx_packets, __ATOMIC_RELAXED);
+			count->bytes += __atomic_load_n(&tx_queue->tx_bytes, __ATOMIC_RELAXED);
 		}
 	}
 }
@@ -76,8 +76,8 @@ void bench_rig_count(const struct bench_rig *rig, struct bench_count *count)
 	for (uint32_t w = 0; w < runtime->n_workers; w++) {
 		const struct worker *worker = &runtime->workers[w];
 
-		for (uint32_t i = 0; i < worker->n_lanes; i++)
-			count->lost += worker->lanes[i].tx_full;
+		for (uint32_t i = 0; i < worker->n_tx_queues; i++)
+			count->lost += worker->tx_queues[i].tx_full;
 		if (worker->engine) {
 			count->held_packets += engine_held_packets(worker->engine);
 			count->memory_bytes += engine_memory_used(worker->engine);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rig of a measurement: weir as `weir run` builds it (runtime.h: the same ports, engine, lanes
+ * The rig of a measurement: weir as `weir run` builds it (runtime.h: the same ports, engine, transmit queues
  * and worker_main), between ports that cost as little as a port can, with a clock that can be
  * stopped.
  *

@@ -51,7 +51,7 @@ static int check_outputs(const struct replay_options *options, struct capture *c
 }
 
 int egress_open(struct egress *egress, const struct replay_options *options,
-                struct capture *const *captures, struct porter *porter,
+                struct capture *const *captures, struct io_thread *io_thread,
                 struct replay_result *result, struct problem *problem)
 {
 	int error = check_outputs(options, captures, problem);
@@ -64,7 +64,7 @@ int egress_open(struct egress *egress, const struct replay_options *options,
 		error = -ENOMEM;
 	}
 	for (uint32_t i = 0; i < options->n_out && !error; i++)
-		error = dump_open(options->out[i].path, porter,
+		error = dump_open(options->out[i].path, io_thread,
 		                  &egress->dumps[options->out[i].port], problem);
 	return error;
 }

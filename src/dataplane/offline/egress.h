@@ -26,7 +26,7 @@ struct egress {
 /* Opens every output (`porter` writes behind, or NULL), after a look that none is an input (`captures`, as in the options) or two
  * ports'. 0; -EINVAL with problem; -ENOMEM. `egress` is all zero before. */
 int egress_open(struct egress *egress, const struct replay_options *options,
-                struct capture *const *captures, struct porter *porter,
+                struct capture *const *captures, struct io_thread *io_thread,
                 struct replay_result *result, struct problem *problem);
 /* Writes and empties an outlet that is not empty. 0, or -EIO with problem; one packet too long is an error in weir, and
  * the outlet stays full. */

@@ -9,19 +9,20 @@
 #include "capture/frame_copy.h"
 #include "engine/engine.h"
 #include "machine/pool.h"
-#include "offline/stock.h"
+#include "offline/offline_pool.h"
 
 #define SEGMENT_BYTES (RTE_MBUF_DEFAULT_BUF_SIZE - RTE_PKTMBUF_HEADROOM)
 #define MBUFS_FIRST   4096u /* about 10 MB */
 #define MBUFS_RESERVE 2048u
 
-static int open_captures(struct intake *intake, struct porter *porter, struct problem *problem)
+static int open_captures(struct intake *intake, struct io_thread *io_thread,
+                         struct problem *problem)
 {
 	const struct replay_options *options = intake->options;
 
 	for (uint32_t i = 0; i < options->n_in; i++) {
 		int error =
-		        capture_open(options->in[i].path, porter, &intake->captures[i], problem);
+		        capture_open(options->in[i].path, io_thread, &intake->captures[i], problem);
 
 		if (error)
 			return error;
@@ -42,7 +43,7 @@ static int open_captures(struct intake *intake, struct porter *porter, struct pr
 }
 
 int intake_open(struct intake *intake, const struct replay_options *options, uint32_t n_ports,
-                struct porter *porter, struct problem *problem)
+                struct io_thread *io_thread, struct problem *problem)
 {
 	uint64_t memory = options->memory_bytes ? options->memory_bytes : REPLAY_MEMORY;
 	uint64_t most = memory / pool_mbuf_bytes();
@@ -56,7 +57,7 @@ int intake_open(struct intake *intake, const struct replay_options *options, uin
 		            REPLAY_FILES_MAX, options->n_in);
 		return -EINVAL;
 	}
-	error = open_captures(intake, porter, problem);
+	error = open_captures(intake, io_thread, problem);
 	if (error)
 		return error;
 	if (most < MBUFS_FIRST + intake->keep_mbufs)
@@ -64,8 +65,8 @@ int intake_open(struct intake *intake, const struct replay_options *options, uin
 	if (most > INT32_MAX)
 		most = INT32_MAX;
 	snprintf(name, sizeof(name), "replay-%p", (void *)intake);
-	intake->pool = stock_make(name, MBUFS_FIRST + intake->keep_mbufs, (uint32_t)most,
-	                          options->mempool_ops);
+	intake->pool = offline_pool_make(name, MBUFS_FIRST + intake->keep_mbufs, (uint32_t)most,
+	                                 options->mempool_ops);
 	error = intake->pool ? capture_merge_start(&intake->merge, intake->captures, options->n_in)
 	                     : -ENOMEM;
 	if (error)
@@ -89,7 +90,7 @@ void intake_close(struct intake *intake)
 
 void intake_free_pool(struct intake *intake)
 {
-	stock_free(intake->pool);
+	offline_pool_free(intake->pool);
 	intake->pool = NULL;
 }
 
@@ -106,7 +107,7 @@ static int count_pool(struct intake *intake, uint32_t n, struct problem *problem
 	uint32_t available = pool_available(pool);
 
 	while (available < n + intake->keep_mbufs) {
-		if (stock_grow(pool, pool_size(pool)) == 0) {
+		if (offline_pool_grow(pool, pool_size(pool)) == 0) {
 			problem_set(problem, -1,
 			            "the clouds hold %" PRIu32 " buffers of packets, all of the "
 			            "memory that they may take (%" PRIu64
@@ -124,7 +125,7 @@ static int count_pool(struct intake *intake, uint32_t n, struct problem *problem
 }
 
 /* Makes n mbufs spare. */
-static int stock_up(struct intake *intake, uint32_t n, struct problem *problem)
+static int offline_pool_up(struct intake *intake, uint32_t n, struct problem *problem)
 {
 	uint32_t wanted = n - intake->n_spare;
 
@@ -205,7 +206,8 @@ int intake_read(struct intake *intake, struct rte_mbuf **mbufs, uint32_t n, stru
 		uint32_t segments = frame->bytes / SEGMENT_BYTES + 1;
 
 		if (unlikely(intake->n_spare < segments)) {
-			int error = stock_up(intake, RTE_MAX(segments, 2u * BURST_MAX), problem);
+			int error =
+			        offline_pool_up(intake, RTE_MAX(segments, 2u * BURST_MAX), problem);
 
 			if (error) {
 				rte_pktmbuf_free_bulk(mbufs, got);

@@ -38,7 +38,7 @@ struct intake {
 
 /* Opens every capture; `porter` reads ahead, or NULL. 0; -EINVAL with problem; -ENOMEM. `intake` is all zero before. */
 int intake_open(struct intake *intake, const struct replay_options *options, uint32_t n_ports,
-                struct porter *porter, struct problem *problem);
+                struct io_thread *io_thread, struct problem *problem);
 /* Returns the spare mbufs and closes the captures, not the mempool; may be called twice. */
 void intake_close(struct intake *intake);
 void intake_free_pool(struct intake *intake);

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "capture/filter.h"
-#include "capture/porter.h"
+#include "capture/io_thread.h"
 #include "machine/pool.h"
 #include "offline/egress.h"
 #include "offline/intake.h"
@@ -26,7 +26,7 @@ struct replay {
 	const struct replay_options *options;
 	struct replay_result *result;
 	struct problem *problem;
-	struct porter *porter; /* of all captures and outputs, or NULL */
+	struct io_thread *io_thread; /* of all captures and outputs, or NULL */
 	struct intake intake;
 	void *memory;
 	size_t memory_bytes;
@@ -327,11 +327,11 @@ static int run(struct replay *replay)
 {
 	const struct replay_options *options = replay->options;
 	struct intake *intake = &replay->intake;
-	int error = intake_open(intake, options, replay->scenario->n_ports, replay->porter,
+	int error = intake_open(intake, options, replay->scenario->n_ports, replay->io_thread,
 	                        replay->problem);
 
 	if (error || (error = make_engine(replay)) ||
-	    (error = egress_open(&replay->egress, options, intake->captures, replay->porter,
+	    (error = egress_open(&replay->egress, options, intake->captures, replay->io_thread,
 	                         replay->result, replay->problem)) ||
 	    (error = run_input(replay)) || (error = run_out(replay)))
 		return error;
@@ -368,14 +368,14 @@ int replay_run(const struct scenario *scenario, const struct replay_options *opt
 	replay->until_progress = PROGRESS_PACKETS;
 	if (options->witness)
 		replay->burst = 1;
-	replay->porter = porter_make();
+	replay->io_thread = io_thread_make();
 	error = run(replay);
 	egress_close(&replay->egress);
 	if (replay->engine)
 		engine_free(replay->engine);
 	intake_close(&replay->intake);
 	intake_free_pool(&replay->intake);
-	porter_free(replay->porter);
+	io_thread_free(replay->io_thread);
 	memory_free(replay->memory, replay->memory_bytes);
 	free(replay);
 	return error;

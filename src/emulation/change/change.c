@@ -11,11 +11,11 @@
 #include "engine/selection.h"
 
 /* The number of slots up to the last that is taken. */
-static uint32_t slots_used(const struct roster *roster)
+static uint32_t slots_used(const struct cloud_table *cloud_table)
 {
-	uint32_t used = roster->n_slots;
+	uint32_t used = cloud_table->n_slots;
 
-	while (used > 0 && !roster->slots[used - 1])
+	while (used > 0 && !cloud_table->slots[used - 1])
 		used--;
 	return used;
 }
@@ -56,7 +56,7 @@ void owed_free(struct engine *engine, bool all)
 
 static int change_make(struct engine *engine, const struct scenario *next, struct change **result)
 {
-	uint32_t used = slots_used(engine->roster), slots;
+	uint32_t used = slots_used(engine->cloud_table), slots;
 	struct change *change = calloc(1, sizeof(*change));
 
 	*result = change;
@@ -77,18 +77,19 @@ static int change_make(struct engine *engine, const struct scenario *next, struc
 
 		slots += cloud->many ? selection_most(selection_of(cloud)) : 0;
 	}
-	change->roster = calloc(1, sizeof(*change->roster));
+	change->cloud_table = calloc(1, sizeof(*change->cloud_table));
 	change->plans = calloc(change->scenario->n_clouds + 1, sizeof(*change->plans));
 	change->clouds = calloc(slots + 1, sizeof(*change->clouds));
 	change->gone = calloc(slots + 1, sizeof(struct cloud *));
-	if (!change->roster || !change->plans || !change->clouds || !change->gone)
+	if (!change->cloud_table || !change->plans || !change->clouds || !change->gone)
 		return -ENOMEM;
-	change->roster->slots = calloc(slots + 1, sizeof(struct cloud *));
-	if (!change->roster->slots)
+	change->cloud_table->slots = calloc(slots + 1, sizeof(struct cloud *));
+	if (!change->cloud_table->slots)
 		return -ENOMEM;
-	change->roster->n_slots = slots;
+	change->cloud_table->n_slots = slots;
 	if (used)
-		memcpy(change->roster->slots, engine->roster->slots, used * sizeof(struct cloud *));
+		memcpy(change->cloud_table->slots, engine->cloud_table->slots,
+		       used * sizeof(struct cloud *));
 	return 0;
 }
 
@@ -102,7 +103,7 @@ int change_prepare(struct engine *engine, const struct scenario *next, const boo
 	if (!error)
 		error = change_plan(change, owned, problem);
 	if (!error)
-		error = change_forks(change, problem);
+		error = change_classifiers(change, problem);
 	if (!error)
 		error = change_sharing(change);
 	if (error) {
@@ -144,7 +145,7 @@ void change_free(struct change *change)
 	}
 	wheel_free(change->wheel);
 	scenario_free(change->scenario);
-	roster_free(change->roster);
+	cloud_table_free(change->cloud_table);
 	free(change->plans);
 	free(change->clouds);
 	free(change->gone);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The worker's half of a change: it only swaps pointers and numbers, of what has changed. */
-#include "schedule/agenda.h"
+#include "schedule/timeline.h"
 #include "engine/cloud_link.h"
 #include "change/change_state.h"
 
 /* Lowest index first. */
-static void leftover_add(struct engine *engine, struct cloud *cloud)
+static void draining_add(struct engine *engine, struct cloud *cloud)
 {
-	struct cloud **place = &engine->leftovers;
+	struct cloud **place = &engine->draining;
 
 	while (*place && (*place)->index < cloud->index)
-		place = &(*place)->next_leftover;
-	cloud->next_leftover = *place;
+		place = &(*place)->next_draining;
+	cloud->next_draining = *place;
 	*place = cloud;
 }
 
@@ -23,9 +23,9 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 	cloud->closing |= item->closing;
 	cloud->generates |= item->generates;
 	/* What is due by now takes the way that was there until now. */
-	if (item->fork && !cloud->line.shared && !item->added)
+	if (item->classifier && !cloud->line.shared && !item->added)
 		engine_advance_direct(engine, cloud, now);
-	cloud->exit->fork = item->fork;
+	cloud->exit->classifier = item->classifier;
 	cloud->exit->back = item->back;
 	cloud->exit->early_ns = item->early_ns;
 	if (item->shared && !cloud->line.shared) {
@@ -33,7 +33,7 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 		cloud_advance_link(cloud, now);
 		cloud->line.shared = engine->wheel;
 		if (!line_is_empty(&cloud->line))
-			leftover_add(engine, cloud);
+			draining_add(engine, cloud);
 	}
 }
 
@@ -45,7 +45,7 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 static void settle_together(struct cloud *cloud)
 {
 	cloud->calm = NULL;
-	cloud->together = cloud->line.shared && !cloud->witness && !cloud->exit->fork &&
+	cloud->together = cloud->line.shared && !cloud->witness && !cloud->exit->classifier &&
 	                  !cloud->exit->back && cloud->exit->port != cloud->from_port;
 	for (uint16_t i = 0; i < cloud->n_stages; i++) {
 		struct stage *stage = cloud->stages[i];
@@ -62,7 +62,7 @@ static void cloud_settle(struct engine *engine, struct cloud *cloud)
 {
 	if (cloud->line.shared && cloud_next(cloud) != SIMTIME_NEVER)
 		engine_starve(engine, cloud); /* asks for a timer */
-	cloud->unstamped = !cloud->line.shared && !cloud->agenda && !cloud->witness &&
+	cloud->unstamped = !cloud->line.shared && !cloud->timeline && !cloud->witness &&
 	                   !cloud->line.reorders && !cloud->line.limited &&
 	                   cloud->line.back.packets.records == 0 && cloud_link_may_pass(cloud);
 	for (uint16_t i = 0; i < cloud->n_stages; i++)
@@ -77,16 +77,16 @@ static void cloud_settle(struct engine *engine, struct cloud *cloud)
 /* Nobody looks at it any more. Its chunks go back here: the arena is the worker's. */
 static void cloud_retire(struct engine *engine, struct cloud *cloud)
 {
-	struct cloud **place = &engine->starved;
+	struct cloud **place = &engine->timer_missing;
 
-	while (cloud->starved && *place != cloud)
-		place = &(*place)->next_starved;
-	if (cloud->starved)
-		*place = cloud->next_starved;
-	for (place = &engine->leftovers; *place && *place != cloud;)
-		place = &(*place)->next_leftover;
+	while (cloud->timer_missing && *place != cloud)
+		place = &(*place)->next_timer_missing;
+	if (cloud->timer_missing)
+		*place = cloud->next_timer_missing;
+	for (place = &engine->draining; *place && *place != cloud;)
+		place = &(*place)->next_draining;
 	if (*place)
-		*place = cloud->next_leftover;
+		*place = cloud->next_draining;
 	cloud_clear(cloud);
 }
 
@@ -128,7 +128,7 @@ static void template_retire(struct engine *engine, struct template *template)
 
 void engine_apply(struct engine *engine, struct change *change, simtime now)
 {
-	struct roster *roster = engine->roster;
+	struct cloud_table *cloud_table = engine->cloud_table;
 
 	if (!engine->begun) {
 		engine->begun = true;
@@ -147,17 +147,17 @@ void engine_apply(struct engine *engine, struct change *change, simtime now)
 	/* All settings change at once: what one of them lets go finds the others changed too. */
 	for (uint32_t i = 0; i < change->list.n_settings; i++)
 		cloud_advance_link(change->list.settings[i].cloud, now);
-	for (uint32_t i = 0; i < change->list.n_agendas; i++)
-		agenda_end(change->list.agendas[i].cloud, now);
+	for (uint32_t i = 0; i < change->list.n_timelines; i++)
+		timeline_end(change->list.timelines[i].cloud, now);
 	for (uint32_t i = 0; i < change->list.n_settings; i++)
 		setting_apply(&change->list.settings[i], now);
-	for (uint32_t i = 0; i < change->list.n_agendas; i++)
-		agenda_exchange(&change->list.agendas[i], now);
+	for (uint32_t i = 0; i < change->list.n_timelines; i++)
+		timeline_exchange(&change->list.timelines[i], now);
 	for (uint32_t i = 0; i < change->n_clouds; i++)
 		cloud_settle(engine, change->clouds[i].cloud);
 	templates_apply(engine, change, now);
-	engine->roster = change->roster;
-	change->roster = roster;
+	engine->cloud_table = change->cloud_table;
+	change->cloud_table = cloud_table;
 	for (uint32_t i = 0; i < change->n_gone; i++) {
 		if (change->gone[i]->of)
 			template_retire(engine, change->gone[i]->of);

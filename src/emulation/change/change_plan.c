@@ -13,8 +13,8 @@ static struct cloud *cloud_before(const struct engine *engine, const struct clou
 {
 	const struct scenario *now = engine->scenario;
 	int i = scenario_find_cloud(now, after->name);
-	uint32_t slot = names_find(&engine->roster->index, after->name);
-	struct cloud *cloud = slot == NAMES_NONE ? NULL : engine->roster->slots[slot];
+	uint32_t slot = names_find(&engine->cloud_table->index, after->name);
+	struct cloud *cloud = slot == NAMES_NONE ? NULL : engine->cloud_table->slots[slot];
 
 	*conf = NULL;
 	if (i < 0 || !cloud || strcmp(now->clouds[i]->from, after->from) != 0 ||
@@ -29,7 +29,7 @@ static struct cloud *cloud_before(const struct engine *engine, const struct clou
 
 static uint32_t slot_take(struct change *change)
 {
-	while (change->roster->slots[change->free_slot])
+	while (change->cloud_table->slots[change->free_slot])
 		change->free_slot++;
 	return change->free_slot++;
 }
@@ -37,7 +37,7 @@ static uint32_t slot_take(struct change *change)
 /* So many, one behind the other. */
 static uint32_t slot_run_take(const struct change *change, uint32_t n)
 {
-	struct cloud *const *slots = change->roster->slots;
+	struct cloud *const *slots = change->cloud_table->slots;
 	uint32_t base = 0;
 
 	for (uint32_t i = 0; i - base < n; i++) {
@@ -76,12 +76,12 @@ static bool may_generate(const struct cloud_conf *conf)
 }
 
 /* Ports do not change, so this is for good. */
-static void hurry(const struct change *change, struct cloud *cloud)
+static void compensate_latency(const struct change *change, struct cloud *cloud)
 {
 	const struct port_conf *ports = change->scenario->ports;
 	const struct port_conf *from = &ports[cloud->from_port], *to = &ports[cloud->exit->port];
 
-	cloud->hurries =
+	cloud->compensates_latency =
 	        change->engine->setup.live && (port_setting_early_ns(from, to) > 0 ||
 	                                       port_setting_of(from).time == PORT_TIME_DEVICE);
 }
@@ -100,10 +100,10 @@ static int plan_cloud(struct change *change, struct plan *plan, int root, int to
 		plan->added = true;
 		plan->cloud->exit->port = (uint32_t)to;
 		plan->cloud->from_port = (uint32_t)root;
-		hurry(change, plan->cloud);
+		compensate_latency(change, plan->cloud);
 		plan->cloud->line.key =
 		        draw_key_make(engine->setup.seed, plan->cloud->name, "delay");
-		change->roster->slots[plan->cloud->index] = plan->cloud;
+		change->cloud_table->slots[plan->cloud->index] = plan->cloud;
 	}
 	return setting_list_add(&change->list, &engine->setup, plan->cloud, before, plan->conf);
 }
@@ -126,8 +126,8 @@ static int template_add(struct change *change, struct plan *plan, int root, int 
 	base = slot_run_take(change, template->most + 1);
 	template_place(template, base, (uint32_t)root, (uint32_t)to);
 	for (uint32_t i = 0; i <= template->most; i++) {
-		hurry(change, &template->clouds[i]);
-		change->roster->slots[base + i] = &template->clouds[i];
+		compensate_latency(change, &template->clouds[i]);
+		change->cloud_table->slots[base + i] = &template->clouds[i];
 	}
 	return 0;
 }
@@ -158,18 +158,18 @@ static int plan_template(struct change *change, struct plan *plan, int root, int
 static int plan_one(struct change *change, uint32_t index, int root, int to)
 {
 	struct plan *plan = &change->plans[index];
-	uint32_t settings = change->list.n_settings + change->list.n_agendas;
+	uint32_t settings = change->list.n_settings + change->list.n_timelines;
 	int error = plan->conf->many ? plan_template(change, plan, root, to)
 	                             : plan_cloud(change, plan, root, to);
 
 	if (error)
 		return error;
-	if (!names_add(&change->roster->index, plan->cloud->name, plan->cloud->index))
+	if (!names_add(&change->cloud_table->index, plan->cloud->name, plan->cloud->index))
 		return -ENOMEM;
 	plan_hang(change, index);
 	/* It may still hold what makes it generate. */
 	plan->generates = plan->cloud->generates || may_generate(plan->conf);
-	plan->settings = change->list.n_settings + change->list.n_agendas - settings;
+	plan->settings = change->list.n_settings + change->list.n_timelines - settings;
 	return 0;
 }
 

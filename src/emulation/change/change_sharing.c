@@ -34,12 +34,12 @@ static bool is_seen(const struct cloud *cloud)
 	return cloud && (!cloud->of || cloud->of->head == cloud);
 }
 
-static void slots_empty(struct roster *roster, const struct cloud *cloud)
+static void slots_empty(struct cloud_table *cloud_table, const struct cloud *cloud)
 {
 	uint32_t n = cloud->of ? cloud->of->most : 0;
 
 	for (uint32_t i = cloud->index - n; i <= cloud->index; i++)
-		roster->slots[i] = NULL;
+		cloud_table->slots[i] = NULL;
 }
 
 static struct cloud_change *item_add(struct change *change, struct cloud *cloud)
@@ -56,7 +56,7 @@ static struct cloud_change *item_add(struct change *change, struct cloud *cloud)
 static bool is_shared(const struct change *change, const struct plan *plan, const uint32_t *feeders)
 {
 	return plan->template || plan->cloud->line.shared || feeders[plan->cloud->exit->port] > 1 ||
-	       plan->end.fork || plan->generates ||
+	       plan->end.classifier || plan->generates ||
 	       scenario_find_port(change->scenario, plan->conf->from) < 0;
 }
 
@@ -72,7 +72,7 @@ static void count_feeders(uint32_t *feeders, const struct cloud *cloud, bool gen
  * when they are empty. `kept`, by slot: those that are in it. */
 static void closing_prepare(struct change *change, const bool *kept, uint32_t *feeders)
 {
-	struct roster *now = change->engine->roster;
+	struct cloud_table *now = change->engine->cloud_table;
 
 	for (uint32_t i = 0; i < now->n_slots; i++) {
 		struct cloud *cloud = now->slots[i];
@@ -81,7 +81,7 @@ static void closing_prepare(struct change *change, const bool *kept, uint32_t *f
 			continue;
 		if (has_run_out(cloud)) {
 			change->gone[change->n_gone++] = cloud;
-			slots_empty(change->roster, cloud);
+			slots_empty(change->cloud_table, cloud);
 			continue;
 		}
 		count_feeders(feeders, cloud, cloud->generates);
@@ -89,13 +89,13 @@ static void closing_prepare(struct change *change, const bool *kept, uint32_t *f
 	}
 }
 
-/* What may enter another cloud is not hurried: it would come there before its time. */
+/* What may enter another cloud is not compensated: it would come there before its time. */
 static simtime early(const struct change *change, const struct plan *plan)
 {
 	const struct port_conf *ports = change->scenario->ports;
 	const struct cloud *cloud = plan->cloud;
 
-	if (!cloud->hurries || plan->end.fork)
+	if (!cloud->compensates_latency || plan->end.classifier)
 		return 0;
 	return port_setting_early_ns(&ports[cloud->from_port], &ports[cloud->exit->port]);
 }
@@ -103,7 +103,7 @@ static simtime early(const struct change *change, const struct plan *plan)
 static int sharing_prepare(struct change *change, const uint32_t *feeders)
 {
 	const struct scenario *next = change->scenario;
-	struct roster *roster = change->roster;
+	struct cloud_table *cloud_table = change->cloud_table;
 	uint32_t closing = change->n_clouds;
 	bool shared = false;
 
@@ -114,17 +114,17 @@ static int sharing_prepare(struct change *change, const uint32_t *feeders)
 		if (!plan->cloud)
 			continue;
 		if (!shares)
-			roster->direct[roster->n_direct++] = plan->cloud;
+			cloud_table->direct[cloud_table->n_direct++] = plan->cloud;
 		shared |= shares;
 		if (plan->added || plan->settings || plan->change ||
-		    shares != (bool)plan->cloud->line.shared || plan->end.fork ||
-		    plan->cloud->exit->fork || plan->back != plan->cloud->exit->back) {
+		    shares != (bool)plan->cloud->line.shared || plan->end.classifier ||
+		    plan->cloud->exit->classifier || plan->back != plan->cloud->exit->back) {
 			struct cloud_change *item = item_add(change, plan->cloud);
 
 			item->added = plan->added;
 			item->shared = shares;
 			item->generates = plan->generates;
-			item->fork = plan->end.fork;
+			item->classifier = plan->end.classifier;
 			item->back = plan->back;
 			item->early_ns = early(change, plan);
 		}
@@ -135,7 +135,7 @@ static int sharing_prepare(struct change *change, const uint32_t *feeders)
 		item->shared = item->cloud->line.shared || feeders[item->cloud->exit->port] > 1;
 		shared |= item->shared;
 		if (!item->shared)
-			roster->direct[roster->n_direct++] = item->cloud;
+			cloud_table->direct[cloud_table->n_direct++] = item->cloud;
 	}
 	if (shared && !change->engine->wheel) {
 		change->wheel = wheel_make(&change->engine->holder.arena);
@@ -149,7 +149,7 @@ int change_sharing(struct change *change)
 {
 	const struct scenario *next = change->scenario;
 	uint32_t feeders[SCENARIO_PORTS_MAX] = {0};
-	bool *kept = calloc(change->roster->n_slots + 1, sizeof(*kept));
+	bool *kept = calloc(change->cloud_table->n_slots + 1, sizeof(*kept));
 
 	if (!kept)
 		return -ENOMEM;

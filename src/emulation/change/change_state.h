@@ -4,7 +4,7 @@
  *
  *   change.c         from the next scenario to a change, and its end
  *   change_plan.c    which clouds there will be, and from where they come
- *   change_forks.c   who takes what, where several come from one place
+ *   change_classifiers.c   who takes what, where several come from one place
  *   change_sharing.c which clouds are direct, which go
  *   change_apply.c   the worker's half
  *
@@ -23,15 +23,15 @@ struct cloud_change {
 	bool shared; /* from now on its packets go to the shared wheel */
 	bool closing;
 	bool generates;
-	struct fork *fork;  /* of its exit */
-	struct cloud *back; /* and where what it generates goes */
-	simtime early_ns;   /* of its exit */
+	struct classifier *classifier; /* of its exit */
+	struct cloud *back;            /* and where what it generates goes */
+	simtime early_ns;              /* of its exit */
 };
 
 /* From where clouds come: a port, or the end of a cloud. */
 struct place {
 	uint32_t child, last; /* the first and the last of them: index + 1; 0: none */
-	struct fork *fork;
+	struct classifier *classifier;
 };
 
 /* A cloud of the next scenario, while the change is prepared; by its index there. */
@@ -52,7 +52,7 @@ struct change {
 	struct engine *engine;
 	bool applied;
 	struct scenario *scenario;
-	struct roster *roster;
+	struct cloud_table *cloud_table;
 	struct wheel *wheel; /* the shared one, if it is needed for the first time */
 	struct plan *plans;
 	struct place ports[SCENARIO_PORTS_MAX];
@@ -68,9 +68,9 @@ struct change {
 
 /* A plan for each cloud of the next scenario that is this engine's. */
 int change_plan(struct change *change, const bool *owned, struct problem *problem);
-/* When the plans have their clouds: the forks of all places. */
-int change_forks(struct change *change, struct problem *problem);
-/* When the forks are there: what is direct and what is shared, and what goes. */
+/* When the plans have their clouds: the classifiers of all places. */
+int change_classifiers(struct change *change, struct problem *problem);
+/* When the classifiers are there: what is direct and what is shared, and what goes. */
 int change_sharing(struct change *change);
 
 #endif

@@ -8,7 +8,7 @@
 #include "link/aqm.h"
 #include "link/classes.h"
 #include "link/rate.h"
-#include "schedule/agenda.h"
+#include "schedule/timeline.h"
 
 /* ---- preparing: control ---- */
 
@@ -114,9 +114,9 @@ static int line_prepare(struct setting *setting, const struct engine_setup *setu
 		if (!setting->wheel)
 			return -ENOMEM;
 	}
-	if (line->limit != LINE_UNLIMITED && !setting->cloud->line.tally) {
-		setting->tally = tally_make();
-		if (!setting->tally) {
+	if (line->limit != LINE_UNLIMITED && !setting->cloud->line.in_flight) {
+		setting->in_flight = in_flight_make();
+		if (!setting->in_flight) {
 			wheel_free(setting->wheel);
 			return -ENOMEM;
 		}
@@ -124,7 +124,7 @@ static int line_prepare(struct setting *setting, const struct engine_setup *setu
 	error = delay ? jitter_make(delay, &jitter) : 0;
 	if (error) {
 		wheel_free(setting->wheel);
-		tally_free(setting->tally);
+		in_flight_free(setting->in_flight);
 	}
 	line->jitter = jitter;
 	return error;
@@ -222,7 +222,7 @@ void cloud_key(struct cloud *cloud, uint64_t seed)
 	if (cloud->link.queue.aqm)
 		aqm_key(cloud->link.queue.aqm, seed, "");
 	classes_key(cloud->link.classes, seed);
-	agenda_key(cloud, seed);
+	timeline_key(cloud, seed);
 }
 
 /* ---- applying: worker ---- */
@@ -326,9 +326,9 @@ static void line_exchange(struct setting *setting, simtime now)
 		setting->wheel = NULL;
 		wheel_front(line->wheel, now); /* brings its cursor to the present */
 	}
-	if (!line->tally) {
-		line->tally = setting->tally;
-		setting->tally = NULL;
+	if (!line->in_flight) {
+		line->in_flight = setting->in_flight;
+		setting->in_flight = NULL;
 	}
 	line_configure(line, &setting->line);
 	if (!reorder_holds_back(&line->conf.reorder))
@@ -383,7 +383,7 @@ void setting_free(struct setting *setting)
 	case ROLE_LINE:
 		jitter_release(setting->line.jitter);
 		wheel_free(setting->wheel);
-		tally_free(setting->tally);
+		in_flight_free(setting->in_flight);
 		break;
 	case ROLE_LINK:
 	case ROLE_CLOUD:

@@ -24,8 +24,8 @@ struct setting {
 		struct classes *classes; /* NULL: none */
 		struct {
 			struct line_conf line;
-			struct wheel *wheel; /* for a line that has none yet */
-			struct tally *tally; /* the same */
+			struct wheel *wheel;         /* for a line that has none yet */
+			struct in_flight *in_flight; /* the same */
 		};
 	};
 };
@@ -37,7 +37,7 @@ int setting_prepare(struct setting *setting, const struct engine_setup *setup, s
 /* The cloud has another name than when it was prepared (template.h): its random draws follow from the
  * name. Worker. */
 void setting_key(struct setting *setting, uint64_t seed);
-/* The same with all that is in force in the cloud and in its agenda, of which nothing is on. Worker. */
+/* The same with all that is in force in the cloud and in its timeline, of which nothing is on. Worker. */
 void cloud_key(struct cloud *cloud, uint64_t seed);
 /* Worker. */
 void setting_apply(struct setting *setting, simtime now);

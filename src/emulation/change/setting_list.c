@@ -4,7 +4,7 @@
 
 #include "change/setting_list.h"
 #include "link/class.h"
-#include "schedule/agenda.h"
+#include "schedule/timeline.h"
 
 static bool conf_same(const struct cloud_conf *before, const struct cloud_conf *after,
                       const char *name)
@@ -79,21 +79,23 @@ static bool is_aqm(enum statement_role role)
 	return role == ROLE_AQM || role == ROLE_AQM_MODIFIER;
 }
 
-static int agenda_add_change(struct setting_list *list, const struct engine_setup *setup,
-                             struct cloud *cloud, const struct cloud_conf *before,
-                             const struct cloud_conf *after)
+static int timeline_add_change(struct setting_list *list, const struct engine_setup *setup,
+                               struct cloud *cloud, const struct cloud_conf *before,
+                               const struct cloud_conf *after)
 {
-	if (list->n_agendas == list->agendas_room) {
-		uint32_t room = list->agendas_room ? 2 * list->agendas_room : 16;
-		struct agenda_change *agendas = realloc(list->agendas, room * sizeof(*agendas));
+	if (list->n_timelines == list->timelines_room) {
+		uint32_t room = list->timelines_room ? 2 * list->timelines_room : 16;
+		struct timeline_change *timelines =
+		        realloc(list->timelines, room * sizeof(*timelines));
 
-		if (!agendas)
+		if (!timelines)
 			return -ENOMEM;
-		list->agendas = agendas;
-		list->agendas_room = room;
+		list->timelines = timelines;
+		list->timelines_room = room;
 	}
-	list->agendas[list->n_agendas].cloud = cloud;
-	return agenda_make(setup, cloud, before, after, &list->agendas[list->n_agendas++].agenda);
+	list->timelines[list->n_timelines].cloud = cloud;
+	return timeline_make(setup, cloud, before, after,
+	                     &list->timelines[list->n_timelines++].timeline);
 }
 
 int setting_list_add(struct setting_list *list, const struct engine_setup *setup,
@@ -101,7 +103,7 @@ int setting_list_add(struct setting_list *list, const struct engine_setup *setup
                      const struct cloud_conf *after)
 {
 	const struct statement *const *row = setup->statements;
-	agenda_places redone = agenda_redone(setup, before, after);
+	timeline_places redone = timeline_redone(setup, before, after);
 	const char *name = NULL;
 	bool aqm = false, classes = false;
 
@@ -120,7 +122,7 @@ int setting_list_add(struct setting_list *list, const struct engine_setup *setup
 			same = same && conf_same(before, after, "delay");
 		if ((*row)->role == ROLE_CLASS)
 			same = classes_same(before, after);
-		same = same && !(redone & agenda_place(setup, name));
+		same = same && !(redone & timeline_place(setup, name));
 		/* An AQM and its modifiers are one setting, and so is all that makes classes. */
 		if (same || (is_aqm((*row)->role) && aqm) ||
 		    ((*row)->role == ROLE_CLASS && classes))
@@ -131,28 +133,28 @@ int setting_list_add(struct setting_list *list, const struct engine_setup *setup
 		if (error)
 			return error;
 	}
-	if (!agenda_changes(before, after))
+	if (!timeline_changes(before, after))
 		return 0;
-	return agenda_add_change(list, setup, cloud, before, after);
+	return timeline_add_change(list, setup, cloud, before, after);
 }
 
 void setting_list_free(struct setting_list *list)
 {
 	for (uint32_t i = 0; i < list->n_settings; i++)
 		setting_free(&list->settings[i]);
-	for (uint32_t i = 0; i < list->n_agendas; i++)
-		agenda_free(list->agendas[i].agenda);
+	for (uint32_t i = 0; i < list->n_timelines; i++)
+		timeline_free(list->timelines[i].timeline);
 	free(list->settings);
-	free(list->agendas);
+	free(list->timelines);
 }
 
 /* ---- worker ---- */
 
-void agenda_exchange(struct agenda_change *item, simtime now)
+void timeline_exchange(struct timeline_change *item, simtime now)
 {
-	struct agenda *old = item->cloud->agenda;
+	struct timeline *old = item->cloud->timeline;
 
-	item->cloud->agenda = item->agenda;
-	item->agenda = old;
-	agenda_begin(item->cloud, now);
+	item->cloud->timeline = item->timeline;
+	item->timeline = old;
+	timeline_begin(item->cloud, now);
 }

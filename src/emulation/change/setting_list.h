@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a change has for clouds: settings, and agendas for those that have schedules.
+ * What a change has for clouds: settings, and timelines for those that have schedules.
  *
  * Ownership: control frees what is in it; after the change is in force that is what was replaced.
  */
@@ -9,27 +9,27 @@
 
 #include "change/setting.h"
 
-/* Another agenda, or none; after the exchange the one that was there. */
-struct agenda_change {
+/* Another timeline, or none; after the exchange the one that was there. */
+struct timeline_change {
 	struct cloud *cloud;
-	struct agenda *agenda;
+	struct timeline *timeline;
 };
 
 struct setting_list {
 	uint32_t n_settings, settings_room;
 	struct setting *settings;
-	uint32_t n_agendas, agendas_room;
-	struct agenda_change *agendas;
+	uint32_t n_timelines, timelines_room;
+	struct timeline_change *timelines;
 };
 
 /* Control: adds a setting for each statement of the cloud whose configuration is another than before,
- * and the agenda. `before`: NULL for a new cloud. 0 or -errno. */
+ * and the timeline. `before`: NULL for a new cloud. 0 or -errno. */
 int setting_list_add(struct setting_list *list, const struct engine_setup *setup,
                      struct cloud *cloud, const struct cloud_conf *before,
                      const struct cloud_conf *after);
 void setting_list_free(struct setting_list *list);
 
-/* Worker: the agenda in the place of the cloud's, which is taken up at `now`. */
-void agenda_exchange(struct agenda_change *item, simtime now);
+/* Worker: the timeline in the place of the cloud's, which is taken up at `now`. */
+void timeline_exchange(struct timeline_change *item, simtime now);
 
 #endif

@@ -181,7 +181,7 @@ int template_change_make(struct template *template, const struct engine_setup *s
 		error = setting_list_add(&change->list, setup, &template->clouds[i], before, after);
 		if (i == 0) {
 			change->settings = change->list.n_settings;
-			change->agendas = change->list.n_agendas > 0;
+			change->timelines = change->list.n_timelines > 0;
 		}
 	}
 	if (error)
@@ -204,7 +204,7 @@ void template_begin(struct template_change *change)
 
 bool template_change_is_empty(const struct template_change *change)
 {
-	return change->settings == 0 && !change->agendas;
+	return change->settings == 0 && !change->timelines;
 }
 
 void template_change_free(struct template_change *change)

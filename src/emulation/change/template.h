@@ -41,7 +41,7 @@ struct template_change {
 	struct template *of;
 	struct setting_list list; /* of cloud i: those from i x settings on */
 	uint32_t settings;        /* a cloud */
-	bool agendas;             /* one a cloud, or none */
+	bool timelines;           /* one a cloud, or none */
 	bool done;                /* the worker does not look at it any more */
 	/* the worker's */
 	struct template_change *next;
@@ -56,7 +56,7 @@ struct template
 	struct cloud *head; /* takes what finds no cloud; behind the others */
 	struct cloud *clouds;
 	uint32_t most, used;
-	uint32_t base; /* index of the first cloud in the roster; the head's is base + most */
+	uint32_t base; /* index of the first cloud in the cloud table; the head's is base + most */
 	uint64_t seed;
 	/* finding */
 	struct packet_key mask;
@@ -107,7 +107,7 @@ bool template_is(const struct template *template, const struct selection_conf *p
 int template_change_make(struct template *template, const struct engine_setup *setup,
                          const struct cloud_conf *before, const struct cloud_conf *after,
                          struct template_change **result);
-/* Of a template that no worker has seen: puts the settings in force here, and leaves the agendas. */
+/* Of a template that no worker has seen: puts the settings in force here, and leaves the timelines. */
 void template_begin(struct template_change *change);
 bool template_change_is_empty(const struct template_change *change);
 void template_change_free(struct template_change *change);

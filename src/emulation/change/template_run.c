@@ -3,7 +3,7 @@
 #include <rte_prefetch.h>
 
 #include "change/template.h"
-#include "schedule/agenda.h"
+#include "schedule/timeline.h"
 
 /* ---- changes ---- */
 
@@ -14,24 +14,24 @@ static void cloud_join(const struct template *template, struct cloud *cloud)
 	cloud->line.shared = template->head->line.shared;
 }
 
-/* One change of one cloud. Nobody has seen a cloud without a name: its agenda is attached, and begins
+/* One change of one cloud. Nobody has seen a cloud without a name: its timeline is attached, and begins
  * when it has one. */
 static void change_cloud(struct template *template, const struct template_change *change,
                          uint32_t i)
 {
 	struct cloud *cloud = &template->clouds[i];
 	bool named = i < template->used;
-	struct agenda *agenda;
+	struct timeline *timeline;
 
 	cloud->changed = change->number;
 	if (!named)
 		cloud_join(template,
 		           cloud); /* schedules count from the origin, whoever comes later */
 	cloud_advance_link(cloud, change->at);
-	if (!named && cloud->agenda)
-		agenda_begin(cloud, change->before_at);
-	if (change->agendas)
-		agenda_end(cloud, change->at);
+	if (!named && cloud->timeline)
+		timeline_begin(cloud, change->before_at);
+	if (change->timelines)
+		timeline_end(cloud, change->at);
 	for (uint32_t k = 0; k < change->settings; k++) {
 		struct setting *setting =
 		        &change->list.settings[(uint64_t)i * change->settings + k];
@@ -39,15 +39,15 @@ static void change_cloud(struct template *template, const struct template_change
 		setting_key(setting, template->seed);
 		setting_apply(setting, change->at);
 	}
-	if (!change->agendas)
+	if (!change->timelines)
 		return;
-	agenda = cloud->agenda;
-	cloud->agenda = change->list.agendas[i].agenda;
-	change->list.agendas[i].agenda = agenda;
+	timeline = cloud->timeline;
+	cloud->timeline = change->list.timelines[i].timeline;
+	change->list.timelines[i].timeline = timeline;
 	if (!named)
 		return;
-	agenda_key(cloud, template->seed);
-	agenda_begin(cloud, change->at);
+	timeline_key(cloud, template->seed);
+	timeline_begin(cloud, change->at);
 }
 
 void template_settle(struct template *template, struct cloud *cloud)
@@ -155,8 +155,8 @@ static struct cloud *take(struct template *template, const struct packet_key *ke
 	template_name(template, key, name);
 	cloud->name = name;
 	cloud_key(cloud, template->seed);
-	if (cloud->agenda)
-		agenda_begin(cloud, template->latest_at);
+	if (cloud->timeline)
+		timeline_begin(cloud, template->latest_at);
 	for (uint32_t k = 0; k < template->n_words; k++)
 		entry[k + 1] =
 		        key->word[template->words[k]] & template->mask.word[template->words[k]];

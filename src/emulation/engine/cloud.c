@@ -7,7 +7,7 @@
 #include "engine/cloud_link.h"
 #include "link/aqm.h"
 #include "link/classes.h"
-#include "schedule/agenda.h"
+#include "schedule/timeline.h"
 
 /* One that is made by itself. */
 struct lone_cloud {
@@ -57,11 +57,11 @@ void cloud_clear(struct cloud *cloud)
 
 void cloud_release(struct cloud *cloud)
 {
-	/* What is on top belongs to the agenda. */
-	agenda_take_off(cloud, cloud->link.shaper.at);
-	agenda_free(cloud->agenda);
+	/* What is on top belongs to the timeline. */
+	timeline_take_off(cloud, cloud->link.shaper.at);
+	timeline_free(cloud->timeline);
 	wheel_free(cloud->line.wheel);
-	tally_free(cloud->line.tally);
+	in_flight_free(cloud->line.in_flight);
 	jitter_release(cloud->line.conf.jitter);
 	aqm_free(cloud->link.queue.aqm);
 	classes_free(cloud->link.classes);
@@ -217,8 +217,9 @@ void cloud_enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n,
 		packet[i] = *packet_of(mbufs[i]);
 	cloud->counters.reordered +=
 	        line_due(&cloud->line, enters_ns ? enters_ns : t_ns, n, due_ns);
-	held = likely(!cloud->hurries) ? line_push(&cloud->line, cloud->holder, mbufs, n, due_ns)
-	                               : push_hurrying(cloud, mbufs, n, t_ns, due_ns);
+	held = likely(!cloud->compensates_latency)
+	               ? line_push(&cloud->line, cloud->holder, mbufs, n, due_ns)
+	               : push_hurrying(cloud, mbufs, n, t_ns, due_ns);
 	assert(held <= n);
 	count_delays(cloud, t_ns, due_ns, held);
 	for (uint16_t i = 0; unlikely(cloud->witness != NULL) && i < held; i++)
@@ -287,7 +288,7 @@ static uint64_t held_at(struct cloud *cloud, simtime now)
 
 	cloud_advance_link(cloud, now);
 	return link_held_packets(&cloud->link) + line->back.packets.records +
-	       tally_count(line->tally, &cloud->holder->arena, now);
+	       in_flight_count(line->in_flight, &cloud->holder->arena, now);
 }
 
 /* Packets that pass the stages meet `delay ... limit`. A burst for which there is room whoever leaves
@@ -347,7 +348,7 @@ static void arrive_around_changes(struct cloud *cloud, struct rte_mbuf **mbufs, 
 			arrive(cloud, mbufs, before);
 		mbufs += before;
 		n -= before;
-		agenda_keep_up(cloud, packet_of(mbufs[0])->t_ns);
+		timeline_keep_up(cloud, packet_of(mbufs[0])->t_ns);
 	}
 	arrive(cloud, mbufs, n);
 }

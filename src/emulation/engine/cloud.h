@@ -17,14 +17,14 @@
 #include "engine/cloud_watch.h"
 #include "engine/witness.h"
 
-struct agenda;
-struct fork;
+struct timeline;
+struct classifier;
 
 /* Where the packets go that a cloud lets out: to the clouds that come from it, and what none of them
  * takes leaves at the port. */
 struct cloud_exit {
 	uint32_t port;
-	struct fork *fork;  /* the roster's; NULL: all leave at the port */
+	struct classifier *classifier; /* the cloud table's; NULL: all leave at the port */
 	struct cloud *back; /* into which goes what is generated (cloud_generate); NULL: it leaves
 	                     * at from_port */
 	simtime early_ns;   /* what leaves at the port is handed over so much before it is due there
@@ -39,16 +39,16 @@ struct cloud {
 	bool unstamped; /* the same, with a jitter, a wheel, or a token bucket perhaps */
 	bool closing;   /* removed from the scenario: nothing comes in, what is held goes out */
 	bool generates; /* a statement of it may generate packets, now or before; then it is shared */
-	bool starved;   /* there was no memory for a timer of its link: in the engine's list */
+	bool timer_missing; /* there was no memory for a timer of its link: in the engine's list */
 	bool together; /* shared, but what comes at one instant may go through its stages in a burst */
 	uint16_t n_stages;
-	bool hurries; /* live, and a port has a latency or time stamps (port_setting.h) */
+	bool compensates_latency; /* live, and a port has a latency or time stamps (port_setting.h) */
 	uint32_t index;
 	uint32_t changed;        /* of a template: number of the last change that it has made */
 	uint32_t from_port;      /* at which its packets came in, perhaps clouds before */
 	struct cloud_exit *exit; /* its own, or its template's */
 	struct template *of;     /* the template that it is one of; or NULL */
-	simtime change;          /* the agenda's next point; SIMTIME_NEVER: none */
+	simtime change;          /* the timeline's next point; SIMTIME_NEVER: none */
 	simtime wake; /* shared clouds: when the timer on the shared wheel goes off for the link */
 	uint64_t latest_number; /* of the packets that came: near those that are held */
 	struct holder *holder __rte_cache_aligned;
@@ -63,12 +63,12 @@ struct cloud {
 	        *calm; /* if `together`: the only one of them that may generate; NULL: none does */
 	simtime origin_ns; /* the run's beginning: when the first scenario came into force. Live it
 	                    * is 0, in a replay the first packet of the captures */
-	struct agenda *agenda; /* or NULL */
-	simtime latest_leaving; /* if it hurries and keeps order: what has entered the line leaves by then */
+	struct timeline *timeline; /* or NULL */
+	simtime latest_leaving; /* if it compensates latency and keeps order: what has entered the line leaves by then */
 	uint32_t
 	        exchanges; /* of stages, begun and ended: odd while one is under way (cloud_stages) */
 	uint64_t drawn_most; /* by a stage or an AQM that is not there any more */
-	struct cloud *next_starved, *next_leftover;
+	struct cloud *next_timer_missing, *next_draining;
 	struct cloud_exit own_exit;
 	const char *name; /* `down`; of a template `down/10.0.3.4` */
 };
@@ -101,7 +101,7 @@ void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n
 void cloud_arrive_unstamped(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now,
                             uint64_t number);
 /* What leaves the link up to and at `now` enters the line; what reordering holds back longest goes
- * when its time is up; what the agenda says happens in between, as long as something is held. */
+ * when its time is up; what the timeline says happens in between, as long as something is held. */
 void cloud_advance_link(struct cloud *cloud, simtime now);
 struct outlet;
 /* The same of a shared cloud at `now`, and then up to and at `limit`, as long as the shared wheel is known to have
@@ -184,9 +184,9 @@ static inline simtime cloud_leaves_at(struct cloud *cloud, simtime now, simtime 
 {
 	simtime early;
 
-	if (likely(!cloud->hurries))
+	if (likely(!cloud->compensates_latency))
 		return due;
-	early = cloud->exit->fork ? 0 : cloud->exit->early_ns + age_ns;
+	early = cloud->exit->classifier ? 0 : cloud->exit->early_ns + age_ns;
 	due -= due > now ? simtime_min(early, due - now) : 0;
 	/* Ages differ, and due times may not. */
 	if (!cloud->line.conf.on_wheel && !cloud->line.reorders)

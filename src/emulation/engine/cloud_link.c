@@ -6,7 +6,7 @@
 #include "engine/engine.h"
 #include "link/aqm.h"
 #include "link/classes.h"
-#include "schedule/agenda.h"
+#include "schedule/timeline.h"
 
 /* What leaves the line at the instant when it enters it, and next of all, is not on the wheel for it. False: it
  * has to go there. */
@@ -115,7 +115,7 @@ static __rte_always_inline void advance(struct cloud *cloud, simtime now, struct
 {
 	while (unlikely(cloud_next(cloud) <= now)) {
 		if (cloud->change < simtime_min(cloud->line.back_deadline, cloud->link.departure))
-			agenda_run(cloud, cloud->change);
+			timeline_run(cloud, cloud->change);
 		else if (cloud->line.back_deadline <= cloud->link.departure)
 			reorder_expire(cloud);
 		else
@@ -131,7 +131,7 @@ void cloud_advance_link(struct cloud *cloud, simtime now)
 void cloud_run_link(struct cloud *cloud, simtime now, simtime limit, struct outlet *outlet)
 {
 	do {
-		/* Asked each time: what advances may be the agenda. */
+		/* Asked each time: what advances may be the timeline. */
 		if (outlet && cloud_run_may(cloud))
 			cloud_run_depart(cloud, limit, outlet);
 		advance(cloud, now, outlet);
@@ -328,7 +328,7 @@ static uint16_t pass_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t
 		if (!link_passes(&cloud->link, packet->wire_bytes, now)) {
 			simtime next = passed + 1 < n ? packet_of(mbufs[passed + 1])->t_ns : now;
 
-			if (next == now || unlikely(cloud->hurries) ||
+			if (next == now || unlikely(cloud->compensates_latency) ||
 			    !link_serves(&cloud->link, packet->wire_bytes, next, &leaves[passed]))
 				break;
 			waited = true;

@@ -127,14 +127,14 @@ static __attribute__((noinline)) void go_on_stamped(struct cloud *cloud, struct 
 static void enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now,
                        const uint32_t *numbers)
 {
-	simtime t_ns[BURST_ROOM], due_ns[BURST_ROOM], hurried[BURST_ROOM], *leaves = due_ns;
+	simtime t_ns[BURST_ROOM], due_ns[BURST_ROOM], compensated[BURST_ROOM], *leaves = due_ns;
 	uint16_t held;
 
 	for (uint16_t i = 0; i < n; i++)
 		t_ns[i] = now;
 	cloud->counters.reordered += line_due(&cloud->line, t_ns, n, due_ns);
-	if (unlikely(cloud->hurries)) {
-		leaves = hurried;
+	if (unlikely(cloud->compensates_latency)) {
+		leaves = compensated;
 		for (uint16_t i = 0; i < n; i++)
 			leaves[i] = cloud_leaves_at(cloud, now, due_ns[i], 0);
 	}

@@ -28,7 +28,7 @@ bool cloud_run_may(const struct cloud *cloud)
 	return link->plain && !link->classes && link->shaper.rate_bps != 0 &&
 	       !link->queue.drop_head && link->taken.records == 0 &&
 	       !aqm_is_asked(link->queue.aqm) && line_is_nothing(&cloud->line) && !cloud->witness &&
-	       !cloud->hurries && cloud_watch_runs(cloud->watch);
+	       !cloud->compensates_latency && cloud_watch_runs(cloud->watch);
 }
 
 /* The heads themselves, as link_take and link_depart have it; but what the shaper owes when a head has left is told

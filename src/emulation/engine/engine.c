@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/engine_state.h"
-#include "engine/fork.h"
+#include "engine/classifier.h"
 #include "link/aqm.h"
 #include "link/classes.h"
 
@@ -36,9 +36,9 @@ struct engine *engine_make(const struct engine_setup *setup)
 	engine->holder.copy_bytes_max = RTE_MIN(engine->holder.copy_bytes_max, room);
 	arena_init(&engine->holder.arena, setup->memory,
 	           RTE_MIN(setup->memory_bytes, WHEEL_MEMORY_MAX));
-	engine->roster = calloc(1, sizeof(*engine->roster));
+	engine->cloud_table = calloc(1, sizeof(*engine->cloud_table));
 	engine->scenario = scenario_make();
-	if (!engine->roster || !engine->scenario) {
+	if (!engine->cloud_table || !engine->scenario) {
 		engine_free(engine);
 		errno = ENOMEM;
 		return NULL;
@@ -81,11 +81,11 @@ void engine_free(struct engine *engine)
 
 		rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
 	}
-	if (engine->roster) {
+	if (engine->cloud_table) {
 		shared_clear(engine);
-		for (uint32_t i = 0; i < engine->roster->n_slots; i++)
-			engine_cloud_free(slot_seen(engine->roster->slots[i]));
-		roster_free(engine->roster);
+		for (uint32_t i = 0; i < engine->cloud_table->n_slots; i++)
+			engine_cloud_free(slot_seen(engine->cloud_table->slots[i]));
+		cloud_table_free(engine->cloud_table);
 	}
 	owed_free(engine, true);
 	hold_give_back(&engine->holder, 0);
@@ -135,11 +135,11 @@ static void settle_some(struct engine *engine)
 
 uint32_t engine_advance(struct engine *engine, simtime now)
 {
-	const struct roster *roster = engine->roster;
+	const struct cloud_table *cloud_table = engine->cloud_table;
 	uint32_t left;
 
-	for (uint32_t i = 0; i < roster->n_direct; i++)
-		engine->left += direct_advance(engine, roster->direct[i], now);
+	for (uint32_t i = 0; i < cloud_table->n_direct; i++)
+		engine->left += direct_advance(engine, cloud_table->direct[i], now);
 	if (engine->wheel)
 		engine_advance_shared(engine, now);
 	if (unlikely(engine->unsettled != NULL))
@@ -151,20 +151,20 @@ uint32_t engine_advance(struct engine *engine, simtime now)
 
 simtime engine_next(const struct engine *engine)
 {
-	const struct roster *roster = engine->roster;
+	const struct cloud_table *cloud_table = engine->cloud_table;
 	simtime next = SIMTIME_NEVER;
 
-	for (uint32_t i = 0; i < roster->n_direct; i++) {
-		next = simtime_min(next, cloud_next(roster->direct[i]));
-		next = simtime_min(next, line_next(&roster->direct[i]->line));
+	for (uint32_t i = 0; i < cloud_table->n_direct; i++) {
+		next = simtime_min(next, cloud_next(cloud_table->direct[i]));
+		next = simtime_min(next, line_next(&cloud_table->direct[i]->line));
 	}
 	if (engine->wheel)
 		next = simtime_min(next, wheel_next(engine->wheel));
-	for (const struct cloud *cloud = engine->leftovers; unlikely(cloud != NULL);
-	     cloud = cloud->next_leftover)
+	for (const struct cloud *cloud = engine->draining; unlikely(cloud != NULL);
+	     cloud = cloud->next_draining)
 		next = simtime_min(next, line_next(&cloud->line));
-	for (const struct cloud *cloud = engine->starved; unlikely(cloud != NULL);
-	     cloud = cloud->next_starved)
+	for (const struct cloud *cloud = engine->timer_missing; unlikely(cloud != NULL);
+	     cloud = cloud->next_timer_missing)
 		next = simtime_min(next, cloud_next(cloud));
 	return next;
 }
@@ -197,8 +197,8 @@ static bool all_same(struct cloud *const *clouds, uint16_t n)
 
 /* Those of a burst that a direct cloud takes go in together: nobody else has to do with them. Of a shared
  * cloud those go in that no packet of another cloud is between. Returns which. */
-static uint32_t forked_arrive(struct engine *engine, struct cloud *const *clouds,
-                              struct rte_mbuf **mbufs, uint32_t todo)
+static uint32_t classified_arrive(struct engine *engine, struct cloud *const *clouds,
+                                  struct rte_mbuf **mbufs, uint32_t todo)
 {
 	struct cloud *cloud = clouds[__builtin_ctz(todo)];
 	struct rte_mbuf *burst[BURST_MAX];
@@ -219,18 +219,18 @@ static uint32_t forked_arrive(struct engine *engine, struct cloud *const *clouds
 	return done;
 }
 
-static void forked_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs,
-                           uint16_t n)
+static void classified_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs,
+                               uint16_t n)
 {
-	const struct fork *fork = engine->roster->forked[port];
+	const struct classifier *classifier = engine->cloud_table->classified[port];
 	struct cloud *clouds[BURST_MAX];
 	uint32_t todo = n == 32 ? UINT32_MAX : (1u << n) - 1;
 
-	if (!fork) {
+	if (!classifier) {
 		no_cloud(&engine->ports[port], mbufs, n);
 		return;
 	}
-	fork_find(fork, mbufs, n, clouds);
+	classifier_find(classifier, mbufs, n, clouds);
 	if (likely(n > 0 && clouds[0] && all_same(clouds, n))) {
 		one_arrive(engine, clouds[0], mbufs, n);
 		return;
@@ -241,17 +241,17 @@ static void forked_ingress(struct engine *engine, uint32_t port, struct rte_mbuf
 		if (!clouds[i])
 			no_cloud(&engine->ports[port], &mbufs[i], 1);
 		else
-			done = forked_arrive(engine, clouds, mbufs, todo);
+			done = classified_arrive(engine, clouds, mbufs, todo);
 		todo &= ~done;
 	}
 }
 
 void engine_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs, uint16_t n)
 {
-	struct cloud *cloud = engine->roster->ingress[port];
+	struct cloud *cloud = engine->cloud_table->ingress[port];
 
 	if (unlikely(!cloud)) {
-		forked_ingress(engine, port, mbufs, n);
+		classified_ingress(engine, port, mbufs, n);
 	} else {
 		one_arrive(engine, cloud, mbufs, n);
 	}
@@ -273,7 +273,7 @@ static void stamp(struct engine_port *port, uint32_t number, struct rte_mbuf **m
 void engine_ingress_at(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs, uint16_t n,
                        simtime now)
 {
-	struct cloud *cloud = engine->roster->ingress[port];
+	struct cloud *cloud = engine->cloud_table->ingress[port];
 
 	if (likely(cloud && cloud->plain)) {
 		cloud_arrive_plain(cloud, mbufs, n, now, engine->ports[port].numbered + 1);
@@ -310,12 +310,12 @@ static bool insert(struct engine *engine, struct cloud *cloud, const uint8_t *fr
 
 uint32_t engine_insert(struct engine *engine, const struct insertion *insertion, simtime now)
 {
-	uint32_t slot = names_find(&engine->roster->index, insertion->cloud);
+	uint32_t slot = names_find(&engine->cloud_table->index, insertion->cloud);
 	struct cloud *cloud;
 
 	if (slot == NAMES_NONE)
 		return 0;
-	cloud = engine->roster->slots[slot];
+	cloud = engine->cloud_table->slots[slot];
 	for (uint32_t i = 0; i < insertion->n; i++) {
 		if (!insert(engine, cloud, insertion->frames + i * insertion->frame_bytes,
 		            insertion->frame_bytes, now))
@@ -331,7 +331,7 @@ struct outlet *engine_outlet(struct engine *engine, uint32_t port)
 
 simtime engine_departure(const struct engine *engine, uint32_t port)
 {
-	const struct cloud *cloud = engine->roster->ingress[port];
+	const struct cloud *cloud = engine->cloud_table->ingress[port];
 
 	return cloud ? cloud->link.departure : SIMTIME_NEVER;
 }

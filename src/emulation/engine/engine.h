@@ -50,7 +50,7 @@ struct outlet {
 	struct rte_mbuf *mbufs[OUTLET_ROOM];
 };
 
-struct fork_filters;
+struct classifier_filters;
 
 struct engine_setup {
 	const struct statement *const *statements; /* the table, ended by NULL; its order counts */
@@ -65,7 +65,8 @@ struct engine_setup {
 	uint32_t kept_mbufs_max;
 	uint32_t copy_bytes_max; /* frames up to this are copied out of their mbufs; 0: the default
 	                          */
-	const struct fork_filters *filters; /* for `match` (fork.h); or NULL: exact ones only */
+	const struct classifier_filters
+	        *filters; /* for `match` (classifier.h); or NULL: exact ones only */
 	/* Large memory that was just allocated, at a multiple of 2 MiB, and is going to be touched all
 	 * over: in large pages, if that can be. NULL: as it is. Control. */
 	void (*spread)(void *memory, size_t bytes);

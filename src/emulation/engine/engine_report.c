@@ -25,13 +25,13 @@ static uint64_t held_by(const struct cloud *cloud)
 
 uint64_t engine_held_packets(const struct engine *engine)
 {
-	const struct roster *roster = engine->roster;
+	const struct cloud_table *cloud_table = engine->cloud_table;
 	uint64_t held = 0;
 
-	for (uint32_t i = 0; i < roster->n_slots; i++) {
-		if (roster->slots[i])
-			held += held_by(roster->slots[i]);
-		i += clouds_unused(roster->slots[i]);
+	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {
+		if (cloud_table->slots[i])
+			held += held_by(cloud_table->slots[i]);
+		i += clouds_unused(cloud_table->slots[i]);
 	}
 	return held;
 }
@@ -57,9 +57,10 @@ uint64_t engine_untouched(const struct engine *engine, uint32_t port)
 	uint32_t slot;
 
 	engine_untouched_name(name, port);
-	slot = names_find(&engine->roster->index, name);
-	return slot == NAMES_NONE ? 0
-	                          : counter_read(&engine->roster->slots[slot]->counters.rx_packets);
+	slot = names_find(&engine->cloud_table->index, name);
+	return slot == NAMES_NONE
+	               ? 0
+	               : counter_read(&engine->cloud_table->slots[slot]->counters.rx_packets);
 }
 
 uint64_t engine_sent(const struct engine *engine, uint32_t port)
@@ -193,7 +194,7 @@ static void report_stages(const struct cloud *cloud, struct observed *observed)
 /* `down`, `down/10.0.3.4` */
 static const struct cloud *cloud_named(const struct engine *engine, const char *name)
 {
-	const struct roster *roster = engine->roster;
+	const struct cloud_table *cloud_table = engine->cloud_table;
 	const char *slash = strchr(name, '/');
 	char template[SCENARIO_NAME_BYTES];
 	size_t length = slash ? (size_t)(slash - name) : strlen(name);
@@ -204,8 +205,8 @@ static const struct cloud *cloud_named(const struct engine *engine, const char *
 		return NULL;
 	memcpy(template, name, length);
 	template[length] = 0;
-	slot = names_find(&roster->index, template);
-	cloud = slot == NAMES_NONE ? NULL : roster->slots[slot];
+	slot = names_find(&cloud_table->index, template);
+	cloud = slot == NAMES_NONE ? NULL : cloud_table->slots[slot];
 	if (!cloud || !slash)
 		return cloud;
 	return cloud->of ? template_address(cloud->of, slash + 1) : NULL;
@@ -267,10 +268,10 @@ bool engine_report(const struct engine *engine, const char *name, struct cloud_r
 
 void engine_clear(struct engine *engine)
 {
-	const struct roster *roster = engine->roster;
+	const struct cloud_table *cloud_table = engine->cloud_table;
 
-	for (uint32_t i = 0; i < roster->n_slots; i++) {
-		struct cloud *cloud = roster->slots[i];
+	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {
+		struct cloud *cloud = cloud_table->slots[i];
 
 		i += clouds_unused(cloud);
 		if (!cloud)

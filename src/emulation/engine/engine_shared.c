@@ -3,7 +3,7 @@
 #include <rte_prefetch.h>
 
 #include "engine/engine_state.h"
-#include "engine/fork.h"
+#include "engine/classifier.h"
 
 /* Puts a record on the shared wheel that wakes the link when its head departs. */
 static void link_arm(struct engine *engine, struct cloud *cloud)
@@ -27,18 +27,18 @@ static void link_arm(struct engine *engine, struct cloud *cloud)
 }
 
 /* Without memory for a timer the link is looked at here, so that it goes on and gives memory back. */
-static void feed_starved(struct engine *engine, simtime now)
+static void feed_timer_missing(struct engine *engine, simtime now)
 {
-	struct cloud *list = engine->starved, *next;
+	struct cloud *list = engine->timer_missing, *next;
 
-	engine->starved = NULL;
+	engine->timer_missing = NULL;
 	for (struct cloud *cloud = list; cloud; cloud = next) {
-		next = cloud->next_starved;
-		cloud->starved = false;
+		next = cloud->next_timer_missing;
+		cloud->timer_missing = false;
 		link_arm(engine, cloud);
-		while (cloud->starved && cloud_next(cloud) <= now) {
-			engine->starved = cloud->next_starved;
-			cloud->starved = false;
+		while (cloud->timer_missing && cloud_next(cloud) <= now) {
+			engine->timer_missing = cloud->next_timer_missing;
+			cloud->timer_missing = false;
 			cloud_advance_link(cloud, cloud_next(cloud));
 			link_arm(engine, cloud);
 		}
@@ -61,7 +61,7 @@ static bool exit_full(struct engine *engine, const struct cloud *cloud, uint32_t
 {
 	if (unlikely(flags & PACKET_BACK))
 		return !cloud->exit->back && engine_outlet_full(engine, cloud->from_port);
-	if (unlikely(cloud->exit->fork && fork_takes_all(cloud->exit->fork)))
+	if (unlikely(cloud->exit->classifier && classifier_takes_all(cloud->exit->classifier)))
 		return false;
 	return engine_outlet_full(engine, cloud->exit->port);
 }
@@ -114,13 +114,13 @@ static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *m
 		leave_back(engine, cloud, mbuf);
 		return;
 	}
-	if (unlikely(cloud->exit->fork != NULL)) {
+	if (unlikely(cloud->exit->classifier != NULL)) {
 		struct cloud *next;
 
 		packet->number = cloud_number(cloud, packet->flags, (uint32_t)packet->number);
 		packet->port = (uint16_t)cloud->from_port;
 		packet->flags &= (uint8_t)~PACKET_MARKED;
-		fork_find(cloud->exit->fork, &mbuf, 1, &next);
+		classifier_find(cloud->exit->classifier, &mbuf, 1, &next);
 		if (next) {
 			enter(engine, cloud, next, mbuf);
 			return;
@@ -135,14 +135,14 @@ static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *m
 
 static void cloud_ahead_fetch(const struct engine *engine)
 {
-	const struct roster *roster = engine->roster;
+	const struct cloud_table *cloud_table = engine->cloud_table;
 	const struct held *held;
 	const struct cloud *cloud;
 
-	if (roster->n_slots <= CLOUDS_FEW)
+	if (cloud_table->n_slots <= CLOUDS_FEW)
 		return;
 	held = wheel_glance(engine->wheel, CLOUDS_AHEAD);
-	cloud = held && held->cloud < roster->n_slots ? roster->slots[held->cloud] : NULL;
+	cloud = held && held->cloud < cloud_table->n_slots ? cloud_table->slots[held->cloud] : NULL;
 	if (!cloud)
 		return;
 	rte_prefetch0(cloud);
@@ -162,9 +162,9 @@ static void link_run(struct engine *engine, struct cloud *cloud, simtime now, si
 	struct outlet *outlet = &port->outlet;
 	uint32_t before = outlet->n;
 
-	if (unlikely(cloud->exit->fork || engine->leftovers || engine->starved))
+	if (unlikely(cloud->exit->classifier || engine->draining || engine->timer_missing))
 		outlet = NULL;
-	if (unlikely(engine->leftovers != NULL))
+	if (unlikely(engine->draining != NULL))
 		limit = now;
 	do {
 		cloud_run_link(cloud, now, limit, outlet);
@@ -181,7 +181,7 @@ static __rte_always_inline struct engine_port *straight_port(struct engine *engi
 {
 	struct engine_port *port = &engine->ports[cloud->exit->port];
 
-	return likely(!cloud->exit->fork && port->outlet.n < OUTLET_ROOM) ? port : NULL;
+	return likely(!cloud->exit->classifier && port->outlet.n < OUTLET_ROOM) ? port : NULL;
 }
 
 /* The usual records, packets that leave at a port: as many as come one behind the other. None of them brings an
@@ -193,11 +193,11 @@ static void leave_straight(struct engine *engine, simtime now)
 	struct wheel *wheel = engine->wheel;
 	struct held *held;
 
-	if (!wheel_has_agenda_alone(wheel))
+	if (!wheel_has_sorted_alone(wheel))
 		return;
-	while ((held = wheel_agenda_first(wheel, now)) &&
+	while ((held = wheel_sorted_first(wheel, now)) &&
 	       likely(!(held->flags & (HELD_TIMER | PACKET_BACK)))) {
-		struct cloud *cloud = engine->roster->slots[held->cloud];
+		struct cloud *cloud = engine->cloud_table->slots[held->cloud];
 		struct engine_port *port = straight_port(engine, cloud);
 		struct rte_mbuf *mbuf;
 
@@ -208,7 +208,7 @@ static void leave_straight(struct engine *engine, simtime now)
 		mbuf = bare ? hold_mbuf_bare(holder, held) : hold_mbuf(holder, held);
 		if (unlikely(!mbuf))
 			break;
-		wheel_agenda_pop(wheel);
+		wheel_sorted_pop(wheel);
 		cloud->line.held--;
 		cloud->counters.tx_packets++;
 		cloud->counters.tx_bytes += held->wire_bytes;
@@ -220,9 +220,10 @@ static void leave_straight(struct engine *engine, simtime now)
  * room or for an mbuf. */
 static bool shared_execute(struct engine *engine, struct held *held, simtime limit)
 {
-	const struct roster *roster = engine->roster;
+	const struct cloud_table *cloud_table = engine->cloud_table;
 	/* The cloud of a timer may be gone. */
-	struct cloud *cloud = held->cloud < roster->n_slots ? roster->slots[held->cloud] : NULL;
+	struct cloud *cloud =
+	        held->cloud < cloud_table->n_slots ? cloud_table->slots[held->cloud] : NULL;
 	simtime now = held->t_ns;
 	struct rte_mbuf *mbuf;
 
@@ -250,9 +251,9 @@ static bool shared_execute(struct engine *engine, struct held *held, simtime lim
 
 /* Of the shared clouds that still have packets in a line of their own, the one whose are due first,
  * and when; NULL: none is due. */
-static struct cloud *leftover_first(struct engine *engine, simtime now, simtime *due)
+static struct cloud *draining_first(struct engine *engine, simtime now, simtime *due)
 {
-	struct cloud **place = &engine->leftovers;
+	struct cloud **place = &engine->draining;
 	struct cloud *first = NULL;
 
 	while (*place) {
@@ -260,10 +261,10 @@ static struct cloud *leftover_first(struct engine *engine, simtime now, simtime 
 		simtime next;
 
 		if (line_is_empty(&cloud->line)) {
-			*place = cloud->next_leftover;
+			*place = cloud->next_draining;
 			continue;
 		}
-		place = &cloud->next_leftover;
+		place = &cloud->next_draining;
 		next = line_first(&cloud->line, now);
 		if (next <= now && (!first || next < *due)) {
 			first = cloud;
@@ -273,8 +274,8 @@ static struct cloud *leftover_first(struct engine *engine, simtime now, simtime 
 	return first;
 }
 
-/* One packet of a leftover. False: it has to wait. */
-static bool leftover_execute(struct engine *engine, struct cloud *cloud, simtime now)
+/* One packet of a draining cloud. False: it has to wait. */
+static bool draining_execute(struct engine *engine, struct cloud *cloud, simtime now)
 {
 	struct rte_mbuf *mbuf;
 	uint64_t bytes = 0;
@@ -291,23 +292,23 @@ static bool leftover_execute(struct engine *engine, struct cloud *cloud, simtime
 /* In the order of time, one event after the other: an event may bring another. */
 void engine_advance_shared(struct engine *engine, simtime now)
 {
-	if (unlikely(engine->starved))
-		feed_starved(engine, now);
+	if (unlikely(engine->timer_missing))
+		feed_timer_missing(engine, now);
 	for (;;) {
 		simtime due = SIMTIME_NEVER;
-		struct cloud *leftover = NULL;
+		struct cloud *draining = NULL;
 		struct held *held;
 
-		if (unlikely(engine->leftovers))
-			leftover = leftover_first(engine, now, &due);
+		if (unlikely(engine->draining))
+			draining = draining_first(engine, now, &due);
 		else
 			leave_straight(engine, now);
 		held = wheel_front(engine->wheel, now);
 
-		if (leftover && held && held->t_ns < due)
-			leftover = NULL;
-		if (leftover) {
-			if (!leftover_execute(engine, leftover, due))
+		if (draining && held && held->t_ns < due)
+			draining = NULL;
+		if (draining) {
+			if (!draining_execute(engine, draining, due))
 				return;
 		} else if (!held || !shared_execute(engine, held, now)) {
 			return;
@@ -323,7 +324,7 @@ static uint16_t together(const struct engine *engine, const struct cloud *cloud,
 	simtime now = packet_of(mbufs[0])->t_ns;
 	uint16_t same = 1;
 
-	if (n == 1 || !cloud->together || unlikely(engine->leftovers || engine->starved))
+	if (n == 1 || !cloud->together || unlikely(engine->draining || engine->timer_missing))
 		return 1;
 	/* They come in order. */
 	if (likely(packet_of(mbufs[n - 1])->t_ns == now))
@@ -342,7 +343,8 @@ void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct rte
 		simtime now = packet_of(mbufs[0])->t_ns;
 		uint16_t together_n;
 
-		if (!wheel_is_quiet(engine->wheel, now) || engine->leftovers || engine->starved)
+		if (!wheel_is_quiet(engine->wheel, now) || engine->draining ||
+		    engine->timer_missing)
 			engine_advance_shared(engine, now);
 		together_n = together(engine, cloud, mbufs, n);
 		cloud_arrive(cloud, mbufs, together_n);

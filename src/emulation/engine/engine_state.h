@@ -24,15 +24,15 @@ struct engine_port {
 };
 
 /* Which clouds there are, as one object that a change replaces. */
-struct roster {
+struct cloud_table {
 	struct cloud **slots; /* by cloud index; NULL: free */
 	uint32_t n_slots;
 	struct cloud *direct[SCENARIO_PORTS_MAX];
 	uint32_t n_direct;
-	struct cloud *ingress[SCENARIO_PORTS_MAX]; /* the cloud that takes all; or NULL: */
-	struct fork *forked[SCENARIO_PORTS_MAX];   /* which of several does; or NULL */
-	struct names index;                        /* slots, by name: those that are not closing */
-	struct fork *forks;                        /* all of them */
+	struct cloud *ingress[SCENARIO_PORTS_MAX];         /* the cloud that takes all; or NULL: */
+	struct classifier *classified[SCENARIO_PORTS_MAX]; /* which of several does; or NULL */
+	struct names index;             /* slots, by name: those that are not closing */
+	struct classifier *classifiers; /* all of them */
 };
 
 /* Of the cloud for what no other cloud from that port takes. */
@@ -44,16 +44,15 @@ void owed_free(struct engine *engine, bool all);
 /* Control: of a template, whose head it is, all of them. NULL is allowed. */
 void engine_cloud_free(struct cloud *cloud);
 
-/* Control. The clouds are not the roster's. */
-void roster_free(struct roster *roster);
+/* Control. The clouds are not the cloud table's. */
+void cloud_table_free(struct cloud_table *cloud_table);
 
 struct engine {
 	struct holder holder;
-	struct roster *roster;
-	struct wheel *wheel; /* of the shared clouds; NULL until there are some */
-	struct cloud
-	        *leftovers;    /* shared clouds that still have packets of when they were direct */
-	struct cloud *starved; /* whose link has no timer, for there was no memory */
+	struct cloud_table *cloud_table;
+	struct wheel *wheel;    /* of the shared clouds; NULL until there are some */
+	struct cloud *draining; /* shared clouds that still have packets of when they were direct */
+	struct cloud *timer_missing;  /* whose link has no timer, for there was no memory */
 	struct template *unsettled;   /* templates whose clouds have still to make a change */
 	struct template_change *owed; /* control's: those changes, to be freed when they are done */
 	uint32_t left;                /* put into outlets since engine_advance said so last */
@@ -61,7 +60,7 @@ struct engine {
 	simtime origin_ns;
 	struct engine_port ports[SCENARIO_PORTS_MAX];
 	struct engine_setup setup;
-	struct scenario *scenario; /* control's: what the roster was made from */
+	struct scenario *scenario; /* control's: what the cloud table was made from */
 };
 
 /* ---- reports: control ---- */
@@ -94,11 +93,11 @@ void engine_advance_direct(struct engine *engine, struct cloud *cloud, simtime n
 /* The link of a shared cloud needs a timer and has none. */
 static inline void engine_starve(struct engine *engine, struct cloud *cloud)
 {
-	if (cloud->starved)
+	if (cloud->timer_missing)
 		return;
-	cloud->starved = true;
-	cloud->next_starved = engine->starved;
-	engine->starved = cloud;
+	cloud->timer_missing = true;
+	cloud->next_timer_missing = engine->timer_missing;
+	engine->timer_missing = cloud;
 }
 
 #endif

@@ -14,7 +14,7 @@ static inline bool is_of(const struct kind *kind, const struct rte_mbuf *mbuf)
 	       mbuf->data_len == kind->data_bytes;
 }
 
-/* Whether it may board behind k others. */
+/* Whether it may join behind k others. */
 static inline bool follows(const struct train *train, uint32_t k, struct rte_mbuf *mbuf)
 {
 	const struct packet *packet = packet_of(mbuf);
@@ -75,9 +75,9 @@ static uint32_t keep_others(struct log *log, struct holder *holder, const struct
 }
 
 /* As many as fit into one train; at least the first, or 0: no memory. */
-static __rte_always_inline uint32_t board(struct log *log, struct holder *holder,
-                                          struct rte_mbuf **mbufs, uint32_t n, simtime due,
-                                          uint32_t number, bool plain)
+static __rte_always_inline uint32_t push(struct log *log, struct holder *holder,
+                                         struct rte_mbuf **mbufs, uint32_t n, simtime due,
+                                         uint32_t number, bool plain)
 {
 	struct rte_mbuf *first = mbufs[0];
 	const struct kind kind = {hold_shape(first), first->pkt_len, first->data_len};
@@ -95,13 +95,13 @@ static __rte_always_inline uint32_t board(struct log *log, struct holder *holder
 	return k;
 }
 
-uint16_t train_board(struct log *log, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
-                     simtime due)
+uint16_t train_push(struct log *log, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
+                    simtime due)
 {
 	uint32_t done = 0, k;
 
 	do {
-		k = board(log, holder, mbufs + done, n - done, due, 0, false);
+		k = push(log, holder, mbufs + done, n - done, due, 0, false);
 		done += k;
 	} while (k > 0 && done < n);
 	return (uint16_t)done;
@@ -113,13 +113,13 @@ uint16_t train_board_plain(struct log *log, struct holder *holder, struct rte_mb
 	uint32_t done = 0, k;
 
 	do {
-		k = board(log, holder, mbufs + done, n - done, due, (uint32_t)number + done, true);
+		k = push(log, holder, mbufs + done, n - done, due, (uint32_t)number + done, true);
 		done += k;
 	} while (k > 0 && done < n);
 	return (uint16_t)done;
 }
 
-bool train_board_held(struct log *log, struct holder *holder, const struct held *from, simtime due)
+bool train_push_held(struct log *log, struct holder *holder, const struct held *from, simtime due)
 {
 	struct train *train = log_reserve(log, &holder->arena, held_bytes(from->stored_bytes));
 
@@ -206,8 +206,8 @@ static void leave_kept(struct holder *holder, const struct train *train, struct 
 	}
 }
 
-uint32_t train_alight(struct log *log, struct holder *holder, simtime now, bool bare,
-                      struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room, uint64_t *bytes)
+uint32_t train_pop(struct log *log, struct holder *holder, simtime now, bool bare,
+                   struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room, uint64_t *bytes)
 {
 	/* Then a spare mbuf may be one that was kept, and is not in the first cache. */
 	const bool mixed = holder->kept > 0;

@@ -7,7 +7,7 @@
  * a packet costs its own bytes, and two loops of copies. A packet that differs begins another train; one
  * that is alone is a train of one, no larger than a `struct held`.
  *
- * Order: trains leave in the order of their boarding, their packets one by one if there is no room for more.
+ * Order: trains leave in the order of their pushing, their packets one by one if there is no room for more.
  *
  * Ownership: the records are the log's; whoever clears a log has taken its trains before (train_drop).
  * Thread: the worker that owns the engine.
@@ -90,20 +90,20 @@ static __rte_always_inline struct train *train_begin(struct log *log, struct hol
 
 /* Packets that are due at one instant; their struct packet is filled in. Returns how many there was memory
  * for: the first ones; the others are still the caller's. */
-uint16_t train_board(struct log *log, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
-                     simtime due);
+uint16_t train_push(struct log *log, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
+                    simtime due);
 /* The same without a look at struct packet: they are as long on the wire as they are, have no flags, and the
  * numbers from `number` on. */
 uint16_t train_board_plain(struct log *log, struct holder *holder, struct rte_mbuf **mbufs,
                            uint16_t n, simtime due, uint64_t number);
 /* One that lies in another record, which may be passed over then. False: no memory. */
-bool train_board_held(struct log *log, struct holder *holder, const struct held *from, simtime due);
+bool train_push_held(struct log *log, struct holder *holder, const struct held *from, simtime due);
 
 /* Up to `room` packets that are due at `now` or before; their struct packet is filled in as hold_mbuf does it,
  * but not if they are to be `bare`.
  * Adds their lengths to `bytes`. Fewer when the pool has no mbufs: the rest stays. */
-uint32_t train_alight(struct log *log, struct holder *holder, simtime now, bool bare,
-                      struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room, uint64_t *bytes);
+uint32_t train_pop(struct log *log, struct holder *holder, simtime now, bool bare,
+                   struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room, uint64_t *bytes);
 /* Drops the oldest train; returns how many packets were on it. */
 uint32_t train_drop(struct log *log, struct holder *holder);
 

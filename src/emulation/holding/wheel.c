@@ -26,12 +26,12 @@ static struct wheel_level *level_at(struct wheel *wheel, uint32_t level)
 
 static struct wheel_key *key_at(const struct wheel *wheel, wheel_link link)
 {
-	return link_at(wheel->depot.arena, link);
+	return link_at(wheel->store.arena, link);
 }
 
 static struct held *held_at(const struct wheel *wheel, const struct wheel_key *key)
 {
-	return link_at(wheel->depot.arena, key->held);
+	return link_at(wheel->store.arena, key->held);
 }
 
 static void bit_set(uint64_t *bits, uint32_t i)
@@ -101,23 +101,23 @@ struct wheel *wheel_make(struct arena *arena)
 	/* Written, not left to be zero: the pages must be there before packets come. */
 	memset(wheel, 0, sizeof(*wheel));
 	wheel->yard.arena = arena;
-	if (depot_open(&wheel->depot, arena) < 0) {
+	if (store_open(&wheel->store, arena) < 0) {
 		wheel_free(wheel);
 		return NULL;
 	}
 	for (uint32_t i = 1; i < WHEEL_LEVELS; i++) {
 		struct wheel_level *level = level_at(wheel, i);
 		size_t lists = level_slots[i] * sizeof(*level->list);
-		size_t piles = level_slots[i] * sizeof(*level->piles);
+		size_t key_lists = level_slots[i] * sizeof(*level->key_lists);
 
 		level->list = malloc(lists);
-		level->piles = malloc(piles);
-		if (!level->list || !level->piles) {
+		level->key_lists = malloc(key_lists);
+		if (!level->list || !level->key_lists) {
 			wheel_free(wheel);
 			return NULL;
 		}
 		memset(level->list, 0, lists);
-		memset(level->piles, 0, piles);
+		memset(level->key_lists, 0, key_lists);
 	}
 	return wheel;
 }
@@ -127,7 +127,7 @@ void wheel_clear(struct wheel *wheel)
 	while (wheel_front(wheel, SIMTIME_NEVER - 1))
 		wheel_pop(wheel);
 	for (uint32_t level = 1; level < WHEEL_LEVELS; level++)
-		pile_clear(&wheel->yard, &level_at(wheel, level)->open);
+		key_list_clear(&wheel->yard, &level_at(wheel, level)->open);
 }
 
 void wheel_free(struct wheel *wheel)
@@ -138,9 +138,9 @@ void wheel_free(struct wheel *wheel)
 		wheel_clear(wheel);
 	for (uint32_t level = 1; level < WHEEL_LEVELS; level++) {
 		free(level_at(wheel, level)->list);
-		free(level_at(wheel, level)->piles);
+		free(level_at(wheel, level)->key_lists);
 	}
-	depot_close(&wheel->depot);
+	store_close(&wheel->store);
 	free(wheel);
 }
 
@@ -162,15 +162,15 @@ static void ready_insert(struct wheel *wheel, struct wheel_key *key)
 		while (*place && !before(key, key_at(wheel, *place)))
 			place = &key_at(wheel, *place)->next;
 	key->next = *place;
-	*place = link_of(wheel->depot.arena, key);
+	*place = link_of(wheel->store.arena, key);
 	if (key->next == 0)
 		wheel->ready_last = *place;
 }
 
-/* Links a key that lies in an open pile into a slot of the level below that pile's. */
+/* Links a key that lies in an open key list into a slot of the level below that key list's. */
 static void link_below(struct wheel *wheel, uint32_t number, struct wheel_key *key)
 {
-	wheel_link link = link_of(wheel->depot.arena, key);
+	wheel_link link = link_of(wheel->store.arena, key);
 	uint32_t slot = slot_in(number - 1, key->t_ns);
 	wheel_link *list;
 
@@ -205,14 +205,14 @@ static uint32_t level_of(const struct wheel *wheel, simtime due)
 	return level;
 }
 
-bool wheel_key_add_anyhow(struct wheel *wheel, simtime due, wheel_link held)
+bool wheel_key_add_slow(struct wheel *wheel, simtime due, wheel_link held)
 {
 	uint32_t number = level_of(wheel, due);
 	struct wheel_level *level = level_at(wheel, number ? number : 1);
 	uint32_t slot = slot_in(number ? number : 1, due);
 	struct wheel_key *key;
 
-	key = pile_add(&wheel->yard, number ? &level->piles[slot] : &level->open);
+	key = key_list_add(&wheel->yard, number ? &level->key_lists[slot] : &level->open);
 	if (unlikely(!key))
 		return false;
 	/* Its slot has to be opened first: wheel_next says when that begins. */
@@ -240,22 +240,22 @@ static wheel_link list_reverse(struct wheel *wheel, wheel_link list)
 	return reversed;
 }
 
-/* The keys of a block of this pile; how many. */
-static uint32_t block_keys(const struct wheel *wheel, const struct pile *pile, wheel_link block,
-                           const struct wheel_key **keys, wheel_link *next)
+/* The keys of a block of this key list; how many. */
+static uint32_t block_keys(const struct wheel *wheel, const struct key_list *key_list,
+                           wheel_link block, const struct wheel_key **keys, wheel_link *next)
 {
-	const struct pile_block *at = link_at(wheel->depot.arena, block);
+	const struct key_list_block *at = link_at(wheel->store.arena, block);
 
 	*keys = at->keys;
 	*next = at->next;
-	return at->next ? (uint32_t)PILE_BLOCK_KEYS : (pile->write - block) / 2 - 1;
+	return at->next ? (uint32_t)KEY_LIST_BLOCK_KEYS : (key_list->write - block) / 2 - 1;
 }
 
 static void block_fetch(const struct wheel *wheel, wheel_link block)
 {
-	const uint8_t *at = link_at(wheel->depot.arena, block);
+	const uint8_t *at = link_at(wheel->store.arena, block);
 
-	for (uint32_t line = 0; line < PILE_BLOCK_BYTES / RTE_CACHE_LINE_SIZE; line++)
+	for (uint32_t line = 0; line < KEY_LIST_BLOCK_BYTES / RTE_CACHE_LINE_SIZE; line++)
 		rte_prefetch0(at + line * RTE_CACHE_LINE_SIZE);
 }
 
@@ -267,7 +267,7 @@ static void stream_begin(struct wheel *wheel, uint32_t slot)
 
 	wheel->stream_slot = next;
 	wheel->stream_keys = 0;
-	wheel->stream_at = next < WHEEL_SLOTS_MAX ? level->piles[next].first : 0;
+	wheel->stream_at = next < WHEEL_SLOTS_MAX ? level->key_lists[next].first : 0;
 	if (wheel->stream_at)
 		block_fetch(wheel, wheel->stream_at);
 }
@@ -276,37 +276,37 @@ void wheel_stream_go_on(struct wheel *wheel)
 {
 	if (!wheel->stream_at)
 		return;
-	wheel->stream_keys = block_keys(wheel, &level_at(wheel, 1)->piles[wheel->stream_slot],
+	wheel->stream_keys = block_keys(wheel, &level_at(wheel, 1)->key_lists[wheel->stream_slot],
 	                                wheel->stream_at, &wheel->stream_key, &wheel->stream_at);
 	if (wheel->stream_at)
 		block_fetch(wheel, wheel->stream_at);
 }
 
-/* How many keys a pile has; more than WHEEL_AGENDA_MAX are not counted to the end. */
-static uint32_t pile_count(const struct wheel *wheel, const struct pile *pile)
+/* How many keys a key list has; more than WHEEL_SORTED_MAX are not counted to the end. */
+static uint32_t key_list_count(const struct wheel *wheel, const struct key_list *key_list)
 {
 	uint32_t n = 0;
 
-	for (wheel_link block = pile->first; block && n <= WHEEL_AGENDA_MAX;) {
+	for (wheel_link block = key_list->first; block && n <= WHEEL_SORTED_MAX;) {
 		wheel_link next =
-		        ((const struct pile_block *)link_at(wheel->depot.arena, block))->next;
+		        ((const struct key_list_block *)link_at(wheel->store.arena, block))->next;
 
-		n += next ? (uint32_t)PILE_BLOCK_KEYS : (pile->write - block) / 2 - 1;
+		n += next ? (uint32_t)KEY_LIST_BLOCK_KEYS : (key_list->write - block) / 2 - 1;
 		block = next;
 	}
 	return n;
 }
 
 /* Stable; of what is nearly in order. */
-static void agenda_insertion_sort(struct wheel_entry *agenda, uint32_t n)
+static void sorted_insertion_sort(struct wheel_entry *sorted, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++) {
-		struct wheel_entry entry = agenda[i];
+		struct wheel_entry entry = sorted[i];
 		uint32_t place = i;
 
-		for (; place > 0 && agenda[place - 1].t_ns > entry.t_ns; place--)
-			agenda[place] = agenda[place - 1];
-		agenda[place] = entry;
+		for (; place > 0 && sorted[place - 1].t_ns > entry.t_ns; place--)
+			sorted[place] = sorted[place - 1];
+		sorted[place] = entry;
 	}
 }
 
@@ -320,7 +320,7 @@ static struct wheel_entry entry_of(const struct wheel *wheel, const struct wheel
 #define WORD_PLACE_BITS 16
 #define WORD_FINE_SHIFT (WORD_PLACE_BITS + 6)
 
-_Static_assert(WHEEL_AGENDA_MAX <= 1u << WORD_PLACE_BITS &&
+_Static_assert(WHEEL_SORTED_MAX <= 1u << WORD_PLACE_BITS &&
                        WHEEL_SLOT_NS << WORD_PLACE_BITS <= UINT64_C(1) << 32,
                "a word has room for both");
 
@@ -367,16 +367,16 @@ static void words_sort(const uint32_t *words, uint32_t *sorted, uint32_t n)
 }
 
 /* Stable: those that are due at one instant stay in the order of insertion. */
-static void agenda_sort(struct wheel *wheel, const struct pile *pile)
+static void sorted_sort(struct wheel *wheel, const struct key_list *key_list)
 {
-	uint32_t words[WHEEL_AGENDA_MAX], sorted[WHEEL_AGENDA_MAX], n = 0;
-	wheel_link held[WHEEL_AGENDA_MAX];
+	uint32_t words[WHEEL_SORTED_MAX], sorted[WHEEL_SORTED_MAX], n = 0;
+	wheel_link held[WHEEL_SORTED_MAX];
 	const struct wheel_key *keys;
 	wheel_link next;
 	simtime start = 0;
 
-	for (wheel_link block = pile->first; block; block = next) {
-		uint32_t more = block_keys(wheel, pile, block, &keys, &next);
+	for (wheel_link block = key_list->first; block; block = next) {
+		uint32_t more = block_keys(wheel, key_list, block, &keys, &next);
 
 		for (uint32_t i = 0; i < more; i++, n++) {
 			words[n] = (uint32_t)(keys[i].t_ns % WHEEL_SLOT_NS) << WORD_PLACE_BITS | n;
@@ -386,29 +386,29 @@ static void agenda_sort(struct wheel *wheel, const struct pile *pile)
 	}
 	words_sort(words, sorted, n);
 	for (uint32_t i = 0; i < n; i++) {
-		wheel->agenda[i].t_ns = start + (sorted[i] >> WORD_PLACE_BITS);
-		wheel->agenda[i].held =
-		        link_at(wheel->depot.arena, held[sorted[i] % (1u << WORD_PLACE_BITS)]);
+		wheel->sorted[i].t_ns = start + (sorted[i] >> WORD_PLACE_BITS);
+		wheel->sorted[i].held =
+		        link_at(wheel->store.arena, held[sorted[i] % (1u << WORD_PLACE_BITS)]);
 	}
 }
 
-/* Sorts the n keys of a pile, all of one slot of level 1, into the agenda, which is empty. */
-static void agenda_make(struct wheel *wheel, const struct pile *pile, uint32_t n)
+/* Sorts the n keys of a key list, all of one slot of level 1, into the sorted slot, which is empty. */
+static void sorted_make(struct wheel *wheel, const struct key_list *key_list, uint32_t n)
 {
-	wheel->agenda_at = 0;
-	wheel->agenda_n = n;
+	wheel->sorted_at = 0;
+	wheel->sorted_n = n;
 	if (n > SORT_FEW) {
-		agenda_sort(wheel, pile);
+		sorted_sort(wheel, key_list);
 	} else {
-		wheel_link place = pile_begin(pile);
+		wheel_link place = key_list_begin(key_list);
 
 		for (uint32_t i = 0; i < n; i++)
-			wheel->agenda[i] =
-			        entry_of(wheel, pile_walk(wheel->depot.arena, pile, &place));
-		agenda_insertion_sort(wheel->agenda, n);
+			wheel->sorted[i] = entry_of(
+			        wheel, key_list_walk(wheel->store.arena, key_list, &place));
+		sorted_insertion_sort(wheel->sorted, n);
 	}
 	for (uint32_t i = 0; i < RTE_MIN(n, WHEEL_FETCH_AHEAD); i++)
-		wheel_record_fetch(wheel, wheel->agenda[i].held);
+		wheel_record_fetch(wheel, wheel->sorted[i].held);
 }
 
 /* The cursor enters a slot of this level: what was open has left, what is in the slot goes below, in
@@ -423,16 +423,16 @@ static void level_enter(struct wheel *wheel, uint32_t number, simtime when)
 	uint32_t n;
 
 	if (level->open.first)
-		pile_clear(&wheel->yard, &level->open);
-	level->open = level->piles[slot];
-	level->piles[slot] = (struct pile){0};
+		key_list_clear(&wheel->yard, &level->open);
+	level->open = level->key_lists[slot];
+	level->key_lists[slot] = (struct key_list){0};
 	level->list[slot] = 0;
 	slot_leave(level, slot);
 	if (number == 1)
 		stream_begin(wheel, slot);
-	n = number == 1 && list == 0 ? pile_count(wheel, &level->open) : UINT32_MAX;
-	if (likely(n <= WHEEL_AGENDA_MAX)) {
-		agenda_make(wheel, &level->open, n);
+	n = number == 1 && list == 0 ? key_list_count(wheel, &level->open) : UINT32_MAX;
+	if (likely(n <= WHEEL_SORTED_MAX)) {
+		sorted_make(wheel, &level->open, n);
 		return;
 	}
 	for (list = list_reverse(wheel, list); list;) {
@@ -441,8 +441,8 @@ static void level_enter(struct wheel *wheel, uint32_t number, simtime when)
 		link_below(wheel, number, key_at(wheel, list));
 		list = next;
 	}
-	place = pile_begin(&level->open);
-	while ((key = pile_walk(wheel->depot.arena, &level->open, &place)) != NULL)
+	place = key_list_begin(&level->open);
+	while ((key = key_list_walk(wheel->store.arena, &level->open, &place)) != NULL)
 		link_below(wheel, number, key);
 }
 
@@ -475,7 +475,7 @@ static simtime level_next(const struct wheel *wheel, uint32_t number)
 	       << level_shift[number];
 }
 
-/* The beginning of the next slot that holds something, but for the agenda. */
+/* The beginning of the next slot that holds something, but for the sorted slot. */
 static simtime slot_next(const struct wheel *wheel)
 {
 	uint32_t slot;
@@ -562,19 +562,19 @@ static void ready_open(struct wheel *wheel)
 	wheel->ready_last = last;
 }
 
-/* Opens the next slot of level 0 that holds something and begins by `now`, unless there is an agenda;
+/* Opens the next slot of level 0 that holds something and begins by `now`, unless there is a sorted slot;
  * without one moves the cursor as far. Only when nothing is ready. */
 static void ready_find(struct wheel *wheel, simtime now)
 {
 	while (!wheel->ready) {
-		bool agenda = wheel->agenda_at < wheel->agenda_n;
+		bool sorted = wheel->sorted_at < wheel->sorted_n;
 		simtime start = slot_next(wheel);
 
-		/* What is in the agenda is due in the slot of level 1 that the cursor is in. */
-		if (agenda && start >> level_shift[1] != wheel->cursor >> level_shift[1])
+		/* What is in the sorted slot is due in the slot of level 1 that the cursor is in. */
+		if (sorted && start >> level_shift[1] != wheel->cursor >> level_shift[1])
 			return;
 		if (start > now || start == SIMTIME_NEVER) {
-			if (!agenda && now > wheel->cursor)
+			if (!sorted && now > wheel->cursor)
 				cursor_move(wheel, now);
 			return;
 		}
@@ -582,18 +582,18 @@ static void ready_find(struct wheel *wheel, simtime now)
 			cursor_move(wheel, start);
 		if (wheel->fine[slot_in(0, wheel->cursor)])
 			ready_open(wheel);
-		else if (wheel->agenda_at < wheel->agenda_n)
+		else if (wheel->sorted_at < wheel->sorted_n)
 			return;
 	}
 }
 
 /* Which of the two is first; only if there is one. */
-static bool agenda_is_first(const struct wheel *wheel)
+static bool sorted_is_first(const struct wheel *wheel)
 {
 	if (!wheel->ready)
 		return true;
-	return wheel->agenda_at < wheel->agenda_n &&
-	       wheel->agenda[wheel->agenda_at].t_ns <= key_at(wheel, wheel->ready)->t_ns;
+	return wheel->sorted_at < wheel->sorted_n &&
+	       wheel->sorted[wheel->sorted_at].t_ns <= key_at(wheel, wheel->ready)->t_ns;
 }
 
 /* Nothing lies in level 0. */
@@ -606,9 +606,9 @@ static bool fine_is_empty(const struct wheel *wheel)
 	return used == 0 && !wheel->ready;
 }
 
-bool wheel_has_agenda_alone(const struct wheel *wheel)
+bool wheel_has_sorted_alone(const struct wheel *wheel)
 {
-	return wheel->agenda_at < wheel->agenda_n && fine_is_empty(wheel);
+	return wheel->sorted_at < wheel->sorted_n && fine_is_empty(wheel);
 }
 
 /* The one that is due first, as far as slots begin by `now`; NULL: there is none. Does not touch it. */
@@ -616,14 +616,14 @@ static struct held *first_find(struct wheel *wheel, simtime now, simtime *due)
 {
 	const struct wheel_key *key;
 
-	/* What is in the agenda is due before any slot above level 0. */
-	if (!wheel->ready && !wheel_has_agenda_alone(wheel))
+	/* What is in the sorted slot is due before any slot above level 0. */
+	if (!wheel->ready && !wheel_has_sorted_alone(wheel))
 		ready_find(wheel, now);
-	if (!wheel->ready && wheel->agenda_at == wheel->agenda_n)
+	if (!wheel->ready && wheel->sorted_at == wheel->sorted_n)
 		return NULL;
-	if (agenda_is_first(wheel)) {
-		*due = wheel->agenda[wheel->agenda_at].t_ns;
-		return wheel->agenda[wheel->agenda_at].held;
+	if (sorted_is_first(wheel)) {
+		*due = wheel->sorted[wheel->sorted_at].t_ns;
+		return wheel->sorted[wheel->sorted_at].held;
 	}
 	key = key_at(wheel, wheel->ready);
 	*due = key->t_ns;
@@ -659,7 +659,7 @@ const struct held *wheel_cell_read(struct wheel *wheel, const void *cell, simtim
 {
 	struct held *record = &wheel->seen.record;
 
-	depot_cell_read(&wheel->depot, cell, record);
+	store_cell_read(&wheel->store, cell, record);
 	record->t_ns = due;
 	return record;
 }
@@ -669,7 +669,7 @@ struct held *wheel_front(struct wheel *wheel, simtime now)
 	simtime due;
 	struct held *first = front(wheel, now, &due);
 
-	if (likely(!first || !wheel->has_cells || depot_cell(&wheel->depot, first) == 0))
+	if (likely(!first || !wheel->has_cells || store_cell(&wheel->store, first) == 0))
 		return first;
 	wheel_cell_read(wheel, first, due);
 	return &wheel->seen.record;
@@ -679,22 +679,22 @@ void wheel_pop(struct wheel *wheel)
 {
 	const struct wheel_key *first;
 
-	if (agenda_is_first(wheel)) {
-		wheel_agenda_pop(wheel);
+	if (sorted_is_first(wheel)) {
+		wheel_sorted_pop(wheel);
 		return;
 	}
 	first = key_at(wheel, wheel->ready);
 	wheel->ready = first->next;
 	wheel->records--;
-	depot_leave(&wheel->depot, held_at(wheel, first));
+	store_leave(&wheel->store, held_at(wheel, first));
 }
 
-/* Those of the agenda that are due, up to `room`; how many. Nothing lies in level 0. */
-static uint32_t agenda_take(struct wheel *wheel, simtime now, struct held **held, simtime *due_ns,
+/* Those of the sorted slot that are due, up to `room`; how many. Nothing lies in level 0. */
+static uint32_t sorted_take(struct wheel *wheel, simtime now, struct held **held, simtime *due_ns,
                             uint32_t room)
 {
-	const struct wheel_entry *first = &wheel->agenda[wheel->agenda_at];
-	uint32_t left = wheel->agenda_n - wheel->agenda_at, n = 0;
+	const struct wheel_entry *first = &wheel->sorted[wheel->sorted_at];
+	uint32_t left = wheel->sorted_n - wheel->sorted_at, n = 0;
 	uint32_t fetch = left > WHEEL_FETCH_AHEAD ? left - WHEEL_FETCH_AHEAD : 0;
 
 	for (room = RTE_MIN(room, left); n < room && first[n].t_ns <= now; n++) {
@@ -704,8 +704,8 @@ static uint32_t agenda_take(struct wheel *wheel, simtime now, struct held **held
 	for (uint32_t i = 0; i < RTE_MIN(n, fetch); i++)
 		wheel_record_fetch(wheel, first[WHEEL_FETCH_AHEAD + i].held);
 	for (uint32_t i = 0; i < n; i++)
-		depot_leave(&wheel->depot, held[i]);
-	wheel->agenda_at += n;
+		store_leave(&wheel->store, held[i]);
+	wheel->sorted_at += n;
 	wheel->records -= n;
 	return n;
 }
@@ -717,8 +717,8 @@ uint32_t wheel_take(struct wheel *wheel, simtime now, struct held **held, simtim
 
 	while (n < room) {
 		if (likely(fine_is_empty(wheel))) {
-			n += agenda_take(wheel, now, &held[n], &due_ns[n], room - n);
-			if (n == room || wheel->agenda_at < wheel->agenda_n)
+			n += sorted_take(wheel, now, &held[n], &due_ns[n], room - n);
+			if (n == room || wheel->sorted_at < wheel->sorted_n)
 				break;
 		}
 		held[n] = front(wheel, now, &due_ns[n]);
@@ -740,8 +740,8 @@ simtime wheel_next(const struct wheel *wheel)
 {
 	simtime next = wheel->ready ? key_at(wheel, wheel->ready)->t_ns : slot_next(wheel);
 
-	if (wheel->agenda_at < wheel->agenda_n)
-		next = simtime_min(next, wheel->agenda[wheel->agenda_at].t_ns);
+	if (wheel->sorted_at < wheel->sorted_n)
+		next = simtime_min(next, wheel->sorted[wheel->sorted_at].t_ns);
 	return next;
 }
 
@@ -749,9 +749,9 @@ unsigned __int128 wheel_memory(unsigned __int128 packets, uint32_t stored_bytes,
 {
 	const uint32_t room = CHUNK_BYTES - sizeof(struct parcel) - COPY_BLOCK_BYTES;
 	unsigned __int128 slots = RTE_MIN(packets, (unsigned __int128)(span / WHEEL_SLOT_NS + 2));
-	unsigned __int128 blocks = packets / PILE_BLOCK_KEYS + slots + 1;
+	unsigned __int128 blocks = packets / KEY_LIST_BLOCK_KEYS + slots + 1;
 
 	/* A chunk of each class of stays is being filled, and one of cells; the header of a chunk of keys is a block. */
-	return (packets / (room / held_bytes(stored_bytes)) + 1 + 2 * DEPOT_CLASSES) * CHUNK_BYTES +
-	       (blocks * PILE_BLOCK_BYTES * 16 / 15 / CHUNK_BYTES + 1) * CHUNK_BYTES;
+	return (packets / (room / held_bytes(stored_bytes)) + 1 + 2 * STORE_CLASSES) * CHUNK_BYTES +
+	       (blocks * KEY_LIST_BLOCK_BYTES * 16 / 15 / CHUNK_BYTES + 1) * CHUNK_BYTES;
 }

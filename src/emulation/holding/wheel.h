@@ -12,11 +12,11 @@
  * Levels 1 to 3 reach from the present a whole turn ahead, wherever in the turn the present is; what
  * is due within 1.07 s goes to level 1 and is never moved.
  *
- * A packet is copied once, into a depot, where memory is written in sequence (depot.h), into a record or, on a wheel
+ * A packet is copied once, into a store, where memory is written in sequence (store.h), into a record or, on a wheel
  * whose packets nobody asks anything, into a cell. A slot is a
- * pile of keys (pile.h): due time and place. When time enters a slot of level 1, its keys are sorted
- * into an agenda, by counting the slots of level 0. Level 0 itself takes what is inserted when time
- * is in the slot already, and slots with more keys than the agenda has room for: their keys are
+ * key list of keys (key_list.h): due time and place. When time enters a slot of level 1, its keys are sorted
+ * into a sorted slot, by counting the slots of level 0. Level 0 itself takes what is inserted when time
+ * is in the slot already, and slots with more keys than the sorted slot has room for: their keys are
  * linked into its slots, as those of levels 2 and 3 are into the level below. Each key is touched at
  * most once a level. While packets leave, those that come after them are fetched: first the keys of the
  * next slot, then what they belong to.
@@ -31,14 +31,14 @@
 
 #include <stdint.h>
 
-#include "holding/depot.h"
-#include "holding/pile.h"
+#include "holding/store.h"
+#include "holding/key_list.h"
 
 #define WHEEL_LEVELS     4
 #define WHEEL_SLOTS_MAX  65536u
 #define WHEEL_SLOTS_FINE 256u /* of level 0 */
 /* What a slot of level 1 may hold to be sorted at once; a line rate of 64-byte frames brings 244. */
-#define WHEEL_AGENDA_MAX 1024u
+#define WHEEL_SORTED_MAX 1024u
 /* How many packets ahead of the one that leaves are fetched. */
 #define WHEEL_FETCH_AHEAD 24u
 /* How wide a slot of level 1 is. */
@@ -51,9 +51,9 @@
 struct wheel_level {
 	uint64_t used[WHEEL_SLOTS_MAX / 64];      /* slots that hold something */
 	uint64_t summary[WHEEL_SLOTS_MAX / 4096]; /* words of `used` that are not 0 */
-	wheel_link *list;   /* keys from the level above, the last one first */
-	struct pile *piles; /* keys that were inserted here */
-	struct pile open;   /* of the slot that the cursor is in: linked below */
+	wheel_link *list;           /* keys from the level above, the last one first */
+	struct key_list *key_lists; /* keys that were inserted here */
+	struct key_list open;       /* of the slot that the cursor is in: linked below */
 };
 
 struct wheel_entry {
@@ -62,16 +62,16 @@ struct wheel_entry {
 };
 
 struct wheel {
-	struct depot depot;
-	struct pile_yard yard;
-	bool has_cells; /* or has had: not all in the depot are records */
+	struct store store;
+	struct key_list_yard yard;
+	bool has_cells; /* or has had: not all in the store are records */
 	simtime cursor; /* everything before its slot has left */
 	uint64_t records;
 	simtime quiet; /* asking for anything before it would find nothing, and open no slot */
-	/* what is next: the earlier of two, and the agenda's first where they are due together */
+	/* what is next: the earlier of two, and the sorted slot's first where they are due together */
 	wheel_link ready, ready_last; /* of level 0, sorted: first and last */
 	simtime ready_until;          /* what is due before that belongs into `ready` */
-	uint32_t agenda_at, agenda_n;
+	uint32_t sorted_at, sorted_n;
 	/* The slot after the open one: its next block, which is being fetched (0: none), and of the block
 	 * before, which is there, the keys whose records have not been fetched yet. */
 	uint32_t stream_slot;
@@ -81,7 +81,7 @@ struct wheel {
 	uint64_t fine_used[WHEEL_SLOTS_FINE / 64];
 	wheel_link fine[WHEEL_SLOTS_FINE]; /* level 0: keys, the last one first */
 	struct wheel_level level[WHEEL_LEVELS - 1];
-	struct wheel_entry agenda[WHEEL_AGENDA_MAX];
+	struct wheel_entry sorted[WHEEL_SORTED_MAX];
 	union {
 		struct held record;
 		uint8_t bytes[sizeof(struct held) + CELL_BYTES];
@@ -100,25 +100,25 @@ void wheel_free(struct wheel *wheel);
 void wheel_idle_until(struct wheel *wheel, simtime now);
 
 /* The whole of wheel_key_add, for whatever that does not do itself. */
-bool wheel_key_add_anyhow(struct wheel *wheel, simtime due, wheel_link held);
+bool wheel_key_add_slow(struct wheel *wheel, simtime due, wheel_link held);
 
 /* Writes the key of a record, which is not counted yet. False: no memory. Here the common case: level 1, in a slot
  * whose last block has room. `base`, `piles`, `cursor` and `quiet` are the wheel's: who adds many looks them up once,
  * for a frame that is copied meanwhile might be anything, for all the compiler knows. */
 static __rte_always_inline bool wheel_key_add(struct wheel *wheel, uint8_t *base,
-                                              struct pile *piles, simtime cursor, simtime due,
-                                              wheel_link held, simtime *quiet)
+                                              struct key_list *key_lists, simtime cursor,
+                                              simtime due, wheel_link held, simtime *quiet)
 {
 	simtime slot = due / WHEEL_SLOT_NS;
 	struct wheel_key *key;
-	struct pile *pile;
+	struct key_list *key_list;
 
-	pile = &piles[slot % WHEEL_SLOTS_MAX];
+	key_list = &key_lists[slot % WHEEL_SLOTS_MAX];
 	if (unlikely(slot - cursor / WHEEL_SLOT_NS - 1 >= WHEEL_SLOTS_MAX - 1 ||
-	             pile->write % PILE_BLOCK_UNITS == 0))
-		return wheel_key_add_anyhow(wheel, due, held);
-	key = (struct wheel_key *)(void *)(base + (uint64_t)pile->write * 8);
-	pile->write += sizeof(*key) / 8;
+	             key_list->write % KEY_LIST_BLOCK_UNITS == 0))
+		return wheel_key_add_slow(wheel, due, held);
+	key = (struct wheel_key *)(void *)(base + (uint64_t)key_list->write * 8);
+	key_list->write += sizeof(*key) / 8;
 	*quiet = simtime_min(*quiet, slot * WHEEL_SLOT_NS);
 	key->t_ns = due;
 	key->held = held;
@@ -131,14 +131,14 @@ static inline struct held *wheel_append(struct wheel *wheel, simtime due, uint32
                                         uint32_t stored_bytes)
 {
 	simtime stay = due > wheel->cursor ? due - wheel->cursor : 0;
-	struct held *held = depot_append(&wheel->depot, stay, stored_bytes);
-	const struct arena *arena = wheel->depot.arena;
+	struct held *held = store_append(&wheel->store, stay, stored_bytes);
+	const struct arena *arena = wheel->store.arena;
 
 	if (unlikely(!held))
 		return NULL;
-	if (unlikely(!wheel_key_add(wheel, arena->base, wheel->level[0].piles, wheel->cursor, due,
-	                            link_of(arena, held), &wheel->quiet))) {
-		depot_retract(&wheel->depot, stay, held, stored_bytes);
+	if (unlikely(!wheel_key_add(wheel, arena->base, wheel->level[0].key_lists, wheel->cursor,
+	                            due, link_of(arena, held), &wheel->quiet))) {
+		store_retract(&wheel->store, stay, held, stored_bytes);
 		return NULL;
 	}
 	wheel->records++;
@@ -151,10 +151,10 @@ static inline struct held *wheel_append(struct wheel *wheel, simtime due, uint32
 static inline void wheel_expect(const struct wheel *wheel, const simtime *due, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		const struct pile *pile =
-		        &wheel->level[0].piles[due[i] / WHEEL_SLOT_NS % WHEEL_SLOTS_MAX];
+		const struct key_list *key_list =
+		        &wheel->level[0].key_lists[due[i] / WHEEL_SLOT_NS % WHEEL_SLOTS_MAX];
 
-		rte_prefetch0_write(link_at(wheel->depot.arena, pile->write));
+		rte_prefetch0_write(link_at(wheel->store.arena, key_list->write));
 	}
 }
 
@@ -176,7 +176,7 @@ static __rte_always_inline void wheel_stream(struct wheel *wheel)
 		wheel_stream_go_on(wheel);
 		return;
 	}
-	record = link_at(wheel->depot.arena, wheel->stream_key->held);
+	record = link_at(wheel->store.arena, wheel->stream_key->held);
 	rte_prefetch1(record);
 	if (!wheel_may_be_cell(wheel, record))
 		rte_prefetch1(record + RTE_CACHE_LINE_SIZE);
@@ -209,38 +209,38 @@ static inline bool wheel_is_quiet(const struct wheel *wheel, simtime now)
  * on its way there. */
 static inline const struct held *wheel_glance(const struct wheel *wheel, uint32_t places)
 {
-	uint32_t at = wheel->agenda_at + places;
+	uint32_t at = wheel->sorted_at + places;
 
-	return at < wheel->agenda_n ? wheel->agenda[at].held : NULL;
+	return at < wheel->sorted_n ? wheel->sorted[at].held : NULL;
 }
-/* Whether nothing lies on the wheel that may be due before, or with, what is left of the agenda, which is sorted. It
+/* Whether nothing lies on the wheel that may be due before, or with, what is left of the sorted slot, which is sorted. It
  * stays so until something is appended, or something else is asked of the wheel. */
-bool wheel_has_agenda_alone(const struct wheel *wheel);
-/* Then, of a wheel without cells: the packet that is due first if it is on the agenda, and due at `now` or before; NULL:
+bool wheel_has_sorted_alone(const struct wheel *wheel);
+/* Then, of a wheel without cells: the packet that is due first if it is on the sorted slot, and due at `now` or before; NULL:
  * it is not, but wheel_front may find another. It stays. */
-static __rte_always_inline struct held *wheel_agenda_first(const struct wheel *wheel, simtime now)
+static __rte_always_inline struct held *wheel_sorted_first(const struct wheel *wheel, simtime now)
 {
-	const struct wheel_entry *first = &wheel->agenda[wheel->agenda_at];
+	const struct wheel_entry *first = &wheel->sorted[wheel->sorted_at];
 
-	return wheel->agenda_at < wheel->agenda_n && first->t_ns <= now ? first->held : NULL;
+	return wheel->sorted_at < wheel->sorted_n && first->t_ns <= now ? first->held : NULL;
 }
 /* Passes over it; it stays readable until the next wheel_front. */
-static __rte_always_inline void wheel_agenda_pop(struct wheel *wheel)
+static __rte_always_inline void wheel_sorted_pop(struct wheel *wheel)
 {
-	uint32_t at = wheel->agenda_at++, ahead = at + WHEEL_FETCH_AHEAD;
+	uint32_t at = wheel->sorted_at++, ahead = at + WHEEL_FETCH_AHEAD;
 
-	if (likely(ahead < wheel->agenda_n))
-		wheel_record_fetch(wheel, wheel->agenda[ahead].held);
+	if (likely(ahead < wheel->sorted_n))
+		wheel_record_fetch(wheel, wheel->sorted[ahead].held);
 	wheel_stream(wheel);
 	wheel->records--;
-	depot_leave(&wheel->depot, wheel->agenda[at].held);
+	store_leave(&wheel->store, wheel->sorted[at].held);
 }
 /* Passes over the packet that wheel_front gave; it stays readable until the next wheel_front. */
 void wheel_pop(struct wheel *wheel);
 
 /* The same for many at once: up to `room` packets due at `now` or before, in order, passed over, and their due times.
  * They stay readable until something is appended to a log of the same arena. If the wheel `has_cells`, they may lie
- * in cells (depot_cell). */
+ * in cells (store_cell). */
 uint32_t wheel_take(struct wheel *wheel, simtime now, struct held **held, simtime *due_ns,
                     uint32_t room);
 /* A record of one that does. */

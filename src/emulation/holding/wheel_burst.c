@@ -33,7 +33,7 @@ static uint16_t run_length(const struct holder *holder, struct rte_mbuf *const *
 	return i;
 }
 
-/* The stays of all are of one class of the depot: of this one. */
+/* The stays of all are of one class of the store: of this one. */
 static bool stays_alike(const struct wheel *wheel, const simtime *due_ns, uint16_t n,
                         uint32_t *class)
 {
@@ -45,8 +45,8 @@ static bool stays_alike(const struct wheel *wheel, const simtime *due_ns, uint16
 	}
 	if (unlikely(least <= wheel->cursor))
 		return false;
-	*class = depot_class_of(least - wheel->cursor);
-	return *class == depot_class_of(most - wheel->cursor);
+	*class = store_class_of(least - wheel->cursor);
+	return *class == store_class_of(most - wheel->cursor);
 }
 
 /* Room for a record each, as long as there is any; how many. */
@@ -58,9 +58,9 @@ static uint16_t rooms_make(struct wheel *wheel, struct rte_mbuf *const *mbufs, u
 	uint16_t i;
 
 	if (likely(stays_alike(wheel, due_ns, n, &class)))
-		return depot_append_run(&wheel->depot, class, mbufs, n, held);
+		return store_append_run(&wheel->store, class, mbufs, n, held);
 	for (i = 0; i < n; i++) {
-		held[i] = depot_append(&wheel->depot, due_ns[i] > cursor ? due_ns[i] - cursor : 0,
+		held[i] = store_append(&wheel->store, due_ns[i] > cursor ? due_ns[i] - cursor : 0,
 		                       mbufs[i]->data_len);
 		if (unlikely(!held[i]))
 			break;
@@ -72,14 +72,14 @@ static uint16_t rooms_make(struct wheel *wheel, struct rte_mbuf *const *mbufs, u
 static uint16_t keys_add(struct wheel *wheel, struct held *const *held, uint16_t n,
                          const simtime *due_ns)
 {
-	const struct arena *arena = wheel->depot.arena;
-	struct pile *piles = wheel->level[0].piles;
+	const struct arena *arena = wheel->store.arena;
+	struct key_list *key_lists = wheel->level[0].key_lists;
 	simtime cursor = wheel->cursor, quiet = SIMTIME_NEVER;
 	uint8_t *base = arena->base;
 	uint16_t i;
 
 	for (i = 0; i < n; i++) {
-		if (unlikely(!wheel_key_add(wheel, base, piles, cursor, due_ns[i],
+		if (unlikely(!wheel_key_add(wheel, base, key_lists, cursor, due_ns[i],
 		                            (wheel_link)((size_t)((uint8_t *)held[i] - base) / 8),
 		                            &quiet)))
 			break;
@@ -134,14 +134,14 @@ static uint16_t push_in_cells(struct wheel *wheel, struct holder *holder, uint32
 	uint16_t rooms, done;
 
 	if (!stays_alike(wheel, due_ns, n, &class) ||
-	    !depot_takes_cells(&wheel->depot, class, bytes))
+	    !store_takes_cells(&wheel->store, class, bytes))
 		return 0;
 	wheel->has_cells = true;
-	rooms = depot_append_cells(&wheel->depot, class, cloud, bytes, numbers, n, cells);
+	rooms = store_append_cells(&wheel->store, class, cloud, bytes, numbers, n, cells);
 	done = keys_add(wheel, cells, rooms, due_ns);
 	cells_fill(holder, cells, mbufs, done);
 	for (uint16_t i = done; unlikely(i < rooms); i++)
-		depot_leave(&wheel->depot, cells[i]);
+		store_leave(&wheel->store, cells[i]);
 	return done;
 }
 
@@ -165,7 +165,7 @@ static __rte_always_inline uint16_t push_run(struct wheel *wheel, struct holder 
 	done = keys_add(wheel, held, rooms, due_ns);
 	records_fill(holder, held, cloud, mbufs, done, due_ns, numbers);
 	for (uint16_t i = done; unlikely(i < rooms); i++)
-		depot_leave(&wheel->depot, held[i]);
+		store_leave(&wheel->store, held[i]);
 	return done;
 }
 
@@ -239,7 +239,7 @@ static __rte_always_inline uint32_t leave(struct wheel *wheel, struct holder *ho
                                           const struct held *held, simtime due, bool bare,
                                           struct rte_mbuf **mbuf)
 {
-	uint32_t bytes = wheel->has_cells ? depot_cell(&wheel->depot, held) : 0;
+	uint32_t bytes = wheel->has_cells ? store_cell(&wheel->store, held) : 0;
 
 	if (bytes > 0 && likely(bare)) {
 		*mbuf = hold_mbuf_of_cell(holder, held, bytes);

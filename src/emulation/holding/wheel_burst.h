@@ -3,7 +3,7 @@
  * Bursts on their way onto a wheel, and off it.
  *
  * Packets of a burst differ in their due times, and in hardly anything else: their mbufs come from one
- * pool and look alike, their stays are of one class of the depot, so that their records lie one behind the
+ * pool and look alike, their stays are of one class of the store, so that their records lie one behind the
  * other. What that decides is decided once for a run of such packets; of each one only its frame is copied,
  * and its key written. A packet that breaks the run goes alone, or begins the next.
  *
@@ -21,7 +21,7 @@ uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t c
                           struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns);
 
 /* The same without a look at struct packet: they are as long on the wire as they are, have no flags, and these
- * numbers (low halves). `cells`: if they are alike they may lie in cells (depot.h): the wheel is this cloud's alone. */
+ * numbers (low halves). `cells`: if they are alike they may lie in cells (store.h): the wheel is this cloud's alone. */
 uint16_t wheel_burst_push_numbered(struct wheel *wheel, struct holder *holder, uint32_t cloud,
                                    struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns,
                                    const uint32_t *numbers, bool cells);

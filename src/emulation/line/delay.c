@@ -256,7 +256,7 @@ static int delay_check(const struct conf *conf, const struct cloud_conf *cloud,
 		             "and a time, like 5ms");
 	error = delay->limit.unit == LIMIT_NONE
 	                ? 0
-	                : selection_check_copies(cloud, sizeof(struct tally), problem);
+	                : selection_check_copies(cloud, sizeof(struct in_flight), problem);
 	if (error)
 		return error;
 	return delay->as_netem ? check_as_netem(delay, problem) : 0;

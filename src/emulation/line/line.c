@@ -130,14 +130,14 @@ uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *d
 	return overtaking;
 }
 
-/* Those that are due at one instant board together. */
+/* Those that are due at one instant join one train. */
 static uint16_t push_on_trains(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
                                uint16_t n, const simtime *due_ns)
 {
 	uint16_t done = 0;
 
 	while (done < n) {
-		uint16_t to = done + 1, boarded;
+		uint16_t to = done + 1, pushed;
 
 		while (to < n && due_ns[to] == due_ns[done])
 			to++;
@@ -148,8 +148,8 @@ static uint16_t push_on_trains(struct line *line, struct holder *holder, struct 
 			done = to;
 			continue;
 		}
-		boarded = train_board(&line->log, holder, mbufs + done, to - done, due_ns[done]);
-		done += boarded;
+		pushed = train_push(&line->log, holder, mbufs + done, to - done, due_ns[done]);
+		done += pushed;
 		if (unlikely(done < to))
 			break;
 	}
@@ -162,39 +162,39 @@ uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **m
 	struct wheel *wheel = wheel_for(line);
 	uint16_t pushed;
 
-	if (unlikely(line->limited) && !tally_reserve(line->tally, &holder->arena, n))
+	if (unlikely(line->limited) && !in_flight_reserve(line->in_flight, &holder->arena, n))
 		return 0;
 	pushed = wheel ? wheel_burst_push(wheel, holder, line->cloud, mbufs, n, due_ns)
 	               : push_on_trains(line, holder, mbufs, n, due_ns);
 	line->held += pushed;
 	for (uint16_t i = 0; unlikely(line->limited) && i < pushed; i++)
-		tally_note(line->tally, due_ns[i]);
+		in_flight_note(line->in_flight, due_ns[i]);
 	return pushed;
 }
 
 uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
                          uint16_t n, simtime due, uint64_t number)
 {
-	uint16_t boarded = train_board_plain(&line->log, holder, mbufs, n, due, number);
+	uint16_t pushed = train_board_plain(&line->log, holder, mbufs, n, due, number);
 
-	line->held += boarded;
-	return boarded;
+	line->held += pushed;
+	return pushed;
 }
 
-/* Those that are due at one instant, and are numbered one after the other, board together. */
+/* Those that are due at one instant, and are numbered one after the other, join one train. */
 static uint16_t number_on_trains(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
                                  uint16_t n, const simtime *due_ns, const uint32_t *numbers)
 {
 	uint16_t done = 0;
 
 	while (done < n) {
-		uint16_t to = done + 1, boarded;
+		uint16_t to = done + 1, pushed;
 
 		while (to < n && due_ns[to] == due_ns[done] && numbers[to] == numbers[to - 1] + 1)
 			to++;
-		boarded = train_board_plain(&line->log, holder, mbufs + done, to - done,
-		                            due_ns[done], numbers[done]);
-		done += boarded;
+		pushed = train_board_plain(&line->log, holder, mbufs + done, to - done,
+		                           due_ns[done], numbers[done]);
+		done += pushed;
 		if (unlikely(done < to))
 			break;
 	}
@@ -231,13 +231,13 @@ bool line_push_held(struct line *line, struct holder *holder, const struct held 
 {
 	struct wheel *wheel = wheel_for(line);
 
-	if (unlikely(line->limited) && !tally_reserve(line->tally, &holder->arena, 1))
+	if (unlikely(line->limited) && !in_flight_reserve(line->in_flight, &holder->arena, 1))
 		return false;
 	if (unlikely(!(wheel ? push_held_on_wheel(line, wheel, from, due)
-	                     : train_board_held(&line->log, holder, from, due))))
+	                     : train_push_held(&line->log, holder, from, due))))
 		return false;
 	if (unlikely(line->limited))
-		tally_note(line->tally, due);
+		in_flight_note(line->in_flight, due);
 	line->held++;
 	return true;
 }
@@ -250,11 +250,11 @@ static uint32_t log_pop_due(struct line *line, struct holder *holder, simtime no
 	uint32_t n;
 
 	if (holder->kept > 0)
-		scout_go(&line->scout, &line->log, room, line->bare);
+		prefetch_go(&line->prefetch, &line->log, room, line->bare);
 	else
-		scout_forget(&line->scout);
-	n = train_alight(&line->log, holder, now, line->bare, mbufs, due_ns, room, bytes);
-	scout_follow(&line->scout, n);
+		prefetch_forget(&line->prefetch);
+	n = train_pop(&line->log, holder, now, line->bare, mbufs, due_ns, room, bytes);
+	prefetch_follow(&line->prefetch, n);
 	line->held -= n;
 	return n;
 }
@@ -318,12 +318,12 @@ uint64_t line_clear(struct line *line, struct holder *holder)
 	uint64_t cleared = reorder_clear(&line->back, holder);
 
 	line->back_deadline = SIMTIME_NEVER;
-	if (line->tally)
-		tally_clear(line->tally, &holder->arena);
+	if (line->in_flight)
+		in_flight_clear(line->in_flight, &holder->arena);
 	while (line->log.records)
 		cleared += train_drop(&line->log, holder);
 	log_clear(&line->log, &holder->arena);
-	scout_forget(&line->scout);
+	prefetch_forget(&line->prefetch);
 	while (line->wheel && line->wheel->records) {
 		const struct held *held = wheel_front(line->wheel, SIMTIME_NEVER - 1);
 

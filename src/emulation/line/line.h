@@ -16,12 +16,12 @@
 #include <stddef.h>
 
 #include "holding/hold.h"
-#include "holding/scout.h"
+#include "holding/prefetch.h"
 #include "holding/train.h"
 #include "holding/wheel.h"
 #include "line/jitter.h"
 #include "line/reorder_line.h"
-#include "line/tally.h"
+#include "line/in_flight.h"
 #include "random/draw.h"
 
 /* What control prepares for a line; the line takes it over as a whole. */
@@ -56,15 +56,15 @@ struct line {
 	uint64_t held;    /* packets on this line, wherever they are */
 	simtime back_deadline; /* when the oldest of `back` goes at the latest; SIMTIME_NEVER: it is empty */
 	struct line_conf conf;
-	struct log log;     /* of trains */
-	struct scout scout; /* in the log */
+	struct log log;           /* of trains */
+	struct prefetch prefetch; /* in the log */
 	struct draw_key key;
 	uint64_t drawn;
 	struct jitter_state jitter;
 	struct reorder_back back;
 	uint64_t waits, waited_ns; /* order keep: packets that had to wait for the one ahead */
 	struct line_moments moments;
-	struct tally *tally; /* NULL as long as it was not needed */
+	struct in_flight *in_flight; /* NULL as long as it was not needed */
 };
 
 _Static_assert(

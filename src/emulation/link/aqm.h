@@ -11,7 +11,7 @@
  *           by aqm_beside(). 0 or -errno; may be slow
  *   free    gives it back
  * Whenever its statement or one of the role ROLE_AQM_MODIFIER changes, a new one is made and takes
- * the place of the old one between two bursts (setting.h). A schedule (agenda.h) makes its own
+ * the place of the old one between two bursts (setting.h). A schedule (timeline.h) makes its own
  * beforehand, and exchanges them in virtual time: then adopt() may come to one that was in force before.
  *
  * Run by the worker that owns the cloud, in the order of virtual time:

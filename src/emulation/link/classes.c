@@ -14,7 +14,7 @@
 /* ---- making: control ---- */
 
 static int selection_prepare(struct class_state *class, const struct class_conf *conf,
-                             const struct fork_filters *filters)
+                             const struct classifier_filters *filters)
 {
 	struct problem problem;
 	struct match match;

@@ -12,7 +12,7 @@
 #define WEIR_CLASSES_H
 
 #include "engine/engine.h"
-#include "engine/fork.h"
+#include "engine/classifier.h"
 #include "link/class.h"
 #include "link/link.h"
 
@@ -22,7 +22,7 @@ struct class_state {
 	char name[SCENARIO_NAME_BYTES];
 	uint32_t n_rows;
 	struct match_row *rows;
-	struct fork_filter *filter;
+	struct classifier_filter *filter;
 	uint64_t tag_per_byte, start; /* scfq: the tag from which the front's is counted */
 	int64_t quantum, deficit;     /* drr */
 };
@@ -33,7 +33,7 @@ struct classes {
 	uint64_t v; /* scfq */
 	uint32_t turn;
 	bool begun; /* drr: the class in turn has got its quantum */
-	const struct fork_filters *filters;
+	const struct classifier_filters *filters;
 	struct class_state class[CLASSES_MAX];
 };
 

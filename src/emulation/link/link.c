@@ -187,7 +187,7 @@ static void head_lift(struct link *link, struct queue *queue, struct arena *aren
 	log_pop(&queue->log, arena);
 }
 
-void link_take_anyhow(struct link *link, struct queue *queue, struct arena *arena)
+void link_take_slow(struct link *link, struct queue *queue, struct arena *arena)
 {
 	const struct held *head = log_front(&queue->log);
 
@@ -199,7 +199,7 @@ void link_take_anyhow(struct link *link, struct queue *queue, struct arena *aren
 		head_lift(link, queue, arena);
 }
 
-void link_depart_anyhow(struct link *link, struct arena *arena)
+void link_depart_slow(struct link *link, struct arena *arena)
 {
 	struct queue *queue = link->from;
 	uint32_t wire_bytes = link_head(link)->wire_bytes;

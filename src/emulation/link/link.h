@@ -169,8 +169,8 @@ static inline void link_let_go(struct link *link, struct queue *queue)
 }
 
 /* The whole of the two that follow. */
-void link_take_anyhow(struct link *link, struct queue *queue, struct arena *arena);
-void link_depart_anyhow(struct link *link, struct arena *arena);
+void link_take_slow(struct link *link, struct queue *queue, struct arena *arena);
+void link_depart_slow(struct link *link, struct arena *arena);
 
 /* The link is free, and takes the front of this queue; NULL: there is nothing. Here the common case: a plain link,
  * and the head stays in its queue. */
@@ -181,7 +181,7 @@ static inline void link_take(struct link *link, struct queue *queue, struct aren
 	if (!queue)
 		return;
 	if (__builtin_expect(!link->plain || queue->drop_head, 0)) {
-		link_take_anyhow(link, queue, arena);
+		link_take_slow(link, queue, arena);
 		return;
 	}
 	length = link_length(link, log_front(&queue->log)->wire_bytes);
@@ -200,7 +200,7 @@ static inline void link_depart(struct link *link, struct arena *arena)
 	uint32_t length;
 
 	if (__builtin_expect(!link->plain || link->taken.records != 0, 0)) {
-		link_depart_anyhow(link, arena);
+		link_depart_slow(link, arena);
 		return;
 	}
 	length = link_length(link, log_front(&queue->log)->wire_bytes);

@@ -19,7 +19,7 @@ static bool fits(const struct limit *limit, uint64_t rate_bps, uint64_t packets,
 	return true;
 }
 
-bool queue_has_room_anyhow(const struct queue *queue, uint64_t rate_bps, uint32_t length)
+bool queue_has_room_slow(const struct queue *queue, uint64_t rate_bps, uint32_t length)
 {
 	return fits(&queue->limit, rate_bps, queue_packets(queue) + 1, queue_bytes(queue) + length);
 }

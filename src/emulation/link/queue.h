@@ -50,12 +50,12 @@ static inline uint64_t queue_bytes(const struct queue *queue)
 }
 
 /* Whether a packet of this length finds room now, at this rate. */
-bool queue_has_room_anyhow(const struct queue *queue, uint64_t rate_bps, uint32_t length);
+bool queue_has_room_slow(const struct queue *queue, uint64_t rate_bps, uint32_t length);
 static inline bool queue_has_room(const struct queue *queue, uint64_t rate_bps, uint32_t length)
 {
 	if (__builtin_expect(queue->limit.unit == LIMIT_BYTES, 1))
 		return queue_bytes(queue) + length <= queue->limit.value;
-	return queue_has_room_anyhow(queue, rate_bps, length);
+	return queue_has_room_slow(queue, rate_bps, length);
 }
 /* Whether it would, if nothing waited. */
 bool queue_may_have_room(const struct queue *queue, uint64_t rate_bps, uint32_t length);

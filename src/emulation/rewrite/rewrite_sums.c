@@ -201,8 +201,8 @@ uint8_t rewrite_summed(const struct rewrite_place *place)
 	}
 }
 
-void rewrite_sums_anyhow(const struct rewrite_view *view, uint8_t summed, uint32_t at,
-                         uint32_t width, uint64_t before, uint64_t after)
+void rewrite_sums_slow(const struct rewrite_view *view, uint8_t summed, uint32_t at, uint32_t width,
+                       uint64_t before, uint64_t after)
 {
 	const struct write write = {at, at + width, before, after};
 	const struct headers *headers = &view->headers;

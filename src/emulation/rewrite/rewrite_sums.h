@@ -51,8 +51,8 @@ static inline void rewrite_grow_ipv4(const struct rewrite_view *view, uint32_t g
 
 /* `width` bytes at `at` were `before`, as a number, and are `after` now, which is another. `summed`: of their
  * place, or SUMMED_ASK. */
-void rewrite_sums_anyhow(const struct rewrite_view *view, uint8_t summed, uint32_t at,
-                         uint32_t width, uint64_t before, uint64_t after);
+void rewrite_sums_slow(const struct rewrite_view *view, uint8_t summed, uint32_t at, uint32_t width,
+                       uint64_t before, uint64_t after);
 /* Here what is part of the IPv4 header's alone. */
 static inline void rewrite_sums(const struct rewrite_view *view, uint8_t summed, uint32_t at,
                                 uint32_t width, uint64_t before, uint64_t after)
@@ -60,7 +60,7 @@ static inline void rewrite_sums(const struct rewrite_view *view, uint8_t summed,
 	if (summed == SUMMED_HEADER)
 		rewrite_grow_ipv4(view, rewrite_growth(at + width, before, after));
 	else if (summed)
-		rewrite_sums_anyhow(view, summed, at, width, before, after);
+		rewrite_sums_slow(view, summed, at, width, before, after);
 }
 
 #endif

@@ -5,32 +5,32 @@
 #include <stdlib.h>
 
 #include "scenario/scenario.h"
-#include "schedule/agenda.h"
+#include "schedule/timeline.h"
 
 enum { AT_FIELD_TIME, AT_FIELD_ORDERS };
 
 struct point {
 	simtime at_ns; /* after the beginning */
 	uint32_t n;
-	agenda_places place[ORDERS_MAX];
+	timeline_places place[ORDERS_MAX];
 	struct setting setting[ORDERS_MAX];
 };
 
 struct at {
 	struct track track;
-	agenda_places redone; /* points that have gone by count for these */
+	timeline_places redone; /* points that have gone by count for these */
 	uint32_t n, next;
 	struct point *point;
 };
 
 /* ---- worker ---- */
 
-static void point_execute(struct cloud *cloud, struct point *point, agenda_places places,
+static void point_execute(struct cloud *cloud, struct point *point, timeline_places places,
                           simtime now)
 {
 	for (uint32_t i = 0; i < point->n; i++) {
 		if (point->place[i] & places)
-			agenda_apply_below(cloud, &point->setting[i], point->place[i], now);
+			timeline_apply_below(cloud, &point->setting[i], point->place[i], now);
 	}
 }
 
@@ -104,7 +104,7 @@ static int by_time(const void *a, const void *b)
 
 /* Each point on what the ones before it have left. */
 static int points_prepare(struct at *at, const struct at_conf *const *confs, uint32_t n,
-                          const struct agenda_plan *plan)
+                          const struct timeline_plan *plan)
 {
 	struct cloud_conf *cloud = cloud_conf_copy(plan->conf), *after;
 	int error = cloud ? 0 : -ENOMEM;
@@ -113,13 +113,13 @@ static int points_prepare(struct at *at, const struct at_conf *const *confs, uin
 		const struct orders *orders = &confs[at->n]->orders;
 		struct point *point = &at->point[at->n];
 
-		error = agenda_settings(plan, cloud, orders, point->setting);
+		error = timeline_settings(plan, cloud, orders, point->setting);
 		if (error)
 			break;
 		point->at_ns = confs[at->n]->at_ns;
 		point->n = orders->n;
 		for (uint32_t i = 0; i < orders->n; i++)
-			point->place[i] = agenda_place(plan->setup, orders->order[i].name);
+			point->place[i] = timeline_place(plan->setup, orders->order[i].name);
 		after = orders_carry_out(orders, cloud);
 		error = after ? 0 : -ENOMEM;
 		cloud_conf_free(cloud);
@@ -130,7 +130,7 @@ static int points_prepare(struct at *at, const struct at_conf *const *confs, uin
 }
 
 /* One track for all of them. */
-static int at_plan(const struct conf *conf, struct agenda_plan *plan)
+static int at_plan(const struct conf *conf, struct timeline_plan *plan)
 {
 	const struct at_conf *confs[AT_MAX];
 	struct at *at;
@@ -156,14 +156,14 @@ static int at_plan(const struct conf *conf, struct agenda_plan *plan)
 		at_free(&at->track);
 		return error;
 	}
-	return agenda_add(plan, &at->track);
+	return timeline_add(plan, &at->track);
 }
 
 static int at_check(const struct conf *conf, const struct cloud_conf *cloud,
                     struct problem *problem)
 {
 	const struct at_conf *at = (const struct at_conf *)conf;
-	int error = agenda_check(conf, cloud, problem);
+	int error = timeline_check(conf, cloud, problem);
 
 	return error ? error : orders_check(&at->orders, cloud, AT_FIELD_ORDERS, problem);
 }

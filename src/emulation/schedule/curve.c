@@ -215,7 +215,7 @@ struct limit curve_queue(const struct cloud_conf *cloud, struct limit queue, uin
 	return given ? rate_queue(given, cloud) : rate_queue(&rate, cloud);
 }
 
-static int prepare_loss(struct curve *curve, const struct agenda_plan *plan)
+static int prepare_loss(struct curve *curve, const struct timeline_plan *plan)
 {
 	struct conf *loss = conf_make(&loss_random_statement);
 	struct order order = {.name = "loss", .role = ROLE_STAGE, .conf = loss};
@@ -223,8 +223,8 @@ static int prepare_loss(struct curve *curve, const struct agenda_plan *plan)
 
 	if (!loss)
 		return -ENOMEM;
-	error = agenda_settings(plan, plan->conf, &(struct orders){.n = 1, .order = &order},
-	                        &curve->loss);
+	error = timeline_settings(plan, plan->conf, &(struct orders){.n = 1, .order = &order},
+	                          &curve->loss);
 	conf_free(loss);
 	if (!error)
 		curve->lossy = curve->loss.stage;
@@ -249,7 +249,7 @@ static int prepare_jitter(struct curve *curve, const struct cloud_conf *cloud)
 	return error;
 }
 
-static int prepare(struct curve *curve, const struct agenda_plan *plan)
+static int prepare(struct curve *curve, const struct timeline_plan *plan)
 {
 	uint64_t rate_max = 0;
 	int error = 0;
@@ -273,10 +273,10 @@ static int prepare(struct curve *curve, const struct agenda_plan *plan)
 	return error;
 }
 
-int curve_plan(const struct curve_conf *conf, struct agenda_plan *plan)
+int curve_plan(const struct curve_conf *conf, struct timeline_plan *plan)
 {
 	struct curve *curve = calloc(1, sizeof(*curve));
-	struct order covers[AGENDA_ORDERS_MAX];
+	struct order covers[TIMELINE_ORDERS_MAX];
 	uint32_t n = curve_covers(conf->has, covers);
 	int error;
 
@@ -291,11 +291,11 @@ int curve_plan(const struct curve_conf *conf, struct agenda_plan *plan)
 	curve->track.take_off = curve_take_off;
 	curve->track.key = curve_key;
 	curve->track.free = curve_free;
-	curve->track.places = agenda_orders_places(plan->setup, &(struct orders){n, covers});
+	curve->track.places = timeline_orders_places(plan->setup, &(struct orders){n, covers});
 	error = prepare(curve, plan);
 	if (error) {
 		curve_free(&curve->track);
 		return error;
 	}
-	return agenda_add(plan, &curve->track);
+	return timeline_add(plan, &curve->track);
 }

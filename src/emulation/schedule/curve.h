@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Values of rate, delay, jitter and loss that change from point to point: what `wave` and `trace
- * format csv` put on top of a cloud's statements (agenda.h).
+ * format csv` put on top of a cloud's statements (timeline.h).
  *
  * Model: a staircase. From point i on the values of point i are in force. They are those of the table
  * `points`, at their instants; or, of a wave, at `from` + i x period / n, rounded up to a nanosecond.
@@ -12,12 +12,12 @@
  * curve, its deviations scaled down. A loss is `loss random` without correlation.
  *
  * Cost: nothing is allocated for a point; the next one is found in O(1), and after an idle time of many
- * by bisection. Ownership: the track owns the table. Thread: agenda.h.
+ * by bisection. Ownership: the track owns the table. Thread: timeline.h.
  */
 #ifndef WEIR_CURVE_H
 #define WEIR_CURVE_H
 
-#include "schedule/agenda.h"
+#include "schedule/timeline.h"
 
 #define CURVE_RATE   0x1u
 #define CURVE_DELAY  0x2u
@@ -42,8 +42,8 @@ struct curve_conf {
 	struct limit queue; /* of a link that the cloud has no queue for; LIMIT_NONE: sized */
 };
 
-/* Adds the track to the agenda. The points are its own, also if it fails. 0 or -errno. Control. */
-int curve_plan(const struct curve_conf *conf, struct agenda_plan *plan);
+/* Adds the track to the timeline. The points are its own, also if it fails. 0 or -errno. Control. */
+int curve_plan(const struct curve_conf *conf, struct timeline_plan *plan);
 
 /* The queue of a link that only a schedule makes: `queue` if given, that of `rate` or of `slots`, or as
  * `rate` would size it for this rate. */

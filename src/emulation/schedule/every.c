@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "scenario/scenario.h"
-#include "schedule/agenda.h"
+#include "schedule/timeline.h"
 #include "schedule/at.h"
 #include "schedule/down.h"
 
@@ -101,7 +101,7 @@ static void every_free(struct track *track)
 }
 
 static int plan(const struct every_conf *conf, const struct orders *orders,
-                struct agenda_plan *plan)
+                struct timeline_plan *plan)
 {
 	struct every *every = calloc(1, sizeof(*every));
 	int error;
@@ -114,27 +114,27 @@ static int plan(const struct every_conf *conf, const struct orders *orders,
 	every->track.take_off = every_take_off;
 	every->track.key = every_key;
 	every->track.free = every_free;
-	every->track.places = agenda_orders_places(plan->setup, orders);
+	every->track.places = timeline_orders_places(plan->setup, orders);
 	every->every_ns = conf->every_ns;
 	every->for_ns = conf->for_ns;
 	every->from_ns = conf->conf.given >> EVERY_FIELD_FROM & 1 ? conf->from_ns : conf->every_ns;
-	error = agenda_settings(plan, plan->conf, orders, every->setting);
+	error = timeline_settings(plan, plan->conf, orders, every->setting);
 	if (error) {
 		every_free(&every->track);
 		return error;
 	}
 	every->n = orders->n;
-	return agenda_add(plan, &every->track);
+	return timeline_add(plan, &every->track);
 }
 
-static int every_plan(const struct conf *conf, struct agenda_plan *agenda)
+static int every_plan(const struct conf *conf, struct timeline_plan *timeline)
 {
 	const struct every_conf *every = (const struct every_conf *)conf;
 
-	return plan(every, &every->orders, agenda);
+	return plan(every, &every->orders, timeline);
 }
 
-static int flap_plan(const struct conf *conf, struct agenda_plan *agenda)
+static int flap_plan(const struct conf *conf, struct timeline_plan *timeline)
 {
 	struct conf *down = conf_make(&down_statement);
 	struct order order = {.name = down_statement.name, .role = ROLE_STAGE, .conf = down};
@@ -143,7 +143,7 @@ static int flap_plan(const struct conf *conf, struct agenda_plan *agenda)
 	if (!down)
 		return -ENOMEM;
 	error = plan((const struct every_conf *)conf, &(struct orders){.n = 1, .order = &order},
-	             agenda);
+	             timeline);
 	conf_free(down);
 	return error;
 }
@@ -164,7 +164,7 @@ static int every_check(const struct conf *conf, const struct cloud_conf *cloud,
 	int error = check_times(every, EVERY_FIELD_FOR, problem);
 
 	if (!error)
-		error = agenda_check(conf, cloud, problem);
+		error = timeline_check(conf, cloud, problem);
 	return error ? error : orders_check(&every->orders, cloud, EVERY_FIELD_ORDERS, problem);
 }
 
@@ -173,7 +173,7 @@ static int flap_check(const struct conf *conf, const struct cloud_conf *cloud,
 {
 	int error = check_times((const struct every_conf *)conf, FLAP_FIELD_DOWN, problem);
 
-	return error ? error : agenda_check(conf, cloud, problem);
+	return error ? error : timeline_check(conf, cloud, problem);
 }
 
 static bool every_same(const struct conf *a, const struct conf *b)

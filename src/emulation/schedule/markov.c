@@ -6,7 +6,7 @@
 
 #include "random/exponential.h"
 #include "scenario/scenario.h"
-#include "schedule/agenda.h"
+#include "schedule/timeline.h"
 
 #define MARKOV_FIELD_STATES 0
 
@@ -185,7 +185,7 @@ static void find_ways(struct stay *stay, const struct states *states, uint32_t o
 	}
 }
 
-static int markov_plan(const struct conf *conf, struct agenda_plan *plan)
+static int markov_plan(const struct conf *conf, struct timeline_plan *plan)
 {
 	const struct states *states = &((const struct markov_conf *)conf)->states;
 	struct markov *markov = calloc(1, sizeof(*markov));
@@ -209,15 +209,15 @@ static int markov_plan(const struct conf *conf, struct agenda_plan *plan)
 
 		stay->mean_ns = states->state[i].mean_ns;
 		find_ways(stay, states, i);
-		markov->track.places |= agenda_orders_places(plan->setup, orders);
-		error = agenda_settings(plan, plan->conf, orders, stay->setting);
+		markov->track.places |= timeline_orders_places(plan->setup, orders);
+		error = timeline_settings(plan, plan->conf, orders, stay->setting);
 		stay->n = error ? 0 : orders->n;
 	}
 	if (error) {
 		markov_free(&markov->track);
 		return error;
 	}
-	return agenda_add(plan, &markov->track);
+	return timeline_add(plan, &markov->track);
 }
 
 static int check_ways(const struct states *states, uint32_t own, struct problem *problem)
@@ -269,7 +269,7 @@ static int markov_check(const struct conf *conf, const struct cloud_conf *cloud,
 		if (!error)
 			error = orders_check(&state->orders, cloud, MARKOV_FIELD_STATES, problem);
 	}
-	return error ? error : agenda_check(conf, cloud, problem);
+	return error ? error : timeline_check(conf, cloud, problem);
 }
 
 static uint32_t markov_covers(const struct conf *conf, struct order *covers)
@@ -285,7 +285,7 @@ static uint32_t markov_covers(const struct conf *conf, struct order *covers)
 
 			while (known < n && strcmp(covers[known].name, orders->order[i].name) != 0)
 				known++;
-			if (known == n && n < AGENDA_ORDERS_MAX)
+			if (known == n && n < TIMELINE_ORDERS_MAX)
 				covers[n++] = orders->order[i];
 		}
 	}

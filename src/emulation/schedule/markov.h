@@ -8,7 +8,7 @@
  * with its probability, or where there is no `to`, to any of the others with the same probability.
  * With two states they take turns: E. N. Gilbert's good and bad (Bell System Technical Journal 39,
  * 1960), in time and not by packets. In a state its statements are in force on top of those of the
- * cloud (agenda.h); one without statements is the cloud as it is otherwise.
+ * cloud (timeline.h); one without statements is the cloud as it is otherwise.
  * The states and when they change are a function of seed and cloud, not of packets: draw k gives how
  * long the k-th stay is (lane 0) and where it leads (lane 1). One exception: after 2^18 stays without
  * a packet they jump ahead, and then the path depends on when packets come (docs/schedule.md).

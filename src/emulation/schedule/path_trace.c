@@ -81,7 +81,7 @@ static void recorded_free(struct track *track)
 	free(recorded);
 }
 
-static int plan_mahimahi(const struct trace_conf *trace, struct agenda_plan *plan)
+static int plan_mahimahi(const struct trace_conf *trace, struct timeline_plan *plan)
 {
 	struct recorded *recorded = calloc(1, sizeof(*recorded));
 	struct problem problem;
@@ -99,14 +99,14 @@ static int plan_mahimahi(const struct trace_conf *trace, struct agenda_plan *pla
 	recorded->track.put_on = recorded_put_on;
 	recorded->track.take_off = recorded_take_off;
 	recorded->track.free = recorded_free;
-	recorded->track.places = agenda_place(plan->setup, "rate");
+	recorded->track.places = timeline_place(plan->setup, "rate");
 	recorded->link.rate_bps = trace_mean_bps(&recorded->list);
 	recorded->link.limit = curve_queue(plan->conf, trace->queue, recorded->link.rate_bps);
 	recorded->queue_given = trace->queue.unit != LIMIT_NONE;
-	return agenda_add(plan, &recorded->track);
+	return timeline_add(plan, &recorded->track);
 }
 
-static int trace_plan(const struct conf *conf, struct agenda_plan *plan)
+static int trace_plan(const struct conf *conf, struct timeline_plan *plan)
 {
 	const struct trace_conf *trace = (const struct trace_conf *)conf;
 	struct curve_conf curve;
@@ -159,7 +159,7 @@ static int trace_check(const struct conf *conf, const struct cloud_conf *cloud,
 		            cloud->name, classes[0]->conf.scope);
 		error = -EINVAL;
 	}
-	return error ? error : agenda_check(conf, cloud, problem);
+	return error ? error : timeline_check(conf, cloud, problem);
 }
 
 static const struct field trace_fields[] = {

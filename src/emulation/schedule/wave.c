@@ -49,7 +49,7 @@ static uint64_t value(const struct wave_conf *wave, uint32_t i)
 	return (uint64_t)(from + (to - from) * at + 0.5);
 }
 
-static int wave_plan(const struct conf *conf, struct agenda_plan *plan)
+static int wave_plan(const struct conf *conf, struct timeline_plan *plan)
 {
 	const struct wave_conf *wave = (const struct wave_conf *)conf;
 	struct curve_conf curve = {.has = what(conf),
@@ -73,7 +73,7 @@ static int wave_plan(const struct conf *conf, struct agenda_plan *plan)
 static int wave_check(const struct conf *conf, const struct cloud_conf *cloud,
                       struct problem *problem)
 {
-	return agenda_check(conf, cloud, problem);
+	return timeline_check(conf, cloud, problem);
 }
 
 static uint32_t wave_covers(const struct conf *conf, struct order *covers)

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "socket/pending.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "socket/dialogue.h"
+#include "socket/request.h"
+#include "socket/session.h"
+
+/* NULL: no memory, and that is answered. */
+static struct request *pending_request(struct dialogue *dialogue, enum request_kind kind,
+                                       const char *line, const struct command *command)
+{
+	struct request *request =
+	        request_make(dialogue->control, kind, line, command, &dialogue->handed);
+
+	if (request == NULL)
+		dialogue_error(dialogue, "line", ERROR_NO_MEMORY,
+		               "no memory for what it asks; nothing is changed");
+	else
+		request->batch.lines = dialogue->batch.lines;
+	return request;
+}
+
+/* ---- steps ---- */
+
+bool pending_is_on(const struct pending *pending)
+{
+	return pending->step != PENDING_NONE;
+}
+
+void pending_forget(struct dialogue *dialogue)
+{
+	struct pending *pending = &dialogue->pending;
+
+	if (pending->turn.waiting)
+		control_leave(dialogue->control, &pending->turn);
+	if (pending->request != NULL)
+		job_forget(&pending->request->job);
+	*pending = (struct pending){.step = PENDING_NONE};
+}
+
+static void pending_go(struct dialogue *dialogue, enum pending_step step)
+{
+	dialogue->pending.step = step;
+	dialogue->pending.patience = (struct patience){.last_ns = dialogue->now_ns};
+}
+
+static void pending_start(struct dialogue *dialogue, struct request *request,
+                          enum pending_step step)
+{
+	dialogue->pending.request = request;
+	pending_go(dialogue, step);
+}
+
+/* Has the work done. False: no thread can be had; answered, and over. */
+static bool pending_give(struct dialogue *dialogue, enum pending_step step,
+                         void (*work)(struct job *job))
+{
+	struct request *request = dialogue->pending.request;
+
+	request->job.work = work;
+	if (job_give(dialogue->control->desk, &request->job) == 0) {
+		pending_go(dialogue, step);
+		return true;
+	}
+	if (work == work_show || work == work_begin)
+		control_look_end(dialogue->control);
+	dialogue_error(
+	        dialogue, "server", "refused",
+	        "too much is under way, and does not come to its end; nothing is changed, try "
+	        "again later");
+	pending_forget(dialogue);
+	return false;
+}
+
+static bool pending_overdue(struct dialogue *dialogue, uint64_t most_ns)
+{
+	return patience_look(&dialogue->pending.patience, dialogue->now_ns) >= most_ns;
+}
+
+static void overdue_work(struct dialogue *dialogue)
+{
+	dialogue_batch_error(
+	        dialogue,
+	        &(struct batch_error){.name = "line",
+	                              .code = "refused",
+	                              .message = "this takes longer than 20 s, and is given up; "
+	                                         "nothing is changed; let it name less at once"});
+	pending_forget(dialogue);
+}
+
+/* The line has been parsed. True: it goes on. */
+static bool parsed(struct dialogue *dialogue, struct request *request)
+{
+	struct batch_error error;
+
+	if (request->result != 0) {
+		dialogue_language_error(dialogue, request->line, &request->wrong);
+		return false;
+	}
+	if (!dialogue->in_batch)
+		return true;
+	if (batch_edit(&dialogue->batch, request->line, &request->command, SESSION_BATCH_MAX,
+	               &error) != 0)
+		dialogue_batch_error(dialogue, &error);
+	else
+		dialogue_done(dialogue, &request->command, NULL);
+	return false;
+}
+
+static void begun(struct dialogue *dialogue, struct request *request)
+{
+	dialogue->not_begun = request->result != 0;
+	if (dialogue->not_begun) {
+		dialogue_error(dialogue, "begin", ERROR_NO_MEMORY,
+		               "no memory for a copy of the scenario; try a smaller one");
+		return;
+	}
+	dialogue->batch = request->batch;
+	memset(&request->batch, 0, sizeof(request->batch));
+	dialogue->in_batch = true;
+	answer_ok(&dialogue->output);
+}
+
+static void shown(struct dialogue *dialogue, struct request *request)
+{
+	const struct scenario *scenario = *dialogue->control->scenario;
+	const struct words *words = &request->command.words;
+	struct language_error wrong = {.column = 0};
+
+	if (request->lacks) {
+		dialogue_no_answer(dialogue);
+		return;
+	}
+	if (request->found) {
+		output_adopt(&dialogue->output, &request->output);
+		return;
+	}
+	wrong.column = words->word[3].column;
+	if (request->cloud < scenario->n_clouds && scenario->clouds[request->cloud]->many)
+		language_error_set(&wrong, ERROR_UNKNOWN_WORD,
+		                   "`%s` has no cloud `%.80s`: no packet of it came yet, or it is "
+		                   "none of those that the template is for",
+		                   words->word[2].text, words->word[3].text);
+	else
+		language_error_set(&wrong, ERROR_UNKNOWN_WORD,
+		                   "`%s` is one cloud, and not one an address: leave `%.80s` out",
+		                   words->word[2].text, words->word[3].text);
+	dialogue_language_error(dialogue, request->line, &wrong);
+}
+
+static void handed_over(struct dialogue *dialogue, struct request *request)
+{
+	if (request->result != 0) {
+		dialogue_error(dialogue, "file", request->wrong.name, request->wrong.text);
+		return;
+	}
+	if (handed_put(&dialogue->handed, request->file) != 0)
+		dialogue_error(
+		        dialogue, "file", ERROR_FULL,
+		        "more than 64 files, or 16 MiB of them, are handed over; take fewer, "
+		        "or smaller ones");
+	else
+		answer_ok(&dialogue->output);
+	request->file = NULL;
+}
+
+/* The thread that needs no turn has done its work. */
+static bool step_works(struct dialogue *dialogue)
+{
+	struct request *request = dialogue->pending.request;
+
+	if (!job_done(&request->job)) {
+		if (pending_overdue(dialogue, PENDING_WORK_NS))
+			overdue_work(dialogue);
+		return false;
+	}
+	if (request->kind == KIND_EDIT && parsed(dialogue, request)) {
+		pending_go(dialogue, PENDING_TURN);
+		return true;
+	}
+	if (request->kind == KIND_BEGIN)
+		begun(dialogue, request);
+	else if (request->kind == KIND_SHOW)
+		shown(dialogue, request);
+	else if (request->kind == KIND_FILE)
+		handed_over(dialogue, request);
+	pending_forget(dialogue);
+	return false;
+}
+
+static bool step_looks(struct dialogue *dialogue)
+{
+	struct request *request = dialogue->pending.request;
+
+	if (!control_look_begin(dialogue->control))
+		return false;
+	/* What it named is perhaps there no more, or another is there now. */
+	if (request->kind == KIND_SHOW && request->command.words.n > 2 &&
+	    request->what != SHOW_CLOUDS) {
+		int index = scenario_find_cloud(*dialogue->control->scenario,
+		                                request->command.words.word[2].text);
+
+		if (index < 0) {
+			struct language_error wrong = {.column = 0};
+
+			control_look_end(dialogue->control);
+			language_unknown_cloud(*dialogue->control->scenario,
+			                       &request->command.words.word[2], &wrong);
+			dialogue_language_error(dialogue, request->line, &wrong);
+			pending_forget(dialogue);
+			return false;
+		}
+		request->cloud = (uint32_t)index;
+	}
+	if (!control_is_late(dialogue->control, CONTROL_SETTLES_NS, request->note,
+	                     sizeof(request->note)))
+		request->note[0] = '\0';
+	return pending_give(dialogue, PENDING_WORKS,
+	                    request->kind == KIND_BEGIN ? work_begin : work_show);
+}
+
+static void turn_refused(struct dialogue *dialogue, const char *who)
+{
+	struct batch_error error = {.name = "scenario", .code = "refused"};
+
+	snprintf(error.message, sizeof(error.message),
+	         *who ? "%s stands still, and has not taken the change before; nothing is changed; "
+	                "try "
+	                "again when it goes on"
+	              : "others change the scenario all the while%s; nothing is changed; try again",
+	         who);
+	dialogue_batch_error(dialogue, &error);
+	pending_forget(dialogue);
+}
+
+/* It is its turn: what takes no time is made here. */
+static bool turn_begins(struct dialogue *dialogue)
+{
+	struct request *request = dialogue->pending.request;
+	struct control *control = dialogue->control;
+	struct language_error wrong = {.column = 0};
+
+	request->holds = true;
+	if (request->kind == KIND_EDIT || request->kind == KIND_COMMIT)
+		return pending_give(dialogue, PENDING_PREPARES, work_prepare);
+	if (request->kind == KIND_PROBE &&
+	    probe_begin(control, &request->command.words, &dialogue->probe, &request->transaction,
+	                &wrong) != 0) {
+		dialogue_language_error(dialogue, request->line, &wrong);
+		pending_forget(dialogue);
+		return false;
+	}
+	if (request->kind == KIND_CLEAR &&
+	    control->ops->clear(control->context, &request->transaction) != 0) {
+		dialogue_error(dialogue, "counters", ERROR_NO_MEMORY, "no memory to clear them");
+		pending_forget(dialogue);
+		return false;
+	}
+	pending_go(dialogue, PENDING_POSTS);
+	return true;
+}
+
+static bool step_turn(struct dialogue *dialogue)
+{
+	struct pending *pending = &dialogue->pending;
+	char who[64] = "";
+
+	if (control_turn(dialogue->control, &pending->turn))
+		return turn_begins(dialogue);
+	if (pending_overdue(dialogue, PENDING_TURN_NS))
+		turn_refused(dialogue, "");
+	else if (pending->patience.waited_ns >= PENDING_LATE_NS &&
+	         control_is_late(dialogue->control, PENDING_LATE_NS, who, sizeof(who)))
+		turn_refused(dialogue, who);
+	return false;
+}
+
+static bool step_prepares(struct dialogue *dialogue)
+{
+	struct request *request = dialogue->pending.request;
+
+	if (!job_done(&request->job)) {
+		if (pending_overdue(dialogue, PENDING_WORK_NS))
+			overdue_work(dialogue);
+		return false;
+	}
+	if (request->result != 0)
+		dialogue_batch_error(dialogue, &request->error);
+	else if (request->transaction == NULL)
+		answer_ok(&dialogue->output); /* an empty batch */
+	if (request->transaction == NULL) {
+		pending_forget(dialogue);
+		return false;
+	}
+	pending_go(dialogue, PENDING_POSTS);
+	return true;
+}
+
+static bool step_posts(struct dialogue *dialogue)
+{
+	struct pending *pending = &dialogue->pending;
+	struct request *request = pending->request;
+
+	pending->number = control_post(dialogue->control, request->transaction,
+	                               request->batch.draft, dialogue->now_ns);
+	if (pending->number == 0)
+		return false;
+	request->transaction = NULL;
+	request->batch.draft = NULL;
+	request->holds = false;
+	if (request->kind == KIND_CLEAR)
+		control_cleared(dialogue->control);
+	if (request->kind == KIND_PROBE) {
+		dialogue->probe.number = pending->number;
+		pending_forget(dialogue);
+		return false;
+	}
+	pending_go(dialogue, PENDING_POSTED);
+	return true;
+}
+
+static bool step_posted(struct dialogue *dialogue)
+{
+	struct pending *pending = &dialogue->pending;
+	struct request *request = pending->request;
+	const char *what = request->kind == KIND_CLEAR ? "counters are cleared there"
+	                                               : "the change is in force there";
+	char who[64], late[240];
+
+	if (control_taken(dialogue->control, pending->number)) {
+		dialogue_done(dialogue, request->parsed ? &request->command : NULL, NULL);
+	} else {
+		if (!pending_overdue(dialogue, PENDING_LATE_NS) ||
+		    !control_is_late(dialogue->control, 0, who, sizeof(who)))
+			return false;
+		snprintf(late, sizeof(late),
+		         "accepted, but %s stands still: %s when it comes round", who, what);
+		dialogue_done(dialogue, NULL, late);
+	}
+	pending_forget(dialogue);
+	return false;
+}
+
+void pending_poll(struct dialogue *dialogue)
+{
+	bool goes_on = true;
+
+	while (goes_on) {
+		switch (dialogue->pending.step) {
+		case PENDING_NONE:
+			return;
+		case PENDING_WORKS:
+			goes_on = step_works(dialogue);
+			break;
+		case PENDING_LOOKS:
+			goes_on = step_looks(dialogue);
+			break;
+		case PENDING_TURN:
+			goes_on = step_turn(dialogue);
+			break;
+		case PENDING_PREPARES:
+			goes_on = step_prepares(dialogue);
+			break;
+		case PENDING_POSTS:
+			goes_on = step_posts(dialogue);
+			break;
+		case PENDING_POSTED:
+			goes_on = step_posted(dialogue);
+			break;
+		}
+	}
+}
+
+/* ---- beginning one ---- */
+
+void pending_edit(struct dialogue *dialogue, const char *line, struct command *command)
+{
+	struct request *request = NULL;
+
+	if (dialogue->not_begun)
+		dialogue_error(
+		        dialogue, "begin", ERROR_CONFLICT,
+		        "there was no memory to begin the batch of this line; say abort, and "
+		        "begin it again");
+	else
+		request = pending_request(dialogue, KIND_EDIT, line, command);
+	if (request == NULL && command != NULL)
+		language_release(command);
+	if (request == NULL)
+		return;
+	pending_start(dialogue, request, PENDING_TURN);
+	if (command == NULL && !pending_give(dialogue, PENDING_WORKS, work_parse))
+		return;
+	pending_poll(dialogue);
+}
+
+void pending_begin(struct dialogue *dialogue)
+{
+	struct request *request = pending_request(dialogue, KIND_BEGIN, "begin", NULL);
+
+	dialogue->not_begun = true; /* until it has: no memory, and no thread, end it before */
+	if (request == NULL)
+		return;
+	pending_start(dialogue, request, PENDING_LOOKS);
+	pending_poll(dialogue);
+}
+
+void pending_commit(struct dialogue *dialogue)
+{
+	struct request *request = pending_request(dialogue, KIND_COMMIT, "commit", NULL);
+
+	dialogue->in_batch = false;
+	if (request == NULL) {
+		batch_abort(&dialogue->batch);
+		return;
+	}
+	request->batch = dialogue->batch;
+	memset(&dialogue->batch, 0, sizeof(dialogue->batch));
+	pending_start(dialogue, request, PENDING_TURN);
+	pending_poll(dialogue);
+}
+
+void pending_clear(struct dialogue *dialogue)
+{
+	struct request *request = pending_request(dialogue, KIND_CLEAR, "clear counters", NULL);
+
+	if (request == NULL)
+		return;
+	pending_start(dialogue, request, PENDING_TURN);
+	pending_poll(dialogue);
+}
+
+void pending_probe(struct dialogue *dialogue, const char *line, const struct command *command)
+{
+	struct request *request = pending_request(dialogue, KIND_PROBE, line, command);
+
+	if (request == NULL)
+		return;
+	pending_start(dialogue, request, PENDING_TURN);
+	pending_poll(dialogue);
+}
+
+void pending_show(struct dialogue *dialogue, const char *line, const struct command *command,
+                  enum show_what what, uint32_t cloud)
+{
+	struct request *request = pending_request(dialogue, KIND_SHOW, line, command);
+
+	if (request == NULL)
+		return;
+	request->what = what;
+	request->cloud = cloud;
+	request->output.json = dialogue->output.json;
+	pending_start(dialogue, request, PENDING_LOOKS);
+	pending_poll(dialogue);
+}
+
+void pending_file(struct dialogue *dialogue, const char *name, int fd)
+{
+	struct request *request;
+
+	if (fd < 0) {
+		dialogue_error(dialogue, "file", ERROR_BAD_FILE,
+		               "no descriptor came with the line; send one with it, by SCM_RIGHTS");
+		return;
+	}
+	request = pending_request(dialogue, KIND_FILE, name, NULL);
+	if (request == NULL) {
+		close(fd);
+		return;
+	}
+	request->fd = fd;
+	pending_start(dialogue, request, PENDING_TURN);
+	if (pending_give(dialogue, PENDING_WORKS, work_file))
+		pending_poll(dialogue);
+}

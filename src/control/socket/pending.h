@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a conversation waits for: a line that takes long goes through its steps here, and control's
+ * thread waits in none of them.
+ *
+ *   a change   [parse, in a thread] -> its turn (control.h) -> copy, edit, check, prepare, in a
+ *              thread -> posted -> taken by every worker -> answered
+ *   a commit   the same, without parsing
+ *   a look     when nothing is about to change -> in a thread -> answered
+ *
+ * A line needs no thread to be parsed if it names no file and has no filter (heavy.h). What a
+ * thread works on is its own: a request, which owns all it needs. One that is overdue, or whose
+ * client has gone, is forgotten, and released when it comes.
+ *
+ * Deadlines, by a clock that stands still while the machine does (struct patience):
+ *   PENDING_WORK_NS   for the work of a thread: then nothing is changed, and the client is told
+ *   PENDING_TURN_NS   for one's turn, while others change; PENDING_LATE_NS, while a worker stands
+ *                    still
+ *   PENDING_LATE_NS   for the workers: then the client is told that his change is accepted, and who
+ *                    stands still. It comes into force there when that worker comes round.
+ *
+ * Thread: control's.
+ */
+#ifndef WEIR_PENDING_H
+#define WEIR_PENDING_H
+
+#include <stdbool.h>
+
+#include "language/language.h"
+#include "show/show.h"
+#include "socket/control.h"
+
+#define PENDING_WORK_NS (20 * SIMTIME_S)
+#define PENDING_TURN_NS (30 * SIMTIME_S)
+#define PENDING_LATE_NS (3 * SIMTIME_S)
+
+struct dialogue;
+struct request;
+
+enum pending_step {
+	PENDING_NONE,
+	PENDING_WORKS, /* in a thread, without holding the turn */
+	PENDING_LOOKS, /* waits until it may look */
+	PENDING_TURN,
+	PENDING_PREPARES, /* in a thread, holding the turn */
+	PENDING_POSTS,
+	PENDING_POSTED,
+};
+
+/* All 0: none. */
+struct pending {
+	enum pending_step step;
+	struct request *request;
+	struct turn turn;
+	struct patience patience;
+	uint64_t number; /* of the transaction */
+};
+
+/* Each begins a pending line that answers the line, perhaps before it returns. */
+
+/* `command`: parsed, and passes, unless it is NULL: then it is heavy to parse. */
+void pending_edit(struct dialogue *dialogue, const char *line, struct command *command);
+void pending_begin(struct dialogue *dialogue);
+void pending_commit(struct dialogue *dialogue);
+void pending_clear(struct dialogue *dialogue);
+void pending_probe(struct dialogue *dialogue, const char *line, const struct command *command);
+/* `cloud`, `address`: of what is shown, or 0 and NULL. */
+void pending_show(struct dialogue *dialogue, const char *line, const struct command *command,
+                  enum show_what what, uint32_t cloud);
+/* Reads what a descriptor, which passes, holds; -1: none came. */
+void pending_file(struct dialogue *dialogue, const char *name, int fd);
+
+/* Goes on as far as it can. */
+void pending_poll(struct dialogue *dialogue);
+bool pending_is_on(const struct pending *pending);
+/* The client has gone. */
+void pending_forget(struct dialogue *dialogue);
+
+#endif

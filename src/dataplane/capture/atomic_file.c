@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/atomic_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ATOMIC_FILE_BUFFER_BYTES (1u << 20)
+#define ATOMIC_FILE_SUFFIX       ".weir-XXXXXX"
+
+struct atomic_file {
+	char *path;      /* as the user wrote it, for messages */
+	char *target;    /* what will be replaced; NULL: written directly */
+	char *temporary; /* the file until then; NULL: written directly */
+	char *buffer;
+	FILE *stream; /* NULL once finished */
+	int error;    /* the first errno of a failed write */
+};
+
+static void atomic_file_free(struct atomic_file *atomic_file)
+{
+	if (atomic_file->stream)
+		fclose(atomic_file->stream);
+	free(atomic_file->buffer);
+	free(atomic_file->temporary);
+	free(atomic_file->target);
+	free(atomic_file->path);
+	free(atomic_file);
+}
+
+/* Opens a new file beside the target, with the permissions that the target has or would get. */
+static int open_beside(struct atomic_file *atomic_file, const struct stat *old)
+{
+	mode_t mask = umask(0);
+	int fd;
+
+	umask(mask);
+	atomic_file->target = old ? realpath(atomic_file->path, NULL) : strdup(atomic_file->path);
+	if (!atomic_file->target)
+		return -1;
+	if (asprintf(&atomic_file->temporary, "%s%s", atomic_file->target, ATOMIC_FILE_SUFFIX) <
+	    0) {
+		atomic_file->temporary = NULL;
+		return -1;
+	}
+	fd = mkostemp(atomic_file->temporary, O_CLOEXEC);
+	if (fd < 0) {
+		free(atomic_file->temporary);
+		atomic_file->temporary = NULL;
+		return -1;
+	}
+	if (fchmod(fd, old ? old->st_mode & 0777 : 0666 & ~mask) < 0)
+		return fd; /* a file system without permissions: then there is nothing to set */
+	return fd;
+}
+
+static int open_target(struct atomic_file *atomic_file)
+{
+	struct stat st;
+
+	if (strcmp(atomic_file->path, "-") == 0) {
+		/* Closed by whoever started weir: held by a descriptor that cannot be written. */
+		if ((fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+			errno = EBADF;
+			return -1;
+		}
+		return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	}
+	if (stat(atomic_file->path, &st) < 0)
+		return errno == ENOENT ? open_beside(atomic_file, NULL) : -1;
+	if (S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		return -1;
+	}
+	if (!S_ISREG(st.st_mode))
+		return open(atomic_file->path, O_WRONLY | O_CLOEXEC);
+	if (access(atomic_file->path, W_OK) < 0)
+		return -1;
+	return open_beside(atomic_file, &st);
+}
+
+int atomic_file_open(const char *path, struct atomic_file **atomic_file, struct problem *problem)
+{
+	struct atomic_file *d = calloc(1, sizeof(*d));
+	int fd = -1;
+
+	if (!d)
+		goto err_memory;
+	d->path = strdup(path);
+	d->buffer = malloc(ATOMIC_FILE_BUFFER_BYTES);
+	if (!d->path || !d->buffer)
+		goto err_memory;
+	fd = open_target(d);
+	if (fd < 0) {
+		problem_set(problem, -1, "%s: cannot be written: %s", path, strerror(errno));
+		atomic_file_free(d);
+		return -EINVAL;
+	}
+	d->stream = fdopen(fd, "w");
+	if (!d->stream)
+		goto err_memory;
+	setvbuf(d->stream, d->buffer, _IOFBF, ATOMIC_FILE_BUFFER_BYTES);
+	__fsetlocking(d->stream, FSETLOCKING_BYCALLER);
+	*atomic_file = d;
+	return 0;
+
+err_memory:
+	if (fd >= 0)
+		close(fd);
+	if (d)
+		atomic_file_discard(d);
+	problem_set(problem, -1, "%s: no memory to write it", path);
+	return -ENOMEM;
+}
+
+FILE *atomic_file_stream(struct atomic_file *atomic_file)
+{
+	return atomic_file->stream;
+}
+
+const char *atomic_file_path(const struct atomic_file *atomic_file)
+{
+	return atomic_file->path;
+}
+
+void atomic_file_fail(struct atomic_file *atomic_file, int error)
+{
+	if (atomic_file->error == 0)
+		atomic_file->error = error;
+}
+
+static int failed(struct atomic_file *atomic_file, int error, struct problem *problem)
+{
+	bool full;
+
+	if (atomic_file->error == 0)
+		atomic_file->error = error ? error : EIO;
+	full = atomic_file->error == ENOSPC || atomic_file->error == EDQUOT;
+	problem_set(problem, -1, "%s: writing failed: %s%s", atomic_file->path,
+	            strerror(atomic_file->error), full ? "; make room, or write it elsewhere" : "");
+	return full ? -ENOSPC : -EIO;
+}
+
+int atomic_file_error(struct atomic_file *atomic_file, struct problem *problem)
+{
+	if (atomic_file->error == 0 && (!atomic_file->stream || !ferror(atomic_file->stream)))
+		return 0;
+	/* errno is that of the write a moment ago: callers look after each batch. */
+	return failed(atomic_file, errno, problem);
+}
+
+int atomic_file_finish(struct atomic_file *atomic_file, struct problem *problem)
+{
+	FILE *stream = atomic_file->stream;
+	int error = atomic_file_error(atomic_file, problem);
+
+	if (error || !stream)
+		return error;
+	atomic_file->stream = NULL;
+	if (fflush(stream) != 0) {
+		error = failed(atomic_file, errno, problem);
+		fclose(stream);
+		return error;
+	}
+	/* Some file systems report a full disk only here. */
+	return fclose(stream) == 0 ? 0 : failed(atomic_file, errno, problem);
+}
+
+int atomic_file_publish(struct atomic_file *atomic_file, struct problem *problem)
+{
+	int error = atomic_file_finish(atomic_file, problem);
+
+	if (!error && atomic_file->temporary &&
+	    rename(atomic_file->temporary, atomic_file->target) < 0)
+		error = failed(atomic_file, errno, problem);
+	if (error) {
+		atomic_file_discard(atomic_file);
+		return error;
+	}
+	atomic_file_free(atomic_file);
+	return 0;
+}
+
+int atomic_file_keep(struct atomic_file *atomic_file, struct problem *problem)
+{
+	FILE *stream = atomic_file->stream;
+	int error = 0;
+
+	atomic_file->stream = NULL;
+	/* Some file systems report a full disk only here. */
+	if (stream && fclose(stream) != 0)
+		error = failed(atomic_file, errno, problem);
+	if (atomic_file->temporary && rename(atomic_file->temporary, atomic_file->target) < 0) {
+		problem_set(problem, -1, "%s: cannot be given this name (%s); it is %s",
+		            atomic_file->path, strerror(errno), atomic_file->temporary);
+		error = -EIO;
+	}
+	atomic_file_free(atomic_file);
+	return error;
+}
+
+void atomic_file_discard(struct atomic_file *atomic_file)
+{
+	if (!atomic_file)
+		return;
+	if (atomic_file->temporary)
+		unlink(atomic_file->temporary);
+	atomic_file_free(atomic_file);
+}

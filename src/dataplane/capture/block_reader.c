@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/block_reader.h"
+
+#include <errno.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BLOCK_BYTES (512u << 10)
+/* Where nobody else reads a block it is used while it is in the processor's cache. */
+#define BLOCK_BYTES_ALONE (64u << 10)
+/* In front of each block is room for what is left of the one before. */
+#define LEFT_BYTES  (320u << 10)
+#define BLOCK_PITCH (LEFT_BYTES + BLOCK_BYTES)
+
+_Static_assert(LEFT_BYTES >= BLOCK_READER_REACH_MAX,
+               "what is left is less than what was asked for");
+
+static uint8_t *block(const struct block_reader *block_reader, uint32_t which)
+{
+	return block_reader->memory + (size_t)which * BLOCK_PITCH + LEFT_BYTES;
+}
+
+static void fetch(struct block_reader *block_reader, uint32_t which)
+{
+	io_thread_give(block_reader->io_thread, &block_reader->io_requests[which]);
+}
+
+int block_reader_open(struct block_reader *block_reader, int fd, struct io_thread *io_thread)
+{
+	*block_reader = (struct block_reader){.io_thread = io_thread};
+	block_reader->memory = aligned_alloc(4096, 2 * BLOCK_PITCH);
+	for (uint32_t i = 0; i < 2; i++)
+		block_reader->io_requests[i] = (struct io_request){
+		        .fd = fd, .bytes = io_thread ? BLOCK_BYTES : BLOCK_BYTES_ALONE};
+	if (!block_reader->memory) {
+		close(fd);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < 2; i++)
+		block_reader->io_requests[i].data = block(block_reader, i);
+	block_reader->at = block_reader->end = block(block_reader, 0);
+	block_reader->present = 1;
+	if (io_thread)
+		fetch(block_reader, 0);
+	return 0;
+}
+
+void block_reader_close(struct block_reader *block_reader)
+{
+	if (!block_reader->memory)
+		return;
+	for (uint32_t i = 0; i < 2; i++)
+		io_thread_wait(block_reader->io_thread, &block_reader->io_requests[i]);
+	close(block_reader->io_requests[0].fd);
+	free(block_reader->memory);
+	block_reader->memory = NULL;
+}
+
+/* Goes on to the other block, with what is left of this one in front of it. */
+static void next_block(struct block_reader *block_reader)
+{
+	uint32_t next = !block_reader->present;
+	struct io_request *io_request = &block_reader->io_requests[next];
+	size_t left = (size_t)(block_reader->end - block_reader->at);
+	uint8_t *start = block(block_reader, next);
+
+	if (block_reader->io_thread)
+		io_thread_wait(block_reader->io_thread, io_request);
+	else
+		fetch(block_reader, next);
+	block_reader->error = io_request->error;
+	block_reader->ended = io_request->error || io_request->done == 0;
+	if (left > 0)
+		memcpy(start - left, block_reader->at, left);
+	block_reader->at = start - left;
+	block_reader->end = start + io_request->done;
+	block_reader->present = next;
+	if (block_reader->io_thread && !block_reader->ended)
+		fetch(block_reader, !next);
+}
+
+bool block_reader_reach(struct block_reader *block_reader, uint32_t bytes)
+{
+	while ((size_t)(block_reader->end - block_reader->at) < bytes && !block_reader->ended)
+		next_block(block_reader);
+	return (size_t)(block_reader->end - block_reader->at) >= bytes;
+}
+
+static ssize_t stream_read(void *argument, char *to, size_t bytes)
+{
+	struct block_reader *block_reader = argument;
+	size_t has;
+
+	if (!block_reader_has(block_reader, 1)) {
+		if (!block_reader->error)
+			return 0;
+		errno = block_reader->error;
+		return -1;
+	}
+	has = (size_t)(block_reader->end - block_reader->at);
+	if (bytes > has)
+		bytes = has;
+	memcpy(to, block_reader->at, bytes);
+	block_reader->at += bytes;
+	return (ssize_t)bytes;
+}
+
+FILE *block_reader_stream(struct block_reader *block_reader)
+{
+	FILE *stream = fopencookie(block_reader, "r", (cookie_io_functions_t){.read = stream_read});
+
+	if (!stream)
+		return NULL;
+	setvbuf(stream, NULL, _IONBF, 0);
+	__fsetlocking(stream, FSETLOCKING_BYCALLER);
+	return stream;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Somebody who carries blocks between memory and files while their owner goes on: a thread that does
+ * nothing but read and write, one request after the other, in the order in which they were given.
+ *
+ * Why: of a replay of small frames the kernel's copies into and out of its page cache take as long as
+ * everything else together. A second processor takes them (measured: docs/performance.md).
+ *
+ * Where there is only one processor there is no I/O thread: requests are then done at once by who gives
+ * them, and nothing else changes.
+ *
+ * Ownership: a request and its memory belong to who gave it, and must not be touched until io_thread_wait.
+ * Thread: all calls from one thread. The I/O thread's takes no signals.
+ */
+#ifndef WEIR_IO_THREAD_H
+#define WEIR_IO_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct io_thread;
+
+/* One block to be read or written at the file's own position. All zero: nothing was given yet. */
+struct io_request {
+	int fd;
+	bool write; /* all of it; a read gives what one call of the system gives, 0 at the end */
+	void *data;
+	size_t bytes;
+	/* what became of it, after io_thread_wait */
+	size_t done;
+	int error; /* errno, or 0 */
+	/* the I/O thread's */
+	struct io_request *next;
+	bool given;
+};
+
+/* NULL: there is none, because nothing would be gained or no thread can be had. That is no error:
+ * every call below takes NULL. */
+struct io_thread *io_thread_make(void);
+/* The thread ends; every request must have been waited for. */
+void io_thread_free(struct io_thread *io_thread);
+
+/* The request is on its way, or done. It must not be on its way already. */
+void io_thread_give(struct io_thread *io_thread, struct io_request *io_request);
+/* Until it is done; at once if it is or was never given. */
+void io_thread_wait(struct io_thread *io_thread, struct io_request *io_request);
+
+#endif

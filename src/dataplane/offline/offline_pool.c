@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "offline/offline_pool.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+
+#include "machine/pool.h"
+
+#define STACK_OPS "weir_stack"
+
+/* ---- the stack of those that are free ---- */
+
+struct stack {
+	uint32_t n, room;
+	void *objects[];
+};
+
+static int stack_alloc(struct rte_mempool *pool)
+{
+	struct stack *stack = malloc(sizeof(*stack) + pool->size * sizeof(void *));
+
+	if (!stack)
+		return -ENOMEM;
+	stack->n = 0;
+	stack->room = pool->size;
+	pool->pool_data = stack;
+	return 0;
+}
+
+static void stack_free(struct rte_mempool *pool)
+{
+	free(pool->pool_data);
+	pool->pool_data = NULL;
+}
+
+static int stack_enqueue(struct rte_mempool *pool, void *const *objects, unsigned n)
+{
+	struct stack *stack = pool->pool_data;
+
+	if (unlikely(stack->room - stack->n < n))
+		return -ENOBUFS;
+	for (unsigned i = 0; i < n; i++)
+		stack->objects[stack->n++] = objects[i];
+	return 0;
+}
+
+static int stack_dequeue(struct rte_mempool *pool, void **objects, unsigned n)
+{
+	struct stack *stack = pool->pool_data;
+
+	if (unlikely(stack->n < n))
+		return -ENOENT;
+	for (unsigned i = 0; i < n; i++)
+		objects[i] = stack->objects[--stack->n];
+	return 0;
+}
+
+static unsigned stack_count(const struct rte_mempool *pool)
+{
+	const struct stack *stack = pool->pool_data;
+
+	return stack->n;
+}
+
+static const struct rte_mempool_ops stack_ops = {
+        .name = STACK_OPS,
+        .alloc = stack_alloc,
+        .free = stack_free,
+        .enqueue = stack_enqueue,
+        .dequeue = stack_dequeue,
+        .get_count = stack_count,
+};
+
+RTE_MEMPOOL_REGISTER_OPS(stack_ops);
+
+/* ---- the pool ---- */
+
+/* Each growth is a mapping of its own, which begins with this. */
+struct chunk {
+	struct chunk *next __rte_cache_aligned;
+	size_t bytes;
+};
+
+/* DPDK looks for a pool's private part right behind the pool. */
+struct offline_pool {
+	struct rte_mempool pool;
+	struct rte_pktmbuf_pool_private private;
+	struct chunk *chunks;
+};
+
+_Static_assert(offsetof(struct offline_pool, private) == sizeof(struct rte_mempool), "no gap");
+
+static void describe(struct offline_pool *offline_pool, const char *name, uint32_t mbufs_max)
+{
+	struct rte_mempool *pool = &offline_pool->pool;
+	struct rte_mempool_objsz sizes;
+
+	memset(offline_pool, 0, sizeof(*offline_pool));
+	pool_element_sizes(&sizes);
+	snprintf(pool->name, sizeof(pool->name), "%s", name);
+	pool->size = mbufs_max;
+	pool->socket_id = SOCKET_ID_ANY;
+	pool->elt_size = sizes.elt_size;
+	pool->header_size = sizes.header_size;
+	pool->trailer_size = sizes.trailer_size;
+	pool->private_data_size = sizeof(offline_pool->private);
+	STAILQ_INIT(&pool->elt_list);
+	STAILQ_INIT(&pool->mem_list);
+	pool_private_init(pool);
+}
+
+struct rte_mempool *offline_pool_make(const char *name, uint32_t mbufs, uint32_t mbufs_max,
+                                      const char *ops)
+{
+	struct offline_pool *offline_pool =
+	        aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_CACHE_LINE_ROUNDUP(sizeof(*offline_pool)));
+
+	rte_errno = ENOMEM;
+	if (!offline_pool)
+		return NULL;
+	describe(offline_pool, name, mbufs_max);
+	if (rte_mempool_set_ops_byname(&offline_pool->pool, ops ? ops : STACK_OPS, NULL) < 0) {
+		rte_errno = EINVAL;
+		goto err_free;
+	}
+	if (rte_mempool_get_ops(offline_pool->pool.ops_index)->alloc(&offline_pool->pool) < 0)
+		goto err_free;
+	offline_pool->pool.flags =
+	        RTE_MEMPOOL_F_POOL_CREATED | RTE_MEMPOOL_F_NO_IOVA_CONTIG | RTE_MEMPOOL_F_NON_IO;
+	if (offline_pool_grow(&offline_pool->pool, mbufs) > 0)
+		return &offline_pool->pool;
+	offline_pool_free(&offline_pool->pool);
+	return NULL;
+
+err_free:
+	free(offline_pool);
+	return NULL;
+}
+
+/* An mbuf with its header ahead of it, as a mempool has them. */
+static void add_mbuf(struct rte_mempool *pool, char *element)
+{
+	struct rte_mempool_objhdr *header =
+	        (struct rte_mempool_objhdr *)(element + pool->header_size) - 1;
+	void *mbuf = element + pool->header_size;
+
+	header->mp = pool;
+	header->iova = RTE_BAD_IOVA;
+	STAILQ_INSERT_TAIL(&pool->elt_list, header, next);
+	rte_pktmbuf_init(pool, NULL, mbuf, pool->populated_size++);
+	rte_mempool_put(pool, mbuf);
+}
+
+uint32_t offline_pool_grow(struct rte_mempool *pool, uint32_t mbufs)
+{
+	struct offline_pool *offline_pool = (struct offline_pool *)pool;
+	size_t element = pool->header_size + pool->elt_size + pool->trailer_size;
+	struct chunk *chunk;
+
+	mbufs = RTE_MIN(mbufs, pool->size - pool->populated_size);
+	if (mbufs == 0)
+		return 0;
+	chunk = memory_reserve(sizeof(*chunk) + mbufs * element);
+	if (!chunk)
+		return 0;
+	chunk->next = offline_pool->chunks;
+	chunk->bytes = sizeof(*chunk) + mbufs * element;
+	offline_pool->chunks = chunk;
+	pool->nb_mem_chunks++;
+	for (uint32_t i = 0; i < mbufs; i++)
+		add_mbuf(pool, (char *)(chunk + 1) + i * element);
+	return mbufs;
+}
+
+void offline_pool_free(struct rte_mempool *pool)
+{
+	struct offline_pool *offline_pool = (struct offline_pool *)pool;
+
+	if (!offline_pool)
+		return;
+	rte_mempool_get_ops(pool->ops_index)->free(pool);
+	for (struct chunk *chunk = offline_pool->chunks, *next; chunk; chunk = next) {
+		next = chunk->next;
+		memory_free(chunk, chunk->bytes);
+	}
+	free(offline_pool);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/tx_queue.h"
+
+#include <string.h>
+
+#include "packet/packet.h"
+
+#define BURST 64
+
+static inline uint64_t bytes_of(struct rte_mbuf *const *mbufs, uint32_t n)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		bytes += mbufs[i]->pkt_len;
+	return bytes;
+}
+
+/* Packets that are due at one instant, as those of a burst often are, are added at once. */
+static void note_lateness(struct histogram *h, const simtime *due_ns, uint32_t n, simtime handed)
+{
+	for (uint32_t i = 0, run; i < n; i += run) {
+		for (run = 1; i + run < n && due_ns[i + run] == due_ns[i]; run++)
+			;
+		histogram_add(h, handed - due_ns[i], run);
+	}
+}
+
+/* Due times do not decrease. */
+static void note_launches(struct tx_queue *tx_queue, const simtime *due_ns, uint32_t n,
+                          simtime handed)
+{
+	for (uint32_t i = 0; i < n && due_ns[i] + tx_queue->launch_ns < handed; i++)
+		tx_queue->launch_missed++;
+}
+
+static uint32_t send_to_port(struct tx_queue *tx_queue, simtime handed)
+{
+	struct outlet *outlet = tx_queue->outlet;
+	uint32_t done = 0, most = outlet->n;
+
+	if (unlikely(tx_queue->wire != NULL))
+		most = wire_takes(tx_queue->wire, outlet->mbufs, outlet->n, handed);
+	while (done < most) {
+		uint16_t n = (uint16_t)RTE_MIN(most - done, (uint32_t)BURST);
+		struct rte_mbuf **mbufs = &outlet->mbufs[done];
+		/* The device may free what it takes. */
+		uint64_t time_ps = unlikely(tx_queue->wire != NULL)
+		                           ? wire_time_ps(tx_queue->wire, mbufs, n)
+		                           : 0;
+		uint16_t sent;
+
+		if (unlikely(tx_queue->launch != NULL))
+			port_time_launch(tx_queue->launch, mbufs, &outlet->due_ns[done], n,
+			                 tx_queue->launch_ns);
+		sent = port_transmit(tx_queue->port, tx_queue->queue, mbufs, &outlet->due_ns[done],
+		                     n);
+
+		if (unlikely(tx_queue->wire != NULL))
+			wire_used(tx_queue->wire, handed,
+			          time_ps - wire_time_ps(tx_queue->wire, mbufs + sent, n - sent));
+
+		if (unlikely(tx_queue->launch != NULL))
+			note_launches(tx_queue, &outlet->due_ns[done], sent, handed);
+		note_lateness(&tx_queue->lateness_ns, &outlet->due_ns[done], sent, handed);
+		tx_queue->tx_packets += sent;
+		done += sent;
+		if (sent < n)
+			break;
+	}
+	return done;
+}
+
+static uint32_t send_to_ring(struct tx_queue *tx_queue)
+{
+	struct outlet *outlet = tx_queue->outlet;
+
+	for (uint32_t i = 0; i < outlet->n; i++)
+		packet_of(outlet->mbufs[i])->t_ns = outlet->due_ns[i];
+	return rte_ring_sp_enqueue_burst(tx_queue->ring, (void **)outlet->mbufs, outlet->n, NULL);
+}
+
+/* The clock's first reading that is not before `now`, which is ahead of it by WORKER_AHEAD_NS at most. */
+static simtime await(const struct clock *clock, simtime now)
+{
+	simtime reading;
+
+	do
+		reading = clock_now(clock);
+	while (unlikely(reading < now));
+	return reading;
+}
+
+uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, simtime now)
+{
+	struct outlet *outlet = tx_queue->outlet;
+	uint64_t bytes = tx_queue->port ? bytes_of(outlet->mbufs, outlet->n) : 0;
+	simtime handed = clock ? await(clock, now) : now;
+	uint32_t done = tx_queue->port ? send_to_port(tx_queue, handed) : send_to_ring(tx_queue);
+	uint32_t rest;
+
+	tx_queue->tx_bytes += bytes;
+	if (likely(done == outlet->n)) {
+		outlet->n = 0;
+		return done;
+	}
+	if (tx_queue->port)
+		tx_queue->tx_bytes -= bytes_of(outlet->mbufs + done, outlet->n - done);
+	while (done < outlet->n && outlet->due_ns[done] + TX_QUEUE_PATIENCE_NS < handed) {
+		rte_pktmbuf_free(outlet->mbufs[done++]);
+		tx_queue->tx_full++;
+	}
+	rest = outlet->n - done;
+	memmove(outlet->mbufs, outlet->mbufs + done, rest * sizeof(outlet->mbufs[0]));
+	memmove(outlet->due_ns, outlet->due_ns + done, rest * sizeof(outlet->due_ns[0]));
+	outlet->n = rest;
+	return done;
+}
+
+uint32_t tx_queue_collect(struct tx_queue *tx_queue, struct rte_ring *from)
+{
+	struct outlet *outlet = tx_queue->outlet;
+	struct rte_mbuf **mbufs = &outlet->mbufs[outlet->n];
+	uint32_t n = rte_ring_sc_dequeue_burst(from, (void **)mbufs, OUTLET_ROOM - outlet->n, NULL);
+
+	for (uint32_t i = 0; i < n; i++)
+		outlet->due_ns[outlet->n + i] = packet_of(mbufs[i])->t_ns;
+	outlet->n += n;
+	return n;
+}
+
+void tx_queue_clear(struct tx_queue *tx_queue)
+{
+	tx_queue->tx_packets = 0;
+	tx_queue->tx_bytes = 0;
+	tx_queue->tx_full = 0;
+	tx_queue->launch_missed = 0;
+	histogram_clear(&tx_queue->lateness_ns);
+}

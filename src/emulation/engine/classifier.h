@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The clouds that come from one place, a port or the end of a cloud, and which of them takes a packet.
+ *
+ * Model: each is a branch, with a rank: first those that choose (match, per), by priority and then in
+ * the order of definition, then the one that does not and takes the rest. A packet goes to the first
+ * whose condition it fits. Exact conditions (match.h) are found by tuple space search (Srinivasan,
+ * Suri, Varghese, SIGCOMM 1999): one hash table for each mask that occurs, so that a look-up costs as
+ * much as there are different masks, not as there are clouds. Filters are asked one after the other,
+ * and only where they come before what was found. Where there are only a few conditions, about what an IPv4 header
+ * says, they are compared with the headers of a burst of IPv4 where those lie.
+ *
+ * Ownership: made by control, owned by the cloud table, constant while it is in force.
+ * Thread: classifier_find the worker's, the rest control's.
+ */
+#ifndef WEIR_CLASSIFIER_H
+#define WEIR_CLASSIFIER_H
+
+#include "change/template.h"
+#include "engine/cloud.h"
+#include "engine/match.h"
+
+/* Filters of libpcap, which the engine does not know: engine_setup brings them. */
+struct classifier_filter;
+struct classifier_filters {
+	/* Control: 0, -EINVAL with problem, -ENOMEM. */
+	int (*make)(const char *words, struct classifier_filter **filter, struct problem *problem);
+	void (*free)(struct classifier_filter *filter);
+	/* Worker: bit i, whether packet i fits; n <= BURST_MAX. */
+	uint32_t (*fit)(const struct classifier_filter *filter, struct rte_mbuf *const *mbufs,
+	                uint32_t n);
+};
+
+#define CLASSIFIER_NONE UINT32_MAX
+
+struct classifier_branch {
+	struct cloud *cloud;
+	struct template *template;        /* whose head the cloud is; or NULL */
+	struct classifier_filter *filter; /* or NULL */
+	struct match *rows; /* beside a filter: one of them must fit as well; or NULL */
+};
+
+/* Conditions with one mask, in a hash table. */
+struct classifier_set {
+	struct packet_key mask;
+	uint32_t n_words;
+	uint8_t words[KEY_WORDS]; /* that the mask has bits in */
+	uint32_t best;            /* the first branch of all in the set */
+	uint32_t room;            /* of the table, a power of two */
+	uint32_t n_entries;
+	uint64_t *values; /* where the next entry's go, while the classifier is made */
+	struct classifier_entry *entries;
+	const struct classifier_entry *only; /* NULL: there are several */
+};
+
+struct classifier_entry {
+	uint32_t hash;
+	uint32_t branch;  /* CLASSIFIER_NONE: free */
+	uint64_t *values; /* n_words of them */
+};
+
+/* A condition on what the header of any IPv4 packet has: its first eight bytes, those with the protocol, and the
+ * addresses. */
+#define CLASSIFIER_GLANCE_WORDS 3
+#define CLASSIFIER_GLANCES_MAX  4
+
+struct classifier_glance {
+	uint64_t mask[CLASSIFIER_GLANCE_WORDS],
+	        value[CLASSIFIER_GLANCE_WORDS]; /* as the bytes lie */
+	struct cloud *cloud;
+};
+
+struct classifier {
+	struct classifier *next; /* of the cloud table's */
+	struct cloud *only;      /* takes everything: nothing is looked up; or NULL */
+	bool templates;          /* there are some */
+	const struct classifier_filters *filters;
+	uint32_t n_branches;
+	struct classifier_branch *branches; /* in the order of their ranks */
+	uint32_t rest;                      /* the branch that takes the rest, or CLASSIFIER_NONE */
+	uint32_t n_sets;
+	struct classifier_set *sets; /* the one with the best branch first */
+	uint32_t n_filters;
+	uint32_t *filtered; /* branches with a filter, in order */
+	uint64_t *values;   /* of all entries */
+	uint32_t n_glances; /* 0: a glance at an IPv4 header does not tell the branch */
+	struct classifier_glance
+	        glances[CLASSIFIER_GLANCES_MAX]; /* in the order of their branches */
+};
+
+/* What a classifier is made of. */
+struct classifier_part {
+	struct cloud *cloud;
+	struct template *template; /* or NULL */
+	struct match *rows;        /* a packet must fit one of them; NULL: any does */
+	const char *filter;        /* and this, in tcpdump's words; or NULL */
+};
+
+/* `parts`: in the order of their ranks; only the last may have neither rows nor filter. 0; -ENOMEM;
+ * -EINVAL with problem: a filter that cannot be made. */
+int classifier_make(const struct classifier_part *parts, uint32_t n,
+                    const struct classifier_filters *filters, struct classifier **classifier,
+                    struct problem *problem);
+void classifier_free(struct classifier *classifier);
+
+/* For each packet the cloud that takes it, or NULL; n <= BURST_MAX. */
+void classifier_find(const struct classifier *classifier, struct rte_mbuf *const *mbufs, uint16_t n,
+                     struct cloud **clouds);
+
+/* Whether every packet finds a cloud. */
+static inline bool classifier_takes_all(const struct classifier *classifier)
+{
+	return classifier->only || classifier->rest != CLASSIFIER_NONE;
+}
+
+#endif
