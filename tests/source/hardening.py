@@ -104,7 +104,10 @@ def every_file_of_the_program_is_compiled_so():
         if not path.startswith(("src/", "lab/")):
             continue
         words = shlex.split(command["command"])
-        assert "-fstack-protector-strong" in words and "-fno-stack-protector" not in words, path
+        guarded = "-fstack-protector-strong" in words and "-fno-stack-protector" not in words
+        # Its guards would take more than the 0.5 % of a packet that hardening may: docs/performance.md.
+        engine = re.search(r"src/(emulation|feedback)/", path)
+        assert guarded != bool(engine), path
         assert "-fPIE" in words or "-fPIC" in words, path
         if SANITIZER == "none" and OPTIMIZATION not in ("plain", "0"):
             last = [word for word in words if re.match(r"-[DU]_FORTIFY_SOURCE", word)][-1:]
