@@ -14,7 +14,7 @@
 
 struct platform {
 	const struct statement *const *statements;
-	const struct fork_filters *filters; /* or NULL */
+	const struct classifier_filters *filters; /* or NULL */
 	/* A mempool with PACKET_PRIVATE_BYTES, that can grow up to `most`; NULL and errno. */
 	struct rte_mempool *(*pool_make)(const char *name, uint32_t mbufs, uint32_t most);
 	/* How many mbufs were added. */
