@@ -17,7 +17,7 @@
 
 #include "lab/tcp.h"
 #include "scenario/field.h"
-#include "stage.h"
+#include "scenario/statement.h"
 
 #define GROUP_FLOWS_MAX 10000
 

@@ -19,7 +19,7 @@
 
 #include "lab/world.h"
 #include "random/draw.h"
-#include "stage.h"
+#include "scenario/statement.h"
 
 #define VOICE_CALLS_MAX 10000
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "change/change.h"
 #include "packet/packet.h"
 
 /* Few, so that they are still in the processor's cache when their turn comes again. */

@@ -7,7 +7,7 @@
 #ifndef WEIR_STATEMENTS_H
 #define WEIR_STATEMENTS_H
 
-#include "stage.h"
+#include "scenario/statement.h"
 
 extern const struct statement *const statements[]; /* ended by NULL */
 

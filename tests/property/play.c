@@ -13,7 +13,7 @@
 #include "aqm/red_aqm.h"
 #include "aqm/red_conf.h"
 #include "dice.h"
-#include "engine/selection.h"
+#include "match/selection.h"
 #include "link/class.h"
 #include "link/slots.h"
 #include "schedule/at.h"

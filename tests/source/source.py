@@ -28,6 +28,10 @@ LAYERS = {
 }
 
 
+# Layers with folders of their own, which form a graph without circles.
+ROOMS = ("emulation", "feedback", "dataplane", "control")
+
+
 def folder(layer):
     return layer if layer in ("lab", "linux") else f"src/{layer}"
 
@@ -96,6 +100,56 @@ def a_folder_includes_only_from_the_folders_below_it():
                                  + "".join(f", {b}" for b in below))
     nothing(wrong, "an include names the folder of the header (\"line/delay.h\"), and "
                    "control -> dataplane -> feedback -> emulation; lab -> feedback; report and linux stand alone")
+
+
+def rooms_of(layer):
+    """The folders of a layer and who includes whom: {folder: {folder: ["file: header", ...]}}. Files that lie in the
+    layer itself are the folder "."."""
+    graph = {}
+    for path in files(".c", ".h", under=folder(layer)):
+        room = os.path.relpath(os.path.dirname(path), folder(layer))
+        for number, own, header in includes(path):
+            other = own and included(layer, header)
+            if not other or layer_of(other) != layer:
+                continue
+            other = os.path.relpath(os.path.dirname(other), folder(layer))
+            graph.setdefault(room, {}).setdefault(other, []).append(f"{path}:{number}: {header}")
+            graph.setdefault(other, {})
+    return graph
+
+
+def reachable(graph, room):
+    seen, todo = set(), [room]
+    while todo:
+        new = set(graph[todo.pop()]) - seen
+        seen |= new
+        todo += new
+    return seen
+
+
+def circles(graph):
+    """The edges that lie on a circle, each with the includes that make it."""
+    below = {room: reachable(graph, room) for room in graph}
+    return [f"{room} -> {other}: " + ", ".join(graph[room][other])
+            for room in sorted(graph) for other in sorted(graph[room])
+            if room != other and room in below[other]]
+
+
+def the_folders_of_a_layer_form_a_graph_without_circles():
+    wrong, rooms = [], 0
+    for layer in ROOMS:
+        graph = rooms_of(layer)
+        rooms += len(graph)
+        wrong += [f"{folder(layer)}: {edge}" for edge in circles(graph)]
+    assert rooms > 30, f"only {rooms} folders were found"
+    nothing(wrong, "a folder that includes from another is not included from there; these do")
+
+
+def packet_includes_nothing_above_it():
+    allowed = {".", "random"}
+    wrong = [line for room, lines in rooms_of("emulation")["packet"].items()
+             if room not in allowed | {"packet"} for line in lines]
+    nothing(wrong, "src/emulation/packet/ may include random/ and simtime.h")
 
 
 def the_engine_includes_no_clock_device_file_or_socket():
@@ -283,6 +337,8 @@ def the_code_is_formatted():
 
 sys.exit(tap.run([(claim.__name__, claim) for claim in (
     a_folder_includes_only_from_the_folders_below_it,
+    the_folders_of_a_layer_form_a_graph_without_circles,
+    packet_includes_nothing_above_it,
     the_engine_includes_no_clock_device_file_or_socket,
     a_breach_of_the_engines_layer_does_not_compile,
     every_source_file_names_its_licence,

@@ -25,12 +25,13 @@
 
 #include <rte_mbuf.h>
 
-#include "measure/bench_source.h"
-#include "measure/bench_rig.h"
 #include "bench/bench_scenarios.h"
-#include "machine/eal.h"
+#include "change/change.h"
 #include "engine/engine.h"
+#include "machine/eal.h"
 #include "machine/pool.h"
+#include "measure/bench_rig.h"
+#include "measure/bench_source.h"
 #include "statements.h"
 
 #define MBUFS  8192

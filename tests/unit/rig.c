@@ -10,9 +10,10 @@
 #include <rte_hash_crc.h>
 
 #include "engine/classifier.h"
-#include "engine/selection.h"
+#include "match/selection.h"
 #include "rig_frame.h"
 
+#include "change/change.h"
 #include "engine/engine_state.h"
 
 static struct rte_mempool *pool, *foreign;

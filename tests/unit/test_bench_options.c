@@ -14,7 +14,7 @@
 #include "bench/bench_loads.h"
 #include "bench/bench_options.h"
 #include "bench/bench_scenarios.h"
-#include "engine/selection.h"
+#include "match/selection.h"
 #include "header/oq_header.h"
 #include "line/delay.h"
 #include "measure/bench_source.h"

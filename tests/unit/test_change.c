@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "change/change.h"
 #include "engine/engine_state.h"
 #include "random/draw.h"
 

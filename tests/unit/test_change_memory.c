@@ -4,8 +4,9 @@
 
 #include <errno.h>
 
+#include "change/change.h"
 #include "engine/engine_state.h"
-#include "engine/selection.h"
+#include "match/selection.h"
 #include "poison_ops.h"
 #include "starve.h"
 

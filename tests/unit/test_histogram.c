@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "engine/histogram.h"
+#include "account/histogram.h"
 #include "random/draw.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

@@ -8,6 +8,7 @@
 
 #include <rte_ip.h>
 
+#include "change/change.h"
 #include "engine/cloud.h"
 #include "engine/engine_state.h"
 #include "frame.h"

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "change/change.h"
 #include "duplicate/duplicate_every.h"
 #include "engine/engine_state.h"
 #include "header/meter.h"

@@ -14,7 +14,7 @@
 #include <rte_ip.h>
 
 #include "engine/engine_state.h"
-#include "engine/selection.h"
+#include "match/selection.h"
 #include "frame.h"
 #include "packet/headers.h"
 

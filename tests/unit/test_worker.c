@@ -17,16 +17,17 @@
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
 
-#include "line/delay.h"
-#include "machine/eal.h"
+#include "change/change.h"
 #include "engine/engine.h"
-#include "loss/loss_random.h"
-#include "scenario/port_setting.h"
-#include "live/pipeline.h"
-#include "machine/pool.h"
+#include "line/delay.h"
 #include "link/rate.h"
-#include "statements.h"
+#include "live/pipeline.h"
 #include "live/worker.h"
+#include "loss/loss_random.h"
+#include "machine/eal.h"
+#include "machine/pool.h"
+#include "scenario/port_setting.h"
+#include "statements.h"
 
 #define MBUFS   8191
 #define MEMORY  (8u << 20)

@@ -14,12 +14,13 @@
 #ifndef WEIR_BENCH_COMPARE_H
 #define WEIR_BENCH_COMPARE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include <jansson.h>
 
-#include "stage.h"
+#include "scenario/problem.h"
 
 enum bench_verdict { BENCH_SAME, BENCH_BETTER, BENCH_WORSE, BENCH_GONE, BENCH_NEW };
 

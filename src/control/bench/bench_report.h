@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "stage.h"
+#include "scenario/problem.h"
 
 /* Writes `path`, which appears when it is complete. 0, or -errno with problem. */
 int bench_report_write(const char *path, const json_t *document, struct problem *problem);

@@ -16,9 +16,9 @@
 #include "link/rate.h"
 #include "line/reorder.h"
 #include "language/scenario_file.h"
-#include "engine/selection.h"
+#include "match/selection.h"
 #include "link/slots.h"
-#include "change/template.h"
+#include "change/template_make.h"
 #include "language/value.h"
 #include "holding/wheel.h"
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stage.h"
+#include "scenario/problem.h"
 
 #define CTL_ANSWER_TIMEOUT_S 60
 

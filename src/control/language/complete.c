@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/selection.h"
+#include "match/selection.h"
 #include "language/language.h"
 #include "language/orders_text.h"
 #include "language/statement_text.h"

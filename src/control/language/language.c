@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "capture/filter.h"
-#include "engine/selection.h"
+#include "match/selection.h"
 #include "language/heavy.h"
 #include "language/listing.h"
 #include "language/nearest.h"

@@ -18,7 +18,7 @@
 #include <stdio.h>
 
 #include "language/word.h"
-#include "schedule/orders.h"
+#include "scenario/orders.h"
 
 /* Whether a statement may stand inside. */
 bool orders_can_change(const struct statement *row);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/selection.h"
+#include "match/selection.h"
 #include "language/listing.h"
 #include "language/nearest.h"
 #include "language/shortage.h"

@@ -9,7 +9,7 @@
 #include "capture/filter.h"
 #include "header/feedback_proxy.h"
 #include "router/hop.h"
-#include "engine/match.h"
+#include "match/match.h"
 #include "language/path_check.h"
 
 /* Which of the words of a class's `match` are a filter's, only libpcap knows. */

@@ -19,7 +19,7 @@
 #include <stdio.h>
 
 #include "language/word.h"
-#include "stage.h"
+#include "scenario/statement.h"
 
 /* Parses words[at...]: the statement's name first. On success `conf` is the caller's (conf_free).
  * 0, or -EINVAL or -ENOMEM with error and column. */

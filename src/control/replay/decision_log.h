@@ -20,7 +20,7 @@
 #ifndef WEIR_DECISION_LOG_H
 #define WEIR_DECISION_LOG_H
 
-#include "engine/witness.h"
+#include "account/witness.h"
 #include "scenario/scenario.h"
 
 struct decision_log;

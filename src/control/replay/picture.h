@@ -14,7 +14,7 @@
 #ifndef WEIR_PICTURE_H
 #define WEIR_PICTURE_H
 
-#include "engine/witness.h"
+#include "account/witness.h"
 #include "offline/replay.h"
 #include "scenario/scenario.h"
 

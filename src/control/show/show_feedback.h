@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a cloud's meter reads, and the routers that its proxy has heard of (emulation/engine/observed.h): as text, and
+ * What a cloud's meter reads, and the routers that its proxy has heard of (emulation/account/observed.h): as text, and
  * as JSON.
  *
  *   "meter": {"window_ns":100000000,"from_ns":0,"measured":true,"link_bps":10000000,"available_bps":...,

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "scenario/scenario.h"
-#include "stage.h"
+#include "scenario/problem.h"
 
 #define SERVER_CLIENTS_MAX 16
 #define SERVER_IDLE_NS     (600 * SIMTIME_S)

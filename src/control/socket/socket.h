@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-#include "stage.h"
+#include "scenario/problem.h"
 
 #define SOCKET_PATH_BYTES sizeof(((struct sockaddr_un *)NULL)->sun_path)
 

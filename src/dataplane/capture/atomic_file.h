@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "stage.h"
+#include "scenario/problem.h"
 
 struct atomic_file;
 

@@ -28,7 +28,7 @@
 #include "capture/io_thread.h"
 #include "packet/packet.h"
 #include "simtime.h"
-#include "stage.h"
+#include "scenario/problem.h"
 
 /* The longest record that is read or written. */
 #define CAPTURE_FRAME_MAX PACKET_BYTES_MAX

@@ -13,7 +13,7 @@
 
 #include "capture/io_thread.h"
 #include "simtime.h"
-#include "stage.h"
+#include "scenario/problem.h"
 
 struct dump;
 

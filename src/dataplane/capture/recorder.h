@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "simtime.h"
-#include "stage.h"
+#include "scenario/problem.h"
 
 struct recorder;
 

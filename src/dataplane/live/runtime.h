@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
-#include "engine/histogram.h"
+#include "account/histogram.h"
 #include "scenario/scenario.h"
 
 enum runtime_layout {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/counter_read.h"
+#include "account/counter_read.h"
 #include "live/runtime_state.h"
 #include "machine/ring_look.h"
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "change/change.h"
 #include "live/runtime_state.h"
 
 /* The most bytes of packets that a transaction takes. */

@@ -5,6 +5,7 @@
 
 #include <rte_prefetch.h>
 
+#include "change/change.h"
 #include "live/pipeline.h"
 
 const char *worker_role_name(enum worker_role role)

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "stage.h"
+#include "scenario/problem.h"
 
 #define CPU_LIST_MAX 63
 

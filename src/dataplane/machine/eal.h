@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "stage.h"
+#include "scenario/problem.h"
 
 /* What the EAL's heap holds beside `memory_mib` when it is started live: rings, ports, drivers. */
 #define EAL_OWN_MIB 32

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "scenario/scenario.h"
-#include "stage.h"
+#include "scenario/problem.h"
 
 /* Bits, 1 << CAP_..., of what a port on this device (a scenario's text) needs after it is open: to put
  * back at its end what it has set, or to go on. */

@@ -15,7 +15,7 @@
 
 #include <rte_ring.h>
 
-#include "stage.h"
+#include "scenario/problem.h"
 
 #define BENCH_CABLE_FRAMES 4096
 #define BENCH_CABLE_PREFIX "net_ring_bench"

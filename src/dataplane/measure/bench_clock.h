@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-#include "engine/histogram.h"
+#include "account/histogram.h"
 #include "machine/clock.h"
 
 #define BENCH_CLOCK_STEP_NS  (10 * SIMTIME_MS)

@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#include "engine/histogram.h"
+#include "account/histogram.h"
 
 #define BENCH_GAP_NS 1000
 

@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/histogram.h"
+#include "account/histogram.h"
 
 #define RFC2544_RETRIES    4
 #define RFC2544_RATES      10 /* of the frame loss rate test */

@@ -17,7 +17,7 @@
 
 #include <rte_ethdev.h>
 
-#include "engine/histogram.h"
+#include "account/histogram.h"
 #include "machine/clock.h"
 
 struct bench_sink {

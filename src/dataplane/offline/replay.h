@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
-#include "engine/witness.h"
+#include "account/witness.h"
 #include "scenario/scenario.h"
 
 #define REPLAY_NO_PORT   UINT32_MAX

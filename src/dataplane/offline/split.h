@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stage.h"
+#include "scenario/problem.h"
 
 enum split_kind { SPLIT_MAC, SPLIT_IP, SPLIT_PORT, SPLIT_FIRST };
 

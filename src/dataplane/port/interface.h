@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stage.h"
+#include "scenario/problem.h"
 
 #define INTERFACE_SOCKETS_MAX 16
 

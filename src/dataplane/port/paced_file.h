@@ -26,7 +26,7 @@
 #include <rte_mbuf.h>
 
 #include "simtime.h"
-#include "stage.h"
+#include "scenario/problem.h"
 
 #define PACED_FILE_RING  1024
 #define PACED_FILE_MBUFS (2 * PACED_FILE_RING + 64)

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "stage.h"
+#include "scenario/problem.h"
 
 /* Whether a device text begins with a PCI address: [DOMAIN:]BUS:DEVICE.FUNCTION. */
 bool pci_device_is(const char *device);

@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stage.h"
+#include "scenario/problem.h"
 
 #define IDENTITY_INTERFACES_MAX 8
 

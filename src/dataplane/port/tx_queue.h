@@ -17,7 +17,7 @@
 #include <rte_ring.h>
 
 #include "engine/engine.h"
-#include "engine/histogram.h"
+#include "account/histogram.h"
 #include "machine/clock.h"
 #include "port/port.h"
 #include "port/port_time.h"

@@ -7,8 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "change/change.h"
 #include "change/change_state.h"
-#include "engine/selection.h"
+#include "match/selection.h"
 
 /* The number of slots up to the last that is taken. */
 static uint32_t slots_used(const struct cloud_table *cloud_table)
@@ -38,20 +39,6 @@ static int untouched_add(struct scenario *scenario, uint32_t port)
 	}
 	engine_untouched_name(name, port);
 	return to ? scenario_add_cloud(scenario, name, from, to) : 0;
-}
-
-void owed_free(struct engine *engine, bool all)
-{
-	struct template_change **place = &engine->owed, *change;
-
-	while ((change = *place)) {
-		if (!all && !__atomic_load_n(&change->done, __ATOMIC_ACQUIRE)) {
-			place = &change->next_owed;
-			continue;
-		}
-		*place = change->next_owed;
-		template_change_free(change);
-	}
 }
 
 static int change_make(struct engine *engine, const struct scenario *next, struct change **result)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The worker's half of a change: it only swaps pointers and numbers, of what has changed. */
-#include "schedule/timeline.h"
-#include "engine/cloud_link.h"
+#include "change/change.h"
 #include "change/change_state.h"
+#include "engine/cloud_link.h"
+#include "engine/timeline.h"
 
 /* Lowest index first. */
 static void draining_add(struct engine *engine, struct cloud *cloud)

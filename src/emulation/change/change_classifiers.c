@@ -4,7 +4,7 @@
 
 #include "change/change_state.h"
 #include "engine/classifier.h"
-#include "engine/selection.h"
+#include "match/selection.h"
 
 /* The first are asked first. */
 static int compare_ranks(const void *a, const void *b)

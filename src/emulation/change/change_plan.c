@@ -2,7 +2,9 @@
 #include <errno.h>
 
 #include "change/change_state.h"
-#include "engine/selection.h"
+#include "change/setting_list_make.h"
+#include "change/template_make.h"
+#include "match/selection.h"
 #include "router/hop.h"
 #include "scenario/port_setting.h"
 

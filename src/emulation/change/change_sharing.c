@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "change/change_state.h"
-#include "engine/counter_read.h"
+#include "account/counter_read.h"
 #include "scenario/port_setting.h"
 
 /* Asked by control while the worker runs. A packet is counted on the line before it is taken off the

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "corrupt/flip.h"
-#include "duplicate/copy.h"
-#include "engine/cloud.h"
+#include "packet/copy.h"
+#include "stage/stage.h"
 #include "random/bit_error.h"
 
 struct corrupt_bit_error {
@@ -28,10 +28,10 @@ static struct rte_mbuf *corrupt(struct corrupt_bit_error *stage, struct rte_mbuf
 	                       bit_error_in_packet(&stage->error, packet_of(mbuf)->wire_bytes)))
 		return mbuf;
 	at = bit_error_gap(&stage->error, key, index, 0);
-	mbuf = copy_writable(stage->stage.cloud, mbuf);
+	mbuf = cloud_writable(stage->stage.cloud, mbuf);
 	if (!mbuf)
 		return NULL;
-	stage->stage.cloud->counters.corrupted++;
+	cloud_counters(stage->stage.cloud)->corrupted++;
 	for (; at < bits; at += 1 + bit_error_gap(&stage->error, key, index, lane)) {
 		flip_bit(mbuf, at);
 		lane += 2;

@@ -13,7 +13,7 @@
 #ifndef WEIR_CORRUPT_BIT_ERROR_H
 #define WEIR_CORRUPT_BIT_ERROR_H
 
-#include "stage.h"
+#include "scenario/statement.h"
 
 struct corrupt_bit_error_conf {
 	struct conf conf;

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "duplicate/copy.h"
-#include "engine/cloud.h"
+#include "packet/copy.h"
+#include "stage/stage.h"
 #include "packet/headers.h"
 
 #define IPV4_CHECKSUM 10 /* offset in the header */
@@ -94,10 +94,10 @@ static uint16_t corrupt_checksum_process(struct stage *stage, struct rte_mbuf **
 		if (draw_below(draw[i], corrupt->probability))
 			found = find(corrupt, mbuf, inversions);
 		if (found > 0) {
-			mbuf = copy_writable(stage->cloud, mbuf);
+			mbuf = cloud_writable(stage->cloud, mbuf);
 			if (!mbuf)
 				continue;
-			stage->cloud->counters.corrupted++;
+			cloud_counters(stage->cloud)->corrupted++;
 		}
 		for (uint32_t j = 0; j < found; j++)
 			rte_pktmbuf_mtod(mbuf, uint8_t *)[inversions[j].offset] ^=

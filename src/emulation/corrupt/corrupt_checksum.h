@@ -15,7 +15,8 @@
 #ifndef WEIR_CORRUPT_CHECKSUM_H
 #define WEIR_CORRUPT_CHECKSUM_H
 
-#include "stage.h"
+#include "random/draw.h"
+#include "scenario/statement.h"
 
 enum corrupt_sum { CORRUPT_IP, CORRUPT_TCP, CORRUPT_UDP, CORRUPT_ICMP };
 

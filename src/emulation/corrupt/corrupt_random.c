@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "corrupt/flip.h"
-#include "duplicate/copy.h"
-#include "engine/cloud.h"
+#include "packet/copy.h"
+#include "stage/stage.h"
 #include "random/chance.h"
 
 enum { LANE_WHETHER, LANE_WHICH };
@@ -56,11 +56,11 @@ static uint16_t corrupt_random_process(struct stage *stage, struct rte_mbuf **pa
 		struct rte_mbuf *mbuf = packets[i];
 
 		if (chance_next(&corrupt->wrong, draw[i])) {
-			mbuf = copy_writable(stage->cloud, mbuf);
+			mbuf = cloud_writable(stage->cloud, mbuf);
 			if (!mbuf)
 				continue;
 			flip_bits(corrupt, mbuf, first + i);
-			stage->cloud->counters.corrupted++;
+			cloud_counters(stage->cloud)->corrupted++;
 		}
 		packets[kept++] = mbuf;
 	}

@@ -15,7 +15,8 @@
 
 #include <stdbool.h>
 
-#include "stage.h"
+#include "random/draw.h"
+#include "scenario/statement.h"
 
 #define CORRUPT_BITS_MAX 64
 

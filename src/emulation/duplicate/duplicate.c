@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "duplicate/duplicate.h"
 
-#include "duplicate/copy.h"
-#include "engine/cloud.h"
+#include "packet/copy.h"
+#include "stage/stage.h"
 
 _Static_assert(BURST_ROOM <= 64, "which is a word of 64 bits");
 
@@ -21,13 +21,13 @@ uint16_t duplicate_packets(struct cloud *cloud, struct rte_mbuf **packets, uint1
 		packets[out++] = original[i];
 		if (!(which >> i & 1) || packet_of(original[i])->flags & PACKET_COPY)
 			continue;
-		copy = room > 0 ? copy_make(cloud, original[i]) : NULL;
+		copy = room > 0 ? copy_make(cloud_pool(cloud), original[i]) : NULL;
 		if (!copy) {
 			cloud_drop_copy(cloud, original[i]);
 			continue;
 		}
 		packet_of(copy)->flags |= PACKET_COPY;
-		cloud->counters.duplicated++;
+		cloud_counters(cloud)->duplicated++;
 		packets[out++] = copy;
 		room--;
 	}

@@ -11,9 +11,10 @@
 #ifndef WEIR_DUPLICATE_H
 #define WEIR_DUPLICATE_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
-#include "stage.h"
+struct cloud;
+struct rte_mbuf;
 
 /* Copies packet i where bit i of `which` is set; a packet that is a copy itself is not copied.
  * Returns how many packets there are then; n <= BURST_ROOM. */

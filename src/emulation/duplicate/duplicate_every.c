@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "duplicate/duplicate.h"
+#include "stage/stage.h"
 
 struct duplicate_every {
 	struct stage stage;

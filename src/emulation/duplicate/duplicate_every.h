@@ -8,7 +8,7 @@
 #ifndef WEIR_DUPLICATE_EVERY_H
 #define WEIR_DUPLICATE_EVERY_H
 
-#include "stage.h"
+#include "scenario/statement.h"
 
 #define DUPLICATE_EVERY_MAX ((UINT64_C(1) << 31) - 1)
 

@@ -6,6 +6,7 @@
 
 #include "duplicate/duplicate.h"
 #include "random/chance.h"
+#include "stage/stage.h"
 
 struct duplicate_random {
 	struct stage stage;

@@ -10,7 +10,8 @@
 
 #include <stdbool.h>
 
-#include "stage.h"
+#include "random/draw.h"
+#include "scenario/statement.h"
 
 struct duplicate_random_conf {
 	struct conf conf;

@@ -16,20 +16,9 @@
 #ifndef WEIR_CLASSIFIER_H
 #define WEIR_CLASSIFIER_H
 
-#include "change/template.h"
-#include "engine/cloud.h"
-#include "engine/match.h"
-
-/* Filters of libpcap, which the engine does not know: engine_setup brings them. */
-struct classifier_filter;
-struct classifier_filters {
-	/* Control: 0, -EINVAL with problem, -ENOMEM. */
-	int (*make)(const char *words, struct classifier_filter **filter, struct problem *problem);
-	void (*free)(struct classifier_filter *filter);
-	/* Worker: bit i, whether packet i fits; n <= BURST_MAX. */
-	uint32_t (*fit)(const struct classifier_filter *filter, struct rte_mbuf *const *mbufs,
-	                uint32_t n);
-};
+#include "engine/template.h"
+#include "match/filter.h"
+#include "match/match.h"
 
 #define CLASSIFIER_NONE UINT32_MAX
 

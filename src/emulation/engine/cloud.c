@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 #include "engine/cloud_link.h"
+#include "engine/cloud_reorder.h"
+#include "engine/timeline.h"
 #include "link/aqm.h"
 #include "link/classes.h"
-#include "schedule/timeline.h"
 
 /* One that is made by itself. */
 struct lone_cloud {

@@ -8,14 +8,14 @@
 #ifndef WEIR_CLOUD_H
 #define WEIR_CLOUD_H
 
-#include "engine/counters.h"
-#include "engine/histogram.h"
+#include "account/counters.h"
+#include "account/histogram.h"
 #include "line/line.h"
 #include "link/link.h"
 #include "scenario/scenario.h"
-#include "stage.h"
-#include "engine/cloud_watch.h"
-#include "engine/witness.h"
+#include "stage/stage.h"
+#include "stage/cloud_watch.h"
+#include "account/witness.h"
 
 struct timeline;
 struct classifier;
@@ -109,33 +109,8 @@ struct outlet;
  * into the outlet, that of the port where all leave, as far as it has room. NULL: it does not. */
 void cloud_run_link(struct cloud *cloud, simtime now, simtime limit, struct outlet *outlet);
 
-/* Frees the packet and counts it. For stages, and for whatever cannot hold it. */
-void cloud_drop(struct cloud *cloud, struct rte_mbuf *mbuf, enum reason reason);
-
-/* The same at `now` with a packet in a record, which the caller takes off its log. */
+/* As cloud_drop, at `now`, with a packet in a record, which the caller takes off its log. */
 void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason reason, simtime now);
-
-/* A copy of this packet that could not be made: counts it as made, and dropped for want of memory.
- * The packet itself is the caller's still. */
-void cloud_drop_copy(struct cloud *cloud, struct rte_mbuf *original);
-
-/*
- * Generated packets: what a router on the path says itself, an ICMP error or a source quench. A stage
- * calls this when it decides, at the instant of the packet that is the cause, and so may a link's AQM,
- * at arrival or at departure. The cloud's statement has `generates` set (stage.h).
- *
- * The packet is a frame, in an mbuf of the holder's pool that the caller has filled in; its struct
- * packet is filled in here. It goes back: at that very instant it leaves at the port where the
- * packets of the cloud came in, or enters the cloud that `hop ... through` names, and it takes its
- * place there among all other packets by its time; at one instant in the order in which things come
- * about. So a cloud that generates is shared, and so are all that lead to that port: change_sharing.c sees to
- * it. `number` is the cause's, and what the witness is told, with PACKET_GENERATED.
- *
- * It counts as generated and as sent by this cloud, or as dropped for want of memory. Takes the mbuf.
- */
-void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, uint64_t number);
-/* There was no mbuf for a packet to be generated: counts it as generated and dropped. */
-void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number);
 
 /*
  * A packet of weir's own that takes the way of the cloud's packets, as if it had come in at the port: it

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cloud_group.h"
 
-#include "link/aqm.h"
+#include "engine/cloud_aqm.h"
 
 /* Whether nothing is to happen to the link before the group, and nobody wants to see its packets one by one. */
 static inline bool may_group(const struct cloud *cloud, simtime now)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cloud_link.h"
 
+#include "engine/cloud_aqm.h"
 #include "engine/cloud_group.h"
+#include "engine/cloud_reorder.h"
 #include "engine/cloud_run.h"
 #include "engine/engine.h"
-#include "link/aqm.h"
+#include "engine/timeline.h"
 #include "link/classes.h"
-#include "schedule/timeline.h"
 
 /* What leaves the line at the instant when it enters it, and next of all, is not on the wheel for it. False: it
  * has to go there. */

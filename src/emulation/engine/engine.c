@@ -58,6 +58,20 @@ static void shared_clear(struct engine *engine)
 	wheel_free(engine->wheel);
 }
 
+void owed_free(struct engine *engine, bool all)
+{
+	struct template_change **place = &engine->owed, *change;
+
+	while ((change = *place)) {
+		if (!all && !__atomic_load_n(&change->done, __ATOMIC_ACQUIRE)) {
+			place = &change->next_owed;
+			continue;
+		}
+		*place = change->next_owed;
+		template_change_free(change);
+	}
+}
+
 void engine_cloud_free(struct cloud *cloud)
 {
 	if (cloud && cloud->of)

@@ -24,10 +24,10 @@
 
 #include <rte_mbuf.h>
 
-#include "engine/counters.h"
-#include "engine/histogram.h"
-#include "engine/observed.h"
-#include "engine/witness.h"
+#include "account/counters.h"
+#include "account/histogram.h"
+#include "account/observed.h"
+#include "account/witness.h"
 #include "link/aqm.h"
 #include "link/class.h"
 #include "link/queue.h"
@@ -80,25 +80,11 @@ struct engine_setup {
 };
 
 struct engine;
-struct change;
 
 /* Control. NULL and errno: ENOMEM, or EINVAL when the pool's mbufs have another private area. */
 struct engine *engine_make(const struct engine_setup *setup);
 /* Drops all that is held, and frees every cloud. Outlets are emptied too. */
 void engine_free(struct engine *engine);
-
-/* Control: everything that must be allocated, read or computed so that the engine can go from its
- * present scenario to `next`, without touching the running engine. `owned` says, for each port of
- * the scenario, whether clouds from it belong to this engine (NULL: all). One change at a time.
- * 0, -ENOMEM, or -EINVAL with `problem`. */
-int change_prepare(struct engine *engine, const struct scenario *next, const bool *owned,
-                   struct change **change, struct problem *problem);
-/* Worker, between bursts: takes the change over at an instant; cannot fail, keeps every packet in
- * flight. */
-void engine_apply(struct engine *engine, struct change *change, simtime now);
-/* Control: frees what the change has replaced, or, if it was never applied, what it had prepared.
- */
-void change_free(struct change *change);
 
 /* Packets that came in at a port; each one's struct packet is filled in, t_ns in order and not
  * before any instant the engine has advanced to; n <= BURST_MAX. */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/counter_read.h"
+#include "account/counter_read.h"
 #include "engine/engine_state.h"
 #include "link/aqm.h"
 #include "link/classes.h"

@@ -12,7 +12,7 @@
 #ifndef WEIR_ENGINE_STATE_H
 #define WEIR_ENGINE_STATE_H
 
-#include "change/template.h"
+#include "engine/template.h"
 #include "engine/cloud.h"
 #include "engine/engine.h"
 

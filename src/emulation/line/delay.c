@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/selection.h"
+#include "match/selection.h"
 #include "line/delay_table.h"
 #include "line/line.h"
 #include "random/distribution.h"

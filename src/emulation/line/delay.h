@@ -35,7 +35,7 @@
 #include <stdbool.h>
 
 #include "random/draw.h"
-#include "stage.h"
+#include "scenario/statement.h"
 
 enum delay_distribution {
 	DELAY_UNIFORM,

@@ -16,7 +16,7 @@
 #define WEIR_DELAY_TABLE_H
 
 #include "scenario/file.h"
-#include "stage.h"
+#include "scenario/problem.h"
 
 #define DELAY_TABLE_NETEM_MAX  16384
 #define DELAY_TABLE_NETEM_UNIT 8192

@@ -20,7 +20,7 @@
 #include "holding/train.h"
 #include "holding/wheel.h"
 #include "line/jitter.h"
-#include "line/reorder_line.h"
+#include "line/reorder_back.h"
 #include "line/in_flight.h"
 #include "random/draw.h"
 

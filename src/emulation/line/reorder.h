@@ -33,7 +33,8 @@
 #include <stdbool.h>
 
 #include "random/chance.h"
-#include "stage.h"
+#include "random/draw.h"
+#include "scenario/statement.h"
 
 #define REORDER_EVERY_MAX   ((UINT64_C(1) << 31) - 1)
 #define REORDER_PACKETS_MAX 65536

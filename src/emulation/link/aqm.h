@@ -88,7 +88,7 @@
 #ifndef WEIR_AQM_H
 #define WEIR_AQM_H
 
-#include "engine/reason.h"
+#include "account/reason.h"
 #include "packet/packet_bytes.h"
 #include "random/draw.h"
 #include "scenario/field.h"
@@ -97,7 +97,8 @@
 struct aqm;
 struct cloud;
 struct cloud_conf;
-struct engine_setup;
+struct held;
+struct log;
 struct problem;
 struct queue;
 
@@ -244,48 +245,31 @@ int aqm_check_bands(const struct conf *conf, const struct cloud_conf *cloud,
 const struct conf *aqm_beside(const struct conf *conf, const struct cloud_conf *cloud,
                               const char *name);
 /* That of the queue of this class, "": of the link's only one; NULL: it has none. 0 or -errno. */
-int aqm_make(const struct engine_setup *setup, struct cloud *cloud, const struct cloud_conf *conf,
-             const char *scope, struct aqm **aqm);
+int aqm_make(uint64_t seed, struct cloud *cloud, const struct cloud_conf *conf, const char *scope,
+             struct aqm **aqm);
 void aqm_free(struct aqm *aqm);
 /* Its draws follow from the name of its cloud, and the scope. Worker too. */
 void aqm_key(struct aqm *aqm, uint64_t seed, const char *scope);
 /* NULL is allowed. */
 void aqm_report(const struct aqm *aqm, struct aqm_report *report);
 
-/* ---- worker: the link's, of a queue that has an AQM ---- */
+/* ---- worker; what its cloud does with it is engine/cloud_aqm.h ---- */
 
-/* A packet comes to the queue: asks, looks whether there is room, and marks. False: it was dropped,
- * and counted. `mbuf` may become another, which nobody else sees. `marked`: whether it was. `log`:
- * to which it is to be appended, if that is a band; then the management is told by aqm_entered(). */
-bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf, bool *marked,
-               struct log **log);
 /* Whether there is none, or one that groups of packets may come to. */
 static inline bool aqm_takes_groups(const struct aqm *aqm)
 {
 	return !aqm || aqm->kind->admit ||
 	       !(aqm->kind->arrive || aqm->kind->settled || aqm->kind->bands);
 }
-/* How many packets of the group come to the queue and pass, from the first; no management: all. They are the caller's
- * to append. Only to one that takes them. */
-uint16_t aqm_admit_group(struct cloud *cloud, struct queue *queue, const struct aqm_group *group);
 /* Whether there is one, and it wants to be asked about the head. */
 static inline bool aqm_is_asked(const struct aqm *aqm)
 {
 	return aqm && aqm->kind->depart;
 }
-/* Asks about the head until one passes or none is left; the head waits. Only then. */
-void aqm_take(struct cloud *cloud, struct queue *queue, simtime now);
-/* `drop head`: makes room for a packet of this length on the wire, if that can be. */
-bool aqm_push_out(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes, simtime now);
-/* In the place of the one that is there; returns that one. */
-struct aqm *aqm_exchange(struct queue *queue, struct aqm *aqm, simtime now);
-/* Comes into force for this queue, in the place of `old`, or NULL. */
-void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *queue, simtime now);
-
-/* For arrive() and depart(): the bytes that wait before the link, those of its other classes too. */
-uint64_t aqm_link_waiting(const struct aqm *aqm, const struct aqm_view *view);
-/* For depart(): whether what is held can be marked. */
-enum marking aqm_look(const struct aqm *aqm, struct held *held);
+/* Comes into force for this queue, in the place of `old`, or NULL. `drawn`: the draws that were made in
+ * the cloud by one before. */
+void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *queue,
+                   uint64_t drawn, simtime now);
 
 static inline void aqm_entered(struct aqm *aqm, struct log *band, uint32_t wire_bytes)
 {

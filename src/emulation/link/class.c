@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "engine/match.h"
+#include "match/match.h"
 #include "line/delay.h"
 #include "link/rate.h"
 #include "scenario/scenario.h"

@@ -34,7 +34,7 @@
 #ifndef WEIR_CLASS_H
 #define WEIR_CLASS_H
 
-#include "stage.h"
+#include "scenario/statement.h"
 
 #define CLASSES_MAX 8
 

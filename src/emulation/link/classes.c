@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/cloud.h"
 #include "link/aqm.h"
 #include "link/rate.h"
+#include "scenario/scenario.h"
 
 #define TAG_PER_BYTE_MAX (UINT64_C(1) << 40)
 
@@ -61,18 +61,17 @@ static void weights_prepare(struct classes *classes, const uint64_t *weights, ui
 	}
 }
 
-static int class_prepare(struct class_state *class, const struct engine_setup *setup,
-                         struct cloud *cloud, const struct cloud_conf *conf,
-                         const struct class_conf *of)
+static int class_prepare(struct class_state *class, uint64_t seed, struct cloud *cloud,
+                         const struct cloud_conf *conf, const struct class_conf *of)
 {
 	strcpy(class->name, of->conf.scope);
 	class->queue.limit = class_queue(of, conf);
 	class->queue.drop_head = rate_drops_head(conf, &of->conf, of->drop, CLASS_FIELD_DROP);
 	class->queue.counters = &class->counters;
-	return aqm_make(setup, cloud, conf, class->name, &class->queue.aqm);
+	return aqm_make(seed, cloud, conf, class->name, &class->queue.aqm);
 }
 
-int classes_make(const struct engine_setup *setup, struct cloud *cloud,
+int classes_make(uint64_t seed, const struct classifier_filters *filters, struct cloud *cloud,
                  const struct cloud_conf *conf, struct classes **result)
 {
 	const struct scheduler_conf *scheduler =
@@ -84,7 +83,7 @@ int classes_make(const struct engine_setup *setup, struct cloud *cloud,
 
 	if (!classes)
 		return -ENOMEM;
-	classes->filters = setup->filters;
+	classes->filters = filters;
 	classes->n = class_confs(conf, confs);
 	classes->algorithm = SCHEDULER_SCFQ;
 	if (scheduler)
@@ -94,9 +93,9 @@ int classes_make(const struct engine_setup *setup, struct cloud *cloud,
 
 		if (!confs[i]->match)
 			classes->rest = i;
-		error = selection_prepare(class, confs[i], setup->filters);
+		error = selection_prepare(class, confs[i], filters);
 		if (!error)
-			error = class_prepare(class, setup, cloud, conf, confs[i]);
+			error = class_prepare(class, seed, cloud, conf, confs[i]);
 	}
 	if (error) {
 		classes_free(classes);
@@ -329,7 +328,8 @@ static void queue_move(struct link *link, struct queue *to, struct queue *from, 
 }
 
 /* The management goes on, as that of the class of that name before. */
-static void class_take_over(struct class_state *class, struct classes *old, simtime now)
+static void class_take_over(struct class_state *class, struct classes *old, uint64_t drawn,
+                            simtime now)
 {
 	struct class_state *before = old ? class_named(old, class->name) : NULL;
 
@@ -337,11 +337,11 @@ static void class_take_over(struct class_state *class, struct classes *old, simt
 		class->counters = before->counters;
 	if (class->queue.aqm)
 		aqm_take_over(class->queue.aqm, before ? before->queue.aqm : NULL, &class->queue,
-		              now);
+		              drawn, now);
 }
 
 struct classes *classes_exchange(struct link *link, struct classes *next, struct arena *arena,
-                                 simtime now)
+                                 uint64_t drawn, simtime now)
 {
 	struct classes *old = link->classes;
 	struct queue *ahead = link->from;
@@ -362,7 +362,7 @@ struct classes *classes_exchange(struct link *link, struct classes *next, struct
 		}
 	}
 	for (uint32_t i = 0; next && i < next->n; i++)
-		class_take_over(&next->class[i], old, now);
+		class_take_over(&next->class[i], old, drawn, now);
 	link->classes = next;
 	if (!link_busy(link))
 		link->from = next ? &next->class[0].queue : &link->queue;

@@ -11,10 +11,13 @@
 #ifndef WEIR_CLASSES_H
 #define WEIR_CLASSES_H
 
-#include "engine/engine.h"
-#include "engine/classifier.h"
 #include "link/class.h"
 #include "link/link.h"
+#include "match/filter.h"
+#include "match/match.h"
+#include "scenario/scenario.h"
+
+struct cloud;
 
 struct class_state {
 	struct queue queue; /* first */
@@ -39,7 +42,7 @@ struct classes {
 
 /* Control: of a cloud that has classes. The managements of its queues are made too. 0, -ENOMEM, or
  * -EINVAL if a filter cannot be made. */
-int classes_make(const struct engine_setup *setup, struct cloud *cloud,
+int classes_make(uint64_t seed, const struct classifier_filters *filters, struct cloud *cloud,
                  const struct cloud_conf *conf, struct classes **classes);
 void classes_free(struct classes *classes);
 
@@ -60,8 +63,9 @@ struct queue *classes_pick(const struct link *link);
 void classes_take(const struct link *link, struct queue *queue);
 
 /* `next` in the place of the link's, either may be NULL; returns those that were there. What is held
- * stays: with its class, or if there is none of that name, with the one that has no match. */
+ * stays: with its class, or if there is none of that name, with the one that has no match. `drawn` as of
+ * aqm_take_over. */
 struct classes *classes_exchange(struct link *link, struct classes *next, struct arena *arena,
-                                 simtime now);
+                                 uint64_t drawn, simtime now);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "link/link.h"
 
-#include "engine/counter_read.h"
+#include "account/counter_read.h"
 #include "holding/hold.h"
 #include "link/classes.h"
 

@@ -14,7 +14,7 @@
 #ifndef WEIR_POLICE_H
 #define WEIR_POLICE_H
 
-#include "stage.h"
+#include "scenario/statement.h"
 
 struct police_conf {
 	struct conf conf;

@@ -19,9 +19,8 @@
 #define WEIR_RATE_H
 
 #include "link/overhead.h"
-#include "stage.h"
+#include "scenario/statement.h"
 
-#define RATE_BPS_MAX         UINT64_C(400000000000)
 #define RATE_BURST_MAX       UINT64_C(1000000000)
 #define RATE_QUEUE_BYTES_MIN UINT64_C(64000)
 

@@ -24,7 +24,7 @@
 #define WEIR_SLOTS_H
 
 #include "random/draw.h"
-#include "stage.h"
+#include "scenario/statement.h"
 
 struct slots_conf {
 	struct conf conf;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/reason.h"
-#include "stage.h"
+#include "account/reason.h"
+#include "scenario/problem.h"
 
 #define HEADER "packet,port,t_in_ns,cloud,fate,reason,t_out_ns,detail"
 

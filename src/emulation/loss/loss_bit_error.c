@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/cloud.h"
+#include "stage/stage.h"
 #include "random/bit_error.h"
 
 struct loss_bit_error {

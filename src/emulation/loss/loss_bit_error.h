@@ -11,7 +11,7 @@
 #ifndef WEIR_LOSS_BIT_ERROR_H
 #define WEIR_LOSS_BIT_ERROR_H
 
-#include "stage.h"
+#include "scenario/statement.h"
 
 struct loss_bit_error_conf {
 	struct conf conf;

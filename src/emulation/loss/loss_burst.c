@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/cloud.h"
+#include "stage/stage.h"
 
 enum { LANE_BEGINS, LANE_LENGTH };
 

@@ -12,7 +12,8 @@
 #ifndef WEIR_LOSS_BURST_H
 #define WEIR_LOSS_BURST_H
 
-#include "stage.h"
+#include "random/draw.h"
+#include "scenario/statement.h"
 
 #define LOSS_BURST_LENGTH_MAX ((UINT64_C(1) << 31) - 1)
 

@@ -10,7 +10,7 @@
 #ifndef WEIR_LOSS_EVERY_H
 #define WEIR_LOSS_EVERY_H
 
-#include "stage.h"
+#include "scenario/statement.h"
 
 #define LOSS_EVERY_MAX       (UINT64_C(1) << 30)
 #define LOSS_EVERY_BURST_MAX ((UINT64_C(1) << 31) - 1)

@@ -22,7 +22,8 @@
 
 #include <stdbool.h>
 
-#include "stage.h"
+#include "random/draw.h"
+#include "scenario/statement.h"
 
 struct loss_four_state_conf {
 	struct conf conf;

@@ -17,7 +17,8 @@
 
 #include <stdbool.h>
 
-#include "stage.h"
+#include "random/draw.h"
+#include "scenario/statement.h"
 
 struct loss_gilbert_elliott_conf {
 	struct conf conf;

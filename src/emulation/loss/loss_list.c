@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "change/template.h"
-#include "engine/cloud.h"
 #include "loss/drop_list.h"
+#include "scenario/scenario.h"
+#include "stage/stage.h"
 
 struct loss_list {
 	struct stage stage;
@@ -21,7 +21,7 @@ static uint16_t loss_list_process(struct stage *stage, struct rte_mbuf **packets
 	uint16_t kept = 0;
 
 	if (unlikely(!loss->found)) {
-		loss->list = drop_table_list(loss->table, stage->cloud->name);
+		loss->list = drop_table_list(loss->table, cloud_name(stage->cloud));
 		loss->found = true;
 	}
 	stage->drawn += n;
@@ -61,11 +61,11 @@ static int loss_list_make(const struct conf *conf, struct stage **stage)
 
 static int loss_list_ready(struct stage *stage, const struct conf *conf)
 {
-	const struct template *of = stage->cloud->of;
+	const char *of = cloud_template_name(stage->cloud);
 	struct problem problem;
 
 	return drop_table_get(((const struct loss_list_conf *)conf)->file,
-	                      of ? of->name : stage->cloud->name, of != NULL,
+	                      of ? of : cloud_name(stage->cloud), of != NULL,
 	                      &((struct loss_list *)stage)->table, &problem);
 }
 

@@ -19,7 +19,7 @@
 #ifndef WEIR_LOSS_LIST_H
 #define WEIR_LOSS_LIST_H
 
-#include "stage.h"
+#include "scenario/statement.h"
 
 struct loss_list_conf {
 	struct conf conf;

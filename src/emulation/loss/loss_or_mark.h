@@ -10,21 +10,26 @@
 
 #include <stdbool.h>
 
-#include "engine/cloud.h"
 #include "packet/ce_mark.h"
+#include "stage/stage.h"
 
 #define LOSS_ECN_HELP "packets that understand ECN are marked in the place of being lost"
 
 /* Whether the packet, perhaps another mbuf now, goes on. */
 static inline bool loss_or_mark(struct cloud *cloud, struct rte_mbuf **mbuf, bool ecn)
 {
-	if (unlikely(ecn)) {
-		enum ce_mark done = ce_mark(cloud, mbuf);
+	enum reason reason = REASON_LOSS;
 
-		if (done != CE_MARK_NOT_CAPABLE)
-			return done == CE_MARK_DONE;
+	if (unlikely(ecn)) {
+		enum ce_mark done = ce_mark(cloud_pool(cloud), mbuf);
+
+		cloud_counters(cloud)->ecn_marked += done == CE_MARK_DONE;
+		if (done == CE_MARK_DONE || done == CE_MARK_ALREADY)
+			return true;
+		if (done == CE_MARK_NO_BUFFER)
+			reason = REASON_NO_BUFFER;
 	}
-	cloud_drop(cloud, *mbuf, REASON_LOSS);
+	cloud_drop(cloud, *mbuf, reason);
 	return false;
 }
 

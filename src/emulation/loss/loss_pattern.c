@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/cloud.h"
+#include "stage/stage.h"
 
 enum { FIELD_LOST, FIELD_OF };
 

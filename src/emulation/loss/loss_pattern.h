@@ -9,7 +9,7 @@
 #ifndef WEIR_LOSS_PATTERN_H
 #define WEIR_LOSS_PATTERN_H
 
-#include "stage.h"
+#include "scenario/statement.h"
 
 #define LOSS_PATTERN_MAX (UINT64_C(1) << 32)
 

@@ -13,7 +13,8 @@
 
 #include <stdbool.h>
 
-#include "stage.h"
+#include "random/draw.h"
+#include "scenario/statement.h"
 
 struct loss_random_conf {
 	struct conf conf;

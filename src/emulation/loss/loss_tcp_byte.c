@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/cloud.h"
-#include "engine/selection.h"
+#include "stage/stage.h"
+#include "match/selection.h"
 #include "packet/tcp_flows.h"
 
 struct loss_tcp_byte {

@@ -16,7 +16,7 @@
 #ifndef WEIR_LOSS_TCP_BYTE_H
 #define WEIR_LOSS_TCP_BYTE_H
 
-#include "stage.h"
+#include "scenario/statement.h"
 
 #define LOSS_TCP_BYTE_MAX        (UINT64_C(1) << 62)
 #define LOSS_TCP_RETRANSMITS_MAX (UINT64_C(1) << 32)

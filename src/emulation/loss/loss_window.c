@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "engine/cloud.h"
+#include "stage/stage.h"
 
 enum { FIELD_FROM, FIELD_FOR, FIELD_EVERY };
 
@@ -16,7 +16,7 @@ struct loss_window {
 
 static bool is_inside(const struct loss_window *loss, simtime t)
 {
-	simtime begin = loss->stage.cloud->origin_ns + loss->from_ns;
+	simtime begin = cloud_origin_ns(loss->stage.cloud) + loss->from_ns;
 
 	if (t < begin)
 		return false;

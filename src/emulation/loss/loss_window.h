@@ -11,7 +11,7 @@
 #ifndef WEIR_LOSS_WINDOW_H
 #define WEIR_LOSS_WINDOW_H
 
-#include "stage.h"
+#include "scenario/statement.h"
 
 struct loss_window_conf {
 	struct conf conf;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "packet/ce_mark.h"
 
-#include "duplicate/copy.h"
-#include "engine/cloud.h"
 #include "packet/checksum.h"
+#include "packet/copy.h"
 #include "packet/headers.h"
 
 enum { ECN_NOT_ECT, ECN_CE = 3 };
@@ -21,9 +20,10 @@ static void write_u16(uint8_t *at, uint16_t value)
 	at[1] = (uint8_t)value;
 }
 
-enum ce_mark ce_mark(struct cloud *cloud, struct rte_mbuf **mbuf)
+enum ce_mark ce_mark(struct rte_mempool *pool, struct rte_mbuf **mbuf)
 {
 	struct headers headers;
+	struct rte_mbuf *own;
 	uint16_t before, after;
 	uint8_t *ip;
 	uint32_t shift;
@@ -36,16 +36,16 @@ enum ce_mark ce_mark(struct cloud *cloud, struct rte_mbuf **mbuf)
 	if ((before >> shift & ECN_CE) == ECN_NOT_ECT)
 		return CE_MARK_NOT_CAPABLE;
 	if ((before >> shift & ECN_CE) == ECN_CE)
-		return CE_MARK_DONE;
-	*mbuf = copy_writable(cloud, *mbuf);
-	if (!*mbuf)
-		return CE_MARK_GONE;
+		return CE_MARK_ALREADY;
+	own = copy_unshare(pool, *mbuf);
+	if (!own)
+		return CE_MARK_NO_BUFFER;
+	*mbuf = own;
 	ip = rte_pktmbuf_mtod_offset(*mbuf, uint8_t *, headers.network);
 	after = (uint16_t)(before | ECN_CE << shift);
 	write_u16(ip, after);
 	if (headers.ip == 4)
 		write_u16(ip + 10,
 		          checksum_grown(headers_u16(ip + 10), checksum_growth(before, after)));
-	cloud->counters.ecn_marked++;
 	return CE_MARK_DONE;
 }

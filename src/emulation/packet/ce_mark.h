@@ -11,14 +11,13 @@
 
 #include <rte_mbuf.h>
 
-struct cloud;
-
 enum ce_mark {
 	CE_MARK_NOT_CAPABLE, /* not IP, or not ECT: the packet is as it was */
-	CE_MARK_DONE,        /* marked now, and counted as ecn_marked, or marked already */
-	CE_MARK_GONE,        /* no memory for a copy: it was dropped and counted */
+	CE_MARK_DONE,        /* marked now */
+	CE_MARK_ALREADY,     /* it was marked before */
+	CE_MARK_NO_BUFFER,   /* no memory for a copy: the packet is as it was */
 };
-/* *mbuf may become another. */
-enum ce_mark ce_mark(struct cloud *cloud, struct rte_mbuf **mbuf);
+/* *mbuf may become another, of the pool. */
+enum ce_mark ce_mark(struct rte_mempool *pool, struct rte_mbuf **mbuf);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "duplicate/copy.h"
+#include "packet/copy.h"
 
 #define ETHERNET_BYTES 14
 #define TAG_BYTES      4

@@ -9,7 +9,6 @@
 #ifndef WEIR_PACKET_BYTES_H
 #define WEIR_PACKET_BYTES_H
 
-#include "holding/log.h"
 #include "packet/packet.h"
 
 struct packet_bytes {
@@ -24,21 +23,6 @@ static inline struct packet_bytes packet_bytes_of_mbuf(struct rte_mbuf *mbuf)
 	        .data = rte_pktmbuf_mtod(mbuf, uint8_t *),
 	        .bytes = mbuf->data_len,
 	        .wire_bytes = packet_of(mbuf)->wire_bytes,
-	};
-}
-
-static inline struct packet_bytes packet_bytes_of_held(struct held *held)
-{
-	if (held->flags & HELD_MBUF)
-		return (struct packet_bytes){
-		        .data = rte_pktmbuf_mtod(held_mbuf(held), uint8_t *),
-		        .bytes = held_mbuf(held)->data_len,
-		        .wire_bytes = held->wire_bytes,
-		};
-	return (struct packet_bytes){
-	        .data = held->data,
-	        .bytes = held->stored_bytes,
-	        .wire_bytes = held->wire_bytes,
 	};
 }
 

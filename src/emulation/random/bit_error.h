@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "random/draw.h"
-#include "scenario/field.h"
+#include "random/ratio.h"
 
 /* A fraction with 127 bits behind the point. */
 typedef unsigned __int128 probability_q127;

@@ -4,11 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "duplicate/copy.h"
-#include "engine/cloud.h"
+#include "packet/copy.h"
 #include "rewrite/rewrite_field.h"
 #include "rewrite/rewrite_rule.h"
 #include "rewrite/rewrite_sums.h"
+#include "scenario/scenario.h"
+#include "stage/stage.h"
 
 struct rewrite {
 	struct stage stage;
@@ -101,7 +102,7 @@ static inline bool write_bytes(struct stage *stage, struct passage *passage,
 	struct rewrite_view *view = &passage->view;
 
 	if (!passage->changed) {
-		view->mbuf = copy_writable(stage->cloud, view->mbuf);
+		view->mbuf = cloud_writable(stage->cloud, view->mbuf);
 		if (unlikely(!view->mbuf))
 			return false;
 		passage->changed = true;
@@ -207,7 +208,8 @@ static inline struct rte_mbuf *pass(struct rewrite *rewrite, struct rte_mbuf *mb
 			rewrite_view_open(&passage.view, passage.view.mbuf);
 		}
 	}
-	rewrite->stage.cloud->counters.rewritten += passage.changed;
+	if (passage.changed)
+		cloud_counters(rewrite->stage.cloud)->rewritten++;
 	return passage.view.mbuf;
 }
 
@@ -264,7 +266,7 @@ static uint16_t set_words(struct rewrite *rewrite, struct rte_mbuf *const *packe
 	if (!word.mask)
 		return 0;
 	n = gather(&words, word.at, packets, n);
-	rewrite->stage.cloud->counters.rewritten += set(&word, &words, n);
+	cloud_counters(rewrite->stage.cloud)->rewritten += set(&word, &words, n);
 	for (uint16_t i = 0; i < n; i++) {
 		memcpy(words.ip[i] + word.at, &words.word[i], sizeof(words.word[i]));
 		memcpy(words.ip[i] + REWRITE_IPV4_SUM, &words.sum[i], sizeof(words.sum[i]));

@@ -25,7 +25,7 @@
 #ifndef WEIR_REWRITE_H
 #define WEIR_REWRITE_H
 
-#include "stage.h"
+#include "scenario/statement.h"
 
 #define REWRITE_NUMBER_MAX 65535
 

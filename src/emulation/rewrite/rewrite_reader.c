@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "rewrite/rewrite_field.h"
-#include "stage.h"
+#include "scenario/problem.h"
 
 #define OFFSET_MAX 65535
 

@@ -9,7 +9,7 @@
 #include "rewrite/rewrite_field.h"
 #include "rewrite/rewrite_reader.h"
 #include "rewrite/rewrite_sums.h"
-#include "stage.h"
+#include "scenario/problem.h"
 
 static const struct {
 	const char *name;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "duplicate/copy.h"
-#include "engine/cloud.h"
+#include "packet/copy.h"
+#include "stage/stage.h"
 #include "packet/checksum.h"
 #include "router/ip_fragment.h"
 
@@ -110,7 +110,7 @@ static enum verdict judge_v6(const struct hop *hop, const struct headers *header
 static void speak(struct cloud *cloud, struct icmp_source *source, const struct hop_cause *cause,
                   const struct headers *headers, enum icmp_error error, uint32_t rest)
 {
-	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(cloud->holder->pool);
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(cloud_pool(cloud));
 	uint32_t bytes;
 
 	if (unlikely(!mbuf || rte_pktmbuf_tailroom(mbuf) < ICMP_FRAME_MAX)) {
@@ -128,9 +128,11 @@ static void speak(struct cloud *cloud, struct icmp_source *source, const struct 
 /* It is among the first of all stages. */
 static struct hop *hop_of(const struct cloud *cloud)
 {
-	for (uint16_t i = 0; i < cloud->n_stages && i < HOP_RANK_MAX; i++) {
-		if (cloud->stages[i]->statement == &hop_statement)
-			return (struct hop *)cloud->stages[i];
+	struct stage *stage;
+
+	for (uint16_t i = 0; i < HOP_RANK_MAX && (stage = cloud_stage(cloud, i)); i++) {
+		if (stage->statement == &hop_statement)
+			return (struct hop *)stage;
 	}
 	return NULL;
 }
@@ -185,7 +187,7 @@ static void receive(struct hop *hop, struct rte_mbuf *mbuf, const struct headers
 	            icmp_is_echo_request(headers, frame);
 
 	if (echo)
-		reply = copy_make(cloud, mbuf);
+		reply = copy_make(cloud_pool(cloud), mbuf);
 	else if (headers->protocol == UDP)
 		answer(hop, mbuf, headers, ICMP_PORT_UNREACHABLE, 0);
 	cloud_drop(cloud, mbuf, REASON_TO_HOP);
@@ -304,7 +306,7 @@ static uint16_t divide(struct hop *hop, struct rte_mbuf *mbuf, const struct head
 		cloud_drop(cloud, mbuf, REASON_FRAGMENTS);
 		return 0;
 	}
-	n = (uint16_t)ip_fragment(mbuf, headers, hop->mtu, cloud->holder->pool, fragments);
+	n = (uint16_t)ip_fragment(mbuf, headers, hop->mtu, cloud_pool(cloud), fragments);
 	if (unlikely(n == 0)) {
 		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
 		return 0;
@@ -315,7 +317,7 @@ static uint16_t divide(struct hop *hop, struct rte_mbuf *mbuf, const struct head
 		if (i > 0)
 			packet_of(fragments[i])->flags |= PACKET_GENERATED;
 	}
-	cloud->counters.generated += n - 1u;
+	cloud_counters(cloud)->generated += n - 1u;
 	return n;
 }
 
@@ -334,7 +336,7 @@ static __attribute__((noinline)) uint16_t pass(struct hop *hop, struct rte_mbuf 
 		                           : judge_v4(hop, headers, frame);
 	switch (verdict) {
 	case FORWARD:
-		mbuf = copy_writable(cloud, mbuf);
+		mbuf = cloud_writable(cloud, mbuf);
 		if (unlikely(!mbuf))
 			return 0;
 		decrement(mbuf, headers_at(mbuf));

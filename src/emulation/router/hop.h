@@ -40,9 +40,11 @@
 
 #include "router/icmp.h"
 #include "router/quota.h"
-#include "stage.h"
+#include "scenario/statement.h"
 
+struct cloud;
 struct scenario;
+struct stage;
 
 #define HOP_RANK_MAX      4 /* the first stages of a cloud: down, meter, feedback, hop */
 #define HOP_MTU_MIN       256

@@ -5,7 +5,7 @@
 
 #include "scenario/file.h"
 #include "scenario/scenario.h"
-#include "schedule/orders.h"
+#include "scenario/orders.h"
 
 static void *field_at(const struct conf *conf, const struct field *field)
 {

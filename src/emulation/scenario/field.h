@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "random/ratio.h"
 #include "simtime.h"
 
 enum field_type {
@@ -44,19 +45,15 @@ enum field_type {
 
 #define FACTOR_ONE UINT64_C(1000000)
 
+/* The fastest link that a statement may ask for. */
+#define RATE_BPS_MAX UINT64_C(400000000000)
+
 enum limit_unit { LIMIT_NONE, LIMIT_BYTES, LIMIT_PACKETS, LIMIT_TIME };
 
 /* How much a queue may hold: bytes, packets, or the time that it takes to send at the rate. */
 struct limit {
 	uint64_t value; /* bytes, packets or ns */
 	uint32_t unit;  /* enum limit_unit */
-};
-
-/* A fraction from 0 to 1 as it was written: digits / 10^places, without zeros at the end. */
-#define RATIO_PLACES_MAX 38
-struct ratio {
-	uint64_t digits; /* less than 10^19 */
-	uint32_t places; /* 0 to RATIO_PLACES_MAX; 0 digits have 0 places */
 };
 
 /* Whole numbers, both ends included; from <= to. */

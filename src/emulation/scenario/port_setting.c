@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scenario/port_setting.h"
 
-#include "link/rate.h"
-
 static const char *const times[] = {"poll", "device", NULL};
 
 static const struct field port_setting_fields[] = {

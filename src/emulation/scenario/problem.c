@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdarg.h>
 
-#include "stage.h"
+#include "scenario/problem.h"
 
 void problem_set(struct problem *problem, int field, const char *format, ...)
 {

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "scenario/names.h"
-#include "stage.h"
+#include "scenario/statement.h"
 
 #define SCENARIO_NAME_BYTES 32 /* with the final 0: letters, digits, '-', '_', '.' */
 #define SCENARIO_PORTS_MAX  64

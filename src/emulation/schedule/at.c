@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 #include "scenario/scenario.h"
-#include "schedule/timeline.h"
+#include "change/timeline_make.h"
+#include "schedule/orders_check.h"
 
 enum { AT_FIELD_TIME, AT_FIELD_ORDERS };
 

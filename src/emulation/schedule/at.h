@@ -13,7 +13,7 @@
 #ifndef WEIR_AT_H
 #define WEIR_AT_H
 
-#include "schedule/orders.h"
+#include "scenario/orders.h"
 
 #define SCHEDULE_MAX_NS (7 * 86400 * SIMTIME_S)
 #define AT_MAX          48

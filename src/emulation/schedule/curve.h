@@ -17,7 +17,7 @@
 #ifndef WEIR_CURVE_H
 #define WEIR_CURVE_H
 
-#include "schedule/timeline.h"
+#include "change/timeline_make.h"
 
 #define CURVE_RATE   0x1u
 #define CURVE_DELAY  0x2u

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/cloud.h"
+#include "stage/stage.h"
 
 static uint16_t down_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
 {

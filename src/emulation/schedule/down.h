@@ -10,7 +10,7 @@
 #ifndef WEIR_DOWN_H
 #define WEIR_DOWN_H
 
-#include "stage.h"
+#include "scenario/statement.h"
 
 struct down_conf {
 	struct conf conf;

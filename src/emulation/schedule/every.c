@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 #include "scenario/scenario.h"
-#include "schedule/timeline.h"
+#include "change/timeline_make.h"
 #include "schedule/at.h"
 #include "schedule/down.h"
+#include "schedule/orders_check.h"
 
 enum { EVERY_FIELD_EVERY, EVERY_FIELD_FOR, EVERY_FIELD_FROM, EVERY_FIELD_ORDERS };
 enum { FLAP_FIELD_DOWN, FLAP_FIELD_EVERY, FLAP_FIELD_FROM };

@@ -13,7 +13,7 @@
 #ifndef WEIR_EVERY_H
 #define WEIR_EVERY_H
 
-#include "schedule/orders.h"
+#include "scenario/orders.h"
 
 struct every_conf {
 	struct conf conf;

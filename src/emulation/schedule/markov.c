@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "change/timeline_make.h"
+#include "engine/engine.h"
 #include "random/exponential.h"
 #include "scenario/scenario.h"
-#include "schedule/timeline.h"
+#include "schedule/orders_check.h"
 
 #define MARKOV_FIELD_STATES 0
 

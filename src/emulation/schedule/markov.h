@@ -22,7 +22,7 @@
 #ifndef WEIR_MARKOV_H
 #define WEIR_MARKOV_H
 
-#include "schedule/orders.h"
+#include "scenario/orders.h"
 
 struct markov_conf {
 	struct conf conf;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/selection.h"
+#include "match/selection.h"
 #include "link/class.h"
 
 static const char *const formats[] = {"mahimahi", "csv", NULL};

@@ -19,7 +19,7 @@
 #ifndef WEIR_WAVE_H
 #define WEIR_WAVE_H
 
-#include "stage.h"
+#include "scenario/statement.h"
 
 #define WAVE_STEPS 256u
 

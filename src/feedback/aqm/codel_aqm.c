@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/counter_read.h"
+#include "account/counter_read.h"
+#include "engine/cloud_aqm.h"
+#include "holding/log.h"
 #include "link/aqm.h"
 #include "notify/ecn.h"
 

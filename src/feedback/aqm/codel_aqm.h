@@ -18,7 +18,7 @@
 #define WEIR_CODEL_AQM_H
 
 #include "aqm/codel.h"
-#include "stage.h"
+#include "scenario/statement.h"
 
 #define CODEL_TARGET   (5 * SIMTIME_MS)
 #define CODEL_INTERVAL (100 * SIMTIME_MS)

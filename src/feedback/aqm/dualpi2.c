@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "account/counter_read.h"
 #include "aqm/pi2.h"
 #include "aqm/pie.h"
-#include "engine/counter_read.h"
+#include "engine/cloud_aqm.h"
+#include "holding/log.h"
 #include "link/aqm.h"
 #include "notify/ecn.h"
 

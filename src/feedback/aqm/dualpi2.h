@@ -28,7 +28,8 @@
 #ifndef WEIR_DUALPI2_H
 #define WEIR_DUALPI2_H
 
-#include "stage.h"
+#include "random/draw.h"
+#include "scenario/statement.h"
 
 struct dualpi2_conf {
 	struct conf conf;

@@ -6,9 +6,11 @@
 
 #include <rte_common.h>
 
-#include "engine/counter_read.h"
-#include "engine/packet_key.h"
+#include "account/counter_read.h"
+#include "engine/cloud_aqm.h"
+#include "holding/log.h"
 #include "link/aqm.h"
+#include "match/packet_key.h"
 #include "notify/ecn.h"
 
 enum {

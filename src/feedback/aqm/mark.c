@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/counter_read.h"
+#include "account/counter_read.h"
 #include "notify/becn.h"
 #include "notify/ecn.h"
 

@@ -14,7 +14,7 @@
 #ifndef WEIR_MARK_H
 #define WEIR_MARK_H
 
-#include "stage.h"
+#include "scenario/statement.h"
 
 struct mark_conf {
 	struct conf conf;

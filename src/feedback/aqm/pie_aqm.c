@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "account/counter_read.h"
 #include "aqm/pie.h"
-#include "engine/counter_read.h"
+#include "holding/log.h"
 #include "link/aqm.h"
 #include "notify/ecn.h"
 

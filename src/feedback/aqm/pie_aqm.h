@@ -22,7 +22,8 @@
 #ifndef WEIR_PIE_AQM_H
 #define WEIR_PIE_AQM_H
 
-#include "stage.h"
+#include "random/draw.h"
+#include "scenario/statement.h"
 
 enum pie_decay { PIE_DECAY_EMPTY, PIE_DECAY_HALF };
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "aqm/red_conf.h"
-#include "engine/counter_read.h"
-#include "engine/packet_key.h"
+#include "account/counter_read.h"
+#include "match/packet_key.h"
 #include "link/aqm.h"
 #include "notify/becn.h"
 #include "notify/ecn.h"

@@ -15,7 +15,7 @@
 #ifndef WEIR_RED_AQM_H
 #define WEIR_RED_AQM_H
 
-#include "stage.h"
+#include "scenario/statement.h"
 
 extern const struct statement red_statement;
 

@@ -24,8 +24,9 @@
 #define WEIR_RED_CONF_H
 
 #include "aqm/red.h"
-#include "engine/match.h"
-#include "stage.h"
+#include "match/match.h"
+#include "random/draw.h"
+#include "scenario/statement.h"
 
 #define RED_MEAN_MAX UINT64_C(262144)
 

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "duplicate/copy.h"
+#include "packet/copy.h"
 #include "engine/cloud.h"
-#include "engine/counter_read.h"
+#include "account/counter_read.h"
 #include "header/oq_header.h"
 #include "header/sirens.h"
 
@@ -131,7 +131,7 @@ static inline bool reply(const struct feedback *feedback, struct rte_mbuf **mbuf
 		return true;
 	mine = say(feedback, said, oq[OQ_REQ_PROBE]);
 	keep_asked(&said->asked, oq, feedback->protocol, mine);
-	*mbuf = copy_writable(feedback->stage.cloud, *mbuf);
+	*mbuf = cloud_writable(feedback->stage.cloud, *mbuf);
 	if (unlikely(!*mbuf))
 		return false;
 	merge(rte_pktmbuf_mtod_offset(*mbuf, uint8_t *, at + OQ_REQUEST), mode, mine);

@@ -29,7 +29,7 @@
 #define WEIR_FEEDBACK_HEADER_H
 
 #include "header/meter.h"
-#include "stage.h"
+#include "scenario/statement.h"
 
 #define FEEDBACK_FRAME_BYTES 1514
 

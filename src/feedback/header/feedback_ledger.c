@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "header/feedback_ledger.h"
-#include "engine/counter_read.h"
+#include "account/counter_read.h"
 
 #include <pthread.h>
 #include <stdlib.h>

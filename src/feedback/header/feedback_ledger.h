@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/observed.h"
+#include "account/observed.h"
 #include "header/oq_header.h"
 
 #define LEDGER_TTLS 256

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "duplicate/copy.h"
+#include "packet/copy.h"
 #include "engine/cloud.h"
-#include "engine/counter_read.h"
+#include "account/counter_read.h"
 #include "header/feedback_ledger.h"
 #include "header/feedback_probe.h"
 #include "header/header_room.h"
@@ -46,7 +46,7 @@ static uint8_t *make_room(struct proxy *proxy, struct subject *subject, uint32_t
 		counters_of(proxy)->feedback_no_room++;
 		return NULL;
 	}
-	subject->mbuf = copy_writable(proxy->stage.cloud, subject->mbuf);
+	subject->mbuf = cloud_writable(proxy->stage.cloud, subject->mbuf);
 	if (unlikely(!subject->mbuf))
 		return NULL;
 	return header_room_make(headers, subject->mbuf, bytes, proxy->protocol);
@@ -78,7 +78,7 @@ static void insert(struct proxy *proxy, struct subject *subject, enum oq_find fo
 	if (found == OQ_FOUND) {
 		if (subject->frame[subject->headers.transport + OQ_REQ_MODE] != OQ_NO_MODE)
 			return;
-		subject->mbuf = copy_writable(proxy->stage.cloud, subject->mbuf);
+		subject->mbuf = cloud_writable(proxy->stage.cloud, subject->mbuf);
 		if (likely(subject->mbuf != NULL))
 			write_request(proxy,
 			              rte_pktmbuf_mtod_offset(subject->mbuf, uint8_t *,
@@ -143,7 +143,7 @@ static void strip(struct proxy *proxy, struct subject *subject, enum oq_find fou
 		subject->mbuf = NULL;
 		return;
 	}
-	subject->mbuf = copy_writable(proxy->stage.cloud, subject->mbuf);
+	subject->mbuf = cloud_writable(proxy->stage.cloud, subject->mbuf);
 	if (unlikely(!subject->mbuf))
 		return;
 	header_room_close(&subject->headers, subject->mbuf, bytes, next);

@@ -35,9 +35,9 @@
 #ifndef WEIR_FEEDBACK_PROXY_H
 #define WEIR_FEEDBACK_PROXY_H
 
-#include "engine/observed.h"
+#include "account/observed.h"
 #include "header/oq_header.h"
-#include "stage.h"
+#include "scenario/statement.h"
 
 struct scenario;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/cloud.h"
-#include "engine/counter_read.h"
+#include "account/counter_read.h"
 
 #define PPB UINT64_C(1000000000)
 #define PPM UINT64_C(1000000)

@@ -32,9 +32,9 @@
 #ifndef WEIR_METER_H
 #define WEIR_METER_H
 
-#include "engine/observed.h"
-#include "stage.h"
-#include "engine/cloud_watch.h"
+#include "account/observed.h"
+#include "scenario/statement.h"
+#include "stage/cloud_watch.h"
 
 #define METER_WINDOW_DEFAULT (100 * SIMTIME_MS)
 #define METER_WINDOW_MIN     SIMTIME_US

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "header/sirens.h"
 
-#include "duplicate/copy.h"
+#include "packet/copy.h"
 #include "engine/cloud.h"
 #include "header/feedback_header.h"
 #include "header/meter.h"
@@ -118,7 +118,7 @@ struct rte_mbuf *sirens_serve(struct cloud *cloud, struct rte_mbuf *mbuf)
 		return mbuf;
 	mine = oq_merge(mode, headers_u32(option + SIRENS_REQUEST),
 	                answer(cloud, option[SIRENS_REQ_PROBE]));
-	mbuf = copy_writable(cloud, mbuf);
+	mbuf = cloud_writable(cloud, mbuf);
 	if (unlikely(!mbuf))
 		return NULL;
 	write_word(rte_pktmbuf_mtod_offset(mbuf, uint8_t *, headers.network),

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "duplicate/copy.h"
+#include "packet/copy.h"
 #include "engine/cloud.h"
-#include "engine/counter_read.h"
+#include "account/counter_read.h"
 #include "header/oq_header.h"
 
 struct xcp {
@@ -143,7 +143,7 @@ static struct rte_mbuf *serve(struct xcp *xcp, struct rte_mbuf *mbuf)
 	allotted = rtt ? xcp_control_allot(&xcp->control, wire_bytes, x, asked) : 0;
 	if (allotted == asked)
 		return mbuf;
-	mbuf = copy_writable(cloud, mbuf);
+	mbuf = cloud_writable(cloud, mbuf);
 	if (unlikely(!mbuf))
 		return NULL;
 	headers_put_u32(rte_pktmbuf_mtod_offset(mbuf, uint8_t *, headers.transport + XCP_DELTA),

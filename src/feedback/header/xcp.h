@@ -37,9 +37,9 @@
 #ifndef WEIR_XCP_H
 #define WEIR_XCP_H
 
-#include "engine/cloud_watch.h"
-#include "engine/observed.h"
-#include "stage.h"
+#include "stage/cloud_watch.h"
+#include "account/observed.h"
+#include "scenario/statement.h"
 
 #define XCP_PROTOCOL_DEFAULT 254 /* for experiments: RFC 3692; 253 is the feedback header's */
 #define XCP_BYTES            20

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "notify/becn.h"
 
+#include "account/counter_read.h"
 #include "engine/cloud.h"
-#include "engine/counter_read.h"
+#include "holding/held_bytes.h"
 #include "router/hop.h"
 
 static bool is_capable(const struct aqm *aqm, const struct packet_bytes *frame)

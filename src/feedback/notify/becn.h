@@ -43,7 +43,7 @@
 
 #include "link/aqm.h"
 #include "router/quota.h"
-#include "stage.h"
+#include "scenario/statement.h"
 
 struct held;
 

@@ -18,7 +18,7 @@
 #define WEIR_ECN_H
 
 #include "link/aqm.h"
-#include "stage.h"
+#include "scenario/statement.h"
 
 enum ecn_standard { ECN_3168, ECN_2481 };
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "account/reason.h"
+
+static const struct {
+	const char *name;
+	const char *help;
+	enum reason_kind kind;
+} reasons[REASON_COUNT] = {
+#define X(id, name, kind, help) [REASON_##id] = {name, help, REASON_##kind},
+        REASONS(X)
+#undef X
+};
+
+const char *reason_name(enum reason reason)
+{
+	return reasons[reason].name;
+}
+
+const char *reason_help(enum reason reason)
+{
+	return reasons[reason].help;
+}
+
+enum reason_kind reason_kind(enum reason reason)
+{
+	return reasons[reason].kind;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "change/setting_list_make.h"
+#include "change/setting_make.h"
+#include "change/timeline_make.h"
+#include "engine/engine.h"
+#include "link/class.h"
+
+static bool conf_same(const struct cloud_conf *before, const struct cloud_conf *after,
+                      const char *name)
+{
+	const struct conf *a = before ? cloud_conf_get(before, name) : NULL;
+	const struct conf *b = cloud_conf_get(after, name);
+
+	while (a && b && conf_equal(a, b)) {
+		a = cloud_conf_next(before, a);
+		b = cloud_conf_next(after, b);
+	}
+	return !a && !b;
+}
+
+static int setting_add(struct setting_list *list, const struct engine_setup *setup,
+                       struct cloud *cloud, const struct cloud_conf *after, const char *name,
+                       enum statement_role role)
+{
+	int error;
+
+	if (list->n_settings == list->settings_room) {
+		uint32_t room = list->settings_room ? 2 * list->settings_room : 16;
+		struct setting *settings = realloc(list->settings, room * sizeof(*settings));
+
+		if (!settings)
+			return -ENOMEM;
+		list->settings = settings;
+		list->settings_room = room;
+	}
+	error = setting_prepare(&list->settings[list->n_settings], setup, cloud, after, name, role);
+	if (!error)
+		list->n_settings++;
+	return error;
+}
+
+/* Whether a configuration has to do with what classes are like. */
+static bool concerns_classes(const struct conf *conf)
+{
+	return conf->statement->role != ROLE_STAGE && conf->statement->role != ROLE_CLOUD &&
+	       conf->statement->role != ROLE_SCHEDULE;
+}
+
+/* The next that does, from i on; n_confs: there is none. */
+static uint32_t class_conf_from(const struct cloud_conf *cloud, uint32_t i)
+{
+	while (i < cloud->n_confs && !concerns_classes(cloud->confs[i]))
+		i++;
+	return i;
+}
+
+/* Whether the classes and all that they are made of are the same. */
+static bool classes_same(const struct cloud_conf *before, const struct cloud_conf *after)
+{
+	const struct class_conf *confs[CLASSES_MAX];
+	uint32_t a = 0, b;
+
+	if ((!before || class_confs(before, confs) == 0) && class_confs(after, confs) == 0)
+		return true;
+	if (!before)
+		return false;
+	for (b = class_conf_from(after, 0), a = class_conf_from(before, 0);
+	     a < before->n_confs && b < after->n_confs;
+	     b = class_conf_from(after, b + 1), a = class_conf_from(before, a + 1)) {
+		if (!conf_equal(before->confs[a], after->confs[b]))
+			return false;
+	}
+	return a == before->n_confs && b == after->n_confs;
+}
+
+static bool is_aqm(enum statement_role role)
+{
+	return role == ROLE_AQM || role == ROLE_AQM_MODIFIER;
+}
+
+static int timeline_add_change(struct setting_list *list, const struct engine_setup *setup,
+                               struct cloud *cloud, const struct cloud_conf *before,
+                               const struct cloud_conf *after)
+{
+	if (list->n_timelines == list->timelines_room) {
+		uint32_t room = list->timelines_room ? 2 * list->timelines_room : 16;
+		struct timeline_change *timelines =
+		        realloc(list->timelines, room * sizeof(*timelines));
+
+		if (!timelines)
+			return -ENOMEM;
+		list->timelines = timelines;
+		list->timelines_room = room;
+	}
+	list->timelines[list->n_timelines].cloud = cloud;
+	return timeline_make(setup, cloud, before, after,
+	                     &list->timelines[list->n_timelines++].timeline);
+}
+
+int setting_list_add(struct setting_list *list, const struct engine_setup *setup,
+                     struct cloud *cloud, const struct cloud_conf *before,
+                     const struct cloud_conf *after)
+{
+	const struct statement *const *row = setup->statements;
+	timeline_places redone = timeline_redone(setup, before, after);
+	const char *name = NULL;
+	bool aqm = false, classes = false;
+
+	for (; *row; row++) {
+		int error;
+		bool same;
+
+		/* The variants of a statement are neighbours in the table, and count as one. */
+		if ((*row)->role == ROLE_CLOUD || (*row)->role == ROLE_SCHEDULE ||
+		    (name && strcmp(name, (*row)->name) == 0))
+			continue;
+		name = (*row)->name;
+		same = conf_same(before, after, name);
+		/* The size of the queue may follow from the delay. */
+		if ((*row)->role == ROLE_LINK)
+			same = same && conf_same(before, after, "delay");
+		if ((*row)->role == ROLE_CLASS)
+			same = classes_same(before, after);
+		same = same && !(redone & timeline_place(setup, name));
+		/* An AQM and its modifiers are one setting, and so is all that makes classes. */
+		if (same || (is_aqm((*row)->role) && aqm) ||
+		    ((*row)->role == ROLE_CLASS && classes))
+			continue;
+		aqm |= is_aqm((*row)->role);
+		classes |= (*row)->role == ROLE_CLASS;
+		error = setting_add(list, setup, cloud, after, name, (*row)->role);
+		if (error)
+			return error;
+	}
+	if (!timeline_changes(before, after))
+		return 0;
+	return timeline_add_change(list, setup, cloud, before, after);
+}

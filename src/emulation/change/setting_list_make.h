@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WEIR_SETTING_LIST_MAKE_H
+#define WEIR_SETTING_LIST_MAKE_H
+
+#include "engine/setting_list.h"
+
+struct engine_setup;
+
+/* Control: adds a setting for each statement of the cloud whose configuration is another than before,
+ * and the timeline. `before`: NULL for a new cloud. 0 or -errno. */
+int setting_list_add(struct setting_list *list, const struct engine_setup *setup,
+                     struct cloud *cloud, const struct cloud_conf *before,
+                     const struct cloud_conf *after);
+
+#endif

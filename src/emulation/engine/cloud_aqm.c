@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/cloud_aqm.h"
+
+#include "engine/cloud.h"
+#include "holding/held_bytes.h"
+#include "link/classes.h"
+
+static struct aqm_view view_of(const struct cloud *cloud, const struct queue *queue,
+                               uint32_t wire_bytes)
+{
+	return (struct aqm_view){
+	        .waiting_bytes = queue_bytes(queue),
+	        .waiting_packets = queue_packets(queue),
+	        .held_bytes = queue->held_bytes,
+	        .held_packets = queue->held_packets,
+	        .limit = queue->limit,
+	        .rate_bps = cloud->link.shaper.rate_bps,
+	        .wire_bytes = link_length(&cloud->link, wire_bytes),
+	};
+}
+
+uint64_t aqm_link_waiting(const struct aqm *aqm, const struct aqm_view *view)
+{
+	struct classes *classes = aqm->cloud->link.classes;
+	uint64_t bytes = 0;
+
+	if (likely(!classes))
+		return view->waiting_bytes;
+	for (uint32_t i = 0; i < classes->n; i++)
+		bytes += queue_bytes(&classes->class[i].queue);
+	return bytes;
+}
+
+static enum marking look(const struct aqm *aqm, const struct packet_bytes *frame,
+                         struct mark_place *place)
+{
+	if (!aqm->marker)
+		return MARKING_NONE;
+	return aqm->marker->look(frame, place);
+}
+
+enum marking aqm_look(const struct aqm *aqm, struct held *held)
+{
+	const struct packet_bytes frame = packet_bytes_of_held(held);
+	struct mark_place place;
+
+	return look(aqm, &frame, &place);
+}
+
+static __attribute__((noinline)) enum aqm_outcome
+outcome_of(const struct aqm *aqm, struct aqm_verdict verdict, bool has_room, struct rte_mbuf *mbuf)
+{
+	struct mark_place place;
+	struct packet_bytes frame;
+	enum marking marking = MARKING_DONE;
+
+	if (verdict.action == AQM_DROP)
+		return AQM_DROPPED;
+	if (verdict.action == AQM_MARK) {
+		frame = packet_bytes_of_mbuf(mbuf);
+		marking = look(aqm, &frame, &place);
+		if (marking == MARKING_NONE)
+			return AQM_UNMARKABLE;
+	}
+	if (!has_room)
+		return AQM_OVERFLOWED;
+	if (verdict.action == AQM_PASS)
+		return AQM_QUEUED;
+	return marking == MARKING_DONE ? AQM_MARKED_PAST : AQM_MARKED;
+}
+
+static void count_mark(struct cloud *cloud, const struct queue *queue)
+{
+	cloud->counters.ecn_marked++;
+	if (queue->counters)
+		queue->counters->ecn_marked++;
+}
+
+/* Marks a packet that was looked at, in bytes of its own; NULL: there were none, it was dropped. */
+static struct rte_mbuf *mark_mbuf(struct cloud *cloud, const struct aqm *aqm, struct rte_mbuf *mbuf)
+{
+	struct mark_place place;
+	struct packet_bytes frame;
+
+	mbuf = cloud_writable(cloud, mbuf);
+	if (unlikely(!mbuf))
+		return NULL;
+	frame = packet_bytes_of_mbuf(mbuf);
+	if (aqm->marker->look(&frame, &place) == MARKING_POSSIBLE)
+		aqm->marker->set(&place);
+	return mbuf;
+}
+
+/* A band that is empty gives its memory back: there may be many. */
+static void band_pop(struct log *band, struct arena *arena)
+{
+	log_pop(band, arena);
+	if (band->records == 0)
+		log_clear(band, arena);
+}
+
+/* The front of this log is dropped, or was: nobody holds it any more. */
+static void front_gone(struct cloud *cloud, struct queue *queue, struct log *log)
+{
+	struct arena *arena = &cloud->holder->arena;
+	uint32_t length = link_length(&cloud->link, log_front(log)->wire_bytes);
+
+	if (queue->counters)
+		queue->counters->dropped++;
+	if (likely(log == &queue->log)) {
+		queue_pop(queue, arena, length);
+		return;
+	}
+	queue->held_packets--;
+	queue->held_bytes -= length;
+	band_pop(log, arena);
+}
+
+/* Of a management with bands: makes room for a packet that found none, if that can be. */
+static bool relieve(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes, simtime now)
+{
+	struct aqm *aqm = queue->aqm;
+	const struct aqm_bands *bands = aqm->kind->bands;
+	struct log *band;
+	bool room = false;
+
+	if (!bands->fullest)
+		return false;
+	while ((band = bands->fullest(aqm, room))) {
+		struct held *held = log_front(band);
+		const struct aqm_view view = view_of(cloud, queue, held->wire_bytes);
+
+		if (aqm->kind->pushed_out)
+			aqm->kind->pushed_out(aqm, &view, held, now);
+		cloud_drop_held(cloud, held, bands->overflow, now);
+		front_gone(cloud, queue, band);
+		room = link_has_room(&cloud->link, queue, wire_bytes);
+	}
+	return room;
+}
+
+static __attribute__((noinline)) bool make_room(struct cloud *cloud, struct queue *queue,
+                                                uint32_t wire_bytes, simtime now)
+{
+	if (queue->aqm->kind->bands)
+		return relieve(cloud, queue, wire_bytes, now);
+	return queue->drop_head && aqm_push_out(cloud, queue, wire_bytes, now);
+}
+
+static __attribute__((noinline)) struct log *choose(struct aqm *aqm, struct rte_mbuf *mbuf)
+{
+	const struct packet_bytes frame = packet_bytes_of_mbuf(mbuf);
+
+	return aqm->kind->bands->choose(aqm, &frame);
+}
+
+/* A packet that was not just let in. */
+static __attribute__((noinline)) bool settle(struct cloud *cloud, struct queue *queue,
+                                             struct rte_mbuf **mbuf, enum aqm_outcome outcome,
+                                             enum reason reason)
+{
+	switch (outcome) {
+	case AQM_QUEUED:
+	case AQM_MARKED_PAST:
+		return true;
+	case AQM_MARKED:
+		*mbuf = mark_mbuf(cloud, queue->aqm, *mbuf);
+		if (*mbuf)
+			count_mark(cloud, queue);
+		return *mbuf != NULL;
+	case AQM_UNMARKABLE:
+	case AQM_DROPPED:
+		cloud_drop(cloud, *mbuf, reason);
+		return false;
+	case AQM_OVERFLOWED:
+		break;
+	}
+	cloud_drop(cloud, *mbuf, REASON_QUEUE_FULL);
+	return false;
+}
+
+bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf, bool *marked,
+               struct log **log)
+{
+	struct aqm *aqm = queue->aqm;
+	const struct packet *packet = packet_of(*mbuf);
+	simtime now = packet->t_ns;
+	const struct aqm_view view = view_of(cloud, queue, packet->wire_bytes);
+	struct aqm_verdict verdict = {.action = AQM_PASS};
+	enum aqm_outcome outcome = AQM_QUEUED;
+	bool room;
+
+	if (unlikely(aqm->kind->bands != NULL))
+		*log = choose(aqm, *mbuf);
+	if (aqm->kind->arrive)
+		verdict = aqm->kind->arrive(aqm, &view, *mbuf, now);
+	aqm->drawn++;
+	room = link_has_room(&cloud->link, queue, packet->wire_bytes);
+	if (unlikely(verdict.action != AQM_PASS || !room))
+		outcome = outcome_of(aqm, verdict, room, *mbuf);
+	if (unlikely(outcome == AQM_OVERFLOWED) && make_room(cloud, queue, packet->wire_bytes, now))
+		outcome = outcome_of(aqm, verdict, true, *mbuf);
+	if (aqm->kind->settled)
+		aqm->kind->settled(aqm, &view, *mbuf, outcome, now);
+	*marked = outcome == AQM_MARKED;
+	return likely(outcome == AQM_QUEUED) || settle(cloud, queue, mbuf, outcome, verdict.reason);
+}
+
+uint16_t aqm_admit_group(struct cloud *cloud, struct queue *queue, const struct aqm_group *group)
+{
+	struct aqm *aqm = queue->aqm;
+	uint16_t n = group->n;
+
+	if (!aqm || n == 0)
+		return n;
+	if (aqm->kind->admit) {
+		const struct aqm_view view = view_of(cloud, queue, 0);
+
+		n = aqm->kind->admit(aqm, &view, group);
+	}
+	aqm->drawn += n;
+	return n;
+}
+
+/* The record's packet in bytes that nobody else sees. False: there were none, and it is gone. */
+static bool own_bytes(struct cloud *cloud, struct held *held)
+{
+	struct rte_mbuf *mbuf;
+	uint16_t segments;
+
+	if (!(held->flags & HELD_MBUF))
+		return true;
+	mbuf = held_mbuf(held);
+	segments = mbuf->nb_segs;
+	packet_of(mbuf)->number = cloud_number(cloud, held->flags, held->number);
+	mbuf = cloud_writable(cloud, mbuf);
+	if (unlikely(!mbuf)) {
+		cloud->holder->kept -= segments;
+		return false;
+	}
+	cloud->holder->kept += mbuf->nb_segs - segments;
+	memcpy(held->data, &mbuf, sizeof(mbuf));
+	return true;
+}
+
+/* Whether the head may go, marked if that was the verdict. False: it has to be popped. */
+static bool head_may_go(struct cloud *cloud, const struct queue *queue, struct held *held,
+                        struct aqm_verdict verdict, simtime now)
+{
+	const struct aqm *aqm = queue->aqm;
+	struct mark_place place;
+	struct packet_bytes frame = packet_bytes_of_held(held);
+	enum marking marking = MARKING_DONE;
+
+	if (verdict.action == AQM_PASS)
+		return true;
+	if (verdict.action == AQM_MARK)
+		marking = look(aqm, &frame, &place);
+	if (verdict.action == AQM_DROP || marking == MARKING_NONE) {
+		cloud_drop_held(cloud, held, verdict.reason, now);
+		return false;
+	}
+	if (marking == MARKING_DONE)
+		return true;
+	if (unlikely(!own_bytes(cloud, held)))
+		return false;
+	frame = packet_bytes_of_held(held);
+	aqm->marker->look(&frame, &place);
+	aqm->marker->set(&place);
+	held->flags |= PACKET_MARKED;
+	count_mark(cloud, queue);
+	return true;
+}
+
+/* From a band to the queue's own log. False: there was no memory, it is dropped. */
+static bool front_lift(struct cloud *cloud, struct queue *queue, struct log *band, simtime now)
+{
+	const struct held *from = log_front(band);
+	struct arena *arena = &cloud->holder->arena;
+	struct held *to = log_append(&queue->log, arena, from->stored_bytes);
+
+	if (unlikely(!to)) {
+		cloud_drop_held(cloud, from, REASON_NO_BUFFER, now);
+		return false;
+	}
+	to->t_ns = from->t_ns;
+	to->cloud = from->cloud;
+	hold_record(to, from);
+	band_pop(band, arena);
+	return true;
+}
+
+/* Where what the link takes is at the front; NULL: there is nothing to ask about. */
+static struct log *next_log(struct queue *queue, simtime now)
+{
+	const struct aqm_bands *bands = queue->aqm->kind->bands;
+
+	if (likely(!bands))
+		return queue->log.records ? &queue->log : NULL;
+	return queue->log.records ? NULL : bands->next(queue->aqm, now);
+}
+
+void aqm_take(struct cloud *cloud, struct queue *queue, simtime now)
+{
+	struct aqm *aqm = queue->aqm;
+	struct log *log;
+
+	while ((log = next_log(queue, now))) {
+		struct held *held = log_front(log);
+		const struct aqm_view view = view_of(cloud, queue, held->wire_bytes);
+
+		if (head_may_go(cloud, queue, held, aqm->kind->depart(aqm, &view, held, now),
+		                now) &&
+		    (log == &queue->log || front_lift(cloud, queue, log, now)))
+			return;
+		front_gone(cloud, queue, log);
+		if (queue->held_packets == 0)
+			aqm_idle(aqm, now);
+	}
+}
+
+bool aqm_push_out(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes, simtime now)
+{
+	const struct link *link = &cloud->link;
+	const struct aqm *aqm = queue->aqm;
+	struct held *held;
+
+	if (!queue_may_have_room(queue, link->shaper.rate_bps, link_length(link, wire_bytes)))
+		return false;
+	while (!link_has_room(link, queue, wire_bytes)) {
+		held = link_oldest(link, queue);
+		if (!held)
+			return false;
+		if (aqm && aqm->kind->pushed_out) {
+			const struct aqm_view view = view_of(cloud, queue, held->wire_bytes);
+
+			aqm->kind->pushed_out(queue->aqm, &view, held, now);
+		}
+		cloud_drop_held(cloud, held, REASON_QUEUE_FULL, now);
+		front_gone(cloud, queue, &queue->log);
+	}
+	return true;
+}
+
+struct aqm *aqm_exchange(struct queue *queue, struct aqm *aqm, simtime now)
+{
+	struct aqm *old = queue->aqm;
+
+	if (old)
+		old->cloud->drawn_most = RTE_MAX(old->cloud->drawn_most, old->drawn);
+	if (aqm)
+		aqm_take_over(aqm, old, queue, aqm->cloud->drawn_most, now);
+	if (unlikely(old && old->kind->bands) &&
+	    !(aqm && aqm->statement == old->statement && old->kind->bands->inherit(aqm, old)))
+		queue_gather(queue, &old->cloud->holder->arena);
+	__atomic_store_n(&queue->aqm, aqm,
+	                 __ATOMIC_RELEASE); /* control reads it (engine_report.c) */
+	return old;
+}

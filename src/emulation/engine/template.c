@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Running a template; making it is change/template_make.c. */
+#include <stdlib.h>
+
+#include <rte_prefetch.h>
+
+#include "engine/template.h"
+#include "engine/timeline.h"
+
+/* ---- changes ---- */
+
+/* What the head knows of the engine. */
+static void cloud_join(const struct template *template, struct cloud *cloud)
+{
+	cloud->origin_ns = template->head->origin_ns;
+	cloud->line.shared = template->head->line.shared;
+}
+
+/* One change of one cloud. Nobody has seen a cloud without a name: its timeline is attached, and begins
+ * when it has one. */
+static void change_cloud(struct template *template, const struct template_change *change,
+                         uint32_t i)
+{
+	struct cloud *cloud = &template->clouds[i];
+	bool named = i < template->used;
+	struct timeline *timeline;
+
+	cloud->changed = change->number;
+	if (!named)
+		cloud_join(template,
+		           cloud); /* schedules count from the origin, whoever comes later */
+	cloud_advance_link(cloud, change->at);
+	if (!named && cloud->timeline)
+		timeline_begin(cloud, change->before_at);
+	if (change->timelines)
+		timeline_end(cloud, change->at);
+	for (uint32_t k = 0; k < change->settings; k++) {
+		struct setting *setting =
+		        &change->list.settings[(uint64_t)i * change->settings + k];
+
+		setting_key(setting, template->seed);
+		setting_apply(setting, change->at);
+	}
+	if (!change->timelines)
+		return;
+	timeline = cloud->timeline;
+	cloud->timeline = change->list.timelines[i].timeline;
+	change->list.timelines[i].timeline = timeline;
+	if (!named)
+		return;
+	timeline_key(cloud, template->seed);
+	timeline_begin(cloud, change->at);
+}
+
+void template_settle(struct template *template, struct cloud *cloud)
+{
+	for (const struct template_change *change = template->changes; change;
+	     change = change->next) {
+		if (change->number > cloud->changed)
+			change_cloud(template, change, (uint32_t)(cloud - template->clouds));
+	}
+}
+
+/* All clouds have made all of them. */
+static void changes_done(struct template *template)
+{
+	struct template_change *change = template->changes, *next;
+
+	template->changes = template->changes_last = NULL;
+	for (; change; change = next) {
+		next = change->next;
+		__atomic_store_n(&change->done, true, __ATOMIC_RELEASE);
+	}
+}
+
+bool template_settle_some(struct template *template, uint32_t n)
+{
+	for (; n > 0 && template->settled < template->most; n--)
+		template_settle(template, &template->clouds[template->settled++]);
+	if (template->settled < template->most)
+		return true;
+	changes_done(template);
+	return false;
+}
+
+void template_apply(struct template *template, struct template_change *change, simtime now,
+                    void *argument, void (*woken)(void *argument, struct cloud *cloud))
+{
+	change->at = now;
+	change->before_at = template->latest_at;
+	change->number = ++template->latest;
+	template->latest_at = now;
+	if (template->changes)
+		template->changes_last->next = change;
+	else
+		template->changes = change;
+	template->changes_last = change;
+	template->settled = 0;
+	for (uint32_t i = 0; i < template->used; i++) {
+		struct cloud *cloud = &template->clouds[i];
+
+		rte_prefetch0(&cloud[8].link);
+		rte_prefetch0(&cloud[8].line);
+		if (!cloud_is_busy(cloud))
+			continue;
+		template_settle(template, cloud);
+		woken(argument, cloud);
+	}
+}
+
+void template_clear(struct template *template)
+{
+	changes_done(template);
+}
+
+/* ---- finding ---- */
+
+uint64_t template_hash(const struct template *template, const struct packet_key *key)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < template->n_words; i++) {
+		uint32_t word = template->words[i];
+
+		hash = (hash ^ (key->word[word] & template->mask.word[word])) *
+		       UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
+	return hash * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static bool is_key(const struct template *template, const uint64_t *entry,
+                   const struct packet_key *key)
+{
+	uint64_t differ = 0;
+
+	for (uint32_t i = 0; i < template->n_words; i++) {
+		uint32_t word = template->words[i];
+
+		differ |= (key->word[word] & template->mask.word[word]) ^ entry[i + 1];
+	}
+	return differ == 0;
+}
+
+/* The next cloud becomes that of this key, at this entry, which is free. */
+static struct cloud *take(struct template *template, const struct packet_key *key, uint64_t hash,
+                          uint64_t *entry)
+{
+	uint32_t i = template->used;
+	struct cloud *cloud = &template->clouds[i];
+	char *name = &template->names[(uint64_t)i * template->name_bytes];
+
+	if (unlikely(i == template->most))
+		return template->head;
+	cloud_join(template, cloud);
+	template_settle(template, cloud);
+	template_name(template, key, name);
+	cloud->name = name;
+	cloud_key(cloud, template->seed);
+	if (cloud->timeline)
+		timeline_begin(cloud, template->latest_at);
+	for (uint32_t k = 0; k < template->n_words; k++)
+		entry[k + 1] =
+		        key->word[template->words[k]] & template->mask.word[template->words[k]];
+	entry[0] = (hash >> 32) << 32 | (i + 1);
+	__atomic_store_n(&template->used, i + 1, __ATOMIC_RELEASE);
+	return cloud;
+}
+
+struct cloud *template_find(struct template *template, const struct packet_key *key, uint64_t hash)
+{
+	uint64_t at = hash & (template->room - 1);
+	uint64_t *entry = &template->entries[at * template->stride];
+	struct cloud *cloud;
+
+	while (entry[0] && (entry[0] >> 32 != hash >> 32 || !is_key(template, entry, key))) {
+		at = (at + 1) & (template->room - 1);
+		entry = &template->entries[at * template->stride];
+	}
+	if (unlikely(!entry[0]))
+		return take(template, key, hash, entry);
+	cloud = &template->clouds[(uint32_t)entry[0] - 1];
+	/* The cloud itself may be cold still: it is asked only while there is something to make. */
+	if (unlikely(template->changes && cloud->changed != template->latest))
+		template_settle(template, cloud);
+	return cloud;
+}
+
+/* ---- its end: control ---- */
+
+void template_free(struct template *template)
+{
+	if (!template)
+		return;
+	for (uint32_t i = 0; template->head && i <= template->most; i++) {
+		cloud_clear(&template->clouds[i]);
+		cloud_release(&template->clouds[i]);
+	}
+	free(template->clouds);
+	free(template->names);
+	free(template->entries);
+	free(template);
+}
+
+void template_change_free(struct template_change *change)
+{
+	if (!change)
+		return;
+	setting_list_free(&change->list);
+	free(change);
+}

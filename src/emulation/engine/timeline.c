@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/timeline.h"
+
+#include <stdlib.h>
+
+#include "engine/cloud.h"
+
+static void find_next(struct cloud *cloud)
+{
+	const struct timeline *timeline = cloud->timeline;
+
+	cloud->change = SIMTIME_NEVER;
+	for (uint32_t i = 0; timeline && i < timeline->n; i++)
+		cloud->change = simtime_min(cloud->change, timeline->track[i]->next);
+}
+
+void timeline_run(struct cloud *cloud, simtime until)
+{
+	struct timeline *timeline = cloud->timeline;
+	simtime now = cloud->change;
+
+	for (uint32_t i = 0; i < timeline->n; i++) {
+		if (timeline->track[i]->next == now)
+			timeline->track[i]->run(timeline->track[i], cloud, until);
+	}
+	find_next(cloud);
+}
+
+/* Nothing waits, and nothing that was sent has still to be paid for: what happens in between makes no
+ * difference to what comes. */
+static bool is_at_rest(struct cloud *cloud, simtime now)
+{
+	if (cloud_is_busy(cloud))
+		return false;
+	return link_at_rest(&cloud->link, now);
+}
+
+/* One that sends nothing and has still to pay for what it sent, at 1 bit/s for hours, goes through so many points one by
+ * one, and then to where they lead. */
+#define POINTS_MAX (UINT32_C(1) << 18)
+
+void timeline_keep_up(struct cloud *cloud, simtime now)
+{
+	cloud_advance_link(cloud, now);
+	for (uint32_t points = 0; cloud->change <= now; points++) {
+		bool at_once = points >= POINTS_MAX || is_at_rest(cloud, cloud->change);
+
+		timeline_run(cloud, at_once ? now : cloud->change);
+	}
+}
+
+void timeline_take_off(struct cloud *cloud, simtime now)
+{
+	struct timeline *timeline = cloud->timeline;
+
+	for (uint32_t i = timeline ? timeline->n : 0; i-- > 0;) {
+		struct track *track = timeline->track[i];
+
+		if (track->on)
+			track->take_off(track, cloud, now);
+	}
+	cloud->change = SIMTIME_NEVER;
+}
+
+void timeline_end(struct cloud *cloud, simtime now)
+{
+	timeline_keep_up(cloud, now);
+	timeline_take_off(cloud, now);
+}
+
+void timeline_begin(struct cloud *cloud, simtime now)
+{
+	struct timeline *timeline = cloud->timeline;
+
+	for (uint32_t i = 0; timeline && i < timeline->n; i++)
+		timeline->track[i]->enter(timeline->track[i], cloud, now);
+	find_next(cloud);
+}
+
+void timeline_key(struct cloud *cloud, uint64_t seed)
+{
+	const struct timeline *timeline = cloud->timeline;
+
+	for (uint32_t i = 0; timeline && i < timeline->n; i++) {
+		if (timeline->track[i]->key)
+			timeline->track[i]->key(timeline->track[i], cloud, seed);
+	}
+}
+
+void timeline_apply_below(struct cloud *cloud, struct setting *setting, timeline_places place,
+                          simtime now)
+{
+	struct timeline *timeline = cloud->timeline;
+	timeline_places off = 0;
+
+	for (uint32_t i = timeline->n; i-- > 0;) {
+		struct track *track = timeline->track[i];
+
+		if (!track->on || !(track->places & place))
+			continue;
+		track->take_off(track, cloud, now);
+		off |= UINT64_C(1) << i;
+	}
+	setting_apply(setting, now);
+	for (uint32_t i = 0; i < timeline->n; i++) {
+		if (off >> i & 1)
+			timeline->track[i]->put_on(timeline->track[i], cloud, now);
+	}
+}
+
+void timeline_free(struct timeline *timeline)
+{
+	if (!timeline)
+		return;
+	for (uint32_t i = 0; i < timeline->n; i++)
+		timeline->track[i]->free(timeline->track[i]);
+	free(timeline);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Managements as control makes them; how the queue of a cloud asks one is engine/cloud_aqm.c. */
+#include <errno.h>
+#include <string.h>
+
+#include "link/aqm.h"
+#include "link/queue.h"
+#include "link/rate.h"
+#include "scenario/scenario.h"
+#include "stage/stage.h"
+
+int aqm_check(const struct conf *conf, const struct cloud_conf *cloud, struct problem *problem)
+{
+	if (!cloud_conf_get(cloud, "rate")) {
+		problem_set(problem, -1,
+		            "there is no queue to manage: give cloud `%s` a `rate`, like `cloud %s "
+		            "rate 10mbit`",
+		            cloud->name, cloud->name);
+		return -EINVAL;
+	}
+	for (uint32_t i = 0; i < cloud->n_confs; i++) {
+		const struct conf *other = cloud->confs[i];
+
+		if (other->statement->scoped && !conf->scope[0]) {
+			problem_set(problem, -1,
+			            "the link has classes, and each its own queue: say whose, like "
+			            "`cloud %s class %s %s ...`",
+			            cloud->name, other->scope, conf->statement->name);
+			return -EINVAL;
+		}
+		/* One of the same name is what this one replaces. */
+		if (other->statement->role != ROLE_AQM ||
+		    strcmp(other->statement->name, conf->statement->name) == 0 ||
+		    strcmp(other->scope, conf->scope) != 0)
+			continue;
+		problem_set(problem, -1,
+		            "a queue has one management: `no cloud %s %s` first, or leave out `%s`",
+		            cloud->name, other->statement->name, conf->statement->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int aqm_check_bands(const struct conf *conf, const struct cloud_conf *cloud,
+                    struct problem *problem)
+{
+	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(cloud, "rate");
+	const char *name = conf->statement->name;
+
+	if (conf->scope[0]) {
+		problem_set(
+		        problem, -1,
+		        "%s is a scheduler itself, and manages the queue of a link, not that of a "
+		        "class: use `codel` or `pie` here, or leave the classes out",
+		        name);
+		return -EINVAL;
+	}
+	if (rate && rate->drop == RATE_DROP_HEAD) {
+		problem_set(
+		        problem, -1,
+		        "%s says itself who goes when the queue is full: leave `drop head` out of "
+		        "`rate`",
+		        name);
+		return -EINVAL;
+	}
+	return aqm_check(conf, cloud, problem);
+}
+
+const struct conf *aqm_beside(const struct conf *conf, const struct cloud_conf *cloud,
+                              const char *name)
+{
+	const struct conf *own = cloud_conf_scoped(cloud, conf->scope, name);
+
+	return own ? own : cloud_conf_get(cloud, name);
+}
+
+void aqm_key(struct aqm *aqm, uint64_t seed, const char *scope)
+{
+	const struct statement *statement = aqm->statement;
+	char purpose[96];
+
+	__builtin_snprintf(purpose, sizeof(purpose), "%s %s%s%s", statement->name,
+	                   statement->variant ? statement->variant : "", scope[0] ? " of " : "",
+	                   scope);
+	aqm->key = draw_key_make(seed, cloud_name(aqm->cloud), purpose);
+}
+
+int aqm_make(uint64_t seed, struct cloud *cloud, const struct cloud_conf *conf, const char *scope,
+             struct aqm **aqm)
+{
+	const struct conf *own = NULL;
+	int error;
+
+	*aqm = NULL;
+	for (uint32_t i = 0; i < conf->n_confs; i++) {
+		if (conf->confs[i]->statement->role == ROLE_AQM &&
+		    strcmp(conf->confs[i]->scope, scope) == 0)
+			own = conf->confs[i];
+	}
+	if (!own)
+		return 0;
+	error = own->statement->aqm->make(own, conf, aqm);
+	if (error)
+		return error;
+	(*aqm)->kind = own->statement->aqm;
+	(*aqm)->statement = own->statement;
+	(*aqm)->cloud = cloud;
+	aqm_key(*aqm, seed, scope);
+	return 0;
+}
+
+void aqm_report(const struct aqm *aqm, struct aqm_report *report)
+{
+	report->name = aqm ? aqm->statement->name : NULL;
+	report->n_figures =
+	        aqm && aqm->kind->figures ? aqm->kind->figures(aqm, report->figures) : 0;
+}
+
+void aqm_free(struct aqm *aqm)
+{
+	if (aqm)
+		aqm->kind->free(aqm);
+}
+
+/* ---- worker ---- */
+
+void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *queue,
+                   uint64_t drawn, simtime now)
+{
+	bool goes_on = old && old->statement == aqm->statement;
+
+	/* No draw is repeated: neither the old one's, nor its own, nor those of one before. */
+	aqm->drawn = RTE_MAX(aqm->drawn, goes_on ? old->drawn : drawn);
+	if (goes_on && aqm->kind->adopt)
+		aqm->kind->adopt(aqm, old);
+	else if (queue->held_packets == 0)
+		aqm_idle(aqm, now);
+}

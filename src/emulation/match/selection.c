@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "match/selection.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { PER_SOURCE, PER_DESTINATION, PER_FLOW, PER_V6, PER_MOST, PER_PRIORITY, PER_MATCH };
+
+#define FIELD_PRIORITY_ROW                                                                         \
+	{                                                                                          \
+		.name = "priority", .type = FIELD_COUNT,                                           \
+		.offset = offsetof(struct selection_conf, priority),                               \
+		.max = SELECTION_PRIORITY_MAX, .initial = SELECTION_PRIORITY,                      \
+		.help = "which cloud is asked first: the lowest"                                   \
+	}
+#define FIELD_MATCH_ROW                                                                            \
+	{                                                                                          \
+		.name = "match", .type = FIELD_TEXT, .flags = FIELD_REST,                          \
+		.offset = offsetof(struct selection_conf, match),                                  \
+		.help = "the packets that it takes, in tcpdump's words; all if not given"          \
+	}
+
+static const struct field selection_fields[] = {
+        FIELD_PRIORITY_ROW,
+        FIELD_MATCH_ROW,
+        FIELD_END,
+};
+
+static const struct field per_fields[] = {
+        [PER_SOURCE] = {.name = "source",
+                        .type = FIELD_TEXT,
+                        .offset = offsetof(struct selection_conf, source),
+                        .help = "a cloud for each source address in this prefix"},
+        [PER_DESTINATION] = {.name = "destination",
+                             .type = FIELD_TEXT,
+                             .offset = offsetof(struct selection_conf, destination),
+                             .help = "a cloud for each destination address in this prefix"},
+        [PER_FLOW] = {.name = "flow",
+                      .type = FIELD_FLAG,
+                      .offset = offsetof(struct selection_conf, flow),
+                      .help = "a cloud for each addresses, protocol and ports"},
+        [PER_V6] = {.name = "v6",
+                    .type = FIELD_TEXT,
+                    .offset = offsetof(struct selection_conf, v6),
+                    .help = "and for each address in this prefix of IPv6"},
+        [PER_MOST] = {.name = "most",
+                      .type = FIELD_COUNT,
+                      .offset = offsetof(struct selection_conf, most),
+                      .min = 1,
+                      .max = SELECTION_MOST_MAX,
+                      .help = "clouds at a time; as many as there are addresses, up to 65536 for "
+                              "each prefix, if not given"},
+        [PER_PRIORITY] = FIELD_PRIORITY_ROW,
+        [PER_MATCH] = FIELD_MATCH_ROW,
+        FIELD_END,
+};
+
+static int check_match(const char *words, int field, struct problem *problem)
+{
+	struct match match;
+	int own;
+
+	if (!words || match_parse(words, &match)) {
+		if (!words || match.n > 0)
+			return 0;
+		problem_set(problem, field, "`match %s` contradicts itself: no packet fits it",
+		            words);
+		return -EINVAL;
+	}
+	own = match_own_word(words);
+	if (own < 0)
+		return 0; /* for the filter to say */
+	problem_set(problem, field,
+	            "`dscp` and a number from 0 to 63 can be joined to other conditions by `and` "
+	            "only, and those must be simple: addresses, port, protocol, vlan, mpls");
+	problem->letter = (uint32_t)own;
+	return -EINVAL;
+}
+
+static int selection_check(const struct conf *conf, const struct cloud_conf *cloud,
+                           struct problem *problem)
+{
+	(void)cloud;
+	return check_match(((const struct selection_conf *)conf)->match, 1, problem);
+}
+
+static int check_prefix(const char *text, bool source, bool only_v6, int field,
+                        struct problem *problem)
+{
+	struct match_row row;
+
+	if (!text)
+		return 0;
+	if (!match_prefix(text, source, &row)) {
+		problem_set(problem, field,
+		            "`%.60s` is no prefix; write one like %s, without bits set beyond its "
+		            "length",
+		            text, only_v6 ? "2001:db8::/112" : "10.0.0.0/16 or 2001:db8::/112");
+		return -EINVAL;
+	}
+	if (only_v6 && row.value.family != 6) {
+		problem_set(problem, field, "`%.60s` is no prefix of IPv6, like 2001:db8::/112",
+		            text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int per_check(const struct conf *conf, const struct cloud_conf *cloud,
+                     struct problem *problem)
+{
+	const struct selection_conf *per = (const struct selection_conf *)conf;
+	int kinds = (per->source != NULL) + (per->destination != NULL) + per->flow;
+
+	(void)cloud;
+	if (kinds != 1) {
+		problem_set(problem, kinds == 0 ? -1 : PER_FLOW,
+		            "one of `source` PREFIX, `destination` PREFIX and `flow` says what "
+		            "there is a cloud for");
+		return -EINVAL;
+	}
+	if (per->flow && per->v6) {
+		problem_set(problem, PER_V6,
+		            "`flow` takes no prefix: it is any flow, or those that `match` says");
+		return -EINVAL;
+	}
+	if (check_prefix(per->source, true, false, PER_SOURCE, problem) ||
+	    check_prefix(per->destination, false, false, PER_DESTINATION, problem) ||
+	    check_prefix(per->v6, true, true, PER_V6, problem))
+		return -EINVAL;
+	return check_match(per->match, PER_MATCH, problem);
+}
+
+const struct statement selection_statement = {
+        .name = "cloud",
+        .help = "which packets a cloud takes",
+        .role = ROLE_CLOUD,
+        .fields = selection_fields,
+        .conf_bytes = sizeof(struct selection_conf),
+        .check = selection_check,
+};
+
+const struct statement selection_per_statement = {
+        .name = "clouds",
+        .help = "one cloud an address, and which packets they take",
+        .role = ROLE_CLOUD,
+        .fields = per_fields,
+        .conf_bytes = sizeof(struct selection_conf),
+        .check = per_check,
+};
+
+bool selection_chooses(const struct cloud_conf *cloud)
+{
+	const struct selection_conf *selection = selection_of(cloud);
+
+	return selection && (selection->match || selection->source || selection->destination);
+}
+
+/* The rows of the prefixes of a template. */
+static void prefix_rows(const struct selection_conf *per, struct match *rows)
+{
+	bool source = per->source != NULL;
+	const char *texts[] = {source ? per->source : per->destination, per->v6};
+
+	rows->n = 0;
+	for (int i = 0; i < 2; i++) {
+		if (texts[i] && match_prefix(texts[i], source, &rows->rows[rows->n]))
+			rows->n++;
+	}
+}
+
+static int rows_join(struct match *rows, const struct match *with, struct problem *problem)
+{
+	struct match both = {0};
+
+	for (uint32_t i = 0; i < rows->n; i++) {
+		for (uint32_t k = 0; k < with->n; k++) {
+			if (both.n == MATCH_ROWS_MAX) {
+				problem_set(problem, -1,
+				            "the expression is too long: give each side its own "
+				            "`src` or `dst`");
+				return -EINVAL;
+			}
+			if (match_row_both(&rows->rows[i], &with->rows[k], &both.rows[both.n]))
+				both.n++;
+		}
+	}
+	*rows = both;
+	return 0;
+}
+
+int selection_rows(const struct cloud_conf *cloud, struct match *rows, bool *exact,
+                   const char **filter, struct problem *problem)
+{
+	const struct selection_conf *selection = selection_of(cloud);
+	bool prefixes = selection->source || selection->destination;
+	struct match match;
+
+	*filter = NULL;
+	*exact = prefixes;
+	rows->n = 0;
+	if (prefixes)
+		prefix_rows(selection, rows);
+	if (!selection->match)
+		return 0;
+	if (!match_parse(selection->match, &match)) {
+		*filter = selection->match;
+		return 0;
+	}
+	*exact = true;
+	if (prefixes)
+		return rows_join(rows, &match, problem);
+	*rows = match;
+	return 0;
+}
+
+const char *selection_filter(const struct selection_conf *selection)
+{
+	struct match match;
+
+	if (!selection->match || match_parse(selection->match, &match))
+		return NULL;
+	return selection->match;
+}
+
+int selection_match_field(const struct statement *statement)
+{
+	return statement == &selection_statement ? 1 : PER_MATCH;
+}
+
+uint32_t selection_most(const struct selection_conf *per)
+{
+	struct match rows;
+	uint32_t most = 0;
+
+	if (per->most)
+		return (uint32_t)per->most;
+	if (per->flow)
+		return SELECTION_MOST;
+	prefix_rows(per, &rows);
+	for (uint32_t i = 0; i < rows.n; i++) {
+		uint32_t size = match_prefix_size(&rows.rows[i], per->source != NULL);
+
+		most += size < SELECTION_MOST ? size : SELECTION_MOST;
+	}
+	return most;
+}
+
+int selection_check_copies(const struct cloud_conf *cloud, uint64_t bytes, struct problem *problem)
+{
+	uint32_t most = cloud && cloud->many ? selection_most(selection_of(cloud)) : 0;
+
+	if (most == 0 || bytes <= SELECTION_COPIES_BYTES / most)
+		return 0;
+	problem_set(
+	        problem, -1,
+	        "each of the %u clouds of `%s` would have %llu bytes of this, %llu MiB together; "
+	        "%llu MiB is the most: make it smaller, or the clouds fewer (`most`)",
+	        most, cloud->name, (unsigned long long)bytes,
+	        (unsigned long long)((unsigned __int128)bytes * most >> 20),
+	        (unsigned long long)(SELECTION_COPIES_BYTES >> 20));
+	return -EINVAL;
+}
