@@ -9,8 +9,8 @@
 
 #include "language/explain.h"
 #include "language/manual.h"
-#include "language/nearest.h"
-#include "language/shortage.h"
+#include "text/nearest.h"
+#include "text/shortage.h"
 
 static int command_help(int argc, char **argv);
 

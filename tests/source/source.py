@@ -196,7 +196,7 @@ def a_breach_of_the_engines_layer_does_not_compile():
             "a socket": "return socket(1, 1, 0);"}.items():
         if compiles('#include "engine/engine.h"\nint f(void);\nint f(void) { %s }\n' % line):
             wrong.append(f"{name} compiles: {line}")
-    for header in ("socket/control.h", "live/runtime.h", "statements.h"):
+    for header in ("service/control.h", "live/runtime.h", "statements.h"):
         if compiles(f'#include "{header}"\n'):
             wrong.append(f"a header of a higher layer can be included: {header}")
     nothing(wrong, "src/emulation/forbidden.h and the include folders stop it")

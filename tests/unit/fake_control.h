@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "language/scenario_file.h"
-#include "socket/control.h"
+#include "service/control.h"
 
 struct fake {
 	struct scenario *scenario;

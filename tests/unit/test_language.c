@@ -19,7 +19,7 @@
 #include "language/manual.h"
 #include "language/scenario_check.h"
 #include "language/scenario_file.h"
-#include "language/statement_text.h"
+#include "text/statement_text.h"
 #include "random/draw.h"
 #include "statements.h"
 

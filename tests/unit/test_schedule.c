@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/statement_text.h"
-#include "language/word.h"
+#include "text/statement_text.h"
+#include "text/word.h"
 #include "scenario/scenario.h"
 #include "schedule_rig.h"
 

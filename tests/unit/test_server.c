@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "fake_control.h"
-#include "language/file_read.h"
+#include "text/file_read.h"
 #include "socket/server.h"
 #include "socket/session.h"
 #include "socket/socket.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "fake_control.h"
-#include "socket/desk.h"
+#include "service/desk.h"
 #include "socket/pending.h"
 #include "socket/session.h"
 

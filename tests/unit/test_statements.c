@@ -16,9 +16,9 @@
 #include <cmocka.h>
 
 #include "language/scenario_file.h"
-#include "language/statement_text.h"
-#include "language/value.h"
-#include "language/value_kind.h"
+#include "text/statement_text.h"
+#include "text/value.h"
+#include "text/value_kind.h"
 #include "random/draw.h"
 #include "scenario/scenario.h"
 #include "statements.h"

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "language/nearest.h"
-#include "language/value.h"
+#include "text/nearest.h"
+#include "text/value.h"
 #include "random/draw.h"
 
 #define ROWS(array) (sizeof(array) / sizeof((array)[0]))

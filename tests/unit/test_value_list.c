@@ -16,9 +16,9 @@
 #include <cmocka.h>
 
 #include "language/complete.h"
-#include "language/file_read.h"
-#include "language/statement_text.h"
-#include "language/value.h"
+#include "text/file_read.h"
+#include "text/statement_text.h"
+#include "text/value.h"
 #include "random/draw.h"
 #include "scenario/file.h"
 #include "scenario/scenario.h"

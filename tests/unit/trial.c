@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/statement_text.h"
-#include "language/word.h"
+#include "text/statement_text.h"
+#include "text/word.h"
 #include "scenario/scenario.h"
 
 static void tell(struct witness *witness, const struct fate *fate)

@@ -10,8 +10,8 @@
 
 #include "bench/bench_loads.h"
 #include "bench/bench_scenarios.h"
-#include "language/nearest.h"
-#include "language/quantity.h"
+#include "text/nearest.h"
+#include "text/quantity.h"
 #include "measure/bench_latency.h"
 #include "measure/bench_spread.h"
 #include "measure/bench_tester.h"

@@ -13,7 +13,7 @@
 #include "bench/bench_rows.h"
 #include "bench/bench_table.h"
 #include "capture/atomic_file.h"
-#include "language/shortage.h"
+#include "text/shortage.h"
 #include "report/page.h"
 
 #define BARS_MAX  64

@@ -19,7 +19,7 @@
 #include "match/selection.h"
 #include "link/slots.h"
 #include "change/template_make.h"
-#include "language/value.h"
+#include "text/value.h"
 #include "holding/wheel.h"
 
 #define FCS_BYTES 4

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "ctl/ctl_batch.h"
-#include "language/word.h"
+#include "text/word.h"
 
 #define WINDOW     64 /* lines sent ahead of their answers: less than a socket holds of answers */
 #define ERRORS_MAX 20 /* printed */

@@ -12,7 +12,7 @@
 #include "ctl/ctl_batch.h"
 #include "ctl/ctl_link.h"
 #include "ctl/shell.h"
-#include "language/word.h"
+#include "text/word.h"
 
 enum { STATUS_DONE, STATUS_WRONG, STATUS_USAGE };
 

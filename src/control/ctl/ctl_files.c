@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "language/file_read.h"
-#include "language/heavy.h"
+#include "text/file_read.h"
+#include "text/heavy.h"
 #include "language/language.h"
 
 /* Where parsing a line asks for its files. */

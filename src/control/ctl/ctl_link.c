@@ -12,7 +12,7 @@
 
 #include "ctl/ctl_files.h"
 #include "ctl/ctl_link.h"
-#include "language/word.h"
+#include "text/word.h"
 #include "socket/socket.h"
 
 #define RECEIVE_BYTES 65536

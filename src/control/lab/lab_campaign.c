@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include "language/nearest.h"
+#include "text/nearest.h"
 
 /* ---- what --set asks for ---- */
 

@@ -12,7 +12,7 @@
 #include "lab/lab_merge.h"
 #include "lab/lab_output.h"
 #include "lab/lab_store.h"
-#include "language/nearest.h"
+#include "text/nearest.h"
 
 static volatile sig_atomic_t stop;
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/nearest.h"
+#include "text/nearest.h"
 
 int experiment_fail(struct experiment_reader *reader, const char *format, ...)
 {

@@ -7,7 +7,7 @@
 #define WEIR_LAB_EXPERIMENT_READ_H
 
 #include "lab/lab_experiment.h"
-#include "language/word.h"
+#include "text/word.h"
 
 struct experiment_reader {
 	struct experiment *experiment;

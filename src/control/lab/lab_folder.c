@@ -10,7 +10,7 @@
 
 #include "capture/atomic_file.h"
 #include "lab/lab_output.h"
-#include "language/shortage.h"
+#include "text/shortage.h"
 
 #define FILES 3
 

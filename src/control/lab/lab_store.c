@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/file_read.h"
+#include "text/file_read.h"
 
 int lab_store_all(struct experiment ***result, uint32_t *count, char *message, size_t room)
 {

@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "language/language.h"
-#include "language/listing.h"
-#include "language/nearest.h"
+#include "text/listing.h"
+#include "text/nearest.h"
 #include "scenario/port_setting.h"
 #include "netem/netem.h"
-#include "language/probability.h"
-#include "language/shortage.h"
-#include "language/statement_text.h"
+#include "text/probability.h"
+#include "text/shortage.h"
+#include "text/statement_text.h"
 #include "statements.h"
-#include "language/value.h"
+#include "text/value.h"
 
 #define SHOWN(text) language_error_shown(text), text
 

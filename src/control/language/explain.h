@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "language/word.h"
+#include "text/word.h"
 #include "scenario/field.h"
 
 /* `help WORDS`: words->word[at...]. Nothing: all commands. `cloud`: the statements. `cloud delay`

@@ -7,11 +7,11 @@
 
 #include "capture/filter.h"
 #include "match/selection.h"
-#include "language/heavy.h"
-#include "language/listing.h"
-#include "language/nearest.h"
-#include "language/statement_text.h"
-#include "language/value.h"
+#include "text/heavy.h"
+#include "text/listing.h"
+#include "text/nearest.h"
+#include "text/statement_text.h"
+#include "text/value.h"
 #include "scenario/port_setting.h"
 #include "statements.h"
 

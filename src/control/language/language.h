@@ -37,8 +37,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "language/language_error.h"
-#include "language/word.h"
+#include "text/language_error.h"
+#include "text/word.h"
 #include "netem/netem_become.h"
 #include "scenario/scenario.h"
 

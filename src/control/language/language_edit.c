@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "language/language.h"
-#include "language/listing.h"
-#include "language/nearest.h"
+#include "text/listing.h"
+#include "text/nearest.h"
 #include "link/class.h"
 
 #define SHOWN(text) language_error_shown(text), text

@@ -5,9 +5,9 @@
 
 #include "language/explain.h"
 #include "language/language.h"
-#include "language/shortage.h"
-#include "language/statement_text.h"
-#include "language/value.h"
+#include "text/shortage.h"
+#include "text/statement_text.h"
+#include "text/value.h"
 #include "scenario/port_setting.h"
 #include "statements.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "match/selection.h"
-#include "language/listing.h"
-#include "language/nearest.h"
-#include "language/shortage.h"
+#include "text/listing.h"
+#include "text/nearest.h"
+#include "text/shortage.h"
 
 /* Words of `cloud NAME from PLACE to PORT`. */
 enum { WORD_NAME = 1, WORD_FROM = 3, WORD_TO = 5 };

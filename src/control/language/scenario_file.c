@@ -9,8 +9,8 @@
 
 #include "language/language.h"
 #include "language/scenario_check.h"
-#include "language/shortage.h"
-#include "language/statement_text.h"
+#include "text/shortage.h"
+#include "text/statement_text.h"
 #include "statements.h"
 
 /* A scenario while it is being read. */

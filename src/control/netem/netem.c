@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "language/listing.h"
-#include "language/nearest.h"
+#include "text/listing.h"
+#include "text/nearest.h"
 #include "netem/netem_parameter.h"
 
 #define SHOWN(text) language_error_shown(text), text

@@ -27,8 +27,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "language/language_error.h"
-#include "language/word.h"
+#include "text/language_error.h"
+#include "text/word.h"
 #include "random/draw.h"
 
 /* A share and its correlation; column 0: not given. */

@@ -10,8 +10,8 @@
 
 #include <rte_common.h>
 
-#include "language/probability.h"
-#include "language/statement_text.h"
+#include "text/probability.h"
+#include "text/statement_text.h"
 #include "netem/netem.h"
 #include "netem/netem_rate.h"
 #include "netem/netem_table.h"

@@ -25,8 +25,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "language/language_error.h"
-#include "language/word.h"
+#include "text/language_error.h"
+#include "text/word.h"
 #include "scenario/scenario.h"
 
 #define NETEM_STATEMENTS_MAX 8

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "language/word.h"
+#include "text/word.h"
 
 #define SHOWN(text) language_error_shown(text), text
 

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "language/language_error.h"
+#include "text/language_error.h"
 
 /* ` distribution table FILE`. 0, or -EINVAL or -ENOMEM with error, whose column is left alone. */
 int netem_table_words(const char *name, char *words, size_t room, struct language_error *error);

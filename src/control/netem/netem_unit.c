@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "language/probability.h"
+#include "text/probability.h"
 #include "simtime.h"
 
 struct scale {

@@ -12,7 +12,7 @@
 #include "command.h"
 #include "language/path_check.h"
 #include "language/scenario_file.h"
-#include "language/shortage.h"
+#include "text/shortage.h"
 #include "offline/replay.h"
 #include "replay/decision_log.h"
 #include "replay/picture.h"

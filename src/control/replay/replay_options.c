@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/nearest.h"
-#include "language/quantity.h"
-#include "language/value.h"
+#include "text/nearest.h"
+#include "text/quantity.h"
+#include "text/value.h"
 
 #define MEMORY_MIN (UINT64_C(16) << 20)
 

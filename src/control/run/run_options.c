@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "language/nearest.h"
-#include "language/quantity.h"
+#include "text/nearest.h"
+#include "text/quantity.h"
 
 #define MEMORY_MIN (UINT64_C(4) << 20)
 #define MEMORY_MAX (UINT64_C(1) << 44)

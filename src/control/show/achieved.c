@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/shortage.h"
-#include "language/statement_text.h"
+#include "text/shortage.h"
+#include "text/statement_text.h"
 #include "line/delay.h"
 #include "link/rate.h"
 #include "loss/loss_every.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "show/class_text.h"
 
-#include "language/value.h"
+#include "text/value.h"
 #include "link/class.h"
 #include "link/rate.h"
 

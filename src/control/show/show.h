@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "socket/answer.h"
-#include "socket/control.h"
+#include "service/answer.h"
+#include "service/control.h"
 
 enum show_what {
 	SHOW_CLOUD,   /* one; JSON: the object of DESIGN.md's contract */

@@ -6,10 +6,10 @@
 #include "link/rate.h"
 #include "show/show.h"
 #include "show/show_feedback.h"
-#include "language/statement_text.h"
+#include "text/statement_text.h"
 #include "statements.h"
 #include "show/class_text.h"
-#include "language/shortage.h"
+#include "text/shortage.h"
 #include "show/table.h"
 #include "show/view.h"
 

@@ -23,7 +23,7 @@
 
 #include <jansson.h>
 
-#include "socket/control.h"
+#include "service/control.h"
 
 void show_meter_text(FILE *out, const struct meter_reading *reading);
 void show_xcp_text(FILE *out, const struct xcp_reading *reading);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/shortage.h"
+#include "text/shortage.h"
 #include "show/table.h"
 
 #define TABLE_DIGITS 6 /* of a quantity with a unit: a delay of 100 ms is right to 100 ns */

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "socket/control.h"
+#include "service/control.h"
 
 /* The template's name, a slash and the longest flow. */
 #define VIEW_NAME_BYTES 160

@@ -8,7 +8,7 @@
 
 #include "check/budget.h"
 #include "language/scenario_check.h"
-#include "language/statement_text.h"
+#include "text/statement_text.h"
 #include "socket/batch.h"
 
 #define BATCH_TEXT_ROOM 4096

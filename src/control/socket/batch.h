@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "language/language.h"
-#include "socket/control.h"
+#include "service/control.h"
 
 /* Of the files that a scenario names, those that came with it at the start aside: what clients may
  * make of it. */

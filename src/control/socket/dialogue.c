@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "language/explain.h"
-#include "language/heavy.h"
+#include "text/heavy.h"
 #include "language/language.h"
 #include "language/scenario_file.h"
-#include "language/shortage.h"
+#include "text/shortage.h"
 #include "show/show.h"
 #include "socket/dialogue.h"
 #include "socket/session.h"

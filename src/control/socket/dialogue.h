@@ -10,9 +10,9 @@
 
 #include <stdbool.h>
 
-#include "socket/answer.h"
+#include "service/answer.h"
 #include "socket/batch.h"
-#include "socket/control.h"
+#include "service/control.h"
 #include "socket/pending.h"
 #include "socket/handed.h"
 #include "socket/probe.h"

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-#include "language/file_read.h"
+#include "text/file_read.h"
 
 #define HANDED_MAX       64
 #define HANDED_BYTES_MAX (UINT64_C(16) << 20)

@@ -28,7 +28,7 @@
 
 #include "language/language.h"
 #include "show/show.h"
-#include "socket/control.h"
+#include "service/control.h"
 
 #define PENDING_WORK_NS (20 * SIMTIME_S)
 #define PENDING_TURN_NS (30 * SIMTIME_S)

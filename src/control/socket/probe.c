@@ -8,7 +8,7 @@
 
 #include "header/feedback_probe.h"
 #include "language/language.h"
-#include "language/value.h"
+#include "text/value.h"
 #include "show/show_feedback.h"
 
 /* Words of `probe CLOUD [to ADDRESS] [within TIME]`. */

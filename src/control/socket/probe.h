@@ -16,10 +16,10 @@
 #ifndef WEIR_PROBE_H
 #define WEIR_PROBE_H
 
-#include "language/language_error.h"
-#include "language/word.h"
-#include "socket/answer.h"
-#include "socket/control.h"
+#include "text/language_error.h"
+#include "text/word.h"
+#include "service/answer.h"
+#include "service/control.h"
 
 #define PROBE_WITHIN_DEFAULT SIMTIME_S
 #define PROBE_WITHIN_MIN     SIMTIME_MS

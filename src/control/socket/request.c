@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "language/shortage.h"
+#include "text/shortage.h"
 #include "socket/session.h"
 
 static void request_release(struct job *job)

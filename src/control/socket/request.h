@@ -10,9 +10,9 @@
 #define WEIR_REQUEST_H
 
 #include "show/show.h"
-#include "socket/answer.h"
+#include "service/answer.h"
 #include "socket/batch.h"
-#include "socket/desk.h"
+#include "service/desk.h"
 #include "socket/handed.h"
 
 enum request_kind {

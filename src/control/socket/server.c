@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "socket/control.h"
-#include "socket/desk.h"
+#include "service/control.h"
+#include "service/desk.h"
 #include "socket/server.h"
 #include "socket/server_client.h"
 #include "socket/socket.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/language_error.h"
+#include "text/language_error.h"
 #include "socket/dialogue.h"
 #include "socket/session.h"
 

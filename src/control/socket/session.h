@@ -47,7 +47,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "socket/control.h"
+#include "service/control.h"
 
 #define SESSION_LINE_MAX   65536              /* bytes, without the line's end */
 #define SESSION_OUTPUT_MAX (4 * 1024 * 1024)  /* bytes of answers not taken yet */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language/nearest.h"
+#include "text/nearest.h"
 
 #include <ctype.h>
 #include <string.h>

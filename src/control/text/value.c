@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language/value.h"
+#include "text/value.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/file_read.h"
-#include "language/listing.h"
-#include "language/nearest.h"
-#include "language/probability.h"
-#include "language/quantity.h"
-#include "language/value_kind.h"
-#include "language/value_list.h"
+#include "text/file_read.h"
+#include "text/listing.h"
+#include "text/nearest.h"
+#include "text/probability.h"
+#include "text/quantity.h"
+#include "text/value_kind.h"
+#include "text/value_list.h"
 #include "scenario/file.h"
 
 static void *member(const struct field *field, const void *conf)

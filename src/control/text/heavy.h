@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "language/language_error.h"
+#include "text/language_error.h"
 
 #define ERROR_HEAVY "heavy" /* goes to no user */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Statements as text; reading them is statement_parse.c. */
-#include "language/statement_text.h"
+#include "text/statement_text.h"
 
 #include <string.h>
 
-#include "language/orders_text.h"
-#include "language/value.h"
-#include "language/value_list.h"
+#include "text/orders_text.h"
+#include "text/value.h"
+#include "text/value_list.h"
 #include "scenario/file.h"
 #include "statements.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language/probability.h"
+#include "text/probability.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "language/word.h"
+#include "text/word.h"
 #include "scenario/statement.h"
 
 /* Parses words[at...]: the statement's name first. On success `conf` is the caller's (conf_free).

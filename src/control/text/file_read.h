@@ -12,7 +12,7 @@
 #ifndef WEIR_FILE_READ_H
 #define WEIR_FILE_READ_H
 
-#include "language/language_error.h"
+#include "text/language_error.h"
 #include "scenario/file.h"
 
 #define FILE_BYTES_MAX        (UINT64_C(1) << 30)

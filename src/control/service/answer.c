@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "socket/answer.h"
+#include "service/answer.h"
 
 #define OUTPUT_ROOM_MIN 4096
 

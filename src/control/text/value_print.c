@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "language/orders_text.h"
-#include "language/probability.h"
-#include "language/quantity.h"
-#include "language/value.h"
-#include "language/value_kind.h"
-#include "language/word.h"
+#include "text/orders_text.h"
+#include "text/probability.h"
+#include "text/quantity.h"
+#include "text/value.h"
+#include "text/value_kind.h"
+#include "text/word.h"
 #include "scenario/file.h"
 
 _Static_assert(PROBABILITY_TEXT_BYTES <= 48 && QUANTITY_TEXT_BYTES <= 48, "value.h promises 48");

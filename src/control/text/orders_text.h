@@ -17,7 +17,7 @@
 
 #include <stdio.h>
 
-#include "language/word.h"
+#include "text/word.h"
 #include "scenario/orders.h"
 
 /* Whether a statement may stand inside. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language/value_list.h"
+#include "text/value_list.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/value.h"
-#include "language/value_kind.h"
-#include "language/word.h"
+#include "text/value.h"
+#include "text/value_kind.h"
+#include "text/word.h"
 
 #define SHOWN(text) language_error_shown(text), text
 

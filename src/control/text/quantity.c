@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language/quantity.h"
+#include "text/quantity.h"
 
 #include <ctype.h>
 #include <inttypes.h>

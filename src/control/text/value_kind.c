@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language/value_kind.h"
+#include "text/value_kind.h"
 
 static const struct value_kind kinds[] = {
         [FIELD_TIME] = {"a time", "TIME", "ns, us, ms or s", "ms", {units_time}},

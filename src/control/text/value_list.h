@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "language/language_error.h"
+#include "text/language_error.h"
 #include "scenario/field.h"
 
 /* As value_parse (value.h) for one type each. The old list of `numbers` is freed. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language/word.h"
+#include "text/word.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language/language_error.h"
+#include "text/language_error.h"
 
 #include <errno.h>
 #include <stdarg.h>

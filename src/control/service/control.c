@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "socket/control.h"
-#include "socket/desk.h"
+#include "service/control.h"
+#include "service/desk.h"
 
 /* How long a posted transaction is waited for at once: a worker comes round within microseconds. */
 #define AT_ONCE_NS (50 * SIMTIME_US)

@@ -8,7 +8,7 @@
 #ifndef WEIR_VALUE_KIND_H
 #define WEIR_VALUE_KIND_H
 
-#include "language/quantity.h"
+#include "text/quantity.h"
 #include "scenario/field.h"
 
 struct value_kind {

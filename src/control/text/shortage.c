@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language/shortage.h"
+#include "text/shortage.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language/listing.h"
+#include "text/listing.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language/file_read.h"
+#include "text/file_read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "language/heavy.h"
+#include "text/heavy.h"
 
 #define SHOWN(text) language_error_shown(text), text
 

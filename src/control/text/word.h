@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "language/language_error.h"
+#include "text/language_error.h"
 
 #define LINE_BYTES_MAX 4096 /* without its end */
 #define LINE_WORDS_MAX 256

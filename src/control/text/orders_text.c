@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language/orders_text.h"
+#include "text/orders_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/listing.h"
-#include "language/nearest.h"
-#include "language/statement_text.h"
-#include "language/value.h"
+#include "text/listing.h"
+#include "text/nearest.h"
+#include "text/statement_text.h"
+#include "text/value.h"
 #include "scenario/scenario.h"
 #include "statements.h"
 

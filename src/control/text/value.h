@@ -38,7 +38,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "language/language_error.h"
+#include "text/language_error.h"
 #include "scenario/field.h"
 
 /* Parses `text` and writes the member of `conf` at the field's offset; what that member owned

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language/heavy.h"
+#include "text/heavy.h"
 
 static _Thread_local bool refused;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "socket/desk.h"
+#include "service/desk.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language/statement_text.h"
+#include "text/statement_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/listing.h"
-#include "language/nearest.h"
-#include "language/orders_text.h"
-#include "language/value.h"
-#include "language/value_kind.h"
+#include "text/listing.h"
+#include "text/nearest.h"
+#include "text/orders_text.h"
+#include "text/value.h"
+#include "text/value_kind.h"
 #include "link/class.h"
 #include "scenario/scenario.h"
 #include "statements.h"
