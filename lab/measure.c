@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/engine_report.h"
 #include "link/rate.h"
 
 /* A quench counts as sent by the cloud that it comes from, but does not go its way. */

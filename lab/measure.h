@@ -6,7 +6,7 @@
 #ifndef WEIR_LAB_MEASURE_H
 #define WEIR_LAB_MEASURE_H
 
-#include "engine/engine.h"
+#include "account/counters.h"
 #include "lab/flow.h"
 #include "lab/results.h"
 

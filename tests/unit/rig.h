@@ -29,7 +29,9 @@
 
 #include <cmocka.h>
 
+#include "account/witness.h"
 #include "engine/engine.h"
+#include "engine/engine_report.h"
 #include "line/delay.h"
 #include "link/rate.h"
 #include "loss/loss_every.h"

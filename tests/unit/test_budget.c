@@ -11,6 +11,7 @@
 
 #include "check/budget.h"
 #include "check/memory_plan.h"
+#include "engine/engine_report.h"
 #include "language/scenario_file.h"
 #include "machine/pool.h"
 #include "rig.h"

@@ -4,6 +4,7 @@
  * follows from the fates of the packets before, which a witness is told: who was let in and is due later.
  * So each case is played, and every drop and every packet let in is compared with that count.
  */
+#include "account/witness.h"
 #include "trial.h"
 
 #include <stdlib.h>

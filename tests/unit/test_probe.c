@@ -7,6 +7,7 @@
 
 #include <rte_ip.h>
 
+#include "engine/engine_report.h"
 #include "fake_control.h"
 #include "header/feedback_probe.h"
 #include "packet/headers.h"

@@ -10,6 +10,7 @@
 
 #include "change/change.h"
 #include "duplicate/duplicate_every.h"
+#include "engine/engine_report.h"
 #include "engine/engine_state.h"
 #include "header/meter.h"
 #include "header/xcp.h"

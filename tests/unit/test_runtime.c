@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "engine/engine_report.h"
 #include "line/delay.h"
 #include "live/runtime_state.h"
 #include "machine/cpu_list.h"

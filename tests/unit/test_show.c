@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "engine/engine_report.h"
 #include "fake_control.h"
 #include "show/achieved.h"
 #include "show/show.h"

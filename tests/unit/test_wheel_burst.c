@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holding/arena.h"
 #include "random/draw.h"
 #include "rig.h"
 

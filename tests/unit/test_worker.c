@@ -19,6 +19,7 @@
 
 #include "change/change.h"
 #include "engine/engine.h"
+#include "engine/engine_report.h"
 #include "line/delay.h"
 #include "link/rate.h"
 #include "live/pipeline.h"

@@ -11,6 +11,7 @@
 #ifndef WEIR_TRIAL_H
 #define WEIR_TRIAL_H
 
+#include "account/witness.h"
 #include "rig.h"
 
 #define TRIAL_LOST      0x1 /* with the reason of the last one in trial->reason */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/engine_report.h"
 #include "language/scenario_file.h"
 #include "line/delay.h"
 #include "replay/replay_table.h"

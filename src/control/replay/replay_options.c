@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packet/packet.h"
 #include "text/nearest.h"
 #include "text/quantity.h"
 #include "text/value.h"

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "engine/engine_report.h"
 #include "report/chart_unit.h"
 #include "show/table.h"
 

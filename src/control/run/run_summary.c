@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "engine/engine_report.h"
 #include "show/table.h"
 
 #define CLOUDS_SHOWN 32

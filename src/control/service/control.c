@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine/engine_report.h"
 #include "service/control.h"
 #include "service/desk.h"
 

@@ -31,9 +31,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/engine.h"
 #include "live/runtime.h"
 #include "scenario/scenario.h"
+
+struct cloud_report;
+struct insertion;
 
 struct control_ops {
 	/* Transactions, as in runtime.h. Making and finishing may happen in any thread, one at a

@@ -8,14 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/shortage.h"
-#include "text/statement_text.h"
+#include "engine/engine_report.h"
 #include "line/delay.h"
 #include "link/rate.h"
 #include "loss/loss_every.h"
 #include "report/chart_unit.h"
 #include "show/table.h"
 #include "statements.h"
+#include "text/shortage.h"
+#include "text/statement_text.h"
 
 #define DIGITS 5
 

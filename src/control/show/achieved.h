@@ -8,8 +8,10 @@
 #ifndef WEIR_ACHIEVED_H
 #define WEIR_ACHIEVED_H
 
-#include "engine/engine.h"
+#include "account/histogram.h"
 #include "scenario/scenario.h"
+
+struct cloud_report;
 
 #define ACHIEVED_ROWS_MAX (CLOUD_CONFS_MAX + REASON_COUNT + 5)
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/engine_report.h"
 #include "line/delay.h"
 #include "report/chart_unit.h"
 #include "show/table.h"

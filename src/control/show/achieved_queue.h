@@ -8,8 +8,9 @@
 #ifndef WEIR_ACHIEVED_QUEUE_H
 #define WEIR_ACHIEVED_QUEUE_H
 
-#include "engine/engine.h"
 #include "scenario/scenario.h"
+
+struct cloud_report;
 
 /* Of a management, of what modifies one (`ecn`, `becn`), and of a class; of the class that it is about, if it
  * is about one. Of any other statement: "". */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "engine/engine_report.h"
 #include "show/show_feedback.h"
 
 /* Counters of 64 bits; JSON readers take 63 for granted, and no count gets there. */

@@ -14,7 +14,7 @@
 
 #include <jansson.h>
 
-#include "engine/engine.h"
+#include "engine/engine_report.h"
 #include "offline/replay.h"
 
 /* {"cloud":"down","rx_packets":0,...,"queue":{...}}. `lateness_ns` is all zero: virtual time is

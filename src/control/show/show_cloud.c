@@ -2,16 +2,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/chart_unit.h"
+#include "engine/engine_report.h"
+#include "link/class.h"
 #include "link/rate.h"
+#include "report/chart_unit.h"
+#include "show/class_text.h"
 #include "show/show.h"
 #include "show/show_feedback.h"
-#include "text/statement_text.h"
-#include "statements.h"
-#include "show/class_text.h"
-#include "text/shortage.h"
 #include "show/table.h"
 #include "show/view.h"
+#include "statements.h"
+#include "text/shortage.h"
+#include "text/statement_text.h"
 
 /* A queue that was not given, and how long it is therefore. */
 static void view_print_queue(const struct view *view, FILE *out)

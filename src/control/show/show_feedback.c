@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "engine/engine_report.h"
 #include "header/oq_header.h"
 #include "show/table.h"
 

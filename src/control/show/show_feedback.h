@@ -23,6 +23,7 @@
 
 #include <jansson.h>
 
+#include "engine/engine_report.h"
 #include "service/control.h"
 
 void show_meter_text(FILE *out, const struct meter_reading *reading);

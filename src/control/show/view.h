@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "engine/engine_report.h"
 #include "service/control.h"
 
 /* The template's name, a slash and the longest flow. */

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/engine.h"
+#include "engine/engine_report.h"
 #include "header/feedback_probe.h"
 #include "language/language.h"
-#include "text/value.h"
 #include "show/show_feedback.h"
+#include "text/value.h"
 
 /* Words of `probe CLOUD [to ADDRESS] [within TIME]`. */
 enum { WORD_CLOUD = 1, WORD_KEY = 2 };

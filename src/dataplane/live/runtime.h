@@ -11,9 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/engine.h"
 #include "account/histogram.h"
 #include "scenario/scenario.h"
+
+struct cloud_report;
+struct insertion;
 
 enum runtime_layout {
 	LAYOUT_RUN_TO_COMPLETION, /* each worker: rx, emulation, tx of the clouds from its ports */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "account/counter_read.h"
+#include "engine/engine_report.h"
 #include "live/runtime_state.h"
 #include "machine/ring_look.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine/engine_report.h"
 #include "live/runtime_state.h"
 #include "machine/pool.h"
 #include "measure/bench_rig.h"

@@ -10,6 +10,7 @@
 #include "capture/filter.h"
 #include "capture/io_thread.h"
 #include "change/change.h"
+#include "engine/engine_report.h"
 #include "machine/pool.h"
 #include "offline/egress.h"
 #include "offline/intake.h"

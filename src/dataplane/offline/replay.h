@@ -12,9 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/engine.h"
 #include "account/witness.h"
 #include "scenario/scenario.h"
+
+struct cloud_report;
 
 #define REPLAY_NO_PORT   UINT32_MAX
 #define REPLAY_FILES_MAX SCENARIO_PORTS_MAX

@@ -36,6 +36,14 @@ struct counters {
 	uint64_t drops[REASON_COUNT];
 };
 
+/* What a class has counted (class.h); one writer, the worker. */
+struct queue_counters {
+	uint64_t rx_packets, rx_bytes;
+	uint64_t tx_packets, tx_bytes; /* into the line */
+	uint64_t dropped;              /* by the limit, the management, or for want of memory */
+	uint64_t ecn_marked;
+};
+
 static inline uint64_t counters_drops(const struct counters *c)
 {
 	uint64_t sum = 0;

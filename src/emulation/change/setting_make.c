@@ -7,6 +7,7 @@
 #include "engine/cloud.h"
 #include "engine/engine.h"
 #include "line/delay.h"
+#include "link/aqm.h"
 #include "link/classes.h"
 #include "link/rate.h"
 #include "link/slots.h"

@@ -24,13 +24,6 @@
 
 #include <rte_mbuf.h>
 
-#include "account/counters.h"
-#include "account/histogram.h"
-#include "account/observed.h"
-#include "account/witness.h"
-#include "link/aqm.h"
-#include "link/class.h"
-#include "link/queue.h"
 #include "packet/packet.h"
 #include "scenario/scenario.h"
 
@@ -51,6 +44,7 @@ struct outlet {
 };
 
 struct classifier_filters;
+struct witness;
 
 struct engine_setup {
 	const struct statement *const *statements; /* the table, ended by NULL; its order counts */
@@ -126,39 +120,6 @@ uint64_t engine_untouched(const struct engine *engine, uint32_t port);
 /* Packets that have left their clouds at this port. */
 uint64_t engine_sent(const struct engine *engine, uint32_t port);
 
-/* ---- what control may read of a cloud, at any time, by its name; false: no such cloud. A template has
- * one, and each of its clouds has: `down/10.0.3.4` (template.h) ---- */
-struct cloud_report {
-	/* of a template: how many clouds there are, and may be; the rest are sums over them, where
-	 * sums mean anything, and means where not. Else 0. */
-	uint32_t clouds, clouds_most;
-	struct counters counters;
-	uint64_t held_packets;
-	uint64_t queue_packets, queue_bytes;
-	double queue_average_bytes; /* of an AQM that keeps one; else the present length */
-	struct aqm_report aqm;
-	/* Of a line with a jitter: the packets that entered it since it was configured so, and the
-	 * mean and standard deviation of their time on it, without that in a queue. */
-	uint64_t line_packets;
-	double line_mean_ns, line_deviation_ns;
-	/* order keep: packets that would have overtaken, and how much longer they took together */
-	uint64_t order_waits, order_waited_ns;
-	struct histogram delay_ns;
-	struct observed observed; /* by its stages */
-	/* of a link with classes, each */
-	uint32_t n_classes;
-	struct class_report {
-		char name[SCENARIO_NAME_BYTES];
-		struct queue_counters counters;
-		uint64_t queue_packets, queue_bytes;
-		double queue_average_bytes;
-		struct aqm_report aqm;
-	} classes[CLASSES_MAX];
-};
-bool engine_report(const struct engine *engine, const char *cloud, struct cloud_report *report);
-/* Its counters and its queue alone, for who looks often; the rest of `report` stays as it was. */
-bool engine_report_queue(const struct engine *engine, const char *cloud,
-                         struct cloud_report *report);
 /* Sets the counters and histograms of all clouds to zero; packets in flight count as received
  * anew, so that conservation holds. Worker. */
 void engine_clear(struct engine *engine);

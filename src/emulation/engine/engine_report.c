@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "account/counter_read.h"
+#include "engine/engine_report.h"
 #include "engine/engine_state.h"
 #include "link/aqm.h"
 #include "link/classes.h"

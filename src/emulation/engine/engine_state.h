@@ -16,6 +16,8 @@
 #include "engine/cloud.h"
 #include "engine/engine.h"
 
+struct cloud_report;
+
 struct engine_port {
 	uint64_t no_cloud;
 	uint64_t sent;     /* into the outlet */

@@ -88,6 +88,7 @@
 #ifndef WEIR_AQM_H
 #define WEIR_AQM_H
 
+#include "account/aqm_report.h"
 #include "account/reason.h"
 #include "packet/packet_bytes.h"
 #include "random/draw.h"
@@ -162,22 +163,6 @@ struct aqm_marker {
 };
 
 /* ---- what an AQM is ---- */
-
-#define AQM_FIGURES_MAX 8
-
-/* A statistic to show: `early drops 12`. */
-struct aqm_figure {
-	const char *name; /* lower case, words with blanks */
-	double value;
-	enum aqm_unit { AQM_COUNT, AQM_BYTES, AQM_NS, AQM_FRACTION } unit;
-};
-
-/* Of an AQM, if there is one, its name and figures. */
-struct aqm_report {
-	const char *name; /* of its statement; NULL: there is none */
-	uint32_t n_figures;
-	struct aqm_figure figures[AQM_FIGURES_MAX];
-};
 
 struct aqm_bands {
 	/* The i-th; NULL: there are no more. */

@@ -34,9 +34,7 @@
 #ifndef WEIR_CLASS_H
 #define WEIR_CLASS_H
 
-#include "scenario/statement.h"
-
-#define CLASSES_MAX 8
+#include "scenario/scenario.h"
 
 enum { CLASS_FIELD_WEIGHT, CLASS_FIELD_QUEUE, CLASS_FIELD_DROP, CLASS_FIELD_MATCH };
 

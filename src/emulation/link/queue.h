@@ -14,18 +14,11 @@
 #ifndef WEIR_QUEUE_H
 #define WEIR_QUEUE_H
 
+#include "account/counters.h"
 #include "holding/log.h"
 #include "scenario/field.h"
 
 struct aqm;
-
-/* What a class has counted (class.h); one writer, the worker. */
-struct queue_counters {
-	uint64_t rx_packets, rx_bytes;
-	uint64_t tx_packets, tx_bytes; /* into the line */
-	uint64_t dropped;              /* by the limit, the management, or for want of memory */
-	uint64_t ecn_marked;
-};
 
 struct queue {
 	struct log log;

@@ -21,6 +21,7 @@
 #define SCENARIO_CLOUDS_MAX 262144
 #define SCENARIO_CHAIN_MAX  64 /* clouds one behind the other */
 #define CLOUD_CONFS_MAX     64
+#define CLASSES_MAX         8  /* of a link */
 #define CLOUD_STAGES_MAX    32 /* statements that act on arrival */
 
 struct port_conf {
