@@ -16,7 +16,7 @@ set -eu
 cd "$(dirname "$0")/.."
 dir=${1:-build/tsan}
 
-programs="worker porter runtime reading"
+programs="worker io_thread runtime reading"
 [ -e "$dir/build.ninja" ] ||
 	meson setup "$dir" --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Dlinux=disabled \
 		-Dc_args=-DRTE_USE_C11_MEM_MODEL > "$dir-setup.log"

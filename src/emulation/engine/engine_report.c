@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <rte_pause.h>
+
 #include "account/counter_read.h"
 #include "engine/engine_report.h"
 #include "engine/engine_state.h"
@@ -158,22 +160,27 @@ static void report_line(const struct line *line, struct cloud_report *report)
 	report->line_deviation_ns = square > mean * mean ? sqrt(square - mean * mean) : 0;
 }
 
-/* A worker that is held up in the middle of an exchange is not waited for: then a stage may be seen twice or not at
- * all, but none that is not there. */
-uint16_t cloud_stages(const struct cloud *cloud, const struct stage *stages[CLOUD_STAGES_MAX])
+#define STAGES_TRIES 100000
+
+/* A worker that is held up in the middle of an exchange is waited for as long as one that was preempted
+ * usually takes to come back, a few ms. */
+uint16_t cloud_stages(const struct cloud *cloud, const struct stage *stages[CLOUD_STAGES_MAX],
+                      bool *whole)
 {
 	uint16_t n = 0;
 
-	for (int tries = 0; tries < 100; tries++) {
+	*whole = false;
+	for (uint32_t tries = 0; !*whole && tries < STAGES_TRIES; tries++) {
 		uint32_t before = __atomic_load_n(&cloud->exchanges, __ATOMIC_ACQUIRE);
 
 		n = __atomic_load_n(&cloud->n_stages, __ATOMIC_ACQUIRE);
 		for (uint16_t i = 0; i < n; i++)
 			stages[i] = __atomic_load_n(&cloud->stages[i], __ATOMIC_RELAXED);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (before % 2 == 0 &&
-		    __atomic_load_n(&cloud->exchanges, __ATOMIC_RELAXED) == before)
-			break;
+		*whole = before % 2 == 0 &&
+		         __atomic_load_n(&cloud->exchanges, __ATOMIC_RELAXED) == before;
+		if (!*whole)
+			rte_pause();
 	}
 	return n;
 }
@@ -181,7 +188,8 @@ uint16_t cloud_stages(const struct cloud *cloud, const struct stage *stages[CLOU
 static void report_stages(const struct cloud *cloud, struct observed *observed)
 {
 	const struct stage *stages[CLOUD_STAGES_MAX];
-	uint16_t n = cloud_stages(cloud, stages);
+	bool whole;
+	uint16_t n = cloud_stages(cloud, stages, &whole);
 
 	memset(observed, 0, sizeof(*observed));
 	for (uint16_t i = 0; i < n; i++) {
