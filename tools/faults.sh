@@ -15,7 +15,7 @@ begun=$SECONDS status=0
 python3 tests/faults/faults.py $dir/tests/faults/weir-faults $dir/tests/replay/make_capture . "$@" || status=1
 case " $* " in
 *" --only "*) ;;
-*) python3 tests/faults/stalls.py $dir/src/weir $dir/tests/faults/hold $dir/tests/replay/make_capture || status=1 ;;
+*) python3 tests/faults/stalls.py $dir/src/weir $dir/tests/faults/hold $dir/tests/replay/make_capture --all || status=1 ;;
 esac
 echo "$((SECONDS - begun)) s"
 exit $status

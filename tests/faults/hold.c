@@ -37,7 +37,8 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	while (read(STDIN_FILENO, &byte, 1) > 0)
 		;
-	if (ptrace(PTRACE_DETACH, thread, NULL, NULL) < 0)
+	/* It may have ended with its process. */
+	if (ptrace(PTRACE_DETACH, thread, NULL, NULL) < 0 && errno != ESRCH)
 		return complain("PTRACE_DETACH");
 	return 0;
 }

@@ -3,13 +3,17 @@
 """One thread stands still, and then goes on: a worker, control, the thread that reads and writes files.
 What pipelined changes meet, and a stop of the whole process, is tried in ../control/stalls.py.
 
-usage: stalls.py WEIR HOLD MAKE-CAPTURE
+usage: stalls.py WEIR HOLD MAKE-CAPTURE [--all]
+
+--all: also what takes as long as weir's patience, 20 s.
 
 A thread is stopped by tracing it (hold.c), where this may be done.
 """
 import filecmp
 import os
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -127,6 +131,36 @@ def packets_flow_while_control_stands_still(folder):
     recovers(running)
 
 
+def hand_over_a_list(running, folder, lines):
+    """A client gives a loss list; he does not wait for the answer. The thread that works on it."""
+    name = os.path.join(folder, "list")
+    with open(name, "w", encoding="ascii") as out:
+        out.write("7\n" * lines)
+    running.connect()
+    with open(name, "rb") as data:
+        socket.send_fds(running.client.client, [f"file {name}\n".encode()], [data.fileno()])
+    assert running.lines(1) == ["ok"]
+    before = threads(running.child.pid, "weir")
+    running.client.sendall(f"cloud down loss list {name}\n".encode())
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        new = [thread for thread in threads(running.child.pid, "weir") if thread not in before]
+        if new:
+            return new[0]
+    raise AssertionError("no thread has begun to work on the list")
+
+
+def a_change_that_does_not_end_does_not_keep_weir_from_ending(folder):
+    running = weir(folder)
+    with Held(hand_over_a_list(running, folder, 4000000)):
+        running.child.send_signal(signal.SIGTERM)
+        begun = time.monotonic()
+        says(running, "does not come to its end: ended without it, and without the accounts")
+        print(f"# SIGTERM, and a thread that stands still: told after {time.monotonic() - begun:.1f} s")
+    assert running.child.wait(PATIENCE_S) == 1
+    assert not os.path.exists(running.path), "the socket is still there"
+
+
 def a_replay_whose_reading_thread_stands_still_gives_the_same_bytes(folder):
     words = [WEIR, "replay", "-q", "-c", "lossy.weir", "--seed", "3", "--in"]
     subprocess.run([*words, "a=in", "--out", "b=reference"], cwd=folder, check=True)
@@ -190,4 +224,6 @@ def in_a_folder(claim):
 
 
 if __name__ == "__main__":
+    if "--all" in sys.argv:
+        CLAIMS.append(a_change_that_does_not_end_does_not_keep_weir_from_ending)
     sys.exit(tap.run([(claim.__name__.replace("_", " "), lambda c=claim: in_a_folder(c)) for claim in CLAIMS]))

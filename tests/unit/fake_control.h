@@ -192,7 +192,7 @@ static inline bool fake_start(struct fake *fake, const char *text)
 
 static inline void fake_stop(struct fake *fake)
 {
-	control_close(&fake->control);
+	control_close(&fake->control, SIMTIME_S);
 	if (fake->control.transaction != NULL)
 		fake_finish(fake, fake->control.transaction);
 	scenario_free(fake->scenario);

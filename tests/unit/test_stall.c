@@ -235,6 +235,18 @@ static void clients_that_go_at_any_moment_leave_nothing_behind(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, talk_start, talk_stop)
 
+static void what_does_not_come_to_its_end_is_not_taken_away_under_who_works_on_it(void **state)
+{
+	struct control *control = &((struct talk *)*state)->fake.control;
+
+	assert_true(control_look_begin(control));
+	assert_false(control_close(control, 3 * SIMTIME_MS));
+	control_look_end(control);
+	/* And control is as it was: fake_stop() closes it. */
+	assert_true(control_look_begin(control));
+	control_look_end(control);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -245,6 +257,9 @@ int main(void)
 	        TEST(who_waits_for_another_in_vain_is_told_that_nothing_is_changed),
 	        TEST(of_a_client_that_goes_the_change_stays_and_what_waited_is_forgotten),
 	        TEST(clients_that_go_at_any_moment_leave_nothing_behind),
+	        cmocka_unit_test_setup_teardown(
+	                what_does_not_come_to_its_end_is_not_taken_away_under_who_works_on_it,
+	                talk_start, talk_stop),
 	};
 
 	return cmocka_run_group_tests_name("stall", tests, NULL, NULL);

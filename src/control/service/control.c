@@ -290,7 +290,7 @@ void control_tick(struct control *control, uint64_t now_ns)
 	}
 }
 
-bool control_close(struct control *control)
+bool control_close(struct control *control, uint64_t patience_ns)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_NS};
 	uint64_t waited_ns = 0;
@@ -303,7 +303,7 @@ bool control_close(struct control *control)
 		    (state == CONTROL_FREE ||
 		     (state == CONTROL_POSTED && control->taken < control->posted)))
 			break;
-		if (waited_ns >= CONTROL_CLOSE_NS)
+		if (waited_ns >= patience_ns)
 			return false;
 		nanosleep(&pause, NULL);
 	}

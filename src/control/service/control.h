@@ -31,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "live/patience.h"
 #include "live/runtime.h"
 #include "scenario/scenario.h"
 
@@ -69,24 +70,7 @@ struct control_look {
 	uint64_t now_ns, rx_bytes, tx_bytes;
 };
 
-/* How long something has been waited for, by a clock that does not count when nobody looked: while
- * the whole machine stood still, or this process. */
-struct patience {
-	uint64_t last_ns, waited_ns;
-};
-#define PATIENCE_STEP_NS (100 * SIMTIME_MS) /* the most that counts between two looks */
-
-static inline uint64_t patience_look(struct patience *patience, uint64_t now_ns)
-{
-	uint64_t step = now_ns > patience->last_ns ? now_ns - patience->last_ns : 0;
-
-	patience->last_ns = now_ns;
-	patience->waited_ns += step < PATIENCE_STEP_NS ? step : PATIENCE_STEP_NS;
-	return patience->waited_ns;
-}
-
 #define CONTROL_SETTLES_NS (50 * SIMTIME_MS)
-#define CONTROL_CLOSE_NS   (20 * SIMTIME_S)
 
 enum control_state { CONTROL_FREE, CONTROL_HELD, CONTROL_POSTED, CONTROL_FINISHING };
 
@@ -122,10 +106,10 @@ struct control {
 
 void control_init(struct control *control, const struct control_ops *ops, void *context,
                   struct scenario **scenario);
-/* Waits for what is under way in other threads, up to CONTROL_CLOSE_NS, and ends. What workers have
- * not taken is the context's. False: something does not come to its end, and may not be taken away
- * under it. */
-bool control_close(struct control *control);
+/* Waits for what is under way in other threads, up to `patience_ns`, and ends. What workers have not
+ * taken is the context's. False: something does not come to its end, and may not be taken away under
+ * it. */
+bool control_close(struct control *control, uint64_t patience_ns);
 /* Time passes: looks whether workers have taken what was posted, and goes on. */
 void control_tick(struct control *control, uint64_t now_ns);
 

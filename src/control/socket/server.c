@@ -31,7 +31,9 @@ static const int signals[3] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t signals_waiting; /* came, and were not read yet */
 #define SIGNALS_PATIENCE 3
 
-#define DESK_PATIENCE_NS SIMTIME_S /* at the end, for files that do not come */
+/* At the end: for a change that is being prepared, and for files that do not come. */
+#define CONTROL_PATIENCE_NS (20 * SIMTIME_S)
+#define DESK_PATIENCE_NS    SIMTIME_S
 
 static void server_signal(int number)
 {
@@ -284,7 +286,7 @@ int server_serve(struct server *server, struct runtime *runtime, struct scenario
 	}
 	while (server->n_clients > 0) /* their sessions know `control`, which ends here */
 		server_drop(server, 0);
-	if (!control_close(&control)) {
+	if (!control_close(&control, CONTROL_PATIENCE_NS)) {
 		/* A file on a disk that does not answer: nothing may be freed under who waits for
 		 * it. */
 		server_tell(

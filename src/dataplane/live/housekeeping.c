@@ -14,7 +14,7 @@ static void watch_worker(struct runtime *runtime, uint32_t index, uint64_t now_n
 	const struct worker *worker = &runtime->workers[index];
 	struct watch *watch = &runtime->watches[index];
 	uint64_t polls = __atomic_load_n(&worker->polls, __ATOMIC_RELAXED);
-	uint64_t still_ns = now_ns - watch->since_ns;
+	uint64_t still_ns = patience_look(&watch->patience, now_ns);
 	char line[200];
 
 	if (polls != watch->polls) {
@@ -25,8 +25,8 @@ static void watch_worker(struct runtime *runtime, uint32_t index, uint64_t now_n
 			         (double)still_ns / 1e9);
 			tell(argument, line);
 		}
-		*watch =
-		        (struct watch){.polls = polls, .since_ns = now_ns, .stalls = watch->stalls};
+		*watch = (struct watch){
+		        .polls = polls, .stalls = watch->stalls, .patience = {.last_ns = now_ns}};
 	} else if (!watch->stalled && still_ns >= STALL_NS) {
 		watch->stalled = true;
 		watch->stalls++;

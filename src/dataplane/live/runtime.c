@@ -139,7 +139,7 @@ static void launch(struct runtime *runtime)
 	clock_sample(&sample);
 	clock_discipline(&runtime->clock, &sample);
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
-		runtime->watches[i].since_ns = sample.raw_ns;
+		runtime->watches[i].patience = (struct patience){.last_ns = sample.raw_ns};
 		__atomic_store_n(&runtime->workers[i].over, 0, __ATOMIC_RELAXED);
 		__atomic_store_n(&runtime->workers[i].stop, 0, __ATOMIC_RELEASE);
 		rte_eal_remote_launch(worker_main, &runtime->workers[i], runtime->workers[i].lcore);

@@ -8,6 +8,7 @@
 #ifndef WEIR_RUNTIME_STATE_H
 #define WEIR_RUNTIME_STATE_H
 
+#include "live/patience.h"
 #include "live/runtime.h"
 #include "live/worker.h"
 #include "machine/clock.h"
@@ -18,8 +19,8 @@
 
 /* What control remembers of a worker from tick to tick. */
 struct watch {
-	uint64_t polls, since_ns;
-	uint64_t stalls;
+	uint64_t polls, stalls;
+	struct patience patience; /* since it was seen to come round */
 	bool stalled;
 };
 
