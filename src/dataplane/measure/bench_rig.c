@@ -24,6 +24,11 @@
 #define MEMORY_BASE    (UINT64_C(64) << 20)
 #define NORMAL_REACH   13 / 2 /* deviations of a normal jitter, see budget.h */
 
+struct bench_launch {
+	struct worker *worker;
+	int priority;
+};
+
 uint64_t bench_held_ns(const struct scenario *scenario)
 {
 	uint64_t longest = 0;
@@ -164,7 +169,8 @@ int bench_rig_open(struct bench_rig *rig, const struct bench_setup *setup,
 	rig->tick_ns = rig->runtime->clock.rate_ns;
 	rte_eal_remote_launch(learn_clock_id, rig, rig->runtime->workers[0].lcore);
 	rte_eal_wait_lcore(rig->runtime->workers[0].lcore);
-	rc = add_sources(rig, setup);
+	rig->launches = calloc(rig->runtime->n_workers, sizeof(*rig->launches));
+	rc = rig->launches ? add_sources(rig, setup) : -ENOMEM;
 	if (rc == 0)
 		return 0;
 	problem_set(problem, -1, "no memory for the sources of packets");
@@ -204,6 +210,7 @@ int bench_rig_close(struct bench_rig *rig, struct problem *problem)
 	empty_ports(rig->runtime);
 	rc = runtime_stop(rig->runtime, problem);
 	free(rig->sources);
+	free(rig->launches);
 	scenario_free(rig->scenario);
 	return rc;
 }
@@ -218,11 +225,6 @@ int bench_rig_interrupted(struct bench_rig *rig, struct problem *problem)
 }
 
 /* ---- running ---- */
-
-struct launch {
-	struct worker *worker;
-	int priority;
-};
 
 void bench_priority_set(int priority)
 {
@@ -243,13 +245,12 @@ void bench_priority_clear(int priority)
 
 static int run_worker(void *argument)
 {
-	struct launch launch = *(struct launch *)argument;
+	const struct bench_launch *launch = argument;
 	int rc;
 
-	free(argument);
-	bench_priority_set(launch.priority);
-	rc = worker_main(launch.worker);
-	bench_priority_clear(launch.priority);
+	bench_priority_set(launch->priority);
+	rc = worker_main(launch->worker);
+	bench_priority_clear(launch->priority);
 	return rc;
 }
 
@@ -270,13 +271,10 @@ void bench_rig_go(struct bench_rig *rig)
 	resume_clock(rig);
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
 		struct worker *worker = &runtime->workers[i];
-		struct launch *launch = malloc(sizeof(*launch));
 
 		worker->stop = 0;
-		if (launch) {
-			*launch = (struct launch){worker, rig->conditions->priority};
-			rte_eal_remote_launch(run_worker, launch, worker->lcore);
-		}
+		rig->launches[i] = (struct bench_launch){worker, rig->conditions->priority};
+		rte_eal_remote_launch(run_worker, &rig->launches[i], worker->lcore);
 	}
 	runtime->running = true;
 	rig->going = true;

@@ -60,6 +60,7 @@ struct bench_rig {
 	uint32_t peer[SCENARIO_PORTS_MAX]; /* where the ceiling sends what it receives here */
 	struct bench_source *sources;
 	uint32_t n_sources;
+	struct bench_launch *launches; /* of each worker; made by open, so that go cannot fail */
 	uint64_t stopped_tsc;
 	bool going;
 	clockid_t worker_clock; /* processor time of the first worker's thread */
