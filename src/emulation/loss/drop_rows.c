@@ -212,6 +212,16 @@ static int compare(const void *a, const void *b)
 	return clouds ? clouds : (x->key > y->key) - (x->key < y->key);
 }
 
+/* As most lists come: then there is nothing to sort, for which qsort() takes the same memory again. */
+static bool is_sorted(const struct drop_rows *rows)
+{
+	for (size_t i = 1; i < rows->n; i++) {
+		if (compare(&rows->rows[i - 1], &rows->rows[i]) > 0)
+			return false;
+	}
+	return true;
+}
+
 static bool is_log(struct reader *reader)
 {
 	return file_next_line(reader->file, &reader->line) && reader->line.bytes >= 7 &&
@@ -236,7 +246,7 @@ int drop_rows_read(struct file *file, const char *name, bool many, struct drop_r
 		free(rows->rows);
 		return error;
 	}
-	if (rows->n > 0)
+	if (!is_sorted(rows))
 		qsort(rows->rows, rows->n, sizeof(*rows->rows), compare);
 	return 0;
 }
