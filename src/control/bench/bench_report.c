@@ -206,7 +206,7 @@ static void write_tables(struct page *page, const json_t *document)
 	if (!out)
 		return;
 	bench_table_print(out, document);
-	if (fclose(out) == 0)
+	if (shortage_close(out) == 0)
 		page_code(page, text);
 	free(text);
 }

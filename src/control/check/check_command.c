@@ -144,7 +144,7 @@ static void print_text(const struct check *check)
 	if (memory == NULL)
 		return;
 	print_clouds(memory, budget);
-	fclose(memory);
+	shortage_close(memory);
 	fputs("#\n", stdout);
 	for (line = strtok_r(table, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		printf("#%s\n", line);
@@ -271,7 +271,7 @@ static json_t *json_warnings(const struct scenario *scenario)
 	if (out == NULL)
 		return json_array();
 	path_warn(scenario, out);
-	fclose(out);
+	shortage_close(out);
 	array = json_lines(text, strlen("warning: "));
 	free(text);
 	return array;
@@ -347,7 +347,7 @@ static int load(struct check *check, char *message, size_t room)
 	if (remarks == NULL)
 		return -ENOMEM;
 	result = scenario_file_load_remarked(check->path, remarks, &check->scenario, message, room);
-	fclose(remarks);
+	shortage_close(remarks);
 	return result;
 }
 

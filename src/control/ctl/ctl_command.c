@@ -127,8 +127,10 @@ static char *ctl_line(int n, char **arguments)
 			fputc(' ', out);
 		word_print(out, arguments[i], false);
 	}
-	fclose(out);
-	return line;
+	if (fclose(out) == 0)
+		return line;
+	free(line);
+	return NULL;
 }
 
 static int ctl_one(struct ctl *ctl, int n, char **arguments)
@@ -172,6 +174,11 @@ static int ctl_lines(struct ctl *ctl)
 		if (ctl_ask(ctl, line, at) != STATUS_DONE)
 			status = STATUS_WRONG;
 		fflush(stdout);
+	}
+	if (ferror(stdin)) {
+		fprintf(stderr, "weir ctl: standard input: %s; what follows there was not sent\n",
+		        strerror(errno));
+		status = STATUS_WRONG;
 	}
 	free(line);
 	return status;

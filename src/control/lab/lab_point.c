@@ -224,14 +224,17 @@ static int make_scenario(struct maker *maker)
 	char *text = NULL, message[SCENARIO_FILE_ERROR];
 	size_t bytes = 0;
 	FILE *out = open_memstream(&text, &bytes);
-	int error;
+	int error = fclose(maker->scenario);
 
-	if (!out || fclose(maker->scenario) != 0)
-		return fail(maker, "no memory");
 	maker->scenario = NULL;
-	network_print(&maker->network, out);
-	fputs(maker->scenario_text, out);
-	fclose(out);
+	if (out && error == 0) {
+		network_print(&maker->network, out);
+		fputs(maker->scenario_text, out);
+	}
+	if (!out || fclose(out) != 0 || error != 0) {
+		free(text);
+		return fail(maker, "no memory");
+	}
 	error = scenario_text_load(text, bytes, "clouds", &maker->plan.scenario, message,
 	                           sizeof(message));
 	if (error) {

@@ -133,7 +133,7 @@ static void print_field(FILE *out, const struct field *field)
 		else
 			value_print_kind(memory, field);
 	}
-	fclose(memory);
+	shortage_close(memory);
 	if (head != NULL && bytes > 24)
 		fprintf(out, "  %s\n  %-24s ", head, "");
 	else

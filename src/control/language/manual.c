@@ -37,7 +37,7 @@ static void print_captured(FILE *out, void (*print)(FILE *out, const void *of), 
 	if (memory == NULL)
 		return;
 	print(memory, of);
-	if (fclose(memory) == 0)
+	if (shortage_close(memory) == 0)
 		print_text(out, text);
 	free(text);
 }

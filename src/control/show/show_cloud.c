@@ -49,7 +49,7 @@ static void view_print_configured(const struct view *view, FILE *out)
 			if (line == NULL)
 				continue;
 			statement_print(line, conf);
-			fclose(line);
+			shortage_close(line);
 			view_achieved(view, conf, achieved, sizeof(achieved));
 			table_text(table, text);
 			table_text(table, achieved);

@@ -111,11 +111,11 @@ static void dialogue_became(struct dialogue *dialogue, const struct command *com
 	const struct word *word = command->words.word;
 	char *text = NULL;
 	size_t n = 0;
-	FILE *out = open_memstream(&text, &n);
+	FILE *out = shortage_stream(&text, &n);
 
 	if (out != NULL) {
 		netem_print(out, command->netem, word[0].text, word[1].text);
-		fclose(out);
+		shortage_close(out);
 	}
 	answer_text(&dialogue->output, "became", text != NULL ? text : "", n);
 	free(text);
@@ -158,7 +158,7 @@ static void dialogue_help(struct dialogue *dialogue, const char *line,
 		result = explain(out, &command->words, 1, &wrong);
 		if (result == 0 && command->words.n == 1)
 			show_session_help(out);
-		fclose(out);
+		shortage_close(out);
 	}
 	if (out == NULL)
 		dialogue_error(dialogue, "help", ERROR_NO_MEMORY, "no memory for the answer");

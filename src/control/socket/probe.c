@@ -246,8 +246,10 @@ static void answer_as_text(const struct probe *probe, const struct observed *obs
 		        "%u came out at cloud %s within %s: the others are lost, or still under "
 		        "way\n",
 		        came, probe->strip, within);
-	fclose(out);
-	answer_text(output, "probe", text, n);
+	if (fclose(out) == 0)
+		answer_text(output, "probe", text, n);
+	else
+		answer_object(output, NULL);
 	free(text);
 }
 

@@ -29,6 +29,14 @@ FILE *shortage_stream(char **text, size_t *bytes)
 	return stream;
 }
 
+int shortage_close(FILE *stream)
+{
+	if (fclose(stream) == 0)
+		return 0;
+	shortage_note();
+	return -1;
+}
+
 static void *json_allocate(size_t bytes)
 {
 	void *memory = malloc(bytes);

@@ -76,7 +76,10 @@ static int missing(struct parser *p, const struct field *field, bool value_only,
 		fputs(field->form, out);
 	else
 		value_print_kind(out, field);
-	fclose(out);
+	if (fclose(out) != 0) {
+		free(kind);
+		return language_error_set(p->error, ERROR_NO_MEMORY, "no memory for a message");
+	}
 	p->error->column = column;
 	language_error_set(p->error, ERROR_MISSING_WORD, "`%s` needs %s%s%s %s%s%s%s", whose,
 	                   value_only ? "a value" : "`", value_only ? "" : field->name,
