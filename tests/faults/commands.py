@@ -67,11 +67,12 @@ clouds lines delay 1ms
 class Scenario:
     """`words` in a folder of its own, of which `out` holds what it writes."""
 
-    def __init__(self, name, words, kinds, status=0, same=None, stop=None, keeps=False):
+    def __init__(self, name, words, kinds, status=0, same=None, stop=None, keeps=False, undo=None):
         self.name, self.words, self.kinds, self.status = name, words, kinds, status
         self.same = same or (lambda text: text)  # what has to be the same of its text
         self.stop = stop  # a word of stderr at which it is told to end
         self.keeps = keeps  # what it has until then, as its manual says
+        self.undo = undo  # it speaks with a weir that runs; what takes back what it has changed there
 
 
 def digits_apart(text):
@@ -99,6 +100,13 @@ SCENARIOS = [
     Scenario("manual", ["help", "--man"], ["memory"]),
     Scenario("lab", ["lab", "run", "droptail", "--seeds", "2", "--jobs", "1", "--set", "duration=3s", "--set",
                      "warmup=1s", "--out", "out"], ["memory", "mbuf", "write", "system"], keeps=True),
+    Scenario("ctl", ["ctl", "-s", "socket", "cloud", "down", "delay", "7ms"], ["memory", "write", "system"],
+             undo=["cloud down delay 1ms"]),
+    Scenario("ctl-list", ["ctl", "-j", "-s", "socket", "cloud down loss list losses"], ["memory", "system"],
+             undo=["no cloud down loss"]),
+    Scenario("ctl-batch", ["ctl", "-s", "socket", "-f", "batch"], ["memory", "system"],
+             undo=["cloud down delay 1ms", "no cloud down loss"]),
+    Scenario("ctl-show", ["ctl", "-s", "socket", "show", "config"], ["memory", "write", "system"], undo=[]),
     Scenario("bench-wrong", ["bench", "cost", "--scenario", "nothing"], ["memory"], status=2),
     Scenario("bench", ["bench", "cost", "--scenario", "delay-1ms", "--frame", "64", "--seconds", "0.05", "--runs", "1",
                        "-j"], ["memory", "system", "dpdk"], same=digits_apart),
@@ -128,6 +136,7 @@ def prepare(folder, make_capture, source):
         subprocess.run([make_capture, "--packets", str(packets), "--bytes", "60", "--bytes-max", "1500", "--both", "1",
                         os.path.join(folder, name)], check=True)
     write("losses", "3\n9\n20\n")
+    write("batch", "cloud down delay 4ms\ncloud down loss list losses\n")
     write("times", "0\n2\n2\n5\n9\n")
     write("every.weir", EVERY_STATEMENT)
     write("pair.weir", "port a\nport b\ncloud down from a to b\ncloud down loss random 10%\ncloud up from b to a\n"

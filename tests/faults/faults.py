@@ -64,19 +64,58 @@ class Findings:
         assert not self.found, f"{len(self.found)} places\n" + "\n".join(lines)
 
 
+class Peer:
+    """The weir that a scenario speaks with: what a run has changed there, taken back after it. None of its own calls
+    fails."""
+
+    def __init__(self, given, scenario, folder):
+        self.undo = scenario.undo
+        self.weir = sessions.Weir(given, folder, None, "run-to-completion") if self.undo is not None else None
+        self.before = self.after = self.weir and self.weir.config()
+
+    def reference(self):
+        if self.weir:
+            self.after = self.weir.config()
+            self.weir.take_back(self.undo, self.before)
+
+    def judge(self, result):
+        if not self.weir:
+            return None
+        config = self.weir.config()
+        if config != self.before:
+            self.weir.take_back(self.undo, self.before)
+        if config not in (self.before, self.after):
+            return f"it has made of the scenario what nobody has asked for: {config}"
+        return None if config == self.after or result.status != 0 else "status 0, and nothing is changed"
+
+    def stop(self):
+        if self.weir:
+            self.weir.stop()
+
+
 def fails_well(given, scenario, kind, folder):
+    peer = Peer(given, scenario, folder)
+    try:
+        every_call_fails(given, scenario, kind, folder, peer)
+    finally:
+        peer.stop()
+
+
+def every_call_fails(given, scenario, kind, folder, peer):
     begun, findings = time.monotonic(), Findings()
     page = Page(os.path.join(folder, "page"), given.program)
     page.arm(kind, 0)
     reference = commands.run(given.program, scenario, folder, page)
     calls = page.counted
+    peer.reference()
     assert reference.status == scenario.status, f"status {reference.status}: {reference.stderr}"
     for at in drawn(given, f"{scenario.name} {kind}", calls):
         for onwards in (False, True):
             page.arm(kind, at, onwards)
             result = commands.run(given.program, scenario, folder, page)
             findings.runs += 1
-            wrong = page.refused and commands.judge(scenario, kind, reference, result)
+            there = peer.judge(result)
+            wrong = page.refused and commands.judge(scenario, kind, reference, result) or there
             if wrong:
                 findings.add(f"{wrong}\n{result.stderr[-600:]}", page, at, onwards)
     findings.done(calls, begun)

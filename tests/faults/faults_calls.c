@@ -13,7 +13,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <rte_dev.h>
@@ -51,7 +53,6 @@ MEMORY(void *, realloc, (void *old, size_t bytes), (old, bytes))
 MEMORY(void *, aligned_alloc, (size_t alignment, size_t bytes), (alignment, bytes))
 MEMORY(char *, strdup, (const char *text), (text))
 MEMORY(char *, strndup, (const char *text, size_t n), (text, n))
-MEMORY(FILE *, open_memstream, (char **text, size_t *n), (text, n))
 MEMORY(FILE *, fmemopen, (void *buffer, size_t n, const char *mode), (buffer, n, mode))
 MEMORY(FILE *, fopencookie, (void *cookie, const char *mode, cookie_io_functions_t functions),
        (cookie, mode, functions))
@@ -83,6 +84,8 @@ MAY_FAIL(FAULT_MBUF, ENOMEM, NULL, struct rte_mbuf *, rte_pktmbuf_copy,
 	MAY_FAIL(FAULT_WRITE, ENOSPC, -1, type, name, parameters, arguments)
 
 WRITE(ssize_t, write, (int fd, const void *bytes, size_t n), (fd, bytes, n))
+WRITE(ssize_t, pwrite64, (int fd, const void *bytes, size_t n, off64_t at), (fd, bytes, n, at))
+WRITE(ssize_t, writev, (int fd, const struct iovec *parts, int n), (fd, parts, n))
 WRITE(int, rename, (const char *from, const char *to), (from, to))
 WRITE(int, mkdir, (const char *path, mode_t mode), (path, mode))
 
@@ -90,6 +93,7 @@ WRITE(int, mkdir, (const char *path, mode_t mode), (path, mode))
 	MAY_FAIL(FAULT_SYSTEM, error, (type)-1, type, name, parameters, arguments)
 
 SYSTEM(EIO, ssize_t, read, (int fd, void *bytes, size_t n), (fd, bytes, n))
+SYSTEM(EIO, ssize_t, pread64, (int fd, void *bytes, size_t n, off64_t at), (fd, bytes, n, at))
 SYSTEM(EIO, int, fstat64, (int fd, struct stat64 *stat), (fd, stat))
 SYSTEM(EMFILE, int, mkstemp64, (char *path), (path))
 SYSTEM(EMFILE, int, mkostemp64, (char *path, int flags), (path, flags))
@@ -105,6 +109,9 @@ SYSTEM(EMFILE, int, accept4, (int fd, struct sockaddr *address, socklen_t *n, in
 SYSTEM(ECONNRESET, ssize_t, recv, (int fd, void *bytes, size_t n, int flags), (fd, bytes, n, flags))
 SYSTEM(EPIPE, ssize_t, send, (int fd, const void *bytes, size_t n, int flags),
        (fd, bytes, n, flags))
+SYSTEM(ECONNRESET, ssize_t, recvmsg, (int fd, struct msghdr *message, int flags),
+       (fd, message, flags))
+SYSTEM(EMFILE, int, eventfd, (unsigned count, int flags), (count, flags))
 MAY_FAIL(FAULT_SYSTEM, EMFILE, NULL, DIR *, opendir, (const char *path), (path))
 MAY_FAIL(FAULT_SYSTEM, 0, EAGAIN, int, pthread_create,
          (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *),

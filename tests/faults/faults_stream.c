@@ -2,6 +2,9 @@
 /*
  * Files as streams: libc reads and writes them inside itself, out of reach of --wrap. So a stream that
  * weir opens is one of ours, over a descriptor, and each of its reads and writes may fail.
+ *
+ * Two other sorts of streams fail as a whole, when they are flushed or closed: one in memory, as if it
+ * had found none to grow; and the standard ones, as on a full disk.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +22,12 @@ ssize_t __real_read(int fd, void *bytes, size_t n);
 ssize_t __real_write(int fd, const void *bytes, size_t n);
 int __real_fileno(FILE *stream);
 int __wrap_fileno(FILE *stream);
+FILE *__real_open_memstream(char **text, size_t *n);
+FILE *__wrap_open_memstream(char **text, size_t *n);
+int __real_fclose(FILE *stream);
+int __wrap_fclose(FILE *stream);
+int __real_fflush(FILE *stream);
+int __wrap_fflush(FILE *stream);
 FILE *__wrap_fdopen(int fd, const char *mode);
 FILE *__wrap_fopen64(const char *path, const char *mode);
 
@@ -27,6 +36,13 @@ static struct {
 	FILE *stream;
 	int fd;
 } streams[STREAMS];
+
+/* Of each stream in memory what its owner gets; any thread opens them. */
+static struct text {
+	FILE *stream;
+	char **text;
+	size_t *n;
+} texts[STREAMS];
 
 static ssize_t stream_read(void *cookie, char *bytes, size_t n)
 {
@@ -88,6 +104,85 @@ static FILE *stream_over(int fd, const char *mode)
 		}
 	}
 	return stream;
+}
+
+static struct text *text_of(const FILE *stream)
+{
+	for (int i = 0; stream && i < STREAMS; i++) {
+		if (texts[i].stream == stream)
+			return &texts[i];
+	}
+	return NULL;
+}
+
+FILE *__wrap_open_memstream(char **text, size_t *n)
+{
+	FILE *stream =
+	        fault(FAULT_MEMORY, "open_memstream") ? NULL : __real_open_memstream(text, n);
+	FILE *none = NULL;
+
+	if (!stream) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	for (int i = 0; i < STREAMS; i++) {
+		if (__atomic_compare_exchange_n(&texts[i].stream, &none, stream, false,
+		                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+			texts[i].text = text;
+			texts[i].n = n;
+			break;
+		}
+		none = NULL;
+	}
+	return stream;
+}
+
+/* Whether what was written to the stream is lost, and errno says why. */
+static bool loses(FILE *stream, const char *call)
+{
+	bool standard = stream == stdout || stream == stderr;
+
+	if (!standard && !text_of(stream))
+		return false;
+	if (!fault(standard ? FAULT_WRITE : FAULT_MEMORY, call))
+		return false;
+	errno = standard ? ENOSPC : ENOMEM;
+	return true;
+}
+
+int __wrap_fflush(FILE *stream)
+{
+	bool lost = loses(stream, "fflush");
+	int error = errno, rc = lost && stream == stdout ? EOF : __real_fflush(stream);
+
+	if (!lost)
+		return rc;
+	if (stream == stdout)
+		stream->_flags |= 0x20; /* what ferror() asks of glibc's */
+	errno = error;
+	return EOF;
+}
+
+/* It is closed for all that, and its owner has the text as far as there was memory for it. */
+int __wrap_fclose(FILE *stream)
+{
+	bool lost = loses(stream, "fclose");
+	struct text *text = text_of(stream), kept = {0};
+	int error = errno, rc;
+
+	if (text) {
+		kept = *text;
+		__atomic_store_n(&text->stream, NULL, __ATOMIC_RELEASE);
+	}
+	rc = __real_fclose(stream);
+	if (!lost)
+		return rc;
+	if (kept.stream && *kept.text) {
+		*kept.n /= 2;
+		(*kept.text)[*kept.n] = '\0';
+	}
+	errno = error;
+	return EOF;
 }
 
 int __wrap_fileno(FILE *stream)
