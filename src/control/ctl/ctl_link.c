@@ -42,6 +42,14 @@ void ctl_link_close(struct ctl_link *link)
 	link->fd = -1;
 }
 
+/* A part of a line is perhaps sent: nothing may follow. weir still says why it has hung up, if it has; to half a line
+ * it says that it is none, and nobody waits for an answer that does not come. */
+static int link_broken(struct ctl_link *link, int error)
+{
+	shutdown(link->fd, SHUT_WR);
+	return error == EAGAIN ? -ETIMEDOUT : -error;
+}
+
 static int link_write(struct ctl_link *link, const char *bytes, size_t n)
 {
 	while (n > 0) {
@@ -50,7 +58,7 @@ static int link_write(struct ctl_link *link, const char *bytes, size_t n)
 		if (sent < 0 && errno == EINTR)
 			continue;
 		if (sent < 0)
-			return errno == EAGAIN ? -ETIMEDOUT : -errno;
+			return link_broken(link, errno);
 		bytes += sent;
 		n -= (size_t)sent;
 	}
@@ -93,7 +101,7 @@ static int link_write_with(struct ctl_link *link, const char *bytes, size_t n, i
 		sent = sendmsg(link->fd, &message, MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
 	if (sent < 0)
-		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+		return link_broken(link, errno);
 	return link_write(link, bytes + 1, n - 1);
 }
 
