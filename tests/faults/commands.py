@@ -17,6 +17,7 @@ from page import complaint, environment
 
 CPU = str(max(os.sched_getaffinity(0)))
 SLOW_S = 120  # of a run that takes a second, under a sanitizer on a busy machine: it hangs
+CTL_S = 30  # of one of `weir ctl`, whose own patience with a weir that does not answer is 60 s
 
 EVERY_STATEMENT = """seed 7
 port a
@@ -72,6 +73,7 @@ class Scenario:
         self.same = same or (lambda text: text)  # what has to be the same of its text
         self.stop = stop  # a word of stderr at which it is told to end
         self.keeps = keeps  # what it has until then, as its manual says
+        self.slow_s = SLOW_S if undo is None else CTL_S
         self.undo = undo  # it speaks with a weir that runs; what takes back what it has changed there
 
 
@@ -176,7 +178,7 @@ def run(program, scenario, folder, page):
                             time.sleep(0.02)
                             child.send_signal(signal.SIGTERM)
                             stopped = True
-                if time.monotonic() - begun > SLOW_S:
+                if time.monotonic() - begun > scenario.slow_s:
                     result.hangs = True
                     child.kill()
                 time.sleep(0.005)
@@ -222,7 +224,7 @@ def words_of(kind, stderr):
 def judge(scenario, kind, reference, result):
     """What is wrong with a run in which a call was refused; or None."""
     if result.hangs:
-        return f"it had not ended after {SLOW_S} s"
+        return f"it had not ended after {scenario.slow_s} s"
     said = complaint(result.stderr)
     if said:
         return said
