@@ -286,6 +286,8 @@ int server_serve(struct server *server, struct runtime *runtime, struct scenario
 	}
 	while (server->n_clients > 0) /* their sessions know `control`, which ends here */
 		server_drop(server, 0);
+	/* What is under way has a low priority, and now the workers' processors to itself. */
+	runtime_halt(runtime);
 	if (!control_close(&control, CONTROL_PATIENCE_NS)) {
 		/* A file on a disk that does not answer: nothing may be freed under who waits for
 		 * it. */
