@@ -228,6 +228,8 @@ def judge(scenario, kind, reference, result):
     said = complaint(result.stderr)
     if said:
         return said
+    if scenario.stop and result.status == -signal.SIGTERM and scenario.stop not in result.stderr.splitlines()[-1]:
+        result.status = 1  # it has said why it ends, and was told to when it had put all back: then a signal ends it
     if result.status < 0:
         return f"it died of signal {-result.status}"
     if result.status == scenario.status:
