@@ -2,10 +2,11 @@
 /*
  * What a sender asks the routers of its path in the unified header, and what it has heard of them.
  *
- * Model (K. Nakauchi and K. Kobayashi, section 4): each packet asks one router for one thing, in mode TTL: the
- * first has the TTL of the packet itself, which is the first router's, the next one less, `hops` of them, for
- * LINK; then all of them for QUEUE. The receiver sends back what was written. Of each router the first
- * answer to each probe is kept: later ones are figures of the sender's own packets.
+ * Model (K. Nakauchi and K. Kobayashi, section 4): each packet asks one router for one thing, in
+ * mode TTL: the first has the TTL of the packet itself, which is the first router's, the next one
+ * less, `hops` of them, for LINK; then all of them for QUEUE. The receiver sends back what was
+ * written. Of each router the first answer to each probe is kept: later ones are figures of the
+ * sender's own packets.
  *
  * State: plain, zeros at first but `hops`. Thread: the sender's.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small arithmetic on figures that were measured: numbers, names, + - * / and parentheses. A name is
- * letters, digits, `.`, `_` and `-` and begins with a letter, so that a minus needs a blank before it:
- * `becn.bottleneck.loss / ecn.bottleneck.loss`.
+ * Small arithmetic on figures that were measured: numbers, names, + - * / and parentheses. A name
+ * is letters, digits, `.`, `_` and `-` and begins with a letter, so that a minus needs a blank
+ * before it: `becn.bottleneck.loss / ecn.bottleneck.loss`.
  *
  * Thread: pure functions, any.
  */

@@ -21,8 +21,8 @@
 #define UDP_CHECKSUM_ZERO  RTE_BE32(0xffff)
 
 /*
- * A header is made of words of 32 bits in network order, and its checksum of the same words before they
- * are written: what was just written in other pieces would have to be waited for.
+ * A header is made of words of 32 bits in network order, and its checksum of the same words before
+ * they are written: what was just written in other pieces would have to be waited for.
  */
 static inline uint32_t word_of(uint8_t first, uint8_t second, uint16_t rest)
 {
@@ -43,7 +43,8 @@ static inline uint32_t word_read(const uint8_t *at)
 	return word;
 }
 
-/* The sum of 16-bit words (RFC 1071), four bytes at a time: `bytes` is a multiple of four. 0 only of zeros. */
+/* The sum of 16-bit words (RFC 1071), four bytes at a time: `bytes` is a multiple of four. 0 only
+ * of zeros. */
 static inline uint64_t sum_words(const uint8_t *at, uint32_t bytes)
 {
 	uint64_t sum = 0;

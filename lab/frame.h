@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the lab's hosts put on the wire: Ethernet II, IPv4 without fragments (RFC 791), TCP (RFC 793,
- * RFC 3168's flags) or UDP (RFC 768), and the ICMP source quench of a router (RFC 792). Everything is
- * written, checksums included, so that a capture of a run is a capture like any other.
+ * What the lab's hosts put on the wire: Ethernet II, IPv4 without fragments (RFC 791), TCP (RFC
+ * 793, RFC 3168's flags) or UDP (RFC 768), and the ICMP source quench of a router (RFC 792).
+ * Everything is written, checksums included, so that a capture of a run is a capture like any
+ * other.
  *
- * Length: what the papers call a packet of 1000 bytes is an IPv4 datagram of 1000 bytes: 20 of IPv4,
- * 20 of TCP, 960 of data (zeros). An acknowledgement is one of 40. Links count that length
- * (struct packet, wire_bytes), not the 14 bytes of Ethernet around it: frame_wire_bytes. Options make
- * a datagram longer: a SYN with window scaling (RFC 7323) has 44 bytes, an acknowledgement that
- * returns the arriving TTL (RFC 4727's experimental IP option, BCN-TCP) 44. The unified header
- * (oq_header.h) stands between IPv4, whose protocol is then 253, and TCP, whose checksum is as without it.
+ * Length: what the papers call a packet of 1000 bytes is an IPv4 datagram of 1000 bytes: 20 of
+ * IPv4, 20 of TCP, 960 of data (zeros). An acknowledgement is one of 40. Links count that length
+ * (struct packet, wire_bytes), not the 14 bytes of Ethernet around it: frame_wire_bytes. Options
+ * make a datagram longer: a SYN with window scaling (RFC 7323) has 44 bytes, an acknowledgement
+ * that returns the arriving TTL (RFC 4727's experimental IP option, BCN-TCP) 44. The unified header
+ * (oq_header.h) stands between IPv4, whose protocol is then 253, and TCP, whose checksum is as
+ * without it.
  *
  * Addresses are in host order; a host's MAC is 02:00 and its IPv4 address.
  *
@@ -115,8 +117,8 @@ void frame_write_datagram(struct rte_mbuf *mbuf, const struct datagram *datagram
 void frame_write_quench(struct rte_mbuf *mbuf, const struct rte_mbuf *cause, uint32_t router,
                         bool marked, uint8_t mark_bit);
 
-/* Reads a frame whose first segment holds it whole, and verifies every checksum. `mark_bit`: the bit
- * of octet 4 of a quench that says marked. */
+/* Reads a frame whose first segment holds it whole, and verifies every checksum. `mark_bit`: the
+ * bit of octet 4 of a quench that says marked. */
 void frame_read(const struct rte_mbuf *mbuf, uint8_t mark_bit, struct frame *frame);
 /* The address that the frame goes to, without looking at anything else; 0: not IPv4. */
 uint32_t frame_to(const struct rte_mbuf *mbuf);

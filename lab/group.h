@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A group: flows of one kind between two switches, each with two hosts of its own. What a line of an
- * experiment says about it, as a statement whose fields the language parses and explains:
+ * A group: flows of one kind between two switches, each with two hosts of its own. What a line of
+ * an experiment says about it, as a statement whose fields the language parses and explains:
  *
  *   ftp NAME COUNT from SWITCH to SWITCH ...    long-lived transfers
  *

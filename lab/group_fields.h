@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rows of a table of fields: what TCP does, for every kind of group that uses it. `at(member)` is the
- * offset of a member of struct group_conf.
+ * Rows of a table of fields: what TCP does, for every kind of group that uses it. `at(member)` is
+ * the offset of a member of struct group_conf.
  */
 #ifndef WEIR_LAB_GROUP_FIELDS_H
 #define WEIR_LAB_GROUP_FIELDS_H
@@ -58,12 +58,14 @@
         {.name = "syn-capable", \
          .type = FIELD_SWITCH, \
          .offset = at(syn_capable), \
-         .help = "the SYN too can be marked; off: a RED that marks nearly all drops nearly all SYNs"}, \
+         .help = "the SYN too can be marked; off: a RED that marks nearly all " \
+                 "drops nearly all SYNs"}, \
         {.name = "wait", \
          .type = FIELD_WORD, \
          .offset = at(wait), \
          .words = group_waits, \
-         .help = "becn: for what a mark stops growth: all that is outstanding, as long as a round trip, nothing"}, \
+         .help = "becn: for what a mark stops growth: all that is outstanding, " \
+                 "as long as a round trip, nothing"}, \
         {.name = "factor", \
          .type = FIELD_PROBABILITY, \
          .offset = at(factor_q63), \

@@ -72,7 +72,8 @@ static void settle(struct heap *heap, uint32_t place, struct heap_entry entry)
 
 /* ---- the ring ---- */
 
-/* Of those of one instant the one set last goes behind the others. False: it does not belong here. */
+/* Of those of one instant the one set last goes behind the others. False: it does not belong
+ * here. */
 static bool soon_insert(struct heap *heap, const struct heap_entry *entry)
 {
 	struct heap_entry *soon = heap->soon;

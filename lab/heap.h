@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Timers of hosts, the earliest first: a binary heap, and beside it a ring. There are a few hundred at
- * most, each set anew many times, so that a timer knows its place and is moved from there. What is held by
- * the network lies in the engine, not here.
+ * Timers of hosts, the earliest first: a binary heap, and beside it a ring. There are a few hundred
+ * at most, each set anew many times, so that a timer knows its place and is moved from there. What
+ * is held by the network lies in the engine, not here.
  *
- * Nearly all are those of access links, which go off after a few milliseconds, one about as late as the
- * other: what is set to go off soon lies in the ring, in order, if its place there is near the end. The
- * others, timeouts mostly, are not in their way. Where a timer lies changes nothing but the time it takes.
+ * Nearly all are those of access links, which go off after a few milliseconds, one about as late as
+ * the other: what is set to go off soon lies in the ring, in order, if its place there is near the
+ * end. The others, timeouts mostly, are not in their way. Where a timer lies changes nothing but
+ * the time it takes.
  *
- * Of timers due at one instant the one set first goes off first, so that a run is the same each time.
+ * Of timers due at one instant the one set first goes off first, so that a run is the same each
+ * time.
  *
  * Ownership: timers are their owners' and must be cleared before they go. Thread: one.
  */
@@ -42,8 +44,8 @@ struct heap {
 	struct heap_entry *entries; /* from 1 */
 	uint32_t n, room;
 	uint64_t order;
-	/* While a timer fires, its place is free, and the next one that is set takes it: most often the
-	 * same. Until then its old entry stands there, ahead of all others. */
+	/* While a timer fires, its place is free, and the next one that is set takes it: most often
+	 * the same. Until then its old entry stands there, ahead of all others. */
 	bool vacant;
 	/* The ring: from soon[first] to before soon[end], indices modulo its size. */
 	uint32_t first, end;
@@ -53,8 +55,8 @@ struct heap {
 
 void heap_init(struct heap *heap);
 void heap_release(struct heap *heap);
-/* Room for one more timer than were ever announced; 0 or -ENOMEM. To be called once a timer, so that
- * setting it cannot fail. */
+/* Room for one more timer than were ever announced; 0 or -ENOMEM. To be called once a timer, so
+ * that setting it cannot fail. */
 int heap_announce(struct heap *heap);
 
 void timer_set(struct heap *heap, struct timer *timer, simtime at_ns);

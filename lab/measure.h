@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is measured of clouds and flows, from a mark on: counters by difference, queues by samples at
- * even intervals. run.h lists the names. Thread: the run's.
+ * What is measured of clouds and flows, from a mark on: counters by difference, queues by samples
+ * at even intervals. run.h lists the names. Thread: the run's.
  */
 #ifndef WEIR_LAB_MEASURE_H
 #define WEIR_LAB_MEASURE_H

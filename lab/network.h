@@ -2,10 +2,11 @@
 /*
  * The map of an experiment: switches, the links between them, and the hosts at them.
  *
- * A link is duplex: two clouds, NAME and NAME.back, between two ports of its own, NAME.a and NAME.b.
- * What the clouds do to packets is scenario language; the network only says which there are, and
- * carries packets between them: a switch takes the shortest way (fewest links, then the link defined
- * first), costs no time, and holds nothing. A host is at the end of an access link (pipe.h).
+ * A link is duplex: two clouds, NAME and NAME.back, between two ports of its own, NAME.a and
+ * NAME.b. What the clouds do to packets is scenario language; the network only says which there
+ * are, and carries packets between them: a switch takes the shortest way (fewest links, then the
+ * link defined first), costs no time, and holds nothing. A host is at the end of an access link
+ * (pipe.h).
  *
  * Addresses: 10.0.0.1 upward, in the order in which hosts are made; routers may have any other.
  * Limits: half as many links as a scenario has ports (32), 64 switches.

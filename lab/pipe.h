@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One direction of a host's access link: serialises, then delays; never loses. The queue ahead of it
- * has no bound, because the papers give access links ten times the bottleneck's rate: nothing builds
- * up there but the burst of one host. What congests is a cloud.
+ * One direction of a host's access link: serialises, then delays; never loses. The queue ahead of
+ * it has no bound, because the papers give access links ten times the bottleneck's rate: nothing
+ * builds up there but the burst of one host. What congests is a cloud.
  *
- * Model: sent at max(now, end of the one before), done 8L/R later (rounded up to a nanosecond), there
- * after the delay. R 0: no serialisation.
+ * Model: sent at max(now, end of the one before), done 8L/R later (rounded up to a nanosecond),
+ * there after the delay. R 0: no serialisation.
  *
  * Ownership: takes the mbufs; hands each to `arrive`, which owns it then. Thread: one.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a sender does about congestion signals, and what its receiver echoes. Each response is a file
- * of its own, response_NAME.c, and a row in response.c.
+ * What a sender does about congestion signals, and what its receiver echoes. Each response is a
+ * file of its own, response_NAME.c, and a row in response.c.
  *
- * A response's functions are called with the sender's `now_ns` set. Parameters: struct response_conf
- * (tcp.h). State: what struct tcp has for it. Thread: the sender's.
+ * A response's functions are called with the sender's `now_ns` set. Parameters: struct
+ * response_conf (tcp.h). State: what struct tcp has for it. Thread: the sender's.
  */
 #ifndef WEIR_LAB_RESPONSE_H
 #define WEIR_LAB_RESPONSE_H
@@ -27,15 +27,16 @@ struct response {
 	void (*echoed)(struct tcp *tcp, int64_t ack, const struct segment *segment);
 	/* A quench of this connection, of a packet that is in flight; or NULL. */
 	void (*quenched)(struct tcp *tcp, bool marked);
-	/* Whether this acknowledgement of new data, without ECE, does not grow the window; or NULL. */
+	/* Whether this acknowledgement of new data, without ECE, does not grow the window; or
+	 * NULL. */
 	bool (*holds)(const struct tcp *tcp, int64_t ack);
-	/* Every packet asks in the unified header, as conf->hops says, and this acknowledgement has brought
-	 * answers: they are in tcp->asking already; or NULL. */
+	/* Every packet asks in the unified header, as conf->hops says, and this acknowledgement has
+	 * brought answers: they are in tcp->asking already; or NULL. */
 	void (*told)(struct tcp *tcp);
 	/* Instead of tcp_grow; or NULL. */
 	void (*grow)(struct tcp *tcp);
-	/* The third duplicate: whether a signal has cut already, so that the packet is sent again and
-	 * nothing else; or NULL. */
+	/* The third duplicate: whether a signal has cut already, so that the packet is sent again
+	 * and nothing else; or NULL. */
 	bool (*spares)(const struct tcp *tcp);
 };
 

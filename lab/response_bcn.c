@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * BCN-TCP (Sisalem and Schulzrinne): the receiver echoes each mark on its own, and each multiplies the
- * window by a factor close to one and ends slow start. With the first begins a mode that lasts until
- * what was out then is acknowledged: in it a lost packet is sent again and nothing more. The factor
- * may depend on the number of routers on the way: the receiver returns the TTL that arrives.
+ * BCN-TCP (Sisalem and Schulzrinne): the receiver echoes each mark on its own, and each multiplies
+ * the window by a factor close to one and ends slow start. With the first begins a mode that lasts
+ * until what was out then is acknowledged: in it a lost packet is sent again and nothing more. The
+ * factor may depend on the number of routers on the way: the receiver returns the TTL that arrives.
  *
- * Whether the window grows on unmarked acknowledgements in the meantime the paper does not say:
- * it does not, unless grows_while_marked. Nor whether what a mark leaves is rounded: the paper's window "is
- * measured in packets", and rounded down (cuts_to_whole) the throughputs are those of its Table 1.
+ * Whether the window grows on unmarked acknowledgements in the meantime the paper does not say: it
+ * does not, unless grows_while_marked. Nor whether what a mark leaves is rounded: the paper's
+ * window "is measured in packets", and rounded down (cuts_to_whole) the throughputs are those of
+ * its Table 1.
  */
 #include <math.h>
 

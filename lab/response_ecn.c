@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ECN (RFC 3168, in ns-2's form): the first echo of a window halves it. With a window of one, further
- * echoes back off the timer.
+ * ECN (RFC 3168, in ns-2's form): the first echo of a window halves it. With a window of one,
+ * further echoes back off the timer.
  */
 #include "lab/response.h"
 

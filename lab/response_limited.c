@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Limited slow-start (RFC 3742): up to max_ssthresh as always; beyond, a packet acknowledged adds
- * 1/K of a packet, K = int(cwnd / (max_ssthresh / 2)), so that a round trip adds max_ssthresh / 2 at
- * most. The paper (Nakauchi and Kobayashi) counts in bytes and adds int(MSS / K) of them;
+ * 1/K of a packet, K = int(cwnd / (max_ssthresh / 2)), so that a round trip adds max_ssthresh / 2
+ * at most. The paper (Nakauchi and Kobayashi) counts in bytes and adds int(MSS / K) of them;
  * slow_start_exact leaves the truncation out. response_extended.c asks routers for both thresholds.
  */
 #include "lab/response.h"

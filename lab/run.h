@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One run: the links and groups of a plan in a world, for so long, with a seed; and what was measured
- * after the warm-up.
+ * One run: the links and groups of a plan in a world, for so long, with a seed; and what was
+ * measured after the warm-up.
  *
  * Measures. Of each cloud, NAME being its name:
  *   NAME.arrived, .dropped, .marked, .quenches    packets
  *   NAME.loss, .marking   of what arrived, %
  *   NAME.utilisation      bytes sent, of what its rate could have sent, %
- *   NAME.queue, .queue.sigma, .queue.cv   bytes that wait: mean and standard deviation of samples, and
- *                         the one divided by the other
+ *   NAME.queue, .queue.sigma, .queue.cv   bytes that wait: mean and standard deviation of samples,
+ *                         and the one divided by the other
  *   NAME.CLASS.queue, .queue.sigma, .queue.cv   the same of a class
  *   NAME.average, .average.max   bytes: of the AQM's average
  *   NAME.isq              quenches it sent, of all packets that left towards its beginning, %

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receiving half of a TCP connection: acknowledges what has arrived in order, keeps what is ahead
- * of a gap, and echoes congestion as the sender's response wants it (response.h).
+ * The receiving half of a TCP connection: acknowledges what has arrived in order, keeps what is
+ * ahead of a gap, and echoes congestion as the sender's response wants it (response.h).
  *
  * Delayed acknowledgements, if on: the second packet in order, or the end of the delay, or anything
  * out of order or marked is acknowledged; as RFC 1122 4.2.3.2 allows and ns-2's DelAck does.

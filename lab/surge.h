@@ -3,7 +3,8 @@
  * The web users of SURGE, as quantile functions: what a draw U, uniform in (0, 1), becomes.
  *
  * Source: P. Barford, M. Crovella, "Generating Representative Web Workloads for Network and Server
- * Performance Evaluation", SIGMETRICS 1998 (Boston University BU-CS-97-006), the table of its models:
+ * Performance Evaluation", SIGMETRICS 1998 (Boston University BU-CS-97-006), the table of its
+ * models:
  *   file size     the body lognormal, mu 9.357, sigma 1.318 (of the logarithm of bytes); the tail
  *                 Pareto from 133 kB on, alpha 1.1
  *   references    Pareto, k 1, alpha 2.43: the files of a page
@@ -11,9 +12,10 @@
  *   inactive off  Pareto, k 1 s, alpha 1.5: between two pages
  * with Pareto: P(X > x) = (k / x)^alpha, Weibull: P(X > x) = exp(-(x / scale)^shape).
  *
- * The paper does not say how body and tail meet. Here the body ends where the tail begins: below 133 kB
- * the distribution function is the lognormal's, and what that leaves above, 3.2 % of the files, is the
- * Pareto's. Medians are 11.6 kB, 1.33, 0.56 s and 1.59 s; means 66.2 kB, 1.70, 5.54 s and 3 s.
+ * The paper does not say how body and tail meet. Here the body ends where the tail begins: below
+ * 133 kB the distribution function is the lognormal's, and what that leaves above, 3.2 % of the
+ * files, is the Pareto's. Medians are 11.6 kB, 1.33, 0.56 s and 1.59 s; means 66.2 kB, 1.70, 5.54 s
+ * and 3 s.
  *
  * Thread: pure functions, any.
  */

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sending half of a TCP connection, with the semantics of ns-2.1b8a's one-way agents, on which the
- * papers' figures stand: it counts in packets, and its connection's first packet (number 0) is the
- * SYN. On the wire it writes real segments, whose sequence numbers count bytes.
+ * The sending half of a TCP connection, with the semantics of ns-2.1b8a's one-way agents, on which
+ * the papers' figures stand: it counts in packets, and its connection's first packet (number 0) is
+ * the SYN. On the wire it writes real segments, whose sequence numbers count bytes.
  *
  * Model (S. Floyd's agents in ns-2.1b8a, May 2001; RFC 2001, RFC 2582, RFC 2988's predecessors):
- *   window      floor(min(cwnd + dupwnd, window)), window 100, ssthresh 100 at first, cwnd 1 for the SYN
+ *   window      floor(min(cwnd + dupwnd, window)), window 100, ssthresh 100 at first, cwnd 1 for
+ *               the SYN
  *   growth      an acknowledgement of new data: cwnd < ssthresh: + 1, else + 1 / cwnd
- *   cut         half = floor(window as above / 2), in fast recovery with dupwnd; ssthresh = max(2, half);
- *               cwnd = half. A source quench: cwnd = min(cwnd + dupwnd, window) / 2, not rounded
- *   RTT         one timed packet at a time, in ticks of 100 ms, with the fraction of the tick that had
- *               passed when it was sent; srtt in eighths, variance in quarters; RTO = srtt + 4 var in
- *               whole ticks, 6 s at first; times the backoff, and only then from 1 s to 100000 s; backoff doubles to 64, beyond 8 srtt moves
- *               into the variance
+ *   cut         half = floor(window as above / 2), in fast recovery with dupwnd; ssthresh = max(2,
+ *               half); cwnd = half. A source quench: cwnd = min(cwnd + dupwnd, window) / 2, not
+ *               rounded
+ *   RTT         one timed packet at a time, in ticks of 100 ms, with the fraction of the tick that
+ *               had passed when it was sent; srtt in eighths, variance in quarters; RTO = srtt + 4
+ *               var in whole ticks, 6 s at first; times the backoff, and only then from 1 s to
+ *               100000 s; backoff doubles to 64, beyond 8 srtt moves into the variance
  *   timeout     recover = highest sent, ssthresh = half (unless the latest action was one on a
  *               congestion signal), cwnd = 1, go back N
  * How losses are recovered is a `struct recovery` (Tahoe, Reno, NewReno), what answers congestion
@@ -21,8 +23,8 @@
  * Driven by events, each with its instant: tcp_start, tcp_segment, tcp_quench, tcp_expire. What it
  * sends goes to `wire`. After every call `expires_ns` says when it wants to be called.
  *
- * Units: windows in packets, instants in ns. Ownership: the conf stays the caller's and outlives it.
- * Determinism: no draw of its own; where in a tick it was started is given. Thread: one.
+ * Units: windows in packets, instants in ns. Ownership: the conf stays the caller's and outlives
+ * it. Determinism: no draw of its own; where in a tick it was started is given. Thread: one.
  */
 #ifndef WEIR_LAB_TCP_H
 #define WEIR_LAB_TCP_H
@@ -129,7 +131,8 @@ struct recovery {
 	void (*third)(struct tcp *tcp);
 	/* Whether a fourth and further one widen the window by one each. */
 	bool inflates;
-	/* An acknowledgement of new data that does not end the recovery: dealt with, true; or NULL. */
+	/* An acknowledgement of new data that does not end the recovery: dealt with, true; or
+	 * NULL. */
 	bool (*partial)(struct tcp *tcp, int64_t ack);
 	/* Whether the latest action is over when it ends. */
 	bool exits;
@@ -172,7 +175,8 @@ uint32_t tcp_half(const struct tcp *tcp);
 void tcp_transmit(struct tcp *tcp, int64_t packet);
 /* ssthresh = max(2, half), cwnd = half. The peer will be told. */
 void tcp_halve(struct tcp *tcp);
-/* The same without rounding: cwnd = min(cwnd + dupwnd, window) / 2; ssthresh is whole all the same. */
+/* The same without rounding: cwnd = min(cwnd + dupwnd, window) / 2; ssthresh is whole all the
+ * same. */
 void tcp_halve_exactly(struct tcp *tcp);
 void tcp_timer_set(struct tcp *tcp);
 /* After an acknowledgement up to `ack`: as long as anything is out. */

@@ -13,7 +13,8 @@
 void tcp_rtt_time(struct tcp *tcp, int64_t packet);
 /* Everything up to `ack` has arrived; `echo`: with ECE. */
 void tcp_rtt_acknowledged(struct tcp *tcp, int64_t ack, bool echo);
-/* The timed packet's acknowledgement came during recovery: it ends the backoff, and measures nothing. */
+/* The timed packet's acknowledgement came during recovery: it ends the backoff, and measures
+ * nothing. */
 void tcp_rtt_forget(struct tcp *tcp, int64_t ack);
 simtime tcp_rtt_timeout(const struct tcp *tcp);
 

@@ -4,15 +4,15 @@
  *
  *   voice NAME CALLS from SWITCH to SWITCH ...
  *
- * Model (Misra and Ott's, G.711): calls are born as a Poisson process of rate CALLS / holding and last
- * exponentially long, `holding` in the mean, so that CALLS of them go on in the mean; a run begins with
- * so many. A call that is born when `most` go on is refused. A call talks and is silent by turns, each
- * exponentially long; while it talks it sends a datagram of `packet` bytes every `every`, as many in a
- * talkspurt as fit, rounded, and at least one. (ns-2's exponential source does so. Rounded up, half a
- * datagram too many would be sent in the mean.)
+ * Model (Misra and Ott's, G.711): calls are born as a Poisson process of rate CALLS / holding and
+ * last exponentially long, `holding` in the mean, so that CALLS of them go on in the mean; a run
+ * begins with so many. A call that is born when `most` go on is refused. A call talks and is silent
+ * by turns, each exponentially long; while it talks it sends a datagram of `packet` bytes every
+ * `every`, as many in a talkspurt as fit, rounded, and at least one. (ns-2's exponential source
+ * does so. Rounded up, half a datagram too many would be sent in the mean.)
  *
- * Draws: of a counter under (seed, name), in the order of events. Ownership: voice_close. Thread: the
- * world's.
+ * Draws: of a counter under (seed, name), in the order of events. Ownership: voice_close. Thread:
+ * the world's.
  */
 #ifndef WEIR_LAB_VOICE_H
 #define WEIR_LAB_VOICE_H

@@ -5,26 +5,26 @@
  *   web NAME SESSIONS from SWITCH to SWITCH ...      from: the servers, to: the clients
  *   surge NAME USERS from SWITCH to SWITCH ...
  *
- * Model of `web` (ns-2.1b8a's webtraf, with which both papers of Akujobi et al. were made): SESSIONS begin as a
- * Poisson process, `gap` in the mean between two, from `start` on. A session is of one client, and has
- * `pages` pages; a page is of one server, and has a number of objects, ParetoII distributed and rounded
- * up. Client and server are drawn, each as likely. Between the beginnings of two pages of a session is
- * a time that is ParetoII distributed (`closed on`: from the end of a page to the next), between those of
- * two objects of a page another. An object is one connection with a request of one packet, and, when
- * that is acknowledged, another one back with as many packets as a ParetoII draw says, rounded up, or
- * exactly `size` if `size-shape` is 0.
+ * Model of `web` (ns-2.1b8a's webtraf, with which both papers of Akujobi et al. were made):
+ * SESSIONS begin as a Poisson process, `gap` in the mean between two, from `start` on. A session is
+ * of one client, and has `pages` pages; a page is of one server, and has a number of objects,
+ * ParetoII distributed and rounded up. Client and server are drawn, each as likely. Between the
+ * beginnings of two pages of a session is a time that is ParetoII distributed (`closed on`: from
+ * the end of a page to the next), between those of two objects of a page another. An object is one
+ * connection with a request of one packet, and, when that is acknowledged, another one back with as
+ * many packets as a ParetoII draw says, rounded up, or exactly `size` if `size-shape` is 0.
  *
  *   ParetoII: mean (shape - 1) (U^(-1/shape) - 1), U uniform in (0, 1)
  *
- * Model of `surge` (Barford and Crovella; surge.h has the distributions): each user is a session that does
- * not end, and asks for one file at a time. A page is as many files as the draw of its references says,
- * rounded down (`references off`: one); between the end of one file and the request for the next is the
- * active off time, between the end of a page and the next page the inactive one. A file's bytes are sent
- * in as many packets as they fill.
+ * Model of `surge` (Barford and Crovella; surge.h has the distributions): each user is a session
+ * that does not end, and asks for one file at a time. A page is as many files as the draw of its
+ * references says, rounded down (`references off`: one); between the end of one file and the
+ * request for the next is the active off time, between the end of a page and the next page the
+ * inactive one. A file's bytes are sent in as many packets as they fill.
  *
- * Draws: of (seed, name), counted by session, page, object, so that two runs with a seed have the same
- * workload whatever the network does to it (with `closed on` and `surge`: the same objects, at other
- * times).
+ * Draws: of (seed, name), counted by session, page, object, so that two runs with a seed have the
+ * same workload whatever the network does to it (with `closed on` and `surge`: the same objects, at
+ * other times).
  *
  * The delay of an object: from its request to the acknowledgement of its last packet at the server.
  * Connections stay known until the run ends, and ports are not used again: 55,000 a host.

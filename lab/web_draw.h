@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What people of web traffic ask for, and when: the draws behind web.h, one model for each kind of group.
- * Each is a function of the group's key and of the session, page and object it is for. Thread: the world's.
+ * What people of web traffic ask for, and when: the draws behind web.h, one model for each kind of
+ * group. Each is a function of the group's key and of the session, page and object it is for.
+ * Thread: the world's.
  */
 #ifndef WEIR_LAB_WEB_DRAW_H
 #define WEIR_LAB_WEB_DRAW_H

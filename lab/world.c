@@ -247,7 +247,8 @@ int world_run(struct world *world, simtime until_ns)
 		if (simtime_min(timer_ns, engine_ns) > until_ns)
 			break;
 		if (engine_ns < timer_ns || (engine_ns == timer_ns && !world->arrivals_first)) {
-			/* A router's answer to a packet that came a nanosecond earlier is as early. */
+			/* A router's answer to a packet that came a nanosecond earlier is as
+			 * early. */
 			world->now_ns = simtime_max(world->now_ns, engine_ns);
 			world->advanced_ns = engine_ns;
 			world->touched = true;

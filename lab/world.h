@@ -4,11 +4,12 @@
  * timers, and the loop that lets the earliest of all events happen next. Virtual time only: what
  * comes out is a function of what was built and of the seed.
  *
- * At one instant the engine's events come first, then the timers in the order in which they were set. So a packet that
- * comes to a link at the instant when another leaves it finds that one gone. With `arrivals_first`, as in ns-2, a host's
- * packet finds it still there, and the link takes the next one after it: the timers of an instant come before the
- * engine's events, and such a packet, and no other, enters its cloud a nanosecond earlier. The link is busy until then, so
- * that nothing is sent earlier for it. From one cloud into the next it is always the engine's order.
+ * At one instant the engine's events come first, then the timers in the order in which they were
+ * set. So a packet that comes to a link at the instant when another leaves it finds that one gone.
+ * With `arrivals_first`, as in ns-2, a host's packet finds it still there, and the link takes the
+ * next one after it: the timers of an instant come before the engine's events, and such a packet,
+ * and no other, enters its cloud a nanosecond earlier. The link is busy until then, so that nothing
+ * is sent earlier for it. From one cloud into the next it is always the engine's order.
  *
  * Ownership: the world owns engine, pool, hosts; the scenario passes to it. What listens and whose
  * timers are set must outlive it or be cleared. Thread: one.
@@ -44,7 +45,8 @@ struct world {
 	bool touched;     /* a packet went into a cloud: what comes next there may be another */
 	int error;        /* the first: memory ran out on the way */
 	struct world_counters counters;
-	/* Of those that arrived, on a stack: the next frame is written into the one that is warmest. */
+	/* Of those that arrived, on a stack: the next frame is written into the one that is
+	 * warmest. */
 	struct rte_mbuf *spare[WORLD_SPARES];
 	uint32_t n_spare;
 	/* Sees each frame that a cloud takes in or gives out, at the port; or NULL. */

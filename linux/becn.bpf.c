@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Congestion controls for Linux: enhanced BECN, and, compiled with WEIR_ECHOES=1, ECN+BECN (F. Akujobi et al.; as hosts of
- * the lab have them: lab/response_becn.c, lab/response_ecn_becn.c).
+ * Congestion controls for Linux: enhanced BECN, and, compiled with WEIR_ECHOES=1, ECN+BECN (F.
+ * Akujobi et al.; as hosts of the lab have them: lab/response_becn.c, lab/response_ecn_becn.c).
  *
- *   quench, marked    halves the window, which then does not grow until all that was out is acknowledged
+ *   quench, marked    halves the window, which then does not grow until all that was out is
+ *                     acknowledged
  *   quench, dropped   halves the window; the lost segment is found by the kernel, as ever
- *   echo (ECE)        weir_ecn_becn: as a quench, and they share the window in which there is one cut.
- *                     weir_becn: nothing
+ *   echo (ECE)        weir_ecn_becn: as a quench, and they share the window in which there is one
+ *                     cut. weir_becn: nothing
  *   loss, the timer   halves the window, if no signal has cut within it
  *   otherwise         NewReno: slow start, then one segment a round trip
  *
- * A cut by a quench acts on the next acknowledgement: until then nobody asks. Whether it is due is a matter of
- * when the quench came (told.una).
+ * A cut by a quench acts on the next acknowledgement: until then nobody asks. Whether it is due is
+ * a matter of when the quench came (told.una).
  *
- * The kernel finds losses, sends again, and undoes what was no loss. Since there is a cong_control, it leaves the
- * window to us: also in recovery (proportional rate reduction, RFC 6937), and when it enters CWR for an echo,
- * which for us means no more than that the next segment says CWR.
+ * The kernel finds losses, sends again, and undoes what was no loss. Since there is a cong_control,
+ * it leaves the window to us: also in recovery (proportional rate reduction, RFC 6937), and when it
+ * enters CWR for an echo, which for us means no more than that the next segment says CWR.
  */
 #include "quench_xdp.h"
 

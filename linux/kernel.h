@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * As much of the kernel's structures as the programs here use. Order and offsets do not matter: libbpf finds each
- * field by its name in the running kernel's BTF (CO-RE).
+ * As much of the kernel's structures as the programs here use. Order and offsets do not matter:
+ * libbpf finds each field by its name in the running kernel's BTF (CO-RE).
  */
 #ifndef WEIR_LINUX_KERNEL_H
 #define WEIR_LINUX_KERNEL_H

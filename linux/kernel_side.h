@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A response in the kernel: its BPF object, the congestion control, and the XDP program on an interface.
+ * A response in the kernel: its BPF object, the congestion control, and the XDP program on an
+ * interface.
  *
- * What is attached lives as long as its file descriptors, so that it is gone when weir-host ends, by
- * whatever signal: the congestion control by a link (Linux 6.4 and later), XDP by a link (5.9). Before 6.4 a congestion control
- * stays when weir-host is killed by SIGKILL. Connections that have it keep it until they end, in any case.
- * Thread: one.
+ * What is attached lives as long as its file descriptors, so that it is gone when weir-host ends,
+ * by whatever signal: the congestion control by a link (Linux 6.4 and later), XDP by a link (5.9).
+ * Before 6.4 a congestion control stays when weir-host is killed by SIGKILL. Connections that have
+ * it keep it until they end, in any case. Thread: one.
  */
 #ifndef WEIR_LINUX_KERNEL_SIDE_H
 #define WEIR_LINUX_KERNEL_SIDE_H

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A congestion control for Linux: Reno with limited slow-start, extended by what routers say (K. Nakauchi and
- * K. Kobayashi, section 5; RFC 3742). Arithmetic: window.h.
+ * A congestion control for Linux: Reno with limited slow-start, extended by what routers say (K.
+ * Nakauchi and K. Kobayashi, section 5; RFC 3742). Arithmetic: window.h.
  *
- * A connection takes the path's figures once, when it has measured its round trip and both figures are there, and as long as
- * nothing has cut its window: then max_ssthresh is half of the shortest queue, and slow start ends at 3/4 of what half a
- * round trip of the least available bandwidth holds. Later figures would be those of its own packets. Without
- * figures max_ssthresh is 100 segments, as RFC 3742 recommends, and slow start ends with the first loss.
+ * A connection takes the path's figures once, when it has measured its round trip and both figures
+ * are there, and as long as nothing has cut its window: then max_ssthresh is half of the shortest
+ * queue, and slow start ends at 3/4 of what half a round trip of the least available bandwidth
+ * holds. Later figures would be those of its own packets. Without figures max_ssthresh is 100
+ * segments, as RFC 3742 recommends, and slow start ends with the first loss.
  *
  * 1/K is counted in acknowledged segments, without the paper's int(MSS / K).
  */

@@ -3,7 +3,8 @@
  * weir-host: makes this Linux a host that listens to the routers which weir emulates. Attaches a
  * response, keeps it fed, and takes it off again when it ends; then says what it has counted.
  *
- * SIGTERM, SIGINT: end. SIGUSR1: the counters, now. Status: 0; 1 when something failed; 2 for a wrong command line.
+ * SIGTERM, SIGINT: end. SIGUSR1: the counters, now. Status: 0; 1 when something failed; 2 for a
+ * wrong command line.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -37,7 +37,8 @@ static int path_send(struct path *path, const char *line)
 	return 0;
 }
 
-/* A line, ended by 0 in the place of its LF. Each command has one answer, so no more than that comes. */
+/* A line, ended by 0 in the place of its LF. Each command has one answer, so no more than that
+ * comes. */
 static int path_receive(struct path *path, char answer[ANSWER_BYTES_MAX])
 {
 	size_t n = 0;

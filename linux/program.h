@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What each BPF program here begins with: the helpers, the tables, and the licence string. The kernel wants one
- * that the GPL is compatible with for struct_ops; "Dual BSD/GPL" is what it calls BSD-3-Clause.
+ * What each BPF program here begins with: the helpers, the tables, and the licence string. The
+ * kernel wants one that the GPL is compatible with for struct_ops; "Dual BSD/GPL" is what it calls
+ * BSD-3-Clause.
  */
 #ifndef WEIR_LINUX_PROGRAM_H
 #define WEIR_LINUX_PROGRAM_H

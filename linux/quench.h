@@ -2,10 +2,10 @@
 /*
  * A source quench, as a host reads it from a frame that came in.
  *
- * Model: RFC 792 type 4, code 0, as weir's `becn` sends it (src/feedback/notify/becn.h): a word whose first octet
- * has the bit (set: marked, clear: dropped, so that an old router's word of 0 says dropped), then the
- * header of the packet that was marked or dropped and the first 8 bytes of its TCP header: both ports and
- * the sequence number. IPv6: ICMPv6 type 200, the same layout.
+ * Model: RFC 792 type 4, code 0, as weir's `becn` sends it (src/feedback/notify/becn.h): a word
+ * whose first octet has the bit (set: marked, clear: dropped, so that an old router's word of 0
+ * says dropped), then the header of the packet that was marked or dropped and the first 8 bytes of
+ * its TCP header: both ports and the sequence number. IPv6: ICMPv6 type 200, the same layout.
  *
  * Anybody can send one, so it is looked at as RFC 5927 looks at ICMP errors. Here: what the message
  * itself must have. Malformed is a quench
@@ -18,8 +18,8 @@
  * Whether the quoted connection exists, and the segment is on its way, only the kernel knows:
  * quench_xdp.h.
  *
- * Plain C for both worlds: the kernel's verifier takes it, and tests/unit/test_quench.c runs it. No VLAN
- * tags, and of IPv6 no extension headers before ICMP or TCP.
+ * Plain C for both worlds: the kernel's verifier takes it, and tests/unit/test_quench.c runs it. No
+ * VLAN tags, and of IPv6 no extension headers before ICMP or TCP.
  */
 #ifndef WEIR_LINUX_QUENCH_H
 #define WEIR_LINUX_QUENCH_H
@@ -72,8 +72,8 @@ QUENCH_INLINE uint16_t quench_copy16(const uint8_t *p)
 	return value;
 }
 
-/* The compiler forgets how p was made: the verifier follows comparisons with `end` of pointers only, not
- * of the differences that an optimiser makes of them. */
+/* The compiler forgets how p was made: the verifier follows comparisons with `end` of pointers
+ * only, not of the differences that an optimiser makes of them. */
 #define QUENCH_OPAQUE(p) __asm__ volatile("" : "+r"(p))
 
 /* Whether `bytes` from p on, added to `sum`, make a right checksum (RFC 1071); not beyond `end`. */
@@ -181,7 +181,8 @@ QUENCH_INLINE enum quench_verdict quench_parse6(const uint8_t *ip, const uint8_t
 	return QUENCH_FOUND;
 }
 
-/* Of a frame from `frame` to before `end`. `bit`: 0x80, 0x40 ... 0x01. Writes *quench if it is FOUND. */
+/* Of a frame from `frame` to before `end`. `bit`: 0x80, 0x40 ... 0x01. Writes *quench if it is
+ * FOUND. */
 QUENCH_INLINE enum quench_verdict quench_parse(const uint8_t *frame, const uint8_t *end,
                                                uint8_t bit, struct quench *quench)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The congestion controls that weir-host brings: a row in responses.c, a BPF program, and a line of meson.
+ * The congestion controls that weir-host brings: a row in responses.c, a BPF program, and a line of
+ * meson.
  */
 #ifndef WEIR_LINUX_RESPONSES_H
 #define WEIR_LINUX_RESPONSES_H

@@ -16,9 +16,9 @@ struct settings {
 };
 
 /*
- * `connections`: what a quench has to tell a connection, under the address of its socket in the kernel. The
- * congestion control makes it and takes it away; between, the XDP program writes and the
- * congestion control reads. quenches counts up, last: what else is here belongs to the latest.
+ * `connections`: what a quench has to tell a connection, under the address of its socket in the
+ * kernel. The congestion control makes it and takes it away; between, the XDP program writes and
+ * the congestion control reads. quenches counts up, last: what else is here belongs to the latest.
  */
 struct told {
 	uint32_t quenches;
@@ -28,8 +28,8 @@ struct told {
 };
 
 /*
- * `totals`, one: of all connections, since the start. Added to atomically. Each quench that the interface saw is
- * in one of malformed, foreign, stale and marked + dropped.
+ * `totals`, one: of all connections, since the start. Added to atomically. Each quench that the
+ * interface saw is in one of malformed, foreign, stale and marked + dropped.
  */
 #define TOTALS(X)                                                                                  \
 	X(connections, "that began with it")                                                       \

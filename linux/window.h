@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a host decides about its congestion window: whether a quenched segment is on its way, whether a
- * cut is due, and how a window grows or is halved. Sequence numbers are those of TCP: 32 bits, around.
+ * What a host decides about its congestion window: whether a quenched segment is on its way,
+ * whether a cut is due, and how a window grows or is halved. Sequence numbers are those of TCP: 32
+ * bits, around.
  *
- * One cut a window (F. Akujobi et al., and RFC 3168 6.1.2 for echoes): after a cut everything that is out
- * has to be acknowledged before the next. `recover` is the first sequence number not yet sent at the cut, so
- * a cut is due again when `una`, the first not acknowledged, has come to it: one round trip later.
+ * One cut a window (F. Akujobi et al., and RFC 3168 6.1.2 for echoes): after a cut everything that
+ * is out has to be acknowledged before the next. `recover` is the first sequence number not yet
+ * sent at the cut, so a cut is due again when `una`, the first not acknowledged, has come to it:
+ * one round trip later.
  *
- * Limited slow-start (RFC 3742; extended by Nakauchi and Kobayashi, section 5.4): up to
- * `most` segments as always, beyond them a segment that is acknowledged adds 1/K, K = int(window / (most / 2)).
- * From what routers say: most = queue / 2, and slow start ends at 3/4 * available * (RTT / 2) / MSS.
- * 800 Mbit/s, 200 ms and 1460 bytes give 5137 segments, the paper's "5000".
+ * Limited slow-start (RFC 3742; extended by Nakauchi and Kobayashi, section 5.4): up to `most`
+ * segments as always, beyond them a segment that is acknowledged adds 1/K, K = int(window / (most /
+ * 2)). From what routers say: most = queue / 2, and slow start ends at 3/4 * available * (RTT / 2)
+ * / MSS. 800 Mbit/s, 200 ms and 1460 bytes give 5137 segments, the paper's "5000".
  *
  * Plain C for both worlds, no floating point, no state; tests/unit/test_window.c.
  */
@@ -38,8 +40,8 @@ static inline bool window_cut_due(uint32_t una, uint32_t recover)
 	return !sequence_before(una, recover);
 }
 
-/* By an echo: the receiver goes on with it until it has CWR, which goes with the first segment behind the cut. So that
- * one must be acknowledged, too. */
+/* By an echo: the receiver goes on with it until it has CWR, which goes with the first segment
+ * behind the cut. So that one must be acknowledged, too. */
 static inline bool window_echo_due(uint32_t una, uint32_t recover)
 {
 	return sequence_before(recover, una);
@@ -60,7 +62,8 @@ static inline uint32_t window_slow_start_k(uint32_t segments, uint32_t most)
 	return k > UINT32_MAX ? UINT32_MAX : (uint32_t)k;
 }
 
-/* Where slow start ends, in segments, to the nearest; WINDOW_LEAST at least. mss_bytes from 1 on. */
+/* Where slow start ends, in segments, to the nearest; WINDOW_LEAST at least. mss_bytes from 1
+ * on. */
 static inline uint32_t window_slow_start_end(uint32_t available_kbps, uint32_t rtt_us,
                                              uint32_t mss_bytes)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Standard output as a result: who prints to it must hear that it did not arrive, on a full disk say,
- * as coreutils say it. Where a reader has gone SIGPIPE ends the process, without a word, unless it is
- * ignored: then it is an error like others.
+ * Standard output as a result: who prints to it must hear that it did not arrive, on a full disk
+ * say, as coreutils say it. Where a reader has gone SIGPIPE ends the process, without a word,
+ * unless it is ignored: then it is an error like others.
  *
  * Thread: the main thread; the one at the start, the other at the end.
  */
 #ifndef WEIR_STANDARD_OUTPUT_H
 #define WEIR_STANDARD_OUTPUT_H
 
-/* Descriptors 0 to 2 that are closed become such that reading and writing fails. Otherwise the next file
- * that is opened would be what is printed to. */
+/* Descriptors 0 to 2 that are closed become such that reading and writing fails. Otherwise the next
+ * file that is opened would be what is printed to. */
 void standard_streams_hold(void);
-/* Writes what is pending and closes. `status` of the command; 1 instead of 0 when something that was
- * printed is lost, with a message: `weir NAME: standard output: No space left on device`. */
+/* Writes what is pending and closes. `status` of the command; 1 instead of 0 when something that
+ * was printed is lost, with a message: `weir NAME: standard output: No space left on device`. */
 int standard_output_end(const char *name, int status);
 
 #endif

@@ -12,10 +12,11 @@
 #define NEAR_ZERO_TIGHT 0.05
 #define SLACK           1e-9 /* in steps: a tick this little outside the range still counts */
 #define MORE            1.25 /* rather so many times more ticks than wanted than far fewer */
-#define REACH           0.03 /* a tight range is extended to a tick so near, in parts of the range */
-#define DIGITS          3
-#define FAR_PX          10000
-#define LARGEST         1e150
+/* a tight range is extended to a tick so near, in parts of the range */
+#define REACH   0.03
+#define DIGITS  3
+#define FAR_PX  10000
+#define LARGEST 1e150
 
 double scale_round_step(double step)
 {

@@ -175,8 +175,8 @@ static bool needs_eal(const struct bench *bench)
 	return bench->before != NULL;
 }
 
-/* A device that is not there, or taken, and nothing measured before it; not: memory, an interruption, packets
- * that do not add up or do not go. */
+/* A device that is not there, or taken, and nothing measured before it; not: memory, an
+ * interruption, packets that do not add up or do not go. */
 static bool could_not_begin(const struct bench *bench, int rc)
 {
 	return json_array_size(bench->plan.rows) == 0 && rc != -ENOMEM && rc != -EINTR &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What `weir bench precision` offers: packets at even distances, through a delay, or through a router with one.
+ * What `weir bench precision` offers: packets at even distances, through a delay, or through a
+ * router with one.
  */
 #ifndef WEIR_BENCH_LOADS_H
 #define WEIR_BENCH_LOADS_H

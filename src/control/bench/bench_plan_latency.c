@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a device adds: a loop over a cable, there and back, and the words for `port` that take it away. */
+/* What a device adds: a loop over a cable, there and back, and the words for `port` that take it
+ * away. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,7 +62,8 @@ static int open_ports(struct course *course, struct problem *problem)
 	return rc;
 }
 
-/* What the wire carries: said, or of a NIC's link. The speed that a virtual device tells is no wire's. */
+/* What the wire carries: said, or of a NIC's link. The speed that a virtual device tells is no
+ * wire's. */
 static double line_of(const struct course *course, const struct port *port)
 {
 	if (course->plan->arguments->line_bps > 0)

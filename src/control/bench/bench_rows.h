@@ -21,7 +21,8 @@
 
 json_t *bench_row_cost(const char *scenario, const char *ports, uint32_t frame_bytes,
                        const struct bench_cost *cost);
-/* `depth`: the packets that were to be in flight; `first_ns`: of the first row of the part, to which `relative` refers. */
+/* `depth`: the packets that were to be in flight; `first_ns`: of the first row of the part, to
+ * which `relative` refers. */
 json_t *bench_row_depth(double depth, const struct bench_cost *cost, double first_ns,
                         uint64_t delay_ns);
 json_t *bench_row_clouds(uint32_t clouds, const struct bench_cost *cost, double first_ns);

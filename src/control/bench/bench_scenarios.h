@@ -16,8 +16,8 @@
 
 struct bench_scenario {
 	const char *name; /* `delay-10ms` */
-	/* What stands behind `cloud NAME`, a line each; NULL: nothing. A first line that begins with
-	 * `match` says which packets each cloud takes. */
+	/* What stands behind `cloud NAME`, a line each; NULL: nothing. A first line that begins
+	 * with `match` says which packets each cloud takes. */
 	const char *statements;
 	bool headers; /* the frames have some (bench_source.h) */
 };
@@ -29,8 +29,8 @@ extern const struct bench_scenario bench_scenarios[];
 
 /* NULL: there is none of this name. */
 const struct bench_scenario *bench_scenario_find(const char *name);
-/* Statements, with a delay of 10 ms: a router, the same with RED, ECN and feedback, and two fields of 4 and 8
- * bytes overwritten. They want frames with headers. */
+/* Statements, with a delay of 10 ms: a router, the same with RED, ECN and feedback, and two fields
+ * of 4 and 8 bytes overwritten. They want frames with headers. */
 extern const char bench_router[], bench_router_feedback[], bench_rewrite[];
 /* And without one. */
 extern const char bench_router_feedback_alone[];
@@ -42,8 +42,8 @@ int bench_scenario_make(const char *statements, bool both, struct scenario **sce
 /* A constant delay in both directions. */
 int bench_scenario_delay(uint64_t delay_ns, bool both, struct scenario **scenario,
                          struct problem *problem);
-/* A template with a cloud for each source address in 10.0.0.0/8, at most `clouds`, with statements, a
- * line each. */
+/* A template with a cloud for each source address in 10.0.0.0/8, at most `clouds`, with statements,
+ * a line each. */
 int bench_scenario_clouds(uint32_t clouds, const char *statements, struct scenario **scenario,
                           struct problem *problem);
 

@@ -12,12 +12,13 @@
  * counted as such.
  *
  * The greatest delay is delay + jitter for a uniform jitter; for a normal one, whose deviations the
- * engine cuts at 6.4 times the spread, delay + 6.5 x jitter; of longer tails what one packet in 10,000 exceeds.
+ * engine cuts at 6.4 times the spread, delay + 6.5 x jitter; of longer tails what one packet in
+ * 10,000 exceeds.
  *
- * A template is loaded as a whole. Its line holds what all its clouds' links bring, and no more than its
- * port does. In its queues lies what they all hold, and no more than the port brings in the time that a
- * packet waits in one that is full; each queue that holds anything has a chunk of its own. The clouds
- * themselves lie beside the engine's memory: `own_bytes`.
+ * A template is loaded as a whole. Its line holds what all its clouds' links bring, and no more
+ * than its port does. In its queues lies what they all hold, and no more than the port brings in
+ * the time that a packet waits in one that is full; each queue that holds anything has a chunk of
+ * its own. The clouds themselves lie beside the engine's memory: `own_bytes`.
  *
  * Frame sizes include the FCS, as RFC 2544 counts them: 4 bytes more than the engine sees.
  *
@@ -85,8 +86,8 @@ struct budget_sums {
 	uint64_t needed_bytes, there_bytes;
 	uint64_t beside_bytes; /* of the need: what packets do not take */
 };
-/* A problem that says: so much is needed, so much is there, by which limit (in words; or ""), which cloud
- * needs most of it, and what would fit. Whether it fits: memory_plan.h. */
+/* A problem that says: so much is needed, so much is there, by which limit (in words; or ""), which
+ * cloud needs most of it, and what would fit. Whether it fits: memory_plan.h. */
 void budget_refuse(const struct budget *budget, const struct budget_sums *sums, const char *limit,
                    struct problem *problem);
 /* That problem as a line `file:line:column: problem` (SCENARIO_FILE_ERROR): where the file that the

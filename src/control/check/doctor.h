@@ -37,8 +37,8 @@ struct doctor {
 	struct finding findings[DOCTOR_FINDINGS_MAX];
 };
 
-/* What the facts mean. `root` as in bench_machine.h; `scenario`, for the NUMA nodes of its NICs, may
- * be NULL. */
+/* What the facts mean. `root` as in bench_machine.h; `scenario`, for the NUMA nodes of its NICs,
+ * may be NULL. */
 void doctor_examine(const char *root, const struct bench_machine *machine,
                     const struct scenario *scenario, struct doctor *doctor);
 void doctor_print_findings(FILE *out, const struct doctor *doctor);

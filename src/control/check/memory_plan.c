@@ -17,11 +17,12 @@
 #define ROOM_MBUFS  UINT64_C(16384)
 #define MBUFS_MOST  (UINT32_MAX / 2)
 
-/* Of the process beside what is counted: 7 MiB were measured, more with clients, files and workers; a
- * thread's stack counts as data and as addresses. */
+/* Of the process beside what is counted: 7 MiB were measured, more with clients, files and workers;
+ * a thread's stack counts as data and as addresses. */
 #define PROCESS_BYTES (UINT64_C(24) << 20)
 #define STACK_BYTES   (UINT64_C(8) << 20)
-/* Of addresses more: stacks of the EAL's threads, heaps of the C library for each thread, DPDK's drivers. */
+/* Of addresses more: stacks of the EAL's threads, heaps of the C library for each thread, DPDK's
+ * drivers. */
 #define ADDRESS_BYTES (UINT64_C(96) << 20)
 
 #define SHARES 256u /* the room for changes is given in so many steps */

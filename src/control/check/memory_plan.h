@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much memory a live weir takes, and whether it can have it: `weir check` says so, and `weir run` does it.
+ * How much memory a live weir takes, and whether it can have it: `weir check` says so, and
+ * `weir run` does it.
  *
- * It takes what the scenario needs (budget.h) and some room for changes while it runs, up to 64 MiB and 16,384
- * packet buffers in all; less of this room where there is less memory. What packets may take can be asked for
- * instead (`--memory`); then there is exactly that. On top come the packet buffers of ports and rings, and the
- * process itself. Packet buffers lie in huge pages if all of them find room there.
+ * It takes what the scenario needs (budget.h) and some room for changes while it runs, up to 64 MiB
+ * and 16,384 packet buffers in all; less of this room where there is less memory. What packets may
+ * take can be asked for instead (`--memory`); then there is exactly that. On top come the packet
+ * buffers of ports and rings, and the process itself. Packet buffers lie in huge pages if all of
+ * them find room there.
  *
- * All of it is touched at the start, so what does not fit is refused before anything is started: a process that
- * went on would be killed.
+ * All of it is touched at the start, so what does not fit is refused before anything is started: a
+ * process that went on would be killed.
  *
  * Thread: control.
  */
@@ -37,8 +39,8 @@ struct memory_plan {
 	const char *limit; /* of there_bytes, in words (machine_memory.h); "": the machine */
 };
 
-/* 0; or -ENOMEM with problem: what is needed, what is there, by which limit, and what would be right. Then the
- * plan's sums are right, too. */
+/* 0; or -ENOMEM with problem: what is needed, what is there, by which limit, and what would be
+ * right. Then the plan's sums are right, too. */
 int memory_plan_make(const struct memory_request *request, struct memory_plan *plan,
                      struct problem *problem);
 

@@ -61,7 +61,8 @@ static size_t choices_common(char *const *choices)
 	return common;
 }
 
-/* What they have in common beyond the `have` bytes that are typed, and a blank behind a single one. */
+/* What they have in common beyond the `have` bytes that are typed, and a blank behind a single
+ * one. */
 static char *choices_insert(char *const *choices, uint32_t count, size_t have)
 {
 	size_t common;

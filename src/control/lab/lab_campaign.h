@@ -37,8 +37,8 @@ struct campaign_value {
 	uint32_t n;
 };
 
-/* The jobs, none of them run. 0, or -EINVAL with message: a parameter that there is not, a sweep that
- * cannot be read. */
+/* The jobs, none of them run. 0, or -EINVAL with message: a parameter that there is not, a sweep
+ * that cannot be read. */
 int campaign_make(const struct experiment *experiment, const struct lab_arguments *arguments,
                   const char *row, const char *figure, struct campaign **campaign, char *message,
                   size_t room);

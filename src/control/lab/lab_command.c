@@ -222,7 +222,8 @@ static void tell_cost(const struct lab *lab, uint32_t index)
 		        seconds, index + 1, lab->n_campaigns);
 }
 
-/* -EINTR: stopped; another error: there is no way on. What fails in a run is kept, and the rest is run. */
+/* -EINTR: stopped; another error: there is no way on. What fails in a run is kept, and the rest is
+ * run. */
 static int run_campaign(struct lab *lab, uint32_t index)
 {
 	struct campaign *campaign = lab->campaigns[index];

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An experiment of the lab as text: a file that a person reads and changes. A line is split like one
- * of the scenario language (word.h); `$NAME` in it stands for the value of a parameter.
+ * An experiment of the lab as text: a file that a person reads and changes. A line is split like
+ * one of the scenario language (word.h); `$NAME` in it stands for the value of a parameter.
  *
  *   title TEXT              about TEXT (any number of lines)        paper TEXT
- *   set NAME VALUE          a parameter and its value; --set NAME=VALUE is another. There are always
- *                           duration, warmup, sample and ties
+ *   set NAME VALUE          a parameter and its value; --set NAME=VALUE is another. There are
+ *                           always duration, warmup, sample and ties
  *   link NAME from SWITCH to SWITCH      two clouds, NAME and NAME.back
  *   cloud NAME STATEMENT...              what they do: scenario language
  *   ftp NAME COUNT from SWITCH to SWITCH [FIELDS]     (lab/group.h)
  *   voice NAME CALLS from SWITCH to SWITCH [FIELDS]   (lab/voice.h)
  *   web NAME SESSIONS from SWITCH to SWITCH [FIELDS]  (lab/web.h)
- *   case NAME ... end       lines that hold in this case only; without any case there is one, `only`
+ *   case NAME ... end       lines that hold in this case only; without any case there is one,
+ *                           `only`
  *   sweep NAME VALUES...    for figures: each case with each of the values
- *   plot TITLE EXPRESSION [LABEL] [figure ID]   a figure: the expression, names without the case, for
- *                           each case over the sweep
+ *   plot TITLE EXPRESSION [LABEL] [figure ID]   a figure: the expression, names without the case,
+ *                           for each case over the sweep
  *   bars TITLE LABEL NAME=EXPRESSION... [figure ID]   a bar for each case and expression
  *   trace TITLE CASE WHAT [LABEL] [set NAME=VALUE] [figure ID]   WHAT over the time of one run:
  *                           CLOUD.queue, GROUP.FLOW.cwnd or GROUP.rate
  *   point CASE X Y          what the paper has at X of the figure above it
- *   row ID WHAT EXPRESSION paper TEXT accept LOW HIGH    a row of the acceptance table; names in the
- *                           expression are CASE.FIGURE, or CASE@VALUE.FIGURE at a value of the sweep.
- *                           Rows of one ID belong together
+ *   row ID WHAT EXPRESSION paper TEXT accept LOW HIGH    a row of the acceptance table; names in
+ *                           the expression are CASE.FIGURE, or CASE@VALUE.FIGURE at a value of the
+ *                           sweep. Rows of one ID belong together
  *
  * Ownership: experiment_free. Thread: control's.
  */

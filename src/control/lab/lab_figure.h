@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A figure of an experiment, drawn as the paper drew it: a line for each case over the sweep, bars, or
- * what happened over the time of a run; and beside it, hollow, what the paper says in words.
+ * A figure of an experiment, drawn as the paper drew it: a line for each case over the sweep, bars,
+ * or what happened over the time of a run; and beside it, hollow, what the paper says in words.
  *
  * Thread: control's. Ownership: the page stays the caller's.
  */

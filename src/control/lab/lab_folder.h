@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The folder that --out names: results.csv, results.json, report.html. They are written under other names, and take
- * theirs when all three are complete: whoever looks finds those of before or the new ones, also when the disk
- * is full or the process is killed. So they may be written while there is more to run: what is missing then is said in
- * them ("complete" in the JSON, a red line in the report).
+ * The folder that --out names: results.csv, results.json, report.html. They are written under other
+ * names, and take theirs when all three are complete: whoever looks finds those of before or the
+ * new ones, also when the disk is full or the process is killed. So they may be written while there
+ * is more to run: what is missing then is said in them ("complete" in the JSON, a red line in the
+ * report).
  *
- * Continuing: a run is taken from results.json if its experiment's text, its case, its seed and all parameters are
- * the same. Figures over time are not in it: they are run again. That the program is the same nobody checks.
+ * Continuing: a run is taken from results.json if its experiment's text, its case, its seed and all
+ * parameters are the same. Figures over time are not in it: they are run again. That the program is
+ * the same nobody checks.
  *
  * Thread: control's.
  */
@@ -20,8 +22,8 @@ int lab_folder_check(const char *folder, char *message, size_t room);
 /* 0, or -ENOSPC, -EIO, -ENOMEM, -EINVAL with message. */
 int lab_folder_write(const char *folder, struct campaign *const *campaigns, uint32_t n,
                      char *message, size_t room);
-/* What is there goes into the campaigns' jobs; that may be nothing. 0 and how many runs, or -EINVAL with
- * message: no JSON of ours. */
+/* What is there goes into the campaigns' jobs; that may be nothing. 0 and how many runs, or -EINVAL
+ * with message: no JSON of ours. */
 int lab_folder_read(const char *folder, struct campaign *const *campaigns, uint32_t n,
                     uint32_t *taken, char *message, size_t room);
 

@@ -2,10 +2,12 @@
 /*
  * What the lab says of campaigns that have been run: text, JSON, CSV, and a report in HTML.
  *
- * JSON of a row: {"id","parameters","values","paper","band","pass","reasons"}: values, paper, band and errors have a key
- * for each of its figures; an error is the standard error over the seeds; a band is [low, high], null where it is open;
- * reasons has those that are not inside. Of an experiment: {"experiment","title","digest","complete","rows":[...],
- * "runs":[{"case","seed","parameters","figures"}]}: digest is of its text, complete false if runs are missing.
+ * JSON of a row: {"id","parameters","values","paper","band","pass","reasons"}: values, paper, band
+ * and errors have a key for each of its figures; an error is the standard error over the seeds; a
+ * band is [low, high], null where it is open; reasons has those that are not inside. Of an
+ * experiment: {"experiment","title","digest","complete","rows":[...],
+ * "runs":[{"case","seed","parameters","figures"}]}: digest is of its text, complete false if runs
+ * are missing.
  *
  * Thread: control's. Ownership: streams stay the caller's.
  */
@@ -18,8 +20,8 @@
 
 #include "lab/lab_campaign.h"
 
-/* The rows, or, where there are none, the figures of each case. False: a row is outside its band, or
- * has no value. */
+/* The rows, or, where there are none, the figures of each case. False: a row is outside its band,
+ * or has no value. */
 bool lab_output_text(const struct campaign *campaign, FILE *out);
 /* The same without saying it. */
 bool lab_output_pass(const struct campaign *campaign);

@@ -16,8 +16,8 @@ struct embedded_text {
 /* In the order of their names, ended by a NULL name; made by tools/embed.py. */
 extern const struct embedded_text lab_texts[];
 
-/* All that are built in. 0 and an array of as many pointers as lab_texts has, the caller's; or -errno
- * with message. */
+/* All that are built in. 0 and an array of as many pointers as lab_texts has, the caller's; or
+ * -errno with message. */
 int lab_store_all(struct experiment ***all, uint32_t *n, char *message, size_t room);
 void lab_store_free(struct experiment **all, uint32_t n);
 /* One from a file. */

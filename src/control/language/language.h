@@ -12,7 +12,8 @@
  *   no cloud NAME
  *   no cloud NAME STATEMENT [N]
  *   probe NAME [to ADDRESS] [within TIME]
- *   show cloud [NAME] | show clouds NAME [ADDRESS] | show path NAME | show config | show ports | show workers
+ *   show cloud [NAME] | show clouds NAME [ADDRESS] | show path NAME | show config | show
+ *     ports | show workers
  *   clear counters
  *   help [WORDS]
  *
@@ -78,8 +79,8 @@ struct command {
 	enum command_kind kind;
 	uint64_t seed;   /* COMMAND_SEED */
 	uint64_t number; /* COMMAND_NO_STATEMENT, of the one to remove; 0: all of that name */
-	struct conf *
-	        conf; /* COMMAND_STATEMENT; the selection of COMMAND_CLOUD or _CLOUDS, or NULL; owned */
+	/* COMMAND_STATEMENT; the selection of COMMAND_CLOUD or _CLOUDS, or NULL; owned */
+	struct conf *conf;
 	struct netem_result *netem; /* COMMAND_NETEM; owned */
 	struct words words;         /* the whole line */
 };

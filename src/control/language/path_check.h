@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where clouds begin and end: whether every place is there, whether chains come from a port, whether
- * every cloud can get packets, and which clouds want the same ones.
+ * Where clouds begin and end: whether every place is there, whether chains come from a port,
+ * whether every cloud can get packets, and which clouds want the same ones.
  *
  * Thread: control.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A line as one gives it to `tc qdisc ... netem`: every parameter of tc-netem(8), its words as short as
- * tc takes them, its units as tc reads them (netem_unit.h).
+ * A line as one gives it to `tc qdisc ... netem`: every parameter of tc-netem(8), its words as
+ * short as tc takes them, its units as tc reads them (netem_unit.h).
  *
  *   limit PACKETS
  *   delay|latency TIME [JITTER [CORRELATION]]    distribution NAME
@@ -13,10 +13,10 @@
  *   slot MIN [MAX] | slot distribution NAME DELAY JITTER, then [packets N] [bytes N]
  *   seed N
  *
- * A word may be cut short; the first of the list `limit latency delay loss drop ecn reorder corrupt gap
- * duplicate distribution rate slot seed` that begins with it is meant, as in tc. Bare numbers are
- * microseconds, in `slot` nanoseconds; what is missing has tc's initial value. A parameter given twice
- * counts as it was given last, but for `loss`, which is refused, as in tc.
+ * A word may be cut short; the first of the list `limit latency delay loss drop ecn reorder corrupt
+ * gap duplicate distribution rate slot seed` that begins with it is meant, as in tc. Bare numbers
+ * are microseconds, in `slot` nanoseconds; what is missing has tc's initial value. A parameter
+ * given twice counts as it was given last, but for `loss`, which is refused, as in tc.
  *
  * Thread: pure functions, any.
  */

@@ -11,10 +11,10 @@
  *   slot MIN MAX packets N bytes B    slots min MIN max MAX packets N bytes B
  *   seed N                        seed N, of the whole scenario
  *
- * Where netem's recurrence does not do what its words say, weir does what they say, and a remark has
- * both figures; `exact` keeps the recurrence (`as-netem`), and the remark says what comes of it.
- * Statements that netem has and the line has not are removed from the cloud: the line is the whole of
- * what netem would do.
+ * Where netem's recurrence does not do what its words say, weir does what they say, and a remark
+ * has both figures; `exact` keeps the recurrence (`as-netem`), and the remark says what comes of
+ * it. Statements that netem has and the line has not are removed from the cloud: the line is the
+ * whole of what netem would do.
  *
  * Ownership: netem_release. Thread: control.
  */
@@ -40,8 +40,8 @@ struct netem_result {
 	char *remarks; /* one a line; "" if there are none */
 };
 
-/* words[at...], behind `netem` or, if `exact`, `netem-exact`. 0, or -EINVAL or -ENOMEM with error and
- * column, and then there is nothing to release. */
+/* words[at...], behind `netem` or, if `exact`, `netem-exact`. 0, or -EINVAL or -ENOMEM with error
+ * and column, and then there is nothing to release. */
 int netem_become(const struct words *words, uint32_t at, bool exact, struct netem_result **result,
                  struct language_error *error);
 void netem_release(struct netem_result *result);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Values as tc(8) writes them, which is not how weir does: a bare number has a unit, upper and lower
- * case are one, and `k` may be 1000 or 1024.
+ * Values as tc(8) writes them, which is not how weir does: a bare number has a unit, upper and
+ * lower case are one, and `k` may be 1000 or 1024.
  *
  *   time     s sec secs ms msec msecs us usec usecs ns nsec nsecs; a bare number: `bare_ns` each
  *   percent  with or without %; 0 to 100
- *   rate     bit kbit mbit gbit tbit, kibit ..., a second; bps kbps ..., bytes a second; bare: bit/s
+ *   rate     bit kbit mbit gbit tbit, kibit ..., a second; bps kbps ..., bytes a second; bare:
+ *            bit/s
  *   size     b, k kb, m mb, g gb (1024 each), kbit mbit gbit (of 1024, an eighth); bare: bytes
  *   whole    decimal, octal with 0, hexadecimal with 0x
  *

@@ -13,9 +13,9 @@
  * fate     delivered or dropped; reason: why dropped (reason.h), else empty
  * detail   `copy` made by a duplicator, `generated` by weir itself, else empty
  *
- * The file appears when it is complete (atomic_file.h). Errors of writing are kept and told at the end.
- * Ownership: decision_log_publish and decision_log_discard free the log. The scenario must outlive
- * it. Thread: that of the engine.
+ * The file appears when it is complete (atomic_file.h). Errors of writing are kept and told at the
+ * end. Ownership: decision_log_publish and decision_log_discard free the log. The scenario must
+ * outlive it. Thread: that of the engine.
  */
 #ifndef WEIR_DECISION_LOG_H
 #define WEIR_DECISION_LOG_H

@@ -30,8 +30,8 @@ struct drawing {
 	double duration_ns;
 };
 
-/* The table and the charts of a cloud of the scenario. Changes the track: instants count from the start
- * of the replay, the queue's are sorted. */
+/* The table and the charts of a cloud of the scenario. Changes the track: instants count from the
+ * start of the replay, the queue's are sorted. */
 void drawing_cloud(struct drawing *drawing, uint32_t cloud, struct track *track);
 void drawing_scenario(struct drawing *drawing);
 

@@ -10,8 +10,8 @@
 #include "replay/drawing.h"
 
 #define PARAGRAPH_SIZE 400
-/* Over the zone where everything is selected. Only gentle RED comes to it gradually: a step would make
- * what is below too small to be seen, and is left to the caption. */
+/* Over the zone where everything is selected. Only gentle RED comes to it gradually: a step would
+ * make what is below too small to be seen, and is left to the caption. */
 #define CURVE_POINTS 241
 #define CURVE_BEYOND 20
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ports and files of `weir replay`: whether they are there, and do not get in each other's way. */
+/* The ports and files of `weir replay`: whether they are there, and do not get in each other's
+ * way. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

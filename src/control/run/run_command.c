@@ -164,7 +164,8 @@ int command_run(int argc, char **argv)
 		say(message);
 		return 2;
 	}
-	/* A reader of a port's output that went away, and a limit of file size, are errors of writing. */
+	/* A reader of a port's output that went away, and a limit of file size, are errors of
+	 * writing. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	path_warn(scenario, stderr);

@@ -240,7 +240,8 @@ static void add_rate(struct filler *filler, const struct conf *conf)
 		         unit(CHART_BPS, (double)c->tx_bytes * 8 / seconds).text);
 }
 
-/* Other statements: what the counters say about them. Several counters of a statement, each with its word: those that are `always`, and others if not 0. */
+/* Other statements: what the counters say about them. Several counters of a statement, each with
+ * its word: those that are `always`, and others if not 0. */
 struct in_flight {
 	const char *statement, *words;
 	size_t counter;

@@ -101,8 +101,8 @@ static void say_in_flights(struct sentence *sentence, const char *statement,
 		say_count(sentence, c->becn_marked, "of them for marks");
 }
 
-/* The mean time from the queue's door to the line: what is left of the delay without the line's. False: the
- * line's is not known, because it changes with time, or packets are put out of order. */
+/* The mean time from the queue's door to the line: what is left of the delay without the line's.
+ * False: the line's is not known, because it changes with time, or packets are put out of order. */
 static bool passage_ns(const struct cloud_conf *cloud, const struct cloud_report *report,
                        double *ns)
 {

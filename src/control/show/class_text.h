@@ -11,8 +11,8 @@
 
 #include "scenario/scenario.h"
 
-/* A line for each class, behind `indent`; nothing if there are none. Says so when weights do not sum
- * to 1 and were normalised. */
+/* A line for each class, behind `indent`; nothing if there are none. Says so when weights do not
+ * sum to 1 and were normalised. */
 void class_text_print(FILE *out, const char *indent, const struct cloud_conf *cloud);
 
 #endif

@@ -26,8 +26,8 @@ json_t *json_histogram(const struct histogram *histogram);
 json_t *json_drops(const struct counters *counters);
 /* {"port":"a","rx_packets":0,...} of a replay */
 json_t *json_replay_port(const char *name, const struct replay_port_report *report);
-/* {"seed":…,"duration_ns":…,"clouds":[…],"ports":[…]}; a seed above 2^63 - 1 is a string. Where captures
- * were split also "splits":[{"capture":…,"rule":…,"ports":[…],"packets":[…]}]. */
+/* {"seed":…,"duration_ns":…,"clouds":[…],"ports":[…]}; a seed above 2^63 - 1 is a string. Where
+ * captures were split also "splits":[{"capture":…,"rule":…,"ports":[…],"packets":[…]}]. */
 json_t *json_replay(const struct scenario *scenario, const struct replay_result *result);
 
 #endif

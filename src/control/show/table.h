@@ -18,7 +18,8 @@
 
 struct table;
 
-/* `columns`: a letter each, l or r: to which side its cells are set. NULL: no memory, which is noted. */
+/* `columns`: a letter each, l or r: to which side its cells are set. NULL: no memory, which is
+ * noted. */
 struct table *table_make(const char *columns);
 void table_free(struct table *table);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a thread works on for a pending line (pending.h), and what it does: each needs nothing but its
- * request, which is its own, and control where it has its leave.
+ * What a thread works on for a pending line (pending.h), and what it does: each needs nothing but
+ * its request, which is its own, and control where it has its leave.
  *
  * Ownership: a request owns what it names; request_release is its job's, and may be called by any
  * thread. Thread: the functions work_... are run by threads, one at a time on a request.

@@ -33,8 +33,8 @@ uint64_t client_active_ns(const struct client *client);
 /* Says why it is closed; it is to be freed then. */
 void client_dismiss(struct client *client, const char *why);
 
-/* What to poll() for; 0: nothing. Makes `timeout_ms` shorter where there is work that waits for nothing, or for
- * what routers answer. */
+/* What to poll() for; 0: nothing. Makes `timeout_ms` shorter where there is work that waits for
+ * nothing, or for what routers answer. */
 short client_events(const struct client *client, int *timeout_ms);
 /* Reads, executes, answers and times out, as `events` (of poll) say. False: it is to be freed. */
 bool client_serve(struct client *client, short events, uint64_t now_ns);

@@ -2,18 +2,19 @@
 /*
  * One conversation on the control socket: bytes in, commands executed, answers out.
  *
- * Protocol. A command is one line of text (UTF-8), ended by LF or CRLF, of SESSION_LINE_MAX bytes at
- * most. Each line gets one answer, empty lines and comments too:
+ * Protocol. A command is one line of text (UTF-8), ended by LF or CRLF, of SESSION_LINE_MAX bytes
+ * at most. Each line gets one answer, empty lines and comments too:
  *
- *   text (at first)   lines of text, then a line `ok`; or one line `err NAME: what is wrong, and what
- *                     would be right`, NAME being the word, cloud or port concerned. A line of text
- *                     that would read as one of these is set off by a blank before it.
+ *   text (at first)   lines of text, then a line `ok`; or one line
+ *                     `err NAME: what is wrong, and what would be right`, NAME being the word,
+ *                     cloud or port concerned. A line of text that would read as one of these is
+ *                     set off by a blank before it.
  *   JSON (`json on`)  one object on one line: {"ok":false,"error":{"name":..,"code":..,"column":..,
  *                     "message":..}} when it went wrong, column counting characters from 1 and 0
- *                     meaning the whole line, in a batch also "line", from 1 after `begin`; anything
- *                     else when it went right: {"ok":true}, perhaps with more, or for `show cloud NAME`
- *                     the cloud's object itself. `json off` ends it. The answer to a change of the
- *                     mode is in the new mode.
+ *                     meaning the whole line, in a batch also "line", from 1 after `begin`;
+ *                     anything else when it went right: {"ok":true}, perhaps with more, or for
+ *                     `show cloud NAME` the cloud's object itself. `json off` ends it. The answer
+ *                     to a change of the mode is in the new mode.
  *
  * Commands: those of the scenario language, each a change; show, probe, help, clear counters; json
  * on|off; begin, commit, abort; file; quit. A line that takes long is answered when it is done,

@@ -2,12 +2,13 @@
 /*
  * What could not be said for want of memory.
  *
- * A table, a JSON object or a page is made of many small pieces, and a piece that finds no memory is left out.
- * Whoever leaves something out notes it here, and who answers for the whole asks once, at its end: command_main()
- * gives status 1 and a message, a session takes its answer back, a file is not put under its name. So
- * nobody takes what has holes for whole.
+ * A table, a JSON object or a page is made of many small pieces, and a piece that finds no memory
+ * is left out. Whoever leaves something out notes it here, and who answers for the whole asks once,
+ * at its end: command_main() gives status 1 and a message, a session takes its answer back, a file
+ * is not put under its name. So nobody takes what has holes for whole.
  *
- * jansson's allocations note themselves once shortage_watch_json() has been called: by command_main().
+ * jansson's allocations note themselves once shortage_watch_json() has been called: by
+ * command_main().
  *
  * Thread: the note is each thread's own.
  */

@@ -2,7 +2,8 @@
 /*
  * A statement's configuration, from words and to words, by its table of fields:
  *
- *   STATEMENT [VARIANT] [NUMBER] positional values in the order of the table, then keyword fields in
+ *   STATEMENT [VARIANT] [NUMBER] positional values in the order of the table, then keyword fields
+ *     in
  * any order
  *
  * A positional field ends where a word is the name of a keyword field, unless that word is quoted.

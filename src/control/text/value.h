@@ -42,8 +42,8 @@
 #include "scenario/field.h"
 
 /* Parses `text` and writes the member of `conf` at the field's offset; what that member owned
- * before is freed. Not for FIELD_FLAG, FIELD_ORDERS and FIELD_STATES. 0, or -EINVAL or -ENOMEM with error (its column is left alone), and
- * then `conf` is as it was. */
+ * before is freed. Not for FIELD_FLAG, FIELD_ORDERS and FIELD_STATES. 0, or -EINVAL or -ENOMEM with
+ * error (its column is left alone), and then `conf` is as it was. */
 int value_parse(const struct field *field, const char *text, void *conf,
                 struct language_error *error);
 /* Prints the member of `conf` at the field's offset; a FIELD_TEXT is quoted where it must be, a

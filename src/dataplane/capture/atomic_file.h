@@ -11,8 +11,8 @@
  * written directly: neither can be taken back. A symbolic link is followed: what it points at is
  * replaced.
  *
- * Ownership: atomic_file_publish, atomic_file_keep and atomic_file_discard free the atomic file; one of them ends every atomic file.
- * Thread: one at a time.
+ * Ownership: atomic_file_publish, atomic_file_keep and atomic_file_discard free the atomic file;
+ * one of them ends every atomic file. Thread: one at a time.
  */
 #ifndef WEIR_ATOMIC_FILE_H
 #define WEIR_ATOMIC_FILE_H
@@ -29,7 +29,8 @@ int atomic_file_open(const char *path, struct atomic_file **atomic_file, struct 
 /* The stream to write to, with a buffer of 1 MiB and without locking; not to be closed. */
 FILE *atomic_file_stream(struct atomic_file *atomic_file);
 const char *atomic_file_path(const struct atomic_file *atomic_file);
-/* Who has written to the stream's file without the stream says that it went wrong, with the errno. */
+/* Who has written to the stream's file without the stream says that it went wrong, with the
+ * errno. */
 void atomic_file_fail(struct atomic_file *atomic_file, int error);
 /* 0; or, with problem, -ENOSPC: the disk is full, or the user's share of it; -EIO: a write failed
  * otherwise. Cheap: looks at a flag. */
@@ -38,8 +39,8 @@ int atomic_file_error(struct atomic_file *atomic_file, struct problem *problem);
 int atomic_file_finish(struct atomic_file *atomic_file, struct problem *problem);
 /* Gives the finished file its name: 0, or as atomic_file_error, and then the file is removed. */
 int atomic_file_publish(struct atomic_file *atomic_file, struct problem *problem);
-/* Gives it its name as it is, whatever went wrong with it: 0, or as atomic_file_error; where it cannot be given
- * the name, it stays where it is, and the problem says where. Frees. */
+/* Gives it its name as it is, whatever went wrong with it: 0, or as atomic_file_error; where it
+ * cannot be given the name, it stays where it is, and the problem says where. Frees. */
 int atomic_file_keep(struct atomic_file *atomic_file, struct problem *problem);
 /* Removes it. NULL is allowed. */
 void atomic_file_discard(struct atomic_file *atomic_file);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A file as a stream of bytes that can be looked at where they lie: read in blocks, the next one while
- * the present one is used (io_thread.h). A pipe is read by who asks, no further than there is something.
+ * A file as a stream of bytes that can be looked at where they lie: read in blocks, the next one
+ * while the present one is used (io_thread.h). A pipe is read by who asks, no further than there is
+ * something.
  *
- * Ownership: the block reader owns the descriptor and the bytes, which stay until the next block_reader_reach or
- * read from the stream.
- * Thread: one at a time.
+ * Ownership: the block reader owns the descriptor and the bytes, which stay until the next
+ * block_reader_reach or read from the stream. Thread: one at a time.
  */
 #ifndef WEIR_BLOCK_READER_H
 #define WEIR_BLOCK_READER_H
@@ -46,8 +46,8 @@ static inline bool block_reader_has(struct block_reader *block_reader, uint32_t 
 	       block_reader_reach(block_reader, bytes);
 }
 
-/* The same bytes as a stream, for who wants one; it keeps none to itself, so both can be used in turns.
- * To be closed before the block reader. NULL: no memory. */
+/* The same bytes as a stream, for who wants one; it keeps none to itself, so both can be used in
+ * turns. To be closed before the block reader. NULL: no memory. */
 FILE *block_reader_stream(struct block_reader *block_reader);
 
 #endif

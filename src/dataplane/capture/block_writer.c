@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A multiple of every page and every file system's block: all writes but the last begin and end with
- * one. */
+/* A multiple of every page and every file system's block: all writes but the last begin and end
+ * with one. */
 #define BLOCK_BYTES (512u << 10)
 /* Where nobody else writes a block it had better still be in the processor's cache. */
 #define BLOCK_BYTES_ALONE (64u << 10)

@@ -83,9 +83,9 @@ static const char *what_else(const uint8_t *magic, size_t bytes)
 	return NULL;
 }
 
-/* Whether records can be read without libpcap: of its file formats the one that everybody writes. What
- * libpcap makes of older versions (lengths that may be exchanged) and of private formats (longer
- * records) is its own affair. */
+/* Whether records can be read without libpcap: of its file formats the one that everybody writes.
+ * What libpcap makes of older versions (lengths that may be exchanged) and of private formats
+ * (longer records) is its own affair. */
 static void find_plain(struct capture *capture, const uint8_t *magic)
 {
 	static const struct {
@@ -220,8 +220,8 @@ static void give(struct capture *capture, struct capture_frame *frame, simtime t
 	frame->data = data;
 }
 
-/* The next frame of a plain pcap, if there is nothing about it that could be read in two ways. If there
- * is, nothing was taken, and libpcap finds the record. */
+/* The next frame of a plain pcap, if there is nothing about it that could be read in two ways. If
+ * there is, nothing was taken, and libpcap finds the record. */
 static bool next_plain(struct capture *capture, struct capture_frame *frame)
 {
 	struct block_reader *block_reader = &capture->block_reader;

@@ -49,8 +49,8 @@ struct capture_counts {
 
 struct capture;
 
-/* `porter` reads ahead, or NULL (io_thread.h). 0; -EINVAL with problem when the file cannot be read, is no
- * capture or not of Ethernet; -ENOMEM. */
+/* `porter` reads ahead, or NULL (io_thread.h). 0; -EINVAL with problem when the file cannot be
+ * read, is no capture or not of Ethernet; -ENOMEM. */
 int capture_open(const char *path, struct io_thread *io_thread, struct capture **capture,
                  struct problem *problem);
 void capture_close(struct capture *capture); /* NULL is allowed */
@@ -58,7 +58,8 @@ void capture_close(struct capture *capture); /* NULL is allowed */
 /* True and the next frame, or false at the end. */
 bool capture_next(struct capture *capture, struct capture_frame *frame);
 
-/* The errno of a read that failed: what came ahead of it is not all that the capture holds. 0: none. */
+/* The errno of a read that failed: what came ahead of it is not all that the capture holds. 0:
+ * none. */
 int capture_error(const struct capture *capture);
 /* What was wrong with the end of the capture, "" if nothing (so far). */
 const char *capture_damage(const struct capture *capture);

@@ -17,8 +17,8 @@
 
 struct dump;
 
-/* `porter` writes behind, or NULL (io_thread.h). 0; -EINVAL with problem when the file cannot be made;
- * -ENOMEM. */
+/* `porter` writes behind, or NULL (io_thread.h). 0; -EINVAL with problem when the file cannot be
+ * made; -ENOMEM. */
 int dump_open(const char *path, struct io_thread *io_thread, struct dump **dump,
               struct problem *problem);
 /* Adds a frame of which `bytes` are at hand and `wire_bytes` were on the wire. Errors stay
@@ -32,8 +32,8 @@ int dump_finish(struct dump *dump, struct problem *problem);
 int dump_publish(struct dump *dump, struct problem *problem);
 void dump_discard(struct dump *dump); /* NULL is allowed */
 
-/* For who writes such a capture otherwise (recorder.h): what it begins with, by libpcap, and what stands
- * in front of each frame. */
+/* For who writes such a capture otherwise (recorder.h): what it begins with, by libpcap, and what
+ * stands in front of each frame. */
 #define DUMP_HEAD_BYTES 24
 /* 0 or -ENOMEM. */
 int dump_head(uint8_t head[DUMP_HEAD_BYTES]);

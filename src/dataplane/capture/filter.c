@@ -56,8 +56,8 @@ static bool compiles(const char *words)
 	return true;
 }
 
-/* Whether the beginning of an expression could go on: libpcap does not say where it stopped. What it
- * lacks is a value, a condition, or a bracket. */
+/* Whether the beginning of an expression could go on: libpcap does not say where it stopped. What
+ * it lacks is a value, a condition, or a bracket. */
 static bool could_go_on(const char *words, size_t bytes)
 {
 	static const char *const rest[] = {"",

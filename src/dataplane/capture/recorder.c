@@ -189,7 +189,8 @@ void recorder_finish(struct recorder *recorder)
 	for (uint32_t at = 0; at < recorder->used; at += record_bytes(recorder->room + at))
 		frames++;
 	lose(recorder, frames);
-	/* The file ends with a whole frame. What cannot be cut (a pipe) has a reader who sees it. */
+	/* The file ends with a whole frame. What cannot be cut (a pipe) has a reader who sees
+	 * it. */
 	if (recorder->done > 0 &&
 	    ftruncate(recorder->fd, lseek(recorder->fd, 0, SEEK_CUR) - recorder->done) < 0)
 		begin_trouble(recorder, errno);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writing a capture while packets come, onto a disk that may be full for a while: what a live port
- * does (paced_file.h), where nobody can ask for the packets again. A replay, which can be done again,
- * writes all or nothing (dump.h).
+ * does (paced_file.h), where nobody can ask for the packets again. A replay, which can be done
+ * again, writes all or nothing (dump.h).
  *
- * Frames are collected, and written when 64 KiB of them are there or 100 ms have passed. What cannot
- * be written begins a *trouble*: recorder_event says so once. While it lasts the disk is tried again
- * every 100 ms; frames wait in 1 MiB of memory, and those that find no room there are lost, and
- * counted. When all that waited is written, the trouble is over, and that is said, too.
+ * Frames are collected, and written when 64 KiB of them are there or 100 ms have passed. What
+ * cannot be written begins a *trouble*: recorder_event says so once. While it lasts the disk is
+ * tried again every 100 ms; frames wait in 1 MiB of memory, and those that find no room there are
+ * lost, and counted. When all that waited is written, the trouble is over, and that is said, too.
  *
- * The file holds whole records only once it is finished. It takes its name at the end (atomic_file.h), and
- * keeps what could be written, whatever went wrong.
+ * The file holds whole records only once it is finished. It takes its name at the end
+ * (atomic_file.h), and keeps what could be written, whatever went wrong.
  *
  * Ownership: recorder_close and recorder_discard free it; one of them ends every recorder.
  * Thread: `put`, `keep`: one at a time, the writer. `event`, `lost`: control, meanwhile. Everything
@@ -28,19 +28,20 @@
 
 struct recorder;
 
-/* 0; -EINVAL with problem: the file cannot be made, or not even its head can be written; -ENOMEM. */
+/* 0; -EINVAL with problem: the file cannot be made, or not even its head can be written;
+ * -ENOMEM. */
 int recorder_open(const char *path, struct recorder **recorder, struct problem *problem);
-/* Adds a frame of which `bytes` (up to CAPTURE_FRAME_MAX) are at hand and `wire_bytes` were on the wire.
- * One after 2106 does not fit into a pcap, and is lost. */
+/* Adds a frame of which `bytes` (up to CAPTURE_FRAME_MAX) are at hand and `wire_bytes` were on the
+ * wire. One after 2106 does not fit into a pcap, and is lost. */
 void recorder_put(struct recorder *recorder, simtime t_ns, const void *data, uint32_t bytes,
                   uint32_t wire_bytes);
-/* To be called now and then, also when nothing comes: writes what has waited for 100 ms. `now_ns`: of
- * any clock that goes on. */
+/* To be called now and then, also when nothing comes: writes what has waited for 100 ms. `now_ns`:
+ * of any clock that goes on. */
 void recorder_keep(struct recorder *recorder, uint64_t now_ns);
 /* Writes what can be written; what cannot is lost. From now on `lost` stands still. */
 void recorder_finish(struct recorder *recorder);
-/* Finishes and gives the file its name: 0; or -EIO with problem: frames are missing in it, or it could
- * not be given its name, and then the problem says where it is. */
+/* Finishes and gives the file its name: 0; or -EIO with problem: frames are missing in it, or it
+ * could not be given its name, and then the problem says where it is. */
 int recorder_close(struct recorder *recorder, struct problem *problem);
 void recorder_discard(struct recorder *recorder); /* NULL is allowed */
 

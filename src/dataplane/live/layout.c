@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who does what: from lcores, ports and the layout asked for to workers, engines, rings and transmit queues.
+ * Who does what: from lcores, ports and the layout asked for to workers, engines, rings and
+ * transmit queues.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -65,8 +65,8 @@ struct worker {
 	uint32_t n_inlets;
 	struct tx_queue *tx_queues; /* one a port of the scenario, if there is an engine */
 	uint32_t n_tx_queues;
-	struct wire *
-	        wires; /* one a port of the scenario, for the transmit queues and the drains that lead there */
+	/* one a port of the scenario, for the transmit queues and the drains that lead there */
+	struct wire *wires;
 	struct drain *drains;
 	uint32_t n_drains;
 	struct rte_ring *feed;      /* WORKER_EMULATION: what rx has stamped */
@@ -88,9 +88,10 @@ struct worker {
 /* One round; true if there was anything to do. `now` does not go backwards. */
 bool worker_poll(struct worker *worker, simtime now);
 /*
- * After a poll that had nothing to do: when the engine's next event is at most WORKER_AHEAD_NS away, it
- * is executed now, and what leaves by it waits here, in an mbuf and in the cache, for its instant. Nothing is
- * received meanwhile, so whatever arrives is stamped after that event, as it would be had it come then.
+ * After a poll that had nothing to do: when the engine's next event is at most WORKER_AHEAD_NS
+ * away, it is executed now, and what leaves by it waits here, in an mbuf and in the cache, for its
+ * instant. Nothing is received meanwhile, so whatever arrives is stamped after that event, as it
+ * would be had it come then.
  */
 void worker_ahead(struct worker *worker);
 /* What has been posted and it has not come round to. Control's, when the worker has ended. */

@@ -117,7 +117,8 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-/* Whether the mount that begins at `top` of its hierarchy shows the group, and what then follows the mount. */
+/* Whether the mount that begins at `top` of its hierarchy shows the group, and what then follows
+ * the mount. */
 static const char *below(const char *group, const char *top)
 {
 	size_t bytes = strcmp(top, "/") == 0 ? 0 : strlen(top);

@@ -119,7 +119,8 @@ static inline simtime clock_ns(const struct clock *clock, uint64_t tsc)
 	return clock_line_ns(&line, tsc);
 }
 
-/* The tick at which the clock reads `ns`, by the line in force; to a tick, within seconds of now. */
+/* The tick at which the clock reads `ns`, by the line in force; to a tick, within seconds of
+ * now. */
 static inline uint64_t clock_tick(const struct clock *clock, simtime ns)
 {
 	struct clock_line line = clock_line_now(clock);

@@ -25,9 +25,9 @@
  * elsewhere. 0, or -errno with problem. */
 int eal_start_offline(unsigned memory_mib, struct problem *problem);
 /* `cores`: processor numbers for the workers, like 2,4-5; NULL: the last one that this process may
- * use. `arguments`: what stood behind `--`. `need_pci`: whether a port is a PCI device.
- * 0, and then `problem` holds a remark for the operator (running without hugepages) or ""; or -errno
- * with problem. */
+ * use. `arguments`: what stood behind `--`. `need_pci`: whether a port is a PCI device. 0, and then
+ * `problem` holds a remark for the operator (running without hugepages) or ""; or -errno with
+ * problem. */
 int eal_start_live(const char *cores, int n_arguments, char **arguments, bool need_pci,
                    unsigned memory_mib, struct problem *problem);
 void eal_stop(void);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What weirs that were killed have left in the file system: DPDK's folder for the run (/run/dpdk/weir-PID-XXXXXXXX),
- * which is empty and goes at once unless `--` asks DPDK for more; and, where `--` asks for huge pages with
- * names, files in hugetlbfs, which hold the memory until they are removed.
+ * What weirs that were killed have left in the file system: DPDK's folder for the run
+ * (/run/dpdk/weir-PID-XXXXXXXX), which is empty and goes at once unless `--` asks DPDK for more;
+ * and, where `--` asks for huge pages with names, files in hugetlbfs, which hold the memory until
+ * they are removed.
  *
- * Removed is what has a name of weir's, whose process is gone, and that nobody holds a lock on: DPDK locks its
- * files in hugetlbfs, and weir its folder (leftovers_hold), so that a weir in another name space of processes
- * keeps what is its own. Nothing of other programs is touched.
+ * Removed is what has a name of weir's, whose process is gone, and that nobody holds a lock on:
+ * DPDK locks its files in hugetlbfs, and weir its folder (leftovers_hold), so that a weir in
+ * another name space of processes keeps what is its own. Nothing of other programs is touched.
  *
  * Thread: control.
  */
@@ -15,11 +16,12 @@
 
 #include <stdint.h>
 
-/* Of `prefix`, or of all whose process is gone (NULL): `folder` is where their folders are (/run/dpdk); `root`
- * stands ahead of /proc/self/mountinfo, where the mounts of hugetlbfs stand, and of these: "", or a folder for a
- * test. Returns how many folders and files were removed. */
+/* Of `prefix`, or of all whose process is gone (NULL): `folder` is where their folders are
+ * (/run/dpdk); `root` stands ahead of /proc/self/mountinfo, where the mounts of hugetlbfs stand,
+ * and of these: "", or a folder for a test. Returns how many folders and files were removed. */
 uint32_t leftovers_remove(const char *root, const char *folder, const char *prefix);
-/* Locks the folder of the run until leftovers_release, or the end of the process. -1: it is not there. */
+/* Locks the folder of the run until leftovers_release, or the end of the process. -1: it is not
+ * there. */
 int leftovers_hold(const char *path);
 void leftovers_release(int hold);
 

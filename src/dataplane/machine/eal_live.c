@@ -34,8 +34,8 @@ struct arguments {
 static struct {
 	bool live;
 	cpu_set_t cpus;
-	/* What the EAL makes in the file system: the folder that has the folders of all runs, and the name
-	 * of this one in it. */
+	/* What the EAL makes in the file system: the folder that has the folders of all runs, and
+	 * the name of this one in it. */
 	char folder[PATH_MAX], prefix[64];
 	int hold;
 } before;
@@ -177,9 +177,9 @@ static int start_failed(struct problem *problem)
 	return -reason;
 }
 
-/* The EAL makes a folder for the run. Without a shared configuration it stays empty and goes at once, so that
- * nothing is left whatever becomes of this process; another one goes at the end, or, if this process is killed,
- * when the next one starts. */
+/* The EAL makes a folder for the run. Without a shared configuration it stays empty and goes at
+ * once, so that nothing is left whatever becomes of this process; another one goes at the end, or,
+ * if this process is killed, when the next one starts. */
 static void tidy(const char *prefix)
 {
 	const char *run = rte_eal_get_runtime_dir();

@@ -28,8 +28,9 @@ static uint32_t cache_size(uint32_t mbufs, const char *ops)
 	return most < POOL_CACHE ? most : POOL_CACHE;
 }
 
-/* What an lcore's cache has no room for comes back last in, first out, if this DPDK can do that: an mbuf that was
- * used a moment ago lies in the processor's cache, and of a ring the next is the one that has waited longest. */
+/* What an lcore's cache has no room for comes back last in, first out, if this DPDK can do that: an
+ * mbuf that was used a moment ago lies in the processor's cache, and of a ring the next is the one
+ * that has waited longest. */
 static const char *common_ops(void)
 {
 	for (uint32_t i = 0; i < rte_mempool_ops_table.num_ops; i++) {

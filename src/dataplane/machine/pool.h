@@ -16,13 +16,13 @@
  * mempool ops (the tests' poisoning ones); NULL: DPDK's default. NULL and rte_errno on failure. */
 struct rte_mempool *pool_make(const char *name, uint32_t mbufs, const char *ops);
 /* The same, in memory of its own and not the EAL's: huge pages where the kernel gives them, also
- * when the EAL has none (measured at 64 B: 25 ns a packet instead of 40). No PCI device may see these
- * mbufs: they have no bus address. */
+ * when the EAL has none (measured at 64 B: 25 ns a packet instead of 40). No PCI device may see
+ * these mbufs: they have no bus address. */
 struct rte_mempool *pool_make_outside(const char *name, uint32_t mbufs);
 void pool_free(struct rte_mempool *pool);
 
-/* For who makes such a pool otherwise (offline_pool.h): how large its elements are, and what it says of its
- * mbufs in its private part. */
+/* For who makes such a pool otherwise (offline_pool.h): how large its elements are, and what it
+ * says of its mbufs in its private part. */
 void pool_element_sizes(struct rte_mempool_objsz *sizes);
 void pool_private_init(struct rte_mempool *pool);
 

@@ -26,19 +26,20 @@ static const struct {
 	const char *driver;
 	uint64_t needed;
 } devices[] = {
-        /* The kernel takes back what belongs to a descriptor: the packet socket and its promiscuity,
-         * the interface of net_tap. */
+        /* The kernel takes back what belongs to a descriptor: the packet socket and its
+         * promiscuity, the interface of net_tap. */
         {"file:", 0},
         {"net_af_packet", 0},
         {"net_memif", 0},
         {"net_null", 0},
         {"net_ring", 0},
         {"net_tap", 0},
-        /* libxdp takes its program from the interface, and asks for programs and maps by their numbers. */
+        /* libxdp takes its program from the interface, and asks for programs and maps by their
+         * numbers. */
         {"net_af_xdp", BIT(CAP_NET_ADMIN) | BIT(CAP_BPF) | BIT(CAP_SYS_ADMIN)},
 };
-/* NICs and drivers of which nothing is known: what their control paths may ask for, by netlink, verbs,
- * locked memory and I/O ports. */
+/* NICs and drivers of which nothing is known: what their control paths may ask for, by netlink,
+ * verbs, locked memory and I/O ports. */
 #define OTHER_DEVICES                                                                              \
 	(BIT(CAP_NET_ADMIN) | BIT(CAP_NET_RAW) | BIT(CAP_IPC_LOCK) | BIT(CAP_SYS_RAWIO))
 
@@ -88,7 +89,8 @@ static void caps_write(uint64_t permitted, uint64_t effective)
 /* Also in a signal's handler: system calls only. */
 static void give_up(void)
 {
-	/* Only who may set capabilities may make the bounding set less; no_new_privs makes up for it. */
+	/* Only who may set capabilities may make the bounding set less; no_new_privs makes up for
+	 * it. */
 	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
 		prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -128,7 +130,8 @@ static bool state_of(const char *thread, char state[STATE_BYTES], char name[32])
 	return at > 0;
 }
 
-/* Signals every thread that is not as this one is. How many there are; the last one's name; -errno. */
+/* Signals every thread that is not as this one is. How many there are; the last one's name;
+ * -errno. */
 static int remind(char name[32])
 {
 	char own[32], wanted_state[STATE_BYTES], state[STATE_BYTES], other[32];
@@ -191,8 +194,8 @@ static int all_threads(struct problem *problem)
 
 /* ---- files ---- */
 
-/* Whether this thread, as its effective capabilities are now, may make and remove files where `path` lies, and
- * write what is there. */
+/* Whether this thread, as its effective capabilities are now, may make and remove files where
+ * `path` lies, and write what is there. */
 static bool may_finish(const char *path)
 {
 	char folder[PATH_MAX], whole[PATH_MAX];

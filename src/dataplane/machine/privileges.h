@@ -4,8 +4,8 @@
  * the end need (capabilities(7)), its bounding set, and the way to gain any by exec (no_new_privs).
  *
  * Capabilities belong to threads, and the EAL and drivers have made some by then. So each thread of
- * the process is sent a signal, and gives up its own in the handler; whether all have done it is read
- * from /proc/self/task. A thread that blocks SIGRTMIN cannot do it, and is named.
+ * the process is sent a signal, and gives up its own in the handler; whether all have done it is
+ * read from /proc/self/task. A thread that blocks SIGRTMIN cannot do it, and is named.
  *
  * Without capabilities nothing happens: who is not root keeps what he has.
  *
@@ -20,13 +20,13 @@
 #include "scenario/scenario.h"
 #include "scenario/problem.h"
 
-/* Bits, 1 << CAP_..., of what a port on this device (a scenario's text) needs after it is open: to put
- * back at its end what it has set, or to go on. */
+/* Bits, 1 << CAP_..., of what a port on this device (a scenario's text) needs after it is open: to
+ * put back at its end what it has set, or to go on. */
 uint64_t privileges_of_device(const char *device);
 
-/* Keeps what the ports of `scenario` need, and what it takes to remove the control socket `socket`, and
- * to finish files that ports write, where root alone may not (CAP_DAC_OVERRIDE). `socket`: NULL: none.
- * 0, or -errno with problem: a thread keeps what it has. */
+/* Keeps what the ports of `scenario` need, and what it takes to remove the control socket `socket`,
+ * and to finish files that ports write, where root alone may not (CAP_DAC_OVERRIDE). `socket`:
+ * NULL: none. 0, or -errno with problem: a thread keeps what it has. */
 int privileges_give_up(const struct scenario *scenario, const char *socket,
                        struct problem *problem);
 

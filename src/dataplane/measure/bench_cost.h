@@ -4,17 +4,18 @@
  * with each of these the ceiling (the same ports on the same core, received and sent, with nothing
  * between) and the machine's noise.
  *
- *	weir warms up until packets leave
- *	repeat: ceiling | noise | weir, settling | weir, counted | ceiling
+ * 	weir warms up until packets leave
+ * 	repeat: ceiling | noise | weir, settling | weir, counted | ceiling
  *
  * A run's ratio is its rate divided by the mean of the two ceilings beside it. Runs are disturbed
  * in which more than BENCH_DISTURBED of the processor was taken away; of up to twice as many runs
  * as asked for, the least disturbed ones count.
  *
  * All times are those of CLOCK_MONOTONIC_RAW. A packet counts when the device has taken it; so a
- * packet that the scenario loses makes the others dearer. What leaves now came as fast as weir could
- * take it a delay ago, so that with a long delay arrivals and departures swing against each other:
- * a packet that came and did not leave within a run, or left and did not come, counts one half.
+ * packet that the scenario loses makes the others dearer. What leaves now came as fast as weir
+ * could take it a delay ago, so that with a long delay arrivals and departures swing against each
+ * other: a packet that came and did not leave within a run, or left and did not come, counts one
+ * half.
  *
  * Thread: control.
  */

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a device adds, measured over a loop: two ports joined by a cable, frames sent one at a time from the one and
- * received at the other.
+ * What a device adds, measured over a loop: two ports joined by a cable, frames sent one at a time
+ * from the one and received at the other.
  *
  * Model. From the hand-over to the stamp after reception a frame takes
  *
- *	tx-latency of the one + its time on the wire + 5 ns a metre of cable + rx-latency of the other
+ *  tx-latency of the one + its time on the wire + 5 ns a metre of cable + rx-latency of the other
  *
- * The time on the wire (preamble, frame with FCS) and the cable's are known, and the median of many frames is taken
- * for the loop's: a frame whose receiver had lost the processor does not move it. What remains is the sum of the two
- * latencies. Only the sum is seen: half goes to each. That is exact for packets between these two ports, whose sum is that of a loop: from a to b
- * weir subtracts rx-latency of a and tx-latency of b, the loop from b to a.
+ * The time on the wire (preamble, frame with FCS) and the cable's are known, and the median of many
+ * frames is taken for the loop's: a frame whose receiver had lost the processor does not move it.
+ * What remains is the sum of the two latencies. Only the sum is seen: half goes to each. That is
+ * exact for packets between these two ports, whose sum is that of a loop: from a to b weir
+ * subtracts rx-latency of a and tx-latency of b, the loop from b to a.
  *
- * Resolution: that of the histogram, 1.6 % of the loop's; the cable and the wire are as exact as what was said.
+ * Resolution: that of the histogram, 1.6 % of the loop's; the cable and the wire are as exact as
+ * what was said.
  *
  * Thread: the caller's; depends on the tester's answers alone.
  */
@@ -37,8 +39,8 @@ struct bench_latency {
 	uint64_t half_ns; /* of it, for each */
 };
 
-/* line_bps 0: the time on the wire is not subtracted. 0; -EIO: frames were lost, and `sent` and `received` tell how many;
- * or the tester's error. */
+/* line_bps 0: the time on the wire is not subtracted. 0; -EIO: frames were lost, and `sent` and
+ * `received` tell how many; or the tester's error. */
 int bench_latency_measure(struct rfc2544_tester *tester, uint32_t frame_bytes, double line_bps,
                           double cable_m, double seconds, struct bench_latency *result);
 

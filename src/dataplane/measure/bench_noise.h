@@ -28,8 +28,8 @@ struct bench_noise {
 	struct histogram lateness_ns; /* of the grid's instants */
 };
 
-/* Watches for `duration_ns`; `grid_ns` is the distance of the grid's instants, 0: no grid. `tick_ns`
- * is the length of a tick of the TSC. Adds to *noise, which begins as all zero. */
+/* Watches for `duration_ns`; `grid_ns` is the distance of the grid's instants, 0: no grid.
+ * `tick_ns` is the length of a tick of the TSC. Adds to *noise, which begins as all zero. */
 void bench_noise_watch(struct bench_noise *noise, double tick_ns, uint64_t duration_ns,
                        double grid_ns);
 

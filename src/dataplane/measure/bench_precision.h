@@ -7,7 +7,8 @@
  *
  * A turn is calm in which the scheduler and the hypervisor took less than BENCH_CALM of the
  * processor, by the processor time that the worker's thread was given: what is late then is late by
- * weir's own doing, or by an interrupt. The figures of all turns and of the calm ones are both told.
+ * weir's own doing, or by an interrupt. The figures of all turns and of the calm ones are both
+ * told.
  *
  * Thread: control.
  */

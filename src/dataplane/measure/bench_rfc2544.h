@@ -14,9 +14,9 @@
  *                search; the mean over `repeats`
  *
  * Deviations from the RFC, where asked for shorter: lengths of trials and numbers of repeats are
- * arguments, RFC2544_FULL holds the RFC's. A trial with loss, or of
- * latency, in which the processor of tester or device was taken away is repeated up to RFC2544_RETRIES times, and counts as it is then; how many
- * counted all the same is told.
+ * arguments, RFC2544_FULL holds the RFC's. A trial with loss, or of latency, in which the processor
+ * of tester or device was taken away is repeated up to RFC2544_RETRIES times, and counts as it is
+ * then; how many counted all the same is told.
  *
  * Thread: the caller's; depends on the tester's answers alone.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rig of a measurement: weir as `weir run` builds it (runtime.h: the same ports, engine, transmit queues
- * and worker_main), between ports that cost as little as a port can, with a clock that can be
- * stopped.
+ * The rig of a measurement: weir as `weir run` builds it (runtime.h: the same ports, engine,
+ * transmit queues and worker_main), between ports that cost as little as a port can, with a clock
+ * that can be stopped.
  *
  * Why the clock stops: a measurement is compared with the ceiling and with the machine's noise on
  * the same core, in turns with them. While another has its turn the workers stand still; if time
@@ -92,8 +92,8 @@ void bench_rig_count(const struct bench_rig *rig, struct bench_count *count);
 /* Real-time priority for the calling thread, and back; 0: nothing. */
 void bench_priority_set(int priority);
 void bench_priority_clear(int priority);
-/* From here on SIGINT and SIGTERM end the measurement: pauses return at once, whoever measures looks
- * at bench_stopped() and returns -EINTR. */
+/* From here on SIGINT and SIGTERM end the measurement: pauses return at once, whoever measures
+ * looks at bench_stopped() and returns -EINTR. */
 void bench_stop_on_signals(void);
 bool bench_stopped(void);
 /* Sleeps. */

@@ -2,8 +2,8 @@
 /*
  * Where the packets of a precision measurement go: a transmit callback on an ethdev port, which
  * reads the time stamp counter at the moment when weir hands a burst to the device and compares it
- * with the due time of each packet. It is independent of weir's own figure (tx_queue.h), and it would
- * see a packet that is early.
+ * with the due time of each packet. It is independent of weir's own figure (tx_queue.h), and it
+ * would see a packet that is early.
  *
  *   lateness  hand-over minus the due time that weir gave the packet (its instant of arrival, as
  *             weir stamped it, plus the delay)

@@ -9,11 +9,11 @@
  *   paced    the device gives nothing (net_null with no-rx=1), and one packet is made each
  *            `period`; what came due while the worker was away waits, up to as many frames as a
  *            NIC's receive ring has; beyond that they are lost before weir saw them, as `missed`
- *   headers  each frame begins with these bytes (bench_headers), which routers and rules have something to
- *            do with; without, it begins with whatever the buffer holds
- *   sources  the frame has Ethernet, IPv4 and UDP headers, whose source address is one of so many from
- *            10.0.0.0 on, all of them in turn, in an order in which neighbours do not follow each
- *            other
+ *   headers  each frame begins with these bytes (bench_headers), which routers and rules have
+ *            something to do with; without, it begins with whatever the buffer holds
+ *   sources  the frame has Ethernet, IPv4 and UDP headers, whose source address is one of so many
+ *            from 10.0.0.0 on, all of them in turn, in an order in which neighbours do not follow
+ *            each other
  *   stamped  the frame carries the instant at which it was made (the run's clock), for bench_sink
  *
  * Thread: set up by control while the worker stands still, then the worker's.
@@ -62,8 +62,9 @@ struct bench_source {
 void bench_frames_fill(struct bench_frames *frames, uint32_t frame_bytes);
 double bench_frames_mean(const struct bench_frames *frames);
 
-/* Ethernet, IPv4 that is capable of ECN (ECT(0)) with a TTL of 64, a feedback header that asks the first router
- * for its link, and 6 bytes of UDP: the IP packet is 50 bytes long, whatever the frame. */
+/* Ethernet, IPv4 that is capable of ECN (ECT(0)) with a TTL of 64, a feedback header that asks the
+ * first router for its link, and 6 bytes of UDP: the IP packet is 50 bytes long, whatever the
+ * frame. */
 extern const uint8_t bench_headers[BENCH_HEADERS_BYTES];
 
 /* Where a frame has its stamp. */

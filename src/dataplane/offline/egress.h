@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the packets of a replay go: from the outlets of the engine into a capture for each port, each
- * port in the order of its time, and what leaves counted.
+ * Where the packets of a replay go: from the outlets of the engine into a capture for each port,
+ * each port in the order of its time, and what leaves counted.
  *
  * Ownership: egress_write takes the mbufs and gives them back. The captures are the egress's.
  * Thread: one.
@@ -23,13 +23,14 @@ struct egress {
 	uint8_t *frame; /* a chain of mbufs put together */
 };
 
-/* Opens every output (`porter` writes behind, or NULL), after a look that none is an input (`captures`, as in the options) or two
- * ports'. 0; -EINVAL with problem; -ENOMEM. `egress` is all zero before. */
+/* Opens every output (`porter` writes behind, or NULL), after a look that none is an input
+ * (`captures`, as in the options) or two ports'. 0; -EINVAL with problem; -ENOMEM. `egress` is all
+ * zero before. */
 int egress_open(struct egress *egress, const struct replay_options *options,
                 struct capture *const *captures, struct io_thread *io_thread,
                 struct replay_result *result, struct problem *problem);
-/* Writes and empties an outlet that is not empty. 0, or -EIO with problem; one packet too long is an error in weir, and
- * the outlet stays full. */
+/* Writes and empties an outlet that is not empty. 0, or -EIO with problem; one packet too long is
+ * an error in weir, and the outlet stays full. */
 int egress_write(struct egress *egress, uint32_t port, struct outlet *outlet,
                  struct problem *problem);
 /* All that was written is on its way to the disk: 0, or -EIO with problem. */

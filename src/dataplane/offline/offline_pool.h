@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A mempool for what runs offline, in one thread: it needs no EAL, takes memory as it is asked for, and
- * gives out what came back last, which is still in the processor's cache.
+ * A mempool for what runs offline, in one thread: it needs no EAL, takes memory as it is asked for,
+ * and gives out what came back last, which is still in the processor's cache.
  *
- * Why: DPDK's own pools live in the EAL's memory and look for their ops among its plugins. To start the
- * EAL takes 0.2 s: it loads every driver that is installed, and sleeps for 0.1 s to measure the TSC. A
- * replay and the lab have no device and ask no clock, so they do without.
+ * Why: DPDK's own pools live in the EAL's memory and look for their ops among its plugins. To start
+ * the EAL takes 0.2 s: it loads every driver that is installed, and sleeps for 0.1 s to measure the
+ * TSC. A replay and the lab have no device and ask no clock, so they do without.
  *
  * The mbufs are like those of pool.h, but for one thread, and no device may see them.
  *
@@ -18,11 +18,13 @@
 
 #include <rte_mempool.h>
 
-/* Begins with `mbufs` and may grow to `mbufs_max`. `ops` names other mempool ops, which must not need
- * the EAL either (the tests' poisoning ones); NULL: those of a stack. NULL and rte_errno on failure. */
+/* Begins with `mbufs` and may grow to `mbufs_max`. `ops` names other mempool ops, which must not
+ * need the EAL either (the tests' poisoning ones); NULL: those of a stack. NULL and rte_errno on
+ * failure. */
 struct rte_mempool *offline_pool_make(const char *name, uint32_t mbufs, uint32_t mbufs_max,
                                       const char *ops);
-/* Adds mbufs, as many of them as there may still be. How many; 0: the most is reached, or no memory. */
+/* Adds mbufs, as many of them as there may still be. How many; 0: the most is reached, or no
+ * memory. */
 uint32_t offline_pool_grow(struct rte_mempool *pool, uint32_t mbufs);
 /* NULL is fine. */
 void offline_pool_free(struct rte_mempool *pool);

@@ -20,7 +20,8 @@
 #define PROGRESS_PACKETS 8192u
 #define PROGRESS_NS      (100 * SIMTIME_MS)
 
-/* Of what lies behind the end of time, so many events are executed to find a packet that leaves there. */
+/* Of what lies behind the end of time, so many events are executed to find a packet that leaves
+ * there. */
 #define HORIZON_EVENTS 64u
 
 struct replay {
@@ -70,7 +71,8 @@ static int write_out(struct replay *replay, uint32_t port)
 	return egress_write(&replay->egress, port, outlet, replay->problem);
 }
 
-/* What goes wrong is found again when the output is finished, or when the outlet, which stays full, is emptied. */
+/* What goes wrong is found again when the output is finished, or when the outlet, which stays full,
+ * is emptied. */
 static void make_room(void *argument, uint32_t port)
 {
 	(void)write_out(argument, port);
@@ -117,7 +119,8 @@ err_memory:
 	return -ENOMEM;
 }
 
-/* Writes what is in the outlets. 1 if one was full, so that more may be due; 0; or the negative errno of a write. */
+/* Writes what is in the outlets. 1 if one was full, so that more may be due; 0; or the negative
+ * errno of a write. */
 static int drain(struct replay *replay)
 {
 	int full = 0, error;
@@ -220,8 +223,8 @@ static int run_input(struct replay *replay)
 	return error;
 }
 
-/* The next event lies where time ends. A packet that leaves then says which it is; else all that is known is that some
- * are held. */
+/* The next event lies where time ends. A packet that leaves then says which it is; else all that is
+ * known is that some are held. */
 static int run_into_horizon(struct replay *replay)
 {
 	simtime next = engine_next(replay->engine);

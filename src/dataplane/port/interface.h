@@ -7,7 +7,8 @@
  * takes it back when the socket is closed, however the process ends. DPDK's drivers would set
  * IFF_PROMISC, which stays.
  *
- * It is known by its index: who gives it another name (ip link set eth1 name lab) changes nothing else.
+ * It is known by its index: who gives it another name (ip link set eth1 name lab) changes nothing
+ * else.
  *
  * Losses: net_af_packet does not read how many packets the kernel had no room for in its receive
  * ring. They are asked of its sockets, which are found among the descriptors of this process.

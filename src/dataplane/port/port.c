@@ -521,8 +521,8 @@ static bool link_is_up(const struct port *port)
 {
 	struct rte_eth_link link;
 
-	/* net_tap asks in the network namespace where its interface was made, and it may be in another
-	 * now. */
+	/* net_tap asks in the network namespace where its interface was made, and it may be in
+	 * another now. */
 	if (port->file || strcmp(port->driver, "net_tap") == 0)
 		return true;
 	if (port->interface.index)

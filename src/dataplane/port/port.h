@@ -65,14 +65,14 @@ struct port {
 bool port_is_pci(const char *device);
 /* Whether a port of the scenario has one. */
 bool port_any_pci(const struct scenario *scenario);
-/* Whether every PCI device of the scenario is there for DPDK to take, before anything is reserved for
- * it. 0, or -errno with problem (pci_device.h). */
+/* Whether every PCI device of the scenario is there for DPDK to take, before anything is reserved
+ * for it. 0, or -errno with problem (pci_device.h). */
 int port_check_pci(const struct scenario *scenario, struct problem *problem);
-/* Whether DPDK has room for the devices of the scenario beside those that are open. 0, or -ENOSPC with
- * problem. */
+/* Whether DPDK has room for the devices of the scenario beside those that are open. 0, or -ENOSPC
+ * with problem. */
 int port_check_room(const struct scenario *scenario, struct problem *problem);
-/* Whether no two ports of the scenario mean the same interface, PCI device or output. 0, or -EINVAL with
- * problem. */
+/* Whether no two ports of the scenario mean the same interface, PCI device or output. 0, or -EINVAL
+ * with problem. */
 int port_check_distinct(const struct scenario *scenario, struct problem *problem);
 /* The same of a port that was opened and those before it, by what the drivers know by now. */
 int port_check_opened(const struct port *ports, uint32_t n, struct problem *problem);
@@ -82,8 +82,8 @@ void port_offer(const char *prefix);
 /* Opens and configures; does not start. 0, or -errno with problem. */
 int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queues,
               struct rte_mempool *pool, struct problem *problem);
-/* Packets come from now on, and a capture file counts from the present instant. clock NULL: from 0; no time
- * stamps then. */
+/* Packets come from now on, and a capture file counts from the present instant. clock NULL: from 0;
+ * no time stamps then. */
 int port_start(struct port *port, const struct clock *clock, struct problem *problem);
 /* Keeps the device's clock in step; about every 100 ms. */
 void port_keep_time(struct port *port, const struct clock *clock);

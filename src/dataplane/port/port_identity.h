@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a port's device text means beneath its words: which interfaces of the kernel, which PCI device, which
- * file it writes. Two ports that mean the same would take each other's packets, or each would get all of them.
+ * What a port's device text means beneath its words: which interfaces of the kernel, which PCI
+ * device, which file it writes. Two ports that mean the same would take each other's packets, or
+ * each would get all of them.
  *
- * An interface is known by its index, so that other names of it count, and by its name where it is not there
- * yet (one that net_tap makes). A PCI device whose driver shares it with the kernel (mlx5) is its interfaces,
- * too.
+ * An interface is known by its index, so that other names of it count, and by its name where it is
+ * not there yet (one that net_tap makes). A PCI device whose driver shares it with the kernel
+ * (mlx5) is its interfaces, too.
  *
- * Beyond this process an interface or a PCI device is *claimed*: by a listening socket with an abstract name
- * made of its index or address. Such names belong to a network namespace, as interfaces do, need no right and
- * no folder, and go with the process, however it ends. Who holds one can be asked for by connecting to it. An
- * interface that weir makes itself is not claimed: it may be the cable to another weir.
+ * Beyond this process an interface or a PCI device is *claimed*: by a listening socket with an
+ * abstract name made of its index or address. Such names belong to a network namespace, as
+ * interfaces do, need no right and no folder, and go with the process, however it ends. Who holds
+ * one can be asked for by connecting to it. An interface that weir makes itself is not claimed: it
+ * may be the cable to another weir.
  *
  * Ownership: identity_release gives back what was claimed.
  * Thread: control.
@@ -42,11 +44,12 @@ struct port_identity {
 
 /* Claims nothing yet. */
 void identity_of(const char *device, struct port_identity *identity);
-/* What both mean, in words (`interface eth1`): false, and untouched, if they have nothing in common. */
+/* What both mean, in words (`interface eth1`): false, and untouched, if they have nothing in
+ * common. */
 bool identity_shared(const struct port_identity *one, const struct port_identity *other, char *what,
                      size_t room);
-/* 0; or -EBUSY with problem: another weir has it, and which process that is. What was claimed before that is
- * still to be released. */
+/* 0; or -EBUSY with problem: another weir has it, and which process that is. What was claimed
+ * before that is still to be released. */
 int identity_claim(struct port_identity *identity, struct problem *problem);
 void identity_release(struct port_identity *identity);
 

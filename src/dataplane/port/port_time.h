@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time of a device: the instants at which it received its frames, where it stamps them (`port ... time
- * device`), and those at which it shall send, where it can be told (`port ... launch TIME`).
+ * The time of a device: the instants at which it received its frames, where it stamps them
+ * (`port ... time device`), and those at which it shall send, where it can be told
+ * (`port ... launch TIME`).
  *
- * Receiving.
- * The engine goes on by the clock's instants: a burst enters it with the reading taken after it was received, so that no
- * instant is ever before one it has advanced to. What the device's stamp adds is the packet's *age*: how long before that
- * reading it came. The age is subtracted from the packet's time on the line (packet.h), so with a constant delay it
- * leaves at the device's instant plus the delay, exactly; as little as a latency (port_setting.h) can it leave
- * before it came to the line.
+ * Receiving. The engine goes on by the clock's instants: a burst enters it with the reading taken
+ * after it was received, so that no instant is ever before one it has advanced to. What the
+ * device's stamp adds is the packet's *age*: how long before that reading it came. The age is
+ * subtracted from the packet's time on the line (packet.h), so with a constant delay it leaves at
+ * the device's instant plus the delay, exactly; as little as a latency (port_setting.h) can it
+ * leave before it came to the line.
  *
- * The device's ticks become weir's nanoseconds by a straight line that is kept in step with the clock as the clock is
- * with CLOCK_MONOTONIC_RAW: it is a struct clock whose counter is the device's and whose reference is weir's.
+ * The device's ticks become weir's nanoseconds by a straight line that is kept in step with the
+ * clock as the clock is with CLOCK_MONOTONIC_RAW: it is a struct clock whose counter is the
+ * device's and whose reference is weir's.
  *
- * Sending. A frame is handed over a lead before the instant at which it shall be sent (port_setting.h), with that instant in
- * the device's ticks beside it: when exactly the worker came round in between does not matter any more.
+ * Sending. A frame is handed over a lead before the instant at which it shall be sent
+ * (port_setting.h), with that instant in the device's ticks beside it: when exactly the worker came
+ * round in between does not matter any more.
  *
- * Nothing of a stamp is believed without being looked at: an instant is never after the reading nor before the one of the packet
- * ahead of it at that port, and one that is older than PORT_TIME_AGE_MAX does not count. Each is counted.
+ * Nothing of a stamp is believed without being looked at: an instant is never after the reading nor
+ * before the one of the packet ahead of it at that port, and one that is older than
+ * PORT_TIME_AGE_MAX does not count. Each is counted.
  *
  * The device is behind two calls (struct port_time_ops), so that a test can have one.
  *
- * Thread: start and discipline: control. Ages: the worker that receives from the port; launches: those that send. Counters: others
- * may read them, a moment old.
+ * Thread: start and discipline: control. Ages: the worker that receives from the port; launches:
+ * those that send. Counters: others may read them, a moment old.
  */
 #ifndef WEIR_PORT_TIME_H
 #define WEIR_PORT_TIME_H
@@ -57,8 +61,8 @@ struct port_time {
 /* One sample of both clocks, the tightest of several; 0, or -errno of the device. */
 int port_time_sample(const struct port_time *time, const struct clock *clock,
                      struct clock_sample *sample);
-/* Samples, waits CLOCK_START_NS, samples. 0, -errno of the device, or -ERANGE: its clock does not go
- * forward evenly. */
+/* Samples, waits CLOCK_START_NS, samples. 0, -errno of the device, or -ERANGE: its clock does not
+ * go forward evenly. */
 int port_time_start(struct port_time *time, const struct port_time_ops *ops, const void *device,
                     const struct clock *clock);
 /* The same from two samples. */
@@ -68,11 +72,12 @@ int port_time_start_from(struct port_time *time, const struct port_time_ops *ops
 /* About every 100 ms. */
 void port_time_discipline(struct port_time *time, const struct clock *clock);
 
-/* How long before `reading` each of these came, which were received before it. `reading` does not go
- * backwards. */
+/* How long before `reading` each of these came, which were received before it. `reading` does not
+ * go backwards. */
 void port_time_ages(struct port_time *time, struct rte_mbuf *const *mbufs, uint16_t n,
                     simtime reading, uint32_t *age_ns);
-/* Each of these frames shall be sent `lead_ns` after it was due to be handed over. The worker that sends. */
+/* Each of these frames shall be sent `lead_ns` after it was due to be handed over. The worker that
+ * sends. */
 void port_time_launch(const struct port_time *time, struct rte_mbuf *const *mbufs,
                       const simtime *due_ns, uint16_t n, simtime lead_ns);
 /* The counters begin anew; the line and the latest instant stay. The worker's. */

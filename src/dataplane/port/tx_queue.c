@@ -80,7 +80,8 @@ static uint32_t send_to_ring(struct tx_queue *tx_queue)
 	return rte_ring_sp_enqueue_burst(tx_queue->ring, (void **)outlet->mbufs, outlet->n, NULL);
 }
 
-/* The clock's first reading that is not before `now`, which is ahead of it by WORKER_AHEAD_NS at most. */
+/* The clock's first reading that is not before `now`, which is ahead of it by WORKER_AHEAD_NS at
+ * most. */
 static simtime await(const struct clock *clock, simtime now)
 {
 	simtime reading;

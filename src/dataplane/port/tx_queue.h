@@ -41,11 +41,13 @@ struct tx_queue {
 	uint64_t launch_missed;        /* handed over when that had passed */
 };
 
-/* Hands over what lies in the outlet; `now` is the instant of the poll. With a clock, nothing is handed
- * over before it reads `now`, and lateness is measured to that reading, else to `now`. Returns how many packets left the outlet. */
+/* Hands over what lies in the outlet; `now` is the instant of the poll. With a clock, nothing is
+ * handed over before it reads `now`, and lateness is measured to that reading, else to `now`.
+ * Returns how many packets left the outlet. */
 uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, simtime now);
-/* Fills the transmit queue's outlet, as far as there is room, from a ring that another worker's transmit queue fills.
- */
+/* Fills the transmit queue's outlet, as far as there is room, from a ring that another worker's
+ * transmit queue fills.
+ *  */
 uint32_t tx_queue_collect(struct tx_queue *tx_queue, struct rte_ring *from);
 void tx_queue_clear(struct tx_queue *tx_queue);
 

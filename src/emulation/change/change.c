@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From one scenario to the next: everything that can fail or take time happens in change_prepare,
- * in the control's thread; engine_apply (change_apply.c) only swaps pointers and numbers, of what has
- * changed.
+ * in the control's thread; engine_apply (change_apply.c) only swaps pointers and numbers, of what
+ * has changed.
  */
 #include <errno.h>
 #include <stdlib.h>

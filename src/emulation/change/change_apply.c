@@ -38,11 +38,11 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 	}
 }
 
-/* Whether packets that come at one instant may pass the stages together (cloud.h): with a result that does
- * not differ from that of one after the other. Answers leave in the order of what they answer: so one
- * stage may give some, and the link, which takes packets one by one. They enter no cloud, and
- * nothing that has passed leaves beside them or enters a cloud, perhaps at the same instant. A witness is
- * told packet by packet. */
+/* Whether packets that come at one instant may pass the stages together (cloud.h): with a result
+ * that does not differ from that of one after the other. Answers leave in the order of what they
+ * answer: so one stage may give some, and the link, which takes packets one by one. They enter no
+ * cloud, and nothing that has passed leaves beside them or enters a cloud, perhaps at the same
+ * instant. A witness is told packet by packet. */
 static void settle_together(struct cloud *cloud)
 {
 	cloud->calm = NULL;

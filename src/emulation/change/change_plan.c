@@ -8,8 +8,8 @@
 #include "router/hop.h"
 #include "scenario/port_setting.h"
 
-/* The cloud in force that goes on under this configuration; NULL: there is none. One of the same name
- * on another path, or whose packets come in at another port, is another. */
+/* The cloud in force that goes on under this configuration; NULL: there is none. One of the same
+ * name on another path, or whose packets come in at another port, is another. */
 static struct cloud *cloud_before(const struct engine *engine, const struct cloud_conf *after,
                                   int root, const struct cloud_conf **conf)
 {

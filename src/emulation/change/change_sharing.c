@@ -6,8 +6,8 @@
 #include "account/counter_read.h"
 #include "scenario/port_setting.h"
 
-/* Asked by control while the worker runs. A packet is counted on the line before it is taken off the
- * queue, so in this order none is missed; and nothing comes in any more. */
+/* Asked by control while the worker runs. A packet is counted on the line before it is taken off
+ * the queue, so in this order none is missed; and nothing comes in any more. */
 static READS_WHILE_IT_RUNS bool is_empty(const struct cloud *cloud)
 {
 	return link_held_packets(&cloud->link) == 0 &&
@@ -68,8 +68,8 @@ static void count_feeders(uint32_t *feeders, const struct cloud *cloud, bool gen
 		feeders[cloud->from_port]++;
 }
 
-/* Clouds that are not in the next scenario: they close, deliver what they hold at their port, and go
- * when they are empty. `kept`, by slot: those that are in it. */
+/* Clouds that are not in the next scenario: they close, deliver what they hold at their port, and
+ * go when they are empty. `kept`, by slot: those that are in it. */
 static void closing_prepare(struct change *change, const bool *kept, uint32_t *feeders)
 {
 	struct cloud_table *now = change->engine->cloud_table;

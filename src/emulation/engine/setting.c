@@ -125,8 +125,8 @@ static void watches_line_up(struct cloud *cloud)
 		first->next = besides;
 }
 
-/* Control reads the list while it changes (cloud_stages): at each moment its first n_stages places are
- * filled, and it is known that it changes. */
+/* Control reads the list while it changes (cloud_stages): at each moment its first n_stages places
+ * are filled, and it is known that it changes. */
 static void place_set(struct cloud *cloud, uint16_t at, struct stage *stage)
 {
 	__atomic_store_n(&cloud->stages[at], stage, __ATOMIC_RELAXED);

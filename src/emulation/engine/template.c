@@ -16,8 +16,8 @@ static void cloud_join(const struct template *template, struct cloud *cloud)
 	cloud->line.shared = template->head->line.shared;
 }
 
-/* One change of one cloud. Nobody has seen a cloud without a name: its timeline is attached, and begins
- * when it has one. */
+/* One change of one cloud. Nobody has seen a cloud without a name: its timeline is attached, and
+ * begins when it has one. */
 static void change_cloud(struct template *template, const struct template_change *change,
                          uint32_t i)
 {

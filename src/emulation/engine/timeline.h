@@ -2,16 +2,16 @@
 /*
  * The timeline of a cloud: what changes in it, and when, in virtual time.
  *
- * Model: two layers. Below lies what the statements of the cloud say; `at` changes that for good. On
- * top of it, for each statement at most one of `every`, `flap`, `wave`, `trace` and `markov` puts
- * something else in force for a while, and takes it away again: then what lies below is in force,
- * as it is by then. Each of them is a *track*: a sequence of points in time, prepared by control or
- * computed from one to the next, of integers, without allocating.
+ * Model: two layers. Below lies what the statements of the cloud say; `at` changes that for good.
+ * On top of it, for each statement at most one of `every`, `flap`, `wave`, `trace` and `markov`
+ * puts something else in force for a while, and takes it away again: then what lies below is in
+ * force, as it is by then. Each of them is a *track*: a sequence of points in time, prepared by
+ * control or computed from one to the next, of integers, without allocating.
  *
- * Instants are counted from the beginning of the run (cloud->origin_ns). At one instant the order is:
- * what leaves the link, or what reordering gives up, then the changes, `at` first and the others
- * in the order of the statement table, then what arrives. A change of rate is exact inside a packet
- * (link.h).
+ * Instants are counted from the beginning of the run (cloud->origin_ns). At one instant the order
+ * is: what leaves the link, or what reordering gives up, then the changes, `at` first and the
+ * others in the order of the statement table, then what arrives. A change of rate is exact inside a
+ * packet (link.h).
  *
  * Changes are executed when somebody could notice: at the next arrival, and at their instants while
  * the cloud has a queue or holds something back. So a cloud at rest costs nothing, and a run
@@ -32,8 +32,8 @@
 
 #include "engine/setting.h"
 
-/* Which settings: the link, its AQM, the line, or the stage of a statement. One bit each; classes, and
- * what is theirs, have none: they do not change with time. */
+/* Which settings: the link, its AQM, the line, or the stage of a statement. One bit each; classes,
+ * and what is theirs, have none: they do not change with time. */
 typedef uint64_t timeline_places;
 
 struct track {
@@ -41,15 +41,18 @@ struct track {
 	timeline_places places; /* that it is on top of */
 	bool on;                /* it is, at present */
 	bool waits; /* the user has given a statement of it anew: not before its next point */
-	/* Finds its place in time: the next point, and whether it is on from `now` on; puts itself on. */
+	/* Finds its place in time: the next point, and whether it is on from `now` on; puts itself
+	 * on. */
 	void (*enter)(struct track *track, struct cloud *cloud, simtime now);
-	/* Executes its next point; if `until` is later, what all points up to and at `until` lead to,
-	 * for a cloud at rest. */
+	/* Executes its next point; if `until` is later, what all points up to and at `until` lead
+	 * to, for a cloud at rest. */
 	void (*run)(struct track *track, struct cloud *cloud, simtime until);
-	/* Puts what it has at present on top, and takes it away. NULL: it changes what lies below. */
+	/* Puts what it has at present on top, and takes it away. NULL: it changes what lies
+	 * below. */
 	void (*put_on)(struct track *track, struct cloud *cloud, simtime now);
 	void (*take_off)(struct track *track, struct cloud *cloud, simtime now);
-	/* Its cloud has got its name, from which its draws follow; it is not on. NULL: it has none. */
+	/* Its cloud has got its name, from which its draws follow; it is not on. NULL: it has
+	 * none. */
 	void (*key)(struct track *track, const struct cloud *cloud, uint64_t seed);
 	/* Control. */
 	void (*free)(struct track *track);
@@ -71,8 +74,8 @@ void timeline_free(struct timeline *timeline);
 void timeline_run(struct cloud *cloud, simtime until);
 /* Everything up to and at `now`, also of a cloud at rest. */
 void timeline_keep_up(struct cloud *cloud, simtime now);
-/* Takes everything off that is on top; nothing is executed any more. Control too, when no worker runs
- * the cloud. */
+/* Takes everything off that is on top; nothing is executed any more. Control too, when no worker
+ * runs the cloud. */
 void timeline_take_off(struct cloud *cloud, simtime now);
 /* Before the settings of a change: the same, after what is due. */
 void timeline_end(struct cloud *cloud, simtime now);

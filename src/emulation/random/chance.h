@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Yes or no for each packet, with a probability and a correlation: by the Markov chain of
- * correlated.h, which keeps the probability, or, `as-netem`, by netem's recurrence (netem_chance.h),
- * which does not.
+ * correlated.h, which keeps the probability, or, `as-netem`, by netem's recurrence
+ * (netem_chance.h), which does not.
  *
  * Thread: the owner's.
  */

@@ -45,8 +45,8 @@ static inline bool correlated_next(struct correlated *c, uint64_t draw)
 	return yes;
 }
 
-/* The same for a burst of 1 to 64, if what was before does not matter: bit i of `which` is packet i's. False: it does
- * matter, and nothing is drawn. */
+/* The same for a burst of 1 to 64, if what was before does not matter: bit i of `which` is packet
+ * i's. False: it does matter, and nothing is drawn. */
 static inline bool correlated_next_burst(struct correlated *c, const uint64_t *draw, uint32_t n,
                                          uint64_t *which)
 {

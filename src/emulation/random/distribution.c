@@ -52,8 +52,8 @@ int64_t distribution_draw_values(const struct distribution *distribution, uint64
 	return 0;
 }
 
-/* distribution_draw of what is near: a quantile and the next one are one load, a product has 64 bits, and beyond the
- * last octave the place is that of its first quantile. */
+/* distribution_draw of what is near: a quantile and the next one are one load, a product has 64
+ * bits, and beyond the last octave the place is that of its first quantile. */
 static int64_t draw_near(const int32_t *near, uint64_t uniform)
 {
 	uint64_t tail = uniform << 1 | 1;

@@ -41,7 +41,8 @@
 #define DISTRIBUTION_OCTAVES  32
 #define DISTRIBUTION_SEGMENTS 64
 #define DISTRIBUTION_MAX      (INT64_C(1) << 51)
-#define DISTRIBUTION_NEAR     (INT64_C(1) << 30) /* ns, a second: two of them differ by 2^31 at most */
+/* ns, a second: two of them differ by 2^31 at most */
+#define DISTRIBUTION_NEAR (INT64_C(1) << 30)
 /* j at most so many times m. */
 #define DISTRIBUTION_SKEW_MAX 10
 

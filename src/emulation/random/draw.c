@@ -36,8 +36,9 @@ struct draw_key draw_key_make(uint64_t seed, const char *cloud, const char *purp
 #define GROUP_BLOCKS 16u
 #define GROUP_DRAWS  (2 * GROUP_BLOCKS)
 
-/* philox_block for blocks that follow one another. Words lie in 64 bits each, so that of a product both halves
- * are where they are wanted: the compiler makes vector instructions of it that move nothing between lanes. */
+/* philox_block for blocks that follow one another. Words lie in 64 bits each, so that of a product
+ * both halves are where they are wanted: the compiler makes vector instructions of it that move
+ * nothing between lanes. */
 static __attribute__((noinline)) void draw_group(struct draw_key key, uint64_t counter,
                                                  uint32_t lane, uint64_t *restrict out)
 {
@@ -61,7 +62,8 @@ static __attribute__((noinline)) void draw_group(struct draw_key key, uint64_t c
 	}
 }
 
-/* A group that is not used to its end is computed whole all the same: it costs as much as three draws alone. */
+/* A group that is not used to its end is computed whole all the same: it costs as much as three
+ * draws alone. */
 void draw_burst(struct draw_key key, uint64_t first, uint32_t lane, uint32_t n, uint64_t *out)
 {
 	uint64_t group[GROUP_DRAWS];

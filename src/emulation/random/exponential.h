@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exponentially distributed times from 64 random bits, in integers: -ln(u) x mean with u = (draw + 1) /
- * 2^64. The logarithm is that of a table of EXPONENTIAL_STEPS, made by control, with linear
- * interpolation: its error is below 2e-7.
+ * Exponentially distributed times from 64 random bits, in integers: -ln(u) x mean with
+ * u = (draw + 1) / 2^64. The logarithm is that of a table of EXPONENTIAL_STEPS, made by control,
+ * with linear interpolation: its error is below 2e-7.
  */
 #ifndef WEIR_EXPONENTIAL_H
 #define WEIR_EXPONENTIAL_H

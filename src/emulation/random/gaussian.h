@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The standard normal distribution in integers, both ways: from a uniform number to z and back. What
- * goes one way and then the other comes back with the same tail probability to 1e-4 of it, down to
- * tails of 2^-33.
+ * The standard normal distribution in integers, both ways: from a uniform number to z and back.
+ * What goes one way and then the other comes back with the same tail probability to 1e-4 of it,
+ * down to tails of 2^-33.
  *
  * z is a fixed-point number with GAUSSIAN_BITS fraction bits; |z| < 6.5.
  *

@@ -4,12 +4,13 @@
  *
  * Model: numbers of 32 bits. Each is mixed of a fresh one, u, and the one before,
  *
- *	x = ((2^32 - rho) u + rho x') / 2^32        rho = R (2^32 - 1), rounded, + 1
+ * 	x = ((2^32 - rho) u + rho x') / 2^32        rho = R (2^32 - 1), rounded, + 1
  *
- * and an event happens when x <= P (2^32 - 1), rounded; never with P = 0. Without a correlation x is
- * u, and x' stays as it is. The x are no longer uniform: their variance is (1 - R) / (1 + R) of that of
- * u, so a small P is met more rarely than it says, a large one more often: netem_rate.h computes by how
- * much. A description of what `tc netem` does; the code is our own. The first x' is drawn.
+ * and an event happens when x <= P (2^32 - 1), rounded; never with P = 0. Without a correlation x
+ * is u, and x' stays as it is. The x are no longer uniform: their variance is (1 - R) / (1 + R) of
+ * that of u, so a small P is met more rarely than it says, a large one more often: netem_rate.h
+ * computes by how much. A description of what `tc netem` does; the code is our own. The first x' is
+ * drawn.
  *
  * Thread: the owner's.
  */

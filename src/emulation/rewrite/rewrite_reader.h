@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reading the text of a rule: its words, fields and values (rewrite_rule.h has the grammar). Each
- * function takes what stands at the reader's token and goes on behind it, or says what is wrong there.
+ * function takes what stands at the reader's token and goes on behind it, or says what is wrong
+ * there.
  *
  * Ownership: a reader points into its text. Thread: control.
  */

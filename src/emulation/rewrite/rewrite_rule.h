@@ -14,8 +14,8 @@
  *   VALUE     a number, an address (rewrite_value.h), or another FIELD of the same packet
  *
  * All comparisons must hold; without `match` the rule is for all packets. Blanks around signs do
- * not matter. Bits outside a mask stay as they are; a value stands in the bits of the mask and is not
- * shifted into them. An address with a length (10.0.0.0/8) compares that many bits.
+ * not matter. Bits outside a mask stay as they are; a value stands in the bits of the mask and is
+ * not shifted into them. An address with a length (10.0.0.0/8) compares that many bits.
  *
  * Ownership: free(). Thread: control.
  */
@@ -53,8 +53,8 @@ struct rewrite_step {
 	struct rewrite_place source; /* width 0: `value`; else another field */
 };
 
-/* What a rule does, if that is to set a part of one word of the IPv4 header, which only the header's checksum sums, to
- * what is known: for a short way. */
+/* What a rule does, if that is to set a part of one word of the IPv4 header, which only the
+ * header's checksum sums, to what is known: for a short way. */
 struct rewrite_word {
 	uint16_t mask; /* 0: the rule does something else */
 	uint16_t value;

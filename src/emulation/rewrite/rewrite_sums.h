@@ -3,13 +3,16 @@
  * The checksums of a packet, made right after some of its bytes were overwritten: those of the IPv4
  * header, TCP, UDP, ICMP and ICMPv6, incrementally (checksum.h), so that no payload is read.
  *
- *   - A checksum covers what it covers by its RFC: header, or transport and pseudo-header (addresses
- *     and protocol). With a routing header that has segments left the destination in the IPv6
- *     header is not the one in the pseudo-header, and writing it changes nothing.
- *   - A UDP checksum of 0 says that there is none, and stays 0; one that becomes 0 is written 0xffff.
+ *   - A checksum covers what it covers by its RFC: header, or transport and pseudo-header
+ *     (addresses and protocol). With a routing header that has segments left the destination in the
+ *     IPv6 header is not the one in the pseudo-header, and writing it changes nothing.
+ *   - A UDP checksum of 0 says that there is none, and stays 0; one that becomes 0 is written
+ *     0xffff.
  *   - A checksum field that is overwritten itself keeps what was written.
- *   - Fragments but the first have no transport header, and none is changed; nor one that is cut off.
- *   - A length that is overwritten counts as data: what the transport's checksum covers is as before.
+ *   - Fragments but the first have no transport header, and none is changed; nor one that is cut
+ *     off.
+ *   - A length that is overwritten counts as data: what the transport's checksum covers is as
+ *     before.
  *
  * Thread: the worker that owns the packet.
  */
@@ -32,8 +35,9 @@ uint8_t rewrite_summed(const struct rewrite_place *place);
 
 #define REWRITE_IPV4_SUM 10 /* its offset */
 
-/* What bytes that end there add to a sum when they become others. Every word that a checksum sums begins at an
- * even offset of the frame, since Ethernet, tags and headers all have an even length. */
+/* What bytes that end there add to a sum when they become others. Every word that a checksum sums
+ * begins at an even offset of the frame, since Ethernet, tags and headers all have an even
+ * length. */
 static inline uint32_t rewrite_growth(uint32_t end, uint64_t before, uint64_t after)
 {
 	return end & 1 ? checksum_growth_odd(before, after) : checksum_growth(before, after);
@@ -49,8 +53,8 @@ static inline void rewrite_grow_ipv4(const struct rewrite_view *view, uint32_t g
 		headers_put_u16(sum, checksum_grown(headers_u16(sum), growth));
 }
 
-/* `width` bytes at `at` were `before`, as a number, and are `after` now, which is another. `summed`: of their
- * place, or SUMMED_ASK. */
+/* `width` bytes at `at` were `before`, as a number, and are `after` now, which is another.
+ * `summed`: of their place, or SUMMED_ASK. */
 void rewrite_sums_slow(const struct rewrite_view *view, uint8_t summed, uint32_t at, uint32_t width,
                        uint64_t before, uint64_t after);
 /* Here what is part of the IPv4 header's alone. */

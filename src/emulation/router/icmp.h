@@ -3,20 +3,21 @@
  * What a router says about a packet: ICMP errors (RFC 792, RFC 1191, RFC 1812) and ICMPv6 errors
  * (RFC 4443), as whole frames, and the answer to an echo request.
  *
- * A frame goes back to where the packet came from: the addresses of Ethernet are those of the packet
- * exchanged, since a router that is emulated has none and asks for none, and the VLAN tags are the
- * packet's.
+ * A frame goes back to where the packet came from: the addresses of Ethernet are those of the
+ * packet exchanged, since a router that is emulated has none and asks for none, and the VLAN tags
+ * are the packet's.
  *
- *   IPv4   no options, type of service 0xc0 (internetwork control, RFC 1812 4.3.2.5), TTL 64, DF not
- *          set, identification: the router's, one more with each. It quotes the packet from its IP
- *          header on, as it came, as much as fits into 576 bytes (RFC 1812 4.3.2.3).
+ *   IPv4   no options, type of service 0xc0 (internetwork control, RFC 1812 4.3.2.5), TTL 64, DF
+ *          not set, identification: the router's, one more with each. It quotes the packet from its
+ *          IP header on, as it came, as much as fits into 576 bytes (RFC 1812 4.3.2.3).
  *   IPv6   traffic class and flow label 0, hop limit 64. It quotes as much as fits into 1280 bytes
  *          (RFC 4443 2.4).
  *
- * A source quench is the shortest that RFC 792 allows: it quotes the IP header and 8 bytes, so that one
- * about a packet without options has 56 bytes. IPv6 has none; the router sends type 200, code 0, which is
- * for private experimentation (RFC 4443 2.1), with the same layout: a word that is the sender's, the
- * IPv6 header, and the 8 bytes behind it. That type counts as an error: nothing is said about one.
+ * A source quench is the shortest that RFC 792 allows: it quotes the IP header and 8 bytes, so that
+ * one about a packet without options has 56 bytes. IPv6 has none; the router sends type 200, code
+ * 0, which is for private experimentation (RFC 4443 2.1), with the same layout: a word that is the
+ * sender's, the IPv6 header, and the 8 bytes behind it. That type counts as an error: nothing is
+ * said about one.
  *
  * Padding behind the IP packet is not quoted, nor what a capture has cut off.
  *
@@ -27,8 +28,8 @@
 
 #include "packet/headers.h"
 
-/* The longest frame: of an IPv6 error, with all its tags; also what has to be at hand of a packet so
- * that it is quoted in full. */
+/* The longest frame: of an IPv6 error, with all its tags; also what has to be at hand of a packet
+ * so that it is quoted in full. */
 #define ICMP_FRAME_MAX (14 + 4 * HEADERS_TAGS_MAX + 1280)
 
 #define ICMP_TTL 64
@@ -47,18 +48,19 @@ struct icmp_source {
 	uint16_t identification; /* of the next IPv4 packet */
 };
 
-/* Whether an error may be sent about the packet of which the first `bytes` are at `frame`: not about
- * an ICMP error or redirect, nor a fragment but the first, nor one that went to a group or to all,
- * in Ethernet or in IP, nor one whose source is not the address of one node, nor one with a wrong
- * header checksum (RFC 1812 4.3.2.7, RFC 4443 2.4 e); nor about an ICMP packet whose type is cut off. */
+/* Whether an error may be sent about the packet of which the first `bytes` are at `frame`: not
+ * about an ICMP error or redirect, nor a fragment but the first, nor one that went to a group or to
+ * all, in Ethernet or in IP, nor one whose source is not the address of one node, nor one with a
+ * wrong header checksum (RFC 1812 4.3.2.7, RFC 4443 2.4 e); nor about an ICMP packet whose type is
+ * cut off. */
 bool icmp_may_tell(const struct headers *headers, const uint8_t *frame, uint32_t bytes);
 
 /* Whether the router has the words: an address of that IP, and a message. */
 bool icmp_can_tell(const struct icmp_source *source, enum icmp_error error,
                    const struct headers *headers);
 
-/* Writes the frame to `to`, which has room for ICMP_FRAME_MAX bytes, and returns its length. Only when
- * it can and may. `bytes` are at `frame`, more than the headers. */
+/* Writes the frame to `to`, which has room for ICMP_FRAME_MAX bytes, and returns its length. Only
+ * when it can and may. `bytes` are at `frame`, more than the headers. */
 uint32_t icmp_error_write(struct icmp_source *source, enum icmp_error error, uint32_t rest,
                           const struct headers *headers, const uint8_t *frame, uint32_t bytes,
                           uint8_t *to);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * IPv4 packets in fragments, as a router makes them (RFC 791, section 3.2; RFC 815 puts them together).
+ * IPv4 packets in fragments, as a router makes them (RFC 791, section 3.2; RFC 815 puts them
+ * together).
  *
  * Each fragment is the frame's Ethernet header and tags, the IP header, and as much of the data, in
- * units of 8 bytes, as the MTU allows. The first has all options; the others have those whose copied
- * bit is set, padded with zeros to whole words. A fragment can be divided again: its offset and its
- * "more fragments" count on. Identification, type of service, TTL and addresses are the packet's;
- * lengths and checksums are made anew. Padding behind the IP packet goes away. Of a packet that a
- * capture has cut, each fragment has what is there of it, and its length on the wire.
+ * units of 8 bytes, as the MTU allows. The first has all options; the others have those whose
+ * copied bit is set, padded with zeros to whole words. A fragment can be divided again: its offset
+ * and its "more fragments" count on. Identification, type of service, TTL and addresses are the
+ * packet's; lengths and checksums are made anew. Padding behind the IP packet goes away. Of a
+ * packet that a capture has cut, each fragment has what is there of it, and its length on the wire.
  *
  * Thread: the worker that owns the packet.
  */
@@ -16,13 +17,15 @@
 
 #include "packet/headers.h"
 
-/* How many fragments it takes to send an IPv4 packet that is longer than `mtu` (at least 68); UINT32_MAX: their places
- * cannot be said in 13 bits, as of a fragment that ends beyond 65535 bytes, or of what a card was to cut. */
+/* How many fragments it takes to send an IPv4 packet that is longer than `mtu` (at least 68);
+ * UINT32_MAX: their places cannot be said in 13 bits, as of a fragment that ends beyond 65535
+ * bytes, or of what a card was to cut. */
 uint32_t ip_fragments(const struct rte_mbuf *packet, const struct headers *headers, uint32_t mtu);
 
 /* Fragments of an IPv4 packet that is longer than `mtu` (at least 68), in mbufs of the pool; their
- * struct packet is the packet's, but for the length. The packet stays the caller's, unchanged. How many;
- * 0: there are not enough mbufs, and there are none. `fragments` has room for ip_fragments(). */
+ * struct packet is the packet's, but for the length. The packet stays the caller's, unchanged. How
+ * many; 0: there are not enough mbufs, and there are none. `fragments` has room for
+ * ip_fragments(). */
 uint32_t ip_fragment(const struct rte_mbuf *packet, const struct headers *headers, uint32_t mtu,
                      struct rte_mempool *pool, struct rte_mbuf **fragments);
 

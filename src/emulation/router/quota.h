@@ -2,9 +2,9 @@
 /*
  * How many a second: the limit that a router puts on what it says (RFC 1812 4.3.2.8).
  *
- * Model: a token bucket in virtual time, exact, full at first. A nanosecond brings `limit` units, and
- * one to be said costs 10^9 of them. At `limit` 0 nothing may be said.
- * Ranges: limit to 10^9 a second, burst to 10^6, so that nothing overflows. Thread: the worker's.
+ * Model: a token bucket in virtual time, exact, full at first. A nanosecond brings `limit` units,
+ * and one to be said costs 10^9 of them. At `limit` 0 nothing may be said. Ranges: limit to 10^9 a
+ * second, burst to 10^6, so that nothing overflows. Thread: the worker's.
  */
 #ifndef WEIR_QUOTA_H
 #define WEIR_QUOTA_H

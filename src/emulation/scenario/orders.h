@@ -5,9 +5,9 @@
  *   orders   rate 5mbit and loss random 1% and no delay
  *   states   good 10s then bad 500ms rate 1mbit and loss random 2% then out 100ms to good 90% down
  *
- * An order gives a statement, or takes one away. A state has a name, the mean of its duration, orders
- * (or none), and says to which states it goes with which probability; not said: to each of the
- * others with the same.
+ * An order gives a statement, or takes one away. A state has a name, the mean of its duration,
+ * orders (or none), and says to which states it goes with which probability; not said: to each of
+ * the others with the same.
  *
  * Ownership: orders own their configurations. Thread: control.
  */
@@ -61,8 +61,8 @@ bool states_copy(struct states *to, const struct states *from);
 bool states_equal(const struct states *a, const struct states *b);
 void states_clear(struct states *states);
 
-/* The configuration of the cloud with the orders carried out; cloud_conf_free. NULL: no memory, or no
- * room. */
+/* The configuration of the cloud with the orders carried out; cloud_conf_free. NULL: no memory, or
+ * no room. */
 struct cloud_conf *orders_carry_out(const struct orders *orders, const struct cloud_conf *cloud);
 
 #endif

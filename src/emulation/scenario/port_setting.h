@@ -4,14 +4,16 @@
  *
  *   [rx-latency TIME] [tx-latency TIME] [speed RATE] [time poll|device] [launch TIME]
  *
- * rx-latency: from the instant at which a frame has come to the device to the one at which weir stamps it;
- * tx-latency: from the hand-over to the device until the frame begins on the wire. Both are constant parts,
- * which the user has measured (docs/precision.md). Live, a packet is handed over as much earlier as both together, but not before
- * it came to the end of its cloud's link (line.h). A replay and the lab have no device: there they do nothing.
+ * rx-latency: from the instant at which a frame has come to the device to the one at which weir
+ * stamps it; tx-latency: from the hand-over to the device until the frame begins on the wire. Both
+ * are constant parts, which the user has measured (docs/precision.md). Live, a packet is handed
+ * over as much earlier as both together, but not before it came to the end of its cloud's link
+ * (line.h). A replay and the lab have no device: there they do nothing.
  *
- * speed: that of the wire. With it no frame is handed over long before the wire can be free (wire.h).
- * time: whose instants count: the clock's at a poll, or the device's own time stamps (port_time.h).
- * launch: the device is told with each frame when to send it, so much later than it is handed over (port_time.h).
+ * speed: that of the wire. With it no frame is handed over long before the wire can be free
+ * (wire.h). time: whose instants count: the clock's at a poll, or the device's own time stamps
+ * (port_time.h). launch: the device is told with each frame when to send it, so much later than it
+ * is handed over (port_time.h).
  *
  * Thread: control side only.
  */
@@ -37,8 +39,8 @@ extern const struct statement port_setting_statement;
 
 /* What was said of the port, or what holds where nothing was. */
 struct port_setting_conf port_setting_of(const struct port_conf *port);
-/* How much earlier packets that came in at one port are handed to the device of another: what both take, and
- * the lead of a device that is told when to send. */
+/* How much earlier packets that came in at one port are handed to the device of another: what both
+ * take, and the lead of a device that is told when to send. */
 simtime port_setting_early_ns(const struct port_conf *from, const struct port_conf *to);
 
 #endif

@@ -37,10 +37,10 @@ struct cloud_conf {
 	char to[SCENARIO_NAME_BYTES];   /* a port */
 	bool many;                      /* a template: one cloud an address (template.h) */
 	struct conf *selection;         /* which packets it takes (selection.h), owned; NULL: all */
-	/* One configuration a statement name, or a name and a number where statements are numbered, or
-	 * belong to a class, which has a number;
-	 * names in the order given, numbers ascending and together; owned. The engine sorts stages by
-	 * the statement table, show prints in that order too. */
+	/* One configuration a statement name, or a name and a number where statements are numbered,
+	 * or belong to a class, which has a number; names in the order given, numbers ascending and
+	 * together; owned. The engine sorts stages by the statement table, show prints in that
+	 * order too. */
 	struct conf *confs[CLOUD_CONFS_MAX];
 	uint32_t n_confs;
 };
@@ -55,8 +55,8 @@ struct scenario {
 	struct names index; /* of the clouds, by name */
 };
 
-/* A configuration of the statement with every field at its initial value, number 1 if it is numbered.
- * NULL: no memory. */
+/* A configuration of the statement with every field at its initial value, number 1 if it is
+ * numbered. NULL: no memory. */
 struct conf *conf_make(const struct statement *statement);
 struct conf *conf_copy(const struct conf *conf);
 void conf_free(struct conf *conf);
@@ -99,8 +99,8 @@ int cloud_conf_remove_scope(struct cloud_conf *cloud, const char *scope);
 /* The one behind it: the same name, the next number; NULL: that was the last. */
 const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct conf *conf);
 /* Puts `conf`, whose ownership passes, in the place of the one with its statement's name and its
- * number, or of the one that is the same (stage.h), if any; one of a class gets the class's number, or
- * the next. -ENOSPC when full. */
+ * number, or of the one that is the same (stage.h), if any; one of a class gets the class's number,
+ * or the next. -ENOSPC when full. */
 int cloud_conf_put(struct cloud_conf *cloud, struct conf *conf);
 /* All of that name; -ENOENT when there is none. */
 int cloud_conf_remove(struct cloud_conf *cloud, const char *name);

@@ -3,12 +3,12 @@
  * `every TIME for TIME [from TIME] STATEMENT [and STATEMENT...]`: statements that hold for a while,
  * again and again; and `flap down TIME every TIME [from TIME]`: the same with `down`.
  *
- * Model: the statements are in force in [from + k every, from + k every + for), k = 0, 1, ..., counted
- * from the beginning of the run; before and after each of these windows what the cloud has otherwise
- * is in force. `from` not given is one `every`: the run begins undisturbed. Both ends act
- * before anything that arrives at their instant. The queue of a `rate` that is cut down goes on with
- * what it holds. No randomness.
- * Ranges: every 1 us to 7 days, for 1 ns to less than every, from 0 to 7 days.
+ * Model: the statements are in force in [from + k every, from + k every + for), k = 0, 1, ...,
+ * counted from the beginning of the run; before and after each of these windows what the cloud has
+ * otherwise is in force. `from` not given is one `every`: the run begins undisturbed. Both ends act
+ * before anything that arrives at their instant. The queue of a `rate` that is cut down goes on
+ * with what it holds. No randomness. Ranges: every 1 us to 7 days, for 1 ns to less than every,
+ * from 0 to 7 days.
  */
 #ifndef WEIR_EVERY_H
 #define WEIR_EVERY_H

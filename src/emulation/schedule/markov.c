@@ -89,9 +89,10 @@ static uint32_t go_some(struct markov *markov, simtime until, uint32_t most, sim
 	return n;
 }
 
-/* Where the path is at `until`, and since when. After MARKOV_STAYS_MAX stays it has long forgotten where it came from:
- * it goes on for half the time that they took, at an instant and not at a change, for long stays are met more often
- * than they begin; the state there stands for that at `until`, and what remained of its stay begins then. */
+/* Where the path is at `until`, and since when. After MARKOV_STAYS_MAX stays it has long forgotten
+ * where it came from: it goes on for half the time that they took, at an instant and not at a
+ * change, for long stays are met more often than they begin; the state there stands for that at
+ * `until`, and what remained of its stay begins then. */
 static simtime catch_up(struct markov *markov, simtime since, simtime until)
 {
 	struct track *track = &markov->track;

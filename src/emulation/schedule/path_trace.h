@@ -2,30 +2,30 @@
 /*
  * `trace FILE [format mahimahi|csv] [loop] [queue LIMIT]`: a path as it was measured.
  *
- * mahimahi: a number a line, the ms at which a packet of 1500 bytes can be sent; opportunities.h has
- * the model. The link's rate is that of the trace; `rate` and what it says of the queue stay
+ * mahimahi: a number a line, the ms at which a packet of 1500 bytes can be sent; opportunities.h
+ * has the model. The link's rate is that of the trace; `rate` and what it says of the queue stay
  * for when it is over. With `loop` it begins again at its last number, as mahimahi always does;
  * without, the cloud is from there on as its other statements say.
  *
  * csv: a line with the names of the columns, then a line for each point in time:
  *
- *	time_s,rate_mbit,delay_ms,loss_%
- *	0,20,40,0
- *	1.5,3,,2
+ * 	time_s,rate_mbit,delay_ms,loss_%
+ * 	0,20,40,0
+ * 	1.5,3,,2
  *
- * Columns: time, and any of rate, delay, jitter, loss, in any order. The unit stands with the name, behind
- * `_` or a blank or in brackets, or with each value (`1.5s`, `3mbit`); a loss without one is a
- * fraction. A value that is left out is that of the line before. Times increase from line to line; each
- * line holds until the next (curve.h), the last for ever, or with `loop` as long as the one before it.
- * Before the first, the cloud is as its other statements say. Times are counted from the beginning of
- * the run.
+ * Columns: time, and any of rate, delay, jitter, loss, in any order. The unit stands with the name,
+ * behind `_` or a blank or in brackets, or with each value (`1.5s`, `3mbit`); a loss without one is
+ * a fraction. A value that is left out is that of the line before. Times increase from line to
+ * line; each line holds until the next (curve.h), the last for ever, or with `loop` as long as the
+ * one before it. Before the first, the cloud is as its other statements say. Times are counted from
+ * the beginning of the run.
  *
- * In both, lines that are empty or begin with `#` do not count. Not given, the format is mahimahi if
- * the first line that counts is a number. `queue`: of the link; if not given that of `rate`, or
+ * In both, lines that are empty or begin with `#` do not count. Not given, the format is mahimahi
+ * if the first line that counts is a number. `queue`: of the link; if not given that of `rate`, or
  * without one rate x delay as there (rate.h), of the mean rate of a mahimahi trace, of the largest
- * of a csv one.
- * Ranges: times to 7 days, mahimahi's to 2^32 - 1 ms; up to 2^22 lines; rate 0 (nothing is sent) to 400
- * Gbit/s; delay and jitter to a day. Randomness: only what jitter and loss bring.
+ * of a csv one. Ranges: times to 7 days, mahimahi's to 2^32 - 1 ms; up to 2^22 lines; rate 0
+ * (nothing is sent) to 400 Gbit/s; delay and jitter to a day. Randomness: only what jitter and loss
+ * bring.
  */
 #ifndef WEIR_PATH_TRACE_H
 #define WEIR_PATH_TRACE_H

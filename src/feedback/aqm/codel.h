@@ -3,19 +3,19 @@
  * CoDel: which packets to drop, or to mark, so that a queue that stands melts away (RFC 8289).
  *
  * Model: what counts is how long a packet has waited when it is taken from the queue, its sojourn
- * time. While it is `target` and more for a whole `interval`, one packet is selected; from then on, as
- * long as it does not fall below, the n-th at the instant
+ * time. While it is `target` and more for a whole `interval`, one packet is selected; from then on,
+ * as long as it does not fall below, the n-th at the instant
  *
  *   next(n) = next(n-1) + interval / sqrt(n)
  *
  * so that the rate of selections rises until the senders give way. While `mtu` bytes and less wait
- * before the link, in all its queues (section 4.4), none is too long. Who enters that state again soon
- * after having left it (16 intervals) goes on with the count that it had gained there.
+ * before the link, in all its queues (section 4.4), none is too long. Who enters that state again
+ * soon after having left it (16 intervals) goes on with the count that it had gained there.
  *
  * The RFC's pseudocode dequeues in a loop; here each packet is asked about when it is at the front:
- * codel_select() at one instant again and again, until it lets one go. What is selected may be dropped,
- * and the next one is asked about, or be marked, which codel_marked() has to be told: then it goes,
- * as Linux does it.
+ * codel_select() at one instant again and again, until it lets one go. What is selected may be
+ * dropped, and the next one is asked about, or be marked, which codel_marked() has to be told: then
+ * it goes, as Linux does it.
  *
  * Fixed point: interval / sqrt(n) is rounded down to 2^-16 ns (exactly: it is the integer root of
  * interval^2 / n), and so are the instants next(n): of a thousand of them the last is early by a

@@ -4,11 +4,10 @@
  *
  *   p_mod = 1 / (1 + (c2/c1) sqrt(2 (1 - p) / p))
  *
- * where p is RED's probability at that average, and c1, c2 are what a host adds to its window for an
- * unmarked acknowledgement and takes off it for a marked one. With it a host of either kind has the
- * same average window at the same queue. p = 0 gives 0, p = 1 gives 1.
- * Source: A. Misra, T. Ott, "Performance Sensitivity and Fairness of ECN-Aware 'Modified TCP'",
- * equation 7.
+ * where p is RED's probability at that average, and c1, c2 are what a host adds to its window for
+ * an unmarked acknowledgement and takes off it for a marked one. With it a host of either kind has
+ * the same average window at the same queue. p = 0 gives 0, p = 1 gives 1. Source: A. Misra, T.
+ * Ott, "Performance Sensitivity and Fairness of ECN-Aware 'Modified TCP'", equation 7.
  *
  * c1 and c2 are above 0; the packet path is integers, and p_mod exact to 1e-9 of itself.
  * Thread: pure functions, any.

@@ -6,23 +6,23 @@
  *
  *   alpha (delay - target) + beta (delay - delay of the update before)        in s and Hz
  *
- * where the delay is the greater of how long the first packet of the Classic queue and that of the L4S
- * queue have waited, 0 without either (figure 8: so L4S packets of senders that do not heed marks are
- * held at the target by drops, with no Classic packet beside them); p' stays within 0 and 1. From it
- * come
+ * where the delay is the greater of how long the first packet of the Classic queue and that of the
+ * L4S queue have waited, 0 without either (figure 8: so L4S packets of senders that do not heed
+ * marks are held at the target by drops, with no Classic packet beside them); p' stays within 0
+ * and 1. From it come
  *
  *   p_C  = p'^2          of the Classic queue: drops, or marks of ECT(0)
  *   p_CL = coupling p'   of the L4S queue, 1 at most: marks. It is saturated at 1
  *
- * The L4S queue has marks of its own, too: none up to a delay of `min`, all from min + range on, and
- * linear in between (a step, if the range is 0); the larger probability counts.
+ * The L4S queue has marks of its own, too: none up to a delay of `min`, all from min + range on,
+ * and linear in between (a step, if the range is 0); the larger probability counts.
  *
- * Packets are selected by adding up (the RFC's recur()): each adds its probability, and when the sum
- * exceeds 1, it is selected, and 1 is taken off. No draws.
+ * Packets are selected by adding up (the RFC's recur()): each adds its probability, and when the
+ * sum exceeds 1, it is selected, and 1 is taken off. No draws.
  *
- * The updates come at begin + n tupdate, ahead of whatever happens at the same instant; they are made up
- * for when something happens. Fixed point: probabilities have 63 bits; what one update adds is rounded
- * towards 0, once.
+ * The updates come at begin + n tupdate, ahead of whatever happens at the same instant; they are
+ * made up for when something happens. Fixed point: probabilities have 63 bits; what one update adds
+ * is rounded towards 0, once.
  *
  * Thread: the owner's.
  */
@@ -50,8 +50,8 @@ struct pi2 {
 	simtime delay_before_ns;
 };
 
-/* The two queues, since the last call: when the first of their packets came; SIMTIME_NEVER: they have
- * none. Whatever happens at `now` comes behind this. */
+/* The two queues, since the last call: when the first of their packets came; SIMTIME_NEVER: they
+ * have none. Whatever happens at `now` comes behind this. */
 void pi2_advance(struct pi2 *pi2, const struct pi2_rule *rule, simtime first_ns, simtime now);
 /* The L4S queue's own probability at this delay. */
 probability_q63 pi2_ramp(const struct pi2_rule *rule, simtime delay_ns);

@@ -4,29 +4,31 @@
  *
  * Model: every `tupdate` the probability of selection grows by
  *
- *   alpha (delay - target) + beta (delay - delay of the update before)        delays in s, alpha, beta in Hz
+ *   alpha (delay - target) + beta (delay - delay of the update before)        delays in s, alpha,
+ *                                                                             beta in Hz
  *
- * divided by 2048, 512, 128, 32, 8, 2 while it is below 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1 (the RFC's
- * auto-tuning); `cap`: from 0.1 on it grows by 0.02 at most (section 5.5). When both delays are 0 it loses
- * 2 % besides (section 4.2, appendix A); with `decay_half` when both are below half the target (appendix B).
- * It stays within 0 and 1.
+ * divided by 2048, 512, 128, 32, 8, 2 while it is below 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1 (the
+ * RFC's auto-tuning); `cap`: from 0.1 on it grows by 0.02 at most (section 5.5). When both delays
+ * are 0 it loses 2 % besides (section 4.2, appendix A); with `decay_half` when both are below half
+ * the target (appendix B). It stays within 0 and 1.
  *
  * A packet that comes is selected with that probability, but none
- *   - while a burst is allowed: for `max_burst` of updates since the queue was at peace (probability 0,
- *     both delays below half the target)
+ *   - while a burst is allowed: for `max_burst` of updates since the queue was at peace
+ *     (probability 0, both delays below half the target)
  *   - when the delay of the last update was below half the target, and the probability is below 0.2
  *   - when 2 mean packets and less wait
- *   - `derandomize` (section 5.4): before the probabilities of the packets since the last that was selected,
- *     or did not fit into the queue, have come to 0.85; and every one when they have come to 8.5. Nothing
- *     is added up while a burst is allowed (appendix B does, section 4.4 says that it bypasses all this)
- * The delay is the time that the packet waited which was taken last (section 4.3's time stamps); 0 when
- * nothing waits behind it, as Linux and ns-3 have it: the RFC's pseudocode would keep that of the last
- * packet of a burst for as long as nothing comes. Not modelled: the estimate of the departure rate (5.2),
- * for which there are time stamps; PIE that is inactive (5.3).
+ *   - `derandomize` (section 5.4): before the probabilities of the packets since the last that was
+ *     selected, or did not fit into the queue, have come to 0.85; and every one when they have come
+ *     to 8.5. Nothing is added up while a burst is allowed (appendix B does, section 4.4 says that
+ *     it bypasses all this)
+ * The delay is the time that the packet waited which was taken last (section 4.3's time stamps); 0
+ * when nothing waits behind it, as Linux and ns-3 have it: the RFC's pseudocode would keep that of
+ * the last packet of a burst for as long as nothing comes. Not modelled: the estimate of the
+ * departure rate (5.2), for which there are time stamps; PIE that is inactive (5.3).
  *
- * The updates come at the instants begin + n tupdate, ahead of whatever happens at the same. They are
- * made up for when something happens, as nothing changes in between; they end early when they change
- * nothing any more.
+ * The updates come at the instants begin + n tupdate, ahead of whatever happens at the same. They
+ * are made up for when something happens, as nothing changes in between; they end early when they
+ * change nothing any more.
  *
  * Fixed point: a probability has 63 bits; what one update adds is rounded towards 0, once.
  *

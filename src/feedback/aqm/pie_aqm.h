@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `pie [target T] [tupdate T] [alpha A] [beta B] [max-burst T] [mark-ecn-threshold P] [mean SIZE]
- * [derandomize on|off] [cap on|off] [decay empty|half]`: PIE (pie.h, RFC 8033) as the management of a queue.
+ * [derandomize on|off] [cap on|off] [decay empty|half]`: PIE (pie.h, RFC 8033) as the management of
+ * a queue.
  *
  * Decides when a packet comes. `ecn on` beside it: while the probability is below
  * mark-ecn-threshold, who is selected and is capable is marked (section 5.1); the rest is dropped,
@@ -14,10 +15,11 @@
  *   mean                of a mean packet: 1024 B, as in RFC 8034
  *   derandomize         section 5.4: off
  *   cap                 section 5.5: on, as Linux and ns-3 have it
- *   decay               when the probability loses 2 %: `empty`, both delays 0; `half`, below half the target
+ *   decay               when the probability loses 2 %: `empty`, both delays 0; `half`, below half
+ *                       the target
  *
- * A change keeps the state; updates go on at their instants, a new tupdate apart. Draws: one a packet,
- * whether it is looked at or not.
+ * A change keeps the state; updates go on at their instants, a new tupdate apart. Draws: one a
+ * packet, whether it is looked at or not.
  */
 #ifndef WEIR_PIE_AQM_H
 #define WEIR_PIE_AQM_H

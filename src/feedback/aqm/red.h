@@ -31,8 +31,8 @@
  *
  * Adaptive: ns-2's adaptive_ with its values. At arrivals, more than 0.5 s after the last change:
  * average < min + 0.4 (max - min) and max_p > bottom: max_p *= 0.9; average > max - 0.4 (max - min)
- * and max_p < 0.5: max_p += the smaller of 0.01 and max_p / 4. bottom is 0.01, or 80 kbit/s divided by
- * the rate if that is less. As in ns-2, p above max under gentle stays that of the max_p given.
+ * and max_p < 0.5: max_p += the smaller of 0.01 and max_p / 4. bottom is 0.01, or 80 kbit/s divided
+ * by the rate if that is less. As in ns-2, p above max under gentle stays that of the max_p given.
  *
  * Everything is an integer. The draw is a packet's own, so that the outcome depends on the arrivals
  * and nothing else. Thread: the worker that owns the cloud; the rule is made by control.
@@ -115,7 +115,8 @@ struct red_group {
 	simtime now;
 	uint64_t queue; /* in the unit, that the first finds */
 	uint64_t rate_bps;
-	bool wait; /* each is in the queue that the next finds; false: each is gone then, and the queue idle */
+	/* each is in the queue that the next finds; false: each is gone then, and the queue idle */
+	bool wait;
 	uint16_t n;
 	const uint32_t *length; /* bytes of each */
 };
@@ -129,8 +130,8 @@ void red_begin(struct red *red, const struct red_rule *rule, simtime now);
  * size; max_p starts at the new one's if that is another. */
 void red_change(struct red *red, const struct red_rule *old, const struct red_rule *rule);
 
-/* Whether the verdict on a packet that finds so much waiting may depend on its draw: not if the average stays below
- * min, which it does where it is, and what waits is. */
+/* Whether the verdict on a packet that finds so much waiting may depend on its draw: not if the
+ * average stays below min, which it does where it is, and what waits is. */
 static inline bool red_draws(const struct red *red, const struct red_rule *rule, uint64_t queue)
 {
 	quantity_q64 min = rule->setup.min;
@@ -140,8 +141,8 @@ static inline bool red_draws(const struct red *red, const struct red_rule *rule,
 
 enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
                             const struct red_arrival *arrival);
-/* red_arrive of as many of the first as pass because the average stays below min, or next to nothing waits: how many.
- * Of plain RED only: neither adaptive, nor a variant. */
+/* red_arrive of as many of the first as pass because the average stays below min, or next to
+ * nothing waits: how many. Of plain RED only: neither adaptive, nor a variant. */
 uint16_t red_pass(struct red *red, const struct red_rule *rule, const struct red_group *group);
 /* p at an average, with the max_p given; 1 in the forced zone. */
 probability_q63 red_probability(const struct red_rule *rule, quantity_q64 average);

@@ -11,10 +11,10 @@
  *
  * Fixed point: 64 bits before the point and 64 behind it, in the unit of the queue (bytes or
  * packets); the weight is a fraction with 63 bits, so it is exact to 2^-63. One arrival rounds by
- * less than 2^-64, and an error fades with the same weight, so that after any number of arrivals the
- * average is within 2^-64 / weight of the exact one: at the weight of 0.002 within 3e-17 bytes. (A
- * double that holds 45 kB is rounded by 4e-12 at each step.) An idle time of m packets adds a relative
- * error below m 2^-61, where m has no effect any more beyond 45 / weight.
+ * less than 2^-64, and an error fades with the same weight, so that after any number of arrivals
+ * the average is within 2^-64 / weight of the exact one: at the weight of 0.002 within 3e-17 bytes.
+ * (A double that holds 45 kB is rounded by 4e-12 at each step.) An idle time of m packets adds a
+ * relative error below m 2^-61, where m has no effect any more beyond 45 / weight.
  *
  * Queues up to 2^63 units. Thread: pure functions, any.
  */

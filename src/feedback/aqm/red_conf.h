@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `red min T max T [max-p P] [weight W] [unit byte|packet] [mean S] [gentle on|off] [wait on|off]
- *      [spacing on|off] [adaptive on|off] [mark-to T] [alpha A] [marking red|ecn-mod] [c1 C] [c2 C] [match WORDS]`:
+ *      [spacing on|off] [adaptive on|off] [mark-to T] [alpha A] [marking red|ecn-mod] [c1 C] [c2 C]
+ *        [match WORDS]`:
  * the words of RED, and what is made of them. The model is red.h's.
  *
- * Thresholds are bytes or packets. `unit` says what the queue is counted in; not given, it is that of
- * `min`. A threshold in the other unit is converted with `mean`, as ns-2 does it. Times are refused:
- * they would change with the rate.
+ * Thresholds are bytes or packets. `unit` says what the queue is counted in; not given, it is that
+ * of `min`. A threshold in the other unit is converted with `mean`, as ns-2 does it. Times are
+ * refused: they would change with the rate.
  *
  *   min, max  1 to 2^40; max at least min, and if larger, by a packet or byte
  *   max-p     above 0, at most 1; 0.1 if not given (ns-2's linterm_ 10)

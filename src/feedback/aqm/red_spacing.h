@@ -4,11 +4,11 @@
  *
  *   N = ceil(R / p),  R uniform in (0, 1],
  *
- * so that N is uniform from 1 to 1/p while p stays as it is. R is drawn once for each, and N follows
- * p as it changes: the packet is the first whose count times p is at least R.
- * Source: S. Floyd, V. Jacobson, 1993, section on efficient implementation, and D. Sisalem,
- * H. Schulzrinne, "Binary congestion notification in TCP", section 3.2, which has one for packets to
- * mark and another for packets to drop.
+ * so that N is uniform from 1 to 1/p while p stays as it is. R is drawn once for each, and N
+ * follows p as it changes: the packet is the first whose count times p is at least R. Source: S.
+ * Floyd, V. Jacobson, 1993, section on efficient implementation, and D. Sisalem, H. Schulzrinne,
+ * "Binary congestion notification in TCP", section 3.2, which has one for packets to mark and
+ * another for packets to drop.
  *
  * The first packet after a reset draws R, and is not counted.
  * Thread: the owner's.

@@ -2,18 +2,19 @@
 /*
  * What a proxy has heard of a path, and what it still has to tell.
  *
- * A stage that takes headers off (`feedback proxy strip`) keeps a ledger: of each router, by its TTL, the
- * latest answer to each probe and its instant; and *runs*, answers to one probe of TTLs that follow one
- * another downwards, at most 8, which is how the header stacks them. `feedback proxy answer of CLOUD` takes
- * the oldest run and sends it back. At most LEDGER_RUNS wait; a new one pushes the oldest out, for news of a
- * path grow old.
+ * A stage that takes headers off (`feedback proxy strip`) keeps a ledger: of each router, by its
+ * TTL, the latest answer to each probe and its instant; and *runs*, answers to one probe of TTLs
+ * that follow one another downwards, at most 8, which is how the header stacks them.
+ * `feedback proxy answer of CLOUD` takes the oldest run and sends it back. At most LEDGER_RUNS
+ * wait; a new one pushes the oldest out, for news of a path grow old.
  *
- * The ledger of a cloud is found by the cloud's name among those of one engine (the holder says which).
- * So both stages see one ledger if their clouds belong to one worker, and two if they do not: then nothing
- * is ever answered. It lives as long as anybody holds it, and survives a change of its stages.
+ * The ledger of a cloud is found by the cloud's name among those of one engine (the holder says
+ * which). So both stages see one ledger if their clouds belong to one worker, and two if they do
+ * not: then nothing is ever answered. It lives as long as anybody holds it, and survives a change
+ * of its stages.
  *
- * Thread: ledger_get and ledger_put by control, under a lock; the rest by the worker; rows are read by
- * control a moment old.
+ * Thread: ledger_get and ledger_put by control, under a lock; the rest by the worker; rows are read
+ * by control a moment old.
  */
 #ifndef WEIR_FEEDBACK_LEDGER_H
 #define WEIR_FEEDBACK_LEDGER_H

@@ -4,9 +4,10 @@
  *
  * Windows of W lie side by side from the beginning of the run (cloud->origin_ns): the k-th from
  * origin + kW to before origin + (k+1)W. A reading at the instant t is that of the last window that
- * had ended by t; what happens at the very instant at which a window begins belongs to that window. So
- * a reading depends on the packets and their instants only. The window in which the meter is put in
- * force counts from there. Until one has ended a reading is that of an idle link, and not `measured`.
+ * had ended by t; what happens at the very instant at which a window begins belongs to that window.
+ * So a reading depends on the packets and their instants only. The window in which the meter is put
+ * in force counts from there. Until one has ended a reading is that of an idle link, and not
+ * `measured`.
  *
  *   link          the rate of the link now, in bit/s; exact; none without `rate`
  *   sent          8 x the bytes of the packets whose last bit left the link in the window, / W
@@ -16,16 +17,16 @@
  *                 that came to the link or to the policer; at most 1
  *   error rate    packets lost by a loss statement, or corrupted, / those that came to the cloud,
  *                 copies made there included; at most 1
- *   queue         packets that wait, without the one that is being sent: the mean over time, and the
- *                 most there were when something happened
+ *   queue         packets that wait, without the one that is being sent: the mean over time, and
+ *                 the most there were when something happened
  *   queuing delay the mean over the packets that left in the window, of the time from arrival until
- *                 the one ahead had left (leaky bucket), or until it left itself (token bucket, slots); if
- *                 none left and some wait, that of the window before
+ *                 the one ahead had left (leaky bucket), or until it left itself (token bucket,
+ *                 slots); if none left and some wait, that of the window before
  *
- * Lengths are those that count on the link (overhead.h). All is integer arithmetic, O(1) a packet: two
- * additions and a comparison, a multiplication for the queue; divisions once a window, however many
- * windows have passed. A cloud with a meter is run packet by packet (cloud_watch.h); one without pays nothing.
- * Ranges: W 1 us to 60 s, 100 ms if not given. A change of W begins anew.
+ * Lengths are those that count on the link (overhead.h). All is integer arithmetic, O(1) a packet:
+ * two additions and a comparison, a multiplication for the queue; divisions once a window, however
+ * many windows have passed. A cloud with a meter is run packet by packet (cloud_watch.h); one
+ * without pays nothing. Ranges: W 1 us to 60 s, 100 ms if not given. A change of W begins anew.
  *
  * Thread: the worker that owns the cloud; meter_reading_of by others, a moment old.
  */
@@ -69,7 +70,8 @@ struct meter {
 	struct meter_reading reading;
 };
 
-/* A meter for a stage, which sets stage->watch to &meter->watch, and meter->cloud when it knows it. */
+/* A meter for a stage, which sets stage->watch to &meter->watch, and meter->cloud when it knows
+ * it. */
 void meter_init(struct meter *meter, simtime window_ns);
 /* Goes on where the other, of the same window, has come to. */
 void meter_adopt(struct meter *meter, const struct meter *old);
@@ -79,8 +81,8 @@ static inline struct meter *meter_of(struct cloud_watch *watch)
 	return (struct meter *)watch;
 }
 
-/* What it has measured, for who needs no rate: link_bps, available_bps, utilisation and window are not in
- * there. */
+/* What it has measured, for who needs no rate: link_bps, available_bps, utilisation and window are
+ * not in there. */
 static inline const struct meter_reading *meter_latest(const struct meter *meter)
 {
 	return &meter->reading;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The unified header of fine-grained explicit router feedback: struct oqhdr of "Development of network
- * emulator and its application to explicit router feedback" (section 4, figure 2), in network order, as
- * an IP protocol of its own between IP and the transport:
+ * The unified header of fine-grained explicit router feedback: struct oqhdr of "Development of
+ * network emulator and its application to explicit router feedback" (section 4, figure 2), in
+ * network order, as an IP protocol of its own between IP and the transport:
  *
  *   byte 0  req_mode   0: nothing is asked; OQ_MIN 1, OQ_MAX 2, OQ_TTL 3
  *        1  req_probe  0: nothing; OQ_LINK 1, OQ_LOSS 2, OQ_QUEUE 3
@@ -20,15 +20,15 @@
  *   QUEUE  size                            packets
  *          queuing delay                   us
  *
- * A number that does not fit, or has no limit, is OQ_MOST; OQ_NOBODY says that no router has written:
- * what a request holds when it is sent, but in mode MAX, where that is 0.
+ * A number that does not fit, or has no limit, is OQ_MOST; OQ_NOBODY says that no router has
+ * written: what a request holds when it is sent, but in mode MAX, where that is 0.
  *
  * Malformed is a header that is cut off by the end of the packet, of the fragment or of the first
- * segment, one of another mode or probe than these, and one whose res_len is no multiple of 8, above 64
- * or beyond the packet. A fragment but the first has no header.
+ * segment, one of another mode or probe than these, and one whose res_len is no multiple of 8,
+ * above 64 or beyond the packet. A fragment but the first has no header.
  *
- * Source: the paper; it leaves the numbers of modes and probes and the units open: docs/feedback-header.md
- * says how they are decided. Thread: pure functions, any.
+ * Source: the paper; it leaves the numbers of modes and probes and the units open:
+ * docs/feedback-header.md says how they are decided. Thread: pure functions, any.
  */
 #ifndef WEIR_OQ_HEADER_H
 #define WEIR_OQ_HEADER_H
@@ -73,8 +73,8 @@ enum oq_find { OQ_ABSENT, OQ_MALFORMED, OQ_FOUND };
 static inline enum oq_find oq_find(const struct headers *headers, const uint8_t *frame,
                                    uint8_t protocol)
 {
-	/* Of the first 8 bytes, the first in the lowest bits: what is 0 in modes and probes, and in lengths that are
-	 * multiples. */
+	/* Of the first 8 bytes, the first in the lowest bits: what is 0 in modes and probes, and in
+	 * lengths that are multiples. */
 	const uint64_t beyond = 0xfcfc | UINT64_C(0xfc) << 8 * OQ_RES_PROBE |
 	                        (OQ_ANSWER_BYTES - UINT64_C(1)) << 8 * OQ_RES_LEN;
 	const uint8_t *oq = frame + headers->transport;

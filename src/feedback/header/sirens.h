@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SIRENS: the same idea as an IPv4 option with data of 4 bytes, as later drafts of the paper's authors have
- * it. In network order, 12 + 4n bytes, n of 0 to 7:
+ * SIRENS: the same idea as an IPv4 option with data of 4 bytes, as later drafts of the paper's
+ * authors have it. In network order, 12 + 4n bytes, n of 0 to 7:
  *
  *   byte 0  94         the option's type: for experiments (RFC 4727), not copied into fragments
  *        1  length     12 + 4n
@@ -19,13 +19,14 @@
  *         3 ibytes   bytes that came             7 qlen    packets in the queue now
  *         4 drops    packets dropped at it       8 mtu     bytes; 65535 if the hop has none
  *
- * obytes, ibytes, drops and errors are counters modulo 2^32, as those of an interface in SNMP: who asks twice
- * has a rate. They begin with the meter or when the counters were cleared. What a router does with mode and
- * TTL: feedback_header.h.
+ * obytes, ibytes, drops and errors are counters modulo 2^32, as those of an interface in SNMP: who
+ * asks twice has a rate. They begin with the meter or when the counters were cleared. What a router
+ * does with mode and TTL: feedback_header.h.
  *
- * Malformed: an option whose length is none of these or reaches beyond the header, whose res_len is not 4n,
- * or of another mode or probe. Options before it are passed by their lengths; behind the end of options
- * (type 0), or behind one of length 0 or 1, there are none. Of several the first is answered.
+ * Malformed: an option whose length is none of these or reaches beyond the header, whose res_len is
+ * not 4n, or of another mode or probe. Options before it are passed by their lengths; behind the
+ * end of options (type 0), or behind one of length 0 or 1, there are none. Of several the first is
+ * answered.
  *
  * Thread: the worker that owns the cloud.
  */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `xcp [protocol N]`: a router of XCP. A meter that computes per control interval what each packet may
- * gain and has to lose, and the rewriting of a packet's request by it: MIN.
+ * `xcp [protocol N]`: a router of XCP. A meter that computes per control interval what each packet
+ * may gain and has to lose, and the rewriting of a packet's request by it: MIN.
  *
- * Model: D. Katabi, M. Handley, C. Rohrs, "Congestion control for high bandwidth-delay product networks",
- * in the form of draft-falk-xcp-spec-03, section 5. Header, behind IP, of 20 bytes in network order:
+ * Model: D. Katabi, M. Handley, C. Rohrs, "Congestion control for high bandwidth-delay product
+ * networks", in the form of draft-falk-xcp-spec-03, section 5. Header, behind IP, of 20 bytes in
+ * network order:
  *
- *   byte 0  protocol that follows    4  RTT, s x 2^28; 0: not known    12  delta throughput, signed, byte/s
- *        1  20                       8  X, the sender's time           16  reverse feedback: the hosts'
+ *   byte 0  protocol that follows 4 RTT, s x 2^28; 0: not known 12 delta throughput, signed, byte/s
+ *        1  20 8 X, the sender's time 16 reverse feedback: the hosts'
  *        2  version and format: 1 is      between packets, s x 2^28
  *           data, 2 is without a request
  *
@@ -15,9 +16,9 @@
  *   y  bytes that came / T, of all packets          d  sum(X x min(RTT, 1 s)) / sum X
  *   F = 0.4 (C - y) - 0.226 Q / d                   h = max(0, 0.1 y - |F|)
  *   P = h + max(F, 0)    Cp = P / sum X             N = h + max(-F, 0)    Cn = N / bytes that came
- * and the next T is max(d, 1 ms); 50 ms is the first, and the d until one is measured, which stays where no
- * packet of XCP has come; Cp or Cn is 0 if what it is divided by is.
- * Q: the least bytes that waited in the last Tq, and Tq is then max(2 ms, (d - waiting / C) / 2).
+ * and the next T is max(d, 1 ms); 50 ms is the first, and the d until one is measured, which stays
+ * where no packet of XCP has come; Cp or Cn is 0 if what it is divided by is. Q: the least bytes
+ * that waited in the last Tq, and Tq is then max(2 ms, (d - waiting / C) / 2).
  *
  * For each packet with a request, of length s:
  *   p = min(P, Cp X)    n = min(N, Cn s)    f = p - n
@@ -27,12 +28,12 @@
  * A request whose RTT is 0 becomes 0.
  *
  * The draft writes when a packet leaves the queue, here it is when it comes to it: earlier by the
- * queuing delay, which XCP keeps small. Whole numbers only: rates in byte/s x 2^16. A timer and an event at
- * one instant: the timer first. So the outcome depends on packets and instants only.
+ * queuing delay, which XCP keeps small. Whole numbers only: rates in byte/s x 2^16. A timer and an
+ * event at one instant: the timer first. So the outcome depends on packets and instants only.
  *
- * Malformed (another length, format or version than 2; cut off) passes untouched and is counted. Counters:
- * feedback_written, feedback_malformed. O(1) a packet, whatever time has passed without one.
- * Thread: the worker that owns the cloud; xcp_read by control, a moment old.
+ * Malformed (another length, format or version than 2; cut off) passes untouched and is counted.
+ * Counters: feedback_written, feedback_malformed. O(1) a packet, whatever time has passed without
+ * one. Thread: the worker that owns the cloud; xcp_read by control, a moment old.
  */
 #ifndef WEIR_XCP_H
 #define WEIR_XCP_H

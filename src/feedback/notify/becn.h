@@ -1,30 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `becn [threshold T] [limit N] [burst N] [bit B] [on-drop on|off] [on-overflow on|off]`: the router
- * tells the sender itself of congestion, with a source quench, when it marks or drops its packet.
+ * `becn [threshold T] [limit N] [burst N] [bit B] [on-drop on|off] [on-overflow on|off]`: the
+ * router tells the sender itself of congestion, with a source quench, when it marks or drops its
+ * packet.
  *
- * Model: the enhanced BECN of F. Akujobi et al., "BECN for Congestion Control in TCP/IP Networks: Study
- * and Comparative Evaluation" and, with a threshold, the ECN+BECN of the same authors. A modifier of
- * `red` and `mark above`: those choose the packet, `ecn` says who is capable.
+ * Model: the enhanced BECN of F. Akujobi et al., "BECN for Congestion Control in TCP/IP Networks:
+ * Study and Comparative Evaluation" and, with a threshold, the ECN+BECN of the same authors. A
+ * modifier of `red` and `mark above`: those choose the packet, `ecn` says who is capable.
  *
  *   chosen, capable, not marked yet    marked; a quench with the bit set
  *   chosen, marked already             goes on; nothing is said
- *   chosen, not capable                dropped; nothing is said. The pseudo-code of ECN+BECN forgets the
- *                                      drop where the average is below the threshold; here it is done
+ *   chosen, not capable                dropped; nothing is said. The pseudo-code of ECN+BECN
+ *                                      forgets the drop where the average is below the threshold;
+ *                                      here it is done
  *   dropped, capable (marked or not)   a quench with the bit clear; `on-drop off`: none
  *   finds the queue full, capable      the same; `on-overflow off`: none. The papers do not say
- *   the oldest, pushed out by `drop head`, capable   as by overflow, unless this queue had marked it: then its
- *                                      sender has been told
+ *   the oldest, pushed out by `drop head`, capable   as by overflow, unless this queue had marked
+ *                                      it: then its sender has been told
  *
- * With a threshold T all this only where the average (of `mark`: what waits) is T or more when the packet
- * has come. T = min is BECN alone, the same as no threshold: then an overflow is told at any average.
- * T = max is ECN alone: nothing is said at all. The pseudo-code of ECN+BECN would still send quenches for
- * what is dropped from max on, its text says that it "operates like ECN alone": the text is followed.
+ * With a threshold T all this only where the average (of `mark`: what waits) is T or more when the
+ * packet has come. T = min is BECN alone, the same as no threshold: then an overflow is told at any
+ * average. T = max is ECN alone: nothing is said at all. The pseudo-code of ECN+BECN would still
+ * send quenches for what is dropped from max on, its text says that it "operates like ECN alone":
+ * the text is followed.
  *
- * The quench: RFC 792 type 4, code 0, 56 bytes for a header without options (icmp.h), from the hop's
- * address, not capable of ECN. The bit is in the fifth octet; the 31 others of that word are 0. It quotes
- * the packet as it came to the queue, not yet marked; the hop has counted down its TTL. IPv6: ICMPv6 type
- * 200. It leaves at the instant of the decision where the cloud's packets come in, or enters the cloud
+ * The quench: RFC 792 type 4, code 0, 56 bytes for a header without options (icmp.h), from the
+ * hop's address, not capable of ECN. The bit is in the fifth octet; the 31 others of that word
+ * are 0. It quotes the packet as it came to the queue, not yet marked; the hop has counted down its
+ * TTL. IPv6: ICMPv6 type
+ * 200. It leaves at the instant of the decision where the cloud's packets come in, or enters the
+ *      cloud
  * that `hop ... through` names: becn has no way back of its own, as a router has one.
  * Never about ICMP errors, fragments but the first, groups and addresses that are no node's
  * (icmp_may_tell, RFC 1812 4.3.2.7). RFC 6633 deprecates source quenches: nothing sends one unless
