@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a sender asks the routers of its path in the unified header, and what it has heard of them.
+ * The questions of a sender to the routers of its path, in the unified header, and their answers.
  *
- * Model (K. Nakauchi and K. Kobayashi, section 4): each packet asks one router for one thing, in
- * mode TTL: the first has the TTL of the packet itself, which is the first router's, the next one
- * less, `hops` of them, for LINK; then all of them for QUEUE. The receiver sends back what was
- * written. Of each router the first answer to each probe is kept: later ones are figures of the
- * sender's own packets.
+ * Model (K. Nakauchi and K. Kobayashi, section 4): each packet asks one router for one value, in
+ * mode TTL. The first question has the TTL of the packet itself, which selects the first router,
+ * the next one a TTL less, up to `hops` routers, for LINK; then all of them for QUEUE. The receiver
+ * returns what was written. The first answer of each router to each probe is kept: later ones
+ * measure the sender's own packets.
  *
  * State: plain, zeros at first but `hops`. Thread: the sender's.
  */
@@ -21,7 +21,7 @@
 #define ASKING_HOPS_MAX 8
 
 struct asking {
-	uint32_t hops; /* 1 to ASKING_HOPS_MAX; 0: asks nobody, and sends no header */
+	uint32_t hops; /* 1 to ASKING_HOPS_MAX; 0: asks no router, and sends no header */
 	uint64_t asked;
 	bool heard[OQ_PROBES][ASKING_HOPS_MAX];
 	struct oq_value value[OQ_PROBES][ASKING_HOPS_MAX];

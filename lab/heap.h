@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Timers of hosts, the earliest first: a binary heap, and beside it a ring. There are a few hundred
- * at most, each set anew many times, so that a timer knows its place and is moved from there. What
- * is held by the network lies in the engine, not here.
+ * Timers of hosts, the earliest first: a binary heap, and a ring beside it. There are a few hundred
+ * at most, each set many times, so a timer knows its place and is moved from there. Packets in the
+ * network lie in the engine, not here.
  *
- * Nearly all are those of access links, which go off after a few milliseconds, one about as late as
- * the other: what is set to go off soon lies in the ring, in order, if its place there is near the
- * end. The others, timeouts mostly, are not in their way. Where a timer lies changes nothing but
- * the time it takes.
+ * Nearly all timers are those of access links. They go off after a few milliseconds, and each is
+ * set to go off about as late as the one before. So a timer that goes off soon lies in the ring, in
+ * order, if its place there is near the end. The others, mostly timeouts, are not in their way.
+ * Where a timer lies affects speed only.
  *
- * Of timers due at one instant the one set first goes off first, so that a run is the same each
- * time.
+ * Of timers due at one instant, the one set first goes off first, so that a run is reproducible.
  *
  * Ownership: timers are their owners' and must be cleared before they go. Thread: one.
  */
@@ -55,8 +54,8 @@ struct heap {
 
 void heap_init(struct heap *heap);
 void heap_release(struct heap *heap);
-/* Room for one more timer than were ever announced; 0 or -ENOMEM. To be called once a timer, so
- * that setting it cannot fail. */
+/* Makes room for one more timer; 0 or -ENOMEM. Call it once for each timer, so that setting it
+ * cannot fail. */
 int heap_announce(struct heap *heap);
 
 void timer_set(struct heap *heap, struct timer *timer, simtime at_ns);

@@ -10,7 +10,7 @@
 #include "lab/flow.h"
 #include "lab/results.h"
 
-/* Mean and variance of what is told one by one (Welford). */
+/* Mean and variance of values added one by one (Welford). */
 struct tally {
 	uint64_t n;
 	double mean, square;

@@ -30,8 +30,8 @@ struct response {
 	/* Whether this acknowledgement of new data, without ECE, does not grow the window; or
 	 * NULL. */
 	bool (*holds)(const struct tcp *tcp, int64_t ack);
-	/* Every packet asks in the unified header, as conf->hops says, and this acknowledgement has
-	 * brought answers: they are in tcp->asking already; or NULL. */
+	/* If every packet asks in the unified header, as conf->hops says: this acknowledgement has
+	 * brought answers, which are in tcp->asking already; or NULL. */
 	void (*told)(struct tcp *tcp);
 	/* Instead of tcp_grow; or NULL. */
 	void (*grow)(struct tcp *tcp);

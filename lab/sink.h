@@ -35,7 +35,7 @@ struct sink {
 	bool latched;          /* CE came, CWR has not */
 	bool owes;             /* an acknowledgement is delayed */
 	uint8_t ttl;           /* of the latest packet */
-	struct ledger *ledger; /* of what routers have said, to be sent back; NULL: nobody asks */
+	struct ledger *ledger; /* answers of routers, to be sent back; NULL: no packet asks */
 	uint64_t *ahead;       /* bits, ring of ahead_bits (a power of two) */
 	uint32_t ahead_bits;
 	struct sink_counters counters;

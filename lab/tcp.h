@@ -173,7 +173,7 @@ static inline int64_t tcp_window(const struct tcp *tcp)
 /* half, as above */
 uint32_t tcp_half(const struct tcp *tcp);
 void tcp_transmit(struct tcp *tcp, int64_t packet);
-/* ssthresh = max(2, half), cwnd = half. The peer will be told. */
+/* ssthresh = max(2, half), cwnd = half. The peer will hear of it (CWR). */
 void tcp_halve(struct tcp *tcp);
 /* The same without rounding: cwnd = min(cwnd + dupwnd, window) / 2; ssthresh is whole all the
  * same. */

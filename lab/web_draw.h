@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What people of web traffic ask for, and when: the draws behind web.h, one model for each kind of
- * group. Each is a function of the group's key and of the session, page and object it is for.
+ * The draws behind web.h: what users of web traffic request, and when, with one model for each kind
+ * of group. Each draw is a function of the group's key and of its session, page and object.
+ *
  * Thread: the world's.
  */
 #ifndef WEIR_LAB_WEB_DRAW_H
@@ -21,7 +22,7 @@ enum web_lane {
 };
 
 struct web_model {
-	bool in_turn; /* an object is asked for when the one before it is there */
+	bool in_turn; /* an object is requested when the one before it is there */
 	uint32_t (*objects)(const struct web *web, uint64_t index); /* of a page, at least 1 */
 	uint32_t (*packets)(const struct web *web, uint64_t index); /* of an object, at least 1 */
 	simtime (*object_gap)(const struct web *web, uint64_t index);

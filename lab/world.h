@@ -26,7 +26,7 @@
 struct world_counters {
 	uint64_t frames;    /* sent by hosts */
 	uint64_t broken;    /* arrived at a host with a wrong checksum */
-	uint64_t strangers; /* arrived where nobody listens, or had no way on */
+	uint64_t strangers; /* arrived where no host listens, or had no way on */
 };
 
 struct world {

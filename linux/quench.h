@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A source quench, as a host reads it from a frame that came in.
+ * A source quench, as a host reads it from a received frame.
  *
  * Model: RFC 792 type 4, code 0, as weir's `becn` sends it (src/feedback/notify/becn.h): a word
  * whose first octet has the bit (set: marked, clear: dropped, so that an old router's word of 0
- * says dropped), then the header of the packet that was marked or dropped and the first 8 bytes of
+ * means dropped), then the header of the packet that was marked or dropped and the first 8 bytes of
  * its TCP header: both ports and the sequence number. IPv6: ICMPv6 type 200, the same layout.
  *
- * Anybody can send one, so it is looked at as RFC 5927 looks at ICMP errors. Here: what the message
- * itself must have. Malformed is a quench
+ * Anyone can send one, so it is checked as RFC 5927 checks ICMP errors. Here: what the message
+ * itself must have. A quench is malformed
  *
  *   - with another code than 0, in fragments, or longer than 576 bytes (IPv4: RFC 1812 4.3.2.3);
- *   - with a wrong checksum of ICMP or of its IPv4 header, or that the frame cuts off;
- *   - that quotes no TCP, a later fragment, or too little to hold the sequence number;
- *   - that quotes another sender than the one whom it is sent to.
+ *   - with a wrong checksum of ICMP or of its IPv4 header, or if the frame cuts one off;
+ *   - if it quotes no TCP, a later fragment, or too little to hold the sequence number;
+ *   - if it quotes another sender than its own receiver.
  *
- * Whether the quoted connection exists, and the segment is on its way, only the kernel knows:
+ * Only the kernel knows whether the quoted connection exists and the segment is in flight:
  * quench_xdp.h.
  *
  * Plain C for both worlds: the kernel's verifier takes it, and tests/unit/test_quench.c runs it. No

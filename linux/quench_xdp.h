@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The XDP program on a host's interface: finds source quenches among what comes in, and hands those
- * that are about a segment on its way to the congestion control of its connection. Linux itself
- * takes no notice of quenches (icmp(7)). Every packet goes on to the kernel, quenches too.
+ * The XDP program on a host's interface: finds source quenches among received packets, and passes
+ * those about a segment in flight to the congestion control of its connection. Linux itself ignores
+ * quenches (icmp(7)). Every packet goes on to the kernel, quenches too.
  *
- * After what quench.h looks at, as RFC 5927 does with ICMP errors:
+ * After the checks of quench.h, it does what RFC 5927 does with ICMP errors:
  *
  *   foreign   no established connection of this network namespace has the quoted addresses and
  *             ports, or its congestion control is another. Nothing happens
- *   stale     the quoted sequence number is not on its way: acknowledged already, or never sent
- *   else      it is told, with what was not acknowledged yet at this instant
+ *   stale     the quoted sequence number is not in flight: acknowledged already, or never sent
+ *   else      the congestion control gets it, with what was not acknowledged yet at this instant
  *
  * Included by the program whose congestion control it serves.
  */

@@ -16,9 +16,10 @@ struct settings {
 };
 
 /*
- * `connections`: what a quench has to tell a connection, under the address of its socket in the
- * kernel. The congestion control makes it and takes it away; between, the XDP program writes and
- * the congestion control reads. quenches counts up, last: what else is here belongs to the latest.
+ * `connections`: what a quench means to a connection, under the address of its socket in the
+ * kernel. The congestion control makes the entry and removes it. In between, the XDP program writes
+ * it and the congestion control reads it. `quenches` is incremented last: all other fields belong
+ * to the latest quench.
  */
 struct told {
 	uint32_t quenches;

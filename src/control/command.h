@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The subcommands of weir. Each gets its own arguments, argv[0] being its name (`replay`), prints
- * errors to stderr as `weir replay: what is wrong, and what would be right`, and returns the exit
- * status: 0 done, 1 it went wrong on the way, 2 what was asked for is wrong (nothing was touched).
+ * The subcommands of weir. Each gets its own arguments, argv[0] being its name (`replay`). It
+ * prints errors to stderr as `weir replay: what is wrong, and what would be right`, and returns the
+ * exit status: 0 success, 1 failure on the way, 2 invalid request (nothing was touched).
  */
 #ifndef WEIR_COMMAND_H
 #define WEIR_COMMAND_H

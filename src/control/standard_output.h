@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Standard output as a result: who prints to it must hear that it did not arrive, on a full disk
- * say, as coreutils say it. Where a reader has gone SIGPIPE ends the process, without a word,
- * unless it is ignored: then it is an error like others.
+ * Standard output as a result. A command that prints its result must report when the output did not
+ * arrive, for example on a full disk; coreutils do the same. If the reader has gone, SIGPIPE ends
+ * the process silently, unless it is ignored: then it is an error like any other.
  *
- * Thread: the main thread; the one at the start, the other at the end.
+ * Thread: the main thread; one function at the start, the other at the end.
  */
 #ifndef WEIR_STANDARD_OUTPUT_H
 #define WEIR_STANDARD_OUTPUT_H

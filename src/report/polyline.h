@@ -22,7 +22,7 @@ struct polyline {
 	bool step;   /* horizontal, then vertical, instead of straight */
 	bool begun;  /* a part of the path has its first point */
 	bool lone;   /* ... and only that */
-	bool gap;    /* start anew with the next column */
+	bool gap;    /* start again with the next column */
 	bool filled; /* the column holds points */
 	double column;
 	size_t order;

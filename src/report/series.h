@@ -59,7 +59,7 @@ struct series {
 	size_t n;
 	unsigned color; /* 1 .. THEME_COLORS; 0: by position among the series */
 	enum series_marker marker;
-	bool hollow; /* markers, bars: outline only, as for somebody else's data beside ours */
+	bool hollow; /* markers, bars: outline only, for another's data beside ours */
 	bool dashed; /* lines */
 	bool values; /* bars: the value above each, where it fits */
 };

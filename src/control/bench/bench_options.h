@@ -24,7 +24,7 @@ enum bench_part {
 	BENCH_CLOUDS,
 	BENCH_CLOCK,
 	BENCH_RFC2544,
-	BENCH_LATENCY, /* of a device, over a cable: only when asked for */
+	BENCH_LATENCY, /* of a device, over a cable: only if given */
 	BENCH_MACHINE,
 	BENCH_COMPARE,
 	BENCH_PARTS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The report that RFC 2544 asks for, on the page of `weir bench`: the throughput as a graph beside
+ * The report that RFC 2544 requires, on the page of `weir bench`: the throughput as a graph beside
  * the theoretical maximum of the medium (26.1), latency and back-to-back frames as tables (26.2,
- * 26.4), the frame loss rate as a graph over the share of the greatest rate (26.3).
+ * 26.4), the frame loss rate as a graph over the share of the maximum rate (26.3).
  *
  * Thread: control.
  */

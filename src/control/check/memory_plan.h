@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much memory a live weir takes, and whether it can have it: `weir check` says so, and
- * `weir run` does it.
+ * Computes how much memory a live weir takes, and whether the machine has it. `weir check` prints
+ * that, `weir run` does it.
  *
- * It takes what the scenario needs (budget.h) and some room for changes while it runs, up to 64 MiB
- * and 16,384 packet buffers in all; less of this room where there is less memory. What packets may
- * take can be asked for instead (`--memory`); then there is exactly that. On top come the packet
- * buffers of ports and rings, and the process itself. Packet buffers lie in huge pages if all of
- * them find room there.
+ * A run takes what the scenario needs (budget.h) and some room for changes while it runs: up to 64
+ * MiB and 16,384 packet buffers in all, less where there is less memory. `--memory` sets the memory
+ * for packets instead; then there is exactly that. On top come the packet buffers of ports and
+ * rings, and the process itself. Packet buffers lie in huge pages if all of them fit there.
  *
- * All of it is touched at the start, so what does not fit is refused before anything is started: a
- * process that went on would be killed.
+ * All of it is touched at the start. What does not fit is therefore refused before anything starts:
+ * a process that continued would be killed.
  *
  * Thread: control.
  */
@@ -27,14 +26,14 @@ struct memory_request {
 	const struct budget *budget; /* the scenario's */
 	const struct machine_memory *machine;
 	uint32_t workers;
-	uint64_t asked_bytes; /* for packets in flight; 0: nothing was asked for */
+	uint64_t asked_bytes; /* for packets in flight; 0: not given */
 };
 
 struct memory_plan {
 	/* of runtime_options, where it fits */
 	uint64_t memory_bytes;
 	uint32_t mbufs;
-	uint64_t needed_bytes; /* without room for changes; or with what was asked for */
+	uint64_t needed_bytes; /* without room for changes; or as given */
 	uint64_t there_bytes;
 	const char *limit; /* of there_bytes, in words (machine_memory.h); "": the machine */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The files that a line names, opened by who says the line: with his rights, a relative name from
- * his working directory.
+ * Opens the files that a line names, with the rights of the user who typed it; a relative name
+ * begins at that user's working directory.
  *
  * Thread: the caller's, one.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What `weir lab run` runs: for one experiment the points that its rows and figures need, each with
- * every seed; and, when they have been run, the rows' and the figures' values.
+ * A campaign: what `weir lab run` runs for one experiment. It has the points that the rows and
+ * figures need, each with every seed. When all have run, it has the values of rows and figures.
  *
  * Ownership: campaign_free; the experiment and the arguments outlive it. Thread: control's.
  */
@@ -47,7 +47,7 @@ void campaign_free(struct campaign *campaign);
 /* The run of a case at a value of a parameter (NULL: what the case has) with a seed; NULL: none. */
 const struct lab_job *campaign_job(const struct campaign *campaign, uint32_t of, const char *sweep,
                                    const char *value, uint64_t seed);
-/* One more, for who has its results already. NULL: no memory. */
+/* Adds a point whose results are known already. NULL: no memory. */
 struct lab_job *campaign_add_job(struct campaign *campaign, uint32_t of, uint64_t seed);
 /* A row's value, when the jobs have been run. 0, or -EINVAL with message. */
 int campaign_row(const struct campaign *campaign, const struct experiment_row *row,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The folder that --out names: results.csv, results.json, report.html. They are written under other
- * names, and take theirs when all three are complete: whoever looks finds those of before or the
- * new ones, also when the disk is full or the process is killed. So they may be written while there
- * is more to run: what is missing then is said in them ("complete" in the JSON, a red line in the
+ * The folder of --out: results.csv, results.json, report.html. The files are written under
+ * temporary names and renamed when all three are complete. A reader finds either the old files or
+ * the new ones, even if the disk is full or the process is killed. So they may be written before
+ * the campaign ends; then they say what is missing ("complete" in the JSON, a red line in the
  * report).
  *
- * Continuing: a run is taken from results.json if its experiment's text, its case, its seed and all
- * parameters are the same. Figures over time are not in it: they are run again. That the program is
- * the same nobody checks.
+ * Continuing: a run is taken from results.json if the text of its experiment, its case, its seed
+ * and all parameters are the same. Figures over time are not stored: they run again. Nothing checks
+ * that the program is the same.
  *
  * Thread: control's.
  */

@@ -18,9 +18,9 @@ struct completion {
 	uint32_t n;
 };
 
-/* The words that may stand where `line` ends (a line that ends with a blank asks for the next
- * word), each beginning with what is there of it. `scenario`, for the names of ports and clouds,
- * may be NULL. 0, also when there is none, or -ENOMEM. */
+/* The words that may stand where `line` ends, each beginning with what is typed of it. A line that
+ * ends with a blank means the next word. `scenario`, for the names of ports and clouds, may be
+ * NULL. 0, also when there is none, or -ENOMEM. */
 int complete(const char *line, const struct scenario *scenario, struct completion *completion);
 void complete_release(struct completion *completion);
 

@@ -15,9 +15,9 @@
 
 #define TRACK_REASON_KINDS 3 /* of enum reason_kind */
 
-/* What a cloud told. */
+/* The decisions of a cloud. */
 struct track {
-	const char *name; /* the engine's, as last told: compared by address first */
+	const char *name; /* the engine's, of the last decision: compared by address first */
 	simtime line_ns;  /* how long its line takes, or 0 if that is not one number */
 	struct samples delay, queue, average, lost[TRACK_REASON_KINDS];
 };
@@ -40,7 +40,7 @@ void drawing_queue(struct drawing *drawing, const struct cloud_conf *cloud,
                    const struct track *track);
 struct axis drawing_time_axis(const struct drawing *drawing);
 
-/* The delay in ns that was asked for, or NAN if that is not one number. */
+/* The configured delay in ns, or NAN if that is not one number. */
 double drawing_asked_delay(const struct cloud_conf *cloud);
 
 #endif

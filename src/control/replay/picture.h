@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A replay as a picture to look at: one HTML file that needs nothing else. For each cloud, what was
- * asked for and achieved; the delay of each packet over time, with the losses; how the delays are
- * distributed; the queue over time.
+ * A replay as a picture: one HTML file that needs nothing else. For each cloud it shows what was
+ * configured and achieved, the delay of each packet over time with the losses, the distribution of
+ * delays, and the queue over time.
  *
- * Memory is bounded whatever the number of packets: of more than SAMPLES_MAX decisions (samples.h)
- * every second, fourth, ... delay is drawn, and of the queue the greatest of as many; the page says
- * so. Of more than PICTURE_CLOUDS_MAX clouds the first are drawn.
+ * Memory is bounded for any number of packets. Of more than SAMPLES_MAX decisions (samples.h) every
+ * second, fourth, ... delay is drawn, and of the queue the maximum of as many; the page says so. Of
+ * more than PICTURE_CLOUDS_MAX clouds the first are drawn.
  *
  * Ownership: picture_publish and picture_discard free it. The scenario must outlive it.
  * Thread: that of the engine.
@@ -26,7 +26,7 @@ struct picture;
 int picture_open(const char *path, const struct scenario *scenario, struct picture **picture,
                  struct problem *problem);
 struct witness *picture_witness(struct picture *picture);
-/* Draws it, from the fates told and the result. 0, or -EIO or -ENOMEM with problem. */
+/* Draws it from the decisions and the result. 0, or -EIO or -ENOMEM with problem. */
 int picture_finish(struct picture *picture, const struct replay_result *result,
                    struct problem *problem);
 int picture_publish(struct picture *picture, struct problem *problem);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a replay did, for a person: asked for beside achieved, and what was not as it should be.
+ * The result of a replay as a table for people: configured beside achieved, and every deviation.
  *
  * Thread: control.
  */

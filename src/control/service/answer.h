@@ -19,7 +19,7 @@ struct output {
 	char *bytes;
 	size_t head, n, room;
 	bool json;
-	bool failed; /* for want of memory; what followed is not there */
+	bool failed; /* there was no memory; what followed is missing */
 };
 
 void output_release(struct output *output);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where control has its heavy work done: a thread for each job, at a lower priority than control's
+ * The desk runs the heavy work of control: one thread per job, at a lower priority than control's
  * own.
  *
- * A job is told that nobody waits for it any more by job_forget, and is released when it comes, be
- * it by the thread that has done it. It is not stopped: what it does must end by itself, or harm
- * nobody if it does not (a file on a disk that does not answer). DESK_FORGOTTEN_MAX of those may be
- * there; then no further job is taken.
+ * job_forget drops a job: its result is not needed any more, and it is released when it is done, if
+ * need be by its own thread. Nothing stops a job: it must end by itself, or do no harm if it does
+ * not (a file on a disk that does not answer). At most DESK_FORGOTTEN_MAX such jobs may exist; then
+ * no further job is taken.
  *
- * Without a desk (NULL) a job is done at once, by who gives it: that is how tests have it.
+ * Without a desk (NULL) the caller executes a job at once: tests use that.
  *
- * Ownership: a job is its maker's, who ends it by job_forget, whether it is done or not.
+ * Ownership: a job belongs to its maker, who ends it by job_forget, done or not.
  * Thread: control's, but for job.work and, once it is forgotten, job.release.
  */
 #ifndef WEIR_DESK_H
@@ -23,7 +23,7 @@
 
 struct desk;
 
-/* The first member of who has work. */
+/* The first member of a struct that has work. */
 struct job {
 	void (*work)(struct job *job);
 	void (*release)(struct job *job);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What was asked of a cloud beside what it did: rows for the table that a replay prints and for the
- * one in its picture.
+ * What a cloud was configured to do, beside what it did: rows for the table that a replay prints
+ * and for the one in its picture.
  *
  * Thread: pure functions, any.
  */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the management of a queue has done, beside what it was asked for: how many packets it marked
- * and dropped, which share of all that is, and how long packets took through queue and link because
- * of it.
+ * What the management of a queue did, beside what it was configured to do: how many packets it
+ * marked and dropped, their share of all packets, and how long packets took through queue and link.
  *
  * Thread: pure functions, any.
  */

@@ -24,9 +24,9 @@ enum show_what {
 	SHOW_WORKERS, /* {"ok":true,"workers":[...]} */
 };
 
-/* Answers, in the mode of the output. `cloud`: index in the scenario, for SHOW_CLOUD and SHOW_PATH.
- * `late`: who has not taken the last change yet, which SHOW_CONFIG says first, as a comment; or "".
- */
+/* Prints the answer in the mode of the output. `cloud`: index in the scenario, for SHOW_CLOUD and
+ * SHOW_PATH. `late`: the workers that have not taken the last change yet, or ""; SHOW_CONFIG prints
+ * them first, as a comment. */
 void show_answer(struct output *output, struct control *control, enum show_what what,
                  uint32_t cloud, const char *late);
 /* The cloud of that address of a template. False: there is none (yet), and nothing was answered. */

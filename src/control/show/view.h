@@ -27,7 +27,7 @@ struct view {
 	struct port_report port; /* the one it leads to */
 	bool has_port;
 	uint64_t now_ns, since_ns; /* now, and when counting began */
-	struct control_look look;  /* what was seen when somebody last looked */
+	struct control_look look;  /* counters at the last look */
 	bool looked;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a conversation waits for: a line that takes long goes through its steps here, and control's
+ * What a conversation waits for. A line that takes long goes through its steps here; the control
  * thread waits in none of them.
  *
  *   a change   [parse, in a thread] -> its turn (control.h) -> copy, edit, check, prepare, in a
@@ -8,16 +8,17 @@
  *   a commit   the same, without parsing
  *   a look     when nothing is about to change -> in a thread -> answered
  *
- * A line needs no thread to be parsed if it names no file and has no filter (heavy.h). What a
- * thread works on is its own: a request, which owns all it needs. One that is overdue, or whose
- * client has gone, is forgotten, and released when it comes.
+ * A line is parsed without a thread if it names no file and has no filter (heavy.h). A thread works
+ * on data of its own: a request owns all that it needs. A request that is overdue, or whose client
+ * has gone, is forgotten, and released when it is done.
  *
  * Deadlines, by a clock that stands still while the machine does (struct patience):
- *   PENDING_WORK_NS   for the work of a thread: then nothing is changed, and the client is told
- *   PENDING_TURN_NS   for one's turn, while others change; PENDING_LATE_NS, while a worker stands
- *                    still
- *   PENDING_LATE_NS   for the workers: then the client is told that his change is accepted, and who
- *                    stands still. It comes into force there when that worker comes round.
+ *   PENDING_WORK_NS   for the work of a thread: then nothing is changed, and the client hears so
+ *   PENDING_TURN_NS   for the turn, while others change; PENDING_LATE_NS, while a worker stands
+ *                     still
+ *   PENDING_LATE_NS   for the workers: then the client hears that the change is accepted, and which
+ *                     worker stands still. The change comes into force there when that worker
+ *                     comes round.
  *
  * Thread: control's.
  */

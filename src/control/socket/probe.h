@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `probe CLOUD [to ADDRESS] [within TIME]`: asks the routers of a path now, and answers with what
- * they said.
+ * `probe CLOUD [to ADDRESS] [within TIME]`: asks the routers of a path now, and prints their
+ * answers.
  *
- * The cloud has `feedback proxy insert`, whose words say what is asked; a cloud behind it has
- * `feedback proxy strip` of the same protocol, where the answers are read: feedback_probe.h has the
- * packets. It is answered when all have come out there, or `within` has passed: 1 ms to 50 s, 1 s
- * if not given. One at a time.
+ * The cloud has `feedback proxy insert`, whose words select the questions. A cloud behind it has
+ * `feedback proxy strip` of the same protocol, which reads the answers; feedback_probe.h has the
+ * packets. The command is answered when all packets have come out there, or when `within` has
+ * passed (1 ms to 50 s, default 1 s). One probe at a time.
  *
  *   text   the table of `show path`, of the routers that have answered these requests, and a line
  *          that says how many of them came through
  *   JSON   {"ok":true,"cloud":NAME,"strip":NAME,"asked":N,"arrived":N,"path":[...]}
  *
- * Not here is the conversation, which waits meanwhile: dialogue.h.
+ * The conversation waits meanwhile: dialogue.h.
  * Thread: control's.
  */
 #ifndef WEIR_PROBE_H

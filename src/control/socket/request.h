@@ -43,7 +43,7 @@ struct request {
 	/* KIND_SHOW */
 	enum show_what what;
 	uint32_t cloud;
-	char note[160]; /* who is late */
+	char note[160]; /* which worker is late */
 	bool found;
 	bool lacks; /* memory for the whole answer */
 	struct output output;

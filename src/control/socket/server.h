@@ -3,15 +3,15 @@
  * The control socket of a live emulator: a UNIX stream socket that takes lines of the scenario
  * language and answers each (session.h has the protocol).
  *
- * One thread, one poll(): control's, which waits for nothing else; what takes long is done in
- * others (pending.h). Everything is bounded: SERVER_CLIENTS_MAX clients, of which the one that was
- * silent for longest gives way to a new one, so that nobody can lock others out; lines of
- * SESSION_LINE_MAX bytes, SERVER_IDLE_NS without a word, answers that are not read. Between polls
- * it does the housekeeping of the runtime, about every SERVER_TICK_NS.
+ * One thread, one poll(): control's, which waits for nothing else. Work that takes long runs in
+ * other threads (pending.h). Everything is bounded: SERVER_CLIENTS_MAX clients (a new one replaces
+ * the one that was silent for longest, so no client can lock others out), lines of SESSION_LINE_MAX
+ * bytes, SERVER_IDLE_NS without a word, answers that a client does not read. Between polls it does
+ * the housekeeping of the runtime, about every SERVER_TICK_NS.
  *
  * Signals: from server_open to server_close SIGINT, SIGTERM and (unless it was ignored, as by
- * nohup) SIGHUP end server_serve; one that comes in between, while the runtime is being started, is
- * not lost. While nobody takes them three are waited for; the fourth ends the process as if it were
+ * nohup) SIGHUP end server_serve. A signal that comes while the runtime is being started is not
+ * lost. Three signals wait until server_serve takes them; the fourth ends the process as if it were
  * not handled.
  */
 #ifndef WEIR_SERVER_H

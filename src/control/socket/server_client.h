@@ -18,7 +18,7 @@
 struct client {
 	int fd;
 	bool ended;   /* it will send no more */
-	bool trusted; /* root's, or of who runs weir */
+	bool trusted; /* root's, or of the user that runs weir */
 	struct session *session;
 	size_t held; /* bytes read that the session has not taken yet */
 	char bytes[CLIENT_READ_BYTES];

@@ -81,10 +81,10 @@ void session_taken(struct session *session, size_t n, uint64_t now_ns);
 /* Whether it may be fed. */
 bool session_ready(const struct session *session);
 
-/* Over: by `quit`, session_end, or for want of memory. Send what waits, then free it. */
+/* Over: after `quit`, session_end, or a lack of memory. Send what waits, then free it. */
 bool session_over(const struct session *session);
-/* When nothing was fed since; and when the oldest waiting answer began to wait (UINT64_MAX: none
- * waits). For who wants to time out. */
+/* For timeouts: the instant of the last input, and the instant at which the oldest waiting answer
+ * began to wait (UINT64_MAX: none waits). */
 uint64_t session_active_ns(const struct session *session);
 uint64_t session_waiting_ns(const struct session *session);
 

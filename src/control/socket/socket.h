@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The UNIX stream socket between a running weir and those who control it: where it is, making it,
- * finding it. Mode 0660: its owner and its group may control.
+ * The UNIX stream socket between a running weir and its clients: its path, how it is made and
+ * found. Mode 0660: its owner and its group may control.
  *
  * Thread: any; only these functions touch the file.
  */
@@ -16,7 +16,7 @@
 
 #define SOCKET_PATH_BYTES sizeof(((struct sockaddr_un *)NULL)->sun_path)
 
-/* A socket that somebody listens on, and the file that stands for it. */
+/* A listening socket, and the file that stands for it. */
 struct socket_listener {
 	int fd;
 	char path[SOCKET_PATH_BYTES];
@@ -27,9 +27,9 @@ struct socket_listener {
 /* /run/weir.sock for root, else $XDG_RUNTIME_DIR/weir.sock, else /tmp/weir-UID.sock. */
 void socket_default_path(char path[SOCKET_PATH_BYTES]);
 
-/* Listens at `path`. A socket that nobody answers at is replaced; one where somebody does is not:
- * -EADDRINUSE, and `problem` tells his pid. Never there with a wider mode, nor before it can be
- * connected to. 0, or -errno with problem. */
+/* Listens at `path`. Replaces a socket that no process answers at. If a process answers:
+ * -EADDRINUSE, and `problem` has its pid. The file never has a wider mode, and does not exist
+ * before it can be connected to. 0, or -errno with problem. */
 int socket_listen(const char *path, struct socket_listener *listener, struct problem *problem);
 /* Stops listening and removes the file, if it is still the one that socket_listen made. */
 void socket_unlisten(struct socket_listener *listener);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading the file that a statement names, for a FIELD_FILE: the whole of it, at once. Only
- * ordinary files, of at most FILE_BYTES_MAX.
+ * Reads the file that a statement names, for a FIELD_FILE: the whole of it, at once. Only regular
+ * files, of at most FILE_BYTES_MAX.
  *
- * Who parses a line for somebody else says from where its files come (file_source_use): a client of
- * the control socket names files that he has opened himself, and none of weir's. Without that the
- * file is opened by this process, and a relative name begins at its working directory.
+ * A caller that parses a line on behalf of another says where its files come from
+ * (file_source_use): a client of the control socket names files that it has opened itself, and none
+ * of weir's. Without a source this process opens the file, and a relative name begins at its
+ * working directory.
  *
  * Thread: any; a source is that of the thread that named it.
  */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What could not be said for want of memory.
+ * Notes output that is incomplete for lack of memory.
  *
- * A table, a JSON object or a page is made of many small pieces, and a piece that finds no memory
- * is left out. Whoever leaves something out notes it here, and who answers for the whole asks once,
- * at its end: command_main() gives status 1 and a message, a session takes its answer back, a file
- * is not put under its name. So nobody takes what has holes for whole.
+ * A table, a JSON object or a page consists of many small pieces. A piece that finds no memory is
+ * left out. The code that leaves it out notes that here; the code that delivers the whole reads the
+ * note once, at the end. Then command_main() returns status 1 with a message, a session retracts
+ * its answer, and a file is not renamed to its final name. So no reader mistakes incomplete output
+ * for complete output.
  *
  * jansson's allocations note themselves once shortage_watch_json() has been called: by
  * command_main().
@@ -20,7 +21,7 @@
 #include <stdio.h>
 
 void shortage_note(void);
-/* Whether anything was noted since this was asked last. */
+/* Whether anything was noted since the last call. */
 bool shortage_taken(void);
 /* open_memstream, which notes that it failed. */
 FILE *shortage_stream(char **text, size_t *bytes);

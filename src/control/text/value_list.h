@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Values of several parts: ranges, and lists between commas. A list may have blanks after a comma;
- * whoever splits a line into words puts its parts together first (value_list_goes_on).
+ * code that splits a line into words must join its parts first (value_list_goes_on).
  *
  * Thread: pure functions, any.
  */

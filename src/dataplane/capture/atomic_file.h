@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A file while it is being written: it takes its name only when it is complete. Until then it lies
- * beside its target as `NAME.weir-XXXXXX`; whoever looks for the target sees the old file, or none,
- * and never half a file.
+ * beside its target as `NAME.weir-XXXXXX`. A reader of the target sees the old file, or none, and
+ * never half a file.
  *
- * Two steps, so that several files appear together or not at all: finish every one (from there on
- * the disk cannot be too full any more), then publish every one.
+ * Two steps let several files appear together or not at all: finish every one (after that the disk
+ * cannot be too full any more), then publish every one.
  *
  * `-` is standard output, and an existing target that is no regular file (a pipe, /dev/null) is
- * written directly: neither can be taken back. A symbolic link is followed: what it points at is
- * replaced.
+ * written directly: neither can be taken back. A symbolic link is followed: its target is replaced.
  *
  * Ownership: atomic_file_publish, atomic_file_keep and atomic_file_discard free the atomic file;
  * one of them ends every atomic file. Thread: one at a time.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A file as a stream of bytes that can be looked at where they lie: read in blocks, the next one
- * while the present one is used (io_thread.h). A pipe is read by who asks, no further than there is
- * something.
+ * A file as a stream of bytes that can be examined in place: read in blocks, the next one while the
+ * present one is used (io_thread.h). From a pipe the calling thread reads, no further than there is
+ * data.
  *
  * Ownership: the block reader owns the descriptor and the bytes, which stay until the next
  * block_reader_reach or read from the stream. Thread: one at a time.
@@ -24,7 +24,7 @@
 
 struct block_reader {
 	const uint8_t *at, *end;     /* what was read and not yet taken */
-	struct io_thread *io_thread; /* NULL: who looks reads */
+	struct io_thread *io_thread; /* NULL: the caller reads */
 	struct io_request io_requests[2];
 	uint32_t present; /* the block that is looked at; the other is on its way */
 	int error;        /* errno of a read that failed; what came before is still there */
@@ -46,8 +46,8 @@ static inline bool block_reader_has(struct block_reader *block_reader, uint32_t 
 	       block_reader_reach(block_reader, bytes);
 }
 
-/* The same bytes as a stream, for who wants one; it keeps none to itself, so both can be used in
- * turns. To be closed before the block reader. NULL: no memory. */
+/* The same bytes as a stdio stream. It buffers nothing, so both can be used in turns. To be closed
+ * before the block reader. NULL: no memory. */
 FILE *block_reader_stream(struct block_reader *block_reader);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Bytes on their way into a file: gathered in blocks, each written while the next is filled
- * (io_thread.h). Into a pipe or a device who fills a block writes it.
+ * (io_thread.h). The calling thread itself writes blocks for a pipe or a device.
  *
  * Ownership: the descriptor stays the caller's, and must not be closed before block_writer_close.
  * Thread: one at a time.
@@ -19,7 +19,7 @@
 struct block_writer {
 	uint8_t *at, *end; /* room in the present block */
 	size_t block_bytes;
-	struct io_thread *io_thread; /* NULL: who fills writes */
+	struct io_thread *io_thread; /* NULL: the caller writes */
 	struct io_request io_requests[2];
 	uint32_t present;
 	int error; /* the first errno; from there on nothing is written */
@@ -36,7 +36,7 @@ void block_writer_close(struct block_writer *block_writer);
 /* For what does not fit into the present block. */
 void block_writer_put_across(struct block_writer *block_writer, const void *data, uint32_t bytes);
 
-/* Errors stay until they are asked for: `error`, or block_writer_flush. */
+/* Errors stay until they are read: by `error`, or block_writer_flush. */
 static inline void block_writer_put(struct block_writer *block_writer, const void *data,
                                     uint32_t bytes)
 {

@@ -21,19 +21,18 @@ struct dump;
  * made; -ENOMEM. */
 int dump_open(const char *path, struct io_thread *io_thread, struct dump **dump,
               struct problem *problem);
-/* Adds a frame of which `bytes` are at hand and `wire_bytes` were on the wire. Errors stay
- * until dump_error is asked. An instant after 2106 does not fit into a pcap and is an error
- * too. */
+/* Adds a frame of which `bytes` are present and `wire_bytes` were on the wire. Errors stay until
+ * dump_error reads them. An instant after 2106 does not fit into a pcap and is an error too. */
 void dump_write(struct dump *dump, simtime t_ns, const void *data, uint32_t bytes,
                 uint32_t wire_bytes);
-/* 0, or -EIO with problem (disk full), some blocks late. To be asked after each batch. */
+/* 0, or -EIO with problem (disk full), some blocks late. Call it after each batch. */
 int dump_error(struct dump *dump, struct problem *problem);
 int dump_finish(struct dump *dump, struct problem *problem);
 int dump_publish(struct dump *dump, struct problem *problem);
 void dump_discard(struct dump *dump); /* NULL is allowed */
 
-/* For who writes such a capture otherwise (recorder.h): what it begins with, by libpcap, and what
- * stands in front of each frame. */
+/* For another writer of such captures (recorder.h): the file's header, as libpcap writes it, and
+ * the header of each frame. */
 #define DUMP_HEAD_BYTES 24
 /* 0 or -ENOMEM. */
 int dump_head(uint8_t head[DUMP_HEAD_BYTES]);

@@ -2,18 +2,18 @@
 /*
  * Filters in tcpdump's words (pcap-filter(7)), compiled by libpcap for Ethernet and run by
  * libpcap's own interpreter. A filter sees the packet as it came, tags and all: what is behind a
- * VLAN tag is seen after `vlan` only. Addresses are numbers: nobody is asked for a name
- * (filter_words.h).
+ * VLAN tag is seen after `vlan` only. Addresses are numbers: no name is resolved (filter_words.h).
  *
  * libpcap's time grows with the square of a filter's length, and its optimiser's faster: 249 ports,
- * 4096 bytes, took 16.5 s. So a filter has FILTER_BYTES_MAX bytes, and its program FILTER_STEPS_MAX
- * steps before it is optimised; what is within both is compiled in some 20 ms, and optimised in
- * some 60 ms, once however many clouds and changes say the same words. A check does not optimise.
- * What runs is optimised, whatever that took.
+ * 4096 bytes, took 16.5 s. So a filter has at most FILTER_BYTES_MAX bytes, and its program at most
+ * FILTER_STEPS_MAX steps before it is optimised. Within both, compiling takes some 20 ms and
+ * optimising some 60 ms, once per text, however many clouds and changes use it. A check does not
+ * optimise. A filter that runs is optimised, whatever that took.
  *
- * Why not rte_bpf_convert: DPDK 22.11 translates loads of one byte at a variable place wrongly. For
- * `tcp[13] & 2 != 0` its own rte_bpf_exec says 0 on a SYN where libpcap says yes, and what its JIT
- * makes of it jumps into nowhere (tests/unit/test_match.c holds such filters against libpcap).
+ * Why not rte_bpf_convert: DPDK 22.11 translates loads of one byte at a variable offset wrongly.
+ * For `tcp[13] & 2 != 0` its own rte_bpf_exec returns 0 on a SYN where libpcap matches, and the
+ * code of its JIT jumps to an invalid address (tests/unit/test_match.c compares such filters with
+ * libpcap).
  *
  * Thread: filter_check, making and freeing any; running, the worker's that owns the classifier.
  */

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words of a filter before libpcap sees them. libpcap asks the resolver for every word that it
- * does not know where an address may stand, and a resolver asks the network: so such a word is
- * refused here. Addresses are numbers; names are taken for ports and protocols only, whose files
- * lie on this machine
- * (/etc/services, /etc/protocols).
+ * The words of a filter before libpcap sees them. libpcap passes every word that it does not know,
+ * and that stands where an address may stand, to the resolver, and the resolver queries the
+ * network. So such a word is refused here. Addresses are numbers. Names are accepted for ports and
+ * protocols only, whose files lie on this machine (/etc/services, /etc/protocols).
  *
  * The words are cut as libpcap 1.10 cuts them (ID is its own: letters, digits and `-_.` within). A
- * word is known, a number, an address, or the name of a port or protocol, right behind `port`,
- * `portrange`, `proto`, `protochain`, `type` or `subtype`, or behind another such name and `or`. A
- * later libpcap knows more words; they are refused until they stand in the list: an older one would
- * look them up.
+ * word is accepted if it is known, a number, an address, or the name of a port or protocol. Such a
+ * name stands right behind `port`, `portrange`, `proto`, `protochain`, `type` or `subtype`, or
+ * behind another such name and `or`. A later libpcap knows more words; they are refused until they
+ * stand in the list: an older one would look them up.
  *
  * Thread: pure, any.
  */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Somebody who carries blocks between memory and files while their owner goes on: a thread that
- * does nothing but read and write, one request after the other, in the order in which they were
- * given.
+ * The I/O thread carries blocks between memory and files while their owner continues. It does
+ * nothing but read and write, one request after the other, in the order of submission.
  *
- * Why: of a replay of small frames the kernel's copies into and out of its page cache take as long
+ * Why: in a replay of small frames, the kernel's copies into and out of its page cache take as long
  * as everything else together. A second processor takes them (measured: docs/performance.md).
  *
- * Where there is only one processor there is no I/O thread: requests are then done at once by who
- * gives them, and nothing else changes.
+ * With only one processor there is no I/O thread: the caller then executes its requests at once,
+ * and nothing else changes.
  *
- * Ownership: a request and its memory belong to who gave it, and must not be touched until
- * io_thread_wait. Thread: all calls from one thread. The I/O thread's takes no signals.
+ * Ownership: a request and its memory belong to the caller, and must not be touched until
+ * io_thread_wait.
+ * Thread: all calls from one thread. The I/O thread's takes no signals.
  */
 #ifndef WEIR_IO_THREAD_H
 #define WEIR_IO_THREAD_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writing a capture while packets come, onto a disk that may be full for a while: what a live port
- * does (paced_file.h), where nobody can ask for the packets again. A replay, which can be done
- * again, writes all or nothing (dump.h).
+ * Writes a capture while packets come, onto a disk that may be full for a while. That is what a
+ * live port does (paced_file.h), whose packets cannot be had again. A replay can be repeated, and
+ * writes all or nothing (dump.h).
  *
- * Frames are collected, and written when 64 KiB of them are there or 100 ms have passed. What
- * cannot be written begins a *trouble*: recorder_event says so once. While it lasts the disk is
- * tried again every 100 ms; frames wait in 1 MiB of memory, and those that find no room there are
- * lost, and counted. When all that waited is written, the trouble is over, and that is said, too.
+ * Frames are collected, and written when they are 64 KiB or 100 ms have passed. A failed write
+ * begins a *trouble*: recorder_event reports it once. During a trouble the recorder retries every
+ * 100 ms; frames wait in 1 MiB of memory, and frames that find no room there are lost, and counted.
+ * When all that waited is written, the trouble is over, and recorder_event reports that, too.
  *
  * The file holds whole records only once it is finished. It takes its name at the end
  * (atomic_file.h), and keeps what could be written, whatever went wrong.

@@ -27,7 +27,7 @@ struct runtime_options {
 	uint64_t memory_bytes;   /* where small packets are held, in all; 0: 256 MiB */
 	uint32_t mbufs;          /* held packets that keep theirs; what ports need comes on top */
 	const char *mempool_ops; /* other ones than DPDK's, for tests; or NULL */
-	/* Whoever taps a device asks for the struct packet of what leaves: it is filled in. */
+	/* The struct packet of what leaves is filled in, for taps of a device. */
 	bool told_departures;
 };
 
@@ -77,7 +77,7 @@ bool transaction_missing(const struct transaction *transaction, uint32_t *worker
 void transaction_finish(struct transaction *transaction);
 
 /* Housekeeping, about every 100 ms: keeps the clock disciplined, watches for workers that stall and
- * links that go down or up. Events are told by `tell`, one line each. */
+ * links that go down or up. Passes each event to `tell`, one line each. */
 void runtime_tick(struct runtime *runtime, void (*tell)(void *argument, const char *line),
                   void *argument);
 
@@ -98,7 +98,7 @@ struct port_report {
 	uint64_t unstamped;     /* without */
 	uint64_t stamps_odd;    /* after the reading, before the one ahead, or too old: put right */
 	uint64_t speed_bps;     /* of the wire, as the scenario says; 0: it does not */
-	uint64_t launch_ns;     /* the device is told when to send, so much ahead; 0: it is not */
+	uint64_t launch_ns;     /* lead: the device gets the time to send so much ahead; 0: no */
 	uint64_t launch_missed; /* handed over when that had passed */
 	struct histogram lateness_ns; /* handed to the device, after the due time */
 };

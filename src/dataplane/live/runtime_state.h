@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The inside of the runtime, shared by runtime.c (start, stop), layout.c (who does what),
- * transaction.c (changes), runtime_report.c (what may be read) and housekeeping.c (the tick).
+ * The inside of the runtime, shared by runtime.c (start, stop), layout.c (the workers and their
+ * roles), transaction.c (changes), runtime_report.c (what may be read) and housekeeping.c (the
+ * tick).
  *
  * Thread: control.
  */
@@ -44,7 +45,7 @@ struct runtime {
 	bool running;
 
 	struct watch watches[WORKERS_MAX];
-	bool introduced; /* the remarks about offloads have been told */
+	bool introduced; /* the remarks about offloads have been printed */
 	struct port_losses cleared[SCENARIO_PORTS_MAX]; /* at the last clear */
 	bool changed_clouds, cleared_ever;
 	struct transaction *posted; /* that not every worker has taken, or that is not finished */
@@ -55,7 +56,7 @@ struct runtime {
 uint32_t runtime_mbufs_to_hold(const struct runtime *runtime);
 
 /* layout.c */
-/* How many workers there will be, and who owns which port. 0, or -EINVAL with problem. */
+/* How many workers there will be, and which owns which port. 0, or -EINVAL with problem. */
 int layout_plan(struct runtime *runtime, struct problem *problem);
 /* Engines, rings, transmit queues, once ports are open. 0, or -errno with problem. */
 int layout_build(struct runtime *runtime, struct problem *problem);

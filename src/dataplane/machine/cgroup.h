@@ -2,18 +2,18 @@
 /*
  * How much memory the control groups of this process leave it.
  *
- * Both versions are asked, because a machine may have both (hybrid): of v1 the hierarchy that has
- * the controller, of v2 the only one. Where a group lies is what /proc/self/cgroup says, and under
- * which folder its hierarchy is mounted what /proc/self/mountinfo says: a container sees a part of
- * it. Every group from that of the process up to the mount counts, because each one limits what is
- * below it.
+ * A machine may have both versions of control groups (hybrid), so both are read: of v1 the
+ * hierarchy that has the controller, of v2 the only one. /proc/self/cgroup has the path of the
+ * group, and /proc/self/mountinfo the folder where its hierarchy is mounted; a container sees a
+ * part of it. Every group from that of the process up to the mount counts, since each limits what
+ * is below it.
  *
- * What a group has left is its limit less what it uses; pages of files count as free, as they do in
- * MemAvailable, because the kernel takes them back before it kills. `memory.high` counts as a
- * limit, too: who is above it is slowed down until nothing is on time.
+ * A group leaves its limit less what it uses. Pages of files count as free, as in MemAvailable: the
+ * kernel reclaims them before it kills. `memory.high` counts as a limit, too: a process above it is
+ * slowed down until nothing is on time.
  *
- * What cannot be read limits nothing: groups above the mount of a container, for one, but for what
- * v1 says of them (hierarchical_memory_limit).
+ * A file that cannot be read limits nothing, for example groups above the mount of a container,
+ * except for v1's own figure of them (hierarchical_memory_limit).
  *
  * Thread: any; reads files and nothing else.
  */

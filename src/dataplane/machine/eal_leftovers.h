@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What weirs that were killed have left in the file system: DPDK's folder for the run
- * (/run/dpdk/weir-PID-XXXXXXXX), which is empty and goes at once unless `--` asks DPDK for more;
- * and, where `--` asks for huge pages with names, files in hugetlbfs, which hold the memory until
- * they are removed.
+ * What killed weirs have left in the file system: DPDK's folder for the run
+ * (/run/dpdk/weir-PID-XXXXXXXX), which is empty and goes at once unless `--` gives DPDK more
+ * options; and, where `--` makes huge pages with names, files in hugetlbfs, which hold the memory
+ * until they are removed.
  *
- * Removed is what has a name of weir's, whose process is gone, and that nobody holds a lock on:
- * DPDK locks its files in hugetlbfs, and weir its folder (leftovers_hold), so that a weir in
- * another name space of processes keeps what is its own. Nothing of other programs is touched.
+ * A file or folder is removed if it has a name of weir's, its process is gone, and no process holds
+ * a lock on it. DPDK locks its files in hugetlbfs, and weir its folder (leftovers_hold), so a weir
+ * in another PID namespace keeps its own. Nothing of other programs is touched.
  *
  * Thread: control.
  */

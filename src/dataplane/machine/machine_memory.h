@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much memory this process can have: the one place that says so, for `weir check`, `weir run`
- * and the start of DPDK.
+ * How much memory this process can have: the one place that computes it, for `weir check`,
+ * `weir run` and the start of DPDK.
  *
  * Pages: the least of what the machine has available, what its control groups leave (cgroup.h), and
  * what its own limit of data (RLIMIT_DATA, `ulimit -d`) leaves. Huge pages: those that are free and
- * not promised, of each size, as far as the control groups let them. Beside them the limits of
- * address space (RLIMIT_AS, `ulimit -v`) and of locked memory (RLIMIT_MEMLOCK, `ulimit -l`, for who
- * may not lock as much as he likes).
+ * not reserved, of each size, as far as the control groups let them. Beside them the limits of
+ * address space (RLIMIT_AS, `ulimit -v`) and, for a process without the right to lock any amount,
+ * of locked memory (RLIMIT_MEMLOCK, `ulimit -l`).
  *
  * Thread: any; reads files and nothing else.
  */

@@ -21,8 +21,8 @@ struct rte_mempool *pool_make(const char *name, uint32_t mbufs, const char *ops)
 struct rte_mempool *pool_make_outside(const char *name, uint32_t mbufs);
 void pool_free(struct rte_mempool *pool);
 
-/* For who makes such a pool otherwise (offline_pool.h): how large its elements are, and what it
- * says of its mbufs in its private part. */
+/* For a pool of another kind (offline_pool.h): the size of its elements, and what its private part
+ * says about its mbufs. */
 void pool_element_sizes(struct rte_mempool_objsz *sizes);
 void pool_private_init(struct rte_mempool *pool);
 
@@ -39,7 +39,7 @@ void *memory_make(size_t bytes);
 void *memory_reserve(size_t bytes);
 void memory_free(void *memory, size_t bytes);
 
-/* engine_setup.spread: asks the kernel for large pages, which it may refuse. */
+/* engine_setup.spread: requests large pages of the kernel, which may refuse. */
 void pool_spread(void *memory, size_t bytes);
 
 #endif

@@ -3,11 +3,11 @@
  * What a live process gives up once its ports are open: every capability that neither the ports nor
  * the end need (capabilities(7)), its bounding set, and the way to gain any by exec (no_new_privs).
  *
- * Capabilities belong to threads, and the EAL and drivers have made some by then. So each thread of
- * the process is sent a signal, and gives up its own in the handler; whether all have done it is
- * read from /proc/self/task. A thread that blocks SIGRTMIN cannot do it, and is named.
+ * Capabilities belong to threads, and by then the EAL and drivers have made some. So every thread
+ * of the process gets a signal, and drops its own capabilities in the handler; /proc/self/task
+ * shows whether all have. A thread that blocks SIGRTMIN cannot; the error names it.
  *
- * Without capabilities nothing happens: who is not root keeps what he has.
+ * Without capabilities nothing happens: a process that is not root's keeps what it has.
  *
  * Thread: control, once, when the ports are open and the workers run.
  */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two cables between weir and a tester in the same process: four ethdev ports over rings, as
- * net_ring makes them of rings that are there already.
+ * net_ring makes them of existing rings.
  *
- *	tester port 0 <==cable 0==> weir's port 0      weir's port 1 <==cable 1==> tester port 1
+ * tester port 0 <==cable 0==> weir's port 0 weir's port 1 <==cable 1==> tester port 1
  *
- * A cable holds BENCH_CABLE_FRAMES a direction: the receive ring of a NIC. What does not fit is
- * lost, as on a NIC whose ring nobody empties.
+ * A cable holds BENCH_CABLE_FRAMES a direction: the receive ring of a NIC. Frames that do not fit
+ * are lost, as on a NIC whose ring is not emptied.
  *
  * Thread: control. Sending and receiving: one thread an end.
  */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a packet costs: as many packets as weir can carry, for a while, several times, and in turns
- * with each of these the ceiling (the same ports on the same core, received and sent, with nothing
- * between) and the machine's noise.
+ * What a packet costs. weir carries as many packets as it can, for a while, several times. In turns
+ * with each of these run the ceiling (the same ports on the same core, received and sent, with
+ * nothing between) and the machine's noise.
  *
- * 	weir warms up until packets leave
- * 	repeat: ceiling | noise | weir, settling | weir, counted | ceiling
+ * weir warms up until packets leave repeat: ceiling | noise | weir, settling | weir,
+ * counted | ceiling
  *
- * A run's ratio is its rate divided by the mean of the two ceilings beside it. Runs are disturbed
- * in which more than BENCH_DISTURBED of the processor was taken away; of up to twice as many runs
- * as asked for, the least disturbed ones count.
+ * A run's ratio is its rate divided by the mean of the two ceilings beside it. A run is disturbed
+ * if more than BENCH_DISTURBED of the processor was taken away. Of up to twice as many runs as
+ * requested, the least disturbed ones count.
  *
  * All times are those of CLOCK_MONOTONIC_RAW. A packet counts when the device has taken it; so a
  * packet that the scenario loses makes the others dearer. What leaves now came as fast as weir
@@ -36,7 +36,7 @@ struct bench_cost {
 	double dropped_mpps;                     /* by the scenario: its losses, its full queues */
 	uint32_t disturbed;                      /* of the runs that count */
 	double held_packets, memory_bytes;       /* medians */
-	uint64_t lost;    /* packets that weir lost for want of memory or room */
+	uint64_t lost;    /* packets that weir lost for lack of memory or room */
 	bool mbufs_short; /* the pool ran dry: that, not the processor, was the limit */
 };
 

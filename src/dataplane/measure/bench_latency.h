@@ -39,8 +39,8 @@ struct bench_latency {
 	uint64_t half_ns; /* of it, for each */
 };
 
-/* line_bps 0: the time on the wire is not subtracted. 0; -EIO: frames were lost, and `sent` and
- * `received` tell how many; or the tester's error. */
+/* line_bps 0: the time on the wire is not subtracted. 0; -EIO: frames were lost, `sent` and
+ * `received` have the numbers; or the tester's error. */
 int bench_latency_measure(struct rfc2544_tester *tester, uint32_t frame_bytes, double line_bps,
                           double cable_m, double seconds, struct bench_latency *result);
 

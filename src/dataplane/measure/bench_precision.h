@@ -5,10 +5,9 @@
  * turns with that, a loop that only reads the TSC waits for instants at the same distance on the
  * same core: its lateness is the machine's.
  *
- * A turn is calm in which the scheduler and the hypervisor took less than BENCH_CALM of the
- * processor, by the processor time that the worker's thread was given: what is late then is late by
- * weir's own doing, or by an interrupt. The figures of all turns and of the calm ones are both
- * told.
+ * A turn is calm if the scheduler and the hypervisor took less than BENCH_CALM of the processor,
+ * computed from the processor time of the worker's thread. Lateness in a calm turn is weir's own,
+ * or an interrupt's. The result has the figures of all turns and of the calm ones.
  *
  * Thread: control.
  */
@@ -27,7 +26,7 @@ struct bench_precision {
 	struct bench_noise noise;
 	uint64_t offered; /* frames that the source made while it was counted */
 	uint64_t missed; /* came due while the worker was away for longer than a NIC's ring lasts */
-	uint64_t lost;   /* by weir, for want of memory or room */
+	uint64_t lost;   /* by weir, for lack of memory or room */
 	double taken;    /* of the processor while weir ran, by what the scheduler says */
 	double held_packets, memory_bytes; /* at the end */
 	uint64_t longest_poll_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The tests of RFC 2544 (S. Bradner, J. McQuaid, "Benchmarking Methodology for Network Interconnect
- * Devices", 1999), as searches over trials. What a trial is made with lies behind `struct
- * rfc2544_tester`: two ports (bench_tester.h), or in a unit test a simulated device.
+ * Devices", 1999), as searches over trials. A trial runs behind `struct rfc2544_tester`: two ports
+ * (bench_tester.h), or in a unit test a simulated device.
  *
  *   throughput   26.1: the greatest rate at which no frame is lost (NDR), by binary search between
  *                0 and what can be offered; and the same with a tolerated share of loss (PDR)
@@ -13,10 +13,10 @@
  *   back-to-back 26.4: the longest burst at the greatest rate of which no frame is lost, by binary
  *                search; the mean over `repeats`
  *
- * Deviations from the RFC, where asked for shorter: lengths of trials and numbers of repeats are
- * arguments, RFC2544_FULL holds the RFC's. A trial with loss, or of latency, in which the processor
- * of tester or device was taken away is repeated up to RFC2544_RETRIES times, and counts as it is
- * then; how many counted all the same is told.
+ * Deviations from the RFC, where configured shorter: lengths of trials and numbers of repeats are
+ * arguments, RFC2544_FULL holds the RFC's. A trial with loss, or of latency, that lost the
+ * processor of tester or device is repeated up to RFC2544_RETRIES times, and counts as it is then;
+ * the result has the number of such trials.
  *
  * Thread: the caller's; depends on the tester's answers alone.
  */

@@ -71,7 +71,7 @@ struct bench_count {
 	uint64_t raw_ns;
 	uint64_t worker_cpu_ns;  /* of the first worker */
 	uint64_t packets, bytes; /* handed to devices */
-	uint64_t lost;           /* drops that no scenario asked for */
+	uint64_t lost;           /* drops that the scenario does not cause */
 	uint64_t emulated;       /* drops that it did */
 	uint64_t held_packets, memory_bytes;
 	uint32_t mbufs_free;
@@ -92,8 +92,8 @@ void bench_rig_count(const struct bench_rig *rig, struct bench_count *count);
 /* Real-time priority for the calling thread, and back; 0: nothing. */
 void bench_priority_set(int priority);
 void bench_priority_clear(int priority);
-/* From here on SIGINT and SIGTERM end the measurement: pauses return at once, whoever measures
- * looks at bench_stopped() and returns -EINTR. */
+/* From here on SIGINT and SIGTERM end the measurement: pauses return at once, and the measuring
+ * code checks bench_stopped() and returns -EINTR. */
 void bench_stop_on_signals(void);
 bool bench_stopped(void);
 /* Sleeps. */

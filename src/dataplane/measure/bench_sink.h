@@ -22,7 +22,7 @@
 
 struct bench_sink {
 	const struct clock *clock;
-	uint64_t delay_ns; /* that the scenario asks for */
+	uint64_t delay_ns; /* of the scenario */
 	uint32_t stamp_at; /* bench_stamp_at() */
 	simtime from_ns;   /* packets that are due before do not count */
 	uint64_t early;    /* packets handed over before their due time */

@@ -62,8 +62,8 @@ struct bench_source {
 void bench_frames_fill(struct bench_frames *frames, uint32_t frame_bytes);
 double bench_frames_mean(const struct bench_frames *frames);
 
-/* Ethernet, IPv4 that is capable of ECN (ECT(0)) with a TTL of 64, a feedback header that asks the
- * first router for its link, and 6 bytes of UDP: the IP packet is 50 bytes long, whatever the
+/* Ethernet, IPv4 that is capable of ECN (ECT(0)) with a TTL of 64, a feedback header that requests
+ * the link of the first router, and 6 bytes of UDP: the IP packet is 50 bytes long, whatever the
  * frame. */
 extern const uint8_t bench_headers[BENCH_HEADERS_BYTES];
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A mempool for what runs offline, in one thread: it needs no EAL, takes memory as it is asked for,
- * and gives out what came back last, which is still in the processor's cache.
+ * A mempool for one offline thread. It needs no EAL, allocates memory on demand, and hands out the
+ * mbuf that came back last, which is still in the processor's cache.
  *
- * Why: DPDK's own pools live in the EAL's memory and look for their ops among its plugins. To start
+ * Why: DPDK's own pools live in the EAL's memory and look for their ops among its plugins. Starting
  * the EAL takes 0.2 s: it loads every driver that is installed, and sleeps for 0.1 s to measure the
- * TSC. A replay and the lab have no device and ask no clock, so they do without.
+ * TSC. A replay and the lab have no device and read no clock, so they do without.
  *
  * The mbufs are like those of pool.h, but for one thread, and no device may see them.
  *

@@ -3,15 +3,15 @@
  * The kernel's network interface under a port (net_af_packet, net_af_xdp): what DPDK's drivers for
  * them do not do, or do in a way that would outlive weir.
  *
- * Promiscuous reception is asked for by a packet socket of our own (PACKET_MR_PROMISC): the kernel
- * takes it back when the socket is closed, however the process ends. DPDK's drivers would set
- * IFF_PROMISC, which stays.
+ * A packet socket of our own requests promiscuous reception (PACKET_MR_PROMISC): the kernel revokes
+ * it when the socket is closed, however the process ends. DPDK's drivers would set IFF_PROMISC,
+ * which stays.
  *
- * It is known by its index: who gives it another name (ip link set eth1 name lab) changes nothing
+ * The interface is known by its index: renaming it (ip link set eth1 name lab) changes nothing
  * else.
  *
- * Losses: net_af_packet does not read how many packets the kernel had no room for in its receive
- * ring. They are asked of its sockets, which are found among the descriptors of this process.
+ * Losses: net_af_packet does not read how many packets the kernel dropped because its receive ring
+ * was full. weir reads that from its sockets, which it finds among the descriptors of this process.
  *
  * Thread: control.
  */
@@ -43,7 +43,7 @@ void interface_close(struct interface *interface);
 /* After the driver has opened its sockets. */
 void interface_find_sockets(struct interface *interface);
 
-/* True when it has another name now than when it was asked last. */
+/* True if its name differs from that at the last call. */
 bool interface_renamed(struct interface *interface);
 /* Carrier and administratively up. */
 bool interface_link_up(const struct interface *interface);

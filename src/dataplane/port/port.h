@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A port: what the scenario calls a device, opened. It is a DPDK ethdev (a PCI address, or a
- * virtual device with its arguments) or a capture file that plays in real time (paced_file.h).
+ * A port: the device of the scenario, opened. It is a DPDK ethdev (a PCI address, or a virtual
+ * device with its arguments) or a capture file that plays in real time (paced_file.h).
  *
- * An ethdev gets one receive queue, as many transmit queues as asked for and possible, promiscuous
+ * An ethdev gets one receive queue, as many transmit queues as requested and possible, promiscuous
  * reception, no offload that changes packets, and, if it is a PCI device, the largest MTU up to
  * PORT_MTU_MAX. The MTU of a kernel interface under a virtual device is left as it is.
  *
  * Ownership: received mbufs are the caller's; mbufs that were taken by port_transmit are the
  * port's.
- * Thread: open, start, close, the questions: control. Receive: the one worker that owns the port.
+ * Thread: open, start, close, queries: control. Receive: the one worker that owns the port.
  * Transmit: one worker a queue.
  */
 #ifndef WEIR_PORT_H
@@ -28,7 +28,7 @@
 
 #define PORT_MTU_MAX 9600
 
-/* Where in an mbuf a device says when it received it, and is told when to send it. */
+/* Where in an mbuf a device writes when it received it, and reads when to send it. */
 struct port_stamping {
 	uint16_t id; /* of the ethdev */
 	int offset;
@@ -44,7 +44,7 @@ struct port {
 	uint16_t tx_queues;
 	uint64_t speed_bps; /* of its wire, as the scenario says; 0: it does not */
 	bool stamps;        /* the device says when it received what */
-	simtime launch_ns;  /* it is told when to send, so much ahead; 0: it is not */
+	simtime launch_ns;  /* its lead: it gets the time to send so much ahead; 0: it does not */
 	/* of the device, where one of both holds */
 	struct port_time time;
 	struct port_stamping stamping;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a port's device text means beneath its words: which interfaces of the kernel, which PCI
- * device, which file it writes. Two ports that mean the same would take each other's packets, or
- * each would get all of them.
+ * What a port's device text refers to: which interfaces of the kernel, which PCI device, which file
+ * it writes. Two ports that refer to the same would take each other's packets, or each would get
+ * all of them.
  *
- * An interface is known by its index, so that other names of it count, and by its name where it is
- * not there yet (one that net_tap makes). A PCI device whose driver shares it with the kernel
- * (mlx5) is its interfaces, too.
+ * An interface is known by its index, so all its names count; one that does not exist yet (net_tap
+ * makes it) is known by its name. A PCI device whose driver shares it with the kernel (mlx5)
+ * includes its interfaces.
  *
- * Beyond this process an interface or a PCI device is *claimed*: by a listening socket with an
+ * An interface or a PCI device is *claimed* across processes: by a listening socket with an
  * abstract name made of its index or address. Such names belong to a network namespace, as
- * interfaces do, need no right and no folder, and go with the process, however it ends. Who holds
- * one can be asked for by connecting to it. An interface that weir makes itself is not claimed: it
+ * interfaces do. They need no right and no folder, and go with the process, however it ends.
+ * Connecting to the socket yields its owner. An interface that weir makes itself is not claimed: it
  * may be the cable to another weir.
  *
  * Ownership: identity_release gives back what was claimed.

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time of a device: the instants at which it received its frames, where it stamps them
- * (`port ... time device`), and those at which it shall send, where it can be told
+ * The time of a device: the instants at which it received its frames, if it stamps them
+ * (`port ... time device`), and the instants at which it shall send them, if it supports that
  * (`port ... launch TIME`).
  *
- * Receiving. The engine goes on by the clock's instants: a burst enters it with the reading taken
- * after it was received, so that no instant is ever before one it has advanced to. What the
- * device's stamp adds is the packet's *age*: how long before that reading it came. The age is
- * subtracted from the packet's time on the line (packet.h), so with a constant delay it leaves at
- * the device's instant plus the delay, exactly; as little as a latency (port_setting.h) can it
- * leave before it came to the line.
+ * Receiving. The engine uses the clock's instants: a burst enters it with the reading taken after
+ * it was received, so no instant is ever before one that the engine has advanced to. The device's
+ * stamp adds the *age* of the packet: how long before that reading it arrived. The age is
+ * subtracted from the packet's time on the line (packet.h). With a constant delay the packet
+ * therefore leaves exactly at the device's instant plus the delay. Like a latency (port_setting.h),
+ * an age cannot make it leave before it came to the line.
  *
- * The device's ticks become weir's nanoseconds by a straight line that is kept in step with the
+ * A straight line converts the device's ticks to weir's nanoseconds. It is kept in step with the
  * clock as the clock is with CLOCK_MONOTONIC_RAW: it is a struct clock whose counter is the
  * device's and whose reference is weir's.
  *
- * Sending. A frame is handed over a lead before the instant at which it shall be sent
- * (port_setting.h), with that instant in the device's ticks beside it: when exactly the worker came
- * round in between does not matter any more.
+ * Sending. The worker hands a frame over a lead before the instant at which it shall be sent
+ * (port_setting.h), together with that instant in the device's ticks. When exactly the worker came
+ * round does not matter any more.
  *
- * Nothing of a stamp is believed without being looked at: an instant is never after the reading nor
- * before the one of the packet ahead of it at that port, and one that is older than
- * PORT_TIME_AGE_MAX does not count. Each is counted.
+ * Every stamp is checked. An instant is never after the reading, nor before the one of the packet
+ * ahead of it at that port. A stamp older than PORT_TIME_AGE_MAX is ignored. Each such case is
+ * counted.
  *
  * The device is behind two calls (struct port_time_ops), so that a test can have one.
  *
@@ -80,7 +80,7 @@ void port_time_ages(struct port_time *time, struct rte_mbuf *const *mbufs, uint1
  * sends. */
 void port_time_launch(const struct port_time *time, struct rte_mbuf *const *mbufs,
                       const simtime *due_ns, uint16_t n, simtime lead_ns);
-/* The counters begin anew; the line and the latest instant stay. The worker's. */
+/* Sets the counters to 0; the line and the latest instant stay. The worker. */
 void port_time_clear(struct port_time *time);
 
 #endif

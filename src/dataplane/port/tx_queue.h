@@ -36,7 +36,7 @@ struct tx_queue {
 	uint64_t tx_packets, tx_bytes; /* taken by the device */
 	uint64_t tx_full;              /* dropped: not taken in time */
 	struct histogram lateness_ns;  /* handed to the device, after the due time */
-	struct port_time *launch;      /* the port's: its device is told when to send; or NULL */
+	struct port_time *launch;      /* the port's: its device takes the time to send; or NULL */
 	simtime launch_ns;             /* so long after the due time */
 	uint64_t launch_missed;        /* handed over when that had passed */
 };
