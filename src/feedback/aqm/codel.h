@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CoDel: which packets to drop, or to mark, so that a queue that stands melts away (RFC 8289).
+ * CoDel: selects packets to drop, or to mark, so that a standing queue drains (RFC 8289).
  *
- * Model: what counts is how long a packet has waited when it is taken from the queue, its sojourn
- * time. While it is `target` and more for a whole `interval`, one packet is selected; from then on,
- * as long as it does not fall below, the n-th at the instant
+ * Model: the criterion is the sojourn time of a packet: how long it has waited when it is taken
+ * from the queue. If that is `target` and more for a whole `interval`, one packet is selected. From
+ * then on, as long as it does not fall below, the n-th is selected at the instant
  *
  *   next(n) = next(n-1) + interval / sqrt(n)
  *
- * so that the rate of selections rises until the senders give way. While `mtu` bytes and less wait
- * before the link, in all its queues (section 4.4), none is too long. Who enters that state again
- * soon after having left it (16 intervals) goes on with the count that it had gained there.
+ * so that the rate of selections rises until the senders slow down. While `mtu` bytes and less wait
+ * before the link, in all its queues (section 4.4), no sojourn time is too long. A queue that
+ * enters the selecting state again soon after it left it (16 intervals) continues with the count
+ * that it had reached there.
  *
- * The RFC's pseudocode dequeues in a loop; here each packet is asked about when it is at the front:
- * codel_select() at one instant again and again, until it lets one go. What is selected may be
- * dropped, and the next one is asked about, or be marked, which codel_marked() has to be told: then
- * it goes, as Linux does it.
+ * The RFC's pseudocode dequeues in a loop. Here the caller asks about each packet at the front: it
+ * calls codel_select() at one instant again and again, until it lets one pass. A selected packet
+ * may be dropped; then the next one is examined. Or it may be marked: then the caller calls
+ * codel_marked(), and the packet passes, as in Linux.
  *
  * Fixed point: interval / sqrt(n) is rounded down to 2^-16 ns (exactly: it is the integer root of
  * interval^2 / n), and so are the instants next(n): of a thousand of them the last is early by a

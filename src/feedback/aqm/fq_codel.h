@@ -3,21 +3,22 @@
  * `fq-codel [flows N] [quantum SIZE] [target T] [interval T] [ce-threshold T] [mtu SIZE]`: FQ-CoDel
  * (RFC 8290) on a link.
  *
- * Model: packets are sorted into `flows` queues by a hash of addresses, protocol and ports (of what
- * is no IP: of what packet_key.h finds, and of the ethertype), seeded by the run's seed. Deficit
- * round robin chooses among them, in bytes: a queue that gets its first packet goes to the end of
- * the list of new queues with a credit of `quantum`; the first of the new queues, or if there is
- * none of the old, may send while it has credit. Who has none gets another quantum, and goes to the
- * end of the old; who is found empty leaves the list of the old, and from the new goes to the end
- * of the old. So a flow with a packet now and then overtakes those that always have one.
+ * Model: packets are sorted into `flows` queues by a hash of addresses, protocol and ports, seeded
+ * by the run's seed; of frames that are not IP, by a hash of what packet_key.h finds and the
+ * ethertype. Deficit round robin chooses among the queues, in bytes. A queue that gets its first
+ * packet goes to the end of the list of new queues with a credit of `quantum`. The first of the new
+ * queues, or if there is none of the old, may send while it has credit. A queue without credit gets
+ * another quantum, and goes to the end of the old. An empty queue leaves the list of the old, and
+ * from the new goes to the end of the old. So a flow with a packet now and then overtakes those
+ * that always have one.
  *
  * Each queue has a CoDel of its own (codel.h), whose reason is `codel`, and its ce-threshold; its
- * `mtu` is held against what waits in all of them (RFC 8289, section 4.4). Packets that are capable
- * are marked, as by RFC 8290's default, unless `ecn off` stands beside it. When a packet finds the
+ * `mtu` is compared with what waits in all of them (RFC 8289, section 4.4). Capable packets are
+ * marked, which is RFC 8290's default, unless `ecn off` stands beside it. If a packet finds the
  * link's queue full, the queue with the most bytes, counted with the one that comes, loses half of
  * its packets, rounded up, FQ_CODEL_BATCH at most, from its head, with the reason `fullest`. The
- * limit is that of `rate`; the RFC's is 10240pkt. If nothing else waits it is the one that comes
- * that goes, as `queue-full`.
+ * limit is that of `rate`; the RFC's is 10240pkt. If nothing else waits, the packet that comes is
+ * dropped, as `queue-full`.
  *
  *   flows    1 to 65536: 1024. Each takes 128 B, and 4 KiB more while something waits in it
  *   quantum  256 B to 1 MB: 1514 B. Below the length of a packet a turn costs several rounds

@@ -33,7 +33,7 @@ struct p_mod p_mod_make(double c1, double c2);
  * U < p_mod is the same as 2 (c2/c1)^2 (1 - p) U^2 < p (1 - U)^2. */
 bool p_mod_selects(struct p_mod mod, probability_q63 p, uint64_t draw);
 
-/* p_mod itself, for those who want to see it; p from 0 to 1. Control: in floating point. */
+/* p_mod itself, for display; p from 0 to 1. Control: in floating point. */
 double p_mod_of(struct p_mod mod, double p);
 
 #endif

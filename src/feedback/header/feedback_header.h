@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `feedback header [protocol 253]` and `feedback sirens`: the router answers packets that ask it.
+ * `feedback header [protocol 253]` and `feedback sirens`: the router answers requests in packets.
  *
  * Model: fine-grained explicit router feedback (the paper and the format: oq_header.h, sirens.h).
  * For each packet that has a header of the encoding, before the hop counts its TTL down:
  *
  *   mode TTL   if req_ttl is the TTL, or hop limit, with which the packet arrives, the router
- *              writes what req_probe asks into the request data, over whatever is there
+ *              writes the value of req_probe into the request data, over whatever is there
  *   mode MIN   each number becomes the lesser of what is there and the router's
  *   mode MAX   the greater
  *   otherwise  nothing
  *
  * At most one write a packet, no state a flow. Checksums: those of the transports do not cover the
  * header, their pseudo-header has the inner protocol and length; that of the IPv4 header covers a
- * SIRENS option, and is made right incrementally.
+ * SIRENS option, and is corrected incrementally.
  *
  * The figures are those of the cloud's meter (meter.h): of its `meter` statement, or, without one,
  * of one that comes with this statement, over `window`. With `queue length` the size of the queue
- * is its mean length in packets, rounded up; with `queue limit` how many packets it holds when it
- * is full, as the paper's Limited Slow-Start asks for: the limit of `rate`, if that is in bytes or
- * time as so many frames of FEEDBACK_FRAME_BYTES.
+ * is its mean length in packets, rounded up. With `queue limit` it is the number of packets that
+ * the queue holds when it is full, which the paper's Limited Slow-Start needs: the limit of `rate`,
+ * if that is in bytes or time as so many frames of FEEDBACK_FRAME_BYTES.
  *
  * A malformed header passes untouched, and is counted; so does one that is not whole in the first
- * segment. Needs `hop` and says so. Counters: feedback_written, feedback_malformed. Cost: the
- * headers are parsed once a packet. No randomness. A change keeps the meter.
+ * segment. The statement needs `hop`; without, check() says so. Counters: feedback_written,
+ * feedback_malformed. Cost: the headers are parsed once a packet. No randomness. A change keeps the
+ * meter.
  */
 #ifndef WEIR_FEEDBACK_HEADER_H
 #define WEIR_FEEDBACK_HEADER_H

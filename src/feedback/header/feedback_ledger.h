@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a proxy has heard of a path, and what it still has to tell.
+ * A ledger: what a proxy has learned of a path, and the answers that it still has to send.
  *
  * A stage that takes headers off (`feedback proxy strip`) keeps a ledger: of each router, by its
  * TTL, the latest answer to each probe and its instant; and *runs*, answers to one probe of TTLs
  * that follow one another downwards, at most 8, which is how the header stacks them.
  * `feedback proxy answer of CLOUD` takes the oldest run and sends it back. At most LEDGER_RUNS
- * wait; a new one pushes the oldest out, for news of a path grow old.
+ * wait; a new one pushes the oldest out, since news of a path age.
  *
- * The ledger of a cloud is found by the cloud's name among those of one engine (the holder says
- * which). So both stages see one ledger if their clouds belong to one worker, and two if they do
- * not: then nothing is ever answered. It lives as long as anybody holds it, and survives a change
- * of its stages.
+ * The ledger of a cloud is found by the cloud's name among those of one engine (the holder selects
+ * it). So both stages see one ledger if their clouds belong to one worker, and two if not: then no
+ * answer is ever sent. A ledger lives as long as it has a holder, and survives a change of its
+ * stages.
  *
  * Thread: ledger_get and ledger_put by control, under a lock; the rest by the worker; rows are read
  * by control a moment old.
@@ -54,7 +54,7 @@ void ledger_put(struct ledger *ledger);
 /* A router of this TTL has answered. */
 void ledger_hear(struct ledger *ledger, uint8_t probe, uint8_t ttl, const struct oq_value *value,
                  simtime now);
-/* And that is to be told. */
+/* The same, and it is to be sent. */
 void ledger_queue(struct ledger *ledger, uint8_t probe, uint8_t ttl, const struct oq_value *value);
 /* The oldest run, or NULL; the caller takes it off by ledger_told. */
 const struct ledger_run *ledger_next(const struct ledger *ledger);

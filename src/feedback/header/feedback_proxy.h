@@ -8,32 +8,33 @@
  *
  *   insert  puts a header with a request behind the IP header of each packet: mode TTL,
  *           req_ttl = T0, T0 - 1, ... T0 - hops + 1 in turn, where T0 is the TTL with which the
- *           packet comes, then the same with the next probe of `probe`. A header that is there and
- *           asks nothing gets the request instead.
+ *           packet comes, then the same with the next probe of `probe`. If there is a header
+ *           without a request, it gets the request instead.
  *   strip   takes the header off, so that the host gets the packet as it was sent, byte for byte.
- *           What routers have said, in the request or in answers, goes into the cloud's ledger
- *           (feedback_ledger.h), which `show path` prints; what was said in requests waits there to
- *           be told.
- *   answer  puts a header without a request and with what the ledger of CLOUD has to tell next:
+ *           The answers of routers, in the request or in answers, go into the cloud's ledger
+ *           (feedback_ledger.h), which `show path` prints; those in requests wait there to be
+ *           sent back.
+ *   answer  puts a header without a request and with what the ledger of CLOUD has to send next:
  *           answers to one probe, of TTLs that follow one another downwards from res_ttl, 8 at
- *           most. Packets for which there is nothing to tell pass as they are.
+ *           most. If the ledger has nothing to send, packets pass as they are.
  *
  * A packet of `probe` (feedback_probe.h) is a request with nothing behind it. It passes `insert` as
- * it is, and ends at `strip`, which hears it and drops it (reason `probe`).
+ * it is, and ends at `strip`, which reads it and drops it (reason `probe`).
  *
- * A packet passes without a header, untouched, and is counted as feedback_no_room, when it would be
- * longer than `mtu` with it (the IP packet), or its frame than PACKET_BYTES_MAX, which a capture
- * alone can bring about, is a fragment, has no transport header in the first segment or an
- * authentication header, or when its mbuf has no room. What is not IP, and for insert what comes
- * with another TTL than `ttl`, passes and is not counted. A malformed header passes and is counted.
+ * A packet passes without a header, untouched, and is counted as feedback_no_room, if with the
+ * header the IP packet would be longer than `mtu`, or its frame longer than PACKET_BYTES_MAX
+ * (possible in a capture only). The same holds for a fragment, a packet without a transport header
+ * in the first segment, one with an authentication header, and one whose mbuf has no room. Frames
+ * that are not IP, and for insert packets with another TTL than `ttl`, pass and are not counted. A
+ * malformed header passes and is counted.
  *
  * The header makes a packet longer by 16 bytes, and by up to 64 more of answers: it takes that time
  * on the links between the proxies, and counts there.
  *
- * All of the ends' clouds belong to one worker, or nothing is ever answered. No randomness: the
- * index of the next request is the number of those put in; it survives a change, and so does the
- * ledger. Ranges: hops 1 to 64, protocol 1 to 255, mtu 68 to 65535, ttl 1 to 255, or 0 for any.
- * O(1) a packet.
+ * All clouds of the ends belong to one worker, or no answer is ever sent. No randomness: the index
+ * of the next request is the number of those put in; it survives a change, and so does the ledger.
+ * Ranges: hops 1 to 64, protocol 1 to 255, mtu 68 to 65535, ttl 1 to 255, or 0 for any. O(1) a
+ * packet.
  */
 #ifndef WEIR_FEEDBACK_PROXY_H
 #define WEIR_FEEDBACK_PROXY_H
@@ -54,7 +55,7 @@ enum proxy_job { PROXY_INSERT, PROXY_STRIP, PROXY_ANSWER };
 struct feedback_proxy_conf {
 	struct conf conf;
 	uint32_t job;
-	char *of; /* of `answer`: the cloud whose ledger it tells */
+	char *of; /* of `answer`: the cloud whose ledger it sends */
 	uint64_t protocol;
 	uint32_t probes; /* bit i: probe i + 1 */
 	uint64_t hops, ttl, mtu;

@@ -81,8 +81,8 @@ static inline struct meter *meter_of(struct cloud_watch *watch)
 	return (struct meter *)watch;
 }
 
-/* What it has measured, for who needs no rate: link_bps, available_bps, utilisation and window are
- * not in there. */
+/* What it has measured, where no rate is needed: link_bps, available_bps, utilisation and window
+ * are not filled in. */
 static inline const struct meter_reading *meter_latest(const struct meter *meter)
 {
 	return &meter->reading;
@@ -94,7 +94,7 @@ static inline uint64_t meter_available(const struct meter *meter, uint64_t rate_
 	return rate_bps > meter->reading.sent_bps ? rate_bps - meter->reading.sent_bps : 0;
 }
 
-/* At the latest instant that the meter was told. */
+/* At the latest instant that the meter has seen. */
 void meter_read(const struct meter *meter, struct meter_reading *reading);
 
 #endif

@@ -4,9 +4,9 @@
  * network emulator and its application to explicit router feedback" (section 4, figure 2), in
  * network order, as an IP protocol of its own between IP and the transport:
  *
- *   byte 0  req_mode   0: nothing is asked; OQ_MIN 1, OQ_MAX 2, OQ_TTL 3
+ *   byte 0  req_mode   0: no request; OQ_MIN 1, OQ_MAX 2, OQ_TTL 3
  *        1  req_probe  0: nothing; OQ_LINK 1, OQ_LOSS 2, OQ_QUEUE 3
- *        2  req_flag   reserved: 0 when sent, and not looked at
+ *        2  req_flag   reserved: 0 when sent, and ignored
  *        3  req_ttl    OQ_TTL: the router answers that finds this in IP when the packet arrives
  *        4  res_probe  of the answers
  *        5  res_len    bytes of answers: 0, 8, ... 64
@@ -20,14 +20,14 @@
  *   QUEUE  size                            packets
  *          queuing delay                   us
  *
- * A number that does not fit, or has no limit, is OQ_MOST; OQ_NOBODY says that no router has
- * written: what a request holds when it is sent, but in mode MAX, where that is 0.
+ * A number that does not fit, or has no limit, is OQ_MOST. OQ_NOBODY means that no router has
+ * written: a request holds it when it is sent, except in mode MAX, where it holds 0.
  *
- * Malformed is a header that is cut off by the end of the packet, of the fragment or of the first
- * segment, one of another mode or probe than these, and one whose res_len is no multiple of 8,
- * above 64 or beyond the packet. A fragment but the first has no header.
+ * A header is malformed if the end of the packet, of the fragment or of the first segment cuts it
+ * off, if it has another mode or probe than these, or if its res_len is no multiple of 8, above 64
+ * or beyond the packet. A fragment but the first has no header.
  *
- * Source: the paper; it leaves the numbers of modes and probes and the units open:
+ * Source: the paper. It leaves open the numbers of modes and probes and the units;
  * docs/feedback-header.md says how they are decided. Thread: pure functions, any.
  */
 #ifndef WEIR_OQ_HEADER_H

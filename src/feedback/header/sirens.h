@@ -5,7 +5,7 @@
  *
  *   byte 0  94         the option's type: for experiments (RFC 4727), not copied into fragments
  *        1  length     12 + 4n
- *        2  req_mode   0: nothing is asked; MIN 1, MAX 2, TTL 3
+ *        2  req_mode   0: no request; MIN 1, MAX 2, TTL 3
  *        3  req_probe  see below
  *        4  req_ttl
  *        5  res_probe
@@ -19,14 +19,14 @@
  *         3 ibytes   bytes that came             7 qlen    packets in the queue now
  *         4 drops    packets dropped at it       8 mtu     bytes; 65535 if the hop has none
  *
- * obytes, ibytes, drops and errors are counters modulo 2^32, as those of an interface in SNMP: who
- * asks twice has a rate. They begin with the meter or when the counters were cleared. What a router
- * does with mode and TTL: feedback_header.h.
+ * obytes, ibytes, drops and errors are counters modulo 2^32, as those of an interface in SNMP: two
+ * requests yield a rate. They begin with the meter or when the counters were cleared.
+ * feedback_header.h says what a router does with mode and TTL.
  *
- * Malformed: an option whose length is none of these or reaches beyond the header, whose res_len is
- * not 4n, or of another mode or probe. Options before it are passed by their lengths; behind the
- * end of options (type 0), or behind one of length 0 or 1, there are none. Of several the first is
- * answered.
+ * An option is malformed if its length is none of these or reaches beyond the header, if its
+ * res_len is not 4n, or if it has another mode or probe. Options before it are skipped by their
+ * lengths. Behind the end of options (type 0), or behind an option of length 0 or 1, there are
+ * none. Of several the first is answered.
  *
  * Thread: the worker that owns the cloud.
  */
@@ -69,7 +69,7 @@ enum sirens_at {
 	SIRENS_ANSWERS = SIRENS_BYTES,
 };
 
-/* Answers a packet that asks; counts it. NULL: there was no memory, and it was dropped. */
+/* Answers a request; counts it. NULL: there was no memory, and the packet was dropped. */
 struct rte_mbuf *sirens_serve(struct cloud *cloud, struct rte_mbuf *mbuf);
 
 #endif

@@ -1,45 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `becn [threshold T] [limit N] [burst N] [bit B] [on-drop on|off] [on-overflow on|off]`: the
- * router tells the sender itself of congestion, with a source quench, when it marks or drops its
+ * router itself informs the sender of congestion, with a source quench, when it marks or drops its
  * packet.
  *
  * Model: the enhanced BECN of F. Akujobi et al., "BECN for Congestion Control in TCP/IP Networks:
  * Study and Comparative Evaluation" and, with a threshold, the ECN+BECN of the same authors. A
- * modifier of `red` and `mark above`: those choose the packet, `ecn` says who is capable.
+ * modifier of `red` and `mark above`: those choose the packet, `ecn` says which packets are
+ * capable.
  *
  *   chosen, capable, not marked yet    marked; a quench with the bit set
- *   chosen, marked already             goes on; nothing is said
- *   chosen, not capable                dropped; nothing is said. The pseudo-code of ECN+BECN
- *                                      forgets the drop where the average is below the threshold;
- *                                      here it is done
+ *   chosen, marked already             passes; no quench
+ *   chosen, not capable                dropped; no quench. The pseudo-code of ECN+BECN forgets the
+ *                                      drop where the average is below the threshold; here it is
+ *                                      done
  *   dropped, capable (marked or not)   a quench with the bit clear; `on-drop off`: none
  *   finds the queue full, capable      the same; `on-overflow off`: none. The papers do not say
  *   the oldest, pushed out by `drop head`, capable   as by overflow, unless this queue had marked
- *                                      it: then its sender has been told
+ *                                      it: then its sender has had its quench
  *
- * With a threshold T all this only where the average (of `mark`: what waits) is T or more when the
- * packet has come. T = min is BECN alone, the same as no threshold: then an overflow is told at any
- * average. T = max is ECN alone: nothing is said at all. The pseudo-code of ECN+BECN would still
- * send quenches for what is dropped from max on, its text says that it "operates like ECN alone":
- * the text is followed.
+ * With a threshold T, all this happens only if the average (of `mark`: what waits) is T or more
+ * when the packet has come. T = min is BECN alone, the same as no threshold: then an overflow sends
+ * a quench at any average. T = max is ECN alone: no quench at all. The pseudo-code of ECN+BECN
+ * would still send quenches for what is dropped from max on; its text says that it "operates like
+ * ECN alone". weir follows the text.
  *
  * The quench: RFC 792 type 4, code 0, 56 bytes for a header without options (icmp.h), from the
  * hop's address, not capable of ECN. The bit is in the fifth octet; the 31 others of that word
  * are 0. It quotes the packet as it came to the queue, not yet marked; the hop has counted down its
- * TTL. IPv6: ICMPv6 type
- * 200. It leaves at the instant of the decision where the cloud's packets come in, or enters the
- *      cloud
- * that `hop ... through` names: becn has no way back of its own, as a router has one.
- * Never about ICMP errors, fragments but the first, groups and addresses that are no node's
- * (icmp_may_tell, RFC 1812 4.3.2.7). RFC 6633 deprecates source quenches: nothing sends one unless
- * becn is configured.
+ * TTL. IPv6: ICMPv6 type 200. The quench leaves at the instant of the decision where the cloud's
+ * packets come in, or enters the cloud that `hop ... through` names: a router has a way back of its
+ * own, becn has not. No quench is sent about ICMP errors, fragments but the first, or addresses of
+ * groups or of no node (icmp_may_tell, RFC 1812 4.3.2.7). RFC 6633 deprecates source quenches: weir
+ * sends none unless becn is configured.
  *
- * The limit (RFC 1812 4.3.2.8) is becn's own, quota.h; none if not given, as in the papers. What it
- * withholds is counted. It is asked for each queue of its own where a link has classes.
+ * The limit (RFC 1812 4.3.2.8) is becn's own, quota.h; none if not given, as in the papers.
+ * Quenches that it withholds are counted. If a link has classes, each queue has a limit of its own.
  *
- * Counters: becn_sent, and becn_marked of them with the bit set. Each is `generated`, too.
- * No randomness. A change keeps the quota. T: bytes or packets, from min to max. limit: 1 to 10^9 a
+ * Counters: becn_sent, and becn_marked of them with the bit set. Each is `generated`, too. No
+ * randomness. A change keeps the quota. T: bytes or packets, from min to max. limit: 1 to 10^9 a
  * second, burst 1 to 10^6.
  * Thread: becn_make, becn_figures control's, the others the worker's.
  */
@@ -68,7 +67,7 @@ extern const struct statement becn_statement;
 struct becn {
 	bool on, on_drop, on_overflow;
 	bool limited;
-	uint32_t marked; /* the word of the quench that tells of a mark */
+	uint32_t marked; /* the word of a quench for a mark */
 	struct quota quota;
 	uint64_t withheld; /* by the quota */
 };
