@@ -12,7 +12,7 @@ static bool is_spared(const struct tcp *tcp)
 	return response->spares && response->spares(tcp);
 }
 
-/* The timer starts anew, without backoff; the packet in flight that was timed is not any more. */
+/* The timer starts again, without backoff; the packet in flight that was timed is not any more. */
 static void timer_restart(struct tcp *tcp)
 {
 	tcp_timer_set(tcp);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The extended limited slow-start (Nakauchi and Kobayashi, section 5): each packet asks a router in
- * the unified header, and acknowledgements bring the answers. Once every router of the path has
- * said its available bandwidth and its queue, and a round trip is measured:
+ * the unified header, and acknowledgements bring the answers. Once the available bandwidth and the
+ * queue of every router of the path are known, and a round trip is measured:
  *
  *   max_ssthresh   half of the shortest queue, packets
  *   ssthresh       3/4 x the least available bandwidth x (RTT / 2) / MSS
  *
- * That happens once, and only if nothing was lost before: later figures would be those of its own
- * packets. Until then, and where routers do not answer, it is `limited`.
+ * That happens once, and only if nothing was lost before: later figures would measure the sender's
+ * own packets. Until then, and where routers do not answer, it is `limited`.
  */
 #include "lab/response.h"
 

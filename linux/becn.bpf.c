@@ -5,14 +5,14 @@
  *
  *   quench, marked    halves the window, which then does not grow until all that was out is
  *                     acknowledged
- *   quench, dropped   halves the window; the lost segment is found by the kernel, as ever
+ *   quench, dropped   halves the window; the kernel finds the lost segment, as always
  *   echo (ECE)        weir_ecn_becn: as a quench, and they share the window in which there is one
  *                     cut. weir_becn: nothing
  *   loss, the timer   halves the window, if no signal has cut within it
  *   otherwise         NewReno: slow start, then one segment a round trip
  *
- * A cut by a quench acts on the next acknowledgement: until then nobody asks. Whether it is due is
- * a matter of when the quench came (told.una).
+ * A cut by a quench acts at the next acknowledgement, since nothing runs before. Whether the cut is
+ * due depends on when the quench came (told.una).
  *
  * The kernel finds losses, sends again, and undoes what was no loss. Since there is a cong_control,
  * it leaves the window to us: also in recovery (proportional rate reduction, RFC 6937), and when it
@@ -178,7 +178,7 @@ void BPF_PROG(becn_release, struct sock *sk)
 	bpf_map_delete_elem(&connections, &key);
 }
 
-/* The kernel asks before it enters CWR, recovery or loss. */
+/* The kernel calls this before it enters CWR, recovery or loss. */
 SEC("struct_ops/becn_ssthresh")
 uint32_t BPF_PROG(becn_ssthresh, struct sock *sk)
 {
@@ -186,7 +186,7 @@ uint32_t BPF_PROG(becn_ssthresh, struct sock *sk)
 	struct tcp_sock *tp = tcp_of(sk);
 	uint32_t half;
 
-	/* CWR, for an echo: becn_control cuts, or nobody. */
+	/* CWR, for an echo: becn_control cuts, or there is no cut. */
 	if (becn->echoed && tp->lost_out == 0)
 		return tp->snd_ssthresh;
 	half = becn_lost(tp, becn);
@@ -204,7 +204,7 @@ void BPF_PROG(becn_set_state, struct sock *sk, uint8_t state)
 	uint8_t before = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
 
 	if (state == TCP_RECOVERY) {
-		/* From CWR the kernel goes on without having asked. */
+		/* From CWR the kernel continues without a call. */
 		if (before == TCP_CWR)
 			tp->snd_ssthresh = becn_lost(tp, becn);
 		becn->prr_delivered = 0;

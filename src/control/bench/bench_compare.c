@@ -31,8 +31,8 @@ static bool relative_figure(const json_t *row, double *median, double *min, doub
 	return true;
 }
 
-/* How many packets were really in flight differs a little from run to run: a depth is named by
- * what was asked for. */
+/* The number of packets that were really in flight differs a little from run to run: a depth is
+ * named by the configured number. */
 bool bench_compare_figure(const json_t *row, char name[160], double *median, double *min,
                           double *max)
 {

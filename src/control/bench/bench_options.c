@@ -459,7 +459,7 @@ int bench_arguments_parse(int argc, char **argv, struct bench_arguments *argumen
 
 	memset(arguments, 0, sizeof(*arguments));
 	arguments->bound = BOUND;
-	optind = 0; /* begin anew, whatever was parsed before */
+	optind = 0; /* begin again, whatever was parsed before */
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, ":c:jh", long_options, NULL)) != -1) {
 		if (option == '?' || option == ':')

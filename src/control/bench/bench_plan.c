@@ -113,7 +113,7 @@ int bench_plan_again(struct bench_plan *plan, const json_t *document, struct pro
 	return rc;
 }
 
-/* The scenario of -c: with the frames asked for, or with all. */
+/* The scenario of -c: with the frames given, or with all. */
 static int cost_given(struct bench_plan *plan, struct problem *problem)
 {
 	const struct bench_arguments *arguments = plan->arguments;
@@ -148,7 +148,7 @@ static int cost_standard(struct bench_plan *plan, struct problem *problem)
 			rc = cost_of(plan, s, BENCH_NET_NULL, frame_sizes[i], problem);
 		}
 	}
-	/* A second worker would send into a ring that nobody receives from. */
+	/* A second worker would send into a ring that no worker receives from. */
 	if (plan->conditions.layout == LAYOUT_RUN_TO_COMPLETION && rte_lcore_count() > 2)
 		return rc;
 	if (rc == 0)
@@ -229,8 +229,8 @@ int bench_plan_precision(struct bench_plan *plan, struct problem *problem)
 
 static const double depths[] = {0.1e6, 0.25e6, 0.5e6, 1e6, 2e6, 4e6, 7.5e6};
 
-/* A saturated source keeps rate x delay packets on the way: the rate that was measured last tells
- * which delay gives the depth. */
+/* A saturated source keeps rate x delay packets on the way. The rate of the last measurement
+ * therefore gives the delay for the depth. */
 static int depth_row(struct bench_plan *plan, double depth, double *pps, double *first_ns,
                      struct problem *problem)
 {

@@ -62,8 +62,8 @@ static int open_ports(struct course *course, struct problem *problem)
 	return rc;
 }
 
-/* What the wire carries: said, or of a NIC's link. The speed that a virtual device tells is no
- * wire's. */
+/* What the wire carries: as given, or the link speed of a NIC. The speed that a virtual device
+ * reports is no wire's. */
 static double line_of(const struct course *course, const struct port *port)
 {
 	if (course->plan->arguments->line_bps > 0)

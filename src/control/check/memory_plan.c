@@ -118,7 +118,7 @@ static struct share share_at(const struct budget *budget, uint32_t step)
 	return share;
 }
 
-/* As much as was asked for, divided as the scenario would. */
+/* The requested amount, divided as the scenario would divide it. */
 static struct share share_asked(const struct budget *budget, uint64_t asked_bytes)
 {
 	struct share share = share_at(budget, SHARES);
@@ -160,7 +160,7 @@ static bool fits_asked(const struct memory_request *request, uint64_t asked_byte
 	return fits(request->machine, &need);
 }
 
-/* The most that could be asked for, to a MiB; 0: nothing. */
+/* The largest amount that could be requested, to a MiB; 0: none. */
 static uint64_t most_asked(const struct memory_request *request)
 {
 	uint64_t right = LEAST_BYTES, wrong = request->asked_bytes;

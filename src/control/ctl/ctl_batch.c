@@ -62,7 +62,7 @@ static int batch_split(struct ctl_batch *batch)
 	return 0;
 }
 
-/* Lines that would not be part of the transaction: they end it, or only ask. */
+/* Lines that cannot be part of the transaction: they end it, or are queries. */
 static int batch_look(const struct ctl_batch *batch)
 {
 	static const char *const own[] = {"begin", "commit", "abort", "file",
@@ -199,7 +199,7 @@ static int batch_exchange(const struct ctl_batch *batch, struct ctl_link *link, 
 	return wrong;
 }
 
-/* A line of the conversation itself. 0, or -errno; -EINVAL: told. */
+/* A line of the conversation itself. 0, or -errno; -EINVAL: the message is printed. */
 static int batch_say(const struct ctl_batch *batch, struct ctl_link *link, const char *line,
                      bool json)
 {

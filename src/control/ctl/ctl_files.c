@@ -10,7 +10,7 @@
 #include "text/heavy.h"
 #include "language/language.h"
 
-/* Where parsing a line asks for its files. */
+/* The source of files for parsing a line. */
 struct collector {
 	struct file_source source;
 	struct ctl_files *files;

@@ -211,8 +211,8 @@ static bool line_ends_text(const char *line, size_t n)
 	return (n == 2 && memcmp(line, "ok", 2) == 0) || (n >= 4 && memcmp(line, "err ", 4) == 0);
 }
 
-/* Whether the line is the last of an answer: in JSON mode each is one, but for who is refused
- * before he could say that he wants JSON. */
+/* Whether the line is the last of an answer. In JSON mode each line is one, except the refusal of a
+ * client that could not switch to JSON yet. */
 static bool line_ends_answer(const struct ctl_link *link, const char *line, size_t n)
 {
 	return link->json || line_ends_text(line, n);

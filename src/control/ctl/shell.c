@@ -14,7 +14,7 @@
 #include "ctl/shell_complete.h"
 #include "language/scenario_file.h"
 
-#define CACHE_S 5 /* names of ports and clouds are fetched anew after so long */
+#define CACHE_S 5 /* names of ports and clouds are fetched again after so long */
 
 struct shell {
 	struct ctl_link *link;

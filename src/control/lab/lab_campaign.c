@@ -12,7 +12,7 @@
 
 #include "text/nearest.h"
 
-/* ---- what --set asks for ---- */
+/* ---- --set ---- */
 
 static int unknown_parameter(const struct campaign *campaign, const char *name, char *message,
                              size_t room)
@@ -309,7 +309,7 @@ static int add_all(struct campaign *campaign)
 		if (campaign_has_row(campaign, &experiment->rows[i]))
 			error = add_named(campaign, experiment->rows[i].expression,
 			                  campaign->row_values, &campaign->n_row_values);
-	/* A sweep that was asked for, too where no figure shows it. */
+	/* A sweep that was requested runs even if no figure shows it. */
 	for (uint32_t of = 0; !error && !campaign->row && of < experiment->n_cases; of++)
 		for (uint32_t i = 0; !error && campaign->swept && i < campaign->n_sweep_values; i++)
 			error = add_point(campaign, of, campaign->sweep, campaign->sweep_values[i]);

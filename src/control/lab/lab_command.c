@@ -208,7 +208,7 @@ static void keep_message(struct lab *lab, const struct campaign *campaign, int e
 	}
 }
 
-/* Among several: what one of them took, for who waits. */
+/* Among several: how long one of them took, as progress. */
 static void tell_cost(const struct lab *lab, uint32_t index)
 {
 	const struct campaign *campaign = lab->campaigns[index];

@@ -256,7 +256,7 @@ int lab_jobs_run(struct lab_job *jobs, uint32_t n, uint32_t at_once,
 		error = worker_start(&workers[n_workers], jobs, workers, n_workers);
 		n_workers += !error;
 	}
-	/* With fewer than asked for it takes longer, that is all. */
+	/* With fewer jobs than requested it only takes longer. */
 	if (n_workers)
 		error = 0;
 	while (n_workers && !*stop && give_orders(workers, n_workers, jobs, &next, n)) {

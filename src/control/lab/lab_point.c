@@ -238,7 +238,7 @@ static int make_scenario(struct maker *maker)
 	error = scenario_text_load(text, bytes, "clouds", &maker->plan.scenario, message,
 	                           sizeof(message));
 	if (error) {
-		/* The line number is that of a text which nobody has: show the text. */
+		/* The line number belongs to a text that the user does not have: show the text. */
 		const char *what = strchr(message, ' ');
 		uint32_t number = (uint32_t)atoi(message + strlen("clouds:"));
 		const char *line = text;

@@ -20,7 +20,7 @@
 
 struct search {
 	const struct words *words;
-	uint32_t at;        /* index of the word that is asked for */
+	uint32_t at;        /* index of the word to complete */
 	const char *prefix; /* what is there of it */
 	const struct scenario *scenario;
 	struct completion *completion;
@@ -98,8 +98,8 @@ static void offer_value(struct search *search, const struct field *field)
 	}
 }
 
-/* Passes over the value that begins at words[at], and stays at its last word. True: it goes on in
- * the word that is asked for, and what may stand there is offered. */
+/* Passes over the value that begins at words[at], and stays at its last word. True: the value
+ * extends into the word to complete, and the candidates are offered. */
 static bool offer_rest_of_list(struct search *search, const struct field *field, uint32_t *at)
 {
 	*at += statement_value_words(search->words, *at, search->at, field) - 1;
@@ -129,8 +129,8 @@ static void offer_orders(struct search *search)
 	offer(search, "no");
 }
 
-/* Walks over the words between the statement's name, or its variant, and the one that is asked for,
- * without looking at values, and offers what may stand there. */
+/* Walks over the words between the statement's name, or its variant, and the word to complete,
+ * without looking at values, and offers the candidates. */
 static void offer_fields(struct search *search, const struct statement *statement, uint32_t at)
 {
 	const struct field *positional = statement->fields;

@@ -79,7 +79,7 @@ static int no_root(const struct scenario *scenario, const struct cloud_conf *ask
 		return -EINVAL;
 	}
 	listing_start(&listing, "and");
-	/* Beginning with the one that was asked after, if it is in the loop itself. */
+	/* Beginning with the cloud of the query, if it is in the loop itself. */
 	for (uint32_t i = 0; i < scenario->n_clouds && cloud != asked; i++)
 		cloud = scenario->clouds[scenario_find_cloud(scenario, cloud->from)];
 	member = cloud;

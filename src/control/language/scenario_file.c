@@ -272,7 +272,7 @@ static void file_complain(const char *path, const struct scenario_place *place, 
 	char *text = NULL;
 	size_t bytes;
 
-	/* A pipe is empty by now, and may keep who opens it waiting. */
+	/* A pipe is empty by now, and opening it might block. */
 	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
 		file = fopen(path, "r");
 	if (file != NULL) {

@@ -42,8 +42,8 @@ static struct track *find_track(struct picture *picture, const char *cloud)
 	return NULL;
 }
 
-/* A fate is told when it is decided: for a delivery when the packet goes from the link to the line,
- * which is its due time less what the line takes. With jitter that is right in the mean. */
+/* A fate is reported when it is decided. For a delivery that is when the packet goes from the link
+ * to the line: its due time less what the line takes. With jitter that is right in the mean. */
 static simtime decided_ns(const struct track *track, const struct fate *fate)
 {
 	if (fate->kind == FATE_DROPPED)

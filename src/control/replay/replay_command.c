@@ -179,7 +179,7 @@ static void close_files(struct session *session)
 	picture_discard(session->picture);
 }
 
-/* A seed that nobody gave is short, because somebody may have to type it again. */
+/* A seed that weir chooses is short: someone may have to type it. */
 static void choose_seed(const struct replay_arguments *arguments, struct scenario *scenario)
 {
 	uint32_t drawn = 1;

@@ -211,7 +211,7 @@ int replay_arguments_parse(int argc, char **argv, struct replay_arguments *a)
 
 	a->memory_bytes = REPLAY_MEMORY;
 	opterr = 0;
-	optind = 0; /* GNU: start anew, argv is not the process's */
+	optind = 0; /* GNU: start again; argv is not the process's */
 	while (status == REPLAY_ARGUMENTS_RUN) {
 		int option = getopt_long(argc, argv, ":c:qh", options, NULL);
 

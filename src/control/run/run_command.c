@@ -27,7 +27,7 @@ static void say(const char *text)
 	fprintf(stderr, "weir run: %s\n", text);
 }
 
-/* A seed that nobody gave is short, because somebody may have to type it again. */
+/* A seed that weir chooses is short: someone may have to type it. */
 static void choose_seed(struct scenario *scenario)
 {
 	uint32_t drawn;

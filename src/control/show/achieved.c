@@ -101,7 +101,7 @@ double achieved_deviation_ns(const struct histogram *h)
 	return sqrt(sum / (double)h->count);
 }
 
-/* By how much a mean or a deviation is not what was asked for. */
+/* By how much a mean or a deviation differs from the configured one. */
 static struct quantity off_text(double got, double asked)
 {
 	struct quantity q;

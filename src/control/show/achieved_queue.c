@@ -137,7 +137,7 @@ static const struct class_report *class_of(const struct cloud_report *report, co
 	return NULL;
 }
 
-/* A class counts what it drops, whoever in it did. */
+/* A class counts all its drops, whichever part of it dropped. */
 static void say_class(struct sentence *sentence, const struct class_report *class)
 {
 	const struct queue_counters *c = &class->counters;

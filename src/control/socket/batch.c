@@ -30,7 +30,7 @@ static void batch_error_set(struct batch_error *error, const char *name, const c
 	va_end(arguments);
 }
 
-/* Only what can stand as NAME in `err NAME: ...` and be told from what follows. */
+/* Only a word that can stand as NAME in `err NAME: ...` and be told from the rest. */
 static bool word_is_plain(const char *text)
 {
 	return *text != '\0' && strlen(text) < 60 && strpbrk(text, " :\t\"") == NULL;

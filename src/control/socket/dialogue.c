@@ -195,7 +195,7 @@ bool dialogue_pending(const struct dialogue *dialogue)
 	return pending_is_on(&dialogue->pending) || dialogue->probe.active;
 }
 
-/* What was handed over is for one line, or for all of a batch. */
+/* A file that was handed over serves one line, or all lines of a batch. */
 static void dialogue_answered(struct dialogue *dialogue)
 {
 	if (!dialogue_pending(dialogue) && !dialogue->in_batch && !dialogue->hands_over)

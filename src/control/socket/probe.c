@@ -203,7 +203,7 @@ int probe_begin(struct control *control, const struct words *words, struct probe
 	return 0;
 }
 
-/* Only what has been heard since it was asked. */
+/* Only answers since the probe began. */
 static void keep_new(struct observed *observed, uint64_t before_ns)
 {
 	uint32_t kept = 0;

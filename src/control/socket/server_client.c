@@ -9,11 +9,11 @@
 #include "socket/server.h"
 #include "socket/server_client.h"
 
-#define PENDING_MS          5 /* until it is asked again who has answered */
+#define PENDING_MS          5 /* between two looks whether a pending line is done */
 #define DESCRIPTORS_AT_ONCE 16
 
-/* Root may read everything, and who runs weir what weir may: such a client learns nothing from weir
- * that he could not read himself. */
+/* Root may read everything, and the user that runs weir what weir may read: such a client learns
+ * nothing from weir that it could not read itself. */
 static bool client_has_our_rights(int fd)
 {
 	struct ucred peer;
@@ -142,7 +142,7 @@ void client_dismiss(struct client *client, const char *why)
 	(void)ignored;
 }
 
-/* Idle: told, and over. Not reading its answers: over at once. */
+/* Idle: gets a message, and is over. Not reading its answers: over at once. */
 static bool client_in_time(struct client *client, uint64_t now_ns)
 {
 	uint64_t waiting_ns = session_waiting_ns(client->session);

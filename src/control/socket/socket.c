@@ -47,7 +47,7 @@ static int socket_address(const char *path, struct sockaddr_un *address, struct 
 	return 0;
 }
 
-/* "pid 812 (weir)" of who listens at the other end of fd. */
+/* "pid 812 (weir)" of the process that listens at the other end of fd. */
 static void socket_peer(int fd, char *text, size_t size)
 {
 	struct ucred peer;
@@ -91,7 +91,7 @@ static void socket_owners(const char *path, char *text, size_t size)
 	         group != NULL ? group->gr_name : group_id);
 }
 
-/* Whether the name is free, or held by a socket that nobody answers at: 0. Else -errno. */
+/* Whether the name is free, or held by a socket that no process answers at: 0. Else -errno. */
 static int socket_probe(const struct sockaddr_un *address, struct problem *problem)
 {
 	struct stat status;

@@ -18,7 +18,7 @@ static int unreadable(const char *name, const char *why, struct language_error *
 	                          SHOWN(name), why);
 }
 
-/* What is there now: the file may have become shorter since its size was asked for. */
+/* The present content: the file may have become shorter since its size was read. */
 static int fill(int fd, struct file *file, struct language_error *error)
 {
 	size_t done = 0;
@@ -69,7 +69,7 @@ int file_read_open(int fd, const char *name, uint64_t bytes_max, struct file **r
 
 int file_open(const char *name)
 {
-	/* A pipe without a writer must not stop who reads. */
+	/* A pipe without a writer must not block the reader. */
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	return fd < 0 ? -errno : fd;

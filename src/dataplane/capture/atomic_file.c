@@ -63,7 +63,8 @@ static int open_target(struct atomic_file *atomic_file)
 	struct stat st;
 
 	if (strcmp(atomic_file->path, "-") == 0) {
-		/* Closed by whoever started weir: held by a descriptor that cannot be written. */
+		/* Closed by the program that started weir: held by a descriptor that cannot be
+		 * written. */
 		if ((fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY) {
 			errno = EBADF;
 			return -1;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define BLOCK_BYTES (512u << 10)
-/* Where nobody else reads a block it is used while it is in the processor's cache. */
+/* If no other thread reads a block, it is used while it is in the processor's cache. */
 #define BLOCK_BYTES_ALONE (64u << 10)
 /* In front of each block is room for what is left of the one before. */
 #define LEFT_BYTES  (320u << 10)

@@ -8,7 +8,7 @@
 /* A multiple of every page and every file system's block: all writes but the last begin and end
  * with one. */
 #define BLOCK_BYTES (512u << 10)
-/* Where nobody else writes a block it had better still be in the processor's cache. */
+/* If no other thread writes a block, it should still be in the processor's cache. */
 #define BLOCK_BYTES_ALONE (64u << 10)
 
 static uint8_t *block(const struct block_writer *block_writer, uint32_t which)

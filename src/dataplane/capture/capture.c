@@ -69,7 +69,7 @@ err_open:
 	return -EINVAL;
 }
 
-/* The first bytes tell what a file is that libpcap does not know; NULL if they do not. */
+/* The kind of a file that libpcap does not know, by its first bytes; NULL if they do not say. */
 static const char *what_else(const uint8_t *magic, size_t bytes)
 {
 	if (bytes == 0)

@@ -141,7 +141,7 @@ static int refuse(const char *words, const char *message, struct problem *proble
 	return -EINVAL;
 }
 
-/* What may be said before libpcap is asked. */
+/* Checks before libpcap sees the text. */
 static int check_words(const char *words, struct problem *problem)
 {
 	size_t at, bytes, length = strlen(words);
@@ -249,8 +249,8 @@ int filter_check(const char *words, struct problem *problem)
 	return result;
 }
 
-/* Outside the lock: it takes its time. Two who make the same at once make it twice, which does no
- * harm. */
+/* Outside the lock: it takes its time. Two threads that make the same filter at once make it twice,
+ * which does no harm. */
 static int filter_compile(const char *words, struct classifier_filter *filter,
                           struct problem *problem)
 {

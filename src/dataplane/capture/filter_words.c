@@ -250,8 +250,8 @@ static enum sort sort_of(const char *words, size_t *bytes)
 	return among(known, LENGTH(known), words, n) ? SORT_KNOWN : SORT_NAME;
 }
 
-/* A part of an expression takes over what the one before it was about, so a name may follow a name
- * behind `or`; brackets and `not` begin anew, but for a bracket right behind `port`. */
+/* A part of an expression inherits what the one before it was about, so a name may follow a name
+ * behind `or`. Brackets and `not` reset that, but for a bracket right behind `port`. */
 bool filter_words_numeric(const char *words, size_t *at, size_t *bytes)
 {
 	bool names = false, fresh = false;

@@ -29,8 +29,8 @@ struct recorder {
 	uint32_t begun, over; /* troubles; equal: there is none now */
 	uint32_t error;       /* of the latest */
 	/* control */
-	uint32_t told; /* `begun` when one was told last */
-	bool telling;  /* that one's end was not told yet */
+	uint32_t told; /* `begun` at the last event */
+	bool telling;  /* its end was not reported yet */
 	uint64_t told_lost;
 };
 
@@ -101,7 +101,7 @@ static void push(struct recorder *recorder)
 		__atomic_store_n(&recorder->over, recorder->begun, __ATOMIC_RELEASE);
 }
 
-/* A file that cannot even begin is told before anything runs. */
+/* A file that cannot even begin is reported before anything runs. */
 static int write_head(struct recorder *recorder, const char *path, struct problem *problem)
 {
 	uint8_t head[DUMP_HEAD_BYTES];
@@ -189,8 +189,8 @@ void recorder_finish(struct recorder *recorder)
 	for (uint32_t at = 0; at < recorder->used; at += record_bytes(recorder->room + at))
 		frames++;
 	lose(recorder, frames);
-	/* The file ends with a whole frame. What cannot be cut (a pipe) has a reader who sees
-	 * it. */
+	/* The file ends with a whole frame. A target that cannot be cut (a pipe) has a reader that
+	 * notices. */
 	if (recorder->done > 0 &&
 	    ftruncate(recorder->fd, lseek(recorder->fd, 0, SEEK_CUR) - recorder->done) < 0)
 		begin_trouble(recorder, errno);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who does what: from lcores, ports and the layout asked for to workers, engines, rings and
- * transmit queues.
+ * Computes the workers, engines, rings and transmit queues from lcores, ports and the requested
+ * layout.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -209,7 +209,7 @@ static int check_ports(const struct runtime *runtime, const struct sums *sums,
 			if (runtime->workers[w].engine)
 				here += engine_sent(runtime->workers[w].engine, i);
 		}
-		/* What passes untouched is held by nobody for longer than an instant. */
+		/* Packets that pass untouched are held for an instant only. */
 		sent += here;
 		untouched += report->untouched;
 		gone = report->tx_packets + report->tx_full +

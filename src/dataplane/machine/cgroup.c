@@ -229,7 +229,7 @@ static void look_upward(struct place *place, const struct files *files, struct c
 	}
 }
 
-/* Of groups above the mount v1 tells the limit, and not how much of it is used. */
+/* For groups above the mount v1 gives the limit, but not how much of it is used. */
 static void look_above(const struct place *place, struct cgroup_room *room)
 {
 	uint64_t limit = read_word(place->folder, "hierarchical_memory_limit", UINT64_MAX);

@@ -153,8 +153,8 @@ static void compose(struct arguments *arguments, int n_given, char **given, bool
 	/* The EAL knows --telemetry, and does nothing about it. */
 	if (!has(n_given, given, telemetry_words))
 		add(arguments, "--no-telemetry");
-	/* PCI devices are taken one by one, when a port asks for them; without a list of allowed
-	 * ones the EAL would take all that are bound to a driver of its own. */
+	/* PCI devices are attached one by one, when a port needs them. Without a list of allowed
+	 * devices the EAL would take all that are bound to a driver of its own. */
 	if (!need_pci)
 		add(arguments, "--no-pci");
 	else if (!has(n_given, given, device_words))
@@ -192,7 +192,7 @@ static void tidy(const char *prefix)
 	if (!slash)
 		return;
 	*slash++ = '\0';
-	/* With a --file-prefix behind `--` it is somebody else's to keep. */
+	/* With a --file-prefix behind `--` the user keeps it. */
 	if (strcmp(slash, prefix) == 0 && rmdir(run) < 0)
 		before.hold = leftovers_hold(run);
 	leftovers_remove("", before.folder, NULL);

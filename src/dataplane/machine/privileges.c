@@ -34,12 +34,11 @@ static const struct {
         {"net_null", 0},
         {"net_ring", 0},
         {"net_tap", 0},
-        /* libxdp takes its program from the interface, and asks for programs and maps by their
-         * numbers. */
+        /* libxdp removes its program from the interface, and opens programs and maps by number. */
         {"net_af_xdp", BIT(CAP_NET_ADMIN) | BIT(CAP_BPF) | BIT(CAP_SYS_ADMIN)},
 };
-/* NICs and drivers of which nothing is known: what their control paths may ask for, by netlink,
- * verbs, locked memory and I/O ports. */
+/* NICs and unknown drivers: what their control paths may use, by netlink, verbs, locked memory and
+ * I/O ports. */
 #define OTHER_DEVICES                                                                              \
 	(BIT(CAP_NET_ADMIN) | BIT(CAP_NET_RAW) | BIT(CAP_IPC_LOCK) | BIT(CAP_SYS_RAWIO))
 
@@ -89,8 +88,8 @@ static void caps_write(uint64_t permitted, uint64_t effective)
 /* Also in a signal's handler: system calls only. */
 static void give_up(void)
 {
-	/* Only who may set capabilities may make the bounding set less; no_new_privs makes up for
-	 * it. */
+	/* Only a process that may set capabilities may reduce the bounding set; no_new_privs makes
+	 * up for it. */
 	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
 		prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);

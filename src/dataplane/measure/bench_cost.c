@@ -63,7 +63,7 @@ static void run_once(struct bench_rig *rig, double window, struct run *run)
 	        .lost = to.lost - from.lost,
 	        .mbufs_short = to.mbufs_free < MBUFS_SHORT,
 	};
-	/* One worker can do no more than its ports alone: who lost the processor is the ceiling. */
+	/* One worker cannot exceed its ports alone: then the ceiling lost the processor. */
 	if (rig->runtime->n_workers == 1 && run->ceiling < run->mpps)
 		run->taken = 1;
 	free(noise);

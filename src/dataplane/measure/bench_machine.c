@@ -108,7 +108,7 @@ static void read_cpuinfo(const char *root, struct bench_machine *machine)
 		fclose(file);
 }
 
-/* A guest may ask the hypervisor itself for its signature. */
+/* A guest may read the signature of the hypervisor itself. */
 static void ask_hypervisor(struct bench_machine *machine)
 {
 #if defined(__x86_64__)

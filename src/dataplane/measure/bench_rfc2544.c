@@ -107,7 +107,8 @@ int rfc2544_search(struct rfc2544_tester *tester, const struct rfc2544_condition
 	return rc;
 }
 
-/* What the tester can send at most: the medium's rate, or what it reached when asked for that. */
+/* The most that the tester can send: the medium's rate, or what it reached when that was
+ * requested. */
 static int find_offered(struct course *course)
 {
 	double line = course->conditions->line_pps;

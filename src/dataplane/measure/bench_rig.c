@@ -230,7 +230,7 @@ void bench_priority_set(int priority)
 {
 	struct sched_param param = {.sched_priority = priority};
 
-	/* Refused to whoever may not: bench_command has tried it before. */
+	/* Fails without the right to it: bench_command has tried it before. */
 	if (priority > 0)
 		pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
 }

@@ -117,7 +117,7 @@ static void receive_burst(struct round *round)
 	rte_pktmbuf_free_bulk(mbufs, n);
 }
 
-/* What was taken away is not made up for: that would be a rate that nobody asked for. */
+/* Time that was taken away is not made up for: that would change the rate. */
 static uint64_t read_time(struct round *round)
 {
 	uint64_t now = rte_rdtsc();

@@ -68,7 +68,7 @@ static void take_turn(struct bench_rig *rig, int (*what)(void *), struct turn *t
 	unsigned lcore = rig->runtime->workers[0].lcore;
 
 	rte_eal_remote_launch(what, turn, lcore);
-	/* Waiting for an lcore is a loop that would take a processor from somebody. */
+	/* Waiting for an lcore is a loop that would take a processor from others. */
 	bench_pause(turn->seconds);
 	rte_eal_wait_lcore(lcore);
 }

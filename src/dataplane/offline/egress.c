@@ -90,7 +90,7 @@ static inline bool is_plain(const struct rte_mbuf *mbuf)
 	return mbuf->nb_segs == 1 && RTE_MBUF_DIRECT(mbuf) && rte_mbuf_refcnt_read(mbuf) == 1;
 }
 
-/* What makes packets longer asks packet_may_grow. */
+/* Code that lengthens a packet calls packet_may_grow first. */
 static int say_too_long(const struct rte_mbuf *mbuf, struct problem *problem)
 {
 	problem_set(problem, -1,

@@ -178,8 +178,8 @@ void interface_offloads(const struct interface *interface, char *text, size_t ro
 	if (interface->index == 0)
 		return;
 	if (is_veth(interface)) {
-		/* The other end may be in a namespace that cannot be asked from here. Who has
-		 * thought of it has done the same on both. */
+		/* The other end may be in a namespace that is not visible from here. A user who has
+		 * set this up has done the same on both. */
 		if (feature(interface, ETHTOOL_GTXCSUM) || feature(interface, ETHTOOL_GTSO))
 			snprintf(text, room,
 			         "%s is one end of a veth pair with offloads on: if the other end "

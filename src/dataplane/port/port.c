@@ -296,7 +296,7 @@ static void ethdev_launch(const void *device, struct rte_mbuf *mbuf, uint64_t ti
 static const struct port_time_ops ethdev_time = {
         .stamp = ethdev_stamp, .launch = ethdev_launch, .read = ethdev_read};
 
-/* What was asked for, and is not there, is refused: who asks for it relies on it. */
+/* A feature that was configured and is missing is an error: the user relies on it. */
 static int prepare_launch(struct port *port, const struct rte_eth_dev_info *info,
                           struct problem *problem)
 {
@@ -521,8 +521,8 @@ static bool link_is_up(const struct port *port)
 {
 	struct rte_eth_link link;
 
-	/* net_tap asks in the network namespace where its interface was made, and it may be in
-	 * another now. */
+	/* net_tap looks in the network namespace where its interface was made, and the interface
+	 * may be in another now. */
 	if (port->file || strcmp(port->driver, "net_tap") == 0)
 		return true;
 	if (port->interface.index)
