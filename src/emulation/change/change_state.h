@@ -4,7 +4,7 @@
  *
  *   change.c         from the next scenario to a change, and its end
  *   change_plan.c    which clouds there will be, and from where they come
- *   change_classifiers.c   who takes what, where several come from one place
+ *   change_classifiers.c   which cloud takes what, where several come from one place
  *   change_sharing.c which clouds are direct, which go
  *   change_apply.c   the worker's half
  *

@@ -116,8 +116,8 @@ static timeline_places changed_places(const struct engine_setup *setup,
 	return places;
 }
 
-/* Several statements are one setting, and one of them is given anew: what `at` has made of the
- * others would go with it. */
+/* Several statements form one setting, and one of them is given again: the changes that `at` has
+ * made to the others would go with it. */
 static timeline_places places_shared(const struct engine_setup *setup,
                                      const struct cloud_conf *before,
                                      const struct cloud_conf *after)

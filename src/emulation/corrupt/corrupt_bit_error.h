@@ -2,12 +2,12 @@
 /*
  * `corrupt bit-error P`: each bit of a packet is inverted with probability P.
  *
- * Model: bit_error.h. From one wrong bit to the next the gap is drawn, so a packet costs no more
+ * Model: bit_error.h. The gap from one wrong bit to the next is drawn, so a packet costs no more
  * than its wrong bits do. The bits are those of the Ethernet frame on the wire, without preamble
- * and FCS; an error in what a capture has cut off counts, and changes nothing that is there.
- * Checksums are not made right again. A packet that somebody else sees too is copied first; without
- * memory for that it is dropped as no-buffer. Ranges: P 0 to 100 %, exact as it is written (1e-18
- * too).
+ * and FCS. An error in the part that a capture has cut off counts, and changes nothing that is
+ * there. Checksums are not corrected. A packet whose buffer has another reference is copied first;
+ * without memory for that it is dropped as no-buffer. Ranges: P 0 to 100 %, exact as it is written
+ * (1e-18 too).
  */
 #ifndef WEIR_CORRUPT_BIT_ERROR_H
 #define WEIR_CORRUPT_BIT_ERROR_H

@@ -5,9 +5,9 @@
  * Model: as `loss random` chooses (chance.h): Bernoulli, or with a correlation a Markov chain. K
  * different bits of the frame are inverted, any K of them being as likely, from the first of the
  * Ethernet header to the last that is there (of what a capture has cut off, none); all of them if
- * there are fewer. Nothing is made right again: checksums are wrong then, which is the purpose. A
- * packet that somebody else sees too is copied first; without memory for that it is dropped as
- * no-buffer. Ranges: P, R 0 to 100 %, K 1 to 64.
+ * there are fewer. Checksums are not corrected, which is the purpose. A packet whose buffer has
+ * another reference is copied first; without memory for that it is dropped as no-buffer. Ranges: P,
+ * R 0 to 100 %, K 1 to 64.
  */
 #ifndef WEIR_CORRUPT_RANDOM_H
 #define WEIR_CORRUPT_RANDOM_H

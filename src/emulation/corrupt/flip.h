@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inverting single bits of a frame, whatever segments it lies in. Bit 0 is the most significant of
+ * Inverts single bits of a frame, whatever segments it lies in. Bit 0 is the most significant of
  * byte 0, as on paper; the order on the wire does not matter here.
  *
- * Thread: the owner of the mbuf, which nobody else may see (copy.h).
+ * Thread: the owner of the mbuf, which must have no other reference (copy.h).
  */
 #ifndef WEIR_FLIP_H
 #define WEIR_FLIP_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the duplicators share: the copies go between the packets.
+ * Shared by the duplicators: the copies go between the packets.
  *
  * Model: a copy follows its original at once, at the same instant, with the same number. It has
- * PACKET_COPY, and whoever has that is not copied again, in this cloud or in a later one. Without
- * memory for a copy the original goes on alone, and the copy counts as duplicated and as dropped
- * with the reason no-buffer.
+ * PACKET_COPY, and a packet with that flag is not copied again, in this cloud or in a later one.
+ * Without memory for a copy the original continues alone, and the copy counts as duplicated and as
+ * dropped with the reason no-buffer.
  * Thread: the worker that owns the cloud.
  */
 #ifndef WEIR_DUPLICATE_H

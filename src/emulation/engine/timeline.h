@@ -2,28 +2,29 @@
 /*
  * The timeline of a cloud: what changes in it, and when, in virtual time.
  *
- * Model: two layers. Below lies what the statements of the cloud say; `at` changes that for good.
- * On top of it, for each statement at most one of `every`, `flap`, `wave`, `trace` and `markov`
- * puts something else in force for a while, and takes it away again: then what lies below is in
- * force, as it is by then. Each of them is a *track*: a sequence of points in time, prepared by
- * control or computed from one to the next, of integers, without allocating.
+ * Model: two layers. The lower one has the statements of the cloud; `at` changes that for good. On
+ * top of it, for each statement at most one of `every`, `flap`, `wave`, `trace` and `markov` puts
+ * something else in force for a while, and takes it away again: then the lower layer is in force,
+ * as it is by then. Each of them is a *track*: a sequence of points in time, prepared by control or
+ * computed from one to the next, of integers, without allocating.
  *
  * Instants are counted from the beginning of the run (cloud->origin_ns). At one instant the order
  * is: what leaves the link, or what reordering gives up, then the changes, `at` first and the
  * others in the order of the statement table, then what arrives. A change of rate is exact inside a
  * packet (link.h).
  *
- * Changes are executed when somebody could notice: at the next arrival, and at their instants while
- * the cloud has a queue or holds something back. So a cloud at rest costs nothing, and a run
- * ends although a schedule does not. What is at rest may pass over points whose effect the next
- * ones take back.
+ * Changes are executed when they can have an effect: at the next arrival, and at their instants
+ * while the cloud has a queue or holds something back. So a cloud at rest costs nothing, and a run
+ * ends although a schedule does not. A cloud at rest may skip points whose effect the next ones
+ * revert.
  *
- * Who wins: a statement that the user gives while a schedule runs is in force at once, until the
- * schedule's next point for it. A schedule that is given anew is taken up where it is at that
- * instant; points of `at` that have gone by are not made up for, unless one of them was taken away:
- * then its statement is as if it had never been there.
+ * Precedence: a statement that the user gives while a schedule runs is in force at once, until the
+ * schedule's next point for it. A schedule that is given again continues where it is at that
+ * instant. Points of `at` that have gone by are not made up for, unless one of them was taken away:
+ * then its statement is as if the point had never existed.
  *
- * Draws: a statement that comes back goes on with its random draws; none is repeated (setting.h).
+ * Draws: a statement that comes back continues its sequence of random draws; none is repeated
+ * (setting.h).
  *
  * Thread: made and freed by control, run by the worker that owns the cloud.
  */
@@ -40,7 +41,7 @@ struct track {
 	simtime next;           /* its next point; SIMTIME_NEVER: none */
 	timeline_places places; /* that it is on top of */
 	bool on;                /* it is, at present */
-	bool waits; /* the user has given a statement of it anew: not before its next point */
+	bool waits; /* the user has given a statement of it again: not before its next point */
 	/* Finds its place in time: the next point, and whether it is on from `now` on; puts itself
 	 * on. */
 	void (*enter)(struct track *track, struct cloud *cloud, simtime now);

@@ -9,11 +9,11 @@
  * XCP need of a router. The grammar of a rule is in rewrite_rule.h, the fields are in
  * rewrite_field.h.
  *
- * A cloud has any number of rules, numbered; a packet meets them in the order of their numbers, and
- * each sees what those before it wrote. A rule acts as a whole or not at all: it does if the packet
- * has all places that the rule names, in full (a place that a capture cut off, or that lies behind
- * the end of the packet, is not there), and all its comparisons hold. Where the layers are is
- * looked at before each rule, not within one. Actions are executed from left to right.
+ * A cloud has any number of rules, numbered. A packet meets them in the order of their numbers, and
+ * each sees what those before it wrote. A rule acts as a whole or not at all. It acts if the packet
+ * has all places that the rule names, in full, and all its comparisons hold. A place that a capture
+ * cut off, or that lies behind the end of the packet, is not there. The positions of layers are
+ * determined before each rule, not within one. Actions are executed from left to right.
  *
  * After each write the checksums are right again if they were before (rewrite_sums.h).
  *
@@ -21,7 +21,7 @@
  * packet that any rule has changed by a bit counts as rewritten.
  *
  * Cost: proportional to the number of rules and, of those that match, actions. No allocation,
- * except that a packet whose mbuf somebody else has is copied before it is changed.
+ * except that a packet whose mbuf has another reference is copied before it is changed.
  */
 #ifndef WEIR_REWRITE_H
 #define WEIR_REWRITE_H

@@ -20,8 +20,8 @@ static int digit_of(char c)
 	return 16;
 }
 
-/* Digits of a base, at most `most` of them; how many there were, 0 also for one too many or a
- * number that does not fit. */
+/* Digits of a base, at most `most` of them. Returns their number: 0 also for one digit too many, or
+ * a number that does not fit. */
 static size_t read_digits(struct text *text, int base, size_t most, uint64_t *number)
 {
 	size_t n = 0;

@@ -6,34 +6,35 @@
  * the cloud, before all other statements: those are what happens on the link behind it. In this
  * order:
  *
- *   1. What routers do not forward passes untouched, for the hosts at both ends are neighbours:
- *      what is not IP (ARP), neighbour discovery (ICMPv6 133 to 137), and link-local addresses,
- *      groups of link scope (224.0.0.0/24, ff02::) and 255.255.255.255. And so does an answer of
- *      this very hop that enters a cloud by `through`: it begins there.
- *   2. What is addressed to the hop itself ends there (reason `to-hop`). It answers an echo request
- *      with the reply, and UDP with port unreachable.
+ *   1. What routers do not forward passes untouched, since the hosts at both ends are neighbours:
+ *      frames that are not IP (ARP), neighbour discovery (ICMPv6 133 to 137), and link-local
+ *      addresses, groups of link scope (224.0.0.0/24, ff02::) and 255.255.255.255. And so does an
+ *      answer of this very hop that enters a cloud by `through`: it begins there.
+ *   2. A packet addressed to the hop itself ends there (reason `to-hop`). The hop answers an echo
+ *      request with the reply, and UDP with port unreachable.
  *   3. TTL or hop limit 0 or 1: dropped (`ttl-expired`), and answered with time exceeded.
  *   4. Longer than the mtu (of the IP packet): IPv4 without DF is fragmented (ip_fragment.h), in at
- *      most BURST_ROOM fragments, else dropped as `fragments`, and so is what ends beyond 65535
- *      bytes, whose places fragments cannot say; anything else is dropped (`too-big`) and answered
- *      with fragmentation needed and the next hop's MTU (RFC 1191), or packet too big. For IPv6 an
- *      mtu below 1280 counts as 1280: the link would have to see to it (RFC 8200, section 5).
- *   5. TTL or hop limit less one, the IPv4 checksum made right incrementally (RFC 1624).
+ *      most BURST_ROOM fragments, else dropped as `fragments`. So is a packet that ends beyond 65535
+ *      bytes, which the offsets of fragments cannot express. Anything else is dropped (`too-big`)
+ *      and answered with fragmentation needed and the next hop's MTU (RFC 1191), or packet too big.
+ *      For IPv6 an mtu below 1280 counts as 1280: the link would have to ensure it (RFC 8200,
+ *      section 5).
+ *   5. TTL or hop limit less one, the IPv4 checksum corrected incrementally (RFC 1624).
  *
- * IPv4 options and IPv6 hop-by-hop options are not looked at. A header that is not whole in the
- * first segment is no IP header.
+ * IPv4 options and IPv6 hop-by-hop options are ignored. A header that is not whole in the first
+ * segment is no IP header.
  *
  * Answers (icmp.h) come from the hop's address, leave at the port where the packets of the cloud
- * came in, at the instant of the decision (cloud_generate in cloud.h), and are addressed in
- * Ethernet to who sent the packet to the cloud. With `through CLOUD` they enter that cloud instead:
- * the way back from where the hop is. Nothing is answered that must not be (icmp_may_tell), and no
- * IPv6 packet by a hop without an IPv6 address. Errors have a limit (RFC 1812 4.3.2.8, RFC 4443 2.4
- * f): a token bucket in virtual time, exact, full at first, 1000 a second and 50 at once if nothing
- * is said, which is what Linux does; above it, packets are dropped in silence; `limit 0` is a
- * router that says nothing. Echo replies have none.
+ * came in, at the instant of the decision (cloud_generate in cloud.h), and have as Ethernet
+ * destination the sender of the packet. With `through CLOUD` they enter that cloud instead: the way
+ * back from where the hop is. Packets that must not be answered are not (icmp_may_tell), and no
+ * IPv6 packet is by a hop without an IPv6 address. Errors have a limit (RFC 1812 4.3.2.8, RFC 4443
+ * 2.4 f): a token bucket in virtual time, exact, full at first, by default 1000 a second and 50 at
+ * once, as in Linux. Above it, packets are dropped in silence; `limit 0` is a router that never
+ * answers with an error. Echo replies have no limit.
  *
- * Counters: each answer, and each fragment but the first of its packet, is `generated`.
- * No randomness. A change keeps the bucket and the next identification.
+ * Counters: each answer, and each fragment but the first of its packet, is `generated`. No
+ * randomness. A change keeps the bucket and the next identification.
  * Ranges: mtu 256 to 65535, limit 0 to 10^9 a second, burst 1 to 10^6.
  */
 #ifndef WEIR_HOP_H
@@ -101,8 +102,9 @@ struct hop_cause {
 	uint64_t number;
 };
 
-/* The hop of the cloud says so, if that may be said; its limit is not asked. Whether it did: false
- * if the cloud has no hop. For other statements that speak from its address. Worker. */
+/* For other statements that send from the hop's address: the hop sends the message, if it may be
+ * sent (icmp_may_tell); its limit does not count. Whether it did: false if the cloud has no hop.
+ * Worker. */
 bool hop_tell(struct cloud *cloud, const struct hop_cause *cause, enum icmp_error error,
               uint32_t rest);
 

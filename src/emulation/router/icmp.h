@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a router says about a packet: ICMP errors (RFC 792, RFC 1191, RFC 1812) and ICMPv6 errors
- * (RFC 4443), as whole frames, and the answer to an echo request.
+ * The messages of a router about a packet: ICMP errors (RFC 792, RFC 1191, RFC 1812) and ICMPv6
+ * errors (RFC 4443), as whole frames, and the answer to an echo request.
  *
- * A frame goes back to where the packet came from: the addresses of Ethernet are those of the
- * packet exchanged, since a router that is emulated has none and asks for none, and the VLAN tags
- * are the packet's.
+ * A frame goes back to where the packet came from. Its Ethernet addresses are those of the packet
+ * exchanged, since an emulated router has none and resolves none; its VLAN tags are the packet's.
  *
  *   IPv4   no options, type of service 0xc0 (internetwork control, RFC 1812 4.3.2.5), TTL 64, DF
  *          not set, identification: the router's, one more with each. It quotes the packet from its
@@ -16,8 +15,8 @@
  * A source quench is the shortest that RFC 792 allows: it quotes the IP header and 8 bytes, so that
  * one about a packet without options has 56 bytes. IPv6 has none; the router sends type 200, code
  * 0, which is for private experimentation (RFC 4443 2.1), with the same layout: a word that is the
- * sender's, the IPv6 header, and the 8 bytes behind it. That type counts as an error: nothing is
- * said about one.
+ * sender's, the IPv6 header, and the 8 bytes behind it. That type counts as an error: no message is
+ * sent about one.
  *
  * Padding behind the IP packet is not quoted, nor what a capture has cut off.
  *

@@ -6,9 +6,10 @@
  * Each fragment is the frame's Ethernet header and tags, the IP header, and as much of the data, in
  * units of 8 bytes, as the MTU allows. The first has all options; the others have those whose
  * copied bit is set, padded with zeros to whole words. A fragment can be divided again: its offset
- * and its "more fragments" count on. Identification, type of service, TTL and addresses are the
- * packet's; lengths and checksums are made anew. Padding behind the IP packet goes away. Of a
- * packet that a capture has cut, each fragment has what is there of it, and its length on the wire.
+ * and its "more fragments" continue. Identification, type of service, TTL and addresses are the
+ * packet's; lengths and checksums are computed for each fragment. Padding behind the IP packet is
+ * removed. Of a packet that a capture has cut, each fragment has what is there of it, and its
+ * length on the wire.
  *
  * Thread: the worker that owns the packet.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The words of a statement, as data. A statement's table of fields is all that the control side
- * needs to parse it, print it, explain it, complete it and write its manual: nobody writes a second
- * parser.
+ * needs to parse it, print it, explain it, complete it and write its manual: no statement has a
+ * parser of its own.
  *
  * A field reads or writes one member of the statement's configuration struct, at `offset`. The
  * member's C type follows from the field's type (see enum field_type).

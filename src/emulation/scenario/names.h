@@ -3,7 +3,7 @@
  * From names to numbers: an open hash table, for scenarios of tens of thousands of clouds.
  *
  * Ownership: the names belong to the caller and must live as long as they are in the table.
- * Thread: one at a time; readers while nobody writes.
+ * Thread: one at a time; readers while there is no writer.
  */
 #ifndef WEIR_NAMES_H
 #define WEIR_NAMES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the user knows of the device behind a port: what stands behind `port NAME device TEXT`.
+ * What the user knows of the device behind a port: the words behind `port NAME device TEXT`.
  *
  *   [rx-latency TIME] [tx-latency TIME] [speed RATE] [time poll|device] [launch TIME]
  *
@@ -11,8 +11,8 @@
  * (line.h). A replay and the lab have no device: there they do nothing.
  *
  * speed: that of the wire. With it no frame is handed over long before the wire can be free
- * (wire.h). time: whose instants count: the clock's at a poll, or the device's own time stamps
- * (port_time.h). launch: the device is told with each frame when to send it, so much later than it
+ * (wire.h). time: which instants count: the clock's at a poll, or the device's own time stamps
+ * (port_time.h). launch: the device gets with each frame the time to send it, so much later than it
  * is handed over (port_time.h).
  *
  * Thread: control side only.
@@ -39,8 +39,8 @@ extern const struct statement port_setting_statement;
 
 /* What was said of the port, or what holds where nothing was. */
 struct port_setting_conf port_setting_of(const struct port_conf *port);
-/* How much earlier packets that came in at one port are handed to the device of another: what both
- * take, and the lead of a device that is told when to send. */
+/* How much earlier packets that came in at one port are handed to the device of another: the
+ * latencies of both, and the lead of a device that sends at a given time. */
 simtime port_setting_early_ns(const struct port_conf *from, const struct port_conf *to);
 
 #endif

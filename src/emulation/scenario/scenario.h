@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A scenario: what the user asked for, as data. The language (control/) makes and prints it, the
+ * A scenario: the user's configuration, as data. The language (control/) makes and prints it, the
  * engine builds clouds from it. It is a value: a change is made on a copy, checked as a whole, and
  * then takes the place of the old one.
  *

@@ -74,7 +74,7 @@ static void every_run(struct track *track, struct cloud *cloud, simtime until)
 	simtime now = track->next;
 	bool inside = window_at((struct every *)track, cloud, until, &track->next);
 
-	/* What comes back begins anew, though nothing was in between. */
+	/* A statement that comes back starts again, though nothing was in between. */
 	if (track->on)
 		every_take_off(track, cloud, now);
 	if (inside)
