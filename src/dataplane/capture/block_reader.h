@@ -32,7 +32,7 @@ struct block_reader {
 	uint8_t *memory;
 };
 
-/* 0, or -ENOMEM; then the descriptor is closed, too. `porter`: for regular files only. */
+/* 0, or -ENOMEM; then the descriptor is closed, too. `io_thread`: for regular files only. */
 int block_reader_open(struct block_reader *block_reader, int fd, struct io_thread *io_thread);
 void block_reader_close(struct block_reader *block_reader);
 

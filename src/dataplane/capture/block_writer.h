@@ -26,7 +26,7 @@ struct block_writer {
 	uint8_t *memory;
 };
 
-/* 0, or -ENOMEM. `porter`: for regular files only. */
+/* 0, or -ENOMEM. `io_thread`: for regular files only. */
 int block_writer_open(struct block_writer *block_writer, int fd, struct io_thread *io_thread);
 /* All that was put is written when this returns: 0, or the first errno there was. */
 int block_writer_flush(struct block_writer *block_writer);

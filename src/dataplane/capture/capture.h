@@ -49,7 +49,7 @@ struct capture_counts {
 
 struct capture;
 
-/* `porter` reads ahead, or NULL (io_thread.h). 0; -EINVAL with problem when the file cannot be
+/* `io_thread` reads ahead, or NULL (io_thread.h). 0; -EINVAL with problem when the file cannot be
  * read, is no capture or not of Ethernet; -ENOMEM. */
 int capture_open(const char *path, struct io_thread *io_thread, struct capture **capture,
                  struct problem *problem);

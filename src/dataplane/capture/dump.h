@@ -17,7 +17,7 @@
 
 struct dump;
 
-/* `porter` writes behind, or NULL (io_thread.h). 0; -EINVAL with problem when the file cannot be
+/* `io_thread` writes behind, or NULL (io_thread.h). 0; -EINVAL with problem when the file cannot be
  * made; -ENOMEM. */
 int dump_open(const char *path, struct io_thread *io_thread, struct dump **dump,
               struct problem *problem);

@@ -9,7 +9,7 @@
  * went on, everything on the way would be overdue when they come back. So the run's clock is set
  * back by the length of the pause, and the packets on the way notice nothing.
  *
- * Thread: control (the main lcore). Between rig_go and rig_stop the workers run.
+ * Thread: control (the main lcore). Between bench_rig_go and bench_rig_stop the workers run.
  */
 #ifndef WEIR_BENCH_RIG_H
 #define WEIR_BENCH_RIG_H

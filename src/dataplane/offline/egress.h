@@ -23,7 +23,7 @@ struct egress {
 	uint8_t *frame; /* a chain of mbufs put together */
 };
 
-/* Opens every output (`porter` writes behind, or NULL), after a look that none is an input
+/* Opens every output (`io_thread` writes behind, or NULL), after a look that none is an input
  * (`captures`, as in the options) or two ports'. 0; -EINVAL with problem; -ENOMEM. `egress` is all
  * zero before. */
 int egress_open(struct egress *egress, const struct replay_options *options,

@@ -36,8 +36,8 @@ struct intake {
 	uint32_t ahead_from;
 };
 
-/* Opens every capture; `porter` reads ahead, or NULL. 0; -EINVAL with problem; -ENOMEM. `intake` is
- * all zero before. */
+/* Opens every capture; `io_thread` reads ahead, or NULL. 0; -EINVAL with problem; -ENOMEM. `intake`
+ * is all zero before. */
 int intake_open(struct intake *intake, const struct replay_options *options, uint32_t n_ports,
                 struct io_thread *io_thread, struct problem *problem);
 /* Returns the spare mbufs and closes the captures, not the mempool; may be called twice. */

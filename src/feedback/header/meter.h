@@ -28,7 +28,7 @@
  * many windows have passed. A cloud with a meter is run packet by packet (cloud_watch.h); one
  * without pays nothing. Ranges: W 1 us to 60 s, 100 ms if not given. A change of W begins anew.
  *
- * Thread: the worker that owns the cloud; meter_reading_of by others, a moment old.
+ * Thread: the worker that owns the cloud; meter_read by others, a moment old.
  */
 #ifndef WEIR_METER_H
 #define WEIR_METER_H

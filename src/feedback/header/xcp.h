@@ -33,7 +33,7 @@
  *
  * Malformed (another length, format or version than 2; cut off) passes untouched and is counted.
  * Counters: feedback_written, feedback_malformed. O(1) a packet, whatever time has passed without
- * one. Thread: the worker that owns the cloud; xcp_read by control, a moment old.
+ * one. Thread: the worker that owns the cloud; control reads its figures, a moment old.
  */
 #ifndef WEIR_XCP_H
 #define WEIR_XCP_H
