@@ -39,7 +39,7 @@ void mailbox_free(struct mailbox *mailbox);
 
 /* 0, or -ENOBUFS: MAILBOX_ROOM messages lie there, none of them taken. */
 int mailbox_post(struct mailbox *mailbox, struct message *message);
-/* True when the worker has done what the message says, false when `timeout_ns` have passed. */
+/* True when the worker has done the message, false when `timeout_ns` have passed. */
 bool message_wait(const struct message *message, uint64_t timeout_ns);
 
 /* NULL: none. Costs a comparison. */

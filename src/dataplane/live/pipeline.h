@@ -2,16 +2,16 @@
 /*
  * The pipeline: three roles on workers of their own, as the microengines of the IXP emulator were.
  *
- *	ports -> rx -> ring -> emulation (one or more, each with its engine) -> rings -> tx -> ports
+ * ports -> rx -> ring -> emulation (one or more, each with its engine) -> rings -> tx -> ports
  *
- * rx stamps what it receives with the instant of its poll and hands it to the worker that has the
- * clouds of that port. Because it polls all ports with one reading of the clock, each ring is in
- *the order of time. An engine must not be advanced past an instant at which a packet may still
- *come: rx publishes after each poll the instant below which nothing will be stamped any more,
- *emulation reads that first, then empties its ring, and advances so far and no further.
+ * rx stamps packets with the instant of its poll and hands them to the worker that has the clouds
+ * of that port. It polls all ports with one reading of the clock, so each ring is in the order of
+ * time. An engine must not be advanced past an instant at which a packet may still come. So rx
+ * publishes after each poll the instant below which it will not stamp any more. Emulation reads
+ * that first, then empties its ring, and advances no further than that instant.
  *
- * When a ring is full rx does not receive: packets are lost in the device, where they are counted
- *as missed, and not in weir.
+ * If a ring is full, rx does not receive: packets are lost in the device, where they are counted as
+ * missed, and not in weir.
  *
  * Thread: the lcore's.
  */

@@ -33,7 +33,7 @@ struct runtime_options {
 
 struct runtime;
 
-/* MiB that the EAL must have for it: mempool and rings. `workers`: lcores beside the main one. */
+/* MiB that the EAL needs for it: mempool and rings. `workers`: lcores beside the main one. */
 unsigned runtime_eal_mib(const struct scenario *scenario, const struct runtime_options *options,
                          uint32_t workers);
 
@@ -45,21 +45,21 @@ int runtime_start(const struct scenario *scenario, const struct runtime_options 
 /* Stops the workers and nothing else: what may be read stands still. */
 void runtime_halt(struct runtime *runtime);
 /* Stops the workers, closes the ports, checks conservation and that the mempools are whole. 0, or
- * -EIO with `problem` that says what does not add up. Frees. */
+ * -EIO with `problem`, which names the difference. Frees. */
 int runtime_stop(struct runtime *runtime, struct problem *problem);
 
 /* ---- transactions: changes, clears and insertions while packets flow ----
  *
- * Made, posted, taken, finished. Making may fail and may take long, and then nothing has happened;
- * posting cannot fail: from then on the new scenario is that of the runtime, and every worker takes
- * its part before it receives again, also one that stood still for long. One is posted at a time,
- * and finished when all have taken it, before the next is made.
+ * A transaction is made, posted, taken, finished. Making may fail and may take long; if it fails,
+ * nothing has happened. Posting cannot fail: from then on the new scenario is that of the runtime,
+ * and every worker takes its part before it receives again, even one that stood still for long. One
+ * transaction is posted at a time, and finished when all have taken it, before the next is made.
  *
  * Thread: making and finishing any, one at a time; posting and asking control's. */
 struct transaction;
 
-/* All of `next` or nothing of it. Ports cannot change while running. Packets in flight are kept. 0,
- * or -errno with problem. */
+/* Puts all of `next` in force, or nothing of it. Ports cannot change while running. Packets in
+ * flight are kept. 0, or -errno with problem. */
 int transaction_change(struct runtime *runtime, const struct scenario *next,
                        struct transaction **transaction, struct problem *problem);
 /* Counters to zero. 0 or -ENOMEM. */

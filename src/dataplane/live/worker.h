@@ -4,16 +4,16 @@
  *
  * Run to completion, one poll is
  *
- *	receive from each own port -> engine_ingress_at(instant) -> engine_advance(instant) ->
- *	transmit what is due -> a message from control, if there is one
+ * receive from each own port -> engine_ingress_at(instant) -> engine_advance(instant) -> transmit
+ * what is due -> a message from control, if there is one
  *
- * A burst is stamped with a reading of the clock that was taken after it was received: had the
- * processor been taken away in between, an older reading would be before the packets came, and they
- * would leave early. Ports that this worker cannot send to itself are reached
- * over a ring; their owner empties it (drains). The roles of a pipeline are in pipeline.h.
+ * A burst is stamped with a reading of the clock taken after it was received. An older reading
+ * could be before the packets came, if the processor was taken away in between; the packets would
+ * then leave early. Ports that this worker cannot send to itself are reached over a ring; their
+ * owner empties it (drains). The roles of a pipeline are in pipeline.h.
  *
- * Determinism: worker_poll() depends on `now` and on what the devices give; a test drives it with
- * instants of its own (clock NULL).
+ * Determinism: worker_poll() depends on `now` and on what the devices deliver; a test drives it
+ * with instants of its own (clock NULL).
  *
  * Thread: the lcore's. Words that others read are each whole, and a moment old; `stop` is written
  * by control.
@@ -88,13 +88,13 @@ struct worker {
 /* One round; true if there was anything to do. `now` does not go backwards. */
 bool worker_poll(struct worker *worker, simtime now);
 /*
- * After a poll that had nothing to do: when the engine's next event is at most WORKER_AHEAD_NS
- * away, it is executed now, and what leaves by it waits here, in an mbuf and in the cache, for its
- * instant. Nothing is received meanwhile, so whatever arrives is stamped after that event, as it
- * would be had it come then.
+ * After a poll that had nothing to do: if the engine's next event is at most WORKER_AHEAD_NS away,
+ * it is executed now, and what leaves by it waits here, in an mbuf and in the cache, for its
+ * instant. The worker does not receive meanwhile, so every arrival is stamped after that event, as
+ * if it had come then.
  */
 void worker_ahead(struct worker *worker);
-/* What has been posted and it has not come round to. Control's, when the worker has ended. */
+/* The posted messages that it has not come round to. Control's, when the worker has ended. */
 void worker_obey_rest(struct worker *worker);
 /* Polls until `stop`; the function for rte_eal_remote_launch. */
 int worker_main(void *worker);

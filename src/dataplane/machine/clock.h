@@ -5,21 +5,21 @@
  *
  * Model. Between two corrections the clock is a straight line,
  *
- *	ns = base_ns + (tsc - base_tsc) * rate        rate in ns a tick, as mult / 2^CLOCK_SHIFT
+ * ns = base_ns + (tsc - base_tsc) * rate rate in ns a tick, as mult / 2^CLOCK_SHIFT
  *
- * clock_start() takes the rate from two samples that lie at least CLOCK_START_NS apart. Then
- * clock_discipline(), about every 100 ms, puts a new line in its place that begins exactly where
- * the old one is at that tick (so the clock never jumps) and whose rate is the measured one, bent
- *so that the present error would be gone after CLOCK_SLEW_NS, or after eight intervals between
- * corrections if they are long. The measured rate is that over the last 8 to 16 s. An error above
- * CLOCK_LOST_NS means that the rate itself has changed: what was measured before is forgotten, and
- * the rate is taken from the last sample alone.
+ * clock_start() takes the rate from two samples at least CLOCK_START_NS apart. Then
+ * clock_discipline(), called about every 100 ms, replaces the line by a new one. The new line
+ * begins exactly where the old one is at that tick, so the clock never jumps. Its rate is the
+ * measured one, bent so that the present error would be gone after CLOCK_SLEW_NS, or after eight
+ * intervals between corrections if they are long. The measured rate is that over the last 8 to 16
+ * s. An error above CLOCK_LOST_NS means that the rate itself has changed: earlier measurements are
+ * dropped, and the rate is taken from the last sample alone.
  *
  * A sample is a pair of readings (TSC, CLOCK_MONOTONIC_RAW). Its error is that of reading two
- *clocks one after the other, some tens of ns; clock_sample() takes the tightest of several. For the
- *rare one that went wrong all the same (the thread lost the processor in between), what is acted on
- *is the median of the last CLOCK_MEMORY errors, and a sample further than CLOCK_STRAY_NS from that
- * does not take part in the measured rate.
+ * clocks one after the other, some tens of ns; clock_sample() takes the tightest of several. A rare
+ * sample is wrong all the same, because the thread lost the processor in between. So the correction
+ * uses the median of the last CLOCK_MEMORY errors, and a sample further than CLOCK_STRAY_NS from
+ * that does not take part in the measured rate.
  *
  * Range: a line holds for a day without correction. Slewing is limited to CLOCK_SLEW_PPM.
  * Thread: one writer (control); any number of readers, which never wait for it: there are two

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What DPDK and its drivers have to say, kept back: weir's own messages say what is wrong in terms
- * of the scenario, and quote DPDK where it helps.
+ * Holds back the log of DPDK and its drivers: weir's own messages say what is wrong in terms of the
+ * scenario, and quote DPDK where it helps.
  *
  * Thread: start, stop and cause: control. Lines may come from any thread.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the packets of a replay go: from the outlets of the engine into a capture for each port,
- * each port in the order of its time, and what leaves counted.
+ * Where the packets of a replay go: from the outlets of the engine into a capture for each port, in
+ * the order of time, and into the counters.
  *
  * Ownership: egress_write takes the mbufs and gives them back. The captures are the egress's.
  * Thread: one.
@@ -23,9 +23,9 @@ struct egress {
 	uint8_t *frame; /* a chain of mbufs put together */
 };
 
-/* Opens every output (`io_thread` writes behind, or NULL), after a look that none is an input
- * (`captures`, as in the options) or two ports'. 0; -EINVAL with problem; -ENOMEM. `egress` is all
- * zero before. */
+/* Opens every output (`io_thread` writes behind, or NULL), after a check that none is an input
+ * (`captures`, as in the options) or that of two ports. 0; -EINVAL with problem; -ENOMEM. `egress`
+ * is all zero before. */
 int egress_open(struct egress *egress, const struct replay_options *options,
                 struct capture *const *captures, struct io_thread *io_thread,
                 struct replay_result *result, struct problem *problem);

@@ -52,7 +52,7 @@ int intake_read(struct intake *intake, struct rte_mbuf **mbufs, uint32_t n,
 
 /* 0, or -EIO with problem: a read has failed, so that not everything came in. */
 int intake_check(const struct intake *intake, struct problem *problem);
-/* Adds what the captures have counted to the reports of their ports, and what was split. */
+/* Adds the counters of the captures to the reports of their ports, and the numbers of the split. */
 void intake_report(const struct intake *intake, struct replay_result *result);
 uint64_t intake_done_bytes(const struct intake *intake);
 uint64_t intake_all_bytes(const struct intake *intake);

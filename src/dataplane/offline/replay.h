@@ -36,17 +36,17 @@ struct replay_options {
 	const char *split; /* `--split RULE` (split.h), for the captures that have a `second` */
 	uint32_t burst;    /* packets handed to the engine at once, 1..BURST_MAX; 0: BURST_MAX */
 	struct witness *witness; /* or NULL; forces bursts of one */
-	/* The most that packets in flight may take, small frames and large ones each; taken as
-	 * needed. 0: REPLAY_MEMORY. A large frame that finds none ends the replay with -ENOMEM, a
-	 * small one is dropped as `no-buffer`. */
+	/* The most memory that packets in flight may take, small frames and large ones each; taken
+	 * as needed. 0: REPLAY_MEMORY. A large frame that finds none ends the replay with -ENOMEM,
+	 * a small one is dropped as `no-buffer`. */
 	uint64_t memory_bytes;
 	const char *mempool_ops;           /* tests; or NULL */
 	const volatile sig_atomic_t *stop; /* becomes not 0: give up (-EINTR); or NULL */
 	/* About ten times a second, or NULL: bytes read of bytes in all the captures. */
 	void (*progress)(void *argument, uint64_t done_bytes, uint64_t all_bytes);
-	/* When all is computed and every output is complete, but not yet under its name; or NULL.
-	 * Other files can so appear together with the captures or not at all. An error undoes the
-	 * replay and is what replay_run returns. */
+	/* Called when all is computed and every output is complete, but not yet under its name; or
+	 * NULL. So other files can appear together with the captures or not at all. An error undoes
+	 * the replay and is what replay_run returns. */
 	int (*complete)(void *argument, const struct replay_result *result,
 	                struct problem *problem);
 	void *argument; /* of both */
@@ -81,12 +81,11 @@ struct replay_result {
 	struct cloud_report *clouds; /* in the order of the scenario; replay_result_free */
 };
 
-/* The EAL runs (eal_start_offline) and `result` is all zero. 0; -EINVAL with problem when nothing
- * was done and no output file exists that was not there before (a capture that cannot be opened or
- * is not Ethernet, an output that is an input, an output that cannot be made); another -errno with
- * problem when it broke on the way (disk full, memory, interrupted, packets that do not add up):
- * outputs are removed. A capture that is cut or corrupt in the middle is processed up to there, and
- * said in `damage`. */
+/* `result` is all zero before. 0; -EINVAL with problem when nothing was done and no output file
+ * exists that was not there before (a capture that cannot be opened or is not Ethernet, an output
+ * that is an input, an output that cannot be made); another -errno with problem when it broke on
+ * the way (disk full, memory, interrupted, packets that do not add up): outputs are removed. A
+ * capture that is cut or corrupt in the middle is processed up to there, and `damage` says so. */
 int replay_run(const struct scenario *scenario, const struct replay_options *options,
                struct replay_result *result, struct problem *problem);
 void replay_result_free(struct replay_result *result);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One capture that holds both directions of a link: which frames came from which side.
+ * Splits one capture that holds both directions of a link: which frames came from which side.
  *
  *   mac=02:00:00:00:00:0a   the source address of the frame
  *   ip=10.77.0.0/24         the source address of the IPv4 or IPv6 packet (or the sender of an ARP
@@ -9,8 +9,8 @@
  *   first                   the source MAC address of the first frame in the capture that has one
  *
  * Frames that match come in at the first port of `--in A,B=PCAP`, all others at the second: those
- * that match nothing, and those without what the rule looks at (with `port`: ARP, ICMP, and the
- * later fragments of a datagram). Up to four VLAN tags are skipped, and IPv6 extension headers.
+ * that do not match, and those without the field of the rule (with `port`: ARP, ICMP, and the later
+ * fragments of a datagram). Up to four VLAN tags are skipped, and IPv6 extension headers.
  *
  * Thread: one at a time. `first` makes split_matches remember.
  */

@@ -2,7 +2,7 @@
 /*
  * A capture file as a live port: `file:PATH[,loop][,out=PATH]`.
  *
- * Receiving, the port plays the capture PATH: its first frame comes when the port starts, each
+ * On reception the port plays the capture PATH: its first frame comes when the port starts, each
  * further one as much later as its time stamp says; with `loop` it starts over at the end, one last
  * gap later. Without PATH (`file:,out=PATH`) nothing is received. What is sent to the port is
  * counted and discarded, or written to the capture of `out`, with the instants at which it was due,
@@ -10,7 +10,7 @@
  *
  * A thread of its own reads and writes the files; the worker meets it over two rings and never
  * waits for a disk. If the disk cannot keep up, frames come late, and what is sent waits in the
- * engine. If it is full, that is said, what cannot be written is counted, and what was written is
+ * engine. If it is full, an event reports that, lost frames are counted, and what was written is
  * kept (recorder.h).
  *
  * Ownership: mbufs of the pool lie in the rings, PACED_FILE_MBUFS at most.
@@ -37,8 +37,7 @@ struct paced_file;
 int paced_file_open(const char *device, struct rte_mempool *pool, struct paced_file **file,
                     struct problem *problem);
 int paced_file_start(struct paced_file *file, simtime now, struct problem *problem);
-/* Nothing is sent any more: writes what is on its way. From now on what was not written stands
- * still. */
+/* Ends sending: writes what is on its way. From now on the count of what was not written stays. */
 void paced_file_halt(struct paced_file *file);
 /* Halts, and frees. 0, or -EIO with problem: frames are missing in the output. What was never
  * started leaves none. */
@@ -49,8 +48,8 @@ uint16_t paced_file_receive(struct paced_file *file, struct rte_mbuf **mbufs, ui
 uint16_t paced_file_transmit(struct paced_file *file, struct rte_mbuf **mbufs,
                              const simtime *due_ns, uint16_t n);
 
-/* True, with a line about it, once for each thing that has happened: the capture has come to its
- * end, the output cannot be written, it can again. */
+/* True, with a line about it, once for each event: the capture has come to its end, the output
+ * cannot be written, it can again. */
 bool paced_file_event(struct paced_file *file, char *line, size_t room);
 /* Frames that were sent to the port and could not be written. */
 uint64_t paced_file_not_written(const struct paced_file *file);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When the wire behind a port can be free, where its speed is known (`port ... speed 10gbit`).
+ * When the wire behind a port can be free, if its speed is known (`port ... speed 10gbit`).
  *
  * Model. A frame takes (bytes + WIRE_OVERHEAD) * 8 / speed on the wire: 1,518 bytes with FCS 1.23
  * us at 10 Gbit/s. The wire is free when what was handed over has left, if each frame began when it
- * was handed over or when the one ahead had left. A device is not handed a frame that could not
- * begin within WIRE_SLACK_NS: what waits, waits in weir, where it is seen as lateness, and not
+ * was handed over or when the one ahead had left. A device does not get a frame that could not
+ * begin within WIRE_SLACK_NS: such a frame waits in weir, where it shows as lateness, and not
  * unseen in the device's queue.
  *
- * When the worker comes round less often than WIRE_SLACK_NS, the wire would run dry between two
- * rounds: then as much is handed over as lasts for the time that has passed since the last round,
- * WIRE_ROUND_NS at most.
+ * If the worker comes round less often than WIRE_SLACK_NS, the wire would run dry between two
+ * rounds. Then it hands over as much as lasts for the time since the last round, WIRE_ROUND_NS at
+ * most.
  *
  * Units: picoseconds, so 400 Gbit/s is 20 a byte; a fraction of one is cut off, which lets the wire
  * be faster than it is by less than 0.1 % up to 8 Gbit/s and exact at 10, 25, 40, 100, 200 and 400.
