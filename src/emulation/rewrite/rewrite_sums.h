@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The checksums of a packet, made right after some of its bytes were overwritten: those of the IPv4
+ * The checksums of a packet, corrected after some of its bytes were overwritten: those of the IPv4
  * header, TCP, UDP, ICMP and ICMPv6, incrementally (checksum.h), so that no payload is read.
  *
  *   - A checksum covers what it covers by its RFC: header, or transport and pseudo-header

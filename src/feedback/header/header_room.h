@@ -3,7 +3,7 @@
  * Putting bytes between the IP header and what follows, and taking them out.
  *
  * The total length (IPv4) or payload length (IPv6) and the protocol, or the last Next Header,
- * become those of the new packet, the IPv4 header checksum is made right incrementally (RFC 1624):
+ * become those of the new packet, the IPv4 header checksum is corrected incrementally (RFC 1624):
  * one that was wrong stays wrong. Nothing else changes; taking out what was put in gives the same
  * bytes again. What lies behind the end of the IP packet, padding, stays there.
  *

@@ -7,9 +7,9 @@
  *   standard 3168  RFC 3168: 00 not capable, 10 ECT(0), 01 ECT(1), 11 CE. Capable is whatever is
  *                  not 00; a mark sets both bits
  *   standard 2481  RFC 2481: ECT is 0x02, CE is 0x01. Capable is what has ECT; 01 is not
- * In IPv4 the header checksum is made right incrementally (RFC 1624), so that one that was wrong
- * stays wrong; in IPv6 nothing is summed. Found behind any number of VLAN tags (headers.h). What is
- * no IP, or cut off by a capture ahead of those bits, is not capable. Fragments are marked like
+ * In IPv4 the header checksum is corrected incrementally (RFC 1624), so that a wrong one stays
+ * wrong; in IPv6 nothing is summed. Found behind any number of VLAN tags (headers.h). What is no
+ * IP, or cut off by a capture ahead of those bits, is not capable. Fragments are marked like
  * others.
  *
  * Not capable packets are dropped where capable ones are marked, with the reason of the AQM that
