@@ -46,7 +46,7 @@ ENGINE_HEADERS = set(ENGINE_ONLY) | set("""
     assert.h ctype.h errno.h inttypes.h limits.h math.h stdarg.h stdbool.h stddef.h stdint.h stdlib.h string.h
     rte_bitops.h rte_bpf.h rte_branch_prediction.h rte_byteorder.h rte_common.h rte_ether.h
     rte_hash.h rte_hash_crc.h rte_icmp.h rte_ip.h rte_jhash.h rte_mbuf.h rte_mbuf_core.h
-    rte_mempool.h rte_prefetch.h rte_sctp.h rte_tcp.h rte_udp.h
+    rte_mempool.h rte_pause.h rte_prefetch.h rte_sctp.h rte_tcp.h rte_udp.h
 """.split())
 
 

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the control socket controls: the scenario in force and, behind a table of functions, the
- * emulator that runs it. A live server binds the table to the runtime (control_ops_runtime), tests
- * bind it to a fake.
+ * emulator that runs it. A live server binds them to the runtime (control_ops_runtime); tests to a
+ * fake.
  *
- * A change passes four states. The control thread waits in none of them:
+ * A change goes through four hands, and control's thread waits in none of them:
  *
- *   FREE -> HELD        the first client in the queue (control_turn) holds the turn; a thread of
- *                       its own prepares the transaction (desk.h)
- *        -> POSTED      the workers have it (control_post): it cannot fail any more, its scenario
- *                       is in force, and `show config` prints it
- *        -> FINISHING   all workers have taken it: a thread frees what it has replaced
+ *   FREE -> HELD        whoever is the first of those who wait (control_turn) holds the turn, and
+ *                       prepares the transaction in a thread of its own (desk.h)
+ *        -> POSTED      it lies with the workers (control_post): from here on it cannot fail, the
+ *                       scenario that it makes is the one in force, and `show config` says it
+ *        -> FINISHING   all have taken it: what it has replaced is freed, in a thread
  *        -> FREE
  *
- * If a worker stands still, the change stays POSTED until the worker comes round. Meanwhile no
- * other change is possible, but every look is.
+ * A worker that stands still keeps it POSTED until it comes round; then all goes on by itself.
+ * Meanwhile nothing else can be changed, and everything can be looked at.
  *
- * A client that looks (control_look_begin) may do so in a thread of its own. During a look nothing
- * is posted or freed, and no look begins while something is about to be posted or freed. A look
- * does not wait for a worker that does not come round within CONTROL_SETTLES_NS.
+ * Who looks (control_look_begin) may do so in a thread of his own, too. Nothing is posted or freed
+ * while somebody looks, and nobody begins to while something is about to be; of a worker that does
+ * not come round within CONTROL_SETTLES_NS, it is not waited for.
  *
- * Ownership: `scenario` points at its owner's pointer; control_post replaces its target.
- * Thread: control's, except where it says otherwise.
+ * Ownership: `scenario` points at its owner's pointer; control_post replaces what it points at.
+ * Thread: control's, but where it says otherwise.
  */
 #ifndef WEIR_CONTROL_H
 #define WEIR_CONTROL_H
@@ -63,34 +63,18 @@ struct control_ops {
 
 extern const struct control_ops control_ops_runtime; /* context: struct runtime */
 
-/* The counters of a cloud at the last look, to compute the rate since then. */
+/* What was seen of a cloud when somebody last looked, to tell the rate since then. */
 #define CONTROL_LOOKS 64
 struct control_look {
 	char cloud[160]; /* the longest is that of a flow of a template */
 	uint64_t now_ns, rx_bytes, tx_bytes;
 };
 
-/* How long a wait has lasted, by a clock that stops while nothing runs: while the whole machine
- * stands still, or this process. */
-struct patience {
-	uint64_t last_ns, waited_ns;
-};
-#define PATIENCE_STEP_NS (100 * SIMTIME_MS) /* the most that counts between two looks */
-
-static inline uint64_t patience_look(struct patience *patience, uint64_t now_ns)
-{
-	uint64_t step = now_ns > patience->last_ns ? now_ns - patience->last_ns : 0;
-
-	patience->last_ns = now_ns;
-	patience->waited_ns += step < PATIENCE_STEP_NS ? step : PATIENCE_STEP_NS;
-	return patience->waited_ns;
-}
-
 #define CONTROL_SETTLES_NS (50 * SIMTIME_MS)
 
 enum control_state { CONTROL_FREE, CONTROL_HELD, CONTROL_POSTED, CONTROL_FINISHING };
 
-/* A place in the queue for the turn to change something. */
+/* A place in the queue of those who want to change something. */
 struct turn {
 	struct turn *next;
 	bool waiting;
@@ -101,14 +85,14 @@ struct control {
 	void *context;
 	struct scenario **scenario;
 	struct desk *desk;   /* NULL: all is done at once */
-	uint64_t changes;    /* made so far: tells that a copy of the scenario is old */
-	bool probing;        /* a probe is under way: probe.h */
+	uint64_t changes;    /* made so far: who keeps a copy of the scenario sees that it is old */
+	bool probing;        /* routers are being asked: probe.h */
 	uint64_t cleared_ns; /* when counting began, on the clock of ops->now_ns */
 
 	int state;                       /* enum control_state; HELD becomes FREE in any thread */
 	struct turn *turns;              /* the first is the next */
 	uint32_t looking;                /* ends in any thread */
-	bool posting;                    /* the holder of the turn waits for them */
+	bool posting;                    /* who holds the turn waits for them */
 	uint64_t posted, taken;          /* transactions so far */
 	struct transaction *transaction; /* POSTED */
 	struct scenario *replaced;       /* by it; NULL: it changed none */
@@ -129,19 +113,19 @@ bool control_close(struct control *control, uint64_t patience_ns);
 /* Time passes: looks whether workers have taken what was posted, and goes on. */
 void control_tick(struct control *control, uint64_t now_ns);
 
-/* Whether this place has the turn. If so, it holds the turn until control_post or
- * control_give_back. Else it waits in the queue: call again, or control_leave takes it out. */
+/* Whether it is this one's turn: then it holds it, until control_post or control_give_back. Else it
+ * waits in the queue, and asks again; control_leave takes it out. */
 bool control_turn(struct control *control, struct turn *turn);
 void control_leave(struct control *control, struct turn *turn);
 /* Any thread. */
 void control_give_back(struct control *control);
-/* Posts the transaction of the holder of the turn and puts `next` in force (NULL: the scenario does
- * not change). 0: not yet, since a look is under way; the caller keeps both. Else it has taken
- * both, and returns the number of the transaction, for control_taken. */
+/* Posts what the holder of the turn has made, and puts `next` (NULL: it changes no scenario) in
+ * force, both of which pass. 0: not yet, somebody looks; else the number of the transaction, for
+ * control_taken. */
 uint64_t control_post(struct control *control, struct transaction *transaction,
                       struct scenario *next, uint64_t now_ns);
 bool control_taken(const struct control *control, uint64_t number);
-/* Whether some worker has not taken the posted transaction for long; which one. */
+/* Whether something has been posted for so long, and not been taken by all; who has not. */
 bool control_is_late(struct control *control, uint64_t for_ns, char *text, size_t size);
 /* The counters have been cleared. */
 void control_cleared(struct control *control);
@@ -150,8 +134,8 @@ void control_cleared(struct control *control);
 bool control_look_begin(struct control *control);
 void control_look_end(struct control *control);
 
-/* What is known of a cloud, by ops->cloud. The ages of a path count up to now, however long ago its
- * last packet came. */
+/* What is known of a cloud, by ops->cloud. The ages of a path count up to now, however long ago its last
+ * packet came. */
 bool control_cloud(struct control *control, const char *cloud, struct cloud_report *report);
 /* Any thread. Remembers what is seen now, and gives back what was seen before: false if nothing
  * was, or if the counters were cleared in between. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the management of a queue did, beside what it was configured to do: how many packets it
- * marked and dropped, their share of all packets, and how long packets took through queue and link.
+ * What the management of a queue has done, beside what it was asked for: how many packets it marked and
+ * dropped, which share of all that is, and how long packets took through queue and link because of it.
  *
  * Thread: pure functions, any.
  */
@@ -10,8 +10,10 @@
 
 #include "scenario/scenario.h"
 
-/* Of a management, of what modifies one (`ecn`, `becn`), and of a class; of the class that it is
- * about, if it is about one. Of any other statement: "". */
+struct cloud_report;
+
+/* Of a management, of what modifies one (`ecn`, `becn`), and of a class; of the class that it is about, if it
+ * is about one. Of any other statement: "". */
 void achieved_queue_text(const struct cloud_conf *cloud, const struct cloud_report *report,
                          const struct conf *conf, char *text, size_t room);
 

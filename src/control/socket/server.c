@@ -133,9 +133,9 @@ void server_close(struct server *server)
 	free(server);
 }
 
-/* Which client gives way to a new one. Clients with fewer rights than root and the user that runs
- * weir come first: the one that was silent for longest. The others give way only to a client of
- * their own kind. Else: n_clients. */
+/* Which client gives way to a new one: of those who have fewer rights than root and who runs weir,
+ * the one that was silent for longest; of the others only if the new one is of them. Else:
+ * n_clients. */
 static uint32_t server_silent(const struct server *server, bool trusted)
 {
 	uint32_t found = server->n_clients;
@@ -155,8 +155,8 @@ static uint32_t server_silent(const struct server *server, bool trusted)
 	return found;
 }
 
-/* One more than there may be. The client that goes, perhaps the new one, gets a message, as far as
- * its socket takes one at once. */
+/* One more than there may be. Who goes, be it the new one, is told so, as far as a word goes into
+ * his socket at once. */
 static bool server_make_room(struct server *server, struct client *client)
 {
 	uint32_t index = server_silent(server, client->trusted);
@@ -220,8 +220,7 @@ static bool server_poll(struct server *server, const struct control *control, st
 	for (uint32_t i = 0; i < server->n_clients; i++) {
 		const struct client *client = server->clients[i];
 
-		/* Even without events poll() would report again and again that the client has
-		 * gone. */
+		/* Without events poll() would still tell, again and again, that it has gone. */
 		polled[POLLED_CLIENTS + i].events = client_events(client, &timeout_ms);
 		polled[POLLED_CLIENTS + i].fd = polled[POLLED_CLIENTS + i].events ? client->fd : -1;
 		polled[POLLED_CLIENTS + i].revents = 0;
@@ -287,9 +286,11 @@ int server_serve(struct server *server, struct runtime *runtime, struct scenario
 	}
 	while (server->n_clients > 0) /* their sessions know `control`, which ends here */
 		server_drop(server, 0);
-	if (!control_close(&control)) {
-		/* A file on a disk that does not answer: a thread waits for it, so nothing that it
-		 * uses may be freed. */
+	/* What is under way has a low priority, and now the workers' processors to itself. */
+	runtime_halt(runtime);
+	if (!control_close(&control, CONTROL_PATIENCE_NS)) {
+		/* A file on a disk that does not answer: nothing may be freed under who waits for
+		 * it. */
 		server_tell(
 		        NULL,
 		        "a change that is under way does not come to its end: ended without it, "

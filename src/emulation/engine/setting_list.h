@@ -22,11 +22,7 @@ struct setting_list {
 	struct timeline_change *timelines;
 };
 
-/* Control: adds a setting for each statement of the cloud whose configuration is another than
- * before, and the timeline. `before`: NULL for a new cloud. 0 or -errno. */
-int setting_list_add(struct setting_list *list, const struct engine_setup *setup,
-                     struct cloud *cloud, const struct cloud_conf *before,
-                     const struct cloud_conf *after);
+/* Control. */
 void setting_list_free(struct setting_list *list);
 
 /* Worker: the timeline in the place of the cloud's, which is taken up at `now`. */

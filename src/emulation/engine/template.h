@@ -1,33 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A template: `clouds NAME from PLACE to PORT per source|destination PREFIX [v6 PREFIX] | flow
- * [most N]`. One cloud for each address, or flow, all with the statements of the template, made
- * when its first packet comes.
+ * [most N]`. One cloud for each address, or flow, all with the statements of the template, made when
+ * its first packet comes.
  *
- * Model: each is a cloud like any other, with its own queue, state, counters and random draws. Its
- * name is that of the template and its address, `down/10.0.3.4`. Its draws follow from that name,
- * not from when it was made, nor from the other clouds. An observer cannot tell it from a cloud
- * that has existed since the template came into force. All clouds of a template share one histogram
- * of delays.
+ * Model: each is a cloud like any other, with its own queue, state, counters and random draws. Its name
+ * is that of the template and its address, `down/10.0.3.4`, and its draws follow from that name: not
+ * from when it was made, nor from which others there are. To those that watch, it has been there since
+ * the template was put in force. All clouds of a template have one histogram of delays together.
  *
- * Memory: control reserves `most` clouds with all their stages when the template is put in force,
- * so that the worker allocates nothing. An address that comes when all are taken gets none: its
- * packets go to the head, a cloud that drops them as `clouds-full`. That is a real loss: weir could
- * not do what the scenario says. No cloud is given to another address later. A cloud costs
- * sizeof(struct cloud) and its stages, and 24 bytes and its name to find it: see docs/clouds.md.
+ * Memory: control reserves `most` clouds with all their stages when the template is put in force, so
+ * that the worker allocates nothing. An address that comes when all are taken finds none: its packets
+ * go to the head, a cloud that drops them as `clouds-full`, which is a real loss: weir could not do
+ * what was asked. No cloud is given to another address later. sizeof(struct cloud) and its stages are
+ * what a cloud costs, 24 bytes and its name for finding it: see docs/clouds.md.
  *
- * Finding: a hash table with linear probing, at most half full; the keys lie in it, so that a
- * packet costs one cache miss to find its cloud. Packets of a burst are looked up side by side.
+ * Finding: a hash table with linear probing, at most half full; the keys lie in it, so that a packet
+ * costs one cache miss to find its cloud. Packets of a burst are looked up side by side.
  *
- * Changes: control prepares the settings for each of the clouds, in use or not. The worker puts
- * them in force at one instant at the clouds whose link or reordering holds packets. At the others
- * nothing can happen until a packet comes; they change when one comes, or a few per poll, with the
- * instant of the change and the same outcome. So a change of 65,536 clouds does not stop the
- * traffic.
+ * Changes: control prepares the settings for each of the clouds, in use or not. The worker puts them in
+ * force at one instant at those whose link or reordering holds packets. At the others, where nothing
+ * can happen until a packet comes, it does so when one comes, or little by little, with the instant of
+ * the change: nobody can tell. So a change of 65,536 clouds does not stop the traffic.
  *
- * Ownership: template_make and template_free are control's; while it is in force the worker owns
- * the clouds. Control frees what was replaced after the worker has set `done`.
- * Thread: as said at each; template_address may run while the worker runs.
+ * Ownership: template_make and template_free are control's; while it is in force the worker owns the
+ * clouds. What was replaced is freed by control after the worker has said `done`.
+ * Thread: as said at each; template_address may run while the worker goes on.
  */
 #ifndef WEIR_TEMPLATE_H
 #define WEIR_TEMPLATE_H
@@ -93,18 +91,6 @@ static inline uint32_t template_used(const struct template *template)
 	return __atomic_load_n(&template->used, __ATOMIC_ACQUIRE);
 }
 
-/* Whether a template that was made so is also one for this. */
-bool template_is(const struct template *template, const struct selection_conf *per);
-
-/* A change of all clouds from one configuration (NULL: none) to another. 0, or -errno; to be freed
- * in either case. */
-int template_change_make(struct template *template, const struct engine_setup *setup,
-                         const struct cloud_conf *before, const struct cloud_conf *after,
-                         struct template_change **result);
-/* Of a template that no worker has seen: puts the settings in force here, and leaves the
- * timelines. */
-void template_begin(struct template_change *change);
-bool template_change_is_empty(const struct template_change *change);
 void template_change_free(struct template_change *change);
 
 /* ---- worker ---- */
