@@ -36,7 +36,7 @@ int network_switch(struct network *network, const char *name)
 	return (int)network->n_switches++;
 }
 
-int network_find_link(const struct network *network, const char *name)
+static int network_find_link(const struct network *network, const char *name)
 {
 	for (uint32_t i = 0; i < network->n_links; i++)
 		if (strcmp(network->links[i].name, name) == 0)

@@ -72,7 +72,6 @@ static inline uint32_t network_port_switch(const struct network *network, uint32
 int network_switch(struct network *network, const char *name);
 /* Index or -ENOENT. */
 int network_find_switch(const struct network *network, const char *name);
-int network_find_link(const struct network *network, const char *name);
 /* 0; -EEXIST, -ENOSPC, -EINVAL (a name that clouds cannot have, or a link to itself). */
 int network_add_link(struct network *network, const char *name, uint32_t from, uint32_t to);
 /* When all links are there: the ways. */

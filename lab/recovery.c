@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tahoe, Reno and NewReno: the third duplicate, and what follows it. */
-#include <string.h>
 
 #include "lab/response.h"
 #include "lab/tcp_rtt.h"
@@ -93,12 +92,4 @@ static const struct recovery *const recoveries[] = {&recovery_tahoe, &recovery_r
 const struct recovery *recovery_at(uint32_t index)
 {
 	return index < sizeof(recoveries) / sizeof(recoveries[0]) ? recoveries[index] : NULL;
-}
-
-const struct recovery *recovery_find(const char *name)
-{
-	for (int i = 0; recoveries[i]; i++)
-		if (strcmp(recoveries[i]->name, name) == 0)
-			return recoveries[i];
-	return NULL;
 }

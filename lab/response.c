@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lab/response.h"
 
-#include <string.h>
-
 const struct response response_none = {
         .name = "none",
         .help = "not capable of ECN, deaf to quenches",
@@ -17,12 +15,4 @@ static const struct response *const responses[] = {
 const struct response *response_at(uint32_t index)
 {
 	return index < sizeof(responses) / sizeof(responses[0]) ? responses[index] : NULL;
-}
-
-const struct response *response_find(const char *name)
-{
-	for (int i = 0; responses[i]; i++)
-		if (strcmp(responses[i]->name, name) == 0)
-			return responses[i];
-	return NULL;
 }

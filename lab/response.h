@@ -43,8 +43,6 @@ struct response {
 extern const struct response response_none, response_ecn, response_becn, response_ecn_becn,
         response_bcn, response_ecn_mod, response_limited, response_extended;
 
-/* NULL: there is none of that name. */
-const struct response *response_find(const char *name);
 /* The index-th; NULL past the last. */
 const struct response *response_at(uint32_t index);
 

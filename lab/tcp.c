@@ -59,8 +59,8 @@ int64_t tcp_packet_at(const struct tcp *tcp, uint32_t seq)
 
 /* ---- windows ---- */
 
-/* ns-2's slowdown() calls window(), and Reno's has the duplicates in it. */
-uint32_t tcp_half(const struct tcp *tcp)
+/* ns-2's slowdown() asks for the window, and Reno's has the duplicates in it. */
+static uint32_t tcp_half(const struct tcp *tcp)
 {
 	return (uint32_t)tcp_window(tcp) / 2;
 }

@@ -139,8 +139,6 @@ struct recovery {
 };
 
 extern const struct recovery recovery_tahoe, recovery_reno, recovery_newreno;
-/* NULL: there is none of that name. */
-const struct recovery *recovery_find(const char *name);
 /* The index-th; NULL past the last. */
 const struct recovery *recovery_at(uint32_t index);
 
@@ -171,7 +169,6 @@ static inline int64_t tcp_window(const struct tcp *tcp)
 	return window < tcp->conf->window ? (int64_t)window : tcp->conf->window;
 }
 /* half, as above */
-uint32_t tcp_half(const struct tcp *tcp);
 void tcp_transmit(struct tcp *tcp, int64_t packet);
 /* ssthresh = max(2, half), cwnd = half. The peer will hear of it (CWR). */
 void tcp_halve(struct tcp *tcp);

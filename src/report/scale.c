@@ -18,7 +18,8 @@
 #define FAR_PX  10000
 #define LARGEST 1e150
 
-double scale_round_step(double step)
+/* The smallest step of 1, 2 or 5 times a power of ten that is at least `step`. */
+static double scale_round_step(double step)
 {
 	if (!(step > 0) || !isfinite(step))
 		return 1;

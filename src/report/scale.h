@@ -46,7 +46,4 @@ double scale_px(const struct scale *scale, double value);
 /* Whether the value lies in the range; on a log10 axis, values <= 0 do, at its lower end. */
 bool scale_holds(const struct scale *scale, double value);
 
-/* The smallest step of 1, 2 or 5 times a power of ten that is at least `step`. */
-double scale_round_step(double step);
-
 #endif

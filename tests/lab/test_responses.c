@@ -541,17 +541,6 @@ static void answers_to_what_was_not_asked_are_not_heard(void **state)
 	assert_false(asking_least(&asking, OQ_LINK, 0, &least));
 }
 
-static void every_response_has_its_name(void **state)
-{
-	(void)state;
-	for (uint32_t i = 0; response_at(i); i++)
-		assert_ptr_equal(response_find(response_at(i)->name), response_at(i));
-	assert_null(response_find("vegas"));
-	for (uint32_t i = 0; recovery_at(i); i++)
-		assert_ptr_equal(recovery_find(recovery_at(i)->name), recovery_at(i));
-	assert_null(recovery_find("sack"));
-}
-
 static void the_words_of_a_group_name_what_they_mean(void **state)
 {
 	(void)state;
@@ -611,7 +600,6 @@ int main(void)
 	        cmocka_unit_test(a_path_that_is_not_whole_or_comes_too_late_informs_nobody),
 	        cmocka_unit_test(every_packet_asks_the_next_router_for_link_and_then_for_queue),
 	        cmocka_unit_test(answers_to_what_was_not_asked_are_not_heard),
-	        cmocka_unit_test(every_response_has_its_name),
 	        cmocka_unit_test(the_words_of_a_group_name_what_they_mean),
 	        cmocka_unit_test(factors_are_read_in_any_order),
 	};

@@ -40,14 +40,6 @@ static void the_median_stands_between_the_others(void **state)
 	assert_true(bench_spread_of(NULL, 0).median == 0);
 }
 
-static void the_spread_is_the_farther_ends(void **state)
-{
-	struct bench_spread spread = {.median = 10, .min = 9, .max = 13};
-
-	(void)state;
-	assert_true(fabs(bench_spread_relative(&spread) - 0.3) < 1e-12);
-}
-
 static void the_imix_holds_28_16_and_4_of_48(void **state)
 {
 	struct bench_frames frames;
@@ -232,7 +224,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(the_median_stands_between_the_others),
-	        cmocka_unit_test(the_spread_is_the_farther_ends),
 	        cmocka_unit_test(the_imix_holds_28_16_and_4_of_48),
 	        cmocka_unit_test(the_imix_is_spread_evenly),
 	        cmocka_unit_test(frames_of_one_length_are_a_pattern_of_one),

@@ -65,11 +65,6 @@ static const char *const part_names[BENCH_PARTS] = {"cost",    "precision", "dep
                                                     "clouds",  "clock",     "rfc2544",
                                                     "latency", "machine",   "compare"};
 
-const char *bench_part_name(enum bench_part part)
-{
-	return part_names[part];
-}
-
 static int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static int wrong(const char *format, ...)
 {

@@ -58,6 +58,5 @@ enum { BENCH_ARGUMENTS_RUN, BENCH_ARGUMENTS_HELP, BENCH_ARGUMENTS_WRONG };
 
 /* Says itself what is wrong, or the help. Pointers go into argv. */
 int bench_arguments_parse(int argc, char **argv, struct bench_arguments *arguments);
-const char *bench_part_name(enum bench_part part);
 
 #endif

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "machine/cpu_list.h"
 #include "port/port.h"
 #include "show/table.h"
 
@@ -290,24 +289,4 @@ json_t *doctor_json(const struct doctor *doctor)
 		                         "cost", finding->cost, "remedy", finding->remedy));
 	}
 	return array;
-}
-
-void doctor_print(FILE *out, const char *cores, const struct scenario *scenario)
-{
-	struct bench_machine machine;
-	struct problem problem;
-	struct cpu_list list;
-	struct doctor doctor;
-
-	if (cpu_list_parse(cores, &list, &problem) < 0) {
-		fprintf(out, "%s\n", problem.text);
-		return;
-	}
-	for (uint32_t i = 0; i < list.n; i++) {
-		bench_machine_read("", list.cpu[i], &machine);
-		doctor_examine("", &machine, scenario, &doctor);
-		if (list.n > 1)
-			fprintf(out, "%sprocessor %u\n", i ? "\n" : "", list.cpu[i]);
-		doctor_print_findings(out, &doctor);
-	}
 }

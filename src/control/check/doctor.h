@@ -45,8 +45,4 @@ void doctor_print_findings(FILE *out, const struct doctor *doctor);
 /* A new reference, an array; NULL: no memory. */
 json_t *doctor_json(const struct doctor *doctor);
 
-/* All of it for this machine: `cores` as on the command line, or NULL. Prints nothing but a line if
- * the list of cores is wrong. */
-void doctor_print(FILE *out, const char *cores, const struct scenario *scenario);
-
 #endif

@@ -49,9 +49,6 @@ const struct lab_job *campaign_job(const struct campaign *campaign, uint32_t of,
                                    const char *value, uint64_t seed);
 /* Adds a point whose results are known already. NULL: no memory. */
 struct lab_job *campaign_add_job(struct campaign *campaign, uint32_t of, uint64_t seed);
-/* A row's value, when the jobs have been run. 0, or -EINVAL with message. */
-int campaign_row(const struct campaign *campaign, const struct experiment_row *row,
-                 struct campaign_value *value, char *message, size_t room);
 /* An expression in names of one case, at a value of the sweep (NULL: none). */
 int campaign_expression(const struct campaign *campaign, uint32_t of, const char *sweep_value,
                         const char *expression, struct campaign_value *value, char *message,

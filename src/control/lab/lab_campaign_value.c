@@ -83,8 +83,9 @@ static int over_seeds(struct lookup *lookup, const char *expression, struct camp
 	return 0;
 }
 
-int campaign_row(const struct campaign *campaign, const struct experiment_row *row,
-                 struct campaign_value *value, char *message, size_t room)
+/* A row's value, when the jobs have been run. 0, or -EINVAL with message. */
+static int campaign_row(const struct campaign *campaign, const struct experiment_row *row,
+                        struct campaign_value *value, char *message, size_t room)
 {
 	struct lookup lookup = {.campaign = campaign, .of = EXPERIMENT_NO_CASE};
 

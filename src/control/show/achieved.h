@@ -33,7 +33,4 @@ struct achieved_run {
 uint32_t achieved_rows(const struct cloud_conf *cloud, const struct cloud_report *report,
                        const struct achieved_run *run, struct achieved_row *rows);
 
-/* The standard deviation of what was counted, in ns; right to about 1 % of the values' size. */
-double achieved_deviation_ns(const struct histogram *histogram);
-
 #endif

@@ -43,7 +43,8 @@ json_t *json_histogram(const struct histogram *histogram)
 	return object;
 }
 
-json_t *json_drops(const struct counters *counters)
+/* {"loss":0,"queue-full":0,...} */
+static json_t *json_drops(const struct counters *counters)
 {
 	json_t *object = json_object();
 
@@ -196,7 +197,8 @@ static json_t *seed_value(uint64_t seed)
 	return json_string(text);
 }
 
-json_t *json_replay_port(const char *name, const struct replay_port_report *report)
+/* {"port":"a","rx_packets":0,...} of a replay */
+static json_t *json_replay_port(const char *name, const struct replay_port_report *report)
 {
 	json_t *object = json_object();
 

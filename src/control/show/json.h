@@ -22,12 +22,8 @@
 json_t *json_cloud(const char *name, const struct cloud_report *report);
 /* {"min":0,"p50":0,"p99":0,"p99.9":0,"max":0}; NULL histogram: all zero. */
 json_t *json_histogram(const struct histogram *histogram);
-/* {"loss":0,"queue-full":0,...} */
-json_t *json_drops(const struct counters *counters);
-/* {"port":"a","rx_packets":0,...} of a replay */
-json_t *json_replay_port(const char *name, const struct replay_port_report *report);
-/* {"seed":…,"duration_ns":…,"clouds":[…],"ports":[…]}; a seed above 2^63 - 1 is a string. Where
- * captures were split also "splits":[{"capture":…,"rule":…,"ports":[…],"packets":[…]}]. */
+/* {"seed":…,"duration_ns":…,"clouds":[…],"ports":[…]}; a seed above 2^63 - 1 is a string. Where captures
+ * were split also "splits":[{"capture":…,"rule":…,"ports":[…],"packets":[…]}]. */
 json_t *json_replay(const struct scenario *scenario, const struct replay_result *result);
 
 #endif

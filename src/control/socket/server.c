@@ -301,18 +301,3 @@ int server_serve(struct server *server, struct runtime *runtime, struct scenario
 	desk_close(desk, DESK_PATIENCE_NS);
 	return result;
 }
-
-int server_run(struct runtime *runtime, struct scenario **scenario, const char *path,
-               struct problem *problem)
-{
-	struct server *server;
-	int result = server_open(path, &server, problem);
-
-	if (result != 0)
-		return result;
-	result = server_serve(server, runtime, scenario);
-	if (result < 0)
-		problem_set(problem, -1, "control socket: %s", strerror(-result));
-	server_close(server);
-	return result;
-}

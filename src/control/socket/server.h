@@ -46,10 +46,6 @@ int server_serve(struct server *server, struct runtime *runtime, struct scenario
 /* Closes the clients, removes the socket, gives the signals back. NULL is allowed. */
 void server_close(struct server *server);
 
-/* open, serve, close. */
-int server_run(struct runtime *runtime, struct scenario **scenario, const char *path,
-               struct problem *problem);
-
 /* ---- what server_serve is made of; tests call it with a clock of their own ---- */
 
 /* One round: waits up to timeout_ms for something to happen, then accepts, reads, executes, answers

@@ -34,7 +34,7 @@ bool worker_send(struct worker *worker, simtime now)
 	return sent > 0;
 }
 
-bool worker_drain(struct worker *worker, simtime now)
+static bool worker_drain(struct worker *worker, simtime now)
 {
 	uint32_t sent = 0;
 

@@ -111,6 +111,5 @@ uint64_t inlet_stamp(struct inlet *inlet, struct rte_mbuf **mbufs, uint16_t n, s
 
 /* For pipeline.c: send what is due, and read messages. */
 bool worker_send(struct worker *worker, simtime now);
-bool worker_drain(struct worker *worker, simtime now);
 
 #endif

@@ -28,12 +28,3 @@ struct bench_spread bench_spread_of(const double *values, uint32_t n)
 	        .n = n,
 	};
 }
-
-double bench_spread_relative(const struct bench_spread *spread)
-{
-	double low = spread->median - spread->min, high = spread->max - spread->median;
-
-	if (spread->median <= 0)
-		return 0;
-	return (high > low ? high : low) / spread->median;
-}

@@ -22,7 +22,5 @@ struct bench_spread {
 
 /* n up to BENCH_RUNS_MAX; 0: all is zero. */
 struct bench_spread bench_spread_of(const double *values, uint32_t n);
-/* The farther end's distance from the median, as a fraction of it. */
-double bench_spread_relative(const struct bench_spread *spread);
 
 #endif

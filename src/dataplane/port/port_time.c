@@ -6,8 +6,9 @@
 
 #define SAMPLE_TRIES 8
 
-int port_time_sample(const struct port_time *time, const struct clock *clock,
-                     struct clock_sample *sample)
+/* One sample of both clocks, the tightest of several; 0, or -errno of the device. */
+static int port_time_sample(const struct port_time *time, const struct clock *clock,
+                            struct clock_sample *sample)
 {
 	uint64_t tightest = UINT64_MAX;
 

@@ -52,7 +52,8 @@ static void change_cloud(struct template *template, const struct template_change
 	timeline_begin(cloud, change->at);
 }
 
-void template_settle(struct template *template, struct cloud *cloud)
+/* The cloud makes the changes that it has not made. */
+static void template_settle(struct template *template, struct cloud *cloud)
 {
 	for (const struct template_change *change = template->changes; change;
 	     change = change->next) {

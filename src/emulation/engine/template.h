@@ -110,8 +110,6 @@ uint32_t template_name_bytes(bool flow);
 /* A change comes into force. Calls `woken` for each cloud whose link may want a timer. */
 void template_apply(struct template *template, struct template_change *change, simtime now,
                     void *argument, void (*woken)(void *argument, struct cloud *cloud));
-/* The cloud makes the changes that it has not made. */
-void template_settle(struct template *template, struct cloud *cloud);
 /* Up to so many clouds of those that have to; false: none is left. */
 bool template_settle_some(struct template *template, uint32_t n);
 /* It goes, and makes no change any more. */

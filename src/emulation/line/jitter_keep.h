@@ -69,8 +69,6 @@ bool jitter_keep_make(struct jitter_keep *keep, const struct distribution *distr
 /* After that: a correlation from packet to packet, 0 to 1, or a half-life, > 0. */
 void jitter_keep_correlation(struct jitter_keep *keep, double correlation);
 void jitter_keep_half_life(struct jitter_keep *keep, uint64_t half_life_ns);
-/* The correlation of two delays between which they may fall so far. Control. */
-double jitter_keep_correlation_of(const struct jitter_keep *keep, double fall);
 
 /* A delay that was drawn otherwise; `uniform` is for when it jumps next. */
 void jitter_keep_set(const struct jitter_keep *keep, struct jitter_keep_state *state, int64_t level,

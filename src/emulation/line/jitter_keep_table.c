@@ -239,14 +239,6 @@ static double grid_correlation(struct grid *grid, double fall)
 	return (product - sum * next) / (square - sum * sum);
 }
 
-double jitter_keep_correlation_of(const struct jitter_keep *keep, double fall)
-{
-	struct grid grid;
-
-	grid_make(&grid, keep);
-	return grid_correlation(&grid, fall);
-}
-
 /* How far delays may fall so that they have this correlation. */
 static double fall_for(const struct jitter_keep *keep, double correlation)
 {

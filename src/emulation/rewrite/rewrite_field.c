@@ -29,7 +29,7 @@ const struct rewrite_field rewrite_fields[] = {
                         {.name = NULL},
 };
 
-const struct rewrite_layer_name rewrite_layers[] = {
+static const struct rewrite_layer_name rewrite_layers[] = {
 #define X(name_, layer_, help_) {.name = name_, .help = help_, .layer = LAYER_##layer_},
         REWRITE_LAYERS(X)
 #undef X

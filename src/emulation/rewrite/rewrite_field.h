@@ -104,8 +104,6 @@ struct rewrite_layer_name {
 	bool option;   /* a type follows the name */
 };
 
-extern const struct rewrite_layer_name rewrite_layers[]; /* ended by name NULL */
-
 const struct rewrite_field *rewrite_field_find(const char *name, size_t bytes);
 const struct rewrite_layer_name *rewrite_layer_find(const char *name, size_t bytes);
 

@@ -64,7 +64,7 @@ static void ecn_set(const struct mark_place *place)
 }
 
 const struct aqm_marker ecn_marker_3168 = {.look = look_3168, .set = ecn_set};
-const struct aqm_marker ecn_marker_2481 = {.look = look_2481, .set = ecn_set};
+static const struct aqm_marker ecn_marker_2481 = {.look = look_2481, .set = ecn_set};
 
 const struct aqm_marker *ecn_marker(const struct conf *conf, const struct cloud_conf *cloud,
                                     const struct aqm_marker *initial)
