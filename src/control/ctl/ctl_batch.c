@@ -110,6 +110,8 @@ int ctl_batch_load(struct ctl_batch *batch, const char *path)
 	result = batch_read(batch, in);
 	if (in != stdin)
 		fclose(in);
+	if (result == 0)
+		result = batch_split(batch);
 	if (result == -EFBIG)
 		fprintf(stderr, "weir ctl: %s: longer than %u MiB, the most that a batch may be\n",
 		        batch->name, CTL_BATCH_BYTES_MAX >> 20);
@@ -117,8 +119,6 @@ int ctl_batch_load(struct ctl_batch *batch, const char *path)
 		fprintf(stderr, "weir ctl: %s: not a text: it holds a byte 0\n", batch->name);
 	else if (result != 0)
 		fprintf(stderr, "weir ctl: %s: %s\n", batch->name, strerror(-result));
-	if (result == 0)
-		result = batch_split(batch);
 	if (result == 0)
 		result = batch_look(batch);
 	if (result != 0)
