@@ -158,13 +158,18 @@ static void load_cloud(struct cloud_budget *cloud, uint64_t port_bps, enum budge
 	load->mbufs = copied ? 0 : narrow(packets);
 }
 
-static uint64_t delay_max(const struct delay_conf *delay)
+/* 0, or -ENOMEM: a table is read once more. */
+static int delay_max(const struct delay_conf *delay, uint64_t *max_ns)
 {
 	struct delay_asked asked;
 
+	*max_ns = 0;
+	if (delay == NULL)
+		return 0;
 	if (delay_asked(delay, &asked) != 0)
-		return narrow((wide)delay->delay_ns + delay->jitter_ns);
-	return asked.longest_ns;
+		return -ENOMEM;
+	*max_ns = asked.longest_ns;
+	return 0;
 }
 
 static bool generates(const struct cloud_conf *cloud)
@@ -256,8 +261,9 @@ uint64_t budget_files(const struct scenario *scenario)
 	return narrow(bytes);
 }
 
-static void budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool shares_port,
-                         struct cloud_budget *cloud)
+/* 0 or -ENOMEM. */
+static int budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool shares_port,
+                        struct cloud_budget *cloud)
 {
 	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(conf, "rate");
 	const struct delay_conf *delay = (const struct delay_conf *)cloud_conf_get(conf, "delay");
@@ -275,7 +281,8 @@ static void budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool 
 	cloud->rate_is_ports = rate == NULL;
 	cloud->rate_bps = rate == NULL ? port_bps : rate->rate_bps;
 	cloud->delay_ns = delay == NULL ? 0 : delay->delay_ns;
-	cloud->delay_max_ns = delay == NULL ? 0 : delay_max(delay);
+	if (delay_max(delay, &cloud->delay_max_ns) != 0)
+		return -ENOMEM;
 	cloud->limit = delay_limit(delay);
 	if (reorder.kind == REORDER_TIME)
 		cloud->delay_max_ns += reorder.time_ns;
@@ -298,6 +305,7 @@ static void budget_cloud(const struct cloud_conf *conf, uint64_t port_bps, bool 
 	cloud->files_bytes = narrow(files_bytes(conf) * FILE_TIMES);
 	cloud->bytes = narrow((wide)memory_of(cloud) + cloud->own_bytes + cloud->files_bytes +
 	                      (wide)cloud->load[BUDGET_1518].mbufs * pool_mbuf_bytes());
+	return 0;
 }
 
 int budget_of(const struct scenario *scenario, const uint64_t *port_bps, struct budget *budget)
@@ -318,8 +326,12 @@ int budget_of(const struct scenario *scenario, const uint64_t *port_bps, struct 
 		int to = scenario_find_port(scenario, conf->to);
 		uint64_t bps = port_bps == NULL || from < 0 ? 0 : port_bps[from];
 
-		budget_cloud(conf, bps ? bps : BUDGET_PORT_BPS,
-		             conf->many || generates(conf) || (to >= 0 && arrivals[to] > 1), cloud);
+		if (budget_cloud(conf, bps ? bps : BUDGET_PORT_BPS,
+		                 conf->many || generates(conf) || (to >= 0 && arrivals[to] > 1),
+		                 cloud) != 0) {
+			budget_release(budget);
+			return -ENOMEM;
+		}
 		budget->speed_assumed |= cloud->rate_is_ports && bps == 0;
 		memory_bytes += memory_of(cloud);
 		own_bytes += (wide)cloud->own_bytes + cloud->files_bytes;

@@ -119,8 +119,10 @@ static struct delay_asked asked_of(const struct conf *conf)
 {
 	struct delay_asked asked;
 
-	if (delay_asked((const struct delay_conf *)conf, &asked) != 0)
+	if (delay_asked((const struct delay_conf *)conf, &asked) != 0) {
+		shortage_note();
 		asked = (struct delay_asked){0};
+	}
 	return asked;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/engine_report.h"
+#include "text/shortage.h"
 #include "line/delay.h"
 #include "report/chart_unit.h"
 #include "show/table.h"
@@ -119,9 +120,12 @@ static bool passage_ns(const struct cloud_conf *cloud, const struct cloud_report
 	if (h->count == 0)
 		return false;
 	if (report->line_packets == 0) {
-		if (conf && (conf->statement != &delay_statement ||
-		             delay_asked((const struct delay_conf *)conf, &asked) != 0))
+		if (conf && conf->statement != &delay_statement)
 			return false;
+		if (conf && delay_asked((const struct delay_conf *)conf, &asked) != 0) {
+			shortage_note();
+			return false;
+		}
 		line_ns = conf ? asked.mean_ns : 0;
 	}
 	*ns = ((double)h->sum - (double)report->order_waited_ns) / (double)h->count - line_ns;
