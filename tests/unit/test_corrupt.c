@@ -44,6 +44,7 @@ static void as_many_bits_are_inverted_as_asked_for(void **state)
 	        {"corrupt random 100% bits 64", 2000, 64},
 	        {"corrupt bit-error 0%", 100, 0},
 	        {"corrupt bit-error 100%", 100, 800},
+	        {"corrupt bit-error 100%", 2000, 16000},
 	};
 
 	(void)state;

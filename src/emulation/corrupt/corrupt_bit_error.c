@@ -21,6 +21,7 @@ static struct rte_mbuf *corrupt(struct corrupt_bit_error *stage, struct rte_mbuf
 	/* Those that a capture has cut off, or only claims, need not be inverted. */
 	uint64_t bits = (uint64_t)mbuf->pkt_len * 8;
 	struct draw_key key = stage->stage.key;
+	struct flips flips = {0};
 	uint64_t at;
 	uint32_t lane = 0;
 
@@ -32,8 +33,10 @@ static struct rte_mbuf *corrupt(struct corrupt_bit_error *stage, struct rte_mbuf
 	if (!mbuf)
 		return NULL;
 	cloud_counters(stage->stage.cloud)->corrupted++;
+	headers_forget(mbuf);
+	flips.segment = mbuf;
 	for (; at < bits; at += 1 + bit_error_gap(&stage->error, key, index, lane)) {
-		flip_bit(mbuf, at);
+		flips_next(&flips, at);
 		lane += 2;
 	}
 	return mbuf;

@@ -12,6 +12,24 @@
 
 #include "packet/headers.h"
 
+/* Bits of a frame in ascending order, all of which are there: each segment is passed once. Begins with the frame, and
+ * nothing before it. */
+struct flips {
+	struct rte_mbuf *segment;
+	uint64_t before; /* bytes ahead of the segment */
+};
+
+static inline void flips_next(struct flips *flips, uint64_t bit)
+{
+	uint64_t byte = bit / 8;
+
+	for (; byte - flips->before >= flips->segment->data_len;
+	     flips->segment = flips->segment->next)
+		flips->before += flips->segment->data_len;
+	rte_pktmbuf_mtod(flips->segment, uint8_t *)[byte - flips->before] ^=
+	        (uint8_t)(0x80 >> (bit % 8));
+}
+
 /* A bit behind the end of what is there is not inverted. */
 static inline void flip_bit(struct rte_mbuf *mbuf, uint64_t bit)
 {
