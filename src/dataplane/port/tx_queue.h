@@ -46,8 +46,7 @@ struct tx_queue {
  * Returns how many packets left the outlet. */
 uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, simtime now);
 /* Fills the transmit queue's outlet, as far as there is room, from a ring that another worker's
- * transmit queue fills.
- *  */
+ * transmit queue fills. */
 uint32_t tx_queue_collect(struct tx_queue *tx_queue, struct rte_ring *from);
 void tx_queue_clear(struct tx_queue *tx_queue);
 

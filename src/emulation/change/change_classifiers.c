@@ -6,7 +6,7 @@
 #include "engine/classifier.h"
 #include "match/selection.h"
 
-/* The first are asked first. */
+/* By rank: the lowest is tried first. */
 static int compare_ranks(const void *a, const void *b)
 {
 	const struct plan *x = *(const struct plan *const *)a, *y = *(const struct plan *const *)b;

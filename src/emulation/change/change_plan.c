@@ -134,7 +134,7 @@ static int template_add(struct change *change, struct plan *plan, int root, int 
 	return 0;
 }
 
-/* The settings of a new one are put in force here: nobody has seen it. */
+/* The settings of a new one are put in force here: no packet has seen it. */
 static int plan_template(struct change *change, struct plan *plan, int root, int to)
 {
 	const struct cloud_conf *before;

@@ -181,7 +181,7 @@ struct cloud *template_find(struct template *template, const struct packet_key *
 	if (unlikely(!entry[0]))
 		return take(template, key, hash, entry);
 	cloud = &template->clouds[(uint32_t)entry[0] - 1];
-	/* The cloud itself may be cold still: it is asked only while there is something to make. */
+	/* The cloud itself may be cold still: it is read only while there is something to make. */
 	if (unlikely(template->changes && cloud->changed != template->latest))
 		template_settle(template, cloud);
 	return cloud;

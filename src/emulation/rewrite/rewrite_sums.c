@@ -150,7 +150,7 @@ static void fix_transport(const struct rewrite_view *view, const struct write *w
 	grow(view, at + offset, growth, headers->protocol == UDP);
 }
 
-/* Whoever it is part of is asked. */
+/* Each checksum that covers it. */
 static void ask(const struct rewrite_view *view, const struct write *write)
 {
 	const struct headers *headers = &view->headers;

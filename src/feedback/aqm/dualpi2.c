@@ -32,7 +32,7 @@ struct dualpi2 {
 	uint64_t dropped, marked[BANDS];
 };
 
-/* ---- sorting, and who is next ---- */
+/* ---- sorting, and the next ---- */
 
 static struct log *dualpi2_at(struct aqm *aqm, uint32_t i)
 {

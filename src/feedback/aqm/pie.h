@@ -21,18 +21,18 @@
  *     selected, or did not fit into the queue, have come to 0.85; and every one when they have come
  *     to 8.5. Nothing is added up while a burst is allowed (appendix B does, section 4.4 says that
  *     it bypasses all this)
- * The delay is the time that the packet waited which was taken last (section 4.3's time stamps); 0
- * when nothing waits behind it, as Linux and ns-3 have it: the RFC's pseudocode would keep that of
- * the last packet of a burst for as long as nothing comes. Not modelled: the estimate of the
+ * The delay is the time that the packet taken last has waited (section 4.3's time stamps). It is 0
+ * when nothing waits behind that packet, as in Linux and ns-3: the RFC's pseudocode would keep that
+ * of the last packet of a burst for as long as nothing comes. Not modelled: the estimate of the
  * departure rate (5.2), for which there are time stamps; PIE that is inactive (5.3).
  *
- * The updates come at the instants begin + n tupdate, ahead of whatever happens at the same. They
- * are made up for when something happens, as nothing changes in between; they end early when they
+ * The updates come at the instants begin + n tupdate, before everything else at the same instant.
+ * They are made up for at the next event, as nothing changes in between; they end early when they
  * change nothing any more.
  *
  * Fixed point: a probability has 63 bits; what one update adds is rounded towards 0, once.
  *
- * Deterministic; who asks brings the draw. Thread: the owner's.
+ * Deterministic; the caller brings the draw. Thread: the owner's.
  */
 #ifndef WEIR_PIE_H
 #define WEIR_PIE_H

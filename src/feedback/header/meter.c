@@ -107,7 +107,7 @@ static void meter_begin(struct meter *meter, simtime now)
 	window_begin(meter, now - (now > origin ? (now - origin) % meter->window_ns : 0));
 }
 
-/* Brings the meter to the window of now; so many packets have waited since it was told last. */
+/* Brings the meter to the window of now; so many packets have waited since the last call. */
 static __attribute__((noinline)) void window_turn(struct meter *meter, simtime now,
                                                   uint64_t packets)
 {
@@ -235,7 +235,7 @@ static void meter_cleared(struct cloud_watch *watch)
 	if (!meter->begun)
 		return;
 	counts_carry(meter);
-	/* What is held counts as received anew (engine_clear). */
+	/* What is held counts as received again (engine_clear). */
 	meter->base = (struct meter_counts){.arrived = cloud_held(meter->cloud)};
 }
 
