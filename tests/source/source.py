@@ -321,6 +321,46 @@ def every_row_of_the_lab_is_a_claim_of_a_paper():
     nothing(wrong, "tools/papers_claims.py")
 
 
+WIDTH = 100
+# Made by tools/papers.py, from runs of ns-2, and by tools/accuracy.py: whole sentences of theirs stand in strings.
+GENERATED = {"docs/papers.md", "docs/ns2.md", "docs/accuracy.md"}
+
+
+def prose(body):
+    """Lines of Markdown that can be wrapped. Not: a row of a table, which ends with its line; a block of code, which is
+    to be copied; a heading and an image with its description, which are one line by their syntax."""
+    code = False
+    for number, line in enumerate(body.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            code = not code
+        elif not code and not re.match(r"\s*(\||#{1,6} |!\[)", line):
+            yield number, line
+
+
+def no_line_is_wider_than_100_columns():
+    """A tab is eight. A line of one word cannot be broken: a link, or the name of a test in a table of C. Of scripts the
+    comments: no formatter breaks their code."""
+    wrong = []
+    for path in files(".c", ".h", ".md", ".py", ".sh", ".build", ".weir", "test", "quickstart"):
+        body = text(path)
+        if path.endswith(".md"):
+            lines = prose(body if path not in GENERATED else "")
+        elif path.endswith((".c", ".h")):
+            lines = enumerate(body.splitlines(), 1)
+        else:
+            lines = ((n, line) for n, line in enumerate(body.splitlines(), 1) if re.match(r"\s*# ", line))
+        wrong += [f"{path}:{number}: {len(line.expandtabs(8))} columns: {line.strip()[:60]}" for number, line in lines
+                  if len(line.expandtabs(8)) > WIDTH and len(line.split()) > 1]
+    nothing(wrong, f"a line has at most {WIDTH} columns: comments and prose are wrapped by hand")
+
+
+def every_ablation_matches_the_code():
+    """tests/speed/ablate turns techniques off by edits of this tree: what no longer matches would measure nothing."""
+    done = subprocess.run([sys.executable, os.path.join(ROOT, "tests/speed/ablate"), "--check"], capture_output=True,
+                          text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def the_code_is_formatted():
     tool = shutil.which("clang-format-14") or shutil.which("clang-format")
     if not tool:
@@ -349,5 +389,7 @@ sys.exit(tap.run([(claim.__name__, claim) for claim in (
     links_in_the_documentation_lead_somewhere,
     the_page_of_origins_names_tests_and_rows_that_there_are,
     every_row_of_the_lab_is_a_claim_of_a_paper,
+    no_line_is_wider_than_100_columns,
+    every_ablation_matches_the_code,
     the_code_is_formatted,
 )]))
