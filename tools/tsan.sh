@@ -20,19 +20,18 @@ programs="worker io_thread runtime reading"
 [ -e "$dir/build.ninja" ] ||
 	meson setup "$dir" --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Dlinux=disabled \
 		-Dc_args=-DRTE_USE_C11_MEM_MODEL > "$dir-setup.log"
-# shellcheck disable=SC2046 # a list
-ninja -C "$dir" $(printf 'tests/unit/test_%s ' $programs)
+ninja -C "$dir" tests/runner/unit > /dev/null
 
 status=0
 for program in $programs; do
 	begun=$SECONDS
 	log=$dir/tsan-$program.log
 	if TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=0 exitcode=66 ${TSAN_OPTIONS:-}" \
-		timeout "${WEIR_TSAN_SECONDS:-300}" "$dir/tests/unit/test_$program" > "$log" 2>&1; then
-		echo "test_$program: silent, $((SECONDS - begun)) s"
+		timeout "${WEIR_TSAN_SECONDS:-300}" "$dir/tests/runner/unit" "$program" > "$log" 2>&1; then
+		echo "$program: silent, $((SECONDS - begun)) s"
 	else
 		status=1
-		echo "test_$program: $(grep -c 'WARNING: ThreadSanitizer' "$log" || true) warnings, $((SECONDS - begun)) s: $log"
+		echo "$program: $(grep -c 'WARNING: ThreadSanitizer' "$log" || true) warnings, $((SECONDS - begun)) s: $log"
 		grep '^SUMMARY' "$log" | sort | uniq -c | sort -rn | head -20 || true
 	fi
 done

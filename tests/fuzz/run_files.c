@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a fuzz target over files, and the files in folders: what was found once stays a test. */
+/*
+ * Runs fuzz targets over files, and the files in folders: what was found once stays a test.
+ *
+ * usage: finds TARGET FILE-OR-FOLDER...
+ */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -7,8 +11,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "finds_targets.h" /* made from the table: GROUPS(ROW), a ROW(name, words) for each target */
 
+/* Each target is compiled with this in the place of LLVMFuzzerTestOneInput (meson.build). */
+#define DECLARE(name, words) int finds_##name(const uint8_t *data, size_t size);
+GROUPS(DECLARE)
+
+static const struct target {
+	const char *words;
+	int (*run)(const uint8_t *data, size_t size);
+} targets[] = {
+#define ENTRY(name, words) {words, finds_##name},
+        GROUPS(ENTRY)};
+
+static const struct target *target;
 static unsigned files;
 
 static int run_file(const char *path, size_t bytes)
@@ -22,7 +38,7 @@ static int run_file(const char *path, size_t bytes)
 	}
 	fclose(file);
 	fprintf(stderr, "%s\n", path); /* the last one named is the one that failed */
-	LLVMFuzzerTestOneInput(data, bytes);
+	target->run(data, bytes);
 	free(data);
 	files++;
 	return 0;
@@ -62,7 +78,15 @@ int main(int argc, char **argv)
 {
 	int result = 0;
 
-	for (int i = 1; i < argc && result == 0; i++)
+	for (size_t i = 0; argc > 1 && i < sizeof(targets) / sizeof(targets[0]); i++) {
+		if (strcmp(targets[i].words, argv[1]) == 0)
+			target = &targets[i];
+	}
+	if (target == NULL) {
+		fprintf(stderr, "usage: %s TARGET FILE-OR-FOLDER...\n", argv[0]);
+		return 2;
+	}
+	for (int i = 2; i < argc && result == 0; i++)
 		result = run_path(argv[i]);
 	if (result == 0)
 		printf("%u files\n", files);

@@ -11,6 +11,7 @@
 #include "lab/expression.h"
 #include "lab/lab_point.h"
 #include "lab/lab_store.h"
+#include "runner/group.h"
 
 static const char good[] = "title A title\n"
                            "set flows 3\n"
@@ -156,7 +157,7 @@ static void expressions_are_worked_out(void **state)
 		        expression_value(wrong[i], &figures, &value, message, sizeof(message)), 0);
 }
 
-int main(void)
+GROUP(experiment)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(cases_give_parameters_other_values),

@@ -8,6 +8,7 @@
 
 #include "lab/frame.h"
 #include "offline/offline_pool.h"
+#include "runner/group.h"
 
 static struct rte_mempool *pool;
 
@@ -225,7 +226,7 @@ static void a_quench_has_56_bytes_and_says_what_it_is_about(void **state)
 	rte_pktmbuf_free(cause);
 }
 
-int main(void)
+GROUP(lab_frame)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_segment_behind_the_unified_header_is_read_as_it_was_written),

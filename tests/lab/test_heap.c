@@ -7,6 +7,7 @@
 
 #include "lab/heap.h"
 #include "random/draw.h"
+#include "runner/group.h"
 
 #define TIMERS 500u
 #define MOVES  20000u
@@ -148,7 +149,7 @@ static void timers_may_be_moved_while_one_goes_off(void **state)
 	heap_release(&dance.heap);
 }
 
-int main(void)
+GROUP(heap)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(timers_of_one_instant_go_off_in_the_order_in_which_they_were_set),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* TCP senders against sequences written by hand. */
 #include "sender.h"
+#include "runner/group.h"
 
 #define MS(n) ((n)*SIMTIME_MS)
 
@@ -345,7 +346,7 @@ static void sequence_numbers_wrap(void **state)
 	assert_int_equal(tcp_packet_at(&s.tcp, tcp_seq_of(&s.tcp, 190)), 190);
 }
 
-int main(void)
+GROUP(hosts)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(slow_start_doubles_the_window_each_round_trip),

@@ -5,6 +5,7 @@
 
 #include "lab/group.h"
 #include "sender.h"
+#include "runner/group.h"
 
 #define MS(n) ((n)*SIMTIME_MS)
 
@@ -570,7 +571,7 @@ static void factors_are_read_in_any_order(void **state)
 	assert_int_equal(group_tcp_conf(&conf, &tcp, &problem), -EINVAL);
 }
 
-int main(void)
+GROUP(responses)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(an_echo_halves_once_a_window_and_is_answered_by_cwr),

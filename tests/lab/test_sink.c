@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "lab/sink.h"
+#include "runner/group.h"
 
 #define PEER_SYN 5000u
 
@@ -254,7 +255,7 @@ static void what_routers_wrote_goes_back_and_answers_in_a_row_share_a_header(voi
 	sink_release(&r.sink);
 }
 
-int main(void)
+GROUP(sink)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_syn_is_answered_and_ecn_accepted),

@@ -13,6 +13,7 @@
 
 #include "lab/surge.h"
 #include "lab/web_draw.h"
+#include "runner/group.h"
 
 #define DRAWS 100000
 
@@ -159,7 +160,7 @@ static void a_group_is_silent_as_the_table_says(void **state)
 	assert_near(inactive / DRAWS, 1, 3.29 / sqrt(DRAWS));
 }
 
-int main(void)
+GROUP(surge)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(each_quantile_function_inverts_its_distribution),

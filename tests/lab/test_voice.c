@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "lab/voice.h"
+#include "runner/group.h"
 
 static void a_talkspurt_is_as_many_datagrams_as_fit_rounded(void **state)
 {
@@ -23,7 +24,7 @@ static void a_talkspurt_is_as_many_datagrams_as_fit_rounded(void **state)
 		        cases[i].datagrams);
 }
 
-int main(void)
+GROUP(voice)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_talkspurt_is_as_many_datagrams_as_fit_rounded),

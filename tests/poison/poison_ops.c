@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include <rte_errno.h>
 #include <rte_mbuf.h>
@@ -25,6 +26,8 @@
 #define ASAN_POISON_MEMORY_REGION(at, bytes)   ((void)(at), (void)(bytes))
 #define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
 #endif
+
+#define MAP_BYTES ((size_t)2 << 20) /* the mapping is a whole number of these */
 
 /* What is known of an object: an entry of a hash table over addresses. */
 struct place {
@@ -159,6 +162,24 @@ static unsigned poison_count(const struct rte_mempool *pool)
 	return __atomic_load_n(&poison_of(pool)->inside, __ATOMIC_RELAXED);
 }
 
+/* Objects side by side, over the bounds of pages, too: no device reads them. */
+static int poison_populate(struct rte_mempool *pool, unsigned most, void *memory, rte_iova_t iova,
+                           size_t bytes, rte_mempool_populate_obj_cb_t *note, void *argument)
+{
+	size_t object = pool->header_size + pool->elt_size + pool->trailer_size;
+	unsigned n = 0;
+
+	for (; n < most && (n + 1) * object <= bytes; n++) {
+		void *element = (char *)memory + n * object + pool->header_size;
+
+		note(pool, argument, element, RTE_BAD_IOVA);
+		if (poison_enqueue(pool, &element, 1) != 0)
+			break;
+	}
+	(void)iova;
+	return (int)n;
+}
+
 static const struct rte_mempool_ops poison_ops = {
         .name = POISON_OPS,
         .alloc = poison_alloc,
@@ -166,6 +187,7 @@ static const struct rte_mempool_ops poison_ops = {
         .enqueue = poison_enqueue,
         .dequeue = poison_dequeue,
         .get_count = poison_count,
+        .populate = poison_populate,
 };
 
 RTE_MEMPOOL_REGISTER_OPS(poison_ops)
@@ -175,17 +197,55 @@ int poison_is_real(void)
 	return POISON_REAL;
 }
 
+static void unmap(struct rte_mempool_memhdr *header, void *bytes)
+{
+	munmap(header->addr, (size_t)(uintptr_t)bytes);
+}
+
+/*
+ * Memory of our own, in huge pages where the kernel has some: the EAL's comes in small ones, and it
+ * writes to all of it when it gets it back, which took most of the time of a short test.
+ */
+static int populate(struct rte_mempool *pool)
+{
+	size_t object = pool->header_size + pool->elt_size + pool->trailer_size;
+	size_t bytes = RTE_ALIGN_CEIL(pool->size * object + RTE_MEMPOOL_ALIGN, MAP_BYTES);
+	void *memory =
+	        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int objects;
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	madvise(memory, bytes, MADV_HUGEPAGE); /* or not: it is slower then */
+	objects = rte_mempool_populate_iova(pool, memory, RTE_BAD_IOVA, bytes, unmap,
+	                                    (void *)(uintptr_t)bytes);
+	if (objects == (int)pool->size)
+		return 0;
+	if (objects <= 0)
+		munmap(memory, bytes);
+	return objects < 0 ? objects : -ENOMEM;
+}
+
 struct rte_mempool *poison_pool_make(const char *name, uint32_t mbufs, uint16_t private_bytes,
                                      uint16_t data_room)
 {
-	struct rte_mempool *pool = rte_pktmbuf_pool_create_by_ops(name, mbufs, 0, private_bytes,
-	                                                          data_room, 0, POISON_OPS);
+	struct rte_pktmbuf_pool_private of = {.mbuf_data_room_size = data_room,
+	                                      .mbuf_priv_size = private_bytes};
+	struct rte_mempool *pool = rte_mempool_create_empty(
+	        name, mbufs, sizeof(struct rte_mbuf) + private_bytes + data_room, 0, sizeof(of),
+	        SOCKET_ID_ANY, 0);
+	int error = pool ? rte_mempool_set_ops_byname(pool, POISON_OPS, NULL) : -rte_errno;
 
-	if (!pool) {
+	if (!error) {
+		rte_pktmbuf_pool_init(pool, &of);
+		error = populate(pool);
+	}
+	if (error) {
 		fprintf(stderr, "weir_poison: no pool %s of %u mbufs: %s\n", name, mbufs,
-		        rte_strerror(rte_errno));
+		        rte_strerror(-error));
 		abort();
 	}
+	rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
 	poison_arm(pool);
 	return pool;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Duplication and corruption, a million packets each. */
 #include "statistics.h"
+#include "runner/group.h"
 
 #include <math.h>
 #include <string.h>
@@ -200,7 +201,7 @@ static void every_nth_is_copied_exactly(void **state)
 	trial_close(trial);
 }
 
-int main(void)
+GROUP(copies)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(duplicates_have_the_share_and_the_runs_asked_for),

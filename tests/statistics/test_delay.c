@@ -13,6 +13,7 @@
  * the correlation of the z is below 1e-4.
  */
 #include "statistics.h"
+#include "runner/group.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -500,7 +501,7 @@ static void a_half_life_is_exact_for_irregular_gaps(void **state)
 	source_close(&source);
 }
 
-int main(void)
+GROUP(delay)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(independent_delays_have_their_distribution),

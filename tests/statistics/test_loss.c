@@ -3,6 +3,7 @@
  * Loss, a million packets each: the rate, and how long losses and the gaps between them are.
  */
 #include "statistics.h"
+#include "runner/group.h"
 
 #include <math.h>
 #include <string.h>
@@ -364,7 +365,7 @@ static void what_is_counted_is_exact_to_the_packet(void **state)
 	}
 }
 
-int main(void)
+GROUP(loss)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(random_loss_is_binomial_and_its_runs_are_geometric),

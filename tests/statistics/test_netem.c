@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What `as-netem` keeps of netem, a million packets each: its shares, and delays without correlation. */
 #include "statistics.h"
+#include "runner/group.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -135,7 +136,7 @@ static void delays_as_netem_have_their_distribution_and_no_correlation(void **st
 	}
 }
 
-int main(void)
+GROUP(netem)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(shares_are_those_that_netems_recurrence_leaves),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The policer over a million packets. */
 #include "statistics.h"
+#include "runner/group.h"
 
 /* Twice the rate offered for 1,000,000 packets. What passes is at most burst + rate x time, and less
  * than a packet below it, for the bucket is never full after the first packets. */
@@ -32,7 +33,7 @@ static void over_a_million_packets_the_rate_is_exact_to_the_packet(void **state)
 	}
 }
 
-int main(void)
+GROUP(police)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(over_a_million_packets_the_rate_is_exact_to_the_packet),

@@ -7,6 +7,7 @@
  * D: so all windows are looked at in one pass.
  */
 #include "statistics.h"
+#include "runner/group.h"
 
 #include <stdlib.h>
 
@@ -99,7 +100,7 @@ static void any_window_has_the_rate_to_within_a_packet(void **state)
 	}
 }
 
-int main(void)
+GROUP(rate)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(any_window_has_the_rate_to_within_a_packet),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reordering, a million packets each: counts, shares, and how far. */
 #include "statistics.h"
+#include "runner/group.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +151,7 @@ static void netems_share_is_sent_at_once(void **state)
 	}
 }
 
-int main(void)
+GROUP(reorder)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(every_nth_changes_places_exactly),

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <rte_eal.h>
 #include <rte_hash_crc.h>
@@ -104,32 +105,42 @@ static void make_room(void *argument, uint32_t port)
 }
 
 /*
- * An engine's memory, often of the same size: that of the rig before is used again, as it was left, for
- * glibc overwrites what it hands out and gets back under MALLOC_PERTURB_, which meson sets, and that took
- * most of the suite's time. AddressSanitizer gets each back, to see who still uses it.
+ * An engine's memory, most often of the same size: that of the rig before is used again, as it was
+ * left, and the first comes filled with what is no nought, in huge pages where the kernel has some.
+ * glibc would overwrite it each time under MALLOC_PERTURB_, which meson sets, and that took most of the
+ * suite's time. AddressSanitizer gets each back, to see who still uses it.
  */
 static void *spare;
+
+static void *memory_map(void)
+{
+	void *memory =
+	        mmap(NULL, RIG_MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	madvise(memory, RIG_MEMORY, MADV_HUGEPAGE);
+	return memset(memory, 0xa5, RIG_MEMORY);
+}
 
 static void *memory_take(size_t bytes)
 {
 	void *memory = spare;
 
-	if (bytes != RIG_MEMORY || !memory)
+	if (bytes != RIG_MEMORY || poison_is_real())
 		return aligned_alloc(64, RTE_ALIGN_CEIL(bytes, 64u));
 	spare = NULL;
-	return memory;
+	return memory ? memory : memory_map();
 }
 
 static void memory_give_back(void *memory, size_t bytes)
 {
-#ifndef __SANITIZE_ADDRESS__
-	if (bytes == RIG_MEMORY && !spare) {
+	if (bytes != RIG_MEMORY || poison_is_real())
+		free(memory);
+	else if (spare)
+		munmap(memory, bytes);
+	else
 		spare = memory;
-		return;
-	}
-#endif
-	(void)bytes;
-	free(memory);
 }
 
 struct rig *rig_open(const struct rig_setup *setup)

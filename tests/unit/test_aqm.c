@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The contract of aqm.h: what a management is told, when, and what its verdicts do. */
 #include "rig.h"
+#include "runner/group.h"
 
 #include <stdlib.h>
 
@@ -367,7 +368,7 @@ static void another_configuration_goes_on_with_the_draws(void **state)
 	rig_close(rig);
 }
 
-int main(void)
+GROUP(aqm)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_leaky_bucket_takes_a_packet_when_it_begins_to_send_it),

@@ -2,6 +2,7 @@
 /* The bands of aqm.h: when a management that has queues of its own is asked and told what, where packets
  * wait, and what becomes of them when it changes or goes. */
 #include "rig.h"
+#include "runner/group.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -304,7 +305,7 @@ static void a_change_keeps_what_waits(void **state)
 	}
 }
 
-int main(void)
+GROUP(aqm_bands)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(

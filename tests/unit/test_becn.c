@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `becn`: of which packets the sender is told, what, and when nothing is said. */
 #include "trial.h"
+#include "runner/group.h"
 
 #include <string.h>
 
@@ -557,7 +558,7 @@ static void what_is_wrong_is_said_with_what_would_be_right(void **state)
 	}
 }
 
-int main(void)
+GROUP(becn)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(the_sender_is_told_what_the_papers_say),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "measure/bench_clock.h"
+#include "runner/group.h"
 
 #define TICKS_A_NS 2
 #define SECONDS    5.0
@@ -135,7 +136,7 @@ static void a_counter_that_stands_is_refused(void **state)
 	assert_int_equal(bench_clock_watch(&model.base, SECONDS, &result), -ERANGE);
 }
 
-int main(void)
+GROUP(bench_clock)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_clock_that_is_exact_is_said_to_be),

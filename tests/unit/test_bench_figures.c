@@ -14,6 +14,7 @@
 #include "measure/bench_noise.h"
 #include "measure/bench_source.h"
 #include "measure/bench_spread.h"
+#include "runner/group.h"
 
 static void the_median_stands_between_the_others(void **state)
 {
@@ -220,7 +221,7 @@ static void a_precision_row_has_percentiles_beside_the_noise(void **state)
 	json_decref(row);
 }
 
-int main(void)
+GROUP(bench_figures)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(the_median_stands_between_the_others),

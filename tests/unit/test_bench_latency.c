@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "measure/bench_latency.h"
+#include "runner/group.h"
 
 #define SECONDS 0.1
 #define FRAMES  1001
@@ -116,7 +117,7 @@ static void a_loop_that_loses_frames_is_no_cable(void **state)
 	free(result);
 }
 
-int main(void)
+GROUP(bench_latency)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(the_sum_is_that_of_the_devices_whatever_wire_and_cable_take),

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "check/doctor.h"
+#include "runner/group.h"
 
 #define CPU0 "/sys/devices/system/cpu/cpu0"
 
@@ -234,7 +235,7 @@ static void processors_are_found_in_lists(void **state)
 		                 rows[i].has);
 }
 
-int main(void)
+GROUP(bench_machine)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test_setup_teardown(the_files_are_read, make_root, remove_root),

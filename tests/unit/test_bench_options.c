@@ -19,6 +19,7 @@
 #include "line/delay.h"
 #include "measure/bench_source.h"
 #include "packet/headers.h"
+#include "runner/group.h"
 
 #define WORDS_MAX 12
 
@@ -255,7 +256,7 @@ static void clouds_are_one_template_with_as_many(void **state)
 	}
 }
 
-int main(void)
+GROUP(bench_options)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(without_a_part_all_are_measured),

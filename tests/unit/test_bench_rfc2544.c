@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "measure/bench_rfc2544.h"
+#include "runner/group.h"
 
 #define LINE       1000000.0
 #define LATENCY_NS 1500
@@ -222,7 +223,7 @@ static void a_search_alone_starts_from_nothing(void **state)
 	free(result);
 }
 
-int main(void)
+GROUP(bench_rfc2544)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(throughput_is_the_greatest_rate_without_loss),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "random/bit_error.h"
+#include "runner/group.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -99,7 +100,7 @@ static void the_last_of_127_bits_decides(void **state)
 	assert_false(bit_error_strikes(key, 9, 4, draw - 1));
 }
 
-int main(void)
+GROUP(bit_error)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(within_is_exact_from_1e_18_to_one),

@@ -15,6 +15,7 @@
 #include "language/scenario_file.h"
 #include "machine/pool.h"
 #include "rig.h"
+#include "runner/group.h"
 
 #define PORTS "port a\nport b\nport c\ncloud x from a to c\n"
 
@@ -294,7 +295,7 @@ static void the_engine_holds_the_worst_within_the_budget(void **state)
 		hold(&trials[i]);
 }
 
-int main(void)
+GROUP(budget)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(packets_in_flight_are_rate_times_delay),

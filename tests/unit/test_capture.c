@@ -23,6 +23,7 @@
 #include "capture/dump.h"
 #include "folder.h"
 #include "trace.h"
+#include "runner/group.h"
 
 #define START_NS UINT64_C(1500000000123456789)
 
@@ -465,7 +466,7 @@ static void what_a_link_points_at_is_replaced_and_the_link_stays(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter_folder, leave_folder)
 
-int main(void)
+GROUP(capture)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(every_format_reads_alike_to_the_nanosecond),

@@ -4,6 +4,7 @@
  * come to the same as one call for each update; and take no longer for a longer time.
  */
 #include "rig.h"
+#include "runner/group.h"
 
 #include <string.h>
 
@@ -180,7 +181,7 @@ static void after_a_long_time_a_markov_path_is_where_it_is_for_its_share(void **
 	assert_in_range(lost, TIMES / 4 - 20, TIMES / 4 + 20);
 }
 
-int main(void)
+GROUP(catch_up)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(pie_comes_to_the_same_update_by_update),

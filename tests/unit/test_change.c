@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From one scenario to the next, with packets in flight. */
 #include "rig.h"
+#include "runner/group.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -430,7 +431,7 @@ static void only_clouds_of_owned_ports_are_this_engines(void **state)
 	rig_close(rig);
 }
 
-int main(void)
+GROUP(change)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_port_without_a_cloud_counts_what_it_drops),

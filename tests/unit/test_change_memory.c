@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A change, and an engine, for which there is no memory. */
 #include "rig.h"
+#include "runner/group.h"
 
 #include <errno.h>
 
@@ -146,7 +147,7 @@ static void a_pool_with_another_private_area_is_refused(void **state)
 	rig_close(rig);
 }
 
-int main(void)
+GROUP(change_memory)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(out_of_memory_in_prepare_leaves_the_engine_untouched),

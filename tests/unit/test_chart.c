@@ -31,6 +31,7 @@
 #include "report/scale.h"
 #include "report/theme.h"
 #include "unable.h"
+#include "runner/group.h"
 
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 #define MANY      1000000
@@ -917,7 +918,7 @@ static void a_full_disk_is_reported(void **state)
 	fclose(out);
 }
 
-int main(void)
+GROUP(chart)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(the_checker_of_this_test_sees_faults),

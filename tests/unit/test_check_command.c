@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "command.h"
+#include "runner/group.h"
 
 #define TEXT_MAX 16384
 
@@ -228,7 +229,7 @@ static void help_is_there_without_a_running_weir(void **state)
 	assert_memory_equal(WEIR("help", "--man")->out, ".\\\" made by", 11);
 }
 
-int main(void)
+GROUP(check_command)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(what_check_prints_can_be_checked_again),

@@ -13,6 +13,7 @@
 #include "link/classes.h"
 #include "load.h"
 #include "trial.h"
+#include "runner/group.h"
 
 #define N 8000
 
@@ -369,7 +370,7 @@ static void codel_sees_what_waits_in_other_classes(void **state)
 	}
 }
 
-int main(void)
+GROUP(class_aqm)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_class_alone_decides_as_a_link_without_classes),

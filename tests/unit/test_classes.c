@@ -2,6 +2,7 @@
 /* Classes: who is sent when, and that nothing is lost on the way. The rig's filter `K of N` chooses by
  * the number of a packet. */
 #include "trial.h"
+#include "runner/group.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -310,7 +311,7 @@ static void what_is_not_right_is_said(void **state)
 	}
 }
 
-int main(void)
+GROUP(classes)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(saturated_classes_get_their_weights_shares),

@@ -16,6 +16,7 @@
 
 #include "machine/clock.h"
 #include "random/draw.h"
+#include "runner/group.h"
 
 struct model {
 	double ticks_per_ns;
@@ -243,7 +244,7 @@ static void an_instant_before_the_origin_is_zero(void **state)
 	assert_int_equal(clock_ns(&clock, b.tsc + 26000000), 10000000);
 }
 
-int main(void)
+GROUP(clock)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(an_exact_counter_gives_exact_time_for_an_hour),

@@ -8,6 +8,7 @@
 #include "frame.h"
 #include "load.h"
 #include "trial.h"
+#include "runner/group.h"
 
 static const struct codel_rule rfc = {
         .target_ns = 5 * SIMTIME_MS, .interval_ns = 100 * SIMTIME_MS, .mtu_bytes = 1514};
@@ -425,7 +426,7 @@ static void bursts_do_not_matter(void **state)
 		trial_close(trials[i]);
 }
 
-int main(void)
+GROUP(codel)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(spacings_are_the_interval_by_the_root_of_the_count),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Corruption: how many bits, which checksums, and whose bytes. */
 #include "trial.h"
+#include "runner/group.h"
 
 #include <string.h>
 
@@ -277,7 +278,7 @@ static void the_size_of_bursts_does_not_matter(void **state)
 	}
 }
 
-int main(void)
+GROUP(corrupt)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(as_many_bits_are_inverted_as_asked_for),

@@ -13,6 +13,7 @@
 
 #include "machine/cpu_list.h"
 #include "port/pci_device.h"
+#include "runner/group.h"
 
 static uint32_t first_cpu(void)
 {
@@ -139,7 +140,7 @@ static void a_pci_device_that_does_not_exist_is_said(void **state)
 	                                     "`dpdk-devbind.py --status-dev net` lists"));
 }
 
-int main(void)
+GROUP(cpu_list)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_list_is_taken_in_its_order_and_with_repetitions),

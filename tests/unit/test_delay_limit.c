@@ -6,6 +6,7 @@
  */
 #include "account/witness.h"
 #include "trial.h"
+#include "runner/group.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -310,7 +311,7 @@ static void a_limit_is_a_number_of_packets(void **state)
 	conf_free(conf);
 }
 
-int main(void)
+GROUP(delay_limit)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(what_comes_while_so_many_are_held_is_dropped_and_nothing_else),

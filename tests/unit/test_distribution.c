@@ -18,6 +18,7 @@
 #include "random/distribution.h"
 #include "random/draw.h"
 #include "simtime.h"
+#include "runner/group.h"
 
 enum { DRAWS = 1000000 };
 
@@ -287,7 +288,7 @@ static void a_spread_of_one_nanosecond_stays_within_it(void **state)
 	assert_true(fabs(mean_of()) <= 0.5 + 0.01);
 }
 
-int main(void)
+GROUP(distribution)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(uniform_draws_pass_kolmogorov_and_smirnov),

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "random/draw.h"
+#include "runner/group.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -198,7 +199,7 @@ static void probability_nought_is_never_and_one_is_always(void **state)
 	assert_false(draw_below(UINT64_C(1) << 63, PROBABILITY_ONE / 2));
 }
 
-int main(void)
+GROUP(draw)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(philox_gives_the_published_known_answers),

@@ -6,6 +6,7 @@
 
 #include "aqm/pi2.h"
 #include "frame.h"
+#include "runner/group.h"
 #include "scenario/field.h"
 #include "trial.h"
 
@@ -399,7 +400,7 @@ static void errors_say_what_would_be_right(void **state)
 	conf_free(dual);
 }
 
-int main(void)
+GROUP(dualpi2)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(probabilities_are_the_rfcs_to_a_billionth),

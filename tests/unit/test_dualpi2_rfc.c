@@ -8,6 +8,7 @@
 #include "frame.h"
 #include "load.h"
 #include "trial.h"
+#include "runner/group.h"
 
 #define N 60000
 
@@ -282,7 +283,7 @@ static void a_classic_packet_is_delayed_by_15_packets_of_l4s_at_most(void **stat
 	close_dual(trial);
 }
 
-int main(void)
+GROUP(dualpi2_rfc)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(every_packets_fate_is_that_of_the_rfcs_pseudocode),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Duplicates: what is copied, how copies look, and when there is no memory. */
 #include "trial.h"
+#include "runner/group.h"
 
 #include <string.h>
 
@@ -170,7 +171,7 @@ static void a_change_keeps_the_count(void **state)
 	trial_close(trial);
 }
 
-int main(void)
+GROUP(duplicate)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(one_of_every_n_is_copied),

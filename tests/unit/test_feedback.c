@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The unified feedback header and SIRENS: every byte of both, what a hop writes, what proxies do. */
 #include "trial.h"
+#include "runner/group.h"
 
 #include <string.h>
 
@@ -806,7 +807,7 @@ static void a_header_that_is_there_takes_the_request(void **state)
 	rig_close(rig);
 }
 
-int main(void)
+GROUP(feedback)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_hop_writes_eight_bytes_and_counts_the_ttl_down),

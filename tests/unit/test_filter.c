@@ -22,6 +22,7 @@
 #include "capture/filter.h"
 #include "capture/filter_words.h"
 #include "random/draw.h"
+#include "runner/group.h"
 
 struct dice {
 	struct draw_key key;
@@ -302,7 +303,7 @@ static void the_same_words_are_compiled_once_for_all_clouds(void **state)
 	filters.free(second);
 }
 
-int main(void)
+GROUP(filter)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(the_functions_of_this_test_stand_in_the_place_of_the_resolver),

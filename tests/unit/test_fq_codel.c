@@ -6,6 +6,7 @@
 
 #include "frame.h"
 #include "trial.h"
+#include "runner/group.h"
 
 #define FLOWS 8
 
@@ -451,7 +452,7 @@ static void errors_say_what_would_be_right(void **state)
 	conf_free(fq);
 }
 
-int main(void)
+GROUP(fq_codel)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(new_flows_go_first_and_old_ones_in_turn),

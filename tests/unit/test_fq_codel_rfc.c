@@ -9,6 +9,7 @@
 #include "frame.h"
 #include "load.h"
 #include "trial.h"
+#include "runner/group.h"
 
 #define N     60000
 #define FLOWS 12
@@ -332,7 +333,7 @@ static void the_fat_flow_makes_room_as_in_ns_3s_test(void **state)
 	trial_close(trial);
 }
 
-int main(void)
+GROUP(fq_codel_rfc)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(every_packet_goes_as_the_rfc_says),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames of every length and mbufs of every kind, through everything that holds packets. */
 #include "rig.h"
+#include "runner/group.h"
 
 #include <stdlib.h>
 
@@ -179,7 +180,7 @@ static void mbufs_of_every_kind_are_freed_wherever_they_are_dropped(void **state
 	}
 }
 
-int main(void)
+GROUP(frames)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(frames_of_every_length_pass_as_they_are),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Packets that a cloud generates: where they leave, when, in which order, and that all adds up. */
 #include "rig.h"
+#include "runner/group.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -376,7 +377,7 @@ static void the_witness_is_told_of_an_answer_by_the_number_of_its_cause(void **s
 	rig_close(rig);
 }
 
-int main(void)
+GROUP(generate)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(an_answer_leaves_where_the_packet_came_at_the_same_instant),

@@ -11,6 +11,7 @@
 
 #include "frame.h"
 #include "packet/headers.h"
+#include "runner/group.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -316,7 +317,7 @@ static void usual_is_plain_ipv4_that_nobody_else_sees(void **state)
 	}
 }
 
-int main(void)
+GROUP(headers)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(headers_are_found_behind_tags_options_and_extensions),

@@ -10,6 +10,7 @@
 
 #include "account/histogram.h"
 #include "random/draw.h"
+#include "runner/group.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -193,7 +194,7 @@ static void many_spans_at_once_are_the_same_spans_one_by_one(void **state)
 	}
 }
 
-int main(void)
+GROUP(histogram)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test_setup(buckets_are_gapless_and_each_begins_where_it_says, fresh),

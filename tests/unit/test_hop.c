@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A cloud that is a router: what it forwards, what it answers, what it leaves alone. */
 #include "trial.h"
+#include "runner/group.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -1115,7 +1116,7 @@ static void a_ttl_less_by_one_changes_every_checksum_as_a_growth_does(void **sta
 		                 checksum_grown((uint16_t)sum, checksum_growth(0x4011, 0x3f11)));
 }
 
-int main(void)
+GROUP(hop)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(one_less_is_left_to_live_and_all_else_is_as_it_was),

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "options.h"
+#include "runner/group.h"
 
 #define WORDS_MAX 12
 
@@ -93,7 +94,7 @@ static void what_is_wrong_is_said_with_what_would_be_right(void **state)
 	}
 }
 
-int main(void)
+GROUP(host_options)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_response_takes_what_it_needs),

@@ -11,6 +11,7 @@
 
 #include "frame.h"
 #include "router/icmp.h"
+#include "runner/group.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -345,7 +346,7 @@ static void an_echo_request_becomes_its_reply(void **state)
 	}
 }
 
-int main(void)
+GROUP(icmp)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(an_ipv4_error_is_right_in_every_byte),

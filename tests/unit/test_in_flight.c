@@ -10,6 +10,7 @@
 
 #include "line/in_flight.h"
 #include "random/draw.h"
+#include "runner/group.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define STEPS         20000
@@ -145,7 +146,7 @@ static void without_memory_it_says_so_and_counts_on(void **state)
 	bench_close(bench);
 }
 
-int main(void)
+GROUP(tally)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(it_counts_what_is_later_than_now_in_whatever_order_it_was_noted),

@@ -20,6 +20,7 @@
 #include "folder.h"
 #include "capture/block_reader.h"
 #include "capture/block_writer.h"
+#include "runner/group.h"
 
 #define FILE_BYTES 3000001u
 
@@ -221,7 +222,7 @@ static void a_copy_touches_the_frame_and_nothing_beside_it(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter_folder, leave_folder)
 
-int main(void)
+GROUP(io_thread)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(what_is_put_is_what_is_looked_at_with_a_io_thread_and_without),

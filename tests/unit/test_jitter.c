@@ -10,6 +10,7 @@
 #include "line/delay_table.h"
 #include "line/jitter.h"
 #include "trial.h"
+#include "runner/group.h"
 
 #define MS SIMTIME_MS
 
@@ -554,7 +555,7 @@ static void what_was_asked_for_is_what_is_drawn(void **state)
 	}
 }
 
-int main(void)
+GROUP(jitter)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(kept_order_needs_no_waiting),

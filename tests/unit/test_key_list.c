@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "holding/key_list.h"
+#include "runner/group.h"
 
 #define CHUNKS 16u
 
@@ -130,7 +131,7 @@ static void no_memory_is_said_and_the_key_list_stays_as_it_was(void **state)
 	free(bench.memory);
 }
 
-int main(void)
+GROUP(key_list)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(keys_are_read_in_the_order_of_their_insertion),

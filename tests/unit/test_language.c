@@ -22,6 +22,7 @@
 #include "text/statement_text.h"
 #include "random/draw.h"
 #include "statements.h"
+#include "runner/group.h"
 
 #define ROWS(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -845,7 +846,7 @@ static void the_manual_page_names_every_field(void **state)
 	free(text);
 }
 
-int main(void)
+GROUP(language)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_line_edits_the_scenario),

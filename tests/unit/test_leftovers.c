@@ -17,6 +17,7 @@
 
 #include "folder.h"
 #include "machine/eal_leftovers.h"
+#include "runner/group.h"
 
 static pid_t dead; /* a process that is gone */
 
@@ -185,7 +186,7 @@ static void without_folders_there_is_nothing_to_do(void **state)
 
 #define CLAIM(name) cmocka_unit_test_setup_teardown(name, start, leave_folder)
 
-int main(void)
+GROUP(leftovers)
 {
 	const struct CMUnitTest tests[] = {
 	        CLAIM(the_folder_of_a_dead_process_goes_with_what_is_in_it),

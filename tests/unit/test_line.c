@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The line, seen from outside: packets go in at instants and come out at instants. */
 #include "rig.h"
+#include "runner/group.h"
 
 #include <stdlib.h>
 
@@ -510,7 +511,7 @@ static void large_frames_leave_mbufs_for_the_small_one_ahead_of_them(void **stat
 	rig_close(rig);
 }
 
-int main(void)
+GROUP(line)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_constant_delay_is_exact_for_every_packet),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The link: rate, queue, and what a change does to both. */
 #include "rig.h"
+#include "runner/group.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -516,7 +517,7 @@ static void shared_links_go_on_when_memory_is_used_up(void **state)
 	rig_close(rig);
 }
 
-int main(void)
+GROUP(link)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_saturated_leaky_bucket_spaces_departures_by_8l_over_r),

@@ -2,6 +2,7 @@
 /* What conforms to a token bucket goes through an idle link without being queued, and so does what has left when
  * the next packet of its burst comes, on three ways (cloud_link.h), and it makes no difference which. */
 #include "trial.h"
+#include "runner/group.h"
 
 #include <string.h>
 
@@ -249,7 +250,7 @@ static void a_bucket_that_holds_up_nobody_changes_no_delay(void **state)
 	rig_close(rigs[1]);
 }
 
-int main(void)
+GROUP(link_pass)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(on_every_way_each_packet_leaves_when_its_tokens_are_there),

@@ -12,6 +12,7 @@
 #include "holding/hold.h"
 #include "holding/log.h"
 #include "random/draw.h"
+#include "runner/group.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -245,7 +246,7 @@ static void no_memory_at_all_is_no_record(void **state)
 	log_clear(&packets, &arena);
 }
 
-int main(void)
+GROUP(log)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(records_of_every_size_come_back_as_they_went_in),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `loss random` and `loss every`, packet by packet. */
 #include "rig.h"
+#include "runner/group.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -291,7 +292,7 @@ static void one_kind_of_loss_takes_the_place_of_the_other(void **state)
 	rig_close(rig);
 }
 
-int main(void)
+GROUP(loss)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(random_loss_of_a_million_packets_lies_within_the_binomial_bound),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loss by bit errors at its edges; its statistics are in tests/statistics. */
 #include "trial.h"
+#include "runner/group.h"
 
 static void probabilities_of_nought_and_one_hundred_percent_are_exact(void **state)
 {
@@ -72,7 +73,7 @@ static void lengths_in_turn_are_lost_as_each_alone(void **state)
 	trial_close(mixed);
 }
 
-int main(void)
+GROUP(loss_bit_error)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(probabilities_of_nought_and_one_hundred_percent_are_exact),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Losses in bursts; their statistics are in tests/statistics. */
 #include "trial.h"
+#include "runner/group.h"
 
 static void nought_loses_nothing_and_one_hundred_percent_everything(void **state)
 {
@@ -65,7 +66,7 @@ static void a_change_lets_the_present_burst_go_on_within_the_new_length(void **s
 	trial_close(trial);
 }
 
-int main(void)
+GROUP(loss_burst)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(nought_loses_nothing_and_one_hundred_percent_everything),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The two-state channel at its edges; its statistics are in tests/statistics. */
 #include "trial.h"
+#include "runner/group.h"
 
 static void probabilities_of_nought_and_one_hundred_percent_are_exact(void **state)
 {
@@ -56,7 +57,7 @@ static void a_change_keeps_the_state_of_the_channel(void **state)
 	trial_close(trial);
 }
 
-int main(void)
+GROUP(loss_gilbert_elliott)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(probabilities_of_nought_and_one_hundred_percent_are_exact),

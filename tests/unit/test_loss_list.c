@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Losses from a list of packets, and from the log of an earlier run. */
 #include "trial.h"
+#include "runner/group.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -286,7 +287,7 @@ static void what_happened_once_happens_again(void **state)
 	trial_close(again);
 }
 
-int main(void)
+GROUP(loss_list)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_list_has_the_numbers_that_stand_in_it),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Periodic patterns of loss. */
 #include "trial.h"
+#include "runner/group.h"
 
 static void the_named_packets_of_each_period_are_lost(void **state)
 {
@@ -61,7 +62,7 @@ static void a_change_goes_on_where_the_old_pattern_was(void **state)
 	trial_close(trial);
 }
 
-int main(void)
+GROUP(loss_pattern)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(the_named_packets_of_each_period_are_lost),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random loss at its edges; its statistics are in tests/statistics. */
 #include "trial.h"
+#include "runner/group.h"
 
 #include "random/chance.h"
 
@@ -120,7 +121,7 @@ static void chances_of_a_burst_are_those_of_its_packets(void **state)
 	}
 }
 
-int main(void)
+GROUP(loss_random)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(nothing_is_lost_at_nought_and_everything_at_one_hundred_percent),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The TCP segment with a certain byte, of every flow. */
 #include "trial.h"
+#include "runner/group.h"
 
 #include "frame.h"
 #include "packet/tcp_flows.h"
@@ -239,7 +240,7 @@ static void a_table_has_room_for_as_many_flows_as_it_was_made_for(void **state)
 	}
 }
 
-int main(void)
+GROUP(loss_tcp_byte)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(the_segment_with_the_byte_is_lost_and_k_retransmissions),

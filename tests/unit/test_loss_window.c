@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Windows of time in which everything is lost. */
 #include "trial.h"
+#include "runner/group.h"
 
 static void a_window_is_closed_at_its_beginning_and_open_at_its_end(void **state)
 {
@@ -81,7 +82,7 @@ static void a_period_shorter_than_the_window_is_refused(void **state)
 	                    "as long as `for`");
 }
 
-int main(void)
+GROUP(loss_window)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_window_is_closed_at_its_beginning_and_open_at_its_end),

@@ -23,6 +23,7 @@
 #include "machine/eal.h"
 #include "machine/pool.h"
 #include "port/port.h"
+#include "runner/group.h"
 
 #define MIB       (UINT64_C(1) << 20)
 #define MACHINE   (20000 * MIB)
@@ -500,7 +501,7 @@ static void few_addresses_or_little_locked_memory_are_refused_by_name(void **sta
 
 #define CLAIM(name) cmocka_unit_test_setup_teardown(name, make_root, remove_root)
 
-int main(void)
+GROUP(machine_memory)
 {
 	const struct CMUnitTest tests[] = {
 	        CLAIM(a_machine_without_groups_and_limits_has_what_is_available),

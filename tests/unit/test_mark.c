@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Marking above a threshold, and what ECN does to a frame. */
 #include "trial.h"
+#include "runner/group.h"
 
 #include <string.h>
 
@@ -191,7 +192,7 @@ static void what_is_no_ip_or_is_cut_off_is_not_capable(void **state)
 	trial_close(trial);
 }
 
-int main(void)
+GROUP(mark)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(who_is_capable_is_marked_and_who_is_not_is_dropped),

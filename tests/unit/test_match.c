@@ -15,6 +15,7 @@
 #include "frame.h"
 #include "random/draw.h"
 #include "rig.h"
+#include "runner/group.h"
 
 struct dice {
 	struct draw_key key;
@@ -495,7 +496,7 @@ static void a_few_conditions_are_told_by_a_glance_at_ipv4(void **state)
 	rig_close(rig);
 }
 
-int main(void)
+GROUP(match)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(conjunctions_of_simple_conditions_are_exact_and_nothing_else_is),

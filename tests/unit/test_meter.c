@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a meter reads, and of which window. */
 #include "trial.h"
+#include "runner/group.h"
 
 #include <string.h>
 
@@ -244,7 +245,7 @@ static void a_reading_does_not_depend_on_bursts(void **state)
 	}
 }
 
-int main(void)
+GROUP(meter)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(nothing_is_measured_before_a_window_has_ended),

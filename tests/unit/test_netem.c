@@ -4,6 +4,7 @@
  * and shortened words was tried with iproute2 6.1.
  */
 #include "trial.h"
+#include "runner/group.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -460,7 +461,7 @@ static void bursts_do_not_matter_to_netems_recurrence(void **state)
 		trial_assert_bursts_agree(rows[i], 2000, 60);
 }
 
-int main(void)
+GROUP(netem)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_line_becomes_the_statements_that_it_says),

@@ -14,6 +14,7 @@
 #include "machine/pool.h"
 #include "offline/offline_pool.h"
 #include "packet/packet.h"
+#include "runner/group.h"
 
 #define FIRST 64u
 #define MOST  100u
@@ -113,7 +114,7 @@ static void ops_that_nobody_registered_are_refused(void **state)
 	offline_pool_free(NULL);
 }
 
-int main(void)
+GROUP(offline_pool)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(mbufs_have_the_room_that_a_pool_s_have),

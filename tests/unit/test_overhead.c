@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "link/rate.h"
+#include "runner/group.h"
 
 static void frames_are_as_long_as_their_layer_says(void **state)
 {
@@ -87,7 +88,7 @@ static void what_is_no_overhead_is_refused(void **state)
 	}
 }
 
-int main(void)
+GROUP(overhead)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(frames_are_as_long_as_their_layer_says),

@@ -23,6 +23,7 @@
 #include "packet/packet.h"
 #include "port/paced_file.h"
 #include "machine/pool.h"
+#include "runner/group.h"
 
 #define MBUFS   4095
 #define FRAMES  1500 /* more than a ring holds */
@@ -290,7 +291,7 @@ static int stop(void **state)
 	return 0;
 }
 
-int main(void)
+GROUP(paced_file)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(frames_come_at_their_instants_and_not_before),

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "path.h"
+#include "runner/group.h"
 
 #define FRESH_MS 10000
 
@@ -71,7 +72,7 @@ static void a_socket_that_is_not_there_is_named(void **state)
 	assert_int_equal(path.fd, -1);
 }
 
-int main(void)
+GROUP(path_figures)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(the_least_of_each_figure_is_taken_fresh_and_whole_or_not_at_all),

@@ -7,6 +7,7 @@
 #include "aqm/pie.h"
 #include "frame.h"
 #include "trial.h"
+#include "runner/group.h"
 
 static const struct pie_rule rfc = {
         .target_ns = 15 * SIMTIME_MS,
@@ -403,7 +404,7 @@ static void bursts_and_changes_of_nothing_do_not_matter(void **state)
 		trial_close(trials[i]);
 }
 
-int main(void)
+GROUP(pie)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(probability_and_burst_are_the_rfcs_to_a_billionth),

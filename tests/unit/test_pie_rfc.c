@@ -8,6 +8,7 @@
 #include "frame.h"
 #include "load.h"
 #include "trial.h"
+#include "runner/group.h"
 
 #define N 60000
 
@@ -202,7 +203,7 @@ static void every_packets_fate_is_that_of_the_rfcs_pseudocode(void **state)
 	}
 }
 
-int main(void)
+GROUP(pie_rfc)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(every_packets_fate_is_that_of_the_rfcs_pseudocode),

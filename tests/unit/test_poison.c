@@ -2,6 +2,7 @@
 /* The fixture watches the engine, so it is tested itself: what it must see, it sees. */
 #include "rig.h"
 #include "unable.h"
+#include "runner/group.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -184,7 +185,7 @@ static void what_is_free_longest_is_given_out_next(void **state)
 	poison_pool_free(pool);
 }
 
-int main(void)
+GROUP(poison)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_free_mbuf_that_is_touched_ends_the_program),

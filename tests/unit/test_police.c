@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A policer: what passes is exactly what the bucket holds. */
 #include "trial.h"
+#include "runner/group.h"
 
 #include <string.h>
 
@@ -76,7 +77,7 @@ static void the_size_of_bursts_does_not_matter(void **state)
 	trial_assert_bursts_agree("police 300mbit burst 3kB", 3000, 60);
 }
 
-int main(void)
+GROUP(police)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_full_bucket_lets_its_burst_pass_and_no_more),

@@ -20,6 +20,7 @@
 #include "port/port.h"
 #include "port/port_identity.h"
 #include "unable.h"
+#include "runner/group.h"
 
 static bool shared(const char *one, const char *other, char *what)
 {
@@ -235,7 +236,7 @@ static int start(void **state)
 	return enter_folder(state);
 }
 
-int main(void)
+GROUP(port_identity)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(texts_that_mean_one_interface_or_device_are_known),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Latencies of devices: what is known of them is subtracted, live, from the time on the line. */
 #include "rig.h"
+#include "runner/group.h"
 #include "scenario/port_setting.h"
 
 #define RX_NS    350
@@ -172,7 +173,7 @@ static void of_a_chain_the_last_cloud_is_shortened(void **state)
 	rig_close(rig);
 }
 
-int main(void)
+GROUP(port_setting)
 {
 	static const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "port/port_time.h"
+#include "runner/group.h"
 
 #define BORN_TICKS UINT64_C(1234567890123)
 
@@ -217,7 +218,7 @@ static void a_device_whose_clock_goes_is_followed_and_one_whose_does_not_is_refu
 	assert_in_range(after - age_of(&time, &stamp, after) + 1000, before, after + 1000);
 }
 
-int main(void)
+GROUP(port_time)
 {
 	static const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_stamp_becomes_an_instant_of_weirs_clock_to_the_device_s_tick),

@@ -13,6 +13,7 @@
 #include "holding/train.h"
 #include "poison_ops.h"
 #include "rig.h"
+#include "runner/group.h"
 
 #define MBUFS  4096u
 #define CHUNKS 64u
@@ -174,7 +175,7 @@ static void in_an_empty_log_it_stays(void **state)
 	assert_null(prefetch.at);
 }
 
-int main(void)
+GROUP(prefetch)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test_setup_teardown(it_goes_as_far_as_may_leave_and_not_much_further,

@@ -20,6 +20,7 @@
 
 #include "machine/privileges.h"
 #include "unable.h"
+#include "runner/group.h"
 
 #define NET_ADMIN (UINT64_C(1) << CAP_NET_ADMIN)
 
@@ -280,7 +281,7 @@ static void a_device_of_which_nothing_is_known_keeps_its_administration(void **s
 	assert_true(privileges_of_device("net_af_xdp0,iface=eth1") & NET_ADMIN);
 }
 
-int main(void)
+GROUP(privileges)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(every_thread_keeps_what_the_ports_need_and_nothing_else),

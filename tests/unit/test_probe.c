@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `probe`: its packets, their way through the routers, and the conversation that waits for the answers. */
 #include "trial.h"
+#include "runner/group.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -345,7 +346,7 @@ static void one_at_a_time_and_who_leaves_makes_room(void **state)
 	assert_true(session_pending(talk->session));
 }
 
-int main(void)
+GROUP(probe)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(there_is_a_packet_for_each_router_and_probe),

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "quench.h"
+#include "runner/group.h"
 
 #define ETHER 14
 #define IP    ETHER
@@ -292,7 +293,7 @@ static void a_router_may_quote_more_and_headers_may_have_options(void **state)
 	assert_int_equal(verdict(&f), QUENCH_FOUND);
 }
 
-int main(void)
+GROUP(quench)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_quench_says_which_segment_and_whether_it_was_marked),

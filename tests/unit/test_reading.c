@@ -15,6 +15,7 @@
 #include "header/meter.h"
 #include "header/xcp.h"
 #include "rig.h"
+#include "runner/group.h"
 #include "scenario/scenario.h"
 #include "schedule/every.h"
 
@@ -188,7 +189,7 @@ static void what_control_reads_is_there_and_whole_while_a_schedule_exchanges_it(
 	rig_close(rig);
 }
 
-int main(void)
+GROUP(reading)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(

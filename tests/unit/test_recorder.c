@@ -20,6 +20,7 @@
 #include "capture/dump.h"
 #include "capture/recorder.h"
 #include "folder.h"
+#include "runner/group.h"
 
 #define EPOCH   (UINT64_C(1700000000) * SIMTIME_S)
 #define LATER   (UINT64_C(4294967296) * SIMTIME_S) /* in 2106, one second more than a pcap can say */
@@ -415,7 +416,7 @@ static void a_file_that_cannot_have_its_name_stays_where_the_problem_says(void *
 	check_end(capture);
 }
 
-int main(void)
+GROUP(recorder)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test_setup_teardown(with_room_every_frame_is_in_the_file, start,

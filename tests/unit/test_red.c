@@ -12,6 +12,7 @@
 #include "aqm/red.h"
 #include "bottleneck.h"
 #include "red_reference.h"
+#include "runner/group.h"
 
 #define RATE_BPS    10000000
 #define LIMIT_BYTES 90000
@@ -762,7 +763,7 @@ static void a_change_keeps_the_average_and_the_counts(void **state)
 	assert_true(red.average == quantity(31000));
 }
 
-int main(void)
+GROUP(red)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(

@@ -10,6 +10,7 @@
 #include "frame.h"
 #include "link/aqm.h"
 #include "trial.h"
+#include "runner/group.h"
 
 #define RATE_BPS 10000000
 #define SEED     11
@@ -468,7 +469,7 @@ static void thresholds_are_converted_by_the_mean_packet(void **state)
 	}
 }
 
-int main(void)
+GROUP(red_queue)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(what_red_decides_is_what_happens),

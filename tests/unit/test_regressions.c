@@ -6,6 +6,7 @@
  * loses what is in flight (test_change.c).
  */
 #include "trial.h"
+#include "runner/group.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,7 +276,7 @@ static void a_seed_survives_a_change(void **state)
 	trial_close(trial);
 }
 
-int main(void)
+GROUP(regressions)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(all_impairments_at_once_act_and_add_up),

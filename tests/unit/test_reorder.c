@@ -4,6 +4,7 @@
 
 #include "holding/arena.h"
 #include "trial.h"
+#include "runner/group.h"
 
 #define MS SIMTIME_MS
 #define US SIMTIME_US
@@ -431,7 +432,7 @@ static void bad_values_are_refused_with_what_would_be_right(void **state)
 		assert_string_equal(trial_problem(rows[i].statement), rows[i].problem);
 }
 
-int main(void)
+GROUP(reorder)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(each_nth_packet_changes_places_with_the_one_after_it),

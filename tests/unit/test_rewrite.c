@@ -13,6 +13,7 @@
 #include "random/draw.h"
 #include "rewrite/rewrite_field.h"
 #include "trial.h"
+#include "runner/group.h"
 
 #define TCP4                                                                                       \
 	&(struct frame_shape)                                                                      \
@@ -1168,7 +1169,7 @@ static void the_emulators_control_and_data_field_are_a_rule(void **state)
 	assert_int_equal(frame_wrong_sums(out.data, UDP4), 0);
 }
 
-int main(void)
+GROUP(rewrite)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(

@@ -4,6 +4,7 @@
  * algorithm round by round, at random: whatever the lengths, the same packet goes next.
  */
 #include "rig.h"
+#include "runner/group.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -330,7 +331,7 @@ static void fq_codel_takes_no_longer_for_longer_packets(void **state)
 	kind->free(aqm);
 }
 
-int main(void)
+GROUP(rounds)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(drr_sends_what_it_would_round_by_round),

@@ -22,6 +22,7 @@
 #include "machine/cpu_list.h"
 #include "machine/eal.h"
 #include "poison_ops.h"
+#include "runner/group.h"
 #include "scenario/port_setting.h"
 #include "unable.h"
 
@@ -426,7 +427,7 @@ static int stop(void **state)
 	return 0;
 }
 
-int main(void)
+GROUP(runtime)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(every_layout_accounts_for_every_packet_when_it_stops),

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "runner/group.h"
 #include "scenario/scenario.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
@@ -314,7 +315,7 @@ static void confs_keep_their_order_when_one_is_removed(void **state)
 	scenario_free(scenario);
 }
 
-int main(void)
+GROUP(scenario)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_new_configuration_has_the_initial_values),

@@ -5,6 +5,7 @@
 
 #include "text/statement_text.h"
 #include "text/word.h"
+#include "runner/group.h"
 #include "scenario/scenario.h"
 #include "schedule_rig.h"
 
@@ -420,7 +421,7 @@ static void lines_that_are_wrong_say_where_and_what_would_be_right(void **state)
 	}
 }
 
-int main(void)
+GROUP(schedule)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_change_of_rate_is_exact_inside_a_packet),

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "fake_control.h"
+#include "runner/group.h"
 #include "text/file_read.h"
 #include "socket/server.h"
 #include "socket/session.h"
@@ -575,7 +576,7 @@ static void a_fourth_signal_that_nobody_takes_ends_the_process(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_start, bench_stop)
 
-int main(void)
+GROUP(server)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(commands_are_answered_to_the_client_that_gave_them),

@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include "fake_control.h"
+#include "runner/group.h"
 #include "socket/session.h"
 
 #define SCENARIO                                                                                   \
@@ -423,7 +424,7 @@ static void quit_ends_the_conversation_and_what_follows_is_not_executed(void **s
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, talk_start, talk_stop)
 
-int main(void)
+GROUP(session)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(a_line_is_executed_when_its_end_has_come),

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "link/shaper.h"
+#include "runner/group.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define KBIT          UINT64_C(1000)
@@ -314,7 +315,7 @@ static void to_serve_is_to_tell_the_instant_and_to_depart(void **state)
 	}
 }
 
-int main(void)
+GROUP(shaper)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_packet_of_1250_bytes_at_10_mbit_takes_a_millisecond),

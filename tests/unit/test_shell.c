@@ -12,6 +12,7 @@
 #include "ctl/shell.h"
 #include "ctl/shell_complete.h"
 #include "language/scenario_file.h"
+#include "runner/group.h"
 
 #define SCENARIO "port a\nport b\ncloud down from a to b\ncloud downlink from b to a\n"
 
@@ -82,7 +83,7 @@ static void the_history_lies_in_XDG_STATE_HOME_or_at_home(void **state)
 	assert_false(shell_history_path(path, sizeof(path)));
 }
 
-int main(void)
+GROUP(shell)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(tab_inserts_what_is_certain_and_offers_what_is_not),

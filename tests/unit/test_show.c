@@ -11,6 +11,7 @@
 
 #include "engine/engine_report.h"
 #include "fake_control.h"
+#include "runner/group.h"
 #include "show/achieved.h"
 #include "show/show.h"
 #include "show/view.h"
@@ -615,7 +616,7 @@ static void a_line_that_reads_as_the_end_of_an_answer_is_set_off(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_start, scene_stop)
 
-int main(void)
+GROUP(show)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(a_cloud_is_shown_with_what_was_achieved_beside_what_is_configured),

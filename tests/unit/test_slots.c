@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Slots: packets leave in bursts, at instants beyond 32 bits too. */
 #include "trial.h"
+#include "runner/group.h"
 
 #include <string.h>
 
@@ -175,7 +176,7 @@ static void a_change_of_slots_keeps_what_waits(void **state)
 	trial_close(trial);
 }
 
-int main(void)
+GROUP(slots)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(what_waits_leaves_with_the_slot),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "offline/split.h"
+#include "runner/group.h"
 
 #define MACS 2, 0, 0, 0, 0, 0x0b, 2, 0, 0, 0, 0, 0x0a
 #define IPV4(protocol, fragment)                                                                   \
@@ -165,7 +166,7 @@ static void a_rule_that_is_wrong_is_refused_with_what_would_be_right(void **stat
 	}
 }
 
-int main(void)
+GROUP(split)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_rule_finds_its_frames_and_no_others),

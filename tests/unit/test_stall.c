@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "fake_control.h"
+#include "runner/group.h"
 #include "service/desk.h"
 #include "socket/pending.h"
 #include "socket/session.h"
@@ -247,7 +248,7 @@ static void what_does_not_come_to_its_end_is_not_taken_away_under_who_works_on_i
 	control_look_end(control);
 }
 
-int main(void)
+GROUP(stall)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(what_a_worker_does_not_take_is_accepted_and_comes_into_force_later),

@@ -20,6 +20,7 @@
 #include "text/value.h"
 #include "text/value_kind.h"
 #include "random/draw.h"
+#include "runner/group.h"
 #include "scenario/scenario.h"
 #include "statements.h"
 
@@ -394,7 +395,7 @@ static void every_statement_prints_what_it_parsed(void **state)
 	}
 }
 
-int main(void)
+GROUP(statements)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(the_ranges_of_the_ixp2400_emulator_are_those_of_the_language),

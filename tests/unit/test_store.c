@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "holding/store.h"
+#include "runner/group.h"
 
 #define CHUNKS 8u
 #define STORED 64u
@@ -160,7 +161,7 @@ static void a_chunk_of_cells_is_all_cells_and_the_numbers_of_their_packets(void 
 	bench_close(&bench);
 }
 
-int main(void)
+GROUP(store)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_chunk_goes_back_when_the_last_of_its_records_has_left),

@@ -6,6 +6,7 @@
  * fate at the same instant, what leaves must have the same bytes, and each cloud the same report.
  */
 #include "trial.h"
+#include "runner/group.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -763,7 +764,7 @@ static void flows_have_a_cloud_each(void **state)
 	rig_close(rig);
 }
 
-int main(void)
+GROUP(template)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_templates_cloud_does_what_a_cloud_of_its_name_would_do),

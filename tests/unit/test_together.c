@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Packets that come to a shared cloud at one instant, in a burst: nothing differs from one by one. */
 #include "rig.h"
+#include "runner/group.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -446,7 +447,7 @@ static void what_leaves_at_one_instant_leaves_in_the_order_in_which_that_came_ab
 	rig_close(rig);
 }
 
-int main(void)
+GROUP(together)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(routers_that_answer),

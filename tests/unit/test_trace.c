@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "link/opportunities.h"
+#include "runner/group.h"
 #include "scenario/scenario.h"
 #include "schedule_rig.h"
 #include "schedule/path_trace.h"
@@ -545,7 +546,7 @@ static void files_that_are_wrong_are_refused_with_their_line(void **state)
 	                    "a trace without a rate makes no link: leave `queue` out");
 }
 
-int main(void)
+GROUP(trace)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(full_packets_leave_at_the_opportunities_of_the_file),

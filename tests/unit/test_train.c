@@ -12,6 +12,7 @@
 #include "holding/train.h"
 #include "poison_ops.h"
 #include "rig.h"
+#include "runner/group.h"
 
 #define MBUFS  512u
 #define CHUNKS 64u
@@ -457,7 +458,7 @@ static void a_train_is_dropped_with_those_that_have_not_left(void **state)
 	close_all();
 }
 
-int main(void)
+GROUP(train)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_burst_of_like_packets_is_one_train_and_comes_back_as_it_went_in),

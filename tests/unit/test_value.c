@@ -13,6 +13,7 @@
 #include "text/nearest.h"
 #include "text/value.h"
 #include "random/draw.h"
+#include "runner/group.h"
 
 #define ROWS(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -484,7 +485,7 @@ static void the_nearest_word_is_found_by_edits(void **state)
 	assert_null(nearest.best);
 }
 
-int main(void)
+GROUP(value)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(times_are_whole_nanoseconds),

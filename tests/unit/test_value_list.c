@@ -20,6 +20,7 @@
 #include "text/statement_text.h"
 #include "text/value.h"
 #include "random/draw.h"
+#include "runner/group.h"
 #include "scenario/file.h"
 #include "scenario/scenario.h"
 
@@ -368,7 +369,7 @@ static void lines_end_with_lf_cr_lf_or_the_file(void **state)
 	}
 }
 
-int main(void)
+GROUP(value_list)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(values_are_printed_so_that_they_can_be_read_again),

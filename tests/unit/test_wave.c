@@ -5,6 +5,7 @@
 
 #include "random/exponential.h"
 #include "schedule_rig.h"
+#include "runner/group.h"
 
 /* Packet i at i x gap. */
 static simtime *play_even(const char *words, simtime gap, uint32_t n)
@@ -180,7 +181,7 @@ static void states_that_contradict_are_refused(void **state)
 		assert_string_equal(trial_problem(rows[r][0]), rows[r][1]);
 }
 
-int main(void)
+GROUP(wave)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_wave_is_the_function_that_it_is_called_after),

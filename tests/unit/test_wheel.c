@@ -14,6 +14,7 @@
 
 #include "holding/wheel.h"
 #include "random/draw.h"
+#include "runner/group.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -476,7 +477,7 @@ static void a_wheel_that_is_freed_with_records_gives_its_chunks_back(void **stat
 	free(bench);
 }
 
-int main(void)
+GROUP(wheel)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(an_empty_wheel_has_nothing_and_waits_for_nothing),

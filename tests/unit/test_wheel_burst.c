@@ -9,6 +9,7 @@
 #include "holding/arena.h"
 #include "random/draw.h"
 #include "rig.h"
+#include "runner/group.h"
 
 #define PACKETS (190u * BURST_MAX)
 
@@ -282,7 +283,7 @@ static void packets_in_cells_outlive_a_change_and_go_with_their_cloud(void **sta
 	}
 }
 
-int main(void)
+GROUP(wheel_burst)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_burst_is_as_its_packets_one_by_one),

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "window.h"
+#include "runner/group.h"
 
 static void a_segment_is_on_its_way_from_una_to_before_next(void **state)
 {
@@ -84,7 +85,7 @@ static void beyond_max_ssthresh_a_round_trip_adds_half_of_it(void **state)
 	assert_int_equal(window_slow_start_k(UINT32_MAX, 1), UINT32_MAX);
 }
 
-int main(void)
+GROUP(window)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_segment_is_on_its_way_from_una_to_before_next),

@@ -27,6 +27,7 @@
 #include "loss/loss_random.h"
 #include "machine/eal.h"
 #include "machine/pool.h"
+#include "runner/group.h"
 #include "scenario/port_setting.h"
 #include "statements.h"
 
@@ -1088,7 +1089,7 @@ static int stop(void **state)
 	return 0;
 }
 
-int main(void)
+GROUP(worker)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(departures_do_not_depend_on_how_often_a_worker_polls),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A router of XCP, against its formulas in double precision, packet by packet. */
 #include "trial.h"
+#include "runner/group.h"
 
 #include <math.h>
 #include <string.h>
@@ -319,7 +320,7 @@ static void without_a_rate_there_is_nothing_to_share_out(void **state)
 	assert_non_null(strstr(trial_problem("xcp"), "`cloud x rate 10mbit`"));
 }
 
-int main(void)
+GROUP(xcp)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(every_request_becomes_what_the_formulas_give),
