@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # To be sourced: one way to configure and build, for ./quickstart and ./test.
 
-# build_in DIR LOG MESON-OPTION...: configures DIR, anew if its options differ, and builds. What
-# meson and ninja say goes into LOG, and is shown when it went wrong. With build_keep_going=yes an
-# error does not stop what does not depend on it.
-build_in() {
+# configure_in DIR LOG MESON-OPTION...: configures DIR, anew if its options differ. What meson says goes
+# into LOG, and is shown when it went wrong.
+configure_in() {
 	local dir=$1 log=$2 options reconfigure=""
 	shift 2
 	options="$*"
@@ -18,6 +17,13 @@ build_in() {
 		return 1
 	fi
 	echo "$options" > "$dir/weir-options"
+}
+
+# build_in DIR LOG MESON-OPTION...: the same, and builds. With build_keep_going=yes an error does not
+# stop what does not depend on it.
+build_in() {
+	local dir=$1 log=$2
+	configure_in "$@" || return 1
 	if ! ninja -C "$dir" ${build_keep_going:+-k 0} > "$log" 2>&1; then
 		grep -E -A 12 'FAILED:|error:|ERROR' "$log" | head -n 60 >&2
 		echo "The build failed; all of it: $log" >&2

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which tests belong to a folder: its own, and those of the table tests/folders.
+
+usage: folders.py ROOT BUILD FOLDER    prints their names in meson; exit status 1: there are none
+       folders.py ROOT BUILD           claims about the table
+"""
+import fnmatch
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+
+ROOT, BUILD = map(os.path.abspath, sys.argv[1:3])
+TABLE = "tests/folders"
+
+
+def rows():
+    """{folder: patterns of names}; a row goes on in lines that begin with a blank."""
+    found, patterns = {}, []
+    with open(os.path.join(ROOT, TABLE), encoding="utf-8") as table:
+        for line in table:
+            if line.startswith("#") or not line.strip():
+                continue
+            if not line[0].isspace():
+                folder, _, line = line.partition(":")
+                patterns = found.setdefault(folder, [])
+            patterns.extend(line.split())
+    return found
+
+
+def own_folder(test):
+    """Where a test lies: that of its script or program; a group lies where its runner says."""
+    for word in test["cmd"]:
+        for top in (BUILD, ROOT):
+            if word.startswith(top + "/tests/"):
+                folder, _, leaf = os.path.relpath(word, top).rpartition("/")
+                return f"tests/{leaf.split('_')[0]}" if folder == "tests/runner" else folder
+    return ""
+
+
+def tests():
+    """{name: its own folder}"""
+    with open(os.path.join(BUILD, "meson-info", "intro-tests.json"), encoding="utf-8") as intro:
+        return {test["name"]: own_folder(test) for test in json.load(intro)}
+
+
+def below(folder, top):
+    return top == "." or folder == top or folder.startswith(top + "/")
+
+
+def chosen(top):
+    patterns = [p for folder, of in rows().items() if below(folder, top) for p in of]
+    return [name for name, own in tests().items()
+            if below(own, top) or any(fnmatch.fnmatchcase(name, p) for p in patterns)]
+
+
+def every_folder_of_the_table_is_there():
+    lost = [folder for folder in rows() if not os.path.isdir(os.path.join(ROOT, folder))]
+    assert not lost, f"{TABLE}: there is no folder {', '.join(lost)}"
+
+
+def every_name_of_the_table_is_a_test():
+    known = list(tests())
+    lost = [p for of in rows().values() for p in of if not fnmatch.filter(known, p)]
+    assert not lost, f"{TABLE}: there is no test {', '.join(lost)}"
+
+
+def every_group_of_unit_tests_is_about_a_folder():
+    patterns = [p for of in rows().values() for p in of]
+    lost = [name for name, own in tests().items() if own in ("tests/unit", "tests/lab")
+            and not any(fnmatch.fnmatchcase(name, p) for p in patterns)]
+    assert not lost, f"{TABLE} says of no folder that it is tested by {', '.join(lost)}"
+
+
+def every_folder_of_the_engine_has_tests():
+    lost = []
+    for layer in ("src/emulation", "src/feedback", "src/dataplane", "src/control"):
+        for leaf in sorted(os.listdir(os.path.join(ROOT, layer))):
+            folder = f"{layer}/{leaf}"
+            if os.path.isdir(os.path.join(ROOT, folder)) and not chosen(folder):
+                lost.append(folder)
+    assert not lost, f"no test is about {', '.join(lost)}"
+
+
+if len(sys.argv) > 3:
+    asked = os.path.relpath(os.path.join(ROOT, sys.argv[3]), ROOT)
+    if os.path.isfile(os.path.join(ROOT, asked)):
+        asked = os.path.dirname(asked)
+    names = chosen(asked)
+    print("\n".join(names))
+    sys.exit(0 if names else 1)
+sys.exit(tap.run([(claim.__name__, claim) for claim in (
+    every_folder_of_the_table_is_there,
+    every_name_of_the_table_is_a_test,
+    every_group_of_unit_tests_is_about_a_folder,
+    every_folder_of_the_engine_has_tests,
+)]))
