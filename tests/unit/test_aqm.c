@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "holding/hold.h"
 #include "link/aqm.h"
 
 #define MBIT UINT64_C(1000000)
