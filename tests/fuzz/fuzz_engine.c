@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "engine_rig.h"
+#include "input.h"
 #include "statements.h"
 
 #define STEPS_MAX    64
@@ -22,19 +23,6 @@
 #define FRAME_BYTES  128
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct input {
-	const uint8_t *at;
-	size_t left;
-};
-
-static uint8_t take(struct input *input)
-{
-	if (input->left == 0)
-		return 0;
-	input->left--;
-	return *input->at++;
-}
 
 /* Of any order of magnitude, and with some of its bits. */
 static uint64_t take_magnitude(struct input *input)

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "engine/cloud.h"
+#include "input.h"
 #include "packet/headers.h"
 #include "packet/packet.h"
 #include "rewrite/rewrite.h"
@@ -30,19 +31,6 @@
 #define SEGMENTS_MAX 3
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct input {
-	const uint8_t *at;
-	size_t left;
-};
-
-static uint8_t take(struct input *input)
-{
-	if (input->left == 0)
-		return 0;
-	input->left--;
-	return *input->at++;
-}
 
 /* ---- rules ---- */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The machine as its files describe it, and what the doctor says of it: a tree of such files, made
  * for each case. */
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,49 +13,15 @@
 #include <cmocka.h>
 
 #include "check/doctor.h"
+#include "machine_files.h"
 #include "runner/group.h"
 
 #define CPU0 "/sys/devices/system/cpu/cpu0"
 
-static char root[64];
-
-static int remove_one(const char *path, const struct stat *stat, int flag, struct FTW *ftw)
-{
-	(void)stat;
-	(void)flag;
-	(void)ftw;
-	return remove(path);
-}
-
 static int make_root(void **state)
 {
 	(void)state;
-	strcpy(root, "/tmp/weir-machine-XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state)
-{
-	(void)state;
-	return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static void put(const char *path, const char *text)
-{
-	char whole[300];
-	FILE *file;
-
-	snprintf(whole, sizeof(whole), "%s%s", root, path);
-	for (char *slash = strchr(whole + strlen(root) + 1, '/'); slash;
-	     slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(whole, 0700);
-		*slash = '/';
-	}
-	file = fopen(whole, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
+	return machine_begin();
 }
 
 /* Bare metal, tuned: nothing to complain of. */
@@ -175,7 +140,7 @@ static void what_costs_is_named_with_its_remedy(void **state)
 
 		put_good_machine();
 		put("/proc/irq/7/effective_affinity_list", "1\n");
-		put(rows[i].path, rows[i].text);
+		put(rows[i].path, "%s", rows[i].text);
 		doctor = examine(NULL);
 		found = finding(&doctor, rows[i].subject);
 		assert_int_equal(found->state, DOCTOR_COSTS);

@@ -3,7 +3,6 @@
  * The memory there is, on machines made of files: cgroups of both versions, of both at once, nested, in
  * containers, without limits, not readable; limits of the process; huge pages. And what of it a weir takes.
  */
-#include <ftw.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,6 +21,7 @@
 #include "machine/cgroup.h"
 #include "machine/eal.h"
 #include "machine/pool.h"
+#include "machine_files.h"
 #include "port/port.h"
 #include "runner/group.h"
 
@@ -36,49 +36,10 @@
 	"36 31 0:33 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
 #define V2_MOUNT "35 31 0:32 %s /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw,nsdelegate\n"
 
-static char root[64];
-
-static int remove_one(const char *path, const struct stat *stat, int flag, struct FTW *ftw)
-{
-	(void)stat;
-	(void)flag;
-	(void)ftw;
-	return remove(path);
-}
-
-static int remove_root(void **state)
-{
-	(void)state;
-	return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static void put(const char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(const char *path, const char *format, ...)
-{
-	char whole[400];
-	va_list arguments;
-	FILE *file;
-
-	snprintf(whole, sizeof(whole), "%s%s", root, path);
-	for (char *slash = strchr(whole + strlen(root) + 1, '/'); slash;
-	     slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(whole, 0700);
-		*slash = '/';
-	}
-	file = fopen(whole, "w");
-	assert_non_null(file);
-	va_start(arguments, format);
-	vfprintf(file, format, arguments);
-	va_end(arguments);
-	fclose(file);
-}
-
 static int make_root(void **state)
 {
 	(void)state;
-	strcpy(root, "/tmp/weir-memory-XXXXXX");
-	if (!mkdtemp(root))
+	if (machine_begin() != 0)
 		return -1;
 	put("/proc/meminfo", "MemTotal: 24683520 kB\nMemFree: 1 kB\nMemAvailable:   %llu kB\n",
 	    (unsigned long long)(MACHINE >> 10));

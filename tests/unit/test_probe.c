@@ -9,10 +9,9 @@
 #include <rte_ip.h>
 
 #include "engine/engine_report.h"
-#include "fake_control.h"
 #include "header/feedback_probe.h"
 #include "packet/headers.h"
-#include "socket/session.h"
+#include "talk.h"
 
 /* ---- its packets ---- */
 
@@ -187,30 +186,9 @@ static void what_a_host_sends_is_the_hosts(void **state)
 	"cloud y from r to b\ncloud y feedback proxy strip\n"                                      \
 	"cloud back from b to a\ncloud back feedback proxy insert\n"
 
-struct talk {
-	struct fake fake;
-	struct session *session;
-};
-
 static int talk_start(void **state)
 {
-	struct talk *talk = calloc(1, sizeof(*talk));
-
-	if (talk == NULL || !fake_start(&talk->fake, SCENARIO))
-		return -1;
-	talk->session = session_make(&talk->fake.control, 0);
-	*state = talk;
-	return talk->session != NULL ? 0 : -1;
-}
-
-static int talk_stop(void **state)
-{
-	struct talk *talk = *state;
-
-	session_free(talk->session);
-	fake_stop(&talk->fake);
-	free(talk);
-	return 0;
+	return talk_begin(state, SCENARIO);
 }
 
 static void expect_begins(struct talk *talk, const char *expected)

@@ -10,39 +10,17 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "fake_control.h"
 #include "runner/group.h"
-#include "socket/session.h"
+#include "talk.h"
 
 #define SCENARIO                                                                                   \
 	"seed 42\nport a\nport b\ncloud down from a to b\ncloud up from b to a\n"                  \
 	"cloud down loss random 0.1%\ncloud down rate 10mbit queue 90kB\n"                         \
 	"cloud down delay 40ms jitter 2ms\n"
 
-struct talk {
-	struct fake fake;
-	struct session *session;
-};
-
 static int talk_start(void **state)
 {
-	struct talk *talk = calloc(1, sizeof(*talk));
-
-	if (talk == NULL || !fake_start(&talk->fake, SCENARIO))
-		return -1;
-	talk->session = session_make(&talk->fake.control, 0);
-	*state = talk;
-	return talk->session != NULL ? 0 : -1;
-}
-
-static int talk_stop(void **state)
-{
-	struct talk *talk = *state;
-
-	session_free(talk->session);
-	fake_stop(&talk->fake);
-	free(talk);
-	return 0;
+	return talk_begin(state, SCENARIO);
 }
 
 /* What is answered to these bytes; freed by the caller. */
