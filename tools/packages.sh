@@ -17,6 +17,13 @@ packages_clang() {
 	esac
 }
 
+# ns-2.35, which RED is held against: of Debian 12, the version that the comparison is known to run with.
+packages_ns2() {
+	case $(. /etc/os-release && echo "${VERSION_ID:-}") in
+	12) echo "ns2" ;;
+	esac
+}
+
 packages_debian() {
 	command -v apt-get > /dev/null && command -v dpkg-query > /dev/null
 }
