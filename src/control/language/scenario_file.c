@@ -367,7 +367,7 @@ char *scenario_text(const struct scenario *scenario)
 	if (out == NULL)
 		return NULL;
 	scenario_file_print(out, scenario);
-	if (fclose(out) != 0) {
+	if (shortage_close(out) != 0) {
 		free(text);
 		return NULL;
 	}
