@@ -63,8 +63,12 @@ uint64_t bit_error_gap(const struct bit_error *error, struct draw_key key, uint6
 	                        draw_u64(key, index, lane + 1);
 	probability_q127 within = 0;
 	uint64_t gap = 0;
+	int i = BIT_ERROR_POWERS - 1;
 
-	for (int i = BIT_ERROR_POWERS - 1; i >= 0; i--) {
+	/* Until the first is passed over, either() gives what it is given. */
+	while (i >= 0 && error->within[i] > draw)
+		i--;
+	for (; i >= 0; i--) {
 		probability_q127 further = either(within, error->within[i]);
 
 		if (further <= draw) {
