@@ -3,8 +3,8 @@
  * Files as streams: libc reads and writes them inside itself, out of reach of --wrap. So a stream that
  * weir opens is one of ours, over a descriptor, and each of its reads and writes may fail.
  *
- * Two other sorts of streams fail as a whole, when they are flushed or closed: one in memory, as if it
- * had found none to grow; and the standard ones, as on a full disk.
+ * Two other sorts of streams fail as a whole, when they are flushed or closed: one in memory, as if
+ * it had found none to grow; and the standard ones, as on a full disk.
  */
 #include <errno.h>
 #include <fcntl.h>

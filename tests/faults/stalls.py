@@ -56,9 +56,12 @@ class Held:
 def threads(process, name):
     found = []
     for task in os.listdir(f"/proc/{process}/task"):
-        with open(f"/proc/{process}/task/{task}/comm", encoding="utf-8") as comm:
-            if name in comm.read():
-                found.append(int(task))
+        try:
+            with open(f"/proc/{process}/task/{task}/comm", encoding="utf-8") as comm:
+                if name in comm.read():
+                    found.append(int(task))
+        except FileNotFoundError:
+            pass  # it has ended
     return sorted(found)
 
 

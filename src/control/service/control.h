@@ -106,9 +106,9 @@ struct control {
 
 void control_init(struct control *control, const struct control_ops *ops, void *context,
                   struct scenario **scenario);
-/* Waits for what is under way in other threads, up to `patience_ns`, and ends. What workers have not
- * taken is the context's. False: something does not come to its end, and may not be taken away under
- * it. */
+/* Waits for what is under way in other threads, up to `patience_ns`, and ends. What workers have
+ * not taken is the context's. False: something does not come to its end, and may not be taken away
+ * under it. */
 bool control_close(struct control *control, uint64_t patience_ns);
 /* Time passes: looks whether workers have taken what was posted, and goes on. */
 void control_tick(struct control *control, uint64_t now_ns);

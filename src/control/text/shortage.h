@@ -25,8 +25,8 @@ void shortage_note(void);
 bool shortage_taken(void);
 /* open_memstream, which notes that it failed. */
 FILE *shortage_stream(char **text, size_t *bytes);
-/* fclose of such a stream, which notes that the text is not whole: then -1. The text is its owner's in
- * any case. */
+/* fclose of such a stream, which notes that the text is not whole: then -1. The text is its
+ * owner's in any case. */
 int shortage_close(FILE *stream);
 void shortage_watch_json(void);
 

@@ -12,8 +12,8 @@
 
 #include "packet/headers.h"
 
-/* Bits of a frame in ascending order, all of which are there: each segment is passed once. Begins with the frame, and
- * nothing before it. */
+/* Bits of a frame in ascending order, all of which are there: each segment is passed once. Begins
+ * with the frame, and nothing before it. */
 struct flips {
 	struct rte_mbuf *segment;
 	uint64_t before; /* bytes ahead of the segment */

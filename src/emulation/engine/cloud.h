@@ -79,8 +79,8 @@ void cloud_init(struct cloud *cloud, const char *name, uint32_t index, struct ho
 /* Frees its stages, and what its line has. */
 void cloud_release(struct cloud *cloud);
 /* Its stages at one moment, for whoever is not the worker that exchanges them by a schedule: n pointers, which are valid
- * until control frees what a change has replaced. Not `whole`: the worker is held up in the middle of an exchange;
- * then a stage may be there twice or not at all. Control. */
+ * until control frees what a change has replaced. Not `whole`: the worker is held up in the middle
+ * of an exchange; then a stage may be there twice or not at all. Control. */
 uint16_t cloud_stages(const struct cloud *cloud, const struct stage *stages[CLOUD_STAGES_MAX],
                       bool *whole);
 /* NULL: no memory. */

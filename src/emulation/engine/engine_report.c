@@ -162,8 +162,8 @@ static void report_line(const struct line *line, struct cloud_report *report)
 
 #define STAGES_TRIES 100000
 
-/* A worker that is held up in the middle of an exchange is waited for as long as one that was preempted
- * usually takes to come back, a few ms. */
+/* A worker that is held up in the middle of an exchange is waited for as long as one that was
+ * preempted usually takes to come back, a few ms. */
 uint16_t cloud_stages(const struct cloud *cloud, const struct stage *stages[CLOUD_STAGES_MAX],
                       bool *whole)
 {

@@ -212,7 +212,7 @@ static int compare(const void *a, const void *b)
 	return clouds ? clouds : (x->key > y->key) - (x->key < y->key);
 }
 
-/* As most lists come: then there is nothing to sort, for which qsort() takes the same memory again. */
+/* As most lists come: then nothing is to be sorted, for which qsort() takes the memory again. */
 static bool is_sorted(const struct drop_rows *rows)
 {
 	for (size_t i = 1; i < rows->n; i++) {
