@@ -193,6 +193,9 @@ def one_fault(weir, page, kind, at, onwards, lines, before, after):
     wrong = [answer for answer in answers if answer != "ok"]
     if lost:
         said = config not in (before, after) and "the connection is lost, and what is in force is neither"
+    elif wrong and wrong[-1].startswith("err answer:"):
+        # It says itself that the answer is what is missing, and that `show config` says the rest.
+        said = config not in (before, after) and "the answer is missing, and what is in force is neither"
     elif wrong:
         said = config != before and f"answered {wrong}, and what is in force has changed"
         if not said and kind == "memory" and "memory" not in " ".join(wrong):

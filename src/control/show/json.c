@@ -110,7 +110,8 @@ static json_t *classes_array(const struct cloud_report *report)
 		add(&queue, "average", json_real(class->queue_average_bytes));
 		add_aqm(&queue, &class->aqm);
 		add(&object, "queue", queue);
-		if (array == NULL || json_array_append_new(array, object) != 0) {
+		/* Takes the object in any case, be there an array or not. */
+		if (json_array_append_new(array, object) != 0) {
 			json_decref(array);
 			return NULL;
 		}

@@ -251,7 +251,7 @@ static void view_print_template(const struct view *view, FILE *out)
 
 void show_cloud_text(FILE *out, struct control *control, uint32_t cloud, const char *address)
 {
-	struct view *view = malloc(sizeof(*view));
+	struct view *view = shortage_calloc(sizeof(*view));
 
 	if (view == NULL || !view_open(view, control, cloud, address)) {
 		fprintf(out, "cloud %s: no report yet\n",
@@ -314,7 +314,7 @@ void show_clouds_text(FILE *out, struct control *control)
 	                                       "sent",  "held",      "emulated",  "congestion",
 	                                       "real",  "rate sent", "delay p50", "delay p99"};
 	struct table *table = table_make("lllrrrrrrrrr");
-	struct view *view = malloc(sizeof(*view));
+	struct view *view = shortage_calloc(sizeof(*view));
 	uint64_t real = 0;
 
 	if (table == NULL || view == NULL)

@@ -20,6 +20,15 @@ bool shortage_taken(void)
 	return taken;
 }
 
+void *shortage_calloc(size_t bytes)
+{
+	void *memory = calloc(1, bytes);
+
+	if (memory == NULL)
+		shortage_note();
+	return memory;
+}
+
 FILE *shortage_stream(char **text, size_t *bytes)
 {
 	FILE *stream = open_memstream(text, bytes);

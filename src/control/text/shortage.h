@@ -23,6 +23,8 @@
 void shortage_note(void);
 /* Whether anything was noted since the last call. */
 bool shortage_taken(void);
+/* Zeroed, as by calloc; NULL is noted. */
+void *shortage_calloc(size_t bytes);
 /* open_memstream, which notes that it failed. */
 FILE *shortage_stream(char **text, size_t *bytes);
 /* fclose of such a stream, which notes that the text is not whole: then -1. The text is its
