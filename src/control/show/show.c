@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/shortage.h"
+#include "text/shortage.h"
 #include "language/scenario_file.h"
 #include "show/json.h"
 #include "show/show.h"
