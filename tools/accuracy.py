@@ -190,7 +190,8 @@ def uniform(x):
     return min(1, max(0, (x + 1) / 2))
 
 
-# name, standard deviation in jitters, distribution function of (delay - mean) / jitter for mean 40, jitter 5
+# name, standard deviation in jitters, distribution function of (delay - mean) / jitter for mean 40,
+# jitter 5
 FAMILIES = [
     ("uniform", 1 / math.sqrt(3), uniform),
     ("normal", 1, normal),
@@ -397,7 +398,8 @@ row() { n=$1; kind=$2; shift 2; echo "### $n"
 	esac; }
 """
 
-# What is sent: packets, gap in ns, frame without its check sequence, as the guest's program sends it.
+# What is sent: packets, gap in ns, frame without its check sequence, as the guest's program sends
+# it.
 KINDS = {"loss": (300000, 7000, 124), "delay": (16891, 592000, 124), "rate": (4901, 816000, 996)}
 
 PAIRS = [

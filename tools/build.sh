@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # To be sourced: one way to configure and build, for ./quickstart and ./test.
 
-# configure_in DIR LOG MESON-OPTION...: configures DIR, anew if its options differ. What meson says goes
-# into LOG, and is shown when it went wrong.
+# configure_in DIR LOG MESON-OPTION...: configures DIR, anew if its options differ. What meson says
+# goes into LOG, and is shown when it went wrong.
 configure_in() {
 	local dir=$1 log=$2 options reconfigure=""
 	shift 2
@@ -19,8 +19,8 @@ configure_in() {
 	echo "$options" > "$dir/weir-options"
 }
 
-# build_in DIR LOG MESON-OPTION...: the same, and builds. With build_keep_going=yes an error does not
-# stop what does not depend on it.
+# build_in DIR LOG MESON-OPTION...: the same, and builds. With build_keep_going=yes an error does
+# not stop what does not depend on it.
 build_in() {
 	local dir=$1 log=$2
 	configure_in "$@" || return 1

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The fuzz part of ./test: builds the libFuzzer targets of tests/fuzz with clang, and runs each for its
-# share of the time, from the seeds and finds that are kept in tests/fuzz/finds/NAME.
+# The fuzz part of ./test: builds the libFuzzer targets of tests/fuzz with clang, and runs each for
+# its share of the time, from the seeds and finds that are kept in tests/fuzz/finds/NAME.
 #
-# usage: fuzz.sh RESULTS SECONDS [MESON-OPTION...]    appends to RESULTS: status, suite, name, reason
+# usage: fuzz.sh RESULTS SECONDS [MESON-OPTION...] appends to RESULTS: status, suite, name, reason
 set -eu
 results=$1 seconds=$2
 shift 2
@@ -49,7 +49,8 @@ for target in $targets; do
 	mkdir -p "$dir/corpus/$name" "$dir/crashes/$name"
 	seeds=tests/fuzz/finds/$name
 	[ -d "$seeds" ] || seeds=""
-	# What is slow is kept and said: a line's time is somebody's wait (tests/control/latency.py has the bound).
+	# What is slow is kept and said: a line's time is somebody's wait (tests/control/latency.py
+	# has the bound).
 	slow=10
 	case $name in language | session) slow=2 ;; esac
 	rm -f "$dir/crashes/$name"/slow-unit-*

@@ -7,7 +7,8 @@ packages_build="gcc libc6-dev python3 meson ninja-build pkg-config libdpdk-dev l
 packages_live="iproute2 iputils-ping ethtool"
 packages_test="libcmocka-dev jq wireshark-common tshark iperf3 traceroute iputils-tracepath tcpdump procps libbpf-dev"
 
-# Clang, its runtime libraries (sanitizers, libFuzzer) and clang-format have the version in their name.
+# Clang, its runtime libraries (sanitizers, libFuzzer) and clang-format have the version in their
+# name.
 packages_clang() {
 	local version
 	version=$(. /etc/os-release && echo "${VERSION_ID:-}")
@@ -17,7 +18,8 @@ packages_clang() {
 	esac
 }
 
-# ns-2.35, which RED is held against: of Debian 12, the version that the comparison is known to run with.
+# ns-2.35, which RED is held against: of Debian 12, the version that the comparison is known to run
+# with.
 packages_ns2() {
 	case $(. /etc/os-release && echo "${VERSION_ID:-}") in
 	12) echo "ns2" ;;

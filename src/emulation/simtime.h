@@ -19,10 +19,11 @@ typedef uint64_t simtime; /* ns */
 #define SIMTIME_S     UINT64_C(1000000000)
 
 /*
- * The end of virtual time: 2^63 ns after the origin, 292 years. Nothing happens there or later, for no driver executes
- * it: a replay ends with an error that names the packet; the lab's runs are shorter; live, a process would have to run
- * for 292 years. So whatever the engine adds to an instant, that instant is before the horizon, and a sum with less
- * than 2^63 cannot wrap: delays, jitters, slots, windows and schedules need no care. What has no such bound is added by
+ * The end of virtual time: 2^63 ns after the origin, 292 years. Nothing happens there or later, for
+ * no driver executes it: a replay ends with an error that names the packet; the lab's runs are
+ * shorter; live, a process would have to run for 292 years. So whatever the engine adds to an
+ * instant, that instant is before the horizon, and a sum with less than 2^63 cannot wrap: delays,
+ * jitters, slots, windows and schedules need no care. What has no such bound is added by
  * simtime_add: the work of a bucket at 1 bit/s, and the rounds of a trace.
  */
 #define SIMTIME_HORIZON (UINT64_C(1) << 63)

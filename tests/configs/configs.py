@@ -149,7 +149,8 @@ def the_examples_in_the_documentation_are_accepted():
                     with open(scenario, "w", encoding="utf-8") as out:
                         out.write(text)
                     done = subprocess.run([WEIR, "check", "-c", scenario], capture_output=True, text=True)
-                    # Whether the machine has the memory, or the reader the file, is not the question.
+                    # Whether the machine has the memory, or the reader the file, is not the
+                    # question.
                     if done.returncode == 0 or "No such file" in done.stderr or \
                             "MiB are there" in done.stderr or not re.search(
                                 rf"{scenario}:[0-9]+:", done.stderr):

@@ -3,13 +3,14 @@
  * Calls that fail on purpose, in the whole command.
  *
  * `weir-faults` is weir, linked with --wrap: what weir's own objects call comes to faults.c and
- * faults_stream.c first, what libraries call among themselves does not. So a fault is weir's to deal
- * with, and never DPDK's, libpcap's or libc's. jansson allocates through weir (shortage.h), and so
- * through here.
+ * faults_stream.c first, what libraries call among themselves does not. So a fault is weir's to
+ * deal with, and never DPDK's, libpcap's or libc's. jansson allocates through weir (shortage.h),
+ * and so through here.
  *
- * Which call fails is said in a *page*, a file of FAULTS_PAGE_BYTES named by the environment variable
- * WEIR_FAULTS. The test maps it, too, so that it can ask for a fault while weir runs, and read how many
- * calls there were, and where the refused one came from. Without the variable nothing fails.
+ * Which call fails is said in a *page*, a file of FAULTS_PAGE_BYTES named by the environment
+ * variable WEIR_FAULTS. The test maps it, too, so that it can ask for a fault while weir runs, and
+ * read how many calls there were, and where the refused one came from. Without the variable nothing
+ * fails.
  *
  * Kinds:
  *   memory   malloc and its like; streams in memory; mmap

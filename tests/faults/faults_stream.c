@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files as streams: libc reads and writes them inside itself, out of reach of --wrap. So a stream that
- * weir opens is one of ours, over a descriptor, and each of its reads and writes may fail.
+ * Files as streams: libc reads and writes them inside itself, out of reach of --wrap. So a stream
+ * that weir opens is one of ours, over a descriptor, and each of its reads and writes may fail.
  *
  * Two other sorts of streams fail as a whole, when they are flushed or closed: one in memory, as if
  * it had found none to grow; and the standard ones, as on a full disk.

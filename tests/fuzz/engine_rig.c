@@ -245,7 +245,8 @@ void engine_rig_run_out(struct engine_rig *rig, uint32_t events)
 	simtime before = rig->now;
 	uint64_t sent_before = 0;
 
-	/* What has come is put in its place: until then the next event is known to a slot of a wheel only. */
+	/* What has come is put in its place: until then the next event is known to a slot of a
+	 * wheel only. */
 	engine_rig_pass(rig, 0);
 	while (events-- > 0) {
 		simtime next = engine_next(rig->engine);

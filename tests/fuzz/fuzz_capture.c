@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzzing what reads captures: any bytes as a capture, merged with itself, every frame shown to every
- * split rule. It must end, and keep its promises: time does not go backwards, lengths are right.
+ * Fuzzing what reads captures: any bytes as a capture, merged with itself, every frame shown to
+ * every split rule. It must end, and keep its promises: time does not go backwards, lengths are
+ * right.
  */
 #include <assert.h>
 #include <stdint.h>

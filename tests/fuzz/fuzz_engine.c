@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Statements, packets, times and changes, whatever they are, one behind the other (engine_rig.h says what is asserted,
- * after each step). A step is a byte, and the bytes that it asks for:
+ * Statements, packets, times and changes, whatever they are, one behind the other (engine_rig.h
+ * says what is asserted, after each step). A step is a byte, and the bytes that it asks for:
  *
- *   a statement of the table with some of its fields, for a cloud; without a statement; a cloud more, or less; a line as
- *   it stands; packets with headers that are right but for some bytes, of usual and of unusual lengths; a time that
+ *   a statement of the table with some of its fields, for a cloud; without a statement; a cloud
+ *     more, or less; a line as
+ *   it stands; packets with headers that are right but for some bytes, of usual and of unusual
+ *     lengths; a time that
  *   passes; counters set to 0
  */
 #include <assert.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Frames, whatever they are. The first two bytes of the input say how much longer the frame was on
- * the wire than what is there. What is asserted of every frame: headers lie inside what is there, in
- * order, and what is found in it is found in every longer piece of the same frame.
+ * the wire than what is there. What is asserted of every frame: headers lie inside what is there,
+ * in order, and what is found in it is found in every longer piece of the same frame.
  */
 #include <assert.h>
 #include <stdint.h>

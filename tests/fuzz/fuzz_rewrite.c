@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules, whatever they are, on packets, whatever they are. Each segment of a packet lies at the end of
- * a block of its own, so that the sanitizer sees every byte that is touched behind it.
+ * Rules, whatever they are, on packets, whatever they are. Each segment of a packet lies at the end
+ * of a block of its own, so that the sanitizer sees every byte that is touched behind it.
  *
  *   byte 0, odd    the text of a rule follows, up to a zero byte
  *           even   a byte n, then n % 8 + 1 steps of 4 bytes, from which a right rule is made

@@ -2,7 +2,8 @@
 /*
  * Bytes on the control socket, whatever they are, in pieces. What is asserted of every input:
  *
- *   each line is answered once; an answer is `ok`, `err NAME: ...`, or in JSON mode one object on one
+ *   each line is answered once; an answer is `ok`, `err NAME: ...`, or in JSON mode one object on
+ *     one
  *   line; the scenario in force is always one that would be accepted whole; cut into other pieces,
  *   the same bytes are answered the same.
  *

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "finds_targets.h" /* made from the table: GROUPS(ROW), a ROW(name, words) for each target */
+/* made from the table: GROUPS(ROW), a ROW(name, words) for each target */
+#include "finds_targets.h"
 
 /* Each target is compiled with this in the place of LLVMFuzzerTestOneInput (meson.build). */
 #define DECLARE(name, words) int finds_##name(const uint8_t *data, size_t size);

@@ -269,7 +269,8 @@ def red_of_2001():
         for text in texts)
 
 
-# Two packets of `early` come one behind the other at the rate of the link, 100 us ahead of those of `late`, and one may wait.
+# Two packets of `early` come one behind the other at the rate of the link, 100 us ahead of those of
+# `late`, and one may wait.
 TIES = """link way from left to right
 cloud way rate 10mbit queue 1pkt
 cloud way.back rate 10mbit
@@ -492,7 +493,8 @@ def full_disk():
         path.write_text(NEVER, encoding="utf-8")
         lab("run", str(path), "--seeds", "1", "--out", f"{folder}/out")
         before = [pathlib.Path(folder, "out", name).read_bytes() for name in FILES]
-        # No file may grow beyond a kilobyte: what the disk says when it is full, without filling one.
+        # No file may grow beyond a kilobyte: what the disk says when it is full, without filling
+        # one.
         answer = subprocess.run(
             [WEIR, "lab", "run", str(path), "--seeds", "1", "--seed", "7", "--out", f"{folder}/out"], capture_output=True,
             text=True, timeout=100, check=False,

@@ -250,8 +250,8 @@ static void the_timeout_doubles_until_64_times(void **state)
 	assert_string_equal(sender_sent(&s), "0 0 0 0 0 0 0 0 0");
 }
 
-/* ns-2.1b8a's rtt_timeout: the least and the most bound the product, not the estimate (ns-2.35's rfc2988_ false). Of one tick
- * measured it is 3 ticks. */
+/* ns-2.1b8a's rtt_timeout: the least and the most bound the product, not the estimate (ns-2.35's
+ * rfc2988_ false). Of one tick measured it is 3 ticks. */
 static void the_timeout_is_bounded_after_the_backoff(void **state)
 {
 	static const simtime waits_ms[] = {1000, 1000, 1200, 2400, 4800, 9600, 19200, 19200};

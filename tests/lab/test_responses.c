@@ -142,7 +142,8 @@ static void a_quench_with_the_bit_halves_and_holds_the_window_for_a_round_trip(v
 	assert_true(s.tcp.cwnd == (8 + 1.0 / 8) / 2);
 }
 
-/* Both papers of BECN say one-half of the congestion window; ns-2's slowdown(), that ECN cuts by, rounds down. */
+/* Both papers of BECN say one-half of the congestion window; ns-2's slowdown(), that ECN cuts by,
+ * rounds down. */
 static void a_quench_halves_exactly_and_an_echo_rounds_down(void **state)
 {
 	static const struct {

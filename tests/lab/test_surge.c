@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Barford's and Crovella's web users: the quantile functions against distribution functions written down
- * here once more, and what a group draws, by 100,000 draws each. A bound is 3.29 standard errors: a
- * right one misses it with one seed in a thousand, and the seed is fixed.
+ * Barford's and Crovella's web users: the quantile functions against distribution functions written
+ * down here once more, and what a group draws, by 100,000 draws each. A bound is 3.29 standard
+ * errors: a right one misses it with one seed in a thousand, and the seed is fixed.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -141,7 +141,8 @@ static void a_group_draws_the_files_of_the_table(void **state)
 		assert_int_equal(web.model->objects(&web, web_index(i, 0, 0)), 1);
 }
 
-/* (x / scale)^shape of the Weibull and alpha ln x of the Pareto are exponential: mean and deviation 1. */
+/* (x / scale)^shape of the Weibull and alpha ln x of the Pareto are exponential: mean and
+ * deviation 1. */
 static void a_group_is_silent_as_the_table_says(void **state)
 {
 	double active = 0, inactive = 0;

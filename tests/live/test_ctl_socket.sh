@@ -3,7 +3,8 @@
 #
 #   A -- wa [ clouds down, up ] wb -- B          weir ctl, nc and others at the control socket
 #
-# Who may connect and who may not, what is answered, and that nobody at the socket harms the packets.
+# Who may connect and who may not, what is answered, and that nobody at the socket harms the
+# packets.
 
 . "$(dirname "$0")/topology.sh"
 need python3 cmp

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-#   A iperf3 client --- wa [ insert => R1 100 => R2 20 => R3 50 Mbit/s => strip ] wb --- iperf3 server B
+#   A iperf3 client --- wa [ insert => R1 100 => R2 20 => R3 50 Mbit/s => strip ] wb --- iperf3
+#     server B
 #                          [ strip <========== 5 ms <==================== answer ]
 #
-# Linux TCP with a fixed window through three routers that are asked in its own packets: `show path` names them,
-# their capacities exactly; what is available and the queuing delay are within 5 % of what their own clouds
-# say at that time; and TCP is unharmed: it fills the bottleneck, and no packet is lost or cut. Before, with
-# nothing on the path, `probe` asks the same routers.
+# Linux TCP with a fixed window through three routers that are asked in its own packets: `show path`
+# names them, their capacities exactly; what is available and the queuing delay are within 5 % of
+# what their own clouds say at that time; and TCP is unharmed: it fills the bottleneck, and no
+# packet is lost or cut. Before, with nothing on the path, `probe` asks the same routers.
 
 . "$(dirname "$0")/topology.sh"
 need iperf3
@@ -49,8 +50,8 @@ near() # what value expected
 	within "$1" "$2" $(($3 - $3 / 20)) $(($3 + $3 / 20 + 1))
 }
 
-# The path has what the latest packet found, and the meter may have begun another window since: then they speak
-# of two windows, and of one again a moment later.
+# The path has what the latest packet found, and the meter may have begun another window since: then
+# they speak of two windows, and of one again a moment later.
 of_one_window()
 {
 	for i in 1 3; do

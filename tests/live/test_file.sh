@@ -3,7 +3,8 @@
 #
 #   a file:in.pcap,out=back.pcap ---> [ cloud down 100 ms ] ---> wb -- B
 #
-# A capture file as a port: it plays in real time, by its time stamps; what is sent to it is written.
+# A capture file as a port: it plays in real time, by its time stamps; what is sent to it is
+# written.
 
 . "$(dirname "$0")/topology.sh"
 need tcpdump python3
@@ -27,8 +28,8 @@ PYTHON
 	echo 'cloud down delay 100ms'
 } >"$work/scenario.weir"
 
-# Instants of the frames of B's tcpdump, and how far each is from the spacing of the file. The file is played
-# when weir starts, so each measurement has a weir of its own.
+# Instants of the frames of B's tcpdump, and how far each is from the spacing of the file. The file
+# is played when weir starts, so each measurement has a weir of its own.
 measure()
 {
 	weir_stop

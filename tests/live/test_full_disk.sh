@@ -3,9 +3,10 @@
 #
 #   A -- wa [ cloud down ] ---> file:,out=back.pcap on a disk of 256 KiB
 #
-# The disk is full, then has room, then is full again: both are said at once, what could not be written is
-# counted as `not written` and nothing else, what could is kept, and whoever reads captures reads it. The same
-# under a limit of file size. And a replay onto a full disk leaves nothing and says so.
+# The disk is full, then has room, then is full again: both are said at once, what could not be
+# written is counted as `not written` and nothing else, what could is kept, and whoever reads
+# captures reads it. The same under a limit of file size. And a replay onto a full disk leaves
+# nothing and says so.
 
 . "$(dirname "$0")/topology.sh"
 need tcpdump iperf3 python3

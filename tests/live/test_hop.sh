@@ -86,8 +86,9 @@ expect 'tracepath' "${v4}pmtu 1400" "$(path $in_a tracepath -n 10.9.0.2)"
 cat "$work/tool"
 expect 'tracepath -6' "${v6}pmtu 1400" "$(path $in_a tracepath -6 -n 2001:db8:9::2)"
 
-# What is known of the path is forgotten: the router has to fragment, not A. (Whole packets of at most
-# 1500 bytes: DPDK's af_packet driver puts fragments together, and cuts off what is longer than a frame.)
+# What is known of the path is forgotten: the router has to fragment, not A. (Whole packets of at
+# most 1500 bytes: DPDK's af_packet driver puts fragments together, and cuts off what is longer than
+# a frame.)
 $in_a ip route flush cache
 $in_a ip -6 route flush cache
 generated()
@@ -117,8 +118,8 @@ jq -e '.drops."ttl-expired" > 0 and .drops."too-big" > 0 and .generated > 0' "$w
 	>/dev/null || fail "counters: $(cat "$work/tool")"
 weir_stop
 
-# The two directions belong to two workers, and answers leave at the port of the one, made by the other.
-# Nothing can go through a cloud of another worker, and that is said.
+# The two directions belong to two workers, and answers leave at the port of the one, made by the
+# other. Nothing can go through a cloud of another worker, and that is said.
 "$WEIR" run -c "$work/scenario.weir" -s "$socket" --cores "$cpu,$cpu" >"$work/tool" 2>&1 &&
 	fail 'through a cloud of another worker was not refused'
 grep -q 'belong to different workers' "$work/tool" || fail "$(cat "$work/tool")"

@@ -3,9 +3,9 @@
 #
 #   A -- wa [ clouds ] wb -- B
 #
-# An interface is one port's, of one weir: another port of it, or another weir, is refused and told who has it.
-# It is known by its index: a new name changes nothing. And a weir that is killed leaves nothing that the next
-# one does not put right.
+# An interface is one port's, of one weir: another port of it, or another weir, is refused and told
+# who has it. It is known by its index: a new name changes nothing. And a weir that is killed leaves
+# nothing that the next one does not put right.
 
 . "$(dirname "$0")/topology.sh"
 make_hosts
@@ -123,7 +123,8 @@ weir_start --cores "$cpu"
 [ -z "$(leftovers)" ] || fail "a weir that runs has a folder: $(leftovers)"
 killed
 [ -z "$(leftovers)" ] || fail "a weir that was killed leaves $(leftovers)"
-# DPDK keeps more if it is asked to; then the next one tidies up, and leaves alone what is not weir's, or runs.
+# DPDK keeps more if it is asked to; then the next one tidies up, and leaves alone what is not
+# weir's, or runs.
 weir_start --cores "$cpu" -- --telemetry
 mine=$(leftovers)
 [ -n "$mine" ] || fail "DPDK makes no folder any more: this test tries nothing"

@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-#   A iperf3 client --- wa [ cloud down: 100 Mbit/s, RED 150/450 kB, ECN, BECN; 250 ms ] wb --- iperf3 server B
-#     weir-host      <---------- source quenches                                              (RTT 500 ms)
+#   A iperf3 client --- wa [ cloud down: 100 Mbit/s, RED 150/450 kB, ECN, BECN; 250 ms ]
+#     wb --- iperf3 server B
+#     weir-host      <---------- source quenches (RTT 500 ms)
 #                          [ cloud up: 250 ms                                         ]
 #
-# Ten connections of Linux over a satellite, with plain Reno, Reno with ECN, weir_becn and weir_ecn_becn, one after the
-# other, WEIR_SECONDS each. The throughput of each is printed. What must hold: each quench that the router has sent
-# has come to its connection; there is at most one cut a connection and round trip; and with quenches fewer packets are
-# lost than with plain Reno, for no less throughput.
+# Ten connections of Linux over a satellite, with plain Reno, Reno with ECN, weir_becn and
+# weir_ecn_becn, one after the other, WEIR_SECONDS each. The throughput of each is printed. What
+# must hold: each quench that the router has sent has come to its connection; there is at most one
+# cut a connection and round trip; and with quenches fewer packets are lost than with plain Reno,
+# for no less throughput.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/linux_host.sh"
@@ -89,7 +91,8 @@ for name in reno ecn becn ecn-becn; do
 done
 
 for name in becn ecn-becn; do
-	# None is lost on its way, none is doubted, and each has had its effect or came within the window of one that had.
+	# None is lost on its way, none is doubted, and each has had its effect or came within the
+	# window of one that had.
 	sent=$(of_cloud $name .becn_sent)
 	within "$name: quenches sent" "$sent" 5 100000 || exit 1
 	within "$name: quenches that came to a connection" "$(of_host $name 'marked + .dropped')" \

@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-#   A iperf3 client --- wa [ cloud down: 20 Mbit/s, marks above 30 packets, BECN; 20 ms ] wb --- iperf3 server B
+#   A iperf3 client --- wa [ cloud down: 20 Mbit/s, marks above 30 packets, BECN; 20 ms ]
+#     wb --- iperf3 server B
 #     weir-host      <---------- ICMPv6 type 200
 #                          [ cloud up: 20 ms                                        ]
 #
-# The same over IPv6: weir's quenches are found, and each that weir has sent comes to its connection.
+# The same over IPv6: weir's quenches are found, and each that weir has sent comes to its
+# connection.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/linux_host.sh"

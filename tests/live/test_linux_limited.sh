@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-#   A iperf3 client --- wa [ insert => R1 200 => R2 100 => R3 150 Mbit/s, 100 ms => strip ] wb --- iperf3 server B
+#   A iperf3 client --- wa [ insert => R1 200 => R2 100 => R3 150 Mbit/s, 100 ms => strip ]
+#     wb --- iperf3 server B
 #     weir_limited         [ strip <============ 100 ms ========================== answer ]
 #     weir-host  <-- show path up-0
 #
-# Linux with limited slow-start, fed by what the routers say in the host's own packets (R2: 100 Mbit/s, room for 200
-# packets): it takes the figures while it is in slow start, ends it where they say, and loses nothing; plain Reno
-# doubles its window until R2's queue is full, and loses packets by the burst. One connection each, of 8 seconds. SACK=0 takes Linux's SACK away.
+# Linux with limited slow-start, fed by what the routers say in the host's own packets (R2: 100
+# Mbit/s, room for 200 packets): it takes the figures while it is in slow start, ends it where they
+# say, and loses nothing; plain Reno doubles its window until R2's queue is full, and loses packets
+# by the burst. One connection each, of 8 seconds. SACK=0 takes Linux's SACK away.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/linux_host.sh"
@@ -67,7 +69,8 @@ lose_nothing()
 {
 	connect weir_limited
 	within "packets lost with limited slow-start" "$dropped" 0 0 &&
-		# 3/4 of 100 Mbit/s in 100 ms, in segments of 1448 bytes: 647; less what went by when the router measured.
+		# 3/4 of 100 Mbit/s in 100 ms, in segments of 1448 bytes: 647; less what went by
+		# when the router measured.
 		within "segments at which slow start ended" "$threshold" 550 720
 }
 

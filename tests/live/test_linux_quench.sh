@@ -5,10 +5,11 @@
 #     weir_becn     <---'  [ cloud up 100 ms   ]
 #     weir-host       quench.py: source quenches at wa, about segments that A has just sent
 #
-# Linux with weir_becn: a quench halves the congestion window of the connection that it is about; k quenches, more than a
-# round trip apart, make k cuts, and ten at once, or within one round trip, make one. What is foreign, stale, not sent yet or has a wrong
-# checksum does nothing, and a connection with another congestion control is left alone. When weir-host ends,
-# by SIGTERM or by SIGKILL, nothing of it is left.
+# Linux with weir_becn: a quench halves the congestion window of the connection that it is about; k
+# quenches, more than a round trip apart, make k cuts, and ten at once, or within one round trip,
+# make one. What is foreign, stale, not sent yet or has a wrong checksum does nothing, and a
+# connection with another congestion control is left alone. When weir-host ends, by SIGTERM or by
+# SIGKILL, nothing of it is left.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/linux_host.sh"
@@ -47,7 +48,8 @@ tcp() # cwnd or ssthresh, in segments, of the connection that sends
 	$in_a ss -tin dst 10.9.0.2 | grep -o "\b$1:[0-9]*" | cut -d: -f2 | sort -n | tail -1
 }
 
-# The window once it has stopped growing: the socket's buffer, and no longer the window, holds the sender back.
+# The window once it has stopped growing: the socket's buffer, and no longer the window, holds the
+# sender back.
 settled_window()
 {
 	for _ in $(seq 60); do

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# No topology: weir in control groups, and under limits of the process, that leave it little memory. It runs or
-# is refused, with status 2 and what would be right; it is never killed. weir check says what weir run does.
+# No topology: weir in control groups, and under limits of the process, that leave it little memory.
+# It runs or is refused, with status 2 and what would be right; it is never killed. weir check says
+# what weir run does.
 
 . "$(dirname "$0")/topology.sh"
 
@@ -24,7 +25,8 @@ printf '%s\n' 'port a device net_null0' 'port b device net_null1' 'cloud down fr
 	'cloud down rate 1gbit' 'cloud down delay 500ms' >"$work/large.weir"
 cpu=${WEIR_CPU:-$(($(nproc) - 1))}
 
-# Runs in the group, or under the limits of this shell, until it runs or ends: 0, 2, or what it died of.
+# Runs in the group, or under the limits of this shell, until it runs or ends: 0, 2, or what it died
+# of.
 try() # scenario, arguments of weir run
 {
 	config=$1
@@ -66,8 +68,8 @@ sweep() # what limits, its scale of MiB
 	echo "ok: $1: $refused were refused, $ran ran"
 }
 
-# A sanitizer takes memory and addresses of its own, of which weir knows nothing: there only what is decided
-# before memory is taken is claimed.
+# A sanitizer takes memory and addresses of its own, of which weir knows nothing: there only what is
+# decided before memory is taken is claimed.
 sanitized=${WEIR_SANITIZED:-}
 if ldd "$WEIR" | grep -q 'lib[a-z]*san'; then
 	sanitized=yes

@@ -3,15 +3,16 @@
 #
 # PCI NICs with DPDK's real drivers, in a fully emulated guest (QEMU):
 #
-#   host A -- virtio -- hub 0 -- e1000e or vmxnet3 [ weir, two clouds of 20 ms ] NIC -- hub 1 -- virtio -- host B
+#   host A -- virtio -- hub 0 -- e1000e or vmxnet3 [ weir, two clouds of 20 ms ] NIC -- hub
+#     1 -- virtio -- host B
 #
-# Ping and iperf3 cross; a link that goes down and up again is survived and said; afterwards the NICs
-# can be bound back to their kernel driver, and with that are refused.
+# Ping and iperf3 cross; a link that goes down and up again is survived and said; afterwards the
+# NICs can be bound back to their kernel driver, and with that are refused.
 #
 # Needs RIG, a folder with rig.sh and nics.sh (they boot the guest; RIG_DIR as they say), and
 # WEIR_GUEST, a weir built for any x86-64 (meson setup -Dmarch=corei7): the guest has no AVX.
-# Without them it is skipped. It takes some minutes: the guest runs a hundred times slower, so times are
-# not checked beyond "at least 40 ms".
+# Without them it is skipped. It takes some minutes: the guest runs a hundred times slower, so times
+# are not checked beyond "at least 40 ms".
 
 set -eu
 skip()

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What a weir that root starts may still do once its ports are open: what docs/run.md says of each kind of
-# port, in every thread. And that it is enough: the end puts everything back.
+# What a weir that root starts may still do once its ports are open: what docs/run.md says of each
+# kind of port, in every thread. And that it is enough: the end puts everything back.
 
 . "$(dirname "$0")/topology.sh"
 need setpriv awk
@@ -96,7 +96,8 @@ grep -q '^NoNewPrivs:.0' "/proc/$weir_pid/status" || fail "weir changed a proces
 weir_stop
 echo "ok: without capabilities nothing happens"
 
-# libxdp keeps 80 bytes of each umem for itself: AddressSanitizer says so, and it is not weir's to free.
+# libxdp keeps 80 bytes of each umem for itself: AddressSanitizer says so, and it is not weir's to
+# free.
 echo 'leak:libxdp' >"$work/libxdp.supp"
 export LSAN_OPTIONS="suppressions=$work/libxdp.supp:print_suppressions=0"
 

@@ -6,12 +6,12 @@
 #                                                          captured at the server's interface
 #
 # Linux TCP through RED: without ECN it loses packets, with net.ipv4.tcp_ecn=1 and `ecn on` it loses
-# none, and slows down all the same: the receiver sees CE and echoes ECE, the sender answers with CWR. Twice two
-# connections, of three seconds each.
+# none, and slows down all the same: the receiver sees CE and echoes ECE, the sender answers with
+# CWR. Twice two connections, of three seconds each.
 #
-# A machine that stands still for a moment lets the queue grow beyond 2 max: `mark-to` has RED mark there, too, what
-# can be marked. And what Linux sends again is not capable: it does so for a loss, of which there is none, and as a
-# tail loss probe when it is late, which is switched off.
+# A machine that stands still for a moment lets the queue grow beyond 2 max: `mark-to` has RED mark
+# there, too, what can be marked. And what Linux sends again is not capable: it does so for a loss,
+# of which there is none, and as a tail loss probe when it is late, which is switched off.
 
 . "$(dirname "$0")/topology.sh"
 need iperf3 tshark

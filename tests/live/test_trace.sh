@@ -5,7 +5,8 @@
 #                   <---    [ cloud up 20 ms                          ]    <---
 #
 # More than the trace offers, as UDP, for ten seconds: what arrives is what the trace offers in that
-# time, packet by packet, within 3 %. The trace is the first of ../shared/traces, or the bundled one.
+# time, packet by packet, within 3 %. The trace is the first of ../shared/traces, or the bundled
+# one.
 
 . "$(dirname "$0")/topology.sh"
 need iperf3 awk
@@ -35,8 +36,8 @@ offered()
 		}' "$trace"
 }
 
-# Two looks at the counters, some 9 s apart, while the queue is never empty. A frame of 1514 bytes takes
-# one opportunity.
+# Two looks at the counters, some 9 s apart, while the queue is never empty. A frame of 1514 bytes
+# takes one opportunity.
 look()
 {
 	ctl -j show cloud down >"$work/look.json"
@@ -72,8 +73,8 @@ measure()
 }
 
 weir_start --cores "$cpu"
-# The run began a moment ago: what weir says is looked for every 50 ms. At some 500 packets a second an
-# error of 50 ms is half a percent of 9 s.
+# The run began a moment ago: what weir says is looked for every 50 ms. At some 500 packets a second
+# an error of 50 ms is half a percent of 9 s.
 start_ms=$(($(date +%s%N) / 1000000 - 30))
 undisturbed measure || fail "what arrives is not what the trace offers"
 

@@ -7,9 +7,9 @@
 #   | 10.9.0.1/24 -+--veth--+- wa    weir run   (port a, b)  wb -+--veth--+- 10.9.0.2/24 |
 #   +--------------+        +--------------------------------+        +--------------+
 #
-# Everything is made in unshared network, mount and process namespaces, so nothing can be left behind:
-# the script runs itself again in them. On every exit weir is stopped; if it had died before, or does
-# not end with the status expected, the test fails, whatever else it found.
+# Everything is made in unshared network, mount and process namespaces, so nothing can be left
+# behind: the script runs itself again in them. On every exit weir is stopped; if it had died
+# before, or does not end with the status expected, the test fails, whatever else it found.
 #
 # Needs WEIR, the path of the program; without root, or a tool, the test is skipped (status 77).
 
@@ -180,9 +180,10 @@ clear_counters()
 	ctl clear counters >/dev/null
 }
 
-# Runs a measurement until its figure is right, five times at most. What spoils a figure is a processor that
-# was taken away, from a worker (over 2 ms, and weir says so) or from the hosts, which nobody says: so what
-# fails three times while no worker was disturbed fails, and what was disturbed too often is skipped.
+# Runs a measurement until its figure is right, five times at most. What spoils a figure is a
+# processor that was taken away, from a worker (over 2 ms, and weir says so) or from the hosts,
+# which nobody says: so what fails three times while no worker was disturbed fails, and what was
+# disturbed too often is skipped.
 undisturbed() # a function that measures and returns 1 if the figure is wrong
 {
 	quiet=0

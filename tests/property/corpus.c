@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The corpus of the property tests, as one line a case: what left, as a digest of ports, instants, lengths and bytes.
- * Two builds of weir that print the same do the same with all of it; tests/speed/same_bytes compares them.
+ * The corpus of the property tests, as one line a case: what left, as a digest of ports, instants,
+ * lengths and bytes. Two builds of weir that print the same do the same with all of it;
+ * tests/speed/same_bytes compares them.
  *
  *   property_corpus [CASES]      of each set (default 100)
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A second opinion: what should leave a cloud with a delay, a leaky or token bucket and a queue
- * limit, computed the slow way, straight from the definition in rate.h, and sharing nothing with the
- * engine. Time is a rational number: whole multiples of 1 / R ns in 128 bits.
+ * limit, computed the slow way, straight from the definition in rate.h, and sharing nothing with
+ * the engine. Time is a rational number: whole multiples of 1 / R ns in 128 bits.
  */
 #ifndef WEIR_REFERENCE_H
 #define WEIR_REFERENCE_H

@@ -38,8 +38,8 @@ enum step_kind {
 enum script_per { PER_SOURCE, PER_DESTINATION, PER_FLOW };
 
 struct script_step {
-	uint32_t
-	        before; /* the packet ahead of which it is applied; at that one's instant or earlier */
+	/* the packet ahead of which it is applied; at that one's instant or earlier */
+	uint32_t before;
 	simtime t;
 	enum step_kind kind;
 	uint32_t cloud; /* also its ingress port */

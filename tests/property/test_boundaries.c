@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The boundaries of everything that has one: each field of each statement at its least and its most, one below and one
- * above, and packets of every length at which something changes. What engine_rig.h asserts holds after each step.
+ * The boundaries of everything that has one: each field of each statement at its least and its
+ * most, one below and one above, and packets of every length at which something changes. What
+ * engine_rig.h asserts holds after each step.
  */
 #include <setjmp.h>
 #include <stdarg.h>

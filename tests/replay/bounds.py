@@ -21,7 +21,8 @@ HEADER = 16       # OQ_BYTES
 NS = 10**9
 MACS = bytes.fromhex("020000000002020000000001")
 WHO = bytes([198, 51, 100, 7, 203, 0, 113, 8])
-# Far more than any of these takes, also under a sanitizer on a busy machine; without bounds they take hours.
+# Far more than any of these takes, also under a sanitizer on a busy machine; without bounds they
+# take hours.
 SECONDS = 120
 
 

@@ -69,8 +69,8 @@ def what_is_spare_is_shared_out_in_each_round_trip():
         # F = 0.4 (C - y), less than what is shuffled; a packet's part is that of one round trip.
         spare, packets = 0.4 * (CAPACITY - CAPACITY / 2), RTT * CAPACITY / 2 / WIRE
         settled = [delta for t, delta in deltas if t > NS]
-        # 49 or 50 packets come in an interval, so y and the parts differ by 2 % each, and of 50 the last may find
-        # nothing left.
+        # 49 or 50 packets come in an interval, so y and the parts differ by 2 % each, and of 50 the
+        # last may find nothing left.
         near = [delta for delta in settled if abs(delta - spare / packets) < 0.04 * spare / packets]
         assert len(near) > 0.97 * len(settled), sorted(settled)[:30]
         xcp = down["xcp"]

@@ -37,7 +37,8 @@ static size_t find(const char *words)
 	return i;
 }
 
-/* In a process of its own: a crash is this group's failure, and nothing of it is left for the next. */
+/* In a process of its own: a crash is this group's failure, and nothing of it is left for the
+ * next. */
 static int run_apart(size_t i)
 {
 	pid_t child;

@@ -105,7 +105,8 @@ def every_file_of_the_program_is_compiled_so():
             continue
         words = shlex.split(command["command"])
         guarded = "-fstack-protector-strong" in words and "-fno-stack-protector" not in words
-        # Its guards would take more than the 0.5 % of a packet that hardening may: docs/performance.md.
+        # Its guards would take more than the 0.5 % of a packet that hardening may:
+        # docs/performance.md.
         engine = re.search(r"src/(emulation|feedback)/", path)
         assert guarded != bool(engine), path
         assert "-fPIE" in words or "-fPIC" in words, path

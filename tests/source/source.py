@@ -38,8 +38,9 @@ def folder(layer):
 
 
 # All that the engine may include beside its own headers: no clock, no device, no file, no socket.
-# forbidden.h, which is compiled ahead of it, needs some more to be able to forbid names in them. Of two
-# headers only what is named here: tables that clouds share are made by control, and addresses have a text.
+# forbidden.h, which is compiled ahead of it, needs some more to be able to forbid names in them. Of
+# two headers only what is named here: tables that clouds share are made by control, and addresses
+# have a text.
 ENGINE_ONLY = {"pthread.h": ("pthread_once", "pthread_once_t", "pthread_mutex_t", "pthread_mutex_lock",
                              "pthread_mutex_unlock"),
                "arpa/inet.h": ("inet_pton", "inet_ntop")}
@@ -323,7 +324,8 @@ def every_row_of_the_lab_is_a_claim_of_a_paper():
 
 
 WIDTH = 100
-# Made by tools/papers.py, from runs of ns-2, and by tools/accuracy.py: whole sentences of theirs stand in strings.
+# Made by tools/papers.py, from runs of ns-2, and by tools/accuracy.py: whole sentences of theirs
+# stand in strings.
 GENERATED = {"docs/papers.md", "docs/ns2.md", "docs/accuracy.md"}
 
 
@@ -370,7 +372,8 @@ def the_code_is_formatted():
     if not re.search(r"version 14\.", version):
         raise tap.Skip("clang-format 14 is what .clang-format is for; here is "
                        + version.strip().split("version ")[-1])
-    # What was found right once is not looked at again while it stays the same: a line of BUILD/formatted.
+    # What was found right once is not looked at again while it stays the same: a line of
+    # BUILD/formatted.
     stamp = os.path.join(sys.argv[2], "formatted") if len(sys.argv) > 2 else os.devnull
     with open(stamp, "a+", encoding="ascii") as known:
         known.seek(0)

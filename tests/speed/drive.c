@@ -4,19 +4,18 @@
  *
  *   drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY]
  *
- * SCENARIO is one of `weir bench`'s own (`weir bench cost --help`), or statements, separated by `;`:
- * 'rate 1gbit; delay 10ms'. Their frames have headers. Bursts of 32 of 64 bytes come in turns at
- * both ports, at instants of their own, as a worker stamps them, MPPS million a second in all (default 20) of
- * virtual time; what leaves is given back. So many are on the way as on the wire at that rate, however slowly this
- * runs: under
+ * SCENARIO is one of `weir bench`'s own (`weir bench cost --help`), or statements, separated by
+ * `;`: 'rate 1gbit; delay 10ms'. Their frames have headers. Bursts of 32 of 64 bytes come in turns
+ * at both ports, at instants of their own, as a worker stamps them, MPPS million a second in all
+ * (default 20) of virtual time; what leaves is given back. So many are on the way as on the wire at
+ * that rate, however slowly this runs: under
  *
  *   valgrind --tool=callgrind --cache-sim=yes --toggle-collect=measured tests/speed/drive full
  *
- * instructions and cache misses are those of a packet of the real thing, without ports. It prints them
- * as what has to be divided by: the packets that came. WARM-UP packets (default: what the scenario's delay
- * holds, twice) are not in it.
- * FRAME: bytes of each frame, or imix (28 of 64, 16 of 570, 4 of 1518); COPY: frames up to this are copied out
- * of their mbufs (default: hold.h's).
+ * instructions and cache misses are those of a packet of the real thing, without ports. It prints
+ * them as what has to be divided by: the packets that came. WARM-UP packets (default: what the
+ * scenario's delay holds, twice) are not in it. FRAME: bytes of each frame, or imix (28 of 64, 16
+ * of 570, 4 of 1518); COPY: frames up to this are copied out of their mbufs (default: hold.h's).
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
  *
  *   hop CPU CPU [SECONDS]
  *
- * The first processor writes struct packet and the frame's first line of 32 mbufs, as who receives does, and puts
- * them on a ring as the pipeline's; the second one takes them, reads both, and sends them back on another ring. With
- * CPU twice the same, one thread does both: what the rings cost by themselves. ns a packet, there and
- * back, of each of the two; the median of five runs.
+ * The first processor writes struct packet and the frame's first line of 32 mbufs, as who receives
+ * does, and puts them on a ring as the pipeline's; the second one takes them, reads both, and sends
+ * them back on another ring. With CPU twice the same, one thread does both: what the rings cost by
+ * themselves. ns a packet, there and back, of each of the two; the median of five runs.
  */
 #include <pthread.h>
 #include <sched.h>

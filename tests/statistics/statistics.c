@@ -86,8 +86,8 @@ void runs_count(struct runs *runs, const struct trial *trial, uint8_t mark)
 	}
 }
 
-/* The 99.9 % quantile (Wilson, Hilferty 1931): within 0.5 % of the true one from 3 degrees of freedom
- * on; 10.83 and 13.82 are the true ones of 1 and 2. */
+/* The 99.9 % quantile (Wilson, Hilferty 1931): within 0.5 % of the true one from 3 degrees of
+ * freedom on; 10.83 and 13.82 are the true ones of 1 and 2. */
 static double chi_square_limit(uint32_t degrees)
 {
 	double d = 2.0 / (9.0 * degrees);

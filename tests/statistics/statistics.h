@@ -44,8 +44,8 @@ struct runs {
 };
 void runs_count(struct runs *runs, const struct trial *trial, uint8_t mark);
 
-/* Chi-square over the lengths, in up to 100 cells of neighbouring ones in which 20 runs are expected
- * at least. `share[i]` is the expected share of length i; one of 0 must not occur. */
+/* Chi-square over the lengths, in up to 100 cells of neighbouring ones in which 20 runs are
+ * expected at least. `share[i]` is the expected share of length i; one of 0 must not occur. */
 void assert_runs(const char *what, const struct runs *runs, const double share[RUN_MAX + 1]);
 /* Of independent runs that go on with one probability. */
 void assert_runs_geometric(const char *what, const struct runs *runs, double goes_on);

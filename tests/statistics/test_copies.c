@@ -130,8 +130,9 @@ static void random_corruption_inverts_k_bits_anywhere(void **state)
 	}
 }
 
-/* The number of wrong bits of a packet is binomial (n = 256), and every bit is wrong as often. Cells
- * of the first: each number of which at least 10 packets are expected, and the rest together. */
+/* The number of wrong bits of a packet is binomial (n = 256), and every bit is wrong as often.
+ * Cells of the first: each number of which at least 10 packets are expected, and the rest
+ * together. */
 static void bit_errors_are_independent_bits(void **state)
 {
 	static const struct {

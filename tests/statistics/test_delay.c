@@ -170,7 +170,8 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts the delays. Looks at one in 16, between which the distance cannot grow by more than 16/n. */
+/* Sorts the delays. Looks at one in 16, between which the distance cannot grow by more than
+ * 16/n. */
 #define STEP 16
 
 static void assert_distributed(const char *what, double *delay, uint32_t n,
@@ -321,10 +322,11 @@ static void bimodal_delays_are_one_of_two(void **state)
 /* ---- order ---- */
 
 /* 1 kpps to 10 Mpps, jitters of 1 to 20 % of the delay: mean and standard deviation are those asked
- * for. The standard error of the mean of correlated packets is deviation x sqrt(2 tau / T), tau being
- * the integral of the correlation over time: 1.4 jitters at most for these (the memory that order
- * itself brings; exponential). T, the time they take, is 4000 jitters or more: 2.7 % of the jitter,
- * and 3.29 times that are allowed. Squares forget faster, but vary more: 10 % for the deviation. */
+ * for. The standard error of the mean of correlated packets is deviation x sqrt(2 tau / T), tau
+ * being the integral of the correlation over time: 1.4 jitters at most for these (the memory that
+ * order itself brings; exponential). T, the time they take, is 4000 jitters or more: 2.7 % of the
+ * jitter, and 3.29 times that are allowed. Squares forget faster, but vary more: 10 % for the
+ * deviation. */
 static void kept_order_has_the_mean_and_spread_asked_for_at_any_rate(void **state)
 {
 	static const char *const jitters[] = {"400us", "2ms", "8ms"};
@@ -366,7 +368,8 @@ static void kept_order_has_the_mean_and_spread_asked_for_at_any_rate(void **stat
 
 /* ---- memory ---- */
 
-/* The correlation of each delay with the next, and its standard error, from 100 parts of the run. */
+/* The correlation of each delay with the next, and its standard error, from 100 parts of the
+ * run. */
 static double correlation_of(const double *delay, uint32_t n, double *error)
 {
 	double mean, deviation, sum = 0, square = 0;
@@ -463,8 +466,8 @@ static void the_correlation_of_heavy_tails_is_that_of_their_scores(void **state)
 	}
 }
 
-/* Gaps of 0, 1/8, 1, 2 and 7 half-lives, at random: each class of neighbours has its own correlation.
- * The standard error of a correlation r of n normal pairs is (1 - r^2) / sqrt(n). */
+/* Gaps of 0, 1/8, 1, 2 and 7 half-lives, at random: each class of neighbours has its own
+ * correlation. The standard error of a correlation r of n normal pairs is (1 - r^2) / sqrt(n). */
 static void a_half_life_is_exact_for_irregular_gaps(void **state)
 {
 	static const simtime gaps[] = {0, 125, 1000, 2000, 7000};

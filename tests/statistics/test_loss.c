@@ -108,8 +108,8 @@ static void run_shares(double share[RUN_MAX + 1], double p, uint32_t from, uint3
 	}
 }
 
-/* A cycle is a gap of G packets and a burst of L, all independent, so that the number of losses is a
- * renewal reward process: its variance is Var(L - rate (G + L)) / E(G + L). */
+/* A cycle is a gap of G packets and a burst of L, all independent, so that the number of losses is
+ * a renewal reward process: its variance is Var(L - rate (G + L)) / E(G + L). */
 static void bursts_have_the_rate_and_the_lengths_asked_for(void **state)
 {
 	static const struct {
@@ -227,8 +227,9 @@ static void four_states_have_their_rate_their_bursts_and_their_gaps(void **state
 	}
 }
 
-/* How long a run of losses of any chain is. One begins in state j with a share in proportion to the sum over
- * i of s(i) (1 - lost(i)) move(i, j) lost(j), and goes on from i with the sum of move(i, j) lost(j). */
+/* How long a run of losses of any chain is. One begins in state j with a share in proportion to the
+ * sum over i of s(i) (1 - lost(i)) move(i, j) lost(j), and goes on from i with the sum of move(i,
+ * j) lost(j). */
 static void chain_run_shares(const struct chain *chain, double share[RUN_MAX + 1])
 {
 	double at[CHAIN_STATES] = {0}, sum = 0;
@@ -277,9 +278,9 @@ static void thin_runs(struct runs *runs, const struct trial *trial, uint32_t thi
 	}
 }
 
-/* Where the state is hidden, so that runs are no longer geometric: the mixture of phases that the chain
- * makes of them. One run in 16 is looked at: 15 gaps and runs lie between, at least 30 packets, of which the
- * chain with the longest memory here, 0.9, keeps 4 %. */
+/* Where the state is hidden, so that runs are no longer geometric: the mixture of phases that the
+ * chain makes of them. One run in 16 is looked at: 15 gaps and runs lie between, at least 30
+ * packets, of which the chain with the longest memory here, 0.9, keeps 4 %. */
 static void runs_of_hidden_states_have_the_lengths_of_their_chain(void **state)
 {
 	static const struct {

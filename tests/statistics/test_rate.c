@@ -2,9 +2,9 @@
 /*
  * The rate of a link over any window, a million packets each.
  *
- * With C(i) the bits that have left up to the i-th departure, at t(i), what passed between any two of them is
- * right to within D when the largest and the smallest C(i) - rate x t(i) are not further apart than
- * D: so all windows are looked at in one pass.
+ * With C(i) the bits that have left up to the i-th departure, at t(i), what passed between any two
+ * of them is right to within D when the largest and the smallest C(i) - rate x t(i) are not further
+ * apart than D: so all windows are looked at in one pass.
  */
 #include "statistics.h"
 #include "runner/group.h"

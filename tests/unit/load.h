@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What comes to a link of 8 Mbit/s, a byte a microsecond, in tests of what manages its queue: 90 % to
- * 130 % of the rate, changing each 3000 packets, of 60 to 1500 B, at whole microseconds. */
+/* What comes to a link of 8 Mbit/s, a byte a microsecond, in tests of what manages its queue: 90 %
+ * to 130 % of the rate, changing each 3000 packets, of 60 to 1500 B, at whole microseconds. */
 #ifndef WEIR_LOAD_H
 #define WEIR_LOAD_H
 

@@ -35,8 +35,8 @@ enum reference_verdict reference_arrive(struct reference *reference, double now_
 void reference_overflow(struct reference *reference);
 void reference_idle(struct reference *reference, double now_s);
 
-/* The share of packets that is selected while the average stays at this: one over the mean number of
- * packets from one to the next, all of the same size. */
+/* The share of packets that is selected while the average stays at this: one over the mean number
+ * of packets from one to the next, all of the same size. */
 double reference_share(const struct reference_setup *setup, double average, long size);
 
 #endif

@@ -107,8 +107,8 @@ static void make_room(void *argument, uint32_t port)
 /*
  * An engine's memory, most often of the same size: that of the rig before is used again, as it was
  * left, and the first comes filled with what is no nought, in huge pages where the kernel has some.
- * glibc would overwrite it each time under MALLOC_PERTURB_, which meson sets, and that took most of the
- * suite's time. AddressSanitizer gets each back, to see who still uses it.
+ * glibc would overwrite it each time under MALLOC_PERTURB_, which meson sets, and that took most of
+ * the suite's time. AddressSanitizer gets each back, to see who still uses it.
  */
 static void *spare;
 
@@ -512,8 +512,8 @@ void rig_run_out(struct rig *rig)
 		uint32_t before = rig->n_departures;
 
 		rig_advance(rig, RTE_MAX(next, rig->now));
-		/* An event that lets nothing out brings another, but not for ever: a schedule has one a few
-		 * microseconds while a packet is under way for seconds. */
+		/* An event that lets nothing out brings another, but not for ever: a schedule has
+		 * one a few microseconds while a packet is under way for seconds. */
 		idle = rig->n_departures == before ? idle + 1 : 0;
 		if (idle > 2000000)
 			fail_msg("no progress at %lu ns, %lu held", rig->now,

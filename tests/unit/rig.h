@@ -15,8 +15,9 @@
  * Every step asserts conservation, of each cloud and of the whole; rig_close asserts that every
  * mbuf is back and no chunk of memory is in use.
  *
- * A packet's bytes follow from its number and length; what leaves is compared with it, byte by byte. With `hosts`
- * seven of eight have headers, from 192.0.2.1 and following to 198.51.100.1 and following.
+ * A packet's bytes follow from its number and length; what leaves is compared with it, byte by
+ * byte. With `hosts` seven of eight have headers, from 192.0.2.1 and following to 198.51.100.1 and
+ * following.
  */
 #ifndef WEIR_RIG_H
 #define WEIR_RIG_H
@@ -77,7 +78,8 @@ struct rig {
 	void *memory;
 	size_t memory_bytes;
 	uint32_t hosts;
-	bool bare; /* what leaves has no struct packet, perhaps: wire_bytes of a departure says nothing */
+	/* what leaves has no struct packet, perhaps: wire_bytes of a departure says nothing */
+	bool bare;
 	uint64_t sent;    /* packets, of all ports */
 	uint64_t dropped; /* by clouds that are gone, less what they generated and duplicated */
 	uint64_t cleared; /* by engine_clear: what the counters do not know any more */

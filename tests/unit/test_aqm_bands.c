@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bands of aqm.h: when a management that has queues of its own is asked and told what, where packets
- * wait, and what becomes of them when it changes or goes. */
+/* The bands of aqm.h: when a management that has queues of its own is asked and told what, where
+ * packets wait, and what becomes of them when it changes or goes. */
 #include "rig.h"
 #include "runner/group.h"
 
@@ -241,8 +241,8 @@ static void after_a_drop_the_bands_are_asked_again_at_the_same_instant(void **st
 	rig_close(rig);
 }
 
-/* Four wait, and no more may: the fifth that waits costs the front of the band that the management names,
- * or goes itself; then it has not entered. */
+/* Four wait, and no more may: the fifth that waits costs the front of the band that the management
+ * names, or goes itself; then it has not entered. */
 static void a_full_queue_asks_whose_front_goes(void **state)
 {
 	static const uint64_t numbers[] = {1, 2, 4, 6, 5};
@@ -264,8 +264,8 @@ static void a_full_queue_asks_whose_front_goes(void **state)
 	rig_close(rig);
 }
 
-/* What waited when it comes is not sorted and not asked about; what its bands have stays in them over a
- * change that inherits, and goes on band by band when there is none, or it goes. */
+/* What waited when it comes is not sorted and not asked about; what its bands have stays in them
+ * over a change that inherits, and goes on band by band when there is none, or it goes. */
 static void a_change_keeps_what_waits(void **state)
 {
 	static const struct {

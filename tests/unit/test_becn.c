@@ -13,7 +13,8 @@
 #include "packet/headers.h"
 
 #define HOP "hop 192.0.2.1 2001:db8::99"
-/* Below 2 packets that wait nothing happens, from 2 on all are marked, from 4 on all are dropped. */
+/* Below 2 packets that wait nothing happens, from 2 on all are marked, from 4 on all are
+ * dropped. */
 #define STEPS "red min 2pkt max 2pkt weight 1 mark-to 4pkt"
 
 #define NOT_ECT 0

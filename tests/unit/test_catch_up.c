@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is updated at fixed times is made up for when something happens, at once where updates are alike. It must
- * come to the same as one call for each update; and take no longer for a longer time.
+ * What is updated at fixed times is made up for when something happens, at once where updates are
+ * alike. It must come to the same as one call for each update; and take no longer for a longer
+ * time.
  */
 #include "rig.h"
 #include "runner/group.h"
@@ -127,7 +128,8 @@ static void controllers_take_no_longer_for_a_longer_time(void **state)
 	}
 }
 
-/* A packet, and another 100 years later: each with a schedule, a meter or a controller that could have had its time. */
+/* A packet, and another 100 years later: each with a schedule, a meter or a controller that could
+ * have had its time. */
 static void a_century_without_packets_is_passed_over(void **state)
 {
 	static const char *const clouds[] = {
@@ -163,8 +165,8 @@ static void a_century_without_packets_is_passed_over(void **state)
 	}
 }
 
-/* The path of two states of 1 and 3 ms is in the first for a quarter of the time. 100 times a quarter
- * of a year, each of 4 10^9 stays: the standard error is 4.3, the bound 4.6 of them. */
+/* The path of two states of 1 and 3 ms is in the first for a quarter of the time. 100 times a
+ * quarter of a year, each of 4 10^9 stays: the standard error is 4.3, the bound 4.6 of them. */
 static void after_a_long_time_a_markov_path_is_where_it_is_for_its_share(void **state)
 {
 	enum { TIMES = 100 };

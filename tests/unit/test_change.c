@@ -200,8 +200,8 @@ static void a_change_that_is_never_applied_leaves_no_trace(void **state)
 	rig_close(rig);
 }
 
-/* What is in flight when the second cloud comes lies in the first one's own log or wheel; what comes
- * later on the shared wheel. They leave in the order of time nevertheless. */
+/* What is in flight when the second cloud comes lies in the first one's own log or wheel; what
+ * comes later on the shared wheel. They leave in the order of time nevertheless. */
 static void a_second_cloud_to_a_port_shares_it_with_what_is_in_flight(void **state)
 {
 	static const struct {
@@ -261,8 +261,8 @@ static void a_second_cloud_to_a_port_shares_it_with_what_is_in_flight(void **sta
 	}
 }
 
-/* A hundred changes of everything while packets flow. Without loss and with room enough every packet
- * that went in comes out, whole; conservation is asserted by the rig after each step. */
+/* A hundred changes of everything while packets flow. Without loss and with room enough every
+ * packet that went in comes out, whole; conservation is asserted by the rig after each step. */
 static void a_hundred_changes_under_load_lose_nothing(void **state)
 {
 	static const uint64_t seeds[] = {1, 2, 3, 4, 5, 6};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Managements of classes: one of a class that is alone decides as one of a link without classes; two of
- * two classes decide each by what happens in its own, whoever the scheduler sends first. */
+/* Managements of classes: one of a class that is alone decides as one of a link without classes;
+ * two of two classes decide each by what happens in its own, whoever the scheduler sends first. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -241,8 +241,8 @@ static void take_again(struct again *again, const struct again *other, uint32_t 
 	again->waiting_packets--;
 }
 
-/* The link took them in the order in which it sent them; what CoDel drops is taken at the instant of the
- * one behind it, and before that. */
+/* The link took them in the order in which it sent them; what CoDel drops is taken at the instant
+ * of the one behind it, and before that. */
 static int by_instant(const void *a, const void *b)
 {
 	const struct told *x = &told[*(const uint32_t *)a], *y = &told[*(const uint32_t *)b];
@@ -340,8 +340,9 @@ static void two_classes_have_two_managements(void **state)
 	free(came);
 }
 
-/* RFC 8289, section 4.4. A class with 5 % of the link, five packets of 210 B in it, and one more whenever
- * one goes: they wait for 21 ms, less than an MTU in their class, and more than that before the link. */
+/* RFC 8289, section 4.4. A class with 5 % of the link, five packets of 210 B in it, and one more
+ * whenever one goes: they wait for 21 ms, less than an MTU in their class, and more than that
+ * before the link. */
 static void codel_sees_what_waits_in_other_classes(void **state)
 {
 	(void)state;

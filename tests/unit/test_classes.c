@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Classes: who is sent when, and that nothing is lost on the way. The rig's filter `K of N` chooses by
- * the number of a packet. */
+/* Classes: who is sent when, and that nothing is lost on the way. The rig's filter `K of N` chooses
+ * by the number of a packet. */
 #include "trial.h"
 #include "runner/group.h"
 
@@ -170,8 +170,9 @@ static void the_first_class_goes_first(void **state)
 	rig_close(rig);
 }
 
-/* By hand: lengths 1000, weights 1 : 1. Number 1 is taken at once, with the tag 2000 (in units of one
- * byte of half the rate); then 2 and 3 have the same tag, and the class defined first goes first. */
+/* By hand: lengths 1000, weights 1 : 1. Number 1 is taken at once, with the tag 2000 (in units of
+ * one byte of half the rate); then 2 and 3 have the same tag, and the class defined first goes
+ * first. */
 static void tags_decide_and_ties_go_to_the_class_defined_first(void **state)
 {
 	static const char *const lines[] = {"class even match 0 of 2", "class odd", NULL};

@@ -15,7 +15,8 @@ static const struct codel_rule rfc = {
 
 /* ---- the law ---- */
 
-/* The published schedule: 100 ms, and after the n-th drop interval / sqrt(n) (RFC 8289, section 3.3). */
+/* The published schedule: 100 ms, and after the n-th drop interval / sqrt(n) (RFC 8289, section
+ * 3.3). */
 static void spacings_are_the_interval_by_the_root_of_the_count(void **state)
 {
 	static const struct {
@@ -112,10 +113,11 @@ static void a_mark_lets_the_packet_go_and_moves_the_schedule_on(void **state)
 	}
 }
 
-/* The published trace of ns-3's codel-queue-disc-test-suite, "Basic drop operations" and "Basic mark
- * operations": 20 packets of 1000 B come at 0, maxpacket is 1500 B. At 10 ms one goes; at 210 ms one is
- * dropped and one goes, and one more goes; at 420 ms, past 310 and 380.7 but not 438.4, two are dropped and
- * one goes. Of capable packets one is marked where one is dropped, at 420 ms the first only. */
+/* The published trace of ns-3's codel-queue-disc-test-suite, "Basic drop operations" and "Basic
+ * mark operations": 20 packets of 1000 B come at 0, maxpacket is 1500 B. At 10 ms one goes; at 210
+ * ms one is dropped and one goes, and one more goes; at 420 ms, past 310 and 380.7 but not 438.4,
+ * two are dropped and one goes. Of capable packets one is marked where one is dropped, at 420 ms
+ * the first only. */
 static void decisions_are_those_of_ns_3s_test(void **state)
 {
 	static const struct {
@@ -359,8 +361,8 @@ static void capable_packets_are_marked_and_others_dropped(void **state)
 	}
 }
 
-/* 250 packets come at once, each takes a ms: the 5th finds that it is too long, the one at 105 ms goes,
- * the next at 205 ms; then there are not enough left. */
+/* 250 packets come at once, each takes a ms: the 5th finds that it is too long, the one at 105 ms
+ * goes, the next at 205 ms; then there are not enough left. */
 static void a_drop_is_told_at_its_instant(void **state)
 {
 	struct trial *trial = trial_open("rate 8mbit queue 100000pkt", 1);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `delay ... limit N`: what comes while the cloud holds N packets is dropped. What it holds at an instant
- * follows from the fates of the packets before, which a witness is told: who was let in and is due later.
- * So each case is played, and every drop and every packet let in is compared with that count.
+ * `delay ... limit N`: what comes while the cloud holds N packets is dropped. What it holds at an
+ * instant follows from the fates of the packets before, which a witness is told: who was let in and
+ * is due later. So each case is played, and every drop and every packet let in is compared with
+ * that count.
  */
 #include "account/witness.h"
 #include "trial.h"

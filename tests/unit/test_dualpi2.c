@@ -200,8 +200,8 @@ static double figure(struct trial *trial, const char *name)
 	return 0;
 }
 
-/* Classic senders fill their queue; L4S packets, within their share, go ahead of it: each waits for the
- * packet that is being sent, and one more of Classic's share. */
+/* Classic senders fill their queue; L4S packets, within their share, go ahead of it: each waits for
+ * the packet that is being sent, and one more of Classic's share. */
 static void l4s_packets_do_not_wait_behind_classic_ones(void **state)
 {
 	struct trial *trial = open_dual("rate 8mbit queue 100000pkt", "dualpi2", 32);
@@ -248,9 +248,10 @@ static void classic_gets_its_share_beside_l4s(void **state)
 	}
 }
 
-/* Both classes of packets at 10 % too much, Classic not capable: what is dropped of it is p'^2, what is
- * marked of L4S 2 p' (its queue is short, for it goes first: no marks of its own). At the steady state
- * 0.1/1.1 x (1/0.8) of Classic has to go, for it alone gives way: p' = 0.337, L4S marks 67 %. */
+/* Both classes of packets at 10 % too much, Classic not capable: what is dropped of it is p'^2,
+ * what is marked of L4S 2 p' (its queue is short, for it goes first: no marks of its own). At the
+ * steady state 0.1/1.1 x (1/0.8) of Classic has to go, for it alone gives way: p' = 0.337, L4S
+ * marks 67 %. */
 static void marks_and_drops_are_coupled(void **state)
 {
 	struct trial *trial = open_dual("rate 8mbit queue 100000pkt", "dualpi2", 32);

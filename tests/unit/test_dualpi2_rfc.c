@@ -215,9 +215,10 @@ static void every_packets_fate_is_that_of_the_rfcs_pseudocode(void **state)
 	}
 }
 
-/* Appendix A.2: "the Base AQM will keep the L queue to the Classic target (default 15 ms) by shedding L
- * packets", when L4S is overloaded and there is nothing Classic. 60 % too much that does not give way: in
- * the steady state 0.375 of it is dropped, p' = 0.612, and what is not dropped is marked. */
+/* Appendix A.2: "the Base AQM will keep the L queue to the Classic target (default 15 ms) by
+ * shedding L packets", when L4S is overloaded and there is nothing Classic. 60 % too much that does
+ * not give way: in the steady state 0.375 of it is dropped, p' = 0.612, and what is not dropped is
+ * marked. */
 static void l4s_alone_is_held_at_the_target_by_drops(void **state)
 {
 	struct trial *trial = open_dual("dualpi2");
@@ -249,9 +250,9 @@ static void l4s_alone_is_held_at_the_target_by_drops(void **state)
 	close_dual(trial);
 }
 
-/* Section 4.2.2: "if the Classic weight is 1/16, the maximum that a Classic packet at the head of the queue
- * can be delayed by L traffic is the serialization delay of 15 MTU-sized packets"; and here one more, which
- * is being sent when it comes. L4S always has something. */
+/* Section 4.2.2: "if the Classic weight is 1/16, the maximum that a Classic packet at the head of
+ * the queue can be delayed by L traffic is the serialization delay of 15 MTU-sized packets"; and
+ * here one more, which is being sent when it comes. L4S always has something. */
 static void a_classic_packet_is_delayed_by_15_packets_of_l4s_at_most(void **state)
 {
 	struct trial *trial = open_dual("dualpi2 alpha 0 beta 0");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The unified feedback header and SIRENS: every byte of both, what a hop writes, what proxies do. */
+/* The unified feedback header and SIRENS: every byte of both, what a hop writes, what proxies
+ * do. */
 #include "trial.h"
 #include "runner/group.h"
 

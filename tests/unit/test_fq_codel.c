@@ -90,9 +90,10 @@ static double figure(struct trial *trial, const char *name)
 
 /* ---- the schedule ---- */
 
-/* By hand. A of 1000 B, a quantum of 1000 B: A, B and C come at one instant with 3, 2 and 1 packets.
- * A1 is taken at once; A's credit is used up. In the list of new queues are A, B, C: A goes to the old;
- * B1, then B has no credit, C1; the old are A, B, C: A2, B2, C is empty and leaves; A3. */
+/* By hand. A of 1000 B, a quantum of 1000 B: A, B and C come at one instant with 3, 2 and 1
+ * packets. A1 is taken at once; A's credit is used up. In the list of new queues are A, B, C: A
+ * goes to the old; B1, then B has no credit, C1; the old are A, B, C: A2, B2, C is empty and
+ * leaves; A3. */
 static void new_flows_go_first_and_old_ones_in_turn(void **state)
 {
 	static const struct {
@@ -122,8 +123,8 @@ static void new_flows_go_first_and_old_ones_in_turn(void **state)
 	trial_close(trial);
 }
 
-/* Flows that always have something get the same bytes, whatever their packets' lengths: they differ by
- * less than a quantum and the longest packet of each. */
+/* Flows that always have something get the same bytes, whatever their packets' lengths: they differ
+ * by less than a quantum and the longest packet of each. */
 static void flows_share_the_link_whatever_their_packets_lengths(void **state)
 {
 	static const uint32_t sizes[FLOWS] = {60, 200, 552, 1000, 1400, 1500, 1514, 90};
@@ -150,9 +151,9 @@ static void flows_share_the_link_whatever_their_packets_lengths(void **state)
 	trial_close(trial);
 }
 
-/* A packet now and then beside two floods waits for the one that is being sent, and goes; in a FIFO it
- * would wait for seconds. In the beginning all are new, and go in turn: 1514 B of credit are two packets
- * of 1500 B, for something is left after the first. */
+/* A packet now and then beside two floods waits for the one that is being sent, and goes; in a FIFO
+ * it would wait for seconds. In the beginning all are new, and go in turn: 1514 B of credit are two
+ * packets of 1500 B, for something is left after the first. */
 static void a_sparse_flow_does_not_wait_behind_floods(void **state)
 {
 	struct trial *trial = open_fq("rate 8mbit queue 2000pkt", "fq-codel", 32);
@@ -283,8 +284,8 @@ static void codel_acts_on_the_flow_that_stands_and_on_no_other(void **state)
 
 /* ---- sorting ---- */
 
-/* 1000 flows into 1024 queues: how many of those are used is 1024 (1 - (1 - 1/1024)^1000) = 638.6, with
- * a standard deviation below 12. */
+/* 1000 flows into 1024 queues: how many of those are used is 1024 (1 - (1 - 1/1024)^1000) = 638.6,
+ * with a standard deviation below 12. */
 static void flows_are_spread_over_the_queues(void **state)
 {
 	struct trial *trial = open_fq("rate 8kbit queue 100000pkt", "fq-codel", 32);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FQ-CoDel in a cloud: the fate of each packet, and the order in which they leave, are those of RFC 8290,
- * sections 4.1 and 4.2, with RFC 8289's pseudocode in each queue, in double precision; and two traces of
- * ns-3's tests. */
+/* FQ-CoDel in a cloud: the fate of each packet, and the order in which they leave, are those of RFC
+ * 8290, sections 4.1 and 4.2, with RFC 8289's pseudocode in each queue, in double precision; and
+ * two traces of ns-3's tests. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,9 +278,9 @@ static void every_packet_goes_as_the_rfc_says(void **state)
 	}
 }
 
-/* RFC 8289, section 4.4: occupancy is that of all queues on the link. Each of 40 flows has 4 packets of 210 B,
- * and one more every 8.4 ms, as much as the link takes: a flow's 840 B, less than maxpacket, stand for 33 ms,
- * and are dropped from, for 33 kB stand in all. */
+/* RFC 8289, section 4.4: occupancy is that of all queues on the link. Each of 40 flows has 4
+ * packets of 210 B, and one more every 8.4 ms, as much as the link takes: a flow's 840 B, less than
+ * maxpacket, stand for 33 ms, and are dropped from, for 33 kB stand in all. */
 static void what_waits_in_other_queues_counts_too(void **state)
 {
 	struct trial *trial = open_fq("rate 8mbit queue 100000pkt", "fq-codel quantum 256B");
@@ -298,9 +298,9 @@ static void what_waits_in_other_queues_counts_too(void **state)
 
 /* ---- ns-3 ---- */
 
-/* fq-codel-queue-disc-test-suite, "Test credits and flows status", ten times as large: a quantum of 900 B,
- * packets of 1200 B. One of the first flow, which then has -300 and is still new; two more of it and two of
- * the second: second (-300), first (600 - 1200), second (600 - 1200), first. */
+/* fq-codel-queue-disc-test-suite, "Test credits and flows status", ten times as large: a quantum of
+ * 900 B, packets of 1200 B. One of the first flow, which then has -300 and is still new; two more
+ * of it and two of the second: second (-300), first (600 - 1200), second (600 - 1200), first. */
 static void credits_are_those_of_ns_3s_test(void **state)
 {
 	static const uint32_t order[] = {1, 4, 2, 5, 3};
@@ -316,8 +316,8 @@ static void credits_are_those_of_ns_3s_test(void **state)
 	trial_close(trial);
 }
 
-/* The same, "Test IP flows separation and packet limit": room for four; three of the first flow and two of
- * the second: the fifth costs the first flow two. One more occupies the link here. */
+/* The same, "Test IP flows separation and packet limit": room for four; three of the first flow and
+ * two of the second: the fifth costs the first flow two. One more occupies the link here. */
 static void the_fat_flow_makes_room_as_in_ns_3s_test(void **state)
 {
 	static const uint64_t lost[] = {2, 3, 0};

@@ -100,7 +100,8 @@ static void the_border_between_copied_and_kept_frames_may_lie_anywhere(void **st
 	}
 }
 
-/* Little headroom, or none behind the frame: a copy in whole blocks must not read beyond the mbuf. */
+/* Little headroom, or none behind the frame: a copy in whole blocks must not read beyond the
+ * mbuf. */
 static void frames_may_lie_anywhere_in_their_mbufs(void **state)
 {
 	(void)state;

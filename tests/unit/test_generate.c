@@ -10,8 +10,8 @@
 #include "engine/cloud.h"
 #include "engine/engine_state.h"
 
-/* A statement of the test's own: answers every packet with one of 64 bytes that begins with 1000 more
- * than its number. */
+/* A statement of the test's own: answers every packet with one of 64 bytes that begins with 1000
+ * more than its number. */
 #define ANSWER_BYTES 64
 #define ANSWER       1000
 
@@ -148,8 +148,8 @@ static void a_cloud_behind_others_answers_at_the_port_of_the_first(void **state)
 }
 
 /* Two directions, 40 packets from the one side, then 40 from the other, and so on, 500 ns apart, in
- * bursts of at most `burst`. A packet of `up` is sent for 1,000 ns, so its queue empties while packets
- * of `down` arrive, at the same instants. */
+ * bursts of at most `burst`. A packet of `up` is sent for 1,000 ns, so its queue empties while
+ * packets of `down` arrive, at the same instants. */
 static struct rig *both_ways(uint16_t burst, bool polled)
 {
 	struct rig *rig = open_with(NULL);
@@ -234,7 +234,8 @@ static void without_a_cloud_that_generates_clouds_stay_alone_at_their_ports(void
 	assert_null(rig->engine->wheel);
 	echo(rig, "down");
 	rig_apply(rig, 10);
-	/* `down` generates and `up` leads where its answers leave; `other` has nothing to do with it. */
+	/* `down` generates and `up` leads where its answers leave; `other` has nothing to do with
+	 * it. */
 	assert_int_equal(rig->engine->cloud_table->n_direct, 1);
 	assert_non_null(rig->engine->wheel);
 	rig_close(rig);

@@ -175,7 +175,8 @@ static void many_spans_at_once_are_the_same_spans_one_by_one(void **state)
 
 	(void)state;
 	for (uint32_t n = 0; n <= LENGTH(from); n++) {
-		/* Of a third all lie in one octave, up to its ends; some are as long as the last bucket. */
+		/* Of a third all lie in one octave, up to its ends; some are as long as the last
+		 * bucket. */
 		uint64_t least = n % 3 ? 0 : UINT64_C(1) << (n % 49);
 
 		for (uint32_t i = 0; i < n; i++) {

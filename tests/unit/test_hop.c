@@ -172,7 +172,8 @@ static void one_less_is_left_to_live_and_all_else_is_as_it_was(void **state)
 
 		frame_with_ttl(expected, shape, (uint8_t)(ttl - 1));
 		for (int kind = 0; kind < RIG_SHAPES; kind++) {
-			/* Of what is cut in three, the IP header may not be in the first segment. */
+			/* Of what is cut in three, the IP header may not be in the first
+			 * segment. */
 			bool whole = kind != RIG_SEGMENTED ||
 			             bytes / 3 + 1 >= frame_network(shape) + head;
 			struct rte_mbuf *mbuf = packet_with(rig, (enum rig_shape)kind, 0, frame,
@@ -625,7 +626,8 @@ static void what_ends_beyond_an_ip_packet_is_not_divided(void **state)
 	uint32_t bytes;
 
 	(void)state;
-	/* Of 800 bytes behind 64728 the last is number 65528; behind 64736 there is none of 65536. */
+	/* Of 800 bytes behind 64728 the last is number 65528; behind 64736 there is none
+	 * of 65536. */
 	for (uint32_t i = 0; i < 2; i++) {
 		shape.fragment = 8091 + i;
 		bytes = frame_make(frame, &shape);
@@ -923,8 +925,8 @@ static void clouds_that_are_removed_deliver_answers_nevertheless(void **state)
 	rig_apply(rig, 13 * SIMTIME_MS);
 	rig_apply(rig, 14 * SIMTIME_MS);
 	run_out(rig);
-	/* The one in up-2 leaves at the end of it; the second is forwarded by down to port b, with no
-	 * hop there any more. */
+	/* The one in up-2 leaves at the end of it; the second is forwarded by down to port b, with
+	 * no hop there any more. */
 	assert_int_equal(n_seen, 2);
 	assert_int_equal(seen[0].due_ns, 17 * SIMTIME_MS);
 	assert_int_equal(seen[0].port, 0);
@@ -936,7 +938,8 @@ static void clouds_that_are_removed_deliver_answers_nevertheless(void **state)
 
 /* ---- whatever the size of bursts ---- */
 
-/* Both ways, some expire, some are too big, some are fragmented, some pass; with a limit on answers. */
+/* Both ways, some expire, some are too big, some are fragmented, some pass; with a limit on
+ * answers. */
 static uint32_t mixed(uint16_t burst, struct seen *copy)
 {
 	struct rig *rig = chain(NULL);

@@ -147,8 +147,8 @@ static void an_ipv6_error_is_right_in_every_byte(void **state)
 	}
 }
 
-/* 576 and 1280 bytes of IP (RFC 1812 4.3.2.3, RFC 4443 2.4 c), also when that is an odd number of data
- * or all of a shorter packet. */
+/* 576 and 1280 bytes of IP (RFC 1812 4.3.2.3, RFC 4443 2.4 c), also when that is an odd number of
+ * data or all of a shorter packet. */
 static void it_quotes_as_much_as_fits_and_no_more(void **state)
 {
 	static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files read ahead and written behind: the same bytes with an I/O thread and without, and the same errors. Each
- * test works in a folder of its own, which is its working folder and is removed. */
+/* Files read ahead and written behind: the same bytes with an I/O thread and without, and the same
+ * errors. Each test works in a folder of its own, which is its working folder and is removed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -249,7 +249,8 @@ static void the_report_has_the_mean_and_spread_of_the_line_alone(void **state)
 	}
 }
 
-/* Squares are added up in 64 bits where they fit, a burst at a time: with 300 ms of jitter they fit in some bursts. */
+/* Squares are added up in 64 bits where they fit, a burst at a time: with 300 ms of jitter they fit
+ * in some bursts. */
 static void the_report_is_of_every_packet_of_a_burst(void **state)
 {
 	static const char *const delays[] = {"delay 10ms jitter 1ms order allow",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What killed weirs have left: folders and files of weir's names whose process is gone and that nobody holds.
- * Everything else stays, whatever it is called.
+ * What killed weirs have left: folders and files of weir's names whose process is gone and that
+ * nobody holds. Everything else stays, whatever it is called.
  */
 #include <fcntl.h>
 #include <setjmp.h>

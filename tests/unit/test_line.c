@@ -214,8 +214,9 @@ static void a_shorter_delay_lets_later_packets_overtake_in_order_allow(void **st
 	rig_close(rig);
 }
 
-/* A wheel looks 52 days ahead. One that nobody has looked at for longer, or that was made at instant 0
- * and has its first packet at an instant since 1970, must not take the future for the past. */
+/* A wheel looks 52 days ahead. One that nobody has looked at for longer, or that was made at
+ * instant 0 and has its first packet at an instant since 1970, must not take the future for the
+ * past. */
 static void a_wheel_that_stood_still_is_brought_to_the_present(void **state)
 {
 	static const simtime starts[] = {EPOCH, EPOCH + 40 * 86400 * SIMTIME_S,
@@ -311,8 +312,8 @@ static void an_empty_burst_leaves_no_trace(void **state)
 	rig_close(rig);
 }
 
-/* A driver that asks nothing of them gets packets whose struct packet is not filled in; but those that are on a line
- * when a cloud comes to be behind it go on into that cloud, which asks. */
+/* A driver that asks nothing of them gets packets whose struct packet is not filled in; but those
+ * that are on a line when a cloud comes to be behind it go on into that cloud, which asks. */
 static void go_on_where_departures_are_bare(enum delay_order order)
 {
 	struct rig *rig =

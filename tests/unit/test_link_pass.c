@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What conforms to a token bucket goes through an idle link without being queued, and so does what has left when
- * the next packet of its burst comes, on three ways (cloud_link.h), and it makes no difference which. */
+/* What conforms to a token bucket goes through an idle link without being queued, and so does what
+ * has left when the next packet of its burst comes, on three ways (cloud_link.h), and it makes no
+ * difference which. */
 #include "trial.h"
 #include "runner/group.h"
 
@@ -17,7 +18,8 @@ struct arrival {
 	uint32_t bytes;
 };
 
-/* Trains of packets at one instant, alone and with gaps: the bucket is full, empty, and in between. */
+/* Trains of packets at one instant, alone and with gaps: the bucket is full, empty, and in
+ * between. */
 static void arrivals_make(struct arrival *arrivals)
 {
 	const struct draw_key key = draw_key_make(7, "arrivals", "");
@@ -32,7 +34,8 @@ static void arrivals_make(struct arrival *arrivals)
 	}
 }
 
-/* The bucket itself: tokens in the time that it takes to earn them. Without a depth it is the leaky one. */
+/* The bucket itself: tokens in the time that it takes to earn them. Without a depth it is the leaky
+ * one. */
 static void departures_expect(const struct arrival *arrivals, uint64_t depth, simtime *due)
 {
 	uint64_t tokens = depth * BYTE_NS;
@@ -143,8 +146,8 @@ static void on_every_way_a_leaky_bucket_sends_one_packet_after_the_other(void **
 	assert_int_equal(assert_all_ways(0), 0);
 }
 
-/* At a rate that divides nothing, with a jitter, a limit that drops and a length that does not count all: what leaves
- * when, and what is held between two bursts. */
+/* At a rate that divides nothing, with a jitter, a limit that drops and a length that does not
+ * count all: what leaves when, and what is held between two bursts. */
 static void what_has_left_when_the_next_comes_differs_in_nothing_from_what_was_queued(void **state)
 {
 	static struct arrival arrivals[PACKETS];
@@ -213,8 +216,8 @@ static void what_conforms_is_not_in_the_queue(void **state)
 	}
 }
 
-/* The jitter is drawn for each packet that enters the line, in order: a link that holds up nobody does
- * not show. */
+/* The jitter is drawn for each packet that enters the line, in order: a link that holds up nobody
+ * does not show. */
 static void a_bucket_that_holds_up_nobody_changes_no_delay(void **state)
 {
 	struct rig *rigs[2];

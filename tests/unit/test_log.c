@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arena and the log, over memory of exactly the size that was promised: ASan guards its ends. */
+/* The arena and the log, over memory of exactly the size that was promised: ASan guards its
+ * ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

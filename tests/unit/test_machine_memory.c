@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory there is, on machines made of files: cgroups of both versions, of both at once, nested, in
- * containers, without limits, not readable; limits of the process; huge pages. And what of it a weir takes.
+ * The memory there is, on machines made of files: cgroups of both versions, of both at once,
+ * nested, in containers, without limits, not readable; limits of the process; huge pages. And what
+ * of it a weir takes.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -185,7 +186,8 @@ static void of_both_at_once_the_one_with_the_controller_counts(void **state)
 	ASSERT_PAGES(100, "memory.max of the cgroup /lab is 100 MiB, 0 MiB of it in use");
 }
 
-/* A container sees its group as the root of the mount, by its whole name or, in a name space of groups, as /. */
+/* A container sees its group as the root of the mount, by its whole name or, in a name space of
+ * groups, as /. */
 static void a_container_sees_its_own_part(void **state)
 {
 	static const struct {
@@ -365,8 +367,8 @@ static struct machine_memory machine_with(uint64_t pages_mib)
 	                               .locked.free_bytes = UINT64_MAX};
 }
 
-/* From nothing to plenty: refused up to a bound, which is what it says that it needs; from there on it takes
- * more and more room for changes, and never more than there is. */
+/* From nothing to plenty: refused up to a bound, which is what it says that it needs; from there on
+ * it takes more and more room for changes, and never more than there is. */
 static void room_for_changes_is_taken_as_far_as_there_is_memory(void **state)
 {
 	uint64_t least = 0, before = 0;

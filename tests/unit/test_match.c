@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which packets an expression fits: exact fields against libpcap, and the classifier against all rows. */
+/* Which packets an expression fits: exact fields against libpcap, and the classifier against all
+ * rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

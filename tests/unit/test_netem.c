@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines of tc-netem(8): what they become, and what is wrong with them. What tc itself makes of units
- * and shortened words was tried with iproute2 6.1.
+ * Lines of tc-netem(8): what they become, and what is wrong with them. What tc itself makes of
+ * units and shortened words was tried with iproute2 6.1.
  */
 #include "trial.h"
 #include "runner/group.h"
@@ -19,7 +19,8 @@
 
 #define PORTS "port a\nport b\ncloud x from a to b\n"
 
-/* The statements of cloud x of a scenario in which this line stands, a line each; freed by the caller. */
+/* The statements of cloud x of a scenario in which this line stands, a line each; freed by the
+ * caller. */
 static char *became(const char *before, const char *line)
 {
 	char text[2000], message[SCENARIO_FILE_ERROR], *printed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A capture file as a port, on a fake clock. Its thread reads ahead on its own time; what is claimed
- * is that no frame comes before its instant, and that all come, in order, once it is there.
+ * A capture file as a port, on a fake clock. Its thread reads ahead on its own time; what is
+ * claimed is that no frame comes before its instant, and that all come, in order, once it is there.
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -139,8 +139,9 @@ static void probability_and_burst_are_the_rfcs_to_a_billionth(void **state)
 	compare_updates(true);
 }
 
-/* "A time constant around 50 T_UPDATE" (section 4.2): with alpha and beta 0, 50 updates without a queue
- * leave 0.98^50 = 0.364 of it; with 7 ms of one, less than half the target, appendix A leaves it. */
+/* "A time constant around 50 T_UPDATE" (section 4.2): with alpha and beta 0, 50 updates without a
+ * queue leave 0.98^50 = 0.364 of it; with 7 ms of one, less than half the target, appendix A leaves
+ * it. */
 static void the_probability_decays_when_nothing_waits(void **state)
 {
 	static const struct {
@@ -325,9 +326,10 @@ static void send_frames(struct trial *trial, uint64_t n, uint8_t bits)
 	trial_send_frames(trial, n, frame, bytes);
 }
 
-/* 25 % more than the rate, that do not give way, for 80 s: in the steady state what is dropped is the
- * fifth that is too much, and the queue is at its target. Of 80,000 draws at p = 0.2 the share is
- * within 4 standard deviations, 0.0057; before it came there the queue grew by 0.25 x some seconds. */
+/* 25 % more than the rate, that do not give way, for 80 s: in the steady state what is dropped is
+ * the fifth that is too much, and the queue is at its target. Of 80,000 draws at p = 0.2 the share
+ * is within 4 standard deviations, 0.0057; before it came there the queue grew by 0.25 x some
+ * seconds. */
 static void an_overload_is_dropped_and_the_delay_is_the_target(void **state)
 {
 	struct trial *trial = open_pie("pie", "ecn off", BURST_MAX);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PIE in a cloud: the fate of each packet is that of the pseudocode of RFC 8033, appendices A and B, in
- * double precision, with the same draws. */
+/* PIE in a cloud: the fate of each packet is that of the pseudocode of RFC 8033, appendices A and
+ * B, in double precision, with the same draws. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

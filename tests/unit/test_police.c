@@ -30,8 +30,8 @@ static void a_full_bucket_lets_its_burst_pass_and_no_more(void **state)
 	}
 }
 
-/* 8 Mbit/s is a byte a microsecond: a bucket of 1000 B that was emptied takes the next packet of 100
- * B after 100 us, not 1 ns before. */
+/* 8 Mbit/s is a byte a microsecond: a bucket of 1000 B that was emptied takes the next packet of
+ * 100 B after 100 us, not 1 ns before. */
 static void the_bucket_fills_exactly_at_the_rate(void **state)
 {
 	struct trial *trial = trial_open("police 8mbit burst 1000B", 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What device texts mean beneath their words, and that a second process does not get what one has. The interface
- * is lo, which is everywhere; that nobody else has claimed it is a matter of the machine, so it is claimed in a
- * network namespace of the test's own where that can be had.
+ * What device texts mean beneath their words, and that a second process does not get what one has.
+ * The interface is lo, which is everywhere; that nobody else has claimed it is a matter of the
+ * machine, so it is claimed in a network namespace of the test's own where that can be had.
  */
 #include <errno.h>
 #include <sched.h>

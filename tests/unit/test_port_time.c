@@ -86,7 +86,8 @@ static void a_stamp_becomes_an_instant_of_weirs_clock_to_the_device_s_tick(void 
 	for (simtime ns = 35 * SIMTIME_S; ns < 35100 * SIMTIME_MS; ns += 1234567) {
 		struct stamp stamp = {.there = true, .ticks = ticks_at(ns)};
 
-		/* A tick is 6.4 ns: one is cut off here, and one was at the sample the line begins with. */
+		/* A tick is 6.4 ns: one is cut off here, and one was at the sample the line begins
+		 * with. */
 		assert_in_range(age_of(&time, &stamp, ns + 900), 900 - 13, 900 + 13);
 	}
 	assert_int_equal(time.ahead + time.backward + time.stale + time.unstamped, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prefetchers, in a log that goes over many chunks. What they fetch cannot be seen; where they are, can. */
+/* Prefetchers, in a log that goes over many chunks. What they fetch cannot be seen; where they are,
+ * can. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process gives up once its ports are open. Each claim is tried in a child, because there is no way back. */
+/* What a process gives up once its ports are open. Each claim is tried in a child, because there is
+ * no way back. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <sched.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `probe`: its packets, their way through the routers, and the conversation that waits for the answers. */
+/* `probe`: its packets, their way through the routers, and the conversation that waits for the
+ * answers. */
 #include "trial.h"
 #include "runner/group.h"
 

@@ -62,7 +62,8 @@ static void right(struct frame *f)
 	}
 }
 
-/* From 192.0.2.1 to 10.9.0.1: the segment 0x01020304 from its port 40000 to port 5201 of 10.9.0.2 was marked. */
+/* From 192.0.2.1 to 10.9.0.1: the segment 0x01020304 from its port 40000 to port 5201 of 10.9.0.2
+ * was marked. */
 static void make4(struct frame *f)
 {
 	static const uint8_t bytes[END] = {2,    0,    0,    0,    0,    1,    2,    0, 0,  0,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Control reads a cloud while its worker exchanges stages, managements and lines by a schedule, thousands of
- * times in a millisecond of its time: two threads, as in `weir run`. What it reads is there, and whole. Here the
- * sanitizers look: AddressSanitizer for what was freed, ThreadSanitizer (tools/tsan.sh) for what races.
+ * Control reads a cloud while its worker exchanges stages, managements and lines by a schedule,
+ * thousands of times in a millisecond of its time: two threads, as in `weir run`. What it reads is
+ * there, and whole. Here the sanitizers look: AddressSanitizer for what was freed, ThreadSanitizer
+ * (tools/tsan.sh) for what races.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A capture written onto a disk that is full for a while. The disk is write() itself, which this program
- * wraps: it takes so many bytes and then says ENOSPC, or what the test wants. What is claimed is exact: each
- * frame is in the file or counted as lost, and the file ends with a whole frame.
+ * A capture written onto a disk that is full for a while. The disk is write() itself, which this
+ * program wraps: it takes so many bytes and then says ENOSPC, or what the test wants. What is
+ * claimed is exact: each frame is in the file or counted as lost, and the file ends with a whole
+ * frame.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -22,8 +23,9 @@
 #include "folder.h"
 #include "runner/group.h"
 
-#define EPOCH   (UINT64_C(1700000000) * SIMTIME_S)
-#define LATER   (UINT64_C(4294967296) * SIMTIME_S) /* in 2106, one second more than a pcap can say */
+#define EPOCH (UINT64_C(1700000000) * SIMTIME_S)
+/* in 2106, one second more than a pcap can say */
+#define LATER   (UINT64_C(4294967296) * SIMTIME_S)
 #define PAUSE   (100 * SIMTIME_MS)
 #define LONGEST 4000
 

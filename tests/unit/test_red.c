@@ -65,8 +65,8 @@ struct sides {
 	uint64_t selected, forced, overflown, idle;
 };
 
-/* The load swings slowly from 60 to 140 % of the rate, so that the queue crosses every threshold both
- * ways and is idle at times; with pauses of a second now and then. */
+/* The load swings slowly from 60 to 140 % of the rate, so that the queue crosses every threshold
+ * both ways and is idle at times; with pauses of a second now and then. */
 static uint32_t next_arrival(struct sides *sides, uint64_t i)
 {
 	static const uint32_t sizes[] = {40, 552, 1000, 1000, 1500, 1500, 1500};
@@ -134,10 +134,11 @@ static void run_sides(struct sides *sides, const struct reference_setup *setup, 
 		both_arrive(sides, i);
 }
 
-/* The bound. Ours is within 2^-64 / weight of exact. The reference's double rounds its average three
- * times an arrival, by at most 2^-53 of it each, and these fade with the weight: 3.4e-16 / weight of
- * it: 1.7e-13 at 0.002, 3.4e-10 at 1e-6, and as much again in pow(), and in the idle time as seconds. So one
- * in a million is far more than either needs, and to a millionth of a unit below one unit. */
+/* The bound. Ours is within 2^-64 / weight of exact. The reference's double rounds its average
+ * three times an arrival, by at most 2^-53 of it each, and these fade with the weight: 3.4e-16 /
+ * weight of it: 1.7e-13 at 0.002, 3.4e-10 at 1e-6, and as much again in pow(), and in the idle time
+ * as seconds. So one in a million is far more than either needs, and to a millionth of a unit below
+ * one unit. */
 static void the_average_of_a_million_arrivals_is_the_references_to_a_millionth(void **state)
 {
 	static const struct {
@@ -222,9 +223,9 @@ static double share_selected(const struct reference_setup *setup, uint64_t level
 }
 
 /* The bound: the numbers of packets between two selected ones are independent and vary less than
- * geometric ones of the same mean, so the count selected varies less than a binomial one: 4.5 of its
- * standard deviations, which one of 160 cases exceeds with a chance below 0.2 %, and the seed is
- * fixed. */
+ * geometric ones of the same mean, so the count selected varies less than a binomial one: 4.5 of
+ * its standard deviations, which one of 160 cases exceeds with a chance below 0.2 %, and the seed
+ * is fixed. */
 static void the_share_selected_is_within_the_binomial_bound_at_ten_levels(void **state)
 {
 	const uint64_t arrivals = 50000;
@@ -271,7 +272,8 @@ static void p_mod_is_the_papers(void **state)
 		assert_true(fabs(p_mod_of(mod, cases[i].p) - cases[i].p_mod) < 1e-4);
 }
 
-/* Draws that divide the range evenly: of those below p_mod, and no others, the packet is selected. */
+/* Draws that divide the range evenly: of those below p_mod, and no others, the packet is
+ * selected. */
 static void as_many_draws_select_as_p_mod_says(void **state)
 {
 	static const struct {
@@ -390,8 +392,8 @@ static void chosen_flows_are_marked_with_p_mod_and_others_by_plain_red(void **st
 	assert_int_equal(shares.marked[0], 0);
 }
 
-/* assert_share's bound is the binomial one, and the numbers between two are geometric: of those selected
- * the share p directly follows another, which no spacing has. */
+/* assert_share's bound is the binomial one, and the numbers between two are geometric: of those
+ * selected the share p directly follows another, which no spacing has. */
 static void unspaced_each_packet_is_selected_with_p_for_itself(void **state)
 {
 	const uint64_t n = 400000;
@@ -560,8 +562,8 @@ static void a_limit_below_max_drops_capable_packets_above_it(void **state)
 	assert_true(above.early[0] > 100);
 }
 
-/* gentle_ and drop_early of ns-2.1b8a: what the papers of BECN and ECN-mod ran. At the level `max` RED selects with max-p,
- * at 2 max it forces. */
+/* gentle_ and drop_early of ns-2.1b8a: what the papers of BECN and ECN-mod ran. At the level `max`
+ * RED selects with max-p, at 2 max it forces. */
 static void gentle_and_marking_to_max_is_the_red_of_2001(void **state)
 {
 	static const struct {
@@ -639,8 +641,8 @@ static void an_arrival_at_an_empty_queue_is_never_selected(void **state)
 	}
 }
 
-/* 1 - weight = 1/2: after m packets of 1000 bytes at 8 Mbit/s, which are m ms, 2^-m is left, and the
- * arrival itself halves it again. */
+/* 1 - weight = 1/2: after m packets of 1000 bytes at 8 Mbit/s, which are m ms, 2^-m is left, and
+ * the arrival itself halves it again. */
 static void an_idle_time_counts_the_packets_that_could_have_been_sent(void **state)
 {
 	static const struct {

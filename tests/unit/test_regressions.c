@@ -181,8 +181,8 @@ static void nothing_and_everything_are_no_special_values(void **state)
 
 /* ---- the queue ---- */
 
-/* netem put what it reordered at the head of the queue past its limit. Here packets that overtake, or
- * are held back, have been through the queue, and count as held. */
+/* netem put what it reordered at the head of the queue past its limit. Here packets that overtake,
+ * or are held back, have been through the queue, and count as held. */
 static void reordered_packets_count_in_the_queue(void **state)
 {
 	static const char *const reorders[] = {"reorder 100%", "reorder random 100% by 9pkt",

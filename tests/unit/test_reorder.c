@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reordering, packet by packet. Its shares and counts over a million: ../statistics/test_reorder.c. */
+/* Reordering, packet by packet. Its shares and counts over a million:
+ * ../statistics/test_reorder.c. */
 #include <string.h>
 
 #include "holding/arena.h"

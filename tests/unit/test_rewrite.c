@@ -644,7 +644,8 @@ static void random_rules_leave_random_packets_with_right_checksums(void **state)
 	assert_in_range(changed, 500, 2900);
 }
 
-/* Of the one the places say at its making which checksums are theirs, of the other each packet is asked. */
+/* Of the one the places say at its making which checksums are theirs, of the other each packet is
+ * asked. */
 static void a_rule_that_might_move_layers_leaves_the_same_checksums_as_one_that_cannot(void **state)
 {
 	struct draw_key key = draw_key_make(4, "rewrite", "summed");
@@ -680,7 +681,8 @@ static void a_rule_that_might_move_layers_leaves_the_same_checksums_as_one_that_
 
 /* ---- captures, segments, sharing ---- */
 
-/* A rule that sets a part of one word has a short way; behind a comparison that holds of everything it has not. */
+/* A rule that sets a part of one word has a short way; behind a comparison that holds of everything
+ * it has not. */
 static void the_short_way_of_one_word_does_what_the_long_way_does(void **state)
 {
 	static const char *const fields[] = {"ip.dscp", "ip.ecn", "ip.tos", "ip.ttl", "ip.id",
@@ -780,7 +782,8 @@ static void a_cut_capture_has_the_same_bytes_as_the_whole_as_far_as_it_goes(void
 
 		trial->wire_bytes = bytes;
 		trial_send_frame(trial, frame, cut);
-		/* Ethernet, IP and ports must be there; the checksum, where it is there, is right. */
+		/* Ethernet, IP and ports must be there; the checksum, where it is there, is
+		 * right. */
 		assert_memory_equal(out.data, cut < 38 ? frame : whole.data,
 		                    cut < 42 ? RTE_MIN(cut, 40u) : cut);
 		assert_int_equal(trial_counters(trial)->rewritten, cut >= 38);
@@ -855,7 +858,8 @@ static void all_byte_positions_of_segments_are_written_alike(void **state)
 		trial = start(rule, &out);
 		trial->shape = RIG_SEGMENTED;
 		trial_send_frame(trial, frame, bytes);
-		/* The headers are in two segments here: IP is not seen, so no checksum is either. */
+		/* The headers are in two segments here: IP is not seen, so no checksum is
+		 * either. */
 		memcpy(plain.data + 40, out.data + 40, 2);
 		assert_memory_equal(out.data, plain.data, bytes);
 		trial_close(trial);
@@ -1134,7 +1138,8 @@ static void a_router_of_quick_start_is_a_rule(void **state)
 	char place[64];
 
 	(void)state;
-	/* The option takes the place of the padding, by rewriting, so that the checksum is right. */
+	/* The option takes the place of the padding, by rewriting, so that the checksum is
+	 * right. */
 	snprintf(place, sizeof(place), "rewrite set ip+20:8 0x190809c801020304");
 	send_through(place, frame, bytes, &ready);
 	assert_memory_equal(ready.data + 34, option, 8);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Deficit round robin takes the rounds in which nobody may send at once. Here it is compared with the same
- * algorithm round by round, at random: whatever the lengths, the same packet goes next.
+ * Deficit round robin takes the rounds in which nobody may send at once. Here it is compared with
+ * the same algorithm round by round, at random: whatever the lengths, the same packet goes next.
  */
 #include "rig.h"
 #include "runner/group.h"

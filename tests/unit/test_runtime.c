@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A whole runtime between net_null ports, with real workers on the real clock: that it starts, takes
- * changes, tells what happens, and stops with every packet accounted for and every mbuf back. The
- * mempool is the poisoning one. How fast it is, is no claim here.
+ * A whole runtime between net_null ports, with real workers on the real clock: that it starts,
+ * takes changes, tells what happens, and stops with every packet accounted for and every mbuf back.
+ * The mempool is the poisoning one. How fast it is, is no claim here.
  */
 #include <errno.h>
 #include <setjmp.h>

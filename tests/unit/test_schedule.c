@@ -178,7 +178,8 @@ static void windows_lie_on_top_of_what_lasts(void **state)
 	check_rows(rows, LENGTH(rows));
 }
 
-/* In 1,000 packets of 1 us, half of them lost by chance at any time, whatever was in force between. */
+/* In 1,000 packets of 1 us, half of them lost by chance at any time, whatever was in force
+ * between. */
 static void draws_are_not_repeated(void **state)
 {
 	enum { N = 20000 };

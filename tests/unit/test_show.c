@@ -222,7 +222,8 @@ static void the_delay_achieved_is_that_of_the_line_where_it_varies(void **state)
 	            "  40.25 ms on average, standard deviation 4.9 ms, order made packets wait\n");
 }
 
-/* What a statement of feedback has done stands beside it, in `show cloud` and in the table of a replay. */
+/* What a statement of feedback has done stands beside it, in `show cloud` and in the table of a
+ * replay. */
 static void each_statement_of_feedback_says_what_it_has_done(void **state)
 {
 	static const struct {
@@ -292,7 +293,8 @@ static void expect_achieved(struct cloud_conf *cloud, const struct cloud_report 
 	assert_string_equal(text, expected);
 }
 
-/* Every management, and all that modifies one: a row that is added later must be added here, and say something. */
+/* Every management, and all that modifies one: a row that is added later must be added here, and
+ * say something. */
 static void each_management_says_what_it_has_done_and_how_long_packets_waited(void **state)
 {
 	static const struct {
@@ -347,7 +349,8 @@ static void each_management_says_what_it_has_done_and_how_long_packets_waited(vo
 	conf_free(delay);
 }
 
-/* Where the line's own delay changes with time nobody knows how long a queue took: nothing is said of it. */
+/* Where the line's own delay changes with time nobody knows how long a queue took: nothing is said
+ * of it. */
 static void the_time_in_a_queue_is_said_only_where_it_is_known(void **state)
 {
 	static const struct {

@@ -86,7 +86,8 @@ static void a_budget_sends_so_much_a_slot(void **state)
 	}
 }
 
-/* 8 Mbit/s: a packet of 1000 B is ready every ms; a slot of 2.5 ms takes what is ready when it opens. */
+/* 8 Mbit/s: a packet of 1000 B is ready every ms; a slot of 2.5 ms takes what is ready when it
+ * opens. */
 static void a_rate_says_when_packets_are_ready(void **state)
 {
 	static struct left left;
@@ -109,8 +110,9 @@ static void a_rate_says_when_packets_are_ready(void **state)
 	trial_close(trial);
 }
 
-/* Uniform between 1 and 5 ms: 4000 slots of one packet each. The mean of U has the standard deviation
- * 4 ms / sqrt(12 x 4000) = 18.3 us; 5 of these. Of 4 equal parts each gets 1000 +- 5 x 27.4. */
+/* Uniform between 1 and 5 ms: 4000 slots of one packet each. The mean of U has the standard
+ * deviation 4 ms / sqrt(12 x 4000) = 18.3 us; 5 of these. Of 4 equal parts each gets 1000 +- 5 x
+ * 27.4. */
 static void slots_are_uniform_between_the_two(void **state)
 {
 	static struct left left;

@@ -120,7 +120,8 @@ static void fields_follow_the_rules_of_the_parser(void **state)
 	}
 }
 
-/* What is said of a default is what would be typed for it, and in figures that a person would write. */
+/* What is said of a default is what would be typed for it, and in figures that a person would
+ * write. */
 static void expect_round(const struct statement *row, const struct field *field, uint64_t value)
 {
 	bool span = field->type == FIELD_RATES || field->type == FIELD_TIMES ||
@@ -175,7 +176,8 @@ static int parsed(const char *text)
 	return result;
 }
 
-/* Table 1 and section 3.1 of Nakauchi and Kobayashi: its ranges, to their ends, and not beyond ours. */
+/* Table 1 and section 3.1 of Nakauchi and Kobayashi: its ranges, to their ends, and not beyond
+ * ours. */
 static void the_ranges_of_the_ixp2400_emulator_are_those_of_the_language(void **state)
 {
 	static const struct {
@@ -206,7 +208,8 @@ static void the_ranges_of_the_ixp2400_emulator_are_those_of_the_language(void **
 			fail_msg("%s: %s", rows[i].text, rows[i].result ? "accepted" : "refused");
 }
 
-/* A word that is a value must not be a keyword of the same statement where a value may be left out. */
+/* A word that is a value must not be a keyword of the same statement where a value may be left
+ * out. */
 static void words_are_not_keywords(void **state)
 {
 	(void)state;

@@ -141,7 +141,8 @@ static void a_chunk_of_cells_is_all_cells_and_the_numbers_of_their_packets(void 
 		assert_int_equal(seen.held.flags, 0);
 		assert_memory_equal(seen.held.data, cells[i], CELL_BYTES);
 	}
-	/* One that is full takes no part in what comes next, one that is not is for its length only. */
+	/* One that is full takes no part in what comes next, one that is not is for its length
+	 * only. */
 	assert_int_equal(store_append_cells(&bench.store, 1, 5, 64, numbers, 1, later), 1);
 	assert_false(store_takes_cells(&bench.store, 1, 60));
 	assert_true(store_takes_cells(&bench.store, 2, 60));

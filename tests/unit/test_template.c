@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Templates. Most of what they promise is one claim: a cloud of a template does what a cloud of the same
- * name would do that takes the same packets and was always there. So each case runs twice, once as a
- * template and once as so many ordinary clouds with a `match` each, and every packet must have the same
- * fate at the same instant, what leaves must have the same bytes, and each cloud the same report.
+ * Templates. Most of what they promise is one claim: a cloud of a template does what a cloud of the
+ * same name would do that takes the same packets and was always there. So each case runs twice,
+ * once as a template and once as so many ordinary clouds with a `match` each, and every packet must
+ * have the same fate at the same instant, what leaves must have the same bytes, and each cloud the
+ * same report.
  */
 #include "trial.h"
 #include "runner/group.h"
@@ -244,7 +245,8 @@ static void counters_add(struct counters *sum, const struct counters *more)
 		to[i] += from[i];
 }
 
-/* As engine_report, which takes `x/192.0.2.1` for one of a template's and would not find the cloud that is called that. */
+/* As engine_report, which takes `x/192.0.2.1` for one of a template's and would not find the cloud
+ * that is called that. */
 static bool report_plain(struct rig *rig, const char *name, struct cloud_report *report)
 {
 	const struct cloud_table *cloud_table = rig->engine->cloud_table;
@@ -297,7 +299,8 @@ static void notebook_release(struct notebook *book)
 	free(book->departures);
 }
 
-/* All packets through the case, in bursts of this size; the rig asserts conservation at each step. */
+/* All packets through the case, in bursts of this size; the rig asserts conservation at each
+ * step. */
 static void play(const struct template_case *row, bool as_template, uint16_t burst,
                  struct notebook *book)
 {
@@ -657,8 +660,8 @@ static void a_template_that_is_removed_delivers_what_it_holds(void **state)
 	rig_close(rig);
 }
 
-/* 65,536 of them, most at rest: a change costs those that are at rest nothing at its instant, and is
- * made by all in the end; what it replaced is given back. */
+/* 65,536 of them, most at rest: a change costs those that are at rest nothing at its instant, and
+ * is made by all in the end; what it replaced is given back. */
 static void a_change_reaches_65536_clouds(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
@@ -690,7 +693,8 @@ static void a_change_reaches_65536_clouds(void **state)
 	rig_close(rig);
 }
 
-/* Its change was made while nobody had seen it; the schedule counts from where the run began, which is not 0. */
+/* Its change was made while nobody had seen it; the schedule counts from where the run began, which
+ * is not 0. */
 static void a_cloud_that_comes_after_a_change_has_what_was_scheduled_before(void **state)
 {
 	const simtime origin = 5 * SIMTIME_S;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that come to a shared cloud at one instant, in a burst: nothing differs from one by one. */
+/* Packets that come to a shared cloud at one instant, in a burst: nothing differs from one by
+ * one. */
 #include "rig.h"
 #include "runner/group.h"
 
@@ -425,8 +426,8 @@ static void without_a_delay_packets_leave_when_the_link_has_sent_them(void **sta
 	rig_close(rig);
 }
 
-/* Of two that leave at one port in one nanosecond: that the one does was decided when it came, that the other does
- * only when the link had sent it, though it had come before. */
+/* Of two that leave at one port in one nanosecond: that the one does was decided when it came, that
+ * the other does only when the link had sent it, though it had come before. */
 static void what_leaves_at_one_instant_leaves_in_the_order_in_which_that_came_about(void **state)
 {
 	struct rig *rig = router_without_delay();

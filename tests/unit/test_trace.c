@@ -210,7 +210,8 @@ static void traffic_of_all_sizes_leaves_as_it_does_in_mahimahi(void **state)
 
 static void a_packet_that_was_begun_goes_on_at_another_rate(void **state)
 {
-	/* one opportunity of 1504 bytes at 4 ms; the rest of 3018 - 1504 at 1 Mbit/s from 5 ms on */
+	/* one opportunity of 1504 bytes at 4 ms; the rest of 3018 - 1504 at 1 Mbit/s from 5 ms
+	 * on */
 	const simtime rest = 5 * MS + (3018 - 1504) * 8 * SIMTIME_US;
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 7});
 

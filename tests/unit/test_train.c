@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trains, over mempools that poison what is freed and memory of exactly the size that was promised. */
+/* Trains, over mempools that poison what is freed and memory of exactly the size that was
+ * promised. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

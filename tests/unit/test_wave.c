@@ -71,8 +71,8 @@ static void a_square_wave_of_the_rate_changes_at_its_edges(void **state)
 	assert_int_equal(due[3], 1000 * SIMTIME_S + 4 * MS);
 }
 
-/* 20,000 packets in a period of 5 % on average: binomial, 6 standard deviations are 185. The saw: the
- * second half loses three times what the first does. */
+/* 20,000 packets in a period of 5 % on average: binomial, 6 standard deviations are 185. The saw:
+ * the second half loses three times what the first does. */
 static void a_wave_of_the_loss_loses_its_mean(void **state)
 {
 	simtime *due = play_even("wave loss 0%..10% period 10s shape saw", MS / 2, 20000);
@@ -108,8 +108,8 @@ static void exponential_times_are_the_logarithm_to_2e_7(void **state)
 	assert_true(exponential_draw(&table, UINT64_MAX, 1000) >= 1);
 }
 
-/* 200,000 packets of 1 ms: in 200 s some 4,000 stays of 50 ms in each state. The share of `bad` has the
- * mean 1/2 and, over T = 200 s of a process that forgets at 2/50 ms, the standard deviation
+/* 200,000 packets of 1 ms: in 200 s some 4,000 stays of 50 ms in each state. The share of `bad` has
+ * the mean 1/2 and, over T = 200 s of a process that forgets at 2/50 ms, the standard deviation
  * sqrt(2 x 1/4 x 0.025 / 200) = 0.0079; 6 of them. The number of stays of a mean of 50 ms is within
  * 6 x sqrt(2000) of 2,000. */
 static void states_take_their_shares_of_time(void **state)

@@ -18,8 +18,8 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* How wide a slot of each level is. Were it otherwise the tests would hold as well, but for how much
- * memory is used. */
+/* How wide a slot of each level is. Were it otherwise the tests would hold as well, but for how
+ * much memory is used. */
 static const uint32_t slot_bits[WHEEL_LEVELS] = {6, 14, 30, 40};
 
 #define SLOT_NS(level) (UINT64_C(1) << slot_bits[level])
@@ -453,8 +453,8 @@ static void memory_comes_back_as_time_goes_on(void **state)
 		if (bench->arena.used_chunks > most)
 			most = bench->arena.used_chunks;
 	}
-	/* 500 packets are held, each in a slot of 65.5 us of its own, whose keys take a block of 256
-	 * bytes; the packets lie together, 88 bytes each. */
+	/* 500 packets are held, each in a slot of 65.5 us of its own, whose keys take a block of
+	 * 256 bytes; the packets lie together, 88 bytes each. */
 	assert_true(most < 500 / 15 + 500 * 88 / 4000 + 10);
 	run_out(bench);
 	bench_free(bench);

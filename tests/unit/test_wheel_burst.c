@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bursts onto a wheel, by way of a line with `order allow`: whatever a burst is made of, it is as if its packets had
- * come one by one. The rig compares every packet's bytes, and has every mbuf back in the end.
+ * Bursts onto a wheel, by way of a line with `order allow`: whatever a burst is made of, it is as
+ * if its packets had come one by one. The rig compares every packet's bytes, and has every mbuf
+ * back in the end.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,8 @@
 
 #define PACKETS (190u * BURST_MAX)
 
-/* Bursts of one kind of packet, of another kind in their midst, of lengths on both sides of what is copied. */
+/* Bursts of one kind of packet, of another kind in their midst, of lengths on both sides of what is
+ * copied. */
 enum mix { MIX_SMALL, MIX_LENGTHS, MIX_SHAPES, MIXES };
 
 static enum rig_shape shape_of(enum mix mix, uint64_t draw)
@@ -90,7 +92,8 @@ static void a_burst_is_as_its_packets_one_by_one(void **state)
 	}
 }
 
-/* What finds none is dropped, and in the end no memory is in use but for keys of the slot that was open last. */
+/* What finds none is dropped, and in the end no memory is in use but for keys of the slot that was
+ * open last. */
 static void of_a_burst_as_many_are_held_as_there_is_memory_for(void **state)
 {
 	static const uint32_t chunks[] = {2, 3, 5, 17, 60};
@@ -110,7 +113,8 @@ static void of_a_burst_as_many_are_held_as_there_is_memory_for(void **state)
 	}
 }
 
-/* What leaves by then: the frame says which packet it is, and what weir knows of it says the same. */
+/* What leaves by then: the frame says which packet it is, and what weir knows of it says the
+ * same. */
 static void leave_known(struct rig *rig, simtime now)
 {
 	const struct outlet *outlet = engine_outlet(rig->engine, 1);
@@ -195,7 +199,8 @@ static void a_burst_that_the_engine_stamps_is_as_one_that_came_stamped(void **st
 	}
 }
 
-/* Live, where nobody asks for the struct packet of what leaves, frames of a burst that are alike lie in cells. */
+/* Live, where nobody asks for the struct packet of what leaves, frames of a burst that are alike
+ * lie in cells. */
 static struct rig *live_played(bool bare, uint32_t bytes, simtime delay, simtime jitter)
 {
 	struct rig *rig =

@@ -515,7 +515,8 @@ static void a_worker_that_comes_round_seldom_does_not_let_the_wire_run_dry(void 
 	for (simtime now = 5000; now <= 100000; now += 5000) {
 		if (now > 10000)
 			assert_true(wire.free_ps >= now * 1000);
-		/* nor is more handed over than a round lasts, but for a frame, which takes 219 ns */
+		/* nor is more handed over than a round lasts, but for a frame, which takes 219
+		 * ns */
 		assert_true(wire.free_ps <= (now + 250) * 1000);
 		fill(&outlet, 40, 250);
 		while (outlet.n > OUTLET_ROOM - 40)

@@ -175,8 +175,9 @@ static uint32_t dice(uint64_t *state, uint32_t n)
 	return (uint32_t)((*state >> 33) % n);
 }
 
-/* Half, once and one and a half times the rate, each for a third of the packets; flows of 8 to 400 ms; a
- * fifth of the senders ask for little, some know no round trip; and once nothing comes for an hour. */
+/* Half, once and one and a half times the rate, each for a third of the packets; flows of 8 to 400
+ * ms; a fifth of the senders ask for little, some know no round trip; and once nothing comes for an
+ * hour. */
 static void every_request_becomes_what_the_formulas_give(void **state)
 {
 	static struct reference reference;

@@ -63,7 +63,8 @@ const char *trial_problem(const char *statement);
 /* Two bitmaps of fates are the same whatever the size of bursts; sends n packets for each. */
 void trial_assert_bursts_agree(const char *statement, uint64_t n, uint32_t bytes);
 
-/* Asserts that the packets whose numbers stand in `numbers` (ended by 0) are lost, and no others. */
+/* Asserts that the packets whose numbers stand in `numbers` (ended by 0) are lost, and no
+ * others. */
 void trial_assert_lost(const struct trial *trial, const uint64_t *numbers);
 
 #endif

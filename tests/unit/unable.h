@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A claim that this machine or this build cannot try. CMocka's skip() is not used: what it prints is
- * no TAP, and meson takes it for a failure. tools/test_summary.py counts the claim as skipped, with
- * the reason.
+ * A claim that this machine or this build cannot try. CMocka's skip() is not used: what it prints
+ * is no TAP, and meson takes it for a failure. tools/test_summary.py counts the claim as skipped,
+ * with the reason.
  */
 #ifndef WEIR_TEST_UNABLE_H
 #define WEIR_TEST_UNABLE_H

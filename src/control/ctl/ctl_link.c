@@ -43,7 +43,8 @@ void ctl_link_close(struct ctl_link *link)
 }
 
 /* A part of a line is perhaps sent: nothing may follow. weir still says why it has hung up, if it
- * has; to half a line it says that it is none, and nobody waits for an answer that does not come. */
+ * has; to half a line it says that it is none, and nobody waits for an answer that does not
+ * come. */
 static int link_broken(struct ctl_link *link, int error)
 {
 	shutdown(link->fd, SHUT_WR);

@@ -134,8 +134,8 @@ void control_cleared(struct control *control);
 bool control_look_begin(struct control *control);
 void control_look_end(struct control *control);
 
-/* What is known of a cloud, by ops->cloud. The ages of a path count up to now, however long ago its last
- * packet came. */
+/* What is known of a cloud, by ops->cloud. The ages of a path count up to now, however long ago its
+ * last packet came. */
 bool control_cloud(struct control *control, const char *cloud, struct cloud_report *report);
 /* Any thread. Remembers what is seen now, and gives back what was seen before: false if nothing
  * was, or if the counters were cleared in between. */

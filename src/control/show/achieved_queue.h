@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the management of a queue has done, beside what it was asked for: how many packets it marked and
- * dropped, which share of all that is, and how long packets took through queue and link because of it.
+ * What the management of a queue has done, beside what it was asked for: how many packets it marked
+ * and dropped, which share of all that is, and how long packets took through queue and link because
+ * of it.
  *
  * Thread: pure functions, any.
  */
@@ -12,8 +13,8 @@
 
 struct cloud_report;
 
-/* Of a management, of what modifies one (`ecn`, `becn`), and of a class; of the class that it is about, if it
- * is about one. Of any other statement: "". */
+/* Of a management, of what modifies one (`ecn`, `becn`), and of a class; of the class that it is
+ * about, if it is about one. Of any other statement: "". */
 void achieved_queue_text(const struct cloud_conf *cloud, const struct cloud_report *report,
                          const struct conf *conf, char *text, size_t room);
 

@@ -22,8 +22,8 @@
 json_t *json_cloud(const char *name, const struct cloud_report *report);
 /* {"min":0,"p50":0,"p99":0,"p99.9":0,"max":0}; NULL histogram: all zero. */
 json_t *json_histogram(const struct histogram *histogram);
-/* {"seed":…,"duration_ns":…,"clouds":[…],"ports":[…]}; a seed above 2^63 - 1 is a string. Where captures
- * were split also "splits":[{"capture":…,"rule":…,"ports":[…],"packets":[…]}]. */
+/* {"seed":…,"duration_ns":…,"clouds":[…],"ports":[…]}; a seed above 2^63 - 1 is a string. Where
+ * captures were split also "splits":[{"capture":…,"rule":…,"ports":[…],"packets":[…]}]. */
 json_t *json_replay(const struct scenario *scenario, const struct replay_result *result);
 
 #endif

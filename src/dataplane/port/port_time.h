@@ -58,8 +58,8 @@ struct port_time {
 	uint64_t stale;    /* older than PORT_TIME_AGE_MAX */
 };
 
-/* Samples, waits CLOCK_START_NS, samples. 0, -errno of the device, or -ERANGE: its clock does not go
- * forward evenly. */
+/* Samples, waits CLOCK_START_NS, samples. 0, -errno of the device, or -ERANGE: its clock does not
+ * go forward evenly. */
 int port_time_start(struct port_time *time, const struct port_time_ops *ops, const void *device,
                     const struct clock *clock);
 /* The same from two samples. */

@@ -18,8 +18,8 @@ struct counters {
 	uint64_t rx_packets, rx_bytes; /* bytes as on the wire, without preamble and FCS */
 	uint64_t tx_packets, tx_bytes;
 	uint64_t onward; /* of tx_packets: what went into another cloud */
-	uint64_t
-	        answers; /* of rx_packets: what another cloud generated, and sends through this one */
+	/* of rx_packets: what another cloud generated, and sends through this one */
+	uint64_t answers;
 	uint64_t duplicated;
 	uint64_t generated;
 	uint64_t reordered;

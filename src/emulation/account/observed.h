@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What stages know beside the counters, for whoever shows a cloud: the reading of its meter
- * (feedback/meter.h), that of a router of XCP (feedback/xcp.h), and the routers of a path as a proxy has heard of them
- * (feedback/feedback_proxy.h). A statement fills in its part (stage.h, `report`).
+ * (feedback/meter.h), that of a router of XCP (feedback/xcp.h), and the routers of a path as a
+ * proxy has heard of them (feedback/feedback_proxy.h). A statement fills in its part (stage.h,
+ * `report`).
  *
  * Thread: written by the worker, read by control a moment old.
  */
@@ -20,7 +21,8 @@
 /* Of the window from `from_ns` to before `from_ns` + `window_ns`. */
 struct meter_reading {
 	simtime window_ns, from_ns;
-	bool measured; /* false: no window has ended yet; all below but link_bps is as of an idle link */
+	/* false: no window has ended yet; all below but link_bps is as of an idle link */
+	bool measured;
 	uint64_t link_bps; /* OBSERVED_NO_LIMIT: there is no link */
 	uint64_t available_bps;
 	uint64_t sent_bps;
@@ -31,8 +33,8 @@ struct meter_reading {
 	simtime delay_ns; /* mean queuing delay */
 };
 
-/* A router of XCP (feedback/xcp.h), at the end of its last control interval; P and N are what is left. In
- * byte/s. */
+/* A router of XCP (feedback/xcp.h), at the end of its last control interval; P and N are what is
+ * left. In byte/s. */
 struct xcp_reading {
 	double capacity, input;
 	double aggregate;          /* F */
@@ -60,7 +62,8 @@ struct observed {
 	bool has_xcp;
 	struct xcp_reading xcp;
 	bool has_path;
-	simtime now_ns; /* the latest packet of the stage that keeps the path: ages count from here */
+	/* the latest packet of the stage that keeps the path: ages count from here */
+	simtime now_ns;
 	uint32_t n_hops;
 	struct observed_hop hops[OBSERVED_HOPS_MAX];
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From one scenario of an engine to the next, in two halves: control prepares, and the worker puts in
- * force.
+ * From one scenario of an engine to the next, in two halves: control prepares, and the worker puts
+ * in force.
  */
 #ifndef WEIR_CHANGE_H
 #define WEIR_CHANGE_H

@@ -17,12 +17,13 @@ void template_place(struct template *template, uint32_t base, uint32_t from_port
 /* Whether a template that was made so is also one for this. */
 bool template_is(const struct template *template, const struct selection_conf *per);
 
-/* A change of all clouds from one configuration (NULL: none) to another. 0, or -errno; to be freed in
- * either case. */
+/* A change of all clouds from one configuration (NULL: none) to another. 0, or -errno; to be freed
+ * in either case. */
 int template_change_make(struct template *template, const struct engine_setup *setup,
                          const struct cloud_conf *before, const struct cloud_conf *after,
                          struct template_change **result);
-/* Of a template that no worker has seen: puts the settings in force here, and leaves the timelines. */
+/* Of a template that no worker has seen: puts the settings in force here, and leaves the
+ * timelines. */
 void template_begin(struct template_change *change);
 bool template_change_is_empty(const struct template_change *change);
 /* Bytes for `most` clouds, without their stages. */

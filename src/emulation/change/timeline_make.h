@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Making the timeline of a cloud (engine/timeline.h): which tracks it has, and what they put in force.
+ * Making the timeline of a cloud (engine/timeline.h): which tracks it has, and what they put in
+ * force.
  *
  * Thread: control.
  */

@@ -62,8 +62,8 @@ static struct classifier_set *set_of(struct classifier *classifier, const struct
 	return set;
 }
 
-/* The sets, with room for their entries. The parts come in the order of their ranks, so the sets come
- * in the order of their best. */
+/* The sets, with room for their entries. The parts come in the order of their ranks, so the sets
+ * come in the order of their best. */
 static int sets_make(struct classifier *classifier, const struct classifier_part *parts,
                      uint32_t n_rows)
 {
@@ -145,8 +145,8 @@ static void glance_words(const struct packet_key *key, uint64_t words[CLASSIFIER
 
 enum glance { GLANCE_TELLS, GLANCE_NEVER, GLANCE_NOT_ENOUGH };
 
-/* Whether a glance tells if an IPv4 packet fits the row; `glance` is filled in then. No such packet fits a row of
- * GLANCE_NEVER. */
+/* Whether a glance tells if an IPv4 packet fits the row; `glance` is filled in then. No such packet
+ * fits a row of GLANCE_NEVER. */
 static enum glance glance_make(const struct match_row *row, struct classifier_glance *glance)
 {
 	/* What all IPv4 packets have in common. */
@@ -386,8 +386,8 @@ static void templates_find(const struct classifier *classifier, const struct pac
 	}
 }
 
-/* The clouds of a burst, if all are IPv4. Words of headers are gathered first, so that of each comparison the compiler
- * makes vector instructions. */
+/* The clouds of a burst, if all are IPv4. Words of headers are gathered first, so that of each
+ * comparison the compiler makes vector instructions. */
 static bool glances_find(const struct classifier *classifier, struct rte_mbuf *const *mbufs,
                          uint16_t n, struct cloud **clouds)
 {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The clouds that come from one place, a port or the end of a cloud, and which of them takes a packet.
+ * The clouds that come from one place, a port or the end of a cloud, and which of them takes a
+ * packet.
  *
- * Model: each is a branch, with a rank: first those that choose (match, per), by priority and then in
- * the order of definition, then the one that does not and takes the rest. A packet goes to the first
- * whose condition it fits. Exact conditions (match.h) are found by tuple space search (Srinivasan,
- * Suri, Varghese, SIGCOMM 1999): one hash table for each mask that occurs, so that a look-up costs as
- * much as there are different masks, not as there are clouds. Filters are asked one after the other,
- * and only where they come before what was found. Where there are only a few conditions, about what an IPv4 header
- * says, they are compared with the headers of a burst of IPv4 where those lie.
+ * Model: each is a branch, with a rank: first those that choose (match, per), by priority and then
+ * in the order of definition, then the one that does not and takes the rest. A packet goes to the
+ * first whose condition it fits. Exact conditions (match.h) are found by tuple space search
+ * (Srinivasan, Suri, Varghese, SIGCOMM 1999): one hash table for each mask that occurs, so that a
+ * look-up costs as much as there are different masks, not as there are clouds. Filters are asked
+ * one after the other, and only where they come before what was found. Where there are only a few
+ * conditions, about what an IPv4 header says, they are compared with the headers of a burst of IPv4
+ * where those lie.
  *
  * Ownership: made by control, owned by the cloud table, constant while it is in force.
  * Thread: classifier_find the worker's, the rest control's.
@@ -48,8 +50,8 @@ struct classifier_entry {
 	uint64_t *values; /* n_words of them */
 };
 
-/* A condition on what the header of any IPv4 packet has: its first eight bytes, those with the protocol, and the
- * addresses. */
+/* A condition on what the header of any IPv4 packet has: its first eight bytes, those with the
+ * protocol, and the addresses. */
 #define CLASSIFIER_GLANCE_WORDS 3
 #define CLASSIFIER_GLANCES_MAX  4
 

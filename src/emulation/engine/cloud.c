@@ -292,8 +292,8 @@ static uint64_t held_at(struct cloud *cloud, simtime now)
 	       in_flight_count(line->in_flight, &cloud->holder->arena, now);
 }
 
-/* Packets that pass the stages meet `delay ... limit`. A burst for which there is room whoever leaves
- * meanwhile goes on together. */
+/* Packets that pass the stages meet `delay ... limit`. A burst for which there is room whoever
+ * leaves meanwhile goes on together. */
 static void meet_limit(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
 {
 	uint64_t limit = cloud->line.conf.limit;

@@ -20,8 +20,8 @@
 struct timeline;
 struct classifier;
 
-/* Where the packets go that a cloud lets out: to the clouds that come from it, and what none of them
- * takes leaves at the port. */
+/* Where the packets go that a cloud lets out: to the clouds that come from it, and what none of
+ * them takes leaves at the port. */
 struct cloud_exit {
 	uint32_t port;
 	struct classifier *classifier; /* the cloud table's; NULL: all leave at the port */
@@ -34,15 +34,19 @@ struct cloud_exit {
 struct template;
 
 struct cloud {
-	/* what a packet touches comes first: a line of cache for its way, and one for what counts it */
+	/* what a packet touches comes first: a line of cache for its way, and one for what counts
+	 * it */
 	bool plain; /* its stages look at frames only; no link, no jitter, no wheel, no witness */
 	bool unstamped; /* the same, with a jitter, a wheel, or a token bucket perhaps */
 	bool closing;   /* removed from the scenario: nothing comes in, what is held goes out */
-	bool generates; /* a statement of it may generate packets, now or before; then it is shared */
+	/* a statement of it may generate packets, now or before; then it is shared */
+	bool generates;
 	bool timer_missing; /* there was no memory for a timer of its link: in the engine's list */
-	bool together; /* shared, but what comes at one instant may go through its stages in a burst */
+	/* shared, but what comes at one instant may go through its stages in a burst */
+	bool together;
 	uint16_t n_stages;
-	bool compensates_latency; /* live, and a port has a latency or time stamps (port_setting.h) */
+	/* live, and a port has a latency or time stamps (port_setting.h) */
+	bool compensates_latency;
 	uint32_t index;
 	uint32_t changed;        /* of a template: number of the last change that it has made */
 	uint32_t from_port;      /* at which its packets came in, perhaps clouds before */
@@ -64,9 +68,10 @@ struct cloud {
 	simtime origin_ns; /* the run's beginning: when the first scenario came into force. Live it
 	                    * is 0, in a replay the first packet of the captures */
 	struct timeline *timeline; /* or NULL */
-	simtime latest_leaving; /* if it compensates latency and keeps order: what has entered the line leaves by then */
-	uint32_t
-	        exchanges; /* of stages, begun and ended: odd while one is under way (cloud_stages) */
+	/* if it compensates latency and keeps order: what has entered the line leaves by then */
+	simtime latest_leaving;
+	/* of stages, begun and ended: odd while one is under way (cloud_stages) */
+	uint32_t exchanges;
 	uint64_t drawn_most; /* by a stage or an AQM that is not there any more */
 	struct cloud *next_timer_missing, *next_draining;
 	struct cloud_exit own_exit;
@@ -78,9 +83,10 @@ void cloud_init(struct cloud *cloud, const char *name, uint32_t index, struct ho
                 struct witness *witness, struct histogram *delay_ns);
 /* Frees its stages, and what its line has. */
 void cloud_release(struct cloud *cloud);
-/* Its stages at one moment, for whoever is not the worker that exchanges them by a schedule: n pointers, which are valid
- * until control frees what a change has replaced. Not `whole`: the worker is held up in the middle
- * of an exchange; then a stage may be there twice or not at all. Control. */
+/* Its stages at one moment, for whoever is not the worker that exchanges them by a schedule: n
+ * pointers, which are valid until control frees what a change has replaced. Not `whole`: the worker
+ * is held up in the middle of an exchange; then a stage may be there twice or not at all.
+ * Control. */
 uint16_t cloud_stages(const struct cloud *cloud, const struct stage *stages[CLOUD_STAGES_MAX],
                       bool *whole);
 /* NULL: no memory. */
@@ -106,24 +112,26 @@ void cloud_arrive_unstamped(struct cloud *cloud, struct rte_mbuf **mbufs, uint16
  * when its time is up; what the timeline says happens in between, as long as something is held. */
 void cloud_advance_link(struct cloud *cloud, simtime now);
 struct outlet;
-/* The same of a shared cloud at `now`, and then up to and at `limit`, as long as the shared wheel is known to have
- * nothing before. What leaves the link, and the line at that very instant, when the wheel has nothing, goes straight
- * into the outlet, that of the port where all leave, as far as it has room. NULL: it does not. */
+/* The same of a shared cloud at `now`, and then up to and at `limit`, as long as the shared wheel
+ * is known to have nothing before. What leaves the link, and the line at that very instant, when
+ * the wheel has nothing, goes straight into the outlet, that of the port where all leave, as far as
+ * it has room. NULL: it does not. */
 void cloud_run_link(struct cloud *cloud, simtime now, simtime limit, struct outlet *outlet);
 
 /* As cloud_drop, at `now`, with a packet in a record, which the caller takes off its log. */
 void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason reason, simtime now);
 
 /*
- * A packet of weir's own that takes the way of the cloud's packets, as if it had come in at the port: it
- * meets the stages, the link and the line. It has no number, and the flags PACKET_GENERATED and
- * PACKET_FOREIGN, which stay on it from cloud to cloud. Counts as generated, and not as received. Takes the
- * mbuf, which the caller has filled in, of the holder's pool. For engine_insert.
+ * A packet of weir's own that takes the way of the cloud's packets, as if it had come in at the
+ * port: it meets the stages, the link and the line. It has no number, and the flags
+ * PACKET_GENERATED and PACKET_FOREIGN, which stay on it from cloud to cloud. Counts as generated,
+ * and not as received. Takes the mbuf, which the caller has filled in, of the holder's pool. For
+ * engine_insert.
  */
 void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns);
 
-/* The number of a packet that is held, or was a moment ago: its low half is in the record, and no two
- * packets of a cloud are 2^31 apart. */
+/* The number of a packet that is held, or was a moment ago: its low half is in the record, and no
+ * two packets of a cloud are 2^31 apart. */
 static inline uint64_t cloud_number(const struct cloud *cloud, uint32_t flags, uint32_t low)
 {
 	if (unlikely(flags & PACKET_FOREIGN))
@@ -154,8 +162,8 @@ static inline simtime cloud_next(const struct cloud *cloud)
 	return next;
 }
 
-/* When a packet that enters the line at `now` is to leave it, to be on time where it is due at `due`; `age_ns` as in
- * packet.h. */
+/* When a packet that enters the line at `now` is to leave it, to be on time where it is due at
+ * `due`; `age_ns` as in packet.h. */
 static inline simtime cloud_leaves_at(struct cloud *cloud, simtime now, simtime due,
                                       uint32_t age_ns)
 {

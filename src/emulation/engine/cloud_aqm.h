@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A queue of a cloud asks its management (link/aqm.h): when a packet comes, when the link takes one, and
- * when there is no room.
+ * A queue of a cloud asks its management (link/aqm.h): when a packet comes, when the link takes
+ * one, and when there is no room.
  *
  * Thread: the worker that owns the cloud.
  */
@@ -12,11 +12,12 @@
 
 /* A packet comes to the queue: asks, looks whether there is room, and marks. False: it was dropped,
  * and counted. `mbuf` may become another, which nobody else sees. `marked`: whether it was. `log`:
- * to which it is to be appended, if that is a band; then the management is told by aqm_entered(). */
+ * to which it is to be appended, if that is a band; then the management is told by
+ * aqm_entered(). */
 bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf, bool *marked,
                struct log **log);
-/* How many packets of the group come to the queue and pass, from the first; no management: all. They are the caller's
- * to append. Only to one that takes them. */
+/* How many packets of the group come to the queue and pass, from the first; no management: all.
+ * They are the caller's to append. Only to one that takes them. */
 uint16_t aqm_admit_group(struct cloud *cloud, struct queue *queue, const struct aqm_group *group);
 /* Asks about the head until one passes or none is left; the head waits. Only then. */
 void aqm_take(struct cloud *cloud, struct queue *queue, simtime now);
@@ -25,7 +26,8 @@ bool aqm_push_out(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes,
 /* In the place of the one that is there; returns that one. */
 struct aqm *aqm_exchange(struct queue *queue, struct aqm *aqm, simtime now);
 
-/* For arrive() and depart(): the bytes that wait before the link, those of its other classes too. */
+/* For arrive() and depart(): the bytes that wait before the link, those of its other classes
+ * too. */
 uint64_t aqm_link_waiting(const struct aqm *aqm, const struct aqm_view *view);
 /* For depart(): whether what is held can be marked. */
 enum marking aqm_look(const struct aqm *aqm, struct held *held);

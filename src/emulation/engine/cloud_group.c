@@ -3,7 +3,8 @@
 
 #include "engine/cloud_aqm.h"
 
-/* Whether nothing is to happen to the link before the group, and nobody wants to see its packets one by one. */
+/* Whether nothing is to happen to the link before the group, and nobody wants to see its packets
+ * one by one. */
 static inline bool may_group(const struct cloud *cloud, simtime now)
 {
 	const struct link *link = &cloud->link;
@@ -79,7 +80,8 @@ uint16_t cloud_group_waits(struct cloud *cloud, struct rte_mbuf *const *mbufs, u
 	return passed;
 }
 
-/* All, if they came at one instant and the bucket has the tokens for them together; `group` has their lengths then. */
+/* All, if they came at one instant and the bucket has the tokens for them together; `group` has
+ * their lengths then. */
 static inline bool take_all_tokens(const struct link *link, struct shaper *shaper,
                                    struct rte_mbuf *const *mbufs, uint16_t n,
                                    struct aqm_group *group)

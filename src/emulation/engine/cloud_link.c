@@ -9,8 +9,8 @@
 #include "engine/timeline.h"
 #include "link/classes.h"
 
-/* What leaves the line at the instant when it enters it, and next of all, is not on the wheel for it. False: it
- * has to go there. */
+/* What leaves the line at the instant when it enters it, and next of all, is not on the wheel for
+ * it. False: it has to go there. */
 static __rte_always_inline bool leaves_at_once(struct cloud *cloud, const struct held *held,
                                                simtime now, simtime leaves, struct outlet *outlet)
 {
@@ -30,8 +30,8 @@ static __rte_always_inline bool leaves_at_once(struct cloud *cloud, const struct
 	return true;
 }
 
-/* Into the line, at the instant when it leaves the link, and perhaps out of it into the outlet, if there is one.
- * False: there was no memory, it is dropped. */
+/* Into the line, at the instant when it leaves the link, and perhaps out of it into the outlet, if
+ * there is one. False: there was no memory, it is dropped. */
 static __rte_always_inline bool head_enters_line(struct cloud *cloud, const struct held *held,
                                                  simtime now, struct outlet *outlet)
 {
@@ -56,7 +56,8 @@ static __rte_always_inline bool head_enters_line(struct cloud *cloud, const stru
 	return true;
 }
 
-/* Whose front the link is to take, as the scheduler and the managements say; NULL: there is none. */
+/* Whose front the link is to take, as the scheduler and the managements say; NULL: there is
+ * none. */
 static inline struct queue *next_queue(struct cloud *cloud, simtime now)
 {
 	struct link *link = &cloud->link;
@@ -165,8 +166,8 @@ static __attribute__((noinline)) void passed_enter_line(struct cloud *cloud, str
 	passed->n = 0;
 }
 
-/* What passes enters the line, with others of its burst. Who looks sees it in the queue, at the one instant
- * when it is there. */
+/* What passes enters the line, with others of its burst. Who looks sees it in the queue, at the one
+ * instant when it is there. */
 static inline void pass(struct cloud *cloud, struct queue *queue, struct rte_mbuf *mbuf,
                         bool marked, struct passed *passed)
 {
@@ -261,8 +262,8 @@ static void enter_link(struct cloud *cloud, struct rte_mbuf *mbuf, struct passed
 		enter_class(cloud, mbuf, passed);
 }
 
-/* Whether nobody but the shaper has to know of a packet that need not wait: then those of a burst that
- * need not go on together. */
+/* Whether nobody but the shaper has to know of a packet that need not wait: then those of a burst
+ * that need not go on together. */
 static bool link_is_open(const struct cloud *cloud)
 {
 	const struct link *link = &cloud->link;
@@ -271,8 +272,8 @@ static bool link_is_open(const struct cloud *cloud)
 	       !cloud->witness && !cloud->line.reorders && cloud->line.back.packets.records == 0;
 }
 
-/* Whether packets of so many bytes, that come now, leave the link now: the bucket has the tokens for them together. They
- * have gone through then. */
+/* Whether packets of so many bytes, that come now, leave the link now: the bucket has the tokens
+ * for them together. They have gone through then. */
 static bool bytes_pass(struct link *link, uint64_t bytes, simtime now)
 {
 	if (link->busy || !link->conf.overhead.none || link->shaper.rate_bps == 0)
@@ -309,8 +310,8 @@ static bool passes_together(struct link *link, struct rte_mbuf *const *mbufs, ui
 	return bytes_pass(link, bytes, now);
 }
 
-/* The first packets, as far as they need not wait, or have left when the next one comes, enter the line, behind
- * those that have passed. Returns how many. */
+/* The first packets, as far as they need not wait, or have left when the next one comes, enter the
+ * line, behind those that have passed. Returns how many. */
 static uint16_t pass_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n,
                           struct passed *before)
 {

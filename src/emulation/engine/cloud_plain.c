@@ -3,8 +3,8 @@
 
 #include "engine/cloud_link.h"
 
-/* Those of a burst that the stages let pass, in the order in which they came, each with the number that it
- * had. Returns how many of them the line has taken. */
+/* Those of a burst that the stages let pass, in the order in which they came, each with the number
+ * that it had. Returns how many of them the line has taken. */
 static uint16_t push_what_passes(struct cloud *cloud, struct rte_mbuf *const *all,
                                  struct rte_mbuf **passed, uint16_t n, simtime due, uint64_t number)
 {
@@ -27,7 +27,8 @@ static uint16_t push_what_passes(struct cloud *cloud, struct rte_mbuf *const *al
 	return done;
 }
 
-/* When what enters the line of a plain cloud now leaves it; `due` is when it is at the other end. */
+/* When what enters the line of a plain cloud now leaves it; `due` is when it is at the other
+ * end. */
 static simtime plain_leaves(struct cloud *cloud, simtime now, simtime *due)
 {
 	line_due_one(&cloud->line, now, due);
@@ -93,8 +94,8 @@ void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n
 	              due - now);
 }
 
-/* Of those of a burst that the stages let pass, in the order in which they came: the numbers that they had, low
- * halves. */
+/* Of those of a burst that the stages let pass, in the order in which they came: the numbers that
+ * they had, low halves. */
 static void numbers_of(struct rte_mbuf *const *all, struct rte_mbuf *const *passed, uint16_t n,
                        uint64_t first, uint32_t *numbers)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reordering at work: how packets enter the line of a cloud that has a rule (reorder.h), and those that are held
- * back there.
+ * Reordering at work: how packets enter the line of a cloud that has a rule (reorder.h), and those
+ * that are held back there.
  *
- * What is held back lies in a log of its own, oldest first, with a note beside it; it counts as held
- * on the line. It moves on, to the line's log or wheel, when the packets it waits for have entered,
- * or at `deadline`, which is an event of the cloud like the departure from its link. All that
- * happens here happens at instants of packets and deadlines, one packet after the other, so it does
- * not depend on bursts.
+ * What is held back lies in a log of its own, oldest first, with a note beside it; it counts as
+ * held on the line. It moves on, to the line's log or wheel, when the packets it waits for have
+ * entered, or at `deadline`, which is an event of the cloud like the departure from its link. All
+ * that happens here happens at instants of packets and deadlines, one packet after the other, so it
+ * does not depend on bursts.
  *
  * Thread: the worker that owns the cloud.
  */

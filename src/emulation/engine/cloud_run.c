@@ -31,8 +31,8 @@ bool cloud_run_may(const struct cloud *cloud)
 	       !cloud->compensates_latency && cloud_watch_runs(cloud->watch);
 }
 
-/* The heads themselves, as link_take and link_depart have it; but what the shaper owes when a head has left is told
- * together with the instant. */
+/* The heads themselves, as link_take and link_depart have it; but what the shaper owes when a head
+ * has left is told together with the instant. */
 static __rte_always_inline void leave(struct cloud *cloud, simtime until, struct outlet *outlet,
                                       struct run *run)
 {

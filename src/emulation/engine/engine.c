@@ -209,8 +209,8 @@ static bool all_same(struct cloud *const *clouds, uint16_t n)
 	return differ == 0;
 }
 
-/* Those of a burst that a direct cloud takes go in together: nobody else has to do with them. Of a shared
- * cloud those go in that no packet of another cloud is between. Returns which. */
+/* Those of a burst that a direct cloud takes go in together: nobody else has to do with them. Of a
+ * shared cloud those go in that no packet of another cloud is between. Returns which. */
 static uint32_t classified_arrive(struct engine *engine, struct cloud *const *clouds,
                                   struct rte_mbuf **mbufs, uint32_t todo)
 {

@@ -27,16 +27,16 @@
 #include "packet/packet.h"
 #include "scenario/scenario.h"
 
-/* Twice a burst: who has fallen behind sends twice what it receives, and so catches up; more at a time
- * would be more buffers on the way to the device than a processor's first cache holds. */
+/* Twice a burst: who has fallen behind sends twice what it receives, and so catches up; more at a
+ * time would be more buffers on the way to the device than a processor's first cache holds. */
 #define OUTLET_ROOM (2 * BURST_MAX)
 
 /* What is due at a port. When it is full the engine asks for room (make_room); without, it keeps
- * further packets until the driver has made some: they leave late, with their due times, and nothing
- * is lost. What happens to a packet in its clouds does not depend on it: each cloud's own events stay
- * in order. Only where several clouds meet, packets that are due in the same nanosecond may then
- * leave in another order than they would have. So who wants the same bytes every time (a replay)
- * gives the engine a make_room that always makes room. */
+ * further packets until the driver has made some: they leave late, with their due times, and
+ * nothing is lost. What happens to a packet in its clouds does not depend on it: each cloud's own
+ * events stay in order. Only where several clouds meet, packets that are due in the same nanosecond
+ * may then leave in another order than they would have. So who wants the same bytes every time (a
+ * replay) gives the engine a make_room that always makes room. */
 struct outlet {
 	uint32_t n;
 	simtime due_ns[OUTLET_ROOM];
@@ -61,11 +61,11 @@ struct engine_setup {
 	                          */
 	const struct classifier_filters
 	        *filters; /* for `match` (classifier.h); or NULL: exact ones only */
-	/* Large memory that was just allocated, at a multiple of 2 MiB, and is going to be touched all
-	 * over: in large pages, if that can be. NULL: as it is. Control. */
+	/* Large memory that was just allocated, at a multiple of 2 MiB, and is going to be touched
+	 * all over: in large pages, if that can be. NULL: as it is. Control. */
 	void (*spread)(void *memory, size_t bytes);
-	/* Who takes what leaves asks nothing of its struct packet: where that costs a line of cache a packet,
-	 * it is not filled in. */
+	/* Who takes what leaves asks nothing of its struct packet: where that costs a line of cache
+	 * a packet, it is not filled in. */
 	bool bare_departures;
 	/* The outlet of this port is full in the middle of a call: empties it, as far as that is
 	 * possible. NULL: only between calls. Worker. */
@@ -87,15 +87,15 @@ void engine_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbuf
 void engine_ingress_at(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs, uint16_t n,
                        simtime now);
 
-/* Packets of weir's own that take the way of a cloud's packets (cloud_insert): n frames of so many bytes
- * each, one behind the other. */
+/* Packets of weir's own that take the way of a cloud's packets (cloud_insert): n frames of so many
+ * bytes each, one behind the other. */
 struct insertion {
 	const char *cloud; /* whose stages they meet first */
 	uint32_t n, frame_bytes;
 	const uint8_t *frames;
 };
-/* They come in at `now`, which is not before any instant that the engine has advanced to. For want of an mbuf
- * one counts as generated and dropped. 0 if the engine has no such cloud, else n. */
+/* They come in at `now`, which is not before any instant that the engine has advanced to. For want
+ * of an mbuf one counts as generated and dropped. 0 if the engine has no such cloud, else n. */
 uint32_t engine_insert(struct engine *engine, const struct insertion *insertion, simtime now);
 /* Executes what happens up to and at `now`. Returns how many packets were put into outlets since it
  * returned last. */
@@ -103,9 +103,10 @@ uint32_t engine_advance(struct engine *engine, simtime now);
 /* The instant of the earliest event that is still to come, SIMTIME_NEVER if there is none. */
 simtime engine_next(const struct engine *engine);
 struct outlet *engine_outlet(struct engine *engine, uint32_t port);
-/* When the head of the queue that a packet meets which comes in at this port leaves its link: SIMTIME_NEVER if the link
- * is idle, or if the port has no cloud or several. At one instant a head leaves before a packet comes (docs/rate.md); a
- * driver that wants that packet first lets it come a nanosecond earlier. */
+/* When the head of the queue that a packet meets which comes in at this port leaves its link:
+ * SIMTIME_NEVER if the link is idle, or if the port has no cloud or several. At one instant a head
+ * leaves before a packet comes (docs/rate.md); a driver that wants that packet first lets it come a
+ * nanosecond earlier. */
 simtime engine_departure(const struct engine *engine, uint32_t port);
 
 /* Packets and bytes of memory that are held at this moment (any thread: a moment old). */
@@ -114,8 +115,8 @@ uint64_t engine_memory_used(const struct engine *engine);
 /* Packets that no cloud took, and that were dropped: the port has none, or has several that lead to
  * different ports and none of them chose it. */
 uint64_t engine_no_cloud(const struct engine *engine, uint32_t port);
-/* Packets that none of a port's clouds chose, and that passed untouched, because all of them lead to
- * the same port. */
+/* Packets that none of a port's clouds chose, and that passed untouched, because all of them lead
+ * to the same port. */
 uint64_t engine_untouched(const struct engine *engine, uint32_t port);
 /* Packets that have left their clouds at this port. */
 uint64_t engine_sent(const struct engine *engine, uint32_t port);

@@ -71,8 +71,8 @@ uint64_t engine_sent(const struct engine *engine, uint32_t port)
 	return counter_read(&engine->ports[port].sent);
 }
 
-/* What waits, as queue_packets and queue_bytes say it: of two words of two moments, so that the difference is
- * none below 0. */
+/* What waits, as queue_packets and queue_bytes say it: of two words of two moments, so that the
+ * difference is none below 0. */
 struct waiting {
 	uint64_t packets, bytes;
 };
@@ -88,7 +88,8 @@ static READS_WHILE_IT_RUNS struct waiting waiting_in(const struct queue *queue)
 	};
 }
 
-/* A schedule may put another in its place at any moment; the old one is there until control frees it. */
+/* A schedule may put another in its place at any moment; the old one is there until control frees
+ * it. */
 static const struct aqm *aqm_of(const struct queue *queue)
 {
 	return __atomic_load_n(&queue->aqm, __ATOMIC_ACQUIRE);

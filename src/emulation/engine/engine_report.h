@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What control may read of a cloud, at any time, by its name. A template has one, and each of its clouds has:
- * `down/10.0.3.4` (template.h).
+ * What control may read of a cloud, at any time, by its name. A template has one, and each of its
+ * clouds has: `down/10.0.3.4` (template.h).
  *
  * Thread: any; a moment old.
  */

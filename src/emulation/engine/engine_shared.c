@@ -26,7 +26,8 @@ static void link_arm(struct engine *engine, struct cloud *cloud)
 	cloud->wake = due;
 }
 
-/* Without memory for a timer the link is looked at here, so that it goes on and gives memory back. */
+/* Without memory for a timer the link is looked at here, so that it goes on and gives memory
+ * back. */
 static void feed_timer_missing(struct engine *engine, simtime now)
 {
 	struct cloud *list = engine->timer_missing, *next;
@@ -153,9 +154,9 @@ static void cloud_ahead_fetch(const struct engine *engine)
 		rte_prefetch0(&cloud->counters);
 }
 
-/* The link of a cloud goes on at `now`, when it is next of all, and up to and at `limit`, as long as it comes next:
- * as timers would have it, without them. What leaves its line at once need not go over the wheel, unless a cloud may
- * take it. */
+/* The link of a cloud goes on at `now`, when it is next of all, and up to and at `limit`, as long
+ * as it comes next: as timers would have it, without them. What leaves its line at once need not go
+ * over the wheel, unless a cloud may take it. */
 static void link_run(struct engine *engine, struct cloud *cloud, simtime now, simtime limit)
 {
 	struct engine_port *port = &engine->ports[cloud->exit->port];
@@ -174,8 +175,8 @@ static void link_run(struct engine *engine, struct cloud *cloud, simtime now, si
 	engine->left += port->outlet.n - before;
 }
 
-/* Where a packet leaves if that is the port where all of its cloud's do, and there is room. NULL: elsewhere, or it
- * has to wait. */
+/* Where a packet leaves if that is the port where all of its cloud's do, and there is room. NULL:
+ * elsewhere, or it has to wait. */
 static __rte_always_inline struct engine_port *straight_port(struct engine *engine,
                                                              const struct cloud *cloud)
 {
@@ -184,8 +185,8 @@ static __rte_always_inline struct engine_port *straight_port(struct engine *engi
 	return likely(!cloud->exit->classifier && port->outlet.n < OUTLET_ROOM) ? port : NULL;
 }
 
-/* The usual records, packets that leave at a port: as many as come one behind the other. None of them brings an
- * event, so what is first is known. */
+/* The usual records, packets that leave at a port: as many as come one behind the other. None of
+ * them brings an event, so what is first is known. */
 static void leave_straight(struct engine *engine, simtime now)
 {
 	const bool bare = engine->setup.bare_departures;
@@ -216,8 +217,8 @@ static void leave_straight(struct engine *engine, simtime now)
 	}
 }
 
-/* Executes the first record of the shared wheel, which is due at `limit` or before. False: it has to wait for
- * room or for an mbuf. */
+/* Executes the first record of the shared wheel, which is due at `limit` or before. False: it has
+ * to wait for room or for an mbuf. */
 static bool shared_execute(struct engine *engine, struct held *held, simtime limit)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;

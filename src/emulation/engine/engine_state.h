@@ -68,8 +68,8 @@ struct engine {
 /* ---- reports: control ---- */
 
 struct line_moments line_moments_read(const struct line *line);
-/* What engine_report_queue says of a cloud; and of all of a template together, and what engine_report
- * says beside it. */
+/* What engine_report_queue says of a cloud; and of all of a template together, and what
+ * engine_report says beside it. */
 void cloud_report_queue(const struct cloud *cloud, struct cloud_report *report);
 void template_report_queue(const struct template *template, struct cloud_report *sum);
 void template_report_line(const struct template *template, struct cloud_report *sum);
@@ -78,9 +78,9 @@ void template_report_line(const struct template *template, struct cloud_report *
 
 /* Executes the events of shared clouds up to and at `now`, one after the other. */
 void engine_advance_shared(struct engine *engine, simtime now);
-/* The same up to their instants, then packets come to a shared cloud. Other clouds may have to do with each
- * of them, and a burst must not differ from single packets: those go together of which it cannot
- * (cloud->together). */
+/* The same up to their instants, then packets come to a shared cloud. Other clouds may have to do
+ * with each of them, and a burst must not differ from single packets: those go together of which it
+ * cannot (cloud->together). */
 void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct rte_mbuf **mbufs,
                           uint16_t n);
 /* The same with a packet of weir's own (cloud_insert). */

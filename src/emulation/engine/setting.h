@@ -32,10 +32,11 @@ struct setting {
 /* The key of the draws of a statement in this cloud: it follows from their names. */
 struct draw_key setting_key_of(uint64_t seed, const struct cloud *cloud,
                                const struct statement *statement);
-/* The cloud has another name than when it was prepared (template.h): its random draws follow from the
- * name. Worker. */
+/* The cloud has another name than when it was prepared (template.h): its random draws follow from
+ * the name. Worker. */
 void setting_key(struct setting *setting, uint64_t seed);
-/* The same with all that is in force in the cloud and in its timeline, of which nothing is on. Worker. */
+/* The same with all that is in force in the cloud and in its timeline, of which nothing is on.
+ * Worker. */
 void cloud_key(struct cloud *cloud, uint64_t seed);
 /* Worker. */
 void setting_apply(struct setting *setting, simtime now);

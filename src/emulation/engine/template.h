@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A template: `clouds NAME from PLACE to PORT per source|destination PREFIX [v6 PREFIX] | flow
- * [most N]`. One cloud for each address, or flow, all with the statements of the template, made when
- * its first packet comes.
+ * [most N]`. One cloud for each address, or flow, all with the statements of the template, made
+ * when its first packet comes.
  *
- * Model: each is a cloud like any other, with its own queue, state, counters and random draws. Its name
- * is that of the template and its address, `down/10.0.3.4`, and its draws follow from that name: not
- * from when it was made, nor from which others there are. To those that watch, it has been there since
- * the template was put in force. All clouds of a template have one histogram of delays together.
+ * Model: each is a cloud like any other, with its own queue, state, counters and random draws. Its
+ * name is that of the template and its address, `down/10.0.3.4`, and its draws follow from that
+ * name: not from when it was made, nor from which others there are. To those that watch, it has
+ * been there since the template was put in force. All clouds of a template have one histogram of
+ * delays together.
  *
- * Memory: control reserves `most` clouds with all their stages when the template is put in force, so
- * that the worker allocates nothing. An address that comes when all are taken finds none: its packets
- * go to the head, a cloud that drops them as `clouds-full`, which is a real loss: weir could not do
- * what was asked. No cloud is given to another address later. sizeof(struct cloud) and its stages are
- * what a cloud costs, 24 bytes and its name for finding it: see docs/clouds.md.
+ * Memory: control reserves `most` clouds with all their stages when the template is put in force,
+ * so that the worker allocates nothing. An address that comes when all are taken finds none: its
+ * packets go to the head, a cloud that drops them as `clouds-full`, which is a real loss: weir
+ * could not do what was asked. No cloud is given to another address later. sizeof(struct cloud) and
+ * its stages are what a cloud costs, 24 bytes and its name for finding it: see docs/clouds.md.
  *
- * Finding: a hash table with linear probing, at most half full; the keys lie in it, so that a packet
- * costs one cache miss to find its cloud. Packets of a burst are looked up side by side.
+ * Finding: a hash table with linear probing, at most half full; the keys lie in it, so that a
+ * packet costs one cache miss to find its cloud. Packets of a burst are looked up side by side.
  *
- * Changes: control prepares the settings for each of the clouds, in use or not. The worker puts them in
- * force at one instant at those whose link or reordering holds packets. At the others, where nothing
- * can happen until a packet comes, it does so when one comes, or little by little, with the instant of
- * the change: nobody can tell. So a change of 65,536 clouds does not stop the traffic.
+ * Changes: control prepares the settings for each of the clouds, in use or not. The worker puts
+ * them in force at one instant at those whose link or reordering holds packets. At the others,
+ * where nothing can happen until a packet comes, it does so when one comes, or little by little,
+ * with the instant of the change: nobody can tell. So a change of 65,536 clouds does not stop the
+ * traffic.
  *
- * Ownership: template_make and template_free are control's; while it is in force the worker owns the
- * clouds. What was replaced is freed by control after the worker has said `done`.
- * Thread: as said at each; template_address may run while the worker goes on.
+ * Ownership: template_make and template_free are control's; while it is in force the worker owns
+ * the clouds. What was replaced is freed by control after the worker has said `done`. Thread: as
+ * said at each; template_address may run while the worker goes on.
  */
 #ifndef WEIR_TEMPLATE_H
 #define WEIR_TEMPLATE_H

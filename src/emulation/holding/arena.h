@@ -63,9 +63,9 @@ static inline uintptr_t arena_ahead(const struct arena *arena, const void *place
 	return (uintptr_t)next - ((uintptr_t)place - into);
 }
 
-/* Fetches, to be written, two lines of the chunk that is the next to be given out: those as far into it as
- * `place` is into its own. So a chunk that is filled while packets come has the next one fetched when it
- * is full; a free chunk is cold if more came than left for a while. */
+/* Fetches, to be written, two lines of the chunk that is the next to be given out: those as far
+ * into it as `place` is into its own. So a chunk that is filled while packets come has the next one
+ * fetched when it is full; a free chunk is cold if more came than left for a while. */
 static inline void arena_fetch(const struct arena *arena, const void *place)
 {
 	uintptr_t next = (uintptr_t)place + arena_ahead(arena, place);

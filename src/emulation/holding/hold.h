@@ -70,8 +70,9 @@ static inline void hold_give_back(struct holder *holder, uint32_t keep)
 	}
 }
 
-/* Where its frame begins, references, segments and port of an mbuf, in one word: of two mbufs of the holder
- * (hold_owns) with the same word what holds for one holds for the other, but for what depends on lengths. */
+/* Where its frame begins, references, segments and port of an mbuf, in one word: of two mbufs of
+ * the holder (hold_owns) with the same word what holds for one holds for the other, but for what
+ * depends on lengths. */
 static __rte_always_inline uint64_t hold_shape(const struct rte_mbuf *mbuf)
 {
 	const size_t at = offsetof(struct rte_mbuf, data_off);
@@ -153,7 +154,8 @@ static inline void hold_record(struct held *to, const struct held *from)
 	hold_copy(to->data, from->data, from->stored_bytes);
 }
 
-/* Where the frame of a spare mbuf goes, told without a look at the mbuf: its line need not be there yet. */
+/* Where the frame of a spare mbuf goes, told without a look at the mbuf: its line need not be there
+ * yet. */
 static inline uint8_t *hold_room(struct rte_mbuf *spare)
 {
 	return (uint8_t *)rte_mbuf_to_priv(spare) + PACKET_PRIVATE_BYTES + RTE_PKTMBUF_HEADROOM;
@@ -162,8 +164,8 @@ static inline uint8_t *hold_room(struct rte_mbuf *spare)
 /* How many spare mbufs ahead of the one that is filled are fetched. */
 #define HOLD_SPARE_AHEAD 6
 
-/* Fetches the lines of a spare mbuf that a small frame will leave in, to be written, and the one that whoever sends it
- * looks at; `spare` are left of them. */
+/* Fetches the lines of a spare mbuf that a small frame will leave in, to be written, and the one
+ * that whoever sends it looks at; `spare` are left of them. */
 static __rte_always_inline void hold_spare_fetch(struct holder *holder, uint32_t spare, bool bare)
 {
 	struct rte_mbuf *mbuf;
@@ -178,8 +180,8 @@ static __rte_always_inline void hold_spare_fetch(struct holder *holder, uint32_t
 	rte_prefetch0_write(hold_room(mbuf));
 }
 
-/* The record's packet in an mbuf, a spare one if the frame was copied; NULL: there is none. Its struct packet is not
- * filled in. */
+/* The record's packet in an mbuf, a spare one if the frame was copied; NULL: there is none. Its
+ * struct packet is not filled in. */
 static inline struct rte_mbuf *hold_mbuf_bare(struct holder *holder, const struct held *held)
 {
 	struct rte_mbuf *mbuf;
@@ -201,7 +203,8 @@ static inline struct rte_mbuf *hold_mbuf_bare(struct holder *holder, const struc
 	return mbuf;
 }
 
-/* A packet that lies in a cell, in a spare mbuf, which there is. Its struct packet is not filled in. */
+/* A packet that lies in a cell, in a spare mbuf, which there is. Its struct packet is not filled
+ * in. */
 static inline struct rte_mbuf *hold_mbuf_of_cell(struct holder *holder, const void *cell,
                                                  uint32_t bytes)
 {
@@ -216,7 +219,8 @@ static inline struct rte_mbuf *hold_mbuf_of_cell(struct holder *holder, const vo
 	return mbuf;
 }
 
-/* As hold_mbuf_bare, with its struct packet, of which the port is not filled in, and of the number only the low half. */
+/* As hold_mbuf_bare, with its struct packet, of which the port is not filled in, and of the number
+ * only the low half. */
 static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct held *held)
 {
 	struct rte_mbuf *mbuf = hold_mbuf_bare(holder, held);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Key lists of keys: which packets are due in a slot of the wheel, in the order of their insertion. A key
- * is the due time and the place of the record; only keys are touched until a packet leaves.
+ * Key lists of keys: which packets are due in a slot of the wheel, in the order of their insertion.
+ * A key is the due time and the place of the record; only keys are touched until a packet leaves.
  *
- * A key list lies in blocks of 15 keys, and 15 blocks in a chunk of the arena: a slot with one packet
- * takes 256 bytes, and keys are read in sequence.
+ * A key list lies in blocks of 15 keys, and 15 blocks in a chunk of the arena: a slot with one
+ * packet takes 256 bytes, and keys are read in sequence.
  *
  * A place in the arena is a `wheel_link`, in units of 8 bytes; 0 is none, for chunks begin with a
  * header.
@@ -91,8 +91,8 @@ static inline wheel_link key_list_begin(const struct key_list *key_list)
 	return key_list->first ? key_list->first + sizeof(struct wheel_key) / 8 : 0;
 }
 
-/* From a place in the key list, perhaps behind the last key of a block, to the key there; NULL: there is
- * none (yet). Moves `*place` behind it. */
+/* From a place in the key list, perhaps behind the last key of a block, to the key there; NULL:
+ * there is none (yet). Moves `*place` behind it. */
 static inline struct wheel_key *key_list_walk(const struct arena *arena,
                                               const struct key_list *key_list, wheel_link *place)
 {

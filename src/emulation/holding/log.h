@@ -130,7 +130,8 @@ static inline const struct held *log_walk_next(struct log_walk *walk)
 	return log_walk_here(walk);
 }
 
-/* Passes over the oldest record, of so many bytes. Its memory stays readable until the next append. */
+/* Passes over the oldest record, of so many bytes. Its memory stays readable until the next
+ * append. */
 static inline void log_pass(struct log *log, struct arena *arena, uint32_t bytes)
 {
 	log->read += bytes;

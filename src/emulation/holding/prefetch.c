@@ -5,10 +5,12 @@
 
 #include "holding/train.h"
 
-/* How many packets it goes further than it has to: those of many trains are on their way at the same time. */
+/* How many packets it goes further than it has to: those of many trains are on their way at the
+ * same time. */
 #define FURTHER 64u
 
-/* Goes on to the next chunk, where it has come to the end of one. False: it is at the end of the log. */
+/* Goes on to the next chunk, where it has come to the end of one. False: it is at the end of the
+ * log. */
 static bool has_next(struct prefetch *prefetch, const struct log *log)
 {
 	if (prefetch->chunk == log->tail)
@@ -20,7 +22,8 @@ static bool has_next(struct prefetch *prefetch, const struct log *log)
 	return prefetch->chunk != log->tail || prefetch->at != log->write;
 }
 
-/* What lies in the next chunk where this train lies in its own: the processor's own fetching ends at the chunk. */
+/* What lies in the next chunk where this train lies in its own: the processor's own fetching ends
+ * at the chunk. */
 static void log_fetch(const struct chunk *chunk, const struct train *train)
 {
 	uintptr_t next = (uintptr_t)train + ((uintptr_t)chunk->next - (uintptr_t)chunk);

@@ -2,11 +2,13 @@
 /*
  * A prefetcher goes ahead in a log of trains (train.h) and fetches what leaves next.
  *
- * Why: a large frame stays in its mbuf, whose lines nobody has touched for the length of the delay, and which
- * lie anywhere in the pool. Whoever sends it waits for each of them. Fetched a hundred packets before, many at
- * a time, they are there when the packet leaves, and so are the lines of the log that say which they are.
+ * Why: a large frame stays in its mbuf, whose lines nobody has touched for the length of the delay,
+ * and which lie anywhere in the pool. Whoever sends it waits for each of them. Fetched a hundred
+ * packets before, many at a time, they are there when the packet leaves, and so are the lines of
+ * the log that say which they are.
  *
- * It changes nothing but the time that things take: a prefetcher that is not sent, or forgotten, does no harm.
+ * It changes nothing but the time that things take: a prefetcher that is not sent, or forgotten,
+ * does no harm.
  *
  * Thread: the worker that owns the engine.
  */
@@ -16,14 +18,14 @@
 #include "holding/log.h"
 
 struct prefetch {
-	const uint8_t *
-	        at; /* the train that it has not come to yet, or the end of `chunk`; NULL: it has not set out */
+	/* the train that it has not come to yet, or the end of `chunk`; NULL: it has not set out */
+	const uint8_t *at;
 	const struct chunk *chunk;
 	uint32_t ahead; /* packets between what leaves next and `at` */
 };
 
-/* Before up to `room` packets leave: so many are fetched, and some more, as far as the log has them. `bare`: nobody will
- * write their struct packet. */
+/* Before up to `room` packets leave: so many are fetched, and some more, as far as the log has
+ * them. `bare`: nobody will write their struct packet. */
 void prefetch_go(struct prefetch *prefetch, const struct log *log, uint32_t room, bool bare);
 
 /* So many packets have left since. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Held packets that leave in another order than they came: records in chunks of the arena, one behind
- * the other, and a chunk goes back when the last of its records has left.
+ * Held packets that leave in another order than they came: records in chunks of the arena, one
+ * behind the other, and a chunk goes back when the last of its records has left.
  *
  * So that a packet that stays for seconds does not keep the memory of those that stay for
  * microseconds, there is a chunk being filled for each *class* of packets: those whose stay is
@@ -10,14 +10,15 @@
  *
  * Memory is written in sequence, whatever the order of leaving.
  *
- * A packet of which there is nothing to say but its number, in a frame of about a cache line, takes a *cell*, which is
- * one: it is read cold, out of order, and a record is of two lines and a half on average. What a record says in front
- * of its frame, a chunk of cells says of all of them, but for their numbers, which stand together at its beginning and
- * are seldom read. Chunks of cells have classes of their own. A cell takes no more memory than a record would.
+ * A packet of which there is nothing to say but its number, in a frame of about a cache line, takes
+ * a *cell*, which is one: it is read cold, out of order, and a record is of two lines and a half on
+ * average. What a record says in front of its frame, a chunk of cells says of all of them, but for
+ * their numbers, which stand together at its beginning and are seldom read. Chunks of cells have
+ * classes of their own. A cell takes no more memory than a record would.
  *
- * How many records of a chunk have not left, and its class, stand in arrays beside, not in the chunk: the chunks'
- * first lines are 4 KiB apart, so that of a processor's cache only a few sets could hold them, and each
- * packet that leaves would wait for one.
+ * How many records of a chunk have not left, and its class, stand in arrays beside, not in the
+ * chunk: the chunks' first lines are 4 KiB apart, so that of a processor's cache only a few sets
+ * could hold them, and each packet that leaves would wait for one.
  *
  * Ownership: the arrays are the store's, made and freed by control; chunks are the arena's.
  * Thread: the worker that owns the arena.
@@ -103,12 +104,13 @@ static inline void store_leave(struct store *store, const struct held *held)
 		store_release(store, chunk);
 }
 
-/* Room for a record for each frame, all of this class, as long as there is memory; how many. Records of
- * a class lie one behind the other, and what would be done for each is done once. */
+/* Room for a record for each frame, all of this class, as long as there is memory; how many.
+ * Records of a class lie one behind the other, and what would be done for each is done once. */
 uint16_t store_append_run(struct store *store, uint32_t number, struct rte_mbuf *const *mbufs,
                           uint16_t n, struct held **held);
 
-/* Whether such a frame may take a cell of this class: the chunk that is being filled is for others, perhaps. */
+/* Whether such a frame may take a cell of this class: the chunk that is being filled is for others,
+ * perhaps. */
 static inline bool store_takes_cells(const struct store *store, uint32_t number, uint32_t bytes)
 {
 	const struct store_class *class = &store->classes[STORE_CLASSES + number];
@@ -118,12 +120,13 @@ static inline bool store_takes_cells(const struct store *store, uint32_t number,
 	        store->cell[store_chunk(store, class->write)] == bytes);
 }
 
-/* A cell each for packets with these numbers (low halves) and frames of so many bytes, which store_takes_cells,
- * as long as there is memory; how many. */
+/* A cell each for packets with these numbers (low halves) and frames of so many bytes, which
+ * store_takes_cells, as long as there is memory; how many. */
 uint16_t store_append_cells(struct store *store, uint32_t number, uint32_t cloud, uint32_t bytes,
                             const uint32_t *numbers, uint16_t n, struct held **cells);
 
-/* The length of the frame in that cell; 0: it is a record. It may have left, as long as it is readable. */
+/* The length of the frame in that cell; 0: it is a record. It may have left, as long as it is
+ * readable. */
 static inline uint32_t store_cell(const struct store *store, const void *place)
 {
 	return store->cell[store_chunk(store, place)];

@@ -23,8 +23,8 @@ static inline bool follows(const struct train *train, uint32_t k, struct rte_mbu
 	       (uint32_t)packet->number == train->number + k;
 }
 
-/* Those behind the first, as far as they are like it and the chunk has room: their mbufs are spare. Returns
- * how many. */
+/* Those behind the first, as far as they are like it and the chunk has room: their mbufs are spare.
+ * Returns how many. */
 static __rte_always_inline uint32_t copy_others(struct log *log, struct holder *holder,
                                                 const struct train *train, const struct kind *kind,
                                                 struct rte_mbuf **mbufs, uint32_t n, bool plain)
@@ -135,8 +135,8 @@ bool train_push_held(struct log *log, struct holder *holder, const struct held *
 	return true;
 }
 
-/* Fetches what leaves when the log has gone one chunk further: the processor's own fetching ends at the
- * chunk. Returns how far that is, 0: nothing is known. */
+/* Fetches what leaves when the log has gone one chunk further: the processor's own fetching ends at
+ * the chunk. Returns how far that is, 0: nothing is known. */
 static inline uintptr_t log_ahead(const struct log *log)
 {
 	const struct chunk *next = log->head->next;

@@ -3,14 +3,15 @@
  * Trains: packets that leave a line together, as they came, in one record of its log.
  *
  * What a poll receives comes at one instant, and on a line with a constant delay it is due at one
- * instant. So what is the same of all of them is written once, and their frames lie one behind the other:
- * a packet costs its own bytes, and two loops of copies. A packet that differs begins another train; one
- * that is alone is a train of one, no larger than a `struct held`.
+ * instant. So what is the same of all of them is written once, and their frames lie one behind the
+ * other: a packet costs its own bytes, and two loops of copies. A packet that differs begins
+ * another train; one that is alone is a train of one, no larger than a `struct held`.
  *
- * Order: trains leave in the order of their pushing, their packets one by one if there is no room for more.
+ * Order: trains leave in the order of their pushing, their packets one by one if there is no room
+ * for more.
  *
- * Ownership: the records are the log's; whoever clears a log has taken its trains before (train_drop).
- * Thread: the worker that owns the engine.
+ * Ownership: the records are the log's; whoever clears a log has taken its trains before
+ * (train_drop). Thread: the worker that owns the engine.
  */
 #ifndef WEIR_TRAIN_H
 #define WEIR_TRAIN_H
@@ -55,7 +56,8 @@ static inline simtime train_next(const struct log *log)
 	return log->records ? train_front(log)->due_ns : SIMTIME_NEVER;
 }
 
-/* A train of one packet, to which train.c adds others. `plain`: as in train_board_plain. NULL: no memory. */
+/* A train of one packet, to which train.c adds others. `plain`: as in train_board_plain. NULL: no
+ * memory. */
 static __rte_always_inline struct train *train_begin(struct log *log, struct holder *holder,
                                                      struct rte_mbuf *mbuf, simtime due,
                                                      uint32_t number, bool plain)
@@ -88,20 +90,20 @@ static __rte_always_inline struct train *train_begin(struct log *log, struct hol
 	return train;
 }
 
-/* Packets that are due at one instant; their struct packet is filled in. Returns how many there was memory
- * for: the first ones; the others are still the caller's. */
+/* Packets that are due at one instant; their struct packet is filled in. Returns how many there was
+ * memory for: the first ones; the others are still the caller's. */
 uint16_t train_push(struct log *log, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
                     simtime due);
-/* The same without a look at struct packet: they are as long on the wire as they are, have no flags, and the
- * numbers from `number` on. */
+/* The same without a look at struct packet: they are as long on the wire as they are, have no
+ * flags, and the numbers from `number` on. */
 uint16_t train_board_plain(struct log *log, struct holder *holder, struct rte_mbuf **mbufs,
                            uint16_t n, simtime due, uint64_t number);
 /* One that lies in another record, which may be passed over then. False: no memory. */
 bool train_push_held(struct log *log, struct holder *holder, const struct held *from, simtime due);
 
-/* Up to `room` packets that are due at `now` or before; their struct packet is filled in as hold_mbuf does it,
- * but not if they are to be `bare`.
- * Adds their lengths to `bytes`. Fewer when the pool has no mbufs: the rest stays. */
+/* Up to `room` packets that are due at `now` or before; their struct packet is filled in as
+ * hold_mbuf does it, but not if they are to be `bare`. Adds their lengths to `bytes`. Fewer when
+ * the pool has no mbufs: the rest stays. */
 uint32_t train_pop(struct log *log, struct holder *holder, simtime now, bool bare,
                    struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room, uint64_t *bytes);
 /* Drops the oldest train; returns how many packets were on it. */

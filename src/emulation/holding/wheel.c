@@ -144,8 +144,8 @@ void wheel_free(struct wheel *wheel)
 	free(wheel);
 }
 
-/* Never true of two that are due at one instant: all sorting is stable, so they stay in the order of
- * their insertion. */
+/* Never true of two that are due at one instant: all sorting is stable, so they stay in the order
+ * of their insertion. */
 static bool before(const struct wheel_key *a, const struct wheel_key *b)
 {
 	return a->t_ns < b->t_ns;
@@ -315,8 +315,8 @@ static struct wheel_entry entry_of(const struct wheel *wheel, const struct wheel
 	return (struct wheel_entry){key->t_ns, held_at(wheel, key)};
 }
 
-/* A key of a slot of level 1 in a word: when it is due in the slot, and, so that no two are equal, which of the
- * slot's it is. */
+/* A key of a slot of level 1 in a word: when it is due in the slot, and, so that no two are equal,
+ * which of the slot's it is. */
 #define WORD_PLACE_BITS 16
 #define WORD_FINE_SHIFT (WORD_PLACE_BITS + 6)
 
@@ -339,8 +339,8 @@ static uint32_t words_pass(uint32_t *words, uint32_t n)
 	return moved;
 }
 
-/* What is of one slot of level 0, in the order of insertion, by exchanging neighbours: few are, and there is no branch
- * that the processor could guess wrong. */
+/* What is of one slot of level 0, in the order of insertion, by exchanging neighbours: few are, and
+ * there is no branch that the processor could guess wrong. */
 static void words_settle(uint32_t *words, uint32_t n)
 {
 	while (words_pass(words, n) | words_pass(words + 1, n - 1))
@@ -392,7 +392,8 @@ static void sorted_sort(struct wheel *wheel, const struct key_list *key_list)
 	}
 }
 
-/* Sorts the n keys of a key list, all of one slot of level 1, into the sorted slot, which is empty. */
+/* Sorts the n keys of a key list, all of one slot of level 1, into the sorted slot, which is
+ * empty. */
 static void sorted_make(struct wheel *wheel, const struct key_list *key_list, uint32_t n)
 {
 	wheel->sorted_at = 0;
@@ -411,8 +412,8 @@ static void sorted_make(struct wheel *wheel, const struct key_list *key_list, ui
 		wheel_record_fetch(wheel, wheel->sorted[i].held);
 }
 
-/* The cursor enters a slot of this level: what was open has left, what is in the slot goes below, in
- * the order of insertion: first what came from above. */
+/* The cursor enters a slot of this level: what was open has left, what is in the slot goes below,
+ * in the order of insertion: first what came from above. */
 static void level_enter(struct wheel *wheel, uint32_t number, simtime when)
 {
 	struct wheel_level *level = level_at(wheel, number);
@@ -562,15 +563,16 @@ static void ready_open(struct wheel *wheel)
 	wheel->ready_last = last;
 }
 
-/* Opens the next slot of level 0 that holds something and begins by `now`, unless there is a sorted slot;
- * without one moves the cursor as far. Only when nothing is ready. */
+/* Opens the next slot of level 0 that holds something and begins by `now`, unless there is a sorted
+ * slot; without one moves the cursor as far. Only when nothing is ready. */
 static void ready_find(struct wheel *wheel, simtime now)
 {
 	while (!wheel->ready) {
 		bool sorted = wheel->sorted_at < wheel->sorted_n;
 		simtime start = slot_next(wheel);
 
-		/* What is in the sorted slot is due in the slot of level 1 that the cursor is in. */
+		/* What is in the sorted slot is due in the slot of level 1 that the cursor is
+		 * in. */
 		if (sorted && start >> level_shift[1] != wheel->cursor >> level_shift[1])
 			return;
 		if (start > now || start == SIMTIME_NEVER) {
@@ -611,7 +613,8 @@ bool wheel_has_sorted_alone(const struct wheel *wheel)
 	return wheel->sorted_at < wheel->sorted_n && fine_is_empty(wheel);
 }
 
-/* The one that is due first, as far as slots begin by `now`; NULL: there is none. Does not touch it. */
+/* The one that is due first, as far as slots begin by `now`; NULL: there is none. Does not touch
+ * it. */
 static struct held *first_find(struct wheel *wheel, simtime now, simtime *due)
 {
 	const struct wheel_key *key;
@@ -630,8 +633,9 @@ static struct held *first_find(struct wheel *wheel, simtime now, simtime *due)
 	return held_at(wheel, key);
 }
 
-/* Nothing is due at `now`, and `first` is known to be the first, due at `due`, or nobody knows: until when nothing
- * is, and no slot has to be opened. The cursor is never left behind by more than a slot of level 1. */
+/* Nothing is due at `now`, and `first` is known to be the first, due at `due`, or nobody knows:
+ * until when nothing is, and no slot has to be opened. The cursor is never left behind by more than
+ * a slot of level 1. */
 static simtime quiet_until(const struct wheel *wheel, simtime now, const struct held *first,
                            simtime due)
 {
@@ -751,7 +755,8 @@ unsigned __int128 wheel_memory(unsigned __int128 packets, uint32_t stored_bytes,
 	unsigned __int128 slots = RTE_MIN(packets, (unsigned __int128)(span / WHEEL_SLOT_NS + 2));
 	unsigned __int128 blocks = packets / KEY_LIST_BLOCK_KEYS + slots + 1;
 
-	/* A chunk of each class of stays is being filled, and one of cells; the header of a chunk of keys is a block. */
+	/* A chunk of each class of stays is being filled, and one of cells; the header of a chunk
+	 * of keys is a block. */
 	return (packets / (room / held_bytes(stored_bytes)) + 1 + 2 * STORE_CLASSES) * CHUNK_BYTES +
 	       (blocks * KEY_LIST_BLOCK_BYTES * 16 / 15 / CHUNK_BYTES + 1) * CHUNK_BYTES;
 }

@@ -5,21 +5,22 @@
  * instant in the order of insertion: the order in which things come about, which no other order
  * could keep when packets leave as soon as they can, or are asked for late.
  *
- * Model: after Varghese and Lauck (SOSP 1987), with a find-first-set bitmap as in Eiffel (NSDI 2019).
+ * Model: after Varghese and Lauck (SOSP 1987), with a find-first-set bitmap as in Eiffel (NSDI
+ * 2019).
  *   level      0        1        2        3
  *   slots      256      65536    1024     4096
  *   width      64 ns    16.4 us  1.07 s   18 min
- * Levels 1 to 3 reach from the present a whole turn ahead, wherever in the turn the present is; what
- * is due within 1.07 s goes to level 1 and is never moved.
+ * Levels 1 to 3 reach from the present a whole turn ahead, wherever in the turn the present is;
+ * what is due within 1.07 s goes to level 1 and is never moved.
  *
- * A packet is copied once, into a store, where memory is written in sequence (store.h), into a record or, on a wheel
- * whose packets nobody asks anything, into a cell. A slot is a
- * key list of keys (key_list.h): due time and place. When time enters a slot of level 1, its keys are sorted
- * into a sorted slot, by counting the slots of level 0. Level 0 itself takes what is inserted when time
- * is in the slot already, and slots with more keys than the sorted slot has room for: their keys are
- * linked into its slots, as those of levels 2 and 3 are into the level below. Each key is touched at
- * most once a level. While packets leave, those that come after them are fetched: first the keys of the
- * next slot, then what they belong to.
+ * A packet is copied once, into a store, where memory is written in sequence (store.h), into a
+ * record or, on a wheel whose packets nobody asks anything, into a cell. A slot is a key list of
+ * keys (key_list.h): due time and place. When time enters a slot of level 1, its keys are sorted
+ * into a sorted slot, by counting the slots of level 0. Level 0 itself takes what is inserted when
+ * time is in the slot already, and slots with more keys than the sorted slot has room for: their
+ * keys are linked into its slots, as those of levels 2 and 3 are into the level below. Each key is
+ * touched at most once a level. While packets leave, those that come after them are fetched: first
+ * the keys of the next slot, then what they belong to.
  *
  * The cursor never runs ahead of the time that the caller has reached, so that any later insertion
  * finds its place.
@@ -37,7 +38,8 @@
 #define WHEEL_LEVELS     4
 #define WHEEL_SLOTS_MAX  65536u
 #define WHEEL_SLOTS_FINE 256u /* of level 0 */
-/* What a slot of level 1 may hold to be sorted at once; a line rate of 64-byte frames brings 244. */
+/* What a slot of level 1 may hold to be sorted at once; a line rate of 64-byte frames
+ * brings 244. */
 #define WHEEL_SORTED_MAX 1024u
 /* How many packets ahead of the one that leaves are fetched. */
 #define WHEEL_FETCH_AHEAD 24u
@@ -68,12 +70,13 @@ struct wheel {
 	simtime cursor; /* everything before its slot has left */
 	uint64_t records;
 	simtime quiet; /* asking for anything before it would find nothing, and open no slot */
-	/* what is next: the earlier of two, and the sorted slot's first where they are due together */
+	/* what is next: the earlier of two, and the sorted slot's first where they are due
+	 * together */
 	wheel_link ready, ready_last; /* of level 0, sorted: first and last */
 	simtime ready_until;          /* what is due before that belongs into `ready` */
 	uint32_t sorted_at, sorted_n;
-	/* The slot after the open one: its next block, which is being fetched (0: none), and of the block
-	 * before, which is there, the keys whose records have not been fetched yet. */
+	/* The slot after the open one: its next block, which is being fetched (0: none), and of the
+	 * block before, which is there, the keys whose records have not been fetched yet. */
 	uint32_t stream_slot;
 	wheel_link stream_at;
 	uint32_t stream_keys;
@@ -95,16 +98,17 @@ void wheel_clear(struct wheel *wheel);
 /* The same, and frees it. Control, when the wheel was never used, or cleared before. */
 void wheel_free(struct wheel *wheel);
 
-/* Brings an empty wheel to the present: it has stood still since it was made, or since nobody looked
- * at it. Nothing on a wheel that holds something. */
+/* Brings an empty wheel to the present: it has stood still since it was made, or since nobody
+ * looked at it. Nothing on a wheel that holds something. */
 void wheel_idle_until(struct wheel *wheel, simtime now);
 
 /* The whole of wheel_key_add, for whatever that does not do itself. */
 bool wheel_key_add_slow(struct wheel *wheel, simtime due, wheel_link held);
 
-/* Writes the key of a record, which is not counted yet. False: no memory. Here the common case: level 1, in a slot
- * whose last block has room. `base`, `piles`, `cursor` and `quiet` are the wheel's: who adds many looks them up once,
- * for a frame that is copied meanwhile might be anything, for all the compiler knows. */
+/* Writes the key of a record, which is not counted yet. False: no memory. Here the common case:
+ * level 1, in a slot whose last block has room. `base`, `piles`, `cursor` and `quiet` are the
+ * wheel's: who adds many looks them up once, for a frame that is copied meanwhile might be
+ * anything, for all the compiler knows. */
 static __rte_always_inline bool wheel_key_add(struct wheel *wheel, uint8_t *base,
                                               struct key_list *key_lists, simtime cursor,
                                               simtime due, wheel_link held, simtime *quiet)
@@ -166,8 +170,8 @@ static __rte_always_inline bool wheel_may_be_cell(const struct wheel *wheel, con
 
 /* The next block of the slot after the open one. */
 void wheel_stream_go_on(struct wheel *wheel);
-/* Fetches a record of that slot, as far as the second cache: for later. One at a time, in the midst of other work: the
- * processor has only so many on the way. */
+/* Fetches a record of that slot, as far as the second cache: for later. One at a time, in the midst
+ * of other work: the processor has only so many on the way. */
 static __rte_always_inline void wheel_stream(struct wheel *wheel)
 {
 	const uint8_t *record;
@@ -184,7 +188,8 @@ static __rte_always_inline void wheel_stream(struct wheel *wheel)
 	wheel->stream_keys--;
 }
 
-/* Fetches the lines of a record with a small frame; of a larger one the processor fetches the rest. */
+/* Fetches the lines of a record with a small frame; of a larger one the processor fetches the
+ * rest. */
 static __rte_always_inline void wheel_record_fetch(const struct wheel *wheel,
                                                    const struct held *held)
 {
@@ -197,27 +202,28 @@ static __rte_always_inline void wheel_record_fetch(const struct wheel *wheel,
 	rte_prefetch0(record + held_bytes(64) - 1);
 }
 
-/* The packet that is due first if that is at `now` or before; NULL: none is. It stays. If it lies in a cell, a record
- * of it is made, the one before is gone. */
+/* The packet that is due first if that is at `now` or before; NULL: none is. It stays. If it lies
+ * in a cell, a record of it is made, the one before is gone. */
 struct held *wheel_front(struct wheel *wheel, simtime now);
 /* Whether that is known to be NULL without looking. */
 static inline bool wheel_is_quiet(const struct wheel *wheel, simtime now)
 {
 	return now < wheel->quiet;
 }
-/* The packet that is `places` behind the first, when that is known already; else NULL. It is in the cache, or
- * on its way there. */
+/* The packet that is `places` behind the first, when that is known already; else NULL. It is in the
+ * cache, or on its way there. */
 static inline const struct held *wheel_glance(const struct wheel *wheel, uint32_t places)
 {
 	uint32_t at = wheel->sorted_at + places;
 
 	return at < wheel->sorted_n ? wheel->sorted[at].held : NULL;
 }
-/* Whether nothing lies on the wheel that may be due before, or with, what is left of the sorted slot, which is sorted. It
- * stays so until something is appended, or something else is asked of the wheel. */
+/* Whether nothing lies on the wheel that may be due before, or with, what is left of the sorted
+ * slot, which is sorted. It stays so until something is appended, or something else is asked of the
+ * wheel. */
 bool wheel_has_sorted_alone(const struct wheel *wheel);
-/* Then, of a wheel without cells: the packet that is due first if it is on the sorted slot, and due at `now` or before; NULL:
- * it is not, but wheel_front may find another. It stays. */
+/* Then, of a wheel without cells: the packet that is due first if it is on the sorted slot, and due
+ * at `now` or before; NULL: it is not, but wheel_front may find another. It stays. */
 static __rte_always_inline struct held *wheel_sorted_first(const struct wheel *wheel, simtime now)
 {
 	const struct wheel_entry *first = &wheel->sorted[wheel->sorted_at];
@@ -238,9 +244,9 @@ static __rte_always_inline void wheel_sorted_pop(struct wheel *wheel)
 /* Passes over the packet that wheel_front gave; it stays readable until the next wheel_front. */
 void wheel_pop(struct wheel *wheel);
 
-/* The same for many at once: up to `room` packets due at `now` or before, in order, passed over, and their due times.
- * They stay readable until something is appended to a log of the same arena. If the wheel `has_cells`, they may lie
- * in cells (store_cell). */
+/* The same for many at once: up to `room` packets due at `now` or before, in order, passed over,
+ * and their due times. They stay readable until something is appended to a log of the same arena.
+ * If the wheel `has_cells`, they may lie in cells (store_cell). */
 uint32_t wheel_take(struct wheel *wheel, simtime now, struct held **held, simtime *due_ns,
                     uint32_t room);
 /* A record of one that does. */

@@ -6,8 +6,8 @@
 /* A run this short, and what comes behind it will be no better. */
 #define RUN_SHORT 4
 
-/* How many of the first packets are such that their frames are copied, and their mbufs are spare then. `alike`: all of
- * them are of one length. */
+/* How many of the first packets are such that their frames are copied, and their mbufs are spare
+ * then. `alike`: all of them are of one length. */
 static uint16_t run_length(const struct holder *holder, struct rte_mbuf *const *mbufs, uint16_t n,
                            bool *alike)
 {
@@ -89,8 +89,8 @@ static uint16_t keys_add(struct wheel *wheel, struct held *const *held, uint16_t
 	return i;
 }
 
-/* The packets into their records; the mbufs are spare then, and there is room for them. `numbers`, here and below: as
- * in wheel_burst_push_numbered, or NULL: their struct packet is filled in. */
+/* The packets into their records; the mbufs are spare then, and there is room for them. `numbers`,
+ * here and below: as in wheel_burst_push_numbered, or NULL: their struct packet is filled in. */
 static __rte_always_inline void records_fill(struct holder *holder, struct held *const *room,
                                              uint32_t cloud, struct rte_mbuf *const *mbufs,
                                              uint16_t n, const simtime *due_ns,
@@ -234,7 +234,8 @@ uint16_t wheel_burst_push_numbered(struct wheel *wheel, struct holder *holder, u
 	return burst_push(wheel, holder, cloud, mbufs, n, due_ns, numbers, cells);
 }
 
-/* A record or a cell that has left the wheel, into an mbuf, which there is. Returns how long it is on the wire. */
+/* A record or a cell that has left the wheel, into an mbuf, which there is. Returns how long it is
+ * on the wire. */
 static __rte_always_inline uint32_t leave(struct wheel *wheel, struct holder *holder,
                                           const struct held *held, simtime due, bool bare,
                                           struct rte_mbuf **mbuf)

@@ -2,10 +2,11 @@
 /*
  * Bursts on their way onto a wheel, and off it.
  *
- * Packets of a burst differ in their due times, and in hardly anything else: their mbufs come from one
- * pool and look alike, their stays are of one class of the store, so that their records lie one behind the
- * other. What that decides is decided once for a run of such packets; of each one only its frame is copied,
- * and its key written. A packet that breaks the run goes alone, or begins the next.
+ * Packets of a burst differ in their due times, and in hardly anything else: their mbufs come from
+ * one pool and look alike, their stays are of one class of the store, so that their records lie one
+ * behind the other. What that decides is decided once for a run of such packets; of each one only
+ * its frame is copied, and its key written. A packet that breaks the run goes alone, or begins the
+ * next.
  *
  * Thread: the worker that owns the engine.
  */
@@ -15,20 +16,21 @@
 #include "holding/hold.h"
 #include "holding/wheel.h"
 
-/* Takes packets of that cloud, in order, each due at its instant (wheel_append); their struct packet is
- * filled in. Returns how many there was memory for: the first ones. */
+/* Takes packets of that cloud, in order, each due at its instant (wheel_append); their struct
+ * packet is filled in. Returns how many there was memory for: the first ones. */
 uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t cloud,
                           struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns);
 
-/* The same without a look at struct packet: they are as long on the wire as they are, have no flags, and these
- * numbers (low halves). `cells`: if they are alike they may lie in cells (store.h): the wheel is this cloud's alone. */
+/* The same without a look at struct packet: they are as long on the wire as they are, have no
+ * flags, and these numbers (low halves). `cells`: if they are alike they may lie in cells
+ * (store.h): the wheel is this cloud's alone. */
 uint16_t wheel_burst_push_numbered(struct wheel *wheel, struct holder *holder, uint32_t cloud,
                                    struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns,
                                    const uint32_t *numbers, bool cells);
 
 /* Up to `room` packets that are due at `now` or before, in order, into mbufs, as far as there are
- * any. Adds their bytes on the wire to `*bytes`. Returns how many. Their struct packet is filled in (hold_mbuf)
- * unless they are to be `bare`. */
+ * any. Adds their bytes on the wire to `*bytes`. Returns how many. Their struct packet is filled in
+ * (hold_mbuf) unless they are to be `bare`. */
 uint32_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now, bool bare,
                          struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room, uint64_t *bytes);
 

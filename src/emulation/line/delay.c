@@ -124,7 +124,8 @@ static void moments(const struct delay_table *table, double *mean, double *devia
 	*deviation = sqrt(square / table->n);
 }
 
-/* From what the file has to deviations from delay_ns; of a netem table the deviations of the mean. */
+/* From what the file has to deviations from delay_ns; of a netem table the deviations of the
+ * mean. */
 static int table_scale(const struct delay_conf *delay, struct delay_table *table,
                        struct problem *problem)
 {

@@ -21,11 +21,11 @@
  * overtake as their delays say. `correlation` is that of the delays of successive packets,
  * `half-life` the time after which half of the correlation is left (jitter_copula.h); one of both.
  * With `as-netem` the jitter is drawn as netem draws it (jitter_netem.h); order allow only.
- * `limit`: a packet that has passed the stages while the cloud holds so many, in its queue and on the
- * line, is dropped as REASON_LIMIT. Held is what is due later than the instant at which it comes,
- * whether somebody has polled or not (in_flight.h); what entered the line before there was a limit does
- * not count. It is netem's.
- * A change acts on packets that enter the line after it: what is on the way stays on its way.
+ * `limit`: a packet that has passed the stages while the cloud holds so many, in its queue and on
+ * the line, is dropped as REASON_LIMIT. Held is what is due later than the instant at which it
+ * comes, whether somebody has polled or not (in_flight.h); what entered the line before there was a
+ * limit does not count. It is netem's. A change acts on packets that enter the line after it: what
+ * is on the way stays on its way.
  *
  * Units: ns; delay, jitter and half-life 0 to a day.
  */

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How many of the packets on a line are still on their way: how many of the instants noted are later
- * than now. For `delay ... limit N` (delay.h).
+ * How many of the packets on a line are still on their way: how many of the instants noted are
+ * later than now. For `delay ... limit N` (delay.h).
  *
- * The line itself cannot say: what is due lies there until somebody polls, and packets of several clouds
- * lie on one wheel. What is counted here depends on instants alone, so that a limit drops the same
- * packets whenever the engine is polled.
+ * The line itself cannot say: what is due lies there until somebody polls, and packets of several
+ * clouds lie on one wheel. What is counted here depends on instants alone, so that a limit drops
+ * the same packets whenever the engine is polled.
  *
- * Model: a packet is noted with its due time, and counts up to that instant, not at it. Instants that
- * come in order, as on a line that keeps order, stand in a list, and go from its front. The others stand
- * in tiers: tier k has a slot for each value of the digit k of an instant, to the base 32, and an
- * instant stands at the highest digit in which it differs from now. When time goes on, the slots that
- * it has passed go as they are, and those of the one that it is in move to lower tiers: no instant moves
- * more than 12 times, one that is 40 ms ahead at most 4 times, and nothing is ever sorted.
+ * Model: a packet is noted with its due time, and counts up to that instant, not at it. Instants
+ * that come in order, as on a line that keeps order, stand in a list, and go from its front. The
+ * others stand in tiers: tier k has a slot for each value of the digit k of an instant, to the base
+ * 32, and an instant stands at the highest digit in which it differs from now. When time goes on,
+ * the slots that it has passed go as they are, and those of the one that it is in move to lower
+ * tiers: no instant moves more than 12 times, one that is 40 ms ahead at most 4 times, and nothing
+ * is ever sorted.
  *
- * Memory: 3.4 kB, and for instants noted 16 bytes each, in chunks of the engine's arena that go back
- * when there is none left.
- * Ownership: in_flight_make and in_flight_free are control's, in_flight_clear comes before. Thread: the worker's.
+ * Memory: 3.4 kB, and for instants noted 16 bytes each, in chunks of the engine's arena that go
+ * back when there is none left. Ownership: in_flight_make and in_flight_free are control's,
+ * in_flight_clear comes before. Thread: the worker's.
  */
 #ifndef WEIR_IN_FLIGHT_H
 #define WEIR_IN_FLIGHT_H

@@ -9,13 +9,13 @@
  *   netem        as-netem: jitter_netem.h
  * All of them have the distribution asked for, packet by packet.
  *
- * Determinism: a draw is of the packet's ordinal on the line (lane 0: its value; lane 1, order keep:
- * how long until the next jump). With a memory the delay depends on the instants and ordinals of the
- * packets before too, never on bursts.
+ * Determinism: a draw is of the packet's ordinal on the line (lane 0: its value; lane 1, order
+ * keep: how long until the next jump). With a memory the delay depends on the instants and ordinals
+ * of the packets before too, never on bursts.
  *
  * Ownership: a jitter is made once for all clouds whose `delay` is the same, and shared by counted
- * references; 65,536 clouds of one template have one table. Thread: made and released by control, in
- * any thread; read only otherwise. The state belongs to the line.
+ * references; 65,536 clouds of one template have one table. Thread: made and released by control,
+ * in any thread; read only otherwise. The state belongs to the line.
  */
 #ifndef WEIR_JITTER_H
 #define WEIR_JITTER_H

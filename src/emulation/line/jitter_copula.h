@@ -3,20 +3,20 @@
  * Correlated jitter: a Gaussian copula. Each delay has exactly the distribution asked for, whatever
  * the correlation is.
  *
- * Model: z is a stationary Gaussian process with mean 0 and variance 1; the delay of a packet is the
- * quantile of its distribution at the probability that is below z:
+ * Model: z is a stationary Gaussian process with mean 0 and variance 1; the delay of a packet is
+ * the quantile of its distribution at the probability that is below z:
  *
- *	z' = r z + sqrt(1 - r^2) n,    n standard normal,    d = F^-1(Phi(z'))
+ * 	z' = r z + sqrt(1 - r^2) n,    n standard normal,    d = F^-1(Phi(z'))
  *
  * With a correlation, r is the same from packet to packet (AR(1)). With a half-life h it follows
  * from the time that has passed since the packet before, r = 2^(-t/h'), which is the
  * Ornstein-Uhlenbeck process, exact at any irregular instants: packets of one instant have one
  * delay.
  *
- * Which correlation is meant: that of the delays (Pearson's), as somebody who measures them sees it.
- * The z are a little more correlated, for F bends them: r and h' are solved for, once, by control.
- * For a normal distribution both are the same. Lag k of AR(1) has r^k of the z.
- * (netem's x' = r x + (1 - r) u narrows the distribution and is not used.)
+ * Which correlation is meant: that of the delays (Pearson's), as somebody who measures them sees
+ * it. The z are a little more correlated, for F bends them: r and h' are solved for, once, by
+ * control. For a normal distribution both are the same. Lag k of AR(1) has r^k of the z. (netem's
+ * x' = r x + (1 - r) u narrows the distribution and is not used.)
  *
  * Packet path: integers only; z has GAUSSIAN_BITS fraction bits, r comes from a table.
  * Thread: the copula is made by control, then read only; z belongs to the line.

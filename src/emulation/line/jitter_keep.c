@@ -60,8 +60,8 @@ void jitter_keep_set(const struct jitter_keep *keep, struct jitter_keep_state *s
 	state->stop = level_at(keep, state->stop_log);
 }
 
-/* Where the gain L(x + c) - L(x), which falls with x, becomes E: between a, where it is more, and b,
- * where it is not. */
+/* Where the gain L(x + c) - L(x), which falls with x, becomes E: between a, where it is more, and
+ * b, where it is not. */
 struct place {
 	int64_t a, b, gain_a, gain_b;
 };
@@ -78,7 +78,8 @@ static bool place_narrow(struct place *place, int64_t x, int64_t gain, int64_t w
 	return false;
 }
 
-/* Between which nodes: L(x) is linear there. x + c is in one of the segments from *ahead to *end. */
+/* Between which nodes: L(x) is linear there. x + c is in one of the segments from *ahead to
+ * *end. */
 static uint32_t place_node(const struct jitter_keep *keep, struct place *place, int64_t fall,
                            int64_t wanted, uint32_t *ahead, uint32_t *end)
 {

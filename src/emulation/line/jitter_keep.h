@@ -8,7 +8,7 @@
  * other. Here the draws come from another distribution, so that the largest is distributed as
  * asked:
  *
- *	d' = max(x, d - c),    x from the distribution function G(x) = F(x) / F(x + c),    c = t
+ * 	d' = max(x, d - c),    x from the distribution function G(x) = F(x) / F(x + c),    c = t
  *
  * If d is distributed as F, then d' is at most x with probability G(x) F(x + c) = F(x): F exactly,
  * for any sequence of gaps, with independent x. G is a distribution function if ln F is concave,
@@ -18,13 +18,15 @@
  * the gap is wider than the whole distribution, x is a draw from F itself.
  *
  * Where ln F is not concave, its concave hull takes its place, moved and stretched to the mean and
- * standard deviation of F, for gaps that are not wider than the distribution; wider ones draw from F.
+ * standard deviation of F, for gaps that are not wider than the distribution; wider ones draw from
+ * F.
  *
  * Memory: a packet's delay is correlated with the one before, since order says so. With a
- * correlation asked for, c is at most what makes it so (c = min(t, c_r)); with a half-life, c = v t,
- * v <= 1: delays then fall more slowly. Both keep F exactly. Less correlation than c = t gives is
- * not possible while order is kept; half of it is forgotten in 0.7 standard deviations of a normal. For
- * gaps wider than the distribution the Gaussian copula (jitter_copula.h) is used as with order allow.
+ * correlation asked for, c is at most what makes it so (c = min(t, c_r)); with a half-life, c = v
+ * t, v <= 1: delays then fall more slowly. Both keep F exactly. Less correlation than c = t gives
+ * is not possible while order is kept; half of it is forgotten in 0.7 standard deviations of a
+ * normal. For gaps wider than the distribution the Gaussian copula (jitter_copula.h) is used as
+ * with order allow.
  *
  * How it is drawn: with L = ln F and E exponential, x solves L(x + c) - L(x) = E; that is below
  * d - c, and nothing is to be done, as long as E >= L(d) - L(d - c). The exponential distribution

@@ -2,12 +2,13 @@
 /*
  * Jitter as netem draws it (`as-netem`), with what that does to the correlation.
  *
- * Model: x is a number of 32 bits of netem's recurrence (netem_chance.h). Without a distribution the
- * delay is delay - j + x mod 2j; with one it is the entry x mod n of a table of n quantiles, 4,096 of
- * them for those that have a name, each a whole number from -32768 to 32767 of 1/8192 of the jitter, so
- * that nothing is further from the mean than 4 jitters. The modulo takes the low digits of x, which know
- * next to nothing of the packet before: the delays have their distribution, and no correlation whatever
- * was asked for. A jitter of more than 2.1 s is spread evenly too, where netem's 32 bits overflow.
+ * Model: x is a number of 32 bits of netem's recurrence (netem_chance.h). Without a distribution
+ * the delay is delay - j + x mod 2j; with one it is the entry x mod n of a table of n quantiles,
+ * 4,096 of them for those that have a name, each a whole number from -32768 to 32767 of 1/8192 of
+ * the jitter, so that nothing is further from the mean than 4 jitters. The modulo takes the low
+ * digits of x, which know next to nothing of the packet before: the delays have their distribution,
+ * and no correlation whatever was asked for. A jitter of more than 2.1 s is spread evenly too,
+ * where netem's 32 bits overflow.
  *
  * Ownership: the table belongs to the jitter. Thread: made by control, then read only.
  */
@@ -28,7 +29,8 @@ struct jitter_netem {
 };
 
 /* Uniform, of half the width `jitter_ns`; `table` NULL, or what the jitter is drawn from else, with
- * the same jitter: quantiles are cut and rounded as netem's tables are, a grid is one. 0 or -ENOMEM. */
+ * the same jitter: quantiles are cut and rounded as netem's tables are, a grid is one. 0 or
+ * -ENOMEM. */
 int jitter_netem_make(struct jitter_netem *netem, probability_q63 correlation, uint64_t jitter_ns,
                       const struct distribution *table);
 void jitter_netem_release(struct jitter_netem *netem);

@@ -3,9 +3,9 @@
  * The line: propagation. Holds packets from the instant when they enter to the instant when they
  * are due at the other end (delay.h has the model).
  *
- * A line that keeps order is a log of trains (train.h): due times do not decrease. A line that allows overtaking, or
- * whose packets leave at a port where other clouds' packets leave too, puts them on a wheel. A line
- * that was changed while packets are on the way may have some in both.
+ * A line that keeps order is a log of trains (train.h): due times do not decrease. A line that
+ * allows overtaking, or whose packets leave at a port where other clouds' packets leave too, puts
+ * them on a wheel. A line that was changed while packets are on the way may have some in both.
  *
  * Thread: the worker that owns the cloud.
  */
@@ -50,11 +50,14 @@ struct line {
 	struct wheel *wheel;  /* its own; NULL as long as it was not needed */
 	uint32_t cloud;       /* index, written into the records */
 	bool reorders;        /* conf has a rule that picks packets out */
-	bool bare; /* nobody asks for the struct packet of what leaves it: not filled in where that costs something */
+	/* nobody asks for the struct packet of what leaves it: not filled in where that costs
+	 * something */
+	bool bare;
 	bool limited;     /* conf has a limit: what is pushed is noted in `tally`, which is there */
 	simtime last_due; /* the latest due time so far: order keep never goes below it */
 	uint64_t held;    /* packets on this line, wherever they are */
-	simtime back_deadline; /* when the oldest of `back` goes at the latest; SIMTIME_NEVER: it is empty */
+	/* when the oldest of `back` goes at the latest; SIMTIME_NEVER: it is empty */
+	simtime back_deadline;
 	struct line_conf conf;
 	struct log log;           /* of trains */
 	struct prefetch prefetch; /* in the log */
@@ -95,8 +98,8 @@ uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **m
  * needs no struct packet. `number`: of the first packet. */
 uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
                          uint16_t n, simtime due, uint64_t number);
-/* The same of packets that are due then each, on a line that is not shared and has no limit, whatever order it keeps;
- * `numbers`: of each packet, the low half. */
+/* The same of packets that are due then each, on a line that is not shared and has no limit,
+ * whatever order it keeps; `numbers`: of each packet, the low half. */
 uint16_t line_push_numbered(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
                             uint16_t n, const simtime *due_ns, const uint32_t *numbers);
 /* The same with a packet that a queue holds; the record there may be passed over then. */
@@ -147,7 +150,8 @@ static inline bool line_is_simple(const struct line *line)
 uint32_t line_pop(struct line *line, struct holder *holder, simtime now, struct rte_mbuf **mbufs,
                   simtime *due_ns, uint32_t room, uint64_t *bytes);
 
-/* Drops everything in the log, held back, and on a wheel of its own; returns how many packets that were. */
+/* Drops everything in the log, held back, and on a wheel of its own; returns how many packets that
+ * were. */
 uint64_t line_clear(struct line *line, struct holder *holder);
 
 #endif

@@ -18,9 +18,9 @@
  *
  * A packet that is held back goes when its own due time and `wait` have passed, if the packets that
  * it waits for have not come by then, as at the end of a capture: behind those that have. The wait
- * is 100 ms if not given: half of the least retransmission time of TCP in Linux, which must not take
- * it for lost, and longer than gaps in a flow that is worth reordering. When `reorder` is taken
- * away, what is held back goes at once.
+ * is 100 ms if not given: half of the least retransmission time of TCP in Linux, which must not
+ * take it for lost, and longer than gaps in a flow that is worth reordering. When `reorder` is
+ * taken away, what is held back goes at once.
  *
  * Counted as reordered are the packets that leave before one that came before them. Random draws:
  * one a packet (draw.h), a key of its own.

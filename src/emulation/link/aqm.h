@@ -7,12 +7,13 @@
  * where it goes, and nothing else.
  *
  * Made by control, in any thread that owns no cloud, like a stage:
- *   make    allocates and prepares an AQM for this configuration; modifiers (`ecn`, `becn`) are found
- *           by aqm_beside(). 0 or -errno; may be slow
+ *   make    allocates and prepares an AQM for this configuration; modifiers (`ecn`, `becn`) are
+ *           found by aqm_beside(). 0 or -errno; may be slow
  *   free    gives it back
  * Whenever its statement or one of the role ROLE_AQM_MODIFIER changes, a new one is made and takes
  * the place of the old one between two bursts (setting.h). A schedule (timeline.h) makes its own
- * beforehand, and exchanges them in virtual time: then adopt() may come to one that was in force before.
+ * beforehand, and exchanges them in virtual time: then adopt() may come to one that was in force
+ * before.
  *
  * Run by the worker that owns the cloud, in the order of virtual time:
  *   adopt   takes over from the one that it replaces, of the same statement; optional. `drawn` has
@@ -21,26 +22,28 @@
  *           drop. The view is that of the queue without it. NULL: passes all
  *   settled what then became of it, as it is told here: the mbuf is as it came, not yet marked, and
  *           not yet freed. Optional
- *   admit   arrive() and settled() of as many packets of a group, from its first, as it passes for certain and
- *           without a look at them; how many. The view is that of the queue without any. Of the one that comes
- *           next it has not heard. Optional: NULL, with an arrive() or a settled(): they come one by one
- *   depart  the link takes the packet from the queue, at `now`: pass, mark or drop. The view is that
- *           of the queue with it (it is the head, and waits). held->t_ns is when it came, so its
- *           sojourn time is now - held->t_ns. After a drop it is asked at the same instant for the
- *           next one, until one passes or none is left. Optional
- *   pushed_out  `drop head`: the queue was full, and the oldest that waits went to make room. Optional
- *   idle    at `now` nothing waits in the queue, and nothing of it is being sent. Optional. It begins
- *           an idle time, which the next arrive() ends, whatever its verdict: if that packet is
- *           dropped, the queue is as empty as before, and idle() is not called again. A management
- *           that acts only between idle() and the next packet waits for ever if it drops that
- *           packet: keep the instant, and look at the view. In a class it is about the queue of the
- *           class, not about the link
+ *   admit   arrive() and settled() of as many packets of a group, from its first, as it passes for
+ *           certain and without a look at them; how many. The view is that of the queue without
+ *           any. Of the one that comes next it has not heard. Optional: NULL, with an arrive() or a
+ *           settled(): they come one by one
+ *   depart  the link takes the packet from the queue, at `now`: pass, mark or drop. The view is
+ *           that of the queue with it (it is the head, and waits). held->t_ns is when it came, so
+ *           its sojourn time is now - held->t_ns. After a drop it is asked at the same instant for
+ *           the next one, until one passes or none is left. Optional
+ *   pushed_out  `drop head`: the queue was full, and the oldest that waits went to make room.
+ *               Optional
+ *   idle    at `now` nothing waits in the queue, and nothing of it is being sent. Optional. It
+ *           begins an idle time, which the next arrive() ends, whatever its verdict: if that packet
+ *           is dropped, the queue is as empty as before, and idle() is not called again. A
+ *           management that acts only between idle() and the next packet waits for ever if it drops
+ *           that packet: keep the instant, and look at the view. In a class it is about the queue
+ *           of the class, not about the link
  *
  * What happens, and which callbacks follow, in this order:
- *   comes into force            adopt, if it replaces one of its statement; else idle, if nothing is
- *                               held
- *   a packet comes, and waits   [choose,] arrive, settled (QUEUED, MARKED, MARKED_PAST) [, entered];
- *                               and depart, if the link is free
+ *   comes into force            adopt, if it replaces one of its statement; else idle, if nothing
+ *                               is held
+ *   a packet comes, and waits   [choose,] arrive, settled (QUEUED, MARKED, MARKED_PAST) [,
+ *                               entered]; and depart, if the link is free
  *   it need not wait            arrive, settled, idle. Only on a plain link without classes, with a
  *                               token bucket, and without depart and bands
  *   it is not let in            [choose,] arrive, settled (DROPPED, UNMARKABLE)
@@ -51,31 +54,33 @@
  *                               settled
  *   there is no memory for it   as if it were let in, without entered; then nothing, not even idle
  *   several at one instant      admit, and idle once if they need not wait; arrive for the next
- *   the link is free            depart for each front, until one passes; idle, if the last was dropped
+ *   the link is free            depart for each front, until one passes; idle, if the last was
+ *                               dropped
  *   the last has left the link  idle
  * At one instant, what leaves the link comes before what arrives.
  *
- * When a packet is *taken*: when the one before it has left the link, and the link becomes free; or,
- * if nothing was held, when it comes, after arrive(). That is
+ * When a packet is *taken*: when the one before it has left the link, and the link becomes free;
+ * or, if nothing was held, when it comes, after arrive(). That is
  *   leaky bucket   when its transmission begins; from then on it does not wait, and the view's
  *                  waiting_bytes are without it
- *   token bucket   the same instant, though it may then have to wait for tokens: nothing is behind it
- *                  that could go instead. It counts as waiting until it leaves
+ *   token bucket   the same instant, though it may then have to wait for tokens: nothing is behind
+ *                  it that could go instead. It counts as waiting until it leaves
  *   slots          the same, and it counts as waiting until its slot
  *   opportunities  the same, and it counts as waiting until the one that takes its last byte
  * A packet is asked about once: a change of rate does not ask again.
  *
  * Marking. An AQM says only "mark". `marker` is what edits the frame; `ecn on` gives one
- * (feedback/ecn.h), and without it nothing can be marked. AQM_MARK of a packet that cannot be marked
- * is a drop with the verdict's reason; of one that is marked already, a pass. What is marked is
- * counted as `ecn_marked`, after the queue has found room for it.
+ * (feedback/ecn.h), and without it nothing can be marked. AQM_MARK of a packet that cannot be
+ * marked is a drop with the verdict's reason; of one that is marked already, a pass. What is marked
+ * is counted as `ecn_marked`, after the queue has found room for it.
  *
- * Bands. A management may have queues of its own inside the queue, its *bands*, and say from which the
- * link takes: then it has `bands` (below). A packet waits in the band that it chose; when it is taken
- * it goes to the front of the queue's log, which has no other then. What waited when such a management
- * comes into force is not sorted: it leaves first, in its order, and depart() is not asked. When the
- * management goes, what its bands have goes on in the queue, band by band. Bands count towards the
- * limit, and in the view, together. Only the link's own queue may have them, not that of a class.
+ * Bands. A management may have queues of its own inside the queue, its *bands*, and say from which
+ * the link takes: then it has `bands` (below). A packet waits in the band that it chose; when it is
+ * taken it goes to the front of the queue's log, which has no other then. What waited when such a
+ * management comes into force is not sorted: it leaves first, in its order, and depart() is not
+ * asked. When the management goes, what its bands have goes on in the queue, band by band. Bands
+ * count towards the limit, and in the view, together. Only the link's own queue may have them, not
+ * that of a class.
  *
  * Reporting, by control, at any time, a moment old:
  *   average what it takes the queue to be, in bytes; optional
@@ -130,12 +135,13 @@ enum aqm_outcome {
 	AQM_OVERFLOWED,  /* passed, or was to be marked, but the queue is full: dropped */
 };
 
-/* Packets that come one after the other at one instant, while nothing else happens to the queue. For each there is
- * room. */
+/* Packets that come one after the other at one instant, while nothing else happens to the queue.
+ * For each there is room. */
 struct aqm_group {
 	simtime now;
-	/* The link is busy, and each waits. Else each leaves at its instant, and the queue is idle ahead of each but the
-	 * first, about which idle() has the word; and when all are through, idle() is told once. */
+	/* The link is busy, and each waits. Else each leaves at its instant, and the queue is idle
+	 * ahead of each but the first, about which idle() has the word; and when all are through,
+	 * idle() is told once. */
 	bool wait;
 	uint16_t n;
 	uint32_t length[BURST_ROOM]; /* of each on the link */
@@ -175,9 +181,9 @@ struct aqm_bands {
 	 * which is not in the band any more after that, whatever the verdict. */
 	struct log *(*next)(struct aqm *aqm, simtime now);
 	/* The queue was full for the packet that has chosen last: whose front goes, dropped with
-	 * `overflow`, to make room; pushed_out() is told of it, and it is out of the band then. Asked
-	 * until it says NULL: none, or no more; `room`: whether there is room by now. Optional: without
-	 * it the packet that comes is dropped. */
+	 * `overflow`, to make room; pushed_out() is told of it, and it is out of the band then.
+	 * Asked until it says NULL: none, or no more; `room`: whether there is room by now.
+	 * Optional: without it the packet that comes is dropped. */
 	struct log *(*fullest)(struct aqm *aqm, bool room);
 	enum reason overflow;
 	/* Takes over all bands of `old`, of the same statement. False: it cannot. */
@@ -225,8 +231,8 @@ int aqm_check(const struct conf *conf, const struct cloud_conf *cloud, struct pr
 /* The same of a management with bands. */
 int aqm_check_bands(const struct conf *conf, const struct cloud_conf *cloud,
                     struct problem *problem);
-/* The modifier called `name` that goes with this AQM's configuration, or NULL: that of its class, or
- * else the cloud's. */
+/* The modifier called `name` that goes with this AQM's configuration, or NULL: that of its class,
+ * or else the cloud's. */
 const struct conf *aqm_beside(const struct conf *conf, const struct cloud_conf *cloud,
                               const char *name);
 /* That of the queue of this class, "": of the link's only one; NULL: it has none. 0 or -errno. */
@@ -251,8 +257,8 @@ static inline bool aqm_is_asked(const struct aqm *aqm)
 {
 	return aqm && aqm->kind->depart;
 }
-/* Comes into force for this queue, in the place of `old`, or NULL. `drawn`: the draws that were made in
- * the cloud by one before. */
+/* Comes into force for this queue, in the place of `old`, or NULL. `drawn`: the draws that were
+ * made in the cloud by one before. */
 void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *queue,
                    uint64_t drawn, simtime now);
 

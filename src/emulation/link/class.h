@@ -3,9 +3,9 @@
  * `class NAME [weight W] [queue LIMIT] [drop tail|head] [match EXPRESSION]` and
  * `scheduler scfq|priority|drr [quantum SIZE]`: several queues before one link.
  *
- * A packet goes to the first class, in the order of definition, whose `match` it fits (match.h; what
- * that cannot know is left to a filter), else to the one that has none; there is exactly one such.
- * Each class has a queue of its own, with its limit and, if a statement says so
+ * A packet goes to the first class, in the order of definition, whose `match` it fits (match.h;
+ * what that cannot know is left to a filter), else to the one that has none; there is exactly one
+ * such. Each class has a queue of its own, with its limit and, if a statement says so
  * (`class NAME red ...`), its management. When the link is free, the scheduler says which class's
  * front it takes; a class with nothing to send is passed over, and wastes nothing.
  *
@@ -16,20 +16,20 @@
  *             something to send get shares as their weights, whatever the lengths: in any time,
  *             what two of them were sent, each divided by its weight, differs by at most
  *             Lmax/Wi + Lmax/Wj. A packet that comes to an empty class i waits for at most one
- *             packet of each other class and its own: the sum of Lmax/R over the others, and L/(Wi R)
- *             when Wi is its share.
+ *             packet of each other class and its own: the sum of Lmax/R over the others, and L/(Wi
+ *             R) when Wi is its share.
  *   priority  the class that was defined first goes first, always; the last may starve. No weights
- *   drr       deficit round robin (M. Shreedhar, G. Varghese, SIGCOMM 1995): in each turn a class may
- *             send its quantum and what it left of the turn before; the smallest weight's quantum is
- *             `quantum`, the others in proportion
+ *   drr       deficit round robin (M. Shreedhar, G. Varghese, SIGCOMM 1995): in each turn a class
+ *             may send its quantum and what it left of the turn before; the smallest weight's
+ *             quantum is `quantum`, the others in proportion
  *
  * Weights are fractions from 0 to 1, of at most 9 digits; they count by their ratios, and what does
  * not sum to 1 is normalised. Not given: 1. Tags are integers: exact when the least common multiple
  * of the weights, as whole numbers without a common divisor, is below 2^40, which it is for weights
  * of two digits; else they are rounded to one part in 2^40 of the smallest weight.
  *
- * `queue` of a class: if not given, that of `rate`, for each class; if that is not given either, its
- * share of rate x delay, at least RATE_QUEUE_BYTES_MIN.
+ * `queue` of a class: if not given, that of `rate`, for each class; if that is not given either,
+ * its share of rate x delay, at least RATE_QUEUE_BYTES_MIN.
  */
 #ifndef WEIR_CLASS_H
 #define WEIR_CLASS_H

@@ -157,8 +157,8 @@ static uint32_t front_length(const struct link *link, const struct queue *queue)
 	return link_length(link, log_front(&queue->log)->wire_bytes);
 }
 
-/* No tag is further from v than TAG_PER_BYTE_MAX times the longest: what no frame has counts as long as the shaper serves
- * it. */
+/* No tag is further from v than TAG_PER_BYTE_MAX times the longest: what no frame has counts as
+ * long as the shaper serves it. */
 static uint64_t front_tag(const struct link *link, const struct class_state *class)
 {
 	uint32_t length = RTE_MIN(front_length(link, &class->queue), SHAPER_BYTES_MAX);
@@ -215,8 +215,8 @@ static void drr_next(struct classes *classes)
 	classes->begun = false;
 }
 
-/* Each class has had its turn, and may not send. Rounds in which none may, either, are gone through at once, whatever
- * the lengths that a capture claims: each class gets their quanta. */
+/* Each class has had its turn, and may not send. Rounds in which none may, either, are gone through
+ * at once, whatever the lengths that a capture claims: each class gets their quanta. */
 static void drr_skip(const struct link *link)
 {
 	struct classes *classes = link->classes;

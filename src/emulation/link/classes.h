@@ -62,9 +62,9 @@ struct queue *classes_pick(const struct link *link);
 /* It takes the front of this one. */
 void classes_take(const struct link *link, struct queue *queue);
 
-/* `next` in the place of the link's, either may be NULL; returns those that were there. What is held
- * stays: with its class, or if there is none of that name, with the one that has no match. `drawn` as of
- * aqm_take_over. */
+/* `next` in the place of the link's, either may be NULL; returns those that were there. What is
+ * held stays: with its class, or if there is none of that name, with the one that has no match.
+ * `drawn` as of aqm_take_over. */
 struct classes *classes_exchange(struct link *link, struct classes *next, struct arena *arena,
                                  uint64_t drawn, simtime now);
 

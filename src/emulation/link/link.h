@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The link: the bottleneck of a cloud. A queue, or classes of which each has one (class.h), a shaper
- * that says when the head may leave (rate.h has the model), and perhaps slots in which it does
- * (slots.h). What leaves enters the line at that instant.
+ * The link: the bottleneck of a cloud. A queue, or classes of which each has one (class.h), a
+ * shaper that says when the head may leave (rate.h has the model), and perhaps slots in which it
+ * does (slots.h). What leaves enters the line at that instant.
  *
  * The link has one packet in its hand at most: the *head*, which it takes when the one before has
- * left, or when it comes and there is none. What the leaky bucket is sending is not in the queue any
- * more, as in a router whose transmit register has taken it; it is held nevertheless. With a token
- * bucket, or slots, the head waits until it leaves. Events of the link happen before an arrival at
- * the same instant.
+ * left, or when it comes and there is none. What the leaky bucket is sending is not in the queue
+ * any more, as in a router whose transmit register has taken it; it is held nevertheless. With a
+ * token bucket, or slots, the head waits until it leaves. Events of the link happen before an
+ * arrival at the same instant.
  *
- * In place of the rate there may be opportunities (opportunities.h): the head waits for the one that
- * takes its last byte, and then for its slot, if there are slots. A link may be stopped: then
- * nobody knows when the head leaves, and what it had been sent stays sent. A link that is not stopped
- * again, or whose opportunities have ended, keeps what it has.
+ * In place of the rate there may be opportunities (opportunities.h): the head waits for the one
+ * that takes its last byte, and then for its slot, if there are slots. A link may be stopped: then
+ * nobody knows when the head leaves, and what it had been sent stays sent. A link that is not
+ * stopped again, or whose opportunities have ended, keeps what it has.
  *
  * What conforms to a token bucket and finds the link idle leaves at the instant when it comes. The
  * cloud takes it straight on to the line then (link_passes): it is never in the queue.
  *
- * Lengths in bytes, of packets and of what waits, are those that count on the link (overhead.h). For
- * an opportunity a packet without overhead counts as mahimahi counts it, with overhead as that says.
+ * Lengths in bytes, of packets and of what waits, are those that count on the link (overhead.h).
+ * For an opportunity a packet without overhead counts as mahimahi counts it, with overhead as that
+ * says.
  *
  * Thread: the worker that owns the cloud.
  */
@@ -38,7 +39,8 @@ struct link_conf {
 	struct limit limit;
 	struct overhead overhead;
 	bool drop_head;
-	bool stopped; /* nothing leaves; rate_bps, which is not 0, is what the limit in time means */
+	/* nothing leaves; rate_bps, which is not 0, is what the limit in time means */
+	bool stopped;
 	struct slots_rule slots;
 	const struct opportunities
 	        *opportunities; /* instead of the rate, which is their mean; or NULL */
@@ -108,13 +110,13 @@ static inline bool link_has_room(const struct link *link, const struct queue *qu
 	       queue_has_room(queue, link->shaper.rate_bps, link_length(link, wire_bytes));
 }
 
-/* Another configuration; what is queued, and the rest of what is being sent, goes on at the new rate
- * from `now` on; also from a rate to opportunities, and back. */
+/* Another configuration; what is queued, and the rest of what is being sent, goes on at the new
+ * rate from `now` on; also from a rate to opportunities, and back. */
 void link_configure(struct link *link, const struct link_conf *conf, simtime now);
 
-/* Whether a packet that comes now leaves at this very instant, because the link is idle and the bucket
- * has the tokens for it: it need not be queued, and has gone through. Only of a plain link without
- * classes. */
+/* Whether a packet that comes now leaves at this very instant, because the link is idle and the
+ * bucket has the tokens for it: it need not be queued, and has gone through. Only of a plain link
+ * without classes. */
 static inline bool link_passes(struct link *link, uint32_t wire_bytes, simtime now)
 {
 	if (link->busy)
@@ -123,9 +125,9 @@ static inline bool link_passes(struct link *link, uint32_t wire_bytes, simtime n
 	return shaper_passes(&link->shaper, link_length(link, wire_bytes));
 }
 
-/* The same for one that `link_passes` has turned away at its instant, if the link is idle: whether it has left
- * when the next one comes, at `next` at the earliest, and when. It has gone through then. Nothing happens to the
- * link meanwhile. */
+/* The same for one that `link_passes` has turned away at its instant, if the link is idle: whether
+ * it has left when the next one comes, at `next` at the earliest, and when. It has gone through
+ * then. Nothing happens to the link meanwhile. */
 static inline bool link_serves(struct link *link, uint32_t wire_bytes, simtime next,
                                simtime *departure)
 {
@@ -172,8 +174,8 @@ static inline void link_let_go(struct link *link, struct queue *queue)
 void link_take_slow(struct link *link, struct queue *queue, struct arena *arena);
 void link_depart_slow(struct link *link, struct arena *arena);
 
-/* The link is free, and takes the front of this queue; NULL: there is nothing. Here the common case: a plain link,
- * and the head stays in its queue. */
+/* The link is free, and takes the front of this queue; NULL: there is nothing. Here the common
+ * case: a plain link, and the head stays in its queue. */
 static inline void link_take(struct link *link, struct queue *queue, struct arena *arena)
 {
 	uint32_t length;

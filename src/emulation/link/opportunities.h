@@ -2,23 +2,23 @@
 /*
  * A link whose packets leave at given instants: the opportunities of a mahimahi trace.
  *
- * Model: that of mahimahi's LinkShell (R. Netravali et al., "Mahimahi: Accurate Record-and-Replay for
- * HTTP", USENIX ATC 2015; the traces came with K. Winstein et al., "Stochastic Forecasts Achieve
- * High Throughput and Low Delay over Cellular Networks", NSDI 2013). At each opportunity 1504 bytes of
- * the queue are sent: the rest of the packet that was begun, then further ones; a packet leaves
- * at the opportunity that takes its last byte. What an opportunity has left when the queue is empty
- * is lost; one that finds no packet is lost whole. A packet that arrives at the instant of an
- * opportunity comes too late for it. A packet counts as it does there, where it comes from a tun
- * device: without the 14 bytes of Ethernet, with 4 more; so a packet of 1500 bytes is one opportunity.
- * On a link with an overhead it counts as long as that says (link.h).
+ * Model: that of mahimahi's LinkShell (R. Netravali et al., "Mahimahi: Accurate Record-and-Replay
+ * for HTTP", USENIX ATC 2015; the traces came with K. Winstein et al., "Stochastic Forecasts
+ * Achieve High Throughput and Low Delay over Cellular Networks", NSDI 2013). At each opportunity
+ * 1504 bytes of the queue are sent: the rest of the packet that was begun, then further ones; a
+ * packet leaves at the opportunity that takes its last byte. What an opportunity has left when the
+ * queue is empty is lost; one that finds no packet is lost whole. A packet that arrives at the
+ * instant of an opportunity comes too late for it. A packet counts as it does there, where it comes
+ * from a tun device: without the 14 bytes of Ethernet, with 4 more; so a packet of 1500 bytes is
+ * one opportunity. On a link with an overhead it counts as long as that says (link.h).
  *
  * The trace gives the opportunities in ms, in order; it begins again at its last number, whose
  * opportunities coincide with those at 0 of the next round. Everything is an integer.
  *
- * Lengths: any that a capture claims; one of 2^32 - 1 bytes takes 2.9 million opportunities, found at once.
- * Cost: the next departure is found in O(1) while there is a queue, and after an idle time of many
- * opportunities by bisection. Ownership: the numbers are the owner's of the struct, control's;
- * links only read them.
+ * Lengths: any that a capture claims; one of 2^32 - 1 bytes takes 2.9 million opportunities, found
+ * at once. Cost: the next departure is found in O(1) while there is a queue, and after an idle time
+ * of many opportunities by bisection. Ownership: the numbers are the owner's of the struct,
+ * control's; links only read them.
  */
 #ifndef WEIR_OPPORTUNITIES_H
 #define WEIR_OPPORTUNITIES_H
@@ -52,7 +52,8 @@ static inline uint32_t opportunity_bytes(uint32_t wire_bytes)
 	return wire_bytes > OPPORTUNITY_LESS ? wire_bytes - OPPORTUNITY_LESS : 1;
 }
 
-/* When opportunity k is, of a trace that began at `from`, the horizon at the latest; SIMTIME_NEVER: there is none. */
+/* When opportunity k is, of a trace that began at `from`, the horizon at the latest; SIMTIME_NEVER:
+ * there is none. */
 static inline simtime opportunity_at(const struct opportunities *list, simtime from, uint64_t k)
 {
 	uint64_t rounds_ns;

@@ -5,9 +5,8 @@
  *
  * The head that the link has taken is still held by its queue until it has left, but may *wait* no
  * more. It is in the log, at its front; of a queue that drops its head it is in the link's hand
- * instead (link.h), so that the oldest that waits is always at the front. A management with bands has
- * what waits in logs of its own (aqm.h).
- * Lengths are those that count on the link (overhead.h).
+ * instead (link.h), so that the oldest that waits is always at the front. A management with bands
+ * has what waits in logs of its own (aqm.h). Lengths are those that count on the link (overhead.h).
  *
  * Thread: the worker that owns the cloud.
  */
@@ -53,8 +52,8 @@ static inline bool queue_has_room(const struct queue *queue, uint64_t rate_bps, 
 /* Whether it would, if nothing waited. */
 bool queue_may_have_room(const struct queue *queue, uint64_t rate_bps, uint32_t length);
 
-/* Its logs, one behind the other: its own, and those of its management's bands (aqm.h). NULL: there are
- * no more. */
+/* Its logs, one behind the other: its own, and those of its management's bands (aqm.h). NULL: there
+ * are no more. */
 struct log *queue_log(const struct queue *queue, uint32_t i);
 /* What its management's bands have goes into its own log, behind what is there. */
 void queue_gather(struct queue *queue, struct arena *arena);

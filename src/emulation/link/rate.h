@@ -9,11 +9,12 @@
  * max(t, TAT - 8B/R)). The leaky bucket is the token bucket of depth 0.
  *
  * Units: R 1 bit/s to 400 Gbit/s; B up to 1 GB; lengths are those of the Ethernet frame without
- * preamble and FCS, or as `overhead` says (overhead.h), for the rate and for the queue alike. When the
- * queue is full, the packet that comes is dropped, or with `drop head` the oldest that waits: as many
- * of those as it needs, unless it is longer than the queue. The queue is limited in bytes, packets, or time (what the rate sends in that
- * time); a packet being sent by the leaky bucket does not count as queued. Not given, the queue is
- * the rate times the cloud's delay, at least RATE_QUEUE_BYTES_MIN.
+ * preamble and FCS, or as `overhead` says (overhead.h), for the rate and for the queue alike. When
+ * the queue is full, the packet that comes is dropped, or with `drop head` the oldest that waits:
+ * as many of those as it needs, unless it is longer than the queue. The queue is limited in bytes,
+ * packets, or time (what the rate sends in that time); a packet being sent by the leaky bucket does
+ * not count as queued. Not given, the queue is the rate times the cloud's delay, at least
+ * RATE_QUEUE_BYTES_MIN.
  */
 #ifndef WEIR_RATE_H
 #define WEIR_RATE_H

@@ -9,8 +9,8 @@
  * exact over any length of run: what an instant rounded up to a nanosecond has done too much
  * is taken off the next packet's work. A change of rate in the middle of a packet is exact.
  *
- * Ranges: R 1 bit/s to 400 Gbit/s, L to 2^18, depth to 1 GB. A departure is the horizon at the latest
- * (simtime.h). Thread: the owner's.
+ * Ranges: R 1 bit/s to 400 Gbit/s, L to 2^18, depth to 1 GB. A departure is the horizon at the
+ * latest (simtime.h). Thread: the owner's.
  */
 #ifndef WEIR_SHAPER_H
 #define WEIR_SHAPER_H
@@ -74,8 +74,8 @@ static inline simtime shaper_departure(const struct shaper *shaper, uint32_t byt
 	return simtime_add(shaper->at, ((uint64_t)wait + shaper->rate_bps - 1) / shaper->rate_bps);
 }
 
-/* A packet that finds nothing waiting, at `at`: true if the bucket has the tokens for it. It leaves at
- * once then, and they are taken. */
+/* A packet that finds nothing waiting, at `at`: true if the bucket has the tokens for it. It leaves
+ * at once then, and they are taken. */
 static inline bool shaper_passes(struct shaper *shaper, uint32_t bytes)
 {
 	int64_t debt = shaper->debt_work + shaper_work(bytes);
@@ -93,8 +93,8 @@ static inline void shaper_depart(struct shaper *shaper, simtime now, uint32_t by
 	shaper->debt_work += shaper_work(bytes);
 }
 
-/* How long packets of a length take, without a division for each: so many whole nanoseconds at the rate, and the work
- * that is left of them. Begins as zeros; goes on as long as the rate does. */
+/* How long packets of a length take, without a division for each: so many whole nanoseconds at the
+ * rate, and the work that is left of them. Begins as zeros; goes on as long as the rate does. */
 struct shaper_pace {
 	uint32_t bytes;
 	simtime ns;
@@ -111,8 +111,8 @@ static inline void shaper_pace_take(struct shaper_pace *pace, const struct shape
 	pace->rest_work = (int64_t)(work % shaper->rate_bps);
 }
 
-/* shaper_departure, and shaper_depart at that instant, of a packet that is at the head since `at`. The rate is not
- * 0. */
+/* shaper_departure, and shaper_depart at that instant, of a packet that is at the head since `at`.
+ * The rate is not 0. */
 static inline simtime shaper_serve(struct shaper *shaper, struct shaper_pace *pace, uint32_t bytes)
 {
 	int64_t ahead = shaper->debt_work - shaper->depth_work;
@@ -126,8 +126,8 @@ static inline simtime shaper_serve(struct shaper *shaper, struct shaper_pace *pa
 	}
 	if (__builtin_expect(pace->bytes != bytes, 0))
 		shaper_pace_take(pace, shaper, bytes);
-	/* What the nanosecond of the one before has done too much serves for this one; is it not enough for the rest,
-	 * another has to. */
+	/* What the nanosecond of the one before has done too much serves for this one; is it not
+	 * enough for the rest, another has to. */
 	ahead += pace->rest_work;
 	shaper->at += pace->ns + (ahead > 0);
 	shaper->debt_work += pace->rest_work - (ahead > 0 ? (int64_t)shaper->rate_bps : 0);

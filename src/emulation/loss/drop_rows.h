@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a file says is lost (loss_list.h has its formats: numbers of packets, or the log of a run), row by row.
- * Who asks for which packets is drop_list.h's.
+ * What a file says is lost (loss_list.h has its formats: numbers of packets, or the log of a run),
+ * row by row. Who asks for which packets is drop_list.h's.
  *
- * Ownership: rows are the caller's to free; the names in them lie in the file. Thread: control, any.
+ * Ownership: rows are the caller's to free; the names in them lie in the file. Thread: control,
+ * any.
  */
 #ifndef WEIR_DROP_ROWS_H
 #define WEIR_DROP_ROWS_H
@@ -36,8 +37,8 @@ struct drop_rows {
 /* Some order of names, in which equal ones are 0. */
 int span_compare(struct span a, struct span b);
 
-/* What the file says of the cloud of this name, or, if `many`, of those of the template. 0; -ENOMEM;
- * -EINVAL with `problem`, about field 0. Of an error nothing is left. */
+/* What the file says of the cloud of this name, or, if `many`, of those of the template. 0;
+ * -ENOMEM; -EINVAL with `problem`, about field 0. Of an error nothing is left. */
 int drop_rows_read(struct file *file, const char *name, bool many, struct drop_rows *rows,
                    struct problem *problem);
 

@@ -11,7 +11,8 @@
 struct loss_list {
 	struct stage stage;
 	struct drop_table *table;
-	bool found; /* `list` is its cloud's: one of a template has no name before its first packet */
+	/* `list` is its cloud's: one of a template has no name before its first packet */
+	bool found;
 	struct drop_list list;
 };
 

@@ -11,10 +11,9 @@
  *     of their own, and pass. In a template each cloud loses what the log says of the cloud of its
  *     name, `down/10.0.3.4`; of numbers each loses those that it meets.
  * Model: a packet's number is its ordinal at the port where it came in, from 1, counted since the
- * beginning of the run, before any cloud. No randomness.
- * Cost: 8 bytes for each packet of the list, beside the file, which stays in memory; the clouds of a
- * template have one list together.
- * Limits: copies of one packet cannot be told apart; numbers to 2^63 - 1.
+ * beginning of the run, before any cloud. No randomness. Cost: 8 bytes for each packet of the list,
+ * beside the file, which stays in memory; the clouds of a template have one list together. Limits:
+ * copies of one packet cannot be told apart; numbers to 2^63 - 1.
  */
 #ifndef WEIR_LOSS_LIST_H
 #define WEIR_LOSS_LIST_H

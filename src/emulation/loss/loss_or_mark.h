@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What becomes of a packet that a model of loss has chosen: it is dropped, or, with `ecn`, marked if
- * its transport understands that (ce_mark.h), as netem's `ecn` has it.
+ * What becomes of a packet that a model of loss has chosen: it is dropped, or, with `ecn`, marked
+ * if its transport understands that (ce_mark.h), as netem's `ecn` has it.
  *
  * Thread: the worker that owns the cloud.
  */

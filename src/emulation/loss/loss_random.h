@@ -3,9 +3,9 @@
  * `loss random P [correlation R]`: each packet is lost with probability P.
  *
  * Model: Bernoulli; with a correlation, the two-state Markov chain of correlated.h, whose loss rate
- * is P and whose losses come in runs of 1 / ((1 - P)(1 - R)) packets on average. The draw of a packet
- * depends on the seed, the cloud and the packet's ordinal in the stage, on nothing else: 64 bits,
- * so P is exact to 2^-63. P and R from 0 to 100 %. `ecn`: loss_or_mark.h. `as-netem`: netem's
+ * is P and whose losses come in runs of 1 / ((1 - P)(1 - R)) packets on average. The draw of a
+ * packet depends on the seed, the cloud and the packet's ordinal in the stage, on nothing else: 64
+ * bits, so P is exact to 2^-63. P and R from 0 to 100 %. `ecn`: loss_or_mark.h. `as-netem`: netem's
  * recurrence in the place of the chain (netem_chance.h), which does not keep P.
  */
 #ifndef WEIR_LOSS_RANDOM_H

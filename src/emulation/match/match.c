@@ -185,7 +185,8 @@ static bool parse_address(struct words *words, enum side side, uint16_t ethertyp
 {
 	bool host = take(words, "host"), net = !host && take(words, "net");
 
-	/* A bare address is a word of its own only behind src or dst; `net 10` is short for more. */
+	/* A bare address is a word of its own only behind src or dst; `net 10` is short for
+	 * more. */
 	if (!host && !net && side == SIDE_EITHER)
 		return false;
 	if (!net && strchr(words->word, '/'))

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What follows `match`: an expression in tcpdump's words, and whether it is one that is looked up by
- * exact fields.
+ * What follows `match`: an expression in tcpdump's words, and whether it is one that is looked up
+ * by exact fields.
  *
  * Exact are conjunctions (`and`, `&&`) of
  *
- *   [ip|ip6] [src|dst] [host|net] ADDRESS[/LENGTH]       tcpdump's, ARP included unless ip or ip6 is said
+ *   [ip|ip6] [src|dst] [host|net] ADDRESS[/LENGTH]       tcpdump's, ARP included unless ip or ip6
+ *                                                        is said
  *   [tcp|udp|sctp] [src|dst] port N
  *   ip  ip6  arp  tcp  udp  sctp  icmp  icmp6  [ip|ip6] proto N
  *   vlan [N]          the outermost tag; said twice: the outermost and the second
  *   mpls [N]          the topmost label
  *   dscp N            0 to 63; weir's own
  *
- * They mean what they mean to tcpdump, but see through VLAN tags: `host 10.0.0.1` also fits a packet
- * with a tag. Everything else is left to a filter of libpcap, to which a tag hides what is behind it
- * unless `vlan` says otherwise.
+ * They mean what they mean to tcpdump, but see through VLAN tags: `host 10.0.0.1` also fits a
+ * packet with a tag. Everything else is left to a filter of libpcap, to which a tag hides what is
+ * behind it unless `vlan` says otherwise.
  *
  * `host`, `net` and `port` without src or dst fit either: such an expression is several rows, of
  * which a packet must fit one.
@@ -40,8 +41,8 @@ struct match {
 	struct match_row rows[MATCH_ROWS_MAX];
 };
 
-/* True: it is exact, and `match` is filled in (n 0: it contradicts itself, and fits nothing). False:
- * it is none, and is left to a filter. */
+/* True: it is exact, and `match` is filled in (n 0: it contradicts itself, and fits nothing).
+ * False: it is none, and is left to a filter. */
 bool match_parse(const char *text, struct match *match);
 /* Whether a filter cannot know it, because a word of weir's own stands in it: the letter at which,
  * or -1. */

@@ -52,8 +52,8 @@ static inline uint64_t selection_priority(const struct cloud_conf *cloud)
 /* Whether it takes only some packets: it comes before those that take the rest. */
 bool selection_chooses(const struct cloud_conf *cloud);
 
-/* The exact conditions of a cloud that chooses, and the words that are left to a filter, or NULL. 0,
- * or -EINVAL with problem and its letter. */
+/* The exact conditions of a cloud that chooses, and the words that are left to a filter, or NULL.
+ * 0, or -EINVAL with problem and its letter. */
 int selection_rows(const struct cloud_conf *cloud, struct match *rows, bool *exact,
                    const char **filter, struct problem *problem);
 
@@ -64,8 +64,8 @@ int selection_match_field(const struct statement *statement);
 
 /* How many clouds a template may have. */
 uint32_t selection_most(const struct selection_conf *selection);
-/* For statements of which each cloud of a template has so many bytes of its own: -EINVAL with problem
- * if that is more together than SELECTION_COPIES_BYTES. */
+/* For statements of which each cloud of a template has so many bytes of its own: -EINVAL with
+ * problem if that is more together than SELECTION_COPIES_BYTES. */
 #define SELECTION_COPIES_BYTES (UINT64_C(4) << 30)
 int selection_check_copies(const struct cloud_conf *cloud, uint64_t bytes, struct problem *problem);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Congestion experienced (RFC 3168): an IPv4 or IPv6 packet of a transport that can say so is marked
- * in the place of being lost. The header checksum of IPv4 is made right incrementally.
+ * Congestion experienced (RFC 3168): an IPv4 or IPv6 packet of a transport that can say so is
+ * marked in the place of being lost. The header checksum of IPv4 is made right incrementally.
  *
- * Where the IP header is: headers.h, so VLAN tags are seen through. A packet that somebody else sees
- * too is copied first. Thread: the worker that owns the cloud.
+ * Where the IP header is: headers.h, so VLAN tags are seen through. A packet that somebody else
+ * sees too is copied first. Thread: the worker that owns the cloud.
  */
 #ifndef WEIR_CE_MARK_H
 #define WEIR_CE_MARK_H

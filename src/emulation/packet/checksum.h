@@ -4,8 +4,8 @@
  * RFC 1624, equation 3, HC' = ~(~HC + ~m + m').
  *
  * A sum is that of 16-bit words in one's complement: 0 only if all words are 0. A checksum that was
- * wrong stays wrong by as much: nothing is mended that came broken. A right one comes out exactly as
- * one that is computed anew.
+ * wrong stays wrong by as much: nothing is mended that came broken. A right one comes out exactly
+ * as one that is computed anew.
  *
  * Thread: pure functions, any.
  */
@@ -41,7 +41,8 @@ static inline uint32_t checksum_growth_odd(uint64_t before, uint64_t after)
 	return (growth << 8 | growth >> 8) & 0xffff;
 }
 
-/* The same of one word, not folded: what checksum_grown takes. It is 0 as little as the others are. */
+/* The same of one word, not folded: what checksum_grown takes. It is 0 as little as the others
+ * are. */
 static inline uint32_t checksum_growth_word(uint16_t before, uint16_t after)
 {
 	return after + 2 * 0xffffu - before;
@@ -56,8 +57,8 @@ static inline uint16_t checksum_grown(uint16_t checksum, uint32_t growth)
 	return (uint16_t) ~((sum >> 16) + (sum & 0xffff));
 }
 
-/* The checksum when a word of the sum has become less by 0x100: its upper byte, a TTL say, by one. The growth is the
- * same whatever the word was, ~0x100 in one's complement. */
+/* The checksum when a word of the sum has become less by 0x100: its upper byte, a TTL say, by one.
+ * The growth is the same whatever the word was, ~0x100 in one's complement. */
 static inline uint16_t checksum_upper_less(uint16_t checksum)
 {
 	uint32_t sum = checksum + 0x100u;

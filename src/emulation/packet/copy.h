@@ -15,7 +15,8 @@
 /* NULL: the pool is empty. The original stays the caller's. */
 struct rte_mbuf *copy_make(struct rte_mempool *pool, struct rte_mbuf *original);
 
-/* Whether nobody else sees the mbuf, told at a glance: of one in several segments it is not said. */
+/* Whether nobody else sees the mbuf, told at a glance: of one in several segments it is not
+ * said. */
 static inline bool copy_is_writable(const struct rte_mbuf *mbuf)
 {
 	return mbuf->nb_segs == 1 && rte_mbuf_refcnt_read(mbuf) == 1 && RTE_MBUF_DIRECT(mbuf);

@@ -169,8 +169,8 @@ static bool find_ipv6(const struct frame *frame, uint32_t at, struct headers *he
 	return true;
 }
 
-/* The usual frame, IPv4 without tags and options, and not a later fragment, with a transport: what the long way says of
- * it. False: it is not one. */
+/* The usual frame, IPv4 without tags and options, and not a later fragment, with a transport: what
+ * the long way says of it. False: it is not one. */
 static inline bool find_plain_ipv4(const uint8_t *data, uint32_t bytes, struct headers *headers)
 {
 	enum { AT = HEADERS_USUAL_TRANSPORT };

@@ -10,8 +10,8 @@
  * Of a packet they are read once, and kept behind its struct packet for all stages that it passes.
  *
  * Cost: proportional to the number of headers; at most HEADERS_TAGS_MAX tags and
- * HEADERS_EXTENSIONS_MAX extension headers are passed. Thread: headers_find any, the rest the owner of
- * the packet.
+ * HEADERS_EXTENSIONS_MAX extension headers are passed. Thread: headers_find any, the rest the owner
+ * of the packet.
  */
 #ifndef WEIR_HEADERS_H
 #define WEIR_HEADERS_H
@@ -55,8 +55,9 @@ _Static_assert(sizeof(struct packet) + sizeof(struct headers) <= PACKET_PRIVATE_
 /* What is known of a packet, beside 0: nothing. */
 enum headers_known {
 	HEADERS_KNOWN = 1,
-	/* And that it is a usual one: IPv4 without tags and options, not a later fragment, with a transport, in an mbuf
-	 * that nobody else sees (copy.h). Its headers lie where those of all such packets do. */
+	/* And that it is a usual one: IPv4 without tags and options, not a later fragment, with a
+	 * transport, in an mbuf that nobody else sees (copy.h). Its headers lie where those of all
+	 * such packets do. */
 	HEADERS_USUAL,
 };
 
@@ -91,7 +92,8 @@ static inline bool headers_usual(struct rte_mbuf *mbuf)
 	return true;
 }
 
-/* Those of a packet, as long as it has this mbuf and nobody writes to it; `ip` 0: there is no IP header. */
+/* Those of a packet, as long as it has this mbuf and nobody writes to it; `ip` 0: there is no IP
+ * header. */
 static inline const struct headers *headers_at(struct rte_mbuf *mbuf)
 {
 	if (unlikely(!packet_of(mbuf)->headers_known))
@@ -109,8 +111,8 @@ static inline bool headers_of(struct rte_mbuf *mbuf, struct headers *headers)
 	return headers->ip != 0;
 }
 
-/* To be called by who has written to a packet what they say - types, tags, lengths, protocols - or has moved where
- * its frame begins. A new struct packet says so by itself. */
+/* To be called by who has written to a packet what they say - types, tags, lengths, protocols - or
+ * has moved where its frame begins. A new struct packet says so by itself. */
 static inline void headers_forget(struct rte_mbuf *mbuf)
 {
 	packet_of(mbuf)->headers_known = 0;

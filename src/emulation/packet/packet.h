@@ -15,9 +15,9 @@
 
 #include "simtime.h"
 
-/* The longest packet there is, in an mbuf or a chain of them: the longest record of a capture of Ethernet that
- * libpcap reads. Buffers and captures are made for it, drivers hand over no longer one, and whoever makes a
- * packet longer asks packet_may_grow first. */
+/* The longest packet there is, in an mbuf or a chain of them: the longest record of a capture of
+ * Ethernet that libpcap reads. Buffers and captures are made for it, drivers hand over no longer
+ * one, and whoever makes a packet longer asks packet_may_grow first. */
 #define PACKET_BYTES_MAX UINT32_C(262144)
 
 /* The most packets that one call hands to the engine, and the room a stage may fill: a stage that
@@ -31,7 +31,8 @@ struct packet {
 	uint32_t wire_bytes; /* length on the wire; more than the mbuf holds if a capture cut it */
 	uint16_t port;       /* ingress port, index in the scenario */
 	uint8_t flags;
-	uint8_t headers_known; /* what headers.h keeps behind this is what the frame says: headers.h; 0: it is not */
+	/* what headers.h keeps behind this is what the frame says: headers.h; 0: it is not */
+	uint8_t headers_known;
 	uint32_t age_ns; /* how long before t_ns its device received it, if known (port_time.h) */
 };
 
@@ -41,8 +42,8 @@ struct packet {
 #define PACKET_FOREIGN   0x08 /* generated: no packet of this port has its number; told as 0 */
 #define PACKET_MARKED    0x10 /* in a queue and behind it: the queue has marked it */
 
-/* A whole cache line, so that behind it and the headroom a frame begins at one: of 64 bytes it lies in
- * one then, and not in two. */
+/* A whole cache line, so that behind it and the headroom a frame begins at one: of 64 bytes it lies
+ * in one then, and not in two. */
 #define PACKET_PRIVATE_BYTES RTE_CACHE_LINE_SIZE
 
 _Static_assert(sizeof(struct packet) <= PACKET_PRIVATE_BYTES, "it has room");
@@ -52,8 +53,8 @@ static inline struct packet *packet_of(struct rte_mbuf *mbuf)
 	return (struct packet *)rte_mbuf_to_priv(mbuf);
 }
 
-/* Whether so many bytes more leave it a packet. One of which a capture claims more than PACKET_BYTES_MAX on the wire
- * does not grow: its length there is a number that has an end, too. */
+/* Whether so many bytes more leave it a packet. One of which a capture claims more than
+ * PACKET_BYTES_MAX on the wire does not grow: its length there is a number that has an end, too. */
 static inline bool packet_may_grow(struct rte_mbuf *mbuf, uint32_t bytes)
 {
 	uint32_t longest = RTE_MAX(mbuf->pkt_len, packet_of(mbuf)->wire_bytes);

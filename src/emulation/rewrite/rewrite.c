@@ -213,8 +213,9 @@ static inline struct rte_mbuf *pass(struct rewrite *rewrite, struct rte_mbuf *mb
 	return passage.view.mbuf;
 }
 
-/* Words of headers, and the headers' checksums, of a burst: gathered, so that the compiler makes vector instructions of
- * what becomes of them. As the bytes lie: sums in one's complement come out the same either way. */
+/* Words of headers, and the headers' checksums, of a burst: gathered, so that the compiler makes
+ * vector instructions of what becomes of them. As the bytes lie: sums in one's complement come out
+ * the same either way. */
 struct words {
 	uint8_t *ip[BURST_ROOM];
 	uint16_t word[BURST_ROOM], sum[BURST_ROOM];
@@ -256,7 +257,8 @@ static inline uint64_t set(const struct rewrite_word *word, struct words *words,
 	return others;
 }
 
-/* The rule of one word, if there is no other, to as many of the first packets as are usual; how many. */
+/* The rule of one word, if there is no other, to as many of the first packets as are usual; how
+ * many. */
 static uint16_t set_words(struct rewrite *rewrite, struct rte_mbuf *const *packets, uint16_t n)
 {
 	const struct rewrite_word word =

@@ -316,7 +316,8 @@ static int read_actions(struct rewrite_reader *reader)
 	return error;
 }
 
-/* In a rule that may change where layers are, the place of a field does not say what it is part of. */
+/* In a rule that may change where layers are, the place of a field does not say what it is part
+ * of. */
 static void set_summed(struct rewrite_rule *rule)
 {
 	for (uint32_t i = rule->n_terms; i < rule->n_steps; i++)

@@ -93,7 +93,8 @@ static uint32_t pseudo_part(const struct rewrite_view *view, const struct write 
 	growth = part(write, at + 8, at + 24);
 	if (write->end > at + 24 && write->at < at + 40 && !is_source_routed(view))
 		growth += part(write, at + 24, at + 40);
-	/* The protocol stands in the upper half of a word here, in the pseudo-header in the lower. */
+	/* The protocol stands in the upper half of a word here, in the pseudo-header in the
+	 * lower. */
 	if (headers->transport == at + 40 && write->at <= at + 6 && write->end > at + 6) {
 		uint32_t drop = (write->end - at - 7) * 8;
 
@@ -105,8 +106,8 @@ static uint32_t pseudo_part(const struct rewrite_view *view, const struct write 
 	return growth;
 }
 
-/* Where the transport has its checksum, if it is there, from its beginning on; and whether that is of a
- * pseudo-header, too. False: there is none. */
+/* Where the transport has its checksum, if it is there, from its beginning on; and whether that is
+ * of a pseudo-header, too. False: there is none. */
 static bool transport_sum(const struct rewrite_view *view, uint32_t *offset, bool *pseudo)
 {
 	const struct headers *headers = &view->headers;

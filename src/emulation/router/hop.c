@@ -217,8 +217,8 @@ static inline void decrement(struct rte_mbuf *mbuf, const struct headers *header
 		headers_put_u32(ip + 8, life_less(headers_u32(ip + 8)));
 }
 
-/* What the hop asks of a burst of usual packets, gathered, so that of the questions the compiler makes vector
- * instructions. */
+/* What the hop asks of a burst of usual packets, gathered, so that of the questions the compiler
+ * makes vector instructions. */
 struct usual {
 	uint8_t *ip[BURST_ROOM];
 	uint32_t address[BURST_ROOM][2]; /* from, to; as the bytes lie */
@@ -250,8 +250,8 @@ static inline bool gather(struct usual *usual, struct rte_mbuf *const *mbufs, ui
 	return !(flags & PACKET_FOREIGN);
 }
 
-/* Whether judge_v4 says FORWARD of all. Addresses that it asks for in packets to them are those of no sender, or it does
- * not matter. */
+/* Whether judge_v4 says FORWARD of all. Addresses that it asks for in packets to them are those of
+ * no sender, or it does not matter. */
 static inline bool all_go_on(const struct hop *hop, const struct usual *usual, uint16_t n)
 {
 	const uint32_t first_two = RTE_BE32(0xffff0000), first_three = RTE_BE32(0xffffff00);
@@ -282,7 +282,8 @@ static bool pass_usual(const struct hop *hop, struct rte_mbuf *const *mbufs, uin
 	return true;
 }
 
-/* IPv4 that goes on, in an mbuf that nobody else sees. False: it is no such packet, or not for certain. */
+/* IPv4 that goes on, in an mbuf that nobody else sees. False: it is no such packet, or not for
+ * certain. */
 static inline bool pass_plain(const struct hop *hop, struct rte_mbuf *mbuf)
 {
 	const struct headers *headers = headers_at(mbuf);

@@ -14,11 +14,11 @@
  *      request with the reply, and UDP with port unreachable.
  *   3. TTL or hop limit 0 or 1: dropped (`ttl-expired`), and answered with time exceeded.
  *   4. Longer than the mtu (of the IP packet): IPv4 without DF is fragmented (ip_fragment.h), in at
- *      most BURST_ROOM fragments, else dropped as `fragments`. So is a packet that ends beyond 65535
- *      bytes, which the offsets of fragments cannot express. Anything else is dropped (`too-big`)
- *      and answered with fragmentation needed and the next hop's MTU (RFC 1191), or packet too big.
- *      For IPv6 an mtu below 1280 counts as 1280: the link would have to ensure it (RFC 8200,
- *      section 5).
+ *      most BURST_ROOM fragments, else dropped as `fragments`. So is a packet that ends beyond
+ *      65535 bytes, which the offsets of fragments cannot express. Anything else is dropped
+ *      (`too-big`) and answered with fragmentation needed and the next hop's MTU (RFC 1191), or
+ *      packet too big. For IPv6 an mtu below 1280 counts as 1280: the link would have to ensure it
+ *      (RFC 8200, section 5).
  *   5. TTL or hop limit less one, the IPv4 checksum corrected incrementally (RFC 1624).
  *
  * IPv4 options and IPv6 hop-by-hop options are ignored. A header that is not whole in the first

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The content of a file that a statement names, read when the statement was parsed. The engine
- * opens no file: the control side reads it (control/text/file_read.h), checks and stages look at the
- * bytes. What the file becomes on the disk afterwards changes nothing until the statement is given
- * again.
+ * opens no file: the control side reads it (control/text/file_read.h), checks and stages look at
+ * the bytes. What the file becomes on the disk afterwards changes nothing until the statement is
+ * given again.
  *
  * Ownership: counted references; the copies of a configuration share one content.
  * Thread: control side, any thread; the content never changes.

@@ -59,19 +59,19 @@ struct statement {
 	enum statement_role role;
 	const struct field *fields;
 	const struct statement_term *terms; /* ended by name NULL; or NULL */
-	/* Not 0: a cloud has any number of configurations of it, each with a number from 1 to this one
-	 * behind the name (1 if not given), all of them treated by one stage. */
+	/* Not 0: a cloud has any number of configurations of it, each with a number from 1 to this
+	 * one behind the name (1 if not given), all of them treated by one stage. */
 	uint32_t number_max;
-	/* Not 0: a cloud has up to so many configurations of it, which stand in the order in which they
-	 * were given; one that is the `same` as another takes its place. Their number is their place,
-	 * from 1, and is not written. */
+	/* Not 0: a cloud has up to so many configurations of it, which stand in the order in which
+	 * they were given; one that is the `same` as another takes its place. Their number is their
+	 * place, from 1, and is not written. */
 	uint32_t many_max;
 	bool (*same)(const struct conf *conf, const struct conf *other);
 	/* It is not kept: it takes the statement of this name out of the cloud. Else NULL. */
 	const char *clears;
 	bool generates; /* its stage, or its link, may call cloud_generate */
-	/* `generates` only for its watch (cloud_watch.h): its stage never calls cloud_generate, and looks at
-	 * nothing that changes within an instant but its packets. */
+	/* `generates` only for its watch (cloud_watch.h): its stage never calls cloud_generate, and
+	 * looks at nothing that changes within an instant but its packets. */
 	bool watches;
 	/* A cloud has several, each with a name behind it: that of a class (field.h: scope). */
 	bool scoped;
@@ -86,8 +86,8 @@ struct statement {
 	void (*free)(struct stage *stage);
 	void (*adopt)(struct stage *stage, const struct stage *old);
 	/* How many of the first packets, as they came to the cloud, will certainly not make it call
-	 * cloud_generate; a quick look, which may say fewer than there are. Optional: a cloud with a stage
-	 * that generates and has none takes packets one by one. */
+	 * cloud_generate; a quick look, which may say fewer than there are. Optional: a cloud with
+	 * a stage that generates and has none takes packets one by one. */
 	uint16_t (*calm)(const struct stage *stage, struct rte_mbuf *const *packets, uint16_t n);
 	/* ROLE_SCHEDULE only: what it adds to the timeline of a cloud. Control. 0 or -errno. */
 	int (*plan)(const struct conf *conf, struct timeline_plan *plan);

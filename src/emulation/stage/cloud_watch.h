@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Who watches a cloud: is told of what happens there in the order of time, so that it can measure
- * (feedback/meter.h). A stage brings it (stage.h), and it is there as long as the stage is. Of several
- * stages that bring one, the first's is told, and the others' are not; but those that are `beside` are told
- * behind it, each.
+ * (feedback/meter.h). A stage brings it (stage.h), and it is there as long as the stage is. Of
+ * several stages that bring one, the first's is told, and the others' are not; but those that are
+ * `beside` are told behind it, each.
  *
- * The statement of such a stage has `generates` set, so that its cloud is run in the order of time: when
- * anything is told, all that happened to the cloud at earlier instants has been told. Without a watch a cloud
- * costs one comparison a packet.
+ * The statement of such a stage has `generates` set, so that its cloud is run in the order of time:
+ * when anything is told, all that happened to the cloud at earlier instants has been told. Without
+ * a watch a cloud costs one comparison a packet.
  *
  * Thread: the worker that owns the cloud.
  */
@@ -24,26 +24,28 @@ struct watch_run {
 	uint32_t n; /* at least 1 */
 	const simtime *came, *left;
 	const uint32_t *length; /* on the link */
-	uint64_t
-	        waiting; /* packets, until the first leaves; with each it is one less, if there is one */
+	/* packets, until the first leaves; with each it is one less, if there is one */
+	uint64_t waiting;
 };
 
 /* What it does not want to be told is NULL. */
 struct cloud_watch {
 	bool beside;              /* it is told whoever else is */
 	struct cloud_watch *next; /* who is told behind it; set by the engine */
-	/* Something is about to happen at this instant: a packet arrives, or leaves the link. Until now
-	 * the queue was what it is. Instants never go back. Never NULL. */
+	/* Something is about to happen at this instant: a packet arrives, or leaves the link. Until
+	 * now the queue was what it is. Instants never go back. Never NULL. */
 	void (*before)(struct cloud_watch *watch, simtime now);
-	/* Packets of one burst have passed the stages, of so many bytes on the wire together, and are handed to the
-	 * link, or to the line if there is none. */
+	/* Packets of one burst have passed the stages, of so many bytes on the wire together, and
+	 * are handed to the link, or to the line if there is none. */
 	void (*passed)(struct cloud_watch *watch, uint16_t packets, uint64_t wire_bytes);
-	/* One leaves the link that came at `t_in`, with its length there; `before` has been told. */
+	/* One leaves the link that came at `t_in`, with its length there; `before` has been
+	 * told. */
 	void (*left)(struct cloud_watch *watch, simtime t_in, simtime now, uint32_t bytes);
-	/* `before` and `left` of each of them, in turns. NULL: it has to be told of each when it is the only one that has
-	 * left. */
+	/* `before` and `left` of each of them, in turns. NULL: it has to be told of each when it is
+	 * the only one that has left. */
 	void (*ran)(struct cloud_watch *watch, const struct watch_run *run);
-	/* `left` of packets that came at this instant, too, so many bytes on the link together. Likewise. */
+	/* `left` of packets that came at this instant, too, so many bytes on the link together.
+	 * Likewise. */
 	void (*left_at_once)(struct cloud_watch *watch, simtime now, uint32_t packets,
 	                     uint64_t bytes);
 	/* The counters are about to be set to zero. */

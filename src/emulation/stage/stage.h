@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A *stage* is the instance of a statement (statement.h) that treats packets in one cloud. It acts at
- * the instant of arrival, on mbufs, and holds nothing.
+ * A *stage* is the instance of a statement (statement.h) that treats packets in one cloud. It acts
+ * at the instant of arrival, on mbufs, and holds nothing.
  *
- * The statement's functions make it, ready it, let it adopt and free it. Run by the worker that owns
- * the cloud:
+ * The statement's functions make it, ready it, let it adopt and free it. Run by the worker that
+ * owns the cloud:
  *   process owns all n packets, compacts the survivors in place, in order, and returns how many
  *           there are; drops by cloud_drop() only. With packets added it may return more than n,
  *           up to BURST_ROOM.
@@ -37,14 +37,15 @@ struct stage {
 	const struct statement *statement;
 	struct cloud_watch *watch; /* that it brings for its cloud (cloud_watch.h); or NULL */
 	int rank;                  /* of the statement in the table: its place in the cloud */
-	/* process() asks for nothing but mbufs and frames: struct packet need not be filled in, and no mbuf
-	 * takes another's place. Set by make. */
+	/* process() asks for nothing but mbufs and frames: struct packet need not be filled in, and
+	 * no mbuf takes another's place. Set by make. */
 	bool frames_only;
 };
 
 /* ---- what it knows of its cloud ---- */
 
-/* `down`; of a cloud of a template `down/10.0.3.4`, and the template's until its first packet comes. */
+/* `down`; of a cloud of a template `down/10.0.3.4`, and the template's until its first packet
+ * comes. */
 const char *cloud_name(const struct cloud *cloud);
 /* The name of the template that it is one of, or NULL. */
 const char *cloud_template_name(const struct cloud *cloud);
@@ -61,8 +62,8 @@ struct stage *cloud_stage(const struct cloud *cloud, uint16_t i);
 /* Frees the packet and counts it. For stages, and for whatever cannot hold it. */
 void cloud_drop(struct cloud *cloud, struct rte_mbuf *mbuf, enum reason reason);
 
-/* The same packet in mbufs that nobody else sees (copy.h). NULL: there was no memory for a copy; it was
- * dropped, and counted. */
+/* The same packet in mbufs that nobody else sees (copy.h). NULL: there was no memory for a copy; it
+ * was dropped, and counted. */
 struct rte_mbuf *cloud_unshare(struct cloud *cloud, struct rte_mbuf *mbuf);
 static inline struct rte_mbuf *cloud_writable(struct cloud *cloud, struct rte_mbuf *mbuf)
 {
@@ -74,18 +75,20 @@ static inline struct rte_mbuf *cloud_writable(struct cloud *cloud, struct rte_mb
 void cloud_drop_copy(struct cloud *cloud, struct rte_mbuf *original);
 
 /*
- * Generated packets: what a router on the path says itself, an ICMP error or a source quench. A stage
- * calls this when it decides, at the instant of the packet that is the cause, and so may a link's AQM,
- * at arrival or at departure. The cloud's statement has `generates` set (stage.h).
+ * Generated packets: what a router on the path says itself, an ICMP error or a source quench. A
+ * stage calls this when it decides, at the instant of the packet that is the cause, and so may a
+ * link's AQM, at arrival or at departure. The cloud's statement has `generates` set (stage.h).
  *
  * The packet is a frame, in an mbuf of the holder's pool that the caller has filled in; its struct
  * packet is filled in here. It goes back: at that very instant it leaves at the port where the
  * packets of the cloud came in, or enters the cloud that `hop ... through` names, and it takes its
  * place there among all other packets by its time; at one instant in the order in which things come
- * about. So a cloud that generates is shared, and so are all that lead to that port: change_sharing.c sees to
- * it. `number` is the cause's, and what the witness is told, with PACKET_GENERATED.
+ * about. So a cloud that generates is shared, and so are all that lead to that port:
+ * change_sharing.c sees to it. `number` is the cause's, and what the witness is told, with
+ * PACKET_GENERATED.
  *
- * It counts as generated and as sent by this cloud, or as dropped for want of memory. Takes the mbuf.
+ * It counts as generated and as sent by this cloud, or as dropped for want of memory. Takes the
+ * mbuf.
  */
 void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, uint64_t number);
 /* There was no mbuf for a packet to be generated: counts it as generated and dropped. */

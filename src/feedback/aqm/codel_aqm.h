@@ -8,7 +8,8 @@
  *   target        sojourn time above which the queue is too long: 5 ms; 1 us to 1 s
  *   interval      for how long it has to be: 100 ms, of the order of a round-trip time; 1 us to 4 s
  *   ce-threshold  in addition, a capable packet that has waited longer than this is marked, at
- *                 once: for senders that expect DCTCP's step. RFC 8290, section 5.2.7. Needs `ecn on`
+ *                 once: for senders that expect DCTCP's step. RFC 8290, section 5.2.7. Needs
+ *                 `ecn on`
  *   mtu           with so little waiting besides the packet, in this class and others, it is never
  *                 too long: 1514 B. The RFC's maxpacket
  *

@@ -145,8 +145,9 @@ static void leave(struct fq *fq, struct list *from, uint32_t i)
 	fq->active--;
 }
 
-/* All flows are old, and each has had its turn without credit. Rounds in which none has any, either, are gone through at
- * once, whatever the lengths that a capture claims: each flow gets their quanta. */
+/* All flows are old, and each has had its turn without credit. Rounds in which none has any,
+ * either, are gone through at once, whatever the lengths that a capture claims: each flow gets
+ * their quanta. */
 static void skip_rounds(struct fq_codel *self)
 {
 	struct fq *fq = &self->fq;

@@ -89,7 +89,8 @@ static int mark_make(const struct conf *conf, const struct cloud_conf *cloud, st
 	mark->aqm.marker = ecn_marker(conf, cloud, &ecn_marker_3168);
 	if (becn) {
 		becn_make(&mark->becn, becn);
-		/* That of the marks is asked already; of an overflow below it there is something to say. */
+		/* That of the marks is asked already; of an overflow below it there is something to
+		 * say. */
 		if (becn->threshold.value > mark->above.value)
 			mark->becn_from = becn->threshold;
 	}

@@ -32,9 +32,10 @@ static void update(struct pi2 *pi2, const struct pi2_rule *rule, simtime delay)
 	pi2->update += rule->tupdate_ns;
 }
 
-/* Whether all further updates take the same step, or one that changes nothing, as long as the first packet stays the
- * first: there is none, nor was; or the delay, which grows by the same each time, counts by its growth only, or has
- * brought p' to 1. That it does after some 10^5 updates at the latest, at the least alpha that is not 0. */
+/* Whether all further updates take the same step, or one that changes nothing, as long as the first
+ * packet stays the first: there is none, nor was; or the delay, which grows by the same each time,
+ * counts by its growth only, or has brought p' to 1. That it does after some 10^5 updates at the
+ * latest, at the least alpha that is not 0. */
 static bool goes_on_alike(const struct pi2 *pi2, const struct pi2_rule *rule, simtime delay)
 {
 	if (delay == 0)

@@ -26,7 +26,8 @@ int64_t pie_step(uint64_t alpha, uint64_t beta, int64_t over_target_ns, int64_t 
 	return (int64_t)(step * (wide)PROBABILITY_ONE / most);
 }
 
-/* Probabilities from the end of the row before up to this one: by how many powers of 2 a step is divided. */
+/* Probabilities from the end of the row before up to this one: by how many powers of 2 a step is
+ * divided. */
 struct tuning {
 	uint64_t below;
 	uint32_t shift;
@@ -93,8 +94,8 @@ static void update(struct pie *pie, const struct pie_rule *rule)
 	pie->burst_ns -= simtime_min(pie->burst_ns, rule->tupdate_ns);
 }
 
-/* How many updates take the same step, one behind the other, and no end is lost: as long as the probability stays in
- * its row of the tuning, or has come to its own end. */
+/* How many updates take the same step, one behind the other, and no end is lost: as long as the
+ * probability stays in its row of the tuning, or has come to its own end. */
 static uint64_t equal_steps(const struct pie *pie, int64_t step)
 {
 	const struct tuning *tuning = tuning_of(pie->probability);
@@ -108,8 +109,8 @@ static uint64_t equal_steps(const struct pie *pie, int64_t step)
 	return (to - pie->probability + (uint64_t)step - 1) / (uint64_t)step;
 }
 
-/* The updates from pie->update up to `now`, at least one, as far as they are alike: at once. The delay is that of the
- * update before. */
+/* The updates from pie->update up to `now`, at least one, as far as they are alike: at once. The
+ * delay is that of the update before. */
 static void update_alike(struct pie *pie, const struct pie_rule *rule, simtime now)
 {
 	int64_t step = step_of(pie, rule);

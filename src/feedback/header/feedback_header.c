@@ -64,7 +64,8 @@ static struct oq_value answer(const struct feedback *feedback, uint8_t probe)
 	return (struct oq_value){{oq_number(queue), oq_number(reading->delay_ns / SIMTIME_US)}};
 }
 
-/* A request that was answered: who asks the same in a usual packet need not be looked at as closely. */
+/* A request that was answered: who asks the same in a usual packet need not be looked at as
+ * closely. */
 struct asked {
 	uint64_t first; /* the first eight bytes of the header, as they lie */
 	uint32_t here; /* so many bytes of it there must be; UINT32_MAX: there was no request yet */
@@ -74,7 +75,8 @@ struct asked {
 	uint8_t bytes[OQ_ANSWER_BYTES]; /* as it is written */
 };
 
-/* What is said to the packets of a burst: they come at one instant, and get one answer to one probe. */
+/* What is said to the packets of a burst: they come at one instant, and get one answer to one
+ * probe. */
 struct said {
 	struct asked asked;
 	bool known[OQ_PROBES];
@@ -117,7 +119,8 @@ static inline void merge(uint8_t *request, enum oq_mode mode, const struct oq_va
 	oq_put(request, &value);
 }
 
-/* Of a packet that asks, if this router is to answer. False: there was no memory for one to write to, it is gone. */
+/* Of a packet that asks, if this router is to answer. False: there was no memory for one to write
+ * to, it is gone. */
 static inline bool reply(const struct feedback *feedback, struct rte_mbuf **mbuf,
                          const struct headers *headers, struct said *said)
 {

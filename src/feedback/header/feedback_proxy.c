@@ -35,8 +35,8 @@ static struct counters *counters_of(struct proxy *proxy)
 	return &proxy->stage.cloud->counters;
 }
 
-/* Room for a header of so many bytes, in a packet that has none: where it begins. NULL: the packet stays as
- * it is, or is gone, and then subject->mbuf is NULL. */
+/* Room for a header of so many bytes, in a packet that has none: where it begins. NULL: the packet
+ * stays as it is, or is gone, and then subject->mbuf is NULL. */
 static uint8_t *make_room(struct proxy *proxy, struct subject *subject, uint32_t bytes)
 {
 	const struct headers *headers = &subject->headers;

@@ -174,8 +174,8 @@ static void meter_left(struct cloud_watch *watch, simtime t_in, simtime now, uin
 	meter->left_bytes_ever += bytes;
 }
 
-/* Those of a run that leave in the window under way, from the first; at least one does. Sums are kept where they need
- * not be written for each. Returns how many. */
+/* Those of a run that leave in the window under way, from the first; at least one does. Sums are
+ * kept where they need not be written for each. Returns how many. */
 static uint32_t meter_count_some(struct meter *meter, const struct watch_run *run, uint32_t from)
 {
 	const simtime end = meter->begin + meter->window_ns;

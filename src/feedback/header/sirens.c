@@ -82,7 +82,8 @@ static uint32_t answer(const struct cloud *cloud, uint8_t probe)
 	return OQ_NOBODY;
 }
 
-/* A word of the IPv4 header becomes another, and its checksum stays what it was: right, or wrong. */
+/* A word of the IPv4 header becomes another, and its checksum stays what it was: right, or
+ * wrong. */
 static void write_word(uint8_t *ip, uint32_t offset, uint32_t number)
 {
 	uint32_t before = headers_u32(ip + offset);

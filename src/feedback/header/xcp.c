@@ -41,8 +41,8 @@ static void queue_timer(struct xcp *xcp)
 	xcp->queue_at += xcp_control_queue_ns(control, xcp->waiting, capacity_of(xcp));
 }
 
-/* Nothing happens up to `now`, and each timer has gone off as often as it takes for nothing to change by
- * another time: they go off until then at once. */
+/* Nothing happens up to `now`, and each timer has gone off as often as it takes for nothing to
+ * change by another time: they go off until then at once. */
 static void pass_over(simtime *at, simtime every, simtime now)
 {
 	if (*at <= now)
