@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "engine/cloud.h"
+#include "holding/hold.h"
 #include "input.h"
 #include "packet/headers.h"
 #include "packet/packet.h"
@@ -190,6 +191,7 @@ static void judge(const uint8_t *before, const uint8_t *after, uint32_t bytes, u
 
 static void run(struct rewrite_conf *conf, struct input *input, bool judged)
 {
+	static struct holder holder; /* without a pool: a copy cannot be had */
 	static struct cloud cloud;
 	uint32_t bytes = input->left > 3 ? (uint32_t)input->left - 3 : 0, first, wire_bytes;
 	const uint8_t *original = input->at + 3;
@@ -201,6 +203,7 @@ static void run(struct rewrite_conf *conf, struct input *input, bool judged)
 	if (bytes == 0 || !after)
 		goto done;
 	memset(&cloud, 0, sizeof(cloud));
+	cloud.holder = &holder;
 	assert(rewrite_statement.make(&conf->conf, &stage) == 0);
 	stage->cloud = &cloud;
 	assert(rewrite_statement.ready(stage, &conf->conf) == 0);

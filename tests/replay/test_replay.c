@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "capture/capture.h"
+#include "engine/engine_report.h"
 #include "folder.h"
 #include "language/scenario_file.h"
 #include "offline/replay.h"

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/engine.h"
 #include "engine/engine_report.h"
 #include "language/scenario_file.h"
 #include "service/control.h"

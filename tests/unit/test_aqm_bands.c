@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holding/log.h"
 #include "link/aqm.h"
 
 #define MBIT UINT64_C(1000000)

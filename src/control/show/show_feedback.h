@@ -3,15 +3,15 @@
  * What a cloud's meter reads, and the routers that its proxy has heard of
  * (emulation/account/observed.h): as text, and as JSON.
  *
- *   "meter":
- *     {"window_ns":100000000,"from_ns":0,"measured":true,"link_bps":10000000,"available_bps":...,
+ *   "meter": {"window_ns":100000000,"from_ns":0,"measured":true,
+ *             "link_bps":10000000,"available_bps":...,
  *             "sent_bps":...,"utilisation":0.5,"loss":0.001,"error":0.0,
  *             "queue":{"packets":1.25,"max":4},"delay_ns":...}
- *   "xcp":
- *     {"capacity_bps":...,"input_bps":...,"aggregate_bps":...,"positive_bps":...,"negative_bps":...,
+ *   "xcp": {"capacity_bps":...,"input_bps":...,"aggregate_bps":...,
+ *           "positive_bps":...,"negative_bps":...,
  *           "queue_bytes":...,"rtt_ns":...,"interval_ns":...}
- *   "path":
- *     [{"hop":1,"ttl":64,"link_kbps":...,"available_kbps":...,"loss":...,"error":...,"queue_packets":...,
+ *   "path": [{"hop":1,"ttl":64,"link_kbps":...,"available_kbps":...,
+ *             "loss":...,"error":...,"queue_packets":...,
  *             "delay_us":...,"age_ns":...}, ...]
  *
  * A number that a router has not said, or that has no limit, is null. The age is that of the oldest
