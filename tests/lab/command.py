@@ -455,10 +455,11 @@ def goes_on():
     with tempfile.TemporaryDirectory() as folder:
         stopped = subprocess.Popen([WEIR, "lab", *few, "--out", f"{folder}/a"], stderr=subprocess.PIPE,
                                    stdout=subprocess.PIPE, text=True)
-        time.sleep(1.5)
+        time.sleep(0.5)
         stopped.send_signal(signal.SIGINT)
         said = stopped.communicate(timeout=100)[1]
-        if stopped.returncode == 0:
+        # Its signal handler goes with the last run: from then on SIGINT ends it as any program.
+        if stopped.returncode in (0, -signal.SIGINT):
             raise tap.Skip("it was over before it could be stopped")
         match = re.search(r"interrupted after (\d+) of (\d+) runs, which are in", said)
         left = json.loads(pathlib.Path(folder, "a", "results.json").read_text(encoding="utf-8"))
