@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <net/if.h>
 #include <string.h>
 
 #include "capture/filter.h"
@@ -21,6 +22,8 @@ const struct language_form language_forms[] = {
         {COMMAND_SEED, "seed N", "the seed of all random draws, 0 to 2^64-1"},
         {COMMAND_PORT, "port NAME [device TEXT] [SETTING...]",
          "a port, and the DPDK device behind it; without one it is bound on the command line"},
+        {COMMAND_PORT, "port NAME interface INTERFACE [SETTING...]",
+         "a port, and the interface of this machine behind it, like eth1"},
         {COMMAND_CLOUD, "cloud NAME from PLACE to PORT [SELECTION...]",
          "a cloud: one direction of an emulated network, from a port or from behind a cloud"},
         {COMMAND_STATEMENT, "cloud CLOUD STATEMENT...",
@@ -251,6 +254,21 @@ static int check_name(const struct word *word, struct language_error *error)
 	        SHOWN(word->text), SCENARIO_NAME_BYTES - 1);
 }
 
+/* As the kernel has it: dev_valid_name(). */
+static int check_interface(const struct word *word, struct language_error *error)
+{
+	size_t bytes = strlen(word->text);
+
+	if (bytes > 0 && bytes < IFNAMSIZ && !strpbrk(word->text, "/: ") &&
+	    strcmp(word->text, ".") != 0 && strcmp(word->text, "..") != 0)
+		return 0;
+	return language_error_set(
+	        error, ERROR_BAD_NAME,
+	        "`%.*s` cannot be an interface; one has 1 to %d letters, as `ip link` "
+	        "shows it",
+	        SHOWN(word->text), IFNAMSIZ - 1);
+}
+
 static int check_slot(struct command *command, const char *slot, const struct word *word,
                       struct language_error *error)
 {
@@ -258,6 +276,8 @@ static int check_slot(struct command *command, const char *slot, const struct wo
 	    strcmp(slot, "PLACE") == 0 || strcmp(slot, "CLASS") == 0)
 		return check_name(word, error);
 	error->column = word->column;
+	if (strcmp(slot, "INTERFACE") == 0)
+		return check_interface(word, error);
 	if (strcmp(slot, "N") == 0)
 		return value_parse_count(word->text, 0, UINT64_MAX, "seed", &command->seed, error);
 	if (strcmp(slot, "NUMBER") == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Commands that edit a scenario. */
 #include <errno.h>
+#include <net/if.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -111,9 +112,15 @@ static int edit_port(struct scenario *scenario, const struct command *command,
                      struct language_error *error)
 {
 	const struct word *word = command->words.word;
-	int result = scenario_add_port_with(
-	        scenario, word[1].text, command->words.n > 2 ? word[3].text : NULL, command->conf);
+	const char *device = command->words.n > 2 ? word[3].text : NULL;
+	char interface[sizeof(PORT_INTERFACE) + IFNAMSIZ];
+	int result;
 
+	if (device && strcmp(word[2].text, "interface") == 0) {
+		snprintf(interface, sizeof(interface), "%s%s", PORT_INTERFACE, device);
+		device = interface;
+	}
+	result = scenario_add_port_with(scenario, word[1].text, device, command->conf);
 	return result == 0 ? 0 : name_taken(scenario, &word[1], "port", result, error);
 }
 

@@ -316,7 +316,11 @@ void scenario_file_complain_port(const char *path, const char *port, const char 
 static void print_port(FILE *out, const struct port_conf *port)
 {
 	fprintf(out, "port %s", port->name);
-	if (port->device != NULL) {
+	if (port->device != NULL &&
+	    strncmp(port->device, PORT_INTERFACE, strlen(PORT_INTERFACE)) == 0) {
+		fputs(" interface ", out);
+		word_print(out, port->device + strlen(PORT_INTERFACE), false);
+	} else if (port->device != NULL) {
 		fputs(" device ", out);
 		word_print(out, port->device, false);
 	}

@@ -59,12 +59,18 @@ static void warn_port(FILE *out, const struct port_report *port)
 
 	if (!port->link_up)
 		fprintf(out, "warning: port %s: the link is down\n", port->name);
-	if (port->rx_missed > 0)
+	if (port->unfinished > 0)
+		fprintf(out,
+		        "warning: port %s: %s packets lost on arrival, because weir does not know "
+		        "how to finish what the kernel has left to do of them; switch offloads off "
+		        "where they come from: ethtool -K IFACE tx off\n",
+		        port->name, count_text(count, port->unfinished));
+	if (port->rx_missed > port->unfinished)
 		fprintf(out,
 		        "warning: port %s: the device lost %s packets before weir saw them: its "
 		        "worker "
 		        "comes round too seldom\n",
-		        port->name, count_text(count, port->rx_missed));
+		        port->name, count_text(count, port->rx_missed - port->unfinished));
 	if (port->rx_no_mbuf > 0)
 		fprintf(out,
 		        "warning: port %s: %s packets lost on arrival, because the mempool was "
@@ -88,11 +94,17 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        "their "
 		        "time\n",
 		        port->name, count_text(count, port->tx_full));
-	if (port->not_sent > 0)
+	if (port->too_large > 0)
+		fprintf(out,
+		        "warning: port %s: %s packets lost, because they are larger than the MTU "
+		        "of "
+		        "its interface: ip link set IFACE mtu N\n",
+		        port->name, count_text(count, port->too_large));
+	if (port->not_sent > port->too_large)
 		fprintf(out,
 		        "warning: port %s: the device took %s packets and says that it could not "
 		        "send them\n",
-		        port->name, count_text(count, port->not_sent));
+		        port->name, count_text(count, port->not_sent - port->too_large));
 	if (port->not_written > 0)
 		fprintf(out,
 		        "warning: port %s: %s packets could not be written to its file: is the "
@@ -146,6 +158,8 @@ static json_t *port_object(const struct port_report *port)
 	        (json_int_t)port->rx_no_mbuf, "tx_full", (json_int_t)port->tx_full, "not_sent",
 	        (json_int_t)port->not_sent, "not_written", (json_int_t)port->not_written);
 
+	json_object_set_new(object, "unfinished", json_integer((json_int_t)port->unfinished));
+	json_object_set_new(object, "too_large", json_integer((json_int_t)port->too_large));
 	json_object_set_new(object, "time", json_string(port->time != NULL ? port->time : "poll"));
 	if (port->stamped + port->unstamped > 0)
 		json_object_set_new(object, "stamps",

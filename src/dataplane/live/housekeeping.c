@@ -64,6 +64,8 @@ static void introduce(struct runtime *runtime, tell_fn tell, void *argument)
 	char line[400], text[300];
 
 	for (uint32_t i = 0; i < runtime->n_ports; i++) {
+		if (runtime->ports[i].packets)
+			continue; /* it finishes what the kernel leaves to do */
 		interface_offloads(&runtime->ports[i].interface, text, sizeof(text));
 		if (!text[0])
 			continue;

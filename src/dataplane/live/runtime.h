@@ -93,6 +93,8 @@ struct port_report {
 	uint64_t tx_full;       /* not taken by the device within 100 ms of their time, dropped */
 	uint64_t not_sent;      /* taken by the device, and it says that it could not send them */
 	uint64_t not_written;   /* taken by a file, and they could not be written (recorder.h) */
+	uint64_t unfinished;    /* of those missed: what was left to do of them weir cannot do */
+	uint64_t too_large;     /* of those not sent: larger than the interface takes */
 	const char *time;       /* whose instants count at reception: `poll`, `device` */
 	uint64_t stamped;       /* with `device`: packets with an instant of it */
 	uint64_t unstamped;     /* without */

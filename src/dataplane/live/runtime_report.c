@@ -72,6 +72,8 @@ bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct p
 	report->rx_no_mbuf = losses.no_mbuf - before->no_mbuf;
 	report->not_sent = losses.not_sent - before->not_sent;
 	report->not_written = losses.not_written - before->not_written;
+	report->unfinished = losses.unfinished - before->unfinished;
+	report->too_large = losses.too_large - before->too_large;
 	report->no_cloud =
 	        engine_no_cloud(runtime->workers[runtime->emulator[index]].engine, index);
 	report->untouched =

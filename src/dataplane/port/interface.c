@@ -13,16 +13,32 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "scenario/scenario.h"
+
 #define DESCRIPTORS_MAX 1024
+
+const char *interface_named(const char *device)
+{
+	size_t bytes = strlen(device);
+
+	if (strncmp(device, PORT_INTERFACE, strlen(PORT_INTERFACE)) == 0)
+		return device + strlen(PORT_INTERFACE);
+	/* DPDK's virtual devices are called net_... or eth_..., PCI devices and files have a
+	 * colon. */
+	if (bytes == 0 || bytes >= IFNAMSIZ || strpbrk(device, ",:/") ||
+	    strncmp(device, "net_", 4) == 0 || strncmp(device, "eth_", 4) == 0)
+		return NULL;
+	return device;
+}
 
 static bool name_of(const char *device, char name[IFNAMSIZ])
 {
-	const char *at = strstr(device, ",iface=");
+	const char *at = strstr(device, ",iface="), *named = interface_named(device);
 	size_t bytes;
 
-	if (!at)
+	if (!at && !named)
 		return false;
-	at += strlen(",iface=");
+	at = named ? named : at + strlen(",iface=");
 	bytes = strcspn(at, ",");
 	/* The socket of net_vhost is a path. */
 	if (bytes == 0 || bytes >= IFNAMSIZ || memchr(at, '/', bytes))
@@ -75,10 +91,17 @@ err_close:
 	return rc;
 }
 
+static bool switch_merging(const struct interface *interface, uint32_t which, bool on);
+
 void interface_close(struct interface *interface)
 {
 	if (interface->index == 0 && interface->promiscuous <= 0)
 		return;
+	for (uint32_t which = 0; interface->merging >> which; which++) {
+		if (interface->merging >> which & 1)
+			switch_merging(interface, which, true);
+	}
+	interface->merging = 0;
 	close(interface->promiscuous);
 	interface->promiscuous = -1;
 	interface->index = 0;
@@ -162,6 +185,40 @@ static uint32_t feature(const struct interface *interface, uint32_t command)
 	struct ifreq ifr = {.ifr_data = (void *)&value};
 
 	return ask(interface, SIOCETHTOOL, &ifr) == 0 ? value.data : 0;
+}
+
+/* What merges frames: how to ask for it, and how to set it. LRO is one bit of several. */
+static const struct {
+	uint32_t get, set, bit;
+} merging[] = {{ETHTOOL_GGRO, ETHTOOL_SGRO, 1}, {ETHTOOL_GFLAGS, ETHTOOL_SFLAGS, ETH_FLAG_LRO}};
+
+static bool switch_merging(const struct interface *interface, uint32_t which, bool on)
+{
+	uint32_t now = feature(interface, merging[which].get), bit = merging[which].bit;
+	struct ethtool_value value = {.cmd = merging[which].set,
+	                              .data = on ? now | bit : now & ~bit};
+	struct ifreq ifr = {.ifr_data = (void *)&value};
+
+	return value.data != now && ask(interface, SIOCETHTOOL, &ifr) == 0;
+}
+
+void interface_keep_apart(struct interface *interface)
+{
+	for (uint32_t which = 0; which < sizeof(merging) / sizeof(merging[0]); which++) {
+		if (switch_merging(interface, which, false))
+			interface->merging |= UINT32_C(1) << which;
+	}
+}
+
+uint64_t interface_bps(const struct interface *interface)
+{
+	struct ethtool_cmd settings = {.cmd = ETHTOOL_GSET};
+	struct ifreq ifr = {.ifr_data = (void *)&settings};
+
+	if (ask(interface, SIOCETHTOOL, &ifr) < 0 ||
+	    ethtool_cmd_speed(&settings) == (uint32_t)SPEED_UNKNOWN)
+		return 0;
+	return (uint64_t)ethtool_cmd_speed(&settings) * 1000000;
 }
 
 static bool is_veth(const struct interface *interface)

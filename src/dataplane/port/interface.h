@@ -34,16 +34,26 @@ struct interface {
 	int sockets[INTERFACE_SOCKETS_MAX]; /* of the driver */
 	uint32_t n_sockets;
 	uint64_t missed;
+	uint32_t merging; /* ETHTOOL_S... commands that switched something off, as bits */
 };
 
-/* The interface that a device text names with `iface=`; index 0 when it names none. 0, or -errno
- * with problem: no such interface, no permission. */
+/* The name of the interface that a device text means by itself, without a driver of DPDK's:
+ * `interface:eth1`, or `eth1`. NULL: it means something else. */
+const char *interface_named(const char *device);
+/* The interface that a device text means, or names with `iface=`; index 0 when it names none. 0, or
+ * -errno with problem: no such interface, no permission. */
 int interface_open(const char *device, struct interface *interface, struct problem *problem);
 void interface_close(struct interface *interface);
 /* After the driver has opened its sockets. */
 void interface_find_sockets(struct interface *interface);
 
-/* True if its name differs from that at the last call. */
+/* Switches off what merges frames as they are received (GRO, LRO), where weir may; interface_close
+ * switches it on again. What is merged all the same is cut again (super_frame.h), but has come
+ * together. */
+void interface_keep_apart(struct interface *interface);
+/* Of its wire; 0: it does not say. */
+uint64_t interface_bps(const struct interface *interface);
+/* True when it has another name now than when it was asked last. */
 bool interface_renamed(struct interface *interface);
 /* Carrier and administratively up. */
 bool interface_link_up(const struct interface *interface);

@@ -74,6 +74,14 @@ static bool is_file(const char *device)
 	return strncmp(device, "file:", 5) == 0;
 }
 
+/* An ethdev that this process has made (port_offer) may have any name. */
+static bool means_interface(const char *device)
+{
+	uint16_t id;
+
+	return interface_named(device) && rte_eth_dev_get_port_by_name(device, &id) != 0;
+}
+
 int port_check_room(const struct scenario *scenario, struct problem *problem)
 {
 	uint32_t room = RTE_MAX_ETHPORTS - rte_eth_dev_count_total(), wanted = 0;
@@ -83,7 +91,8 @@ int port_check_room(const struct scenario *scenario, struct problem *problem)
 		uint16_t id;
 
 		/* What this process has made is open already (port_offer). */
-		if (!device || is_file(device) || rte_eth_dev_get_port_by_name(device, &id) == 0)
+		if (!device || is_file(device) || means_interface(device) ||
+		    rte_eth_dev_get_port_by_name(device, &id) == 0)
 			continue;
 		if (wanted++ < room)
 			continue;
@@ -139,6 +148,8 @@ static unsigned interface_of(const struct port *port)
 {
 	struct rte_eth_dev_info info;
 
+	if (port->packets)
+		return (unsigned)port->interface.index;
 	return !port->file && rte_eth_dev_info_get(port->id, &info) == 0 ? info.if_index : 0;
 }
 
@@ -151,7 +162,7 @@ int port_check_opened(const struct port *ports, uint32_t n, struct problem *prob
 	for (uint32_t i = 0; !last->file && i + 1 < n; i++) {
 		bool same = index > 0 && interface_of(&ports[i]) == index;
 
-		if (ports[i].file || (!same && ports[i].id != last->id))
+		if (ports[i].file || (!same && (last->packets || ports[i].id != last->id)))
 			continue;
 		if (same && if_indextoname(index, name))
 			snprintf(what, sizeof(what), "interface %s", name);
@@ -179,11 +190,12 @@ static int probe_failed(int rc, const char *device, struct problem *problem)
 		            "device %.*s is in use already: give each port one of its own (%.*s1)",
 		            bytes, device, bytes, device);
 	else
-		problem_set(problem, -1,
-		            "DPDK cannot open device %s: %s; a device is a PCI address "
-		            "(0000:03:00.1), a virtual device with its arguments "
-		            "(net_af_packet0,iface=eth1), or file:PATH",
-		            device, *cause ? cause : strerror(-rc));
+		problem_set(
+		        problem, -1,
+		        "DPDK cannot open device %s: %s; a device is an interface (eth1), a PCI "
+		        "address (0000:03:00.1), a virtual device with its arguments "
+		        "(net_tap0,iface=tap7), or file:PATH",
+		        device, *cause ? cause : strerror(-rc));
 	return rc < 0 ? rc : -EIO;
 }
 
@@ -394,6 +406,30 @@ failed:;
 	return rc;
 }
 
+static int open_interface(struct port *port, struct rte_mempool *pool, struct problem *problem)
+{
+	int rc;
+
+	port->driver = "packet socket";
+	port->tx_queues = 1;
+	if (keeps_time(port)) {
+		problem_set(problem, -1,
+		            "%s: a packet socket has no clock of its own; a device of DPDK's may",
+		            port->stamps ? "time device" : "launch");
+		return -ENOTSUP;
+	}
+	identity_of(port->device, &port->identity);
+	rc = identity_claim(&port->identity, problem);
+	if (rc == 0)
+		rc = interface_open(port->device, &port->interface, problem);
+	if (rc == 0)
+		rc = packet_port_open(port->interface.name, port->interface.index, pool,
+		                      &port->packets, problem);
+	if (rc == 0)
+		interface_keep_apart(&port->interface);
+	return rc;
+}
+
 int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queues,
               struct rte_mempool *pool, struct problem *problem)
 {
@@ -405,9 +441,7 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 	port->interface.promiscuous = -1;
 	snprintf(port->name, sizeof(port->name), "%s", conf->name);
 	if (!conf->device) {
-		problem_set(problem, -1,
-		            "it has no device: port %s device net_af_packet0,iface=eth1",
-		            conf->name);
+		problem_set(problem, -1, "it has no device: port %s interface eth1", conf->name);
 		return -EINVAL;
 	}
 	port->speed_bps = port_setting_of(conf).speed_bps;
@@ -428,6 +462,8 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 		port->tx_queues = 1;
 		return paced_file_open(conf->device, pool, &port->file, problem);
 	}
+	if (means_interface(conf->device))
+		return open_interface(port, pool, problem);
 	snprintf(driver, sizeof(driver), "%.*s", (int)driver_bytes(conf->device), conf->device);
 	identity_of(conf->device, &port->identity);
 	rc = identity_claim(&port->identity, problem);
@@ -450,6 +486,12 @@ int port_start(struct port *port, const struct clock *clock, struct problem *pro
 		port->started = true;
 		port->link_up = true;
 		return paced_file_start(port->file, clock ? clock_now(clock) : 0, problem);
+	}
+	if (port->packets) {
+		port->started = true;
+		packet_port_start(port->packets);
+		port_watch_link(port);
+		return 0;
 	}
 	rc = rte_eth_dev_start(port->id);
 	if (rc < 0) {
@@ -507,6 +549,8 @@ int port_close(struct port *port, struct problem *problem)
 		rc = paced_file_close(port->file, problem);
 	else if (port->id != RTE_MAX_ETHPORTS && rte_eth_dev_is_valid_port(port->id))
 		close_ethdev(port);
+	packet_port_close(port->packets);
+	port->packets = NULL;
 	interface_close(&port->interface);
 	identity_release(&port->identity);
 	port->file = NULL;
@@ -521,9 +565,9 @@ static bool link_is_up(const struct port *port)
 {
 	struct rte_eth_link link;
 
-	/* net_tap looks in the network namespace where its interface was made, and the interface
-	 * may be in another now. */
-	if (port->file || strcmp(port->driver, "net_tap") == 0)
+	/* net_tap asks in the network namespace where its interface was made, and it may be in
+	 * another now. */
+	if (port->file || (!port->packets && strcmp(port->driver, "net_tap") == 0))
 		return true;
 	if (port->interface.index)
 		return interface_link_up(&port->interface);
@@ -552,10 +596,24 @@ uint64_t port_link_bps(const struct port *port)
 {
 	struct rte_eth_link link;
 
+	if (port->packets)
+		return interface_bps(&port->interface);
 	if (port->file || rte_eth_link_get_nowait(port->id, &link) < 0 || !link.link_status ||
 	    link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
 		return 0;
 	return (uint64_t)link.link_speed * 1000000;
+}
+
+static void packet_losses(struct packet_port *packets, struct port_losses *losses)
+{
+	struct packet_port_losses from;
+
+	packet_port_losses(packets, &from);
+	losses->missed = from.missed + from.unfinished;
+	losses->no_mbuf = from.no_mbuf;
+	losses->not_sent = from.not_sent + from.too_large;
+	losses->unfinished = from.unfinished;
+	losses->too_large = from.too_large;
 }
 
 void port_losses(struct port *port, struct port_losses *losses)
@@ -565,6 +623,10 @@ void port_losses(struct port *port, struct port_losses *losses)
 	memset(losses, 0, sizeof(*losses));
 	if (port->file) {
 		losses->not_written = paced_file_not_written(port->file);
+		return;
+	}
+	if (port->packets) {
+		packet_losses(port->packets, losses);
 		return;
 	}
 	if (rte_eth_stats_get(port->id, &stats) == 0) {

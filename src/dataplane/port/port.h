@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A port: the device of the scenario, opened. It is a DPDK ethdev (a PCI address, or a virtual
- * device with its arguments) or a capture file that plays in real time (paced_file.h).
+ * A port: what the scenario calls a device, opened. It is a DPDK ethdev (a PCI address, or a
+ * virtual device with its arguments), an interface of the kernel (packet_port.h) or a capture file
+ * that plays in real time (paced_file.h).
  *
  * An ethdev gets one receive queue, as many transmit queues as requested and possible, promiscuous
  * reception, no offload that changes packets, and, if it is a PCI device, the largest MTU up to
@@ -21,6 +22,7 @@
 #include <rte_ethdev.h>
 
 #include "port/interface.h"
+#include "port/packet_port.h"
 #include "port/paced_file.h"
 #include "port/port_identity.h"
 #include "port/port_time.h"
@@ -39,8 +41,10 @@ struct port_stamping {
 
 struct port {
 	/* constant while workers run */
-	struct paced_file *file; /* or NULL: an ethdev */
-	uint16_t id;             /* of the ethdev */
+	/* one of them, or an ethdev */
+	struct paced_file *file;
+	struct packet_port *packets;
+	uint16_t id; /* of the ethdev */
 	uint16_t tx_queues;
 	uint64_t speed_bps; /* of its wire, as the scenario says; 0: it does not */
 	bool stamps;        /* the device says when it received what */
@@ -105,6 +109,8 @@ struct port_losses {
 	uint64_t no_mbuf;     /* there was none for them */
 	uint64_t not_sent;    /* handed to the device, which says that it could not send them */
 	uint64_t not_written; /* handed to a file, and they could not be written */
+	uint64_t unfinished;  /* of those missed: what was left to do of them weir cannot do */
+	uint64_t too_large;   /* of those not sent: larger than the interface takes */
 };
 void port_losses(struct port *port, struct port_losses *losses);
 
@@ -113,6 +119,8 @@ static inline uint16_t port_receive(struct port *port, struct rte_mbuf **mbufs, 
 {
 	if (unlikely(port->file != NULL))
 		return paced_file_receive(port->file, mbufs, n, now);
+	if (unlikely(port->packets != NULL))
+		return packet_port_receive(port->packets, mbufs, n);
 	return rte_eth_rx_burst(port->id, 0, mbufs, n);
 }
 
@@ -124,6 +132,8 @@ static inline uint16_t port_transmit(struct port *port, uint16_t queue, struct r
 		return paced_file_transmit(port->file, mbufs, due_ns, n);
 	if (unlikely(__atomic_load_n(&port->down, __ATOMIC_RELAXED)))
 		return 0;
+	if (unlikely(port->packets != NULL))
+		return packet_port_transmit(port->packets, mbufs, n);
 	return rte_eth_tx_burst(port->id, queue, mbufs, n);
 }
 

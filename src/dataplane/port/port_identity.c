@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "port/interface.h"
 #include "port/pci_device.h"
 
 static void add_interface(struct port_identity *identity, const char *name, size_t bytes, bool made)
@@ -42,6 +43,9 @@ static void read_arguments(const char *device, struct port_identity *identity)
 	bool makes =
 	        strncmp(device, "net_tap", 7) == 0 || strncmp(device, "net_virtio_user", 15) == 0;
 
+	if (interface_named(device))
+		add_interface(identity, interface_named(device), strlen(interface_named(device)),
+		              false);
 	for (const char *at = strchr(device, ','); at; at = strchr(at, ',')) {
 		size_t key = strcspn(++at, "=,");
 

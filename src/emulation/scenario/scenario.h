@@ -24,6 +24,9 @@
 #define CLASSES_MAX         8  /* of a link */
 #define CLOUD_STAGES_MAX    32 /* statements that act on arrival */
 
+/* What a device text begins with that is an interface of the kernel: `port a interface eth1`. */
+#define PORT_INTERFACE "interface:"
+
 struct port_conf {
 	char name[SCENARIO_NAME_BYTES];
 	char *device; /* `net_af_packet0,iface=veth-a`, `0000:03:00.0`; NULL: bound by the command

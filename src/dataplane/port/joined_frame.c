@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/joined_frame.h"
+
+#include <string.h>
+
+#include <rte_ip.h>
+
+#include "packet/headers.h"
+
+#define TCP        6
+#define ACK        0x10
+#define PSH        0x08
+#define CWR        0x80
+#define BYTES_MAX  65535 /* of an IP packet */
+#define TCP_FLAGS  13
+#define SUM_OF_TCP 16
+
+/* A frame that could be the first of several, or behind one. */
+struct segment {
+	const uint8_t *frame;
+	uint32_t network, transport, payload, end; /* offsets */
+	bool ipv6;
+};
+
+static uint32_t payload_bytes(const struct segment *segment)
+{
+	return segment->end - segment->payload;
+}
+
+static uint16_t fold(uint32_t sum)
+{
+	sum = (sum >> 16) + (sum & 0xffff);
+	return (uint16_t)((sum >> 16) + (sum & 0xffff));
+}
+
+static uint32_t sum_of_addresses(const uint8_t *ip, bool ipv6, uint32_t bytes)
+{
+	return (uint32_t)rte_raw_cksum(ipv6 ? ip + 8 : ip + 12, ipv6 ? 32 : 8) +
+	       rte_cpu_to_be_16(TCP) + rte_cpu_to_be_16((uint16_t)bytes);
+}
+
+static bool sums_are_right(const struct segment *segment)
+{
+	const uint8_t *ip = segment->frame + segment->network;
+	uint32_t bytes = segment->end - segment->transport;
+
+	if (!segment->ipv6 && rte_raw_cksum(ip, segment->transport - segment->network) != 0xffff)
+		return false;
+	return fold(sum_of_addresses(ip, segment->ipv6, bytes) +
+	            rte_raw_cksum(segment->frame + segment->transport, bytes)) == 0xffff;
+}
+
+static bool segment_read(const struct rte_mbuf *mbuf, struct segment *segment)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *), *tcp;
+	struct headers headers;
+
+	if (mbuf->nb_segs != 1 || !headers_find(frame, mbuf->data_len, mbuf->data_len, &headers) ||
+	    headers.protocol != TCP || headers.fragment || headers.transport == 0 ||
+	    headers.transport_here < 20 ||
+	    headers.network + headers.network_bytes != mbuf->data_len)
+		return false;
+	tcp = frame + headers.transport;
+	*segment = (struct segment){.frame = frame,
+	                            .network = headers.network,
+	                            .transport = headers.transport,
+	                            .payload = headers.transport + (uint32_t)(tcp[12] >> 4) * 4,
+	                            .end = mbuf->data_len,
+	                            .ipv6 = headers.ip == 6};
+	return (tcp[TCP_FLAGS] & ~PSH) == ACK && tcp[12] >> 4 >= 5 &&
+	       segment->payload < segment->end && segment->payload <= JOINED_HEAD_MAX &&
+	       (segment->ipv6 || (headers_u16(frame + headers.network + 6) & 0xbfff) == 0);
+}
+
+/* Whether the headers are those of `first`, apart from what counts up and from lengths. */
+static bool alike(const struct segment *first, const struct segment *next, uint16_t place)
+{
+	const uint8_t *a = first->frame, *b = next->frame;
+	uint32_t ip = first->network, tcp = first->transport;
+
+	if (next->network != ip || next->transport != tcp || next->payload != first->payload ||
+	    next->ipv6 != first->ipv6)
+		return false;
+	if (first->ipv6) {
+		if (memcmp(a, b, ip + 4) != 0 || memcmp(a + ip + 6, b + ip + 6, tcp - ip - 6) != 0)
+			return false;
+	} else if (memcmp(a, b, ip + 2) != 0 || memcmp(a + ip + 6, b + ip + 6, 4) != 0 ||
+	           memcmp(a + ip + 12, b + ip + 12, tcp - ip - 12) != 0 ||
+	           headers_u16(b + ip + 4) != (uint16_t)(headers_u16(a + ip + 4) + place)) {
+		return false;
+	}
+	/* Ports; acknowledgement and length of the header; window; urgent pointer and options. */
+	return memcmp(a + tcp, b + tcp, 4) == 0 && memcmp(a + tcp + 8, b + tcp + 8, 5) == 0 &&
+	       memcmp(a + tcp + 14, b + tcp + 14, 2) == 0 &&
+	       memcmp(a + tcp + 18, b + tcp + 18, first->payload - tcp - 18) == 0;
+}
+
+static void part_add(struct joined_frame *joined, const void *at, uint32_t bytes)
+{
+	joined->parts[joined->n_parts++] =
+	        (struct iovec){.iov_base = (void *)(uintptr_t)at, .iov_len = bytes};
+	joined->bytes += bytes;
+}
+
+/* One frame, as it is. */
+static uint16_t alone(struct joined_frame *joined, const struct rte_mbuf *mbuf)
+{
+	for (; mbuf; mbuf = mbuf->next) {
+		if (joined->n_parts == JOINED_PARTS_MAX)
+			return 0;
+		part_add(joined, rte_pktmbuf_mtod(mbuf, const void *), mbuf->data_len);
+	}
+	return 1;
+}
+
+/* The headers of the whole; the kernel computes its checksum, or cuts it and computes theirs. */
+static void head_make(struct joined_frame *joined, const struct segment *first, uint8_t flags)
+{
+	uint8_t *head = joined->head, *ip = head + first->network;
+	uint8_t *tcp = head + first->transport;
+	uint32_t ip_bytes = joined->bytes - first->network;
+	uint16_t sum;
+
+	tcp[TCP_FLAGS] = flags;
+	if (first->ipv6) {
+		headers_put_u16(ip + 4, (uint16_t)(ip_bytes - 40));
+	} else {
+		headers_put_u16(ip + 2, (uint16_t)ip_bytes);
+		memset(ip + 10, 0, 2);
+		sum = (uint16_t)~rte_raw_cksum(ip, first->transport - first->network);
+		memcpy(ip + 10, &sum, 2);
+	}
+	sum = fold(sum_of_addresses(ip, first->ipv6, joined->bytes - first->transport));
+	memcpy(tcp + SUM_OF_TCP, &sum, 2);
+	joined->header = (struct virtio_net_hdr){.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+	                                         .gso_type = first->ipv6 ? VIRTIO_NET_HDR_GSO_TCPV6
+	                                                                 : VIRTIO_NET_HDR_GSO_TCPV4,
+	                                         .hdr_len = (uint16_t)first->payload,
+	                                         .gso_size = (uint16_t)payload_bytes(first),
+	                                         .csum_start = (uint16_t)first->transport,
+	                                         .csum_offset = SUM_OF_TCP};
+}
+
+uint16_t joined_frame_make(struct joined_frame *joined, struct rte_mbuf *const *mbufs, uint16_t n)
+{
+	struct segment first, next;
+	uint32_t seq;
+	uint16_t k = 1;
+	uint8_t flags;
+
+	joined->header = (struct virtio_net_hdr){0};
+	joined->bytes = 0;
+	joined->n_parts = 0;
+	part_add(joined, &joined->header, sizeof(joined->header));
+	joined->bytes = 0;
+	n = RTE_MIN(n, JOINED_FRAMES_MAX);
+	if (n == 1 || !segment_read(mbufs[0], &first) || !segment_read(mbufs[1], &next) ||
+	    !alike(&first, &next, 1) || !sums_are_right(&first))
+		return alone(joined, mbufs[0]);
+	memcpy(joined->head, first.frame, first.payload);
+	part_add(joined, joined->head, first.payload);
+	part_add(joined, first.frame + first.payload, payload_bytes(&first));
+	seq = headers_u32(first.frame + first.transport + 4) + payload_bytes(&first);
+	flags = first.frame[first.transport + TCP_FLAGS];
+	for (next = first; k < n && flags == ACK && payload_bytes(&next) == payload_bytes(&first);
+	     k++) {
+		if (!segment_read(mbufs[k], &next) || !alike(&first, &next, k) ||
+		    headers_u32(next.frame + next.transport + 4) != seq ||
+		    payload_bytes(&next) > payload_bytes(&first) ||
+		    joined->bytes - first.network + payload_bytes(&next) > BYTES_MAX ||
+		    !sums_are_right(&next))
+			break;
+		part_add(joined, next.frame + next.payload, payload_bytes(&next));
+		seq += payload_bytes(&next);
+		flags = next.frame[next.transport + TCP_FLAGS];
+	}
+	if (k > 1)
+		head_make(joined, &first, flags);
+	return k;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Frames of one TCP flow that leave together and follow one another, handed to a kernel as the
+ * super-frame that its own stack would have made of them (super_frame.h is the way back). A kernel
+ * takes some 50 frames so for little more than the price of one.
+ *
+ * Frames are joined only if nobody can tell: cut again they are the same bytes. They have the same
+ * headers but for what counts up, the same length but for the last, which may be shorter and alone
+ * may have PSH, and right checksums. A frame that was corrupted on its way goes alone.
+ *
+ * Ownership: the parts point into the mbufs, which must stay until it is sent.
+ * Thread: the worker's that owns the port's transmit queue.
+ */
+#ifndef WEIR_JOINED_FRAME_H
+#define WEIR_JOINED_FRAME_H
+
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include <linux/virtio_net.h>
+#include <rte_mbuf.h>
+
+#define JOINED_FRAMES_MAX 64
+#define JOINED_HEAD_MAX   192
+/* The virtio header, the first frame's headers, then a part of each frame. */
+#define JOINED_PARTS_MAX (2 + JOINED_FRAMES_MAX)
+
+struct joined_frame {
+	struct virtio_net_hdr header;
+	uint8_t head[JOINED_HEAD_MAX];
+	struct iovec parts[JOINED_PARTS_MAX];
+	uint32_t n_parts;
+	uint32_t bytes; /* without the virtio header */
+};
+
+/* Fills `joined` with the first of `mbufs`, n > 0, and those behind it that can be joined; how
+ * many. 0: the first lies in more mbufs than there is room for. */
+uint16_t joined_frame_make(struct joined_frame *joined, struct rte_mbuf *const *mbufs, uint16_t n);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/packet_port.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <rte_ether.h>
+
+#include "account/counter_read.h"
+#include "port/joined_frame.h"
+#include "port/super_frame.h"
+
+#define MESSAGES      32
+#define TAG_BYTES     4
+#define SLOT_BYTES    (TAG_BYTES + SUPER_FRAME_BYTES_MAX)
+#define RECEIVE_BYTES (32 << 20)
+#define SEND_BYTES    (4 << 20)
+/* At its start, of what came before: frames may come faster than they are dropped. */
+#define START_DROPS_MAX 100000
+
+/* Room for what the kernel says beside a frame. */
+union auxiliary {
+	struct cmsghdr header;
+	uint8_t bytes[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
+};
+
+struct packet_port {
+	int fd;
+	struct rte_mempool *pool;
+	/* the receiving worker's: messages[next] to messages[n] wait, the one before is in
+	 * `frame` */
+	struct mmsghdr messages[MESSAGES];
+	struct iovec parts[MESSAGES][2];
+	struct virtio_net_hdr headers[MESSAGES];
+	union auxiliary auxiliaries[MESSAGES];
+	uint8_t *slots;
+	uint32_t next, n;
+	struct super_frame frame;
+	uint64_t no_mbuf, unfinished;
+	/* the transmitting worker's */
+	struct joined_frame joined[MESSAGES];
+	struct mmsghdr sending[MESSAGES];
+	uint16_t frames[MESSAGES];
+	uint64_t too_large, not_sent;
+	/* control's */
+	uint64_t missed;
+};
+
+static int set(int fd, int option, int value)
+{
+	return setsockopt(fd, SOL_PACKET, option, &value, sizeof(value)) < 0 ? -errno : 0;
+}
+
+/* What needs a right that an ordinary user has not is tried; less is enough then. */
+static void set_room(int fd)
+{
+	int receive = RECEIVE_BYTES, send_ = SEND_BYTES;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &receive, sizeof(receive)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive, sizeof(receive));
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &send_, sizeof(send_)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_, sizeof(send_));
+}
+
+static int open_socket(const char *name, int index, struct problem *problem)
+{
+	struct sockaddr_ll address = {
+	        .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL), .sll_ifindex = index};
+	struct packet_mreq every = {.mr_ifindex = index, .mr_type = PACKET_MR_PROMISC};
+	/* Without a protocol it receives nothing until it is bound. */
+	int rc = 0, fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0) {
+		rc = -errno;
+		problem_set(problem, -1,
+		            "no permission for packet sockets: run as root, or give the program "
+		            "the capabilities: setcap cap_net_raw,cap_net_admin+ep weir");
+		return rc;
+	}
+	set_room(fd);
+	rc = set(fd, PACKET_VNET_HDR, 1);
+	if (rc == 0)
+		rc = set(fd, PACKET_AUXDATA, 1);
+	if (rc == 0)
+		rc = set(fd, PACKET_IGNORE_OUTGOING, 1);
+	if (rc == 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		rc = -errno;
+	if (rc == 0 && setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &every, sizeof(every)) < 0)
+		rc = -errno;
+	if (rc < 0) {
+		problem_set(problem, -1, "interface %s: a packet socket cannot be had: %s", name,
+		            strerror(-rc));
+		close(fd);
+		return rc;
+	}
+	return fd;
+}
+
+static void prepare(struct packet_port *port, uint32_t i)
+{
+	struct msghdr *message = &port->messages[i].msg_hdr;
+
+	port->parts[i][0] =
+	        (struct iovec){.iov_base = &port->headers[i], .iov_len = sizeof(port->headers[i])};
+	port->parts[i][1] = (struct iovec){.iov_base = port->slots + i * SLOT_BYTES + TAG_BYTES,
+	                                   .iov_len = SUPER_FRAME_BYTES_MAX};
+	*message = (struct msghdr){.msg_iov = port->parts[i],
+	                           .msg_iovlen = 2,
+	                           .msg_control = &port->auxiliaries[i],
+	                           .msg_controllen = sizeof(port->auxiliaries[i])};
+}
+
+int packet_port_open(const char *name, int index, struct rte_mempool *pool,
+                     struct packet_port **port, struct problem *problem)
+{
+	struct packet_port *made = calloc(1, sizeof(*made));
+	int rc = -ENOMEM;
+
+	if (made)
+		made->slots = malloc((size_t)MESSAGES * SLOT_BYTES);
+	if (!made || !made->slots) {
+		problem_set(problem, -1, "no memory");
+		goto failed;
+	}
+	rc = open_socket(name, index, problem);
+	if (rc < 0)
+		goto failed;
+	made->fd = rc;
+	made->pool = pool;
+	for (uint32_t i = 0; i < MESSAGES; i++)
+		prepare(made, i);
+	*port = made;
+	return 0;
+
+failed:
+	if (made)
+		free(made->slots);
+	free(made);
+	return rc;
+}
+
+void packet_port_close(struct packet_port *port)
+{
+	if (!port)
+		return;
+	close(port->fd);
+	free(port->slots);
+	free(port);
+}
+
+void packet_port_start(struct packet_port *port)
+{
+	struct packet_port_losses losses;
+
+	for (int i = 0; i < START_DROPS_MAX && recv(port->fd, port->slots, 1, MSG_TRUNC) >= 0; i++)
+		;
+	packet_port_losses(port, &losses);
+	port->missed = 0;
+}
+
+/* ---- receiving ---- */
+
+/* The kernel has taken the outermost tag out of the frame; the room before it is for that. */
+static uint8_t *put_tag_back(struct packet_port *port, uint32_t i, uint32_t *length)
+{
+	struct msghdr *message = &port->messages[i].msg_hdr;
+	struct cmsghdr *control = CMSG_FIRSTHDR(message);
+	uint8_t *frame = port->parts[i][1].iov_base;
+	struct virtio_net_hdr *header = &port->headers[i];
+	struct tpacket_auxdata said;
+	uint16_t tag[2];
+
+	if (!control || control->cmsg_level != SOL_PACKET || control->cmsg_type != PACKET_AUXDATA ||
+	    *length < RTE_ETHER_HDR_LEN)
+		return frame;
+	memcpy(&said, CMSG_DATA(control), sizeof(said));
+	if (!(said.tp_status & TP_STATUS_VLAN_VALID))
+		return frame;
+	tag[0] = said.tp_status & TP_STATUS_VLAN_TPID_VALID ? htons(said.tp_vlan_tpid)
+	                                                    : htons(ETHERTYPE_VLAN);
+	tag[1] = htons(said.tp_vlan_tci);
+	frame -= TAG_BYTES;
+	memmove(frame, frame + TAG_BYTES, (size_t)2 * RTE_ETHER_ADDR_LEN);
+	memcpy(frame + (size_t)2 * RTE_ETHER_ADDR_LEN, tag, sizeof(tag));
+	*length += TAG_BYTES;
+	header->csum_start += TAG_BYTES;
+	return frame;
+}
+
+/* The next message that holds a frame, taken up. False: there is none. */
+static bool next_frame(struct packet_port *port)
+{
+	while (port->next < port->n) {
+		uint32_t i = port->next++, length = port->messages[i].msg_len;
+		uint8_t *bytes;
+
+		if (length > sizeof(struct virtio_net_hdr) &&
+		    !(port->messages[i].msg_hdr.msg_flags & MSG_TRUNC)) {
+			length -= sizeof(struct virtio_net_hdr);
+			bytes = put_tag_back(port, i, &length);
+			if (super_frame_open(&port->frame, &port->headers[i], bytes, length))
+				return true;
+		}
+		port->unfinished += 1;
+	}
+	return false;
+}
+
+static bool receive_messages(struct packet_port *port)
+{
+	int got;
+
+	/* The kernel writes over these, of the messages that it has filled. */
+	for (uint32_t i = 0; i < port->n; i++)
+		port->messages[i].msg_hdr.msg_controllen = sizeof(port->auxiliaries[i]);
+	port->next = port->n = 0;
+	got = recvmmsg(port->fd, port->messages, MESSAGES, MSG_DONTWAIT, NULL);
+	port->n = got > 0 ? (uint32_t)got : 0;
+	return got > 0;
+}
+
+uint16_t packet_port_receive(struct packet_port *port, struct rte_mbuf **mbufs, uint16_t n)
+{
+	uint16_t done = 0;
+
+	while (done < n) {
+		if (!port->frame.open && !next_frame(port) &&
+		    (done > 0 || !receive_messages(port) || !next_frame(port)))
+			break;
+		mbufs[done] = super_frame_take(&port->frame, port->pool);
+		if (!mbufs[done]) {
+			port->no_mbuf += super_frame_left(&port->frame);
+			port->frame.open = false;
+			break;
+		}
+		done++;
+	}
+	return done;
+}
+
+/* ---- sending ---- */
+
+/* As many messages as it takes for n frames, or as there are; how many messages. */
+static uint32_t join(struct packet_port *port, struct rte_mbuf **mbufs, uint16_t n)
+{
+	uint32_t messages = 0;
+
+	for (uint16_t at = 0; at < n && messages < MESSAGES; messages++) {
+		struct joined_frame *joined = &port->joined[messages];
+
+		port->frames[messages] = joined_frame_make(joined, mbufs + at, (uint16_t)(n - at));
+		if (port->frames[messages] == 0)
+			break;
+		port->sending[messages].msg_hdr =
+		        (struct msghdr){.msg_iov = joined->parts, .msg_iovlen = joined->n_parts};
+		at += port->frames[messages];
+	}
+	return messages;
+}
+
+/* The kernel has not taken the first message: whether its frames are to be tried again. */
+static bool is_busy(int error)
+{
+	return error == EAGAIN || error == ENOBUFS || error == EINTR || error == ENOMEM;
+}
+
+uint16_t packet_port_transmit(struct packet_port *port, struct rte_mbuf **mbufs, uint16_t n)
+{
+	uint16_t done = 0;
+
+	while (done < n) {
+		uint32_t messages = join(port, mbufs + done, n - done), sent = 0;
+		uint16_t frames = 0;
+		int rc = 0;
+
+		if (messages > 0) {
+			rc = sendmmsg(port->fd, port->sending, messages, MSG_DONTWAIT);
+			if (rc < 0 && is_busy(errno))
+				break;
+		}
+		sent = rc > 0 ? (uint32_t)rc : 0;
+		if (sent > 0) {
+			for (uint32_t i = 0; i < sent; i++)
+				frames += port->frames[i];
+		} else if (messages == 0 || errno == EMSGSIZE) {
+			frames = messages > 0 ? port->frames[0] : 1;
+			port->too_large += frames;
+		} else {
+			frames = port->frames[0];
+			port->not_sent += frames;
+		}
+		rte_pktmbuf_free_bulk(mbufs + done, frames);
+		done += frames;
+	}
+	return done;
+}
+
+void packet_port_losses(struct packet_port *port, struct packet_port_losses *losses)
+{
+	struct tpacket_stats stats;
+	socklen_t bytes = sizeof(stats);
+
+	/* Reading sets it to zero. */
+	if (getsockopt(port->fd, SOL_PACKET, PACKET_STATISTICS, &stats, &bytes) == 0)
+		port->missed += stats.tp_drops;
+	*losses = (struct packet_port_losses){.missed = port->missed,
+	                                      .no_mbuf = counter_read(&port->no_mbuf),
+	                                      .unfinished = counter_read(&port->unfinished),
+	                                      .too_large = counter_read(&port->too_large),
+	                                      .not_sent = counter_read(&port->not_sent)};
+}

@@ -1,0 +1,145 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+#   A -- wa [ clouds ] wb -- B
+#
+# Interfaces as Linux makes them, with all offloads on: their checksums are unfinished and their TCP
+# comes in super-frames. Ports that are interfaces finish them: TCP, IPv4 and IPv6, UDP, tags and
+# jumbo frames pass, and a super-frame is many packets to a bucket.
+
+. "$(dirname "$0")/topology.sh"
+need iperf3 tcpdump sha256sum
+cpu=${WEIR_CPU:-$(($(nproc) - 1))}
+
+ip link set lo up
+for host in A B; do
+	ip netns add $host
+	side=w$(echo $host | tr AB ab)
+	ip link add $side type veth peer name eth0 netns $host
+	ip -n $host link set lo up
+	ip link set $side up
+	ip -n $host link set eth0 up
+done
+# Only neighbours are quiet: this machine's end shall not answer for itself.
+for side in wa wb; do sysctl -qw net.ipv6.conf.$side.disable_ipv6=1; done
+ip -n A addr add 10.9.0.1/24 dev eth0
+ip -n B addr add 10.9.0.2/24 dev eth0
+ip -n A -6 addr add fd00:9::1/64 dev eth0 nodad
+ip -n B -6 addr add fd00:9::2/64 dev eth0 nodad
+ip netns exec A ethtool -k eth0 | grep -q 'tcp-segmentation-offload: on' || skip "veth has no offloads here"
+
+cat >"$work/scenario.weir" <<SCENARIO
+seed 1
+port a interface wa
+port b wb
+cloud down from a to b
+cloud up from b to a
+cloud down delay 1ms
+SCENARIO
+# The bare name of an interface is a device, too.
+sed -i 's/^port b wb/port b device wb/' "$work/scenario.weir"
+weir_start --cores "$cpu"
+
+report() # port, field
+{
+	ctl -j show ports | jq ".ports[] | select(.port == \"$1\") | .$2"
+}
+
+nothing_lost()
+{
+	for port in a b; do
+		for field in unfinished too_large not_sent rx_no_mbuf rx_missed; do
+			[ "$(report $port $field)" = 0 ] || fail "port $port: $field $(report $port $field)"
+		done
+	done
+}
+
+# ---- what comes out is what went in, whatever carries it
+head -c 30000000 /dev/urandom >"$work/sent"
+for to in 10.9.0.2 fd00:9::2; do
+	$in_b timeout 60 python3 -c '
+import socket, sys, hashlib
+family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
+server = socket.create_server((sys.argv[1], 7000), family=family)
+print("listening", flush=True)
+peer = server.accept()[0]
+sums = hashlib.sha256()
+while data := peer.recv(1 << 16):
+    sums.update(data)
+print(sums.hexdigest())' "$to" >"$work/got" &
+	background=$!
+	for _ in $(seq 100); do
+		grep -q listening "$work/got" && break
+		sleep 0.1
+	done
+	$in_a timeout 60 python3 -c '
+import socket, sys
+socket.create_connection((sys.argv[1], 7000)).sendall(open(sys.argv[2], "rb").read())' "$to" "$work/sent"
+	wait $background
+	background=
+	[ "$(tail -1 "$work/got")" = "$(sha256sum "$work/sent" | cut -d' ' -f1)" ] || fail "TCP to $to: other bytes"
+	echo "ok: 30 MB over TCP to $to, offloads as Linux sets them"
+done
+nothing_lost
+within "the mean length of a packet, super-frames being cut" \
+	$(($(report a rx_bytes) / $(report a rx_packets))) 200 1514
+
+# ---- tags: the kernel takes them out of what a packet socket gets
+$in_b timeout 20 tcpdump -i eth0 -c 3 -U -w "$work/tagged" vlan 2>"$work/tcpdump" &
+background=$!
+for _ in $(seq 100); do
+	grep -q listening "$work/tcpdump" && break
+	sleep 0.1
+done
+$in_a python3 -c '
+import socket
+out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+out.bind(("eth0", 0))
+for _ in range(3):
+    out.send(bytes.fromhex("ffffffffffff 020000000001 8100 2007 88b5") + b"weir" * 20)'
+wait $background || fail "no tagged frame has come: $(cat "$work/tcpdump")"
+background=
+[ "$(tcpdump -r "$work/tagged" -xx 2>/dev/null | grep -c '0001 8100 2007')" = 3 ] ||
+	fail "$(tcpdump -r "$work/tagged" -xx)"
+nothing_lost
+echo "ok: VLAN tags"
+
+# ---- jumbo frames pass whole, and what the interface does not take is counted
+for host in A B; do ip -n $host link set eth0 mtu 9000; done
+ip link set wa mtu 9000
+ip link set wb mtu 9000
+$in_a ping -c 3 -i 0.2 -W 2 -M do -s 8972 10.9.0.2 >/dev/null || fail "no jumbo ping"
+nothing_lost
+echo "ok: frames of 9,000 bytes"
+ip link set wb mtu 1500
+$in_a ping -c 3 -i 0.2 -W 1 -M do -s 8972 10.9.0.2 >/dev/null && fail "a jumbo frame passes an interface of 1500"
+[ "$(report b too_large)" = 3 ] || fail "too large: $(report b too_large)"
+ctl show ports | grep -q 'port b: 3 packets lost, because they are larger than the MTU' || fail "$(ctl show ports)"
+echo "ok: three that are larger than the interface's MTU are counted, and said"
+for host in A B; do ip -n $host link set eth0 mtu 1500; done
+ip link set wa mtu 1500
+
+# ---- a super-frame is many packets to a bucket
+cat >"$work/rate" <<CHANGE
+cloud down rate 100mbit queue 200kB
+CHANGE
+ctl -f "$work/rate" >/dev/null
+goodput()
+{
+	$in_b iperf3 -s -1 -J >"$work/server.json" &
+	background=$!
+	listening
+	$in_a timeout 30 iperf3 -c 10.9.0.2 -t 6 >/dev/null || fail "no TCP at 100 Mbit/s"
+	wait $background || fail "the iperf3 server ended with an error"
+	background=
+	# Of the 1,514 bytes that the bucket counts 1,448 are payload. The first second is slow
+	# start.
+	within "goodput at 100 Mbit/s, of 95.6" \
+		"$(jq '[.intervals[1:5][].sum.bits_per_second] | add / length / 1e6' "$work/server.json")" \
+		94.7 96.6
+}
+undisturbed goodput || fail "the goodput is wrong"
+
+# ---- what merged frames is as it was
+weir_stop
+echo "ok: offloads"

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames that a kernel leaves unfinished, and frames that are handed to one together. A frame's
+ * checksums are computed by DPDK's functions (frame.h), not by the code under test. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <rte_ip.h>
+
+#include "frame.h"
+#include "packet/headers.h"
+#include "port/joined_frame.h"
+#include "port/super_frame.h"
+#include "random/draw.h"
+#include "rig.h"
+#include "runner/group.h"
+
+#define SUPER_BYTES_MAX 66000
+#define FIN_PSH_ACK     0x19
+#define CWR             0x80
+#define TCP_FLAGS       13
+
+static struct rte_mempool *pool;
+
+static uint64_t drawn(void)
+{
+	static uint64_t n;
+
+	return draw_u64((struct draw_key){.word = {1, 2}}, n++, 0);
+}
+
+static int pool_up(void **state)
+{
+	int rc = rig_group_setup(state);
+
+	if (rc == 0)
+		pool = rte_pktmbuf_pool_create("super", 2047, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, 0);
+	return rc < 0 || !pool ? -1 : 0;
+}
+
+static int pool_down(void **state)
+{
+	assert_int_equal(rte_mempool_avail_count(pool), 2047);
+	rte_mempool_free(pool);
+	return rig_group_teardown(state);
+}
+
+/* One frame of the shape with that much payload, whatever its length; byte i of it is i * 7. */
+static uint32_t super_make(uint8_t *bytes, struct frame_shape shape, uint32_t payload,
+                           struct virtio_net_hdr *header, uint16_t part)
+{
+	uint32_t small = 8, length, transport = frame_transport(&shape), head;
+	uint8_t frame[FRAME_BYTES_MAX], *ip = bytes + frame_network(&shape);
+	bool udp = shape.protocol == FRAME_UDP;
+
+	shape.payload_bytes = small;
+	length = frame_make(frame, &shape);
+	head = length - small;
+	memcpy(bytes, frame, head);
+	for (uint32_t i = 0; i < payload; i++)
+		bytes[head + i] = (uint8_t)(i * 7);
+	length = head + payload;
+	if (shape.ip == 4)
+		headers_put_u16(ip + 2, (uint16_t)(length - frame_network(&shape)));
+	else
+		headers_put_u16(ip + 4, (uint16_t)(length - frame_network(&shape) - 40));
+	if (udp)
+		headers_put_u16(bytes + transport + 4, (uint16_t)(8 + payload));
+	else
+		bytes[transport + TCP_FLAGS] = FIN_PSH_ACK | CWR;
+	*header = (struct virtio_net_hdr){
+	        .flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+	        .gso_type = udp             ? 5
+	                    : shape.ip == 4 ? VIRTIO_NET_HDR_GSO_TCPV4 | VIRTIO_NET_HDR_GSO_ECN
+	                                    : VIRTIO_NET_HDR_GSO_TCPV6,
+	        .gso_size = part,
+	        .csum_start = (uint16_t)transport,
+	        .csum_offset = udp ? 6 : 16};
+	return length;
+}
+
+static const struct frame_shape shapes[] = {
+        {.ip = 4, .protocol = FRAME_TCP},
+        {.ip = 4, .protocol = FRAME_TCP, .n_tags = 2, .option_words = 3},
+        {.ip = 6, .protocol = FRAME_TCP},
+        {.ip = 6, .protocol = FRAME_TCP, .n_tags = 1, .n_extensions = 2},
+        {.ip = 4, .protocol = FRAME_UDP},
+        {.ip = 6, .protocol = FRAME_UDP},
+};
+
+static void check_part(struct rte_mbuf *mbuf, const uint8_t *super, struct frame_shape shape,
+                       uint32_t at, uint32_t payload, uint16_t place, bool last)
+{
+	static uint8_t flat[SUPER_BYTES_MAX];
+	const uint8_t *frame = rte_pktmbuf_read(mbuf, 0, mbuf->pkt_len, flat);
+	uint32_t network = frame_network(&shape), transport = frame_transport(&shape);
+	uint32_t head = mbuf->pkt_len - payload;
+
+	shape.payload_bytes = payload;
+	assert_int_equal(frame_wrong_sums(frame, &shape), 0);
+	assert_memory_equal(frame, super, network);
+	for (uint32_t i = 0; i < payload; i++)
+		assert_int_equal(frame[head + i], (uint8_t)((at + i) * 7));
+	if (shape.ip == 4) {
+		assert_int_equal(headers_u16(frame + network + 2), mbuf->pkt_len - network);
+		assert_int_equal(headers_u16(frame + network + 4),
+		                 (uint16_t)(headers_u16(super + network + 4) + place));
+	} else {
+		assert_int_equal(headers_u16(frame + network + 4), mbuf->pkt_len - network - 40);
+	}
+	if (shape.protocol == FRAME_UDP) {
+		assert_int_equal(headers_u16(frame + transport + 4), 8 + payload);
+		return;
+	}
+	assert_int_equal(headers_u32(frame + transport + 4),
+	                 headers_u32(super + transport + 4) + at);
+	assert_int_equal(frame[transport + TCP_FLAGS],
+	                 0x10 | (last ? FIN_PSH_ACK : 0) | (place == 0 ? CWR : 0));
+}
+
+static void a_super_frame_is_cut_into_the_frames_that_a_device_would_send(void **state)
+{
+	static const struct {
+		uint32_t payload;
+		uint16_t part;
+	} cuts[] = {{1, 1448}, {1448, 1448}, {1449, 1448}, {64000, 1448}, {5000, 1}, {60000, 8948}};
+	static uint8_t bytes[SUPER_BYTES_MAX];
+
+	(void)state;
+	for (size_t s = 0; s < RTE_DIM(shapes); s++) {
+		for (size_t c = 0; c < RTE_DIM(cuts); c++) {
+			uint32_t at = 0, n = (cuts[c].payload + cuts[c].part - 1) / cuts[c].part;
+			struct virtio_net_hdr header;
+			struct super_frame frame;
+			uint32_t length = super_make(bytes, shapes[s], cuts[c].payload, &header,
+			                             cuts[c].part);
+
+			assert_true(super_frame_open(&frame, &header, bytes, length));
+			for (uint32_t i = 0; i < n; i++) {
+				uint32_t part = RTE_MIN(cuts[c].payload - at, cuts[c].part);
+				struct rte_mbuf *mbuf;
+
+				assert_int_equal(super_frame_left(&frame), n - i);
+				mbuf = super_frame_take(&frame, pool);
+				assert_non_null(mbuf);
+				check_part(mbuf, bytes, shapes[s], at, part, (uint16_t)i,
+				           i == n - 1);
+				rte_pktmbuf_free(mbuf);
+				at += part;
+			}
+			assert_false(frame.open);
+			assert_int_equal(super_frame_left(&frame), 0);
+		}
+	}
+}
+
+/* As the kernel leaves it: the sum of the pseudo header stands where the checksum belongs. Of a
+ * frame with a right one it is what the rest lacks of 0xffff. */
+static void a_checksum_that_is_missing_is_computed(void **state)
+{
+	uint8_t whole[FRAME_BYTES_MAX], bytes[FRAME_BYTES_MAX];
+
+	(void)state;
+	for (size_t s = 0; s < RTE_DIM(shapes); s++) {
+		for (uint32_t payload = 0; payload < 1200; payload += 33) {
+			struct frame_shape shape = shapes[s];
+			uint32_t at = frame_transport(&shape), length;
+			struct virtio_net_hdr header = {.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+			                                .csum_start = (uint16_t)at};
+			struct super_frame frame;
+			struct rte_mbuf *mbuf;
+			uint16_t sum;
+
+			header.csum_offset = shape.protocol == FRAME_UDP ? 6 : 16;
+			shape.payload_bytes = payload;
+			length = frame_make(whole, &shape);
+			memcpy(bytes, whole, length);
+			sum = (uint16_t)~rte_raw_cksum(whole + at, length - at);
+			memcpy(bytes + at + header.csum_offset, &sum, sizeof(sum));
+			assert_true(super_frame_open(&frame, &header, bytes, length));
+			mbuf = super_frame_take(&frame, pool);
+			assert_non_null(mbuf);
+			assert_int_equal(mbuf->pkt_len, length);
+			assert_memory_equal(rte_pktmbuf_mtod(mbuf, uint8_t *), whole, length);
+			assert_false(frame.open);
+			rte_pktmbuf_free(mbuf);
+		}
+	}
+}
+
+static void a_sum_of_zero_is_sent_as_ones_by_udp(void **state)
+{
+	struct virtio_net_hdr header = {
+	        .flags = VIRTIO_NET_HDR_F_NEEDS_CSUM, .csum_start = 14, .csum_offset = 6};
+	uint8_t bytes[32] = {0};
+	struct super_frame frame;
+
+	(void)state;
+	memset(bytes + 14, 0xff, 2); /* all of the sum: its complement is 0 */
+	assert_true(super_frame_open(&frame, &header, bytes, sizeof(bytes)));
+	assert_int_equal(headers_u16(bytes + 20), 0xffff);
+}
+
+/* And nothing beyond the frame is touched: under AddressSanitizer the frame lies at the end of its
+ * memory. */
+static void what_contradicts_the_frame_is_refused(void **state)
+{
+	static const struct virtio_net_hdr wrong[] = {
+	        {.flags = 1, .csum_start = 60, .csum_offset = 0},
+	        {.flags = 1, .csum_start = 0xffff, .csum_offset = 0xffff},
+	        {.flags = 1, .csum_start = 34, .csum_offset = 25},
+	        {.gso_type = 1, .gso_size = 0},
+	        {.gso_type = 4, .gso_size = 10},
+	        {.gso_type = 5, .gso_size = 10},
+	        {.gso_type = 3, .gso_size = 10},
+	        {.gso_type = 77, .gso_size = 10},
+	};
+	struct frame_shape shape = {.ip = 4, .protocol = FRAME_TCP, .payload_bytes = 6};
+	uint8_t *bytes = malloc(60);
+	struct super_frame frame;
+
+	(void)state;
+	assert_non_null(bytes);
+	assert_int_equal(frame_make(bytes, &shape), 60);
+	for (size_t i = 0; i < RTE_DIM(wrong); i++)
+		assert_false(super_frame_open(&frame, &wrong[i], bytes, 60));
+	for (int i = 0; i < 20000; i++) {
+		struct virtio_net_hdr header;
+		struct rte_mbuf *mbuf;
+
+		for (size_t b = 0; b < sizeof(header); b++)
+			((uint8_t *)&header)[b] = (uint8_t)(drawn() % 70);
+		frame_make(bytes, &shape);
+		bytes[14 + drawn() % 46] = (uint8_t)drawn();
+		if (!super_frame_open(&frame, &header, bytes, 60))
+			continue;
+		while (frame.open) {
+			mbuf = super_frame_take(&frame, pool);
+			assert_non_null(mbuf);
+			rte_pktmbuf_free(mbuf);
+		}
+	}
+	free(bytes);
+}
+
+static void without_a_buffer_nothing_is_taken(void **state)
+{
+	static uint8_t bytes[SUPER_BYTES_MAX];
+	struct rte_mempool *few = rte_pktmbuf_pool_create("few", 3, 0, 0, 512 + 128, 0);
+	struct rte_mbuf *mbufs[3], *mbuf;
+	struct virtio_net_hdr header;
+	struct super_frame frame;
+	uint32_t length = super_make(bytes, shapes[0], 4000, &header, 1448);
+
+	(void)state;
+	assert_non_null(few);
+	assert_true(super_frame_open(&frame, &header, bytes, length));
+	/* 1,502 bytes are three buffers of 512. */
+	mbuf = super_frame_take(&frame, few);
+	assert_non_null(mbuf);
+	assert_int_equal(mbuf->nb_segs, 3);
+	assert_null(super_frame_take(&frame, few));
+	assert_int_equal(super_frame_left(&frame), 2);
+	rte_pktmbuf_free(mbuf);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(few, mbufs, 2), 0);
+	assert_null(super_frame_take(&frame, few));
+	rte_pktmbuf_free_bulk(mbufs, 2);
+	mbuf = super_frame_take(&frame, few);
+	assert_non_null(mbuf);
+	check_part(mbuf, bytes, shapes[0], 1448, 1448, 1, false);
+	rte_pktmbuf_free(mbuf);
+	assert_int_equal(rte_mempool_avail_count(few), 3);
+	rte_mempool_free(few);
+}
+
+/* ---- joined ---- */
+
+#define FRAMES 45
+
+/* A flow's frames, cut out of a super-frame without CWR and FIN. */
+static uint16_t flow_make(struct rte_mbuf *mbufs[FRAMES], struct frame_shape shape,
+                          uint32_t payload)
+{
+	static uint8_t bytes[SUPER_BYTES_MAX];
+	struct virtio_net_hdr header;
+	struct super_frame frame;
+	uint32_t length = super_make(bytes, shape, payload, &header, 1448);
+	uint16_t n = 0;
+
+	bytes[frame_transport(&shape) + TCP_FLAGS] = 0x18;
+	assert_true(super_frame_open(&frame, &header, bytes, length));
+	while (frame.open) {
+		assert_true(n < FRAMES);
+		mbufs[n] = super_frame_take(&frame, pool);
+		assert_non_null(mbufs[n]);
+		n++;
+	}
+	return n;
+}
+
+static uint32_t flat_make(const struct joined_frame *joined, uint8_t *flat)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < joined->n_parts; i++) {
+		memcpy(flat + n, joined->parts[i].iov_base, joined->parts[i].iov_len);
+		n += (uint32_t)joined->parts[i].iov_len;
+	}
+	assert_int_equal(n, joined->bytes);
+	return n;
+}
+
+/* Joins all, cuts what was joined, and compares with what there was. How many were handed over. */
+static uint32_t join_and_cut(struct rte_mbuf **mbufs, uint16_t n)
+{
+	static uint8_t flat[SUPER_BYTES_MAX];
+	static struct joined_frame joined;
+	uint32_t handed = 0;
+
+	for (uint16_t at = 0; at < n; handed++) {
+		uint16_t k = joined_frame_make(&joined, mbufs + at, (uint16_t)(n - at));
+		struct super_frame frame;
+		uint32_t length;
+
+		assert_in_range(k, 1, n - at);
+		length = flat_make(&joined, flat);
+		assert_true(super_frame_open(&frame, &joined.header, flat, length));
+		for (; k > 0; k--, at++) {
+			struct rte_mbuf *mbuf = super_frame_take(&frame, pool);
+
+			assert_non_null(mbuf);
+			assert_int_equal(mbuf->pkt_len, mbufs[at]->pkt_len);
+			assert_memory_equal(rte_pktmbuf_mtod(mbuf, uint8_t *),
+			                    rte_pktmbuf_mtod(mbufs[at], uint8_t *), mbuf->pkt_len);
+			rte_pktmbuf_free(mbuf);
+		}
+		assert_false(frame.open);
+	}
+	return handed;
+}
+
+static void frames_of_a_flow_are_joined_and_cut_again_they_are_the_same(void **state)
+{
+	static const uint32_t payloads[] = {2896, 4000, 64000, 60000};
+	struct rte_mbuf *mbufs[FRAMES];
+
+	(void)state;
+	for (size_t s = 0; s < 4; s++) {
+		for (size_t p = 0; p < RTE_DIM(payloads); p++) {
+			uint16_t n = flow_make(mbufs, shapes[s], payloads[p]);
+
+			assert_int_equal(join_and_cut(mbufs, n), 1);
+			rte_pktmbuf_free_bulk(mbufs, n);
+		}
+	}
+}
+
+/* Any byte of any frame is changed: by luck the frames can still be joined, and then they are the
+ * same cut again. */
+static void whatever_is_changed_in_a_frame_is_what_leaves(void **state)
+{
+	struct rte_mbuf *mbufs[FRAMES];
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		uint16_t n = flow_make(mbufs, shapes[drawn() % 4], 7000);
+		uint16_t which = (uint16_t)(drawn() % n);
+		uint32_t most = drawn() % 2 ? 90 : mbufs[which]->pkt_len;
+		uint8_t *frame = rte_pktmbuf_mtod(mbufs[which], uint8_t *);
+
+		frame[drawn() % RTE_MIN(most, mbufs[which]->pkt_len)] ^=
+		        (uint8_t)(1u << drawn() % 8);
+		join_and_cut(mbufs, n);
+		rte_pktmbuf_free_bulk(mbufs, n);
+	}
+}
+
+static void a_frame_with_a_wrong_checksum_goes_alone(void **state)
+{
+	struct rte_mbuf *mbufs[FRAMES];
+	uint16_t n = flow_make(mbufs, shapes[0], 1448 * 5);
+
+	(void)state;
+	assert_int_equal(n, 5);
+	*rte_pktmbuf_mtod_offset(mbufs[2], uint8_t *, 700) ^= 1;
+	/* Two, the one, two. */
+	assert_int_equal(join_and_cut(mbufs, n), 3);
+	rte_pktmbuf_free_bulk(mbufs, n);
+}
+
+static void a_gap_another_flow_or_a_shorter_frame_ends_what_is_joined(void **state)
+{
+	struct rte_mbuf *mbufs[FRAMES], *gap;
+	uint16_t n = flow_make(mbufs, shapes[0], 1448 * 6 + 100);
+
+	(void)state;
+	assert_int_equal(n, 7);
+	gap = mbufs[3];
+	memmove(&mbufs[3], &mbufs[4], 3 * sizeof(*mbufs));
+	/* Three; two and the short one. */
+	assert_int_equal(join_and_cut(mbufs, 6), 2);
+	rte_pktmbuf_free_bulk(mbufs, 6);
+	rte_pktmbuf_free(gap);
+}
+
+GROUP(super_frame)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(a_super_frame_is_cut_into_the_frames_that_a_device_would_send),
+	        cmocka_unit_test(a_checksum_that_is_missing_is_computed),
+	        cmocka_unit_test(a_sum_of_zero_is_sent_as_ones_by_udp),
+	        cmocka_unit_test(what_contradicts_the_frame_is_refused),
+	        cmocka_unit_test(without_a_buffer_nothing_is_taken),
+	        cmocka_unit_test(frames_of_a_flow_are_joined_and_cut_again_they_are_the_same),
+	        cmocka_unit_test(whatever_is_changed_in_a_frame_is_what_leaves),
+	        cmocka_unit_test(a_frame_with_a_wrong_checksum_goes_alone),
+	        cmocka_unit_test(a_gap_another_flow_or_a_shorter_frame_ends_what_is_joined),
+	};
+
+	return cmocka_run_group_tests_name("super_frame", tests, pool_up, pool_down);
+}
