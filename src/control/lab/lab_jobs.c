@@ -184,8 +184,11 @@ static bool worker_read(struct worker *worker, struct lab_job *jobs)
 		return false;
 	bytes = n > 0 ? realloc(worker->bytes, worker->n + (size_t)n) : NULL;
 	if (!bytes) {
-		job_fail(&jobs[worker->job], -EIO,
-		         "the process of a run ended before its results were complete");
+		if (n > 0)
+			job_fail(&jobs[worker->job], -ENOMEM, "no memory for the figures of a run");
+		else
+			job_fail(&jobs[worker->job], -EIO,
+			         "the process of a run ended before its results were complete");
 		worker_end(worker, true);
 		return true;
 	}

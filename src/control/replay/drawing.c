@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/drawing.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -183,5 +184,7 @@ void drawing_scenario(struct drawing *drawing)
 	page_heading(&drawing->page, "The scenario");
 	if (text)
 		page_code(&drawing->page, text);
+	else
+		drawing->page.error = -ENOMEM;
 	free(text);
 }

@@ -129,11 +129,6 @@ int picture_finish(struct picture *picture, const struct replay_result *result,
 	};
 	char subtitle[SUBTITLE_SIZE];
 
-	if (tracks_failed(picture)) {
-		problem_set(problem, -1, "%s: no memory for what it shows",
-		            atomic_file_path(picture->atomic_file));
-		return -ENOMEM;
-	}
 	snprintf(subtitle, sizeof(subtitle), "weir replay, seed %" PRIu64 "%s",
 	         picture->scenario->seed,
 	         result->n_clouds > picture->n_tracks ? "; the first clouds of many" : "");
@@ -142,6 +137,12 @@ int picture_finish(struct picture *picture, const struct replay_result *result,
 	for (uint32_t i = 0; i < picture->n_tracks; i++)
 		drawing_cloud(&drawing, i, &picture->tracks[i]);
 	drawing_scenario(&drawing);
+	/* Drawing needs memory, too. */
+	if (tracks_failed(picture)) {
+		problem_set(problem, -1, "%s: no memory for what it shows",
+		            atomic_file_path(picture->atomic_file));
+		return -ENOMEM;
+	}
 	if (page_close(&drawing.page) < 0 && !atomic_file_error(picture->atomic_file, problem)) {
 		problem_set(problem, -1, "%s: could not be drawn: %s",
 		            atomic_file_path(picture->atomic_file), strerror(-drawing.page.error));
