@@ -77,13 +77,32 @@ static void classes_do(struct cloud_conf *cloud, uint64_t bits)
 	}
 }
 
-static const struct statement *const modern[] = {&codel_statement, &pie_statement,
-                                                 &fq_codel_statement, &dualpi2_statement};
+/* The i-th management in the table of statements beside those that link_do knows itself; NULL:
+ * there are no more. */
+static const struct statement *modern(uint64_t i)
+{
+	for (const struct statement *const *row = statements; *row; row++) {
+		if ((*row)->role == ROLE_AQM && *row != &red_statement && *row != &mark_statement &&
+		    i-- == 0)
+			return *row;
+	}
+	return NULL;
+}
 
-/* With parameters so short that they act within a script. */
+static uint64_t moderns(void)
+{
+	uint64_t n = 0;
+
+	while (modern(n))
+		n++;
+	return n;
+}
+
+/* With parameters so short that they act within a script; one that is not known here has its
+ * own. */
 static void modern_do(struct cloud_conf *cloud, uint64_t bits)
 {
-	const struct statement *statement = modern[bits & 3];
+	const struct statement *statement = modern(bits % moderns());
 	void *conf = conf_of(cloud, statement, "");
 
 	bits = draw_u64((struct draw_key){{5, 5}}, bits, 0);
@@ -103,7 +122,7 @@ static void modern_do(struct cloud_conf *cloud, uint64_t bits)
 		((struct fq_codel_conf *)conf)->interval_ns = 100000 + (bits & 0xfffff);
 		((struct fq_codel_conf *)conf)->quantum_bytes = 256 + (bits & 0x3ff);
 		((struct fq_codel_conf *)conf)->mtu_bytes = 100;
-	} else {
+	} else if (statement == &dualpi2_statement) {
 		((struct dualpi2_conf *)conf)->target_ns = 1000 + (bits & 0xffff);
 		((struct dualpi2_conf *)conf)->tupdate_ns = 100000;
 		((struct dualpi2_conf *)conf)->alpha = 1000 * FACTOR_ONE;
@@ -124,8 +143,8 @@ static void link_do(struct cloud_conf *cloud, uint64_t bits)
 	cloud_conf_remove(cloud, "slots");
 	cloud_conf_remove(cloud, "mark");
 	cloud_conf_remove(cloud, "red");
-	for (size_t i = 0; i < sizeof(modern) / sizeof(modern[0]); i++)
-		cloud_conf_remove(cloud, modern[i]->name);
+	for (uint64_t i = 0; modern(i); i++)
+		cloud_conf_remove(cloud, modern(i)->name);
 	cloud_conf_remove(cloud, "scheduler");
 	if (bits == 0)
 		return;

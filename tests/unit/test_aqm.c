@@ -46,13 +46,13 @@ static struct entry *note_view(enum told told, const struct aqm_view *view, simt
 	return entry;
 }
 
-static struct aqm_verdict probe_arrive(struct aqm *aqm, const struct aqm_view *view,
-                                       struct rte_mbuf *mbuf, simtime now)
+static uint16_t probe_arrive(struct aqm *aqm, const struct aqm_view *view,
+                             const struct aqm_group *group, struct aqm_verdict *verdict)
 {
 	(void)aqm;
-	(void)mbuf;
-	note_view(TOLD_ARRIVE, view, now);
-	return book.arrive;
+	note_view(TOLD_ARRIVE, view, group->now);
+	*verdict = book.arrive;
+	return book.arrive.action == AQM_PASS;
 }
 
 static void probe_settled(struct aqm *aqm, const struct aqm_view *view, struct rte_mbuf *mbuf,

@@ -121,6 +121,19 @@ static void run(struct told *notebook, const char *scheduler, const char *ecn, c
 	trial_close(trial);
 }
 
+/* Each management of the table of statements that a class may have. */
+static void assert_each_is_there(const char *const *aqms, size_t n)
+{
+	for (const struct statement *const *row = statements; *row; row++) {
+		bool there = (*row)->role != ROLE_AQM || (*row)->aqm->bands;
+
+		for (size_t a = 0; a < n; a++)
+			there |= strncmp(aqms[a], (*row)->name, strlen((*row)->name)) == 0;
+		if (!there)
+			fail_msg("%s has no line here", (*row)->name);
+	}
+}
+
 static void a_class_alone_decides_as_a_link_without_classes(void **state)
 {
 	static const char *const aqms[] = {
@@ -136,6 +149,7 @@ static void a_class_alone_decides_as_a_link_without_classes(void **state)
 	struct told *alone = calloc(N, sizeof(*alone)), *in_class = calloc(N, sizeof(*alone));
 
 	(void)state;
+	assert_each_is_there(aqms, LENGTH(aqms));
 	for (size_t a = 0; a < LENGTH(aqms); a++) {
 		for (size_t e = 0; e < LENGTH(ecns); e++) {
 			uint32_t lost = 0, marked = 0;

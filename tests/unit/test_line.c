@@ -312,6 +312,37 @@ static void an_empty_burst_leaves_no_trace(void **state)
 	rig_close(rig);
 }
 
+/* However they come: with a struct packet each, or at one instant without. */
+static void of_a_burst_each_packet_that_waits_for_its_turn_is_counted(void **state)
+{
+	(void)state;
+	for (int received = 0; received < 2; received++) {
+		struct rig *rig = rig_open(&(struct rig_setup){.seed = 1});
+		struct rte_mbuf *mbufs[8];
+
+		rig_cloud(rig, "x", 0, 1);
+		rig_delay(rig, "x", 10 * SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_KEEP);
+		rig_apply(rig, 0);
+		rig_send(rig, 0, 60, SIMTIME_MS);
+		rig_delay(rig, "x", 4 * SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_KEEP);
+		rig_apply(rig, SIMTIME_MS);
+		for (uint32_t i = 0; i < LENGTH(mbufs); i++)
+			mbufs[i] = rig_packet(rig, RIG_PLAIN, 0, i + 2, 60, 0, 2 * SIMTIME_MS);
+		if (received) {
+			engine_ingress_at(rig->engine, 0, mbufs, LENGTH(mbufs), 2 * SIMTIME_MS);
+			rig->sent += LENGTH(mbufs);
+			rig->now = 2 * SIMTIME_MS;
+		} else {
+			rig_ingress(rig, 0, mbufs, LENGTH(mbufs));
+		}
+		assert_int_equal(rig_report(rig, "x")->order_waits, LENGTH(mbufs));
+		assert_int_equal(rig_report(rig, "x")->order_waited_ns,
+		                 LENGTH(mbufs) * 5 * SIMTIME_MS);
+		rig_run_out(rig);
+		rig_close(rig);
+	}
+}
+
 /* A driver that asks nothing of them gets packets whose struct packet is not filled in; but those
  * that are on a line when a cloud comes to be behind it go on into that cloud, which asks. */
 static void go_on_where_departures_are_bare(enum delay_order order)
@@ -528,6 +559,7 @@ GROUP(line)
 	                order_may_change_from_keep_to_allow_and_back_while_packets_are_on_the_way),
 	        cmocka_unit_test(a_line_without_a_delay_statement_lets_packets_leave_as_they_come),
 	        cmocka_unit_test(an_empty_burst_leaves_no_trace),
+	        cmocka_unit_test(of_a_burst_each_packet_that_waits_for_its_turn_is_counted),
 	        cmocka_unit_test(packets_that_go_on_are_known_where_departures_are_bare),
 	        cmocka_unit_test(a_pool_that_is_nearly_empty_does_not_stop_the_line),
 	        cmocka_unit_test(an_empty_pool_makes_packets_late_and_loses_none),

@@ -62,6 +62,7 @@ static int close_all(void **state)
 static void push(uint16_t n)
 {
 	struct rte_mbuf *burst[BURST_MAX];
+	struct burst value;
 
 	for (uint16_t i = 0; i < n; i++) {
 		uint16_t bytes = (pushed + i) % 3 ? 64 : 900;
@@ -70,7 +71,8 @@ static void push(uint16_t n)
 		assert_non_null(burst[i]);
 		memset(rte_pktmbuf_append(burst[i], bytes), 0, bytes);
 	}
-	assert_int_equal(train_board_plain(&packets, &holder, burst, n, DUE, pushed), n);
+	burst_receive(&value, burst, n, 0, DUE, pushed);
+	assert_int_equal(train_push(&packets, &holder, &value, 0, n, DUE), n);
 	pushed += n;
 }
 

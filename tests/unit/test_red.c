@@ -673,7 +673,7 @@ static void an_idle_time_counts_the_packets_that_could_have_been_sent(void **sta
 static void a_group_passes_as_its_packets_would_one_by_one(void **state)
 {
 	const struct draw_key key = draw_key_make(1, "group", "chance");
-	uint64_t passed = 0, stopped = 0;
+	uint64_t passed = 0, judged = 0, selected = 0;
 
 	(void)state;
 	for (uint64_t i = 0; i < 100000; i++) {
@@ -686,8 +686,9 @@ static void a_group_passes_as_its_packets_would_one_by_one(void **state)
 		                          .n = (uint16_t)(draw_u64(key, i, 2) % 33),
 		                          .length = length};
 		struct red_rule rule;
-		struct red together, alone, before;
-		uint16_t n;
+		struct red together, alone;
+		struct red_group rest;
+		enum red_verdict verdict[32] = {RED_PASS};
 
 		setup.bytes = i & 1;
 		setup.weight = PROBABILITY_ONE / 8;
@@ -703,34 +704,43 @@ static void a_group_passes_as_its_packets_would_one_by_one(void **state)
 		alone = together;
 		for (uint32_t k = 0; k < 32; k++)
 			length[k] = (uint32_t)(draw_u64(key, i, 7 + k) % 1500);
-		n = red_pass(&together, &rule, &group);
-		for (uint16_t k = 0; k <= n && k < group.n; k++) {
+		rest = group;
+		while (red_pass(&together, &rule, &rest)) {
+			const uint32_t k = group.n - rest.n;
+			const struct red_arrival arrival = {.now = group.now,
+			                                    .queue = rest.queue,
+			                                    .rate_bps = RATE_BPS,
+			                                    .wire_bytes = length[k],
+			                                    .draw = draw_u64(key, i, 64 + k)};
+
+			verdict[k] = red_judge(&together, &rule, &arrival);
+			red_group_next(&rule, &rest);
+			judged++;
+		}
+		for (uint16_t k = 0; k < group.n; k++) {
 			const struct red_arrival arrival = {.now = group.now,
 			                                    .queue = group.queue,
 			                                    .rate_bps = RATE_BPS,
-			                                    .wire_bytes = length[k]};
+			                                    .wire_bytes = length[k],
+			                                    .draw = draw_u64(key, i, 64 + k)};
 
-			before = alone;
 			if (k > 0 && !group.wait)
 				red_idle(&alone, group.now);
-			red_arrive(&alone, &rule, &arrival);
+			assert_int_equal(red_arrive(&alone, &rule, &arrival), verdict[k]);
 			if (group.wait)
 				group.queue += setup.bytes ? length[k] : 1;
-			if (k == n) {
-				assert_true(alone.average >= setup.min);
-				alone = before;
-			}
+			passed += verdict[k] == RED_PASS;
+			selected += verdict[k] != RED_PASS;
 		}
+		assert_int_equal(rest.queue, group.queue);
 		/* As the queue tells it. */
-		if (!group.wait && n > 0) {
+		if (!group.wait && group.n > 0) {
 			red_idle(&together, group.now);
 			red_idle(&alone, group.now);
 		}
 		assert_memory_equal(&together, &alone, sizeof(alone));
-		passed += n;
-		stopped += n < group.n;
 	}
-	assert_true(passed > 100000 && stopped > 10000);
+	assert_true(passed > 100000 && judged > 10000 && selected > 1000);
 }
 
 static void a_change_keeps_the_average_and_the_counts(void **state)

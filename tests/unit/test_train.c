@@ -116,13 +116,22 @@ static void is_packet(uint32_t i, uint64_t number, uint32_t bytes, simtime due)
 	rte_pktmbuf_free(out[i]);
 }
 
+/* By what their struct packet says. */
+static uint16_t push(struct rte_mbuf **mbufs, uint16_t n, simtime due)
+{
+	struct burst value;
+
+	burst_read(&value, mbufs, n);
+	return train_push(&packets, &holder, &value, 0, n, due);
+}
+
 static void a_burst_of_like_packets_is_one_train_and_comes_back_as_it_went_in(void **state)
 {
 	(void)state;
 	for (uint32_t bytes = 1; bytes <= 120; bytes++) {
 		open_with(CHUNKS);
 		burst_made(7, 31, bytes);
-		assert_int_equal(train_push(&packets, &holder, burst, 31, DUE), 31);
+		assert_int_equal(push(burst, 31, DUE), 31);
 		assert_int_equal(trains(), 1);
 		assert_int_equal(train_next(&packets), DUE);
 		assert_int_equal(packets.write - packets.read,
@@ -136,14 +145,17 @@ static void a_burst_of_like_packets_is_one_train_and_comes_back_as_it_went_in(vo
 	}
 }
 
-static void a_plain_burst_needs_no_struct_packet_and_has_the_numbers_it_is_given(void **state)
+static void a_burst_as_it_was_received_needs_no_struct_packet(void **state)
 {
+	struct burst value;
+
 	(void)state;
 	open_with(CHUNKS);
 	burst_made(100, 32, 64);
 	for (uint32_t i = 0; i < 32; i++)
 		memset(packet_of(burst[i]), 0xff, sizeof(struct packet));
-	assert_int_equal(train_board_plain(&packets, &holder, burst, 32, DUE, 100), 32);
+	burst_receive(&value, burst, 32, 0, DUE, 100);
+	assert_int_equal(train_push(&packets, &holder, &value, 0, 32, DUE), 32);
 	assert_int_equal(trains(), 1);
 	assert_int_equal(leave(DUE, 64), 32);
 	for (uint32_t i = 0; i < 32; i++) {
@@ -164,7 +176,7 @@ static void a_packet_that_differs_begins_another_train(void **state)
 	packet_of(burst[4])->flags = PACKET_MARKED; /* 2 */
 	packet_of(burst[6])->wire_bytes = 1000;     /* 2 */
 	packet_of(burst[8])->number = 77;           /* 1 */
-	assert_int_equal(train_push(&packets, &holder, burst, 9, DUE), 9);
+	assert_int_equal(push(burst, 9, DUE), 9);
 	assert_int_equal(trains(), 8);
 	assert_int_equal(leave(DUE, 64), 9);
 	assert_int_equal(packet_of(out[4])->flags, PACKET_MARKED);
@@ -190,7 +202,7 @@ static void a_frame_that_begins_elsewhere_in_its_mbuf_comes_back_whole(void **st
 		rte_pktmbuf_mtod(burst[1], uint8_t *)[i] = byte_of(2, i - 1);
 	rte_pktmbuf_adj(burst[1], 1);
 	*packet_of(burst[1]) = (struct packet){.number = 2, .wire_bytes = 64};
-	assert_int_equal(train_push(&packets, &holder, burst, 4, DUE), 4);
+	assert_int_equal(push(burst, 4, DUE), 4);
 	assert_int_equal(leave(DUE, 64), 4);
 	for (uint32_t i = 0; i < 4; i++)
 		is_packet(i, 1 + i, 64, DUE);
@@ -206,8 +218,8 @@ static void where_nobody_asks_for_it_struct_packet_is_not_written(void **state)
 	burst_made(1, 8, 64);
 	burst[8] = packet_made(holder.pool, 9, 64);
 	burst[9] = packet_made(holder.pool, 10, 1000);
-	assert_int_equal(train_push(&packets, &holder, burst, 8, DUE), 8);
-	assert_int_equal(train_push(&packets, &holder, burst + 8, 2, DUE + 1), 2);
+	assert_int_equal(push(burst, 8, DUE), 8);
+	assert_int_equal(push(burst + 8, 2, DUE + 1), 2);
 	assert_in_range(hold_provide(&holder), 9, BURST_MAX);
 	for (uint32_t i = 0; i < holder.n_spare; i++)
 		memset(packet_of(holder.spare[i]), 0xee, sizeof(struct packet));
@@ -229,7 +241,7 @@ static void of_a_train_as_many_leave_as_there_is_room_for(void **state)
 	(void)state;
 	open_with(CHUNKS);
 	burst_made(1, 20, 64);
-	assert_int_equal(train_push(&packets, &holder, burst, 20, DUE), 20);
+	assert_int_equal(push(burst, 20, DUE), 20);
 	for (uint32_t i = 0; i < 7; i++) {
 		assert_int_equal(leave(DUE, 1), 1);
 		is_packet(0, 1 + i, 64, DUE);
@@ -239,7 +251,7 @@ static void of_a_train_as_many_leave_as_there_is_room_for(void **state)
 		is_packet(i, 8 + i, 64, DUE);
 	/* The rest goes with the next ones that are due. */
 	burst_made(21, 2, 64);
-	assert_int_equal(train_push(&packets, &holder, burst, 2, DUE + 1), 2);
+	assert_int_equal(push(burst, 2, DUE + 1), 2);
 	assert_int_equal(leave(DUE + 1, 64), 10);
 	for (uint32_t i = 0; i < 10; i++)
 		is_packet(i, 13 + i, 64, i < 8 ? DUE : DUE + 1);
@@ -252,7 +264,7 @@ static void a_train_goes_on_in_the_next_chunk(void **state)
 	open_with(CHUNKS);
 	for (uint32_t round = 0; round < 50; round++) {
 		burst_made(1 + 32 * round, 32, 64);
-		assert_int_equal(train_push(&packets, &holder, burst, 32, DUE + round), 32);
+		assert_int_equal(push(burst, 32, DUE + round), 32);
 	}
 	assert_in_range(holder.arena.used_chunks, 50 * 66 * 32 / CHUNK_BYTES,
 	                50 * 68 * 32 / CHUNK_BYTES + 1);
@@ -269,7 +281,7 @@ static void a_large_frame_stays_in_its_mbuf(void **state)
 	(void)state;
 	open_with(CHUNKS);
 	burst_made(1, 8, 1000);
-	assert_int_equal(train_push(&packets, &holder, burst, 8, DUE), 8);
+	assert_int_equal(push(burst, 8, DUE), 8);
 	assert_int_equal(trains(), 1);
 	assert_int_equal(holder.kept, 8);
 	assert_int_equal(packets.write - packets.read, sizeof(struct train) + 8 * sizeof(void *));
@@ -301,7 +313,7 @@ static void large_and_small_frames_leave_in_the_order_of_their_coming_across_chu
 	for (uint32_t round = 0; round < 40; round++) {
 		for (uint32_t i = 0; i < 10; i++)
 			burst[i] = packet_made(holder.pool, number + i, mixed_bytes(number + i));
-		assert_int_equal(train_push(&packets, &holder, burst, 10, DUE + round), 10);
+		assert_int_equal(push(burst, 10, DUE + round), 10);
 		number += 10;
 	}
 	assert_in_range(holder.arena.used_chunks, 4, CHUNKS);
@@ -320,7 +332,7 @@ static void no_more_mbufs_are_kept_than_may_be(void **state)
 	open_with(CHUNKS);
 	holder.kept_max = 5;
 	burst_made(1, 8, 1000);
-	assert_int_equal(train_push(&packets, &holder, burst, 8, DUE), 5);
+	assert_int_equal(push(burst, 8, DUE), 5);
 	assert_int_equal(leave(DUE, 64), 5);
 	for (uint32_t i = 0; i < 5; i++)
 		is_packet(i, 1 + i, 1000, DUE);
@@ -344,7 +356,7 @@ static void an_mbuf_that_others_hold_or_that_is_of_another_pool_is_not_spare(voi
 	rte_pktmbuf_attach(burst[5], shared);
 	*packet_of(burst[5]) = (struct packet){.number = 6, .wire_bytes = 64};
 	assert_int_equal(rte_mbuf_refcnt_read(shared), 3);
-	assert_int_equal(train_push(&packets, &holder, burst, 6, DUE), 6);
+	assert_int_equal(push(burst, 6, DUE), 6);
 	assert_int_equal(rte_mbuf_refcnt_read(shared), 1);
 	assert_int_equal(holder.n_spare, 3);
 	assert_int_equal(poison_missing(foreign), 0);
@@ -367,7 +379,7 @@ static void those_there_is_no_memory_for_stay_the_callers(void **state)
 	open_with(1);
 	do {
 		burst_made(1 + pushed, 32, 64);
-		n = train_push(&packets, &holder, burst, 32, DUE);
+		n = push(burst, 32, DUE);
 		pushed += n;
 	} while (n == 32);
 	rte_pktmbuf_free_bulk(burst + n, 32 - n);
@@ -390,7 +402,7 @@ static void without_mbufs_they_stay_on_the_train(void **state)
 	(void)state;
 	open_with(CHUNKS);
 	burst_made(1, 20, 64);
-	assert_int_equal(train_push(&packets, &holder, burst, 20, DUE), 20);
+	assert_int_equal(push(burst, 20, DUE), 20);
 	hold_give_back(&holder, 0);
 	assert_int_equal(rte_pktmbuf_alloc_bulk(holder.pool, taken, MBUFS), 0);
 	assert_int_equal(leave(DUE, 64), 0);
@@ -410,7 +422,7 @@ static void more_spare_mbufs_than_may_be_go_back_to_the_pool(void **state)
 	open_with(CHUNKS);
 	for (uint32_t round = 0; round < 20; round++) {
 		burst_made(1 + 32 * round, 32, 64);
-		assert_int_equal(train_push(&packets, &holder, burst, 32, DUE), 32);
+		assert_int_equal(push(burst, 32, DUE), 32);
 		assert_in_range(holder.n_spare, 1, HOLD_SPARE_MAX);
 	}
 	for (uint32_t round = 0; round < 20; round++) {
@@ -448,9 +460,9 @@ static void a_train_is_dropped_with_those_that_have_not_left(void **state)
 	(void)state;
 	open_with(CHUNKS);
 	burst_made(1, 10, 1000);
-	assert_int_equal(train_push(&packets, &holder, burst, 10, DUE), 10);
+	assert_int_equal(push(burst, 10, DUE), 10);
 	burst_made(11, 12, 64);
-	assert_int_equal(train_push(&packets, &holder, burst, 12, DUE), 12);
+	assert_int_equal(push(burst, 12, DUE), 12);
 	assert_int_equal(leave(DUE, 4), 4);
 	for (uint32_t i = 0; i < 4; i++)
 		is_packet(i, 1 + i, 1000, DUE);
@@ -463,8 +475,7 @@ GROUP(train)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_burst_of_like_packets_is_one_train_and_comes_back_as_it_went_in),
-	        cmocka_unit_test(
-	                a_plain_burst_needs_no_struct_packet_and_has_the_numbers_it_is_given),
+	        cmocka_unit_test(a_burst_as_it_was_received_needs_no_struct_packet),
 	        cmocka_unit_test(a_packet_that_differs_begins_another_train),
 	        cmocka_unit_test(a_frame_that_begins_elsewhere_in_its_mbuf_comes_back_whole),
 	        cmocka_unit_test(where_nobody_asks_for_it_struct_packet_is_not_written),

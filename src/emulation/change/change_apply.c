@@ -63,13 +63,10 @@ static void cloud_settle(struct engine *engine, struct cloud *cloud)
 {
 	if (cloud->line.shared && cloud_next(cloud) != SIMTIME_NEVER)
 		engine_starve(engine, cloud); /* asks for a timer */
-	cloud->unstamped = !cloud->line.shared && !cloud->timeline && !cloud->witness &&
-	                   !cloud->line.reorders && !cloud->line.limited &&
-	                   cloud->line.back.packets.records == 0 && cloud_link_may_pass(cloud);
+	cloud->by_value = !cloud->timeline && !cloud->witness && !cloud->link.classes &&
+	                  !cloud->link.queue.aqm;
 	for (uint16_t i = 0; i < cloud->n_stages; i++)
-		cloud->unstamped &= cloud->stages[i]->frames_only;
-	cloud->plain = cloud->unstamped && !link_in_use(&cloud->link) &&
-	               line_is_constant(&cloud->line) && line_is_simple(&cloud->line);
+		cloud->by_value &= cloud->stages[i]->frames_only;
 	/* What leaves a shared cloud may go on. */
 	cloud->line.bare = engine->setup.bare_departures && !cloud->line.shared;
 	settle_together(cloud);

@@ -163,71 +163,69 @@ void cloud_tell_delivery(const struct cloud *cloud, uint64_t number, uint32_t po
 	cloud->witness->tell(cloud->witness, &fate);
 }
 
-/* Delays are often the same for a whole burst: they are counted together. */
-static void count_delays(struct cloud *cloud, const simtime *t_ns, const simtime *due_ns,
-                         uint16_t n)
+/* Of the first `held` of a burst. Delays are often the same for all: they are counted together. */
+static void count_delays(struct cloud *cloud, struct burst *burst, const simtime *due_ns,
+                         bool together, uint16_t held)
 {
-	if (n > 0 && !cloud->line.conf.jitter && t_ns[0] == t_ns[n - 1] &&
-	    due_ns[0] == due_ns[n - 1])
-		histogram_add(cloud->delay_ns, due_ns[0] - t_ns[0], n);
-	else
-		histogram_add_spans(cloud->delay_ns, t_ns, due_ns, n);
+	if (likely(together && burst->at_once))
+		histogram_add(cloud->delay_ns, due_ns[0] - burst->t, held);
+	else if (held > 0)
+		histogram_add_spans(cloud->delay_ns, burst_times(burst), due_ns, held);
 }
 
-static __attribute__((noinline)) uint16_t push_hurrying(struct cloud *cloud,
-                                                        struct rte_mbuf **mbufs, uint16_t n,
-                                                        const simtime *t_ns, const simtime *due_ns)
+/* When each is to leave the line. Returns whether that is one instant, leaves[0]. */
+static __attribute__((noinline)) bool compensate_latency(struct cloud *cloud,
+                                                         const struct burst *burst,
+                                                         const simtime *due_ns, bool together,
+                                                         simtime *leaves)
 {
-	simtime leaves[BURST_ROOM];
+	const bool as_one = together && burst->at_once && burst->whole;
 
-	for (uint16_t i = 0; i < n; i++)
-		leaves[i] = cloud_leaves_at(cloud, t_ns[i], due_ns[i], packet_of(mbufs[i])->age_ns);
-	return line_push(&cloud->line, cloud->holder, mbufs, n, leaves);
+	for (uint16_t i = 0; i < (as_one ? 1 : burst->n); i++)
+		leaves[i] = cloud_leaves_at(cloud, burst_t(burst, i), due_ns[together ? 0 : i],
+		                            burst_age_ns(burst, i));
+	return as_one;
 }
 
-/* When they came. They are in order, and those of a burst often of one instant. */
-static inline void came(struct rte_mbuf *const *mbufs, uint16_t n, simtime *t_ns)
+/* When each is due at the other end. Returns whether that is one instant, due_ns[0]. */
+static bool find_due(struct cloud *cloud, struct burst *burst, const simtime *enters_ns,
+                     simtime *due_ns)
 {
-	simtime first = packet_of(mbufs[0])->t_ns;
+	struct line *line = &cloud->line;
 
-	if (likely(packet_of(mbufs[n - 1])->t_ns == first)) {
-		for (uint16_t i = 0; i < n; i++)
-			t_ns[i] = first;
-		return;
-	}
-	for (uint16_t i = 0; i < n; i++)
-		t_ns[i] = packet_of(mbufs[i])->t_ns;
+	if (likely(burst->at_once && !enters_ns) && line_due_together(line, burst->t, due_ns))
+		return true;
+	cloud->counters.reordered +=
+	        line_due(line, enters_ns ? enters_ns : burst_times(burst), burst->n, due_ns);
+	return false;
 }
 
-void cloud_enter_line(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n,
-                      const simtime *enters_ns)
+void cloud_enter_line(struct cloud *cloud, struct burst *burst, const simtime *enters_ns)
 {
-	simtime t_ns[BURST_ROOM], due_ns[BURST_ROOM];
-	struct packet packet[BURST_ROOM];
+	simtime due_ns[BURST_ROOM], compensated[BURST_ROOM], *leaves = due_ns;
+	bool together, leave_together;
 	uint16_t held;
 
-	if (unlikely(n == 0))
+	if (unlikely(burst->n == 0))
 		return;
 	if (unlikely(cloud->line.reorders)) {
-		reorder_enter(cloud, mbufs, n);
+		reorder_enter(cloud, burst);
 		return;
 	}
-	came(mbufs, n, t_ns);
-	/* What is pushed is not the cloud's any more, and the witness is told afterwards. */
-	for (uint16_t i = 0; unlikely(cloud->witness != NULL) && i < n; i++)
-		packet[i] = *packet_of(mbufs[i]);
-	cloud->counters.reordered +=
-	        line_due(&cloud->line, enters_ns ? enters_ns : t_ns, n, due_ns);
-	held = likely(!cloud->compensates_latency)
-	               ? line_push(&cloud->line, cloud->holder, mbufs, n, due_ns)
-	               : push_hurrying(cloud, mbufs, n, t_ns, due_ns);
-	assert(held <= n);
-	count_delays(cloud, t_ns, due_ns, held);
+	together = leave_together = find_due(cloud, burst, enters_ns, due_ns);
+	if (unlikely(cloud->compensates_latency)) {
+		leave_together = compensate_latency(cloud, burst, due_ns, together, compensated);
+		leaves = compensated;
+	}
+	held = line_push(&cloud->line, cloud->holder, burst, leaves, leave_together);
+	assert(held <= burst->n);
+	count_delays(cloud, burst, due_ns, together, held);
 	for (uint16_t i = 0; unlikely(cloud->witness != NULL) && i < held; i++)
-		cloud_tell_delivery(cloud, packet[i].number, packet[i].port, packet[i].flags,
-		                    t_ns[i], due_ns[i]);
-	for (uint16_t i = held; i < n; i++)
-		cloud_drop(cloud, mbufs[i], REASON_NO_BUFFER);
+		cloud_tell_delivery(cloud, burst_number(burst, i), burst->port,
+		                    burst_flags(burst, i), burst_t(burst, i),
+		                    due_ns[together ? 0 : i]);
+	for (uint16_t i = held; i < burst->n; i++)
+		cloud_drop(cloud, burst->mbuf[i], REASON_NO_BUFFER);
 }
 
 void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, uint64_t number)
@@ -240,10 +238,13 @@ void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, ui
 	        .flags = PACKET_GENERATED | PACKET_BACK,
 	};
 
+	struct burst burst;
+
 	cloud->counters.generated++;
 	*packet_of(mbuf) = packet;
+	burst_read(&burst, &mbuf, 1);
 	/* Not line_due: it is not one of the packets that take this way. */
-	if (unlikely(line_push(&cloud->line, cloud->holder, &mbuf, 1, &t_ns) == 0))
+	if (unlikely(line_push(&cloud->line, cloud->holder, &burst, &t_ns, true) == 0))
 		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
 	else if (unlikely(cloud->witness != NULL))
 		cloud_tell_delivery(cloud, number, packet.port, packet.flags, t_ns, t_ns);
@@ -265,21 +266,12 @@ static void watch_arrival(struct cloud *cloud, simtime now)
 	cloud_watch_before(cloud->watch, now);
 }
 
-static void watch_passage(const struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
-{
-	uint64_t bytes = 0;
-
-	for (uint16_t i = 0; i < n; i++)
-		bytes += packet_of(mbufs[i])->wire_bytes;
-	cloud_watch_passed(cloud->watch, n, bytes);
-}
-
-static void enter(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+static void enter(struct cloud *cloud, struct burst *burst)
 {
 	if (link_in_use(&cloud->link))
-		cloud_meet_link(cloud, mbufs, n);
+		cloud_meet_link(cloud, burst);
 	else
-		cloud_enter_line(cloud, mbufs, n, NULL);
+		cloud_enter_line(cloud, burst, NULL);
 }
 
 /* How many packets the link and the line hold at this instant, whenever somebody polled. */
@@ -294,77 +286,96 @@ static uint64_t held_at(struct cloud *cloud, simtime now)
 
 /* Packets that pass the stages meet `delay ... limit`. A burst for which there is room whoever
  * leaves meanwhile goes on together. */
-static void meet_limit(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+static void meet_limit(struct cloud *cloud, struct burst *burst)
 {
 	uint64_t limit = cloud->line.conf.limit;
+	struct burst one;
 
-	if (n == 0)
+	if (burst->n == 0)
 		return;
-	if (held_at(cloud, packet_of(mbufs[0])->t_ns) + n <= limit) {
-		enter(cloud, mbufs, n);
+	if (held_at(cloud, burst_t(burst, 0)) + burst->n <= limit) {
+		enter(cloud, burst);
 		return;
 	}
-	for (uint16_t i = 0; i < n; i++) {
-		if (held_at(cloud, packet_of(mbufs[i])->t_ns) < limit)
-			enter(cloud, &mbufs[i], 1);
-		else
-			cloud_drop(cloud, mbufs[i], REASON_LIMIT);
+	for (uint16_t i = 0; i < burst->n; i++) {
+		if (held_at(cloud, burst_t(burst, i)) >= limit) {
+			cloud_drop(cloud, burst->mbuf[i], REASON_LIMIT);
+			continue;
+		}
+		burst_slice(&one, burst, i, 1);
+		enter(cloud, &one);
 	}
 }
 
-static void arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+static __attribute__((noinline)) void pass_stages(struct cloud *cloud, struct burst *burst)
 {
-	struct rte_mbuf *room[BURST_ROOM];
-	uint64_t bytes = 0;
+	struct rte_mbuf *before[BURST_MAX];
+	uint16_t n = burst->n;
 
-	for (uint16_t i = 0; i < n; i++) {
-		room[i] = mbufs[i];
-		bytes += packet_of(mbufs[i])->wire_bytes;
-	}
-	if (likely(n > 0 && !(packet_of(mbufs[n - 1])->flags & PACKET_FOREIGN)))
-		cloud->latest_number = packet_of(mbufs[n - 1])->number;
-	if (unlikely(cloud->watch && n > 0))
-		watch_arrival(cloud, packet_of(mbufs[0])->t_ns);
-	cloud->counters.rx_packets += n;
-	cloud->counters.rx_bytes += bytes;
+	memcpy(before, burst->mbuf, n * sizeof(*before));
 	for (uint16_t i = 0; i < cloud->n_stages; i++)
-		n = cloud->stages[i]->process(cloud->stages[i], room, n);
-	if (unlikely(cloud->watch != NULL))
-		watch_passage(cloud, room, n);
-	if (unlikely(cloud->line.limited))
-		meet_limit(cloud, room, n);
+		n = cloud->stages[i]->process(cloud->stages[i], burst->mbuf, n);
+	if (cloud->by_value)
+		burst_keep(burst, before, n);
 	else
-		enter(cloud, room, n);
+		burst_read_again(burst, before, n);
+}
+
+static void arrive(struct cloud *cloud, struct burst *burst)
+{
+	const uint16_t n = burst->n;
+
+	if (likely(!(burst_flags(burst, n - 1) & PACKET_FOREIGN)))
+		cloud->latest_number = burst_number(burst, n - 1);
+	if (unlikely(cloud->watch != NULL))
+		watch_arrival(cloud, burst_t(burst, 0));
+	cloud->counters.rx_packets += n;
+	cloud->counters.rx_bytes += burst->bytes;
+	if (cloud->n_stages > 0)
+		pass_stages(cloud, burst);
+	if (unlikely(cloud->watch != NULL))
+		cloud_watch_passed(cloud->watch, burst->n, burst->bytes);
+	if (unlikely(cloud->line.limited))
+		meet_limit(cloud, burst);
+	else
+		enter(cloud, burst);
 }
 
 /* Those before a change, then the change, then the others. */
-static void arrive_around_changes(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+static void arrive_around_changes(struct cloud *cloud, const struct burst *burst)
 {
-	while (n > 0 && cloud->change <= packet_of(mbufs[n - 1])->t_ns) {
-		uint16_t before = 0;
+	uint16_t done = 0, n = burst->n;
+	struct burst part;
 
-		while (packet_of(mbufs[before])->t_ns < cloud->change)
+	while (done < n && cloud->change <= burst_t(burst, n - 1)) {
+		uint16_t before = done;
+
+		while (burst_t(burst, before) < cloud->change)
 			before++;
-		if (before > 0)
-			arrive(cloud, mbufs, before);
-		mbufs += before;
-		n -= before;
-		timeline_keep_up(cloud, packet_of(mbufs[0])->t_ns);
+		if (before > done) {
+			burst_slice(&part, burst, done, before - done);
+			arrive(cloud, &part);
+		}
+		done = before;
+		timeline_keep_up(cloud, burst_t(burst, done));
 	}
-	arrive(cloud, mbufs, n);
+	burst_slice(&part, burst, done, n - done);
+	if (part.n > 0)
+		arrive(cloud, &part);
 }
 
-void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+void cloud_arrive(struct cloud *cloud, struct burst *burst)
 {
 	if (unlikely(cloud->change != SIMTIME_NEVER))
-		arrive_around_changes(cloud, mbufs, n);
+		arrive_around_changes(cloud, burst);
 	else
-		arrive(cloud, mbufs, n);
+		arrive(cloud, burst);
 }
 
 void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns)
 {
 	uint32_t bytes = mbuf->pkt_len;
+	struct burst burst;
 
 	*packet_of(mbuf) = (struct packet){
 	        .t_ns = t_ns,
@@ -372,7 +383,8 @@ void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns)
 	        .port = (uint16_t)cloud->from_port,
 	        .flags = PACKET_GENERATED | PACKET_FOREIGN,
 	};
-	cloud_arrive(cloud, &mbuf, 1);
+	burst_read(&burst, &mbuf, 1);
+	cloud_arrive(cloud, &burst);
 	cloud->counters.rx_packets--;
 	cloud->counters.rx_bytes -= bytes;
 	cloud->counters.generated++;

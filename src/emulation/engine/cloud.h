@@ -36,9 +36,9 @@ struct template;
 struct cloud {
 	/* what a packet touches comes first: a line of cache for its way, and one for what counts
 	 * it */
-	bool plain; /* its stages look at frames only; no link, no jitter, no wheel, no witness */
-	bool unstamped; /* the same, with a jitter, a wheel, or a token bucket perhaps */
-	bool closing;   /* removed from the scenario: nothing comes in, what is held goes out */
+	/* nothing in it looks at struct packet: bursts need not be written (burst.h) */
+	bool by_value;
+	bool closing; /* removed from the scenario: nothing comes in, what is held goes out */
 	/* a statement of it may generate packets, now or before; then it is shared */
 	bool generates;
 	bool timer_missing; /* there was no memory for a timer of its link: in the engine's list */
@@ -99,15 +99,10 @@ void cloud_clear(struct cloud *cloud);
  * others only after cloud_clear. */
 void cloud_free(struct cloud *cloud);
 
-/* Packets arrive, t_ns in order; takes them all. n <= BURST_MAX. */
-void cloud_arrive(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n);
-/* The same at one instant for a plain cloud, whose packets need no struct packet; `number` is that
- * of the first. */
-void cloud_arrive_plain(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now,
-                        uint64_t number);
-/* The same of an unstamped cloud: as if they had come with a struct packet (cloud_arrive). */
-void cloud_arrive_unstamped(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n, simtime now,
-                            uint64_t number);
+/* Packets arrive, n > 0 and at most BURST_MAX; takes them all. The burst is the cloud's from then
+ * on: it is written over. Its packets are written (burst_write), unless the cloud takes them by
+ * value. */
+void cloud_arrive(struct cloud *cloud, struct burst *burst);
 /* What leaves the link up to and at `now` enters the line; what reordering holds back longest goes
  * when its time is up; what the timeline says happens in between, as long as something is held. */
 void cloud_advance_link(struct cloud *cloud, simtime now);

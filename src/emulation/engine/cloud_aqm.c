@@ -179,46 +179,67 @@ static __attribute__((noinline)) bool settle(struct cloud *cloud, struct queue *
 	return false;
 }
 
-bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf, bool *marked,
-               struct log **log)
+/* What the management says of one packet. */
+static inline struct aqm_verdict ask(struct aqm *aqm, const struct aqm_view *view,
+                                     struct rte_mbuf *const *mbuf, simtime now)
+{
+	struct aqm_verdict verdict = {.action = AQM_PASS};
+	struct aqm_group alone;
+
+	if (aqm->kind->arrive) {
+		alone.now = now;
+		alone.mbuf = mbuf;
+		alone.wait = false;
+		alone.n = 1;
+		alone.length[0] = view->wire_bytes;
+		if (aqm->kind->arrive(aqm, view, &alone, &verdict) == 1)
+			verdict.action = AQM_PASS;
+	}
+	aqm->drawn++;
+	return verdict;
+}
+
+bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf,
+               struct aqm_arrival *arrival)
 {
 	struct aqm *aqm = queue->aqm;
-	const struct packet *packet = packet_of(*mbuf);
-	simtime now = packet->t_ns;
-	const struct aqm_view view = view_of(cloud, queue, packet->wire_bytes);
-	struct aqm_verdict verdict = {.action = AQM_PASS};
+	const simtime now = arrival->now;
+	const uint32_t wire_bytes = arrival->wire_bytes;
+	const struct aqm_view view = view_of(cloud, queue, wire_bytes);
 	enum aqm_outcome outcome = AQM_QUEUED;
+	struct aqm_verdict verdict;
 	bool room;
 
 	if (unlikely(aqm->kind->bands != NULL))
-		*log = choose(aqm, *mbuf);
-	if (aqm->kind->arrive)
-		verdict = aqm->kind->arrive(aqm, &view, *mbuf, now);
-	aqm->drawn++;
-	room = link_has_room(&cloud->link, queue, packet->wire_bytes);
+		arrival->log = choose(aqm, *mbuf);
+	verdict =
+	        unlikely(arrival->verdict != NULL) ? *arrival->verdict : ask(aqm, &view, mbuf, now);
+	room = link_has_room(&cloud->link, queue, wire_bytes);
 	if (unlikely(verdict.action != AQM_PASS || !room))
 		outcome = outcome_of(aqm, verdict, room, *mbuf);
-	if (unlikely(outcome == AQM_OVERFLOWED) && make_room(cloud, queue, packet->wire_bytes, now))
+	if (unlikely(outcome == AQM_OVERFLOWED) && make_room(cloud, queue, wire_bytes, now))
 		outcome = outcome_of(aqm, verdict, true, *mbuf);
 	if (aqm->kind->settled)
 		aqm->kind->settled(aqm, &view, *mbuf, outcome, now);
-	*marked = outcome == AQM_MARKED;
+	arrival->marked = outcome == AQM_MARKED;
 	return likely(outcome == AQM_QUEUED) || settle(cloud, queue, mbuf, outcome, verdict.reason);
 }
 
-uint16_t aqm_admit_group(struct cloud *cloud, struct queue *queue, const struct aqm_group *group)
+uint16_t aqm_arrive(struct cloud *cloud, struct queue *queue, const struct aqm_group *group,
+                    struct aqm_verdict *verdict)
 {
 	struct aqm *aqm = queue->aqm;
 	uint16_t n = group->n;
 
 	if (!aqm || n == 0)
 		return n;
-	if (aqm->kind->admit) {
+	if (aqm->kind->arrive) {
 		const struct aqm_view view = view_of(cloud, queue, 0);
 
-		n = aqm->kind->admit(aqm, &view, group);
+		n = aqm->kind->arrive(aqm, &view, group, verdict);
 	}
-	aqm->drawn += n;
+	/* The one behind has arrived, too. */
+	aqm->drawn += n + (n < group->n);
 	return n;
 }
 

@@ -10,15 +10,27 @@
 
 #include "link/aqm.h"
 
-/* A packet comes to the queue: asks, looks whether there is room, and marks. False: it was dropped,
- * and counted. `mbuf` may become another, which nobody else sees. `marked`: whether it was. `log`:
- * to which it is to be appended, if that is a band; then the management is told by
- * aqm_entered(). */
-bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf, bool *marked,
-               struct log **log);
 /* How many packets of the group come to the queue and pass, from the first; no management: all.
- * They are the caller's to append. Only to one that takes them. */
-uint16_t aqm_admit_group(struct cloud *cloud, struct queue *queue, const struct aqm_group *group);
+ * They are the caller's to append; then the one behind them, if there is one, comes with this
+ * verdict (aqm_admit). Only to one that takes groups. */
+uint16_t aqm_arrive(struct cloud *cloud, struct queue *queue, const struct aqm_group *group,
+                    struct aqm_verdict *verdict);
+
+/* A packet that comes to the queue. */
+struct aqm_arrival {
+	simtime now;
+	uint32_t wire_bytes;
+	/* that it has from aqm_arrive; NULL: it has to be asked for */
+	const struct aqm_verdict *verdict;
+	bool marked; /* out: it was */
+	/* Out: to which it is to be appended, if that is a band; then the management is told by
+	 * aqm_entered(). */
+	struct log *log;
+};
+/* Asks about it, looks whether there is room, and marks. False: it was dropped, and counted. `mbuf`
+ * may become another, which nobody else sees. */
+bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf,
+               struct aqm_arrival *arrival);
 /* Asks about the head until one passes or none is left; the head waits. Only then. */
 void aqm_take(struct cloud *cloud, struct queue *queue, simtime now);
 /* `drop head`: makes room for a packet of this length on the wire, if that can be. */

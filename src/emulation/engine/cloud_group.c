@@ -13,7 +13,7 @@ static inline bool may_group(const struct cloud *cloud, simtime now)
 }
 
 /* Lengths of those that find room in the queue, and in the chunk that its log writes. */
-static uint16_t find_room(const struct cloud *cloud, struct rte_mbuf *const *mbufs, uint16_t n,
+static uint16_t find_room(const struct cloud *cloud, const struct burst *burst, uint16_t from,
                           struct aqm_group *group)
 {
 	const struct link *link = &cloud->link;
@@ -22,14 +22,15 @@ static uint16_t find_room(const struct cloud *cloud, struct rte_mbuf *const *mbu
 	uint64_t bytes = queue_bytes(queue);
 	uint16_t found = 0;
 
-	for (; found < n; found++) {
-		const struct packet *packet = packet_of(mbufs[found]);
-		uint32_t length = link_length(link, packet->wire_bytes);
-		size_t stored = held_bytes(mbufs[found]->data_len);
+	for (; from + found < burst->n; found++) {
+		const struct rte_mbuf *mbuf = burst->mbuf[from + found];
+		uint32_t length = link_length(link, burst_wire_bytes(burst, from + found));
+		size_t stored = held_bytes(mbuf->data_len);
 
 		bytes += length;
-		if (packet->t_ns != group->now || unlikely(bytes > queue->limit.value) ||
-		    stored > memory || unlikely(!hold_copies(cloud->holder, mbufs[found])))
+		if (burst_t(burst, from + found) != group->now ||
+		    unlikely(bytes > queue->limit.value) || stored > memory ||
+		    unlikely(!hold_copies(cloud->holder, mbuf)))
 			break;
 		memory -= stored;
 		group->length[found] = length;
@@ -38,7 +39,7 @@ static uint16_t find_room(const struct cloud *cloud, struct rte_mbuf *const *mbu
 }
 
 /* There is room. */
-static void append(struct cloud *cloud, struct rte_mbuf *const *mbufs, uint16_t n,
+static void append(struct cloud *cloud, const struct burst *burst, uint16_t from, uint16_t n,
                    const struct aqm_group *group)
 {
 	struct queue *queue = &cloud->link.queue;
@@ -46,53 +47,52 @@ static void append(struct cloud *cloud, struct rte_mbuf *const *mbufs, uint16_t 
 	uint64_t bytes = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *mbuf = mbufs[i];
-		const struct packet *packet = packet_of(mbuf);
+		struct rte_mbuf *mbuf = burst->mbuf[from + i];
 		struct held *held = log_append(&queue->log, &holder->arena, mbuf->data_len);
-		uint8_t flags = packet->flags;
 
 		held->t_ns = group->now;
 		held->cloud = cloud->index;
-		held->number = (uint32_t)packet->number;
-		hold_fill(holder, held, true, mbuf, packet->wire_bytes);
-		held->flags |= flags;
+		held->number = (uint32_t)burst_number(burst, from + i);
+		hold_fill(holder, held, true, mbuf, burst_wire_bytes(burst, from + i));
+		held->flags |= burst_flags(burst, from + i);
 		bytes += group->length[i];
 	}
 	queue->held_packets += n;
 	queue->held_bytes += bytes;
 }
 
-uint16_t cloud_group_waits(struct cloud *cloud, struct rte_mbuf *const *mbufs, uint16_t n,
-                           bool *refused)
+uint16_t cloud_group_waits(struct cloud *cloud, const struct burst *burst, uint16_t from,
+                           struct aqm_verdict *verdict, bool *decided)
 {
 	struct aqm_group group;
 	uint16_t passed;
 
-	group.now = packet_of(mbufs[0])->t_ns;
+	group.now = burst_t(burst, from);
 	if (!link_busy(&cloud->link) || cloud->link.queue.limit.unit != LIMIT_BYTES ||
 	    !may_group(cloud, group.now))
 		return 0;
+	group.mbuf = &burst->mbuf[from];
 	group.wait = true;
-	group.n = find_room(cloud, mbufs, n, &group);
-	passed = aqm_admit_group(cloud, &cloud->link.queue, &group);
-	append(cloud, mbufs, passed, &group);
-	*refused = passed < group.n;
+	group.n = find_room(cloud, burst, from, &group);
+	passed = aqm_arrive(cloud, &cloud->link.queue, &group, verdict);
+	append(cloud, burst, from, passed, &group);
+	*decided = passed < group.n;
 	return passed;
 }
 
 /* All, if they came at one instant and the bucket has the tokens for them together; `group` has
  * their lengths then. */
 static inline bool take_all_tokens(const struct link *link, struct shaper *shaper,
-                                   struct rte_mbuf *const *mbufs, uint16_t n,
+                                   const struct burst *burst, uint16_t from, uint16_t n,
                                    struct aqm_group *group)
 {
 	uint64_t bytes = 0;
 
 	/* They come in order. */
-	if (!link->conf.overhead.none || n == 0 || packet_of(mbufs[n - 1])->t_ns != group->now)
+	if (!link->conf.overhead.none || n == 0 || burst_t(burst, from + n - 1) != group->now)
 		return false;
 	for (uint16_t i = 0; i < n; i++) {
-		group->length[i] = packet_of(mbufs[i])->wire_bytes;
+		group->length[i] = burst_wire_bytes(burst, from + i);
 		bytes += group->length[i];
 	}
 	/* Each by itself is not longer than what has its whole length in work. */
@@ -101,25 +101,25 @@ static inline bool take_all_tokens(const struct link *link, struct shaper *shape
 
 /* Lengths of those that the bucket has tokens for, which are taken. */
 static uint16_t take_tokens(const struct link *link, struct shaper *shaper,
-                            struct rte_mbuf *const *mbufs, uint16_t n, struct aqm_group *group)
+                            const struct burst *burst, uint16_t from, uint16_t n,
+                            struct aqm_group *group)
 {
 	uint16_t found = 0;
 
-	if (likely(take_all_tokens(link, shaper, mbufs, n, group)))
+	if (likely(take_all_tokens(link, shaper, burst, from, n, group)))
 		return n;
 	for (; found < n; found++) {
-		const struct packet *packet = packet_of(mbufs[found]);
-		uint32_t length = link_length(link, packet->wire_bytes);
+		uint32_t length = link_length(link, burst_wire_bytes(burst, from + found));
 
-		if (packet->t_ns != group->now || !shaper_passes(shaper, length))
+		if (burst_t(burst, from + found) != group->now || !shaper_passes(shaper, length))
 			break;
 		group->length[found] = length;
 	}
 	return found;
 }
 
-/* They have left the link when they came. */
-static void tell(const struct cloud *cloud, uint16_t n, const struct aqm_group *group)
+/* They have left the link when they came. `idle`: and no other has come since. */
+static void tell(const struct cloud *cloud, uint16_t n, const struct aqm_group *group, bool idle)
 {
 	struct aqm *aqm = cloud->link.queue.aqm;
 	uint64_t bytes = 0;
@@ -128,35 +128,36 @@ static void tell(const struct cloud *cloud, uint16_t n, const struct aqm_group *
 		bytes += group->length[i];
 	if (cloud->watch)
 		cloud->watch->left_at_once(cloud->watch, group->now, n, bytes);
-	if (aqm)
+	if (aqm && idle)
 		aqm_idle(aqm, group->now);
 }
 
-uint16_t cloud_group_passes(struct cloud *cloud, struct rte_mbuf *const *mbufs, uint16_t n,
-                            bool *refused)
+uint16_t cloud_group_passes(struct cloud *cloud, const struct burst *burst, uint16_t from,
+                            struct aqm_verdict *verdict, bool *decided)
 {
 	struct link *link = &cloud->link;
 	struct aqm_group group;
 	struct shaper shaper;
 	uint16_t passed;
 
-	group.now = packet_of(mbufs[0])->t_ns;
+	group.now = burst_t(burst, from);
 	if (link_busy(link) || !link->plain || link->shaper.depth_work == 0 || cloud->witness ||
 	    aqm_is_asked(link->queue.aqm) || !may_group(cloud, group.now) ||
 	    !cloud_watch_runs(cloud->watch))
 		return 0;
+	group.mbuf = &burst->mbuf[from];
 	group.wait = false;
 	shaper_idle_until(&link->shaper, group.now);
 	shaper = link->shaper;
-	group.n = take_tokens(link, &shaper, mbufs, n, &group);
-	passed = aqm_admit_group(cloud, &link->queue, &group);
-	*refused = passed < group.n;
-	if (*refused) {
+	group.n = take_tokens(link, &shaper, burst, from, burst->n - from, &group);
+	passed = aqm_arrive(cloud, &link->queue, &group, verdict);
+	*decided = passed < group.n;
+	if (*decided) {
 		shaper = link->shaper;
-		take_tokens(link, &shaper, mbufs, passed, &group);
+		take_tokens(link, &shaper, burst, from, passed, &group);
 	}
 	link->shaper = shaper;
 	if (passed > 0)
-		tell(cloud, passed, &group);
+		tell(cloud, passed, &group, !*decided);
 	return passed;
 }

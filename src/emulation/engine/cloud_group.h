@@ -6,8 +6,8 @@
  * same.
  *
  * A group ends ahead of the first packet that may have another fate: one without room in the queue,
- * or in the chunk that the log writes, one that stays in its mbuf, one that the management may not
- * let pass. That one has to meet the link by itself.
+ * or in the chunk that the log writes, one that stays in its mbuf, one that the management marks or
+ * drops. That one meets the link by itself.
  *
  * Thread: the worker that owns the cloud.
  */
@@ -15,14 +15,15 @@
 #define WEIR_CLOUD_GROUP_H
 
 #include "engine/cloud.h"
+#include "link/aqm.h"
 
-/* How many of the first packets are in the queue now; `refused`: whether it ended at one that the
- * management may not let pass, where another attempt will come no further. */
-uint16_t cloud_group_waits(struct cloud *cloud, struct rte_mbuf *const *mbufs, uint16_t n,
-                           bool *refused);
-/* How many of the first packets have left the link at their instant, and are about to enter the
- * line. */
-uint16_t cloud_group_passes(struct cloud *cloud, struct rte_mbuf *const *mbufs, uint16_t n,
-                            bool *refused);
+/* How many packets of the burst, from `from` on, are in the queue now. `decided`: whether the one
+ * behind them has this verdict of the management. */
+uint16_t cloud_group_waits(struct cloud *cloud, const struct burst *burst, uint16_t from,
+                           struct aqm_verdict *verdict, bool *decided);
+/* How many packets of the burst, from `from` on, have left the link at their instant, and are about
+ * to enter the line. */
+uint16_t cloud_group_passes(struct cloud *cloud, const struct burst *burst, uint16_t from,
+                            struct aqm_verdict *verdict, bool *decided);
 
 #endif

@@ -142,124 +142,59 @@ void cloud_run_link(struct cloud *cloud, simtime now, simtime limit, struct outl
 }
 
 /* Whether the packet, which the queue would take, leaves the link at the instant when it comes. */
-static inline bool passes(struct cloud *cloud, const struct queue *queue,
-                          const struct packet *packet)
+static inline bool passes(struct cloud *cloud, const struct queue *queue, uint32_t wire_bytes,
+                          simtime now)
 {
 	struct link *link = &cloud->link;
 
 	if (!link->plain || link->classes ||
 	    (queue->aqm && (queue->aqm->kind->depart || queue->aqm->kind->bands)))
 		return false;
-	return link_passes(link, packet->wire_bytes, packet->t_ns);
+	return link_passes(link, wire_bytes, now);
 }
 
 /* Packets of a burst that have left the link, and are about to enter the line. */
 struct passed {
-	uint16_t n;
-	struct rte_mbuf *mbufs[BURST_ROOM];
+	struct burst burst;
+	bool waited; /* they have left the link at `leaves`; else when they came */
+	simtime leaves[BURST_ROOM];
 };
 
 static __attribute__((noinline)) void passed_enter_line(struct cloud *cloud, struct passed *passed)
 {
-	if (passed->n > 0)
-		cloud_enter_line(cloud, passed->mbufs, passed->n, NULL);
-	passed->n = 0;
+	cloud_enter_line(cloud, &passed->burst, passed->waited ? passed->leaves : NULL);
+	passed->burst.n = 0;
+	passed->waited = false;
 }
 
-/* What passes enters the line, with others of its burst. Who looks sees it in the queue, at the one
- * instant when it is there. */
-static inline void pass(struct cloud *cloud, struct queue *queue, struct rte_mbuf *mbuf,
+static inline void passed_add(struct passed *passed, const struct burst *burst, uint16_t i,
+                              simtime leaves)
+{
+	passed->leaves[passed->burst.n] = leaves;
+	burst_add(&passed->burst, burst, i);
+}
+
+/* What passes enters the line, with others of its burst; the mbuf is the packet's now. Who looks
+ * sees it in the queue, at the one instant when it is there. */
+static inline void pass(struct cloud *cloud, struct queue *queue, struct burst *burst, uint16_t i,
                         bool marked, struct passed *passed)
 {
-	uint32_t length = link_length(&cloud->link, packet_of(mbuf)->wire_bytes);
-	simtime now = packet_of(mbuf)->t_ns;
+	simtime now = burst_t(burst, i);
+	uint32_t length = link_length(&cloud->link, burst_wire_bytes(burst, i));
 
-	if (unlikely(marked))
-		packet_of(mbuf)->flags |= PACKET_MARKED;
 	queue->held_packets++;
 	queue->held_bytes += length;
 	if (unlikely(cloud->watch != NULL))
 		cloud_watch_left(cloud->watch, now, now, length);
-	passed->mbufs[passed->n++] = mbuf;
+	if (unlikely(marked))
+		burst_flag(burst, i, PACKET_MARKED);
+	passed_add(passed, burst, i, now);
 	if (unlikely(cloud->witness != NULL))
 		passed_enter_line(cloud, passed);
 	queue->held_packets--;
 	queue->held_bytes -= length;
 	if (unlikely(queue->aqm && queue->held_packets == 0))
 		aqm_idle(queue->aqm, now);
-}
-
-/* Into this queue of the link, which has executed what happens before. False: dropped. */
-static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *queue,
-                                            struct rte_mbuf *mbuf, struct passed *passed)
-{
-	const struct packet packet = *packet_of(mbuf); /* the mbuf may be given away below */
-	struct link *link = &cloud->link;
-	struct log *log = &queue->log;
-	bool copied, marked = false;
-	struct held *held;
-
-	if (unlikely(queue->aqm != NULL)) {
-		if (!aqm_admit(cloud, queue, &mbuf, &marked, &log))
-			return false;
-	} else if (unlikely(!link_has_room(link, queue, packet.wire_bytes)) &&
-	           !(queue->drop_head &&
-	             aqm_push_out(cloud, queue, packet.wire_bytes, packet.t_ns))) {
-		cloud_drop(cloud, mbuf, REASON_QUEUE_FULL);
-		return false;
-	}
-	if (passes(cloud, queue, &packet)) {
-		pass(cloud, queue, mbuf, marked, passed);
-		return true;
-	}
-	copied = hold_copies(cloud->holder, mbuf);
-	held = NULL;
-	if (likely(hold_has_room(cloud->holder, copied, mbuf)))
-		held = log_append(log, &cloud->holder->arena, hold_stored_bytes(copied, mbuf));
-	if (unlikely(!held)) {
-		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
-		return false;
-	}
-	held->t_ns = packet.t_ns;
-	held->cloud = cloud->index;
-	held->number = (uint32_t)packet.number;
-	hold_fill(cloud->holder, held, copied, mbuf, packet.wire_bytes);
-	held->flags |= packet.flags;
-	if (unlikely(marked))
-		held->flags |= PACKET_MARKED;
-	if (unlikely(log != &queue->log))
-		aqm_entered(queue->aqm, log, packet.wire_bytes);
-	if (unlikely(link->classes != NULL))
-		classes_arrived(link, queue);
-	if (link_arrived(link, queue, held, packet.t_ns))
-		link_take(link, next_queue(cloud, packet.t_ns), &cloud->holder->arena);
-	return true;
-}
-
-static __attribute__((noinline)) void enter_class(struct cloud *cloud, struct rte_mbuf *mbuf,
-                                                  struct passed *passed)
-{
-	struct queue *queue = classes_choose(cloud->link.classes, mbuf);
-
-	queue->counters->rx_packets++;
-	queue->counters->rx_bytes += packet_of(mbuf)->wire_bytes;
-	if (!enter_queue(cloud, queue, mbuf, passed))
-		queue->counters->dropped++;
-}
-
-static void enter_link(struct cloud *cloud, struct rte_mbuf *mbuf, struct passed *passed)
-{
-	simtime now = packet_of(mbuf)->t_ns;
-
-	if (unlikely(cloud_next(cloud) <= now)) {
-		/* They were there before what happens now. */
-		passed_enter_line(cloud, passed);
-		cloud_advance_link(cloud, now);
-	}
-	if (likely(!cloud->link.classes))
-		enter_queue(cloud, &cloud->link.queue, mbuf, passed);
-	else
-		enter_class(cloud, mbuf, passed);
 }
 
 /* Whether nobody but the shaper has to know of a packet that need not wait: then those of a burst
@@ -272,105 +207,156 @@ static bool link_is_open(const struct cloud *cloud)
 	       !cloud->witness && !cloud->line.reorders && cloud->line.back.packets.records == 0;
 }
 
-/* Whether packets of so many bytes, that come now, leave the link now: the bucket has the tokens
- * for them together. They have gone through then. */
-static bool bytes_pass(struct link *link, uint64_t bytes, simtime now)
+/* Whether the packet, which does not leave the idle, open link when it comes, has left it when the
+ * next of its burst does: it is not queued then, either. */
+static inline bool leaves_before_next(struct cloud *cloud, const struct burst *burst, uint16_t i,
+                                      simtime *leaves)
 {
-	if (link->busy || !link->conf.overhead.none || link->shaper.rate_bps == 0)
+	simtime next = i + 1 < burst->n ? burst_t(burst, i + 1) : 0;
+
+	return next > burst_t(burst, i) && !cloud->compensates_latency && link_is_open(cloud) &&
+	       link_serves(&cloud->link, burst_wire_bytes(burst, i), next, leaves);
+}
+
+/* Into this queue of the link, which has executed what happens before. False: dropped. */
+static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *queue,
+                                            struct burst *burst, uint16_t i,
+                                            const struct aqm_verdict *verdict,
+                                            struct passed *passed)
+{
+	const uint32_t wire_bytes = burst_wire_bytes(burst, i);
+	const simtime now = burst_t(burst, i);
+	struct link *link = &cloud->link;
+	struct aqm_arrival arrival = {
+	        .now = now, .wire_bytes = wire_bytes, .verdict = verdict, .log = &queue->log};
+	struct log *log;
+	bool copied;
+	struct rte_mbuf *mbuf;
+	struct held *held;
+	simtime leaves;
+
+	if (unlikely(queue->aqm != NULL)) {
+		if (!aqm_admit(cloud, queue, &burst->mbuf[i], &arrival))
+			return false;
+	} else if (unlikely(!link_has_room(link, queue, wire_bytes)) &&
+	           !(queue->drop_head && aqm_push_out(cloud, queue, wire_bytes, now))) {
+		cloud_drop(cloud, burst->mbuf[i], REASON_QUEUE_FULL);
+		return false;
+	}
+	if (passes(cloud, queue, wire_bytes, now)) {
+		pass(cloud, queue, burst, i, arrival.marked, passed);
+		return true;
+	}
+	if (leaves_before_next(cloud, burst, i, &leaves)) {
+		passed_add(passed, burst, i, leaves);
+		passed->waited = true;
+		return true;
+	}
+	log = arrival.log;
+	mbuf = burst->mbuf[i];
+	copied = hold_copies(cloud->holder, mbuf);
+	held = NULL;
+	if (likely(hold_has_room(cloud->holder, copied, mbuf)))
+		held = log_append(log, &cloud->holder->arena, hold_stored_bytes(copied, mbuf));
+	if (unlikely(!held)) {
+		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
+		return false;
+	}
+	held->t_ns = now;
+	held->cloud = cloud->index;
+	held->number = (uint32_t)burst_number(burst, i);
+	hold_fill(cloud->holder, held, copied, mbuf, wire_bytes);
+	held->flags |= burst_flags(burst, i);
+	if (unlikely(arrival.marked))
+		held->flags |= PACKET_MARKED;
+	if (unlikely(log != &queue->log))
+		aqm_entered(queue->aqm, log, wire_bytes);
+	if (unlikely(link->classes != NULL))
+		classes_arrived(link, queue);
+	if (link_arrived(link, queue, held, now))
+		link_take(link, next_queue(cloud, now), &cloud->holder->arena);
+	return true;
+}
+
+static __attribute__((noinline)) void enter_class(struct cloud *cloud, struct burst *burst,
+                                                  uint16_t i, struct passed *passed)
+{
+	struct queue *queue = classes_choose(cloud->link.classes, burst->mbuf[i]);
+
+	queue->counters->rx_packets++;
+	queue->counters->rx_bytes += burst_wire_bytes(burst, i);
+	if (!enter_queue(cloud, queue, burst, i, NULL, passed))
+		queue->counters->dropped++;
+}
+
+/* `verdict`: that its management has said already; or NULL. */
+static void enter_link(struct cloud *cloud, struct burst *burst, uint16_t i,
+                       const struct aqm_verdict *verdict, struct passed *passed)
+{
+	simtime now = burst_t(burst, i);
+
+	if (unlikely(cloud_next(cloud) <= now)) {
+		/* They were there before what happens now. */
+		passed_enter_line(cloud, passed);
+		cloud_advance_link(cloud, now);
+	}
+	if (likely(!cloud->link.classes))
+		enter_queue(cloud, &cloud->link.queue, burst, i, verdict, passed);
+	else
+		enter_class(cloud, burst, i, passed);
+}
+
+/* Whether the burst has gone through an idle, open link at its instant: the bucket has the tokens
+ * for all of it. */
+static bool burst_passes(struct cloud *cloud, const struct burst *burst)
+{
+	struct link *link = &cloud->link;
+
+	if (!burst->at_once || link->busy || !link->conf.overhead.none ||
+	    link->shaper.rate_bps == 0)
 		return false;
 	/* Each by itself is not longer than what has its whole length in work. */
-	return bytes <= SHAPER_BYTES_MAX && link_passes(link, (uint32_t)bytes, now);
+	return burst->bytes <= SHAPER_BYTES_MAX &&
+	       link_passes(link, (uint32_t)burst->bytes, burst->t);
 }
 
-bool cloud_link_may_pass(const struct cloud *cloud)
-{
-	return !link_in_use(&cloud->link) ||
-	       (link_is_open(cloud) && cloud->link.shaper.depth_work != 0);
-}
-
-bool cloud_passes_link(struct cloud *cloud, uint64_t bytes, simtime now)
-{
-	if (unlikely(!link_is_open(cloud)))
-		return false;
-	cloud_advance_link(cloud, now);
-	return bytes_pass(&cloud->link, bytes, now);
-}
-
-/* The same of a burst, if it comes at one instant. */
-static bool passes_together(struct link *link, struct rte_mbuf *const *mbufs, uint16_t n)
-{
-	simtime now = packet_of(mbufs[0])->t_ns;
-	uint64_t bytes = 0;
-
-	/* They come in order. */
-	if (link->busy || packet_of(mbufs[n - 1])->t_ns != now)
-		return false;
-	for (uint16_t i = 0; i < n; i++)
-		bytes += packet_of(mbufs[i])->wire_bytes;
-	return bytes_pass(link, bytes, now);
-}
-
-/* The first packets, as far as they need not wait, or have left when the next one comes, enter the
- * line, behind those that have passed. Returns how many. */
-static uint16_t pass_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n,
-                          struct passed *before)
-{
-	simtime leaves[BURST_ROOM];
-	bool waited = false;
-	uint16_t passed = 0;
-
-	cloud_advance_link(cloud, packet_of(mbufs[0])->t_ns);
-	if (likely(passes_together(&cloud->link, mbufs, n)))
-		passed = n;
-	while (passed < n) {
-		const struct packet *packet = packet_of(mbufs[passed]);
-		simtime now = packet->t_ns;
-
-		leaves[passed] = now;
-		if (!link_passes(&cloud->link, packet->wire_bytes, now)) {
-			simtime next = passed + 1 < n ? packet_of(mbufs[passed + 1])->t_ns : now;
-
-			if (next == now || unlikely(cloud->compensates_latency) ||
-			    !link_serves(&cloud->link, packet->wire_bytes, next, &leaves[passed]))
-				break;
-			waited = true;
-		}
-		passed++;
-	}
-	if (passed > 0) {
-		passed_enter_line(cloud, before);
-		cloud_enter_line(cloud, mbufs, passed, waited ? leaves : NULL);
-	}
-	return passed;
-}
-
-/* The first packets, as far as they go the same way. Returns how many. */
-static uint16_t group_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n,
-                           struct passed *passed, bool *refused)
+/* Packets from `from` on, as far as they go the same way. Returns how many. */
+static uint16_t group_link(struct cloud *cloud, struct burst *burst, uint16_t from,
+                           struct passed *passed, struct aqm_verdict *verdict, bool *decided)
 {
 	uint16_t grouped;
 
 	if (link_busy(&cloud->link))
-		return cloud_group_waits(cloud, mbufs, n, refused);
-	grouped = cloud_group_passes(cloud, mbufs, n, refused);
-	memcpy(&passed->mbufs[passed->n], mbufs, grouped * sizeof(*mbufs));
-	passed->n = (uint16_t)(passed->n + grouped);
+		return cloud_group_waits(cloud, burst, from, verdict, decided);
+	grouped = cloud_group_passes(cloud, burst, from, verdict, decided);
+	for (uint16_t i = from; i < from + grouped; i++)
+		passed_add(passed, burst, i, burst_t(burst, i));
 	return grouped;
 }
 
-void cloud_meet_link(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+void cloud_meet_link(struct cloud *cloud, struct burst *burst)
 {
-	bool open = link_is_open(cloud), refused = false;
+	struct aqm_verdict verdict;
 	struct passed passed;
 
-	passed.n = 0;
-	for (uint16_t i = 0; i < n; i++) {
-		if (likely(open))
-			i += pass_link(cloud, &mbufs[i], n - i, &passed);
-		if (n - i > 1 && !refused)
-			i += group_link(cloud, &mbufs[i], n - i, &passed, &refused);
-		if (i < n)
-			enter_link(cloud, mbufs[i], &passed);
+	if (unlikely(burst->n == 0))
+		return;
+	if (likely(link_is_open(cloud))) {
+		cloud_advance_link(cloud, burst_t(burst, 0));
+		if (likely(burst_passes(cloud, burst))) {
+			cloud_enter_line(cloud, burst, NULL);
+			return;
+		}
+	}
+	burst_begin(&passed.burst, burst);
+	passed.waited = false;
+	for (uint16_t i = 0; i < burst->n; i++) {
+		bool decided = false;
+
+		if (i + 1 < burst->n && burst_t(burst, i + 1) == burst_t(burst, i))
+			i += group_link(cloud, burst, i, &passed, &verdict, &decided);
+		if (i < burst->n)
+			enter_link(cloud, burst, i, decided ? &verdict : NULL, &passed);
 	}
 	passed_enter_line(cloud, &passed);
 }

@@ -13,7 +13,8 @@ struct reorder_note {
 
 /* A packet that enters: in an mbuf, or still at the head of the link. */
 struct entrant {
-	struct rte_mbuf *mbuf;
+	struct rte_mbuf *mbuf; /* the only one of the burst */
+	struct burst *burst;
 	const struct held *held;
 	struct packet packet; /* t_ns: when it came to the cloud */
 };
@@ -169,11 +170,10 @@ void reorder_flush(struct cloud *cloud, simtime now)
 static bool entrant_push(struct cloud *cloud, const struct entrant *entrant, simtime now,
                          simtime due)
 {
-	struct rte_mbuf *mbuf = entrant->mbuf;
 	simtime leaves = cloud_leaves_at(cloud, now, due, entrant->packet.age_ns);
 
 	if (entrant->mbuf)
-		return line_push(&cloud->line, cloud->holder, &mbuf, 1, &leaves) == 1;
+		return line_push(&cloud->line, cloud->holder, entrant->burst, &leaves, true) == 1;
 	return line_push_held(&cloud->line, cloud->holder, entrant->held, leaves);
 }
 
@@ -210,11 +210,22 @@ static void enter(struct cloud *cloud, const struct entrant *entrant, simtime no
 		release(cloud, now, due);
 }
 
-void reorder_enter(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n)
+void reorder_enter(struct cloud *cloud, const struct burst *burst)
 {
-	for (uint16_t i = 0; i < n; i++) {
-		struct entrant entrant = {.mbuf = mbufs[i], .packet = *packet_of(mbufs[i])};
+	for (uint16_t i = 0; i < burst->n; i++) {
+		struct burst one;
+		struct entrant entrant = {
+		        .mbuf = burst->mbuf[i],
+		        .burst = &one,
+		        .packet = {.t_ns = burst_t(burst, i),
+		                   .number = burst_number(burst, i),
+		                   .wire_bytes = burst_wire_bytes(burst, i),
+		                   .port = burst->port,
+		                   .flags = burst_flags(burst, i),
+		                   .age_ns = burst_age_ns(burst, i)},
+		};
 
+		burst_slice(&one, burst, i, 1);
 		enter(cloud, &entrant, entrant.packet.t_ns);
 	}
 }

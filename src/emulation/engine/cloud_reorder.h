@@ -18,12 +18,12 @@
 
 #include "simtime.h"
 
+struct burst;
 struct cloud;
 struct held;
-struct rte_mbuf;
 
 /* Packets of one cloud enter its line, at their t_ns. Takes them all. */
-void reorder_enter(struct cloud *cloud, struct rte_mbuf **mbufs, uint16_t n);
+void reorder_enter(struct cloud *cloud, const struct burst *burst);
 /* The packet at the head of its link does, at `now`. */
 void reorder_enter_held(struct cloud *cloud, const struct held *held, simtime now);
 /* Time is up for the oldest, at its deadline. */

@@ -191,13 +191,14 @@ static void no_cloud(struct engine_port *port, struct rte_mbuf **mbufs, uint16_t
 	rte_pktmbuf_free_bulk(mbufs, n);
 }
 
-static void one_arrive(struct engine *engine, struct cloud *cloud, struct rte_mbuf **mbufs,
-                       uint16_t n)
+static void one_arrive(struct engine *engine, struct cloud *cloud, struct burst *burst)
 {
+	if (unlikely(!cloud->by_value))
+		burst_write(burst);
 	if (cloud->line.shared)
-		engine_shared_arrive(engine, cloud, mbufs, n);
+		engine_shared_arrive(engine, cloud, burst);
 	else
-		cloud_arrive(cloud, mbufs, n);
+		cloud_arrive(cloud, burst);
 }
 
 static bool all_same(struct cloud *const *clouds, uint16_t n)
@@ -212,13 +213,13 @@ static bool all_same(struct cloud *const *clouds, uint16_t n)
 /* Those of a burst that a direct cloud takes go in together: nobody else has to do with them. Of a
  * shared cloud those go in that no packet of another cloud is between. Returns which. */
 static uint32_t classified_arrive(struct engine *engine, struct cloud *const *clouds,
-                                  struct rte_mbuf **mbufs, uint32_t todo)
+                                  const struct burst *burst, uint32_t todo)
 {
 	struct cloud *cloud = clouds[__builtin_ctz(todo)];
-	struct rte_mbuf *burst[BURST_MAX];
+	struct burst part;
 	uint32_t done = 0;
-	uint16_t n = 0;
 
+	burst_begin(&part, burst);
 	for (uint32_t rest = todo; rest; rest &= rest - 1) {
 		uint32_t i = (uint32_t)__builtin_ctz(rest);
 
@@ -226,81 +227,71 @@ static uint32_t classified_arrive(struct engine *engine, struct cloud *const *cl
 			break;
 		if (clouds[i] != cloud)
 			continue;
-		burst[n++] = mbufs[i];
+		burst_add(&part, burst, i);
 		done |= 1u << i;
 	}
-	one_arrive(engine, cloud, burst, n);
+	one_arrive(engine, cloud, &part);
 	return done;
 }
 
-static void classified_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs,
-                               uint16_t n)
+static void classified_ingress(struct engine *engine, uint32_t port, struct burst *burst)
 {
 	const struct classifier *classifier = engine->cloud_table->classified[port];
+	const uint16_t n = burst->n;
 	struct cloud *clouds[BURST_MAX];
 	uint32_t todo = n == 32 ? UINT32_MAX : (1u << n) - 1;
 
 	if (!classifier) {
-		no_cloud(&engine->ports[port], mbufs, n);
+		no_cloud(&engine->ports[port], burst->mbuf, n);
 		return;
 	}
-	classifier_find(classifier, mbufs, n, clouds);
-	if (likely(n > 0 && clouds[0] && all_same(clouds, n))) {
-		one_arrive(engine, clouds[0], mbufs, n);
+	burst_write(burst);
+	classifier_find(classifier, burst->mbuf, n, clouds);
+	if (likely(clouds[0] && all_same(clouds, n))) {
+		one_arrive(engine, clouds[0], burst);
 		return;
 	}
 	while (todo) {
 		uint32_t i = (uint32_t)__builtin_ctz(todo), done = 1u << i;
 
 		if (!clouds[i])
-			no_cloud(&engine->ports[port], &mbufs[i], 1);
+			no_cloud(&engine->ports[port], &burst->mbuf[i], 1);
 		else
-			done = classified_arrive(engine, clouds, mbufs, todo);
+			done = classified_arrive(engine, clouds, burst, todo);
 		todo &= ~done;
 	}
 }
 
-void engine_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs, uint16_t n)
+static void ingress(struct engine *engine, uint32_t port, struct burst *burst)
 {
 	struct cloud *cloud = engine->cloud_table->ingress[port];
 
-	if (unlikely(!cloud)) {
-		classified_ingress(engine, port, mbufs, n);
-	} else {
-		one_arrive(engine, cloud, mbufs, n);
-	}
+	if (likely(cloud != NULL))
+		one_arrive(engine, cloud, burst);
+	else
+		classified_ingress(engine, port, burst);
 }
 
-static void stamp(struct engine_port *port, uint32_t number, struct rte_mbuf **mbufs, uint16_t n,
-                  simtime now)
+void engine_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs, uint16_t n)
 {
-	for (uint16_t i = 0; i < n; i++) {
-		*packet_of(mbufs[i]) = (struct packet){
-		        .t_ns = now,
-		        .number = ++port->numbered,
-		        .wire_bytes = mbufs[i]->pkt_len,
-		        .port = (uint16_t)number,
-		};
-	}
+	struct burst burst;
+
+	if (unlikely(n == 0))
+		return;
+	burst_read(&burst, mbufs, n);
+	ingress(engine, port, &burst);
 }
 
 void engine_ingress_at(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs, uint16_t n,
                        simtime now)
 {
-	struct cloud *cloud = engine->cloud_table->ingress[port];
+	struct burst burst;
 
-	if (likely(cloud && cloud->plain)) {
-		cloud_arrive_plain(cloud, mbufs, n, now, engine->ports[port].numbered + 1);
-		engine->ports[port].numbered += n;
+	if (unlikely(n == 0))
 		return;
-	}
-	if (cloud && cloud->unstamped) {
-		cloud_arrive_unstamped(cloud, mbufs, n, now, engine->ports[port].numbered + 1);
-		engine->ports[port].numbered += n;
-		return;
-	}
-	stamp(&engine->ports[port], port, mbufs, n, now);
-	engine_ingress(engine, port, mbufs, n);
+	burst_receive(&burst, mbufs, n, port, now, engine->ports[port].numbered + 1);
+	engine->ports[port].numbered += n;
+	ingress(engine, port, &burst);
 }
 
 /* False: there is no mbuf. */

@@ -81,8 +81,11 @@ static inline void put_out(struct engine *engine, struct engine_port *port, stru
 static void enter(struct engine *engine, struct cloud *from, struct cloud *cloud,
                   struct rte_mbuf *mbuf)
 {
+	struct burst burst;
+
 	from->counters.onward++;
-	cloud_arrive(cloud, &mbuf, 1);
+	burst_read(&burst, &mbuf, 1);
+	cloud_arrive(cloud, &burst);
 	link_arm(engine, cloud);
 }
 
@@ -317,41 +320,44 @@ void engine_advance_shared(struct engine *engine, simtime now)
 	}
 }
 
-/* How many of the first packets pass the stages of their cloud together: of those that come at one
- * instant the ones that are not answered, and the first in any case. */
+/* How many packets from `from` on pass the stages of their cloud together: of those that come at
+ * one instant the ones that are not answered, and the first in any case. */
 static uint16_t together(const struct engine *engine, const struct cloud *cloud,
-                         struct rte_mbuf *const *mbufs, uint16_t n)
+                         const struct burst *burst, uint16_t from)
 {
-	simtime now = packet_of(mbufs[0])->t_ns;
-	uint16_t same = 1;
+	simtime now = burst_t(burst, from);
+	uint16_t n = burst->n - from, same = 1;
 
 	if (n == 1 || !cloud->together || unlikely(engine->draining || engine->timer_missing))
 		return 1;
 	/* They come in order. */
-	if (likely(packet_of(mbufs[n - 1])->t_ns == now))
+	if (likely(burst_t(burst, burst->n - 1) == now))
 		same = n;
-	while (same < n && packet_of(mbufs[same])->t_ns == now)
+	while (same < n && burst_t(burst, from + same) == now)
 		same++;
 	if (cloud->calm)
-		same = cloud->calm->statement->calm(cloud->calm, mbufs, same);
+		same = cloud->calm->statement->calm(cloud->calm, &burst->mbuf[from], same);
 	return RTE_MAX(same, 1);
 }
 
-void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct rte_mbuf **mbufs,
-                          uint16_t n)
+void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct burst *burst)
 {
-	while (n > 0) {
-		simtime now = packet_of(mbufs[0])->t_ns;
-		uint16_t together_n;
+	for (uint16_t done = 0, n; done < burst->n; done += n) {
+		simtime now = burst_t(burst, done);
+		struct burst part;
 
 		if (!wheel_is_quiet(engine->wheel, now) || engine->draining ||
 		    engine->timer_missing)
 			engine_advance_shared(engine, now);
-		together_n = together(engine, cloud, mbufs, n);
-		cloud_arrive(cloud, mbufs, together_n);
+		n = together(engine, cloud, burst, done);
+		if (likely(n == burst->n)) {
+			cloud_arrive(cloud, burst);
+			link_arm(engine, cloud);
+			return;
+		}
+		burst_slice(&part, burst, done, n);
+		cloud_arrive(cloud, &part);
 		link_arm(engine, cloud);
-		mbufs += together_n;
-		n -= together_n;
 	}
 }
 

@@ -14,20 +14,28 @@ static inline bool is_of(const struct kind *kind, const struct rte_mbuf *mbuf)
 	       mbuf->data_len == kind->data_bytes;
 }
 
-/* Whether it may join behind k others. */
-static inline bool follows(const struct train *train, uint32_t k, struct rte_mbuf *mbuf)
+/* Whether packet i may join behind k others, as far as its mbuf does not say so. */
+static __rte_always_inline bool follows(const struct train *train, uint32_t k,
+                                        const struct burst *burst, uint32_t i)
 {
-	const struct packet *packet = packet_of(mbuf);
-
-	return packet->wire_bytes == train->wire_bytes && packet->flags == (uint8_t)train->flags &&
-	       (uint32_t)packet->number == train->number + k;
+	return burst_wire_bytes(burst, i) == train->wire_bytes &&
+	       burst_flags(burst, i) == (uint8_t)train->flags &&
+	       (uint32_t)burst_number(burst, i) == train->number + k;
 }
 
-/* Those behind the first, as far as they are like it and the chunk has room: their mbufs are spare.
- * Returns how many. */
+/* Of a burst that is `uniform`, one packet follows the other without a look: whole, and in
+ * sequence. */
+static inline bool is_uniform(const struct burst *burst)
+{
+	return burst->whole && burst->in_sequence;
+}
+
+/* Those from `from` on, behind the first, as far as they are like it and the chunk has room: their
+ * mbufs are spare. Returns how many. */
 static __rte_always_inline uint32_t copy_others(struct log *log, struct holder *holder,
                                                 const struct train *train, const struct kind *kind,
-                                                struct rte_mbuf **mbufs, uint32_t n, bool plain)
+                                                const struct burst *burst, uint32_t from,
+                                                uint32_t n, bool uniform)
 {
 	const uint32_t stride = train_stride(train);
 	const uint8_t *limit = log->limit;
@@ -39,11 +47,11 @@ static __rte_always_inline uint32_t copy_others(struct log *log, struct holder *
 		hold_give_back(holder, HOLD_SPARE_MAX / 2);
 	spare = holder->n_spare;
 	while (k < n && (size_t)(limit - write) >= stride) {
-		struct rte_mbuf *mbuf = mbufs[k];
+		struct rte_mbuf *mbuf = burst->mbuf[from + k];
 
 		if (unlikely(!is_of(kind, mbuf) || !hold_owns(holder, mbuf)))
 			break;
-		if (!plain && unlikely(!follows(train, k + 1, mbuf)))
+		if (!uniform && unlikely(!follows(train, k + 1, burst, from + k)))
 			break;
 		rte_prefetch0_write((const void *)((uintptr_t)write + ahead));
 		hold_copy(write, rte_pktmbuf_mtod(mbuf, const uint8_t *), stride);
@@ -58,62 +66,54 @@ static __rte_always_inline uint32_t copy_others(struct log *log, struct holder *
 
 /* The same of frames that stay in their mbufs. */
 static uint32_t keep_others(struct log *log, struct holder *holder, const struct train *train,
-                            const struct kind *kind, struct rte_mbuf **mbufs, uint32_t n,
-                            bool plain)
+                            const struct kind *kind, const struct burst *burst, uint32_t from,
+                            uint32_t n)
 {
 	uint32_t k;
 
-	for (k = 0; k < n && (size_t)(log->limit - log->write) >= sizeof(mbufs[k]); k++) {
-		if (!is_of(kind, mbufs[k]) || !hold_has_room(holder, false, mbufs[k]) ||
-		    (!plain && !follows(train, k + 1, mbufs[k])))
+	for (k = 0; k < n && (size_t)(log->limit - log->write) >= sizeof(burst->mbuf[0]); k++) {
+		struct rte_mbuf *mbuf = burst->mbuf[from + k];
+
+		if (!is_of(kind, mbuf) || !hold_has_room(holder, false, mbuf) ||
+		    !follows(train, k + 1, burst, from + k))
 			break;
-		memcpy(log->write, &mbufs[k], sizeof(mbufs[k]));
-		log->write += sizeof(mbufs[k]);
-		holder->kept += mbufs[k]->nb_segs;
+		memcpy(log->write, &mbuf, sizeof(mbuf));
+		log->write += sizeof(mbuf);
+		holder->kept += mbuf->nb_segs;
 	}
 	return k;
 }
 
 /* As many as fit into one train; at least the first, or 0: no memory. */
 static __rte_always_inline uint32_t push(struct log *log, struct holder *holder,
-                                         struct rte_mbuf **mbufs, uint32_t n, simtime due,
-                                         uint32_t number, bool plain)
+                                         const struct burst *burst, uint32_t from, uint32_t n,
+                                         simtime due, bool uniform)
 {
-	struct rte_mbuf *first = mbufs[0];
+	struct rte_mbuf *first = burst->mbuf[from];
 	const struct kind kind = {hold_shape(first), first->pkt_len, first->data_len};
 	const bool alike = hold_owns_alone(holder, first);
-	struct train *train = train_begin(log, holder, first, due, number, plain);
+	struct train *train = train_begin(log, holder, burst, from, due);
 	uint32_t k = 1;
 
 	if (unlikely(!train))
 		return 0;
 	if (unlikely(train->flags & HELD_MBUF))
-		k += keep_others(log, holder, train, &kind, mbufs + 1, n - 1, plain);
+		k += keep_others(log, holder, train, &kind, burst, from + 1, n - 1);
 	else if (likely(alike))
-		k += copy_others(log, holder, train, &kind, mbufs + 1, n - 1, plain);
+		k += copy_others(log, holder, train, &kind, burst, from + 1, n - 1, uniform);
 	train->n = (uint16_t)k;
 	return k;
 }
 
-uint16_t train_push(struct log *log, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
-                    simtime due)
+uint16_t train_push(struct log *log, struct holder *holder, const struct burst *burst,
+                    uint16_t from, uint16_t n, simtime due)
 {
+	const bool uniform = is_uniform(burst);
 	uint32_t done = 0, k;
 
 	do {
-		k = push(log, holder, mbufs + done, n - done, due, 0, false);
-		done += k;
-	} while (k > 0 && done < n);
-	return (uint16_t)done;
-}
-
-uint16_t train_board_plain(struct log *log, struct holder *holder, struct rte_mbuf **mbufs,
-                           uint16_t n, simtime due, uint64_t number)
-{
-	uint32_t done = 0, k;
-
-	do {
-		k = push(log, holder, mbufs + done, n - done, due, (uint32_t)number + done, true);
+		k = uniform ? push(log, holder, burst, from + done, n - done, due, true)
+		            : push(log, holder, burst, from + done, n - done, due, false);
 		done += k;
 	} while (k > 0 && done < n);
 	return (uint16_t)done;

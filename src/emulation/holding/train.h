@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "holding/hold.h"
+#include "packet/burst.h"
 
 struct train {
 	simtime due_ns;
@@ -56,13 +57,12 @@ static inline simtime train_next(const struct log *log)
 	return log->records ? train_front(log)->due_ns : SIMTIME_NEVER;
 }
 
-/* A train of one packet, to which train.c adds others. `plain`: as in train_board_plain. NULL: no
- * memory. */
+/* A train of one packet, to which train.c adds others. NULL: no memory. */
 static __rte_always_inline struct train *train_begin(struct log *log, struct holder *holder,
-                                                     struct rte_mbuf *mbuf, simtime due,
-                                                     uint32_t number, bool plain)
+                                                     const struct burst *burst, uint32_t i,
+                                                     simtime due)
 {
-	const struct packet *packet = packet_of(mbuf);
+	struct rte_mbuf *mbuf = burst->mbuf[i];
 	const bool copied = hold_copies(holder, mbuf);
 	const uint32_t stored_bytes = hold_stored_bytes(copied, mbuf);
 	struct train *train = NULL;
@@ -74,10 +74,10 @@ static __rte_always_inline struct train *train_begin(struct log *log, struct hol
 		return NULL;
 	arena_fetch(&holder->arena, train);
 	train->due_ns = due;
-	train->wire_bytes = plain ? mbuf->pkt_len : packet->wire_bytes;
+	train->wire_bytes = burst_wire_bytes(burst, i);
 	train->stored_bytes = (uint16_t)stored_bytes;
-	train->flags = (uint16_t)((copied ? 0 : HELD_MBUF) | (plain ? 0 : packet->flags));
-	train->number = plain ? number : (uint32_t)packet->number;
+	train->flags = (uint16_t)((copied ? 0 : HELD_MBUF) | burst_flags(burst, i));
+	train->number = (uint32_t)burst_number(burst, i);
 	train->n = 1;
 	train->gone = 0;
 	if (likely(copied)) {
@@ -90,14 +90,10 @@ static __rte_always_inline struct train *train_begin(struct log *log, struct hol
 	return train;
 }
 
-/* Packets that are due at one instant; their struct packet is filled in. Returns how many there was
+/* n packets of a burst, from `from` on, that are due at one instant. Returns how many there was
  * memory for: the first ones; the others are still the caller's. */
-uint16_t train_push(struct log *log, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
-                    simtime due);
-/* The same without a look at struct packet: they are as long on the wire as they are, have no
- * flags, and the numbers from `number` on. */
-uint16_t train_board_plain(struct log *log, struct holder *holder, struct rte_mbuf **mbufs,
-                           uint16_t n, simtime due, uint64_t number);
+uint16_t train_push(struct log *log, struct holder *holder, const struct burst *burst,
+                    uint16_t from, uint16_t n, simtime due);
 /* One that lies in another record, which may be passed over then. False: no memory. */
 bool train_push_held(struct log *log, struct holder *holder, const struct held *from, simtime due);
 

@@ -89,25 +89,25 @@ static uint16_t keys_add(struct wheel *wheel, struct held *const *held, uint16_t
 	return i;
 }
 
-/* The packets into their records; the mbufs are spare then, and there is room for them. `numbers`,
- * here and below: as in wheel_burst_push_numbered, or NULL: their struct packet is filled in. */
+/* Packets of the burst, from `from` on, into their records; the mbufs are spare then, and there is
+ * room for them. */
 static __rte_always_inline void records_fill(struct holder *holder, struct held *const *room,
-                                             uint32_t cloud, struct rte_mbuf *const *mbufs,
-                                             uint16_t n, const simtime *due_ns,
-                                             const uint32_t *numbers)
+                                             uint32_t cloud, const struct burst *burst,
+                                             uint32_t from, uint16_t n, const simtime *due_ns,
+                                             bool whole)
 {
 	struct rte_mbuf **spare = &holder->spare[holder->n_spare];
 
 	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *mbuf = mbufs[i];
+		struct rte_mbuf *mbuf = burst->mbuf[from + i];
 		struct held *held = room[i];
 
 		held->t_ns = due_ns[i];
-		held->wire_bytes = numbers ? mbuf->pkt_len : packet_of(mbuf)->wire_bytes;
+		held->wire_bytes = whole ? mbuf->pkt_len : burst->wire_bytes[from + i];
 		held->stored_bytes = mbuf->data_len;
-		held->flags = numbers ? 0 : packet_of(mbuf)->flags;
+		held->flags = whole ? 0 : burst->flags[from + i];
 		held->cloud = cloud;
-		held->number = numbers ? numbers[i] : (uint32_t)packet_of(mbuf)->number;
+		held->number = (uint32_t)burst_number(burst, from + i);
 		hold_copy(held->data, rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len);
 		spare[i] = mbuf;
 	}
@@ -124,12 +124,15 @@ static void cells_fill(struct holder *holder, struct held *const *cells,
 	holder->n_spare += n;
 }
 
-/* Packets of one kind and one length go into cells, if they can; how many have. */
+/* Packets of one kind and one length go into cells, if they can; how many have. The burst is
+ * whole. */
 static uint16_t push_in_cells(struct wheel *wheel, struct holder *holder, uint32_t cloud,
-                              struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns,
-                              const uint32_t *numbers)
+                              const struct burst *burst, uint32_t from, uint16_t n,
+                              const simtime *due_ns)
 {
+	struct rte_mbuf *const *mbufs = &burst->mbuf[from];
 	struct held *cells[BURST_ROOM];
+	uint32_t numbers[BURST_ROOM];
 	uint32_t bytes = mbufs[0]->data_len, class;
 	uint16_t rooms, done;
 
@@ -137,6 +140,7 @@ static uint16_t push_in_cells(struct wheel *wheel, struct holder *holder, uint32
 	    !store_takes_cells(&wheel->store, class, bytes))
 		return 0;
 	wheel->has_cells = true;
+	burst_numbers(burst, from, n, numbers);
 	rooms = store_append_cells(&wheel->store, class, cloud, bytes, numbers, n, cells);
 	done = keys_add(wheel, cells, rooms, due_ns);
 	cells_fill(holder, cells, mbufs, done);
@@ -146,24 +150,26 @@ static uint16_t push_in_cells(struct wheel *wheel, struct holder *holder, uint32
 }
 
 /* Packets of one kind, n <= BURST_ROOM; how many there was memory for. */
-static __rte_always_inline uint16_t push_run(struct wheel *wheel, struct holder *holder,
-                                             uint32_t cloud, struct rte_mbuf **mbufs, uint16_t n,
-                                             const simtime *due_ns, const uint32_t *numbers,
-                                             bool cells)
+static uint16_t push_run(struct wheel *wheel, struct holder *holder, uint32_t cloud,
+                         const struct burst *burst, uint32_t from, uint16_t n,
+                         const simtime *due_ns, bool cells)
 {
 	struct held *held[BURST_ROOM];
 	uint16_t rooms, done;
 
 	if (unlikely(holder->n_spare > HOLD_SPARE_MAX - BURST_ROOM))
 		hold_give_back(holder, HOLD_SPARE_MAX / 2);
-	if (numbers && cells) {
-		done = push_in_cells(wheel, holder, cloud, mbufs, n, due_ns, numbers);
+	if (cells) {
+		done = push_in_cells(wheel, holder, cloud, burst, from, n, due_ns);
 		if (likely(done > 0))
 			return done;
 	}
-	rooms = rooms_make(wheel, mbufs, n, due_ns, held);
+	rooms = rooms_make(wheel, &burst->mbuf[from], n, due_ns, held);
 	done = keys_add(wheel, held, rooms, due_ns);
-	records_fill(holder, held, cloud, mbufs, done, due_ns, numbers);
+	if (burst->whole)
+		records_fill(holder, held, cloud, burst, from, done, due_ns, true);
+	else
+		records_fill(holder, held, cloud, burst, from, done, due_ns, false);
 	for (uint16_t i = done; unlikely(i < rooms); i++)
 		store_leave(&wheel->store, held[i]);
 	return done;
@@ -171,12 +177,11 @@ static __rte_always_inline uint16_t push_run(struct wheel *wheel, struct holder 
 
 /* Whatever it looks like. */
 static bool push_alone(struct wheel *wheel, struct holder *holder, uint32_t cloud,
-                       struct rte_mbuf *mbuf, simtime due, const uint32_t *number)
+                       const struct burst *burst, uint32_t i, simtime due)
 {
+	struct rte_mbuf *mbuf = burst->mbuf[i];
 	/* Filling the record may give the mbuf away. */
-	const struct packet packet =
-	        number ? (struct packet){.number = *number, .wire_bytes = mbuf->pkt_len}
-	               : *packet_of(mbuf);
+	const uint32_t wire_bytes = burst_wire_bytes(burst, i);
 	bool copied = hold_copies(holder, mbuf);
 	struct held *held = NULL;
 
@@ -185,53 +190,39 @@ static bool push_alone(struct wheel *wheel, struct holder *holder, uint32_t clou
 	if (unlikely(!held))
 		return false;
 	arena_fetch(&holder->arena, held);
-	held->number = (uint32_t)packet.number;
-	hold_fill(holder, held, copied, mbuf, packet.wire_bytes);
-	held->flags |= packet.flags;
+	held->number = (uint32_t)burst_number(burst, i);
+	hold_fill(holder, held, copied, mbuf, wire_bytes);
+	held->flags |= burst_flags(burst, i);
 	return true;
 }
 
-static __rte_always_inline uint16_t burst_push(struct wheel *wheel, struct holder *holder,
-                                               uint32_t cloud, struct rte_mbuf **mbufs, uint16_t n,
-                                               const simtime *due_ns, const uint32_t *numbers,
-                                               bool cells)
+uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t cloud,
+                          const struct burst *burst, const simtime *due_ns, bool cells)
 {
+	const uint16_t n = burst->n;
 	bool runs = true, alike;
 	uint16_t done = 0;
 
+	cells &= burst->whole;
 	wheel_expect(wheel, due_ns, n);
 	while (done < n) {
-		uint16_t run = runs ? run_length(holder, &mbufs[done], n - done, &alike) : 0,
+		uint16_t run = runs ? run_length(holder, &burst->mbuf[done], n - done, &alike) : 0,
 		         pushed;
 
 		runs = run >= RUN_SHORT;
 		if (likely(runs)) {
-			pushed = push_run(wheel, holder, cloud, &mbufs[done], run, &due_ns[done],
-			                  numbers ? &numbers[done] : NULL, cells && alike);
+			pushed = push_run(wheel, holder, cloud, burst, done, run, &due_ns[done],
+			                  cells && alike);
 			done += pushed;
 			if (likely(pushed == run))
 				continue;
 			break;
 		}
-		if (!push_alone(wheel, holder, cloud, mbufs[done], due_ns[done],
-		                numbers ? &numbers[done] : NULL))
+		if (!push_alone(wheel, holder, cloud, burst, done, due_ns[done]))
 			break;
 		done++;
 	}
 	return done;
-}
-
-uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t cloud,
-                          struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns)
-{
-	return burst_push(wheel, holder, cloud, mbufs, n, due_ns, NULL, false);
-}
-
-uint16_t wheel_burst_push_numbered(struct wheel *wheel, struct holder *holder, uint32_t cloud,
-                                   struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns,
-                                   const uint32_t *numbers, bool cells)
-{
-	return burst_push(wheel, holder, cloud, mbufs, n, due_ns, numbers, cells);
 }
 
 /* A record or a cell that has left the wheel, into an mbuf, which there is. Returns how long it is

@@ -15,18 +15,13 @@
 
 #include "holding/hold.h"
 #include "holding/wheel.h"
+#include "packet/burst.h"
 
-/* Takes packets of that cloud, in order, each due at its instant (wheel_append); their struct
- * packet is filled in. Returns how many there was memory for: the first ones. */
+/* Takes the packets, which are of that cloud, in order, each due at its instant (wheel_append).
+ * `cells`: those that are alike may lie in cells (store.h): the wheel is this cloud's alone.
+ * Returns how many there was memory for: the first ones. */
 uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t cloud,
-                          struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns);
-
-/* The same without a look at struct packet: they are as long on the wire as they are, have no
- * flags, and these numbers (low halves). `cells`: if they are alike they may lie in cells
- * (store.h): the wheel is this cloud's alone. */
-uint16_t wheel_burst_push_numbered(struct wheel *wheel, struct holder *holder, uint32_t cloud,
-                                   struct rte_mbuf **mbufs, uint16_t n, const simtime *due_ns,
-                                   const uint32_t *numbers, bool cells);
+                          const struct burst *burst, const simtime *due_ns, bool cells);
 
 /* Up to `room` packets that are due at `now` or before, in order, into mbufs, as far as there are
  * any. Adds their bytes on the wire to `*bytes`. Returns how many. Their struct packet is filled in

@@ -131,9 +131,10 @@ uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *d
 }
 
 /* Those that are due at one instant join one train. */
-static uint16_t push_on_trains(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
-                               uint16_t n, const simtime *due_ns)
+static uint16_t push_on_trains(struct line *line, struct holder *holder, const struct burst *burst,
+                               const simtime *due_ns)
 {
+	const uint16_t n = burst->n;
 	uint16_t done = 0;
 
 	while (done < n) {
@@ -142,13 +143,12 @@ static uint16_t push_on_trains(struct line *line, struct holder *holder, struct 
 		while (to < n && due_ns[to] == due_ns[done])
 			to++;
 		if (to == done + 1) {
-			if (unlikely(!train_begin(&line->log, holder, mbufs[done], due_ns[done], 0,
-			                          false)))
+			if (unlikely(!train_begin(&line->log, holder, burst, done, due_ns[done])))
 				break;
 			done = to;
 			continue;
 		}
-		pushed = train_push(&line->log, holder, mbufs + done, to - done, due_ns[done]);
+		pushed = train_push(&line->log, holder, burst, done, to - done, due_ns[done]);
 		done += pushed;
 		if (unlikely(done < to))
 			break;
@@ -156,61 +156,36 @@ static uint16_t push_on_trains(struct line *line, struct holder *holder, struct 
 	return done;
 }
 
-uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
-                   const simtime *due_ns)
+static uint16_t push_on_wheel(struct line *line, struct wheel *wheel, struct holder *holder,
+                              struct burst *burst, const simtime *due_ns, bool together)
+{
+	simtime same[BURST_ROOM];
+
+	if (!together)
+		return wheel_burst_push(wheel, holder, line->cloud, burst, due_ns, line->bare);
+	for (uint16_t i = 0; i < burst->n; i++)
+		same[i] = due_ns[0];
+	return wheel_burst_push(wheel, holder, line->cloud, burst, same, line->bare);
+}
+
+uint16_t line_push(struct line *line, struct holder *holder, struct burst *burst,
+                   const simtime *due_ns, bool together)
 {
 	struct wheel *wheel = wheel_for(line);
 	uint16_t pushed;
 
-	if (unlikely(line->limited) && !in_flight_reserve(line->in_flight, &holder->arena, n))
+	if (unlikely(line->limited) &&
+	    !in_flight_reserve(line->in_flight, &holder->arena, burst->n))
 		return 0;
-	pushed = wheel ? wheel_burst_push(wheel, holder, line->cloud, mbufs, n, due_ns)
-	               : push_on_trains(line, holder, mbufs, n, due_ns);
+	if (wheel)
+		pushed = push_on_wheel(line, wheel, holder, burst, due_ns, together);
+	else if (together)
+		pushed = train_push(&line->log, holder, burst, 0, burst->n, due_ns[0]);
+	else
+		pushed = push_on_trains(line, holder, burst, due_ns);
 	line->held += pushed;
 	for (uint16_t i = 0; unlikely(line->limited) && i < pushed; i++)
-		in_flight_note(line->in_flight, due_ns[i]);
-	return pushed;
-}
-
-uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
-                         uint16_t n, simtime due, uint64_t number)
-{
-	uint16_t pushed = train_board_plain(&line->log, holder, mbufs, n, due, number);
-
-	line->held += pushed;
-	return pushed;
-}
-
-/* Those that are due at one instant, and are numbered one after the other, join one train. */
-static uint16_t number_on_trains(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
-                                 uint16_t n, const simtime *due_ns, const uint32_t *numbers)
-{
-	uint16_t done = 0;
-
-	while (done < n) {
-		uint16_t to = done + 1, pushed;
-
-		while (to < n && due_ns[to] == due_ns[done] && numbers[to] == numbers[to - 1] + 1)
-			to++;
-		pushed = train_board_plain(&line->log, holder, mbufs + done, to - done,
-		                           due_ns[done], numbers[done]);
-		done += pushed;
-		if (unlikely(done < to))
-			break;
-	}
-	return done;
-}
-
-uint16_t line_push_numbered(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
-                            uint16_t n, const simtime *due_ns, const uint32_t *numbers)
-{
-	struct wheel *wheel = wheel_for(line);
-	uint16_t pushed;
-
-	pushed = wheel ? wheel_burst_push_numbered(wheel, holder, line->cloud, mbufs, n, due_ns,
-	                                           numbers, line->bare)
-	               : number_on_trains(line, holder, mbufs, n, due_ns, numbers);
-	line->held += pushed;
+		in_flight_note(line->in_flight, due_ns[together ? 0 : i]);
 	return pushed;
 }
 

@@ -80,28 +80,27 @@ void line_configure(struct line *line, struct line_conf *conf);
 /* When packets that enter at these instants are due. Returns how many overtake another. */
 uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *due_ns);
 
-/* The same of one packet. Here the common case: nothing but the delay has to be known. */
-static inline uint16_t line_due_one(struct line *line, simtime now, simtime *due)
+/* The same of packets that enter at one instant, if nothing but the delay has to be known; else
+ * false. */
+static inline bool line_due_together(struct line *line, simtime now, simtime *due)
 {
 	*due = now + line->conf.delay_ns;
 	if (unlikely(line->wheel || line->conf.jitter || *due < line->last_due))
-		return line_due(line, &now, 1, due);
+		return false;
 	line->last_due = *due;
-	return 0;
+	return true;
 }
 
-/* Takes packets that are due then; their struct packet is filled in. Returns how many there was
- * memory for: the first ones; the others are still the caller's. */
-uint16_t line_push(struct line *line, struct holder *holder, struct rte_mbuf **mbufs, uint16_t n,
-                   const simtime *due_ns);
-/* The same for a burst that is due at one instant and keeps order, on a line that is not shared;
- * needs no struct packet. `number`: of the first packet. */
-uint16_t line_push_plain(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
-                         uint16_t n, simtime due, uint64_t number);
-/* The same of packets that are due then each, on a line that is not shared and has no limit,
- * whatever order it keeps; `numbers`: of each packet, the low half. */
-uint16_t line_push_numbered(struct line *line, struct holder *holder, struct rte_mbuf **mbufs,
-                            uint16_t n, const simtime *due_ns, const uint32_t *numbers);
+/* The same of one packet. */
+static inline uint16_t line_due_one(struct line *line, simtime now, simtime *due)
+{
+	return line_due_together(line, now, due) ? 0 : line_due(line, &now, 1, due);
+}
+
+/* Takes packets that are due then: all of them at due_ns[0] if `together`. Returns how many there
+ * was memory for: the first ones; the others are still the caller's. */
+uint16_t line_push(struct line *line, struct holder *holder, struct burst *burst,
+                   const simtime *due_ns, bool together);
 /* The same with a packet that a queue holds; the record there may be passed over then. */
 bool line_push_held(struct line *line, struct holder *holder, const struct held *held, simtime due);
 
@@ -129,19 +128,6 @@ static inline bool line_is_due(const struct line *line, simtime now)
 static inline bool line_is_empty(const struct line *line)
 {
 	return line->log.records == 0 && (!line->wheel || line->wheel->records == 0);
-}
-
-/* Whether nothing but the delay has to be known: line_push_plain. */
-static inline bool line_is_constant(const struct line *line)
-{
-	return !line->conf.jitter && !line->conf.allow_overtaking && !line->reorders &&
-	       !line->limited && line->back.packets.records == 0;
-}
-
-/* Whether what keeps order goes to the log: not while there is something on a wheel of its own. */
-static inline bool line_is_simple(const struct line *line)
-{
-	return !line->wheel || line->wheel->records == 0;
 }
 
 /* Up to `room` packets that are due at `now` or before, in the order of due times; adds their

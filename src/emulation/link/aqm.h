@@ -18,14 +18,13 @@
  * Run by the worker that owns the cloud, in the order of virtual time:
  *   adopt   takes over from the one that it replaces, of the same statement; optional. `drawn` has
  *           been carried over already. Changed parameters act from here on
- *   arrive  a packet comes, at `now`, before the limit of the queue is looked at: pass, mark or
- *           drop. The view is that of the queue without it. NULL: passes all
+ *   arrive  packets come, one behind the other at one instant, before the limit of the queue is
+ *           looked at; the view is that of the queue without any. Returns how many pass, from the
+ *           first; of the one behind them, if there is one, `verdict` says whether it is marked or
+ *           dropped, and those behind that one have not arrived. It is one packet at a time, unless
+ *           `takes_groups` is set. NULL: passes all
  *   settled what then became of it, as it is told here: the mbuf is as it came, not yet marked, and
- *           not yet freed. Optional
- *   admit   arrive() and settled() of as many packets of a group, from its first, as it passes for
- *           certain and without a look at them; how many. The view is that of the queue without
- *           any. Of the one that comes next it has not heard. Optional: NULL, with an arrive() or a
- *           settled(): they come one by one
+ *           not yet freed. Not of those of a group that pass. Optional
  *   depart  the link takes the packet from the queue, at `now`: pass, mark or drop. The view is
  *           that of the queue with it (it is the head, and waits). held->t_ns is when it came, so
  *           its sojourn time is now - held->t_ns. After a drop it is asked at the same instant for
@@ -53,7 +52,7 @@
  *   the same, with fullest()    choose, arrive, fullest and pushed_out for each that goes, fullest,
  *                               settled
  *   there is no memory for it   as if it were let in, without entered; then nothing, not even idle
- *   several at one instant      admit, and idle once if they need not wait; arrive for the next
+ *   several at one instant      arrive; idle once, if they need not wait and all pass
  *   the link is free            depart for each front, until one passes; idle, if the last was
  *                               dropped
  *   the last has left the link  idle
@@ -87,8 +86,9 @@
  *   figures statistics of its own, for `show`; optional
  *
  * Determinism: verdicts depend on arguments and the AQM's own state. Draws come from
- * draw_u64(aqm->key, aqm->drawn, lane); `drawn` counts arrivals, the queue increments it after
- * arrive(), and a change carries it over. No floating point in the worker's half.
+ * draw_u64(aqm->key, aqm->drawn + i, lane) for packet i of the group; `drawn` counts arrivals, the
+ * queue adds to it after arrive(), and a change carries it over. No floating point in the worker's
+ * half.
  */
 #ifndef WEIR_AQM_H
 #define WEIR_AQM_H
@@ -139,9 +139,10 @@ enum aqm_outcome {
  * For each there is room. */
 struct aqm_group {
 	simtime now;
+	struct rte_mbuf *const *mbuf;
 	/* The link is busy, and each waits. Else each leaves at its instant, and the queue is idle
 	 * ahead of each but the first, about which idle() has the word; and when all are through,
-	 * idle() is told once. */
+	 * idle() is told once. Of one that comes alone nothing is said. */
 	bool wait;
 	uint16_t n;
 	uint32_t length[BURST_ROOM]; /* of each on the link */
@@ -198,12 +199,10 @@ struct aqm_kind {
 	int (*make)(const struct conf *conf, const struct cloud_conf *cloud, struct aqm **aqm);
 	void (*free)(struct aqm *aqm);
 	void (*adopt)(struct aqm *aqm, const struct aqm *old);
-	struct aqm_verdict (*arrive)(struct aqm *aqm, const struct aqm_view *view,
-	                             struct rte_mbuf *mbuf, simtime now);
+	uint16_t (*arrive)(struct aqm *aqm, const struct aqm_view *view,
+	                   const struct aqm_group *group, struct aqm_verdict *verdict);
 	void (*settled)(struct aqm *aqm, const struct aqm_view *view, struct rte_mbuf *mbuf,
 	                enum aqm_outcome outcome, simtime now);
-	uint16_t (*admit)(struct aqm *aqm, const struct aqm_view *view,
-	                  const struct aqm_group *group);
 	struct aqm_verdict (*depart)(struct aqm *aqm, const struct aqm_view *view,
 	                             struct held *held, simtime now);
 	void (*pushed_out)(struct aqm *aqm, const struct aqm_view *view, struct held *held,
@@ -214,7 +213,8 @@ struct aqm_kind {
 	uint32_t (*figures)(const struct aqm *aqm, struct aqm_figure figures[AQM_FIGURES_MAX]);
 };
 
-/* First in the state of every AQM. `marker` is make()'s to set; the others the engine's. */
+/* First in the state of every AQM. `marker` and `takes_groups` are make()'s to set; the others the
+ * engine's. */
 struct aqm {
 	const struct aqm_kind *kind;
 	const struct statement *statement;
@@ -222,6 +222,7 @@ struct aqm {
 	struct cloud *cloud;             /* whose counters and hop it may use */
 	struct draw_key key;
 	uint64_t drawn;
+	bool takes_groups; /* arrive() may be given several packets */
 };
 
 /* ---- control ---- */
@@ -249,7 +250,7 @@ void aqm_report(const struct aqm *aqm, struct aqm_report *report);
 /* Whether there is none, or one that groups of packets may come to. */
 static inline bool aqm_takes_groups(const struct aqm *aqm)
 {
-	return !aqm || aqm->kind->admit ||
+	return !aqm || aqm->takes_groups ||
 	       !(aqm->kind->arrive || aqm->kind->settled || aqm->kind->bands);
 }
 /* Whether there is one, and it wants to be asked about the head. */

@@ -3,30 +3,35 @@
 
 #include "link/aqm.h"
 
-static bool fits(const struct limit *limit, uint64_t rate_bps, uint64_t packets, uint64_t bytes)
+int queue_compare(const struct limit *limit, uint64_t rate_bps, uint64_t packets, uint64_t bytes)
 {
+	unsigned __int128 amount = bytes, most = limit->value;
+
 	switch ((enum limit_unit)limit->unit) {
 	case LIMIT_BYTES:
-		return bytes <= limit->value;
-	case LIMIT_PACKETS:
-		return packets <= limit->value;
-	case LIMIT_TIME:
-		return (unsigned __int128)bytes * 8 * SIMTIME_S <=
-		       (unsigned __int128)limit->value * rate_bps;
-	case LIMIT_NONE:
 		break;
+	case LIMIT_PACKETS:
+		amount = packets;
+		break;
+	case LIMIT_TIME:
+		amount *= 8 * SIMTIME_S;
+		most *= rate_bps;
+		break;
+	case LIMIT_NONE:
+		return -1;
 	}
-	return true;
+	return (amount > most) - (amount < most);
 }
 
 bool queue_has_room_slow(const struct queue *queue, uint64_t rate_bps, uint32_t length)
 {
-	return fits(&queue->limit, rate_bps, queue_packets(queue) + 1, queue_bytes(queue) + length);
+	return queue_compare(&queue->limit, rate_bps, queue_packets(queue) + 1,
+	                     queue_bytes(queue) + length) <= 0;
 }
 
 bool queue_may_have_room(const struct queue *queue, uint64_t rate_bps, uint32_t length)
 {
-	return fits(&queue->limit, rate_bps, 1, length);
+	return queue_compare(&queue->limit, rate_bps, 1, length) <= 0;
 }
 
 static const struct aqm_bands *bands_of(const struct queue *queue)

@@ -41,6 +41,10 @@ static inline uint64_t queue_bytes(const struct queue *queue)
 	return queue->held_bytes - queue->sending_bytes;
 }
 
+/* So many packets, of so many bytes, against a limit: negative: they are less, 0: as much,
+ * positive: more. A time is what the rate takes for the bytes. Where there is no limit they are
+ * less. */
+int queue_compare(const struct limit *limit, uint64_t rate_bps, uint64_t packets, uint64_t bytes);
 /* Whether a packet of this length finds room now, at this rate. */
 bool queue_has_room_slow(const struct queue *queue, uint64_t rate_bps, uint32_t length);
 static inline bool queue_has_room(const struct queue *queue, uint64_t rate_bps, uint32_t length)

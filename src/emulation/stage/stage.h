@@ -38,7 +38,7 @@ struct stage {
 	struct cloud_watch *watch; /* that it brings for its cloud (cloud_watch.h); or NULL */
 	int rank;                  /* of the statement in the table: its place in the cloud */
 	/* process() asks for nothing but mbufs and frames: struct packet need not be filled in, and
-	 * no mbuf takes another's place. Set by make. */
+	 * no mbuf takes another's place (burst.h). Set by make. */
 	bool frames_only;
 };
 

@@ -129,13 +129,13 @@ static void dualpi2_idle(struct aqm *aqm, simtime now)
 	advance((struct dualpi2 *)aqm, now);
 }
 
-static struct aqm_verdict dualpi2_arrive(struct aqm *aqm, const struct aqm_view *view,
-                                         struct rte_mbuf *mbuf, simtime now)
+static uint16_t dualpi2_arrive(struct aqm *aqm, const struct aqm_view *view,
+                               const struct aqm_group *group, struct aqm_verdict *verdict)
 {
 	(void)view;
-	(void)mbuf;
-	advance((struct dualpi2 *)aqm, now);
-	return (struct aqm_verdict){.action = AQM_PASS};
+	(void)verdict;
+	advance((struct dualpi2 *)aqm, group->now);
+	return 1;
 }
 
 /* ---- changes ---- */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "account/counter_read.h"
+#include "link/queue.h"
 #include "notify/becn.h"
 #include "notify/ecn.h"
 
@@ -19,29 +20,20 @@ struct mark {
 
 static bool is_above(const struct limit *above, const struct aqm_view *view)
 {
-	switch ((enum limit_unit)above->unit) {
-	case LIMIT_PACKETS:
-		return view->waiting_packets >= above->value;
-	case LIMIT_TIME:
-		return (unsigned __int128)view->waiting_bytes * 8 * SIMTIME_S >=
-		       (unsigned __int128)above->value * view->rate_bps;
-	case LIMIT_BYTES:
-	case LIMIT_NONE:
-		break;
-	}
-	return view->waiting_bytes >= above->value;
+	return queue_compare(above, view->rate_bps, view->waiting_packets, view->waiting_bytes) >=
+	       0;
 }
 
-static struct aqm_verdict mark_arrive(struct aqm *aqm, const struct aqm_view *view,
-                                      struct rte_mbuf *mbuf, simtime now)
+static uint16_t mark_arrive(struct aqm *aqm, const struct aqm_view *view,
+                            const struct aqm_group *group, struct aqm_verdict *verdict)
 {
 	const struct mark *mark = (const struct mark *)aqm;
 
-	(void)mbuf;
-	(void)now;
-	if (is_above(&mark->above, view))
-		return (struct aqm_verdict){.action = AQM_MARK, .reason = REASON_NOT_CAPABLE};
-	return (struct aqm_verdict){.action = AQM_PASS};
+	(void)group;
+	if (!is_above(&mark->above, view))
+		return 1;
+	*verdict = (struct aqm_verdict){.action = AQM_MARK, .reason = REASON_NOT_CAPABLE};
+	return 0;
 }
 
 static bool is_congested(const struct mark *mark, const struct aqm_view *view)

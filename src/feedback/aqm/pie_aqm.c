@@ -20,19 +20,19 @@ struct pie_aqm {
 
 /* ---- the worker's ---- */
 
-static struct aqm_verdict pie_aqm_arrive(struct aqm *aqm, const struct aqm_view *view,
-                                         struct rte_mbuf *mbuf, simtime now)
+static uint16_t pie_aqm_arrive(struct aqm *aqm, const struct aqm_view *view,
+                               const struct aqm_group *group, struct aqm_verdict *verdict)
 {
 	struct pie_aqm *pie = (struct pie_aqm *)aqm;
 
-	(void)mbuf;
-	pie_advance(&pie->pie, &pie->rule, now);
+	pie_advance(&pie->pie, &pie->rule, group->now);
 	if (!pie_select(&pie->pie, &pie->rule, view->waiting_bytes,
 	                pie->pie.probability ? draw_u64(aqm->key, aqm->drawn, 0) : 0))
-		return (struct aqm_verdict){.action = AQM_PASS};
-	return (struct aqm_verdict){.action = pie->pie.probability < pie->mark_below ? AQM_MARK
-	                                                                             : AQM_DROP,
-	                            .reason = REASON_PIE};
+		return 1;
+	*verdict = (struct aqm_verdict){.action = pie->pie.probability < pie->mark_below ? AQM_MARK
+	                                                                                 : AQM_DROP,
+	                                .reason = REASON_PIE};
+	return 0;
 }
 
 static void pie_aqm_settled(struct aqm *aqm, const struct aqm_view *view, struct rte_mbuf *mbuf,

@@ -75,19 +75,19 @@ static probability_q63 adapt_bottom(uint64_t rate_bps)
 }
 
 static __attribute__((noinline)) void adapt(struct red *red, const struct red_rule *rule,
-                                            const struct red_arrival *arrival)
+                                            simtime now, uint64_t rate_bps)
 {
 	probability_q63 step;
 
-	if (arrival->now <= red->adapted_ns + ADAPT_INTERVAL_NS)
+	if (now <= red->adapted_ns + ADAPT_INTERVAL_NS)
 		return;
-	if (red->average < rule->adapt_low && red->max_p > adapt_bottom(arrival->rate_bps)) {
+	if (red->average < rule->adapt_low && red->max_p > adapt_bottom(rate_bps)) {
 		red->max_p = probability_product(red->max_p, percent(90));
-		red->adapted_ns = arrival->now;
+		red->adapted_ns = now;
 	} else if (red->average > rule->adapt_high && red->max_p < percent(50)) {
 		step = red->max_p / 4;
 		red->max_p += step < percent(1) ? step : percent(1);
-		red->adapted_ns = arrival->now;
+		red->adapted_ns = now;
 	}
 }
 
@@ -108,18 +108,6 @@ static inline quantity_q64 average_now(const struct red *red, const struct red_r
 	if (red->idle && now > red->idle_ns && red->average > 0)
 		return faded(red, rule, now, rate_bps);
 	return red->average;
-}
-
-static inline void estimate(struct red *red, const struct red_rule *rule,
-                            const struct red_arrival *arrival)
-{
-	const struct red_setup *setup = &rule->setup;
-
-	red->average = red_average_next(average_now(red, rule, arrival->now, arrival->rate_bps),
-	                                arrival->queue, setup->weight);
-	red->idle = false;
-	if (setup->adaptive)
-		adapt(red, rule, arrival);
 }
 
 static probability_q63 part_of(quantity_q64 distance, struct red_span span)
@@ -208,10 +196,16 @@ static void spacing_reset(struct red *red)
 	red_spacing_reset(&red->dropping);
 }
 
-/* From min on. */
-static __attribute__((noinline)) enum red_verdict
-judge(struct red *red, const struct red_rule *rule, const struct red_arrival *arrival, bool mapped)
+/* Selected by p_mod: it is in no count. */
+static inline bool is_mapped(const struct red_rule *rule, const struct red_arrival *arrival)
 {
+	return rule->setup.selection == RED_MAPPED && arrival->chosen && arrival->capable;
+}
+
+enum red_verdict red_judge(struct red *red, const struct red_rule *rule,
+                           const struct red_arrival *arrival)
+{
+	bool mapped = is_mapped(rule, arrival);
 	bool mark = arrival->capable && red->average < rule->mark_limit;
 
 	if (red->average >= rule->forced_from) {
@@ -236,55 +230,55 @@ static inline void pass(struct red *red)
 	spacing_reset(red);
 }
 
+bool red_pass(struct red *red, const struct red_rule *rule, struct red_group *group)
+{
+	const struct red_setup *setup = &rule->setup;
+	/* What the queue grows by with each: so much, and so much of its length. */
+	const uint64_t packet = group->wait && !setup->bytes;
+	const uint64_t of_length = group->wait && setup->bytes ? UINT64_MAX : 0;
+	quantity_q64 average = average_now(red, rule, group->now, group->rate_bps);
+	/* Nothing waits, and the average says so: it stays what it is. */
+	const bool still = !group->wait && group->queue == 0 && average == 0 && !setup->adaptive;
+	uint64_t queue = group->queue, bytes = 0;
+	bool judged = false;
+	uint16_t n = 0;
+
+	for (; n < group->n && !judged; n++) {
+		if (!still)
+			average = red_average_next(average, queue, setup->weight);
+		bytes += group->length[n];
+		judged = __builtin_expect(average >= setup->min, 0) && queue > 1;
+		if (!judged)
+			queue += packet + (group->length[n] & of_length);
+		if (__builtin_expect(setup->adaptive, 0)) {
+			red->average = average;
+			adapt(red, rule, group->now, group->rate_bps);
+		}
+	}
+	if (n == 0)
+		return false;
+	red->average = average;
+	red->idle = false;
+	red->count += group->uncounted ? 0 : n;
+	red->count_bytes += group->uncounted ? 0 : bytes;
+	n -= judged;
+	if (n > 0)
+		pass(red);
+	group->queue = queue;
+	group->length += n;
+	group->n -= n;
+	return judged;
+}
+
 enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
                             const struct red_arrival *arrival)
 {
-	bool mapped = rule->setup.selection == RED_MAPPED && arrival->chosen && arrival->capable;
+	struct red_group alone = {.now = arrival->now,
+	                          .queue = arrival->queue,
+	                          .rate_bps = arrival->rate_bps,
+	                          .uncounted = is_mapped(rule, arrival),
+	                          .n = 1,
+	                          .length = &arrival->wire_bytes};
 
-	estimate(red, rule, arrival);
-	if (!mapped) {
-		red->count++;
-		red->count_bytes += arrival->wire_bytes;
-	}
-	if (red->average >= rule->setup.min && arrival->queue > 1)
-		return judge(red, rule, arrival, mapped);
-	pass(red);
-	return RED_PASS;
-}
-
-uint16_t red_pass(struct red *red, const struct red_rule *rule, const struct red_group *group)
-{
-	const quantity_q64 min = rule->setup.min;
-	const probability_q63 weight = rule->setup.weight;
-	/* What the queue grows by with each: so much, and so much of its length. */
-	const uint64_t packet = group->wait && !rule->setup.bytes;
-	const uint64_t of_length = group->wait && rule->setup.bytes ? UINT64_MAX : 0;
-	quantity_q64 average = average_now(red, rule, group->now, group->rate_bps);
-	/* Nothing waits, and the average says so: it stays what it is. */
-	const bool still = !group->wait && group->queue == 0 && average == 0;
-	uint64_t queue = group->queue, bytes = 0;
-	uint16_t n = 0;
-
-	if (still) {
-		for (uint32_t i = 0; i < group->n; i++)
-			bytes += group->length[i];
-		n = group->n;
-	}
-	for (; n < group->n; n++) {
-		quantity_q64 next = red_average_next(average, queue, weight);
-
-		if (__builtin_expect(next >= min, 0) && queue > 1)
-			break;
-		average = next;
-		bytes += group->length[n];
-		queue += packet + (group->length[n] & of_length);
-	}
-	if (n == 0)
-		return 0;
-	red->average = average;
-	red->idle = false;
-	red->count += n;
-	red->count_bytes += bytes;
-	pass(red);
-	return n;
+	return red_pass(red, rule, &alone) ? red_judge(red, rule, arrival) : RED_PASS;
 }

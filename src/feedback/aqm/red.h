@@ -104,7 +104,7 @@ struct red_arrival {
 	simtime now;
 	uint64_t queue; /* in the unit */
 	uint64_t rate_bps;
-	uint64_t draw; /* any, unless red_draws() */
+	uint64_t draw; /* its own */
 	uint32_t wire_bytes;
 	bool capable; /* it can be marked */
 	bool chosen;  /* RED_MAPPED: it is of an ECN-mod flow */
@@ -117,7 +117,8 @@ struct red_group {
 	uint64_t rate_bps;
 	/* each is in the queue that the next finds; false: each is gone then, and the queue idle */
 	bool wait;
-	uint16_t n;
+	bool uncounted;         /* RED_MAPPED: chosen, and capable */
+	uint16_t n;             /* still to arrive */
 	const uint32_t *length; /* bytes of each */
 };
 
@@ -130,20 +131,23 @@ void red_begin(struct red *red, const struct red_rule *rule, simtime now);
  * size; max_p starts at the new one's if that is another. */
 void red_change(struct red *red, const struct red_rule *old, const struct red_rule *rule);
 
-/* Whether the verdict on a packet that finds so much waiting may depend on its draw: not if the
- * average stays below min, which it does where it is, and what waits is. */
-static inline bool red_draws(const struct red *red, const struct red_rule *rule, uint64_t queue)
-{
-	quantity_q64 min = rule->setup.min;
-
-	return queue > 1 && (red->average >= min || (quantity_q64)queue << 64 >= min);
-}
-
+/* Those of the group that pass because the average stays below min, or next to nothing waits: the
+ * group begins behind them then. True: what it begins with has arrived, too, and red_judge says
+ * what becomes of it; false: all have passed. */
+bool red_pass(struct red *red, const struct red_rule *rule, struct red_group *group);
+enum red_verdict red_judge(struct red *red, const struct red_rule *rule,
+                           const struct red_arrival *arrival);
+/* Both, of one packet. */
 enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
                             const struct red_arrival *arrival);
-/* red_arrive of as many of the first as pass because the average stays below min, or next to
- * nothing waits: how many. Of plain RED only: neither adaptive, nor a variant. */
-uint16_t red_pass(struct red *red, const struct red_rule *rule, const struct red_group *group);
+/* The first of the group is let in. */
+static inline void red_group_next(const struct red_rule *rule, struct red_group *group)
+{
+	if (group->wait)
+		group->queue += rule->setup.bytes ? *group->length : 1;
+	group->length++;
+	group->n--;
+}
 /* p at an average, with the max_p given; 1 in the forced zone. */
 probability_q63 red_probability(const struct red_rule *rule, quantity_q64 average);
 

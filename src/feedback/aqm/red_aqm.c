@@ -60,14 +60,8 @@ static __attribute__((noinline)) void classify(const struct red_aqm *red, struct
 		arrival->capable = arrival->chosen;
 }
 
-/* The packet's. */
-static __attribute__((noinline)) uint64_t draw(const struct aqm *aqm)
-{
-	return draw_u64(aqm->key, aqm->drawn, 0);
-}
-
-static struct aqm_verdict red_aqm_arrive(struct aqm *aqm, const struct aqm_view *view,
-                                         struct rte_mbuf *mbuf, simtime now)
+static uint16_t red_aqm_arrive(struct aqm *aqm, const struct aqm_view *view,
+                               const struct aqm_group *group, struct aqm_verdict *verdict)
 {
 	static const struct aqm_verdict verdicts[] = {
 	        [RED_PASS] = {.action = AQM_PASS},
@@ -77,23 +71,38 @@ static struct aqm_verdict red_aqm_arrive(struct aqm *aqm, const struct aqm_view 
 	        [RED_DROP_FORCED] = {.action = AQM_DROP, .reason = REASON_RED_FORCED},
 	};
 	struct red_aqm *red = (struct red_aqm *)aqm;
+	const struct red_setup *setup = &red->rule.setup;
 	struct red_arrival arrival = {
-	        .now = now,
-	        .queue = red->rule.setup.bytes ? view->waiting_bytes : view->waiting_packets,
+	        .now = group->now, .rate_bps = view->rate_bps, .capable = aqm->marker != NULL};
+	struct red_group rest = {
+	        .now = group->now,
+	        .queue = setup->bytes ? view->waiting_bytes : view->waiting_packets,
 	        .rate_bps = view->rate_bps,
-	        .wire_bytes = view->wire_bytes,
-	        .capable = aqm->marker != NULL,
+	        .wait = group->wait,
+	        .n = group->n,
+	        .length = group->length,
 	};
-	enum red_verdict verdict;
+	enum red_verdict judged = RED_PASS;
 
-	begin(red, now);
-	if (red_draws(&red->red, &red->rule, arrival.queue))
-		arrival.draw = draw(aqm);
-	if (unlikely(red->rule.setup.selection != RED_NS2) && arrival.capable)
-		classify(red, mbuf, &arrival);
-	verdict = red_arrive(&red->red, &red->rule, &arrival);
+	begin(red, group->now);
+	/* Of the variants, which see packets one by one. */
+	if (unlikely(setup->selection != RED_NS2) && arrival.capable) {
+		classify(red, group->mbuf[0], &arrival);
+		rest.uncounted =
+		        setup->selection == RED_MAPPED && arrival.chosen && arrival.capable;
+	}
+	while (red_pass(&red->red, &red->rule, &rest)) {
+		arrival.queue = rest.queue;
+		arrival.wire_bytes = *rest.length;
+		arrival.draw = draw_u64(aqm->key, aqm->drawn + (group->n - rest.n), 0);
+		judged = red_judge(&red->red, &red->rule, &arrival);
+		if (judged != RED_PASS)
+			break;
+		red_group_next(&red->rule, &rest);
+	}
 	red->average_q16 = (uint64_t)(red->red.average >> 48);
-	return verdicts[verdict];
+	*verdict = verdicts[judged];
+	return group->n - rest.n;
 }
 
 static void red_aqm_settled(struct aqm *aqm, const struct aqm_view *view, struct rte_mbuf *mbuf,
@@ -106,31 +115,6 @@ static void red_aqm_settled(struct aqm *aqm, const struct aqm_view *view, struct
 		red_overflow(&red->red);
 	if (unlikely(red->becn.on) && red->red.average >= red->becn_from)
 		becn_settled(&red->becn, aqm, mbuf, outcome, now);
-}
-
-/* Of what the variants want to know, BECN, or what a packet's size moves, nothing is asked here. */
-static uint16_t red_aqm_admit(struct aqm *aqm, const struct aqm_view *view,
-                              const struct aqm_group *group)
-{
-	struct red_aqm *red = (struct red_aqm *)aqm;
-	const struct red_setup *setup = &red->rule.setup;
-	uint16_t passed;
-
-	if (unlikely(setup->selection != RED_NS2 || setup->adaptive || red->becn.on))
-		return 0;
-	begin(red, group->now);
-	passed = red_pass(
-	        &red->red, &red->rule,
-	        &(struct red_group){
-	                .now = group->now,
-	                .queue = setup->bytes ? view->waiting_bytes : view->waiting_packets,
-	                .rate_bps = view->rate_bps,
-	                .wait = group->wait,
-	                .n = group->n,
-	                .length = group->length,
-	        });
-	red->average_q16 = (uint64_t)(red->red.average >> 48);
-	return passed;
 }
 
 static void red_aqm_pushed_out(struct aqm *aqm, const struct aqm_view *view, struct held *held,
@@ -236,6 +220,7 @@ static int red_aqm_make(const struct conf *conf, const struct cloud_conf *cloud,
 	red->red.max_p = setup.max_p;
 	red->aqm.marker = ecn_marker(conf, cloud, NULL);
 	make_becn(red, conf, cloud);
+	red->aqm.takes_groups = setup.selection == RED_NS2 && !red->becn.on;
 	*aqm = &red->aqm;
 	return 0;
 
@@ -250,7 +235,6 @@ static const struct aqm_kind red_kind = {
         .adopt = red_aqm_adopt,
         .arrive = red_aqm_arrive,
         .settled = red_aqm_settled,
-        .admit = red_aqm_admit,
         .pushed_out = red_aqm_pushed_out,
         .idle = red_aqm_idle,
         .average = red_aqm_average,
