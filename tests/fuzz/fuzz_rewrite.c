@@ -198,6 +198,7 @@ static void run(struct rewrite_conf *conf, struct input *input, bool judged)
 	uint8_t *after = malloc(bytes ? bytes : 1);
 	struct stage *stage;
 	struct rte_mbuf *mbuf;
+	struct burst burst;
 	struct frame frame;
 
 	if (bytes == 0 || !after)
@@ -210,8 +211,9 @@ static void run(struct rewrite_conf *conf, struct input *input, bool judged)
 	mbuf = make_frame(&frame, input);
 	first = mbuf->data_len;
 	wire_bytes = packet_of(mbuf)->wire_bytes;
-	assert(stage->process(stage, &mbuf, 1) == 1);
-	assert(mbuf == frame.segment[0] && mbuf->pkt_len == bytes);
+	burst_read(&burst, &mbuf, 1);
+	stage->process(stage, &burst);
+	assert(!burst.gaps && burst.mbuf[0] == frame.segment[0] && mbuf->pkt_len == bytes);
 	rewrite_statement.free(stage);
 	take_apart(&frame, after);
 	if (memcmp(after, original, bytes) != 0)

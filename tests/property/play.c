@@ -427,7 +427,7 @@ struct played script_play(const struct script *script, enum play_way way, uint32
 				memset(packet_of(mbufs[i]), 0xee, sizeof(struct packet));
 			rig->sent += n;
 			rig->now = t;
-			engine_ingress_at(rig->engine, port, mbufs, (uint16_t)n, t);
+			rig_receive(rig, port, mbufs, (uint16_t)n, t);
 			rig_check(rig);
 			if (roll(&dice, 2))
 				rig_advance(rig, t);

@@ -27,6 +27,7 @@
 #include "bench/bench_scenarios.h"
 #include "change/change.h"
 #include "engine/engine.h"
+#include "packet/burst.h"
 #include "machine/eal.h"
 #include "machine/pool.h"
 #include "measure/bench_rig.h"
@@ -61,21 +62,21 @@ static void empty(struct drive *drive)
 
 static void step(struct drive *drive)
 {
-	struct rte_mbuf *mbufs[BURST_MAX];
+	struct burst burst;
 
 	for (uint32_t port = 0; port < 2; port++) {
 		drive->now += drive->step_ns / 2;
-		if (rte_pktmbuf_alloc_bulk(drive->pool, mbufs, BURST_MAX) < 0)
+		if (rte_pktmbuf_alloc_bulk(drive->pool, burst.mbuf, BURST_MAX) < 0)
 			continue;
 		for (uint32_t i = 0; i < BURST_MAX; i++) {
-			mbufs[i]->data_len = drive->lengths[drive->turn];
-			mbufs[i]->pkt_len = drive->lengths[drive->turn];
+			burst.mbuf[i]->data_len = drive->lengths[drive->turn];
+			burst.mbuf[i]->pkt_len = drive->lengths[drive->turn];
 			drive->turn = drive->turn + 1 == IMIX ? 0 : drive->turn + 1;
 			if (drive->headers)
-				memcpy(rte_pktmbuf_mtod(mbufs[i], void *), bench_headers,
+				memcpy(rte_pktmbuf_mtod(burst.mbuf[i], void *), bench_headers,
 				       BENCH_HEADERS_BYTES);
 		}
-		engine_ingress_at(drive->engine, port, mbufs, BURST_MAX, drive->now);
+		engine_ingress_at(drive->engine, port, &burst, BURST_MAX, drive->now);
 	}
 	while (engine_advance(drive->engine, drive->now) > 0)
 		empty(drive);

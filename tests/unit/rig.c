@@ -76,24 +76,17 @@ static void filter_free(struct classifier_filter *filter)
 	free(filter);
 }
 
-static uint32_t filter_fit(const struct classifier_filter *filter, struct rte_mbuf *const *mbufs,
-                           uint32_t n)
+static bool filter_fits(const struct classifier_filter *filter, const struct burst *burst,
+                        uint32_t i)
 {
-	uint32_t fits = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		const uint8_t *data = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
-
-		fits |= (uint32_t)(mbufs[i]->data_len > 0 && data[0] % filter->of == filter->rest)
-		        << i;
-	}
-	return fits;
+	return burst->mbuf[i]->data_len > 0 &&
+	       burst_frame(burst, i)[0] % filter->of == filter->rest;
 }
 
 static const struct classifier_filters rig_filters = {
         .make = filter_make,
         .free = filter_free,
-        .fit = filter_fit,
+        .fits = filter_fits,
 };
 
 /* ---- */
@@ -417,6 +410,15 @@ void rig_ingress(struct rig *rig, uint32_t port, struct rte_mbuf **mbufs, uint16
 		rig->now = packet_of(mbufs[n - 1])->t_ns;
 	engine_ingress(rig->engine, port, mbufs, n);
 	rig_check(rig);
+}
+
+void rig_receive(struct rig *rig, uint32_t port, struct rte_mbuf **mbufs, uint16_t n, simtime now)
+{
+	struct burst burst;
+
+	for (uint16_t i = 0; i < n; i++)
+		burst.mbuf[i] = mbufs[i];
+	engine_ingress_at(rig->engine, port, &burst, n, now);
 }
 
 void rig_send(struct rig *rig, uint32_t port, uint32_t frame_bytes, simtime t)

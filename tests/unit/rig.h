@@ -133,6 +133,8 @@ void rig_apply(struct rig *rig, simtime now);
 struct rte_mbuf *rig_packet(struct rig *rig, enum rig_shape shape, uint32_t port, uint64_t number,
                             uint32_t frame_bytes, uint32_t wire_bytes, simtime t);
 /* One packet, numbered rig->sent + 1, arrives. */
+/* The engine receives these packets at once, and what their struct packet says does not matter. */
+void rig_receive(struct rig *rig, uint32_t port, struct rte_mbuf **mbufs, uint16_t n, simtime now);
 void rig_send(struct rig *rig, uint32_t port, uint32_t frame_bytes, simtime t);
 void rig_ingress(struct rig *rig, uint32_t port, struct rte_mbuf **mbufs, uint16_t n);
 /* engine_advance, as often as outlets fill up; what leaves goes to the notebook. */

@@ -55,12 +55,11 @@ static uint16_t probe_arrive(struct aqm *aqm, const struct aqm_view *view,
 	return book.arrive.action == AQM_PASS;
 }
 
-static void probe_settled(struct aqm *aqm, const struct aqm_view *view, struct rte_mbuf *mbuf,
-                          enum aqm_outcome outcome, simtime now)
+static void probe_settled(struct aqm *aqm, const struct aqm_view *view, const struct burst *burst,
+                          uint16_t i, enum aqm_outcome outcome)
 {
 	(void)aqm;
-	(void)mbuf;
-	note_view(TOLD_SETTLED, view, now)->outcome = outcome;
+	note_view(TOLD_SETTLED, view, burst_t(burst, i))->outcome = outcome;
 }
 
 static struct aqm_verdict probe_depart(struct aqm *aqm, const struct aqm_view *view,

@@ -15,18 +15,17 @@
 #define ANSWER_BYTES 64
 #define ANSWER       1000
 
-static uint16_t echo_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void echo_process(struct stage *stage, struct burst *burst)
 {
 	struct cloud *cloud = stage->cloud;
 
-	for (uint16_t i = 0; i < n; i++) {
-		const struct packet *packet = packet_of(packets[i]);
+	for (uint16_t i = 0; i < burst->n; i++) {
 		struct rte_mbuf *mbuf = rte_pktmbuf_alloc(cloud->holder->pool);
-		uint64_t number = packet->number + ANSWER;
+		uint64_t number = burst_number(burst, i) + ANSWER;
 		char *frame;
 
 		if (!mbuf) {
-			cloud_generate_nothing(cloud, packet->t_ns, packet->number);
+			cloud_generate_nothing(cloud, burst_t(burst, i), burst_number(burst, i));
 			continue;
 		}
 		mbuf->data_len = ANSWER_BYTES;
@@ -34,9 +33,8 @@ static uint16_t echo_process(struct stage *stage, struct rte_mbuf **packets, uin
 		frame = rte_pktmbuf_mtod(mbuf, char *);
 		memset(frame, 0, ANSWER_BYTES);
 		memcpy(frame, &number, sizeof(number));
-		cloud_generate(cloud, mbuf, packet->t_ns, packet->number);
+		cloud_generate(cloud, mbuf, burst_t(burst, i), burst_number(burst, i));
 	}
-	return n;
 }
 
 static int echo_make(const struct conf *conf, struct stage **stage)

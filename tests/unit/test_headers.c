@@ -236,87 +236,6 @@ static void a_tag_changes_nothing_but_offsets(void **state)
 	assert_in_range(found, 5000, 15000);
 }
 
-/* An mbuf with what lies behind it, and a frame. */
-struct lone_mbuf {
-	struct rte_mbuf mbuf;
-	uint8_t private[PACKET_PRIVATE_BYTES];
-	uint8_t frame[FRAME_BYTES_MAX];
-};
-
-static void headers_of_a_packet_are_read_once_and_again_when_they_are_forgotten(void **state)
-{
-	const struct frame_shape shape = {.ip = 4, .protocol = FRAME_UDP, .payload_bytes = 10};
-	static struct lone_mbuf lone __rte_cache_aligned;
-	uint32_t bytes = frame_make(lone.frame, &shape);
-	struct headers first, found;
-
-	(void)state;
-	lone.mbuf = (struct rte_mbuf){.buf_addr = lone.frame,
-	                              .data_len = (uint16_t)bytes,
-	                              .pkt_len = bytes,
-	                              .nb_segs = 1};
-	*packet_of(&lone.mbuf) = (struct packet){.wire_bytes = bytes};
-	assert_true(headers_find(lone.frame, bytes, bytes, &first));
-	assert_true(headers_of(&lone.mbuf, &found));
-	assert_memory_equal(&found, &first, sizeof(first));
-	assert_memory_equal(headers_at(&lone.mbuf), &first, sizeof(first));
-	memcpy(lone.frame + 12, "\x08\x06", 2);
-	headers_forget(&lone.mbuf);
-	assert_false(headers_of(&lone.mbuf, &found));
-	assert_int_equal(headers_at(&lone.mbuf)->ip, 0);
-	assert_int_equal(found.ethertype, 0x0806);
-	/* A new packet in the mbuf. */
-	memcpy(lone.frame + 12, "\x08\x00", 2);
-	*packet_of(&lone.mbuf) = (struct packet){.wire_bytes = bytes};
-	assert_memory_equal(headers_at(&lone.mbuf), &first, sizeof(first));
-}
-
-static void usual_is_plain_ipv4_that_nobody_else_sees(void **state)
-{
-	static const struct {
-		struct frame_shape shape;
-		uint16_t segments, references;
-		bool usual;
-	} rows[] = {
-	        {{.ip = 4, .protocol = FRAME_UDP}, 1, 1, true},
-	        {{.ip = 4, .protocol = FRAME_TCP, .padding_bytes = 9}, 1, 1, true},
-	        {{.ip = 4, .protocol = 253}, 1, 1, true},
-	        {{.ip = 4, .protocol = FRAME_UDP}, 2, 1, false},
-	        {{.ip = 4, .protocol = FRAME_UDP}, 1, 2, false},
-	        {{.ip = 4, .protocol = FRAME_UDP, .n_tags = 1}, 1, 1, false},
-	        {{.ip = 4, .protocol = FRAME_UDP, .option_words = 1}, 1, 1, false},
-	        {{.ip = 4, .protocol = FRAME_UDP, .fragment = 185, .payload_bytes = 9},
-	         1,
-	         1,
-	         false},
-	        {{.ip = 6, .protocol = FRAME_UDP}, 1, 1, false},
-	};
-	static struct lone_mbuf lone __rte_cache_aligned;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		uint32_t bytes = frame_make(lone.frame, &rows[i].shape);
-		struct headers found;
-
-		lone.mbuf = (struct rte_mbuf){.buf_addr = lone.frame,
-		                              .data_len = (uint16_t)bytes,
-		                              .pkt_len = bytes,
-		                              .refcnt = rows[i].references,
-		                              .nb_segs = rows[i].segments};
-		*packet_of(&lone.mbuf) = (struct packet){.wire_bytes = bytes};
-		/* Asked for anew, and as it is kept. */
-		for (uint32_t k = 0; k < 2; k++) {
-			if (headers_usual(&lone.mbuf) != rows[i].usual)
-				fail_msg("row %zu", i);
-		}
-		assert_true(headers_find(lone.frame, bytes, bytes, &found));
-		assert_memory_equal(headers_at(&lone.mbuf), &found, sizeof(found));
-		headers_forget(&lone.mbuf);
-		lone.frame[12] = 0x09;
-		assert_false(headers_usual(&lone.mbuf));
-	}
-}
-
 GROUP(headers)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,9 +247,6 @@ GROUP(headers)
 	        cmocka_unit_test(an_authentication_header_counts_in_words_of_four_bytes),
 	        cmocka_unit_test(an_ip_length_of_zero_is_the_rest_of_the_frame),
 	        cmocka_unit_test(a_tag_changes_nothing_but_offsets),
-	        cmocka_unit_test(
-	                headers_of_a_packet_are_read_once_and_again_when_they_are_forgotten),
-	        cmocka_unit_test(usual_is_plain_ipv4_that_nobody_else_sees),
 	};
 
 	return cmocka_run_group_tests_name("headers", tests, NULL, NULL);

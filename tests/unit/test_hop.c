@@ -606,7 +606,8 @@ static void the_number_of_fragments_is_known_before_one_is_made(void **state)
 		shape.option_words = i / 8 % 11;
 		shape.payload_bytes = i / 88 * 23;
 		mbuf = packet_with(rig, RIG_PLAIN, 0, frame, frame_make(frame, &shape), 0, i + 1);
-		assert_true(headers_of(mbuf, &headers));
+		assert_true(headers_find(rte_pktmbuf_mtod(mbuf, uint8_t *), mbuf->data_len,
+		                         mbuf->pkt_len, &headers));
 		if (headers.network_bytes > mtu) {
 			n = ip_fragment(mbuf, &headers, mtu, rig->pool, fragments);
 			assert_int_equal(ip_fragments(mbuf, &headers, mtu), n);

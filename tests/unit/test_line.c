@@ -301,7 +301,7 @@ static void an_empty_burst_leaves_no_trace(void **state)
 	rig_cloud(rig, "x", 0, 1);
 	rig_delay(rig, "x", 100 * SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_KEEP);
 	rig_apply(rig, 0);
-	engine_ingress_at(rig->engine, 0, NULL, 0, 50 * SIMTIME_MS);
+	rig_receive(rig, 0, NULL, 0, 50 * SIMTIME_MS);
 	engine_ingress(rig->engine, 0, NULL, 0);
 	rig_delay(rig, "x", 10 * SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_KEEP);
 	rig_apply(rig, 50 * SIMTIME_MS);
@@ -329,7 +329,7 @@ static void of_a_burst_each_packet_that_waits_for_its_turn_is_counted(void **sta
 		for (uint32_t i = 0; i < LENGTH(mbufs); i++)
 			mbufs[i] = rig_packet(rig, RIG_PLAIN, 0, i + 2, 60, 0, 2 * SIMTIME_MS);
 		if (received) {
-			engine_ingress_at(rig->engine, 0, mbufs, LENGTH(mbufs), 2 * SIMTIME_MS);
+			rig_receive(rig, 0, mbufs, LENGTH(mbufs), 2 * SIMTIME_MS);
 			rig->sent += LENGTH(mbufs);
 			rig->now = 2 * SIMTIME_MS;
 		} else {
@@ -360,7 +360,7 @@ static void go_on_where_departures_are_bare(enum delay_order order)
 		mbufs[i] = rig_packet(rig, RIG_PLAIN, 0, i + 1, 60, 0, SIMTIME_MS);
 		memset(packet_of(mbufs[i]), 0xee, sizeof(struct packet));
 	}
-	engine_ingress_at(rig->engine, 0, mbufs, LENGTH(mbufs), SIMTIME_MS);
+	rig_receive(rig, 0, mbufs, LENGTH(mbufs), SIMTIME_MS);
 	rig->sent = LENGTH(mbufs);
 	rig->now = SIMTIME_MS;
 	rig_chain(rig, "y", "x", 2);

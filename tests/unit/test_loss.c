@@ -162,7 +162,7 @@ static void a_burst_that_the_engine_stamps_loses_what_one_that_came_stamped_lose
 				                      rig->now);
 				memset(packet_of(mbufs[i]), 0xee, sizeof(struct packet));
 			}
-			engine_ingress_at(rig->engine, 0, mbufs, n, rig->now);
+			rig_receive(rig, 0, mbufs, n, rig->now);
 			rig->sent += n;
 			engine_advance(rig->engine, rig->now);
 			numbers_are_those_of_the_frames(rig);

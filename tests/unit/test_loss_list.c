@@ -49,9 +49,7 @@ static void assert_refused(const char *text, bool many, const char *said)
 
 static bool has(struct drop_list *list, uint64_t number, uint8_t flags)
 {
-	const struct packet packet = {.number = number, .flags = flags};
-
-	return drop_list_has(list, &packet);
+	return drop_list_has(list, number, flags);
 }
 
 static void a_list_has_the_numbers_that_stand_in_it(void **state)

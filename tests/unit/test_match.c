@@ -302,17 +302,18 @@ static struct rte_mbuf *mbuf_make(const struct rig *rig, const uint8_t *frame, u
 
 /* What asking each in turn says. */
 static struct cloud *first_that_fits(const struct classifier_part *parts, uint32_t n,
-                                     struct classifier_filter *const *made, struct rte_mbuf *mbuf)
+                                     struct classifier_filter *const *made, struct burst *burst,
+                                     uint32_t i)
 {
 	struct packet_key key;
 
-	packet_key_read(mbuf, &key);
+	packet_key_read(burst, i, &key);
 	for (uint32_t k = 0; k < n; k++) {
 		bool fits = !parts[k].rows;
 
 		for (uint32_t r = 0; parts[k].rows && r < parts[k].rows->n; r++)
 			fits |= match_row_fits(&parts[k].rows->rows[r], &key);
-		if (fits && (!made[k] || filters.fit(made[k], &mbuf, 1)))
+		if (fits && (!made[k] || filters.fits(made[k], burst, i)))
 			return parts[k].cloud;
 	}
 	return NULL;
@@ -358,6 +359,7 @@ static void a_classifier_finds_the_first_that_fits(void **state)
 		uint32_t n = parts_any(&dice, parts, clouds, rows);
 		struct rte_mbuf *mbufs[BURST_MAX];
 		struct cloud *got[BURST_MAX];
+		struct burst value;
 		struct problem problem;
 		struct classifier *classifier;
 
@@ -373,9 +375,11 @@ static void a_classifier_finds_the_first_that_fits(void **state)
 
 			mbufs[m] = mbuf_make(rig, frame, bytes);
 		}
-		classifier_find(classifier, mbufs, BURST_MAX, got);
+		memcpy(value.mbuf, mbufs, sizeof(mbufs));
+		burst_received(&value, BURST_MAX, 0, 0, 1);
+		classifier_find(classifier, &value, got);
 		for (uint32_t m = 0; m < BURST_MAX; m++) {
-			struct cloud *expected = first_that_fits(parts, n, made, mbufs[m]);
+			struct cloud *expected = first_that_fits(parts, n, made, &value, m);
 
 			assert_ptr_equal(got[m], expected);
 			found += expected != NULL;
@@ -456,6 +460,7 @@ static void a_few_conditions_are_told_by_a_glance_at_ipv4(void **state)
 		struct classifier_filter *made[4] = {NULL};
 		struct rte_mbuf *mbufs[BURST_MAX];
 		struct cloud *got[BURST_MAX];
+		struct burst value;
 		uint32_t n = 1 + (uint32_t)roll(&dice, 4), telling = 0;
 		uint16_t burst = (uint16_t)(1 + roll(&dice, BURST_MAX));
 		struct problem problem;
@@ -479,9 +484,11 @@ static void a_few_conditions_are_told_by_a_glance_at_ipv4(void **state)
 		glanced += classifier->n_glances > 0;
 		for (uint16_t m = 0; m < burst; m++)
 			mbufs[m] = ipv4_any(&dice, rig, i % 2 ? 32 : UINT64_C(1) << 40);
-		classifier_find(classifier, mbufs, burst, got);
+		memcpy(value.mbuf, mbufs, burst * sizeof(*mbufs));
+		burst_received(&value, burst, 0, 0, 1);
+		classifier_find(classifier, &value, got);
 		for (uint16_t m = 0; m < burst; m++) {
-			struct cloud *expected = first_that_fits(parts, n, made, mbufs[m]);
+			struct cloud *expected = first_that_fits(parts, n, made, &value, m);
 
 			assert_ptr_equal(got[m], expected);
 			found += expected != NULL;

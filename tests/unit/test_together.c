@@ -121,7 +121,7 @@ static void take_reports(struct rig *rig, const char *const *clouds, struct run 
 
 /* 1 to 32 packets an instant, of one port, handed over `most` at a time. */
 static void play_in(const char *const *words, const struct rig_setup *setup, uint16_t most,
-                    struct run *run, bool together)
+                    struct run *run, bool burst_safe)
 {
 	const uint64_t seed = setup->seed;
 	struct rig *rig = rig_open(setup);
@@ -136,7 +136,7 @@ static void play_in(const char *const *words, const struct rig_setup *setup, uin
 			rig_put(rig, clouds[c], trial_conf(words[i]));
 	}
 	rig_apply(rig, 0);
-	assert_int_equal(rig->engine->cloud_table->slots[0]->together, together);
+	assert_int_equal(rig->engine->cloud_table->slots[0]->burst_safe, burst_safe);
 	for (uint32_t i = 0; i < PACKETS;) {
 		uint32_t n = 1 + (uint32_t)(roll(seed, i, 2) % 32), port = roll(seed, i, 3) & 1;
 
@@ -167,9 +167,10 @@ static void play_in(const char *const *words, const struct rig_setup *setup, uin
 }
 
 static void play(const char *const *words, uint64_t seed, uint16_t most, struct run *run,
-                 bool together, struct witness *witness)
+                 bool burst_safe, struct witness *witness)
 {
-	play_in(words, &(struct rig_setup){.seed = seed, .witness = witness}, most, run, together);
+	play_in(words, &(struct rig_setup){.seed = seed, .witness = witness}, most, run,
+	        burst_safe);
 }
 
 static void assert_same_figures(uint32_t cloud)
@@ -197,10 +198,10 @@ static void assert_same_runs(void)
 	assert_same_figures(1);
 }
 
-static void assert_same(const char *const *words, uint64_t seed, bool together)
+static void assert_same(const char *const *words, uint64_t seed, bool burst_safe)
 {
-	play(words, seed, 1, &single, together, NULL);
-	play(words, seed, BURST_MAX, &burst, together, NULL);
+	play(words, seed, 1, &single, burst_safe, NULL);
+	play(words, seed, BURST_MAX, &burst, burst_safe, NULL);
 	assert_same_runs();
 }
 

@@ -157,7 +157,7 @@ static struct rig *stamped_by(bool engine, enum delay_order order, simtime jitte
 				memset(packet_of(mbufs[i]), 0xee, sizeof(struct packet));
 		}
 		if (engine) {
-			engine_ingress_at(rig->engine, 0, mbufs, n, t);
+			rig_receive(rig, 0, mbufs, n, t);
 			rig->sent += n;
 			rig->now = t;
 		} else {
@@ -220,7 +220,7 @@ static struct rig *live_played(bool bare, uint32_t bytes, simtime delay, simtime
 		for (uint16_t i = 0; i < BURST_MAX; i++)
 			mbufs[i] = rig_packet(rig, RIG_PLAIN, 0, rig->sent + 1 + i,
 			                      bytes + more + spread * i, 0, t);
-		engine_ingress_at(rig->engine, 0, mbufs, BURST_MAX, t);
+		rig_receive(rig, 0, mbufs, BURST_MAX, t);
 		rig->sent += BURST_MAX;
 		rig->now = t;
 		rig_advance(rig, t);

@@ -9,6 +9,7 @@
 #include <pcap/pcap.h>
 
 #include "capture/filter_words.h"
+#include "packet/burst.h"
 
 /* The longest that a frame can be, so that no filter is cut. */
 #define SNAP_BYTES 262144
@@ -297,27 +298,19 @@ static int filter_make(const char *words, struct classifier_filter **result,
 
 /* ---- running ---- */
 
-static bool interpret(const struct classifier_filter *filter, struct rte_mbuf *mbuf)
+static bool filter_fits(const struct classifier_filter *filter, const struct burst *burst,
+                        uint32_t i)
 {
+	const struct rte_mbuf *mbuf = burst->mbuf[i];
 	uint8_t copy[COPY_BYTES];
 	uint32_t bytes = mbuf->nb_segs == 1 ? mbuf->data_len : RTE_MIN(mbuf->pkt_len, COPY_BYTES);
 	const uint8_t *data = rte_pktmbuf_read(mbuf, 0, bytes, copy);
 
-	return bpf_filter(filter->program.bf_insns, data, packet_of(mbuf)->wire_bytes, bytes) != 0;
-}
-
-static uint32_t filter_fit(const struct classifier_filter *filter, struct rte_mbuf *const *mbufs,
-                           uint32_t n)
-{
-	uint32_t fits = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		fits |= (uint32_t)interpret(filter, mbufs[i]) << i;
-	return fits;
+	return bpf_filter(filter->program.bf_insns, data, burst_wire_bytes(burst, i), bytes) != 0;
 }
 
 const struct classifier_filters filters = {
         .make = filter_make,
         .free = filter_free,
-        .fit = filter_fit,
+        .fits = filter_fits,
 };

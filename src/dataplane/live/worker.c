@@ -7,6 +7,7 @@
 
 #include "change/change.h"
 #include "live/pipeline.h"
+#include "packet/burst.h"
 
 const char *worker_role_name(enum worker_role role)
 {
@@ -70,13 +71,12 @@ uint64_t inlet_stamp(struct inlet *inlet, struct rte_mbuf **mbufs, uint16_t n, s
 
 static bool run_to_completion(struct worker *worker, simtime now)
 {
-	struct rte_mbuf *mbufs[BURST_MAX];
+	struct burst burst;
 	bool busy = false;
 
 	for (uint32_t i = 0; i < worker->n_inlets; i++) {
 		struct inlet *inlet = &worker->inlets[i];
-		uint16_t n = port_receive(inlet->port, mbufs, BURST_MAX, now);
-		uint64_t bytes = 0;
+		uint16_t n = port_receive(inlet->port, burst.mbuf, BURST_MAX, now);
 
 		if (n == 0)
 			continue;
@@ -84,17 +84,14 @@ static bool run_to_completion(struct worker *worker, simtime now)
 		busy = true;
 		inlet->rx_packets += n;
 		if (unlikely(inlet->time != NULL)) {
-			inlet->rx_bytes += inlet_stamp(inlet, mbufs, n, now);
-			engine_ingress(worker->engine, inlet->index, mbufs, n);
+			inlet->rx_bytes += inlet_stamp(inlet, burst.mbuf, n, now);
+			engine_ingress(worker->engine, inlet->index, burst.mbuf, n);
 			continue;
 		}
 		/* Who comes next reads the frames. */
-		for (uint16_t k = 0; k < n; k++) {
-			rte_prefetch0(rte_pktmbuf_mtod(mbufs[k], void *));
-			bytes += mbufs[k]->pkt_len;
-		}
-		inlet->rx_bytes += bytes;
-		engine_ingress_at(worker->engine, inlet->index, mbufs, n, now);
+		for (uint16_t k = 0; k < n; k++)
+			rte_prefetch0(rte_pktmbuf_mtod(burst.mbuf[k], void *));
+		inlet->rx_bytes += engine_ingress_at(worker->engine, inlet->index, &burst, n, now);
 	}
 	if (engine_advance(worker->engine, now) > 0 || worker->waiting)
 		busy |= worker_send(worker, now);

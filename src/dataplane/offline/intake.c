@@ -193,7 +193,6 @@ static struct rte_mbuf *frame_to_mbuf(struct intake *intake, const struct captur
 	packet->wire_bytes = frame->wire_bytes;
 	packet->port = (uint16_t)port;
 	packet->flags = 0;
-	packet->headers_known = 0;
 	return mbuf;
 }
 

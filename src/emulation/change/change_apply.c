@@ -43,18 +43,18 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
  * answer: so one stage may give some, and the link, which takes packets one by one. They enter no
  * cloud, and nothing that has passed leaves beside them or enters a cloud, perhaps at the same
  * instant. A witness is told packet by packet. */
-static void settle_together(struct cloud *cloud)
+static void settle_burst_safe(struct cloud *cloud)
 {
-	cloud->calm = NULL;
-	cloud->together = cloud->line.shared && !cloud->witness && !cloud->exit->classifier &&
-	                  !cloud->exit->back && cloud->exit->port != cloud->from_port;
+	cloud->answerer = NULL;
+	cloud->burst_safe = cloud->line.shared && !cloud->witness && !cloud->exit->classifier &&
+	                    !cloud->exit->back && cloud->exit->port != cloud->from_port;
 	for (uint16_t i = 0; i < cloud->n_stages; i++) {
 		struct stage *stage = cloud->stages[i];
 
 		if (!stage->statement->generates || stage->statement->watches)
 			continue;
-		cloud->together &= stage->statement->calm && !cloud->calm;
-		cloud->calm = stage;
+		cloud->burst_safe &= stage->statement->unanswered && !cloud->answerer;
+		cloud->answerer = stage;
 	}
 }
 
@@ -63,13 +63,9 @@ static void cloud_settle(struct engine *engine, struct cloud *cloud)
 {
 	if (cloud->line.shared && cloud_next(cloud) != SIMTIME_NEVER)
 		engine_starve(engine, cloud); /* asks for a timer */
-	cloud->by_value = !cloud->timeline && !cloud->witness && !cloud->link.classes &&
-	                  !cloud->link.queue.aqm;
-	for (uint16_t i = 0; i < cloud->n_stages; i++)
-		cloud->by_value &= cloud->stages[i]->frames_only;
 	/* What leaves a shared cloud may go on. */
 	cloud->line.bare = engine->setup.bare_departures && !cloud->line.shared;
-	settle_together(cloud);
+	settle_burst_safe(cloud);
 }
 
 /* Nobody looks at it any more. Its chunks go back here: the arena is the worker's. */

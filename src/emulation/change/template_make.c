@@ -12,11 +12,10 @@
 
 /* ---- the head: what finds no cloud ---- */
 
-static uint16_t full_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void full_process(struct stage *stage, struct burst *burst)
 {
-	for (uint16_t i = 0; i < n; i++)
-		cloud_drop(stage->cloud, packets[i], REASON_CLOUDS_FULL);
-	return 0;
+	for (uint16_t i = 0; i < burst->n; i++)
+		cloud_drop(stage->cloud, burst, i, REASON_CLOUDS_FULL);
 }
 
 static void full_free(struct stage *stage)

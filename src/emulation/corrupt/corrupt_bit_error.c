@@ -14,47 +14,36 @@ struct corrupt_bit_error {
 	struct bit_error error;
 };
 
-/* Error number i of a packet is drawn on lanes 2i and 2i + 1. The packet, or NULL if it is gone. */
-static struct rte_mbuf *corrupt(struct corrupt_bit_error *stage, struct rte_mbuf *mbuf,
-                                uint64_t index)
+/* Error number k of a packet is drawn on lanes 2k and 2k + 1. */
+static void corrupt(struct corrupt_bit_error *stage, struct burst *burst, uint16_t i,
+                    uint64_t index)
 {
 	/* Those that a capture has cut off, or only claims, need not be inverted. */
-	uint64_t bits = (uint64_t)mbuf->pkt_len * 8;
+	uint64_t bits = (uint64_t)burst->mbuf[i]->pkt_len * 8;
 	struct draw_key key = stage->stage.key;
 	struct flips flips = {0};
 	uint64_t at;
 	uint32_t lane = 0;
 
 	if (!bit_error_strikes(key, index, 0,
-	                       bit_error_in_packet(&stage->error, packet_of(mbuf)->wire_bytes)))
-		return mbuf;
+	                       bit_error_in_packet(&stage->error, burst_wire_bytes(burst, i))))
+		return;
 	at = bit_error_gap(&stage->error, key, index, 0);
-	mbuf = cloud_writable(stage->stage.cloud, mbuf);
-	if (!mbuf)
-		return NULL;
+	if (!cloud_writable(stage->stage.cloud, burst, i))
+		return;
 	cloud_counters(stage->stage.cloud)->corrupted++;
-	headers_forget(mbuf);
-	flips.segment = mbuf;
+	burst_headers_forget(burst, i);
+	flips.segment = burst->mbuf[i];
 	for (; at < bits; at += 1 + bit_error_gap(&stage->error, key, index, lane)) {
 		flips_next(&flips, at);
 		lane += 2;
 	}
-	return mbuf;
 }
 
-static uint16_t corrupt_bit_error_process(struct stage *stage, struct rte_mbuf **packets,
-                                          uint16_t n)
+static void corrupt_bit_error_process(struct stage *stage, struct burst *burst)
 {
-	struct corrupt_bit_error *error = (struct corrupt_bit_error *)stage;
-	uint16_t kept = 0;
-
-	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *mbuf = corrupt(error, packets[i], stage->drawn++);
-
-		if (mbuf)
-			packets[kept++] = mbuf;
-	}
-	return kept;
+	for (uint16_t i = 0; i < burst->n; i++)
+		corrupt((struct corrupt_bit_error *)stage, burst, i, stage->drawn++);
 }
 
 static int corrupt_bit_error_make(const struct conf *conf, struct stage **stage)

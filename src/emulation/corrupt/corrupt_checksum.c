@@ -64,47 +64,39 @@ static uint32_t find_transport(const struct corrupt_checksum *corrupt, const uin
 }
 
 /* Which bytes of the packet to change; how many. */
-static uint32_t find(const struct corrupt_checksum *corrupt, struct rte_mbuf *mbuf,
+static uint32_t find(const struct corrupt_checksum *corrupt, struct burst *burst, uint16_t i,
                      struct inversion inversions[SUMS_MAX])
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	struct headers headers;
+	const struct headers *headers = burst_headers(burst, i);
 	uint32_t n = 0;
 
-	if (!headers_of(mbuf, &headers))
+	if (headers->ip == 0)
 		return 0;
-	if (headers.ip == 4 && corrupt->sums >> CORRUPT_IP & 1)
-		inversions[n++] = (struct inversion){headers.network + IPV4_CHECKSUM + 1, 1};
-	return n + find_transport(corrupt, frame, &headers, &inversions[n]);
+	if (headers->ip == 4 && corrupt->sums >> CORRUPT_IP & 1)
+		inversions[n++] = (struct inversion){headers->network + IPV4_CHECKSUM + 1, 1};
+	return n + find_transport(corrupt, burst_frame(burst, i), headers, &inversions[n]);
 }
 
-static uint16_t corrupt_checksum_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void corrupt_checksum_process(struct stage *stage, struct burst *burst)
 {
 	struct corrupt_checksum *corrupt = (struct corrupt_checksum *)stage;
+	const uint16_t n = burst->n;
 	uint64_t draw[BURST_ROOM];
-	uint16_t kept = 0;
 
 	draw_burst(stage->key, stage->drawn, 0, n, draw);
 	stage->drawn += n;
 	for (uint16_t i = 0; i < n; i++) {
 		struct inversion inversions[SUMS_MAX];
-		struct rte_mbuf *mbuf = packets[i];
 		uint32_t found = 0;
 
 		if (draw_below(draw[i], corrupt->probability))
-			found = find(corrupt, mbuf, inversions);
-		if (found > 0) {
-			mbuf = cloud_writable(stage->cloud, mbuf);
-			if (!mbuf)
-				continue;
-			cloud_counters(stage->cloud)->corrupted++;
-		}
+			found = find(corrupt, burst, i, inversions);
+		if (found == 0 || !cloud_writable(stage->cloud, burst, i))
+			continue;
+		cloud_counters(stage->cloud)->corrupted++;
 		for (uint32_t j = 0; j < found; j++)
-			rte_pktmbuf_mtod(mbuf, uint8_t *)[inversions[j].offset] ^=
-			        inversions[j].mask;
-		packets[kept++] = mbuf;
+			burst_frame(burst, i)[inversions[j].offset] ^= inversions[j].mask;
 	}
-	return kept;
 }
 
 static int corrupt_checksum_make(const struct conf *conf, struct stage **stage)

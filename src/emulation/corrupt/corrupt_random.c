@@ -44,27 +44,22 @@ static void flip_bits(const struct corrupt_random *corrupt, struct rte_mbuf *mbu
 	}
 }
 
-static uint16_t corrupt_random_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void corrupt_random_process(struct stage *stage, struct burst *burst)
 {
 	struct corrupt_random *corrupt = (struct corrupt_random *)stage;
 	uint64_t draw[BURST_ROOM], first = stage->drawn;
-	uint16_t kept = 0;
+	const uint16_t n = burst->n;
 
 	draw_burst(stage->key, first, LANE_WHETHER, n, draw);
 	stage->drawn += n;
 	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *mbuf = packets[i];
-
-		if (chance_next(&corrupt->wrong, draw[i])) {
-			mbuf = cloud_writable(stage->cloud, mbuf);
-			if (!mbuf)
-				continue;
-			flip_bits(corrupt, mbuf, first + i);
-			cloud_counters(stage->cloud)->corrupted++;
-		}
-		packets[kept++] = mbuf;
+		if (!chance_next(&corrupt->wrong, draw[i]) ||
+		    !cloud_writable(stage->cloud, burst, i))
+			continue;
+		burst_headers_forget(burst, i);
+		flip_bits(corrupt, burst->mbuf[i], first + i);
+		cloud_counters(stage->cloud)->corrupted++;
 	}
-	return kept;
 }
 
 static int corrupt_random_make(const struct conf *conf, struct stage **stage)

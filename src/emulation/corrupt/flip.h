@@ -35,7 +35,6 @@ static inline void flip_bit(struct rte_mbuf *mbuf, uint64_t bit)
 {
 	uint64_t byte = bit / 8;
 
-	headers_forget(mbuf);
 	for (; mbuf; mbuf = mbuf->next) {
 		if (byte < mbuf->data_len) {
 			rte_pktmbuf_mtod(mbuf, uint8_t *)[byte] ^= (uint8_t)(0x80 >> (bit % 8));

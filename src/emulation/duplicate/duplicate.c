@@ -6,30 +6,21 @@
 
 _Static_assert(BURST_ROOM <= 64, "which is a word of 64 bits");
 
-uint16_t duplicate_packets(struct cloud *cloud, struct rte_mbuf **packets, uint16_t n,
-                           uint64_t which)
+void duplicate_packets(struct cloud *cloud, struct burst *burst, uint64_t which)
 {
-	struct rte_mbuf *original[BURST_ROOM];
-	uint16_t room = BURST_ROOM - n, out = 0;
+	for (uint16_t i = 0; which; i++, which >>= 1) {
+		struct rte_mbuf *copy = NULL;
 
-	if (which == 0)
-		return n;
-	memcpy(original, packets, n * sizeof(*original));
-	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *copy;
-
-		packets[out++] = original[i];
-		if (!(which >> i & 1) || packet_of(original[i])->flags & PACKET_COPY)
+		if (!(which & 1) || burst_flags(burst, i) & PACKET_COPY)
 			continue;
-		copy = room > 0 ? copy_make(cloud_pool(cloud), original[i]) : NULL;
+		if (burst->n < BURST_ROOM)
+			copy = copy_make(cloud_pool(cloud), burst->mbuf[i]);
 		if (!copy) {
-			cloud_drop_copy(cloud, original[i]);
+			cloud_drop_copy(cloud, burst, i);
 			continue;
 		}
-		packet_of(copy)->flags |= PACKET_COPY;
 		cloud_counters(cloud)->duplicated++;
-		packets[out++] = copy;
-		room--;
+		burst_insert(burst, i, copy, burst_wire_bytes(burst, i));
+		burst_flag(burst, ++i, PACKET_COPY);
 	}
-	return out;
 }

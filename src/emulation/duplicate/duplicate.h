@@ -14,11 +14,9 @@
 #include <stdint.h>
 
 struct cloud;
-struct rte_mbuf;
+struct burst;
 
-/* Copies packet i where bit i of `which` is set; a packet that is a copy itself is not copied.
- * Returns how many packets there are then; n <= BURST_ROOM. */
-uint16_t duplicate_packets(struct cloud *cloud, struct rte_mbuf **packets, uint16_t n,
-                           uint64_t which);
+/* Copies packet i where bit i of `which` is set; a packet that is a copy itself is not copied. */
+void duplicate_packets(struct cloud *cloud, struct burst *burst, uint64_t which);
 
 #endif

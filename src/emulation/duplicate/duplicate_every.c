@@ -14,20 +14,19 @@ struct duplicate_every {
 };
 
 /* Copies do not count: they are not the traffic that was offered. */
-static uint16_t duplicate_every_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void duplicate_every_process(struct stage *stage, struct burst *burst)
 {
 	struct duplicate_every *duplicate = (struct duplicate_every *)stage;
 	uint64_t which = 0;
 
-	stage->drawn += n;
-	for (uint16_t i = 0; i < n; i++) {
-		if (packet_of(packets[i])->flags & PACKET_COPY ||
-		    ++duplicate->count < duplicate->every)
+	stage->drawn += burst->n;
+	for (uint16_t i = 0; i < burst->n; i++) {
+		if (burst_flags(burst, i) & PACKET_COPY || ++duplicate->count < duplicate->every)
 			continue;
 		duplicate->count = 0;
 		which |= UINT64_C(1) << i;
 	}
-	return duplicate_packets(stage->cloud, packets, n, which);
+	duplicate_packets(stage->cloud, burst, which);
 }
 
 static int duplicate_every_make(const struct conf *conf, struct stage **stage)

@@ -13,15 +13,15 @@ struct duplicate_random {
 	struct chance twice;
 };
 
-static uint16_t duplicate_random_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void duplicate_random_process(struct stage *stage, struct burst *burst)
 {
 	struct duplicate_random *duplicate = (struct duplicate_random *)stage;
-	uint64_t draw[BURST_ROOM], which;
+	const uint16_t n = burst->n;
+	uint64_t draw[BURST_ROOM];
 
 	draw_burst(stage->key, stage->drawn, 0, n, draw);
 	stage->drawn += n;
-	which = chance_next_burst(&duplicate->twice, draw, n);
-	return which ? duplicate_packets(stage->cloud, packets, n, which) : n;
+	duplicate_packets(stage->cloud, burst, chance_next_burst(&duplicate->twice, draw, n));
 }
 
 static int duplicate_random_make(const struct conf *conf, struct stage **stage)

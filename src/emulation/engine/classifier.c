@@ -327,26 +327,15 @@ static bool rows_fit(const struct match *rows, const struct packet_key *key)
 }
 
 static void filter_find(const struct classifier *classifier, uint32_t branch,
-                        struct rte_mbuf *const *mbufs, const struct packet_key *keys, uint16_t n,
-                        uint32_t *best)
+                        const struct burst *burst, const struct packet_key *keys, uint32_t *best)
 {
 	const struct classifier_branch *of = &classifier->branches[branch];
-	struct rte_mbuf *asked[BURST_MAX];
-	uint16_t which[BURST_MAX], n_asked = 0;
-	uint32_t fits;
 
-	for (uint16_t i = 0; i < n; i++) {
+	for (uint16_t i = 0; i < burst->n; i++) {
 		if (best[i] < branch || (of->rows && !rows_fit(of->rows, &keys[i])))
 			continue;
-		which[n_asked] = i;
-		asked[n_asked++] = mbufs[i];
-	}
-	if (n_asked == 0)
-		return;
-	fits = classifier->filters->fit(of->filter, asked, n_asked);
-	for (uint16_t i = 0; i < n_asked; i++) {
-		if (fits >> i & 1)
-			best[which[i]] = branch;
+		if (classifier->filters->fits(of->filter, burst, i))
+			best[i] = branch;
 	}
 }
 
@@ -388,19 +377,19 @@ static void templates_find(const struct classifier *classifier, const struct pac
 
 /* The clouds of a burst, if all are IPv4. Words of headers are gathered first, so that of each
  * comparison the compiler makes vector instructions. */
-static bool glances_find(const struct classifier *classifier, struct rte_mbuf *const *mbufs,
-                         uint16_t n, struct cloud **clouds)
+static bool glances_find(const struct classifier *classifier, struct burst *burst,
+                         struct cloud **clouds)
 {
+	const uint16_t n = burst->n;
 	struct cloud *rest = classifier->rest == CLASSIFIER_NONE
 	                             ? NULL
 	                             : classifier->branches[classifier->rest].cloud;
 	uint64_t words[CLASSIFIER_GLANCE_WORDS][BURST_MAX];
 
-	headers_read_burst(mbufs, n);
+	burst_headers_read_all(burst);
 	for (uint16_t i = 0; i < n; i++) {
-		const struct headers *headers = headers_place(mbufs[i]);
-		const uint8_t *ip =
-		        rte_pktmbuf_mtod_offset(mbufs[i], const uint8_t *, headers->network);
+		const struct headers *headers = &burst->headers[i];
+		const uint8_t *ip = burst_frame(burst, i) + headers->network;
 
 		if (unlikely(headers->ip != 4))
 			return false;
@@ -423,9 +412,10 @@ static bool glances_find(const struct classifier *classifier, struct rte_mbuf *c
 	return true;
 }
 
-void classifier_find(const struct classifier *classifier, struct rte_mbuf *const *mbufs, uint16_t n,
+void classifier_find(const struct classifier *classifier, struct burst *burst,
                      struct cloud **clouds)
 {
+	const uint16_t n = burst->n;
 	struct packet_key keys[BURST_MAX];
 	uint32_t best[BURST_MAX];
 
@@ -434,10 +424,10 @@ void classifier_find(const struct classifier *classifier, struct rte_mbuf *const
 			clouds[i] = classifier->only;
 		return;
 	}
-	if (classifier->n_glances > 0 && glances_find(classifier, mbufs, n, clouds))
+	if (classifier->n_glances > 0 && glances_find(classifier, burst, clouds))
 		return;
 	for (uint16_t i = 0; i < n; i++) {
-		packet_key_read(mbufs[i], &keys[i]);
+		packet_key_read(burst, i, &keys[i]);
 		best[i] = classifier->rest;
 	}
 	for (uint32_t i = 0; i < classifier->n_sets; i++) {
@@ -447,7 +437,7 @@ void classifier_find(const struct classifier *classifier, struct rte_mbuf *const
 			set_find(&classifier->sets[i], keys, n, best);
 	}
 	for (uint32_t i = 0; i < classifier->n_filters; i++)
-		filter_find(classifier, classifier->filtered[i], mbufs, keys, n, best);
+		filter_find(classifier, classifier->filtered[i], burst, keys, best);
 	for (uint16_t i = 0; i < n; i++)
 		clouds[i] = best[i] == CLASSIFIER_NONE ? NULL : classifier->branches[best[i]].cloud;
 	if (unlikely(classifier->templates))

@@ -94,8 +94,8 @@ int classifier_make(const struct classifier_part *parts, uint32_t n,
                     struct problem *problem);
 void classifier_free(struct classifier *classifier);
 
-/* For each packet the cloud that takes it, or NULL; n <= BURST_MAX. */
-void classifier_find(const struct classifier *classifier, struct rte_mbuf *const *mbufs, uint16_t n,
+/* For each packet the cloud that takes it, or NULL; at most BURST_MAX packets. */
+void classifier_find(const struct classifier *classifier, struct burst *burst,
                      struct cloud **clouds);
 
 /* Whether every packet finds a cloud. */

@@ -112,16 +112,19 @@ void cloud_tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, 
 	tell_drop(cloud, number, port, flags, t_in, reason, t_in);
 }
 
-void cloud_drop(struct cloud *cloud, struct rte_mbuf *mbuf, enum reason reason)
+static void tell_drop_of(const struct cloud *cloud, const struct burst *burst, uint32_t i,
+                         uint8_t flags, enum reason reason)
+{
+	cloud_tell_drop(cloud, burst_number(burst, i), burst->port,
+	                (uint8_t)(burst_flags(burst, i) | flags), burst_t(burst, i), reason);
+}
+
+void cloud_drop(struct cloud *cloud, struct burst *burst, uint32_t i, enum reason reason)
 {
 	cloud->counters.drops[reason]++;
-	if (unlikely(cloud->witness != NULL)) {
-		const struct packet *packet = packet_of(mbuf);
-
-		cloud_tell_drop(cloud, packet->number, packet->port, packet->flags, packet->t_ns,
-		                reason);
-	}
-	rte_pktmbuf_free(mbuf);
+	if (unlikely(cloud->witness != NULL))
+		tell_drop_of(cloud, burst, i, 0, reason);
+	rte_pktmbuf_free(burst_take(burst, i));
 }
 
 void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason reason, simtime now)
@@ -133,16 +136,12 @@ void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason r
 	hold_drop(cloud->holder, held);
 }
 
-void cloud_drop_copy(struct cloud *cloud, struct rte_mbuf *original)
+void cloud_drop_copy(struct cloud *cloud, const struct burst *burst, uint32_t i)
 {
-	const struct packet *packet = packet_of(original);
-
 	cloud->counters.duplicated++;
 	cloud->counters.drops[REASON_NO_BUFFER]++;
 	if (unlikely(cloud->witness != NULL))
-		cloud_tell_drop(cloud, packet->number, packet->port,
-		                (uint8_t)(packet->flags | PACKET_COPY), packet->t_ns,
-		                REASON_NO_BUFFER);
+		tell_drop_of(cloud, burst, i, PACKET_COPY, REASON_NO_BUFFER);
 }
 
 void cloud_tell_delivery(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
@@ -163,91 +162,79 @@ void cloud_tell_delivery(const struct cloud *cloud, uint64_t number, uint32_t po
 	cloud->witness->tell(cloud->witness, &fate);
 }
 
-/* Of the first `held` of a burst. Delays are often the same for all: they are counted together. */
-static void count_delays(struct cloud *cloud, struct burst *burst, const simtime *due_ns,
-                         bool together, uint16_t held)
+/* The first `held` of n packets, from `from` on, are on the line, due then: all at due_ns[0] if
+ * `as_one`. There was no memory for the others. */
+static __attribute__((noinline)) void tell_entered(struct cloud *cloud, struct burst *burst,
+                                                   uint16_t from, uint16_t n, uint16_t held,
+                                                   const simtime *due_ns, bool as_one)
 {
-	if (likely(together && burst->at_once))
-		histogram_add(cloud->delay_ns, due_ns[0] - burst->t, held);
-	else if (held > 0)
-		histogram_add_spans(cloud->delay_ns, burst_times(burst), due_ns, held);
+	for (uint16_t i = 0; cloud->witness && i < held; i++)
+		cloud_tell_delivery(cloud, burst_number(burst, from + i), burst->port,
+		                    burst_flags(burst, from + i), burst_t(burst, from + i),
+		                    due_ns[as_one ? 0 : i]);
+	for (uint16_t i = held; i < n; i++)
+		cloud_drop(cloud, burst, from + i, REASON_NO_BUFFER);
 }
 
-/* When each is to leave the line. Returns whether that is one instant, leaves[0]. */
-static __attribute__((noinline)) bool compensate_latency(struct cloud *cloud,
-                                                         const struct burst *burst,
-                                                         const simtime *due_ns, bool together,
-                                                         simtime *leaves)
-{
-	const bool as_one = together && burst->at_once && burst->whole;
-
-	for (uint16_t i = 0; i < (as_one ? 1 : burst->n); i++)
-		leaves[i] = cloud_leaves_at(cloud, burst_t(burst, i), due_ns[together ? 0 : i],
-		                            burst_age_ns(burst, i));
-	return as_one;
-}
-
-/* When each is due at the other end. Returns whether that is one instant, due_ns[0]. */
-static bool find_due(struct cloud *cloud, struct burst *burst, const simtime *enters_ns,
-                     simtime *due_ns)
-{
-	struct line *line = &cloud->line;
-
-	if (likely(burst->at_once && !enters_ns) && line_due_together(line, burst->t, due_ns))
-		return true;
-	cloud->counters.reordered +=
-	        line_due(line, enters_ns ? enters_ns : burst_times(burst), burst->n, due_ns);
-	return false;
-}
-
-void cloud_enter_line(struct cloud *cloud, struct burst *burst, const simtime *enters_ns)
+/* Each is due at its own instant. */
+static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struct burst *burst,
+                                                      uint16_t from, uint16_t n,
+                                                      const simtime *enters_ns)
 {
 	simtime due_ns[BURST_ROOM], compensated[BURST_ROOM], *leaves = due_ns;
-	bool together, leave_together;
+	const simtime *came = burst_times(burst) + from;
 	uint16_t held;
 
-	if (unlikely(burst->n == 0))
-		return;
-	if (unlikely(cloud->line.reorders)) {
-		reorder_enter(cloud, burst);
-		return;
-	}
-	together = leave_together = find_due(cloud, burst, enters_ns, due_ns);
+	cloud->counters.reordered +=
+	        line_due(&cloud->line, enters_ns ? enters_ns : came, n, due_ns);
 	if (unlikely(cloud->compensates_latency)) {
-		leave_together = compensate_latency(cloud, burst, due_ns, together, compensated);
+		for (uint16_t i = 0; i < n; i++)
+			compensated[i] = cloud_leaves_at(cloud, came[i], due_ns[i],
+			                                 burst_age_ns(burst, from + i));
 		leaves = compensated;
 	}
-	held = line_push(&cloud->line, cloud->holder, burst, leaves, leave_together);
-	assert(held <= burst->n);
-	count_delays(cloud, burst, due_ns, together, held);
-	for (uint16_t i = 0; unlikely(cloud->witness != NULL) && i < held; i++)
-		cloud_tell_delivery(cloud, burst_number(burst, i), burst->port,
-		                    burst_flags(burst, i), burst_t(burst, i),
-		                    due_ns[together ? 0 : i]);
-	for (uint16_t i = held; i < burst->n; i++)
-		cloud_drop(cloud, burst->mbuf[i], REASON_NO_BUFFER);
+	held = line_push(&cloud->line, cloud->holder, burst, from, n, leaves, false);
+	histogram_add_spans(cloud->delay_ns, came, due_ns, held);
+	if (unlikely(cloud->witness || held < n))
+		tell_entered(cloud, burst, from, n, held, due_ns, false);
+}
+
+void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, uint16_t n,
+                      const simtime *enters_ns)
+{
+	struct line *line = &cloud->line;
+	simtime due;
+	uint16_t held;
+
+	if (unlikely(n == 0))
+		return;
+	if (unlikely(line->reorders)) {
+		reorder_enter(cloud, burst, from, n);
+		return;
+	}
+	if (!burst->at_once || enters_ns || unlikely(cloud->compensates_latency) ||
+	    !line_due_as_one(line, burst->t, &due)) {
+		enter_line_each(cloud, burst, from, n, enters_ns);
+		return;
+	}
+	held = line_push(line, cloud->holder, burst, from, n, &due, true);
+	histogram_add(cloud->delay_ns, due - burst->t, held);
+	if (unlikely(cloud->witness || held < n))
+		tell_entered(cloud, burst, from, n, held, &due, true);
 }
 
 void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, uint64_t number)
 {
-	const struct packet packet = {
-	        .t_ns = t_ns,
-	        .number = number,
-	        .wire_bytes = mbuf->pkt_len,
-	        .port = (uint16_t)cloud->from_port,
-	        .flags = PACKET_GENERATED | PACKET_BACK,
-	};
-
+	const uint8_t flags = PACKET_GENERATED | PACKET_BACK;
 	struct burst burst;
 
 	cloud->counters.generated++;
-	*packet_of(mbuf) = packet;
-	burst_read(&burst, &mbuf, 1);
+	burst_one(&burst, mbuf, cloud->from_port, t_ns, number, flags);
 	/* Not line_due: it is not one of the packets that take this way. */
-	if (unlikely(line_push(&cloud->line, cloud->holder, &burst, &t_ns, true) == 0))
-		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
+	if (unlikely(line_push(&cloud->line, cloud->holder, &burst, 0, 1, &t_ns, true) == 0))
+		cloud_drop(cloud, &burst, 0, REASON_NO_BUFFER);
 	else if (unlikely(cloud->witness != NULL))
-		cloud_tell_delivery(cloud, number, packet.port, packet.flags, t_ns, t_ns);
+		cloud_tell_delivery(cloud, number, cloud->from_port, flags, t_ns, t_ns);
 }
 
 void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number)
@@ -271,7 +258,7 @@ static void enter(struct cloud *cloud, struct burst *burst)
 	if (link_in_use(&cloud->link))
 		cloud_meet_link(cloud, burst);
 	else
-		cloud_enter_line(cloud, burst, NULL);
+		cloud_enter_line(cloud, burst, 0, burst->n, NULL);
 }
 
 /* How many packets the link and the line hold at this instant, whenever somebody polled. */
@@ -299,7 +286,7 @@ static void meet_limit(struct cloud *cloud, struct burst *burst)
 	}
 	for (uint16_t i = 0; i < burst->n; i++) {
 		if (held_at(cloud, burst_t(burst, i)) >= limit) {
-			cloud_drop(cloud, burst->mbuf[i], REASON_LIMIT);
+			cloud_drop(cloud, burst, i, REASON_LIMIT);
 			continue;
 		}
 		burst_slice(&one, burst, i, 1);
@@ -307,18 +294,12 @@ static void meet_limit(struct cloud *cloud, struct burst *burst)
 	}
 }
 
-static __attribute__((noinline)) void pass_stages(struct cloud *cloud, struct burst *burst)
+static void pass_stages(struct cloud *cloud, struct burst *burst)
 {
-	struct rte_mbuf *before[BURST_MAX];
-	uint16_t n = burst->n;
-
-	memcpy(before, burst->mbuf, n * sizeof(*before));
-	for (uint16_t i = 0; i < cloud->n_stages; i++)
-		n = cloud->stages[i]->process(cloud->stages[i], burst->mbuf, n);
-	if (cloud->by_value)
-		burst_keep(burst, before, n);
-	else
-		burst_read_again(burst, before, n);
+	for (uint16_t i = 0; i < cloud->n_stages; i++) {
+		cloud->stages[i]->process(cloud->stages[i], burst);
+		burst_close(burst, 0);
+	}
 }
 
 static void arrive(struct cloud *cloud, struct burst *burst)
@@ -331,8 +312,7 @@ static void arrive(struct cloud *cloud, struct burst *burst)
 		watch_arrival(cloud, burst_t(burst, 0));
 	cloud->counters.rx_packets += n;
 	cloud->counters.rx_bytes += burst->bytes;
-	if (cloud->n_stages > 0)
-		pass_stages(cloud, burst);
+	pass_stages(cloud, burst);
 	if (unlikely(cloud->watch != NULL))
 		cloud_watch_passed(cloud->watch, burst->n, burst->bytes);
 	if (unlikely(cloud->line.limited))
@@ -377,13 +357,7 @@ void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns)
 	uint32_t bytes = mbuf->pkt_len;
 	struct burst burst;
 
-	*packet_of(mbuf) = (struct packet){
-	        .t_ns = t_ns,
-	        .wire_bytes = bytes,
-	        .port = (uint16_t)cloud->from_port,
-	        .flags = PACKET_GENERATED | PACKET_FOREIGN,
-	};
-	burst_read(&burst, &mbuf, 1);
+	burst_one(&burst, mbuf, cloud->from_port, t_ns, 0, PACKET_GENERATED | PACKET_FOREIGN);
 	cloud_arrive(cloud, &burst);
 	cloud->counters.rx_packets--;
 	cloud->counters.rx_bytes -= bytes;

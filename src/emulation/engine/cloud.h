@@ -36,14 +36,12 @@ struct template;
 struct cloud {
 	/* what a packet touches comes first: a line of cache for its way, and one for what counts
 	 * it */
-	/* nothing in it looks at struct packet: bursts need not be written (burst.h) */
-	bool by_value;
 	bool closing; /* removed from the scenario: nothing comes in, what is held goes out */
 	/* a statement of it may generate packets, now or before; then it is shared */
 	bool generates;
 	bool timer_missing; /* there was no memory for a timer of its link: in the engine's list */
 	/* shared, but what comes at one instant may go through its stages in a burst */
-	bool together;
+	bool burst_safe;
 	uint16_t n_stages;
 	/* live, and a port has a latency or time stamps (port_setting.h) */
 	bool compensates_latency;
@@ -63,8 +61,7 @@ struct cloud {
 	struct line line __rte_cache_aligned;
 	struct link link __rte_cache_aligned;
 	struct stage *stages[CLOUD_STAGES_MAX] __rte_cache_aligned;
-	struct stage
-	        *calm; /* if `together`: the only one of them that may generate; NULL: none does */
+	struct stage *answerer; /* if burst_safe: the only one that may generate; NULL: none does */
 	simtime origin_ns; /* the run's beginning: when the first scenario came into force. Live it
 	                    * is 0, in a replay the first packet of the captures */
 	struct timeline *timeline; /* or NULL */
@@ -100,8 +97,7 @@ void cloud_clear(struct cloud *cloud);
 void cloud_free(struct cloud *cloud);
 
 /* Packets arrive, n > 0 and at most BURST_MAX; takes them all. The burst is the cloud's from then
- * on: it is written over. Its packets are written (burst_write), unless the cloud takes them by
- * value. */
+ * on: it is written over. */
 void cloud_arrive(struct cloud *cloud, struct burst *burst);
 /* What leaves the link up to and at `now` enters the line; what reordering holds back longest goes
  * when its time is up; what the timeline says happens in between, as long as something is held. */

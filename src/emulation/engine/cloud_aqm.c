@@ -47,8 +47,10 @@ enum marking aqm_look(const struct aqm *aqm, struct held *held)
 	return look(aqm, &frame, &place);
 }
 
-static __attribute__((noinline)) enum aqm_outcome
-outcome_of(const struct aqm *aqm, struct aqm_verdict verdict, bool has_room, struct rte_mbuf *mbuf)
+static __attribute__((noinline)) enum aqm_outcome outcome_of(const struct aqm *aqm,
+                                                             struct aqm_verdict verdict,
+                                                             bool has_room,
+                                                             const struct burst *burst, uint16_t i)
 {
 	struct mark_place place;
 	struct packet_bytes frame;
@@ -57,7 +59,7 @@ outcome_of(const struct aqm *aqm, struct aqm_verdict verdict, bool has_room, str
 	if (verdict.action == AQM_DROP)
 		return AQM_DROPPED;
 	if (verdict.action == AQM_MARK) {
-		frame = packet_bytes_of_mbuf(mbuf);
+		frame = packet_bytes_of(burst, i);
 		marking = look(aqm, &frame, &place);
 		if (marking == MARKING_NONE)
 			return AQM_UNMARKABLE;
@@ -76,19 +78,19 @@ static void count_mark(struct cloud *cloud, const struct queue *queue)
 		queue->counters->ecn_marked++;
 }
 
-/* Marks a packet that was looked at, in bytes of its own; NULL: there were none, it was dropped. */
-static struct rte_mbuf *mark_mbuf(struct cloud *cloud, const struct aqm *aqm, struct rte_mbuf *mbuf)
+/* Marks a packet that was looked at, in bytes of its own. False: there were none, it was
+ * dropped. */
+static bool mark(struct cloud *cloud, const struct aqm *aqm, struct burst *burst, uint16_t i)
 {
 	struct mark_place place;
 	struct packet_bytes frame;
 
-	mbuf = cloud_writable(cloud, mbuf);
-	if (unlikely(!mbuf))
-		return NULL;
-	frame = packet_bytes_of_mbuf(mbuf);
+	if (unlikely(!cloud_writable(cloud, burst, i)))
+		return false;
+	frame = packet_bytes_of(burst, i);
 	if (aqm->marker->look(&frame, &place) == MARKING_POSSIBLE)
 		aqm->marker->set(&place);
-	return mbuf;
+	return true;
 }
 
 /* A band that is empty gives its memory back: there may be many. */
@@ -147,48 +149,50 @@ static __attribute__((noinline)) bool make_room(struct cloud *cloud, struct queu
 	return queue->drop_head && aqm_push_out(cloud, queue, wire_bytes, now);
 }
 
-static __attribute__((noinline)) struct log *choose(struct aqm *aqm, struct rte_mbuf *mbuf)
+static __attribute__((noinline)) struct log *choose(struct aqm *aqm, const struct burst *burst,
+                                                    uint16_t i)
 {
-	const struct packet_bytes frame = packet_bytes_of_mbuf(mbuf);
+	const struct packet_bytes frame = packet_bytes_of(burst, i);
 
 	return aqm->kind->bands->choose(aqm, &frame);
 }
 
 /* A packet that was not just let in. */
 static __attribute__((noinline)) bool settle(struct cloud *cloud, struct queue *queue,
-                                             struct rte_mbuf **mbuf, enum aqm_outcome outcome,
-                                             enum reason reason)
+                                             struct burst *burst, uint16_t i,
+                                             enum aqm_outcome outcome, enum reason reason)
 {
 	switch (outcome) {
 	case AQM_QUEUED:
 	case AQM_MARKED_PAST:
 		return true;
 	case AQM_MARKED:
-		*mbuf = mark_mbuf(cloud, queue->aqm, *mbuf);
-		if (*mbuf)
-			count_mark(cloud, queue);
-		return *mbuf != NULL;
+		if (!mark(cloud, queue->aqm, burst, i))
+			return false;
+		count_mark(cloud, queue);
+		return true;
 	case AQM_UNMARKABLE:
 	case AQM_DROPPED:
-		cloud_drop(cloud, *mbuf, reason);
+		cloud_drop(cloud, burst, i, reason);
 		return false;
 	case AQM_OVERFLOWED:
 		break;
 	}
-	cloud_drop(cloud, *mbuf, REASON_QUEUE_FULL);
+	cloud_drop(cloud, burst, i, REASON_QUEUE_FULL);
 	return false;
 }
 
 /* What the management says of one packet. */
 static inline struct aqm_verdict ask(struct aqm *aqm, const struct aqm_view *view,
-                                     struct rte_mbuf *const *mbuf, simtime now)
+                                     struct burst *burst, uint16_t i)
 {
 	struct aqm_verdict verdict = {.action = AQM_PASS};
 	struct aqm_group alone;
 
 	if (aqm->kind->arrive) {
-		alone.now = now;
-		alone.mbuf = mbuf;
+		alone.now = burst_t(burst, i);
+		alone.burst = burst;
+		alone.from = i;
 		alone.wait = false;
 		alone.n = 1;
 		alone.length[0] = view->wire_bytes;
@@ -199,7 +203,7 @@ static inline struct aqm_verdict ask(struct aqm *aqm, const struct aqm_view *vie
 	return verdict;
 }
 
-bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf,
+bool aqm_admit(struct cloud *cloud, struct queue *queue, struct burst *burst, uint16_t i,
                struct aqm_arrival *arrival)
 {
 	struct aqm *aqm = queue->aqm;
@@ -211,18 +215,19 @@ bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf,
 	bool room;
 
 	if (unlikely(aqm->kind->bands != NULL))
-		arrival->log = choose(aqm, *mbuf);
+		arrival->log = choose(aqm, burst, i);
 	verdict =
-	        unlikely(arrival->verdict != NULL) ? *arrival->verdict : ask(aqm, &view, mbuf, now);
+	        unlikely(arrival->verdict != NULL) ? *arrival->verdict : ask(aqm, &view, burst, i);
 	room = link_has_room(&cloud->link, queue, wire_bytes);
 	if (unlikely(verdict.action != AQM_PASS || !room))
-		outcome = outcome_of(aqm, verdict, room, *mbuf);
+		outcome = outcome_of(aqm, verdict, room, burst, i);
 	if (unlikely(outcome == AQM_OVERFLOWED) && make_room(cloud, queue, wire_bytes, now))
-		outcome = outcome_of(aqm, verdict, true, *mbuf);
+		outcome = outcome_of(aqm, verdict, true, burst, i);
 	if (aqm->kind->settled)
-		aqm->kind->settled(aqm, &view, *mbuf, outcome, now);
+		aqm->kind->settled(aqm, &view, burst, i, outcome);
 	arrival->marked = outcome == AQM_MARKED;
-	return likely(outcome == AQM_QUEUED) || settle(cloud, queue, mbuf, outcome, verdict.reason);
+	return likely(outcome == AQM_QUEUED) ||
+	       settle(cloud, queue, burst, i, outcome, verdict.reason);
 }
 
 uint16_t aqm_arrive(struct cloud *cloud, struct queue *queue, const struct aqm_group *group,
@@ -244,7 +249,7 @@ uint16_t aqm_arrive(struct cloud *cloud, struct queue *queue, const struct aqm_g
 }
 
 /* The record's packet in bytes that nobody else sees. False: there were none, and it is gone. */
-static bool own_bytes(struct cloud *cloud, struct held *held)
+static bool own_bytes(struct cloud *cloud, struct held *held, simtime now)
 {
 	struct rte_mbuf *mbuf;
 	uint16_t segments;
@@ -253,10 +258,9 @@ static bool own_bytes(struct cloud *cloud, struct held *held)
 		return true;
 	mbuf = held_mbuf(held);
 	segments = mbuf->nb_segs;
-	packet_of(mbuf)->number = cloud_number(cloud, held->flags, held->number);
-	mbuf = cloud_writable(cloud, mbuf);
+	mbuf = copy_unshare(cloud->holder->pool, mbuf);
 	if (unlikely(!mbuf)) {
-		cloud->holder->kept -= segments;
+		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
 		return false;
 	}
 	cloud->holder->kept += mbuf->nb_segs - segments;
@@ -283,7 +287,7 @@ static bool head_may_go(struct cloud *cloud, const struct queue *queue, struct h
 	}
 	if (marking == MARKING_DONE)
 		return true;
-	if (unlikely(!own_bytes(cloud, held)))
+	if (unlikely(!own_bytes(cloud, held, now)))
 		return false;
 	frame = packet_bytes_of_held(held);
 	aqm->marker->look(&frame, &place);

@@ -27,9 +27,9 @@ struct aqm_arrival {
 	 * aqm_entered(). */
 	struct log *log;
 };
-/* Asks about it, looks whether there is room, and marks. False: it was dropped, and counted. `mbuf`
- * may become another, which nobody else sees. */
-bool aqm_admit(struct cloud *cloud, struct queue *queue, struct rte_mbuf **mbuf,
+/* Asks about it, packet i of the burst, looks whether there is room, and marks. False: it was
+ * dropped, and counted. */
+bool aqm_admit(struct cloud *cloud, struct queue *queue, struct burst *burst, uint16_t i,
                struct aqm_arrival *arrival);
 /* Asks about the head until one passes or none is left; the head waits. Only then. */
 void aqm_take(struct cloud *cloud, struct queue *queue, simtime now);

@@ -13,7 +13,7 @@ static inline bool may_group(const struct cloud *cloud, simtime now)
 }
 
 /* Lengths of those that find room in the queue, and in the chunk that its log writes. */
-static uint16_t find_room(const struct cloud *cloud, const struct burst *burst, uint16_t from,
+static uint16_t find_room(const struct cloud *cloud, struct burst *burst, uint16_t from,
                           struct aqm_group *group)
 {
 	const struct link *link = &cloud->link;
@@ -61,7 +61,7 @@ static void append(struct cloud *cloud, const struct burst *burst, uint16_t from
 	queue->held_bytes += bytes;
 }
 
-uint16_t cloud_group_waits(struct cloud *cloud, const struct burst *burst, uint16_t from,
+uint16_t cloud_group_waits(struct cloud *cloud, struct burst *burst, uint16_t from,
                            struct aqm_verdict *verdict, bool *decided)
 {
 	struct aqm_group group;
@@ -71,7 +71,8 @@ uint16_t cloud_group_waits(struct cloud *cloud, const struct burst *burst, uint1
 	if (!link_busy(&cloud->link) || cloud->link.queue.limit.unit != LIMIT_BYTES ||
 	    !may_group(cloud, group.now))
 		return 0;
-	group.mbuf = &burst->mbuf[from];
+	group.burst = burst;
+	group.from = from;
 	group.wait = true;
 	group.n = find_room(cloud, burst, from, &group);
 	passed = aqm_arrive(cloud, &cloud->link.queue, &group, verdict);
@@ -132,7 +133,7 @@ static void tell(const struct cloud *cloud, uint16_t n, const struct aqm_group *
 		aqm_idle(aqm, group->now);
 }
 
-uint16_t cloud_group_passes(struct cloud *cloud, const struct burst *burst, uint16_t from,
+uint16_t cloud_group_passes(struct cloud *cloud, struct burst *burst, uint16_t from,
                             struct aqm_verdict *verdict, bool *decided)
 {
 	struct link *link = &cloud->link;
@@ -145,7 +146,8 @@ uint16_t cloud_group_passes(struct cloud *cloud, const struct burst *burst, uint
 	    aqm_is_asked(link->queue.aqm) || !may_group(cloud, group.now) ||
 	    !cloud_watch_runs(cloud->watch))
 		return 0;
-	group.mbuf = &burst->mbuf[from];
+	group.burst = burst;
+	group.from = from;
 	group.wait = false;
 	shaper_idle_until(&link->shaper, group.now);
 	shaper = link->shaper;

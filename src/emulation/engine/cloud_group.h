@@ -19,11 +19,11 @@
 
 /* How many packets of the burst, from `from` on, are in the queue now. `decided`: whether the one
  * behind them has this verdict of the management. */
-uint16_t cloud_group_waits(struct cloud *cloud, const struct burst *burst, uint16_t from,
+uint16_t cloud_group_waits(struct cloud *cloud, struct burst *burst, uint16_t from,
                            struct aqm_verdict *verdict, bool *decided);
 /* How many packets of the burst, from `from` on, have left the link at their instant, and are about
  * to enter the line. */
-uint16_t cloud_group_passes(struct cloud *cloud, const struct burst *burst, uint16_t from,
+uint16_t cloud_group_passes(struct cloud *cloud, struct burst *burst, uint16_t from,
                             struct aqm_verdict *verdict, bool *decided);
 
 #endif

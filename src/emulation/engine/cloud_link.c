@@ -153,29 +153,48 @@ static inline bool passes(struct cloud *cloud, const struct queue *queue, uint32
 	return link_passes(link, wire_bytes, now);
 }
 
-/* Packets of a burst that have left the link, and are about to enter the line. */
+/* Packets of the burst, side by side, that have left the link, and are about to enter the line. */
 struct passed {
-	struct burst burst;
+	uint16_t from, n;
 	bool waited; /* they have left the link at `leaves`; else when they came */
 	simtime leaves[BURST_ROOM];
 };
 
-static __attribute__((noinline)) void passed_enter_line(struct cloud *cloud, struct passed *passed)
+static __attribute__((noinline)) void passed_enter_line(struct cloud *cloud, struct burst *burst,
+                                                        struct passed *passed)
 {
-	cloud_enter_line(cloud, &passed->burst, passed->waited ? passed->leaves : NULL);
-	passed->burst.n = 0;
+	cloud_enter_line(cloud, burst, passed->from, passed->n,
+	                 passed->waited ? passed->leaves : NULL);
+	passed->n = 0;
 	passed->waited = false;
 }
 
-static inline void passed_add(struct passed *passed, const struct burst *burst, uint16_t i,
-                              simtime leaves)
+/* So many packets from i on. */
+static inline void passed_add(struct cloud *cloud, struct burst *burst, struct passed *passed,
+                              uint16_t i, uint16_t n)
 {
-	passed->leaves[passed->burst.n] = leaves;
-	burst_add(&passed->burst, burst, i);
+	if (passed->n > 0 && passed->from + passed->n != i)
+		passed_enter_line(cloud, burst, passed);
+	if (passed->n == 0)
+		passed->from = i;
+	for (uint16_t k = 0; passed->waited && k < n; k++)
+		passed->leaves[passed->n + k] = burst_t(burst, i + k);
+	passed->n += n;
 }
 
-/* What passes enters the line, with others of its burst; the mbuf is the packet's now. Who looks
- * sees it in the queue, at the one instant when it is there. */
+/* Packet i, which leaves the link later than it came. */
+static inline void passed_add_late(struct cloud *cloud, struct burst *burst, struct passed *passed,
+                                   uint16_t i, simtime leaves)
+{
+	passed_add(cloud, burst, passed, i, 1);
+	for (uint16_t k = 0; !passed->waited && k < passed->n; k++)
+		passed->leaves[k] = burst_t(burst, passed->from + k);
+	passed->waited = true;
+	passed->leaves[passed->n - 1] = leaves;
+}
+
+/* What passes enters the line, with others of its burst. Who looks sees it in the queue, at the one
+ * instant when it is there. */
 static inline void pass(struct cloud *cloud, struct queue *queue, struct burst *burst, uint16_t i,
                         bool marked, struct passed *passed)
 {
@@ -188,9 +207,9 @@ static inline void pass(struct cloud *cloud, struct queue *queue, struct burst *
 		cloud_watch_left(cloud->watch, now, now, length);
 	if (unlikely(marked))
 		burst_flag(burst, i, PACKET_MARKED);
-	passed_add(passed, burst, i, now);
+	passed_add(cloud, burst, passed, i, 1);
 	if (unlikely(cloud->witness != NULL))
-		passed_enter_line(cloud, passed);
+		passed_enter_line(cloud, burst, passed);
 	queue->held_packets--;
 	queue->held_bytes -= length;
 	if (unlikely(queue->aqm && queue->held_packets == 0))
@@ -236,11 +255,11 @@ static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *q
 	simtime leaves;
 
 	if (unlikely(queue->aqm != NULL)) {
-		if (!aqm_admit(cloud, queue, &burst->mbuf[i], &arrival))
+		if (!aqm_admit(cloud, queue, burst, i, &arrival))
 			return false;
 	} else if (unlikely(!link_has_room(link, queue, wire_bytes)) &&
 	           !(queue->drop_head && aqm_push_out(cloud, queue, wire_bytes, now))) {
-		cloud_drop(cloud, burst->mbuf[i], REASON_QUEUE_FULL);
+		cloud_drop(cloud, burst, i, REASON_QUEUE_FULL);
 		return false;
 	}
 	if (passes(cloud, queue, wire_bytes, now)) {
@@ -248,8 +267,7 @@ static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *q
 		return true;
 	}
 	if (leaves_before_next(cloud, burst, i, &leaves)) {
-		passed_add(passed, burst, i, leaves);
-		passed->waited = true;
+		passed_add_late(cloud, burst, passed, i, leaves);
 		return true;
 	}
 	log = arrival.log;
@@ -259,7 +277,7 @@ static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *q
 	if (likely(hold_has_room(cloud->holder, copied, mbuf)))
 		held = log_append(log, &cloud->holder->arena, hold_stored_bytes(copied, mbuf));
 	if (unlikely(!held)) {
-		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
+		cloud_drop(cloud, burst, i, REASON_NO_BUFFER);
 		return false;
 	}
 	held->t_ns = now;
@@ -281,7 +299,7 @@ static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *q
 static __attribute__((noinline)) void enter_class(struct cloud *cloud, struct burst *burst,
                                                   uint16_t i, struct passed *passed)
 {
-	struct queue *queue = classes_choose(cloud->link.classes, burst->mbuf[i]);
+	struct queue *queue = classes_choose(cloud->link.classes, burst, i);
 
 	queue->counters->rx_packets++;
 	queue->counters->rx_bytes += burst_wire_bytes(burst, i);
@@ -297,7 +315,7 @@ static void enter_link(struct cloud *cloud, struct burst *burst, uint16_t i,
 
 	if (unlikely(cloud_next(cloud) <= now)) {
 		/* They were there before what happens now. */
-		passed_enter_line(cloud, passed);
+		passed_enter_line(cloud, burst, passed);
 		cloud_advance_link(cloud, now);
 	}
 	if (likely(!cloud->link.classes))
@@ -329,8 +347,8 @@ static uint16_t group_link(struct cloud *cloud, struct burst *burst, uint16_t fr
 	if (link_busy(&cloud->link))
 		return cloud_group_waits(cloud, burst, from, verdict, decided);
 	grouped = cloud_group_passes(cloud, burst, from, verdict, decided);
-	for (uint16_t i = from; i < from + grouped; i++)
-		passed_add(passed, burst, i, burst_t(burst, i));
+	if (grouped > 0)
+		passed_add(cloud, burst, passed, from, grouped);
 	return grouped;
 }
 
@@ -344,11 +362,11 @@ void cloud_meet_link(struct cloud *cloud, struct burst *burst)
 	if (likely(link_is_open(cloud))) {
 		cloud_advance_link(cloud, burst_t(burst, 0));
 		if (likely(burst_passes(cloud, burst))) {
-			cloud_enter_line(cloud, burst, NULL);
+			cloud_enter_line(cloud, burst, 0, burst->n, NULL);
 			return;
 		}
 	}
-	burst_begin(&passed.burst, burst);
+	passed.n = 0;
 	passed.waited = false;
 	for (uint16_t i = 0; i < burst->n; i++) {
 		bool decided = false;
@@ -358,5 +376,5 @@ void cloud_meet_link(struct cloud *cloud, struct burst *burst)
 		if (i < burst->n)
 			enter_link(cloud, burst, i, decided ? &verdict : NULL, &passed);
 	}
-	passed_enter_line(cloud, &passed);
+	passed_enter_line(cloud, burst, &passed);
 }

@@ -25,7 +25,9 @@
 /* Packets that have passed the stages; takes them all. The link is in use. */
 void cloud_meet_link(struct cloud *cloud, struct burst *burst);
 
-/* cloud.c's: packets enter the line at these instants; NULL: when they came. */
-void cloud_enter_line(struct cloud *cloud, struct burst *burst, const simtime *enters_ns);
+/* cloud.c's: n packets, from `from` on, enter the line at these instants; NULL: when they came.
+ * Takes them all. */
+void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, uint16_t n,
+                      const simtime *enters_ns);
 
 #endif

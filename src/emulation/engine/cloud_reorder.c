@@ -13,8 +13,8 @@ struct reorder_note {
 
 /* A packet that enters: in an mbuf, or still at the head of the link. */
 struct entrant {
-	struct rte_mbuf *mbuf; /* the only one of the burst */
-	struct burst *burst;
+	struct burst *burst; /* in its packet i; or NULL */
+	uint16_t i;
 	const struct held *held;
 	struct packet packet; /* t_ns: when it came to the cloud */
 };
@@ -52,8 +52,8 @@ static void drop(struct cloud *cloud, const struct packet *packet, const struct 
 
 static void entrant_drop(struct cloud *cloud, const struct entrant *entrant)
 {
-	if (entrant->mbuf)
-		cloud_drop(cloud, entrant->mbuf, REASON_NO_BUFFER);
+	if (entrant->burst)
+		cloud_drop(cloud, entrant->burst, entrant->i, REASON_NO_BUFFER);
 	else
 		drop(cloud, &entrant->packet, entrant->held);
 }
@@ -65,17 +65,17 @@ static bool entrant_store(struct cloud *cloud, const struct entrant *entrant)
 	struct log *packets = &cloud->line.back.packets;
 	struct holder *holder = cloud->holder;
 	const struct held *from = entrant->held;
-	bool copied = entrant->mbuf && hold_copies(holder, entrant->mbuf);
-	struct held *held =
-	        log_append(packets, &holder->arena,
-	                   from ? from->stored_bytes : hold_stored_bytes(copied, entrant->mbuf));
+	struct rte_mbuf *mbuf = entrant->burst ? entrant->burst->mbuf[entrant->i] : NULL;
+	bool copied = mbuf && hold_copies(holder, mbuf);
+	struct held *held = log_append(packets, &holder->arena,
+	                               from ? from->stored_bytes : hold_stored_bytes(copied, mbuf));
 
 	if (unlikely(!held))
 		return false;
 	if (from) {
 		hold_record(held, from);
 	} else {
-		hold_fill(holder, held, copied, entrant->mbuf, entrant->packet.wire_bytes);
+		hold_fill(holder, held, copied, mbuf, entrant->packet.wire_bytes);
 		held->flags |= entrant->packet.flags;
 		held->number = (uint32_t)entrant->packet.number;
 	}
@@ -172,8 +172,9 @@ static bool entrant_push(struct cloud *cloud, const struct entrant *entrant, sim
 {
 	simtime leaves = cloud_leaves_at(cloud, now, due, entrant->packet.age_ns);
 
-	if (entrant->mbuf)
-		return line_push(&cloud->line, cloud->holder, entrant->burst, &leaves, true) == 1;
+	if (entrant->burst)
+		return line_push(&cloud->line, cloud->holder, entrant->burst, entrant->i, 1,
+		                 &leaves, true) == 1;
 	return line_push_held(&cloud->line, cloud->holder, entrant->held, leaves);
 }
 
@@ -210,13 +211,12 @@ static void enter(struct cloud *cloud, const struct entrant *entrant, simtime no
 		release(cloud, now, due);
 }
 
-void reorder_enter(struct cloud *cloud, const struct burst *burst)
+void reorder_enter(struct cloud *cloud, struct burst *burst, uint16_t from, uint16_t n)
 {
-	for (uint16_t i = 0; i < burst->n; i++) {
-		struct burst one;
-		struct entrant entrant = {
-		        .mbuf = burst->mbuf[i],
-		        .burst = &one,
+	for (uint16_t i = from; i < from + n; i++) {
+		const struct entrant entrant = {
+		        .burst = burst,
+		        .i = i,
 		        .packet = {.t_ns = burst_t(burst, i),
 		                   .number = burst_number(burst, i),
 		                   .wire_bytes = burst_wire_bytes(burst, i),
@@ -225,7 +225,6 @@ void reorder_enter(struct cloud *cloud, const struct burst *burst)
 		                   .age_ns = burst_age_ns(burst, i)},
 		};
 
-		burst_slice(&one, burst, i, 1);
 		enter(cloud, &entrant, entrant.packet.t_ns);
 	}
 }

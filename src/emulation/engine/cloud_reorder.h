@@ -22,8 +22,8 @@ struct burst;
 struct cloud;
 struct held;
 
-/* Packets of one cloud enter its line, at their t_ns. Takes them all. */
-void reorder_enter(struct cloud *cloud, const struct burst *burst);
+/* n packets, from `from` on, enter the line of their cloud when they come. Takes them all. */
+void reorder_enter(struct cloud *cloud, struct burst *burst, uint16_t from, uint16_t n);
 /* The packet at the head of its link does, at `now`. */
 void reorder_enter_held(struct cloud *cloud, const struct held *held, simtime now);
 /* Time is up for the oldest, at its deadline. */

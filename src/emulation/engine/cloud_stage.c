@@ -33,11 +33,10 @@ struct stage *cloud_stage(const struct cloud *cloud, uint16_t i)
 	return i < cloud->n_stages ? cloud->stages[i] : NULL;
 }
 
-struct rte_mbuf *cloud_unshare(struct cloud *cloud, struct rte_mbuf *mbuf)
+bool cloud_unshare(struct cloud *cloud, struct burst *burst, uint32_t i)
 {
-	struct rte_mbuf *own = copy_unshare(cloud->holder->pool, mbuf);
-
-	if (unlikely(!own))
-		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
-	return own;
+	if (likely(burst_unshare(burst, i, cloud->holder->pool) != NULL))
+		return true;
+	cloud_drop(cloud, burst, i, REASON_NO_BUFFER);
+	return false;
 }

@@ -193,8 +193,6 @@ static void no_cloud(struct engine_port *port, struct rte_mbuf **mbufs, uint16_t
 
 static void one_arrive(struct engine *engine, struct cloud *cloud, struct burst *burst)
 {
-	if (unlikely(!cloud->by_value))
-		burst_write(burst);
 	if (cloud->line.shared)
 		engine_shared_arrive(engine, cloud, burst);
 	else
@@ -245,8 +243,7 @@ static void classified_ingress(struct engine *engine, uint32_t port, struct burs
 		no_cloud(&engine->ports[port], burst->mbuf, n);
 		return;
 	}
-	burst_write(burst);
-	classifier_find(classifier, burst->mbuf, n, clouds);
+	classifier_find(classifier, burst, clouds);
 	if (likely(clouds[0] && all_same(clouds, n))) {
 		one_arrive(engine, clouds[0], burst);
 		return;
@@ -282,16 +279,18 @@ void engine_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbuf
 	ingress(engine, port, &burst);
 }
 
-void engine_ingress_at(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs, uint16_t n,
-                       simtime now)
+uint64_t engine_ingress_at(struct engine *engine, uint32_t port, struct burst *burst, uint16_t n,
+                           simtime now)
 {
-	struct burst burst;
+	uint64_t bytes;
 
 	if (unlikely(n == 0))
-		return;
-	burst_receive(&burst, mbufs, n, port, now, engine->ports[port].numbered + 1);
+		return 0;
+	burst_received(burst, n, port, now, engine->ports[port].numbered + 1);
 	engine->ports[port].numbered += n;
-	ingress(engine, port, &burst);
+	bytes = burst->bytes;
+	ingress(engine, port, burst);
+	return bytes;
 }
 
 /* False: there is no mbuf. */

@@ -83,9 +83,10 @@ void engine_free(struct engine *engine);
 /* Packets that came in at a port; each one's struct packet is filled in, t_ns in order and not
  * before any instant the engine has advanced to; n <= BURST_MAX. */
 void engine_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs, uint16_t n);
-/* The same for a burst that was received at one instant: struct packet need not be filled in. */
-void engine_ingress_at(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs, uint16_t n,
-                       simtime now);
+/* The same for packets that were received into `mbuf` of the burst, which is written over, at one
+ * instant. Numbers them. Returns their bytes. */
+uint64_t engine_ingress_at(struct engine *engine, uint32_t port, struct burst *burst, uint16_t n,
+                           simtime now);
 
 /* Packets of weir's own that take the way of a cloud's packets (cloud_insert): n frames of so many
  * bytes each, one behind the other. */

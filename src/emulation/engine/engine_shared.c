@@ -79,13 +79,10 @@ static inline void put_out(struct engine *engine, struct engine_port *port, stru
 }
 
 static void enter(struct engine *engine, struct cloud *from, struct cloud *cloud,
-                  struct rte_mbuf *mbuf)
+                  struct burst *burst)
 {
-	struct burst burst;
-
 	from->counters.onward++;
-	burst_read(&burst, &mbuf, 1);
-	cloud_arrive(cloud, &burst);
+	cloud_arrive(cloud, burst);
 	link_arm(engine, cloud);
 }
 
@@ -93,44 +90,48 @@ static void enter(struct engine *engine, struct cloud *from, struct cloud *cloud
 static void leave_back(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
 {
 	struct cloud *back = cloud->exit->back;
-	struct packet *packet = packet_of(mbuf);
+	simtime now = packet_of(mbuf)->t_ns;
+	struct burst burst;
 
 	if (!back) {
-		put_out(engine, &engine->ports[cloud->from_port], mbuf, packet->t_ns);
+		put_out(engine, &engine->ports[cloud->from_port], mbuf, now);
 		return;
 	}
-	packet->flags = PACKET_GENERATED | PACKET_FOREIGN;
-	packet->number = 0;
-	packet->port = (uint16_t)back->from_port;
 	back->counters.answers++;
-	enter(engine, cloud, back, mbuf);
+	burst_one(&burst, mbuf, back->from_port, now, 0, PACKET_GENERATED | PACKET_FOREIGN);
+	enter(engine, cloud, back, &burst);
+}
+
+/* Into a cloud that comes from there. False: there is none that takes it. */
+static bool leave_onward(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
+{
+	struct packet *packet = packet_of(mbuf);
+	struct burst burst;
+	struct cloud *next;
+
+	packet->number = cloud_number(cloud, packet->flags, (uint32_t)packet->number);
+	packet->port = (uint16_t)cloud->from_port;
+	packet->flags &= (uint8_t)~PACKET_MARKED;
+	burst_read(&burst, &mbuf, 1);
+	classifier_find(cloud->exit->classifier, &burst, &next);
+	if (!next)
+		return false;
+	enter(engine, cloud, next, &burst);
+	return true;
 }
 
 /* A packet has come to the end of its cloud, at its t_ns: into a cloud that comes from there, or
  * out. */
 static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
 {
-	struct packet *packet = packet_of(mbuf);
+	const struct packet *packet = packet_of(mbuf);
 
 	cloud->counters.tx_packets++;
 	cloud->counters.tx_bytes += packet->wire_bytes;
-	if (unlikely(packet->flags & PACKET_BACK)) {
+	if (unlikely(packet->flags & PACKET_BACK))
 		leave_back(engine, cloud, mbuf);
-		return;
-	}
-	if (unlikely(cloud->exit->classifier != NULL)) {
-		struct cloud *next;
-
-		packet->number = cloud_number(cloud, packet->flags, (uint32_t)packet->number);
-		packet->port = (uint16_t)cloud->from_port;
-		packet->flags &= (uint8_t)~PACKET_MARKED;
-		classifier_find(cloud->exit->classifier, &mbuf, 1, &next);
-		if (next) {
-			enter(engine, cloud, next, mbuf);
-			return;
-		}
-	}
-	put_out(engine, &engine->ports[cloud->exit->port], mbuf, packet->t_ns);
+	else if (likely(!cloud->exit->classifier) || !leave_onward(engine, cloud, mbuf))
+		put_out(engine, &engine->ports[cloud->exit->port], mbuf, packet->t_ns);
 }
 
 /* So many packets ahead of the one that leaves, its cloud is fetched: of many, it is cold. */
@@ -322,21 +323,21 @@ void engine_advance_shared(struct engine *engine, simtime now)
 
 /* How many packets from `from` on pass the stages of their cloud together: of those that come at
  * one instant the ones that are not answered, and the first in any case. */
-static uint16_t together(const struct engine *engine, const struct cloud *cloud,
-                         const struct burst *burst, uint16_t from)
+static uint16_t may_go_on(const struct engine *engine, const struct cloud *cloud,
+                          struct burst *burst, uint16_t from)
 {
 	simtime now = burst_t(burst, from);
 	uint16_t n = burst->n - from, same = 1;
 
-	if (n == 1 || !cloud->together || unlikely(engine->draining || engine->timer_missing))
+	if (n == 1 || !cloud->burst_safe || unlikely(engine->draining || engine->timer_missing))
 		return 1;
 	/* They come in order. */
 	if (likely(burst_t(burst, burst->n - 1) == now))
 		same = n;
 	while (same < n && burst_t(burst, from + same) == now)
 		same++;
-	if (cloud->calm)
-		same = cloud->calm->statement->calm(cloud->calm, &burst->mbuf[from], same);
+	if (cloud->answerer)
+		same = cloud->answerer->statement->unanswered(cloud->answerer, burst, from, same);
 	return RTE_MAX(same, 1);
 }
 
@@ -349,7 +350,7 @@ void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct bur
 		if (!wheel_is_quiet(engine->wheel, now) || engine->draining ||
 		    engine->timer_missing)
 			engine_advance_shared(engine, now);
-		n = together(engine, cloud, burst, done);
+		n = may_go_on(engine, cloud, burst, done);
 		if (likely(n == burst->n)) {
 			cloud_arrive(cloud, burst);
 			link_arm(engine, cloud);

@@ -80,7 +80,7 @@ void template_report_line(const struct template *template, struct cloud_report *
 void engine_advance_shared(struct engine *engine, simtime now);
 /* The same up to their instants, then packets come to a shared cloud. Other clouds may have to do
  * with each of them, and a burst must not differ from single packets: those go together of which it
- * cannot (cloud->together). */
+ * cannot (cloud->burst_safe). */
 void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct burst *burst);
 /* The same with a packet of weir's own (cloud_insert). */
 void engine_shared_insert(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,

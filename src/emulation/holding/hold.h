@@ -87,6 +87,18 @@ static __rte_always_inline uint64_t hold_shape(const struct rte_mbuf *mbuf)
 	return shape;
 }
 
+/* How long its frame is, in all and in the first segment, in one word. */
+static __rte_always_inline uint64_t hold_lengths(const struct rte_mbuf *mbuf)
+{
+	uint64_t lengths;
+
+	_Static_assert(offsetof(struct rte_mbuf, data_len) ==
+	                       offsetof(struct rte_mbuf, pkt_len) + 4,
+	               "they lie side by side");
+	memcpy(&lengths, &mbuf->pkt_len, sizeof(lengths));
+	return lengths & rte_cpu_to_le_64(UINT64_C(0xffffffffffff));
+}
+
 /* Whether the mbuf is one of the holder's pool, with its frame in itself. */
 static inline bool hold_owns(const struct holder *holder, const struct rte_mbuf *mbuf)
 {
@@ -233,7 +245,6 @@ static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct hel
 	packet->number = held->number;
 	packet->wire_bytes = held->wire_bytes;
 	packet->flags = (uint8_t)held->flags;
-	packet->headers_known = 0;
 	packet->age_ns = 0;
 	return mbuf;
 }

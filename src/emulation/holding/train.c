@@ -3,15 +3,12 @@
 
 /* What a train's packets have in common, beside what stands in the train. */
 struct kind {
-	uint64_t shape;
-	uint32_t bytes;
-	uint16_t data_bytes;
+	uint64_t shape, lengths;
 };
 
 static inline bool is_of(const struct kind *kind, const struct rte_mbuf *mbuf)
 {
-	return hold_shape(mbuf) == kind->shape && mbuf->pkt_len == kind->bytes &&
-	       mbuf->data_len == kind->data_bytes;
+	return hold_shape(mbuf) == kind->shape && hold_lengths(mbuf) == kind->lengths;
 }
 
 /* Whether packet i may join behind k others, as far as its mbuf does not say so. */
@@ -90,7 +87,7 @@ static __rte_always_inline uint32_t push(struct log *log, struct holder *holder,
                                          simtime due, bool uniform)
 {
 	struct rte_mbuf *first = burst->mbuf[from];
-	const struct kind kind = {hold_shape(first), first->pkt_len, first->data_len};
+	const struct kind kind = {hold_shape(first), hold_lengths(first)};
 	const bool alike = hold_owns_alone(holder, first);
 	struct train *train = train_begin(log, holder, burst, from, due);
 	uint32_t k = 1;
@@ -152,7 +149,6 @@ static inline void packet_fill(struct rte_mbuf *mbuf, const struct train *train,
 	packet->number = train->number + i;
 	packet->wire_bytes = train->wire_bytes;
 	packet->flags = (uint8_t)train->flags;
-	packet->headers_known = 0;
 	packet->age_ns = 0;
 }
 

@@ -197,28 +197,29 @@ static bool push_alone(struct wheel *wheel, struct holder *holder, uint32_t clou
 }
 
 uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t cloud,
-                          const struct burst *burst, const simtime *due_ns, bool cells)
+                          const struct burst *burst, uint16_t from, uint16_t n,
+                          const simtime *due_ns, bool cells)
 {
-	const uint16_t n = burst->n;
 	bool runs = true, alike;
 	uint16_t done = 0;
 
 	cells &= burst->whole;
 	wheel_expect(wheel, due_ns, n);
 	while (done < n) {
-		uint16_t run = runs ? run_length(holder, &burst->mbuf[done], n - done, &alike) : 0,
+		const uint16_t at = from + done;
+		uint16_t run = runs ? run_length(holder, &burst->mbuf[at], n - done, &alike) : 0,
 		         pushed;
 
 		runs = run >= RUN_SHORT;
 		if (likely(runs)) {
-			pushed = push_run(wheel, holder, cloud, burst, done, run, &due_ns[done],
+			pushed = push_run(wheel, holder, cloud, burst, at, run, &due_ns[done],
 			                  cells && alike);
 			done += pushed;
 			if (likely(pushed == run))
 				continue;
 			break;
 		}
-		if (!push_alone(wheel, holder, cloud, burst, done, due_ns[done]))
+		if (!push_alone(wheel, holder, cloud, burst, at, due_ns[done]))
 			break;
 		done++;
 	}

@@ -17,11 +17,12 @@
 #include "holding/wheel.h"
 #include "packet/burst.h"
 
-/* Takes the packets, which are of that cloud, in order, each due at its instant (wheel_append).
+/* Takes n packets, from `from` on, of that cloud, in order, each due at its instant (wheel_append).
  * `cells`: those that are alike may lie in cells (store.h): the wheel is this cloud's alone.
  * Returns how many there was memory for: the first ones. */
 uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t cloud,
-                          const struct burst *burst, const simtime *due_ns, bool cells);
+                          const struct burst *burst, uint16_t from, uint16_t n,
+                          const simtime *due_ns, bool cells);
 
 /* Up to `room` packets that are due at `now` or before, in order, into mbufs, as far as there are
  * any. Adds their bytes on the wire to `*bytes`. Returns how many. Their struct packet is filled in

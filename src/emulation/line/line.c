@@ -132,9 +132,8 @@ uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *d
 
 /* Those that are due at one instant join one train. */
 static uint16_t push_on_trains(struct line *line, struct holder *holder, const struct burst *burst,
-                               const simtime *due_ns)
+                               uint16_t from, uint16_t n, const simtime *due_ns)
 {
-	const uint16_t n = burst->n;
 	uint16_t done = 0;
 
 	while (done < n) {
@@ -143,12 +142,14 @@ static uint16_t push_on_trains(struct line *line, struct holder *holder, const s
 		while (to < n && due_ns[to] == due_ns[done])
 			to++;
 		if (to == done + 1) {
-			if (unlikely(!train_begin(&line->log, holder, burst, done, due_ns[done])))
+			if (unlikely(!train_begin(&line->log, holder, burst, from + done,
+			                          due_ns[done])))
 				break;
 			done = to;
 			continue;
 		}
-		pushed = train_push(&line->log, holder, burst, done, to - done, due_ns[done]);
+		pushed =
+		        train_push(&line->log, holder, burst, from + done, to - done, due_ns[done]);
 		done += pushed;
 		if (unlikely(done < to))
 			break;
@@ -156,36 +157,37 @@ static uint16_t push_on_trains(struct line *line, struct holder *holder, const s
 	return done;
 }
 
-static uint16_t push_on_wheel(struct line *line, struct wheel *wheel, struct holder *holder,
-                              struct burst *burst, const simtime *due_ns, bool together)
+static __attribute__((noinline)) uint16_t push_on_wheel(struct line *line, struct wheel *wheel,
+                                                        struct holder *holder,
+                                                        const struct burst *burst, uint16_t from,
+                                                        uint16_t n, const simtime *due_ns,
+                                                        bool as_one)
 {
 	simtime same[BURST_ROOM];
 
-	if (!together)
-		return wheel_burst_push(wheel, holder, line->cloud, burst, due_ns, line->bare);
-	for (uint16_t i = 0; i < burst->n; i++)
+	for (uint16_t i = 0; as_one && i < n; i++)
 		same[i] = due_ns[0];
-	return wheel_burst_push(wheel, holder, line->cloud, burst, same, line->bare);
+	return wheel_burst_push(wheel, holder, line->cloud, burst, from, n, as_one ? same : due_ns,
+	                        line->bare);
 }
 
-uint16_t line_push(struct line *line, struct holder *holder, struct burst *burst,
-                   const simtime *due_ns, bool together)
+uint16_t line_push(struct line *line, struct holder *holder, const struct burst *burst,
+                   uint16_t from, uint16_t n, const simtime *due_ns, bool as_one)
 {
 	struct wheel *wheel = wheel_for(line);
 	uint16_t pushed;
 
-	if (unlikely(line->limited) &&
-	    !in_flight_reserve(line->in_flight, &holder->arena, burst->n))
+	if (unlikely(line->limited) && !in_flight_reserve(line->in_flight, &holder->arena, n))
 		return 0;
 	if (wheel)
-		pushed = push_on_wheel(line, wheel, holder, burst, due_ns, together);
-	else if (together)
-		pushed = train_push(&line->log, holder, burst, 0, burst->n, due_ns[0]);
+		pushed = push_on_wheel(line, wheel, holder, burst, from, n, due_ns, as_one);
+	else if (as_one)
+		pushed = train_push(&line->log, holder, burst, from, n, due_ns[0]);
 	else
-		pushed = push_on_trains(line, holder, burst, due_ns);
+		pushed = push_on_trains(line, holder, burst, from, n, due_ns);
 	line->held += pushed;
 	for (uint16_t i = 0; unlikely(line->limited) && i < pushed; i++)
-		in_flight_note(line->in_flight, due_ns[together ? 0 : i]);
+		in_flight_note(line->in_flight, due_ns[as_one ? 0 : i]);
 	return pushed;
 }
 

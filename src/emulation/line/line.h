@@ -82,7 +82,7 @@ uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *d
 
 /* The same of packets that enter at one instant, if nothing but the delay has to be known; else
  * false. */
-static inline bool line_due_together(struct line *line, simtime now, simtime *due)
+static inline bool line_due_as_one(struct line *line, simtime now, simtime *due)
 {
 	*due = now + line->conf.delay_ns;
 	if (unlikely(line->wheel || line->conf.jitter || *due < line->last_due))
@@ -94,13 +94,13 @@ static inline bool line_due_together(struct line *line, simtime now, simtime *du
 /* The same of one packet. */
 static inline uint16_t line_due_one(struct line *line, simtime now, simtime *due)
 {
-	return line_due_together(line, now, due) ? 0 : line_due(line, &now, 1, due);
+	return line_due_as_one(line, now, due) ? 0 : line_due(line, &now, 1, due);
 }
 
-/* Takes packets that are due then: all of them at due_ns[0] if `together`. Returns how many there
+/* Takes n packets, from `from` on, due then: all at due_ns[0] if `as_one`. Returns how many there
  * was memory for: the first ones; the others are still the caller's. */
-uint16_t line_push(struct line *line, struct holder *holder, struct burst *burst,
-                   const simtime *due_ns, bool together);
+uint16_t line_push(struct line *line, struct holder *holder, const struct burst *burst,
+                   uint16_t from, uint16_t n, const simtime *due_ns, bool as_one);
 /* The same with a packet that a queue holds; the record there may be passed over then. */
 bool line_push_held(struct line *line, struct holder *holder, const struct held *held, simtime due);
 

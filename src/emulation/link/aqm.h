@@ -139,7 +139,8 @@ enum aqm_outcome {
  * For each there is room. */
 struct aqm_group {
 	simtime now;
-	struct rte_mbuf *const *mbuf;
+	struct burst *burst;
+	uint16_t from; /* the first of them in the burst */
 	/* The link is busy, and each waits. Else each leaves at its instant, and the queue is idle
 	 * ahead of each but the first, about which idle() has the word; and when all are through,
 	 * idle() is told once. Of one that comes alone nothing is said. */
@@ -201,8 +202,8 @@ struct aqm_kind {
 	void (*adopt)(struct aqm *aqm, const struct aqm *old);
 	uint16_t (*arrive)(struct aqm *aqm, const struct aqm_view *view,
 	                   const struct aqm_group *group, struct aqm_verdict *verdict);
-	void (*settled)(struct aqm *aqm, const struct aqm_view *view, struct rte_mbuf *mbuf,
-	                enum aqm_outcome outcome, simtime now);
+	void (*settled)(struct aqm *aqm, const struct aqm_view *view, const struct burst *burst,
+	                uint16_t i, enum aqm_outcome outcome);
 	struct aqm_verdict (*depart)(struct aqm *aqm, const struct aqm_view *view,
 	                             struct held *held, simtime now);
 	void (*pushed_out)(struct aqm *aqm, const struct aqm_view *view, struct held *held,

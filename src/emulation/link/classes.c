@@ -127,10 +127,10 @@ void classes_free(struct classes *classes)
 /* ---- choosing ---- */
 
 static bool fits(const struct classes *classes, const struct class_state *class,
-                 const struct packet_key *key, struct rte_mbuf *mbuf)
+                 const struct packet_key *key, const struct burst *burst, uint32_t packet)
 {
 	if (class->filter)
-		return classes->filters->fit(class->filter, &mbuf, 1) & 1;
+		return classes->filters->fits(class->filter, burst, packet);
 	for (uint32_t i = 0; i < class->n_rows; i++) {
 		if (match_row_fits(&class->rows[i], key))
 			return true;
@@ -138,13 +138,13 @@ static bool fits(const struct classes *classes, const struct class_state *class,
 	return false;
 }
 
-struct queue *classes_choose(struct classes *classes, struct rte_mbuf *mbuf)
+struct queue *classes_choose(struct classes *classes, struct burst *burst, uint32_t packet)
 {
 	struct packet_key key;
 
-	packet_key_read(mbuf, &key);
+	packet_key_read(burst, packet, &key);
 	for (uint32_t i = 0; i < classes->n; i++) {
-		if (fits(classes, &classes->class[i], &key, mbuf))
+		if (fits(classes, &classes->class[i], &key, burst, packet))
 			return &classes->class[i].queue;
 	}
 	return &classes->class[classes->rest].queue;

@@ -53,8 +53,8 @@ static inline struct queue *classes_queue(struct classes *classes, uint32_t i)
 
 /* ---- worker ---- */
 
-/* Where a packet goes that comes. */
-struct queue *classes_choose(struct classes *classes, struct rte_mbuf *mbuf);
+/* Where this packet of the burst goes. */
+struct queue *classes_choose(struct classes *classes, struct burst *burst, uint32_t packet);
 /* A packet was appended to this one, and waits. */
 void classes_arrived(const struct link *link, struct queue *queue);
 /* The link is free: whose front it is to take; NULL: there is nothing. */

@@ -13,30 +13,26 @@ struct police {
 	struct shaper bucket; /* its debt is what is missing in the bucket */
 };
 
-static bool passes(struct shaper *bucket, const struct packet *packet)
+static bool passes(struct shaper *bucket, uint32_t wire_bytes, simtime now)
 {
-	int64_t work = shaper_work(packet->wire_bytes);
+	int64_t work = shaper_work(wire_bytes);
 
-	shaper_idle_until(bucket, packet->t_ns);
+	shaper_idle_until(bucket, now);
 	if (work > bucket->depth_work - bucket->debt_work)
 		return false;
 	bucket->debt_work += work;
 	return true;
 }
 
-static uint16_t police_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void police_process(struct stage *stage, struct burst *burst)
 {
 	struct police *police = (struct police *)stage;
-	uint16_t kept = 0;
 
-	stage->drawn += n;
-	for (uint16_t i = 0; i < n; i++) {
-		if (passes(&police->bucket, packet_of(packets[i])))
-			packets[kept++] = packets[i];
-		else
-			cloud_drop(stage->cloud, packets[i], REASON_POLICE);
+	stage->drawn += burst->n;
+	for (uint16_t i = 0; i < burst->n; i++) {
+		if (!passes(&police->bucket, burst_wire_bytes(burst, i), burst_t(burst, i)))
+			cloud_drop(stage->cloud, burst, i, REASON_POLICE);
 	}
-	return kept;
 }
 
 static int police_make(const struct conf *conf, struct stage **stage)

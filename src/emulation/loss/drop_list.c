@@ -178,12 +178,12 @@ static size_t find(const struct drop_list *list, uint64_t key)
 	return low;
 }
 
-bool drop_list_has(struct drop_list *list, const struct packet *packet)
+bool drop_list_has(struct drop_list *list, uint64_t number, uint8_t flags)
 {
-	uint64_t key = packet->number << 1 | ((packet->flags & PACKET_COPY) != 0);
+	uint64_t key = number << 1 | ((flags & PACKET_COPY) != 0);
 	size_t i = list->next;
 
-	if (packet->flags & PACKET_GENERATED)
+	if (flags & PACKET_GENERATED)
 		return false;
 	if ((i > 0 && list->key[i - 1] >= key) || (i < list->n && list->key[i] < key))
 		i = list->next = find(list, key);

@@ -41,6 +41,6 @@ void drop_table_release(struct drop_table *table);
  * table. */
 struct drop_list drop_table_list(const struct drop_table *table, const char *cloud);
 
-bool drop_list_has(struct drop_list *list, const struct packet *packet);
+bool drop_list_has(struct drop_list *list, uint64_t number, uint8_t flags);
 
 #endif

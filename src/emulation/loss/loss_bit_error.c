@@ -12,21 +12,16 @@ struct loss_bit_error {
 	struct bit_error error;
 };
 
-static uint16_t loss_bit_error_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void loss_bit_error_process(struct stage *stage, struct burst *burst)
 {
 	struct loss_bit_error *loss = (struct loss_bit_error *)stage;
-	uint16_t kept = 0;
 
-	for (uint16_t i = 0; i < n; i++) {
-		uint32_t bytes = packet_of(packets[i])->wire_bytes;
-		probability_q127 p = bit_error_in_packet(&loss->error, bytes);
+	for (uint16_t i = 0; i < burst->n; i++) {
+		probability_q127 p = bit_error_in_packet(&loss->error, burst_wire_bytes(burst, i));
 
 		if (bit_error_strikes(stage->key, stage->drawn++, 0, p))
-			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
-		else
-			packets[kept++] = packets[i];
+			cloud_drop(stage->cloud, burst, i, REASON_LOSS);
 	}
-	return kept;
 }
 
 static int loss_bit_error_make(const struct conf *conf, struct stage **stage)

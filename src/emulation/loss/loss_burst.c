@@ -22,25 +22,21 @@ static uint64_t length_of(const struct loss_burst *loss, uint64_t index)
 	return loss->length.from + draw_index(draw, loss->length.to - loss->length.from + 1);
 }
 
-static uint16_t loss_burst_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void loss_burst_process(struct stage *stage, struct burst *burst)
 {
 	struct loss_burst *loss = (struct loss_burst *)stage;
 	uint64_t draw[BURST_ROOM], first = stage->drawn;
-	uint16_t kept = 0;
 
-	draw_burst(stage->key, first, LANE_BEGINS, n, draw);
-	stage->drawn += n;
-	for (uint16_t i = 0; i < n; i++) {
+	draw_burst(stage->key, first, LANE_BEGINS, burst->n, draw);
+	stage->drawn += burst->n;
+	for (uint16_t i = 0; i < burst->n; i++) {
 		if (loss->left == 0 && draw_below(draw[i], loss->probability))
 			loss->left = length_of(loss, first + i);
-		if (loss->left == 0) {
-			packets[kept++] = packets[i];
-		} else {
+		if (loss->left > 0) {
 			loss->left--;
-			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
+			cloud_drop(stage->cloud, burst, i, REASON_LOSS);
 		}
 	}
-	return kept;
 }
 
 static int loss_burst_make(const struct conf *conf, struct stage **stage)

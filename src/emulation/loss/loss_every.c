@@ -12,22 +12,18 @@ struct loss_every {
 	uint64_t position; /* in the period of every - 1 + burst packets */
 };
 
-static uint16_t loss_every_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void loss_every_process(struct stage *stage, struct burst *burst)
 {
 	struct loss_every *loss = (struct loss_every *)stage;
 	uint64_t period = loss->every - 1 + loss->burst;
-	uint16_t kept = 0;
 
-	stage->drawn += n;
-	for (uint16_t i = 0; i < n; i++) {
-		if (loss->position < loss->every - 1)
-			packets[kept++] = packets[i];
-		else
-			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
+	stage->drawn += burst->n;
+	for (uint16_t i = 0; i < burst->n; i++) {
+		if (loss->position >= loss->every - 1)
+			cloud_drop(stage->cloud, burst, i, REASON_LOSS);
 		if (++loss->position == period)
 			loss->position = 0;
 	}
-	return kept;
 }
 
 static int loss_every_make(const struct conf *conf, struct stage **stage)

@@ -30,26 +30,23 @@ static bool is_lost(enum state state)
 	return state == BURST_LOST || state == GAP_LOST;
 }
 
-static uint16_t loss_four_state_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void loss_four_state_process(struct stage *stage, struct burst *burst)
 {
 	struct loss_four_state *loss = (struct loss_four_state *)stage;
 	uint64_t draw[BURST_ROOM];
-	uint16_t kept = 0;
 
-	draw_burst(stage->key, stage->drawn, 0, n, draw);
-	stage->drawn += n;
-	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *mbuf = packets[i];
+	draw_burst(stage->key, stage->drawn, 0, burst->n, draw);
+	stage->drawn += burst->n;
+	for (uint16_t i = 0; i < burst->n; i++) {
 		const struct moves *moves = &loss->moves[loss->state];
 
 		if (draw_below(draw[i], moves->first))
 			loss->state = moves->to_first;
 		else if (draw_below(draw[i], moves->second))
 			loss->state = moves->to_second;
-		if (!is_lost(loss->state) || loss_or_mark(stage->cloud, &mbuf, loss->ecn))
-			packets[kept++] = mbuf;
+		if (is_lost(loss->state))
+			loss_or_mark(stage->cloud, burst, i, loss->ecn);
 	}
-	return kept;
 }
 
 /* The sum of two, at most one, and exactly one where rounding alone keeps it away. */

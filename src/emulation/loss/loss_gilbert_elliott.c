@@ -28,24 +28,19 @@ static bool is_lost(const struct loss_gilbert_elliott *loss, uint64_t index)
 	return draw_below(draw_u64(loss->stage.key, index, LANE_LOSS), p);
 }
 
-static uint16_t loss_gilbert_elliott_process(struct stage *stage, struct rte_mbuf **packets,
-                                             uint16_t n)
+static void loss_gilbert_elliott_process(struct stage *stage, struct burst *burst)
 {
 	struct loss_gilbert_elliott *loss = (struct loss_gilbert_elliott *)stage;
 	uint64_t draw[BURST_ROOM], first = stage->drawn;
-	uint16_t kept = 0;
 
-	draw_burst(stage->key, first, LANE_STATE, n, draw);
-	stage->drawn += n;
-	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *mbuf = packets[i];
-
+	draw_burst(stage->key, first, LANE_STATE, burst->n, draw);
+	stage->drawn += burst->n;
+	for (uint16_t i = 0; i < burst->n; i++) {
 		if (draw_below(draw[i], loss->leaves[loss->channel]))
 			loss->channel = loss->channel == GOOD ? BAD : GOOD;
-		if (!is_lost(loss, first + i) || loss_or_mark(stage->cloud, &mbuf, loss->ecn))
-			packets[kept++] = mbuf;
+		if (is_lost(loss, first + i))
+			loss_or_mark(stage->cloud, burst, i, loss->ecn);
 	}
-	return kept;
 }
 
 static int loss_gilbert_elliott_make(const struct conf *conf, struct stage **stage)

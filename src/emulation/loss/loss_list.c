@@ -16,23 +16,19 @@ struct loss_list {
 	struct drop_list list;
 };
 
-static uint16_t loss_list_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void loss_list_process(struct stage *stage, struct burst *burst)
 {
 	struct loss_list *loss = (struct loss_list *)stage;
-	uint16_t kept = 0;
 
 	if (unlikely(!loss->found)) {
 		loss->list = drop_table_list(loss->table, cloud_name(stage->cloud));
 		loss->found = true;
 	}
-	stage->drawn += n;
-	for (uint16_t i = 0; i < n; i++) {
-		if (drop_list_has(&loss->list, packet_of(packets[i])))
-			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
-		else
-			packets[kept++] = packets[i];
+	stage->drawn += burst->n;
+	for (uint16_t i = 0; i < burst->n; i++) {
+		if (drop_list_has(&loss->list, burst_number(burst, i), burst_flags(burst, i)))
+			cloud_drop(stage->cloud, burst, i, REASON_LOSS);
 	}
-	return kept;
 }
 
 static int loss_list_check(const struct conf *conf, const struct cloud_conf *cloud,

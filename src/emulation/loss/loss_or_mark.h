@@ -15,22 +15,20 @@
 
 #define LOSS_ECN_HELP "packets that understand ECN are marked in the place of being lost"
 
-/* Whether the packet, perhaps another mbuf now, goes on. */
-static inline bool loss_or_mark(struct cloud *cloud, struct rte_mbuf **mbuf, bool ecn)
+static inline void loss_or_mark(struct cloud *cloud, struct burst *burst, uint16_t i, bool ecn)
 {
 	enum reason reason = REASON_LOSS;
 
 	if (unlikely(ecn)) {
-		enum ce_mark done = ce_mark(cloud_pool(cloud), mbuf);
+		enum ce_mark done = ce_mark(cloud_pool(cloud), burst, i);
 
 		cloud_counters(cloud)->ecn_marked += done == CE_MARK_DONE;
 		if (done == CE_MARK_DONE || done == CE_MARK_ALREADY)
-			return true;
+			return;
 		if (done == CE_MARK_NO_BUFFER)
 			reason = REASON_NO_BUFFER;
 	}
-	cloud_drop(cloud, *mbuf, reason);
-	return false;
+	cloud_drop(cloud, burst, i, reason);
 }
 
 #endif

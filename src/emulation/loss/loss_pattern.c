@@ -18,24 +18,20 @@ struct loss_pattern {
 	uint64_t lost[];   /* sorted */
 };
 
-static uint16_t loss_pattern_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void loss_pattern_process(struct stage *stage, struct burst *burst)
 {
 	struct loss_pattern *loss = (struct loss_pattern *)stage;
-	uint16_t kept = 0;
 
-	stage->drawn += n;
-	for (uint16_t i = 0; i < n; i++) {
+	stage->drawn += burst->n;
+	for (uint16_t i = 0; i < burst->n; i++) {
 		loss->position++;
 		if (loss->next < loss->n && loss->lost[loss->next] == loss->position) {
 			loss->next++;
-			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
-		} else {
-			packets[kept++] = packets[i];
+			cloud_drop(stage->cloud, burst, i, REASON_LOSS);
 		}
 		if (loss->position == loss->of)
 			loss->position = loss->next = 0;
 	}
-	return kept;
 }
 
 static int compare(const void *a, const void *b)

@@ -15,25 +15,17 @@ struct loss_random {
 
 _Static_assert(BURST_ROOM <= 64, "which is a word of 64 bits");
 
-static uint16_t loss_random_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void loss_random_process(struct stage *stage, struct burst *burst)
 {
 	struct loss_random *loss = (struct loss_random *)stage;
+	const uint16_t n = burst->n;
 	uint64_t draw[BURST_ROOM], which;
-	uint16_t kept;
 
 	draw_burst(stage->key, stage->drawn, 0, n, draw);
 	stage->drawn += n;
 	which = chance_next_burst(&loss->lost, draw, n);
-	if (which == 0)
-		return n;
-	kept = (uint16_t)__builtin_ctzll(which);
-	for (uint16_t i = kept; i < n; i++) {
-		struct rte_mbuf *mbuf = packets[i];
-
-		if (!(which >> i & 1) || loss_or_mark(stage->cloud, &mbuf, loss->ecn))
-			packets[kept++] = mbuf;
-	}
-	return kept;
+	for (; which; which &= which - 1)
+		loss_or_mark(stage->cloud, burst, (uint16_t)__builtin_ctzll(which), loss->ecn);
 }
 
 void loss_random_set(struct stage *stage, probability_q63 probability)
@@ -55,7 +47,6 @@ static int loss_random_make(const struct conf *conf, struct stage **stage)
 	loss->stage.process = loss_random_process;
 	loss->lost = chance_make(random->probability, random->correlation, random->as_netem);
 	loss->ecn = random->ecn;
-	loss->stage.frames_only = !random->ecn;
 	*stage = &loss->stage;
 	return 0;
 }

@@ -16,13 +16,13 @@ struct loss_tcp_byte {
 	struct tcp_flows *flows;
 };
 
-static bool is_lost(struct loss_tcp_byte *loss, struct rte_mbuf *mbuf)
+static bool is_lost(struct loss_tcp_byte *loss, struct burst *burst, uint16_t i)
 {
 	struct tcp_segment segment;
 	struct tcp_flow *flow;
 	int64_t first;
 
-	if (!tcp_segment_find(mbuf, &segment))
+	if (!tcp_segment_find(burst, i, &segment))
 		return false;
 	flow = tcp_flows_follow(loss->flows, loss->stage.key, &segment, &first);
 	if (flow->epoch != loss->epoch) {
@@ -36,19 +36,15 @@ static bool is_lost(struct loss_tcp_byte *loss, struct rte_mbuf *mbuf)
 	return true;
 }
 
-static uint16_t loss_tcp_byte_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void loss_tcp_byte_process(struct stage *stage, struct burst *burst)
 {
 	struct loss_tcp_byte *loss = (struct loss_tcp_byte *)stage;
-	uint16_t kept = 0;
 
-	stage->drawn += n;
-	for (uint16_t i = 0; i < n; i++) {
-		if (is_lost(loss, packets[i]))
-			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
-		else
-			packets[kept++] = packets[i];
+	stage->drawn += burst->n;
+	for (uint16_t i = 0; i < burst->n; i++) {
+		if (is_lost(loss, burst, i))
+			cloud_drop(stage->cloud, burst, i, REASON_LOSS);
 	}
-	return kept;
 }
 
 static int loss_tcp_byte_check(const struct conf *conf, const struct cloud_conf *cloud,

@@ -24,19 +24,15 @@ static bool is_inside(const struct loss_window *loss, simtime t)
 	return (loss->every_ns ? t % loss->every_ns : t) < loss->for_ns;
 }
 
-static uint16_t loss_window_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void loss_window_process(struct stage *stage, struct burst *burst)
 {
 	const struct loss_window *loss = (const struct loss_window *)stage;
-	uint16_t kept = 0;
 
-	stage->drawn += n;
-	for (uint16_t i = 0; i < n; i++) {
-		if (is_inside(loss, packet_of(packets[i])->t_ns))
-			cloud_drop(stage->cloud, packets[i], REASON_LOSS);
-		else
-			packets[kept++] = packets[i];
+	stage->drawn += burst->n;
+	for (uint16_t i = 0; i < burst->n; i++) {
+		if (is_inside(loss, burst_t(burst, i)))
+			cloud_drop(stage->cloud, burst, i, REASON_LOSS);
 	}
-	return kept;
 }
 
 static int loss_window_check(const struct conf *conf, const struct cloud_conf *cloud,

@@ -2,10 +2,11 @@
 #ifndef WEIR_MATCH_FILTER_H
 #define WEIR_MATCH_FILTER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+struct burst;
 struct problem;
-struct rte_mbuf;
 
 /* Filters of libpcap, which the engine does not know: engine_setup brings them. */
 struct classifier_filter;
@@ -13,9 +14,8 @@ struct classifier_filters {
 	/* Control: 0, -EINVAL with problem, -ENOMEM. */
 	int (*make)(const char *words, struct classifier_filter **filter, struct problem *problem);
 	void (*free)(struct classifier_filter *filter);
-	/* Worker: bit i, whether packet i fits; n <= BURST_MAX. */
-	uint32_t (*fit)(const struct classifier_filter *filter, struct rte_mbuf *const *mbufs,
-	                uint32_t n);
+	/* Worker: whether packet i fits. */
+	bool (*fits)(const struct classifier_filter *filter, const struct burst *burst, uint32_t i);
 };
 
 #endif

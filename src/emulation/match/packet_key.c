@@ -96,7 +96,7 @@ void packet_key_of(const uint8_t *data, uint32_t bytes, uint32_t whole_bytes,
 	read(data, bytes, &headers, key);
 }
 
-void packet_key_read(struct rte_mbuf *mbuf, struct packet_key *key)
+void packet_key_read(struct burst *burst, uint32_t i, struct packet_key *key)
 {
-	read(rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len, headers_at(mbuf), key);
+	read(burst_frame(burst, i), burst->mbuf[i]->data_len, burst_headers(burst, i), key);
 }

@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#include <rte_mbuf.h>
+#include "packet/burst.h"
 
 #define KEY_WORDS 7
 
@@ -46,7 +46,7 @@ struct packet_key {
 
 _Static_assert(sizeof(struct packet_key) == KEY_WORDS * sizeof(uint64_t), "no gaps");
 
-void packet_key_read(struct rte_mbuf *mbuf, struct packet_key *key);
+void packet_key_read(struct burst *burst, uint32_t i, struct packet_key *key);
 /* The same of the first `bytes` of a frame that is `whole_bytes` long. */
 void packet_key_of(const uint8_t *data, uint32_t bytes, uint32_t whole_bytes,
                    struct packet_key *key);

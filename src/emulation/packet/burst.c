@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "packet/burst.h"
 
+#include <stdlib.h>
+
+#include "packet/copy.h"
+
+/* ---- making ---- */
+
 /* Where nothing holds for all of the packets, of each what its struct packet says. */
 static void read_arrays(struct burst *burst)
 {
@@ -37,7 +43,8 @@ void burst_read(struct burst *burst, struct rte_mbuf *const *mbufs, uint16_t n)
 	burst->first = one->number;
 	/* They are in order. */
 	burst->at_once = packet_of(mbufs[n - 1])->t_ns == burst->t;
-	burst->written = true;
+	burst->gaps = false;
+	memset(burst->headers_known, 0, sizeof(burst->headers_known));
 	for (uint16_t i = 0; i < n; i++) {
 		burst->mbuf[i] = mbufs[i];
 		bytes += packet_of(mbufs[i])->wire_bytes;
@@ -50,40 +57,13 @@ void burst_read(struct burst *burst, struct rte_mbuf *const *mbufs, uint16_t n)
 	read_arrays(burst);
 }
 
-void burst_read_again(struct burst *burst, struct rte_mbuf *const *before, uint16_t n)
+void burst_one(struct burst *burst, struct rte_mbuf *mbuf, uint32_t port, simtime t,
+               uint64_t number, uint8_t flags)
 {
-	uintptr_t others = burst->n ^ n;
-	uint32_t differ = 0;
-	uint64_t bytes = 0;
-
-	for (uint16_t i = 0; others == 0 && i < n; i++) {
-		others |= (uintptr_t)burst->mbuf[i] ^ (uintptr_t)before[i];
-		differ |= differs(burst->mbuf[i]);
-		bytes += burst->mbuf[i]->pkt_len;
-	}
-	burst->bytes = bytes;
-	if (likely(others == 0 && differ == 0 && burst->whole))
-		return;
-	if (n > 0)
-		burst_read(burst, burst->mbuf, n);
-	burst->n = n;
-}
-
-void burst_write(struct burst *burst)
-{
-	if (burst->written)
-		return;
-	for (uint16_t i = 0; i < burst->n; i++) {
-		*packet_of(burst->mbuf[i]) = (struct packet){
-		        .t_ns = burst_t(burst, i),
-		        .number = burst_number(burst, i),
-		        .wire_bytes = burst_wire_bytes(burst, i),
-		        .port = burst->port,
-		        .flags = burst_flags(burst, i),
-		        .age_ns = burst_age_ns(burst, i),
-		};
-	}
-	burst->written = true;
+	burst->mbuf[0] = mbuf;
+	burst_received(burst, 1, port, t, number);
+	if (flags)
+		burst_flag(burst, 0, flags);
 }
 
 void burst_slice(struct burst *burst, const struct burst *of, uint16_t from, uint16_t n)
@@ -93,44 +73,156 @@ void burst_slice(struct burst *burst, const struct burst *of, uint16_t from, uin
 		burst_add(burst, of, i);
 }
 
-void burst_keep(struct burst *burst, struct rte_mbuf *const *before, uint16_t n)
-{
-	uint16_t from = 0;
+/* ---- changing ---- */
 
-	if (n == burst->n)
-		return;
-	burst->bytes = 0;
-	for (uint16_t i = 0; i < n; i++, from++) {
-		while (before[from] != burst->mbuf[i])
-			from++;
-		/* What is written here has been read: `from` is never behind. */
-		burst->number[i] = burst_number(burst, from);
-		if (!burst->at_once)
-			burst->t_ns[i] = burst->t_ns[from];
-		if (!burst->whole) {
-			burst->wire_bytes[i] = burst->wire_bytes[from];
-			burst->age_ns[i] = burst->age_ns[from];
-			burst->flags[i] = burst->flags[from];
-		}
-		burst->bytes += burst_wire_bytes(burst, i);
-	}
-	burst->in_sequence = false;
-	burst->n = n;
-}
-
-void burst_spell(struct burst *burst, uint32_t from)
+void burst_spell(struct burst *burst)
 {
-	for (uint32_t i = from; burst->whole && i < burst->n; i++) {
-		burst->wire_bytes[i] = burst->mbuf[i]->pkt_len;
+	for (uint32_t i = 0; burst->whole && i < burst->n; i++) {
+		burst->wire_bytes[i] = likely(burst->mbuf[i] != NULL) ? burst->mbuf[i]->pkt_len : 0;
 		burst->age_ns[i] = 0;
 		burst->flags[i] = 0;
 	}
 	burst->whole = false;
 }
 
+static void spell_numbers(struct burst *burst)
+{
+	for (uint32_t i = 0; burst->in_sequence && i < burst->n; i++)
+		burst->number[i] = burst->first + i;
+	burst->in_sequence = false;
+}
+
+uint16_t burst_close(struct burst *burst, uint16_t at)
+{
+	uint16_t to = 0, ahead = 0;
+
+	if (likely(!burst->gaps))
+		return 0;
+	spell_numbers(burst);
+	for (uint16_t from = 0; from < burst->n; from++) {
+		if (!burst->mbuf[from]) {
+			ahead += from < at;
+			continue;
+		}
+		if (to != from) {
+			burst_move(burst, to, burst, from);
+			burst->number[to] = burst->number[from];
+		}
+		to++;
+	}
+	burst->n = to;
+	burst->gaps = false;
+	return ahead;
+}
+
+static void put(struct burst *burst, uint16_t i, struct rte_mbuf *mbuf, uint32_t wire_bytes)
+{
+	if (wire_bytes != mbuf->pkt_len)
+		burst_spell(burst);
+	burst->mbuf[i] = mbuf;
+	burst->headers_known[i] = 0;
+	burst->bytes += wire_bytes;
+	if (!burst->whole)
+		burst->wire_bytes[i] = wire_bytes;
+}
+
+void burst_exchange(struct burst *burst, uint16_t i, struct rte_mbuf *mbuf, uint32_t wire_bytes)
+{
+	burst->bytes -= burst_wire_bytes(burst, i);
+	rte_pktmbuf_free(burst->mbuf[i]);
+	put(burst, i, mbuf, wire_bytes);
+}
+
+void burst_insert(struct burst *burst, uint16_t i, struct rte_mbuf *mbuf, uint32_t wire_bytes)
+{
+	spell_numbers(burst);
+	for (uint16_t to = burst->n++; to > i; to--) {
+		burst_move(burst, to, burst, to - 1u);
+		burst->number[to] = burst->number[to - 1];
+	}
+	put(burst, i + 1, mbuf, wire_bytes);
+}
+
+struct rte_mbuf *burst_unshare(struct burst *burst, uint32_t i, struct rte_mempool *pool)
+{
+	struct rte_mbuf *own = copy_unshare(pool, burst->mbuf[i]);
+
+	if (!own)
+		return NULL;
+	if (own != burst->mbuf[i])
+		burst_headers_forget(burst, i);
+	return burst->mbuf[i] = own;
+}
+
+/* ---- of all ---- */
+
 const simtime *burst_times(struct burst *burst)
 {
 	for (uint16_t i = 0; burst->at_once && i < burst->n; i++)
 		burst->t_ns[i] = burst->t;
 	return burst->t_ns;
+}
+
+/* ---- headers ---- */
+
+static inline const struct headers *read(struct burst *burst, uint32_t i)
+{
+	struct headers *headers = &burst->headers[i];
+	const struct rte_mbuf *mbuf = burst->mbuf[i];
+	const uint8_t *data = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+
+	if (likely(headers_find_usual(data, mbuf->data_len, headers) && copy_is_writable(mbuf))) {
+		burst->headers_known[i] = HEADERS_USUAL;
+		return headers;
+	}
+	burst->headers_known[i] = HEADERS_KNOWN;
+	headers_find(data, mbuf->data_len, burst_wire_bytes(burst, i), headers);
+	return headers;
+}
+
+const struct headers *burst_headers_read(struct burst *burst, uint32_t i)
+{
+	return read(burst, i);
+}
+
+void burst_headers_read_all(struct burst *burst)
+{
+	uint32_t unknown = 0;
+
+	for (uint32_t i = 0; i < burst->n; i++)
+		unknown += burst->headers_known[i] == 0;
+	for (uint32_t i = 0; unknown && i < burst->n; i++) {
+		if (likely(burst->headers_known[i] == 0))
+			read(burst, i);
+	}
+}
+
+bool burst_all_usual(struct burst *burst)
+{
+	uint8_t others = 0;
+
+	burst_headers_read_all(burst);
+	for (uint32_t i = 0; i < burst->n; i++)
+		others |= burst->headers_known[i] ^ HEADERS_USUAL;
+#ifdef __SANITIZE_ADDRESS__
+	for (uint32_t i = 0; i < burst->n; i++)
+		burst_headers_check(burst, i);
+#endif
+	return others == 0;
+}
+
+void burst_headers_check(const struct burst *burst, uint32_t i)
+{
+	const struct headers *kept = &burst->headers[i];
+	const struct rte_mbuf *mbuf = burst->mbuf[i];
+	struct headers now;
+
+	headers_find(rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len,
+	             burst_wire_bytes(burst, i), &now);
+	if (memcmp(kept, &now, sizeof(now)) != 0)
+		abort();
+	if (burst->headers_known[i] == HEADERS_USUAL &&
+	    (kept->network != HEADERS_USUAL_IP || kept->transport != HEADERS_USUAL_TRANSPORT ||
+	     kept->ip != 4 || kept->fragment || !copy_is_writable(mbuf)))
+		abort();
 }

@@ -5,11 +5,12 @@
  *
  * What holds for all of them is stored once. Live, a burst is received at one instant, numbered in
  * sequence, and each packet is as long on the wire as in its mbuf: nothing is written or read for
- * each packet then. The arrays behind `mbuf` are filled in only where one of the booleans is false.
+ * each packet then. The arrays are filled in only where one of the booleans is false.
  *
- * Most stages read struct packet, in the mbufs (stage.h: frames_only). A cloud with such a stage
- * has its bursts written there before its stages (burst_write), and looks behind them whether that
- * still says the same (burst_read_again).
+ * A packet that ends in a burst leaves a *gap*: a slot without an mbuf. The others keep their
+ * places until burst_close().
+ *
+ * Where the headers of a packet are is read once, by the first who asks, and kept in the burst.
  *
  * Thread: the worker that owns the packets.
  */
@@ -18,7 +19,17 @@
 
 #include <string.h>
 
+#include "packet/headers.h"
 #include "packet/packet.h"
+
+/* What is known of the headers of a packet, beside 0: nothing. */
+enum headers_known {
+	HEADERS_KNOWN = 1,
+	/* And that it is a usual packet: IPv4 without tags and options, not a later fragment, with
+	 * a transport, in an mbuf that nobody else sees (copy.h). Its headers lie where those of
+	 * all such packets do. */
+	HEADERS_USUAL,
+};
 
 struct burst {
 	uint16_t n;
@@ -27,7 +38,7 @@ struct burst {
 	bool in_sequence; /* packet i has the number first + i; else number[i] */
 	bool whole; /* each is as long on the wire as in its mbuf, without flags, of age 0; else the
 	             * arrays say */
-	bool written; /* the struct packet of each is filled in, and says the same */
+	bool gaps;  /* there are slots without an mbuf */
 	simtime t;
 	uint64_t first;
 	uint64_t bytes; /* on the wire, together */
@@ -37,6 +48,8 @@ struct burst {
 	uint32_t wire_bytes[BURST_ROOM];
 	uint32_t age_ns[BURST_ROOM];
 	uint8_t flags[BURST_ROOM];
+	uint8_t headers_known[BURST_ROOM];
+	struct headers headers[BURST_ROOM]; /* as far as they are known */
 };
 
 /* ---- of packet i ---- */
@@ -66,38 +79,37 @@ static __rte_always_inline uint32_t burst_age_ns(const struct burst *burst, uint
 	return burst->whole ? 0 : burst->age_ns[i];
 }
 
+/* Its frame, as far as it lies in the first segment. */
+static inline uint8_t *burst_frame(const struct burst *burst, uint32_t i)
+{
+	return rte_pktmbuf_mtod(burst->mbuf[i], uint8_t *);
+}
+
 /* ---- making ---- */
 
-/* What was received at one instant; `first` is the number of the first packet. n <= BURST_ROOM. */
-static inline void burst_receive(struct burst *burst, struct rte_mbuf *const *mbufs, uint16_t n,
-                                 uint32_t port, simtime t, uint64_t first)
+/* n packets that were received into `mbuf` at one instant; `first` is the number of the first. */
+static inline void burst_received(struct burst *burst, uint16_t n, uint32_t port, simtime t,
+                                  uint64_t first)
 {
 	uint64_t bytes = 0;
 
 	burst->n = n;
 	burst->port = (uint16_t)port;
 	burst->at_once = burst->in_sequence = burst->whole = true;
-	burst->written = false;
+	burst->gaps = false;
 	burst->t = t;
 	burst->first = first;
-	for (uint16_t i = 0; i < n; i++) {
-		burst->mbuf[i] = mbufs[i];
-		bytes += mbufs[i]->pkt_len;
-	}
+	memset(burst->headers_known, 0, sizeof(burst->headers_known));
+	for (uint16_t i = 0; i < n; i++)
+		bytes += burst->mbuf[i]->pkt_len;
 	burst->bytes = bytes;
 }
 
 /* Of packets whose struct packet is filled in, t_ns in order; n > 0. */
 void burst_read(struct burst *burst, struct rte_mbuf *const *mbufs, uint16_t n);
-/* Stages that read and write struct packet have left n packets in `mbuf`, and had `before`. */
-void burst_read_again(struct burst *burst, struct rte_mbuf *const *before, uint16_t n);
-/* Fills in the struct packet of each, if that has not been done. */
-void burst_write(struct burst *burst);
-/* n packets of another burst, from `from` on. */
-void burst_slice(struct burst *burst, const struct burst *of, uint16_t from, uint16_t n);
-/* A stage that does not look at struct packet has kept n of the packets that the burst had,
- * `before`, in their order, and has written which to `mbuf`. */
-void burst_keep(struct burst *burst, struct rte_mbuf *const *before, uint16_t n);
+/* One packet, with these flags, as long on the wire as in its mbuf. */
+void burst_one(struct burst *burst, struct rte_mbuf *mbuf, uint32_t port, simtime t,
+               uint64_t number, uint8_t flags);
 
 /* No packets yet, which come by burst_add. */
 static inline void burst_begin(struct burst *burst, const struct burst *of)
@@ -107,41 +119,84 @@ static inline void burst_begin(struct burst *burst, const struct burst *of)
 	burst->at_once = of->at_once;
 	burst->in_sequence = false;
 	burst->whole = of->whole;
-	burst->written = of->written;
+	burst->gaps = false;
 	burst->t = of->t;
 	burst->bytes = 0;
 }
 
-/* From packet `from` on, each gets its own length, flags and age, whatever held for all. */
-void burst_spell(struct burst *burst, uint32_t from);
+/* What is known of packet `from` of a burst becomes what is known of packet `to` of this one, which
+ * has its booleans from that, or is that. Not the number, if `of` is in sequence. */
+static inline void burst_move(struct burst *burst, uint32_t to, const struct burst *of,
+                              uint32_t from)
+{
+	burst->mbuf[to] = of->mbuf[from];
+	if (!of->at_once)
+		burst->t_ns[to] = of->t_ns[from];
+	if (!of->whole) {
+		burst->wire_bytes[to] = of->wire_bytes[from];
+		burst->age_ns[to] = of->age_ns[from];
+		burst->flags[to] = of->flags[from];
+	}
+	burst->headers_known[to] = of->headers_known[from];
+	if (of->headers_known[from])
+		burst->headers[to] = of->headers[from];
+}
+
+/* Packet i of the burst that this one was begun with. */
+static inline void burst_add(struct burst *burst, const struct burst *of, uint32_t i)
+{
+	uint32_t to = burst->n++;
+
+	burst_move(burst, to, of, i);
+	burst->number[to] = burst_number(of, i);
+	burst->bytes += burst_wire_bytes(of, i);
+}
+
+/* n packets of another burst, from `from` on. */
+void burst_slice(struct burst *burst, const struct burst *of, uint16_t from, uint16_t n);
+
+/* ---- changing ---- */
+
+/* Each gets its own length, flags and age, whatever held for all. */
+void burst_spell(struct burst *burst);
 
 static inline void burst_flag(struct burst *burst, uint32_t i, uint8_t flag)
 {
 	if (burst->whole)
-		burst_spell(burst, i);
+		burst_spell(burst);
 	burst->flags[i] |= flag;
 }
 
-/* Packet i of the burst that this one was begun with, perhaps flagged since. */
-static inline void burst_add(struct burst *burst, const struct burst *of, uint32_t i)
+/* Packet i is longer by so many bytes, in its mbuf already. */
+static inline void burst_grow(struct burst *burst, uint32_t i, int32_t bytes)
 {
-	uint32_t to;
-
-	if (unlikely(burst->whole != of->whole))
-		burst_spell(burst, 0);
-	to = burst->n++;
-
-	burst->mbuf[to] = of->mbuf[i];
-	burst->bytes += burst_wire_bytes(of, i);
-	burst->number[to] = burst_number(of, i);
-	if (!of->at_once)
-		burst->t_ns[to] = of->t_ns[i];
-	if (!of->whole) {
-		burst->wire_bytes[to] = of->wire_bytes[i];
-		burst->age_ns[to] = of->age_ns[i];
-		burst->flags[to] = of->flags[i];
-	}
+	burst->bytes += (uint64_t)(int64_t)bytes;
+	if (!burst->whole)
+		burst->wire_bytes[i] += (uint32_t)bytes;
 }
+
+/* Packet i leaves the burst; there is a gap in its place. Returns its mbuf. */
+static inline struct rte_mbuf *burst_take(struct burst *burst, uint32_t i)
+{
+	struct rte_mbuf *mbuf = burst->mbuf[i];
+
+	burst->bytes -= burst_wire_bytes(burst, i);
+	burst->mbuf[i] = NULL;
+	burst->gaps = true;
+	return mbuf;
+}
+
+/* Without gaps from now on. Returns how many there were ahead of slot `at`. */
+uint16_t burst_close(struct burst *burst, uint16_t at);
+/* Packet i is another frame from now on, so long on the wire; its mbuf is freed. */
+void burst_exchange(struct burst *burst, uint16_t i, struct rte_mbuf *mbuf, uint32_t wire_bytes);
+/* Another packet behind packet i, in this mbuf, so long on the wire, and else as that one. The
+ * others make room for it: n < BURST_ROOM. */
+void burst_insert(struct burst *burst, uint16_t i, struct rte_mbuf *mbuf, uint32_t wire_bytes);
+
+/* Packet i in mbufs that nobody else sees (copy.h): its own, or a copy in the place of it. NULL:
+ * the pool is empty, and the packet is as it was. */
+struct rte_mbuf *burst_unshare(struct burst *burst, uint32_t i, struct rte_mempool *pool);
 
 /* ---- of all ---- */
 
@@ -160,6 +215,48 @@ static inline void burst_numbers(const struct burst *burst, uint32_t from, uint3
 	}
 	for (uint32_t i = 0; i < n; i++)
 		numbers[i] = (uint32_t)burst->number[from + i];
+}
+
+/* ---- headers ---- */
+
+/* Reads those of packet i, and keeps them. */
+const struct headers *burst_headers_read(struct burst *burst, uint32_t i);
+/* The same of all packets whose headers are not known yet. */
+void burst_headers_read_all(struct burst *burst);
+/* Ends the process if what is kept is not what the frame says. */
+void burst_headers_check(const struct burst *burst, uint32_t i);
+
+/* Those of packet i, as long as it has this mbuf and nobody writes to it; `ip` 0: there is no IP
+ * header. */
+static inline const struct headers *burst_headers(struct burst *burst, uint32_t i)
+{
+	if (unlikely(!burst->headers_known[i]))
+		return burst_headers_read(burst, i);
+#ifdef __SANITIZE_ADDRESS__
+	burst_headers_check(burst, i);
+#endif
+	return &burst->headers[i];
+}
+
+/* Whether it is a usual one; false: it is not, or not for certain. */
+static inline bool burst_usual(struct burst *burst, uint32_t i)
+{
+	if (unlikely(!burst->headers_known[i]))
+		burst_headers_read(burst, i);
+#ifdef __SANITIZE_ADDRESS__
+	burst_headers_check(burst, i);
+#endif
+	return likely(burst->headers_known[i] == HEADERS_USUAL);
+}
+
+/* Whether all are. */
+bool burst_all_usual(struct burst *burst);
+
+/* Code that writes to a packet what its headers say - types, tags, lengths, protocols - or moves
+ * where its frame begins, calls this. */
+static inline void burst_headers_forget(struct burst *burst, uint32_t i)
+{
+	burst->headers_known[i] = 0;
 }
 
 #endif

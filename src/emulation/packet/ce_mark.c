@@ -20,28 +20,26 @@ static void write_u16(uint8_t *at, uint16_t value)
 	at[1] = (uint8_t)value;
 }
 
-enum ce_mark ce_mark(struct rte_mempool *pool, struct rte_mbuf **mbuf)
+enum ce_mark ce_mark(struct rte_mempool *pool, struct burst *burst, uint32_t i)
 {
-	struct headers headers;
+	const struct headers headers = *burst_headers(burst, i);
 	struct rte_mbuf *own;
 	uint16_t before, after;
 	uint8_t *ip;
 	uint32_t shift;
 
-	if (!headers_of(*mbuf, &headers) || headers.ip == 0)
+	if (headers.ip == 0)
 		return CE_MARK_NOT_CAPABLE;
 	shift = codepoint_shift(&headers);
-	ip = rte_pktmbuf_mtod_offset(*mbuf, uint8_t *, headers.network);
-	before = headers_u16(ip);
+	before = headers_u16(burst_frame(burst, i) + headers.network);
 	if ((before >> shift & ECN_CE) == ECN_NOT_ECT)
 		return CE_MARK_NOT_CAPABLE;
 	if ((before >> shift & ECN_CE) == ECN_CE)
 		return CE_MARK_ALREADY;
-	own = copy_unshare(pool, *mbuf);
+	own = burst_unshare(burst, i, pool);
 	if (!own)
 		return CE_MARK_NO_BUFFER;
-	*mbuf = own;
-	ip = rte_pktmbuf_mtod_offset(*mbuf, uint8_t *, headers.network);
+	ip = rte_pktmbuf_mtod_offset(own, uint8_t *, headers.network);
 	after = (uint16_t)(before | ECN_CE << shift);
 	write_u16(ip, after);
 	if (headers.ip == 4)

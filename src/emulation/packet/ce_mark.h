@@ -9,7 +9,7 @@
 #ifndef WEIR_CE_MARK_H
 #define WEIR_CE_MARK_H
 
-#include <rte_mbuf.h>
+#include "packet/burst.h"
 
 enum ce_mark {
 	CE_MARK_NOT_CAPABLE, /* not IP, or not ECT: the packet is as it was */
@@ -17,7 +17,7 @@ enum ce_mark {
 	CE_MARK_ALREADY,     /* it was marked before */
 	CE_MARK_NO_BUFFER,   /* no memory for a copy: the packet is as it was */
 };
-/* *mbuf may become another, of the pool. */
-enum ce_mark ce_mark(struct rte_mempool *pool, struct rte_mbuf **mbuf);
+/* Packet i of the burst, which may get another mbuf, of the pool. */
+enum ce_mark ce_mark(struct rte_mempool *pool, struct burst *burst, uint32_t i);
 
 #endif

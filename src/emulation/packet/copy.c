@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "packet/copy.h"
 
-#include "packet/headers.h"
-
 struct rte_mbuf *copy_make(struct rte_mempool *pool, struct rte_mbuf *original)
 {
-	struct rte_mbuf *copy;
-
 	/* DPDK copies no packet of no bytes. */
-	copy = original->pkt_len ? rte_pktmbuf_copy(original, pool, 0, UINT32_MAX)
+	return original->pkt_len ? rte_pktmbuf_copy(original, pool, 0, UINT32_MAX)
 	                         : rte_pktmbuf_alloc(pool);
-	if (copy) {
-		*packet_of(copy) = *packet_of(original);
-		headers_forget(copy);
-	}
-	return copy;
 }
 
 static bool is_shared(const struct rte_mbuf *mbuf)

@@ -2,7 +2,7 @@
 /*
  * Copies of packets, for who duplicates and for who writes.
  *
- * A copy has its own mbufs, of the pool; its bytes and its struct packet are the original's.
+ * A copy has its own mbufs, of the pool, with the bytes of the original.
  * Thread: the worker that owns the packet.
  */
 #ifndef WEIR_COPY_H

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "packet/headers.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#include "packet/copy.h"
 
 #define ETHERNET_BYTES 14
 #define TAG_BYTES      4
@@ -169,35 +166,6 @@ static bool find_ipv6(const struct frame *frame, uint32_t at, struct headers *he
 	return true;
 }
 
-/* The usual frame, IPv4 without tags and options, and not a later fragment, with a transport: what
- * the long way says of it. False: it is not one. */
-static inline bool find_plain_ipv4(const uint8_t *data, uint32_t bytes, struct headers *headers)
-{
-	enum { AT = HEADERS_USUAL_TRANSPORT };
-	static const struct headers usual = {
-	        .ip = 4,
-	        .ethertype = TYPE_IPV4,
-	        .network = HEADERS_USUAL_IP,
-	        .transport = AT,
-	};
-	const uint8_t *ip = data + HEADERS_USUAL_IP;
-	uint32_t total, here;
-
-	if (bytes <= AT || headers_u32(ip - 2) >> 8 != (TYPE_IPV4 << 8 | 0x45))
-		return false;
-	total = headers_u16(ip + 2);
-	if (total <= IPV4_BYTES || headers_u16(ip + 6) & 0x1fff)
-		return false;
-	total -= IPV4_BYTES;
-	here = bytes - AT;
-	*headers = usual;
-	headers->protocol = ip[9];
-	headers->network_bytes = total + IPV4_BYTES;
-	headers->transport_bytes = total;
-	headers->transport_here = total < here ? total : here;
-	return true;
-}
-
 /* Of whatever else. */
 static __attribute__((noinline)) bool find(const struct frame *frame, struct headers *headers)
 {
@@ -220,48 +188,5 @@ bool headers_find(const uint8_t *data, uint32_t bytes, uint32_t wire_bytes, stru
 	                            .bytes = bytes,
 	                            .wire_bytes = wire_bytes > bytes ? wire_bytes : bytes};
 
-	return likely(find_plain_ipv4(data, bytes, headers)) || find(&frame, headers);
-}
-
-static inline const struct headers *read(struct rte_mbuf *mbuf)
-{
-	struct headers *headers = headers_place(mbuf);
-	const uint8_t *data = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	struct packet *packet = packet_of(mbuf);
-
-	if (likely(find_plain_ipv4(data, mbuf->data_len, headers) && copy_is_writable(mbuf))) {
-		packet->headers_known = HEADERS_USUAL;
-		return headers;
-	}
-	packet->headers_known = HEADERS_KNOWN;
-	headers_find(data, mbuf->data_len, packet->wire_bytes, headers);
-	return headers;
-}
-
-const struct headers *headers_read(struct rte_mbuf *mbuf)
-{
-	return read(mbuf);
-}
-
-void headers_read_burst(struct rte_mbuf *const *mbufs, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		if (likely(packet_of(mbufs[i])->headers_known == 0))
-			read(mbufs[i]);
-	}
-}
-
-void headers_check(struct rte_mbuf *mbuf)
-{
-	const struct headers *kept = headers_place(mbuf);
-	struct headers now;
-
-	headers_find(rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len,
-	             packet_of(mbuf)->wire_bytes, &now);
-	if (memcmp(kept, &now, sizeof(now)) != 0)
-		abort();
-	if (packet_of(mbuf)->headers_known == HEADERS_USUAL &&
-	    (kept->network != HEADERS_USUAL_IP || kept->transport != HEADERS_USUAL_TRANSPORT ||
-	     kept->ip != 4 || kept->fragment || !copy_is_writable(mbuf)))
-		abort();
+	return likely(headers_find_usual(data, bytes, headers)) || find(&frame, headers);
 }

@@ -7,11 +7,10 @@
  * off is not there. Lengths that contradict themselves mean that the header is not there either.
  * Padding behind the end of the IP packet belongs to no header.
  *
- * Of a packet they are read once, and kept behind its struct packet for all stages that it passes.
+ * Of the packets of a burst they are read once, and kept there (burst.h).
  *
  * Cost: proportional to the number of headers; at most HEADERS_TAGS_MAX tags and
- * HEADERS_EXTENSIONS_MAX extension headers are passed. Thread: headers_find any, the rest the owner
- * of the packet.
+ * HEADERS_EXTENSIONS_MAX extension headers are passed. Thread: any.
  */
 #ifndef WEIR_HEADERS_H
 #define WEIR_HEADERS_H
@@ -21,8 +20,6 @@
 #include <string.h>
 
 #include <rte_byteorder.h>
-
-#include "packet/packet.h"
 
 #define HEADERS_TAGS_MAX       8
 #define HEADERS_EXTENSIONS_MAX 16
@@ -49,74 +46,10 @@ struct headers {
 bool headers_find(const uint8_t *data, uint32_t bytes, uint32_t wire_bytes,
                   struct headers *headers);
 
-_Static_assert(sizeof(struct packet) + sizeof(struct headers) <= PACKET_PRIVATE_BYTES,
-               "it has room");
-
-/* What is known of a packet, beside 0: nothing. */
-enum headers_known {
-	HEADERS_KNOWN = 1,
-	/* And that it is a usual one: IPv4 without tags and options, not a later fragment, with a
-	 * transport, in an mbuf that nobody else sees (copy.h). Its headers lie where those of all
-	 * such packets do. */
-	HEADERS_USUAL,
-};
-
+/* Where those of a usual packet lie: IPv4 without tags and options, not a later fragment, with a
+ * transport. */
 #define HEADERS_USUAL_IP        14
 #define HEADERS_USUAL_TRANSPORT 34
-
-/* Where they are kept. */
-static inline struct headers *headers_place(struct rte_mbuf *mbuf)
-{
-	return (struct headers *)(packet_of(mbuf) + 1);
-}
-
-/* Reads those of the packet, and keeps them. */
-const struct headers *headers_read(struct rte_mbuf *mbuf);
-/* The same of all of a burst whose headers are not known yet. */
-void headers_read_burst(struct rte_mbuf *const *mbufs, uint32_t n);
-/* Ends the process if what is kept is not what the frame says. */
-void headers_check(struct rte_mbuf *mbuf);
-
-/* Whether it is a usual one; false: it is not, or not for certain. */
-static inline bool headers_usual(struct rte_mbuf *mbuf)
-{
-	if (unlikely(packet_of(mbuf)->headers_known != HEADERS_USUAL)) {
-		if (packet_of(mbuf)->headers_known)
-			return false;
-		headers_read(mbuf);
-		return packet_of(mbuf)->headers_known == HEADERS_USUAL;
-	}
-#ifdef __SANITIZE_ADDRESS__
-	headers_check(mbuf);
-#endif
-	return true;
-}
-
-/* Those of a packet, as long as it has this mbuf and nobody writes to it; `ip` 0: there is no IP
- * header. */
-static inline const struct headers *headers_at(struct rte_mbuf *mbuf)
-{
-	if (unlikely(!packet_of(mbuf)->headers_known))
-		return headers_read(mbuf);
-#ifdef __SANITIZE_ADDRESS__
-	headers_check(mbuf);
-#endif
-	return headers_place(mbuf);
-}
-
-/* The same, for who goes on writing. True if there is an IP header. */
-static inline bool headers_of(struct rte_mbuf *mbuf, struct headers *headers)
-{
-	*headers = *headers_at(mbuf);
-	return headers->ip != 0;
-}
-
-/* To be called by who has written to a packet what they say - types, tags, lengths, protocols - or
- * has moved where its frame begins. A new struct packet says so by itself. */
-static inline void headers_forget(struct rte_mbuf *mbuf)
-{
-	packet_of(mbuf)->headers_known = 0;
-}
 
 static inline uint16_t headers_u16(const uint8_t *at)
 {
@@ -126,6 +59,35 @@ static inline uint16_t headers_u16(const uint8_t *at)
 static inline uint32_t headers_u32(const uint8_t *at)
 {
 	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+/* Of a usual packet the same as headers_find; of all others false, and `headers` is as it was. */
+static inline bool headers_find_usual(const uint8_t *data, uint32_t bytes, struct headers *headers)
+{
+	static const struct headers usual = {
+	        .ip = 4,
+	        .ethertype = 0x0800,
+	        .network = HEADERS_USUAL_IP,
+	        .transport = HEADERS_USUAL_TRANSPORT,
+	};
+	const uint32_t header_bytes = HEADERS_USUAL_TRANSPORT - HEADERS_USUAL_IP;
+	const uint8_t *ip = data + HEADERS_USUAL_IP;
+	uint32_t total, here;
+
+	/* The type, version and length of the header in one word. */
+	if (bytes <= HEADERS_USUAL_TRANSPORT || headers_u32(ip - 2) >> 8 != 0x080045)
+		return false;
+	total = headers_u16(ip + 2);
+	if (total <= header_bytes || headers_u16(ip + 6) & 0x1fff)
+		return false;
+	total -= header_bytes;
+	here = bytes - HEADERS_USUAL_TRANSPORT;
+	*headers = usual;
+	headers->protocol = ip[9];
+	headers->network_bytes = total + header_bytes;
+	headers->transport_bytes = total;
+	headers->transport_here = total < here ? total : here;
+	return true;
 }
 
 static inline void headers_put_u16(uint8_t *at, uint16_t value)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What weir knows of a packet beside its bytes. It lies in the private area of the mbuf, so every
- * mempool that feeds the engine is made with PACKET_PRIVATE_BYTES of it.
+ * What weir knows of a packet beside its bytes, where it crosses: from a replay or another worker
+ * into the engine, and at an outlet. It lies in the private area of the mbuf, so every mempool that
+ * feeds the engine is made with PACKET_PRIVATE_BYTES of it.
  *
- * Ownership: whoever owns the mbuf. Written at ingress, before the engine sees the packet.
+ * In the engine a burst says it (burst.h). Ownership: whoever owns the mbuf.
  */
 #ifndef WEIR_PACKET_H
 #define WEIR_PACKET_H
@@ -31,8 +32,6 @@ struct packet {
 	uint32_t wire_bytes; /* length on the wire; more than the mbuf holds if a capture cut it */
 	uint16_t port;       /* ingress port, index in the scenario */
 	uint8_t flags;
-	/* what headers.h keeps behind this is what the frame says: headers.h; 0: it is not */
-	uint8_t headers_known;
 	uint32_t age_ns; /* how long before t_ns its device received it, if known (port_time.h) */
 };
 
@@ -53,11 +52,12 @@ static inline struct packet *packet_of(struct rte_mbuf *mbuf)
 	return (struct packet *)rte_mbuf_to_priv(mbuf);
 }
 
-/* Whether so many bytes more leave it a packet. One of which a capture claims more than
- * PACKET_BYTES_MAX on the wire does not grow: its length there is a number that has an end, too. */
-static inline bool packet_may_grow(struct rte_mbuf *mbuf, uint32_t bytes)
+/* Whether so many bytes more leave it a packet, which has so many on the wire. One of which a
+ * capture claims more than PACKET_BYTES_MAX there does not grow: its length is a number that has an
+ * end, too. */
+static inline bool packet_may_grow(const struct rte_mbuf *mbuf, uint32_t wire_bytes, uint32_t bytes)
 {
-	uint32_t longest = RTE_MAX(mbuf->pkt_len, packet_of(mbuf)->wire_bytes);
+	uint32_t longest = RTE_MAX(mbuf->pkt_len, wire_bytes);
 
 	return bytes <= PACKET_BYTES_MAX && longest <= PACKET_BYTES_MAX - bytes;
 }

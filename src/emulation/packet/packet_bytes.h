@@ -9,7 +9,7 @@
 #ifndef WEIR_PACKET_BYTES_H
 #define WEIR_PACKET_BYTES_H
 
-#include "packet/packet.h"
+#include "packet/burst.h"
 
 struct packet_bytes {
 	uint8_t *data;
@@ -17,12 +17,12 @@ struct packet_bytes {
 	uint32_t wire_bytes; /* of the whole */
 };
 
-static inline struct packet_bytes packet_bytes_of_mbuf(struct rte_mbuf *mbuf)
+static inline struct packet_bytes packet_bytes_of(const struct burst *burst, uint32_t i)
 {
 	return (struct packet_bytes){
-	        .data = rte_pktmbuf_mtod(mbuf, uint8_t *),
-	        .bytes = mbuf->data_len,
-	        .wire_bytes = packet_of(mbuf)->wire_bytes,
+	        .data = burst_frame(burst, i),
+	        .bytes = burst->mbuf[i]->data_len,
+	        .wire_bytes = burst_wire_bytes(burst, i),
 	};
 }
 

@@ -29,22 +29,22 @@ static void name_flow(const uint8_t *frame, const struct headers *headers,
 	flow->n_tags = headers->n_tags;
 }
 
-bool tcp_segment_find(struct rte_mbuf *mbuf, struct tcp_segment *segment)
+bool tcp_segment_find(struct burst *burst, uint32_t i, struct tcp_segment *segment)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *), *tcp;
-	struct headers headers;
+	const struct headers *headers = burst_headers(burst, i);
+	const uint8_t *frame = burst_frame(burst, i), *tcp;
 	uint32_t header_bytes;
 
-	if (!headers_of(mbuf, &headers) || headers.protocol != PROTOCOL_TCP ||
-	    headers.transport == 0 || headers.transport_here < TCP_BYTES)
+	if (headers->ip == 0 || headers->protocol != PROTOCOL_TCP || headers->transport == 0 ||
+	    headers->transport_here < TCP_BYTES)
 		return false;
-	tcp = frame + headers.transport;
+	tcp = frame + headers->transport;
 	header_bytes = (tcp[12] >> 4) * 4u;
-	if (header_bytes < TCP_BYTES || header_bytes > headers.transport_bytes)
+	if (header_bytes < TCP_BYTES || header_bytes > headers->transport_bytes)
 		return false;
-	name_flow(frame, &headers, &segment->flow);
+	name_flow(frame, headers, &segment->flow);
 	segment->sequence = headers_u32(tcp + 4);
 	segment->syn = tcp[13] & TCP_SYN;
-	segment->payload_bytes = headers.transport_bytes - header_bytes;
+	segment->payload_bytes = headers->transport_bytes - header_bytes;
 	return true;
 }

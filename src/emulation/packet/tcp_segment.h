@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "packet/headers.h"
+#include "packet/burst.h"
 
 /* Compared as bytes: there is no padding in it. IPv4 addresses have 12 zeros behind. */
 struct tcp_flow_name {
@@ -29,6 +29,6 @@ struct tcp_segment {
 };
 
 /* False: it is no TCP, or its header is not in the first segment of the mbuf. */
-bool tcp_segment_find(struct rte_mbuf *mbuf, struct tcp_segment *segment);
+bool tcp_segment_find(struct burst *burst, uint32_t i, struct tcp_segment *segment);
 
 #endif

@@ -102,9 +102,9 @@ static inline bool write_bytes(struct stage *stage, struct passage *passage,
 	struct rewrite_view *view = &passage->view;
 
 	if (!passage->changed) {
-		view->mbuf = cloud_writable(stage->cloud, view->mbuf);
-		if (unlikely(!view->mbuf))
+		if (unlikely(!cloud_writable(stage->cloud, view->burst, view->i)))
 			return false;
+		view->mbuf = view->burst->mbuf[view->i];
 		passage->changed = true;
 	}
 	rewrite_store(view->mbuf, at, width, after);
@@ -186,31 +186,29 @@ static bool matches(const struct rewrite_view *view, const struct rewrite_rule *
 	return true;
 }
 
-/* The packet, perhaps in another mbuf; NULL: it was dropped. */
-static inline struct rte_mbuf *pass(struct rewrite *rewrite, struct rte_mbuf *mbuf, uint64_t index)
+static inline void pass(struct rewrite *rewrite, struct burst *burst, uint16_t i, uint64_t index)
 {
 	struct passage passage;
 
 	passage.index = index;
 	passage.changed = false;
-	rewrite_view_open(&passage.view, mbuf);
-	for (uint32_t i = 0; i < rewrite->n_rules; i++) {
-		const struct rewrite_rule *rule = rewrite->rules[i];
+	rewrite_view_open(&passage.view, burst, i);
+	for (uint32_t k = 0; k < rewrite->n_rules; k++) {
+		const struct rewrite_rule *rule = rewrite->rules[k];
 		enum applied applied;
 
 		if (!matches(&passage.view, rule))
 			continue;
 		applied = apply(&rewrite->stage, &passage, rule);
 		if (unlikely(applied == DROPPED))
-			return NULL;
+			return;
 		if (unlikely(rule->moves) && applied == APPLIED) {
-			headers_forget(passage.view.mbuf);
-			rewrite_view_open(&passage.view, passage.view.mbuf);
+			burst_headers_forget(burst, i);
+			rewrite_view_open(&passage.view, burst, i);
 		}
 	}
 	if (passage.changed)
 		cloud_counters(rewrite->stage.cloud)->rewritten++;
-	return passage.view.mbuf;
 }
 
 /* Words of headers, and the headers' checksums, of a burst: gathered, so that the compiler makes
@@ -221,22 +219,22 @@ struct words {
 	uint16_t word[BURST_ROOM], sum[BURST_ROOM];
 };
 
-/* Of as many of the first as are usual packets, where no place has to be looked for; how many. */
-static inline uint16_t gather(struct words *words, uint32_t at, struct rte_mbuf *const *mbufs,
-                              uint16_t n)
+/* Of the packets from `from` on, as many as are usual ones, where no place has to be looked for;
+ * how many. */
+static inline uint16_t gather(struct words *words, uint32_t at, struct burst *burst, uint16_t from)
 {
-	uint16_t i = 0;
+	uint16_t n = 0;
 
-	for (; i < n; i++) {
-		uint8_t *ip = rte_pktmbuf_mtod_offset(mbufs[i], uint8_t *, HEADERS_USUAL_IP);
+	for (; from + n < burst->n; n++) {
+		uint8_t *ip = burst_frame(burst, from + n) + HEADERS_USUAL_IP;
 
-		if (unlikely(!headers_usual(mbufs[i])))
+		if (unlikely(!burst_usual(burst, from + n)))
 			break;
-		words->ip[i] = ip;
-		memcpy(&words->word[i], ip + at, sizeof(words->word[i]));
-		memcpy(&words->sum[i], ip + REWRITE_IPV4_SUM, sizeof(words->sum[i]));
+		words->ip[n] = ip;
+		memcpy(&words->word[n], ip + at, sizeof(words->word[n]));
+		memcpy(&words->sum[n], ip + REWRITE_IPV4_SUM, sizeof(words->sum[n]));
 	}
-	return i;
+	return n;
 }
 
 /* How many are others then. */
@@ -257,17 +255,18 @@ static inline uint64_t set(const struct rewrite_word *word, struct words *words,
 	return others;
 }
 
-/* The rule of one word, if there is no other, to as many of the first packets as are usual; how
+/* The rule of one word, if there is no other, to as many packets from `from` on as are usual; how
  * many. */
-static uint16_t set_words(struct rewrite *rewrite, struct rte_mbuf *const *packets, uint16_t n)
+static uint16_t set_words(struct rewrite *rewrite, struct burst *burst, uint16_t from)
 {
 	const struct rewrite_word word =
 	        rewrite->n_rules == 1 ? rewrite->rules[0]->word : (struct rewrite_word){0};
 	struct words words;
+	uint16_t n;
 
 	if (!word.mask)
 		return 0;
-	n = gather(&words, word.at, packets, n);
+	n = gather(&words, word.at, burst, from);
 	cloud_counters(rewrite->stage.cloud)->rewritten += set(&word, &words, n);
 	for (uint16_t i = 0; i < n; i++) {
 		memcpy(words.ip[i] + word.at, &words.word[i], sizeof(words.word[i]));
@@ -276,29 +275,17 @@ static uint16_t set_words(struct rewrite *rewrite, struct rte_mbuf *const *packe
 	return n;
 }
 
-static uint16_t rewrite_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void rewrite_process(struct stage *stage, struct burst *burst)
 {
 	struct rewrite *rewrite = (struct rewrite *)stage;
 	uint64_t first = stage->drawn;
-	uint16_t kept = 0, i = 0;
 
-	stage->drawn += n;
-	while (i < n) {
-		uint16_t set = set_words(rewrite, &packets[i], n - i);
-		struct rte_mbuf *mbuf;
-
-		if (kept != i)
-			memmove(&packets[kept], &packets[i], set * sizeof(*packets));
-		kept += set;
-		i += set;
-		if (i == n)
-			break;
-		mbuf = pass(rewrite, packets[i], first + i);
-		if (likely(mbuf != NULL))
-			packets[kept++] = mbuf;
-		i++;
+	stage->drawn += burst->n;
+	for (uint16_t i = 0; i < burst->n; i++) {
+		i += set_words(rewrite, burst, i);
+		if (i < burst->n)
+			pass(rewrite, burst, i, first + i);
 	}
-	return kept;
 }
 
 /* ---- making ---- */

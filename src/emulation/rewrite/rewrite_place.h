@@ -12,7 +12,7 @@
 #ifndef WEIR_REWRITE_PLACE_H
 #define WEIR_REWRITE_PLACE_H
 
-#include "packet/headers.h"
+#include "packet/burst.h"
 
 enum rewrite_layer {
 	LAYER_FRAME,   /* the whole frame, padding included */
@@ -41,19 +41,24 @@ struct rewrite_place {
 
 /* A packet, and where its layers are. */
 struct rewrite_view {
-	struct rte_mbuf *mbuf;
+	struct burst *burst;
+	uint16_t i;
+	struct rte_mbuf *mbuf; /* the packet's */
 	struct headers headers;
 	uint32_t bytes;  /* of the frame, as many as are there */
 	uint32_t ip_end; /* of the IP packet, as it says itself, from the start of the frame */
 	uint32_t here;   /* of that, what is there */
 };
 
-static inline void rewrite_view_open(struct rewrite_view *view, struct rte_mbuf *mbuf)
+static inline void rewrite_view_open(struct rewrite_view *view, struct burst *burst, uint16_t i)
 {
-	view->mbuf = mbuf;
-	view->bytes = mbuf->pkt_len;
+	view->burst = burst;
+	view->i = i;
+	view->mbuf = burst->mbuf[i];
+	view->bytes = view->mbuf->pkt_len;
 	view->ip_end = 0;
-	if (headers_of(mbuf, &view->headers))
+	view->headers = *burst_headers(burst, i);
+	if (view->headers.ip != 0)
 		view->ip_end = view->headers.network + view->headers.network_bytes;
 	view->here = RTE_MIN(view->ip_end, view->bytes);
 }

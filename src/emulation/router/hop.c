@@ -36,12 +36,12 @@ enum verdict {
 /* ---- what kind of packet it is ---- */
 
 /* It begins here: an answer of this router in the cloud that it goes back through. */
-static bool is_own(const struct hop *hop, const struct rte_mbuf *mbuf,
-                   const struct headers *headers, const uint8_t *frame)
+static bool is_own(const struct hop *hop, uint8_t flags, const struct headers *headers,
+                   const uint8_t *frame)
 {
 	const uint8_t *ip = frame + headers->network;
 
-	if (likely(!(packet_of((struct rte_mbuf *)(uintptr_t)mbuf)->flags & PACKET_FOREIGN)))
+	if (likely(!(flags & PACKET_FOREIGN)))
 		return false;
 	return headers->ip == 6 ? memcmp(ip + 8, hop->source.v6, 16) == 0
 	                        : memcmp(ip + 12, hop->source.v4, 4) == 0;
@@ -158,16 +158,16 @@ bool hop_tell(struct cloud *cloud, const struct hop_cause *cause, enum icmp_erro
 	return true;
 }
 
-static void answer(struct hop *hop, struct rte_mbuf *mbuf, const struct headers *headers,
-                   enum icmp_error error, uint32_t rest)
+static void answer(struct hop *hop, const struct burst *burst, uint16_t i,
+                   const struct headers *headers, enum icmp_error error, uint32_t rest)
 {
-	const struct packet *packet = packet_of(mbuf);
+	const struct rte_mbuf *mbuf = burst->mbuf[i];
 	uint8_t room[ICMP_FRAME_MAX];
 	struct hop_cause cause = {
 	        .bytes = RTE_MIN(mbuf->pkt_len, (uint32_t)ICMP_FRAME_MAX),
-	        .wire_bytes = packet->wire_bytes,
-	        .t_ns = packet->t_ns,
-	        .number = packet->number,
+	        .wire_bytes = burst_wire_bytes(burst, i),
+	        .t_ns = burst_t(burst, i),
+	        .number = burst_number(burst, i),
 	};
 
 	cause.frame = rte_pktmbuf_read(mbuf, 0, cause.bytes, room);
@@ -177,25 +177,24 @@ static void answer(struct hop *hop, struct rte_mbuf *mbuf, const struct headers 
 }
 
 /* The packet ended here: dropped, and answered if it asks for it. */
-static void receive(struct hop *hop, struct rte_mbuf *mbuf, const struct headers *headers)
+static void receive(struct hop *hop, struct burst *burst, uint16_t i, const struct headers *headers)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	struct rte_mbuf *mbuf = burst->mbuf[i], *reply = NULL;
+	const uint8_t *frame = burst_frame(burst, i);
 	struct cloud *cloud = hop->stage.cloud;
-	struct packet packet = *packet_of(mbuf);
-	struct rte_mbuf *reply = NULL;
-	bool echo = !(frame[0] & 1) && packet.wire_bytes == mbuf->pkt_len &&
+	bool echo = !(frame[0] & 1) && burst_wire_bytes(burst, i) == mbuf->pkt_len &&
 	            icmp_is_echo_request(headers, frame);
 
 	if (echo)
 		reply = copy_make(cloud_pool(cloud), mbuf);
 	else if (headers->protocol == UDP)
-		answer(hop, mbuf, headers, ICMP_PORT_UNREACHABLE, 0);
-	cloud_drop(cloud, mbuf, REASON_TO_HOP);
+		answer(hop, burst, i, headers, ICMP_PORT_UNREACHABLE, 0);
+	cloud_drop(cloud, burst, i, REASON_TO_HOP);
 	if (reply) {
 		icmp_echo_turn(&hop->source, headers, rte_pktmbuf_mtod(reply, uint8_t *));
-		cloud_generate(cloud, reply, packet.t_ns, packet.number);
+		cloud_generate(cloud, reply, burst_t(burst, i), burst_number(burst, i));
 	} else if (echo) {
-		cloud_generate_nothing(cloud, packet.t_ns, packet.number);
+		cloud_generate_nothing(cloud, burst_t(burst, i), burst_number(burst, i));
 	}
 }
 
@@ -227,21 +226,20 @@ struct usual {
 };
 
 /* False: not all are usual, or an answer is among them. */
-static inline bool gather(struct usual *usual, struct rte_mbuf *const *mbufs, uint16_t n)
+static inline bool gather(struct usual *usual, struct burst *burst)
 {
 	uint32_t bytes_max = 0;
 	uint8_t flags = 0;
 
-	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *mbuf = mbufs[i];
-		uint8_t *ip = rte_pktmbuf_mtod_offset(mbuf, uint8_t *, HEADERS_USUAL_IP);
-		uint32_t bytes;
+	if (unlikely(!burst_all_usual(burst)))
+		return false;
+	for (uint16_t i = 0; !burst->whole && i < burst->n; i++)
+		flags |= burst->flags[i];
+	for (uint16_t i = 0; i < burst->n; i++) {
+		uint8_t *ip = burst_frame(burst, i) + HEADERS_USUAL_IP;
+		uint32_t bytes = burst->headers[i].network_bytes;
 
-		if (unlikely(!headers_usual(mbuf)))
-			return false;
-		bytes = headers_place(mbuf)->network_bytes;
 		bytes_max = bytes > bytes_max ? bytes : bytes_max;
-		flags |= packet_of(mbuf)->flags;
 		usual->ip[i] = ip;
 		memcpy(usual->address[i], ip + 12, sizeof(usual->address[i]));
 		usual->life[i] = headers_u32(ip + 8);
@@ -269,11 +267,12 @@ static inline bool all_go_on(const struct hop *hop, const struct usual *usual, u
 }
 
 /* False: not all are usual packets that go on, and nothing was done. */
-static bool pass_usual(const struct hop *hop, struct rte_mbuf *const *mbufs, uint16_t n)
+static bool pass_usual(const struct hop *hop, struct burst *burst)
 {
+	const uint16_t n = burst->n;
 	struct usual usual;
 
-	if (unlikely(!gather(&usual, mbufs, n) || !all_go_on(hop, &usual, n)))
+	if (unlikely(!gather(&usual, burst) || !all_go_on(hop, &usual, n)))
 		return false;
 	for (uint16_t i = 0; i < n; i++)
 		usual.life[i] = life_less(usual.life[i]);
@@ -284,112 +283,107 @@ static bool pass_usual(const struct hop *hop, struct rte_mbuf *const *mbufs, uin
 
 /* IPv4 that goes on, in an mbuf that nobody else sees. False: it is no such packet, or not for
  * certain. */
-static inline bool pass_plain(const struct hop *hop, struct rte_mbuf *mbuf)
+static inline bool pass_plain(const struct hop *hop, struct burst *burst, uint16_t i)
 {
-	const struct headers *headers = headers_at(mbuf);
+	const struct headers *headers = burst_headers(burst, i);
 
-	if (headers->ip != 4 || packet_of(mbuf)->flags & PACKET_FOREIGN ||
-	    judge_v4(hop, headers, rte_pktmbuf_mtod(mbuf, const uint8_t *)) != FORWARD ||
-	    !copy_is_writable(mbuf))
+	if (headers->ip != 4 || burst_flags(burst, i) & PACKET_FOREIGN ||
+	    judge_v4(hop, headers, burst_frame(burst, i)) != FORWARD ||
+	    !copy_is_writable(burst->mbuf[i]))
 		return false;
-	decrement(mbuf, headers);
+	decrement(burst->mbuf[i], headers);
 	return true;
 }
 
-/* Fragments in the packet's place; how many. */
-static uint16_t divide(struct hop *hop, struct rte_mbuf *mbuf, const struct headers *headers,
-                       struct rte_mbuf **fragments, uint16_t room)
+/* Fragments in the place of packet i. Returns in which place the last of them is. */
+static uint16_t divide(struct hop *hop, struct burst *burst, uint16_t i)
 {
+	const struct headers headers = *burst_headers(burst, i);
 	struct cloud *cloud = hop->stage.cloud;
-	uint16_t n;
+	struct rte_mbuf *fragments[BURST_ROOM];
+	uint32_t n;
 
-	if (unlikely(ip_fragments(mbuf, headers, hop->mtu) > room)) {
-		cloud_drop(cloud, mbuf, REASON_FRAGMENTS);
-		return 0;
+	i -= burst_close(burst, i);
+	if (unlikely(ip_fragments(burst->mbuf[i], &headers, hop->mtu) >
+	             BURST_ROOM + 1u - burst->n)) {
+		cloud_drop(cloud, burst, i, REASON_FRAGMENTS);
+		return i;
 	}
-	n = (uint16_t)ip_fragment(mbuf, headers, hop->mtu, cloud_pool(cloud), fragments);
+	n = ip_fragment(burst->mbuf[i], &headers, hop->mtu, cloud_pool(cloud), fragments);
 	if (unlikely(n == 0)) {
-		cloud_drop(cloud, mbuf, REASON_NO_BUFFER);
-		return 0;
+		cloud_drop(cloud, burst, i, REASON_NO_BUFFER);
+		return i;
 	}
-	rte_pktmbuf_free(mbuf);
-	for (uint16_t i = 0; i < n; i++) {
-		decrement(fragments[i], headers);
-		if (i > 0)
-			packet_of(fragments[i])->flags |= PACKET_GENERATED;
+	for (uint32_t k = 0; k < n; k++) {
+		const uint8_t *ip =
+		        rte_pktmbuf_mtod_offset(fragments[k], uint8_t *, headers.network);
+		uint32_t wire_bytes = headers.network + headers_u16(ip + 2);
+
+		decrement(fragments[k], &headers);
+		if (k == 0) {
+			burst_exchange(burst, i, fragments[k], wire_bytes);
+			continue;
+		}
+		burst_insert(burst, i++, fragments[k], wire_bytes);
+		burst_flag(burst, i, PACKET_GENERATED);
 	}
-	cloud_counters(cloud)->generated += n - 1u;
-	return n;
+	cloud_counters(cloud)->generated += n - 1;
+	return i;
 }
 
-/* What becomes of one packet goes to `out`, which has room for so many. */
-static __attribute__((noinline)) uint16_t pass(struct hop *hop, struct rte_mbuf *mbuf,
-                                               struct rte_mbuf **out, uint16_t room)
+/* What becomes of packet i. Returns in which place it is, or the last that came of it. */
+static __attribute__((noinline)) uint16_t pass(struct hop *hop, struct burst *burst, uint16_t i)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	const uint8_t *frame = burst_frame(burst, i);
 	struct cloud *cloud = hop->stage.cloud;
-	const struct headers *headers = headers_at(mbuf);
+	const struct headers headers = *burst_headers(burst, i);
 	enum verdict verdict = UNTOUCHED;
-	struct headers kept; /* for who looks at them when the packet is gone */
 
-	if (likely(headers->ip != 0 && !is_own(hop, mbuf, headers, frame)))
-		verdict = headers->ip == 6 ? judge_v6(hop, headers, frame)
-		                           : judge_v4(hop, headers, frame);
+	if (likely(headers.ip != 0 && !is_own(hop, burst_flags(burst, i), &headers, frame)))
+		verdict = headers.ip == 6 ? judge_v6(hop, &headers, frame)
+		                          : judge_v4(hop, &headers, frame);
 	switch (verdict) {
 	case FORWARD:
-		mbuf = cloud_writable(cloud, mbuf);
-		if (unlikely(!mbuf))
-			return 0;
-		decrement(mbuf, headers_at(mbuf));
+		if (likely(cloud_writable(cloud, burst, i)))
+			decrement(burst->mbuf[i], &headers);
 		break;
 	case UNTOUCHED:
 		break;
 	case FRAGMENT:
-		kept = *headers;
-		return divide(hop, mbuf, &kept, out, room);
+		return divide(hop, burst, i);
 	case EXPIRED:
-		answer(hop, mbuf, headers, ICMP_TIME_EXCEEDED, 0);
-		cloud_drop(cloud, mbuf, REASON_TTL_EXPIRED);
-		return 0;
+		answer(hop, burst, i, &headers, ICMP_TIME_EXCEEDED, 0);
+		cloud_drop(cloud, burst, i, REASON_TTL_EXPIRED);
+		break;
 	case TOO_BIG:
-		answer(hop, mbuf, headers, ICMP_TOO_BIG, headers->ip == 6 ? hop->mtu_v6 : hop->mtu);
-		cloud_drop(cloud, mbuf, REASON_TOO_BIG);
-		return 0;
+		answer(hop, burst, i, &headers, ICMP_TOO_BIG,
+		       headers.ip == 6 ? hop->mtu_v6 : hop->mtu);
+		cloud_drop(cloud, burst, i, REASON_TOO_BIG);
+		break;
 	case MINE:
-		kept = *headers;
-		receive(hop, mbuf, &kept);
-		return 0;
+		receive(hop, burst, i, &headers);
+		break;
 	}
-	*out = mbuf;
-	return 1;
+	return i;
 }
 
-static uint16_t hop_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void hop_process(struct stage *stage, struct burst *burst)
 {
 	struct hop *hop = (struct hop *)stage;
-	struct rte_mbuf *came[BURST_ROOM];
-	uint16_t kept = 0;
 
-	stage->drawn += n;
-	if (likely(pass_usual(hop, packets, n)))
-		return n;
-	memcpy(came, packets, n * sizeof(*came));
-	for (uint16_t i = 0; i < n; i++) {
-		/* There stays a place for each that is still to come. */
-		uint16_t room = (uint16_t)(BURST_ROOM - kept - (n - i - 1));
-
-		if (likely(pass_plain(hop, came[i])))
-			packets[kept++] = came[i];
-		else
-			kept = (uint16_t)(kept + pass(hop, came[i], &packets[kept], room));
+	stage->drawn += burst->n;
+	if (likely(pass_usual(hop, burst)))
+		return;
+	for (uint16_t i = 0; i < burst->n; i++) {
+		if (unlikely(!pass_plain(hop, burst, i)))
+			i = pass(hop, burst, i);
 	}
-	return kept;
 }
 
 /* ---- what surely needs no answer ---- */
 
 /* Untagged IP that goes on, whatever else is in it. Of what is too short to say: no. */
-static bool is_calm(const struct hop *hop, const struct rte_mbuf *mbuf)
+static bool is_silent(const struct hop *hop, const struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *),
 	              *ip = frame + RTE_ETHER_HDR_LEN;
@@ -409,23 +403,23 @@ static bool is_calm(const struct hop *hop, const struct rte_mbuf *mbuf)
 }
 
 /* The same of a usual packet. */
-static inline bool is_calm_usual(const struct hop *hop, struct rte_mbuf *mbuf)
+static inline bool is_silent_usual(const struct hop *hop, const struct burst *burst, uint16_t i)
 {
-	const uint8_t *ip = rte_pktmbuf_mtod_offset(mbuf, const uint8_t *, HEADERS_USUAL_IP);
+	const uint8_t *ip = burst_frame(burst, i) + HEADERS_USUAL_IP;
 
 	return ip[8] > 1 && memcmp(ip + 16, hop->source.v4, 4) != 0 &&
-	       headers_place(mbuf)->network_bytes <= hop->mtu;
+	       burst->headers[i].network_bytes <= hop->mtu;
 }
 
-uint16_t hop_calm(const struct stage *stage, struct rte_mbuf *const *packets, uint16_t n)
+uint16_t hop_unanswered(const struct stage *stage, struct burst *burst, uint16_t from, uint16_t n)
 {
 	const struct hop *hop = (const struct hop *)stage;
-	uint16_t calm = 0;
+	uint16_t i = from;
 
-	while (calm < n && likely(headers_usual(packets[calm]) ? is_calm_usual(hop, packets[calm])
-	                                                       : is_calm(hop, packets[calm])))
-		calm++;
-	return calm;
+	while (i < from + n && likely(burst_usual(burst, i) ? is_silent_usual(hop, burst, i)
+	                                                    : is_silent(hop, burst->mbuf[i])))
+		i++;
+	return i - from;
 }
 
 /* ---- making ---- */

@@ -127,5 +127,5 @@ const struct statement hop_statement = {
         .make = hop_make,
         .free = hop_free,
         .adopt = hop_adopt,
-        .calm = hop_calm,
+        .unanswered = hop_unanswered,
 };

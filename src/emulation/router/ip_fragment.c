@@ -91,9 +91,6 @@ static struct rte_mbuf *part_make(const struct rte_mbuf *packet, const struct he
 	memcpy(to, frame, headers->network);
 	memcpy(to + headers->network, part->ip, part->ip_bytes);
 	header_finish((uint8_t *)to + headers->network, part, headers_u16(ip + 6));
-	*packet_of(mbuf) = *packet_of((struct rte_mbuf *)(uintptr_t)packet);
-	packet_of(mbuf)->wire_bytes = header_bytes + part->bytes;
-	headers_forget(mbuf);
 	return mbuf;
 }
 

@@ -23,10 +23,9 @@
  * bytes, or of what a card was to cut. */
 uint32_t ip_fragments(const struct rte_mbuf *packet, const struct headers *headers, uint32_t mtu);
 
-/* Fragments of an IPv4 packet that is longer than `mtu` (at least 68), in mbufs of the pool; their
- * struct packet is the packet's, but for the length. The packet stays the caller's, unchanged. How
- * many; 0: there are not enough mbufs, and there are none. `fragments` has room for
- * ip_fragments(). */
+/* Fragments of an IPv4 packet that is longer than `mtu` (at least 68), in mbufs of the pool. On the
+ * wire each is as long as its IP header says. The packet stays the caller's, unchanged. How many;
+ * 0: there are not enough mbufs, and there are none. `fragments` has room for ip_fragments(). */
 uint32_t ip_fragment(const struct rte_mbuf *packet, const struct headers *headers, uint32_t mtu,
                      struct rte_mempool *pool, struct rte_mbuf **fragments);
 

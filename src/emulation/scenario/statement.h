@@ -26,11 +26,11 @@
 #include "scenario/problem.h"
 
 struct aqm_kind;
+struct burst;
 struct cloud_conf;
 struct observed;
 struct order;
 struct orders;
-struct rte_mbuf;
 struct stage;
 struct timeline_plan;
 
@@ -88,7 +88,8 @@ struct statement {
 	/* How many of the first packets, as they came to the cloud, will certainly not make it call
 	 * cloud_generate; a quick look, which may say fewer than there are. Optional: a cloud with
 	 * a stage that generates and has none takes packets one by one. */
-	uint16_t (*calm)(const struct stage *stage, struct rte_mbuf *const *packets, uint16_t n);
+	uint16_t (*unanswered)(const struct stage *stage, struct burst *burst, uint16_t from,
+	                       uint16_t n);
 	/* ROLE_SCHEDULE only: what it adds to the timeline of a cloud. Control. 0 or -errno. */
 	int (*plan)(const struct conf *conf, struct timeline_plan *plan);
 	/* The statements that it changes: one of the two. For good: */

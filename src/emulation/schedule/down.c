@@ -6,11 +6,10 @@
 
 #include "stage/stage.h"
 
-static uint16_t down_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void down_process(struct stage *stage, struct burst *burst)
 {
-	for (uint16_t i = 0; i < n; i++)
-		cloud_drop(stage->cloud, packets[i], REASON_DOWN);
-	return 0;
+	for (uint16_t i = 0; i < burst->n; i++)
+		cloud_drop(stage->cloud, burst, i, REASON_DOWN);
 }
 
 static int down_make(const struct conf *conf, struct stage **stage)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A *stage* is the instance of a statement (statement.h) that treats packets in one cloud. It acts
- * at the instant of arrival, on mbufs, and holds nothing.
+ * at the instant of arrival, on a burst (packet/burst.h), and holds nothing.
  *
  * The statement's functions make it, ready it, let it adopt and free it. Run by the worker that
  * owns the cloud:
- *   process owns all n packets, compacts the survivors in place, in order, and returns how many
- *           there are; drops by cloud_drop() only. With packets added it may return more than n,
- *           up to BURST_ROOM.
+ *   process treats all packets of the burst, which has no gaps when it comes. Drops by cloud_drop()
+ *           only, which leaves a gap; packets are added by burst_insert(), up to BURST_ROOM. Their
+ *           order stays.
  *
- * Determinism: process() depends on the packets, their t_ns, and the stage's own state. Random
+ * Determinism: process() depends on the packets, when they came, and the stage's own state. Random
  * draws come from draw_u64(stage->key, stage->drawn + i, lane): see draw.h.
  *
  * What it may know and do of its cloud is below; the cloud itself is engine/cloud.h.
@@ -22,7 +22,7 @@
 
 #include "account/counters.h"
 #include "packet/copy.h"
-#include "packet/packet.h"
+#include "packet/burst.h"
 #include "random/draw.h"
 #include "scenario/statement.h"
 
@@ -30,16 +30,13 @@ struct cloud;
 struct cloud_watch;
 
 struct stage {
-	uint16_t (*process)(struct stage *stage, struct rte_mbuf **packets, uint16_t n);
+	void (*process)(struct stage *stage, struct burst *burst);
 	struct cloud *cloud; /* whose counters drops go to; set by the engine */
 	uint64_t drawn;      /* packets seen so far: the index of the next draw */
 	struct draw_key key; /* set by the engine from seed, cloud and statement */
 	const struct statement *statement;
 	struct cloud_watch *watch; /* that it brings for its cloud (cloud_watch.h); or NULL */
 	int rank;                  /* of the statement in the table: its place in the cloud */
-	/* process() asks for nothing but mbufs and frames: struct packet need not be filled in, and
-	 * no mbuf takes another's place (burst.h). Set by make. */
-	bool frames_only;
 };
 
 /* ---- what it knows of its cloud ---- */
@@ -59,33 +56,32 @@ struct stage *cloud_stage(const struct cloud *cloud, uint16_t i);
 
 /* ---- what it may do there: the worker ---- */
 
-/* Frees the packet and counts it. For stages, and for whatever cannot hold it. */
-void cloud_drop(struct cloud *cloud, struct rte_mbuf *mbuf, enum reason reason);
+/* Frees packet i and counts it; there is a gap in its place. For stages, and for whatever cannot
+ * hold it. */
+void cloud_drop(struct cloud *cloud, struct burst *burst, uint32_t i, enum reason reason);
 
-/* The same packet in mbufs that nobody else sees (copy.h). NULL: there was no memory for a copy; it
- * was dropped, and counted. */
-struct rte_mbuf *cloud_unshare(struct cloud *cloud, struct rte_mbuf *mbuf);
-static inline struct rte_mbuf *cloud_writable(struct cloud *cloud, struct rte_mbuf *mbuf)
+/* Puts packet i into mbufs that nobody else sees (copy.h). False: there was no memory for a copy;
+ * it was dropped, and counted. */
+bool cloud_unshare(struct cloud *cloud, struct burst *burst, uint32_t i);
+static inline bool cloud_writable(struct cloud *cloud, struct burst *burst, uint32_t i)
 {
-	return likely(copy_is_writable(mbuf)) ? mbuf : cloud_unshare(cloud, mbuf);
+	return likely(copy_is_writable(burst->mbuf[i])) || cloud_unshare(cloud, burst, i);
 }
 
-/* A copy of this packet that could not be made: counts it as made, and dropped for want of memory.
- * The packet itself is the caller's still. */
-void cloud_drop_copy(struct cloud *cloud, struct rte_mbuf *original);
+/* A copy of packet i that could not be made: counts it as made, and dropped for want of memory. */
+void cloud_drop_copy(struct cloud *cloud, const struct burst *burst, uint32_t i);
 
 /*
  * Generated packets: what a router on the path says itself, an ICMP error or a source quench. A
  * stage calls this when it decides, at the instant of the packet that is the cause, and so may a
  * link's AQM, at arrival or at departure. The cloud's statement has `generates` set (stage.h).
  *
- * The packet is a frame, in an mbuf of the holder's pool that the caller has filled in; its struct
- * packet is filled in here. It goes back: at that very instant it leaves at the port where the
- * packets of the cloud came in, or enters the cloud that `hop ... through` names, and it takes its
- * place there among all other packets by its time; at one instant in the order in which things come
- * about. So a cloud that generates is shared, and so are all that lead to that port:
- * change_sharing.c sees to it. `number` is the cause's, and what the witness is told, with
- * PACKET_GENERATED.
+ * The packet is a frame, in an mbuf of the holder's pool that the caller has filled in. It goes
+ * back: at that very instant it leaves at the port where the packets of the cloud came in, or
+ * enters the cloud that `hop ... through` names, and it takes its place there among all other
+ * packets by its time; at one instant in the order in which things come about. So a cloud that
+ * generates is shared, and so are all that lead to that port: change_sharing.c sees to it. `number`
+ * is the cause's, and what the witness is told, with PACKET_GENERATED.
  *
  * It counts as generated and as sent by this cloud, or as dropped for want of memory. Takes the
  * mbuf.

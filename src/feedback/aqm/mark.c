@@ -41,13 +41,13 @@ static bool is_congested(const struct mark *mark, const struct aqm_view *view)
 	return mark->becn_from.unit == LIMIT_NONE || is_above(&mark->becn_from, view);
 }
 
-static void mark_settled(struct aqm *aqm, const struct aqm_view *view, struct rte_mbuf *mbuf,
-                         enum aqm_outcome outcome, simtime now)
+static void mark_settled(struct aqm *aqm, const struct aqm_view *view, const struct burst *burst,
+                         uint16_t i, enum aqm_outcome outcome)
 {
 	struct mark *mark = (struct mark *)aqm;
 
 	if (mark->becn.on && is_congested(mark, view))
-		becn_settled(&mark->becn, aqm, mbuf, outcome, now);
+		becn_settled(&mark->becn, aqm, burst, i, outcome);
 }
 
 static void mark_pushed_out(struct aqm *aqm, const struct aqm_view *view, struct held *held,

@@ -35,14 +35,14 @@ static uint16_t pie_aqm_arrive(struct aqm *aqm, const struct aqm_view *view,
 	return 0;
 }
 
-static void pie_aqm_settled(struct aqm *aqm, const struct aqm_view *view, struct rte_mbuf *mbuf,
-                            enum aqm_outcome outcome, simtime now)
+static void pie_aqm_settled(struct aqm *aqm, const struct aqm_view *view, const struct burst *burst,
+                            uint16_t i, enum aqm_outcome outcome)
 {
 	struct pie_aqm *pie = (struct pie_aqm *)aqm;
 
 	(void)view;
-	(void)mbuf;
-	(void)now;
+	(void)burst;
+	(void)i;
 	pie->dropped += outcome == AQM_DROPPED || outcome == AQM_UNMARKABLE;
 	pie->marked += outcome == AQM_MARKED;
 	if (outcome == AQM_OVERFLOWED)

@@ -243,9 +243,10 @@ bool red_pass(struct red *red, const struct red_rule *rule, struct red_group *gr
 	bool judged = false;
 	uint16_t n = 0;
 
+	for (; still && n < group->n; n++)
+		bytes += group->length[n];
 	for (; n < group->n && !judged; n++) {
-		if (!still)
-			average = red_average_next(average, queue, setup->weight);
+		average = red_average_next(average, queue, setup->weight);
 		bytes += group->length[n];
 		judged = __builtin_expect(average >= setup->min, 0) && queue > 1;
 		if (!judged)

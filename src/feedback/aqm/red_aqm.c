@@ -33,29 +33,29 @@ static inline void begin(struct red_aqm *red, simtime now)
 	red_begin(&red->red, &red->rule, now);
 }
 
-static bool fits(const struct match *match, struct rte_mbuf *mbuf)
+static bool fits(const struct match *match, struct burst *burst, uint16_t i)
 {
 	struct packet_key key;
 
 	if (!match)
 		return true;
-	packet_key_read(mbuf, &key);
-	for (uint32_t i = 0; i < match->n; i++) {
-		if (match_row_fits(&match->rows[i], &key))
+	packet_key_read(burst, i, &key);
+	for (uint32_t k = 0; k < match->n; k++) {
+		if (match_row_fits(&match->rows[k], &key))
 			return true;
 	}
 	return false;
 }
 
 /* What the variants have to know of a packet; plain RED need not look at it. */
-static __attribute__((noinline)) void classify(const struct red_aqm *red, struct rte_mbuf *mbuf,
-                                               struct red_arrival *arrival)
+static __attribute__((noinline)) void classify(const struct red_aqm *red, struct burst *burst,
+                                               uint16_t i, struct red_arrival *arrival)
 {
-	struct packet_bytes bytes = packet_bytes_of_mbuf(mbuf);
+	struct packet_bytes bytes = packet_bytes_of(burst, i);
 	struct mark_place place;
 
 	arrival->capable = red->aqm.marker->look(&bytes, &place) != MARKING_NONE;
-	arrival->chosen = arrival->capable && fits(red->match, mbuf);
+	arrival->chosen = arrival->capable && fits(red->match, burst, i);
 	if (red->rule.setup.selection == RED_SPACED)
 		arrival->capable = arrival->chosen;
 }
@@ -87,7 +87,7 @@ static uint16_t red_aqm_arrive(struct aqm *aqm, const struct aqm_view *view,
 	begin(red, group->now);
 	/* Of the variants, which see packets one by one. */
 	if (unlikely(setup->selection != RED_NS2) && arrival.capable) {
-		classify(red, group->mbuf[0], &arrival);
+		classify(red, group->burst, group->from, &arrival);
 		rest.uncounted =
 		        setup->selection == RED_MAPPED && arrival.chosen && arrival.capable;
 	}
@@ -105,8 +105,8 @@ static uint16_t red_aqm_arrive(struct aqm *aqm, const struct aqm_view *view,
 	return group->n - rest.n;
 }
 
-static void red_aqm_settled(struct aqm *aqm, const struct aqm_view *view, struct rte_mbuf *mbuf,
-                            enum aqm_outcome outcome, simtime now)
+static void red_aqm_settled(struct aqm *aqm, const struct aqm_view *view, const struct burst *burst,
+                            uint16_t i, enum aqm_outcome outcome)
 {
 	struct red_aqm *red = (struct red_aqm *)aqm;
 
@@ -114,7 +114,7 @@ static void red_aqm_settled(struct aqm *aqm, const struct aqm_view *view, struct
 	if (outcome == AQM_OVERFLOWED)
 		red_overflow(&red->red);
 	if (unlikely(red->becn.on) && red->red.average >= red->becn_from)
-		becn_settled(&red->becn, aqm, mbuf, outcome, now);
+		becn_settled(&red->becn, aqm, burst, i, outcome);
 }
 
 static void red_aqm_pushed_out(struct aqm *aqm, const struct aqm_view *view, struct held *held,

@@ -119,37 +119,34 @@ static inline void merge(uint8_t *request, enum oq_mode mode, const struct oq_va
 	oq_put(request, &value);
 }
 
-/* Of a packet that asks, if this router is to answer. False: there was no memory for one to write
- * to, it is gone. */
-static inline bool reply(const struct feedback *feedback, struct rte_mbuf **mbuf,
+/* Of a packet that asks, if this router is to answer. */
+static inline void reply(const struct feedback *feedback, struct burst *burst, uint16_t i,
                          const struct headers *headers, struct said *said)
 {
 	uint32_t at = headers->transport;
-	const uint8_t *frame = rte_pktmbuf_mtod(*mbuf, const uint8_t *), *oq = frame + at;
+	const uint8_t *frame = burst_frame(burst, i), *oq = frame + at;
 	enum oq_mode mode = (enum oq_mode)oq[OQ_REQ_MODE];
 	const struct oq_value *mine;
 
 	if (mode == OQ_NO_MODE || oq[OQ_REQ_PROBE] == OQ_NO_PROBE ||
 	    (mode == OQ_TTL && oq[OQ_REQ_TTL] != oq_ttl(headers, frame)))
-		return true;
+		return;
 	mine = say(feedback, said, oq[OQ_REQ_PROBE]);
 	keep_asked(&said->asked, oq, feedback->protocol, mine);
-	*mbuf = cloud_writable(feedback->stage.cloud, *mbuf);
-	if (unlikely(!*mbuf))
-		return false;
-	merge(rte_pktmbuf_mtod_offset(*mbuf, uint8_t *, at + OQ_REQUEST), mode, mine);
+	if (unlikely(!cloud_writable(feedback->stage.cloud, burst, i)))
+		return;
+	merge(burst_frame(burst, i) + at + OQ_REQUEST, mode, mine);
 	said->written++;
-	return true;
 }
 
 /* A usual packet that asks what was asked before it. False: it is none, or not for certain. */
-static inline bool reply_again(const struct asked *asked, struct rte_mbuf *mbuf)
+static inline bool reply_again(const struct asked *asked, struct burst *burst, uint16_t i)
 {
-	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *), *oq = frame + HEADERS_USUAL_TRANSPORT;
+	uint8_t *frame = burst_frame(burst, i), *oq = frame + HEADERS_USUAL_TRANSPORT;
 	uint16_t life, mask, same;
 	uint64_t first;
 
-	if (!headers_usual(mbuf) || headers_place(mbuf)->transport_here < asked->here)
+	if (!burst_usual(burst, i) || burst->headers[i].transport_here < asked->here)
 		return false;
 	memcpy(&life, frame + HEADERS_USUAL_IP + 8, sizeof(life));
 	memcpy(&mask, asked->mask, sizeof(mask));
@@ -164,57 +161,42 @@ static inline bool reply_again(const struct asked *asked, struct rte_mbuf *mbuf)
 	return true;
 }
 
-/* False: the packet is gone. */
-static __attribute__((noinline)) bool serve(const struct feedback *feedback, struct rte_mbuf **mbuf,
-                                            struct said *said)
+static __attribute__((noinline)) void serve(const struct feedback *feedback, struct burst *burst,
+                                            uint16_t i, struct said *said)
 {
-	const struct headers *headers = headers_at(*mbuf);
-	enum oq_find found =
-	        oq_find(headers, rte_pktmbuf_mtod(*mbuf, const uint8_t *), feedback->protocol);
+	const struct headers headers = *burst_headers(burst, i);
+	enum oq_find found = oq_find(&headers, burst_frame(burst, i), feedback->protocol);
 
 	if (likely(found == OQ_FOUND))
-		return reply(feedback, mbuf, headers, said);
+		reply(feedback, burst, i, &headers, said);
 	said->malformed += found == OQ_MALFORMED;
-	return true;
 }
 
-static uint16_t feedback_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void feedback_process(struct stage *stage, struct burst *burst)
 {
 	const struct feedback *feedback = (const struct feedback *)stage;
 	uint64_t again = 0;
 	struct said said;
-	uint16_t kept = 0;
 
 	said.asked.here = UINT32_MAX;
 	memset(said.known, 0, sizeof(said.known));
 	said.written = said.malformed = 0;
-	stage->drawn += n;
-	for (uint16_t i = 0; i < n; i++) {
-		packets[kept] = packets[i];
-		if (likely(reply_again(&said.asked, packets[kept]))) {
+	stage->drawn += burst->n;
+	for (uint16_t i = 0; i < burst->n; i++) {
+		if (likely(reply_again(&said.asked, burst, i)))
 			again++;
-			kept++;
-		} else {
-			kept = (uint16_t)(kept + serve(feedback, &packets[kept], &said));
-		}
+		else
+			serve(feedback, burst, i, &said);
 	}
 	stage->cloud->counters.feedback_written += said.written + again;
 	stage->cloud->counters.feedback_malformed += said.malformed;
-	return kept;
 }
 
-static uint16_t sirens_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void sirens_process(struct stage *stage, struct burst *burst)
 {
-	uint16_t kept = 0;
-
-	stage->drawn += n;
-	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *mbuf = sirens_serve(stage->cloud, packets[i]);
-
-		if (likely(mbuf != NULL))
-			packets[kept++] = mbuf;
-	}
-	return kept;
+	stage->drawn += burst->n;
+	for (uint16_t i = 0; i < burst->n; i++)
+		sirens_serve(stage->cloud, burst, i);
 }
 
 /* ---- making ---- */

@@ -17,6 +17,7 @@
 #define WEIR_FEEDBACK_PROBE_H
 
 #include "header/feedback_proxy.h"
+#include "packet/packet.h"
 
 #define FEEDBACK_PROBES_MAX  (PROXY_HOPS_MAX * OBSERVED_PROBES)
 #define FEEDBACK_PROBE_BYTES 70
@@ -32,10 +33,10 @@ struct feedback_probe {
 void feedback_probe_make(struct feedback_probe *probe, const struct feedback_proxy_conf *proxy,
                          bool six, const uint8_t *to);
 
-/* Whether a packet whose header says that `next` follows is one of these. */
-static inline bool feedback_probe_is(struct rte_mbuf *mbuf, uint8_t next)
+/* Whether a packet with these flags, whose header says that `next` follows, is one of these. */
+static inline bool feedback_probe_is(uint8_t flags, uint8_t next)
 {
-	return next == FEEDBACK_PROBE_NEXT && packet_of(mbuf)->flags & PACKET_GENERATED;
+	return next == FEEDBACK_PROBE_NEXT && flags & PACKET_GENERATED;
 }
 
 #endif

@@ -25,7 +25,8 @@ struct proxy {
 
 /* A packet whose headers were found. */
 struct subject {
-	struct rte_mbuf *mbuf;
+	struct burst *burst;
+	uint16_t i;
 	struct headers headers;
 	const uint8_t *frame;
 };
@@ -36,20 +37,19 @@ static struct counters *counters_of(struct proxy *proxy)
 }
 
 /* Room for a header of so many bytes, in a packet that has none: where it begins. NULL: the packet
- * stays as it is, or is gone, and then subject->mbuf is NULL. */
+ * stays as it is, or is gone. */
 static uint8_t *make_room(struct proxy *proxy, struct subject *subject, uint32_t bytes)
 {
 	const struct headers *headers = &subject->headers;
 
-	if (!header_room_fits(headers, subject->mbuf, bytes) ||
+	if (!header_room_fits(headers, subject->burst, subject->i, bytes) ||
 	    headers->network_bytes + bytes > proxy->mtu) {
 		counters_of(proxy)->feedback_no_room++;
 		return NULL;
 	}
-	subject->mbuf = cloud_writable(proxy->stage.cloud, subject->mbuf);
-	if (unlikely(!subject->mbuf))
+	if (unlikely(!cloud_writable(proxy->stage.cloud, subject->burst, subject->i)))
 		return NULL;
-	return header_room_make(headers, subject->mbuf, bytes, proxy->protocol);
+	return header_room_make(headers, subject->burst, subject->i, bytes, proxy->protocol);
 }
 
 /* ---- requests ---- */
@@ -78,11 +78,10 @@ static void insert(struct proxy *proxy, struct subject *subject, enum oq_find fo
 	if (found == OQ_FOUND) {
 		if (subject->frame[subject->headers.transport + OQ_REQ_MODE] != OQ_NO_MODE)
 			return;
-		subject->mbuf = cloud_writable(proxy->stage.cloud, subject->mbuf);
-		if (likely(subject->mbuf != NULL))
+		if (likely(cloud_writable(proxy->stage.cloud, subject->burst, subject->i)))
 			write_request(proxy,
-			              rte_pktmbuf_mtod_offset(subject->mbuf, uint8_t *,
-			                                      subject->headers.transport),
+			              burst_frame(subject->burst, subject->i) +
+			                      subject->headers.transport,
 			              ttl);
 		return;
 	}
@@ -123,7 +122,7 @@ static void hear_answers(struct ledger *ledger, const uint8_t *oq, simtime now)
 static void strip(struct proxy *proxy, struct subject *subject, enum oq_find found)
 {
 	const uint8_t *oq = subject->frame + subject->headers.transport;
-	simtime now = packet_of(subject->mbuf)->t_ns;
+	simtime now = burst_t(subject->burst, subject->i);
 	uint32_t bytes;
 	uint8_t next;
 
@@ -132,21 +131,19 @@ static void strip(struct proxy *proxy, struct subject *subject, enum oq_find fou
 		return;
 	bytes = OQ_BYTES + oq[OQ_RES_LEN];
 	next = oq[OQ_NEXT];
-	if (!header_room_spares(&subject->headers, subject->mbuf, bytes)) {
+	if (!header_room_spares(&subject->headers, subject->burst->mbuf[subject->i], bytes)) {
 		counters_of(proxy)->feedback_no_room++;
 		return;
 	}
 	hear_request(proxy->ledger, oq, now);
 	hear_answers(proxy->ledger, oq, now);
-	if (unlikely(feedback_probe_is(subject->mbuf, next))) {
-		cloud_drop(proxy->stage.cloud, subject->mbuf, REASON_PROBE);
-		subject->mbuf = NULL;
+	if (unlikely(feedback_probe_is(burst_flags(subject->burst, subject->i), next))) {
+		cloud_drop(proxy->stage.cloud, subject->burst, subject->i, REASON_PROBE);
 		return;
 	}
-	subject->mbuf = cloud_writable(proxy->stage.cloud, subject->mbuf);
-	if (unlikely(!subject->mbuf))
+	if (unlikely(!cloud_writable(proxy->stage.cloud, subject->burst, subject->i)))
 		return;
-	header_room_close(&subject->headers, subject->mbuf, bytes, next);
+	header_room_close(&subject->headers, subject->burst, subject->i, bytes, next);
 	counters_of(proxy)->feedback_stripped++;
 }
 
@@ -179,52 +176,47 @@ static void answer(struct proxy *proxy, struct subject *subject, enum oq_find fo
 
 typedef void (*proxy_act)(struct proxy *proxy, struct subject *subject, enum oq_find found);
 
-static inline uint16_t act_on(struct stage *stage, struct rte_mbuf **packets, uint16_t n,
-                              proxy_act act)
+static inline void act_on(struct stage *stage, struct burst *burst, proxy_act act)
 {
 	struct proxy *proxy = (struct proxy *)stage;
-	uint16_t kept = 0;
 
-	stage->drawn += n;
-	for (uint16_t i = 0; i < n; i++) {
-		struct subject subject = {.mbuf = packets[i]};
+	stage->drawn += burst->n;
+	for (uint16_t i = 0; i < burst->n; i++) {
+		struct subject subject = {.burst = burst, .i = i};
+		enum oq_find found;
 
-		subject.frame = rte_pktmbuf_mtod(subject.mbuf, const uint8_t *);
-		if (headers_of(subject.mbuf, &subject.headers)) {
-			enum oq_find found =
-			        oq_find(&subject.headers, subject.frame, proxy->protocol);
-
-			if (found == OQ_MALFORMED)
-				counters_of(proxy)->feedback_malformed++;
-			else
-				act(proxy, &subject, found);
-		}
-		if (likely(subject.mbuf != NULL))
-			packets[kept++] = subject.mbuf;
+		subject.headers = *burst_headers(burst, i);
+		if (subject.headers.ip == 0)
+			continue;
+		subject.frame = burst_frame(burst, i);
+		found = oq_find(&subject.headers, subject.frame, proxy->protocol);
+		if (found == OQ_MALFORMED)
+			counters_of(proxy)->feedback_malformed++;
+		else
+			act(proxy, &subject, found);
 	}
-	return kept;
 }
 
-static uint16_t insert_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void insert_process(struct stage *stage, struct burst *burst)
 {
-	return act_on(stage, packets, n, insert);
+	act_on(stage, burst, insert);
 }
 
-static uint16_t strip_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void strip_process(struct stage *stage, struct burst *burst)
 {
-	return act_on(stage, packets, n, strip);
+	act_on(stage, burst, strip);
 }
 
-static uint16_t answer_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void answer_process(struct stage *stage, struct burst *burst)
 {
-	return act_on(stage, packets, n, answer);
+	act_on(stage, burst, answer);
 }
 
 /* ---- making ---- */
 
 static int proxy_make(const struct conf *conf, struct stage **stage)
 {
-	static uint16_t (*const process[])(struct stage *, struct rte_mbuf **, uint16_t) = {
+	static void (*const process[])(struct stage *, struct burst *) = {
 	        [PROXY_INSERT] = insert_process,
 	        [PROXY_STRIP] = strip_process,
 	        [PROXY_ANSWER] = answer_process,

@@ -41,13 +41,16 @@ static bool is_plain(const struct headers *headers, const struct rte_mbuf *mbuf)
 	return headers_u16(ip + 4) != 0 && protocol_place(headers, frame) != 0;
 }
 
-bool header_room_fits(const struct headers *headers, struct rte_mbuf *mbuf, uint32_t bytes)
+bool header_room_fits(const struct headers *headers, const struct burst *burst, uint32_t i,
+                      uint32_t bytes)
 {
+	const struct rte_mbuf *mbuf = burst->mbuf[i];
 	/* A copy, if one is made, has the usual headroom. */
 	uint32_t room =
 	        RTE_MIN((uint32_t)rte_pktmbuf_headroom(mbuf), (uint32_t)RTE_PKTMBUF_HEADROOM);
 
-	return is_plain(headers, mbuf) && bytes <= room && packet_may_grow(mbuf, bytes) &&
+	return is_plain(headers, mbuf) && bytes <= room &&
+	       packet_may_grow(mbuf, burst_wire_bytes(burst, i), bytes) &&
 	       headers->network_bytes + bytes <= UINT16_MAX;
 }
 
@@ -81,26 +84,26 @@ static void set_ip(const struct headers *headers, uint8_t *frame, uint32_t netwo
 	put_u16(ip + 10, checksum_grown(headers_u16(ip + 10), growth));
 }
 
-uint8_t *header_room_make(const struct headers *headers, struct rte_mbuf *mbuf, uint32_t bytes,
-                          uint8_t protocol)
+uint8_t *header_room_make(const struct headers *headers, struct burst *burst, uint32_t i,
+                          uint32_t bytes, uint8_t protocol)
 {
-	uint8_t *frame = (uint8_t *)(void *)rte_pktmbuf_prepend(mbuf, (uint16_t)bytes);
+	uint8_t *frame = (uint8_t *)(void *)rte_pktmbuf_prepend(burst->mbuf[i], (uint16_t)bytes);
 
 	memmove(frame, frame + bytes, headers->transport);
 	set_ip(headers, frame, headers->network_bytes + bytes, protocol);
-	packet_of(mbuf)->wire_bytes += bytes;
-	headers_forget(mbuf);
+	burst_grow(burst, i, (int32_t)bytes);
+	burst_headers_forget(burst, i);
 	return frame + headers->transport;
 }
 
-void header_room_close(const struct headers *headers, struct rte_mbuf *mbuf, uint32_t bytes,
-                       uint8_t protocol)
+void header_room_close(const struct headers *headers, struct burst *burst, uint32_t i,
+                       uint32_t bytes, uint8_t protocol)
 {
-	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+	uint8_t *frame = burst_frame(burst, i);
 
 	memmove(frame + bytes, frame, headers->transport);
-	rte_pktmbuf_adj(mbuf, (uint16_t)bytes);
+	rte_pktmbuf_adj(burst->mbuf[i], (uint16_t)bytes);
 	set_ip(headers, frame + bytes, headers->network_bytes - bytes, protocol);
-	packet_of(mbuf)->wire_bytes -= bytes;
-	headers_forget(mbuf);
+	burst_grow(burst, i, -(int32_t)bytes);
+	burst_headers_forget(burst, i);
 }

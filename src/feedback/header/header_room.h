@@ -15,24 +15,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <rte_mbuf.h>
-
-#include "packet/headers.h"
+#include "packet/burst.h"
 
 /* Whether so many bytes can be put in: there is a transport header, the packet is whole (a
  * fragment's parts would not fit together again), has no authentication header (it covers what
  * would change), a length of its own, and not too large a one then, nor the frame, whose padding
  * counts (packet_may_grow), and the mbuf, as it will be when it is writable, has the headroom. */
-bool header_room_fits(const struct headers *headers, struct rte_mbuf *mbuf, uint32_t bytes);
+bool header_room_fits(const struct headers *headers, const struct burst *burst, uint32_t i,
+                      uint32_t bytes);
 /* Whether a header of so many bytes at the transport's place can be taken out. */
 bool header_room_spares(const struct headers *headers, const struct rte_mbuf *mbuf, uint32_t bytes);
 
-/* The mbuf is writable. `protocol`: of what is put in. Where it begins: bytes that are to be filled
+/* Packet i is writable. `protocol`: of what is put in. Where it begins: bytes that are to be filled
  * in. */
-uint8_t *header_room_make(const struct headers *headers, struct rte_mbuf *mbuf, uint32_t bytes,
-                          uint8_t protocol);
+uint8_t *header_room_make(const struct headers *headers, struct burst *burst, uint32_t i,
+                          uint32_t bytes, uint8_t protocol);
 /* `protocol`: of what follows it. */
-void header_room_close(const struct headers *headers, struct rte_mbuf *mbuf, uint32_t bytes,
-                       uint8_t protocol);
+void header_room_close(const struct headers *headers, struct burst *burst, uint32_t i,
+                       uint32_t bytes, uint8_t protocol);
 
 #endif

@@ -280,11 +280,9 @@ struct meter_stage {
 	struct meter meter;
 };
 
-static uint16_t meter_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void meter_process(struct stage *stage, struct burst *burst)
 {
-	(void)packets;
-	stage->drawn += n;
-	return n;
+	stage->drawn += burst->n;
 }
 
 static int meter_make(const struct conf *conf, struct stage **stage)

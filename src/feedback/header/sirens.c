@@ -96,34 +96,32 @@ static void write_word(uint8_t *ip, uint32_t offset, uint32_t number)
 	ip[11] = (uint8_t)sum;
 }
 
-struct rte_mbuf *sirens_serve(struct cloud *cloud, struct rte_mbuf *mbuf)
+void sirens_serve(struct cloud *cloud, struct burst *burst, uint16_t i)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *), *option;
-	struct headers headers;
+	const struct headers headers = *burst_headers(burst, i);
+	const uint8_t *frame = burst_frame(burst, i), *option;
 	enum oq_mode mode;
 	uint32_t at, mine;
 
-	if (!headers_of(mbuf, &headers) || headers.ip != 4)
-		return mbuf;
+	if (headers.ip != 4)
+		return;
 	at = find_option(&headers, frame);
 	if (likely(at == 0))
-		return mbuf;
+		return;
 	if (is_malformed(&headers, frame, at)) {
 		cloud->counters.feedback_malformed++;
-		return mbuf;
+		return;
 	}
 	option = frame + at;
 	mode = (enum oq_mode)option[SIRENS_REQ_MODE];
 	if (mode == OQ_NO_MODE || option[SIRENS_REQ_PROBE] == SIRENS_NONE ||
 	    (mode == OQ_TTL && option[SIRENS_REQ_TTL] != oq_ttl(&headers, frame)))
-		return mbuf;
+		return;
 	mine = oq_merge(mode, headers_u32(option + SIRENS_REQUEST),
 	                answer(cloud, option[SIRENS_REQ_PROBE]));
-	mbuf = cloud_writable(cloud, mbuf);
-	if (unlikely(!mbuf))
-		return NULL;
-	write_word(rte_pktmbuf_mtod_offset(mbuf, uint8_t *, headers.network),
-	           at - headers.network + SIRENS_REQUEST, mine);
+	if (unlikely(!cloud_writable(cloud, burst, i)))
+		return;
+	write_word(burst_frame(burst, i) + headers.network, at - headers.network + SIRENS_REQUEST,
+	           mine);
 	cloud->counters.feedback_written++;
-	return mbuf;
 }

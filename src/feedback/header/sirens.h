@@ -33,10 +33,9 @@
 #ifndef WEIR_SIRENS_H
 #define WEIR_SIRENS_H
 
-#include <rte_mbuf.h>
+#include <stdint.h>
 
-#include "packet/headers.h"
-
+struct burst;
 struct cloud;
 
 #define SIRENS_OPTION       94
@@ -69,7 +68,8 @@ enum sirens_at {
 	SIRENS_ANSWERS = SIRENS_BYTES,
 };
 
-/* Answers a request; counts it. NULL: there was no memory, and the packet was dropped. */
-struct rte_mbuf *sirens_serve(struct cloud *cloud, struct rte_mbuf *mbuf);
+/* Answers the request of packet i, if it has one; counts it. Without memory to write to the packet
+ * is dropped. */
+void sirens_serve(struct cloud *cloud, struct burst *burst, uint16_t i);
 
 #endif

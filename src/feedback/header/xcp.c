@@ -118,22 +118,21 @@ static enum xcp_find find(const struct xcp *xcp, const struct headers *headers,
 	}
 }
 
-/* The packet, or NULL if there was no memory for one to write to. */
-static struct rte_mbuf *serve(struct xcp *xcp, struct rte_mbuf *mbuf)
+static void serve(struct xcp *xcp, struct burst *burst, uint16_t i)
 {
 	struct cloud *cloud = xcp->stage.cloud;
-	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
-	uint32_t wire_bytes = packet_of(mbuf)->wire_bytes, rtt, x;
+	const uint8_t *frame = burst_frame(burst, i);
+	const struct headers headers = *burst_headers(burst, i);
+	uint32_t wire_bytes = burst_wire_bytes(burst, i), rtt, x;
 	enum xcp_find found = XCP_ABSENT;
-	struct headers headers;
 	int32_t asked, allotted;
 
-	if (headers_of(mbuf, &headers))
+	if (headers.ip != 0)
 		found = find(xcp, &headers, frame);
 	cloud->counters.feedback_malformed += found == XCP_MALFORMED;
 	if (found != XCP_REQUEST) {
 		xcp_control_arrival(&xcp->control, wire_bytes, 0, 0);
-		return mbuf;
+		return;
 	}
 	frame += headers.transport;
 	rtt = headers_u32(frame + XCP_RTT);
@@ -141,29 +140,17 @@ static struct rte_mbuf *serve(struct xcp *xcp, struct rte_mbuf *mbuf)
 	asked = (int32_t)headers_u32(frame + XCP_DELTA);
 	xcp_control_arrival(&xcp->control, wire_bytes, x, rtt);
 	allotted = rtt ? xcp_control_allot(&xcp->control, wire_bytes, x, asked) : 0;
-	if (allotted == asked)
-		return mbuf;
-	mbuf = cloud_writable(cloud, mbuf);
-	if (unlikely(!mbuf))
-		return NULL;
-	headers_put_u32(rte_pktmbuf_mtod_offset(mbuf, uint8_t *, headers.transport + XCP_DELTA),
-	                (uint32_t)allotted);
+	if (allotted == asked || unlikely(!cloud_writable(cloud, burst, i)))
+		return;
+	headers_put_u32(burst_frame(burst, i) + headers.transport + XCP_DELTA, (uint32_t)allotted);
 	cloud->counters.feedback_written++;
-	return mbuf;
 }
 
-static uint16_t xcp_process(struct stage *stage, struct rte_mbuf **packets, uint16_t n)
+static void xcp_process(struct stage *stage, struct burst *burst)
 {
-	uint16_t kept = 0;
-
-	stage->drawn += n;
-	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *mbuf = serve((struct xcp *)stage, packets[i]);
-
-		if (likely(mbuf != NULL))
-			packets[kept++] = mbuf;
-	}
-	return kept;
+	stage->drawn += burst->n;
+	for (uint16_t i = 0; i < burst->n; i++)
+		serve((struct xcp *)stage, burst, i);
 }
 
 /* ---- making ---- */

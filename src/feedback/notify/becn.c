@@ -31,9 +31,10 @@ static void quench(struct becn *becn, struct cloud *cloud, const struct hop_caus
 	cloud->counters.becn_marked += marked;
 }
 
-void becn_settled(struct becn *becn, const struct aqm *aqm, struct rte_mbuf *mbuf,
-                  enum aqm_outcome outcome, simtime now)
+void becn_settled(struct becn *becn, const struct aqm *aqm, const struct burst *burst, uint16_t i,
+                  enum aqm_outcome outcome)
 {
+	const struct rte_mbuf *mbuf = burst->mbuf[i];
 	uint8_t room[ICMP_FRAME_MAX];
 	struct packet_bytes frame;
 	struct hop_cause cause;
@@ -45,7 +46,7 @@ void becn_settled(struct becn *becn, const struct aqm *aqm, struct rte_mbuf *mbu
 	case AQM_OVERFLOWED:
 		if (!(outcome == AQM_DROPPED ? becn->on_drop : becn->on_overflow))
 			return;
-		frame = packet_bytes_of_mbuf(mbuf);
+		frame = packet_bytes_of(burst, i);
 		if (!is_capable(aqm, &frame))
 			return;
 		break;
@@ -56,9 +57,9 @@ void becn_settled(struct becn *becn, const struct aqm *aqm, struct rte_mbuf *mbu
 	}
 	cause = (struct hop_cause){
 	        .bytes = RTE_MIN(mbuf->pkt_len, (uint32_t)ICMP_FRAME_MAX),
-	        .wire_bytes = packet_of(mbuf)->wire_bytes,
-	        .t_ns = now,
-	        .number = packet_of(mbuf)->number,
+	        .wire_bytes = burst_wire_bytes(burst, i),
+	        .t_ns = burst_t(burst, i),
+	        .number = burst_number(burst, i),
 	};
 	cause.frame = rte_pktmbuf_read(mbuf, 0, cause.bytes, room);
 	quench(becn, aqm->cloud, &cause, outcome == AQM_MARKED);

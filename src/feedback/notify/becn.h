@@ -81,8 +81,8 @@ void becn_adopt(struct becn *becn, const struct becn *old);
 uint32_t becn_figures(const struct becn *becn, struct aqm_figure *figures);
 
 /* What became of a packet, where it is congested: above the threshold. */
-void becn_settled(struct becn *becn, const struct aqm *aqm, struct rte_mbuf *mbuf,
-                  enum aqm_outcome outcome, simtime now);
+void becn_settled(struct becn *becn, const struct aqm *aqm, const struct burst *burst, uint16_t i,
+                  enum aqm_outcome outcome);
 void becn_pushed_out(struct becn *becn, const struct aqm *aqm, struct held *held, simtime now);
 
 #endif
