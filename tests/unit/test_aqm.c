@@ -78,13 +78,13 @@ static void probe_idle(struct aqm *aqm, simtime now)
 	note(TOLD_IDLE, now);
 }
 
-static enum marking probe_look(const struct packet_bytes *frame, struct mark_place *place)
+static enum marking probe_look(const struct packet_bytes *frame, struct ce_place *place)
 {
 	place->at = frame->data;
 	return frame->bytes > 110 ? MARKING_POSSIBLE : MARKING_NONE;
 }
 
-static void probe_set(const struct mark_place *place)
+static void probe_set(const struct ce_place *place)
 {
 	place->at[100] ^= 0xff;
 }

@@ -32,7 +32,7 @@ uint64_t aqm_link_waiting(const struct aqm *aqm, const struct aqm_view *view)
 }
 
 static enum marking look(const struct aqm *aqm, const struct packet_bytes *frame,
-                         struct mark_place *place)
+                         struct ce_place *place)
 {
 	if (!aqm->marker)
 		return MARKING_NONE;
@@ -42,7 +42,7 @@ static enum marking look(const struct aqm *aqm, const struct packet_bytes *frame
 enum marking aqm_look(const struct aqm *aqm, struct held *held)
 {
 	const struct packet_bytes frame = packet_bytes_of_held(held);
-	struct mark_place place;
+	struct ce_place place;
 
 	return look(aqm, &frame, &place);
 }
@@ -52,7 +52,7 @@ static __attribute__((noinline)) enum aqm_outcome outcome_of(const struct aqm *a
                                                              bool has_room,
                                                              const struct burst *burst, uint16_t i)
 {
-	struct mark_place place;
+	struct ce_place place;
 	struct packet_bytes frame;
 	enum marking marking = MARKING_DONE;
 
@@ -82,7 +82,7 @@ static void count_mark(struct cloud *cloud, const struct queue *queue)
  * dropped. */
 static bool mark(struct cloud *cloud, const struct aqm *aqm, struct burst *burst, uint16_t i)
 {
-	struct mark_place place;
+	struct ce_place place;
 	struct packet_bytes frame;
 
 	if (unlikely(!cloud_writable(cloud, burst, i)))
@@ -273,7 +273,7 @@ static bool head_may_go(struct cloud *cloud, const struct queue *queue, struct h
                         struct aqm_verdict verdict, simtime now)
 {
 	const struct aqm *aqm = queue->aqm;
-	struct mark_place place;
+	struct ce_place place;
 	struct packet_bytes frame = packet_bytes_of_held(held);
 	enum marking marking = MARKING_DONE;
 

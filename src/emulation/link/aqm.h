@@ -95,7 +95,7 @@
 
 #include "account/aqm_report.h"
 #include "account/reason.h"
-#include "packet/packet_bytes.h"
+#include "packet/ce_mark.h"
 #include "random/draw.h"
 #include "scenario/field.h"
 #include "simtime.h"
@@ -157,17 +157,11 @@ enum marking {
 	MARKING_NONE,     /* not capable, or not IP */
 };
 
-/* Where the mark goes. */
-struct mark_place {
-	uint8_t *at;      /* of the header; NULL: nowhere */
-	uint32_t version; /* of IP */
-};
-
 struct aqm_marker {
 	/* Looks at a frame, changes nothing. */
-	enum marking (*look)(const struct packet_bytes *frame, struct mark_place *place);
+	enum marking (*look)(const struct packet_bytes *frame, struct ce_place *place);
 	/* Marks what is MARKING_POSSIBLE. */
-	void (*set)(const struct mark_place *place);
+	void (*set)(const struct ce_place *place);
 };
 
 /* ---- what an AQM is ---- */

@@ -2,48 +2,49 @@
 #include "packet/ce_mark.h"
 
 #include "packet/checksum.h"
-#include "packet/copy.h"
 #include "packet/headers.h"
 
-enum { ECN_NOT_ECT, ECN_CE = 3 };
-
-/* The first two bytes of the header hold the codepoint: in IPv4 the lowest two bits of the second,
- * in IPv6 bits 4 and 5 of it. */
-static uint32_t codepoint_shift(const struct headers *headers)
+int ce_codepoint(const struct packet_bytes *frame, struct ce_place *place)
 {
-	return headers->ip == 4 ? 0 : 4;
+	struct headers headers;
+
+	if (!headers_find(frame->data, frame->bytes, frame->wire_bytes, &headers))
+		return -1;
+	place->at = frame->data + headers.network;
+	place->version = headers.ip;
+	return (headers.ip == 4 ? place->at[1] : place->at[1] >> 4) & CE_CODEPOINT;
 }
 
-static void write_u16(uint8_t *at, uint16_t value)
+void ce_set(const struct ce_place *place)
 {
-	at[0] = (uint8_t)(value >> 8);
-	at[1] = (uint8_t)value;
+	uint8_t *ip = place->at;
+	uint16_t before, sum;
+
+	if (place->version == 6) {
+		ip[1] |= CE_CODEPOINT << 4;
+		return;
+	}
+	before = headers_u16(ip);
+	ip[1] |= CE_CODEPOINT;
+	sum = checksum_grown(headers_u16(ip + 10), checksum_growth(before, headers_u16(ip)));
+	ip[10] = (uint8_t)(sum >> 8);
+	ip[11] = (uint8_t)sum;
 }
 
 enum ce_mark ce_mark(struct rte_mempool *pool, struct burst *burst, uint32_t i)
 {
-	const struct headers headers = *burst_headers(burst, i);
-	struct rte_mbuf *own;
-	uint16_t before, after;
-	uint8_t *ip;
-	uint32_t shift;
+	struct packet_bytes frame = packet_bytes_of(burst, i);
+	struct ce_place place;
+	int codepoint = ce_codepoint(&frame, &place);
 
-	if (headers.ip == 0)
+	if (codepoint <= 0)
 		return CE_MARK_NOT_CAPABLE;
-	shift = codepoint_shift(&headers);
-	before = headers_u16(burst_frame(burst, i) + headers.network);
-	if ((before >> shift & ECN_CE) == ECN_NOT_ECT)
-		return CE_MARK_NOT_CAPABLE;
-	if ((before >> shift & ECN_CE) == ECN_CE)
+	if (codepoint == CE_CODEPOINT)
 		return CE_MARK_ALREADY;
-	own = burst_unshare(burst, i, pool);
-	if (!own)
+	if (!burst_unshare(burst, i, pool))
 		return CE_MARK_NO_BUFFER;
-	ip = rte_pktmbuf_mtod_offset(own, uint8_t *, headers.network);
-	after = (uint16_t)(before | ECN_CE << shift);
-	write_u16(ip, after);
-	if (headers.ip == 4)
-		write_u16(ip + 10,
-		          checksum_grown(headers_u16(ip + 10), checksum_growth(before, after)));
+	frame = packet_bytes_of(burst, i);
+	ce_codepoint(&frame, &place);
+	ce_set(&place);
 	return CE_MARK_DONE;
 }

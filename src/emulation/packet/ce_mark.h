@@ -1,15 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Congestion experienced (RFC 3168): an IPv4 or IPv6 packet of a transport that can say so is
- * marked in the place of being lost. The header checksum of IPv4 is made right incrementally.
+ * Congestion experienced (RFC 3168, section 5): the two bits of an IPv4 or IPv6 header that say
+ * whether a transport understands marks, and that a packet has one. The header checksum of IPv4 is
+ * made right incrementally.
  *
- * Where the IP header is: headers.h, so VLAN tags are seen through. A packet that somebody else
- * sees too is copied first. Thread: the worker that owns the cloud.
+ * Where the IP header is: headers.h, so VLAN tags are seen through. A queue's management marks what
+ * it holds, or lets in (link/aqm.h); a stage marks packets of a burst in the place of losing them,
+ * in bytes that nobody else sees.
+ *
+ * Thread: the worker that owns the packet.
  */
 #ifndef WEIR_CE_MARK_H
 #define WEIR_CE_MARK_H
 
-#include "packet/burst.h"
+#include "packet/packet_bytes.h"
+
+#define CE_CODEPOINT 3
+
+/* Where a mark goes. */
+struct ce_place {
+	uint8_t *at;      /* of the IP header */
+	uint32_t version; /* of IP */
+};
+
+/* 0: not capable; 1, 2: ECT(1), ECT(0); 3: marked; -1: there is no IP header, and no place. */
+int ce_codepoint(const struct packet_bytes *frame, struct ce_place *place);
+/* Marks. */
+void ce_set(const struct ce_place *place);
 
 enum ce_mark {
 	CE_MARK_NOT_CAPABLE, /* not IP, or not ECT: the packet is as it was */

@@ -41,7 +41,8 @@ static struct log *dualpi2_at(struct aqm *aqm, uint32_t i)
 
 static struct log *dualpi2_choose(struct aqm *aqm, const struct packet_bytes *frame)
 {
-	int bits = ecn_codepoint(frame);
+	struct ce_place place;
+	int bits = ce_codepoint(frame, &place);
 
 	return &((struct dualpi2 *)aqm)->band[bits > 0 && bits & 1 ? L4S : CLASSIC];
 }

@@ -52,7 +52,7 @@ static __attribute__((noinline)) void classify(const struct red_aqm *red, struct
                                                uint16_t i, struct red_arrival *arrival)
 {
 	struct packet_bytes bytes = packet_bytes_of(burst, i);
-	struct mark_place place;
+	struct ce_place place;
 
 	arrival->capable = red->aqm.marker->look(&bytes, &place) != MARKING_NONE;
 	arrival->chosen = arrival->capable && fits(red->match, burst, i);

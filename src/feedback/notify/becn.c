@@ -8,7 +8,7 @@
 
 static bool is_capable(const struct aqm *aqm, const struct packet_bytes *frame)
 {
-	struct mark_place place;
+	struct ce_place place;
 
 	return aqm->marker && aqm->marker->look(frame, &place) != MARKING_NONE;
 }

@@ -1,70 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "notify/ecn.h"
 
-#include "packet/checksum.h"
-#include "packet/headers.h"
+#include "packet/ce_mark.h"
 #include "scenario/scenario.h"
 
-#define ECT 0x2
-#define CE  0x3
+#define ECT_0 2
 
 /* ---- the marking ---- */
 
-/* The two bits; -1: there are none. */
-static int ecn_bits(const struct packet_bytes *frame, struct mark_place *place)
+/* Of the codepoints from `least` on a transport says that it is capable. */
+static inline enum marking look(const struct packet_bytes *frame, struct ce_place *place, int least)
 {
-	struct headers headers;
+	int codepoint = ce_codepoint(frame, place);
 
-	if (!headers_find(frame->data, frame->bytes, frame->wire_bytes, &headers))
-		return -1;
-	place->at = frame->data + headers.network;
-	place->version = headers.ip;
-	return (headers.ip == 4 ? place->at[1] : place->at[1] >> 4) & CE;
-}
-
-int ecn_codepoint(const struct packet_bytes *frame)
-{
-	struct mark_place place;
-
-	return ecn_bits(frame, &place);
-}
-
-static enum marking look_3168(const struct packet_bytes *frame, struct mark_place *place)
-{
-	int bits = ecn_bits(frame, place);
-
-	if (bits <= 0)
+	if (codepoint < least)
 		return MARKING_NONE;
-	return bits == CE ? MARKING_DONE : MARKING_POSSIBLE;
+	return codepoint == CE_CODEPOINT ? MARKING_DONE : MARKING_POSSIBLE;
 }
 
-static enum marking look_2481(const struct packet_bytes *frame, struct mark_place *place)
+static enum marking look_3168(const struct packet_bytes *frame, struct ce_place *place)
 {
-	int bits = ecn_bits(frame, place);
-
-	if (bits < ECT)
-		return MARKING_NONE;
-	return bits == CE ? MARKING_DONE : MARKING_POSSIBLE;
+	return look(frame, place, 1);
 }
 
-static void ecn_set(const struct mark_place *place)
+static enum marking look_2481(const struct packet_bytes *frame, struct ce_place *place)
 {
-	uint8_t *ip = place->at;
-	uint16_t before, sum;
-
-	if (place->version == 6) {
-		ip[1] |= CE << 4;
-		return;
-	}
-	before = headers_u16(ip);
-	ip[1] |= CE;
-	sum = checksum_grown(headers_u16(ip + 10), checksum_growth(before, headers_u16(ip)));
-	ip[10] = (uint8_t)(sum >> 8);
-	ip[11] = (uint8_t)sum;
+	return look(frame, place, ECT_0);
 }
 
-const struct aqm_marker ecn_marker_3168 = {.look = look_3168, .set = ecn_set};
-static const struct aqm_marker ecn_marker_2481 = {.look = look_2481, .set = ecn_set};
+const struct aqm_marker ecn_marker_3168 = {.look = look_3168, .set = ce_set};
+static const struct aqm_marker ecn_marker_2481 = {.look = look_2481, .set = ce_set};
 
 const struct aqm_marker *ecn_marker(const struct conf *conf, const struct cloud_conf *cloud,
                                     const struct aqm_marker *initial)

@@ -31,9 +31,6 @@ struct ecn_conf {
 
 extern const struct statement ecn_statement;
 
-/* The two bits: 0 not ECT, 1 ECT(1), 2 ECT(0), 3 CE. -1: there are none. */
-int ecn_codepoint(const struct packet_bytes *frame);
-
 extern const struct aqm_marker ecn_marker_3168;
 
 /* The marker for an AQM with this configuration: as `ecn` beside it says; if there is none,
