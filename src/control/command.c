@@ -9,77 +9,90 @@
 
 #include "language/explain.h"
 #include "language/manual.h"
+#include "text/listing.h"
 #include "text/nearest.h"
 #include "text/shortage.h"
 
 static int command_help(int argc, char **argv);
 
-static const struct {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *usage;
-	const char *help;
-} commands[] = {
-        {"run", command_run, "-c FILE [-s SOCKET] [--cores LIST] [-- EAL ARGS]",
-         "runs a scenario live, between ports"},
-        {"replay", command_replay,
-         "-c FILE --in PORT=PCAP ... --out PORT=PCAP ... [--seed N] [--report FILE.json] [--log "
-         "FILE.csv]",
-         "passes captures through a scenario, in virtual time"},
-        {"check", command_check, "-c FILE [-j]",
-         "validates a scenario, and says what it needs and whether this machine has it"},
-        {"ctl", command_ctl, "[-s SOCKET] [-j] [-f FILE] [COMMAND ...]",
-         "one command to a running weir, or a shell"},
-        {"bench", command_bench,
-         "[PART ...] [-c FILE] [--frame N] [--seconds N] [-j] [--html FILE]",
-         "cost, capacity and precision on this machine"},
-        {"lab", command_lab,
-         "list | run NAME|ROW|all [-j] [--seeds N] [--set NAME=VALUE] [--out DIR]",
-         "the papers' experiments, in virtual time"},
-        {"help", command_help, "[WORDS ...] | --man",
-         "explains the scenario language: weir help cloud delay; --man: its manual page"},
-        {NULL, NULL, NULL, NULL},
+/* `weir help` takes no value: its one option is a flag. */
+struct help {
+	bool man;
 };
+
+static const struct option_row help_rows[] = {
+        {OPTION("--man", FIELD_FLAG, struct help, man,
+                .help = "weir-scenario(5), the manual page of the scenario language")},
+        OPTIONS_END,
+};
+
+static const struct options help_options = {
+        .command = "help",
+        .usage = "[COMMAND | WORDS ... | --man]",
+        .does = "Explains a command, or the scenario language: weir help cloud delay.",
+        .rows = help_rows,
+        .until_word = true,
+};
+
+static const struct {
+	const struct options *options;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+        {&run_options, command_run},     {&replay_options, command_replay},
+        {&check_options, command_check}, {&ctl_options, command_ctl},
+        {&bench_options, command_bench}, {&lab_options, command_lab},
+        {&help_options, command_help},
+};
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static void print_usage(FILE *out)
 {
 	fputs("weir: a network emulator. Packets enter at a port, cross a cloud, and leave at "
-	      "another "
-	      "port.\n\n",
+	      "another port.\n\n",
 	      out);
-	for (int i = 0; commands[i].name != NULL; i++)
-		fprintf(out, "  weir %s %s\n      %s\n", commands[i].name, commands[i].usage,
-		        commands[i].help);
+	for (size_t i = 0; i < COMMANDS; i++) {
+		options_print_usage(out, commands[i].options, "  ", "  ");
+		fprintf(out, "      %s\n", commands[i].options->does);
+	}
 	fputs("  weir --version\n", out);
 }
 
+/* Help of a subcommand, or of words of the scenario language; without words, of both. */
 static int command_help(int argc, char **argv)
 {
+	struct help help = {.man = false};
 	struct language_error error;
+	struct options_words given;
 	struct words *words;
-	int result = 0;
+	int result = options_read(&help_options, argc, argv, &help, &given);
 
-	if (argc == 2 && strcmp(argv[1], "--man") == 0) {
+	if (result != OPTIONS_RUN)
+		return result;
+	if (help.man) {
 		manual_print(stdout);
 		return 0;
 	}
-	if (argc == 1)
-		print_usage(stdout);
-	words = calloc(1, sizeof(*words));
-	if (words == NULL) {
-		fputs("weir help: no memory\n", stderr);
-		return 1;
+	for (size_t i = 0; i < COMMANDS && given.n == 1; i++) {
+		if (strcmp(given.word[0], commands[i].options->command) == 0) {
+			options_print_help(stdout, commands[i].options);
+			return 0;
+		}
 	}
-	for (int i = 1; i < argc && i <= LINE_WORDS_MAX; i++) {
-		words->word[i - 1] = (struct word){.text = argv[i], .column = (uint32_t)i};
+	words = calloc(1, sizeof(*words));
+	if (words == NULL)
+		return options_wrong(&help_options, "no memory");
+	for (int i = 0; i < given.n && i < LINE_WORDS_MAX; i++) {
+		words->word[i] = (struct word){.text = given.word[i], .column = (uint32_t)i + 1};
 		words->n++;
 	}
-	if (argc == 1)
+	if (given.n == 0) {
+		print_usage(stdout);
 		fputs("\nThe scenario language, in files and on the control socket:\n\n", stdout);
-	if (explain(stdout, words, 0, &error) != 0) {
-		fprintf(stderr, "weir help: %s\n", error.text);
-		result = 2;
 	}
+	if (explain(stdout, words, 0, &error) == 0)
+		result = 0;
+	else
+		result = options_wrong(&help_options, "%s", error.text);
 	free(words);
 	return result;
 }
@@ -87,23 +100,19 @@ static int command_help(int argc, char **argv)
 static int unknown_command(const char *name)
 {
 	struct nearest nearest;
+	struct listing all;
 
 	nearest_start(&nearest, name);
-	for (int i = 0; commands[i].name != NULL; i++)
-		nearest_try(&nearest, commands[i].name);
+	for (size_t i = 0; i < COMMANDS; i++)
+		nearest_try(&nearest, commands[i].options->command);
+	listing_start(&all, "and");
+	for (size_t i = 0; i < COMMANDS; i++)
+		listing_add_plain(&all, commands[i].options->command);
 	fprintf(stderr, "weir: unknown command `%.*s`; ", language_error_shown(name), name);
-	if (nearest.best != NULL) {
+	if (nearest.best != NULL)
 		fprintf(stderr, "did you mean `%s`?\n", nearest.best);
-		return 2;
-	}
-	fputs("there are", stderr);
-	for (int i = 0; commands[i].name != NULL; i++)
-		fprintf(stderr, "%s %s",
-		        i == 0                         ? ""
-		        : commands[i + 1].name != NULL ? ","
-		                                       : " and",
-		        commands[i].name);
-	fputs("\n", stderr);
+	else
+		fprintf(stderr, "there are %s\n", listing_end(&all));
 	return 2;
 }
 
@@ -132,8 +141,8 @@ int command_main(int argc, char **argv)
 		printf("weir %s, with %s\n", WEIR_VERSION, rte_version());
 		return 0;
 	}
-	for (int i = 0; commands[i].name != NULL; i++) {
-		if (strcmp(commands[i].name, argv[1]) == 0)
+	for (size_t i = 0; i < COMMANDS; i++) {
+		if (strcmp(commands[i].options->command, argv[1]) == 0)
 			return whole(argv[1], commands[i].run(argc - 1, argv + 1));
 	}
 	return unknown_command(argv[1]);

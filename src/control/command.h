@@ -7,8 +7,10 @@
 #ifndef WEIR_COMMAND_H
 #define WEIR_COMMAND_H
 
-int command_main(int argc,
-                 char **argv); /* command.c: the table of subcommands, --help, --version */
+#include "options/options.h"
+
+/* command.c: the table of subcommands, --help, --version */
+int command_main(int argc, char **argv);
 
 int command_run(int argc, char **argv);
 int command_replay(int argc, char **argv);
@@ -16,5 +18,9 @@ int command_check(int argc, char **argv);
 int command_ctl(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_lab(int argc, char **argv);
+
+/* What each takes, and its help. */
+extern const struct options run_options, replay_options, check_options, ctl_options, bench_options,
+        lab_options;
 
 #endif

@@ -52,9 +52,9 @@ refused 'loops.*is unknown' 'port a device file:x.pcap,loops'
 refused 'processor 999 is not one' "$a" --cores 999
 refused 'is no list of processors' "$a" --cores 1-
 refused 'three workers or more' "$a" --layout pipeline
-refused 'run-to-completion or pipeline' "$a" --layout both
-refused 'is no size' "$a" --memory 512
-refused 'unknown option --coros; --cores?' "$a" --coros 1
+refused 'is unknown; it is .run-to-completion. or .pipeline.' "$a" --layout both
+refused 'has no unit' "$a" --memory 512
+refused 'no such option --coros; did you mean --cores?' "$a" --coros 1
 refused 'scenario.weir:1:' 'prot a'
 
 # Without capabilities: said, with the remedy.

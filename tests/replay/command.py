@@ -88,15 +88,15 @@ def what_is_wrong_is_said_in_one_line_with_status_2_and_nothing_is_written():
             (base + ["--report", "none/r"], "none/r: cannot be written"),
             (base + ["--picture", "none/p"], "none/p: cannot be written"),
             (base + ["--out", "b=out2"], "output already"),
-            (base + ["--seed", "one"], "--seed one"),
-            (base + ["--burst", "0"], "--burst 0"),
-            (base + ["--burst", "33"], "--burst 33"),
-            (base + ["--memory", "64"], "512MiB"),
+            (base + ["--seed", "one"], "--seed `one`"),
+            (base + ["--burst", "0"], "--burst `0`"),
+            (base + ["--burst", "33"], "--burst `33`"),
+            (base + ["--memory", "64"], "has no unit"),
             (base + ["--memory", "1kB"], "from 16MiB"),
             (base + ["--reprot", "r"], "did you mean --report?"),
             (base + ["--seed"], "needs a value"),
-            (base + ["-x"], "-x: no such option"),
-            (base + ["more"], "more: not expected")):
+            (base + ["-x"], "no such option -x;"),
+            (base + ["more"], "`more` is not expected")):
         done = weir(*words, text=True)
         assert done.returncode == 2, f"{words}: status {done.returncode}: {done.stderr}"
         assert done.stdout == "", f"{words}: {done.stdout}"

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 #include <rte_ip.h>
@@ -19,7 +18,9 @@
 #include "line/delay.h"
 #include "measure/bench_source.h"
 #include "packet/headers.h"
+#include "random/draw.h"
 #include "runner/group.h"
+#include "said.h"
 
 #define WORDS_MAX 12
 
@@ -28,24 +29,14 @@ static int parse(const char *line, struct bench_arguments *arguments, char said[
 {
 	static char text[300];
 	char *argv[WORDS_MAX + 1] = {NULL}, *rest;
-	int argc = 0, status, kept = dup(STDERR_FILENO);
-	FILE *file = tmpfile();
-	size_t n;
+	int argc = 0, status;
 
-	assert_non_null(file);
 	snprintf(text, sizeof(text), "bench %s", line);
 	for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
 		argv[argc++] = word;
-	fflush(stderr);
-	dup2(fileno(file), STDERR_FILENO);
+	said_begin(stderr);
 	status = bench_arguments_parse(argc, argv, arguments);
-	fflush(stderr);
-	dup2(kept, STDERR_FILENO);
-	close(kept);
-	rewind(file);
-	n = fread(said, 1, 399, file);
-	said[n] = '\0';
-	fclose(file);
+	said_end(stderr, said, 400);
 	return status;
 }
 
@@ -55,7 +46,7 @@ static void without_a_part_all_are_measured(void **state)
 	char said[400];
 
 	(void)state;
-	assert_int_equal(parse("", &arguments, said), BENCH_ARGUMENTS_RUN);
+	assert_int_equal(parse("", &arguments, said), OPTIONS_RUN);
 	for (int part = 0; part < BENCH_COMPARE; part++)
 		assert_int_equal(arguments.parts[part], part != BENCH_LATENCY);
 	assert_false(arguments.parts[BENCH_COMPARE]);
@@ -69,13 +60,13 @@ static void options_are_taken_before_and_after_the_part(void **state)
 	(void)state;
 	assert_int_equal(parse("--frame imix cost -j --runs 3 --seconds 0.5 --priority 50",
 	                       &arguments, said),
-	                 BENCH_ARGUMENTS_RUN);
+	                 OPTIONS_RUN);
 	assert_true(arguments.parts[BENCH_COST]);
 	assert_false(arguments.parts[BENCH_DEPTH]);
 	assert_true(arguments.frame_given);
 	assert_int_equal(arguments.frame_bytes, 0);
 	assert_int_equal(arguments.runs, 3);
-	assert_true(arguments.seconds == 0.5);
+	assert_true(bench_seconds(&arguments, 1) == 0.5);
 	assert_int_equal(arguments.priority, 50);
 	assert_true(arguments.json);
 }
@@ -86,11 +77,10 @@ static void a_scenario_of_its_own_is_found_by_its_name(void **state)
 	char said[400];
 
 	(void)state;
-	assert_int_equal(parse("cost --scenario everything", &arguments, said),
-	                 BENCH_ARGUMENTS_RUN);
+	assert_int_equal(parse("cost --scenario everything", &arguments, said), OPTIONS_RUN);
 	assert_string_equal(arguments.scenario->name, "everything");
 	assert_true(arguments.scenario->headers);
-	assert_int_equal(parse("cost", &arguments, said), BENCH_ARGUMENTS_RUN);
+	assert_int_equal(parse("cost", &arguments, said), OPTIONS_RUN);
 	assert_null(arguments.scenario);
 }
 
@@ -101,15 +91,15 @@ static void loads_are_meant_by_what_is_in_their_names(void **state)
 	uint32_t meant = 0;
 
 	(void)state;
-	assert_int_equal(parse("precision --load held", &arguments, said), BENCH_ARGUMENTS_RUN);
+	assert_int_equal(parse("precision --load held", &arguments, said), OPTIONS_RUN);
 	for (const struct bench_load *load = bench_loads; load->name; load++) {
 		assert_true(bench_load_is(load, NULL));
 		meant += bench_load_is(load, arguments.load);
 	}
 	assert_int_equal(meant, 1);
-	assert_int_equal(parse("precision --load hold", &arguments, said), BENCH_ARGUMENTS_WRONG);
+	assert_int_equal(parse("precision --load hold", &arguments, said), OPTIONS_WRONG);
 	assert_non_null(strstr(said, "`hold`"));
-	assert_int_equal(parse("cost --load held", &arguments, said), BENCH_ARGUMENTS_WRONG);
+	assert_int_equal(parse("cost --load held", &arguments, said), OPTIONS_WRONG);
 	assert_non_null(strstr(said, "--load is for precision"));
 }
 
@@ -119,14 +109,13 @@ static void compare_takes_one_file_or_two(void **state)
 	char said[400];
 
 	(void)state;
-	assert_int_equal(parse("compare old.json", &arguments, said), BENCH_ARGUMENTS_RUN);
+	assert_int_equal(parse("compare old.json", &arguments, said), OPTIONS_RUN);
 	assert_string_equal(arguments.compare, "old.json");
 	assert_null(arguments.against);
-	assert_true(arguments.bound == 0.25);
-	assert_int_equal(parse("compare old.json --bound 10%", &arguments, said),
-	                 BENCH_ARGUMENTS_RUN);
-	assert_true(arguments.bound == 0.1);
-	assert_int_equal(parse("compare old.json new.json", &arguments, said), BENCH_ARGUMENTS_RUN);
+	assert_int_equal(arguments.bound_q63, PROBABILITY_ONE / 4);
+	assert_int_equal(parse("compare old.json --bound 10%", &arguments, said), OPTIONS_RUN);
+	assert_true((double)arguments.bound_q63 / (double)PROBABILITY_ONE == 0.1);
+	assert_int_equal(parse("compare old.json new.json", &arguments, said), OPTIONS_RUN);
 	assert_string_equal(arguments.against, "new.json");
 }
 
@@ -136,19 +125,19 @@ static void what_is_wrong_is_said_with_what_would_be_right(void **state)
 		const char *line, *says;
 	} rows[] = {
 	        {"cots", "did you mean `cost`"},
-	        {"--frme 64", "--frame?"},
+	        {"--frme 64", "did you mean --frame?"},
 	        {"--frame 63", "64 to 9600"},
 	        {"--frame 9601", "64 to 9600"},
 	        {"--frame 64.5", "64 to 9600"},
-	        {"--frame", "wants a value"},
+	        {"--frame", "needs a value"},
 	        {"--runs 0", "1 to 32"},
 	        {"--runs 33", "1 to 32"},
 	        {"--seconds -1", "0.05 to"},
-	        {"--seconds nan", "0.05 to"},
+	        {"--seconds nan", "like 0.125"},
 	        {"--priority 100", "1 to 99"},
-	        {"--bound 25", "like 25%"},
-	        {"--line-rate 10", "10gbit"},
-	        {"--layout ring", "run-to-completion or pipeline"},
+	        {"--bound 25", "from 0% to 100%"},
+	        {"--line-rate 10", "has no unit"},
+	        {"--layout ring", "`run-to-completion` or `pipeline`"},
 	        {"compare", "OLD.json"},
 	        {"--scenario jiter", "did you mean `jitter`"},
 	        {"--scenario x", "like `delay-10ms`"},
@@ -181,7 +170,7 @@ static void what_is_wrong_is_said_with_what_would_be_right(void **state)
 		struct bench_arguments arguments;
 		char said[400];
 
-		assert_int_equal(parse(rows[i].line, &arguments, said), BENCH_ARGUMENTS_WRONG);
+		assert_int_equal(parse(rows[i].line, &arguments, said), OPTIONS_WRONG);
 		if (!strstr(said, rows[i].says))
 			fail_msg("`%s` says: %s", rows[i].line, said);
 		/* one line, to a person */

@@ -14,11 +14,12 @@
 
 #include "command.h"
 #include "runner/group.h"
+#include "said.h"
 
 #define TEXT_MAX 16384
 
 static char folder[] = "/tmp/weir-test-check-XXXXXX";
-static char scenario_path[64], out_path[64], err_path[64];
+static char scenario_path[64];
 
 struct outcome {
 	int status;
@@ -31,8 +32,6 @@ static int make_folder(void **state)
 	if (mkdtemp(folder) == NULL)
 		return -1;
 	snprintf(scenario_path, sizeof(scenario_path), "%s/x.weir", folder);
-	snprintf(out_path, sizeof(out_path), "%s/out", folder);
-	snprintf(err_path, sizeof(err_path), "%s/err", folder);
 	return 0;
 }
 
@@ -40,8 +39,6 @@ static int remove_folder(void **state)
 {
 	(void)state;
 	unlink(scenario_path);
-	unlink(out_path);
-	unlink(err_path);
 	return rmdir(folder);
 }
 
@@ -54,40 +51,20 @@ static void write_scenario(const char *text)
 	fclose(file);
 }
 
-static void read_back(const char *path, char text[TEXT_MAX])
-{
-	FILE *file = fopen(path, "r");
-
-	assert_non_null(file);
-	text[fread(text, 1, TEXT_MAX - 1, file)] = 0;
-	fclose(file);
-}
-
-/* Runs `weir ARGUMENTS...` with its output in files. */
+/* Runs `weir ARGUMENTS...`. */
 static struct outcome *weir(const char *const *arguments)
 {
 	static struct outcome outcome;
 	char *argv[8] = {(char *)(uintptr_t) "weir"};
-	int argc = 1, keep_out = dup(1), keep_err = dup(2);
-	FILE *file;
+	int argc = 1;
 
 	for (; arguments[argc - 1] != NULL; argc++)
 		argv[argc] = (char *)(uintptr_t)arguments[argc - 1];
-	fflush(stdout);
-	file = fopen(out_path, "w");
-	dup2(fileno(file), 1);
-	fclose(file);
-	file = fopen(err_path, "w");
-	dup2(fileno(file), 2);
-	fclose(file);
+	said_begin(stdout);
+	said_begin(stderr);
 	outcome.status = command_main(argc, argv);
-	fflush(stdout);
-	dup2(keep_out, 1);
-	dup2(keep_err, 2);
-	close(keep_out);
-	close(keep_err);
-	read_back(out_path, outcome.out);
-	read_back(err_path, outcome.err);
+	said_end(stdout, outcome.out, TEXT_MAX);
+	said_end(stderr, outcome.err, TEXT_MAX);
 	return &outcome;
 }
 
@@ -227,6 +204,9 @@ static void help_is_there_without_a_running_weir(void **state)
 	assert_non_null(strstr(WEIR("help", "cloud", "delay")->out, "jitter TIME"));
 	assert_int_equal(WEIR("help", "dealy")->status, 2);
 	assert_memory_equal(WEIR("help", "--man")->out, ".\\\" made by", 11);
+	assert_memory_equal(WEIR("help", "replay")->out, "usage: weir replay", 18);
+	assert_memory_equal(WEIR("help", "--help")->out, "usage: weir help", 16);
+	assert_non_null(strstr(WEIR("help")->out, "Passes captures"));
 }
 
 GROUP(check_command)

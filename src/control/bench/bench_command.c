@@ -25,6 +25,7 @@
 #include "machine/eal.h"
 #include "machine/pool.h"
 #include "port/port.h"
+#include "random/draw.h"
 
 #define RUNS      5
 #define SECONDS   0.3
@@ -57,7 +58,7 @@ static void tell(void *argument, const char *what)
 
 static int check_priority(const struct bench *bench)
 {
-	struct sched_param param = {.sched_priority = bench->arguments.priority};
+	struct sched_param param = {.sched_priority = (int)bench->arguments.priority};
 	struct sched_param normal = {.sched_priority = 0};
 
 	if (bench->arguments.priority == 0)
@@ -65,7 +66,7 @@ static int check_priority(const struct bench *bench)
 	if (sched_setscheduler(0, SCHED_FIFO, &param) < 0) {
 		fprintf(stderr,
 		        "weir bench: --priority %d: %s; root may, or who has CAP_SYS_NICE\n",
-		        bench->arguments.priority, strerror(errno));
+		        param.sched_priority, strerror(errno));
 		return -EPERM;
 	}
 	sched_setscheduler(0, SCHED_OTHER, &normal);
@@ -229,7 +230,8 @@ static int conclude(struct bench *bench)
 		return 0;
 	return bench_compare_print(bench->arguments.json ? stderr : stdout, bench->before,
 	                           bench->after ? bench->after : bench->document,
-	                           bench->arguments.bound) > 0;
+	                           (double)bench->arguments.bound_q63 / (double)PROBABILITY_ONE) >
+	       0;
 }
 
 static void print_figures(struct bench *bench)
@@ -290,7 +292,7 @@ static int load_documents(struct bench *bench)
 	if (arguments->runs == 0 && bench_number(machine, "runs") >= 1)
 		conditions->runs = (uint32_t)RTE_MIN(bench_number(machine, "runs"),
 		                                     (double)BENCH_RUNS_MAX / 2);
-	if (arguments->seconds <= 0 && bench_number(machine, "seconds") > 0)
+	if (arguments->seconds_us == 0 && bench_number(machine, "seconds") > 0)
 		conditions->seconds = bench_number(machine, "seconds");
 	return 0;
 }
@@ -326,10 +328,10 @@ static int prepare(struct bench *bench)
 	        .conditions =
 	                {
 	                        .layout = bench->arguments.layout,
-	                        .runs = bench->arguments.runs ? bench->arguments.runs : RUNS,
-	                        .seconds = bench->arguments.seconds > 0 ? bench->arguments.seconds
-	                                                                : SECONDS,
-	                        .priority = bench->arguments.priority,
+	                        .runs = bench->arguments.runs ? (uint32_t)bench->arguments.runs
+	                                                      : RUNS,
+	                        .seconds = bench_seconds(&bench->arguments, SECONDS),
+	                        .priority = (int)bench->arguments.priority,
 	                        .tell = tell,
 	                },
 	};
@@ -344,8 +346,8 @@ int command_bench(int argc, char **argv)
 	int status = bench_arguments_parse(argc, argv, &bench.arguments);
 	int printed;
 
-	if (status != BENCH_ARGUMENTS_RUN)
-		return status == BENCH_ARGUMENTS_HELP ? 0 : 2;
+	if (status != OPTIONS_RUN)
+		return status;
 	status = prepare(&bench);
 	if (status == 0 && measures(&bench.arguments))
 		status = run(&bench);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "live/runtime.h"
+#include "options/options.h"
 
 #define BENCH_DEVICES     2
 #define BENCH_SECONDS_MAX 86400
@@ -39,24 +40,23 @@ struct bench_arguments {
 	const char *load; /* precision: those that have this in their names alone; or NULL */
 	bool frame_given;
 	uint32_t frame_bytes; /* 0: IMIX */
-	double seconds;       /* 0: not given */
-	uint32_t runs;        /* 0: not given */
-	double bound;         /* compare: a fraction */
-	bool bound_given;
-	int priority;
-	enum runtime_layout layout;
+	uint64_t seconds_us;  /* 0: not given; bench_seconds */
+	uint64_t runs;        /* 0: not given */
+	uint64_t bound_q63;   /* compare */
+	uint64_t priority;
+	uint32_t layout; /* enum runtime_layout */
 	bool json, full, rfc_times;
 	const char *devices
 	        [BENCH_DEVICES]; /* rfc2544: of another device under test; latency: the two */
 	uint32_t n_devices;
-	double line_bps; /* rfc2544, latency; 0: not given */
-	double cable_m;  /* latency */
-	bool cable_given;
+	uint64_t line_bps; /* rfc2544, latency; 0: not given */
+	uint64_t cable_um; /* latency: millionths of a metre */
 };
 
-enum { BENCH_ARGUMENTS_RUN, BENCH_ARGUMENTS_HELP, BENCH_ARGUMENTS_WRONG };
-
-/* Says itself what is wrong, or the help. Pointers go into argv. */
+/* OPTIONS_RUN; else all is said, and it is the exit status. Pointers go into argv. */
 int bench_arguments_parse(int argc, char **argv, struct bench_arguments *arguments);
+
+/* --seconds, or what it is without. */
+double bench_seconds(const struct bench_arguments *arguments, double otherwise);
 
 #endif

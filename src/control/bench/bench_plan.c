@@ -215,7 +215,7 @@ int bench_plan_precision(struct bench_plan *plan, struct problem *problem)
 	int rc = 0;
 
 	/* A percentile of 99.99 wants some ten thousand packets at the slowest load. */
-	if (plan->arguments->seconds == 0)
+	if (plan->arguments->seconds_us == 0)
 		plan->conditions.seconds = 2;
 	for (const struct bench_load *load = bench_loads; rc == 0 && load->name; load++) {
 		if (bench_load_is(load, plan->arguments->load))

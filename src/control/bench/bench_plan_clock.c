@@ -11,7 +11,7 @@
 
 int bench_plan_clock(struct bench_plan *plan, struct problem *problem)
 {
-	double seconds = plan->arguments->seconds > 0 ? plan->arguments->seconds : CLOCK_S;
+	double seconds = bench_seconds(plan->arguments, CLOCK_S);
 	struct bench_clock *clock = malloc(sizeof(*clock));
 	struct bench_clock_source source;
 	int rc;

@@ -67,7 +67,7 @@ static int open_ports(struct course *course, struct problem *problem)
 static double line_of(const struct course *course, const struct port *port)
 {
 	if (course->plan->arguments->line_bps > 0)
-		return course->plan->arguments->line_bps;
+		return (double)course->plan->arguments->line_bps;
 	return port_is_pci(port->device) ? (double)port_link_bps(port) : 0;
 }
 
@@ -183,8 +183,8 @@ int bench_plan_latency(struct bench_plan *plan, struct problem *problem)
 		return -ENOMEM;
 	}
 	course->plan = plan;
-	course->cable_m = plan->arguments->cable_m;
-	course->seconds = plan->arguments->seconds > 0 ? plan->arguments->seconds : LATENCY_S;
+	course->cable_m = (double)plan->arguments->cable_um / FACTOR_ONE;
+	course->seconds = bench_seconds(plan->arguments, LATENCY_S);
 	rc = open_ports(course, problem);
 	if (rc == 0) {
 		rc = measure_ways(course, problem);

@@ -68,7 +68,7 @@ static int start_own(struct course *course, struct problem *problem)
 	}
 	setup.scenario = course->scenario;
 	setup.most_pps = course->plan->arguments->line_bps > 0
-	                         ? course->plan->arguments->line_bps / 512
+	                         ? (double)course->plan->arguments->line_bps / 512
 	                         : LINE_BPS / 512;
 	rc = bench_rig_open(&course->rig, &setup, &course->plan->conditions, problem);
 	if (rc < 0)
@@ -113,9 +113,7 @@ static bool alone(const struct bench_arguments *arguments)
 static void choose_times(struct course *course)
 {
 	const struct bench_arguments *arguments = course->plan->arguments;
-	double seconds = arguments->seconds > 0 ? arguments->seconds
-	                 : alone(arguments)     ? TRIAL_S
-	                                        : TRIAL_S / 2;
+	double seconds = bench_seconds(arguments, alone(arguments) ? TRIAL_S : TRIAL_S / 2);
 
 	course->conditions = rfc2544_full;
 	if (arguments->rfc_times)
@@ -141,7 +139,8 @@ static int run_frame(void *argument)
 static int measure_frame(struct course *course, uint32_t frame_bytes, struct problem *problem)
 {
 	struct bench_plan *plan = course->plan;
-	double line_bps = plan->arguments->line_bps > 0 ? plan->arguments->line_bps : LINE_BPS;
+	double line_bps =
+	        plan->arguments->line_bps > 0 ? (double)plan->arguments->line_bps : LINE_BPS;
 	char what[80];
 
 	if (frame_bytes < 64 || frame_bytes > BENCH_TESTER_BYTES) {

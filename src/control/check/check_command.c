@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `weir check`: what a scenario says, what it needs, and whether this machine has it. */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,24 +13,15 @@
 #include "command.h"
 #include "language/path_check.h"
 #include "language/scenario_file.h"
+#include "options/options.h"
 #include "text/shortage.h"
 #include "text/value.h"
 #include "port/port.h"
 #include "show/class_text.h"
 #include "show/table.h"
 
-static const char usage[] = "weir check -c FILE [-j]\n"
-                            "  -c, --config FILE   the scenario\n"
-                            "  -j, --json          one JSON object\n"
-                            "\n"
-                            "Validates a scenario and prints it as weir understands it, then the "
-                            "rate x delay product of each\n"
-                            "cloud and the memory that its packets need, against what this machine "
-                            "has. Exit status: 0 it\n"
-                            "can be run, 2 it is wrong or too large.\n";
-
 struct check {
-	const char *path;
+	const char *config;
 	bool json;
 	struct scenario *scenario;
 	struct budget budget;
@@ -39,6 +29,22 @@ struct check {
 	struct memory_plan plan;
 	char *remarks;          /* on lines of netem's, one a line */
 	struct problem problem; /* why the machine cannot hold it, or "" */
+};
+
+static const struct option_row rows[] = {
+        {OPTION_CONFIG(struct check, "the scenario")},
+        {OPTION_JSON(struct check, "one JSON object")},
+        OPTIONS_END,
+};
+
+const struct options check_options = {
+        .command = "check",
+        .usage = "-c FILE [-j]",
+        .does = "Validates a scenario, and says what it needs and whether this machine has it.",
+        .about = "Prints the scenario as weir understands it, then the rate x delay product of\n"
+                 "each cloud and the memory that its packets need, against what this machine\n"
+                 "has. Exit status: 0 it can be run, 2 it is wrong or too large.\n",
+        .rows = rows,
 };
 
 /* ---- text ---- */
@@ -229,7 +235,7 @@ static json_t *json_budget(const struct check *check)
 	for (uint32_t i = 0; i < check->budget.n_clouds; i++)
 		json_array_append_new(clouds, json_cloud_budget(&check->budget.clouds[i]));
 	object = json_pack("{s:b,s:s,s:s,s:o,s:b,s:{s:o,s:o,s:o,s:o,s:o,s:s}}", "ok",
-	                   check->problem.text[0] == 0, "file", check->path, "scenario",
+	                   check->problem.text[0] == 0, "file", check->config, "scenario",
 	                   text == NULL ? "" : text, "clouds", clouds, "port_speed_assumed",
 	                   check->budget.speed_assumed, "memory", "needed_bytes",
 	                   whole(check->plan.needed_bytes), "packet_memory_bytes",
@@ -308,7 +314,7 @@ static int check_and_print(struct check *check)
 	check->problem.text[0] = 0;
 	result = memory_plan_make(&request, &check->plan, &check->problem) == 0 ? 0 : 2;
 	if (result != 0)
-		budget_complain(&check->budget, check->scenario, check->path, &check->problem,
+		budget_complain(&check->budget, check->scenario, check->config, &check->problem,
 		                message, sizeof(message));
 	if (check->json) {
 		object = json_budget(check);
@@ -331,12 +337,6 @@ static int check_and_print(struct check *check)
 	return result;
 }
 
-static int wrong_arguments(const char *message)
-{
-	fprintf(stderr, "weir check: %s; right would be: weir check -c FILE [-j]\n", message);
-	return 2;
-}
-
 static int load(struct check *check, char *message, size_t room)
 {
 	size_t bytes;
@@ -346,7 +346,8 @@ static int load(struct check *check, char *message, size_t room)
 	snprintf(message, room, "no memory");
 	if (remarks == NULL)
 		return -ENOMEM;
-	result = scenario_file_load_remarked(check->path, remarks, &check->scenario, message, room);
+	result = scenario_file_load_remarked(check->config, remarks, &check->scenario, message,
+	                                     room);
 	shortage_close(remarks);
 	return result;
 }
@@ -359,7 +360,7 @@ static int check_ports(const struct check *check, char *message, size_t room)
 
 	snprintf(message, room, "%s", rc < 0 ? problem.text : "");
 	if (rc < 0 && problem.port > 0)
-		scenario_file_complain_port(check->path,
+		scenario_file_complain_port(check->config,
 		                            check->scenario->ports[problem.port - 1].name,
 		                            problem.text, message, room);
 	return rc;
@@ -367,36 +368,21 @@ static int check_ports(const struct check *check, char *message, size_t room)
 
 int command_check(int argc, char **argv)
 {
-	static const struct option options[] = {{"config", required_argument, NULL, 'c'},
-	                                        {"json", no_argument, NULL, 'j'},
-	                                        {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
-	struct check check = {.path = NULL};
+	struct check check = {.config = NULL};
 	char message[SCENARIO_FILE_ERROR];
-	int option, result;
+	struct options_words words;
+	int result = options_read(&check_options, argc, argv, &check, &words);
 
-	optind = 1;
-	while ((option = getopt_long(argc, argv, ":c:jh", options, NULL)) != -1) {
-		switch (option) {
-		case 'c':
-			check.path = optarg;
-			break;
-		case 'j':
-			check.json = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return 0;
-		case ':':
-			return wrong_arguments("an option lacks its value");
-		default:
-			return wrong_arguments("an unknown option");
-		}
-	}
-	if (check.path == NULL || optind < argc)
-		return wrong_arguments(
-		        check.path == NULL ? "which scenario? The machine alone: weir bench machine"
-		                           : "there are more arguments than options");
+	if (result != OPTIONS_RUN)
+		return result;
+	if (check.config == NULL)
+		return options_wrong(&check_options,
+		                     "no scenario: weir check -c FILE; the machine alone: weir "
+		                     "bench machine");
+	if (words.n > 0)
+		return options_wrong(&check_options,
+		                     "`%s` is not expected: weir check -c FILE [-j]",
+		                     words.word[0]);
 	result = load(&check, message, sizeof(message));
 	if (result != 0) {
 		free(check.remarks);

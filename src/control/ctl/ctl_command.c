@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,39 +11,46 @@
 #include "ctl/ctl_batch.h"
 #include "ctl/ctl_link.h"
 #include "ctl/shell.h"
+#include "options/options.h"
 #include "text/word.h"
 
 enum { STATUS_DONE, STATUS_WRONG, STATUS_USAGE };
 
-static const char usage[] =
-        "usage: weir ctl [-s SOCKET] [-j] [COMMAND ...]\n"
-        "       weir ctl [-s SOCKET] [-j] -f FILE\n"
-        "\n"
-        "Controls a weir that runs: asks it, and changes its scenario while packets flow.\n"
-        "\n"
-        "  COMMAND ...  one command of the scenario language: show cloud down\n"
-        "  (none)       a shell with history and completion; from a pipe, a command a line\n"
-        "  -f FILE      the changes in a file (-: standard input) as one transaction, all or "
-        "nothing\n"
-        "  -j           answers as JSON objects, one a line, errors included\n"
-        "  -s SOCKET    of the weir to control; else /run/weir.sock for root,\n"
-        "               $XDG_RUNTIME_DIR/weir.sock or /tmp/weir-UID.sock for others\n"
-        "\n"
-        "Exit status: 0 done, 1 the answer was an error, 2 nothing could be asked.\n"
-        "Commands: weir ctl help\n";
-
 struct ctl {
-	const char *path; /* of the socket; NULL: the default */
-	const char *file; /* -f */
+	const char *socket; /* NULL: the default */
+	const char *file;   /* -f */
 	bool json;
 	struct ctl_link link;
+};
+
+static const struct option_row rows[] = {
+        {OPTION_SOCKET(struct ctl)},
+        {OPTION_JSON(struct ctl, "answers as JSON objects, one a line, errors included")},
+        {.letter = 'f',
+         OPTION("--file", FIELD_TEXT, struct ctl, file, .form = "FILE",
+                .help = "the changes in a file (-: standard input) as one "
+                        "transaction, all or nothing")},
+        OPTIONS_END,
+};
+
+const struct options ctl_options = {
+        .command = "ctl",
+        .usage = "[-s SOCKET] [-j] [COMMAND ...]\n"
+                 "[-s SOCKET] [-j] -f FILE",
+        .does = "Controls a weir that runs: asks it, and changes its scenario while packets flow.",
+        .about = "COMMAND is one command of the scenario language: show cloud down. Without one:\n"
+                 "a shell with history and completion; from a pipe, a command a line.\n",
+        .end = "Exit status: 0 done, 1 the answer was an error, 2 nothing could be asked.\n"
+               "Commands: weir ctl help\n",
+        .rows = rows,
+        .until_word = true,
 };
 
 static int ctl_connect(struct ctl *ctl)
 {
 	struct problem problem;
 
-	if (ctl_link_open(&ctl->link, ctl->path, &problem) == 0)
+	if (ctl_link_open(&ctl->link, ctl->socket, &problem) == 0)
 		return 0;
 	fprintf(stderr, "weir ctl: %s\n", problem.text);
 	return -1;
@@ -207,61 +213,24 @@ static int ctl_shell(struct ctl *ctl)
 	if (!isatty(STDIN_FILENO))
 		return ctl_lines(ctl);
 	status = ctl_json(ctl);
-	return status == STATUS_DONE ? shell_run(&ctl->link, ctl->path) : status;
-}
-
-static int ctl_options(struct ctl *ctl, int argc, char **argv)
-{
-	static const struct option options[] = {{"socket", required_argument, NULL, 's'},
-	                                        {"json", no_argument, NULL, 'j'},
-	                                        {"file", required_argument, NULL, 'f'},
-	                                        {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
-	int option;
-
-	optind = 0; /* command.c may have used getopt before */
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "+:s:jf:h", options, NULL)) != -1) {
-		switch (option) {
-		case 's':
-			ctl->path = optarg;
-			break;
-		case 'j':
-			ctl->json = true;
-			break;
-		case 'f':
-			ctl->file = optarg;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return STATUS_DONE;
-		case ':':
-			fprintf(stderr, "weir ctl: %s needs a value\n%s", argv[optind - 1], usage);
-			return STATUS_USAGE;
-		default:
-			fprintf(stderr, "weir ctl: unknown option %s\n%s", argv[optind - 1], usage);
-			return STATUS_USAGE;
-		}
-	}
-	if (ctl->file != NULL && optind < argc) {
-		fprintf(stderr, "weir ctl: either -f FILE or a command, not both (%s)\n",
-		        argv[optind]);
-		return STATUS_USAGE;
-	}
-	return -1;
+	return status == STATUS_DONE ? shell_run(&ctl->link, ctl->socket) : status;
 }
 
 int command_ctl(int argc, char **argv)
 {
 	struct ctl ctl = {.link = {.fd = -1}};
-	int status = ctl_options(&ctl, argc, argv);
+	struct options_words words;
+	int status = options_read(&ctl_options, argc, argv, &ctl, &words);
 
-	if (status >= 0)
+	if (status != OPTIONS_RUN)
 		return status;
+	if (ctl.file != NULL && words.n > 0)
+		return options_wrong(&ctl_options, "either -f FILE or a command, not both (%s)",
+		                     words.word[0]);
 	if (ctl.file != NULL)
 		status = ctl_file(&ctl);
-	else if (optind < argc)
-		status = ctl_one(&ctl, argc - optind, argv + optind);
+	else if (words.n > 0)
+		status = ctl_one(&ctl, words.n, words.word);
 	else
 		status = ctl_shell(&ctl);
 	ctl_link_close(&ctl.link);

@@ -89,7 +89,7 @@ static int take_sets(struct campaign *campaign, char *message, size_t room)
 
 	strcpy(campaign->sweep, experiment->sweep);
 	memcpy(campaign->sweep_values, experiment->sweep_values, sizeof(campaign->sweep_values));
-	campaign->n_sweep_values = arguments->figures ? experiment->n_sweep_values : 0;
+	campaign->n_sweep_values = arguments->no_figures ? 0 : experiment->n_sweep_values;
 	for (uint32_t i = 0; i < arguments->n_sets; i++) {
 		const struct lab_override *set = &arguments->sets[i];
 		bool range = strstr(set->value, "..") != NULL;
@@ -124,7 +124,7 @@ bool campaign_has_row(const struct campaign *campaign, const struct experiment_r
 
 bool campaign_has_plot(const struct campaign *campaign, const struct experiment_plot *plot)
 {
-	return !campaign->row && campaign->arguments->figures &&
+	return !campaign->row && !campaign->arguments->no_figures &&
 	       (!campaign->figure || strcmp(campaign->figure, plot->figure) == 0);
 }
 
@@ -297,10 +297,10 @@ static int add_all(struct campaign *campaign)
 	const struct experiment *experiment = campaign->experiment;
 	bool single = campaign->arguments->trace || campaign->arguments->pcap;
 	/* Each case as it is: where nothing says which of them are needed. */
-	bool all =
-	        !campaign->row && !campaign->figure &&
-	        (single || campaign->arguments->only ||
-	         (!experiment->n_rows && (!experiment->n_plots || !campaign->arguments->figures)));
+	bool all = !campaign->row && !campaign->figure &&
+	           (single || campaign->arguments->only ||
+	            (!experiment->n_rows &&
+	             (!experiment->n_plots || campaign->arguments->no_figures)));
 	int error = 0;
 
 	for (uint32_t of = 0; !error && all && of < experiment->n_cases; of++)

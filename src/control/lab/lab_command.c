@@ -227,8 +227,8 @@ static void tell_cost(const struct lab *lab, uint32_t index)
 static int run_campaign(struct lab *lab, uint32_t index)
 {
 	struct campaign *campaign = lab->campaigns[index];
-	int error = lab_jobs_run(campaign->jobs, campaign->n_jobs, lab->arguments.jobs, &stop,
-	                         progress, (void *)(uintptr_t)campaign->experiment);
+	int error = lab_jobs_run(campaign->jobs, campaign->n_jobs, (uint32_t)lab->arguments.jobs,
+	                         &stop, progress, (void *)(uintptr_t)campaign->experiment);
 
 	if (error == -EINTR)
 		return error;
@@ -351,19 +351,15 @@ static int merge(struct lab *lab)
 int command_lab(int argc, char **argv)
 {
 	struct lab *lab = calloc(1, sizeof(*lab));
-	int error, result = 2;
+	int error, result;
 
 	if (!lab) {
 		fputs("weir lab: no memory\n", stderr);
 		return 1;
 	}
-	switch (lab_arguments_parse(argc, argv, &lab->arguments)) {
-	case LAB_ARGUMENTS_HELP:
-		result = 0;
+	result = lab_arguments_parse(argc, argv, &lab->arguments);
+	if (result != OPTIONS_RUN)
 		goto out;
-	case LAB_ARGUMENTS_WRONG:
-		goto out;
-	}
 	error = lab_store_all(&lab->all, &lab->n_all, lab->message, sizeof(lab->message));
 	if (!error)
 		error = lab->arguments.list    ? list(lab)

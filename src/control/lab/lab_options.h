@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "lab/lab_point.h"
+#include "options/options.h"
 
 #define LAB_SETS_MAX  32
 #define LAB_SEEDS     5
@@ -20,19 +21,16 @@ struct lab_arguments {
 	char *const *folders; /* to merge */
 	uint32_t n_folders;
 	const char *what; /* experiment, row, file or `all` */
-	uint32_t seeds, jobs;
-	uint64_t first_seed;
+	uint64_t seeds, jobs, first_seed;
 	struct lab_override sets[LAB_SETS_MAX];
 	uint32_t n_sets;
 	const char *only; /* a case */
 	const char *out, *pcap, *trace;
-	bool figures; /* an experiment's sweep, too */
-	bool go_on;   /* from what is in `out` */
+	bool no_figures; /* without an experiment's sweep */
+	bool go_on;      /* from what is in `out` */
 };
 
-enum { LAB_ARGUMENTS_RUN, LAB_ARGUMENTS_HELP, LAB_ARGUMENTS_WRONG };
-
-/* Says itself what is wrong, or the help. Cuts `NAME=VALUE` in argv apart. */
+/* OPTIONS_RUN; else all is said, and it is the exit status. Cuts `NAME=VALUE` in argv apart. */
 int lab_arguments_parse(int argc, char **argv, struct lab_arguments *arguments);
 
 #endif

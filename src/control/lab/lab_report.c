@@ -109,8 +109,9 @@ static int experiment_write(struct page *page, struct campaign *campaign)
 	char text[256];
 	int error = page_heading(page, experiment->title);
 
-	snprintf(text, sizeof(text), "%s%s%s, %u seeds from %llu", experiment->name,
-	         experiment->paper[0] ? ": " : "", experiment->paper, campaign->arguments->seeds,
+	snprintf(text, sizeof(text), "%s%s%s, %llu seeds from %llu", experiment->name,
+	         experiment->paper[0] ? ": " : "", experiment->paper,
+	         (unsigned long long)campaign->arguments->seeds,
 	         (unsigned long long)campaign->arguments->first_seed);
 	if (!error)
 		error = page_text(page, text);

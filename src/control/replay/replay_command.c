@@ -204,7 +204,7 @@ static int run(struct session *session, struct problem *problem)
 	        .n_in = a->n_in,
 	        .n_out = a->n_out,
 	        .split = a->split,
-	        .burst = a->burst,
+	        .burst = (uint32_t)a->burst,
 	        .memory_bytes = a->memory_bytes,
 	        .stop = &stopped,
 	        .progress = show_progress,
@@ -237,12 +237,11 @@ int command_replay(int argc, char **argv)
 	char message[SCENARIO_FILE_ERROR];
 	int status = replay_arguments_parse(argc, argv, &session.arguments);
 
-	if (status != REPLAY_ARGUMENTS_RUN)
-		return status == REPLAY_ARGUMENTS_HELP ? 0 : 2;
+	if (status != OPTIONS_RUN)
+		return status;
 	if (scenario_file_load(session.arguments.config, &session.scenario, message,
 	                       sizeof(message))) {
 		fprintf(stderr, "weir replay: %s\n", message);
-		replay_arguments_release(&session.arguments);
 		return 2;
 	}
 	path_warn(session.scenario, stderr);
@@ -255,6 +254,5 @@ int command_replay(int argc, char **argv)
 	if (status)
 		fprintf(stderr, "weir replay: %s\n", problem.text);
 	scenario_free(session.scenario);
-	replay_arguments_release(&session.arguments);
 	return status == 0 ? 0 : status == -EINVAL || status == -ENOSPC ? 2 : 1;
 }

@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 #include "offline/replay.h"
+#include "options/options.h"
 
-/* `a,b=FILE` in its parts; owned. */
+/* `a,b=FILE` in its parts. */
 struct replay_binding {
-	char *text; /* the parts are in here */
 	const char *first, *second, *path;
 };
 
@@ -22,8 +22,7 @@ struct replay_arguments {
 	const char *config, *split, *report, *log, *picture;
 	uint64_t seed;
 	bool seed_given;
-	uint32_t burst;
-	uint64_t memory_bytes;
+	uint64_t burst, memory_bytes;
 	bool quiet;
 	bool stdout_taken; /* a file goes to standard output, so the table must not */
 	struct replay_binding in_text[REPLAY_FILES_MAX], out_text[REPLAY_FILES_MAX];
@@ -32,12 +31,9 @@ struct replay_arguments {
 	uint32_t n_in, n_out;
 };
 
-enum { REPLAY_ARGUMENTS_RUN, REPLAY_ARGUMENTS_HELP, REPLAY_ARGUMENTS_WRONG };
-
-/* Says itself what is wrong, or the help. `arguments` is all zero before; pointers go into argv.
- * What is not RUN needs no release. */
+/* OPTIONS_RUN; else all is said, and it is the exit status. Cuts PORT=PCAP in argv apart, and
+ * points into it. */
 int replay_arguments_parse(int argc, char **argv, struct replay_arguments *arguments);
-void replay_arguments_release(struct replay_arguments *arguments);
 
 /* Finds the ports in the scenario and checks that no file is written that is also read or written
  * otherwise. 0, or -EINVAL with problem. */

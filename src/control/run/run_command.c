@@ -158,8 +158,8 @@ int command_run(int argc, char **argv)
 	struct scenario *scenario;
 	int status = run_arguments_parse(argc, argv, &arguments);
 
-	if (status != RUN_ARGUMENTS_RUN)
-		return status == RUN_ARGUMENTS_HELP ? 0 : 2;
+	if (status != OPTIONS_RUN)
+		return status;
 	if (scenario_file_load(arguments.config, &scenario, message, sizeof(message))) {
 		say(message);
 		return 2;

@@ -11,19 +11,18 @@
 #include <stdint.h>
 
 #include "live/runtime.h"
+#include "options/options.h"
 
 struct run_arguments {
 	const char *config, *socket, *cores;
 	uint64_t memory_bytes; /* 0: not given */
-	enum runtime_layout layout;
+	uint32_t layout;       /* enum runtime_layout */
 	bool quiet;
 	int n_eal;
 	char **eal; /* what stood behind `--` */
 };
 
-enum { RUN_ARGUMENTS_RUN, RUN_ARGUMENTS_HELP, RUN_ARGUMENTS_WRONG };
-
-/* Says itself what is wrong, or the help. Pointers go into argv. */
+/* OPTIONS_RUN; else all is said, and it is the exit status. Pointers go into argv. */
 int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments);
 
 #endif

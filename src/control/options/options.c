@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "options/options.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "text/nearest.h"
+#include "text/value.h"
+
+#define LONG_FIRST 256 /* getopt's value of the first row; -h and letters are below */
+
+int options_wrong(const struct options *options, const char *format, ...)
+{
+	va_list arguments;
+
+	fprintf(stderr, "weir %s: ", options->command);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+	return OPTIONS_WRONG;
+}
+
+/* The table in getopt's words. `letters` holds 3 + 2 * OPTIONS_MAX bytes. */
+static void for_getopt(const struct options *options, struct option *names, char *letters)
+{
+	uint32_t n = 0;
+
+	if (options->until_word)
+		*letters++ = '+';
+	*letters++ = ':';
+	*letters++ = 'h';
+	for (; options->rows[n].field.name; n++) {
+		const struct option_row *row = &options->rows[n];
+		bool flag = row->field.type == FIELD_FLAG;
+
+		names[n] =
+		        (struct option){row->field.name + 2, flag ? no_argument : required_argument,
+		                        NULL, LONG_FIRST + (int)n};
+		if (row->letter)
+			*letters++ = row->letter;
+		if (row->letter && !flag)
+			*letters++ = ':';
+	}
+	*letters = '\0';
+	names[n] = (struct option){"help", no_argument, NULL, 'h'};
+	names[n + 1] = (struct option){NULL, 0, NULL, 0};
+}
+
+/* The row of what getopt gives back, or of its optopt; NULL: none. */
+static const struct option_row *row_of(const struct options *options, int found)
+{
+	for (uint32_t i = 0; options->rows[i].field.name; i++) {
+		if (found == LONG_FIRST + (int)i || (found && found == options->rows[i].letter))
+			return &options->rows[i];
+	}
+	return NULL;
+}
+
+/* An option that there is not, lacks its value or has one too many: `word` is what stands there. */
+static int refuse(const struct options *options, int found, char *word)
+{
+	const struct option_row *row = row_of(options, optopt);
+	struct nearest nearest;
+
+	if (row && found == ':')
+		return options_wrong(options, "%s needs a value; weir %s --help", row->field.name,
+		                     options->command);
+	if (row || optopt == 'h')
+		return options_wrong(options, "%s takes no value",
+		                     row ? row->field.name : "--help");
+	if (optopt)
+		return options_wrong(options, "no such option -%c; weir %s --help lists them",
+		                     optopt, options->command);
+	word[strcspn(word, "=")] = '\0';
+	nearest_start(&nearest, word + 2);
+	for (row = options->rows; row->field.name; row++)
+		nearest_try(&nearest, row->field.name + 2);
+	if (nearest.best)
+		return options_wrong(options, "no such option %.*s; did you mean --%s?",
+		                     language_error_shown(word), word, nearest.best);
+	return options_wrong(options, "no such option %.*s; weir %s --help lists them",
+	                     language_error_shown(word), word, options->command);
+}
+
+static int take(const struct option_row *row, char *text, void *arguments,
+                struct language_error *error)
+{
+	void *member = (char *)arguments + row->field.offset;
+
+	if (row->take)
+		return row->take(&row->field, text, arguments, error);
+	if (row->field.type == FIELD_FLAG)
+		*(bool *)member = true;
+	else if (row->field.type == FIELD_TEXT)
+		*(const char **)member = text;
+	else
+		return value_parse(&row->field, text, arguments, error);
+	return 0;
+}
+
+/* What is not given is what the table says; the caller's zeros are the others'. */
+static void set_initial(const struct options *options, void *arguments)
+{
+	for (const struct option_row *row = options->rows; row->field.name; row++) {
+		void *member = (char *)arguments + row->field.offset;
+
+		if (row->field.initial && row->field.type == FIELD_WORD)
+			*(uint32_t *)member = (uint32_t)row->field.initial;
+		else if (row->field.initial)
+			*(uint64_t *)member = row->field.initial;
+	}
+}
+
+int options_read(const struct options *options, int argc, char **argv, void *arguments,
+                 struct options_words *words)
+{
+	struct option names[OPTIONS_MAX + 2];
+	char letters[3 + 2 * OPTIONS_MAX + 1];
+	struct language_error error;
+	int found, status = OPTIONS_RUN;
+
+	for_getopt(options, names, letters);
+	set_initial(options, arguments);
+	*words = (struct options_words){.n = 0};
+	opterr = 0;
+	optind = 0; /* GNU: start again; argv is not the process's */
+	while (status == OPTIONS_RUN &&
+	       (found = getopt_long(argc, argv, letters, names, NULL)) >= 0) {
+		const struct option_row *row = row_of(options, found);
+
+		if (found == 'h') {
+			options_print_help(stdout, options);
+			status = OPTIONS_HELP;
+		} else if (!row) {
+			status = refuse(options, found, argv[optind - 1]);
+		} else {
+			words->given |= UINT64_C(1) << (row - options->rows);
+			if (take(row, optarg, arguments, &error))
+				status = options_wrong(options, "%s", error.text);
+		}
+	}
+	words->n = argc - optind;
+	words->word = argv + optind;
+	words->apart = strcmp(argv[optind - 1], "--") == 0;
+	optind = 0; /* the EAL parses with getopt, too */
+	return status;
+}
+
+bool options_given(const struct options *options, const struct options_words *words,
+                   const char *name)
+{
+	uint32_t row = 0;
+
+	while (strcmp(options->rows[row].field.name, name) != 0)
+		row++;
+	return words->given >> row & 1;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The command line of a subcommand, as a table: reading, errors and help all come from it.
+ *
+ * An option is a field (field.h) of the subcommand's arguments, and is read as the scenario
+ * language reads a value of its type. Its name is written as a person writes it, `--seed`; its
+ * `form` is what stands behind the name in the help, where that is not the type's own word; its
+ * `initial` is what it is when not given. Three types are read otherwise:
+ *
+ *   FIELD_FLAG   bool: the option takes no value
+ *   FIELD_TEXT   const char *: points into argv, nothing is owned
+ *   any, with a function `take` of the subcommand: that reads the text and stores what it means
+ *
+ * Each subcommand has -h and --help without a row. Long names may be cut short, values may follow
+ * `=`, and words may stand among the options, as with getopt_long of GNU.
+ *
+ * Thread: the main thread; getopt has a state of the process.
+ */
+#ifndef WEIR_OPTIONS_H
+#define WEIR_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "scenario/field.h"
+#include "text/language_error.h"
+
+#define OPTIONS_MAX 32
+
+struct option_row {
+	char letter; /* 'c' of -c; 0: none */
+	struct field field;
+	/* 0, or language_error_set's result. `text` may be cut apart. NULL: by the field's type. */
+	int (*take)(const struct field *field, char *text, void *arguments,
+	            struct language_error *error);
+	uint32_t parts; /* the subcommand's own: `weir bench` has the parts that take it */
+};
+
+/* Ends a table. */
+#define OPTIONS_END                                                                                \
+	{                                                                                          \
+		.field = FIELD_END                                                                 \
+	}
+
+struct options {
+	const char *command; /* `replay` */
+	const char *usage;   /* its forms without `weir replay `, a line each */
+	const char *does;    /* a sentence, also in `weir --help` */
+	const char *about;   /* further lines, as they are; or NULL */
+	const char *end;     /* lines behind the options, as they are; or NULL */
+	const struct option_row *rows;
+	bool until_word; /* the first word that is no option ends them */
+};
+
+/* What is not an option. */
+struct options_words {
+	int n;
+	char **word;
+	bool apart;     /* `--` stands before them */
+	uint64_t given; /* bit i: row i was given */
+};
+
+enum { OPTIONS_RUN = -1, OPTIONS_HELP = 0, OPTIONS_WRONG = 2 };
+
+/* Reads argv, of which [0] is the subcommand, into `arguments`, which hold zeros before. If it is
+ * not OPTIONS_RUN, all is said, and the result is the exit status. */
+int options_read(const struct options *options, int argc, char **argv, void *arguments,
+                 struct options_words *words);
+bool options_given(const struct options *options, const struct options_words *words,
+                   const char *name);
+
+/* `weir replay: ...` and a new line, on standard error. OPTIONS_WRONG. */
+int options_wrong(const struct options *options, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+
+/* `  weir replay ...`: each form; `first` stands before the first, `others` before the others. */
+void options_print_usage(FILE *out, const struct options *options, const char *first,
+                         const char *others);
+void options_print_help(FILE *out, const struct options *options);
+
+/* A row is {OPTION(...)}, {.letter = 'x', OPTION(...)} or {OPTION(...), .take = ...}. Behind the
+ * member stand further members of struct field: `.help = "..."` always. */
+#define OPTION(option, kind, arguments, member, ...)                                               \
+	.field = {.name = (option),                                                                \
+	          .type = (kind),                                                                  \
+	          .offset = offsetof(arguments, member),                                           \
+	          __VA_ARGS__}
+
+/* What several subcommands have: a member of this name is theirs to give. */
+#define OPTION_CONFIG(arguments, what)                                                             \
+	.letter = 'c',                                                                             \
+	OPTION("--config", FIELD_TEXT, arguments, config, .form = "FILE", .help = what)
+#define OPTION_SOCKET(arguments)                                                                   \
+	.letter = 's', OPTION("--socket", FIELD_TEXT, arguments, socket, .form = "PATH",           \
+	                      .help = "control socket; else /run/weir.sock for root, "             \
+	                              "$XDG_RUNTIME_DIR/weir.sock or /tmp/weir-UID.sock for "      \
+	                              "others")
+#define OPTION_JSON(arguments, what)                                                               \
+	.letter = 'j', OPTION("--json", FIELD_FLAG, arguments, json, .help = what)
+#define OPTION_QUIET(arguments, what)                                                              \
+	.letter = 'q', OPTION("--quiet", FIELD_FLAG, arguments, quiet, .help = what)
+#define OPTION_CORES(arguments)                                                                    \
+	OPTION("--cores", FIELD_TEXT, arguments, cores, .form = "LIST",                            \
+	       .help = "processors for the workers, like 2,4-5; the last one, if not given")
+/* uint32_t layout: enum runtime_layout. */
+#define OPTION_LAYOUT(arguments)                                                                   \
+	OPTION("--layout", FIELD_WORD, arguments, layout, .form = "LAYOUT",                        \
+	       .words = (const char *const[]){"run-to-completion", "pipeline", NULL},              \
+	       .help = "run-to-completion: each worker receives, emulates and sends; pipeline: "   \
+	               "workers of their own for each, 3 or more")
+/* uint64_t memory_bytes; `initially` 0: none. */
+#define OPTION_MEMORY(arguments, least, initially, what)                                           \
+	OPTION("--memory", FIELD_BYTES, arguments, memory_bytes, .min = (least),                   \
+	       .max = UINT64_C(1) << 44, .initial = (initially), .help = what)
+
+#endif
