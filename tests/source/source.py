@@ -4,13 +4,13 @@
 
 usage: source.py ROOT [BUILD]
 """
+import functools
 import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import tap  # noqa: E402
@@ -52,26 +52,40 @@ ENGINE_HEADERS = set(ENGINE_ONLY) | set("""
 """.split())
 
 
-def files(*suffixes, under=""):
+@functools.cache
+def all_files():
     """Paths below ROOT, without what is built or produced."""
-    for folder, names, leaves in os.walk(os.path.join(ROOT, under)):
+    paths = []
+    for folder, names, leaves in os.walk(ROOT):
         names[:] = sorted(n for n in names if n not in (".git", "out", "__pycache__")
                           and not n.startswith("build"))
-        for leaf in sorted(leaves):
-            if not suffixes or leaf.endswith(suffixes):
-                yield os.path.relpath(os.path.join(folder, leaf), ROOT)
+        paths += [os.path.relpath(os.path.join(folder, leaf), ROOT) for leaf in sorted(leaves)]
+    return paths
 
 
+def files(*suffixes, under=""):
+    below = under + "/" if under else ""
+    return [path for path in all_files() if path.startswith(below) and path.endswith(suffixes or "")]
+
+
+@functools.cache
 def text(path):
     with open(os.path.join(ROOT, path), encoding="utf-8", errors="replace") as source:
         return source.read()
 
 
+def lines_with(path, pattern):
+    """The lines of a file that match, with their numbers and what matched: most files have none."""
+    body = text(path)
+    for found in re.finditer(pattern, body, re.M):
+        begin = body.rfind("\n", 0, found.start()) + 1
+        yield body.count("\n", 0, found.start()) + 1, found, body[begin:].partition("\n")[0]
+
+
+@functools.cache
 def includes(path):
-    for number, line in enumerate(text(path).splitlines(), 1):
-        found = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
-        if found:
-            yield number, found[1] == '"', found[2]
+    return [(number, found[1] == '"', found[2])
+            for number, found, _ in lines_with(path, r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]')]
 
 
 def nothing(wrong, rule):
@@ -82,6 +96,7 @@ def layer_of(path):
     return next((layer for layer in LAYERS if path.startswith(folder(layer) + "/")), None)
 
 
+@functools.cache
 def included(layer, header):
     """The file that an include of this layer names: its path below the layer of the header, whose folders have
     names of their own; of report and lab, which are one folder each, with that folder."""
@@ -169,38 +184,39 @@ def the_engine_includes_no_clock_device_file_or_socket():
     nothing(wrong, "emulation and feedback may include only what tests/source/source.py lists")
 
 
-def compiles(body):
+def errors_of(body):
+    """What the compiler says of the lines of a file of the engine: {line: message}."""
     flags = subprocess.run(["pkg-config", "--cflags", "libdpdk"], capture_output=True, text=True,
                            check=True).stdout.split()
     emulation = os.path.join(ROOT, "src", "emulation")
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "probe.c")
-        with open(path, "w", encoding="utf-8") as probe:
-            probe.write(body)
-        return subprocess.run(
-            ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-march=native", "-fsyntax-only", *flags,
-             "-include", os.path.join(emulation, "forbidden.h"),
-             f"-I{emulation}", path],
-            capture_output=True, text=True).returncode == 0
+    said = subprocess.run(
+        ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-march=native", "-fsyntax-only", *flags,
+         "-include", os.path.join(emulation, "forbidden.h"),
+         f"-I{emulation}", "-x", "c", "-"],
+        input=body, capture_output=True, text=True, env=dict(os.environ, LC_ALL="C")).stderr
+    return {int(number): message for number, message in re.findall(r"^<stdin>:(\d+):.*?error: (.*)$", said, re.M)}
 
 
 def a_breach_of_the_engines_layer_does_not_compile():
     if not shutil.which("cc") or not shutil.which("pkg-config"):
         raise tap.Skip("no cc or no pkg-config")
-    wrong = []
-    if not compiles('#include "engine/engine.h"\nint f(void);\nint f(void) { return BURST_MAX; }\n'):
-        wrong.append("the probe itself: an innocent file does not compile")
-    for name, line in {
-            "the TSC": "return (int)rte_rdtsc();",
-            "the kernel's clock": "struct timespec t; return clock_gettime(0, &t);",
-            "a global random source": "return (int)rte_rand();",
-            "a message": 'return printf("x");',
-            "a socket": "return socket(1, 1, 0);"}.items():
-        if compiles('#include "engine/engine.h"\nint f(void);\nint f(void) { %s }\n' % line):
-            wrong.append(f"{name} compiles: {line}")
-    for header in ("service/control.h", "live/runtime.h", "statements.h"):
-        if compiles(f'#include "{header}"\n'):
-            wrong.append(f"a header of a higher layer can be included: {header}")
+    breaches = {
+        "the TSC": "return (int)rte_rdtsc();",
+        "the kernel's clock": "struct timespec t; return clock_gettime(0, &t);",
+        "a global random source": "return (int)rte_rand();",
+        "a message": 'return printf("x");',
+        "a socket": "return socket(1, 1, 0);"}
+    above = ("service/control.h", "live/runtime.h", "statements.h")
+    lines = ['#include "engine/engine.h"', "int f(void); int f(void) { return BURST_MAX; }"]
+    innocent = len(lines)
+    lines += [f"int f{n}(void); int f{n}(void) {{ {line} }}" for n, line in enumerate(breaches.values())]
+    lines += [f'#if __has_include("{header}")\n#error "{header}"\n#endif' for header in above]
+    errors = errors_of("\n".join(lines) + "\n")
+    wrong = [f"the probe itself, line {number}: {message}" for number, message in errors.items() if number <= innocent]
+    wrong += [f"{name} compiles: {line}" for n, (name, line) in enumerate(breaches.items(), innocent + 1)
+              if n not in errors]
+    wrong += [f"a header of a higher layer can be included: {header}" for header in above
+              if any(header in message for message in errors.values())]
     nothing(wrong, "src/emulation/forbidden.h and the include folders stop it")
 
 
@@ -209,20 +225,18 @@ def every_source_file_names_its_licence():
     paths = list(files(".c", ".h", ".sh", ".py", ".weir")) + [s for s in scripts
                                                               if os.path.exists(f"{ROOT}/{s}")]
     nothing([path for path in paths
-             if "SPDX-License-Identifier: BSD-3-Clause" not in "\n".join(text(path).splitlines()[:3])],
+             if "SPDX-License-Identifier: BSD-3-Clause" not in "\n".join(text(path)[:400].splitlines()[:3])],
             "`SPDX-License-Identifier: BSD-3-Clause` belongs into the first three lines of")
 
 
 def no_file_names_a_path_of_somebodys_machine():
-    private = re.compile(r"(?<![\w.])/(?:home|root|work|opt|mnt|Users)/[\w.-]{2}")
+    private = r"(?<![\w.])/(?:home|root|work|opt|mnt|Users)/[\w.-]{2}"
     wrong = []
     for path in files(".c", ".h", ".sh", ".py", ".weir", ".md", ".build", ".txt", ".1", ".5", "run",
                       "quickstart", "test"):
         if path.startswith("tests/source/"):
             continue
-        for number, line in enumerate(text(path).splitlines(), 1):
-            if private.search(line):
-                wrong.append(f"{path}:{number}: {line.strip()[:90]}")
+        wrong += [f"{path}:{number}: {line.strip()[:90]}" for number, _, line in lines_with(path, private)]
     nothing(wrong, "a path that exists on one machine only")
 
 
@@ -230,9 +244,8 @@ def nothing_is_left_for_later():
     wrong = []
     for path in [*files(".c", ".h", under="src"), *files(".c", ".h", under="lab"),
                  *files(".c", ".h", under="linux")]:
-        for number, line in enumerate(text(path).splitlines(), 1):
-            if re.search(r"\b(TODO|FIXME|XXX)\b", line):
-                wrong.append(f"{path}:{number}: {line.strip()[:90]}")
+        wrong += [f"{path}:{number}: {line.strip()[:90]}"
+                  for number, _, line in lines_with(path, r"\b(TODO|FIXME|XXX)\b")]
     nothing(wrong, "finish it, or open an issue")
 
 
