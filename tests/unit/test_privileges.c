@@ -90,7 +90,7 @@ static void *thread_main(void *argument)
 	snprintf(thread->number, sizeof(thread->number), "%ld", (long)gettid());
 	__atomic_store_n(&thread->stop, 1, __ATOMIC_RELEASE);
 	while (__atomic_load_n(&thread->stop, __ATOMIC_ACQUIRE) != 2) {
-		if (thread->way == SLEEPS)
+		if (thread->way != WORKS)
 			usleep(10000);
 	}
 	return NULL;
