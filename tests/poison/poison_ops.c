@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -197,64 +198,83 @@ int poison_is_real(void)
 	return POISON_REAL;
 }
 
-static void unmap(struct rte_mempool_memhdr *header, void *bytes)
+/* DPDK looks for a pool's private part right behind the pool. */
+struct poison_pool {
+	struct rte_mempool pool;
+	struct rte_pktmbuf_pool_private private;
+	void *memory;
+	size_t bytes;
+};
+
+_Static_assert(offsetof(struct poison_pool, private) == sizeof(struct rte_mempool), "no gap");
+
+/* An object with its header ahead of it, as a mempool has them. */
+static void add_object(struct rte_mempool *pool, char *memory)
 {
-	munmap(header->addr, (size_t)(uintptr_t)bytes);
+	void *object = memory + pool->header_size;
+	struct rte_mempool_objhdr *header = (struct rte_mempool_objhdr *)object - 1;
+
+	header->mp = pool;
+	header->iova = RTE_BAD_IOVA;
+	STAILQ_INSERT_TAIL(&pool->elt_list, header, next);
+	rte_pktmbuf_init(pool, NULL, object, pool->populated_size++);
+	rte_mempool_put(pool, object);
 }
 
 /*
- * Memory of our own, in huge pages where the kernel has some: the EAL's comes in small ones, and it
- * writes to all of it when it gets it back, which took most of the time of a short test.
+ * DPDK's own function needs the EAL, which takes 0.2 s to start. The memory is a mapping, in huge
+ * pages where the kernel has some.
  */
-static int populate(struct rte_mempool *pool)
-{
-	size_t object = pool->header_size + pool->elt_size + pool->trailer_size;
-	size_t bytes = RTE_ALIGN_CEIL(pool->size * object + RTE_MEMPOOL_ALIGN, MAP_BYTES);
-	void *memory =
-	        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int objects;
-
-	if (memory == MAP_FAILED)
-		return -errno;
-	madvise(memory, bytes, MADV_HUGEPAGE); /* or not: it is slower then */
-	objects = rte_mempool_populate_iova(pool, memory, RTE_BAD_IOVA, bytes, unmap,
-	                                    (void *)(uintptr_t)bytes);
-	if (objects == (int)pool->size)
-		return 0;
-	if (objects <= 0)
-		munmap(memory, bytes);
-	return objects < 0 ? objects : -ENOMEM;
-}
-
 struct rte_mempool *poison_pool_make(const char *name, uint32_t mbufs, uint16_t private_bytes,
                                      uint16_t data_room)
 {
 	struct rte_pktmbuf_pool_private of = {.mbuf_data_room_size = data_room,
 	                                      .mbuf_priv_size = private_bytes};
-	struct rte_mempool *pool = rte_mempool_create_empty(
-	        name, mbufs, sizeof(struct rte_mbuf) + private_bytes + data_room, 0, sizeof(of),
-	        SOCKET_ID_ANY, 0);
-	int error = pool ? rte_mempool_set_ops_byname(pool, POISON_OPS, NULL) : -rte_errno;
+	struct poison_pool *made = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*made));
+	struct rte_mempool *pool = &made->pool;
+	struct rte_mempool_objsz sizes;
 
-	if (!error) {
-		rte_pktmbuf_pool_init(pool, &of);
-		error = populate(pool);
+	rte_mempool_calc_obj_size((uint32_t)sizeof(struct rte_mbuf) + private_bytes + data_room, 0,
+	                          &sizes);
+	if (made) {
+		*made = (struct poison_pool){
+		        .pool = {.size = mbufs,
+		                 .socket_id = SOCKET_ID_ANY,
+		                 .elt_size = sizes.elt_size,
+		                 .header_size = sizes.header_size,
+		                 .trailer_size = sizes.trailer_size,
+		                 .private_data_size = sizeof(of)},
+		        .bytes = RTE_ALIGN_CEIL((size_t)mbufs * sizes.total_size, MAP_BYTES)};
+		snprintf(pool->name, sizeof(pool->name), "%s", name);
+		STAILQ_INIT(&pool->elt_list);
+		STAILQ_INIT(&pool->mem_list);
+		made->memory = mmap(NULL, made->bytes, PROT_READ | PROT_WRITE,
+		                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	}
-	if (error) {
-		fprintf(stderr, "weir_poison: no pool %s of %u mbufs: %s\n", name, mbufs,
-		        rte_strerror(-error));
+	if (!made || made->memory == MAP_FAILED ||
+	    rte_mempool_set_ops_byname(pool, POISON_OPS, NULL) != 0 || poison_alloc(pool) != 0) {
+		fprintf(stderr, "weir_poison: no pool %s of %u mbufs\n", name, mbufs);
 		abort();
 	}
-	rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
+	madvise(made->memory, made->bytes, MADV_HUGEPAGE); /* or not: it is slower then */
+	rte_pktmbuf_pool_init(pool, &of);
+	pool->flags =
+	        RTE_MEMPOOL_F_POOL_CREATED | RTE_MEMPOOL_F_NO_IOVA_CONTIG | RTE_MEMPOOL_F_NON_IO;
+	for (uint32_t i = 0; i < mbufs; i++)
+		add_object(pool, (char *)made->memory + (size_t)i * sizes.total_size);
 	poison_arm(pool);
 	return pool;
 }
 
 void poison_pool_free(struct rte_mempool *pool)
 {
-	/* DPDK takes all objects out before it gives the memory back. */
-	poison_limit(pool, UINT64_MAX);
-	rte_mempool_free(pool);
+	struct poison_pool *made = (struct poison_pool *)pool;
+
+	if (!pool)
+		return;
+	poison_free(pool);
+	munmap(made->memory, made->bytes);
+	free(made);
 }
 
 void poison_arm(struct rte_mempool *pool)

@@ -30,7 +30,7 @@
 /* Whether this build poisons: it was compiled with AddressSanitizer. */
 int poison_is_real(void);
 
-/* An mbuf pool on these ops, armed. The EAL must run. Ends the program when there is no memory. */
+/* An mbuf pool on these ops, armed; it needs no EAL. Ends the program when there is no memory. */
 struct rte_mempool *poison_pool_make(const char *name, uint32_t mbufs, uint16_t private_bytes,
                                      uint16_t data_room);
 void poison_pool_free(struct rte_mempool *pool);

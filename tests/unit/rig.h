@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fixture of the engine's tests: an EAL without hugepages, mempools that poison what is freed
+ * The fixture of the engine's tests: mempools that poison what is freed
  * (poison_ops.h), an engine, its scenario, and a notebook of what left it.
  *
  *   struct rig *rig = rig_open(&(struct rig_setup){.seed = 7});
@@ -41,7 +41,7 @@
 #include "statements.h"
 
 #define RIG_PORTS        8
-#define RIG_MBUFS        16384
+#define RIG_MBUFS        4096
 #define RIG_MEMORY       (UINT64_C(32) << 20)
 #define RIG_DATA_ROOM    (2048 + RTE_PKTMBUF_HEADROOM)
 #define RIG_FOREIGN_ROOM (10240 + RTE_PKTMBUF_HEADROOM)
@@ -100,7 +100,7 @@ enum rig_shape {
 	RIG_SHAPES
 };
 
-/* CMocka group fixtures: the EAL, the mempools. */
+/* CMocka group fixtures: the mempools. No EAL. */
 int rig_group_setup(void **state);
 int rig_group_teardown(void **state);
 

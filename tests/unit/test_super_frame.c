@@ -38,14 +38,14 @@ static int pool_up(void **state)
 	int rc = rig_group_setup(state);
 
 	if (rc == 0)
-		pool = rte_pktmbuf_pool_create("super", 2047, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, 0);
+		pool = poison_pool_make("super", 2047, 0, RTE_MBUF_DEFAULT_BUF_SIZE);
 	return rc < 0 || !pool ? -1 : 0;
 }
 
 static int pool_down(void **state)
 {
-	assert_int_equal(rte_mempool_avail_count(pool), 2047);
-	rte_mempool_free(pool);
+	assert_int_equal(poison_missing(pool), 0);
+	poison_pool_free(pool);
 	return rig_group_teardown(state);
 }
 
@@ -250,7 +250,7 @@ static void what_contradicts_the_frame_is_refused(void **state)
 static void without_a_buffer_nothing_is_taken(void **state)
 {
 	static uint8_t bytes[SUPER_BYTES_MAX];
-	struct rte_mempool *few = rte_pktmbuf_pool_create("few", 3, 0, 0, 512 + 128, 0);
+	struct rte_mempool *few = poison_pool_make("few", 3, 0, 512 + 128);
 	struct rte_mbuf *mbufs[3], *mbuf;
 	struct virtio_net_hdr header;
 	struct super_frame frame;
@@ -273,8 +273,8 @@ static void without_a_buffer_nothing_is_taken(void **state)
 	assert_non_null(mbuf);
 	check_part(mbuf, bytes, shapes[0], 1448, 1448, 1, false);
 	rte_pktmbuf_free(mbuf);
-	assert_int_equal(rte_mempool_avail_count(few), 3);
-	rte_mempool_free(few);
+	assert_int_equal(poison_missing(few), 0);
+	poison_pool_free(few);
 }
 
 /* ---- joined ---- */
