@@ -11,7 +11,7 @@
 #include "language/manual.h"
 #include "text/listing.h"
 #include "text/nearest.h"
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 
 static int command_help(int argc, char **argv);
 
@@ -119,7 +119,7 @@ static int unknown_command(const char *name)
 /* Nothing is taken for done of which a part could not be printed. */
 static int whole(const char *name, int status)
 {
-	if (!shortage_taken())
+	if (!alloc_failure_taken())
 		return status;
 	fprintf(stderr,
 	        "weir %s: no memory for all that was to be printed; some of it is missing\n", name);
@@ -128,7 +128,7 @@ static int whole(const char *name, int status)
 
 int command_main(int argc, char **argv)
 {
-	shortage_watch_json();
+	alloc_failure_watch_json();
 	if (argc < 2) {
 		print_usage(stderr);
 		return 2;

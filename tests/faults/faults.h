@@ -4,8 +4,8 @@
  *
  * `weir-faults` is weir, linked with --wrap: what weir's own objects call comes to faults.c and
  * faults_stream.c first, what libraries call among themselves does not. So a fault is weir's to
- * deal with, and never DPDK's, libpcap's or libc's. jansson allocates through weir (shortage.h),
- * and so through here.
+ * deal with, and never DPDK's, libpcap's or libc's. jansson allocates through weir
+ * (alloc_failure.h), and so through here.
  *
  * Which call fails is said in a *page*, a file of FAULTS_PAGE_BYTES named by the environment
  * variable WEIR_FAULTS. The test maps it, too, so that it can ask for a fault while weir runs, and

@@ -12,7 +12,7 @@
 
 #include "fake_control.h"
 #include "runner/group.h"
-#include "service/desk.h"
+#include "service/executor.h"
 #include "socket/pending.h"
 #include "socket/session.h"
 
@@ -44,13 +44,13 @@ static int talk_start(void **state)
 static int talk_stop(void **state)
 {
 	struct talk *talk = *state;
-	struct desk *desk = talk->fake.control.desk;
+	struct executor *executor = talk->fake.control.executor;
 
 	session_free(talk->a);
 	session_free(talk->b);
 	fake_stop(&talk->fake);
 	assert_int_equal(talk->fake.under_way, 0);
-	desk_close(desk, SIMTIME_S);
+	executor_close(executor, SIMTIME_S);
 	free(talk);
 	return 0;
 }
@@ -209,8 +209,8 @@ static void clients_that_go_at_any_moment_leave_nothing_behind(void **state)
 {
 	struct talk *talk = *state;
 
-	talk->fake.control.desk = desk_make();
-	assert_non_null(talk->fake.control.desk);
+	talk->fake.control.executor = executor_make();
+	assert_non_null(talk->fake.control.executor);
 	for (int i = 0; i < 60; i++) {
 		feed(talk, talk->a,
 		     i % 3 == 0   ? "cloud e from a to b match \"port 1 or port 2 or or\"\n"

@@ -13,7 +13,7 @@
 #include "bench/bench_rows.h"
 #include "bench/bench_table.h"
 #include "capture/atomic_file.h"
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 #include "report/page.h"
 
 #define BARS_MAX  64
@@ -201,12 +201,12 @@ static void write_tables(struct page *page, const json_t *document)
 {
 	char *text = NULL;
 	size_t bytes = 0;
-	FILE *out = shortage_stream(&text, &bytes);
+	FILE *out = alloc_failure_stream(&text, &bytes);
 
 	if (!out)
 		return;
 	bench_table_print(out, document);
-	if (shortage_close(out) == 0)
+	if (alloc_failure_close(out) == 0)
 		page_code(page, text);
 	free(text);
 }

@@ -14,7 +14,7 @@
 #include "language/path_check.h"
 #include "language/scenario_file.h"
 #include "options/options.h"
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 #include "text/value.h"
 #include "port/port.h"
 #include "show/class_text.h"
@@ -143,14 +143,14 @@ static void print_text(const struct check *check)
 	char *table = NULL, *line, *rest;
 	bool sized = false;
 	size_t bytes = 0;
-	FILE *memory = shortage_stream(&table, &bytes);
+	FILE *memory = alloc_failure_stream(&table, &bytes);
 
 	scenario_file_print(stdout, check->scenario);
 	print_remarks(check);
 	if (memory == NULL)
 		return;
 	print_clouds(memory, budget);
-	shortage_close(memory);
+	alloc_failure_close(memory);
 	fputs("#\n", stdout);
 	for (line = strtok_r(table, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		printf("#%s\n", line);
@@ -271,13 +271,13 @@ static json_t *json_warnings(const struct scenario *scenario)
 {
 	char *text = NULL;
 	size_t n = 0;
-	FILE *out = shortage_stream(&text, &n);
+	FILE *out = alloc_failure_stream(&text, &n);
 	json_t *array;
 
 	if (out == NULL)
 		return json_array();
 	path_warn(scenario, out);
-	shortage_close(out);
+	alloc_failure_close(out);
 	array = json_lines(text, strlen("warning: "));
 	free(text);
 	return array;
@@ -340,7 +340,7 @@ static int check_and_print(struct check *check)
 static int load(struct check *check, char *message, size_t room)
 {
 	size_t bytes;
-	FILE *remarks = shortage_stream(&check->remarks, &bytes);
+	FILE *remarks = alloc_failure_stream(&check->remarks, &bytes);
 	int result;
 
 	snprintf(message, room, "no memory");
@@ -348,7 +348,7 @@ static int load(struct check *check, char *message, size_t room)
 		return -ENOMEM;
 	result = scenario_file_load_remarked(check->config, remarks, &check->scenario, message,
 	                                     room);
-	shortage_close(remarks);
+	alloc_failure_close(remarks);
 	return result;
 }
 

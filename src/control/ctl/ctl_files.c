@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "text/file_read.h"
-#include "text/heavy.h"
+#include "text/blocking.h"
 #include "language/language.h"
 
 /* The source of files for parsing a line. */
@@ -48,12 +48,12 @@ static bool names_none(const char *line)
 	struct command command;
 	int result;
 
-	heavy_allow(false);
+	blocking_allow(false);
 	result = language_parse(line, &command, &error);
-	heavy_allow(true);
+	blocking_allow(true);
 	if (result == 0)
 		language_release(&command);
-	return result == 0 || strcmp(error.name, ERROR_HEAVY) != 0;
+	return result == 0 || strcmp(error.name, ERROR_WOULD_BLOCK) != 0;
 }
 
 void ctl_files_open(struct ctl_files *files, const char *line)

@@ -10,7 +10,7 @@
 
 #include "capture/atomic_file.h"
 #include "lab/lab_output.h"
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 
 #define FILES 3
 
@@ -54,7 +54,7 @@ static int content_write(int file, struct campaign *const *campaigns, uint32_t n
 		json_array_append_new(array, lab_output_experiment(campaigns[i]));
 	error = json_dumpf(array, out, JSON_INDENT(1));
 	json_decref(array);
-	if (shortage_taken())
+	if (alloc_failure_taken())
 		return -ENOMEM;
 	return error ? -EIO : 0;
 }

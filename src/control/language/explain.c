@@ -11,7 +11,7 @@
 #include "scenario/port_setting.h"
 #include "netem/netem.h"
 #include "text/probability.h"
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 #include "text/statement_text.h"
 #include "statements.h"
 #include "text/value.h"
@@ -120,7 +120,7 @@ static void print_field(FILE *out, const struct field *field)
 	bool positional = field->flags & FIELD_POSITIONAL;
 	char *head = NULL;
 	size_t bytes = 0;
-	FILE *memory = shortage_stream(&head, &bytes);
+	FILE *memory = alloc_failure_stream(&head, &bytes);
 
 	if (memory == NULL)
 		return;
@@ -133,7 +133,7 @@ static void print_field(FILE *out, const struct field *field)
 		else
 			value_print_kind(memory, field);
 	}
-	shortage_close(memory);
+	alloc_failure_close(memory);
 	if (head != NULL && bytes > 24)
 		fprintf(out, "  %s\n  %-24s ", head, "");
 	else

@@ -8,7 +8,7 @@
 
 #include "capture/filter.h"
 #include "match/selection.h"
-#include "text/heavy.h"
+#include "text/blocking.h"
 #include "text/listing.h"
 #include "text/nearest.h"
 #include "text/statement_text.h"
@@ -320,7 +320,7 @@ static int parse_selection(struct command *command, const struct statement *stat
 	result = statement->check(command->conf, NULL, &problem);
 	if (result == 0)
 		filter = selection_filter((const struct selection_conf *)command->conf);
-	if (filter != NULL && heavy_begin(error) != 0) {
+	if (filter != NULL && blocking_begin(error) != 0) {
 		conf_free(command->conf);
 		command->conf = NULL;
 		return -EINVAL;

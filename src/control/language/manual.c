@@ -5,7 +5,7 @@
 
 #include "language/explain.h"
 #include "language/language.h"
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 #include "text/statement_text.h"
 #include "text/value.h"
 #include "scenario/port_setting.h"
@@ -32,12 +32,12 @@ static void print_captured(FILE *out, void (*print)(FILE *out, const void *of), 
 {
 	char *text = NULL;
 	size_t bytes = 0;
-	FILE *memory = shortage_stream(&text, &bytes);
+	FILE *memory = alloc_failure_stream(&text, &bytes);
 
 	if (memory == NULL)
 		return;
 	print(memory, of);
-	if (shortage_close(memory) == 0)
+	if (alloc_failure_close(memory) == 0)
 		print_text(out, text);
 	free(text);
 }

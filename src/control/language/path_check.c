@@ -8,7 +8,7 @@
 #include "match/selection.h"
 #include "text/listing.h"
 #include "text/nearest.h"
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 
 /* Words of `cloud NAME from PLACE to PORT`. */
 enum { WORD_NAME = 1, WORD_FROM = 3, WORD_TO = 5 };
@@ -360,7 +360,7 @@ void path_warn(const struct scenario *scenario, FILE *out)
 			fputs("warning: there are more clouds that overlap\n", out);
 	}
 	if (claims.claim == NULL || room == NULL)
-		shortage_note();
+		alloc_failure_note();
 	free(claims.claim);
 	free(room);
 }

@@ -9,7 +9,7 @@
 
 #include "language/language.h"
 #include "language/scenario_check.h"
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 #include "text/statement_text.h"
 #include "statements.h"
 
@@ -366,12 +366,12 @@ char *scenario_text(const struct scenario *scenario)
 {
 	char *text = NULL;
 	size_t bytes = 0;
-	FILE *out = shortage_stream(&text, &bytes);
+	FILE *out = alloc_failure_stream(&text, &bytes);
 
 	if (out == NULL)
 		return NULL;
 	scenario_file_print(out, scenario);
-	if (shortage_close(out) != 0) {
+	if (alloc_failure_close(out) != 0) {
 		free(text);
 		return NULL;
 	}

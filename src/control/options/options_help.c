@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "language/explain.h"
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 #include "text/value_kind.h"
 
 #define COLUMNS    80
@@ -58,7 +58,7 @@ static void print_row(FILE *out, const struct option_row *row, int column)
 {
 	char head[HEAD_BYTES], *words = NULL;
 	size_t bytes;
-	FILE *text = shortage_stream(&words, &bytes);
+	FILE *text = alloc_failure_stream(&words, &bytes);
 
 	head_of(row, head);
 	fprintf(out, "%-*s", column, head);
@@ -66,7 +66,7 @@ static void print_row(FILE *out, const struct option_row *row, int column)
 		fputs(row->field.help, text);
 		if (row->field.max || row->field.type == FIELD_WORD)
 			explain_range(text, &row->field);
-		if (shortage_close(text) == 0)
+		if (alloc_failure_close(text) == 0)
 			print_words(out, words, column);
 	}
 	free(words);

@@ -12,7 +12,7 @@
 #include "command.h"
 #include "language/path_check.h"
 #include "language/scenario_file.h"
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 #include "offline/replay.h"
 #include "replay/decision_log.h"
 #include "replay/picture.h"
@@ -133,7 +133,7 @@ static int complete(void *argument, const struct replay_result *result, struct p
 		error = decision_log_finish(session->log, problem);
 	if (!error && session->picture)
 		error = picture_finish(session->picture, result, problem);
-	if (shortage_taken() && !error) {
+	if (alloc_failure_taken() && !error) {
 		problem_set(problem, -1, "no memory for all of the report or the picture");
 		error = -ENOMEM;
 	}

@@ -6,7 +6,7 @@
 
 #include "engine/engine_report.h"
 #include "service/control.h"
-#include "service/desk.h"
+#include "service/executor.h"
 
 /* How long a posted transaction is waited for at once: a worker comes round within microseconds. */
 #define AT_ONCE_NS (50 * SIMTIME_US)
@@ -261,7 +261,7 @@ static void control_finish(struct control *control)
 	control->replaced = NULL;
 	control->finish = finish;
 	control_enter(control, CONTROL_FINISHING);
-	if (finish != &here && job_give(control->desk, &finish->job) == 0)
+	if (finish != &here && job_submit(control->executor, &finish->job) == 0)
 		return;
 	/* Neither memory nor a thread: then here. */
 	finish_work(&finish->job);

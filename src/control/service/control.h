@@ -7,7 +7,7 @@
  * A change goes through four hands, and control's thread waits in none of them:
  *
  *   FREE -> HELD        whoever is the first of those who wait (control_turn) holds the turn, and
- *                       prepares the transaction in a thread of its own (desk.h)
+ *                       prepares the transaction in a thread of its own (executor.h)
  *        -> POSTED      it lies with the workers (control_post): from here on it cannot fail, the
  *                       scenario that it makes is the one in force, and `show config` says it
  *        -> FINISHING   all have taken it: what it has replaced is freed, in a thread
@@ -84,7 +84,7 @@ struct control {
 	const struct control_ops *ops;
 	void *context;
 	struct scenario **scenario;
-	struct desk *desk;   /* NULL: all is done at once */
+	struct executor *executor; /* NULL: all is done at once */
 	uint64_t changes;    /* made so far: who keeps a copy of the scenario sees that it is old */
 	bool probing;        /* routers are being asked: probe.h */
 	uint64_t cleared_ns; /* when counting began, on the clock of ops->now_ns */

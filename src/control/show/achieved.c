@@ -15,7 +15,7 @@
 #include "report/chart_unit.h"
 #include "show/table.h"
 #include "statements.h"
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 #include "text/statement_text.h"
 
 #define DIGITS 5
@@ -71,7 +71,7 @@ static void asked_text(struct achieved_row *row, const struct conf *conf)
 	size_t name = strlen(conf->statement->name);
 
 	if (!text) {
-		shortage_note();
+		alloc_failure_note();
 		return;
 	}
 	statement_print(text, conf);
@@ -120,7 +120,7 @@ static struct delay_asked asked_of(const struct conf *conf)
 	struct delay_asked asked;
 
 	if (delay_asked((const struct delay_conf *)conf, &asked) != 0) {
-		shortage_note();
+		alloc_failure_note();
 		asked = (struct delay_asked){0};
 	}
 	return asked;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "engine/engine_report.h"
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 #include "line/delay.h"
 #include "report/chart_unit.h"
 #include "show/table.h"
@@ -123,7 +123,7 @@ static bool passage_ns(const struct cloud_conf *cloud, const struct cloud_report
 		if (conf && conf->statement != &delay_statement)
 			return false;
 		if (conf && delay_asked((const struct delay_conf *)conf, &asked) != 0) {
-			shortage_note();
+			alloc_failure_note();
 			return false;
 		}
 		line_ns = conf ? asked.mean_ns : 0;

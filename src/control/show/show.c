@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 #include "language/scenario_file.h"
 #include "show/json.h"
 #include "show/show.h"
@@ -120,7 +120,7 @@ static void show_ports_text(FILE *out, struct control *control)
 	                                     "no mbuf",  "tx full",  "not sent",  "not written",
 	                                     "late p50", "p99",      "max",       NULL};
 	struct table *upper = table_make("lllllrrrr"), *lower = table_make("lrrrrrrrrrr");
-	struct port_report *port = shortage_calloc(sizeof(*port));
+	struct port_report *port = alloc_failure_calloc(sizeof(*port));
 	uint32_t n = control->ops->ports(control->context);
 
 	if (upper == NULL || lower == NULL || port == NULL)
@@ -177,7 +177,7 @@ static json_t *port_object(const struct port_report *port)
 static json_t *ports_array(struct control *control)
 {
 	json_t *array = json_array();
-	struct port_report *port = shortage_calloc(sizeof(*port));
+	struct port_report *port = alloc_failure_calloc(sizeof(*port));
 	uint32_t n = control->ops->ports(control->context);
 
 	for (uint32_t i = 0; port != NULL && i < n; i++)
@@ -273,8 +273,8 @@ static json_t *cloud_object(struct control *control, uint32_t cloud, const char 
 {
 	const struct scenario *scenario = *control->scenario;
 	const struct cloud_conf *conf = scenario->clouds[cloud];
-	struct cloud_report *report = shortage_calloc(sizeof(*report));
-	struct port_report *port = shortage_calloc(sizeof(*port));
+	struct cloud_report *report = alloc_failure_calloc(sizeof(*report));
+	struct port_report *port = alloc_failure_calloc(sizeof(*port));
 	int to = scenario_find_port(scenario, conf->to);
 	char name[VIEW_NAME_BYTES];
 	json_t *object = NULL;
@@ -294,7 +294,7 @@ static json_t *cloud_object(struct control *control, uint32_t cloud, const char 
 static json_t *path_object(struct control *control, uint32_t cloud)
 {
 	const char *name = (*control->scenario)->clouds[cloud]->name;
-	struct cloud_report *report = shortage_calloc(sizeof(*report));
+	struct cloud_report *report = alloc_failure_calloc(sizeof(*report));
 	json_t *object = NULL;
 
 	if (report != NULL && control_cloud(control, name, report))

@@ -12,7 +12,7 @@
 #include "show/table.h"
 #include "show/view.h"
 #include "statements.h"
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 #include "text/statement_text.h"
 
 /* A queue that was not given, and how long it is therefore. */
@@ -44,12 +44,13 @@ static void view_print_configured(const struct view *view, FILE *out)
 	for (const struct statement *const *row = statements; *row != NULL; row++) {
 		for (uint32_t i = 0; i < view->conf->n_confs; i++) {
 			const struct conf *conf = view->conf->confs[i];
-			FILE *line = conf->statement == *row ? shortage_stream(&text, &n) : NULL;
+			FILE *line =
+			        conf->statement == *row ? alloc_failure_stream(&text, &n) : NULL;
 
 			if (line == NULL)
 				continue;
 			statement_print(line, conf);
-			shortage_close(line);
+			alloc_failure_close(line);
 			view_achieved(view, conf, achieved, sizeof(achieved));
 			table_text(table, text);
 			table_text(table, achieved);
@@ -251,7 +252,7 @@ static void view_print_template(const struct view *view, FILE *out)
 
 void show_cloud_text(FILE *out, struct control *control, uint32_t cloud, const char *address)
 {
-	struct view *view = shortage_calloc(sizeof(*view));
+	struct view *view = alloc_failure_calloc(sizeof(*view));
 
 	if (view == NULL || !view_open(view, control, cloud, address)) {
 		fprintf(out, "cloud %s: no report yet\n",
@@ -314,7 +315,7 @@ void show_clouds_text(FILE *out, struct control *control)
 	                                       "sent",  "held",      "emulated",  "congestion",
 	                                       "real",  "rate sent", "delay p50", "delay p99"};
 	struct table *table = table_make("lllrrrrrrrrr");
-	struct view *view = shortage_calloc(sizeof(*view));
+	struct view *view = alloc_failure_calloc(sizeof(*view));
 	uint64_t real = 0;
 
 	if (table == NULL || view == NULL)

@@ -6,7 +6,7 @@
 #include "engine/engine_report.h"
 #include "header/oq_header.h"
 #include "show/table.h"
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 
 /* ---- the meter ---- */
 
@@ -211,7 +211,7 @@ void show_path_table(FILE *out, const struct observed *observed)
 void show_path_text(FILE *out, struct control *control, uint32_t cloud)
 {
 	const char *name = (*control->scenario)->clouds[cloud]->name;
-	struct cloud_report *report = shortage_calloc(sizeof(*report));
+	struct cloud_report *report = alloc_failure_calloc(sizeof(*report));
 
 	if (report == NULL)
 		return;

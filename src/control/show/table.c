@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 #include "show/table.h"
 
 #define TABLE_DIGITS 6 /* of a quantity with a unit: a delay of 100 ms is right to 100 ns */
@@ -22,7 +22,7 @@ struct table *table_make(const char *columns)
 	struct table *table = calloc(1, sizeof(*table));
 
 	if (table == NULL) {
-		shortage_note();
+		alloc_failure_note();
 		return NULL;
 	}
 	table->n_columns = strlen(columns);
@@ -61,7 +61,7 @@ void table_text(struct table *table, const char *text)
 		char **cells = realloc(table->cells, room * sizeof(*cells));
 
 		if (cells == NULL) {
-			shortage_note();
+			alloc_failure_note();
 			return;
 		}
 		table->cells = cells;
@@ -69,7 +69,7 @@ void table_text(struct table *table, const char *text)
 	}
 	table->cells[table->n_cells] = strdup(text);
 	if (table->cells[table->n_cells++] == NULL)
-		shortage_note();
+		alloc_failure_note();
 	if (width > table->width[column])
 		table->width[column] = width;
 }
@@ -81,7 +81,7 @@ void table_format(struct table *table, const char *format, ...)
 
 	va_start(arguments, format);
 	if (vasprintf(&text, format, arguments) < 0) {
-		shortage_note();
+		alloc_failure_note();
 		text = NULL;
 	}
 	va_end(arguments);

@@ -24,7 +24,7 @@ struct table *table_make(const char *columns);
 void table_free(struct table *table);
 
 /* Cells are added from left to right; a row is full when all its columns have one. What finds no
- * memory is left out, and noted (shortage.h). */
+ * memory is left out, and noted (alloc_failure.h). */
 void table_text(struct table *table, const char *text);
 void table_format(struct table *table, const char *format, ...)
         __attribute__((format(printf, 2, 3)));

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "language/explain.h"
-#include "text/heavy.h"
+#include "text/blocking.h"
 #include "language/language.h"
 #include "language/scenario_file.h"
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 #include "show/show.h"
 #include "socket/dialogue.h"
 #include "socket/session.h"
@@ -19,7 +19,7 @@ void dialogue_release(struct dialogue *dialogue)
 	if (dialogue->in_batch)
 		batch_abort(&dialogue->batch);
 	dialogue->in_batch = false;
-	handed_clear(&dialogue->handed);
+	client_files_clear(&dialogue->client_files);
 	while (dialogue->n_descriptors > 0)
 		close(dialogue->descriptors[--dialogue->n_descriptors]);
 	probe_forget(dialogue->control, &dialogue->probe);
@@ -111,11 +111,11 @@ static void dialogue_became(struct dialogue *dialogue, const struct command *com
 	const struct word *word = command->words.word;
 	char *text = NULL;
 	size_t n = 0;
-	FILE *out = shortage_stream(&text, &n);
+	FILE *out = alloc_failure_stream(&text, &n);
 
 	if (out != NULL) {
 		netem_print(out, command->netem, word[0].text, word[1].text);
-		shortage_close(out);
+		alloc_failure_close(out);
 	}
 	answer_text(&dialogue->output, "became", text != NULL ? text : "", n);
 	free(text);
@@ -158,7 +158,7 @@ static void dialogue_help(struct dialogue *dialogue, const char *line,
 		result = explain(out, &command->words, 1, &wrong);
 		if (result == 0 && command->words.n == 1)
 			show_session_help(out);
-		shortage_close(out);
+		alloc_failure_close(out);
 	}
 	if (out == NULL)
 		dialogue_error(dialogue, "help", ERROR_NO_MEMORY, "no memory for the answer");
@@ -199,7 +199,7 @@ bool dialogue_pending(const struct dialogue *dialogue)
 static void dialogue_answered(struct dialogue *dialogue)
 {
 	if (!dialogue_pending(dialogue) && !dialogue->in_batch && !dialogue->hands_over)
-		handed_clear(&dialogue->handed);
+		client_files_clear(&dialogue->client_files);
 }
 
 void dialogue_no_answer(struct dialogue *dialogue)
@@ -211,7 +211,7 @@ void dialogue_no_answer(struct dialogue *dialogue)
 /* An answer with holes is taken back. */
 static void dialogue_whole(struct dialogue *dialogue, size_t before)
 {
-	if (!shortage_taken())
+	if (!alloc_failure_taken())
 		return;
 	output_shorten(&dialogue->output, before);
 	dialogue_no_answer(dialogue);
@@ -224,7 +224,7 @@ void dialogue_poll(struct dialogue *dialogue)
 	control_tick(dialogue->control, dialogue->now_ns);
 	if (!dialogue_pending(dialogue))
 		return;
-	shortage_taken();
+	alloc_failure_taken();
 	pending_poll(dialogue);
 	if (dialogue->probe.active)
 		probe_answer(dialogue->control, &dialogue->probe, &dialogue->output);
@@ -347,12 +347,12 @@ static void dialogue_foreign(struct dialogue *dialogue, const char *line)
 	int result;
 
 	dialogue->batch.lines += dialogue->in_batch;
-	heavy_allow(false);
+	blocking_allow(false);
 	result = language_parse(line, &command, &wrong);
-	heavy_allow(true);
+	blocking_allow(true);
 	if (result == 0)
 		dialogue_command(dialogue, line, &command);
-	else if (strcmp(wrong.name, ERROR_HEAVY) == 0)
+	else if (strcmp(wrong.name, ERROR_WOULD_BLOCK) == 0)
 		pending_edit(dialogue, line, NULL);
 	else
 		dialogue_language_error(dialogue, line, &wrong);
@@ -365,7 +365,7 @@ void dialogue_line(struct dialogue *dialogue, const char *line)
 	struct words words;
 
 	dialogue->hands_over = false;
-	shortage_taken();
+	alloc_failure_taken();
 	if (words_split(line, &words, &wrong) != 0 || !dialogue_own(dialogue, &words))
 		dialogue_foreign(dialogue, line);
 	dialogue_whole(dialogue, before);

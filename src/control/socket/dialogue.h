@@ -14,7 +14,7 @@
 #include "socket/batch.h"
 #include "service/control.h"
 #include "socket/pending.h"
-#include "socket/handed.h"
+#include "socket/client_files.h"
 #include "socket/probe.h"
 
 #define DIALOGUE_DESCRIPTORS 16
@@ -29,7 +29,7 @@ struct dialogue {
 	struct batch batch;     /* all zero without one */
 	struct pending pending; /* under way: no line is taken before it is answered */
 	struct probe probe;     /* likewise */
-	struct handed handed;
+	struct client_files client_files;
 	bool hands_over; /* the line was `file`: what was handed over waits for the next one */
 	uint32_t n_descriptors;
 	int descriptors[DIALOGUE_DESCRIPTORS]; /* came, and no `file` has taken them yet */

@@ -13,7 +13,7 @@ static struct request *pending_request(struct dialogue *dialogue, enum request_k
                                        const char *line, const struct command *command)
 {
 	struct request *request =
-	        request_make(dialogue->control, kind, line, command, &dialogue->handed);
+	        request_make(dialogue->control, kind, line, command, &dialogue->client_files);
 
 	if (request == NULL)
 		dialogue_error(dialogue, "line", ERROR_NO_MEMORY,
@@ -61,7 +61,7 @@ static bool pending_give(struct dialogue *dialogue, enum pending_step step,
 	struct request *request = dialogue->pending.request;
 
 	request->job.work = work;
-	if (job_give(dialogue->control->desk, &request->job) == 0) {
+	if (job_submit(dialogue->control->executor, &request->job) == 0) {
 		pending_go(dialogue, step);
 		return true;
 	}
@@ -157,7 +157,7 @@ static void handed_over(struct dialogue *dialogue, struct request *request)
 		dialogue_error(dialogue, "file", request->wrong.name, request->wrong.text);
 		return;
 	}
-	if (handed_put(&dialogue->handed, request->file) != 0)
+	if (client_files_put(&dialogue->client_files, request->file) != 0)
 		dialogue_error(
 		        dialogue, "file", ERROR_FULL,
 		        "more than 64 files, or 16 MiB of them, are handed over; take fewer, "

@@ -8,9 +8,9 @@
  *   a commit   the same, without parsing
  *   a look     when nothing is about to change -> in a thread -> answered
  *
- * A line is parsed without a thread if it names no file and has no filter (heavy.h). A thread works
- * on data of its own: a request owns all that it needs. A request that is overdue, or whose client
- * has gone, is forgotten, and released when it is done.
+ * A line is parsed without a thread if it names no file and has no filter (blocking.h). A thread
+ * works on data of its own: a request owns all that it needs. A request that is overdue, or whose
+ * client has gone, is forgotten, and released when it is done.
  *
  * Deadlines, by a clock that stands still while the machine does (struct patience):
  *   PENDING_WORK_NS   for the work of a thread: then nothing is changed, and the client hears so
@@ -59,7 +59,7 @@ struct pending {
 
 /* Each begins a pending line that answers the line, perhaps before it returns. */
 
-/* `command`: parsed, and passes, unless it is NULL: then it is heavy to parse. */
+/* `command`: parsed, and passes, unless it is NULL: then parsing it may block. */
 void pending_edit(struct dialogue *dialogue, const char *line, struct command *command);
 void pending_begin(struct dialogue *dialogue);
 void pending_commit(struct dialogue *dialogue);

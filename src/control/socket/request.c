@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 #include "socket/session.h"
 
 static void request_release(struct job *job)
@@ -19,7 +19,7 @@ static void request_release(struct job *job)
 	if (request->parsed)
 		language_release(&request->command);
 	batch_abort(&request->batch);
-	handed_clear(&request->handed);
+	client_files_clear(&request->client_files);
 	output_release(&request->output);
 	file_release(request->file);
 	if (request->fd >= 0)
@@ -29,7 +29,7 @@ static void request_release(struct job *job)
 }
 
 struct request *request_make(struct control *control, enum request_kind kind, const char *line,
-                             const struct command *command, const struct handed *handed)
+                             const struct command *command, const struct client_files *client_files)
 {
 	struct request *request = calloc(1, sizeof(*request));
 
@@ -44,7 +44,7 @@ struct request *request_make(struct control *control, enum request_kind kind, co
 	request->kind = kind;
 	request->control = control;
 	request->fd = -1;
-	handed_copy(&request->handed, handed);
+	client_files_copy(&request->client_files, client_files);
 	if (command != NULL) {
 		request->command = *command;
 		words_copy(&request->command.words, &command->words);
@@ -59,9 +59,9 @@ void work_parse(struct job *job)
 {
 	struct request *request = (struct request *)job;
 
-	handed_use(&request->handed);
+	client_files_use(&request->client_files);
 	request->result = language_parse(request->line, &request->command, &request->wrong);
-	handed_use(NULL);
+	client_files_use(NULL);
 	request->parsed = request->result == 0;
 }
 
@@ -88,7 +88,7 @@ void work_show(struct job *job)
 	struct request *request = (struct request *)job;
 	const struct words *words = &request->command.words;
 
-	shortage_taken();
+	alloc_failure_taken();
 	if (request->what == SHOW_CLOUD && words->n > 3) {
 		request->found = show_answer_one(&request->output, request->control, request->cloud,
 		                                 words->word[3].text);
@@ -97,7 +97,7 @@ void work_show(struct job *job)
 		show_answer(&request->output, request->control, request->what, request->cloud,
 		            request->note);
 	}
-	request->lacks = shortage_taken();
+	request->lacks = alloc_failure_taken();
 	control_look_end(request->control);
 }
 
@@ -120,7 +120,7 @@ void work_prepare(struct job *job)
 {
 	struct request *request = (struct request *)job;
 
-	handed_use(&request->handed);
+	client_files_use(&request->client_files);
 	if (request->kind == KIND_EDIT)
 		request->result = prepare_one(request);
 	if (request->result == 0)
@@ -128,5 +128,5 @@ void work_prepare(struct job *job)
 		                                &request->transaction, &request->error);
 	if (request->kind == KIND_EDIT)
 		request->error.line = 0; /* it is the only one */
-	handed_use(NULL);
+	client_files_use(NULL);
 }

@@ -12,8 +12,8 @@
 #include "show/show.h"
 #include "service/answer.h"
 #include "socket/batch.h"
-#include "service/desk.h"
-#include "socket/handed.h"
+#include "service/executor.h"
+#include "socket/client_files.h"
 
 enum request_kind {
 	KIND_EDIT,
@@ -33,7 +33,7 @@ struct request {
 	char *line;
 	bool parsed; /* then `command` is there */
 	struct command command;
-	struct handed handed;
+	struct client_files client_files;
 	struct batch batch;
 	int result;
 	struct language_error wrong; /* of parsing, of a file */
@@ -54,7 +54,8 @@ struct request {
 
 /* NULL: no memory. `command`, if there is one, is copied, and what it owns passes. */
 struct request *request_make(struct control *control, enum request_kind kind, const char *line,
-                             const struct command *command, const struct handed *handed);
+                             const struct command *command,
+                             const struct client_files *client_files);
 
 void work_parse(struct job *job);
 void work_file(struct job *job);

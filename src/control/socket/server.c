@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "service/control.h"
-#include "service/desk.h"
+#include "service/executor.h"
 #include "socket/server.h"
 #include "socket/server_client.h"
 #include "socket/socket.h"
@@ -32,8 +32,8 @@ static volatile sig_atomic_t signals_waiting; /* came, and were not read yet */
 #define SIGNALS_PATIENCE 3
 
 /* At the end: for a change that is being prepared, and for files that do not come. */
-#define CONTROL_PATIENCE_NS (20 * SIMTIME_S)
-#define DESK_PATIENCE_NS    SIMTIME_S
+#define CONTROL_PATIENCE_NS  (20 * SIMTIME_S)
+#define EXECUTOR_PATIENCE_NS SIMTIME_S
 
 static void server_signal(int number)
 {
@@ -207,7 +207,7 @@ static int server_signalled(void)
 }
 
 /* What is polled: these, and then the clients. */
-enum { POLLED_SIGNALS, POLLED_LISTENER, POLLED_DESK, POLLED_CLIENTS };
+enum { POLLED_SIGNALS, POLLED_LISTENER, POLLED_EXECUTOR, POLLED_CLIENTS };
 
 static bool server_poll(struct server *server, const struct control *control, struct pollfd *polled,
                         uint64_t now_ns, int timeout_ms)
@@ -216,7 +216,8 @@ static bool server_poll(struct server *server, const struct control *control, st
 	polled[POLLED_LISTENER] = (struct pollfd){
 	        .fd = now_ns >= server->no_accept_until_ns ? server->listener.fd : -1,
 	        .events = POLLIN};
-	polled[POLLED_DESK] = (struct pollfd){.fd = desk_fd(control->desk), .events = POLLIN};
+	polled[POLLED_EXECUTOR] =
+	        (struct pollfd){.fd = executor_fd(control->executor), .events = POLLIN};
 	for (uint32_t i = 0; i < server->n_clients; i++) {
 		const struct client *client = server->clients[i];
 
@@ -237,8 +238,8 @@ int server_round(struct server *server, struct control *control, uint64_t now_ns
 			return -errno;
 		return server_signalled();
 	}
-	if (polled[POLLED_DESK].revents & POLLIN)
-		desk_heard(control->desk);
+	if (polled[POLLED_EXECUTOR].revents & POLLIN)
+		executor_drain(control->executor);
 	control_tick(control, now_ns);
 	/* from the last to the first: dropping one moves the last into its place */
 	for (uint32_t i = server->n_clients; i-- > 0;)
@@ -265,15 +266,15 @@ static void server_tell(void *argument, const char *line)
 
 int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario)
 {
-	struct desk *desk = desk_make();
+	struct executor *executor = executor_make();
 	struct control control;
 	uint64_t tick_ns = 0;
 	int result = 0;
 
-	if (desk == NULL)
+	if (executor == NULL)
 		return -errno;
 	control_init(&control, &control_ops_runtime, runtime, scenario);
-	control.desk = desk;
+	control.executor = executor;
 	while (result == 0) {
 		uint64_t now_ns = clock_ns();
 
@@ -298,6 +299,6 @@ int server_serve(struct server *server, struct runtime *runtime, struct scenario
 		server_close(server);
 		_exit(1);
 	}
-	desk_close(desk, DESK_PATIENCE_NS);
+	executor_close(executor, EXECUTOR_PATIENCE_NS);
 	return result;
 }

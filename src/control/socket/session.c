@@ -162,7 +162,7 @@ void session_descriptor(struct session *session, int fd)
 
 void session_trust(struct session *session)
 {
-	session->dialogue.handed.may_open = true;
+	session->dialogue.client_files.may_open = true;
 }
 
 bool session_over(const struct session *session)

@@ -25,7 +25,7 @@
  * NAME` with the descriptor (SCM_RIGHTS, one with each such line): statements of the next line, or
  * of the batch, that name NAME get its content. Root, and the user that weir runs as, may do
  * without: what they name and did not hand over, weir opens, a relative name from its own working
- * directory. handed.h has the limits.
+ * directory. client_files.h has the limits.
  *
  * A change that a worker has not taken within PENDING_LATE_NS is answered `ok`, after a line that
  * says who stands still (in JSON as "late"): it is accepted, `show config` says it, and it is in

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "text/heavy.h"
+#include "text/blocking.h"
 
 #define SHOWN(text) language_error_shown(text), text
 
@@ -96,7 +96,7 @@ void file_source_use(const struct file_source *used)
 
 int file_read(const char *name, struct file **file, struct language_error *error)
 {
-	if (heavy_begin(error) != 0)
+	if (blocking_begin(error) != 0)
 		return -EINVAL;
 	if (source != NULL)
 		return source->read(source, name, file, error);

@@ -8,28 +8,28 @@
  * its answer, and a file is not renamed to its final name. So no reader mistakes incomplete output
  * for complete output.
  *
- * jansson's allocations note themselves once shortage_watch_json() has been called: by
+ * jansson's allocations note themselves once alloc_failure_watch_json() has been called: by
  * command_main().
  *
  * Thread: the note is each thread's own.
  */
-#ifndef WEIR_SHORTAGE_H
-#define WEIR_SHORTAGE_H
+#ifndef WEIR_ALLOC_FAILURE_H
+#define WEIR_ALLOC_FAILURE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-void shortage_note(void);
+void alloc_failure_note(void);
 /* Whether anything was noted since the last call. */
-bool shortage_taken(void);
+bool alloc_failure_taken(void);
 /* Zeroed, as by calloc; NULL is noted. */
-void *shortage_calloc(size_t bytes);
+void *alloc_failure_calloc(size_t bytes);
 /* open_memstream, which notes that it failed. */
-FILE *shortage_stream(char **text, size_t *bytes);
+FILE *alloc_failure_stream(char **text, size_t *bytes);
 /* fclose of such a stream, which notes that the text is not whole: then -1. The text is its
  * owner's in any case. */
-int shortage_close(FILE *stream);
-void shortage_watch_json(void);
+int alloc_failure_close(FILE *stream);
+void alloc_failure_watch_json(void);
 
 #endif

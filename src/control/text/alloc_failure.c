@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "text/shortage.h"
+#include "text/alloc_failure.h"
 
 #include <stdlib.h>
 
@@ -7,12 +7,12 @@
 
 static __thread bool noted;
 
-void shortage_note(void)
+void alloc_failure_note(void)
 {
 	noted = true;
 }
 
-bool shortage_taken(void)
+bool alloc_failure_taken(void)
 {
 	bool taken = noted;
 
@@ -20,29 +20,29 @@ bool shortage_taken(void)
 	return taken;
 }
 
-void *shortage_calloc(size_t bytes)
+void *alloc_failure_calloc(size_t bytes)
 {
 	void *memory = calloc(1, bytes);
 
 	if (memory == NULL)
-		shortage_note();
+		alloc_failure_note();
 	return memory;
 }
 
-FILE *shortage_stream(char **text, size_t *bytes)
+FILE *alloc_failure_stream(char **text, size_t *bytes)
 {
 	FILE *stream = open_memstream(text, bytes);
 
 	if (stream == NULL)
-		shortage_note();
+		alloc_failure_note();
 	return stream;
 }
 
-int shortage_close(FILE *stream)
+int alloc_failure_close(FILE *stream)
 {
 	if (fclose(stream) == 0)
 		return 0;
-	shortage_note();
+	alloc_failure_note();
 	return -1;
 }
 
@@ -51,11 +51,11 @@ static void *json_allocate(size_t bytes)
 	void *memory = malloc(bytes);
 
 	if (memory == NULL)
-		shortage_note();
+		alloc_failure_note();
 	return memory;
 }
 
-void shortage_watch_json(void)
+void alloc_failure_watch_json(void)
 {
 	json_set_alloc_funcs(json_allocate, free);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "service/desk.h"
+#include "service/executor.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -16,71 +16,71 @@
 #define LOOK_NS    SIMTIME_MS
 #define STACK_ROOM (2u << 20) /* a line's command and errors lie there: some 100 kB */
 
-struct desk {
+struct executor {
 	pthread_mutex_t lock;
 	int fd;
 	uint32_t running, forgotten;
 };
 
-struct desk *desk_make(void)
+struct executor *executor_make(void)
 {
-	struct desk *desk = calloc(1, sizeof(*desk));
+	struct executor *executor = calloc(1, sizeof(*executor));
 
-	if (desk == NULL)
+	if (executor == NULL)
 		return NULL;
-	desk->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (desk->fd < 0) {
-		free(desk);
+	executor->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (executor->fd < 0) {
+		free(executor);
 		return NULL;
 	}
-	pthread_mutex_init(&desk->lock, NULL);
-	return desk;
+	pthread_mutex_init(&executor->lock, NULL);
+	return executor;
 }
 
-static uint32_t desk_running(struct desk *desk)
+static uint32_t executor_running(struct executor *executor)
 {
 	uint32_t running;
 
-	pthread_mutex_lock(&desk->lock);
-	running = desk->running;
-	pthread_mutex_unlock(&desk->lock);
+	pthread_mutex_lock(&executor->lock);
+	running = executor->running;
+	pthread_mutex_unlock(&executor->lock);
 	return running;
 }
 
-void desk_close(struct desk *desk, uint64_t patience_ns)
+void executor_close(struct executor *executor, uint64_t patience_ns)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_NS};
 
-	if (desk == NULL)
+	if (executor == NULL)
 		return;
-	for (uint64_t waited_ns = 0; desk_running(desk) > 0; waited_ns += LOOK_NS) {
+	for (uint64_t waited_ns = 0; executor_running(executor) > 0; waited_ns += LOOK_NS) {
 		if (waited_ns >= patience_ns)
 			return;
 		nanosleep(&pause, NULL);
 	}
-	close(desk->fd);
-	pthread_mutex_destroy(&desk->lock);
-	free(desk);
+	close(executor->fd);
+	pthread_mutex_destroy(&executor->lock);
+	free(executor);
 }
 
-int desk_fd(const struct desk *desk)
+int executor_fd(const struct executor *executor)
 {
-	return desk != NULL ? desk->fd : -1;
+	return executor != NULL ? executor->fd : -1;
 }
 
-void desk_heard(struct desk *desk)
+void executor_drain(struct executor *executor)
 {
 	uint64_t count;
-	ssize_t ignored = read(desk->fd, &count, sizeof(count));
+	ssize_t ignored = read(executor->fd, &count, sizeof(count));
 
 	(void)ignored;
 }
 
-/* The last that is done with the desk is under its lock: it may be closed right after. */
-static void *desk_thread(void *argument)
+/* The last that is done with the executor is under its lock: it may be closed right after. */
+static void *executor_thread(void *argument)
 {
 	struct job *job = argument;
-	struct desk *desk = job->desk;
+	struct executor *executor = job->executor;
 	const uint64_t one = 1;
 	bool forgotten;
 	ssize_t ignored;
@@ -88,18 +88,18 @@ static void *desk_thread(void *argument)
 	/* Of this thread alone, as Linux has it. */
 	setpriority(PRIO_PROCESS, 0, NICENESS);
 	job->work(job);
-	pthread_mutex_lock(&desk->lock);
+	pthread_mutex_lock(&executor->lock);
 	forgotten = job->forgotten;
 	__atomic_store_n(&job->done, true, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&desk->lock);
+	pthread_mutex_unlock(&executor->lock);
 	if (forgotten)
 		job->release(job);
-	pthread_mutex_lock(&desk->lock);
-	desk->forgotten -= forgotten;
-	desk->running--;
-	ignored = write(desk->fd, &one, sizeof(one));
+	pthread_mutex_lock(&executor->lock);
+	executor->forgotten -= forgotten;
+	executor->running--;
+	ignored = write(executor->fd, &one, sizeof(one));
 	(void)ignored;
-	pthread_mutex_unlock(&desk->lock);
+	pthread_mutex_unlock(&executor->lock);
 	return NULL;
 }
 
@@ -116,33 +116,33 @@ static int thread_start(struct job *job)
 	pthread_attr_setstacksize(&attributes, STACK_ROOM);
 	sigfillset(&all); /* signals are control's */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	result = pthread_create(&thread, &attributes, desk_thread, job);
+	result = pthread_create(&thread, &attributes, executor_thread, job);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	return result == 0 ? 0 : -EAGAIN;
 }
 
-int job_give(struct desk *desk, struct job *job)
+int job_submit(struct executor *executor, struct job *job)
 {
 	bool full;
 
-	job->desk = desk;
+	job->executor = executor;
 	job->done = job->forgotten = false;
 	job->given = true;
-	if (desk == NULL) {
+	if (executor == NULL) {
 		job->work(job);
 		job->done = true;
 		return 0;
 	}
-	pthread_mutex_lock(&desk->lock);
-	full = desk->forgotten >= DESK_FORGOTTEN_MAX;
-	desk->running += !full;
-	pthread_mutex_unlock(&desk->lock);
+	pthread_mutex_lock(&executor->lock);
+	full = executor->forgotten >= EXECUTOR_FORGOTTEN_MAX;
+	executor->running += !full;
+	pthread_mutex_unlock(&executor->lock);
 	if (!full && thread_start(job) == 0)
 		return 0;
-	pthread_mutex_lock(&desk->lock);
-	desk->running -= !full;
-	pthread_mutex_unlock(&desk->lock);
+	pthread_mutex_lock(&executor->lock);
+	executor->running -= !full;
+	pthread_mutex_unlock(&executor->lock);
 	job->given = false;
 	return -EAGAIN;
 }
@@ -158,12 +158,12 @@ void job_forget(struct job *job)
 
 	if (job == NULL)
 		return;
-	if (job->given && job->desk != NULL) {
-		pthread_mutex_lock(&job->desk->lock);
+	if (job->given && job->executor != NULL) {
+		pthread_mutex_lock(&job->executor->lock);
 		over = job->done;
 		job->forgotten = !over;
-		job->desk->forgotten += !over;
-		pthread_mutex_unlock(&job->desk->lock);
+		job->executor->forgotten += !over;
+		pthread_mutex_unlock(&job->executor->lock);
 	}
 	if (over)
 		job->release(job);
