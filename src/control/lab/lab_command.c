@@ -50,37 +50,20 @@ static void progress(void *argument, uint32_t done, uint32_t n)
 
 /* ---- list ---- */
 
-/* `A1 A2 A3`: the rows of an experiment, each once. */
-static void rows_text(const struct experiment *experiment, char *text, size_t room)
+/* `A1 A2 A3`: n names, which lie `stride` bytes apart; each once, empty ones left out. */
+static void names_text(const char *names, uint32_t n, size_t stride, char *text, size_t room)
 {
 	size_t at = 0;
 
 	text[0] = 0;
-	for (uint32_t i = 0; i < experiment->n_rows && at < room; i++) {
-		const char *id = experiment->rows[i].id;
-		bool first = true;
+	for (uint32_t i = 0; i < n && at < room; i++) {
+		const char *name = names + i * stride;
+		bool first = name[0] != 0;
 
 		for (uint32_t k = 0; k < i; k++)
-			first &= strcmp(experiment->rows[k].id, id) != 0;
+			first &= strcmp(names + k * stride, name) != 0;
 		if (first)
-			at += (size_t)snprintf(text + at, room - at, "%s%s", at ? " " : "", id);
-	}
-}
-
-/* `becn-fig4 becn-fig5`: the same of the papers' figures. */
-static void figures_text(const struct experiment *experiment, char *text, size_t room)
-{
-	size_t at = 0;
-
-	text[0] = 0;
-	for (uint32_t i = 0; i < experiment->n_plots && at < room; i++) {
-		const char *figure = experiment->plots[i].figure;
-		bool first = figure[0] != 0;
-
-		for (uint32_t k = 0; k < i; k++)
-			first &= strcmp(experiment->plots[k].figure, figure) != 0;
-		if (first)
-			at += (size_t)snprintf(text + at, room - at, "%s%s", at ? " " : "", figure);
+			at += (size_t)snprintf(text + at, room - at, "%s%s", at ? " " : "", name);
 	}
 }
 
@@ -92,8 +75,10 @@ static int list(const struct lab *lab)
 	for (uint32_t i = 0; i < lab->n_all; i++) {
 		const struct experiment *experiment = lab->all[i];
 
-		rows_text(experiment, rows, sizeof(rows));
-		figures_text(experiment, figures, sizeof(figures));
+		names_text(experiment->rows->id, experiment->n_rows, sizeof(*experiment->rows),
+		           rows, sizeof(rows));
+		names_text(experiment->plots->figure, experiment->n_plots,
+		           sizeof(*experiment->plots), figures, sizeof(figures));
 		if (lab->arguments.json)
 			json_array_append_new(array, json_pack("{s:s,s:s,s:s,s:s,s:s}", "name",
 			                                       experiment->name, "title",

@@ -35,30 +35,63 @@ static int name_taken(const struct scenario *scenario, const struct word *word, 
 	        strcmp(what, "port") == 0 ? SCENARIO_PORTS_MAX : SCENARIO_CLOUDS_MAX);
 }
 
-int language_unknown_port(const struct scenario *scenario, const struct word *name,
-                          struct language_error *error)
+/* The nth name of a kind: a port's or a cloud's. */
+typedef const char *name_at(const struct scenario *scenario, uint32_t n);
+
+static const char *port_name(const struct scenario *scenario, uint32_t n)
+{
+	return scenario->ports[n].name;
+}
+
+static const char *cloud_name(const struct scenario *scenario, uint32_t n)
+{
+	return scenario->clouds[n]->name;
+}
+
+static int unknown_name(const struct scenario *scenario, uint32_t n, name_at *name_of,
+                        const char *kind, const char *code, const char *word,
+                        struct language_error *error)
 {
 	struct nearest nearest;
 	struct listing listing;
 
+	nearest_start(&nearest, word);
+	listing_start(&listing, "and");
+	for (uint32_t i = 0; i < n; i++) {
+		if (n > 1)
+			nearest_try(&nearest, name_of(scenario, i));
+		listing_add(&listing, name_of(scenario, i));
+	}
+	return language_error_set(error, code, "there is no %s `%.*s`; %s %s%s%s%s", kind,
+	                          SHOWN(word), n == 1 ? "the only one is" : "there are",
+	                          listing_end(&listing), nearest.best ? "; did you mean `" : "",
+	                          nearest.best ? nearest.best : "", nearest.best ? "`?" : "");
+}
+
+int language_unknown_port(const struct scenario *scenario, const struct word *name,
+                          struct language_error *error)
+{
 	error->column = name->column;
 	if (scenario->n_ports == 0)
 		return language_error_set(
 		        error, ERROR_UNKNOWN_PORT,
 		        "there is no port `%.*s`, nor any other; first write: port %.*s",
 		        SHOWN(name->text), SHOWN(name->text));
-	nearest_start(&nearest, name->text);
-	listing_start(&listing, "and");
-	for (uint32_t i = 0; i < scenario->n_ports; i++) {
-		if (scenario->n_ports > 1)
-			nearest_try(&nearest, scenario->ports[i].name);
-		listing_add(&listing, scenario->ports[i].name);
-	}
-	return language_error_set(error, ERROR_UNKNOWN_PORT, "there is no port `%.*s`; %s %s%s%s%s",
-	                          SHOWN(name->text),
-	                          scenario->n_ports == 1 ? "the only one is" : "there are",
-	                          listing_end(&listing), nearest.best ? "; did you mean `" : "",
-	                          nearest.best ? nearest.best : "", nearest.best ? "`?" : "");
+	return unknown_name(scenario, scenario->n_ports, port_name, "port", ERROR_UNKNOWN_PORT,
+	                    name->text, error);
+}
+
+int language_unknown_cloud(const struct scenario *scenario, const struct word *name,
+                           struct language_error *error)
+{
+	error->column = name->column;
+	if (scenario->n_clouds == 0)
+		return language_error_set(error, ERROR_UNKNOWN_CLOUD,
+		                          "there is no cloud `%.*s`, nor any other; first write: "
+		                          "cloud NAME from PORT to PORT",
+		                          SHOWN(name->text));
+	return unknown_name(scenario, scenario->n_clouds, cloud_name, "cloud", ERROR_UNKNOWN_CLOUD,
+	                    name->text, error);
 }
 
 static int check_port(const struct scenario *scenario, const struct word *word,
@@ -67,32 +100,6 @@ static int check_port(const struct scenario *scenario, const struct word *word,
 	if (scenario_find_port(scenario, word->text) >= 0)
 		return 0;
 	return language_unknown_port(scenario, word, error);
-}
-
-int language_unknown_cloud(const struct scenario *scenario, const struct word *name,
-                           struct language_error *error)
-{
-	struct nearest nearest;
-	struct listing listing;
-
-	error->column = name->column;
-	if (scenario->n_clouds == 0)
-		return language_error_set(error, ERROR_UNKNOWN_CLOUD,
-		                          "there is no cloud `%.*s`, nor any other; first write: "
-		                          "cloud NAME from PORT to PORT",
-		                          SHOWN(name->text));
-	nearest_start(&nearest, name->text);
-	listing_start(&listing, "and");
-	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
-		if (scenario->n_clouds > 1)
-			nearest_try(&nearest, scenario->clouds[i]->name);
-		listing_add(&listing, scenario->clouds[i]->name);
-	}
-	return language_error_set(error, ERROR_UNKNOWN_CLOUD,
-	                          "there is no cloud `%.*s`; %s %s%s%s%s", SHOWN(name->text),
-	                          scenario->n_clouds == 1 ? "the only one is" : "there are",
-	                          listing_end(&listing), nearest.best ? "; did you mean `" : "",
-	                          nearest.best ? nearest.best : "", nearest.best ? "`?" : "");
 }
 
 /* Index, or -1 with error. Lines about the cloud that was made last are the most common. */

@@ -70,23 +70,15 @@ static bool remove_run(int folder, const char *name)
 	return unlinkat(folder, name, AT_REMOVEDIR) == 0;
 }
 
-static uint32_t remove_runs(const char *path, const char *prefix)
+/* `weir-PID-XXXXXXXXmap_0` */
+static bool remove_page(int folder, const char *name)
 {
-	DIR *folder = opendir(path);
-	uint32_t n = 0;
-
-	if (!folder)
-		return 0;
-	for (struct dirent *entry; (entry = readdir(folder));) {
-		if (is_left(dirfd(folder), entry->d_name, "", prefix))
-			n += remove_run(dirfd(folder), entry->d_name);
-	}
-	closedir(folder);
-	return n;
+	return unlinkat(folder, name, 0) == 0;
 }
 
-/* `weir-PID-XXXXXXXXmap_0` */
-static uint32_t remove_pages(const char *path, const char *prefix)
+/* Removes what runs that are over left in a folder: of their names `middle` is a part. */
+static uint32_t remove_left(const char *path, const char *middle, const char *prefix,
+                            bool (*remove_one)(int folder, const char *name))
 {
 	DIR *folder = opendir(path);
 	uint32_t n = 0;
@@ -94,8 +86,8 @@ static uint32_t remove_pages(const char *path, const char *prefix)
 	if (!folder)
 		return 0;
 	for (struct dirent *entry; (entry = readdir(folder));) {
-		if (is_left(dirfd(folder), entry->d_name, "map_", prefix))
-			n += unlinkat(dirfd(folder), entry->d_name, 0) == 0;
+		if (is_left(dirfd(folder), entry->d_name, middle, prefix))
+			n += remove_one(dirfd(folder), entry->d_name);
 	}
 	closedir(folder);
 	return n;
@@ -114,7 +106,7 @@ static uint32_t remove_all_pages(const char *root, const char *prefix)
 		    sscanf(line, "%*s %*s %*s %*s %4031s", mount) != 1)
 			continue;
 		snprintf(path, sizeof(path), "%s%s", root, mount);
-		n += remove_pages(path, prefix);
+		n += remove_left(path, "map_", prefix, remove_page);
 	}
 	if (file)
 		fclose(file);
@@ -123,7 +115,7 @@ static uint32_t remove_all_pages(const char *root, const char *prefix)
 
 uint32_t leftovers_remove(const char *root, const char *folder, const char *prefix)
 {
-	return remove_runs(folder, prefix) + remove_all_pages(root, prefix);
+	return remove_left(folder, "", prefix, remove_run) + remove_all_pages(root, prefix);
 }
 
 int leftovers_hold(const char *path)
