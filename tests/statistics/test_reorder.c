@@ -20,22 +20,6 @@ static void look(void *argument, struct rte_mbuf *mbuf)
 }
 
 /* What is on its way leaves. */
-static void run_out(struct trial *trial)
-{
-	struct engine *engine = trial->rig->engine;
-	struct outlet *outlet = engine_outlet(engine, 1);
-
-	while (engine_next(engine) != SIMTIME_NEVER) {
-		trial->rig->now = engine_next(engine);
-		engine_advance(engine, trial->rig->now);
-		for (uint32_t i = 0; i < outlet->n; i++)
-			trial->look(trial->argument, outlet->mbufs[i]);
-		rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
-		outlet->n = 0;
-	}
-	trial_send(trial, 0, 16); /* settles the accounts */
-}
-
 static struct trial *sent(const char *delay, const char *reorder, struct places *places)
 {
 	struct trial *trial = trial_open(delay, 20);
@@ -47,7 +31,7 @@ static struct trial *sent(const char *delay, const char *reorder, struct places 
 	trial->argument = places;
 	trial_set(trial, reorder);
 	trial_send(trial, PACKETS, 16);
-	run_out(trial);
+	trial_run_out(trial);
 	assert_int_equal(places->n, PACKETS);
 	assert_int_equal(trial_count(trial, TRIAL_DELIVERED), PACKETS);
 	return trial;

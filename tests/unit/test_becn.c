@@ -11,6 +11,7 @@
 #include "frame.h"
 #include "link/aqm.h"
 #include "packet/headers.h"
+#include "seen.h"
 
 #define HOP "hop 192.0.2.1 2001:db8::99"
 /* Below 2 packets that wait nothing happens, from 2 on all are marked, from 4 on all are
@@ -22,53 +23,11 @@
 #define ECT_0   2
 #define CE      3
 
-/* ---- all that has left ---- */
-
-struct seen {
-	uint32_t port;
-	simtime due_ns;
-	uint32_t bytes;
-	uint8_t frame[FRAME_BYTES_MAX];
-};
-
-static struct seen seen[2048];
-static uint32_t n_seen;
-
-static void note(struct rig *rig)
-{
-	for (uint32_t port = 0; port < RIG_PORTS; port++) {
-		const struct outlet *outlet = engine_outlet(rig->engine, port);
-
-		for (uint32_t i = 0; i < outlet->n; i++) {
-			struct seen *s = &seen[n_seen++];
-
-			assert_true(n_seen <= LENGTH(seen));
-			memset(s, 0, sizeof(*s));
-			s->port = port;
-			s->due_ns = outlet->due_ns[i];
-			s->bytes = outlet->mbufs[i]->pkt_len;
-			assert_int_equal(outlet->mbufs[i]->nb_segs, 1);
-			memcpy(s->frame, rte_pktmbuf_mtod(outlet->mbufs[i], void *), s->bytes);
-		}
-	}
-	rig_collect(rig);
-}
-
-static void advance(struct rig *rig, simtime now)
-{
-	rig->now = now;
-	do
-		note(rig);
-	while (engine_advance(rig->engine, now) > 0);
-	rig_check(rig);
-}
-
 static void run_out(struct rig *rig)
 {
-	simtime next;
-
-	while ((next = engine_next(rig->engine)) != SIMTIME_NEVER)
-		advance(rig, RTE_MAX(next, rig->now));
+	seen_run_out(rig);
+	for (uint32_t i = 0; i < n_seen; i++)
+		assert_int_equal(seen[i].segments, 1);
 }
 
 /* Of what left at the port where the packets come in. */
@@ -165,7 +124,7 @@ static void fill(struct rig *rig, uint32_t waiting, simtime now)
 
 	for (uint32_t i = 0; i <= waiting; i++)
 		send_frame(rig, frame, bytes, now);
-	advance(rig, now);
+	seen_advance(rig, now);
 }
 
 static const struct counters *counters(struct rig *rig)
@@ -260,7 +219,7 @@ static void try_rule(const struct rule *rule, const struct frame_shape *shape)
 	before = *counters(rig);
 	n_seen = 0;
 	send_frame(rig, frame, bytes, 11);
-	advance(rig, 11);
+	seen_advance(rig, 11);
 	after = *counters(rig);
 	if (quenches(&quench) != said)
 		fail_msg("row %zu, IPv%u: %u quenches", row, shape->ip, quenches(&quench));
@@ -327,7 +286,7 @@ static void what_drop_head_pushes_out_is_told_of_once(void **state)
 
 		for (uint32_t n = 0; n < rows[i].n; n++)
 			send_frame(rig, frame, bytes, 5);
-		advance(rig, 5);
+		seen_advance(rig, 5);
 		c = counters(rig);
 		assert_int_equal(c->drops[REASON_QUEUE_FULL], rows[i].n - 6);
 		if (c->becn_marked != rows[i].marks ||
@@ -384,13 +343,13 @@ static void nothing_is_said_about_what_no_router_answers(void **state)
 			mend(frame + 14);
 		fill(rig, 2, 0);
 		send_frame(rig, frame, bytes, 1);
-		advance(rig, 1);
+		seen_advance(rig, 1);
 		assert_int_equal(counters(rig)->ecn_marked, 1);
 		if (counters(rig)->becn_sent != rows[i].said)
 			fail_msg("%s: %s", rows[i].what, rows[i].said ? "silence" : "a quench");
 		bytes = make(frame, &udp4, ECT_0);
 		send_frame(rig, frame, bytes, 2);
-		advance(rig, 2);
+		seen_advance(rig, 2);
 		assert_int_equal(counters(rig)->becn_sent, 1);
 		run_out(rig);
 		rig_close(rig);
@@ -439,7 +398,7 @@ static void a_limit_holds_in_virtual_time_and_over_a_change(void **state)
 		}
 		for (uint32_t n = 0; n < rows[i].n; n++)
 			send_frame(rig, frame, bytes, rows[i].at);
-		advance(rig, rows[i].at);
+		seen_advance(rig, rows[i].at);
 		marks += rows[i].n;
 		assert_int_equal(counters(rig)->ecn_marked, marks);
 		if (counters(rig)->becn_sent != rows[i].said)
@@ -477,7 +436,7 @@ static uint64_t played(uint16_t burst, uint64_t *sent)
 		               make(frame, draw & 4 ? &udp4 : &udp6, (uint8_t)(draw & 3)), now);
 		if (n == burst || i == 899) {
 			rig_ingress(rig, 0, mbufs, n);
-			advance(rig, now);
+			seen_advance(rig, now);
 			n = 0;
 		}
 	}

@@ -17,21 +17,12 @@
 #include "packet/headers.h"
 #include "router/hop.h"
 #include "router/ip_fragment.h"
+#include "seen.h"
 
 #define HOP  "hop 192.0.2.1 2001:db8::99"
 #define LEFT (FRAME_BYTES_MAX + 16)
 
 /* ---- a rig whose packets are frames, and all that has left ---- */
-
-struct seen {
-	uint32_t port;
-	simtime due_ns;
-	uint32_t bytes, wire_bytes;
-	uint8_t frame[FRAME_BYTES_MAX];
-};
-
-static struct seen seen[4096];
-static uint32_t n_seen;
 
 static struct rig *open_with(struct witness *witness)
 {
@@ -48,47 +39,6 @@ static struct rig *open_hop(const char *statement)
 	rig_put(rig, "x", trial_conf(statement));
 	rig_apply(rig, 0);
 	return rig;
-}
-
-static void note(struct rig *rig)
-{
-	for (uint32_t port = 0; port < RIG_PORTS; port++) {
-		const struct outlet *outlet = engine_outlet(rig->engine, port);
-
-		for (uint32_t i = 0; i < outlet->n; i++) {
-			const struct rte_mbuf *mbuf = outlet->mbufs[i];
-			struct seen *s = &seen[n_seen++];
-			const void *bytes;
-
-			assert_true(n_seen <= LENGTH(seen));
-			assert_true(mbuf->pkt_len <= sizeof(s->frame));
-			s->port = port;
-			s->due_ns = outlet->due_ns[i];
-			s->bytes = mbuf->pkt_len;
-			s->wire_bytes = packet_of(outlet->mbufs[i])->wire_bytes;
-			bytes = rte_pktmbuf_read(mbuf, 0, mbuf->pkt_len, s->frame);
-			if (bytes != s->frame)
-				memcpy(s->frame, bytes, s->bytes);
-		}
-	}
-	rig_collect(rig);
-}
-
-static void advance(struct rig *rig, simtime now)
-{
-	rig->now = now;
-	do
-		note(rig);
-	while (engine_advance(rig->engine, now) > 0);
-	rig_check(rig);
-}
-
-static void run_out(struct rig *rig)
-{
-	simtime next;
-
-	while ((next = engine_next(rig->engine)) != SIMTIME_NEVER)
-		advance(rig, RTE_MAX(next, rig->now));
 }
 
 static struct rte_mbuf *packet_with(struct rig *rig, enum rig_shape shape, uint32_t port,
@@ -181,7 +131,7 @@ static void one_less_is_left_to_live_and_all_else_is_as_it_was(void **state)
 
 			n_seen = 0;
 			rig_ingress(rig, 0, &mbuf, 1);
-			advance(rig, rig->now);
+			seen_advance(rig, rig->now);
 			assert_int_equal(n_seen, 1);
 			assert_int_equal(seen[0].port, 1);
 			assert_int_equal(seen[0].bytes, bytes);
@@ -204,7 +154,7 @@ static void a_wrong_checksum_stays_wrong(void **state)
 	(void)state;
 	frame[14 + 11] ^= 1;
 	send_frame(rig, 0, frame, bytes, 1);
-	advance(rig, 1);
+	seen_advance(rig, 1);
 	assert_int_equal(n_seen, 1);
 	assert_int_equal(frame_wrong_sums(seen[0].frame, &udp4), 1);
 	rig_close(rig);
@@ -246,7 +196,7 @@ static void what_routers_do_not_forward_passes_untouched(void **state)
 		memcpy(frame + rows[i].at, rows[i].bytes, rows[i].n);
 		n_seen = 0;
 		send_frame(rig, 0, frame, bytes, i + 1);
-		advance(rig, i + 1);
+		seen_advance(rig, i + 1);
 		if (n_seen != 1 || seen[0].port != 1 || memcmp(seen[0].frame, frame, bytes) != 0)
 			fail_msg("row %zu", i);
 	}
@@ -270,7 +220,7 @@ static void what_expires_is_dropped_and_its_sender_is_told(void **state)
 			uint32_t bytes = frame_with_ttl(frame, shape, ttl);
 
 			send_frame(rig, 0, frame, bytes, 77);
-			run_out(rig);
+			seen_run_out(rig);
 			assert_int_equal(n_seen, 1);
 			assert_int_equal(seen[0].port, 0);
 			assert_int_equal(seen[0].due_ns, 77);
@@ -299,7 +249,7 @@ static void without_an_ipv6_address_it_drops_ipv6_in_silence(void **state)
 
 	(void)state;
 	send_frame(rig, 0, frame, bytes, 1);
-	run_out(rig);
+	seen_run_out(rig);
 	assert_int_equal(n_seen, 0);
 	assert_int_equal(counters(rig)->drops[REASON_TTL_EXPIRED], 1);
 	assert_int_equal(counters(rig)->generated, 0);
@@ -320,7 +270,7 @@ static void a_long_packet_in_several_segments_is_quoted_across_them(void **state
 	mbuf = packet_with(rig, RIG_SEGMENTED, 0, frame, bytes, 0, 1);
 	assert_int_equal(mbuf->nb_segs, 3);
 	rig_ingress(rig, 0, &mbuf, 1);
-	run_out(rig);
+	seen_run_out(rig);
 	assert_int_equal(n_seen, 1);
 	assert_int_equal(seen[0].bytes, 14 + 1280);
 	assert_memory_equal(seen[0].frame + 14 + 48, frame + 14, 1280 - 48);
@@ -360,7 +310,7 @@ what_is_too_long_and_must_stay_whole_is_dropped_and_its_sender_told_the_mtu(void
 			mend(frame + 14);
 		}
 		send_frame(rig, 0, frame, 14 + rows[i].bytes + 40, 9);
-		run_out(rig);
+		seen_run_out(rig);
 		assert_int_equal(n_seen, 1);
 		assert_int_equal(seen[0].port, rows[i].says ? 0 : 1);
 		assert_int_equal(counters(rig)->drops[REASON_TOO_BIG], rows[i].says != 0);
@@ -459,7 +409,7 @@ static void a_packet_that_may_be_divided_is_and_its_parts_make_it_again(void **s
 		mend(frame + network);
 		mbuf = packet_with(rig, kinds[i % 3], 0, frame, bytes, 0, 9);
 		rig_ingress(rig, 0, &mbuf, 1);
-		run_out(rig);
+		seen_run_out(rig);
 		assert_int_equal(n_seen, rows[i / 3].fragments);
 		n = reassemble(frame, network, rows[i / 3].mtu, data, &more);
 		assert_int_equal(more, rows[i / 3].more);
@@ -489,7 +439,7 @@ static void options_are_copied_as_they_must(void **state)
 	memcpy(frame + 34, options, sizeof(options));
 	mend(frame + 14);
 	send_frame(rig, 0, frame, bytes, 1);
-	run_out(rig);
+	seen_run_out(rig);
 	assert_int_equal(n_seen, 2);
 	assert_int_equal(seen[0].frame[14], 0x4b);
 	assert_memory_equal(seen[0].frame + 34, options, sizeof(options));
@@ -515,7 +465,7 @@ static void options_that_contradict_themselves_are_not_copied(void **state)
 		frame[35] = lengths[i];
 		mend(frame + 14);
 		send_frame(rig, 0, frame, bytes, 1);
-		run_out(rig);
+		seen_run_out(rig);
 		assert_int_equal(n_seen, 2);
 		assert_int_equal(seen[1].frame[14], 0x45);
 		assert_int_equal(rte_raw_cksum(seen[1].frame + 14, 20), 0xffff);
@@ -533,7 +483,7 @@ static void fragments_of_a_cut_capture_have_what_is_there(void **state)
 
 	(void)state;
 	rig_ingress(rig, 0, &mbuf, 1);
-	run_out(rig);
+	seen_run_out(rig);
 	assert_int_equal(n_seen, 3);
 	assert_int_equal(seen[0].bytes, 14 + 596);
 	assert_int_equal(seen[0].wire_bytes, 14 + 596);
@@ -569,7 +519,7 @@ static void a_packet_that_cannot_be_divided_is_dropped_as_a_whole(void **state)
 	assert_int_equal(counters(rig)->drops[REASON_FRAGMENTS], 1);
 	assert_int_equal(counters(rig)->drops[REASON_NO_BUFFER], 0);
 	assert_int_equal(counters(rig)->generated, BURST_ROOM - 1);
-	run_out(rig);
+	seen_run_out(rig);
 	assert_int_equal(n_seen, BURST_ROOM);
 	frame[14 + 11] ^= 1;
 	send_frame(rig, 0, frame, bytes - 1, 3);
@@ -584,7 +534,7 @@ static void a_packet_that_cannot_be_divided_is_dropped_as_a_whole(void **state)
 	rig_ingress(rig, 0, &mbuf, 1);
 	rte_pktmbuf_free_bulk(all, n);
 	assert_int_equal(counters(rig)->drops[REASON_NO_BUFFER], 1);
-	run_out(rig);
+	seen_run_out(rig);
 	rig_close(rig);
 	free(all);
 	free(frame);
@@ -637,7 +587,7 @@ static void what_ends_beyond_an_ip_packet_is_not_divided(void **state)
 		assert_int_equal(counters(rig)->drops[REASON_FRAGMENTS], i);
 	}
 	assert_int_equal(counters_drops(counters(rig)), 1);
-	run_out(rig);
+	seen_run_out(rig);
 	rig_close(rig);
 }
 
@@ -675,7 +625,7 @@ static void it_answers_ping_and_says_that_its_udp_ports_are_closed(void **state)
 		if (!six)
 			mend(frame + 14);
 		send_frame(rig, 0, frame, bytes, 1);
-		run_out(rig);
+		seen_run_out(rig);
 		assert_int_equal(n_seen, answers);
 		assert_int_equal(counters(rig)->generated, answers);
 		assert_int_equal(counters(rig)->drops[REASON_TO_HOP], 1);
@@ -722,10 +672,10 @@ static void errors_have_a_limit_that_is_exact(void **state)
 	/* A change keeps what is there, as far as it fits, and the time since. */
 	assert_int_equal(told(rig, 1, 5 + 2000000 * SIMTIME_S), 1);
 	rig_put(rig, "x", trial_conf(HOP " limit 3 burst 2"));
-	advance(rig, 5 + 2000000 * SIMTIME_S);
+	seen_advance(rig, 5 + 2000000 * SIMTIME_S);
 	rig_apply(rig, 5 + 2000000 * SIMTIME_S);
 	assert_int_equal(told(rig, 10, 5 + 2000000 * SIMTIME_S), 2);
-	run_out(rig);
+	seen_run_out(rig);
 	rig_close(rig);
 }
 
@@ -739,11 +689,11 @@ static void a_limit_of_none_is_a_silent_router_and_the_default_is_that_of_linux(
 	rig = open_hop(HOP);
 	assert_int_equal(told(rig, 100, 5), HOP_BURST_DEFAULT);
 	assert_int_equal(told(rig, 100, 5 + 10 * SIMTIME_MS), HOP_LIMIT_DEFAULT / 100);
-	run_out(rig);
+	seen_run_out(rig);
 	rig_close(rig);
 	rig = open_hop(HOP " limit 1000000000 burst 1000000");
 	assert_int_equal(told(rig, 2000, 5), 2000);
-	run_out(rig);
+	seen_run_out(rig);
 	rig_close(rig);
 }
 
@@ -753,11 +703,11 @@ static void identifications_count_on_over_a_change(void **state)
 
 	(void)state;
 	told(rig, 3, 5);
-	advance(rig, 5);
+	seen_advance(rig, 5);
 	rig_put(rig, "x", trial_conf(HOP " mtu 1400"));
 	rig_apply(rig, 6);
 	told(rig, 1, 7);
-	run_out(rig);
+	seen_run_out(rig);
 	assert_int_equal(n_seen, 4);
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(headers_u16(seen[i].frame + 18), i);
@@ -782,7 +732,7 @@ static void another_statement_may_speak_from_its_address(void **state)
 	/* It has no address of that kind. */
 	assert_false(hop_tell(cloud, &cause, ICMP_SOURCE_QUENCH, 0));
 	assert_false(hop_tell(cloud, &cause, ICMP_TIME_EXCEEDED, 0));
-	advance(rig, 40);
+	seen_advance(rig, 40);
 	assert_int_equal(n_seen, 2);
 	assert_int_equal(seen[0].port, 0);
 	assert_int_equal(seen[0].due_ns, 40);
@@ -855,7 +805,7 @@ static void an_answer_crosses_the_clouds_of_the_way_back(void **state)
 		uint32_t bytes = frame_with_ttl(frame, six ? &udp6 : &udp4, 1);
 
 		send_frame(rig, 0, frame, bytes, 0);
-		run_out(rig);
+		seen_run_out(rig);
 		assert_int_equal(n_seen, 1);
 		assert_int_equal(seen[0].port, 0);
 		assert_int_equal(seen[0].due_ns, 20 * SIMTIME_MS);
@@ -918,14 +868,14 @@ static void clouds_that_are_removed_deliver_answers_nevertheless(void **state)
 
 	(void)state;
 	send_frame(rig, 0, frame, bytes, 0);
-	advance(rig, 12 * SIMTIME_MS); /* it is in up-2 */
+	seen_advance(rig, 12 * SIMTIME_MS); /* it is in up-2 */
 	send_frame(rig, 0, frame, bytes, 12 * SIMTIME_MS);
 	rig_remove(rig, "down-2");
 	rig_remove(rig, "up-1");
 	rig_remove(rig, "up-2");
 	rig_apply(rig, 13 * SIMTIME_MS);
 	rig_apply(rig, 14 * SIMTIME_MS);
-	run_out(rig);
+	seen_run_out(rig);
 	/* The one in up-2 leaves at the end of it; the second is forwarded by down to port b, with
 	 * no hop there any more. */
 	assert_int_equal(n_seen, 2);
@@ -965,9 +915,9 @@ static uint32_t mixed(uint16_t burst, struct seen *copy)
 		rig_ingress(rig, port, mbufs, n);
 		n = 0;
 		if (burst != 7)
-			advance(rig, rig->now);
+			seen_advance(rig, rig->now);
 	}
-	run_out(rig);
+	seen_run_out(rig);
 	assert_true(rig_report(rig, "down")->counters.generated > 100);
 	assert_true(rig_report(rig, "down-2")->counters.generated > 20);
 	assert_true(rig_report(rig, "up")->counters.drops[REASON_TTL_EXPIRED] >
@@ -1053,9 +1003,9 @@ static uint32_t play_any(uint16_t burst, struct seen *copy)
 		rig_ingress(rig, 0, mbufs, n);
 		n = 0;
 		if (i % 32 == 31)
-			advance(rig, rig->now);
+			seen_advance(rig, rig->now);
 	}
-	run_out(rig);
+	seen_run_out(rig);
 	assert_in_range(counters(rig)->drops[REASON_TTL_EXPIRED], 100, 1000);
 	assert_in_range(counters(rig)->drops[REASON_TO_HOP], 10, 1000);
 	rig_close(rig);

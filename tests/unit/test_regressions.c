@@ -32,22 +32,6 @@ static void look(void *argument, struct rte_mbuf *mbuf)
 		track->hash = (track->hash ^ data[i]) * UINT64_C(0x100000001b3);
 }
 
-static void run_out(struct trial *trial)
-{
-	struct engine *engine = trial->rig->engine;
-	struct outlet *outlet = engine_outlet(engine, 1);
-
-	while (engine_next(engine) != SIMTIME_NEVER) {
-		trial->rig->now = engine_next(engine);
-		engine_advance(engine, trial->rig->now);
-		for (uint32_t i = 0; i < outlet->n; i++)
-			look(trial->argument, outlet->mbufs[i]);
-		rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
-		outlet->n = 0;
-	}
-	trial_send(trial, 0, 60); /* settles the accounts */
-}
-
 /* A cloud with these statements; ended by NULL. */
 static struct trial *open_with(const char *const *statements_of, struct track *track)
 {
@@ -89,7 +73,7 @@ static void all_impairments_at_once_act_and_add_up(void **state)
 
 		trial->burst = bursts[i];
 		trial_send(trial, 20000, 60);
-		run_out(trial);
+		trial_run_out(trial);
 		c = trial_counters(trial);
 		/* one in 256 had that byte already */
 		assert_in_range(c->rewritten, 19800, 20000);
@@ -165,7 +149,7 @@ static void nothing_and_everything_are_no_special_values(void **state)
 		         (int)(at - rows[i / 2].statement), rows[i / 2].statement, share, at + 1);
 		trial = open_with(rows[i / 2].delayed ? turned : given, &track);
 		trial_send(trial, 1000, 60);
-		run_out(trial);
+		trial_run_out(trial);
 		c = trial_counters(trial);
 		assert_int_equal(c->tx_packets, track.n);
 		if (rows[i / 2].counter != NOTHING) {
@@ -205,7 +189,7 @@ static void reordered_packets_count_in_the_queue(void **state)
 		trial_send(trial, 1, 125); /* five have left the queue, and are on their way */
 		report = rig_report(trial->rig, "x");
 		assert_int_equal(report->held_packets + report->counters.tx_packets, 7);
-		run_out(trial);
+		trial_run_out(trial);
 		assert_int_equal(track.n, 7);
 		trial_close(trial);
 	}
@@ -235,7 +219,7 @@ static void slots_longer_than_32_bits_of_nanoseconds_are_what_they_say(void **st
 
 		trial_send(trial, 3, 60); /* a microsecond apart: all in the first slot */
 		assert_int_equal(track.n, 0);
-		run_out(trial);
+		trial_run_out(trial);
 		h = &rig_report(trial->rig, "x")->delay_ns;
 		assert_int_equal(track.n, 3);
 		assert_int_equal(h->max, rows[i].opens);
@@ -263,14 +247,14 @@ static void a_seed_survives_a_change(void **state)
 
 	(void)state;
 	trial_send(trial, 8000, 60);
-	run_out(trial);
+	trial_run_out(trial);
 	trial_close(trial);
 	trial = open_with(given, &changed);
 	for (size_t i = 0; i < LENGTH(changes); i++) {
 		trial_send(trial, 2000, 60);
 		trial_set(trial, changes[i]);
 	}
-	run_out(trial);
+	trial_run_out(trial);
 	assert_int_equal(changed.n, calm.n);
 	assert_int_equal(changed.hash, calm.hash);
 	trial_close(trial);
