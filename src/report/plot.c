@@ -25,36 +25,7 @@ static void clip_close(const struct plot *plot)
 	fputs("</svg>\n", plot->out);
 }
 
-int plot_draw(const struct plot *plot, const struct plot_series *ps)
-{
-	const struct series *series = ps->series;
-	int rc = 0;
-	if (series->n == 0)
-		return 0;
-	fprintf(plot->out, "<g class=\"c%u\">\n", ps->color);
-	if (series->kind == SERIES_MARKS) {
-		rc = marks_draw(plot, ps);
-	} else if (series->kind != SERIES_POINTS) {
-		clip_open(plot);
-		if (series->kind == SERIES_BARS)
-			bars_draw(plot, ps);
-		else
-			curve_draw(plot, ps);
-		clip_close(plot);
-	}
-	if (series->kind == SERIES_BARS || series->kind == SERIES_POINTS ||
-	    series->kind == SERIES_LINE)
-		whiskers_draw(plot, ps);
-	if (series->kind == SERIES_BARS && series->values)
-		bars_draw_values(plot, ps);
-	if ((series->kind == SERIES_POINTS || series->kind == SERIES_LINE) &&
-	    ps->marker != SERIES_MARKER_NONE)
-		rc = scatter_draw(plot, ps);
-	fputs("</g>\n", plot->out);
-	return rc;
-}
-
-void whiskers_draw(const struct plot *plot, const struct plot_series *ps)
+static void whiskers_draw(const struct plot *plot, const struct plot_series *ps)
 {
 	const struct series *series = ps->series;
 	FILE *out = plot->out;
@@ -93,4 +64,33 @@ void whiskers_draw(const struct plot *plot, const struct plot_series *ps)
 		svg_number(out, fmin(fmax(high_px, 0), plot->height_px));
 	}
 	fputs("\"/>\n", out);
+}
+
+int plot_draw(const struct plot *plot, const struct plot_series *ps)
+{
+	const struct series *series = ps->series;
+	int rc = 0;
+	if (series->n == 0)
+		return 0;
+	fprintf(plot->out, "<g class=\"c%u\">\n", ps->color);
+	if (series->kind == SERIES_MARKS) {
+		rc = marks_draw(plot, ps);
+	} else if (series->kind != SERIES_POINTS) {
+		clip_open(plot);
+		if (series->kind == SERIES_BARS)
+			bars_draw(plot, ps);
+		else
+			curve_draw(plot, ps);
+		clip_close(plot);
+	}
+	if (series->kind == SERIES_BARS || series->kind == SERIES_POINTS ||
+	    series->kind == SERIES_LINE)
+		whiskers_draw(plot, ps);
+	if (series->kind == SERIES_BARS && series->values)
+		bars_draw_values(plot, ps);
+	if ((series->kind == SERIES_POINTS || series->kind == SERIES_LINE) &&
+	    ps->marker != SERIES_MARKER_NONE)
+		rc = scatter_draw(plot, ps);
+	fputs("</g>\n", plot->out);
+	return rc;
 }

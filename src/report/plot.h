@@ -43,7 +43,6 @@ void bars_draw_values(const struct plot *plot, const struct plot_series *ps);
 void curve_draw(const struct plot *plot, const struct plot_series *ps);
 int scatter_draw(const struct plot *plot, const struct plot_series *ps);
 int marks_draw(const struct plot *plot, const struct plot_series *ps);
-void whiskers_draw(const struct plot *plot, const struct plot_series *ps);
 
 /* Where the i-th bar of a series stands, from its left edge, and how wide it is. */
 void bars_place(const struct plot *plot, const struct plot_series *ps, size_t i, double *left_px,
