@@ -34,6 +34,7 @@ static const struct {
         {"net_null", 0},
         {"net_ring", 0},
         {"net_tap", 0},
+        {"tap:", 0},
         /* What merges frames is switched on again at the end. */
         {PORT_INTERFACE, BIT(CAP_NET_ADMIN)},
         /* libxdp removes its program from the interface, and opens programs and maps by number. */

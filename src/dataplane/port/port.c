@@ -91,7 +91,7 @@ int port_check_room(const struct scenario *scenario, struct problem *problem)
 		uint16_t id;
 
 		/* What this process has made is open already (port_offer). */
-		if (!device || is_file(device) || means_interface(device) ||
+		if (!device || is_file(device) || tap_port_is(device) || means_interface(device) ||
 		    rte_eth_dev_get_port_by_name(device, &id) == 0)
 			continue;
 		if (wanted++ < room)
@@ -150,7 +150,9 @@ static unsigned interface_of(const struct port *port)
 
 	if (port->packets)
 		return (unsigned)port->interface.index;
-	return !port->file && rte_eth_dev_info_get(port->id, &info) == 0 ? info.if_index : 0;
+	return !port->file && !port->tap && rte_eth_dev_info_get(port->id, &info) == 0
+	               ? info.if_index
+	               : 0;
 }
 
 int port_check_opened(const struct port *ports, uint32_t n, struct problem *problem)
@@ -159,10 +161,11 @@ int port_check_opened(const struct port *ports, uint32_t n, struct problem *prob
 	unsigned index = interface_of(last);
 	char name[IFNAMSIZ], what[64] = "the same device";
 
-	for (uint32_t i = 0; !last->file && i + 1 < n; i++) {
+	for (uint32_t i = 0; !last->file && !last->tap && i + 1 < n; i++) {
 		bool same = index > 0 && interface_of(&ports[i]) == index;
 
-		if (ports[i].file || (!same && (last->packets || ports[i].id != last->id)))
+		if (ports[i].file || ports[i].tap ||
+		    (!same && (last->packets || ports[i].id != last->id)))
 			continue;
 		if (same && if_indextoname(index, name))
 			snprintf(what, sizeof(what), "interface %s", name);
@@ -430,6 +433,18 @@ static int open_interface(struct port *port, struct rte_mempool *pool, struct pr
 	return rc;
 }
 
+static int open_tap(struct port *port, struct rte_mempool *pool, struct problem *problem)
+{
+	port->driver = "tap";
+	port->tx_queues = 1;
+	if (keeps_time(port)) {
+		problem_set(problem, -1, "%s: a tap has no clock of its own",
+		            port->stamps ? "time device" : "launch");
+		return -ENOTSUP;
+	}
+	return tap_port_open(port->device, pool, &port->tap, problem);
+}
+
 int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queues,
               struct rte_mempool *pool, struct problem *problem)
 {
@@ -462,6 +477,8 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 		port->tx_queues = 1;
 		return paced_file_open(conf->device, pool, &port->file, problem);
 	}
+	if (tap_port_is(conf->device))
+		return open_tap(port, pool, problem);
 	if (means_interface(conf->device))
 		return open_interface(port, pool, problem);
 	snprintf(driver, sizeof(driver), "%.*s", (int)driver_bytes(conf->device), conf->device);
@@ -491,6 +508,12 @@ int port_start(struct port *port, const struct clock *clock, struct problem *pro
 		port->started = true;
 		packet_port_start(port->packets);
 		port_watch_link(port);
+		return 0;
+	}
+	if (port->tap) {
+		port->started = true;
+		port->link_up = true;
+		tap_port_start(port->tap);
 		return 0;
 	}
 	rc = rte_eth_dev_start(port->id);
@@ -551,6 +574,8 @@ int port_close(struct port *port, struct problem *problem)
 		close_ethdev(port);
 	packet_port_close(port->packets);
 	port->packets = NULL;
+	tap_port_close(port->tap);
+	port->tap = NULL;
 	interface_close(&port->interface);
 	identity_release(&port->identity);
 	port->file = NULL;
@@ -567,7 +592,7 @@ static bool link_is_up(const struct port *port)
 
 	/* net_tap asks in the network namespace where its interface was made, and it may be in
 	 * another now. */
-	if (port->file || (!port->packets && strcmp(port->driver, "net_tap") == 0))
+	if (port->file || port->tap || (!port->packets && strcmp(port->driver, "net_tap") == 0))
 		return true;
 	if (port->interface.index)
 		return interface_link_up(&port->interface);
@@ -598,8 +623,8 @@ uint64_t port_link_bps(const struct port *port)
 
 	if (port->packets)
 		return interface_bps(&port->interface);
-	if (port->file || rte_eth_link_get_nowait(port->id, &link) < 0 || !link.link_status ||
-	    link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
+	if (port->file || port->tap || rte_eth_link_get_nowait(port->id, &link) < 0 ||
+	    !link.link_status || link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
 		return 0;
 	return (uint64_t)link.link_speed * 1000000;
 }
@@ -616,6 +641,16 @@ static void packet_losses(struct packet_port *packets, struct port_losses *losse
 	losses->too_large = from.too_large;
 }
 
+static void tap_losses(const struct tap_port *tap, struct port_losses *losses)
+{
+	struct tap_port_losses from;
+
+	tap_port_losses(tap, &from);
+	losses->missed = losses->unfinished = from.unfinished;
+	losses->no_mbuf = from.no_mbuf;
+	losses->not_sent = from.not_sent;
+}
+
 void port_losses(struct port *port, struct port_losses *losses)
 {
 	struct rte_eth_stats stats;
@@ -627,6 +662,10 @@ void port_losses(struct port *port, struct port_losses *losses)
 	}
 	if (port->packets) {
 		packet_losses(port->packets, losses);
+		return;
+	}
+	if (port->tap) {
+		tap_losses(port->tap, losses);
 		return;
 	}
 	if (rte_eth_stats_get(port->id, &stats) == 0) {

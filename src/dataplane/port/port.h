@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A port: what the scenario calls a device, opened. It is a DPDK ethdev (a PCI address, or a
- * virtual device with its arguments), an interface of the kernel (packet_port.h) or a capture file
- * that plays in real time (paced_file.h).
+ * virtual device with its arguments), an interface of the kernel (packet_port.h), a tap that this
+ * process holds (tap_port.h) or a capture file that plays in real time (paced_file.h).
  *
  * An ethdev gets one receive queue, as many transmit queues as requested and possible, promiscuous
  * reception, no offload that changes packets, and, if it is a PCI device, the largest MTU up to
@@ -26,6 +26,7 @@
 #include "port/paced_file.h"
 #include "port/port_identity.h"
 #include "port/port_time.h"
+#include "port/tap_port.h"
 #include "scenario/scenario.h"
 
 #define PORT_MTU_MAX 9600
@@ -44,6 +45,7 @@ struct port {
 	/* one of them, or an ethdev */
 	struct paced_file *file;
 	struct packet_port *packets;
+	struct tap_port *tap;
 	uint16_t id; /* of the ethdev */
 	uint16_t tx_queues;
 	uint64_t speed_bps; /* of its wire, as the scenario says; 0: it does not */
@@ -121,6 +123,8 @@ static inline uint16_t port_receive(struct port *port, struct rte_mbuf **mbufs, 
 		return paced_file_receive(port->file, mbufs, n, now);
 	if (unlikely(port->packets != NULL))
 		return packet_port_receive(port->packets, mbufs, n);
+	if (unlikely(port->tap != NULL))
+		return tap_port_receive(port->tap, mbufs, n);
 	return rte_eth_rx_burst(port->id, 0, mbufs, n);
 }
 
@@ -134,6 +138,8 @@ static inline uint16_t port_transmit(struct port *port, uint16_t queue, struct r
 		return 0;
 	if (unlikely(port->packets != NULL))
 		return packet_port_transmit(port->packets, mbufs, n);
+	if (unlikely(port->tap != NULL))
+		return tap_port_transmit(port->tap, mbufs, n);
 	return rte_eth_tx_burst(port->id, queue, mbufs, n);
 }
 

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/tap_port.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <linux/if_tun.h>
+
+#include "account/counter_read.h"
+#include "packet/headers.h"
+#include "port/joined_frame.h"
+#include "port/super_frame.h"
+
+#define TCP     6
+#define SYN_ACK 0x12
+#define SYN     0x02
+/* At its start, of what came before: frames may come faster than they are dropped. */
+#define START_DROPS_MAX 100000
+
+struct tap_port {
+	int fd;
+	int opening; /* or -1 */
+	struct rte_mempool *pool;
+	/* the receiving worker's */
+	struct super_frame frame;
+	uint64_t no_mbuf, unfinished;
+	/* the transmitting worker's */
+	struct joined_frame joined;
+	uint64_t not_sent;
+	uint8_t bytes[SUPER_FRAME_BYTES_MAX];
+};
+
+bool tap_port_is(const char *device)
+{
+	return strncmp(device, TAP_PORT, strlen(TAP_PORT)) == 0;
+}
+
+static int check_tap(int fd, struct problem *problem)
+{
+	const int wanted = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR;
+	struct ifreq ifr = {0};
+
+	if (ioctl(fd, TUNGETIFF, &ifr) < 0 || (ifr.ifr_flags & wanted) != wanted) {
+		problem_set(problem, -1,
+		            "descriptor %d is no tap with IFF_TAP, IFF_NO_PI and IFF_VNET_HDR", fd);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int tap_port_open(const char *device, struct rte_mempool *pool, struct tap_port **port,
+                  struct problem *problem)
+{
+	struct tap_port *made;
+	int fd, opening = -1, end = 0, rc;
+
+	if (sscanf(device, TAP_PORT "%d%n,opening=%d%n", &fd, &end, &opening, &end) < 1 ||
+	    device[end] != '\0') {
+		problem_set(problem, -1, "%s: tap:FD or tap:FD,opening=FD is wanted", device);
+		return -EINVAL;
+	}
+	rc = check_tap(fd, problem);
+	if (rc < 0)
+		return rc;
+	made = calloc(1, sizeof(*made));
+	if (!made) {
+		problem_set(problem, -1, "no memory");
+		return -ENOMEM;
+	}
+	made->fd = fd;
+	made->opening = opening;
+	made->pool = pool;
+	*port = made;
+	return 0;
+}
+
+void tap_port_close(struct tap_port *port)
+{
+	free(port);
+}
+
+void tap_port_start(struct tap_port *port)
+{
+	for (int i = 0; i < START_DROPS_MAX; i++) {
+		if (read(port->fd, port->bytes, sizeof(port->bytes)) < 0)
+			break;
+	}
+}
+
+/* ---- receiving ---- */
+
+/* The next frame, taken up. False: there is none. */
+static bool next_frame(struct tap_port *port)
+{
+	struct virtio_net_hdr header;
+	struct iovec parts[] = {{.iov_base = &header, .iov_len = sizeof(header)},
+	                        {.iov_base = port->bytes, .iov_len = sizeof(port->bytes)}};
+
+	for (;;) {
+		ssize_t bytes = readv(port->fd, parts, 2);
+
+		if (bytes < 0)
+			return false;
+		if ((size_t)bytes > sizeof(header) &&
+		    super_frame_open(&port->frame, &header, port->bytes,
+		                     (uint32_t)((size_t)bytes - sizeof(header))))
+			return true;
+		port->unfinished += 1;
+	}
+}
+
+uint16_t tap_port_receive(struct tap_port *port, struct rte_mbuf **mbufs, uint16_t n)
+{
+	uint16_t done = 0;
+
+	while (done < n && (port->frame.open || next_frame(port))) {
+		mbufs[done] = super_frame_take(&port->frame, port->pool);
+		if (!mbufs[done]) {
+			port->no_mbuf += super_frame_left(&port->frame);
+			port->frame.open = false;
+			break;
+		}
+		done++;
+	}
+	return done;
+}
+
+/* ---- sending ---- */
+
+static bool opens_connection(const struct rte_mbuf *mbuf)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	struct headers headers;
+
+	return headers_find(frame, mbuf->data_len, mbuf->pkt_len, &headers) &&
+	       headers.protocol == TCP && !headers.fragment && headers.transport > 0 &&
+	       headers.transport_here >= 20 && (frame[headers.transport + 13] & SYN_ACK) == SYN;
+}
+
+/* One or more frames, from the front. How many; 0: not now. */
+static uint16_t send_some(struct tap_port *port, struct rte_mbuf **mbufs, uint16_t n)
+{
+	uint16_t frames = joined_frame_make(&port->joined, mbufs, n);
+	ssize_t sent = -1;
+
+	errno = 0;
+	if (frames > 0)
+		sent = writev(port->fd, port->joined.parts, (int)port->joined.n_parts);
+	else
+		frames = 1;
+	if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS || errno == EINTR || errno == ENOMEM))
+		return 0;
+	if (sent < 0)
+		port->not_sent += frames;
+	return frames;
+}
+
+uint16_t tap_port_transmit(struct tap_port *port, struct rte_mbuf **mbufs, uint16_t n)
+{
+	uint16_t done = 0;
+
+	while (done < n) {
+		struct rte_mbuf **first = mbufs + done;
+		uint16_t frames = 1;
+
+		if (port->opening >= 0 && opens_connection(*first)) {
+			if (send(port->opening, rte_pktmbuf_mtod(*first, void *),
+			         (*first)->data_len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+				port->not_sent += 1;
+		} else {
+			frames = send_some(port, first, n - done);
+		}
+		if (frames == 0)
+			break;
+		rte_pktmbuf_free_bulk(first, frames);
+		done += frames;
+	}
+	return done;
+}
+
+void tap_port_losses(const struct tap_port *port, struct tap_port_losses *losses)
+{
+	*losses = (struct tap_port_losses){.no_mbuf = counter_read(&port->no_mbuf),
+	                                   .unfinished = counter_read(&port->unfinished),
+	                                   .not_sent = counter_read(&port->not_sent)};
+}
