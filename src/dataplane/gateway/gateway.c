@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gateway/gateway.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+
+#include "gateway/gateway_state.h"
+
+#define EVENTS   64
+#define EXPIRY_S 1
+
+/* The thread beside what it works on. */
+struct running {
+	struct gateway gateway; /* first */
+	pthread_t thread;
+};
+
+int gateway_watch(struct gateway *gateway, struct source *source, uint32_t interest)
+{
+	struct epoll_event event = {.events = interest, .data.ptr = source};
+	int how = interest == 0           ? EPOLL_CTL_DEL
+	          : source->interest == 0 ? EPOLL_CTL_ADD
+	                                  : EPOLL_CTL_MOD;
+
+	if (interest == source->interest)
+		return 0;
+	source->interest = interest;
+	return epoll_ctl(gateway->epoll, how, source->fd, &event) < 0 ? -errno : 0;
+}
+
+bool gateway_is_own(const struct gateway *gateway, const struct address *address)
+{
+	return address_equal(address, &gateway->options.gateway[gateway_family(address->family)]);
+}
+
+union address_socket gateway_target(const struct gateway *gateway, const struct address *to,
+                                    uint16_t port)
+{
+	struct in_addr loopback = {.s_addr = htonl(INADDR_LOOPBACK)};
+	struct address self = to->family == AF_INET ? address_of(AF_INET, &loopback)
+	                                            : address_of(AF_INET6, &in6addr_loopback);
+
+	if (!gateway_is_own(gateway, to))
+		return address_socket(to, port);
+	if (port == 53 && gateway->options.resolver.any.sa_family != 0)
+		return gateway->options.resolver;
+	return address_socket(&self, port);
+}
+
+static time_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/* A source may be freed by an event of another one of the same round, so its events are left out:
+ * one event a round where something is freed would be slow. Sources are freed at the end of the
+ * round instead (gateway_..._expire). */
+static void *serve(void *argument)
+{
+	struct gateway *gateway = argument;
+	struct epoll_event events[EVENTS];
+	time_t expired = 0;
+	uint64_t word;
+
+	for (;;) {
+		int n = epoll_wait(gateway->epoll, events, EVENTS, EXPIRY_S * 1000);
+
+		if (n < 0 && errno != EINTR)
+			return NULL;
+		gateway->now_s = seconds();
+		for (int i = 0; i < n; i++) {
+			struct source *source = events[i].data.ptr;
+
+			if (source)
+				source->ready(gateway, source, events[i].events);
+			else if (read(gateway->stopping, &word, sizeof(word)) > 0)
+				return NULL;
+		}
+		gateway_streams_expire(gateway);
+		if (gateway->now_s - expired >= EXPIRY_S)
+			gateway_talks_expire(gateway);
+		expired = gateway->now_s;
+	}
+}
+
+static int open_all(struct gateway *gateway, struct problem *problem)
+{
+	struct epoll_event stop = {.events = EPOLLIN};
+	int rc;
+
+	gateway->epoll = epoll_create1(EPOLL_CLOEXEC);
+	gateway->stopping = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	gateway->buffer = malloc(GATEWAY_BUFFER);
+	if (gateway->epoll < 0 || gateway->stopping < 0 || !gateway->buffer ||
+	    epoll_ctl(gateway->epoll, EPOLL_CTL_ADD, gateway->stopping, &stop) < 0) {
+		problem_set(problem, -1, "the way out cannot be opened: %s",
+		            strerror(gateway->buffer ? errno : ENOMEM));
+		return -ENOMEM;
+	}
+	rc = gateway_talks_open(gateway, problem);
+	if (rc == 0)
+		rc = gateway_watch(gateway, &gateway->opening, EPOLLIN);
+	return rc;
+}
+
+static void free_all(struct gateway *gateway)
+{
+	gateway_streams_close(gateway);
+	gateway_talks_close(gateway);
+	if (gateway->epoll >= 0)
+		close(gateway->epoll);
+	if (gateway->stopping >= 0)
+		close(gateway->stopping);
+	free(gateway->buffer);
+}
+
+int gateway_start(const struct gateway_options *options, struct gateway **gateway,
+                  struct problem *problem)
+{
+	struct running *made = calloc(1, sizeof(*made));
+	sigset_t all, before;
+	int rc;
+
+	if (!made) {
+		problem_set(problem, -1, "no memory");
+		return -ENOMEM;
+	}
+	made->gateway.options = *options;
+	made->gateway.opening =
+	        (struct source){.fd = options->opening, .ready = gateway_opening_ready};
+	rc = open_all(&made->gateway, problem);
+	if (rc == 0) {
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &before);
+		rc = -pthread_create(&made->thread, NULL, serve, made);
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+		if (rc < 0)
+			problem_set(problem, -1, "the way out gets no thread: %s", strerror(-rc));
+	}
+	if (rc < 0) {
+		free_all(&made->gateway);
+		free(made);
+		return rc;
+	}
+	*gateway = &made->gateway;
+	return 0;
+}
+
+void gateway_stop(struct gateway *gateway)
+{
+	struct running *running = (struct running *)gateway;
+	uint64_t one = 1;
+
+	if (!gateway)
+		return;
+	if (write(gateway->stopping, &one, sizeof(one)) == sizeof(one))
+		pthread_join(running->thread, NULL);
+	free_all(gateway);
+	free(running);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the parts of a gateway share (gateway.h): sources of events, and where a packet came from.
+ *
+ * Thread: the gateway's.
+ */
+#ifndef WEIR_GATEWAY_STATE_H
+#define WEIR_GATEWAY_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#include "gateway/gateway.h"
+
+#define GATEWAY_BUFFER (256u << 10)
+#define GATEWAY_PLACES 1024 /* of each table of flows */
+
+struct gateway;
+
+/* A descriptor, and what is to be done when something happens to it. It is the first field of its
+ * owner. */
+struct source {
+	int fd;
+	uint32_t interest; /* EPOLL...; 0: it is not watched */
+	void (*ready)(struct gateway *gateway, struct source *source, uint32_t events);
+};
+
+/* A flow as the command sees it. */
+struct ends {
+	struct address from, to;
+	uint16_t from_port, to_port; /* of an echo: its identifier, 0 */
+};
+
+/* The packet that an ICMP error is about, as far as errors repeat it. */
+struct about {
+	struct ends ends;
+	uint8_t protocol;
+	uint8_t first[8]; /* behind the IP header */
+};
+
+struct stream;
+struct talk;
+struct listener;
+
+struct gateway {
+	struct gateway_options options;
+	int epoll, stopping; /* an eventfd */
+	time_t now_s;        /* of the monotonic clock */
+	struct source opening;
+	struct stream *streams[GATEWAY_PLACES];
+	struct listener *listeners;
+	/* In the far namespace: [0] IPv4, [1] IPv6; fd -1: the family is not there. */
+	struct source udp[2], echo[2];
+	struct talk *talks[GATEWAY_PLACES];
+	uint32_t n_talks;
+	uint8_t *buffer; /* GATEWAY_BUFFER, for one datagram at a time */
+};
+
+static inline unsigned gateway_family(int family)
+{
+	return family == AF_INET6;
+}
+
+static inline uint32_t ends_place(const struct ends *ends)
+{
+	uint32_t h = (uint32_t)ends->from_port * 2654435761u ^ (uint32_t)ends->to_port * 40503u;
+
+	for (uint32_t i = 0; i < sizeof(ends->to.bytes); i++)
+		h = (h ^ ends->to.bytes[i]) * 16777619u;
+	return (h ^ h >> 16) % GATEWAY_PLACES;
+}
+
+static inline bool ends_equal(const struct ends *a, const struct ends *b)
+{
+	return a->from_port == b->from_port && a->to_port == b->to_port &&
+	       address_equal(&a->from, &b->from) && address_equal(&a->to, &b->to);
+}
+
+/* Watches for other events than before. 0 or -errno. */
+int gateway_watch(struct gateway *gateway, struct source *source, uint32_t interest);
+/* Where a socket of this namespace is to connect for a flow to `to`. */
+union address_socket gateway_target(const struct gateway *gateway, const struct address *to,
+                                    uint16_t port);
+/* Whether an address is the gateway's own. */
+bool gateway_is_own(const struct gateway *gateway, const struct address *address);
+
+/* gateway_stream.c: TCP */
+void gateway_opening_ready(struct gateway *gateway, struct source *source, uint32_t events);
+void gateway_streams_expire(struct gateway *gateway);
+void gateway_streams_close(struct gateway *gateway);
+
+/* gateway_talk.c: UDP and ICMP echo */
+int gateway_talks_open(struct gateway *gateway, struct problem *problem);
+void gateway_talks_expire(struct gateway *gateway);
+void gateway_talks_close(struct gateway *gateway);
+
+/* gateway_error.c: tells the sender of `about` that `router` could not pass it on. `type` and `code`
+ * are those of the family's ICMP, `information` of the MTU where there is one. */
+void gateway_error_send(struct gateway *gateway, const struct about *about,
+                        const struct address *router, uint8_t type, uint8_t code,
+                        uint32_t information);
+/* The same of an error of this machine's: EHOSTUNREACH and the like. */
+void gateway_errno_send(struct gateway *gateway, const struct about *about, int error);
+/* A message from an address of the far namespace, with room for ancillary data in the caller's
+ * hands: sends header and payload by a raw socket. */
+void gateway_raw_send(int fd, const struct ends *ends, const struct address *from,
+                      const void *header, uint32_t header_bytes, const void *payload,
+                      uint32_t payload_bytes);
+/* RFC 1071, over two parts; the first has an even length. */
+uint16_t gateway_sum(uint32_t start, const void *a, uint32_t a_bytes, const void *b,
+                     uint32_t b_bytes);
+
+#endif

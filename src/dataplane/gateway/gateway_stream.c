@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * TCP through a gateway. A connection is opened outside first; then its first segment is let into
+ * the far namespace, where a listener waits for it, and bytes are carried between both.
+ *
+ *   CONNECTING  the socket outside is on its way
+ *   WAITING     the segment was let in; the listener has not accepted yet
+ *   CARRYING    both are there
+ *   OVER        to be freed at the end of the round
+ */
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <linux/virtio_net.h>
+
+#include "gateway/gateway_state.h"
+#include "namespace/namespace.h"
+#include "packet/headers.h"
+
+#define SEGMENT_BYTES_MAX 256 /* headers with all options */
+#define WAIT_S            75
+#define TURNS             8 /* of reading and writing before others have theirs */
+#define BACKLOG           128
+
+enum stream_state { STREAM_CONNECTING, STREAM_WAITING, STREAM_CARRYING, STREAM_OVER };
+
+/* A socket in the far namespace for all that connects to one address and port. */
+struct listener {
+	struct source source; /* first */
+	struct address address;
+	uint16_t port;
+	uint32_t awaited; /* streams */
+	struct listener *next;
+};
+
+/* One direction. */
+struct half {
+	uint8_t *bytes;
+	size_t at, n;
+	bool ended; /* nothing more can be read */
+	bool shut;  /* and the other side was told */
+};
+
+struct stream_socket {
+	struct source source; /* first */
+	struct stream *stream;
+};
+
+struct stream {
+	enum stream_state state;
+	struct ends ends;
+	struct stream_socket outside, inside;
+	struct half out, in;
+	struct listener *listener;
+	time_t until_s;
+	uint8_t segment[SEGMENT_BYTES_MAX]; /* the frame that opens it */
+	uint32_t segment_bytes;
+	struct stream *next;
+};
+
+static struct stream *find(struct gateway *gateway, const struct ends *ends)
+{
+	struct stream *stream = gateway->streams[ends_place(ends)];
+
+	while (stream && (stream->state == STREAM_OVER || !ends_equal(&stream->ends, ends)))
+		stream = stream->next;
+	return stream;
+}
+
+static void let_in(const struct gateway *gateway, const void *frame, uint32_t bytes)
+{
+	struct virtio_net_hdr header = {0};
+	struct iovec parts[] = {{.iov_base = &header, .iov_len = sizeof(header)},
+	                        {.iov_base = (void *)(uintptr_t)frame, .iov_len = bytes}};
+	ssize_t written = writev(gateway->options.tap, parts, 2);
+
+	(void)written; /* lost like any segment: it comes again */
+}
+
+/* ---- the end of one ---- */
+
+static void close_source(struct gateway *gateway, struct source *source, bool reset)
+{
+	struct linger at_once = {.l_onoff = 1};
+
+	if (source->fd < 0)
+		return;
+	gateway_watch(gateway, source, 0);
+	if (reset)
+		setsockopt(source->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(source->fd);
+	source->fd = -1;
+}
+
+static void leave_listener(struct gateway *gateway, struct stream *stream)
+{
+	if (stream->listener)
+		stream->listener->awaited--;
+	stream->listener = NULL;
+	(void)gateway;
+}
+
+static void end(struct gateway *gateway, struct stream *stream, bool reset)
+{
+	close_source(gateway, &stream->outside.source, reset);
+	close_source(gateway, &stream->inside.source, reset);
+	leave_listener(gateway, stream);
+	stream->state = STREAM_OVER;
+}
+
+/* ---- bytes ---- */
+
+static bool would_block(void)
+{
+	return errno == EAGAIN || errno == EINTR;
+}
+
+/* False: the connection is broken. */
+static bool carry(struct half *half, int from, int to)
+{
+	for (int turn = 0; turn < TURNS; turn++) {
+		ssize_t got;
+
+		if (half->n == 0 && !half->ended) {
+			got = recv(from, half->bytes, GATEWAY_BUFFER, 0);
+			if (got < 0)
+				return would_block();
+			half->at = 0;
+			half->n = (size_t)got;
+			half->ended = got == 0;
+		}
+		if (half->n == 0)
+			break;
+		got = send(to, half->bytes + half->at, half->n, MSG_NOSIGNAL);
+		if (got < 0)
+			return would_block();
+		half->at += (size_t)got;
+		half->n -= (size_t)got;
+		if (half->n > 0)
+			break;
+	}
+	if (half->ended && half->n == 0 && !half->shut) {
+		half->shut = true;
+		shutdown(to, SHUT_WR);
+	}
+	return true;
+}
+
+static uint32_t interest(const struct half *reads, const struct half *writes)
+{
+	return (reads->n == 0 && !reads->ended ? EPOLLIN : 0u) | (writes->n > 0 ? EPOLLOUT : 0u);
+}
+
+static void carry_both(struct gateway *gateway, struct stream *stream)
+{
+	struct source *outside = &stream->outside.source, *inside = &stream->inside.source;
+
+	if (!carry(&stream->out, inside->fd, outside->fd) ||
+	    !carry(&stream->in, outside->fd, inside->fd)) {
+		end(gateway, stream, true);
+		return;
+	}
+	if (stream->out.shut && stream->in.shut) {
+		end(gateway, stream, false);
+		return;
+	}
+	if (gateway_watch(gateway, inside, interest(&stream->out, &stream->in)) < 0 ||
+	    gateway_watch(gateway, outside, interest(&stream->in, &stream->out)) < 0)
+		end(gateway, stream, true);
+}
+
+static void socket_ready(struct gateway *gateway, struct source *source, uint32_t events)
+{
+	struct stream *stream = ((struct stream_socket *)source)->stream;
+
+	if (stream->state != STREAM_CARRYING)
+		return;
+	if (events & EPOLLERR)
+		end(gateway, stream, true);
+	else
+		carry_both(gateway, stream);
+}
+
+/* ---- accepting ---- */
+
+static void start_carrying(struct gateway *gateway, struct stream *stream, int fd)
+{
+	int on = 1;
+
+	leave_listener(gateway, stream);
+	stream->inside.source = (struct source){.fd = fd, .ready = socket_ready};
+	stream->outside.source.ready = socket_ready;
+	stream->out.bytes = malloc(GATEWAY_BUFFER);
+	stream->in.bytes = malloc(GATEWAY_BUFFER);
+	stream->state = STREAM_CARRYING;
+	if (!stream->out.bytes || !stream->in.bytes) {
+		end(gateway, stream, true);
+		return;
+	}
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(stream->outside.source.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	carry_both(gateway, stream);
+}
+
+static void listener_ready(struct gateway *gateway, struct source *source, uint32_t events)
+{
+	struct listener *listener = (struct listener *)source;
+	struct linger at_once = {.l_onoff = 1};
+	union address_socket peer;
+	socklen_t bytes = sizeof(peer);
+	int fd;
+
+	(void)events;
+	while ((fd = accept4(source->fd, &peer.any, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+		struct ends ends = {.to = listener->address, .to_port = listener->port};
+		struct stream *stream;
+
+		ends.from = address_from(&peer, &ends.from_port);
+		stream = find(gateway, &ends);
+		if (stream && stream->state == STREAM_WAITING) {
+			start_carrying(gateway, stream, fd);
+		} else {
+			setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+			close(fd);
+		}
+		bytes = sizeof(peer);
+	}
+}
+
+static struct listener *make_listener(struct gateway *gateway, const struct ends *ends)
+{
+	union address_socket at = address_socket(&ends->to, ends->to_port);
+	struct listener *made = calloc(1, sizeof(*made));
+	int on = 1;
+
+	if (!made)
+		return NULL;
+	made->source.ready = listener_ready;
+	made->address = ends->to;
+	made->port = ends->to_port;
+	made->source.fd = namespace_socket_any_address(gateway->options.net, ends->to.family,
+	                                               SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+	                                               IPPROTO_TCP);
+	if (made->source.fd >= 0) {
+		setsockopt(made->source.fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+		if (bind(made->source.fd, &at.any, address_socket_bytes(ends->to.family)) == 0 &&
+		    listen(made->source.fd, BACKLOG) == 0 &&
+		    gateway_watch(gateway, &made->source, EPOLLIN) == 0) {
+			made->next = gateway->listeners;
+			gateway->listeners = made;
+			return made;
+		}
+		close(made->source.fd);
+	}
+	free(made);
+	return NULL;
+}
+
+static struct listener *listener_for(struct gateway *gateway, const struct ends *ends)
+{
+	struct listener *listener = gateway->listeners;
+
+	while (listener &&
+	       (listener->port != ends->to_port || !address_equal(&listener->address, &ends->to)))
+		listener = listener->next;
+	return listener ? listener : make_listener(gateway, ends);
+}
+
+/* ---- opening ---- */
+
+static void tell_unreachable(struct gateway *gateway, const struct stream *stream, int error)
+{
+	struct about about = {.ends = stream->ends, .protocol = IPPROTO_TCP};
+	struct headers headers;
+
+	headers_find(stream->segment, stream->segment_bytes, stream->segment_bytes, &headers);
+	memcpy(about.first, stream->segment + headers.transport, sizeof(about.first));
+	gateway_errno_send(gateway, &about, error);
+}
+
+static void connected(struct gateway *gateway, struct source *source, uint32_t events)
+{
+	struct stream *stream = ((struct stream_socket *)source)->stream;
+	int error = 0;
+	socklen_t bytes = sizeof(error);
+
+	(void)events;
+	if (stream->state != STREAM_CONNECTING)
+		return;
+	getsockopt(source->fd, SOL_SOCKET, SO_ERROR, &error, &bytes);
+	if (error == 0) {
+		/* Watched again when there is somebody to carry for. */
+		gateway_watch(gateway, source, 0);
+		stream->listener = listener_for(gateway, &stream->ends);
+		if (stream->listener) {
+			stream->listener->awaited++;
+			stream->state = STREAM_WAITING;
+			stream->until_s = gateway->now_s + WAIT_S;
+			let_in(gateway, stream->segment, stream->segment_bytes);
+			return;
+		}
+	} else if (error == ECONNREFUSED || error == ECONNRESET) {
+		/* There is no listener: the far kernel refuses it. */
+		let_in(gateway, stream->segment, stream->segment_bytes);
+	} else {
+		tell_unreachable(gateway, stream, error);
+	}
+	end(gateway, stream, true);
+}
+
+static void open_stream(struct gateway *gateway, const struct ends *ends, const uint8_t *frame,
+                        uint32_t bytes)
+{
+	union address_socket to = gateway_target(gateway, &ends->to, ends->to_port);
+	struct stream *made = calloc(1, sizeof(*made));
+	struct stream **place = &gateway->streams[ends_place(ends)];
+	int fd, rc = -1;
+
+	if (!made)
+		return;
+	made->ends = *ends;
+	memcpy(made->segment, frame, bytes);
+	made->segment_bytes = bytes;
+	made->inside = (struct stream_socket){.source.fd = -1, .stream = made};
+	made->outside = (struct stream_socket){.source.ready = connected, .stream = made};
+	made->next = *place;
+	*place = made;
+	fd = socket(to.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	made->outside.source.fd = fd;
+	if (fd >= 0)
+		rc = connect(fd, &to.any, address_socket_bytes(to.any.sa_family));
+	if (rc < 0 && errno != EINPROGRESS) {
+		if (errno == ECONNREFUSED)
+			let_in(gateway, frame, bytes);
+		else
+			tell_unreachable(gateway, made, errno);
+		end(gateway, made, true);
+	} else if (gateway_watch(gateway, &made->outside.source, EPOLLOUT) < 0) {
+		end(gateway, made, true);
+	}
+}
+
+void gateway_opening_ready(struct gateway *gateway, struct source *source, uint32_t events)
+{
+	uint8_t *frame = gateway->buffer;
+	ssize_t got;
+
+	(void)events;
+	while ((got = recv(source->fd, frame, GATEWAY_BUFFER, MSG_DONTWAIT)) > 0) {
+		uint32_t bytes = (uint32_t)got;
+		struct headers headers;
+		const uint8_t *ip;
+		struct stream *stream;
+		struct ends ends;
+
+		if (bytes > SEGMENT_BYTES_MAX || !headers_find(frame, bytes, bytes, &headers) ||
+		    headers.transport_here < 20)
+			continue;
+		ip = frame + headers.network;
+		ends.from = headers.ip == 6 ? address_of(AF_INET6, ip + 8)
+		                            : address_of(AF_INET, ip + 12);
+		ends.to = headers.ip == 6 ? address_of(AF_INET6, ip + 24)
+		                          : address_of(AF_INET, ip + 16);
+		ends.from_port = headers_u16(frame + headers.transport);
+		ends.to_port = headers_u16(frame + headers.transport + 2);
+		stream = find(gateway, &ends);
+		if (!stream)
+			open_stream(gateway, &ends, frame, bytes);
+		else if (stream->state != STREAM_CONNECTING)
+			let_in(gateway, frame, bytes);
+	}
+}
+
+/* ---- housekeeping ---- */
+
+static void free_stream(struct stream *stream)
+{
+	free(stream->out.bytes);
+	free(stream->in.bytes);
+	free(stream);
+}
+
+static void free_listeners(struct gateway *gateway, bool all)
+{
+	for (struct listener **at = &gateway->listeners; *at;) {
+		struct listener *listener = *at;
+
+		if (listener->awaited > 0 && !all) {
+			at = &listener->next;
+			continue;
+		}
+		*at = listener->next;
+		close_source(gateway, &listener->source, false);
+		free(listener);
+	}
+}
+
+void gateway_streams_expire(struct gateway *gateway)
+{
+	for (uint32_t i = 0; i < GATEWAY_PLACES; i++) {
+		for (struct stream **at = &gateway->streams[i]; *at;) {
+			struct stream *stream = *at;
+
+			if (stream->state == STREAM_WAITING && gateway->now_s > stream->until_s)
+				end(gateway, stream, true);
+			if (stream->state != STREAM_OVER) {
+				at = &stream->next;
+				continue;
+			}
+			*at = stream->next;
+			free_stream(stream);
+		}
+	}
+	free_listeners(gateway, false);
+}
+
+void gateway_streams_close(struct gateway *gateway)
+{
+	for (uint32_t i = 0; i < GATEWAY_PLACES; i++) {
+		for (struct stream *stream = gateway->streams[i]; stream; stream = stream->next)
+			end(gateway, stream, true);
+	}
+	gateway_streams_expire(gateway);
+	free_listeners(gateway, true);
+}

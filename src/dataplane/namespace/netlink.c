@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "namespace/netlink.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/fib_rules.h>
+#include <linux/if_addr.h>
+#include <linux/neighbour.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+
+#define ATTRIBUTES_MAX 256
+#define LOOPBACK       1 /* the index of `lo` in every network namespace */
+
+struct request {
+	struct nlmsghdr header;
+	union {
+		struct ifinfomsg link;
+		struct ifaddrmsg address;
+		struct ndmsg neighbour;
+		struct rtmsg route;
+		struct fib_rule_hdr rule;
+	};
+	uint8_t attributes[ATTRIBUTES_MAX];
+};
+
+int netlink_open(void)
+{
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static void start(struct request *request, uint16_t type, uint16_t flags, uint32_t body_bytes)
+{
+	memset(request, 0, sizeof(*request));
+	request->header.nlmsg_type = type;
+	request->header.nlmsg_flags = (uint16_t)(NLM_F_REQUEST | NLM_F_ACK | flags);
+	request->header.nlmsg_len = NLMSG_LENGTH(body_bytes);
+}
+
+static void add(struct request *request, uint16_t type, const void *value, uint32_t bytes)
+{
+	struct rtattr *at =
+	        (struct rtattr *)((uint8_t *)request + NLMSG_ALIGN(request->header.nlmsg_len));
+
+	at->rta_type = type;
+	at->rta_len = (uint16_t)RTA_LENGTH(bytes);
+	memcpy(RTA_DATA(at), value, bytes);
+	request->header.nlmsg_len =
+	        NLMSG_ALIGN(request->header.nlmsg_len) + (uint32_t)RTA_ALIGN(RTA_LENGTH(bytes));
+}
+
+static void add_u32(struct request *request, uint16_t type, uint32_t value)
+{
+	add(request, type, &value, sizeof(value));
+}
+
+/* Sends it and reads the answer. */
+static int act(int netlink, struct request *request)
+{
+	struct {
+		struct nlmsghdr header;
+		struct nlmsgerr error;
+		uint8_t rest[1024];
+	} answer;
+	ssize_t got;
+
+	if (send(netlink, request, request->header.nlmsg_len, 0) < 0)
+		return -errno;
+	got = recv(netlink, &answer, sizeof(answer), 0);
+	if (got < 0)
+		return -errno;
+	if (answer.header.nlmsg_type != NLMSG_ERROR)
+		return -EPROTO;
+	return answer.error.error;
+}
+
+int netlink_up(int netlink, int index, const uint8_t mac[6], uint32_t mtu, uint32_t queue)
+{
+	struct request request;
+
+	start(&request, RTM_NEWLINK, 0, sizeof(request.link));
+	request.link.ifi_index = index;
+	request.link.ifi_flags = request.link.ifi_change = IFF_UP;
+	if (mac)
+		add(&request, IFLA_ADDRESS, mac, 6);
+	if (mtu)
+		add_u32(&request, IFLA_MTU, mtu);
+	if (queue)
+		add_u32(&request, IFLA_TXQLEN, queue);
+	return act(netlink, &request);
+}
+
+int netlink_address(int netlink, int index, const struct address *address, uint8_t prefix)
+{
+	struct request request;
+
+	start(&request, RTM_NEWADDR, NLM_F_CREATE, sizeof(request.address));
+	request.address.ifa_family = (uint8_t)address->family;
+	request.address.ifa_prefixlen = prefix;
+	request.address.ifa_index = (uint32_t)index;
+	request.address.ifa_flags = address->family == AF_INET6 ? IFA_F_NODAD : 0;
+	add(&request, IFA_LOCAL, address->bytes, address_bytes(address->family));
+	add(&request, IFA_ADDRESS, address->bytes, address_bytes(address->family));
+	return act(netlink, &request);
+}
+
+int netlink_neighbour(int netlink, int index, const struct address *address, const uint8_t mac[6])
+{
+	struct request request;
+
+	start(&request, RTM_NEWNEIGH, NLM_F_CREATE, sizeof(request.neighbour));
+	request.neighbour.ndm_family = (uint8_t)address->family;
+	request.neighbour.ndm_ifindex = index;
+	request.neighbour.ndm_state = NUD_PERMANENT;
+	add(&request, NDA_DST, address->bytes, address_bytes(address->family));
+	add(&request, NDA_LLADDR, mac, 6);
+	return act(netlink, &request);
+}
+
+static void start_route(struct request *request, int family, uint8_t type, int index)
+{
+	start(request, RTM_NEWROUTE, NLM_F_CREATE, sizeof(request->route));
+	request->route.rtm_family = (uint8_t)family;
+	request->route.rtm_table = RT_TABLE_MAIN;
+	request->route.rtm_protocol = RTPROT_STATIC;
+	request->route.rtm_scope = type == RTN_LOCAL ? RT_SCOPE_HOST : RT_SCOPE_UNIVERSE;
+	request->route.rtm_type = type;
+	add_u32(request, RTA_OIF, (uint32_t)index);
+}
+
+int netlink_default_route(int netlink, int index, const struct address *via)
+{
+	struct request request;
+
+	start_route(&request, via->family, RTN_UNICAST, index);
+	add(&request, RTA_GATEWAY, via->bytes, address_bytes(via->family));
+	return act(netlink, &request);
+}
+
+int netlink_everything_is_local(int netlink, int family)
+{
+	struct request request;
+
+	start_route(&request, family, RTN_LOCAL, LOOPBACK);
+	return act(netlink, &request);
+}
+
+int netlink_silence_icmp(int netlink, int family)
+{
+	uint8_t protocol = family == AF_INET ? IPPROTO_ICMP : IPPROTO_ICMPV6;
+	struct request request;
+
+	start(&request, RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, sizeof(request.rule));
+	request.rule.family = (uint8_t)family;
+	request.rule.action = FR_ACT_BLACKHOLE;
+	add_u32(&request, FRA_PRIORITY, 0);
+	add(&request, FRA_IIFNAME, "lo", sizeof("lo")); /* what is sent from here */
+	add(&request, FRA_IP_PROTO, &protocol, sizeof(protocol));
+	add_u32(&request, FRA_FWMARK, 0);
+	add_u32(&request, FRA_FWMASK, 1);
+	return act(netlink, &request);
+}
