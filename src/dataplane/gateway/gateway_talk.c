@@ -103,22 +103,22 @@ static void answer_echo(struct gateway *gateway, const struct talk *talk, const 
 	                 bytes + HEADER_BYTES, n - HEADER_BYTES);
 }
 
-static void pass_error(struct gateway *gateway, const struct talk *talk,
+static void pass_error(struct gateway *gateway, const struct about *about,
                        const struct sock_extended_err *error)
 {
 	union address_socket offender = {0};
 	struct address router = {0};
 	uint16_t port;
-	bool ipv6 = talk->about.ends.from.family == AF_INET6;
+	bool ipv6 = about->ends.from.family == AF_INET6;
 
 	if (error->ee_origin == SO_EE_ORIGIN_LOCAL && error->ee_errno == EMSGSIZE) {
-		gateway_error_send(gateway, &talk->about, &router,
+		gateway_error_send(gateway, about, &router,
 		                   ipv6 ? ICMP6_PACKET_TOO_BIG : ICMP_DEST_UNREACH,
 		                   ipv6 ? 0 : ICMP_FRAG_NEEDED, error->ee_info);
 		return;
 	}
 	if (error->ee_origin != SO_EE_ORIGIN_ICMP && error->ee_origin != SO_EE_ORIGIN_ICMP6) {
-		gateway_errno_send(gateway, &talk->about, (int)error->ee_errno);
+		gateway_errno_send(gateway, about, (int)error->ee_errno);
 		return;
 	}
 	memcpy(&offender, SO_EE_OFFENDER(error), sizeof(offender));
@@ -126,9 +126,21 @@ static void pass_error(struct gateway *gateway, const struct talk *talk,
 		router = address_from(&offender, &port);
 	/* An error of the destination itself comes from where the command sent to. */
 	if (error->ee_errno == ECONNREFUSED)
-		router = talk->about.ends.to;
-	gateway_error_send(gateway, &talk->about, &router, error->ee_type, error->ee_code,
-	                   error->ee_info);
+		router = about->ends.to;
+	gateway_error_send(gateway, about, &router, error->ee_type, error->ee_code, error->ee_info);
+}
+
+/* What was sent and has failed. Of several echoes on their way it is one before the last: what it
+ * was comes with the error. */
+static struct about failed_one(const struct talk *talk, const uint8_t *sent, ssize_t n)
+{
+	struct about about = talk->about;
+
+	if (is_echo(talk) && n >= HEADER_BYTES) {
+		memcpy(about.first, sent, sizeof(about.first));
+		headers_put_u16(about.first + 4, about.ends.from_port);
+	}
+	return about;
 }
 
 static void read_errors(struct gateway *gateway, struct talk *talk)
@@ -139,19 +151,23 @@ static void read_errors(struct gateway *gateway, struct talk *talk)
 	} room;
 	struct iovec part = {.iov_base = gateway->buffer, .iov_len = GATEWAY_BUFFER};
 	struct msghdr message;
+	struct about about;
+	ssize_t got;
 
 	for (int turn = 0; turn < TURNS; turn++) {
 		message = (struct msghdr){.msg_iov = &part,
 		                          .msg_iovlen = 1,
 		                          .msg_control = &room,
 		                          .msg_controllen = sizeof(room)};
-		if (recvmsg(talk->outside.fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+		got = recvmsg(talk->outside.fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT);
+		if (got < 0)
 			return;
+		about = failed_one(talk, gateway->buffer, got);
 		for (struct cmsghdr *at = CMSG_FIRSTHDR(&message); at;
 		     at = CMSG_NXTHDR(&message, at)) {
 			if ((at->cmsg_level == IPPROTO_IP && at->cmsg_type == IP_RECVERR) ||
 			    (at->cmsg_level == IPPROTO_IPV6 && at->cmsg_type == IPV6_RECVERR))
-				pass_error(gateway, talk, (void *)CMSG_DATA(at));
+				pass_error(gateway, &about, (void *)CMSG_DATA(at));
 		}
 	}
 }
