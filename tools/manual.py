@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-PAGES = ("run", "replay", "ctl", "bench")
+PAGES = ("exec", "run", "replay", "ctl", "bench")
 
 
 def said(*words):

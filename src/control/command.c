@@ -38,10 +38,10 @@ static const struct {
 	const struct options *options;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-        {&run_options, command_run},     {&replay_options, command_replay},
-        {&check_options, command_check}, {&ctl_options, command_ctl},
-        {&bench_options, command_bench}, {&lab_options, command_lab},
-        {&help_options, command_help},
+        {&exec_options, command_exec},     {&run_options, command_run},
+        {&replay_options, command_replay}, {&check_options, command_check},
+        {&ctl_options, command_ctl},       {&bench_options, command_bench},
+        {&lab_options, command_lab},       {&help_options, command_help},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

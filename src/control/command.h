@@ -12,6 +12,7 @@
 /* command.c: the table of subcommands, --help, --version */
 int command_main(int argc, char **argv);
 
+int command_exec(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_replay(int argc, char **argv);
 int command_check(int argc, char **argv);
@@ -20,7 +21,7 @@ int command_bench(int argc, char **argv);
 int command_lab(int argc, char **argv);
 
 /* What each takes, and its help. */
-extern const struct options run_options, replay_options, check_options, ctl_options, bench_options,
-        lab_options;
+extern const struct options exec_options, run_options, replay_options, check_options, ctl_options,
+        bench_options, lab_options;
 
 #endif

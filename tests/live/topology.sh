@@ -92,7 +92,13 @@ clean_up()
 	ip netns del A 2>/dev/null || true
 	ip netns del B 2>/dev/null || true
 	umount "$work"/* 2>/dev/null || true
-	rm -rf "$work"
+	# A bind mount may be of the same file system, which --one-file-system does not notice.
+	if grep -q " $work/" /proc/self/mountinfo; then
+		echo "FAIL: something is still mounted in $work, which is left as it is" >&2
+		[ "$result" = 0 ] && result=1
+	else
+		rm -rf --one-file-system "$work"
+	fi
 	exit $result
 }
 trap clean_up EXIT

@@ -48,9 +48,9 @@ def is_clean(page, text):
     assert done.returncode == 0 and done.stderr == "", f"{page}: {done.stderr}"
 
 
-NAMES = ("run", "replay", "check", "ctl", "bench", "lab")
+NAMES = ("exec", "run", "replay", "check", "ctl", "bench", "lab")
 CLAIMS = [(f"weir(1) has weir {name} with all its options", lambda name=name: page_has_all(name)) for name in NAMES]
 CLAIMS += [(f"weir-{name}(1) has the options of weir {name}, and no other", lambda name=name: handwritten_is_right(name))
-           for name in ("run", "replay", "bench")]
+           for name in ("exec", "run", "replay", "bench")]
 CLAIMS += [("groff finds nothing wrong with weir(1)", lambda: is_clean("weir.1", PAGE))]
 sys.exit(tap.run(CLAIMS))

@@ -200,8 +200,9 @@ static void help_has_each_row_with_its_range_and_is_80_columns_wide(void **state
 
 static void the_tables_of_the_subcommands_hold_together(void **state)
 {
-	static const struct options *const all[] = {&run_options, &replay_options, &check_options,
-	                                            &ctl_options, &bench_options,  &lab_options};
+	static const struct options *const all[] = {&exec_options,  &run_options, &replay_options,
+	                                            &check_options, &ctl_options, &bench_options,
+	                                            &lab_options};
 
 	(void)state;
 	for (size_t t = 0; t < sizeof(all) / sizeof(all[0]); t++) {

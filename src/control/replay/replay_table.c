@@ -50,12 +50,23 @@ static void print_cloud(FILE *out, const struct scenario *scenario,
 	table_free(table);
 }
 
+void replay_table_print_clouds(FILE *out, const struct scenario *scenario,
+                               const struct replay_result *result)
+{
+	uint32_t shown = result->n_clouds < CLOUDS_SHOWN ? result->n_clouds : CLOUDS_SHOWN;
+
+	for (uint32_t i = 0; i < shown; i++)
+		print_cloud(out, scenario, result, i);
+	if (shown < result->n_clouds)
+		fprintf(out, "\nand %" PRIu32 " clouds more: --report FILE has them all\n",
+		        result->n_clouds - shown);
+}
+
 void replay_table_print(FILE *out, const struct scenario *scenario,
                         const struct replay_result *result)
 {
 	char span[CHART_UNIT_SIZE], memory[CHART_UNIT_SIZE];
 	uint64_t in = 0, written = 0;
-	uint32_t shown = result->n_clouds < CLOUDS_SHOWN ? result->n_clouds : CLOUDS_SHOWN;
 	char count[COUNT_SIZE], count_out[COUNT_SIZE];
 
 	for (uint32_t i = 0; i < scenario->n_ports; i++) {
@@ -71,11 +82,7 @@ void replay_table_print(FILE *out, const struct scenario *scenario,
 	        "packets\n",
 	        scenario->seed, count_text(count, in), count_text(count_out, written), span,
 	        memory);
-	for (uint32_t i = 0; i < shown; i++)
-		print_cloud(out, scenario, result, i);
-	if (shown < result->n_clouds)
-		fprintf(out, "\nand %" PRIu32 " clouds more: --report FILE has them all\n",
-		        result->n_clouds - shown);
+	replay_table_print_clouds(out, scenario, result);
 }
 
 static void warn_port(FILE *out, const char *name, const struct replay_port_report *port)

@@ -15,6 +15,9 @@
 /* The seed, the files and the table of each cloud (of the first sixteen, if there are more). */
 void replay_table_print(FILE *out, const struct scenario *scenario,
                         const struct replay_result *result);
+/* The tables alone. */
+void replay_table_print_clouds(FILE *out, const struct scenario *scenario,
+                               const struct replay_result *result);
 /* A line for each thing that should be known: damaged captures, time that ran backwards, packets
  * that no cloud took or no file got, packets that weir itself lost. */
 void replay_warnings_print(FILE *out, const struct scenario *scenario,

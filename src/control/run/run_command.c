@@ -5,18 +5,16 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
-#include "check/budget.h"
 #include "command.h"
 #include "machine/cpu_list.h"
 #include "machine/eal.h"
-#include "check/memory_plan.h"
 #include "port/port.h"
 #include "language/path_check.h"
 #include "machine/privileges.h"
 #include "run/run_options.h"
+#include "run/run_prepare.h"
 #include "run/run_summary.h"
 #include "live/runtime.h"
 #include "language/scenario_file.h"
@@ -25,55 +23,6 @@
 static void say(const char *text)
 {
 	fprintf(stderr, "weir run: %s\n", text);
-}
-
-/* A seed that weir chooses is short: someone may have to type it. */
-static void choose_seed(struct scenario *scenario)
-{
-	uint32_t drawn;
-
-	if (scenario->seed_given)
-		return;
-	if (getrandom(&drawn, sizeof(drawn), 0) != sizeof(drawn))
-		drawn = (uint32_t)getpid();
-	scenario->seed = drawn;
-	scenario->seed_given = true;
-}
-
-/* 0, or -errno with message: this process cannot have the memory. */
-static int size_memory(const struct run_arguments *arguments, const struct scenario *scenario,
-                       uint32_t workers, struct runtime_options *options, char *message,
-                       size_t room)
-{
-	struct machine_memory machine;
-	struct budget budget;
-	struct memory_request request = {.scenario = scenario,
-	                                 .budget = &budget,
-	                                 .machine = &machine,
-	                                 .workers = workers,
-	                                 .asked_bytes = arguments->memory_bytes};
-	struct memory_plan plan;
-	struct problem problem;
-	int rc = machine_memory_read("", &machine);
-
-	if (rc < 0) {
-		snprintf(message, room, "/proc/meminfo: %s; weir asks it for the memory there is",
-		         strerror(-rc));
-		return rc;
-	}
-	if (budget_of(scenario, NULL, &budget) < 0) {
-		snprintf(message, room, "no memory");
-		return -ENOMEM;
-	}
-	rc = memory_plan_make(&request, &plan, &problem);
-	options->memory_bytes = plan.memory_bytes;
-	options->mbufs = plan.mbufs;
-	if (rc < 0 && arguments->memory_bytes)
-		snprintf(message, room, "%s", problem.text);
-	else if (rc < 0)
-		budget_complain(&budget, scenario, arguments->config, &problem, message, room);
-	budget_release(&budget);
-	return rc;
 }
 
 static int start_eal(const struct run_arguments *arguments, const struct scenario *scenario,
@@ -132,7 +81,8 @@ static int run(const struct run_arguments *arguments, struct scenario **scenario
 		snprintf(message, room, "%s", problem.text);
 		return status;
 	}
-	if (size_memory(arguments, *scenario, workers.n, &options, message, room) < 0)
+	if (run_memory_size(*scenario, arguments->config, arguments->memory_bytes, workers.n,
+	                    &options, message, room) < 0)
 		return status;
 	if (server_open(arguments->socket, &server, &problem) == 0) {
 		if (start_eal(arguments, *scenario, &options, workers.n, &problem) == 0) {
@@ -169,7 +119,7 @@ int command_run(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	path_warn(scenario, stderr);
-	choose_seed(scenario);
+	run_seed_choose(scenario);
 	status = run(&arguments, &scenario, message, sizeof(message));
 	if (status == 2)
 		say(message);

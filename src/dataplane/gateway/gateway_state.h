@@ -96,8 +96,8 @@ int gateway_talks_open(struct gateway *gateway, struct problem *problem);
 void gateway_talks_expire(struct gateway *gateway);
 void gateway_talks_close(struct gateway *gateway);
 
-/* gateway_error.c: tells the sender of `about` that `router` could not pass it on. `type` and `code`
- * are those of the family's ICMP, `information` of the MTU where there is one. */
+/* gateway_error.c: tells the sender of `about` that `router` could not pass it on. `type` and
+ * `code` are those of the family's ICMP, `information` of the MTU where there is one. */
 void gateway_error_send(struct gateway *gateway, const struct about *about,
                         const struct address *router, uint8_t type, uint8_t code,
                         uint32_t information);

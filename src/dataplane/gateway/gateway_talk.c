@@ -23,8 +23,8 @@
 #define IDLE_S       180
 #define TURNS        64
 #define ROOM_BYTES   (8 << 20)
-#ifndef ICMP_FILTER
-#define ICMP_FILTER 1
+#ifndef IPV6_RECVFRAGSIZE /* linux/in6.h knows it, and cannot be had together with netinet/in.h */
+#define IPV6_RECVFRAGSIZE 77
 #endif
 
 /* What was received in the far namespace. */
@@ -411,6 +411,8 @@ static bool read_ipv6(struct gateway *gateway, uint32_t n, struct msghdr *messag
 		} else if (at->cmsg_type == IPV6_HOPLIMIT) {
 			memcpy(&hops, CMSG_DATA(at), sizeof(hops));
 			datagram->hops_left = (uint8_t)hops;
+		} else if (at->cmsg_type == IPV6_RECVFRAGSIZE) {
+			datagram->keep_whole = false; /* its sender has cut it */
 		}
 	}
 	return datagram->about.ends.to.family == AF_INET6 &&
@@ -473,6 +475,7 @@ static int open_raw(struct gateway *gateway, struct source *source, int family, 
 	if (ipv6) {
 		set_int(fd, true, 0, IPV6_RECVPKTINFO, 1);
 		set_int(fd, true, 0, IPV6_RECVHOPLIMIT, 1);
+		set_int(fd, true, 0, IPV6_RECVFRAGSIZE, 1);
 	}
 	if (ipv6 && protocol == IPPROTO_UDP)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_CHECKSUM, &sum_at, sizeof(sum_at));

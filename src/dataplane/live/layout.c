@@ -61,7 +61,7 @@ static void plan_yields(struct runtime *runtime)
 
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
 		own = rte_lcore_cpuset(runtime->workers[i].lcore);
-		runtime->workers[i].yields = cpus_meet(&own, &main_cpus);
+		runtime->workers[i].yields = runtime->options.rests || cpus_meet(&own, &main_cpus);
 		for (uint32_t k = 0; k < runtime->n_workers; k++) {
 			rte_cpuset_t other = rte_lcore_cpuset(runtime->workers[k].lcore);
 
@@ -280,6 +280,17 @@ static int build_worker(struct runtime *runtime, uint32_t index, struct problem 
 	return has_engine(worker) ? build_engine(runtime, index, problem) : 0;
 }
 
+/* Nothing but its descriptors can wake a worker that sleeps. */
+static void plan_rest(struct runtime *runtime)
+{
+	bool can = runtime->options.rests && runtime->n_workers == 1 &&
+	           runtime->options.layout == LAYOUT_RUN_TO_COMPLETION;
+
+	for (uint32_t port = 0; port < runtime->n_ports; port++)
+		can = can && port_descriptor(&runtime->ports[port]) >= 0;
+	runtime->workers[0].rests = can;
+}
+
 int layout_build(struct runtime *runtime, struct problem *problem)
 {
 	uint64_t memory =
@@ -299,6 +310,8 @@ int layout_build(struct runtime *runtime, struct problem *problem)
 
 		add_inlet(&runtime->workers[receiver], runtime, port);
 	}
+	if (rc == 0)
+		plan_rest(runtime);
 	return rc;
 }
 

@@ -29,6 +29,10 @@ struct runtime_options {
 	const char *mempool_ops; /* other ones than DPDK's, for tests; or NULL */
 	/* The struct packet of what leaves is filled in, for taps of a device. */
 	bool told_departures;
+	/* The processor is not weir's alone. A worker that has all ports to itself, all of them
+	 * taps, sleeps until a packet comes or is due; other workers make room after an empty
+	 * round. */
+	bool rests;
 };
 
 struct runtime;

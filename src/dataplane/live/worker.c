@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "live/worker.h"
 
+#include <poll.h>
 #include <sched.h>
+#include <sys/prctl.h>
 
 #include <rte_prefetch.h>
 
@@ -185,11 +187,33 @@ void worker_ahead(struct worker *worker)
 		worker_send(worker, next);
 }
 
+void worker_rest(struct worker *worker)
+{
+	struct pollfd polled[SCENARIO_PORTS_MAX];
+	simtime now = clock_now(worker->clock), next = engine_next(worker->engine);
+	simtime rest = next > now ? next - now : 0;
+	struct timespec wait = {0};
+
+	/* What a port has not taken is offered again soon. */
+	if (worker->waiting)
+		rest = 2 * WORKER_WAKE_NS;
+	if (rest <= WORKER_WAKE_NS)
+		return;
+	wait.tv_nsec = (long)simtime_min(rest - WORKER_WAKE_NS, WORKER_REST_NS);
+	for (uint32_t i = 0; i < worker->n_inlets; i++)
+		polled[i] = (struct pollfd){.fd = port_descriptor(worker->inlets[i].port),
+		                            .events = POLLIN};
+	ppoll(polled, worker->n_inlets, &wait, NULL);
+}
+
 int worker_main(void *argument)
 {
 	struct worker *worker = argument;
 	simtime last = clock_now(worker->clock);
 
+	/* The kernel would let timers run out 50 us late to save power. */
+	if (worker->rests)
+		prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	while (!__atomic_load_n(&worker->stop, __ATOMIC_ACQUIRE)) {
 		/* A burst was stamped later than the poll began. */
 		simtime now = simtime_max(clock_now(worker->clock), worker->now);
@@ -201,8 +225,12 @@ int worker_main(void *argument)
 			continue;
 		if (worker->role == WORKER_RUN_TO_COMPLETION && worker->engine)
 			worker_ahead(worker);
-		if (worker->yields)
+		if (worker->rests) {
+			worker_rest(worker);
+			last = clock_now(worker->clock);
+		} else if (worker->yields) {
 			sched_yield();
+		}
 	}
 	__atomic_store_n(&worker->over, 1, __ATOMIC_RELEASE);
 	return 0;

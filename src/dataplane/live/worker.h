@@ -33,6 +33,9 @@
 
 /* What making a packet ready costs when nothing of it is in the cache. */
 #define WORKER_AHEAD_NS 500
+/* The longest sleep, and how long before an event it ends: what a processor takes to wake up. */
+#define WORKER_REST_NS (10 * SIMTIME_MS)
+#define WORKER_WAKE_NS (50 * SIMTIME_US)
 
 enum worker_role { WORKER_RUN_TO_COMPLETION, WORKER_RX, WORKER_EMULATION, WORKER_TX };
 
@@ -59,6 +62,7 @@ struct worker {
 	enum worker_role role;
 	uint32_t lcore, cpu;
 	bool yields; /* shares its processor with another thread of weir */
+	bool rests;  /* sleeps while there is nothing to do */
 	const struct clock *clock;
 	struct engine *engine; /* or NULL */
 	struct inlet *inlets;
@@ -96,6 +100,9 @@ bool worker_poll(struct worker *worker, simtime now);
 void worker_ahead(struct worker *worker);
 /* The posted messages that it has not come round to. Control's, when the worker has ended. */
 void worker_obey_rest(struct worker *worker);
+/* After a poll that had nothing to do: sleeps until a port has a packet, the engine's next event is
+ * close, or WORKER_REST_NS have passed, for messages. */
+void worker_rest(struct worker *worker);
 /* Polls until `stop`; the function for rte_eal_remote_launch. */
 int worker_main(void *worker);
 const char *worker_role_name(enum worker_role role);

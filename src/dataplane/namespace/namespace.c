@@ -65,6 +65,18 @@ static bool may_make_namespaces(void)
 	return syscall(SYS_capget, &header, data) == 0 && (data[0].effective & wanted) == wanted;
 }
 
+static int no_user_namespace(int error, struct problem *problem)
+{
+	problem_set(problem, -1, "this user cannot have a user namespace (%s): run as root, or %s",
+	            strerror(error),
+	            error == ENOSPC || error == EUSERS
+	                    ? "allow more: sysctl user.max_user_namespaces"
+	                    : "allow it: sysctl kernel.unprivileged_userns_clone, "
+	                      "kernel.apparmor_restrict_unprivileged_userns; in a chroot and in "
+	                      "most containers there is none");
+	return -error;
+}
+
 int namespace_enter_user(struct problem *problem)
 {
 	uid_t uid = geteuid();
@@ -74,14 +86,7 @@ int namespace_enter_user(struct problem *problem)
 	if (may_make_namespaces())
 		return 0;
 	rc = unshare(CLONE_NEWUSER) < 0 ? -errno : map_ids(uid, gid);
-	if (rc < 0)
-		problem_set(problem, -1,
-		            "this user cannot have a user namespace (%s): run as root, or see "
-		            "sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone and "
-		            "kernel.apparmor_restrict_unprivileged_userns; in a chroot and in most "
-		            "containers there is none",
-		            strerror(-rc));
-	return rc;
+	return rc < 0 ? no_user_namespace(-rc, problem) : 0;
 }
 
 /* ---- a thread that goes elsewhere ---- */

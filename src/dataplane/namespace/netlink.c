@@ -127,11 +127,13 @@ static void start_route(struct request *request, int family, uint8_t type, int i
 {
 	start(request, RTM_NEWROUTE, NLM_F_CREATE, sizeof(request->route));
 	request->route.rtm_family = (uint8_t)family;
-	request->route.rtm_table = RT_TABLE_MAIN;
+	/* The kernel answers for what is in the table of local addresses, for no other. */
+	request->route.rtm_table = type == RTN_UNICAST ? RT_TABLE_MAIN : RT_TABLE_LOCAL;
 	request->route.rtm_protocol = RTPROT_STATIC;
 	request->route.rtm_scope = type == RTN_LOCAL ? RT_SCOPE_HOST : RT_SCOPE_UNIVERSE;
 	request->route.rtm_type = type;
-	add_u32(request, RTA_OIF, (uint32_t)index);
+	if (index)
+		add_u32(request, RTA_OIF, (uint32_t)index);
 }
 
 int netlink_default_route(int netlink, int index, const struct address *via)
@@ -143,11 +145,22 @@ int netlink_default_route(int netlink, int index, const struct address *via)
 	return act(netlink, &request);
 }
 
-int netlink_everything_is_local(int netlink, int family)
+int netlink_everything_is_local(int netlink, const struct address *link, uint8_t prefix)
 {
+	struct address network = *link;
 	struct request request;
+	int rc;
 
-	start_route(&request, family, RTN_LOCAL, LOOPBACK);
+	for (uint32_t bit = prefix; bit < address_bytes(link->family) * 8; bit++)
+		network.bytes[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
+	/* Those are looked for in the next table. */
+	start_route(&request, link->family, RTN_THROW, 0);
+	request.route.rtm_dst_len = prefix;
+	add(&request, RTA_DST, network.bytes, address_bytes(link->family));
+	rc = act(netlink, &request);
+	if (rc < 0)
+		return rc;
+	start_route(&request, link->family, RTN_LOCAL, LOOPBACK);
 	return act(netlink, &request);
 }
 

@@ -24,8 +24,8 @@ int netlink_address(int netlink, int index, const struct address *address, uint8
 /* For ever: nobody asks the network for it. */
 int netlink_neighbour(int netlink, int index, const struct address *address, const uint8_t mac[6]);
 int netlink_default_route(int netlink, int index, const struct address *via);
-/* Whatever other routes do not take is for this machine itself. */
-int netlink_everything_is_local(int netlink, int family);
+/* Every address is this machine's own, apart from the neighbours in `link`. */
+int netlink_everything_is_local(int netlink, const struct address *link, uint8_t prefix);
 /* The kernel itself sends no ICMP any more (echo replies, errors), apart from what neighbours need;
  * sockets whose mark has bit 0 do. */
 int netlink_silence_icmp(int netlink, int family);

@@ -617,6 +617,11 @@ bool port_watch_link(struct port *port)
 	return true;
 }
 
+int port_descriptor(const struct port *port)
+{
+	return port->tap ? tap_port_descriptor(port->tap) : -1;
+}
+
 uint64_t port_link_bps(const struct port *port)
 {
 	struct rte_eth_link link;

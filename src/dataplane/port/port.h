@@ -104,6 +104,8 @@ int port_close(struct port *port, struct problem *problem);
 bool port_keeps_mbufs(const struct port *port);
 /* Reads the state of the link; true when it has changed. */
 bool port_watch_link(struct port *port);
+/* Becomes readable when a packet has come; -1: there is none. */
+int port_descriptor(const struct port *port);
 uint64_t port_link_bps(const struct port *port);
 /* What a device loses, so far. */
 struct port_losses {

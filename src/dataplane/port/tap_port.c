@@ -94,6 +94,11 @@ void tap_port_start(struct tap_port *port)
 	}
 }
 
+int tap_port_descriptor(const struct tap_port *port)
+{
+	return port->fd;
+}
+
 /* ---- receiving ---- */
 
 /* The next frame, taken up. False: there is none. */

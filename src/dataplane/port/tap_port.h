@@ -9,8 +9,8 @@
  * weir in the queue of the interface (txqueuelen), so there is no ring and no locked memory.
  *
  * `tap:FD,opening=FD2`: a TCP segment that opens a connection (SYN without ACK) is not written to
- * the tap but sent to FD2, a socket of frames. Its owner writes it to the tap when there is somebody
- * who can answer (gateway.h).
+ * the tap but sent to FD2, a socket of frames. Its owner writes it to the tap when there is
+ * somebody who can answer (gateway.h).
  *
  * Ownership: the descriptors stay the caller's.
  * Thread: receive and transmit: one worker each. Everything else: control.
@@ -37,6 +37,9 @@ int tap_port_open(const char *device, struct rte_mempool *pool, struct tap_port 
 void tap_port_close(struct tap_port *port);
 /* Drops what has come before. */
 void tap_port_start(struct tap_port *port);
+
+/* Becomes readable when a frame has come. */
+int tap_port_descriptor(const struct tap_port *port);
 
 uint16_t tap_port_receive(struct tap_port *port, struct rte_mbuf **mbufs, uint16_t n);
 /* Returns how many were taken, from the front: those that wait are for the next call. */

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "exec/exec_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HOSTS    "/etc/hosts"
+#define RESOLVER "/etc/resolv.conf"
+#define STAGE    "/tmp" /* where the private files are made, out of sight */
+
+struct word {
+	enum exec_event event;
+	int value;
+	pid_t command;
+};
+
+/* ---- the helper: files ---- */
+
+static int append_file(FILE *to, const char *path)
+{
+	FILE *from = fopen(path, "re");
+	char part[4096];
+	size_t n;
+
+	while (from && (n = fread(part, 1, sizeof(part), from)) > 0)
+		fwrite(part, 1, n, to);
+	if (from)
+		fclose(from);
+	return 0;
+}
+
+/* A file of our own takes the place of `path` in this mount namespace. */
+static int put_over(const char *path, const char *text, bool append)
+{
+	char made[64];
+	FILE *to;
+	int rc = 0;
+
+	snprintf(made, sizeof(made), STAGE "/%s", strrchr(path, '/') + 1);
+	to = fopen(made, "we");
+	if (!to)
+		return -errno;
+	if (append)
+		append_file(to, path);
+	fputs(text, to);
+	if (fclose(to) != 0 || mount(made, path, NULL, MS_BIND, NULL) < 0)
+		rc = -errno;
+	return rc;
+}
+
+static int put_files(const struct exec_surroundings *around)
+{
+	int rc = 0;
+
+	if (!around->hosts[0] && !around->resolver[0])
+		return 0;
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("weir", STAGE, "tmpfs", 0, "mode=755,size=1m") < 0)
+		return -errno;
+	if (around->hosts[0])
+		rc = put_over(HOSTS, around->hosts, true);
+	if (rc == 0 && around->resolver[0])
+		rc = put_over(RESOLVER, around->resolver, false);
+	umount2(STAGE, MNT_DETACH);
+	return rc;
+}
+
+/* ---- the helper: processes ---- */
+
+static void tell(int fd, enum exec_event event, int value, pid_t command)
+{
+	struct word word = {.event = event, .value = value, .command = command};
+	ssize_t sent = send(fd, &word, sizeof(word), MSG_NOSIGNAL);
+
+	(void)sent; /* weir has gone: that is seen next */
+}
+
+/* Waits for the orders. The network namespace, or -1: weir has gone. */
+static int hear_orders(int fd, struct exec_surroundings *around)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} room;
+	struct iovec part = {.iov_base = around, .iov_len = sizeof(*around)};
+	struct msghdr message = {.msg_iov = &part,
+	                         .msg_iovlen = 1,
+	                         .msg_control = &room,
+	                         .msg_controllen = sizeof(room)};
+	int net = -1;
+
+	if (recvmsg(fd, &message, MSG_CMSG_CLOEXEC) == (ssize_t)sizeof(*around) &&
+	    CMSG_FIRSTHDR(&message))
+		memcpy(&net, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(net));
+	return net;
+}
+
+static void become_command(char *const *argv, const sigset_t *mask, int failed)
+{
+	int error;
+	ssize_t told;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(argv[0], argv);
+	error = errno;
+	told = write(failed, &error, sizeof(error));
+	(void)told;
+	_exit(127);
+}
+
+/* 0 and the process; or the error of what could not be executed. */
+static int start_command(char *const *argv, const sigset_t *mask, pid_t *command)
+{
+	int failed[2], error = 0;
+
+	if (pipe2(failed, O_CLOEXEC) < 0)
+		return errno;
+	*command = fork();
+	if (*command == 0)
+		become_command(argv, mask, failed[1]);
+	close(failed[1]);
+	if (*command < 0)
+		error = errno;
+	else if (read(failed[0], &error, sizeof(error)) != sizeof(error))
+		error = 0;
+	close(failed[0]);
+	return error;
+}
+
+/* All that has come down to this process, and what comes down when that is gone. */
+static void kill_all(void)
+{
+	char path[64], line[4096];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%ld/children", (long)getpid());
+	for (;;) {
+		FILE *children = fopen(path, "re");
+		char *at = line, *end;
+
+		if (children && fgets(line, sizeof(line), children)) {
+			for (long pid; (pid = strtol(at, &end, 10)) > 0; at = end)
+				kill((pid_t)pid, SIGKILL);
+		}
+		if (children)
+			fclose(children);
+		if (waitpid(-1, NULL, __WALL) < 0 && errno == ECHILD)
+			return;
+	}
+}
+
+/* What has happened to children; true: the command has ended. */
+static bool reap(int fd, pid_t command)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (pid != command)
+			continue;
+		if (WIFSTOPPED(status)) {
+			tell(fd, EXEC_STOPPED, WSTOPSIG(status), command);
+			continue;
+		}
+		kill_all();
+		tell(fd, EXEC_ENDED, status, command);
+		return true;
+	}
+	return false;
+}
+
+static void wait_for_it(int fd, int signals, pid_t command)
+{
+	struct pollfd polled[] = {{.fd = fd, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+	struct signalfd_siginfo info;
+
+	for (;;) {
+		if (poll(polled, 2, -1) < 0)
+			continue;
+		/* Nothing is ever said on it, so it is the end of weir. */
+		if (polled[0].revents)
+			break;
+		while (read(signals, &info, sizeof(info)) > 0)
+			;
+		if (reap(fd, command))
+			return;
+	}
+	kill_all();
+}
+
+static void help(int fd, char *const *argv, const sigset_t *mask)
+{
+	static struct exec_surroundings around;
+	sigset_t child;
+	pid_t command = 0;
+	int net, signals, rc = 0;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+	net = hear_orders(fd, &around);
+	if (net < 0)
+		return;
+	if (setns(net, CLONE_NEWNET) < 0)
+		rc = errno;
+	close(net);
+	if (rc == 0)
+		rc = -put_files(&around);
+	if (rc == 0)
+		rc = start_command(argv, mask, &command);
+	if (rc != 0) {
+		tell(fd, EXEC_FAILED, rc, 0);
+		return;
+	}
+	tell(fd, EXEC_STARTED, 0, command);
+	/* A reader of a pipe is to see its end when the command has closed it. */
+	for (int stream = 0; stream < 2; stream++)
+		dup3(open("/dev/null", O_RDWR | O_CLOEXEC), stream, 0);
+	wait_for_it(fd, signals, command);
+}
+
+/* ---- weir's side ---- */
+
+int exec_child_make(char *const *argv, const struct exec_child *others, unsigned n_others,
+                    struct exec_child *child, struct problem *problem)
+{
+	sigset_t all, mask;
+	int ends[2], error;
+
+	memset(child, 0, sizeof(*child));
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
+		error = errno;
+		problem_set(problem, -1, "no socket for the command: %s", strerror(error));
+		return -error;
+	}
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &mask);
+	child->helper = fork();
+	error = errno;
+	if (child->helper == 0) {
+		close(ends[0]);
+		for (unsigned i = 0; i < n_others; i++)
+			close(others[i].fd);
+		help(ends[1], argv, &mask);
+		_exit(0);
+	}
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	close(ends[1]);
+	child->fd = ends[0];
+	if (child->helper > 0)
+		return 0;
+	close(child->fd);
+	problem_set(problem, -1, "no process for the command: %s", strerror(error));
+	memset(child, 0, sizeof(*child));
+	return -error;
+}
+
+int exec_child_start(struct exec_child *child, int net, const struct exec_surroundings *around)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} room = {.header = {.cmsg_level = SOL_SOCKET,
+	                     .cmsg_type = SCM_RIGHTS,
+	                     .cmsg_len = CMSG_LEN(sizeof(int))}};
+	struct iovec part = {.iov_base = (void *)(uintptr_t)around, .iov_len = sizeof(*around)};
+	struct msghdr message = {.msg_iov = &part,
+	                         .msg_iovlen = 1,
+	                         .msg_control = &room,
+	                         .msg_controllen = sizeof(room)};
+
+	memcpy(CMSG_DATA(&room.header), &net, sizeof(net));
+	return sendmsg(child->fd, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+enum exec_event exec_child_hear(struct exec_child *child, int *value)
+{
+	struct word word;
+	ssize_t got = recv(child->fd, &word, sizeof(word), MSG_DONTWAIT);
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return EXEC_NOTHING;
+	/* Somebody has killed the helper, and with it the command. */
+	if (got != (ssize_t)sizeof(word))
+		word = (struct word){.event = EXEC_ENDED, .value = SIGKILL};
+	if (word.event == EXEC_STARTED)
+		child->command = word.command;
+	if (word.event == EXEC_ENDED)
+		child->command = 0;
+	*value = word.value;
+	return word.event;
+}
+
+void exec_child_signal(const struct exec_child *child, int number)
+{
+	if (child->command > 0)
+		kill(child->command, number);
+}
+
+void exec_child_end(struct exec_child *child)
+{
+	if (child->helper <= 0)
+		return;
+	close(child->fd); /* tells it */
+	while (waitpid(child->helper, NULL, 0) < 0 && errno == EINTR)
+		;
+	memset(child, 0, sizeof(*child));
+}
+
+void exec_children_end(void)
+{
+	kill_all();
+}

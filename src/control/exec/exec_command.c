@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `weir exec`: from the command line to a command whose packets cross weir, and its end. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/atomic_file.h"
+#include "command.h"
+#include "exec/exec_child.h"
+#include "exec/exec_listening.h"
+#include "exec/exec_options.h"
+#include "exec/exec_path.h"
+#include "exec/exec_result.h"
+#include "exec/exec_scenario.h"
+#include "language/path_check.h"
+#include "language/scenario_file.h"
+#include "live/runtime.h"
+#include "machine/cpu_list.h"
+#include "machine/eal.h"
+#include "namespace/namespace.h"
+#include "run/run_prepare.h"
+#include "show/json.h"
+
+#define STATUS_FAILED 125 /* as env(1) and its like: the command was not the one that failed */
+#define TICK_MS       100
+/* --between: how long B waits for A to listen, and A may go on after B. */
+#define LISTEN_MS 1000
+#define REST_MS   1000
+
+/* Everything of one run of the command. */
+struct session {
+	struct exec_arguments arguments;
+	struct scenario *scenario;
+	uint32_t ports[EXEC_ENDS];
+	struct exec_path path;
+	struct exec_child children[EXEC_ENDS]; /* helper 0: there is none */
+	bool ended[EXEC_ENDS];
+	int status[EXEC_ENDS]; /* as of waitpid, when it has ended */
+	int failed;            /* the errno of a command that could not be started */
+	int signals;
+	struct atomic_file *report;
+	struct runtime *runtime;
+	uint64_t start_ns;
+	int64_t begun_ms, over_ms; /* A; B */
+	char message[SCENARIO_FILE_ERROR];
+};
+
+static void say(const char *text)
+{
+	fprintf(stderr, "weir exec: %s\n", text);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- starting ---- */
+
+/* These are the command's: weir passes them on, apart from what comes from the terminal, which the
+ * command gets by itself. */
+static int catch_signals(void)
+{
+	static const int caught[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,   SIGUSR1,
+	                             SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH, SIGALRM};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
+		sigaddset(&set, caught[i]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	/* The command may have the terminal; the table is printed all the same. */
+	signal(SIGTTOU, SIG_IGN);
+	signal(SIGTTIN, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Each flow takes a descriptor or two. The command keeps the limit that it had. */
+static void raise_limits(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* The helpers come before the first thread. */
+static int make_children(struct session *session, struct problem *problem)
+{
+	const struct exec_arguments *arguments = &session->arguments;
+	int rc = 0;
+
+	for (unsigned end = 0; rc == 0 && end < EXEC_ENDS; end++) {
+		session->ended[end] = arguments->command[end] == NULL;
+		if (arguments->command[end])
+			rc = exec_child_make(arguments->command[end], session->children,
+			                     arguments->between ? end : 0, &session->children[end],
+			                     problem);
+	}
+	return rc;
+}
+
+/* A reader of a pipe is to see its end when the command has closed it. */
+static void leave_streams(void)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (nothing < 0)
+		return;
+	dup3(nothing, STDIN_FILENO, 0);
+	dup3(nothing, STDOUT_FILENO, 0);
+	close(nothing);
+}
+
+static int bind_ports(struct session *session, struct problem *problem)
+{
+	for (unsigned end = 0; end < EXEC_ENDS; end++) {
+		struct port_conf *port = &session->scenario->ports[session->ports[end]];
+
+		free(port->device);
+		port->device = strdup(session->path.ends[end].device);
+		if (!port->device) {
+			problem_set(problem, -1, "no memory");
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int start_runtime(struct session *session, struct problem *problem)
+{
+	const struct exec_arguments *arguments = &session->arguments;
+	struct runtime_options options = {.rests = true};
+	struct cpu_list workers;
+	int rc = cpu_list_parse(arguments->cores, &workers, problem);
+
+	if (rc < 0)
+		return rc;
+	rc = run_memory_size(session->scenario, arguments->config ? arguments->config : "", 0,
+	                     workers.n, &options, session->message, sizeof(session->message));
+	if (rc < 0)
+		return rc;
+	rc = eal_start_live(arguments->cores, 0, NULL, false,
+	                    runtime_eal_mib(session->scenario, &options, workers.n), problem);
+	if (rc < 0)
+		return rc;
+	/* What there was to remark is about hugepages. */
+	problem->text[0] = '\0';
+	rc = runtime_start(session->scenario, &options, &session->runtime, problem);
+	if (rc == 0)
+		session->start_ns = runtime_now_ns(session->runtime);
+	return rc;
+}
+
+/* The EAL binds each thread to a processor. Threads that sleep are woken soonest where one is idle,
+ * so they get back all that the process may use. */
+static void let_threads_move(const cpu_set_t *allowed)
+{
+	DIR *threads = opendir("/proc/self/task");
+
+	for (struct dirent *entry; threads && (entry = readdir(threads));) {
+		if (entry->d_name[0] != '.')
+			sched_setaffinity(atoi(entry->d_name), sizeof(*allowed), allowed);
+	}
+	if (threads)
+		closedir(threads);
+}
+
+static int start_child(struct session *session, unsigned end, struct problem *problem)
+{
+	int rc = exec_child_start(&session->children[end], session->path.ends[end].net,
+	                          &session->path.around);
+
+	if (rc < 0)
+		problem_set(problem, -1, "the command cannot be started: %s", strerror(-rc));
+	return rc;
+}
+
+static int start(struct session *session, struct problem *problem)
+{
+	cpu_set_t allowed;
+	int rc = namespace_enter_user(problem);
+
+	sched_getaffinity(0, sizeof(allowed), &allowed);
+	if (rc == 0)
+		rc = make_children(session, problem);
+	if (rc < 0)
+		return rc;
+	leave_streams();
+	session->signals = catch_signals();
+	raise_limits();
+	rc = exec_path_open(session->arguments.between, &session->path, problem);
+	if (rc == 0)
+		rc = bind_ports(session, problem);
+	if (rc == 0)
+		rc = start_runtime(session, problem);
+	if (rc == 0)
+		rc = exec_path_let_out(&session->path, problem);
+	if (rc == 0 && !session->arguments.cores)
+		let_threads_move(&allowed);
+	if (rc == 0 && session->arguments.between)
+		rc = start_child(session, EXEC_FAR, problem);
+	if (rc == 0 && !session->arguments.between)
+		rc = start_child(session, EXEC_NEAR, problem);
+	session->begun_ms = now_ms();
+	return rc;
+}
+
+/* ---- while it runs ---- */
+
+static void tell(void *argument, const char *line)
+{
+	(void)argument;
+	say(line);
+}
+
+static void pass_signals(struct session *session)
+{
+	struct signalfd_siginfo info;
+
+	while (read(session->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		/* From the terminal: the command has got it, too. */
+		if (info.ssi_code == SI_KERNEL && info.ssi_signo != SIGHUP)
+			continue;
+		for (unsigned end = 0; end < EXEC_ENDS; end++)
+			exec_child_signal(&session->children[end], (int)info.ssi_signo);
+	}
+}
+
+static void hear(struct session *session, unsigned end)
+{
+	struct exec_child *child = &session->children[end];
+	enum exec_event event;
+	int value;
+
+	while (!session->ended[end] && (event = exec_child_hear(child, &value)) != EXEC_NOTHING) {
+		switch (event) {
+		case EXEC_STOPPED:
+			raise(SIGSTOP);
+			exec_child_signal(child, SIGCONT);
+			break;
+		case EXEC_FAILED:
+			session->failed = value;
+			session->ended[end] = true;
+			break;
+		case EXEC_ENDED:
+			session->status[end] = value;
+			session->ended[end] = true;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* --between: B follows A, and A ends with B. -errno with problem. */
+static int keep_order(struct session *session, bool *begun, struct problem *problem)
+{
+	const struct exec_child *first = &session->children[EXEC_FAR];
+
+	if (!session->arguments.between)
+		return 0;
+	if (!*begun && (session->ended[EXEC_FAR] || now_ms() - session->begun_ms > LISTEN_MS ||
+	                (first->command > 0 && exec_is_listening(first->command)))) {
+		*begun = true;
+		return start_child(session, EXEC_NEAR, problem);
+	}
+	if (session->ended[EXEC_NEAR] && session->over_ms == 0)
+		session->over_ms = now_ms();
+	if (session->over_ms && now_ms() - session->over_ms > REST_MS)
+		exec_child_signal(first,
+		                  now_ms() - session->over_ms > 2 * REST_MS ? SIGKILL : SIGTERM);
+	return 0;
+}
+
+static int serve(struct session *session, struct problem *problem)
+{
+	struct pollfd polled[EXEC_ENDS + 1];
+	bool begun = false;
+	int64_t ticked = now_ms();
+	int rc = 0;
+
+	while (rc == 0 && !(session->ended[0] && session->ended[1]) && session->failed == 0) {
+		/* Waiting for A to listen, it looks often. */
+		int wait_ms = session->arguments.between && !begun ? 5 : TICK_MS;
+
+		for (unsigned end = 0; end < EXEC_ENDS; end++)
+			polled[end] = (struct pollfd){
+			        .fd = session->ended[end] ? -1 : session->children[end].fd,
+			        .events = POLLIN};
+		polled[EXEC_ENDS] = (struct pollfd){.fd = session->signals, .events = POLLIN};
+		poll(polled, EXEC_ENDS + 1, wait_ms);
+		pass_signals(session);
+		for (unsigned end = 0; end < EXEC_ENDS; end++)
+			hear(session, end);
+		rc = keep_order(session, &begun, problem);
+		if (now_ms() - ticked >= TICK_MS) {
+			runtime_tick(session->runtime, tell, NULL);
+			ticked = now_ms();
+		}
+	}
+	return rc;
+}
+
+/* ---- the end ---- */
+
+static int write_report(struct session *session, const struct replay_result *result,
+                        struct problem *problem)
+{
+	json_t *object = json_replay(session->scenario, result);
+	FILE *stream = atomic_file_stream(session->report);
+	int rc = 0;
+
+	if (!object) {
+		problem_set(problem, -1, "%s: no memory for the report",
+		            atomic_file_path(session->report));
+		return -ENOMEM;
+	}
+	if (json_dumpf(object, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) < 0 ||
+	    fputc('\n', stream) == EOF)
+		rc = atomic_file_error(session->report, problem);
+	json_decref(object);
+	if (rc == 0)
+		rc = atomic_file_finish(session->report, problem);
+	if (rc == 0) {
+		rc = atomic_file_publish(session->report, problem);
+		session->report = NULL;
+	}
+	return rc;
+}
+
+static int tell_result(struct session *session, struct problem *problem)
+{
+	struct replay_result result = {.last_ns = 0};
+	int rc = exec_result_read(session->runtime, session->scenario, session->start_ns, &result);
+
+	if (rc == 0 && !session->arguments.quiet)
+		exec_result_print(stderr, session->runtime, session->scenario, &result);
+	if (rc == 0 && session->report)
+		rc = write_report(session, &result, problem);
+	else if (rc < 0)
+		problem_set(problem, -1, "no memory for the table");
+	replay_result_free(&result);
+	return rc;
+}
+
+static int stop(struct session *session, bool result, struct problem *problem)
+{
+	struct problem later = {.text = ""};
+	int rc = 0;
+
+	for (unsigned end = EXEC_ENDS; end-- > 0;)
+		exec_child_end(&session->children[end]);
+	exec_children_end();
+	if (session->runtime) {
+		runtime_halt(session->runtime);
+		if (result)
+			rc = tell_result(session, problem);
+		if (runtime_stop(session->runtime, &later) < 0 && rc == 0) {
+			*problem = later;
+			rc = -EIO;
+		}
+	}
+	eal_stop_live();
+	exec_path_close(&session->path);
+	atomic_file_discard(session->report);
+	return rc;
+}
+
+/* weir ends as the command did. */
+static int end_as(int status)
+{
+	struct rlimit none = {0};
+	int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	sigset_t set;
+
+	if (number == 0)
+		return WEXITSTATUS(status);
+	setrlimit(RLIMIT_CORE, &none);
+	signal(number, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	fflush(stderr);
+	kill(getpid(), number);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	return 128 + number;
+}
+
+static int run(struct session *session)
+{
+	struct problem problem = {.text = ""};
+	const struct exec_arguments *arguments = &session->arguments;
+	int rc = 0, status;
+
+	if (arguments->report)
+		rc = atomic_file_open(arguments->report, &session->report, &problem);
+	if (rc == 0)
+		rc = start(session, &problem);
+	if (rc == 0)
+		rc = serve(session, &problem);
+	status = stop(session, rc == 0 && session->failed == 0, &problem);
+	if (rc == 0 && session->failed != 0) {
+		fprintf(stderr, "weir exec: %s: %s\n",
+		        *arguments->command[session->ended[EXEC_NEAR] ? EXEC_NEAR : EXEC_FAR],
+		        strerror(session->failed));
+		return session->failed == ENOENT ? 127 : 126;
+	}
+	if (rc < 0 || status < 0) {
+		say(problem.text[0] ? problem.text : session->message);
+		return STATUS_FAILED;
+	}
+	return end_as(session->status[EXEC_NEAR]);
+}
+
+int command_exec(int argc, char **argv)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	int status;
+
+	if (!session) {
+		say("no memory");
+		return STATUS_FAILED;
+	}
+	status = exec_arguments_parse(argc, argv, &session->arguments);
+	if (status != OPTIONS_RUN) {
+		free(session);
+		return status == OPTIONS_HELP ? 0 : STATUS_FAILED;
+	}
+	if (exec_scenario_make(&session->arguments, &session->scenario, session->ports,
+	                       session->message, sizeof(session->message)) < 0) {
+		say(session->message);
+		status = STATUS_FAILED;
+	} else {
+		path_warn(session->scenario, stderr);
+		run_seed_choose(session->scenario);
+		status = run(session);
+	}
+	scenario_free(session->scenario);
+	free(session);
+	return status;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "exec/exec_options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "exec/exec_path.h"
+
+/* Statements go behind what is there, with a blank between. False: there is no room. */
+static bool append(char *text, const char *more)
+{
+	size_t used = strlen(text);
+
+	if (used + strlen(more) + 2 > LINE_BYTES_MAX)
+		return false;
+	snprintf(text + used, LINE_BYTES_MAX - used, "%s%s", used ? " " : "", more);
+	return true;
+}
+
+#define TOO_LONG "the statements are longer than %d bytes; -c FILE takes more", LINE_BYTES_MAX
+
+static int take_statements(const struct field *field, char *text, void *arguments,
+                           struct language_error *error)
+{
+	if (append((char *)arguments + field->offset, text))
+		return 0;
+	return language_error_set(error, ERROR_TOO_LONG, TOO_LONG);
+}
+
+static const struct option_row rows[] = {
+        {OPTION("--down", FIELD_TEXT, struct exec_arguments, down, .form = "TEXT",
+                .help = "statements for packets to the command (of --between: to B)"),
+         .take = take_statements},
+        {OPTION("--up", FIELD_TEXT, struct exec_arguments, up, .form = "TEXT",
+                .help = "statements for packets from it (from B)"),
+         .take = take_statements},
+        {OPTION_CONFIG(struct exec_arguments,
+                       "a scenario of two ports; the command is where its cloud `down` leads")},
+        {OPTION("--between", FIELD_FLAG, struct exec_arguments, between,
+                .help = "two commands, one at each end; they know each other as A and B")},
+        {OPTION("--cores", FIELD_TEXT, struct exec_arguments, cores, .form = "LIST",
+                .help = "processors for the workers; any, if not given")},
+        {OPTION("--seed", FIELD_COUNT, struct exec_arguments, seed,
+                .help = "instead of the scenario's; if nobody says one, it is drawn")},
+        {OPTION("--report", FIELD_TEXT, struct exec_arguments, report, .form = "FILE",
+                .help = "what was counted, as JSON")},
+        {OPTION_QUIET(struct exec_arguments, "no table at the end")},
+        OPTIONS_END,
+};
+
+const struct options exec_options = {
+        .command = "exec",
+        .usage = "[STATEMENTS] [options] [-- COMMAND]\n"
+                 "[STATEMENTS] [options] --between 'A: COMMAND' 'B: COMMAND'",
+        .does = "Runs a command whose packets cross weir; without a command, a shell.",
+        .about = "\n"
+                 "  weir exec delay 40ms -- curl https://example.net\n"
+                 "  weir exec --down 'rate 10mbit queue 60kB' --up 'rate 2mbit' -- iperf3 -c "
+                 "HOST\n"
+                 "  weir exec netem delay 40ms loss 1% -- ping HOST\n"
+                 "  weir exec geo-satellite -- firefox\n"
+                 "\n"
+                 "STATEMENTS are those of a cloud, for both directions, or a line of netem's; the "
+                 "name of a\n"
+                 "scenario of configs/ may stand before them. `weir help` explains them.\n",
+        .end = "The exit status is the command's (of --between: B's); 125: weir could not start "
+               "it.\n",
+        .rows = rows,
+};
+
+/* `A: iperf3 -s`; the end, and the command behind it. */
+static char *command_of_end(char *text, int *end)
+{
+	text += strspn(text, " ");
+	if ((text[0] != 'A' && text[0] != 'B') || text[1] != ':' ||
+	    text[2 + strspn(text + 2, " ")] == 0)
+		return NULL;
+	*end = text[0] == 'A' ? EXEC_FAR : EXEC_NEAR;
+	return text + 2;
+}
+
+/* Takes the word for an end, if it is one. */
+static bool take_end(char *word, struct exec_arguments *arguments)
+{
+	int end = 0;
+	char *command = command_of_end(word, &end);
+
+	if (!command || arguments->command[end])
+		return false;
+	arguments->argv[end][0] = (char *)(uintptr_t) "/bin/sh";
+	arguments->argv[end][1] = (char *)(uintptr_t) "-c";
+	arguments->argv[end][2] = command;
+	arguments->command[end] = arguments->argv[end];
+	return true;
+}
+
+static int choose_command(char **rest, int n_rest, bool dashes, struct exec_arguments *arguments)
+{
+	static char *shell[2];
+
+	if (arguments->between && dashes)
+		return options_wrong(&exec_options,
+		                     "--between has the commands already; none stands behind --");
+	if (arguments->between)
+		return OPTIONS_RUN;
+	if (dashes && n_rest == 0)
+		return options_wrong(&exec_options,
+		                     "there is no command behind --; without --, it is a shell");
+	if (dashes) {
+		arguments->command[EXEC_NEAR] = rest;
+		return OPTIONS_RUN;
+	}
+	shell[0] = getenv("SHELL");
+	if (!shell[0] || !shell[0][0])
+		shell[0] = (char *)(uintptr_t) "/bin/sh";
+	arguments->command[EXEC_NEAR] = shell;
+	return OPTIONS_RUN;
+}
+
+/* What replay has, and a live run has not. */
+static bool is_replays(const char *word)
+{
+	static const char *const names[] = {"--log", "--picture", "--pcap"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t length = strlen(names[i]);
+
+		if (strncmp(word, names[i], length) == 0 && strchr("=", word[length]))
+			return true;
+	}
+	return false;
+}
+
+int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments)
+{
+	struct options_words words;
+	int own = 1, status;
+
+	memset(arguments, 0, sizeof(*arguments));
+	/* What stands behind `--` is the command's; the statements may stand between options. */
+	for (; own < argc && strcmp(argv[own], "--") != 0; own++) {
+		if (is_replays(argv[own]))
+			return options_wrong(&exec_options,
+			                     "%s: a live run has none; weir replay has, of "
+			                     "captures, and --report FILE counts here",
+			                     argv[own]);
+	}
+	status = options_read(&exec_options, own, argv, arguments, &words);
+	if (status != OPTIONS_RUN)
+		return status;
+	arguments->seed_given = options_given(&exec_options, &words, "--seed");
+	for (int i = 0; i < words.n; i++) {
+		if (arguments->between && take_end(words.word[i], arguments))
+			continue;
+		if (!append(arguments->both, words.word[i]))
+			return options_wrong(&exec_options, TOO_LONG);
+	}
+	if (arguments->between && (!arguments->command[EXEC_FAR] || !arguments->command[EXEC_NEAR]))
+		return options_wrong(&exec_options, "--between wants a command for each end: "
+		                                    "--between 'A: iperf3 -s -1' 'B: iperf3 -c A'");
+	return choose_command(argv + own + 1, argc - own - 1, own < argc, arguments);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The command line of `weir exec`, parsed: docs/man/weir-exec.1 describes it.
+ *
+ * Thread: control.
+ */
+#ifndef WEIR_EXEC_OPTIONS_H
+#define WEIR_EXEC_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "options/options.h"
+#include "text/word.h"
+
+#define EXEC_COMMANDS_MAX 2
+
+struct exec_arguments {
+	const char *config, *cores, *report;
+	/* Statements, for both directions and for one; "": none. */
+	char both[LINE_BYTES_MAX], down[LINE_BYTES_MAX], up[LINE_BYTES_MAX];
+	uint64_t seed;
+	bool seed_given, quiet;
+	bool between; /* two commands, at the far end (A) and at the near one (B) */
+	/* of the far end, if there is one there, and of the near one */
+	char *argv[EXEC_COMMANDS_MAX][4]; /* a shell's, with the text of --between */
+	char *const *command[EXEC_COMMANDS_MAX];
+};
+
+/* OPTIONS_RUN, or all is said (options.h). Pointers go into argv and into `arguments`. */
+int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "exec/exec_path.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "exec/exec_resolver.h"
+#include "namespace/namespace.h"
+#include "namespace/netlink.h"
+#include "port/tap_port.h"
+
+#define INTERFACE    "weir0"
+#define PLACES       512 /* /24 networks of 198.18.0.0/15 */
+#define QUEUE_FRAMES 10000
+#define MTU_DEFAULT  1500
+#define MTU_MIN      1280 /* of IPv6 */
+#define MTU_MAX      9000
+#define ECHO_BYTES   (4u << 20)
+
+static const uint8_t macs[EXEC_ENDS][6] = {{0x02, 0, 0, 0, 0, 1}, {0x02, 0, 0, 0, 0, 2}};
+
+/* ---- what this machine has ---- */
+
+/* The MTU of the route to an address far away; 0: there is none. Nothing is sent. */
+static uint32_t route_mtu(int family)
+{
+	static const uint8_t ipv4[] = {192, 0, 2,
+	                               1}; /* for documents, so not on this machine's link */
+	static const uint8_t ipv6[16] = {0x20, 0x01, 0x48, 0x60};
+	struct address address = address_of(family, family == AF_INET ? ipv4 : ipv6);
+	union address_socket to = address_socket(&address, 9);
+	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0), mtu = 0;
+	socklen_t bytes = sizeof(mtu);
+
+	if (fd < 0)
+		return 0;
+	if (connect(fd, &to.any, address_socket_bytes(family)) < 0 ||
+	    getsockopt(fd, family == AF_INET ? IPPROTO_IP : IPPROTO_IPV6,
+	               family == AF_INET ? IP_MTU : IPV6_MTU, &mtu, &bytes) < 0)
+		mtu = 0;
+	close(fd);
+	return (uint32_t)mtu;
+}
+
+/* A network of the range that neither this machine uses nor, inside another `weir exec`, those
+ * around: their numbers count up. */
+static uint32_t free_place(void)
+{
+	uint32_t place = 0;
+	struct ifaddrs *all;
+
+	if (getifaddrs(&all) < 0)
+		return 0;
+	for (struct ifaddrs *at = all; at; at = at->ifa_next) {
+		const struct sockaddr_in *in = (const struct sockaddr_in *)at->ifa_addr;
+		uint32_t host;
+
+		if (!in || in->sin_family != AF_INET)
+			continue;
+		host = ntohl(in->sin_addr.s_addr);
+		if (host >> 17 == (198u << 8 | 18) >> 1 && (host >> 8 & (PLACES - 1)) >= place)
+			place = (host >> 8 & (PLACES - 1)) + 1;
+	}
+	freeifaddrs(all);
+	return place % PLACES;
+}
+
+static void choose_addresses(struct exec_path *path, uint32_t place, bool ipv6)
+{
+	for (uint32_t end = 0; end < EXEC_ENDS; end++) {
+		uint8_t four[4] = {198, (uint8_t)(18 + (place >> 8)), (uint8_t)place,
+		                   (uint8_t)(end + 1)};
+		uint8_t six[16] = {0x20, 0x01, 0, 2, 0, 0, (uint8_t)(place >> 8), (uint8_t)place};
+
+		six[15] = (uint8_t)(end + 1);
+		path->ends[end].address[0] = address_of(AF_INET, four);
+		if (ipv6)
+			path->ends[end].address[1] = address_of(AF_INET6, six);
+	}
+}
+
+/* ---- one end ---- */
+
+struct set_up {
+	const struct exec_path *path;
+	uint32_t end;
+	int index;
+	uint32_t mtu;
+	bool gateway; /* this end is the gateway's */
+};
+
+/* What cannot be set is left as it is: a container may show /proc/sys read-only. */
+static void sysctl_set(const char *name, const char *value)
+{
+	char path[128];
+	int fd;
+	ssize_t written = 0;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/%s", name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	written = write(fd, value, strlen(value));
+	(void)written;
+	close(fd);
+}
+
+/* The kernel says nothing on its own, and this group may ping. */
+static void keep_quiet(void)
+{
+	char groups[32];
+
+	sysctl_set("ipv6/conf/" INTERFACE "/addr_gen_mode", "1");
+	sysctl_set("ipv6/conf/" INTERFACE "/router_solicitations", "0");
+	sysctl_set("ipv6/conf/" INTERFACE "/accept_ra", "0");
+	sysctl_set("ipv6/conf/" INTERFACE "/mldv2_unsolicited_report_interval", "2000000000");
+	snprintf(groups, sizeof(groups), "%u %u", getegid(), getegid());
+	sysctl_set("ipv4/ping_group_range", groups);
+}
+
+static int set_family(const struct set_up *set_up, int netlink, unsigned family)
+{
+	const struct exec_end *own = &set_up->path->ends[set_up->end];
+	const struct exec_end *other = &set_up->path->ends[!set_up->end];
+	const struct address *address = &own->address[family], *peer = &other->address[family];
+	uint8_t prefix = family == 0 ? 24 : 64;
+	int rc;
+
+	if (address->family == 0)
+		return 0;
+	rc = netlink_address(netlink, set_up->index, address, prefix);
+	if (rc == 0)
+		rc = netlink_neighbour(netlink, set_up->index, peer, macs[!set_up->end]);
+	if (rc < 0)
+		return rc;
+	if (!set_up->gateway)
+		return netlink_default_route(netlink, set_up->index, peer);
+	rc = netlink_everything_is_local(netlink, address, prefix);
+	return rc < 0 ? rc : netlink_silence_icmp(netlink, address->family);
+}
+
+static int set_up_end(void *argument)
+{
+	const struct set_up *set_up = argument;
+	int netlink = netlink_open(), rc;
+
+	if (netlink < 0)
+		return netlink;
+	keep_quiet();
+	rc = netlink_up(netlink, set_up->index, macs[set_up->end], set_up->mtu, QUEUE_FRAMES);
+	for (unsigned family = 0; rc == 0 && family < 2; family++)
+		rc = set_family(set_up, netlink, family);
+	close(netlink);
+	return rc;
+}
+
+static int open_end(struct exec_path *path, struct set_up *set_up, struct problem *problem)
+{
+	struct exec_end *end = &path->ends[set_up->end];
+	int rc;
+
+	end->net = namespace_make_net(problem);
+	if (end->net < 0)
+		return end->net;
+	end->tap = namespace_tap(end->net, INTERFACE, &set_up->index, problem);
+	if (end->tap < 0)
+		return end->tap;
+	rc = namespace_run(end->net, set_up_end, set_up);
+	if (rc < 0)
+		problem_set(problem, -1, "the %s end of the path cannot be set up: %s",
+		            set_up->end == EXEC_NEAR ? "command's" : "far", strerror(-rc));
+	if (path->opening[0] >= 0 && set_up->end == EXEC_FAR)
+		snprintf(end->device, sizeof(end->device), TAP_PORT "%d,opening=%d", end->tap,
+		         path->opening[0]);
+	else
+		snprintf(end->device, sizeof(end->device), TAP_PORT "%d", end->tap);
+	return rc;
+}
+
+/* ---- the path ---- */
+
+static bool has_ipv6(void)
+{
+	return access("/proc/net/if_inet6", F_OK) == 0;
+}
+
+static int open_ends(struct exec_path *path, bool between, struct problem *problem)
+{
+	uint32_t mtu4 = route_mtu(AF_INET), mtu6 = route_mtu(AF_INET6);
+	uint32_t mtu = between || mtu4 + mtu6 == 0 ? MTU_DEFAULT : mtu4 ? mtu4 : mtu6;
+	int rc = 0;
+
+	choose_addresses(path, free_place(), has_ipv6() && (between || mtu6 > 0));
+	mtu = mtu < MTU_MIN ? MTU_MIN : mtu > MTU_MAX ? MTU_MAX : mtu;
+	for (uint32_t end = 0; rc == 0 && end < EXEC_ENDS; end++) {
+		struct set_up set_up = {.path = path,
+		                        .end = end,
+		                        .mtu = mtu,
+		                        .gateway = !between && end == EXEC_FAR};
+
+		rc = open_end(path, &set_up, problem);
+	}
+	return rc;
+}
+
+static void name_ends(struct exec_path *path)
+{
+	char *at = path->around.hosts, text[INET6_ADDRSTRLEN];
+	size_t room = sizeof(path->around.hosts);
+
+	for (uint32_t end = 0; end < EXEC_ENDS; end++) {
+		for (unsigned family = 0; family < 2; family++) {
+			const struct address *address = &path->ends[end].address[family];
+			int n;
+
+			if (address->family == 0)
+				continue;
+			n = snprintf(at, room, "%s %s\n",
+			             inet_ntop(address->family, address->bytes, text, sizeof(text)),
+			             end == EXEC_FAR ? "A" : "B");
+			at += n;
+			room -= (size_t)n;
+		}
+	}
+}
+
+int exec_path_open(bool between, struct exec_path *path, struct problem *problem)
+{
+	int rc, room = ECHO_BYTES;
+
+	memset(path, 0, sizeof(*path));
+	path->opening[0] = path->opening[1] = -1;
+	for (uint32_t end = 0; end < EXEC_ENDS; end++)
+		path->ends[end].net = path->ends[end].tap = -1;
+	if (!between) {
+		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, path->opening) < 0) {
+			rc = -errno;
+			problem_set(problem, -1, "no socket for the way out: %s", strerror(-rc));
+			return rc;
+		}
+		setsockopt(path->opening[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	}
+	rc = open_ends(path, between, problem);
+	if (rc == 0 && between)
+		name_ends(path);
+	if (rc == 0 && !between)
+		exec_resolver_choose(&path->ends[EXEC_FAR].address[0], &path->resolver,
+		                     path->around.resolver, sizeof(path->around.resolver));
+	if (rc < 0)
+		exec_path_close(path);
+	return rc;
+}
+
+int exec_path_let_out(struct exec_path *path, struct problem *problem)
+{
+	const struct exec_end *far = &path->ends[EXEC_FAR];
+	struct gateway_options options = {.net = far->net,
+	                                  .tap = far->tap,
+	                                  .opening = path->opening[1],
+	                                  .gateway = {far->address[0], far->address[1]},
+	                                  .resolver = path->resolver};
+
+	if (path->opening[1] < 0)
+		return 0;
+	return gateway_start(&options, &path->gateway, problem);
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void exec_path_close(struct exec_path *path)
+{
+	gateway_stop(path->gateway);
+	path->gateway = NULL;
+	for (uint32_t end = 0; end < EXEC_ENDS; end++) {
+		close_fd(&path->ends[end].tap);
+		close_fd(&path->ends[end].net);
+	}
+	close_fd(&path->opening[0]);
+	close_fd(&path->opening[1]);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "exec/exec_result.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "engine/engine_report.h"
+#include "replay/replay_table.h"
+#include "report/chart_unit.h"
+#include "show/table.h"
+
+int exec_result_read(const struct runtime *runtime, const struct scenario *scenario,
+                     uint64_t start_ns, struct replay_result *result)
+{
+	struct port_report *port = malloc(sizeof(*port));
+
+	result->clouds = calloc(scenario->n_clouds + 1, sizeof(*result->clouds));
+	if (!port || !result->clouds) {
+		free(port);
+		return -ENOMEM;
+	}
+	result->first_ns = start_ns;
+	result->last_ns = runtime_now_ns(runtime);
+	result->n_clouds = scenario->n_clouds;
+	for (uint32_t i = 0; i < scenario->n_clouds; i++)
+		runtime_cloud_report(runtime, scenario->clouds[i]->name, &result->clouds[i]);
+	for (uint32_t i = 0; runtime_port_report(runtime, i, port); i++) {
+		result->ports[i].rx_packets = port->rx_packets;
+		result->ports[i].rx_bytes = port->rx_bytes;
+		result->ports[i].tx_packets = port->tx_packets;
+		result->ports[i].tx_bytes = port->tx_bytes;
+		result->ports[i].no_cloud = port->no_cloud;
+		result->ports[i].untouched = port->untouched;
+	}
+	free(port);
+	return 0;
+}
+
+/* weir's own, whatever the reason. */
+static uint64_t real_losses(const struct runtime *runtime, const struct scenario *scenario,
+                            const struct replay_result *result)
+{
+	struct port_report *port = malloc(sizeof(*port));
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; port && runtime_port_report(runtime, i, port); i++)
+		sum += port->rx_missed + port->rx_no_mbuf + port->tx_full + port->not_sent;
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		for (int reason = 0; reason < REASON_COUNT; reason++) {
+			if (reason_kind((enum reason)reason) == REASON_REAL)
+				sum += result->clouds[i].counters.drops[reason];
+		}
+	}
+	free(port);
+	return sum;
+}
+
+void exec_result_print(FILE *out, const struct runtime *runtime, const struct scenario *scenario,
+                       const struct replay_result *result)
+{
+	uint64_t lost = real_losses(runtime, scenario, result);
+	char span[CHART_UNIT_SIZE], count[COUNT_SIZE];
+
+	chart_unit_format(span, sizeof(span), CHART_NS,
+	                  (double)(result->last_ns - result->first_ns), 3);
+	fprintf(out, "weir exec: %s, seed %" PRIu64 "\n", span, scenario->seed);
+	replay_table_print_clouds(out, scenario, result);
+	if (lost > 0)
+		fprintf(out, "\nweir itself lost %s packets that nobody asked to lose\n",
+		        count_text(count, lost));
+}

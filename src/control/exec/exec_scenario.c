@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "exec/exec_scenario.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "language/language.h"
+#include "language/scenario_check.h"
+#include "language/scenario_file.h"
+#include "statements.h"
+
+#define NETEM "netem"
+
+static const char between[] = "port A\n"
+                              "port B\n"
+                              "cloud down from A to B\n"
+                              "cloud up from B to A\n";
+static const char plain[] = "port world\n"
+                            "port command\n"
+                            "cloud down from world to command\n"
+                            "cloud up from command to world\n";
+
+/* ---- scenarios by name ---- */
+
+/* Where scenarios lie: here, beside the source of this program, and where they were installed. */
+static bool find_named(const char *name, char *path, size_t room)
+{
+	char program[PATH_MAX] = "", *slash;
+	ssize_t bytes = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+	if (!word_is_name(name))
+		return false;
+	snprintf(path, room, "configs/%s.weir", name);
+	if (access(path, R_OK) == 0)
+		return true;
+	slash = bytes > 0 ? strrchr(program, '/') : NULL;
+	if (!slash)
+		return false;
+	*slash = '\0';
+	snprintf(path, room, "%s/../../../configs/%s.weir", program, name);
+	if (access(path, R_OK) == 0)
+		return true;
+	snprintf(path, room, "%s/../share/weir/configs/%s.weir", program, name);
+	return access(path, R_OK) == 0;
+}
+
+static bool names_statement(const char *word)
+{
+	for (const struct statement *const *at = statements; *at; at++) {
+		if (strcmp((*at)->name, word) == 0)
+			return true;
+	}
+	return strcmp(word, NETEM) == 0;
+}
+
+/* `geo-satellite delay 1ms`: the first word is a scenario. */
+static void take_name(struct exec_arguments *arguments)
+{
+	static char path[PATH_MAX + 64];
+	size_t bytes = strcspn(arguments->both, " ");
+	char name[SCENARIO_NAME_BYTES];
+
+	if (arguments->config || bytes == 0 || bytes >= sizeof(name))
+		return;
+	snprintf(name, sizeof(name), "%.*s", (int)bytes, arguments->both);
+	if (names_statement(name) || !find_named(name, path, sizeof(path)))
+		return;
+	arguments->config = path;
+	bytes += strspn(arguments->both + bytes, " ");
+	memmove(arguments->both, arguments->both + bytes, strlen(arguments->both) - bytes + 1);
+}
+
+/* ---- statements ---- */
+
+struct adding {
+	struct scenario *scenario;
+	const char *cloud, *option; /* "": it was no option */
+	char *message;
+	size_t room;
+	struct command command;
+	struct language_error error;
+};
+
+static int complain(struct adding *adding, const char *text, const char *problem)
+{
+	snprintf(adding->message, adding->room, "%s%s%s: %s", adding->option,
+	         *adding->option ? " " : "", text, problem);
+	return -EINVAL;
+}
+
+/* One statement. 0; 1: it is none; -errno with message: it does not go with what is there. */
+static int add_statement(struct adding *adding, const char *text, size_t bytes)
+{
+	char line[LINE_BYTES_MAX + 1], own[LINE_BYTES_MAX];
+	int rc;
+
+	while (bytes > 0 && text[bytes - 1] == ' ')
+		bytes--;
+	snprintf(own, sizeof(own), "%.*s", (int)bytes, text);
+	if ((size_t)snprintf(line, sizeof(line), "cloud %s %s", adding->cloud, own) >= sizeof(line))
+		return complain(adding, own, "it is too long");
+	if (language_parse(line, &adding->command, &adding->error) != 0)
+		return 1;
+	if (adding->command.kind != COMMAND_STATEMENT && adding->command.kind != COMMAND_NETEM) {
+		language_release(&adding->command);
+		return complain(adding, own, "it is no statement; weir help cloud lists them");
+	}
+	rc = language_edit(adding->scenario, &adding->command, &adding->error);
+	language_release(&adding->command);
+	return rc == 0 ? 0 : complain(adding, own, adding->error.text);
+}
+
+static int add_statements(struct adding *adding, const char *text)
+{
+	struct words *words = calloc(1, sizeof(*words));
+	uint32_t first = 0;
+	bool netem;
+	int rc = 0;
+
+	if (!words)
+		return complain(adding, text, "no memory");
+	if (words_split(text, words, &adding->error) != 0) {
+		free(words);
+		return complain(adding, text, adding->error.text);
+	}
+	for (uint32_t i = 1; rc >= 0 && first < words->n && i <= words->n; i++) {
+		size_t at = words->word[first].offset;
+		size_t end = i < words->n ? words->word[i].offset : strlen(text);
+
+		netem = strcmp(words->word[first].text, NETEM) == 0;
+		if (i < words->n &&
+		    (netem || words->word[i].quoted || !names_statement(words->word[i].text)))
+			continue;
+		rc = add_statement(adding, text + at, end - at);
+		if (rc == 0)
+			first = i;
+		else if (rc == 1 && i == words->n)
+			rc = complain(adding, text + at, adding->error.text);
+	}
+	free(words);
+	return rc < 0 ? rc : 0;
+}
+
+static int add_all(const struct exec_arguments *arguments, struct scenario *scenario, char *message,
+                   size_t room)
+{
+	const struct {
+		const char *text, *cloud, *option;
+	} texts[] = {{arguments->both, "down", ""},
+	             {arguments->both, "up", ""},
+	             {arguments->down, "down", "--down"},
+	             {arguments->up, "up", "--up"}};
+	struct adding *adding = calloc(1, sizeof(*adding));
+	int rc = 0;
+
+	if (!adding) {
+		snprintf(message, room, "no memory");
+		return -ENOMEM;
+	}
+	adding->scenario = scenario;
+	adding->message = message;
+	adding->room = room;
+	for (size_t i = 0; rc == 0 && i < sizeof(texts) / sizeof(texts[0]); i++) {
+		adding->cloud = texts[i].cloud;
+		adding->option = texts[i].option;
+		rc = add_statements(adding, texts[i].text);
+	}
+	free(adding);
+	return rc;
+}
+
+/* ---- the whole ---- */
+
+static int find_ports(const struct scenario *scenario, const char *name, uint32_t ports[EXEC_ENDS],
+                      char *message, size_t room)
+{
+	int down = scenario_find_cloud(scenario, "down"), near;
+
+	if (scenario->n_ports != EXEC_ENDS || down < 0 || scenario_find_cloud(scenario, "up") < 0) {
+		snprintf(message, room,
+		         "%s: a path of two ports is wanted, with clouds `down` (to the command) "
+		         "and "
+		         "`up`; this scenario has %u ports%s",
+		         name, scenario->n_ports, down < 0 ? " and no cloud `down`" : "");
+		return -EINVAL;
+	}
+	near = scenario_find_port(scenario, scenario->clouds[down]->to);
+	ports[EXEC_NEAR] = (uint32_t)near;
+	ports[EXEC_FAR] = (uint32_t)!near;
+	return 0;
+}
+
+int exec_scenario_make(struct exec_arguments *arguments, struct scenario **scenario,
+                       uint32_t ports[EXEC_ENDS], char *message, size_t room)
+{
+	const char *text = arguments->between ? between : plain;
+	struct problem problem;
+	int rc;
+
+	*scenario = NULL;
+	take_name(arguments);
+	rc = arguments->config
+	             ? scenario_file_load(arguments->config, scenario, message, room)
+	             : scenario_text_load(text, strlen(text), "weir exec", scenario, message, room);
+	if (rc == 0)
+		rc = find_ports(*scenario, arguments->config ? arguments->config : "weir exec",
+		                ports, message, room);
+	if (rc == 0)
+		rc = add_all(arguments, *scenario, message, room);
+	if (rc == 0 && scenario_check(*scenario, &problem) < 0) {
+		snprintf(message, room, "%s", problem.text);
+		rc = -EINVAL;
+	}
+	if (rc == 0 && arguments->seed_given) {
+		(*scenario)->seed = arguments->seed;
+		(*scenario)->seed_given = true;
+	}
+	if (rc < 0) {
+		scenario_free(*scenario);
+		*scenario = NULL;
+	}
+	return rc;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run/run_prepare.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "check/budget.h"
+#include "check/memory_plan.h"
+
+void run_seed_choose(struct scenario *scenario)
+{
+	uint32_t drawn;
+
+	if (scenario->seed_given)
+		return;
+	if (getrandom(&drawn, sizeof(drawn), 0) != sizeof(drawn))
+		drawn = (uint32_t)getpid();
+	scenario->seed = drawn;
+	scenario->seed_given = true;
+}
+
+int run_memory_size(const struct scenario *scenario, const char *config, uint64_t asked_bytes,
+                    uint32_t workers, struct runtime_options *options, char *message, size_t room)
+{
+	struct machine_memory machine;
+	struct budget budget;
+	struct memory_request request = {.scenario = scenario,
+	                                 .budget = &budget,
+	                                 .machine = &machine,
+	                                 .workers = workers,
+	                                 .asked_bytes = asked_bytes};
+	struct memory_plan plan;
+	struct problem problem;
+	int rc = machine_memory_read("", &machine);
+
+	if (rc < 0) {
+		snprintf(message, room, "/proc/meminfo: %s; weir asks it for the memory there is",
+		         strerror(-rc));
+		return rc;
+	}
+	if (budget_of(scenario, NULL, &budget) < 0) {
+		snprintf(message, room, "no memory");
+		return -ENOMEM;
+	}
+	rc = memory_plan_make(&request, &plan, &problem);
+	options->memory_bytes = plan.memory_bytes;
+	options->mbufs = plan.mbufs;
+	if (rc < 0 && asked_bytes)
+		snprintf(message, room, "%s", problem.text);
+	else if (rc < 0)
+		budget_complain(&budget, scenario, config, &problem, message, room);
+	budget_release(&budget);
+	return rc;
+}

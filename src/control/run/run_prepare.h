@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a live scenario needs before it starts: a seed, and memory that this process can have.
+ *
+ * Thread: control.
+ */
+#ifndef WEIR_RUN_PREPARE_H
+#define WEIR_RUN_PREPARE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "live/runtime.h"
+#include "scenario/scenario.h"
+
+/* If nobody has said one. It is short: someone may have to type it. */
+void run_seed_choose(struct scenario *scenario);
+/* Fills in the memory of `options`. `asked_bytes`: of --memory, or 0. `config`: the scenario's name
+ * for messages. 0, or -errno with message: this process cannot have the memory. */
+int run_memory_size(const struct scenario *scenario, const char *config, uint64_t asked_bytes,
+                    uint32_t workers, struct runtime_options *options, char *message, size_t room);
+
+#endif

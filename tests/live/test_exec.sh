@@ -1,0 +1,230 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# weir exec, as root and as an ordinary user: a command's packets cross weir, and the rest is as
+# without it. Delay, TCP and UDP of both families, refusals, names, path MTU, traceroute; three, one
+# inside the other.
+
+. "$(dirname "$0")/topology.sh"
+. "$(dirname "$0")/exec_world.sh"
+need iperf3 traceroute getent
+
+# ---- what is there to be reached: echoes what it gets, by TCP and UDP
+$in_b python3 -c '
+import socket, threading
+def tcp(family, address):
+    server = socket.create_server((address, 7), family=family, backlog=64)
+    while True:
+        peer = server.accept()[0]
+        threading.Thread(target=echo, args=(peer,), daemon=True).start()
+def echo(peer):
+    while data := peer.recv(1 << 16):
+        peer.sendall(data)
+    peer.close()
+def udp(family, address):
+    server = socket.socket(family, socket.SOCK_DGRAM)
+    if family == socket.AF_INET6:
+        server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    server.bind((address, 7))
+    while True:
+        server.sendto(*server.recvfrom(65536))
+for family, address in (socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::"):
+    for work in tcp, udp:
+        threading.Thread(target=work, args=(family, address), daemon=True).start()
+threading.Event().wait()' &
+background=$!
+$in_b iperf3 -s -D -I "$work/iperf.pid"
+until_true sh -c "$in_b ss -Hltn 'sport = :7' | grep -q . && $in_b ss -Hltn 'sport = :5201' | grep -q ." ||
+	fail "the servers did not start"
+
+# ---- a name server at this machine's loopback address, as systemd-resolved is
+python3 -c '
+import socket, struct
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.bind(("127.0.0.53", 53))
+while True:
+    asked, who = server.recvfrom(2000)
+    at = 12
+    while asked[at]:
+        at += asked[at] + 1
+    kind = asked[at + 2]
+    found = {1: socket.inet_aton("192.0.2.1"), 28: socket.inet_pton(socket.AF_INET6, "2001:db8:1::1")}.get(kind)
+    answer = asked[:2] + b"\x81\x80\0\1\0" + (b"\1" if found else b"\0") + bytes(4) + asked[12:at + 5]
+    if found:
+        answer += b"\xc0\x0c\0" + bytes([kind]) + b"\0\1\0\0\0\1\0" + bytes([len(found)]) + found
+    server.sendto(answer, who)' &
+background="$background $!"
+printf 'nameserver 127.0.0.53\n' >"$work/resolv.conf"
+chmod 644 "$work/resolv.conf"
+# In a mount namespace that ends with the command.
+with_resolver()
+{
+	unshare -m sh -c 'mount --bind "$0" /etc/resolv.conf && exec "$@"' "$work/resolv.conf" "$@"
+}
+
+# ---- time: five attempts, for a machine with other things to do; early is never right
+measure_ping() # address
+{
+	$as "$weir" exec -q delay 40ms -- ping -c 10 -i 0.1 -W 2 "$1" >"$work/ping" || return 1
+	grep -q ' 0% packet loss' "$work/ping" || return 1
+	median=$(sed -n 's/.*time=\([0-9.]*\) ms/\1/p' "$work/ping" | median)
+	within "$who: $1: not early, in ms" "$median" 80 100000 || fail "early"
+	within "$who: $1: median round trip in ms" "$median" 80 80.6
+}
+
+ping_takes_80_ms()
+{
+	for to in 192.0.2.1 2001:db8:1::1 198.18.0.1; do
+		for attempt in 1 2 3 4 5 6; do
+			[ $attempt -lt 6 ] || fail "$who: $to: $(cat "$work/ping")"
+			if measure_ping $to; then break; fi
+		done
+	done
+}
+
+milliseconds_of()
+{
+	start=$(date +%s%N)
+	"$@" >/dev/null
+	echo $((($(date +%s%N) - start) / 1000000))
+}
+
+it_starts_within_half_a_second()
+{
+	for attempt in 1 2 3 4 5 6; do
+		[ $attempt -lt 6 ] || fail "$who: it takes $more ms"
+		alone=$(milliseconds_of $as true)
+		more=$(($(milliseconds_of $as "$weir" exec -q delay 1ms -- true) - alone))
+		if [ "$more" -lt 500 ]; then break; fi
+	done
+	echo "$who: start and end take $more ms more than the command alone"
+}
+
+# A worker that polls would take 2 s of 2 s; the start takes 0.3.
+it_leaves_the_processor_to_others()
+{
+	python3 -c '
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime)' $as "$weir" exec -q delay 1ms -- sleep 2 >"$work/out"
+	within "$who: seconds of processor time for 2 s of nothing" "$(cat "$work/out")" 0 1 || fail "it polls"
+}
+
+# ---- the command is the command
+it_behaves_as_the_command()
+{
+	status=0
+	$as "$weir" exec -q delay 1ms -- sh -c 'exit 7' || status=$?
+	[ $status = 7 ] || fail "$who: status $status instead of 7"
+	status=0
+	$as "$weir" exec -q delay 1ms -- sh -c 'kill -TERM $$' || status=$?
+	[ $status = 143 ] || fail "$who: status $status instead of 143, of SIGTERM"
+	status=0
+	$as "$weir" exec -q delay 1ms -- /nonexistent 2>"$work/said" || status=$?
+	[ $status = 127 ] || fail "$who: status $status instead of 127, of a command that is not there"
+	grep -q '/nonexistent: No such file' "$work/said" || fail "$who: $(cat "$work/said")"
+	head -c 3000000 /dev/urandom >"$work/data"
+	chmod 644 "$work/data"
+	$as "$weir" exec -q delay 1ms -- sh -c 'cat; echo aside >&2' <"$work/data" >"$work/out" 2>"$work/err"
+	cmp -s "$work/data" "$work/out" || fail "$who: standard input and output are not the command's"
+	[ "$(cat "$work/err")" = aside ] || fail "$who: standard error: $(cat "$work/err")"
+	[ "$($as "$weir" exec -q delay 1ms -- id -u)" = "$($as id -u)" ] || fail "$who: another user"
+	$as "$weir" exec delay 1ms loss random 0.5% -- ping -c 1 192.0.2.1 2>"$work/err" >/dev/null
+	grep -q 'delay  *1 ms  *1 ms, every packet' "$work/err" || fail "$who: the table: $(cat "$work/err")"
+}
+
+# ---- all that a network is for
+cat >"$work/client.py" <<'CLIENT'
+import errno, hashlib, os, socket, sys
+def tcp(family, address):
+    data = os.urandom(8_000_000)
+    peer = socket.create_connection((address, 7), timeout=30)
+    import threading
+    threading.Thread(target=lambda: (peer.sendall(data), peer.shutdown(socket.SHUT_WR))).start()
+    got = b""
+    while part := peer.recv(1 << 16):
+        got += part
+    assert got == data, f"TCP {address}: {len(got)} of {len(data)} bytes"
+def udp(family, address):
+    peer = socket.socket(family, socket.SOCK_DGRAM)
+    peer.settimeout(10)
+    peer.connect((address, 7))
+    for n in 1, 1000, 4000, 30000:
+        data = os.urandom(n)
+        peer.send(data)
+        assert peer.recv(65536) == data, f"UDP {address}: {n} bytes"
+def refused(family, address):
+    for kind in socket.SOCK_STREAM, socket.SOCK_DGRAM:
+        peer = socket.socket(family, kind)
+        peer.settimeout(10)
+        try:
+            peer.connect((address, 81))
+            peer.send(b"x")
+            peer.recv(1)
+        except ConnectionRefusedError:
+            continue
+        sys.exit(f"port 81 of {address}, kind {kind}: not refused")
+for family, address in (socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8:1::1"):
+    tcp(family, address)
+    udp(family, address)
+    refused(family, address)
+print("everything works")
+CLIENT
+
+all_of_the_network_works()
+{
+	$as "$weir" exec -q delay 2ms -- python3 "$work/client.py" >"$work/out" 2>&1 || true
+	grep -q 'everything works' "$work/out" || fail "$who: $(cat "$work/out")"
+}
+
+path_mtu_and_names() # what leads into the path
+{
+	with_resolver "$@" getent ahosts www.example.org >"$work/out" || true
+	grep -q 192.0.2.1 "$work/out" || fail "$who: no name: $(cat "$work/out")"
+	"$@" ping -c 1 -M do -s 1400 203.0.113.1 >"$work/out" 2>&1 || true
+	grep -q 'Frag needed and DF set (mtu = 1300)' "$work/out" || fail "$who: $(cat "$work/out")"
+	"$@" ping -c 1 -M do -s 1400 2001:db8:2::1 >"$work/out" 2>&1 || true
+	grep -q 'Packet too big: mtu=1300' "$work/out" || fail "$who: $(cat "$work/out")"
+	"$@" iperf3 -n 1M -c 203.0.113.1 >"$work/out" || fail "$who: TCP over the narrow link"
+}
+
+names_and_path_mtu_are_found()
+{
+	path_mtu_and_names $as "$weir" exec -q delay 2ms --
+}
+
+three_work_one_inside_the_other()
+{
+	nest="$weir exec -q delay 2ms --"
+	path_mtu_and_names $as $nest $nest $nest
+	$as $nest $nest $nest python3 "$work/client.py" >"$work/out" 2>&1 || true
+	grep -q 'everything works' "$work/out" || fail "$who: three: $(cat "$work/out")"
+	for to in 203.0.113.1 2001:db8:2::1; do
+		$as $nest $nest $nest traceroute -n -q 1 -w 2 -m 6 $to >"$work/out" 2>&1 || true
+		[ "$(grep -c '^ [1-4]  [0-9]' "$work/out")" = 4 ] || fail "$who: traceroute: $(cat "$work/out")"
+	done
+}
+
+# ---- both directions have a real TCP sender: it fills most of a narrow link whose queue drops. The
+# bound is far below what it reaches (94 %), and far above what a sender without congestion control
+# does (23 %).
+tcp_fills_a_narrow_link()
+{
+	for way in "" -R; do
+		$as "$weir" exec -q rate 10mbit queue 60kB delay 20ms -- \
+			iperf3 -J -c 192.0.2.1 -t 6 $way >"$work/iperf.json" || fail "$who: iperf3"
+		reached=$(jq '.end.sum_received.bits_per_second / 1e6' "$work/iperf.json")
+		within "$who: of 10 Mbit/s ${way:-up}" "$reached" 7 10 || fail "a narrow link is not filled"
+	done
+}
+
+each_user ping_takes_80_ms
+each_user it_starts_within_half_a_second
+each_user it_leaves_the_processor_to_others
+each_user it_behaves_as_the_command
+each_user all_of_the_network_works
+each_user names_and_path_mtu_are_found
+each_user three_work_one_inside_the_other
+each_user tcp_fills_a_narrow_link
+kill "$(cat "$work/iperf.pid")"

@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# weir exec: whatever ends it, nothing is left: no process, no interface, no address, no rule, no
+# setting. And what the terminal's user types does to the command what it does without weir.
+
+. "$(dirname "$0")/topology.sh"
+. "$(dirname "$0")/exec_world.sh"
+need pgrep bash
+
+# What a user of this machine could see of it; the sleepers are the command's own descendants.
+state()
+{
+	ip -o addr | sed 's/valid_lft.*//'
+	ip route show table all
+	ip -6 route show table all
+	ip rule
+	sysctl net.ipv4.ip_forward net.ipv6.conf.all.forwarding net.ipv4.ping_group_range
+	mount | grep -c .
+	ls /run/dpdk /dev/shm /run/netns
+	pgrep -fl '^sleep 98[0-9]$|exec -q delay 5ms' || true
+}
+
+is_as_before()
+{
+	state >"$work/after"
+	cmp -s "$work/before" "$work/after"
+}
+
+killed() # whom
+{
+	state >"$work/before"
+	$as "$weir" exec -q delay 5ms -- \
+		sh -c 'sleep 987 & setsid sleep 988 & (setsid sh -c "sleep 986 & exec sleep 985" &) ; exec sleep 989' &
+	job=$!
+	until_true pgrep -f '^sleep 989$' >/dev/null || fail "$who: the command did not start"
+	until_true sh -c "[ \$(pgrep -fc '^sleep 98[0-9]\$') = 5 ]" || fail "$who: not all have started"
+	command=$(pgrep -f '^sleep 989$')
+	case $1 in
+	weir) kill -9 "$job" ;;
+	command) kill -9 "$command" ;;
+	both) kill -9 "$job" "$command" ;;
+	helper) kill -9 "$(ps -o ppid= "$command")" ;;
+	terminated) kill -TERM "$job" ;;
+	esac
+	status=0
+	wait "$job" || status=$?
+	[ $status = "$2" ] || fail "$who: $1: status $status instead of $2"
+	until_true is_as_before ||
+		fail "$who: $1: left behind: $(diff "$work/before" "$work/after")"
+	echo "$who: kill of $1: nothing is left"
+}
+
+nothing_is_left()
+{
+	killed weir 137
+	killed command 137
+	killed both 137
+	killed helper 137
+	killed terminated 143
+	state >"$work/before"
+	$as "$weir" exec -q delay 5ms -- sh -c 'setsid sleep 988 & true' || fail "$who: status"
+	until_true is_as_before || fail "$who: after its end: $(diff "$work/before" "$work/after")"
+	nest="$weir exec -q delay 5ms --"
+	$as $nest $nest $nest sleep 989 &
+	job=$!
+	until_true pgrep -f '^sleep 989$' >/dev/null || fail "$who: three did not start"
+	kill -9 $job
+	wait $job || true
+	until_true is_as_before || fail "$who: of three: $(diff "$work/before" "$work/after")"
+}
+
+# ---- two commands
+two_commands_know_each_other()
+{
+	$as "$weir" exec -q delay 20ms --between \
+		'A: python3 -c "
+import socket
+server = socket.create_server((str(), 7000), family=socket.AF_INET6, dualstack_ipv6=True)
+print(server.accept()[0].recv(100).decode(), flush=True)"' \
+		'B: python3 -c "
+import socket, time
+start = time.monotonic()
+peer = socket.create_connection((str(chr(65)), 7000))
+peer.send(b\"hello A\")
+print(\"early\" if time.monotonic() - start < 0.04 else \"in time\")"; ping -4 -c 1 A >/dev/null && ping -6 -c 1 A >/dev/null; exit 3' \
+		>"$work/out" 2>&1 || status=$?
+	[ "$status" = 3 ] || fail "$who: between: status $status instead of B's 3: $(cat "$work/out")"
+	grep -q 'hello A' "$work/out" && grep -q 'in time' "$work/out" ||
+		fail "$who: between: $(cat "$work/out")"
+	# A that would not end by itself ends with B.
+	$as "$weir" exec -q --between 'A: exec sleep 989' 'B: true' || fail "$who: between: status $?"
+	! pgrep -f '^sleep 989$' || fail "$who: A has outlived B"
+}
+
+# ---- the terminal
+the_terminal_is_the_commands()
+{
+	python3 "$(dirname "$0")/exec_terminal.py" "$weir" $as || fail "$who: the terminal"
+}
+
+each_user nothing_is_left
+each_user two_commands_know_each_other
+each_user the_terminal_is_the_commands

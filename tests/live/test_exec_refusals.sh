@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# weir exec: machines that lack something, and words that are wrong. One line says what is missing
+# or wrong and what would help, the status is 125, and the command has not run.
+
+. "$(dirname "$0")/topology.sh"
+. "$(dirname "$0")/exec_world.sh"
+
+refused() # what the line says, then what is run
+{
+	says=$1
+	shift
+	status=0
+	"$@" >"$work/out" 2>"$work/err" || status=$?
+	[ $status = 125 ] || fail "status $status instead of 125: $*: $(cat "$work/err")"
+	[ "$(wc -l <"$work/err")" = 1 ] && grep -q -e "^weir exec: .*$says" "$work/err" ||
+		fail "$*: should say '$says', in one line: $(cat "$work/err")"
+	[ ! -s "$work/out" ] || fail "$*: the command has run"
+	echo "ok: $(cat "$work/err")"
+}
+
+run="$weir exec -q delay 1ms -- echo it runs"
+
+# ---- machines; the empty folder is in a mount namespace that ends with the command
+refused 'there is no /dev/net/tun: modprobe tun' unshare -m sh -c "mount -t tmpfs none /dev/net && exec $run"
+refused 'a network namespace cannot be made' unshare -Ur sh -c "echo 0 >/proc/sys/user/max_net_namespaces; exec $run"
+if $user unshare -U true 2>/dev/null; then
+	refused 'user.max_user_namespaces' unshare -Ur sh -c "
+		echo 0 >/proc/sys/user/max_user_namespaces
+		exec setpriv --inh-caps=-all --bounding-set=-all $run"
+fi
+
+# ---- without IPv6 the command has none, and all else works; without a way out it is said at once
+sysctl -qw net.ipv6.conf.all.disable_ipv6=1
+"$weir" exec -q delay 1ms -- sh -c 'ip -6 -o addr show weir0; ping -c 1 192.0.2.1' >"$work/out" || fail "without IPv6"
+! grep -q inet6 "$work/out" || fail "an IPv6 address where there is none: $(cat "$work/out")"
+ip route del default
+"$weir" exec -q delay 1ms -- ping -c 1 -W 5 198.51.100.1 >"$work/out" || true
+grep -q 'Net Unreachable' "$work/out" || fail "without a route: $(cat "$work/out")"
+
+# ---- words
+refused 'unknown unit `xs`' "$weir" exec delay 40xs -- echo it runs
+refused 'delay 40ms ping 192.0.2.1: .*`ping`' "$weir" exec delay 40ms ping 192.0.2.1
+refused 'no such option --dwn; did you mean --down?' "$weir" exec --dwn 'delay 1ms' -- echo it runs
+refused '--up rate 1: .*unit' "$weir" exec --up 'rate 1' -- echo it runs
+refused 'no-such-scenario' "$weir" exec no-such-scenario -- echo it runs
+refused '/no/such.weir: cannot be opened' "$weir" exec -c /no/such.weir -- echo it runs
+printf 'port a\nport b\nport c\ncloud down from a to b\n' >"$work/three.weir"
+refused 'a path of two ports' "$weir" exec -c "$work/three.weir" -- echo it runs
+refused 'no command behind --' "$weir" exec delay 1ms --
+refused 'a command for each end' "$weir" exec --between 'iperf3 -s' 'B: iperf3 -c A'
+refused 'has the commands already' "$weir" exec --between 'A: true' 'B: true' -- true
+refused '--picture: a live run has none; weir replay has' "$weir" exec --picture p.html -- echo it runs
+refused '--seed `x`' "$weir" exec --seed x -- echo it runs
+refused '4095' "$weir" exec --cores 4095 -- echo it runs
+refused '/no/such/report' "$weir" exec --report /no/such/report -- echo it runs
