@@ -185,6 +185,21 @@ static void a_machine_without_these_files_is_unknown_and_no_fault(void **state)
 	assert_int_equal(finding(&doctor, "interrupts")->state, DOCTOR_UNKNOWN);
 }
 
+static void a_file_that_is_there_and_cannot_be_read_is_named(void **state)
+{
+	struct bench_machine machine;
+	char path[200];
+
+	(void)state;
+	bench_machine_read(root, 0, &machine);
+	assert_string_equal(machine.unread, "");
+	/* A folder opens, and does not read. */
+	put("/proc/cpuinfo/x", "\n");
+	bench_machine_read(root, 0, &machine);
+	snprintf(path, sizeof(path), "%s/proc/cpuinfo", root);
+	assert_string_equal(machine.unread, path);
+}
+
 static void processors_are_found_in_lists(void **state)
 {
 	static const struct {
@@ -213,6 +228,8 @@ GROUP(bench_machine)
 	        cmocka_unit_test_setup_teardown(
 	                a_machine_without_these_files_is_unknown_and_no_fault, make_root,
 	                remove_root),
+	        cmocka_unit_test_setup_teardown(a_file_that_is_there_and_cannot_be_read_is_named,
+	                                        make_root, remove_root),
 	        cmocka_unit_test(processors_are_found_in_lists),
 	};
 

@@ -335,6 +335,11 @@ static int prepare(struct bench *bench)
 	                        .tell = tell,
 	                },
 	};
+	if (bench->machine.unread[0])
+		json_array_append_new(bench->plan.remarks,
+		                      json_sprintf("%s could not be read: what is said of this "
+		                                   "machine is not complete",
+		                                   bench->machine.unread));
 	bench->document = json_pack("{s:n,s:O,s:O}", "machine", "rows", bench->plan.rows, "remarks",
 	                            bench->plan.remarks);
 	return bench->document ? load_documents(bench) : 1;

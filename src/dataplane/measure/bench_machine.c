@@ -5,6 +5,7 @@
 #include <cpuid.h>
 #endif
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -15,38 +16,61 @@
 #define KIB        UINT64_C(1024)
 #define LINE_BYTES 8192 /* the flags of /proc/cpuinfo are long */
 
-__attribute__((format(printf, 2, 3))) static FILE *open_file(const char *root, const char *format,
-                                                             ...)
-{
-	char path[PATH_MAX];
-	va_list arguments;
-	size_t at = (size_t)snprintf(path, sizeof(path), "%s", root);
+/* Where facts come from. */
+struct source {
+	const char *root;
+	char path[PATH_MAX];           /* of the file that was opened last */
+	char unread[BENCH_WORD_BYTES]; /* the first that is there and could not be read; "": none */
+};
 
-	if (at >= sizeof(path))
-		return NULL;
-	va_start(arguments, format);
-	vsnprintf(path + at, sizeof(path) - at, format, arguments);
-	va_end(arguments);
-	return fopen(path, "r");
+static void note_unread(struct source *source)
+{
+	if (!source->unread[0])
+		snprintf(source->unread, sizeof(source->unread), "%.150s", source->path);
 }
 
-/* The first line, without its end. Closes. */
-static void take_line(FILE *file, char text[BENCH_WORD_BYTES])
+__attribute__((format(printf, 2, 3))) static FILE *open_file(struct source *source,
+                                                             const char *format, ...)
 {
-	text[0] = '\0';
+	va_list arguments;
+	size_t at = (size_t)snprintf(source->path, sizeof(source->path), "%s", source->root);
+	FILE *file;
+
+	if (at >= sizeof(source->path))
+		return NULL;
+	va_start(arguments, format);
+	vsnprintf(source->path + at, sizeof(source->path) - at, format, arguments);
+	va_end(arguments);
+	file = fopen(source->path, "r");
+	if (!file && errno != ENOENT)
+		note_unread(source);
+	return file;
+}
+
+static void close_file(struct source *source, FILE *file)
+{
 	if (!file)
 		return;
-	if (fgets(text, BENCH_WORD_BYTES, file))
-		text[strcspn(text, "\n")] = '\0';
+	if (ferror(file))
+		note_unread(source);
 	fclose(file);
 }
 
-static int64_t take_number(FILE *file, int64_t unknown)
+/* The first line, without its end. Closes. */
+static void take_line(struct source *source, FILE *file, char text[BENCH_WORD_BYTES])
+{
+	text[0] = '\0';
+	if (file && fgets(text, BENCH_WORD_BYTES, file))
+		text[strcspn(text, "\n")] = '\0';
+	close_file(source, file);
+}
+
+static int64_t take_number(struct source *source, FILE *file, int64_t unknown)
 {
 	char text[BENCH_WORD_BYTES], *end;
 	int64_t value;
 
-	take_line(file, text);
+	take_line(source, file, text);
 	value = strtoll(text, &end, 10);
 	return end == text ? unknown : value;
 }
@@ -87,9 +111,9 @@ static const char *value_of(char *line)
 	return colon && colon[1] ? colon + 1 + strspn(colon + 1, " \t") : "";
 }
 
-static void read_cpuinfo(const char *root, struct bench_machine *machine)
+static void read_cpuinfo(struct source *source, struct bench_machine *machine)
 {
-	FILE *file = open_file(root, "/proc/cpuinfo");
+	FILE *file = open_file(source, "/proc/cpuinfo");
 	char line[LINE_BYTES];
 
 	while (file && fgets(line, sizeof(line), file)) {
@@ -104,8 +128,7 @@ static void read_cpuinfo(const char *root, struct bench_machine *machine)
 				strcpy(machine->hypervisor, "yes");
 		}
 	}
-	if (file)
-		fclose(file);
+	close_file(source, file);
 }
 
 /* A guest may read the signature of the hypervisor itself. */
@@ -130,25 +153,25 @@ static void ask_hypervisor(struct bench_machine *machine)
 #endif
 }
 
-static void read_hypervisor(const char *root, struct bench_machine *machine)
+static void read_hypervisor(struct source *source, struct bench_machine *machine)
 {
 	char type[BENCH_WORD_BYTES], product[BENCH_WORD_BYTES];
 
-	if (root[0] == '\0' && machine->hypervisor[0])
+	if (source->root[0] == '\0' && machine->hypervisor[0])
 		ask_hypervisor(machine);
 	if (machine->hypervisor[0] && strcmp(machine->hypervisor, "yes") != 0)
 		return;
-	take_line(open_file(root, "/sys/hypervisor/type"), type);
-	take_line(open_file(root, "/sys/class/dmi/id/sys_vendor"), product);
+	take_line(source, open_file(source, "/sys/hypervisor/type"), type);
+	take_line(source, open_file(source, "/sys/class/dmi/id/sys_vendor"), product);
 	if (type[0])
 		strcpy(machine->hypervisor, type);
 	else if (machine->hypervisor[0] && product[0])
 		strcpy(machine->hypervisor, product);
 }
 
-static void read_meminfo(const char *root, struct bench_machine *machine)
+static void read_meminfo(struct source *source, struct bench_machine *machine)
 {
-	FILE *file = open_file(root, "/proc/meminfo");
+	FILE *file = open_file(source, "/proc/meminfo");
 	char line[200], name[64];
 	uint64_t value;
 
@@ -162,26 +185,28 @@ static void read_meminfo(const char *root, struct bench_machine *machine)
 		else if (strcmp(name, "Hugepagesize") == 0)
 			machine->huge_page_bytes = value * KIB;
 	}
-	if (file)
-		fclose(file);
+	close_file(source, file);
 }
 
-static void read_hugepages(const char *root, struct bench_machine *machine)
+static void read_hugepages(struct source *source, struct bench_machine *machine)
 {
 	char path[PATH_MAX];
 	DIR *folder;
 
-	snprintf(path, sizeof(path), "%s/sys/kernel/mm/hugepages", root);
+	snprintf(path, sizeof(path), "%s/sys/kernel/mm/hugepages", source->root);
 	folder = opendir(path);
 	for (struct dirent *entry; folder && (entry = readdir(folder));) {
 		uint64_t kib, total, unused;
 
 		if (sscanf(entry->d_name, "hugepages-%" SCNu64 "kB", &kib) != 1)
 			continue;
-		total = (uint64_t)take_number(
-		        open_file(root, "/sys/kernel/mm/hugepages/%s/nr_hugepages", entry->d_name),
-		        0);
-		unused = (uint64_t)take_number(open_file(root,
+		total = (uint64_t)take_number(source,
+		                              open_file(source,
+		                                        "/sys/kernel/mm/hugepages/%s/nr_hugepages",
+		                                        entry->d_name),
+		                              0);
+		unused = (uint64_t)take_number(source,
+		                               open_file(source,
 		                                         "/sys/kernel/mm/hugepages/%s/"
 		                                         "free_hugepages",
 		                                         entry->d_name),
@@ -194,20 +219,21 @@ static void read_hugepages(const char *root, struct bench_machine *machine)
 }
 
 /* Interrupts that go to this processor and, because others may take them, need not. */
-static int count_interrupts(const char *root, uint32_t core)
+static int count_interrupts(struct source *source, uint32_t core)
 {
 	char path[PATH_MAX], list[BENCH_WORD_BYTES];
 	DIR *folder;
 	int n = 0;
 
-	snprintf(path, sizeof(path), "%s/proc/irq", root);
+	snprintf(path, sizeof(path), "%s/proc/irq", source->root);
 	folder = opendir(path);
 	if (!folder)
 		return -1;
 	for (struct dirent *entry; (entry = readdir(folder));) {
 		if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
 			continue;
-		take_line(open_file(root, "/proc/irq/%s/effective_affinity_list", entry->d_name),
+		take_line(source,
+		          open_file(source, "/proc/irq/%s/effective_affinity_list", entry->d_name),
 		          list);
 		n += list[0] && bench_machine_list_has(list, core);
 	}
@@ -216,9 +242,9 @@ static int count_interrupts(const char *root, uint32_t core)
 }
 
 /* /proc/stat: user nice system idle iowait irq softirq steal ... */
-static double stolen_fraction(const char *root, uint32_t core)
+static double stolen_fraction(struct source *source, uint32_t core)
 {
-	FILE *file = open_file(root, "/proc/stat");
+	FILE *file = open_file(source, "/proc/stat");
 	char line[512], name[32];
 	double fraction = 0;
 
@@ -236,23 +262,22 @@ static double stolen_fraction(const char *root, uint32_t core)
 			all += t[i];
 		fraction = all ? (double)t[7] / (double)all : 0;
 	}
-	if (file)
-		fclose(file);
+	close_file(source, file);
 	return fraction;
 }
 
-static uint32_t count_nodes(const char *root, uint32_t core, int *node)
+static uint32_t count_nodes(struct source *source, uint32_t core, int *node)
 {
 	uint32_t n = 0;
 
 	*node = -1;
 	for (uint32_t i = 0; i < 256; i++) {
 		char list[BENCH_WORD_BYTES];
-		FILE *file = open_file(root, "/sys/devices/system/node/node%u/cpulist", i);
+		FILE *file = open_file(source, "/sys/devices/system/node/node%u/cpulist", i);
 
 		if (!file)
 			continue;
-		take_line(file, list);
+		take_line(source, file, list);
 		n++;
 		if (bench_machine_list_has(list, core))
 			*node = (int)i;
@@ -260,47 +285,57 @@ static uint32_t count_nodes(const char *root, uint32_t core, int *node)
 	return n;
 }
 
-static void read_core(const char *root, struct bench_machine *machine)
+static void read_core(struct source *source, struct bench_machine *machine)
 {
 	uint32_t core = machine->core;
 
-	take_line(open_file(root, "/sys/devices/system/cpu/cpu%u/cpufreq/scaling_governor", core),
+	take_line(source,
+	          open_file(source, "/sys/devices/system/cpu/cpu%u/cpufreq/scaling_governor", core),
 	          machine->governor);
-	take_line(open_file(root, "/sys/devices/system/cpu/cpu%u/topology/thread_siblings_list",
+	take_line(source,
+	          open_file(source, "/sys/devices/system/cpu/cpu%u/topology/thread_siblings_list",
 	                    core),
 	          machine->siblings);
-	machine->nodes = count_nodes(root, core, &machine->node);
-	machine->interrupts = count_interrupts(root, core);
-	machine->stolen = stolen_fraction(root, core);
+	machine->nodes = count_nodes(source, core, &machine->node);
+	machine->interrupts = count_interrupts(source, core);
+	machine->stolen = stolen_fraction(source, core);
 }
 
 void bench_machine_read(const char *root, uint32_t core, struct bench_machine *machine)
 {
+	struct source from = {.root = root}, *source = &from;
+
 	memset(machine, 0, sizeof(*machine));
 	machine->core = core;
-	take_line(open_file(root, "/proc/sys/kernel/osrelease"), machine->kernel);
-	read_cpuinfo(root, machine);
-	read_hypervisor(root, machine);
-	take_line(
-	        open_file(root, "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-	        machine->clocksource);
-	take_line(open_file(root, "/sys/devices/system/cpu/isolated"), machine->isolated);
-	take_line(open_file(root, "/sys/devices/system/cpu/nohz_full"), machine->nohz_full);
+	take_line(source, open_file(source, "/proc/sys/kernel/osrelease"), machine->kernel);
+	read_cpuinfo(source, machine);
+	read_hypervisor(source, machine);
+	take_line(source,
+	          open_file(source,
+	                    "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+	          machine->clocksource);
+	take_line(source, open_file(source, "/sys/devices/system/cpu/isolated"), machine->isolated);
+	take_line(source, open_file(source, "/sys/devices/system/cpu/nohz_full"),
+	          machine->nohz_full);
 	if (strcmp(machine->nohz_full, "(null)") == 0)
 		machine->nohz_full[0] = '\0';
-	read_core(root, machine);
-	take_line(open_file(root, "/sys/kernel/mm/transparent_hugepage/enabled"),
+	read_core(source, machine);
+	take_line(source, open_file(source, "/sys/kernel/mm/transparent_hugepage/enabled"),
 	          machine->transparent);
 	keep_chosen(machine->transparent);
-	read_meminfo(root, machine);
-	read_hugepages(root, machine);
+	read_meminfo(source, machine);
+	read_hugepages(source, machine);
 	machine->rt_runtime_us =
-	        take_number(open_file(root, "/proc/sys/kernel/sched_rt_runtime_us"), -1);
+	        take_number(source, open_file(source, "/proc/sys/kernel/sched_rt_runtime_us"), -1);
 	machine->rt_period_us =
-	        take_number(open_file(root, "/proc/sys/kernel/sched_rt_period_us"), -1);
+	        take_number(source, open_file(source, "/proc/sys/kernel/sched_rt_period_us"), -1);
+	strcpy(machine->unread, source->unread);
 }
 
 int bench_machine_pci_node(const char *root, const char *address)
 {
-	return (int)take_number(open_file(root, "/sys/bus/pci/devices/%s/numa_node", address), -1);
+	struct source from = {.root = root}, *source = &from;
+
+	return (int)take_number(
+	        source, open_file(source, "/sys/bus/pci/devices/%s/numa_node", address), -1);
 }

@@ -37,6 +37,8 @@ struct bench_machine {
 	uint64_t huge_page_bytes, huge_total_bytes, huge_free_bytes; /* all sizes in the sums */
 	uint64_t memory_bytes, available_bytes;
 	int64_t rt_runtime_us, rt_period_us; /* what real-time threads may have; -1 us: all */
+	/* the first of these files that is there and could not be read; "": none */
+	char unread[BENCH_WORD_BYTES];
 };
 
 /* `root` stands ahead of /proc and /sys: "" for this machine, a folder for a test. */
