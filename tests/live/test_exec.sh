@@ -62,53 +62,33 @@ with_resolver()
 	unshare -m sh -c 'mount --bind "$0" /etc/resolv.conf && exec "$@"' "$work/resolv.conf" "$@"
 }
 
-# ---- time: five attempts, for a machine with other things to do; early is never right
-measure_ping() # address
-{
-	$as "$weir" exec -q delay 40ms -- ping -c 10 -i 0.1 -W 2 "$1" >"$work/ping" || return 1
-	grep -q ' 0% packet loss' "$work/ping" || return 1
-	median=$(sed -n 's/.*time=\([0-9.]*\) ms/\1/p' "$work/ping" | median)
-	within "$who: $1: not early, in ms" "$median" 80 100000 || fail "early"
-	within "$who: $1: median round trip in ms" "$median" 80 80.6
-}
-
+# ---- time: the delay of both directions, once each. Early is never right; the upper bound tells 40 ms
+# each way from 40 ms too many, on a machine with other things to do. `tests/speed/exec` measures.
 ping_takes_80_ms()
 {
 	for to in 192.0.2.1 2001:db8:1::1 198.18.0.1; do
-		for attempt in 1 2 3 4 5 6; do
-			[ $attempt -lt 6 ] || fail "$who: $to: $(cat "$work/ping")"
-			if measure_ping $to; then break; fi
-		done
+		$as "$weir" exec -q delay 40ms -- ping -c 10 -i 0.1 -W 2 $to >"$work/ping" ||
+			fail "$who: $to: $(cat "$work/ping")"
+		grep -q ' 0% packet loss' "$work/ping" || fail "$who: $to: $(cat "$work/ping")"
+		median=$(sed -n 's/.*time=\([0-9.]*\) ms/\1/p' "$work/ping" | median)
+		within "$who: $to: median round trip in ms" "$median" 80 115 || fail "$(cat "$work/ping")"
 	done
 }
 
-milliseconds_of()
-{
-	start=$(date +%s%N)
-	"$@" >/dev/null
-	echo $((($(date +%s%N) - start) / 1000000))
-}
-
-it_starts_within_half_a_second()
-{
-	for attempt in 1 2 3 4 5 6; do
-		[ $attempt -lt 6 ] || fail "$who: it takes $more ms"
-		alone=$(milliseconds_of $as true)
-		more=$(($(milliseconds_of $as "$weir" exec -q delay 1ms -- true) - alone))
-		if [ "$more" -lt 500 ]; then break; fi
-	done
-	echo "$who: start and end take $more ms more than the command alone"
-}
-
-# A worker that polls would take 2 s of 2 s; the start takes 0.3.
-it_leaves_the_processor_to_others()
+# A worker that polls would take two seconds more for two seconds more of nothing.
+processor_time() # seconds that the command sleeps
 {
 	python3 -c '
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True)
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(used.ru_utime + used.ru_stime)' $as "$weir" exec -q delay 1ms -- sleep 2 >"$work/out"
-	within "$who: seconds of processor time for 2 s of nothing" "$(cat "$work/out")" 0 1 || fail "it polls"
+print(used.ru_utime + used.ru_stime)' $as "$weir" exec -q delay 1ms -- sleep "$1"
+}
+
+it_leaves_the_processor_to_others()
+{
+	more=$(echo "$(processor_time 2) $(processor_time 0)" | awk '{ print $1 - $2 }')
+	within "$who: seconds of processor time for 2 s of nothing" "$more" -1 1 || fail "it polls"
 }
 
 # ---- the command is the command
@@ -220,7 +200,6 @@ tcp_fills_a_narrow_link()
 }
 
 each_user ping_takes_80_ms
-each_user it_starts_within_half_a_second
 each_user it_leaves_the_processor_to_others
 each_user it_behaves_as_the_command
 each_user all_of_the_network_works
