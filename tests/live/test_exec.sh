@@ -62,8 +62,9 @@ with_resolver()
 	unshare -m sh -c 'mount --bind "$0" /etc/resolv.conf && exec "$@"' "$work/resolv.conf" "$@"
 }
 
-# ---- time: the delay of both directions, once each. Early is never right; the upper bound tells 40 ms
-# each way from 40 ms too many, on a machine with other things to do. `tests/speed/exec` measures.
+# ---- time: the delay of both directions, once each. Early is never right; the upper bound tells
+# 40 ms each way from 40 ms too many, on a machine with other things to do. `tests/speed/exec`
+# measures.
 ping_takes_80_ms()
 {
 	for to in 192.0.2.1 2001:db8:1::1 198.18.0.1; do

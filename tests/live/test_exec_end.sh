@@ -100,5 +100,9 @@ the_terminal_is_the_commands()
 }
 
 each_user nothing_is_left
-each_user two_commands_know_each_other
+if [ -e /etc/hosts ]; then
+	each_user two_commands_know_each_other
+else
+	echo "there is no /etc/hosts, where the names of two commands go: not tried"
+fi
 each_user the_terminal_is_the_commands

@@ -24,7 +24,11 @@ run="$weir exec -q delay 1ms -- echo it runs"
 
 # ---- machines; the empty folder is in a mount namespace that ends with the command
 refused 'there is no /dev/net/tun: modprobe tun' unshare -m sh -c "mount -t tmpfs none /dev/net && exec $run"
-refused 'a network namespace cannot be made' unshare -Ur sh -c "echo 0 >/proc/sys/user/max_net_namespaces; exec $run"
+# In a chroot nobody makes a user namespace.
+if unshare -Ur true 2>/dev/null; then
+	refused 'a network namespace cannot be made' \
+		unshare -Ur sh -c "echo 0 >/proc/sys/user/max_net_namespaces; exec $run"
+fi
 if $user unshare -U true 2>/dev/null; then
 	refused 'user.max_user_namespaces' unshare -Ur sh -c "
 		echo 0 >/proc/sys/user/max_user_namespaces
@@ -50,6 +54,8 @@ printf 'port a\nport b\nport c\ncloud down from a to b\n' >"$work/three.weir"
 refused 'a path of two ports' "$weir" exec -c "$work/three.weir" -- echo it runs
 refused 'no command behind --' "$weir" exec delay 1ms --
 refused 'a command for each end' "$weir" exec --between 'iperf3 -s' 'B: iperf3 -c A'
+refused 'a file of its own cannot take the place of /etc/hosts, .*; make it' \
+	unshare -m sh -c "mount -t tmpfs none /etc && exec $weir exec -q --between 'A: true' 'B: true'"
 refused 'has the commands already' "$weir" exec --between 'A: true' 'B: true' -- true
 refused '--picture: a live run has none; weir replay has' "$weir" exec --picture p.html -- echo it runs
 refused '--seed `x`' "$weir" exec --seed x -- echo it runs

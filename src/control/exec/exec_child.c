@@ -46,20 +46,18 @@ static int put_over(const char *path, const char *text, bool append)
 {
 	char made[64];
 	FILE *to;
-	int rc = 0;
 
 	snprintf(made, sizeof(made), STAGE "/%s", strrchr(path, '/') + 1);
 	to = fopen(made, "we");
 	if (!to)
-		return -errno;
+		return -1;
 	if (append)
 		append_file(to, path);
 	fputs(text, to);
-	if (fclose(to) != 0 || mount(made, path, NULL, MS_BIND, NULL) < 0)
-		rc = -errno;
-	return rc;
+	return fclose(to) != 0 || mount(made, path, NULL, MS_BIND, NULL) < 0 ? -1 : 0;
 }
 
+/* 0, or -1 and errno. */
 static int put_files(const struct exec_surroundings *around)
 {
 	int rc = 0;
@@ -68,12 +66,13 @@ static int put_files(const struct exec_surroundings *around)
 		return 0;
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("weir", STAGE, "tmpfs", 0, "mode=755,size=1m") < 0)
-		return -errno;
+		return -1;
 	if (around->hosts[0])
 		rc = put_over(HOSTS, around->hosts, true);
 	if (rc == 0 && around->resolver[0])
 		rc = put_over(RESOLVER, around->resolver, false);
-	umount2(STAGE, MNT_DETACH);
+	if (rc == 0)
+		umount2(STAGE, MNT_DETACH);
 	return rc;
 }
 
@@ -217,8 +216,10 @@ static void help(int fd, char *const *argv, const sigset_t *mask)
 	if (setns(net, CLONE_NEWNET) < 0)
 		rc = errno;
 	close(net);
-	if (rc == 0)
-		rc = -put_files(&around);
+	if (rc == 0 && put_files(&around) < 0) {
+		tell(fd, EXEC_UNNAMED, errno, 0);
+		return;
+	}
 	if (rc == 0)
 		rc = start_command(argv, mask, &command);
 	if (rc != 0) {

@@ -42,6 +42,8 @@ enum exec_event {
 	EXEC_STOPPED, /* value: by which signal */
 	EXEC_ENDED,   /* value: as of waitpid */
 	EXEC_FAILED,  /* it could not be started; value: errno */
+	/* its /etc/hosts or /etc/resolv.conf could not be made; value: errno */
+	EXEC_UNNAMED,
 };
 
 /* Forks. `argv` of the command. `others`: those made before. 0, or -errno with problem. */

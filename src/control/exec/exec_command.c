@@ -48,6 +48,7 @@ struct session {
 	bool ended[EXEC_ENDS];
 	int status[EXEC_ENDS]; /* as of waitpid, when it has ended */
 	int failed;            /* the errno of a command that could not be started */
+	int unnamed;           /* the errno of a file of names that it could not have */
 	int signals;
 	struct atomic_file *report;
 	struct runtime *runtime;
@@ -261,6 +262,10 @@ static void hear(struct session *session, unsigned end)
 			session->failed = value;
 			session->ended[end] = true;
 			break;
+		case EXEC_UNNAMED:
+			session->unnamed = value;
+			session->ended[end] = true;
+			break;
 		case EXEC_ENDED:
 			session->status[end] = value;
 			session->ended[end] = true;
@@ -291,6 +296,17 @@ static int keep_order(struct session *session, bool *begun, struct problem *prob
 	return 0;
 }
 
+static int say_unnamed(const struct session *session, struct problem *problem)
+{
+	bool hosts = session->path.around.hosts[0];
+
+	problem_set(problem, -1, "a file of its own cannot take the place of %s: %s%s",
+	            hosts ? "/etc/hosts, for the names A and B" : "/etc/resolv.conf",
+	            strerror(session->unnamed),
+	            session->unnamed == ENOENT ? "; make it, an empty one will do" : "");
+	return -session->unnamed;
+}
+
 static int serve(struct session *session, struct problem *problem)
 {
 	struct pollfd polled[EXEC_ENDS + 1];
@@ -311,7 +327,8 @@ static int serve(struct session *session, struct problem *problem)
 		pass_signals(session);
 		for (unsigned end = 0; end < EXEC_ENDS; end++)
 			hear(session, end);
-		rc = keep_order(session, &begun, problem);
+		rc = session->unnamed ? say_unnamed(session, problem)
+		                      : keep_order(session, &begun, problem);
 		if (now_ms() - ticked >= TICK_MS) {
 			runtime_tick(session->runtime, tell, NULL);
 			ticked = now_ms();
