@@ -32,7 +32,7 @@ static void collect(void *argument, uint32_t port)
 		rte_mbuf_sanity_check(mbuf, 1);
 		assert(outlet->due_ns[i] <= rig->now && outlet->due_ns[i] >= rig->left[port]);
 		assert(mbuf->pkt_len <= PACKET_BYTES_MAX);
-		assert(mbuf->pkt_len <= packet_of(mbuf)->wire_bytes);
+		assert(mbuf->pkt_len <= outlet->wire_bytes[i]);
 		rig->left[port] = outlet->due_ns[i];
 		rte_pktmbuf_free(mbuf);
 		rig->n_left++;

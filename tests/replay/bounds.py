@@ -175,7 +175,7 @@ def what_leaves_after_the_end_of_time_is_an_error_that_names_it():
         with tempfile.TemporaryDirectory() as folder:
             done = weir(folder, ["cloud x from a to b", "cloud x rate 1bit queue 10000pkt"], frames, out=out)
             assert done.returncode != 0, done
-            wanted = "2106" if out else f"packet {last_right + 1} of port a would leave 2^63 ns after 1970"
+            wanted = "2106" if out else f"packet {last_right + 1} out of port b would leave 2^63 ns after 1970"
             assert wanted in done.stderr, done.stderr
             assert not os.path.exists(f"{folder}/to-b.pcap"), "there is an output"
     with tempfile.TemporaryDirectory() as folder:

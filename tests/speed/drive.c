@@ -118,7 +118,6 @@ static int run(struct drive *drive, const struct scenario *scenario, uint64_t pa
 	        .memory_bytes = MEMORY,
 	        .seed = 42,
 	        .copy_bytes_max = drive->copy_bytes_max,
-	        .bare_departures = true,
 	};
 	struct timespec from, to;
 	struct problem problem;

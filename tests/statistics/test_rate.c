@@ -48,8 +48,7 @@ static void send_all(struct rig *rig, struct windows *w, simtime gap_ns, uint32_
 		engine_ingress(engine, 0, &mbuf, 1);
 		while (engine_advance(engine, now) > 0) {
 			for (uint32_t k = 0; k < outlet->n; k++)
-				depart(w, outlet->due_ns[k],
-				       packet_of(outlet->mbufs[k])->wire_bytes * 8);
+				depart(w, outlet->due_ns[k], outlet->wire_bytes[k] * 8);
 			rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
 			rig->cleared += outlet->n;
 			outlet->n = 0;

@@ -153,7 +153,6 @@ struct rig *rig_open(const struct rig_setup *setup)
 	rig->pool = pool;
 	rig->foreign = foreign;
 	rig->hosts = setup->hosts;
-	rig->bare = setup->bare_departures;
 	rig->memory_bytes = bytes;
 	rig->memory = memory_take(bytes);
 	rig->scenario = scenario_make();
@@ -170,7 +169,6 @@ struct rig *rig_open(const struct rig_setup *setup)
 	        .witness = setup->witness,
 	        .kept_mbufs_max = setup->kept_mbufs_max,
 	        .live = setup->live,
-	        .bare_departures = setup->bare_departures,
 	        .copy_bytes_max = setup->copy_bytes_max,
 	        .make_room = setup->makes_room ? make_room : NULL,
 	        .room_argument = rig,
@@ -447,16 +445,16 @@ static uint32_t digest_of(const uint8_t *data, uint32_t bytes, uint32_t digest)
 	return digest;
 }
 
-static struct departure departure_of(const struct rig *rig, uint32_t port, struct rte_mbuf *mbuf,
-                                     simtime due_ns)
+static struct departure departure_of(const struct rig *rig, uint32_t port,
+                                     const struct outlet *outlet, uint32_t i)
 {
+	const struct rte_mbuf *mbuf = outlet->mbufs[i];
 	uint32_t frame_bytes = mbuf->pkt_len, at = 0, counted = 0;
 	struct departure departure = {
-	        .due_ns = due_ns,
+	        .due_ns = outlet->due_ns[i],
 	        .port = port,
-	        .wire_bytes = packet_of(mbuf)->wire_bytes,
+	        .wire_bytes = outlet->wire_bytes[i],
 	        .frame_bytes = frame_bytes,
-	        .intact = rig->bare || packet_of(mbuf)->t_ns == due_ns,
 	};
 	const uint8_t *frame;
 
@@ -464,11 +462,11 @@ static struct departure departure_of(const struct rig *rig, uint32_t port, struc
 		const uint8_t *data = rte_pktmbuf_mtod(s, const uint8_t *);
 
 		departure.digest = digest_of(data, s->data_len, departure.digest);
-		for (uint32_t i = 0; i < s->data_len && at + i < 8 && frame_bytes >= 8; i++)
-			departure.number |= (uint64_t)data[i] << (8 * (at + i));
+		for (uint32_t k = 0; k < s->data_len && at + k < 8 && frame_bytes >= 8; k++)
+			departure.number |= (uint64_t)data[k] << (8 * (at + k));
 		at += s->data_len;
 	}
-	departure.intact &= at == frame_bytes && counted == mbuf->nb_segs;
+	departure.intact = at == frame_bytes && counted == mbuf->nb_segs;
 	if (!departure.intact)
 		return departure;
 	frame = rig_frame(rig->hosts, departure.number, frame_bytes);
@@ -492,8 +490,7 @@ void rig_collect(struct rig *rig)
 				                          rig->room * sizeof(struct departure));
 				assert_non_null(rig->departures);
 			}
-			rig->departures[rig->n_departures++] =
-			        departure_of(rig, port, mbuf, outlet->due_ns[i]);
+			rig->departures[rig->n_departures++] = departure_of(rig, port, outlet, i);
 			rte_pktmbuf_free(mbuf);
 		}
 		outlet->n = 0;

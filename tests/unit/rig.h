@@ -57,7 +57,6 @@ struct rig_setup {
 	bool makes_room;         /* as a replay: an outlet that is full is emptied at once */
 	uint32_t kept_mbufs_max; /* as in engine_setup */
 	bool live;               /* likewise */
-	bool bare_departures;    /* likewise */
 	uint32_t hosts;          /* most packets are UDP between so many addresses; 0: no headers */
 };
 
@@ -79,7 +78,6 @@ struct rig {
 	size_t memory_bytes;
 	uint32_t hosts;
 	/* what leaves has no struct packet, perhaps: wire_bytes of a departure says nothing */
-	bool bare;
 	uint64_t sent;    /* packets, of all ports */
 	uint64_t dropped; /* by clouds that are gone, less what they generated and duplicated */
 	uint64_t cleared; /* by engine_clear: what the counters do not know any more */

@@ -40,7 +40,7 @@ static inline void seen_note(struct rig *rig)
 			s->port = port;
 			s->due_ns = outlet->due_ns[i];
 			s->bytes = mbuf->pkt_len;
-			s->wire_bytes = packet_of(mbuf)->wire_bytes;
+			s->wire_bytes = outlet->wire_bytes[i];
 			s->segments = mbuf->nb_segs;
 			bytes = rte_pktmbuf_read(mbuf, 0, mbuf->pkt_len, s->frame);
 			if (bytes != s->frame)

@@ -54,7 +54,7 @@ static void headers_are_read_once_and_again_when_they_are_forgotten(void **state
 
 	(void)state;
 	lone_make(&lone, &shape);
-	burst_one(&burst, &lone.mbuf, 0, 0, 1, 0);
+	burst_one(&burst, &lone.mbuf, 0, 0, 1, lone.mbuf.pkt_len, 0);
 	assert_true(headers_find(lone.frame, bytes, bytes, &first));
 	assert_memory_equal(burst_headers(&burst, 0), &first, sizeof(first));
 	memcpy(lone.frame + 12, "\x08\x06", 2);
@@ -63,7 +63,7 @@ static void headers_are_read_once_and_again_when_they_are_forgotten(void **state
 	assert_int_equal(burst_headers(&burst, 0)->ethertype, 0x0806);
 	/* In another burst it is another packet. */
 	memcpy(lone.frame + 12, "\x08\x00", 2);
-	burst_one(&burst, &lone.mbuf, 0, 0, 2, 0);
+	burst_one(&burst, &lone.mbuf, 0, 0, 2, lone.mbuf.pkt_len, 0);
 	assert_memory_equal(burst_headers(&burst, 0), &first, sizeof(first));
 }
 
@@ -97,7 +97,7 @@ static void usual_is_plain_ipv4_that_nobody_else_sees(void **state)
 		lone_make(&lone, &rows[i].shape);
 		lone.mbuf.refcnt = rows[i].references;
 		lone.mbuf.nb_segs = rows[i].segments;
-		burst_one(&burst, &lone.mbuf, 0, 0, 1, 0);
+		burst_one(&burst, &lone.mbuf, 0, 0, 1, lone.mbuf.pkt_len, 0);
 		/* Asked for anew, and as it is kept; alone, and of all. */
 		for (uint32_t k = 0; k < 2; k++) {
 			if (burst_usual(&burst, 0) != rows[i].usual ||

@@ -34,7 +34,7 @@ static void tell(struct witness *witness, const struct fate *fate)
 {
 	struct told *packet = &told[fate->packet];
 
-	(void)witness;
+	trial_tell(witness, fate);
 	packet->lost = fate->kind == FATE_DROPPED;
 	packet->taken = packet->lost ? fate->dropped_ns : fate->t_out_ns;
 	packet->order = n_told++;

@@ -99,7 +99,7 @@ static void advance(struct rig *rig, simtime now)
 				n_left++;
 				left_port = port;
 				left_bytes = mbuf->pkt_len;
-				left_wire_bytes = packet_of(mbuf)->wire_bytes;
+				left_wire_bytes = outlet->wire_bytes[i];
 				bytes = rte_pktmbuf_read(mbuf, 0, mbuf->pkt_len, left);
 				if (bytes != left)
 					memcpy(left, bytes, left_bytes);

@@ -343,12 +343,10 @@ static void of_a_burst_each_packet_that_waits_for_its_turn_is_counted(void **sta
 	}
 }
 
-/* A driver that asks nothing of them gets packets whose struct packet is not filled in; but those
- * that are on a line when a cloud comes to be behind it go on into that cloud, which asks. */
-static void go_on_where_departures_are_bare(enum delay_order order)
+/* Packets that are on a line when a cloud comes to be behind it go on into that cloud. */
+static void go_on_into_a_cloud_that_comes_later(enum delay_order order)
 {
-	struct rig *rig =
-	        rig_open(&(struct rig_setup){.seed = 1, .live = true, .bare_departures = true});
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1, .live = true});
 	struct rte_mbuf *mbufs[8];
 	uint32_t seen = 0;
 
@@ -382,11 +380,11 @@ static void go_on_where_departures_are_bare(enum delay_order order)
 	rig_close(rig);
 }
 
-static void packets_that_go_on_are_known_where_departures_are_bare(void **state)
+static void packets_on_a_line_go_on_into_a_cloud_that_comes_behind_it(void **state)
 {
 	(void)state;
-	go_on_where_departures_are_bare(ORDER_KEEP);
-	go_on_where_departures_are_bare(ORDER_ALLOW);
+	go_on_into_a_cloud_that_comes_later(ORDER_KEEP);
+	go_on_into_a_cloud_that_comes_later(ORDER_ALLOW);
 }
 
 /* Departures wait for an mbuf, and go on with the first one that is free: packets that are held in
@@ -560,7 +558,7 @@ GROUP(line)
 	        cmocka_unit_test(a_line_without_a_delay_statement_lets_packets_leave_as_they_come),
 	        cmocka_unit_test(an_empty_burst_leaves_no_trace),
 	        cmocka_unit_test(of_a_burst_each_packet_that_waits_for_its_turn_is_counted),
-	        cmocka_unit_test(packets_that_go_on_are_known_where_departures_are_bare),
+	        cmocka_unit_test(packets_on_a_line_go_on_into_a_cloud_that_comes_behind_it),
 	        cmocka_unit_test(a_pool_that_is_nearly_empty_does_not_stop_the_line),
 	        cmocka_unit_test(an_empty_pool_makes_packets_late_and_loses_none),
 	        cmocka_unit_test(a_full_outlet_keeps_what_it_cannot_take),

@@ -18,7 +18,7 @@
 
 #define MBUFS  4096u
 #define CHUNKS 64u
-#define ROOM   64u
+#define ROOM   OUTLET_ROOM
 #define DUE    UINT64_C(1000)
 
 static struct holder holder;
@@ -80,15 +80,15 @@ static void push(uint16_t n)
 /* Sends the prefetcher, and then takes up to n packets. */
 static void take(uint32_t n)
 {
-	struct rte_mbuf *out[ROOM];
-	simtime due_ns[ROOM];
-	uint64_t bytes = 0;
+	static struct outlet outlet;
 	uint32_t gone;
 
-	prefetch_go(&prefetch, &packets, ROOM, true);
-	gone = train_pop(&packets, &holder, DUE, true, out, due_ns, n, &bytes);
+	prefetch_go(&prefetch, &packets, ROOM);
+	outlet.n = OUTLET_ROOM - n;
+	train_pop(&packets, &holder, DUE, &outlet);
+	gone = outlet.n - (OUTLET_ROOM - n);
 	prefetch_follow(&prefetch, gone);
-	rte_pktmbuf_free_bulk(out, gone);
+	rte_pktmbuf_free_bulk(&outlet.mbufs[OUTLET_ROOM - n], gone);
 	left += gone;
 }
 
@@ -121,7 +121,7 @@ static void it_goes_as_far_as_may_leave_and_not_much_further(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 20; i++)
 		push(BURST_MAX);
-	prefetch_go(&prefetch, &packets, ROOM, true);
+	prefetch_go(&prefetch, &packets, ROOM);
 	assert_in_range(prefetch.ahead, ROOM, 3 * ROOM);
 	assert_int_equal(prefetch.ahead, walked());
 }
@@ -151,7 +151,7 @@ static void at_the_end_of_the_log_it_waits_for_more(void **state)
 	take(3);
 	assert_int_equal(prefetch.ahead, 7);
 	push(5);
-	prefetch_go(&prefetch, &packets, ROOM, true);
+	prefetch_go(&prefetch, &packets, ROOM);
 	assert_int_equal(prefetch.ahead, 12);
 	assert_int_equal(prefetch.ahead, walked());
 }
@@ -165,7 +165,7 @@ static void it_sets_out_anew_when_all_that_it_has_seen_has_left(void **state)
 	assert_int_equal(left, 10);
 	assert_null(prefetch.at);
 	push(10);
-	prefetch_go(&prefetch, &packets, ROOM, true);
+	prefetch_go(&prefetch, &packets, ROOM);
 	assert_int_equal(prefetch.ahead, 10);
 	assert_int_equal(prefetch.ahead, walked());
 }
@@ -173,7 +173,7 @@ static void it_sets_out_anew_when_all_that_it_has_seen_has_left(void **state)
 static void in_an_empty_log_it_stays(void **state)
 {
 	(void)state;
-	prefetch_go(&prefetch, &packets, ROOM, true);
+	prefetch_go(&prefetch, &packets, ROOM);
 	assert_int_equal(prefetch.ahead, 0);
 	take(ROOM);
 	assert_null(prefetch.at);

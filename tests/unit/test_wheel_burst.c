@@ -113,27 +113,6 @@ static void of_a_burst_as_many_are_held_as_there_is_memory_for(void **state)
 	}
 }
 
-/* What leaves by then: the frame says which packet it is, and what weir knows of it says the
- * same. */
-static void leave_known(struct rig *rig, simtime now)
-{
-	const struct outlet *outlet = engine_outlet(rig->engine, 1);
-	uint64_t numbers[OUTLET_ROOM];
-	uint32_t before, n;
-
-	rig->now = now;
-	do {
-		engine_advance(rig->engine, now);
-		before = rig->n_departures;
-		n = outlet->n;
-		for (uint32_t i = 0; i < n; i++)
-			numbers[i] = packet_of(outlet->mbufs[i])->number;
-		rig_collect(rig);
-		for (uint32_t i = 0; i < n; i++)
-			assert_int_equal(rig->departures[before + i].number, numbers[i]);
-	} while (n > 0);
-}
-
 /* With loss, and with a bucket that has tokens for some bursts, and not for others. */
 static struct rig *stamped_by(bool engine, enum delay_order order, simtime jitter, uint64_t depth)
 {
@@ -163,10 +142,10 @@ static struct rig *stamped_by(bool engine, enum delay_order order, simtime jitte
 		} else {
 			rig_ingress(rig, 0, mbufs, n);
 		}
-		leave_known(rig, t);
+		rig_advance(rig, t);
 	}
 	for (simtime t = rig->now; t < 50 * SIMTIME_MS; t += 10000)
-		leave_known(rig, t);
+		rig_advance(rig, t);
 	rig_run_out(rig);
 	return rig;
 }
@@ -199,12 +178,10 @@ static void a_burst_that_the_engine_stamps_is_as_one_that_came_stamped(void **st
 	}
 }
 
-/* Live, where nobody asks for the struct packet of what leaves, frames of a burst that are alike
- * lie in cells. */
-static struct rig *live_played(bool bare, uint32_t bytes, simtime delay, simtime jitter)
+/* Frames of a burst that are alike lie in cells; those of a burst of three do not. */
+static struct rig *received(uint16_t together, uint32_t bytes, simtime delay, simtime jitter)
 {
-	struct rig *rig =
-	        rig_open(&(struct rig_setup){.seed = 7, .live = true, .bare_departures = bare});
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 7, .live = true});
 	struct draw_key key = draw_key_make(5, "cells", "packets");
 	struct rte_mbuf *mbufs[BURST_MAX];
 
@@ -220,7 +197,8 @@ static struct rig *live_played(bool bare, uint32_t bytes, simtime delay, simtime
 		for (uint16_t i = 0; i < BURST_MAX; i++)
 			mbufs[i] = rig_packet(rig, RIG_PLAIN, 0, rig->sent + 1 + i,
 			                      bytes + more + spread * i, 0, t);
-		rig_receive(rig, 0, mbufs, BURST_MAX, t);
+		for (uint16_t i = 0; i < BURST_MAX; i += together)
+			rig_receive(rig, 0, &mbufs[i], RTE_MIN(together, BURST_MAX - i), t);
 		rig->sent += BURST_MAX;
 		rig->now = t;
 		rig_advance(rig, t);
@@ -240,8 +218,8 @@ static void what_lies_in_cells_leaves_as_from_records(void **state)
 		uint32_t bytes = lengths[i % LENGTH(lengths)];
 		simtime delay = rows[i / LENGTH(lengths)].delay;
 		simtime jitter = rows[i / LENGTH(lengths)].jitter;
-		struct rig *cells = live_played(true, bytes, delay, jitter);
-		struct rig *records = live_played(false, bytes, delay, jitter);
+		struct rig *cells = received(BURST_MAX, bytes, delay, jitter);
+		struct rig *records = received(3, bytes, delay, jitter);
 
 		/* Neither takes more memory, but for the chunks that are being filled. */
 		assert_true(engine_memory_used(cells->engine) <=
@@ -270,7 +248,7 @@ static void packets_in_cells_outlive_a_change_and_go_with_their_cloud(void **sta
 {
 	(void)state;
 	for (int change = 0; change < 3; change++) {
-		struct rig *rig = live_played(true, 60, 10 * SIMTIME_MS, SIMTIME_MS);
+		struct rig *rig = received(BURST_MAX, 60, 10 * SIMTIME_MS, SIMTIME_MS);
 		uint32_t before = rig->n_departures;
 
 		if (change == 1)

@@ -9,7 +9,38 @@
 #include "text/word.h"
 #include "scenario/scenario.h"
 
-static void tell(struct witness *witness, const struct fate *fate)
+/* Packets that are told to leave, for who looks at them then. */
+static void expect(struct trial *trial, const struct fate *fate)
+{
+	if (trial->n_expected == trial->expected_room) {
+		trial->expected_room = trial->expected_room ? 2 * trial->expected_room : 1024;
+		trial->expected =
+		        realloc(trial->expected, trial->expected_room * sizeof(*trial->expected));
+		assert_non_null(trial->expected);
+	}
+	trial->expected[trial->n_expected++] = (struct packet){
+	        .t_ns = fate->t_out_ns, .number = fate->packet, .flags = fate->flags};
+}
+
+/* What was told of the packet that leaves at this instant: of several, of the one that was told
+ * first. */
+static struct packet expected(struct trial *trial, simtime due)
+{
+	struct packet packet;
+	uint64_t i = trial->first_expected;
+
+	while (i < trial->n_expected && trial->expected[i].t_ns != due)
+		i++;
+	assert_true(i < trial->n_expected);
+	packet = trial->expected[i];
+	memmove(&trial->expected[trial->first_expected + 1],
+	        &trial->expected[trial->first_expected],
+	        (i - trial->first_expected) * sizeof(packet));
+	trial->first_expected++;
+	return packet;
+}
+
+void trial_tell(struct witness *witness, const struct fate *fate)
 {
 	struct trial *trial = (struct trial *)witness;
 	bool copy = fate->flags & PACKET_COPY, delivered = fate->kind == FATE_DELIVERED;
@@ -19,6 +50,8 @@ static void tell(struct witness *witness, const struct fate *fate)
 		trial->fate[fate->packet] |= delivered ? TRIAL_COPY : TRIAL_COPY_LOST;
 	else
 		trial->fate[fate->packet] |= delivered ? TRIAL_DELIVERED : TRIAL_LOST;
+	if (delivered && trial->look)
+		expect(trial, fate);
 	if (!delivered) {
 		trial->reason = fate->reason;
 		trial->dropped_ns = fate->dropped_ns;
@@ -74,7 +107,7 @@ struct trial *trial_open_at(const char *statement, uint64_t seed, simtime now)
 	struct trial *trial = calloc(1, sizeof(*trial));
 
 	assert_non_null(trial);
-	trial->witness.tell = tell;
+	trial->witness.tell = trial_tell;
 	trial->burst = BURST_MAX;
 	trial->gap_ns = SIMTIME_US;
 	trial->now = now;
@@ -87,6 +120,7 @@ struct trial *trial_open_at(const char *statement, uint64_t seed, simtime now)
 void trial_close(struct trial *trial)
 {
 	rig_close(trial->rig);
+	free(trial->expected);
 	free(trial->fate);
 	free(trial);
 }
@@ -107,8 +141,11 @@ static void collect(struct trial *trial)
 	while (engine_advance(trial->rig->engine, trial->rig->now) > 0) {
 		struct outlet *outlet = engine_outlet(trial->rig->engine, 1);
 
-		for (uint32_t i = 0; i < outlet->n && trial->look; i++)
+		for (uint32_t i = 0; i < outlet->n && trial->look; i++) {
+			*packet_of(outlet->mbufs[i]) = expected(trial, outlet->due_ns[i]);
+			packet_of(outlet->mbufs[i])->wire_bytes = outlet->wire_bytes[i];
 			trial->look(trial->argument, outlet->mbufs[i]);
+		}
 		rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
 		outlet->n = 0;
 	}

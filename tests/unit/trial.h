@@ -30,15 +30,21 @@ struct trial {
 	uint8_t *fate; /* by packet number, from 1 */
 	enum reason reason;
 	simtime dropped_ns; /* when that was */
-	/* Who wants to see what is delivered, in order; may be NULL. */
+	/* Sees what is delivered, in order, with its struct packet; or NULL. Set before any is
+	 * sent. */
 	void (*look)(void *argument, struct rte_mbuf *mbuf);
 	void *argument;
+	struct packet *expected; /* told to leave and not gone: from first_expected on */
+	uint64_t first_expected, n_expected, expected_room;
 };
 
 struct trial *trial_open(const char *statement, uint64_t seed);
 /* The run begins at this instant; else at 0. */
 struct trial *trial_open_at(const char *statement, uint64_t seed, simtime now);
 void trial_close(struct trial *trial);
+
+/* The trial as a witness; a witness in its place calls it. */
+void trial_tell(struct witness *witness, const struct fate *fate);
 
 /* Another statement, or the same with other values, takes effect now. */
 void trial_set(struct trial *trial, const char *statement);

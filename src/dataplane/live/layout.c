@@ -154,7 +154,6 @@ static int build_engine(struct runtime *runtime, uint32_t index, struct problem 
 	        .spread = pool_spread,
 	        .kept_mbufs_max = runtime_mbufs_to_hold(runtime) / engines(runtime),
 	        .live = true,
-	        .bare_departures = !runtime->options.told_departures,
 	};
 
 	setup.memory = runtime->memory[index] = memory_make(runtime->memory_bytes);
@@ -178,15 +177,17 @@ static int no_rings(struct problem *problem)
 }
 
 /* The drain of the worker that sends to a port, fed by one more ring. */
-static void tx_queue_lead(struct tx_queue *tx_queue, struct port *port, struct wire *wire)
+static void tx_queue_lead(struct tx_queue *tx_queue, struct port *port, struct wire *wire,
+                          bool told)
 {
+	tx_queue->told = told;
 	tx_queue->port = port;
 	tx_queue->wire = wire;
 	tx_queue->launch = port->launch_ns > 0 ? &port->time : NULL;
 	tx_queue->launch_ns = port->launch_ns;
 }
 
-static int drain_feed(struct worker *sender, struct port *port, struct wire *wire,
+static int drain_feed(struct worker *sender, struct port *port, struct wire *wire, bool told,
                       struct rte_ring *ring)
 {
 	struct drain *drain = NULL;
@@ -197,7 +198,7 @@ static int drain_feed(struct worker *sender, struct port *port, struct wire *wir
 	}
 	if (!drain) {
 		drain = &sender->drains[sender->n_drains++];
-		tx_queue_lead(&drain->tx_queue, port, wire);
+		tx_queue_lead(&drain->tx_queue, port, wire, told);
 		drain->tx_queue.outlet = &drain->outlet;
 		drain->from = calloc(WORKERS_MAX, sizeof(struct rte_ring *));
 		if (!drain->from)
@@ -215,6 +216,7 @@ static struct wire *wire_of(struct worker *worker, const struct runtime *runtime
 static int build_tx_queues(struct runtime *runtime, uint32_t index, struct problem *problem)
 {
 	struct worker *worker = &runtime->workers[index];
+	const bool told = runtime->options.told_departures;
 
 	worker->tx_queues = rte_zmalloc(
 	        "transmit queues", runtime->n_ports * sizeof(struct tx_queue), RTE_CACHE_LINE_SIZE);
@@ -229,14 +231,14 @@ static int build_tx_queues(struct runtime *runtime, uint32_t index, struct probl
 		tx_queue->outlet = engine_outlet(worker->engine, p);
 		if (worker->role == WORKER_RUN_TO_COMPLETION &&
 		    (port->tx_queues >= runtime->n_workers || runtime->sender[p] == index)) {
-			tx_queue_lead(tx_queue, port, wire_of(worker, runtime, p));
+			tx_queue_lead(tx_queue, port, wire_of(worker, runtime, p), told);
 			tx_queue->queue =
 			        port->tx_queues >= runtime->n_workers ? (uint16_t)index : 0;
 			continue;
 		}
 		tx_queue->ring = ring_add(runtime, TX_QUEUE_RING);
 		if (!tx_queue->ring ||
-		    drain_feed(sender, port, wire_of(sender, runtime, p), tx_queue->ring) < 0)
+		    drain_feed(sender, port, wire_of(sender, runtime, p), told, tx_queue->ring) < 0)
 			return no_rings(problem);
 	}
 	return 0;

@@ -27,7 +27,7 @@ struct runtime_options {
 	uint64_t memory_bytes;   /* where small packets are held, in all; 0: 256 MiB */
 	uint32_t mbufs;          /* held packets that keep theirs; what ports need comes on top */
 	const char *mempool_ops; /* other ones than DPDK's, for tests; or NULL */
-	/* The struct packet of what leaves is filled in, for taps of a device. */
+	/* t_ns of the struct packet of what leaves says when it is due, for taps of a device. */
 	bool told_departures;
 	/* The processor is not weir's alone. A worker that has all ports to itself, all of them
 	 * taps, sleeps until a packet comes or is due; other workers make room after an empty

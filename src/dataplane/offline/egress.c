@@ -109,7 +109,7 @@ int egress_write(struct egress *egress, uint32_t port, struct outlet *outlet,
 
 	for (uint32_t i = 0; i < outlet->n; i++) {
 		const struct rte_mbuf *mbuf = outlet->mbufs[i];
-		uint32_t wire_bytes = packet_of(outlet->mbufs[i])->wire_bytes;
+		uint32_t wire_bytes = outlet->wire_bytes[i];
 		uint32_t bytes = mbuf->pkt_len;
 
 		if (unlikely(bytes > PACKET_BYTES_MAX))

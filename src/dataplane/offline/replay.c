@@ -41,23 +41,18 @@ struct replay {
 };
 
 /* Of an outlet whose last packet leaves where time ends: which is the first that does? */
-static int say_too_late(struct replay *replay, const struct outlet *outlet)
+static int say_too_late(struct replay *replay, uint32_t port, const struct outlet *outlet)
 {
-	const struct packet *packet;
-	char which[64] = "a packet that weir generated";
-	uint32_t i = 0;
+	uint64_t which = replay->result->ports[port].tx_packets + 1;
 
-	while (outlet->due_ns[i] < SIMTIME_HORIZON)
-		i++;
-	packet = packet_of(outlet->mbufs[i]);
-	if (packet->number)
-		snprintf(which, sizeof(which), "packet %" PRIu64 " of port %s", packet->number,
-		         replay->scenario->ports[packet->port].name);
+	for (uint32_t i = 0; outlet->due_ns[i] < SIMTIME_HORIZON; i++)
+		which++;
 	problem_set(
 	        replay->problem, -1,
-	        "%s would leave 2^63 ns after 1970 or later, in the year 2262, where weir's time "
-	        "ends; raise the rate of its cloud, or give its queue a limit",
-	        which);
+	        "packet %" PRIu64
+	        " out of port %s would leave 2^63 ns after 1970 or later, in the year 2262, "
+	        "where weir's time ends; raise the rate of its cloud, or give its queue a limit",
+	        which, replay->scenario->ports[port].name);
 	return -ERANGE;
 }
 
@@ -67,7 +62,7 @@ static int write_out(struct replay *replay, uint32_t port)
 	struct outlet *outlet = engine_outlet(replay->engine, port);
 
 	if (unlikely(outlet->due_ns[outlet->n - 1] >= SIMTIME_HORIZON))
-		return say_too_late(replay, outlet);
+		return say_too_late(replay, port, outlet);
 	return egress_write(&replay->egress, port, outlet, replay->problem);
 }
 

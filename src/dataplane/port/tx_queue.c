@@ -34,11 +34,19 @@ static void note_launches(struct tx_queue *tx_queue, const simtime *due_ns, uint
 		tx_queue->launch_missed++;
 }
 
+static void tell_due(const struct outlet *outlet)
+{
+	for (uint32_t i = 0; i < outlet->n; i++)
+		packet_of(outlet->mbufs[i])->t_ns = outlet->due_ns[i];
+}
+
 static uint32_t send_to_port(struct tx_queue *tx_queue, simtime handed)
 {
 	struct outlet *outlet = tx_queue->outlet;
 	uint32_t done = 0, most = outlet->n;
 
+	if (unlikely(tx_queue->told))
+		tell_due(outlet);
 	if (unlikely(tx_queue->wire != NULL))
 		most = wire_takes(tx_queue->wire, outlet->mbufs, outlet->n, handed);
 	while (done < most) {
@@ -75,8 +83,7 @@ static uint32_t send_to_ring(struct tx_queue *tx_queue)
 {
 	struct outlet *outlet = tx_queue->outlet;
 
-	for (uint32_t i = 0; i < outlet->n; i++)
-		packet_of(outlet->mbufs[i])->t_ns = outlet->due_ns[i];
+	tell_due(outlet);
 	return rte_ring_sp_enqueue_burst(tx_queue->ring, (void **)outlet->mbufs, outlet->n, NULL);
 }
 
@@ -98,7 +105,6 @@ uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, sim
 	uint64_t bytes = tx_queue->port ? bytes_of(outlet->mbufs, outlet->n) : 0;
 	simtime handed = clock ? await(clock, now) : now;
 	uint32_t done = tx_queue->port ? send_to_port(tx_queue, handed) : send_to_ring(tx_queue);
-	uint32_t rest;
 
 	tx_queue->tx_bytes += bytes;
 	if (likely(done == outlet->n)) {
@@ -111,10 +117,7 @@ uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, sim
 		rte_pktmbuf_free(outlet->mbufs[done++]);
 		tx_queue->tx_full++;
 	}
-	rest = outlet->n - done;
-	memmove(outlet->mbufs, outlet->mbufs + done, rest * sizeof(outlet->mbufs[0]));
-	memmove(outlet->due_ns, outlet->due_ns + done, rest * sizeof(outlet->due_ns[0]));
-	outlet->n = rest;
+	outlet_pass(outlet, done);
 	return done;
 }
 
@@ -126,7 +129,7 @@ uint32_t tx_queue_collect(struct tx_queue *tx_queue, struct rte_ring *from)
 
 	for (uint32_t i = 0; i < n; i++)
 		outlet->due_ns[outlet->n + i] = packet_of(mbufs[i])->t_ns;
-	outlet->n += n;
+	outlet->n += n; /* nobody asks for wire_bytes */
 	return n;
 }
 

@@ -39,6 +39,7 @@ struct tx_queue {
 	struct port_time *launch;      /* the port's: its device takes the time to send; or NULL */
 	simtime launch_ns;             /* so long after the due time */
 	uint64_t launch_missed;        /* handed over when that had passed */
+	bool told; /* t_ns of its struct packet says when it is due: for taps of the device */
 };
 
 /* Hands over what lies in the outlet; `now` is the instant of the poll. With a clock, nothing is

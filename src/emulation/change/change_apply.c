@@ -64,7 +64,6 @@ static void cloud_settle(struct engine *engine, struct cloud *cloud)
 	if (cloud->line.shared && cloud_next(cloud) != SIMTIME_NEVER)
 		engine_starve(engine, cloud); /* asks for a timer */
 	/* What leaves a shared cloud may go on. */
-	cloud->line.bare = engine->setup.bare_departures && !cloud->line.shared;
 	settle_burst_safe(cloud);
 }
 

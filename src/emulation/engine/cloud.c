@@ -229,7 +229,7 @@ void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, ui
 	struct burst burst;
 
 	cloud->counters.generated++;
-	burst_one(&burst, mbuf, cloud->from_port, t_ns, number, flags);
+	burst_one(&burst, mbuf, cloud->from_port, t_ns, number, mbuf->pkt_len, flags);
 	/* Not line_due: it is not one of the packets that take this way. */
 	if (unlikely(line_push(&cloud->line, cloud->holder, &burst, 0, 1, &t_ns, true) == 0))
 		cloud_drop(cloud, &burst, 0, REASON_NO_BUFFER);
@@ -357,7 +357,8 @@ void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns)
 	uint32_t bytes = mbuf->pkt_len;
 	struct burst burst;
 
-	burst_one(&burst, mbuf, cloud->from_port, t_ns, 0, PACKET_GENERATED | PACKET_FOREIGN);
+	burst_one(&burst, mbuf, cloud->from_port, t_ns, 0, bytes,
+	          PACKET_GENERATED | PACKET_FOREIGN);
 	cloud_arrive(cloud, &burst);
 	cloud->counters.rx_packets--;
 	cloud->counters.rx_bytes -= bytes;

@@ -22,9 +22,7 @@ static __rte_always_inline bool leaves_at_once(struct cloud *cloud, const struct
 	mbuf = hold_mbuf(cloud->holder, held);
 	if (unlikely(!mbuf))
 		return false;
-	packet_of(mbuf)->t_ns = now;
-	outlet->due_ns[outlet->n] = now;
-	outlet->mbufs[outlet->n++] = mbuf;
+	outlet_put(outlet, mbuf, now, held->wire_bytes);
 	cloud->counters.tx_packets++;
 	cloud->counters.tx_bytes += held->wire_bytes;
 	return true;

@@ -53,8 +53,8 @@ static __rte_always_inline void leave(struct cloud *cloud, simtime until, struct
 		mbuf = hold_mbuf(holder, head);
 		if (unlikely(!mbuf))
 			break;
-		packet_of(mbuf)->t_ns = departure;
 		outlet->mbufs[outlet->n + n] = mbuf;
+		outlet->wire_bytes[outlet->n + n] = head->wire_bytes;
 		due[n] = departure;
 		run->came[n] = head->t_ns;
 		run->length[n] = length;

@@ -112,19 +112,17 @@ void engine_free(struct engine *engine)
 static uint32_t direct_advance(struct engine *engine, struct cloud *cloud, simtime now)
 {
 	struct outlet *outlet = &engine->ports[cloud->exit->port].outlet;
-	uint64_t bytes = 0;
+	const uint32_t before = outlet->n;
 	uint32_t n;
 
 	if (cloud_next(cloud) <= now)
 		cloud_advance_link(cloud, now);
 	if (!line_is_due(&cloud->line, now))
 		return 0;
-	n = line_pop(&cloud->line, &engine->holder, now, &outlet->mbufs[outlet->n],
-	             &outlet->due_ns[outlet->n], OUTLET_ROOM - outlet->n, &bytes);
-	outlet->n += n;
+	cloud->counters.tx_bytes += line_pop(&cloud->line, &engine->holder, now, outlet);
+	n = outlet->n - before;
 	engine->ports[cloud->exit->port].sent += n;
 	cloud->counters.tx_packets += n;
-	cloud->counters.tx_bytes += bytes;
 	return n;
 }
 

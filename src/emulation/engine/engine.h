@@ -24,24 +24,8 @@
 
 #include <rte_mbuf.h>
 
-#include "packet/packet.h"
+#include "packet/outlet.h"
 #include "scenario/scenario.h"
-
-/* Twice a burst: who has fallen behind sends twice what it receives, and so catches up; more at a
- * time would be more buffers on the way to the device than a processor's first cache holds. */
-#define OUTLET_ROOM (2 * BURST_MAX)
-
-/* What is due at a port. When it is full the engine asks for room (make_room); without, it keeps
- * further packets until the driver has made some: they leave late, with their due times, and
- * nothing is lost. What happens to a packet in its clouds does not depend on it: each cloud's own
- * events stay in order. Only where several clouds meet, packets that are due in the same nanosecond
- * may then leave in another order than they would have. So who wants the same bytes every time (a
- * replay) gives the engine a make_room that always makes room. */
-struct outlet {
-	uint32_t n;
-	simtime due_ns[OUTLET_ROOM];
-	struct rte_mbuf *mbufs[OUTLET_ROOM];
-};
 
 struct classifier_filters;
 struct witness;
@@ -64,9 +48,6 @@ struct engine_setup {
 	/* Large memory that was just allocated, at a multiple of 2 MiB, and is going to be touched
 	 * all over: in large pages, if that can be. NULL: as it is. Control. */
 	void (*spread)(void *memory, size_t bytes);
-	/* Who takes what leaves asks nothing of its struct packet: where that costs a line of cache
-	 * a packet, it is not filled in. */
-	bool bare_departures;
 	/* The outlet of this port is full in the middle of a call: empties it, as far as that is
 	 * possible. NULL: only between calls. Worker. */
 	void (*make_room)(void *argument, uint32_t port);
@@ -103,6 +84,12 @@ uint32_t engine_insert(struct engine *engine, const struct insertion *insertion,
 uint32_t engine_advance(struct engine *engine, simtime now);
 /* The instant of the earliest event that is still to come, SIMTIME_NEVER if there is none. */
 simtime engine_next(const struct engine *engine);
+/* What is due at a port. When it is full the engine asks for room (make_room); without, it keeps
+ * further packets until the driver has made some: they leave late, with their due times, and
+ * nothing is lost. What happens to a packet in its clouds does not depend on it: each cloud's own
+ * events stay in order. Only where several clouds meet, packets that are due in the same nanosecond
+ * may then leave in another order than they would have. A driver that wants the same bytes every
+ * time (a replay) gives the engine a make_room that always makes room. */
 struct outlet *engine_outlet(struct engine *engine, uint32_t port);
 /* When the head of the queue that a packet meets which comes in at this port leaves its link:
  * SIMTIME_NEVER if the link is idle, or if the port has no cloud or several. At one instant a head

@@ -68,12 +68,9 @@ static bool exit_full(struct engine *engine, const struct cloud *cloud, uint32_t
 }
 
 static inline void put_out(struct engine *engine, struct engine_port *port, struct rte_mbuf *mbuf,
-                           simtime due)
+                           const struct held *head)
 {
-	struct outlet *outlet = &port->outlet;
-
-	outlet->due_ns[outlet->n] = due;
-	outlet->mbufs[outlet->n++] = mbuf;
+	outlet_put(&port->outlet, mbuf, head->t_ns, head->wire_bytes);
 	port->sent++;
 	engine->left++;
 }
@@ -86,33 +83,33 @@ static void enter(struct engine *engine, struct cloud *from, struct cloud *cloud
 	link_arm(engine, cloud);
 }
 
-/* What the cloud has generated, at its t_ns. */
-static void leave_back(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
+/* What the cloud has generated. */
+static void leave_back(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
+                       const struct held *head)
 {
 	struct cloud *back = cloud->exit->back;
-	simtime now = packet_of(mbuf)->t_ns;
 	struct burst burst;
 
 	if (!back) {
-		put_out(engine, &engine->ports[cloud->from_port], mbuf, now);
+		put_out(engine, &engine->ports[cloud->from_port], mbuf, head);
 		return;
 	}
 	back->counters.answers++;
-	burst_one(&burst, mbuf, back->from_port, now, 0, PACKET_GENERATED | PACKET_FOREIGN);
+	burst_one(&burst, mbuf, back->from_port, head->t_ns, 0, mbuf->pkt_len,
+	          PACKET_GENERATED | PACKET_FOREIGN);
 	enter(engine, cloud, back, &burst);
 }
 
 /* Into a cloud that comes from there. False: there is none that takes it. */
-static bool leave_onward(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
+static bool leave_onward(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
+                         const struct held *head)
 {
-	struct packet *packet = packet_of(mbuf);
 	struct burst burst;
 	struct cloud *next;
 
-	packet->number = cloud_number(cloud, packet->flags, (uint32_t)packet->number);
-	packet->port = (uint16_t)cloud->from_port;
-	packet->flags &= (uint8_t)~PACKET_MARKED;
-	burst_read(&burst, &mbuf, 1);
+	burst_one(&burst, mbuf, cloud->from_port, head->t_ns,
+	          cloud_number(cloud, head->flags, head->number), head->wire_bytes,
+	          (uint8_t)(head->flags & ~PACKET_MARKED));
 	classifier_find(cloud->exit->classifier, &burst, &next);
 	if (!next)
 		return false;
@@ -120,18 +117,17 @@ static bool leave_onward(struct engine *engine, struct cloud *cloud, struct rte_
 	return true;
 }
 
-/* A packet has come to the end of its cloud, at its t_ns: into a cloud that comes from there, or
- * out. */
-static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf)
+/* A packet has come to the end of its cloud, at t_ns of what was its record: into a cloud that
+ * comes from there, or out. */
+static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
+                  const struct held *head)
 {
-	const struct packet *packet = packet_of(mbuf);
-
 	cloud->counters.tx_packets++;
-	cloud->counters.tx_bytes += packet->wire_bytes;
-	if (unlikely(packet->flags & PACKET_BACK))
-		leave_back(engine, cloud, mbuf);
-	else if (likely(!cloud->exit->classifier) || !leave_onward(engine, cloud, mbuf))
-		put_out(engine, &engine->ports[cloud->exit->port], mbuf, packet->t_ns);
+	cloud->counters.tx_bytes += head->wire_bytes;
+	if (unlikely(head->flags & PACKET_BACK))
+		leave_back(engine, cloud, mbuf, head);
+	else if (likely(!cloud->exit->classifier) || !leave_onward(engine, cloud, mbuf, head))
+		put_out(engine, &engine->ports[cloud->exit->port], mbuf, head);
 }
 
 /* So many packets ahead of the one that leaves, its cloud is fetched: of many, it is cold. */
@@ -193,7 +189,6 @@ static __rte_always_inline struct engine_port *straight_port(struct engine *engi
  * them brings an event, so what is first is known. */
 static void leave_straight(struct engine *engine, simtime now)
 {
-	const bool bare = engine->setup.bare_departures;
 	struct holder *holder = &engine->holder;
 	struct wheel *wheel = engine->wheel;
 	struct held *held;
@@ -209,15 +204,15 @@ static void leave_straight(struct engine *engine, simtime now)
 		if (unlikely(!port))
 			break;
 		cloud_ahead_fetch(engine);
-		hold_spare_fetch(holder, holder->n_spare, bare);
-		mbuf = bare ? hold_mbuf_bare(holder, held) : hold_mbuf(holder, held);
+		hold_spare_fetch(holder, holder->n_spare);
+		mbuf = hold_mbuf(holder, held);
 		if (unlikely(!mbuf))
 			break;
 		wheel_sorted_pop(wheel);
 		cloud->line.held--;
 		cloud->counters.tx_packets++;
 		cloud->counters.tx_bytes += held->wire_bytes;
-		put_out(engine, port, mbuf, held->t_ns);
+		put_out(engine, port, mbuf, held);
 	}
 }
 
@@ -229,7 +224,8 @@ static bool shared_execute(struct engine *engine, struct held *held, simtime lim
 	/* The cloud of a timer may be gone. */
 	struct cloud *cloud =
 	        held->cloud < cloud_table->n_slots ? cloud_table->slots[held->cloud] : NULL;
-	simtime now = held->t_ns;
+	const simtime now = held->t_ns;
+	const struct held head = *held;
 	struct rte_mbuf *mbuf;
 
 	if (held->flags & HELD_TIMER) {
@@ -250,7 +246,7 @@ static bool shared_execute(struct engine *engine, struct held *held, simtime lim
 		return false;
 	wheel_pop(engine->wheel);
 	cloud->line.held--;
-	leave(engine, cloud, mbuf);
+	leave(engine, cloud, mbuf, &head);
 	return true;
 }
 
@@ -283,14 +279,14 @@ static struct cloud *draining_first(struct engine *engine, simtime now, simtime 
 static bool draining_execute(struct engine *engine, struct cloud *cloud, simtime now)
 {
 	struct rte_mbuf *mbuf;
-	uint64_t bytes = 0;
-	simtime due;
+	struct held head;
 
 	if (exit_full(engine, cloud, 0))
 		return false;
-	if (line_pop(&cloud->line, &engine->holder, now, &mbuf, &due, 1, &bytes) == 0)
+	mbuf = line_pop_one(&cloud->line, &engine->holder, now, &head);
+	if (!mbuf)
 		return false;
-	leave(engine, cloud, mbuf);
+	leave(engine, cloud, mbuf, &head);
 	return true;
 }
 

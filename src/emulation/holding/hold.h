@@ -178,7 +178,7 @@ static inline uint8_t *hold_room(struct rte_mbuf *spare)
 
 /* Fetches the lines of a spare mbuf that a small frame will leave in, to be written, and the one
  * that whoever sends it looks at; `spare` are left of them. */
-static __rte_always_inline void hold_spare_fetch(struct holder *holder, uint32_t spare, bool bare)
+static __rte_always_inline void hold_spare_fetch(struct holder *holder, uint32_t spare)
 {
 	struct rte_mbuf *mbuf;
 
@@ -187,14 +187,11 @@ static __rte_always_inline void hold_spare_fetch(struct holder *holder, uint32_t
 	mbuf = holder->spare[spare - HOLD_SPARE_AHEAD];
 	rte_prefetch0_write(mbuf);
 	rte_prefetch0((const uint8_t *)mbuf + RTE_CACHE_LINE_SIZE);
-	if (!bare)
-		rte_prefetch0_write(packet_of(mbuf));
 	rte_prefetch0_write(hold_room(mbuf));
 }
 
-/* The record's packet in an mbuf, a spare one if the frame was copied; NULL: there is none. Its
- * struct packet is not filled in. */
-static inline struct rte_mbuf *hold_mbuf_bare(struct holder *holder, const struct held *held)
+/* The record's packet in an mbuf, a spare one if the frame was copied; NULL: there is none. */
+static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct held *held)
 {
 	struct rte_mbuf *mbuf;
 
@@ -215,8 +212,7 @@ static inline struct rte_mbuf *hold_mbuf_bare(struct holder *holder, const struc
 	return mbuf;
 }
 
-/* A packet that lies in a cell, in a spare mbuf, which there is. Its struct packet is not filled
- * in. */
+/* A packet that lies in a cell, in a spare mbuf, which there is. */
 static inline struct rte_mbuf *hold_mbuf_of_cell(struct holder *holder, const void *cell,
                                                  uint32_t bytes)
 {
@@ -228,24 +224,6 @@ static inline struct rte_mbuf *hold_mbuf_of_cell(struct holder *holder, const vo
 	mbuf->data_len = (uint16_t)bytes;
 	mbuf->pkt_len = bytes;
 	memcpy(hold_room(mbuf), cell, COPY_BLOCK_BYTES);
-	return mbuf;
-}
-
-/* As hold_mbuf_bare, with its struct packet, of which the port is not filled in, and of the number
- * only the low half. */
-static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct held *held)
-{
-	struct rte_mbuf *mbuf = hold_mbuf_bare(holder, held);
-	struct packet *packet;
-
-	if (unlikely(!mbuf))
-		return NULL;
-	packet = packet_of(mbuf);
-	packet->t_ns = held->t_ns;
-	packet->number = held->number;
-	packet->wire_bytes = held->wire_bytes;
-	packet->flags = (uint8_t)held->flags;
-	packet->age_ns = 0;
 	return mbuf;
 }
 

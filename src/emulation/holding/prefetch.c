@@ -32,7 +32,7 @@ static void log_fetch(const struct chunk *chunk, const struct train *train)
 		rte_prefetch0((const void *)(next + at));
 }
 
-static void mbufs_fetch(const struct train *train, bool bare)
+static void mbufs_fetch(const struct train *train)
 {
 	for (uint32_t i = train->gone; i < train->n; i++) {
 		const uint8_t *mbuf;
@@ -40,12 +40,10 @@ static void mbufs_fetch(const struct train *train, bool bare)
 		memcpy(&mbuf, train->data + i * sizeof(mbuf), sizeof(mbuf));
 		rte_prefetch0(mbuf);
 		rte_prefetch0(mbuf + RTE_CACHE_LINE_SIZE);
-		if (!bare)
-			rte_prefetch0_write(mbuf + sizeof(struct rte_mbuf));
 	}
 }
 
-void prefetch_go(struct prefetch *prefetch, const struct log *log, uint32_t room, bool bare)
+void prefetch_go(struct prefetch *prefetch, const struct log *log, uint32_t room)
 {
 	if (!prefetch->at)
 		*prefetch = (struct prefetch){.at = log->read, .chunk = log->head};
@@ -57,7 +55,7 @@ void prefetch_go(struct prefetch *prefetch, const struct log *log, uint32_t room
 		if (prefetch->chunk->next)
 			log_fetch(prefetch->chunk, train);
 		if (train->flags & HELD_MBUF)
-			mbufs_fetch(train, bare);
+			mbufs_fetch(train);
 		prefetch->ahead += (uint32_t)train->n - train->gone;
 		prefetch->at += train_bytes(train);
 	}

@@ -25,8 +25,8 @@ struct prefetch {
 };
 
 /* Before up to `room` packets leave: so many are fetched, and some more, as far as the log has
- * them. `bare`: nobody will write their struct packet. */
-void prefetch_go(struct prefetch *prefetch, const struct log *log, uint32_t room, bool bare);
+ * them. */
+void prefetch_go(struct prefetch *prefetch, const struct log *log, uint32_t room);
 
 /* So many packets have left since. */
 static inline void prefetch_follow(struct prefetch *prefetch, uint32_t left)

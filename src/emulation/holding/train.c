@@ -141,20 +141,9 @@ static inline uintptr_t log_ahead(const struct log *log)
 	return likely(next != NULL) ? (uintptr_t)next - (uintptr_t)log->head : 0;
 }
 
-static inline void packet_fill(struct rte_mbuf *mbuf, const struct train *train, uint32_t i)
-{
-	struct packet *packet = packet_of(mbuf);
-
-	packet->t_ns = train->due_ns;
-	packet->number = train->number + i;
-	packet->wire_bytes = train->wire_bytes;
-	packet->flags = (uint8_t)train->flags;
-	packet->age_ns = 0;
-}
-
-/* The i-th of a train, whose frame lies at `from`, in a spare mbuf. */
-static __rte_always_inline void unload(const struct train *train, uint32_t i, const uint8_t *from,
-                                       struct rte_mbuf *mbuf, bool bare)
+/* A frame of a train, which lies at `from`, in a spare mbuf. */
+static __rte_always_inline void unload(const struct train *train, const uint8_t *from,
+                                       struct rte_mbuf *mbuf)
 {
 	const uint16_t stored_bytes = train->stored_bytes;
 
@@ -164,13 +153,12 @@ static __rte_always_inline void unload(const struct train *train, uint32_t i, co
 	mbuf->data_len = stored_bytes;
 	mbuf->pkt_len = stored_bytes;
 	hold_copy(hold_room(mbuf), from, stored_bytes);
-	if (!bare)
-		packet_fill(mbuf, train, i);
 }
 
 /* k of them, for which there are spare mbufs. */
-static void leave_copied(const struct log *log, struct holder *holder, const struct train *train,
-                         struct rte_mbuf **mbufs, uint32_t k, bool bare)
+static __rte_always_inline void leave_copied(const struct log *log, struct holder *holder,
+                                             const struct train *train, struct rte_mbuf **mbufs,
+                                             uint32_t k)
 {
 	const uint32_t stride = train_stride(train);
 	const uint8_t *from = train->data + train->gone * stride;
@@ -182,9 +170,9 @@ static void leave_copied(const struct log *log, struct holder *holder, const str
 		struct rte_mbuf *mbuf = holder->spare[--spare];
 
 		if (unlikely(mixed))
-			hold_spare_fetch(holder, spare, bare);
+			hold_spare_fetch(holder, spare);
 		rte_prefetch0((const void *)((uintptr_t)from + ahead));
-		unload(train, train->gone + i, from, mbuf, bare);
+		unload(train, from, mbuf);
 		mbufs[i] = mbuf;
 		from += stride;
 	}
@@ -192,61 +180,101 @@ static void leave_copied(const struct log *log, struct holder *holder, const str
 }
 
 static void leave_kept(struct holder *holder, const struct train *train, struct rte_mbuf **mbufs,
-                       uint32_t k, bool bare)
+                       uint32_t k)
 {
 	memcpy(mbufs, train->data + train->gone * sizeof(*mbufs), k * sizeof(*mbufs));
-	for (uint32_t i = 0; i < k; i++) {
-		if (!bare)
-			packet_fill(mbufs[i], train, train->gone + i);
+	for (uint32_t i = 0; i < k; i++)
 		holder->kept -= mbufs[i]->nb_segs;
-	}
 }
 
-uint32_t train_pop(struct log *log, struct holder *holder, simtime now, bool bare,
-                   struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room, uint64_t *bytes)
+/* The train is over when all have left. */
+static __rte_always_inline void gone(struct log *log, struct holder *holder, struct train *train,
+                                     uint32_t k)
 {
-	/* Then a spare mbuf may be one that was kept, and is not in the first cache. */
-	const bool mixed = holder->kept > 0;
-	uint32_t n = 0;
+	train->gone = (uint16_t)(train->gone + k);
+	if (likely(train->gone == train->n))
+		log_pass(log, &holder->arena, train_bytes(train));
+}
 
-	while (n < room && log->records) {
+/* The next packet of the oldest train. NULL: there is no mbuf. */
+static __rte_always_inline struct rte_mbuf *leave_one(struct log *log, struct holder *holder,
+                                                      struct train *train)
+{
+	struct rte_mbuf *mbuf;
+
+	if (unlikely(train->flags & HELD_MBUF))
+		leave_kept(holder, train, &mbuf, 1);
+	else if (likely(hold_provide(holder) > 0))
+		leave_copied(log, holder, train, &mbuf, 1);
+	else
+		return NULL;
+	gone(log, holder, train, 1);
+	return mbuf;
+}
+
+/* As many of the oldest train as the outlet has room for, and there are mbufs; how many. */
+static uint32_t leave_together(struct log *log, struct holder *holder, struct train *train,
+                               struct outlet *outlet)
+{
+	const uint32_t at = outlet->n;
+	uint32_t k = RTE_MIN((uint32_t)train->n - train->gone, OUTLET_ROOM - at);
+
+	if (likely(!(train->flags & HELD_MBUF))) {
+		k = RTE_MIN(k, hold_provide(holder));
+		leave_copied(log, holder, train, &outlet->mbufs[at], k);
+	} else {
+		leave_kept(holder, train, &outlet->mbufs[at], k);
+	}
+	for (uint32_t i = 0; i < k; i++) {
+		outlet->due_ns[at + i] = train->due_ns;
+		outlet->wire_bytes[at + i] = train->wire_bytes;
+	}
+	outlet->n = at + k;
+	gone(log, holder, train, k);
+	return k;
+}
+
+uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct outlet *outlet)
+{
+	uint64_t bytes = 0;
+
+	while (outlet->n < OUTLET_ROOM && train_next(log) <= now) {
 		struct train *train = (struct train *)(void *)log_front(log);
-		uint32_t k = RTE_MIN((uint32_t)train->n - train->gone, room - n);
+		const uint32_t wire_bytes = train->wire_bytes;
+		const simtime due = train->due_ns;
+		struct rte_mbuf *mbuf;
+		uint32_t k = 1;
 
-		if (train->due_ns > now)
-			break;
 		/* Where packets come one by one, as in a replay, all trains are of one. */
-		if (train->n == 1 && !(train->flags & HELD_MBUF)) {
-			if (unlikely(hold_provide(holder) == 0))
+		if (train->n == 1) {
+			mbuf = leave_one(log, holder, train);
+			if (unlikely(!mbuf))
 				break;
-			rte_prefetch0((const void *)((uintptr_t)train->data + log_ahead(log)));
-			mbufs[n] = holder->spare[--holder->n_spare];
-			if (unlikely(mixed))
-				hold_spare_fetch(holder, holder->n_spare, bare);
-			unload(train, 0, train->data, mbufs[n], bare);
-			due_ns[n++] = train->due_ns;
-			*bytes += train->wire_bytes;
-			log_pass(log, &holder->arena,
-			         (uint32_t)sizeof(*train) + train_stride(train));
-			continue;
-		}
-		if (likely(!(train->flags & HELD_MBUF))) {
-			k = RTE_MIN(k, hold_provide(holder));
+			outlet_put(outlet, mbuf, due, wire_bytes);
+		} else {
+			k = leave_together(log, holder, train, outlet);
 			if (unlikely(k == 0))
 				break;
-			leave_copied(log, holder, train, &mbufs[n], k, bare);
-		} else {
-			leave_kept(holder, train, &mbufs[n], k, bare);
 		}
-		for (uint32_t i = 0; i < k; i++)
-			due_ns[n + i] = train->due_ns;
-		*bytes += (uint64_t)train->wire_bytes * k;
-		n += k;
-		train->gone = (uint16_t)(train->gone + k);
-		if (likely(train->gone == train->n))
-			log_pass(log, &holder->arena, train_bytes(train));
+		bytes += (uint64_t)wire_bytes * k;
 	}
-	return n;
+	return bytes;
+}
+
+struct rte_mbuf *train_pop_one(struct log *log, struct holder *holder, simtime now,
+                               struct held *head)
+{
+	struct train *train;
+
+	if (train_next(log) > now)
+		return NULL;
+	train = (struct train *)(void *)log_front(log);
+	*head = (struct held){.t_ns = train->due_ns,
+	                      .wire_bytes = train->wire_bytes,
+	                      .stored_bytes = train->stored_bytes,
+	                      .flags = train->flags,
+	                      .number = train->number + train->gone};
+	return leave_one(log, holder, train);
 }
 
 uint32_t train_drop(struct log *log, struct holder *holder)

@@ -20,6 +20,7 @@
 
 #include "holding/hold.h"
 #include "packet/burst.h"
+#include "packet/outlet.h"
 
 struct train {
 	simtime due_ns;
@@ -97,11 +98,13 @@ uint16_t train_push(struct log *log, struct holder *holder, const struct burst *
 /* One that lies in another record, which may be passed over then. False: no memory. */
 bool train_push_held(struct log *log, struct holder *holder, const struct held *from, simtime due);
 
-/* Up to `room` packets that are due at `now` or before; their struct packet is filled in as
- * hold_mbuf does it, but not if they are to be `bare`. Adds their lengths to `bytes`. Fewer when
- * the pool has no mbufs: the rest stays. */
-uint32_t train_pop(struct log *log, struct holder *holder, simtime now, bool bare,
-                   struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room, uint64_t *bytes);
+/* Packets that are due at `now` or before, into the outlet, as far as it has room; returns their
+ * lengths together. Fewer when the pool has no mbufs: the rest stays. */
+uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct outlet *outlet);
+/* The same of one, and what a record of its own would say of it. NULL: none is due, or there is no
+ * mbuf. */
+struct rte_mbuf *train_pop_one(struct log *log, struct holder *holder, simtime now,
+                               struct held *head);
 /* Drops the oldest train; returns how many packets were on it. */
 uint32_t train_drop(struct log *log, struct holder *holder);
 

@@ -228,54 +228,40 @@ uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t c
 
 /* A record or a cell that has left the wheel, into an mbuf, which there is. Returns how long it is
  * on the wire. */
-static __rte_always_inline uint32_t leave(struct wheel *wheel, struct holder *holder,
-                                          const struct held *held, simtime due, bool bare,
-                                          struct rte_mbuf **mbuf)
+static __rte_always_inline uint32_t leave(const struct wheel *wheel, struct holder *holder,
+                                          const struct held *held, struct rte_mbuf **mbuf)
 {
 	uint32_t bytes = wheel->has_cells ? store_cell(&wheel->store, held) : 0;
 
-	if (bytes > 0 && likely(bare)) {
+	if (bytes > 0) {
 		*mbuf = hold_mbuf_of_cell(holder, held, bytes);
 		return bytes;
 	}
-	if (bytes > 0)
-		held = wheel_cell_read(wheel, held, due);
 	bytes = held->wire_bytes;
-	*mbuf = bare ? hold_mbuf_bare(holder, held) : hold_mbuf(holder, held);
+	*mbuf = hold_mbuf(holder, held);
 	return bytes;
 }
 
-/* Those that have left the wheel, into mbufs; there are enough of them. */
-static __rte_always_inline void all_leave(struct wheel *wheel, struct holder *holder,
-                                          struct held *const *held, const simtime *due_ns,
-                                          uint32_t n, bool bare, struct rte_mbuf **mbufs,
-                                          uint64_t *bytes)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		hold_spare_fetch(holder, holder->n_spare - 1, bare);
-		sum += leave(wheel, holder, held[i], due_ns[i], bare, &mbufs[i]);
-		wheel_stream(wheel);
-	}
-	*bytes += sum;
-}
-
-uint32_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now, bool bare,
-                         struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room, uint64_t *bytes)
+uint64_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now,
+                         struct outlet *outlet)
 {
 	struct held *held[BURST_MAX];
-	uint32_t done = 0, n;
+	uint64_t bytes = 0;
+	uint32_t n;
 
 	do {
-		n = RTE_MIN(room - done, hold_provide(holder));
-		n = wheel_take(wheel, now, held, &due_ns[done], n);
-		if (bare)
-			all_leave(wheel, holder, held, &due_ns[done], n, true, &mbufs[done], bytes);
-		else
-			all_leave(wheel, holder, held, &due_ns[done], n, false, &mbufs[done],
-			          bytes);
-		done += n;
+		const uint32_t at = outlet->n;
+
+		n = RTE_MIN(OUTLET_ROOM - at, hold_provide(holder));
+		n = wheel_take(wheel, now, held, &outlet->due_ns[at], n);
+		for (uint32_t i = 0; i < n; i++) {
+			hold_spare_fetch(holder, holder->n_spare - 1);
+			outlet->wire_bytes[at + i] =
+			        leave(wheel, holder, held[i], &outlet->mbufs[at + i]);
+			bytes += outlet->wire_bytes[at + i];
+			wheel_stream(wheel);
+		}
+		outlet->n += n;
 	} while (n == BURST_MAX);
-	return done;
+	return bytes;
 }

@@ -16,6 +16,7 @@
 #include "holding/hold.h"
 #include "holding/wheel.h"
 #include "packet/burst.h"
+#include "packet/outlet.h"
 
 /* Takes n packets, from `from` on, of that cloud, in order, each due at its instant (wheel_append).
  * `cells`: those that are alike may lie in cells (store.h): the wheel is this cloud's alone.
@@ -24,10 +25,9 @@ uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t c
                           const struct burst *burst, uint16_t from, uint16_t n,
                           const simtime *due_ns, bool cells);
 
-/* Up to `room` packets that are due at `now` or before, in order, into mbufs, as far as there are
- * any. Adds their bytes on the wire to `*bytes`. Returns how many. Their struct packet is filled in
- * (hold_mbuf) unless they are to be `bare`. */
-uint32_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now, bool bare,
-                         struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room, uint64_t *bytes);
+/* Packets that are due at `now` or before, in order, into the outlet, as far as it has room and
+ * there are mbufs. Returns their lengths together. */
+uint64_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now,
+                         struct outlet *outlet);
 
 #endif

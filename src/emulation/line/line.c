@@ -168,7 +168,7 @@ static __attribute__((noinline)) uint16_t push_on_wheel(struct line *line, struc
 	for (uint16_t i = 0; as_one && i < n; i++)
 		same[i] = due_ns[0];
 	return wheel_burst_push(wheel, holder, line->cloud, burst, from, n, as_one ? same : due_ns,
-	                        line->bare);
+	                        !line->shared);
 }
 
 uint16_t line_push(struct line *line, struct holder *holder, const struct burst *burst,
@@ -219,23 +219,6 @@ bool line_push_held(struct line *line, struct holder *holder, const struct held 
 	return true;
 }
 
-/* The common case: one log. */
-static uint32_t log_pop_due(struct line *line, struct holder *holder, simtime now,
-                            struct rte_mbuf **mbufs, simtime *due_ns, uint32_t room,
-                            uint64_t *bytes)
-{
-	uint32_t n;
-
-	if (holder->kept > 0)
-		prefetch_go(&line->prefetch, &line->log, room, line->bare);
-	else
-		prefetch_forget(&line->prefetch);
-	n = train_pop(&line->log, holder, now, line->bare, mbufs, due_ns, room, bytes);
-	prefetch_follow(&line->prefetch, n);
-	line->held -= n;
-	return n;
-}
-
 simtime line_first(struct line *line, simtime now)
 {
 	simtime first = train_next(&line->log);
@@ -253,41 +236,63 @@ static bool wheel_is_next(struct line *line, simtime now)
 	return first->t_ns < train_next(&line->log);
 }
 
-uint32_t line_pop(struct line *line, struct holder *holder, simtime now, struct rte_mbuf **mbufs,
-                  simtime *due_ns, uint32_t room, uint64_t *bytes)
+struct rte_mbuf *line_pop_one(struct line *line, struct holder *holder, simtime now,
+                              struct held *head)
 {
-	uint32_t n = 0;
+	const struct held *held;
+	struct rte_mbuf *mbuf;
+
+	if (line->wheel && wheel_is_next(line, now)) {
+		held = wheel_front(line->wheel, now);
+		*head = *held;
+		mbuf = hold_mbuf(holder, held);
+		if (likely(mbuf != NULL))
+			wheel_pop(line->wheel);
+	} else {
+		prefetch_forget(&line->prefetch);
+		mbuf = train_pop_one(&line->log, holder, now, head);
+	}
+	line->held -= mbuf != NULL;
+	return mbuf;
+}
+
+/* The common case: one log. */
+static uint64_t log_pop_due(struct line *line, struct holder *holder, simtime now,
+                            struct outlet *outlet)
+{
+	const uint32_t before = outlet->n;
+	uint64_t bytes;
+
+	if (holder->kept > 0)
+		prefetch_go(&line->prefetch, &line->log, OUTLET_ROOM - before);
+	else
+		prefetch_forget(&line->prefetch);
+	bytes = train_pop(&line->log, holder, now, outlet);
+	prefetch_follow(&line->prefetch, outlet->n - before);
+	line->held -= outlet->n - before;
+	return bytes;
+}
+
+uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct outlet *outlet)
+{
+	const uint32_t before = outlet->n;
+	struct rte_mbuf *mbuf;
+	uint64_t bytes = 0;
+	struct held head;
 
 	if (!line->wheel || line->wheel->records == 0)
-		return log_pop_due(line, holder, now, mbufs, due_ns, room, bytes);
+		return log_pop_due(line, holder, now, outlet);
 	/* Without spare mbufs one by one: what lies in an mbuf of its own needs none. */
 	if (line->log.records == 0 && likely(hold_provide(holder) > 0)) {
-		n = wheel_burst_pop(line->wheel, holder, now, line->bare, mbufs, due_ns, room,
-		                    bytes);
-		line->held -= n;
-		return n;
+		bytes = wheel_burst_pop(line->wheel, holder, now, outlet);
+		line->held -= outlet->n - before;
+		return bytes;
 	}
-	while (n < room) {
-		const struct held *held;
-		struct rte_mbuf *mbuf;
-
-		if (!wheel_is_next(line, now)) {
-			if (log_pop_due(line, holder, now, &mbufs[n], &due_ns[n], 1, bytes) == 0)
-				break;
-			n++;
-			continue;
-		}
-		held = wheel_front(line->wheel, now);
-		mbuf = hold_mbuf(holder, held);
-		if (unlikely(!mbuf))
-			break;
-		*bytes += held->wire_bytes;
-		due_ns[n] = held->t_ns;
-		mbufs[n++] = mbuf;
-		wheel_pop(line->wheel);
-		line->held--;
+	while (outlet->n < OUTLET_ROOM && (mbuf = line_pop_one(line, holder, now, &head))) {
+		outlet_put(outlet, mbuf, head.t_ns, head.wire_bytes);
+		bytes += head.wire_bytes;
 	}
-	return n;
+	return bytes;
 }
 
 uint64_t line_clear(struct line *line, struct holder *holder)

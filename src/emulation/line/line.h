@@ -50,9 +50,6 @@ struct line {
 	struct wheel *wheel;  /* its own; NULL as long as it was not needed */
 	uint32_t cloud;       /* index, written into the records */
 	bool reorders;        /* conf has a rule that picks packets out */
-	/* nobody asks for the struct packet of what leaves it: not filled in where that costs
-	 * something */
-	bool bare;
 	bool limited;     /* conf has a limit: what is pushed is noted in `tally`, which is there */
 	simtime last_due; /* the latest due time so far: order keep never goes below it */
 	uint64_t held;    /* packets on this line, wherever they are */
@@ -130,11 +127,13 @@ static inline bool line_is_empty(const struct line *line)
 	return line->log.records == 0 && (!line->wheel || line->wheel->records == 0);
 }
 
-/* Up to `room` packets that are due at `now` or before, in the order of due times; adds their
- * lengths to `bytes`. Fewer when the pool has no mbufs: the rest stays. Not for packets on a shared
- * wheel. */
-uint32_t line_pop(struct line *line, struct holder *holder, simtime now, struct rte_mbuf **mbufs,
-                  simtime *due_ns, uint32_t room, uint64_t *bytes);
+/* Packets that are due at `now` or before, in the order of due times, into the outlet, as far as it
+ * has room; returns their lengths together. Fewer when the pool has no mbufs: the rest stays. Not
+ * for packets on a shared wheel. */
+uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct outlet *outlet);
+/* The same of one, and what its record says of it. NULL: none is due, or there is no mbuf. */
+struct rte_mbuf *line_pop_one(struct line *line, struct holder *holder, simtime now,
+                              struct held *head);
 
 /* Drops everything in the log, held back, and on a wheel of its own; returns how many packets that
  * were. */

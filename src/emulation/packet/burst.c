@@ -58,10 +58,15 @@ void burst_read(struct burst *burst, struct rte_mbuf *const *mbufs, uint16_t n)
 }
 
 void burst_one(struct burst *burst, struct rte_mbuf *mbuf, uint32_t port, simtime t,
-               uint64_t number, uint8_t flags)
+               uint64_t number, uint32_t wire_bytes, uint8_t flags)
 {
 	burst->mbuf[0] = mbuf;
 	burst_received(burst, 1, port, t, number);
+	if (wire_bytes != mbuf->pkt_len) {
+		burst_spell(burst);
+		burst->wire_bytes[0] = wire_bytes;
+		burst->bytes = wire_bytes;
+	}
 	if (flags)
 		burst_flag(burst, 0, flags);
 }

@@ -107,9 +107,9 @@ static inline void burst_received(struct burst *burst, uint16_t n, uint32_t port
 
 /* Of packets whose struct packet is filled in, t_ns in order; n > 0. */
 void burst_read(struct burst *burst, struct rte_mbuf *const *mbufs, uint16_t n);
-/* One packet, with these flags, as long on the wire as in its mbuf. */
+/* One packet. */
 void burst_one(struct burst *burst, struct rte_mbuf *mbuf, uint32_t port, simtime t,
-               uint64_t number, uint8_t flags);
+               uint64_t number, uint32_t wire_bytes, uint8_t flags);
 
 /* No packets yet, which come by burst_add. */
 static inline void burst_begin(struct burst *burst, const struct burst *of)

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An outlet: packets that leave the engine at a port, in the order of their due times, and what is
+ * known of each as arrays beside each other. The engine fills it, the driver empties it.
+ *
+ * Ownership: mbufs in it belong to the worker until the driver takes them.
+ * Thread: the worker that owns the engine.
+ */
+#ifndef WEIR_OUTLET_H
+#define WEIR_OUTLET_H
+
+#include <string.h>
+
+#include "packet/packet.h"
+
+/* Twice a burst: a worker that has fallen behind sends twice what it receives, and so catches up;
+ * more at a time would be more buffers on the way to the device than a processor's first cache
+ * holds. */
+#define OUTLET_ROOM (2 * BURST_MAX)
+
+struct outlet {
+	uint32_t n;
+	simtime due_ns[OUTLET_ROOM];
+	struct rte_mbuf *mbufs[OUTLET_ROOM];
+	uint32_t wire_bytes[OUTLET_ROOM]; /* as in packet.h */
+};
+
+/* There is room. */
+static __rte_always_inline void outlet_put(struct outlet *outlet, struct rte_mbuf *mbuf,
+                                           simtime due, uint32_t wire_bytes)
+{
+	const uint32_t n = outlet->n++;
+
+	outlet->mbufs[n] = mbuf;
+	outlet->due_ns[n] = due;
+	outlet->wire_bytes[n] = wire_bytes;
+}
+
+/* The first n are gone. */
+static inline void outlet_pass(struct outlet *outlet, uint32_t n)
+{
+	const uint32_t rest = outlet->n - n;
+
+	memmove(outlet->mbufs, outlet->mbufs + n, rest * sizeof(outlet->mbufs[0]));
+	memmove(outlet->due_ns, outlet->due_ns + n, rest * sizeof(outlet->due_ns[0]));
+	memmove(outlet->wire_bytes, outlet->wire_bytes + n, rest * sizeof(outlet->wire_bytes[0]));
+	outlet->n = rest;
+}
+
+#endif
