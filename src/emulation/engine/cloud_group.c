@@ -81,34 +81,30 @@ uint16_t cloud_group_waits(struct cloud *cloud, struct burst *burst, uint16_t fr
 	return passed;
 }
 
-/* All, if they came at one instant and the bucket has the tokens for them together; `group` has
- * their lengths then. */
+/* A whole burst of one instant has its tokens if it has them together. */
 static inline bool take_all_tokens(const struct link *link, struct shaper *shaper,
-                                   const struct burst *burst, uint16_t from, uint16_t n,
-                                   struct aqm_group *group)
+                                   const struct burst *burst)
 {
-	uint64_t bytes = 0;
-
-	/* They come in order. */
-	if (!link->conf.overhead.none || n == 0 || burst_t(burst, from + n - 1) != group->now)
-		return false;
-	for (uint16_t i = 0; i < n; i++) {
-		group->length[i] = burst_wire_bytes(burst, from + i);
-		bytes += group->length[i];
-	}
-	/* Each by itself is not longer than what has its whole length in work. */
-	return bytes <= SHAPER_BYTES_MAX && shaper_passes(shaper, (uint32_t)bytes);
+	return burst->at_once && link->conf.overhead.none && burst->bytes <= SHAPER_BYTES_MAX &&
+	       shaper_passes(shaper, (uint32_t)burst->bytes);
 }
 
-/* Lengths of those that the bucket has tokens for, which are taken. */
-static uint16_t take_tokens(const struct link *link, struct shaper *shaper,
+/* Those of this instant that the bucket has tokens for, which are taken. Their lengths, if the
+ * management or the watch asks. */
+static uint16_t take_tokens(const struct cloud *cloud, struct shaper *shaper,
                             const struct burst *burst, uint16_t from, uint16_t n,
                             struct aqm_group *group)
 {
+	const struct link *link = &cloud->link;
 	uint16_t found = 0;
 
-	if (likely(take_all_tokens(link, shaper, burst, from, n, group)))
+	if (n == burst->n && take_all_tokens(link, shaper, burst)) {
+		if (link->queue.aqm || cloud->watch) {
+			for (; found < n; found++)
+				group->length[found] = burst_wire_bytes(burst, found);
+		}
 		return n;
+	}
 	for (; found < n; found++) {
 		uint32_t length = link_length(link, burst_wire_bytes(burst, from + found));
 
@@ -125,7 +121,7 @@ static void tell(const struct cloud *cloud, uint16_t n, const struct aqm_group *
 	struct aqm *aqm = cloud->link.queue.aqm;
 	uint64_t bytes = 0;
 
-	for (uint16_t i = 0; i < n; i++)
+	for (uint16_t i = 0; cloud->watch && i < n; i++)
 		bytes += group->length[i];
 	if (cloud->watch)
 		cloud->watch->left_at_once(cloud->watch, group->now, n, bytes);
@@ -151,12 +147,12 @@ uint16_t cloud_group_passes(struct cloud *cloud, struct burst *burst, uint16_t f
 	group.wait = false;
 	shaper_idle_until(&link->shaper, group.now);
 	shaper = link->shaper;
-	group.n = take_tokens(link, &shaper, burst, from, burst->n - from, &group);
+	group.n = take_tokens(cloud, &shaper, burst, from, burst->n - from, &group);
 	passed = aqm_arrive(cloud, &link->queue, &group, verdict);
 	*decided = passed < group.n;
 	if (*decided) {
 		shaper = link->shaper;
-		take_tokens(link, &shaper, burst, from, passed, &group);
+		take_tokens(cloud, &shaper, burst, from, passed, &group);
 	}
 	link->shaper = shaper;
 	if (passed > 0)

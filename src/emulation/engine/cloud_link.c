@@ -322,20 +322,6 @@ static void enter_link(struct cloud *cloud, struct burst *burst, uint16_t i,
 		enter_class(cloud, burst, i, passed);
 }
 
-/* Whether the burst has gone through an idle, open link at its instant: the bucket has the tokens
- * for all of it. */
-static bool burst_passes(struct cloud *cloud, const struct burst *burst)
-{
-	struct link *link = &cloud->link;
-
-	if (!burst->at_once || link->busy || !link->conf.overhead.none ||
-	    link->shaper.rate_bps == 0)
-		return false;
-	/* Each by itself is not longer than what has its whole length in work. */
-	return burst->bytes <= SHAPER_BYTES_MAX &&
-	       link_passes(link, (uint32_t)burst->bytes, burst->t);
-}
-
 /* Packets from `from` on, as far as they go the same way. Returns how many. */
 static uint16_t group_link(struct cloud *cloud, struct burst *burst, uint16_t from,
                            struct passed *passed, struct aqm_verdict *verdict, bool *decided)
@@ -357,13 +343,7 @@ void cloud_meet_link(struct cloud *cloud, struct burst *burst)
 
 	if (unlikely(burst->n == 0))
 		return;
-	if (likely(link_is_open(cloud))) {
-		cloud_advance_link(cloud, burst_t(burst, 0));
-		if (likely(burst_passes(cloud, burst))) {
-			cloud_enter_line(cloud, burst, 0, burst->n, NULL);
-			return;
-		}
-	}
+	cloud_advance_link(cloud, burst_t(burst, 0));
 	passed.n = 0;
 	passed.waited = false;
 	for (uint16_t i = 0; i < burst->n; i++) {
