@@ -433,6 +433,25 @@ static void bad_values_are_refused_with_what_would_be_right(void **state)
 		assert_string_equal(trial_problem(rows[i].statement), rows[i].problem);
 }
 
+/* As on the line itself: large frames stay in their mbufs, and some are always left for devices. */
+static void what_is_held_back_leaves_mbufs_for_others(void **state)
+{
+	enum { BOUND = 20, SENT = 30, LARGE = 1500 };
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 1, .kept_mbufs_max = BOUND});
+
+	(void)state;
+	rig_cloud(rig, "x", 0, 1);
+	set(rig, "x", "delay 10ms");
+	set(rig, "x", "reorder random 100% by 50pkt");
+	rig_apply(rig, 0);
+	for (uint32_t i = 0; i < SENT; i++)
+		rig_send(rig, 0, LARGE, i);
+	assert_int_equal(rig_report(rig, "x")->counters.drops[REASON_NO_BUFFER], SENT - BOUND);
+	rig_run_out(rig);
+	assert_int_equal(rig->n_departures, BOUND);
+	rig_close(rig);
+}
+
 GROUP(reorder)
 {
 	const struct CMUnitTest tests[] = {
@@ -447,6 +466,7 @@ GROUP(reorder)
 	        cmocka_unit_test(memory_that_is_used_up_drops_with_no_buffer),
 	        cmocka_unit_test(bursts_and_sharing_change_nothing),
 	        cmocka_unit_test(bad_values_are_refused_with_what_would_be_right),
+	        cmocka_unit_test(what_is_held_back_leaves_mbufs_for_others),
 	};
 
 	return cmocka_run_group_tests_name("reorder", tests, rig_group_setup, rig_group_teardown);

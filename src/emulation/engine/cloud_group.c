@@ -47,14 +47,12 @@ static void append(struct cloud *cloud, const struct burst *burst, uint16_t from
 	uint64_t bytes = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		struct rte_mbuf *mbuf = burst->mbuf[from + i];
-		struct held *held = log_append(&queue->log, &holder->arena, mbuf->data_len);
+		struct held *held =
+		        log_append(&queue->log, &holder->arena, burst->mbuf[from + i]->data_len);
 
 		held->t_ns = group->now;
 		held->cloud = cloud->index;
-		held->number = (uint32_t)burst_number(burst, from + i);
-		hold_fill(holder, held, true, mbuf, burst_wire_bytes(burst, from + i));
-		held->flags |= burst_flags(burst, from + i);
+		hold_fill(holder, held, true, burst, from + i);
 		bytes += group->length[i];
 	}
 	queue->held_packets += n;

@@ -247,10 +247,10 @@ static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *q
 	struct aqm_arrival arrival = {
 	        .now = now, .wire_bytes = wire_bytes, .verdict = verdict, .log = &queue->log};
 	struct log *log;
-	bool copied;
-	struct rte_mbuf *mbuf;
 	struct held *held;
+	uint32_t stored_bytes;
 	simtime leaves;
+	bool copied;
 
 	if (unlikely(queue->aqm != NULL)) {
 		if (!aqm_admit(cloud, queue, burst, i, &arrival))
@@ -269,20 +269,16 @@ static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *q
 		return true;
 	}
 	log = arrival.log;
-	mbuf = burst->mbuf[i];
-	copied = hold_copies(cloud->holder, mbuf);
 	held = NULL;
-	if (likely(hold_has_room(cloud->holder, copied, mbuf)))
-		held = log_append(log, &cloud->holder->arena, hold_stored_bytes(copied, mbuf));
+	if (likely(hold_takes(cloud->holder, burst->mbuf[i], &copied, &stored_bytes)))
+		held = log_append(log, &cloud->holder->arena, stored_bytes);
 	if (unlikely(!held)) {
 		cloud_drop(cloud, burst, i, REASON_NO_BUFFER);
 		return false;
 	}
 	held->t_ns = now;
 	held->cloud = cloud->index;
-	held->number = (uint32_t)burst_number(burst, i);
-	hold_fill(cloud->holder, held, copied, mbuf, wire_bytes);
-	held->flags |= burst_flags(burst, i);
+	hold_fill(cloud->holder, held, copied, burst, i);
 	if (unlikely(arrival.marked))
 		held->flags |= PACKET_MARKED;
 	if (unlikely(log != &queue->log))

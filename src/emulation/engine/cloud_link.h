@@ -3,9 +3,7 @@
  * A cloud's link at work: packets meet it, wait in its queues as the managements and the scheduler
  * say, and leave it into the line. What of it is for others is in cloud.h.
  *
- * Three ways through, from cheap to dear, with the same outcome:
- *   together   a burst that conforms to an idle token bucket as a whole: it goes into the line as
- *              it is, if nobody but the shaper has to know of it (link_is_open)
+ * Two ways through, with the same outcome:
  *   passing    a packet that conforms, or has left the idle link when the next of its burst comes:
  *              it goes into the line with the others of its burst that do
  *   waiting    everything else: copied into the queue, and from there into the line when it

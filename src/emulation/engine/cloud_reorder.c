@@ -4,7 +4,6 @@
 #include "engine/cloud.h"
 
 struct reorder_note {
-	simtime t_in;   /* when it came to the cloud */
 	simtime due;    /* its own time */
 	simtime latest; /* of the packets before it */
 	uint64_t until; /* the packet it lets go ahead, by the count of those that entered */
@@ -16,7 +15,7 @@ struct entrant {
 	struct burst *burst; /* in its packet i; or NULL */
 	uint16_t i;
 	const struct held *held;
-	struct packet packet; /* t_ns: when it came to the cloud */
+	struct held head; /* what its record says, or would say; t_ns: when it came to the cloud */
 };
 
 static const struct reorder_note *note_front(const struct reorder_back *back)
@@ -24,12 +23,12 @@ static const struct reorder_note *note_front(const struct reorder_back *back)
 	return (const struct reorder_note *)(const void *)log_front(&back->notes)->data;
 }
 
-static void tell(struct cloud *cloud, const struct packet *packet, simtime due)
+static void tell(struct cloud *cloud, const struct held *head, simtime due)
 {
-	histogram_add(cloud->delay_ns, due - packet->t_ns, 1);
+	histogram_add(cloud->delay_ns, due - head->t_ns, 1);
 	if (unlikely(cloud->witness != NULL))
-		cloud_tell_delivery(cloud, packet->number, packet->port, packet->flags,
-		                    packet->t_ns, due);
+		cloud_tell_delivery(cloud, cloud_number(cloud, head->flags, head->number),
+		                    cloud->from_port, (uint8_t)head->flags, head->t_ns, due);
 }
 
 static void give_due(struct cloud *cloud, simtime due, bool overtakes)
@@ -40,22 +39,12 @@ static void give_due(struct cloud *cloud, simtime due, bool overtakes)
 	back->latest = simtime_max(back->latest, due);
 }
 
-/* There was no memory for it. */
-static void drop(struct cloud *cloud, const struct packet *packet, const struct held *held)
-{
-	hold_drop(cloud->holder, held);
-	cloud->counters.drops[REASON_NO_BUFFER]++;
-	if (unlikely(cloud->witness != NULL))
-		cloud_tell_drop(cloud, packet->number, packet->port, packet->flags, packet->t_ns,
-		                REASON_NO_BUFFER);
-}
-
-static void entrant_drop(struct cloud *cloud, const struct entrant *entrant)
+static void entrant_drop(struct cloud *cloud, const struct entrant *entrant, simtime now)
 {
 	if (entrant->burst)
 		cloud_drop(cloud, entrant->burst, entrant->i, REASON_NO_BUFFER);
 	else
-		drop(cloud, &entrant->packet, entrant->held);
+		cloud_drop_held(cloud, entrant->held, REASON_NO_BUFFER, now);
 }
 
 /* ---- what is held back ---- */
@@ -65,20 +54,20 @@ static bool entrant_store(struct cloud *cloud, const struct entrant *entrant)
 	struct log *packets = &cloud->line.back.packets;
 	struct holder *holder = cloud->holder;
 	const struct held *from = entrant->held;
-	struct rte_mbuf *mbuf = entrant->burst ? entrant->burst->mbuf[entrant->i] : NULL;
-	bool copied = mbuf && hold_copies(holder, mbuf);
-	struct held *held = log_append(packets, &holder->arena,
-	                               from ? from->stored_bytes : hold_stored_bytes(copied, mbuf));
+	uint32_t stored_bytes = from ? from->stored_bytes : 0;
+	struct held *held = NULL;
+	bool copied = false;
 
+	if (from ||
+	    likely(hold_takes(holder, entrant->burst->mbuf[entrant->i], &copied, &stored_bytes)))
+		held = log_append(packets, &holder->arena, stored_bytes);
 	if (unlikely(!held))
 		return false;
-	if (from) {
+	if (from)
 		hold_record(held, from);
-	} else {
-		hold_fill(holder, held, copied, mbuf, entrant->packet.wire_bytes);
-		held->flags |= entrant->packet.flags;
-		held->number = (uint32_t)entrant->packet.number;
-	}
+	else
+		hold_fill(holder, held, copied, entrant->burst, entrant->i);
+	held->t_ns = entrant->head.t_ns;
 	held->cloud = cloud->index;
 	return true;
 }
@@ -89,7 +78,6 @@ static bool hold_back(struct cloud *cloud, const struct entrant *entrant, simtim
 	const struct reorder_rule *rule = &cloud->line.conf.reorder;
 	struct reorder_back *back = &cloud->line.back;
 	struct reorder_note note = {
-	        .t_in = entrant->packet.t_ns,
 	        .due = due,
 	        .latest = back->latest,
 	        .until = back->entered + rule->packets,
@@ -122,12 +110,6 @@ static void release(struct cloud *cloud, simtime now, simtime least)
 	const struct reorder_note *note = note_front(back);
 	const struct held *held = log_front(&back->packets);
 	simtime due = simtime_max(simtime_max(note->due, least), back->passed);
-	struct packet packet = {
-	        .t_ns = note->t_in,
-	        .number = cloud_number(cloud, held->flags, held->number),
-	        .port = (uint16_t)cloud->from_port,
-	        .flags = (uint8_t)held->flags,
-	};
 
 	if (cloud->line.wheel)
 		wheel_idle_until(cloud->line.wheel, now);
@@ -136,9 +118,9 @@ static void release(struct cloud *cloud, simtime now, simtime least)
 		/* Who was released came before it, and so did those of the note. */
 		give_due(cloud, due, due < simtime_max(note->latest, back->released));
 		back->released = simtime_max(back->released, due);
-		tell(cloud, &packet, due);
+		tell(cloud, held, due);
 	} else {
-		drop(cloud, &packet, held);
+		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
 	}
 	cloud->line.held--;
 	log_pop(&back->packets, &cloud->holder->arena);
@@ -170,7 +152,8 @@ void reorder_flush(struct cloud *cloud, simtime now)
 static bool entrant_push(struct cloud *cloud, const struct entrant *entrant, simtime now,
                          simtime due)
 {
-	simtime leaves = cloud_leaves_at(cloud, now, due, entrant->packet.age_ns);
+	uint32_t age_ns = entrant->burst ? burst_age_ns(entrant->burst, entrant->i) : 0;
+	simtime leaves = cloud_leaves_at(cloud, now, due, age_ns);
 
 	if (entrant->burst)
 		return line_push(&cloud->line, cloud->holder, entrant->burst, entrant->i, 1,
@@ -199,13 +182,13 @@ static void enter(struct cloud *cloud, const struct entrant *entrant, simtime no
 		due += rule->time_ns;
 	if (chosen && reorder_holds_back(rule)) {
 		if (unlikely(!hold_back(cloud, entrant, due)))
-			entrant_drop(cloud, entrant);
+			entrant_drop(cloud, entrant, now);
 	} else if (likely(entrant_push(cloud, entrant, now, due))) {
 		give_due(cloud, due, back->packets.records > 0 || due < back->latest);
 		back->passed = simtime_max(back->passed, due);
-		tell(cloud, &entrant->packet, due);
+		tell(cloud, &entrant->head, due);
 	} else {
-		entrant_drop(cloud, entrant);
+		entrant_drop(cloud, entrant, now);
 	}
 	while (back->packets.records && note_front(back)->until <= back->entered)
 		release(cloud, now, due);
@@ -217,27 +200,18 @@ void reorder_enter(struct cloud *cloud, struct burst *burst, uint16_t from, uint
 		const struct entrant entrant = {
 		        .burst = burst,
 		        .i = i,
-		        .packet = {.t_ns = burst_t(burst, i),
-		                   .number = burst_number(burst, i),
-		                   .wire_bytes = burst_wire_bytes(burst, i),
-		                   .port = burst->port,
-		                   .flags = burst_flags(burst, i),
-		                   .age_ns = burst_age_ns(burst, i)},
+		        .head = {.t_ns = burst_t(burst, i),
+		                 .number = (uint32_t)burst_number(burst, i),
+		                 .flags = burst_flags(burst, i)},
 		};
 
-		enter(cloud, &entrant, entrant.packet.t_ns);
+		enter(cloud, &entrant, entrant.head.t_ns);
 	}
 }
 
 void reorder_enter_held(struct cloud *cloud, const struct held *held, simtime now)
 {
-	struct entrant entrant = {
-	        .held = held,
-	        .packet = {.t_ns = held->t_ns,
-	                   .number = cloud_number(cloud, held->flags, held->number),
-	                   .port = (uint16_t)cloud->from_port,
-	                   .flags = (uint8_t)held->flags},
-	};
+	const struct entrant entrant = {.held = held, .head = *held};
 
 	enter(cloud, &entrant, now);
 }

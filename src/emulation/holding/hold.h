@@ -14,7 +14,7 @@
 #include <rte_mempool.h>
 
 #include "holding/log.h"
-#include "packet/packet.h"
+#include "packet/burst.h"
 
 #define HOLD_COPY_BYTES_DEFAULT 512
 #define HOLD_SPARE_MAX          256
@@ -48,16 +48,13 @@ static inline bool hold_copies(const struct holder *holder, const struct rte_mbu
 	       (uint32_t)mbuf->data_off + mbuf->data_len + COPY_BLOCK_BYTES <= mbuf->buf_len;
 }
 
-/* Whether a frame that stays in its mbuf may do so. */
-static inline bool hold_has_room(const struct holder *holder, bool copied,
-                                 const struct rte_mbuf *mbuf)
+/* Whether the packet may be held: copied, or in its mbuf. What its record stores then. */
+static inline bool hold_takes(const struct holder *holder, const struct rte_mbuf *mbuf,
+                              bool *copied, uint32_t *stored_bytes)
 {
-	return copied || holder->kept + mbuf->nb_segs <= holder->kept_max;
-}
-
-static inline uint32_t hold_stored_bytes(bool copied, const struct rte_mbuf *mbuf)
-{
-	return copied ? mbuf->data_len : (uint32_t)sizeof(struct rte_mbuf *);
+	*copied = hold_copies(holder, mbuf);
+	*stored_bytes = *copied ? mbuf->data_len : (uint32_t)sizeof(struct rte_mbuf *);
+	return *copied || holder->kept + mbuf->nb_segs <= holder->kept_max;
 }
 
 /* Gives back mbufs so that at most `keep` stay spare. */
@@ -138,19 +135,23 @@ static inline uint32_t hold_provide(struct holder *holder)
 	return RTE_MIN(holder->n_spare, (uint32_t)BURST_MAX);
 }
 
-/* Moves the packet into the record; the mbuf belongs to the record, or is spare. */
+/* Moves packet i of the burst into the record, which has its own cloud and time; the mbuf belongs
+ * to the record, or is spare. */
 static __rte_always_inline void hold_fill(struct holder *holder, struct held *held, bool copied,
-                                          struct rte_mbuf *mbuf, uint32_t wire_bytes)
+                                          const struct burst *burst, uint32_t i)
 {
-	held->wire_bytes = wire_bytes;
+	struct rte_mbuf *mbuf = burst->mbuf[i];
+
+	held->wire_bytes = burst_wire_bytes(burst, i);
+	held->number = (uint32_t)burst_number(burst, i);
+	held->flags = burst_flags(burst, i);
 	if (copied) {
 		held->stored_bytes = mbuf->data_len;
-		held->flags = 0;
 		hold_copy(held->data, rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len);
 		hold_spend(holder, mbuf);
 	} else {
 		held->stored_bytes = sizeof(mbuf);
-		held->flags = HELD_MBUF;
+		held->flags |= HELD_MBUF;
 		memcpy(held->data, &mbuf, sizeof(mbuf));
 		holder->kept += mbuf->nb_segs;
 	}

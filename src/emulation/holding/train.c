@@ -20,13 +20,6 @@ static __rte_always_inline bool follows(const struct train *train, uint32_t k,
 	       (uint32_t)burst_number(burst, i) == train->number + k;
 }
 
-/* Of a burst that is `uniform`, one packet follows the other without a look: whole, and in
- * sequence. */
-static inline bool is_uniform(const struct burst *burst)
-{
-	return burst->whole && burst->in_sequence;
-}
-
 /* Those from `from` on, behind the first, as far as they are like it and the chunk has room: their
  * mbufs are spare. Returns how many. */
 static __rte_always_inline uint32_t copy_others(struct log *log, struct holder *holder,
@@ -71,7 +64,7 @@ static uint32_t keep_others(struct log *log, struct holder *holder, const struct
 	for (k = 0; k < n && (size_t)(log->limit - log->write) >= sizeof(burst->mbuf[0]); k++) {
 		struct rte_mbuf *mbuf = burst->mbuf[from + k];
 
-		if (!is_of(kind, mbuf) || !hold_has_room(holder, false, mbuf) ||
+		if (!is_of(kind, mbuf) || holder->kept + mbuf->nb_segs > holder->kept_max ||
 		    !follows(train, k + 1, burst, from + k))
 			break;
 		memcpy(log->write, &mbuf, sizeof(mbuf));
@@ -105,7 +98,8 @@ static __rte_always_inline uint32_t push(struct log *log, struct holder *holder,
 uint16_t train_push(struct log *log, struct holder *holder, const struct burst *burst,
                     uint16_t from, uint16_t n, simtime due)
 {
-	const bool uniform = is_uniform(burst);
+	/* Then one packet follows the other without a look. */
+	const bool uniform = burst->whole && burst->in_sequence;
 	uint32_t done = 0, k;
 
 	do {

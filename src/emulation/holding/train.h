@@ -64,11 +64,11 @@ static __rte_always_inline struct train *train_begin(struct log *log, struct hol
                                                      simtime due)
 {
 	struct rte_mbuf *mbuf = burst->mbuf[i];
-	const bool copied = hold_copies(holder, mbuf);
-	const uint32_t stored_bytes = hold_stored_bytes(copied, mbuf);
 	struct train *train = NULL;
+	uint32_t stored_bytes;
+	bool copied;
 
-	if (likely(hold_has_room(holder, copied, mbuf)))
+	if (likely(hold_takes(holder, mbuf, &copied, &stored_bytes)))
 		train = log_reserve(log, &holder->arena,
 		                    (uint32_t)sizeof(*train) + RTE_ALIGN_CEIL(stored_bytes, 8u));
 	if (unlikely(!train))

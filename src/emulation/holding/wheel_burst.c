@@ -179,20 +179,16 @@ static uint16_t push_run(struct wheel *wheel, struct holder *holder, uint32_t cl
 static bool push_alone(struct wheel *wheel, struct holder *holder, uint32_t cloud,
                        const struct burst *burst, uint32_t i, simtime due)
 {
-	struct rte_mbuf *mbuf = burst->mbuf[i];
-	/* Filling the record may give the mbuf away. */
-	const uint32_t wire_bytes = burst_wire_bytes(burst, i);
-	bool copied = hold_copies(holder, mbuf);
 	struct held *held = NULL;
+	uint32_t stored_bytes;
+	bool copied;
 
-	if (likely(hold_has_room(holder, copied, mbuf)))
-		held = wheel_append(wheel, due, cloud, hold_stored_bytes(copied, mbuf));
+	if (likely(hold_takes(holder, burst->mbuf[i], &copied, &stored_bytes)))
+		held = wheel_append(wheel, due, cloud, stored_bytes);
 	if (unlikely(!held))
 		return false;
 	arena_fetch(&holder->arena, held);
-	held->number = (uint32_t)burst_number(burst, i);
-	hold_fill(holder, held, copied, mbuf, wire_bytes);
-	held->flags |= burst_flags(burst, i);
+	hold_fill(holder, held, copied, burst, i);
 	return true;
 }
 
