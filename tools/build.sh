@@ -20,11 +20,12 @@ configure_in() {
 }
 
 # build_in DIR LOG MESON-OPTION...: the same, and builds. With build_keep_going=yes an error does
-# not stop what does not depend on it.
+# not stop what does not depend on it. build_targets=NAME... builds only these.
 build_in() {
 	local dir=$1 log=$2
 	configure_in "$@" || return 1
-	if ! ninja -C "$dir" ${build_keep_going:+-k 0} > "$log" 2>&1; then
+	# shellcheck disable=SC2086 # a list
+	if ! ninja -C "$dir" ${build_keep_going:+-k 0} ${build_targets:-} > "$log" 2>&1; then
 		grep -E -A 12 'FAILED:|error:|ERROR' "$log" | head -n 60 >&2
 		echo "The build failed; all of it: $log" >&2
 		return 1
