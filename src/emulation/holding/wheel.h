@@ -14,7 +14,7 @@
  * what is due within 1.07 s goes to level 1 and is never moved.
  *
  * A packet is copied once, into a store, where memory is written in sequence (store.h), into a
- * record or, on a wheel whose packets nobody asks anything, into a cell. A slot is a key list of
+ * record or, on a wheel that one cloud has to itself, into a cell. A slot is a key list of
  * keys (key_list.h): due time and place. When time enters a slot of level 1, its keys are sorted
  * into a sorted slot, by counting the slots of level 0. Level 0 itself takes what is inserted when
  * time is in the slot already, and slots with more keys than the sorted slot has room for: their

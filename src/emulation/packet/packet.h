@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What weir knows of a packet beside its bytes, where it crosses: from a replay or another worker
- * into the engine, and at an outlet. It lies in the private area of the mbuf, so every mempool that
- * feeds the engine is made with PACKET_PRIVATE_BYTES of it.
+ * into the engine, and from a worker to the one that sends. It lies in the private area of the
+ * mbuf, so every mempool that feeds the engine is made with PACKET_PRIVATE_BYTES of it.
  *
- * In the engine a burst says it (burst.h). Ownership: whoever owns the mbuf.
+ * In the engine a burst says it (burst.h), behind it an outlet (outlet.h). Ownership: whoever owns the mbuf.
  */
 #ifndef WEIR_PACKET_H
 #define WEIR_PACKET_H
