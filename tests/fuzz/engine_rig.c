@@ -314,7 +314,7 @@ static const char *one_of(enum field_type type, uint64_t value)
 {
 	static const char *const texts[] = {"y", "udp", "x", "tcp and port 80"};
 	static const char *const factors[] = {"0", "0.000001", "0.5", "1", "3.2", "1000"};
-	static const char *const ratios[] = {"0", "1e-30", "1e-9", "1e-3", "0.5", "1"};
+	static const char *const ratios[] = {"0", "1e-30", "1e-9", "1e-3", "0.5", "100%"};
 	static const char *const addresses[] = {"192.0.2.1", "198.51.100.1", "203.0.113.1"};
 	static const char *const numbers[] = {"1", "1,2,3", "5,100", "2,4,8,16,32"};
 	static const char *const orders[] = {"rate 1mbit",
@@ -325,7 +325,7 @@ static const char *one_of(enum field_type type, uint64_t value)
 	                                     "duplicate random 50%",
 	                                     "rate 1bit queue 10pkt"};
 	static const char *const states[] = {"good 1ms then bad 2ms loss random 50%",
-	                                     "a 1ms to b 1 then b 5ms down",
+	                                     "a 1ms to b 100% then b 5ms down",
 	                                     "a 1s rate 1mbit then b 1ms rate 8bit then c 3ms"};
 
 	switch (type) {

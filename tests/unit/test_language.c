@@ -344,7 +344,7 @@ static void statements_print_in_the_order_of_the_table(void **state)
 	edit(scenario, "cloud down quote x");
 	edit(scenario, "cloud down paint 1s");
 	edit(scenario, "cloud down mark y");
-	edit(scenario, "cloud down spill random 1");
+	edit(scenario, "cloud down spill random 100%");
 	assert_prints(scenario, TOP "cloud down spill random 100%\n"
 	                            "cloud down mark y\n"
 	                            "cloud down paint 1s\n"

@@ -256,7 +256,7 @@ static const struct case_row cases[] = {
         {"red min 15kB max 45kB max-p 0.02 alpha 0.25 match udp src port 2001", true, true},
         {"red min 15kB max 45kB max-p 0.02 alpha 0.25", true, false},
         {"red min 15kB max 45kB max-p 0.2 marking ecn-mod match udp src port 2001", true, true},
-        {"red min 15kB max 45kB max-p 1 marking ecn-mod c1 0.25 c2 0.125", true, false},
+        {"red min 15kB max 45kB max-p 100% marking ecn-mod c1 0.25 c2 0.125", true, false},
 };
 
 static struct seen compare(struct run *run, struct beside *beside, const struct case_row *row,

@@ -234,8 +234,8 @@ static void print_some_value(FILE *out, const struct field *field, uint64_t draw
 	                                     "down", "up and rewrite 3 set ip.ttl 7"};
 	static const char *const states[] = {
 	        "good 10s then bad 500ms rate 1mbit and loss random 2%", "a 1ms then b 1ms down",
-	        "a 1s to b 90% c 10% then b 1s no loss then c 1s to a 1 rate 1mbit"};
-	static const char *const ratios[] = {"1e-18", "0.1%", "1", "0"};
+	        "a 1s to b 90% c 10% then b 1s no loss then c 1s to a 100% rate 1mbit"};
+	static const char *const ratios[] = {"1e-18", "0.1%", "100%", "0"};
 	uint64_t max = field->max ? field->max : UINT64_MAX, value;
 	uint32_t words = 0;
 	char text[48];

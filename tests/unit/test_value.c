@@ -172,7 +172,6 @@ static void probabilities_are_the_nearest_multiple_of_2_to_the_minus_63(void **s
 	static const struct row rows[] = {
 	        {"0", 0, "0%"},
 	        {"0%", 0, "0%"},
-	        {"1", PROBABILITY_ONE, "100%"},
 	        {"100%", PROBABILITY_ONE, "100%"},
 	        {"100.000%", PROBABILITY_ONE, "100%"},
 	        {"0.5", PROBABILITY_ONE / 2, "50%"},
@@ -351,10 +350,13 @@ static void what_is_wrong_with_a_value_is_said_with_what_would_be_right(void **s
 	         "it `15` has no unit; a limit is written with B, kB, MB, KiB or MiB, pkt, or ns, "
 	         "us, ms "
 	         "or s, like 15kB"},
-	        {FIELD_RATE, 0, 0, "10Mbit", ERROR_UNKNOWN_UNIT,
-	         "it `10Mbit` has the unknown unit `Mbit`; did you mean `mbit`?"},
+	        {FIELD_RATE, 0, 0, "10mbti", ERROR_UNKNOWN_UNIT,
+	         "it `10mbti` has the unknown unit `mbti`; did you mean `mbit`?"},
 	        {FIELD_TIME, 0, 0, "10min", ERROR_UNKNOWN_UNIT,
-	         "it `10min` has the unknown unit `min`; a time is written with ns, us, ms or s"},
+	         "it `10min` has the unknown unit `min`; write 600s"},
+	        {FIELD_TIME, 0, 0, "10parsec", ERROR_UNKNOWN_UNIT,
+	         "it `10parsec` has the unknown unit `parsec`; a time is written with ns, us, ms "
+	         "or s"},
 	        {FIELD_TIME, 0, 0, "fast", ERROR_BAD_VALUE,
 	         "it `fast` is not a time; write a decimal number and one of the units ns, us, ms "
 	         "or s, "
@@ -388,6 +390,17 @@ static void what_is_wrong_with_a_value_is_said_with_what_would_be_right(void **s
 	         "it `101%` is out of range; it goes from 0% to 100%"},
 	        {FIELD_PROBABILITY, 0, 0, "1.0000000000000000001", ERROR_OUT_OF_RANGE, NULL},
 	        {FIELD_PROBABILITY, 0, 0, "1e5", ERROR_OUT_OF_RANGE, NULL},
+	        {FIELD_PROBABILITY, 0, 0, "1", ERROR_BAD_VALUE,
+	         "it `1` has two readings: as a fraction it is 100%, in netem 1%; write 100% or "
+	         "1%"},
+	        {FIELD_PROBABILITY, 0, 0, "1.000", ERROR_BAD_VALUE, NULL},
+	        {FIELD_PROBABILITY, 0, 0, "10e-1", ERROR_BAD_VALUE, NULL},
+	        {FIELD_RATIO, 0, 0, "1", ERROR_BAD_VALUE, NULL},
+	        {FIELD_PROBABILITIES, 0, 0, "0..1", ERROR_BAD_VALUE, NULL},
+	        {FIELD_PROBABILITY, 0, 0, "5", ERROR_OUT_OF_RANGE,
+	         "it `5` is out of range; it goes from 0% to 100%, and percent are written 5%"},
+	        {FIELD_PROBABILITY, 0, 0, "101", ERROR_OUT_OF_RANGE,
+	         "it `101` is out of range; it goes from 0% to 100%"},
 	        {FIELD_PROBABILITY, 0, 0, "-1%", ERROR_OUT_OF_RANGE, NULL},
 	        {FIELD_PROBABILITY, 0, 0, "1e-20", ERROR_TOO_FINE, NULL},
 	        {FIELD_PROBABILITY, 0, 0, "1e-999999999999", ERROR_TOO_FINE, NULL},
@@ -417,7 +430,9 @@ static void what_is_wrong_with_a_value_is_said_with_what_would_be_right(void **s
 	        {FIELD_WORD, 0, 0, "yellow", ERROR_UNKNOWN_WORD,
 	         "it `yellow` is unknown; it is `red`, `green` or `blue`"},
 	        {FIELD_SWITCH, 0, 0, "yes", ERROR_UNKNOWN_WORD,
-	         "it `yes` is unknown; it is `off` or `on`"},
+	         "it `yes` is unknown; did you mean `on`?"},
+	        {FIELD_SWITCH, 0, 0, "maybe", ERROR_UNKNOWN_WORD,
+	         "it `maybe` is unknown; it is `off` or `on`"},
 	        {FIELD_IPV4, 0, 0, "192.0.2.256", ERROR_BAD_VALUE,
 	         "it `192.0.2.256` is not an IPv4 address; write four numbers from 0 to 255, like "
 	         "192.0.2.1"},

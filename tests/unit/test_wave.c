@@ -137,7 +137,7 @@ static void states_lead_where_they_should(void **state)
 	enum { N = 100000 };
 	simtime *due =
 	        play_even("delay 10ms order allow; markov a 20ms to b 90% c 10% delay 20ms order "
-	                  "allow then b 20ms to a 1 delay 30ms order allow then c 20ms to a "
+	                  "allow then b 20ms to a 100% delay 30ms order allow then c 20ms to a "
 	                  "100%",
 	                  MS, N);
 	uint32_t to_b = 0, to_c = 0;
@@ -162,9 +162,9 @@ static void states_that_contradict_are_refused(void **state)
 	static const char *const rows[][2] = {
 	        {"markov a 1s", "it needs two states at least: write `then` and another one"},
 	        {"markov a 1s then a 2s down", "there are two states `a`; give each its own name"},
-	        {"markov a 1s to c 1 then b 2s down",
+	        {"markov a 1s to c 100% then b 2s down",
 	         "state `a` leads to `c`, which is no other state"},
-	        {"markov a 1s to a 1 then b 2s down",
+	        {"markov a 1s to a 100% then b 2s down",
 	         "state `a` leads to `a`, which is no other state"},
 	        {"markov a 1s to b 99% then b 2s down",
 	         "the probabilities behind `to` of state `a` are less than 100% together"},

@@ -8,9 +8,8 @@
 
 #include "capture/filter.h"
 #include "match/selection.h"
+#include "language/language_wrong.h"
 #include "text/blocking.h"
-#include "text/listing.h"
-#include "text/nearest.h"
 #include "text/statement_text.h"
 #include "text/value.h"
 #include "scenario/port_setting.h"
@@ -28,6 +27,8 @@ const struct language_form language_forms[] = {
          "a cloud: one direction of an emulated network, from a port or from behind a cloud"},
         {COMMAND_STATEMENT, "cloud CLOUD STATEMENT...",
          "what the cloud does to its packets; takes the place of the statement's earlier one"},
+        {COMMAND_STATEMENT, "cloud CLOUD STATEMENT off",
+         "takes the statement out of the cloud, if it is there"},
         {COMMAND_NETEM, "cloud CLOUD netem LINE...",
          "a line of tc-netem(8): what its words say, as statements in the place of its own"},
         {COMMAND_NETEM, "cloud CLOUD netem-exact LINE...",
@@ -122,90 +123,6 @@ uint32_t language_match(const struct words *words, uint32_t n, uint32_t *rest)
 	return alive;
 }
 
-static const char *slot_words(const char *slot)
-{
-	static const char *const words[][2] = {
-	        {"NAME", "a new name"},
-	        {"PORT", "the name of a port"},
-	        {"PLACE", "the name of a port or of a cloud"},
-	        {"CLOUD", "the name of a cloud"},
-	        {"CLASS", "the name of a class"},
-	        {"ADDRESS", "an address, or a flow"},
-	        {"N", "a number"},
-	        {"TIME", "a time"},
-	        {"ADDRESS", "an address"},
-	        {"TEXT", "a text"},
-	        {"WORDS", "words"},
-	        {"LINE", "a line of tc-netem(8)"},
-	};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strcmp(words[i][0], slot) == 0)
-			return words[i][1];
-	}
-	return slot;
-}
-
-/* What may stand at `index` in one of the forms: for the error when something else does. */
-static void expect(uint32_t alive, uint32_t index, struct nearest *nearest, struct listing *listing)
-{
-	struct language_token token;
-
-	for (uint32_t f = 0; language_forms[f].usage; f++) {
-		if (!(alive >> f & 1) || !language_token(&language_forms[f], index, &token))
-			continue;
-		if (!token.slot) {
-			nearest_try(nearest, token.text);
-			listing_add(listing, token.text);
-		} else if (strcmp(token.text, "STATEMENT") != 0 &&
-		           strcmp(token.text, "NUMBER") != 0) {
-			listing_add_plain(listing, slot_words(token.text));
-		}
-	}
-	for (uint32_t f = 0; language_forms[f].usage; f++) {
-		if (!(alive >> f & 1) || !language_token(&language_forms[f], index, &token) ||
-		    strcmp(token.text, "STATEMENT") != 0)
-			continue;
-		for (const struct statement *const *row = statements; *row; row++) {
-			nearest_try(nearest, (*row)->name);
-			listing_add(listing, (*row)->name);
-		}
-		return;
-	}
-}
-
-/* The first word that fits no form. */
-static int wrong_word(const struct words *words, uint32_t index, struct language_error *error)
-{
-	const struct word *word = &words->word[index];
-	struct nearest nearest;
-	struct listing listing;
-
-	nearest_start(&nearest, word->text);
-	listing_start(&listing, "or");
-	expect(language_match(words, index, NULL), index, &nearest, &listing);
-	error->column = word->column;
-	if (*listing_end(&listing) == 0)
-		return language_error_set(error, ERROR_EXTRA_WORD,
-		                          "`%.*s` is too much; the line ends before it",
-		                          SHOWN(word->text));
-	if (word->quoted)
-		return language_error_set(error, ERROR_UNKNOWN_WORD,
-		                          "a quoted word is no keyword; what may stand here is %s",
-		                          listing.text);
-	if (nearest.best != NULL)
-		return language_error_set(error, ERROR_UNKNOWN_WORD,
-		                          "unknown word `%.*s`; did you mean `%s`?",
-		                          SHOWN(word->text), nearest.best);
-	if (index == 0 && statement_is_name(word->text))
-		return language_error_set(error, ERROR_UNKNOWN_WORD,
-		                          "`%s` belongs to a cloud; write: cloud NAME %s ...",
-		                          word->text, word->text);
-	return language_error_set(error, ERROR_UNKNOWN_WORD,
-	                          "unknown word `%.*s`; what may stand here is %s",
-	                          SHOWN(word->text), listing.text);
-}
-
 /* Whether a form may end before its token `index`. */
 static bool may_end(const struct language_form *form, uint32_t index)
 {
@@ -217,27 +134,19 @@ static bool may_end(const struct language_form *form, uint32_t index)
 static int find_form(const struct words *words, const struct language_form **form,
                      struct language_error *error)
 {
-	struct nearest nearest;
-	struct listing listing;
 	uint32_t n = words->n, rest, alive = language_match(words, n, &rest);
 
 	if (alive == 0) {
 		while (language_match(words, n - 1, NULL) == 0)
 			n--;
-		return wrong_word(words, n - 1, error);
+		return language_wrong_word(words, n - 1, error);
 	}
 	for (uint32_t f = 0; language_forms[f].usage; f++) {
 		*form = &language_forms[f];
 		if (alive >> f & 1 && (rest != UINT32_MAX || may_end(*form, n)))
 			return 0;
 	}
-	nearest_start(&nearest, "");
-	listing_start(&listing, "or");
-	expect(alive, n, &nearest, &listing);
-	error->column = words->end_column;
-	return language_error_set(error, ERROR_MISSING_WORD,
-	                          "the line ends too early; what must follow is %s",
-	                          listing_end(&listing));
+	return language_line_too_short(words, error);
 }
 
 /* ---- parsing ---- */
@@ -338,15 +247,34 @@ static int parse_selection(struct command *command, const struct statement *stat
 	return language_error_set(error, ERROR_BAD_VALUE, "%s", problem.text);
 }
 
+/* `cloud CLOUD STATEMENT [N] off` is `no cloud CLOUD STATEMENT [N]`, of a cloud that may do without
+ * it. */
+static int take_off(struct command *command, struct language_error *error)
+{
+	struct word *word = command->words.word, off = word[command->words.n - 1];
+
+	memmove(word + 1, word, (command->words.n - 1) * sizeof(*word));
+	word[0] = off;
+	word[0].text = "no";
+	word[1].text = "cloud";
+	command->kind = COMMAND_NO_STATEMENT;
+	command->off = true;
+	if (command->words.n < 5)
+		return 0;
+	error->column = word[4].column;
+	return value_parse_count(word[4].text, 1, UINT32_MAX, "number", &command->number, error);
+}
+
 int language_parse(const char *line, struct command *command, struct language_error *error)
 {
-	const struct language_form *form;
+	const struct language_form *form = NULL;
 
 	command->kind = COMMAND_NOTHING;
 	command->seed = 0;
 	command->number = 0;
 	command->conf = NULL;
 	command->netem = NULL;
+	command->off = false;
 	error->column = 0;
 	if (words_split(line, &command->words, error) != 0)
 		return -EINVAL;
@@ -355,6 +283,8 @@ int language_parse(const char *line, struct command *command, struct language_er
 	if (find_form(&command->words, &form, error) != 0 || check_slots(command, form, error) != 0)
 		return -EINVAL;
 	command->kind = form->kind;
+	if (command->kind == COMMAND_STATEMENT && statement_is_off(&command->words, 2))
+		return take_off(command, error);
 	if (command->kind == COMMAND_NETEM)
 		return netem_become(&command->words, 3,
 		                    strcmp(command->words.word[2].text, "netem-exact") == 0,

@@ -79,6 +79,8 @@ struct command {
 	enum command_kind kind;
 	uint64_t seed;   /* COMMAND_SEED */
 	uint64_t number; /* COMMAND_NO_STATEMENT, of the one to remove; 0: all of that name */
+	bool off;        /* COMMAND_NO_STATEMENT: written as `cloud CLOUD STATEMENT off`; the words
+	                  * are those of `no cloud`, and it need not be there */
 	/* COMMAND_STATEMENT; the selection of COMMAND_CLOUD or _CLOUDS, or NULL; owned */
 	struct conf *conf;
 	struct netem_result *netem; /* COMMAND_NETEM; owned */

@@ -331,9 +331,20 @@ static int edit_no_class(struct cloud_conf *cloud, const struct word *word, uint
 	                          word[4].text, word[2].text, word[5].text);
 }
 
-static int edit_no_statement(struct scenario *scenario, const struct word *word, uint32_t n,
-                             uint64_t number, struct language_error *error)
+static bool is_there(const struct cloud_conf *cloud, const char *statement, uint64_t number)
 {
+	const struct conf *conf = cloud_conf_get(cloud, statement);
+
+	while (conf != NULL && number != 0 && conf->number != number)
+		conf = cloud_conf_next(cloud, conf);
+	return conf != NULL;
+}
+
+static int edit_no_statement(struct scenario *scenario, const struct command *command,
+                             struct language_error *error)
+{
+	const struct word *word = command->words.word;
+	uint64_t number = command->number;
 	int cloud = find_cloud(scenario, &word[2], error);
 	struct cloud_conf *conf;
 	struct listing listing;
@@ -342,7 +353,9 @@ static int edit_no_statement(struct scenario *scenario, const struct word *word,
 		return -EINVAL;
 	conf = scenario->clouds[cloud];
 	if (strcmp(word[3].text, class_statement.name) == 0)
-		return edit_no_class(conf, word, n, error);
+		return edit_no_class(conf, word, command->words.n, error);
+	if (command->off && !is_there(conf, word[3].text, number))
+		return 0;
 	if (number != 0 && cloud_conf_get(conf, word[3].text) != NULL)
 		return cloud_conf_remove_number(conf, word[3].text, (uint32_t)number) == 0
 		               ? 0
@@ -394,7 +407,7 @@ int language_edit(struct scenario *scenario, const struct command *command,
 		scenario_remove_cloud(scenario, (uint32_t)cloud);
 		return 0;
 	case COMMAND_NO_STATEMENT:
-		return edit_no_statement(scenario, word, command->words.n, command->number, error);
+		return edit_no_statement(scenario, command, error);
 	default:
 		break;
 	}

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "text/foreign_word.h"
 #include "text/listing.h"
 #include "text/nearest.h"
 #include "netem/netem_parameter.h"
@@ -34,9 +35,22 @@ void netem_explain(FILE *out)
 	      out);
 }
 
+/* The parameter that another tool's word means: `bandwidth`. NULL: none. */
+static const char *foreign(const char *word)
+{
+	const struct foreign_word *row = foreign_word_find(FOREIGN_STATEMENT, word);
+
+	for (size_t i = 0; row && netem_parameters[i].name; i++) {
+		if (strcmp(netem_parameters[i].name, row->write) == 0)
+			return row->write;
+	}
+	return NULL;
+}
+
 static int unknown(struct netem_parser *p)
 {
 	const struct word *word = &p->words->word[p->at];
+	const char *meant = foreign(word->text);
 	struct nearest nearest;
 	struct listing listing;
 
@@ -47,10 +61,10 @@ static int unknown(struct netem_parser *p)
 		listing_add(&listing, netem_parameters[i].name);
 	}
 	p->error->column = word->column;
-	if (nearest.best)
+	if (meant || nearest.best)
 		return language_error_set(p->error, ERROR_UNKNOWN_WORD,
 		                          "netem does not know `%.*s`; did you mean `%s`?",
-		                          SHOWN(word->text), nearest.best);
+		                          SHOWN(word->text), meant ? meant : nearest.best);
 	return language_error_set(p->error, ERROR_UNKNOWN_WORD,
 	                          "netem does not know `%.*s`; it knows %s", SHOWN(word->text),
 	                          listing_end(&listing));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text/foreign_word.h"
 #include "text/listing.h"
 #include "text/nearest.h"
 #include "text/statement_text.h"
@@ -113,6 +114,10 @@ static int find_row(const struct words *words, uint32_t at, const struct stateme
 		                          "`%s` belongs to the cloud itself and cannot change "
 		                          "with time",
 		                          word->text);
+	if (!word->quoted &&
+	    foreign_word_refused(foreign_word_find(FOREIGN_STATEMENT, word->text), word->text,
+	                         at + 1 < words->n ? words->word[at + 1].text : NULL, "", error))
+		return -EINVAL;
 	nearest_start(&nearest, word->text);
 	for (const struct statement *const *other = statements; *other; other++) {
 		if (orders_can_change(*other))
@@ -132,7 +137,7 @@ static int find_row(const struct words *words, uint32_t at, const struct stateme
 static int parse_order(const struct words *part, uint32_t at, struct order *order,
                        struct language_error *error)
 {
-	bool no = is_word(part, at, "no");
+	bool no = is_word(part, at, "no"), off = statement_is_off(part, at);
 	const struct statement *row = NULL;
 
 	if (find_row(part, at + no, &row, error) != 0)
@@ -140,9 +145,9 @@ static int parse_order(const struct words *part, uint32_t at, struct order *orde
 	order->name = row->clears != NULL ? row_of(row->clears)->name : row->name;
 	order->role = row->role;
 	order->conf = NULL;
-	if (!no && row->clears == NULL)
+	if (!no && !off && row->clears == NULL)
 		return statement_parse(part, at, &order->conf, error);
-	if (at + no + 1 == part->n)
+	if (at + no + 1 == part->n || (off && !no))
 		return 0;
 	error->column = part->word[at + no + 1].column;
 	return language_error_set(error, ERROR_EXTRA_WORD,

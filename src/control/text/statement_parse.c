@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "text/statement_row.h"
 #include "text/statement_text.h"
+#include "text/statement_wrong.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -45,15 +47,6 @@ static const struct field *inner_field(const struct parser *p)
 	return field->name ? field : NULL;
 }
 
-static void keyword_nearest(const struct parser *p, const char *word, struct nearest *nearest)
-{
-	nearest_start(nearest, word);
-	for (const struct field *field = p->fields; field->name; field++) {
-		if (is_keyword(field))
-			nearest_try(nearest, field->name);
-	}
-}
-
 static void give(struct parser *p, const struct field *field, uint32_t column)
 {
 	p->conf->given |= UINT64_C(1) << (field - p->fields);
@@ -87,38 +80,6 @@ static int missing(struct parser *p, const struct field *field, bool value_only,
 	                   units, *units ? ")" : "");
 	free(kind);
 	return -EINVAL;
-}
-
-static int unknown_word(struct parser *p)
-{
-	const struct word *word = &p->words->word[p->at];
-	const char *statement = p->conf->statement->name;
-	struct nearest nearest;
-	struct listing listing;
-
-	p->error->column = word->column;
-	keyword_nearest(p, word->text, &nearest);
-	if (nearest.best != NULL && !word->quoted)
-		return language_error_set(p->error, ERROR_UNKNOWN_WORD,
-		                          "unknown word `%.*s`; did you mean `%s`?",
-		                          SHOWN(word->text), nearest.best);
-	if (statement_is_name(word->text))
-		return language_error_set(p->error, ERROR_UNKNOWN_WORD,
-		                          "`%s` is a statement of its own, not a word of `%s`; "
-		                          "give it a line of its own: cloud NAME %s ...",
-		                          word->text, statement, word->text);
-	listing_start(&listing, "or");
-	for (const struct field *field = p->fields; field->name; field++) {
-		if (is_keyword(field) && !is_given(p, field))
-			listing_add(&listing, field->name);
-	}
-	if (*listing_end(&listing) == 0)
-		return language_error_set(p->error, ERROR_EXTRA_WORD,
-		                          "`%.*s` is too much; `%s` ends before it",
-		                          SHOWN(word->text), statement);
-	return language_error_set(p->error, ERROR_UNKNOWN_WORD,
-	                          "unknown word `%.*s`; what may follow here is %s",
-	                          SHOWN(word->text), listing.text);
 }
 
 /* The rest of the line as one text, each word written as it must be to be read again. */
@@ -221,10 +182,10 @@ static int parse_positionals(struct parser *p)
 			p->error->column = word->column;
 			/* It may have been meant as a keyword, when no value need stand here. */
 			p->at = (uint32_t)(word - p->words->word);
-			keyword_nearest(p, word->text, &nearest);
+			statement_nearest_keyword(p->fields, word->text, &nearest);
 			if (!(field->flags & FIELD_REQUIRED) && !word->quoted &&
 			    nearest.best != NULL)
-				return unknown_word(p);
+				return statement_wrong_word(p->conf, p->words, p->at, p->error);
 			return -EINVAL;
 		}
 		give(p, field, word->column);
@@ -248,7 +209,7 @@ static bool looks_like_keyword(const struct parser *p)
 	const struct word *word = &p->words->word[p->at];
 	struct nearest nearest;
 
-	keyword_nearest(p, word->text, &nearest);
+	statement_nearest_keyword(p->fields, word->text, &nearest);
 	return nearest.best != NULL && !word->quoted && inner_field(p)->type == FIELD_ORDERS &&
 	       strcmp(word->text, "no") != 0 && !statement_is_name(word->text);
 }
@@ -265,7 +226,7 @@ static int parse_keywords(struct parser *p)
 			break;
 		}
 		if (field == NULL)
-			return unknown_word(p);
+			return statement_wrong_word(p->conf, p->words, p->at, p->error);
 		if (is_given(p, field)) {
 			p->error->column = word->column;
 			return language_error_set(p->error, ERROR_DUPLICATE_WORD,
@@ -297,47 +258,6 @@ static int parse_keywords(struct parser *p)
 			p->at--;
 	}
 	return check_required(p);
-}
-
-/* The row of the table that words[at...] begins with; `at` moves on to its fields. */
-static const struct statement *find(const struct words *words, uint32_t *at,
-                                    struct language_error *error)
-{
-	const char *name = words->word[*at].text;
-	const struct word *word = *at + 1 < words->n ? &words->word[*at + 1] : NULL;
-	const struct statement *statement = NULL;
-	struct nearest nearest;
-	struct listing listing;
-
-	if (word != NULL && !word->quoted)
-		statement = statement_find(name, word->text);
-	*at += statement == NULL ? 1 : 2;
-	if (statement == NULL)
-		statement = statement_find(name, NULL);
-	if (statement != NULL)
-		return statement;
-	nearest_start(&nearest, word == NULL ? "" : word->text);
-	listing_start(&listing, "or");
-	for (const struct statement *const *row = statements; *row; row++) {
-		if (strcmp((*row)->name, name) != 0)
-			continue;
-		nearest_try(&nearest, (*row)->variant);
-		listing_add(&listing, (*row)->variant);
-	}
-	error->column = word == NULL ? words->end_column : word->column;
-	listing_end(&listing);
-	if (word == NULL)
-		language_error_set(error, ERROR_MISSING_WORD, "`%s` needs to know how: %s", name,
-		                   listing.text);
-	else if (nearest.best != NULL)
-		language_error_set(error, ERROR_UNKNOWN_WORD,
-		                   "unknown word `%.*s`; did you mean `%s`?", SHOWN(word->text),
-		                   nearest.best);
-	else
-		language_error_set(error, ERROR_UNKNOWN_WORD,
-		                   "unknown word `%.*s`; what follows `%s` is %s",
-		                   SHOWN(word->text), name, listing.text);
-	return NULL;
 }
 
 static int parse_fields(const struct statement *statement, const struct words *words, uint32_t at,
@@ -408,9 +328,9 @@ static int parse(const struct words *words, uint32_t at, struct conf **conf, uin
 		statement = &class_statement;
 		at += 2;
 		if (at < words->n && !words->word[at].quoted && is_of_class(words->word[at].text))
-			statement = find(words, &at, error);
+			statement = statement_row(words, &at, error);
 	} else {
-		statement = find(words, &at, error);
+		statement = statement_row(words, &at, error);
 	}
 	if (statement == NULL)
 		return -EINVAL;

@@ -42,6 +42,45 @@ uint32_t statement_value_words(const struct words *words, uint32_t at, uint32_t 
 	return n;
 }
 
+const struct statement *statement_of_words(const char *name, const char *word)
+{
+	const struct statement *statement = statement_find(name, word);
+
+	if (statement == NULL)
+		statement = statement_find(name, NULL);
+	for (const struct statement *const *row = statements; *row && statement == NULL; row++) {
+		if ((*row)->by_percent && strcmp((*row)->name, name) == 0)
+			statement = *row;
+	}
+	return statement;
+}
+
+bool statement_is_off(const struct words *words, uint32_t at)
+{
+	const struct word *word = &words->word[at];
+	uint32_t n = words->n - at;
+	const struct statement *row;
+
+	if (n < 2 || n > 3 || word->quoted || word[n - 1].quoted ||
+	    strcmp(word[n - 1].text, STATEMENT_OFF) != 0 || !statement_is_name(word->text))
+		return false;
+	row = statement_of_words(word->text, "");
+	if (n == 3)
+		return row != NULL && row->number_max != 0 &&
+		       strspn(word[1].text, "0123456789") == strlen(word[1].text);
+	return row == NULL || (!row->scoped && row->fields->type != FIELD_SWITCH);
+}
+
+void statement_owners(const char *field, struct listing *listing)
+{
+	for (const struct statement *const *row = statements; *row; row++) {
+		for (const struct field *own = (*row)->fields; own->name; own++) {
+			if (is_keyword(own) && strcmp(own->name, field) == 0)
+				listing_add(listing, (*row)->name);
+		}
+	}
+}
+
 bool statement_is_name(const char *name)
 {
 	for (const struct statement *const *row = statements; *row; row++) {
@@ -71,7 +110,8 @@ static void print_positional(FILE *out, const struct field *field, const struct 
 		fputs(word.text, out);
 	else if (field->type == FIELD_TEXT || field->type == FIELD_FILE)
 		word_print(out, word.text,
-		           statement_keyword(conf->statement->fields, &word) != NULL);
+		           statement_keyword(conf->statement->fields, &word) != NULL ||
+		                   strcmp(word.text, STATEMENT_OFF) == 0);
 	else
 		value_print(out, field, conf);
 }

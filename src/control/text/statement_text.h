@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "text/listing.h"
 #include "text/word.h"
 #include "scenario/statement.h"
 
@@ -43,6 +44,15 @@ uint32_t statement_value_words(const struct words *words, uint32_t at, uint32_t 
                                const struct field *field);
 /* Whether the field holds statements: it stands at the end of the line, without its name. */
 bool statement_is_inner(const struct field *field);
+/* The statement that these two words begin; the second may be a value. One that `by_percent` may
+ * leave out its variant counts without it. NULL: none. */
+const struct statement *statement_of_words(const char *name, const char *word);
+/* Whether words[at...] are `loss off` or `rewrite 20 off`, to the end: the statement is taken away.
+ * Not where `off` is a value of its own, as in `ecn off`. A file of this name is quoted. */
+#define STATEMENT_OFF "off"
+bool statement_is_off(const struct words *words, uint32_t at);
+/* The names of the statements that have a field of this name, for a listing. */
+void statement_owners(const char *field, struct listing *listing);
 /* Whether a statement of this name is in the table. */
 bool statement_is_name(const char *name);
 

@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "text/file_read.h"
+#include "text/foreign_unit.h"
+#include "text/foreign_word.h"
 #include "text/listing.h"
 #include "text/nearest.h"
 #include "text/probability.h"
 #include "text/quantity.h"
 #include "text/value_kind.h"
 #include "text/value_list.h"
+#include "text/value_wrong.h"
 #include "scenario/file.h"
 
 static void *member(const struct field *field, const void *conf)
@@ -19,109 +22,45 @@ static void *member(const struct field *field, const void *conf)
 	return (char *)(uintptr_t)conf + field->offset;
 }
 
-static uint64_t field_max(const struct field *field)
-{
-	if (field->max == 0 && field->min == 0)
-		return field->type == FIELD_PROBABILITY ? PROBABILITY_ONE : UINT64_MAX;
-	return field->max != 0 ? field->max : UINT64_MAX;
-}
-
-/* ---- errors ---- */
-
 #define SHOWN(text) language_error_shown(text), text
 
-static int out_of_range(const struct field *field, const char *text, const struct unit *units,
-                        struct language_error *error)
-{
-	char min[QUANTITY_TEXT_BYTES], max[QUANTITY_TEXT_BYTES];
-	uint64_t most = field_max(field);
-
-	if (units != NULL) {
-		quantity_print(field->min, units, min);
-		quantity_print(most, units, max);
-	} else {
-		value_print_number(field->type, field->min, min, sizeof(min));
-		value_print_number(field->type, most, max, sizeof(max));
-	}
-	if (most == UINT64_MAX && field->min > 0)
-		return language_error_set(error, ERROR_OUT_OF_RANGE,
-		                          "%s `%.*s` is out of range; it is at least %s",
-		                          field->name, SHOWN(text), min);
-	return language_error_set(error, ERROR_OUT_OF_RANGE,
-	                          "%s `%.*s` is out of range; it goes from %s to %s", field->name,
-	                          SHOWN(text), min, max);
-}
-
-static int bad_value(const struct field *field, const char *text, const char *right,
-                     struct language_error *error)
-{
-	return language_error_set(error, ERROR_BAD_VALUE, "%s `%.*s` is not %s; write %s",
-	                          field->name, SHOWN(text), value_kind(field->type)->a, right);
-}
-
-static int no_quantity(const struct field *field, const char *text, struct language_error *error)
-{
-	if (text[0] == '-')
-		return language_error_set(error, ERROR_OUT_OF_RANGE,
-		                          "%s `%.*s` is negative; it is a number from 0 on",
-		                          field->name, SHOWN(text));
-	return language_error_set(
-	        error, ERROR_BAD_VALUE,
-	        "%s `%.*s` is not %s; write a decimal number and one of the units %s, like 10%s",
-	        field->name, SHOWN(text), value_kind(field->type)->a,
-	        value_kind(field->type)->written, value_kind(field->type)->example);
-}
-
-static int unknown_unit(const struct field *field, const char *text, const struct decimal *decimal,
-                        struct language_error *error)
-{
-	const struct value_kind *kind = value_kind(field->type);
-	const char *name = decimal->rest;
-	struct nearest nearest;
-
-	if (*name == 0)
-		return language_error_set(
-		        error, ERROR_MISSING_UNIT,
-		        "%s `%.*s` has no unit; %s is written with %s, like %.*s%s", field->name,
-		        SHOWN(text), value_kind(field->type)->a, value_kind(field->type)->written,
-		        SHOWN(text), value_kind(field->type)->example);
-	nearest_start(&nearest, name);
-	for (int i = 0; kind->units[i] != NULL; i++)
-		for (const struct unit *unit = kind->units[i]; unit->name; unit++)
-			nearest_try(&nearest, unit->name);
-	if (nearest.best != NULL)
-		return language_error_set(
-		        error, ERROR_UNKNOWN_UNIT,
-		        "%s `%.*s` has the unknown unit `%.*s`; did you mean `%s`?", field->name,
-		        SHOWN(text), SHOWN(name), nearest.best);
-	return language_error_set(error, ERROR_UNKNOWN_UNIT,
-	                          "%s `%.*s` has the unknown unit `%.*s`; %s is written with %s",
-	                          field->name, SHOWN(text), SHOWN(name), value_kind(field->type)->a,
-	                          value_kind(field->type)->written);
-}
-
 /* ---- parsing, type by type ---- */
+
+/* The unit of this name: one of the list, or another spelling of one. */
+static bool find_unit(const struct unit *units, const char *name, struct unit *unit)
+{
+	const struct unit *own = unit_find(units, name);
+	struct foreign_unit foreign;
+
+	if (own != NULL) {
+		*unit = *own;
+		return true;
+	}
+	if (!foreign_unit_find(units, name, &foreign) || !foreign.taken)
+		return false;
+	*unit = (struct unit){.name = name, .factor = foreign.factor[0]};
+	return true;
+}
 
 /* All types with units. `which` is the index of the list of units that was used. */
 static int parse_quantity(const struct field *field, const char *text, uint64_t *value, int *which,
                           struct language_error *error)
 {
 	const struct value_kind *kind = value_kind(field->type);
-	const struct unit *unit = NULL, *units = NULL;
+	const struct unit *units = kind->units[0];
 	struct decimal decimal;
+	struct unit unit;
 
 	if (!decimal_scan(text, &decimal))
-		return no_quantity(field, text, error);
-	for (int i = 0; unit == NULL && kind->units[i] != NULL; i++) {
-		units = kind->units[i];
-		unit = unit_find(units, decimal.rest);
-		*which = i;
+		return value_is_no_quantity(field, text, error);
+	for (*which = 0; !find_unit(units, decimal.rest, &unit);) {
+		units = kind->units[++*which];
+		if (units == NULL)
+			return value_has_unknown_unit(field, text, &decimal, error);
 	}
-	if (unit == NULL)
-		return unknown_unit(field, text, &decimal, error);
-	switch (quantity_value(&decimal, unit, value)) {
+	switch (quantity_value(&decimal, &unit, value)) {
 	case QUANTITY_HUGE:
-		return out_of_range(field, text, units, error);
+		return value_is_out_of_range(field, text, units, error);
 	case QUANTITY_TOO_FINE:
 		return language_error_set(error, ERROR_TOO_FINE,
 		                          "%s `%.*s` is finer than 1%s; it is a whole number of %s",
@@ -129,9 +68,27 @@ static int parse_quantity(const struct field *field, const char *text, uint64_t 
 	case QUANTITY_OK:
 		break;
 	}
-	if (*value < field->min || *value > field_max(field))
-		return out_of_range(field, text, units, error);
+	if (*value < field->min || *value > value_max(field))
+		return value_is_out_of_range(field, text, units, error);
 	return 0;
+}
+
+/* 1 as a fraction, however it is written. */
+static bool is_bare_one(const char *text)
+{
+	struct ratio ratio;
+
+	return strchr(text, '%') == NULL && ratio_parse(text, &ratio) == PROBABILITY_OK &&
+	       ratio.digits == 1 && ratio.places == 0;
+}
+
+/* More than 1, and percent that there may be. */
+static bool may_be_percent(const char *text)
+{
+	struct decimal decimal;
+
+	return decimal_scan(text, &decimal) && *decimal.rest == 0 && !decimal.huge &&
+	       (decimal.whole < 100 || (decimal.whole == 100 && decimal.fraction == 0));
 }
 
 static int parse_probability(const struct field *field, const char *text, uint64_t *value,
@@ -140,33 +97,42 @@ static int parse_probability(const struct field *field, const char *text, uint64
 	switch (probability_parse(text, value)) {
 	case PROBABILITY_NO_NUMBER:
 		if (text[0] == '-')
-			return out_of_range(field, text, NULL, error);
-		return bad_value(field, text, "percent like 0.1% or a fraction like 0.001", error);
+			return value_is_out_of_range(field, text, NULL, error);
+		return value_of_no_kind(field, text, "percent like 0.1% or a fraction like 0.001",
+		                        error);
 	case PROBABILITY_TOO_FINE:
 		return language_error_set(error, ERROR_TOO_FINE,
 		                          "%s `%.*s` is finer than weir's probabilities: they are "
 		                          "multiples of 2^-63 (about 1e-19), of at most 19 digits",
 		                          field->name, SHOWN(text));
 	case PROBABILITY_OVER_ONE:
-		return out_of_range(field, text, NULL, error);
+		if (may_be_percent(text))
+			return value_needs_percent(field, text, false, error);
+		return value_is_out_of_range(field, text, NULL, error);
 	case PROBABILITY_OK:
 		break;
 	}
-	if (*value < field->min || *value > field_max(field))
-		return out_of_range(field, text, NULL, error);
+	if (is_bare_one(text) && !(field->flags & FIELD_SHARE))
+		return value_needs_percent(field, text, true, error);
+	if (*value < field->min || *value > value_max(field))
+		return value_is_out_of_range(field, text, NULL, error);
 	return 0;
 }
 
 static int parse_ratio(const struct field *field, const char *text, struct ratio *value,
                        struct language_error *error)
 {
-	switch (ratio_parse(text, value)) {
+	struct ratio parsed;
+
+	switch (ratio_parse(text, &parsed)) {
 	case PROBABILITY_NO_NUMBER:
 		if (text[0] != '-')
-			return bad_value(field, text, "a fraction like 1e-9 or percent like 0.1%",
-			                 error);
+			return value_of_no_kind(field, text,
+			                        "a fraction like 1e-9 or percent like 0.1%", error);
 		/* fall through */
 	case PROBABILITY_OVER_ONE:
+		if (may_be_percent(text))
+			return value_needs_percent(field, text, false, error);
 		return language_error_set(error, ERROR_OUT_OF_RANGE,
 		                          "%s `%.*s` is out of range; it goes from 0%% to 100%%",
 		                          field->name, SHOWN(text));
@@ -178,6 +144,9 @@ static int parse_ratio(const struct field *field, const char *text, struct ratio
 	case PROBABILITY_OK:
 		break;
 	}
+	if (is_bare_one(text) && !(field->flags & FIELD_SHARE))
+		return value_needs_percent(field, text, true, error);
+	*value = parsed;
 	return 0;
 }
 
@@ -187,13 +156,14 @@ static int parse_count(const struct field *field, const char *text, uint64_t *va
 	struct decimal decimal;
 
 	if (text[0] == '-' || (decimal_scan(text, &decimal) && *decimal.rest == 0 && decimal.huge))
-		return out_of_range(field, text, NULL, error);
+		return value_is_out_of_range(field, text, NULL, error);
 	if (!decimal_scan(text, &decimal) || *decimal.rest != 0 || decimal.rest[-1] == '.' ||
 	    strchr(text, '.') != NULL)
-		return bad_value(field, text, "a whole number without a unit, like 1000", error);
+		return value_of_no_kind(field, text, "a whole number without a unit, like 1000",
+		                        error);
 	*value = decimal.whole;
-	if (*value < field->min || *value > field_max(field))
-		return out_of_range(field, text, NULL, error);
+	if (*value < field->min || *value > value_max(field))
+		return value_is_out_of_range(field, text, NULL, error);
 	return 0;
 }
 
@@ -203,12 +173,13 @@ static int parse_factor(const struct field *field, const char *text, uint64_t *v
 	struct decimal decimal;
 
 	if (text[0] == '-')
-		return out_of_range(field, text, NULL, error);
+		return value_is_out_of_range(field, text, NULL, error);
 	if (!decimal_scan(text, &decimal) || *decimal.rest != 0)
-		return bad_value(field, text, "a decimal number without a unit, like 0.125", error);
+		return value_of_no_kind(field, text, "a decimal number without a unit, like 0.125",
+		                        error);
 	switch (quantity_value(&decimal, units_factor, value)) {
 	case QUANTITY_HUGE:
-		return out_of_range(field, text, NULL, error);
+		return value_is_out_of_range(field, text, NULL, error);
 	case QUANTITY_TOO_FINE:
 		return language_error_set(error, ERROR_TOO_FINE,
 		                          "%s `%.*s` is finer than a millionth; it has at most 6 "
@@ -217,9 +188,19 @@ static int parse_factor(const struct field *field, const char *text, uint64_t *v
 	case QUANTITY_OK:
 		break;
 	}
-	if (*value < field->min || *value > field_max(field))
-		return out_of_range(field, text, NULL, error);
+	if (*value < field->min || *value > value_max(field))
+		return value_is_out_of_range(field, text, NULL, error);
 	return 0;
+}
+
+/* The one of the words that another tool's word means, or NULL. */
+static const char *foreign_value(const char *text, const char *const *words)
+{
+	for (uint32_t i = 0; words[i] != NULL; i++) {
+		if (foreign_word_means(text, words[i]))
+			return words[i];
+	}
+	return NULL;
 }
 
 static int parse_word(const struct field *field, const char *text, const char *const *words,
@@ -227,6 +208,7 @@ static int parse_word(const struct field *field, const char *text, const char *c
 {
 	struct nearest nearest;
 	struct listing known;
+	const char *foreign;
 
 	nearest_start(&nearest, text);
 	listing_start(&known, "or");
@@ -238,10 +220,11 @@ static int parse_word(const struct field *field, const char *text, const char *c
 		nearest_try(&nearest, words[i]);
 		listing_add(&known, words[i]);
 	}
-	if (nearest.best != NULL)
+	foreign = foreign_value(text, words);
+	if (foreign != NULL || nearest.best != NULL)
 		return language_error_set(error, ERROR_UNKNOWN_WORD,
 		                          "%s `%.*s` is unknown; did you mean `%s`?", field->name,
-		                          SHOWN(text), nearest.best);
+		                          SHOWN(text), foreign != NULL ? foreign : nearest.best);
 	return language_error_set(error, ERROR_UNKNOWN_WORD, "%s `%.*s` is unknown; it is %s",
 	                          field->name, SHOWN(text), listing_end(&known));
 }
@@ -253,10 +236,10 @@ static int parse_address(const struct field *field, const char *text, void *valu
 	uint8_t address[16];
 
 	if (inet_pton(v4 ? AF_INET : AF_INET6, text, address) != 1)
-		return bad_value(field, text,
-		                 v4 ? "four numbers from 0 to 255, like 192.0.2.1"
-		                    : "it as RFC 4291 says, like 2001:db8::1",
-		                 error);
+		return value_of_no_kind(field, text,
+		                        v4 ? "four numbers from 0 to 255, like 192.0.2.1"
+		                           : "it as RFC 4291 says, like 2001:db8::1",
+		                        error);
 	memcpy(value, address, v4 ? 4 : 16);
 	return 0;
 }

@@ -116,6 +116,7 @@ static const struct field corrupt_random_fields[] = {
 const struct statement corrupt_random_statement = {
         .name = "corrupt",
         .variant = "random",
+        .by_percent = true,
         .help = "in a packet some bits are inverted, with a probability",
         .role = ROLE_STAGE,
         .fields = corrupt_random_fields,

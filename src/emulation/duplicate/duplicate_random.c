@@ -70,6 +70,7 @@ static const struct field duplicate_random_fields[] = {
 const struct statement duplicate_random_statement = {
         .name = "duplicate",
         .variant = "random",
+        .by_percent = true,
         .help = "a packet is followed by a copy with a probability",
         .role = ROLE_STAGE,
         .fields = duplicate_random_fields,

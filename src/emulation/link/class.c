@@ -217,6 +217,7 @@ static int scheduler_check(const struct conf *conf, const struct cloud_conf *clo
 static const struct field class_fields[] = {
         [CLASS_FIELD_WEIGHT] = {.name = "weight",
                                 .type = FIELD_RATIO,
+                                .flags = FIELD_SHARE,
                                 .offset = offsetof(struct class_conf, weight),
                                 .help = "share of the rate, in proportion to those of the others; "
                                         "1 if not given"},

@@ -88,6 +88,7 @@ static const struct field loss_random_fields[] = {
 const struct statement loss_random_statement = {
         .name = "loss",
         .variant = "random",
+        .by_percent = true,
         .help = "each packet is lost with a probability",
         .role = ROLE_STAGE,
         .fields = loss_random_fields,

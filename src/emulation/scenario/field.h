@@ -75,6 +75,9 @@ struct file; /* file.h */
 	0x4 /* last: takes the rest of the line. FIELD_TEXT; FIELD_ORDERS and
                               * FIELD_STATES always, and behind the keywords of the statement */
 
+/* A probability or ratio that is a weight or a factor, and no chance: its bare 1 is 1. */
+#define FIELD_SHARE 0x8
+
 struct field {
 	const char *name;
 	enum field_type type;

@@ -69,6 +69,8 @@ struct statement {
 	bool (*same)(const struct conf *conf, const struct conf *other);
 	/* It is not kept: it takes the statement of this name out of the cloud. Else NULL. */
 	const char *clears;
+	/* Its variant may be left out before percent: `loss 1%`. One statement of a name. */
+	bool by_percent;
 	bool generates; /* its stage, or its link, may call cloud_generate */
 	/* `generates` only for its watch (cloud_watch.h): its stage never calls cloud_generate, and
 	 * looks at nothing that changes within an instant but its packets. */
