@@ -9,9 +9,11 @@
 
 #include "language/explain.h"
 #include "language/manual.h"
+#include "text/foreign_word.h"
 #include "text/listing.h"
 #include "text/nearest.h"
 #include "text/alloc_failure.h"
+#include "text/statement_text.h"
 
 static int command_help(int argc, char **argv);
 
@@ -97,14 +99,47 @@ static int command_help(int argc, char **argv)
 	return result;
 }
 
-static int unknown_command(const char *name)
+/* What another tool calls a command, or a statement, which is none. */
+static bool foreign_command(const char *name, const char *next,
+                            const struct foreign_word *(*find)(enum foreign_place place,
+                                                               const char *word))
+{
+	const struct foreign_word *row = find(FOREIGN_COMMAND, name);
+	char text[FOREIGN_TEXT_BYTES];
+
+	if (row != NULL) {
+		fprintf(stderr, "weir: unknown command `%.*s`; in weir it is `%s`\n",
+		        language_error_shown(name), name, row->write);
+		return true;
+	}
+	row = find(FOREIGN_STATEMENT, name);
+	if (row == NULL || strncmp(row->write, "cloud ", 6) == 0 ||
+	    !foreign_word_write(row, next, text))
+		return false;
+	fprintf(stderr, "weir: unknown command `%.*s`; in weir it is `weir exec %s -- COMMAND`\n",
+	        language_error_shown(name), name, text);
+	return true;
+}
+
+static int unknown_command(const char *name, const char *next)
 {
 	struct nearest nearest;
 	struct listing all;
 
+	if (statement_is_name(name)) {
+		fprintf(stderr,
+		        "weir: `%s` is no command, but a statement; write: weir exec %s ... -- "
+		        "COMMAND, or for a weir that runs: weir ctl cloud NAME %s ...\n",
+		        name, name, name);
+		return 2;
+	}
+	if (foreign_command(name, next, foreign_word_find))
+		return 2;
 	nearest_start(&nearest, name);
 	for (size_t i = 0; i < COMMANDS; i++)
 		nearest_try(&nearest, commands[i].options->command);
+	if (nearest.best == NULL && foreign_command(name, next, foreign_word_nearest))
+		return 2;
 	listing_start(&all, "and");
 	for (size_t i = 0; i < COMMANDS; i++)
 		listing_add_plain(&all, commands[i].options->command);
@@ -145,5 +180,5 @@ int command_main(int argc, char **argv)
 		if (strcmp(commands[i].options->command, argv[1]) == 0)
 			return whole(argv[1], commands[i].run(argc - 1, argv + 1));
 	}
-	return unknown_command(argv[1]);
+	return unknown_command(argv[1], argv[2]);
 }

@@ -7,6 +7,8 @@
 
 #include "command.h"
 #include "exec/exec_path.h"
+#include "text/foreign_word.h"
+#include "text/statement_text.h"
 
 /* Statements go behind what is there, with a blank between. False: there is no room. */
 static bool append(char *text, const char *more)
@@ -133,9 +135,36 @@ static bool is_replays(const char *word)
 	return false;
 }
 
+/* `--latency 40ms`, `--delay=40ms`: a statement that looks like an option. `next`: the word behind
+ * it, or NULL. */
+static bool is_statement(const char *word, const char *next, char text[FOREIGN_TEXT_BYTES])
+{
+	const struct foreign_word *row;
+	char name[40];
+	size_t dashes = strspn(word, "-"), bytes = strcspn(word + dashes, "=");
+
+	if (dashes == 0 || bytes >= sizeof(name))
+		return false;
+	snprintf(name, sizeof(name), "%.*s", (int)bytes, word + dashes);
+	if (word[dashes + bytes] == '=')
+		next = word + dashes + bytes + 1;
+	/* `--down` and `--up` are options. */
+	for (const struct option_row *own = rows; own->field.name; own++) {
+		if (strcmp(own->field.name + 2, name) == 0)
+			return false;
+	}
+	if (statement_is_name(name)) {
+		snprintf(text, FOREIGN_TEXT_BYTES, "%s %.80s", name, next ? next : "...");
+		return true;
+	}
+	row = foreign_word_find(FOREIGN_STATEMENT, name);
+	return row && strncmp(row->write, "cloud ", 6) != 0 && foreign_word_write(row, next, text);
+}
+
 int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments)
 {
 	struct options_words words;
+	char text[FOREIGN_TEXT_BYTES];
 	int own = 1, status;
 
 	memset(arguments, 0, sizeof(*arguments));
@@ -146,10 +175,16 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 			                     "%s: a live run has none; weir replay has, of "
 			                     "captures, and --report FILE counts here",
 			                     argv[own]);
+		if (is_statement(argv[own], own + 1 < argc ? argv[own + 1] : NULL, text))
+			return options_wrong(&exec_options,
+			                     "no such option %s; statements stand without "
+			                     "dashes: %s",
+			                     argv[own], text);
 	}
 	status = options_read(&exec_options, own, argv, arguments, &words);
 	if (status != OPTIONS_RUN)
 		return status;
+	arguments->dashes = own < argc;
 	arguments->seed_given = options_given(&exec_options, &words, "--seed");
 	for (int i = 0; i < words.n; i++) {
 		if (arguments->between && take_end(words.word[i], arguments))

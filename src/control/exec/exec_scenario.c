@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "exec/exec_scenario.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "language/language.h"
 #include "language/scenario_check.h"
 #include "language/scenario_file.h"
+#include "text/nearest.h"
 #include "statements.h"
 
 #define NETEM "netem"
@@ -26,26 +28,60 @@ static const char plain[] = "port world\n"
 
 /* ---- scenarios by name ---- */
 
-/* Where scenarios lie: here, beside the source of this program, and where they were installed. */
-static bool find_named(const char *name, char *path, size_t room)
-{
-	char program[PATH_MAX] = "", *slash;
-	ssize_t bytes = readlink("/proc/self/exe", program, sizeof(program) - 1);
+#define FOLDERS 3
 
-	if (!word_is_name(name))
-		return false;
-	snprintf(path, room, "configs/%s.weir", name);
-	if (access(path, R_OK) == 0)
+/* Where scenarios lie: here, beside the source of this program, and where they were installed. */
+static bool folder_of_scenarios(int which, char path[PATH_MAX])
+{
+	static const char *const behind[] = {"", "../../../configs", "../share/weir/configs"};
+	char program[PATH_MAX] = "", *slash;
+
+	if (which == 0) {
+		strcpy(path, "configs");
 		return true;
-	slash = bytes > 0 ? strrchr(program, '/') : NULL;
+	}
+	if (readlink("/proc/self/exe", program, sizeof(program) - 1) <= 0)
+		return false;
+	slash = strrchr(program, '/');
 	if (!slash)
 		return false;
 	*slash = '\0';
-	snprintf(path, room, "%s/../../../configs/%s.weir", program, name);
-	if (access(path, R_OK) == 0)
-		return true;
-	snprintf(path, room, "%s/../share/weir/configs/%s.weir", program, name);
-	return access(path, R_OK) == 0;
+	return snprintf(path, PATH_MAX, "%s/%s", program, behind[which]) < PATH_MAX;
+}
+
+static bool find_named(const char *name, char *path, size_t room)
+{
+	char folder[PATH_MAX];
+
+	for (int i = 0; word_is_name(name) && i < FOLDERS; i++) {
+		if (!folder_of_scenarios(i, folder))
+			continue;
+		snprintf(path, room, "%s/%s.weir", folder, name);
+		if (access(path, R_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The scenario whose name is nearly the one before `nearest` was started. */
+static void find_nearest(struct nearest *nearest)
+{
+	char folder[PATH_MAX];
+
+	for (int i = 0; i < FOLDERS; i++) {
+		DIR *dir = folder_of_scenarios(i, folder) ? opendir(folder) : NULL;
+
+		for (struct dirent *entry; dir && (entry = readdir(dir));) {
+			char *end = strstr(entry->d_name, ".weir");
+
+			if (!end)
+				continue;
+			*end = '\0';
+			nearest_try(nearest, entry->d_name);
+		}
+		if (dir)
+			closedir(dir);
+	}
 }
 
 static bool names_statement(const char *word)
@@ -105,13 +141,57 @@ static int add_statement(struct adding *adding, const char *text, size_t bytes)
 		return complain(adding, own, "it is too long");
 	if (language_parse(line, &adding->command, &adding->error) != 0)
 		return 1;
-	if (adding->command.kind != COMMAND_STATEMENT && adding->command.kind != COMMAND_NETEM) {
+	if (adding->command.kind != COMMAND_STATEMENT && adding->command.kind != COMMAND_NETEM &&
+	    !adding->command.off) {
 		language_release(&adding->command);
 		return complain(adding, own, "it is no statement; weir help cloud lists them");
 	}
 	rc = language_edit(adding->scenario, &adding->command, &adding->error);
 	language_release(&adding->command);
 	return rc == 0 ? 0 : complain(adding, own, adding->error.text);
+}
+
+/* Whether a program of this name can be started from here. */
+static bool is_program(const char *name)
+{
+	const char *path = getenv("PATH");
+	char full[PATH_MAX];
+
+	while (path && *path && !strchr(name, '/')) {
+		int bytes = (int)strcspn(path, ":");
+
+		snprintf(full, sizeof(full), "%.*s/%s", bytes, path, name);
+		if (access(full, X_OK) == 0)
+			return true;
+		path += bytes + (path[bytes] == ':');
+	}
+	return strchr(name, '/') && access(name, X_OK) == 0;
+}
+
+/* What words[first...], which begin `text`, rather are: a scenario whose name is not quite right.
+ * Else what is wrong with them as a statement. */
+static int complain_of_words(struct adding *adding, const struct words *words, uint32_t first,
+                             const char *text)
+{
+	uint32_t before = (uint32_t)strlen("cloud  ") + (uint32_t)strlen(adding->cloud), i = first;
+	struct nearest nearest;
+	char problem[200];
+
+	while (i < words->n && words->word[i].column - words->word[first].column + 1 + before !=
+	                               adding->error.column)
+		i++;
+	if (i == words->n || strcmp(adding->error.name, ERROR_UNKNOWN_WORD) != 0)
+		return complain(adding, text, adding->error.text);
+	nearest_start(&nearest, words->word[i].text);
+	for (const struct statement *const *at = statements; *at; at++)
+		nearest_try(&nearest, (*at)->name);
+	if (i == 0 && *adding->option == 0)
+		find_nearest(&nearest);
+	if (!nearest.best || names_statement(nearest.best))
+		return complain(adding, text, adding->error.text);
+	snprintf(problem, sizeof(problem), "no scenario has this name; did you mean `%s`?",
+	         nearest.best);
+	return complain(adding, text, problem);
 }
 
 static int add_statements(struct adding *adding, const char *text)
@@ -139,7 +219,7 @@ static int add_statements(struct adding *adding, const char *text)
 		if (rc == 0)
 			first = i;
 		else if (rc == 1 && i == words->n)
-			rc = complain(adding, text + at, adding->error.text);
+			rc = complain_of_words(adding, words, first, text + at);
 	}
 	free(words);
 	return rc < 0 ? rc : 0;
@@ -194,6 +274,22 @@ static int find_ports(const struct scenario *scenario, const char *name, uint32_
 	return 0;
 }
 
+/* `delay 40ms ping -c 3 HOST` without dashes: ping is no statement, and 3 no scenario. */
+static void hint_at_command(const char *both, char *message, size_t room)
+{
+	char words[LINE_BYTES_MAX], *rest = words;
+	size_t used = strlen(message);
+
+	snprintf(words, sizeof(words), "%s", both);
+	for (char *word; (word = strsep(&rest, " "));) {
+		if (*word && !names_statement(word) && is_program(word)) {
+			snprintf(message + used, room - used,
+			         "; if `%.60s` is the command, write `--` before it", word);
+			return;
+		}
+	}
+}
+
 int exec_scenario_make(struct exec_arguments *arguments, struct scenario **scenario,
                        uint32_t ports[EXEC_ENDS], char *message, size_t room)
 {
@@ -219,6 +315,8 @@ int exec_scenario_make(struct exec_arguments *arguments, struct scenario **scena
 		(*scenario)->seed = arguments->seed;
 		(*scenario)->seed_given = true;
 	}
+	if (rc < 0 && !arguments->dashes && !arguments->between)
+		hint_at_command(arguments->both, message, room);
 	if (rc < 0) {
 		scenario_free(*scenario);
 		*scenario = NULL;

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "language/explain_word.h"
 #include "language/language.h"
+#include "text/foreign_word.h"
 #include "text/listing.h"
 #include "text/nearest.h"
 #include "scenario/port_setting.h"
@@ -101,9 +103,9 @@ static void explain_all(FILE *out)
 {
 	print_forms(out, UINT32_MAX);
 	fputs("\n"
-	      "help cloud lists the statements, help cloud delay explains one, help units says "
-	      "how\n"
-	      "values are written. # begins a comment.\n",
+	      "help cloud lists the statements, help cloud delay explains one, help match "
+	      "what a\n"
+	      "field says, help units how values are written. # begins a comment.\n",
 	      out);
 }
 
@@ -115,7 +117,7 @@ static void explain_units(FILE *out)
 
 /* ---- statements ---- */
 
-static void print_field(FILE *out, const struct field *field)
+void explain_field(FILE *out, const struct field *field)
 {
 	bool positional = field->flags & FIELD_POSITIONAL;
 	char *head = NULL;
@@ -152,7 +154,7 @@ static void explain_statement(FILE *out, const struct statement *statement)
 	if (statement->fields->name != NULL)
 		fputc('\n', out);
 	for (const struct field *field = statement->fields; field->name; field++)
-		print_field(out, field);
+		explain_field(out, field);
 	for (const struct statement_term *term = statement->terms; term && term->name; term++)
 		fprintf(out, "%s  %-32s %s\n", term == statement->terms ? "\n" : "", term->name,
 		        term->help);
@@ -164,12 +166,28 @@ static void explain_cloud(FILE *out)
 		if (strstr(language_forms[f].usage, "cloud ") != NULL)
 			print_forms(out, 1u << f);
 	}
+	fputs("\nPLACE is a port, or a cloud whose packets go on (help PLACE). SELECTION is:\n",
+	      out);
+	explain_selection(out, false);
 	fputs("\nStatements, in the order in which a packet meets them:\n", out);
 	for (const struct statement *const *row = statements; *row; row++) {
 		fputs("  ", out);
 		statement_print_synopsis(out, *row);
 		fprintf(out, "\n      %s\n", (*row)->help);
 	}
+}
+
+/* Another tool's word: exactly, or nearly if nothing of weir's is near. */
+static bool explain_foreign(const char *word, const struct nearest *nearest,
+                            struct language_error *error)
+{
+	const struct foreign_word *row = foreign_word_find(FOREIGN_STATEMENT, word);
+
+	if (row == NULL)
+		row = foreign_word_find(FOREIGN_LINE, word);
+	if (row == NULL && nearest->best == NULL)
+		row = foreign_word_nearest(FOREIGN_STATEMENT, word);
+	return foreign_word_refused(row, word, NULL, "", error);
 }
 
 static int unknown(const struct word *word, bool statements_only, struct language_error *error)
@@ -191,6 +209,10 @@ static int unknown(const struct word *word, bool statements_only, struct languag
 		listing_add(&listing, (*row)->name);
 	}
 	error->column = word->column;
+	if (explain_foreign(word->text, &nearest, error))
+		return -EINVAL;
+	if (!statements_only)
+		explain_word_candidates(&nearest);
 	if (nearest.best != NULL)
 		return language_error_set(error, ERROR_UNKNOWN_WORD,
 		                          "no help for `%.*s`; did you mean `%s`?",
@@ -273,15 +295,23 @@ int explain(FILE *out, const struct words *words, uint32_t at, struct language_e
 	}
 	if (statement_is_name(word->text) || is_netem(word))
 		return explain_statements(out, words, at, error);
+	if (explain_place(out, word->text))
+		return 0;
 	which = forms_beginning_with(words, at);
+	if (which == 0 && explain_fields(out, word->text))
+		return 0;
 	if (which == 0)
 		return unknown(word, false, error);
 	print_forms(out, which);
+	if (strcmp(word->text, "clouds") == 0) {
+		fputc('\n', out);
+		explain_selection(out, true);
+	}
 	if (strcmp(word->text, "port") == 0) {
 		fputc('\n', out);
 		for (const struct field *field = port_setting_statement.fields; field->name;
 		     field++)
-			print_field(out, field);
+			explain_field(out, field);
 	}
 	return 0;
 }

@@ -13,12 +13,16 @@
 #include "scenario/field.h"
 
 /* `help WORDS`: words->word[at...]. Nothing: all commands. `cloud`: the statements. `cloud delay`
- * or `delay`: its fields. `units`: how values are written. 0, or -EINVAL with error and column, and
+ * or `delay`: its fields. `units`: how values are written. `match`, `jitter`, `PLACE`:
+ * explain_word.h. 0, or -EINVAL with error and column, and
  * then nothing is printed. */
 int explain(FILE *out, const struct words *words, uint32_t at, struct language_error *error);
 
 /* `; 0s to 86400s; 0s if not given`: what there is to say of a field's values. */
 void explain_range(FILE *out, const struct field *field);
+
+/* `  jitter TIME   spread of the delay; 0s to ...`: a field, in a line or two. */
+void explain_field(FILE *out, const struct field *field);
 
 /* How values are written: a row a type. */
 struct value_manner {

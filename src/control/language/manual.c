@@ -8,6 +8,7 @@
 #include "text/alloc_failure.h"
 #include "text/statement_text.h"
 #include "text/value.h"
+#include "match/selection.h"
 #include "scenario/port_setting.h"
 #include "statements.h"
 
@@ -159,6 +160,13 @@ void manual_print(FILE *out)
 	fputs(".SH PORTS\nBehind the device of a port.\n", out);
 	for (const struct field *field = port_setting_statement.fields; field->name; field++)
 		print_field(out, field);
+	fputs(".SH SELECTIONS\nBehind\n.BR cloud\\ NAME\\ from\\ PLACE\\ to\\ PORT :\n", out);
+	for (const struct field *field = selection_statement.fields; field->name; field++)
+		print_field(out, field);
+	fputs(".PP\nBehind\n.BR clouds\\ NAME\\ from\\ PLACE\\ to\\ PORT\\ per :\n", out);
+	for (const struct field *field = selection_per_statement.fields; field->name; field++)
+		print_field(out, field);
+	fputs(".PP\nPLACE is a port, or a cloud: its packets then go on into this one.\n", out);
 	fputs(".SH VALUES\n", out);
 	for (const struct value_manner *row = value_manners; row->kind; row++) {
 		fputs(".TP\n\\fI", out);

@@ -9,6 +9,7 @@
 #include "text/statement_text.h"
 #include "text/value.h"
 #include "scenario/scenario.h"
+#include "statements.h"
 
 #define SHOWN(text) language_error_shown(text), text
 
@@ -30,6 +31,12 @@ void statement_nearest_keyword(const struct field *fields, const char *word,
 		if (is_keyword(field))
 			nearest_try(nearest, field->name);
 	}
+}
+
+static void nearest_statement(struct nearest *nearest)
+{
+	for (const struct statement *const *row = statements; *row; row++)
+		nearest_try(nearest, (*row)->name);
 }
 
 /* A value, where a keyword should stand: the keywords that it could be the value of. */
@@ -76,6 +83,13 @@ int statement_wrong_word(const struct conf *conf, const struct words *words, uin
 		                          "`%s` is a statement of its own, not a word of `%s`; "
 		                          "give it a line of its own: cloud NAME %s ...",
 		                          word->text, statement, word->text);
+	nearest_start(&nearest, word->text);
+	nearest_statement(&nearest);
+	if (nearest.best != NULL && !word->quoted)
+		return language_error_set(error, ERROR_UNKNOWN_WORD,
+		                          "unknown word `%.*s`; did you mean `%s`, a statement of "
+		                          "its own?",
+		                          SHOWN(word->text), nearest.best);
 	if (!word->quoted &&
 	    foreign_word_refused(foreign_word_nearest(FOREIGN_STATEMENT, word->text), word->text,
 	                         next, "", error))
