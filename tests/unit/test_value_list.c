@@ -129,7 +129,8 @@ static void what_is_wrong_with_a_part_is_said_of_that_part(void **state)
 {
 	static const struct row rows[] = {
 	        {RATIO, "1.1",
-	         "ber `1.1` is out of range; it goes from 0% to 100%, and percent are written 1.1%"},
+	         "ber `1.1` is out of range; it goes from 0% to 100%, and percent are written "
+	         "1.1%"},
 	        {RATIO, "101%", "ber `101%` is out of range; it goes from 0% to 100%"},
 	        {RATIO, "-1", "ber `-1` is out of range; it goes from 0% to 100%"},
 	        {RATIO, "often",
@@ -318,8 +319,8 @@ static void a_file_is_read_when_it_is_named_and_shared_by_copies(void **state)
 static void a_file_that_cannot_be_read_is_said(void **state)
 {
 	static const char *const rows[][2] = {
-	        {"no-such-file",
-	         "the file `no-such-file` cannot be read: No such file or directory"},
+	        {"/no-such-file",
+	         "the file `/no-such-file` cannot be read: No such file or directory"},
 	        {"/", "the file `/` cannot be read: it is not an ordinary file"},
 	        {"/dev/null", "the file `/dev/null` cannot be read: it is not an ordinary file"},
 	};

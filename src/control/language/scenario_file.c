@@ -10,6 +10,7 @@
 #include "language/language.h"
 #include "language/scenario_check.h"
 #include "text/alloc_failure.h"
+#include "text/file_beside.h"
 #include "text/statement_text.h"
 #include "statements.h"
 
@@ -231,6 +232,7 @@ int scenario_file_load_remarked(const char *path, FILE *remarks, struct scenario
                                 char *message, size_t room)
 {
 	FILE *file = fopen(path, "r");
+	struct file_beside beside;
 	size_t bytes;
 	char *text;
 	int result;
@@ -253,7 +255,9 @@ int scenario_file_load_remarked(const char *path, FILE *remarks, struct scenario
 		snprintf(message, room, "%s: cannot be read: %s", path, strerror(-result));
 		return result;
 	}
+	file_beside_begin(&beside, path);
 	result = text_load(text, bytes, path, remarks, scenario, message, room);
+	file_beside_end(&beside);
 	free(text);
 	return result;
 }
@@ -267,6 +271,7 @@ static void file_complain(const char *path, const struct scenario_place *place, 
                           char *message, size_t room)
 {
 	struct reader *reader = NULL;
+	struct file_beside beside;
 	FILE *file = NULL;
 	struct stat st;
 	char *text = NULL;
@@ -281,10 +286,12 @@ static void file_complain(const char *path, const struct scenario_place *place, 
 	}
 	if (text != NULL && bytes > 0)
 		reader = reader_make(text, bytes, path, message, room);
+	file_beside_begin(&beside, path);
 	if (reader != NULL)
 		complain_of_whole(reader, place, problem);
 	else
 		snprintf(message, room, "%s: %s", path, problem);
+	file_beside_end(&beside);
 	free(reader);
 	free(text);
 }

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "text/blocking.h"
+#include "text/word.h"
 
 #define SHOWN(text) language_error_shown(text), text
 
@@ -16,6 +18,29 @@ static int unreadable(const char *name, const char *why, struct language_error *
 {
 	return language_error_set(error, ERROR_BAD_FILE, "the file `%.*s` cannot be read: %s",
 	                          SHOWN(name), why);
+}
+
+/* A folder in a message: one whose name is no text, or too long, by what it is. */
+static const char *shown(const char *folder, const char *what)
+{
+	return strlen(folder) <= 200 && word_is_text(folder) ? folder : what;
+}
+
+int file_missing(const char *name, const char *folder, struct language_error *error)
+{
+	char here[PATH_MAX];
+
+	if (*name == '/' || getcwd(here, sizeof(here)) == NULL)
+		return unreadable(name, strerror(ENOENT), error);
+	if (*folder == 0)
+		return language_error_set(error, ERROR_BAD_FILE,
+		                          "the file `%.*s` cannot be read: it is not in %s",
+		                          SHOWN(name), shown(here, "the working directory"));
+	return language_error_set(error, ERROR_BAD_FILE,
+	                          "the file `%.*s` cannot be read: it is neither beside the "
+	                          "scenario, in %s, nor in %s",
+	                          SHOWN(name), shown(folder, "its folder"),
+	                          shown(here, "the working directory"));
 }
 
 /* The present content: the file may have become shorter since its size was read. */
@@ -80,6 +105,8 @@ int file_read_own(const char *name, uint64_t bytes_max, struct file **file,
 {
 	int fd = file_open(name), rc;
 
+	if (fd == -ENOENT)
+		return file_missing(name, "", error);
 	if (fd < 0)
 		return unreadable(name, strerror(-fd), error);
 	rc = file_read_open(fd, name, bytes_max, file, error);
@@ -92,6 +119,11 @@ static _Thread_local const struct file_source *source;
 void file_source_use(const struct file_source *used)
 {
 	source = used;
+}
+
+const struct file_source *file_source_used(void)
+{
+	return source;
 }
 
 int file_read(const char *name, struct file **file, struct language_error *error)

@@ -6,7 +6,7 @@
  * A caller that parses a line on behalf of another says where its files come from
  * (file_source_use): a client of the control socket names files that it has opened itself, and none
  * of weir's. Without a source this process opens the file, and a relative name begins at its
- * working directory.
+ * working directory; file_beside.h has the source of a scenario file.
  *
  * Thread: any; a source is that of the thread that named it.
  */
@@ -27,6 +27,8 @@ struct file_source {
 
 /* NULL: this process opens them. */
 void file_source_use(const struct file_source *source);
+/* The one of this thread. */
+const struct file_source *file_source_used(void);
 
 /* 0 and a reference; else -EINVAL or -ENOMEM with error, whose column is left alone. */
 int file_read(const char *name, struct file **file, struct language_error *error);
@@ -36,6 +38,9 @@ int file_read_own(const char *name, uint64_t bytes_max, struct file **file,
 /* The same of a descriptor, which stays the caller's; its place in the file does not count. */
 int file_read_open(int fd, const char *name, uint64_t bytes_max, struct file **file,
                    struct language_error *error);
+/* Sets the error: there is no such file, where it was looked for: in `folder`, unless that is "",
+ * and where this process was started. -EINVAL. */
+int file_missing(const char *name, const char *folder, struct language_error *error);
 /* A descriptor, as file_read_own opens it; or -errno. */
 int file_open(const char *name);
 

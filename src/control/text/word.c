@@ -43,6 +43,16 @@ static size_t character_bytes(const char *text)
 	return bytes;
 }
 
+bool word_is_text(const char *text)
+{
+	for (size_t bytes; *text; text += bytes) {
+		bytes = character_bytes(text);
+		if (bytes == 0)
+			return false;
+	}
+	return true;
+}
+
 static int bad_character(struct splitter *s)
 {
 	unsigned char c = (unsigned char)s->line[s->at];

@@ -48,6 +48,9 @@ void words_copy(struct words *to, const struct words *from);
 /* Writes a text as one word that words_split gives back: quoted if it must be, or if `quote`. */
 void word_print(FILE *out, const char *text, bool quote);
 
+/* Whether this could stand in a line: UTF-8 without control characters. */
+bool word_is_text(const char *text);
+
 /* Whether this may be the name of a port or a cloud: 1 to 31 letters, digits, `-`, `_`, `.`. */
 bool word_is_name(const char *text);
 
