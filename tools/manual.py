@@ -10,8 +10,6 @@ import re
 import subprocess
 import sys
 
-PAGES = ("exec", "run", "replay", "ctl", "bench")
-
 
 def said(*words):
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
@@ -41,7 +39,7 @@ def main():
         print(troff(said(weir, name, "--help")), end=".fi\n")
     print(".SH EXIT STATUS\n0: done. 1: it went wrong on the way, or a verdict is not what was asked for. 2: what was asked for is wrong; "
           "nothing was done.\n.SH SEE ALSO")
-    print(",\n".join(f".BR weir\\-{name} (1)" for name in PAGES) + ",\n.BR weir\\-host (1),\n.BR weir\\-scenario (5)")
+    print(",\n".join(f".BR weir\\-{name} (1)" for name in [*names, "help"]) + ",\n.BR weir\\-host (1),\n.BR weir\\-scenario (5)")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import tap  # noqa: E402
 
 WEIR = sys.argv[1]
 PAGE = subprocess.run([sys.executable, ROOT / "tools" / "manual.py", WEIR], capture_output=True, text=True, check=True).stdout
+SCENARIO = subprocess.run([WEIR, "help", "--man"], capture_output=True, text=True, check=True).stdout
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
@@ -48,9 +49,43 @@ def is_clean(page, text):
     assert done.returncode == 0 and done.stderr == "", f"{page}: {done.stderr}"
 
 
-NAMES = ("exec", "run", "replay", "check", "ctl", "bench", "lab")
-CLAIMS = [(f"weir(1) has weir {name} with all its options", lambda name=name: page_has_all(name)) for name in NAMES]
+def commands():
+    """Those that `weir --help` lists."""
+    usage = subprocess.run([WEIR, "--help"], capture_output=True, text=True, check=True).stdout
+    return list(dict.fromkeys(re.findall(r"^ {2}weir ([a-z]+)\b", usage, re.M)))
+
+
+def every_command_has_a_page():
+    """It is written, installed, and named in weir(1) and in nothing else that weir has not."""
+    build = (ROOT / "src" / "meson.build").read_text(encoding="utf-8")
+    names = commands()
+    assert len(names) >= 8, names
+    for name in names:
+        page = f"weir-{name}.1"
+        assert (ROOT / "docs" / "man" / page).exists(), f"there is no docs/man/{page}"
+        assert f"../docs/man/{page}'" in build, f"src/meson.build does not install {page}"
+        assert f".BR weir-{name} (1)" in PAGE.replace("\\-", "-"), f"weir(1) does not name {page}"
+    pages = {path.stem.removeprefix("weir-") for path in (ROOT / "docs" / "man").glob("*.1")}
+    assert pages - set(names) == {"host"}, pages
+
+
+def page_begins_right(name):
+    """Its title, and a name that `apropos` takes."""
+    text = plain((ROOT / "docs" / "man" / f"weir-{name}.1").read_text(encoding="utf-8"))
+    assert f".TH WEIR-{name.upper()} 1 " in text, "no title"
+    assert re.search(rf"^\.SH NAME\nweir-{name} - [a-z]", text, re.M), "no name"
+    assert re.search(r"^\.SH (EXIT STATUS|SEE ALSO)$", text, re.M), "no end"
+
+
+NAMES = commands()
+CLAIMS = [("every subcommand has a manual page that is installed", every_command_has_a_page)]
+CLAIMS += [(f"weir(1) has weir {name} with all its options", lambda name=name: page_has_all(name)) for name in NAMES if name != "help"]
 CLAIMS += [(f"weir-{name}(1) has the options of weir {name}, and no other", lambda name=name: handwritten_is_right(name))
-           for name in ("exec", "run", "replay", "bench")]
-CLAIMS += [("groff finds nothing wrong with weir(1)", lambda: is_clean("weir.1", PAGE))]
+           for name in NAMES]
+CLAIMS += [(f"weir-{name}(1) begins as a manual page does", lambda name=name: page_begins_right(name)) for name in NAMES]
+CLAIMS += [("groff finds nothing wrong with weir(1)", lambda: is_clean("weir.1", PAGE)),
+           ("groff finds nothing wrong with weir-scenario(5)", lambda: is_clean("weir-scenario.5", SCENARIO))]
+CLAIMS += [(f"groff finds nothing wrong with weir-{name}(1)",
+            lambda name=name: is_clean(name, (ROOT / "docs" / "man" / f"weir-{name}.1").read_text(encoding="utf-8")))
+           for name in [*NAMES, "host"]]
 sys.exit(tap.run(CLAIMS))
