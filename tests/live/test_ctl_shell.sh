@@ -63,7 +63,7 @@ status = person([
     ("quit\n", r"\n"),
 ], home)
 assert status == 0, status
-status = person([("", "weir> "), ("\x1b[A", "show workers"), ("\n", r"run-to-completion(?s:.*)weir> "), ("\x04", "")], home)
+status = person([("", "weir> "), ("\x1b[A", "show workers"), ("\n", r"run-to-completion(?s:.*)weir> "), ("\x04", r"\^D\n")], home)
 assert status == 0, status
 assert os.stat(home + "/.weir_history").st_mode & 0o777 == 0o600
 PYTHON

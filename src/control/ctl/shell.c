@@ -266,8 +266,10 @@ int shell_run(struct ctl_link *link, const char *path)
 		 * between would still be the terminal's, and ^C a signal, ^D nothing. */
 		el_set(shell.edit, EL_PREP_TERM, 1);
 		typed = el_gets(shell.edit, &n);
-		if (typed == NULL || n <= 0)
+		if (typed == NULL || n <= 0) {
+			putchar('\n'); /* ^D is not shown: the prompt's line ends here */
 			break;
+		}
 		if (shell.cancelled) {
 			shell.cancelled = false;
 			continue;
