@@ -151,6 +151,9 @@ static void explain_statement(FILE *out, const struct statement *statement)
 	fputs("cloud NAME ", out);
 	statement_print_synopsis(out, statement);
 	fprintf(out, "\n  %s\n", statement->help);
+	if (statement->by_percent)
+		fprintf(out, "  %s 1%% is %s %s 1%%\n", statement->name, statement->name,
+		        statement->variant);
 	if (statement->fields->name != NULL)
 		fputc('\n', out);
 	for (const struct field *field = statement->fields; field->name; field++)

@@ -104,6 +104,9 @@ static void print_statement(FILE *out, const struct statement *statement)
 	fputs("\n.PP\n", out);
 	print_text(out, statement->help);
 	fputs(".\n", out);
+	if (statement->by_percent)
+		fprintf(out, "%s 1%% is %s %s 1%%.\n", statement->name, statement->name,
+		        statement->variant);
 	for (const struct field *field = statement->fields; field->name; field++)
 		print_field(out, field);
 	for (const struct statement_term *term = statement->terms; term && term->name; term++)
