@@ -161,6 +161,9 @@ static void what_people_type_who_come_from_elsewhere_is_answered_with_the_right_
 	        /* slips */
 	        {"dealy 40ms", "did you mean `delay`?"},
 	        {"los 1%", "did you mean `loss`?"},
+	        {"DELAY 40ms", "did you mean `delay`?"},
+	        {"delay 40ms JITTER 5ms", "in weir it is `delay 40ms jitter 5ms`"},
+	        {"delay 40MS", "did you mean `ms`?"},
 	        {"delay 40ms jiter 5ms", "did you mean `jitter`?"},
 	        {"latncy 40ms", "in weir it is `delay 40ms`"},
 	        /* units and values */

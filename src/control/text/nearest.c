@@ -72,7 +72,9 @@ void nearest_try(struct nearest *nearest, const char *candidate)
 		return;
 	bound = length < 3 ? CASE_COST * (uint32_t)length : EDIT_COST * (uint32_t)(length / 3);
 	distance = nearest_distance(nearest->word, candidate);
-	if (distance > bound || distance >= nearest->distance)
+	/* In capitals it is still the word. */
+	if ((distance > bound && strcasecmp(nearest->word, candidate) != 0) ||
+	    distance >= nearest->distance)
 		return;
 	strcpy(nearest->copy, candidate); /* distances are of words that fit */
 	nearest->best = nearest->copy;

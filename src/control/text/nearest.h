@@ -23,8 +23,8 @@ struct nearest {
 	char copy[65];
 };
 void nearest_start(struct nearest *nearest, const char *word);
-/* A candidate counts when not more than about a third of the word is wrong. The first of equals
- * stays. `candidate` may be NULL: ignored. */
+/* A candidate counts when not more than about a third of the word is wrong, or only the case of its
+ * letters. The first of equals stays. `candidate` may be NULL: ignored. */
 void nearest_try(struct nearest *nearest, const char *candidate);
 
 #endif
