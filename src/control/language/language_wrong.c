@@ -147,6 +147,32 @@ static bool without_statement(const struct words *words, uint32_t index, uint32_
 	return true;
 }
 
+/* Names without the words before them: `port a eth1`, `cloud down a to b`, `cloud down a -> b`. */
+static bool without_keywords(const struct words *words, uint32_t index,
+                             struct language_error *error)
+{
+	const struct word *word = words->word;
+	const char *first = word[index].text;
+
+	if (index != 2)
+		return false;
+	if (strcmp(word[0].text, "port") == 0 && words->n == 3) {
+		language_error_set(error, ERROR_UNKNOWN_WORD,
+		                   "unknown word `%.*s`; if it is an interface, write: port %.*s "
+		                   "interface %.*s",
+		                   SHOWN(first), SHOWN(word[1].text), SHOWN(first));
+		return true;
+	}
+	if (strncmp(word[0].text, "cloud", 5) != 0 || words->n != 5 ||
+	    (strcmp(word[3].text, "to") != 0 && strcmp(word[3].text, "->") != 0))
+		return false;
+	language_error_set(error, ERROR_UNKNOWN_WORD,
+	                   "unknown word `%.*s`; did you mean: %s %.*s from %.*s to %.*s",
+	                   SHOWN(first), word[0].text, SHOWN(word[1].text), SHOWN(first),
+	                   SHOWN(word[4].text));
+	return true;
+}
+
 int language_wrong_word(const struct words *words, uint32_t index, struct language_error *error)
 {
 	const struct word *word = &words->word[index];
@@ -177,7 +203,7 @@ int language_wrong_word(const struct words *words, uint32_t index, struct langua
 		                          "unknown word `%.*s`; did you mean `%s`?",
 		                          SHOWN(word->text), nearest.best);
 	if (foreign(words, index, alive, foreign_word_nearest, error) ||
-	    without_statement(words, index, alive, error))
+	    without_statement(words, index, alive, error) || without_keywords(words, index, error))
 		return -EINVAL;
 	return language_error_set(error, ERROR_UNKNOWN_WORD,
 	                          "unknown word `%.*s`; what may stand here is %s",

@@ -38,8 +38,9 @@ int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments)
 		return status;
 	if (words.n > 0 && !words.apart)
 		return options_wrong(&run_options,
-		                     "`%s` is not expected; arguments for DPDK stand behind --",
-		                     words.word[0]);
+		                     "`%s` is not expected; a scenario is given as -c %s, "
+		                     "arguments for DPDK stand behind --",
+		                     words.word[0], words.word[0]);
 	arguments->eal = words.word;
 	arguments->n_eal = words.n;
 	if (!arguments->config)
