@@ -259,6 +259,8 @@ static void lists_of_words_are_completed_part_by_part(void **state)
 	        {"cloud x loss pattern 3, 4, ", ""},
 	        {"cloud x loss pattern 3, 4 ", "of "},
 	        {"cloud x loss bit-error 1", "1% "},
+	        {"cloud x loss 1", "1% "},
+	        {"cloud x loss 1% c", "correlation "},
 	};
 
 	(void)state;

@@ -247,7 +247,7 @@ static void offer_in_statement(struct search *search)
 		offer_fields(search, statement, 4);
 		return;
 	}
-	statement = statement_find(name->text, NULL);
+	statement = statement_of_words(name->text, "");
 	if (statement != NULL)
 		offer_fields(search, statement, 3);
 }
