@@ -218,18 +218,31 @@ static int batch_say(const struct ctl_batch *batch, struct ctl_link *link, const
 	return result;
 }
 
+/* From `begin` to its end: a batch that is wrong does not stay open. */
+static int batch_say_all(const struct ctl_batch *batch, struct ctl_link *link, bool json)
+{
+	int result = batch_say(batch, link, batch->whole ? "begin whole" : "begin", json);
+
+	if (result != 0)
+		return result;
+	result = batch_exchange(batch, link, json);
+	if (result == 0)
+		return batch_say(batch, link, "commit", json);
+	if (result < 0)
+		return result;
+	result = batch_say(batch, link, "abort", json);
+	return result == 0 ? -EINVAL : result;
+}
+
 int ctl_batch_send(const struct ctl_batch *batch, struct ctl_link *link, bool json)
 {
+	bool before = link->json;
 	int result = batch_say(batch, link, "json on", json);
 
 	if (result == 0)
-		result = batch_say(batch, link, "begin", json);
-	if (result == 0)
-		result = batch_exchange(batch, link, json);
-	if (result == 0)
-		result = batch_say(batch, link, "commit", json);
-	else if (result > 0)
-		result = -EINVAL; /* the server forgets the batch with the connection */
+		result = batch_say_all(batch, link, json);
+	if ((result == 0 || result == -EINVAL) && !before)
+		batch_say(batch, link, "json off", json);
 	if (result == 0)
 		puts(json ? "{\"ok\":true}" : "ok");
 	else if (result == -ECONNRESET || result == -ETIMEDOUT)

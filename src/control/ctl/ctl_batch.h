@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `weir ctl -f FILE`: the changes in a file as one transaction, all or nothing.
+ * `weir ctl -f FILE`: the changes in a file as one transaction, all or nothing. `weir ctl load
+ * FILE`: the same of a whole scenario.
  *
  * Thread: the caller's, one.
  */
@@ -20,6 +21,7 @@ struct ctl_batch {
 	char *text;
 	char **lines;
 	size_t n;
+	bool whole; /* a scenario, which takes the place of the one in force */
 };
 
 /* Reads a file (`-`: stdin) and looks whether its lines are changes, without a server. 0, or -errno
@@ -28,7 +30,8 @@ int ctl_batch_load(struct ctl_batch *batch, const char *path);
 void ctl_batch_free(struct ctl_batch *batch);
 
 /* Sends it. `json`: the answer goes to stdout, an object, that of the first error with the file's
- * name in it; else errors go to stderr as FILE:LINE:COLUMN. 0 or -errno. */
+ * name in it; else errors go to stderr as FILE:LINE:COLUMN. The mode of the link is as before.
+ * 0 or -errno. */
 int ctl_batch_send(const struct ctl_batch *batch, struct ctl_link *link, bool json);
 
 #endif

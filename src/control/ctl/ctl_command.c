@@ -10,6 +10,7 @@
 #include "command.h"
 #include "ctl/ctl_batch.h"
 #include "ctl/ctl_link.h"
+#include "ctl/ctl_scenario.h"
 #include "ctl/shell.h"
 #include "options/options.h"
 #include "text/word.h"
@@ -36,10 +37,14 @@ static const struct option_row rows[] = {
 const struct options ctl_options = {
         .command = "ctl",
         .usage = "[-s SOCKET] [-j] [COMMAND ...]\n"
-                 "[-s SOCKET] [-j] -f FILE",
+                 "[-s SOCKET] [-j] -f FILE\n"
+                 "[-s SOCKET] [-j] load FILE\n"
+                 "[-s SOCKET] [-j] save [FILE]",
         .does = "Controls a weir that runs: asks it, and changes its scenario while packets flow.",
         .about = "COMMAND is one command of the scenario language: show cloud down. Without one:\n"
-                 "a shell with history and completion; from a pipe, a command a line.\n",
+                 "a shell with history and completion; from a pipe, a command a line.\n"
+                 "load FILE makes what runs what a scenario file says, all of it or nothing;\n"
+                 "save [FILE] writes what is in force as such a file.\n",
         .end = "Exit status: 0 done, 1 the answer was an error, 2 nothing could be asked.\n"
                "Commands: weir ctl help\n",
         .rows = rows,
@@ -100,6 +105,16 @@ static int ctl_ask(struct ctl *ctl, const char *line, const char *at)
 	return status;
 }
 
+/* A command of the server's, or one of this side's. */
+static int ctl_say(struct ctl *ctl, const char *line, const char *at)
+{
+	int result;
+
+	if (ctl_scenario_line(&ctl->link, line, &result))
+		return result == 0 ? STATUS_DONE : STATUS_WRONG;
+	return ctl_ask(ctl, line, at);
+}
+
 static int ctl_json(struct ctl *ctl)
 {
 	struct ctl_answer answer;
@@ -155,7 +170,7 @@ static int ctl_one(struct ctl *ctl, int n, char **arguments)
 	else if (ctl_connect(ctl) == 0) {
 		status = ctl_json(ctl);
 		if (status == STATUS_DONE)
-			status = ctl_ask(ctl, line, "");
+			status = ctl_say(ctl, line, "");
 	}
 	free(line);
 	return status;
@@ -177,7 +192,7 @@ static int ctl_lines(struct ctl *ctl)
 		if (strcmp(line, "quit") == 0 || strcmp(line, "exit") == 0)
 			break;
 		snprintf(at, sizeof(at), "line %u: ", number);
-		if (ctl_ask(ctl, line, at) != STATUS_DONE)
+		if (ctl_say(ctl, line, at) != STATUS_DONE)
 			status = STATUS_WRONG;
 		fflush(stdout);
 	}

@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include "ctl/ctl_scenario.h"
 #include "ctl/shell.h"
 #include "ctl/shell_complete.h"
 #include "language/scenario_file.h"
@@ -194,7 +195,7 @@ static bool shell_ask(struct shell *shell, const char *line)
 	}
 	if (answer.ok) {
 		shell->in_batch =
-		        line_is(line, "begin") ||
+		        line_is(line, "begin") || line_is(line, "begin whole") ||
 		        (shell->in_batch && !line_is(line, "commit") && !line_is(line, "abort"));
 	} else if (line_is(line, "commit")) {
 		shell->in_batch = false;
@@ -282,7 +283,7 @@ int shell_run(struct ctl_link *link, const char *path)
 		if (line[strspn(line, " \t")] != '\0') {
 			history(shell.history, &shell.event, H_ENTER, line);
 			shell.fetched = 0;
-			if (!shell_ask(&shell, line))
+			if (!ctl_scenario_line(link, line, &n) && !shell_ask(&shell, line))
 				status = 1;
 		}
 		free(line);

@@ -9,8 +9,8 @@
 #include "language/complete.h"
 
 /* What is said to the conversation, beside the words of the language. */
-static const char *const phrases[] = {"abort",    "begin",   "commit", "exit",
-                                      "json off", "json on", "quit",   NULL};
+static const char *const phrases[] = {"abort",   "begin", "commit", "exit", "json off",
+                                      "json on", "load",  "quit",   "save", NULL};
 #define PHRASES (sizeof(phrases) / sizeof(phrases[0]))
 
 void shell_choices_free(char **choices)

@@ -49,7 +49,7 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 		say(problem.text);
 	fprintf(stderr, "weir run: running, seed %" PRIu64 ", control socket %s; ^C stops\n",
 	        (*scenario)->seed, server_path(server));
-	rc = server_serve(server, runtime, scenario);
+	rc = server_serve(server, runtime, scenario, arguments->config);
 	if (rc < 0) {
 		fprintf(stderr, "weir run: control socket: %s\n", strerror(-rc));
 		status = 1;

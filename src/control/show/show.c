@@ -411,6 +411,7 @@ void show_session_help(FILE *out)
 {
 	fputs("\nOn the control socket also:\n"
 	      "  begin                       changes from here on are one transaction\n"
+	      "  begin whole                 ... and a whole scenario, for the one in force\n"
 	      "  commit                      ... that takes effect here, all of it or nothing\n"
 	      "  abort                       ... or is forgotten\n"
 	      "  file NAME                   a file that the next line names; it comes as a "

@@ -8,6 +8,9 @@
 
 #include "check/budget.h"
 #include "language/scenario_check.h"
+#include "language/scenario_file.h"
+#include "service/succession.h"
+#include "text/file_read.h"
 #include "text/statement_text.h"
 #include "socket/batch.h"
 
@@ -68,6 +71,14 @@ int batch_begin(struct batch *batch, const struct control *control)
 	memset(batch, 0, sizeof(*batch));
 	batch->draft = scenario_copy(*control->scenario);
 	batch->changes = control->changes;
+	return batch->draft != NULL ? 0 : -ENOMEM;
+}
+
+int batch_begin_whole(struct batch *batch)
+{
+	memset(batch, 0, sizeof(*batch));
+	batch->draft = scenario_make();
+	batch->whole = true;
 	return batch->draft != NULL ? 0 : -ENOMEM;
 }
 
@@ -185,6 +196,157 @@ static int batch_renew(struct batch *batch, struct control *control, struct batc
 	return batch_each(batch, batch_edit_again, &again);
 }
 
+/* ---- a whole one ---- */
+
+struct batch_refusals {
+	const struct scenario *now;
+	struct succession_refusal refusal[SUCCESSION_REFUSALS_MAX];
+	int n;
+	char *text;
+	size_t room, used;
+	int listed;
+};
+
+#define REFUSALS_LISTED 8
+
+static void refusal_add(struct batch_refusals *refusals, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+
+static void refusal_add(struct batch_refusals *refusals, const char *format, ...)
+{
+	va_list arguments;
+	int n;
+
+	if (refusals->listed++ >= REFUSALS_LISTED || refusals->used >= refusals->room)
+		return;
+	va_start(arguments, format);
+	n = vsnprintf(refusals->text + refusals->used, refusals->room - refusals->used, format,
+	              arguments);
+	va_end(arguments);
+	refusals->used += n > 0 ? (size_t)n : 0;
+}
+
+/* The lines that say what cannot change. */
+static int batch_refuse_line(void *argument, uint32_t number, const char *line)
+{
+	struct batch_refusals *refusals = argument;
+	struct language_error ignored;
+	struct words words;
+
+	if (words_split(line, &words, &ignored) != 0 || words.n < 2)
+		return 0;
+	for (int i = 0; i < refusals->n; i++) {
+		const struct succession_refusal *refusal = &refusals->refusal[i];
+		const char *name = words.word[1].text;
+
+		if (refusal->fault == SUCCESSION_SEED && strcmp(words.word[0].text, "seed") == 0)
+			refusal_add(refusals, "line %u, seed %.20s (it runs with %" PRIu64 "); ",
+			            number, name, refusals->now->seed);
+		else if (refusal->port == NULL || strcmp(words.word[0].text, "port") != 0 ||
+		         strcmp(name, refusal->port->name) != 0)
+			continue;
+		else if (refusal->fault == SUCCESSION_PORT_NEW)
+			refusal_add(refusals, "line %u, port %s (a new one); ", number, name);
+		else if (refusal->fault == SUCCESSION_PORT_DIFFERS)
+			refusal_add(refusals, "line %u, port %s (it runs as another); ", number,
+			            name);
+	}
+	return 0;
+}
+
+static int batch_succeed(struct batch *batch, const struct scenario *now, struct batch_error *error)
+{
+	struct batch_refusals refusals = {
+	        .now = now, .text = error->message, .room = sizeof(error->message)};
+
+	refusals.n = succession_make(batch->draft, now, refusals.refusal);
+	if (refusals.n == -ENOMEM)
+		return batch_no_memory(error);
+	if (refusals.n == 0)
+		return 0;
+	batch_error_set(error, "scenario", "refused", "while packets flow this cannot change: ");
+	refusals.used = strlen(error->message);
+	batch_each(batch, batch_refuse_line, &refusals);
+	for (int i = 0; i < refusals.n; i++) {
+		if (refusals.refusal[i].fault == SUCCESSION_PORT_GONE)
+			refusal_add(&refusals, "port %s, which runs, has no line; ",
+			            refusals.refusal[i].port->name);
+	}
+	if (refusals.listed > REFUSALS_LISTED && refusals.used < refusals.room)
+		refusals.used += (size_t)snprintf(
+		        refusals.text + refusals.used, refusals.room - refusals.used,
+		        "and %d more; ", refusals.listed - REFUSALS_LISTED);
+	if (refusals.used < refusals.room)
+		snprintf(refusals.text + refusals.used, refusals.room - refusals.used,
+		         "nothing is changed: write what runs, or stop weir and start it with the "
+		         "file");
+	return -EINVAL;
+}
+
+/* The next line of the file, in `line`. 0, or -EINVAL with error. */
+static int batch_take_line(struct batch *batch, const struct file_line *at,
+                           char line[LINE_BYTES_MAX + 2], struct batch_error *error)
+{
+	struct language_error wrong = {.column = 0};
+	struct command command;
+	int result;
+
+	batch->lines = (uint32_t)at->number;
+	if (at->bytes > LINE_BYTES_MAX || memchr(at->text, 0, at->bytes) != NULL) {
+		batch_error_set(error, "line", ERROR_TOO_LONG,
+		                at->bytes > LINE_BYTES_MAX
+		                        ? "longer than %d bytes, which is the most"
+		                        : "a zero byte in the line; a scenario is a text file, of "
+		                          "lines of at most %d bytes",
+		                LINE_BYTES_MAX);
+		error->line = batch->lines;
+		return -EINVAL;
+	}
+	memcpy(line, at->text, at->bytes);
+	line[at->bytes] = '\0';
+	result = language_parse(line, &command, &wrong);
+	if (result != 0) {
+		batch_error_language(error, line, &wrong);
+	} else {
+		result = batch_edit(batch, line, &command, SIZE_MAX, error);
+		language_release(&command);
+	}
+	error->line = batch->lines;
+	return result;
+}
+
+int batch_of_file(struct batch *batch, const char *path, struct batch_error *error)
+{
+	static const char mark[] = "\xef\xbb\xbf"; /* of the byte order: it is no part of a line */
+	char line[LINE_BYTES_MAX + 2];
+	struct language_error wrong;
+	struct file_line at = {0};
+	struct file *file;
+	int result = batch_begin_whole(batch);
+
+	if (result != 0)
+		return batch_no_memory(error);
+	batch->own_files = true;
+	result = file_read_own(path, SCENARIO_FILE_BYTES_MAX, &file, &wrong);
+	if (result != 0) {
+		batch_error_set(error, "file", wrong.name, "%s", wrong.text);
+		goto err_abort;
+	}
+	while (result == 0 && file_next_line(file, &at)) {
+		if (at.number == 1 && at.bytes >= 3 && memcmp(at.text, mark, 3) == 0) {
+			at.text += 3;
+			at.bytes -= 3;
+		}
+		result = batch_take_line(batch, &at, line, error);
+	}
+	file_release(file);
+	if (result == 0)
+		return 0;
+err_abort:
+	batch_abort(batch);
+	return result;
+}
+
 struct batch_search {
 	const struct scenario_place *place;
 	uint32_t line, column;
@@ -292,11 +454,13 @@ int batch_prepare(struct batch *batch, struct control *control, struct transacti
 	int result = 0;
 
 	*transaction = NULL;
-	if (batch->text_n == 0)
+	if (batch->text_n == 0 && !batch->whole)
 		return 0;
-	if (batch->changes != control->changes)
+	if (batch->whole)
+		result = batch_succeed(batch, *control->scenario, error);
+	else if (batch->changes != control->changes)
 		result = batch_renew(batch, control, error);
-	if (result == 0)
+	if (result == 0 && !batch->own_files)
 		result = batch_check_files(batch, *control->scenario, error);
 	if (result == 0)
 		result = batch_check(batch, *control->scenario, error);

@@ -7,6 +7,9 @@
  * When the scenario in force is no longer the one that the copy was made of, the lines are executed
  * again on a new copy first.
  *
+ * A whole batch is a scenario from its first line to its last: its lines are executed on an empty
+ * one, which takes the place of what is in force (succession.h).
+ *
  * Thread: any, one at a time; where `control` is read, with its leave (control_turn,
  * control_look_begin).
  */
@@ -26,6 +29,8 @@
 
 struct batch {
 	struct scenario *draft;
+	bool whole;
+	bool own_files;   /* of a whole one: its files are weir's own, and not bounded as clients' */
 	uint64_t changes; /* control->changes when the draft was copied */
 	char *text;       /* the lines so far, each ended by a 0 */
 	size_t text_n, text_room;
@@ -43,6 +48,10 @@ struct batch_error {
 
 /* 0, or -ENOMEM. */
 int batch_begin(struct batch *batch, const struct control *control);
+int batch_begin_whole(struct batch *batch);
+/* A whole batch of all lines of a file, which this process opens. 0, or -errno with error, and then
+ * there is no batch. */
+int batch_of_file(struct batch *batch, const char *path, struct batch_error *error);
 /* Gives everything back; the batch is as if it had never begun. */
 void batch_abort(struct batch *batch);
 

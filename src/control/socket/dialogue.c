@@ -57,14 +57,29 @@ void dialogue_language_error(struct dialogue *dialogue, const char *line,
 
 /* ---- batches ---- */
 
-static void dialogue_begin(struct dialogue *dialogue)
+static void dialogue_begin(struct dialogue *dialogue, bool whole)
 {
 	if (dialogue->in_batch) {
 		dialogue_error(dialogue, "begin", ERROR_CONFLICT,
 		               "a batch has begun already; commit or abort it first");
 		return;
 	}
-	pending_begin(dialogue);
+	if (!whole) {
+		pending_begin(dialogue);
+		return;
+	}
+	dialogue->not_begun = batch_begin_whole(&dialogue->batch) != 0;
+	dialogue->in_batch = !dialogue->not_begun;
+	if (dialogue->in_batch)
+		answer_ok(&dialogue->output);
+	else
+		dialogue_error(dialogue, "begin", ERROR_NO_MEMORY,
+		               "no memory for another scenario; try later");
+}
+
+void dialogue_load(struct dialogue *dialogue, const char *path)
+{
+	pending_load(dialogue, path);
 }
 
 static void dialogue_commit(struct dialogue *dialogue)
@@ -317,8 +332,8 @@ void dialogue_descriptor(struct dialogue *dialogue, int fd)
 /* Whether it was such a word, and is done. */
 static bool dialogue_own(struct dialogue *dialogue, const struct words *words)
 {
-	if (words_are(words, "begin", NULL)) {
-		dialogue_begin(dialogue);
+	if (words_are(words, "begin", NULL) || words_are(words, "begin", "whole")) {
+		dialogue_begin(dialogue, words->n > 1);
 	} else if (words_are(words, "commit", NULL)) {
 		dialogue_commit(dialogue);
 	} else if (words_are(words, "abort", NULL)) {

@@ -38,6 +38,8 @@ struct dialogue {
 void dialogue_release(struct dialogue *dialogue);
 /* Executes a line, without its end, and answers it, once, now or at a later poll. */
 void dialogue_line(struct dialogue *dialogue, const char *line);
+/* Puts a scenario file of weir's own in force, as a line would: one answer. */
+void dialogue_load(struct dialogue *dialogue, const char *path);
 /* Time passes: goes on with what is under way. */
 void dialogue_poll(struct dialogue *dialogue);
 bool dialogue_pending(const struct dialogue *dialogue);

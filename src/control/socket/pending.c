@@ -181,7 +181,13 @@ static bool step_works(struct dialogue *dialogue)
 		pending_go(dialogue, PENDING_TURN);
 		return true;
 	}
-	if (request->kind == KIND_BEGIN)
+	if (request->kind == KIND_LOAD && request->result == 0) {
+		pending_go(dialogue, PENDING_TURN);
+		return true;
+	}
+	if (request->kind == KIND_LOAD)
+		dialogue_batch_error(dialogue, &request->error);
+	else if (request->kind == KIND_BEGIN)
 		begun(dialogue, request);
 	else if (request->kind == KIND_SHOW)
 		shown(dialogue, request);
@@ -244,7 +250,8 @@ static bool turn_begins(struct dialogue *dialogue)
 	struct language_error wrong = {.column = 0};
 
 	request->holds = true;
-	if (request->kind == KIND_EDIT || request->kind == KIND_COMMIT)
+	if (request->kind == KIND_EDIT || request->kind == KIND_COMMIT ||
+	    request->kind == KIND_LOAD)
 		return pending_give(dialogue, PENDING_PREPARES, work_prepare);
 	if (request->kind == KIND_PROBE &&
 	    probe_begin(control, &request->command.words, &dialogue->probe, &request->transaction,
@@ -455,6 +462,17 @@ void pending_show(struct dialogue *dialogue, const char *line, const struct comm
 	request->output.json = dialogue->output.json;
 	pending_start(dialogue, request, PENDING_LOOKS);
 	pending_poll(dialogue);
+}
+
+void pending_load(struct dialogue *dialogue, const char *path)
+{
+	struct request *request = pending_request(dialogue, KIND_LOAD, path, NULL);
+
+	if (request == NULL)
+		return;
+	pending_start(dialogue, request, PENDING_TURN);
+	if (pending_give(dialogue, PENDING_WORKS, work_load))
+		pending_poll(dialogue);
 }
 
 void pending_file(struct dialogue *dialogue, const char *name, int fd)

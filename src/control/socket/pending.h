@@ -6,6 +6,7 @@
  *   a change   [parse, in a thread] -> its turn (control.h) -> copy, edit, check, prepare, in a
  *              thread -> posted -> taken by every worker -> answered
  *   a commit   the same, without parsing
+ *   a load     the same; it reads a scenario file of weir's own, in a thread, and parses it
  *   a look     when nothing is about to change -> in a thread -> answered
  *
  * A line is parsed without a thread if it names no file and has no filter (blocking.h). A thread
@@ -68,6 +69,8 @@ void pending_probe(struct dialogue *dialogue, const char *line, const struct com
 /* `cloud`, `address`: of what is shown, or 0 and NULL. */
 void pending_show(struct dialogue *dialogue, const char *line, const struct command *command,
                   enum show_what what, uint32_t cloud);
+/* The scenario file of that name takes the place of what is in force. */
+void pending_load(struct dialogue *dialogue, const char *path);
 /* Reads what a descriptor, which passes, holds; -1: none came. */
 void pending_file(struct dialogue *dialogue, const char *name, int fd);
 

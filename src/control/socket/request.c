@@ -75,6 +75,13 @@ void work_file(struct job *job)
 		request->file->secret = true;
 }
 
+void work_load(struct job *job)
+{
+	struct request *request = (struct request *)job;
+
+	request->result = batch_of_file(&request->batch, request->line, &request->error);
+}
+
 void work_begin(struct job *job)
 {
 	struct request *request = (struct request *)job;

@@ -22,7 +22,8 @@ enum request_kind {
 	KIND_CLEAR,
 	KIND_PROBE,
 	KIND_SHOW,
-	KIND_FILE
+	KIND_FILE,
+	KIND_LOAD
 };
 
 /* All that a thread works on. */
@@ -58,6 +59,8 @@ struct request *request_make(struct control *control, enum request_kind kind, co
                              const struct client_files *client_files);
 
 void work_parse(struct job *job);
+/* The file that `line` names becomes a whole batch. */
+void work_load(struct job *job);
 void work_file(struct job *job);
 /* Both end a look (control_look_begin). */
 void work_begin(struct job *job);

@@ -12,6 +12,7 @@
 
 #include "service/control.h"
 #include "service/executor.h"
+#include "socket/reload.h"
 #include "socket/server.h"
 #include "socket/server_client.h"
 #include "socket/socket.h"
@@ -21,6 +22,7 @@ struct server {
 	struct client *clients[SERVER_CLIENTS_MAX];
 	uint32_t n_clients;
 	uint64_t no_accept_until_ns;
+	bool from_terminal; /* it had one, when it was started */
 	struct sigaction before[3];
 };
 
@@ -30,6 +32,7 @@ static int signal_pipe[2] = {-1, -1};
 static const int signals[3] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t signals_waiting; /* came, and were not read yet */
 #define SIGNALS_PATIENCE 3
+#define RELOAD_MS        2 /* how often one that is under way is looked at */
 
 /* At the end: for a change that is being prepared, and for files that do not come. */
 #define CONTROL_PATIENCE_NS  (20 * SIMTIME_S)
@@ -42,13 +45,22 @@ static void server_signal(int number)
 	ssize_t ignored;
 
 	/* Who insists while weir is ending, or does not come to its end, gets what he wants. */
-	if (++signals_waiting > SIGNALS_PATIENCE) {
+	if (number != SIGHUP && ++signals_waiting > SIGNALS_PATIENCE) {
 		signal(number, SIG_DFL);
 		raise(number);
 	}
 	ignored = write(signal_pipe[1], &byte, 1);
 	(void)ignored;
 	errno = error;
+}
+
+static bool has_terminal(void)
+{
+	int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 static int server_signals_take(struct server *server)
@@ -94,6 +106,7 @@ int server_open(const char *path, struct server **server, struct problem *proble
 		problem_set(problem, -1, "no pipe for signals: %s", strerror(-result));
 		goto err_unlisten;
 	}
+	made->from_terminal = has_terminal();
 	*server = made;
 	return 0;
 
@@ -264,10 +277,20 @@ static void server_tell(void *argument, const char *line)
 	fprintf(stderr, "weir run: %s\n", line);
 }
 
-int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario)
+/* The kernel tells by SIGHUP that a terminal was closed; whoever wants the file to be read again
+ * sends it, too. */
+static bool asks_to_reload(const struct server *server, int number)
+{
+	return number == SIGHUP && (!server->from_terminal || has_terminal());
+}
+
+int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario,
+                 const char *config)
 {
 	struct executor *executor = executor_make();
 	struct control control;
+	struct reload reload;
+	bool reloads = false;
 	uint64_t tick_ns = 0;
 	int result = 0;
 
@@ -275,6 +298,7 @@ int server_serve(struct server *server, struct runtime *runtime, struct scenario
 		return -errno;
 	control_init(&control, &control_ops_runtime, runtime, scenario);
 	control.executor = executor;
+	reload_init(&reload, &control, config, server_tell, NULL);
 	while (result == 0) {
 		uint64_t now_ns = clock_ns();
 
@@ -283,8 +307,16 @@ int server_serve(struct server *server, struct runtime *runtime, struct scenario
 			tick_ns = now_ns + SERVER_TICK_NS;
 		}
 		result = server_round(server, &control, now_ns,
-		                      (int)((tick_ns - now_ns) / SIMTIME_MS) + 1);
+		                      reloads ? RELOAD_MS
+		                              : (int)((tick_ns - now_ns) / SIMTIME_MS) + 1);
+		now_ns = clock_ns();
+		if (asks_to_reload(server, result)) {
+			reload_ask(&reload, now_ns);
+			result = 0;
+		}
+		reloads = reload_poll(&reload, now_ns);
 	}
+	reload_release(&reload);
 	while (server->n_clients > 0) /* their sessions know `control`, which ends here */
 		server_drop(server, 0);
 	/* What is under way has a low priority, and now the workers' processors to itself. */

@@ -9,8 +9,9 @@
  * bytes, SERVER_IDLE_NS without a word, answers that a client does not read. Between polls it does
  * the housekeeping of the runtime, about every SERVER_TICK_NS.
  *
- * Signals: from server_open to server_close SIGINT, SIGTERM and (unless it was ignored, as by
- * nohup) SIGHUP end server_serve. A signal that comes while the runtime is being started is not
+ * Signals: from server_open to server_close SIGINT and SIGTERM end server_serve. SIGHUP reads the
+ * scenario file again (reload.h), unless it was ignored, as by nohup; but it ends server_serve when
+ * it says that the terminal, from which weir was started, has gone. A signal that comes while the runtime is being started is not
  * lost. Three signals wait until server_serve takes them; the fourth ends the process as if it were
  * not handled.
  */
@@ -39,10 +40,12 @@ struct server;
 int server_open(const char *path, struct server **server, struct problem *problem);
 /* Where it listens. */
 const char *server_path(const struct server *server);
-/* Serves until a signal comes: returns its number, or -errno. `scenario` is the one in force; it is
+/* Serves until a signal comes: returns its number, or -errno. `config`: the scenario file, for
+ * SIGHUP. `scenario` is the one in force; it is
  * replaced by its successor with every change, and is the caller's again afterwards. Events of the
  * runtime (stalls, links down and up) go to stderr, one line each. */
-int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario);
+int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario,
+                 const char *config);
 /* Closes the clients, removes the socket, gives the signals back. NULL is allowed. */
 void server_close(struct server *server);
 

@@ -16,6 +16,9 @@
  *                     `show cloud NAME` the cloud's object itself. `json off` ends it. The answer
  *                     to a change of the mode is in the new mode.
  *
+ * After `begin whole` the lines of the batch are a whole scenario, as a file has it: at `commit` it
+ * takes the place of what is in force (succession.h).
+ *
  * Commands: those of the scenario language, each a change; show, probe, help, clear counters; json
  * on|off; begin, commit, abort; file; quit. A line that takes long is answered when it is done,
  * `probe` when routers have answered: meanwhile no other line of this conversation is taken, and

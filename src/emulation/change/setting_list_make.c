@@ -49,31 +49,29 @@ static bool concerns_classes(const struct conf *conf)
 	       conf->statement->role != ROLE_SCHEDULE;
 }
 
-/* The next that does, from i on; n_confs: there is none. */
-static uint32_t class_conf_from(const struct cloud_conf *cloud, uint32_t i)
+/* Whether each of them in one cloud has its equal in the other. Their order is that of their
+ * numbers, so the order in which they were given does not matter. */
+static bool class_confs_part(const struct cloud_conf *part, const struct cloud_conf *whole)
 {
-	while (i < cloud->n_confs && !concerns_classes(cloud->confs[i]))
-		i++;
-	return i;
+	for (uint32_t i = 0; i < part->n_confs; i++) {
+		bool found = !concerns_classes(part->confs[i]);
+
+		for (uint32_t k = 0; !found && k < whole->n_confs; k++)
+			found = conf_equal(part->confs[i], whole->confs[k]);
+		if (!found)
+			return false;
+	}
+	return true;
 }
 
 /* Whether the classes and all that they are made of are the same. */
 static bool classes_same(const struct cloud_conf *before, const struct cloud_conf *after)
 {
 	const struct class_conf *confs[CLASSES_MAX];
-	uint32_t a = 0, b;
 
 	if ((!before || class_confs(before, confs) == 0) && class_confs(after, confs) == 0)
 		return true;
-	if (!before)
-		return false;
-	for (b = class_conf_from(after, 0), a = class_conf_from(before, 0);
-	     a < before->n_confs && b < after->n_confs;
-	     b = class_conf_from(after, b + 1), a = class_conf_from(before, a + 1)) {
-		if (!conf_equal(before->confs[a], after->confs[b]))
-			return false;
-	}
-	return a == before->n_confs && b == after->n_confs;
+	return before && class_confs_part(before, after) && class_confs_part(after, before);
 }
 
 static bool is_aqm(enum statement_role role)

@@ -324,6 +324,7 @@ int cloud_conf_remove(struct cloud_conf *cloud, const char *name)
 int cloud_conf_remove_scope(struct cloud_conf *cloud, const char *scope)
 {
 	char name[sizeof(cloud->confs[0]->scope)];
+	uint32_t number = cloud_class_number(cloud, scope);
 	int error = -ENOENT;
 
 	/* `scope` may be that of one that is freed here. */
@@ -333,6 +334,10 @@ int cloud_conf_remove_scope(struct cloud_conf *cloud, const char *scope)
 			continue;
 		conf_take_out(cloud, i);
 		error = 0;
+	}
+	for (uint32_t i = 0; number != 0 && i < cloud->n_confs; i++) {
+		if (cloud->confs[i]->scope[0] && cloud->confs[i]->number > number)
+			cloud->confs[i]->number--;
 	}
 	return error;
 }

@@ -97,7 +97,8 @@ const struct conf *cloud_conf_scoped(const struct cloud_conf *cloud, const char 
 /* The number of the class of that name, 0: there is none; and one that no class has. */
 uint32_t cloud_class_number(const struct cloud_conf *cloud, const char *scope);
 uint32_t cloud_class_free(const struct cloud_conf *cloud);
-/* All that has this scope. -ENOENT when there is nothing. */
+/* All that has this scope; the classes behind it move up, so the numbers are those that the same
+ * lines give in a file. -ENOENT when there is nothing. */
 int cloud_conf_remove_scope(struct cloud_conf *cloud, const char *scope);
 /* The one behind it: the same name, the next number; NULL: that was the last. */
 const struct conf *cloud_conf_next(const struct cloud_conf *cloud, const struct conf *conf);
