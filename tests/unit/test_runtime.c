@@ -21,6 +21,7 @@
 #include "live/runtime_state.h"
 #include "machine/cpu_list.h"
 #include "machine/eal.h"
+#include "match/selection.h"
 #include "poison_ops.h"
 #include "runner/group.h"
 #include "scenario/port_setting.h"
@@ -200,6 +201,38 @@ static void changes_under_load_are_taken_and_lose_nothing(void **state)
 	}
 	scenario_free(scenario);
 	scenario_free(next);
+}
+
+/* A template in the place of a cloud of the same name, and of a template another one. */
+static void clouds_that_become_others_of_the_same_name_leave_nothing_unaccounted_for(void **state)
+{
+	struct scenario *scenario = scenario_null(), *next[2];
+	struct problem problem;
+	(void)state;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct selection_conf *per =
+		        (struct selection_conf *)conf_make(&selection_per_statement);
+
+		assert_non_null(per);
+		per->source = strdup(i ? "10.0.0.0/24" : "10.0.0.0/28");
+		next[i] = scenario_null();
+		next[i]->clouds[0]->many = true;
+		next[i]->clouds[0]->selection = &per->conf;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		struct runtime *runtime = start_with(scenario, layouts[i]);
+
+		let_flow(runtime, 100);
+		for (uint32_t round = 0; round < 2; round++) {
+			assert_int_equal(put_in_force(runtime, next[round], &problem), 0);
+			usleep(2000);
+		}
+		stop_and_account(runtime);
+	}
+	scenario_free(scenario);
+	scenario_free(next[0]);
+	scenario_free(next[1]);
 }
 
 static struct scenario *scenario_of(uint32_t devices, uint32_t captures)
@@ -435,6 +468,8 @@ GROUP(runtime)
 	                what_is_dropped_on_the_way_to_the_sending_worker_counts_at_the_port),
 	        cmocka_unit_test(all_that_a_worker_sends_to_a_port_of_known_speed_shares_one_wire),
 	        cmocka_unit_test(changes_under_load_are_taken_and_lose_nothing),
+	        cmocka_unit_test(
+	                clouds_that_become_others_of_the_same_name_leave_nothing_unaccounted_for),
 	        cmocka_unit_test(
 	                more_devices_than_dpdk_has_room_for_are_refused_before_one_is_opened),
 	        cmocka_unit_test(as_many_devices_as_dpdk_has_room_for_run_and_captures_beside_them),

@@ -75,6 +75,7 @@ static int prepare(struct runtime *runtime, const struct scenario *next,
 		if (rc < 0)
 			return rc;
 		message_add(transaction, i, message);
+		transaction->removes_cloud |= change_removes(message.change);
 	}
 	return 0;
 }
@@ -132,22 +133,6 @@ static int check_next(const struct runtime *runtime, const struct scenario *next
 	return 0;
 }
 
-/* Whether a cloud of `now` is gone, or leads elsewhere, in `next`. */
-static bool removes_cloud(const struct scenario *now, const struct scenario *next)
-{
-	for (uint32_t i = 0; i < now->n_clouds; i++) {
-		const struct cloud_conf *cloud = now->clouds[i];
-		int at = i < next->n_clouds && strcmp(next->clouds[i]->name, cloud->name) == 0
-		                 ? (int)i
-		                 : scenario_find_cloud(next, cloud->name);
-
-		if (at < 0 || strcmp(next->clouds[at]->from, cloud->from) != 0 ||
-		    strcmp(next->clouds[at]->to, cloud->to) != 0)
-			return true;
-	}
-	return false;
-}
-
 /* ---- making one ---- */
 
 int transaction_change(struct runtime *runtime, const struct scenario *next,
@@ -164,7 +149,6 @@ int transaction_change(struct runtime *runtime, const struct scenario *next,
 		problem_set(problem, -1, "no memory for the new scenario");
 		return -ENOMEM;
 	}
-	transaction->removes_cloud = removes_cloud(runtime->scenario, next);
 	rc = prepare(runtime, next, transaction, problem);
 	if (rc < 0)
 		transaction_finish(transaction);

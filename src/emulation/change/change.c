@@ -101,6 +101,11 @@ int change_prepare(struct engine *engine, const struct scenario *next, const boo
 	return 0;
 }
 
+bool change_removes(const struct change *change)
+{
+	return change->removes;
+}
+
 /* What a template has still to do with a change, it goes on with. */
 static void plan_free(struct change *change, struct plan *plan)
 {

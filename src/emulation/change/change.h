@@ -16,6 +16,9 @@ struct change;
  * 0, -ENOMEM, or -EINVAL with `problem`. */
 int change_prepare(struct engine *engine, const struct scenario *next, const bool *owned,
                    struct change **change, struct problem *problem);
+/* Whether it takes clouds away, and with them what they have counted: those that are not in the
+ * next scenario, and those that are others there, though of the same name. */
+bool change_removes(const struct change *change);
 /* Worker, between bursts: takes the change over at an instant; cannot fail, keeps every packet in
  * flight. */
 void engine_apply(struct engine *engine, struct change *change, simtime now);

@@ -79,6 +79,7 @@ static void closing_prepare(struct change *change, const bool *kept, uint32_t *f
 
 		if (!is_seen(cloud) || kept[i])
 			continue;
+		change->removes = true;
 		if (has_run_out(cloud)) {
 			change->gone[change->n_gone++] = cloud;
 			slots_empty(change->cloud_table, cloud);

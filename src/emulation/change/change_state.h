@@ -50,7 +50,7 @@ struct plan {
 
 struct change {
 	struct engine *engine;
-	bool applied;
+	bool applied, removes;
 	struct scenario *scenario;
 	struct cloud_table *cloud_table;
 	struct wheel *wheel; /* the shared one, if it is needed for the first time */
