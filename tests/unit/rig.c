@@ -172,7 +172,7 @@ struct rig *rig_open(const struct rig_setup *setup)
 	        .copy_bytes_max = setup->copy_bytes_max,
 	        .make_room = setup->makes_room ? make_room : NULL,
 	        .room_argument = rig,
-	        .filters = &rig_filters,
+	        .filters = setup->filters ? setup->filters : &rig_filters,
 	};
 	rig->engine = engine_make(&engine_setup);
 	assert_non_null(rig->engine);

@@ -57,7 +57,8 @@ struct rig_setup {
 	bool makes_room;         /* as a replay: an outlet that is full is emptied at once */
 	uint32_t kept_mbufs_max; /* as in engine_setup */
 	bool live;               /* likewise */
-	uint32_t hosts;          /* most packets are UDP between so many addresses; 0: no headers */
+	const struct classifier_filters *filters; /* NULL: the rig's own (rig_match) */
+	uint32_t hosts; /* most packets are UDP between so many addresses; 0: no headers */
 };
 
 struct departure {

@@ -40,8 +40,8 @@ static int refusals_list(const struct scenario *next, const struct scenario *now
 	}
 	for (uint32_t i = 0; i < now->n_ports; i++) {
 		if (scenario_find_port(next, now->ports[i].name) < 0)
-			refusals[n++] = (struct succession_refusal){SUCCESSION_PORT_GONE,
-			                                            &now->ports[i]};
+			refusals[n++] =
+			        (struct succession_refusal){SUCCESSION_PORT_GONE, &now->ports[i]};
 	}
 	return n;
 }

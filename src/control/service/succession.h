@@ -18,10 +18,10 @@
 #include "scenario/scenario.h"
 
 enum succession_fault {
-	SUCCESSION_SEED,        /* another seed */
-	SUCCESSION_PORT_NEW,    /* a port that does not run */
+	SUCCESSION_SEED,     /* another seed */
+	SUCCESSION_PORT_NEW, /* a port that does not run */
 	SUCCESSION_PORT_DIFFERS /* of another device, or with other settings */,
-	SUCCESSION_PORT_GONE,   /* a port that runs, and is not there */
+	SUCCESSION_PORT_GONE, /* a port that runs, and is not there */
 };
 
 #define SUCCESSION_REFUSALS_MAX (1 + 2 * SCENARIO_PORTS_MAX)

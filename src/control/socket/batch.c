@@ -273,9 +273,9 @@ static int batch_succeed(struct batch *batch, const struct scenario *now, struct
 			            refusals.refusal[i].port->name);
 	}
 	if (refusals.listed > REFUSALS_LISTED && refusals.used < refusals.room)
-		refusals.used += (size_t)snprintf(
-		        refusals.text + refusals.used, refusals.room - refusals.used,
-		        "and %d more; ", refusals.listed - REFUSALS_LISTED);
+		refusals.used += (size_t)snprintf(refusals.text + refusals.used,
+		                                  refusals.room - refusals.used, "and %d more; ",
+		                                  refusals.listed - REFUSALS_LISTED);
 	if (refusals.used < refusals.room)
 		snprintf(refusals.text + refusals.used, refusals.room - refusals.used,
 		         "nothing is changed: write what runs, or stop weir and start it with the "

@@ -30,7 +30,7 @@
 struct batch {
 	struct scenario *draft;
 	bool whole;
-	bool own_files;   /* of a whole one: its files are weir's own, and not bounded as clients' */
+	bool own_files; /* of a whole one: its files are weir's own, and not bounded as clients' */
 	uint64_t changes; /* control->changes when the draft was copied */
 	char *text;       /* the lines so far, each ended by a 0 */
 	size_t text_n, text_room;
