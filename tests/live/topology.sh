@@ -161,7 +161,7 @@ weir_start() # further arguments of weir run
 {
 	# What an earlier one said is not this one's.
 	: >"$work/weir.err"
-	"$WEIR" run -c "$work/scenario.weir" -s "$socket" "$@" >"$work/weir.out" \
+	${weir_by:-} "$WEIR" run -c "$work/scenario.weir" -s "$socket" "$@" >"$work/weir.out" \
 		2>"$work/weir.err" &
 	weir_pid=$!
 	for _ in $(seq 600); do

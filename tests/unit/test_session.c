@@ -6,11 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <jansson.h>
 
 #include "runner/group.h"
+#include "socket/reload.h"
 #include "talk.h"
 
 #define SCENARIO                                                                                   \
@@ -286,6 +288,187 @@ static void a_batch_keeps_what_another_client_changed_meanwhile(void **state)
 	session_free(other.session);
 }
 
+/* ---- a whole scenario ---- */
+
+static void a_whole_batch_takes_the_place_of_what_is_in_force(void **state)
+{
+	struct talk *talk = *state;
+	char *text;
+
+	expect(talk,
+	       "begin whole\nport b\nport a\ncloud down from a to b\ncloud down delay 5ms\n"
+	       "clouds many from b to a per source 10.0.0.0/24\ncommit\n",
+	       "ok\nok\nok\nok\nok\nok\nok\n");
+	assert_int_equal(talk->fake.changes, 1);
+	text = say(talk, "show config\n");
+	assert_string_equal(text, "seed 42\nport a\nport b\ncloud down from a to b\n"
+	                          "cloud down delay 5ms\n"
+	                          "clouds many from b to a per source 10.0.0.0/24\nok\n");
+	free(text);
+}
+
+static void a_whole_batch_with_one_wrong_line_changes_nothing(void **state)
+{
+	struct talk *talk = *state;
+	const struct scenario *before = talk->fake.scenario;
+
+	expect(talk, "begin whole\nport a\nport b\n", "ok\nok\nok\n");
+	expect_begins(talk, "cloud down delay 5ms\n", "err down: line 3: there is no cloud `down`");
+	expect_begins(talk, "commit\n", "err commit: line 3: ");
+	expect(talk, "begin whole\nno cloud down\n",
+	       "ok\nerr down: line 1: there is no cloud `down`, nor any other; first write: cloud "
+	       "NAME from PORT to PORT\n");
+	expect(talk, "abort\n", "ok\n");
+	talk->fake.refuse = true;
+	expect(talk, "begin whole\nport a\nport b\ncommit\n",
+	       "ok\nok\nok\nerr scenario: the memory would not do: 3 GB of 1 GB; nothing is "
+	       "changed\n");
+	assert_ptr_equal(talk->fake.scenario, before);
+	assert_int_equal(talk->fake.changes, 0);
+}
+
+static void what_cannot_change_is_named_line_by_line_in_one_message(void **state)
+{
+	struct talk *talk = *state;
+	const struct scenario *before = talk->fake.scenario;
+
+	expect(talk, "begin whole\n# mine\nseed 43\nport a device net_null0\nport c\ncommit\n",
+	       "ok\nok\nok\nok\nok\nerr scenario: while packets flow this cannot change: line 2, "
+	       "seed 43 (it runs with 42); line 3, port a (it runs as another); line 4, port c (a "
+	       "new one); port b, which runs, has no line; nothing is changed: write what runs, or "
+	       "stop weir and start it with the file\n");
+	expect_begins(talk, "begin whole\ncommit\n",
+	              "ok\nerr scenario: while packets flow this cannot change: port a, which "
+	              "runs, has no line; port b, ");
+	assert_ptr_equal(talk->fake.scenario, before);
+}
+
+/* More than a message has room for: it ends as it should all the same. */
+static void of_very_many_things_that_cannot_change_the_first_are_named(void **state)
+{
+	struct talk *talk = *state;
+	char line[64], *answer;
+
+	expect(talk, "begin whole\n", "ok\n");
+	for (int i = 0; i < SCENARIO_PORTS_MAX; i++) {
+		snprintf(line, sizeof(line), "port p%d-with-a-name-of-31-letters\n", i);
+		expect(talk, line, "ok\n");
+	}
+	answer = say(talk, "commit\n");
+	assert_non_null(strstr(answer, "line 8, port p7-with-a-name-of-31-letters (a new one); "
+	                               "and 58 more; nothing is changed"));
+	assert_null(strstr(answer, "p8-"));
+	free(answer);
+}
+
+/* What another has changed meanwhile is not in the file: the file counts. */
+static void a_whole_batch_does_not_keep_what_another_client_changed_meanwhile(void **state)
+{
+	struct talk *talk = *state;
+	struct talk other = {.session = session_make(&talk->fake.control, 0)};
+
+	expect(talk, "begin whole\nport a\nport b\n", "ok\nok\nok\n");
+	expect(&other, "cloud down loss random 5%\n", "ok\n");
+	expect(talk, "commit\n", "ok\n");
+	assert_int_equal(talk->fake.scenario->n_clouds, 0);
+	session_free(other.session);
+}
+
+/* ---- the file that weir was started with ---- */
+
+struct heard {
+	char text[2000];
+	uint32_t lines;
+};
+
+static void hear(void *argument, const char *line)
+{
+	struct heard *heard = argument;
+
+	heard->lines++;
+	snprintf(heard->text, sizeof(heard->text), "%s", line);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void a_file_is_read_again_whole_or_not_at_all(void **state)
+{
+	static const struct {
+		const char *text, *said;
+	} rows[] = {
+	        {"port a\nport b\ncloud down from a to b\n", ": read again, and in force"},
+	        {"\xef\xbb\xbfport a\r\nport b\r\n", ": read again, and in force"},
+	        {"port a\nport b\n\ncloud down from a to c\n", ":4:22: there is no port `c`"},
+	        {"port a\nport b\ncloud x from a to b\ncloud x rate 1mbit algorithm "
+	         "token-bucket\n",
+	         ":4:30: cloud `x`, `rate`: "},
+	        {"seed 7\nport a\nport b\n", "cannot change: line 1, seed 7 (it runs with 42); "},
+	        {"", "port a, which runs, has no line; "},
+	        {NULL, "cannot be read: No such file or directory (what was in force stays)"},
+	};
+	struct talk *talk = *state;
+	char folder[] = "/tmp/weir-reload-XXXXXX", path[64];
+	struct heard heard = {.lines = 0};
+	struct reload reload;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/mine.weir", folder);
+	reload_init(&reload, &talk->fake.control, path, hear, &heard);
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct scenario *before = talk->fake.scenario;
+
+		if (rows[i].text)
+			write_file(path, rows[i].text);
+		else
+			unlink(path);
+		reload_ask(&reload, 0);
+		while (reload_poll(&reload, 0))
+			usleep(1000);
+		assert_int_equal(heard.lines, i + 1);
+		assert_non_null(strstr(heard.text, path));
+		if (strstr(heard.text, rows[i].said) == NULL)
+			fail_msg("said %s\nexpected %s", heard.text, rows[i].said);
+		assert_true((talk->fake.scenario == before) == (i >= 2));
+	}
+	assert_int_equal(talk->fake.changes, 2);
+	reload_release(&reload);
+	rmdir(folder);
+}
+
+/* Asked for while one is under way: another follows, and only one. */
+static void what_is_asked_for_meanwhile_is_done_afterwards(void **state)
+{
+	struct talk *talk = *state;
+	char path[] = "/tmp/weir-reload-XXXXXX";
+	struct heard heard = {.lines = 0};
+	struct reload reload;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	write_file(path, "port a\nport b\n");
+	reload_init(&reload, &talk->fake.control, path, hear, &heard);
+	talk->fake.stands_still = true;
+	for (int i = 0; i < 5; i++)
+		reload_ask(&reload, 0);
+	assert_true(reload_poll(&reload, 0));
+	assert_int_equal(heard.lines, 0);
+	talk->fake.stands_still = false;
+	while (reload_poll(&reload, 0))
+		usleep(1000);
+	assert_int_equal(heard.lines, 2);
+	assert_int_equal(talk->fake.changes, 2);
+	reload_release(&reload);
+	unlink(path);
+}
+
 static void show_config_loads_again_to_the_same_text(void **state)
 {
 	struct talk *talk = *state, again = {.session = NULL};
@@ -420,6 +603,13 @@ GROUP(session)
 	        TEST(a_refused_change_leaves_the_scenario_as_it_was),
 	        TEST(a_batch_keeps_what_another_client_changed_meanwhile),
 	        TEST(show_config_loads_again_to_the_same_text),
+	        TEST(a_whole_batch_takes_the_place_of_what_is_in_force),
+	        TEST(a_whole_batch_with_one_wrong_line_changes_nothing),
+	        TEST(what_cannot_change_is_named_line_by_line_in_one_message),
+	        TEST(of_very_many_things_that_cannot_change_the_first_are_named),
+	        TEST(a_whole_batch_does_not_keep_what_another_client_changed_meanwhile),
+	        TEST(a_file_is_read_again_whole_or_not_at_all),
+	        TEST(what_is_asked_for_meanwhile_is_done_afterwards),
 	        TEST(in_json_mode_every_answer_is_one_object_on_a_line),
 	        TEST(a_json_error_has_name_column_and_message),
 	        TEST(answers_that_are_not_taken_stop_the_execution),

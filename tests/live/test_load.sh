@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+#   A <--> wa [ clouds down, up: from files ] wb <--> B
+#
+# A whole scenario in the place of the one that runs: by weir ctl load, by SIGHUP, and out again by
+# weir ctl save. What is wrong changes nothing; what stays as it is keeps its counters.
+
+. "$(dirname "$0")/topology.sh"
+root=$(cd "$(dirname "$0")/../.." && pwd)
+make_hosts
+scenario <<SCENARIO
+cloud down delay 20ms
+cloud up delay 20ms
+SCENARIO
+# Under nohup SIGHUP would be ignored.
+weir_by="env --default-signal=HUP"
+weir_start "$@"
+
+rtt() # the least, in ms: the machine adds to each
+{
+	$in_a ping -q -i 0.02 -c 15 10.9.0.2 | sed -n 's|.*= \([0-9.]*\)/.*|\1|p'
+}
+
+received() # by a cloud
+{
+	ctl -j show cloud "$1" | jq .rx_packets
+}
+
+config() # what is in force
+{
+	ctl show config
+}
+
+# ---- what runs, loaded again ----
+within "rtt before" "$(rtt)" 40 60
+before=$(received down)
+[ "$before" = 15 ] || fail "$before packets came, 15 were sent"
+config >"$work/config"
+ctl save >"$work/saved" && ctl save "$work/saved-file" >/dev/null
+diff "$work/config" "$work/saved" && diff "$work/config" "$work/saved-file" || fail "saved is not what runs"
+ctl load "$work/saved-file" >/dev/null
+ctl load "$work/scenario.weir" >/dev/null
+ctl load - <"$work/scenario.weir" >/dev/null
+config | diff "$work/config" - || fail "what runs, loaded, is something else"
+[ "$(received down)" = 15 ] || fail "what runs, loaded, has lost its counters"
+echo "ok: what runs, loaded again, is as it was"
+
+# ---- another one ----
+sed 's/down delay 20ms/down delay 70ms/' "$work/scenario.weir" >"$work/other.weir"
+ctl load "$work/other.weir" >/dev/null
+within "rtt with the other scenario" "$(rtt)" 90 110
+[ "$(received up)" = 30 ] || fail "a cloud that did not change has lost its counters"
+
+# ---- files by the rights, and from the folder, of the client ----
+mkdir "$work/elsewhere"
+echo 1 >"$work/elsewhere/drops.txt"
+{
+	cat "$work/scenario.weir"
+	echo 'cloud down loss list drops.txt'
+} >"$work/elsewhere/listed.weir"
+(cd "$work/elsewhere" && ctl load listed.weir >/dev/null) || fail "a file of the client's is not taken"
+config | grep -q 'loss list drops.txt' || fail "the list is not in force"
+
+# ---- errors leave all as it was ----
+config >"$work/config"
+refused() # what it must say; the file
+{
+	if ctl load "$2" >/dev/null 2>"$work/said"; then
+		fail "$2 was taken"
+	fi
+	grep -q "$1" "$work/said" || fail "of $2 was said: $(cat "$work/said")"
+	config | diff "$work/config" - || fail "$2 was refused, and changed something"
+}
+sed 's/up delay/up dealy/' "$work/scenario.weir" >"$work/typo.weir"
+refused "typo.weir:[0-9]*:10: .*delay" "$work/typo.weir"
+{
+	sed 's/seed 1/seed 2/; s/iface=wb/iface=wx/' "$work/scenario.weir"
+	echo 'port c device net_null3'
+} >"$work/ports.weir"
+refused "line 1, seed 2.*line 3, port b.*, port c" "$work/ports.weir"
+refused "No such file" "$work/nowhere.weir"
+echo "ok: errors change nothing, and name their lines"
+
+# ---- all that are shipped, one over the other ----
+n=0
+for file in "$root"/configs/*.weir; do
+	sed 's/^seed .*//' "$file" >"$work/shipped.weir"
+	(cd "$root" && ctl load "$work/shipped.weir" >/dev/null) || fail "$file was not taken"
+	ctl save "$work/back.weir" >/dev/null
+	(cd "$root" && ctl load "$work/back.weir" >/dev/null) || fail "$file, saved, was not taken"
+	config | diff "$work/back.weir" - || fail "$file, saved and loaded, is something else"
+	n=$((n + 1))
+done
+[ $n -ge 20 ] || fail "only $n scenarios"
+echo "ok: $n scenarios over one another"
+
+# ---- SIGHUP ----
+hup() # what weir must say
+{
+	kill -HUP "$weir_pid"
+	for _ in $(seq 100); do
+		tail -n 1 "$work/weir.err" | grep -q "$1" && return 0
+		sleep 0.05
+	done
+	fail "after SIGHUP weir said: $(tail -n 1 "$work/weir.err")"
+}
+sed -i 's/down delay 20ms/down delay 50ms/' "$work/scenario.weir"
+hup "scenario.weir: read again, and in force"
+within "rtt after SIGHUP" "$(rtt)" 70 85
+config >"$work/config"
+before=$(received down)
+cp "$work/typo.weir" "$work/scenario.weir"
+hup "scenario.weir:[0-9]*:10: .*delay"
+cp "$work/ports.weir" "$work/scenario.weir"
+hup "scenario.weir: .*line 1, seed 2"
+rm "$work/scenario.weir"
+hup "scenario.weir: .*cannot be read"
+config | diff "$work/config" - || fail "SIGHUP with a wrong file changed something"
+[ "$(received down)" = "$before" ] || fail "SIGHUP with a wrong file touched the counters"
+weir_stop
+grep -q 'every buffer came back' "$work/weir.out" || fail "it does not add up"
+echo "ok: SIGHUP reads the file again"
