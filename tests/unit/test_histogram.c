@@ -195,6 +195,62 @@ static void many_spans_at_once_are_the_same_spans_one_by_one(void **state)
 	}
 }
 
+/* What came first is taken away; the rest is as if it had come alone, within its buckets. */
+static void what_is_left_is_what_came_later(void **state)
+{
+	static struct histogram all, later;
+	struct draw_key key = draw_key_make(9, "histogram", "later");
+	struct histogram_part part;
+
+	(void)state;
+	histogram_clear(&all);
+	histogram_clear(&later);
+	for (uint32_t i = 0; i < 20000; i++) {
+		uint64_t value = draw_u64(key, i, 0) >> (20 + i % 40);
+
+		if (i == 12000)
+			assert_true(histogram_part_make(&part, &all));
+		histogram_add(&all, value, 1);
+		if (i >= 12000)
+			histogram_add(&later, value, 1);
+	}
+	histogram_less(&all, &part);
+	assert_memory_equal(all.bucket, later.bucket, sizeof(all.bucket));
+	assert_int_equal(all.count, later.count);
+	assert_int_equal(all.sum, later.sum);
+	assert_true(all.min <= later.min && all.max >= later.max);
+	assert_int_equal(histogram_bucket_of(all.min), histogram_bucket_of(later.min));
+	assert_int_equal(histogram_bucket_of(all.max), histogram_bucket_of(later.max));
+	for (uint32_t at = 1000; at < 1000000; at += 7919)
+		assert_true(histogram_percentile(&all, at) == histogram_percentile(&later, at));
+	histogram_part_free(&part);
+}
+
+/* 40 ms, then 80, then 60: the 60 read as 60, though neither least nor greatest of all. */
+static void a_constant_that_came_later_reads_exactly_as_it_is(void **state)
+{
+	static struct histogram rest;
+	struct histogram_part part;
+
+	(void)state;
+	histogram_clear(&rest);
+	histogram_add(&rest, 40000000, 100);
+	histogram_add(&rest, 80000000, 100);
+	assert_true(histogram_part_make(&part, &rest));
+	histogram_add(&rest, 60000000, 7);
+	histogram_less(&rest, &part);
+	assert_int_equal(rest.count, 7);
+	assert_int_equal(rest.min, 60000000);
+	assert_int_equal(rest.max, 60000000);
+	assert_int_equal(histogram_percentile(&rest, 500000), 60000000);
+	histogram_part_free(&part);
+	assert_true(histogram_part_make(&part, &rest));
+	histogram_less(&rest, &part);
+	assert_int_equal(rest.count, 0);
+	assert_int_equal(rest.max, 0);
+	histogram_part_free(&part);
+}
+
 GROUP(histogram)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +266,8 @@ GROUP(histogram)
 	        cmocka_unit_test_setup(merging_is_adding_all_that_went_into_both, fresh),
 	        cmocka_unit_test_setup(merging_with_an_empty_one_changes_nothing, fresh),
 	        cmocka_unit_test_setup(many_spans_at_once_are_the_same_spans_one_by_one, fresh),
+	        cmocka_unit_test(what_is_left_is_what_came_later),
+	        cmocka_unit_test(a_constant_that_came_later_reads_exactly_as_it_is),
 	        cmocka_unit_test_setup(nothing_added_nought_times_leaves_no_trace, fresh),
 	};
 

@@ -12,7 +12,7 @@
  *   no cloud NAME
  *   no cloud NAME STATEMENT [N]
  *   probe NAME [to ADDRESS] [within TIME]
- *   show cloud [NAME] | show clouds NAME [ADDRESS] | show path NAME | show config | show
+ *   show cloud [NAME [all]] | show clouds NAME [ADDRESS] | show path NAME | show config | show
  *     ports | show workers
  *   clear counters
  *   help [WORDS]

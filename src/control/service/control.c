@@ -171,7 +171,8 @@ bool control_look_begin(struct control *control)
 {
 	int state = control_state(control);
 
-	if ((state == CONTROL_FREE && control->turns != NULL) ||
+	if (__atomic_load_n(&control->marking, __ATOMIC_ACQUIRE) ||
+	    (state == CONTROL_FREE && control->turns != NULL) ||
 	    (state == CONTROL_HELD && __atomic_load_n(&control->posting, __ATOMIC_RELAXED)) ||
 	    (state == CONTROL_POSTED && control->patience.waited_ns < CONTROL_SETTLES_NS))
 		return false;
@@ -224,16 +225,29 @@ bool control_is_late(struct control *control, uint64_t for_ns, char *text, size_
 /* What is freed when all have taken it. */
 struct finish {
 	struct job job;
+	struct control *control;
 	const struct control_ops *ops;
 	void *context;
 	struct transaction *transaction;
 	struct scenario *replaced;
 };
 
+/* The scenario in force does not change before this is done. */
+static void control_mark(struct control *control, const struct scenario *before)
+{
+	pthread_mutex_lock(&control->looks_lock);
+	marks_follow(&control->marks, before, *control->scenario, control->ops->cloud,
+	             control->context, control->ops->now_ns(control->context));
+	pthread_mutex_unlock(&control->looks_lock);
+	__atomic_store_n(&control->marking, false, __ATOMIC_RELEASE);
+}
+
 static void finish_work(struct job *job)
 {
 	struct finish *finish = (struct finish *)job;
 
+	if (finish->replaced != NULL)
+		control_mark(finish->control, finish->replaced);
 	finish->ops->finish(finish->context, finish->transaction);
 	scenario_free(finish->replaced);
 }
@@ -252,11 +266,13 @@ static void control_finish(struct control *control)
 		finish = &here;
 	*finish = (struct finish){
 	        .job = {.work = finish_work, .release = finish_release},
+	        .control = control,
 	        .ops = control->ops,
 	        .context = control->context,
 	        .transaction = control->transaction,
 	        .replaced = control->replaced,
 	};
+	__atomic_store_n(&control->marking, control->replaced != NULL, __ATOMIC_RELEASE);
 	control->transaction = NULL;
 	control->replaced = NULL;
 	control->finish = finish;
@@ -309,6 +325,7 @@ bool control_close(struct control *control, uint64_t patience_ns)
 	}
 	scenario_free(control->replaced);
 	control->replaced = NULL;
+	marks_clear(&control->marks);
 	pthread_mutex_destroy(&control->looks_lock);
 	return true;
 }
@@ -317,8 +334,25 @@ void control_cleared(struct control *control)
 {
 	pthread_mutex_lock(&control->looks_lock);
 	memset(control->looks, 0, sizeof(control->looks));
-	pthread_mutex_unlock(&control->looks_lock);
+	marks_clear(&control->marks);
+	control->cleared = true;
 	control->cleared_ns = control->ops->now_ns(control->context);
+	pthread_mutex_unlock(&control->looks_lock);
+}
+
+enum control_since control_since(struct control *control, uint32_t index,
+                                 struct cloud_report *report, uint64_t *since_ns)
+{
+	const char *cloud = (*control->scenario)->clouds[index]->name;
+	bool changed;
+
+	*since_ns = control->cleared_ns;
+	pthread_mutex_lock(&control->looks_lock);
+	changed = marks_since(&control->marks, index, cloud, report, since_ns);
+	pthread_mutex_unlock(&control->looks_lock);
+	if (changed)
+		return CONTROL_SINCE_CHANGE;
+	return control->cleared ? CONTROL_SINCE_CLEAR : CONTROL_SINCE_START;
 }
 
 bool control_cloud(struct control *control, const char *cloud, struct cloud_report *report)

@@ -16,6 +16,8 @@
  * A worker that stands still keeps it POSTED until it comes round; then all goes on by itself.
  * Meanwhile nothing else can be changed, and everything can be looked at.
  *
+ * With the freeing, clouds that were changed get a mark (marks.h); until they have it, nobody looks.
+ *
  * Who looks (control_look_begin) may do so in a thread of his own, too. Nothing is posted or freed
  * while somebody looks, and nobody begins to while something is about to be; of a worker that does
  * not come round within CONTROL_SETTLES_NS, it is not waited for.
@@ -33,6 +35,7 @@
 
 #include "live/patience.h"
 #include "live/runtime.h"
+#include "service/marks.h"
 #include "scenario/scenario.h"
 
 struct cloud_report;
@@ -99,6 +102,9 @@ struct control {
 	struct patience patience;        /* with it */
 	struct finish *finish;           /* FINISHING */
 
+	bool marking;       /* marks are being made; ends in any thread */
+	bool cleared;       /* cleared_ns is not the start */
+	struct marks marks; /* with looks_lock */
 	pthread_mutex_t looks_lock;
 	struct control_look looks[CONTROL_LOOKS];
 	uint32_t next_look;
@@ -137,6 +143,12 @@ void control_look_end(struct control *control);
 /* What is known of a cloud, by ops->cloud. The ages of a path count up to now, however long ago its
  * last packet came. */
 bool control_cloud(struct control *control, const char *cloud, struct cloud_report *report);
+/* When what is told of a cloud began. */
+enum control_since { CONTROL_SINCE_START, CONTROL_SINCE_CLEAR, CONTROL_SINCE_CHANGE };
+/* Any thread. Makes of the report of a cloud, whose index in the scenario is given, what it did
+ * since the last of these, `since_ns`. */
+enum control_since control_since(struct control *control, uint32_t index,
+                                 struct cloud_report *report, uint64_t *since_ns);
 /* Any thread. Remembers what is seen now, and gives back what was seen before: false if nothing
  * was, or if the counters were cleared in between. */
 bool control_look(struct control *control, const char *cloud, const struct cloud_report *report,

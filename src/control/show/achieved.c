@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "show/achieved.h"
 #include "show/achieved_queue.h"
+#include "show/line_delay.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -126,18 +127,6 @@ static struct delay_asked asked_of(const struct conf *conf)
 	return asked;
 }
 
-/* The mean on the line, where it varies: without the time in a queue. */
-static struct phrase mean_text(const struct cloud_report *report, const struct conf *conf)
-{
-	struct phrase q = {.text = ""};
-
-	if (report->line_packets > 0 && conf && asked_of(conf).mean_ns > 0)
-		snprintf(q.text, sizeof(q.text), "mean %s (%s), ",
-		         unit(CHART_NS, report->line_mean_ns).text,
-		         off_text(report->line_mean_ns, asked_of(conf).mean_ns).text);
-	return q;
-}
-
 /* What keeping order has cost: packets that waited for the one ahead. */
 static void add_order(struct filler *filler)
 {
@@ -155,6 +144,46 @@ static void add_order(struct filler *filler)
 	                 .text);
 }
 
+/* All of the same packets and the same time; `mean_is`: by how much the mean is off, or "". */
+static void got_delays(struct achieved_row *row, const struct histogram *h, const char *mean_is)
+{
+	if (h->min == h->max)
+		snprintf(row->got, sizeof(row->got), "%s, every packet",
+		         unit(CHART_NS, (double)h->min).text);
+	else
+		snprintf(row->got, sizeof(row->got), "mean %s%s, min %s, p50 %s, p99 %s, max %s",
+		         unit(CHART_NS, (double)h->sum / (double)h->count).text, mean_is,
+		         unit(CHART_NS, (double)h->min).text,
+		         unit(CHART_NS, (double)histogram_percentile(h, 500000)).text,
+		         unit(CHART_NS, (double)histogram_percentile(h, 990000)).text,
+		         unit(CHART_NS, (double)h->max).text);
+}
+
+/* The time on the line, which is what a delay asks for. */
+static void got_line_delay(const struct filler *filler, const struct conf *conf,
+                           struct achieved_row *row)
+{
+	const struct histogram *h = &filler->report->delay_ns;
+	struct line_delay line = line_delay_of(filler->cloud, filler->report);
+	double asked_ns = conf && conf->statement == &delay_statement ? asked_of(conf).mean_ns : 0;
+	char off[CHART_UNIT_SIZE + 8] = "";
+
+	if (line.known && asked_ns > 0)
+		snprintf(off, sizeof(off), " (%s)", off_text(line.mean_ns, asked_ns).text);
+	if (h->count == 0)
+		snprintf(row->got, sizeof(row->got), "no packet came through");
+	else if (!line_delay_has_link(filler->cloud))
+		got_delays(row, h, off);
+	else if (line.known && line.spread)
+		snprintf(row->got, sizeof(row->got), "%s on the line, every packet",
+		         unit(CHART_NS, line.mean_ns).text);
+	else if (line.known)
+		snprintf(row->got, sizeof(row->got), "mean %s%s on the line",
+		         unit(CHART_NS, line.mean_ns).text, off);
+	else
+		snprintf(row->got, sizeof(row->got), "on the line not known");
+}
+
 static void add_delay(struct filler *filler, const struct conf *conf)
 {
 	const struct histogram *h = &filler->report->delay_ns;
@@ -167,17 +196,12 @@ static void add_delay(struct filler *filler, const struct conf *conf)
 		asked_text(row, conf);
 	else
 		snprintf(row->asked, sizeof(row->asked), "none");
-	if (h->count == 0)
-		snprintf(row->got, sizeof(row->got), "no packet came through");
-	else if (h->min == h->max)
-		snprintf(row->got, sizeof(row->got), "%s, every packet",
-		         unit(CHART_NS, (double)h->min).text);
-	else
-		snprintf(row->got, sizeof(row->got), "%smin %s, p50 %s, p99 %s, max %s",
-		         mean_text(filler->report, conf).text, unit(CHART_NS, (double)h->min).text,
-		         unit(CHART_NS, (double)histogram_percentile(h, 500000)).text,
-		         unit(CHART_NS, (double)histogram_percentile(h, 990000)).text,
-		         unit(CHART_NS, (double)h->max).text);
+	got_line_delay(filler, conf, row);
+	if (h->count > 0 && line_delay_has_link(filler->cloud)) {
+		row = row_add(filler, "delay in all");
+		snprintf(row->asked, sizeof(row->asked), "with the queue");
+		got_delays(row, h, "");
+	}
 }
 
 /* Jitter is compared as a standard deviation, which any distribution has. */

@@ -13,7 +13,7 @@
 
 struct cloud_report;
 
-#define ACHIEVED_ROWS_MAX (CLOUD_CONFS_MAX + REASON_COUNT + 5)
+#define ACHIEVED_ROWS_MAX (CLOUD_CONFS_MAX + REASON_COUNT + 6)
 
 struct achieved_row {
 	char what[32];

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "engine/engine_report.h"
+#include "show/line_delay.h"
 #include "show/show_feedback.h"
 
 /* Counters of 64 bits; JSON readers take 63 for granted, and no count gets there. */
@@ -169,6 +170,45 @@ json_t *json_cloud(const char *name, const struct cloud_report *report)
 		add(&object, "xcp", json_xcp(&report->observed.xcp));
 	if (report->observed.has_path)
 		add(&object, "path", json_path(&report->observed));
+	return object;
+}
+
+/* null: not known. */
+static json_t *line_delay_object(const struct line_delay *line)
+{
+	json_t *object = json_object();
+
+	add(&object, "mean", line->known ? json_real(line->mean_ns) : json_null());
+	add(&object, "p50", line->spread ? json_real(line->p50_ns) : json_null());
+	add(&object, "p99", line->spread ? json_real(line->p99_ns) : json_null());
+	return object;
+}
+
+json_t *json_since(const char *what, uint64_t for_ns, const struct cloud_conf *cloud,
+                   const struct cloud_report *report)
+{
+	const struct counters *c = &report->counters;
+	const struct histogram *h = &report->delay_ns;
+	struct line_delay line = line_delay_of(cloud, report);
+	json_t *object = json_object(), *delay = json_histogram(h);
+
+	if (delay)
+		add(&delay, "mean",
+		    json_real(h->count > 0 ? (double)h->sum / (double)h->count : 0));
+	add(&object, "what", json_string(what));
+	add_count(&object, "for_ns", for_ns);
+	add_count(&object, "rx_packets", c->rx_packets);
+	add_count(&object, "rx_bytes", c->rx_bytes);
+	add_count(&object, "tx_packets", c->tx_packets);
+	add_count(&object, "tx_bytes", c->tx_bytes);
+	add_count(&object, "duplicated", c->duplicated);
+	add_count(&object, "generated", c->generated);
+	add_count(&object, "reordered", c->reordered);
+	add_count(&object, "corrupted", c->corrupted);
+	add_count(&object, "ecn_marked", c->ecn_marked);
+	add(&object, "drops", json_drops(c));
+	add(&object, "line_ns", line_delay_object(&line));
+	add(&object, "delay_ns", delay);
 	return object;
 }
 

@@ -268,6 +268,19 @@ static json_t *workers_array(struct control *control)
 
 /* ---- clouds and all ---- */
 
+/* Makes the report one of what was achieved since. */
+static json_t *since_object(struct control *control, uint32_t cloud, struct cloud_report *report)
+{
+	static const char *const words[] = {[CONTROL_SINCE_START] = "start",
+	                                    [CONTROL_SINCE_CLEAR] = "clear",
+	                                    [CONTROL_SINCE_CHANGE] = "change"};
+	uint64_t since_ns, now_ns = control->ops->now_ns(control->context);
+	enum control_since began = control_since(control, cloud, report, &since_ns);
+
+	return json_since(words[began], now_ns > since_ns ? now_ns - since_ns : 0,
+	                  (*control->scenario)->clouds[cloud], report);
+}
+
 /* `address`: of one of a template's clouds; or NULL. NULL: there is none. */
 static json_t *cloud_object(struct control *control, uint32_t cloud, const char *address)
 {
@@ -283,6 +296,8 @@ static json_t *cloud_object(struct control *control, uint32_t cloud, const char 
 	         address != NULL ? address : "");
 	if (report != NULL && control_cloud(control, name, report))
 		object = json_cloud(name, report);
+	if (object != NULL && address == NULL)
+		json_object_set_new(object, "since", since_object(control, cloud, report));
 	if (object != NULL && port != NULL && to >= 0 &&
 	    control->ops->port(control->context, (uint32_t)to, port))
 		json_object_set_new(object, "lateness_ns", json_histogram(&port->lateness_ns));
@@ -317,6 +332,7 @@ static void show_json(struct output *output, struct control *control, enum show_
 {
 	switch (what) {
 	case SHOW_CLOUD:
+	case SHOW_CLOUD_ALL:
 		answer_object(output, cloud_object(control, cloud, NULL));
 		break;
 	case SHOW_CLOUDS:
@@ -362,8 +378,8 @@ void show_answer(struct output *output, struct control *control, enum show_what 
 		answer_object(output, NULL);
 		return;
 	}
-	if (what == SHOW_CLOUD)
-		show_cloud_text(out, control, cloud, NULL);
+	if (what == SHOW_CLOUD || what == SHOW_CLOUD_ALL)
+		show_cloud_text(out, control, cloud, NULL, what == SHOW_CLOUD_ALL);
 	else if (what == SHOW_PATH)
 		show_path_text(out, control, cloud);
 	else if (what == SHOW_CLOUDS)
@@ -398,7 +414,7 @@ bool show_answer_one(struct output *output, struct control *control, uint32_t cl
 	json_decref(object);
 	out = open_memstream(&text, &n);
 	if (out != NULL)
-		show_cloud_text(out, control, cloud, address);
+		show_cloud_text(out, control, cloud, address, true);
 	if (out != NULL && fclose(out) == 0)
 		answer_text(output, "config", text, n);
 	else

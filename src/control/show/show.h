@@ -16,16 +16,17 @@
 #include "service/control.h"
 
 enum show_what {
-	SHOW_CLOUD,   /* one; JSON: the object of DESIGN.md's contract */
-	SHOW_CLOUDS,  /* {"ok":true,"clouds":[...]} */
-	SHOW_PATH,    /* {"ok":true,"path":[...]} of a cloud: show_feedback.h */
-	SHOW_CONFIG,  /* {"ok":true,"config":TEXT}: a file that can be loaded again */
-	SHOW_PORTS,   /* {"ok":true,"ports":[...]} */
-	SHOW_WORKERS, /* {"ok":true,"workers":[...]} */
+	SHOW_CLOUD,     /* one, achieved since its last change; JSON: the object of the contract */
+	SHOW_CLOUD_ALL, /* the same, achieved since counting began */
+	SHOW_CLOUDS,    /* {"ok":true,"clouds":[...]} */
+	SHOW_PATH,      /* {"ok":true,"path":[...]} of a cloud: show_feedback.h */
+	SHOW_CONFIG,    /* {"ok":true,"config":TEXT}: a file that can be loaded again */
+	SHOW_PORTS,     /* {"ok":true,"ports":[...]} */
+	SHOW_WORKERS,   /* {"ok":true,"workers":[...]} */
 };
 
-/* Prints the answer in the mode of the output. `cloud`: index in the scenario, for SHOW_CLOUD and
- * SHOW_PATH. `late`: the workers that have not taken the last change yet, or ""; SHOW_CONFIG prints
+/* Prints the answer in the mode of the output. `cloud`: index in the scenario, for SHOW_CLOUD,
+ * SHOW_CLOUD_ALL and SHOW_PATH. `late`: the workers that have not taken the last change yet, or ""; SHOW_CONFIG prints
  * them first, as a comment. */
 void show_answer(struct output *output, struct control *control, enum show_what what,
                  uint32_t cloud, const char *late);
@@ -38,8 +39,9 @@ void show_session_help(FILE *out);
 
 /* ---- the texts, show_cloud.c ---- */
 
-/* `address`: of one of a template's clouds; or NULL. */
-void show_cloud_text(FILE *out, struct control *control, uint32_t cloud, const char *address);
+/* `address`: of one of a template's clouds; or NULL. `all`: view.h. */
+void show_cloud_text(FILE *out, struct control *control, uint32_t cloud, const char *address,
+                     bool all);
 void show_clouds_text(FILE *out, struct control *control);
 
 #endif

@@ -7,6 +7,7 @@
 #include "link/rate.h"
 #include "report/chart_unit.h"
 #include "show/class_text.h"
+#include "show/line_delay.h"
 #include "show/show.h"
 #include "show/show_feedback.h"
 #include "show/table.h"
@@ -34,13 +35,14 @@ static void view_print_queue(const struct view *view, FILE *out)
 static void view_print_configured(const struct view *view, FILE *out)
 {
 	struct table *table = table_make("ll");
-	char achieved[256], *text;
+	char achieved[256], period[VIEW_PERIOD_BYTES], *text;
 	size_t n;
 
 	if (table == NULL)
 		return;
+	view_period(view, true, period);
 	table_text(table, "configured");
-	table_text(table, "achieved");
+	table_format(table, "achieved %s", period);
 	for (const struct statement *const *row = statements; *row != NULL; row++) {
 		for (uint32_t i = 0; i < view->conf->n_confs; i++) {
 			const struct conf *conf = view->conf->confs[i];
@@ -89,10 +91,12 @@ static void view_print_packets(const struct view *view, FILE *out)
 {
 	const struct counters *c = &view->report.counters;
 	struct table *table = table_make("lrr");
+	char period[VIEW_PERIOD_BYTES];
 
 	if (table == NULL)
 		return;
-	table_text(table, "");
+	view_counted(view, period);
+	table_text(table, period);
 	table_text(table, "packets");
 	table_text(table, "bytes");
 	table_flow(table, "received", c->rx_packets, c->rx_bytes);
@@ -208,28 +212,60 @@ static void table_percentiles(struct table *table, const char *name, const struc
 	static const uint32_t per_million[] = {500000, 990000, 999000};
 
 	table_text(table, name);
+	for (int i = 0; h->count == 0 && i < 6; i++)
+		table_text(table, "-");
+	if (h->count == 0)
+		return;
+	table_unit(table, CHART_NS, (double)h->sum / (double)h->count);
 	table_unit(table, CHART_NS, (double)h->min);
 	for (size_t i = 0; i < sizeof(per_million) / sizeof(per_million[0]); i++)
 		table_unit(table, CHART_NS, (double)histogram_percentile(h, per_million[i]));
 	table_unit(table, CHART_NS, (double)h->max);
 }
 
+/* What is not known is a dash. */
+static void table_line_delay(struct table *table, const struct line_delay *line)
+{
+	const double figures[] = {line->min_ns, line->p50_ns, line->p99_ns, line->p999_ns,
+	                          line->max_ns};
+
+	table_text(table, "delay on the line");
+	if (line->known)
+		table_unit(table, CHART_NS, line->mean_ns);
+	else
+		table_text(table, "-");
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+		if (line->spread)
+			table_unit(table, CHART_NS, figures[i]);
+		else
+			table_text(table, "-");
+	}
+}
+
 static void view_print_times(const struct view *view, FILE *out)
 {
-	static const char *const headings[] = {"", "min", "p50", "p99", "p99.9", "max"};
-	struct table *table = table_make("lrrrrr");
-	char name[SCENARIO_NAME_BYTES + 16];
+	static const char *const headings[] = {"mean", "min", "p50", "p99", "p99.9", "max"};
+	struct table *table = table_make("lrrrrrr");
+	struct line_delay line = line_delay_of(view->conf, &view->since);
+	char name[SCENARIO_NAME_BYTES + 32], period[VIEW_PERIOD_BYTES];
 
 	if (table == NULL)
 		return;
+	view_period(view, false, period);
+	table_text(table, period);
 	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
 		table_text(table, headings[i]);
+	/* One of a template's clouds has no delays of its own: those of all are shown. */
+	if (!view->conf->many || view->report.clouds_most > 0)
+		table_line_delay(table, &line);
 	table_percentiles(table,
 	                  view->conf->many && view->report.clouds_most == 0 ? "delay, of all clouds"
-	                                                                    : "delay",
-	                  &view->report.delay_ns);
+	                                                                    : "delay in all",
+	                  &view->since.delay_ns);
 	if (view->has_port) {
-		snprintf(name, sizeof(name), "late at port %s", view->conf->to);
+		/* The port does not know of changes. */
+		snprintf(name, sizeof(name), "late at port %s%s", view->conf->to,
+		         view->began == CONTROL_SINCE_CHANGE ? ", in all" : "");
 		table_percentiles(table, name, &view->port.lateness_ns);
 	}
 	table_print(table, out);
@@ -250,11 +286,12 @@ static void view_print_template(const struct view *view, FILE *out)
 	        view->conf->name);
 }
 
-void show_cloud_text(FILE *out, struct control *control, uint32_t cloud, const char *address)
+void show_cloud_text(FILE *out, struct control *control, uint32_t cloud, const char *address,
+                     bool all)
 {
 	struct view *view = alloc_failure_calloc(sizeof(*view));
 
-	if (view == NULL || !view_open(view, control, cloud, address)) {
+	if (view == NULL || !view_open(view, control, cloud, address, all)) {
 		fprintf(out, "cloud %s: no report yet\n",
 		        (*control->scenario)->clouds[cloud]->name);
 	} else {
@@ -323,7 +360,7 @@ void show_clouds_text(FILE *out, struct control *control)
 	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
 		table_text(table, headings[i]);
 	for (uint32_t i = 0; i < (*control->scenario)->n_clouds; i++) {
-		if (!view_open(view, control, i, NULL))
+		if (!view_open(view, control, i, NULL, true))
 			continue;
 		table_cloud(table, view);
 		real += view_drops(&view->report.counters, REASON_REAL);

@@ -5,13 +5,33 @@
 #include "link/rate.h"
 #include "report/chart_unit.h"
 #include "show/achieved_queue.h"
+#include "show/line_delay.h"
 #include "show/table.h"
 #include "show/view.h"
 
 #define FRAME_BYTES   1514 /* the longest ordinary frame */
 #define LATENESS_WARN (100 * SIMTIME_US)
 
-bool view_open(struct view *view, struct control *control, uint32_t cloud, const char *address)
+static const char *const since[] = {[CONTROL_SINCE_START] = "the start",
+                                    [CONTROL_SINCE_CLEAR] = "clear counters",
+                                    [CONTROL_SINCE_CHANGE] = "the last change"};
+
+void view_counted(const struct view *view, char text[VIEW_PERIOD_BYTES])
+{
+	snprintf(text, VIEW_PERIOD_BYTES, "since %s", since[view->counting]);
+}
+
+void view_period(const struct view *view, bool ago, char text[VIEW_PERIOD_BYTES])
+{
+	char span[CHART_UNIT_SIZE];
+
+	chart_unit_format(span, sizeof(span), CHART_NS, (double)(view->now_ns - view->since_ns), 3);
+	snprintf(text, VIEW_PERIOD_BYTES, "since %s%s%s%s", since[view->began], ago ? ", " : "",
+	         ago ? span : "", ago ? " ago" : "");
+}
+
+bool view_open(struct view *view, struct control *control, uint32_t cloud, const char *address,
+               bool all)
 {
 	const struct scenario *scenario = *control->scenario;
 	int port;
@@ -27,7 +47,13 @@ bool view_open(struct view *view, struct control *control, uint32_t cloud, const
 	        port >= 0 && control->ops->port(control->context, (uint32_t)port, &view->port);
 	view->now_ns = control->ops->now_ns(control->context);
 	view->since_ns = control->cleared_ns;
-	view->looked = control_look(control, view->name, &view->report, view->now_ns, &view->look);
+	view->counting = view->began = control->cleared ? CONTROL_SINCE_CLEAR : CONTROL_SINCE_START;
+	view->since = view->report;
+	if (address == NULL && !all)
+		view->began = control_since(control, cloud, &view->since, &view->since_ns);
+	view->looked =
+	        control_look(control, view->name, &view->report, view->now_ns, &view->look) &&
+	        view->look.now_ns >= view->since_ns;
 	return true;
 }
 
@@ -78,7 +104,7 @@ static void achieved_share(char *text, size_t size, uint64_t part, uint64_t whol
 
 static void achieved_rate(const struct view *view, char *text, size_t size)
 {
-	const struct counters *c = &view->report.counters;
+	const struct counters *c = &view->since.counters;
 	char rate[CHART_UNIT_SIZE], span[CHART_UNIT_SIZE], mean[CHART_UNIT_SIZE];
 
 	chart_unit_format(mean, sizeof(mean), CHART_BPS,
@@ -88,40 +114,45 @@ static void achieved_rate(const struct view *view, char *text, size_t size)
 		snprintf(text, size, "%s on average in %s", mean, span);
 		return;
 	}
-	chart_unit_format(
-	        rate, sizeof(rate), CHART_BPS,
-	        view_bps(c->tx_bytes - view->look.tx_bytes, view->look.now_ns, view->now_ns), 4);
+	chart_unit_format(rate, sizeof(rate), CHART_BPS,
+	                  view_bps(view->report.counters.tx_bytes - view->look.tx_bytes,
+	                           view->look.now_ns, view->now_ns),
+	                  4);
 	chart_unit_format(span, sizeof(span), CHART_NS, (double)(view->now_ns - view->look.now_ns),
 	                  3);
 	snprintf(text, size, "%s in the last %s, %s on average", rate, span, mean);
 }
 
+/* That of the line, which is what `delay` asks for. */
 static void achieved_delay(const struct view *view, char *text, size_t size)
 {
-	const struct cloud_report *report = &view->report;
+	const struct cloud_report *report = &view->since;
 	const struct histogram *h = &report->delay_ns;
+	struct line_delay line = line_delay_of(view->conf, report);
 	char mean[CHART_UNIT_SIZE], deviation[CHART_UNIT_SIZE];
 
 	if (h->count == 0) {
 		snprintf(text, size, "no packet yet");
 		return;
 	}
-	chart_unit_format(mean, sizeof(mean), CHART_NS, (double)h->sum / (double)h->count, 6);
-	if (report->line_packets > 0) {
+	chart_unit_format(mean, sizeof(mean), CHART_NS,
+	                  line.known ? line.mean_ns : (double)h->sum / (double)h->count, 6);
+	if (!line.known) {
+		snprintf(text, size, "%s on average, queueing included", mean);
+	} else if (report->line_packets > 0) {
 		chart_unit_format(mean, sizeof(mean), CHART_NS, report->line_mean_ns, 6);
 		chart_unit_format(deviation, sizeof(deviation), CHART_NS, report->line_deviation_ns,
 		                  4);
-		snprintf(text, size, "%s on average, standard deviation %s%s", mean, deviation,
-		         report->order_waits > 0 ? ", order made packets wait" : "");
-		return;
+		snprintf(text, size, "%s on the line on average, standard deviation %s%s", mean,
+		         deviation, report->order_waits > 0 ? ", order made packets wait" : "");
+	} else {
+		snprintf(text, size, "%s on the line", mean);
 	}
-	snprintf(text, size, "%s on average%s", mean,
-	         cloud_conf_get(view->conf, "rate") != NULL ? ", queueing included" : "");
 }
 
 void view_achieved(const struct view *view, const struct conf *conf, char *text, size_t size)
 {
-	const struct counters *c = &view->report.counters;
+	const struct counters *c = &view->since.counters;
 	const char *name = conf->statement->name;
 
 	text[0] = '\0';
@@ -142,7 +173,7 @@ void view_achieved(const struct view *view, const struct conf *conf, char *text,
 	else if (strcmp(name, "delay") == 0)
 		achieved_delay(view, text, size);
 	else
-		achieved_queue_text(view->conf, &view->report, conf, text, size);
+		achieved_queue_text(view->conf, &view->since, conf, text, size);
 }
 
 static void warn_queue(const struct view *view, FILE *out)

@@ -22,18 +22,28 @@
 /* What is known of a cloud when it is shown. */
 struct view {
 	const struct cloud_conf *conf;
-	char name[VIEW_NAME_BYTES]; /* `down`, or `down/10.0.3.4` */
-	struct cloud_report report;
+	char name[VIEW_NAME_BYTES];  /* `down`, or `down/10.0.3.4` */
+	struct cloud_report report;  /* since counting began */
+	struct cloud_report since;   /* since its last change, if that is what is shown */
+	enum control_since began;    /* what `since` counts from, and when */
+	enum control_since counting; /* and the counters */
+	uint64_t now_ns, since_ns;
 	struct port_report port; /* the one it leads to */
 	bool has_port;
-	uint64_t now_ns, since_ns; /* now, and when counting began */
-	struct control_look look;  /* counters at the last look */
+	struct control_look look; /* counters at the last look */
 	bool looked;
 };
 
 /* False: there is no report of this cloud. `cloud`: index in the scenario; `address`: of one of a
- * template's clouds, or NULL. */
-bool view_open(struct view *view, struct control *control, uint32_t cloud, const char *address);
+ * template's clouds, or NULL. `all`: what was achieved since counting began, and not since the last
+ * change; so it is of one of a template's clouds. */
+bool view_open(struct view *view, struct control *control, uint32_t cloud, const char *address,
+               bool all);
+/* `since the last change, 12 s ago`; `ago` false: without when. */
+#define VIEW_PERIOD_BYTES 112
+void view_period(const struct view *view, bool ago, char text[VIEW_PERIOD_BYTES]);
+/* The same of all counters: `since the start`. */
+void view_counted(const struct view *view, char text[VIEW_PERIOD_BYTES]);
 
 uint64_t view_drops(const struct counters *counters, enum reason_kind kind);
 /* `loss 1,204, queue-full 3` of one kind; "" when there are none. */

@@ -189,6 +189,7 @@ static void dialogue_show_cloud(struct dialogue *dialogue, const char *line,
 {
 	const struct scenario *scenario = *dialogue->control->scenario;
 	struct language_error wrong = {.column = 0};
+	enum show_what what = SHOW_CLOUD;
 	int index;
 
 	if (command->words.n < 3) {
@@ -201,8 +202,11 @@ static void dialogue_show_cloud(struct dialogue *dialogue, const char *line,
 		dialogue_language_error(dialogue, line, &wrong);
 		return;
 	}
-	pending_show(dialogue, line, command,
-	             command->kind == COMMAND_SHOW_PATH ? SHOW_PATH : SHOW_CLOUD, (uint32_t)index);
+	if (command->kind == COMMAND_SHOW_PATH)
+		what = SHOW_PATH;
+	else if (command->words.n > 3 && strcmp(command->words.word[3].text, "all") == 0)
+		what = SHOW_CLOUD_ALL;
+	pending_show(dialogue, line, command, what, (uint32_t)index);
 }
 
 bool dialogue_pending(const struct dialogue *dialogue)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "account/histogram.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "account/counter_read.h"
@@ -59,4 +60,62 @@ void histogram_merge(struct histogram *into, const struct histogram *from)
 	into->sum += counter_read(&from->sum);
 	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
 		into->bucket[i] += counter_read(&from->bucket[i]);
+}
+
+bool histogram_part_make(struct histogram_part *part, const struct histogram *h)
+{
+	uint32_t n = 0;
+
+	*part = (struct histogram_part){.count = h->count, .sum = h->sum};
+	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+		n += h->bucket[i] > 0;
+	part->bucket = malloc((n + 1) * sizeof(*part->bucket));
+	if (!part->bucket)
+		return false;
+	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		if (h->bucket[i] > 0)
+			part->bucket[part->n++] = (struct histogram_bucket){i, h->bucket[i]};
+	}
+	return true;
+}
+
+void histogram_part_free(struct histogram_part *part)
+{
+	free(part->bucket);
+	*part = (struct histogram_part){.bucket = NULL};
+}
+
+/* Takes away as much as is there. */
+static void less(uint64_t *from, uint64_t what)
+{
+	*from -= what < *from ? what : *from;
+}
+
+void histogram_less(struct histogram *h, const struct histogram_part *part)
+{
+	uint32_t first = HISTOGRAM_BUCKETS, last = 0;
+
+	if (part->count == 0)
+		return;
+	less(&h->count, part->count);
+	less(&h->sum, part->sum);
+	for (uint32_t i = 0; i < part->n; i++)
+		less(&h->bucket[part->bucket[i].bucket], part->bucket[i].count);
+	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		if (h->bucket[i] == 0)
+			continue;
+		first = first < i ? first : i;
+		last = i;
+	}
+	if (first > last || h->count == 0) {
+		histogram_clear(h);
+	} else if (first == last) {
+		h->min = h->max = (h->sum + h->count / 2) / h->count;
+	} else {
+		uint64_t low = histogram_bucket_floor(first);
+		uint64_t high = histogram_bucket_floor(last + 1) - 1;
+
+		h->min = low > h->min ? low : h->min;
+		h->max = high < h->max ? high : h->max;
+	}
 }

@@ -10,6 +10,7 @@
 #ifndef WEIR_HISTOGRAM_H
 #define WEIR_HISTOGRAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define HISTOGRAM_SUB_BITS 5
@@ -102,5 +103,21 @@ uint64_t histogram_bucket_floor(uint32_t bucket);
 uint64_t histogram_percentile(const struct histogram *h, uint32_t per_million);
 /* `from` may be another thread's that goes on meanwhile. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
+
+/* What a histogram held at an instant, in little memory. */
+struct histogram_part {
+	uint64_t count, sum;
+	uint32_t n;
+	struct histogram_bucket {
+		uint32_t bucket;
+		uint64_t count;
+	} * bucket; /* owned */
+};
+/* False: no memory. */
+bool histogram_part_make(struct histogram_part *part, const struct histogram *h);
+void histogram_part_free(struct histogram_part *part);
+/* Takes away what it held then. Least and greatest of the rest are the bounds of its buckets, within
+ * those of the whole; if it lies in one bucket, its mean. */
+void histogram_less(struct histogram *h, const struct histogram_part *part);
 
 #endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The time of packets on the line of a cloud, without that in its queue: as far as it is known of a
+ * report.
+ *
+ *   no link         the line is all there is: what was measured of the whole
+ *   a link, and a constant delay      that delay: each packet has it
+ *   a link, and a delay that varies   what was measured of the line; percentiles of it are not
+ *
+ * It is not known with a link and a schedule, a trace, or `reorder`.
+ *
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_LINE_DELAY_H
+#define WEIR_LINE_DELAY_H
+
+#include <stdbool.h>
+
+#include "scenario/scenario.h"
+
+struct cloud_report;
+
+struct line_delay {
+	bool known;  /* the mean */
+	bool spread; /* the others, too */
+	double mean_ns, min_ns, p50_ns, p99_ns, p999_ns, max_ns;
+};
+
+/* Whether packets may wait before the line. */
+bool line_delay_has_link(const struct cloud_conf *cloud);
+struct line_delay line_delay_of(const struct cloud_conf *cloud, const struct cloud_report *report);
+
+#endif
