@@ -25,6 +25,12 @@ printf '%s\n' 'port a device net_null0' 'port b device net_null1' 'cloud down fr
 	'cloud down rate 1gbit' 'cloud down delay 500ms' >"$work/large.weir"
 cpu=${WEIR_CPU:-$(($(nproc) - 1))}
 
+# What reserves huge pages is the same in weir run, weir check and weir bench machine.
+hint() # output
+{
+	grep -o '[0-9]* are needed\|dpdk-hugepages.py -r [0-9]*M' "$1" | sort | tr '\n' ' '
+}
+
 # Runs in the group, or under the limits of this shell, until it runs or ends: 0, 2, or what it died
 # of.
 try() # scenario, arguments of weir run
@@ -94,6 +100,17 @@ try "$work/small.weir" --memory 16777216MiB
 [ "$tried" = 2 ] || fail "--memory of 16 TiB: status $tried"
 tail -1 "$work/weir.err" | grep -q 'at most --memory [0-9]*MiB' || fail "$(cat "$work/weir.err")"
 echo "ok: $(tail -1 "$work/weir.err")"
+
+"$WEIR" check -c "$work/small.weir" >"$work/check"
+if grep -q '# hugepages: ' "$work/check"; then # else enough are free here
+	try "$work/small.weir"
+	"$WEIR" bench machine -c "$work/small.weir" >"$work/machine"
+	for said in "$work/check" "$work/machine"; do
+		[ "$(hint "$said")" = "$(hint "$work/weir.err")" ] ||
+			fail "$said: $(hint "$said"), and weir run: $(hint "$work/weir.err")"
+	done
+	echo "ok: of huge pages all say: $(hint "$work/check")"
+fi
 
 [ -n "$inside" ] || skip "no control group of memory can be made here"
 group=$inside

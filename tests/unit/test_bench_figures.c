@@ -5,16 +5,49 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "bench/bench_compare.h"
 #include "bench/bench_rows.h"
+#include "bench/bench_table.h"
 #include "measure/bench_noise.h"
 #include "measure/bench_source.h"
 #include "measure/bench_spread.h"
 #include "runner/group.h"
+
+/* Of no calm turn there are no figures, and of none a nought would be one. */
+static void precision_without_a_calm_turn_has_dashes(void **state)
+{
+	json_t *document = json_pack(
+	        "{s:{},s:[{s:s,s:s,s:{s:i,s:i,s:i},s:{s:i,s:i,s:i},s:{s:i},s:{s:i,s:i},s:i,s:i}]}",
+	        "machine", "rows", "part", "precision", "load", "64 B", "lateness_ns", "count", 10,
+	        "p50", 123, "max", 456, "calm_ns", "count", 0, "p50", 0, "max", 0, "noise_ns",
+	        "count", 0, "through_ns", "count", 7, "p50", 9, "calm_turns", 0, "turns", 5);
+	char *text = NULL, *calm;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	(void)state;
+	assert_non_null(document);
+	assert_non_null(out);
+	bench_table_print(out, document);
+	fclose(out);
+	json_decref(document);
+	calm = strstr(text, "weir, calm");
+	assert_non_null(strstr(text, "123"));
+	assert_non_null(calm);
+	*strchr(calm, '\n') = '\0';
+	assert_int_equal(strspn(calm + strlen("weir, calm"), " -"),
+	                 strcspn(calm + strlen("weir, calm"), "0123456789"));
+	assert_non_null(strstr(calm, "-  "));
+	assert_non_null(strstr(calm, "0 of 5 turns"));
+	assert_null(strstr(calm, " 0  "));
+	free(text);
+}
 
 static void the_median_stands_between_the_others(void **state)
 {
@@ -225,6 +258,7 @@ GROUP(bench_figures)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(the_median_stands_between_the_others),
+	        cmocka_unit_test(precision_without_a_calm_turn_has_dashes),
 	        cmocka_unit_test(the_imix_holds_28_16_and_4_of_48),
 	        cmocka_unit_test(the_imix_is_spread_evenly),
 	        cmocka_unit_test(frames_of_one_length_are_a_pattern_of_one),

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "check/doctor.h"
+#include "show/doctor.h"
 #include "machine_files.h"
 #include "runner/group.h"
 
@@ -54,7 +54,7 @@ static struct doctor examine(const struct scenario *scenario)
 	struct doctor doctor;
 
 	bench_machine_read(root, 0, &machine);
-	doctor_examine(root, &machine, scenario, &doctor);
+	doctor_examine(root, &machine, scenario, 180, &doctor);
 	return doctor;
 }
 
@@ -105,6 +105,26 @@ static void a_tuned_machine_gets_no_complaint(void **state)
 	}
 }
 
+/* `show workers` has the same findings, those that make packets late. */
+static void expect_late(const struct doctor *doctor, const struct finding *found)
+{
+	static const char *const late[] = {"processors", "hypervisor", "isolcpus",
+	                                   "nohz_full",  "interrupts", "frequency governor"};
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+	bool is_late = false;
+
+	assert_non_null(out);
+	doctor_print_late(out, "> ", doctor);
+	fclose(out);
+	for (size_t i = 0; i < sizeof(late) / sizeof(late[0]); i++)
+		is_late |= strcmp(found->subject, late[i]) == 0;
+	assert_true((strstr(text, found->remedy) != NULL) == is_late);
+	assert_true(n == 0 || text[0] == '>');
+	free(text);
+}
+
 static void what_costs_is_named_with_its_remedy(void **state)
 {
 	static const struct {
@@ -143,6 +163,7 @@ static void what_costs_is_named_with_its_remedy(void **state)
 		put(rows[i].path, "%s", rows[i].text);
 		doctor = examine(NULL);
 		found = finding(&doctor, rows[i].subject);
+		expect_late(&doctor, found);
 		assert_int_equal(found->state, DOCTOR_COSTS);
 		assert_non_null(strstr(found->remedy, rows[i].remedy));
 		assert_true(found->cost[0] != '\0');

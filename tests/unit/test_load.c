@@ -237,7 +237,7 @@ static void expect_alike(const char *path, struct rig *fresh, const char *first)
 	rig_close(rig);
 }
 
-/* Each over four others, in all distances: with the packets of a fresh run, and its configuration. */
+/* Each over four others, with the packets of a fresh run, and its configuration. */
 static void over_any_other_a_scenario_is_as_if_it_had_been_the_first(void **state)
 {
 	glob_t configs;

@@ -207,6 +207,13 @@ static void a_worker_that_stalls_or_is_nearly_full_is_warned_of(void **state)
 	expect_line(shown(scene, SHOW_WORKERS),
 	            "\nwarning: worker 0 did not come round for a second, 2 times");
 	expect_line(shown(scene, SHOW_WORKERS), "\nwarning: worker 0 has used 90% of its memory");
+	scene->fake.worker.stalls = 0;
+	scene->fake.worker.longest_poll_ns = 1900000;
+	expect_no_line(shown(scene, SHOW_WORKERS), "was away");
+	scene->fake.worker.longest_poll_ns = 24000000;
+	expect_line(shown(scene, SHOW_WORKERS),
+	            "\nwarning: worker 0 was away for 24 ms, and what was due meanwhile left late; "
+	            "of processor 0 `weir bench machine` says:\n");
 }
 
 /* A jitter: what the line alone did, and whether keeping order cost something. */
@@ -529,7 +536,7 @@ static void what_was_achieved_counts_from_the_last_change_of_the_cloud(void **st
 	json_decref(object);
 }
 
-/* Of another cloud, of none, and back to what it was: only what makes a cloud another one counts. */
+/* Of another cloud, of none, and back: only what makes a cloud another one counts. */
 static void a_change_is_the_clouds_own(void **state)
 {
 	struct scene *scene = *state;

@@ -17,7 +17,8 @@
 #include "bench/bench_rows.h"
 #include "bench/bench_table.h"
 #include "capture/atomic_file.h"
-#include "check/doctor.h"
+#include "check/memory_plan.h"
+#include "show/doctor.h"
 #include "command.h"
 #include "language/scenario_file.h"
 #include "machine/clock.h"
@@ -212,7 +213,8 @@ static int run(struct bench *bench)
 
 static void examine(struct bench *bench, struct doctor *doctor)
 {
-	doctor_examine("", &bench->machine, bench->scenario, doctor);
+	doctor_examine("", &bench->machine, bench->scenario, memory_plan_huge_mib(bench->scenario),
+	               doctor);
 	json_object_set_new(bench->document, "doctor", doctor_json(doctor));
 }
 

@@ -160,11 +160,14 @@ static void print_clouds(FILE *out, const json_t *rows)
 	end(table, out);
 }
 
+#define PERCENTILES 6
+
 static void lateness_cells(struct table *table, const json_t *object)
 {
-	static const char *const keys[] = {"p50", "p90", "p99", "p99.9", "p99.99", "max"};
+	static const char *const keys[PERCENTILES] = {"p50",   "p90",    "p99",
+	                                              "p99.9", "p99.99", "max"};
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+	for (size_t i = 0; i < PERCENTILES; i++)
 		table_count(table, (uint64_t)bench_number(object, keys[i]));
 }
 
@@ -174,8 +177,13 @@ static void precision_row(struct table *table, const json_t *row, const char *ke
 	const json_t *object = json_object_get(row, key);
 
 	table_text(table, name);
-	lateness_cells(table, object);
-	table_format(table, "%.0f", bench_number(object, "early"));
+	/* Of no packet there are no figures: no turn was calm. */
+	for (int i = 0; bench_number(object, "count") == 0 && i <= PERCENTILES; i++)
+		table_text(table, "-");
+	if (bench_number(object, "count") > 0) {
+		lateness_cells(table, object);
+		table_format(table, "%.0f", bench_number(object, "early"));
+	}
 	if (*share)
 		table_format(table, "%.3f", bench_number(row, share) * 100);
 	else

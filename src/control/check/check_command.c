@@ -11,6 +11,7 @@
 #include "check/budget.h"
 #include "check/memory_plan.h"
 #include "command.h"
+#include "machine/eal.h"
 #include "language/path_check.h"
 #include "language/scenario_file.h"
 #include "options/options.h"
@@ -136,6 +137,19 @@ static void print_template(const struct cloud_budget *cloud)
 		       cloud->own_bytes / cloud->clouds);
 }
 
+/* In the words of `weir run`. */
+static void print_huge(const struct check *check)
+{
+	char needed[EAL_HUGE_TEXT], remedy[EAL_HUGE_TEXT];
+	unsigned mib = memory_plan_huge_mib(check->scenario);
+
+	if (check->memory.huge_free_bytes >> 20 >= mib)
+		return;
+	eal_huge_needed(needed, check->memory.huge_free_bytes >> 20, mib);
+	eal_huge_remedy(remedy, mib);
+	printf("# hugepages: %s, so it would run without; %s\n", needed, remedy);
+}
+
 /* The scenario, then comments: what is printed can be loaded again. */
 static void print_text(const struct check *check)
 {
@@ -178,6 +192,7 @@ static void print_text(const struct check *check)
 	       " MiB of it in huge pages)\n",
 	       (check->plan.needed_bytes >> 20) + 1, (budget->memory_bytes >> 20) + 1,
 	       budget->mbufs, check->plan.there_bytes >> 20, check->memory.huge_free_bytes >> 20);
+	print_huge(check);
 	if (check->plan.limit[0])
 		printf("# memory: %s\n", check->plan.limit);
 }

@@ -249,3 +249,34 @@ int memory_plan_make(const struct memory_request *request, struct memory_plan *p
 	plan->mbufs = (uint32_t)RTE_MIN(share.mbufs, (uint64_t)MBUFS_MOST);
 	return 0;
 }
+
+unsigned memory_plan_huge_mib(const struct scenario *scenario)
+{
+	struct runtime_options options = {.mbufs = ROOM_MBUFS};
+	struct machine_memory machine = {.pages.free_bytes = UINT64_MAX,
+	                                 .address.free_bytes = UINT64_MAX,
+	                                 .locked.free_bytes = UINT64_MAX};
+	struct budget budget;
+	struct memory_plan plan;
+	struct memory_request request = {
+	        .scenario = scenario, .budget = &budget, .machine = &machine, .workers = 1};
+	struct scenario *two = NULL;
+	struct problem problem;
+	unsigned mib;
+
+	if (!scenario) {
+		two = scenario_make();
+		if (!two)
+			return 0;
+		two->n_ports = 2;
+	} else {
+		if (budget_of(scenario, NULL, &budget) != 0)
+			return 0;
+		if (memory_plan_make(&request, &plan, &problem) == 0)
+			options.mbufs = plan.mbufs;
+		budget_release(&budget);
+	}
+	mib = runtime_eal_mib(two ? two : scenario, &options, 1) + EAL_OWN_MIB;
+	scenario_free(two);
+	return mib;
+}

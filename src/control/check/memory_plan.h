@@ -43,4 +43,8 @@ struct memory_plan {
 int memory_plan_make(const struct memory_request *request, struct memory_plan *plan,
                      struct problem *problem);
 
+/* How many MiB of huge pages `weir run` wants for the scenario, with one worker; NULL: for the
+ * smallest one between two ports. 0: no memory to find out. */
+unsigned memory_plan_huge_mib(const struct scenario *scenario);
+
 #endif

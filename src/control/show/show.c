@@ -6,6 +6,7 @@
 #include "language/scenario_file.h"
 #include "show/json.h"
 #include "show/show.h"
+#include "show/doctor.h"
 #include "show/show_feedback.h"
 #include "show/table.h"
 #include "show/view.h"
@@ -204,8 +205,31 @@ static void table_worker(struct table *table, uint32_t index, const struct worke
 	table_unit(table, CHART_BYTES, (double)worker->memory_bytes);
 }
 
+/* Longer than a round with work is. */
+#define AWAY_NS (2 * SIMTIME_MS)
+
+/* Why a processor is taken away, and what helps: as weir bench machine has it. */
+static void warn_away(FILE *out, uint32_t index, const struct worker_report *worker)
+{
+	char away[CHART_UNIT_SIZE];
+	struct bench_machine machine;
+	struct doctor doctor;
+
+	if (worker->stalls == 0 && worker->longest_poll_ns < AWAY_NS)
+		return;
+	bench_machine_read("", worker->cpu, &machine);
+	doctor_examine("", &machine, NULL, 0, &doctor);
+	chart_unit_format(away, sizeof(away), CHART_NS, (double)worker->longest_poll_ns, 3);
+	fprintf(out,
+	        "warning: worker %u was away for %s, and what was due meanwhile left late; of "
+	        "processor %u `weir bench machine` says:\n",
+	        index, away, worker->cpu);
+	doctor_print_late(out, "  ", &doctor);
+}
+
 static void warn_worker(FILE *out, uint32_t index, const struct worker_report *worker)
 {
+	warn_away(out, index, worker);
 	if (worker->stalls > 0)
 		fprintf(out,
 		        "warning: worker %u did not come round for a second, %llu times: is its "

@@ -15,11 +15,18 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "scenario/problem.h"
 
 /* What the EAL's heap holds beside `memory_mib` when it is started live: rings, ports, drivers. */
 #define EAL_OWN_MIB 32
+
+/* What is said of huge pages, wherever: how many are free and needed, and what reserves them.
+ * `text` has EAL_HUGE_TEXT bytes. */
+#define EAL_HUGE_TEXT 160
+void eal_huge_needed(char *text, uint64_t free_mib, unsigned needed_mib);
+void eal_huge_remedy(char *text, unsigned needed_mib);
 
 /* `memory_mib`: what the EAL itself must hold: mempools and rings; packets held by the engine lie
  * elsewhere. 0, or -errno with problem. */

@@ -97,10 +97,23 @@ static bool transparent_never(void)
 	return strstr(text, "[never]") != NULL;
 }
 
+void eal_huge_needed(char *text, uint64_t free_mib, unsigned needed_mib)
+{
+	snprintf(text, EAL_HUGE_TEXT, "%llu MiB are free and %u are needed",
+	         (unsigned long long)free_mib, needed_mib);
+}
+
+void eal_huge_remedy(char *text, unsigned needed_mib)
+{
+	snprintf(text, EAL_HUGE_TEXT, "`dpdk-hugepages.py -r %uM` reserves them",
+	         RTE_ALIGN_CEIL(needed_mib, 2));
+}
+
 /* The cost was measured with 64-byte frames between net_null ports (docs/run.md). */
 static void add_memory(struct arguments *arguments, bool need_pci, unsigned memory_mib,
                        struct problem *remark)
 {
+	char needed[EAL_HUGE_TEXT], remedy[EAL_HUGE_TEXT];
 	struct machine_memory machine;
 	uint64_t free_mib = 0;
 
@@ -118,14 +131,13 @@ static void add_memory(struct arguments *arguments, bool need_pci, unsigned memo
 	add(arguments, "--no-shconf");
 	add(arguments, "-m");
 	add(arguments, arguments->memory);
-	problem_set(remark, -1,
-	            "hugepages: %llu MiB are free and %u are needed, so it runs without%s; "
-	            "`dpdk-hugepages.py -r %uM` reserves them",
-	            (unsigned long long)free_mib, memory_mib,
+	eal_huge_needed(needed, free_mib, memory_mib);
+	eal_huge_remedy(remedy, memory_mib);
+	problem_set(remark, -1, "hugepages: %s, so it runs without%s; %s", needed,
 	            need_pci ? ": about 15 ns more a packet, and no NIC on a UIO driver"
 	            : transparent_never() ? ": about 15 ns more a packet"
 	                                  : ", in transparent ones: no cost with virtual devices",
-	            RTE_ALIGN_CEIL(memory_mib, 2));
+	            remedy);
 }
 
 static void compose(struct arguments *arguments, int n_given, char **given, bool need_pci,

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "check/doctor.h"
+#include "show/doctor.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
+#include "machine/eal.h"
 #include "port/port.h"
-#include "show/table.h"
 
-#define HUGE_WANTED_BYTES (UINT64_C(64) << 20) /* pool of a two-port run, and what the EAL needs */
-#define STOLEN_MUCH       0.001
+#define STOLEN_MUCH 0.001
 
 static struct finding *add(struct doctor *doctor, const char *subject, enum doctor_state state)
 {
@@ -71,18 +70,18 @@ static void examine_hypervisor(struct doctor *doctor, const struct bench_machine
 	                     "nothing else uses");
 }
 
-static void examine_hugepages(struct doctor *doctor, const struct bench_machine *machine)
+static void examine_hugepages(struct doctor *doctor, const struct bench_machine *machine,
+                              unsigned huge_mib)
 {
-	bool enough = machine->huge_free_bytes >= HUGE_WANTED_BYTES;
+	bool enough = machine->huge_free_bytes >> 20 >= huge_mib;
 	struct finding *finding = add(doctor, "hugepages", enough ? DOCTOR_GOOD : DOCTOR_COSTS);
 
-	say(finding->what, "%" PRIu64 " MiB, %" PRIu64 " MiB of it free",
-	    machine->huge_total_bytes >> 20, machine->huge_free_bytes >> 20);
+	eal_huge_needed(finding->what, machine->huge_free_bytes >> 20, huge_mib);
 	if (enough)
 		return;
 	say(finding->cost, "packet buffers lie in small pages: some percent fewer packets a "
 	                   "second, and no NIC on igb_uio");
-	say(finding->remedy, "dpdk-hugepages.py -r 256M, or vm.nr_hugepages=128 in sysctl.conf");
+	eal_huge_remedy(finding->remedy, huge_mib);
 }
 
 static void examine_transparent(struct doctor *doctor, const struct bench_machine *machine)
@@ -240,13 +239,16 @@ static void examine_nics(struct doctor *doctor, const char *root,
 }
 
 void doctor_examine(const char *root, const struct bench_machine *machine,
-                    const struct scenario *scenario, struct doctor *doctor)
+                    const struct scenario *scenario, unsigned huge_mib, struct doctor *doctor)
 {
+	static const char *const late[] = {"processors", "hypervisor", "isolcpus",
+	                                   "nohz_full",  "interrupts", "frequency governor"};
+
 	doctor->n = 0;
 	examine_processors(doctor, machine);
 	examine_tsc(doctor, machine);
 	examine_hypervisor(doctor, machine);
-	examine_hugepages(doctor, machine);
+	examine_hugepages(doctor, machine, huge_mib);
 	examine_transparent(doctor, machine);
 	examine_isolation(doctor, machine);
 	examine_governor(doctor, machine);
@@ -254,6 +256,23 @@ void doctor_examine(const char *root, const struct bench_machine *machine,
 	examine_interrupts(doctor, machine);
 	examine_throttling(doctor, machine);
 	examine_nics(doctor, root, machine, scenario);
+	for (uint32_t i = 0; i < doctor->n; i++) {
+		struct finding *finding = &doctor->findings[i];
+
+		for (size_t k = 0; k < sizeof(late) / sizeof(late[0]); k++)
+			finding->late |= strcmp(finding->subject, late[k]) == 0;
+	}
+}
+
+void doctor_print_late(FILE *out, const char *indent, const struct doctor *doctor)
+{
+	for (uint32_t i = 0; i < doctor->n; i++) {
+		const struct finding *finding = &doctor->findings[i];
+
+		if (finding->late && finding->state == DOCTOR_COSTS)
+			fprintf(out, "%s%s: %s; remedy: %s\n", indent, finding->subject,
+			        finding->what, finding->remedy);
+	}
 }
 
 static const char *mark(enum doctor_state state)
