@@ -34,6 +34,9 @@ if ip link property add dev wa altname alt-wa 2>/dev/null; then
 		"${a}port b device net_af_packet1,iface=alt-wa"
 	ip link property del dev wa altname alt-wa
 fi
+refused 'port b: interface:wa is interface wa, which port a (interface:wa) has' \
+	'port a interface wa\nport b interface wa'
+refused 'port b: wa is interface wa, which port a (net_af_packet0,iface=wa) has' "${a}port b device wa"
 refused 'port b: net_af_xdp0,iface=wa is interface wa, which port a' "${a}port b device net_af_xdp0,iface=wa"
 refused 'port b: net_pcap0,rx_iface=wb,tx_iface=wa is interface wa' "${a}port b device net_pcap0,rx_iface=wb,tx_iface=wa"
 refused 'port b: net_af_packet1,iface=tap7 is interface tap7, which port a (net_tap0,iface=tap7) has' \
@@ -50,6 +53,45 @@ weir_start --cores "$cpu"
 refused "other.weir:1:15: port x: interface wb is a port of another weir, process $weir_pid;" \
 	'port x device net_af_packet7,iface=wb\nport y device net_null0'
 refused "interface wa is a port of another weir, process $weir_pid;" 'port x device net_af_xdp7,iface=wa'
+refused "interface wa is a port of another weir, process $weir_pid;" 'port x interface wa'
+
+# ---- weir check looks, and takes nothing away
+checked() # words, scenario lines
+{
+	printf '%b\n' "$2" >"$work/other.weir"
+	"$WEIR" check -c "$work/other.weir" >"$work/check" 2>&1 || fail "weir check: $(cat "$work/check")"
+	grep -q "$1" "$work/check" || fail "$2: $(cat "$work/check")"
+	"$WEIR" check -j -c "$work/other.weir" | jq -r '.devices[] | .what, .warnings[]' >"$work/check.json"
+	echo "$1" | sed 's/^# port [a-z]*: //; s/^warning: port [a-z]*: //' | grep -f - -q "$work/check.json" ||
+		fail "$2: in JSON: $(cat "$work/check.json")"
+	echo "ok: weir check: $1"
+}
+checked "warning: port x: interface wa is a port of another weir, process $weir_pid;" 'port x interface wa'
+checked '# port x: interface eth9, not here' 'port x interface eth9'
+checked 'warning: port x: there is no interface eth9 in this network namespace' 'port x device net_af_packet0,iface=eth9'
+checked 'warning: port x: there is no PCI device 0000:99:00.0' 'port x device 0000:99:00.0'
+ip link add spare type veth peer name other
+ip link set spare mtu 4000
+checked '# port x: interface spare (veth, MTU 4000), down; by a packet socket' 'port x interface spare'
+checked 'warning: port x: interface spare is down: .*ip link set spare up' 'port x interface spare'
+ip link set spare up
+checked 'warning: port x: interface spare has no carrier: ' 'port x interface spare'
+ip link set other up
+checked '# port x: interface spare (veth, MTU 4000), up; by a packet socket' 'port x interface spare'
+ip addr add 10.8.0.1/24 dev spare
+checked 'warning: port x: interface spare has an address of this machine.s, 10.8.0.1' 'port x interface spare'
+if ip link add bridge type bridge 2>/dev/null; then
+	ip link set spare master bridge
+	checked 'warning: port x: interface spare belongs to bridge, which takes its packets' 'port x interface spare'
+	ip link del bridge
+fi
+if command -v setpriv >/dev/null; then
+	setpriv --bounding-set=-all "$WEIR" check -c "$work/other.weir" >"$work/check" 2>&1 || true
+	grep -q 'warning: port x: no permission for packet sockets: run as root' "$work/check" ||
+		fail "without rights: $(cat "$work/check")"
+	echo "ok: weir check: without rights"
+fi
+ip link del spare
 $in_a ping -c 3 -i 0.2 -W 2 10.9.0.2 >"$work/ping" || fail "no ping while others were refused"
 grep -q DUP "$work/ping" && fail "packets are doubled"
 
@@ -104,6 +146,28 @@ echo "ok: another name changes nothing"
 ip link del wb
 ip link set wa down && ip link set wa name wb && ip link set wb up
 ip link set wc down && ip link set wc name wa && ip link set wa up
+
+# ---- the way in, and an interface that is down at the start
+printf '%s\n' 'seed 1' 'port a interface wa' 'port b interface wb' 'cloud down from a to b' \
+	'cloud up from b to a' >"$work/scenario.weir"
+ip link set wb down
+weir_start --cores "$cpu"
+sleep 0.5
+grep -q 'weir run: port a: interface wa (veth, MTU 1500), by a packet socket$' "$work/weir.err" || fail "the way in is not said"
+grep -q 'weir run: port b: interface wb is down: no packet passes until it is up (ip link set wb up)$' "$work/weir.err" ||
+	fail "it is not said that wb is down"
+ip link set wb up
+for _ in $(seq 50); do
+	ctl -j show ports | jq -e 'all(.ports[]; .link_up)' >/dev/null && break
+	sleep 0.1
+done
+$in_a ping -c 3 -i 0.2 -W 2 10.9.0.2 >/dev/null || fail "no ping after the interface went up"
+grep -q 'weir run: port b: link up' "$work/weir.err" || fail "it is not said that the link is up"
+weir_stop
+echo "ok: an interface that is down at the start is said, and waited for"
+scenario <<SCENARIO
+cloud down delay 1ms
+SCENARIO
 
 # ---- killed
 leftovers()

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "check/budget.h"
+#include "check/devices.h"
 #include "check/memory_plan.h"
 #include "command.h"
 #include "machine/eal.h"
@@ -44,7 +45,9 @@ const struct options check_options = {
         .does = "Validates a scenario, and says what it needs and whether this machine has it.",
         .about = "Prints the scenario as weir understands it, then the rate x delay product of\n"
                  "each cloud and the memory that its packets need, against what this machine\n"
-                 "has. Exit status: 0 it can be run, 2 it is wrong or too large.\n",
+                 "has, and what its devices are here: what is wrong with them is a warning.\n"
+                 "Exit status: 0 it is right, and its memory is there, 2 it is wrong or too\n"
+                 "large.\n",
         .rows = rows,
 };
 
@@ -137,6 +140,29 @@ static void print_template(const struct cloud_budget *cloud)
 		       cloud->own_bytes / cloud->clouds);
 }
 
+/* A line a port; warnings go to stderr, behind all that is printed. */
+static void print_devices(const struct check *check)
+{
+	for (uint32_t i = 0; i < check->scenario->n_ports; i++) {
+		struct device_look look;
+
+		device_look(&check->scenario->ports[i], &look);
+		if (look.what[0])
+			printf("# port %s: %s\n", look.port, look.what);
+	}
+}
+
+static void warn_of_devices(const struct check *check)
+{
+	for (uint32_t i = 0; i < check->scenario->n_ports; i++) {
+		struct device_look look;
+
+		device_look(&check->scenario->ports[i], &look);
+		for (uint32_t k = 0; k < look.n_warnings; k++)
+			fprintf(stderr, "warning: port %s: %s\n", look.port, look.warnings[k]);
+	}
+}
+
 /* In the words of `weir run`. */
 static void print_huge(const struct check *check)
 {
@@ -193,6 +219,7 @@ static void print_text(const struct check *check)
 	       (check->plan.needed_bytes >> 20) + 1, (budget->memory_bytes >> 20) + 1,
 	       budget->mbufs, check->plan.there_bytes >> 20, check->memory.huge_free_bytes >> 20);
 	print_huge(check);
+	print_devices(check);
 	if (check->plan.limit[0])
 		printf("# memory: %s\n", check->plan.limit);
 }
@@ -259,6 +286,30 @@ static json_t *json_budget(const struct check *check)
 	                   whole(check->memory.huge_free_bytes), "limit", check->plan.limit);
 	free(text);
 	return object;
+}
+
+/* One object a port that has a device. */
+static json_t *json_devices(const struct scenario *scenario)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < scenario->n_ports; i++) {
+		json_t *warnings = json_array();
+		struct device_look look;
+
+		device_look(&scenario->ports[i], &look);
+		for (uint32_t k = 0; k < look.n_warnings; k++)
+			json_array_append_new(warnings, json_string(look.warnings[k]));
+		if (look.device == NULL)
+			json_decref(warnings);
+		else
+			json_array_append_new(
+			        array, json_pack("{s:s,s:s,s:s,s:b,s:b,s:i,s:o}", "port", look.port,
+			                         "device", look.device, "what", look.what, "there",
+			                         look.there, "up", look.up, "mtu", look.mtu,
+			                         "warnings", warnings));
+	}
+	return array;
 }
 
 /* As the control socket has them. */
@@ -339,12 +390,15 @@ static int check_and_print(struct check *check)
 			json_object_set_new(object, "warnings", json_warnings(check->scenario));
 		if (object != NULL)
 			json_object_set_new(object, "remarks", json_lines(check->remarks, 0));
+		if (object != NULL)
+			json_object_set_new(object, "devices", json_devices(check->scenario));
 		print_object(object);
 		return result;
 	}
 	print_text(check);
 	fflush(stdout);
 	path_warn(check->scenario, stderr);
+	warn_of_devices(check);
 	if (result != 0) {
 		fflush(stdout);
 		fprintf(stderr, "weir check: %s\n", message);

@@ -59,18 +59,32 @@ static void watch_port(struct port *port, tell_fn tell, void *argument)
 	}
 }
 
+static void tell_of(const struct port *port, const char *text, tell_fn tell, void *argument)
+{
+	char line[400];
+
+	if (!text[0])
+		return;
+	snprintf(line, sizeof(line), "port %s: %s", port->name, text);
+	tell(argument, line);
+}
+
 static void introduce(struct runtime *runtime, tell_fn tell, void *argument)
 {
-	char line[400], text[300];
+	char text[300];
 
 	for (uint32_t i = 0; i < runtime->n_ports; i++) {
-		if (runtime->ports[i].packets)
-			continue; /* it finishes what the kernel leaves to do */
-		interface_offloads(&runtime->ports[i].interface, text, sizeof(text));
-		if (!text[0])
-			continue;
-		snprintf(line, sizeof(line), "port %s: %s", runtime->ports[i].name, text);
-		tell(argument, line);
+		const struct port *port = &runtime->ports[i];
+
+		port_introduce(port, text, sizeof(text));
+		tell_of(port, text, tell, argument);
+		text[0] = '\0';
+		/* A packet socket finishes what the kernel leaves to do. */
+		if (!port->packets)
+			interface_offloads(&port->interface, text, sizeof(text));
+		tell_of(port, text, tell, argument);
+		port_why_down(port, text, sizeof(text));
+		tell_of(port, text, tell, argument);
 	}
 	runtime->introduced = true;
 }

@@ -48,6 +48,13 @@ static bool name_of(const char *device, char name[IFNAMSIZ])
 	return true;
 }
 
+bool interface_name_of(const char *device, char name[IFNAMSIZ])
+{
+	/* net_tap makes the interface that it names. */
+	return strncmp(device, "net_tap", 7) != 0 && strncmp(device, "file:", 5) != 0 &&
+	       name_of(device, name);
+}
+
 int interface_open(const char *device, struct interface *interface, struct problem *problem)
 {
 	struct packet_mreq request = {.mr_type = PACKET_MR_PROMISC};
@@ -55,8 +62,7 @@ int interface_open(const char *device, struct interface *interface, struct probl
 
 	memset(interface, 0, sizeof(*interface));
 	interface->promiscuous = -1;
-	/* net_tap makes the interface that it names. */
-	if (strncmp(device, "net_tap", 7) == 0 || !name_of(device, interface->name))
+	if (!interface_name_of(device, interface->name))
 		return 0;
 	interface->promiscuous = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (interface->promiscuous < 0) {

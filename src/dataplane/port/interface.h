@@ -40,6 +40,9 @@ struct interface {
 /* The name of the interface that a device text means by itself, without a driver of DPDK's:
  * `interface:eth1`, or `eth1`. NULL: it means something else. */
 const char *interface_named(const char *device);
+/* The name of the interface that a device text means or names with `iface=`, be it there or not.
+ * False: it has none, or makes it itself (net_tap). */
+bool interface_name_of(const char *device, char name[IFNAMSIZ]);
 /* The interface that a device text means, or names with `iface=`; index 0 when it names none. 0, or
  * -errno with problem: no such interface, no permission. */
 int interface_open(const char *device, struct interface *interface, struct problem *problem);

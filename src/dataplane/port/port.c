@@ -14,6 +14,7 @@
 #include <rte_version.h>
 
 #include "machine/eal_log.h"
+#include "port/interface_look.h"
 #include "port/pci_device.h"
 #include "scenario/port_setting.h"
 
@@ -495,6 +496,9 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 	return rc;
 }
 
+static bool link_is_up(const struct port *port);
+static void link_note(struct port *port, bool up);
+
 int port_start(struct port *port, const struct clock *clock, struct problem *problem)
 {
 	int rc;
@@ -507,7 +511,7 @@ int port_start(struct port *port, const struct clock *clock, struct problem *pro
 	if (port->packets) {
 		port->started = true;
 		packet_port_start(port->packets);
-		port_watch_link(port);
+		link_note(port, link_is_up(port));
 		return 0;
 	}
 	if (port->tap) {
@@ -526,7 +530,7 @@ int port_start(struct port *port, const struct clock *clock, struct problem *pro
 	/* What cannot be promiscuous (a virtual device that takes every frame) need not be. */
 	if (port->interface.index == 0)
 		rte_eth_promiscuous_enable(port->id);
-	port_watch_link(port);
+	link_note(port, link_is_up(port));
 	return keeps_time(port) ? start_time(port, clock, problem) : 0;
 }
 
@@ -604,17 +608,53 @@ bool port_keeps_mbufs(const struct port *port)
 	return port->driver && strcmp(port->driver, "net_af_xdp") == 0;
 }
 
-bool port_watch_link(struct port *port)
+static void link_note(struct port *port, bool up)
 {
-	bool up = link_is_up(port), was = port->link_up;
-
-	if (up == was)
-		return false;
 	port->link_up = up;
 	/* Other virtual devices have nothing where packets could grow stale. */
 	if (port->interface.index || port_is_pci(port->device))
 		__atomic_store_n(&port->down, !up, __ATOMIC_RELAXED);
-	return true;
+}
+
+bool port_watch_link(struct port *port)
+{
+	bool up = link_is_up(port), was = port->link_up;
+
+	if (up != was)
+		link_note(port, up);
+	return up != was;
+}
+
+void port_introduce(const struct port *port, char *text, size_t room)
+{
+	struct interface_look look;
+
+	text[0] = '\0';
+	if (!port->packets)
+		return;
+	interface_look(port->interface.name, &look);
+	interface_look_text(&look, text, room);
+	snprintf(text + strlen(text), room - strlen(text), ", by a packet socket%s%s",
+	         interface_look_xdp(&look)
+	                 ? "; its driver knows AF_XDP, which may carry more small "
+	                   "frames: device net_af_xdp0,iface="
+	                 : "",
+	         interface_look_xdp(&look) ? look.name : "");
+}
+
+void port_why_down(const struct port *port, char *text, size_t room)
+{
+	struct interface_look look;
+
+	text[0] = '\0';
+	if (port->link_up)
+		return;
+	if (port->interface.index) {
+		interface_look(port->interface.name, &look);
+		interface_look_down(&look, text, room);
+	}
+	if (!text[0])
+		snprintf(text, room, "its link is down: no packet passes until it is up");
 }
 
 int port_descriptor(const struct port *port)

@@ -102,6 +102,11 @@ int port_close(struct port *port, struct problem *problem);
 /* Whether the driver forgets to give back, when it is closed, the mbufs in its rings:
  * net_af_xdp (DPDK 22.11 to 25.11). */
 bool port_keeps_mbufs(const struct port *port);
+/* By which way in an interface was opened: `interface eth1 (veth, MTU 1500), by a packet socket`;
+ * "" for other ports, whose device says it. */
+void port_introduce(const struct port *port, char *text, size_t room);
+/* Why its link is down, and what helps; "" if it is up. */
+void port_why_down(const struct port *port, char *text, size_t room);
 /* Reads the state of the link; true when it has changed. */
 bool port_watch_link(struct port *port);
 /* Becomes readable when a packet has come; -1: there is none. */
