@@ -4,8 +4,8 @@
  * them: that an interface is there, whether it is up, its MTU, who else uses it, whether this
  * process may open it; and that a PCI device can be taken.
  *
- * What is wrong with a device is a warning, and no error of the scenario: a file is checked on other
- * machines than that where it runs.
+ * What is wrong with a device is a warning, and no error of the scenario: a file is checked on
+ * other machines than that where it runs.
  *
  * Thread: control; asks the kernel.
  */

@@ -16,7 +16,7 @@
  * A worker that stands still keeps it POSTED until it comes round; then all goes on by itself.
  * Meanwhile nothing else can be changed, and everything can be looked at.
  *
- * With the freeing, clouds that were changed get a mark (marks.h); until they have it, nobody looks.
+ * With the freeing, clouds that were changed get a mark (marks.h); until then nobody looks.
  *
  * Who looks (control_look_begin) may do so in a thread of his own, too. Nothing is posted or freed
  * while somebody looks, and nobody begins to while something is about to be; of a worker that does

@@ -22,8 +22,8 @@
 struct cloud_report;
 struct mark;
 
-/* By the index of the cloud in the scenario that they were made for; NULL: not changed since counting
- * began. All 0: none. */
+/* By the index of the cloud in the scenario that they were made for; NULL: not changed since
+ * counting began. All 0: none. */
 struct marks {
 	struct mark **mark;
 	uint32_t n;

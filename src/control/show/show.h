@@ -26,8 +26,8 @@ enum show_what {
 };
 
 /* Prints the answer in the mode of the output. `cloud`: index in the scenario, for SHOW_CLOUD,
- * SHOW_CLOUD_ALL and SHOW_PATH. `late`: the workers that have not taken the last change yet, or ""; SHOW_CONFIG prints
- * them first, as a comment. */
+ * SHOW_CLOUD_ALL and SHOW_PATH. `late`: the workers that have not taken the last change yet, or "";
+ * SHOW_CONFIG prints them first, as a comment. */
 void show_answer(struct output *output, struct control *control, enum show_what what,
                  uint32_t cloud, const char *late);
 /* The cloud of that address of a template. False: there is none (yet), and nothing was answered. */

@@ -11,9 +11,9 @@
  *
  * Signals: from server_open to server_close SIGINT and SIGTERM end server_serve. SIGHUP reads the
  * scenario file again (reload.h), unless it was ignored, as by nohup; but it ends server_serve when
- * it says that the terminal, from which weir was started, has gone. A signal that comes while the runtime is being started is not
- * lost. Three signals wait until server_serve takes them; the fourth ends the process as if it were
- * not handled.
+ * it says that the terminal from which weir was started has gone. A signal that comes while the
+ * runtime is being started is not lost. Three signals that end it wait until server_serve takes
+ * them; the fourth ends the process as if it were not handled.
  */
 #ifndef WEIR_SERVER_H
 #define WEIR_SERVER_H

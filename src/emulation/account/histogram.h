@@ -116,8 +116,8 @@ struct histogram_part {
 /* False: no memory. */
 bool histogram_part_make(struct histogram_part *part, const struct histogram *h);
 void histogram_part_free(struct histogram_part *part);
-/* Takes away what it held then. Least and greatest of the rest are the bounds of its buckets, within
- * those of the whole; if it lies in one bucket, its mean. */
+/* Takes away what it held then. Least and greatest of the rest are the bounds of its buckets,
+ * within those of the whole; if it lies in one bucket, its mean. */
 void histogram_less(struct histogram *h, const struct histogram_part *part);
 
 #endif
