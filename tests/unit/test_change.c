@@ -431,9 +431,51 @@ static void only_clouds_of_owned_ports_are_this_engines(void **state)
 	rig_close(rig);
 }
 
+/* Behind a link the times on the line are counted apart, from the change on that brings the link:
+ * without those in the queue, and as many as the moments know. */
+static void times_on_a_line_behind_a_link_are_counted_apart(void **state)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 5});
+	const struct cloud_report *report;
+
+	(void)state;
+	rig_cloud(rig, "x", 0, 1);
+	rig_delay(rig, "x", 20 * SIMTIME_MS, 4 * SIMTIME_MS, DELAY_UNIFORM, ORDER_ALLOW);
+	rig_apply(rig, 0);
+	for (uint32_t i = 0; i < 100; i++)
+		rig_send(rig, 0, 1000, i * SIMTIME_MS);
+	report = rig_report(rig, "x");
+	assert_int_equal(report->line_packets, 100);
+	assert_int_equal(report->line_ns.count, 0);          /* the whole delay is the line's */
+	rig_rate(rig, "x", 1000000, 0, LIMIT_PACKETS, 1000); /* 8 ms a packet */
+	rig_apply(rig, 100 * SIMTIME_MS);
+	for (uint32_t i = 0; i < 100; i++)
+		rig_send(rig, 0, 1000, (100 + i) * SIMTIME_MS);
+	rig_run_out(rig);
+	report = rig_report(rig, "x");
+	assert_int_equal(report->line_ns.count, 100);
+	assert_int_equal(report->line_packets, 200);
+	assert_true(report->line_ns.sum >= 100 * report->line_ns.min);
+	assert_true(report->line_ns.sum <= 100 * report->line_ns.max);
+	assert_true(report->line_ns.min >= 16 * SIMTIME_MS);
+	assert_true(report->line_ns.max <= 24 * SIMTIME_MS);
+	assert_true(report->delay_ns.max > 600 * SIMTIME_MS); /* 100 packets, 7 ms more each */
+	/* Another delay begins anew. */
+	rig_delay(rig, "x", 50 * SIMTIME_MS, 4 * SIMTIME_MS, DELAY_UNIFORM, ORDER_ALLOW);
+	rig_apply(rig, rig->now);
+	rig_send(rig, 0, 1000, rig->now);
+	rig_run_out(rig);
+	report = rig_report(rig, "x");
+	assert_int_equal(report->line_ns.count, 1);
+	assert_int_equal(report->line_packets, 1);
+	assert_true(report->line_ns.min >= 46 * SIMTIME_MS);
+	rig_close(rig);
+}
+
 GROUP(change)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(times_on_a_line_behind_a_link_are_counted_apart),
 	        cmocka_unit_test(a_port_without_a_cloud_counts_what_it_drops),
 	        cmocka_unit_test(an_engine_without_a_scenario_does_no_harm),
 	        cmocka_unit_test(packets_of_a_cloud_that_is_removed_still_leave),

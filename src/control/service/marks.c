@@ -22,7 +22,7 @@ struct mark {
 	double line_sum_ns, line_square_ns;
 	uint32_t n_classes;
 	struct mark_class *classes;
-	struct histogram_part delay_ns;
+	struct histogram_part delay_ns, line_ns;
 };
 
 /* ---- which ---- */
@@ -67,6 +67,7 @@ static void mark_free(struct mark *mark)
 		return;
 	free(mark->classes);
 	histogram_part_free(&mark->delay_ns);
+	histogram_part_free(&mark->line_ns);
 	free(mark);
 }
 
@@ -88,7 +89,8 @@ static struct mark *mark_make(const char *name, const struct cloud_report *repor
 	                            report->line_deviation_ns * report->line_deviation_ns);
 	mark->n_classes = report->n_classes;
 	mark->classes = calloc(report->n_classes + 1, sizeof(*mark->classes));
-	if (mark->classes == NULL || !histogram_part_make(&mark->delay_ns, &report->delay_ns)) {
+	if (mark->classes == NULL || !histogram_part_make(&mark->delay_ns, &report->delay_ns) ||
+	    !histogram_part_make(&mark->line_ns, &report->line_ns)) {
 		mark_free(mark);
 		return NULL;
 	}
@@ -190,6 +192,7 @@ static void line_less(struct cloud_report *report, const struct mark *mark)
 
 	if (mark->line_packets == 0 || report->line_packets < mark->line_packets)
 		return;
+	histogram_less(&report->line_ns, &mark->line_ns);
 	report->line_packets -= mark->line_packets;
 	if (report->line_packets == 0)
 		return;

@@ -174,9 +174,15 @@ static void got_line_delay(const struct filler *filler, const struct conf *conf,
 		snprintf(row->got, sizeof(row->got), "no packet came through");
 	else if (!line_delay_has_link(filler->cloud))
 		got_delays(row, h, off);
-	else if (line.known && line.spread)
+	else if (line.known && line.spread && line.min_ns >= line.max_ns)
 		snprintf(row->got, sizeof(row->got), "%s on the line, every packet",
 		         unit(CHART_NS, line.mean_ns).text);
+	else if (line.known && line.spread)
+		snprintf(row->got, sizeof(row->got),
+		         "mean %s%s, min %s, p50 %s, p99 %s, max %s on the line",
+		         unit(CHART_NS, line.mean_ns).text, off, unit(CHART_NS, line.min_ns).text,
+		         unit(CHART_NS, line.p50_ns).text, unit(CHART_NS, line.p99_ns).text,
+		         unit(CHART_NS, line.max_ns).text);
 	else if (line.known)
 		snprintf(row->got, sizeof(row->got), "mean %s%s on the line",
 		         unit(CHART_NS, line.mean_ns).text, off);

@@ -52,6 +52,8 @@ struct line_delay line_delay_of(const struct cloud_conf *cloud, const struct clo
 		return measured(&report->delay_ns);
 	if (varies(cloud) || report->delay_ns.count == 0)
 		return (struct line_delay){.known = false};
+	if (report->line_packets > 0 && report->line_ns.count > 0)
+		return measured(&report->line_ns);
 	if (report->line_packets > 0)
 		return (struct line_delay){.known = true, .mean_ns = report->line_mean_ns};
 	if (conf && delay_asked((const struct delay_conf *)conf, &asked) != 0) {

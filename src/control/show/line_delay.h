@@ -5,7 +5,7 @@
  *
  *   no link         the line is all there is: what was measured of the whole
  *   a link, and a constant delay      that delay: each packet has it
- *   a link, and a delay that varies   what was measured of the line; percentiles of it are not
+ *   a link, and a delay that varies   what was measured of the line; of a template the mean alone
  *
  * It is not known with a link and a schedule, a trace, or `reorder`.
  *

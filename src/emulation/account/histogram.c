@@ -67,12 +67,12 @@ bool histogram_part_make(struct histogram_part *part, const struct histogram *h)
 	uint32_t n = 0;
 
 	*part = (struct histogram_part){.count = h->count, .sum = h->sum};
-	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+	for (uint32_t i = 0; h->count > 0 && i < HISTOGRAM_BUCKETS; i++)
 		n += h->bucket[i] > 0;
 	part->bucket = malloc((n + 1) * sizeof(*part->bucket));
 	if (!part->bucket)
 		return false;
-	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
+	for (uint32_t i = 0; h->count > 0 && i < HISTOGRAM_BUCKETS; i++) {
 		if (h->bucket[i] > 0)
 			part->bucket[part->n++] = (struct histogram_bucket){i, h->bucket[i]};
 	}

@@ -2,12 +2,14 @@
 #include "change/setting_make.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/cloud.h"
 #include "engine/engine.h"
 #include "line/delay.h"
 #include "link/aqm.h"
+#include "link/class.h"
 #include "link/classes.h"
 #include "link/rate.h"
 #include "link/slots.h"
@@ -80,6 +82,31 @@ static int classes_prepare(struct setting *setting, const struct engine_setup *s
 	return classes_make(setup->seed, setup->filters, setting->cloud, conf, &setting->classes);
 }
 
+/* Whether packets may wait before the line: then the line's times are not those of the cloud. */
+static bool has_link(const struct cloud_conf *conf)
+{
+	const struct class_conf *classes[CLASSES_MAX];
+
+	return cloud_conf_get(conf, "rate") || cloud_conf_get(conf, "slots") ||
+	       class_confs(conf, classes) > 0;
+}
+
+bool setting_line_spreads(const struct cloud_conf *conf)
+{
+	return conf && cloud_conf_get(conf, "delay") && has_link(conf);
+}
+
+/* 0, or -ENOMEM. */
+static int spread_prepare(struct setting *setting, const struct cloud_conf *conf,
+                          const struct jitter *jitter)
+{
+	if (!jitter || !setting_line_spreads(conf) || setting->cloud->line.spread ||
+	    setting->cloud->of)
+		return 0;
+	setting->spread = calloc(1, sizeof(*setting->spread));
+	return setting->spread ? 0 : -ENOMEM;
+}
+
 static int line_prepare(struct setting *setting, const struct engine_setup *setup,
                         const struct cloud_conf *conf)
 {
@@ -112,7 +139,10 @@ static int line_prepare(struct setting *setting, const struct engine_setup *setu
 		}
 	}
 	error = delay ? jitter_make(delay, &jitter) : 0;
+	if (!error)
+		error = spread_prepare(setting, conf, jitter);
 	if (error) {
+		jitter_release(jitter);
 		wheel_free(setting->wheel);
 		in_flight_free(setting->in_flight);
 	}

@@ -63,6 +63,7 @@ void cloud_release(struct cloud *cloud)
 	timeline_free(cloud->timeline);
 	wheel_free(cloud->line.wheel);
 	in_flight_free(cloud->line.in_flight);
+	free(cloud->line.spread);
 	jitter_release(cloud->line.conf.jitter);
 	aqm_free(cloud->link.queue.aqm);
 	classes_free(cloud->link.classes);

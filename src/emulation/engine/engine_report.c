@@ -161,6 +161,15 @@ static void report_line(const struct line *line, struct cloud_report *report)
 	report->line_deviation_ns = square > mean * mean ? sqrt(square - mean * mean) : 0;
 }
 
+/* A change gives the line one, and none takes it away. */
+static void report_spread(const struct line *line, struct histogram *spread)
+{
+	const struct histogram *of = __atomic_load_n(&line->spread, __ATOMIC_ACQUIRE);
+
+	if (of && __atomic_load_n(&line->conf.jitter, __ATOMIC_RELAXED))
+		counters_read(spread, of, sizeof(*spread));
+}
+
 #define STAGES_TRIES 100000
 
 /* A worker that is held up in the middle of an exchange is waited for as long as one that was
@@ -264,12 +273,14 @@ bool engine_report(const struct engine *engine, const char *name, struct cloud_r
 
 	if (!cloud || !engine_report_queue(engine, name, report))
 		return false;
+	report->line_ns.count = report->line_ns.min = report->line_ns.max = report->line_ns.sum = 0;
 	counters_read(&report->delay_ns, cloud->delay_ns, sizeof(report->delay_ns));
 	if (is_template(cloud)) {
 		template_report_line(cloud->of, report);
 		return true;
 	}
 	report_line(&cloud->line, report);
+	report_spread(&cloud->line, &report->line_ns);
 	report->order_waits = counter_read(&cloud->line.waits);
 	report->order_waited_ns = counter_read(&cloud->line.waited_ns);
 	report_stages(cloud, &report->observed);
@@ -294,7 +305,7 @@ void engine_clear(struct engine *engine)
 		classes_clear(cloud->link.classes);
 		cloud->line.waits = 0;
 		cloud->line.waited_ns = 0;
-		cloud->line.moments = (struct line_moments){0};
+		line_forget(&cloud->line);
 	}
 	for (uint32_t i = 0; i < SCENARIO_PORTS_MAX; i++)
 		engine->ports[i].no_cloud = engine->ports[i].sent = 0;

@@ -194,6 +194,10 @@ static void line_exchange(struct setting *setting, simtime now)
 		line->in_flight = setting->in_flight;
 		setting->in_flight = NULL;
 	}
+	if (!line->spread) {
+		line->spread = setting->spread;
+		setting->spread = NULL;
+	}
 	line_configure(line, &setting->line);
 	if (!reorder_holds_back(&line->conf.reorder))
 		reorder_flush(setting->cloud, now);
@@ -249,6 +253,7 @@ void setting_free(struct setting *setting)
 		jitter_release(setting->line.jitter);
 		wheel_free(setting->wheel);
 		in_flight_free(setting->in_flight);
+		free(setting->spread);
 		break;
 	case ROLE_LINK:
 	case ROLE_CLOUD:

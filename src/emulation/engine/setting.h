@@ -25,6 +25,7 @@ struct setting {
 			struct line_conf line;
 			struct wheel *wheel;         /* for a line that has none yet */
 			struct in_flight *in_flight; /* the same */
+			struct histogram *spread;    /* the same */
 		};
 	};
 };

@@ -17,6 +17,13 @@ static struct wheel *wheel_for(const struct line *line)
 	return line->conf.on_wheel || line->wheel->records > 0 ? line->wheel : NULL;
 }
 
+void line_forget(struct line *line)
+{
+	line->moments = (struct line_moments){0};
+	if (line->spread)
+		histogram_clear(line->spread);
+}
+
 void line_configure(struct line *line, struct line_conf *conf)
 {
 	struct line_conf old = line->conf;
@@ -24,7 +31,7 @@ void line_configure(struct line *line, struct line_conf *conf)
 
 	jitter_adopt(&line->jitter, old.jitter, conf->jitter);
 	if (old.jitter != conf->jitter || old.delay_ns != conf->delay_ns)
-		line->moments = (struct line_moments){0};
+		line_forget(line);
 	reorder_begin(&line->back.choice, &conf->reorder, same);
 	/* Packets have passed that reordering did not see. */
 	if (old.reorder.kind == REORDER_NONE)
@@ -127,6 +134,8 @@ uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *d
 	line->last_due = last;
 	if (conf->jitter)
 		moments_add(line, t_ns, due_ns, n);
+	if (conf->jitter && line->spread)
+		histogram_add_spans(line->spread, t_ns, due_ns, n);
 	return overtaking;
 }
 

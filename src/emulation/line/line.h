@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "account/histogram.h"
 #include "holding/hold.h"
 #include "holding/prefetch.h"
 #include "holding/train.h"
@@ -65,6 +66,9 @@ struct line {
 	uint64_t waits, waited_ns; /* order keep: packets that had to wait for the one ahead */
 	struct line_moments moments;
 	struct in_flight *in_flight; /* NULL as long as it was not needed */
+	/* Of the times on a line with a jitter, behind a link: elsewhere a packet's whole delay is
+	 * that of the line. Begins anew with the moments. NULL as long as it was not needed. */
+	struct histogram *spread;
 };
 
 _Static_assert(
@@ -73,6 +77,9 @@ _Static_assert(
 
 /* Another configuration; `conf` gets the one that was in force. Control has checked both. */
 void line_configure(struct line *line, struct line_conf *conf);
+
+/* What it has done so far, its moments and spread, is forgotten. */
+void line_forget(struct line *line);
 
 /* When packets that enter at these instants are due. Returns how many overtake another. */
 uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *due_ns);
