@@ -25,13 +25,21 @@ static struct scenario *loaded(const char *path)
 	return scenario;
 }
 
+/* What was saved of a scenario of configs/ names its files as that did: from there, or from the
+ * root. */
 static struct scenario *of_text(const char *text)
 {
 	char message[SCENARIO_FILE_ERROR];
-	struct scenario *scenario;
+	struct scenario *scenario = NULL;
 
+	assert_int_equal(chdir(SOURCE_ROOT "/configs"), 0);
 	if (scenario_text_load(text, strlen(text), "text", &scenario, message, sizeof(message)) !=
-	    0)
+	    0) {
+		assert_int_equal(chdir(SOURCE_ROOT), 0);
+		scenario_text_load(text, strlen(text), "text", &scenario, message, sizeof(message));
+	}
+	assert_int_equal(chdir(SOURCE_ROOT), 0);
+	if (!scenario)
 		fail_msg("%s", message);
 	return scenario;
 }

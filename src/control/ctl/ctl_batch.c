@@ -42,7 +42,8 @@ static int batch_read(struct ctl_batch *batch, FILE *in)
 
 static int batch_split(struct ctl_batch *batch)
 {
-	char *line = batch->text;
+	static const char mark[] = "\xef\xbb\xbf"; /* of the byte order: no part of a line */
+	char *line = batch->text + (strncmp(batch->text, mark, 3) == 0 ? 3 : 0);
 	size_t room = 1;
 
 	for (const char *c = batch->text; *c != '\0'; c++)
@@ -94,17 +95,19 @@ static int batch_look(const struct ctl_batch *batch)
 	return result;
 }
 
-int ctl_batch_load(struct ctl_batch *batch, const char *path)
+int ctl_batch_load(struct ctl_batch *batch, const char *path, bool whole)
 {
 	FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
 	int result;
 
 	memset(batch, 0, sizeof(*batch));
 	batch->name = in == stdin ? "stdin" : path;
+	batch->path = in == stdin ? NULL : path;
+	batch->whole = whole;
 	if (in == NULL) {
 		result = -errno;
-		fprintf(stderr, "weir ctl: %s: %s; a file with a change a line would be right\n",
-		        path, strerror(errno));
+		fprintf(stderr, "weir ctl: %s: %s; a %s would be right\n", path, strerror(errno),
+		        whole ? "scenario" : "file with a change a line");
 		return result;
 	}
 	result = batch_read(batch, in);
@@ -239,8 +242,10 @@ int ctl_batch_send(const struct ctl_batch *batch, struct ctl_link *link, bool js
 	bool before = link->json;
 	int result = batch_say(batch, link, "json on", json);
 
+	link->path = batch->path;
 	if (result == 0)
 		result = batch_say_all(batch, link, json);
+	link->path = NULL;
 	if ((result == 0 || result == -EINVAL) && !before)
 		batch_say(batch, link, "json off", json);
 	if (result == 0)

@@ -18,15 +18,16 @@
 /* A text, as lines; each is ended by a 0. */
 struct ctl_batch {
 	const char *name; /* of the file, for messages */
+	const char *path; /* NULL: it is standard input */
 	char *text;
 	char **lines;
 	size_t n;
 	bool whole; /* a scenario, which takes the place of the one in force */
 };
 
-/* Reads a file (`-`: stdin) and looks whether its lines are changes, without a server. 0, or -errno
- * after messages FILE:LINE:COLUMN on stderr. */
-int ctl_batch_load(struct ctl_batch *batch, const char *path);
+/* Reads a file (`-`: stdin), which is `whole` or not, and looks whether its lines are changes,
+ * without a server. 0, or -errno after messages FILE:LINE:COLUMN on stderr. */
+int ctl_batch_load(struct ctl_batch *batch, const char *path, bool whole);
 void ctl_batch_free(struct ctl_batch *batch);
 
 /* Sends it. `json`: the answer goes to stdout, an object, that of the first error with the file's

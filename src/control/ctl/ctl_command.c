@@ -210,7 +210,7 @@ static int ctl_file(struct ctl *ctl)
 	struct ctl_batch batch;
 	int status = STATUS_USAGE;
 
-	if (ctl_batch_load(&batch, ctl->file) != 0)
+	if (ctl_batch_load(&batch, ctl->file, false) != 0)
 		return STATUS_USAGE;
 	if (ctl_connect(ctl) == 0)
 		status = ctl_batch_send(&batch, &ctl->link, ctl->json) == 0 ? STATUS_DONE

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "text/file_beside.h"
 #include "text/file_read.h"
 #include "text/blocking.h"
 #include "language/language.h"
@@ -13,14 +14,16 @@
 /* The source of files for parsing a line. */
 struct collector {
 	struct file_source source;
+	const char *path;
 	struct ctl_files *files;
 };
 
 static int collect(const struct file_source *source, const char *name, struct file **file,
                    struct language_error *error)
 {
-	struct ctl_files *files = ((const struct collector *)source)->files;
-	int fd = file_open(name), result;
+	const struct collector *collector = (const struct collector *)source;
+	struct ctl_files *files = collector->files;
+	int fd = file_beside_open(collector->path, name), result;
 
 	if (fd < 0)
 		return language_error_set(error, ERROR_BAD_FILE, "%s", strerror(-fd));
@@ -56,9 +59,9 @@ static bool names_none(const char *line)
 	return result == 0 || strcmp(error.name, ERROR_WOULD_BLOCK) != 0;
 }
 
-void ctl_files_open(struct ctl_files *files, const char *line)
+void ctl_files_open(struct ctl_files *files, const char *path, const char *line)
 {
-	struct collector collector = {.source = {.read = collect}, .files = files};
+	struct collector collector = {.source = {.read = collect}, .path = path, .files = files};
 
 	files->n = 0;
 	if (names_none(line))

@@ -18,8 +18,9 @@ struct ctl_files {
 	int fd[CTL_FILES_MAX];
 };
 
-/* What cannot be opened is not there: weir says why. */
-void ctl_files_open(struct ctl_files *files, const char *line);
+/* `path`: of the file that the line stands in, beside which they are looked for first; or NULL.
+ * What cannot be opened is not there: weir says why. */
+void ctl_files_open(struct ctl_files *files, const char *path, const char *line);
 void ctl_files_close(struct ctl_files *files);
 
 #endif

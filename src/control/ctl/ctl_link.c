@@ -165,7 +165,7 @@ int ctl_link_send(struct ctl_link *link, const char *line)
 	bool json;
 	int result;
 
-	ctl_files_open(&files, line);
+	ctl_files_open(&files, link->path, line);
 	result = link_send_files(link, &files);
 	ctl_files_close(&files);
 	if (result == 0)

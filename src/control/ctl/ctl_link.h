@@ -17,7 +17,9 @@
 
 struct ctl_link {
 	int fd;
-	bool json;   /* the mode, as the server has it */
+	bool json; /* the mode, as the server has it */
+	/* of the file that the lines come from (ctl_files.h); or NULL */
+	const char *path;
 	char *bytes; /* received, not used yet */
 	size_t n, room;
 	/* Of the answers that are to come, those to lines `file`, which are this side's own: their

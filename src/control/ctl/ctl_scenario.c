@@ -14,11 +14,10 @@
 int ctl_scenario_load(struct ctl_link *link, const char *path, bool json)
 {
 	struct ctl_batch batch;
-	int result = ctl_batch_load(&batch, path);
+	int result = ctl_batch_load(&batch, path, true);
 
 	if (result != 0)
 		return result;
-	batch.whole = true;
 	result = ctl_batch_send(&batch, link, json);
 	ctl_batch_free(&batch);
 	return result;

@@ -10,6 +10,7 @@
 #include "language/scenario_check.h"
 #include "language/scenario_file.h"
 #include "service/succession.h"
+#include "text/file_beside.h"
 #include "text/file_read.h"
 #include "text/statement_text.h"
 #include "socket/batch.h"
@@ -319,6 +320,7 @@ int batch_of_file(struct batch *batch, const char *path, struct batch_error *err
 {
 	static const char mark[] = "\xef\xbb\xbf"; /* of the byte order: it is no part of a line */
 	char line[LINE_BYTES_MAX + 2];
+	struct file_beside beside;
 	struct language_error wrong;
 	struct file_line at = {0};
 	struct file *file;
@@ -332,6 +334,7 @@ int batch_of_file(struct batch *batch, const char *path, struct batch_error *err
 		batch_error_set(error, "file", wrong.name, "%s", wrong.text);
 		goto err_abort;
 	}
+	file_beside_begin(&beside, path);
 	while (result == 0 && file_next_line(file, &at)) {
 		if (at.number == 1 && at.bytes >= 3 && memcmp(at.text, mark, 3) == 0) {
 			at.text += 3;
@@ -339,6 +342,7 @@ int batch_of_file(struct batch *batch, const char *path, struct batch_error *err
 		}
 		result = batch_take_line(batch, &at, line, error);
 	}
+	file_beside_end(&beside);
 	file_release(file);
 	if (result == 0)
 		return 0;

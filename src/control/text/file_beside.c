@@ -29,6 +29,14 @@ static int open_in(const char *folder, const char *name)
 	return fd == -ENOENT || fd == -ENOTDIR ? file_open(name) : fd;
 }
 
+int file_beside_open(const char *path, const char *name)
+{
+	char folder[PATH_MAX];
+
+	folder_of(path ? path : "", folder);
+	return open_in(folder, name);
+}
+
 static int read_beside(const struct file_source *source, const char *name, struct file **file,
                        struct language_error *error)
 {

@@ -19,6 +19,10 @@ struct file_beside {
 	char folder[PATH_MAX]; /* of the scenario, ending with a slash; "": that of this process */
 };
 
+/* Opens `name` beside the scenario file `path` (NULL: there is none), then here. A descriptor, or
+ * -errno. */
+int file_beside_open(const char *path, const char *name);
+
 /* Files of this thread come from beside the scenario file `path`, if they come from this process at
  * all: a source that is in force stays. To be ended. */
 void file_beside_begin(struct file_beside *beside, const char *path);
