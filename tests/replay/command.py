@@ -83,6 +83,7 @@ def what_is_wrong_is_said_in_one_line_with_status_2_and_nothing_is_written():
             (["-c", "s.weir", "--in", "a,b=in", "--out", "b=out"], "--split"),
             (base + ["--split", "first"], "--in A,B=PCAP"),
             (["-c", "s.weir", "--in", "a,b=in", "--out", "b=out", "--split", "ip=1.2.3"], "ip=10.0.0.1"),
+            (["-c", "s.weir", "--in", "a=-", "--in", "b=-", "--out", "b=out"], "names it 2 times"),
             (base + ["--report", "out"], "written twice"),
             (base + ["--log", "in"], "is read"),
             (base + ["--report", "none/r"], "none/r: cannot be written"),

@@ -231,7 +231,6 @@ static void a_capture_that_is_cut_gives_what_it_has_and_says_so(void **state)
 
 static void what_is_no_ethernet_capture_is_refused_with_what_it_is(void **state)
 {
-	static const char gzip[] = "\x1f\x8b\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 	struct trace raw = {.packets = 1, .bytes = 60, .link_type = 101};
 	struct trace wifi = {.packets = 1, .bytes = 60, .link_type = 105, .pcapng = true};
 	static const struct {
@@ -239,14 +238,14 @@ static void what_is_no_ethernet_capture_is_refused_with_what_it_is(void **state)
 	} cases[] = {
 	        {"none", "cannot be read: No such file"}, {".", "cannot be read: Is a directory"},
 	        {"empty", "the file is empty"},           {"text", "is no capture"},
-	        {"gzip", "unpack it with gunzip"},        {"raw", "link type RAW"},
+	        {"bzip2", "unpack it with bunzip2"},      {"raw", "link type RAW"},
 	        {"wifi", "link type IEEE802_11 (105)"},   {"half", "is no capture"},
 	};
 
 	(void)state;
 	write_bytes("empty", "", 0);
 	write_bytes("text", "port a\nport b\ncloud down from a to b\n", 36);
-	write_bytes("gzip", gzip, sizeof(gzip));
+	write_bytes("bzip2", "BZh91AY&SY", 10);
 	write_bytes("half", "\xd4\xc3\xb2\xa1\2\0\4\0", 8);
 	assert_int_equal(trace_write(&raw, "raw"), 0);
 	assert_int_equal(trace_write(&wifi, "wifi"), 0);

@@ -72,7 +72,8 @@ static void read_pieces(struct io_thread *io_thread)
 	uint32_t done = 0;
 
 	assert_true(fd >= 0);
-	assert_int_equal(block_reader_open(&block_reader, fd, io_thread), 0);
+	assert_int_equal(block_reader_open(&block_reader, fd, &(struct block_start){0}, io_thread),
+	                 0);
 	assert_non_null((stream = block_reader_stream(&block_reader)));
 	for (uint32_t i = 0; done < FILE_BYTES; i++) {
 		uint32_t bytes = piece_at(i);
@@ -153,7 +154,8 @@ static void a_read_that_fails_is_an_error_of_the_stream_and_no_end(void **state)
 		char byte;
 
 		/* A folder can be opened and not read. */
-		assert_int_equal(block_reader_open(&block_reader, open(".", O_RDONLY), io_thread),
+		assert_int_equal(block_reader_open(&block_reader, open(".", O_RDONLY),
+		                                   &(struct block_start){0}, io_thread),
 		                 0);
 		assert_non_null((stream = block_reader_stream(&block_reader)));
 		assert_false(block_reader_has(&block_reader, 1));

@@ -78,6 +78,22 @@ static bool same_file(const char *a, const char *b)
 	       one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
+static int check_standard_input(const struct replay_arguments *a, struct problem *problem)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < a->n_in; i++)
+		n += strcmp(a->in[i].path, "-") == 0;
+	if (n < 2)
+		return 0;
+	problem_set(
+	        problem, -1,
+	        "standard input is one capture, and --in names it %u times; with both directions "
+	        "in it: --in A,B=- --split RULE",
+	        n);
+	return -EINVAL;
+}
+
 static int check_files(struct replay_arguments *a, struct problem *problem)
 {
 	const char *written[FILES_MAX], *read[FILES_MAX];
@@ -93,6 +109,8 @@ static int check_files(struct replay_arguments *a, struct problem *problem)
 		if (other[i])
 			written[n_written++] = other[i];
 	}
+	if (check_standard_input(a, problem))
+		return -EINVAL;
 	for (uint32_t i = 0; i < n_written; i++) {
 		bool standard = strcmp(written[i], "-") == 0;
 

@@ -27,21 +27,26 @@ static void fetch(struct block_reader *block_reader, uint32_t which)
 	io_thread_give(block_reader->io_thread, &block_reader->io_requests[which]);
 }
 
-int block_reader_open(struct block_reader *block_reader, int fd, struct io_thread *io_thread)
+int block_reader_open(struct block_reader *block_reader, int fd, const struct block_start *start,
+                      struct io_thread *io_thread)
 {
 	*block_reader = (struct block_reader){.io_thread = io_thread};
 	block_reader->memory = aligned_alloc(4096, 2 * BLOCK_PITCH);
 	for (uint32_t i = 0; i < 2; i++)
-		block_reader->io_requests[i] = (struct io_request){
-		        .fd = fd, .bytes = io_thread ? BLOCK_BYTES : BLOCK_BYTES_ALONE};
+		block_reader->io_requests[i] =
+		        (struct io_request){.fd = fd,
+		                            .source = start->source,
+		                            .bytes = io_thread ? BLOCK_BYTES : BLOCK_BYTES_ALONE};
 	if (!block_reader->memory) {
 		close(fd);
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < 2; i++)
 		block_reader->io_requests[i].data = block(block_reader, i);
-	block_reader->at = block_reader->end = block(block_reader, 0);
+	block_reader->at = block_reader->end = block(block_reader, 1);
 	block_reader->present = 1;
+	if (start->head_bytes > 0)
+		block_reader->end = mempcpy(block(block_reader, 1), start->head, start->head_bytes);
 	if (io_thread)
 		fetch(block_reader, 0);
 	return 0;

@@ -32,8 +32,17 @@ struct block_reader {
 	uint8_t *memory;
 };
 
+/* What is read in front of the file's present position: its first bytes, if they were read already;
+ * and through what it is read, if not as it is. All zero: neither. */
+struct block_start {
+	const uint8_t *head;
+	uint32_t head_bytes;
+	struct io_source *source; /* the caller's, until block_reader_close */
+};
+
 /* 0, or -ENOMEM; then the descriptor is closed, too. `io_thread`: for regular files only. */
-int block_reader_open(struct block_reader *block_reader, int fd, struct io_thread *io_thread);
+int block_reader_open(struct block_reader *block_reader, int fd, const struct block_start *start,
+                      struct io_thread *io_thread);
 void block_reader_close(struct block_reader *block_reader);
 
 /* Reads until `bytes` can be looked at; false: the file ends before, or cannot be read. */

@@ -11,6 +11,7 @@
 #include <pcap/pcap.h>
 
 #include "capture/block_reader.h"
+#include "capture/unpack.h"
 
 /* What a pcap spends on a record beside its frame (a pcapng 16 bytes more): for progress only. */
 #define CAPTURE_RECORD_BYTES 16
@@ -26,6 +27,7 @@ struct record {
 _Static_assert(sizeof(struct record) == CAPTURE_RECORD_BYTES, "as the file has it");
 
 struct capture {
+	struct unpack *unpack; /* NULL: it is not compressed */
 	struct block_reader block_reader;
 	pcap_t *pcap;
 	FILE *stream; /* of the block reader, for libpcap; closed by pcap_close */
@@ -41,9 +43,24 @@ struct capture {
 	char damage[200];
 };
 
+/* The first bytes of a file, as many as it has. 0, or -1 with errno. */
+static int read_head(int fd, uint8_t head[UNPACK_HEAD_BYTES], uint32_t *bytes)
+{
+	ssize_t n = 1;
+
+	for (*bytes = 0; *bytes < UNPACK_HEAD_BYTES && n > 0; *bytes += (uint32_t)n) {
+		n = read(fd, head + *bytes, UNPACK_HEAD_BYTES - *bytes);
+		if (n < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int open_file(struct capture *capture, const char *path, struct io_thread *io_thread,
                      struct problem *problem)
 {
+	uint8_t head[UNPACK_HEAD_BYTES];
+	struct block_start start = {.head = head};
 	int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
 	                                : open(path, O_RDONLY | O_CLOEXEC);
 
@@ -55,10 +72,19 @@ static int open_file(struct capture *capture, const char *path, struct io_thread
 	}
 	/* A hint: a pipe does not take it. */
 	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	if (block_reader_open(&capture->block_reader, fd,
+	if (read_head(fd, head, &start.head_bytes) < 0)
+		goto err_open;
+	if (unpack_open(fd, head, start.head_bytes, &capture->unpack)) {
+		close(fd);
+		goto err_memory;
+	}
+	if (capture->unpack)
+		start = (struct block_start){.source = unpack_source(capture->unpack)};
+	if (block_reader_open(&capture->block_reader, fd, &start,
 	                      S_ISREG(capture->stat.st_mode) ? io_thread : NULL) == 0 &&
 	    (capture->stream = block_reader_stream(&capture->block_reader)))
 		return 0;
+err_memory:
 	problem_set(problem, -1, "%s: no memory to read it", path);
 	return -ENOMEM;
 
@@ -69,6 +95,16 @@ err_open:
 	return -EINVAL;
 }
 
+/* What was wrong with a compressed file; NULL if nothing (so far). Asked only when the last read has
+ * ended. */
+static const char *unpack_why(const struct capture *capture)
+{
+	if (!capture->unpack || !capture->block_reader.ended ||
+	    unpack_damage(capture->unpack)[0] == '\0')
+		return NULL;
+	return unpack_damage(capture->unpack);
+}
+
 /* The kind of a file that libpcap does not know, by its first bytes; NULL if they do not say. */
 static const char *what_else(const uint8_t *magic, size_t bytes)
 {
@@ -76,10 +112,12 @@ static const char *what_else(const uint8_t *magic, size_t bytes)
 		return "the file is empty";
 	if (bytes < MAGIC_BYTES)
 		return NULL;
-	if (magic[0] == 0x1f && magic[1] == 0x8b)
-		return "it is compressed: unpack it with gunzip first";
-	if (memcmp(magic, "\x28\xb5\x2f\xfd", 4) == 0)
-		return "it is compressed: unpack it with unzstd first";
+	if (memcmp(magic, "BZh", 3) == 0)
+		return "it is compressed: unpack it with bunzip2 first";
+	if (memcmp(magic, "\x04\x22\x4d\x18", 4) == 0)
+		return "it is compressed: unpack it with unlz4 first";
+	if (memcmp(magic, "PK\3\4", 4) == 0)
+		return "it is an archive: unpack it with unzip first";
 	return NULL;
 }
 
@@ -124,6 +162,9 @@ static int open_pcap(struct capture *capture, const char *path, struct problem *
 	                                                         PCAP_TSTAMP_PRECISION_NANO, why);
 	if (!capture->pcap) {
 		const char *else_it_is = block_reader->error ? NULL : what_else(magic, has);
+
+		if (unpack_why(capture))
+			else_it_is = unpack_why(capture);
 
 		problem_set(problem, -1, "%s: is no capture that can be read (pcap or pcapng): %s",
 		            path, else_it_is ? else_it_is : why);
@@ -173,6 +214,7 @@ void capture_close(struct capture *capture)
 	else if (capture->stream)
 		fclose(capture->stream);
 	block_reader_close(&capture->block_reader);
+	unpack_close(capture->unpack);
 	free(capture);
 }
 
@@ -199,6 +241,17 @@ static bool end_damaged(struct capture *capture, const char *why)
 	snprintf(capture->damage, sizeof(capture->damage), "after frame %llu: %s",
 	         (unsigned long long)capture->counts.frames, why);
 	return false;
+}
+
+/* Of a compressed file that ends too early, that is what was wrong, and not what libpcap misses. */
+static bool end_of_file(struct capture *capture, int got)
+{
+	const char *why = unpack_why(capture);
+
+	capture->ended = true;
+	if (!why && got == PCAP_ERROR)
+		why = pcap_geterr(capture->pcap);
+	return why ? end_damaged(capture, why) : false;
 }
 
 static void give(struct capture *capture, struct capture_frame *frame, simtime t_ns,
@@ -260,10 +313,8 @@ bool capture_next(struct capture *capture, struct capture_frame *frame)
 	if (likely(capture->plain) && next_plain(capture, frame))
 		return true;
 	got = pcap_next_ex(capture->pcap, &header, &data);
-	if (got != 1) {
-		capture->ended = true;
-		return got == PCAP_ERROR ? end_damaged(capture, pcap_geterr(capture->pcap)) : false;
-	}
+	if (got != 1)
+		return end_of_file(capture, got);
 	if (!stamp_ns(header, &t_ns))
 		return end_damaged(capture, "the next frame is stamped before 1970 or after 2106");
 	if (header->caplen > CAPTURE_FRAME_MAX)
@@ -294,7 +345,9 @@ const struct stat *capture_stat(const struct capture *capture)
 
 uint64_t capture_done_bytes(const struct capture *capture)
 {
-	return capture->ended ? capture_all_bytes(capture) : capture->done_bytes;
+	if (capture->ended)
+		return capture_all_bytes(capture);
+	return capture->unpack ? unpack_done_bytes(capture->unpack) : capture->done_bytes;
 }
 
 uint64_t capture_all_bytes(const struct capture *capture)

@@ -4,7 +4,7 @@
  *
  * pcap and pcapng, microseconds or nanoseconds, either byte order, Ethernet only; read by libpcap
  * at nanosecond precision, one frame at a time, so memory does not grow with the file. `-` is
- * standard input; pipes are fine. Frames of a pcap that are beyond doubt are taken where they lie,
+ * standard input; pipes are fine. What is compressed is unpacked (unpack.h). Frames of a pcap that are beyond doubt are taken where they lie,
  * without libpcap; what is not goes to libpcap, whose judgement counts (capture.c).
  *
  * Time. An instant is the nanoseconds since 1970 that the capture says, up to the year 2106 (32

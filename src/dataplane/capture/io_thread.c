@@ -25,7 +25,9 @@ static void carry(struct io_request *io_request)
 		char *at = (char *)io_request->data + io_request->done;
 		size_t left = io_request->bytes - io_request->done;
 		ssize_t n = io_request->write ? write(io_request->fd, at, left)
-		                              : read(io_request->fd, at, left);
+		            : io_request->source
+		                    ? io_request->source->read(io_request->source, at, left)
+		                    : read(io_request->fd, at, left);
 
 		if (n < 0) {
 			io_request->error = errno;

@@ -18,12 +18,20 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct io_thread;
+
+/* Where bytes come from that no descriptor gives as they are (unpack.h). */
+struct io_source {
+	/* Like read(2): -1 with errno; 0 at the end. */
+	ssize_t (*read)(struct io_source *source, void *to, size_t bytes);
+};
 
 /* One block to be read or written at the file's own position. All zero: nothing was given yet. */
 struct io_request {
 	int fd;
+	struct io_source *source; /* to be read instead of the descriptor; or NULL */
 	bool write; /* all of it; a read gives what one call of the system gives, 0 at the end */
 	void *data;
 	size_t bytes;
