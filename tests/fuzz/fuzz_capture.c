@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fuzzing what reads captures: any bytes as a capture, merged with itself, every frame shown to
- * every split rule. It must end, and keep its promises: time does not go backwards, lengths are
- * right.
+ * every split rule, and put back under its link header. It must end, and keep its promises: time
+ * does not go backwards, lengths are right, a frame of Ethernet that was none has its header.
  */
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,7 +23,35 @@ static const char *const rules[] = {"first", "mac=02:00:00:00:00:0a", "ip=10.0.0
                                     "ip=2000::/3", "port=80"};
 #define RULES (sizeof(rules) / sizeof(rules[0]))
 
-static void read_all(struct capture *const *captures)
+static void put_back(const struct link_layer *link_layer, const struct capture_frame *frame)
+{
+	uint8_t header[LINK_LAYER_BYTES_MAX] = {0}, ethernet[LINK_LAYER_ETHERNET_BYTES];
+	uint8_t again[LINK_LAYER_BYTES_MAX + 1] = {0};
+	const uint8_t *sender;
+	struct link_layer *same;
+	uint32_t bytes = link_layer_bytes(link_layer);
+
+	if (link_layer_is_ethernet(link_layer))
+		return;
+	assert(frame->bytes >= LINK_LAYER_ETHERNET_BYTES);
+	link_layer_leave(link_layer, frame->data, header);
+	memcpy(again, header, bytes);
+	/* Of IP the type follows from the first byte behind. */
+	again[bytes] = frame->bytes > LINK_LAYER_ETHERNET_BYTES
+	                       ? frame->data[LINK_LAYER_ETHERNET_BYTES]
+	                       : 0;
+	same = link_layer_make(link_layer_link(link_layer));
+	if (!same)
+		abort();
+	assert(!link_layer_enter(same, again, bytes + 1, ethernet, &sender));
+	assert(memcmp(ethernet + 12, frame->data + 12, 2) == 0);
+	assert(!sender == !frame->sender || bytes == 0);
+	link_layer_leave(same, ethernet, again);
+	assert(memcmp(again, header, bytes) == 0);
+	link_layer_free(same);
+}
+
+static void read_all(struct capture *const *captures, const struct link_layer *link_layer)
 {
 	struct split splits[RULES];
 	struct problem problem;
@@ -43,6 +72,9 @@ static void read_all(struct capture *const *captures)
 		assert(frame->t_ns >= before_ns);
 		assert(frame->bytes <= CAPTURE_FRAME_MAX && frame->bytes <= frame->wire_bytes);
 		before_ns = frame->t_ns;
+		put_back(link_layer, frame);
+		if (frame->sender)
+			sum += split_matches_sender(&splits[0], frame->sender);
 		for (uint32_t i = 0; i < frame->bytes; i++)
 			sum += frame->data[i];
 		for (size_t i = 0; i < RULES; i++) {
@@ -65,6 +97,7 @@ static void read_all(struct capture *const *captures)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct capture *captures[READERS] = {NULL, NULL};
+	struct link_layer *link_layer = NULL;
 	struct problem problem;
 	char path[32];
 	int fd = memfd_create("fuzz", MFD_CLOEXEC), opened = 0;
@@ -73,12 +106,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	for (int i = 0; i < READERS; i++)
-		opened += capture_open(path, NULL, &captures[i], &problem) == 0;
+		opened += capture_open(path, NULL, &link_layer, &captures[i], &problem) == 0;
 	assert(opened == 0 || opened == READERS);
 	if (opened)
-		read_all(captures);
+		read_all(captures, link_layer);
 	for (int i = 0; i < READERS; i++)
 		capture_close(captures[i]);
+	link_layer_free(link_layer);
 	close(fd);
 	return 0;
 }

@@ -60,7 +60,7 @@ def read(path):
 def what_is_wrong_is_said_in_one_line_with_status_2_and_nothing_is_written():
     scenario(PORTS)
     make("in", packets=10)
-    make("raw", packets=10, link_type=101)
+    make("raw", packets=10, link_type=105)
     scenario(PORTS + "cloud down delay 10\n", "bad.weir")
     before = files()
     base = ["-c", "s.weir", "--in", "a=in", "--out", "b=out"]
@@ -75,7 +75,7 @@ def what_is_wrong_is_said_in_one_line_with_status_2_and_nothing_is_written():
             (["-c", "s.weir", "--in", "left,right=in", "--out", "b=out"], "no port `left`; there are `a` and `b`"),
             (["-c", "s.weir", "--in", "a=in", "--out", "down=out"], "no port `down`"),
             (["-c", "s.weir", "--in", "a=none", "--out", "b=out"], "No such file"),
-            (["-c", "s.weir", "--in", "a=raw", "--out", "b=out"], "link type RAW"),
+            (["-c", "s.weir", "--in", "a=raw", "--out", "b=out"], "link type IEEE802_11 (105)"),
             (["-c", "s.weir", "--in", "a=s.weir", "--out", "b=out"], "is no capture"),
             (["-c", "s.weir", "--in", "a=in", "--out", "b=in"], "is read"),
             (["-c", "s.weir", "--in", "a=in", "--out", "b=s.weir"], "is read"),

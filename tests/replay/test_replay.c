@@ -109,7 +109,7 @@ static struct capture *open_output(const char *path)
 	struct capture *capture = NULL;
 	struct problem problem = {.text = ""};
 
-	if (capture_open(path, NULL, &capture, &problem))
+	if (capture_open(path, NULL, NULL, &capture, &problem))
 		fail_msg("%s", problem.text);
 	return capture;
 }
@@ -606,7 +606,7 @@ static void time_that_runs_backwards_is_clamped_counted_and_reported(void **stat
 static void wrong_files_are_refused_before_anything_is_written(void **state)
 {
 	struct trace trace = {.packets = 10, .bytes = 60, .start_ns = START_NS, .gap_ns = 1000};
-	struct trace raw = {.packets = 10, .bytes = 60, .link_type = 101};
+	struct trace raw = {.packets = 10, .bytes = 60, .link_type = 105};
 	static const struct {
 		const char *in, *out, *out_a, *says;
 	} cases[] = {
@@ -617,7 +617,7 @@ static void wrong_files_are_refused_before_anything_is_written(void **state)
 	        {"in", "out", "out", "out: is the output of two ports"},
 	        {"in", "none/out", NULL, "none/out: cannot be written: No such file"},
 	        {"in", "out", "none/out", "none/out: cannot be written: No such file"},
-	        {"raw", "out", NULL, "raw: is a capture of link type RAW"},
+	        {"raw", "out", NULL, "raw: is a capture of link type IEEE802_11"},
 	        {"none", "out", NULL, "none: cannot be read: No such file"},
 	};
 

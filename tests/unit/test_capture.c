@@ -32,7 +32,7 @@ static struct capture *open_good(const char *path)
 	struct capture *capture = NULL;
 	struct problem problem = {.text = ""};
 
-	if (capture_open(path, NULL, &capture, &problem))
+	if (capture_open(path, NULL, NULL, &capture, &problem))
 		fail_msg("%s", problem.text);
 	return capture;
 }
@@ -236,10 +236,14 @@ static void what_is_no_ethernet_capture_is_refused_with_what_it_is(void **state)
 	static const struct {
 		const char *path, *says;
 	} cases[] = {
-	        {"none", "cannot be read: No such file"}, {".", "cannot be read: Is a directory"},
-	        {"empty", "the file is empty"},           {"text", "is no capture"},
-	        {"bzip2", "unpack it with bunzip2"},      {"raw", "link type RAW"},
-	        {"wifi", "link type IEEE802_11 (105)"},   {"half", "is no capture"},
+	        {"none", "cannot be read: No such file"},
+	        {".", "cannot be read: Is a directory"},
+	        {"empty", "the file is empty"},
+	        {"text", "is no capture"},
+	        {"bzip2", "unpack it with bunzip2"},
+	        {"raw", "link type RAW (12); here weir takes Ethernet"},
+	        {"wifi", "link type IEEE802_11 (105)"},
+	        {"half", "is no capture"},
 	};
 
 	(void)state;
@@ -253,7 +257,8 @@ static void what_is_no_ethernet_capture_is_refused_with_what_it_is(void **state)
 		struct capture *capture = NULL;
 		struct problem problem = {.text = ""};
 
-		assert_int_equal(capture_open(cases[i].path, NULL, &capture, &problem), -EINVAL);
+		assert_int_equal(capture_open(cases[i].path, NULL, NULL, &capture, &problem),
+		                 -EINVAL);
 		if (!strstr(problem.text, cases[i].says))
 			fail_msg("%s: %s", cases[i].path, problem.text);
 		assert_null(capture);
@@ -355,7 +360,7 @@ static void what_is_written_reads_back_as_it_was(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < CAPTURE_FRAME_MAX; i++)
 		data[i] = (uint8_t)(i * 7);
-	assert_int_equal(dump_open("out", NULL, &dump, &problem), 0);
+	assert_int_equal(dump_open("out", NULL, NULL, &dump, &problem), 0);
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
 		dump_write(dump, START_NS + i, data, lengths[i], lengths[i] + (uint32_t)i);
 	assert_false(exists("out"));
@@ -387,7 +392,7 @@ static void a_discarded_output_leaves_the_old_file_and_nothing_else(void **state
 
 	(void)state;
 	write_bytes("out", "old", 3);
-	assert_int_equal(dump_open("out", NULL, &dump, &problem), 0);
+	assert_int_equal(dump_open("out", NULL, NULL, &dump, &problem), 0);
 	dump_write(dump, START_NS, "frame", 5, 5);
 	dump_discard(dump);
 	assert_int_equal(count_files(), 1);
@@ -409,7 +414,7 @@ static void a_full_disk_is_an_error_and_leaves_nothing(void **state)
 	signal(SIGXFSZ, SIG_IGN);
 	getrlimit(RLIMIT_FSIZE, &limit);
 	small.rlim_max = limit.rlim_max;
-	assert_int_equal(dump_open("out", NULL, &dump, &problem), 0);
+	assert_int_equal(dump_open("out", NULL, NULL, &dump, &problem), 0);
 	for (int i = 0; i < 4; i++)
 		dump_write(dump, START_NS, data, sizeof(data), sizeof(data));
 	setrlimit(RLIMIT_FSIZE, &small);
@@ -420,7 +425,7 @@ static void a_full_disk_is_an_error_and_leaves_nothing(void **state)
 	assert_int_equal(count_files(), 0);
 
 	/* And the device that is always full, which is written directly. */
-	assert_int_equal(dump_open("/dev/full", NULL, &dump, &problem), 0);
+	assert_int_equal(dump_open("/dev/full", NULL, NULL, &dump, &problem), 0);
 	assert_int_equal(dump_finish(dump, &problem), -ENOSPC);
 	assert_string_equal(problem.text,
 	                    "/dev/full: writing failed: No space left on device; make "
@@ -435,9 +440,9 @@ static void an_output_that_cannot_be_made_is_refused(void **state)
 	struct dump *dump;
 
 	(void)state;
-	assert_int_equal(dump_open("none/out", NULL, &dump, &problem), -EINVAL);
+	assert_int_equal(dump_open("none/out", NULL, NULL, &dump, &problem), -EINVAL);
 	assert_string_equal(problem.text, "none/out: cannot be written: No such file or directory");
-	assert_int_equal(dump_open(".", NULL, &dump, &problem), -EINVAL);
+	assert_int_equal(dump_open(".", NULL, NULL, &dump, &problem), -EINVAL);
 	assert_string_equal(problem.text, ".: cannot be written: Is a directory");
 	assert_int_equal(count_files(), 0);
 }

@@ -47,7 +47,7 @@ static void capture_make(void)
 	struct problem problem;
 	struct dump *dump;
 
-	assert_int_equal(dump_open(in_path, NULL, &dump, &problem), 0);
+	assert_int_equal(dump_open(in_path, NULL, NULL, &dump, &problem), 0);
 	for (uint32_t i = 0; i < FRAMES; i++) {
 		memset(bytes, (int)i, sizeof(bytes));
 		memcpy(bytes, &i, sizeof(i));
@@ -166,7 +166,7 @@ static void what_is_sent_is_written_with_the_instants_at_which_it_was_due(void *
 	assert_int_equal(access(out_path, F_OK), -1);
 	assert_int_equal(paced_file_close(file, &problem), 0);
 	assert_int_equal(pool_available(pool), MBUFS);
-	assert_int_equal(capture_open(out_path, NULL, &capture, &problem), 0);
+	assert_int_equal(capture_open(out_path, NULL, NULL, &capture, &problem), 0);
 	for (uint32_t i = 0; i < 200; i++) {
 		assert_true(capture_next(capture, &frame));
 		assert_int_equal(frame.t_ns, EPOCH + 5 + i * 10);
@@ -215,7 +215,7 @@ static void what_cannot_be_written_is_counted_once_it_halts_and_the_rest_is_kept
 	assert_int_equal(paced_file_close(file, &problem), -EIO);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_non_null(strstr(problem.text, "30 frames are missing"));
-	assert_int_equal(capture_open(out_path, NULL, &capture, &problem), 0);
+	assert_int_equal(capture_open(out_path, NULL, NULL, &capture, &problem), 0);
 	for (uint32_t i = 0; i < 50; i++) {
 		assert_true(capture_next(capture, &frame));
 		assert_int_equal(frame.bytes, 60);

@@ -115,7 +115,7 @@ static struct capture *capture_of(const char *path)
 	struct capture *capture;
 	struct problem problem;
 
-	if (capture_open(path, NULL, &capture, &problem) != 0)
+	if (capture_open(path, NULL, NULL, &capture, &problem) != 0)
 		fail_msg("%s", problem.text);
 	return capture;
 }

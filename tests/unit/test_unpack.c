@@ -107,11 +107,11 @@ static uint64_t read_packed(struct io_thread *io_thread, char damage[200])
 	uint64_t frames = 0;
 
 	snprintf(damage, 200, "refused");
-	if (capture_open("packed", io_thread, &capture, &problem)) {
+	if (capture_open("packed", io_thread, NULL, &capture, &problem)) {
 		assert_null(capture);
 		return 0;
 	}
-	assert_int_equal(capture_open("plain", NULL, &as_it_was, &problem), 0);
+	assert_int_equal(capture_open("plain", NULL, NULL, &as_it_was, &problem), 0);
 	while (capture_next(capture, &frame)) {
 		assert_true(capture_next(as_it_was, &expected));
 		assert_int_equal(frame.t_ns, expected.t_ns);
@@ -192,9 +192,9 @@ static bool reads_well(void)
 	struct capture *capture = NULL, *as_it_was = NULL;
 	struct capture_frame frame, expected;
 	struct problem problem;
-	bool well = capture_open("packed", NULL, &capture, &problem) == 0;
+	bool well = capture_open("packed", NULL, NULL, &capture, &problem) == 0;
 
-	assert_int_equal(capture_open("plain", NULL, &as_it_was, &problem), 0);
+	assert_int_equal(capture_open("plain", NULL, NULL, &as_it_was, &problem), 0);
 	while (capture && capture_next(capture, &frame))
 		well &= capture_next(as_it_was, &expected) && frame.t_ns == expected.t_ns &&
 		        frame.bytes == expected.bytes &&
@@ -256,7 +256,7 @@ static void a_window_of_more_than_128_mib_is_refused(void **state)
 	(void)state;
 	memcpy(packed, header, sizeof(header));
 	write_packed(sizeof(header));
-	assert_int_equal(capture_open("packed", NULL, &capture, &problem), -EINVAL);
+	assert_int_equal(capture_open("packed", NULL, NULL, &capture, &problem), -EINVAL);
 	assert_non_null(strstr(problem.text, "more than 128 MiB"));
 
 	/* The encoder takes the memory of a small dictionary; the size in the header of the block
@@ -280,7 +280,7 @@ static void a_window_of_more_than_128_mib_is_refused(void **state)
 		memcpy(block + (block[0] + 1u) * 4 - 4, &crc, 4);
 	}
 	write_packed(sizeof(packed) - stream.avail_out);
-	assert_int_equal(capture_open("packed", NULL, &capture, &problem), -EINVAL);
+	assert_int_equal(capture_open("packed", NULL, NULL, &capture, &problem), -EINVAL);
 	assert_non_null(strstr(problem.text, "more than 128 MiB"));
 }
 
@@ -302,7 +302,7 @@ static void a_bomb_is_refused_at_its_beginning(void **state)
 	}
 	deflateEnd(&stream);
 	write_packed(sizeof(packed) - stream.avail_out);
-	assert_int_equal(capture_open("packed", NULL, &capture, &problem), -EINVAL);
+	assert_int_equal(capture_open("packed", NULL, NULL, &capture, &problem), -EINVAL);
 	assert_non_null(strstr(problem.text, "is no capture"));
 }
 
@@ -327,7 +327,7 @@ static void a_frame_comes_out_of_a_pipe_before_its_writer_goes_on(void **state)
 	assert_int_equal(deflate(&stream, Z_SYNC_FLUSH), Z_OK);
 	bytes = sizeof(packed) - stream.avail_out;
 	assert_int_equal(write(ends[1], packed, bytes), (ssize_t)bytes);
-	assert_int_equal(capture_open(path, NULL, &capture, &problem), 0);
+	assert_int_equal(capture_open(path, NULL, NULL, &capture, &problem), 0);
 	assert_true(capture_next(capture, &frame));
 	assert_memory_equal(frame.data, plain + 40, 60);
 	close(ends[1]);

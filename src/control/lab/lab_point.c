@@ -359,7 +359,7 @@ static int run(struct maker *maker, struct results *results)
 	int error = 0;
 
 	if (point->pcap) {
-		error = dump_open(point->pcap, NULL, &tap.dump, &problem);
+		error = dump_open(point->pcap, NULL, NULL, &tap.dump, &problem);
 		maker->plan.tap = tap_frame;
 		maker->plan.tap_argument = &tap;
 	}

@@ -48,7 +48,8 @@ static int take_out(const struct field *option, char *text, void *arguments,
 static const struct option_row rows[] = {
         {OPTION_CONFIG(struct replay_arguments, "the scenario")},
         {OPTION("--in", FIELD_TEXT, struct replay_arguments, in_text, .form = "PORT=PCAP",
-                .help = "packets that come in at a port (pcap or pcapng, Ethernet; - is stdin); "
+                .help = "packets that come in at a port (pcap or pcapng, also compressed; - is "
+                        "stdin); "
                         "A,B=PCAP: one capture of both directions, with --split"),
          .take = take_in},
         {OPTION("--out", FIELD_TEXT, struct replay_arguments, out_text, .form = "PORT=PCAP",

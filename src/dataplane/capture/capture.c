@@ -37,6 +37,8 @@ struct capture {
 	uint32_t fraction_ns; /* unit of a record's fraction of a second */
 	uint32_t bytes_max;   /* longer ones are cut by libpcap, or an error */
 	struct capture_counts counts;
+	struct link_layer *link_layer; /* the caller's; NULL: Ethernet */
+	uint8_t *frame;                /* the latest one as Ethernet, if it is not */
 	simtime last_ns;
 	uint64_t done_bytes;
 	bool ended;
@@ -151,9 +153,7 @@ static int open_pcap(struct capture *capture, const char *path, struct problem *
 	struct block_reader *block_reader = &capture->block_reader;
 	char why[PCAP_ERRBUF_SIZE] = "";
 	uint8_t magic[MAGIC_BYTES] = {0};
-	const char *name;
 	size_t has;
-	int link;
 
 	(void)block_reader_reach(block_reader, MAGIC_BYTES);
 	has = RTE_MIN((size_t)(block_reader->end - block_reader->at), sizeof(magic));
@@ -171,18 +171,67 @@ static int open_pcap(struct capture *capture, const char *path, struct problem *
 		return -EINVAL;
 	}
 	find_plain(capture, magic);
-	link = pcap_datalink(capture->pcap);
-	if (link == DLT_EN10MB)
-		return 0;
-	name = pcap_datalink_val_to_name(link);
-	problem_set(problem, -1,
-	            "%s: is a capture of link type %s (%d); weir takes Ethernet (EN10MB, 1) only",
-	            path, name ? name : "unknown", link);
-	return -EINVAL;
+	return 0;
 }
 
-int capture_open(const char *path, struct io_thread *io_thread, struct capture **capture,
-                 struct problem *problem)
+static const char *link_name(int link)
+{
+	const char *name = pcap_datalink_val_to_name(link);
+
+	return name ? name : "unknown";
+}
+
+/* Which link types are taken, and whether the capture has the one of those before it. */
+static int check_link(int link, const char *path, struct link_layer **link_layer,
+                      struct problem *problem)
+{
+	if (link != DLT_EN10MB && !link_layer) {
+		problem_set(problem, -1,
+		            "%s: is a capture of link type %s (%d); here weir takes Ethernet "
+		            "(EN10MB, 1) only",
+		            path, link_name(link), link);
+		return -EINVAL;
+	}
+	if (!link_layer_known(link)) {
+		problem_set(problem, -1,
+		            "%s: is a capture of link type %s (%d); weir takes Ethernet, Linux "
+		            "cooked (LINUX_SLL, LINUX_SLL2) and IP (RAW, IPV4, IPV6)",
+		            path, link_name(link), link);
+		return -EINVAL;
+	}
+	if (link_layer && *link_layer && link_layer_link(*link_layer) != link) {
+		problem_set(problem, -1,
+		            "%s: is a capture of link type %s, and those before it are of %s; "
+		            "captures that meet in a replay must be of one",
+		            path, link_name(link), link_name(link_layer_link(*link_layer)));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int open_link(struct capture *capture, const char *path, struct link_layer **link_layer,
+                     struct problem *problem)
+{
+	int link = pcap_datalink(capture->pcap);
+	int error = check_link(link, path, link_layer, problem);
+
+	if (error || !link_layer)
+		return error;
+	if (!*link_layer)
+		*link_layer = link_layer_make(link);
+	if (*link_layer && link_layer_is_ethernet(*link_layer))
+		return 0;
+	capture->link_layer = *link_layer;
+	capture->plain = false;
+	capture->frame = *link_layer ? malloc(CAPTURE_FRAME_MAX) : NULL;
+	if (capture->frame)
+		return 0;
+	problem_set(problem, -1, "%s: no memory to read it", path);
+	return -ENOMEM;
+}
+
+int capture_open(const char *path, struct io_thread *io_thread, struct link_layer **link_layer,
+                 struct capture **capture, struct problem *problem)
 {
 	struct capture *c = calloc(1, sizeof(*c));
 	int error = -ENOMEM;
@@ -195,6 +244,8 @@ int capture_open(const char *path, struct io_thread *io_thread, struct capture *
 	if (error)
 		goto err_free;
 	error = open_pcap(c, path, problem);
+	if (!error)
+		error = open_link(c, path, link_layer, problem);
 	if (error)
 		goto err_free;
 	*capture = c;
@@ -215,6 +266,7 @@ void capture_close(struct capture *capture)
 		fclose(capture->stream);
 	block_reader_close(&capture->block_reader);
 	unpack_close(capture->unpack);
+	free(capture->frame);
 	free(capture);
 }
 
@@ -271,6 +323,30 @@ static void give(struct capture *capture, struct capture_frame *frame, simtime t
 	frame->bytes = bytes;
 	frame->wire_bytes = wire_bytes > bytes ? wire_bytes : bytes;
 	frame->data = data;
+	frame->sender = NULL;
+}
+
+/* A frame without an Ethernet header, with one. */
+static bool give_as_ethernet(struct capture *capture, struct capture_frame *frame, simtime t_ns,
+                             const uint8_t *data, const struct pcap_pkthdr *header)
+{
+	uint32_t link_bytes = link_layer_bytes(capture->link_layer);
+	const uint8_t *sender;
+	const char *why = link_layer_enter(capture->link_layer, data, header->caplen,
+	                                   capture->frame, &sender);
+	uint32_t bytes, wire_bytes = RTE_MAX(header->len, header->caplen) - link_bytes;
+
+	if (why)
+		return end_damaged(capture, why);
+	bytes = header->caplen - link_bytes;
+	if (bytes > CAPTURE_FRAME_MAX - LINK_LAYER_ETHERNET_BYTES)
+		return end_damaged(capture, "the next packet has more than 262130 bytes");
+	memcpy(capture->frame + LINK_LAYER_ETHERNET_BYTES, data + link_bytes, bytes);
+	wire_bytes = RTE_MIN(wire_bytes, UINT32_MAX - LINK_LAYER_ETHERNET_BYTES);
+	give(capture, frame, t_ns, capture->frame, bytes + LINK_LAYER_ETHERNET_BYTES,
+	     wire_bytes + LINK_LAYER_ETHERNET_BYTES);
+	frame->sender = sender;
+	return true;
 }
 
 /* The next frame of a plain pcap, if there is nothing about it that could be read in two ways. If
@@ -319,6 +395,8 @@ bool capture_next(struct capture *capture, struct capture_frame *frame)
 		return end_damaged(capture, "the next frame is stamped before 1970 or after 2106");
 	if (header->caplen > CAPTURE_FRAME_MAX)
 		return end_damaged(capture, "the next frame claims more than 262144 bytes");
+	if (capture->link_layer)
+		return give_as_ethernet(capture, frame, t_ns, data, header);
 	give(capture, frame, t_ns, data, header->caplen, header->len);
 	return true;
 }

@@ -2,7 +2,8 @@
 /*
  * Reading captures, one or several at once, in the order of time.
  *
- * pcap and pcapng, microseconds or nanoseconds, either byte order, Ethernet only; read by libpcap
+ * pcap and pcapng, microseconds or nanoseconds, either byte order; frames of Ethernet, and as
+ * Ethernet what link_layer.h makes of Linux cooked and IP captures; read by libpcap
  * at nanosecond precision, one frame at a time, so memory does not grow with the file. `-` is
  * standard input; pipes are fine. What is compressed is unpacked (unpack.h). Frames of a pcap that are beyond doubt are taken where they lie,
  * without libpcap; what is not goes to libpcap, whose judgement counts (capture.c).
@@ -26,6 +27,7 @@
 #include <sys/stat.h>
 
 #include "capture/io_thread.h"
+#include "capture/link_layer.h"
 #include "packet/packet.h"
 #include "simtime.h"
 #include "scenario/problem.h"
@@ -38,6 +40,9 @@ struct capture_frame {
 	uint32_t bytes;      /* in the capture, 0..CAPTURE_FRAME_MAX */
 	uint32_t wire_bytes; /* on the wire, >= bytes */
 	const uint8_t *data;
+	/* Where the link header is none of Ethernet: the 6 bytes of the sender's address, or NULL:
+	 * it says none. Ethernet: NULL. */
+	const uint8_t *sender;
 };
 
 struct capture_counts {
@@ -50,9 +55,11 @@ struct capture_counts {
 struct capture;
 
 /* `io_thread` reads ahead, or NULL (io_thread.h). 0; -EINVAL with problem when the file cannot be
- * read, is no capture or not of Ethernet; -ENOMEM. */
-int capture_open(const char *path, struct io_thread *io_thread, struct capture **capture,
-                 struct problem *problem);
+ * read, is no capture, or has a link type that is not taken; -ENOMEM. `link_layer` NULL: Ethernet
+ * only. Else *link_layer NULL: any that weir knows, and *link_layer is made of it, the caller's; or
+ * that of captures opened before, which this one must have, too. */
+int capture_open(const char *path, struct io_thread *io_thread, struct link_layer **link_layer,
+                 struct capture **capture, struct problem *problem);
 void capture_close(struct capture *capture); /* NULL is allowed */
 
 /* True and the next frame, or false at the end. */

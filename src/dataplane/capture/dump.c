@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "capture/dump.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -19,13 +20,14 @@ struct dump {
 	struct atomic_file *atomic_file;
 	struct block_writer
 	        block_writer; /* into the atomic file's file, whose stream stays empty */
-	bool too_late;        /* an instant did not fit */
+	const struct link_layer *link_layer; /* NULL: Ethernet */
+	bool too_late;                       /* an instant did not fit */
 };
 
 /* What a capture begins with, by libpcap: precision, link type and length. */
-int dump_head(uint8_t head[DUMP_HEAD_BYTES])
+int dump_head(int link, uint8_t head[DUMP_HEAD_BYTES])
 {
-	pcap_t *pcap = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, CAPTURE_FRAME_MAX,
+	pcap_t *pcap = pcap_open_dead_with_tstamp_precision(link, CAPTURE_FRAME_MAX,
 	                                                    PCAP_TSTAMP_PRECISION_NANO);
 	char *text = NULL;
 	size_t bytes = 0;
@@ -43,18 +45,18 @@ int dump_head(uint8_t head[DUMP_HEAD_BYTES])
 	return dumper ? 0 : -ENOMEM;
 }
 
-static int write_head(struct block_writer *block_writer)
+static int write_head(struct block_writer *block_writer, int link)
 {
 	uint8_t head[DUMP_HEAD_BYTES];
-	int error = dump_head(head);
+	int error = dump_head(link, head);
 
 	if (!error)
 		block_writer_put(block_writer, head, sizeof(head));
 	return error;
 }
 
-int dump_open(const char *path, struct io_thread *io_thread, struct dump **dump,
-              struct problem *problem)
+int dump_open(const char *path, struct io_thread *io_thread, const struct link_layer *link_layer,
+              struct dump **dump, struct problem *problem)
 {
 	struct dump *d = calloc(1, sizeof(*d));
 	int error = -ENOMEM, fd;
@@ -62,6 +64,8 @@ int dump_open(const char *path, struct io_thread *io_thread, struct dump **dump,
 
 	if (!d)
 		goto err_memory;
+	if (link_layer && !link_layer_is_ethernet(link_layer))
+		d->link_layer = link_layer;
 	error = atomic_file_open(path, &d->atomic_file, problem);
 	if (error)
 		goto err_discard;
@@ -70,7 +74,8 @@ int dump_open(const char *path, struct io_thread *io_thread, struct dump **dump,
 		io_thread = NULL;
 	error = block_writer_open(&d->block_writer, fd, io_thread);
 	if (!error)
-		error = write_head(&d->block_writer);
+		error = write_head(&d->block_writer,
+		                   link_layer ? link_layer_link(link_layer) : DLT_EN10MB);
 	if (error)
 		goto err_memory;
 	*dump = d;
@@ -83,8 +88,7 @@ err_discard:
 	return error;
 }
 
-void dump_write(struct dump *dump, simtime t_ns, const void *data, uint32_t bytes,
-                uint32_t wire_bytes)
+static void write_record(struct dump *dump, simtime t_ns, uint32_t bytes, uint32_t wire_bytes)
 {
 	const struct dump_record record = {
 	        .seconds = (uint32_t)(t_ns / SIMTIME_S),
@@ -93,11 +97,38 @@ void dump_write(struct dump *dump, simtime t_ns, const void *data, uint32_t byte
 	        .wire_bytes = wire_bytes,
 	};
 
+	block_writer_put(&dump->block_writer, &record, sizeof(record));
+}
+
+/* With its own link header in the place of the Ethernet header. A stage makes no frame shorter than
+ * that. */
+static void write_as_it_was(struct dump *dump, simtime t_ns, const uint8_t *data, uint32_t bytes,
+                            uint32_t wire_bytes)
+{
+	uint32_t link_bytes = link_layer_bytes(dump->link_layer);
+	uint8_t header[LINK_LAYER_BYTES_MAX];
+
+	assert(bytes >= LINK_LAYER_ETHERNET_BYTES && wire_bytes >= bytes);
+	link_layer_leave(dump->link_layer, data, header);
+	bytes -= LINK_LAYER_ETHERNET_BYTES;
+	wire_bytes -= LINK_LAYER_ETHERNET_BYTES;
+	write_record(dump, t_ns, link_bytes + bytes, link_bytes + wire_bytes);
+	block_writer_put_across(&dump->block_writer, header, link_bytes);
+	block_writer_put(&dump->block_writer, data + LINK_LAYER_ETHERNET_BYTES, bytes);
+}
+
+void dump_write(struct dump *dump, simtime t_ns, const void *data, uint32_t bytes,
+                uint32_t wire_bytes)
+{
 	if (unlikely(t_ns / SIMTIME_S > UINT32_MAX))
 		dump->too_late = true;
 	/* The line was another processor's, that of the I/O thread. */
 	__builtin_prefetch(dump->block_writer.at + AHEAD_BYTES, 1);
-	block_writer_put(&dump->block_writer, &record, sizeof(record));
+	if (unlikely(dump->link_layer != NULL)) {
+		write_as_it_was(dump, t_ns, data, bytes, wire_bytes);
+		return;
+	}
+	write_record(dump, t_ns, bytes, wire_bytes);
 	block_writer_put(&dump->block_writer, data, bytes);
 }
 

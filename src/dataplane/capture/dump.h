@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writing a capture: pcap with nanoseconds, Ethernet, records up to 256 KiB. The file appears under
+ * Writing a capture: pcap with nanoseconds, records up to 256 KiB. The file appears under
  * its name when it is complete (atomic_file.h), and leaves nothing behind when that fails.
  *
  * Ownership: dump_publish and dump_discard free the dump; one of them ends every dump.
@@ -12,15 +12,17 @@
 #include <stdint.h>
 
 #include "capture/io_thread.h"
+#include "capture/link_layer.h"
 #include "simtime.h"
 #include "scenario/problem.h"
 
 struct dump;
 
-/* `io_thread` writes behind, or NULL (io_thread.h). 0; -EINVAL with problem when the file cannot be
+/* `io_thread` writes behind, or NULL (io_thread.h). `link_layer`: of which the frames shall be
+ * again, or NULL: Ethernet. It stays the caller's. 0; -EINVAL with problem when the file cannot be
  * made; -ENOMEM. */
-int dump_open(const char *path, struct io_thread *io_thread, struct dump **dump,
-              struct problem *problem);
+int dump_open(const char *path, struct io_thread *io_thread, const struct link_layer *link_layer,
+              struct dump **dump, struct problem *problem);
 /* Adds a frame of which `bytes` are present and `wire_bytes` were on the wire. Errors stay until
  * dump_error reads them. An instant after 2106 does not fit into a pcap and is an error too. */
 void dump_write(struct dump *dump, simtime t_ns, const void *data, uint32_t bytes,
@@ -34,8 +36,8 @@ void dump_discard(struct dump *dump); /* NULL is allowed */
 /* For another writer of such captures (recorder.h): the file's header, as libpcap writes it, and
  * the header of each frame. */
 #define DUMP_HEAD_BYTES 24
-/* 0 or -ENOMEM. */
-int dump_head(uint8_t head[DUMP_HEAD_BYTES]);
+/* `link`: of libpcap, a DLT_. 0 or -ENOMEM. */
+int dump_head(int link, uint8_t head[DUMP_HEAD_BYTES]);
 struct dump_record {
 	uint32_t seconds, fraction_ns, bytes, wire_bytes;
 };

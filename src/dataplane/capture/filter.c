@@ -250,6 +250,29 @@ int filter_check(const char *words, struct problem *problem)
 	return result;
 }
 
+bool filter_reads(const char *words, uint32_t from, uint32_t to)
+{
+	struct bpf_program program;
+	struct problem problem;
+	bool reads = false;
+
+	if (compile_plain(words, &program, &problem))
+		return false;
+	for (uint32_t i = 0; i < program.bf_len; i++) {
+		const struct bpf_insn *step = &program.bf_insns[i];
+		uint32_t mode = BPF_MODE(step->code);
+		uint32_t bytes = BPF_SIZE(step->code) == BPF_W   ? 4
+		                 : BPF_SIZE(step->code) == BPF_H ? 2
+		                                                 : 1;
+
+		if ((BPF_CLASS(step->code) == BPF_LD && (mode == BPF_ABS || mode == BPF_IND)) ||
+		    (BPF_CLASS(step->code) == BPF_LDX && mode == BPF_MSH))
+			reads |= step->k < to && step->k + bytes > from;
+	}
+	pcap_freecode(&program);
+	return reads;
+}
+
 /* Outside the lock: it takes its time. Two threads that make the same filter at once make it twice,
  * which does no harm. */
 static int filter_compile(const char *words, struct classifier_filter *filter,

@@ -31,4 +31,8 @@ extern const struct classifier_filters filters;
 /* Whether libpcap takes it: 0, or -EINVAL with problem; its letter is where it goes wrong. */
 int filter_check(const char *words, struct problem *problem);
 
+/* Whether it reads bytes of the frame from `from` to before `to`, as far as its program says where
+ * it reads. False also of what libpcap does not take. */
+bool filter_reads(const char *words, uint32_t from, uint32_t to);
+
 #endif

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <pcap/pcap.h>
+
 #include "capture/capture.h"
 #include "capture/atomic_file.h"
 #include "capture/dump.h"
@@ -108,7 +110,7 @@ static int write_head(struct recorder *recorder, const char *path, struct proble
 	uint32_t done = 0;
 	int error;
 
-	if (dump_head(head) < 0) {
+	if (dump_head(DLT_EN10MB, head) < 0) {
 		problem_set(problem, -1, "%s: no memory to write it", path);
 		return -ENOMEM;
 	}

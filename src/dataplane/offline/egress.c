@@ -50,11 +50,11 @@ static int check_outputs(const struct replay_options *options, struct capture *c
 	return 0;
 }
 
-int egress_open(struct egress *egress, const struct replay_options *options,
-                struct capture *const *captures, struct io_thread *io_thread,
+int egress_open(struct egress *egress, const struct intake *intake, struct io_thread *io_thread,
                 struct replay_result *result, struct problem *problem)
 {
-	int error = check_outputs(options, captures, problem);
+	const struct replay_options *options = intake->options;
+	int error = check_outputs(options, intake->captures, problem);
 
 	egress->options = options;
 	egress->result = result;
@@ -64,7 +64,7 @@ int egress_open(struct egress *egress, const struct replay_options *options,
 		error = -ENOMEM;
 	}
 	for (uint32_t i = 0; i < options->n_out && !error; i++)
-		error = dump_open(options->out[i].path, io_thread,
+		error = dump_open(options->out[i].path, io_thread, intake->link_layer,
 		                  &egress->dumps[options->out[i].port], problem);
 	return error;
 }

@@ -12,6 +12,7 @@
 #include "capture/capture.h"
 #include "capture/dump.h"
 #include "engine/engine.h"
+#include "offline/intake.h"
 #include "offline/replay.h"
 
 struct egress {
@@ -23,11 +24,10 @@ struct egress {
 	uint8_t *frame; /* a chain of mbufs put together */
 };
 
-/* Opens every output (`io_thread` writes behind, or NULL), after a check that none is an input
- * (`captures`, as in the options) or that of two ports. 0; -EINVAL with problem; -ENOMEM. `egress`
- * is all zero before. */
-int egress_open(struct egress *egress, const struct replay_options *options,
-                struct capture *const *captures, struct io_thread *io_thread,
+/* Opens every output (`io_thread` writes behind, or NULL), after a check that none is an input or
+ * that of two ports. They have the link type of the intake, which stays until egress_close. 0;
+ * -EINVAL with problem; -ENOMEM. `egress` is all zero before. */
+int egress_open(struct egress *egress, const struct intake *intake, struct io_thread *io_thread,
                 struct replay_result *result, struct problem *problem);
 /* Writes and empties an outlet that is not empty. 0, or -EIO with problem; one packet too long is
  * an error in weir, and the outlet stays full. */

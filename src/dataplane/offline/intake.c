@@ -15,14 +15,28 @@
 #define MBUFS_FIRST   4096u /* about 10 MB */
 #define MBUFS_RESERVE 2048u
 
+static int check_split(const struct intake *intake, uint32_t i, struct problem *problem)
+{
+	enum split_kind kind = intake->splits[i].kind;
+
+	if (link_layer_has_sender(intake->link_layer) || kind == SPLIT_IP || kind == SPLIT_PORT)
+		return 0;
+	problem_set(
+	        problem, -1,
+	        "--split %s: %s is a capture of IP, without addresses of a link layer; split it "
+	        "by ip=ADDRESS or port=NUMBER",
+	        intake->options->split, intake->options->in[i].path);
+	return -EINVAL;
+}
+
 static int open_captures(struct intake *intake, struct io_thread *io_thread,
                          struct problem *problem)
 {
 	const struct replay_options *options = intake->options;
 
 	for (uint32_t i = 0; i < options->n_in; i++) {
-		int error =
-		        capture_open(options->in[i].path, io_thread, &intake->captures[i], problem);
+		int error = capture_open(options->in[i].path, io_thread, &intake->link_layer,
+		                         &intake->captures[i], problem);
 
 		if (error)
 			return error;
@@ -36,6 +50,8 @@ static int open_captures(struct intake *intake, struct io_thread *io_thread,
 			return -EINVAL;
 		}
 		error = split_parse(options->split, &intake->splits[i], problem);
+		if (!error)
+			error = check_split(intake, i, problem);
 		if (error)
 			return error;
 	}
@@ -88,8 +104,10 @@ void intake_close(struct intake *intake)
 	}
 }
 
-void intake_free_pool(struct intake *intake)
+void intake_free(struct intake *intake)
 {
+	link_layer_free(intake->link_layer);
+	intake->link_layer = NULL;
 	offline_pool_free(intake->pool);
 	intake->pool = NULL;
 }
@@ -170,6 +188,17 @@ static void chain_fill(struct intake *intake, struct rte_mbuf *head, const uint8
 	head->pkt_len = bytes;
 }
 
+/* Of a frame that is not of Ethernet, the sender is not where Ethernet has it. */
+static bool comes_in_first(struct intake *intake, const struct capture_frame *frame, uint32_t from)
+{
+	struct split *split = &intake->splits[from];
+
+	if (!link_layer_is_ethernet(intake->link_layer) &&
+	    (split->kind == SPLIT_MAC || split->kind == SPLIT_FIRST))
+		return frame->sender && split_matches_sender(split, frame->sender);
+	return split_matches(split, frame->data, frame->bytes);
+}
+
 static struct rte_mbuf *frame_to_mbuf(struct intake *intake, const struct capture_frame *frame,
                                       uint32_t from)
 {
@@ -179,7 +208,7 @@ static struct rte_mbuf *frame_to_mbuf(struct intake *intake, const struct captur
 	struct packet *packet;
 
 	if (file->second != REPLAY_NO_PORT) {
-		bool other = !split_matches(&intake->splits[from], frame->data, frame->bytes);
+		bool other = !comes_in_first(intake, frame, from);
 
 		intake->split_packets[from][other]++;
 		port = other ? file->second : file->port;

@@ -22,6 +22,7 @@
 
 struct intake {
 	const struct replay_options *options;
+	struct link_layer *link_layer; /* of all captures */
 	struct capture *captures[REPLAY_FILES_MAX];
 	struct split splits[REPLAY_FILES_MAX]; /* `first` remembers, so each capture has its own */
 	uint64_t split_packets[REPLAY_FILES_MAX][2]; /* struct replay_split */
@@ -42,7 +43,8 @@ int intake_open(struct intake *intake, const struct replay_options *options, uin
                 struct io_thread *io_thread, struct problem *problem);
 /* Returns the spare mbufs and closes the captures, not the mempool; may be called twice. */
 void intake_close(struct intake *intake);
-void intake_free_pool(struct intake *intake);
+/* The mempool, and what outputs need of the captures. */
+void intake_free(struct intake *intake);
 
 /* The instant of the next packet, or SIMTIME_NEVER at the end. */
 simtime intake_next_ns(const struct intake *intake);

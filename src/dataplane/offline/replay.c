@@ -14,6 +14,7 @@
 #include "machine/pool.h"
 #include "offline/egress.h"
 #include "offline/intake.h"
+#include "offline/link_fields.h"
 #include "statements.h"
 
 /* The clock for the progress is read once in so many packets. */
@@ -323,6 +324,15 @@ static int check_pool(struct replay *replay)
 	return -EIO;
 }
 
+static int check_link(struct replay *replay)
+{
+	const struct link_layer *link_layer = replay->intake.link_layer;
+
+	if (link_layer_is_ethernet(link_layer))
+		return 0;
+	return link_fields_check(replay->scenario, replay->options->in[0].path, replay->problem);
+}
+
 static int run(struct replay *replay)
 {
 	const struct replay_options *options = replay->options;
@@ -330,9 +340,9 @@ static int run(struct replay *replay)
 	int error = intake_open(intake, options, replay->scenario->n_ports, replay->io_thread,
 	                        replay->problem);
 
-	if (error || (error = make_engine(replay)) ||
-	    (error = egress_open(&replay->egress, options, intake->captures, replay->io_thread,
-	                         replay->result, replay->problem)) ||
+	if (error || (error = check_link(replay)) || (error = make_engine(replay)) ||
+	    (error = egress_open(&replay->egress, intake, replay->io_thread, replay->result,
+	                         replay->problem)) ||
 	    (error = run_input(replay)) || (error = run_out(replay)))
 		return error;
 	replay->until_progress = 0;
@@ -374,7 +384,7 @@ int replay_run(const struct scenario *scenario, const struct replay_options *opt
 	if (replay->engine)
 		engine_free(replay->engine);
 	intake_close(&replay->intake);
-	intake_free_pool(&replay->intake);
+	intake_free(&replay->intake);
 	io_thread_free(replay->io_thread);
 	memory_free(replay->memory, replay->memory_bytes);
 	free(replay);

@@ -235,6 +235,15 @@ static bool port_matches(const struct split *split, const uint8_t *data, uint32_
 	       read_be16(data + at) == split->port;
 }
 
+bool split_matches_sender(struct split *split, const uint8_t mac[MAC_BYTES])
+{
+	if (!split->mac_known) {
+		memcpy(split->mac, mac, MAC_BYTES);
+		split->mac_known = true;
+	}
+	return memcmp(split->mac, mac, MAC_BYTES) == 0;
+}
+
 bool split_matches(struct split *split, const uint8_t *data, uint32_t bytes)
 {
 	switch (split->kind) {
@@ -248,9 +257,5 @@ bool split_matches(struct split *split, const uint8_t *data, uint32_t bytes)
 	}
 	if (bytes < 2 * MAC_BYTES)
 		return false;
-	if (!split->mac_known) {
-		memcpy(split->mac, data + MAC_BYTES, MAC_BYTES);
-		split->mac_known = true;
-	}
-	return memcmp(split->mac, data + MAC_BYTES, MAC_BYTES) == 0;
+	return split_matches_sender(split, data + MAC_BYTES);
 }

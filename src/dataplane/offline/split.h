@@ -38,5 +38,7 @@ struct split {
 int split_parse(const char *rule, struct split *split, struct problem *problem);
 /* Whether the frame, of which `bytes` are at hand (0 is allowed), comes in at the first port. */
 bool split_matches(struct split *split, const uint8_t *data, uint32_t bytes);
+/* The same of one that is not of Ethernet, by mac=... or first: `mac` is its sender's. */
+bool split_matches_sender(struct split *split, const uint8_t mac[6]);
 
 #endif

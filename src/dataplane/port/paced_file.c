@@ -111,7 +111,7 @@ int paced_file_open(const char *device, struct rte_mempool *pool, struct paced_f
 	if (rc < 0)
 		goto err_release;
 	if (file->path[0]) {
-		rc = capture_open(file->path, NULL, &file->capture, problem);
+		rc = capture_open(file->path, NULL, NULL, &file->capture, problem);
 		if (rc < 0)
 			goto err_release;
 		file->in = ring_make(file, "i");
@@ -176,7 +176,7 @@ static bool next_frame(struct paced_file *file, struct capture_frame *frame)
 			return false;
 		capture_close(file->capture);
 		file->capture = NULL;
-		if (capture_open(file->path, NULL, &file->capture, &problem) < 0)
+		if (capture_open(file->path, NULL, NULL, &file->capture, &problem) < 0)
 			return false;
 		file->stamp_ns = SIMTIME_NEVER;
 	}

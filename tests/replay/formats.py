@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""`weir replay` of what people have: compressed captures, pipes, captures without Ethernet headers.
+
+usage: formats.py WEIR CAPTURE
+"""
+import gzip
+import lzma
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+
+WEIR, CAPTURE = (os.path.abspath(program) for program in sys.argv[1:3])
+PORTS = "seed 5\nport a\nport b\ncloud down from a to b\ncloud up from b to a\n"
+PATH = PORTS + """cloud down rate 50mbit queue 60kB
+cloud down loss random 5%
+cloud down delay 10ms jitter 3ms
+cloud up delay 10ms jitter 1ms order allow
+"""
+SPLIT = ["--split", "ip=10.77.0.1"]
+ETHERNET, RAW, IPV4, SLL, SLL2 = 1, 101, 228, 113, 276
+LINKS = {"raw": RAW, "ipv4": IPV4, "sll": SLL, "sll2": SLL2}
+HEADER_BYTES = {RAW: 0, IPV4: 0, SLL: 16, SLL2: 20}
+
+
+def write(path, data):
+    with open(path, "wb") as out:
+        out.write(data)
+
+
+def read(path):
+    with open(path, "rb") as data:
+        return data.read()
+
+
+def weir(*words, **more):
+    return subprocess.run([WEIR, "replay", "-q", "-c", "s.weir", *words], capture_output=True, **more)
+
+
+def good(*words, **more):
+    done = weir(*words, **more)
+    assert done.returncode == 0, f"status {done.returncode}: {done.stderr.decode()}"
+    return done
+
+
+def records(path):
+    """The link type of a pcap in this machine's byte order, and (time, length on the wire, bytes)."""
+    data, at, found = read(path), 24, []
+    fraction_ns = {0xa1b23c4d: 1, 0xa1b2c3d4: 1000}[struct.unpack("=I", data[:4])[0]]
+    while at < len(data):
+        seconds, fraction, bytes_, wire = struct.unpack("=IIII", data[at:at + 16])
+        found.append((seconds * 10**9 + fraction * fraction_ns, wire, data[at + 16:at + 16 + bytes_]))
+        at += 16 + bytes_
+    return struct.unpack("=I", data[20:24])[0], found
+
+
+def as_link(link, frame):
+    """A frame of Ethernet as another link type has it, or None."""
+    mac, protocol, rest = frame[6:12], frame[12:14], frame[14:]
+    kind = 0 if mac[5] == 10 else 4
+    if link in (RAW, IPV4):
+        return rest if protocol == b"\x08\x00" else None
+    if link == SLL:
+        return struct.pack(">HHH", kind, 1, 6) + mac + b"\0\0" + protocol + rest
+    return protocol + struct.pack(">HIHBB", 0, 3, 1, kind, 6) + mac + b"\0\0" + rest
+
+
+def convert(link, path):
+    out = struct.pack("=IHHIIII", 0xa1b23c4d, 2, 4, 0, 0, 262144, link)
+    for t_ns, wire, frame in records(CAPTURE)[1]:
+        packet = as_link(link, frame)
+        if packet is not None:
+            out += struct.pack("=IIII", t_ns // 10**9, t_ns % 10**9, len(packet),
+                               wire + len(packet) - len(frame)) + packet
+    write(path, out)
+
+
+def what_is_compressed_gives_the_bytes_of_what_is_not_whatever_its_name():
+    write("s.weir", PATH.encode())
+    data = read(CAPTURE)
+    half = len(data) // 2
+    packed = {"capture.pcap": data, "capture.gz": gzip.compress(data), "pcap": lzma.compress(data),
+              "two.pcap": gzip.compress(data[:half]) + gzip.compress(data[half:])}
+    if shutil.which("zstd"):
+        packed["x.gz"] = subprocess.run(["zstd", "-q"], input=data, capture_output=True, check=True).stdout
+    expected = None
+    for name, content in packed.items():
+        write(name, content)
+        good("--in", f"a,b={name}", *SPLIT, "--out", "a=a", "--out", "b=b", "--log", "log")
+        found = [read("a"), read("b"), read("log")]
+        piped = good("--in", "a,b=-", *SPLIT, "--out", "b=-", "--out", "a=a", input=content).stdout
+        assert piped == found[1] and read("a") == found[0], name
+        expected = expected or found
+        assert found == expected, name
+
+
+def a_compressed_capture_that_is_cut_is_processed_up_to_there_and_that_is_said():
+    write("s.weir", PATH.encode())
+    for pack, word in ((gzip.compress, b"gzip"), (lzma.compress, b"xz")):
+        packed = pack(read(CAPTURE))
+        write("cut", packed[:len(packed) // 2])
+        done = good("--in", "a=cut", "--out", "b=b")
+        assert b"after frame " in done.stderr and word + b" stream is cut off" in done.stderr, done.stderr
+        assert len(records("b")[1]) > 100
+
+
+def the_fate_of_a_packet_is_that_which_it_has_under_a_header_of_ethernet():
+    write("s.weir", PATH.encode())
+    good("--in", f"a,b={CAPTURE}", *SPLIT, "--out", "a=a", "--out", "b=b", "--log", "log")
+    expected = {port: records(port)[1] for port in "ab"}
+    log = read("log")
+    for name in ("sll", "sll2"):
+        link = LINKS[name]
+        convert(link, "in")
+        for split in (SPLIT, ["--split", "first"], ["--split", "mac=02:00:00:00:00:0a"]):
+            good("--in", "a,b=in", *split, "--out", "a=oa", "--out", "b=ob", "--log", "olog")
+            assert read("olog") == log, name
+        for port in "ab":
+            found = records("o" + port)
+            assert found[0] == link
+            assert found[1] == [(t_ns, wire - 14 + HEADER_BYTES[link], as_link(link, frame))
+                                for t_ns, wire, frame in expected[port]], (name, port)
+
+
+def what_comes_out_has_the_link_type_and_the_bytes_of_what_came_in():
+    write("s.weir", (PORTS + "cloud down delay 1s\n").encode())
+    for name, link in LINKS.items():
+        convert(link, "in")
+        good("--in", "a=in", "--out", "b=out")
+        found, came = records("out"), records("in")
+        assert found[0] == link
+        assert found[1] == [(t_ns + 10**9, wire, packet) for t_ns, wire, packet in came[1]], name
+
+
+def tools_of_others_agree():
+    for tool in ("tshark", "capinfos", "editcap"):
+        if not shutil.which(tool):
+            raise tap.Skip(f"{tool} is not installed")
+    write("s.weir", (PORTS + "cloud down delay 1s\n").encode())
+    for name, link in LINKS.items():
+        convert(link, "in")
+        subprocess.run(["editcap", "-t", "1", "-F", "nsecpcap", "in", "later"], check=True, capture_output=True)
+        good("--in", "a=in", "--out", "b=out")
+        told = []
+        for path in ("later", "out"):
+            shown = subprocess.run(["capinfos", "-T", "-r", "-M", "-E", "-c", "-d", "-a", "-e", path],
+                                   capture_output=True, check=True, text=True).stdout.split("\t")[1:]
+            table = subprocess.run(["tshark", "-n", "-r", path, "-T", "fields", "-e", "frame.time_epoch",
+                                    "-e", "frame.len", "-e", "ip.src", "-e", "tcp.seq_raw", "-e", "sll.pkttype"],
+                                   capture_output=True, check=True, text=True).stdout
+            told.append((shown, table))
+        assert told[0] == told[1], (name, told[0][0], told[1][0])
+
+
+
+def an_answer_of_a_router_goes_back_under_the_header_of_its_cause():
+    write("s.weir", (PORTS + "cloud down hop 192.0.2.1\n").encode())
+    for name, link in LINKS.items():
+        convert(link, "in")
+        data = bytearray(read("in"))
+        at, ttl_at = 24, HEADER_BYTES[link] + 8
+        while at < len(data):
+            bytes_ = struct.unpack("=I", data[at + 8:at + 12])[0]
+            packet = at + 16
+            if packet + ttl_at + 4 < len(data) and data[packet + HEADER_BYTES[link]] == 0x45:
+                ip = packet + HEADER_BYTES[link]
+                data[ip + 8] = 1
+                data[ip + 10:ip + 12] = b"\0\0"
+                total = sum(struct.unpack(">10H", data[ip:ip + 20]))
+                total = (total & 0xffff) + (total >> 16)
+                total = (total & 0xffff) + (total >> 16)
+                data[ip + 10:ip + 12] = struct.pack(">H", total ^ 0xffff)
+            at = packet + bytes_
+        write("in", data)
+        good("--in", "a,b=in", *SPLIT, "--out", "a=a", "--out", "b=b")
+        found = [packet for _, _, packet in records("a")[1]
+                 if packet[HEADER_BYTES[link] + 12:HEADER_BYTES[link] + 16] == bytes((192, 0, 2, 1))]
+        assert found, f"{name}: no answer of the router"
+        for packet in found:
+            assert packet[HEADER_BYTES[link] + 20] == 11, "time exceeded"
+            if link == SLL:
+                assert packet[:16] == bytes.fromhex("0004000100060200000000 0a0000 0800".replace(" ", ""))
+            if link == SLL2:
+                assert packet[:20] == bytes.fromhex("0800 0000 00000003 0001 04 06 02000000000a 0000".replace(" ", ""))
+
+
+def errors_in_a_packet_do_not_change_its_link_header():
+    write("s.weir", (PORTS + "cloud down corrupt random 100%\n").encode())
+    for link in (SLL, SLL2):
+        convert(link, "in")
+        good("--in", "a=in", "--out", "b=out")
+        protocol = slice(14, 16) if link == SLL else slice(0, 2)
+        changed = 0
+        for (_, _, came), (_, _, left) in zip(records("in")[1], records("out")[1]):
+            header, left_header = (bytearray(packet[:HEADER_BYTES[link]]) for packet in (came, left))
+            header[protocol] = left_header[protocol] = b"\0\0"
+            assert header == left_header
+            changed += came != left
+        assert changed > 1000
+
+
+def what_asks_for_addresses_of_ethernet_is_refused_with_the_words():
+    convert(RAW, "raw")
+    convert(SLL, "sll")
+    for statement, says in (
+            ("cloud x from a to b match ether host 02:00:00:00:00:01", "`match ether host 02:00:00:00:00:01`"),
+            ("cloud x from a to b match ip and ether[0] & 1 = 0", "`match ip and ether[0] & 1 = 0`"),
+            ("cloud down rate 1gbit\ncloud down class one weight 1 match ether src 02:00:00:00:00:01\ncloud down class two weight 1", "`match ether src"),
+            ("cloud down rewrite set eth.dst 02:00:00:00:00:01", "`rewrite set eth.dst"),
+            ("cloud down rewrite match frame+8:2 = 7 set ip.ttl 3", "`rewrite match frame+8:2"),
+            ("cloud down at 1s rewrite set eth.src 02:00:00:00:00:01", "`rewrite set eth.src")):
+        write("s.weir", (PORTS + statement + "\n").encode())
+        good("--in", f"a={CAPTURE}", "--report", "r")
+        for path in ("raw", "sll"):
+            done = weir("--in", f"a={path}", "--report", "r2", text=True)
+            assert done.returncode == 2 and not os.path.exists("r2"), (statement, done.stderr)
+            assert len(done.stderr.splitlines()) == 1 and says in done.stderr, done.stderr
+            assert path in done.stderr and "Ethernet" in done.stderr, done.stderr
+    write("s.weir", (PORTS + "cloud x from a to b match tcp[13] & 2 != 0\ncloud down rewrite set ip.ttl 3\n").encode())
+    good("--in", "a=raw", "--report", "r")
+    for words, says in ((["--in", "a,b=raw", "--split", "first"], "ip=ADDRESS"),
+                        (["--in", "a,b=raw", "--split", "mac=02:00:00:00:00:0a"], "ip=ADDRESS"),
+                        (["--in", "a=raw", "--in", "b=sll"], "of link type LINUX_SLL, and those before it are of RAW")):
+        done = weir(*words, "--report", "r2", text=True)
+        assert done.returncode == 2 and says in done.stderr, done.stderr
+
+
+def main():
+    claims = [claim for name, claim in globals().items()
+              if callable(claim) and getattr(claim, "__module__", "") == "__main__"
+              and name not in ("write", "read", "weir", "good", "records", "as_link", "convert", "main")]
+
+    def alone(claim):
+        def inside():
+            with tempfile.TemporaryDirectory() as folder:
+                os.chdir(folder)
+                try:
+                    return claim()
+                finally:
+                    os.chdir("/")
+        return inside
+
+    return tap.run([(claim.__name__, alone(claim)) for claim in claims])
+
+
+sys.exit(main())

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Link headers that are none of Ethernet, on their way through weir. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pcap/pcap.h>
+
+#include "capture/link_layer.h"
+#include "random/draw.h"
+#include "runner/group.h"
+
+#define ETHERNET LINK_LAYER_ETHERNET_BYTES
+
+static const int links[] = {DLT_RAW, DLT_IPV4, DLT_IPV6, DLT_LINUX_SLL, DLT_LINUX_SLL2};
+
+#define LINKS (sizeof(links) / sizeof(links[0]))
+
+static void make_header(uint8_t *header, uint64_t i)
+{
+	static const struct draw_key key = {{1, 2}};
+
+	for (uint32_t at = 0; at < LINK_LAYER_BYTES_MAX; at++)
+		header[at] = (uint8_t)draw_u64(key, i, at);
+}
+
+static void every_link_header_comes_back_as_it_was(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < LINKS; k++) {
+		struct link_layer *link_layer = link_layer_make(links[k]);
+		static uint8_t ethernet[1000][ETHERNET];
+		uint8_t header[LINK_LAYER_BYTES_MAX], back[LINK_LAYER_BYTES_MAX];
+		const uint8_t *sender;
+
+		assert_non_null(link_layer);
+		for (uint32_t i = 0; i < 1000; i++) {
+			make_header(header, i);
+			assert_null(link_layer_enter(link_layer, header, sizeof(header),
+			                             ethernet[i], &sender));
+		}
+		for (uint32_t i = 0; i < 1000; i++) {
+			make_header(header, i);
+			link_layer_leave(link_layer, ethernet[i], back);
+			assert_memory_equal(back, header, link_layer_bytes(link_layer));
+		}
+		link_layer_free(link_layer);
+	}
+}
+
+static void the_type_is_that_of_the_packet_and_the_addresses_are_nobodys(void **state)
+{
+	static const struct {
+		int link;
+		uint8_t data[LINK_LAYER_BYTES_MAX];
+		uint16_t type;
+		bool sender, to_many;
+	} cases[] = {
+	        {DLT_RAW, {0x45}, 0x0800, false, false},
+	        {DLT_RAW, {0x60}, 0x86dd, false, false},
+	        {DLT_RAW, {0x00}, 0, false, false},
+	        {DLT_IPV6, {0x6f}, 0x86dd, false, false},
+	        {DLT_LINUX_SLL, {0, 0, 0, 1, 0, 6, [14] = 8, 6}, 0x0806, true, false},
+	        {DLT_LINUX_SLL, {0, 1, 0, 1, 0, 6, [14] = 8, 6}, 0x0806, true, true},
+	        {DLT_LINUX_SLL, {0, 2, 0, 1, 0, 0, [14] = 8, 0}, 0x0800, false, true},
+	        {DLT_LINUX_SLL2, {0x86, 0xdd, [10] = 4, [11] = 6}, 0x86dd, true, false},
+	        {DLT_LINUX_SLL2, {8, 0, [10] = 1, [11] = 0}, 0x0800, false, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct link_layer *link_layer = link_layer_make(cases[i].link);
+		uint8_t ethernet[ETHERNET];
+		const uint8_t *sender;
+
+		assert_null(link_layer_enter(link_layer, cases[i].data, sizeof(cases[i].data),
+		                             ethernet, &sender));
+		assert_int_equal(ethernet[12] << 8 | ethernet[13], cases[i].type);
+		assert_int_equal(sender != NULL, cases[i].sender);
+		/* Locally administered: no card has such an address. */
+		assert_int_equal(ethernet[0] & 3, cases[i].to_many ? 3 : 2);
+		assert_int_equal(ethernet[6] & 3, 2);
+		link_layer_free(link_layer);
+	}
+}
+
+/* A router's answer has the addresses of its cause exchanged (router/icmp.c). */
+static void an_answer_has_the_header_of_its_cause_the_other_way_round(void **state)
+{
+	static const uint8_t types[][2] = {{0, 4}, {4, 0}, {3, 3}};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct link_layer *link_layer = link_layer_make(DLT_LINUX_SLL2);
+		uint8_t header[20] = {8, 0, 0, 0, 0, 0, 0, 7, 0, 1, types[i][0], 6, 2, 1};
+		uint8_t ethernet[ETHERNET], answer[ETHERNET], back[LINK_LAYER_BYTES_MAX];
+		const uint8_t *sender;
+
+		assert_null(link_layer_enter(link_layer, header, 20, ethernet, &sender));
+		memcpy(answer, ethernet + 6, 6);
+		memcpy(answer + 6, ethernet, 6);
+		memcpy(answer + 12, ethernet + 12, 2);
+		link_layer_leave(link_layer, answer, back);
+		header[10] = types[i][1];
+		assert_memory_equal(back, header, 20);
+		link_layer_free(link_layer);
+	}
+}
+
+static void one_wrong_bit_in_the_addresses_does_not_change_the_link_header(void **state)
+{
+	struct link_layer *link_layer = link_layer_make(DLT_LINUX_SLL);
+	uint8_t header[LINK_LAYER_BYTES_MAX], back[LINK_LAYER_BYTES_MAX], ethernet[ETHERNET];
+	const uint8_t *sender;
+
+	(void)state;
+	for (uint32_t i = 0; i < 300; i++) {
+		make_header(header, i);
+		assert_null(link_layer_enter(link_layer, header, 16, ethernet, &sender));
+	}
+	for (uint32_t bit = 0; bit < 12 * 8; bit++) {
+		ethernet[bit / 8] ^= (uint8_t)(0x80 >> bit % 8);
+		link_layer_leave(link_layer, ethernet, back);
+		assert_memory_equal(back, header, 16);
+		ethernet[bit / 8] ^= (uint8_t)(0x80 >> bit % 8);
+	}
+	/* Whatever stands there, some header comes of it. */
+	for (uint32_t value = 0; value < 256; value++) {
+		memset(ethernet, (int)value, sizeof(ethernet));
+		link_layer_leave(link_layer, ethernet, back);
+	}
+	link_layer_free(link_layer);
+}
+
+static void more_than_65536_headers_and_one_that_is_cut_are_damage(void **state)
+{
+	struct link_layer *link_layer = link_layer_make(DLT_LINUX_SLL2);
+	uint8_t header[LINK_LAYER_BYTES_MAX] = {8, 0}, ethernet[ETHERNET];
+	const uint8_t *sender;
+	const char *why;
+
+	(void)state;
+	assert_non_null(link_layer_enter(link_layer, header, 19, ethernet, &sender));
+	for (uint32_t i = 0; i < LINK_LAYER_HEADERS_MAX; i++) {
+		memcpy(header + 4, &i, sizeof(i));
+		assert_null(link_layer_enter(link_layer, header, 20, ethernet, &sender));
+	}
+	/* The same again, of another protocol: nothing new. */
+	header[1] = 6;
+	assert_null(link_layer_enter(link_layer, header, 20, ethernet, &sender));
+	header[4] ^= 0xff;
+	header[7] ^= 0xff;
+	why = link_layer_enter(link_layer, header, 20, ethernet, &sender);
+	assert_non_null(why);
+	assert_non_null(strstr(why, "65536"));
+	link_layer_free(link_layer);
+}
+
+GROUP(link_layer)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(every_link_header_comes_back_as_it_was),
+	        cmocka_unit_test(the_type_is_that_of_the_packet_and_the_addresses_are_nobodys),
+	        cmocka_unit_test(an_answer_has_the_header_of_its_cause_the_other_way_round),
+	        cmocka_unit_test(one_wrong_bit_in_the_addresses_does_not_change_the_link_header),
+	        cmocka_unit_test(more_than_65536_headers_and_one_that_is_cut_are_damage),
+	};
+
+	return cmocka_run_group_tests_name("link_layer", tests, NULL, NULL);
+}
