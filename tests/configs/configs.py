@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every scenario in configs/, loaded and run, and every example line of the documentation, checked:
-what anybody can copy must work as it stands.
+"""Every scenario in configs/, loaded and run: what anybody can copy must work as it stands. Those in the
+documentation are run by tests/docs/examples.py.
 
 The capture is the bundled one, both directions of real Linux TCP between hosts a and b.
 
@@ -121,48 +121,6 @@ def claims_of(path, folder):
         gives_other_bytes_for_another_seed)]
 
 
-def the_examples_in_the_documentation_are_accepted():
-    wrong = []
-    with tempfile.TemporaryDirectory() as folder:
-        scenario = os.path.join(folder, "example.weir")
-        for page in sorted(glob.glob(os.path.join(ROOT, "docs", "*.md"))) + [f"{ROOT}/README.md"]:
-            with open(page, encoding="utf-8") as source:
-                blocks = re.findall(r"^```\n(.*?)^```", source.read(), re.M | re.S)
-            # An experiment of the lab has a language of its own, and a test (tests/lab/command.py).
-            blocks = [block for block in blocks if not re.search(r"^experiment |^flows? |\$", block, re.M)]
-            for block, above, line in [(block, block.splitlines()[:i], line) for block in blocks
-                                       for i, line in enumerate(block.splitlines())]:
-                # An example names a cloud in lower case; the synopsis has NAME, or brackets.
-                found = re.match(r"cloud ([a-z][a-z0-9-]*) (?!from )[a-z]", line)
-                if not found or re.search(r"\[|\.\.\.", line):
-                    continue
-                # By itself, or with what stands above it, and below: a class needs others.
-                together = [other for other in above if other.startswith(f"cloud {found[1]} ")
-                            and " from " not in other] + [line]
-                whole = [other for with_it in blocks if line in with_it.splitlines()
-                         for other in with_it.splitlines()
-                         if other.startswith(f"cloud {found[1]} ") and " from " not in other]
-                errors, top = [], f"port a\nport b\ncloud {found[1]} from a to b\n"
-                texts = [top + "\n".join(lines) + "\n" for lines in ([line], together, whole)]
-                # The block may be a scenario itself.
-                for text in texts + [block] * ("port a\n" in block):
-                    with open(scenario, "w", encoding="utf-8") as out:
-                        out.write(text)
-                    done = subprocess.run([WEIR, "check", "-c", scenario], capture_output=True, text=True)
-                    # Whether the machine has the memory, or the reader the file, is not the
-                    # question.
-                    if done.returncode == 0 or re.search(r"the file .* cannot be read: it is n", done.stderr) or \
-                            "MiB are there" in done.stderr or not re.search(
-                                rf"{scenario}:[0-9]+:", done.stderr):
-                        break
-                    errors.append(done.stderr.strip())
-                else:
-                    wrong.append(f"{os.path.relpath(page, ROOT)}: {line}\n  {errors[0]}")
-    assert not wrong, "\n".join(wrong)
-
-
 with tempfile.TemporaryDirectory() as place:
     scenarios = sorted(glob.glob(os.path.join(ROOT, "configs", "*.weir")))
-    examples = the_examples_in_the_documentation_are_accepted
-    sys.exit(tap.run([(examples.__name__, examples)]
-                     + [claim for path in scenarios for claim in claims_of(path, place)]))
+    sys.exit(tap.run([claim for path in scenarios for claim in claims_of(path, place)]))

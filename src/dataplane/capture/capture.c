@@ -97,8 +97,7 @@ err_open:
 	return -EINVAL;
 }
 
-/* What was wrong with a compressed file; NULL if nothing (so far). Asked only when the last read has
- * ended. */
+/* What was wrong with a compressed file; NULL: nothing, or its last read has not ended. */
 static const char *unpack_why(const struct capture *capture)
 {
 	if (!capture->unpack || !capture->block_reader.ended ||

@@ -3,10 +3,11 @@
  * Reading captures, one or several at once, in the order of time.
  *
  * pcap and pcapng, microseconds or nanoseconds, either byte order; frames of Ethernet, and as
- * Ethernet what link_layer.h makes of Linux cooked and IP captures; read by libpcap
- * at nanosecond precision, one frame at a time, so memory does not grow with the file. `-` is
- * standard input; pipes are fine. What is compressed is unpacked (unpack.h). Frames of a pcap that are beyond doubt are taken where they lie,
- * without libpcap; what is not goes to libpcap, whose judgement counts (capture.c).
+ * Ethernet what link_layer.h makes of Linux cooked and IP captures. Read by libpcap at nanosecond
+ * precision, one frame at a time, so memory does not grow with the file. `-` is standard input;
+ * pipes are fine. What is compressed is unpacked (unpack.h). Frames of a pcap that are beyond doubt
+ * are taken where they lie, without libpcap; what is not goes to libpcap, whose judgement counts
+ * (capture.c).
  *
  * Time. An instant is the nanoseconds since 1970 that the capture says, up to the year 2106 (32
  * bits of seconds, which is all that a pcap can say). Within one capture time does not go

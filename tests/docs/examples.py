@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every example of every page, as pasted: each fenced block of README.md, CONTRIBUTING.md and docs/*.md.
+
+The blocks of a page are run one after the other in one scratch folder, in which the folders of this
+tree are, with this build's weir on the PATH. What a block is follows from its lines:
+
+  a scenario     lines of the language: whole as it stands, or behind `port a`, `port b` and the clouds
+                 that it names; it must be accepted
+  commands       run by `bash -e`; they must succeed
+  a transcript   `$ COMMAND` and what it prints: each line of that must come, in this order; `...` stands
+                 for anything in it
+
+Anything else says so in a comment that no reader sees, on the line before the fence:
+
+  <!-- example: synopsis -->             placeholders
+  <!-- example: not run: REASON -->      it cannot be run here, or is no example: a drawing, what is printed
+  <!-- example: file NAME -->            is saved under that name; if it is a scenario it must be accepted
+  <!-- example: figures -->              a transcript of which all but the figures is compared
+  <!-- example: root [PROGRAM...] -->    commands for root; skipped without it, or without one of the programs
+  <!-- example: background -->           the same, one that runs on until the next one begins: it says
+                                         `running` when it does
+  <!-- example: with FILE [figures] -->  while `weir run` has that scenario in force
+
+What needs root is run in namespaces that a page has to itself: eth0, eth1 and eth2 are there, ends of
+veth pairs whose other ends lie in the namespaces host0, host1 and host2, with 192.0.2.10, .11 and .12.
+
+usage: examples.py WEIR ROOT [PAGE...]
+"""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+
+WEIR, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+TIMEOUT_S = 60
+STATEMENT = re.compile(r"(no )?clouds? |port |seed |netem ")
+# A network, processes and mounts of a page's own: what is begun in there ends with it.
+ALONE = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+INSIDE = """set -e
+mount -t tmpfs none /run
+mkdir -p /run/netns
+ip link set lo up
+for i in 0 1 2; do
+    ip netns add host$i
+    ip link add eth$i type veth peer name eth0 netns host$i
+    ip -n host$i addr add 192.0.2.1$i/24 dev eth0
+    ip -n host$i link set eth0 up
+    ip link set eth$i up
+done
+echo ready
+exec sleep 300
+"""
+
+
+class Block:
+    def __init__(self, page, line, mark, lines):
+        self.page, self.line, self.lines = page, line, lines
+        kind, _, self.rest = (mark or "").partition(" ")
+        self.kind = kind.rstrip(":") or self.guess()
+        self.where = f"{page}:{line}"
+
+    def guess(self):
+        said = [line for line in self.lines if line.strip() and not line.startswith("#")]
+        if any(line.startswith("$ ") for line in said):
+            return "transcript"
+        return "scenario" if said and all(STATEMENT.match(line) for line in said) else "commands"
+
+    def text(self):
+        return "\n".join(self.lines) + "\n"
+
+
+def blocks_of(page):
+    with open(os.path.join(ROOT, page), encoding="utf-8") as source:
+        lines = source.read().splitlines()
+    found, at = [], 0
+    while at < len(lines):
+        if not lines[at].startswith("```"):
+            at += 1
+            continue
+        end = next(i for i in range(at + 1, len(lines)) if lines[i].startswith("```"))
+        mark = re.fullmatch(r"<!-- example: (.*) -->", lines[at - 1]) if at else None
+        found.append(Block(page, at + 1, mark and mark[1], lines[at + 1:end]))
+        at = end + 1
+    return found
+
+
+def start(words):
+    folder = os.path.dirname(WEIR)
+    environment = dict(os.environ, PATH=folder + os.pathsep + os.environ["PATH"], LC_ALL="C.UTF-8")
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                            env=environment, text=True, start_new_session=True)
+
+
+def run(words):
+    done = start(words)
+    try:
+        out, _ = done.communicate(timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(done.pid, 9)
+        out, _ = done.communicate()
+        raise AssertionError(f"it takes longer than {TIMEOUT_S} s\n{last(out)}") from None
+    return done.returncode, out
+
+
+def last(out):
+    return "\n".join(out.splitlines()[-12:])
+
+
+# ---- the kinds ----
+
+def is_accepted(path):
+    status, out = run(["weir", "check", "-c", path])
+    # Whether this machine has the memory or the device is not the question here.
+    assert status == 0 or not re.search(rf"^(weir check: )?{re.escape(path)}:\d+", out, re.M), out
+
+
+def scenario(block):
+    text = block.text()
+    if not re.search(r"^port ", text, re.M):
+        names = dict.fromkeys(re.findall(r"^(?:no )?clouds? ([a-z][a-z0-9-]*) ", text, re.M))
+        made = re.findall(r"^clouds? (\S+) +from ", text, re.M)
+        text = "port a\nport b\n" + "".join(
+            f"cloud {name} from {'b' if name == 'up' else 'a'} to {'a' if name == 'up' else 'b'}\n"
+            for name in names if name not in made) + text
+    with open("example.weir", "w", encoding="utf-8") as out:
+        out.write(text)
+    is_accepted("example.weir")
+
+
+def shell(text, words=()):
+    return run([*words, "bash", "-e", "-o", "pipefail", "-c", text])
+
+
+def commands(block, words=()):
+    status, out = shell(block.text(), words)
+    assert status == 0, f"status {status}\n{last(out)}"
+
+
+# A number, and what follows it: the unit comes with the size.
+FIGURE = re.compile(r"(?<![\w.])[+-]?\d[\d.,]*( ?([kMGµnm]?(bit/s|bit|s|B)|MiB|GiB|pkt|%)(?!\w))?")
+
+
+def pattern_of(line, figures):
+    parts = [".*".join(re.escape(part) for part in piece.split("..."))
+             for piece in (FIGURE.split(line)[::4] if figures else [line])]
+    blanks = re.compile(r"(\\ )+")
+    return re.compile(r"[+-]?\d[\d.,]*\s?\S*?".join(blanks.sub(r"\\s+", part) for part in parts))
+
+
+def transcript(block, figures=False, words=()):
+    text, at = "", 0
+    for line in block.lines:
+        if line.startswith("$ "):
+            at, (status, text) = 0, shell(line[2:], words)
+            assert status == 0, f"{line}: status {status}\n{last(text)}"
+        elif line.strip():
+            found = pattern_of(line.strip(), figures).search(text, at)
+            assert found, f"this does not come: {line}\nwhat comes is\n{text[:2000]}"
+            at = found.end()
+
+
+def figures(block):
+    transcript(block, figures=True)
+
+
+def file(block):
+    with open(block.rest, "w", encoding="utf-8") as out:
+        out.write(block.text())
+    if block.rest.endswith(".weir"):
+        is_accepted(block.rest)
+
+
+class Alone:
+    """The namespaces of the page that is being looked at; made when they are first needed."""
+    holder, inside, running = None, [], []
+
+    @classmethod
+    def words(cls, programs=()):
+        if os.geteuid() != 0:
+            raise tap.Skip("needs root")
+        for program in programs:
+            if not shutil.which(program):
+                raise tap.Skip(f"{program} is not installed")
+        if not cls.holder:
+            cls.holder = start(ALONE + ["bash", "-c", INSIDE])
+            said = cls.holder.stdout.readline()
+            if said != "ready\n":
+                cls.end()
+                raise tap.Skip(f"no namespaces of its own can be made here: {said.strip()}")
+            with open(f"/proc/{cls.holder.pid}/task/{cls.holder.pid}/children", encoding="ascii") as children:
+                cls.inside = ["nsenter", "-n", "-m", "-p", "-t", children.read().split()[0], "--wd=" + os.getcwd()]
+        return cls.inside
+
+    @classmethod
+    def begin(cls, text):
+        """Until it says that it runs."""
+        began, said = start([*cls.words(), "bash", "-e", "-c", text]), ""
+        cls.running.append(began)
+        while True:
+            line = began.stdout.readline()
+            said += line
+            if re.search(r"\brunning\b", line):
+                return began
+            assert line, f"it does not run\n{last(said)}"
+
+    @classmethod
+    def stop(cls):
+        """What was begun."""
+        for began in cls.running:
+            os.killpg(began.pid, 15)
+            began.communicate()
+        cls.running = []
+
+    @classmethod
+    def end(cls):
+        cls.stop()
+        if cls.holder:
+            os.killpg(cls.holder.pid, 9)
+            cls.holder.communicate()
+        cls.holder = None
+
+
+def root(block):
+    commands(block, Alone.words(block.rest.split()))
+
+
+def background(block):
+    Alone.stop()
+    Alone.begin(block.text())
+
+
+def with_(block):
+    """The ports of a shipped scenario have no device: eth1 and eth2 it is."""
+    scenario_file, _, more = block.rest.partition(" ")
+    with open(scenario_file, encoding="utf-8") as source:
+        text = source.read()
+    for port, interface in (("a", "eth1"), ("b", "eth2")):
+        text = re.sub(rf"^port {port}$", f"port {port} interface {interface}", text, flags=re.M)
+    with open("with.weir", "w", encoding="utf-8") as out:
+        out.write(text)
+    Alone.stop()
+    Alone.begin("exec weir run -c with.weir")
+    shell("ip netns exec host1 ping -c 3 -i 0.2 192.0.2.12", Alone.words())
+    if block.guess() == "transcript":
+        transcript(block, more == "figures", Alone.words())
+    else:
+        commands(block, Alone.words())
+
+
+KINDS = {"scenario": scenario, "commands": commands, "transcript": transcript, "figures": figures, "file": file,
+         "root": root, "background": background, "with": with_, "synopsis": None, "not": None}
+
+
+# ---- the claims ----
+
+def pages():
+    named = [os.path.relpath(page, ROOT) for page in sorted(glob.glob(os.path.join(ROOT, "docs", "*.md")))]
+    return sys.argv[3:] or ["README.md", "CONTRIBUTING.md"] + named
+
+
+def every_block_is_run_or_says_why_not():
+    wrong, blocks = [], [block for page in pages() for block in blocks_of(page)]
+    for block in blocks:
+        if block.kind not in KINDS:
+            wrong.append(f"{block.where}: `{block.kind}` is no kind of example: {', '.join(KINDS)}")
+        elif block.kind == "not" and not re.fullmatch(r"run: .{8,}", block.rest):
+            wrong.append(f"{block.where}: say why: <!-- example: not run: REASON -->")
+        elif block.kind == "synopsis" and not re.search(r"[A-Z]{2}|\[", block.text()):
+            wrong.append(f"{block.where}: a synopsis has placeholders; this can be run")
+    assert not wrong, "\n".join(wrong)
+    assert len(sys.argv) > 3 or len(blocks) > 100, f"only {len(blocks)} examples were found"
+
+
+def examples_of(page):
+    def work():
+        skipped, wrong, ran = [], [], 0
+        with tempfile.TemporaryDirectory() as folder:
+            for entry in os.listdir(ROOT):
+                if not entry.startswith((".", "build")) and entry != "out":
+                    os.symlink(os.path.join(ROOT, entry), os.path.join(folder, entry))
+            os.chdir(folder)
+            try:
+                for block in blocks_of(page):
+                    began = time.monotonic()
+                    try:
+                        if KINDS.get(block.kind):
+                            KINDS[block.kind](block)
+                            ran += 1
+                    except tap.Skip as reason:
+                        skipped.append(f"{block.where} {reason}")
+                    except AssertionError as reason:
+                        wrong.append(f"{block.where} ({block.kind}): {reason}")
+                    if time.monotonic() - began > 2:
+                        print(f"# {block.where}: {time.monotonic() - began:.1f} s")
+            finally:
+                Alone.end()
+                os.chdir("/")
+        assert not wrong, "\n".join(wrong)
+        if skipped and not ran:
+            raise tap.Skip("; ".join(skipped))
+        for line in skipped:
+            print(f"# skipped: {line}")
+
+    return f"what {page} shows works as pasted", work
+
+
+sys.exit(tap.run([(every_block_is_run_or_says_why_not.__name__, every_block_is_run_or_says_why_not)]
+                 + [examples_of(page) for page in pages() if blocks_of(page)]))
