@@ -23,7 +23,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 TOOLS = os.path.join(ROOT, "tools")
 MS = 1000000
 
-DELAY, SHARES, QUEUE = 1, 2, 3
+DELAY, SHARES, QUEUE = 1, 3, 4
 
 
 def steady(n, gap_ns, wire=500):

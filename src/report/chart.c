@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/chart_frame.h"
+#include "report/hover.h"
 #include "report/label.h"
 #include "report/legend.h"
 #include "report/plot.h"
@@ -158,6 +159,8 @@ static int draw_inside(const struct chart *chart, FILE *out)
 		rc = plot_draw(&plot, &all[i]);
 	if (axes_last)
 		chart_frame_draw_axes(&plot, &chart->x, &chart->y);
+	if (rc == 0)
+		hover_draw(&plot, all, chart->n_series);
 	if (chart_is_empty(chart))
 		svg_text(out, "tick", plot.width_px / 2, plot.height_px / 2, "middle", 0,
 		         "no data");

@@ -42,6 +42,8 @@ static const char style[] =
 	"th{font-weight:600;border-bottom:1px solid var(--mute);vertical-align:bottom}\n"
 	"tbody tr+tr td{border-top:1px solid var(--rule)}\n"
 	".right{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
+	"@media screen and (max-width:640px){main{padding:1.5rem 1rem 3rem}h1{font-size:1.5rem}"
+	"figure{overflow-x:auto}figure .chart{max-width:none;min-width:600px}}\n"
 	"@media print{@page{margin:18mm}body{font-size:10.5pt}main{max-width:none;padding:0}"
 	"figure,table,pre{break-inside:avoid}h2{break-after:avoid}pre{white-space:pre-wrap}}\n";
 /* clang-format on */

@@ -15,7 +15,8 @@
  *   marks    counted in columns of 1.5 px, in the same strengths. < 16 kB.
  *   bars     one each.
  *
- * Bars and up to 150 points show their values as the browser's tooltips.
+ * Bars and up to 150 points show their values as the browser's tooltips, and so does each strip of
+ * a chart of all that lies in it (hover.h): 12 kB a series at most.
  */
 #ifndef WEIR_SERIES_H
 #define WEIR_SERIES_H

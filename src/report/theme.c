@@ -58,6 +58,7 @@ static const char shapes[] =
 	".chart .fill{fill:currentColor;stroke:none}\n"
 	".chart .area{fill:currentColor;fill-opacity:.22;stroke:none}\n"
 	".chart .hollow{stroke:currentColor;stroke-width:1.5}\n"
+	".chart .hover{fill:none;stroke:none;pointer-events:all}\n"
 	".chart .dots{fill:none;stroke:currentColor;stroke-linecap:round}\n";
 /* clang-format on */
 

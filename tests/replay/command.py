@@ -285,11 +285,23 @@ def the_picture_needs_nothing_else_and_is_the_same_again():
     base = ["-q", "-c", "s.weir", "--in", "a=in", "--out", "b=out"]
     good(*base, "--picture", "p.html")
     page = read("p.html").decode()
-    for text in ("<svg", "Delay", "Queue", "delivered", "lost as asked for", "random 10%", "seed 1"):
+    for text in ("<svg", "Delay", "Queue", "Throughput", "delivered", "lost as asked for", "random 10%", "seed 1",
+                 "\nasked for: 20 ms", "\nlost as asked for: ", "\nleft the cloud: "):
         assert text in page, f"{text} is missing"
     assert not re.search(r"<script|<link|@import|(src|href)\s*=\s*[\"'](?!#)", page)
     good(*base, "--picture", "again.html", "--log", "log.csv")
     assert read("p.html") == read("again.html")
+
+
+def a_jitter_is_not_flattened_by_an_axis_from_0_and_that_is_said():
+    make("in", packets=2000)
+    for delay, from_0 in (("280ms jitter 2ms", False), ("20ms jitter 15ms", True), ("280ms", True)):
+        scenario("seed 1\n" + PORTS + f"cloud down delay {delay}\n")
+        good("-q", "-c", "s.weir", "--in", "a=in", "--picture", "p.html")
+        page = read("p.html").decode()
+        ticks = re.findall(r'class="tick"[^>]*>([^<]*)<', re.findall(r"<svg.*?</svg>", page, re.S)[0])
+        assert ("does not begin at 0" in page) != from_0, delay
+        assert (ticks.count("0") + ticks.count("0 ms") > 1) == from_0, (delay, ticks)
 
 
 def tools_of_others_see_the_same_packets_later():

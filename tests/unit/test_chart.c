@@ -295,7 +295,8 @@ static void a_million_points_make_a_bounded_file(void **state)
 {
 	(void)state;
 	/* series.h promises these, for data that fill the picture evenly, which is the worst that
-	 * is likely. */
+	 * is likely; and of each series some 12 kB for what the strips say (hover.h). */
+	enum { STRIPS = 12000 };
 	static const struct {
 		enum series_kind kind;
 		size_t most;
@@ -313,12 +314,84 @@ static void a_million_points_make_a_bounded_file(void **state)
 		}
 		struct chart chart = {.series = &series, .n_series = 1};
 		struct text text = chart_text(&chart);
-		assert_in_range(text.n, 1000, cases[i].most);
+		assert_in_range(text.n, 1000, cases[i].most + STRIPS);
 		free(text.bytes);
 	}
 	free(x);
 	free(y);
 	free(high);
+}
+
+/* ---- values under the pointer ---- */
+
+/* The tooltip of the strip in which this share of the width lies. */
+static const char *title_at(const char *text, double share)
+{
+	size_t strip = (size_t)(share * count_of(text, "class=\"hover\""));
+
+	for (size_t i = 0; i <= strip; i++)
+		text = strstr(text, "class=\"hover\"") + 1;
+	text = strstr(text, "<title>") + strlen("<title>");
+	return text;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+static void every_strip_says_the_range_of_all_that_lies_in_it(void **state)
+{
+	double x[1000], y[1000], limit = 5e6, lost[] = {900e6, 901e6};
+	const struct series series[] = {
+	        {.kind = SERIES_POINTS, .name = "here & there", .x = x, .y = y, .n = 1000},
+	        {.kind = SERIES_STEP, .name = "steps", .x = x, .y = y, .n = 1},
+	        {.kind = SERIES_HLINES, .name = "limit", .y = &limit, .n = 1},
+	        {.kind = SERIES_MARKS, .name = "lost", .x = lost, .n = 2},
+	};
+	const struct chart chart = {
+	        .x = {.unit = CHART_NS, .max = 1e9},
+	        .y = {.unit = CHART_NS},
+	        .series = series,
+	        .n_series = 4,
+	};
+	struct text text;
+
+	(void)state;
+	for (size_t i = 0; i < 1000; i++) {
+		x[i] = (double)i * 1e6;
+		y[i] = i < 500 ? 1e6 : i % 2 ? 2e6 : 3e6;
+	}
+	text = chart_text(&chart);
+	assert_true(is_well_formed(text.bytes));
+	assert_int_equal(count_of(text.bytes, "class=\"hover\""), 72);
+	assert_true(begins(title_at(text.bytes, 0), "0 ns to 13.89 ms\nhere &amp; there: 1 ms\n"
+	                                            "steps: 1 ms\nlimit: 5 ms</title>"));
+	/* The step holds on to the end, and both losses lie in one strip. */
+	assert_true(begins(title_at(text.bytes, 0.9),
+	                   "888.9 ms to 902.8 ms\nhere &amp; there: 2 ms to 3 ms\nsteps: 1 ms\n"
+	                   "limit: 5 ms\nlost: 2</title>"));
+	free(text.bytes);
+}
+
+static void bins_say_their_heights_and_an_empty_strip_says_nothing(void **state)
+{
+	double edges[] = {0, 1, 2, 10}, heights[] = {0.25, 0.75, NAN}, line = 9.5;
+	const struct series series[] = {
+	        {.kind = SERIES_HISTOGRAM, .name = "share", .x = edges, .y = heights, .n = 3},
+	        {.kind = SERIES_VLINES, .name = "asked for", .x = &line, .n = 1},
+	};
+	const struct chart chart = {.x = {.max = 10}, .series = series, .n_series = 2};
+	struct text text = chart_text(&chart);
+
+	(void)state;
+	assert_true(is_well_formed(text.bytes));
+	/* A fifth of the strips, the one that two bins share included, and that of the line. */
+	assert_in_range(count_of(text.bytes, "class=\"hover\""), 15, 17);
+	assert_true(begins(title_at(text.bytes, 0), "0 to 0.1389\nshare: 0.25</title>"));
+	assert_non_null(strstr(text.bytes, "\nshare: 0.25 to 0.75</title>"));
+	assert_non_null(strstr(text.bytes, "\nasked for: 9.5</title>"));
+	free(text.bytes);
 }
 
 static void gaps_at_every_other_point_do_not_unbound_the_file(void **state)
@@ -926,6 +999,8 @@ GROUP(chart)
 	        cmocka_unit_test(numbers_at_the_ends_of_double_are_drawn_without_overflow),
 	        cmocka_unit_test(without_data_the_axes_are_drawn_and_say_so),
 	        cmocka_unit_test(a_million_points_make_a_bounded_file),
+	        cmocka_unit_test(every_strip_says_the_range_of_all_that_lies_in_it),
+	        cmocka_unit_test(bins_say_their_heights_and_an_empty_strip_says_nothing),
 	        cmocka_unit_test(gaps_at_every_other_point_do_not_unbound_the_file),
 	        cmocka_unit_test(a_single_point_beside_a_million_is_still_drawn),
 	        cmocka_unit_test(a_spike_of_one_sample_survives_in_a_line),

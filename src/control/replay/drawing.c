@@ -10,12 +10,17 @@
 #include "engine/engine_report.h"
 #include "language/scenario_file.h"
 #include "line/delay.h"
+#include "link/rate.h"
 #include "replay/replay_table.h"
 #include "report/bins.h"
+#include "report/chart_unit.h"
 #include "show/achieved.h"
 
 #define BINS           80
 #define PARAGRAPH_SIZE 400
+/* Of the greatest delay, what the others differ by at least and at most. */
+#define FLAT_LEAST 1e-4
+#define FLAT_MOST  0.3
 
 double drawing_asked_delay(const struct cloud_conf *cloud)
 {
@@ -38,10 +43,26 @@ struct axis drawing_time_axis(const struct drawing *drawing)
 	return (struct axis){.label = "Time", .unit = CHART_NS, .max = drawing->duration_ns};
 }
 
+/* Whether an axis that begins at 0 would flatten what varies. What varies by less than a ten
+ * thousandth is shown as what it is, a line. */
+static bool is_flat_from_zero(const struct samples *samples, double asked)
+{
+	double low = INFINITY, high = -INFINITY;
+
+	for (size_t i = 0; i < samples->n; i++) {
+		low = fmin(low, samples->value[i]);
+		high = fmax(high, samples->value[i]);
+	}
+	low = fmin(low, isfinite(asked) ? asked : low);
+	high = fmax(high, isfinite(asked) ? asked : high);
+	return samples->n > 0 && high - low > high * FLAT_LEAST && high - low < high * FLAT_MOST;
+}
+
 static void draw_delays(struct drawing *drawing, const struct cloud_conf *cloud,
                         const struct track *track)
 {
 	double asked = drawing_asked_delay(cloud);
+	bool flat = is_flat_from_zero(&track->delay, asked);
 	const struct series series[] = {
 	        {.kind = SERIES_POINTS,
 	         .name = "delivered",
@@ -75,7 +96,7 @@ static void draw_delays(struct drawing *drawing, const struct cloud_conf *cloud,
 	struct series shown[5];
 	struct chart chart = {
 	        .x = drawing_time_axis(drawing),
-	        .y = {.label = "Delay", .unit = CHART_NS, .from_zero = true},
+	        .y = {.label = "Delay", .unit = CHART_NS, .from_zero = !flat},
 	        .series = shown,
 	};
 	char caption[PARAGRAPH_SIZE], every[64];
@@ -86,9 +107,56 @@ static void draw_delays(struct drawing *drawing, const struct cloud_conf *cloud,
 	}
 	snprintf(every, sizeof(every), "one in %" PRIu64 " packets", track->delay.stride);
 	snprintf(caption, sizeof(caption),
-	         "Delay of %s through %s, at the instant of its arrival. Marks below: packets that "
+	         "Delay of %s through %s, at the instant of its arrival.%s Marks below: packets "
+	         "that "
 	         "were not delivered.",
-	         track->delay.stride > 1 ? every : "each packet", cloud->name);
+	         track->delay.stride > 1 ? every : "each packet", cloud->name,
+	         flat ? " The axis does not begin at 0." : "");
+	page_figure(&drawing->page, &chart, caption);
+}
+
+static double asked_rate_bps(const struct cloud_conf *cloud)
+{
+	const struct conf *conf = cloud_conf_get(cloud, "rate");
+
+	return conf && conf->statement == &rate_statement
+	               ? (double)((const struct rate_conf *)conf)->rate_bps
+	               : (double)NAN;
+}
+
+static void draw_throughput(struct drawing *drawing, const struct cloud_conf *cloud,
+                            const struct track *track)
+{
+	double t[THROUGHPUT_STEPS + 2], value[THROUGHPUT_STEPS + 2], step_ns;
+	double asked = asked_rate_bps(cloud);
+	size_t n = throughput_points(&track->throughput, drawing->result->first_ns, t, value,
+	                             &step_ns);
+	const struct series series[] = {
+	        {.kind = SERIES_STEP,
+	         .name = "left the cloud",
+	         .x = t,
+	         .y = value,
+	         .n = n,
+	         .color = 1},
+	        {.kind = SERIES_HLINES,
+	         .name = "asked for",
+	         .y = &asked,
+	         .n = 1,
+	         .color = 4,
+	         .dashed = true},
+	};
+	const struct chart chart = {
+	        .x = drawing_time_axis(drawing),
+	        .y = {.label = "Throughput", .unit = CHART_BPS, .from_zero = true},
+	        .series = series,
+	        .n_series = isfinite(asked) ? 2 : 1,
+	};
+	char caption[PARAGRAPH_SIZE], slot[CHART_UNIT_SIZE];
+
+	chart_unit_format(slot, sizeof(slot), CHART_NS, step_ns, 4);
+	snprintf(caption, sizeof(caption),
+	         "What left %s, in bits on the wire, each step the average of %s.", cloud->name,
+	         slot);
 	page_figure(&drawing->page, &chart, caption);
 }
 
@@ -172,6 +240,8 @@ void drawing_cloud(struct drawing *drawing, uint32_t index, struct track *track)
 	for (int i = 0; i < TRACK_REASON_KINDS; i++)
 		from_start(&track->lost[i], (double)drawing->result->first_ns);
 	draw_delays(drawing, cloud, track);
+	if (track->throughput.n > 0)
+		draw_throughput(drawing, cloud, track);
 	if (track->delay.n > 0)
 		draw_distribution(drawing, cloud, track, &drawing->result->clouds[index].delay_ns);
 	drawing_queue(drawing, cloud, track);

@@ -10,6 +10,7 @@
 
 #include "offline/replay.h"
 #include "replay/samples.h"
+#include "replay/throughput.h"
 #include "report/page.h"
 #include "scenario/scenario.h"
 
@@ -20,6 +21,7 @@ struct track {
 	const char *name; /* the engine's, of the last decision: compared by address first */
 	simtime line_ns;  /* how long its line takes, or 0 if that is not one number */
 	struct samples delay, queue, average, lost[TRACK_REASON_KINDS];
+	struct throughput throughput; /* of what leaves */
 };
 
 /* Errors of writing stay in the page. */

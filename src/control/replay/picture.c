@@ -61,10 +61,12 @@ static void tell(struct witness *witness, const struct fate *fate)
 	/* What goes back at once has no delay on this way. */
 	if (!track || fate->flags & PACKET_BACK)
 		return;
-	if (fate->kind == FATE_DELIVERED)
+	if (fate->kind == FATE_DELIVERED) {
 		samples_add(&track->delay, t, (double)(fate->t_out_ns - fate->t_in_ns));
-	else
+		throughput_add(&track->throughput, fate->t_out_ns, fate->wire_bytes);
+	} else {
 		samples_add(&track->lost[reason_kind(fate->reason)], t, 0);
+	}
 	samples_add(&track->queue, (double)decided_ns(track, fate), (double)fate->queue_bytes);
 	if (fate->queue_average_bytes != FATE_NO_AVERAGE)
 		samples_add(&track->average, (double)decided_ns(track, fate),

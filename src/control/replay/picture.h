@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A replay as a picture: one HTML file that needs nothing else. For each cloud it shows what was
- * configured and achieved, the delay of each packet over time with the losses, the distribution of
- * delays, and the queue over time.
+ * configured and achieved, the delay of each packet over time with the losses, the throughput
+ * over time, the distribution of delays, and the queue over time.
  *
  * Memory is bounded for any number of packets. Of more than SAMPLES_MAX decisions (samples.h) every
  * second, fourth, ... delay is drawn, and of the queue the maximum of as many; the page says so. Of

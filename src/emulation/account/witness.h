@@ -23,7 +23,8 @@ struct fate {
 	uint64_t packet; /* ordinal at its ingress port, from 1 */
 	uint32_t port;   /* ingress port, index in the scenario */
 	enum fate_kind kind;
-	enum reason reason;   /* FATE_DROPPED */
+	enum reason reason; /* FATE_DROPPED */
+	uint32_t wire_bytes;
 	simtime t_in_ns;      /* arrival at the cloud */
 	simtime t_out_ns;     /* FATE_DELIVERED: when it leaves */
 	simtime dropped_ns;   /* FATE_DROPPED: when, as seen by the link; before that it was held */

@@ -88,36 +88,50 @@ static uint64_t queue_average(const struct cloud *cloud)
 	return aqm && aqm->kind->average ? (uint64_t)aqm->kind->average(aqm) : FATE_NO_AVERAGE;
 }
 
-static void tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
-                      simtime t_in, enum reason reason, simtime now)
+static void tell(const struct cloud *cloud, const struct packet *packet, struct fate *fate)
 {
-	const struct fate fate = {
-	        .packet = number,
-	        .port = port,
-	        .kind = FATE_DROPPED,
-	        .reason = reason,
-	        .t_in_ns = t_in,
-	        .dropped_ns = now,
-	        .cloud = cloud->name,
-	        .flags = flags,
-	        .queue_bytes = link_queue_bytes(&cloud->link),
-	        .queue_average_bytes = queue_average(cloud),
-	};
-
-	cloud->witness->tell(cloud->witness, &fate);
+	fate->packet = packet->number;
+	fate->port = packet->port;
+	fate->wire_bytes = packet->wire_bytes;
+	fate->t_in_ns = packet->t_ns;
+	fate->cloud = cloud->name;
+	fate->flags = packet->flags;
+	fate->queue_bytes = link_queue_bytes(&cloud->link);
+	fate->queue_average_bytes = queue_average(cloud);
+	cloud->witness->tell(cloud->witness, fate);
 }
 
-void cloud_tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
-                     simtime t_in, enum reason reason)
+static void tell_drop(const struct cloud *cloud, const struct packet *packet, enum reason reason,
+                      simtime now)
 {
-	tell_drop(cloud, number, port, flags, t_in, reason, t_in);
+	struct fate fate = {.kind = FATE_DROPPED, .reason = reason, .dropped_ns = now};
+
+	tell(cloud, packet, &fate);
+}
+
+void cloud_tell_drop(const struct cloud *cloud, const struct packet *packet, enum reason reason)
+{
+	tell_drop(cloud, packet, reason, packet->t_ns);
+}
+
+/* What a witness is told of packet i. */
+static struct packet told(const struct burst *burst, uint32_t i, uint8_t flags)
+{
+	return (struct packet){
+	        .t_ns = burst_t(burst, i),
+	        .number = burst_number(burst, i),
+	        .wire_bytes = burst_wire_bytes(burst, i),
+	        .port = burst->port,
+	        .flags = (uint8_t)(burst_flags(burst, i) | flags),
+	};
 }
 
 static void tell_drop_of(const struct cloud *cloud, const struct burst *burst, uint32_t i,
                          uint8_t flags, enum reason reason)
 {
-	cloud_tell_drop(cloud, burst_number(burst, i), burst->port,
-	                (uint8_t)(burst_flags(burst, i) | flags), burst_t(burst, i), reason);
+	const struct packet packet = told(burst, i, flags);
+
+	cloud_tell_drop(cloud, &packet, reason);
 }
 
 void cloud_drop(struct cloud *cloud, struct burst *burst, uint32_t i, enum reason reason)
@@ -131,9 +145,11 @@ void cloud_drop(struct cloud *cloud, struct burst *burst, uint32_t i, enum reaso
 void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason reason, simtime now)
 {
 	cloud->counters.drops[reason]++;
-	if (unlikely(cloud->witness != NULL))
-		tell_drop(cloud, cloud_number(cloud, held->flags, held->number), cloud->from_port,
-		          (uint8_t)held->flags, held->t_ns, reason, now);
+	if (unlikely(cloud->witness != NULL)) {
+		const struct packet packet = cloud_held_packet(cloud, held);
+
+		tell_drop(cloud, &packet, reason, now);
+	}
 	hold_drop(cloud->holder, held);
 }
 
@@ -145,34 +161,39 @@ void cloud_drop_copy(struct cloud *cloud, const struct burst *burst, uint32_t i)
 		tell_drop_of(cloud, burst, i, PACKET_COPY, REASON_NO_BUFFER);
 }
 
-void cloud_tell_delivery(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
-                         simtime t_in, simtime due)
+void cloud_tell_delivery(const struct cloud *cloud, const struct packet *packet, simtime due)
 {
-	const struct fate fate = {
-	        .packet = number,
-	        .port = port,
-	        .kind = FATE_DELIVERED,
-	        .t_in_ns = t_in,
-	        .t_out_ns = due,
-	        .cloud = cloud->name,
-	        .flags = flags,
-	        .queue_bytes = link_queue_bytes(&cloud->link),
-	        .queue_average_bytes = queue_average(cloud),
-	};
+	struct fate fate = {.kind = FATE_DELIVERED, .t_out_ns = due};
 
-	cloud->witness->tell(cloud->witness, &fate);
+	tell(cloud, packet, &fate);
+}
+
+/* The lengths of n packets, which a witness is told when the line has their mbufs. */
+static __attribute__((noinline)) void note_lengths(const struct burst *burst, uint16_t from,
+                                                   uint16_t n, uint32_t *wire_bytes)
+{
+	for (uint16_t i = 0; i < n; i++)
+		wire_bytes[i] = burst_wire_bytes(burst, from + i);
 }
 
 /* The first `held` of n packets, from `from` on, are on the line, due then: all at due_ns[0] if
  * `as_one`. There was no memory for the others. */
 static __attribute__((noinline)) void tell_entered(struct cloud *cloud, struct burst *burst,
                                                    uint16_t from, uint16_t n, uint16_t held,
-                                                   const simtime *due_ns, bool as_one)
+                                                   const simtime *due_ns, bool as_one,
+                                                   const uint32_t *wire_bytes)
 {
-	for (uint16_t i = 0; cloud->witness && i < held; i++)
-		cloud_tell_delivery(cloud, burst_number(burst, from + i), burst->port,
-		                    burst_flags(burst, from + i), burst_t(burst, from + i),
-		                    due_ns[as_one ? 0 : i]);
+	for (uint16_t i = 0; cloud->witness && i < held; i++) {
+		const struct packet packet = {
+		        .t_ns = burst_t(burst, from + i),
+		        .number = burst_number(burst, from + i),
+		        .wire_bytes = wire_bytes[i],
+		        .port = burst->port,
+		        .flags = burst_flags(burst, from + i),
+		};
+
+		cloud_tell_delivery(cloud, &packet, due_ns[as_one ? 0 : i]);
+	}
 	for (uint16_t i = held; i < n; i++)
 		cloud_drop(cloud, burst, from + i, REASON_NO_BUFFER);
 }
@@ -184,6 +205,7 @@ static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struc
 {
 	simtime due_ns[BURST_ROOM], compensated[BURST_ROOM], *leaves = due_ns;
 	const simtime *came = burst_times(burst) + from;
+	uint32_t wire_bytes[BURST_ROOM];
 	uint16_t held;
 
 	cloud->counters.reordered +=
@@ -194,16 +216,19 @@ static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struc
 			                                 burst_age_ns(burst, from + i));
 		leaves = compensated;
 	}
+	if (unlikely(cloud->witness != NULL))
+		note_lengths(burst, from, n, wire_bytes);
 	held = line_push(&cloud->line, cloud->holder, burst, from, n, leaves, false);
 	histogram_add_spans(cloud->delay_ns, came, due_ns, held);
 	if (unlikely(cloud->witness || held < n))
-		tell_entered(cloud, burst, from, n, held, due_ns, false);
+		tell_entered(cloud, burst, from, n, held, due_ns, false, wire_bytes);
 }
 
 void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, uint16_t n,
                       const simtime *enters_ns)
 {
 	struct line *line = &cloud->line;
+	uint32_t wire_bytes[BURST_ROOM];
 	simtime due;
 	uint16_t held;
 
@@ -218,33 +243,47 @@ void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, u
 		enter_line_each(cloud, burst, from, n, enters_ns);
 		return;
 	}
+	if (unlikely(cloud->witness != NULL))
+		note_lengths(burst, from, n, wire_bytes);
 	held = line_push(line, cloud->holder, burst, from, n, &due, true);
 	histogram_add(cloud->delay_ns, due - burst->t, held);
 	if (unlikely(cloud->witness || held < n))
-		tell_entered(cloud, burst, from, n, held, &due, true);
+		tell_entered(cloud, burst, from, n, held, &due, true, wire_bytes);
 }
 
 void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, uint64_t number)
 {
-	const uint8_t flags = PACKET_GENERATED | PACKET_BACK;
+	const struct packet packet = {
+	        .t_ns = t_ns,
+	        .number = number,
+	        .wire_bytes = mbuf->pkt_len,
+	        .port = (uint16_t)cloud->from_port,
+	        .flags = PACKET_GENERATED | PACKET_BACK,
+	};
 	struct burst burst;
 
 	cloud->counters.generated++;
-	burst_one(&burst, mbuf, cloud->from_port, t_ns, number, mbuf->pkt_len, flags);
+	burst_one(&burst, mbuf, cloud->from_port, t_ns, number, packet.wire_bytes, packet.flags);
 	/* Not line_due: it is not one of the packets that take this way. */
 	if (unlikely(line_push(&cloud->line, cloud->holder, &burst, 0, 1, &t_ns, true) == 0))
 		cloud_drop(cloud, &burst, 0, REASON_NO_BUFFER);
 	else if (unlikely(cloud->witness != NULL))
-		cloud_tell_delivery(cloud, number, cloud->from_port, flags, t_ns, t_ns);
+		cloud_tell_delivery(cloud, &packet, t_ns);
 }
 
 void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number)
 {
+	const struct packet packet = {
+	        .t_ns = t_ns,
+	        .number = number,
+	        .port = (uint16_t)cloud->from_port,
+	        .flags = PACKET_GENERATED,
+	};
+
 	cloud->counters.generated++;
 	cloud->counters.drops[REASON_NO_BUFFER]++;
 	if (unlikely(cloud->witness != NULL))
-		cloud_tell_drop(cloud, number, cloud->from_port, PACKET_GENERATED, t_ns,
-		                REASON_NO_BUFFER);
+		cloud_tell_drop(cloud, &packet, REASON_NO_BUFFER);
 }
 
 /* What is to come meets a watch that knows all that was before. */

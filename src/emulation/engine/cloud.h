@@ -131,11 +131,21 @@ static inline uint64_t cloud_number(const struct cloud *cloud, uint32_t flags, u
 	       (uint64_t)(int64_t)(int32_t)(low - (uint32_t)cloud->latest_number);
 }
 
-/* Tells the witness, which is there. t_in: when it came to the cloud. */
-void cloud_tell_drop(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
-                     simtime t_in, enum reason reason);
-void cloud_tell_delivery(const struct cloud *cloud, uint64_t number, uint32_t port, uint8_t flags,
-                         simtime t_in, simtime due);
+/* What a witness is told of a packet that is held, or was a moment ago. */
+static inline struct packet cloud_held_packet(const struct cloud *cloud, const struct held *held)
+{
+	return (struct packet){
+	        .t_ns = held->t_ns,
+	        .number = cloud_number(cloud, held->flags, held->number),
+	        .wire_bytes = held->wire_bytes,
+	        .port = (uint16_t)cloud->from_port,
+	        .flags = (uint8_t)held->flags,
+	};
+}
+
+/* Tells the witness, which is there. t_ns of the packet: when it came to the cloud. */
+void cloud_tell_drop(const struct cloud *cloud, const struct packet *packet, enum reason reason);
+void cloud_tell_delivery(const struct cloud *cloud, const struct packet *packet, simtime due);
 
 /* Something is held whose way may still change. */
 static inline bool cloud_is_busy(const struct cloud *cloud)

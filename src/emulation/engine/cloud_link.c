@@ -48,9 +48,11 @@ static __rte_always_inline bool head_enters_line(struct cloud *cloud, const stru
 		return false;
 	}
 	histogram_add(cloud->delay_ns, due - t_in, 1);
-	if (unlikely(cloud->witness != NULL))
-		cloud_tell_delivery(cloud, cloud_number(cloud, held->flags, held->number),
-		                    cloud->from_port, (uint8_t)held->flags, t_in, due);
+	if (unlikely(cloud->witness != NULL)) {
+		const struct packet packet = cloud_held_packet(cloud, held);
+
+		cloud_tell_delivery(cloud, &packet, due);
+	}
 	return true;
 }
 

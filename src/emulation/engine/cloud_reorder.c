@@ -26,9 +26,11 @@ static const struct reorder_note *note_front(const struct reorder_back *back)
 static void tell(struct cloud *cloud, const struct held *head, simtime due)
 {
 	histogram_add(cloud->delay_ns, due - head->t_ns, 1);
-	if (unlikely(cloud->witness != NULL))
-		cloud_tell_delivery(cloud, cloud_number(cloud, head->flags, head->number),
-		                    cloud->from_port, (uint8_t)head->flags, head->t_ns, due);
+	if (unlikely(cloud->witness != NULL)) {
+		const struct packet packet = cloud_held_packet(cloud, head);
+
+		cloud_tell_delivery(cloud, &packet, due);
+	}
 }
 
 static void give_due(struct cloud *cloud, simtime due, bool overtakes)
@@ -202,6 +204,7 @@ void reorder_enter(struct cloud *cloud, struct burst *burst, uint16_t from, uint
 		        .i = i,
 		        .head = {.t_ns = burst_t(burst, i),
 		                 .number = (uint32_t)burst_number(burst, i),
+		                 .wire_bytes = burst_wire_bytes(burst, i),
 		                 .flags = burst_flags(burst, i)},
 		};
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "replay/throughput.h"
+
+#include <string.h>
+
+#define SLOT_FIRST_NS SIMTIME_MS
+
+static void halve(struct throughput *throughput)
+{
+	for (size_t i = 0; i < THROUGHPUT_SLOTS / 2; i++)
+		throughput->bytes[i] = throughput->bytes[2 * i] + throughput->bytes[2 * i + 1];
+	memset(throughput->bytes + THROUGHPUT_SLOTS / 2, 0,
+	       THROUGHPUT_SLOTS / 2 * sizeof(*throughput->bytes));
+	throughput->slot_ns *= 2;
+	throughput->n = (throughput->n + 1) / 2;
+}
+
+void throughput_add(struct throughput *throughput, simtime t_ns, uint32_t bytes)
+{
+	simtime slot = 0;
+
+	if (throughput->slot_ns == 0) {
+		throughput->from_ns = t_ns;
+		throughput->slot_ns = SLOT_FIRST_NS;
+	}
+	if (t_ns > throughput->from_ns)
+		slot = (t_ns - throughput->from_ns) / throughput->slot_ns;
+	for (; slot >= THROUGHPUT_SLOTS; slot /= 2)
+		halve(throughput);
+	throughput->bytes[slot] += bytes;
+	if (throughput->n <= slot)
+		throughput->n = slot + 1;
+}
+
+size_t throughput_points(const struct throughput *throughput, simtime start_ns, double *t,
+                         double *value, double *step_ns)
+{
+	double begin = (double)throughput->from_ns - (double)start_ns;
+	size_t slots = (throughput->n + THROUGHPUT_STEPS - 1) / THROUGHPUT_STEPS, n = 0;
+
+	*step_ns = (double)throughput->slot_ns * (double)slots;
+	if (throughput->n == 0)
+		return 0;
+	if (begin > 0) {
+		t[n] = 0;
+		value[n++] = 0;
+	}
+	for (size_t i = 0; i < throughput->n; i += slots) {
+		double bytes = 0;
+
+		for (size_t k = i; k < i + slots && k < throughput->n; k++)
+			bytes += throughput->bytes[k];
+		t[n] = begin + (double)i * (double)throughput->slot_ns;
+		value[n++] = bytes * 8e9 / *step_ns;
+	}
+	t[n] = t[n - 1] + *step_ns;
+	value[n++] = 0;
+	return n;
+}

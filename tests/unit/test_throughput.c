@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How much leaves a cloud over time, as a picture draws it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "replay/throughput.h"
+#include "runner/group.h"
+
+#define START (5 * SIMTIME_S)
+
+static double t[THROUGHPUT_STEPS + 2], value[THROUGHPUT_STEPS + 2], step_ns;
+
+/* Bits under the steps, which is all that came, whatever the steps are. */
+static double bits(size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i + 1 < n; i++)
+		sum += value[i] * (t[i + 1] - t[i]) / 1e9;
+	return sum;
+}
+
+static void a_steady_rate_is_a_flat_line_however_long_the_run(void **state)
+{
+	(void)state;
+	/* 1250 bytes every 100 us: 100 Mbit/s; from 20 ms to an hour. */
+	for (uint64_t packets = 200; packets <= 36000000; packets *= 30) {
+		struct throughput throughput = {.n = 0};
+		size_t n;
+
+		for (uint64_t i = 0; i < packets; i++)
+			throughput_add(&throughput, START + i * 100 * SIMTIME_US, 1250);
+		n = throughput_points(&throughput, START, t, value, &step_ns);
+		assert_in_range(n, 2, THROUGHPUT_STEPS + 2);
+		assert_true(t[0] == 0);
+		/* The last step may be cut by the end of the run. */
+		for (size_t i = 0; i + 2 < n; i++)
+			assert_true(value[i] > 99.999e6 && value[i] < 100.001e6);
+		assert_true(value[n - 1] == 0);
+		assert_true(bits(n) > (double)packets * 1e4 * 0.999999 &&
+		            bits(n) < (double)packets * 1e4 * 1.000001);
+	}
+}
+
+static void what_comes_late_and_what_overtakes_is_counted_where_it_belongs(void **state)
+{
+	struct throughput throughput = {.n = 0};
+	size_t n;
+
+	(void)state;
+	assert_int_equal(throughput_points(&throughput, START, t, value, &step_ns), 0);
+	throughput_add(&throughput, START + 10 * SIMTIME_MS, 125);
+	throughput_add(&throughput, START + 9 * SIMTIME_MS, 125); /* before the first: with it */
+	throughput_add(&throughput, START + 12 * SIMTIME_MS, 1000);
+	n = throughput_points(&throughput, START, t, value, &step_ns);
+	assert_int_equal(n, 5);
+	assert_true(step_ns == 1e6);
+	assert_true(t[0] == 0 && value[0] == 0);
+	assert_true(t[1] == 10e6 && value[1] == 2e6);
+	assert_true(t[2] == 11e6 && value[2] == 0);
+	assert_true(t[3] == 12e6 && value[3] == 8e6);
+	assert_true(t[4] == 13e6 && value[4] == 0);
+}
+
+static void a_pause_of_a_year_is_a_pause(void **state)
+{
+	struct throughput throughput = {.n = 0};
+	size_t n;
+
+	(void)state;
+	throughput_add(&throughput, START, 1000);
+	throughput_add(&throughput, START + 31536000 * SIMTIME_S, 1000);
+	n = throughput_points(&throughput, START, t, value, &step_ns);
+	assert_true(bits(n) > 15999 && bits(n) < 16001);
+	for (size_t i = 1; i + 2 < n; i++)
+		assert_true(value[i] == 0);
+}
+
+GROUP(throughput)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(a_steady_rate_is_a_flat_line_however_long_the_run),
+	        cmocka_unit_test(what_comes_late_and_what_overtakes_is_counted_where_it_belongs),
+	        cmocka_unit_test(a_pause_of_a_year_is_a_pause),
+	};
+
+	return cmocka_run_group_tests_name("throughput", tests, NULL, NULL);
+}
