@@ -115,6 +115,25 @@ it_behaves_as_the_command()
 	grep -q 'delay  *1 ms  *1 ms, every packet' "$work/err" || fail "$who: the table: $(cat "$work/err")"
 }
 
+# ---- every decision is told, and none that was not taken
+it_is_recorded()
+{
+	rm -rf "$work/record"
+	mkdir -m 777 "$work/record"
+	$as "$weir" exec -q --seed 3 delay 5ms jitter 1ms loss random 20% --report "$work/record/report" \
+		--log "$work/record/log" --picture "$work/record/picture" -- ping -q -c 50 -i 0.01 192.0.2.1 \
+		>"$work/out" || fail "$who: $(cat "$work/out")"
+	for cloud in down up; do
+		decided=$(jq ".clouds[] | select(.cloud == \"$cloud\") | .rx_packets" "$work/record/report")
+		lost=$(jq ".clouds[] | select(.cloud == \"$cloud\") | .drops.loss" "$work/record/report")
+		[ "$(grep -c ",$cloud," "$work/record/log")" = "$decided" ] || fail "$who: $cloud: not $decided lines"
+		[ "$(grep -c ",$cloud,dropped,loss," "$work/record/log")" = "$lost" ] || fail "$who: $cloud: not $lost losses"
+	done
+	[ "$decided" -ge 50 ] || fail "$who: only $decided packets"
+	grep -q 'weir exec, seed 3' "$work/record/picture" || fail "$who: the picture is another's"
+	grep -q 'Throughput' "$work/record/picture" || fail "$who: the picture has no throughput"
+}
+
 # ---- all that a network is for
 cat >"$work/client.py" <<'CLIENT'
 import errno, hashlib, os, socket, sys
@@ -203,6 +222,7 @@ tcp_fills_a_narrow_link()
 each_user ping_takes_80_ms
 each_user it_leaves_the_processor_to_others
 each_user it_behaves_as_the_command
+each_user it_is_recorded
 each_user all_of_the_network_works
 each_user names_and_path_mtu_are_found
 each_user three_work_one_inside_the_other

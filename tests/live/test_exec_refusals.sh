@@ -57,7 +57,11 @@ refused 'a command for each end' "$weir" exec --between 'iperf3 -s' 'B: iperf3 -
 refused 'a file of its own cannot take the place of /etc/hosts, .*; make it' \
 	unshare -m sh -c "mount -t tmpfs none /etc && exec $weir exec -q --between 'A: true' 'B: true'"
 refused 'has the commands already' "$weir" exec --between 'A: true' 'B: true' -- true
-refused '--picture: a live run has none; weir replay has' "$weir" exec --picture p.html -- echo it runs
+refused '--pcap: weir writes no capture here; `tcpdump' "$weir" exec --pcap p.pcap -- echo it runs
+refused '/no/such/log: cannot be written' "$weir" exec --log /no/such/log -- echo it runs
+refused '/no/such/p.html: cannot be written' "$weir" exec --picture /no/such/p.html -- echo it runs
+printf 'port a\nport b\nclouds down from a to b per flow\ncloud up from b to a\n' >"$work/many.weir"
+refused 'only single clouds can be recorded' "$weir" exec -c "$work/many.weir" --log "$work/log" -- echo it runs
 refused '--seed `x`' "$weir" exec --seed x -- echo it runs
 refused '4095' "$weir" exec --cores 4095 -- echo it runs
 refused '/no/such/report' "$weir" exec --report /no/such/report -- echo it runs

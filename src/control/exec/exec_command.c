@@ -21,6 +21,7 @@
 #include "exec/exec_listening.h"
 #include "exec/exec_options.h"
 #include "exec/exec_path.h"
+#include "exec/exec_record.h"
 #include "exec/exec_result.h"
 #include "exec/exec_scenario.h"
 #include "language/path_check.h"
@@ -51,6 +52,7 @@ struct session {
 	int unnamed;           /* the errno of a file of names that it could not have */
 	int signals;
 	struct atomic_file *report;
+	struct exec_record *record;
 	struct runtime *runtime;
 	uint64_t start_ns;
 	int64_t begun_ms, over_ms; /* A; B */
@@ -149,7 +151,8 @@ static int bind_ports(struct session *session, struct problem *problem)
 static int start_runtime(struct session *session, struct problem *problem)
 {
 	const struct exec_arguments *arguments = &session->arguments;
-	struct runtime_options options = {.rests = true};
+	struct runtime_options options = {.rests = true,
+	                                  .witness = exec_record_witness(session->record)};
 	struct cpu_list workers;
 	int rc = cpu_list_parse(arguments->cores, &workers, problem);
 
@@ -331,6 +334,7 @@ static int serve(struct session *session, struct problem *problem)
 		                      : keep_order(session, &begun, problem);
 		if (now_ms() - ticked >= TICK_MS) {
 			runtime_tick(session->runtime, tell, NULL);
+			exec_record_take(session->record);
 			ticked = now_ms();
 		}
 	}
@@ -371,10 +375,12 @@ static int tell_result(struct session *session, struct problem *problem)
 
 	if (rc == 0 && !session->arguments.quiet)
 		exec_result_print(stderr, session->runtime, session->scenario, &result);
+	if (rc < 0)
+		problem_set(problem, -1, "no memory for the table");
 	if (rc == 0 && session->report)
 		rc = write_report(session, &result, problem);
-	else if (rc < 0)
-		problem_set(problem, -1, "no memory for the table");
+	if (rc == 0)
+		rc = exec_record_publish(session->record, &result, problem);
 	replay_result_free(&result);
 	return rc;
 }
@@ -389,6 +395,7 @@ static int stop(struct session *session, bool result, struct problem *problem)
 	exec_children_end();
 	if (session->runtime) {
 		runtime_halt(session->runtime);
+		exec_record_take(session->record);
 		if (result)
 			rc = tell_result(session, problem);
 		if (runtime_stop(session->runtime, &later) < 0 && rc == 0) {
@@ -399,6 +406,7 @@ static int stop(struct session *session, bool result, struct problem *problem)
 	eal_stop_live();
 	exec_path_close(&session->path);
 	atomic_file_discard(session->report);
+	exec_record_close(session->record);
 	return rc;
 }
 
@@ -429,6 +437,9 @@ static int run(struct session *session)
 
 	if (arguments->report)
 		rc = atomic_file_open(arguments->report, &session->report, &problem);
+	if (rc == 0)
+		rc = exec_record_open(arguments->log, arguments->picture, session->scenario,
+		                      &session->record, &problem);
 	if (rc == 0)
 		rc = start(session, &problem);
 	if (rc == 0)

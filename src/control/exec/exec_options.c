@@ -48,6 +48,10 @@ static const struct option_row rows[] = {
                 .help = "instead of the scenario's; if nobody says one, it is drawn")},
         {OPTION("--report", FIELD_TEXT, struct exec_arguments, report, .form = "FILE",
                 .help = "what was counted, as JSON")},
+        {OPTION("--log", FIELD_TEXT, struct exec_arguments, log, .form = "FILE",
+                .help = "the fate of every packet, as CSV")},
+        {OPTION("--picture", FIELD_TEXT, struct exec_arguments, picture, .form = "FILE",
+                .help = "delays, throughput, losses and queues over time, as one HTML file")},
         {OPTION_QUIET(struct exec_arguments, "no table at the end")},
         OPTIONS_END,
 };
@@ -121,18 +125,12 @@ static int choose_command(char **rest, int n_rest, bool dashes, struct exec_argu
 	return OPTIONS_RUN;
 }
 
-/* What replay has, and a live run has not. */
-static bool is_replays(const char *word)
+/* Not weir's: captures are what tcpdump makes, and it knows better when. */
+static bool is_capture(const char *word)
 {
-	static const char *const names[] = {"--log", "--picture", "--pcap"};
+	size_t length = strlen("--pcap");
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		size_t length = strlen(names[i]);
-
-		if (strncmp(word, names[i], length) == 0 && strchr("=", word[length]))
-			return true;
-	}
-	return false;
+	return strncmp(word, "--pcap", length) == 0 && strchr("=", word[length]);
 }
 
 /* `--latency 40ms`, `--delay=40ms`: a statement that looks like an option. `next`: the word behind
@@ -170,11 +168,13 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 	memset(arguments, 0, sizeof(*arguments));
 	/* What stands behind `--` is the command's; the statements may stand between options. */
 	for (; own < argc && strcmp(argv[own], "--") != 0; own++) {
-		if (is_replays(argv[own]))
-			return options_wrong(&exec_options,
-			                     "%s: a live run has none; weir replay has, of "
-			                     "captures, and --report FILE counts here",
-			                     argv[own]);
+		if (is_capture(argv[own]))
+			return options_wrong(
+			        &exec_options,
+			        "%s: weir writes no capture here; `tcpdump -i weir0 -w "
+			        "FILE` in the command does, and --log FILE has the fate "
+			        "of every packet",
+			        argv[own]);
 		if (is_statement(argv[own], own + 1 < argc ? argv[own + 1] : NULL, text))
 			return options_wrong(&exec_options,
 			                     "no such option %s; statements stand without "

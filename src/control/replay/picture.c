@@ -16,6 +16,7 @@
 
 struct picture {
 	struct witness witness;
+	const char *of;
 	const struct scenario *scenario;
 	struct atomic_file *atomic_file;
 	uint32_t n_tracks;
@@ -73,8 +74,8 @@ static void tell(struct witness *witness, const struct fate *fate)
 		            (double)fate->queue_average_bytes);
 }
 
-int picture_open(const char *path, const struct scenario *scenario, struct picture **picture,
-                 struct problem *problem)
+int picture_open(const char *path, const char *of, const struct scenario *scenario,
+                 struct picture **picture, struct problem *problem)
 {
 	struct picture *p = calloc(1, sizeof(*p));
 	int error;
@@ -84,6 +85,7 @@ int picture_open(const char *path, const struct scenario *scenario, struct pictu
 		return -ENOMEM;
 	}
 	p->witness.tell = tell;
+	p->of = of;
 	p->scenario = scenario;
 	p->n_tracks =
 	        scenario->n_clouds < PICTURE_CLOUDS_MAX ? scenario->n_clouds : PICTURE_CLOUDS_MAX;
@@ -131,7 +133,7 @@ int picture_finish(struct picture *picture, const struct replay_result *result,
 	};
 	char subtitle[SUBTITLE_SIZE];
 
-	snprintf(subtitle, sizeof(subtitle), "weir replay, seed %" PRIu64 "%s",
+	snprintf(subtitle, sizeof(subtitle), "%s, seed %" PRIu64 "%s", picture->of,
 	         picture->scenario->seed,
 	         result->n_clouds > picture->n_tracks ? "; the first clouds of many" : "");
 	page_open(&drawing.page, atomic_file_stream(picture->atomic_file), "What the packets met",

@@ -22,9 +22,10 @@
 
 struct picture;
 
-/* 0; -EINVAL with problem when the file cannot be made; -ENOMEM. */
-int picture_open(const char *path, const struct scenario *scenario, struct picture **picture,
-                 struct problem *problem);
+/* `of` is the command, for the title. 0; -EINVAL with problem when the file cannot be made;
+ * -ENOMEM. */
+int picture_open(const char *path, const char *of, const struct scenario *scenario,
+                 struct picture **picture, struct problem *problem);
 struct witness *picture_witness(struct picture *picture);
 /* Draws it from the decisions and the result. 0, or -EIO or -ENOMEM with problem. */
 int picture_finish(struct picture *picture, const struct replay_result *result,

@@ -150,7 +150,8 @@ static int open_files(struct session *session, struct problem *problem)
 	if (!error && a->log)
 		error = decision_log_open(a->log, session->scenario, &session->log, problem);
 	if (!error && a->picture)
-		error = picture_open(a->picture, session->scenario, &session->picture, problem);
+		error = picture_open(a->picture, "weir replay", session->scenario,
+		                     &session->picture, problem);
 	return error;
 }
 

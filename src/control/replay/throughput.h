@@ -27,7 +27,8 @@ struct throughput {
 /* Instants before the first one that came count as that one. */
 void throughput_add(struct throughput *throughput, simtime t_ns, uint32_t bytes);
 /* In bit/s from the beginnings of steps of `step_ns` on, some slots each, after `start_ns`; a
- * further one of 0 ends the last. `t` and `value` have room for THROUGHPUT_STEPS + 2. Returns how many. */
+ * further one of 0 ends the last. `t` and `value` have room for THROUGHPUT_STEPS + 2. Returns how
+ * many. */
 size_t throughput_points(const struct throughput *throughput, simtime start_ns, double *t,
                          double *value, double *step_ns);
 

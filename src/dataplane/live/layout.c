@@ -150,6 +150,7 @@ static int build_engine(struct runtime *runtime, uint32_t index, struct problem 
 	        .pool = runtime->pool,
 	        .memory_bytes = runtime->memory_bytes,
 	        .seed = runtime->scenario->seed,
+	        .witness = runtime->options.witness,
 	        .filters = &filters,
 	        .spread = pool_spread,
 	        .kept_mbufs_max = runtime_mbufs_to_hold(runtime) / engines(runtime),

@@ -33,6 +33,8 @@ struct runtime_options {
 	 * taps, sleeps until a packet comes or is due; other workers make room after an empty
 	 * round. */
 	bool rests;
+	/* Told of every decision by the workers, as bursts have them (witness.h); or NULL. */
+	struct witness *witness;
 };
 
 struct runtime;

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The fates of a live run on their way from the workers to control. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "live/fate_queue.h"
+#include "runner/group.h"
+
+/* The last number heard of each port, and how many in all. */
+struct ear {
+	struct witness witness;
+	uint64_t last[2], heard;
+};
+
+static void hear(struct witness *witness, const struct fate *fate)
+{
+	struct ear *ear = (struct ear *)witness;
+
+	assert_in_range(fate->port, 0, 1);
+	assert_true(fate->packet > ear->last[fate->port]);
+	assert_int_equal(fate->t_out_ns, fate->packet * 3);
+	assert_int_equal(fate->queue_average_bytes, fate->packet * 5);
+	ear->last[fate->port] = fate->packet;
+	ear->heard++;
+}
+
+static void tell(struct fate_queue *fate_queue, uint32_t port, uint64_t number)
+{
+	struct witness *witness = fate_queue_witness(fate_queue);
+	const struct fate fate = {
+	        .port = port,
+	        .packet = number,
+	        .t_out_ns = number * 3,
+	        .queue_average_bytes = number * 5,
+	};
+
+	witness->tell(witness, &fate);
+}
+
+static void what_finds_no_room_is_counted_and_the_rest_comes_in_order(void **state)
+{
+	struct fate_queue *fate_queue = fate_queue_make();
+	struct ear ear = {.witness.tell = hear};
+
+	(void)state;
+	assert_non_null(fate_queue);
+	for (uint64_t i = 1; i <= FATE_QUEUE_ROOM + 1000; i++)
+		tell(fate_queue, 0, i);
+	/* A ring has one place less than its size. */
+	assert_int_equal(fate_queue_missed(fate_queue), 1001);
+	fate_queue_empty(fate_queue, &ear.witness);
+	assert_int_equal(ear.heard, FATE_QUEUE_ROOM - 1);
+	tell(fate_queue, 0, FATE_QUEUE_ROOM + 2000);
+	fate_queue_empty(fate_queue, &ear.witness);
+	assert_int_equal(ear.heard, FATE_QUEUE_ROOM);
+	assert_int_equal(ear.last[0], FATE_QUEUE_ROOM + 2000);
+	fate_queue_free(fate_queue);
+}
+
+#define EACH 20000
+
+static struct fate_queue *shared;
+
+static void *work(void *port)
+{
+	for (uint64_t i = 1; i <= EACH; i++)
+		tell(shared, (uint32_t)(uintptr_t)port, i);
+	return NULL;
+}
+
+static void two_workers_are_heard_each_in_its_order(void **state)
+{
+	struct ear ear = {.witness.tell = hear};
+	pthread_t threads[2];
+
+	(void)state;
+	shared = fate_queue_make();
+	assert_non_null(shared);
+	for (uintptr_t i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)i), 0);
+	while (ear.heard < EACH)
+		fate_queue_empty(shared, &ear.witness);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	fate_queue_empty(shared, &ear.witness);
+	assert_int_equal(ear.heard, 2 * EACH);
+	assert_int_equal(fate_queue_missed(shared), 0);
+	fate_queue_free(shared);
+}
+
+GROUP(fate_queue)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(what_finds_no_room_is_counted_and_the_rest_comes_in_order),
+	        cmocka_unit_test(two_workers_are_heard_each_in_its_order),
+	};
+
+	return cmocka_run_group_tests_name("fate_queue", tests, NULL, NULL);
+}
