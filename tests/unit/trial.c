@@ -18,8 +18,10 @@ static void expect(struct trial *trial, const struct fate *fate)
 		        realloc(trial->expected, trial->expected_room * sizeof(*trial->expected));
 		assert_non_null(trial->expected);
 	}
-	trial->expected[trial->n_expected++] = (struct packet){
-	        .t_ns = fate->t_out_ns, .number = fate->packet, .flags = fate->flags};
+	trial->expected[trial->n_expected++] = (struct packet){.t_ns = fate->t_out_ns,
+	                                                       .number = fate->packet,
+	                                                       .wire_bytes = fate->wire_bytes,
+	                                                       .flags = fate->flags};
 }
 
 /* What was told of the packet that leaves at this instant: of several, of the one that was told
@@ -143,7 +145,9 @@ static void collect(struct trial *trial)
 
 		for (uint32_t i = 0; i < outlet->n && trial->look; i++) {
 			*packet_of(outlet->mbufs[i]) = expected(trial, outlet->due_ns[i]);
-			packet_of(outlet->mbufs[i])->wire_bytes = outlet->wire_bytes[i];
+			/* The fate says how long it is. */
+			assert_int_equal(packet_of(outlet->mbufs[i])->wire_bytes,
+			                 outlet->wire_bytes[i]);
 			trial->look(trial->argument, outlet->mbufs[i]);
 		}
 		rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
