@@ -24,6 +24,9 @@ int standard_output_end(const char *name, int status)
 	bool failed = ferror(stdout), pending = __fpending(stdout) > 0;
 	int reason = 0;
 
+	/* Nobody has kept why an earlier write failed: another one says it. */
+	if (failed && !pending)
+		fputc('\n', stdout);
 	if (fclose(stdout) != 0)
 		reason = errno;
 	/* Who closed it and printed nothing has lost nothing. */

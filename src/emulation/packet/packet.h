@@ -4,7 +4,7 @@
  * into the engine, and from a worker to the one that sends. It lies in the private area of the
  * mbuf, so every mempool that feeds the engine is made with PACKET_PRIVATE_BYTES of it.
  *
- * In the engine a burst says it (burst.h), behind it an outlet (outlet.h). Ownership: whoever owns the mbuf.
+ * In the engine a burst says it (burst.h), behind it an outlet (outlet.h). Ownership: the mbuf's.
  */
 #ifndef WEIR_PACKET_H
 #define WEIR_PACKET_H
