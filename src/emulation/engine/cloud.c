@@ -168,29 +168,14 @@ void cloud_tell_delivery(const struct cloud *cloud, const struct packet *packet,
 	tell(cloud, packet, &fate);
 }
 
-/* The lengths of n packets, which a witness is told when the line has their mbufs. */
-static __attribute__((noinline)) void note_lengths(const struct burst *burst, uint16_t from,
-                                                   uint16_t n, uint32_t *wire_bytes)
-{
-	for (uint16_t i = 0; i < n; i++)
-		wire_bytes[i] = burst_wire_bytes(burst, from + i);
-}
-
 /* The first `held` of n packets, from `from` on, are on the line, due then: all at due_ns[0] if
  * `as_one`. There was no memory for the others. */
 static __attribute__((noinline)) void tell_entered(struct cloud *cloud, struct burst *burst,
                                                    uint16_t from, uint16_t n, uint16_t held,
-                                                   const simtime *due_ns, bool as_one,
-                                                   const uint32_t *wire_bytes)
+                                                   const simtime *due_ns, bool as_one)
 {
 	for (uint16_t i = 0; cloud->witness && i < held; i++) {
-		const struct packet packet = {
-		        .t_ns = burst_t(burst, from + i),
-		        .number = burst_number(burst, from + i),
-		        .wire_bytes = wire_bytes[i],
-		        .port = burst->port,
-		        .flags = burst_flags(burst, from + i),
-		};
+		const struct packet packet = told(burst, from + i, 0);
 
 		cloud_tell_delivery(cloud, &packet, due_ns[as_one ? 0 : i]);
 	}
@@ -205,7 +190,6 @@ static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struc
 {
 	simtime due_ns[BURST_ROOM], compensated[BURST_ROOM], *leaves = due_ns;
 	const simtime *came = burst_times(burst) + from;
-	uint32_t wire_bytes[BURST_ROOM];
 	uint16_t held;
 
 	cloud->counters.reordered +=
@@ -216,24 +200,24 @@ static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struc
 			                                 burst_age_ns(burst, from + i));
 		leaves = compensated;
 	}
-	if (unlikely(cloud->witness != NULL))
-		note_lengths(burst, from, n, wire_bytes);
 	held = line_push(&cloud->line, cloud->holder, burst, from, n, leaves, false);
 	histogram_add_spans(cloud->delay_ns, came, due_ns, held);
 	if (unlikely(cloud->witness || held < n))
-		tell_entered(cloud, burst, from, n, held, due_ns, false, wire_bytes);
+		tell_entered(cloud, burst, from, n, held, due_ns, false);
 }
 
 void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, uint16_t n,
                       const simtime *enters_ns)
 {
 	struct line *line = &cloud->line;
-	uint32_t wire_bytes[BURST_ROOM];
 	simtime due;
 	uint16_t held;
 
 	if (unlikely(n == 0))
 		return;
+	/* A witness is told lengths when the line has the mbufs. */
+	if (unlikely(cloud->witness != NULL))
+		burst_spell(burst);
 	if (unlikely(line->reorders)) {
 		reorder_enter(cloud, burst, from, n);
 		return;
@@ -243,12 +227,10 @@ void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, u
 		enter_line_each(cloud, burst, from, n, enters_ns);
 		return;
 	}
-	if (unlikely(cloud->witness != NULL))
-		note_lengths(burst, from, n, wire_bytes);
 	held = line_push(line, cloud->holder, burst, from, n, &due, true);
 	histogram_add(cloud->delay_ns, due - burst->t, held);
 	if (unlikely(cloud->witness || held < n))
-		tell_entered(cloud, burst, from, n, held, &due, true, wire_bytes);
+		tell_entered(cloud, burst, from, n, held, &due, true);
 }
 
 void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, uint64_t number)
