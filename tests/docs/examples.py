@@ -152,6 +152,8 @@ def need_what_is_used(text):
     for program in ("ping", "iperf3", "capinfos"):
         if re.search(rf"\b{program} ", text) and not shutil.which(program):
             raise tap.Skip(f"{program} is not installed")
+    if "--between" in text and not os.path.exists("/etc/hosts"):
+        raise tap.Skip("there is no /etc/hosts, where the names of two commands go")
     if "weir exec" in text and why_no_exec():
         raise tap.Skip(why_no_exec())
 
@@ -216,7 +218,8 @@ class Alone:
                 cls.end()
                 raise tap.Skip(f"no namespaces of its own can be made here: {said.strip()}")
             with open(f"/proc/{cls.holder.pid}/task/{cls.holder.pid}/children", encoding="ascii") as children:
-                cls.inside = ["nsenter", "-n", "-m", "-p", "-t", children.read().split()[0], "--wd=" + os.getcwd()]
+                # -r: in a chroot the root of a mount namespace is another one.
+                cls.inside = ["nsenter", "-n", "-m", "-p", "-r", "-t", children.read().split()[0], "--wd=" + os.getcwd()]
         return cls.inside
 
     @classmethod
