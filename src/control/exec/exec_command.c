@@ -30,8 +30,8 @@
 #include "machine/cpu_list.h"
 #include "machine/eal.h"
 #include "namespace/namespace.h"
+#include "replay/report_file.h"
 #include "run/run_prepare.h"
-#include "show/json.h"
 
 #define STATUS_FAILED 125 /* as env(1) and its like: the command was not the one that failed */
 #define TICK_MS       100
@@ -346,21 +346,8 @@ static int serve(struct session *session, struct problem *problem)
 static int write_report(struct session *session, const struct replay_result *result,
                         struct problem *problem)
 {
-	json_t *object = json_replay(session->scenario, result);
-	FILE *stream = atomic_file_stream(session->report);
-	int rc = 0;
+	int rc = report_file_write(session->report, session->scenario, result, problem);
 
-	if (!object) {
-		problem_set(problem, -1, "%s: no memory for the report",
-		            atomic_file_path(session->report));
-		return -ENOMEM;
-	}
-	if (json_dumpf(object, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) < 0 ||
-	    fputc('\n', stream) == EOF)
-		rc = atomic_file_error(session->report, problem);
-	json_decref(object);
-	if (rc == 0)
-		rc = atomic_file_finish(session->report, problem);
 	if (rc == 0) {
 		rc = atomic_file_publish(session->report, problem);
 		session->report = NULL;

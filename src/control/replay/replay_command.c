@@ -18,7 +18,7 @@
 #include "replay/picture.h"
 #include "replay/replay_options.h"
 #include "replay/replay_table.h"
-#include "show/json.h"
+#include "replay/report_file.h"
 
 #define BAR 40
 
@@ -102,25 +102,6 @@ static void hide_progress(const struct session *session)
 		fprintf(stderr, "\r%*s\r", BAR + 40, "");
 }
 
-static int write_report(struct session *session, const struct replay_result *result,
-                        struct problem *problem)
-{
-	json_t *object = json_replay(session->scenario, result);
-	FILE *stream = atomic_file_stream(session->report);
-	int error = 0;
-
-	if (!object) {
-		problem_set(problem, -1, "%s: no memory for the report",
-		            atomic_file_path(session->report));
-		return -ENOMEM;
-	}
-	if (json_dumpf(object, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) < 0 ||
-	    fputc('\n', stream) == EOF)
-		error = atomic_file_error(session->report, problem);
-	json_decref(object);
-	return error ? error : atomic_file_finish(session->report, problem);
-}
-
 /* The captures are complete: now the other files, so that all appear or none. */
 static int complete(void *argument, const struct replay_result *result, struct problem *problem)
 {
@@ -128,7 +109,7 @@ static int complete(void *argument, const struct replay_result *result, struct p
 	int error = 0;
 
 	if (session->report)
-		error = write_report(session, result, problem);
+		error = report_file_write(session->report, session->scenario, result, problem);
 	if (!error && session->log)
 		error = decision_log_finish(session->log, problem);
 	if (!error && session->picture)

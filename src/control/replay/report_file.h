@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The report of a run as a file: what was asked for and achieved, in JSON (docs/replay.md).
+ *
+ * Thread: control.
+ */
+#ifndef WEIR_REPORT_FILE_H
+#define WEIR_REPORT_FILE_H
+
+#include "capture/atomic_file.h"
+#include "offline/replay.h"
+
+/* Writes the report and finishes the file, which the caller publishes. 0, or -errno. */
+int report_file_write(struct atomic_file *file, const struct scenario *scenario,
+                      const struct replay_result *result, struct problem *problem);
+
+#endif
