@@ -171,9 +171,12 @@ static void nothing_added_nought_times_leaves_no_trace(void **state)
 static void many_spans_at_once_are_the_same_spans_one_by_one(void **state)
 {
 	const struct draw_key key = draw_key_make(9, "spans", "");
+	static struct histogram twin, single;
 	uint64_t from[64], to[64];
 
 	(void)state;
+	histogram_clear(&twin);
+	histogram_clear(&single);
 	for (uint32_t n = 0; n <= LENGTH(from); n++) {
 		/* Of a third all lie in one octave, up to its ends; some are as long as the last
 		 * bucket. */
@@ -190,8 +193,11 @@ static void many_spans_at_once_are_the_same_spans_one_by_one(void **state)
 				to[i] += draw >> (16 + n % 40);
 			histogram_add(&other, to[i] - from[i], 1);
 		}
-		histogram_add_spans(&h, from, to, n);
+		histogram_add_spans(&h, &twin, from, to, n);
+		histogram_add_spans(&single, NULL, from, to, n);
 		assert_memory_equal(&h, &other, sizeof(h));
+		assert_memory_equal(&twin, &other, sizeof(h));
+		assert_memory_equal(&single, &other, sizeof(h));
 	}
 }
 

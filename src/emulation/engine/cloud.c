@@ -190,6 +190,7 @@ static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struc
 {
 	simtime due_ns[BURST_ROOM], compensated[BURST_ROOM], *leaves = due_ns;
 	const simtime *came = burst_times(burst) + from;
+	struct histogram *spread = line_spread(&cloud->line);
 	uint16_t held;
 
 	cloud->counters.reordered +=
@@ -201,7 +202,13 @@ static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struc
 		leaves = compensated;
 	}
 	held = line_push(&cloud->line, cloud->holder, burst, from, n, leaves, false);
-	histogram_add_spans(cloud->delay_ns, came, due_ns, held);
+	/* What has not waited for the link is as long on the line as in all. */
+	if (likely(!enters_ns || !spread)) {
+		histogram_add_spans(cloud->delay_ns, spread, came, due_ns, held);
+	} else {
+		histogram_add_spans(cloud->delay_ns, NULL, came, due_ns, held);
+		histogram_add_spans(spread, NULL, enters_ns, due_ns, held);
+	}
 	if (unlikely(cloud->witness || held < n))
 		tell_entered(cloud, burst, from, n, held, due_ns, false);
 }

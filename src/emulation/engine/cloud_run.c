@@ -90,7 +90,7 @@ static void tell(struct cloud *cloud, const struct run *run, const simtime *left
 	cloud->line.last_due = left[run->n - 1];
 	cloud->counters.tx_packets += run->n;
 	cloud->counters.tx_bytes += run->wire_bytes;
-	histogram_add_spans(cloud->delay_ns, run->came, left, run->n);
+	histogram_add_spans(cloud->delay_ns, NULL, run->came, left, run->n);
 	if (cloud->watch)
 		cloud->watch->ran(cloud->watch, &watched);
 }

@@ -134,8 +134,6 @@ uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *d
 	line->last_due = last;
 	if (conf->jitter)
 		moments_add(line, t_ns, due_ns, n);
-	if (conf->jitter && line->spread)
-		histogram_add_spans(line->spread, t_ns, due_ns, n);
 	return overtaking;
 }
 

@@ -81,7 +81,14 @@ void line_configure(struct line *line, struct line_conf *conf);
 /* What it has done so far, its moments and spread, is forgotten. */
 void line_forget(struct line *line);
 
-/* When packets that enter at these instants are due. Returns how many overtake another. */
+/* The histogram that counts the times on the line; NULL: they are not counted. */
+static inline struct histogram *line_spread(const struct line *line)
+{
+	return line->conf.jitter ? line->spread : NULL;
+}
+
+/* When packets that enter at these instants are due. Returns how many overtake another. The caller
+ * counts their times in line_spread. */
 uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *due_ns);
 
 /* The same of packets that enter at one instant, if nothing but the delay has to be known; else
@@ -95,10 +102,17 @@ static inline bool line_due_as_one(struct line *line, simtime now, simtime *due)
 	return true;
 }
 
-/* The same of one packet. */
+/* The same of one packet, which is counted. */
 static inline uint16_t line_due_one(struct line *line, simtime now, simtime *due)
 {
-	return line_due_as_one(line, now, due) ? 0 : line_due(line, &now, 1, due);
+	uint16_t overtaking;
+
+	if (line_due_as_one(line, now, due))
+		return 0;
+	overtaking = line_due(line, &now, 1, due);
+	if (unlikely(line_spread(line) != NULL))
+		histogram_add(line_spread(line), *due - now, 1);
+	return overtaking;
 }
 
 /* Takes n packets, from `from` on, due then: all at due_ns[0] if `as_one`. Returns how many there
