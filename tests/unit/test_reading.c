@@ -149,8 +149,9 @@ static void look(const struct rig *rig, const struct cloud *cloud)
 	assert_true(report.observed.has_meter);
 	assert_true(report.observed.has_xcp);
 	assert_int_equal(report.observed.meter.window_ns, SIMTIME_MS);
-	assert_in_range(report.queue_bytes, 0, QUEUE_BYTES);
-	assert_in_range(report.queue_packets, 0, QUEUE_BYTES / FRAME_BYTES);
+	/* A packet that the link takes just then may count as waiting. */
+	assert_in_range(report.queue_bytes, 0, QUEUE_BYTES + FRAME_BYTES);
+	assert_in_range(report.queue_packets, 0, QUEUE_BYTES / FRAME_BYTES + 1);
 	if (report.aqm.name)
 		assert_string_equal(report.aqm.name, "codel");
 }

@@ -71,8 +71,9 @@ uint64_t engine_sent(const struct engine *engine, uint32_t port)
 	return counter_read(&engine->ports[port].sent);
 }
 
-/* What waits, as queue_packets and queue_bytes say it: of two words of two moments, so that the
- * difference is none below 0. */
+/* What waits, as queue_packets and queue_bytes say it, read while the worker writes: the two words
+ * are of two moments. A difference below 0 counts as 0, and a packet that the link takes in between
+ * counts as waiting. */
 struct waiting {
 	uint64_t packets, bytes;
 };
