@@ -9,37 +9,74 @@
 #include "text/word.h"
 #include "scenario/scenario.h"
 
-/* Packets that are told to leave, for who looks at them then. */
+/* Packets that are told to leave, for who looks at them then: those of an instant are found by it,
+ * since a hundred thousand may be on their way and leave in another order. */
+#define TOLD_SLOTS (1u << 16)
+
+struct told {
+	struct packet packet;
+	struct told *next; /* in its slot */
+};
+
+struct trial_told {
+	struct {
+		struct told *first, **end;
+	} slots[TOLD_SLOTS];
+};
+
+static uint32_t slot_of(simtime t_ns)
+{
+	return (uint32_t)(t_ns * UINT64_C(0x9e3779b97f4a7c15) >> 48) % TOLD_SLOTS;
+}
+
 static void expect(struct trial *trial, const struct fate *fate)
 {
-	if (trial->n_expected == trial->expected_room) {
-		trial->expected_room = trial->expected_room ? 2 * trial->expected_room : 1024;
-		trial->expected =
-		        realloc(trial->expected, trial->expected_room * sizeof(*trial->expected));
-		assert_non_null(trial->expected);
-	}
-	trial->expected[trial->n_expected++] = (struct packet){.t_ns = fate->t_out_ns,
-	                                                       .number = fate->packet,
-	                                                       .wire_bytes = fate->wire_bytes,
-	                                                       .flags = fate->flags};
+	struct told *told = malloc(sizeof(*told));
+	uint32_t slot = slot_of(fate->t_out_ns);
+
+	if (!trial->told)
+		trial->told = calloc(1, sizeof(*trial->told));
+	assert_true(trial->told && told);
+	*told = (struct told){.packet = {.t_ns = fate->t_out_ns,
+	                                 .number = fate->packet,
+	                                 .wire_bytes = fate->wire_bytes,
+	                                 .flags = fate->flags}};
+	if (!trial->told->slots[slot].first)
+		trial->told->slots[slot].end = &trial->told->slots[slot].first;
+	*trial->told->slots[slot].end = told;
+	trial->told->slots[slot].end = &told->next;
 }
 
 /* What was told of the packet that leaves at this instant: of several, of the one that was told
  * first. */
 static struct packet expected(struct trial *trial, simtime due)
 {
+	uint32_t slot = slot_of(due);
+	struct told **at, *told;
 	struct packet packet;
-	uint64_t i = trial->first_expected;
 
-	while (i < trial->n_expected && trial->expected[i].t_ns != due)
-		i++;
-	assert_true(i < trial->n_expected);
-	packet = trial->expected[i];
-	memmove(&trial->expected[trial->first_expected + 1],
-	        &trial->expected[trial->first_expected],
-	        (i - trial->first_expected) * sizeof(packet));
-	trial->first_expected++;
+	assert_non_null(trial->told);
+	for (at = &trial->told->slots[slot].first; *at && (*at)->packet.t_ns != due;)
+		at = &(*at)->next;
+	told = *at;
+	assert_non_null(told);
+	packet = told->packet;
+	*at = told->next;
+	if (!*at)
+		trial->told->slots[slot].end = at;
+	free(told);
 	return packet;
+}
+
+static void told_free(struct trial_told *all)
+{
+	for (uint32_t i = 0; all && i < TOLD_SLOTS; i++) {
+		for (struct told *told = all->slots[i].first, *next; told; told = next) {
+			next = told->next;
+			free(told);
+		}
+	}
+	free(all);
 }
 
 void trial_tell(struct witness *witness, const struct fate *fate)
@@ -122,7 +159,7 @@ struct trial *trial_open_at(const char *statement, uint64_t seed, simtime now)
 void trial_close(struct trial *trial)
 {
 	rig_close(trial->rig);
-	free(trial->expected);
+	told_free(trial->told);
 	free(trial->fate);
 	free(trial);
 }

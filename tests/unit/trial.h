@@ -34,8 +34,7 @@ struct trial {
 	 * sent. */
 	void (*look)(void *argument, struct rte_mbuf *mbuf);
 	void *argument;
-	struct packet *expected; /* told to leave and not gone: from first_expected on */
-	uint64_t first_expected, n_expected, expected_room;
+	struct trial_told *told; /* to leave, and not gone */
 };
 
 struct trial *trial_open(const char *statement, uint64_t seed);
