@@ -81,13 +81,17 @@ static void check_frame(struct rte_mbuf *mbuf, uint32_t frame)
 	assert_int_equal(bytes[mbuf->pkt_len - 1], frame & 0xff);
 }
 
+/* Milliseconds and more that a test waits for the file's thread: how long a busy machine takes is
+ * no claim. */
+#define PATIENCE 60000
+
 /* Takes `n` frames that are due by `now`, waiting for the file's thread. */
 static void take(struct paced_file *file, simtime now, uint32_t first, uint32_t n)
 {
 	struct rte_mbuf *mbufs[32];
 	uint32_t taken = 0;
 
-	for (int patience = 0; taken < n && patience < 5000; patience++) {
+	for (int patience = 0; taken < n && patience < PATIENCE; patience++) {
 		uint16_t got = paced_file_receive(file, mbufs, 32, now);
 
 		for (uint16_t i = 0; i < got; i++) {
@@ -119,7 +123,7 @@ static void frames_come_at_their_instants_and_not_before(void **state)
 	take(file, START + FRAMES * GAP_NS, 101, FRAMES - 101);
 	take(file, START + SIMTIME_S, FRAMES, 0);
 	for (int patience = 0; !paced_file_event(file, line, sizeof(line)); patience++) {
-		assert_true(patience < 5000);
+		assert_true(patience < PATIENCE);
 		usleep(1000);
 	}
 	assert_non_null(strstr(line, "has been played to its end: 1500 frames"));
@@ -204,7 +208,7 @@ static void what_cannot_be_written_is_counted_once_it_halts_and_the_rest_is_kept
 			usleep(100);
 	}
 	for (int patience = 0; !paced_file_event(file, line, sizeof(line)); patience++) {
-		assert_true(patience < 5000);
+		assert_true(patience < PATIENCE);
 		usleep(1000);
 	}
 	assert_non_null(strstr(line, strerror(EFBIG)));

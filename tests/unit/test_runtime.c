@@ -95,7 +95,7 @@ static int put_in_force(struct runtime *runtime, const struct scenario *next,
 	if (result != 0)
 		return result;
 	transaction_post(transaction);
-	assert_true(transaction_taken(transaction, 10 * SIMTIME_S));
+	assert_true(transaction_taken(transaction, 60 * SIMTIME_S));
 	transaction_finish(transaction);
 	return 0;
 }
@@ -106,7 +106,7 @@ static void clear_all(struct runtime *runtime)
 
 	assert_int_equal(transaction_clear(runtime, &transaction), 0);
 	transaction_post(transaction);
-	assert_true(transaction_taken(transaction, 10 * SIMTIME_S));
+	assert_true(transaction_taken(transaction, 60 * SIMTIME_S));
 	transaction_finish(transaction);
 }
 

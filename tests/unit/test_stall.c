@@ -227,7 +227,7 @@ static void clients_that_go_at_any_moment_leave_nothing_behind(void **state)
 	}
 	talk->fake.stands_still = false;
 	feed(talk, talk->a, "cloud up delay 9ms\n");
-	for (int i = 0; i < 10000 && session_pending(talk->a); i++) {
+	for (int i = 0; i < 60000 && session_pending(talk->a); i++) {
 		session_poll(talk->a, talk->now_ns);
 		usleep(1000);
 	}
