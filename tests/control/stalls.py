@@ -8,6 +8,7 @@ usage: stalls.py WEIR
 
 import ctypes
 import os
+import select
 import signal
 import sys
 import time
@@ -76,9 +77,10 @@ def a_stop_of_one_worker(weir):
     os.waitpid(worker, WALL)
     client.socket.sendall(b"cloud up delay 5ms\n")
     time.sleep(0.5)
-    begin = time.monotonic()
+    # A look that waited for the worker would be answered behind the change, which weir gives up
+    # after 3 s: by the order this is seen, however long a busy machine takes.
     expect("a look meanwhile", other.say("show workers"), "ok")
-    if time.monotonic() - begin > 1:
+    if select.select([client.socket], [], [], 0)[0]:
         raise AssertionError("a look waits for a worker that stands still")
     heard = client.file.readline().decode()
     if not heard.startswith("accepted, but worker 0 on processor ") or client.answers(1) != "ok":
@@ -100,7 +102,7 @@ def a_stop_of_one_worker(weir):
 
 def sigterm_ends_it(weir):
     weir.process.send_signal(signal.SIGTERM)
-    if weir.process.wait(20) != 0 or "every packet is accounted for" not in weir.said():
+    if weir.process.wait(60) != 0 or "every packet is accounted for" not in weir.said():
         raise AssertionError(f"it ends with status {weir.process.returncode}: {weir.said()}")
 
 

@@ -152,7 +152,7 @@ class Weir:
 
     def flows(self):
         before = self.received()
-        for _ in range(200):
+        for _ in range(SECONDS * 20):
             if self.received() != before:
                 return True
             time.sleep(0.05)

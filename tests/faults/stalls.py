@@ -11,6 +11,7 @@ A thread is stopped by tracing it (hold.c), where this may be done.
 """
 import filecmp
 import os
+import select
 import shutil
 import signal
 import socket
@@ -87,14 +88,21 @@ def recovers(running):
     running.stop()
 
 
+def is_taken(running):
+    """The change is answered by ok. On a busy machine the worker may stand still for so long that this is said first."""
+    line = running.lines(1)[0]
+    if line.startswith("accepted, but worker 0"):
+        line = running.lines(1)[0]
+    assert line == "ok", line
+
+
 def a_worker_that_stands_still_is_told_and_answers_come_meanwhile(folder):
     running = weir(folder)
     with Held(running.worker):
-        time.sleep(SHORT_S)
+        says(running, "has not come round")
         assert running.ask("show workers")[-1] == "ok"
     says(running, "goes on after")
     recovers(running)
-    assert "has not come round" in running.said(), running.said()
 
 
 def a_change_for_a_worker_that_stands_still_is_in_force_when_it_goes_on(folder):
@@ -103,7 +111,7 @@ def a_change_for_a_worker_that_stands_still_is_in_force_when_it_goes_on(folder):
     with Held(running.worker):
         running.client.sendall(b"cloud down delay 3ms\n")
         time.sleep(SHORT_S)
-    assert running.lines(1) == ["ok"]
+    is_taken(running)
     assert "cloud down delay 3ms" in running.config(), running.config()
     recovers(running)
 
@@ -115,13 +123,12 @@ def another_client_is_answered_while_a_change_waits_for_a_worker(folder):
     with Held(running.worker):
         running.client.sendall(b"cloud down delay 3ms\n")
         time.sleep(0.2)
-        begun = time.monotonic()
+        # If it waited for the worker, too, it would be answered behind the change, which is given
+        # up after 3 s.
         answer = other.ask("show config")
-        took = time.monotonic() - begun
-        time.sleep(SHORT_S)
-    # The change would hold it for all of SHORT_S; a busy machine takes a fraction of it.
-    assert answer[-1] == "ok" and took < SHORT_S / 2, f"{took:.2f} s: {answer}"
-    assert running.lines(1) == ["ok"]
+        before = not select.select([running.client.client], [], [], 0)[0]
+    assert answer[-1] == "ok" and before, answer
+    is_taken(running)
     recovers(running)
 
 
