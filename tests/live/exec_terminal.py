@@ -8,10 +8,25 @@ import pty
 import re
 import struct
 import sys
+import tempfile
 import termios
 import time
 
-PATIENCE_S = 20
+PATIENCE_S = 60
+# A program of one process that says what it has begun, and ends when it is told: a shell that is
+# stopped while it starts a program hangs by itself (vfork in dash).
+UNTIL_THERE = """import os, sys, time
+print("begun", flush=True)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.05)
+print("finished")
+"""
+AWAKES = """import signal, time
+signal.signal(signal.SIGCONT, lambda *of: print("goes on", flush=True))
+print("begun", flush=True)
+while True:
+    time.sleep(1000)
+"""
 
 
 class Terminal:
@@ -53,7 +68,15 @@ class Terminal:
 
 
 def main():
-    weir, prefix = sys.argv[1], sys.argv[2:]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        for name, text in ("until-there", UNTIL_THERE), ("awakes", AWAKES):
+            with open(os.path.join(folder, name), "w", encoding="ascii") as out:
+                out.write(text)
+        types(sys.argv[1], sys.argv[2:], folder)
+
+
+def types(weir, prefix, folder):
     t = Terminal(prefix)
     run = f"{weir} exec -q delay 5ms"
 
@@ -73,15 +96,17 @@ def main():
     t.expect("ready> ")
     print("^C is the command's to catch")
 
-    t.type(f"{run} -- sh -c 'echo beg''un; sleep 1; echo fin''ished'\n")
+    flag = os.path.join(folder, "flag")
+    t.type(f"{run} -- python3 {folder}/until-there {flag}\n")
     t.expect(r"begun\r\n")
-    # A shell that is stopped while it starts a program hangs by itself (vfork in dash).
-    time.sleep(0.3)
     t.type("\x1a")
     t.expect("Stopped")
     t.expect("ready> ")
-    t.type("sleep 1.5; echo wai''ted\n")
-    t.expect("waited")
+    with open(flag, "w", encoding="ascii"):
+        pass
+    t.type("sleep 0.5; echo wai''ted\n")
+    if "finished" in t.expect(r"(?s).*waited")[0]:
+        sys.exit("FAIL: it is stopped, and goes on")
     t.type("fg\n")
     t.expect(r"finished\r\n")
     t.expect("ready> ")
@@ -98,13 +123,13 @@ def main():
 
     t.type(f"SHELL=/bin/sh PS1='in''side> ' {run}\n")
     t.expect("inside> ")
-    t.type("sleep 1000\n")
-    time.sleep(0.3)
+    t.type(f"python3 {folder}/awakes\n")
+    t.expect(r"begun\r\n")
     t.type("\x1a")
     t.expect("Stopped")
     t.expect("inside> ")
     t.type("fg\n")
-    time.sleep(0.3)
+    t.expect("goes on")
     t.type("\x03")
     t.expect("inside> ")
     t.type("ip -br addr show weir0; exit 5\n")

@@ -48,13 +48,3 @@ each_user() # a function
 		echo "an ordinary user has no user namespaces here: as root only"
 	fi
 }
-
-# Until a condition holds, 10 s at most.
-until_true()
-{
-	for _ in $(seq 200); do
-		if "$@"; then return 0; fi
-		sleep 0.05
-	done
-	return 1
-}

@@ -20,12 +20,13 @@ host_start() # arguments of weir-host
 	host_pid=$!
 	# topology.sh ends what is named here.
 	background="${background:-} $host_pid"
-	for _ in $(seq 600); do
-		grep -q 'weir-host: running' "$work/host.err" && return 0
-		kill -0 $host_pid 2>/dev/null || fail "$(cat "$work/host.err")"
-		sleep 0.05
-	done
-	fail "weir-host did not start within 30 s"
+	until_true host_runs_or_died || fail "weir-host did not start within $PATIENCE_S s"
+	said 'weir-host: running' "$work/host.err" || fail "$(cat "$work/host.err")"
+}
+
+host_runs_or_died()
+{
+	said 'weir-host: running' "$work/host.err" || ! kill -0 $host_pid 2>/dev/null
 }
 
 # The counters now, a line of JSON.
@@ -33,11 +34,13 @@ host_totals()
 {
 	lines=$(wc -l <"$work/host.out")
 	kill -USR1 $host_pid
-	for _ in $(seq 500); do
-		[ "$(wc -l <"$work/host.out")" -gt "$lines" ] && break
-		sleep 0.02
-	done
+	until_true host_lines_after "$lines" || fail "weir-host does not answer SIGUSR1"
 	tail -1 "$work/host.out"
+}
+
+host_lines_after()
+{
+	[ "$(wc -l <"$work/host.out")" -gt "$1" ]
 }
 
 # Ends it: it must end well, and leave nothing in the kernel.
@@ -49,15 +52,15 @@ host_stop() # name of the congestion control
 	host_leaves_nothing "$1"
 }
 
+host_has_let_go() # name of the congestion control
+{
+	! grep -qw "$1" /proc/sys/net/ipv4/tcp_available_congestion_control
+}
+
 host_leaves_nothing() # name of the congestion control
 {
 	# Connections that have ended let it go a moment later.
-	for _ in $(seq 400); do
-		grep -qw "$1" /proc/sys/net/ipv4/tcp_available_congestion_control || break
-		sleep 0.05
-	done
-	grep -qw "$1" /proc/sys/net/ipv4/tcp_available_congestion_control &&
-		fail "$1 is still registered"
+	until_true host_has_let_go "$1" || fail "$1 is still registered"
 	$in_a ip -o link show eth0 | grep -q xdp && fail "an XDP program is left at A's interface"
 	return 0
 }

@@ -26,7 +26,7 @@ def person(steps, home):
         os.execv(sys.argv[1], [sys.argv[1], "ctl", "-s", sys.argv[2]])
     for keys, expected in steps:
         os.write(fd, keys.encode())
-        seen, until = b"", time.monotonic() + 10
+        seen, until = b"", time.monotonic() + 60
         # what moves the cursor stands within words
         while not re.search(expected, re.sub(rb"\x1b\[[0-9;]*[A-Za-z]|\r", b"", seen).decode("utf-8", "replace")):
             if not select.select([fd], [], [], max(0, until - time.monotonic()))[0]:
@@ -38,7 +38,7 @@ def person(steps, home):
         print(f"ok: {keys!r}")
     try:
         # until it has ended: a terminal that is closed would end it by SIGHUP
-        while select.select([fd], [], [], 10)[0] and os.read(fd, 65536):
+        while select.select([fd], [], [], 60)[0] and os.read(fd, 65536):
             pass
     except OSError:
         pass

@@ -62,21 +62,22 @@ with_resolver()
 	unshare -m sh -c 'mount --bind "$0" /etc/resolv.conf && exec "$@"' "$work/resolv.conf" "$@"
 }
 
-# ---- time: the delay of both directions, once each. Early is never right; the upper bound tells
-# 40 ms each way from 40 ms too many, on a machine with other things to do. `tests/speed/exec`
-# measures.
+# ---- time: the delay of both directions, once each. Early is never right, so the least of ten has
+# 80 ms at least; and it tells them from 40 ms too many, for a busy machine makes one of ten late,
+# or nine. `tests/speed/exec` measures.
 ping_takes_80_ms()
 {
 	for to in 192.0.2.1 2001:db8:1::1 198.18.0.1; do
-		$as "$weir" exec -q delay 40ms -- ping -c 10 -i 0.1 -W 2 $to >"$work/ping" ||
+		$as "$weir" exec -q delay 40ms -- ping -c 10 -i 0.1 -W 20 $to >"$work/ping" ||
 			fail "$who: $to: $(cat "$work/ping")"
 		grep -q ' 0% packet loss' "$work/ping" || fail "$who: $to: $(cat "$work/ping")"
-		median=$(sed -n 's/.*time=\([0-9.]*\) ms/\1/p' "$work/ping" | median)
-		within "$who: $to: median round trip in ms" "$median" 80 115 || fail "$(cat "$work/ping")"
+		least=$(sed -n 's/.*time=\([0-9.]*\) ms/\1/p' "$work/ping" | sort -n | head -n 1)
+		within "$who: $to: least round trip in ms" "$least" 80 119 || fail "$(cat "$work/ping")"
 	done
 }
 
-# A worker that polls would take two seconds more for two seconds more of nothing.
+# A worker that polls would take two seconds more for two seconds more of nothing. What is started
+# and ended takes its own time, 0.03 s more or less on a busy machine.
 processor_time() # seconds that the command sleeps
 {
 	python3 -c '
@@ -139,7 +140,7 @@ cat >"$work/client.py" <<'CLIENT'
 import errno, hashlib, os, socket, sys
 def tcp(family, address):
     data = os.urandom(8_000_000)
-    peer = socket.create_connection((address, 7), timeout=30)
+    peer = socket.create_connection((address, 7), timeout=120)
     import threading
     threading.Thread(target=lambda: (peer.sendall(data), peer.shutdown(socket.SHUT_WR))).start()
     got = b""
@@ -148,7 +149,7 @@ def tcp(family, address):
     assert got == data, f"TCP {address}: {len(got)} of {len(data)} bytes"
 def udp(family, address):
     peer = socket.socket(family, socket.SOCK_DGRAM)
-    peer.settimeout(10)
+    peer.settimeout(60)
     peer.connect((address, 7))
     for n in 1, 1000, 4000, 30000:
         data = os.urandom(n)
@@ -157,7 +158,7 @@ def udp(family, address):
 def refused(family, address):
     for kind in socket.SOCK_STREAM, socket.SOCK_DGRAM:
         peer = socket.socket(family, kind)
-        peer.settimeout(10)
+        peer.settimeout(60)
         try:
             peer.connect((address, 81))
             peer.send(b"x")
@@ -201,21 +202,21 @@ three_work_one_inside_the_other()
 	$as $nest $nest $nest python3 "$work/client.py" >"$work/out" 2>&1 || true
 	grep -q 'everything works' "$work/out" || fail "$who: three: $(cat "$work/out")"
 	for to in 203.0.113.1 2001:db8:2::1; do
-		$as $nest $nest $nest traceroute -n -q 1 -w 2 -m 6 $to >"$work/out" 2>&1 || true
+		$as $nest $nest $nest traceroute -n -q 1 -w 20 -m 6 $to >"$work/out" 2>&1 || true
 		[ "$(grep -c '^ [1-4]  [0-9]' "$work/out")" = 4 ] || fail "$who: traceroute: $(cat "$work/out")"
 	done
 }
 
-# ---- both directions have a real TCP sender: it fills most of a narrow link whose queue drops. The
-# bound is far below what it reaches (94 %), and far above what a sender without congestion control
-# does (23 %).
+# ---- both directions have a real TCP sender: it fills most of a narrow link whose queue drops. It
+# reaches 94 %, a sender without congestion control 23 %: the bound is twice that, and half of what
+# a machine leaves that is not busy.
 tcp_fills_a_narrow_link()
 {
 	for way in "" -R; do
 		$as "$weir" exec -q rate 10mbit queue 60kB delay 20ms -- \
-			iperf3 -J -c 192.0.2.1 -t 6 $way >"$work/iperf.json" || fail "$who: iperf3"
+			iperf3 -J -c 192.0.2.1 -t 4 $way >"$work/iperf.json" || fail "$who: iperf3"
 		reached=$(jq '.end.sum_received.bits_per_second / 1e6' "$work/iperf.json")
-		within "$who: of 10 Mbit/s ${way:-up}" "$reached" 7 10 || fail "a narrow link is not filled"
+		within "$who: of 10 Mbit/s ${way:-up}" "$reached" 4.6 10 || fail "a narrow link is not filled"
 	done
 }
 

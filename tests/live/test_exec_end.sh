@@ -80,8 +80,13 @@ server = socket.create_server((str(), 7000), family=socket.AF_INET6, dualstack_i
 print(server.accept()[0].recv(100).decode(), flush=True)"' \
 		'B: python3 -c "
 import socket, time
-start = time.monotonic()
-peer = socket.create_connection((str(chr(65)), 7000))
+while True: # until A listens
+    start = time.monotonic()
+    try:
+        peer = socket.create_connection((str(chr(65)), 7000))
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.05)
 peer.send(b\"hello A\")
 print(\"early\" if time.monotonic() - start < 0.04 else \"in time\")"; ping -4 -c 1 A >/dev/null && ping -6 -c 1 A >/dev/null; exit 3' \
 		>"$work/out" 2>&1 || status=$?

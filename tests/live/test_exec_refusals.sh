@@ -40,7 +40,7 @@ sysctl -qw net.ipv6.conf.all.disable_ipv6=1
 "$weir" exec -q delay 1ms -- sh -c 'ip -6 -o addr show weir0; ping -c 1 192.0.2.1' >"$work/out" || fail "without IPv6"
 ! grep -q inet6 "$work/out" || fail "an IPv6 address where there is none: $(cat "$work/out")"
 ip route del default
-"$weir" exec -q delay 1ms -- ping -c 1 -W 5 198.51.100.1 >"$work/out" || true
+"$weir" exec -q delay 1ms -- ping -c 1 -W 20 198.51.100.1 >"$work/out" || true
 grep -q 'Net Unreachable' "$work/out" || fail "without a route: $(cat "$work/out")"
 
 # ---- words

@@ -28,18 +28,29 @@ PYTHON
 	echo 'cloud down delay 100ms'
 } >"$work/scenario.weir"
 
+frames() # that B's tcpdump has written
+{
+	tcpdump -r "$work/seen.pcap" -n 2>/dev/null | wc -l
+}
+
+frames_came()
+{
+	[ "$(frames)" -ge 100 ]
+}
+
 # Instants of the frames of B's tcpdump, and how far each is from the spacing of the file. The file
 # is played when weir starts, so each measurement has a weir of its own.
 measure()
 {
 	weir_stop
-	$in_b tcpdump -i eth0 -w "$work/seen.pcap" --time-stamp-precision nano -Q in ether proto 0x88b5 \
-		>/dev/null 2>"$work/tcpdump" &
+	$in_b tcpdump -i eth0 -U -w "$work/seen.pcap" --time-stamp-precision nano -Q in \
+		ether proto 0x88b5 >/dev/null 2>"$work/tcpdump" &
 	background=$!
-	sleep 0.5
+	until_true said listening "$work/tcpdump" || fail "tcpdump does not listen"
 	weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
 	$in_b ping -c 3 -i 0.2 -W 1 10.9.0.1 >/dev/null || true
-	sleep 1.5
+	until_true said 'played to its end' "$work/weir.err" || fail "the capture does not come to its end"
+	until_true frames_came || echo "$(frames) frames were seen"
 	kill $background
 	wait $background || true
 	background=

@@ -21,7 +21,7 @@ mount -t tmpfs -o size=256k none "$work/disk"
 
 flood() # seconds
 {
-	$in_a timeout 20 python3 - "$1" <<'PYTHON'
+	$in_a timeout 60 python3 - "$1" <<'PYTHON'
 import socket, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 end = time.time() + float(sys.argv[1])
@@ -37,13 +37,18 @@ not_written()
 	ctl -j show ports | jq '.ports[1].not_written'
 }
 
-said() # words, how often, within 2 s
+# What has come so far is in the file or counted: the thread that writes has nothing to do.
+settled()
 {
-	for _ in $(seq 20); do
-		[ "$(grep -c "$1" "$work/weir.err")" = "$2" ] && return 0
-		sleep 0.1
-	done
-	fail "\`$1\` was not said $2 times: $(cat "$work/weir.err")"
+	counted=$(not_written)
+	sleep 1
+	[ "$(not_written)" = "$counted" ]
+}
+
+is_said() # words, how often
+{
+	until_true said "$1" "$work/weir.err" "$2" && [ "$(grep -c "$1" "$work/weir.err")" = "$2" ] ||
+		fail "\`$1\` was not said $2 times: $(cat "$work/weir.err")"
 }
 
 # Every frame that was handed to the port is in the file or counted, and the file is whole.
@@ -69,7 +74,7 @@ check_file() # the file
 weir_status=1
 weir_start --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
 flood 1.5
-said 'port b: .*/disk/back.pcap cannot be written: No space left on device' 1
+is_said 'port b: .*/disk/back.pcap cannot be written: No space left on device' 1
 [ "$(not_written)" -gt 0 ] || fail "nothing is counted"
 ctl show ports | grep -q 'warning: port b: .* packets could not be written to its file' ||
 	fail "show ports does not say it"
@@ -77,9 +82,10 @@ ctl -j show cloud down | jq -e '[.drops // {} | .. | numbers] | add // 0 | . == 
 	fail "the cloud counts the loss as its own"
 
 # Room again.
+until_true settled || fail "what is not written never ends"
 before=$(not_written)
 mount -o remount,size=64m "$work/disk"
-said 'port b: .* is written again; [0-9]* frames are missing in it' 1
+is_said 'port b: .* is written again; [0-9]* frames are missing in it' 1
 flood 0.5
 sleep 0.3
 [ "$(not_written)" = "$before" ] || fail "frames are lost although there is room"
@@ -88,7 +94,7 @@ sleep 0.3
 used=$(du -k "$work"/disk/* | awk '{ print $1 }')
 mount -o remount,size=$((used + 64))k "$work/disk"
 flood 2.5
-said 'cannot be written: No space left on device' 2
+is_said 'cannot be written: No space left on device' 2
 weir_stop
 check_file "$work/disk/back.pcap"
 [ "$(ls "$work/disk")" = back.pcap ] || fail "something else was left: $(ls "$work/disk")"
@@ -101,12 +107,9 @@ sed -i "s,$work/disk,$work," "$work/scenario.weir"
 	exec "$WEIR" run -c "$work/scenario.weir" -s "$socket" --cores "${WEIR_CPU:-$(($(nproc) - 1))}"
 ) >"$work/weir.out" 2>"$work/weir.err" &
 weir_pid=$!
-for _ in $(seq 600); do
-	grep -q 'weir run: running' "$work/weir.err" && break
-	sleep 0.05
-done
+weir_runs
 flood 1.5
-said 'port b: .*back.pcap cannot be written: File too large' 1
+is_said 'port b: .*back.pcap cannot be written: File too large' 1
 weir_stop
 check_file "$work/back.pcap"
 

@@ -66,7 +66,7 @@ trace() # runner, options, target
 
 v4='192.0.2.1 192.0.2.2 192.0.2.3 10.9.0.2 '
 v6='2001:db8::1 2001:db8::2 2001:db8::3 2001:db8:9::2 '
-options='-n -q 1 -N 1 -w 5'
+options='-n -q 1 -N 1 -w 20'
 expect 'traceroute' "$v4" "$(trace $in_a traceroute $options 10.9.0.2)"
 expect 'traceroute -I' "$v4" "$(trace $in_a traceroute -I $options 10.9.0.2)"
 expect 'traceroute -6' "$v6" "$(trace $in_a traceroute -6 $options 2001:db8:9::2)"
@@ -97,20 +97,20 @@ generated()
 }
 before=$(generated)
 for size in 1372 1373 1472; do
-	$in_a ping -M dont -s "$size" -c 3 -i 0.2 -W 5 10.9.0.2 >"$work/tool" 2>&1 ||
+	$in_a ping -M dont -s "$size" -c 3 -i 0.2 -W 20 10.9.0.2 >"$work/tool" 2>&1 ||
 		fail "ping -M dont -s $size: $(cat "$work/tool")"
 done
 expect 'ping -M dont, fragments that R2 has made' 6 $(($(generated) - before))
-$in_a ping -M do -s 1373 -c 1 -W 5 10.9.0.2 >"$work/tool" 2>&1 &&
+$in_a ping -M do -s 1373 -c 1 -W 20 10.9.0.2 >"$work/tool" 2>&1 &&
 	fail "a packet of 1401 bytes passed a path with an mtu of 1400"
 grep -q 'From 192.0.2.2 .*Frag needed and DF set (mtu = 1400)' "$work/tool" ||
 	fail "ping -M do: $(cat "$work/tool")"
 echo 'ok: ping -M do, one byte too long: fragmentation needed, mtu 1400, from R2'
 for router in 192.0.2.1 192.0.2.2 192.0.2.3; do
-	$in_a ping -c 1 -W 5 "$router" >"$work/tool" || fail "ping $router: $(cat "$work/tool")"
+	$in_a ping -c 1 -W 20 "$router" >"$work/tool" || fail "ping $router: $(cat "$work/tool")"
 done
-$in_a ping -6 -c 1 -W 5 2001:db8::3 >"$work/tool" || fail "ping -6: $(cat "$work/tool")"
-$in_b ping -c 1 -W 5 192.0.2.1 >"$work/tool" || fail "ping R1 from B: $(cat "$work/tool")"
+$in_a ping -6 -c 1 -W 20 2001:db8::3 >"$work/tool" || fail "ping -6: $(cat "$work/tool")"
+$in_b ping -c 1 -W 20 192.0.2.1 >"$work/tool" || fail "ping R1 from B: $(cat "$work/tool")"
 echo 'ok: routers answer ping'
 
 ctl -j show cloud down-2 >"$work/tool"

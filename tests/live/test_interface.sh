@@ -18,7 +18,7 @@ refused() # words, scenario lines, what runs weir
 {
 	printf '%b\n' "$2" >"$work/other.weir"
 	status=0
-	timeout 20 "$WEIR" run -c "$work/other.weir" -s "$work/other" --cores "$cpu" >"$work/other.out" \
+	timeout 60 "$WEIR" run -c "$work/other.weir" -s "$work/other" --cores "$cpu" >"$work/other.out" \
 		2>"$work/other.err" || status=$?
 	[ "$status" = 2 ] || fail "$2: status $status: $(cat "$work/other.err")"
 	tail -1 "$work/other.err" | grep -q "$1" || fail "$2: $(cat "$work/other.err")"
@@ -92,7 +92,7 @@ if command -v setpriv >/dev/null; then
 	echo "ok: weir check: without rights"
 fi
 ip link del spare
-$in_a ping -c 3 -i 0.2 -W 2 10.9.0.2 >"$work/ping" || fail "no ping while others were refused"
+$in_a ping -c 3 -i 0.2 -W 20 10.9.0.2 >"$work/ping" || fail "no ping while others were refused"
 grep -q DUP "$work/ping" && fail "packets are doubled"
 
 # In other network namespaces interfaces have the same names, and the same numbers.
@@ -103,43 +103,47 @@ for host in A B; do
 	background="${background:-} $!"
 done
 for host in A B; do
-	for _ in $(seq 600); do
-		grep -q 'weir run: running' "$work/other.$host.err" && break
-		sleep 0.1
-	done
-	grep -q 'weir run: running' "$work/other.$host.err" || fail "in $host: $(cat "$work/other.$host.err")"
+	until_true said 'weir run: running' "$work/other.$host.err" ||
+		fail "in $host: $(cat "$work/other.$host.err")"
 done
 kill $background
 wait $background || true
 background=
 echo "ok: interfaces of the same name in other network namespaces"
 
-# ---- another name
+# ---- another name. weir looks at its ports a few times a second, so what it says of them comes a
+# moment later.
+links_are() # of port a and of port b: true or false
+{
+	[ "$(ctl -j show ports | jq -r '[.ports[].link_up | tostring] | join(" ")')" = "$1 $2" ]
+}
+
 ip link set wb down
+until_true links_are true false || fail "it is not noticed that wb is down"
 ip link set wb name wc
 ip link set wc up
-sleep 0.5
-$in_a ping -c 3 -i 0.2 -W 2 10.9.0.2 >/dev/null || fail "no ping after the interface got another name"
+until_true links_are true true || fail "it stays down"
+until_true said 'port b: its interface is called wc now' "$work/weir.err" || fail "the name is not said"
+$in_a ping -c 3 -i 0.2 -W 20 10.9.0.2 >/dev/null || fail "no ping after the interface got another name"
 [ "$(grep -c 'port b: its interface is called wc now' "$work/weir.err")" = 1 ] || fail "the name is not said once"
-ctl -j show ports | jq -e '.ports[1].link_up' >/dev/null || fail "it stays down"
 # Another one takes the old name, and is down: that is none of this port's business.
 ip link add wb type veth peer name bw
-sleep 0.5
-$in_a ping -c 3 -i 0.2 -W 2 10.9.0.2 >/dev/null || fail "no ping after another interface took the name"
+sleep 0.5 # for weir to look at it, and to do nothing
+links_are true true || fail "the state of another interface is taken for a port's"
+$in_a ping -c 3 -i 0.2 -W 20 10.9.0.2 >/dev/null || fail "no ping after another interface took the name"
 # And two at once.
 ip link set wa down
 ip link set wc down
+until_true links_are false false || fail "it is not noticed that both are down"
 ip link set wa name tmp
 ip link set wc name wa
 ip link set tmp name wc
 ip link set wc up
 ip link set wa up
-sleep 0.5
-ctl -j show ports | jq -e 'all(.ports[]; .link_up)' >/dev/null || fail "a port is down after an exchange of names"
-$in_a ping -c 3 -i 0.2 -W 2 10.9.0.2 >/dev/null || fail "no ping after an exchange of names"
+until_true links_are true true || fail "a port is down after an exchange of names"
+$in_a ping -c 3 -i 0.2 -W 20 10.9.0.2 >/dev/null || fail "no ping after an exchange of names"
 ip link set wa down
-sleep 0.5
-ctl -j show ports | jq -e '.ports[0].link_up and (.ports[1].link_up | not)' >/dev/null || fail "the wrong port is down"
+until_true links_are true false || fail "the wrong port is down"
 ip link set wa up
 weir_stop
 echo "ok: another name changes nothing"
@@ -152,17 +156,14 @@ printf '%s\n' 'seed 1' 'port a interface wa' 'port b interface wb' 'cloud down f
 	'cloud up from b to a' >"$work/scenario.weir"
 ip link set wb down
 weir_start --cores "$cpu"
-sleep 0.5
-grep -q 'weir run: port a: interface wa (veth, MTU 1500), by a packet socket$' "$work/weir.err" || fail "the way in is not said"
-grep -q 'weir run: port b: interface wb is down: no packet passes until it is up (ip link set wb up)$' "$work/weir.err" ||
-	fail "it is not said that wb is down"
+until_true said 'weir run: port a: interface wa (veth, MTU 1500), by a packet socket$' "$work/weir.err" ||
+	fail "the way in is not said"
+until_true said 'weir run: port b: interface wb is down: no packet passes until it is up (ip link set wb up)$' \
+	"$work/weir.err" || fail "it is not said that wb is down"
 ip link set wb up
-for _ in $(seq 50); do
-	ctl -j show ports | jq -e 'all(.ports[]; .link_up)' >/dev/null && break
-	sleep 0.1
-done
-$in_a ping -c 3 -i 0.2 -W 2 10.9.0.2 >/dev/null || fail "no ping after the interface went up"
-grep -q 'weir run: port b: link up' "$work/weir.err" || fail "it is not said that the link is up"
+until_true links_are true true || fail "it stays down"
+$in_a ping -c 3 -i 0.2 -W 20 10.9.0.2 >/dev/null || fail "no ping after the interface went up"
+until_true said 'weir run: port b: link up' "$work/weir.err" || fail "it is not said that the link is up"
 weir_stop
 echo "ok: an interface that is down at the start is said, and waited for"
 scenario <<SCENARIO
@@ -195,10 +196,7 @@ mine=$(leftovers)
 printf 'port x device net_null0\n' >"$work/other.weir"
 "$WEIR" run -c "$work/other.weir" -s "$work/other" --cores "$cpu" >"$work/other.out" 2>"$work/other.err" &
 background=$!
-for _ in $(seq 600); do
-	grep -q 'weir run: running' "$work/other.err" && break
-	sleep 0.1
-done
+until_true said 'weir run: running' "$work/other.err" || fail "$(cat "$work/other.err")"
 [ "$(leftovers)" = "$mine" ] || fail "a second weir took away the first one's folder"
 kill $background
 wait $background || fail "the second weir: status $?"

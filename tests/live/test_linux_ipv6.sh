@@ -49,9 +49,13 @@ server=$!
 listening
 $in_a iperf3 -6 -c 2001:db8:9::2 -C weir_ecn_becn -t 5 >"$work/client" 2>&1 || fail "iperf3: $(tail -3 "$work/client")"
 wait $server || fail "the iperf3 server ended with an error"
-sleep 0.3
-host_totals >"$work/host"
 sent=$(ctl -j show cloud down | jq .becn_sent)
+quenches_came()
+{
+	host_totals >"$work/host"
+	[ "$(jq '.marked + .stale' "$work/host")" -ge "$sent" ]
+}
+until_true quenches_came || echo "not all quenches have come"
 within "quenches sent" "$sent" 2 100000 || exit 1
 within "quenches that came: marked and stale" "$(jq '.marked + .stale' "$work/host")" "$sent" "$sent" || exit 1
 within "stale ones" "$(jq .stale "$work/host")" 0 $((sent / 2)) || exit 1

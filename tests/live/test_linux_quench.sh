@@ -67,7 +67,8 @@ since() # arguments of quench.py
 		status=0
 		host_totals >"$work/before"
 		$quench wa A "$@" || status=$?
-		# A cut acts on the next acknowledgement.
+		# A cut acts on the next acknowledgement. What comes twice would come at once.
+		until_true all_have_come "$2" || fail "of $2 quenches came: $(cat "$work/before" "$work/after")"
 		sleep 0.25
 		host_totals >"$work/after"
 		case $1 in stale | future) break ;; esac
@@ -77,6 +78,13 @@ since() # arguments of quench.py
 	done
 	[ $status != 3 ] || skip "the machine is too busy: a round trip is over before $* have gone"
 	[ $status = 0 ] || fail "quench.py $*"
+}
+
+all_have_come() # how many
+{
+	host_totals >"$work/after"
+	[ $(($(grown marked) + $(grown dropped) + $(grown foreign) + $(grown malformed) + $(grown stale))) -ge "$1" ] &&
+		[ $(($(grown cuts) + $(grown within))) -ge $(($(grown marked) + $(grown dropped))) ]
 }
 
 grown() # counter

@@ -111,15 +111,16 @@ done
 echo "ok: $n scenarios over one another"
 
 # ---- SIGHUP ----
+hup_said()
+{
+	tail -n "+$((lines + 1))" "$work/weir.err" | grep -q "$1"
+}
+
 hup() # what weir must say
 {
-	said=$(wc -l <"$work/weir.err")
+	lines=$(wc -l <"$work/weir.err")
 	kill -HUP "$weir_pid"
-	for _ in $(seq 100); do
-		tail -n "+$((said + 1))" "$work/weir.err" | grep -q "$1" && return 0
-		sleep 0.05
-	done
-	fail "after SIGHUP weir said: $(tail -n "+$((said + 1))" "$work/weir.err")"
+	until_true hup_said "$1" || fail "after SIGHUP weir said: $(tail -n "+$((lines + 1))" "$work/weir.err")"
 }
 sed -i 's/down delay 20ms/down delay 50ms/' "$work/scenario.weir"
 hup "scenario.weir: read again, and in force"

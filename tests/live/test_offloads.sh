@@ -57,7 +57,7 @@ nothing_lost()
 # ---- what comes out is what went in, whatever carries it
 head -c 30000000 /dev/urandom >"$work/sent"
 for to in 10.9.0.2 fd00:9::2; do
-	$in_b timeout 60 python3 -c '
+	$in_b timeout 120 python3 -c '
 import socket, sys, hashlib
 family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
 server = socket.create_server((sys.argv[1], 7000), family=family)
@@ -68,11 +68,8 @@ while data := peer.recv(1 << 16):
     sums.update(data)
 print(sums.hexdigest())' "$to" >"$work/got" &
 	background=$!
-	for _ in $(seq 100); do
-		grep -q listening "$work/got" && break
-		sleep 0.1
-	done
-	$in_a timeout 60 python3 -c '
+	until_true said listening "$work/got" || fail "the receiver does not listen"
+	$in_a timeout 120 python3 -c '
 import socket, sys
 socket.create_connection((sys.argv[1], 7000)).sendall(open(sys.argv[2], "rb").read())' "$to" "$work/sent"
 	wait $background
@@ -85,12 +82,9 @@ within "the mean length of a packet, super-frames being cut" \
 	$(($(report a rx_bytes) / $(report a rx_packets))) 200 1514
 
 # ---- tags: the kernel takes them out of what a packet socket gets
-$in_b timeout 20 tcpdump -i eth0 -c 3 -U -w "$work/tagged" vlan 2>"$work/tcpdump" &
+$in_b timeout 60 tcpdump -i eth0 -c 3 -U -w "$work/tagged" vlan 2>"$work/tcpdump" &
 background=$!
-for _ in $(seq 100); do
-	grep -q listening "$work/tcpdump" && break
-	sleep 0.1
-done
+until_true said listening "$work/tcpdump" || fail "tcpdump does not listen"
 $in_a python3 -c '
 import socket
 out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
@@ -108,7 +102,7 @@ echo "ok: VLAN tags"
 for host in A B; do ip -n $host link set eth0 mtu 9000; done
 ip link set wa mtu 9000
 ip link set wb mtu 9000
-$in_a ping -c 3 -i 0.2 -W 2 -M do -s 8972 10.9.0.2 >/dev/null || fail "no jumbo ping"
+$in_a ping -c 3 -i 0.2 -W 20 -M do -s 8972 10.9.0.2 >/dev/null || fail "no jumbo ping"
 nothing_lost
 echo "ok: frames of 9,000 bytes"
 ip link set wb mtu 1500
@@ -129,7 +123,7 @@ goodput()
 	$in_b iperf3 -s -1 -J >"$work/server.json" &
 	background=$!
 	listening
-	$in_a timeout 30 iperf3 -c 10.9.0.2 -t 6 >/dev/null || fail "no TCP at 100 Mbit/s"
+	$in_a timeout 60 iperf3 -c 10.9.0.2 -t 6 >/dev/null || fail "no TCP at 100 Mbit/s"
 	wait $background || fail "the iperf3 server ended with an error"
 	background=
 	# Of the 1,514 bytes that the bucket counts 1,448 are payload. The first second is slow

@@ -104,9 +104,14 @@ export LSAN_OPTIONS="suppressions=$work/libxdp.supp:print_suppressions=0"
 # This driver may be missing, or the kernel without what it needs: then weir refuses with status 2.
 clouds net_af_xdp0,iface=wa net_af_xdp1,iface=wb >"$work/scenario.weir"
 status=0
-timeout -s TERM 5 "$WEIR" run -c "$work/scenario.weir" -s "$socket" >"$work/try" 2>&1 || status=$?
+"$WEIR" run -c "$work/scenario.weir" -s "$socket" >"$work/weir.out" 2>"$work/weir.err" &
+weir_pid=$!
+until_true weir_runs_or_died || fail "with net_af_xdp it neither runs nor ends"
+kill -TERM "$weir_pid" 2>/dev/null || true
+wait "$weir_pid" || status=$?
+weir_pid=
 if [ "$status" = 2 ]; then
-	echo "not tested: net_af_xdp does not start here: $(tail -n 1 "$work/try")"
+	echo "not tested: net_af_xdp does not start here: $(tail -n 1 "$work/weir.err")"
 else
 	live "XDP sockets" $XDP net_af_xdp0,iface=wa net_af_xdp1,iface=wb
 fi

@@ -31,11 +31,12 @@ measure()
 	$in_b iperf3 -s -1 -J >"$work/server.json" &
 	server=$!
 	listening
-	(
-		sleep 5
-		ctl cloud down rate 50mbit queue 250kB >/dev/null
-	) &
-	$in_a iperf3 -c 10.9.0.2 -t 10 -i 1 >"$work/client" 2>&1 || fail "iperf3: $(tail -1 "$work/client")"
+	: >"$work/client"
+	$in_a iperf3 -c 10.9.0.2 -t 10 -i 1 --forceflush >"$work/client" 2>&1 &
+	client=$!
+	until_true said '[0-9]  *sec .*bits/sec' "$work/client" 5 || fail "iperf3: $(cat "$work/client")"
+	ctl cloud down rate 50mbit queue 250kB >/dev/null
+	wait $client || fail "iperf3: $(tail -1 "$work/client")"
 	wait $server || fail "the iperf3 server ended with an error"
 	if grep -q reset "$work/client"; then
 		fail "the connection was reset"

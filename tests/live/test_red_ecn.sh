@@ -14,7 +14,7 @@
 # of which there is none, and as a tail loss probe when it is late, which is switched off.
 
 . "$(dirname "$0")/topology.sh"
-need iperf3 tshark
+need iperf3 tshark tcpdump
 make_hosts
 scenario <<SCENARIO
 cloud down rate 20mbit queue 1MB
@@ -36,21 +36,25 @@ ecn() # 0 or 1, in both hosts
 connect() # name
 {
 	clear_counters
-	$in_b tshark -q -i eth0 -s 100 -w "$work/$1.pcap" >/dev/null 2>"$work/tshark.err" &
+	$in_b tshark -q -i eth0 -s 100 -B 64 -w "$work/$1.pcap" >/dev/null 2>"$work/tshark.err" &
 	capture=$!
-	for _ in $(seq 100); do
-		grep -q 'Capturing on' "$work/tshark.err" && break
-		sleep 0.05
-	done
+	until_true said 'Capturing on' "$work/tshark.err" || fail "tshark: $(cat "$work/tshark.err")"
 	$in_b iperf3 -s -1 >/dev/null &
 	server=$!
 	listening
 	$in_a iperf3 -c 10.9.0.2 -t 3 -P 2 >"$work/client" 2>&1 || fail "iperf3: $(tail -1 "$work/client")"
 	wait $server || fail "the iperf3 server ended with an error"
-	sleep 0.3
+	# The last packet of the capture, behind all of the connections'.
+	until_true $in_a ping -q -c 1 -W 2 10.9.0.2 >/dev/null || fail "no ping behind the connections"
+	until_true captured "$1" icmp || fail "tshark does not write what it captures"
 	kill -INT $capture
 	wait $capture || true
 	ctl -j show cloud down >"$work/$1.json"
+}
+
+captured() # name filter of tcpdump
+{
+	$in_b tcpdump -r "$work/$1.pcap" -n "$2" 2>/dev/null | grep -q .
 }
 
 packets() # name filter: how many of the capture fit

@@ -14,7 +14,7 @@ refused() # WORDS of the message, scenario lines, then -- and arguments
 	shift 2
 	printf '%b\n' "$lines" >"$work/scenario.weir"
 	status=0
-	timeout 20 "$WEIR" run -c "$work/scenario.weir" -s "$socket" "$@" >"$work/weir.out" \
+	timeout 60 "$WEIR" run -c "$work/scenario.weir" -s "$socket" "$@" >"$work/weir.out" \
 		2>"$work/weir.err" || status=$?
 	[ "$status" = 2 ] || fail "$lines: status $status, not 2: $(cat "$work/weir.err")"
 	# A remark about hugepages may stand before the refusal.

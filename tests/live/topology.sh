@@ -47,6 +47,24 @@ fi
 # Before everything that is not of the test: a shared machine would spoil the figures.
 renice -n -15 $$ >/dev/null 2>&1 || true
 
+# How long a test waits for what must come: no claim about time, so far more than any machine takes.
+PATIENCE_S=60
+
+until_true() # a command: until it succeeds
+{
+	deadline=$(($(date +%s) + PATIENCE_S))
+	until "$@"; do
+		[ "$(date +%s)" -lt $deadline ] || return 1
+		sleep 0.05
+	done
+}
+
+# In a file, a number of times at least.
+said() # words, file, how often
+{
+	[ "$(grep -c -e "$1" "$2" || true)" -ge "${3:-1}" ]
+}
+
 work=$(mktemp -d)
 socket=$work/socket
 weir_pid=
@@ -164,12 +182,18 @@ weir_start() # further arguments of weir run
 	${weir_by:-} "$WEIR" run -c "$work/scenario.weir" -s "$socket" "$@" >"$work/weir.out" \
 		2>"$work/weir.err" &
 	weir_pid=$!
-	for _ in $(seq 600); do
-		grep -q 'weir run: running' "$work/weir.err" && return 0
-		weir_alive || fail "weir did not start"
-		sleep 0.05
-	done
-	fail "weir did not start within 30 s"
+	weir_runs
+}
+
+weir_runs() # what was just started
+{
+	until_true weir_runs_or_died || fail "weir did not start within $PATIENCE_S s"
+	weir_alive || fail "weir did not start"
+}
+
+weir_runs_or_died()
+{
+	grep -q 'weir run: running' "$work/weir.err" || ! weir_alive
 }
 
 ctl()
@@ -209,14 +233,14 @@ undisturbed() # a function that measures and returns 1 if the figure is wrong
 	skip "the machine is too busy for a measurement"
 }
 
+listens() # in B: port
+{
+	$in_b ss -Hltn "sport = :$1" | grep -q .
+}
+
 listening() # in B: waits until the iperf3 that was just started there listens
 {
-	tries=0
-	until $in_b ss -Hltn 'sport = :5201' | grep -q .; do
-		tries=$((tries + 1))
-		[ $tries -lt 100 ] || fail "iperf3 -s does not listen after 10 s"
-		sleep 0.1
-	done
+	until_true listens 5201 || fail "iperf3 -s does not listen"
 }
 
 # The median of a column of numbers.
