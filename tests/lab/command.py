@@ -18,6 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import tap  # noqa: E402
 
 WEIR = sys.argv[1]
+SANITIZED = bool(os.environ.get("WEIR_SANITIZED"))
 SHORT = ["--seeds", "1", "--no-figures", "--set", "duration=30s", "--set", "warmup=5s"]
 
 
@@ -231,11 +232,27 @@ def rows_of(experiment, *more):
     return values
 
 
-def figure_of_a_paper(claim):
-    """Whole runs of hundreds of seconds: what they say is the same from every build, and a sanitizer takes minutes for it."""
-    if os.environ.get("WEIR_SANITIZED"):
+def whole(claim):
+    """Whole runs of hundreds of seconds, and captures that tshark reads: what they say is the same from every build, and a
+    sanitizer takes minutes for it. What it looks at is in brief()."""
+    if SANITIZED:
         raise tap.Skip("the release runs it")
     return claim()
+
+
+def brief():
+    """For a sanitizer: a few seconds of every experiment and case that whole() leaves to the release, with a capture."""
+    if not SANITIZED:
+        raise tap.Skip("there is no sanitizer in it, and all of them are run whole")
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        for experiment, case, *more in BRIEF:
+            answer = lab("run", experiment, "--seeds", "1", "--no-figures", "--set", "duration=4s", "--set", "warmup=1s", "--case", case,
+                         "--pcap", f"{folder}/run.pcap", *more)
+            if answer.returncode not in (0, 1) or answer.stderr or pathlib.Path(folder, "run.pcap").stat().st_size < 1 << 16:
+                wrong.append(f"{experiment}, {case}: status {answer.returncode}: {answer.stderr}")
+    assert not wrong, "\n".join(wrong)
+    return True
 
 
 def gains_in_order():
@@ -527,6 +544,10 @@ def check(true):
     assert true, "it is not so"
 
 
+BRIEF = [("becn-45", "plain"), ("becn-45", "ecn"), ("becn-45", "becn"), ("bcn-chain", "hops"), ("bcn-mix", "same"),
+         ("becn-web", "becn", "--set", "duration=52s"), ("ecn-mod-fifo", "mixed"), ("ecn-mod-fifo", "unaware"),
+         ("slow-start-header", "told"), ("slow-start", "limited-500")]
+
 CLAIMS = [
     ("list names the experiments",
      lambda: check(listed())),
@@ -571,49 +592,51 @@ CLAIMS = [
     ("no frame comes broken or astray",
      lambda: check(conserves())),
     ("a capture has nothing malformed and no wrong checksum",
-     lambda: check(capture_is_whole("becn-45", "ecn", "ip.dsfield.ecn == 3 || tcp.flags.ece == 1"))),
+     lambda: check(whole(lambda: capture_is_whole("becn-45", "ecn", "ip.dsfield.ecn == 3 || tcp.flags.ece == 1")))),
     ("nor has one with source quenches",
-     lambda: check(capture_is_whole("becn-45", "becn", "icmp.type == 4"))),
+     lambda: check(whole(lambda: capture_is_whole("becn-45", "becn", "icmp.type == 4")))),
     ("nor one with the TTL returned in an IP option",
-     lambda: check(capture_is_whole("bcn-chain", "hops", "ip.hdr_len == 24"))),
+     lambda: check(whole(lambda: capture_is_whole("bcn-chain", "hops", "ip.hdr_len == 24")))),
     ("nor one of web traffic and source quenches",
-     lambda: check(capture_is_whole("becn-web", "becn", "icmp.type == 4", "--set", "duration=55s"))),
+     lambda: check(whole(lambda: capture_is_whole("becn-web", "becn", "icmp.type == 4", "--set", "duration=55s")))),
     ("nor one of voice calls beside TCP",
-     lambda: check(capture_is_whole("ecn-mod-fifo", "mixed", "udp"))),
+     lambda: check(whole(lambda: capture_is_whole("ecn-mod-fifo", "mixed", "udp")))),
     ("nor one with the unified header",
-     lambda: check(capture_is_whole("slow-start-header", "told", "ip.proto == 253", "--set", "duration=3s", "--set", "warmup=1s"))),
+     lambda: check(whole(lambda: capture_is_whole("slow-start-header", "told", "ip.proto == 253", "--set", "duration=3s", "--set", "warmup=1s")))),
     ("in it TCP is whole, both routers are asked and both are told of",
      lambda: check(header_is_exchanged())),
     ("what the header tells a sender is what its description gives it",
-     lambda: check(as_by_hand())),
+     lambda: check(whole(as_by_hand))),
     ("a paper's sentence that can be read in three ways is three words",
      lambda: check(readings())),
     ("a packet without room for the header is refused",
      lambda: check(too_small())),
     ("tshark's analysis counts as many retransmissions as the hosts",
-     lambda: check(tshark_counts_the_same("becn-45", "plain", ["ours"], "--set", "flows=20"))),
+     lambda: check(whole(lambda: tshark_counts_the_same("becn-45", "plain", ["ours"], "--set", "flows=20")))),
     ("so it does with ECN",
-     lambda: check(tshark_counts_the_same("becn-45", "ecn", ["ours"], "--set", "flows=45"))),
+     lambda: check(whole(lambda: tshark_counts_the_same("becn-45", "ecn", ["ours"], "--set", "flows=45")))),
     ("so it does with source quenches",
-     lambda: check(tshark_counts_the_same("becn-45", "becn", ["ours"], "--set", "flows=45", "--set", "duration=20010ms"))),
+     lambda: check(whole(lambda: tshark_counts_the_same("becn-45", "becn", ["ours"], "--set", "flows=45", "--set", "duration=20010ms")))),
     ("so it does with BCN-TCP and Reno together",
-     lambda: check(tshark_counts_the_same("bcn-mix", "same", ["bcn", "reno"]))),
+     lambda: check(whole(lambda: tshark_counts_the_same("bcn-mix", "same", ["bcn", "reno"])))),
     ("flows with BECN gain more over plain ones than flows with ECN, and both signals together more, too",
-     lambda: check(figure_of_a_paper(gains_in_order))),
+     lambda: check(whole(gains_in_order))),
     ("every experiment of the BECN papers has the RED of ns-2.1b8a",
      lambda: check(red_of_2001())),
     ("45 flows lose what they lose in the paper, near and by satellite",
-     lambda: check(figure_of_a_paper(losses_of_2001))),
+     lambda: check(whole(losses_of_2001))),
     ("limited slow-start fills the pipe with the paper's queue of 200 packets, and not with 40",
-     lambda: check(figure_of_a_paper(fourth_figure))),
+     lambda: check(whole(fourth_figure))),
     ("a link's head leaves before what comes at the same instant, or after it, as the experiment says",
      lambda: check(ties())),
     ("an unknown order of ties is refused",
      lambda: check(refused(["run", "becn-45", "--set", "ties=random"], "`departure-first` or `arrival-first`"))),
     ("voice calls are the load that their means give",
-     lambda: check(voice_load())),
+     lambda: check(whole(voice_load))),
     ("a sweep run apart and merged is what one run gives, and a hole in it is named",
      lambda: check(merges())),
+    ("a sanitizer has nothing to say of the first seconds of these",
+     lambda: check(brief())),
     ("a figure of a paper is run alone",
      lambda: check(figure())),
     ("a figure over time is drawn",
@@ -621,17 +644,17 @@ CLAIMS = [
     ("an object of the web takes as many round trips as its packets need",
      lambda: check(web_object())),
     ("a user of surge asks for one file at a time",
-     lambda: check(one_file_at_a_time())),
+     lambda: check(whole(one_file_at_a_time))),
     ("and is silent in between for as long as the model says",
-     lambda: check(silences())),
+     lambda: check(whole(silences))),
     ("BCN-TCP that cuts to whole packets takes less from Reno",
-     lambda: check(whole_packets())),
+     lambda: check(whole(whole_packets))),
     ("a router that tells the sender keeps a steadier queue than one that marks",
-     lambda: check(steady())),
+     lambda: check(whole(steady))),
     ("flows without ECN beside ECN-mod get less, and do not starve",
-     lambda: check(beside_ecn_mod())),
+     lambda: check(whole(beside_ecn_mod))),
     ("the web's workload is the same whatever the network does to it",
-     lambda: check(same_workload())),
+     lambda: check(whole(same_workload))),
     ("a line of a figure that is wrong is refused with its number",
      lambda: check(refused(["run", str(pathlib.Path(__file__).with_name("no-case.lab"))], ":4: there is no case"))),
 ]
