@@ -41,7 +41,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import tap  # noqa: E402
 
 WEIR, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-TIMEOUT_S = 60
+TIMEOUT_S = 240
 STATEMENT = re.compile(r"(no )?clouds? |port |seed |netem ")
 # A network, processes and mounts of a page's own: what is begun in there ends with it.
 ALONE = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
@@ -57,7 +57,7 @@ for i in 0 1 2; do
     ip link set eth$i up
 done
 echo ready
-exec sleep 300
+exec sleep 1000
 """
 
 
