@@ -25,6 +25,11 @@ state_of_machine()
 	ls /dev/hugepages 2>/dev/null | grep weir || true
 }
 
+under_load()
+{
+	ctl -j show cloud down | jq -e '.held_packets > 100' >/dev/null
+}
+
 state_of_machine >"$work/before"
 for signal in TERM INT; do
 	weir_start --cores "$cpu"
@@ -35,7 +40,8 @@ for signal in TERM INT; do
 	$in_a iperf3 -u -c 10.9.0.2 -b 200M -l 1400 -t 10 >/dev/null 2>&1 &
 	client=$!
 	background="$server $client"
-	sleep 3
+	until_true under_load || fail "nothing is in flight"
+	sleep 1
 	kill -$signal "$weir_pid"
 	weir_status=0
 	wait "$weir_pid" || fail "status $? after SIG$signal under load"
