@@ -139,6 +139,8 @@ def what_comes_out_has_the_link_type_and_the_bytes_of_what_came_in():
 
 
 def tools_of_others_agree():
+    if os.environ.get("WEIR_SANITIZED"):
+        raise tap.Skip("they read the same bytes from every build: the release's")
     for tool in ("tshark", "capinfos", "editcap"):
         if not shutil.which(tool):
             raise tap.Skip(f"{tool} is not installed")
@@ -156,7 +158,6 @@ def tools_of_others_agree():
                                    capture_output=True, check=True, text=True).stdout
             told.append((shown, table))
         assert told[0] == told[1], (name, told[0][0], told[1][0])
-
 
 
 def an_answer_of_a_router_goes_back_under_the_header_of_its_cause():
