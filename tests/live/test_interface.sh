@@ -92,7 +92,7 @@ if command -v setpriv >/dev/null; then
 	echo "ok: weir check: without rights"
 fi
 ip link del spare
-$in_a ping -c 3 -i 0.2 -W 20 10.9.0.2 >"$work/ping" || fail "no ping while others were refused"
+ping_crosses || fail "no ping while others were refused"
 grep -q DUP "$work/ping" && fail "packets are doubled"
 
 # In other network namespaces interfaces have the same names, and the same numbers.
@@ -124,13 +124,13 @@ ip link set wb name wc
 ip link set wc up
 until_true links_are true true || fail "it stays down"
 until_true said 'port b: its interface is called wc now' "$work/weir.err" || fail "the name is not said"
-$in_a ping -c 3 -i 0.2 -W 20 10.9.0.2 >/dev/null || fail "no ping after the interface got another name"
+ping_crosses || fail "no ping after the interface got another name"
 [ "$(grep -c 'port b: its interface is called wc now' "$work/weir.err")" = 1 ] || fail "the name is not said once"
 # Another one takes the old name, and is down: that is none of this port's business.
 ip link add wb type veth peer name bw
 sleep 0.5 # for weir to look at it, and to do nothing
 links_are true true || fail "the state of another interface is taken for a port's"
-$in_a ping -c 3 -i 0.2 -W 20 10.9.0.2 >/dev/null || fail "no ping after another interface took the name"
+ping_crosses || fail "no ping after another interface took the name"
 # And two at once.
 ip link set wa down
 ip link set wc down
@@ -141,7 +141,7 @@ ip link set tmp name wc
 ip link set wc up
 ip link set wa up
 until_true links_are true true || fail "a port is down after an exchange of names"
-$in_a ping -c 3 -i 0.2 -W 20 10.9.0.2 >/dev/null || fail "no ping after an exchange of names"
+ping_crosses || fail "no ping after an exchange of names"
 ip link set wa down
 until_true links_are true false || fail "the wrong port is down"
 ip link set wa up
@@ -162,7 +162,7 @@ until_true said 'weir run: port b: interface wb is down: no packet passes until 
 	"$work/weir.err" || fail "it is not said that wb is down"
 ip link set wb up
 until_true links_are true true || fail "it stays down"
-$in_a ping -c 3 -i 0.2 -W 20 10.9.0.2 >/dev/null || fail "no ping after the interface went up"
+ping_crosses || fail "no ping after the interface went up"
 until_true said 'weir run: port b: link up' "$work/weir.err" || fail "it is not said that the link is up"
 weir_stop
 echo "ok: an interface that is down at the start is said, and waited for"

@@ -59,6 +59,13 @@ until_true() # a command: until it succeeds
 	done
 }
 
+# From A to B and back. When a link has come up, Linux begins to send on it up to a second later, at
+# each of its ends: until then nothing comes, and weir cannot help it.
+ping_crosses()
+{
+	until_true $in_a ping -c 3 -i 0.2 -W 2 10.9.0.2 >"$work/ping"
+}
+
 # In a file, a number of times at least.
 said() # words, file, how often
 {
