@@ -7,19 +7,26 @@ import os
 import pty
 import re
 import struct
+import subprocess
 import sys
 import tempfile
 import termios
 import time
 
 PATIENCE_S = 60
-# A program of one process that says what it has begun, and ends when it is told: a shell that is
-# stopped while it starts a program hangs by itself (vfork in dash).
+# Programs of one process that say when they have begun: a shell that is stopped or killed by a key
+# while it starts a program hangs by itself (vfork in dash).
 UNTIL_THERE = """import os, sys, time
 print("begun", flush=True)
 while not os.path.exists(sys.argv[1]):
     time.sleep(0.05)
 print("finished")
+"""
+CATCHES = """import signal, time
+signal.signal(signal.SIGINT, lambda *of: print("caught", flush=True))
+print("begun", flush=True)
+while True:
+    time.sleep(1000)
 """
 AWAKES = """import signal, time
 signal.signal(signal.SIGCONT, lambda *of: print("goes on", flush=True))
@@ -58,6 +65,8 @@ class Terminal:
                 self.seen = self.seen[found.end():]
                 return found
             if time.monotonic() > until:
+                # In the namespace of the test: who waits for whom.
+                subprocess.run(["ps", "-eo", "pid,ppid,pgid,tpgid,stat,wchan:20,args"], check=False)
                 sys.exit(f"FAIL: no {pattern!r} in {self.seen!r}")
             try:
                 self.seen += os.read(self.fd, 65536).decode(errors="replace")
@@ -70,7 +79,7 @@ class Terminal:
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
-        for name, text in ("until-there", UNTIL_THERE), ("awakes", AWAKES):
+        for name, text in ("until-there", UNTIL_THERE), ("catches", CATCHES), ("awakes", AWAKES):
             with open(os.path.join(folder, name), "w", encoding="ascii") as out:
                 out.write(text)
         types(sys.argv[1], sys.argv[2:], folder)
@@ -88,7 +97,7 @@ def types(weir, prefix, folder):
     t.expect(r"status 130\r\n")
     print("^C ends the command, and the status is 130")
 
-    t.type(f"{run} -- sh -c 'trap \"echo cau''ght\" INT; echo beg''un; while :; do sleep 0.1; done'\n")
+    t.type(f"{run} -- python3 {folder}/catches\n")
     t.expect(r"begun\r\n")
     t.type("\x03")
     t.expect(r"caught\r\n")
