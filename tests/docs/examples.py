@@ -149,7 +149,7 @@ def why_no_exec():
 
 
 def need_what_is_used(text):
-    for program in ("ping", "iperf3", "capinfos"):
+    for program in ("ping", "iperf3", "capinfos", "tshark"):
         if re.search(rf"\b{program} ", text) and not shutil.which(program):
             raise tap.Skip(f"{program} is not installed")
     if "--between" in text and not os.path.exists("/etc/hosts"):

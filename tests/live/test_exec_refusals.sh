@@ -57,7 +57,7 @@ refused 'a command for each end' "$weir" exec --between 'iperf3 -s' 'B: iperf3 -
 refused 'a file of its own cannot take the place of /etc/hosts, .*; make it' \
 	unshare -m sh -c "mount -t tmpfs none /etc && exec $weir exec -q --between 'A: true' 'B: true'"
 refused 'has the commands already' "$weir" exec --between 'A: true' 'B: true' -- true
-refused '--pcap: weir writes no capture here; `tcpdump' "$weir" exec --pcap p.pcap -- echo it runs
+refused '/no/such/p.pcapng: cannot be written' "$weir" exec --pcap /no/such/p.pcapng -- echo it runs
 refused '/no/such/log: cannot be written' "$weir" exec --log /no/such/log -- echo it runs
 refused '/no/such/p.html: cannot be written' "$weir" exec --picture /no/such/p.html -- echo it runs
 printf 'port a\nport b\nclouds down from a to b per flow\ncloud up from b to a\n' >"$work/many.weir"

@@ -50,6 +50,8 @@ static const struct option_row rows[] = {
                 .help = "what was counted, as JSON")},
         {OPTION("--log", FIELD_TEXT, struct exec_arguments, log, .form = "FILE",
                 .help = "the fate of every packet, as CSV")},
+        {OPTION("--pcap", FIELD_TEXT, struct exec_arguments, pcap, .form = "FILE",
+                .help = "what crossed both ends of the path, as pcapng: an interface each")},
         {OPTION("--picture", FIELD_TEXT, struct exec_arguments, picture, .form = "FILE",
                 .help = "delays, throughput, losses and queues over time, as one HTML file")},
         {OPTION_QUIET(struct exec_arguments, "no table at the end")},
@@ -125,14 +127,6 @@ static int choose_command(char **rest, int n_rest, bool dashes, struct exec_argu
 	return OPTIONS_RUN;
 }
 
-/* Not weir's: captures are what tcpdump makes, and it knows better when. */
-static bool is_capture(const char *word)
-{
-	size_t length = strlen("--pcap");
-
-	return strncmp(word, "--pcap", length) == 0 && strchr("=", word[length]);
-}
-
 /* `--latency 40ms`, `--delay=40ms`: a statement that looks like an option. `next`: the word behind
  * it, or NULL. */
 static bool is_statement(const char *word, const char *next, char text[FOREIGN_TEXT_BYTES])
@@ -168,13 +162,6 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 	memset(arguments, 0, sizeof(*arguments));
 	/* What stands behind `--` is the command's; the statements may stand between options. */
 	for (; own < argc && strcmp(argv[own], "--") != 0; own++) {
-		if (is_capture(argv[own]))
-			return options_wrong(
-			        &exec_options,
-			        "%s: weir writes no capture here; `tcpdump -i weir0 -w "
-			        "FILE` in the command does, and --log FILE has the fate "
-			        "of every packet",
-			        argv[own]);
 		if (is_statement(argv[own], own + 1 < argc ? argv[own + 1] : NULL, text))
 			return options_wrong(&exec_options,
 			                     "no such option %s; statements stand without "
