@@ -31,6 +31,7 @@ import functools
 import glob
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -303,16 +304,24 @@ def every_block_is_run_or_says_why_not():
 
 
 def every_line_for_who_knows_another_program_runs():
-    """The right-hand column of the table of recipes.md, with `true` as the command."""
+    """The right-hand column of the table of recipes.md, with `true` as the command; and it has no more words
+    than what stands beside it."""
     with open(os.path.join(ROOT, "docs/recipes.md"), encoding="utf-8") as source:
-        lines = re.findall(r"\| `(weir exec [^`]*) -- C` \|", source.read())
+        rows = re.findall(r"^\| (`.*`) \| `(weir [^`]*?)( C)?` \|$", source.read(), re.M)
+    # What stands between quotes is one word, and the command is nobody's.
+    for theirs, ours, _ in rows:
+        count = sum(len(shlex.split(line)) - line.endswith(" C") for line in re.findall("`([^`]*)`", theirs))
+        assert len(shlex.split(ours)) <= count or "format mahimahi" in ours, f"{ours} has more words than {theirs}"
+    lines = [ours for _, ours, command in rows if command]
     assert len(lines) > 8, f"only {len(lines)} were found"
     need_what_is_used("weir exec")
     wrong = []
     for line in lines:
         for way in ("up", "down"):
             line = line.replace(f"{way}.trace", f"{ROOT}/configs/traces/lte-driving.{way}")
-        status, out = run(["bash", "-c", f"{line} -q -- true"])
+        # With its table, which says that weir was what ran it.
+        status, out = run(["bash", "-c", f"{line} true"])
+        assert status != 0 or "cloud down from world to command" in out, f"{line}: {out}"
         if status != 0:
             wrong.append(f"{line}: status {status}\n{last(out)}")
     assert not wrong, "\n".join(wrong)

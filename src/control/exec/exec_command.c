@@ -451,6 +451,13 @@ static int run(struct session *session)
 	return end_as(session->status[EXEC_NEAR]);
 }
 
+bool command_exec_begins(const char *word)
+{
+	return exec_scenario_is_value(word) || strcmp(word, "--up") == 0 ||
+	       strncmp(word, "--up=", 5) == 0 || strcmp(word, "--down") == 0 ||
+	       strncmp(word, "--down=", 7) == 0;
+}
+
 int command_exec(int argc, char **argv)
 {
 	struct session *session = calloc(1, sizeof(*session));

@@ -22,7 +22,7 @@ struct exec_arguments {
 	uint64_t seed;
 	bool seed_given, quiet;
 	bool between; /* two commands, at the far end (A) and at the near one (B) */
-	bool dashes;  /* `--` stands before the command */
+	bool dashes;  /* there is a command */
 	/* of the far end, if there is one there, and of the near one */
 	char *argv[EXEC_COMMANDS_MAX][4]; /* a shell's, with the text of --between */
 	char *const *command[EXEC_COMMANDS_MAX];
