@@ -482,7 +482,7 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 			return -ENOTSUP;
 		}
 		port->tx_queues = 1;
-		return paced_file_open(conf->device, pool, &port->file, problem);
+		return paced_file_open(conf->device, conf->folder, pool, &port->file, problem);
 	}
 	if (tap_port_is(conf->device))
 		return open_tap(port, pool, problem);
