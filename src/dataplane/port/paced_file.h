@@ -34,7 +34,8 @@
 struct paced_file;
 
 /* A relative PATH is looked for in `folder` first (NULL, or ending with a slash), then here; that
- * of `out` is here. 0, or -errno with problem: no such file, no capture, the output cannot be made. */
+ * of `out` is here. 0, or -errno with problem: no such file, no capture, the output cannot be
+ * made. */
 int paced_file_open(const char *device, const char *folder, struct rte_mempool *pool,
                     struct paced_file **file, struct problem *problem);
 /* Whether the text is right, and the file can be read. 0, or -errno with problem. */
