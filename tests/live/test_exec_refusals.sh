@@ -45,7 +45,9 @@ grep -q 'Net Unreachable' "$work/out" || fail "without a route: $(cat "$work/out
 
 # ---- words
 refused 'unknown unit `xs`' "$weir" exec delay 40xs -- echo it runs
-refused 'delay 40ms ping 192.0.2.1: .*`ping`' "$weir" exec delay 40ms ping 192.0.2.1
+# Behind statements a program is the command. Alone, it could be a statement that is misspelt.
+refused 'ping 192.0.2.1: .*if `ping` is the command, write `--`' "$weir" exec ping 192.0.2.1
+refused 'delay 40 ping 192.0.2.1: .*if `ping` is the command, write `--`' "$weir" exec delay 40 ping 192.0.2.1
 refused 'no such option --dwn; did you mean --down?' "$weir" exec --dwn 'delay 1ms' -- echo it runs
 refused '--up rate 1: .*unit' "$weir" exec --up 'rate 1' -- echo it runs
 refused 'no-such-scenario' "$weir" exec no-such-scenario -- echo it runs
