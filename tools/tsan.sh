@@ -27,7 +27,9 @@ status=0
 for program in $programs; do
 	begun=$SECONDS
 	log=$dir/tsan-$program.log
-	if TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=0 exitcode=66 ${TSAN_OPTIONS:-}" \
+	suppressed=
+	case $program in fate-queue | frame-queue) suppressed=suppressions=$PWD/tools/tsan-rings.supp ;; esac
+	if TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=0 exitcode=66 $suppressed ${TSAN_OPTIONS:-}" \
 		timeout "${WEIR_TSAN_SECONDS:-300}" "$dir/tests/runner/unit" "$program" > "$log" 2>&1; then
 		echo "$program: silent, $((SECONDS - begun)) s"
 	else
