@@ -15,7 +15,8 @@ figures = re.findall(r"<figure.*?</figure>", html, re.S)
 if not 1 <= number <= len(figures):
     sys.exit(f"figures.py: {picture} has the figures 1 to {len(figures)}, not {number}")
 figure = figures[number - 1]
-svg = figure[figure.index("<svg"):figure.rindex("</svg>") + len("</svg>")]
+# The first of two: the other is for telephones.
+svg = figure[figure.index("<svg"):figure.index("</svg>") + len("</svg>")]
 opening, rest = svg.split(">", 1)
 if "xmlns=" not in opening:
     opening += ' xmlns="http://www.w3.org/2000/svg"'

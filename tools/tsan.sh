@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # ThreadSanitizer over what threads hand to each other: a worker's rings and mailbox, a runtime that
-# is changed and read while packets flow, the thread that reads and writes files, and a cloud that
-# is read while a schedule exchanges its stages. Functions marked READS_WHILE_IT_RUNS are not
-# instrumented; elsewhere any warning is a failure.
+# is changed and read while packets flow, the thread that reads and writes files, a cloud that is
+# read while a schedule exchanges its stages, what the log and the capture of weir exec are told,
+# the socket's server, and loads. Functions marked READS_WHILE_IT_RUNS are not instrumented;
+# elsewhere any warning is a failure.
 #
 # usage: tools/tsan.sh [BUILD-DIR]        builds in build/tsan; exit status 0: silent
 #
@@ -16,7 +17,7 @@ set -eu
 cd "$(dirname "$0")/.."
 dir=${1:-build/tsan}
 
-programs="worker io_thread runtime reading"
+programs="worker io_thread runtime reading fate-queue frame-queue server session stall load"
 [ -e "$dir/build.ninja" ] ||
 	meson setup "$dir" --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Dlinux=disabled \
 		-Dc_args=-DRTE_USE_C11_MEM_MODEL > "$dir-setup.log"
@@ -26,7 +27,9 @@ status=0
 for program in $programs; do
 	begun=$SECONDS
 	log=$dir/tsan-$program.log
-	if TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=0 exitcode=66 ${TSAN_OPTIONS:-}" \
+	suppressed=
+	case $program in fate-queue | frame-queue) suppressed=suppressions=$PWD/tools/tsan-rings.supp ;; esac
+	if TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=0 exitcode=66 $suppressed ${TSAN_OPTIONS:-}" \
 		timeout "${WEIR_TSAN_SECONDS:-300}" "$dir/tests/runner/unit" "$program" > "$log" 2>&1; then
 		echo "$program: silent, $((SECONDS - begun)) s"
 	else

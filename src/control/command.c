@@ -176,6 +176,9 @@ int command_main(int argc, char **argv)
 		printf("weir %s, with %s\n", WEIR_VERSION, rte_version());
 		return 0;
 	}
+	/* `exec` may be left out; its own name stands in the place of the program's. */
+	if (command_exec_begins(argv[1]))
+		return whole("exec", command_exec(argc, argv));
 	for (size_t i = 0; i < COMMANDS; i++) {
 		if (strcmp(commands[i].options->command, argv[1]) == 0)
 			return whole(argv[1], commands[i].run(argc - 1, argv + 1));

@@ -13,6 +13,9 @@
 int command_main(int argc, char **argv);
 
 int command_exec(int argc, char **argv);
+/* Whether the first word behind `weir` is one of exec's that needs no `exec` before it: a value
+ * that is a statement, --up or --down. */
+bool command_exec_begins(const char *word);
 int command_run(int argc, char **argv);
 int command_replay(int argc, char **argv);
 int command_check(int argc, char **argv);

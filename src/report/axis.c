@@ -6,7 +6,7 @@
 
 int axis_check(const struct axis *axis)
 {
-	if (axis->unit > CHART_PERCENT || axis->scale > AXIS_LOG10)
+	if (axis->unit >= CHART_UNITS || axis->scale > AXIS_LOG10)
 		return -EINVAL;
 	if (!isfinite(axis->min) || !isfinite(axis->max) || axis->min > axis->max)
 		return -EINVAL;

@@ -43,7 +43,7 @@ void bars_draw(const struct plot *plot, const struct plot_series *ps)
 		              left_px + inset_px, fmin(end_px, base_px),
 		              fmax(width_px - 2 * inset_px, 0.5), fabs(base_px - end_px));
 		char text[CHART_UNIT_SIZE];
-		chart_unit_format(text, sizeof(text), plot->y_unit, value, DIGITS + 1);
+		scale_format(text, &plot->y, plot->y_unit, value, DIGITS + 1);
 		fputs("<title>", plot->out);
 		if (series->name != NULL) {
 			xml_text(plot->out, series->name);

@@ -27,6 +27,25 @@ static const struct chart_prefix prefixes[][PREFIXES_MAX] = {
         [CHART_COUNT] =
                 {{1, "", ""}, {1e3, "k", ""}, {1e6, "M", ""}, {1e9, "G", ""}, {1e12, "T", ""}},
         [CHART_PERCENT] = {{0.01, "%", ""}},
+        [CHART_NS_AS_US] = {{1e3, "µs", " "}},
+        [CHART_NS_AS_MS] = {{1e6, "ms", " "}},
+        [CHART_NS_AS_S] = {{1e9, "s", " "}},
+        [CHART_BPS_AS_KBPS] = {{1e3, "kbit/s", " "}},
+        [CHART_BPS_AS_MBPS] = {{1e6, "Mbit/s", " "}},
+        [CHART_BPS_AS_GBPS] = {{1e9, "Gbit/s", " "}},
+        [CHART_BYTES_AS_KB] = {{1e3, "kB", " "}},
+        [CHART_BYTES_AS_MB] = {{1e6, "MB", " "}},
+};
+
+/* Ascending for each unit; from what value on. */
+static const struct {
+	enum chart_unit unit, one;
+	double from;
+} ones[] = {
+        {CHART_NS, CHART_NS_AS_US, 1e3},       {CHART_NS, CHART_NS_AS_MS, 1e6},
+        {CHART_NS, CHART_NS_AS_S, 1e10},       {CHART_BPS, CHART_BPS_AS_KBPS, 1e3},
+        {CHART_BPS, CHART_BPS_AS_MBPS, 1e6},   {CHART_BPS, CHART_BPS_AS_GBPS, 1e9},
+        {CHART_BYTES, CHART_BYTES_AS_KB, 1e3}, {CHART_BYTES, CHART_BYTES_AS_MB, 1e6},
 };
 
 const struct chart_prefix *chart_unit_prefix(enum chart_unit unit, double magnitude,
@@ -39,6 +58,17 @@ const struct chart_prefix *chart_unit_prefix(enum chart_unit unit, double magnit
 		if (rounded >= row[i].factor)
 			best = &row[i];
 	return best;
+}
+
+enum chart_unit chart_unit_one(enum chart_unit unit, double most)
+{
+	enum chart_unit one = unit;
+
+	for (size_t i = 0; i < sizeof(ones) / sizeof(ones[0]); i++) {
+		if (ones[i].unit == unit && most >= ones[i].from)
+			one = ones[i].one;
+	}
+	return one;
 }
 
 void chart_unit_format(char *buf, size_t size, enum chart_unit unit, double value, unsigned digits)

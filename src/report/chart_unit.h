@@ -16,6 +16,16 @@ enum chart_unit {
 	CHART_BYTES,   /* 64 B, 1.5 kB */
 	CHART_COUNT,   /* 950, 20k, 1.5M */
 	CHART_PERCENT, /* a fraction: 0.001 is written 0.1% */
+	/* The same counts, whatever their size in one unit (chart_unit_one). */
+	CHART_NS_AS_US,
+	CHART_NS_AS_MS,
+	CHART_NS_AS_S,
+	CHART_BPS_AS_KBPS,
+	CHART_BPS_AS_MBPS,
+	CHART_BPS_AS_GBPS,
+	CHART_BYTES_AS_KB,
+	CHART_BYTES_AS_MB,
+	CHART_UNITS /* how many there are */
 };
 
 struct chart_prefix {
@@ -28,6 +38,11 @@ struct chart_prefix {
  * storage. */
 const struct chart_prefix *chart_unit_prefix(enum chart_unit unit, double magnitude,
                                              unsigned digits);
+
+/* In which values up to `most` of CHART_NS, CHART_BPS or CHART_BYTES are all written where a reader
+ * compares them: seconds from 10 s on, so delays are in ms beside those of a satellite. Of what has
+ * no such unit, `unit` itself. */
+enum chart_unit chart_unit_one(enum chart_unit unit, double most);
 
 /* Writes value with its unit, up to `digits` significant digits. CHART_UNIT_SIZE bytes always
  * suffice. */

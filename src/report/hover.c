@@ -97,12 +97,13 @@ static void take_series(const struct plot *plot, const struct series *series, st
 }
 
 /* `1.2 ms`, or `1.2 ms to 1.4 ms`. */
-static void write_range(FILE *out, enum chart_unit unit, double low, double high)
+static void write_range(FILE *out, enum chart_unit unit, const struct scale *scale, double low,
+                        double high)
 {
 	char from[CHART_UNIT_SIZE], to[CHART_UNIT_SIZE];
 
-	chart_unit_format(from, sizeof(from), unit, low, DIGITS);
-	chart_unit_format(to, sizeof(to), unit, high, DIGITS);
+	scale_format(from, scale, unit, low, DIGITS);
+	scale_format(to, scale, unit, high, DIGITS);
 	fputs(from, out);
 	if (strcmp(from, to) != 0)
 		fprintf(out, " to %s", to);
@@ -118,9 +119,10 @@ static void write_cell(const struct plot *plot, const struct series *series,
 	}
 	if (series->kind == SERIES_MARKS)
 		fprintf(plot->out, "%zu", cell->n);
+	else if (series->kind == SERIES_VLINES)
+		write_range(plot->out, plot->x_unit, &plot->x, cell->low, cell->high);
 	else
-		write_range(plot->out, series->kind == SERIES_VLINES ? plot->x_unit : plot->y_unit,
-		            cell->low, cell->high);
+		write_range(plot->out, plot->y_unit, &plot->y, cell->low, cell->high);
 }
 
 /* The value of the x axis there. */
@@ -155,7 +157,7 @@ void hover_draw(const struct plot *plot, const struct plot_series *all, size_t n
 			continue;
 		svg_rect_open(plot->out, "hover", left_px, 0, strip_px(plot), height_px);
 		fputs("<title>", plot->out);
-		write_range(plot->out, plot->x_unit, x_at(plot, left_px),
+		write_range(plot->out, plot->x_unit, &plot->x, x_at(plot, left_px),
 		            x_at(plot, left_px + strip_px(plot)));
 		for (size_t s = 0; s < n; s++) {
 			if (cells[s][i].n > 0)

@@ -29,6 +29,7 @@ static const char style[] =
 	"'Liberation Mono',monospace}\n"
 	"figure{margin:1.6rem 0 2rem}\n"
 	"figure .chart{display:block;max-width:100%;height:auto}\n"
+	".narrow{display:none}\n"
 	"figcaption,caption{font-size:.88rem;line-height:1.45;color:var(--mute);text-align:left}\n"
 	"figcaption{margin-top:.5rem;max-width:42rem}\n"
 	"caption{caption-side:top;padding-bottom:.5rem}\n"
@@ -43,7 +44,7 @@ static const char style[] =
 	"tbody tr+tr td{border-top:1px solid var(--rule)}\n"
 	".right{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
 	"@media screen and (max-width:640px){main{padding:1.5rem 1rem 3rem}h1{font-size:1.5rem}"
-	"figure{overflow-x:auto}figure .chart{max-width:none;min-width:600px}}\n"
+	".broad{display:none}.narrow{display:block}}\n"
 	"@media print{@page{margin:18mm}body{font-size:10.5pt}main{max-width:none;padding:0}"
 	"figure,table,pre{break-inside:avoid}h2{break-after:avoid}pre{white-space:pre-wrap}}\n";
 /* clang-format on */
@@ -192,13 +193,31 @@ int page_table(struct page *page, const struct page_rows *rows)
 	return page_state(page);
 }
 
+/* Drawn once more for a telephone, where the other would have letters half as high as a reader
+ * needs, or be cut. Style shows one of them. */
+static int embed_twice(const struct page *page, const struct chart *chart)
+{
+	struct chart narrow = *chart;
+	int rc;
+
+	narrow.width_px = PAGE_NARROW_PX;
+	narrow.height_px = PAGE_NARROW_HEIGHT_PX;
+	fputs("<div class=\"broad\">\n", page->out);
+	rc = chart_embed(chart, page->out);
+	fputs("</div>\n<div class=\"narrow\">\n", page->out);
+	if (rc == 0)
+		rc = chart_embed(&narrow, page->out);
+	fputs("</div>\n", page->out);
+	return rc;
+}
+
 int page_figure(struct page *page, const struct chart *chart, const char *caption)
 {
 	int rc = chart_check(chart);
 	if (rc != 0)
 		return rc;
 	fputs("<figure>\n", page->out);
-	rc = chart_embed(chart, page->out);
+	rc = embed_twice(page, chart);
 	if (caption != NULL) {
 		fprintf(page->out, "<figcaption><span class=\"number\">Figure %u.</span> ",
 		        ++page->n_figures);

@@ -18,6 +18,10 @@
 
 #include "report/chart.h"
 
+/* What a figure is drawn as where the window is 640 pixels wide or less; a telephone has 390. */
+#define PAGE_NARROW_PX        354
+#define PAGE_NARROW_HEIGHT_PX 270
+
 struct page {
 	FILE *out;
 	int error;          /* the first one of the output: 0 or -errno */

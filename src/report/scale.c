@@ -247,6 +247,19 @@ void scale_choose(struct scale *scale, const struct axis *axis, const struct ser
 	label_linear_ticks(scale, axis);
 }
 
+void scale_format(char text[CHART_UNIT_SIZE], const struct scale *scale, enum chart_unit unit,
+                  double value, unsigned digits)
+{
+	char number[DECIMAL_SIZE];
+
+	if (scale->unit[0] == '\0') {
+		chart_unit_format(text, CHART_UNIT_SIZE, unit, value, digits);
+		return;
+	}
+	decimal_short(number, sizeof(number), value / scale->unit_factor, digits);
+	snprintf(text, CHART_UNIT_SIZE, "%.40s %s", number, scale->unit);
+}
+
 double scale_px(const struct scale *scale, double value)
 {
 	double part;

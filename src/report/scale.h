@@ -43,6 +43,10 @@ void scale_choose(struct scale *scale, const struct axis *axis, const struct ser
  * brought nearer. */
 double scale_px(const struct scale *scale, double value);
 
+/* A value as text, in the unit of the ticks if they share one, else in that which suits it. */
+void scale_format(char text[CHART_UNIT_SIZE], const struct scale *scale, enum chart_unit unit,
+                  double value, unsigned digits);
+
 /* Whether the value lies in the range; on a log10 axis, values <= 0 do, at its lower end. */
 bool scale_holds(const struct scale *scale, double value);
 

@@ -52,8 +52,8 @@ static size_t nearest_place(const struct plot *plot, double x)
 static void point_title(const struct plot *plot, const struct series *series, size_t i)
 {
 	char x[CHART_UNIT_SIZE], y[CHART_UNIT_SIZE];
-	chart_unit_format(x, sizeof(x), plot->x_unit, series->x[i], DIGITS);
-	chart_unit_format(y, sizeof(y), plot->y_unit, series->y[i], DIGITS);
+	scale_format(x, &plot->x, plot->x_unit, series->x[i], DIGITS);
+	scale_format(y, &plot->y, plot->y_unit, series->y[i], DIGITS);
 	fputs("<title>", plot->out);
 	if (series->name != NULL) {
 		xml_text(plot->out, series->name);

@@ -20,6 +20,8 @@ Anything else says so in a comment that no reader sees, on the line before the f
   <!-- example: root [PROGRAM...] -->    commands for root; skipped without it, or without one of the programs
   <!-- example: background -->           the same, one that runs on until the next one begins: it says
                                          `running` when it does
+  <!-- example: built -->                commands in the shell that goes on: build/release is this build
+  <!-- example: installs -->             installs this build, into a folder of its own
   <!-- example: with FILE [figures] -->  while `weir run` has that scenario in force
 
 What needs root is run in namespaces that a page has to itself: eth0, eth1 and eth2 are there, ends of
@@ -31,6 +33,7 @@ import functools
 import glob
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -41,6 +44,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import tap  # noqa: E402
 
 WEIR, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+BUILD = os.path.dirname(os.path.dirname(WEIR))
 TIMEOUT_S = 240
 STATEMENT = re.compile(r"(no )?clouds? |port |seed |netem ")
 # A network, processes and mounts of a page's own: what is begun in there ends with it.
@@ -149,7 +153,7 @@ def why_no_exec():
 
 
 def need_what_is_used(text):
-    for program in ("ping", "iperf3", "capinfos"):
+    for program in ("ping", "iperf3", "capinfos", "tshark"):
         if re.search(rf"\b{program} ", text) and not shutil.which(program):
             raise tap.Skip(f"{program} is not installed")
     if "--between" in text and not os.path.exists("/etc/hosts"):
@@ -251,6 +255,41 @@ class Alone:
         cls.holder = None
 
 
+def in_build(block, then, before=""):
+    """`before` and `then` are run around the block, in one shell, where build/release is this build."""
+    os.makedirs("build")
+    os.symlink(BUILD, "build/release")
+    try:
+        status, out = shell(before + block.text() + then)
+        assert status == 0, f"status {status}\n{last(out)}"
+    finally:
+        os.unlink("build/release")
+        os.rmdir("build")
+
+
+def built(block):
+    in_build(block, f'test "$(realpath "$(which weir)")" = "{os.path.realpath(WEIR)}"\n')
+
+
+def installs(block):
+    if not shutil.which("meson"):
+        raise tap.Skip("meson is not installed")
+    # Nothing of this machine is touched, and nothing is built: who runs the test has done that.
+    os.environ["DESTDIR"] = os.path.abspath("installed")
+    try:
+        in_build(block, """
+find installed -name weir-exec.1 | grep -q .
+find installed -name weir.1 | grep -q .
+find installed -name geo-satellite.weir | grep -q share/weir/configs
+cd /
+program=$(find "$DESTDIR" -path '*/bin/weir')
+"$program" --version
+"$program" help | grep -q 'weir exec'
+""", 'meson() { command meson "$@" --no-rebuild; }\n')
+    finally:
+        del os.environ["DESTDIR"]
+
+
 def root(block):
     commands(block, Alone.words(block.rest.split()))
 
@@ -279,7 +318,8 @@ def with_(block):
 
 
 KINDS = {"scenario": scenario, "commands": commands, "transcript": transcript, "figures": figures, "file": file,
-         "root": root, "background": background, "with": with_, "synopsis": None, "not": None}
+         "built": built, "installs": installs, "root": root, "background": background, "with": with_,
+         "synopsis": None, "not": None}
 
 
 # ---- the claims ----
@@ -303,16 +343,24 @@ def every_block_is_run_or_says_why_not():
 
 
 def every_line_for_who_knows_another_program_runs():
-    """The right-hand column of the table of recipes.md, with `true` as the command."""
+    """The right-hand column of the table of recipes.md, with `true` as the command; and it has no more words
+    than what stands beside it."""
     with open(os.path.join(ROOT, "docs/recipes.md"), encoding="utf-8") as source:
-        lines = re.findall(r"\| `(weir exec [^`]*) -- C` \|", source.read())
+        rows = re.findall(r"^\| (`.*`) \| `(weir [^`]*?)( C)?` \|$", source.read(), re.M)
+    # What stands between quotes is one word, and the command is nobody's.
+    for theirs, ours, _ in rows:
+        count = sum(len(shlex.split(line)) - line.endswith(" C") for line in re.findall("`([^`]*)`", theirs))
+        assert len(shlex.split(ours)) <= count or "format mahimahi" in ours, f"{ours} has more words than {theirs}"
+    lines = [ours for _, ours, command in rows if command]
     assert len(lines) > 8, f"only {len(lines)} were found"
     need_what_is_used("weir exec")
     wrong = []
     for line in lines:
         for way in ("up", "down"):
             line = line.replace(f"{way}.trace", f"{ROOT}/configs/traces/lte-driving.{way}")
-        status, out = run(["bash", "-c", f"{line} -q -- true"])
+        # With its table, which says that weir was what ran it.
+        status, out = run(["bash", "-c", f"{line} true"])
+        assert status != 0 or "cloud down from world to command" in out, f"{line}: {out}"
         if status != 0:
             wrong.append(f"{line}: status {status}\n{last(out)}")
     assert not wrong, "\n".join(wrong)

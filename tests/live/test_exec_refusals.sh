@@ -45,7 +45,9 @@ grep -q 'Net Unreachable' "$work/out" || fail "without a route: $(cat "$work/out
 
 # ---- words
 refused 'unknown unit `xs`' "$weir" exec delay 40xs -- echo it runs
-refused 'delay 40ms ping 192.0.2.1: .*`ping`' "$weir" exec delay 40ms ping 192.0.2.1
+# Behind statements a program is the command. Alone, it could be a statement that is misspelt.
+refused 'ping 192.0.2.1: .*if `ping` is the command, write `--`' "$weir" exec ping 192.0.2.1
+refused 'delay 40 ping 192.0.2.1: .*if `ping` is the command, write `--`' "$weir" exec delay 40 ping 192.0.2.1
 refused 'no such option --dwn; did you mean --down?' "$weir" exec --dwn 'delay 1ms' -- echo it runs
 refused '--up rate 1: .*unit' "$weir" exec --up 'rate 1' -- echo it runs
 refused 'no-such-scenario' "$weir" exec no-such-scenario -- echo it runs
@@ -57,7 +59,7 @@ refused 'a command for each end' "$weir" exec --between 'iperf3 -s' 'B: iperf3 -
 refused 'a file of its own cannot take the place of /etc/hosts, .*; make it' \
 	unshare -m sh -c "mount -t tmpfs none /etc && exec $weir exec -q --between 'A: true' 'B: true'"
 refused 'has the commands already' "$weir" exec --between 'A: true' 'B: true' -- true
-refused '--pcap: weir writes no capture here; `tcpdump' "$weir" exec --pcap p.pcap -- echo it runs
+refused '/no/such/p.pcapng: cannot be written' "$weir" exec --pcap /no/such/p.pcapng -- echo it runs
 refused '/no/such/log: cannot be written' "$weir" exec --log /no/such/log -- echo it runs
 refused '/no/such/p.html: cannot be written' "$weir" exec --picture /no/such/p.html -- echo it runs
 printf 'port a\nport b\nclouds down from a to b per flow\ncloud up from b to a\n' >"$work/many.weir"

@@ -347,6 +347,19 @@ def a_split_that_takes_all_or_nothing_is_said():
         assert json.loads(read("r.json"))["splits"] == [split]
 
 
+def in_a_picture_a_quantity_has_one_unit():
+    """On axes, under the pointer, in tables: delays of 280 and 850 ms, rates of 10 and 2 Mbit/s."""
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    good("-q", "-c", f"{root}/configs/geo-satellite.weir", "--in", f"a,b={root}/tests/replay/data/linux-tcp.pcap",
+         "--split", "mac=02:00:00:00:00:0a", "--picture", "p.html")
+    page = read("p.html").decode()
+    labels = set(re.findall(r">([A-Z][a-z]+) \(([^)]*)\)<", page))
+    assert labels == {("Time", "s"), ("Delay", "ms"), ("Throughput", "Mbit/s"), ("Queue", "kB")}, labels
+    texts = re.findall(r"<title>(.*?)</title>", page, re.S)[1:] + re.findall(r"<td[^>]*>(.*?)</td>", page, re.S)
+    used = set(re.findall(r"\d (ns|µs|ms|s|bit/s|kbit/s|Mbit/s|Gbit/s|B|kB|MB)\b", "\n".join(texts)))
+    assert used == {"s", "ms", "Mbit/s", "kB"}, used
+
+
 def a_picture_of_a_template_shows_the_packets_of_its_clouds():
     """One flow: so its only cloud is drawn as the plain one is, packet for packet."""
     make("in", packets=300)

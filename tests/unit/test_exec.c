@@ -84,6 +84,75 @@ static void a_statement_ends_where_the_next_one_begins(void **state)
 	              DOWN "cloud down loss random 1%\ncloud down delay 40ms\n" UP);
 }
 
+static void a_value_alone_is_the_statement_that_its_unit_means(void **state)
+{
+	static const struct {
+		const char *words, *statements;
+	} rows[] = {
+	        {"40ms", "delay 40ms"},
+	        {"40ms|jitter|2ms", "delay 40ms jitter 2ms"},
+	        {"10mbit|queue|50ms", "rate 10mbit queue 50ms"},
+	        {"1%", "loss random 1%"},
+	        {"1%|correlation|25%", "loss random 1% correlation 25%"},
+	        /* What a statement can take is its. */
+	        {"40ms|reorder|5%|25%", "delay 40ms\ncloud down reorder 5% 25%"},
+	        {"loss|gilbert-elliott|p|1%|r|10%|40ms",
+	         "loss gilbert-elliott p 1% r 10%\ncloud down delay 40ms"},
+	        {"1%|40ms|10mbit|queue|60kB",
+	         "loss random 1%\ncloud down rate 10mbit queue 60kB\ncloud down delay 40ms"},
+	};
+	char line[200], wanted[300];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *text = strdup(rows[i].words);
+
+		for (char *at = text; (at = strchr(at, '|'));)
+			*at = ' ';
+		snprintf(line, sizeof(line), "exec|--down|%s|--|a", text);
+		snprintf(wanted, sizeof(wanted), DOWN "cloud down %s\n" UP, rows[i].statements);
+		assert_clouds(line, wanted);
+		free(text);
+		/* The same as words of their own. */
+		snprintf(line, sizeof(line), "exec|%s|--|a", rows[i].words);
+		assert_int_equal(parse(line), OPTIONS_RUN);
+	}
+}
+
+static void a_program_behind_whole_statements_is_the_command(void **state)
+{
+	static const struct {
+		const char *line, *command, *statements;
+	} rows[] = {
+	        {"exec|40ms|true|-c|3", "true", "40ms"},
+	        {"exec|delay|40ms|true", "true", "delay 40ms"},
+	        {"exec|delay|40ms|jitter|1ms|/bin/sh|-c|x", "/bin/sh", "delay 40ms jitter 1ms"},
+	        {"exec|geo-satellite|true", "true", "geo-satellite"},
+	        {"exec|--up|1%|true|--report|r", "true", ""},
+	        {"exec|-q|--seed=3|1%|true", "true", "1%"},
+	        {"exec|netem|delay|40ms|true|rate", "true", "netem delay 40ms"},
+	        /* It is a value there, and a command here. */
+	        {"exec|rate|1mbit|queue|9kB|drop|tail|tail|-f", "tail",
+	         "rate 1mbit queue 9kB drop tail"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(parse(rows[i].line), OPTIONS_RUN);
+		assert_string_equal(arguments.command[EXEC_NEAR][0], rows[i].command);
+		assert_string_equal(arguments.both, rows[i].statements);
+		assert_null(arguments.report);
+	}
+	/* No command: what is wrong is to be said, and nothing is started. */
+	setenv("SHELL", "/bin/some-shell", 1);
+	static const char *const lines[] = {"exec|true|40ms", "exec|delay|true", "exec|40ms|40ms",
+	                                    "exec|40ms|no-such-program", "exec|40ms|latency|1ms"};
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		assert_int_equal(parse(lines[i]), OPTIONS_RUN);
+		assert_string_equal(arguments.command[EXEC_NEAR][0], "/bin/some-shell");
+	}
+}
+
 static void wrong_words_are_said_in_the_words_of_the_user(void **state)
 {
 	static const struct {
@@ -91,8 +160,14 @@ static void wrong_words_are_said_in_the_words_of_the_user(void **state)
 	} rows[] = {
 	        {"exec|delay|40xs|--|a", "delay 40xs: delay `40xs` has the unknown unit `xs`"},
 	        {"exec|--down|rate 1mbit delay 40xs|--|a", "--down delay 40xs: "},
-	        {"exec|delay|40ms|ping|--|a", "delay 40ms ping: unknown word `ping`"},
+	        {"exec|delay|40ms|pong|--|a", "delay 40ms pong: unknown word `pong`"},
 	        {"exec|from|a|to|b|--|a", "from a to b: "},
+	        {"exec|40ms|10ms|--|a", "delay 40ms 10ms: `10ms` needs the word before it"},
+	        {"exec|delay|40ms|10ms|--|a", "delay 40ms 10ms: `10ms` needs the word before it"},
+	        {"exec|loss|1%|25%|--|a", "loss 1% 25%: `25%` needs the word before it"},
+	        {"exec|40ms|jiter|1ms|--|a", "delay 40ms jiter 1ms: unknown word `jiter`"},
+	        {"exec|40|--|a", "40: a value needs its unit: `40ms` is a delay"},
+	        {"exec|40ms|latency|1ms", "delay 40ms latency 1ms: "},
 	};
 	char message[SCENARIO_FILE_ERROR];
 	struct scenario *scenario;
@@ -176,6 +251,8 @@ GROUP(exec)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(statements_hold_for_both_directions_unless_one_is_named),
 	        cmocka_unit_test(a_statement_ends_where_the_next_one_begins),
+	        cmocka_unit_test(a_value_alone_is_the_statement_that_its_unit_means),
+	        cmocka_unit_test(a_program_behind_whole_statements_is_the_command),
 	        cmocka_unit_test(wrong_words_are_said_in_the_words_of_the_user),
 	        cmocka_unit_test(what_stands_behind_the_dashes_is_the_command),
 	        cmocka_unit_test(a_resolver_that_is_only_here_is_reached_by_the_gateway),

@@ -114,9 +114,32 @@ static void a_file_of_a_scenario_is_looked_for_beside_it_first(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
+static void a_port_knows_the_folder_of_its_scenario(void **state)
+{
+	char folder[] = "/tmp/weir-test-beside-XXXXXX", path[64], wanted[64];
+	char message[SCENARIO_FILE_ERROR] = "";
+	struct scenario *scenario, *copy;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/x.weir", folder);
+	snprintf(wanted, sizeof(wanted), "%s/", folder);
+	write_text(path, "port a device file:in.pcap\nport b\ncloud x from a to b\n");
+	assert_int_equal(scenario_file_load(path, &scenario, message, sizeof(message)), 0);
+	copy = scenario_copy(scenario);
+	scenario_free(scenario);
+	assert_string_equal(copy->ports[0].folder, wanted);
+	/* What is shown and compared is what was written. */
+	assert_string_equal(copy->ports[0].device, "file:in.pcap");
+	scenario_free(copy);
+	unlink(path);
+	rmdir(folder);
+}
+
 GROUP(file_beside)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(a_port_knows_the_folder_of_its_scenario),
 	        cmocka_unit_test(a_file_of_a_scenario_is_looked_for_beside_it_first),
 	};
 

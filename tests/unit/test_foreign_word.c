@@ -155,9 +155,6 @@ static void what_people_type_who_come_from_elsewhere_is_answered_with_the_right_
 	        /* positions instead of names */
 	        {"delay 40ms 10ms", "says what it is: `jitter`"},
 	        {"rate 10mbit 60kB", "`queue`"},
-	        {"40ms", "needs the statement before it: `delay 40ms`"},
-	        {"10mbit", "needs the statement before it: `rate 10mbit`"},
-	        {"3%", "needs the statement before it: `loss random 3%`"},
 	        /* slips */
 	        {"dealy 40ms", "did you mean `delay`?"},
 	        {"los 1%", "did you mean `loss`?"},
@@ -217,6 +214,10 @@ static void other_beginnings_of_a_line_or_a_command_are_answered_with_the_right_
 	        {LINES, "show stats", "in weir it is `show cloud`"},
 	        {LINES, "show interfaces", "in weir it is `show ports`"},
 	        {LINES, "show running-config", "in weir it is `show config`"},
+	        /* exec takes them */
+	        {LINES, "cloud down 40ms", "needs the statement before it: `delay 40ms`"},
+	        {LINES, "cloud down 10mbit", "needs the statement before it: `rate 10mbit`"},
+	        {LINES, "cloud down 3%", "needs the statement before it: `loss random 3%`"},
 	        {LINES, "set delay 40ms", "in weir it is `cloud NAME delay 40ms`"},
 	        {LINES, "del delay", "in weir it is `no cloud NAME delay`"},
 	        {LINES, "no cloud down latency", "did you mean `delay`?"},
@@ -236,7 +237,8 @@ static void other_beginnings_of_a_line_or_a_command_are_answered_with_the_right_
 	        {COMMAND, "help|bandwidth", "in weir it is `rate 10mbit`"},
 	        {COMMAND, "exec|--latency=250ms|--|true", "without dashes: delay 250ms"},
 	        {COMMAND, "exec|--delay|40ms|--|true", "without dashes: delay 40ms"},
-	        {COMMAND, "exec|delay|40ms|sh|x", "if `sh` is the command, write `--` before it"},
+	        {COMMAND, "exec|delay|40|sh|x", "if `sh` is the command, write `--` before it"},
+	        {COMMAND, "exec|40|sh|x", "`40ms` is a delay, `40mbit` a rate, `40%` a loss"},
 	        {COMMAND, "exec|sh|-c|true", "if `sh` is the command, write `--` before it"},
 	        {COMMAND, "exec|wfi|--|true", "did you mean `wifi`?"},
 	};

@@ -64,7 +64,7 @@ static struct paced_file *open_file(const char *arguments)
 	char device[200];
 
 	snprintf(device, sizeof(device), "file:%s%s", in_path, arguments);
-	assert_int_equal(paced_file_open(device, pool, &file, &problem), 0);
+	assert_int_equal(paced_file_open(device, NULL, pool, &file, &problem), 0);
 	assert_int_equal(paced_file_start(file, START, &problem), 0);
 	return file;
 }
@@ -194,7 +194,7 @@ static void what_cannot_be_written_is_counted_once_it_halts_and_the_rest_is_kept
 	(void)state;
 
 	snprintf(device, sizeof(device), "file:,out=%s", out_path);
-	assert_int_equal(paced_file_open(device, pool, &file, &problem), 0);
+	assert_int_equal(paced_file_open(device, NULL, pool, &file, &problem), 0);
 	assert_int_equal(paced_file_start(file, START, &problem), 0);
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -263,9 +263,35 @@ static void a_device_text_that_is_wrong_is_refused_and_leaves_no_file(void **sta
 		struct paced_file *file;
 		struct problem problem;
 
-		assert_true(paced_file_open(cases[i].device, pool, &file, &problem) < 0);
+		assert_true(paced_file_open(cases[i].device, NULL, pool, &file, &problem) < 0);
 		assert_non_null(strstr(problem.text, cases[i].says));
 	}
+}
+
+static void a_capture_is_looked_for_beside_the_scenario_first(void **state)
+{
+	const char *name = strrchr(in_path, '/') + 1;
+	struct paced_file *file;
+	struct problem problem;
+	char device[200], beside[100];
+	(void)state;
+
+	snprintf(device, sizeof(device), "file:%s,loop", name);
+	snprintf(beside, sizeof(beside), "%s/", folder);
+	assert_int_equal(paced_file_check(device, beside, &problem), 0);
+	assert_int_equal(paced_file_open(device, beside, pool, &file, &problem), 0);
+	assert_int_equal(paced_file_close(file, &problem), 0);
+	/* Here there is none. */
+	assert_true(paced_file_check(device, NULL, &problem) < 0);
+	assert_int_equal(paced_file_check(device, "/nowhere/", &problem), -ENOENT);
+	assert_non_null(strstr(problem.text, name));
+	assert_non_null(strstr(problem.text, "neither in /nowhere/ nor where weir was started"));
+	assert_int_equal(paced_file_open(device, "/nowhere/", pool, &file, &problem), -ENOENT);
+	/* A name from the root is what it says. */
+	snprintf(device, sizeof(device), "file:%s", in_path);
+	assert_int_equal(paced_file_check(device, "/nowhere/", &problem), 0);
+	/* What is written lies here, and is not looked for. */
+	assert_int_equal(paced_file_check("file:,out=there.pcap", "/nowhere/", &problem), 0);
 }
 
 static int start(void **state)
@@ -304,6 +330,7 @@ GROUP(paced_file)
 	        cmocka_unit_test(
 	                what_cannot_be_written_is_counted_once_it_halts_and_the_rest_is_kept),
 	        cmocka_unit_test(without_an_output_what_is_sent_is_discarded),
+	        cmocka_unit_test(a_capture_is_looked_for_beside_the_scenario_first),
 	        cmocka_unit_test(a_device_text_that_is_wrong_is_refused_and_leaves_no_file),
 	};
 

@@ -65,7 +65,7 @@ static void pass(struct talk *talk, uint64_t time_ns)
 {
 	for (uint64_t end_ns = talk->now_ns + time_ns; talk->now_ns < end_ns;) {
 		talk->now_ns += POLL_NS;
-		talk->fake.now_ns = talk->now_ns;
+		__atomic_store_n(&talk->fake.now_ns, talk->now_ns, __ATOMIC_RELAXED);
 		session_poll(talk->a, talk->now_ns);
 		session_poll(talk->b, talk->now_ns);
 	}

@@ -97,5 +97,8 @@ void device_look(const struct port_conf *port, struct device_look *look)
 		look_at_interface(port->device, name, look);
 	} else {
 		snprintf(look->what, sizeof(look->what), "%.300s", port->device);
+		if (strncmp(port->device, "file:", 5) == 0 &&
+		    paced_file_check(port->device, port->folder, &problem) < 0)
+			warn(look, "%s", problem.text);
 	}
 }

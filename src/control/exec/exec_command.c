@@ -152,7 +152,8 @@ static int start_runtime(struct session *session, struct problem *problem)
 {
 	const struct exec_arguments *arguments = &session->arguments;
 	struct runtime_options options = {.rests = true,
-	                                  .witness = exec_record_witness(session->record)};
+	                                  .witness = exec_record_witness(session->record),
+	                                  .frames = exec_record_frames(session->record)};
 	struct cpu_list workers;
 	int rc = cpu_list_parse(arguments->cores, &workers, problem);
 
@@ -169,8 +170,10 @@ static int start_runtime(struct session *session, struct problem *problem)
 	/* What there was to remark is about hugepages. */
 	problem->text[0] = '\0';
 	rc = runtime_start(session->scenario, &options, &session->runtime, problem);
-	if (rc == 0)
+	if (rc == 0) {
 		session->start_ns = runtime_now_ns(session->runtime);
+		exec_record_begin(session->record, session->start_ns);
+	}
 	return rc;
 }
 
@@ -315,11 +318,12 @@ static int serve(struct session *session, struct problem *problem)
 	struct pollfd polled[EXEC_ENDS + 1];
 	bool begun = false;
 	int64_t ticked = now_ms();
+	const int pace_ms = exec_record_pace_ms(session->record, TICK_MS);
 	int rc = 0;
 
 	while (rc == 0 && !(session->ended[0] && session->ended[1]) && session->failed == 0) {
 		/* Waiting for A to listen, it looks often. */
-		int wait_ms = session->arguments.between && !begun ? 5 : TICK_MS;
+		int wait_ms = session->arguments.between && !begun ? 5 : pace_ms;
 
 		for (unsigned end = 0; end < EXEC_ENDS; end++)
 			polled[end] = (struct pollfd){
@@ -334,9 +338,9 @@ static int serve(struct session *session, struct problem *problem)
 		                      : keep_order(session, &begun, problem);
 		if (now_ms() - ticked >= TICK_MS) {
 			runtime_tick(session->runtime, tell, NULL);
-			exec_record_take(session->record);
 			ticked = now_ms();
 		}
+		exec_record_take(session->record);
 	}
 	return rc;
 }
@@ -420,12 +424,14 @@ static int run(struct session *session)
 {
 	struct problem problem = {.text = ""};
 	const struct exec_arguments *arguments = &session->arguments;
+	const struct exec_record_files files = {
+	        .log = arguments->log, .picture = arguments->picture, .pcap = arguments->pcap};
 	int rc = 0, status;
 
 	if (arguments->report)
 		rc = atomic_file_open(arguments->report, &session->report, &problem);
 	if (rc == 0)
-		rc = exec_record_open(arguments->log, arguments->picture, session->scenario,
+		rc = exec_record_open(&files, session->scenario, session->ports[EXEC_NEAR],
 		                      &session->record, &problem);
 	if (rc == 0)
 		rc = start(session, &problem);
@@ -443,6 +449,13 @@ static int run(struct session *session)
 		return STATUS_FAILED;
 	}
 	return end_as(session->status[EXEC_NEAR]);
+}
+
+bool command_exec_begins(const char *word)
+{
+	return exec_scenario_is_value(word) || strcmp(word, "--up") == 0 ||
+	       strncmp(word, "--up=", 5) == 0 || strcmp(word, "--down") == 0 ||
+	       strncmp(word, "--down=", 7) == 0;
 }
 
 int command_exec(int argc, char **argv)

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "exec/exec_path.h"
+#include "exec/exec_scenario.h"
 #include "text/foreign_word.h"
 #include "text/statement_text.h"
 
@@ -50,6 +51,8 @@ static const struct option_row rows[] = {
                 .help = "what was counted, as JSON")},
         {OPTION("--log", FIELD_TEXT, struct exec_arguments, log, .form = "FILE",
                 .help = "the fate of every packet, as CSV")},
+        {OPTION("--pcap", FIELD_TEXT, struct exec_arguments, pcap, .form = "FILE",
+                .help = "what crossed both ends of the path, as pcapng: an interface each")},
         {OPTION("--picture", FIELD_TEXT, struct exec_arguments, picture, .form = "FILE",
                 .help = "delays, throughput, losses and queues over time, as one HTML file")},
         {OPTION_QUIET(struct exec_arguments, "no table at the end")},
@@ -58,11 +61,12 @@ static const struct option_row rows[] = {
 
 const struct options exec_options = {
         .command = "exec",
-        .usage = "[STATEMENTS] [options] [-- COMMAND]\n"
+        .usage = "[STATEMENTS] [options] [[--] COMMAND]\n"
                  "[STATEMENTS] [options] --between 'A: COMMAND' 'B: COMMAND'",
         .does = "Runs a command whose packets cross weir; without a command, a shell.",
         .about = "\n"
                  "  weir exec delay 40ms -- curl https://example.net\n"
+                 "  weir 40ms 1% curl https://example.net          the same with loss, in short\n"
                  "  weir exec --down 'rate 10mbit queue 60kB' --up 'rate 2mbit' -- iperf3 -c "
                  "HOST\n"
                  "  weir exec netem delay 40ms loss 1% -- ping HOST\n"
@@ -70,7 +74,11 @@ const struct options exec_options = {
                  "\n"
                  "STATEMENTS are those of a cloud, for both directions, or a line of netem's; the "
                  "name of a\n"
-                 "scenario of configs/ may stand before them. `weir help` explains them.\n",
+                 "scenario of configs/ may stand before them. `weir help` explains them. A value "
+                 "alone is a delay\n"
+                 "(40ms), a rate (10mbit) or a loss (1%). Where one of them, --up or --down comes "
+                 "first, `exec`\n"
+                 "may be left out; `--` where a program follows the statements.\n",
         .end = "The exit status is the command's (of --between: B's); 125: weir could not start "
                "it.\n",
         .rows = rows,
@@ -125,14 +133,6 @@ static int choose_command(char **rest, int n_rest, bool dashes, struct exec_argu
 	return OPTIONS_RUN;
 }
 
-/* Not weir's: captures are what tcpdump makes, and it knows better when. */
-static bool is_capture(const char *word)
-{
-	size_t length = strlen("--pcap");
-
-	return strncmp(word, "--pcap", length) == 0 && strchr("=", word[length]);
-}
-
 /* `--latency 40ms`, `--delay=40ms`: a statement that looks like an option. `next`: the word behind
  * it, or NULL. */
 static bool is_statement(const char *word, const char *next, char text[FOREIGN_TEXT_BYTES])
@@ -163,28 +163,33 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 {
 	struct options_words words;
 	char text[FOREIGN_TEXT_BYTES];
-	int own = 1, status;
+	int own = 1, status, rest;
 
 	memset(arguments, 0, sizeof(*arguments));
 	/* What stands behind `--` is the command's; the statements may stand between options. */
-	for (; own < argc && strcmp(argv[own], "--") != 0; own++) {
-		if (is_capture(argv[own]))
-			return options_wrong(
-			        &exec_options,
-			        "%s: weir writes no capture here; `tcpdump -i weir0 -w "
-			        "FILE` in the command does, and --log FILE has the fate "
-			        "of every packet",
-			        argv[own]);
+	while (own < argc && strcmp(argv[own], "--") != 0) {
 		if (is_statement(argv[own], own + 1 < argc ? argv[own + 1] : NULL, text))
 			return options_wrong(&exec_options,
 			                     "no such option %s; statements stand without "
 			                     "dashes: %s",
 			                     argv[own], text);
+		if (argv[own][0] == '-' && argv[own][1]) {
+			own += options_words_of(&exec_options, argv[own]);
+			continue;
+		}
+		/* A command without statements could be a statement that is misspelt. */
+		if (own > 1 && exec_scenario_is_command(arguments->both, argv[own]))
+			break;
+		if (!append(arguments->both, argv[own++]))
+			return options_wrong(&exec_options, TOO_LONG);
 	}
+	own = own < argc ? own : argc;
+	arguments->both[0] = '\0';
 	status = options_read(&exec_options, own, argv, arguments, &words);
 	if (status != OPTIONS_RUN)
 		return status;
 	arguments->dashes = own < argc;
+	rest = own < argc && strcmp(argv[own], "--") == 0 ? own + 1 : own;
 	arguments->seed_given = options_given(&exec_options, &words, "--seed");
 	for (int i = 0; i < words.n; i++) {
 		if (arguments->between && take_end(words.word[i], arguments))
@@ -195,5 +200,5 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 	if (arguments->between && (!arguments->command[EXEC_FAR] || !arguments->command[EXEC_NEAR]))
 		return options_wrong(&exec_options, "--between wants a command for each end: "
 		                                    "--between 'A: iperf3 -s -1' 'B: iperf3 -c A'");
-	return choose_command(argv + own + 1, argc - own - 1, own < argc, arguments);
+	return choose_command(argv + rest, argc - rest, own < argc, arguments);
 }

@@ -16,13 +16,13 @@
 #define EXEC_COMMANDS_MAX 2
 
 struct exec_arguments {
-	const char *config, *cores, *report, *log, *picture;
+	const char *config, *cores, *report, *log, *picture, *pcap;
 	/* Statements, for both directions and for one; "": none. */
 	char both[LINE_BYTES_MAX], down[LINE_BYTES_MAX], up[LINE_BYTES_MAX];
 	uint64_t seed;
 	bool seed_given, quiet;
 	bool between; /* two commands, at the far end (A) and at the near one (B) */
-	bool dashes;  /* `--` stands before the command */
+	bool dashes;  /* there is a command */
 	/* of the far end, if there is one there, and of the near one */
 	char *argv[EXEC_COMMANDS_MAX][4]; /* a shell's, with the text of --between */
 	char *const *command[EXEC_COMMANDS_MAX];

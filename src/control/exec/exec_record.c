@@ -6,15 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "exec/exec_capture.h"
 #include "live/fate_queue.h"
 #include "replay/decision_log.h"
 #include "replay/picture.h"
 
 struct exec_record {
-	struct witness both; /* tells the log and the picture, as far as there are */
-	struct fate_queue *fates;
+	struct witness both;      /* tells the log and the picture, as far as there are */
+	struct fate_queue *fates; /* NULL: there is neither */
 	struct decision_log *log;
 	struct picture *picture;
+	struct exec_capture *capture;
 };
 
 static void tell(struct witness *witness, const struct fate *fate)
@@ -43,31 +45,44 @@ static int check_clouds(const struct scenario *scenario, const char *option,
 	return 0;
 }
 
-int exec_record_open(const char *log, const char *picture, const struct scenario *scenario,
-                     struct exec_record **result, struct problem *problem)
+static int open_fates(struct exec_record *record, const struct exec_record_files *files,
+                      const struct scenario *scenario, struct problem *problem)
 {
-	struct exec_record *record;
-	int rc;
+	int rc = check_clouds(scenario, files->log ? "--log" : "--picture", problem);
 
-	*result = NULL;
-	if (!log && !picture)
-		return 0;
-	rc = check_clouds(scenario, log ? "--log" : "--picture", problem);
 	if (rc < 0)
 		return rc;
-	record = calloc(1, sizeof(*record));
-	if (record)
-		record->fates = fate_queue_make();
-	if (!record || !record->fates) {
-		free(record);
+	record->fates = fate_queue_make();
+	if (!record->fates) {
 		problem_set(problem, -1, "no memory for the log or the picture");
 		return -ENOMEM;
 	}
 	record->both.tell = tell;
-	if (log)
-		rc = decision_log_open(log, scenario, &record->log, problem);
-	if (rc == 0 && picture)
-		rc = picture_open(picture, "weir exec", scenario, &record->picture, problem);
+	if (files->log)
+		rc = decision_log_open(files->log, scenario, &record->log, problem);
+	if (rc == 0 && files->picture)
+		rc = picture_open(files->picture, "weir exec", scenario, &record->picture, problem);
+	return rc;
+}
+
+int exec_record_open(const struct exec_record_files *files, const struct scenario *scenario,
+                     uint32_t near, struct exec_record **result, struct problem *problem)
+{
+	struct exec_record *record;
+	int rc = 0;
+
+	*result = NULL;
+	if (!files->log && !files->picture && !files->pcap)
+		return 0;
+	record = calloc(1, sizeof(*record));
+	if (!record) {
+		problem_set(problem, -1, "no memory to record");
+		return -ENOMEM;
+	}
+	if (files->log || files->picture)
+		rc = open_fates(record, files, scenario, problem);
+	if (rc == 0 && files->pcap)
+		rc = exec_capture_open(files->pcap, scenario, near, &record->capture, problem);
 	if (rc == 0)
 		*result = record;
 	else
@@ -77,34 +92,60 @@ int exec_record_open(const char *log, const char *picture, const struct scenario
 
 struct witness *exec_record_witness(struct exec_record *record)
 {
-	return record ? fate_queue_witness(record->fates) : NULL;
+	return record && record->fates ? fate_queue_witness(record->fates) : NULL;
+}
+
+struct frame_queue *exec_record_frames(struct exec_record *record)
+{
+	return record && record->capture ? exec_capture_frames(record->capture) : NULL;
+}
+
+void exec_record_begin(struct exec_record *record, uint64_t now_ns)
+{
+	if (record && record->capture)
+		exec_capture_begin(record->capture, now_ns);
+}
+
+int exec_record_pace_ms(const struct exec_record *record, int other)
+{
+	return record && record->capture && other > EXEC_CAPTURE_PACE_MS ? EXEC_CAPTURE_PACE_MS
+	                                                                 : other;
 }
 
 void exec_record_take(struct exec_record *record)
 {
-	if (record)
+	if (record && record->fates)
 		fate_queue_empty(record->fates, &record->both);
+	if (record && record->capture)
+		exec_capture_take(record->capture);
 }
 
-int exec_record_publish(struct exec_record *record, const struct replay_result *result,
-                        struct problem *problem)
+static void say_missed(const struct exec_record *record)
 {
-	uint64_t missed;
-	int rc = 0;
+	uint64_t missed = record->fates ? fate_queue_missed(record->fates) : 0;
 
-	if (!record)
-		return 0;
-	missed = fate_queue_missed(record->fates);
 	if (missed > 0)
 		fprintf(stderr,
 		        "weir exec: %" PRIu64
 		        " decisions came faster than they could be taken down: the log and the "
 		        "picture are without them\n",
 		        missed);
+}
+
+int exec_record_publish(struct exec_record *record, const struct replay_result *result,
+                        struct problem *problem)
+{
+	int rc = 0;
+
+	if (!record)
+		return 0;
+	say_missed(record);
 	if (record->log)
 		rc = decision_log_finish(record->log, problem);
 	if (rc == 0 && record->picture)
 		rc = picture_finish(record->picture, result, problem);
+	if (rc == 0 && record->capture)
+		rc = exec_capture_finish(record->capture, problem);
 	if (rc == 0 && record->log) {
 		rc = decision_log_publish(record->log, problem);
 		record->log = NULL;
@@ -113,6 +154,8 @@ int exec_record_publish(struct exec_record *record, const struct replay_result *
 		rc = picture_publish(record->picture, problem);
 		record->picture = NULL;
 	}
+	if (rc == 0 && record->capture)
+		rc = exec_capture_publish(record->capture, problem);
 	return rc;
 }
 
@@ -122,6 +165,7 @@ void exec_record_close(struct exec_record *record)
 		return;
 	decision_log_discard(record->log);
 	picture_discard(record->picture);
+	exec_capture_close(record->capture);
 	fate_queue_free(record->fates);
 	free(record);
 }

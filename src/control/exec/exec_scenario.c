@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "exec/exec_scenario.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -12,7 +13,9 @@
 #include "language/language.h"
 #include "language/scenario_check.h"
 #include "language/scenario_file.h"
+#include "text/foreign_word.h"
 #include "text/nearest.h"
+#include "text/statement_text.h"
 #include "statements.h"
 
 #define NETEM "netem"
@@ -128,15 +131,74 @@ static int complain(struct adding *adding, const char *text, const char *problem
 	return -EINVAL;
 }
 
-/* One statement. 0; 1: it is none; -errno with message: it does not go with what is there. */
-static int add_statement(struct adding *adding, const char *text, size_t bytes)
+/* The statement that a value with its unit means where a statement may begin. False: none. */
+static bool value_statement(const struct word *word, char text[FOREIGN_TEXT_BYTES])
 {
-	char line[LINE_BYTES_MAX + 1], own[LINE_BYTES_MAX];
+	size_t length = strlen(word->text);
+
+	return !word->quoted && isdigit((unsigned char)word->text[0]) &&
+	       (word->text[length - 1] == '%' || isalpha((unsigned char)word->text[length - 1])) &&
+	       foreign_value_write(word->text, text);
+}
+
+/* The statement of words[first...end - 1], with its name. False: it is too long. */
+static bool own_text(const struct words *words, uint32_t first, uint32_t end, const char *text,
+                     char own[LINE_BYTES_MAX])
+{
+	size_t from = words->word[first].offset;
+	size_t to = end < words->n ? words->word[end].offset : strlen(text);
+	char value[FOREIGN_TEXT_BYTES] = "";
+
+	while (to > from && text[to - 1] == ' ')
+		to--;
+	if (value_statement(&words->word[first], value))
+		from += strlen(words->word[first].text);
+	return snprintf(own, LINE_BYTES_MAX, "%s%.*s", value, (int)(to - from), text + from) <
+	       LINE_BYTES_MAX;
+}
+
+/* Whether a statement may begin with words[i]: with its name; or with a value, if none of those
+ * before, which begin where `begins` says, is of the same name. */
+static bool may_begin(const struct words *words, const bool *begins, uint32_t i)
+{
+	char value[FOREIGN_TEXT_BYTES], other[FOREIGN_TEXT_BYTES];
+
+	if (!words->word[i].quoted && names_statement(words->word[i].text))
+		return true;
+	if (!value_statement(&words->word[i], value))
+		return false;
+	value[strcspn(value, " ")] = '\0';
+	for (uint32_t k = 0; k < i; k++) {
+		if (!begins[k])
+			continue;
+		if (!value_statement(&words->word[k], other))
+			snprintf(other, sizeof(other), "%s", words->word[k].text);
+		other[strcspn(other, " ")] = '\0';
+		if (strcmp(value, other) == 0)
+			return false;
+	}
+	return true;
+}
+
+/* Whether a text is one statement as it stands. */
+static bool is_statement(struct adding *adding, const char *own)
+{
+	char line[LINE_BYTES_MAX + 1];
+
+	if ((size_t)snprintf(line, sizeof(line), "cloud %s %s", adding->cloud, own) >=
+	            sizeof(line) ||
+	    language_parse(line, &adding->command, &adding->error) != 0)
+		return false;
+	language_release(&adding->command);
+	return true;
+}
+
+/* One statement. 0; 1: it is none; -errno with message: it does not go with what is there. */
+static int add_statement(struct adding *adding, const char *own)
+{
+	char line[LINE_BYTES_MAX + 1];
 	int rc;
 
-	while (bytes > 0 && text[bytes - 1] == ' ')
-		bytes--;
-	snprintf(own, sizeof(own), "%.*s", (int)bytes, text);
 	if ((size_t)snprintf(line, sizeof(line), "cloud %s %s", adding->cloud, own) >= sizeof(line))
 		return complain(adding, own, "it is too long");
 	if (language_parse(line, &adding->command, &adding->error) != 0)
@@ -174,9 +236,20 @@ static int complain_of_words(struct adding *adding, const struct words *words, u
                              const char *text)
 {
 	uint32_t before = (uint32_t)strlen("cloud  ") + (uint32_t)strlen(adding->cloud), i = first;
+	char value[FOREIGN_TEXT_BYTES];
 	struct nearest nearest;
 	char problem[200];
 
+	if (value_statement(&words->word[first], value))
+		before += (uint32_t)(strlen(value) - strlen(words->word[first].text));
+	if (first < words->n && words->word[first].text[0] != '\0' &&
+	    words->word[first].text[strspn(words->word[first].text, "0123456789.")] == '\0') {
+		snprintf(problem, sizeof(problem),
+		         "a value needs its unit: `%.20sms` is a delay, `%.20smbit` a rate, "
+		         "`%.20s%%` a loss",
+		         words->word[first].text, words->word[first].text, words->word[first].text);
+		return complain(adding, text, problem);
+	}
 	while (i < words->n && words->word[i].column - words->word[first].column + 1 + before !=
 	                               adding->error.column)
 		i++;
@@ -197,8 +270,9 @@ static int complain_of_words(struct adding *adding, const struct words *words, u
 static int add_statements(struct adding *adding, const char *text)
 {
 	struct words *words = calloc(1, sizeof(*words));
+	bool begins[LINE_WORDS_MAX] = {true};
+	char own[LINE_BYTES_MAX];
 	uint32_t first = 0;
-	bool netem;
 	int rc = 0;
 
 	if (!words)
@@ -208,18 +282,26 @@ static int add_statements(struct adding *adding, const char *text)
 		return complain(adding, text, adding->error.text);
 	}
 	for (uint32_t i = 1; rc >= 0 && first < words->n && i <= words->n; i++) {
-		size_t at = words->word[first].offset;
-		size_t end = i < words->n ? words->word[i].offset : strlen(text);
+		bool netem = strcmp(words->word[first].text, NETEM) == 0;
 
-		netem = strcmp(words->word[first].text, NETEM) == 0;
-		if (i < words->n &&
-		    (netem || words->word[i].quoted || !names_statement(words->word[i].text)))
+		if (i < words->n && (netem || !may_begin(words, begins, i)))
 			continue;
-		rc = add_statement(adding, text + at, end - at);
-		if (rc == 0)
+		/* A value belongs to the statement before it if it can. */
+		if (i < words->n && !names_statement(words->word[i].text) &&
+		    own_text(words, first, i + 1, text, own) && is_statement(adding, own))
+			continue;
+		if (!own_text(words, first, i, text, own))
+			rc = complain(adding, own, "it is too long");
+		else
+			rc = add_statement(adding, own);
+		if (rc == 0 && i < words->n) {
 			first = i;
-		else if (rc == 1 && i == words->n)
-			rc = complain_of_words(adding, words, first, text + at);
+			begins[i] = true;
+		} else if (rc == 0) {
+			first = words->n;
+		} else if (rc == 1 && i == words->n) {
+			rc = complain_of_words(adding, words, first, own);
+		}
 	}
 	free(words);
 	return rc < 0 ? rc : 0;
@@ -322,4 +404,44 @@ int exec_scenario_make(struct exec_arguments *arguments, struct scenario **scena
 		*scenario = NULL;
 	}
 	return rc;
+}
+
+bool exec_scenario_is_value(const char *text)
+{
+	const struct word word = {.text = text};
+	char value[FOREIGN_TEXT_BYTES];
+
+	return value_statement(&word, value);
+}
+
+/* ---- where the command begins ---- */
+
+static bool is_right(const char *before, const char *word)
+{
+	struct exec_arguments *trial = calloc(1, sizeof(*trial));
+	struct scenario *scenario = NULL;
+	uint32_t ports[EXEC_ENDS];
+	char message[SCENARIO_FILE_ERROR];
+	bool right = false;
+
+	if (trial && snprintf(trial->both, sizeof(trial->both), "%s%s%s", before,
+	                      *before && *word ? " " : "", word) < (int)sizeof(trial->both))
+		right = exec_scenario_make(trial, &scenario, ports, message, sizeof(message)) == 0;
+	scenario_free(scenario);
+	free(trial);
+	return right;
+}
+
+bool exec_scenario_is_command(const char *before, const char *text)
+{
+	const struct word word = {.text = text};
+
+	if (!is_program(text) || names_statement(text) || exec_scenario_is_value(text) ||
+	    foreign_word_find(FOREIGN_STATEMENT, text))
+		return false;
+	for (const struct statement *const *at = statements; *at; at++) {
+		if (statement_keyword((*at)->fields, &word))
+			return false;
+	}
+	return is_right(before, "") && !is_right(before, text);
 }

@@ -258,6 +258,12 @@ int scenario_file_load_remarked(const char *path, FILE *remarks, struct scenario
 	file_beside_begin(&beside, path);
 	result = text_load(text, bytes, path, remarks, scenario, message, room);
 	file_beside_end(&beside);
+	if (result == 0 && scenario_set_folder(*scenario, beside.folder) < 0) {
+		snprintf(message, room, "no memory");
+		scenario_free(*scenario);
+		*scenario = NULL;
+		result = -ENOMEM;
+	}
 	free(text);
 	return result;
 }

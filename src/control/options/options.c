@@ -113,6 +113,23 @@ static void set_initial(const struct options *options, void *arguments)
 	}
 }
 
+int options_words_of(const struct options *options, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const struct option_row *row = options->rows; row->field.name; row++) {
+		bool is = word[1] == '-' ? strncmp(row->field.name, word, length) == 0
+		                         : length == 2 && word[1] == row->letter;
+
+		if (is && row->field.type != FIELD_FLAG)
+			return 2;
+		/* The whole name of one may be the beginning of another's. */
+		if (is && strcmp(row->field.name, word) == 0)
+			break;
+	}
+	return 1;
+}
+
 int options_read(const struct options *options, int argc, char **argv, void *arguments,
                  struct options_words *words)
 {

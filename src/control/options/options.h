@@ -67,6 +67,8 @@ enum { OPTIONS_RUN = -1, OPTIONS_HELP = 0, OPTIONS_WRONG = 2 };
  * not OPTIONS_RUN, all is said, and the result is the exit status. */
 int options_read(const struct options *options, int argc, char **argv, void *arguments,
                  struct options_words *words);
+/* Of how many words the option consists that `word` begins: 2 if its value is the next one. */
+int options_words_of(const struct options *options, const char *word);
 bool options_given(const struct options *options, const struct options_words *words,
                    const char *name);
 

@@ -40,7 +40,8 @@ static void from_start(struct samples *samples, double start_ns)
 
 struct axis drawing_time_axis(const struct drawing *drawing)
 {
-	return (struct axis){.label = "Time", .unit = CHART_NS, .max = drawing->duration_ns};
+	return (struct axis){
+	        .label = "Time", .unit = drawing->time_unit, .max = drawing->duration_ns};
 }
 
 /* Whether an axis that begins at 0 would flatten what varies. What varies by less than a ten
@@ -96,7 +97,7 @@ static void draw_delays(struct drawing *drawing, const struct cloud_conf *cloud,
 	struct series shown[5];
 	struct chart chart = {
 	        .x = drawing_time_axis(drawing),
-	        .y = {.label = "Delay", .unit = CHART_NS, .from_zero = !flat},
+	        .y = {.label = "Delay", .unit = drawing->delay_unit, .from_zero = !flat},
 	        .series = shown,
 	};
 	char caption[PARAGRAPH_SIZE], every[64];
@@ -124,6 +125,33 @@ static double asked_rate_bps(const struct cloud_conf *cloud)
 	               : (double)NAN;
 }
 
+void drawing_choose_units(struct drawing *drawing, const struct track *tracks, uint32_t n)
+{
+	double t[THROUGHPUT_STEPS + 2], value[THROUGHPUT_STEPS + 2], step_ns;
+	double delay = 0, rate = 0, queue = 0;
+
+	/* fmax() passes over what is not one number. */
+	for (uint32_t i = 0; i < n; i++) {
+		const struct cloud_conf *cloud = drawing->scenario->clouds[i];
+		size_t steps = throughput_points(&tracks[i].throughput, drawing->result->first_ns,
+		                                 t, value, &step_ns);
+
+		delay = fmax(delay, (double)drawing->result->clouds[i].delay_ns.max);
+		delay = fmax(delay, drawing_asked_delay(cloud));
+		rate = fmax(rate, asked_rate_bps(cloud));
+		for (size_t k = 0; k < steps; k++)
+			rate = fmax(rate, value[k]);
+		queue = fmax(queue, drawing_queue_most(cloud, &tracks[i]));
+	}
+	/* A second and more are s here, as on any axis. */
+	drawing->time_unit = drawing->duration_ns >= 1e9
+	                             ? CHART_NS_AS_S
+	                             : chart_unit_one(CHART_NS, drawing->duration_ns);
+	drawing->delay_unit = chart_unit_one(CHART_NS, delay);
+	drawing->rate_unit = chart_unit_one(CHART_BPS, rate);
+	drawing->queue_unit = chart_unit_one(CHART_BYTES, queue);
+}
+
 static void draw_throughput(struct drawing *drawing, const struct cloud_conf *cloud,
                             const struct track *track)
 {
@@ -147,13 +175,13 @@ static void draw_throughput(struct drawing *drawing, const struct cloud_conf *cl
 	};
 	const struct chart chart = {
 	        .x = drawing_time_axis(drawing),
-	        .y = {.label = "Throughput", .unit = CHART_BPS, .from_zero = true},
+	        .y = {.label = "Throughput", .unit = drawing->rate_unit, .from_zero = true},
 	        .series = series,
 	        .n_series = isfinite(asked) ? 2 : 1,
 	};
 	char caption[PARAGRAPH_SIZE], slot[CHART_UNIT_SIZE];
 
-	chart_unit_format(slot, sizeof(slot), CHART_NS, step_ns, 4);
+	chart_unit_format(slot, sizeof(slot), drawing->time_unit, step_ns, 4);
 	snprintf(caption, sizeof(caption),
 	         "What left %s, in bits on the wire, each step the average of %s.", cloud->name,
 	         slot);
@@ -180,7 +208,7 @@ static void draw_distribution(struct drawing *drawing, const struct cloud_conf *
 	         .dashed = true},
 	};
 	const struct chart chart = {
-	        .x = {.label = "Delay", .unit = CHART_NS},
+	        .x = {.label = "Delay", .unit = drawing->delay_unit},
 	        .y = {.label = "Share of packets", .unit = CHART_PERCENT},
 	        .series = series,
 	        .n_series = isfinite(asked) ? 2 : 1,
@@ -213,6 +241,8 @@ static void draw_table(struct drawing *drawing, uint32_t cloud)
 	struct achieved_run run = replay_achieved_run(drawing->scenario, drawing->result, cloud);
 	struct page_rows table = {.head = head, .cells = cells, .n_columns = 3};
 
+	run.time_unit = drawing->delay_unit;
+	run.rate_unit = drawing->rate_unit;
 	table.n_rows = achieved_rows(drawing->scenario->clouds[cloud],
 	                             &drawing->result->clouds[cloud], &run, rows);
 	for (size_t i = 0; i < table.n_rows; i++) {

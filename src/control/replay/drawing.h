@@ -30,7 +30,12 @@ struct drawing {
 	const struct scenario *scenario;
 	const struct replay_result *result;
 	double duration_ns;
+	/* One for each quantity, in every chart and table of the page (chart_unit_one). */
+	enum chart_unit time_unit, delay_unit, rate_unit, queue_unit;
 };
+
+/* Ahead of everything else: the units, by the greatest values of all clouds. */
+void drawing_choose_units(struct drawing *drawing, const struct track *tracks, uint32_t n);
 
 /* The table and the charts of a cloud of the scenario. Changes the track: instants count from the
  * start of the replay, the queue's are sorted. */
@@ -40,6 +45,8 @@ void drawing_scenario(struct drawing *drawing);
 /* The queue, and for RED its average, its thresholds, and its probability. drawing_queue.c. */
 void drawing_queue(struct drawing *drawing, const struct cloud_conf *cloud,
                    const struct track *track);
+/* The greatest number of bytes that it shows. */
+double drawing_queue_most(const struct cloud_conf *cloud, const struct track *track);
 struct axis drawing_time_axis(const struct drawing *drawing);
 
 /* The configured delay in ns, or NAN if that is not one number. */

@@ -42,6 +42,15 @@ static double limit_bytes(const struct cloud_conf *cloud)
 	return limit.unit == LIMIT_BYTES ? (double)limit.value : (double)NAN;
 }
 
+double drawing_queue_most(const struct cloud_conf *cloud, const struct track *track)
+{
+	double most = fmax(0, limit_bytes(cloud));
+
+	for (size_t i = 0; i < track->queue.n; i++)
+		most = fmax(most, track->queue.value[i]);
+	return most;
+}
+
 static void draw_over_time(struct drawing *drawing, const struct cloud_conf *cloud,
                            const struct track *track)
 {
@@ -76,7 +85,7 @@ static void draw_over_time(struct drawing *drawing, const struct cloud_conf *clo
 	struct series shown[4];
 	struct chart chart = {
 	        .x = drawing_time_axis(drawing),
-	        .y = {.label = "Queue", .unit = CHART_BYTES, .from_zero = true},
+	        .y = {.label = "Queue", .unit = drawing->queue_unit, .from_zero = true},
 	        .series = shown,
 	};
 	char caption[PARAGRAPH_SIZE], every[64];
@@ -137,7 +146,7 @@ static void draw_probability(struct drawing *drawing, const struct cloud_conf *c
 	         .marker = SERIES_MARKER_NONE},
 	};
 	const struct chart chart = {
-	        .x = {.label = "Average queue", .unit = CHART_BYTES, .from_zero = true},
+	        .x = {.label = "Average queue", .unit = drawing->queue_unit, .from_zero = true},
 	        .y = {.label = "Probability", .unit = CHART_PERCENT, .from_zero = true},
 	        .series = series,
 	        .n_series = setup.selection == RED_NS2 ? 1 : 2,

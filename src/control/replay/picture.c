@@ -138,6 +138,7 @@ int picture_finish(struct picture *picture, const struct replay_result *result,
 	         result->n_clouds > picture->n_tracks ? "; the first clouds of many" : "");
 	page_open(&drawing.page, atomic_file_stream(picture->atomic_file), "What the packets met",
 	          subtitle);
+	drawing_choose_units(&drawing, picture->tracks, picture->n_tracks);
 	for (uint32_t i = 0; i < picture->n_tracks; i++)
 		drawing_cloud(&drawing, i, &picture->tracks[i]);
 	drawing_scenario(&drawing);

@@ -50,6 +50,7 @@ static void ports_free(struct port_conf *ports, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		free(ports[i].device);
+		free(ports[i].folder);
 		conf_free(ports[i].setting);
 	}
 }

@@ -47,6 +47,21 @@ static struct quantity unit(enum chart_unit kind, double value)
 	return q;
 }
 
+static enum chart_unit time_unit(const struct filler *filler)
+{
+	return filler->run->time_unit ? filler->run->time_unit : CHART_NS;
+}
+
+static struct quantity time_of(const struct filler *filler, double ns)
+{
+	return unit(time_unit(filler), ns);
+}
+
+static struct quantity rate_of(const struct filler *filler, double bps)
+{
+	return unit(filler->run->rate_unit ? filler->run->rate_unit : CHART_BPS, bps);
+}
+
 static struct quantity number(uint64_t value)
 {
 	struct quantity q;
@@ -140,23 +155,24 @@ static void add_order(struct filler *filler)
 	snprintf(row->got, sizeof(row->got),
 	         "%s packets waited for the one ahead: %s more on average of all",
 	         number(report->order_waits).text,
-	         unit(CHART_NS, (double)report->order_waited_ns / (double)report->delay_ns.count)
+	         time_of(filler, (double)report->order_waited_ns / (double)report->delay_ns.count)
 	                 .text);
 }
 
 /* All of the same packets and the same time; `mean_is`: by how much the mean is off, or "". */
-static void got_delays(struct achieved_row *row, const struct histogram *h, const char *mean_is)
+static void got_delays(const struct filler *filler, struct achieved_row *row,
+                       const struct histogram *h, const char *mean_is)
 {
 	if (h->min == h->max)
 		snprintf(row->got, sizeof(row->got), "%s, every packet",
-		         unit(CHART_NS, (double)h->min).text);
+		         time_of(filler, (double)h->min).text);
 	else
 		snprintf(row->got, sizeof(row->got), "mean %s%s, min %s, p50 %s, p99 %s, max %s",
-		         unit(CHART_NS, (double)h->sum / (double)h->count).text, mean_is,
-		         unit(CHART_NS, (double)h->min).text,
-		         unit(CHART_NS, (double)histogram_percentile(h, 500000)).text,
-		         unit(CHART_NS, (double)histogram_percentile(h, 990000)).text,
-		         unit(CHART_NS, (double)h->max).text);
+		         time_of(filler, (double)h->sum / (double)h->count).text, mean_is,
+		         time_of(filler, (double)h->min).text,
+		         time_of(filler, (double)histogram_percentile(h, 500000)).text,
+		         time_of(filler, (double)histogram_percentile(h, 990000)).text,
+		         time_of(filler, (double)h->max).text);
 }
 
 /* The time on the line, which is what a delay asks for. */
@@ -173,19 +189,19 @@ static void got_line_delay(const struct filler *filler, const struct conf *conf,
 	if (h->count == 0)
 		snprintf(row->got, sizeof(row->got), "no packet came through");
 	else if (!line_delay_has_link(filler->cloud))
-		got_delays(row, h, off);
+		got_delays(filler, row, h, off);
 	else if (line.known && line.spread && line.min_ns >= line.max_ns)
 		snprintf(row->got, sizeof(row->got), "%s on the line, every packet",
-		         unit(CHART_NS, line.mean_ns).text);
+		         time_of(filler, line.mean_ns).text);
 	else if (line.known && line.spread)
 		snprintf(row->got, sizeof(row->got),
 		         "mean %s%s, min %s, p50 %s, p99 %s, max %s on the line",
-		         unit(CHART_NS, line.mean_ns).text, off, unit(CHART_NS, line.min_ns).text,
-		         unit(CHART_NS, line.p50_ns).text, unit(CHART_NS, line.p99_ns).text,
-		         unit(CHART_NS, line.max_ns).text);
+		         time_of(filler, line.mean_ns).text, off, time_of(filler, line.min_ns).text,
+		         time_of(filler, line.p50_ns).text, time_of(filler, line.p99_ns).text,
+		         time_of(filler, line.max_ns).text);
 	else if (line.known)
 		snprintf(row->got, sizeof(row->got), "mean %s%s on the line",
-		         unit(CHART_NS, line.mean_ns).text, off);
+		         time_of(filler, line.mean_ns).text, off);
 	else
 		snprintf(row->got, sizeof(row->got), "on the line not known");
 }
@@ -197,7 +213,7 @@ static void add_delay(struct filler *filler, const struct conf *conf)
 
 	if (conf && conf->statement == &delay_statement)
 		snprintf(row->asked, sizeof(row->asked), "%s",
-		         unit(CHART_NS, asked_of(conf).mean_ns).text);
+		         time_of(filler, asked_of(conf).mean_ns).text);
 	else if (conf)
 		asked_text(row, conf);
 	else
@@ -206,7 +222,7 @@ static void add_delay(struct filler *filler, const struct conf *conf)
 	if (h->count > 0 && line_delay_has_link(filler->cloud)) {
 		row = row_add(filler, "delay in all");
 		snprintf(row->asked, sizeof(row->asked), "with the queue");
-		got_delays(row, h, "");
+		got_delays(filler, row, h, "");
 	}
 }
 
@@ -222,14 +238,14 @@ static void add_jitter(struct filler *filler, const struct conf *conf)
 		asked_ns = asked_of(conf).deviation_ns;
 	if (!conf || conf->statement == &delay_statement)
 		snprintf(row->asked, sizeof(row->asked), "%s",
-		         asked_ns > 0 ? unit(CHART_NS, asked_ns).text : "none");
+		         asked_ns > 0 ? time_of(filler, asked_ns).text : "none");
 	if (report->line_packets > 0 && asked_ns > 0)
 		snprintf(row->got, sizeof(row->got), "%s (standard deviation), %s",
-		         unit(CHART_NS, report->line_deviation_ns).text,
+		         time_of(filler, report->line_deviation_ns).text,
 		         off_text(report->line_deviation_ns, asked_ns).text);
 	else if (h->count > 0)
 		snprintf(row->got, sizeof(row->got), "%s (standard deviation%s)",
-		         unit(CHART_NS, achieved_deviation_ns(h)).text,
+		         time_of(filler, achieved_deviation_ns(h)).text,
 		         cloud_conf_get(filler->cloud, "rate") ? ", queueing included" : "");
 }
 
@@ -267,10 +283,10 @@ static void add_rate(struct filler *filler, const struct conf *conf)
 	if (filler->run->busiest_second_bytes > 0)
 		at = (size_t)snprintf(
 		        row->got, sizeof(row->got), "%s in the busiest second, ",
-		        unit(CHART_BPS, (double)filler->run->busiest_second_bytes * 8).text);
+		        rate_of(filler, (double)filler->run->busiest_second_bytes * 8).text);
 	if (seconds > 0)
 		snprintf(row->got + at, sizeof(row->got) - at, "%s on average",
-		         unit(CHART_BPS, (double)c->tx_bytes * 8 / seconds).text);
+		         rate_of(filler, (double)c->tx_bytes * 8 / seconds).text);
 }
 
 /* Other statements: what the counters say about them. Several counters of a statement, each with
@@ -313,15 +329,16 @@ static void got_in_flights(struct achieved_row *row, const char *statement,
 	}
 }
 
-static void got_meter(struct achieved_row *row, const struct observed *observed)
+static void got_meter(const struct filler *filler, struct achieved_row *row,
+                      const struct observed *observed)
 {
 	const struct meter_reading *meter = &observed->meter;
 
 	if (!observed->has_meter || !meter->measured)
 		return;
 	snprintf(row->got, sizeof(row->got), "in the latest window %s sent, %s queuing delay",
-	         unit(CHART_BPS, (double)meter->sent_bps).text,
-	         unit(CHART_NS, (double)meter->delay_ns).text);
+	         rate_of(filler, (double)meter->sent_bps).text,
+	         time_of(filler, (double)meter->delay_ns).text);
 }
 
 static void add_other(struct filler *filler, const struct conf *conf)
@@ -340,10 +357,11 @@ static void add_other(struct filler *filler, const struct conf *conf)
 	struct achieved_row *row = row_add(filler, conf->statement->name);
 
 	asked_text(row, conf);
-	achieved_queue_text(filler->cloud, filler->report, conf, row->got, sizeof(row->got));
+	achieved_queue_text(filler->cloud, filler->report, time_unit(filler), conf, row->got,
+	                    sizeof(row->got));
 	got_in_flights(row, conf->statement->name, c);
 	if (strcmp(conf->statement->name, "meter") == 0)
-		got_meter(row, &filler->report->observed);
+		got_meter(filler, row, &filler->report->observed);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		uint64_t count;
 

@@ -9,6 +9,7 @@
 #define WEIR_ACHIEVED_H
 
 #include "account/histogram.h"
+#include "report/chart_unit.h"
 #include "scenario/scenario.h"
 
 struct cloud_report;
@@ -26,6 +27,9 @@ struct achieved_run {
 	uint64_t duration_ns;
 	/* The most bytes that it sent in one second; 0: not known. */
 	uint64_t busiest_second_bytes;
+	/* In which times and rates are written, if they are to be in one (chart_unit_one); 0: each
+	 * in the one that suits it. */
+	enum chart_unit time_unit, rate_unit;
 };
 
 /* Fills in rows[0 .. ACHIEVED_ROWS_MAX) and returns how many: packets, one row or two for each

@@ -154,7 +154,8 @@ static void say_class(struct sentence *sentence, const struct class_report *clas
 }
 
 void achieved_queue_text(const struct cloud_conf *cloud, const struct cloud_report *report,
-                         const struct conf *conf, char *text, size_t room)
+                         enum chart_unit time_unit, const struct conf *conf, char *text,
+                         size_t room)
 {
 	struct sentence sentence = {.text = text, .room = room};
 	enum statement_role role = conf->statement->role;
@@ -173,7 +174,7 @@ void achieved_queue_text(const struct cloud_conf *cloud, const struct cloud_repo
 	}
 	say_in_flights(&sentence, conf->statement->name, &report->counters);
 	if (role == ROLE_AQM && passage_ns(cloud, report, &ns)) {
-		chart_unit_format(time, sizeof(time), CHART_NS, ns, 4);
+		chart_unit_format(time, sizeof(time), time_unit, ns, 4);
 		say(&sentence, "; %s through queue and link on average", time);
 	}
 }

@@ -173,7 +173,7 @@ void view_achieved(const struct view *view, const struct conf *conf, char *text,
 	else if (strcmp(name, "delay") == 0)
 		achieved_delay(view, text, size);
 	else
-		achieved_queue_text(view->conf, &view->since, conf, text, size);
+		achieved_queue_text(view->conf, &view->since, CHART_NS, conf, text, size);
 }
 
 static void warn_queue(const struct view *view, FILE *out)

@@ -8,8 +8,7 @@
 
 #define SHOWN(text) language_error_shown(text), text
 
-/* "" where that is no other folder, or too long to be one. */
-static void folder_of(const char *path, char folder[PATH_MAX])
+void file_beside_folder(const char *path, char folder[PATH_MAX])
 {
 	const char *slash = strrchr(path, '/');
 	int bytes = slash ? (int)(slash - path) + 1 : 0;
@@ -33,7 +32,7 @@ int file_beside_open(const char *path, const char *name)
 {
 	char folder[PATH_MAX];
 
-	folder_of(path ? path : "", folder);
+	file_beside_folder(path ? path : "", folder);
 	return open_in(folder, name);
 }
 
@@ -58,7 +57,7 @@ void file_beside_begin(struct file_beside *beside, const char *path)
 {
 	beside->source.read = read_beside;
 	beside->before = file_source_used();
-	folder_of(path, beside->folder);
+	file_beside_folder(path, beside->folder);
 	if (beside->before == NULL)
 		file_source_use(&beside->source);
 }

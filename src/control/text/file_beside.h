@@ -19,6 +19,8 @@ struct file_beside {
 	char folder[PATH_MAX]; /* of the scenario, ending with a slash; "": that of this process */
 };
 
+/* The folder of a file, ending with a slash; "" where that is that of this process. */
+void file_beside_folder(const char *path, char folder[PATH_MAX]);
 /* Opens `name` beside the scenario file `path` (NULL: there is none), then here. A descriptor, or
  * -errno. */
 int file_beside_open(const char *path, const char *name);

@@ -79,6 +79,8 @@ static int open_ports(struct runtime *runtime, struct problem *problem)
 
 		/* A port that was opened half way is closed with the others. */
 		runtime->n_open = i + 1;
+		if (rc == 0 && runtime->options.frames)
+			port_watch(&runtime->ports[i], runtime->options.frames, (uint16_t)i);
 		if (rc == 0)
 			rc = port_check_opened(runtime->ports, runtime->n_open, problem);
 		if (rc < 0) {

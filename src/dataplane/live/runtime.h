@@ -15,6 +15,7 @@
 #include "scenario/scenario.h"
 
 struct cloud_report;
+struct frame_queue;
 struct insertion;
 
 enum runtime_layout {
@@ -35,6 +36,8 @@ struct runtime_options {
 	bool rests;
 	/* Told of every decision by the workers, as bursts have them (witness.h); or NULL. */
 	struct witness *witness;
+	/* Where frames of taps are put, as they come and go; or NULL. */
+	struct frame_queue *frames;
 };
 
 struct runtime;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <rte_errno.h>
 #include <rte_lcore.h>
@@ -96,8 +97,46 @@ static void release(struct paced_file *file)
 	free(file);
 }
 
-int paced_file_open(const char *device, struct rte_mempool *pool, struct paced_file **result,
-                    struct problem *problem)
+/* Makes the path that of the file in `folder`, if there is one. 0; or -ENOENT with problem: it is
+ * nowhere. What is wrong with a file that is there, is said where it is opened. */
+static int find(struct paced_file *file, const char *folder, struct problem *problem)
+{
+	char path[sizeof(file->path)];
+
+	if (file->path[0] == '\0' || file->path[0] == '/' || !folder)
+		return 0;
+	if (snprintf(path, sizeof(path), "%s%s", folder, file->path) < (int)sizeof(path) &&
+	    access(path, F_OK) == 0) {
+		memcpy(file->path, path, sizeof(path));
+		return 0;
+	}
+	if (access(file->path, F_OK) == 0 || strcmp(file->path, "-") == 0)
+		return 0;
+	problem_set(problem, -1,
+	            "%s: there is no such file, neither in %s nor where weir was started",
+	            file->path, folder);
+	return -ENOENT;
+}
+
+int paced_file_check(const char *device, const char *folder, struct problem *problem)
+{
+	struct paced_file *file = calloc(1, sizeof(*file));
+	int rc = file ? parse(device, file, problem) : -ENOMEM;
+
+	if (!file)
+		problem_set(problem, -1, "no memory for device %s", device);
+	if (rc == 0)
+		rc = find(file, folder, problem);
+	if (rc == 0 && file->path[0] && access(file->path, R_OK) < 0) {
+		rc = -errno;
+		problem_set(problem, -1, "%s: cannot be opened: %s", file->path, strerror(-rc));
+	}
+	free(file);
+	return rc;
+}
+
+int paced_file_open(const char *device, const char *folder, struct rte_mempool *pool,
+                    struct paced_file **result, struct problem *problem)
 {
 	struct paced_file *file = calloc(1, sizeof(*file));
 	int rc = -ENOMEM;
@@ -108,6 +147,8 @@ int paced_file_open(const char *device, struct rte_mempool *pool, struct paced_f
 	}
 	file->pool = pool;
 	rc = parse(device, file, problem);
+	if (rc == 0)
+		rc = find(file, folder, problem);
 	if (rc < 0)
 		goto err_release;
 	if (file->path[0]) {

@@ -33,9 +33,13 @@
 
 struct paced_file;
 
-/* 0, or -errno with problem: no such file, no capture, the output cannot be made. */
-int paced_file_open(const char *device, struct rte_mempool *pool, struct paced_file **file,
-                    struct problem *problem);
+/* A relative PATH is looked for in `folder` first (NULL, or ending with a slash), then here; that
+ * of `out` is here. 0, or -errno with problem: no such file, no capture, the output cannot be
+ * made. */
+int paced_file_open(const char *device, const char *folder, struct rte_mempool *pool,
+                    struct paced_file **file, struct problem *problem);
+/* Whether the text is right, and the file can be read. 0, or -errno with problem. */
+int paced_file_check(const char *device, const char *folder, struct problem *problem);
 int paced_file_start(struct paced_file *file, simtime now, struct problem *problem);
 /* Ends sending: writes what is on its way. From now on the count of what was not written stays. */
 void paced_file_halt(struct paced_file *file);

@@ -446,6 +446,12 @@ static int open_tap(struct port *port, struct rte_mempool *pool, struct problem 
 	return tap_port_open(port->device, pool, &port->tap, problem);
 }
 
+void port_watch(struct port *port, struct frame_queue *frames, uint16_t index)
+{
+	if (port->tap)
+		tap_port_watch(port->tap, frames, index);
+}
+
 int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queues,
               struct rte_mempool *pool, struct problem *problem)
 {
@@ -476,7 +482,7 @@ int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queue
 			return -ENOTSUP;
 		}
 		port->tx_queues = 1;
-		return paced_file_open(conf->device, pool, &port->file, problem);
+		return paced_file_open(conf->device, conf->folder, pool, &port->file, problem);
 	}
 	if (tap_port_is(conf->device))
 		return open_tap(port, pool, problem);
@@ -517,7 +523,7 @@ int port_start(struct port *port, const struct clock *clock, struct problem *pro
 	if (port->tap) {
 		port->started = true;
 		port->link_up = true;
-		tap_port_start(port->tap);
+		tap_port_start(port->tap, clock);
 		return 0;
 	}
 	rc = rte_eth_dev_start(port->id);

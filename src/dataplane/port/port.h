@@ -88,6 +88,8 @@ void port_offer(const char *prefix);
 /* Opens and configures; does not start. 0, or -errno with problem. */
 int port_open(struct port *port, const struct port_conf *conf, uint16_t tx_queues,
               struct rte_mempool *pool, struct problem *problem);
+/* What a tap receives and sends is put there, too (tap_port.h); before the port starts. */
+void port_watch(struct port *port, struct frame_queue *frames, uint16_t index);
 /* Packets come from now on, and a capture file counts from the present instant. clock NULL: from 0;
  * no time stamps then. */
 int port_start(struct port *port, const struct clock *clock, struct problem *problem);

@@ -28,6 +28,10 @@ struct tap_port {
 	int fd;
 	int opening; /* or -1 */
 	struct rte_mempool *pool;
+	/* for who watches, or NULL */
+	struct frame_queue *frames;
+	const struct clock *clock;
+	uint16_t index;
 	/* the receiving worker's */
 	struct super_frame frame;
 	uint64_t no_mbuf, unfinished;
@@ -86,8 +90,15 @@ void tap_port_close(struct tap_port *port)
 	free(port);
 }
 
-void tap_port_start(struct tap_port *port)
+void tap_port_watch(struct tap_port *port, struct frame_queue *frames, uint16_t index)
 {
+	port->frames = frames;
+	port->index = index;
+}
+
+void tap_port_start(struct tap_port *port, const struct clock *clock)
+{
+	port->clock = clock;
 	for (int i = 0; i < START_DROPS_MAX; i++) {
 		if (read(port->fd, port->bytes, sizeof(port->bytes)) < 0)
 			break;
@@ -134,6 +145,9 @@ uint16_t tap_port_receive(struct tap_port *port, struct rte_mbuf **mbufs, uint16
 		}
 		done++;
 	}
+	if (unlikely(port->frames != NULL) && done > 0)
+		frame_queue_put(port->frames, port->index, false, clock_now(port->clock), mbufs,
+		                done);
 	return done;
 }
 
@@ -173,6 +187,8 @@ uint16_t tap_port_transmit(struct tap_port *port, struct rte_mbuf **mbufs, uint1
 
 	while (done < n) {
 		struct rte_mbuf **first = mbufs + done;
+		simtime now = unlikely(port->frames != NULL) ? clock_now(port->clock) : 0;
+		uint64_t not_sent = port->not_sent;
 		uint16_t frames = 1;
 
 		if (port->opening >= 0 && opens_connection(*first)) {
@@ -184,6 +200,8 @@ uint16_t tap_port_transmit(struct tap_port *port, struct rte_mbuf **mbufs, uint1
 		}
 		if (frames == 0)
 			break;
+		if (unlikely(port->frames != NULL) && port->not_sent == not_sent)
+			frame_queue_put(port->frames, port->index, true, now, first, frames);
 		rte_pktmbuf_free_bulk(first, frames);
 		done += frames;
 	}

@@ -23,6 +23,8 @@
 
 #include <rte_mbuf.h>
 
+#include "capture/frame_queue.h"
+#include "machine/clock.h"
 #include "scenario/problem.h"
 
 #define TAP_PORT "tap:" /* how a device text begins */
@@ -35,8 +37,12 @@ int tap_port_open(const char *device, struct rte_mempool *pool, struct tap_port 
                   struct problem *problem);
 /* NULL is allowed. */
 void tap_port_close(struct tap_port *port);
-/* Drops what has come before. */
-void tap_port_start(struct tap_port *port);
+/* What it receives and what it has sent is put there, too, with the instants of the clock of
+ * tap_port_start: frames as they cross weir, so none is a super-frame. `index`: of the port. To be
+ * called before the port starts. */
+void tap_port_watch(struct tap_port *port, struct frame_queue *frames, uint16_t index);
+/* Drops what has come before. `clock`: for who watches, else NULL will do. */
+void tap_port_start(struct tap_port *port, const struct clock *clock);
 
 /* Becomes readable when a frame has come. */
 int tap_port_descriptor(const struct tap_port *port);

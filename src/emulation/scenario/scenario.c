@@ -45,6 +45,26 @@ struct cloud_conf *cloud_conf_copy(const struct cloud_conf *cloud)
 	return copy;
 }
 
+static int set_folder(struct port_conf *port, const char *folder)
+{
+	char *own = folder && *folder ? strdup(folder) : NULL;
+
+	if (folder && *folder && !own)
+		return -ENOMEM;
+	free(port->folder);
+	port->folder = own;
+	return 0;
+}
+
+int scenario_set_folder(struct scenario *scenario, const char *folder)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < scenario->n_ports; i++)
+		rc = set_folder(&scenario->ports[i], folder);
+	return rc;
+}
+
 struct scenario *scenario_copy(const struct scenario *scenario)
 {
 	struct scenario *copy = scenario_make();
@@ -56,7 +76,8 @@ struct scenario *scenario_copy(const struct scenario *scenario)
 	for (uint32_t i = 0; i < scenario->n_ports; i++) {
 		const struct port_conf *port = &scenario->ports[i];
 
-		if (scenario_add_port_with(copy, port->name, port->device, port->setting))
+		if (scenario_add_port_with(copy, port->name, port->device, port->setting) ||
+		    set_folder(&copy->ports[i], port->folder))
 			goto err_copy;
 	}
 	copy->clouds = calloc(scenario->n_clouds + 1, sizeof(struct cloud_conf *));
@@ -83,6 +104,7 @@ void scenario_free(struct scenario *scenario)
 		return;
 	for (uint32_t i = 0; i < scenario->n_ports; i++) {
 		free(scenario->ports[i].device);
+		free(scenario->ports[i].folder);
 		conf_free(scenario->ports[i].setting);
 	}
 	for (uint32_t i = 0; i < scenario->n_clouds; i++)
@@ -150,6 +172,7 @@ int scenario_add_port_with(struct scenario *scenario, const char *name, const ch
 		conf_free(port->setting);
 		return -ENOMEM;
 	}
+	port->folder = NULL;
 	scenario->n_ports++;
 	return 0;
 }

@@ -32,6 +32,9 @@ struct port_conf {
 	char *device; /* `net_af_packet0,iface=veth-a`, `0000:03:00.0`; NULL: bound by the command
 	                 line */
 	struct conf *setting; /* of the device (port_setting.h), owned; NULL: nothing is known */
+	/* Of the scenario file, ending with a slash: where a file that the device names is looked
+	 * for first. Owned; NULL: nowhere but where this process was started. */
+	char *folder;
 };
 
 struct cloud_conf {
@@ -71,6 +74,8 @@ void cloud_conf_free(struct cloud_conf *cloud);
 
 struct scenario *scenario_make(void);
 struct scenario *scenario_copy(const struct scenario *scenario);
+/* The folder of all ports; "": none. 0 or -ENOMEM. */
+int scenario_set_folder(struct scenario *scenario, const char *folder);
 void scenario_free(struct scenario *scenario);
 
 /* Index or -1. */
