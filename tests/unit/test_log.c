@@ -168,6 +168,17 @@ static void a_million_records_pass_through_two_chunks(void **state)
 	close_with(2);
 }
 
+/* The same as so many pops. */
+static void pop_past(uint64_t pops)
+{
+	struct log_walk walk;
+
+	log_walk_first(&walk, &packets);
+	for (uint64_t i = 0; i < pops && walk.left; i++)
+		log_walk_next(&walk);
+	log_pop_past(&packets, &arena, &walk);
+}
+
 static void random_fills_and_drains_keep_order_and_lose_no_chunk(void **state)
 {
 	struct draw_key key = draw_key_make(9, "log", "random");
@@ -189,7 +200,12 @@ static void random_fills_and_drains_keep_order_and_lose_no_chunk(void **state)
 			out++;
 			log_pop(&packets, &arena);
 		}
+		pops = draw_u64(key, draws++, 0) % 60;
+		if (packets.records)
+			pop_past(pops);
+		out += pops < in - out ? pops : in - out;
 		assert_int_equal(packets.records, in - out);
+		assert_int_equal(packets.records ? log_front(&packets)->t_ns : out, out);
 	}
 	assert_true(in > 10000);
 	close_with(64);

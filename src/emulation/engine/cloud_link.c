@@ -9,29 +9,9 @@
 #include "engine/timeline.h"
 #include "link/classes.h"
 
-/* What leaves the line at the instant when it enters it, and next of all, is not on the wheel for
- * it. False: it has to go there. */
-static __rte_always_inline bool leaves_at_once(struct cloud *cloud, const struct held *held,
-                                               simtime now, simtime leaves, struct outlet *outlet)
-{
-	struct rte_mbuf *mbuf;
-
-	if (leaves > now || !wheel_is_quiet(cloud->line.shared, now) || cloud->line.limited ||
-	    unlikely(outlet->n == OUTLET_ROOM))
-		return false;
-	mbuf = hold_mbuf(cloud->holder, held);
-	if (unlikely(!mbuf))
-		return false;
-	outlet_put(outlet, mbuf, now, held->wire_bytes);
-	cloud->counters.tx_packets++;
-	cloud->counters.tx_bytes += held->wire_bytes;
-	return true;
-}
-
-/* Into the line, at the instant when it leaves the link, and perhaps out of it into the outlet, if
- * there is one. False: there was no memory, it is dropped. */
-static __rte_always_inline bool head_enters_line(struct cloud *cloud, const struct held *held,
-                                                 simtime now, struct outlet *outlet)
+/* Into the line, at the instant when it leaves the link. False: there was no memory, it is
+ * dropped. */
+static inline bool head_enters_line(struct cloud *cloud, const struct held *held, simtime now)
 {
 	simtime t_in = held->t_ns;
 	simtime due, leaves;
@@ -42,8 +22,7 @@ static __rte_always_inline bool head_enters_line(struct cloud *cloud, const stru
 	}
 	cloud->counters.reordered += line_due_one(&cloud->line, now, &due);
 	leaves = cloud_leaves_at(cloud, now, due, 0);
-	if (!(outlet && leaves_at_once(cloud, held, now, leaves, outlet)) &&
-	    unlikely(!line_push_held(&cloud->line, cloud->holder, held, leaves))) {
+	if (unlikely(!line_push_held(&cloud->line, cloud->holder, &held, 1, &leaves))) {
 		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
 		return false;
 	}
@@ -91,7 +70,7 @@ static inline void watch_departure(const struct cloud *cloud, const struct held 
 	                 link_length(&cloud->link, held->wire_bytes));
 }
 
-static __rte_always_inline void head_departs(struct cloud *cloud, struct outlet *outlet)
+static void head_departs(struct cloud *cloud)
 {
 	struct link *link = &cloud->link;
 	struct queue *queue = link->from;
@@ -101,7 +80,7 @@ static __rte_always_inline void head_departs(struct cloud *cloud, struct outlet 
 	bool entered;
 
 	watch_departure(cloud, head);
-	entered = head_enters_line(cloud, head, now, outlet);
+	entered = head_enters_line(cloud, head, now);
 	link_depart(link, &cloud->holder->arena);
 	if (unlikely(queue->counters != NULL)) {
 		queue->counters->tx_packets += entered;
@@ -113,30 +92,28 @@ static __rte_always_inline void head_departs(struct cloud *cloud, struct outlet 
 	link_take(link, next_queue(cloud, now), &cloud->holder->arena);
 }
 
-static __rte_always_inline void advance(struct cloud *cloud, simtime now, struct outlet *outlet)
+/* Up to and at `now`; heads that leave in a run up to `limit`. */
+static void advance(struct cloud *cloud, simtime now, simtime limit, struct outlet *outlet)
 {
 	while (unlikely(cloud_next(cloud) <= now)) {
 		if (cloud->change < simtime_min(cloud->line.back_deadline, cloud->link.departure))
 			timeline_run(cloud, cloud->change);
 		else if (cloud->line.back_deadline <= cloud->link.departure)
 			reorder_expire(cloud);
-		else
-			head_departs(cloud, outlet);
+		else if (!cloud_run_depart(cloud, limit, outlet))
+			head_departs(cloud);
 	}
 }
 
 void cloud_advance_link(struct cloud *cloud, simtime now)
 {
-	advance(cloud, now, NULL);
+	advance(cloud, now, now, NULL);
 }
 
 void cloud_run_link(struct cloud *cloud, simtime now, simtime limit, struct outlet *outlet)
 {
 	do {
-		/* Asked each time: what advances may be the timeline. */
-		if (outlet && cloud_run_may(cloud))
-			cloud_run_depart(cloud, limit, outlet);
-		advance(cloud, now, outlet);
+		advance(cloud, now, limit, outlet);
 		now = cloud_next(cloud);
 	} while (now <= limit && wheel_is_quiet(cloud->line.shared, now));
 }

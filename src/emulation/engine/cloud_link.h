@@ -7,10 +7,9 @@
  *   passing    a packet that conforms, or has left the idle link when the next of its burst comes:
  *              it goes into the line with the others of its burst that do
  *   waiting    everything else: copied into the queue, and from there into the line when it
- *              departs; or into the outlet, if it leaves the line at once, too, and comes next
- *              (cloud_run_link)
+ *              departs
  * Those of a burst that pass, or wait, at one instant do so as a group where they can
- * (cloud_group.h), and heads that go into the outlet one after the other leave in a run
+ * (cloud_group.h), and heads that depart one after the other do so in a run where they can
  * (cloud_run.h).
  *
  * Thread: the worker that owns the cloud.

@@ -111,12 +111,12 @@ static void release(struct cloud *cloud, simtime now, simtime least)
 	struct reorder_back *back = &cloud->line.back;
 	const struct reorder_note *note = note_front(back);
 	const struct held *held = log_front(&back->packets);
-	simtime due = simtime_max(simtime_max(note->due, least), back->passed);
+	simtime due = simtime_max(simtime_max(note->due, least), back->passed), leaves;
 
 	if (cloud->line.wheel)
 		wheel_idle_until(cloud->line.wheel, now);
-	if (likely(line_push_held(&cloud->line, cloud->holder, held,
-	                          cloud_leaves_at(cloud, now, due, 0)))) {
+	leaves = cloud_leaves_at(cloud, now, due, 0);
+	if (likely(line_push_held(&cloud->line, cloud->holder, &held, 1, &leaves))) {
 		/* Who was released came before it, and so did those of the note. */
 		give_due(cloud, due, due < simtime_max(note->latest, back->released));
 		back->released = simtime_max(back->released, due);
@@ -160,7 +160,7 @@ static bool entrant_push(struct cloud *cloud, const struct entrant *entrant, sim
 	if (entrant->burst)
 		return line_push(&cloud->line, cloud->holder, entrant->burst, entrant->i, 1,
 		                 &leaves, true) == 1;
-	return line_push_held(&cloud->line, cloud->holder, entrant->held, leaves);
+	return line_push_held(&cloud->line, cloud->holder, &entrant->held, 1, &leaves) == 1;
 }
 
 static void enter(struct cloud *cloud, const struct entrant *entrant, simtime now)

@@ -4,118 +4,169 @@
 #include "engine/engine.h"
 #include "link/aqm.h"
 
-#define RUN_MAX 64
+#define RUN_MAX BURST_ROOM
 
-/* What of a run is told when it is over. */
+/* Heads that leave the link, and the link as the last of them leaves it. */
 struct run {
-	uint32_t n;
-	uint64_t wire_bytes;
-	simtime came[RUN_MAX];
+	uint16_t n;
+	uint64_t bytes; /* on the link */
 	uint32_t length[RUN_MAX];
+	const struct held *head[RUN_MAX];
+	simtime came[RUN_MAX], left[RUN_MAX];
+	struct log_walk walk; /* past them */
+	struct shaper shaper;
+	/* of the head behind them, if there is one */
+	simtime departure;
+	uint32_t next_length;
 };
 
-/* Whether who enters the line leaves it at once, and nothing has to be done for that. */
-static bool line_is_nothing(const struct line *line)
+/* Whether what enters the line at `now` leaves it at once, and nothing has to be done for that. */
+static inline bool line_is_nothing(const struct line *line, simtime now)
 {
 	return line->shared && line->conf.delay_ns == 0 && !line->wheel && !line->conf.jitter &&
-	       !line->reorders && !line->limited && line->back_deadline == SIMTIME_NEVER;
+	       now >= line->last_due;
 }
 
-bool cloud_run_may(const struct cloud *cloud)
+/* Whether heads may leave together, as things stand now: the queue alone decides which is next,
+ * nobody wants to see them one by one, and what they find in the line depends on them alone. */
+static inline bool may_run(const struct cloud *cloud)
 {
 	const struct link *link = &cloud->link;
+	const struct line *line = &cloud->line;
 
 	return link->plain && !link->classes && link->shaper.rate_bps != 0 &&
 	       !link->queue.drop_head && link->taken.records == 0 &&
-	       !aqm_is_asked(link->queue.aqm) && line_is_nothing(&cloud->line) && !cloud->witness &&
-	       !cloud->compensates_latency && cloud_watch_runs(cloud->watch);
+	       !aqm_is_asked(link->queue.aqm) && !line->reorders && !line->limited &&
+	       line->back_deadline == SIMTIME_NEVER && !(line->shared && line->conf.jitter) &&
+	       !cloud->witness && !cloud->compensates_latency && cloud_watch_runs(cloud->watch);
 }
 
-/* The heads themselves, as link_take and link_depart have it; but what the shaper owes when a head
- * has left is told together with the instant. */
-static __rte_always_inline void leave(struct cloud *cloud, simtime until, struct outlet *outlet,
-                                      struct run *run)
+/* The heads that leave by `until`, at most `most`: as link_take and link_depart have it one by
+ * one. */
+static __rte_always_inline void gather(const struct link *link, simtime until, uint32_t most,
+                                       struct run *run)
 {
-	struct link *link = &cloud->link;
-	struct queue *queue = &link->queue;
-	struct holder *holder = cloud->holder;
 	struct shaper now = link->shaper, next = now; /* as the head was taken, and as it leaves */
-	simtime departure = link->departure, *due = &outlet->due_ns[outlet->n];
-	uint32_t n = 0, most = RTE_MIN(OUTLET_ROOM - outlet->n, (uint32_t)RUN_MAX);
-	const struct held *head = log_front(&queue->log);
-	uint32_t length = link_length(link, head->wire_bytes);
+	simtime departure = link->departure;
 	struct shaper_pace pace = {0};
-	uint64_t bytes = 0;
-	struct rte_mbuf *mbuf;
+	const struct held *head = log_walk_first(&run->walk, &link->queue.log);
+	uint32_t length = link_length(link, head->wire_bytes);
+	uint16_t n = 0;
 
+	run->bytes = 0;
 	shaper_depart(&next, departure, length);
 	while (departure <= until && n < most) {
-		mbuf = hold_mbuf(holder, head);
-		if (unlikely(!mbuf))
-			break;
-		outlet->mbufs[outlet->n + n] = mbuf;
-		outlet->wire_bytes[outlet->n + n] = head->wire_bytes;
-		due[n] = departure;
+		run->head[n] = head;
 		run->came[n] = head->t_ns;
+		run->left[n] = departure;
 		run->length[n] = length;
-		run->wire_bytes += head->wire_bytes;
+		run->bytes += length;
 		n++;
-		bytes += length;
-		log_pop(&queue->log, &holder->arena);
 		now = next;
-		if (queue->log.records == 0)
+		head = log_walk_next(&run->walk);
+		if (!head)
 			break;
-		head = log_front(&queue->log);
 		length = link_length(link, head->wire_bytes);
 		departure = shaper_serve(&next, &pace, length);
 	}
-	link->shaper = now;
-	link->departure = link->ready = departure;
-	if (queue->sending)
-		queue->sending_bytes = length;
-	queue->held_packets -= n;
-	queue->held_bytes -= bytes;
 	run->n = n;
+	run->shaper = now;
+	run->departure = departure;
+	run->next_length = length;
 }
 
-/* Who counts learns of them. */
-static void tell(struct cloud *cloud, const struct run *run, const simtime *left, uint64_t waiting)
+/* How many have found an mbuf. */
+static __rte_always_inline uint16_t into_outlet(struct cloud *cloud, const struct run *run,
+                                                struct outlet *outlet)
 {
-	const struct watch_run watched = {.n = run->n,
-	                                  .came = run->came,
-	                                  .left = left,
-	                                  .length = run->length,
-	                                  .waiting = waiting};
+	uint16_t n;
 
-	cloud->line.last_due = left[run->n - 1];
-	cloud->counters.tx_packets += run->n;
-	cloud->counters.tx_bytes += run->wire_bytes;
-	histogram_add_spans(cloud->delay_ns, NULL, run->came, left, run->n);
-	if (cloud->watch)
-		cloud->watch->ran(cloud->watch, &watched);
+	for (n = 0; n < run->n; n++) {
+		struct rte_mbuf *mbuf = hold_mbuf(cloud->holder, run->head[n]);
+
+		if (unlikely(!mbuf))
+			break;
+		outlet_put(outlet, mbuf, run->left[n], run->head[n]->wire_bytes);
+		cloud->counters.tx_bytes += run->head[n]->wire_bytes;
+	}
+	cloud->counters.tx_packets += n;
+	if (n > 0)
+		cloud->line.last_due = run->left[n - 1];
+	histogram_add_spans(cloud->delay_ns, NULL, run->came, run->left, n);
+	return n;
 }
 
-void cloud_run_depart(struct cloud *cloud, simtime limit, struct outlet *outlet)
+/* How many there was memory for. */
+static uint16_t onto_line(struct cloud *cloud, const struct run *run)
+{
+	struct line *line = &cloud->line;
+	simtime due_ns[RUN_MAX];
+	uint16_t n;
+
+	cloud->counters.reordered += line_due(line, run->left, run->n, due_ns);
+	n = line_push_held(line, cloud->holder, run->head, run->n, due_ns);
+	histogram_add_spans(cloud->delay_ns, NULL, run->came, due_ns, n);
+	if (line_spread(line))
+		histogram_add_spans(line_spread(line), NULL, run->left, due_ns, n);
+	return n;
+}
+
+/* They are in the queue no more, and the next is the head. */
+static __rte_always_inline void leave(struct cloud *cloud, const struct run *run)
 {
 	struct link *link = &cloud->link;
 	struct queue *queue = &link->queue;
-	const simtime *left = &outlet->due_ns[outlet->n];
-	simtime quiet = cloud->line.shared->quiet, until = simtime_min(limit, cloud->change);
-	uint64_t waiting = queue_packets(queue);
-	struct run run;
+	const struct watch_run watched = {.n = run->n,
+	                                  .came = run->came,
+	                                  .left = run->left,
+	                                  .length = run->length,
+	                                  .waiting = queue_packets(queue)};
 
-	if (link->departure > until || link->departure >= quiet ||
-	    link->departure < cloud->line.last_due)
+	queue->held_packets -= run->n;
+	queue->held_bytes -= run->bytes;
+	log_pop_past(&queue->log, &cloud->holder->arena, &run->walk);
+	link->shaper = run->shaper;
+	if (cloud->watch)
+		cloud->watch->ran(cloud->watch, &watched);
+	if (queue->log.records > 0) {
+		link->departure = link->ready = run->departure;
+		queue->sending_bytes = queue->sending ? run->next_length : 0;
 		return;
-	run.wire_bytes = 0;
-	leave(cloud, simtime_min(until, quiet - 1), outlet, &run);
-	if (unlikely(run.n == 0))
-		return;
-	outlet->n += run.n;
-	tell(cloud, &run, left, waiting);
-	if (queue->log.records > 0)
-		return;
+	}
 	link_let_go(link, queue);
 	if (queue->aqm)
 		aqm_idle(queue->aqm, link->shaper.at);
+}
+
+/* Before that instant nothing can happen but departures from this link: neither an event on the
+ * shared wheel, nor that the first of them leaves the line. */
+static inline simtime alone_before(const struct line *line, simtime first, bool nothing)
+{
+	simtime quiet = line->shared ? line->shared->quiet : SIMTIME_NEVER;
+
+	return line->shared && !nothing ? simtime_min(quiet, first + line->conf.delay_ns) : quiet;
+}
+
+bool cloud_run_depart(struct cloud *cloud, simtime until, struct outlet *outlet)
+{
+	const struct line *line = &cloud->line;
+	const simtime first = cloud->link.departure;
+	const bool nothing = outlet && line_is_nothing(line, first);
+	const simtime before = alone_before(line, first, nothing);
+	const uint32_t most = nothing ? RTE_MIN(RUN_MAX, OUTLET_ROOM - outlet->n) : RUN_MAX;
+	uint16_t gone;
+	struct run run;
+
+	until = simtime_min(until, cloud->change);
+	if (first > until || first >= before || most == 0 || !may_run(cloud))
+		return false;
+	until = simtime_min(until, before - 1);
+	gather(&cloud->link, until, most, &run);
+	gone = nothing ? into_outlet(cloud, &run, outlet) : onto_line(cloud, &run);
+	if (unlikely(gone == 0))
+		return false;
+	if (unlikely(gone < run.n))
+		gather(&cloud->link, until, gone, &run);
+	leave(cloud, &run);
+	return true;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A run: heads that leave a plain link one after the other, and the line at the same instants, with
- * nothing between. They go straight from the queue into the outlet, and what can be is counted once
- * for all of them; the outcome is that of one by one.
+ * A run: heads that leave a plain link one after the other, with nothing between. They go from the
+ * queue onto the line together, or, where the line is nothing, straight into the outlet. The
+ * outcome is that of one by one.
  *
  * Thread: the worker that owns the cloud.
  */
@@ -11,10 +11,11 @@
 
 #include "engine/cloud.h"
 
-/* Whether heads may leave in a run, as things stand now. */
-bool cloud_run_may(const struct cloud *cloud);
-/* The heads that leave up to and at `limit`, as long as the shared wheel is known to have nothing
- * before and the outlet has room. Where it ends the next may leave in another way. */
-void cloud_run_depart(struct cloud *cloud, simtime limit, struct outlet *outlet);
+struct outlet;
+
+/* The heads that leave up to and at `until`; of a shared cloud as long as the shared wheel is known
+ * to have nothing before, and as far as the outlet, if there is one, has room. Where it ends there
+ * may be more. False: none has left, and the next has to leave alone. */
+bool cloud_run_depart(struct cloud *cloud, simtime until, struct outlet *outlet);
 
 #endif

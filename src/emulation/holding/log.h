@@ -148,4 +148,15 @@ static inline void log_pop(struct log *log, struct arena *arena)
 	log_pass(log, arena, held_bytes(log_front(log)->stored_bytes));
 }
 
+/* Pops what the walk has gone past. */
+static inline void log_pop_past(struct log *log, struct arena *arena, const struct log_walk *walk)
+{
+	while (log->head != (walk->left ? walk->chunk : log->tail))
+		log_next_chunk(log, arena);
+	log->records = walk->left;
+	log->read = (uint8_t *)(uintptr_t)walk->at;
+	if (walk->left == 0)
+		log->read = log->write = log->head->records;
+}
+
 #endif

@@ -198,32 +198,36 @@ uint16_t line_push(struct line *line, struct holder *holder, const struct burst 
 	return pushed;
 }
 
-static bool push_held_on_wheel(struct line *line, struct wheel *wheel, const struct held *from,
+static bool push_held_on_wheel(struct wheel *wheel, uint32_t cloud, const struct held *from,
                                simtime due)
 {
-	struct held *held = wheel_append(wheel, due, line->cloud, from->stored_bytes);
+	struct held *held = wheel_append(wheel, due, cloud, from->stored_bytes);
 
 	if (unlikely(!held))
 		return false;
 	hold_record(held, from);
-	held->t_ns = due;
-	held->cloud = line->cloud;
 	return true;
 }
 
-bool line_push_held(struct line *line, struct holder *holder, const struct held *from, simtime due)
+uint16_t line_push_held(struct line *line, struct holder *holder, const struct held *const *held,
+                        uint16_t n, const simtime *due_ns)
 {
 	struct wheel *wheel = wheel_for(line);
+	uint16_t pushed;
 
-	if (unlikely(line->limited) && !in_flight_reserve(line->in_flight, &holder->arena, 1))
-		return false;
-	if (unlikely(!(wheel ? push_held_on_wheel(line, wheel, from, due)
-	                     : train_push_held(&line->log, holder, from, due))))
-		return false;
-	if (unlikely(line->limited))
-		in_flight_note(line->in_flight, due);
-	line->held++;
-	return true;
+	if (unlikely(line->limited) && !in_flight_reserve(line->in_flight, &holder->arena, n))
+		return 0;
+	for (pushed = 0; pushed < n; pushed++) {
+		if (unlikely(!(wheel ? push_held_on_wheel(wheel, line->cloud, held[pushed],
+		                                          due_ns[pushed])
+		                     : train_push_held(&line->log, holder, held[pushed],
+		                                       due_ns[pushed]))))
+			break;
+	}
+	for (uint16_t i = 0; unlikely(line->limited) && i < pushed; i++)
+		in_flight_note(line->in_flight, due_ns[i]);
+	line->held += pushed;
+	return pushed;
 }
 
 simtime line_first(struct line *line, simtime now)

@@ -119,8 +119,10 @@ static inline uint16_t line_due_one(struct line *line, simtime now, simtime *due
  * was memory for: the first ones; the others are still the caller's. */
 uint16_t line_push(struct line *line, struct holder *holder, const struct burst *burst,
                    uint16_t from, uint16_t n, const simtime *due_ns, bool as_one);
-/* The same with a packet that a queue holds; the record there may be passed over then. */
-bool line_push_held(struct line *line, struct holder *holder, const struct held *held, simtime due);
+/* The same with n packets in records, each due at its instant; the records may be passed over
+ * then. */
+uint16_t line_push_held(struct line *line, struct holder *holder, const struct held *const *held,
+                        uint16_t n, const simtime *due_ns);
 
 /* The earliest instant at which something may be due: exact for a log (see wheel_next). */
 static inline simtime line_next(const struct line *line)
