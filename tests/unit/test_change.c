@@ -11,6 +11,7 @@
 #include "change/change.h"
 #include "engine/engine_state.h"
 #include "random/draw.h"
+#include "schedule/at.h"
 
 #define MBIT UINT64_C(1000000)
 
@@ -431,9 +432,8 @@ static void only_clouds_of_owned_ports_are_this_engines(void **state)
 	rig_close(rig);
 }
 
-/* Behind a link the times on the line are counted apart, from the change on that brings the link:
- * without those in the queue, and as many as the moments know. */
-static void times_on_a_line_behind_a_link_are_counted_apart(void **state)
+/* Without those in the queue, and as many as the moments know. */
+static void times_on_a_line_with_a_jitter_are_counted_apart(void **state)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 5});
 	const struct cloud_report *report;
@@ -446,17 +446,18 @@ static void times_on_a_line_behind_a_link_are_counted_apart(void **state)
 		rig_send(rig, 0, 1000, i * SIMTIME_MS);
 	report = rig_report(rig, "x");
 	assert_int_equal(report->line_packets, 100);
-	assert_int_equal(report->line_ns.count, 0);          /* the whole delay is the line's */
+	assert_int_equal(report->line_ns.count, 100);
+	assert_int_equal(report->line_ns.sum, report->delay_ns.sum);
 	rig_rate(rig, "x", 1000000, 0, LIMIT_PACKETS, 1000); /* 8 ms a packet */
 	rig_apply(rig, 100 * SIMTIME_MS);
 	for (uint32_t i = 0; i < 100; i++)
 		rig_send(rig, 0, 1000, (100 + i) * SIMTIME_MS);
 	rig_run_out(rig);
 	report = rig_report(rig, "x");
-	assert_int_equal(report->line_ns.count, 100);
+	assert_int_equal(report->line_ns.count, 200);
 	assert_int_equal(report->line_packets, 200);
-	assert_true(report->line_ns.sum >= 100 * report->line_ns.min);
-	assert_true(report->line_ns.sum <= 100 * report->line_ns.max);
+	assert_true(report->line_ns.sum >= 200 * report->line_ns.min);
+	assert_true(report->line_ns.sum <= 200 * report->line_ns.max);
 	assert_true(report->line_ns.min >= 16 * SIMTIME_MS);
 	assert_true(report->line_ns.max <= 24 * SIMTIME_MS);
 	assert_true(report->delay_ns.max > 600 * SIMTIME_MS); /* 100 packets, 7 ms more each */
@@ -472,10 +473,47 @@ static void times_on_a_line_behind_a_link_are_counted_apart(void **state)
 	rig_close(rig);
 }
 
+/* `at 1ms delay 40ms`, of a cloud with another delay. */
+static struct conf *later_delay(void)
+{
+	struct at_conf *at = (struct at_conf *)conf_make(statement_find("at", NULL));
+	struct delay_conf *delay = (struct delay_conf *)conf_make(statement_find("delay", NULL));
+
+	assert_non_null(at);
+	assert_non_null(delay);
+	delay->delay_ns = 40 * SIMTIME_MS;
+	at->at_ns = SIMTIME_MS;
+	at->orders.order = calloc(1, sizeof(*at->orders.order));
+	assert_non_null(at->orders.order);
+	at->orders.order[at->orders.n++] = (struct order){"delay", ROLE_LINE, &delay->conf};
+	return &at->conf;
+}
+
+static void a_link_that_comes_leaves_the_delay_that_a_schedule_has_set(void **state)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 5});
+
+	(void)state;
+	rig_cloud(rig, "x", 0, 1);
+	rig_delay(rig, "x", 20 * SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_KEEP);
+	rig_put(rig, "x", later_delay());
+	rig_apply(rig, 0);
+	rig_send(rig, 0, 1000, 2 * SIMTIME_MS);
+	rig_rate(rig, "x", 100000000000, 1000000, LIMIT_PACKETS, 1000);
+	rig_apply(rig, 3 * SIMTIME_MS);
+	rig_send(rig, 0, 1000, 4 * SIMTIME_MS);
+	rig_run_out(rig);
+	assert_int_equal(rig->n_departures, 2);
+	assert_int_equal(rig->departures[0].due_ns, 42 * SIMTIME_MS);
+	assert_int_equal(rig->departures[1].due_ns, 44 * SIMTIME_MS);
+	rig_close(rig);
+}
+
 GROUP(change)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(times_on_a_line_behind_a_link_are_counted_apart),
+	        cmocka_unit_test(times_on_a_line_with_a_jitter_are_counted_apart),
+	        cmocka_unit_test(a_link_that_comes_leaves_the_delay_that_a_schedule_has_set),
 	        cmocka_unit_test(a_port_without_a_cloud_counts_what_it_drops),
 	        cmocka_unit_test(an_engine_without_a_scenario_does_no_harm),
 	        cmocka_unit_test(packets_of_a_cloud_that_is_removed_still_leave),

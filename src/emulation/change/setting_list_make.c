@@ -122,8 +122,6 @@ int setting_list_add(struct setting_list *list, const struct engine_setup *setup
 			same = same && conf_same(before, after, "delay");
 		if ((*row)->role == ROLE_CLASS)
 			same = classes_same(before, after);
-		if ((*row)->role == ROLE_LINE && !setting_line_spreads(before))
-			same = same && !setting_line_spreads(after);
 		same = same && !(redone & timeline_place(setup, name));
 		/* An AQM and its modifiers are one setting, and so is all that makes classes. */
 		if (same || (is_aqm((*row)->role) && aqm) ||

@@ -9,7 +9,6 @@
 #include "engine/engine.h"
 #include "line/delay.h"
 #include "link/aqm.h"
-#include "link/class.h"
 #include "link/classes.h"
 #include "link/rate.h"
 #include "link/slots.h"
@@ -82,26 +81,10 @@ static int classes_prepare(struct setting *setting, const struct engine_setup *s
 	return classes_make(setup->seed, setup->filters, setting->cloud, conf, &setting->classes);
 }
 
-/* Whether packets may wait before the line: then the line's times are not those of the cloud. */
-static bool has_link(const struct cloud_conf *conf)
+/* A template's clouds are too many for a histogram each. 0, or -ENOMEM. */
+static int spread_prepare(struct setting *setting, const struct jitter *jitter)
 {
-	const struct class_conf *classes[CLASSES_MAX];
-
-	return cloud_conf_get(conf, "rate") || cloud_conf_get(conf, "slots") ||
-	       class_confs(conf, classes) > 0;
-}
-
-bool setting_line_spreads(const struct cloud_conf *conf)
-{
-	return conf && cloud_conf_get(conf, "delay") && has_link(conf);
-}
-
-/* 0, or -ENOMEM. */
-static int spread_prepare(struct setting *setting, const struct cloud_conf *conf,
-                          const struct jitter *jitter)
-{
-	if (!jitter || !setting_line_spreads(conf) || setting->cloud->line.spread ||
-	    setting->cloud->of)
+	if (!jitter || setting->cloud->line.spread || setting->cloud->of)
 		return 0;
 	setting->spread = calloc(1, sizeof(*setting->spread));
 	return setting->spread ? 0 : -ENOMEM;
@@ -140,7 +123,7 @@ static int line_prepare(struct setting *setting, const struct engine_setup *setu
 	}
 	error = delay ? jitter_make(delay, &jitter) : 0;
 	if (!error)
-		error = spread_prepare(setting, conf, jitter);
+		error = spread_prepare(setting, jitter);
 	if (error) {
 		jitter_release(jitter);
 		wheel_free(setting->wheel);

@@ -13,8 +13,4 @@ struct engine_setup;
 int setting_prepare(struct setting *setting, const struct engine_setup *setup, struct cloud *cloud,
                     const struct cloud_conf *conf, const char *name, enum statement_role role);
 
-/* Whether the times on the line are counted apart, if they vary: a link that comes or goes gives
- * the line another setting. */
-bool setting_line_spreads(const struct cloud_conf *conf);
-
 #endif

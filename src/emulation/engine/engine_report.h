@@ -32,8 +32,8 @@ struct cloud_report {
 	/* order keep: packets that would have overtaken, and how much longer they took together */
 	uint64_t order_waits, order_waited_ns;
 	struct histogram delay_ns;
-	/* Of a line with a jitter behind a link, those times; a template has none. Else count 0,
-	 * and then the rest says nothing. */
+	/* Of a line with a jitter, those times; a template has none. Else count 0, and then the
+	 * rest says nothing. */
 	struct histogram line_ns;
 	struct observed observed; /* by its stages */
 	/* of a link with classes, each */

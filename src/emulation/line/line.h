@@ -66,8 +66,8 @@ struct line {
 	uint64_t waits, waited_ns; /* order keep: packets that had to wait for the one ahead */
 	struct line_moments moments;
 	struct in_flight *in_flight; /* NULL as long as it was not needed */
-	/* Of the times on a line with a jitter, behind a link: elsewhere a packet's whole delay is
-	 * that of the line. Begins anew with the moments. NULL as long as it was not needed. */
+	/* Of the times on a line with a jitter. Begins anew with the moments. NULL as long as it
+	 * was not needed, and in a template. */
 	struct histogram *spread;
 };
 
