@@ -100,5 +100,9 @@ what_is_read_while_it_runs_comes_by_a_pipe()
 }
 
 each_user pings_are_there_twice_a_delay_apart
-each_user tcp_is_whole_frames_with_right_sums
+if [ -e /etc/hosts ]; then
+	each_user tcp_is_whole_frames_with_right_sums
+else
+	echo "there is no /etc/hosts, where the names of two commands go: not tried"
+fi
 each_user what_is_read_while_it_runs_comes_by_a_pipe
