@@ -140,7 +140,8 @@ def types(weir, prefix, folder):
     t.type("fg\n")
     t.expect("goes on")
     t.type("\x03")
-    # The shell may have prompted twice when the job stopped, and forgets what is typed before the job is gone.
+    # The shell may have prompted twice when the job stopped, and forgets what is typed before the
+    # job is gone.
     t.expect("KeyboardInterrupt")
     t.expect("inside> ")
     t.type("ip -br addr show weir0; exit 5\n")
