@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -44,6 +45,9 @@ class Terminal:
         pid, self.fd = pty.fork()
         if pid == 0:
             os.environ.update(PS1="ready> ", HISTFILE="/dev/null", TERM="dumb")
+            # What is started in the background has these ignored, and so would have all below.
+            for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP:
+                signal.signal(number, signal.SIG_DFL)
             command = prefix + ["bash", "--norc", "--noprofile", "-i"]
             os.execvp(command[0], command)
         self.resize(80)
