@@ -509,10 +509,32 @@ static void a_link_that_comes_leaves_the_delay_that_a_schedule_has_set(void **st
 	rig_close(rig);
 }
 
+/* Of what leaves the link, and finds no memory on the line, too. */
+static void a_packet_draws_its_jitter_once_whether_there_is_memory_or_not(void **state)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 5, .memory_bytes = 64 << 10});
+	const struct cloud_report *report;
+
+	(void)state;
+	rig_cloud(rig, "x", 0, 1);
+	rig_delay(rig, "x", 200 * SIMTIME_MS, 4 * SIMTIME_MS, DELAY_UNIFORM, ORDER_ALLOW);
+	rig_rate(rig, "x", 1000000000, 0, LIMIT_PACKETS, 30);
+	rig_apply(rig, 0);
+	for (uint32_t i = 0; i < 1000; i++)
+		rig_send(rig, 0, 400, i / 20 * SIMTIME_MS);
+	rig_run_out(rig);
+	report = rig_report(rig, "x");
+	assert_true(report->counters.drops[REASON_NO_BUFFER] > 0);
+	assert_true(report->line_packets > report->counters.tx_packets);
+	assert_true(report->line_packets <= report->counters.rx_packets);
+	rig_close(rig);
+}
+
 GROUP(change)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(times_on_a_line_with_a_jitter_are_counted_apart),
+	        cmocka_unit_test(a_packet_draws_its_jitter_once_whether_there_is_memory_or_not),
 	        cmocka_unit_test(a_link_that_comes_leaves_the_delay_that_a_schedule_has_set),
 	        cmocka_unit_test(a_port_without_a_cloud_counts_what_it_drops),
 	        cmocka_unit_test(an_engine_without_a_scenario_does_no_harm),

@@ -54,7 +54,8 @@ static inline void histogram_add(struct histogram *h, uint64_t value, uint64_t t
 	h->count += times;
 }
 
-/* Counts the differences to[i] - from[i], which lie between `least` and `greatest`. */
+/* Counts the differences to[i] - from[i], which lie between `least` and `greatest`; in `twin`, too,
+ * unless it is NULL. */
 static inline void histogram_count_spans(struct histogram *h, struct histogram *twin,
                                          const uint64_t *from, const uint64_t *to, uint32_t n,
                                          uint64_t least, uint64_t greatest)

@@ -86,8 +86,11 @@ static int spread_prepare(struct setting *setting, const struct jitter *jitter)
 {
 	if (!jitter || setting->cloud->line.spread || setting->cloud->of)
 		return 0;
-	setting->spread = calloc(1, sizeof(*setting->spread));
-	return setting->spread ? 0 : -ENOMEM;
+	setting->spread = malloc(sizeof(*setting->spread));
+	if (!setting->spread)
+		return -ENOMEM;
+	histogram_clear(setting->spread); /* written: the pages are there before packets come */
+	return 0;
 }
 
 static int line_prepare(struct setting *setting, const struct engine_setup *setup,

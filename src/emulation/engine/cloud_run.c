@@ -96,19 +96,25 @@ static __rte_always_inline uint16_t into_outlet(struct cloud *cloud, const struc
 	return n;
 }
 
-/* How many there was memory for. */
-static uint16_t onto_line(struct cloud *cloud, const struct run *run)
+/* Those for which there is no memory are dropped: each has its draws, as it would have alone. */
+static void onto_line(struct cloud *cloud, const struct run *run)
 {
 	struct line *line = &cloud->line;
 	simtime due_ns[RUN_MAX];
-	uint16_t n;
 
 	cloud->counters.reordered += line_due(line, run->left, run->n, due_ns);
-	n = line_push_held(line, cloud->holder, run->head, run->n, due_ns);
-	histogram_add_spans(cloud->delay_ns, NULL, run->came, due_ns, n);
-	if (line_spread(line))
-		histogram_add_spans(line_spread(line), NULL, run->left, due_ns, n);
-	return n;
+	for (uint16_t at = 0; at < run->n; at++) {
+		uint16_t n = line_push_held(line, cloud->holder, &run->head[at], run->n - at,
+		                            &due_ns[at]);
+
+		histogram_add_spans(cloud->delay_ns, NULL, &run->came[at], &due_ns[at], n);
+		if (line_spread(line))
+			histogram_add_spans(line_spread(line), NULL, &run->left[at], &due_ns[at],
+			                    n);
+		at += n;
+		if (unlikely(at < run->n))
+			cloud_drop_held(cloud, run->head[at], REASON_NO_BUFFER, run->left[at]);
+	}
 }
 
 /* They are in the queue no more, and the next is the head. */
@@ -162,11 +168,15 @@ bool cloud_run_depart(struct cloud *cloud, simtime until, struct outlet *outlet)
 		return false;
 	until = simtime_min(until, before - 1);
 	gather(&cloud->link, until, most, &run);
-	gone = nothing ? into_outlet(cloud, &run, outlet) : onto_line(cloud, &run);
-	if (unlikely(gone == 0))
-		return false;
-	if (unlikely(gone < run.n))
-		gather(&cloud->link, until, gone, &run);
+	if (!nothing) {
+		onto_line(cloud, &run);
+	} else {
+		gone = into_outlet(cloud, &run, outlet);
+		if (unlikely(gone == 0))
+			return false;
+		if (unlikely(gone < run.n))
+			gather(&cloud->link, until, gone, &run);
+	}
 	leave(cloud, &run);
 	return true;
 }
