@@ -9,9 +9,29 @@
 #include "engine/timeline.h"
 #include "link/classes.h"
 
-/* Into the line, at the instant when it leaves the link. False: there was no memory, it is
- * dropped. */
-static inline bool head_enters_line(struct cloud *cloud, const struct held *held, simtime now)
+/* What leaves the line at the instant when it enters it, and next of all, is not on the wheel for
+ * it: a router with CoDel takes 2.4 times as long without this. False: it has to go there. */
+static inline bool leaves_at_once(struct cloud *cloud, const struct held *held, simtime now,
+                                  simtime leaves, struct outlet *outlet)
+{
+	struct rte_mbuf *mbuf;
+
+	if (leaves > now || !wheel_is_quiet(cloud->line.shared, now) || cloud->line.limited ||
+	    unlikely(outlet->n == OUTLET_ROOM))
+		return false;
+	mbuf = hold_mbuf(cloud->holder, held);
+	if (unlikely(!mbuf))
+		return false;
+	outlet_put(outlet, mbuf, now, held->wire_bytes);
+	cloud->counters.tx_packets++;
+	cloud->counters.tx_bytes += held->wire_bytes;
+	return true;
+}
+
+/* Into the line, at the instant when it leaves the link, and perhaps out of it into the outlet, if
+ * there is one. False: there was no memory, it is dropped. */
+static inline bool head_enters_line(struct cloud *cloud, const struct held *held, simtime now,
+                                    struct outlet *outlet)
 {
 	simtime t_in = held->t_ns;
 	simtime due, leaves;
@@ -22,7 +42,8 @@ static inline bool head_enters_line(struct cloud *cloud, const struct held *held
 	}
 	cloud->counters.reordered += line_due_one(&cloud->line, now, &due);
 	leaves = cloud_leaves_at(cloud, now, due, 0);
-	if (unlikely(!line_push_held(&cloud->line, cloud->holder, &held, 1, &leaves))) {
+	if (!(outlet && leaves_at_once(cloud, held, now, leaves, outlet)) &&
+	    unlikely(!line_push_held(&cloud->line, cloud->holder, &held, 1, &leaves))) {
 		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
 		return false;
 	}
@@ -70,7 +91,7 @@ static inline void watch_departure(const struct cloud *cloud, const struct held 
 	                 link_length(&cloud->link, held->wire_bytes));
 }
 
-static void head_departs(struct cloud *cloud)
+static void head_departs(struct cloud *cloud, struct outlet *outlet)
 {
 	struct link *link = &cloud->link;
 	struct queue *queue = link->from;
@@ -80,7 +101,7 @@ static void head_departs(struct cloud *cloud)
 	bool entered;
 
 	watch_departure(cloud, head);
-	entered = head_enters_line(cloud, head, now);
+	entered = head_enters_line(cloud, head, now, outlet);
 	link_depart(link, &cloud->holder->arena);
 	if (unlikely(queue->counters != NULL)) {
 		queue->counters->tx_packets += entered;
@@ -101,7 +122,7 @@ static void advance(struct cloud *cloud, simtime now, simtime limit, struct outl
 		else if (cloud->line.back_deadline <= cloud->link.departure)
 			reorder_expire(cloud);
 		else if (!cloud_run_depart(cloud, limit, outlet))
-			head_departs(cloud);
+			head_departs(cloud, outlet);
 	}
 }
 
