@@ -228,14 +228,14 @@ static void without_a_cloud_that_generates_clouds_stay_alone_at_their_ports(void
 	rig_cloud(rig, "up", 1, 0);
 	rig_cloud(rig, "other", 2, 3);
 	rig_apply(rig, 0);
-	assert_int_equal(rig->engine->cloud_table->n_direct, 3);
 	assert_null(rig->engine->wheel);
 	echo(rig, "down");
 	rig_apply(rig, 10);
 	/* `down` generates and `up` leads where its answers leave; `other` has nothing to do with
 	 * it. */
-	assert_int_equal(rig->engine->cloud_table->n_direct, 1);
-	assert_non_null(rig->engine->wheel);
+	assert_non_null(rig->engine->cloud_table->slots[0]->events);
+	assert_non_null(rig->engine->cloud_table->slots[1]->events);
+	assert_null(rig->engine->cloud_table->slots[2]->events);
 	rig_close(rig);
 }
 
@@ -260,6 +260,52 @@ static void a_change_that_brings_answers_keeps_what_is_on_the_way(void **state)
 	rig_close(rig);
 }
 
+static void answers_take_their_place_among_what_another_cloud_delivers_there(void **state)
+{
+	struct rig *rig = open_with(NULL);
+	const struct expected expected[] = {{105, 1, 0},    {105, 1003, 0}, {106, 2, 0},
+	                                    {107, 1004, 0}, {205, 3, 1},    {207, 4, 1}};
+
+	(void)state;
+	rig_cloud(rig, "down", 0, 1);
+	rig_cloud(rig, "up", 1, 0);
+	rig_delay(rig, "down", 100, 0, DELAY_UNIFORM, ORDER_KEEP);
+	rig_delay(rig, "up", 10, 0, DELAY_UNIFORM, ORDER_KEEP);
+	echo(rig, "down");
+	rig_apply(rig, 0);
+	rig_send(rig, 1, 100, 95);
+	rig_send(rig, 1, 100, 96);
+	rig_send(rig, 0, 100, 105);
+	rig_send(rig, 0, 100, 107);
+	rig_run_out(rig);
+	assert_departures(rig, expected, LENGTH(expected));
+	rig_close(rig);
+}
+
+static void
+a_cloud_that_comes_to_lead_to_a_port_is_in_order_with_what_is_on_its_way_there(void **state)
+{
+	struct rig *rig = open_with(NULL);
+	const struct expected expected[] = {{109, 2, 0}, {110, 1, 0}, {110, 3, 0}, {112, 4, 0}};
+
+	(void)state;
+	rig_cloud(rig, "down", 0, 1);
+	rig_cloud(rig, "up", 1, 0);
+	rig_delay(rig, "up", 10, 0, DELAY_UNIFORM, ORDER_KEEP);
+	echo(rig, "down");
+	rig_apply(rig, 0);
+	rig_send(rig, 1, 100, 100);
+	rig_cloud(rig, "third", 2, 0);
+	rig_delay(rig, "third", 2, 0, DELAY_UNIFORM, ORDER_KEEP);
+	rig_apply(rig, 105);
+	rig_send(rig, 2, 100, 107);
+	rig_send(rig, 2, 100, 108);
+	rig_send(rig, 2, 100, 110);
+	rig_run_out(rig);
+	assert_departures(rig, expected, LENGTH(expected));
+	rig_close(rig);
+}
+
 /* An answer that is held when its cloud is removed still leaves, and so does what the cloud queues;
  * a cloud that then comes to lead to that port is in order with them. */
 static void a_cloud_that_is_removed_still_delivers_its_answers(void **state)
@@ -277,7 +323,7 @@ static void a_cloud_that_is_removed_still_delivers_its_answers(void **state)
 	rig_remove(rig, "down");
 	rig_cloud(rig, "up", 1, 0);
 	rig_apply(rig, 6);
-	assert_int_equal(rig->engine->cloud_table->n_direct, 0);
+	rig_advance(rig, 105);
 	rig_send(rig, 1, 100, 106);
 	rig_run_out(rig);
 	assert_departures(rig, expected, LENGTH(expected));
@@ -384,6 +430,9 @@ GROUP(generate)
 	        cmocka_unit_test(answers_leave_in_the_order_of_time_whatever_the_size_of_bursts),
 	        cmocka_unit_test(without_a_cloud_that_generates_clouds_stay_alone_at_their_ports),
 	        cmocka_unit_test(a_change_that_brings_answers_keeps_what_is_on_the_way),
+	        cmocka_unit_test(answers_take_their_place_among_what_another_cloud_delivers_there),
+	        cmocka_unit_test(
+	                a_cloud_that_comes_to_lead_to_a_port_is_in_order_with_what_is_on_its_way_there),
 	        cmocka_unit_test(a_cloud_that_is_removed_still_delivers_its_answers),
 	        cmocka_unit_test(without_an_mbuf_an_answer_counts_as_generated_and_dropped),
 	        cmocka_unit_test(an_answer_waits_for_room_in_the_outlet),

@@ -25,13 +25,16 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 	cloud->generates |= item->generates;
 	/* What is due by now takes the way that was there until now. */
 	if (item->classifier && !cloud->line.shared && !item->added)
-		engine_advance_direct(engine, cloud, now);
+		engine_advance_own(engine, cloud, now);
 	cloud->exit->classifier = item->classifier;
 	cloud->exit->back = item->back;
 	cloud->exit->early_ns = item->early_ns;
-	if (item->shared && !cloud->line.shared) {
-		/* What has left the link by now is on its own line, whoever was asked when. */
+	/* What has left the link by now is on its own line, whoever was asked when. */
+	if ((item->shared && !cloud->events) || (item->line_shared && !cloud->line.shared))
 		cloud_advance_link(cloud, now);
+	if (item->shared)
+		cloud->events = engine->wheel;
+	if (item->line_shared && !cloud->line.shared) {
 		cloud->line.shared = engine->wheel;
 		if (!line_is_empty(&cloud->line))
 			draining_add(engine, cloud);
@@ -46,7 +49,7 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
 static void settle_burst_safe(struct cloud *cloud)
 {
 	cloud->answerer = NULL;
-	cloud->burst_safe = cloud->line.shared && !cloud->witness && !cloud->exit->classifier &&
+	cloud->burst_safe = cloud->events && !cloud->witness && !cloud->exit->classifier &&
 	                    !cloud->exit->back && cloud->exit->port != cloud->from_port;
 	for (uint16_t i = 0; i < cloud->n_stages; i++) {
 		struct stage *stage = cloud->stages[i];
@@ -61,7 +64,7 @@ static void settle_burst_safe(struct cloud *cloud)
 /* After its settings have come into force. */
 static void cloud_settle(struct engine *engine, struct cloud *cloud)
 {
-	if (cloud->line.shared && cloud_next(cloud) != SIMTIME_NEVER)
+	if (cloud->events && cloud_next(cloud) != SIMTIME_NEVER)
 		engine_starve(engine, cloud); /* asks for a timer */
 	/* What leaves a shared cloud may go on. */
 	settle_burst_safe(cloud);

@@ -50,27 +50,49 @@ static struct cloud_change *item_add(struct change *change, struct cloud *cloud)
 	return item;
 }
 
+/* How many clouds lead to a port, and how many generate packets that may leave there. */
+struct feeders {
+	uint32_t clouds[SCENARIO_PORTS_MAX], answers[SCENARIO_PORTS_MAX];
+};
+
+static bool feeders_meet(const struct feeders *feeders, uint32_t port)
+{
+	return feeders->clouds[port] + feeders->answers[port] > 1;
+}
+
 /* A cloud is direct when it leads from a port to a port that no other leads to, and where nothing
  * that another generates leaves, and generates nothing itself: an answer has its place among the
  * events of all clouds. Once shared, it stays so. */
-static bool is_shared(const struct change *change, const struct plan *plan, const uint32_t *feeders)
+static bool is_shared(const struct change *change, const struct plan *plan,
+                      const struct feeders *feeders)
 {
-	return plan->template || plan->cloud->line.shared || feeders[plan->cloud->exit->port] > 1 ||
-	       plan->end.classifier || plan->generates ||
-	       scenario_find_port(change->scenario, plan->conf->from) < 0;
+	return plan->template || plan->cloud->events ||
+	       feeders_meet(feeders, plan->cloud->exit->port) || plan->end.classifier ||
+	       plan->generates || scenario_find_port(change->scenario, plan->conf->from) < 0;
 }
 
-/* At how many places the packets of a port come out of clouds. */
-static void count_feeders(uint32_t *feeders, const struct cloud *cloud, bool generates)
+/* Its line is its own when it alone leads to its port. Once shared, it stays so. */
+static bool line_is_shared(const struct plan *plan, const struct feeders *feeders)
 {
-	feeders[cloud->exit->port]++;
-	if (generates)
-		feeders[cloud->from_port]++;
+	return plan->template || plan->cloud->line.shared ||
+	       feeders->clouds[plan->cloud->exit->port] > 1 || plan->end.classifier;
+}
+
+static void feeders_add(struct feeders *feeders, const struct cloud *cloud, bool generates)
+{
+	feeders->clouds[cloud->exit->port]++;
+	feeders->answers[cloud->from_port] += generates;
+}
+
+static void own_line_add(struct cloud_table *cloud_table, struct cloud *cloud)
+{
+	cloud_table->own[cloud_table->n_own++] = cloud;
+	cloud_table->own_at[cloud->exit->port] = cloud;
 }
 
 /* Clouds that are not in the next scenario: they close, deliver what they hold at their port, and
  * go when they are empty. `kept`, by slot: those that are in it. */
-static void closing_prepare(struct change *change, const bool *kept, uint32_t *feeders)
+static void closing_prepare(struct change *change, const bool *kept, struct feeders *feeders)
 {
 	struct cloud_table *now = change->engine->cloud_table;
 
@@ -85,7 +107,7 @@ static void closing_prepare(struct change *change, const bool *kept, uint32_t *f
 			slots_empty(change->cloud_table, cloud);
 			continue;
 		}
-		count_feeders(feeders, cloud, cloud->generates);
+		feeders_add(feeders, cloud, cloud->generates);
 		item_add(change, cloud)->closing = true;
 	}
 }
@@ -101,7 +123,7 @@ static simtime early(const struct change *change, const struct plan *plan)
 	return port_setting_early_ns(&ports[cloud->from_port], &ports[cloud->exit->port]);
 }
 
-static int sharing_prepare(struct change *change, const uint32_t *feeders)
+static int sharing_prepare(struct change *change, const struct feeders *feeders)
 {
 	const struct scenario *next = change->scenario;
 	struct cloud_table *cloud_table = change->cloud_table;
@@ -110,20 +132,24 @@ static int sharing_prepare(struct change *change, const uint32_t *feeders)
 
 	for (uint32_t i = 0; i < next->n_clouds; i++) {
 		const struct plan *plan = &change->plans[i];
-		bool shares = plan->cloud && is_shared(change, plan, feeders);
+		bool shares, line_shares;
 
 		if (!plan->cloud)
 			continue;
-		if (!shares)
-			cloud_table->direct[cloud_table->n_direct++] = plan->cloud;
+		shares = is_shared(change, plan, feeders);
+		line_shares = line_is_shared(plan, feeders);
+		if (!line_shares)
+			own_line_add(cloud_table, plan->cloud);
 		shared |= shares;
 		if (plan->added || plan->settings || plan->change ||
-		    shares != (bool)plan->cloud->line.shared || plan->end.classifier ||
+		    shares != (bool)plan->cloud->events ||
+		    line_shares != (bool)plan->cloud->line.shared || plan->end.classifier ||
 		    plan->cloud->exit->classifier || plan->back != plan->cloud->exit->back) {
 			struct cloud_change *item = item_add(change, plan->cloud);
 
 			item->added = plan->added;
 			item->shared = shares;
+			item->line_shared = line_shares;
 			item->generates = plan->generates;
 			item->classifier = plan->end.classifier;
 			item->back = plan->back;
@@ -133,10 +159,13 @@ static int sharing_prepare(struct change *change, const uint32_t *feeders)
 	for (uint32_t i = 0; i < closing; i++) {
 		struct cloud_change *item = &change->clouds[i];
 
-		item->shared = item->cloud->line.shared || feeders[item->cloud->exit->port] > 1;
+		item->shared =
+		        item->cloud->events || feeders_meet(feeders, item->cloud->exit->port);
+		item->line_shared =
+		        item->cloud->line.shared || feeders->clouds[item->cloud->exit->port] > 1;
 		shared |= item->shared;
-		if (!item->shared)
-			cloud_table->direct[cloud_table->n_direct++] = item->cloud;
+		if (!item->line_shared)
+			own_line_add(cloud_table, item->cloud);
 	}
 	if (shared && !change->engine->wheel) {
 		change->wheel = wheel_make(&change->engine->holder.arena);
@@ -149,7 +178,7 @@ static int sharing_prepare(struct change *change, const uint32_t *feeders)
 int change_sharing(struct change *change)
 {
 	const struct scenario *next = change->scenario;
-	uint32_t feeders[SCENARIO_PORTS_MAX] = {0};
+	struct feeders feeders = {0};
 	bool *kept = calloc(change->cloud_table->n_slots + 1, sizeof(*kept));
 
 	if (!kept)
@@ -160,9 +189,9 @@ int change_sharing(struct change *change)
 		if (!cloud)
 			continue;
 		kept[cloud->index] = true;
-		count_feeders(feeders, cloud, change->plans[i].generates);
+		feeders_add(&feeders, cloud, change->plans[i].generates);
 	}
-	closing_prepare(change, kept, feeders);
+	closing_prepare(change, kept, &feeders);
 	free(kept);
-	return sharing_prepare(change, feeders);
+	return sharing_prepare(change, &feeders);
 }

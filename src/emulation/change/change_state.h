@@ -5,7 +5,7 @@
  *   change.c         from the next scenario to a change, and its end
  *   change_plan.c    which clouds there will be, and from where they come
  *   change_classifiers.c   which cloud takes what, where several come from one place
- *   change_sharing.c which clouds are direct, which go
+ *   change_sharing.c which clouds are direct, which lines their own, which go
  *   change_apply.c   the worker's half
  *
  * Thread: control, but for change_apply.c.
@@ -20,7 +20,8 @@
 struct cloud_change {
 	struct cloud *cloud;
 	bool added;
-	bool shared; /* from now on its packets go to the shared wheel */
+	bool shared;      /* from now on what happens to it is among the events of others */
+	bool line_shared; /* from now on its packets go to the shared wheel */
 	bool closing;
 	bool generates;
 	struct classifier *classifier; /* of its exit */
@@ -53,7 +54,7 @@ struct change {
 	bool applied, removes;
 	struct scenario *scenario;
 	struct cloud_table *cloud_table;
-	struct wheel *wheel; /* the shared one, if it is needed for the first time */
+	struct wheel *wheel; /* of shared clouds, if it is needed for the first time */
 	struct plan *plans;
 	struct place ports[SCENARIO_PORTS_MAX];
 	uint32_t free_slot; /* none before it */
@@ -70,7 +71,7 @@ struct change {
 int change_plan(struct change *change, const bool *owned, struct problem *problem);
 /* When the plans have their clouds: the classifiers of all places. */
 int change_classifiers(struct change *change, struct problem *problem);
-/* When the classifiers are there: what is direct and what is shared, and what goes. */
+/* When the classifiers are there: what is direct, what is shared, and what goes. */
 int change_sharing(struct change *change);
 
 #endif

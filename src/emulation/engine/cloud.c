@@ -254,7 +254,7 @@ void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, ui
 	cloud->counters.generated++;
 	burst_one(&burst, mbuf, cloud->from_port, t_ns, number, packet.wire_bytes, packet.flags);
 	/* Not line_due: it is not one of the packets that take this way. */
-	if (unlikely(line_push(&cloud->line, cloud->holder, &burst, 0, 1, &t_ns, true) == 0))
+	if (unlikely(!line_push_event(&cloud->line, cloud->events, cloud->holder, &burst, t_ns)))
 		cloud_drop(cloud, &burst, 0, REASON_NO_BUFFER);
 	else if (unlikely(cloud->witness != NULL))
 		cloud_tell_delivery(cloud, &packet, t_ns);

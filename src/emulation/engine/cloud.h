@@ -49,8 +49,10 @@ struct cloud {
 	uint32_t changed;        /* of a template: number of the last change that it has made */
 	uint32_t from_port;      /* at which its packets came in, perhaps clouds before */
 	struct cloud_exit *exit; /* its own, or its template's */
-	struct template *of;     /* the template that it is one of; or NULL */
-	simtime change;          /* the timeline's next point; SIMTIME_NEVER: none */
+	/* The engine's wheel, if the cloud is shared: what happens to it has its place among the
+	 * events of other clouds. NULL: it is direct. */
+	struct wheel *events;
+	simtime change; /* the timeline's next point; SIMTIME_NEVER: none */
 	simtime wake; /* shared clouds: when the timer on the shared wheel goes off for the link */
 	uint64_t latest_number; /* of the packets that came: near those that are held */
 	struct holder *holder __rte_cache_aligned;
@@ -72,7 +74,8 @@ struct cloud {
 	uint64_t drawn_most; /* by a stage or an AQM that is not there any more */
 	struct cloud *next_timer_missing, *next_draining;
 	struct cloud_exit own_exit;
-	const char *name; /* `down`; of a template `down/10.0.3.4` */
+	struct template *of; /* the template that it is one of; or NULL */
+	const char *name;    /* `down`; of a template `down/10.0.3.4` */
 };
 
 /* A cloud in memory of the caller's; name and histogram stay the caller's too. */
@@ -103,7 +106,7 @@ void cloud_arrive(struct cloud *cloud, struct burst *burst);
  * when its time is up; what the timeline says happens in between, as long as something is held. */
 void cloud_advance_link(struct cloud *cloud, simtime now);
 struct outlet;
-/* The same of a shared cloud at `now`, and then up to and at `limit`, as long as the shared wheel
+/* The same of a shared cloud at `now`, and then up to and at `limit`, as long as the events' wheel
  * is known to have nothing before. What leaves the link, and the line at that very instant, when
  * the wheel has nothing, goes straight into the outlet, that of the port where all leave, as far as
  * it has room. NULL: it does not. */

@@ -16,8 +16,8 @@ static inline bool leaves_at_once(struct cloud *cloud, const struct held *held, 
 {
 	struct rte_mbuf *mbuf;
 
-	if (leaves > now || !wheel_is_quiet(cloud->line.shared, now) || cloud->line.limited ||
-	    unlikely(outlet->n == OUTLET_ROOM))
+	if (leaves > now || !wheel_is_quiet(cloud->events, now) || !line_is_empty(&cloud->line) ||
+	    cloud->line.limited || unlikely(outlet->n == OUTLET_ROOM))
 		return false;
 	mbuf = hold_mbuf(cloud->holder, held);
 	if (unlikely(!mbuf))
@@ -136,7 +136,7 @@ void cloud_run_link(struct cloud *cloud, simtime now, simtime limit, struct outl
 	do {
 		advance(cloud, now, limit, outlet);
 		now = cloud_next(cloud);
-	} while (now <= limit && wheel_is_quiet(cloud->line.shared, now));
+	} while (now <= limit && wheel_is_quiet(cloud->events, now));
 }
 
 /* Whether the packet, which the queue would take, leaves the link at the instant when it comes. */

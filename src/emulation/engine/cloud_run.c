@@ -23,8 +23,8 @@ struct run {
 /* Whether what enters the line at `now` leaves it at once, and nothing has to be done for that. */
 static inline bool line_is_nothing(const struct line *line, simtime now)
 {
-	return line->shared && line->conf.delay_ns == 0 && !line->wheel && !line->conf.jitter &&
-	       now >= line->last_due;
+	return line->conf.delay_ns == 0 && !line->wheel && !line->conf.jitter &&
+	       line->log.records == 0 && now >= line->last_due;
 }
 
 /* Whether heads may leave together, as things stand now: the queue alone decides which is next,
@@ -144,11 +144,12 @@ static __rte_always_inline void leave(struct cloud *cloud, const struct run *run
 		aqm_idle(queue->aqm, link->shaper.at);
 }
 
-/* Before that instant nothing can happen but departures from this link: neither an event on the
- * shared wheel, nor that the first of them leaves the line. */
-static inline simtime alone_before(const struct line *line, simtime first, bool nothing)
+/* Before that instant nothing can happen but departures from this link: neither an event of another
+ * cloud, nor that the first of them leaves a shared line. */
+static inline simtime alone_before(const struct cloud *cloud, simtime first, bool nothing)
 {
-	simtime quiet = line->shared ? line->shared->quiet : SIMTIME_NEVER;
+	const struct line *line = &cloud->line;
+	simtime quiet = cloud->events ? cloud->events->quiet : SIMTIME_NEVER;
 
 	return line->shared && !nothing ? simtime_min(quiet, first + line->conf.delay_ns) : quiet;
 }
@@ -158,7 +159,7 @@ bool cloud_run_depart(struct cloud *cloud, simtime until, struct outlet *outlet)
 	const struct line *line = &cloud->line;
 	const simtime first = cloud->link.departure;
 	const bool nothing = outlet && line_is_nothing(line, first);
-	const simtime before = alone_before(line, first, nothing);
+	const simtime before = alone_before(cloud, first, nothing);
 	const uint32_t most = nothing ? RTE_MIN(RUN_MAX, OUTLET_ROOM - outlet->n) : RUN_MAX;
 	uint16_t gone;
 	struct run run;

@@ -107,15 +107,15 @@ void engine_free(struct engine *engine)
 	free(engine);
 }
 
-/* ---- clouds that are alone at their port ---- */
+/* ---- clouds whose lines are their own ---- */
 
-static uint32_t direct_advance(struct engine *engine, struct cloud *cloud, simtime now)
+static uint32_t own_line_advance(struct engine *engine, struct cloud *cloud, simtime now)
 {
 	struct outlet *outlet = &engine->ports[cloud->exit->port].outlet;
 	const uint32_t before = outlet->n;
 	uint32_t n;
 
-	if (cloud_next(cloud) <= now)
+	if (!cloud->events && cloud_next(cloud) <= now)
 		cloud_advance_link(cloud, now);
 	if (!line_is_due(&cloud->line, now))
 		return 0;
@@ -126,10 +126,10 @@ static uint32_t direct_advance(struct engine *engine, struct cloud *cloud, simti
 	return n;
 }
 
-void engine_advance_direct(struct engine *engine, struct cloud *cloud, simtime now)
+void engine_advance_own(struct engine *engine, struct cloud *cloud, simtime now)
 {
 	do
-		engine->left += direct_advance(engine, cloud, now);
+		engine->left += own_line_advance(engine, cloud, now);
 	while (line_first(&cloud->line, now) <= now &&
 	       !engine_outlet_full(engine, cloud->exit->port) && hold_provide(&engine->holder) > 0);
 }
@@ -150,10 +150,10 @@ uint32_t engine_advance(struct engine *engine, simtime now)
 	const struct cloud_table *cloud_table = engine->cloud_table;
 	uint32_t left;
 
-	for (uint32_t i = 0; i < cloud_table->n_direct; i++)
-		engine->left += direct_advance(engine, cloud_table->direct[i], now);
 	if (engine->wheel)
 		engine_advance_shared(engine, now);
+	for (uint32_t i = 0; i < cloud_table->n_own; i++)
+		engine->left += own_line_advance(engine, cloud_table->own[i], now);
 	if (unlikely(engine->unsettled != NULL))
 		settle_some(engine);
 	left = engine->left;
@@ -166,9 +166,9 @@ simtime engine_next(const struct engine *engine)
 	const struct cloud_table *cloud_table = engine->cloud_table;
 	simtime next = SIMTIME_NEVER;
 
-	for (uint32_t i = 0; i < cloud_table->n_direct; i++) {
-		next = simtime_min(next, cloud_next(cloud_table->direct[i]));
-		next = simtime_min(next, line_next(&cloud_table->direct[i]->line));
+	for (uint32_t i = 0; i < cloud_table->n_own; i++) {
+		next = simtime_min(next, cloud_next(cloud_table->own[i]));
+		next = simtime_min(next, line_next(&cloud_table->own[i]->line));
 	}
 	if (engine->wheel)
 		next = simtime_min(next, wheel_next(engine->wheel));
@@ -191,7 +191,7 @@ static void no_cloud(struct engine_port *port, struct rte_mbuf **mbufs, uint16_t
 
 static void one_arrive(struct engine *engine, struct cloud *cloud, struct burst *burst)
 {
-	if (cloud->line.shared)
+	if (cloud->events)
 		engine_shared_arrive(engine, cloud, burst);
 	else
 		cloud_arrive(cloud, burst);
@@ -219,7 +219,7 @@ static uint32_t classified_arrive(struct engine *engine, struct cloud *const *cl
 	for (uint32_t rest = todo; rest; rest &= rest - 1) {
 		uint32_t i = (uint32_t)__builtin_ctz(rest);
 
-		if (clouds[i] != cloud && cloud->line.shared)
+		if (clouds[i] != cloud && cloud->events)
 			break;
 		if (clouds[i] != cloud)
 			continue;
@@ -303,7 +303,7 @@ static bool insert(struct engine *engine, struct cloud *cloud, const uint8_t *fr
 		return false;
 	}
 	memcpy(to, frame, bytes);
-	if (cloud->line.shared)
+	if (cloud->events)
 		engine_shared_insert(engine, cloud, mbuf, now);
 	else
 		cloud_insert(cloud, mbuf, now);

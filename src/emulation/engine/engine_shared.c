@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clouds whose packets meet: their events, one after the other, from one wheel. */
+/* Clouds whose events are in one order: one after the other, from one wheel. */
 #include <rte_prefetch.h>
 
 #include "engine/engine_state.h"
@@ -57,11 +57,24 @@ bool engine_outlet_full(struct engine *engine, uint32_t port)
 	return outlet->n == OUTLET_ROOM;
 }
 
-/* Whether there is room where the packets of this cloud may go. */
-static bool exit_full(struct engine *engine, const struct cloud *cloud, uint32_t flags)
+/* What is due before, or with, a packet that another cloud has generated and that leaves where this
+ * one's line ends. False: it has to wait. */
+static bool line_goes_first(struct engine *engine, uint32_t port, simtime now)
+{
+	struct cloud *cloud = engine->cloud_table->own_at[port];
+
+	if (!cloud || line_first(&cloud->line, now) > now)
+		return true;
+	engine_advance_own(engine, cloud, now);
+	return line_first(&cloud->line, now) > now;
+}
+
+/* Whether a packet of this cloud, due now, has to wait where it may go. */
+static bool exit_full(struct engine *engine, const struct cloud *cloud, uint32_t flags, simtime now)
 {
 	if (unlikely(flags & PACKET_BACK))
-		return !cloud->exit->back && engine_outlet_full(engine, cloud->from_port);
+		return !cloud->exit->back && (!line_goes_first(engine, cloud->from_port, now) ||
+		                              engine_outlet_full(engine, cloud->from_port));
 	if (unlikely(cloud->exit->classifier && classifier_takes_all(cloud->exit->classifier)))
 		return false;
 	return engine_outlet_full(engine, cloud->exit->port);
@@ -239,7 +252,7 @@ static bool shared_execute(struct engine *engine, struct held *held, simtime lim
 		}
 		return true;
 	}
-	if (exit_full(engine, cloud, held->flags))
+	if (exit_full(engine, cloud, held->flags, now))
 		return false;
 	mbuf = hold_mbuf(&engine->holder, held);
 	if (unlikely(!mbuf))
@@ -250,8 +263,8 @@ static bool shared_execute(struct engine *engine, struct held *held, simtime lim
 	return true;
 }
 
-/* Of the shared clouds that still have packets in a line of their own, the one whose are due first,
- * and when; NULL: none is due. */
+/* Of the clouds whose line is shared, and that still have packets in their own, the one whose are
+ * due first, and when; NULL: none is due. */
 static struct cloud *draining_first(struct engine *engine, simtime now, simtime *due)
 {
 	struct cloud **place = &engine->draining;
@@ -281,7 +294,7 @@ static bool draining_execute(struct engine *engine, struct cloud *cloud, simtime
 	struct rte_mbuf *mbuf;
 	struct held head;
 
-	if (exit_full(engine, cloud, 0))
+	if (exit_full(engine, cloud, 0, now))
 		return false;
 	mbuf = line_pop_one(&cloud->line, &engine->holder, now, &head);
 	if (!mbuf)

@@ -3,11 +3,14 @@
  * The inside of the engine, shared by engine.c and engine_shared.c (which run it) and by
  * change_*.c (which change it).
  *
- * Two ways to run a cloud. A *direct* cloud is alone: no other cloud leads to its port, so its line
- * is its own and whole bursts leave it at once. *Shared* clouds meet at a port: their packets lie
- * on one wheel together, which gives them back in the order of time; their links wake by records on
- * that wheel. Nothing iterates over clouds in a poll but over the direct ones, of which there is
- * one a port at most.
+ * Two ways to run a cloud. A *direct* cloud has nothing to do with others. *Shared* clouds meet, at
+ * a port, or because one generates packets: what happens to them happens in the order of time, as
+ * one wheel gives it, on which their links have timers.
+ *
+ * Two ways to leave it. If no other cloud leads to its port, a cloud's line is its *own*, shared or
+ * not, and whole bursts leave it at once. Else its packets lie on that wheel, too. Nothing iterates
+ * over clouds in a poll but over those with a line of their own, of which there is one a port at
+ * most.
  */
 #ifndef WEIR_ENGINE_STATE_H
 #define WEIR_ENGINE_STATE_H
@@ -29,9 +32,10 @@ struct engine_port {
 struct cloud_table {
 	struct cloud **slots; /* by cloud index; NULL: free */
 	uint32_t n_slots;
-	struct cloud *direct[SCENARIO_PORTS_MAX];
-	uint32_t n_direct;
-	struct cloud *ingress[SCENARIO_PORTS_MAX];         /* the cloud that takes all; or NULL: */
+	struct cloud *own[SCENARIO_PORTS_MAX]; /* those whose lines are their own */
+	uint32_t n_own;
+	struct cloud *own_at[SCENARIO_PORTS_MAX];  /* the one that leads to the port; or NULL */
+	struct cloud *ingress[SCENARIO_PORTS_MAX]; /* the cloud that takes all; or NULL: */
 	struct classifier *classified[SCENARIO_PORTS_MAX]; /* which of several does; or NULL */
 	struct names index;             /* slots, by name: those that are not closing */
 	struct classifier *classifiers; /* all of them */
@@ -52,8 +56,8 @@ void cloud_table_free(struct cloud_table *cloud_table);
 struct engine {
 	struct holder holder;
 	struct cloud_table *cloud_table;
-	struct wheel *wheel;    /* of the shared clouds; NULL until there are some */
-	struct cloud *draining; /* shared clouds that still have packets of when they were direct */
+	struct wheel *wheel;    /* events of the shared clouds; NULL until there are some */
+	struct cloud *draining; /* clouds with shared lines that have packets in their own still */
 	struct cloud *timer_missing;  /* whose link has no timer, for there was no memory */
 	struct template *unsettled;   /* templates whose clouds have still to make a change */
 	struct template_change *owed; /* control's: those changes, to be freed when they are done */
@@ -88,8 +92,9 @@ void engine_shared_insert(struct engine *engine, struct cloud *cloud, struct rte
 /* The outlet of this port is full, although room was asked for. */
 bool engine_outlet_full(struct engine *engine, uint32_t port);
 
-/* Lets out what is due at a direct cloud, as far as there is room and there are mbufs. */
-void engine_advance_direct(struct engine *engine, struct cloud *cloud, simtime now);
+/* Lets out what is due at a cloud with a line of its own, as far as there is room and there are
+ * mbufs. */
+void engine_advance_own(struct engine *engine, struct cloud *cloud, simtime now);
 
 /* The link of a shared cloud needs a timer and has none. */
 static inline void engine_starve(struct engine *engine, struct cloud *cloud)

@@ -13,6 +13,7 @@
 static void cloud_join(const struct template *template, struct cloud *cloud)
 {
 	cloud->origin_ns = template->head->origin_ns;
+	cloud->events = template->head->events;
 	cloud->line.shared = template->head->line.shared;
 }
 

@@ -198,6 +198,19 @@ uint16_t line_push(struct line *line, struct holder *holder, const struct burst 
 	return pushed;
 }
 
+bool line_push_event(struct line *line, struct wheel *events, struct holder *holder,
+                     const struct burst *burst, simtime now)
+{
+	if (unlikely(line->limited) && !in_flight_reserve(line->in_flight, &holder->arena, 1))
+		return false;
+	if (wheel_burst_push(events, holder, line->cloud, burst, 0, 1, &now, false) == 0)
+		return false;
+	line->held++;
+	if (unlikely(line->limited))
+		in_flight_note(line->in_flight, now);
+	return true;
+}
+
 static bool push_held_on_wheel(struct wheel *wheel, uint32_t cloud, const struct held *from,
                                simtime due)
 {

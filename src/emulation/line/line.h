@@ -47,10 +47,12 @@ struct line_moments {
 
 struct line {
 	/* what every packet on a shared wheel touches comes first, in one cache line */
-	struct wheel *shared; /* the engine's, where all packets go; NULL: not shared */
-	struct wheel *wheel;  /* its own; NULL as long as it was not needed */
-	uint32_t cloud;       /* index, written into the records */
-	bool reorders;        /* conf has a rule that picks packets out */
+	/* the engine's, where packets go if they leave where those of other clouds do, or enter a
+	 * cloud; NULL: the line is the cloud's own */
+	struct wheel *shared;
+	struct wheel *wheel; /* its own; NULL as long as it was not needed */
+	uint32_t cloud;      /* index, written into the records */
+	bool reorders;       /* conf has a rule that picks packets out */
 	bool limited;     /* conf has a limit: what is pushed is noted in `tally`, which is there */
 	simtime last_due; /* the latest due time so far: order keep never goes below it */
 	uint64_t held;    /* packets on this line, wherever they are */
@@ -119,8 +121,12 @@ static inline uint16_t line_due_one(struct line *line, simtime now, simtime *due
  * was memory for: the first ones; the others are still the caller's. */
 uint16_t line_push(struct line *line, struct holder *holder, const struct burst *burst,
                    uint16_t from, uint16_t n, const simtime *due_ns, bool as_one);
-/* The same with n packets in records, each due at its instant; the records may be passed over
- * then. */
+/* A packet that leaves at this instant, in its order among the events of that wheel; false: no
+ * memory, it is still the caller's. */
+bool line_push_event(struct line *line, struct wheel *events, struct holder *holder,
+                     const struct burst *burst, simtime now);
+/* The same as line_push with n packets in records, each due at its instant; the records may be
+ * passed over then. */
 uint16_t line_push_held(struct line *line, struct holder *holder, const struct held *const *held,
                         uint16_t n, const simtime *due_ns);
 
