@@ -232,16 +232,22 @@ static void provide(struct world *world, simtime now)
 		world->error = -ENOMEM;
 }
 
+/* When there is something to do with the engine. What has left as packets came in, is there now. */
+static simtime next_of_engine(const struct world *world)
+{
+	return engine_has_left(world->engine) ? world->now_ns : engine_next(world->engine);
+}
+
 int world_run(struct world *world, simtime until_ns)
 {
-	simtime engine_ns = engine_next(world->engine);
+	simtime engine_ns = next_of_engine(world);
 
 	world->touched = false;
 	while (!world->error) {
 		simtime timer_ns = heap_next(&world->heap);
 
 		if (world->touched) {
-			engine_ns = engine_next(world->engine);
+			engine_ns = next_of_engine(world);
 			world->touched = false;
 		}
 		if (simtime_min(timer_ns, engine_ns) > until_ns)

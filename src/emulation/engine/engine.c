@@ -161,6 +161,11 @@ uint32_t engine_advance(struct engine *engine, simtime now)
 	return left;
 }
 
+bool engine_has_left(const struct engine *engine)
+{
+	return engine->left > 0;
+}
+
 simtime engine_next(const struct engine *engine)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;

@@ -82,6 +82,8 @@ uint32_t engine_insert(struct engine *engine, const struct insertion *insertion,
 /* Executes what happens up to and at `now`. Returns how many packets were put into outlets since it
  * returned last. */
 uint32_t engine_advance(struct engine *engine, simtime now);
+/* Whether packets have been put into outlets since, as packets came in: they are due already. */
+bool engine_has_left(const struct engine *engine);
 /* The instant of the earliest event that is still to come, SIMTIME_NEVER if there is none. */
 simtime engine_next(const struct engine *engine);
 /* What is due at a port. When it is full the engine asks for room (make_room); without, it keeps
