@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loop of a run: what leaves a cloud is at its host at that instant, whoever sends meanwhile. */
+/* The loop of a run: what leaves a cloud is at its host at that instant, whoever sends then. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

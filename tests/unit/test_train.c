@@ -429,6 +429,8 @@ static void what_is_in_a_record_is_alone(void **state)
 {
 	uint8_t bytes[sizeof(struct held) + 128];
 	struct held *held = (struct held *)(void *)bytes;
+	const struct held *record = held;
+	const simtime due = DUE;
 
 	(void)state;
 	open_with(CHUNKS);
@@ -439,11 +441,45 @@ static void what_is_in_a_record_is_alone(void **state)
 	                      .number = 3};
 	for (uint32_t i = 0; i < 61; i++)
 		held->data[i] = byte_of(3, i);
-	assert_true(train_push_held(&packets, &holder, held, DUE));
+	assert_int_equal(train_push_held(&packets, &holder, &record, 1, &due), 1);
 	assert_int_equal(leave_one_by_one(DUE), 1);
 	assert_int_equal(said[0].flags, PACKET_MARKED);
 	assert_int_equal(said[0].wire_bytes, 90);
 	is_packet(0, 3, 61, DUE);
+	close_all();
+}
+
+/* Of 1 to 3 packets; every seventh train keeps its mbufs; due 10 ns one after the other. */
+static void trains_of_every_kind_leave_in_their_order_as_far_as_they_are_due(void **state)
+{
+	uint32_t lengths[600], n = 0, done = 0;
+	simtime due[600], now = DUE;
+
+	(void)state;
+	open_with(CHUNKS);
+	for (uint32_t k = 0; k < 200; k++) {
+		const uint32_t many = 1 + k % 5 / 3 + k % 11 / 10,
+		               bytes = k % 7 == 6 ? 1000 : 60 + k % 9;
+
+		burst_made(1 + n, many, bytes);
+		assert_int_equal(push(burst, (uint16_t)many, DUE + k * 10), many);
+		for (uint32_t i = 0; i < many; i++, n++) {
+			lengths[n] = bytes;
+			due[n] = DUE + k * 10;
+		}
+	}
+	while (done < n) {
+		const uint32_t room = 1 + done % 13, left = leave(now, room);
+		uint32_t are_due = 0;
+
+		while (done + are_due < n && due[done + are_due] <= now)
+			are_due++;
+		assert_int_equal(left, RTE_MIN(room, are_due));
+		for (uint32_t i = 0; i < left; i++, done++)
+			is_packet(i, 1 + done, lengths[done], due[done]);
+		now += 35;
+	}
+	assert_int_equal(trains(), 0);
 	close_all();
 }
 
@@ -481,6 +517,7 @@ GROUP(train)
 	        cmocka_unit_test(without_mbufs_they_stay_on_the_train),
 	        cmocka_unit_test(more_spare_mbufs_than_may_be_go_back_to_the_pool),
 	        cmocka_unit_test(what_is_in_a_record_is_alone),
+	        cmocka_unit_test(trains_of_every_kind_leave_in_their_order_as_far_as_they_are_due),
 	        cmocka_unit_test(a_train_is_dropped_with_those_that_have_not_left),
 	};
 

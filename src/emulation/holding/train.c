@@ -110,20 +110,28 @@ uint16_t train_push(struct log *log, struct holder *holder, const struct burst *
 	return (uint16_t)done;
 }
 
-bool train_push_held(struct log *log, struct holder *holder, const struct held *from, simtime due)
+uint16_t train_push_held(struct log *log, struct holder *holder, const struct held *const *from,
+                         uint16_t n, const simtime *due_ns)
 {
-	struct train *train = log_reserve(log, &holder->arena, held_bytes(from->stored_bytes));
+	uint16_t i;
 
-	if (unlikely(!train))
-		return false;
-	*train = (struct train){.due_ns = due,
-	                        .wire_bytes = from->wire_bytes,
-	                        .stored_bytes = from->stored_bytes,
-	                        .flags = from->flags,
-	                        .number = from->number,
-	                        .n = 1};
-	hold_copy(train->data, from->data, from->stored_bytes);
-	return true;
+	for (i = 0; i < n; i++) {
+		const struct held *held = from[i];
+		struct train *train =
+		        log_reserve(log, &holder->arena, held_bytes(held->stored_bytes));
+
+		if (unlikely(!train))
+			break;
+		train->due_ns = due_ns[i];
+		train->wire_bytes = held->wire_bytes;
+		train->stored_bytes = held->stored_bytes;
+		train->flags = held->flags;
+		train->number = held->number;
+		train->n = 1;
+		train->gone = 0;
+		hold_copy(train->data, held->data, held->stored_bytes);
+	}
+	return i;
 }
 
 /* Fetches what leaves when the log has gone one chunk further: the processor's own fetching ends at
@@ -228,29 +236,50 @@ static uint32_t leave_together(struct log *log, struct holder *holder, struct tr
 	return k;
 }
 
+/* Trains of one that are due, as far as their frames were copied, and as the outlet has room and
+ * there are mbufs. Returns their lengths together. */
+static uint64_t leave_alone(struct log *log, struct holder *holder, simtime now,
+                            struct outlet *outlet)
+{
+	const uint32_t room = RTE_MIN(OUTLET_ROOM - outlet->n, hold_provide(holder));
+	const bool mixed = holder->kept > 0;
+	struct train *train = (struct train *)(void *)log_front(log);
+	uint64_t bytes = 0;
+
+	for (uint32_t k = 0; k < room; k++) {
+		struct rte_mbuf *mbuf = holder->spare[--holder->n_spare];
+
+		if (unlikely(mixed))
+			hold_spare_fetch(holder, holder->n_spare);
+		rte_prefetch0((const void *)((uintptr_t)train + log_ahead(log)));
+		unload(train, train->data, mbuf);
+		outlet_put(outlet, mbuf, train->due_ns, train->wire_bytes);
+		bytes += train->wire_bytes;
+		log_pass(log, &holder->arena, (uint32_t)sizeof(*train) + train_stride(train));
+		train = (struct train *)(void *)log_front(log);
+		if (log->records == 0 || train->due_ns > now || train->n != 1 ||
+		    unlikely(train->flags & HELD_MBUF))
+			break;
+	}
+	return bytes;
+}
+
 uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct outlet *outlet)
 {
 	uint64_t bytes = 0;
+	uint32_t before;
 
-	while (outlet->n < OUTLET_ROOM && train_next(log) <= now) {
+	while ((before = outlet->n) < OUTLET_ROOM && train_next(log) <= now) {
 		struct train *train = (struct train *)(void *)log_front(log);
 		const uint32_t wire_bytes = train->wire_bytes;
-		const simtime due = train->due_ns;
-		struct rte_mbuf *mbuf;
-		uint32_t k = 1;
 
 		/* Where packets come one by one, as in a replay, all trains are of one. */
-		if (train->n == 1) {
-			mbuf = leave_one(log, holder, train);
-			if (unlikely(!mbuf))
-				break;
-			outlet_put(outlet, mbuf, due, wire_bytes);
-		} else {
-			k = leave_together(log, holder, train, outlet);
-			if (unlikely(k == 0))
-				break;
-		}
-		bytes += (uint64_t)wire_bytes * k;
+		if (train->n == 1 && likely(!(train->flags & HELD_MBUF)))
+			bytes += leave_alone(log, holder, now, outlet);
+		else
+			bytes += (uint64_t)wire_bytes * leave_together(log, holder, train, outlet);
+		if (unlikely(outlet->n == before))
+			break;
 	}
 	return bytes;
 }

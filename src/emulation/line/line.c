@@ -211,15 +211,20 @@ bool line_push_event(struct line *line, struct wheel *events, struct holder *hol
 	return true;
 }
 
-static bool push_held_on_wheel(struct wheel *wheel, uint32_t cloud, const struct held *from,
-                               simtime due)
+static uint16_t push_held_on_wheel(struct wheel *wheel, uint32_t cloud,
+                                   const struct held *const *from, uint16_t n,
+                                   const simtime *due_ns)
 {
-	struct held *held = wheel_append(wheel, due, cloud, from->stored_bytes);
+	uint16_t i;
 
-	if (unlikely(!held))
-		return false;
-	hold_record(held, from);
-	return true;
+	for (i = 0; i < n; i++) {
+		struct held *held = wheel_append(wheel, due_ns[i], cloud, from[i]->stored_bytes);
+
+		if (unlikely(!held))
+			break;
+		hold_record(held, from[i]);
+	}
+	return i;
 }
 
 uint16_t line_push_held(struct line *line, struct holder *holder, const struct held *const *held,
@@ -230,13 +235,8 @@ uint16_t line_push_held(struct line *line, struct holder *holder, const struct h
 
 	if (unlikely(line->limited) && !in_flight_reserve(line->in_flight, &holder->arena, n))
 		return 0;
-	for (pushed = 0; pushed < n; pushed++) {
-		if (unlikely(!(wheel ? push_held_on_wheel(wheel, line->cloud, held[pushed],
-		                                          due_ns[pushed])
-		                     : train_push_held(&line->log, holder, held[pushed],
-		                                       due_ns[pushed]))))
-			break;
-	}
+	pushed = wheel ? push_held_on_wheel(wheel, line->cloud, held, n, due_ns)
+	               : train_push_held(&line->log, holder, held, n, due_ns);
 	for (uint16_t i = 0; unlikely(line->limited) && i < pushed; i++)
 		in_flight_note(line->in_flight, due_ns[i]);
 	line->held += pushed;
