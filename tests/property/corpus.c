@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The corpus of the property tests, as one line a case: what left, as a digest of ports, instants,
- * lengths and bytes. Two builds of weir that print the same do the same with all of it;
- * tests/speed/same_bytes compares them.
+ * The corpus of the property tests, as one line a case: what left at each port, in its order, as a
+ * digest of instants, lengths and bytes; between ports there is no order. Two builds of weir that
+ * print the same do the same with all of it; tests/speed/same_bytes compares them.
  *
  *   property_corpus [CASES]      of each set (default 100)
  */
@@ -49,18 +49,20 @@ static uint64_t cases;
 
 static void print(uint64_t seed, const char *way, const struct played *played)
 {
-	uint32_t digest = 0;
+	uint32_t digests[SCENARIO_PORTS_MAX] = {0}, digest = 0;
 
 	for (uint32_t i = 0; i < played->n; i++) {
 		const struct departure *left = &played->departures[i];
+		uint32_t *of = &digests[left->port];
 
-		digest = rte_hash_crc_8byte(left->due_ns, digest);
-		digest = rte_hash_crc_8byte(left->number, digest);
-		digest = rte_hash_crc_4byte(left->port, digest);
-		digest = rte_hash_crc_4byte(left->wire_bytes, digest);
-		digest = rte_hash_crc_4byte(left->frame_bytes, digest);
-		digest = rte_hash_crc_4byte(left->digest, digest);
+		*of = rte_hash_crc_8byte(left->due_ns, *of);
+		*of = rte_hash_crc_8byte(left->number, *of);
+		*of = rte_hash_crc_4byte(left->wire_bytes, *of);
+		*of = rte_hash_crc_4byte(left->frame_bytes, *of);
+		*of = rte_hash_crc_4byte(left->digest, *of);
 	}
+	for (uint32_t port = 0; port < SCENARIO_PORTS_MAX; port++)
+		digest = rte_hash_crc_4byte(digests[port], digest);
 	printf("%" PRIu64 " %s %u %08x %" PRIu64 " %" PRIu64 "\n", seed, way, played->n, digest,
 	       played->limited, played->without_cloud);
 }

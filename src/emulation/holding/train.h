@@ -95,8 +95,8 @@ static __rte_always_inline struct train *train_begin(struct log *log, struct hol
  * memory for: the first ones; the others are still the caller's. */
 uint16_t train_push(struct log *log, struct holder *holder, const struct burst *burst,
                     uint16_t from, uint16_t n, simtime due);
-/* n that lie in other records, which may be passed over then: each on a train of its own, due at its
- * instant. Returns how many there was memory for: the first ones. */
+/* n that lie in other records, which may be passed over then: each on a train of its own, and due
+ * at its instant. Returns how many there was memory for: the first ones. */
 uint16_t train_push_held(struct log *log, struct holder *holder, const struct held *const *from,
                          uint16_t n, const simtime *due_ns);
 
