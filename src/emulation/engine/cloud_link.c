@@ -121,7 +121,8 @@ static void advance(struct cloud *cloud, simtime now, simtime limit, struct outl
 			timeline_run(cloud, cloud->change);
 		else if (cloud->line.back_deadline <= cloud->link.departure)
 			reorder_expire(cloud);
-		else if (!cloud_run_depart(cloud, limit, outlet))
+		else if (!link_may_run(&cloud->link, limit) ||
+		         !cloud_run_depart(cloud, limit, outlet))
 			head_departs(cloud, outlet);
 	}
 }

@@ -101,6 +101,17 @@ static inline uint32_t link_length(const struct link *link, uint32_t wire_bytes)
 	return overhead_length(&link->conf.overhead, wire_bytes);
 }
 
+/* Whether others may follow the head by `until`: there are some, and there is time enough for one
+ * as long as it. Only a guess, of what is worth doing. */
+static inline bool link_may_run(const struct link *link, simtime until)
+{
+	const uint32_t length = link_length(link, link_head(link)->wire_bytes);
+	const simtime rest = until - link->departure;
+
+	return link->queue.log.records > 1 &&
+	       (unsigned __int128)rest * link->shaper.rate_bps >= (uint64_t)shaper_work(length);
+}
+
 /* Whether a packet of this length on the wire finds room now. What finds the link idle is sent, not
  * queued. */
 static inline bool link_has_room(const struct link *link, const struct queue *queue,
