@@ -6,6 +6,18 @@ usage: figures.py PICTURE.html FIGURE-NUMBER FILE.svg
 """
 import re
 import sys
+import xml.etree.ElementTree
+
+
+def first_svg(figure):
+    """The first of two: the other is for telephones. What is cut at the plot's edge is an svg inside it."""
+    open_ones = 0
+    for tag in re.finditer(r"<svg\b|</svg>", figure):
+        open_ones += 1 if tag[0] == "<svg" else -1
+        if open_ones == 0:
+            return figure[figure.index("<svg"):tag.end()]
+    sys.exit("figures.py: a figure without a chart")
+
 
 picture, number, target = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 with open(picture, encoding="utf-8") as page:
@@ -15,8 +27,7 @@ figures = re.findall(r"<figure.*?</figure>", html, re.S)
 if not 1 <= number <= len(figures):
     sys.exit(f"figures.py: {picture} has the figures 1 to {len(figures)}, not {number}")
 figure = figures[number - 1]
-# The first of two: the other is for telephones.
-svg = figure[figure.index("<svg"):figure.index("</svg>") + len("</svg>")]
+svg = first_svg(figure)
 opening, rest = svg.split(">", 1)
 if "xmlns=" not in opening:
     opening += ' xmlns="http://www.w3.org/2000/svg"'
@@ -24,5 +35,7 @@ paper = '<rect width="100%" height="100%" fill="#ffffff"/>'
 # Only what the charts need, in the colours of a light page: an image has no reader's preference.
 rules = [rule for rule in re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", style).split("\n")
          if rule.startswith((":root", ".chart"))]
+image = f"{opening}>\n<style>\n" + "\n".join(rules) + f"\n</style>\n{paper}{rest}\n"
+xml.etree.ElementTree.fromstring(image)  # a browser shows an error in the place of half an image
 with open(target, "w", encoding="utf-8") as out:
-    out.write(f"{opening}>\n<style>\n" + "\n".join(rules) + f"\n</style>\n{paper}{rest}\n")
+    out.write(image)

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import tap  # noqa: E402
@@ -300,6 +301,18 @@ def links_in_the_documentation_lead_somewhere():
     nothing(wrong, "a relative link without a file")
 
 
+def every_picture_of_the_documentation_is_whole():
+    wrong = []
+    for path in files(".svg"):
+        try:
+            picture = xml.etree.ElementTree.fromstring(text(path))
+            if not picture.tag.endswith("}svg"):
+                wrong.append(f"{path}: a {picture.tag}")
+        except xml.etree.ElementTree.ParseError as error:
+            wrong.append(f"{path}: {error}")
+    nothing(wrong, "a picture is an svg that ends: what browsers show of others is their error message")
+
+
 def rows_of_the_lab():
     return {found[1] for path in files(".lab", under="lab/experiments")
             for found in re.finditer(r"^row (\w+)", text(path), re.M)}
@@ -415,6 +428,7 @@ sys.exit(tap.run([(claim.__name__, claim) for claim in (
     every_statement_has_a_page_in_docs,
     the_fields_of_rewrite_stand_in_its_page,
     links_in_the_documentation_lead_somewhere,
+    every_picture_of_the_documentation_is_whole,
     the_page_of_origins_names_tests_and_rows_that_there_are,
     every_row_of_the_lab_is_a_claim_of_a_paper,
     no_line_is_wider_than_100_columns,
