@@ -5,9 +5,10 @@
 usage: pictures.py [--weir FILE] [NAME ...]
 At the end it says which page of a statement, of those that docs/README.md lists, has no picture yet.
 
-A row is a scenario and a capture that is made for it; `weir replay --picture` draws it, and one of its figures
-is taken: 1 the delay of each packet over time, 2 how the delays are distributed, 3 the queue. What those
-do not show (bytes of packets) is drawn here, from the capture that weir wrote.
+A row is a scenario and a capture that is made for it, or the one that comes with weir's tests;
+`weir replay --picture` draws it, and one of its figures is taken: 1 the delay of each packet over
+time, 2 the throughput, 3 how the delays are distributed, 4 the queue, 5 the probability of RED.
+What those do not show (bytes of packets) is drawn here, from the capture that weir wrote.
 """
 import argparse
 import os
@@ -23,7 +24,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 TOOLS = os.path.join(ROOT, "tools")
 MS = 1000000
 
-DELAY, SHARES, QUEUE = 1, 3, 4
+DELAY, SHARES, QUEUE, PROBABILITY, DELAY_UP = 1, 3, 4, 5, 5
 
 
 def steady(n, gap_ns, wire=500):
@@ -133,6 +134,19 @@ PICTURES = [
     ("netem", ["netem delay 40ms 5ms 25% distribution normal loss 2% 50% reorder 5%"], steady(500, 2 * MS), DELAY),
 ]
 
+# name, what holds the whole scenario, capture, figure; without a capture the bundled one of TCP
+# crosses it, both ways
+WHOLE = [
+    ("becn-queue", "docs/becn.md", None, QUEUE),
+    ("red-queue", "docs/red.md", None, QUEUE),
+    ("red-probability", "docs/red.md", None, PROBABILITY),
+    ("bcn-probability", "configs/bcn-switch.weir", None, PROBABILITY),
+    ("ecn-mod-probability", "configs/ecn-mod-router.weir", None, PROBABILITY),
+    ("geo-satellite-up", "configs/geo-satellite.weir", None, DELAY_UP),
+    # 20 s of 8 Mbit/s
+    ("trace-lte", "configs/lte-driving.weir", steady(13210, 1514000, 1514), DELAY),
+]
+
 
 def packets_of(path):
     with open(path, "rb") as capture:
@@ -235,6 +249,25 @@ def replay(weir, folder, statements, capture, *more):
                     "--out", f"b={os.path.join(folder, 'out.pcap')}", *more], check=True)
 
 
+def replay_whole(weir, folder, source, capture, page):
+    """A scenario of configs/, or the block of a page that begins with a seed."""
+    scenario = os.path.join(ROOT, source)
+    if source.endswith(".md"):
+        with open(scenario, encoding="utf-8") as text:
+            block = re.search(r"^```\n(seed .*?)^```$", text.read(), re.S | re.M)[1]
+        scenario = os.path.join(folder, "picture.weir")
+        with open(scenario, "w", encoding="utf-8") as out:
+            out.write(block)
+    tcp = os.path.join(ROOT, "tests", "replay", "data", "linux-tcp.pcap")
+    came = ["--in", f"a={capture}"] if capture else ["--in", f"a,b={tcp}", "--split", "mac=02:00:00:00:00:0a"]
+    subprocess.run([weir, "replay", "-q", "-c", scenario, *came, "--picture", page], check=True)
+
+
+def take(page, figure, name):
+    subprocess.run([sys.executable, os.path.join(TOOLS, "figures.py"), page, str(figure),
+                    os.path.join(ROOT, "docs", "images", f"{name}.svg")], check=True)
+
+
 def pages_without():
     docs = os.path.join(ROOT, "docs")
     with open(os.path.join(docs, "README.md"), encoding="utf-8") as index:
@@ -251,7 +284,7 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     arguments = parser.parse_args()
     weir = os.path.abspath(arguments.weir)
-    known = {row[0] for row in PICTURES + BYTES}
+    known = {row[0] for row in PICTURES + WHOLE + BYTES}
     if unknown := set(arguments.names) - known:
         sys.exit(f"pictures.py: no picture is called {', '.join(unknown)}; there are {', '.join(sorted(known))}")
     with tempfile.TemporaryDirectory() as folder:
@@ -264,8 +297,12 @@ def main():
             except subprocess.CalledProcessError:
                 print(f"pictures.py: {name}: weir does not take it", file=sys.stderr)
                 continue
-            subprocess.run([sys.executable, os.path.join(TOOLS, "figures.py"), page, str(figure),
-                            os.path.join(ROOT, "docs", "images", f"{name}.svg")], check=True)
+            take(page, figure, name)
+        for name, source, capture, figure in WHOLE:
+            if arguments.names and name not in arguments.names:
+                continue
+            replay_whole(weir, folder, source, capture and capture(captures), page)
+            take(page, figure, name)
         for name, statements, make, look, label, least, most, step, title in BYTES:
             if arguments.names and name not in arguments.names:
                 continue
