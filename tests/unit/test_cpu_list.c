@@ -7,7 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -87,6 +89,53 @@ static void a_processor_that_is_not_there_is_named_with_those_that_are(void **st
 	assert_int_equal(cpu_list_parse("4294967296", &list, &problem), -EINVAL);
 }
 
+/* What of the processors of this machine may be named by a process that is bound to the first, if the
+ * kernel said that these are isolated. */
+static void named_by_one_that_is_bound(const char *isolated, cpu_set_t *allowed, cpu_set_t *after)
+{
+	char path[] = "/tmp/weir-isolated-XXXXXX";
+	cpu_set_t before, first;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, isolated, strlen(isolated)), strlen(isolated));
+	close(fd);
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	CPU_ZERO(&first);
+	CPU_SET(first_cpu(), &first);
+	assert_int_equal(sched_setaffinity(0, sizeof(first), &first), 0);
+	assert_int_equal(cpu_list_allowed(path, allowed), 0);
+	assert_int_equal(sched_getaffinity(0, sizeof(*after), after), 0);
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+	remove(path);
+	assert_true(CPU_ISSET(first_cpu(), allowed));
+	assert_true(CPU_EQUAL(after, &first));
+}
+
+/* isolcpus= takes a processor out of every affinity, for those who ask for it by its number. */
+static void an_isolated_processor_may_be_named_though_no_affinity_has_it(void **state)
+{
+	cpu_set_t mine, allowed, after;
+	uint32_t other = first_cpu() + 1;
+	char isolated[64];
+	(void)state;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(mine), &mine), 0);
+	while (other < CPU_SETSIZE && !CPU_ISSET(other, &mine))
+		other++;
+	named_by_one_that_is_bound("\n", &allowed, &after);
+	assert_int_equal(CPU_COUNT(&allowed), 1);
+	/* 1,000 is on no machine that tests run on: the kernel refuses it. */
+	named_by_one_that_is_bound("1000\n", &allowed, &after);
+	assert_int_equal(CPU_COUNT(&allowed), 1);
+	if (other == CPU_SETSIZE)
+		return;
+	snprintf(isolated, sizeof(isolated), "%u-%u,1000\n", other, other);
+	named_by_one_that_is_bound(isolated, &allowed, &after);
+	assert_int_equal(CPU_COUNT(&allowed), 2);
+	assert_true(CPU_ISSET(other, &allowed));
+}
+
 static void more_workers_than_can_be_are_refused(void **state)
 {
 	char text[CPU_LIST_MAX * 8] = "";
@@ -147,6 +196,7 @@ GROUP(cpu_list)
 	        cmocka_unit_test(without_a_list_it_is_the_last_processor),
 	        cmocka_unit_test(what_is_no_list_is_refused_with_an_example),
 	        cmocka_unit_test(a_processor_that_is_not_there_is_named_with_those_that_are),
+	        cmocka_unit_test(an_isolated_processor_may_be_named_though_no_affinity_has_it),
 	        cmocka_unit_test(more_workers_than_can_be_are_refused),
 	        cmocka_unit_test(a_pci_address_is_told_from_a_virtual_device),
 	        cmocka_unit_test(a_pci_device_that_does_not_exist_is_said),

@@ -39,6 +39,49 @@ static bool number(const char **text, unsigned long *value)
 	return errno == 0;
 }
 
+/* `0-3,8`, as the kernel writes it. */
+static bool range(const char **text, unsigned long *from, unsigned long *to)
+{
+	if (!number(text, from))
+		return false;
+	*to = *from;
+	if (**text != '-')
+		return true;
+	(*text)++;
+	return number(text, to) && *to >= *from;
+}
+
+int cpu_list_allowed(const char *isolated, cpu_set_t *allowed)
+{
+	char line[4096] = "";
+	unsigned long from, to;
+	cpu_set_t mine, one;
+	FILE *file;
+
+	CPU_ZERO(&mine);
+	if (sched_getaffinity(0, sizeof(mine), &mine) < 0)
+		return -errno;
+	*allowed = mine;
+	file = fopen(isolated, "re");
+	if (!file)
+		return 0;
+	if (!fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	fclose(file);
+	for (const char *at = line; range(&at, &from, &to); at += *at == ',') {
+		for (unsigned long cpu = from; cpu <= to && cpu < CPU_SETSIZE; cpu++) {
+			CPU_ZERO(&one);
+			CPU_SET(cpu, &one);
+			/* The kernel knows the cpuset: it refuses what is outside. */
+			if (!CPU_ISSET(cpu, &mine) && sched_setaffinity(0, sizeof(one), &one) == 0)
+				CPU_SET(cpu, allowed);
+		}
+	}
+	if (!CPU_EQUAL(&mine, allowed))
+		sched_setaffinity(0, sizeof(mine), &mine);
+	return 0;
+}
+
 static int add_range(struct cpu_list *list, unsigned long from, unsigned long to,
                      const cpu_set_t *allowed, struct problem *problem)
 {
@@ -68,14 +111,8 @@ static int parse(const char *text, struct cpu_list *list, const cpu_set_t *allow
 	for (const char *at = text;;) {
 		unsigned long from, to;
 
-		if (!number(&at, &from))
+		if (!range(&at, &from, &to))
 			break;
-		to = from;
-		if (*at == '-') {
-			at++;
-			if (!number(&at, &to) || to < from)
-				break;
-		}
 		int rc = add_range(list, from, to, allowed, problem);
 
 		if (rc < 0 || *at == '\0')
@@ -90,13 +127,14 @@ static int parse(const char *text, struct cpu_list *list, const cpu_set_t *allow
 int cpu_list_parse(const char *text, struct cpu_list *list, struct problem *problem)
 {
 	cpu_set_t allowed;
-	int last = -1;
+	int last = -1, rc;
 
 	list->n = 0;
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0) {
+	rc = cpu_list_allowed(text ? CPU_ISOLATED : "", &allowed);
+	if (rc < 0) {
 		problem_set(problem, -1, "the processors of this process cannot be read: %s",
-		            strerror(errno));
-		return -errno;
+		            strerror(-rc));
+		return rc;
 	}
 	if (text)
 		return parse(text, list, &allowed, problem);

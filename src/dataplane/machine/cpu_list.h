@@ -6,6 +6,7 @@
 #ifndef WEIR_CPU_LIST_H
 #define WEIR_CPU_LIST_H
 
+#include <sched.h>
 #include <stdint.h>
 
 #include "scenario/problem.h"
@@ -17,8 +18,15 @@ struct cpu_list {
 	uint32_t cpu[CPU_LIST_MAX];
 };
 
-/* `text`: numbers and ranges with commas between, each a processor on which this process may run.
- * NULL: the last one of those. 0, or -EINVAL with problem. */
+/* The processors that may be named: those of this thread's affinity, and those that the kernel keeps
+ * for whoever asks for them (`isolcpus=`; the file `isolated` lists them). No process begins with
+ * these in its affinity; one that is outside the process's cpuset is left out. The affinity stays.
+ * 0 or -errno. */
+#define CPU_ISOLATED "/sys/devices/system/cpu/isolated"
+int cpu_list_allowed(const char *isolated, cpu_set_t *allowed);
+
+/* `text`: numbers and ranges with commas between, each one that cpu_list_allowed() knows. NULL: the
+ * last one of the affinity. 0, or -EINVAL with problem. */
 int cpu_list_parse(const char *text, struct cpu_list *list, struct problem *problem);
 
 #endif
