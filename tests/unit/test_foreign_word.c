@@ -240,6 +240,8 @@ static void other_beginnings_of_a_line_or_a_command_are_answered_with_the_right_
 	        {COMMAND, "exec|delay|40|sh|x", "if `sh` is the command, write `--` before it"},
 	        {COMMAND, "exec|40|sh|x", "`40ms` is a delay, `40mbit` a rate, `40%` a loss"},
 	        {COMMAND, "exec|sh|-c|true", "if `sh` is the command, write `--` before it"},
+	        {COMMAND, "40ms|1%|no-such-ping|-c|3|198.18.0.1",
+	         "if `no-such-ping` is the command: there is no such program here"},
 	        {COMMAND, "exec|wfi|--|true", "did you mean `wifi`?"},
 	};
 	char text[TEXT_MAX];

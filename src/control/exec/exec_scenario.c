@@ -356,21 +356,7 @@ static int find_ports(const struct scenario *scenario, const char *name, uint32_
 	return 0;
 }
 
-/* `delay 40ms ping -c 3 HOST` without dashes: ping is no statement, and 3 no scenario. */
-static void hint_at_command(const char *both, char *message, size_t room)
-{
-	char words[LINE_BYTES_MAX], *rest = words;
-	size_t used = strlen(message);
-
-	snprintf(words, sizeof(words), "%s", both);
-	for (char *word; (word = strsep(&rest, " "));) {
-		if (*word && !names_statement(word) && is_program(word)) {
-			snprintf(message + used, room - used,
-			         "; if `%.60s` is the command, write `--` before it", word);
-			return;
-		}
-	}
-}
+static void hint_at_command(const char *both, char *message, size_t room);
 
 int exec_scenario_make(struct exec_arguments *arguments, struct scenario **scenario,
                        uint32_t ports[EXEC_ENDS], char *message, size_t room)
@@ -424,6 +410,8 @@ static bool is_right(const char *before, const char *word)
 	char message[SCENARIO_FILE_ERROR];
 	bool right = false;
 
+	if (trial)
+		trial->dashes = true; /* no hint is wanted */
 	if (trial && snprintf(trial->both, sizeof(trial->both), "%s%s%s", before,
 	                      *before && *word ? " " : "", word) < (int)sizeof(trial->both))
 		right = exec_scenario_make(trial, &scenario, ports, message, sizeof(message)) == 0;
@@ -432,11 +420,12 @@ static bool is_right(const char *before, const char *word)
 	return right;
 }
 
-bool exec_scenario_is_command(const char *before, const char *text)
+/* Whether a command may begin with this word, be it a program or not. */
+static bool ends_statements(const char *before, const char *text)
 {
 	const struct word word = {.text = text};
 
-	if (!is_program(text) || names_statement(text) || exec_scenario_is_value(text) ||
+	if (names_statement(text) || exec_scenario_is_value(text) ||
 	    foreign_word_find(FOREIGN_STATEMENT, text))
 		return false;
 	for (const struct statement *const *at = statements; *at; at++) {
@@ -444,4 +433,34 @@ bool exec_scenario_is_command(const char *before, const char *text)
 			return false;
 	}
 	return is_right(before, "") && !is_right(before, text);
+}
+
+bool exec_scenario_is_command(const char *before, const char *text)
+{
+	return is_program(text) && ends_statements(before, text);
+}
+
+/* `delay 40ms ping -c 3 HOST` without dashes: ping is no statement, and 3 no scenario. */
+static void hint_at_command(const char *both, char *message, size_t room)
+{
+	char words[LINE_BYTES_MAX], before[LINE_BYTES_MAX] = "", *rest = words;
+	size_t used = strlen(message), at = 0;
+	bool guess = !strstr(message, "did you mean");
+
+	snprintf(words, sizeof(words), "%s", both);
+	for (char *word; (word = strsep(&rest, " "));) {
+		if (*word && !names_statement(word) && is_program(word)) {
+			snprintf(message + used, room - used,
+			         "; if `%.60s` is the command, write `--` before it", word);
+			return;
+		}
+		if (guess && at > 0 && ends_statements(before, word)) {
+			snprintf(message + used, room - used,
+			         "; if `%.60s` is the command: there is no such program here",
+			         word);
+			return;
+		}
+		at += (size_t)snprintf(before + at, sizeof(before) - at, "%s%s", at ? " " : "",
+		                       word);
+	}
 }
