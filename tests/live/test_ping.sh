@@ -28,6 +28,14 @@ across()
 
 cpu=${WEIR_CPU:-$(($(nproc) - 1))}
 
+# The number of a worker, and where it is bound, differ; a processor that is away is told by this.
+for cores in "0,0" "$cpu,0"; do
+	weir_start --cores "$cores"
+	told=$(ctl -j show workers | jq -r '[.workers[].cpu | tostring] | join(",")')
+	[ "$told" = "$cores" ] || fail "--cores $cores: show workers has the processors $told"
+	weir_stop
+done
+
 weir_start --cores "$cpu"
 across "one worker"
 weir_stop

@@ -52,6 +52,18 @@ static bool cpus_meet(const rte_cpuset_t *a, const rte_cpuset_t *b)
 	return CPU_COUNT(&both) > 0;
 }
 
+/* Where an lcore runs: `--cores` binds each to one processor. The EAL's own number of a processor
+ * (rte_lcore_to_cpu_id) goes with the number of the lcore, wherever that is bound. */
+static uint32_t cpu_of(unsigned lcore)
+{
+	rte_cpuset_t cpus = rte_lcore_cpuset(lcore);
+	uint32_t cpu = 0;
+
+	while (cpu + 1 < CPU_SETSIZE && !CPU_ISSET(cpu, &cpus))
+		cpu++;
+	return cpu;
+}
+
 /* A worker that never sleeps must make room for another thread of weir that has no other processor:
  * a second worker, or control. */
 static void plan_yields(struct runtime *runtime)
@@ -110,7 +122,7 @@ int layout_plan(struct runtime *runtime, struct problem *problem)
 		if (at == runtime->n_workers)
 			break;
 		runtime->workers[at].lcore = lcore;
-		runtime->workers[at].cpu = (uint32_t)rte_lcore_to_cpu_id((int)lcore);
+		runtime->workers[at].cpu = cpu_of(lcore);
 		runtime->workers[at].clock = &runtime->clock;
 		runtime->workers[at].role = role_of(runtime, at);
 		at++;
