@@ -48,7 +48,7 @@ refused 'unknown unit `xs`' "$weir" exec delay 40xs -- echo it runs
 # Behind statements a program is the command. Alone, it could be a statement that is misspelt.
 refused 'ping 192.0.2.1: .*if `ping` is the command, write `--`' "$weir" exec ping 192.0.2.1
 refused 'delay 40 ping 192.0.2.1: .*if `ping` is the command, write `--`' "$weir" exec delay 40 ping 192.0.2.1
-# And what would be the command, but is not installed, is named, whatever else is read out of its words.
+# And what would be the command, but is not installed, is named, whatever else is wrong then.
 refused 'if `no-such-ping` is the command: there is no such program here' "$weir" 1ms 1% no-such-ping -c 3 192.0.2.1
 refused 'if `no-such-curl` is the command: there is no such program here' "$weir" exec delay 1ms no-such-curl http://192.0.2.1
 refused 'no such option --dwn; did you mean --down?' "$weir" exec --dwn 'delay 1ms' -- echo it runs

@@ -89,7 +89,7 @@ static void a_processor_that_is_not_there_is_named_with_those_that_are(void **st
 	assert_int_equal(cpu_list_parse("4294967296", &list, &problem), -EINVAL);
 }
 
-/* What of the processors of this machine may be named by a process that is bound to the first, if the
+/* What of this machine's processors may be named by a process that is bound to the first, if the
  * kernel said that these are isolated. */
 static void named_by_one_that_is_bound(const char *isolated, cpu_set_t *allowed, cpu_set_t *after)
 {

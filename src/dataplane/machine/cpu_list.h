@@ -18,10 +18,10 @@ struct cpu_list {
 	uint32_t cpu[CPU_LIST_MAX];
 };
 
-/* The processors that may be named: those of this thread's affinity, and those that the kernel keeps
- * for whoever asks for them (`isolcpus=`; the file `isolated` lists them). No process begins with
- * these in its affinity; one that is outside the process's cpuset is left out. The affinity stays.
- * 0 or -errno. */
+/* The processors that may be named: those of this thread's affinity, and those that the kernel
+ * keeps for whoever asks for them (`isolcpus=`; the file `isolated` lists them). No process begins
+ * with these in its affinity; one that is outside the process's cpuset is left out. The affinity
+ * stays. 0 or -errno. */
 #define CPU_ISOLATED "/sys/devices/system/cpu/isolated"
 int cpu_list_allowed(const char *isolated, cpu_set_t *allowed);
 
