@@ -4,6 +4,9 @@
 A run with a fault has to end in one of two ways. As the run without it: then the fault did not matter,
 and status, outputs and the text are the same. Or with status 1 or 2, a message that says what was
 lacking, and no output under its name that is not whole; nothing else is left behind either.
+
+A live run is never the same twice: its outputs have to be there, and whole. weir exec fails with
+status 125, or, when its command has run, as `whole` says of what it leaves.
 """
 import json
 import os
@@ -68,8 +71,12 @@ clouds lines delay 1ms
 class Scenario:
     """`words` in a folder of its own, of which `out` holds what it writes."""
 
-    def __init__(self, name, words, kinds, status=0, same=None, stop=None, keeps=False, undo=None):
+    def __init__(self, name, words, kinds, status=0, same=None, stop=None, keeps=False, undo=None, inside=None,
+                 fails=(1, 2), whole=None):
         self.name, self.words, self.kinds, self.status = name, words, kinds, status
+        self.inside = inside or []  # what makes the network in which it runs
+        self.fails = fails  # with one of these
+        self.whole = whole  # of an output that is never the same: what is wrong with these bytes of this name
         self.same = same or (lambda text: text)  # what has to be the same of its text
         self.stop = stop  # a word of stderr at which it is told to end
         self.keeps = keeps  # what it has until then, as its manual says
@@ -85,6 +92,40 @@ def rows_alone(text):
     """Of a bench: what cannot be read of the machine is named in a remark, and is no error."""
     return digits_apart(json.dumps(json.loads(text)["rows"])) if text else ""
 
+
+# Two ends of one cable, so that every packet comes back: something is on its way all the time.
+CABLE = ["unshare", "--net", "--mount", "--", "sh", "-c",
+         "mount -t tmpfs none /run; ip link set lo up; ip link add wa type veth peer name wb; ip link set wa up; "
+         "ip link set wb up; exec \"$0\" \"$@\""]
+# A ping, a connection that is refused and a datagram, through the way out; what comes of them is
+# not asked.
+COMMAND = ("ping -c 2 -i 0.01 -W 1 198.18.0.1; timeout 2 bash -c '</dev/tcp/198.18.0.1/9'; "
+           "echo x >/dev/udp/198.18.0.1/53; sleep 0.02; exit 0")
+
+
+def whole_record(name, data):
+    """Of a live run: what is wrong with an output."""
+    if name == "report":
+        try:
+            json.loads(data)
+        except ValueError as error:
+            return f"{error}"
+    elif name.endswith("pcapng"):
+        at = 0
+        while at < len(data):
+            length = int.from_bytes(data[at + 4:at + 8], "little")
+            if length < 12 or data[at + length - 4:at + length] != data[at + 4:at + 8]:
+                return f"its block at {at} is not whole"
+            at += length
+    elif name == "picture" and b"</html>" not in data[-20:]:
+        return "it does not end"
+    elif name == "log" and not data.endswith(b"\n"):
+        return "its last line does not end"
+    return None
+
+
+EXEC = ["exec", "delay", "1ms", "loss", "1%", "--report", "out/report", "--log", "out/log", "--picture", "out/picture",
+        "--pcap", "out/path.pcapng", "--", "bash", "-c", COMMAND]
 
 SCENARIOS = [
     Scenario("replay", ["replay", "-c", "every.weir", "--in", "a=in", "--in", "b=back", "--out", "a=out/a",
@@ -121,6 +162,14 @@ SCENARIOS = [
              ["memory", "system", "dpdk"], same=lambda text: "", stop="running, seed"),
     Scenario("run-pipeline", ["run", "-c", "live.weir", "-s", "out/socket", "--memory", "32MiB", "--layout", "pipeline", "--cores", ",".join([CPU] * 3)],
              ["memory", "dpdk", "ring"], same=lambda text: "", stop="running, seed"),
+    Scenario("run-interface", ["run", "-c", "interface.weir", "-s", "out/socket", "--memory", "32MiB"],
+             ["memory", "mbuf", "system", "network"], same=lambda text: "", stop="running, seed", inside=CABLE),
+    Scenario("check-interface", ["check", "-c", "interface.weir"], ["memory", "system", "network"],
+             same=lambda text: "", inside=CABLE),
+    Scenario("exec", EXEC, ["memory", "mbuf", "write", "system", "network"], same=lambda text: "", fails=(125,),
+             whole=whole_record),
+    Scenario("exec-between", ["exec", "-q", "delay", "1ms", "--between", "A: sleep 9", "B: ping -c 2 -i 0.01 A"],
+             ["memory", "network"], same=lambda text: "", fails=(125,)),
     Scenario("run-file", ["run", "-c", "file.weir", "-s", "out/socket", "--memory", "32MiB"],
              ["memory", "system", "ring"], same=lambda text: "", stop="running, seed"),
 ]
@@ -158,6 +207,7 @@ def prepare(folder, make_capture, source):
     write("live.weir", "seed 5\nport a device net_null0,size=64\nport b device net_null1,size=1000\n" + pair)
     write("session.weir", "seed 5\nport a device net_null0,size=64\nport b device net_null1,size=1000\n"
                           "cloud down from a to b\ncloud up from b to a\ncloud down delay 1ms\n")
+    write("interface.weir", "seed 5\nport a interface wa\nport b interface wb\n" + pair)
     write("file.weir", f"seed 5\nport a device file:{folder}/in,out=out/a\nport b device file:{folder}/back,out=out/b\n"
                        + pair)
 
@@ -173,7 +223,7 @@ def run(program, scenario, folder, page):
     os.mkdir(os.path.join(folder, "out"))
     begun = time.monotonic()
     with open(os.path.join(folder, "stdout"), "w+b") as out, open(os.path.join(folder, "stderr"), "w+b") as err:
-        with subprocess.Popen([program, *scenario.words], cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+        with subprocess.Popen([*scenario.inside, program, *scenario.words], cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                               env=environment(page)) as child:
             stopped, result.hangs = False, False
             while child.poll() is None:
@@ -243,16 +293,21 @@ def judge(scenario, kind, reference, result):
         if scenario.stop:
             return None
         for name, data in reference.files.items():
-            if result.files.get(name) != data:
+            if scenario.whole and name in result.files:
+                if wrong := scenario.whole(name, result.files[name]):
+                    return f"status {result.status}, and of {name} {wrong}"
+            elif result.files.get(name) != data:
                 return f"status {result.status}, and {name} is " + (
                     "not the same" if name in result.files else "missing")
         if scenario.same(result.stdout) != scenario.same(reference.stdout):
             return f"status {result.status}, and it prints something else"
         strangers = sorted(set(result.files) - set(reference.files))
         return f"it leaves {strangers}" if strangers else None
-    if result.status not in (1, 2):
+    if result.status not in scenario.fails:
         return f"status {result.status}"
     for name, data in result.files.items():
+        if scenario.whole and not scenario.whole(name, data):
+            continue
         if scenario.keeps or scenario.stop and name in ("a", "b"):
             continue
         if reference.files.get(name) != data:

@@ -20,6 +20,7 @@
  *   ring     not a failure of its own: that ring is made with room for one, so that it is full as
  *            soon as anything waits in it
  *   dpdk     calls of DPDK that set something up
+ *   network  namespaces, options of sockets and devices, packets that the kernel takes
  *
  * Thread: any; the count is atomic.
  */
@@ -36,6 +37,7 @@ enum fault_kind {
 	FAULT_SYSTEM = 8,
 	FAULT_RING = 16,
 	FAULT_DPDK = 32,
+	FAULT_NETWORK = 64,
 };
 
 #define FAULTS_FRAMES     16

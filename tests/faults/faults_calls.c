@@ -6,14 +6,21 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -133,6 +140,47 @@ int __wrap_open64(const char *path, int flags, ...)
 		return -1;
 	}
 	return __real_open64(path, flags, mode);
+}
+
+/* ---- the network ---- */
+
+#define NETWORK(error, name, parameters, arguments)                                                \
+	MAY_FAIL(FAULT_NETWORK, error, -1, int, name, parameters, arguments)
+
+NETWORK(EPERM, unshare, (int flags), (flags))
+NETWORK(EPERM, setns, (int fd, int kind), (fd, kind))
+NETWORK(EPERM, mount,
+        (const char *source, const char *target, const char *type, unsigned long flags,
+         const void *data),
+        (source, target, type, flags, data))
+NETWORK(EMFILE, socketpair, (int domain, int type, int protocol, int fds[2]),
+        (domain, type, protocol, fds))
+NETWORK(EMFILE, signalfd, (int fd, const sigset_t *set, int flags), (fd, set, flags))
+NETWORK(EMFILE, epoll_create1, (int flags), (flags))
+NETWORK(ENOSPC, epoll_ctl, (int epoll, int what, int fd, struct epoll_event *event),
+        (epoll, what, fd, event))
+NETWORK(ENETUNREACH, connect, (int fd, const struct sockaddr *address, socklen_t n),
+        (fd, address, n))
+NETWORK(ENOBUFS, setsockopt, (int fd, int level, int name, const void *value, socklen_t n),
+        (fd, level, name, value, n))
+NETWORK(ENOBUFS, getsockopt, (int fd, int level, int name, void *value, socklen_t *n),
+        (fd, level, name, value, n))
+NETWORK(ENOMEM, getifaddrs, (struct ifaddrs * *list), (list))
+NETWORK(ENOBUFS, sendmmsg, (int fd, struct mmsghdr *messages, unsigned n, int flags),
+        (fd, messages, n, flags))
+MAY_FAIL(FAULT_NETWORK, ENOBUFS, -1, ssize_t, sendmsg,
+         (int fd, const struct msghdr *message, int flags), (fd, message, flags))
+MAY_FAIL(FAULT_NETWORK, ENODEV, 0, unsigned, if_nametoindex, (const char *name), (name))
+
+int __real_ioctl(int fd, unsigned long request, void *argument);
+int __wrap_ioctl(int fd, unsigned long request, void *argument);
+int __wrap_ioctl(int fd, unsigned long request, void *argument)
+{
+	if (fault(FAULT_NETWORK, "ioctl")) {
+		errno = EPERM;
+		return -1;
+	}
+	return __real_ioctl(fd, request, argument);
 }
 
 /* ---- DPDK ---- */

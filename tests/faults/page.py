@@ -5,7 +5,7 @@ import os
 import struct
 import subprocess
 
-KINDS = {"memory": 1, "mbuf": 2, "write": 4, "system": 8, "ring": 16, "dpdk": 32}
+KINDS = {"memory": 1, "mbuf": 2, "write": 4, "system": 8, "ring": 16, "dpdk": 32, "network": 64}
 BYTES, FRAMES = 4096, 16
 
 

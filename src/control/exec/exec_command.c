@@ -32,6 +32,7 @@
 #include "namespace/namespace.h"
 #include "replay/report_file.h"
 #include "run/run_prepare.h"
+#include "text/alloc_failure.h"
 
 #define STATUS_FAILED 125 /* as env(1) and its like: the command was not the one that failed */
 #define TICK_MS       100
@@ -480,6 +481,11 @@ int command_exec(int argc, char **argv)
 		path_warn(session->scenario, stderr);
 		run_seed_choose(session->scenario);
 		status = run(session);
+	}
+	/* Of a status, 1 would be the command's. */
+	if (alloc_failure_taken()) {
+		say("no memory for all that was to be printed; some of it is missing");
+		status = STATUS_FAILED;
 	}
 	scenario_free(session->scenario);
 	free(session);

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "show/json.h"
+#include "text/alloc_failure.h"
 
 int report_file_write(struct atomic_file *file, const struct scenario *scenario,
                       const struct replay_result *result, struct problem *problem)
@@ -23,5 +24,11 @@ int report_file_write(struct atomic_file *file, const struct scenario *scenario,
 	    fputc('\n', stream) == EOF)
 		rc = atomic_file_error(file, problem);
 	json_decref(object);
+	/* What was not to be had is left out of an object, and of its text. */
+	if (rc == 0 && alloc_failure_taken()) {
+		problem_set(problem, -1, "%s: no memory for all of the report",
+		            atomic_file_path(file));
+		return -ENOMEM;
+	}
 	return rc ? rc : atomic_file_finish(file, problem);
 }
