@@ -6,7 +6,8 @@ and status, outputs and the text are the same. Or with status 1 or 2, a message 
 lacking, and no output under its name that is not whole; nothing else is left behind either.
 
 A live run is never the same twice: its outputs have to be there, and whole. weir exec fails with
-status 125, or, when its command has run, as `whole` says of what it leaves.
+status 125, or 126 if it is the command that cannot be started, and `whole` says of an output what is
+wrong with it.
 """
 import json
 import os
@@ -163,13 +164,13 @@ SCENARIOS = [
     Scenario("run-pipeline", ["run", "-c", "live.weir", "-s", "out/socket", "--memory", "32MiB", "--layout", "pipeline", "--cores", ",".join([CPU] * 3)],
              ["memory", "dpdk", "ring"], same=lambda text: "", stop="running, seed"),
     Scenario("run-interface", ["run", "-c", "interface.weir", "-s", "out/socket", "--memory", "32MiB"],
-             ["memory", "mbuf", "system", "network"], same=lambda text: "", stop="running, seed", inside=CABLE),
+             ["memory", "system", "network"], same=lambda text: "", stop="running, seed", inside=CABLE),
     Scenario("check-interface", ["check", "-c", "interface.weir"], ["memory", "system", "network"],
              same=lambda text: "", inside=CABLE),
-    Scenario("exec", EXEC, ["memory", "mbuf", "write", "system", "network"], same=lambda text: "", fails=(125,),
+    Scenario("exec", EXEC, ["memory", "mbuf", "write", "system", "network"], same=lambda text: "", fails=(125, 126),
              whole=whole_record),
     Scenario("exec-between", ["exec", "-q", "delay", "1ms", "--between", "A: sleep 9", "B: ping -c 2 -i 0.01 A"],
-             ["memory", "network"], same=lambda text: "", fails=(125,)),
+             ["memory", "network"], same=lambda text: "", fails=(125, 126)),
     Scenario("run-file", ["run", "-c", "file.weir", "-s", "out/socket", "--memory", "32MiB"],
              ["memory", "system", "ring"], same=lambda text: "", stop="running, seed"),
 ]
@@ -210,6 +211,16 @@ def prepare(folder, make_capture, source):
     write("interface.weir", "seed 5\nport a interface wa\nport b interface wb\n" + pair)
     write("file.weir", f"seed 5\nport a device file:{folder}/in,out=out/a\nport b device file:{folder}/back,out=out/b\n"
                        + pair)
+
+
+def lacks(scenario):
+    """What this machine does not have for it; or None."""
+    if scenario.inside or scenario.words[0] == "exec":
+        if subprocess.run(["unshare", "--net", "--mount", "--", "true"], check=False, stderr=subprocess.DEVNULL).returncode:
+            return "to make a network namespace takes root, and a kernel that allows it"
+    if scenario.words[0] == "exec" and not os.path.exists("/dev/net/tun"):
+        return "there is no /dev/net/tun"
+    return None
 
 
 class Result:

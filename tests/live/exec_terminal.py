@@ -23,14 +23,14 @@ while not os.path.exists(sys.argv[1]):
     time.sleep(0.05)
 print("finished")
 """
-CATCHES = """import signal, time
-signal.signal(signal.SIGINT, lambda *of: print("caught", flush=True))
+CATCHES = """import os, signal, time
+signal.signal(signal.SIGINT, lambda *of: os.write(1, b"caught\\n"))
 print("begun", flush=True)
 while True:
     time.sleep(1000)
 """
-AWAKES = """import signal, time
-signal.signal(signal.SIGCONT, lambda *of: print("goes on", flush=True))
+AWAKES = """import os, signal, time
+signal.signal(signal.SIGCONT, lambda *of: os.write(1, b"goes on\\n"))
 print("begun", flush=True)
 while True:
     time.sleep(1000)

@@ -210,10 +210,12 @@ static void help(int fd, char *const *argv, const sigset_t *mask)
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signals < 0)
+		rc = errno;
 	net = hear_orders(fd, &around);
 	if (net < 0)
 		return;
-	if (setns(net, CLONE_NEWNET) < 0)
+	if (rc == 0 && setns(net, CLONE_NEWNET) < 0)
 		rc = errno;
 	close(net);
 	if (rc == 0 && put_files(&around) < 0) {

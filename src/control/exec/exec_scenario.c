@@ -201,7 +201,10 @@ static int add_statement(struct adding *adding, const char *own)
 
 	if ((size_t)snprintf(line, sizeof(line), "cloud %s %s", adding->cloud, own) >= sizeof(line))
 		return complain(adding, own, "it is too long");
-	if (language_parse(line, &adding->command, &adding->error) != 0)
+	rc = language_parse(line, &adding->command, &adding->error);
+	if (rc == -ENOMEM)
+		return complain(adding, own, adding->error.text);
+	if (rc != 0)
 		return 1;
 	if (adding->command.kind != COMMAND_STATEMENT && adding->command.kind != COMMAND_NETEM &&
 	    !adding->command.off) {

@@ -70,7 +70,6 @@ static void *serve(void *argument)
 	struct gateway *gateway = argument;
 	struct epoll_event events[EVENTS];
 	time_t expired = 0;
-	uint64_t word;
 
 	for (;;) {
 		int n = epoll_wait(gateway->epoll, events, EVENTS, EXPIRY_S * 1000);
@@ -81,10 +80,10 @@ static void *serve(void *argument)
 		for (int i = 0; i < n; i++) {
 			struct source *source = events[i].data.ptr;
 
-			if (source)
-				source->ready(gateway, source, events[i].events);
-			else if (read(gateway->stopping, &word, sizeof(word)) > 0)
+			/* Nothing else is ever written there. */
+			if (!source)
 				return NULL;
+			source->ready(gateway, source, events[i].events);
 		}
 		gateway_streams_expire(gateway);
 		if (gateway->now_s - expired >= EXPIRY_S)
