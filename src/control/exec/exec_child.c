@@ -297,8 +297,10 @@ enum exec_event exec_child_hear(struct exec_child *child, int *value)
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return EXEC_NOTHING;
-	/* Somebody has killed the helper, and with it the command. */
-	if (got != (ssize_t)sizeof(word))
+	/* Somebody has killed the helper, and with it the command; or what it says is not heard. */
+	if (got < 0)
+		word = (struct word){.event = EXEC_FAILED, .value = errno};
+	else if (got != (ssize_t)sizeof(word))
 		word = (struct word){.event = EXEC_ENDED, .value = SIGKILL};
 	if (word.event == EXEC_STARTED)
 		child->command = word.command;

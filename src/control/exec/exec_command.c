@@ -214,6 +214,11 @@ static int start(struct session *session, struct problem *problem)
 		return rc;
 	leave_streams();
 	session->signals = catch_signals();
+	if (session->signals < 0) {
+		rc = -errno;
+		problem_set(problem, -1, "no descriptor for signals: %s", strerror(-rc));
+		return rc;
+	}
 	raise_limits();
 	rc = exec_path_open(session->arguments.between, &session->path, problem);
 	if (rc == 0)
