@@ -71,7 +71,7 @@ static void *serve(void *argument)
 	struct epoll_event events[EVENTS];
 	time_t expired = 0;
 
-	for (;;) {
+	while (!atomic_load(&gateway->over)) {
 		int n = epoll_wait(gateway->epoll, events, EVENTS, EXPIRY_S * 1000);
 
 		if (n < 0 && errno != EINTR)
@@ -80,16 +80,15 @@ static void *serve(void *argument)
 		for (int i = 0; i < n; i++) {
 			struct source *source = events[i].data.ptr;
 
-			/* Nothing else is ever written there. */
-			if (!source)
-				return NULL;
-			source->ready(gateway, source, events[i].events);
+			if (source)
+				source->ready(gateway, source, events[i].events);
 		}
 		gateway_streams_expire(gateway);
 		if (gateway->now_s - expired >= EXPIRY_S)
 			gateway_talks_expire(gateway);
 		expired = gateway->now_s;
 	}
+	return NULL;
 }
 
 static int open_all(struct gateway *gateway, struct problem *problem)
@@ -159,11 +158,15 @@ void gateway_stop(struct gateway *gateway)
 {
 	struct running *running = (struct running *)gateway;
 	uint64_t one = 1;
+	ssize_t woken;
 
 	if (!gateway)
 		return;
-	if (write(gateway->stopping, &one, sizeof(one)) == sizeof(one))
-		pthread_join(running->thread, NULL);
+	atomic_store(&gateway->over, true);
+	/* If that fails, it looks at the end of its wait. */
+	woken = write(gateway->stopping, &one, sizeof(one));
+	(void)woken;
+	pthread_join(running->thread, NULL);
 	free_all(gateway);
 	free(running);
 }

@@ -7,6 +7,7 @@
 #ifndef WEIR_GATEWAY_STATE_H
 #define WEIR_GATEWAY_STATE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -46,7 +47,8 @@ struct listener;
 
 struct gateway {
 	struct gateway_options options;
-	int epoll, stopping; /* an eventfd */
+	int epoll, stopping; /* an eventfd, which wakes the thread */
+	atomic_bool over;    /* it is to end, be it woken or not */
 	time_t now_s;        /* of the monotonic clock */
 	struct source opening;
 	struct stream *streams[GATEWAY_PLACES];
