@@ -124,6 +124,46 @@ static bool fake_cloud(void *context, const char *name, struct cloud_report *rep
 	return scenario_find_cloud(fake->scenario, name) >= 0;
 }
 
+/* Every cloud is one of none, and `one` the only one of its template. */
+static uint32_t fake_briefs(void *context, const char *name, uint32_t from, uint32_t n,
+                            struct cloud_brief *briefs)
+{
+	struct fake *fake = context;
+	int index = scenario_find_cloud(fake->scenario, name);
+	const struct cloud_report *report = &fake->report;
+
+	if (index < 0 || n == 0 || from > 0)
+		return 0;
+	if (fake->one && fake->scenario->clouds[index]->many)
+		report = &fake->one_report;
+	*briefs = (struct cloud_brief){.counters = report->counters,
+	                               .held_packets = report->held_packets,
+	                               .queue_packets = report->queue_packets,
+	                               .queue_bytes = report->queue_bytes};
+	return 1;
+}
+
+static bool fake_brief_name(void *context, const char *name, uint32_t index, char *text,
+                            size_t room)
+{
+	struct fake *fake = context;
+	int cloud = scenario_find_cloud(fake->scenario, name);
+
+	if (cloud < 0 || index > 0)
+		return false;
+	snprintf(text, room, "%s",
+	         fake->one && fake->scenario->clouds[cloud]->many ? fake->one : name);
+	return true;
+}
+
+static bool fake_delays(void *context, const char *name, struct histogram *delays)
+{
+	struct fake *fake = context;
+
+	*delays = fake->report.delay_ns;
+	return scenario_find_cloud(fake->scenario, name) >= 0;
+}
+
 static bool fake_port(void *context, uint32_t port, struct port_report *report)
 {
 	struct fake *fake = context;
@@ -168,6 +208,9 @@ static const struct control_ops fake_ops = {
         .missing = fake_missing,
         .finish = fake_finish,
         .cloud = fake_cloud,
+        .briefs = fake_briefs,
+        .brief_name = fake_brief_name,
+        .delays = fake_delays,
         .port = fake_port,
         .worker = fake_worker,
         .ports = fake_ports,

@@ -355,10 +355,10 @@ static void a_runtime_that_does_not_start_leaves_the_devices_free(void **state)
 
 static char told[400];
 
-static void remember(void *argument, const char *line)
+static void remember(void *argument, const struct runtime_event *event)
 {
 	(void)argument;
-	strncat(told, line, sizeof(told) - strlen(told) - 1);
+	strncat(told, event->line, sizeof(told) - strlen(told) - 1);
 }
 
 static const char *tick(struct runtime *runtime)

@@ -44,7 +44,8 @@ static int bench_start(void **state)
 		return -1;
 	snprintf(bench->path, sizeof(bench->path), "%s/socket", bench->directory);
 	*state = bench;
-	return server_open(bench->path, &bench->server, &problem);
+	return server_open(&(struct server_paths){.control = bench->path}, &bench->server,
+	                   &problem);
 }
 
 static int bench_stop(void **state)

@@ -11,6 +11,8 @@
 #include "machine/eal.h"
 #include "machine/pool.h"
 #include "port/port.h"
+#include "service/event_log.h"
+#include "stream/loss_watch.h"
 
 #define LEAST_BYTES (UINT64_C(4) << 20)  /* for packets in flight; --memory begins here, too */
 #define ROOM_BYTES  (UINT64_C(64) << 20) /* a second at 100 Mbit/s */
@@ -74,7 +76,9 @@ static wide process_bytes(const struct memory_request *request)
 {
 	uint32_t files = ports_of(request->scenario, "file:");
 
-	return PROCESS_BYTES + (wide)(request->workers + files) * (STACK_BYTES / 8);
+	return PROCESS_BYTES + EVENT_LOG_TAKES +
+	       (wide)(request->workers + files) * (STACK_BYTES / 8) +
+	       (wide)request->scenario->n_clouds * LOSS_WATCH_CLOUD_BYTES;
 }
 
 static struct need need_of(const struct memory_request *request, struct share share)

@@ -239,10 +239,10 @@ static int start(struct session *session, struct problem *problem)
 
 /* ---- while it runs ---- */
 
-static void tell(void *argument, const char *line)
+static void tell(void *argument, const struct runtime_event *event)
 {
 	(void)argument;
-	say(line);
+	say(event->line);
 }
 
 static void pass_signals(struct session *session)

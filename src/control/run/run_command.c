@@ -47,6 +47,8 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 
 	if (privileges_give_up(*scenario, server_path(server), &problem) < 0)
 		say(problem.text);
+	if (server_path_read_only(server))
+		fprintf(stderr, "weir run: read-only socket %s\n", server_path_read_only(server));
 	fprintf(stderr, "weir run: running, seed %" PRIu64 ", control socket %s; ^C stops\n",
 	        (*scenario)->seed, server_path(server));
 	rc = server_serve(server, runtime, scenario, arguments->config);
@@ -84,7 +86,10 @@ static int run(const struct run_arguments *arguments, struct scenario **scenario
 	if (run_memory_size(*scenario, arguments->config, arguments->memory_bytes, workers.n,
 	                    &options, message, room) < 0)
 		return status;
-	if (server_open(arguments->socket, &server, &problem) == 0) {
+	if (server_open(&(struct server_paths){.control = arguments->socket,
+	                                       .read_only = arguments->socket_readonly,
+	                                       .group = arguments->readonly_group},
+	                &server, &problem) == 0) {
 		if (start_eal(arguments, *scenario, &options, workers.n, &problem) == 0) {
 			if (runtime_start(*scenario, &options, &runtime, &problem) == 0)
 				status = serve(arguments, server, runtime, scenario);

@@ -10,6 +10,11 @@
 static const struct option_row rows[] = {
         {OPTION_CONFIG(struct run_arguments, "the scenario")},
         {OPTION_SOCKET(struct run_arguments)},
+        {OPTION("--socket-readonly", FIELD_TEXT, struct run_arguments, socket_readonly,
+                .form = "PATH",
+                .help = "a second socket, for those who may look and change nothing")},
+        {OPTION("--readonly-group", FIELD_TEXT, struct run_arguments, readonly_group,
+                .form = "GROUP", .help = "the group of that socket, by its name or number")},
         {OPTION_CORES(struct run_arguments)},
         {OPTION_LAYOUT(struct run_arguments)},
         {OPTION_MEMORY(struct run_arguments, MEMORY_MIN, 0,
@@ -43,6 +48,9 @@ int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments)
 		                     words.word[0], words.word[0]);
 	arguments->eal = words.word;
 	arguments->n_eal = words.n;
+	if (arguments->readonly_group && !arguments->socket_readonly)
+		return options_wrong(&run_options, "--readonly-group: of which socket? give it "
+		                                   "with --socket-readonly PATH");
 	if (!arguments->config)
 		return options_wrong(&run_options, "no scenario: weir run -c FILE");
 	return OPTIONS_RUN;

@@ -184,6 +184,8 @@ void answer_error(struct output *output, const struct answer_error *error)
 	                   text_object(error->message, strlen(error->message)));
 	if (object != NULL && error->line != 0)
 		json_object_set_new(object, "line", json_integer(error->line));
+	if (object != NULL && error->resume != 0)
+		json_object_set_new(object, "resume", json_integer((json_int_t)error->resume));
 	object = json_pack("{s:b,s:o}", "ok", 0, "error", object);
 	if (object == NULL)
 		output_string(output, "{\"ok\":false,\"error\":{\"name\":\"answer\",\"column\":0,"

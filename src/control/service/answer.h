@@ -36,6 +36,7 @@ struct answer_error {
 	uint32_t line;    /* of a batch, from 1; 0: not of a batch */
 	uint32_t column;  /* in characters, from 1; 0: the whole line */
 	const char *message; /* one line */
+	uint64_t resume;     /* the event from which a client may go on; 0: it is not about that */
 };
 
 void answer_ok(struct output *output);

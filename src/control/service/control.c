@@ -2,10 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "engine/engine_report.h"
 #include "service/control.h"
+#include "service/event_log.h"
 #include "service/executor.h"
 
 /* How long a posted transaction is waited for at once: a worker comes round within microseconds. */
@@ -62,6 +64,23 @@ static bool runtime_ops_cloud(void *context, const char *name, struct cloud_repo
 	return runtime_cloud_report(context, name, report);
 }
 
+static uint32_t runtime_ops_briefs(void *context, const char *name, uint32_t from, uint32_t n,
+                                   struct cloud_brief *briefs)
+{
+	return runtime_briefs(context, name, from, n, briefs);
+}
+
+static bool runtime_ops_brief_name(void *context, const char *name, uint32_t index, char *text,
+                                   size_t room)
+{
+	return runtime_brief_name(context, name, index, text, room);
+}
+
+static bool runtime_ops_delays(void *context, const char *name, struct histogram *delays)
+{
+	return runtime_delays(context, name, delays);
+}
+
 static bool runtime_ops_port(void *context, uint32_t port, struct port_report *report)
 {
 	return runtime_port_report(context, port, report);
@@ -96,12 +115,24 @@ const struct control_ops control_ops_runtime = {
         .missing = runtime_ops_missing,
         .finish = runtime_ops_finish,
         .cloud = runtime_ops_cloud,
+        .briefs = runtime_ops_briefs,
+        .brief_name = runtime_ops_brief_name,
+        .delays = runtime_ops_delays,
         .port = runtime_ops_port,
         .worker = runtime_ops_worker,
         .ports = runtime_ops_ports,
         .workers = runtime_ops_workers,
         .now_ns = runtime_ops_now_ns,
 };
+
+static void name_run(char run[CONTROL_RUN_BYTES])
+{
+	uint64_t drawn;
+
+	if (getrandom(&drawn, sizeof(drawn), 0) != sizeof(drawn))
+		drawn = (uint64_t)time(NULL);
+	snprintf(run, CONTROL_RUN_BYTES, "%016llx", (unsigned long long)drawn);
+}
 
 void control_init(struct control *control, const struct control_ops *ops, void *context,
                   struct scenario **scenario)
@@ -111,6 +142,8 @@ void control_init(struct control *control, const struct control_ops *ops, void *
 	control->context = context;
 	control->scenario = scenario;
 	control->cleared_ns = ops->now_ns(context);
+	control->events = event_log_make(EVENT_LOG_BYTES, EVENT_LOG_MAX);
+	name_run(control->run);
 	pthread_mutex_init(&control->looks_lock, NULL);
 }
 
@@ -327,6 +360,8 @@ bool control_close(struct control *control, uint64_t patience_ns)
 	control->replaced = NULL;
 	marks_clear(&control->marks);
 	pthread_mutex_destroy(&control->looks_lock);
+	event_log_free(control->events);
+	control->events = NULL;
 	return true;
 }
 

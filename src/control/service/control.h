@@ -38,8 +38,11 @@
 #include "service/marks.h"
 #include "scenario/scenario.h"
 
+struct cloud_brief;
 struct cloud_report;
+struct event_log;
 struct insertion;
+struct leases;
 
 struct control_ops {
 	/* Transactions, as in runtime.h. Making and finishing may happen in any thread, one at a
@@ -57,6 +60,12 @@ struct control_ops {
 	void (*finish)(void *context, struct transaction *transaction);
 	/* false: there is no such cloud, port or worker */
 	bool (*cloud)(void *context, const char *name, struct cloud_report *report);
+	/* Those of runtime.h. */
+	uint32_t (*briefs)(void *context, const char *name, uint32_t from, uint32_t n,
+	                   struct cloud_brief *briefs);
+	bool (*brief_name)(void *context, const char *name, uint32_t index, char *text,
+	                   size_t room);
+	bool (*delays)(void *context, const char *name, struct histogram *delays);
 	bool (*port)(void *context, uint32_t port, struct port_report *report);
 	bool (*worker)(void *context, uint32_t worker, struct worker_report *report);
 	uint32_t (*ports)(void *context);
@@ -73,6 +82,8 @@ struct control_look {
 	uint64_t now_ns, rx_bytes, tx_bytes;
 };
 
+#define CONTROL_RUN_BYTES 17
+
 #define CONTROL_SETTLES_NS (50 * SIMTIME_MS)
 
 enum control_state { CONTROL_FREE, CONTROL_HELD, CONTROL_POSTED, CONTROL_FINISHING };
@@ -87,7 +98,10 @@ struct control {
 	const struct control_ops *ops;
 	void *context;
 	struct scenario **scenario;
-	struct executor *executor; /* NULL: all is done at once */
+	struct executor *executor;   /* NULL: all is done at once */
+	struct event_log *events;    /* what happens (stream/event.h); NULL: there was no memory */
+	struct leases *leases;       /* changes for a time (lease.h); the server's; NULL: none */
+	char run[CONTROL_RUN_BYTES]; /* names this run: another weir at this socket has another */
 	uint64_t changes;    /* made so far: who keeps a copy of the scenario sees that it is old */
 	bool probing;        /* routers are being asked: probe.h */
 	uint64_t cleared_ns; /* when counting began, on the clock of ops->now_ns */

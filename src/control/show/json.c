@@ -227,8 +227,7 @@ static json_t *any_text(const char *text)
 	return json_string(ascii);
 }
 
-/* The whole of a seed counts, so one that a JSON integer cannot hold is a string. */
-static json_t *seed_value(uint64_t seed)
+json_t *json_seed(uint64_t seed)
 {
 	char text[24];
 
@@ -300,7 +299,7 @@ json_t *json_replay(const struct scenario *scenario, const struct replay_result 
 		                                                  &result->ports[i])) < 0)
 			goto err_memory;
 	}
-	add(&object, "seed", seed_value(scenario->seed));
+	add(&object, "seed", json_seed(scenario->seed));
 	add_count(&object, "duration_ns", result->last_ns - result->first_ns);
 	add(&object, "clouds", clouds);
 	add(&object, "ports", ports);

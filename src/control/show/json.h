@@ -26,6 +26,9 @@ json_t *json_histogram(const struct histogram *histogram);
  * captures were split also "splits":[{"capture":…,"rule":…,"ports":[…],"packets":[…]}]. */
 json_t *json_replay(const struct scenario *scenario, const struct replay_result *result);
 
+/* The whole of a seed counts: above 2^63 - 1 it is a string. */
+json_t *json_seed(uint64_t seed);
+
 /* What a cloud has achieved since (`start`, `clear` or `change`), which was `for_ns` ago. */
 struct cloud_conf;
 json_t *json_since(const char *what, uint64_t for_ns, const struct cloud_conf *cloud,

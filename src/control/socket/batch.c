@@ -458,7 +458,7 @@ int batch_prepare(struct batch *batch, struct control *control, struct transacti
 	int result = 0;
 
 	*transaction = NULL;
-	if (batch->text_n == 0 && !batch->whole)
+	if (batch->text_n == 0 && !batch->whole && !batch->edited)
 		return 0;
 	if (batch->whole)
 		result = batch_succeed(batch, *control->scenario, error);

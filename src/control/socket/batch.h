@@ -30,6 +30,7 @@
 struct batch {
 	struct scenario *draft;
 	bool whole;
+	bool edited;    /* the draft was changed otherwise than by lines */
 	bool own_files; /* of a whole one: its files are weir's own, and not bounded as clients' */
 	uint64_t changes; /* control->changes when the draft was copied */
 	char *text;       /* the lines so far, each ended by a 0 */

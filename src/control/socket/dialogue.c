@@ -10,6 +10,9 @@
 #include "language/scenario_file.h"
 #include "text/alloc_failure.h"
 #include "show/show.h"
+#include "socket/hello.h"
+#include "socket/lease.h"
+#include "socket/lease_words.h"
 #include "socket/dialogue.h"
 #include "socket/session.h"
 
@@ -19,6 +22,9 @@ void dialogue_release(struct dialogue *dialogue)
 	if (dialogue->in_batch)
 		batch_abort(&dialogue->batch);
 	dialogue->in_batch = false;
+	subscription_end(&dialogue->subscription);
+	if (dialogue->lease != 0)
+		lease_let_go(dialogue->control->leases, dialogue->lease);
 	client_files_clear(&dialogue->client_files);
 	while (dialogue->n_descriptors > 0)
 		close(dialogue->descriptors[--dialogue->n_descriptors]);
@@ -59,6 +65,7 @@ void dialogue_language_error(struct dialogue *dialogue, const char *line,
 
 static void dialogue_begin(struct dialogue *dialogue, bool whole)
 {
+	dialogue->lease_ns = 0;
 	if (dialogue->in_batch) {
 		dialogue_error(dialogue, "begin", ERROR_CONFLICT,
 		               "a batch has begun already; commit or abort it first");
@@ -211,7 +218,7 @@ static void dialogue_show_cloud(struct dialogue *dialogue, const char *line,
 
 bool dialogue_pending(const struct dialogue *dialogue)
 {
-	return pending_is_on(&dialogue->pending) || dialogue->probe.active;
+	return pending_is_on(&dialogue->pending) || dialogue->probe.active || dialogue->reverting;
 }
 
 /* A file that was handed over serves one line, or all lines of a batch. */
@@ -241,10 +248,13 @@ void dialogue_poll(struct dialogue *dialogue)
 	size_t before = dialogue->output.n;
 
 	control_tick(dialogue->control, dialogue->now_ns);
+	subscription_poll(&dialogue->subscription, dialogue->control, dialogue->now_ns);
 	if (!dialogue_pending(dialogue))
 		return;
 	alloc_failure_taken();
 	pending_poll(dialogue);
+	if (dialogue->reverting)
+		lease_words_poll(dialogue);
 	if (dialogue->probe.active)
 		probe_answer(dialogue->control, &dialogue->probe, &dialogue->output);
 	dialogue_whole(dialogue, before);
@@ -336,7 +346,19 @@ void dialogue_descriptor(struct dialogue *dialogue, int fd)
 /* Whether it was such a word, and is done. */
 static bool dialogue_own(struct dialogue *dialogue, const struct words *words)
 {
-	if (words_are(words, "begin", NULL) || words_are(words, "begin", "whole")) {
+	if (lease_words(dialogue, words)) {
+		/* is done */
+	} else if (words_are(words, "hello", NULL)) {
+		hello_answer(&dialogue->output, dialogue->control, dialogue->read_only);
+	} else if (words->n > 0 && !words->word[0].quoted &&
+	           strcmp(words->word[0].text, "events") == 0) {
+		subscription_events(&dialogue->subscription, dialogue->control, words,
+		                    &dialogue->output);
+	} else if (words->n > 1 && !words->word[0].quoted &&
+	           strcmp(words->word[0].text, "sample") == 0) {
+		subscription_sample(&dialogue->subscription, words, &dialogue->output,
+		                    dialogue->now_ns);
+	} else if (words_are(words, "begin", NULL) || words_are(words, "begin", "whole")) {
 		dialogue_begin(dialogue, words->n > 1);
 	} else if (words_are(words, "commit", NULL)) {
 		dialogue_commit(dialogue);
@@ -377,6 +399,24 @@ static void dialogue_foreign(struct dialogue *dialogue, const char *line)
 		dialogue_language_error(dialogue, line, &wrong);
 }
 
+/* What may be said where nothing may be changed; all else is refused, whatever it means. */
+static bool dialogue_refuses(struct dialogue *dialogue, const struct words *words)
+{
+	static const char *const looks[] = {"show",   "help", "hello", "events",
+	                                    "sample", "json", "quit",  "exit"};
+
+	if (!dialogue->read_only || words->n == 0)
+		return false;
+	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++)
+		if (!words->word[0].quoted && strcmp(words->word[0].text, looks[i]) == 0)
+			return false;
+	dialogue_error(dialogue, word_is_name(words->word[0].text) ? words->word[0].text : "line",
+	               "read-only",
+	               "this socket is read-only: it takes show, help, hello, events and sample; "
+	               "what changes anything goes to the control socket of this weir");
+	return true;
+}
+
 void dialogue_line(struct dialogue *dialogue, const char *line)
 {
 	size_t before = dialogue->output.n;
@@ -385,7 +425,8 @@ void dialogue_line(struct dialogue *dialogue, const char *line)
 
 	dialogue->hands_over = false;
 	alloc_failure_taken();
-	if (words_split(line, &words, &wrong) != 0 || !dialogue_own(dialogue, &words))
+	if (words_split(line, &words, &wrong) != 0 ||
+	    (!dialogue_refuses(dialogue, &words) && !dialogue_own(dialogue, &words)))
 		dialogue_foreign(dialogue, line);
 	dialogue_whole(dialogue, before);
 	dialogue_answered(dialogue);

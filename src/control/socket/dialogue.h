@@ -15,7 +15,9 @@
 #include "service/control.h"
 #include "socket/pending.h"
 #include "socket/client_files.h"
+#include "service/peer.h"
 #include "socket/probe.h"
+#include "socket/subscription.h"
 
 #define DIALOGUE_DESCRIPTORS 16
 
@@ -24,6 +26,12 @@ struct dialogue {
 	uint64_t now_ns;
 	struct output output; /* answers are appended */
 	bool over;            /* by `quit` */
+	bool read_only;       /* it changes nothing */
+	struct peer who;
+	struct subscription subscription;
+	uint64_t lease_ns; /* of the batch that has begun; 0: it stays */
+	uint64_t lease;    /* the number of that which it has; 0: none */
+	bool reverting;    /* it waits until that is undone */
 	bool in_batch;
 	bool not_begun; /* a batch that found no memory: its lines are not changes by themselves */
 	struct batch batch;     /* all zero without one */
@@ -61,5 +69,7 @@ void dialogue_no_answer(struct dialogue *dialogue);
 /* A change is done: `ok`, for a line of netem's with what it has become. `late`: or NULL, what is
  * to be said. */
 void dialogue_done(struct dialogue *dialogue, const struct command *command, const char *late);
+/* A change for a time is done. */
+void dialogue_leased(struct dialogue *dialogue, uint64_t lease_ns);
 
 #endif

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "socket/pending.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "socket/dialogue.h"
 #include "socket/request.h"
+#include "socket/lease.h"
 #include "socket/session.h"
+#include "stream/event.h"
+
+#define TOLD_CLOUDS 32 /* of a change, by name */
 
 /* NULL: no memory, and that is answered. */
 static struct request *pending_request(struct dialogue *dialogue, enum request_kind kind,
@@ -250,8 +255,10 @@ static bool turn_begins(struct dialogue *dialogue)
 	struct language_error wrong = {.column = 0};
 
 	request->holds = true;
+	if (request->kind == KIND_REVERT)
+		lease_hand_down(control->leases, request->lease);
 	if (request->kind == KIND_EDIT || request->kind == KIND_COMMIT ||
-	    request->kind == KIND_LOAD)
+	    request->kind == KIND_LOAD || request->kind == KIND_REVERT)
 		return pending_give(dialogue, PENDING_PREPARES, work_prepare);
 	if (request->kind == KIND_PROBE &&
 	    probe_begin(control, &request->command.words, &dialogue->probe, &request->transaction,
@@ -306,6 +313,79 @@ static bool step_prepares(struct dialogue *dialogue)
 	return true;
 }
 
+static void tell_reverted(struct dialogue *dialogue, const struct lease *lease)
+{
+	json_t *clouds = json_array(), *kept = json_array();
+	char whom[PEER_TEXT_BYTES];
+	uint32_t n_kept = 0;
+
+	for (uint32_t i = 0; i < lease->difference.n; i++) {
+		const struct difference_cloud *cloud = &lease->difference.clouds[i];
+
+		n_kept += cloud->kept;
+		if (i < TOLD_CLOUDS)
+			json_array_append_new(clouds, json_string(cloud->name));
+		if (cloud->kept && n_kept <= TOLD_CLOUDS)
+			json_array_append_new(kept, json_string(cloud->name));
+	}
+	peer_text(&lease->who, whom);
+	event_tell(dialogue->control, "change",
+	           json_pack("{s:o,s:s,s:I,s:s,s:o,s:i,s:o}", "who", peer_json(&lease->who), "how",
+	                     "revert", "lease", (json_int_t)lease->number, "why", lease_why(lease),
+	                     "clouds", clouds, "clouds_in_all", (int)lease->difference.n, "kept",
+	                     kept),
+	           "lease %" PRIu64 " of %s is undone: %s%s", lease->number, whom,
+	           lease->end == LEASE_ASKED              ? "it was asked to"
+	           : lease->end == LEASE_CONNECTION_ENDED ? "its connection ended"
+	                                                  : "it was not renewed",
+	           n_kept > 0 ? "; what others have changed since stays" : "");
+}
+
+static void tell_changed(struct dialogue *dialogue, const struct request *request, uint64_t lease)
+{
+	const char *clouds[TOLD_CLOUDS];
+	struct event_change change = {.who = &dialogue->who,
+	                              .how = request->lease_ns > 0        ? "lease"
+	                                     : request->kind == KIND_EDIT ? "line"
+	                                     : request->batch.whole       ? "load"
+	                                                                  : "batch",
+	                              .lines = request->batch.text,
+	                              .lines_n = request->batch.text_n,
+	                              .clouds = clouds,
+	                              .n_clouds = request->difference.n,
+	                              .lease = lease,
+	                              .lease_ns = request->lease_ns};
+
+	for (uint32_t i = 0; i < request->difference.n && i < TOLD_CLOUDS; i++)
+		clouds[i] = request->difference.clouds[i].name;
+	event_change(dialogue->control, &change);
+}
+
+/* It lies with the workers: what follows from that. */
+static void posted(struct dialogue *dialogue, struct request *request)
+{
+	if (request->kind == KIND_CLEAR) {
+		control_cleared(dialogue->control);
+		event_cleared(dialogue->control, &dialogue->who);
+	} else if (request->kind == KIND_REVERT) {
+		tell_reverted(dialogue, request->lease);
+	} else if (request->kind != KIND_PROBE) {
+		uint64_t lease = 0;
+
+		if (request->lease_ns > 0) {
+			struct difference difference = request->difference;
+
+			/* Its names are told below. */
+			lease = lease_begin(dialogue->control->leases, &dialogue->who,
+			                    request->lease_ns, &difference, dialogue->now_ns);
+			if (lease != 0)
+				request->difference = (struct difference){NULL, 0};
+			dialogue->lease = lease;
+		}
+		tell_changed(dialogue, request, lease);
+	}
+}
+
 static bool step_posts(struct dialogue *dialogue)
 {
 	struct pending *pending = &dialogue->pending;
@@ -318,8 +398,7 @@ static bool step_posts(struct dialogue *dialogue)
 	request->transaction = NULL;
 	request->batch.draft = NULL;
 	request->holds = false;
-	if (request->kind == KIND_CLEAR)
-		control_cleared(dialogue->control);
+	posted(dialogue, request);
 	if (request->kind == KIND_PROBE) {
 		dialogue->probe.number = pending->number;
 		pending_forget(dialogue);
@@ -338,7 +417,10 @@ static bool step_posted(struct dialogue *dialogue)
 	char who[64], late[240];
 
 	if (control_taken(dialogue->control, pending->number)) {
-		dialogue_done(dialogue, request->parsed ? &request->command : NULL, NULL);
+		if (request->lease_ns > 0)
+			dialogue_leased(dialogue, request->lease_ns);
+		else
+			dialogue_done(dialogue, request->parsed ? &request->command : NULL, NULL);
 	} else {
 		if (!pending_overdue(dialogue, PENDING_LATE_NS) ||
 		    !control_is_late(dialogue->control, 0, who, sizeof(who)))
@@ -425,6 +507,7 @@ void pending_commit(struct dialogue *dialogue)
 		return;
 	}
 	request->batch = dialogue->batch;
+	request->lease_ns = dialogue->lease_ns;
 	memset(&dialogue->batch, 0, sizeof(dialogue->batch));
 	pending_start(dialogue, request, PENDING_TURN);
 	pending_poll(dialogue);
@@ -461,6 +544,17 @@ void pending_show(struct dialogue *dialogue, const char *line, const struct comm
 	request->cloud = cloud;
 	request->output.json = dialogue->output.json;
 	pending_start(dialogue, request, PENDING_LOOKS);
+	pending_poll(dialogue);
+}
+
+void pending_revert(struct dialogue *dialogue, struct lease *lease)
+{
+	struct request *request = pending_request(dialogue, KIND_REVERT, "revert", NULL);
+
+	if (request == NULL)
+		return;
+	request->lease = lease;
+	pending_start(dialogue, request, PENDING_TURN);
 	pending_poll(dialogue);
 }
 

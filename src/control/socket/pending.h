@@ -37,6 +37,7 @@
 #define PENDING_LATE_NS (3 * SIMTIME_S)
 
 struct dialogue;
+struct lease;
 struct request;
 
 enum pending_step {
@@ -71,6 +72,8 @@ void pending_show(struct dialogue *dialogue, const char *line, const struct comm
                   enum show_what what, uint32_t cloud);
 /* The scenario file of that name takes the place of what is in force. */
 void pending_load(struct dialogue *dialogue, const char *path);
+/* Undoes a change; the lease is the leases', which keep it meanwhile. */
+void pending_revert(struct dialogue *dialogue, struct lease *lease);
 /* Reads what a descriptor, which passes, holds; -1: none came. */
 void pending_file(struct dialogue *dialogue, const char *name, int fd);
 

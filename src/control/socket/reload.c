@@ -12,6 +12,7 @@ void reload_init(struct reload *reload, struct control *control, const char *pat
 	memset(reload, 0, sizeof(*reload));
 	reload->dialogue.control = control;
 	reload->dialogue.output.json = true;
+	snprintf(reload->dialogue.who.name, sizeof(reload->dialogue.who.name), "SIGHUP");
 	reload->path = path;
 	reload->tell = tell;
 	reload->argument = argument;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "socket/request.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +21,7 @@ static void request_release(struct job *job)
 	if (request->parsed)
 		language_release(&request->command);
 	batch_abort(&request->batch);
+	difference_release(&request->difference);
 	client_files_clear(&request->client_files);
 	output_release(&request->output);
 	file_release(request->file);
@@ -123,6 +126,47 @@ static int prepare_one(struct request *request)
 	                  &request->error);
 }
 
+static void request_fails(struct request *request, const char *name, const char *code,
+                          const char *message)
+{
+	request->error = (struct batch_error){.code = code};
+	snprintf(request->error.name, sizeof(request->error.name), "%s", name);
+	snprintf(request->error.message, sizeof(request->error.message), "%s", message);
+}
+
+static int prepare_revert(struct request *request)
+{
+	int result = batch_begin(&request->batch, request->control);
+
+	if (result == 0)
+		result = difference_undo(&request->lease->difference, request->batch.draft);
+	request->batch.edited = true;
+	if (result == -ENOSPC)
+		request_fails(request, "lease", ERROR_FULL,
+		              "a cloud has no room for what it had before");
+	else if (result != 0)
+		request_fails(request, "lease", ERROR_NO_MEMORY, "no memory to undo the change");
+	return result;
+}
+
+/* What the change makes different, for who wants to know or to undo it. */
+static int find_difference(struct request *request)
+{
+	int result = difference_make(&request->difference, *request->control->scenario,
+	                             request->batch.draft);
+
+	if (result != 0)
+		request_fails(request, "scenario", ERROR_NO_MEMORY,
+		              "no memory to remember what it changes; nothing is changed");
+	if (result == 0 && request->lease_ns > 0 && request->difference.n > LEASE_CLOUDS_MAX) {
+		request_fails(request, "lease", ERROR_FULL,
+		              "a lease changes at most 1,024 clouds, a template being one; "
+		              "nothing is changed; change fewer, or without a lease");
+		result = -ENOSPC;
+	}
+	return result;
+}
+
 void work_prepare(struct job *job)
 {
 	struct request *request = (struct request *)job;
@@ -130,9 +174,18 @@ void work_prepare(struct job *job)
 	client_files_use(&request->client_files);
 	if (request->kind == KIND_EDIT)
 		request->result = prepare_one(request);
+	if (request->kind == KIND_REVERT)
+		request->result = prepare_revert(request);
 	if (request->result == 0)
 		request->result = batch_prepare(&request->batch, request->control,
 		                                &request->transaction, &request->error);
+	if (request->result == 0 && request->transaction != NULL &&
+	    (request->lease_ns > 0 || request->batch.whole))
+		request->result = find_difference(request);
+	if (request->result != 0 && request->transaction != NULL) {
+		request->control->ops->finish(request->control->context, request->transaction);
+		request->transaction = NULL;
+	}
 	if (request->kind == KIND_EDIT)
 		request->error.line = 0; /* it is the only one */
 	client_files_use(NULL);

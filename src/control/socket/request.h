@@ -12,7 +12,9 @@
 #include "show/show.h"
 #include "service/answer.h"
 #include "socket/batch.h"
+#include "service/difference.h"
 #include "service/executor.h"
+#include "socket/lease.h"
 #include "socket/client_files.h"
 
 enum request_kind {
@@ -23,7 +25,8 @@ enum request_kind {
 	KIND_PROBE,
 	KIND_SHOW,
 	KIND_FILE,
-	KIND_LOAD
+	KIND_LOAD,
+	KIND_REVERT,
 };
 
 /* All that a thread works on. */
@@ -41,6 +44,11 @@ struct request {
 	struct batch_error error;    /* of all else */
 	bool holds;                  /* the turn */
 	struct transaction *transaction;
+	/* KIND_COMMIT: 0, or the change is for so long; KIND_REVERT: what is undone, the leases' */
+	uint64_t lease_ns;
+	struct lease *lease;
+	/* of a lease, and of a whole scenario */
+	struct difference difference;
 	/* KIND_SHOW */
 	enum show_what what;
 	uint32_t cloud;

@@ -12,13 +12,17 @@
 
 #include "service/control.h"
 #include "service/executor.h"
+#include "socket/lease.h"
 #include "socket/reload.h"
 #include "socket/server.h"
 #include "socket/server_client.h"
 #include "socket/socket.h"
+#include "stream/event.h"
+#include "stream/loss_watch.h"
+#include "stream/schedule_watch.h"
 
 struct server {
-	struct socket_listener listener;
+	struct socket_listener listener, read_only; /* the latter with fd -1: none */
 	struct client *clients[SERVER_CLIENTS_MAX];
 	uint32_t n_clients;
 	uint64_t no_accept_until_ns;
@@ -88,7 +92,7 @@ static void server_signals_give_back(const struct server *server)
 	signal_pipe[0] = signal_pipe[1] = -1;
 }
 
-int server_open(const char *path, struct server **server, struct problem *problem)
+int server_open(const struct server_paths *paths, struct server **server, struct problem *problem)
 {
 	char usual[SOCKET_PATH_BYTES];
 	struct server *made = calloc(1, sizeof(*made));
@@ -98,9 +102,16 @@ int server_open(const char *path, struct server **server, struct problem *proble
 	if (made == NULL)
 		return result;
 	socket_default_path(usual);
-	result = socket_listen(path != NULL ? path : usual, &made->listener, problem);
+	made->read_only.fd = -1;
+	result = socket_listen(paths->control != NULL ? paths->control : usual, &made->listener,
+	                       problem);
 	if (result != 0)
 		goto err_free;
+	if (paths->read_only != NULL)
+		result =
+		        socket_listen_as(paths->read_only, paths->group, &made->read_only, problem);
+	if (result != 0)
+		goto err_unlisten;
 	result = server_signals_take(made);
 	if (result != 0) {
 		problem_set(problem, -1, "no pipe for signals: %s", strerror(-result));
@@ -111,6 +122,7 @@ int server_open(const char *path, struct server **server, struct problem *proble
 	return 0;
 
 err_unlisten:
+	socket_unlisten(&made->read_only);
 	socket_unlisten(&made->listener);
 err_free:
 	free(made);
@@ -120,6 +132,11 @@ err_free:
 const char *server_path(const struct server *server)
 {
 	return server->listener.path;
+}
+
+const char *server_path_read_only(const struct server *server)
+{
+	return server->read_only.fd >= 0 ? server->read_only.path : NULL;
 }
 
 uint32_t server_clients(const struct server *server)
@@ -141,27 +158,33 @@ void server_close(struct server *server)
 		return;
 	while (server->n_clients > 0)
 		server_drop(server, 0);
+	socket_unlisten(&server->read_only);
 	socket_unlisten(&server->listener);
 	server_signals_give_back(server);
 	free(server);
 }
 
-/* Which client gives way to a new one: of those who have fewer rights than root and who runs weir,
- * the one that was silent for longest; of the others only if the new one is of them. Else:
- * n_clients. */
-static uint32_t server_silent(const struct server *server, bool trusted)
+/* Who comes first: root and the user that runs weir, others, and then those who only look. */
+static int client_rank(const struct client *client)
+{
+	return client->trusted ? 2 : !client->read_only;
+}
+
+/* Which client gives way to a new one: of those of the lowest rank, and of none that is above the
+ * new one's, the one that was silent for longest. Else: n_clients. */
+static uint32_t server_silent(const struct server *server, int rank)
 {
 	uint32_t found = server->n_clients;
 
 	for (uint32_t i = 0; i < server->n_clients; i++) {
 		const struct client *client = server->clients[i], *best = NULL;
 
-		if (client->trusted && !trusted)
+		if (client_rank(client) > rank)
 			continue;
 		if (found < server->n_clients)
 			best = server->clients[found];
-		if (best == NULL || (best->trusted && !client->trusted) ||
-		    (best->trusted == client->trusted &&
+		if (best == NULL || client_rank(client) < client_rank(best) ||
+		    (client_rank(client) == client_rank(best) &&
 		     client_active_ns(client) < client_active_ns(best)))
 			found = i;
 	}
@@ -172,12 +195,16 @@ static uint32_t server_silent(const struct server *server, bool trusted)
  * his socket at once. */
 static bool server_make_room(struct server *server, struct client *client)
 {
-	uint32_t index = server_silent(server, client->trusted);
+	uint32_t index = server_silent(server, client_rank(client));
 
 	if (index == server->n_clients) {
-		client_dismiss(client,
-		               "16 clients of root, or of who runs weir, are connected, and "
-		               "that is the most; try again when one has left");
+		client_dismiss(
+		        client,
+		        client->read_only
+		                ? "16 clients are connected, and that is the most; try again "
+		                  "when one has left"
+		                : "16 clients of root, or of who runs weir, are connected, and "
+		                  "that is the most; try again when one has left");
 		client_free(client);
 		return false;
 	}
@@ -188,10 +215,11 @@ static bool server_make_room(struct server *server, struct client *client)
 	return true;
 }
 
-static void server_accept(struct server *server, struct control *control, uint64_t now_ns)
+static void server_accept(struct server *server, const struct socket_listener *listener,
+                          struct control *control, uint64_t now_ns)
 {
 	struct client *client;
-	int fd = accept4(server->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd < 0) {
 		/* out of descriptors or memory: the listener stays ready, so look away a while */
@@ -199,7 +227,7 @@ static void server_accept(struct server *server, struct control *control, uint64
 			server->no_accept_until_ns = now_ns + SIMTIME_S;
 		return;
 	}
-	client = client_make(fd, control, now_ns);
+	client = client_make(fd, control, listener == &server->read_only, now_ns);
 	if (client == NULL)
 		close(fd);
 	else if (server->n_clients < SERVER_CLIENTS_MAX || server_make_room(server, client))
@@ -220,7 +248,7 @@ static int server_signalled(void)
 }
 
 /* What is polled: these, and then the clients. */
-enum { POLLED_SIGNALS, POLLED_LISTENER, POLLED_EXECUTOR, POLLED_CLIENTS };
+enum { POLLED_SIGNALS, POLLED_LISTENER, POLLED_READ_ONLY, POLLED_EXECUTOR, POLLED_CLIENTS };
 
 static bool server_poll(struct server *server, const struct control *control, struct pollfd *polled,
                         uint64_t now_ns, int timeout_ms)
@@ -229,13 +257,16 @@ static bool server_poll(struct server *server, const struct control *control, st
 	polled[POLLED_LISTENER] = (struct pollfd){
 	        .fd = now_ns >= server->no_accept_until_ns ? server->listener.fd : -1,
 	        .events = POLLIN};
+	polled[POLLED_READ_ONLY] = (struct pollfd){
+	        .fd = now_ns >= server->no_accept_until_ns ? server->read_only.fd : -1,
+	        .events = POLLIN};
 	polled[POLLED_EXECUTOR] =
 	        (struct pollfd){.fd = executor_fd(control->executor), .events = POLLIN};
 	for (uint32_t i = 0; i < server->n_clients; i++) {
 		const struct client *client = server->clients[i];
 
 		/* Without events poll() would still tell, again and again, that it has gone. */
-		polled[POLLED_CLIENTS + i].events = client_events(client, &timeout_ms);
+		polled[POLLED_CLIENTS + i].events = client_events(client, now_ns, &timeout_ms);
 		polled[POLLED_CLIENTS + i].fd = polled[POLLED_CLIENTS + i].events ? client->fd : -1;
 		polled[POLLED_CLIENTS + i].revents = 0;
 	}
@@ -259,7 +290,9 @@ int server_round(struct server *server, struct control *control, uint64_t now_ns
 		if (!client_serve(server->clients[i], polled[POLLED_CLIENTS + i].revents, now_ns))
 			server_drop(server, i);
 	if (polled[POLLED_LISTENER].revents & POLLIN)
-		server_accept(server, control, now_ns);
+		server_accept(server, &server->listener, control, now_ns);
+	if (polled[POLLED_READ_ONLY].revents & POLLIN)
+		server_accept(server, &server->read_only, control, now_ns);
 	return polled[POLLED_SIGNALS].revents & POLLIN ? server_signalled() : 0;
 }
 
@@ -277,6 +310,39 @@ static void server_tell(void *argument, const char *line)
 	fprintf(stderr, "weir run: %s\n", line);
 }
 
+static void server_tell_event(void *argument, const struct runtime_event *event)
+{
+	server_tell(NULL, event->line);
+	event_of_runtime(argument, event);
+}
+
+/* What is looked after beside the clients. */
+struct watches {
+	struct loss_watch losses;
+	struct schedule_watch schedules;
+};
+
+static void watches_step(struct watches *watches, struct control *control)
+{
+	loss_watch_step(&watches->losses, control);
+	schedule_watch_step(&watches->schedules, control);
+}
+
+static void watches_release(struct watches *watches)
+{
+	loss_watch_release(&watches->losses);
+	schedule_watch_release(&watches->schedules);
+}
+
+/* The last events go out, as far as they go into the sockets at once. */
+static void server_part(struct server *server, struct control *control, int number, uint64_t now_ns)
+{
+	event_stopped(control, number < 0 ? "an error of poll()" : strsignal(number));
+	for (uint32_t i = server->n_clients; i-- > 0;)
+		if (session_wants_push(server->clients[i]->session))
+			client_serve(server->clients[i], POLLOUT, now_ns);
+}
+
 /* The kernel tells by SIGHUP that a terminal was closed; whoever wants the file to be read again
  * sends it, too. */
 static bool asks_to_reload(const struct server *server, int number)
@@ -290,7 +356,8 @@ int server_serve(struct server *server, struct runtime *runtime, struct scenario
 	struct executor *executor = executor_make();
 	struct control control;
 	struct reload reload;
-	bool reloads = false;
+	struct watches watches = {.losses = {.begun = false}};
+	bool reloads = false, reverts = false;
 	uint64_t tick_ns = 0;
 	int result = 0;
 
@@ -298,16 +365,20 @@ int server_serve(struct server *server, struct runtime *runtime, struct scenario
 		return -errno;
 	control_init(&control, &control_ops_runtime, runtime, scenario);
 	control.executor = executor;
+	control.leases = leases_make(&control);
+	event_started(&control);
 	reload_init(&reload, &control, config, server_tell, NULL);
 	while (result == 0) {
 		uint64_t now_ns = clock_ns();
 
 		if (now_ns >= tick_ns) {
-			runtime_tick(runtime, server_tell, NULL);
+			runtime_tick(runtime, server_tell_event, &control);
+			watches_step(&watches, &control);
 			tick_ns = now_ns + SERVER_TICK_NS;
 		}
 		result = server_round(server, &control, now_ns,
-		                      reloads ? RELOAD_MS
+		                      reloads || reverts
+		                              ? RELOAD_MS
 		                              : (int)((tick_ns - now_ns) / SIMTIME_MS) + 1);
 		now_ns = clock_ns();
 		if (asks_to_reload(server, result)) {
@@ -315,7 +386,9 @@ int server_serve(struct server *server, struct runtime *runtime, struct scenario
 			result = 0;
 		}
 		reloads = reload_poll(&reload, now_ns);
+		reverts = control.leases != NULL && leases_poll(control.leases, now_ns);
 	}
+	server_part(server, &control, result, clock_ns());
 	reload_release(&reload);
 	while (server->n_clients > 0) /* their sessions know `control`, which ends here */
 		server_drop(server, 0);
@@ -331,6 +404,8 @@ int server_serve(struct server *server, struct runtime *runtime, struct scenario
 		server_close(server);
 		_exit(1);
 	}
+	leases_free(control.leases);
+	watches_release(&watches);
 	executor_close(executor, EXECUTOR_PATIENCE_NS);
 	return result;
 }

@@ -33,13 +33,20 @@ struct control;
 struct runtime;
 struct server;
 
-/* Makes the socket at `path` (NULL: socket_default_path), before anything is started, so that a
- * socket in use is found before a port is touched. A stale one is replaced. 0, or -errno with
+/* Where it listens. */
+struct server_paths {
+	const char *control;   /* NULL: socket_default_path */
+	const char *read_only; /* for those who may look and change nothing; NULL: none */
+	const char *group; /* of the read-only socket, by its name or number; NULL: weir's own */
+};
+/* Makes the sockets, before anything is started, so that a socket in use is found before a port is
+ * touched. A stale one is replaced. 0, or -errno with
  * problem: -EADDRINUSE (another weir answers there: its pid), -EEXIST (a file that is no socket),
  * -EACCES, -ENAMETOOLONG, ... */
-int server_open(const char *path, struct server **server, struct problem *problem);
-/* Where it listens. */
+int server_open(const struct server_paths *paths, struct server **server, struct problem *problem);
+/* Where it listens; the read-only one may be NULL. */
 const char *server_path(const struct server *server);
+const char *server_path_read_only(const struct server *server);
 /* Serves until a signal comes: returns its number, or -errno. `config`: the scenario file, for
  * SIGHUP. `scenario` is the one in force; it is
  * replaced by its successor with every change, and is the caller's again afterwards. Events of the

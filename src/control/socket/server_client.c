@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "service/peer.h"
 #include "socket/server.h"
 #include "socket/server_client.h"
 
@@ -14,17 +15,14 @@
 
 /* Root may read everything, and the user that runs weir what weir may read: such a client learns
  * nothing from weir that it could not read itself. */
-static bool client_has_our_rights(int fd)
+static bool client_has_our_rights(const struct peer *peer)
 {
-	struct ucred peer;
-	socklen_t length = sizeof(peer);
-
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-	       (peer.uid == 0 || peer.uid == geteuid());
+	return peer->known && (peer->uid == 0 || peer->uid == geteuid());
 }
 
-struct client *client_make(int fd, struct control *control, uint64_t now_ns)
+struct client *client_make(int fd, struct control *control, bool read_only, uint64_t now_ns)
 {
+	struct peer peer;
 	struct client *client = calloc(1, sizeof(*client));
 
 	if (client == NULL)
@@ -35,7 +33,10 @@ struct client *client_make(int fd, struct control *control, uint64_t now_ns)
 		free(client);
 		return NULL;
 	}
-	client->trusted = client_has_our_rights(fd);
+	peer_of(fd, &peer);
+	session_introduce(client->session, &peer, read_only);
+	client->read_only = read_only;
+	client->trusted = !read_only && client_has_our_rights(&peer);
 	if (client->trusted)
 		session_trust(client->session);
 	return client;
@@ -149,7 +150,7 @@ static bool client_in_time(struct client *client, uint64_t now_ns)
 
 	if (waiting_ns != UINT64_MAX)
 		return now_ns < waiting_ns || now_ns - waiting_ns < SERVER_STALL_NS;
-	if (now_ns > session_active_ns(client->session) &&
+	if (!session_streams(client->session) && now_ns > session_active_ns(client->session) &&
 	    now_ns - session_active_ns(client->session) >= SERVER_IDLE_NS)
 		session_dismiss(client->session, "session",
 		                "idle for 10 minutes, so it is closed; connect again");
@@ -167,19 +168,31 @@ bool client_serve(struct client *client, short events, uint64_t now_ns)
 
 	if (may_read && !client_read(client, now_ns))
 		return false;
+	/* The kernel says POLLOUT while most of the socket is empty: what is pushed then fits, and
+	 * a last word behind it. */
+	if (session_wants_push(client->session)) {
+		if (events & POLLOUT)
+			session_push(client->session, now_ns);
+		else
+			session_push_late(client->session, now_ns, SERVER_STALL_NS);
+	}
 	if (!client_in_time(client, now_ns) || !client_write(client, now_ns))
 		return false;
 	return !session_over(client->session) || client_waits(client);
 }
 
-short client_events(const struct client *client, int *timeout_ms)
+short client_events(const struct client *client, uint64_t now_ns, int *timeout_ms)
 {
 	bool ready = session_ready(client->session) && !client->ended;
+	uint64_t next_ns = session_next_ns(client->session);
+	uint64_t left_ms = next_ns > now_ns ? (next_ns - now_ns + SIMTIME_MS - 1) / SIMTIME_MS : 0;
 
+	if (left_ms < (uint64_t)*timeout_ms)
+		*timeout_ms = (int)left_ms;
 	if (ready && client->held > 0)
 		*timeout_ms = 0;
 	else if (session_pending(client->session) && *timeout_ms > PENDING_MS)
 		*timeout_ms = PENDING_MS;
 	return (short)((ready && client->held == 0 ? POLLIN : 0) |
-	               (client_waits(client) ? POLLOUT : 0));
+	               (client_waits(client) || session_wants_push(client->session) ? POLLOUT : 0));
 }

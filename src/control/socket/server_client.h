@@ -18,14 +18,15 @@
 struct client {
 	int fd;
 	bool ended;   /* it will send no more */
-	bool trusted; /* root's, or of the user that runs weir */
+	bool trusted; /* root's, or of the user that runs weir; and not read-only */
+	bool read_only;
 	struct session *session;
 	size_t held; /* bytes read that the session has not taken yet */
 	char bytes[CLIENT_READ_BYTES];
 };
 
 /* Takes the connection, a non-blocking socket. NULL: no memory, and it stays the caller's. */
-struct client *client_make(int fd, struct control *control, uint64_t now_ns);
+struct client *client_make(int fd, struct control *control, bool read_only, uint64_t now_ns);
 void client_free(struct client *client);
 
 /* When it last said something, or was last waited for. */
@@ -34,8 +35,8 @@ uint64_t client_active_ns(const struct client *client);
 void client_dismiss(struct client *client, const char *why);
 
 /* What to poll() for; 0: nothing. Makes `timeout_ms` shorter where there is work that waits for
- * nothing, or for what routers answer. */
-short client_events(const struct client *client, int *timeout_ms);
+ * nothing, for a sample, or for what routers answer. */
+short client_events(const struct client *client, uint64_t now_ns, int *timeout_ms);
 /* Reads, executes, answers and times out, as `events` (of poll) say. False: it is to be freed. */
 bool client_serve(struct client *client, short events, uint64_t now_ns);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "text/language_error.h"
+#include "service/event_log.h"
 #include "socket/dialogue.h"
 #include "socket/session.h"
 
@@ -11,7 +12,8 @@ struct session {
 	struct dialogue dialogue;
 	bool over;
 	uint64_t active_ns, waiting_ns;
-	bool skipping; /* the rest of a line that was too long */
+	uint64_t late_ns; /* since when the client takes nothing that is to be pushed; UINT64_MAX */
+	bool skipping;    /* the rest of a line that was too long */
 	size_t line_n;
 	char line[SESSION_LINE_MAX + 2]; /* and a CR, and a 0 */
 };
@@ -25,6 +27,7 @@ struct session *session_make(struct control *control, uint64_t now_ns)
 	session->dialogue.control = control;
 	session->active_ns = now_ns;
 	session->waiting_ns = UINT64_MAX;
+	session->late_ns = UINT64_MAX;
 	return session;
 }
 
@@ -153,6 +156,81 @@ void session_taken(struct session *session, size_t n, uint64_t now_ns)
 {
 	output_taken(&session->dialogue.output, n);
 	session->waiting_ns = session->dialogue.output.n > 0 ? now_ns : UINT64_MAX;
+	if (session_streams(session)) /* who listens is not idle */
+		session->active_ns = now_ns;
+}
+
+/* ---- subscriptions ---- */
+
+bool session_streams(const struct session *session)
+{
+	return subscription_is_on(&session->dialogue.subscription);
+}
+
+bool session_wants_push(const struct session *session)
+{
+	const struct dialogue *dialogue = &session->dialogue;
+
+	return !session->over && dialogue->output.n == 0 &&
+	       subscription_wants(&dialogue->subscription, dialogue->control);
+}
+
+static void session_dismiss_slow(struct session *session, const char *why)
+{
+	const struct dialogue *dialogue = &session->dialogue;
+	uint64_t resume = 0;
+	char message[200];
+
+	if (dialogue->subscription.events) {
+		uint64_t first = event_log_first(dialogue->control->events);
+
+		resume = dialogue->subscription.next;
+		resume = resume < first ? first : resume;
+		snprintf(message, sizeof(message), "%s; resume with `events from %llu`", why,
+		         (unsigned long long)resume);
+	} else {
+		snprintf(message, sizeof(message), "%s; connect again", why);
+	}
+	answer_error(&session->dialogue.output, &(struct answer_error){.name = "events",
+	                                                               .code = "dismissed",
+	                                                               .message = message,
+	                                                               .resume = resume});
+	session->over = true;
+}
+
+void session_push(struct session *session, uint64_t now_ns)
+{
+	struct dialogue *dialogue = &session->dialogue;
+
+	session->late_ns = UINT64_MAX;
+	if (subscription_has_lost(&dialogue->subscription, dialogue->control))
+		session_dismiss_slow(session, "read too slowly, and what comes next is gone");
+	else
+		subscription_push(&dialogue->subscription, dialogue->control, &dialogue->output);
+	session->over |= dialogue->output.failed;
+	if (dialogue->output.n > 0 && session->waiting_ns == UINT64_MAX)
+		session->waiting_ns = now_ns;
+}
+
+void session_push_late(struct session *session, uint64_t now_ns, uint64_t most_ns)
+{
+	if (session->late_ns == UINT64_MAX)
+		session->late_ns = now_ns;
+	if (subscription_has_lost(&session->dialogue.subscription, session->dialogue.control))
+		session_dismiss_slow(session, "read too slowly, and what comes next is gone");
+	else if (now_ns - session->late_ns >= most_ns)
+		session_dismiss_slow(session, "nothing was read for 30 s");
+}
+
+uint64_t session_next_ns(const struct session *session)
+{
+	return subscription_next_ns(&session->dialogue.subscription);
+}
+
+void session_introduce(struct session *session, const struct peer *who, bool read_only)
+{
+	session->dialogue.who = *who;
+	session->dialogue.read_only = read_only;
 }
 
 void session_descriptor(struct session *session, int fd)

@@ -57,6 +57,7 @@
 #define SESSION_OUTPUT_MAX (4 * 1024 * 1024)  /* bytes of answers not taken yet */
 #define SESSION_BATCH_MAX  (16 * 1024 * 1024) /* bytes of the lines of a batch */
 
+struct peer;
 struct session;
 
 /* NULL: no memory. */
@@ -71,6 +72,8 @@ size_t session_feed(struct session *session, const void *bytes, size_t n, uint64
 void session_descriptor(struct session *session, int fd);
 /* The client may name files of weir's own. */
 void session_trust(struct session *session);
+/* Who it is held with; whether he may change nothing. */
+void session_introduce(struct session *session, const struct peer *who, bool read_only);
 /* Time passes: answers what was waited for. */
 void session_poll(struct session *session, uint64_t now_ns);
 /* Whether something is waited for: then it is not ready, and wants to be polled again soon. */
@@ -83,6 +86,15 @@ const char *session_output(const struct session *session, size_t *n);
 void session_taken(struct session *session, size_t n, uint64_t now_ns);
 /* Whether it may be fed. */
 bool session_ready(const struct session *session);
+
+/* Subscriptions (subscription.h): whether it has any; whether something is to be pushed, which may
+ * be done when no answer waits, and the client's socket has room; when it wants to be polled. */
+bool session_streams(const struct session *session);
+bool session_wants_push(const struct session *session);
+void session_push(struct session *session, uint64_t now_ns);
+/* It wants to, and the socket has no room: says so, and when this takes too long, dismisses. */
+void session_push_late(struct session *session, uint64_t now_ns, uint64_t most_ns);
+uint64_t session_next_ns(const struct session *session);
 
 /* Over: after `quit`, session_end, or a lack of memory. Send what waits, then free it. */
 bool session_over(const struct session *session);

@@ -159,8 +159,31 @@ static int socket_lock_directory(const char *path)
 	return fd;
 }
 
+/* The number of a group: 0, or -errno with problem. (gid_t)-1: it stays as it is. */
+static int socket_group(const char *group, gid_t *gid, struct problem *problem)
+{
+	const struct group *known;
+	char *end;
+
+	*gid = (gid_t)-1;
+	if (group == NULL)
+		return 0;
+	known = getgrnam(group);
+	if (known != NULL) {
+		*gid = known->gr_gid;
+		return 0;
+	}
+	errno = 0;
+	*gid = (gid_t)strtoul(group, &end, 10);
+	if (group[0] >= '0' && group[0] <= '9' && *end == '\0' && errno == 0)
+		return 0;
+	problem_set(problem, -1, "no group is called `%.40s`; `getent group` lists those there are",
+	            group);
+	return -ENOENT;
+}
+
 static int socket_bind(struct socket_listener *listener, const struct sockaddr_un *address,
-                       struct problem *problem)
+                       gid_t gid, struct problem *problem)
 {
 	struct stat status;
 	mode_t before;
@@ -179,7 +202,9 @@ static int socket_bind(struct socket_listener *listener, const struct sockaddr_u
 	umask(before);
 	if (bound)
 		goto err_close;
-	if (listen(listener->fd, SOCKET_BACKLOG) != 0 || lstat(address->sun_path, &status) != 0)
+	/* Nobody can connect before listen(). */
+	if ((gid != (gid_t)-1 && lchown(address->sun_path, (uid_t)-1, gid) != 0) ||
+	    listen(listener->fd, SOCKET_BACKLOG) != 0 || lstat(address->sun_path, &status) != 0)
 		goto err_unlink;
 	listener->device = status.st_dev;
 	listener->inode = status.st_ino;
@@ -205,17 +230,26 @@ err:
 
 int socket_listen(const char *path, struct socket_listener *listener, struct problem *problem)
 {
+	return socket_listen_as(path, NULL, listener, problem);
+}
+
+int socket_listen_as(const char *path, const char *group, struct socket_listener *listener,
+                     struct problem *problem)
+{
 	struct sockaddr_un address;
+	gid_t gid;
 	int lock, result;
 
 	listener->fd = -1;
 	result = socket_address(path, &address, problem);
+	if (result == 0)
+		result = socket_group(group, &gid, problem);
 	if (result != 0)
 		return result;
 	lock = socket_lock_directory(path);
 	result = socket_probe(&address, problem);
 	if (result == 0)
-		result = socket_bind(listener, &address, problem);
+		result = socket_bind(listener, &address, gid, problem);
 	if (lock >= 0)
 		close(lock);
 	return result;

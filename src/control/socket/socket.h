@@ -32,6 +32,9 @@ void socket_default_path(char path[SOCKET_PATH_BYTES]);
  * before it can be connected to. 0, or -errno with problem. */
 int socket_listen(const char *path, struct socket_listener *listener, struct problem *problem);
 /* Stops listening and removes the file, if it is still the one that socket_listen made. */
+/* The same, and the file is the group's; it has a name or a number. NULL: weir's own. */
+int socket_listen_as(const char *path, const char *group, struct socket_listener *listener,
+                     struct problem *problem);
 void socket_unlisten(struct socket_listener *listener);
 
 /* Connects; a file descriptor, or -errno with a problem that says how to go on. */

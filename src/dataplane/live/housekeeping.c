@@ -6,10 +6,8 @@
 
 #define STALL_NS SIMTIME_S
 
-typedef void (*tell_fn)(void *argument, const char *line);
-
-static void watch_worker(struct runtime *runtime, uint32_t index, uint64_t now_ns, tell_fn tell,
-                         void *argument)
+static void watch_worker(struct runtime *runtime, uint32_t index, uint64_t now_ns,
+                         runtime_tell *tell, void *argument)
 {
 	const struct worker *worker = &runtime->workers[index];
 	struct watch *watch = &runtime->watches[index];
@@ -23,7 +21,10 @@ static void watch_worker(struct runtime *runtime, uint32_t index, uint64_t now_n
 			         "worker %u (%s, processor %u) goes on after %.1f s", index,
 			         worker_role_name(worker->role), worker->cpu,
 			         (double)still_ns / 1e9);
-			tell(argument, line);
+			tell(argument, &(struct runtime_event){.kind = RUNTIME_STALL_END,
+			                                       .index = index,
+			                                       .line = line,
+			                                       .for_ns = still_ns});
 		}
 		*watch = (struct watch){
 		        .polls = polls, .stalls = watch->stalls, .patience = {.last_ns = now_ns}};
@@ -35,41 +36,54 @@ static void watch_worker(struct runtime *runtime, uint32_t index, uint64_t now_n
 		        "worker %u (%s, processor %u) has not come round for %.1f s: the processor "
 		        "was taken away, or a device does not return",
 		        index, worker_role_name(worker->role), worker->cpu, (double)still_ns / 1e9);
-		tell(argument, line);
+		tell(argument, &(struct runtime_event){.kind = RUNTIME_STALL,
+		                                       .index = index,
+		                                       .line = line,
+		                                       .for_ns = still_ns});
 	}
 }
 
-static void watch_port(struct port *port, tell_fn tell, void *argument)
+static void remark(uint32_t index, const char *line, runtime_tell *tell, void *argument)
+{
+	tell(argument,
+	     &(struct runtime_event){.kind = RUNTIME_REMARK, .index = index, .line = line});
+}
+
+static void watch_port(struct port *port, uint32_t index, runtime_tell *tell, void *argument)
 {
 	char line[500], text[400];
 
 	if (interface_renamed(&port->interface)) {
 		snprintf(line, sizeof(line), "port %s: its interface is called %s now", port->name,
 		         port->interface.name);
-		tell(argument, line);
+		remark(index, line, tell, argument);
 	}
 	if (port_watch_link(port)) {
 		snprintf(line, sizeof(line), "port %s: link %s", port->name,
 		         port->link_up ? "up" : "down");
-		tell(argument, line);
+		tell(argument, &(struct runtime_event){.kind = RUNTIME_LINK,
+		                                       .index = index,
+		                                       .line = line,
+		                                       .up = port->link_up});
 	}
 	while (port->file && paced_file_event(port->file, text, sizeof(text))) {
 		snprintf(line, sizeof(line), "port %s: %s", port->name, text);
-		tell(argument, line);
+		remark(index, line, tell, argument);
 	}
 }
 
-static void tell_of(const struct port *port, const char *text, tell_fn tell, void *argument)
+static void tell_of(const struct runtime *runtime, uint32_t index, const char *text,
+                    runtime_tell *tell, void *argument)
 {
 	char line[400];
 
 	if (!text[0])
 		return;
-	snprintf(line, sizeof(line), "port %s: %s", port->name, text);
-	tell(argument, line);
+	snprintf(line, sizeof(line), "port %s: %s", runtime->ports[index].name, text);
+	remark(index, line, tell, argument);
 }
 
-static void introduce(struct runtime *runtime, tell_fn tell, void *argument)
+static void introduce(struct runtime *runtime, runtime_tell *tell, void *argument)
 {
 	char text[300];
 
@@ -77,19 +91,19 @@ static void introduce(struct runtime *runtime, tell_fn tell, void *argument)
 		const struct port *port = &runtime->ports[i];
 
 		port_introduce(port, text, sizeof(text));
-		tell_of(port, text, tell, argument);
+		tell_of(runtime, i, text, tell, argument);
 		text[0] = '\0';
 		/* A packet socket finishes what the kernel leaves to do. */
 		if (!port->packets)
 			interface_offloads(&port->interface, text, sizeof(text));
-		tell_of(port, text, tell, argument);
+		tell_of(runtime, i, text, tell, argument);
 		port_why_down(port, text, sizeof(text));
-		tell_of(port, text, tell, argument);
+		tell_of(runtime, i, text, tell, argument);
 	}
 	runtime->introduced = true;
 }
 
-void runtime_tick(struct runtime *runtime, tell_fn tell, void *argument)
+void runtime_tick(struct runtime *runtime, runtime_tell *tell, void *argument)
 {
 	struct clock_sample sample;
 
@@ -102,5 +116,5 @@ void runtime_tick(struct runtime *runtime, tell_fn tell, void *argument)
 	for (uint32_t i = 0; i < runtime->n_ports; i++)
 		port_keep_time(&runtime->ports[i], &runtime->clock);
 	for (uint32_t i = 0; i < runtime->n_ports; i++)
-		watch_port(&runtime->ports[i], tell, argument);
+		watch_port(&runtime->ports[i], i, tell, argument);
 }

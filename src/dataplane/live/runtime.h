@@ -9,6 +9,7 @@
 #define WEIR_RUNTIME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "account/histogram.h"
@@ -85,10 +86,23 @@ bool transaction_missing(const struct transaction *transaction, uint32_t *worker
 /* Frees it, and what it has replaced: taken by all, or never posted. NULL is allowed. */
 void transaction_finish(struct transaction *transaction);
 
+enum runtime_event_kind {
+	RUNTIME_REMARK,    /* of a port: what its line says */
+	RUNTIME_LINK,      /* of a port: went up or down */
+	RUNTIME_STALL,     /* a worker has not come round for a second */
+	RUNTIME_STALL_END, /* it goes on */
+};
+struct runtime_event {
+	enum runtime_event_kind kind;
+	uint32_t index;   /* of the port, or of the worker */
+	const char *line; /* the whole of it, for people */
+	bool up;          /* RUNTIME_LINK */
+	uint64_t for_ns;  /* of a stall: so far, or in all */
+};
+typedef void runtime_tell(void *argument, const struct runtime_event *event);
 /* Housekeeping, about every 100 ms: keeps the clock disciplined, watches for workers that stall and
- * links that go down or up. Passes each event to `tell`, one line each. */
-void runtime_tick(struct runtime *runtime, void (*tell)(void *argument, const char *line),
-                  void *argument);
+ * links that go down or up. Passes each event to `tell`. */
+void runtime_tick(struct runtime *runtime, runtime_tell *tell, void *argument);
 
 struct port_report {
 	const char *name, *device, *driver;
@@ -129,6 +143,13 @@ bool runtime_worker_report(const struct runtime *runtime, uint32_t worker,
 /* As engine_report, with the lateness of the port it leads to. */
 bool runtime_cloud_report(const struct runtime *runtime, const char *cloud,
                           struct cloud_report *report);
+/* As engine_briefs, engine_brief_name and engine_delays. */
+struct cloud_brief;
+uint32_t runtime_briefs(const struct runtime *runtime, const char *cloud, uint32_t from, uint32_t n,
+                        struct cloud_brief *briefs);
+bool runtime_brief_name(const struct runtime *runtime, const char *cloud, uint32_t index,
+                        char *name, size_t room);
+bool runtime_delays(const struct runtime *runtime, const char *cloud, struct histogram *delays);
 uint64_t runtime_now_ns(const struct runtime *runtime);
 
 #endif

@@ -122,6 +122,42 @@ bool runtime_cloud_report(const struct runtime *runtime, const char *cloud,
 	return false;
 }
 
+uint32_t runtime_briefs(const struct runtime *runtime, const char *cloud, uint32_t from, uint32_t n,
+                        struct cloud_brief *briefs)
+{
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
+		const struct engine *engine = runtime->workers[i].engine;
+		uint32_t filled = engine ? engine_briefs(engine, cloud, from, n, briefs) : 0;
+
+		if (filled > 0)
+			return filled;
+	}
+	return 0;
+}
+
+bool runtime_brief_name(const struct runtime *runtime, const char *cloud, uint32_t index,
+                        char *name, size_t room)
+{
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
+		const struct engine *engine = runtime->workers[i].engine;
+
+		if (engine && engine_brief_name(engine, cloud, index, name, room))
+			return true;
+	}
+	return false;
+}
+
+bool runtime_delays(const struct runtime *runtime, const char *cloud, struct histogram *delays)
+{
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
+		const struct engine *engine = runtime->workers[i].engine;
+
+		if (engine && engine_delays(engine, cloud, delays))
+			return true;
+	}
+	return false;
+}
+
 uint64_t runtime_now_ns(const struct runtime *runtime)
 {
 	return clock_now(&runtime->clock);

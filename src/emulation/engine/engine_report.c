@@ -288,6 +288,70 @@ bool engine_report(const struct engine *engine, const char *name, struct cloud_r
 	return true;
 }
 
+static void cloud_report_brief(const struct cloud *cloud, struct cloud_brief *brief)
+{
+	const struct classes *classes = cloud->link.classes;
+	struct waiting waiting = {0};
+
+	if (!classes)
+		waiting = waiting_in(&cloud->link.queue);
+	counters_read(&brief->counters, &cloud->counters, sizeof(brief->counters));
+	brief->held_packets = held_by(cloud);
+	for (uint32_t i = 0; classes && i < classes->n; i++) {
+		struct waiting of = waiting_in(&classes->class[i].queue);
+
+		waiting.packets += of.packets;
+		waiting.bytes += of.bytes;
+	}
+	brief->queue_packets = waiting.packets;
+	brief->queue_bytes = waiting.bytes;
+}
+
+uint32_t engine_briefs(const struct engine *engine, const char *name, uint32_t from, uint32_t n,
+                       struct cloud_brief *briefs)
+{
+	const struct cloud *cloud = cloud_named(engine, name);
+	const struct template *template;
+	uint32_t used, filled = 0;
+
+	if (!cloud || (!is_template(cloud) && from > 0))
+		return 0;
+	if (!is_template(cloud)) {
+		cloud_report_brief(cloud, briefs);
+		return 1;
+	}
+	template = cloud->of;
+	used = template_used(template);
+	for (; filled < n && from + filled < used; filled++)
+		cloud_report_brief(&template->clouds[from + filled], &briefs[filled]);
+	if (filled < n && from + filled == used)
+		cloud_report_brief(template->head, &briefs[filled++]);
+	return filled;
+}
+
+bool engine_brief_name(const struct engine *engine, const char *name, uint32_t index, char *text,
+                       size_t room)
+{
+	const struct cloud *cloud = cloud_named(engine, name);
+
+	if (cloud && is_template(cloud))
+		cloud = index < template_used(cloud->of) ? &cloud->of->clouds[index] : NULL;
+	else if (index > 0)
+		cloud = NULL;
+	if (cloud)
+		__builtin_snprintf(text, room, "%s", cloud->name);
+	return cloud != NULL;
+}
+
+bool engine_delays(const struct engine *engine, const char *name, struct histogram *delays)
+{
+	const struct cloud *cloud = cloud_named(engine, name);
+
+	if (cloud)
+		counters_read(delays, cloud->delay_ns, sizeof(*delays));
+	return cloud != NULL;
+}
+
 void engine_clear(struct engine *engine)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;

@@ -52,4 +52,20 @@ bool engine_report(const struct engine *engine, const char *cloud, struct cloud_
 bool engine_report_queue(const struct engine *engine, const char *cloud,
                          struct cloud_report *report);
 
+/* What is cheap to read of a cloud, for who looks at all of them again and again. */
+struct cloud_brief {
+	struct counters counters;
+	uint64_t held_packets, queue_packets, queue_bytes;
+};
+/* Of a cloud that is none of a template: it alone, at `from` 0. Of a template: up to n of its
+ * clouds, from that one on; the last of all is the head, which takes what finds no cloud. Returns
+ * how many it has filled in; fewer than n: there are no more. */
+uint32_t engine_briefs(const struct engine *engine, const char *cloud, uint32_t from, uint32_t n,
+                       struct cloud_brief *briefs);
+/* The name of that one: `down`, `down/10.0.3.4`. False: there is none, or it is the head. */
+bool engine_brief_name(const struct engine *engine, const char *cloud, uint32_t index, char *name,
+                       size_t room);
+/* Its delays since counting began; a template's clouds have one histogram together. */
+bool engine_delays(const struct engine *engine, const char *cloud, struct histogram *delays);
+
 #endif

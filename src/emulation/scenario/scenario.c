@@ -204,6 +204,31 @@ int scenario_add_cloud(struct scenario *scenario, const char *name, const char *
 	return 0;
 }
 
+static void scenario_index(struct scenario *scenario)
+{
+	names_empty(&scenario->index);
+	for (uint32_t i = 0; i < scenario->n_clouds; i++)
+		names_add(&scenario->index, scenario->clouds[i]->name, i);
+}
+
+int scenario_insert_cloud(struct scenario *scenario, uint32_t index, struct cloud_conf *cloud)
+{
+	struct cloud_conf **clouds =
+	        realloc(scenario->clouds, (scenario->n_clouds + 1) * sizeof(struct cloud_conf *));
+
+	if (!clouds)
+		return -ENOMEM;
+	scenario->clouds = clouds;
+	if (!names_add(&scenario->index, cloud->name, scenario->n_clouds))
+		return -ENOMEM;
+	memmove(&clouds[index + 1], &clouds[index],
+	        (scenario->n_clouds - index) * sizeof(struct cloud_conf *));
+	clouds[index] = cloud;
+	scenario->n_clouds++;
+	scenario_index(scenario); /* that there is room for them is known now */
+	return 0;
+}
+
 void scenario_remove_cloud(struct scenario *scenario, uint32_t index)
 {
 	names_empty(&scenario->index);
@@ -211,8 +236,7 @@ void scenario_remove_cloud(struct scenario *scenario, uint32_t index)
 	scenario->n_clouds--;
 	memmove(&scenario->clouds[index], &scenario->clouds[index + 1],
 	        (scenario->n_clouds - index) * sizeof(struct cloud_conf *));
-	for (uint32_t i = 0; i < scenario->n_clouds; i++)
-		names_add(&scenario->index, scenario->clouds[i]->name, i);
+	scenario_index(scenario);
 }
 
 /* The first that is not before (name, number), if its name is that; else where one would go. */

@@ -91,6 +91,9 @@ int scenario_add_port_with(struct scenario *scenario, const char *name, const ch
                            const struct conf *setting);
 int scenario_add_cloud(struct scenario *scenario, const char *name, const char *from,
                        const char *to);
+/* Puts a cloud, whose name is free and whose ownership passes, before the one of that index. 0 or
+ * -ENOMEM, and then it is still the caller's. */
+int scenario_insert_cloud(struct scenario *scenario, uint32_t index, struct cloud_conf *cloud);
 void scenario_remove_cloud(struct scenario *scenario, uint32_t index);
 
 /* The configuration of the statement called `name`, the first if it is numbered, or NULL; never one

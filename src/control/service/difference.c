@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "service/difference.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- items: the configurations of a cloud that belong together ---- */
+
+static bool same_item(const struct conf *a, const struct conf *b)
+{
+	if (a->scope[0] || b->scope[0])
+		return strcmp(a->scope, b->scope) == 0;
+	return strcmp(a->statement->name, b->statement->name) == 0 &&
+	       (a->statement->many_max || a->number == b->number);
+}
+
+/* The next configuration of the item from index `at` on, or n_confs. */
+static uint32_t item_next(const struct cloud_conf *cloud, const struct conf *item, uint32_t at)
+{
+	while (at < cloud->n_confs && !same_item(cloud->confs[at], item))
+		at++;
+	return at;
+}
+
+/* The number of a class, or of an `at`, follows from what else the cloud has. */
+static bool equal_apart_from_number(const struct conf *a, const struct conf *b)
+{
+	struct conf *copy;
+	bool equal;
+
+	if (a->number == b->number || (!a->scope[0] && !a->statement->many_max))
+		return conf_equal(a, b);
+	copy = conf_copy(a);
+	if (copy == NULL)
+		return false;
+	copy->number = b->number;
+	equal = conf_equal(copy, b);
+	conf_free(copy);
+	return equal;
+}
+
+static bool item_equal(const struct cloud_conf *a, const struct cloud_conf *b,
+                       const struct conf *item)
+{
+	uint32_t i = item_next(a, item, 0), k = item_next(b, item, 0);
+
+	for (; i < a->n_confs && k < b->n_confs;
+	     i = item_next(a, item, i + 1), k = item_next(b, item, k + 1))
+		if (!equal_apart_from_number(a->confs[i], b->confs[k]))
+			return false;
+	return i == a->n_confs && k == b->n_confs;
+}
+
+static void item_take_out(struct cloud_conf *cloud, const struct conf *item)
+{
+	uint32_t i;
+
+	if (item->scope[0]) {
+		cloud_conf_remove_scope(cloud, item->scope);
+		return;
+	}
+	while ((i = item_next(cloud, item, 0)) < cloud->n_confs) {
+		conf_free(cloud->confs[i]);
+		cloud->n_confs--;
+		memmove(&cloud->confs[i], &cloud->confs[i + 1],
+		        (cloud->n_confs - i) * sizeof(struct conf *));
+	}
+}
+
+/* The item of `cloud` becomes that of `from`. */
+static int item_set(struct cloud_conf *cloud, const struct cloud_conf *from,
+                    const struct conf *item)
+{
+	item_take_out(cloud, item);
+	for (uint32_t i = item_next(from, item, 0); i < from->n_confs;
+	     i = item_next(from, item, i + 1)) {
+		struct conf *copy = conf_copy(from->confs[i]);
+		int error = copy != NULL ? 0 : -ENOMEM;
+
+		if (error == 0 && copy->scope[0])
+			copy->number = 0;
+		if (error == 0)
+			error = cloud_conf_put(cloud, copy);
+		if (error != 0) {
+			conf_free(copy);
+			return error;
+		}
+	}
+	return 0;
+}
+
+/* ---- clouds ---- */
+
+static bool same_definition(const struct cloud_conf *a, const struct cloud_conf *b)
+{
+	if (a->many != b->many || strcmp(a->from, b->from) != 0 || strcmp(a->to, b->to) != 0)
+		return false;
+	if (a->selection == NULL || b->selection == NULL)
+		return a->selection == b->selection;
+	return conf_equal(a->selection, b->selection);
+}
+
+static int define_as(struct cloud_conf *cloud, const struct cloud_conf *as)
+{
+	struct conf *selection = as->selection != NULL ? conf_copy(as->selection) : NULL;
+
+	if (as->selection != NULL && selection == NULL)
+		return -ENOMEM;
+	conf_free(cloud->selection);
+	cloud->selection = selection;
+	cloud->many = as->many;
+	strcpy(cloud->from, as->from);
+	strcpy(cloud->to, as->to);
+	return 0;
+}
+
+static bool same_cloud(const struct cloud_conf *a, const struct cloud_conf *b)
+{
+	if (a == NULL || b == NULL)
+		return a == b;
+	if (a->n_confs != b->n_confs || !same_definition(a, b))
+		return false;
+	for (uint32_t i = 0; i < a->n_confs; i++)
+		if (!conf_equal(a->confs[i], b->confs[i]))
+			return false;
+	return true;
+}
+
+/* Whether this configuration is the first of its item. */
+static bool begins_item(const struct cloud_conf *cloud, uint32_t i)
+{
+	return item_next(cloud, cloud->confs[i], 0) == i;
+}
+
+/* Calls for each item that is another before and after. Stops when it returns other than 0. */
+struct undo {
+	struct difference_cloud *of;
+	int (*visit)(struct undo *undo, const struct conf *item);
+	struct cloud_conf *target;      /* undo */
+	struct difference_cloud *later; /* hand down */
+};
+
+static int each_item(struct undo *undo)
+{
+	const struct cloud_conf *before = undo->of->before, *after = undo->of->after;
+	/* The visits change them. */
+	const struct conf *items[2 * CLOUD_CONFS_MAX];
+	uint32_t n = 0;
+	int result = 0;
+
+	for (uint32_t i = 0; i < before->n_confs; i++)
+		if (begins_item(before, i) && !item_equal(before, after, before->confs[i]))
+			items[n++] = before->confs[i];
+	for (uint32_t i = 0; i < after->n_confs; i++)
+		if (begins_item(after, i) &&
+		    item_next(before, after->confs[i], 0) == before->n_confs)
+			items[n++] = after->confs[i];
+	for (uint32_t i = 0; i < n && result == 0; i++) {
+		/* Of its item, not of its value, which may be freed. */
+		struct conf *item = conf_copy(items[i]);
+
+		result = item != NULL ? undo->visit(undo, item) : -ENOMEM;
+		conf_free(item);
+	}
+	return result;
+}
+
+/* ---- making ---- */
+
+void difference_release(struct difference *difference)
+{
+	for (uint32_t i = 0; i < difference->n; i++) {
+		cloud_conf_free(difference->clouds[i].before);
+		cloud_conf_free(difference->clouds[i].after);
+	}
+	free(difference->clouds);
+	*difference = (struct difference){NULL, 0};
+}
+
+static int difference_add(struct difference *difference, const struct cloud_conf *before,
+                          const struct cloud_conf *after, const char *behind)
+{
+	struct difference_cloud *cloud;
+
+	if ((difference->n & (difference->n - 1)) == 0) { /* a power of two: full */
+		uint32_t room = difference->n > 0 ? 2 * difference->n : 1;
+		struct difference_cloud *clouds =
+		        realloc(difference->clouds, room * sizeof(*clouds));
+
+		if (clouds == NULL)
+			return -ENOMEM;
+		difference->clouds = clouds;
+	}
+	cloud = &difference->clouds[difference->n];
+	memset(cloud, 0, sizeof(*cloud));
+	strcpy(cloud->name, before != NULL ? before->name : after->name);
+	strcpy(cloud->behind, behind);
+	cloud->before = before != NULL ? cloud_conf_copy(before) : NULL;
+	cloud->after = after != NULL ? cloud_conf_copy(after) : NULL;
+	difference->n++;
+	return (before != NULL && cloud->before == NULL) || (after != NULL && cloud->after == NULL)
+	               ? -ENOMEM
+	               : 0;
+}
+
+int difference_make(struct difference *difference, const struct scenario *before,
+                    const struct scenario *after)
+{
+	const char *behind = "";
+	int error = 0;
+
+	*difference = (struct difference){NULL, 0};
+	for (uint32_t i = 0; i < before->n_clouds && error == 0; i++) {
+		const struct cloud_conf *cloud = before->clouds[i];
+		int at = scenario_find_cloud(after, cloud->name);
+		const struct cloud_conf *then = at >= 0 ? after->clouds[at] : NULL;
+
+		if (!same_cloud(cloud, then))
+			error = difference_add(difference, cloud, then, behind);
+		behind = cloud->name;
+	}
+	for (uint32_t i = 0; i < after->n_clouds && error == 0; i++)
+		if (scenario_find_cloud(before, after->clouds[i]->name) < 0)
+			error = difference_add(difference, NULL, after->clouds[i], "");
+	if (error != 0)
+		difference_release(difference);
+	return error;
+}
+
+/* ---- undoing ---- */
+
+static int undo_item(struct undo *undo, const struct conf *item)
+{
+	if (!item_equal(undo->target, undo->of->after, item)) {
+		undo->of->kept = true;
+		return 0;
+	}
+	return item_set(undo->target, undo->of->before, item);
+}
+
+static int undo_change(struct difference_cloud *of, struct cloud_conf *cloud)
+{
+	struct undo undo = {.of = of, .visit = undo_item, .target = cloud};
+
+	if (same_cloud(cloud, of->after)) {
+		/* Nobody has touched it: it is to be as it was, to the order of its lines. */
+		struct cloud_conf *copy = cloud_conf_copy(of->before), old = *cloud;
+
+		if (copy == NULL)
+			return -ENOMEM;
+		*cloud = *copy;
+		*copy = old;
+		cloud_conf_free(copy);
+		return 0;
+	}
+	if (!same_definition(of->before, of->after)) {
+		if (!same_definition(cloud, of->after))
+			of->kept = true;
+		else if (define_as(cloud, of->before) != 0)
+			return -ENOMEM;
+	}
+	return each_item(&undo);
+}
+
+static int undo_removal(struct difference_cloud *of, struct scenario *scenario)
+{
+	struct cloud_conf *copy = cloud_conf_copy(of->before);
+	int behind = of->behind[0] ? scenario_find_cloud(scenario, of->behind) : -1;
+	uint32_t at = behind >= 0 || !of->behind[0] ? (uint32_t)(behind + 1) : scenario->n_clouds;
+
+	if (copy == NULL)
+		return -ENOMEM;
+	if (scenario_find_port(scenario, copy->name) < 0 &&
+	    scenario_insert_cloud(scenario, at, copy) == 0)
+		return 0;
+	cloud_conf_free(copy);
+	return -ENOMEM;
+}
+
+int difference_undo(struct difference *difference, struct scenario *scenario)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; i < difference->n && error == 0; i++) {
+		struct difference_cloud *of = &difference->clouds[i];
+		int at = scenario_find_cloud(scenario, of->name);
+		struct cloud_conf *cloud = at >= 0 ? scenario->clouds[at] : NULL;
+
+		of->kept = false;
+		if (same_cloud(of->before, of->after))
+			continue; /* a later one has taken it over */
+		if (of->before != NULL && of->after != NULL && cloud != NULL)
+			error = undo_change(of, cloud);
+		else if (of->before == NULL && cloud != NULL && same_cloud(cloud, of->after))
+			scenario_remove_cloud(scenario, (uint32_t)at);
+		else if (of->after == NULL && cloud == NULL)
+			error = undo_removal(of, scenario);
+		else if (of->before != NULL || cloud != NULL)
+			of->kept = true;
+	}
+	return error;
+}
+
+/* ---- handing down ---- */
+
+static int hand_item_down(struct undo *undo, const struct conf *item)
+{
+	struct difference_cloud *later = undo->later, *of = undo->of;
+	bool covers = !item_equal(later->before, later->after, item);
+
+	if (!item_equal(later->before, of->after, item))
+		return 0; /* somebody has changed it in between */
+	if (item_set(later->before, of->before, item) != 0)
+		return -ENOMEM;
+	if (!covers)
+		return item_set(later->after, of->before, item);
+	/* It is no difference of the earlier one's any more. */
+	return item_set(of->before, of->after, item);
+}
+
+static void hand_cloud_down(struct difference_cloud *of, struct difference_cloud *later)
+{
+	struct undo undo = {.of = of, .visit = hand_item_down, .later = later};
+
+	if (of->before != NULL && of->after != NULL && later->before != NULL &&
+	    later->after != NULL) {
+		each_item(&undo);
+		return;
+	}
+	/* That there is a cloud, or was: the later one knows what it was before both. */
+	if (!same_cloud(of->after, later->before) || same_cloud(of->before, of->after))
+		return;
+	cloud_conf_free(later->before);
+	later->before = of->before;
+	cloud_conf_free(of->after);
+	of->before = of->after = NULL;
+	strcpy(later->behind, of->behind);
+}
+
+void difference_hand_down(struct difference *earlier, struct difference *later)
+{
+	for (uint32_t i = 0; i < earlier->n; i++)
+		for (uint32_t k = 0; k < later->n; k++)
+			if (strcmp(earlier->clouds[i].name, later->clouds[k].name) == 0)
+				hand_cloud_down(&earlier->clouds[i], &later->clouds[k]);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a conversation says about its lease (lease.h): `begin lease TIME`, `renew [TIME]`, `keep`,
+ * `revert`.
+ *
+ * Thread: control's.
+ */
+#ifndef WEIR_LEASE_WORDS_H
+#define WEIR_LEASE_WORDS_H
+
+#include <stdbool.h>
+
+#include "text/word.h"
+
+struct dialogue;
+
+/* Whether it was one of these; then it is answered, or will be. */
+bool lease_words(struct dialogue *dialogue, const struct words *words);
+/* `revert` waits: answers when the change is undone, or cannot be yet. */
+void lease_words_poll(struct dialogue *dialogue);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stream/event.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "service/event_log.h"
+#include "show/json.h"
+
+#define SENTENCE_BYTES 1200
+#define HEAD_BYTES     120
+#define LINES_MAX      32 /* of a change, in the event */
+#define LINES_BYTES    2048
+#define CLOUDS_MAX     32
+
+struct stamp {
+	uint64_t number, t_ns, wall_ns;
+};
+
+static void stamp_take(struct stamp *stamp, struct control *control)
+{
+	struct timespec wall;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	stamp->number = event_log_next(control->events);
+	stamp->t_ns = control->ops->now_ns(control->context);
+	stamp->wall_ns = (uint64_t)wall.tv_sec * SIMTIME_S + (uint64_t)wall.tv_nsec;
+}
+
+static void stamp_text(const struct stamp *stamp, char text[HEAD_BYTES])
+{
+	time_t seconds = (time_t)(stamp->wall_ns / SIMTIME_S);
+	char date[40];
+	struct tm tm;
+
+	gmtime_r(&seconds, &tm);
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text, HEAD_BYTES,
+	         "event %" PRIu64 " %s.%06" PRIu64 "Z +%" PRIu64 ".%09" PRIu64 "s", stamp->number,
+	         date, stamp->wall_ns % SIMTIME_S / SIMTIME_US, stamp->t_ns / SIMTIME_S,
+	         stamp->t_ns % SIMTIME_S);
+}
+
+/* The whole object as a line; NULL: no memory, or too long. To be freed. */
+static char *event_json(const char *kind, const struct stamp *stamp, json_t *members,
+                        const char *sentence)
+{
+	json_t *object =
+	        json_pack("{s:s,s:I,s:I,s:I}", "event", kind, "seq", (json_int_t)stamp->number,
+	                  "t_ns", (json_int_t)stamp->t_ns, "wall_ns", (json_int_t)stamp->wall_ns);
+	char *line = NULL;
+
+	if (object != NULL && members != NULL && json_object_update(object, members) == 0 &&
+	    json_object_set_new(object, "text", json_string(sentence)) == 0)
+		line = json_dumps(object, JSON_COMPACT);
+	json_decref(object);
+	if (line != NULL && strlen(line) + strlen(sentence) + HEAD_BYTES + 64 > EVENT_BYTES_MAX) {
+		free(line);
+		line = NULL;
+	}
+	return line;
+}
+
+void event_tell(struct control *control, const char *kind, json_t *members, const char *format, ...)
+{
+	char sentence[SENTENCE_BYTES], head[HEAD_BYTES], plain[HEAD_BYTES + 160];
+	char text[SENTENCE_BYTES + HEAD_BYTES + 64];
+	struct stamp stamp;
+	va_list arguments;
+	char *line;
+
+	if (control->events == NULL) {
+		json_decref(members);
+		return;
+	}
+	va_start(arguments, format);
+	vsnprintf(sentence, sizeof(sentence), format, arguments);
+	va_end(arguments);
+	/* An event is one line. */
+	for (char *c = sentence; *c != '\0'; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7F)
+			*c = '?';
+	stamp_take(&stamp, control);
+	stamp_text(&stamp, head);
+	line = event_json(kind, &stamp, members, sentence);
+	/* It is told in any case: a number that is missing would be an event that is missing. */
+	if (line == NULL)
+		snprintf(plain, sizeof(plain),
+		         "{\"event\":\"%.32s\",\"seq\":%" PRIu64 ",\"t_ns\":%" PRIu64
+		         ",\"wall_ns\":%" PRIu64 ",\"incomplete\":true}",
+		         kind, stamp.number, stamp.t_ns, stamp.wall_ns);
+	snprintf(text, sizeof(text), "%s %s: %s", head, kind, sentence);
+	event_log_add(control->events, line != NULL ? line : plain, text);
+	free(line);
+	json_decref(members);
+}
+
+/* ---- kinds ---- */
+
+void event_started(struct control *control)
+{
+	const struct scenario *scenario = *control->scenario;
+
+	event_tell(
+	        control, "started",
+	        json_pack("{s:s,s:s,s:I,s:o,s:I,s:I}", "weir", WEIR_VERSION, "run", control->run,
+	                  "pid", (json_int_t)getpid(), "seed", json_seed(scenario->seed), "ports",
+	                  (json_int_t)scenario->n_ports, "clouds", (json_int_t)scenario->n_clouds),
+	        "weir %s, pid %d, seed %" PRIu64 ", %" PRIu32 " ports, %" PRIu32 " clouds",
+	        WEIR_VERSION, (int)getpid(), scenario->seed, scenario->n_ports, scenario->n_clouds);
+}
+
+void event_stopped(struct control *control, const char *why)
+{
+	event_tell(control, "stopped", json_pack("{s:s}", "why", why), "weir ends: %s", why);
+}
+
+void event_of_runtime(struct control *control, const struct runtime_event *event)
+{
+	const struct scenario *scenario = *control->scenario;
+	const char *port =
+	        event->index < scenario->n_ports ? scenario->ports[event->index].name : "";
+	struct worker_report worker = {.role = ""};
+
+	switch (event->kind) {
+	case RUNTIME_LINK:
+		event_tell(control, "link", json_pack("{s:s,s:b}", "port", port, "up", event->up),
+		           "%s", event->line);
+		return;
+	case RUNTIME_REMARK:
+		event_tell(control, "remark", json_pack("{s:s}", "port", port), "%s", event->line);
+		return;
+	case RUNTIME_STALL:
+	case RUNTIME_STALL_END:
+		control->ops->worker(control->context, event->index, &worker);
+		event_tell(control, event->kind == RUNTIME_STALL ? "stall" : "stall-end",
+		           json_pack("{s:i,s:s,s:i,s:I}", "worker", (int)event->index, "role",
+		                     worker.role, "cpu", (int)worker.cpu, "for_ns",
+		                     (json_int_t)event->for_ns),
+		           "%s", event->line);
+		return;
+	}
+}
+
+void event_cleared(struct control *control, const struct peer *who)
+{
+	char whom[PEER_TEXT_BYTES];
+
+	peer_text(who, whom);
+	event_tell(control, "cleared", json_pack("{s:o}", "who", peer_json(who)),
+	           "counters cleared by %s", whom);
+}
+
+/* The lines, as many as the event has room for, into both. Returns how many there are. */
+static uint32_t put_lines(const struct event_change *change, json_t *lines, FILE *out)
+{
+	uint32_t n = 0, put = 0;
+	size_t bytes = 0;
+
+	for (size_t at = 0; at < change->lines_n; n++) {
+		const char *line = change->lines + at + strlen(change->lines + at) + 1;
+		size_t length = strlen(line);
+
+		if (put == n && n < LINES_MAX && bytes + length <= LINES_BYTES) {
+			json_array_append_new(lines, json_string(line));
+			fprintf(out, "%s%s", n > 0 ? "; " : "", line);
+			bytes += length;
+			put++;
+		}
+		at = (size_t)(line - change->lines) + length + 1;
+	}
+	if (put < n)
+		fprintf(out, "%sand %" PRIu32 " lines%s", put > 0 ? "; " : "", n - put,
+		        put > 0 ? " more" : "");
+	return n;
+}
+
+static void put_clouds(const struct event_change *change, json_t *clouds, FILE *out)
+{
+	for (uint32_t i = 0; i < change->n_clouds && i < CLOUDS_MAX; i++) {
+		json_array_append_new(clouds, json_string(change->clouds[i]));
+		fprintf(out, "%s%s", i > 0 ? ", " : "clouds ", change->clouds[i]);
+	}
+	if (change->n_clouds == 0)
+		fputs("nothing is another", out);
+	else if (change->n_clouds > CLOUDS_MAX)
+		fprintf(out, " and %" PRIu32 " more", change->n_clouds - CLOUDS_MAX);
+}
+
+void event_change(struct control *control, const struct event_change *change)
+{
+	bool whole = strcmp(change->how, "load") == 0;
+	json_t *members = json_pack("{s:o,s:s}", "who", peer_json(change->who), "how", change->how);
+	json_t *list = json_array();
+	char whom[PEER_TEXT_BYTES], *text = NULL;
+	size_t text_n;
+	uint32_t n = change->n_clouds;
+	FILE *out;
+
+	if (control->events == NULL) {
+		json_decref(members);
+		json_decref(list);
+		return;
+	}
+	peer_text(change->who, whom);
+	out = open_memstream(&text, &text_n);
+	if (out != NULL) {
+		if (whole)
+			put_clouds(change, list, out);
+		else
+			n = put_lines(change, list, out);
+		fclose(out);
+	}
+	json_object_set_new(members, whole ? "clouds" : "lines", list);
+	json_object_set_new(members, whole ? "clouds_in_all" : "lines_in_all", json_integer(n));
+	if (change->lease != 0) {
+		json_object_set_new(members, "lease", json_integer((json_int_t)change->lease));
+		json_object_set_new(members, "lease_ns",
+		                    json_integer((json_int_t)change->lease_ns));
+	}
+	event_tell(control, "change", members, "%s by %s: %s", change->how, whom,
+	           text != NULL ? text : "");
+	free(text);
+}

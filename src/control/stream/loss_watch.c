@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stream/loss_watch.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/engine_report.h"
+#include "stream/event.h"
+
+#define BRIEFS 64
+
+static const char *const kinds[] = {
+        [REASON_EMULATED] = "emulated", [REASON_CONGESTION] = "congestion", [REASON_REAL] = "real"};
+
+/* Another scenario is in force, or all counts from 0 again. False: no memory, try later. */
+static bool follow(struct loss_watch *watch, struct control *control)
+{
+	const struct scenario *scenario = *control->scenario;
+	struct loss_watched *clouds;
+	uint32_t *was;
+
+	if (watch->begun && watch->cleared_ns != control->cleared_ns) {
+		memset(watch->clouds, 0, watch->roll.n * sizeof(*watch->clouds));
+		memset(watch->ports, 0, sizeof(watch->ports));
+	}
+	watch->cleared_ns = control->cleared_ns;
+	if (watch->begun && watch->changes == control->changes)
+		return true;
+	clouds = calloc(scenario->n_clouds + 1, sizeof(*clouds));
+	if (clouds == NULL || roll_follow(&watch->roll, scenario, &was) != 0) {
+		free(clouds);
+		return false;
+	}
+	for (uint32_t i = 0; i < scenario->n_clouds && watch->clouds != NULL; i++) {
+		uint32_t at = was != NULL ? was[i] : i;
+
+		if (at != ROLL_NEW)
+			clouds[i] = watch->clouds[at];
+	}
+	free(was);
+	free(watch->clouds);
+	watch->clouds = clouds;
+	watch->changes = control->changes;
+	watch->begun = true;
+	watch->cloud = watch->from = 0;
+	memset(watch->drops, 0, sizeof(watch->drops));
+	return true;
+}
+
+static uint64_t drops_of(const uint64_t drops[REASON_COUNT], enum reason_kind kind)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < REASON_COUNT; i++)
+		sum += reason_kind((enum reason)i) == kind ? drops[i] : 0;
+	return sum;
+}
+
+static bool kind_told(const struct loss_watched *watched, enum reason_kind kind)
+{
+	for (int i = 0; i < REASON_COUNT; i++)
+		if (watched->told >> i & 1 && reason_kind((enum reason)i) == kind)
+			return true;
+	return false;
+}
+
+static void tell_first(struct control *control, const char *cloud, enum reason reason,
+                       uint64_t count, bool of_kind)
+{
+	event_tell(control, "loss",
+	           json_pack("{s:s,s:s,s:s,s:I,s:b}", "cloud", cloud, "reason", reason_name(reason),
+	                     "kind", kinds[reason_kind(reason)], "count", (json_int_t)count,
+	                     "first_of_kind", of_kind),
+	           "cloud %s: the first packets lost to %s (%s): %" PRIu64 "; %s", cloud,
+	           reason_name(reason), kinds[reason_kind(reason)], count, reason_help(reason));
+}
+
+/* Whether so much has been lost since; then it counts as told. */
+static bool real_since(struct loss_watched *watched, uint64_t real, uint64_t now_ns,
+                       uint64_t *since)
+{
+	uint32_t second = (uint32_t)(now_ns / SIMTIME_S) + 1;
+
+	if (real < watched->real)
+		watched->real = 0; /* it was made anew */
+	if (real == watched->real || second == watched->second)
+		return false;
+	*since = real - watched->real;
+	watched->real = real;
+	watched->second = second;
+	return true;
+}
+
+static void tell_real(struct control *control, const char *what, const char *name, uint64_t since,
+                      uint64_t total, json_t *lost)
+{
+	event_tell(control, "real-loss",
+	           json_pack("{s:s,s:I,s:I,s:o}", what, name, "count", (json_int_t)since, "total",
+	                     (json_int_t)total, "lost", lost),
+	           "%s %s: weir has lost %" PRIu64
+	           " packets that the scenario did not ask for, %" PRIu64 " in all",
+	           what, name, since, total);
+}
+
+/* Returns how many events it has told, at most `most`; false in `all` if there are more. */
+static uint32_t judge(struct control *control, struct loss_watched *watched, const char *cloud,
+                      const uint64_t drops[REASON_COUNT], uint32_t most, bool *all)
+{
+	uint64_t real = drops_of(drops, REASON_REAL), since;
+	bool first_real = false;
+	uint32_t told = 0;
+
+	*all = true;
+	for (int i = 0; i < REASON_COUNT; i++) {
+		enum reason_kind kind = reason_kind((enum reason)i);
+
+		if (drops[i] == 0 || watched->told >> i & 1)
+			continue;
+		if (told == most) {
+			*all = false;
+			return told;
+		}
+		tell_first(control, cloud, (enum reason)i, drops[i], !kind_told(watched, kind));
+		watched->told |= UINT32_C(1) << i;
+		first_real |= kind == REASON_REAL;
+		told++;
+	}
+	if (first_real) { /* that was told just now, with its count */
+		watched->real = real;
+		watched->second =
+		        (uint32_t)(control->ops->now_ns(control->context) / SIMTIME_S) + 1;
+	}
+	if (told == most) {
+		*all = false;
+		return told;
+	}
+	if (real_since(watched, real, control->ops->now_ns(control->context), &since)) {
+		json_t *lost = json_object();
+
+		for (int i = 0; i < REASON_COUNT; i++)
+			if (drops[i] > 0 && reason_kind((enum reason)i) == REASON_REAL)
+				json_object_set_new(lost, reason_name((enum reason)i),
+				                    json_integer((json_int_t)drops[i]));
+		tell_real(control, "cloud", cloud, since, real, lost);
+		told++;
+	}
+	return told;
+}
+
+/* Reads on in the present cloud. Returns how many it has looked at; `whole`: it has come to the
+ * cloud's end, and `drops` is what all of it has lost. */
+static uint32_t read_on(struct loss_watch *watch, struct control *control, const char *name,
+                        uint32_t most, bool *whole)
+{
+	struct cloud_brief briefs[BRIEFS];
+	uint32_t asked = most < BRIEFS ? most : BRIEFS;
+	bool many = (*control->scenario)->clouds[watch->cloud]->many;
+	uint32_t n =
+	        control->ops->briefs(control->context, name, watch->from, many ? asked : 1, briefs);
+
+	for (uint32_t i = 0; i < n; i++)
+		for (int reason = 0; reason < REASON_COUNT; reason++)
+			watch->drops[reason] += briefs[i].counters.drops[reason];
+	watch->from += n;
+	*whole = !many || n < asked;
+	return n + 1;
+}
+
+static void watch_clouds(struct loss_watch *watch, struct control *control)
+{
+	const struct scenario *scenario = *control->scenario;
+	uint32_t looked = 0, told = 0;
+
+	for (uint32_t seen = 0; seen < scenario->n_clouds && looked < LOSS_WATCH_AT_ONCE;) {
+		const char *name = scenario->clouds[watch->cloud]->name;
+		bool whole, all;
+
+		looked += read_on(watch, control, name, LOSS_WATCH_AT_ONCE - looked, &whole);
+		if (!whole)
+			continue;
+		told += judge(control, &watch->clouds[watch->cloud], name, watch->drops,
+		              LOSS_WATCH_EVENTS - told, &all);
+		memset(watch->drops, 0, sizeof(watch->drops));
+		watch->from = 0;
+		if (!all) /* the same again in the next step */
+			return;
+		watch->cloud = (watch->cloud + 1) % scenario->n_clouds;
+		seen++;
+	}
+}
+
+static void watch_port(struct loss_watch *watch, struct control *control)
+{
+	uint32_t n = control->ops->ports(control->context);
+	struct port_report *port = malloc(sizeof(*port));
+	struct loss_watched *watched;
+	uint64_t lost, since;
+
+	watch->port = watch->port + 1 < n ? watch->port + 1 : 0;
+	watched = &watch->ports[watch->port];
+	if (port != NULL && n > 0 && control->ops->port(control->context, watch->port, port)) {
+		lost = port->rx_missed + port->rx_no_mbuf + port->tx_full + port->not_sent +
+		       port->not_written;
+		if (real_since(watched, lost, control->ops->now_ns(control->context), &since))
+			tell_real(control, "port", port->name, since, lost,
+			          json_pack("{s:I,s:I,s:I,s:I,s:I}", "rx_missed",
+			                    (json_int_t)port->rx_missed, "rx_no_mbuf",
+			                    (json_int_t)port->rx_no_mbuf, "tx_full",
+			                    (json_int_t)port->tx_full, "not_sent",
+			                    (json_int_t)port->not_sent, "not_written",
+			                    (json_int_t)port->not_written));
+	}
+	free(port);
+}
+
+void loss_watch_step(struct loss_watch *watch, struct control *control)
+{
+	/* When something is about to change, there is a next step. */
+	if (!control_look_begin(control))
+		return;
+	if (follow(watch, control)) {
+		watch_clouds(watch, control);
+		watch_port(watch, control);
+	}
+	control_look_end(control);
+}
+
+void loss_watch_release(struct loss_watch *watch)
+{
+	roll_release(&watch->roll);
+	free(watch->clouds);
+	memset(watch, 0, sizeof(*watch));
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A sample for people: a line each of ports, clouds and workers. */
+#include <stdio.h>
+#include <string.h>
+
+#include "report/chart_unit.h"
+#include "show/table.h"
+#include "stream/sampler.h"
+
+static double number(const json_t *object, const char *key)
+{
+	return json_number_value(json_object_get(object, key));
+}
+
+/* `842 kbit/s` of bytes in so many seconds. */
+static void put_rate(FILE *out, const char *what, const json_t *object, const char *packets,
+                     const char *bytes, double seconds)
+{
+	char rate[CHART_UNIT_SIZE];
+
+	chart_unit_format(rate, sizeof(rate), CHART_BPS, number(object, bytes) * 8 / seconds, 3);
+	fprintf(out, " %s %s %.0f/s", what, rate, number(object, packets) / seconds);
+}
+
+static void put_time(FILE *out, const char *what, double ns)
+{
+	char text[CHART_UNIT_SIZE];
+
+	chart_unit_format(text, sizeof(text), CHART_NS, ns, 3);
+	fprintf(out, " %s %s", what, text);
+}
+
+static void print_port(FILE *out, const json_t *port, double seconds)
+{
+	const json_t *late = json_object_get(port, "lateness_ns");
+
+	fprintf(out, "sample port %s", json_string_value(json_object_get(port, "port")));
+	put_rate(out, "in", port, "rx_packets", "rx_bytes", seconds);
+	put_rate(out, "out", port, "tx_packets", "tx_bytes", seconds);
+	put_time(out, "late p50", number(late, "p50"));
+	put_time(out, "p99", number(late, "p99"));
+	fprintf(out, " lost %.0f%s\n", number(port, "lost"),
+	        json_is_true(json_object_get(port, "link_up")) ? "" : " link down");
+}
+
+static void print_cloud(FILE *out, const char *what, const json_t *cloud, double seconds)
+{
+	const json_t *delay = json_object_get(cloud, "delay_ns");
+	char queue[CHART_UNIT_SIZE];
+
+	fprintf(out, "sample %s %s", what, json_string_value(json_object_get(cloud, "cloud")));
+	put_rate(out, "in", cloud, "rx_packets", "rx_bytes", seconds);
+	put_rate(out, "out", cloud, "tx_packets", "tx_bytes", seconds);
+	chart_unit_format(queue, sizeof(queue), CHART_BYTES, number(cloud, "queue_bytes"), 3);
+	fprintf(out, " drops emulated %.0f congestion %.0f real %.0f queue %s",
+	        number(cloud, "emulated"), number(cloud, "congestion"), number(cloud, "real"),
+	        queue);
+	if (delay != NULL && number(delay, "count") > 0) {
+		put_time(out, "delay p50", number(delay, "p50"));
+		put_time(out, "p99", number(delay, "p99"));
+	}
+	fputc('\n', out);
+}
+
+static void print_worker(FILE *out, const json_t *worker)
+{
+	double polls = number(worker, "polls");
+	char used[CHART_UNIT_SIZE], room[CHART_UNIT_SIZE];
+
+	chart_unit_format(used, sizeof(used), CHART_BYTES, number(worker, "memory_used_bytes"), 3);
+	chart_unit_format(room, sizeof(room), CHART_BYTES, number(worker, "memory_bytes"), 3);
+	fprintf(out, "sample worker %.0f %s busy %.1f%% holds %.0f memory %s of %s\n",
+	        number(worker, "worker"), json_string_value(json_object_get(worker, "role")),
+	        polls > 0 ? number(worker, "busy_polls") / polls * 100 : 0,
+	        number(worker, "held_packets"), used, room);
+}
+
+void sample_print(FILE *out, const json_t *sample)
+{
+	double seconds = number(sample, "for_ns") / 1e9;
+	const json_t *each;
+	size_t i;
+
+	fprintf(out, "sample +%.3fs of %.3f s, %.0f clouds, %.0f busy\n",
+	        number(sample, "t_ns") / 1e9, seconds, number(sample, "clouds_in_all"),
+	        number(sample, "clouds_busy"));
+	if (seconds <= 0)
+		return;
+	json_array_foreach(json_object_get(sample, "ports"), i, each)
+	        print_port(out, each, seconds);
+	json_array_foreach(json_object_get(sample, "templates"), i, each)
+	        print_cloud(out, "clouds", each, seconds);
+	json_array_foreach(json_object_get(sample, "clouds"), i, each)
+	        print_cloud(out, "cloud", each, seconds);
+	json_array_foreach(json_object_get(sample, "workers"), i, each) print_worker(out, each);
+}

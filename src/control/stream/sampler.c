@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stream/sampler.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/engine_report.h"
+#include "service/roll.h"
+#include "stream/sample_row.h"
+
+#define BRIEFS 64
+
+/* What was seen of a cloud of the scenario: of itself, or of a template's head and its clouds. */
+struct block {
+	struct sample_sums own;
+	struct sample_sums *of_each;
+	uint32_t n;
+};
+
+struct seen_port {
+	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes, lost;
+	struct histogram_part late;
+};
+
+struct seen_worker {
+	uint64_t polls, busy_polls;
+};
+
+#define SEEN_WORKERS 128
+
+struct sampler {
+	simtime interval_ns;
+	uint64_t due_ns, next_ns; /* the pass; the step */
+	uint64_t began_ns, took_ns;
+	simtime last_ns; /* of the run, of the last sample */
+	bool primed;     /* there is something to take the difference from */
+	bool passing;
+	json_t *ready;
+	/* clouds */
+	uint64_t changes;
+	bool followed;
+	struct roll roll;
+	struct block *blocks;
+	uint32_t cloud, from;
+	struct sample_rows rows;
+	uint64_t n_clouds, n_busy;
+	struct sample_sums all;
+	struct sample_row of_template;
+	/* the rest */
+	struct seen_port ports[SCENARIO_PORTS_MAX];
+	struct seen_worker workers[SEEN_WORKERS];
+};
+
+struct sampler *sampler_make(simtime interval_ns, uint32_t rows, uint64_t now_ns)
+{
+	struct sampler *sampler = calloc(1, sizeof(*sampler));
+
+	if (sampler == NULL)
+		return NULL;
+	sampler->interval_ns = interval_ns;
+	sampler->due_ns = sampler->next_ns = now_ns;
+	if (!sample_rows_make(&sampler->rows, rows)) {
+		free(sampler);
+		return NULL;
+	}
+	return sampler;
+}
+
+static void blocks_free(struct block *blocks, uint32_t n)
+{
+	for (uint32_t i = 0; blocks != NULL && i < n; i++)
+		free(blocks[i].of_each);
+	free(blocks);
+}
+
+void sampler_free(struct sampler *sampler)
+{
+	if (sampler == NULL)
+		return;
+	blocks_free(sampler->blocks, sampler->roll.n);
+	roll_release(&sampler->roll);
+	sample_rows_release(&sampler->rows);
+	for (uint32_t i = 0; i < SCENARIO_PORTS_MAX; i++)
+		histogram_part_free(&sampler->ports[i].late);
+	json_decref(sampler->ready);
+	free(sampler);
+}
+
+bool sampler_ready(const struct sampler *sampler)
+{
+	return sampler->ready != NULL;
+}
+
+uint64_t sampler_next_ns(const struct sampler *sampler)
+{
+	return sampler->ready != NULL ? UINT64_MAX : sampler->next_ns;
+}
+
+/* ---- another scenario ---- */
+
+static bool follow(struct sampler *sampler, const struct control *control)
+{
+	const struct scenario *scenario = *control->scenario;
+	uint32_t n = sampler->roll.n, *was;
+	struct block *blocks;
+
+	if (sampler->followed && sampler->changes == control->changes)
+		return true;
+	blocks = calloc(scenario->n_clouds + 1, sizeof(*blocks));
+	if (blocks == NULL || roll_follow(&sampler->roll, scenario, &was) != 0) {
+		free(blocks);
+		return false;
+	}
+	if (was == NULL && sampler->blocks != NULL) { /* all stand where they stood */
+		free(blocks);
+	} else {
+		for (uint32_t i = 0; i < scenario->n_clouds && sampler->blocks != NULL; i++) {
+			if (was[i] == ROLL_NEW)
+				continue;
+			blocks[i] = sampler->blocks[was[i]];
+			sampler->blocks[was[i]].of_each = NULL;
+		}
+		blocks_free(sampler->blocks, n);
+		sampler->blocks = blocks;
+		sample_rows_forget(&sampler->rows);
+	}
+	free(was);
+	sampler->changes = control->changes;
+	sampler->followed = true;
+	sampler->cloud = sampler->from = 0;
+	sample_rows_clear(&sampler->rows);
+	return true;
+}
+
+/* ---- clouds ---- */
+
+/* Where what was seen of the i-th cloud is kept; NULL: no memory. */
+static struct sample_sums *seen_of(struct block *block, uint32_t i)
+{
+	struct sample_sums *grown;
+	uint32_t room = block->n > 0 ? block->n : 64;
+
+	if (i < block->n)
+		return &block->of_each[i];
+	while (room <= i)
+		room *= 2;
+	grown = realloc(block->of_each, room * sizeof(*grown));
+	if (grown == NULL)
+		return NULL;
+	memset(grown + block->n, 0, (room - block->n) * sizeof(*grown));
+	block->of_each = grown;
+	block->n = room;
+	return &grown[i];
+}
+
+static void take_brief(struct sampler *sampler, const struct cloud_brief *brief, bool many,
+                       bool head)
+{
+	struct block *block = &sampler->blocks[sampler->cloud];
+	struct sample_sums *seen = !many || head ? &block->own : seen_of(block, sampler->from);
+	struct sample_row row = {.cloud = sampler->cloud,
+	                         .index = sampler->from,
+	                         .held_packets = brief->held_packets,
+	                         .queue_packets = brief->queue_packets,
+	                         .queue_bytes = brief->queue_bytes};
+
+	if (seen != NULL)
+		sample_sums_since(&row.sums, seen, &brief->counters);
+	sample_sums_add(&sampler->all, &row.sums);
+	sampler->n_clouds += !head;
+	sampler->n_busy += !head && sample_weight(&row) > 0;
+	if (many)
+		sample_row_add(&sampler->of_template, &row);
+	if (!head)
+		sample_rows_offer(&sampler->rows, &row);
+}
+
+/* Reads on in the present cloud; the next one follows when it has come to its end. Returns how many
+ * it has read. */
+static uint32_t read_on(struct sampler *sampler, struct control *control)
+{
+	const struct cloud_conf *cloud = (*control->scenario)->clouds[sampler->cloud];
+	struct cloud_brief briefs[BRIEFS];
+	uint32_t most = cloud->many ? BRIEFS : 1;
+	uint32_t n =
+	        control->ops->briefs(control->context, cloud->name, sampler->from, most, briefs);
+	char name[8];
+
+	if (sampler->from == 0)
+		sampler->of_template = (struct sample_row){.cloud = sampler->cloud};
+	for (uint32_t i = 0; i < n; i++, sampler->from++) {
+		bool last = cloud->many && i + 1 == n;
+		bool head = last && !control->ops->brief_name(control->context, cloud->name,
+		                                              sampler->from, name, sizeof(name));
+
+		take_brief(sampler, &briefs[i], cloud->many, head);
+		sampler->of_template.index += !head;
+	}
+	if (cloud->many && n == most)
+		return n;
+	if (cloud->many)
+		sample_rows_template(&sampler->rows, &sampler->of_template);
+	sampler->from = 0;
+	sampler->cloud++;
+	return n + 1;
+}
+
+/* ---- ports and workers ---- */
+
+static uint64_t since(uint64_t now, uint64_t *seen)
+{
+	uint64_t less = now < *seen ? now : now - *seen;
+
+	*seen = now;
+	return less;
+}
+
+static json_t *late_since(struct port_report *port, struct seen_port *seen)
+{
+	struct histogram_part now = {.n = 0};
+
+	if (!histogram_part_make(&now, &port->lateness_ns))
+		return NULL;
+	if (seen->late.count <= port->lateness_ns.count)
+		histogram_less(&port->lateness_ns, &seen->late);
+	histogram_part_free(&seen->late);
+	seen->late = now;
+	return sample_percentiles(&port->lateness_ns);
+}
+
+static json_t *ports_since(struct sampler *sampler, struct control *control)
+{
+	uint32_t n = control->ops->ports(control->context);
+	struct port_report *port = malloc(sizeof(*port));
+	json_t *ports = json_array();
+
+	for (uint32_t i = 0; port != NULL && i < n && i < SCENARIO_PORTS_MAX; i++) {
+		struct seen_port *seen = &sampler->ports[i];
+		uint64_t lost;
+		json_t *object;
+
+		if (!control->ops->port(control->context, i, port))
+			continue;
+		lost = port->rx_missed + port->rx_no_mbuf + port->tx_full + port->not_sent +
+		       port->not_written;
+		object = json_pack(
+		        "{s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I}", "port", port->name, "link_up",
+		        port->link_up, "link_bps", (json_int_t)port->link_bps, "rx_packets",
+		        (json_int_t)since(port->rx_packets, &seen->rx_packets), "rx_bytes",
+		        (json_int_t)since(port->rx_bytes, &seen->rx_bytes), "tx_packets",
+		        (json_int_t)since(port->tx_packets, &seen->tx_packets), "tx_bytes",
+		        (json_int_t)since(port->tx_bytes, &seen->tx_bytes), "lost",
+		        (json_int_t)since(lost, &seen->lost));
+		json_object_set_new(object, "lateness_ns", late_since(port, seen));
+		json_array_append_new(ports, object);
+	}
+	free(port);
+	return ports;
+}
+
+static json_t *workers_since(struct sampler *sampler, struct control *control, json_t **memory)
+{
+	uint32_t n = control->ops->workers(control->context);
+	uint64_t used = 0, room = 0;
+	json_t *workers = json_array();
+	struct worker_report worker;
+
+	for (uint32_t i = 0; i < n && i < SEEN_WORKERS; i++) {
+		struct seen_worker *seen = &sampler->workers[i];
+
+		if (!control->ops->worker(control->context, i, &worker))
+			continue;
+		json_array_append_new(
+		        workers,
+		        json_pack("{s:i,s:s,s:i,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "worker", (int)i,
+		                  "role", worker.role, "cpu", (int)worker.cpu, "polls",
+		                  (json_int_t)since(worker.polls, &seen->polls), "busy_polls",
+		                  (json_int_t)since(worker.busy_polls, &seen->busy_polls),
+		                  "longest_poll_ns", (json_int_t)worker.longest_poll_ns, "stalls",
+		                  (json_int_t)worker.stalls, "held_packets",
+		                  (json_int_t)worker.held_packets, "memory_used_bytes",
+		                  (json_int_t)worker.memory_used_bytes, "memory_bytes",
+		                  (json_int_t)worker.memory_bytes));
+		used += worker.memory_used_bytes;
+		room += worker.memory_bytes;
+	}
+	*memory = json_pack("{s:I,s:I}", "used_bytes", (json_int_t)used, "bytes", (json_int_t)room);
+	return workers;
+}
+
+/* ---- passes ---- */
+
+static void pass_begin(struct sampler *sampler, uint64_t now_ns)
+{
+	sampler->passing = true;
+	sampler->began_ns = now_ns;
+	sampler->took_ns = 0;
+	sampler->cloud = sampler->from = 0;
+	sampler->n_clouds = sampler->n_busy = 0;
+	sampler->all = (struct sample_sums){.v = {0}};
+	sample_rows_clear(&sampler->rows);
+}
+
+static void pass_end(struct sampler *sampler, struct control *control, uint64_t now_ns)
+{
+	simtime now = control->ops->now_ns(control->context);
+	struct timespec wall;
+	json_t *memory, *sample, *clouds, *templates, *ports, *workers;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	ports = ports_since(sampler, control);
+	workers = workers_since(sampler, control, &memory);
+	sample_rows_json(&sampler->rows, control, &clouds, &templates);
+	sample = json_pack("{s:i,s:I,s:I,s:I,s:o,s:o,s:I,s:I,s:o,s:o,s:o,s:o}", "sample", 1, "t_ns",
+	                   (json_int_t)now, "wall_ns",
+	                   (json_int_t)wall.tv_sec * (json_int_t)SIMTIME_S + wall.tv_nsec, "for_ns",
+	                   (json_int_t)(now - sampler->last_ns), "ports", ports, "clouds", clouds,
+	                   "clouds_in_all", (json_int_t)sampler->n_clouds, "clouds_busy",
+	                   (json_int_t)sampler->n_busy, "templates", templates, "all",
+	                   sample_sums_json(&sampler->all), "workers", workers, "memory", memory);
+	sampler->last_ns = now;
+	sampler->passing = false;
+	if (sampler->primed)
+		sampler->ready = sample;
+	else
+		json_decref(sample);
+	sampler->primed = true;
+	sampler->due_ns += sampler->interval_ns;
+	if (sampler->due_ns <= now_ns) /* late: none is made up for */
+		sampler->due_ns = now_ns + sampler->interval_ns;
+	if (sampler->due_ns < now_ns + SAMPLER_SHARE * sampler->took_ns)
+		sampler->due_ns = now_ns + SAMPLER_SHARE * sampler->took_ns;
+	sampler->next_ns = sampler->due_ns;
+}
+
+static uint64_t processor_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec;
+}
+
+void sampler_step(struct sampler *sampler, struct control *control, uint64_t now_ns)
+{
+	uint64_t began = processor_ns();
+
+	/* What was not taken yet makes the next one wait. */
+	if (sampler->ready != NULL || now_ns < sampler->next_ns)
+		return;
+	if (!control_look_begin(control)) {
+		sampler->next_ns = now_ns + 5 * SIMTIME_MS;
+		return;
+	}
+	if (!sampler->passing)
+		pass_begin(sampler, now_ns);
+	sampler->next_ns = now_ns;
+	if (!follow(sampler, control)) {
+		sampler->next_ns = now_ns + SIMTIME_S;
+	} else {
+		for (uint32_t n = 0;
+		     n < SAMPLER_AT_ONCE && sampler->cloud < (*control->scenario)->n_clouds;)
+			n += read_on(sampler, control);
+		sampler->took_ns += processor_ns() - began;
+		if (sampler->cloud >= (*control->scenario)->n_clouds)
+			pass_end(sampler, control, now_ns);
+	}
+	control_look_end(control);
+}
+
+static void put_text(const json_t *sample, struct output *output)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	if (out == NULL)
+		return;
+	sample_print(out, sample);
+	if (fclose(out) == 0)
+		output_append(output, text, n);
+	free(text);
+}
+
+void sampler_put(struct sampler *sampler, struct output *output)
+{
+	char *line = output->json ? json_dumps(sampler->ready, JSON_COMPACT) : NULL;
+
+	if (line != NULL) {
+		output_append(output, line, strlen(line));
+		output_append(output, "\n", 1);
+	} else if (!output->json) {
+		put_text(sampler->ready, output);
+	}
+	free(line);
+	json_decref(sampler->ready);
+	sampler->ready = NULL;
+}
