@@ -11,6 +11,7 @@
 #include "ctl/ctl_batch.h"
 #include "ctl/ctl_link.h"
 #include "ctl/ctl_scenario.h"
+#include "ctl/ctl_stream.h"
 #include "ctl/shell.h"
 #include "options/options.h"
 #include "text/word.h"
@@ -38,13 +39,16 @@ const struct options ctl_options = {
         .command = "ctl",
         .usage = "[-s SOCKET] [-j] [COMMAND ...]\n"
                  "[-s SOCKET] [-j] -f FILE\n"
+                 "[-s SOCKET] [-j] events [from SEQ]\n"
+                 "[-s SOCKET] [-j] sample INTERVAL\n"
                  "[-s SOCKET] [-j] load FILE\n"
                  "[-s SOCKET] [-j] save [FILE]",
         .does = "Controls a weir that runs: asks it, and changes its scenario while packets flow.",
         .about = "COMMAND is one command of the scenario language: show cloud down. Without one:\n"
                  "a shell with history and completion; from a pipe, a command a line.\n"
                  "load FILE makes what runs what a scenario file says, all of it or nothing;\n"
-                 "save [FILE] writes what is in force as such a file.\n",
+                 "save [FILE] writes what is in force as such a file.\n"
+                 "events and sample print what happens, and what is counted, as it comes.\n",
         .end = "Exit status: 0 done, 1 the answer was an error, 2 nothing could be asked.\n"
                "Commands: weir ctl help\n",
         .rows = rows,
@@ -102,7 +106,10 @@ static int ctl_ask(struct ctl *ctl, const char *line, const char *at)
 		return ctl_lost(result);
 	status = ctl_print(ctl, &answer, at);
 	ctl_answer_release(&answer);
-	return status;
+	if (status != STATUS_DONE || !ctl_stream_line(line))
+		return status;
+	result = ctl_stream_print(&ctl->link);
+	return result == 0 || result == -EPIPE ? STATUS_DONE : STATUS_WRONG;
 }
 
 /* A command of the server's, or one of this side's. */

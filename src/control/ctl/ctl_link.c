@@ -175,8 +175,7 @@ int ctl_link_send(struct ctl_link *link, const char *line)
 	return result;
 }
 
-/* Receives more bytes behind those that are there. */
-static int link_receive(struct ctl_link *link)
+int ctl_link_receive(struct ctl_link *link)
 {
 	ssize_t n;
 
@@ -262,7 +261,7 @@ static int link_answer_next(struct ctl_link *link, struct ctl_answer *answer)
 
 		if (end == NULL) {
 			seen = link->n;
-			result = link_receive(link);
+			result = ctl_link_receive(link);
 			if (result != 0)
 				return result;
 			continue;

@@ -51,6 +51,9 @@ int ctl_link_send(struct ctl_link *link, const char *line);
 int ctl_link_answer(struct ctl_link *link, struct ctl_answer *answer);
 void ctl_answer_release(struct ctl_answer *answer);
 
+/* Receives more bytes behind those that are there, as ctl_link_answer does. */
+int ctl_link_receive(struct ctl_link *link);
+
 /* send and answer. When sending fails, the answer that says why, if there is one. */
 int ctl_link_ask(struct ctl_link *link, const char *line, struct ctl_answer *answer);
 

@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include "ctl/ctl_scenario.h"
+#include "ctl/ctl_stream.h"
 #include "ctl/shell.h"
 #include "ctl/shell_complete.h"
 #include "language/scenario_file.h"
@@ -283,7 +284,10 @@ int shell_run(struct ctl_link *link, const char *path)
 		if (line[strspn(line, " \t")] != '\0') {
 			history(shell.history, &shell.event, H_ENTER, line);
 			shell.fetched = 0;
-			if (!ctl_scenario_line(link, line, &n) && !shell_ask(&shell, line))
+			if (ctl_stream_line(line))
+				puts("that would go on without end, and this is a shell: weir ctl "
+				     "events, weir ctl sample 1s");
+			else if (!ctl_scenario_line(link, line, &n) && !shell_ask(&shell, line))
 				status = 1;
 		}
 		free(line);

@@ -9,8 +9,10 @@
 #include "language/complete.h"
 
 /* What is said to the conversation, beside the words of the language. */
-static const char *const phrases[] = {"abort",   "begin", "commit", "exit", "json off",
-                                      "json on", "load",  "quit",   "save", NULL};
+static const char *const phrases[] = {
+        "abort", "begin",  "begin lease", "begin whole", "commit", "events", "events from",
+        "exit",  "hello",  "json off",    "json on",     "keep",   "load",   "quit",
+        "renew", "revert", "sample",      "save",        NULL};
 #define PHRASES (sizeof(phrases) / sizeof(phrases[0]))
 
 void shell_choices_free(char **choices)

@@ -451,12 +451,19 @@ void show_session_help(FILE *out)
 {
 	fputs("\nOn the control socket also:\n"
 	      "  begin                       changes from here on are one transaction\n"
+	      "  begin lease TIME            ... that is undone when TIME passes without renew\n"
+	      "  renew [TIME]                begins the time of the lease again\n"
+	      "  keep                        the change of the lease stays\n"
+	      "  revert                      ... or is undone now\n"
 	      "  begin whole                 ... and a whole scenario, for the one in force\n"
 	      "  commit                      ... that takes effect here, all of it or nothing\n"
 	      "  abort                       ... or is forgotten\n"
 	      "  file NAME                   a file that the next line names; it comes as a "
 	      "descriptor\n"
 	      "  json on | off               answers as JSON objects, one a line\n"
+	      "  hello                       which weir this is, and what it can do\n"
+	      "  events [from SEQ|oldest]    what happens, pushed as it comes; events off\n"
+	      "  sample TIME [clouds N]      counters as differences, pushed; sample off\n"
 	      "  quit                        ends the conversation; weir runs on\n",
 	      out);
 }
