@@ -61,7 +61,8 @@ class Client:
 class Weir:
     """A weir that runs, in a folder of its own; stop() ends it, however it stands."""
 
-    def __init__(self, program, name):
+    def __init__(self, program, name, *options):
+        """`SOCKET` in an option is the path of the control socket."""
         self.folder = tempfile.mkdtemp(prefix=f"weir-{name}-")
         self.path = os.path.join(self.folder, "socket")
         config = os.path.join(self.folder, "scenario.weir")
@@ -69,7 +70,8 @@ class Weir:
             file.write(SCENARIO)
         self.log = open(os.path.join(self.folder, "log"), "w+")
         self.process = subprocess.Popen(
-            [program, "run", "-c", config, "-s", self.path, "--", "--no-huge"],
+            [program, "run", "-c", config, "-s", self.path,
+             *(option.replace("SOCKET", self.path) for option in options), "--", "--no-huge"],
             stdout=self.log, stderr=self.log)
         for _ in range(300):
             if self.process.poll() is not None:
