@@ -4,7 +4,7 @@
  *
  * Model. A difference is a list of items, each with a value before and a value after the change:
  *
- *   a statement of a cloud         of numbered ones each number is one; all `at` of a cloud together
+ *   a statement of a cloud         of numbered ones each number; all `at` of a cloud together
  *                                  are one, and so are all `every`
  *   a class of a cloud             with all its statements
  *   what a cloud is                from where, to where, which packets

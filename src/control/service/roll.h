@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which clouds there were, to find them again when a change has moved them: who keeps something of
- * each cloud, by its index in the scenario, keeps a roll beside it. Names are compared by 64 bits of
- * them; a cloud that has become a template, or is none any more, is another one.
+ * each cloud, by its index in the scenario, keeps a roll beside it. Names are compared by 64 bits;
+ * a cloud that has become a template, or is none any more, is another one.
  *
  * Thread: the owner's.
  */

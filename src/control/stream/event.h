@@ -2,7 +2,7 @@
 /*
  * An event of a run, as the log has it (event_log.h):
  *
- *   {"event":"link","seq":17,"t_ns":..,"wall_ns":..,"port":"b","up":false,"text":"port b: link down"}
+ *   {"event":"link","seq":17,"t_ns":..,"wall_ns":..,"port":"b","up":false,"text":..}
  *   event 17 2026-11-23T18:20:01.123456Z +12.345678901s link: port b: link down
  *
  * `t_ns` is virtual time, from the beginning of the run, at which control noticed it, and `wall_ns`
