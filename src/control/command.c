@@ -42,7 +42,8 @@ static const struct {
 } commands[] = {
         {&exec_options, command_exec},     {&run_options, command_run},
         {&replay_options, command_replay}, {&check_options, command_check},
-        {&ctl_options, command_ctl},       {&bench_options, command_bench},
+        {&ctl_options, command_ctl},       {&top_options, command_top},
+        {&bench_options, command_bench},
         {&lab_options, command_lab},       {&help_options, command_help},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "top/top.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <curses.h>
+
+#include "top/top_feed.h"
+#include "top/top_model.h"
+#include "top/top_screen.h"
+
+struct top {
+	struct top_feed feed;
+	struct top_model model;
+	struct top_screen screen;
+	uint64_t zoomed_n; /* the sample at which the zoom was asked for last */
+	bool over, changed;
+};
+
+static volatile sig_atomic_t ended;
+
+static void on_signal(int number)
+{
+	(void)number;
+	ended = 1;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void take(void *argument, const json_t *object)
+{
+	struct top *top = argument;
+
+	top_model_take(&top->model, object);
+	top->changed = true;
+}
+
+/* What the connection has to say goes to the line at the bottom. */
+static void hear(struct top *top)
+{
+	if (top->feed.said[0] == '\0')
+		return;
+	snprintf(top->screen.status, sizeof(top->screen.status), "%s", top->feed.said);
+	top->feed.said[0] = '\0';
+	top->changed = true;
+}
+
+/* ---- what keys do ---- */
+
+static void zoom_ask(struct top *top)
+{
+	char line[TOP_NAME_BYTES + 32], *slash = strchr(top->screen.zoom, '/');
+	bool ok;
+
+	if (slash != NULL)
+		snprintf(line, sizeof(line), "show clouds %.*s %s", (int)(slash - top->screen.zoom),
+		         top->screen.zoom, slash + 1);
+	else
+		snprintf(line, sizeof(line), "show cloud %s", top->screen.zoom);
+	free(top->screen.zoomed);
+	top->screen.zoomed = top_feed_ask(&top->feed, line, &ok);
+	top->zoomed_n = top->model.n_samples;
+}
+
+static const char *selected(const struct top *top)
+{
+	if (top->screen.zoom[0] != '\0')
+		return top->screen.zoom;
+	return top->screen.selected < top->model.n_rows ? top->model.rows[top->screen.selected].name
+	                                                : "";
+}
+
+static void zoom(struct top *top)
+{
+	char name[TOP_NAME_BYTES];
+
+	snprintf(name, sizeof(name), "%s",
+	         top->screen.zoom[0] ? ""
+	         : selected(top)[0]  ? selected(top)
+	                             : top->model.filter);
+	memcpy(top->screen.zoom, name, sizeof(name));
+	if (name[0] != '\0')
+		zoom_ask(top);
+}
+
+static void change(struct top *top)
+{
+	char line[400], *answer;
+	bool ok;
+
+	snprintf(line, sizeof(line), "cloud %.*s ", (int)strcspn(selected(top), "/"),
+	         selected(top));
+	if (!top_screen_type("change> ", line, sizeof(line)))
+		return;
+	answer = top_feed_ask(&top->feed, line, &ok);
+	snprintf(top->screen.status, sizeof(top->screen.status), "%s%.250s",
+	         ok ? "done " : "not done: ", answer != NULL ? answer : "no memory");
+	top->screen.status[strcspn(top->screen.status, "\n")] = '\0';
+	free(answer);
+	if (top->screen.zoom[0] != '\0')
+		zoom_ask(top);
+}
+
+static void write_picture(struct top *top)
+{
+	char path[200];
+	time_t now = time(NULL);
+	struct tm tm;
+	FILE *out;
+	bool whole = false;
+
+	localtime_r(&now, &tm);
+	strftime(path, sizeof(path), "weir-top-%Y%m%d-%H%M%S.txt", &tm);
+	if (!top_screen_type("write to> ", path, sizeof(path)))
+		return;
+	top_screen_draw(&top->screen, &top->feed, &top->model);
+	errno = 0;
+	out = fopen(path, "we");
+	if (out != NULL) {
+		whole = top_screen_save(out);
+		whole = fclose(out) == 0 && whole;
+	}
+	snprintf(top->screen.status, sizeof(top->screen.status), "%s%.150s%s%s",
+	         whole ? "written: " : "", path, whole ? "" : ": ",
+	         whole ? "" : strerror(errno != 0 ? errno : EIO));
+}
+
+static void move_by(struct top *top, int rows)
+{
+	int at = (int)top->screen.selected + rows, n = (int)top->model.n_rows;
+
+	top->screen.selected = (uint32_t)(at < 0 || n == 0 ? 0 : at >= n ? n - 1 : at);
+}
+
+static void key(struct top *top, int typed)
+{
+	top->screen.status[0] = '\0';
+	top->changed = true;
+	switch (typed) {
+	case 'q':
+		top->over = true;
+		break;
+	case 'p':
+		top->model.paused = !top->model.paused;
+		break;
+	case 's':
+		top->model.sort = (top->model.sort + 1) % TOP_SORTS;
+		top_model_arrange(&top->model);
+		break;
+	case '/':
+		if (top_screen_type("filter> ", top->model.filter, sizeof(top->model.filter)))
+			top->screen.selected = 0;
+		top_model_arrange(&top->model);
+		break;
+	case '\n':
+	case '\r':
+	case KEY_ENTER:
+		zoom(top);
+		break;
+	case 27:
+		top->screen.zoom[0] = '\0';
+		break;
+	case 'e':
+		change(top);
+		break;
+	case 'w':
+		write_picture(top);
+		break;
+	case '?':
+	case 'h':
+		top->screen.help = !top->screen.help;
+		break;
+	case KEY_UP:
+	case 'k':
+		move_by(top, -1);
+		break;
+	case KEY_DOWN:
+	case 'j':
+		move_by(top, 1);
+		break;
+	case KEY_PPAGE:
+		move_by(top, -10);
+		break;
+	case KEY_NPAGE:
+		move_by(top, 10);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- the loop ---- */
+
+static void wait_for(struct top *top)
+{
+	struct pollfd polled[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
+	                           {.fd = top->feed.up ? top->feed.link.fd : -1, .events = POLLIN}};
+	int typed;
+
+	/* Not connected, it tries again each second; a signal of another size of the window ends
+	 * the wait. */
+	if (poll(polled, 2, top->feed.up ? -1 : 1000) < 0 && errno != EINTR)
+		top->over = true;
+	if (polled[0].revents & (POLLHUP | POLLERR))
+		top->over = true;
+	if (polled[1].revents & (POLLIN | POLLHUP | POLLERR))
+		top_feed_read(&top->feed, now_ms(), take, top);
+	while (!top->over && (typed = getch()) != ERR)
+		key(top, typed);
+}
+
+static void loop(struct top *top)
+{
+	while (!top->over && !ended) {
+		if (!top->feed.up)
+			top_feed_connect(&top->feed, now_ms());
+		hear(top);
+		if (top->screen.zoom[0] != '\0' && top->feed.up && !top->model.paused &&
+		    top->zoomed_n != top->model.n_samples)
+			zoom_ask(top);
+		if (top->changed)
+			top_screen_draw(&top->screen, &top->feed, &top->model);
+		top->changed = false;
+		wait_for(top);
+	}
+}
+
+int top_run(const char *path, const char *interval)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	struct top *top = calloc(1, sizeof(*top));
+	char why[200];
+	int status = 0;
+
+	if (top == NULL) {
+		fputs("weir top: no memory\n", stderr);
+		return 1;
+	}
+	top_feed_begin(&top->feed, path, interval);
+	/* The first time it must be there: a wrong path is said at once. */
+	if (top_feed_connect(&top->feed, now_ms()) != 0) {
+		fprintf(stderr, "weir top: %s\n", top->feed.said);
+		status = 2;
+	} else if (top_screen_open(&top->screen, why) != 0) {
+		fprintf(stderr, "weir top: %s\n", why);
+		status = 1;
+	} else {
+		sigaction(SIGTERM, &action, NULL);
+		sigaction(SIGHUP, &action, NULL);
+		sigaction(SIGINT, &action, NULL);
+		loop(top);
+		top_screen_close(&top->screen);
+	}
+	top_feed_end(&top->feed);
+	top_model_release(&top->model);
+	free(top);
+	return status;
+}
