@@ -69,10 +69,14 @@ class Weir:
         with open(config, "w") as file:
             file.write(SCENARIO)
         self.log = open(os.path.join(self.folder, "log"), "w+")
-        self.process = subprocess.Popen(
-            [program, "run", "-c", config, "-s", self.path,
-             *(option.replace("SOCKET", self.path) for option in options), "--", "--no-huge"],
-            stdout=self.log, stderr=self.log)
+        self.command = [program, "run", "-c", config, "-s", self.path,
+                        *(option.replace("SOCKET", self.path) for option in options),
+                        "--", "--no-huge"]
+        self.start()
+
+    def start(self):
+        """Again, too, when its process has ended."""
+        self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log)
         for _ in range(300):
             if self.process.poll() is not None:
                 print("1..0 # SKIP weir does not run here: " + " ".join(self.said().split()))

@@ -222,8 +222,7 @@ static int draw_workers(const struct top_screen *screen, const struct top_model 
 	size_t i;
 
 	put_line(row++, look(screen, PAIR_HEAD),
-	         "worker role               cpu   busy    held  memory      of  longest poll "
-	         "stalls");
+	         "worker role               cpu   busy    held  memory      of   longest stalls");
 	json_array_foreach(json_object_get(model->sample, "workers"), i, worker)
 	{
 		char t[4][TOP_TEXT_BYTES], line[400];
@@ -231,7 +230,7 @@ static int draw_workers(const struct top_screen *screen, const struct top_model 
 
 		if (row >= end)
 			break;
-		snprintf(line, sizeof(line), "%6.0f %-17.17s %4.0f %5.1f%% %7s %7s %7s %13s %6.0f",
+		snprintf(line, sizeof(line), "%6.0f %-17.17s %4.0f %5.1f%% %7s %7s %7s %9s %6.0f",
 		         number(worker, "worker"), word(worker, "role"), number(worker, "cpu"),
 		         polls > 0 ? number(worker, "busy_polls") / polls * 100 : 0,
 		         top_count(t[0], number(worker, "held_packets")),

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""`weir top` in a terminal that tmux emulates: sizes, colours, keys, and weir gone and back.
+
+usage: top.py WEIR
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+from conversation import SCENARIO, Client, Weir
+
+WEIR = os.path.abspath(sys.argv[1])
+LONG_S = 60
+
+
+class Terminal:
+    """A terminal of that size in which weir top runs; end() ends it."""
+
+    made = 0
+
+    def __init__(self, weir, columns, rows, term="screen-256color", environment=""):
+        # One of its own: a server that ends answers for a while.
+        Terminal.made += 1
+        self.socket = os.path.join(weir.folder, f"t{Terminal.made}")
+        command = (f"TERM={term} LC_ALL=C.UTF-8 {environment} {WEIR} top -s {weir.path} -i 200ms; "
+                   "echo ended with $?; sleep 1000")
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-s", "t", "-x", str(columns),
+                  "-y", str(rows), command)
+
+    def tmux(self, *words):
+        return subprocess.run(["tmux", "-S", self.socket, *words], capture_output=True, text=True,
+                              check=True).stdout
+
+    def keys(self, *keys):
+        """`Enter` and `C-u` are keys; all else is text."""
+        for key in keys:
+            literal = [] if key in ("Enter", "C-u") else ["-l"]
+            self.tmux("send-keys", "-t", "t", *literal, key)
+
+    def picture(self, colours=False):
+        return self.tmux("capture-pane", "-p", *(["-e"] if colours else []), "-t", "t")
+
+    def until(self, *wanted, colours=False, gone=()):
+        """Waits for a picture that has all of these."""
+        end = time.monotonic() + LONG_S
+        while time.monotonic() < end:
+            picture = self.picture(colours)
+            if all(text in picture for text in wanted) and not any(t in picture for t in gone):
+                return picture
+            time.sleep(0.05)
+        raise AssertionError(f"no picture has {wanted} without {gone}; the last one:\n"
+                             + picture.replace("\n", "\n#  "))
+
+    def resize(self, columns, rows):
+        self.tmux("resize-window", "-t", "t", "-x", str(columns), "-y", str(rows))
+
+    def end(self):
+        subprocess.run(["tmux", "-S", self.socket, "kill-server"], capture_output=True, check=False)
+
+
+def in_terminal(weir, columns, rows, does, **how):
+    terminal = Terminal(weir, columns, rows, **how)
+    try:
+        does(terminal)
+    finally:
+        terminal.end()
+
+
+def at_80x24_all_parts_stand_there_and_fit(weir):
+    def look(terminal):
+        picture = terminal.until("port ", "cloud ", "down", "up ", "worker", "events", "started")
+        lines = picture.splitlines()
+        assert len(lines) == 24 and max(map(len, lines)) <= 80, lines
+        assert lines[-1].startswith("? help"), lines[-1]
+    in_terminal(weir, 80, 24, look)
+
+
+def it_follows_the_size_of_the_window(weir):
+    def look(terminal):
+        terminal.until("events")
+        terminal.resize(80, 24)
+        terminal.until("worker", "? help")
+        terminal.resize(30, 8)
+        terminal.until("too small")
+        terminal.resize(200, 60)
+        picture = terminal.until("worker", "events", gone=("too small",))
+        assert picture.splitlines()[-1].startswith("? help"), picture
+    in_terminal(weir, 200, 60, look)
+
+
+def keys_sort_filter_zoom_pause_and_explain(weir):
+    def look(terminal):
+        terminal.until("by out", "down", "worker")
+        terminal.keys("s")
+        terminal.until("by in")
+        terminal.keys("/")
+        terminal.until("filter>")
+        terminal.keys("dow", "Enter")
+        terminal.until("/dow", "down", gone=("\nup ",))
+        terminal.keys("Enter")
+        terminal.until("cloud down from a to b", "since the start")
+        terminal.keys("Enter")
+        terminal.until("REAL/s")
+        terminal.keys("p")
+        terminal.until("PAUSED")
+        terminal.keys("?")
+        terminal.until("never as it should be")
+        terminal.keys("?", "p", "q")
+        terminal.until("ended with 0")
+    in_terminal(weir, 80, 24, look)
+
+
+def a_change_is_typed_sent_and_seen_as_an_event(weir):
+    def look(terminal):
+        terminal.until("by out", "worker")
+        terminal.keys("/")
+        terminal.until("filter>")
+        terminal.keys("up", "Enter")
+        terminal.until("/up", gone=("\ndown",))
+        terminal.keys("e")
+        terminal.until("change> cloud up")
+        terminal.keys("delay 17ms", "Enter")
+        terminal.until("done ok", "cloud up delay 17ms")
+        terminal.keys("e")
+        terminal.until("change> cloud up")
+        terminal.keys("dlay 17ms", "Enter")
+        terminal.until("not done: ")
+    in_terminal(weir, 100, 30, look)
+    assert Client(weir.path).say("cloud up delay 1ms") == "ok"
+
+
+def the_picture_is_written_to_a_file(weir):
+    path = os.path.join(weir.folder, "picture.txt")
+
+    def look(terminal):
+        terminal.until("by out", "worker")
+        terminal.keys("w")
+        terminal.until("write to> weir-top-")
+        terminal.keys("C-u", path, "Enter")
+        terminal.until("written: ")
+    in_terminal(weir, 120, 24, look)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    assert text.startswith("weir ") and "cloud " in text and "worker" in text, text
+
+
+def colours_are_used_where_they_are_and_not_needed(weir):
+    def with_colours(terminal):
+        assert "\x1b[36m" in terminal.until("by out", "worker", colours=True)
+
+    def without(terminal):
+        picture = terminal.until("by out", "worker", "REAL/s", colours=True)
+        assert "\x1b[3" not in picture.replace("\x1b[39", ""), picture
+    in_terminal(weir, 80, 24, with_colours, term="linux")
+    in_terminal(weir, 80, 24, without, term="vt100")
+    in_terminal(weir, 80, 24, without, environment="NO_COLOR=1")
+
+
+def where_it_cannot_be_drawn_it_says_so(weir):
+    def look(terminal):
+        terminal.until("the terminal `dumb` (TERM) cannot be drawn on", "ended with 1")
+    in_terminal(weir, 100, 24, look, term="dumb")
+    done = subprocess.run([WEIR, "top", "-s", weir.path], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, check=False)
+    assert done.returncode == 1 and "it needs a terminal" in done.stderr, done
+    done = subprocess.run([WEIR, "top", "-s", weir.path + ".none"], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 2 and "no weir listens there" in done.stderr, done
+
+
+def it_goes_on_by_itself_when_weir_is_started_again(weir):
+    def look(terminal):
+        terminal.until("by out", "worker")
+        weir.process.kill()
+        weir.process.wait()
+        terminal.until("NOT CONNECTED")
+        weir.start()
+        terminal.until("weir was started again", gone=("NOT CONNECTED",))
+        Client(weir.path).say("cloud down delay 33ms")
+        terminal.until("cloud down delay 33ms")
+    in_terminal(weir, 120, 30, look)
+
+
+def main():
+    if shutil.which("tmux") is None:
+        print("1..0 # SKIP tmux is not installed")
+        return 77
+    done = subprocess.run([WEIR, "top"], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                          check=False)
+    if "without ncurses" in done.stderr:
+        print("1..0 # SKIP this weir was built without ncurses")
+        return 77
+    tests = (at_80x24_all_parts_stand_there_and_fit,
+             it_follows_the_size_of_the_window,
+             keys_sort_filter_zoom_pause_and_explain,
+             a_change_is_typed_sent_and_seen_as_an_event,
+             the_picture_is_written_to_a_file,
+             colours_are_used_where_they_are_and_not_needed,
+             where_it_cannot_be_drawn_it_says_so,
+             it_goes_on_by_itself_when_weir_is_started_again)
+    assert "cloud down" in SCENARIO
+    weir = Weir(WEIR, "top")
+    failed = 0
+    print(f"1..{len(tests)}", flush=True)
+    try:
+        for number, test in enumerate(tests, 1):
+            name = test.__name__.replace("_", " ")
+            try:
+                test(weir)
+                print(f"ok {number} - {name}", flush=True)
+            except (AssertionError, OSError, subprocess.CalledProcessError) as error:
+                failed = 1
+                said = str(error).replace("\n", "\n# ")
+                print(f"# {said}\nnot ok {number} - {name}", flush=True)
+    finally:
+        weir.stop()
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
