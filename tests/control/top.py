@@ -124,7 +124,7 @@ def a_change_is_typed_sent_and_seen_as_an_event(weir):
         terminal.keys("e")
         terminal.until("change> cloud up")
         terminal.keys("delay 17ms", "Enter")
-        terminal.until("done ok", "cloud up delay 17ms")
+        terminal.until("done: cloud up delay 17ms", "change: line by uid")
         terminal.keys("e")
         terminal.until("change> cloud up")
         terminal.keys("dlay 17ms", "Enter")
