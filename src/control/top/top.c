@@ -107,7 +107,10 @@ static void change(struct top *top)
 		return;
 	answer = top_feed_ask(&top->feed, line, &ok);
 	snprintf(top->screen.status, sizeof(top->screen.status), "%s%.250s",
-	         ok ? "done: " : "not done: ", ok ? line : answer != NULL ? answer : "no memory");
+	         ok ? "done: " : "not done: ",
+	         ok               ? line
+	         : answer != NULL ? answer
+	                          : "no memory");
 	top->screen.status[strcspn(top->screen.status, "\n")] = '\0';
 	free(answer);
 	if (top->screen.zoom[0] != '\0')
