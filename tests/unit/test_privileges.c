@@ -217,7 +217,8 @@ static const char *folder_of(uid_t owner, uint64_t kept)
 	if (!mkdtemp(folder) || chown(folder, owner, (gid_t)-1) < 0)
 		wrong = "no folder";
 	snprintf(path, sizeof(path), "%s/socket", folder);
-	if (!wrong && privileges_give_up(scenario, path, &problem) != 0)
+	if (!wrong &&
+	    privileges_give_up(scenario, (const char *const[]){path, NULL}, &problem) != 0)
 		wrong = "it was refused";
 	snprintf(number, sizeof(number), "%ld", (long)gettid());
 	if (!wrong)

@@ -42,10 +42,11 @@ static int start_eal(const struct run_arguments *arguments, const struct scenari
 static int serve(const struct run_arguments *arguments, struct server *server,
                  struct runtime *runtime, struct scenario **scenario)
 {
+	const char *const sockets[] = {server_path(server), server_path_read_only(server), NULL};
 	struct problem problem;
 	int rc, status = 0;
 
-	if (privileges_give_up(*scenario, server_path(server), &problem) < 0)
+	if (privileges_give_up(*scenario, sockets, &problem) < 0)
 		say(problem.text);
 	if (server_path_read_only(server))
 		fprintf(stderr, "weir run: read-only socket %s\n", server_path_read_only(server));

@@ -239,19 +239,22 @@ static bool device_may_finish(const char *device)
 }
 
 /* As this thread will be without it. */
-static bool may_finish_all(const struct scenario *scenario, const char *socket, uint64_t keep)
+static bool may_finish_all(const struct scenario *scenario, const char *const *sockets,
+                           uint64_t keep)
 {
-	bool may;
+	bool may = true;
 
 	caps_write(UINT64_MAX, keep);
-	may = !socket || may_finish(socket);
+	for (; may && sockets && *sockets; sockets++)
+		may = may_finish(*sockets);
 	for (uint32_t i = 0; may && i < scenario->n_ports; i++)
 		may = device_may_finish(scenario->ports[i].device);
 	caps_write(UINT64_MAX, UINT64_MAX);
 	return may;
 }
 
-int privileges_give_up(const struct scenario *scenario, const char *socket, struct problem *problem)
+int privileges_give_up(const struct scenario *scenario, const char *const *sockets,
+                       struct problem *problem)
 {
 	uint64_t keep = 0;
 
@@ -259,7 +262,7 @@ int privileges_give_up(const struct scenario *scenario, const char *socket, stru
 		return 0;
 	for (uint32_t i = 0; i < scenario->n_ports; i++)
 		keep |= privileges_of_device(scenario->ports[i].device);
-	if (!may_finish_all(scenario, socket, keep))
+	if (!may_finish_all(scenario, sockets, keep))
 		keep |= FILES_OF_OTHERS;
 	kept = keep;
 	return all_threads(problem);

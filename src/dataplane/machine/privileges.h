@@ -24,10 +24,10 @@
  * put back at its end what it has set, or to go on. */
 uint64_t privileges_of_device(const char *device);
 
-/* Keeps what the ports of `scenario` need, and what it takes to remove the control socket `socket`,
- * and to finish files that ports write, where root alone may not (CAP_DAC_OVERRIDE). `socket`:
- * NULL: none. 0, or -errno with problem: a thread keeps what it has. */
-int privileges_give_up(const struct scenario *scenario, const char *socket,
+/* Keeps what the ports of `scenario` need, and what it takes to remove the `sockets`, a list
+ * ended by NULL, and to finish files that ports write, where root alone may not (CAP_DAC_OVERRIDE).
+ * `sockets` NULL: none. 0, or -errno with problem: a thread keeps what it has. */
+int privileges_give_up(const struct scenario *scenario, const char *const *sockets,
                        struct problem *problem);
 
 #endif
