@@ -2,6 +2,7 @@
 #include "service/difference.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,7 +196,7 @@ static int difference_add(struct difference *difference, const struct cloud_conf
 	cloud = &difference->clouds[difference->n];
 	memset(cloud, 0, sizeof(*cloud));
 	strcpy(cloud->name, before != NULL ? before->name : after->name);
-	strcpy(cloud->behind, behind);
+	snprintf(cloud->behind, sizeof(cloud->behind), "%s", behind);
 	cloud->before = before != NULL ? cloud_conf_copy(before) : NULL;
 	cloud->after = after != NULL ? cloud_conf_copy(after) : NULL;
 	difference->n++;
