@@ -35,9 +35,11 @@ int top_screen_open(struct top_screen *screen, char why[200])
 		         terminal != NULL ? terminal : "");
 		return -1;
 	}
+	del_curterm(cur_term); /* newterm() has one of its own */
 	setlocale(LC_CTYPE, "");
 	screen->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-	if (newterm(NULL, stdout, stdin) == NULL) {
+	screen->of = newterm(NULL, stdout, stdin);
+	if (screen->of == NULL) {
 		snprintf(why, 200, "the terminal cannot be used");
 		return -1;
 	}
@@ -62,6 +64,7 @@ int top_screen_open(struct top_screen *screen, char why[200])
 void top_screen_close(struct top_screen *screen)
 {
 	endwin();
+	delscreen(screen->of);
 	free(screen->zoomed);
 	screen->zoomed = NULL;
 }

@@ -13,6 +13,7 @@
 #include "top/top_model.h"
 
 struct top_screen {
+	struct screen *of; /* ncurses' */
 	bool colours, utf8;
 	uint32_t selected;         /* row of the model, in the order of the screen */
 	uint32_t first;            /* row that is drawn first */
