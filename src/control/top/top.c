@@ -21,8 +21,12 @@ struct top {
 	struct top_model model;
 	struct top_screen screen;
 	uint64_t zoomed_n; /* the sample at which the zoom was asked for last */
+	uint32_t empty;    /* how often in turn the terminal had something to read, and no key */
 	bool over, changed;
 };
+
+#define LOOK_MS   1000 /* whether a signal came just before it was waited for one */
+#define EMPTY_MAX 3
 
 static volatile sig_atomic_t ended;
 
@@ -211,18 +215,21 @@ static void wait_for(struct top *top)
 {
 	struct pollfd polled[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
 	                           {.fd = top->feed.up ? top->feed.link.fd : -1, .events = POLLIN}};
-	int typed;
+	int typed, keys = 0;
 
 	/* Not connected, it tries again each second; a signal of another size of the window ends
 	 * the wait. */
-	if (poll(polled, 2, top->feed.up ? -1 : 1000) < 0 && errno != EINTR)
+	if (poll(polled, 2, LOOK_MS) < 0 && errno != EINTR)
 		top->over = true;
-	if (polled[0].revents & (POLLHUP | POLLERR))
+	if (polled[0].revents & (POLLHUP | POLLERR | POLLNVAL))
 		top->over = true;
 	if (polled[1].revents & (POLLIN | POLLHUP | POLLERR))
 		top_feed_read(&top->feed, now_ms(), take, top);
-	while (!top->over && (typed = getch()) != ERR)
+	for (; !top->over && (typed = getch()) != ERR; keys++)
 		key(top, typed);
+	/* It can be read at once, and nothing comes: its end, or it may not be read any more. */
+	top->empty = polled[0].revents & POLLIN && keys == 0 ? top->empty + 1 : 0;
+	top->over |= top->empty == EMPTY_MAX;
 }
 
 static void loop(struct top *top)
@@ -243,7 +250,8 @@ static void loop(struct top *top)
 
 int top_run(const char *path, const char *interval)
 {
-	struct sigaction action = {.sa_handler = on_signal};
+	/* A terminal that stands still (^S) holds up what is drawn: then the second signal ends it. */
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
 	struct top *top = calloc(1, sizeof(*top));
 	char why[200];
 	int status = 0;
