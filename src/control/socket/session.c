@@ -107,6 +107,8 @@ void session_poll(struct session *session, uint64_t now_ns)
 	session->dialogue.now_ns = now_ns;
 	dialogue_poll(&session->dialogue);
 	session->over |= session->dialogue.output.failed;
+	if (!session_wants_push(session))
+		session->late_ns = UINT64_MAX;
 	if (session->dialogue.output.n > 0 && session->waiting_ns == UINT64_MAX)
 		session->waiting_ns = now_ns;
 }
