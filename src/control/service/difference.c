@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scenario/names.h"
+
 /* ---- items: the configurations of a cloud that belong together ---- */
 
 static bool same_item(const struct conf *a, const struct conf *b)
@@ -309,40 +311,80 @@ static int hand_item_down(struct undo *undo, const struct conf *item)
 {
 	struct difference_cloud *later = undo->later, *of = undo->of;
 	bool covers = !item_equal(later->before, later->after, item);
+	int error;
 
 	if (!item_equal(later->before, of->after, item))
 		return 0; /* somebody has changed it in between */
-	if (item_set(later->before, of->before, item) != 0)
-		return -ENOMEM;
+	error = item_set(later->before, of->before, item);
+	if (error != 0)
+		return error;
 	if (!covers)
 		return item_set(later->after, of->before, item);
 	/* It is no difference of the earlier one's any more. */
 	return item_set(of->before, of->after, item);
 }
 
-static void hand_cloud_down(struct difference_cloud *of, struct difference_cloud *later)
+static void swap_conf(struct cloud_conf **a, struct cloud_conf **b)
 {
-	struct undo undo = {.of = of, .visit = hand_item_down, .later = later};
+	struct cloud_conf *was = *a;
 
-	if (of->before != NULL && of->after != NULL && later->before != NULL &&
-	    later->after != NULL) {
-		each_item(&undo);
-		return;
+	*a = *b;
+	*b = was;
+}
+
+/* What is in both, before and after: all items, or, if that fails, none. */
+static int hand_items_down(struct difference_cloud *of, struct difference_cloud *later)
+{
+	struct difference_cloud of_copy = *of, later_copy = *later;
+	struct undo undo = {.of = &of_copy, .visit = hand_item_down, .later = &later_copy};
+	int error = -ENOMEM;
+
+	of_copy.before = cloud_conf_copy(of->before);
+	later_copy.before = cloud_conf_copy(later->before);
+	later_copy.after = cloud_conf_copy(later->after);
+	if (of_copy.before != NULL && later_copy.before != NULL && later_copy.after != NULL)
+		error = each_item(&undo);
+	if (error == 0) {
+		swap_conf(&of->before, &of_copy.before);
+		swap_conf(&later->before, &later_copy.before);
+		swap_conf(&later->after, &later_copy.after);
 	}
+	cloud_conf_free(of_copy.before);
+	cloud_conf_free(later_copy.before);
+	cloud_conf_free(later_copy.after);
+	return error;
+}
+
+static int hand_cloud_down(struct difference_cloud *of, struct difference_cloud *later)
+{
+	if (of->before != NULL && of->after != NULL && later->before != NULL &&
+	    later->after != NULL)
+		return hand_items_down(of, later);
 	/* That there is a cloud, or was: the later one knows what it was before both. */
 	if (!same_cloud(of->after, later->before) || same_cloud(of->before, of->after))
-		return;
+		return 0;
 	cloud_conf_free(later->before);
 	later->before = of->before;
 	cloud_conf_free(of->after);
 	of->before = of->after = NULL;
 	strcpy(later->behind, of->behind);
+	return 0;
 }
 
-void difference_hand_down(struct difference *earlier, struct difference *later)
+int difference_hand_down(struct difference *earlier, struct difference *later)
 {
-	for (uint32_t i = 0; i < earlier->n; i++)
-		for (uint32_t k = 0; k < later->n; k++)
-			if (strcmp(earlier->clouds[i].name, later->clouds[k].name) == 0)
-				hand_cloud_down(&earlier->clouds[i], &later->clouds[k]);
+	struct names index = {.n = 0};
+	int error = 0;
+
+	for (uint32_t i = 0; i < earlier->n && error == 0; i++)
+		if (!names_add(&index, earlier->clouds[i].name, i))
+			error = -ENOMEM;
+	for (uint32_t k = 0; k < later->n && error == 0; k++) {
+		uint32_t i = names_find(&index, later->clouds[k].name);
+
+		if (i != NAMES_NONE)
+			error = hand_cloud_down(&earlier->clouds[i], &later->clouds[k]);
+	}
+	names_clear(&index);
+	return error;
 }
