@@ -387,6 +387,21 @@ static void a_reader_that_lags_behind_the_ring_is_told_from_where_it_may_resume(
 	free(text);
 }
 
+static void a_reader_is_late_only_while_something_is_to_be_pushed(void **state)
+{
+	struct talk *talk = *state;
+
+	free(say_at(talk->session, "events\n", 0));
+	event_tell(&talk->fake.control, "remark", json_object(), "x");
+	session_push_late(talk->session, 0, 30 * SIMTIME_S); /* its socket is not looked at yet */
+	expect_begins(talk->session, "events off\n", SIMTIME_S, "ok\n");
+	expect_begins(talk->session, "events from oldest\n", 40 * SIMTIME_S, "events from 1 ");
+	session_push_late(talk->session, 40 * SIMTIME_S, 30 * SIMTIME_S);
+	assert_false(session_over(talk->session));
+	session_push_late(talk->session, 70 * SIMTIME_S, 30 * SIMTIME_S);
+	assert_true(session_over(talk->session));
+}
+
 static void a_read_only_conversation_changes_nothing(void **state)
 {
 	static const char *const lines[] = {
@@ -435,6 +450,7 @@ static const char *delay_of(const struct talk *talk, const char *cloud)
 
 static void poll_leases(struct talk *talk, uint64_t now_ns)
 {
+	talk->fake.now_ns = now_ns;
 	for (int i = 0; i < 5; i++)
 		leases_poll(talk->fake.control.leases, now_ns);
 }
@@ -499,6 +515,80 @@ static void a_lease_is_kept_or_reverted_on_request(void **state)
 	expect_begins(talk->session, "json off\n", 1, "ok\nok\n");
 	assert_string_equal(delay_of(talk, "down"), "80ms");
 	expect_begins(talk->session, "renew\n", 1, "err renew: this conversation has no lease");
+}
+
+static void a_second_begin_makes_of_a_change_for_a_time_none_that_stays(void **state)
+{
+	static const char *const begins[] = {"begin\n", "begin whole\n", "begin lease 9s\n"};
+	struct talk *talk = *state;
+
+	for (uint64_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		expect_begins(talk->session, "begin lease 5s\n", 0, "ok\n");
+		expect_begins(talk->session, begins[i], 0,
+		              "err begin: a batch has begun already; commit or abort it first");
+		expect_begins(talk->session, "cloud down delay 80ms\ncommit\n", 0, "ok\nlease ");
+		assert_string_equal(delay_of(talk, "down"), "80ms");
+		poll_leases(talk, (i + 1) * 5 * SIMTIME_S);
+		assert_string_equal(delay_of(talk, "down"), "40ms");
+	}
+}
+
+static void a_change_whose_lease_finds_no_room_is_not_made(void **state)
+{
+	struct talk *talk = *state;
+	struct session *others[LEASES_MAX];
+
+	for (uint32_t i = 0; i < LEASES_MAX; i++)
+		others[i] = session_make(&talk->fake.control, 0);
+	for (uint32_t i = 0; i < LEASES_MAX - 1; i++)
+		expect_begins(others[i], "begin lease 5s\ncloud up delay 1ms\ncommit\n", 0,
+		              "ok\nok\nlease ");
+	/* Both find room when they begin. */
+	expect_begins(talk->session, "begin lease 5s\ncloud up delay 3ms\n", 0, "ok\nok\n");
+	expect_begins(others[LEASES_MAX - 1], "begin lease 5s\ncloud down delay 80ms\ncommit\n", 0,
+	              "ok\nok\nlease 64: ");
+	expect_begins(talk->session, "commit\n", 0,
+	              "err lease: 64 leases are under way, and that is the most; nothing is "
+	              "changed");
+	assert_string_equal(delay_of(talk, "up"), "1ms");
+	expect_begins(talk->session, "cloud up delay 4ms\n", 0, "ok\n");
+	for (uint32_t i = 0; i < LEASES_MAX; i++)
+		session_free(others[i]);
+}
+
+static void a_renewal_counts_though_weir_was_away_while_it_waited(void **state)
+{
+	struct talk *talk = *state;
+
+	free(say_at(talk->session, LEASE, 0));
+	talk->fake.now_ns = 7 * SIMTIME_S; /* nobody has looked at the leases since */
+	expect_begins(talk->session, "renew\n", 0, "lease 1: undone in 5.000 s");
+	poll_leases(talk, 12 * SIMTIME_S - 1);
+	assert_string_equal(delay_of(talk, "down"), "80ms");
+	poll_leases(talk, 12 * SIMTIME_S);
+	assert_string_equal(delay_of(talk, "down"), "40ms");
+}
+
+/* It goes before its turn, and between the posting and the answer. */
+static void a_lease_whose_client_goes_before_it_is_answered_is_undone_or_never_made(void **state)
+{
+	struct talk *talk = *state;
+	struct session *one = session_make(&talk->fake.control, 0);
+	struct session *two = session_make(&talk->fake.control, 0);
+
+	expect_begins(two, "begin lease 5s\ncloud up delay 3ms\n", 0, "ok\nok\n");
+	talk->fake.stands_still = true;
+	expect_begins(one, "begin lease 5s\n", 0, "ok\n");
+	expect_begins(one, "cloud down delay 80ms\ncommit\n", 0, "ok\n");
+	assert_string_equal(delay_of(talk, "down"), "80ms");
+	expect_begins(two, "commit\n", 0, "");
+	session_free(one);
+	session_free(two);
+	talk->fake.stands_still = false;
+	session_poll(talk->session, 1);
+	poll_leases(talk, 5 * SIMTIME_S);
+	assert_string_equal(delay_of(talk, "down"), "40ms");
+	assert_string_equal(delay_of(talk, "up"), "");
 }
 
 static void a_lease_that_cannot_be_undone_is_told_once_and_tried_again(void **state)
@@ -637,10 +727,15 @@ GROUP(events)
 	        TALK(an_event_says_who_has_changed_what_and_when),
 	        TALK(who_resumes_hears_each_event_once_and_is_told_when_one_is_gone),
 	        TALK(a_reader_that_lags_behind_the_ring_is_told_from_where_it_may_resume),
+	        TALK(a_reader_is_late_only_while_something_is_to_be_pushed),
 	        TALK(a_read_only_conversation_changes_nothing),
 	        TALK(a_lease_is_undone_when_its_time_is_up_and_not_before),
 	        TALK(a_lease_whose_conversation_ends_goes_when_its_time_is_up),
 	        TALK(a_lease_is_kept_or_reverted_on_request),
+	        TALK(a_second_begin_makes_of_a_change_for_a_time_none_that_stays),
+	        TALK(a_change_whose_lease_finds_no_room_is_not_made),
+	        TALK(a_renewal_counts_though_weir_was_away_while_it_waited),
+	        TALK(a_lease_whose_client_goes_before_it_is_answered_is_undone_or_never_made),
 	        TALK(a_lease_that_cannot_be_undone_is_told_once_and_tried_again),
 	        TALK(the_first_loss_of_each_reason_is_told_once_and_real_ones_once_a_second),
 	        TALK(the_points_of_schedules_are_told_with_their_instants),

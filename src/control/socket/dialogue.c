@@ -65,12 +65,12 @@ void dialogue_language_error(struct dialogue *dialogue, const char *line,
 
 static void dialogue_begin(struct dialogue *dialogue, bool whole)
 {
-	dialogue->lease_ns = 0;
 	if (dialogue->in_batch) {
 		dialogue_error(dialogue, "begin", ERROR_CONFLICT,
 		               "a batch has begun already; commit or abort it first");
 		return;
 	}
+	dialogue->lease_ns = 0;
 	if (!whole) {
 		pending_begin(dialogue);
 		return;

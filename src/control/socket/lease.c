@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "socket/lease.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +34,10 @@ struct leases *leases_make(struct control *control)
 	return leases;
 }
 
-static void lease_free(struct lease *lease)
+void lease_free(struct lease *lease)
 {
+	if (lease == NULL)
+		return;
 	difference_release(&lease->difference);
 	free(lease);
 }
@@ -77,22 +80,39 @@ static void take_out(struct leases *leases, uint64_t number)
 	        (leases->n - i) * sizeof(leases->lease[0]));
 }
 
-bool leases_have_room(const struct leases *leases)
+const char *leases_refuse(const struct leases *leases)
 {
-	return leases != NULL && leases->n < LEASES_MAX;
+	if (leases == NULL)
+		return "there was no memory for leases when weir was started";
+	if (leases->n == LEASES_MAX)
+		return "64 leases are under way, and that is the most; nothing is changed; try "
+		       "again when one has ended";
+	return NULL;
 }
 
-uint64_t lease_begin(struct leases *leases, const struct peer *who, uint64_t for_ns,
-                     struct difference *difference, uint64_t now_ns)
+struct lease *lease_make(const struct peer *who, uint64_t for_ns)
 {
-	struct lease *lease = leases_have_room(leases) ? calloc(1, sizeof(*lease)) : NULL;
+	struct lease *lease = calloc(1, sizeof(*lease));
 
 	if (lease == NULL)
-		return 0;
-	lease->number = ++leases->latest;
+		return NULL;
 	lease->who = *who;
 	lease->for_ns = for_ns;
-	lease->until_ns = now_ns + for_ns;
+	return lease;
+}
+
+/* The clock of the run, not the instant of the round: that is from before the wait for clients,
+ * which may take as long as the shortest lease. */
+static uint64_t run_ns(const struct leases *leases)
+{
+	return leases->control->ops->now_ns(leases->control->context);
+}
+
+uint64_t lease_begin(struct leases *leases, struct lease *lease, struct difference *difference)
+{
+	assert(leases_refuse(leases) == NULL);
+	lease->number = ++leases->latest;
+	lease->until_ns = run_ns(leases) + lease->for_ns;
 	lease->difference = *difference;
 	*difference = (struct difference){NULL, 0};
 	leases->lease[leases->n++] = lease;
@@ -104,14 +124,14 @@ const struct lease *lease_find(const struct leases *leases, uint64_t number)
 	return number != 0 ? find(leases, number) : NULL;
 }
 
-bool lease_renew(struct leases *leases, uint64_t number, uint64_t for_ns, uint64_t now_ns)
+bool lease_renew(struct leases *leases, uint64_t number, uint64_t for_ns)
 {
 	struct lease *lease = find(leases, number);
 
-	if (lease == NULL || lease->due || now_ns >= lease->until_ns)
+	if (lease == NULL || lease->due)
 		return false;
 	lease->for_ns = for_ns != 0 ? for_ns : lease->for_ns;
-	lease->until_ns = now_ns + lease->for_ns;
+	lease->until_ns = run_ns(leases) + lease->for_ns;
 	return true;
 }
 
@@ -154,15 +174,18 @@ const char *lease_why(const struct lease *lease)
 	return words[lease->end];
 }
 
-void lease_hand_down(struct leases *leases, struct lease *lease)
+int lease_hand_down(struct leases *leases, struct lease *lease)
 {
-	for (uint32_t i = index_of(leases, lease->number) + 1; i < leases->n; i++)
-		difference_hand_down(&lease->difference, &leases->lease[i]->difference);
+	int error = 0;
+
+	for (uint32_t i = index_of(leases, lease->number) + 1; i < leases->n && error == 0; i++)
+		error = difference_hand_down(&lease->difference, &leases->lease[i]->difference);
+	return error;
 }
 
 /* ---- undoing ---- */
 
-static void stuck(struct leases *leases, struct lease *lease, const char *why, uint64_t now_ns)
+static void stuck(struct leases *leases, struct lease *lease, const char *why)
 {
 	bool told = lease->stuck[0] != '\0';
 
@@ -170,7 +193,7 @@ static void stuck(struct leases *leases, struct lease *lease, const char *why, u
 	lease->pause_ns = lease->pause_ns == 0 ? AGAIN_NS : 2 * lease->pause_ns;
 	if (lease->pause_ns > AGAIN_MOST_NS)
 		lease->pause_ns = AGAIN_MOST_NS;
-	lease->again_ns = now_ns + lease->pause_ns;
+	lease->again_ns = run_ns(leases) + lease->pause_ns;
 	if (told)
 		return;
 	event_tell(leases->control, "lease-stuck",
@@ -179,7 +202,7 @@ static void stuck(struct leases *leases, struct lease *lease, const char *why, u
 	           lease->number, why);
 }
 
-static void undone(struct leases *leases, uint64_t now_ns)
+static void undone(struct leases *leases)
 {
 	struct output *output = &leases->dialogue.output;
 	json_t *object = json_loadb(output->bytes + output->head, output->n, 0, NULL);
@@ -190,15 +213,17 @@ static void undone(struct leases *leases, uint64_t now_ns)
 	if (json_is_true(json_object_get(object, "ok")))
 		take_out(leases, leases->undoing);
 	else if (lease != NULL)
-		stuck(leases, lease, why != NULL ? why : "no memory", now_ns);
+		stuck(leases, lease, why != NULL ? why : "no memory");
 	leases->undoing = 0;
 	json_decref(object);
 	output_taken(output, output->n);
 	output->failed = false;
 }
 
-static void begin_next(struct leases *leases, uint64_t now_ns)
+static void begin_next(struct leases *leases)
 {
+	uint64_t now_ns = run_ns(leases);
+
 	for (uint32_t i = 0; i < leases->n; i++) {
 		struct lease *lease = leases->lease[i];
 
@@ -217,24 +242,11 @@ bool leases_poll(struct leases *leases, uint64_t now_ns)
 
 	dialogue->now_ns = now_ns;
 	if (leases->undoing == 0)
-		begin_next(leases, now_ns);
+		begin_next(leases);
 	if (leases->undoing == 0)
 		return false;
 	dialogue_poll(dialogue);
 	if (!dialogue_pending(dialogue))
-		undone(leases, now_ns);
+		undone(leases);
 	return true;
-}
-
-uint64_t leases_next_ns(const struct leases *leases)
-{
-	uint64_t next = UINT64_MAX;
-
-	for (uint32_t i = 0; i < leases->n; i++) {
-		const struct lease *lease = leases->lease[i];
-		uint64_t at = lease->until_ns > lease->again_ns ? lease->until_ns : lease->again_ns;
-
-		next = at < next ? at : next;
-	}
-	return next;
 }

@@ -47,12 +47,7 @@ static void answer_time(struct dialogue *dialogue, uint64_t lease_ns)
 
 void dialogue_leased(struct dialogue *dialogue, uint64_t lease_ns)
 {
-	if (dialogue->lease != 0)
-		answer_time(dialogue, lease_ns);
-	else
-		dialogue_error(dialogue, "lease", ERROR_NO_MEMORY,
-		               "the change is in force, and there was no memory for its lease: it "
-		               "stays");
+	answer_time(dialogue, lease_ns);
 }
 
 static void begin(struct dialogue *dialogue, const struct words *words)
@@ -70,10 +65,9 @@ static void begin(struct dialogue *dialogue, const struct words *words)
 		dialogue_error(dialogue, "lease", ERROR_CONFLICT,
 		               "this conversation has a lease: say keep or revert first, or begin "
 		               "another in a conversation of its own");
-	} else if (!leases_have_room(dialogue->control->leases)) {
+	} else if (leases_refuse(dialogue->control->leases) != NULL) {
 		dialogue_error(dialogue, "lease", ERROR_FULL,
-		               "64 leases are under way, and that is the most; try again when one "
-		               "has ended");
+		               leases_refuse(dialogue->control->leases));
 	} else if (dialogue->in_batch) {
 		dialogue_error(dialogue, "begin", ERROR_CONFLICT,
 		               "a batch has begun already; commit or abort it first");
@@ -114,7 +108,7 @@ static void renew(struct dialogue *dialogue, const struct words *words)
 	lease = the_lease(dialogue, "renew");
 	if (lease == NULL)
 		return;
-	if (lease_renew(dialogue->control->leases, dialogue->lease, lease_ns, dialogue->now_ns))
+	if (lease_renew(dialogue->control->leases, dialogue->lease, lease_ns))
 		answer_time(dialogue, lease->for_ns);
 	else
 		too_late(dialogue, "renew");

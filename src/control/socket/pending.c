@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "socket/pending.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -247,6 +248,32 @@ static void turn_refused(struct dialogue *dialogue, const char *who)
 	pending_forget(dialogue);
 }
 
+/* What a lease needs beside its change. False: answered, and over. */
+static bool turn_of_lease(struct dialogue *dialogue, struct request *request)
+{
+	struct leases *leases = dialogue->control->leases;
+	const char *refused = NULL;
+
+	if (request->kind == KIND_REVERT) {
+		int error = lease_hand_down(leases, request->lease);
+
+		if (error != 0)
+			refused = error == -ENOSPC ? "a cloud has no room for what it had before"
+			                           : "no memory to undo the change";
+	} else {
+		refused = leases_refuse(leases);
+		request->lease = lease_make(&dialogue->who, request->lease_ns);
+		if (refused == NULL && request->lease == NULL)
+			refused = "no memory for a lease; nothing is changed";
+	}
+	if (refused == NULL)
+		return true;
+	dialogue_error(dialogue, "lease",
+	               leases_refuse(leases) == refused ? ERROR_FULL : ERROR_NO_MEMORY, refused);
+	pending_forget(dialogue);
+	return false;
+}
+
 /* It is its turn: what takes no time is made here. */
 static bool turn_begins(struct dialogue *dialogue)
 {
@@ -255,8 +282,9 @@ static bool turn_begins(struct dialogue *dialogue)
 	struct language_error wrong = {.column = 0};
 
 	request->holds = true;
-	if (request->kind == KIND_REVERT)
-		lease_hand_down(control->leases, request->lease);
+	if ((request->kind == KIND_REVERT || request->lease_ns > 0) &&
+	    !turn_of_lease(dialogue, request))
+		return false;
 	if (request->kind == KIND_EDIT || request->kind == KIND_COMMIT ||
 	    request->kind == KIND_LOAD || request->kind == KIND_REVERT)
 		return pending_give(dialogue, PENDING_PREPARES, work_prepare);
@@ -373,13 +401,9 @@ static void posted(struct dialogue *dialogue, struct request *request)
 		uint64_t lease = 0;
 
 		if (request->lease_ns > 0) {
-			struct difference difference = request->difference;
-
-			/* Its names are told below. */
-			lease = lease_begin(dialogue->control->leases, &dialogue->who,
-			                    request->lease_ns, &difference, dialogue->now_ns);
-			if (lease != 0)
-				request->difference = (struct difference){NULL, 0};
+			lease = lease_begin(dialogue->control->leases, request->lease,
+			                    &request->difference);
+			request->lease = NULL;
 			dialogue->lease = lease;
 		}
 		tell_changed(dialogue, request, lease);

@@ -22,6 +22,8 @@ static void request_release(struct job *job)
 		language_release(&request->command);
 	batch_abort(&request->batch);
 	difference_release(&request->difference);
+	if (request->kind == KIND_COMMIT)
+		lease_free(request->lease);
 	client_files_clear(&request->client_files);
 	output_release(&request->output);
 	file_release(request->file);

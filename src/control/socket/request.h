@@ -44,7 +44,8 @@ struct request {
 	struct batch_error error;    /* of all else */
 	bool holds;                  /* the turn */
 	struct transaction *transaction;
-	/* KIND_COMMIT: 0, or the change is for so long; KIND_REVERT: what is undone, the leases' */
+	/* KIND_COMMIT: 0, or the change is for so long, and from its turn to its posting what it
+	 * then begins, its own. KIND_REVERT: what is undone, the leases' */
 	uint64_t lease_ns;
 	struct lease *lease;
 	/* of a lease, and of a whole scenario */
