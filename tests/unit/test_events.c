@@ -682,6 +682,59 @@ static void the_points_of_schedules_are_told_with_their_instants(void **state)
 	schedule_watch_release(&watch);
 }
 
+#define SCHEDULES 400
+
+/* 400 schedules of two points a second; a step has room for 16 of them, so each has its turn once in
+ * 2.5 s. Clouds come, go and change meanwhile. */
+static void of_many_schedules_each_has_its_turn_and_no_point_is_lost(void **state)
+{
+	struct talk *talk = *state;
+	struct schedule_watch watch = {.begun = false};
+	uint64_t points[SCHEDULES] = {0}, latest_ns[SCHEDULES] = {0};
+	char line[120];
+
+	free(say_at(talk->session, "json on\n", 0));
+	for (int i = 0; i < SCHEDULES; i++) {
+		snprintf(line, sizeof(line), "cloud c%d from a to b match src 10.0.%d.%d\n", i,
+		         i / 256, i % 256);
+		expect_begins(talk->session, line, 0, "{\"ok\":true}");
+		snprintf(line, sizeof(line), "cloud c%d flap down 500ms every 1s\n", i);
+		expect_begins(talk->session, line, 0, "{\"ok\":true}");
+	}
+	free(say_at(talk->session, "events\n", 0));
+	for (uint64_t step = 0; step <= 200; step++) {
+		json_t *events;
+
+		talk->fake.now_ns = step * 100 * SIMTIME_MS;
+		if (step % 5 == 1) {
+			snprintf(line, sizeof(line), "cloud down delay %dms\n", (int)step + 1);
+			free(say_at(talk->session, line, 0));
+			free(say_at(talk->session,
+			            step % 2 == 0 ? "no cloud up\n" : "cloud up from b to a\n", 0));
+		}
+		schedule_watch_step(&watch, &talk->fake.control);
+		events = pushed(talk->session);
+		for (size_t i = 0; i < json_array_size(events); i++) {
+			const json_t *event = json_array_get(events, i);
+			uint32_t of = (uint32_t)atoi(text_of(events, i, "cloud") + 1);
+
+			if (strcmp(text_of(events, i, "event"), "schedule") != 0)
+				continue;
+			points[of] +=
+			        (uint64_t)json_integer_value(json_object_get(event, "points"));
+			latest_ns[of] =
+			        (uint64_t)json_integer_value(json_object_get(event, "at_ns"));
+		}
+		json_decref(events);
+	}
+	for (int i = 0; i < SCHEDULES; i++) {
+		/* At 1 s, 1.5 s, 2 s ...; the last one told is 2.5 s old, and half a period. */
+		assert_in_range(latest_ns[i], 17 * SIMTIME_S, 20 * SIMTIME_S);
+		assert_int_equal(points[i], latest_ns[i] / (500 * SIMTIME_MS) - 1);
+	}
+	schedule_watch_release(&watch);
+}
+
 static void differences_of_samples_add_up_to_the_counters(void **state)
 {
 	struct talk *talk = *state;
@@ -739,6 +792,7 @@ GROUP(events)
 	        TALK(a_lease_that_cannot_be_undone_is_told_once_and_tried_again),
 	        TALK(the_first_loss_of_each_reason_is_told_once_and_real_ones_once_a_second),
 	        TALK(the_points_of_schedules_are_told_with_their_instants),
+	        TALK(of_many_schedules_each_has_its_turn_and_no_point_is_lost),
 	        TALK(differences_of_samples_add_up_to_the_counters),
 	};
 

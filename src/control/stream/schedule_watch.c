@@ -20,6 +20,7 @@ struct schedule_row {
 	simtime on_ns;
 	simtime told_ns; /* points up to here */
 	simtime next_ns; /* not to be looked at before */
+	bool gone_on;    /* in the rows of another scenario */
 };
 
 /* How many points there are up to `now`; the latest, and whether a window is open then. */
@@ -100,19 +101,63 @@ static void find_next(struct schedule_watch *watch)
 		watch->next_ns = simtime_min(watch->next_ns, watch->rows[i].next_ns);
 }
 
+/* The first row of that cloud, or of one behind it. */
+static uint32_t first_row(const struct schedule_watch *watch, uint32_t cloud)
+{
+	uint32_t from = 0, to = watch->n;
+
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (watch->rows[middle].cloud < cloud)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/* A schedule that was there before goes on from what was told of it. */
+static void go_on(struct schedule_watch *watch, struct schedule_row *row, uint32_t was)
+{
+	for (uint32_t i = first_row(watch, was); i < watch->n && watch->rows[i].cloud == was; i++) {
+		struct schedule_row *before = &watch->rows[i];
+
+		if (before->gone_on || before->first_ns != row->first_ns ||
+		    before->every_ns != row->every_ns || before->on_ns != row->on_ns)
+			continue;
+		row->told_ns = before->told_ns;
+		row->next_ns = before->next_ns;
+		before->gone_on = true;
+		return;
+	}
+}
+
 static bool follow(struct schedule_watch *watch, const struct control *control)
 {
-	uint32_t n;
+	const struct scenario *scenario = *control->scenario;
+	struct schedule_row *rows;
+	uint32_t n, *was = NULL;
 
 	if (watch->begun && watch->changes == control->changes)
 		return true;
-	n = rows_fill(*control->scenario, NULL, watch->seen_ns);
-	free(watch->rows);
-	watch->n = 0;
-	watch->rows = calloc(n + 1, sizeof(*watch->rows));
-	if (watch->rows == NULL)
+	n = rows_fill(scenario, NULL, watch->seen_ns);
+	rows = calloc(n + 1, sizeof(*rows));
+	if (rows == NULL || (n > 0 && roll_follow(&watch->roll, scenario, &was) != 0)) {
+		free(rows);
 		return false;
-	watch->n = rows_fill(*control->scenario, watch->rows, watch->seen_ns);
+	}
+	rows_fill(scenario, rows, watch->seen_ns);
+	for (uint32_t i = 0; i < n; i++)
+		if (was == NULL || was[rows[i].cloud] != ROLL_NEW)
+			go_on(watch, &rows[i], was != NULL ? was[rows[i].cloud] : rows[i].cloud);
+	if (n == 0)
+		roll_release(&watch->roll);
+	free(was);
+	free(watch->rows);
+	watch->rows = rows;
+	watch->n = n;
+	watch->at = watch->at < n ? watch->at : 0;
 	watch->changes = control->changes;
 	watch->begun = true;
 	find_next(watch);
@@ -166,21 +211,26 @@ static bool tell_row(struct control *control, struct schedule_row *row, simtime 
 void schedule_watch_step(struct schedule_watch *watch, struct control *control)
 {
 	simtime now = control->ops->now_ns(control->context);
-	uint32_t told = 0, i = 0;
+	uint32_t told = 0;
 
 	if (!follow(watch, control))
 		return;
 	watch->seen_ns = now;
 	if (now < watch->next_ns)
 		return;
-	for (; i < watch->n && told < SCHEDULE_WATCH_EVENTS; i++)
-		if (watch->rows[i].next_ns <= now)
-			told += tell_row(control, &watch->rows[i], now);
+	for (uint32_t seen = 0; seen < watch->n && told < SCHEDULE_WATCH_EVENTS; seen++) {
+		struct schedule_row *row = &watch->rows[watch->at];
+
+		watch->at = watch->at + 1 < watch->n ? watch->at + 1 : 0;
+		if (row->next_ns <= now)
+			told += tell_row(control, row, now);
+	}
 	find_next(watch);
 }
 
 void schedule_watch_release(struct schedule_watch *watch)
 {
+	roll_release(&watch->roll);
 	free(watch->rows);
 	*watch = (struct schedule_watch){.rows = NULL};
 }
