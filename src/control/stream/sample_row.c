@@ -78,12 +78,16 @@ void sample_rows_template(struct sample_rows *rows, const struct sample_row *row
 void sample_sums_since(struct sample_sums *since, struct sample_sums *seen,
                        const struct counters *now)
 {
-	struct sample_sums all = {.v = {now->rx_packets, now->rx_bytes, now->tx_packets,
-	                                now->tx_bytes, view_drops(now, REASON_EMULATED),
-	                                view_drops(now, REASON_CONGESTION),
-	                                view_drops(now, REASON_REAL)}};
+	static const int of_kind[] = {[REASON_EMULATED] = SAMPLE_EMULATED,
+	                              [REASON_CONGESTION] = SAMPLE_CONGESTION,
+	                              [REASON_REAL] = SAMPLE_REAL};
+	struct sample_sums all = {
+	        .v = {now->rx_packets, now->rx_bytes, now->tx_packets, now->tx_bytes}};
 	bool anew = false;
 
+	for (int i = 0; i < REASON_COUNT; i++)
+		if (now->drops[i] > 0)
+			all.v[of_kind[reason_kind((enum reason)i)]] += now->drops[i];
 	for (int i = 0; i < SAMPLE_SUMS; i++)
 		anew |= all.v[i] < seen->v[i];
 	for (int i = 0; i < SAMPLE_SUMS; i++)

@@ -302,7 +302,7 @@ static void pass_begin(struct sampler *sampler, uint64_t now_ns)
 	sample_rows_clear(&sampler->rows);
 }
 
-static void pass_end(struct sampler *sampler, struct control *control, uint64_t now_ns)
+static void pass_end(struct sampler *sampler, struct control *control)
 {
 	simtime now = control->ops->now_ns(control->context);
 	struct timespec wall;
@@ -326,6 +326,11 @@ static void pass_end(struct sampler *sampler, struct control *control, uint64_t 
 	else
 		json_decref(sample);
 	sampler->primed = true;
+}
+
+/* When the next pass begins. */
+static void pass_due(struct sampler *sampler, uint64_t now_ns)
+{
 	sampler->due_ns += sampler->interval_ns;
 	if (sampler->due_ns <= now_ns) /* late: none is made up for */
 		sampler->due_ns = now_ns + sampler->interval_ns;
@@ -362,9 +367,11 @@ void sampler_step(struct sampler *sampler, struct control *control, uint64_t now
 		for (uint32_t n = 0;
 		     n < SAMPLER_AT_ONCE && sampler->cloud < (*control->scenario)->n_clouds;)
 			n += read_on(sampler, control);
-		sampler->took_ns += processor_ns() - began;
 		if (sampler->cloud >= (*control->scenario)->n_clouds)
-			pass_end(sampler, control, now_ns);
+			pass_end(sampler, control);
+		sampler->took_ns += processor_ns() - began;
+		if (!sampler->passing)
+			pass_due(sampler, now_ns);
 	}
 	control_look_end(control);
 }
