@@ -341,7 +341,7 @@ static void who_resumes_hears_each_event_once_and_is_told_when_one_is_gone(void 
 {
 	struct talk *talk = *state;
 	struct control *control = &talk->fake.control;
-	json_t *events;
+	json_t *events, *later;
 	uint64_t expected = 2;
 
 	for (int i = 0; i < 10; i++)
@@ -349,7 +349,9 @@ static void who_resumes_hears_each_event_once_and_is_told_when_one_is_gone(void 
 	free(say_at(talk->session, "json on\nevents from 2\n", 0));
 	events = pushed(talk->session);
 	event_tell(control, "remark", json_object(), "later");
-	json_array_extend(events, pushed(talk->session));
+	later = pushed(talk->session);
+	json_array_extend(events, later);
+	json_decref(later);
 	assert_int_equal(json_array_size(events), 10);
 	for (size_t i = 0; i < 10; i++, expected++)
 		assert_int_equal(
@@ -716,10 +718,11 @@ static void of_many_schedules_each_has_its_turn_and_no_point_is_lost(void **stat
 		events = pushed(talk->session);
 		for (size_t i = 0; i < json_array_size(events); i++) {
 			const json_t *event = json_array_get(events, i);
-			uint32_t of = (uint32_t)atoi(text_of(events, i, "cloud") + 1);
+			uint32_t of;
 
 			if (strcmp(text_of(events, i, "event"), "schedule") != 0)
 				continue;
+			of = (uint32_t)atoi(text_of(events, i, "cloud") + 1);
 			points[of] +=
 			        (uint64_t)json_integer_value(json_object_get(event, "points"));
 			latest_ns[of] =
