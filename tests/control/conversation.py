@@ -61,13 +61,13 @@ class Client:
 class Weir:
     """A weir that runs, in a folder of its own; stop() ends it, however it stands."""
 
-    def __init__(self, program, name, *options):
+    def __init__(self, program, name, *options, scenario=SCENARIO):
         """`SOCKET` in an option is the path of the control socket."""
         self.folder = tempfile.mkdtemp(prefix=f"weir-{name}-")
         self.path = os.path.join(self.folder, "socket")
         config = os.path.join(self.folder, "scenario.weir")
         with open(config, "w") as file:
-            file.write(SCENARIO)
+            file.write(scenario)
         self.log = open(os.path.join(self.folder, "log"), "w+")
         self.command = [program, "run", "-c", config, "-s", self.path,
                         *(option.replace("SOCKET", self.path) for option in options),
@@ -77,7 +77,7 @@ class Weir:
     def start(self):
         """Again, too, when its process has ended."""
         self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log)
-        for _ in range(300):
+        for _ in range(1800):
             if self.process.poll() is not None:
                 print("1..0 # SKIP weir does not run here: " + " ".join(self.said().split()))
                 self.stop()

@@ -10,7 +10,7 @@
 #include <sys/time.h>
 
 #define AGAIN_MS   1000
-#define PATIENCE_S 5 /* for an answer, while nothing is drawn */
+#define PATIENCE_S 5 /* for an answer, while the picture stands still */
 
 void top_feed_begin(struct top_feed *feed, const char *path, const char *interval)
 {
@@ -34,9 +34,9 @@ void top_feed_end(struct top_feed *feed)
 	feed->hello = NULL;
 }
 
-static void feed_patience(const struct ctl_link *link)
+static void feed_patience(const struct ctl_link *link, time_t seconds)
 {
-	struct timeval timeout = {.tv_sec = PATIENCE_S};
+	struct timeval timeout = {.tv_sec = seconds};
 
 	setsockopt(link->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	setsockopt(link->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
@@ -105,13 +105,16 @@ int top_feed_connect(struct top_feed *feed, uint64_t now_ms)
 		feed->link.fd = -1;
 		return result;
 	}
-	feed_patience(&feed->link);
+	/* At first there is no picture, and ^C ends it. */
+	feed_patience(&feed->link, feed->run[0] ? PATIENCE_S : CTL_ANSWER_TIMEOUT_S);
 	snprintf(feed->said, sizeof(feed->said), "weir does not answer");
 	result = feed_greet(feed);
 	if (result == 0)
 		result = feed_subscribe(feed);
 	feed->up = result == 0;
-	if (!feed->up)
+	if (feed->up)
+		feed_patience(&feed->link, PATIENCE_S);
+	else
 		feed_close(feed);
 	return result;
 }
@@ -180,7 +183,7 @@ char *top_feed_ask(struct top_feed *feed, const char *line, bool *ok)
 		feed->asks.fd = -1;
 		return strdup(problem.text);
 	}
-	feed_patience(&feed->asks);
+	feed_patience(&feed->asks, PATIENCE_S);
 	result = ctl_link_ask(&feed->asks, line, &answer);
 	if (result != 0) {
 		ctl_link_close(&feed->asks);
