@@ -686,8 +686,8 @@ static void the_points_of_schedules_are_told_with_their_instants(void **state)
 
 #define SCHEDULES 400
 
-/* 400 schedules of two points a second; a step has room for 16 of them, so each has its turn once in
- * 2.5 s. Clouds come, go and change meanwhile. */
+/* 400 schedules of two points a second; a step has room for 16 of them, so each has its turn once
+ * in 2.5 s. Clouds come, go and change meanwhile. */
 static void of_many_schedules_each_has_its_turn_and_no_point_is_lost(void **state)
 {
 	struct talk *talk = *state;

@@ -47,9 +47,9 @@ void difference_release(struct difference *difference);
 /* Undoes it in this scenario. 0, -ENOMEM, or -ENOSPC: a cloud has no room for what it had; then
  * the scenario may have got a part, and is to be thrown away. */
 int difference_undo(struct difference *difference, struct scenario *scenario);
-/* `later` was made after `earlier`, which is to be undone: it takes over what lies below it. To do it
- * again changes nothing. 0, -ENOMEM or -ENOSPC: of some clouds it has taken over all, of the others
- * nothing. */
+/* `later` was made after `earlier`, which is to be undone: it takes over what lies below it. To do
+ * it again changes nothing. 0, -ENOMEM or -ENOSPC: of some clouds it has taken over all, of the
+ * others nothing. */
 int difference_hand_down(struct difference *earlier, struct difference *later);
 
 #endif

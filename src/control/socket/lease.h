@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Changes for a time. `begin lease TIME` ... `commit` makes a change that is undone by itself when
- * TIME of the run has passed since it was posted, or since the latest `renew` was read. Only the conversation that
- * made it can renew it: when that ends, however it ends, the change goes when its time is up.
+ * TIME of the run has passed since it was posted, or since the latest `renew` was read. Only the
+ * conversation that made it can renew it: when that ends, however it ends, the change goes when its
+ * time is up.
  *
  *   renew      begins the time again
  *   keep       the change stays for good
@@ -13,8 +14,9 @@
  * what others have made since needs it), that is told as an event, and tried again, at first after
  * a second, then less often, until it can. A conversation has one lease at a time.
  *
- * A lease has its memory before its change is put in force, so a change for a time never becomes one
- * that stays. A `renew` counts until undoing has begun: weir may have been away while it waited.
+ * A lease has its memory before its change is put in force, so a change for a time never becomes
+ * one that stays. A `renew` counts until undoing has begun: weir may have been away while it
+ * waited.
  *
  * Ownership: leases_make, leases_free; a lease that has begun is the leases'. Thread: control's.
  * While a lease is being undone, a thread that holds the turn reads its difference, and control's

@@ -10,10 +10,10 @@
  * Cost. A pass reads each cloud once: some 170 ns each, nearly all of it the wait for memory.
  * SAMPLER_AT_ONCE clouds are read in a step, so that nobody waits for longer; and the next pass
  * begins no sooner than SAMPLER_SHARE times the processor time of the last one has passed: at most
- * 2 % of a processor goes into passes, and what is sent into 0.1 %. Measured with 65,536 clouds of a
- * template that all had traffic: 1.3 % of a processor for control in all at a sample a second, and
- * 2.3 % at the most that they get, 1.7 samples a second. No lock is taken, and the workers do not
- * notice. Memory: 72 bytes a cloud.
+ * 2 % of a processor goes into passes, and what is sent is 0.1 % more. Measured with 65,536 clouds
+ * of a template that all had traffic: 1.3 % of a processor for control in all at a sample a second,
+ * and 2.3 % at the most that they get, 1.7 samples a second. No lock is taken, and the workers do
+ * not notice. Memory: 72 bytes a cloud.
  *
  * A change of the scenario in the middle of a pass, which only many clouds have, begins it again:
  * what had been read is in the sums, and not in the rows.

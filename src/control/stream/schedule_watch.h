@@ -3,8 +3,8 @@
  * Tells the points of schedules (event.h): of `at`, and the beginnings and ends of the windows of
  * `every` and `flap`. They follow from the scenario and virtual time alone, so their instants are
  * exact; a cloud at rest may act on one later, when it makes a difference (timeline.h). Of each
- * schedule at most one event a second: it has the latest point, and how many there were since the one
- * that was told before. A change of the scenario loses none of them. A step tells at most
+ * schedule at most one event a second: it has the latest point, and how many there were since the
+ * one that was told before. A change of the scenario loses none of them. A step tells at most
  * SCHEDULE_WATCH_EVENTS, and the next one goes on from there: of many schedules each has its turn.
  *
  * `wave`, `trace` and `markov` change at points without number, and are not told.

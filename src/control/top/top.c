@@ -250,7 +250,7 @@ static void loop(struct top *top)
 
 int top_run(const char *path, const char *interval)
 {
-	/* A terminal that stands still (^S) holds up what is drawn: then the second signal ends it. */
+	/* While the terminal stands still (^S), drawing waits: then the second signal ends it. */
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
 	struct top *top = calloc(1, sizeof(*top));
 	char why[200];
