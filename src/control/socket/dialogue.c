@@ -234,10 +234,11 @@ void dialogue_no_answer(struct dialogue *dialogue)
 	               "no memory for the answer; `show config` says what is in force");
 }
 
-/* An answer with holes is taken back. */
+/* An answer with holes is taken back. One that is still to come has none: what lacked memory until
+ * then says so itself (an event). */
 static void dialogue_whole(struct dialogue *dialogue, size_t before)
 {
-	if (!alloc_failure_taken())
+	if (!alloc_failure_taken() || (dialogue_pending(dialogue) && dialogue->output.n == before))
 		return;
 	output_shorten(&dialogue->output, before);
 	dialogue_no_answer(dialogue);
