@@ -743,6 +743,73 @@ static void lists_in_json_have_an_object_for_each(void **state)
 	}
 }
 
+static json_int_t number_of(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+/* `cloud`: how many are asked for. To be freed. */
+static json_t *totals_of(struct scene *scene, uint32_t clouds)
+{
+	json_t *object;
+
+	output_taken(&scene->output, scene->output.n);
+	scene->output.json = true;
+	show_answer(&scene->output, &scene->fake.control, SHOW_TOTALS, clouds, "");
+	output_append(&scene->output, "", 1);
+	object = json_loads(scene->output.bytes + scene->output.head, 0, NULL);
+	assert_non_null(object);
+	assert_true(json_is_true(json_object_get(object, "ok")));
+	return object;
+}
+
+static void totals_have_histograms_whole(void **state)
+{
+	struct scene *scene = *state;
+	const json_t *delays, *buckets, *late;
+	json_t *totals;
+
+	histogram_add(&scene->fake.report.delay_ns, 5, 7);
+	totals = totals_of(scene, 0);
+	delays = json_object_get(json_array_get(json_object_get(totals, "clouds"), 0), "delay_ns");
+	assert_int_equal(number_of(delays, "count"), 998007);
+	assert_int_equal(number_of(delays, "sum_ns"), 998000 * INT64_C(40000000) + 35);
+	buckets = json_object_get(delays, "buckets");
+	assert_int_equal(json_array_size(buckets), 2);
+	/* Below 32 ns a bucket is one value; 40 ms lies in [39.845888 ms, 40.894464 ms). */
+	assert_int_equal(json_integer_value(json_array_get(json_array_get(buckets, 0), 0)), 5);
+	assert_int_equal(json_integer_value(json_array_get(json_array_get(buckets, 0), 1)), 7);
+	assert_int_equal(json_integer_value(json_array_get(json_array_get(buckets, 1), 0)),
+	                 40894463);
+	assert_int_equal(json_integer_value(json_array_get(json_array_get(buckets, 1), 1)), 998000);
+	late = json_object_get(json_array_get(json_object_get(totals, "ports"), 1), "lateness_ns");
+	assert_int_equal(number_of(late, "count"), 998000);
+	json_decref(totals);
+}
+
+static void totals_of_fewer_clouds_leave_out_no_count(void **state)
+{
+	static const char *const keys[] = {"rx_packets", "rx_bytes", "tx_packets", "held_packets",
+	                                   "duplicated"};
+	struct scene *scene = *state;
+	json_t *all = totals_of(scene, 0), *one = totals_of(scene, 1);
+	const json_t *rest = json_object_get(one, "rest"), *none = json_object_get(all, "rest"),
+	             *second = json_array_get(json_object_get(all, "clouds"), 1);
+
+	assert_int_equal(number_of(one, "clouds_in_all"), 2);
+	assert_int_equal(json_array_size(json_object_get(one, "clouds")), 1);
+	assert_int_equal(json_array_size(json_object_get(all, "clouds")), 2);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		assert_int_equal(number_of(rest, keys[i]), number_of(second, keys[i]));
+		assert_int_equal(number_of(none, keys[i]), 0);
+	}
+	assert_true(json_equal(json_object_get(rest, "drops"), json_object_get(second, "drops")));
+	assert_int_equal(number_of(json_object_get(rest, "queue"), "bytes"), 4500);
+	assert_null(json_object_get(rest, "delay_ns"));
+	json_decref(all);
+	json_decref(one);
+}
+
 static void a_line_that_reads_as_the_end_of_an_answer_is_set_off(void **state)
 {
 	struct scene *scene = *state;
@@ -780,6 +847,8 @@ GROUP(show)
 	        TEST(a_template_says_how_many_clouds_it_has_and_shows_one_of_them),
 	        TEST(a_template_in_json_has_its_clouds_and_one_of_them_its_name),
 	        TEST(lists_in_json_have_an_object_for_each),
+	        TEST(totals_have_histograms_whole),
+	        TEST(totals_of_fewer_clouds_leave_out_no_count),
 	        TEST(a_line_that_reads_as_the_end_of_an_answer_is_set_off),
 	};
 

@@ -53,6 +53,8 @@ const struct language_form language_forms[] = {
         {COMMAND_SHOW_CONFIG, "show config", "the scenario in force, as a file that can be loaded"},
         {COMMAND_SHOW_PORTS, "show ports", "links and counters of the ports"},
         {COMMAND_SHOW_WORKERS, "show workers", "what the worker cores do"},
+        {COMMAND_SHOW_TOTALS, "show totals [NUMBER]",
+         "all counters and histograms of so many clouds, for programs; as JSON"},
         {COMMAND_PROBE, "probe CLOUD [within TIME]",
          "asks the routers behind a feedback proxy now, and prints what they answer within 1s"},
         {COMMAND_PROBE, "probe CLOUD to ADDRESS [within TIME]",

@@ -13,7 +13,7 @@
  *   no cloud NAME STATEMENT [N]
  *   probe NAME [to ADDRESS] [within TIME]
  *   show cloud [NAME [all]] | show clouds NAME [ADDRESS] | show path NAME | show config | show
- *     ports | show workers
+ *     ports | show workers | show totals [NUMBER]
  *   clear counters
  *   help [WORDS]
  *
@@ -61,6 +61,7 @@ enum command_kind {
 	COMMAND_SHOW_CONFIG,
 	COMMAND_SHOW_PORTS,
 	COMMAND_SHOW_WORKERS,
+	COMMAND_SHOW_TOTALS, /* number: of clouds at most; 0: as usual */
 	COMMAND_CLEAR_COUNTERS,
 	COMMAND_HELP, /* words.word[1...] */
 };

@@ -9,6 +9,7 @@
 #include "show/doctor.h"
 #include "show/show_feedback.h"
 #include "show/table.h"
+#include "show/totals.h"
 #include "show/view.h"
 
 #define MEMORY_WARN_PERCENT 90
@@ -146,7 +147,7 @@ out:
 	table_free(upper);
 }
 
-static json_t *port_object(const struct port_report *port)
+json_t *show_port_object(const struct port_report *port)
 {
 	json_t *object = json_pack(
 	        "{s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "port",
@@ -183,7 +184,7 @@ static json_t *ports_array(struct control *control)
 
 	for (uint32_t i = 0; port != NULL && i < n; i++)
 		if (control->ops->port(control->context, i, port))
-			json_array_append_new(array, port_object(port));
+			json_array_append_new(array, show_port_object(port));
 	free(port);
 	return array;
 }
@@ -267,7 +268,7 @@ static void show_workers_text(FILE *out, struct control *control)
 	table_free(table);
 }
 
-static json_t *workers_array(struct control *control)
+json_t *show_workers_array(struct control *control)
 {
 	json_t *array = json_array();
 	struct worker_report worker;
@@ -370,9 +371,12 @@ static void show_json(struct output *output, struct control *control, enum show_
 		answer_object(output,
 		              json_pack("{s:b,s:o}", "ok", 1, "ports", ports_array(control)));
 		break;
+	case SHOW_TOTALS:
+		answer_object(output, totals_object(control, cloud));
+		break;
 	default:
-		answer_object(output,
-		              json_pack("{s:b,s:o}", "ok", 1, "workers", workers_array(control)));
+		answer_object(output, json_pack("{s:b,s:o}", "ok", 1, "workers",
+		                                show_workers_array(control)));
 	}
 }
 
@@ -384,6 +388,18 @@ static void show_config(FILE *out, struct control *control, const char *late)
 		        "round\n",
 		        late);
 	scenario_file_print(out, *control->scenario);
+}
+
+/* It is for programs; a person sees the same, indented. */
+static void show_totals_text(FILE *out, struct control *control, uint32_t clouds)
+{
+	json_t *object = totals_object(control, clouds);
+
+	if (object != NULL) {
+		json_dumpf(object, out, JSON_INDENT(2));
+		fputc('\n', out);
+	}
+	json_decref(object);
 }
 
 void show_answer(struct output *output, struct control *control, enum show_what what,
@@ -410,6 +426,8 @@ void show_answer(struct output *output, struct control *control, enum show_what 
 		show_clouds_text(out, control);
 	else if (what == SHOW_CONFIG)
 		show_config(out, control, late);
+	else if (what == SHOW_TOTALS)
+		show_totals_text(out, control, cloud);
 	else if (what == SHOW_PORTS)
 		show_ports_text(out, control);
 	else

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <jansson.h>
+
 #include "service/answer.h"
 #include "service/control.h"
 
@@ -23,11 +25,12 @@ enum show_what {
 	SHOW_CONFIG,    /* {"ok":true,"config":TEXT}: a file that can be loaded again */
 	SHOW_PORTS,     /* {"ok":true,"ports":[...]} */
 	SHOW_WORKERS,   /* {"ok":true,"workers":[...]} */
+	SHOW_TOTALS,    /* totals.h */
 };
 
 /* Prints the answer in the mode of the output. `cloud`: index in the scenario, for SHOW_CLOUD,
- * SHOW_CLOUD_ALL and SHOW_PATH. `late`: the workers that have not taken the last change yet, or "";
- * SHOW_CONFIG prints them first, as a comment. */
+ * SHOW_CLOUD_ALL and SHOW_PATH; of SHOW_TOTALS how many clouds, 0: as usual. `late`: the workers
+ * that have not taken the last change yet, or ""; SHOW_CONFIG prints them first, as a comment. */
 void show_answer(struct output *output, struct control *control, enum show_what what,
                  uint32_t cloud, const char *late);
 /* The cloud of that address of a template. False: there is none (yet), and nothing was answered. */
@@ -36,6 +39,11 @@ bool show_answer_one(struct output *output, struct control *control, uint32_t cl
 
 /* The commands that are the socket's own, and not of the scenario language, for `help`. */
 void show_session_help(FILE *out);
+
+/* As SHOW_PORTS and SHOW_WORKERS have them. NULL: no memory. */
+struct port_report;
+json_t *show_port_object(const struct port_report *port);
+json_t *show_workers_array(struct control *control);
 
 /* ---- the texts, show_cloud.c ---- */
 

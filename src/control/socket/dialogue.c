@@ -10,6 +10,7 @@
 #include "language/scenario_file.h"
 #include "text/alloc_failure.h"
 #include "show/show.h"
+#include "show/totals.h"
 #include "socket/hello.h"
 #include "socket/lease.h"
 #include "socket/lease_words.h"
@@ -216,6 +217,20 @@ static void dialogue_show_cloud(struct dialogue *dialogue, const char *line,
 	pending_show(dialogue, line, command, what, (uint32_t)index);
 }
 
+static void dialogue_show_totals(struct dialogue *dialogue, const char *line,
+                                 const struct command *command)
+{
+	struct language_error wrong = {.column = command->words.word[2].column};
+
+	if (command->number <= TOTALS_CLOUDS_MOST) {
+		pending_show(dialogue, line, command, SHOW_TOTALS, (uint32_t)command->number);
+		return;
+	}
+	language_error_set(&wrong, ERROR_BAD_VALUE,
+	                   "at most %d clouds; `rest` has the others' sums", TOTALS_CLOUDS_MOST);
+	dialogue_language_error(dialogue, line, &wrong);
+}
+
 bool dialogue_pending(const struct dialogue *dialogue)
 {
 	return pending_is_on(&dialogue->pending) || dialogue->probe.active || dialogue->reverting;
@@ -300,6 +315,9 @@ static void dialogue_command(struct dialogue *dialogue, const char *line, struct
 		break;
 	case COMMAND_SHOW_WORKERS:
 		pending_show(dialogue, line, command, SHOW_WORKERS, 0);
+		break;
+	case COMMAND_SHOW_TOTALS:
+		dialogue_show_totals(dialogue, line, command);
 		break;
 	case COMMAND_CLEAR_COUNTERS:
 		pending_clear(dialogue);

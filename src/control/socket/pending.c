@@ -211,7 +211,7 @@ static bool step_looks(struct dialogue *dialogue)
 		return false;
 	/* What it named is perhaps there no more, or another is there now. */
 	if (request->kind == KIND_SHOW && request->command.words.n > 2 &&
-	    request->what != SHOW_CLOUDS) {
+	    request->what != SHOW_CLOUDS && request->what != SHOW_TOTALS) {
 		int index = scenario_find_cloud(*dialogue->control->scenario,
 		                                request->command.words.word[2].text);
 

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "show/totals.h"
+
+#include <stdlib.h>
+
+#include "engine/engine_report.h"
+#include "show/json.h"
+#include "show/show.h"
+#include "text/alloc_failure.h"
+
+#define BRIEFS 64
+
+/* The greatest value of a bucket; histogram_bucket_floor knows no bucket behind the last. */
+static uint64_t bucket_top(uint32_t bucket)
+{
+	return bucket + 1 < HISTOGRAM_BUCKETS ? histogram_bucket_floor(bucket + 1) - 1
+	                                      : HISTOGRAM_MOST;
+}
+
+static json_t *whole_histogram(const struct histogram *histogram)
+{
+	json_t *buckets = json_array();
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		uint64_t n = histogram->bucket[i];
+
+		if (n == 0)
+			continue;
+		json_array_append_new(buckets,
+		                      json_pack("[I,I]", (json_int_t)bucket_top(i), (json_int_t)n));
+		count += n;
+	}
+	return json_pack("{s:I,s:I,s:o}", "count", (json_int_t)count, "sum_ns",
+	                 (json_int_t)histogram->sum, "buckets", buckets);
+}
+
+static json_t *ports_whole(struct control *control)
+{
+	struct port_report *port = alloc_failure_calloc(sizeof(*port));
+	uint32_t n = control->ops->ports(control->context);
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; port != NULL && i < n; i++) {
+		json_t *object;
+
+		if (!control->ops->port(control->context, i, port))
+			continue;
+		object = show_port_object(port);
+		json_object_set_new(object, "lateness_ns", whole_histogram(&port->lateness_ns));
+		json_array_append_new(array, object);
+	}
+	free(port);
+	return array;
+}
+
+static json_t *clouds_whole(struct control *control, uint32_t n)
+{
+	const struct scenario *scenario = *control->scenario;
+	struct cloud_report *report = alloc_failure_calloc(sizeof(*report));
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; report != NULL && i < n; i++) {
+		const struct cloud_conf *cloud = scenario->clouds[i];
+		json_t *object;
+
+		if (!control_cloud(control, cloud->name, report))
+			continue;
+		object = json_cloud(cloud->name, report);
+		json_object_del(object, "lateness_ns");
+		json_object_set_new(object, "delay_ns", whole_histogram(&report->delay_ns));
+		json_object_set_new(object, "from", json_string(cloud->from));
+		json_object_set_new(object, "to", json_string(cloud->to));
+		json_array_append_new(array, object);
+	}
+	free(report);
+	return array;
+}
+
+static void add_brief(struct cloud_report *sum, const struct cloud_brief *brief)
+{
+	uint64_t *to = (uint64_t *)&sum->counters;
+	const uint64_t *from = (const uint64_t *)&brief->counters;
+
+	_Static_assert(sizeof(struct counters) % sizeof(uint64_t) == 0, "all are counts");
+	for (size_t i = 0; i < sizeof(struct counters) / sizeof(uint64_t); i++)
+		to[i] += from[i];
+	sum->held_packets += brief->held_packets;
+	sum->queue_packets += brief->queue_packets;
+	sum->queue_bytes += brief->queue_bytes;
+}
+
+/* Of the clouds from `first` on. */
+static json_t *rest_whole(struct control *control, uint32_t first)
+{
+	const struct scenario *scenario = *control->scenario;
+	struct cloud_report *sum = alloc_failure_calloc(sizeof(*sum));
+	struct cloud_brief briefs[BRIEFS];
+	json_t *object = NULL;
+
+	for (uint32_t i = first; sum != NULL && i < scenario->n_clouds; i++) {
+		const struct cloud_conf *cloud = scenario->clouds[i];
+		uint32_t most = cloud->many ? BRIEFS : 1, n, from = 0;
+
+		do {
+			n = control->ops->briefs(control->context, cloud->name, from, most, briefs);
+			for (uint32_t k = 0; k < n; k++)
+				add_brief(sum, &briefs[k]);
+			from += n;
+		} while (cloud->many && n == most);
+	}
+	if (sum != NULL)
+		object = json_cloud("", sum);
+	json_object_del(object, "cloud");
+	json_object_del(object, "lateness_ns");
+	json_object_del(object, "delay_ns");
+	json_object_del(object, "line");
+	free(sum);
+	return object;
+}
+
+json_t *totals_object(struct control *control, uint64_t clouds)
+{
+	uint32_t in_all = (*control->scenario)->n_clouds, n;
+
+	n = (uint32_t)(clouds == 0 ? TOTALS_CLOUDS : clouds);
+	if (n > in_all)
+		n = in_all;
+	return json_pack("{s:b,s:s,s:I,s:o,s:o,s:o,s:I,s:o}", "ok", 1, "run", control->run, "t_ns",
+	                 (json_int_t)control->ops->now_ns(control->context), "ports",
+	                 ports_whole(control), "workers", show_workers_array(control), "clouds",
+	                 clouds_whole(control, n), "clouds_in_all", (json_int_t)in_all, "rest",
+	                 rest_whole(control, n));
+}
