@@ -301,7 +301,8 @@ static void socket_connect_problem(const char *path, int error, struct problem *
 	}
 }
 
-int socket_connect(const char *path, struct problem *problem)
+/* `flags`: SOCK_NONBLOCK, or 0. */
+static int connect_with(const char *path, int flags, struct problem *problem)
 {
 	struct sockaddr_un address;
 	struct ucred peer;
@@ -313,7 +314,7 @@ int socket_connect(const char *path, struct problem *problem)
 	result = socket_address(path, &address, problem);
 	if (result != 0)
 		return result;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
 	if (fd < 0) {
 		result = -errno;
 		problem_set(problem, -1, "%s: no socket: %s", path, strerror(-result));
@@ -338,4 +339,14 @@ int socket_connect(const char *path, struct problem *problem)
 		return -EPERM;
 	}
 	return fd;
+}
+
+int socket_connect(const char *path, struct problem *problem)
+{
+	return connect_with(path, 0, problem);
+}
+
+int socket_connect_at_once(const char *path, struct problem *problem)
+{
+	return connect_with(path, SOCK_NONBLOCK, problem);
 }

@@ -39,5 +39,7 @@ void socket_unlisten(struct socket_listener *listener);
 
 /* Connects; a file descriptor, or -errno with a problem that says how to go on. */
 int socket_connect(const char *path, struct problem *problem);
+/* The same without waiting for a weir that stands still; the descriptor does not block. */
+int socket_connect_at_once(const char *path, struct problem *problem);
 
 #endif
