@@ -8,11 +8,8 @@
 #define WEIR_LAB_STORE_H
 
 #include "lab/lab_experiment.h"
+#include "text/embedded_text.h"
 
-struct embedded_text {
-	const char *name, *text;
-	size_t bytes;
-};
 /* In the order of their names, ended by a NULL name; made by tools/embed.py. */
 extern const struct embedded_text lab_texts[];
 
