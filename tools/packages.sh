@@ -3,7 +3,7 @@
 # Debian 12 and 13, and what is made from them. Nothing is installed that is there already, and
 # without something to install apt is not called at all.
 
-packages_build="gcc libc6-dev python3 meson ninja-build pkg-config libdpdk-dev libpcap-dev zlib1g-dev liblzma-dev libzstd-dev libjansson-dev libedit-dev libncurses-dev"
+packages_build="gcc libc6-dev python3 meson ninja-build pkg-config libdpdk-dev libpcap-dev zlib1g-dev liblzma-dev libzstd-dev libjansson-dev libedit-dev libncurses-dev libmicrohttpd-dev"
 packages_live="iproute2 iputils-ping ethtool"
 packages_test="libcmocka-dev jq wireshark-common tshark iperf3 traceroute iputils-tracepath tcpdump procps libbpf-dev tmux"
 

@@ -43,8 +43,8 @@ static const struct {
         {&exec_options, command_exec},     {&run_options, command_run},
         {&replay_options, command_replay}, {&check_options, command_check},
         {&ctl_options, command_ctl},       {&top_options, command_top},
-        {&bench_options, command_bench},   {&lab_options, command_lab},
-        {&help_options, command_help},
+        {&serve_options, command_serve},   {&bench_options, command_bench},
+        {&lab_options, command_lab},       {&help_options, command_help},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

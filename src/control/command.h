@@ -21,11 +21,12 @@ int command_replay(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_ctl(int argc, char **argv);
 int command_top(int argc, char **argv);
+int command_serve(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_lab(int argc, char **argv);
 
 /* What each takes, and its help. */
 extern const struct options exec_options, run_options, replay_options, check_options, ctl_options,
-        top_options, bench_options, lab_options;
+        top_options, serve_options, bench_options, lab_options;
 
 #endif

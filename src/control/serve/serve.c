@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "serve/serve.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "serve/serve_http.h"
+#include "serve/serve_listen.h"
+
+#define TOKEN_BYTES 256
+#define TOKEN_LEAST 16
+
+static volatile sig_atomic_t ended;
+
+static void on_signal(int number)
+{
+	(void)number;
+	ended = 1;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* ---- the token ---- */
+
+static bool draw_token(char token[TOKEN_BYTES])
+{
+	unsigned char bytes[16];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		return false;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+	return true;
+}
+
+/* The first line of the file, without blanks. */
+static bool read_token(const char *path, char token[TOKEN_BYTES])
+{
+	FILE *in = fopen(path, "re");
+	bool read = in != NULL && fgets(token, TOKEN_BYTES, in) != NULL;
+	int error = errno;
+
+	if (in != NULL)
+		fclose(in);
+	if (in == NULL)
+		fprintf(stderr, "weir serve: --token-file %s: %s\n", path, strerror(error));
+	if (in == NULL)
+		return false;
+	token[read ? strcspn(token, " \t\r\n") : 0] = '\0';
+	if (strlen(token) >= TOKEN_LEAST)
+		return true;
+	fprintf(stderr,
+	        "weir serve: --token-file %s: its first line has fewer than %d characters\n", path,
+	        TOKEN_LEAST);
+	return false;
+}
+
+static bool make_token(const struct serve_options *options, char token[TOKEN_BYTES])
+{
+	if (options->token_file != NULL)
+		return read_token(options->token_file, token);
+	if (draw_token(token))
+		return true;
+	fputs("weir serve: no token can be drawn; write --token-file FILE\n", stderr);
+	return false;
+}
+
+/* ---- what it says at the start ---- */
+
+static void introduce(const struct serve_options *options, const struct serve_listen *listen,
+                      const char *token)
+{
+	printf("weir serve: %s\n", listen->url);
+	if (options->allow_changes && options->token_file == NULL)
+		printf("weir serve: to change what runs: %s#token=%s\n", listen->url, token);
+	fflush(stdout);
+	if (!listen->loopback)
+		fprintf(stderr,
+		        "weir serve: warning: who reaches this address sees all of it%s, and so "
+		        "does who listens on the way: put something with TLS and passwords in "
+		        "front of it\n",
+		        options->allow_changes ? ", and with the token changes it" : "");
+}
+
+/* ---- the loop ---- */
+
+/* Whether weir is there, when that has become otherwise. */
+static void tell_state(const struct serve_http *http, uint64_t *told)
+{
+	const struct serve_feed *feed = &http->feed;
+	const char *version = json_string_value(json_object_get(feed->hello, "weir"));
+
+	if (*told == feed->states)
+		return;
+	*told = feed->states;
+	if (!feed->up)
+		fprintf(stderr, "weir serve: %s\n", feed->said);
+	else
+		fprintf(stderr, "weir serve: weir %s answers, run %s\n",
+		        version != NULL ? version : "", feed->run);
+	if (feed->up && http->token != NULL &&
+	    json_is_true(json_object_get(feed->hello, "read_only")))
+		fputs("weir serve: its socket is read-only, so nothing can be changed; name the "
+		      "control socket with -s\n",
+		      stderr);
+}
+
+static void loop(struct serve_http *http)
+{
+	uint64_t told = 0;
+
+	while (!ended) {
+		struct pollfd polled[2 + SERVE_ASKS];
+		const struct serve_link *link = &http->feed.link;
+		uint32_t n;
+
+		serve_feed_tick(&http->feed, now_ms(), http->streams.n_live > 0);
+		tell_state(http, &told);
+		serve_http_run(http, now_ms());
+		polled[0] = (struct pollfd){.fd = http->fd, .events = POLLIN};
+		polled[1] = (struct pollfd){
+		        .fd = link->fd,
+		        .events =
+		                (short)(POLLIN | (serve_link_wants_to_write(link) ? POLLOUT : 0))};
+		n = 2 + serve_asks_poll(&http->asks, polled + 2);
+		if (poll(polled, n, serve_http_timeout_ms(http)) <= 0)
+			continue;
+		if (link->fd >= 0 && polled[1].revents != 0)
+			serve_feed_read(&http->feed, now_ms());
+	}
+}
+
+/* Before anything is served: what can be known to be wrong. */
+static int begin(struct serve_http *http, const struct serve_options *options)
+{
+	if (!serve_feed_begin(&http->feed, options->socket, options->interval_ns,
+	                      options->clouds)) {
+		fputs("weir serve: no memory\n", stderr);
+		return 1;
+	}
+	http->name = options->name;
+	http->asks.path = options->socket;
+	http->now_ms = http->visitors.now_ms = now_ms();
+	return 0;
+}
+
+int serve_run(const struct serve_options *options)
+{
+	struct sigaction action = {.sa_handler = on_signal}, ignore = {.sa_handler = SIG_IGN};
+	struct serve_http *http = calloc(1, sizeof(*http));
+	struct serve_listen listen = {.fd = -1};
+	char token[TOKEN_BYTES] = "";
+	struct problem problem;
+	int result, status = 1;
+
+	if (http == NULL || begin(http, options) != 0)
+		goto out;
+	if (options->allow_changes && !make_token(options, token))
+		goto out;
+	http->token = options->allow_changes ? token : NULL;
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGPIPE, &ignore, NULL);
+	result = serve_listen_open(&listen, options->listen, &problem);
+	if (result != 0) {
+		fprintf(stderr, "weir serve: %s\n", problem.text);
+		status = result == -EINVAL ? 2 : 1;
+		goto out;
+	}
+	result = serve_http_open(http, listen.fd);
+	if (result == 0) {
+		introduce(options, &listen, token);
+		loop(http);
+		serve_http_close(http);
+		status = 0;
+	} else {
+		fprintf(stderr, "weir serve: HTTP cannot be served: %s\n", strerror(-result));
+	}
+	serve_listen_close(&listen);
+out:
+	if (http != NULL)
+		serve_feed_end(&http->feed);
+	free(http);
+	return status;
+}

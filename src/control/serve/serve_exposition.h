@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Metrics as text, in two forms that differ little: OpenMetrics 1.0, and the text format 0.0.4 of
+ * Prometheus before it, in which a counter's family has the name of its samples and nothing ends
+ * the whole.
+ *
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_SERVE_EXPOSITION_H
+#define WEIR_SERVE_EXPOSITION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum exposition_type { EXPOSITION_COUNTER, EXPOSITION_GAUGE, EXPOSITION_HISTOGRAM };
+
+struct exposition {
+	FILE *out;
+	bool openmetrics;
+	const char *family;
+	enum exposition_type type;
+};
+
+/* Each sample that follows is one of this family. `name` without `_total`. */
+void exposition_family(struct exposition *exposition, const char *name, enum exposition_type type,
+                       const char *help);
+/* `labels`: exposition_label's, without braces; "": none. */
+void exposition_count(struct exposition *exposition, const char *labels, uint64_t value);
+/* In seconds. */
+void exposition_time(struct exposition *exposition, const char *labels, uint64_t ns);
+/* Of a histogram: values of at most `top_ns` (UINT64_MAX: all of them), from 0 on. */
+void exposition_bucket(struct exposition *exposition, const char *labels, uint64_t top_ns,
+                       uint64_t count);
+void exposition_histogram_end(struct exposition *exposition, const char *labels, uint64_t sum_ns,
+                              uint64_t count);
+void exposition_end(struct exposition *exposition);
+
+/* Appends `name="value"` to labels of `room` bytes, with a comma before it if it is not the first.
+ */
+void exposition_label(char *labels, size_t room, const char *name, const char *value);
+
+#endif

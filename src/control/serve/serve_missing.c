@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* In the place of serve.c where libmicrohttpd was not there. */
+#include <stdio.h>
+
+#include "serve/serve.h"
+
+int serve_run(const struct serve_options *options)
+{
+	(void)options;
+	fputs("weir serve: this weir was built without libmicrohttpd (libmicrohttpd-dev), which "
+	      "speaks HTTP; use weir top, or weir ctl -j show totals\n",
+	      stderr);
+	return 1;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "serve/serve_request.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "text/value.h"
+#include "text/word.h"
+
+#define HOST_BYTES 256
+
+/* ---- whom it is for, and from whom ---- */
+
+/* The host without its port, and without brackets. */
+static bool split_host(const char *host, char name[HOST_BYTES])
+{
+	const char *end, *port;
+	size_t n;
+
+	if (host[0] == '[') {
+		end = strchr(++host, ']');
+		if (end == NULL)
+			return false;
+		port = end + 1;
+	} else {
+		end = port = host + strcspn(host, ":");
+	}
+	n = (size_t)(end - host);
+	if (n == 0 || n >= HOST_BYTES)
+		return false;
+	if (*port != '\0' && (*port != ':' || strspn(port + 1, "0123456789") != strlen(port + 1) ||
+	                      strlen(port + 1) > 5))
+		return false;
+	memcpy(name, host, n);
+	name[n] = '\0';
+	return true;
+}
+
+bool serve_host_is_ours(const char *host, const char *name)
+{
+	unsigned char address[sizeof(struct in6_addr)];
+	char given[HOST_BYTES];
+
+	if (host == NULL || !split_host(host, given))
+		return false;
+	return inet_pton(host[0] == '[' ? AF_INET6 : AF_INET, given, address) == 1 ||
+	       strcasecmp(given, "localhost") == 0 ||
+	       (name != NULL && strcasecmp(given, name) == 0);
+}
+
+bool serve_origin_is_ours(const char *origin, const char *site, const char *host)
+{
+	if (site != NULL && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0)
+		return false;
+	if (origin == NULL)
+		return true;
+	if (strncmp(origin, "http://", 7) == 0)
+		origin += 7;
+	else if (strncmp(origin, "https://", 8) == 0) /* something in front of this speaks TLS */
+		origin += 8;
+	else
+		return false;
+	return host != NULL && strcasecmp(origin, host) == 0;
+}
+
+bool serve_token_is_right(const char *authorization, const char *token)
+{
+	size_t n = strlen(token), given_n;
+	unsigned char wrong;
+
+	if (authorization == NULL || strncasecmp(authorization, "Bearer ", 7) != 0)
+		return false;
+	authorization += 7;
+	given_n = strlen(authorization);
+	/* All of the token is looked at, whatever was given. */
+	wrong = given_n != n;
+	for (size_t i = 0; i < n; i++) {
+		unsigned char given = given_n > 0 ? (unsigned char)authorization[i % given_n] : 0;
+
+		wrong |= (unsigned char)(given ^ (unsigned char)token[i]);
+	}
+	return wrong == 0;
+}
+
+bool serve_wants_openmetrics(const char *accept)
+{
+	return accept != NULL && strstr(accept, "application/openmetrics-text") != NULL;
+}
+
+/* ---- what is asked ---- */
+
+bool serve_from_read(const char *text, struct serve_from *from)
+{
+	const char *dash = strrchr(text, '-');
+	size_t run = dash != NULL ? (size_t)(dash - text) : 0;
+	struct language_error ignored;
+
+	*from = (struct serve_from){.oldest = strcmp(text, "oldest") == 0};
+	if (from->oldest)
+		return true;
+	if (run >= sizeof(from->run))
+		return false;
+	memcpy(from->run, text, run);
+	return value_parse_count(dash != NULL ? dash + 1 : text, 0, INT64_MAX, "from",
+	                         &from->number, &ignored) == 0;
+}
+
+/* That of a flow of a template: no blank, no quote, nothing that could end a word or a line. */
+static bool is_address(const char *text)
+{
+	size_t n = strspn(text, "0123456789abcdefghijklmnopqrstuvwxyz"
+	                        "ABCDEFGHIJKLMNOPQRSTUVWXYZ.:/-_,>+[]");
+
+	return n > 0 && n < 160 && text[n] == '\0';
+}
+
+bool serve_cloud_line(const char *cloud, char *line, size_t room)
+{
+	const char *slash = strchr(cloud, '/');
+	char name[64];
+	size_t n = slash != NULL ? (size_t)(slash - cloud) : strlen(cloud);
+
+	if (n >= sizeof(name))
+		return false;
+	memcpy(name, cloud, n);
+	name[n] = '\0';
+	if (!word_is_name(name) || (slash != NULL && !is_address(slash + 1)))
+		return false;
+	if (slash != NULL)
+		snprintf(line, room, "show clouds %s %s\n", name, slash + 1);
+	else
+		snprintf(line, room, "show cloud %s\n", name);
+	return true;
+}
+
+/* Only what edits a scenario: no word that is the conversation's own, and none that asks. */
+static bool is_change(const char *line)
+{
+	static const char *const firsts[] = {"cloud", "clouds", "no"};
+	size_t n = strcspn(line, " \t");
+
+	for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++)
+		if (strlen(firsts[i]) == n && strncmp(line, firsts[i], n) == 0)
+			return true;
+	return false;
+}
+
+static bool has_control(const char *body, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (((unsigned char)body[i] < ' ' && body[i] != '\n' && body[i] != '\t' &&
+		     body[i] != '\r') ||
+		    body[i] == 0x7F)
+			return true;
+	return false;
+}
+
+/* The next line of the body, ended by a 0, without blanks around it; NULL: no more. */
+static char *next_line(char **at)
+{
+	char *line = *at, *end;
+
+	if (line == NULL)
+		return NULL;
+	end = strchr(line, '\n');
+	*at = end != NULL ? end + 1 : NULL;
+	if (end == NULL)
+		end = line + strlen(line);
+	line += strspn(line, " \t\r");
+	while (end > line && strchr(" \t\r\n", end[-1]) != NULL)
+		end--;
+	*end = '\0';
+	return line;
+}
+
+static bool put_lines(FILE *out, char *body, uint32_t *n_lines, char why[SERVE_WHY_BYTES])
+{
+	char *line;
+
+	*n_lines = 0;
+	while ((line = next_line(&body)) != NULL) {
+		if (line[0] == '\0' || line[0] == '#')
+			continue;
+		if (!is_change(line)) {
+			snprintf(why, SERVE_WHY_BYTES,
+			         "`%.60s` is no change; each line begins with cloud, clouds or no",
+			         line);
+			return false;
+		}
+		if (++*n_lines > SERVE_CHANGE_LINES_MAX) {
+			snprintf(why, SERVE_WHY_BYTES,
+			         "more than %d lines; load a file with weir ctl",
+			         SERVE_CHANGE_LINES_MAX);
+			return false;
+		}
+		fprintf(out, "%s\n", line);
+	}
+	if (*n_lines == 0)
+		snprintf(why, SERVE_WHY_BYTES,
+		         "no line; write a change like `cloud down delay 80ms`");
+	return *n_lines > 0;
+}
+
+static bool put_begin(FILE *out, const char *lease, char why[SERVE_WHY_BYTES])
+{
+	const struct field field = {.name = "lease",
+	                            .type = FIELD_TIME,
+	                            .min = 100 * SIMTIME_MS,
+	                            .max = 86400 * SIMTIME_S};
+	struct language_error wrong;
+	simtime lease_ns;
+
+	if (lease == NULL || lease[0] == '\0') {
+		fputs("begin\n", out);
+		return true;
+	}
+	if (value_parse(&field, lease, &lease_ns, &wrong) != 0) {
+		snprintf(why, SERVE_WHY_BYTES, "%.180s", wrong.text);
+		return false;
+	}
+	fprintf(out, "begin lease %lluns\n", (unsigned long long)lease_ns);
+	return true;
+}
+
+char *serve_change_conversation(const char *body, size_t n, const char *lease, uint32_t *n_lines,
+                                char why[SERVE_WHY_BYTES])
+{
+	char *copy, *text = NULL;
+	size_t text_n;
+	FILE *out;
+	bool right;
+
+	*n_lines = 0;
+	if (n > SERVE_CHANGE_BYTES_MAX || has_control(body, n)) {
+		snprintf(why, SERVE_WHY_BYTES, "not %d bytes of text at most",
+		         SERVE_CHANGE_BYTES_MAX);
+		return NULL;
+	}
+	copy = strndup(body, n);
+	out = copy != NULL ? open_memstream(&text, &text_n) : NULL;
+	snprintf(why, SERVE_WHY_BYTES, "no memory");
+	right = out != NULL && put_begin(out, lease, why) && put_lines(out, copy, n_lines, why);
+	if (out != NULL) {
+		fputs("commit\n", out);
+		right = fclose(out) == 0 && right;
+	}
+	free(copy);
+	if (right)
+		return text;
+	free(text);
+	return NULL;
+}
