@@ -61,13 +61,17 @@ class Client:
 class Weir:
     """A weir that runs, in a folder of its own; stop() ends it, however it stands."""
 
-    def __init__(self, program, name, *options, scenario=SCENARIO):
-        """`SOCKET` in an option is the path of the control socket."""
+    def __init__(self, program, name, *options, scenario=SCENARIO, files=()):
+        """`SOCKET` in an option is the path of the control socket, `FOLDER` in the scenario that in
+        which the files (name: bytes) lie."""
         self.folder = tempfile.mkdtemp(prefix=f"weir-{name}-")
         self.path = os.path.join(self.folder, "socket")
         config = os.path.join(self.folder, "scenario.weir")
         with open(config, "w") as file:
-            file.write(scenario)
+            file.write(scenario.replace("FOLDER", self.folder))
+        for leaf, data in dict(files).items():
+            with open(os.path.join(self.folder, leaf), "wb") as file:
+                file.write(data)
         self.log = open(os.path.join(self.folder, "log"), "w+")
         self.command = [program, "run", "-c", config, "-s", self.path,
                         *(option.replace("SOCKET", self.path) for option in options),
