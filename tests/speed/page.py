@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of `weir serve` in a headless Chromium, while 65,536 clouds run and each second brings a
+change: its memory, its frames a second, and whether it asks any other host for anything.
+
+A weir of one worker plays a capture of as many senders as there are clouds, in a loop; nothing leaves
+the machine. Chromium is driven by a pipe (--remote-debugging-pipe). At the end it says, from the
+second minute on, how much the page's heap and nodes have grown, how many frames a second there were,
+and all addresses that were asked for. The exit status is 1 if one of them is of another host.
+
+usage: page.py WEIR [--minutes 10] [--clouds 65536] [--pictures FOLDER]
+"""
+
+import argparse
+import base64
+import json
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+FRAME = bytes.fromhex("020000000002" "020000000001" "0800")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+def capture(path, senders, seconds, size=300):
+    """One packet of each sender, evenly over so many seconds; behind every eighth one of the few that
+    send most."""
+    order = []
+    for i in range(senders):
+        order += [i, i // 8 % 64] if i % 8 == 0 else [i]
+    with open(path, "wb") as file:
+        file.write(struct.pack("<IHHiIII", 0xa1b23c4d, 2, 4, 0, 0, 65535, 1))
+        for place, i in enumerate(order):
+            at = place * int(seconds * 1e9) // len(order)
+            ip = struct.pack(">BBHHHBBHII", 0x45, 0, size - 14, i & 0xffff, 0, 64, 17, 0,
+                             0x0a000000 + i, 0xc6120001)
+            udp = struct.pack(">HHHH", 1000, 2000, size - 34, 0)
+            frame = (FRAME + ip + udp).ljust(size, b"\0")
+            file.write(struct.pack("<IIII", at // 10**9, at % 10**9, size, size) + frame)
+
+
+def scenario(folder, clouds):
+    capture(os.path.join(folder, "senders.pcap"), clouds, max(1.0, clouds / 32768))
+    capture(os.path.join(folder, "answers.pcap"), 1000, 1, 1000)
+    path = os.path.join(folder, "page.weir")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(f"""seed 7
+port lan device file:{folder}/senders.pcap,loop
+port wan device file:{folder}/answers.pcap,loop
+clouds homes from lan to wan per source 10.0.0.0/16 most {clouds}
+clouds homes loss random 1%
+clouds homes rate 128kbit queue 8kB
+clouds homes delay 40ms jitter 4ms
+cloud answers from wan to lan
+cloud answers delay 20ms
+""")
+    return path
+
+
+def wait_for(what, true, process=None, patience=120):
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        got = true()
+        if got:
+            return got
+        if process is not None and process.poll() is not None:
+            break
+        time.sleep(0.1)
+    raise SystemExit(f"page.py: waited in vain for {what}")
+
+
+class Browser:
+    """Chromium behind a pipe of its protocol: messages are JSON, each ended by a 0."""
+
+    def __init__(self, program, folder, *options):
+        ours_out, theirs_in = os.pipe(), os.pipe()  # (read, write) seen from here: replies, calls
+
+        def put_in_place():
+            os.dup2(theirs_in[0], 63)
+            os.dup2(ours_out[1], 64)
+            os.dup2(63, 3)
+            os.dup2(64, 4)
+        self.process = subprocess.Popen(
+            [program, "--headless=new", "--no-sandbox", "--remote-debugging-pipe",
+             "--disable-background-networking", "--disable-component-update", "--disable-sync",
+             "--no-first-run", "--no-default-browser-check", "--disable-gpu", "--mute-audio",
+             "--disable-features=Translate,MediaRouter,OptimizationHints", "--disable-dev-shm-usage",
+             f"--user-data-dir={folder}/browser", *options, "about:blank"],
+            preexec_fn=put_in_place, close_fds=False, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        os.close(theirs_in[0])
+        os.close(ours_out[1])
+        self.calls, self.replies = theirs_in[1], ours_out[0]
+        self.number, self.answers, self.came = 0, {}, threading.Condition()
+        self.asked, self.wrong, self.session = set(), [], None
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        data = b""
+        while True:
+            part = os.read(self.replies, 1 << 20)
+            if not part:
+                return
+            *whole, data = (data + part).split(b"\0")
+            for one in whole:
+                self.take(json.loads(one))
+
+    def take(self, message):
+        with self.came:
+            if "id" in message:
+                self.answers[message["id"]] = message
+                self.came.notify_all()
+            elif message["method"] == "Network.requestWillBeSent":
+                self.asked.add(message["params"]["request"]["url"])
+            elif message["method"] == "Runtime.exceptionThrown":
+                self.wrong.append(message["params"]["exceptionDetails"])
+            elif message["method"] == "Log.entryAdded":
+                if message["params"]["entry"]["level"] == "error":
+                    self.wrong.append(message["params"]["entry"])
+
+    def call(self, method, patience=60, **params):
+        with self.came:
+            self.number += 1
+            number = self.number
+        message = {"id": number, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.calls, json.dumps(message).encode() + b"\0")
+        with self.came:
+            if not self.came.wait_for(lambda: number in self.answers, patience):
+                raise SystemExit(f"page.py: Chromium does not answer {method}")
+            answer = self.answers.pop(number)
+        if "error" in answer:
+            raise SystemExit(f"page.py: {method}: {answer['error']}")
+        return answer["result"]
+
+    def open(self, url):
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target,
+                                 flatten=True)["sessionId"]
+        for domain in ("Network", "Page", "Runtime", "Performance", "Log"):
+            self.call(f"{domain}.enable")
+        self.call("Page.navigate", url=url)
+
+    def run(self, script):
+        return self.call("Runtime.evaluate", expression=script, awaitPromise=True,
+                         returnByValue=True)["result"].get("value")
+
+    def size(self, width, height, dark=False, mobile=False):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                  deviceScaleFactor=1, mobile=mobile)
+        self.call("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+
+    def picture(self, path):
+        data = self.call("Page.captureScreenshot", format="png")["data"]
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(data))
+
+    def memory(self):
+        """After what can be thrown away was: bytes of the heap, and nodes."""
+        self.call("HeapProfiler.collectGarbage")
+        metrics = {m["name"]: m["value"] for m in self.call("Performance.getMetrics")["metrics"]}
+        return metrics["JSHeapUsedSize"], metrics["Nodes"]
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait(20)
+
+
+FRAMES = """new Promise((done) => { const begin = performance.now(); let n = 0;
+const step = (now) => { n++; if (now - begin < 5000) requestAnimationFrame(step);
+else done(n * 1000 / (now - begin)); }; requestAnimationFrame(step); })"""
+
+
+def pictures(browser, folder):
+    os.makedirs(folder, exist_ok=True)
+    for name, width, height, dark, mobile in (("serve-light", 1280, 1000, False, False),
+                                              ("serve-dark", 1280, 1000, True, False),
+                                              ("serve-phone", 390, 844, True, True),
+                                              ("serve-wall", 1920, 1080, True, False)):
+        browser.size(width, height, dark, mobile)
+        time.sleep(3)
+        browser.picture(os.path.join(folder, name + ".png"))
+    browser.size(1280, 1000)
+
+
+def changes(weir, socket, end):
+    """One a second, until `end` is set."""
+    n = 0
+    while not end.wait(1):
+        n += 1
+        line = f"cloud answers delay {20 + n % 10}ms"
+        subprocess.run([weir, "ctl", "-s", socket, line], check=True, stdout=subprocess.DEVNULL)
+
+
+def watch(browser, minutes):
+    rows = []
+    for minute in range(minutes):
+        begin = time.monotonic()
+        frames = [browser.run(FRAMES) for _ in range(3)]
+        time.sleep(max(0, 60 - (time.monotonic() - begin)))
+        heap, nodes = browser.memory()
+        rows.append((heap, nodes, min(frames)))
+        print(f"minute {minute + 1}: heap {heap / 1e6:.2f} MB, {nodes} nodes, "
+              f"{min(frames):.1f} to {max(frames):.1f} frames a second, "
+              f"{browser.run('weir.taken')} samples, load {os.getloadavg()[0]:.1f}", flush=True)
+    return rows
+
+
+def tell(browser, rows, url):
+    asked = sorted(browser.asked)
+    host = re.match(r"http://[^/]+/", url)[0]
+    foreign = [one for one in asked if not one.startswith((host, "data:", "about:"))]
+    if len(rows) > 1:
+        (first, nodes, _), (last, more, _) = rows[1 if len(rows) > 2 else 0], rows[-1]
+        print(f"heap {first / 1e6:.2f} MB, then {last / 1e6:.2f} MB; nodes {nodes}, then {more}; "
+              f"least frames a second {min(row[2] for row in rows):.1f}")
+    print("asked for:", *asked, sep="\n  ")
+    print("of other hosts:", foreign or "nothing")
+    print("errors of the page:", browser.wrong or "none")
+    return 1 if foreign or browser.wrong else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.rpartition("usage: ")[2])
+    parser.add_argument("weir")
+    parser.add_argument("--minutes", type=int, default=10)
+    parser.add_argument("--clouds", type=int, default=65536)
+    parser.add_argument("--pictures")
+    given = parser.parse_args()
+    weir = os.path.abspath(given.weir)
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        print("page.py: there is no Chromium here (apt install chromium)")
+        return 77
+    folder, started, end = tempfile.mkdtemp(prefix="weir-page-"), [], threading.Event()
+    socket, log = os.path.join(folder, "socket"), open(os.path.join(folder, "log"), "w+")
+    browser = changer = None
+    try:
+        started.append(subprocess.Popen(
+            [weir, "run", "-c", scenario(folder, given.clouds), "-s", socket, "--", "--no-huge"],
+            stdout=log, stderr=log))
+        wait_for("weir run", lambda: os.path.exists(socket), started[0])
+        started.append(subprocess.Popen(
+            [weir, "serve", "-s", socket, "--listen", "127.0.0.1:0", "--allow-changes"],
+            stdout=subprocess.PIPE, text=True))
+        url = started[1].stdout.readline().split()[-1]
+        token = started[1].stdout.readline().partition("#token=")[2].strip()
+        browser = Browser(program, folder)
+        browser.open(f"{url}#token={token}")
+        browser.size(1280, 1000)
+        wait_for("samples on the page", lambda: (browser.run("weir.taken") or 0) > 3)
+        changer = threading.Thread(target=changes, args=(weir, socket, end))
+        changer.start()
+        if given.pictures:
+            time.sleep(60)
+            pictures(browser, given.pictures)
+        rows = watch(browser, given.minutes)
+        used = [open(f"/proc/{p.pid}/status", encoding="ascii").read() for p in started]
+        print("serve holds", re.search(r"VmRSS:\s+(.*)", used[1])[1])
+        return tell(browser, rows, url)
+    finally:
+        end.set()
+        if changer:
+            changer.join()
+        if browser:
+            browser.end()
+        for process in reversed(started):
+            process.send_signal(signal.SIGTERM)
+            process.wait(60)
+        log.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
