@@ -47,7 +47,7 @@ static char *text_of(bool openmetrics)
 static void expect(const char *text, const char *line)
 {
 	if (strstr(text, line) == NULL)
-		fail_msg("not there: %s\nin:\n%s", line, text);
+		fail_msg("not there: %s\nin:\n%s", line, text != NULL ? text : "(no memory)");
 }
 
 static void the_two_forms_differ_in_the_names_of_counters_and_in_their_end(void **state)
