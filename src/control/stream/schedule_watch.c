@@ -75,7 +75,7 @@ static bool row_of(const struct conf *conf, struct schedule_row *row)
 
 static uint32_t rows_fill(const struct scenario *scenario, struct schedule_row *rows, simtime told)
 {
-	struct schedule_row row;
+	struct schedule_row row = {.next_ns = SIMTIME_NEVER};
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
