@@ -107,7 +107,7 @@ static void change(struct top *top)
 
 	snprintf(line, sizeof(line), "cloud %.*s ", (int)strcspn(selected(top), "/"),
 	         selected(top));
-	if (!top_screen_type("change> ", line, sizeof(line)))
+	if (!top_screen_type("change> ", line, sizeof(line), &ended))
 		return;
 	answer = top_feed_ask(&top->feed, line, &ok);
 	snprintf(top->screen.status, sizeof(top->screen.status), "%s%.250s",
@@ -131,7 +131,7 @@ static void write_picture(struct top *top)
 
 	localtime_r(&now, &tm);
 	strftime(path, sizeof(path), "weir-top-%Y%m%d-%H%M%S.txt", &tm);
-	if (!top_screen_type("write to> ", path, sizeof(path)))
+	if (!top_screen_type("write to> ", path, sizeof(path), &ended))
 		return;
 	top_screen_draw(&top->screen, &top->feed, &top->model);
 	errno = 0;
@@ -168,7 +168,8 @@ static void key(struct top *top, int typed)
 		top_model_arrange(&top->model);
 		break;
 	case '/':
-		if (top_screen_type("filter> ", top->model.filter, sizeof(top->model.filter)))
+		if (top_screen_type("filter> ", top->model.filter, sizeof(top->model.filter),
+		                    &ended))
 			top->screen.selected = 0;
 		top_model_arrange(&top->model);
 		break;

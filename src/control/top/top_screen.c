@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "top/top_screen.h"
 
+#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -337,20 +339,40 @@ bool top_screen_save(FILE *out)
 	return !ferror(out);
 }
 
-bool top_screen_type(const char *prompt, char *text, int room)
+#define TYPE_LOOK_MS 200
+/* It can be read at once, and nothing comes, so many times: its end, or it may not be read. */
+#define TYPE_EMPTY_MAX 20
+
+/* The next key. ERR: it is over, or the terminal is gone. A signal may come just before the wait,
+ * so that has an end. */
+static int key_wait(const volatile sig_atomic_t *over)
+{
+	int key, empty = 0;
+
+	while ((key = getch()) == ERR && !*over && empty < TYPE_EMPTY_MAX) {
+		struct pollfd polled = {.fd = STDIN_FILENO, .events = POLLIN};
+
+		if ((poll(&polled, 1, TYPE_LOOK_MS) < 0 && errno != EINTR) ||
+		    polled.revents & (POLLHUP | POLLERR | POLLNVAL))
+			break;
+		empty = polled.revents & POLLIN ? empty + 1 : 0;
+	}
+	return *over ? ERR : key;
+}
+
+bool top_screen_type(const char *prompt, char *text, int room, const volatile sig_atomic_t *over)
 {
 	int n = (int)strlen(text), key;
 	bool done = false;
 
 	curs_set(1);
-	nodelay(stdscr, FALSE);
 	while (!done) {
 		int width = COLS - (int)strlen(prompt) - 1, from = n > width ? n - width : 0;
 
 		put_line(LINES - 1, A_BOLD, prompt);
 		addnstr(text + from, width);
 		refresh();
-		key = getch();
+		key = key_wait(over);
 		if (key == '\n' || key == '\r' || key == KEY_ENTER || key == 27 || key == ERR ||
 		    key == 7)
 			done = true;
@@ -363,7 +385,6 @@ bool top_screen_type(const char *prompt, char *text, int room)
 			text[n] = '\0';
 		}
 	}
-	nodelay(stdscr, TRUE);
 	curs_set(0);
 	return key != 27 && key != ERR && key != 7;
 }

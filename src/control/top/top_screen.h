@@ -7,6 +7,7 @@
 #ifndef WEIR_TOP_SCREEN_H
 #define WEIR_TOP_SCREEN_H
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "top/top_feed.h"
@@ -31,7 +32,8 @@ void top_screen_draw(struct top_screen *screen, const struct top_feed *feed,
 /* What stands there now, as lines of text. False: it could not be written. */
 bool top_screen_save(FILE *out);
 /* Lets a line be typed at the bottom, behind a prompt; `text` holds what stands there at first.
- * False: it was given up. The screen stands still meanwhile. */
-bool top_screen_type(const char *prompt, char *text, int room);
+ * False: it was given up, or `*over` says so, or the terminal is gone. The screen stands still
+ * meanwhile. */
+bool top_screen_type(const char *prompt, char *text, int room, const volatile sig_atomic_t *over);
 
 #endif
