@@ -28,9 +28,9 @@ PYTHON
 	echo 'cloud down delay 100ms'
 } >"$work/scenario.weir"
 
-frames() # that B's tcpdump has written
+frames() # that B's tcpdump has written; of an unknown type it prints the bytes, too, in more lines
 {
-	tcpdump -r "$work/seen.pcap" -n 2>/dev/null | wc -l
+	tcpdump -r "$work/seen.pcap" -tt -n 2>/dev/null | grep -c '^[0-9]'
 }
 
 frames_came()
