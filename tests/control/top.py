@@ -261,8 +261,12 @@ if os.fork() == 0:
     os.setpgid(0, 0)
     if os.fork() > 0:
         os._exit(0)
-    while os.getpgid(os.getppid()) == os.getpgid(0):
-        pass
+    alone = False
+    while not alone:
+        try:
+            alone = os.getpgid(os.getppid()) != os.getpgid(0)
+        except ProcessLookupError:  # it went just now
+            pass
     os.write(told, bytes([os.spawnv(os.P_WAIT, sys.argv[1], sys.argv[1:]) % 256]))
     os._exit(0)
 os.wait()
