@@ -232,7 +232,7 @@ static void provide(struct world *world, simtime now)
 		world->error = -ENOMEM;
 }
 
-/* When there is something to do with the engine. What has left as packets came in, is there now. */
+/* When the engine has something to do. What left while packets came in is in its outlet already. */
 static simtime next_of_engine(const struct world *world)
 {
 	return engine_has_left(world->engine) ? world->now_ns : engine_next(world->engine);

@@ -106,7 +106,7 @@ void cloud_arrive(struct cloud *cloud, struct burst *burst);
  * when its time is up; what the timeline says happens in between, as long as something is held. */
 void cloud_advance_link(struct cloud *cloud, simtime now);
 struct outlet;
-/* The same of a shared cloud at `now`, and then up to and at `limit`, as long as the events' wheel
+/* The same of a shared cloud at `now`, and then up to and at `limit`, as long as the shared wheel
  * is known to have nothing before. What leaves the link, and the line at that very instant, when
  * the wheel has nothing, goes straight into the outlet, that of the port where all leave, as far as
  * it has room. NULL: it does not. */

@@ -82,7 +82,7 @@ uint32_t engine_insert(struct engine *engine, const struct insertion *insertion,
 /* Executes what happens up to and at `now`. Returns how many packets were put into outlets since it
  * returned last. */
 uint32_t engine_advance(struct engine *engine, simtime now);
-/* Whether packets have been put into outlets since, as packets came in: they are due already. */
+/* Whether ingress has put packets into outlets since engine_advance returned last. They are due. */
 bool engine_has_left(const struct engine *engine);
 /* The instant of the earliest event that is still to come, SIMTIME_NEVER if there is none. */
 simtime engine_next(const struct engine *engine);

@@ -57,8 +57,8 @@ bool engine_outlet_full(struct engine *engine, uint32_t port)
 	return outlet->n == OUTLET_ROOM;
 }
 
-/* What is due before, or with, a packet that another cloud has generated and that leaves where this
- * one's line ends. False: it has to wait. */
+/* Lets out what is due by now on the line that ends at this port, before a packet that another
+ * cloud has generated leaves there. False: that packet has to wait. */
 static bool line_goes_first(struct engine *engine, uint32_t port, simtime now)
 {
 	struct cloud *cloud = engine->cloud_table->own_at[port];

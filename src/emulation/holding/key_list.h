@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Key lists of keys: which packets are due in a slot of the wheel, in the order of their insertion.
+ * Key lists: which packets are due in a slot of the wheel, in the order of their insertion.
  * A key is the due time and the place of the record; only keys are touched until a packet leaves.
  *
  * A key list lies in blocks of 15 keys, and 15 blocks in a chunk of the arena: a slot with one

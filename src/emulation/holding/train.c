@@ -238,8 +238,8 @@ static uint32_t leave_together(struct log *log, struct holder *holder, struct tr
 
 /* Trains of one that are due, as far as their frames were copied, and as the outlet has room and
  * there are mbufs. Returns their lengths together. */
-static uint64_t leave_alone(struct log *log, struct holder *holder, simtime now,
-                            struct outlet *outlet)
+static uint64_t leave_singles(struct log *log, struct holder *holder, simtime now,
+                              struct outlet *outlet)
 {
 	const uint32_t room = RTE_MIN(OUTLET_ROOM - outlet->n, hold_provide(holder));
 	const bool mixed = holder->kept > 0;
@@ -275,7 +275,7 @@ uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct o
 
 		/* Where packets come one by one, as in a replay, all trains are of one. */
 		if (train->n == 1 && likely(!(train->flags & HELD_MBUF)))
-			bytes += leave_alone(log, holder, now, outlet);
+			bytes += leave_singles(log, holder, now, outlet);
 		else
 			bytes += (uint64_t)wire_bytes * leave_together(log, holder, train, outlet);
 		if (unlikely(outlet->n == before))

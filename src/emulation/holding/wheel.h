@@ -106,7 +106,7 @@ void wheel_idle_until(struct wheel *wheel, simtime now);
 bool wheel_key_add_slow(struct wheel *wheel, simtime due, wheel_link held);
 
 /* Writes the key of a record, which is not counted yet. False: no memory. Here the common case:
- * level 1, in a slot whose last block has room. `base`, `piles`, `cursor` and `quiet` are the
+ * level 1, in a slot whose last block has room. `base`, `key_lists`, `cursor` and `quiet` are the
  * wheel's: who adds many looks them up once, for a frame that is copied meanwhile might be
  * anything, for all the compiler knows. */
 static __rte_always_inline bool wheel_key_add(struct wheel *wheel, uint8_t *base,

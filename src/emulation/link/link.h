@@ -101,8 +101,8 @@ static inline uint32_t link_length(const struct link *link, uint32_t wire_bytes)
 	return overhead_length(&link->conf.overhead, wire_bytes);
 }
 
-/* Whether others may follow the head by `until`: there are some, and there is time enough for one
- * as long as it. Only a guess, of what is worth doing. */
+/* Whether others are likely to leave behind the head by `until`: the queue has some, and there is
+ * time for one of the head's length. A guess of which way is cheaper; both give the same. */
 static inline bool link_may_run(const struct link *link, simtime until)
 {
 	const uint32_t length = link_length(link, link_head(link)->wire_bytes);
