@@ -17,6 +17,9 @@ import time
 
 from conversation import Client, Weir
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+
 WEIR = sys.argv[1]
 LONG_S = 120  # a deadline, on a machine however busy
 
@@ -241,20 +244,10 @@ def main():
              samples_of_65536_clouds_come_and_hold_nobody_up,
              the_end_is_told)
     weir = Weir(WEIR, "events", "--socket-readonly", "SOCKET.ro")
-    failed = 0
-    print(f"1..{len(tests)}", flush=True)
     try:
-        for number, test in enumerate(tests, 1):
-            name = test.__name__.replace("_", " ")
-            try:
-                test(weir)
-                print(f"ok {number} - {name}", flush=True)
-            except (AssertionError, OSError, KeyError, TypeError) as error:
-                failed = 1
-                print(f"# {type(error).__name__} {error}\nnot ok {number} - {name}", flush=True)
+        return tap.run([(test.__name__.replace("_", " "), lambda t=test: t(weir)) for test in tests])
     finally:
         weir.stop()
-    return failed
 
 
 if __name__ == "__main__":

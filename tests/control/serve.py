@@ -19,10 +19,8 @@ import sys
 import time
 
 from conversation import Client, Weir
-from serving import LONG_S, OTHERS, Serve, Stream, metrics, started
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-import tap  # noqa: E402
+from serving import LONG_S, OTHERS, Serve, Stream, metrics, run_claims
+import tap  # serving has put its folder on the path
 
 WEIR = os.path.abspath(sys.argv[1])
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -539,22 +537,7 @@ CLAIMS = (metrics_are_well_formed_and_equal_the_counters_of_the_run,
 
 
 def main():
-    done = subprocess.run([WEIR, "serve", "--listen", "x"], capture_output=True, text=True, check=False)
-    if "without libmicrohttpd" in done.stderr:
-        print("1..0 # SKIP this weir was built without libmicrohttpd")
-        return 77
-    Scene.weir = started(WEIR, "serve")
-    try:
-        Scene.serve = Serve(WEIR, Scene.weir, "--allow-changes")
-        Scene.serve.until("answers, run")
-        status = tap.run([(claim.__name__.replace("_", " "), claim) for claim in CLAIMS])
-        Scene.serve.stop()
-        return status
-    finally:
-        if Scene.serve and Scene.serve.process.poll() is None:
-            Scene.serve.process.kill()
-            Scene.serve.process.wait()
-        Scene.weir.stop()
+    return run_claims(WEIR, "serve", Scene, CLAIMS)
 
 
 if __name__ == "__main__":

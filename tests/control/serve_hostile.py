@@ -11,16 +11,12 @@ import os
 import random
 import re
 import socket
-import subprocess
 import sys
 import threading
 import time
 
 from conversation import Client
-from serving import LONG_S, Serve, Stream, started
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-import tap  # noqa: E402
+from serving import LONG_S, Stream, run_claims
 
 WEIR = os.path.abspath(sys.argv[1])
 CONNECTIONS = 10000
@@ -279,20 +275,7 @@ CLAIMS = (two_hundred_at_once_are_all_answered,
 
 
 def main():
-    done = subprocess.run([WEIR, "serve", "--listen", "x"], capture_output=True, text=True, check=False)
-    if "without libmicrohttpd" in done.stderr:
-        print("1..0 # SKIP this weir was built without libmicrohttpd")
-        return 77
-    Scene.weir = started(WEIR, "serve-hostile")
-    try:
-        Scene.serve = Serve(WEIR, Scene.weir, "--allow-changes")
-        Scene.serve.until("answers, run")
-        return tap.run([(claim.__name__.replace("_", " "), claim) for claim in CLAIMS])
-    finally:
-        if Scene.serve and Scene.serve.process.poll() is None:
-            Scene.serve.process.kill()
-            Scene.serve.process.wait()
-        Scene.weir.stop()
+    return run_claims(WEIR, "serve-hostile", Scene, CLAIMS)
 
 
 if __name__ == "__main__":

@@ -8,9 +8,13 @@ import re
 import socket
 import struct
 import subprocess
+import sys
 import time
 
 from conversation import Weir
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
 
 LONG_S = 120  # a deadline, on a machine however busy
 FRAME_BYTES = 300
@@ -202,3 +206,24 @@ def histograms(samples):
         assert buckets == sorted(buckets), (name, buckets)
         assert [n for _, n in buckets] == sorted(n for _, n in buckets), (name, buckets)
         assert buckets[-1] == (float("inf"), samples[name + "_count", labels]), (name, labels)
+
+
+def run_claims(program, name, scene, claims):
+    """A weir and one that serves it stand in `scene` while the claims are tried. The exit status."""
+    done = subprocess.run([program, "serve", "--listen", "x"], capture_output=True, text=True, check=False)
+    if "without libmicrohttpd" in done.stderr:
+        print("1..0 # SKIP this weir was built without libmicrohttpd")
+        return 77
+    scene.weir = started(program, name)
+    try:
+        scene.serve = Serve(program, scene.weir, "--allow-changes")
+        scene.serve.until("answers, run")
+        status = tap.run([(claim.__name__.replace("_", " "), claim) for claim in claims])
+        if scene.serve.process.poll() is None:
+            scene.serve.stop()
+        return status
+    finally:
+        if scene.serve and scene.serve.process.poll() is None:
+            scene.serve.process.kill()
+            scene.serve.process.wait()
+        scene.weir.stop()

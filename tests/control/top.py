@@ -19,6 +19,9 @@ import time
 
 from conversation import SCENARIO, Client, Weir
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+
 WEIR = os.path.abspath(sys.argv[1])
 LONG_S = 60
 
@@ -304,21 +307,10 @@ def main():
              it_ends_by_itself_when_it_may_not_read_its_terminal_any_more)
     assert "cloud down" in SCENARIO
     weir = Weir(WEIR, "top")
-    failed = 0
-    print(f"1..{len(tests)}", flush=True)
     try:
-        for number, test in enumerate(tests, 1):
-            name = test.__name__.replace("_", " ")
-            try:
-                test(weir)
-                print(f"ok {number} - {name}", flush=True)
-            except (AssertionError, OSError, subprocess.CalledProcessError) as error:
-                failed = 1
-                said = str(error).replace("\n", "\n# ")
-                print(f"# {said}\nnot ok {number} - {name}", flush=True)
+        return tap.run([(test.__name__.replace("_", " "), lambda t=test: t(weir)) for test in tests])
     finally:
         weir.stop()
-    return failed
 
 
 if __name__ == "__main__":
