@@ -28,7 +28,7 @@
 #include "change/change.h"
 #include "engine/engine.h"
 #include "packet/burst.h"
-#include "machine/eal.h"
+#include "eal/offline_eal.h"
 #include "machine/pool.h"
 #include "measure/bench_rig.h"
 #include "measure/bench_source.h"
@@ -179,7 +179,7 @@ int main(int argc, char **argv)
 		        "usage: drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY]\n");
 		return 2;
 	}
-	if (eal_start_offline(64, &problem) < 0 ||
+	if (offline_eal_start(64, &problem) < 0 ||
 	    bench_scenario_make(which->statements, true, &scenario, &problem) < 0) {
 		fprintf(stderr, "drive: %s\n", problem.text);
 		return 1;

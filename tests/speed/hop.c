@@ -19,7 +19,7 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
-#include "machine/eal.h"
+#include "eal/offline_eal.h"
 #include "machine/pool.h"
 #include "packet/packet.h"
 
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	there = strcmp(argv[1], argv[2]) == 0 ? -1 : atoi(argv[2]);
-	if (eal_start_offline(64, &problem) < 0 || pin(atoi(argv[1])) != 0) {
+	if (offline_eal_start(64, &problem) < 0 || pin(atoi(argv[1])) != 0) {
 		fprintf(stderr, "hop: no EAL, or there is no processor %s\n", argv[1]);
 		return 1;
 	}

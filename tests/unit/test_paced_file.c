@@ -19,7 +19,7 @@
 
 #include "capture/capture.h"
 #include "capture/dump.h"
-#include "machine/eal.h"
+#include "eal/offline_eal.h"
 #include "packet/packet.h"
 #include "port/paced_file.h"
 #include "machine/pool.h"
@@ -299,7 +299,7 @@ static int start(void **state)
 	struct problem problem;
 	(void)state;
 
-	if (eal_start_offline(64, &problem) < 0 || !mkdtemp(folder))
+	if (offline_eal_start(64, &problem) < 0 || !mkdtemp(folder))
 		return -1;
 	snprintf(in_path, sizeof(in_path), "%s/in.pcap", folder);
 	snprintf(out_path, sizeof(out_path), "%s/out.pcap", folder);
@@ -317,7 +317,7 @@ static int stop(void **state)
 	unlink(out_path);
 	rmdir(folder);
 	pool_free(pool);
-	eal_stop();
+	offline_eal_stop();
 	return 0;
 }
 

@@ -25,7 +25,7 @@
 #include "live/pipeline.h"
 #include "live/worker.h"
 #include "loss/loss_random.h"
-#include "machine/eal.h"
+#include "eal/offline_eal.h"
 #include "machine/pool.h"
 #include "runner/group.h"
 #include "scenario/port_setting.h"
@@ -1074,7 +1074,7 @@ static int start(void **state)
 	struct problem problem;
 	(void)state;
 
-	if (eal_start_offline(96, &problem) < 0)
+	if (offline_eal_start(96, &problem) < 0)
 		return -1;
 	pool = pool_make("worker-test", MBUFS, NULL);
 	scenario = scenario_two_clouds();
@@ -1086,7 +1086,7 @@ static int stop(void **state)
 	(void)state;
 	scenario_free(scenario);
 	pool_free(pool);
-	eal_stop();
+	offline_eal_stop();
 	return 0;
 }
 

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Starting DPDK's environment abstraction layer in the way that suits the job.
- *
- * Offline (tests that need rings or DPDK's own pools): no root, no hugepages, no PCI, no shared
- * configuration, one core, no threads but the caller's; silent. A replay and the lab do without the
- * EAL (offline_pool.h).
- * Live: hugepages where there are some, else without (said once, with what it costs); a main lcore
- * for control and one lcore a worker.
+ * Starting DPDK's environment abstraction layer for a live run: with hugepages where there are
+ * some, else without (said once, with what it costs); a main lcore for control and one lcore a
+ * worker. A replay and the lab do without the EAL (offline_pool.h).
  *
  * Thread: the main thread, once a process.
  */
@@ -28,17 +24,14 @@
 void eal_huge_needed(char *text, uint64_t free_mib, unsigned needed_mib);
 void eal_huge_remedy(char *text, unsigned needed_mib);
 
-/* `memory_mib`: what the EAL itself must hold: mempools and rings; packets held by the engine lie
- * elsewhere. 0, or -errno with problem. */
-int eal_start_offline(unsigned memory_mib, struct problem *problem);
 /* `cores`: processor numbers for the workers, like 2,4-5; NULL: the last one that this process may
- * use. `arguments`: what stood behind `--`. `need_pci`: whether a port is a PCI device. 0, and then
- * `problem` holds a remark for the operator (running without hugepages) or ""; or -errno with
- * problem. */
+ * use. `arguments`: what stood behind `--`. `need_pci`: whether a port is a PCI device.
+ * `memory_mib`: what the EAL itself must hold: mempools and rings; packets held by the engine lie
+ * elsewhere. 0, and then `problem` holds a remark for the operator (running without hugepages) or
+ * ""; or -errno with problem. */
 int eal_start_live(const char *cores, int n_arguments, char **arguments, bool need_pci,
                    unsigned memory_mib, struct problem *problem);
-void eal_stop(void);
-/* Instead of eal_stop after eal_start_live: removes what the EAL leaves in the file system, too. */
+/* Removes what the EAL leaves in the file system, too. */
 void eal_stop_live(void);
 
 #endif

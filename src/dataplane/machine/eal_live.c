@@ -256,7 +256,7 @@ void eal_stop_live(void)
 	if (!before.live)
 		return;
 	before.live = false;
-	eal_stop();
+	rte_eal_cleanup();
 	eal_log_stop();
 	leftovers_remove("", before.folder, before.prefix);
 	leftovers_release(before.hold);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starting offline, and stopping. Starting live is in eal_live.c. */
-#include "machine/eal.h"
+#include "eal/offline_eal.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -32,7 +31,7 @@ static void lcore_text(char *text, size_t room)
 		snprintf(text + at, room - at, ")");
 }
 
-int eal_start_offline(unsigned memory_mib, struct problem *problem)
+int offline_eal_start(unsigned memory_mib, struct problem *problem)
 {
 	char memory[16], lcores[CPUS_TEXT_BYTES];
 	char *arguments[] = {
@@ -58,7 +57,7 @@ int eal_start_offline(unsigned memory_mib, struct problem *problem)
 	return rte_errno ? -rte_errno : -EIO;
 }
 
-void eal_stop(void)
+void offline_eal_stop(void)
 {
 	rte_eal_cleanup();
 }
