@@ -85,7 +85,7 @@ class Weir:
             if self.process.poll() is not None:
                 print("1..0 # SKIP weir does not run here: " + " ".join(self.said().split()))
                 self.stop()
-                sys.exit(77)
+                sys.exit(0)
             try:
                 Client(self.path).close()
                 return

@@ -213,7 +213,7 @@ def run_claims(program, name, scene, claims):
     done = subprocess.run([program, "serve", "--listen", "x"], capture_output=True, text=True, check=False)
     if "without libmicrohttpd" in done.stderr:
         print("1..0 # SKIP this weir was built without libmicrohttpd")
-        return 77
+        return 0
     scene.weir = started(program, name)
     try:
         scene.serve = Serve(program, scene.weir, "--allow-changes")
