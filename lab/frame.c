@@ -254,29 +254,6 @@ void frame_write_datagram(struct rte_mbuf *mbuf, const struct datagram *datagram
 		word_write(at, number);
 }
 
-void frame_write_quench(struct rte_mbuf *mbuf, const struct rte_mbuf *cause, uint32_t router,
-                        bool marked, uint8_t mark_bit)
-{
-	const struct rte_ipv4_hdr *quoted =
-	        rte_pktmbuf_mtod_offset(cause, const struct rte_ipv4_hdr *, FRAME_ETHER_BYTES);
-	uint32_t quoted_bytes = (uint32_t)rte_ipv4_hdr_len(quoted) + QUOTED_BYTES;
-	const struct ip_fields ip = {
-	        .from = router,
-	        .to = rte_be_to_cpu_32(quoted->src_addr),
-	        .ttl = FRAME_TTL,
-	        .protocol = IPPROTO_ICMP,
-	};
-	uint8_t *payload = network_write(mbuf, &ip, 8 + quoted_bytes);
-	uint16_t sum;
-
-	memset(payload, 0, 8);
-	payload[0] = QUENCH_TYPE;
-	payload[4] = marked ? mark_bit : 0;
-	memcpy(payload + 8, quoted, quoted_bytes);
-	sum = (uint16_t)~rte_raw_cksum(payload, 8 + quoted_bytes);
-	memcpy(payload + 2, &sum, sizeof(sum));
-}
-
 /* ---- reading ---- */
 
 static inline uint64_t read_pseudo_header(const struct rte_ipv4_hdr *ip, uint8_t protocol,

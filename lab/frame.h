@@ -112,10 +112,6 @@ struct frame {
  * FRAME_IP_BYTES_MAX. */
 void frame_write_segment(struct rte_mbuf *mbuf, const struct segment *segment, uint16_t id);
 void frame_write_datagram(struct rte_mbuf *mbuf, const struct datagram *datagram, uint16_t id);
-/* A quench that quotes the IPv4 header and 8 bytes of the frame in `cause`, sent by `router` to its
- * source: what a router's cloud sends. For tests. `mark_bit` of octet 4 is set if `marked`. */
-void frame_write_quench(struct rte_mbuf *mbuf, const struct rte_mbuf *cause, uint32_t router,
-                        bool marked, uint8_t mark_bit);
 
 /* Reads a frame whose first segment holds it whole, and verifies every checksum. `mark_bit`: the
  * bit of octet 4 of a quench that says marked. */

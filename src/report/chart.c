@@ -168,38 +168,18 @@ static int draw_inside(const struct chart *chart, FILE *out)
 	return rc;
 }
 
-static int chart_draw(const struct chart *chart, FILE *out, bool alone)
+int chart_write(const struct chart *chart, FILE *out)
 {
 	int rc = chart_check(chart);
+
 	if (rc != 0)
 		return rc;
-	if (alone)
-		fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
 	fprintf(out, "<svg class=\"chart\" role=\"img\" width=\"%u\" height=\"%u\"",
 	        width_px(chart), height_px(chart));
-	fprintf(out, " viewBox=\"0 0 %u %u\"", width_px(chart), height_px(chart));
-	if (alone)
-		fputs(" xmlns=\"http://www.w3.org/2000/svg\"", out);
-	fputs(" aria-label=\"", out);
+	fprintf(out, " viewBox=\"0 0 %u %u\" aria-label=\"", width_px(chart), height_px(chart));
 	xml_text(out, chart->title != NULL ? chart->title : "chart");
 	fputs("\">\n", out);
-	if (alone) {
-		fputs("<style>\n", out);
-		theme_write(out);
-		fprintf(out, "</style>\n<rect class=\"paper\" width=\"%u\" height=\"%u\"/>\n",
-		        width_px(chart), height_px(chart));
-	}
 	rc = draw_inside(chart, out);
 	fputs("</svg>\n", out);
 	return rc == 0 && ferror(out) ? -EIO : rc;
-}
-
-int chart_write(const struct chart *chart, FILE *out)
-{
-	return chart_draw(chart, out, true);
-}
-
-int chart_embed(const struct chart *chart, FILE *out)
-{
-	return chart_draw(chart, out, false);
 }

@@ -57,11 +57,9 @@ struct chart {
 int chart_check(const struct chart *chart);
 
 /*
- * Writes the chart: as a file of its own with its style sheet, or as the <svg> element for a page
- * that holds theme.h's style sheet (page_figure does this). 0; an error of chart_check, with
- * nothing written; -ENOMEM, -EIO, with part written.
+ * Writes the chart as the <svg> element of a page that holds theme.h's style sheet (page_figure
+ * does this). 0; an error of chart_check, with nothing written; -ENOMEM, -EIO, with part written.
  */
 int chart_write(const struct chart *chart, FILE *out);
-int chart_embed(const struct chart *chart, FILE *out);
 
 #endif

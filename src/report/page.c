@@ -203,10 +203,10 @@ static int embed_twice(const struct page *page, const struct chart *chart)
 	narrow.width_px = PAGE_NARROW_PX;
 	narrow.height_px = PAGE_NARROW_HEIGHT_PX;
 	fputs("<div class=\"broad\">\n", page->out);
-	rc = chart_embed(chart, page->out);
+	rc = chart_write(chart, page->out);
 	fputs("</div>\n<div class=\"narrow\">\n", page->out);
 	if (rc == 0)
-		rc = chart_embed(&narrow, page->out);
+		rc = chart_write(&narrow, page->out);
 	fputs("</div>\n", page->out);
 	return rc;
 }

@@ -138,6 +138,11 @@ static bool apply(struct engine_rig *rig, struct scenario *next)
 	return true;
 }
 
+static bool is_edit(const struct command *command)
+{
+	return command->kind >= COMMAND_SEED && command->kind <= COMMAND_NO_STATEMENT;
+}
+
 bool engine_rig_line(struct engine_rig *rig, const char *line)
 {
 	static struct command command;
@@ -149,7 +154,7 @@ bool engine_rig_line(struct engine_rig *rig, const char *line)
 		assert(error.text[0]);
 		return false;
 	}
-	next = language_is_edit(&command) ? scenario_copy(rig->scenario) : NULL;
+	next = is_edit(&command) ? scenario_copy(rig->scenario) : NULL;
 	edited = next && language_edit(next, &command, &error) == 0;
 	language_release(&command);
 	if (!edited) {

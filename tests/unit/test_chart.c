@@ -995,7 +995,7 @@ static void a_wrong_description_is_refused_and_writes_nothing(void **state)
 		struct text text;
 		text_open(&text);
 		assert_int_equal(chart_write(&chart, text.out), cases[i].rc);
-		assert_int_equal(chart_embed(&chart, text.out), cases[i].rc);
+		assert_int_equal(chart_write(&chart, text.out), cases[i].rc);
 		struct page page = {.out = text.out};
 		assert_int_equal(page_figure(&page, &chart, "caption"), cases[i].rc);
 		text_close(&text);

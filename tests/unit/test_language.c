@@ -555,7 +555,6 @@ static void queries_are_parsed_to_kinds(void **state)
 		assert_int_equal(language_parse(rows[i].line, &command, &error), 0);
 		assert_int_equal(command.kind, rows[i].kind);
 		assert_int_equal(command.words.n, rows[i].n);
-		assert_false(language_is_edit(&command));
 		language_release(&command);
 	}
 }

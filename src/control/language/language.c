@@ -312,8 +312,3 @@ void language_release(struct command *command)
 	netem_release(command->netem);
 	command->netem = NULL;
 }
-
-bool language_is_edit(const struct command *command)
-{
-	return command->kind >= COMMAND_SEED && command->kind <= COMMAND_NO_STATEMENT;
-}

@@ -21,9 +21,9 @@
  * is a query that the server executes. A server does:
  *
  *   language_parse(line, &command, &error)
- *   language_is_edit(&command)?  copy = scenario_copy(current); language_edit(copy, ...);
- *                                scenario_check(copy, ...); put it in force; free the old one
- *   else                         switch (command.kind) ...
+ *   switch (command.kind)
+ *     an edit         copy = scenario_copy(current); language_edit(copy, ...);
+ *                     scenario_check(copy, ...); put it in force; free the old one
  *   language_release(&command)
  *
  * The forms above are a table (language_forms) that also drives help and completion; the
@@ -92,7 +92,6 @@ struct command {
 int language_parse(const char *line, struct command *command, struct language_error *error);
 void language_release(struct command *command);
 
-bool language_is_edit(const struct command *command);
 /* Executes an edit. 0 (also for COMMAND_NOTHING), or -EINVAL or -ENOMEM with error, and then the
  * scenario is as it was. The scenario as a whole is not checked: see scenario_check.h. */
 int language_edit(struct scenario *scenario, const struct command *command,
