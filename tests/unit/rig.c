@@ -159,7 +159,7 @@ struct rig *rig_open(const struct rig_setup *setup)
 	assert_non_null(rig->memory);
 	assert_non_null(rig->scenario);
 	for (uint32_t i = 0; i < RIG_PORTS; i++, name[0]++)
-		assert_int_equal(scenario_add_port(rig->scenario, name, NULL), 0);
+		assert_int_equal(scenario_add_port(rig->scenario, name, NULL, NULL), 0);
 	engine_setup = (struct engine_setup){
 	        .statements = setup->statements ? setup->statements : statements,
 	        .pool = pool,

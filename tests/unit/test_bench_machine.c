@@ -182,8 +182,8 @@ static void a_nic_on_another_node_is_named(void **state)
 	put("/sys/devices/system/node/node1/cpulist", "1\n");
 	put("/sys/bus/pci/devices/0000:03:00.1/numa_node", "1\n");
 	put("/sys/bus/pci/devices/0000:04:00.0/numa_node", "0\n");
-	assert_int_equal(scenario_add_port(scenario, "near", "0000:04:00.0"), 0);
-	assert_int_equal(scenario_add_port(scenario, "far", "0000:03:00.1"), 0);
+	assert_int_equal(scenario_add_port(scenario, "near", "0000:04:00.0", NULL), 0);
+	assert_int_equal(scenario_add_port(scenario, "far", "0000:03:00.1", NULL), 0);
 	doctor = examine(scenario);
 	found = finding(&doctor, "NUMA");
 	assert_int_equal(found->state, DOCTOR_COSTS);

@@ -62,7 +62,7 @@ static struct scenario *scenario_with(const char *device)
 	struct scenario *scenario = scenario_make();
 
 	assert_non_null(scenario);
-	assert_int_equal(scenario_add_port(scenario, "a", device), 0);
+	assert_int_equal(scenario_add_port(scenario, "a", device, NULL), 0);
 	return scenario;
 }
 

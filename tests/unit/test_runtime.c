@@ -34,8 +34,8 @@ static struct scenario *scenario_between(const char *a, const char *b)
 	struct scenario *scenario = scenario_make();
 
 	scenario->seed = 3;
-	assert_int_equal(scenario_add_port(scenario, "a", a), 0);
-	assert_int_equal(scenario_add_port(scenario, "b", b), 0);
+	assert_int_equal(scenario_add_port(scenario, "a", a, NULL), 0);
+	assert_int_equal(scenario_add_port(scenario, "b", b, NULL), 0);
 	assert_int_equal(scenario_add_cloud(scenario, "down", "a", "b"), 0);
 	assert_int_equal(scenario_add_cloud(scenario, "up", "b", "a"), 0);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -244,7 +244,7 @@ static struct scenario *scenario_of(uint32_t devices, uint32_t captures)
 		snprintf(name, sizeof(name), "p%u", i);
 		snprintf(device, sizeof(device), i < devices ? "net_null%u" : "file:,out=/dev/null",
 		         i);
-		assert_int_equal(scenario_add_port(scenario, name, device), 0);
+		assert_int_equal(scenario_add_port(scenario, name, device, NULL), 0);
 	}
 	assert_int_equal(scenario_add_cloud(scenario, "down", "p0", "p1"), 0);
 	return scenario;

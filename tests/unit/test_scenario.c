@@ -152,8 +152,8 @@ static struct scenario *two_clouds(void)
 	struct scenario *scenario = scenario_make();
 
 	assert_non_null(scenario);
-	assert_int_equal(scenario_add_port(scenario, "a", "net_null0"), 0);
-	assert_int_equal(scenario_add_port(scenario, "b", NULL), 0);
+	assert_int_equal(scenario_add_port(scenario, "a", "net_null0", NULL), 0);
+	assert_int_equal(scenario_add_port(scenario, "b", NULL, NULL), 0);
 	assert_int_equal(scenario_add_cloud(scenario, "down", "a", "b"), 0);
 	assert_int_equal(scenario_add_cloud(scenario, "up", "b", "a"), 0);
 	assert_int_equal(cloud_conf_put(scenario->clouds[1], &filled(&all)->conf), 0);
@@ -171,8 +171,8 @@ static void names_are_found_and_are_taken_once_for_ports_and_clouds_together(voi
 	assert_int_equal(scenario_find_port(scenario, "down"), -1);
 	assert_int_equal(scenario_find_cloud(scenario, "up"), 1);
 	assert_int_equal(scenario_find_cloud(scenario, "u"), -1);
-	assert_int_equal(scenario_add_port(scenario, "a", NULL), -EEXIST);
-	assert_int_equal(scenario_add_port(scenario, "up", NULL), -EEXIST);
+	assert_int_equal(scenario_add_port(scenario, "a", NULL, NULL), -EEXIST);
+	assert_int_equal(scenario_add_port(scenario, "up", NULL, NULL), -EEXIST);
 	assert_int_equal(scenario_add_cloud(scenario, "b", "a", "b"), -EEXIST);
 	assert_int_equal(scenario_add_cloud(scenario, "down", "a", "b"), -EEXIST);
 	assert_int_equal(scenario->n_ports, 2);
@@ -187,12 +187,12 @@ static void a_name_of_31_letters_fits_and_one_of_32_does_not(void **state)
 	char name[33] = "abcdefghijklmnopqrstuvwxyz012345";
 
 	(void)state;
-	assert_int_equal(scenario_add_port(scenario, name, NULL), -ENOSPC);
+	assert_int_equal(scenario_add_port(scenario, name, NULL, NULL), -ENOSPC);
 	assert_int_equal(scenario_add_cloud(scenario, name, "a", "b"), -ENOSPC);
 	assert_int_equal(scenario_add_cloud(scenario, "x", name, "b"), -ENOSPC);
 	assert_int_equal(scenario_add_cloud(scenario, "x", "a", name), -ENOSPC);
 	name[31] = 0;
-	assert_int_equal(scenario_add_port(scenario, name, NULL), 0);
+	assert_int_equal(scenario_add_port(scenario, name, NULL, NULL), 0);
 	assert_int_equal(scenario_add_cloud(scenario, "x", name, name), 0);
 	assert_string_equal(scenario->clouds[0]->to, name);
 	scenario_free(scenario);
@@ -206,9 +206,9 @@ static void there_is_room_for_64_ports(void **state)
 	(void)state;
 	for (int i = 0; i < SCENARIO_PORTS_MAX; i++) {
 		snprintf(name, sizeof(name), "p%d", i);
-		assert_int_equal(scenario_add_port(scenario, name, name), 0);
+		assert_int_equal(scenario_add_port(scenario, name, name, NULL), 0);
 	}
-	assert_int_equal(scenario_add_port(scenario, "one-more", "d"), -ENOSPC);
+	assert_int_equal(scenario_add_port(scenario, "one-more", "d", NULL), -ENOSPC);
 	scenario_free(scenario);
 }
 

@@ -68,8 +68,8 @@ static struct scenario *scenario_two_clouds(void)
 	struct delay_conf *up = (struct delay_conf *)conf_of(&delay_statement);
 
 	made->seed = 7;
-	assert_int_equal(scenario_add_port(made, "a", "ring"), 0);
-	assert_int_equal(scenario_add_port(made, "b", "ring"), 0);
+	assert_int_equal(scenario_add_port(made, "a", "ring", NULL), 0);
+	assert_int_equal(scenario_add_port(made, "b", "ring", NULL), 0);
 	assert_int_equal(scenario_add_cloud(made, "down", "a", "b"), 0);
 	assert_int_equal(scenario_add_cloud(made, "up", "b", "a"), 0);
 	loss->probability = PROBABILITY_ONE / 20;
@@ -353,8 +353,8 @@ static struct scenario *scenario_stamped(simtime delay_ns, simtime launch_ns)
 
 	setting->time = PORT_TIME_DEVICE;
 	setting->launch_ns = launch_ns;
-	assert_int_equal(scenario_add_port_with(made, "a", "ring", &setting->conf), 0);
-	assert_int_equal(scenario_add_port_with(made, "b", "ring", &setting->conf), 0);
+	assert_int_equal(scenario_add_port(made, "a", "ring", &setting->conf), 0);
+	assert_int_equal(scenario_add_port(made, "b", "ring", &setting->conf), 0);
 	conf_free(&setting->conf);
 	assert_int_equal(scenario_add_cloud(made, "down", "a", "b"), 0);
 	assert_int_equal(scenario_add_cloud(made, "up", "b", "a"), 0);
@@ -660,8 +660,8 @@ static struct scenario *scenario_constant(void)
 	struct scenario *made = scenario_make();
 	struct delay_conf *delay = (struct delay_conf *)conf_of(&delay_statement);
 
-	assert_int_equal(scenario_add_port(made, "a", "ring"), 0);
-	assert_int_equal(scenario_add_port(made, "b", "ring"), 0);
+	assert_int_equal(scenario_add_port(made, "a", "ring", NULL), 0);
+	assert_int_equal(scenario_add_port(made, "b", "ring", NULL), 0);
 	assert_int_equal(scenario_add_cloud(made, "down", "a", "b"), 0);
 	delay->delay_ns = SIMTIME_MS;
 	cloud_conf_put(made->clouds[0], &delay->conf);

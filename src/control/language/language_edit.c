@@ -127,7 +127,7 @@ static int edit_port(struct scenario *scenario, const struct command *command,
 		snprintf(interface, sizeof(interface), "%s%s", PORT_INTERFACE, device);
 		device = interface;
 	}
-	result = scenario_add_port_with(scenario, word[1].text, device, command->conf);
+	result = scenario_add_port(scenario, word[1].text, device, command->conf);
 	return result == 0 ? 0 : name_taken(scenario, &word[1], "port", result, error);
 }
 

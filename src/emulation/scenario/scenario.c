@@ -76,7 +76,7 @@ struct scenario *scenario_copy(const struct scenario *scenario)
 	for (uint32_t i = 0; i < scenario->n_ports; i++) {
 		const struct port_conf *port = &scenario->ports[i];
 
-		if (scenario_add_port_with(copy, port->name, port->device, port->setting) ||
+		if (scenario_add_port(copy, port->name, port->device, port->setting) ||
 		    set_folder(&copy->ports[i], port->folder))
 			goto err_copy;
 	}
@@ -150,13 +150,8 @@ static bool name_taken(const struct scenario *scenario, const char *name)
 	return scenario_find_port(scenario, name) >= 0 || scenario_find_cloud(scenario, name) >= 0;
 }
 
-int scenario_add_port(struct scenario *scenario, const char *name, const char *device)
-{
-	return scenario_add_port_with(scenario, name, device, NULL);
-}
-
-int scenario_add_port_with(struct scenario *scenario, const char *name, const char *device,
-                           const struct conf *setting)
+int scenario_add_port(struct scenario *scenario, const char *name, const char *device,
+                      const struct conf *setting)
 {
 	struct port_conf *port = &scenario->ports[scenario->n_ports];
 

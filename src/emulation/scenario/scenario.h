@@ -84,11 +84,11 @@ int scenario_find_cloud(const struct scenario *scenario, const char *name);
 /* The port at which the packets of a cloud came in: index, or -ENOENT (a place on the way does not
  * exist), -ELOOP (the chain never comes to a port, or is longer than SCENARIO_CHAIN_MAX). */
 int scenario_root(const struct scenario *scenario, const struct cloud_conf *cloud);
-/* 0, or -EEXIST (name taken by a port or a cloud), -ENOSPC, -ENOMEM. */
-int scenario_add_port(struct scenario *scenario, const char *name, const char *device);
-/* The same with what is known of its device, a copy of which is made; NULL: nothing. */
-int scenario_add_port_with(struct scenario *scenario, const char *name, const char *device,
-                           const struct conf *setting);
+/* `setting`: what is known of its device, a copy of which is made; NULL: nothing. 0, or -EEXIST
+ * (name taken by a port or a cloud), -ENOSPC, -ENOMEM. */
+int scenario_add_port(struct scenario *scenario, const char *name, const char *device,
+                      const struct conf *setting);
+/* 0, or as scenario_add_port. */
 int scenario_add_cloud(struct scenario *scenario, const char *name, const char *from,
                        const char *to);
 /* Puts a cloud, whose name is free and whose ownership passes, before the one of that index. 0 or
