@@ -122,7 +122,8 @@ int setting_list_add(struct setting_list *list, const struct engine_setup *setup
 			same = same && conf_same(before, after, "delay");
 		if ((*row)->role == ROLE_CLASS)
 			same = classes_same(before, after);
-		same = same && !(redone & timeline_place(setup, name));
+		if (redone)
+			same = same && !(redone & timeline_place(setup, name));
 		/* An AQM and its modifiers are one setting, and so is all that makes classes. */
 		if (same || (is_aqm((*row)->role) && aqm) ||
 		    ((*row)->role == ROLE_CLASS && classes))
