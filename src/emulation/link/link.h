@@ -102,14 +102,11 @@ static inline uint32_t link_length(const struct link *link, uint32_t wire_bytes)
 }
 
 /* Whether others are likely to leave behind the head by `until`: the queue has some, and there is
- * time for one of the head's length. A guess of which way is cheaper; both give the same. */
+ * as much time as the head took. A guess of which way is cheaper; both give the same. */
 static inline bool link_may_run(const struct link *link, simtime until)
 {
-	const uint32_t length = link_length(link, link_head(link)->wire_bytes);
-	const simtime rest = until - link->departure;
-
 	return link->queue.log.records > 1 &&
-	       (unsigned __int128)rest * link->shaper.rate_bps >= (uint64_t)shaper_work(length);
+	       until - link->departure >= link->departure - link->shaper.at;
 }
 
 /* Whether a packet of this length on the wire finds room now. What finds the link idle is sent, not
