@@ -58,14 +58,7 @@ static inline bool hold_takes(const struct holder *holder, const struct rte_mbuf
 }
 
 /* Gives back mbufs so that at most `keep` stay spare. */
-static inline void hold_give_back(struct holder *holder, uint32_t keep)
-{
-	if (holder->n_spare > keep) {
-		rte_mempool_put_bulk(holder->pool, (void **)&holder->spare[keep],
-		                     holder->n_spare - keep);
-		holder->n_spare = keep;
-	}
-}
+void hold_give_back(struct holder *holder, uint32_t keep);
 
 /* Where its frame begins, references, segments and port of an mbuf, in one word: of two mbufs of
  * the holder (hold_owns) with the same word what holds for one holds for the other, but for what
@@ -108,16 +101,16 @@ static inline bool hold_owns_alone(const struct holder *holder, const struct rte
 	return hold_owns(holder, mbuf) && rte_mbuf_refcnt_read(mbuf) == 1;
 }
 
+/* The whole of hold_spend. */
+void hold_spend_slow(struct holder *holder, struct rte_mbuf *mbuf);
+
 /* The frame was copied: the mbuf is spare. */
 static inline void hold_spend(struct holder *holder, struct rte_mbuf *mbuf)
 {
-	if (likely(hold_owns_alone(holder, mbuf))) {
-		if (unlikely(holder->n_spare == HOLD_SPARE_MAX))
-			hold_give_back(holder, HOLD_SPARE_MAX / 2);
+	if (likely(hold_owns_alone(holder, mbuf) && holder->n_spare < HOLD_SPARE_MAX))
 		holder->spare[holder->n_spare++] = mbuf;
-	} else {
-		rte_pktmbuf_free(mbuf);
-	}
+	else
+		hold_spend_slow(holder, mbuf);
 }
 
 /* How many spare mbufs there are now, at most BURST_MAX; the pool may have none. */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "holding/hold.h"
+
+void hold_give_back(struct holder *holder, uint32_t keep)
+{
+	if (holder->n_spare > keep) {
+		rte_mempool_put_bulk(holder->pool, (void **)&holder->spare[keep],
+		                     holder->n_spare - keep);
+		holder->n_spare = keep;
+	}
+}
+
+void hold_spend_slow(struct holder *holder, struct rte_mbuf *mbuf)
+{
+	if (!hold_owns_alone(holder, mbuf)) {
+		rte_pktmbuf_free(mbuf);
+		return;
+	}
+	if (holder->n_spare == HOLD_SPARE_MAX)
+		hold_give_back(holder, HOLD_SPARE_MAX / 2);
+	holder->spare[holder->n_spare++] = mbuf;
+}
