@@ -116,7 +116,7 @@ static void a_copy_never_meets_a_duplicator_again(void **state)
 	}
 }
 
-/* PEERS.md, complaint 8: 100 % duplication, no delay, a queue of one packet. */
+/* 100 % duplication, no delay, a queue of one packet. */
 static void all_duplicated_before_a_queue_of_one_packet_adds_up(void **state)
 {
 	struct trial *trial = trial_open("duplicate random 100%", 1);

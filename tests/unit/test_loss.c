@@ -204,7 +204,7 @@ static void a_change_of_the_probability_keeps_the_draws_going(void **state)
 	rig_close(rig);
 }
 
-/* ALGORITHMS.md, section 5: the counter reaches N, then B packets in a row are lost and it starts
+/* The counter reaches N, then B packets in a row are lost and it starts
  * again: of each N - 1 + B packets the last B. */
 static void periodic_loss_is_exact_to_the_packet(void **state)
 {

@@ -610,7 +610,7 @@ static void a_path_that_nobody_asks_any_more_grows_old(void **state)
 	}
 }
 
-/* DESIGN.md's contract, key by key; what is weir's own comes behind `queue`. */
+/* The contract, key by key. */
 static void a_cloud_in_json_has_the_keys_of_the_contract_and_then_its_own(void **state)
 {
 	static const char *const keys[] = {"cloud",     "rx_packets",   "rx_bytes",    "tx_packets",

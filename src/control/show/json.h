@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What was counted, as JSON: the objects of a replay's report and of `show` on the control socket,
- * which are the same. Keys come in the order of the contract (DESIGN.md), and every drop reason has
+ * which are the same. Keys come in one order (tests/unit/test_show.c), and every drop reason has
  * its key, zero or not, so that a program can rely on them.
  *
  * Numbers are exact; what is not a whole number of its unit (an average) is a real.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What stages know beside the counters, for whoever shows a cloud: the reading of its meter
- * (feedback/meter.h), that of a router of XCP (feedback/xcp.h), and the routers of a path as a
- * proxy has heard of them (feedback/feedback_proxy.h). A statement fills in its part (stage.h,
+ * (header/meter.h), that of a router of XCP (header/xcp.h), and the routers of a path as a
+ * proxy has heard of them (header/feedback_proxy.h). A statement fills in its part (stage.h,
  * `report`).
  *
  * Thread: written by the worker, read by control a moment old.
@@ -33,7 +33,7 @@ struct meter_reading {
 	simtime delay_ns; /* mean queuing delay */
 };
 
-/* A router of XCP (feedback/xcp.h), at the end of its last control interval; P and N are what is
+/* A router of XCP (header/xcp.h), at the end of its last control interval; P and N are what is
  * left. In byte/s. */
 struct xcp_reading {
 	double capacity, input;

@@ -6,8 +6,8 @@
  * Two ways through, with the same outcome:
  *   passing    a packet that conforms, or has left the idle link when the next of its burst comes:
  *              it goes into the line with the others of its burst that do
- *   waiting    everything else: copied into the queue, and from there into the line when it
- *              departs
+ *   waiting    everything else: held in the queue (hold.h: a small frame is copied, a large one
+ *              stays in its mbuf), and moved to the line when it departs
  * Those of a burst that pass, or wait, at one instant do so as a group where they can
  * (cloud_group.h), and heads that depart one after the other do so in a run where they can
  * (cloud_run.h).

@@ -4,7 +4,7 @@
  *
  * Why: what makes holding a packet expensive is not the instructions but the cold memory of an mbuf
  * that nobody has touched for the length of the delay. A small frame is copied out of its mbuf into
- * the log, one record behind the other, and the mbuf goes back at once: a few thousand mbufs
+ * the log, one record behind the other, and the mbuf goes back at once: a few hundred mbufs
  * circulate and stay in the cache, the memory traffic of what is held is sequential, and the
  * processor fetches it ahead. A large frame stays in its mbuf, and the record holds its address.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The packet path; keep_table.c makes the table. */
+/* The packet path; jitter_keep_table.c makes the table. */
 #include "line/jitter_keep.h"
 
 /* The last i from `low` on, and before `end`, with x[i] <= value; x[low] <= value. */

@@ -2,8 +2,8 @@
 /*
  * The contract of active queue management: what RED, CoDel, PIE ... are to a queue of a link.
  *
- * The link knows no AQM. A statement of the role ROLE_AQM (stage.h) brings a `struct aqm_kind`; a
- * queue has at most one AQM. Without one, a packet costs a predictable branch where it comes and
+ * The link knows no AQM. A statement of the role ROLE_AQM (statement.h) brings a `struct aqm_kind`;
+ * a queue has at most one AQM. Without one, a packet costs a predictable branch where it comes and
  * where it goes, and nothing else.
  *
  * Made by control, in any thread that owns no cloud, like a stage:
@@ -68,8 +68,9 @@
  *   opportunities  the same, and it counts as waiting until the one that takes its last byte
  * A packet is asked about once: a change of rate does not ask again.
  *
- * Marking. An AQM says only "mark". `marker` is what edits the frame; `ecn on` gives one
- * (feedback/ecn.h), and without it nothing can be marked. AQM_MARK of a packet that cannot be
+ * Marking. An AQM says only "mark". `marker` edits the frame; make() has it from ecn_marker()
+ * (notify/ecn.h), as `ecn` beside it says, or the AQM itself if that is silent. NULL: nothing can
+ * be marked. AQM_MARK of a packet that cannot be
  * marked is a drop with the verdict's reason; of one that is marked already, a pass. What is marked
  * is counted as `ecn_marked`, after the queue has found room for it.
  *
@@ -78,8 +79,8 @@
  * taken it goes to the front of the queue's log, which has no other then. What waited when such a
  * management comes into force is not sorted: it leaves first, in its order, and depart() is not
  * asked. When the management goes, what its bands have goes on in the queue, band by band. Bands
- * count towards the limit, and in the view, together. Only the link's own queue may have them, not
- * that of a class.
+ * count towards the limit, and in the view, together. A management with bands has depart(). Only
+ * the link's own queue may have bands, not that of a class.
  *
  * Reporting, by control, at any time, a moment old:
  *   average what it takes the queue to be, in bytes; optional

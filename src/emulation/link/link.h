@@ -5,8 +5,8 @@
  * does (slots.h). What leaves enters the line at that instant.
  *
  * The link has one packet in its hand at most: the *head*, which it takes when the one before has
- * left, or when it comes and there is none. What the leaky bucket is sending is not in the queue
- * any more, as in a router whose transmit register has taken it; it is held nevertheless. With a
+ * left, or when it comes and there is none. What the leaky bucket is sending does not count as
+ * waiting, as in a router whose transmit register has taken it; its record stays in the log. With a
  * token bucket, or slots, the head waits until it leaves. Events of the link happen before an
  * arrival at the same instant.
  *

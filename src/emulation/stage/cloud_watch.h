@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Who watches a cloud: is told of what happens there in the order of time, so that it can measure
- * (feedback/meter.h). A stage brings it (stage.h), and it is there as long as the stage is. Of
+ * (header/meter.h). A stage brings it (stage.h), and it is there as long as the stage is. Of
  * several stages that bring one, the first's is told, and the others' are not; but those that are
  * `beside` are told behind it, each.
  *
