@@ -9,6 +9,7 @@
 
 #include "language/explain.h"
 #include "language/manual.h"
+#include "machine/cpu_level.h"
 #include "text/foreign_word.h"
 #include "text/listing.h"
 #include "text/nearest.h"
@@ -174,7 +175,7 @@ int command_main(int argc, char **argv)
 		return 0;
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-		printf("weir %s, with %s\n", WEIR_VERSION, rte_version());
+		printf("weir %s for %s, with %s\n", WEIR_VERSION, cpu_level(), rte_version());
 		return 0;
 	}
 	/* `exec` may be left out; its own name stands in the place of the program's. */

@@ -191,7 +191,7 @@ def errors_of(body):
                            check=True).stdout.split()
     emulation = os.path.join(ROOT, "src", "emulation")
     said = subprocess.run(
-        ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-march=native", "-fsyntax-only", *flags,
+        ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-fsyntax-only", *flags,
          "-include", os.path.join(emulation, "forbidden.h"),
          f"-I{emulation}", "-x", "c", "-"],
         input=body, capture_output=True, text=True, env=dict(os.environ, LC_ALL="C")).stderr

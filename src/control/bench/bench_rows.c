@@ -7,6 +7,8 @@
 
 #include <rte_version.h>
 
+#include "machine/cpu_level.h"
+
 static const struct {
 	const char *key;
 	uint32_t per_million;
@@ -270,6 +272,7 @@ json_t *bench_json_machine(const struct bench_machine *machine, double tsc_hz, b
 	                  machine->governor, "siblings", machine->siblings, "tsc_invariant",
 	                  machine->tsc_constant && machine->tsc_nonstop, "hugepages", hugepages);
 
+	json_object_set_new(object, "built_for", json_string(cpu_level()));
 	put_whole(object, "processors", machine->processors);
 	put_whole(object, "core", machine->core);
 	put_whole(object, "numa_nodes", machine->nodes);

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "machine/cpu_level.h"
 #include "scenario/scenario.h"
 
 #define DESCRIPTORS_MAX 1024
@@ -70,7 +71,8 @@ int interface_open(const char *device, struct interface *interface, struct probl
 		problem_set(
 		        problem, -1,
 		        "no permission for packet sockets: run as root, or give the program the "
-		        "capabilities: setcap cap_net_raw,cap_net_admin+ep weir");
+		        "capabilities: setcap cap_net_raw,cap_net_admin+ep %s",
+		        cpu_level_program());
 		return rc;
 	}
 	interface->index = (int)if_nametoindex(interface->name);

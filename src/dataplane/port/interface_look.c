@@ -15,6 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "machine/cpu_level.h"
+
 /* Drivers that implement zero-copy AF_XDP (ndo_xsk_wakeup) in Linux 6.1 or later. veth, virtio_net
  * and others run XDP programs, and copy each packet to user space as a packet socket does. */
 static const char *const xdp_drivers[] = {"i40e",      "ixgbe", "ice",  "igc",    "igb",
@@ -165,7 +167,8 @@ int interface_look_rights(char *text, size_t room)
 	if (fd < 0 && (errno == EPERM || errno == EACCES)) {
 		snprintf(text, room,
 		         "no permission for packet sockets: run as root, or give the program the "
-		         "capabilities: setcap cap_net_raw,cap_net_admin+ep weir");
+		         "capabilities: setcap cap_net_raw,cap_net_admin+ep %s",
+		         cpu_level_program());
 		return -EPERM;
 	}
 	if (fd < 0)
@@ -176,7 +179,8 @@ int interface_look_rights(char *text, size_t room)
 		        text, room,
 		        "without CAP_NET_ADMIN fewer frames wait for weir (net.core.rmem_max), and "
 		        "merged frames are cut again instead of kept apart: setcap "
-		        "cap_net_raw,cap_net_admin+ep weir");
+		        "cap_net_raw,cap_net_admin+ep %s",
+		        cpu_level_program());
 		rc = -EPERM;
 	}
 	close(fd);

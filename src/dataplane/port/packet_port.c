@@ -13,6 +13,7 @@
 #include <rte_ether.h>
 
 #include "account/counter_read.h"
+#include "machine/cpu_level.h"
 #include "port/joined_frame.h"
 #include "port/super_frame.h"
 
@@ -80,7 +81,8 @@ static int open_socket(const char *name, int index, struct problem *problem)
 		rc = -errno;
 		problem_set(problem, -1,
 		            "no permission for packet sockets: run as root, or give the program "
-		            "the capabilities: setcap cap_net_raw,cap_net_admin+ep weir");
+		            "the capabilities: setcap cap_net_raw,cap_net_admin+ep %s",
+		            cpu_level_program());
 		return rc;
 	}
 	set_room(fd);
