@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "change/change.h"
-#include "packet/packet.h"
+#include "packet/burst.h"
 
 /* Few, so that they are still in the processor's cache when their turn comes again. */
 #define MBUFS_FIRST  1024u
@@ -116,15 +116,13 @@ static simtime enters_at(const struct world *world, uint32_t port, simtime now)
 
 static void enter_cloud(struct world *world, uint32_t port, struct rte_mbuf *mbuf, simtime now)
 {
-	*packet_of(mbuf) = (struct packet){
-	        .t_ns = enters_at(world, port, now),
-	        .number = ++world->numbered[port],
-	        .wire_bytes = frame_wire_bytes(mbuf),
-	        .port = (uint16_t)port,
-	};
+	struct burst burst;
+
 	if (unlikely(world->tap != NULL))
 		world->tap(world->tap_argument, port, mbuf, now);
-	engine_ingress(world->engine, port, &mbuf, 1);
+	burst_one(&burst, mbuf, port, enters_at(world, port, now), ++world->numbered[port],
+	          frame_wire_bytes(mbuf), 0);
+	engine_ingress(world->engine, &burst);
 	world->touched = true;
 }
 

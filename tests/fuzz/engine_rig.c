@@ -214,19 +214,16 @@ void engine_rig_send(struct engine_rig *rig, uint32_t port, const uint8_t *data,
                      uint32_t bytes, uint32_t wire_bytes)
 {
 	struct rte_mbuf *mbuf = packet_make(data, n, bytes);
+	struct burst burst;
 
 	if (!mbuf)
 		return;
-	*packet_of(mbuf) = (struct packet){
-	        .t_ns = rig->now,
-	        .number = ++rig->numbers[port],
-	        .wire_bytes = RTE_MAX(bytes, wire_bytes),
-	        .port = (uint16_t)port,
-	};
 	if (getenv("ENGINE_RIG_TALK"))
 		fprintf(stderr, "%" PRIu64 ": %u bytes of %u to %u\n", rig->now, bytes, wire_bytes,
 		        port);
-	engine_ingress(rig->engine, port, &mbuf, 1);
+	burst_one(&burst, mbuf, port, rig->now, ++rig->numbers[port], RTE_MAX(bytes, wire_bytes),
+	          0);
+	engine_ingress(rig->engine, &burst);
 }
 
 void engine_rig_pass(struct engine_rig *rig, uint64_t ns)

@@ -432,7 +432,7 @@ struct played script_play(const struct script *script, enum play_way way, uint32
 			if (roll(&dice, 2))
 				rig_advance(rig, t);
 		} else {
-			rig_ingress(rig, port, mbufs, (uint16_t)n);
+			rig_ingress(rig, mbufs, (uint16_t)n);
 			if (way == PLAY_BURSTS)
 				rig_advance(rig, rig->now);
 		}

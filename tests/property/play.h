@@ -6,10 +6,10 @@
 #include "script.h"
 
 enum play_way {
-	/* engine_ingress in bursts of `burst`, advanced to the last packet's instant */
+	/* rig_ingress, in bursts of `burst`, advanced to the last packet's instant */
 	PLAY_BURSTS,
 	PLAY_LAZY, /* the same, and advanced only when everything is in */
-	PLAY_LIVE, /* engine_ingress_at, in bursts of one instant, advanced at random instants */
+	PLAY_LIVE, /* rig_receive, in bursts of one instant, advanced at random instants */
 };
 
 /* Plays it to its end and asserts conservation at each step, and that every mbuf and all memory is

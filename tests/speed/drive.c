@@ -46,7 +46,7 @@ struct drive {
 	uint16_t lengths[IMIX]; /* in turns */
 	uint32_t turn;
 	simtime now, step_ns;
-	uint64_t out;
+	uint64_t received[2], out;
 };
 
 static void empty(struct drive *drive)
@@ -76,7 +76,9 @@ static void step(struct drive *drive)
 				memcpy(rte_pktmbuf_mtod(burst.mbuf[i], void *), bench_headers,
 				       BENCH_HEADERS_BYTES);
 		}
-		engine_ingress_at(drive->engine, port, &burst, BURST_MAX, drive->now);
+		burst_received(&burst, BURST_MAX, port, drive->now, drive->received[port] + 1);
+		drive->received[port] += BURST_MAX;
+		engine_ingress(drive->engine, &burst);
 	}
 	while (engine_advance(drive->engine, drive->now) > 0)
 		empty(drive);

@@ -45,7 +45,7 @@ static void send_all(struct rig *rig, struct windows *w, simtime gap_ns, uint32_
 		mbuf = rig_packet(rig, RIG_PLAIN, 0, i, 16, wire, now);
 		rig->sent++;
 		rig->now = now;
-		engine_ingress(engine, 0, &mbuf, 1);
+		rig_hand_over(engine, &mbuf, 1);
 		while (engine_advance(engine, now) > 0) {
 			for (uint32_t k = 0; k < outlet->n; k++)
 				depart(w, outlet->due_ns[k], outlet->wire_bytes[k] * 8);

@@ -406,12 +406,22 @@ struct rte_mbuf *rig_packet(struct rig *rig, enum rig_shape shape, uint32_t port
 	return mbuf;
 }
 
-void rig_ingress(struct rig *rig, uint32_t port, struct rte_mbuf **mbufs, uint16_t n)
+void rig_hand_over(struct engine *engine, struct rte_mbuf *const *mbufs, uint16_t n)
+{
+	struct burst burst;
+
+	if (n == 0)
+		return;
+	burst_read(&burst, mbufs, n);
+	engine_ingress(engine, &burst);
+}
+
+void rig_ingress(struct rig *rig, struct rte_mbuf **mbufs, uint16_t n)
 {
 	rig->sent += n;
 	if (n)
 		rig->now = packet_of(mbufs[n - 1])->t_ns;
-	engine_ingress(rig->engine, port, mbufs, n);
+	rig_hand_over(rig->engine, mbufs, n);
 	rig_check(rig);
 }
 
@@ -421,14 +431,16 @@ void rig_receive(struct rig *rig, uint32_t port, struct rte_mbuf **mbufs, uint16
 
 	for (uint16_t i = 0; i < n; i++)
 		burst.mbuf[i] = mbufs[i];
-	engine_ingress_at(rig->engine, port, &burst, n, now);
+	burst_received(&burst, n, port, now, rig->received[port] + 1);
+	rig->received[port] += n;
+	engine_ingress(rig->engine, &burst);
 }
 
 void rig_send(struct rig *rig, uint32_t port, uint32_t frame_bytes, simtime t)
 {
 	struct rte_mbuf *mbuf = rig_packet(rig, RIG_PLAIN, port, rig->sent + 1, frame_bytes, 0, t);
 
-	rig_ingress(rig, port, &mbuf, 1);
+	rig_ingress(rig, &mbuf, 1);
 }
 
 /* Of bytes wherever they lie. */
@@ -500,10 +512,11 @@ void rig_collect(struct rig *rig)
 void rig_advance(struct rig *rig, simtime now)
 {
 	rig->now = now;
-	do {
-		rig_collect(rig);
+	rig_collect(rig);
+	while (engine_advance(rig->engine, now) > 0) {
 		rig_check(rig);
-	} while (engine_advance(rig->engine, now) > 0);
+		rig_collect(rig);
+	}
 	rig_check(rig);
 }
 

@@ -79,7 +79,8 @@ struct rig {
 	size_t memory_bytes;
 	uint32_t hosts;
 	/* what leaves has no struct packet, perhaps: wire_bytes of a departure says nothing */
-	uint64_t sent;    /* packets, of all ports */
+	uint64_t sent;                         /* packets, of all ports */
+	uint64_t received[SCENARIO_PORTS_MAX]; /* by rig_receive */
 	uint64_t dropped; /* by clouds that are gone, less what they generated and duplicated */
 	uint64_t cleared; /* by engine_clear: what the counters do not know any more */
 	simtime now;      /* the latest instant it was told */
@@ -131,11 +132,13 @@ void rig_apply(struct rig *rig, simtime now);
 /* The mbuf of a packet that arrives at `port` at `t`; wire_bytes 0: as long as the frame. */
 struct rte_mbuf *rig_packet(struct rig *rig, enum rig_shape shape, uint32_t port, uint64_t number,
                             uint32_t frame_bytes, uint32_t wire_bytes, simtime t);
-/* One packet, numbered rig->sent + 1, arrives. */
+/* The engine gets packets as their struct packet says; n may be 0. */
+void rig_hand_over(struct engine *engine, struct rte_mbuf *const *mbufs, uint16_t n);
 /* The engine receives these packets at once, and what their struct packet says does not matter. */
 void rig_receive(struct rig *rig, uint32_t port, struct rte_mbuf **mbufs, uint16_t n, simtime now);
+/* One packet, numbered rig->sent + 1, arrives. */
 void rig_send(struct rig *rig, uint32_t port, uint32_t frame_bytes, simtime t);
-void rig_ingress(struct rig *rig, uint32_t port, struct rte_mbuf **mbufs, uint16_t n);
+void rig_ingress(struct rig *rig, struct rte_mbuf **mbufs, uint16_t n);
 /* engine_advance, as often as outlets fill up; what leaves goes to the notebook. */
 void rig_advance(struct rig *rig, simtime now);
 /* From event to event until nothing is held. Asserts that each step makes progress. */

@@ -58,7 +58,7 @@ static void play(const char *words, const struct manner *manner, const struct ar
 			burst[in_burst++] =
 			        rig_packet(rig, RIG_PLAIN, 0, i + 1, arrivals[i].bytes, 0, t);
 		}
-		rig_ingress(rig, 0, burst, in_burst);
+		rig_ingress(rig, burst, in_burst);
 		if (manner->often)
 			look_around(rig, t);
 	}

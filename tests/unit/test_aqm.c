@@ -339,7 +339,7 @@ static void a_mark_is_on_the_packet_and_on_nobody_elses(void **state)
 					book.arrive = verdict;
 				mbuf = rig_packet(rig, (enum rig_shape)shape, 0, rig->sent + 1,
 				                  bytes, 0, 1000);
-				rig_ingress(rig, 0, &mbuf, 1);
+				rig_ingress(rig, &mbuf, 1);
 				rig_run_out(rig);
 				assert_int_equal(rig->n_departures, 1);
 				assert_false(rig->departures[0].intact);

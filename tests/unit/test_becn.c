@@ -113,7 +113,7 @@ static void send_frame(struct rig *rig, const uint8_t *frame, uint32_t bytes, si
 {
 	struct rte_mbuf *mbuf = packet(rig, frame, bytes, t);
 
-	rig_ingress(rig, 0, &mbuf, 1);
+	rig_ingress(rig, &mbuf, 1);
 }
 
 /* So many wait, all marked already, one is being sent; they say nothing below STEPS' 4. */
@@ -435,7 +435,7 @@ static uint64_t played(uint16_t burst, uint64_t *sent)
 		        packet(rig, frame,
 		               make(frame, draw & 4 ? &udp4 : &udp6, (uint8_t)(draw & 3)), now);
 		if (n == burst || i == 899) {
-			rig_ingress(rig, 0, mbufs, n);
+			rig_ingress(rig, mbufs, n);
 			seen_advance(rig, now);
 			n = 0;
 		}

@@ -136,7 +136,7 @@ static void what_a_capture_has_cut_off_is_not_written(void **state)
 
 		trial_send(trial, 1, 60);
 		mbuf = rig_packet(trial->rig, RIG_PLAIN, 0, 1, 60, 1500, trial->now);
-		engine_ingress(trial->rig->engine, 0, &mbuf, 1);
+		rig_hand_over(trial->rig->engine, &mbuf, 1);
 		trial->rig->sent++;
 		rig_advance(trial->rig, trial->now);
 		assert_int_equal(trial->rig->departures[0].frame_bytes, 60);
@@ -260,7 +260,7 @@ static void the_size_of_bursts_does_not_matter(void **state)
 				for (; n < bursts[b] && number < 500; n++, number++)
 					mbufs[n] = rig_packet(rig, RIG_PLAIN, 0, number + 1, 100, 0,
 					                      number);
-				rig_ingress(rig, 0, mbufs, n);
+				rig_ingress(rig, mbufs, n);
 				rig_advance(rig, number);
 			}
 			assert_int_equal(rig->n_departures, 500);

@@ -137,7 +137,7 @@ static void play(const struct limit_case *row, const struct change_case *change,
 	rig_apply(rig, 0);
 	for (uint64_t i = 1; i <= PACKETS; i++) {
 		if (change && change->packet == i) {
-			rig_ingress(rig, 0, mbufs, n);
+			rig_ingress(rig, mbufs, n);
 			n = 0;
 			put(rig, change->statement);
 			rig_apply(rig, arrival(i));
@@ -145,13 +145,13 @@ static void play(const struct limit_case *row, const struct change_case *change,
 		}
 		mbufs[n++] = rig_packet(rig, RIG_PLAIN, 0, i, 60 + i % 300, 0, arrival(i));
 		if (n == burst) {
-			rig_ingress(rig, 0, mbufs, n);
+			rig_ingress(rig, mbufs, n);
 			n = 0;
 		}
 		if (poll && i % poll == 0 && n == 0)
 			rig_advance(rig, arrival(i));
 	}
-	rig_ingress(rig, 0, mbufs, n);
+	rig_ingress(rig, mbufs, n);
 	rig_run_out(rig);
 	if (row->limit)
 		assert_true(rig_report(rig, "x")->counters.drops[REASON_LIMIT] > 0);

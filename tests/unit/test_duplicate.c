@@ -108,7 +108,7 @@ static void a_copy_never_meets_a_duplicator_again(void **state)
 		trial_send(trial, 1, 60);
 		mbuf = rig_packet(trial->rig, RIG_PLAIN, 0, 1, 60, 0, trial->now);
 		packet_of(mbuf)->flags = PACKET_COPY;
-		engine_ingress(trial->rig->engine, 0, &mbuf, 1);
+		rig_hand_over(trial->rig->engine, &mbuf, 1);
 		assert_int_equal(trial_counters(trial)->duplicated, 1);
 		trial->rig->sent++;
 		rig_advance(trial->rig, trial->now);

@@ -123,7 +123,7 @@ static void pass_shaped(struct rig *rig, enum rig_shape shape, uint32_t port, co
 		frame += s->data_len;
 	}
 	n_left = 0;
-	rig_ingress(rig, port, &mbuf, 1);
+	rig_ingress(rig, &mbuf, 1);
 	advance(rig, t);
 	while (n_left == 0 && (next = engine_next(rig->engine)) != SIMTIME_NEVER)
 		advance(rig, RTE_MAX(next, rig->now));
@@ -424,7 +424,7 @@ static uint64_t play_requests(uint16_t burst, uint64_t *written, uint64_t *malfo
 		memcpy(rte_pktmbuf_mtod(mbufs[n], void *), frame, bytes);
 		if (++n < burst)
 			continue;
-		rig_ingress(rig, 0, mbufs, n);
+		rig_ingress(rig, mbufs, n);
 		n = 0;
 		if (i % 32 == 31)
 			rig_advance(rig, 1 + i / 32 * 100000);

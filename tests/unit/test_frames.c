@@ -35,7 +35,7 @@ static void pass(struct rig *rig, enum rig_shape shape, uint32_t frame_bytes)
 	const struct departure *departure;
 	uint64_t sent = rig->sent + 1;
 
-	rig_ingress(rig, 0, &mbuf, 1);
+	rig_ingress(rig, &mbuf, 1);
 	rig_advance(rig, rig->now + 3 * SIMTIME_MS);
 	assert_int_equal(rig->n_departures, n + 1);
 	departure = &rig->departures[n];
@@ -116,7 +116,7 @@ static void frames_may_lie_anywhere_in_their_mbufs(void **state)
 			memcpy(frame, rte_pktmbuf_mtod(mbuf, void *), 60);
 			mbuf->data_off = (uint16_t)off;
 			memcpy(rte_pktmbuf_mtod(mbuf, void *), frame, 60);
-			rig_ingress(rig, 0, &mbuf, 1);
+			rig_ingress(rig, &mbuf, 1);
 			rig_advance(rig, rig->now + 3 * SIMTIME_MS);
 			assert_true(rig->departures[rig->n_departures - 1].intact);
 		}
@@ -138,7 +138,7 @@ static void kinds_may_be_mixed_in_a_burst(void **state)
 				mbufs[i] = rig_packet(
 				        rig, (enum rig_shape)(i % RIG_SHAPES), 0, rig->sent + i + 1,
 				        8 + (i * 337 + round * 91) % 5000, 0, rig->now);
-			rig_ingress(rig, 0, mbufs, BURST_MAX);
+			rig_ingress(rig, mbufs, BURST_MAX);
 			if (round % 7 == 6)
 				rig_advance(rig, rig->now + SIMTIME_MS);
 		}
@@ -173,7 +173,7 @@ static void mbufs_of_every_kind_are_freed_wherever_they_are_dropped(void **state
 				        rig_packet(rig, (enum rig_shape)shape, reason == 3 ? 5 : 0,
 				                   rig->sent + 1, 60 + 600 * round, 0, rig->now);
 
-				rig_ingress(rig, reason == 3 ? 5 : 0, &mbuf, 1);
+				rig_ingress(rig, &mbuf, 1);
 			}
 		}
 		assert_int_equal(engine_held_packets(rig->engine), reason == 1 ? 2 : 0);

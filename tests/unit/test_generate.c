@@ -166,7 +166,7 @@ static struct rig *both_ways(uint16_t burst, bool polled)
 		mbufs[n++] = rig_packet(rig, RIG_PLAIN, port, i + 1, 100, 0, 500 * (i + 1));
 		if (n < burst && (i + 1) % 40 != 0)
 			continue;
-		rig_ingress(rig, port, mbufs, n);
+		rig_ingress(rig, mbufs, n);
 		n = 0;
 		if (polled)
 			rig_advance(rig, rig->now);
@@ -344,7 +344,7 @@ static void without_an_mbuf_an_answer_counts_as_generated_and_dropped(void **sta
 	packet = rig_packet(rig, RIG_PLAIN, 0, 1, 100, 0, 5);
 	while (n < RIG_MBUFS && (all[n] = rte_pktmbuf_alloc(rig->pool)))
 		n++;
-	rig_ingress(rig, 0, &packet, 1);
+	rig_ingress(rig, &packet, 1);
 	rte_pktmbuf_free_bulk(all, n);
 	free(all);
 	assert_int_equal(rig_report(rig, "down")->counters.generated, 1);

@@ -59,7 +59,7 @@ static void send_frame(struct rig *rig, uint32_t port, const uint8_t *frame, uin
 {
 	struct rte_mbuf *mbuf = packet_with(rig, RIG_PLAIN, port, frame, bytes, 0, t);
 
-	rig_ingress(rig, port, &mbuf, 1);
+	rig_ingress(rig, &mbuf, 1);
 }
 
 static const struct counters *counters(struct rig *rig)
@@ -130,7 +130,7 @@ static void one_less_is_left_to_live_and_all_else_is_as_it_was(void **state)
 			                                    bytes, 0, (simtime)kind + 1);
 
 			n_seen = 0;
-			rig_ingress(rig, 0, &mbuf, 1);
+			rig_ingress(rig, &mbuf, 1);
 			seen_advance(rig, rig->now);
 			assert_int_equal(n_seen, 1);
 			assert_int_equal(seen[0].port, 1);
@@ -269,7 +269,7 @@ static void a_long_packet_in_several_segments_is_quoted_across_them(void **state
 	bytes = frame_with_ttl(frame, &shape, 1);
 	mbuf = packet_with(rig, RIG_SEGMENTED, 0, frame, bytes, 0, 1);
 	assert_int_equal(mbuf->nb_segs, 3);
-	rig_ingress(rig, 0, &mbuf, 1);
+	rig_ingress(rig, &mbuf, 1);
 	seen_run_out(rig);
 	assert_int_equal(n_seen, 1);
 	assert_int_equal(seen[0].bytes, 14 + 1280);
@@ -408,7 +408,7 @@ static void a_packet_that_may_be_divided_is_and_its_parts_make_it_again(void **s
 			frame[network + 6] |= 0x20;
 		mend(frame + network);
 		mbuf = packet_with(rig, kinds[i % 3], 0, frame, bytes, 0, 9);
-		rig_ingress(rig, 0, &mbuf, 1);
+		rig_ingress(rig, &mbuf, 1);
 		seen_run_out(rig);
 		assert_int_equal(n_seen, rows[i / 3].fragments);
 		n = reassemble(frame, network, rows[i / 3].mtu, data, &more);
@@ -482,7 +482,7 @@ static void fragments_of_a_cut_capture_have_what_is_there(void **state)
 	struct rte_mbuf *mbuf = packet_with(rig, RIG_PLAIN, 0, frame, 700, bytes, 1);
 
 	(void)state;
-	rig_ingress(rig, 0, &mbuf, 1);
+	rig_ingress(rig, &mbuf, 1);
 	seen_run_out(rig);
 	assert_int_equal(n_seen, 3);
 	assert_int_equal(seen[0].bytes, 14 + 596);
@@ -531,7 +531,7 @@ static void a_packet_that_cannot_be_divided_is_dropped_as_a_whole(void **state)
 		n++;
 	for (uint32_t i = 0; i < 3; i++)
 		rte_pktmbuf_free(all[--n]);
-	rig_ingress(rig, 0, &mbuf, 1);
+	rig_ingress(rig, &mbuf, 1);
 	rte_pktmbuf_free_bulk(all, n);
 	assert_int_equal(counters(rig)->drops[REASON_NO_BUFFER], 1);
 	seen_run_out(rig);
@@ -912,7 +912,7 @@ static uint32_t mixed(uint16_t burst, struct seen *copy)
 		mbufs[n++] = packet_with(rig, RIG_PLAIN, port, frame, bytes, 0, 1000 * (i + 1));
 		if (n < burst && (i + 1) % 40 != 0)
 			continue;
-		rig_ingress(rig, port, mbufs, n);
+		rig_ingress(rig, mbufs, n);
 		n = 0;
 		if (burst != 7)
 			seen_advance(rig, rig->now);
@@ -1000,7 +1000,7 @@ static uint32_t play_any(uint16_t burst, struct seen *copy)
 		                         bytes, 0, 1000 * (i / 32 + 1));
 		if (n < burst)
 			continue;
-		rig_ingress(rig, 0, mbufs, n);
+		rig_ingress(rig, mbufs, n);
 		n = 0;
 		if (i % 32 == 31)
 			seen_advance(rig, rig->now);

@@ -74,7 +74,7 @@ static void packets_of(struct rig *rig, uint16_t burst, uint32_t n, simtime orig
 		t += gap(i);
 		mbufs[ready++] = rig_packet(rig, RIG_PLAIN, 0, i + 1, 60, 0, t);
 		if (ready == burst || i + 1 == n) {
-			rig_ingress(rig, 0, mbufs, ready);
+			rig_ingress(rig, mbufs, ready);
 			rig_advance(rig, t);
 			ready = 0;
 		}
@@ -267,7 +267,7 @@ static void the_report_is_of_every_packet_of_a_burst(void **state)
 		for (uint32_t i = 0; i < 400; i += 4) {
 			for (uint32_t k = 0; k < 4; k++)
 				mbufs[k] = rig_packet(rig, RIG_PLAIN, 0, i + k + 1, 60, 0, i);
-			rig_ingress(rig, 0, mbufs, 4);
+			rig_ingress(rig, mbufs, 4);
 		}
 		rig_run_out(rig);
 		for (uint32_t i = 0; i < 400; i++) {

@@ -302,7 +302,6 @@ static void an_empty_burst_leaves_no_trace(void **state)
 	rig_delay(rig, "x", 100 * SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_KEEP);
 	rig_apply(rig, 0);
 	rig_receive(rig, 0, NULL, 0, 50 * SIMTIME_MS);
-	engine_ingress(rig->engine, 0, NULL, 0);
 	rig_delay(rig, "x", 10 * SIMTIME_MS, 0, DELAY_UNIFORM, ORDER_KEEP);
 	rig_apply(rig, 50 * SIMTIME_MS);
 	rig_send(rig, 0, 60, 60 * SIMTIME_MS);
@@ -333,7 +332,7 @@ static void of_a_burst_each_packet_that_waits_for_its_turn_is_counted(void **sta
 			rig->sent += LENGTH(mbufs);
 			rig->now = 2 * SIMTIME_MS;
 		} else {
-			rig_ingress(rig, 0, mbufs, LENGTH(mbufs));
+			rig_ingress(rig, mbufs, LENGTH(mbufs));
 		}
 		assert_int_equal(rig_report(rig, "x")->order_waits, LENGTH(mbufs));
 		assert_int_equal(rig_report(rig, "x")->order_waited_ns,
@@ -414,7 +413,7 @@ static void a_pool_that_is_nearly_empty_does_not_stop_the_line(void **state)
 			        rig_packet(rig, i % 10 ? RIG_FOREIGN : RIG_PLAIN, 0, i + 1,
 			                   i % 10 ? rows[r].frame_bytes : 1500, 0, i);
 
-			rig_ingress(rig, 0, &mbuf, 1);
+			rig_ingress(rig, &mbuf, 1);
 		}
 		while (rte_mempool_avail_count(rig->pool) > rows[r].free)
 			taken[n++] = rte_pktmbuf_alloc(rig->pool);
@@ -444,7 +443,7 @@ static void an_empty_pool_makes_packets_late_and_loses_none(void **state)
 	for (uint32_t i = 0; i < 50; i++) {
 		struct rte_mbuf *mbuf = rig_packet(rig, RIG_FOREIGN, 0, i + 1, 60, 0, i);
 
-		rig_ingress(rig, 0, &mbuf, 1);
+		rig_ingress(rig, &mbuf, 1);
 	}
 	while ((taken[n] = rte_pktmbuf_alloc(rig->pool)) != NULL)
 		n++;

@@ -451,14 +451,14 @@ static void a_shared_link_may_take_years_over_a_packet_and_holds_up_nobody(void 
 	rig_apply(rig, 0);
 	for (uint32_t i = 0; i < 3000; i++) {
 		mbuf = rig_packet(rig, RIG_PLAIN, 0, i + 1, 60, 250000, 0);
-		rig_ingress(rig, 0, &mbuf, 1);
+		rig_ingress(rig, &mbuf, 1);
 	}
 	rig_advance(rig, 0);
 	assert_int_equal(rig->n_departures, 3000);
 	rig_rate(rig, "x", 1, 0, LIMIT_BYTES, UINT64_C(1) << 40);
 	rig_apply(rig, 0);
 	mbuf = rig_packet(rig, RIG_PLAIN, 0, 3001, 60, 1000, 0);
-	rig_ingress(rig, 0, &mbuf, 1);
+	rig_ingress(rig, &mbuf, 1);
 	/* after 750 MB: 190 years */
 	for (uint32_t i = 0; i < 3; i++) {
 		rig_send(rig, 2, 60, SIMTIME_S + i * 30 * 86400 * SIMTIME_S);
@@ -483,7 +483,7 @@ static void a_packet_of_an_impossible_length_on_the_wire_does_no_harm(void **sta
 	for (uint32_t i = 0; i < 50; i++) {
 		struct rte_mbuf *mbuf = rig_packet(rig, RIG_PLAIN, 0, i + 1, 60, UINT32_MAX - i, 0);
 
-		rig_ingress(rig, 0, &mbuf, 1);
+		rig_ingress(rig, &mbuf, 1);
 	}
 	rig_run_out(rig);
 	for (uint32_t i = 0; i < 50; i++) {

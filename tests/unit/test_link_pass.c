@@ -94,7 +94,7 @@ static void send_all(struct rig *rig, const struct arrival *arrivals, uint32_t b
 		for (; n < burst && i < PACKETS; i++)
 			mbufs[n++] = rig_packet(rig, RIG_PLAIN, 0, i + 1, arrivals[i].bytes, 0,
 			                        arrivals[i].t);
-		rig_ingress(rig, 0, mbufs, n);
+		rig_ingress(rig, mbufs, n);
 		rig_advance(rig, arrivals[i - 1].t);
 	}
 	rig_run_out(rig);
@@ -171,12 +171,12 @@ static void what_has_left_when_the_next_comes_differs_in_nothing_from_what_was_q
 				mbufs[n++] = rig_packet(rigs[k], RIG_PLAIN, 0, m + 1,
 				                        arrivals[m].bytes, 0, arrivals[m].t);
 				if (k == 1) {
-					rig_ingress(rigs[k], 0, mbufs, n);
+					rig_ingress(rigs[k], mbufs, n);
 					n = 0;
 				}
 			}
 			if (n > 0)
-				rig_ingress(rigs[k], 0, mbufs, n);
+				rig_ingress(rigs[k], mbufs, n);
 			rig_advance(rigs[k], arrivals[i + 31].t);
 		}
 		assert_int_equal(rig_report(rigs[0], "x")->held_packets,
@@ -239,7 +239,7 @@ static void a_bucket_that_holds_up_nobody_changes_no_delay(void **state)
 			for (uint32_t m = 0; m < 16; m++)
 				mbufs[m] = rig_packet(rigs[k], RIG_PLAIN, 0, i + m + 1,
 				                      arrivals[i + m].bytes, 0, arrivals[i + m].t);
-			rig_ingress(rigs[k], 0, mbufs, 16);
+			rig_ingress(rigs[k], mbufs, 16);
 		}
 		rig_run_out(rigs[k]);
 	}

@@ -28,7 +28,7 @@ static void send_all(struct rig *rig, uint32_t n, uint32_t burst, bool *lost)
 		for (uint16_t i = 0; i < k; i++)
 			mbufs[i] =
 			        rig_packet(rig, RIG_PLAIN, 0, rig->sent + i + 1, 60, 0, rig->now);
-		rig_ingress(rig, 0, mbufs, k);
+		rig_ingress(rig, mbufs, k);
 		rig_advance(rig, rig->now);
 		done += k;
 	}

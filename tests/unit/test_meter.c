@@ -216,7 +216,7 @@ static struct meter_reading reading_of_bursts(uint32_t size)
 		t += draw_u64(key, i, 0) % (90 * SIMTIME_US);
 		burst[n++] = rig_packet(rig, RIG_PLAIN, 0, i + 1, 20 + i % 60, 0, t);
 		if (n == size || i == 3000) {
-			rig_ingress(rig, 0, burst, n);
+			rig_ingress(rig, burst, n);
 			n = 0;
 		}
 	}

@@ -171,7 +171,7 @@ static void what_a_host_sends_is_the_hosts(void **state)
 	make(&probe, "feedback proxy insert", false, NULL);
 	mbuf = rig_packet(rig, RIG_PLAIN, 0, 1, probe.frame_bytes, 0, 10);
 	memcpy(rte_pktmbuf_mtod(mbuf, void *), probe.frames, probe.frame_bytes);
-	rig_ingress(rig, 0, &mbuf, 1);
+	rig_ingress(rig, &mbuf, 1);
 	rig_run_out(rig);
 	assert_int_equal(rig->n_departures, 1);
 	assert_int_equal(rig_report(rig, "y")->counters.feedback_stripped, 1);

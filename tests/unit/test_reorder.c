@@ -387,7 +387,7 @@ static void bursts_and_sharing_change_nothing(void **state)
 				mbufs[ready++] = rig_packet(rig, RIG_PLAIN, 0, k + 1,
 				                            k % 5 ? 60 : 900, 0, t);
 				if (ready == burst || k == 2999) {
-					rig_ingress(rig, 0, mbufs, ready);
+					rig_ingress(rig, mbufs, ready);
 					rig_advance(rig, t);
 					ready = 0;
 				}

@@ -753,7 +753,7 @@ static void of_a_burst_the_usual_and_the_others_are_written_alike(void **state)
 			memcpy(rte_pktmbuf_mtod(mbufs[n], void *), frame, bytes);
 			if (++n < bursts[b])
 				continue;
-			rig_ingress(rig, 0, mbufs, n);
+			rig_ingress(rig, mbufs, n);
 			rig_advance(rig, i / 160 + 1);
 			n = 0;
 		}

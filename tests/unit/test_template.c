@@ -326,7 +326,7 @@ static void play(const struct template_case *row, bool as_template, uint16_t bur
 	for (uint32_t i = 0; i < PACKETS; i++) {
 		for (; change < row->changes + CHANGES && change->statement && change->at == i;
 		     change++) {
-			rig_ingress(rig, 0, mbufs, n);
+			rig_ingress(rig, mbufs, n);
 			n = 0;
 			set_all(rig, change->statement);
 			check_all(rig);
@@ -335,13 +335,13 @@ static void play(const struct template_case *row, bool as_template, uint16_t bur
 		t += i % 97 == 0 ? 3000000 : 20000 + i % 13 * 1000;
 		mbufs[n++] = frame_of(rig, i, t);
 		if (n == burst) {
-			rig_ingress(rig, 0, mbufs, n);
+			rig_ingress(rig, mbufs, n);
 			n = 0;
 		}
 		if (i % 512 == 0 && n == 0)
 			rig_advance(rig, t);
 	}
-	rig_ingress(rig, 0, mbufs, n);
+	rig_ingress(rig, mbufs, n);
 	rig_run_out(rig);
 	rig_collect(rig);
 	keep_what_is_left(book, rig, as_template);
@@ -560,9 +560,9 @@ static void draws_do_not_depend_on_who_came_before(void **state)
 				struct rte_mbuf *mbuf =
 				        frame_from(rig, host, 10, 0, 1000 * (i + 1));
 
-				rig_ingress(rig, 0, &mbuf, 1);
+				rig_ingress(rig, &mbuf, 1);
 			}
-			rig_ingress(rig, 0,
+			rig_ingress(rig,
 			            (struct rte_mbuf *[]){
 			                    frame_from(rig, 200, 10, i + 1, 1000 * (i + 1))},
 			            1);
@@ -590,7 +590,7 @@ static void what_finds_no_cloud_is_a_real_loss_and_the_others_go_on(void **state
 	for (uint32_t i = 0; i < 50; i++) {
 		struct rte_mbuf *mbuf = frame_from(rig, (uint8_t)(1 + i % 5), 10, i + 1, i);
 
-		rig_ingress(rig, 0, &mbuf, 1);
+		rig_ingress(rig, &mbuf, 1);
 	}
 	rig_run_out(rig);
 	report = rig_report(rig, "x");
@@ -615,7 +615,7 @@ static void each_cloud_has_a_report_and_the_template_their_sum(void **state)
 	for (uint32_t i = 0; i < 30; i++) {
 		struct rte_mbuf *mbuf = frame_from(rig, i % 3 ? 7 : 9, 10, i + 1, i);
 
-		rig_ingress(rig, 0, &mbuf, 1);
+		rig_ingress(rig, &mbuf, 1);
 	}
 	rig_run_out(rig);
 	assert_int_equal(rig_report(rig, "x/192.0.2.7")->counters.tx_packets, 20);
@@ -643,7 +643,7 @@ static void a_template_that_is_removed_delivers_what_it_holds(void **state)
 	for (uint32_t i = 0; i < 60; i++) {
 		struct rte_mbuf *mbuf = frame_from(rig, (uint8_t)(1 + i % 20), 500, i + 1, 5);
 
-		rig_ingress(rig, 0, &mbuf, 1);
+		rig_ingress(rig, &mbuf, 1);
 	}
 	rig_remove(rig, "x");
 	rig_apply(rig, 10);
@@ -679,7 +679,7 @@ static void a_change_reaches_65536_clouds(void **state)
 	for (uint32_t i = 0; i < 2; i++) {
 		struct rte_mbuf *mbuf = frame_from(rig, 1, 10, i + 1, 20);
 
-		rig_ingress(rig, 0, &mbuf, 1);
+		rig_ingress(rig, &mbuf, 1);
 	}
 	rig_run_out(rig);
 	assert_int_equal(rig->departures[1].due_ns, 20 + 2 * SIMTIME_MS);
@@ -712,7 +712,7 @@ static void a_cloud_that_comes_after_a_change_has_what_was_scheduled_before(void
 	assert_int_equal(rig->engine->cloud_table->slots[0]->of->settled,
 	                 HOSTS); /* all have made it */
 	mbuf = frame_from(rig, 1, 10, 1, origin + 12 * SIMTIME_MS);
-	rig_ingress(rig, 0, &mbuf, 1);
+	rig_ingress(rig, &mbuf, 1);
 	rig_run_out(rig);
 	assert_int_equal(rig->departures[0].due_ns, origin + 32 * SIMTIME_MS);
 	rig_close(rig);
@@ -734,7 +734,7 @@ static void a_cloud_may_follow_a_template_and_lead_to_one(void **state)
 	for (uint32_t i = 0; i < 12; i++) {
 		struct rte_mbuf *mbuf = frame_from(rig, (uint8_t)(1 + i % 4), 10, i + 1, 7);
 
-		rig_ingress(rig, 0, &mbuf, 1);
+		rig_ingress(rig, &mbuf, 1);
 	}
 	rig_run_out(rig);
 	assert_int_equal(rig->n_departures, 12);
@@ -757,7 +757,7 @@ static void flows_have_a_cloud_each(void **state)
 	for (uint32_t i = 0; i < 12; i++) {
 		struct rte_mbuf *mbuf = frame_from(rig, (uint8_t)(1 + i % 3), 10, i + 1, i);
 
-		rig_ingress(rig, 0, &mbuf, 1);
+		rig_ingress(rig, &mbuf, 1);
 	}
 	rig_send(rig, 0, 60, 20); /* no IP */
 	rig_run_out(rig);

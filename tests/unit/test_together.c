@@ -153,7 +153,7 @@ static void play_in(const char *const *words, const struct rig_setup *setup, uin
 				        rig_packet(rig, RIG_PLAIN, port, ++rig->sent, bytes, 0, t);
 				memcpy(rte_pktmbuf_mtod(mbufs[m], uint8_t *), frame, bytes);
 			}
-			engine_ingress(rig->engine, port, mbufs, m);
+			rig_hand_over(rig->engine, mbufs, m);
 		}
 		advance(rig, run, t);
 	}

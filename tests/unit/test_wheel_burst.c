@@ -50,7 +50,7 @@ static struct rig *played(enum mix mix, simtime delay, simtime jitter, uint16_t 
 		        rig_packet(rig, shape_of(mix, draw), 0, i + 1, bytes_of(mix, draw), 0, t);
 		if (ready < burst)
 			continue;
-		rig_ingress(rig, 0, mbufs, ready);
+		rig_ingress(rig, mbufs, ready);
 		rig_advance(rig, t);
 		ready = 0;
 	}
@@ -140,7 +140,7 @@ static struct rig *stamped_by(bool engine, enum delay_order order, simtime jitte
 			rig->sent += n;
 			rig->now = t;
 		} else {
-			rig_ingress(rig, 0, mbufs, n);
+			rig_ingress(rig, mbufs, n);
 		}
 		rig_advance(rig, t);
 	}

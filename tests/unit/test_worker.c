@@ -27,6 +27,7 @@
 #include "loss/loss_random.h"
 #include "eal/offline_eal.h"
 #include "machine/pool.h"
+#include "packet/burst.h"
 #include "runner/group.h"
 #include "scenario/port_setting.h"
 #include "statements.h"
@@ -173,18 +174,15 @@ static void replay(struct departures departures[PORTS])
 	memset(departures, 0, PORTS * sizeof(*departures));
 	for (uint32_t i = 0; i < FRAMES; i++) {
 		struct rte_mbuf *mbuf = frame_make(i);
+		struct burst burst;
 
 		while (engine_next(engine) < arrival_of(i)) {
 			engine_advance(engine, engine_next(engine));
 			drain_outlets(engine, departures);
 		}
-		*packet_of(mbuf) = (struct packet){
-		        .t_ns = arrival_of(i),
-		        .number = ++numbers[i % PORTS],
-		        .wire_bytes = mbuf->pkt_len,
-		        .port = (uint16_t)(i % PORTS),
-		};
-		engine_ingress(engine, i % PORTS, &mbuf, 1);
+		burst_one(&burst, mbuf, i % PORTS, arrival_of(i), ++numbers[i % PORTS],
+		          mbuf->pkt_len, 0);
+		engine_ingress(engine, &burst);
 	}
 	while (engine_next(engine) != SIMTIME_NEVER) {
 		engine_advance(engine, engine_next(engine));

@@ -205,7 +205,7 @@ static void send(struct trial *trial, struct rte_mbuf **mbufs, uint16_t n)
 {
 	trial->rig->sent += n;
 	trial->rig->now = packet_of(mbufs[n - 1])->t_ns;
-	engine_ingress(trial->rig->engine, 0, mbufs, n);
+	rig_hand_over(trial->rig->engine, mbufs, n);
 	collect(trial);
 }
 

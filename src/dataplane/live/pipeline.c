@@ -3,7 +3,28 @@
 
 #include "live/worker.h"
 #include "machine/ring_look.h"
-#include "packet/packet.h"
+#include "packet/burst.h"
+
+/* Fills in the struct packet of each, with which it crosses. Returns their bytes. */
+static uint64_t stamp(struct inlet *inlet, struct rte_mbuf **mbufs, uint16_t n, simtime now)
+{
+	uint32_t age_ns[BURST_MAX] = {0};
+	uint64_t bytes = 0;
+
+	if (unlikely(inlet->time != NULL))
+		port_time_ages(inlet->time, mbufs, n, now, age_ns);
+	for (uint16_t i = 0; i < n; i++) {
+		*packet_of(mbufs[i]) = (struct packet){
+		        .t_ns = now,
+		        .number = ++inlet->number,
+		        .wire_bytes = mbufs[i]->pkt_len,
+		        .port = (uint16_t)inlet->index,
+		        .age_ns = age_ns[i],
+		};
+		bytes += mbufs[i]->pkt_len;
+	}
+	return bytes;
+}
 
 bool pipeline_receive(struct worker *worker, simtime now)
 {
@@ -21,7 +42,7 @@ bool pipeline_receive(struct worker *worker, simtime now)
 			continue;
 		now = worker_instant(worker, now);
 		inlet->rx_packets += n;
-		inlet->rx_bytes += inlet_stamp(inlet, mbufs, n, now);
+		inlet->rx_bytes += stamp(inlet, mbufs, n, now);
 		rte_ring_sp_enqueue_bulk(inlet->ring, (void **)mbufs, n, NULL);
 		busy = true;
 	}
@@ -33,12 +54,15 @@ bool pipeline_receive(struct worker *worker, simtime now)
 /* Neighbours from the same port go in together. */
 static void ingress(struct worker *worker, struct rte_mbuf **mbufs, uint32_t n)
 {
+	struct burst burst;
+
 	for (uint32_t i = 0, run; i < n; i += run) {
 		uint16_t port = packet_of(mbufs[i])->port;
 
 		for (run = 1; i + run < n && packet_of(mbufs[i + run])->port == port; run++)
 			;
-		engine_ingress(worker->engine, port, mbufs + i, (uint16_t)run);
+		burst_read(&burst, mbufs + i, (uint16_t)run);
+		engine_ingress(worker->engine, &burst);
 	}
 }
 

@@ -51,24 +51,12 @@ static bool worker_drain(struct worker *worker, simtime now)
 	return sent > 0;
 }
 
-uint64_t inlet_stamp(struct inlet *inlet, struct rte_mbuf **mbufs, uint16_t n, simtime now)
+static __attribute__((noinline)) void set_ages(const struct inlet *inlet, struct burst *burst)
 {
 	uint32_t age_ns[BURST_MAX] = {0};
-	uint64_t bytes = 0;
 
-	if (unlikely(inlet->time != NULL))
-		port_time_ages(inlet->time, mbufs, n, now, age_ns);
-	for (uint16_t i = 0; i < n; i++) {
-		*packet_of(mbufs[i]) = (struct packet){
-		        .t_ns = now,
-		        .number = ++inlet->number,
-		        .wire_bytes = mbufs[i]->pkt_len,
-		        .port = (uint16_t)inlet->index,
-		        .age_ns = age_ns[i],
-		};
-		bytes += mbufs[i]->pkt_len;
-	}
-	return bytes;
+	port_time_ages(inlet->time, burst->mbuf, burst->n, burst->t, age_ns);
+	burst_set_ages(burst, age_ns);
 }
 
 static bool run_to_completion(struct worker *worker, simtime now)
@@ -84,16 +72,16 @@ static bool run_to_completion(struct worker *worker, simtime now)
 			continue;
 		now = worker_instant(worker, now);
 		busy = true;
-		inlet->rx_packets += n;
-		if (unlikely(inlet->time != NULL)) {
-			inlet->rx_bytes += inlet_stamp(inlet, burst.mbuf, n, now);
-			engine_ingress(worker->engine, inlet->index, burst.mbuf, n);
-			continue;
-		}
-		/* Who comes next reads the frames. */
+		/* The frames are read next. */
 		for (uint16_t k = 0; k < n; k++)
 			rte_prefetch0(rte_pktmbuf_mtod(burst.mbuf[k], void *));
-		inlet->rx_bytes += engine_ingress_at(worker->engine, inlet->index, &burst, n, now);
+		burst_received(&burst, n, inlet->index, now, inlet->number + 1);
+		if (unlikely(inlet->time != NULL))
+			set_ages(inlet, &burst);
+		inlet->number += n;
+		inlet->rx_packets += n;
+		inlet->rx_bytes += burst.bytes;
+		engine_ingress(worker->engine, &burst);
 	}
 	if (engine_advance(worker->engine, now) > 0 || worker->waiting)
 		busy |= worker_send(worker, now);

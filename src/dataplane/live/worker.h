@@ -4,7 +4,7 @@
  *
  * Run to completion, one poll is
  *
- * receive from each own port -> engine_ingress_at(instant) -> engine_advance(instant) -> transmit
+ * receive from each own port -> engine_ingress(burst) -> engine_advance(instant) -> transmit
  * what is due -> a message from control, if there is one
  *
  * A burst is stamped with a reading of the clock taken after it was received. An older reading
@@ -112,9 +112,6 @@ static inline simtime worker_instant(const struct worker *worker, simtime now)
 {
 	return worker->clock ? simtime_max(clock_now(worker->clock), now) : now;
 }
-
-/* Fills in the struct packet of a burst that was received before `now`. Returns their bytes. */
-uint64_t inlet_stamp(struct inlet *inlet, struct rte_mbuf **mbufs, uint16_t n, simtime now);
 
 /* For pipeline.c: send what is due, and read messages. */
 bool worker_send(struct worker *worker, simtime now);

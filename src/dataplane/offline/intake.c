@@ -58,6 +58,38 @@ static int open_captures(struct intake *intake, struct io_thread *io_thread,
 	return 0;
 }
 
+/* Of a frame that is not of Ethernet, the sender is not where Ethernet has it. */
+static bool comes_in_first(struct intake *intake, const struct capture_frame *frame, uint32_t from)
+{
+	struct split *split = &intake->splits[from];
+
+	if (!link_layer_is_ethernet(intake->link_layer) &&
+	    (split->kind == SPLIT_MAC || split->kind == SPLIT_FIRST))
+		return frame->sender && split_matches_sender(split, frame->sender);
+	return split_matches(split, frame->data, frame->bytes);
+}
+
+static __attribute__((noinline)) uint32_t split_port(struct intake *intake)
+{
+	const struct replay_file *file = &intake->options->in[intake->ahead_from];
+	bool other = !comes_in_first(intake, intake->ahead, intake->ahead_from);
+
+	intake->split_packets[intake->ahead_from][other]++;
+	return other ? file->second : file->port;
+}
+
+static inline void look_ahead(struct intake *intake)
+{
+	const struct replay_file *file;
+
+	intake->ahead = capture_merge_next(&intake->merge, &intake->ahead_from);
+	file = &intake->options->in[intake->ahead_from];
+	if (unlikely(file->second != REPLAY_NO_PORT) && intake->ahead)
+		intake->ahead_port = split_port(intake);
+	else
+		intake->ahead_port = file->port;
+}
+
 int intake_open(struct intake *intake, const struct replay_options *options, uint32_t n_ports,
                 struct io_thread *io_thread, struct problem *problem)
 {
@@ -88,7 +120,7 @@ int intake_open(struct intake *intake, const struct replay_options *options, uin
 	if (error)
 		problem_set(problem, -1, "no memory for %" PRIu64 " packet buffers", most);
 	else
-		intake->ahead = capture_merge_next(&intake->merge, &intake->ahead_from);
+		look_ahead(intake);
 	return error;
 }
 
@@ -188,49 +220,22 @@ static void chain_fill(struct intake *intake, struct rte_mbuf *head, const uint8
 	head->pkt_len = bytes;
 }
 
-/* Of a frame that is not of Ethernet, the sender is not where Ethernet has it. */
-static bool comes_in_first(struct intake *intake, const struct capture_frame *frame, uint32_t from)
+static struct rte_mbuf *frame_to_mbuf(struct intake *intake, const struct capture_frame *frame)
 {
-	struct split *split = &intake->splits[from];
+	struct rte_mbuf *mbuf =
+	        segment_fill(intake, frame->data, RTE_MIN(frame->bytes, (uint32_t)SEGMENT_BYTES));
 
-	if (!link_layer_is_ethernet(intake->link_layer) &&
-	    (split->kind == SPLIT_MAC || split->kind == SPLIT_FIRST))
-		return frame->sender && split_matches_sender(split, frame->sender);
-	return split_matches(split, frame->data, frame->bytes);
-}
-
-static struct rte_mbuf *frame_to_mbuf(struct intake *intake, const struct capture_frame *frame,
-                                      uint32_t from)
-{
-	const struct replay_file *file = &intake->options->in[from];
-	uint32_t port = file->port;
-	struct rte_mbuf *mbuf;
-	struct packet *packet;
-
-	if (file->second != REPLAY_NO_PORT) {
-		bool other = !comes_in_first(intake, frame, from);
-
-		intake->split_packets[from][other]++;
-		port = other ? file->second : file->port;
-	}
-	mbuf = segment_fill(intake, frame->data, RTE_MIN(frame->bytes, (uint32_t)SEGMENT_BYTES));
 	if (unlikely(frame->bytes > SEGMENT_BYTES))
 		chain_fill(intake, mbuf, frame->data, frame->bytes);
-	packet = packet_of(mbuf);
-	packet->t_ns = frame->t_ns;
-	packet->number = ++intake->numbers[port];
-	packet->wire_bytes = frame->wire_bytes;
-	packet->port = (uint16_t)port;
-	packet->flags = 0;
 	return mbuf;
 }
 
-int intake_read(struct intake *intake, struct rte_mbuf **mbufs, uint32_t n, struct problem *problem)
+int intake_read(struct intake *intake, struct burst *burst, uint32_t n, struct problem *problem)
 {
-	uint32_t got = 0;
+	const struct capture_frame *frame;
 
-	while (got < n && intake->ahead) {
-		const struct capture_frame *frame = intake->ahead;
+	burst_open(burst, intake->ahead_port, intake->numbers[intake->ahead_port] + 1);
+	while (burst->n < n && (frame = intake->ahead) && intake->ahead_port == burst->port) {
 		uint32_t segments = frame->bytes / SEGMENT_BYTES + 1;
 
 		if (unlikely(intake->n_spare < segments)) {
@@ -238,14 +243,15 @@ int intake_read(struct intake *intake, struct rte_mbuf **mbufs, uint32_t n, stru
 			        offline_pool_up(intake, RTE_MAX(segments, 2u * BURST_MAX), problem);
 
 			if (error) {
-				rte_pktmbuf_free_bulk(mbufs, got);
+				rte_pktmbuf_free_bulk(burst->mbuf, burst->n);
 				return error;
 			}
 		}
-		mbufs[got++] = frame_to_mbuf(intake, frame, intake->ahead_from);
-		intake->ahead = capture_merge_next(&intake->merge, &intake->ahead_from);
+		burst_put(burst, frame_to_mbuf(intake, frame), frame->t_ns, frame->wire_bytes);
+		look_ahead(intake);
 	}
-	return (int)got;
+	intake->numbers[burst->port] += burst->n;
+	return burst->n;
 }
 
 static void report_capture(const struct replay_file *file, const struct capture *capture,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The captures of a replay as one stream of packets: merged in the order of time, each packet in
- * mbufs with its struct packet filled in, and at the port that its capture or the split rule says.
+ * The captures of a replay as one stream of packets: merged in the order of time, each at the port
+ * that its capture or the split rule says.
  *
  * A frame longer than one mbuf takes becomes a chain. The mempool grows with what the engine holds.
  *
@@ -16,7 +16,7 @@
 #include "capture/capture.h"
 #include "offline/replay.h"
 #include "offline/split.h"
-#include "packet/packet.h"
+#include "packet/burst.h"
 
 #define INTAKE_SPARE_MAX 256u
 
@@ -34,7 +34,7 @@ struct intake {
 	uint32_t uncounted;  /* mbufs that may be taken before the mempool is counted again */
 	uint64_t numbers[SCENARIO_PORTS_MAX];
 	const struct capture_frame *ahead; /* the next frame */
-	uint32_t ahead_from;
+	uint32_t ahead_from, ahead_port;   /* its capture, and where it comes in */
 };
 
 /* Opens every capture; `io_thread` reads ahead, or NULL. 0; -EINVAL with problem; -ENOMEM. `intake`
@@ -48,9 +48,9 @@ void intake_free(struct intake *intake);
 
 /* The instant of the next packet, or SIMTIME_NEVER at the end. */
 simtime intake_next_ns(const struct intake *intake);
-/* Up to n packets in order. How many (0: the end), or -ENOMEM with problem. */
-int intake_read(struct intake *intake, struct rte_mbuf **mbufs, uint32_t n,
-                struct problem *problem);
+/* The next packets, n at most, as far as they come in at one port. How many (0: the end), or
+ * -ENOMEM with problem. */
+int intake_read(struct intake *intake, struct burst *burst, uint32_t n, struct problem *problem);
 
 /* 0, or -EIO with problem: a read has failed, so that not everything came in. */
 int intake_check(const struct intake *intake, struct problem *problem);

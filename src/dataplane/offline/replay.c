@@ -145,24 +145,6 @@ static int advance(struct replay *replay, simtime now)
 	return full;
 }
 
-/* Hands a batch to the engine: packets in a row from one port together. */
-static void hand_over(struct replay *replay, struct rte_mbuf **mbufs, uint32_t n)
-{
-	uint32_t from = 0;
-
-	while (from < n) {
-		uint16_t port = packet_of(mbufs[from])->port;
-		struct replay_port_report *report = &replay->result->ports[port];
-		uint32_t to = from;
-
-		for (; to < n && packet_of(mbufs[to])->port == port; to++)
-			report->rx_bytes += packet_of(mbufs[to])->wire_bytes;
-		report->rx_packets += to - from;
-		engine_ingress(replay->engine, port, mbufs + from, (uint16_t)(to - from));
-		from = to;
-	}
-}
-
 static simtime clock_ns(void)
 {
 	struct timespec now;
@@ -198,21 +180,41 @@ static int look_up(struct replay *replay, uint32_t packets)
 	return 0;
 }
 
+/* The engine gets the next packets, BURST_MAX at most, those in a row from one port together. How
+ * many (0: the end), or a negative errno. */
+static int hand_over(struct replay *replay)
+{
+	struct burst burst;
+	uint32_t done = 0;
+
+	while (done < replay->burst) {
+		int n = intake_read(&replay->intake, &burst, replay->burst - done, replay->problem);
+		struct replay_port_report *report = &replay->result->ports[burst.port];
+
+		if (n < 0)
+			return n;
+		if (n == 0)
+			break;
+		replay->result->last_ns =
+		        simtime_max(replay->result->last_ns, burst_t(&burst, burst.n - 1u));
+		report->rx_packets += burst.n;
+		report->rx_bytes += burst.bytes;
+		engine_ingress(replay->engine, &burst);
+		done += (uint32_t)n;
+	}
+	return (int)done;
+}
+
 static int run_input(struct replay *replay)
 {
-	struct rte_mbuf *mbufs[BURST_MAX];
 	int error = 0;
 
 	while (!error) {
-		int n = intake_read(&replay->intake, mbufs, replay->burst, replay->problem);
-		simtime last_ns;
+		int n = hand_over(replay);
 
 		if (n <= 0)
 			return n;
-		last_ns = packet_of(mbufs[n - 1])->t_ns;
-		replay->result->last_ns = simtime_max(replay->result->last_ns, last_ns);
-		hand_over(replay, mbufs, (uint32_t)n);
-		error = advance(replay, last_ns);
+		error = advance(replay, replay->result->last_ns);
 		if (!error)
 			error = look_up(replay, (uint32_t)n);
 	}

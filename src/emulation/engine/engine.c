@@ -235,8 +235,9 @@ static uint32_t classified_arrive(struct engine *engine, struct cloud *const *cl
 	return done;
 }
 
-static void classified_ingress(struct engine *engine, uint32_t port, struct burst *burst)
+static void classified_ingress(struct engine *engine, struct burst *burst)
 {
+	const uint32_t port = burst->port;
 	const struct classifier *classifier = engine->cloud_table->classified[port];
 	const uint16_t n = burst->n;
 	struct cloud *clouds[BURST_MAX];
@@ -262,38 +263,16 @@ static void classified_ingress(struct engine *engine, uint32_t port, struct burs
 	}
 }
 
-static void ingress(struct engine *engine, uint32_t port, struct burst *burst)
+void engine_ingress(struct engine *engine, struct burst *burst)
 {
-	struct cloud *cloud = engine->cloud_table->ingress[port];
+	struct cloud *cloud = engine->cloud_table->ingress[burst->port];
 
+	if (unlikely(burst->n == 0))
+		return;
 	if (likely(cloud != NULL))
 		one_arrive(engine, cloud, burst);
 	else
-		classified_ingress(engine, port, burst);
-}
-
-void engine_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs, uint16_t n)
-{
-	struct burst burst;
-
-	if (unlikely(n == 0))
-		return;
-	burst_read(&burst, mbufs, n);
-	ingress(engine, port, &burst);
-}
-
-uint64_t engine_ingress_at(struct engine *engine, uint32_t port, struct burst *burst, uint16_t n,
-                           simtime now)
-{
-	uint64_t bytes;
-
-	if (unlikely(n == 0))
-		return 0;
-	burst_received(burst, n, port, now, engine->ports[port].numbered + 1);
-	engine->ports[port].numbered += n;
-	bytes = burst->bytes;
-	ingress(engine, port, burst);
-	return bytes;
+		classified_ingress(engine, burst);
 }
 
 /* False: there is no mbuf. */

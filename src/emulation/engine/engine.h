@@ -61,13 +61,9 @@ struct engine *engine_make(const struct engine_setup *setup);
 /* Drops all that is held, and frees every cloud. Outlets are emptied too. */
 void engine_free(struct engine *engine);
 
-/* Packets that came in at a port; each one's struct packet is filled in, t_ns in order and not
- * before any instant the engine has advanced to; n <= BURST_MAX. */
-void engine_ingress(struct engine *engine, uint32_t port, struct rte_mbuf **mbufs, uint16_t n);
-/* The same for packets that were received into `mbuf` of the burst, which is written over, at one
- * instant. Numbers them. Returns their bytes. */
-uint64_t engine_ingress_at(struct engine *engine, uint32_t port, struct burst *burst, uint16_t n,
-                           simtime now);
+/* Packets that came in at a port, in order and not before any instant the engine has advanced to;
+ * at most BURST_MAX. The burst is written over. */
+void engine_ingress(struct engine *engine, struct burst *burst);
 
 /* Packets of weir's own that take the way of a cloud's packets (cloud_insert): n frames of so many
  * bytes each, one behind the other. */

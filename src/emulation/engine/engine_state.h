@@ -23,8 +23,7 @@ struct cloud_report;
 
 struct engine_port {
 	uint64_t no_cloud;
-	uint64_t sent;     /* into the outlet */
-	uint64_t numbered; /* packets that came in without a number of their own */
+	uint64_t sent; /* into the outlet */
 	struct outlet outlet;
 };
 

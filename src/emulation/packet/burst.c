@@ -90,6 +90,12 @@ void burst_spell(struct burst *burst)
 	burst->whole = false;
 }
 
+void burst_set_ages(struct burst *burst, const uint32_t *age_ns)
+{
+	burst_spell(burst);
+	memcpy(burst->age_ns, age_ns, burst->n * sizeof(*age_ns));
+}
+
 static void spell_numbers(struct burst *burst)
 {
 	for (uint32_t i = 0; burst->in_sequence && i < burst->n; i++)

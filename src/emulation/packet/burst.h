@@ -105,7 +105,43 @@ static inline void burst_received(struct burst *burst, uint16_t n, uint32_t port
 	burst->bytes = bytes;
 }
 
-/* Of packets whose struct packet is filled in, t_ns in order; n > 0. */
+/* Each gets its own length, flags and age, whatever held for all. */
+void burst_spell(struct burst *burst);
+
+/* No packets yet, which come by burst_put: to this port, and `first` is the number of the first. */
+static inline void burst_open(struct burst *burst, uint32_t port, uint64_t first)
+{
+	burst->n = 0;
+	burst->port = (uint16_t)port;
+	burst->at_once = burst->in_sequence = burst->whole = true;
+	burst->gaps = false;
+	burst->first = first;
+	burst->bytes = 0;
+	memset(burst->headers_known, 0, sizeof(burst->headers_known));
+}
+
+/* One more packet, which came at `t`, not before the others. */
+static inline void burst_put(struct burst *burst, struct rte_mbuf *mbuf, simtime t,
+                             uint32_t wire_bytes)
+{
+	const uint32_t i = burst->n++;
+
+	if (i == 0)
+		burst->t = t;
+	burst->at_once &= t == burst->t;
+	burst->bytes += wire_bytes;
+	burst->mbuf[i] = mbuf;
+	burst->t_ns[i] = t;
+	if (unlikely(!burst->whole || wire_bytes != mbuf->pkt_len)) {
+		burst_spell(burst);
+		burst->wire_bytes[i] = wire_bytes;
+		burst->age_ns[i] = 0;
+		burst->flags[i] = 0;
+	}
+}
+
+/* Of packets that crossed from another worker: their struct packet is filled in, t_ns in order;
+ * n > 0. */
 void burst_read(struct burst *burst, struct rte_mbuf *const *mbufs, uint16_t n);
 /* One packet. */
 void burst_one(struct burst *burst, struct rte_mbuf *mbuf, uint32_t port, simtime t,
@@ -157,15 +193,15 @@ void burst_slice(struct burst *burst, const struct burst *of, uint16_t from, uin
 
 /* ---- changing ---- */
 
-/* Each gets its own length, flags and age, whatever held for all. */
-void burst_spell(struct burst *burst);
-
 static inline void burst_flag(struct burst *burst, uint32_t i, uint8_t flag)
 {
 	if (burst->whole)
 		burst_spell(burst);
 	burst->flags[i] |= flag;
 }
+
+/* What is known of how long before its instant the device received each. */
+void burst_set_ages(struct burst *burst, const uint32_t *age_ns);
 
 /* Packet i is longer by so many bytes, in its mbuf already. */
 static inline void burst_grow(struct burst *burst, uint32_t i, int32_t bytes)
