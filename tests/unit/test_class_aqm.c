@@ -36,7 +36,7 @@ static void tell(struct witness *witness, const struct fate *fate)
 
 	trial_tell(witness, fate);
 	packet->lost = fate->kind == FATE_DROPPED;
-	packet->taken = packet->lost ? fate->dropped_ns : fate->t_out_ns;
+	packet->taken = packet->lost ? fate->at_ns : fate->t_out_ns;
 	packet->order = n_told++;
 }
 

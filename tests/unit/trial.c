@@ -93,7 +93,7 @@ void trial_tell(struct witness *witness, const struct fate *fate)
 		expect(trial, fate);
 	if (!delivered) {
 		trial->reason = fate->reason;
-		trial->dropped_ns = fate->dropped_ns;
+		trial->dropped_ns = fate->at_ns;
 	}
 }
 

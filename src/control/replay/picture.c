@@ -48,7 +48,7 @@ static struct track *find_track(struct picture *picture, const char *cloud)
 static simtime decided_ns(const struct track *track, const struct fate *fate)
 {
 	if (fate->kind == FATE_DROPPED)
-		return fate->dropped_ns;
+		return fate->at_ns;
 	if (fate->t_out_ns < track->line_ns)
 		return fate->t_in_ns;
 	return simtime_max(fate->t_in_ns, fate->t_out_ns - track->line_ns);

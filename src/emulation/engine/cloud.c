@@ -6,6 +6,7 @@
 
 #include "engine/cloud_link.h"
 #include "engine/cloud_reorder.h"
+#include "engine/cloud_tell.h"
 #include "engine/timeline.h"
 #include "link/aqm.h"
 #include "link/classes.h"
@@ -50,6 +51,8 @@ struct cloud *cloud_make(const char *name, uint32_t index, struct holder *holder
 
 void cloud_clear(struct cloud *cloud)
 {
+	if (cloud->witness && cloud->witness->way)
+		cloud_tell_removed(cloud);
 	cloud->counters.drops[REASON_REMOVED] += link_clear(&cloud->link, cloud->holder);
 	cloud->counters.drops[REASON_REMOVED] += line_clear(&cloud->line, cloud->holder);
 	if (cloud->line.wheel)
@@ -80,76 +83,19 @@ void cloud_free(struct cloud *cloud)
 	free(cloud);
 }
 
-/* For a witness only: an average may be in floating point. */
-static uint64_t queue_average(const struct cloud *cloud)
-{
-	const struct aqm *aqm = cloud->link.queue.aqm;
-
-	return aqm && aqm->kind->average ? (uint64_t)aqm->kind->average(aqm) : FATE_NO_AVERAGE;
-}
-
-static void tell(const struct cloud *cloud, const struct packet *packet, struct fate *fate)
-{
-	fate->packet = packet->number;
-	fate->port = packet->port;
-	fate->wire_bytes = packet->wire_bytes;
-	fate->t_in_ns = packet->t_ns;
-	fate->cloud = cloud->name;
-	fate->flags = packet->flags;
-	fate->queue_bytes = link_queue_bytes(&cloud->link);
-	fate->queue_average_bytes = queue_average(cloud);
-	cloud->witness->tell(cloud->witness, fate);
-}
-
-static void tell_drop(const struct cloud *cloud, const struct packet *packet, enum reason reason,
-                      simtime now)
-{
-	struct fate fate = {.kind = FATE_DROPPED, .reason = reason, .dropped_ns = now};
-
-	tell(cloud, packet, &fate);
-}
-
-void cloud_tell_drop(const struct cloud *cloud, const struct packet *packet, enum reason reason)
-{
-	tell_drop(cloud, packet, reason, packet->t_ns);
-}
-
-/* What a witness is told of packet i. */
-static struct packet told(const struct burst *burst, uint32_t i, uint8_t flags)
-{
-	return (struct packet){
-	        .t_ns = burst_t(burst, i),
-	        .number = burst_number(burst, i),
-	        .wire_bytes = burst_wire_bytes(burst, i),
-	        .port = burst->port,
-	        .flags = (uint8_t)(burst_flags(burst, i) | flags),
-	};
-}
-
-static void tell_drop_of(const struct cloud *cloud, const struct burst *burst, uint32_t i,
-                         uint8_t flags, enum reason reason)
-{
-	const struct packet packet = told(burst, i, flags);
-
-	cloud_tell_drop(cloud, &packet, reason);
-}
-
 void cloud_drop(struct cloud *cloud, struct burst *burst, uint32_t i, enum reason reason)
 {
 	cloud->counters.drops[reason]++;
 	if (unlikely(cloud->witness != NULL))
-		tell_drop_of(cloud, burst, i, 0, reason);
+		cloud_tell_drop(cloud, burst, i, 0, reason);
 	rte_pktmbuf_free(burst_take(burst, i));
 }
 
 void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason reason, simtime now)
 {
 	cloud->counters.drops[reason]++;
-	if (unlikely(cloud->witness != NULL)) {
-		const struct packet packet = cloud_held_packet(cloud, held);
-
-		tell_drop(cloud, &packet, reason, now);
-	}
+	if (unlikely(cloud->witness != NULL))
+		cloud_tell_drop_held(cloud, held, reason, now);
 	hold_drop(cloud->holder, held);
 }
 
@@ -158,14 +104,7 @@ void cloud_drop_copy(struct cloud *cloud, const struct burst *burst, uint32_t i)
 	cloud->counters.duplicated++;
 	cloud->counters.drops[REASON_NO_BUFFER]++;
 	if (unlikely(cloud->witness != NULL))
-		tell_drop_of(cloud, burst, i, PACKET_COPY, REASON_NO_BUFFER);
-}
-
-void cloud_tell_delivery(const struct cloud *cloud, const struct packet *packet, simtime due)
-{
-	struct fate fate = {.kind = FATE_DELIVERED, .t_out_ns = due};
-
-	tell(cloud, packet, &fate);
+		cloud_tell_drop(cloud, burst, i, PACKET_COPY, REASON_NO_BUFFER);
 }
 
 /* The first `held` of n packets, from `from` on, are on the line, due then: all at due_ns[0] if
@@ -174,11 +113,8 @@ static __attribute__((noinline)) void tell_entered(struct cloud *cloud, struct b
                                                    uint16_t from, uint16_t n, uint16_t held,
                                                    const simtime *due_ns, bool as_one)
 {
-	for (uint16_t i = 0; cloud->witness && i < held; i++) {
-		const struct packet packet = told(burst, from + i, 0);
-
-		cloud_tell_delivery(cloud, &packet, due_ns[as_one ? 0 : i]);
-	}
+	for (uint16_t i = 0; cloud->witness && i < held; i++)
+		cloud_tell_delivery(cloud, burst, from + i, due_ns[as_one ? 0 : i]);
 	for (uint16_t i = held; i < n; i++)
 		cloud_drop(cloud, burst, from + i, REASON_NO_BUFFER);
 }
@@ -242,37 +178,24 @@ void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, u
 
 void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, uint64_t number)
 {
-	const struct packet packet = {
-	        .t_ns = t_ns,
-	        .number = number,
-	        .wire_bytes = mbuf->pkt_len,
-	        .port = (uint16_t)cloud->from_port,
-	        .flags = PACKET_GENERATED | PACKET_BACK,
-	};
 	struct burst burst;
 
 	cloud->counters.generated++;
-	burst_one(&burst, mbuf, cloud->from_port, t_ns, number, packet.wire_bytes, packet.flags);
+	burst_one(&burst, mbuf, cloud->from_port, t_ns, number, mbuf->pkt_len,
+	          PACKET_GENERATED | PACKET_BACK);
 	/* Not line_due: it is not one of the packets that take this way. */
 	if (unlikely(!line_push_event(&cloud->line, cloud->events, cloud->holder, &burst, t_ns)))
 		cloud_drop(cloud, &burst, 0, REASON_NO_BUFFER);
 	else if (unlikely(cloud->witness != NULL))
-		cloud_tell_delivery(cloud, &packet, t_ns);
+		cloud_tell_delivery(cloud, &burst, 0, t_ns);
 }
 
 void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number)
 {
-	const struct packet packet = {
-	        .t_ns = t_ns,
-	        .number = number,
-	        .port = (uint16_t)cloud->from_port,
-	        .flags = PACKET_GENERATED,
-	};
-
 	cloud->counters.generated++;
 	cloud->counters.drops[REASON_NO_BUFFER]++;
 	if (unlikely(cloud->witness != NULL))
-		cloud_tell_drop(cloud, &packet, REASON_NO_BUFFER);
+		cloud_tell_unmade(cloud, t_ns, number);
 }
 
 /* What is to come meets a watch that knows all that was before. */
@@ -331,19 +254,38 @@ static void pass_stages(struct cloud *cloud, struct burst *burst)
 	}
 }
 
+static void count_arrival(struct cloud *cloud, const struct burst *burst)
+{
+	cloud->counters.rx_packets += burst->n;
+	cloud->counters.rx_bytes += burst->bytes;
+}
+
+/* Somebody wants to know of it: a watch, a witness, or both. */
+static __attribute__((noinline)) void arrive_seen(struct cloud *cloud, struct burst *burst)
+{
+	if (cloud->watch)
+		watch_arrival(cloud, burst_t(burst, 0));
+	count_arrival(cloud, burst);
+	if (cloud->witness)
+		cloud_tell_stages(cloud, burst);
+	else
+		pass_stages(cloud, burst);
+	if (cloud->watch)
+		cloud_watch_passed(cloud->watch, burst->n, burst->bytes);
+}
+
 static void arrive(struct cloud *cloud, struct burst *burst)
 {
 	const uint16_t n = burst->n;
 
 	if (likely(!(burst_flags(burst, n - 1) & PACKET_FOREIGN)))
 		cloud->latest_number = burst_number(burst, n - 1);
-	if (unlikely(cloud->watch != NULL))
-		watch_arrival(cloud, burst_t(burst, 0));
-	cloud->counters.rx_packets += n;
-	cloud->counters.rx_bytes += burst->bytes;
-	pass_stages(cloud, burst);
-	if (unlikely(cloud->watch != NULL))
-		cloud_watch_passed(cloud->watch, burst->n, burst->bytes);
+	if (unlikely(cloud->watch || cloud->witness)) {
+		arrive_seen(cloud, burst);
+	} else {
+		count_arrival(cloud, burst);
+		pass_stages(cloud, burst);
+	}
 	if (unlikely(cloud->line.limited))
 		meet_limit(cloud, burst);
 	else

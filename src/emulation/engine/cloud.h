@@ -75,6 +75,7 @@ struct cloud {
 	struct cloud *next_timer_missing, *next_draining;
 	struct cloud_exit own_exit;
 	struct template *of; /* the template that it is one of; or NULL */
+	const char *meets;   /* for a witness: the statement whose stage is under way; or NULL */
 	const char *name;    /* `down`; of a template `down/10.0.3.4` */
 };
 
@@ -133,22 +134,6 @@ static inline uint64_t cloud_number(const struct cloud *cloud, uint32_t flags, u
 	return cloud->latest_number +
 	       (uint64_t)(int64_t)(int32_t)(low - (uint32_t)cloud->latest_number);
 }
-
-/* What a witness is told of a packet that is held, or was a moment ago. */
-static inline struct packet cloud_held_packet(const struct cloud *cloud, const struct held *held)
-{
-	return (struct packet){
-	        .t_ns = held->t_ns,
-	        .number = cloud_number(cloud, held->flags, held->number),
-	        .wire_bytes = held->wire_bytes,
-	        .port = (uint16_t)cloud->from_port,
-	        .flags = (uint8_t)held->flags,
-	};
-}
-
-/* Tells the witness, which is there. t_ns of the packet: when it came to the cloud. */
-void cloud_tell_drop(const struct cloud *cloud, const struct packet *packet, enum reason reason);
-void cloud_tell_delivery(const struct cloud *cloud, const struct packet *packet, simtime due);
 
 /* Something is held whose way may still change. */
 static inline bool cloud_is_busy(const struct cloud *cloud)

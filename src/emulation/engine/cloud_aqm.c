@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cloud_aqm.h"
 
-#include "engine/cloud.h"
+#include "engine/cloud_tell.h"
 #include "holding/held_bytes.h"
 #include "link/classes.h"
 
@@ -226,6 +226,7 @@ bool aqm_admit(struct cloud *cloud, struct queue *queue, struct burst *burst, ui
 	if (aqm->kind->settled)
 		aqm->kind->settled(aqm, &view, burst, i, outcome);
 	arrival->marked = outcome == AQM_MARKED;
+	arrival->reason = verdict.reason;
 	return likely(outcome == AQM_QUEUED) ||
 	       settle(cloud, queue, burst, i, outcome, verdict.reason);
 }
@@ -294,6 +295,8 @@ static bool head_may_go(struct cloud *cloud, const struct queue *queue, struct h
 	aqm->marker->set(&place);
 	held->flags |= PACKET_MARKED;
 	count_mark(cloud, queue);
+	if (cloud_tells(cloud, FATE_MARKED))
+		cloud_tell_marked_held(cloud, held, verdict.reason, now);
 	return true;
 }
 

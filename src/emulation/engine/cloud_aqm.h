@@ -22,7 +22,8 @@ struct aqm_arrival {
 	uint32_t wire_bytes;
 	/* that it has from aqm_arrive; NULL: it has to be asked for */
 	const struct aqm_verdict *verdict;
-	bool marked; /* out: it was */
+	bool marked;        /* out: it was */
+	enum reason reason; /* out: for which it would have been dropped */
 	/* Out: to which it is to be appended, if that is a band; then the management is told by
 	 * aqm_entered(). */
 	struct log *log;

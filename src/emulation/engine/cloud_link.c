@@ -5,6 +5,7 @@
 #include "engine/cloud_group.h"
 #include "engine/cloud_reorder.h"
 #include "engine/cloud_run.h"
+#include "engine/cloud_tell.h"
 #include "engine/engine.h"
 #include "engine/timeline.h"
 #include "link/classes.h"
@@ -25,6 +26,8 @@ static inline bool leaves_at_once(struct cloud *cloud, const struct held *held, 
 	outlet_put(outlet, mbuf, now, held->wire_bytes);
 	cloud->counters.tx_packets++;
 	cloud->counters.tx_bytes += held->wire_bytes;
+	if (cloud_tells(cloud, FATE_LEFT))
+		cloud_tell_left(cloud, mbuf, held, now);
 	return true;
 }
 
@@ -48,11 +51,8 @@ static inline bool head_enters_line(struct cloud *cloud, const struct held *held
 		return false;
 	}
 	histogram_add(cloud->delay_ns, due - t_in, 1);
-	if (unlikely(cloud->witness != NULL)) {
-		const struct packet packet = cloud_held_packet(cloud, held);
-
-		cloud_tell_delivery(cloud, &packet, due);
-	}
+	if (unlikely(cloud->witness != NULL))
+		cloud_tell_delivery_held(cloud, held, due);
 	return true;
 }
 
@@ -236,11 +236,12 @@ static inline bool leaves_before_next(struct cloud *cloud, const struct burst *b
 	       link_serves(&cloud->link, burst_wire_bytes(burst, i), next, leaves);
 }
 
-/* Into this queue of the link, which has executed what happens before. False: dropped. */
+/* Into this queue of the link, which has executed what happens before. False: dropped. `told`: of
+ * each that is let in; without a witness nobody looks. */
 static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *queue,
                                             struct burst *burst, uint16_t i,
                                             const struct aqm_verdict *verdict,
-                                            struct passed *passed)
+                                            struct passed *passed, bool told)
 {
 	const uint32_t wire_bytes = burst_wire_bytes(burst, i);
 	const simtime now = burst_t(burst, i);
@@ -262,6 +263,8 @@ static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *q
 		return false;
 	}
 	if (passes(cloud, queue, wire_bytes, now)) {
+		if (told)
+			cloud_tell_queued(cloud, burst, i, arrival.marked ? &arrival.reason : NULL);
 		pass(cloud, queue, burst, i, arrival.marked, passed);
 		return true;
 	}
@@ -282,6 +285,8 @@ static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *q
 	hold_fill(cloud->holder, held, copied, burst, i);
 	if (unlikely(arrival.marked))
 		held->flags |= PACKET_MARKED;
+	if (told)
+		cloud_tell_queued_held(cloud, held, arrival.marked ? &arrival.reason : NULL);
 	if (unlikely(log != &queue->log))
 		aqm_entered(queue->aqm, log, wire_bytes);
 	if (unlikely(link->classes != NULL))
@@ -291,20 +296,25 @@ static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *q
 	return true;
 }
 
-static __attribute__((noinline)) void enter_class(struct cloud *cloud, struct burst *burst,
-                                                  uint16_t i, struct passed *passed)
+static __rte_always_inline void enter_class(struct cloud *cloud, struct burst *burst, uint16_t i,
+                                            struct passed *passed, bool told)
 {
 	struct queue *queue = classes_choose(cloud->link.classes, burst, i);
 
 	queue->counters->rx_packets++;
 	queue->counters->rx_bytes += burst_wire_bytes(burst, i);
-	if (!enter_queue(cloud, queue, burst, i, NULL, passed))
+	if (!enter_queue(cloud, queue, burst, i, NULL, passed, told))
 		queue->counters->dropped++;
 }
 
-/* `verdict`: that its management has said already; or NULL. */
-static void enter_link(struct cloud *cloud, struct burst *burst, uint16_t i,
-                       const struct aqm_verdict *verdict, struct passed *passed)
+static __attribute__((noinline)) void enter_class_untold(struct cloud *cloud, struct burst *burst,
+                                                         uint16_t i, struct passed *passed)
+{
+	enter_class(cloud, burst, i, passed, false);
+}
+
+static inline void advance_before(struct cloud *cloud, struct burst *burst, uint16_t i,
+                                  struct passed *passed)
 {
 	simtime now = burst_t(burst, i);
 
@@ -313,10 +323,32 @@ static void enter_link(struct cloud *cloud, struct burst *burst, uint16_t i,
 		passed_enter_line(cloud, burst, passed);
 		cloud_advance_link(cloud, now);
 	}
+}
+
+/* `verdict`: that its management has said already; or NULL. */
+static void enter_link(struct cloud *cloud, struct burst *burst, uint16_t i,
+                       const struct aqm_verdict *verdict, struct passed *passed)
+{
+	advance_before(cloud, burst, i, passed);
 	if (likely(!cloud->link.classes))
-		enter_queue(cloud, &cloud->link.queue, burst, i, verdict, passed);
+		enter_queue(cloud, &cloud->link.queue, burst, i, verdict, passed, false);
 	else
-		enter_class(cloud, burst, i, passed);
+		enter_class_untold(cloud, burst, i, passed);
+}
+
+/* The same where a witness is told of each, and so none go together. */
+static __attribute__((noinline)) void meet_link_told(struct cloud *cloud, struct burst *burst)
+{
+	struct passed passed = {.n = 0};
+
+	for (uint16_t i = 0; i < burst->n; i++) {
+		advance_before(cloud, burst, i, &passed);
+		if (!cloud->link.classes)
+			enter_queue(cloud, &cloud->link.queue, burst, i, NULL, &passed, true);
+		else
+			enter_class(cloud, burst, i, &passed, true);
+	}
+	passed_enter_line(cloud, burst, &passed);
 }
 
 /* Packets from `from` on, as far as they go the same way. Returns how many. */
@@ -341,6 +373,10 @@ void cloud_meet_link(struct cloud *cloud, struct burst *burst)
 	if (unlikely(burst->n == 0))
 		return;
 	cloud_advance_link(cloud, burst_t(burst, 0));
+	if (cloud_tells(cloud, FATE_QUEUED)) {
+		meet_link_told(cloud, burst);
+		return;
+	}
 	passed.n = 0;
 	passed.waited = false;
 	for (uint16_t i = 0; i < burst->n; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cloud_reorder.h"
 
-#include "engine/cloud.h"
+#include "engine/cloud_tell.h"
 
 struct reorder_note {
 	simtime due;    /* its own time */
@@ -26,11 +26,8 @@ static const struct reorder_note *note_front(const struct reorder_back *back)
 static void tell(struct cloud *cloud, const struct held *head, simtime due)
 {
 	histogram_add(cloud->delay_ns, due - head->t_ns, 1);
-	if (unlikely(cloud->witness != NULL)) {
-		const struct packet packet = cloud_held_packet(cloud, head);
-
-		cloud_tell_delivery(cloud, &packet, due);
-	}
+	if (unlikely(cloud->witness != NULL))
+		cloud_tell_delivery_held(cloud, head, due);
 }
 
 static void give_due(struct cloud *cloud, simtime due, bool overtakes)

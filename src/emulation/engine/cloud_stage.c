@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What stages know of their cloud (stage.h). */
-#include "engine/cloud.h"
+#include "engine/cloud_tell.h"
 #include "engine/template.h"
 
 const char *cloud_name(const struct cloud *cloud)
@@ -39,4 +39,11 @@ bool cloud_unshare(struct cloud *cloud, struct burst *burst, uint32_t i)
 		return true;
 	cloud_drop(cloud, burst, i, REASON_NO_BUFFER);
 	return false;
+}
+
+void cloud_marked(struct cloud *cloud, const struct burst *burst, uint32_t i, enum reason reason)
+{
+	cloud->counters.ecn_marked++;
+	if (cloud_tells(cloud, FATE_MARKED))
+		cloud_tell_marked(cloud, burst, i, reason);
 }

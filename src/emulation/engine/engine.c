@@ -6,6 +6,7 @@
 
 #include "engine/engine_state.h"
 #include "engine/classifier.h"
+#include "engine/cloud_tell.h"
 #include "link/aqm.h"
 #include "link/classes.h"
 
@@ -27,6 +28,7 @@ struct engine *engine_make(const struct engine_setup *setup)
 		return NULL;
 	memset(engine, 0, sizeof(*engine));
 	engine->setup = *setup;
+	engine->tells = setup->witness && setup->witness->way;
 	engine->holder.pool = setup->pool;
 	engine->holder.kept_max = setup->kept_mbufs_max ? setup->kept_mbufs_max : UINT32_MAX;
 	engine->holder.copy_bytes_max =
@@ -109,6 +111,23 @@ void engine_free(struct engine *engine)
 
 /* ---- clouds whose lines are their own ---- */
 
+/* One by one, each told. */
+static __attribute__((noinline)) uint64_t line_pop_told(struct engine *engine, struct cloud *cloud,
+                                                        simtime now, struct outlet *outlet)
+{
+	struct rte_mbuf *mbuf;
+	uint64_t bytes = 0;
+	struct held head;
+
+	while (outlet->n < OUTLET_ROOM &&
+	       (mbuf = line_pop_one(&cloud->line, &engine->holder, now, &head))) {
+		outlet_put(outlet, mbuf, head.t_ns, head.wire_bytes);
+		bytes += head.wire_bytes;
+		cloud_tell_left(cloud, mbuf, &head, head.t_ns);
+	}
+	return bytes;
+}
+
 static uint32_t own_line_advance(struct engine *engine, struct cloud *cloud, simtime now)
 {
 	struct outlet *outlet = &engine->ports[cloud->exit->port].outlet;
@@ -119,7 +138,10 @@ static uint32_t own_line_advance(struct engine *engine, struct cloud *cloud, sim
 		cloud_advance_link(cloud, now);
 	if (!line_is_due(&cloud->line, now))
 		return 0;
-	cloud->counters.tx_bytes += line_pop(&cloud->line, &engine->holder, now, outlet);
+	if (cloud_tells(cloud, FATE_LEFT))
+		cloud->counters.tx_bytes += line_pop_told(engine, cloud, now, outlet);
+	else
+		cloud->counters.tx_bytes += line_pop(&cloud->line, &engine->holder, now, outlet);
 	n = outlet->n - before;
 	engine->ports[cloud->exit->port].sent += n;
 	cloud->counters.tx_packets += n;

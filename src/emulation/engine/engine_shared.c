@@ -2,6 +2,7 @@
 /* Clouds whose events are in one order: one after the other, from one wheel. */
 #include <rte_prefetch.h>
 
+#include "engine/cloud_tell.h"
 #include "engine/engine_state.h"
 #include "engine/classifier.h"
 
@@ -137,6 +138,8 @@ static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *m
 {
 	cloud->counters.tx_packets++;
 	cloud->counters.tx_bytes += head->wire_bytes;
+	if (cloud_tells(cloud, FATE_LEFT))
+		cloud_tell_left(cloud, mbuf, head, head->t_ns);
 	if (unlikely(head->flags & PACKET_BACK))
 		leave_back(engine, cloud, mbuf, head);
 	else if (likely(!cloud->exit->classifier) || !leave_onward(engine, cloud, mbuf, head))
@@ -315,7 +318,7 @@ void engine_advance_shared(struct engine *engine, simtime now)
 
 		if (unlikely(engine->draining))
 			draining = draining_first(engine, now, &due);
-		else
+		else if (likely(!engine->tells))
 			leave_straight(engine, now);
 		held = wheel_front(engine->wheel, now);
 

@@ -60,8 +60,9 @@ struct engine {
 	struct cloud *timer_missing;  /* whose link has no timer, for there was no memory */
 	struct template *unsettled;   /* templates whose clouds have still to make a change */
 	struct template_change *owed; /* control's: those changes, to be freed when they are done */
-	uint32_t left;                /* put into outlets since engine_advance said so last */
-	bool begun;                   /* a scenario has come into force, at origin_ns */
+	bool tells;    /* of some cloud, perhaps */
+	uint32_t left; /* put into outlets since engine_advance said so last */
+	bool begun;    /* a scenario has come into force, at origin_ns */
 	simtime origin_ns;
 	struct engine_port ports[SCENARIO_PORTS_MAX];
 	struct engine_setup setup;

@@ -15,7 +15,7 @@ void link_init(struct link *link)
 
 /* ---- of all its queues ---- */
 
-static struct queue *queue_at(const struct link *link, uint32_t i)
+struct queue *link_queue_at(const struct link *link, uint32_t i)
 {
 	if (likely(!link->classes))
 		return i == 0 ? (struct queue *)(uintptr_t)&link->queue : NULL;
@@ -27,7 +27,7 @@ READS_WHILE_IT_RUNS uint64_t link_held_packets(const struct link *link)
 	const struct queue *queue;
 	uint64_t held = 0;
 
-	for (uint32_t i = 0; (queue = queue_at(link, i)); i++)
+	for (uint32_t i = 0; (queue = link_queue_at(link, i)); i++)
 		held += __atomic_load_n(&queue->held_packets, __ATOMIC_ACQUIRE);
 	return held;
 }
@@ -37,7 +37,7 @@ uint64_t link_queue_packets_of_all(const struct link *link)
 	const struct queue *queue;
 	uint64_t packets = 0;
 
-	for (uint32_t i = 0; (queue = queue_at(link, i)); i++)
+	for (uint32_t i = 0; (queue = link_queue_at(link, i)); i++)
 		packets += queue_packets(queue);
 	return packets;
 }
@@ -47,7 +47,7 @@ uint64_t link_queue_bytes(const struct link *link)
 	const struct queue *queue;
 	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; (queue = queue_at(link, i)); i++)
+	for (uint32_t i = 0; (queue = link_queue_at(link, i)); i++)
 		bytes += queue_bytes(queue);
 	return bytes;
 }
@@ -324,7 +324,7 @@ void link_configure(struct link *link, const struct link_conf *conf, simtime now
 		served_carry(link, served, through, now);
 	link->queue.limit = conf->limit;
 	link->queue.drop_head = conf->drop_head;
-	for (uint32_t i = 0; recount && (queue = queue_at(link, i)); i++)
+	for (uint32_t i = 0; recount && (queue = link_queue_at(link, i)); i++)
 		queue_count(queue, link);
 	if (!link_busy(link))
 		return;
@@ -349,7 +349,7 @@ uint64_t link_clear(struct link *link, struct holder *holder)
 	uint64_t n = log_drop(&link->taken, holder);
 	struct queue *queue;
 
-	for (uint32_t i = 0; (queue = queue_at(link, i)); i++) {
+	for (uint32_t i = 0; (queue = link_queue_at(link, i)); i++) {
 		queue_gather(queue, &holder->arena);
 		n += log_drop(&queue->log, holder);
 		queue->held_packets = 0;

@@ -222,6 +222,9 @@ static inline void link_depart(struct link *link, struct arena *arena)
 /* Whether it has no packet, and none that it sent has still to be paid for. */
 bool link_at_rest(struct link *link, simtime now);
 
+/* Its i-th queue: its own, or those of its classes. NULL: it has no more. */
+struct queue *link_queue_at(const struct link *link, uint32_t i);
+
 /* The oldest packet of the queue that waits and is not in the link's hand, or NULL. */
 struct held *link_oldest(const struct link *link, const struct queue *queue);
 

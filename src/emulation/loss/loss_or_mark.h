@@ -22,7 +22,8 @@ static inline void loss_or_mark(struct cloud *cloud, struct burst *burst, uint16
 	if (unlikely(ecn)) {
 		enum ce_mark done = ce_mark(cloud_pool(cloud), burst, i);
 
-		cloud_counters(cloud)->ecn_marked += done == CE_MARK_DONE;
+		if (done == CE_MARK_DONE)
+			cloud_marked(cloud, burst, i, REASON_LOSS);
 		if (done == CE_MARK_DONE || done == CE_MARK_ALREADY)
 			return;
 		if (done == CE_MARK_NO_BUFFER)

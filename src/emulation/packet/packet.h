@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What weir knows of a packet beside its bytes, where it crosses: from a replay or another worker
- * into the engine, and from a worker to the one that sends. It lies in the private area of the
- * mbuf, so every mempool that feeds the engine is made with PACKET_PRIVATE_BYTES of it.
+ * What weir knows of a packet beside its bytes, where it crosses from one worker to another, and
+ * behind the engine if somebody looks at it there (engine/cloud_tell.h). It lies in the private
+ * area of the mbuf, so every mempool that feeds the engine is made with PACKET_PRIVATE_BYTES of it.
  *
  * In the engine a burst says it (burst.h), behind it an outlet (outlet.h). Ownership: the mbuf's.
  */

@@ -60,6 +60,9 @@ struct stage *cloud_stage(const struct cloud *cloud, uint16_t i);
  * hold it. */
 void cloud_drop(struct cloud *cloud, struct burst *burst, uint32_t i, enum reason reason);
 
+/* Packet i has been marked by a stage, which would have dropped it for this reason: counts it. */
+void cloud_marked(struct cloud *cloud, const struct burst *burst, uint32_t i, enum reason reason);
+
 /* Puts packet i into mbufs that nobody else sees (copy.h). False: there was no memory for a copy;
  * it was dropped, and counted. */
 bool cloud_unshare(struct cloud *cloud, struct burst *burst, uint32_t i);

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/cloud_tell.h"
+
+#include "link/aqm.h"
+
+/* For a witness only: an average may be in floating point. */
+static uint64_t queue_average(const struct cloud *cloud)
+{
+	const struct aqm *aqm = cloud->link.queue.aqm;
+
+	return aqm && aqm->kind->average ? (uint64_t)aqm->kind->average(aqm) : FATE_NO_AVERAGE;
+}
+
+static struct fate_frame frame_of(const struct rte_mbuf *mbuf)
+{
+	return (struct fate_frame){.data = rte_pktmbuf_mtod(mbuf, const uint8_t *),
+	                           .bytes = mbuf->data_len,
+	                           .more = mbuf->next};
+}
+
+static struct fate_frame frame_held(const struct held *held)
+{
+	if (held->flags & HELD_MBUF)
+		return frame_of(held_mbuf(held));
+	return (struct fate_frame){.data = held->data, .bytes = held->stored_bytes};
+}
+
+static void tell(const struct cloud *cloud, struct fate *fate)
+{
+	fate->cloud = cloud->name;
+	fate->to_port = cloud->exit->port;
+	fate->stage = cloud->meets;
+	fate->queue_bytes = link_queue_bytes(&cloud->link);
+	fate->queue_average_bytes = queue_average(cloud);
+	cloud->witness->tell(cloud->witness, fate);
+}
+
+/* `fate` has its kind, and what goes with that. */
+static void tell_packet(const struct cloud *cloud, const struct burst *burst, uint32_t i,
+                        uint8_t flags, struct fate *fate)
+{
+	fate->packet = burst_number(burst, i);
+	fate->port = burst->port;
+	fate->wire_bytes = burst_wire_bytes(burst, i);
+	fate->at_ns = fate->t_in_ns = burst_t(burst, i);
+	fate->flags = (uint8_t)(burst_flags(burst, i) | flags);
+	/* Of a delivery the line has the bytes already. */
+	if (fate->kind != FATE_DELIVERED && burst->mbuf[i])
+		fate->frame = frame_of(burst->mbuf[i]);
+	tell(cloud, fate);
+}
+
+static void tell_held(const struct cloud *cloud, const struct held *held, simtime now,
+                      struct fate *fate)
+{
+	fate->packet = cloud_number(cloud, held->flags, held->number);
+	fate->port = cloud->from_port;
+	fate->wire_bytes = held->wire_bytes;
+	fate->at_ns = now;
+	fate->t_in_ns = held->t_ns;
+	fate->flags = (uint8_t)held->flags;
+	if (fate->kind != FATE_DELIVERED)
+		fate->frame = frame_held(held);
+	tell(cloud, fate);
+}
+
+/* ---- fates ---- */
+
+void cloud_tell_drop(const struct cloud *cloud, const struct burst *burst, uint32_t i,
+                     uint8_t flags, enum reason reason)
+{
+	struct fate fate = {.kind = FATE_DROPPED, .reason = reason};
+
+	tell_packet(cloud, burst, i, flags, &fate);
+}
+
+void cloud_tell_drop_held(const struct cloud *cloud, const struct held *held, enum reason reason,
+                          simtime now)
+{
+	struct fate fate = {.kind = FATE_DROPPED, .reason = reason};
+
+	tell_held(cloud, held, now, &fate);
+}
+
+void cloud_tell_unmade(const struct cloud *cloud, simtime now, uint64_t number)
+{
+	struct fate fate = {.kind = FATE_DROPPED,
+	                    .reason = REASON_NO_BUFFER,
+	                    .packet = number,
+	                    .port = cloud->from_port,
+	                    .at_ns = now,
+	                    .t_in_ns = now,
+	                    .flags = PACKET_GENERATED};
+
+	tell(cloud, &fate);
+}
+
+void cloud_tell_delivery(const struct cloud *cloud, const struct burst *burst, uint32_t i,
+                         simtime due)
+{
+	struct fate fate = {.kind = FATE_DELIVERED, .t_out_ns = due};
+
+	tell_packet(cloud, burst, i, 0, &fate);
+}
+
+void cloud_tell_delivery_held(const struct cloud *cloud, const struct held *held, simtime due)
+{
+	struct fate fate = {.kind = FATE_DELIVERED, .t_out_ns = due};
+
+	tell_held(cloud, held, due, &fate);
+}
+
+/* ---- the way ---- */
+
+/* A packet, as a stage meets it. */
+struct met {
+	uint64_t number;
+	uint64_t digest;
+	uint32_t wire_bytes;
+};
+
+static uint64_t digest_of(const struct rte_mbuf *mbuf)
+{
+	uint64_t digest = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+
+	for (; mbuf; mbuf = mbuf->next) {
+		const uint8_t *data = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+
+		for (uint16_t i = 0; i < mbuf->data_len; i++)
+			digest = (digest ^ data[i]) * UINT64_C(0x100000001b3);
+	}
+	return digest;
+}
+
+static void meet(const struct burst *burst, struct met *met)
+{
+	for (uint16_t i = 0; i < burst->n; i++)
+		met[i] = (struct met){.number = burst_number(burst, i),
+		                      .digest = digest_of(burst->mbuf[i]),
+		                      .wire_bytes = burst_wire_bytes(burst, i)};
+}
+
+/* Whether packet i is another than the one with its number that the stage met. They are in the same
+ * order: `*at` is where that stands. */
+static bool has_changed(const struct burst *burst, uint16_t i, const struct met *met, uint16_t n,
+                        uint16_t *at)
+{
+	while (*at + 1 < n && met[*at].number != burst_number(burst, i))
+		(*at)++;
+	return met[*at].wire_bytes != burst_wire_bytes(burst, i) ||
+	       met[*at].digest != digest_of(burst->mbuf[i]);
+}
+
+static void pass_told(struct cloud *cloud, struct stage *stage, struct burst *burst)
+{
+	struct met met[BURST_ROOM];
+	const uint16_t n = burst->n;
+	uint16_t at = 0;
+
+	meet(burst, met);
+	stage->process(stage, burst);
+	burst_close(burst, 0);
+	for (uint16_t i = 0; i < burst->n; i++) {
+		struct fate fate = {.kind = FATE_PASSED,
+		                    .changed = has_changed(burst, i, met, n, &at)};
+
+		tell_packet(cloud, burst, i, 0, &fate);
+	}
+}
+
+void cloud_tell_stages(struct cloud *cloud, struct burst *burst)
+{
+	for (uint16_t i = 0; cloud_tells(cloud, FATE_ARRIVED) && i < burst->n; i++) {
+		struct fate fate = {.kind = FATE_ARRIVED};
+
+		tell_packet(cloud, burst, i, 0, &fate);
+	}
+	for (uint16_t i = 0; i < cloud->n_stages; i++) {
+		struct stage *stage = cloud->stages[i];
+
+		cloud->meets = stage->statement->name;
+		if (cloud_tells(cloud, FATE_PASSED)) {
+			pass_told(cloud, stage, burst);
+		} else {
+			stage->process(stage, burst);
+			burst_close(burst, 0);
+		}
+	}
+	cloud->meets = NULL;
+}
+
+void cloud_tell_queued(const struct cloud *cloud, const struct burst *burst, uint32_t i,
+                       const enum reason *marked)
+{
+	struct fate fate = {.kind = FATE_QUEUED, .reason = marked ? *marked : REASON_COUNT};
+
+	tell_packet(cloud, burst, i, marked ? PACKET_MARKED : 0, &fate);
+}
+
+void cloud_tell_queued_held(const struct cloud *cloud, const struct held *held,
+                            const enum reason *marked)
+{
+	struct fate fate = {.kind = FATE_QUEUED, .reason = marked ? *marked : REASON_COUNT};
+
+	tell_held(cloud, held, held->t_ns, &fate);
+}
+
+void cloud_tell_marked(const struct cloud *cloud, const struct burst *burst, uint32_t i,
+                       enum reason reason)
+{
+	struct fate fate = {.kind = FATE_MARKED, .reason = reason};
+
+	tell_packet(cloud, burst, i, PACKET_MARKED, &fate);
+}
+
+void cloud_tell_marked_held(const struct cloud *cloud, const struct held *held, enum reason reason,
+                            simtime now)
+{
+	struct fate fate = {.kind = FATE_MARKED, .reason = reason};
+
+	tell_held(cloud, held, now, &fate);
+}
+
+void cloud_tell_left(const struct cloud *cloud, struct rte_mbuf *mbuf, const struct held *head,
+                     simtime now)
+{
+	struct fate fate = {.kind = FATE_LEFT,
+	                    .packet = cloud_number(cloud, head->flags, head->number),
+	                    .port = cloud->from_port,
+	                    .wire_bytes = head->wire_bytes,
+	                    .at_ns = now,
+	                    .flags = (uint8_t)head->flags,
+	                    .frame = frame_of(mbuf)};
+
+	*packet_of(mbuf) = (struct packet){.t_ns = now,
+	                                   .number = fate.packet,
+	                                   .wire_bytes = fate.wire_bytes,
+	                                   .port = (uint16_t)fate.port,
+	                                   .flags = fate.flags};
+	tell(cloud, &fate);
+}
+
+/* ---- the end of a cloud ---- */
+
+static void log_removed(const struct cloud *cloud, const struct log *log)
+{
+	struct log_walk walk;
+
+	for (const struct held *held = log_walk_first(&walk, log); held;
+	     held = log_walk_next(&walk))
+		cloud_tell_drop_held(cloud, held, REASON_REMOVED, held->t_ns);
+}
+
+static void bands_removed(const struct cloud *cloud, const struct queue *queue)
+{
+	const struct aqm_bands *bands = queue->aqm ? queue->aqm->kind->bands : NULL;
+	const struct log *band;
+
+	for (uint32_t i = 0; bands && (band = bands->at(queue->aqm, i)); i++)
+		log_removed(cloud, band);
+}
+
+/* What is on the line says its instant of leaving, and not when it came. Each packet frees the mbuf
+ * that the next one needs. */
+static void line_removed(struct cloud *cloud)
+{
+	struct rte_mbuf *mbuf;
+	struct held head;
+
+	while ((mbuf = line_pop_one(&cloud->line, cloud->holder, SIMTIME_NEVER - 1, &head))) {
+		struct fate fate = {.kind = FATE_DROPPED,
+		                    .reason = REASON_REMOVED,
+		                    .packet = cloud_number(cloud, head.flags, head.number),
+		                    .port = cloud->from_port,
+		                    .wire_bytes = head.wire_bytes,
+		                    .at_ns = head.t_ns,
+		                    .flags = (uint8_t)head.flags,
+		                    .frame = frame_of(mbuf)};
+
+		tell(cloud, &fate);
+		cloud->counters.drops[REASON_REMOVED]++;
+		rte_pktmbuf_free(mbuf);
+	}
+}
+
+void cloud_tell_removed(struct cloud *cloud)
+{
+	const struct queue *queue;
+
+	log_removed(cloud, &cloud->link.taken);
+	for (uint32_t i = 0; (queue = link_queue_at(&cloud->link, i)); i++) {
+		log_removed(cloud, &queue->log);
+		bands_removed(cloud, queue);
+	}
+	log_removed(cloud, &cloud->line.back.packets);
+	line_removed(cloud);
+}
