@@ -45,11 +45,11 @@ static void cloud_apply(struct engine *engine, const struct cloud_change *item, 
  * that does not differ from that of one after the other. Answers leave in the order of what they
  * answer: so one stage may give some, and the link, which takes packets one by one. They enter no
  * cloud, and nothing that has passed leaves beside them or enters a cloud, perhaps at the same
- * instant. A witness is told packet by packet. */
-static void settle_burst_safe(struct cloud *cloud)
+ * instant. A witness that is there from the beginning is told packet by packet. */
+static void settle_burst_safe(const struct engine *engine, struct cloud *cloud)
 {
 	cloud->answerer = NULL;
-	cloud->burst_safe = cloud->events && !cloud->witness && !cloud->exit->classifier &&
+	cloud->burst_safe = cloud->events && !engine->setup.witness && !cloud->exit->classifier &&
 	                    !cloud->exit->back && cloud->exit->port != cloud->from_port;
 	for (uint16_t i = 0; i < cloud->n_stages; i++) {
 		struct stage *stage = cloud->stages[i];
@@ -67,7 +67,7 @@ static void cloud_settle(struct engine *engine, struct cloud *cloud)
 	if (cloud->events && cloud_next(cloud) != SIMTIME_NEVER)
 		engine_starve(engine, cloud); /* asks for a timer */
 	/* What leaves a shared cloud may go on. */
-	settle_burst_safe(cloud);
+	settle_burst_safe(engine, cloud);
 }
 
 /* Nobody looks at it any more. Its chunks go back here: the arena is the worker's. */
@@ -105,6 +105,7 @@ static void templates_apply(struct engine *engine, const struct change *change, 
 		plan->template->unsettled = true;
 		plan->template->next_unsettled = engine->unsettled;
 		engine->unsettled = plan->template;
+		engine->chores = true;
 	}
 }
 
@@ -160,5 +161,6 @@ void engine_apply(struct engine *engine, struct change *change, simtime now)
 		else
 			cloud_retire(engine, change->gone[i]);
 	}
+	engine_follow_again(engine);
 	change->applied = true;
 }

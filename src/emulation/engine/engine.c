@@ -10,7 +10,8 @@
 #include "link/aqm.h"
 #include "link/classes.h"
 
-#define CLOUDS_SETTLED 64 /* in a poll */
+#define CLOUDS_SETTLED  64 /* in a poll */
+#define CLOUDS_FOLLOWED 64 /* likewise */
 
 struct engine *engine_make(const struct engine_setup *setup)
 {
@@ -167,6 +168,68 @@ static void settle_some(struct engine *engine)
 	template->unsettled = false;
 }
 
+/* ---- who is told ---- */
+
+static struct witness *ask_about(const struct engine_follower *follower, const struct cloud *cloud)
+{
+	const struct engine_followed followed = {
+	        .name = cloud->of ? cloud->of->name : cloud->name,
+	        .from_port = cloud->from_port,
+	        .to_port = cloud->exit->port,
+	};
+
+	return follower->choose(follower->argument, &followed);
+}
+
+/* A few at a time, so that no packet waits for many clouds. */
+static void follow_some(struct engine *engine)
+{
+	const struct cloud_table *cloud_table = engine->cloud_table;
+	const struct engine_follower *follower = &engine->follower;
+	uint32_t end = RTE_MIN(engine->followed + CLOUDS_FOLLOWED, cloud_table->n_slots);
+
+	for (; engine->followed < end; engine->followed++) {
+		struct cloud *cloud = cloud_table->slots[engine->followed];
+		struct witness *witness;
+
+		if (!cloud)
+			continue;
+		witness = follower->choose ? ask_about(follower, cloud) : engine->setup.witness;
+		engine->found |= witness && witness->way;
+		cloud->witness = witness;
+	}
+	engine->following = engine->followed < cloud_table->n_slots;
+	engine->chores = engine->following || engine->unsettled;
+	if (!engine->following)
+		engine->tells = engine->found;
+}
+
+void engine_follow(struct engine *engine, const struct engine_follower *follower)
+{
+	engine->follower = *follower;
+	engine->following = true;
+	engine_follow_again(engine);
+}
+
+void engine_follow_again(struct engine *engine)
+{
+	if (!engine->follower.choose && !engine->following)
+		return;
+	engine->followed = 0;
+	engine->found = false;
+	engine->tells = true;
+	follow_some(engine);
+}
+
+static __attribute__((noinline)) void do_chores(struct engine *engine)
+{
+	if (engine->unsettled)
+		settle_some(engine);
+	if (engine->following)
+		follow_some(engine);
+	engine->chores = engine->following || engine->unsettled;
+}
+
 uint32_t engine_advance(struct engine *engine, simtime now)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
@@ -176,8 +239,8 @@ uint32_t engine_advance(struct engine *engine, simtime now)
 		engine_advance_shared(engine, now);
 	for (uint32_t i = 0; i < cloud_table->n_own; i++)
 		engine->left += own_line_advance(engine, cloud_table->own[i], now);
-	if (unlikely(engine->unsettled != NULL))
-		settle_some(engine);
+	if (unlikely(engine->chores))
+		do_chores(engine);
 	left = engine->left;
 	engine->left = 0;
 	return left;

@@ -95,6 +95,21 @@ struct outlet *engine_outlet(struct engine *engine, uint32_t port);
  * nanosecond earlier. */
 simtime engine_departure(const struct engine *engine, uint32_t port);
 
+/* Who is told of which clouds, in the place of the witness of the setup. */
+struct engine_followed {
+	const char *name; /* of a cloud of a template: the template's */
+	uint32_t from_port, to_port;
+};
+struct engine_follower {
+	/* Worker: the witness of this cloud, which is there as long as the engine is; NULL: none.
+	 * NULL in the place of the function: each has that of the setup again. */
+	struct witness *(*choose)(void *argument, const struct engine_followed *cloud);
+	void *argument;
+};
+/* Worker. Asks about 64 clouds now, about 64 more in each engine_advance, and again about all after
+ * each change. */
+void engine_follow(struct engine *engine, const struct engine_follower *follower);
+
 /* Packets and bytes of memory that are held at this moment (any thread: a moment old). */
 uint64_t engine_held_packets(const struct engine *engine);
 uint64_t engine_memory_used(const struct engine *engine);

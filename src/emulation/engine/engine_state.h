@@ -60,7 +60,14 @@ struct engine {
 	struct cloud *timer_missing;  /* whose link has no timer, for there was no memory */
 	struct template *unsettled;   /* templates whose clouds have still to make a change */
 	struct template_change *owed; /* control's: those changes, to be freed when they are done */
-	bool tells;    /* of some cloud, perhaps */
+	/* Clouds of many templates have to change, or to be told who follows them: a few in each
+	 * engine_advance. */
+	bool chores;
+	bool following; /* slots from `followed` on have not been asked about */
+	bool found;     /* of those before, one is told of its packets' way */
+	bool tells;     /* of some cloud, perhaps */
+	uint32_t followed;
+	struct engine_follower follower;
 	uint32_t left; /* put into outlets since engine_advance said so last */
 	bool begun;    /* a scenario has come into force, at origin_ns */
 	simtime origin_ns;
@@ -80,6 +87,8 @@ void template_report_line(const struct template *template, struct cloud_report *
 
 /* ---- worker ---- */
 
+/* Other clouds are there, or what is answered about them is another: asks about all. */
+void engine_follow_again(struct engine *engine);
 /* Executes the events of shared clouds up to and at `now`, one after the other. */
 void engine_advance_shared(struct engine *engine, simtime now);
 /* The same up to their instants, then packets come to a shared cloud. Other clouds may have to do
