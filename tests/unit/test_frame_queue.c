@@ -181,7 +181,7 @@ static void two_workers_put_while_control_takes(void **state)
 /* libpcap judges. */
 static void a_capture_of_two_interfaces_is_read_back_to_the_nanosecond(void **state)
 {
-	const struct pcapng_interface interfaces[] = {{"world", "far"}, {"command", ""}};
+	const struct pcapng_interface interfaces[] = {{"world", "far", 0}, {"command", "", 0}};
 	const uint64_t missing[] = {0, 3};
 	char path[] = "/tmp/weir-pcapng-XXXXXX", why[PCAP_ERRBUF_SIZE];
 	uint8_t data[1514];
@@ -196,9 +196,14 @@ static void a_capture_of_two_interfaces_is_read_back_to_the_nanosecond(void **st
 	assert_int_equal(pcapng_open(path, "seed 1", interfaces, 2, &pcapng, &problem), 0);
 	for (uint32_t i = 0; i < 1000; i++) {
 		memset(data, (int)(i & 0xff), sizeof(data));
-		pcapng_write(pcapng, i & 1, i & 2 ? PCAPNG_INBOUND : PCAPNG_OUTBOUND,
-		             UINT64_C(1795458649436020258) + i * SIMTIME_S + i, data, 60 + i,
-		             61 + i);
+		pcapng_write(pcapng,
+		             &(struct pcapng_frame){.interface = i & 1,
+		                                    .way = i & 2 ? PCAPNG_INBOUND : PCAPNG_OUTBOUND,
+		                                    .t_ns = UINT64_C(1795458649436020258) +
+		                                            i * SIMTIME_S + i,
+		                                    .data = data,
+		                                    .bytes = 60 + i,
+		                                    .wire_bytes = 61 + i});
 	}
 	assert_int_equal(pcapng_finish(pcapng, missing, &problem), 0);
 	assert_int_equal(pcapng_publish(pcapng, &problem), 0);
@@ -220,7 +225,7 @@ static void a_capture_of_two_interfaces_is_read_back_to_the_nanosecond(void **st
 
 static void a_full_disk_is_said_and_leaves_no_file(void **state)
 {
-	const struct pcapng_interface interface = {"world", ""};
+	const struct pcapng_interface interface = {"world", "", 0};
 	const uint64_t missing = 0;
 	const uint8_t data[1514] = {0};
 	struct pcapng *pcapng;
@@ -231,7 +236,11 @@ static void a_full_disk_is_said_and_leaves_no_file(void **state)
 		skip();
 	assert_int_equal(pcapng_open("/dev/full", "", &interface, 1, &pcapng, &problem), 0);
 	for (uint32_t i = 0; i < 1000; i++)
-		pcapng_write(pcapng, 0, PCAPNG_INBOUND, i, data, sizeof(data), sizeof(data));
+		pcapng_write(pcapng, &(struct pcapng_frame){.way = PCAPNG_INBOUND,
+		                                            .t_ns = i,
+		                                            .data = data,
+		                                            .bytes = sizeof(data),
+		                                            .wire_bytes = sizeof(data)});
 	assert_true(pcapng_finish(pcapng, &missing, &problem) < 0);
 	assert_non_null(strstr(problem.text, "/dev/full"));
 	pcapng_discard(pcapng);

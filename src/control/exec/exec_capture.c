@@ -64,8 +64,13 @@ void exec_capture_take(struct exec_capture *capture)
 
 	while (frame_queue_take(capture->frames, &frame))
 		pcapng_write(
-		        capture->pcapng, frame.port, frame.sent ? PCAPNG_INBOUND : PCAPNG_OUTBOUND,
-		        capture->epoch_ns + frame.t_ns, frame.data, frame.bytes, frame.wire_bytes);
+		        capture->pcapng,
+		        &(struct pcapng_frame){.interface = frame.port,
+		                               .way = frame.sent ? PCAPNG_INBOUND : PCAPNG_OUTBOUND,
+		                               .t_ns = capture->epoch_ns + frame.t_ns,
+		                               .data = frame.data,
+		                               .bytes = frame.bytes,
+		                               .wire_bytes = frame.wire_bytes});
 }
 
 int exec_capture_finish(struct exec_capture *capture, struct problem *problem)

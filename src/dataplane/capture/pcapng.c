@@ -22,23 +22,25 @@
 #define OPTION_DESCRIPTION    3
 #define OPTION_TIME_UNIT      9
 #define OPTION_FLAGS          2
+#define OPTION_LOST           4
+#define OPTION_PACKET         5
 #define OPTION_RECEIVED       4
 #define OPTION_DROPPED        5
 #define TIME_UNIT_NANOSECONDS 9
 
 #define BLOCK_BYTES_MAX   1024 /* but for packets */
 #define TEXT_BYTES_MAX    200
-#define INTERFACES_MAX    8
 #define BYTES_UNSPECIFIED UINT64_MAX
+#define ROOM_FIRST        8
 
 struct pcapng {
 	struct atomic_file *atomic_file;
 	struct block_writer block_writer; /* into the atomic file's file */
-	uint32_t n;
-	struct {
+	uint32_t n, room;
+	struct seen {
 		uint64_t frames;
 		simtime last_ns;
-	} interfaces[INTERFACES_MAX];
+	} * interfaces;
 };
 
 /* A block that is being put together. */
@@ -104,13 +106,10 @@ static void end(struct block *block, struct block_writer *to)
 	block_writer_put(to, block->bytes, block->used);
 }
 
-static void write_head(struct pcapng *pcapng, const char *comment,
-                       const struct pcapng_interface *interfaces)
+static void write_section(struct pcapng *pcapng, const char *comment)
 {
 	static const uint16_t version[] = {1, 0};
 	static const uint64_t section_bytes = BYTES_UNSPECIFIED;
-	static const uint16_t link[] = {LINK_ETHERNET, 0};
-	static const uint8_t unit = TIME_UNIT_NANOSECONDS;
 	struct block block;
 
 	begin(&block, SECTION_HEADER);
@@ -120,15 +119,32 @@ static void write_head(struct pcapng *pcapng, const char *comment,
 	add_text(&block, OPTION_COMMENT, comment);
 	add_text(&block, OPTION_APPLICATION, "weir");
 	end(&block, &pcapng->block_writer);
-	for (uint32_t i = 0; i < pcapng->n; i++) {
-		begin(&block, INTERFACE);
-		add(&block, link, sizeof(link));
-		add_u32(&block, 0); /* frames are whole, whatever their length */
-		add_text(&block, OPTION_NAME, interfaces[i].name);
-		add_text(&block, OPTION_DESCRIPTION, interfaces[i].description);
-		add_option(&block, OPTION_TIME_UNIT, &unit, sizeof(unit));
-		end(&block, &pcapng->block_writer);
+}
+
+int pcapng_interface_add(struct pcapng *pcapng, const struct pcapng_interface *interface)
+{
+	static const uint16_t link[] = {LINK_ETHERNET, 0};
+	static const uint8_t unit = TIME_UNIT_NANOSECONDS;
+	struct block block;
+
+	if (pcapng->n == pcapng->room) {
+		uint32_t room = 2 * pcapng->room + ROOM_FIRST;
+		struct seen *seen = realloc(pcapng->interfaces, room * sizeof(*seen));
+
+		if (!seen)
+			return -ENOMEM;
+		pcapng->interfaces = seen;
+		pcapng->room = room;
 	}
+	begin(&block, INTERFACE);
+	add(&block, link, sizeof(link));
+	add_u32(&block, interface->snap);
+	add_text(&block, OPTION_NAME, interface->name);
+	add_text(&block, OPTION_DESCRIPTION, interface->description);
+	add_option(&block, OPTION_TIME_UNIT, &unit, sizeof(unit));
+	end(&block, &pcapng->block_writer);
+	pcapng->interfaces[pcapng->n] = (struct seen){.frames = 0};
+	return (int)pcapng->n++;
 }
 
 int pcapng_open(const char *path, const char *comment, const struct pcapng_interface *interfaces,
@@ -137,16 +153,20 @@ int pcapng_open(const char *path, const char *comment, const struct pcapng_inter
 	struct pcapng *p = calloc(1, sizeof(*p));
 	int rc = -ENOMEM;
 
-	if (!p || n > INTERFACES_MAX)
+	if (!p)
 		goto err_memory;
-	p->n = n;
 	rc = atomic_file_open(path, &p->atomic_file, problem);
 	if (rc < 0)
 		goto err_discard;
 	rc = block_writer_open(&p->block_writer, fileno(atomic_file_stream(p->atomic_file)), NULL);
 	if (rc < 0)
 		goto err_memory;
-	write_head(p, comment, interfaces);
+	write_section(p, comment);
+	for (uint32_t i = 0; i < n; i++) {
+		rc = pcapng_interface_add(p, &interfaces[i]);
+		if (rc < 0)
+			goto err_memory;
+	}
 	*pcapng = p;
 	return 0;
 
@@ -157,23 +177,54 @@ err_discard:
 	return rc;
 }
 
-void pcapng_write(struct pcapng *pcapng, uint32_t interface, enum pcapng_way way, simtime t_ns,
-                  const void *data, uint32_t bytes, uint32_t wire_bytes)
+/* What is said of it, as far as there is anything. */
+static void add_frame_options(struct block *block, const struct pcapng_frame *frame)
+{
+	const uint32_t flags = frame->way;
+
+	block->used = 0;
+	if (frame->way != PCAPNG_NO_WAY)
+		add_option(block, OPTION_FLAGS, &flags, sizeof(flags));
+	if (frame->lost > 0)
+		add_option(block, OPTION_LOST, &frame->lost, sizeof(frame->lost));
+	if (frame->packet != 0)
+		add_option(block, OPTION_PACKET, &frame->packet, sizeof(frame->packet));
+	if (frame->comment)
+		add_text(block, OPTION_COMMENT, frame->comment);
+	if (block->used > 0)
+		add_u32(block, 0); /* the end of the options */
+}
+
+void pcapng_write(struct pcapng *pcapng, const struct pcapng_frame *frame)
 {
 	struct block_writer *to = &pcapng->block_writer;
-	const uint32_t length = 28 + bytes + padding(bytes) + 12 + 4;
-	const uint32_t head[] = {ENHANCED_PACKET, length, interface, (uint32_t)(t_ns >> 32),
-	                         (uint32_t)t_ns,  bytes,  wire_bytes};
-	const uint16_t option[] = {OPTION_FLAGS, 4};
-	const uint32_t tail[] = {way, 0, length};
+	struct seen *seen = &pcapng->interfaces[frame->interface];
+	const simtime t_ns = frame->t_ns;
+	struct block options;
+	uint32_t length;
 
-	block_writer_put(to, head, sizeof(head));
-	block_writer_put(to, data, bytes);
-	block_writer_put(to, zeros, padding(bytes));
-	block_writer_put(to, option, sizeof(option));
-	block_writer_put(to, tail, sizeof(tail));
-	pcapng->interfaces[interface].frames++;
-	pcapng->interfaces[interface].last_ns = t_ns;
+	add_frame_options(&options, frame);
+	length = 28 + frame->bytes + padding(frame->bytes) + options.used + 4;
+	block_writer_put(to,
+	                 (const uint32_t[]){ENHANCED_PACKET, length, frame->interface,
+	                                    (uint32_t)(t_ns >> 32), (uint32_t)t_ns, frame->bytes,
+	                                    frame->wire_bytes},
+	                 28);
+	block_writer_put(to, frame->data, frame->bytes);
+	block_writer_put(to, zeros, padding(frame->bytes));
+	block_writer_put(to, options.bytes, options.used);
+	block_writer_put(to, &length, sizeof(length));
+	seen->frames++;
+	seen->last_ns = t_ns;
+}
+
+int pcapng_flush(struct pcapng *pcapng, struct problem *problem)
+{
+	int rc = block_writer_flush(&pcapng->block_writer);
+
+	if (rc != 0)
+		atomic_file_fail(pcapng->atomic_file, rc);
+	return atomic_file_error(pcapng->atomic_file, problem);
 }
 
 int pcapng_finish(struct pcapng *pcapng, const uint64_t *missing, struct problem *problem)
@@ -192,10 +243,7 @@ int pcapng_finish(struct pcapng *pcapng, const uint64_t *missing, struct problem
 		add_option(&block, OPTION_DROPPED, &missing[i], sizeof(missing[i]));
 		end(&block, to);
 	}
-	rc = block_writer_flush(to);
-	if (rc != 0)
-		atomic_file_fail(pcapng->atomic_file, rc);
-	rc = atomic_file_error(pcapng->atomic_file, problem);
+	rc = pcapng_flush(pcapng, problem);
 	return rc < 0 ? rc : atomic_file_finish(pcapng->atomic_file, problem);
 }
 
@@ -216,5 +264,6 @@ void pcapng_discard(struct pcapng *pcapng)
 		return;
 	block_writer_close(&pcapng->block_writer);
 	atomic_file_discard(pcapng->atomic_file);
+	free(pcapng->interfaces);
 	free(pcapng);
 }

@@ -22,19 +22,35 @@
 struct pcapng;
 
 /* As of epb_flags: seen by the host whose interface it is. */
-enum pcapng_way { PCAPNG_INBOUND = 1, PCAPNG_OUTBOUND = 2 };
+enum pcapng_way { PCAPNG_NO_WAY, PCAPNG_INBOUND, PCAPNG_OUTBOUND };
 
 struct pcapng_interface {
 	const char *name, *description;
+	uint32_t snap; /* of frames at most so many bytes are there; 0: all */
+};
+
+struct pcapng_frame {
+	uint32_t interface;
+	simtime t_ns; /* since 1970 */
+	const void *data;
+	uint32_t bytes, wire_bytes; /* at hand, and on the wire */
+	enum pcapng_way way;
+	uint64_t packet;     /* the same at each interface that it passes; 0: it has no name */
+	uint64_t lost;       /* at this interface between the frame before and this one */
+	const char *comment; /* or NULL */
 };
 
 /* `comment`: of the whole; "": none. 0; -EINVAL with problem when the file cannot be made; -ENOMEM.
  */
 int pcapng_open(const char *path, const char *comment, const struct pcapng_interface *interfaces,
                 uint32_t n, struct pcapng **pcapng, struct problem *problem);
-/* Adds a frame of which `bytes` are present. `t_ns` since 1970. Errors stay until the end. */
-void pcapng_write(struct pcapng *pcapng, uint32_t interface, enum pcapng_way way, simtime t_ns,
-                  const void *data, uint32_t bytes, uint32_t wire_bytes);
+/* One more interface, ahead of its first frame. Its number, or -ENOMEM. */
+int pcapng_interface_add(struct pcapng *pcapng, const struct pcapng_interface *interface);
+/* Adds a frame. Errors stay until the end. */
+void pcapng_write(struct pcapng *pcapng, const struct pcapng_frame *frame);
+/* All that was added is in the file, or the pipe: 0; or, with problem, what atomic_file_error
+ * says. */
+int pcapng_flush(struct pcapng *pcapng, struct problem *problem);
 /* `missing[i]`: frames of interface i that are not in the file. 0; or, with problem, what
  * atomic_file_error says. */
 int pcapng_finish(struct pcapng *pcapng, const uint64_t *missing, struct problem *problem);
