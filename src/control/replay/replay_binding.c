@@ -97,7 +97,7 @@ static int check_standard_input(const struct replay_arguments *a, struct problem
 static int check_files(struct replay_arguments *a, struct problem *problem)
 {
 	const char *written[FILES_MAX], *read[FILES_MAX];
-	const char *other[] = {a->report, a->log, a->picture};
+	const char *other[] = {a->report, a->log, a->picture, a->capture};
 	uint32_t n_written = 0, n_read = 0;
 
 	read[n_read++] = a->config;

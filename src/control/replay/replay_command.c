@@ -10,10 +10,12 @@
 
 #include "capture/atomic_file.h"
 #include "command.h"
+#include "fates/fate_capture.h"
 #include "language/path_check.h"
 #include "language/scenario_file.h"
 #include "text/alloc_failure.h"
 #include "offline/replay.h"
+#include "packet/packet.h"
 #include "replay/decision_log.h"
 #include "replay/picture.h"
 #include "replay/replay_options.h"
@@ -31,7 +33,8 @@ struct session {
 	struct atomic_file *report;
 	struct decision_log *log;
 	struct picture *picture;
-	/* Serves both when there are both. */
+	struct fate_capture *capture;
+	/* Tells all of them that there are. */
 	struct witness tee;
 	bool bar;
 };
@@ -55,25 +58,40 @@ static void catch_signals(void)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-static void tell_both(struct witness *witness, const struct fate *fate)
+static void tell_all(struct witness *witness, const struct fate *fate)
 {
 	struct session *session =
 	        (struct session *)((char *)witness - offsetof(struct session, tee));
-	struct witness *log = decision_log_witness(session->log);
-	struct witness *picture = picture_witness(session->picture);
+	const bool decided = fate->kind <= FATE_DROPPED;
 
-	log->tell(log, fate);
-	picture->tell(picture, fate);
+	if (session->log && decided)
+		decision_log_witness(session->log)->tell(decision_log_witness(session->log), fate);
+	if (session->picture && decided)
+		picture_witness(session->picture)->tell(picture_witness(session->picture), fate);
+	if (session->capture)
+		fate_capture_put(session->capture, fate, 0);
 }
 
 static struct witness *choose_witness(struct session *session)
 {
-	session->tee.tell = tell_both;
+	session->tee.tell = tell_all;
+	if (session->capture) {
+		session->tee.way = points_kinds(POINTS_DEFAULT);
+		return &session->tee;
+	}
 	if (session->log && session->picture)
 		return &session->tee;
 	if (session->log)
 		return decision_log_witness(session->log);
 	return session->picture ? picture_witness(session->picture) : NULL;
+}
+
+/* All that happens up to now has been told. */
+static int stepped(void *argument, simtime now, struct problem *problem)
+{
+	struct session *session = argument;
+
+	return session->capture ? fate_capture_settle(session->capture, now, problem) : 0;
 }
 
 static void show_progress(void *argument, uint64_t done_bytes, uint64_t all_bytes)
@@ -105,6 +123,7 @@ static void hide_progress(const struct session *session)
 /* The captures are complete: now the other files, so that all appear or none. */
 static int complete(void *argument, const struct replay_result *result, struct problem *problem)
 {
+	static const uint64_t none_missed[FATE_KINDS];
 	struct session *session = argument;
 	int error = 0;
 
@@ -114,11 +133,25 @@ static int complete(void *argument, const struct replay_result *result, struct p
 		error = decision_log_finish(session->log, problem);
 	if (!error && session->picture)
 		error = picture_finish(session->picture, result, problem);
+	if (!error && session->capture)
+		error = fate_capture_finish(session->capture, none_missed, problem);
 	if (alloc_failure_taken() && !error) {
 		problem_set(problem, -1, "no memory for all of the report or the picture");
 		error = -ENOMEM;
 	}
 	return error;
+}
+
+static int open_capture(struct session *session, struct problem *problem)
+{
+	char comment[96];
+
+	snprintf(comment, sizeof(comment), "weir replay, seed %" PRIu64, session->scenario->seed);
+	return fate_capture_open(session->arguments.capture,
+	                         &(struct fate_capture_plan){.comment = comment,
+	                                                     .points = POINTS_DEFAULT,
+	                                                     .snap = PACKET_BYTES_MAX},
+	                         &session->capture, problem);
 }
 
 static int open_files(struct session *session, struct problem *problem)
@@ -133,6 +166,8 @@ static int open_files(struct session *session, struct problem *problem)
 	if (!error && a->picture)
 		error = picture_open(a->picture, "weir replay", session->scenario,
 		                     &session->picture, problem);
+	if (!error && a->capture)
+		error = open_capture(session, problem);
 	return error;
 }
 
@@ -151,6 +186,10 @@ static int publish_files(struct session *session, struct problem *problem)
 		error = picture_publish(session->picture, problem);
 		session->picture = NULL;
 	}
+	if (!error && session->capture) {
+		error = fate_capture_publish(session->capture, problem);
+		session->capture = NULL;
+	}
 	return error;
 }
 
@@ -159,6 +198,7 @@ static void close_files(struct session *session)
 	atomic_file_discard(session->report);
 	decision_log_discard(session->log);
 	picture_discard(session->picture);
+	fate_capture_discard(session->capture);
 }
 
 /* A seed that weir chooses is short: someone may have to type it. */
@@ -191,6 +231,7 @@ static int run(struct session *session, struct problem *problem)
 	        .stop = &stopped,
 	        .progress = show_progress,
 	        .complete = complete,
+	        .stepped = stepped,
 	        .argument = session,
 	};
 	int error = open_files(session, problem);

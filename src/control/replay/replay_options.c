@@ -66,6 +66,9 @@ static const struct option_row rows[] = {
                 .help = "what was counted, as JSON")},
         {OPTION("--log", FIELD_TEXT, struct replay_arguments, log, .form = "FILE",
                 .help = "the fate of every packet, as CSV")},
+        {OPTION("--capture", FIELD_TEXT, struct replay_arguments, capture, .form = "FILE",
+                .help = "every packet at each point of its clouds, and why it was dropped or "
+                        "marked, as one pcapng (- is stdout)")},
         {OPTION("--picture", FIELD_TEXT, struct replay_arguments, picture, .form = "FILE",
                 .help = "delays, losses and queues over time, as one HTML file")},
         {OPTION("--burst", FIELD_COUNT, struct replay_arguments, burst, .min = 1, .max = BURST_MAX,
@@ -90,10 +93,10 @@ static int check_complete(const struct replay_arguments *a)
 	if (a->n_in == 0)
 		return options_wrong(&replay_options,
 		                     "no capture is given; --in PORT=PCAP names one");
-	if (a->n_out == 0 && !a->report && !a->log && !a->picture)
+	if (a->n_out == 0 && !a->report && !a->log && !a->picture && !a->capture)
 		return options_wrong(&replay_options,
 		                     "nothing is asked for; --out PORT=PCAP, --report FILE, "
-		                     "--log FILE or --picture FILE");
+		                     "--log FILE, --capture FILE or --picture FILE");
 	return OPTIONS_RUN;
 }
 

@@ -19,7 +19,7 @@ struct replay_binding {
 };
 
 struct replay_arguments {
-	const char *config, *split, *report, *log, *picture;
+	const char *config, *split, *report, *log, *picture, *capture;
 	uint64_t seed;
 	bool seed_given;
 	uint64_t burst, memory_bytes;

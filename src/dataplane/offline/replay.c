@@ -142,6 +142,8 @@ static int advance(struct replay *replay, simtime now)
 		engine_advance(replay->engine, now);
 		full = drain(replay);
 	} while (full > 0);
+	if (full == 0 && replay->options->stepped)
+		full = replay->options->stepped(replay->options->argument, now, replay->problem);
 	return full;
 }
 

@@ -36,6 +36,9 @@ struct replay_options {
 	const char *split; /* `--split RULE` (split.h), for the captures that have a `second` */
 	uint32_t burst;    /* packets handed to the engine at once, 1..BURST_MAX; 0: BURST_MAX */
 	struct witness *witness; /* or NULL; forces bursts of one */
+	/* All that happens up to and at `now` has been told to the witness. 0, or -errno with
+	 * problem. May be NULL. */
+	int (*stepped)(void *argument, simtime now, struct problem *problem);
 	/* The most memory that packets in flight may take, small frames and large ones each; taken
 	 * as needed. 0: REPLAY_MEMORY. A large frame that finds none ends the replay with -ENOMEM,
 	 * a small one is dropped as `no-buffer`. */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The points of a cloud at which packets are looked at, each with a name, and what is told there
+ * (account/witness.h).
+ *
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_POINTS_H
+#define WEIR_POINTS_H
+
+#include <stdint.h>
+
+#include "account/witness.h"
+
+#define POINTS(X)                                                                                  \
+	X(IN, "in", "packets as they come to the cloud", FATE_BIT(ARRIVED))                        \
+	X(STAGES, "stages", "packets as a stage has let them through", FATE_BIT(PASSED))           \
+	X(QUEUE, "queue", "packets as the queue takes them, and as they are marked",               \
+	  FATE_BIT(QUEUED) | FATE_BIT(MARKED))                                                     \
+	X(DROPS, "drops", "packets that end here, and why", FATE_BIT(DROPPED))                     \
+	X(OUT, "out", "packets as they leave the cloud", FATE_BIT(LEFT))
+
+#define FATE_BIT(kind) (1u << FATE_##kind)
+
+enum point {
+#define X(id, name, help, kinds) POINT_##id,
+	POINTS(X)
+#undef X
+	        POINT_COUNT
+};
+
+/* As bits 1 << point. */
+#define POINTS_DEFAULT (1u << POINT_IN | 1u << POINT_QUEUE | 1u << POINT_DROPS | 1u << POINT_OUT)
+#define POINTS_ALL     ((1u << POINT_COUNT) - 1)
+
+const char *point_name(enum point point);
+const char *point_help(enum point point);
+/* Fates told there, as bits 1 << kind. */
+uint32_t point_kinds(enum point point);
+/* The same of several points. */
+uint32_t points_kinds(uint32_t points);
+/* Where it is told; POINT_COUNT: at none. */
+enum point point_of(enum fate_kind kind);
+
+#endif
