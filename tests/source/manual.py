@@ -37,7 +37,7 @@ def handwritten_is_right(name):
     """Options that the page explains are the command's, and the other way round."""
     text = plain((ROOT / "docs" / "man" / f"weir-{name}.1").read_text(encoding="utf-8"))
     options, theirs = set(OPTION.findall(text.partition("SH OPTIONS")[2])), set(OPTION.findall(said(name)))
-    known = {"--help", "--log-level"}  # the latter is the EAL's
+    known = {"--help"}
     foreign, missing = options - theirs - known, theirs - set(OPTION.findall(text)) - known
     assert not foreign and not missing, f"foreign {sorted(foreign)}, missing {sorted(missing)}"
 

@@ -221,6 +221,19 @@ def a_breach_of_the_engines_layer_does_not_compile():
     nothing(wrong, "src/emulation/forbidden.h and the include folders stop it")
 
 
+def who_runs_unattended_prints_in_one_place():
+    """`weir run`, `exec` and `serve` log through run_log.c. What else they print is for who has typed the command."""
+    may = {"src/dataplane/machine/run_log.c",    # that place
+           "src/control/exec/exec_command.c",    # the table at the end
+           "src/control/serve/serve_missing.c"}  # weir was built without it: as a wrong option
+    folders = ("src/dataplane", "src/control/run", "src/control/exec", "src/control/serve", "src/control/socket",
+               "src/control/stream", "src/control/service")
+    printed = {path for folder in folders for path in files(".c", under=folder)
+               if re.search(r"\b(stderr|STDERR_FILENO|perror|syslog|warnx?)\b *[,)(]", text(path))}
+    nothing(sorted(printed - may), "prints past the log (machine/run_log.h)")
+    assert may <= printed, f"no longer prints: {sorted(may - printed)}"
+
+
 def every_source_file_names_its_licence():
     scripts = ["quickstart", "test", ".ci/run"]
     paths = list(files(".c", ".h", ".sh", ".py", ".weir")) + [s for s in scripts
@@ -432,6 +445,7 @@ sys.exit(tap.run([(claim.__name__, claim) for claim in (
     packet_includes_nothing_above_it,
     the_engine_includes_no_clock_device_file_or_socket,
     a_breach_of_the_engines_layer_does_not_compile,
+    who_runs_unattended_prints_in_one_place,
     every_source_file_names_its_licence,
     no_file_names_a_path_of_somebodys_machine,
     nothing_is_left_for_later,

@@ -345,10 +345,10 @@ static void who_resumes_hears_each_event_once_and_is_told_when_one_is_gone(void 
 	uint64_t expected = 2;
 
 	for (int i = 0; i < 10; i++)
-		event_tell(control, "remark", json_object(), "%d", i);
+		event_tell(control, RUN_LOG_DEBUG, "remark", json_object(), "%d", i);
 	free(say_at(talk->session, "json on\nevents from 2\n", 0));
 	events = pushed(talk->session);
-	event_tell(control, "remark", json_object(), "later");
+	event_tell(control, RUN_LOG_DEBUG, "remark", json_object(), "later");
 	later = pushed(talk->session);
 	json_array_extend(events, later);
 	json_decref(later);
@@ -361,7 +361,7 @@ static void who_resumes_hears_each_event_once_and_is_told_when_one_is_gone(void 
 	expect_begins(talk->session, "json off\nevents from 13\n", 0,
 	              "ok\nerr events: event 13 is ahead of this run, of which the next one is 12");
 	for (uint32_t i = 0; i < EVENT_LOG_MAX; i++)
-		event_tell(control, "remark", json_object(), "x");
+		event_tell(control, RUN_LOG_DEBUG, "remark", json_object(), "x");
 	expect_begins(talk->session, "events from 2\n", 0,
 	              "err events: event 2 is gone, for weir keeps the latest ones only; resume "
 	              "with `events from ");
@@ -377,7 +377,7 @@ static void a_reader_that_lags_behind_the_ring_is_told_from_where_it_may_resume(
 
 	free(say_at(talk->session, "events\n", 0));
 	for (uint32_t i = 0; i < 2 * EVENT_LOG_MAX; i++)
-		event_tell(control, "remark", json_object(), "x");
+		event_tell(control, RUN_LOG_DEBUG, "remark", json_object(), "x");
 	session_push(talk->session, 0);
 	text = heard(talk->session);
 	snprintf(expected, sizeof(expected),
@@ -394,7 +394,7 @@ static void a_reader_is_late_only_while_something_is_to_be_pushed(void **state)
 	struct talk *talk = *state;
 
 	free(say_at(talk->session, "events\n", 0));
-	event_tell(&talk->fake.control, "remark", json_object(), "x");
+	event_tell(&talk->fake.control, RUN_LOG_DEBUG, "remark", json_object(), "x");
 	session_push_late(talk->session, 0, 30 * SIMTIME_S); /* its socket is not looked at yet */
 	expect_begins(talk->session, "events off\n", SIMTIME_S, "ok\n");
 	expect_begins(talk->session, "events from oldest\n", 40 * SIMTIME_S, "events from 1 ");

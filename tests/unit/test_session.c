@@ -381,9 +381,10 @@ struct heard {
 	uint32_t lines;
 };
 
-static void hear(void *argument, const char *line)
+static void hear(void *argument, enum run_log_level level, const char *line)
 {
 	struct heard *heard = argument;
+	(void)level;
 
 	heard->lines++;
 	snprintf(heard->text, sizeof(heard->text), "%s", line);

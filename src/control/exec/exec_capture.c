@@ -9,6 +9,7 @@
 
 #include "capture/pcapng.h"
 #include "exec/exec_path.h"
+#include "machine/run_log.h"
 
 struct exec_capture {
 	struct pcapng *pcapng;
@@ -82,10 +83,10 @@ int exec_capture_finish(struct exec_capture *capture, struct problem *problem)
 		all += missing[i];
 	}
 	if (all > 0)
-		fprintf(stderr,
-		        "weir exec: %" PRIu64
+		run_log(RUN_LOG_WARNING,
+		        "%" PRIu64
 		        " frames came faster than they could be written: the capture is without "
-		        "them\n",
+		        "them",
 		        all);
 	return pcapng_finish(capture->pcapng, missing, problem);
 }

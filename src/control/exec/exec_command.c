@@ -24,11 +24,11 @@
 #include "exec/exec_record.h"
 #include "exec/exec_result.h"
 #include "exec/exec_scenario.h"
-#include "language/path_check.h"
 #include "language/scenario_file.h"
 #include "live/runtime.h"
 #include "machine/cpu_list.h"
 #include "machine/eal.h"
+#include "machine/run_log.h"
 #include "namespace/namespace.h"
 #include "replay/report_file.h"
 #include "run/run_prepare.h"
@@ -59,11 +59,6 @@ struct session {
 	int64_t begun_ms, over_ms; /* A; B */
 	char message[SCENARIO_FILE_ERROR];
 };
-
-static void say(const char *text)
-{
-	fprintf(stderr, "weir exec: %s\n", text);
-}
 
 static int64_t now_ms(void)
 {
@@ -241,8 +236,12 @@ static int start(struct session *session, struct problem *problem)
 
 static void tell(void *argument, const struct runtime_event *event)
 {
-	(void)argument;
-	say(event->line);
+	const struct session *session = argument;
+	const struct journal_field port = {"WEIR_PORT",
+	                                   session->scenario->ports[event->index].name};
+	bool of_port = event->kind == RUNTIME_REMARK || event->kind == RUNTIME_LINK;
+
+	run_log_with(runtime_event_level(event), &port, of_port, "%s", event->line);
 }
 
 static void pass_signals(struct session *session)
@@ -343,7 +342,7 @@ static int serve(struct session *session, struct problem *problem)
 		rc = session->unnamed ? say_unnamed(session, problem)
 		                      : keep_order(session, &begun, problem);
 		if (now_ms() - ticked >= TICK_MS) {
-			runtime_tick(session->runtime, tell, NULL);
+			runtime_tick(session->runtime, tell, session);
 			ticked = now_ms();
 		}
 		exec_record_take(session->record);
@@ -445,13 +444,13 @@ static int run(struct session *session)
 		rc = serve(session, &problem);
 	status = stop(session, rc == 0 && session->failed == 0, &problem);
 	if (rc == 0 && session->failed != 0) {
-		fprintf(stderr, "weir exec: %s: %s\n",
+		run_log(RUN_LOG_ERROR, "%s: %s",
 		        *arguments->command[session->ended[EXEC_NEAR] ? EXEC_NEAR : EXEC_FAR],
 		        strerror(session->failed));
 		return session->failed == ENOENT ? 127 : 126;
 	}
 	if (rc < 0 || status < 0) {
-		say(problem.text[0] ? problem.text : session->message);
+		run_log(RUN_LOG_ERROR, "%s", problem.text[0] ? problem.text : session->message);
 		return STATUS_FAILED;
 	}
 	return end_as(session->status[EXEC_NEAR]);
@@ -470,7 +469,7 @@ int command_exec(int argc, char **argv)
 	int status;
 
 	if (!session) {
-		say("no memory");
+		run_log(RUN_LOG_ERROR, "no memory");
 		return STATUS_FAILED;
 	}
 	status = exec_arguments_parse(argc, argv, &session->arguments);
@@ -478,20 +477,23 @@ int command_exec(int argc, char **argv)
 		free(session);
 		return status == OPTIONS_HELP ? 0 : STATUS_FAILED;
 	}
+	run_log_begin("exec", session->arguments.log_level, JOURNAL_SOCKET);
 	if (exec_scenario_make(&session->arguments, &session->scenario, session->ports,
 	                       session->message, sizeof(session->message)) < 0) {
-		say(session->message);
+		run_log(RUN_LOG_ERROR, "%s", session->message);
 		status = STATUS_FAILED;
 	} else {
-		path_warn(session->scenario, stderr);
+		run_warn(session->scenario);
 		run_seed_choose(session->scenario);
 		status = run(session);
 	}
 	/* Of a status, 1 would be the command's. */
 	if (alloc_failure_taken()) {
-		say("no memory for all that was to be printed; some of it is missing");
+		run_log(RUN_LOG_ERROR,
+		        "no memory for all that was to be printed; some of it is missing");
 		status = STATUS_FAILED;
 	}
+	run_log_end();
 	scenario_free(session->scenario);
 	free(session);
 	return status;

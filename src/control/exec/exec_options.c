@@ -55,6 +55,7 @@ static const struct option_row rows[] = {
                 .help = "what crossed both ends of the path, as pcapng: an interface each")},
         {OPTION("--picture", FIELD_TEXT, struct exec_arguments, picture, .form = "FILE",
                 .help = "delays, throughput, losses and queues over time, as one HTML file")},
+        {OPTION_LOG_LEVEL(struct exec_arguments)},
         {OPTION_QUIET(struct exec_arguments, "no table at the end")},
         OPTIONS_END,
 };

@@ -20,6 +20,7 @@ struct exec_arguments {
 	/* Statements, for both directions and for one; "": none. */
 	char both[LINE_BYTES_MAX], down[LINE_BYTES_MAX], up[LINE_BYTES_MAX];
 	uint64_t seed;
+	uint32_t log_level; /* enum run_log_level */
 	bool seed_given, quiet;
 	bool between; /* two commands, at the far end (A) and at the near one (B) */
 	bool dashes;  /* there is a command */

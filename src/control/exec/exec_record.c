@@ -8,6 +8,7 @@
 
 #include "exec/exec_capture.h"
 #include "live/fate_queue.h"
+#include "machine/run_log.h"
 #include "replay/decision_log.h"
 #include "replay/picture.h"
 
@@ -125,10 +126,10 @@ static void say_missed(const struct exec_record *record)
 	uint64_t missed = record->fates ? fate_queue_missed(record->fates) : 0;
 
 	if (missed > 0)
-		fprintf(stderr,
-		        "weir exec: %" PRIu64
+		run_log(RUN_LOG_WARNING,
+		        "%" PRIu64
 		        " decisions came faster than they could be taken down: the log and the "
-		        "picture are without them\n",
+		        "picture are without them",
 		        missed);
 }
 

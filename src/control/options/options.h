@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "machine/run_log.h"
 #include "scenario/field.h"
 #include "text/language_error.h"
 
@@ -105,6 +106,12 @@ void options_print_help(FILE *out, const struct options *options);
 #define OPTION_CORES(arguments)                                                                    \
 	OPTION("--cores", FIELD_TEXT, arguments, cores, .form = "LIST",                            \
 	       .help = "processors for the workers, like 2,4-5; the last one, if not given")
+/* uint32_t log_level: enum run_log_level. */
+#define OPTION_LOG_LEVEL(arguments)                                                                \
+	OPTION("--log-level", FIELD_WORD, arguments, log_level, .form = "LEVEL",                   \
+	       .words = run_log_levels, .initial = RUN_LOG_NOTICE,                                 \
+	       .help = "the least important lines that it logs, to the journal where its "         \
+	               "standard error leads there, else to standard error")
 /* uint32_t layout: enum runtime_layout. */
 #define OPTION_LAYOUT(arguments)                                                                   \
 	OPTION("--layout", FIELD_WORD, arguments, layout, .form = "LAYOUT",                        \

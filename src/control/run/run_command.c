@@ -11,19 +11,14 @@
 #include "machine/cpu_list.h"
 #include "machine/eal.h"
 #include "port/port.h"
-#include "language/path_check.h"
 #include "machine/privileges.h"
+#include "machine/run_log.h"
 #include "run/run_options.h"
 #include "run/run_prepare.h"
 #include "run/run_summary.h"
 #include "live/runtime.h"
 #include "language/scenario_file.h"
 #include "socket/server.h"
-
-static void say(const char *text)
-{
-	fprintf(stderr, "weir run: %s\n", text);
-}
 
 static int start_eal(const struct run_arguments *arguments, const struct scenario *scenario,
                      const struct runtime_options *options, uint32_t workers,
@@ -34,7 +29,7 @@ static int start_eal(const struct run_arguments *arguments, const struct scenari
 	                        problem);
 
 	if (rc == 0 && problem->text[0])
-		say(problem->text);
+		run_log(RUN_LOG_NOTICE, "%s", problem->text);
 	return rc;
 }
 
@@ -47,21 +42,21 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 	int rc, status = 0;
 
 	if (privileges_give_up(*scenario, sockets, &problem) < 0)
-		say(problem.text);
+		run_log(RUN_LOG_WARNING, "%s", problem.text);
 	if (server_path_read_only(server))
-		fprintf(stderr, "weir run: read-only socket %s\n", server_path_read_only(server));
-	fprintf(stderr, "weir run: running, seed %" PRIu64 ", control socket %s; ^C stops\n",
+		run_log(RUN_LOG_NOTICE, "read-only socket %s", server_path_read_only(server));
+	run_log(RUN_LOG_NOTICE, "running, seed %" PRIu64 ", control socket %s; ^C stops",
 	        (*scenario)->seed, server_path(server));
 	rc = server_serve(server, runtime, scenario, arguments->config);
 	if (rc < 0) {
-		fprintf(stderr, "weir run: control socket: %s\n", strerror(-rc));
+		run_log(RUN_LOG_ERROR, "control socket: %s", strerror(-rc));
 		status = 1;
 	}
 	runtime_halt(runtime);
 	if (!arguments->quiet)
 		run_summary_print(stdout, runtime, *scenario);
 	if (runtime_stop(runtime, &problem) < 0) {
-		say(problem.text);
+		run_log(RUN_LOG_ERROR, "%s", problem.text);
 		status = 1;
 	} else if (!arguments->quiet) {
 		puts("every packet is accounted for, every buffer came back");
@@ -107,28 +102,38 @@ static int run(const struct run_arguments *arguments, struct scenario **scenario
 	return status;
 }
 
-int command_run(int argc, char **argv)
+static int load_and_run(const struct run_arguments *arguments)
 {
-	struct run_arguments arguments;
 	char message[SCENARIO_FILE_ERROR];
 	struct scenario *scenario;
-	int status = run_arguments_parse(argc, argv, &arguments);
+	int status;
 
-	if (status != OPTIONS_RUN)
-		return status;
-	if (scenario_file_load(arguments.config, &scenario, message, sizeof(message))) {
-		say(message);
+	if (scenario_file_load(arguments->config, &scenario, message, sizeof(message))) {
+		run_log(RUN_LOG_ERROR, "%s", message);
 		return 2;
 	}
 	/* A reader of a port's output that went away, and a limit of file size, are errors of
 	 * writing. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	path_warn(scenario, stderr);
+	run_warn(scenario);
 	run_seed_choose(scenario);
-	status = run(&arguments, &scenario, message, sizeof(message));
+	status = run(arguments, &scenario, message, sizeof(message));
 	if (status == 2)
-		say(message);
+		run_log(RUN_LOG_ERROR, "%s", message);
 	scenario_free(scenario);
+	return status;
+}
+
+int command_run(int argc, char **argv)
+{
+	struct run_arguments arguments;
+	int status = run_arguments_parse(argc, argv, &arguments);
+
+	if (status != OPTIONS_RUN)
+		return status;
+	run_log_begin("run", arguments.log_level, JOURNAL_SOCKET);
+	status = load_and_run(&arguments);
+	run_log_end();
 	return status;
 }

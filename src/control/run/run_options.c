@@ -19,6 +19,7 @@ static const struct option_row rows[] = {
         {OPTION_LAYOUT(struct run_arguments)},
         {OPTION_MEMORY(struct run_arguments, MEMORY_MIN, 0,
                        "for packets in flight; what the scenario needs, if not given")},
+        {OPTION_LOG_LEVEL(struct run_arguments)},
         {OPTION_QUIET(struct run_arguments, "no table at the end")},
         OPTIONS_END,
 };

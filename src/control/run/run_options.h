@@ -18,6 +18,7 @@ struct run_arguments {
 	const char *socket_readonly, *readonly_group;
 	uint64_t memory_bytes; /* 0: not given */
 	uint32_t layout;       /* enum runtime_layout */
+	uint32_t log_level;    /* enum run_log_level */
 	bool quiet;
 	int n_eal;
 	char **eal; /* what stood behind `--` */

@@ -3,12 +3,32 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include "check/budget.h"
 #include "check/memory_plan.h"
+#include "language/path_check.h"
+#include "text/alloc_failure.h"
+
+void run_warn(const struct scenario *scenario)
+{
+	char *lines = NULL, *rest;
+	size_t bytes;
+	FILE *out = alloc_failure_stream(&lines, &bytes);
+
+	if (!out)
+		return;
+	path_warn(scenario, out);
+	if (alloc_failure_close(out) == 0) {
+		for (char *line = strtok_r(lines, "\n", &rest); line;
+		     line = strtok_r(NULL, "\n", &rest))
+			run_log(RUN_LOG_WARNING, "%s", line);
+	}
+	free(lines);
+}
 
 void run_seed_choose(struct scenario *scenario)
 {

@@ -13,6 +13,8 @@
 #include "live/runtime.h"
 #include "scenario/scenario.h"
 
+/* What is odd about it, though it can run, into the log (path_warn). */
+void run_warn(const struct scenario *scenario);
 /* If nobody has said one. It is short: someone may have to type it. */
 void run_seed_choose(struct scenario *scenario);
 /* Fills in the memory of `options`. `asked_bytes`: of --memory, or 0. `config`: the scenario's name

@@ -10,6 +10,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "machine/run_log.h"
 #include "serve/serve_http.h"
 #include "serve/serve_listen.h"
 
@@ -55,14 +56,13 @@ static bool read_token(const char *path, char token[TOKEN_BYTES])
 	if (in != NULL)
 		fclose(in);
 	if (in == NULL)
-		fprintf(stderr, "weir serve: --token-file %s: %s\n", path, strerror(error));
+		run_log(RUN_LOG_ERROR, "--token-file %s: %s", path, strerror(error));
 	if (in == NULL)
 		return false;
 	token[read ? strcspn(token, " \t\r\n") : 0] = '\0';
 	if (strlen(token) >= TOKEN_LEAST)
 		return true;
-	fprintf(stderr,
-	        "weir serve: --token-file %s: its first line has fewer than %d characters\n", path,
+	run_log(RUN_LOG_ERROR, "--token-file %s: its first line has fewer than %d characters", path,
 	        TOKEN_LEAST);
 	return false;
 }
@@ -73,7 +73,7 @@ static bool make_token(const struct serve_options *options, char token[TOKEN_BYT
 		return read_token(options->token_file, token);
 	if (draw_token(token))
 		return true;
-	fputs("weir serve: no token can be drawn; write --token-file FILE\n", stderr);
+	run_log(RUN_LOG_ERROR, "no token can be drawn; write --token-file FILE");
 	return false;
 }
 
@@ -87,10 +87,10 @@ static void introduce(const struct serve_options *options, const struct serve_li
 		printf("weir serve: to change what runs: %s#token=%s\n", listen->url, token);
 	fflush(stdout);
 	if (!listen->loopback)
-		fprintf(stderr,
-		        "weir serve: warning: who reaches this address sees all of it%s, and so "
+		run_log(RUN_LOG_WARNING,
+		        "warning: who reaches this address sees all of it%s, and so "
 		        "does who listens on the way: put something with TLS and passwords in "
-		        "front of it\n",
+		        "front of it",
 		        options->allow_changes ? ", and with the token changes it" : "");
 }
 
@@ -106,15 +106,15 @@ static void tell_state(const struct serve_http *http, uint64_t *told)
 		return;
 	*told = feed->states;
 	if (!feed->up)
-		fprintf(stderr, "weir serve: %s\n", feed->said);
+		run_log(RUN_LOG_WARNING, "%s", feed->said);
 	else
-		fprintf(stderr, "weir serve: weir %s answers, run %s\n",
-		        version != NULL ? version : "", feed->run);
+		run_log(RUN_LOG_NOTICE, "weir %s answers, run %s", version != NULL ? version : "",
+		        feed->run);
 	if (feed->up && http->token != NULL &&
 	    json_is_true(json_object_get(feed->hello, "read_only")))
-		fputs("weir serve: its socket is read-only, so nothing can be changed; name the "
-		      "control socket with -s\n",
-		      stderr);
+		run_log(RUN_LOG_WARNING,
+		        "its socket is read-only, so nothing can be changed; name the "
+		        "control socket with -s");
 }
 
 static void loop(struct serve_http *http)
@@ -147,7 +147,7 @@ static int begin(struct serve_http *http, const struct serve_options *options)
 {
 	if (!serve_feed_begin(&http->feed, options->socket, options->interval_ns,
 	                      options->clouds)) {
-		fputs("weir serve: no memory\n", stderr);
+		run_log(RUN_LOG_ERROR, "no memory");
 		return 1;
 	}
 	http->name = options->name;
@@ -175,7 +175,7 @@ int serve_run(const struct serve_options *options)
 	sigaction(SIGPIPE, &ignore, NULL);
 	result = serve_listen_open(&listen, options->listen, &problem);
 	if (result != 0) {
-		fprintf(stderr, "weir serve: %s\n", problem.text);
+		run_log(RUN_LOG_ERROR, "%s", problem.text);
 		status = result == -EINVAL ? 2 : 1;
 		goto out;
 	}
@@ -186,7 +186,7 @@ int serve_run(const struct serve_options *options)
 		serve_http_close(http);
 		status = 0;
 	} else {
-		fprintf(stderr, "weir serve: HTTP cannot be served: %s\n", strerror(-result));
+		run_log(RUN_LOG_ERROR, "HTTP cannot be served: %s", strerror(-result));
 	}
 	serve_listen_close(&listen);
 out:

@@ -25,9 +25,11 @@ struct serve_options {
 	const char *token_file; /* NULL: a token is drawn */
 	uint64_t interval_ns;   /* of samples */
 	uint64_t clouds;        /* in /metrics, at most */
+	uint32_t log_level;     /* enum run_log_level */
 };
 
-/* Serves until SIGTERM or SIGINT. Returns the exit status; a refusal is said on stderr. */
+/* Serves until SIGTERM or SIGINT. Returns the exit status; a refusal is in the log
+ * (run_log.h). */
 int serve_run(const struct serve_options *options);
 
 #endif

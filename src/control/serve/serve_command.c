@@ -24,6 +24,7 @@ static const struct option_row rows[] = {
                 .min = 100 * SIMTIME_MS, .max = 60 * SIMTIME_S, .initial = SIMTIME_S,
                 .help = "from one sample to the next, while somebody looks at the page")},
         {OPTION_SOCKET(struct serve_options)},
+        {OPTION_LOG_LEVEL(struct serve_options)},
         OPTIONS_END,
 };
 
@@ -53,5 +54,8 @@ int command_serve(int argc, char **argv)
 	if (arguments.token_file != NULL && !arguments.allow_changes)
 		return options_wrong(&serve_options,
 		                     "--token-file is for changes; write --allow-changes, too");
-	return serve_run(&arguments);
+	run_log_begin("serve", arguments.log_level, JOURNAL_SOCKET);
+	status = serve_run(&arguments);
+	run_log_end();
+	return status;
 }

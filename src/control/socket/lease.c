@@ -141,7 +141,8 @@ bool lease_keep(struct leases *leases, uint64_t number)
 
 	if (lease == NULL || lease->due)
 		return false;
-	event_tell(leases->control, "lease-kept", json_pack("{s:I}", "lease", (json_int_t)number),
+	event_tell(leases->control, RUN_LOG_INFO, "lease-kept",
+	           json_pack("{s:I}", "lease", (json_int_t)number),
 	           "lease %" PRIu64 " is given up, and its change stays", number);
 	take_out(leases, number);
 	return true;
@@ -196,7 +197,7 @@ static void stuck(struct leases *leases, struct lease *lease, const char *why)
 	lease->again_ns = run_ns(leases) + lease->pause_ns;
 	if (told)
 		return;
-	event_tell(leases->control, "lease-stuck",
+	event_tell(leases->control, RUN_LOG_WARNING, "lease-stuck",
 	           json_pack("{s:I,s:s}", "lease", (json_int_t)lease->number, "message", why),
 	           "lease %" PRIu64 " has ended and cannot be undone yet, and is tried again: %s",
 	           lease->number, why);

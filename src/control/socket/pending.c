@@ -357,7 +357,7 @@ static void tell_reverted(struct dialogue *dialogue, const struct lease *lease)
 			json_array_append_new(kept, json_string(cloud->name));
 	}
 	peer_text(&lease->who, whom);
-	event_tell(dialogue->control, "change",
+	event_tell(dialogue->control, RUN_LOG_NOTICE, "change",
 	           json_pack("{s:o,s:s,s:I,s:s,s:o,s:i,s:o}", "who", peer_json(&lease->who), "how",
 	                     "revert", "lease", (json_int_t)lease->number, "why", lease_why(lease),
 	                     "clouds", clouds, "clouds_in_all", (int)lease->difference.n, "kept",

@@ -31,7 +31,7 @@ static void reload_tell_error(struct reload *reload, const json_t *error)
 		         (long long)(column > 0 ? column : 1));
 	snprintf(text, sizeof(text), "%.300s%s: %s (what was in force stays)", reload->path, at,
 	         message != NULL ? message : "cannot be read again");
-	reload->tell(reload->argument, text);
+	reload->tell(reload->argument, RUN_LOG_ERROR, text);
 }
 
 static void reload_answered(struct reload *reload)
@@ -44,7 +44,7 @@ static void reload_answered(struct reload *reload)
 	if (json_is_true(json_object_get(object, "ok"))) {
 		snprintf(text, sizeof(text), "%.300s: read again, and in force%s%.300s",
 		         reload->path, late != NULL ? ": " : "", late != NULL ? late : "");
-		reload->tell(reload->argument, text);
+		reload->tell(reload->argument, RUN_LOG_NOTICE, text);
 	} else {
 		reload_tell_error(reload, json_object_get(object, "error"));
 	}

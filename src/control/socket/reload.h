@@ -11,7 +11,7 @@
 
 #include "socket/dialogue.h"
 
-typedef void reload_tell(void *argument, const char *line);
+typedef void reload_tell(void *argument, enum run_log_level level, const char *line);
 
 struct reload {
 	struct dialogue dialogue;

@@ -304,15 +304,14 @@ static uint64_t clock_ns(void)
 	return (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec;
 }
 
-static void server_tell(void *argument, const char *line)
+static void server_tell(void *argument, enum run_log_level level, const char *line)
 {
 	(void)argument;
-	fprintf(stderr, "weir run: %s\n", line);
+	run_log(level, "%s", line);
 }
 
 static void server_tell_event(void *argument, const struct runtime_event *event)
 {
-	server_tell(NULL, event->line);
 	event_of_runtime(argument, event);
 }
 
@@ -397,8 +396,7 @@ int server_serve(struct server *server, struct runtime *runtime, struct scenario
 	if (!control_close(&control, CONTROL_PATIENCE_NS)) {
 		/* A file on a disk that does not answer: nothing may be freed under who waits for
 		 * it. */
-		server_tell(
-		        NULL,
+		run_log(RUN_LOG_ERROR,
 		        "a change that is under way does not come to its end: ended without it, "
 		        "and without the accounts");
 		server_close(server);

@@ -48,9 +48,9 @@ int server_open(const struct server_paths *paths, struct server **server, struct
 const char *server_path(const struct server *server);
 const char *server_path_read_only(const struct server *server);
 /* Serves until a signal comes: returns its number, or -errno. `config`: the scenario file, for
- * SIGHUP. `scenario` is the one in force; it is
- * replaced by its successor with every change, and is the caller's again afterwards. Events of the
- * runtime (stalls, links down and up) go to stderr, one line each. */
+ * SIGHUP. `scenario` is the one in force; it is replaced by its successor with every change, and is
+ * the caller's again afterwards. Events of the runtime (stalls, links down and up) go to the log
+ * (run_log.h). */
 int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario,
                  const char *config);
 /* Closes the clients, removes the socket, gives the signals back. NULL is allowed. */

@@ -66,7 +66,54 @@ static char *event_json(const char *kind, const struct stamp *stamp, json_t *mem
 	return line;
 }
 
-void event_tell(struct control *control, const char *kind, json_t *members, const char *format, ...)
+/* ---- the log ---- */
+
+#define FIELD_NAME_BYTES  40
+#define FIELD_VALUE_BYTES 24
+
+struct field_text {
+	char name[FIELD_NAME_BYTES], value[FIELD_VALUE_BYTES];
+};
+
+/* `first_of_kind` is WEIR_FIRST_OF_KIND. False: it is no field, but a list or an object. */
+static bool field_of(const char *name, const json_t *value, struct field_text *text,
+                     struct journal_field *field)
+{
+	*field = (struct journal_field){text->name, text->value};
+	snprintf(text->name, sizeof(text->name), "WEIR_%s", name);
+	for (char *c = text->name; *c != '\0'; c++)
+		if (*c >= 'a' && *c <= 'z')
+			*c = (char)(*c - 'a' + 'A');
+	if (json_is_integer(value))
+		snprintf(text->value, sizeof(text->value), "%lld",
+		         (long long)json_integer_value(value));
+	else if (json_is_boolean(value))
+		snprintf(text->value, sizeof(text->value), "%s",
+		         json_is_true(value) ? "true" : "false");
+	else
+		field->value = json_string_value(value);
+	return field->value != NULL;
+}
+
+static void log_line(enum run_log_level level, const char *kind, json_t *members,
+                     const char *sentence)
+{
+	struct journal_field fields[RUN_LOG_FIELDS_MAX] = {{"WEIR_EVENT", kind}};
+	struct field_text texts[RUN_LOG_FIELDS_MAX];
+	uint32_t n = 1;
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(members, name, value)
+	{
+		if (n < RUN_LOG_FIELDS_MAX && field_of(name, value, &texts[n], &fields[n]))
+			n++;
+	}
+	run_log_with(level, fields, n, "%s", sentence);
+}
+
+void event_tell(struct control *control, enum run_log_level level, const char *kind,
+                json_t *members, const char *format, ...)
 {
 	char sentence[SENTENCE_BYTES], head[HEAD_BYTES], plain[HEAD_BYTES + 160];
 	char text[SENTENCE_BYTES + HEAD_BYTES + 64];
@@ -74,10 +121,6 @@ void event_tell(struct control *control, const char *kind, json_t *members, cons
 	va_list arguments;
 	char *line;
 
-	if (control->events == NULL) {
-		json_decref(members);
-		return;
-	}
 	va_start(arguments, format);
 	vsnprintf(sentence, sizeof(sentence), format, arguments);
 	va_end(arguments);
@@ -85,6 +128,11 @@ void event_tell(struct control *control, const char *kind, json_t *members, cons
 	for (char *c = sentence; *c != '\0'; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7F)
 			*c = '?';
+	log_line(level, kind, members, sentence);
+	if (control->events == NULL) {
+		json_decref(members);
+		return;
+	}
 	stamp_take(&stamp, control);
 	stamp_text(&stamp, head);
 	line = event_json(kind, &stamp, members, sentence);
@@ -107,7 +155,7 @@ void event_started(struct control *control)
 	const struct scenario *scenario = *control->scenario;
 
 	event_tell(
-	        control, "started",
+	        control, RUN_LOG_INFO, "started",
 	        json_pack("{s:s,s:s,s:I,s:o,s:I,s:I}", "weir", WEIR_VERSION, "run", control->run,
 	                  "pid", (json_int_t)getpid(), "seed", json_seed(scenario->seed), "ports",
 	                  (json_int_t)scenario->n_ports, "clouds", (json_int_t)scenario->n_clouds),
@@ -117,7 +165,8 @@ void event_started(struct control *control)
 
 void event_stopped(struct control *control, const char *why)
 {
-	event_tell(control, "stopped", json_pack("{s:s}", "why", why), "weir ends: %s", why);
+	event_tell(control, RUN_LOG_NOTICE, "stopped", json_pack("{s:s}", "why", why),
+	           "weir ends: %s", why);
 }
 
 void event_of_runtime(struct control *control, const struct runtime_event *event)
@@ -129,16 +178,19 @@ void event_of_runtime(struct control *control, const struct runtime_event *event
 
 	switch (event->kind) {
 	case RUNTIME_LINK:
-		event_tell(control, "link", json_pack("{s:s,s:b}", "port", port, "up", event->up),
-		           "%s", event->line);
+		event_tell(control, runtime_event_level(event), "link",
+		           json_pack("{s:s,s:b}", "port", port, "up", event->up), "%s",
+		           event->line);
 		return;
 	case RUNTIME_REMARK:
-		event_tell(control, "remark", json_pack("{s:s}", "port", port), "%s", event->line);
+		event_tell(control, runtime_event_level(event), "remark",
+		           json_pack("{s:s}", "port", port), "%s", event->line);
 		return;
 	case RUNTIME_STALL:
 	case RUNTIME_STALL_END:
 		control->ops->worker(control->context, event->index, &worker);
-		event_tell(control, event->kind == RUNTIME_STALL ? "stall" : "stall-end",
+		event_tell(control, runtime_event_level(event),
+		           event->kind == RUNTIME_STALL ? "stall" : "stall-end",
 		           json_pack("{s:i,s:s,s:i,s:I}", "worker", (int)event->index, "role",
 		                     worker.role, "cpu", (int)worker.cpu, "for_ns",
 		                     (json_int_t)event->for_ns),
@@ -152,7 +204,7 @@ void event_cleared(struct control *control, const struct peer *who)
 	char whom[PEER_TEXT_BYTES];
 
 	peer_text(who, whom);
-	event_tell(control, "cleared", json_pack("{s:o}", "who", peer_json(who)),
+	event_tell(control, RUN_LOG_INFO, "cleared", json_pack("{s:o}", "who", peer_json(who)),
 	           "counters cleared by %s", whom);
 }
 
@@ -202,11 +254,6 @@ void event_change(struct control *control, const struct event_change *change)
 	uint32_t n = change->n_clouds;
 	FILE *out;
 
-	if (control->events == NULL) {
-		json_decref(members);
-		json_decref(list);
-		return;
-	}
 	peer_text(change->who, whom);
 	out = open_memstream(&text, &text_n);
 	if (out != NULL) {
@@ -223,7 +270,7 @@ void event_change(struct control *control, const struct event_change *change)
 		json_object_set_new(members, "lease_ns",
 		                    json_integer((json_int_t)change->lease_ns));
 	}
-	event_tell(control, "change", members, "%s by %s: %s", change->how, whom,
+	event_tell(control, RUN_LOG_INFO, "change", members, "%s by %s: %s", change->how, whom,
 	           text != NULL ? text : "");
 	free(text);
 }

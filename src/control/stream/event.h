@@ -9,6 +9,9 @@
  * the same instant on the clock of the machine. Neither number nor t_ns decreases from one event to
  * the next. docs/control.md has the kinds and their members.
  *
+ * What is told goes into the log of weir, too (run_log.h), with the kind as WEIR_EVENT, and each
+ * member that is a text, an integer or a boolean under its name: WEIR_CLOUD, WEIR_REASON.
+ *
  * Thread: control's.
  */
 #ifndef WEIR_EVENT_H
@@ -20,10 +23,10 @@
 #include "service/control.h"
 #include "service/peer.h"
 
-/* Adds one to the log, if there is one. `members` (of a JSON object, which passes; NULL: no memory)
- * stand between wall_ns and the text. */
-void event_tell(struct control *control, const char *kind, json_t *members, const char *format, ...)
-        __attribute__((format(printf, 4, 5)));
+/* Adds one to the events, if they are kept, and a line of that level to the log. `members` (of a
+ * JSON object, which passes; NULL: no memory) stand between wall_ns and the text. */
+void event_tell(struct control *control, enum run_log_level level, const char *kind,
+                json_t *members, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 void event_started(struct control *control);
 /* `why`: `SIGTERM`. */

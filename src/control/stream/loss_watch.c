@@ -68,7 +68,8 @@ static bool kind_told(const struct loss_watched *watched, enum reason_kind kind)
 static void tell_first(struct control *control, const char *cloud, enum reason reason,
                        uint64_t count, bool of_kind)
 {
-	event_tell(control, "loss",
+	event_tell(control, reason_kind(reason) == REASON_REAL ? RUN_LOG_WARNING : RUN_LOG_DEBUG,
+	           "loss",
 	           json_pack("{s:s,s:s,s:s,s:I,s:b}", "cloud", cloud, "reason", reason_name(reason),
 	                     "kind", kinds[reason_kind(reason)], "count", (json_int_t)count,
 	                     "first_of_kind", of_kind),
@@ -95,7 +96,7 @@ static bool real_since(struct loss_watched *watched, uint64_t real, uint64_t now
 static void tell_real(struct control *control, const char *what, const char *name, uint64_t since,
                       uint64_t total, json_t *lost)
 {
-	event_tell(control, "real-loss",
+	event_tell(control, RUN_LOG_WARNING, "real-loss",
 	           json_pack("{s:s,s:I,s:I,s:o}", what, name, "count", (json_int_t)since, "total",
 	                     (json_int_t)total, "lost", lost),
 	           "%s %s: weir has lost %" PRIu64

@@ -178,7 +178,7 @@ static void tell(struct control *control, const struct schedule_row *row, simtim
 	}
 	if (points > 1)
 		snprintf(more, sizeof(more), ", the last of %" PRIu64 " points", points);
-	event_tell(control, "schedule",
+	event_tell(control, RUN_LOG_DEBUG, "schedule",
 	           json_pack("{s:s,s:s,s:I,s:b,s:I}", "cloud", cloud->name, "line",
 	                     line != NULL ? line : "", "at_ns", (json_int_t)at_ns, "on", on,
 	                     "points", (json_int_t)points),

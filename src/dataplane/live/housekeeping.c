@@ -6,6 +6,13 @@
 
 #define STALL_NS SIMTIME_S
 
+enum run_log_level runtime_event_level(const struct runtime_event *event)
+{
+	return event->kind == RUNTIME_STALL || (event->kind == RUNTIME_LINK && !event->up)
+	               ? RUN_LOG_WARNING
+	               : RUN_LOG_NOTICE;
+}
+
 static void watch_worker(struct runtime *runtime, uint32_t index, uint64_t now_ns,
                          runtime_tell *tell, void *argument)
 {

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "account/histogram.h"
+#include "machine/run_log.h"
 #include "scenario/scenario.h"
 
 struct cloud_report;
@@ -99,6 +100,8 @@ struct runtime_event {
 	bool up;          /* RUNTIME_LINK */
 	uint64_t for_ns;  /* of a stall: so far, or in all */
 };
+/* How important it is in the log (run_log.h). */
+enum run_log_level runtime_event_level(const struct runtime_event *event);
 typedef void runtime_tell(void *argument, const struct runtime_event *event);
 /* Housekeeping, about every 100 ms: keeps the clock disciplined, watches for workers that stall and
  * links that go down or up. Passes each event to `tell`. */

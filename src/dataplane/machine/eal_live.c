@@ -236,8 +236,7 @@ int eal_start_live(const char *cores, int n_arguments, char **arguments, bool ne
 	lcores_text(&workers, &before.cpus, all.lcores);
 	compose(&all, n_arguments, arguments, need_pci, memory_mib + EAL_OWN_MIB, problem);
 	memcpy(list, all.list, sizeof(list)); /* getopt changes the order */
-	if (!has(n_arguments, arguments, log_words))
-		eal_log_start();
+	eal_log_start(has(n_arguments, arguments, log_words));
 	if (rte_eal_init(all.n, list) < 0) {
 		rc = start_failed(problem);
 		eal_log_stop();

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "machine/run_log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define OWN_FIELDS 4 /* beside the line's */
+
+const char *const run_log_levels[] = {"error", "warning", "notice", "info", "debug", NULL};
+/* syslog(3)'s, in the order of the levels. */
+static const char *const priorities[] = {"3", "4", "5", "6", "7"};
+
+static struct {
+	const char *command, *socket;
+	enum run_log_level most;
+	int journal; /* a descriptor; -1: the lines go to standard error */
+	uint64_t lost;
+} state = {.command = "", .most = RUN_LOG_NOTICE, .journal = -1};
+
+void run_log_begin(const char *command, enum run_log_level most, const char *socket)
+{
+	state.command = command;
+	state.most = most;
+	state.socket = socket;
+	state.lost = 0;
+	state.journal = journal_is_behind(STDERR_FILENO) ? journal_open() : -1;
+}
+
+/* One call, so that lines of several threads or processes do not mix. */
+static void to_standard_error(const char *text)
+{
+	fprintf(stderr, "weir%s%s: %s\n", *state.command ? " " : "", state.command, text);
+}
+
+static int to_journal(enum run_log_level level, const struct journal_field *fields, uint32_t n,
+                      const char *text)
+{
+	struct journal_field all[OWN_FIELDS + RUN_LOG_FIELDS_MAX] = {
+	        {"MESSAGE", text},
+	        {"PRIORITY", priorities[level]},
+	        {"SYSLOG_IDENTIFIER", "weir"},
+	        {"WEIR_COMMAND", state.command}};
+
+	n = n < RUN_LOG_FIELDS_MAX ? n : RUN_LOG_FIELDS_MAX;
+	for (uint32_t i = 0; i < n; i++)
+		all[OWN_FIELDS + i] = fields[i];
+	return journal_send(state.journal, state.socket, all, OWN_FIELDS + n);
+}
+
+/* How many lines the journal did not take. */
+static bool tell_lost(void)
+{
+	uint64_t lost = __atomic_exchange_n(&state.lost, 0, __ATOMIC_RELAXED);
+	char text[100];
+
+	if (lost == 0)
+		return true;
+	snprintf(text, sizeof(text), "%" PRIu64 " lines are missing here: the journal did not read",
+	         lost);
+	if (to_journal(RUN_LOG_WARNING, NULL, 0, text) == 0)
+		return true;
+	__atomic_fetch_add(&state.lost, lost, __ATOMIC_RELAXED);
+	return false;
+}
+
+void run_log_end(void)
+{
+	if (state.journal >= 0 && !tell_lost())
+		to_standard_error("lines are missing at the end: the journal did not read");
+	if (state.journal >= 0)
+		close(state.journal);
+	state.journal = -1;
+	state.command = "";
+	state.most = RUN_LOG_NOTICE;
+}
+
+__attribute__((format(printf, 4, 0))) static void say(enum run_log_level level,
+                                                      const struct journal_field *fields,
+                                                      uint32_t n, const char *format,
+                                                      va_list arguments)
+{
+	char text[RUN_LOG_TEXT_BYTES];
+	int error = errno, result;
+
+	if (level > state.most)
+		return;
+	errno = error; /* of %m */
+	vsnprintf(text, sizeof(text), format, arguments);
+	if (state.journal < 0) {
+		to_standard_error(text);
+		errno = error;
+		return;
+	}
+	result = tell_lost() ? to_journal(level, fields, n, text) : -EAGAIN;
+	/* Standard error leads to the journal, too, and would wait for it. */
+	if (result == -EAGAIN)
+		__atomic_fetch_add(&state.lost, 1, __ATOMIC_RELAXED);
+	else if (result < 0)
+		to_standard_error(text);
+	errno = error;
+}
+
+void run_log(enum run_log_level level, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say(level, NULL, 0, format, arguments);
+	va_end(arguments);
+}
+
+void run_log_with(enum run_log_level level, const struct journal_field *fields, uint32_t n,
+                  const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say(level, fields, n, format, arguments);
+	va_end(arguments);
+}
