@@ -17,7 +17,7 @@ set -eu
 cd "$(dirname "$0")/.."
 dir=${1:-build/tsan}
 
-programs="worker io_thread runtime reading fate-queue frame-queue server session stall load"
+programs="worker io_thread runtime reading fate-queue frame-queue tap server session stall load"
 [ -e "$dir/build.ninja" ] ||
 	meson setup "$dir" --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Dlinux=disabled \
 		-Dc_args=-DRTE_USE_C11_MEM_MODEL > "$dir-setup.log"

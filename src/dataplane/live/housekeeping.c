@@ -116,6 +116,7 @@ void runtime_tick(struct runtime *runtime, runtime_tell *tell, void *argument)
 
 	clock_sample(&sample);
 	clock_discipline(&runtime->clock, &sample);
+	runtime_taps_beat(runtime);
 	if (!runtime->introduced)
 		introduce(runtime, tell, argument);
 	for (uint32_t i = 0; runtime->running && i < runtime->n_workers; i++)

@@ -189,29 +189,39 @@ static int no_rings(struct problem *problem)
 	return -ENOMEM;
 }
 
-/* The drain of the worker that sends to a port, fed by one more ring. */
-static void tx_queue_lead(struct tx_queue *tx_queue, struct port *port, struct wire *wire,
-                          bool told)
+static struct wire *wire_of(struct worker *worker, const struct runtime *runtime, uint32_t port)
 {
-	tx_queue->told = told;
+	return runtime->ports[port].speed_bps ? &worker->wires[port] : NULL;
+}
+
+/* To a port, by this worker. */
+static void tx_queue_lead(struct tx_queue *tx_queue, struct runtime *runtime, struct worker *worker,
+                          uint32_t index)
+{
+	struct port *port = &runtime->ports[index];
+
+	tx_queue->told = runtime->options.told_departures;
 	tx_queue->port = port;
-	tx_queue->wire = wire;
+	tx_queue->index = index;
+	tx_queue->witness = &worker->tap.witness;
+	tx_queue->wire = wire_of(worker, runtime, index);
 	tx_queue->launch = port->launch_ns > 0 ? &port->time : NULL;
 	tx_queue->launch_ns = port->launch_ns;
 }
 
-static int drain_feed(struct worker *sender, struct port *port, struct wire *wire, bool told,
-                      struct rte_ring *ring)
+/* The drain of the worker that sends to a port, fed by one more ring. */
+static int drain_feed(struct runtime *runtime, uint32_t index, struct rte_ring *ring)
 {
+	struct worker *sender = &runtime->workers[runtime->sender[index]];
 	struct drain *drain = NULL;
 
 	for (uint32_t i = 0; i < sender->n_drains; i++) {
-		if (sender->drains[i].tx_queue.port == port)
+		if (sender->drains[i].tx_queue.index == index)
 			drain = &sender->drains[i];
 	}
 	if (!drain) {
 		drain = &sender->drains[sender->n_drains++];
-		tx_queue_lead(&drain->tx_queue, port, wire, told);
+		tx_queue_lead(&drain->tx_queue, runtime, sender, index);
 		drain->tx_queue.outlet = &drain->outlet;
 		drain->from = calloc(WORKERS_MAX, sizeof(struct rte_ring *));
 		if (!drain->from)
@@ -221,15 +231,9 @@ static int drain_feed(struct worker *sender, struct port *port, struct wire *wir
 	return 0;
 }
 
-static struct wire *wire_of(struct worker *worker, const struct runtime *runtime, uint32_t port)
-{
-	return runtime->ports[port].speed_bps ? &worker->wires[port] : NULL;
-}
-
 static int build_tx_queues(struct runtime *runtime, uint32_t index, struct problem *problem)
 {
 	struct worker *worker = &runtime->workers[index];
-	const bool told = runtime->options.told_departures;
 
 	worker->tx_queues = rte_zmalloc(
 	        "transmit queues", runtime->n_ports * sizeof(struct tx_queue), RTE_CACHE_LINE_SIZE);
@@ -239,19 +243,17 @@ static int build_tx_queues(struct runtime *runtime, uint32_t index, struct probl
 	for (uint32_t p = 0; p < runtime->n_ports; p++) {
 		struct tx_queue *tx_queue = &worker->tx_queues[p];
 		struct port *port = &runtime->ports[p];
-		struct worker *sender = &runtime->workers[runtime->sender[p]];
 
 		tx_queue->outlet = engine_outlet(worker->engine, p);
 		if (worker->role == WORKER_RUN_TO_COMPLETION &&
 		    (port->tx_queues >= runtime->n_workers || runtime->sender[p] == index)) {
-			tx_queue_lead(tx_queue, port, wire_of(worker, runtime, p), told);
+			tx_queue_lead(tx_queue, runtime, worker, p);
 			tx_queue->queue =
 			        port->tx_queues >= runtime->n_workers ? (uint16_t)index : 0;
 			continue;
 		}
 		tx_queue->ring = ring_add(runtime, TX_QUEUE_RING);
-		if (!tx_queue->ring ||
-		    drain_feed(sender, port, wire_of(sender, runtime, p), told, tx_queue->ring) < 0)
+		if (!tx_queue->ring || drain_feed(runtime, p, tx_queue->ring) < 0)
 			return no_rings(problem);
 	}
 	return 0;
@@ -284,6 +286,7 @@ static int build_worker(struct runtime *runtime, uint32_t index, struct problem 
 	        rte_zmalloc("wires", runtime->n_ports * sizeof(struct wire), RTE_CACHE_LINE_SIZE);
 	if (rc < 0 || !worker->inlets || !worker->drains || !worker->wires)
 		return no_rings(problem);
+	worker_tap_init(&worker->tap, index, &worker->now, runtime->options.witness);
 	for (uint32_t p = 0; p < runtime->n_ports; p++)
 		wire_init(&worker->wires[p], runtime->ports[p].speed_bps);
 	if (worker->role == WORKER_EMULATION) {

@@ -21,11 +21,13 @@
 
 struct change;
 struct insertion;
+struct tap_set;
 
 struct message {
-	enum { MESSAGE_CHANGE, MESSAGE_CLEAR, MESSAGE_INSERTION } kind;
+	enum { MESSAGE_CHANGE, MESSAGE_CLEAR, MESSAGE_INSERTION, MESSAGE_TAPS } kind;
 	struct change *change;             /* MESSAGE_CHANGE */
 	const struct insertion *insertion; /* MESSAGE_INSERTION */
+	const struct tap_set *taps;        /* MESSAGE_TAPS */
 	uint32_t done;
 };
 

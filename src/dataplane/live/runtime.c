@@ -155,6 +155,7 @@ static int release(struct runtime *runtime, struct problem *problem)
 	int rc;
 
 	layout_free(runtime);
+	runtime_taps_free(runtime);
 	rc = close_ports(runtime, problem);
 	if (runtime->pool) {
 		uint32_t whole = pool_size(runtime->pool), there = pool_available(runtime->pool);

@@ -87,6 +87,16 @@ bool transaction_missing(const struct transaction *transaction, uint32_t *worker
 /* Frees it, and what it has replaced: taken by all, or never posted. NULL is allowed. */
 void transaction_finish(struct transaction *transaction);
 
+/* Taps (tap.h): looks at packets from outside. A tap that has begun is the runtime's, until
+ * runtime_tap_end, after which nobody uses it; it is freed when all workers have let go. Its fates
+ * are told `wall_ns` later than they happen, so that they count from 1970. 0, or -EBUSY: there are
+ * as many as there may be. */
+struct tap;
+int runtime_tap_begin(struct runtime *runtime, struct tap *tap, int64_t wall_ns);
+/* Whether every worker has it. */
+bool runtime_tap_is_on(struct runtime *runtime, const struct tap *tap);
+void runtime_tap_end(struct runtime *runtime, struct tap *tap);
+
 enum runtime_event_kind {
 	RUNTIME_REMARK,    /* of a port: what its line says */
 	RUNTIME_LINK,      /* of a port: went up or down */

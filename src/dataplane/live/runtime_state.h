@@ -11,6 +11,7 @@
 
 #include "live/patience.h"
 #include "live/runtime.h"
+#include "live/tap.h"
 #include "live/worker.h"
 #include "machine/clock.h"
 #include "port/port.h"
@@ -23,6 +24,18 @@ struct watch {
 	uint64_t polls, stalls;
 	struct patience patience; /* since it was seen to come round */
 	bool stalled;
+};
+
+/* Taps, and which of them the workers have (runtime_taps.c). */
+struct runtime_taps {
+	uint32_t n;
+	struct tap *taps[TAPS_MAX];
+	bool changed; /* another set is to be posted */
+	struct tap_set *force, *posted;
+	struct message messages[WORKERS_MAX];
+	/* A beat: an instant, and how many polls each worker had finished then. */
+	simtime beat_ns;
+	uint64_t beat_polls[WORKERS_MAX];
 };
 
 struct runtime {
@@ -49,6 +62,7 @@ struct runtime {
 	struct port_losses cleared[SCENARIO_PORTS_MAX]; /* at the last clear */
 	bool changed_clouds, cleared_ever;
 	struct transaction *posted; /* that not every worker has taken, or that is not finished */
+	struct runtime_taps taps;
 };
 
 /* runtime.c: how many of the pool's mbufs may hold large frames, in all engines together, so that
@@ -68,6 +82,13 @@ void layout_owned(const struct runtime *runtime, uint32_t worker, bool owned[SCE
 
 /* transaction.c: puts the scenario in force before the workers run. */
 int transaction_first(struct runtime *runtime, struct problem *problem);
+
+/* runtime_taps.c: goes on with what is under way. */
+void runtime_taps_step(struct runtime *runtime);
+/* The same, and tells those who tap how far workers have come. */
+void runtime_taps_beat(struct runtime *runtime);
+/* Workers stand still, and engines are freed. */
+void runtime_taps_free(struct runtime *runtime);
 
 /* runtime_report.c: 0, or -EIO with problem that says what does not add up. Workers stand still. */
 int runtime_check(const struct runtime *runtime, struct problem *problem);

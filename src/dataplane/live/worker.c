@@ -120,6 +120,9 @@ static __attribute__((noinline)) void obey(struct worker *worker, struct message
 	case MESSAGE_CLEAR:
 		clear(worker);
 		break;
+	case MESSAGE_TAPS:
+		worker_tap_take(&worker->tap, worker->engine, message->taps);
+		break;
 	case MESSAGE_INSERTION:
 		if (worker->engine)
 			engine_insert(worker->engine, message->insertion, now);

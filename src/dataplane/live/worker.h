@@ -26,6 +26,7 @@
 
 #include "engine/engine.h"
 #include "live/mailbox.h"
+#include "live/tap.h"
 #include "machine/clock.h"
 #include "port/tx_queue.h"
 #include "port/port.h"
@@ -76,6 +77,7 @@ struct worker {
 	struct rte_ring *feed;      /* WORKER_EMULATION: what rx has stamped */
 	const uint64_t *stamped_ns; /* WORKER_EMULATION: `done_ns` of the rx worker */
 	struct mailbox mailbox;
+	struct worker_tap tap;
 
 	/* written by the worker */
 	uint64_t polls __rte_cache_aligned;

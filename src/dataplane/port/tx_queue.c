@@ -99,6 +99,31 @@ static simtime await(const struct clock *clock, simtime now)
 	return reading;
 }
 
+/* It has left its cloud, so it is the port that loses it. */
+static void tell_unsent(const struct tx_queue *tx_queue, const struct rte_mbuf *mbuf,
+                        simtime due_ns, simtime now)
+{
+	/* cloud_tell_left has said there which packet it is, if it has told that one's leaving. */
+	const struct packet *packet = packet_of((struct rte_mbuf *)(uintptr_t)mbuf);
+	const bool known = packet->t_ns == due_ns;
+	const struct fate fate = {.kind = FATE_DROPPED,
+	                          .reason = REASON_TX_FULL,
+	                          .packet = known ? packet->number : 0,
+	                          .port = known ? packet->port : tx_queue->index,
+	                          .to_port = tx_queue->index,
+	                          .flags = known ? packet->flags : 0,
+	                          .wire_bytes = mbuf->pkt_len,
+	                          .at_ns = now,
+	                          .t_in_ns = due_ns,
+	                          .cloud = tx_queue->port->name,
+	                          .queue_average_bytes = FATE_NO_AVERAGE,
+	                          .frame = {.data = rte_pktmbuf_mtod(mbuf, const uint8_t *),
+	                                    .bytes = mbuf->data_len,
+	                                    .more = mbuf->next}};
+
+	tx_queue->witness->tell(tx_queue->witness, &fate);
+}
+
 uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, simtime now)
 {
 	struct outlet *outlet = tx_queue->outlet;
@@ -114,6 +139,8 @@ uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, sim
 	if (tx_queue->port)
 		tx_queue->tx_bytes -= bytes_of(outlet->mbufs + done, outlet->n - done);
 	while (done < outlet->n && outlet->due_ns[done] + TX_QUEUE_PATIENCE_NS < handed) {
+		if (tx_queue->witness)
+			tell_unsent(tx_queue, outlet->mbufs[done], outlet->due_ns[done], handed);
 		rte_pktmbuf_free(outlet->mbufs[done++]);
 		tx_queue->tx_full++;
 	}

@@ -16,6 +16,7 @@
 
 #include <rte_ring.h>
 
+#include "account/witness.h"
 #include "engine/engine.h"
 #include "account/histogram.h"
 #include "machine/clock.h"
@@ -30,7 +31,10 @@ struct tx_queue {
 	struct outlet *outlet;
 	struct port *port;     /* or NULL: */
 	struct rte_ring *ring; /* to another worker */
+	uint32_t index;        /* of the port in the scenario */
 	uint16_t queue;
+	struct witness
+	        *witness; /* told of what is dropped here, as of a loss of the port; or NULL */
 	struct wire
 	        *wire; /* the port's, of all transmit queues of this worker; NULL: it never waits */
 	uint64_t tx_packets, tx_bytes; /* taken by the device */

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/fate_ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_common.h>
+
+#include "capture/fate_frame.h"
+
+#define MAGIC   "weirfate"
+#define VERSION 1
+#define SEALS   (F_SEAL_SHRINK | F_SEAL_GROW)
+#define PAGE    4096u
+#define PADDING UINT32_MAX
+#define ALIGN   8u
+
+/* Behind it: the names of the cloud and the stage, each ended by a 0, then the frame; the whole at
+ * a multiple of ALIGN. */
+struct record {
+	uint32_t bytes; /* of the whole */
+	uint32_t kind;  /* or PADDING, of which only these two words are there */
+	uint64_t packet;
+	simtime at_ns, t_in_ns, t_out_ns, poll_ns;
+	uint64_t queue_bytes, queue_average_bytes;
+	uint64_t missed;
+	uint32_t wire_bytes, frame_bytes;
+	uint16_t port, to_port;
+	uint8_t reason, flags, changed;
+	uint8_t cloud_bytes, stage_bytes; /* with the 0; 0: there is none */
+	uint8_t reserved[7];
+	char names[];
+};
+
+_Static_assert(sizeof(struct record) % ALIGN == 0, "records lie one behind the other");
+_Static_assert(offsetof(struct fate_ring_state, taken) == 64 * 2 ||
+                       offsetof(struct fate_ring_state, taken) == 64,
+               "the reader has a cache line of its own");
+
+static size_t head_bytes(void)
+{
+	return RTE_ALIGN_CEIL(sizeof(struct fate_memory), (size_t)PAGE);
+}
+
+static uint64_t ring_bytes_of(size_t bytes, uint32_t n)
+{
+	uint64_t each = (bytes - head_bytes()) / n;
+
+	each = RTE_ALIGN_FLOOR(each, (uint64_t)PAGE);
+	return each > sizeof(struct fate_ring_state)
+	               ? RTE_ALIGN_FLOOR(each - sizeof(struct fate_ring_state), (uint64_t)ALIGN)
+	               : 0;
+}
+
+static uint8_t *ring_at(void *memory, uint64_t ring_bytes, uint32_t ring)
+{
+	uint64_t each = RTE_ALIGN_CEIL(ring_bytes + sizeof(struct fate_ring_state), (uint64_t)PAGE);
+
+	return (uint8_t *)memory + head_bytes() + ring * each;
+}
+
+/* ---- the worker's end ---- */
+
+static int check(int fd, struct stat *status, struct problem *problem)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	if (seals < 0 || (seals & SEALS) != SEALS || fstat(fd, status) != 0) {
+		problem_set(problem, -1,
+		            "the descriptor is no memfd whose size is sealed (F_SEAL_SHRINK, "
+		            "F_SEAL_GROW)");
+		return -EINVAL;
+	}
+	if ((uint64_t)status->st_size < FATE_MEMORY_MIN ||
+	    (uint64_t)status->st_size > FATE_MEMORY_MAX || status->st_size % PAGE != 0) {
+		problem_set(problem, -1,
+		            "the memory has %lld bytes: 1 MiB to 1 GiB are wanted, a multiple of 4 "
+		            "KiB",
+		            (long long)status->st_size);
+		return -EINVAL;
+	}
+	if ((uint64_t)status->st_blocks * 512 < (uint64_t)status->st_size) {
+		problem_set(problem, -1,
+		            "not all pages of the memory are there: fallocate() it first, so that "
+		            "they are the client's");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int fate_memory_take(int fd, uint32_t n, struct fate_ring *rings, void **memory, size_t *bytes,
+                     struct problem *problem)
+{
+	struct fate_memory *head;
+	struct stat status;
+	uint64_t each;
+	int rc = check(fd, &status, problem);
+
+	if (rc < 0)
+		return rc;
+	*bytes = (size_t)status.st_size;
+	each = ring_bytes_of(*bytes, n);
+	if (n > FATE_RINGS_MAX || each < PAGE) {
+		problem_set(problem, -1, "the memory is too small for %u workers", n);
+		return -EINVAL;
+	}
+	*memory = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	if (*memory == MAP_FAILED) {
+		rc = -errno;
+		problem_set(problem, -1, "the memory cannot be mapped: %s", strerror(-rc));
+		return rc;
+	}
+	/* So that no access waits for a page; where that is not allowed, one may. */
+	if (mlock(*memory, *bytes) != 0)
+		errno = 0;
+	head = *memory;
+	memset(head, 0, sizeof(*head));
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t *at = ring_at(*memory, each, i);
+
+		memset(at, 0, sizeof(struct fate_ring_state));
+		rings[i] = (struct fate_ring){.state = (struct fate_ring_state *)(void *)at,
+		                              .data = at + sizeof(struct fate_ring_state),
+		                              .bytes = each};
+	}
+	head->version = VERSION;
+	head->n_rings = n;
+	head->ring_bytes = each;
+	return 0;
+}
+
+void fate_memory_begin(void *memory, const struct scenario *scenario, int64_t wall_ns)
+{
+	struct fate_memory *head = memory;
+
+	head->wall_ns = wall_ns;
+	head->n_ports = scenario->n_ports;
+	for (uint32_t i = 0; i < scenario->n_ports; i++)
+		strncpy(head->ports[i], scenario->ports[i].name, SCENARIO_NAME_BYTES - 1);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	memcpy(head->magic, MAGIC, sizeof(head->magic));
+}
+
+void fate_memory_settle(void *memory, simtime settled_ns)
+{
+	struct fate_memory *head = memory;
+
+	__atomic_store_n(&head->settled_ns, settled_ns, __ATOMIC_RELEASE);
+}
+
+void fate_memory_leave(void *memory, size_t bytes)
+{
+	munmap(memory, bytes);
+}
+
+/* Where so many bytes go, side by side; NULL: there is no room. */
+static uint8_t *reserve(struct fate_ring *ring, uint32_t bytes)
+{
+	uint64_t at = ring->written % ring->bytes, padding = 0, free;
+	uint32_t words[2] = {0, PADDING};
+
+	if (at + bytes > ring->bytes)
+		padding = ring->bytes - at;
+	free = ring->bytes - (ring->written - ring->taken);
+	if (unlikely(free < padding + bytes)) {
+		uint64_t taken = __atomic_load_n(&ring->state->taken, __ATOMIC_ACQUIRE);
+
+		/* It is the reader's word: no more than was written, and not back. */
+		if (taken < ring->taken || taken > ring->written)
+			return NULL;
+		ring->taken = taken;
+		free = ring->bytes - (ring->written - ring->taken);
+		if (free < padding + bytes)
+			return NULL;
+	}
+	if (padding > 0) {
+		words[0] = (uint32_t)padding;
+		memcpy(ring->data + at, words, sizeof(words));
+		ring->written += padding;
+		at = 0;
+	}
+	return ring->data + at;
+}
+
+static uint8_t name_bytes(const char *name)
+{
+	return name ? (uint8_t)(strnlen(name, UINT8_MAX - 1) + 1) : 0;
+}
+
+void fate_ring_put(struct fate_ring *ring, const struct fate *fate, uint32_t snap, simtime poll_ns)
+{
+	uint8_t cloud = name_bytes(fate->cloud), stage = name_bytes(fate->stage);
+	uint32_t frame = fate_frame_bytes(&fate->frame, RTE_MIN(snap, (uint32_t)FATE_SNAP_MAX));
+	uint32_t bytes = RTE_ALIGN_CEIL((uint32_t)sizeof(struct record) + cloud + stage + frame,
+	                                (uint32_t)ALIGN);
+	uint64_t *missed = &ring->state->missed[fate->kind];
+	struct record *record = (struct record *)(void *)reserve(ring, bytes);
+
+	if (unlikely(!record)) {
+		__atomic_store_n(missed, *missed + 1, __ATOMIC_RELAXED);
+		return;
+	}
+	*record = (struct record){
+	        .bytes = bytes,
+	        .kind = fate->kind,
+	        .packet = fate->packet,
+	        .at_ns = fate->at_ns,
+	        .t_in_ns = fate->t_in_ns,
+	        .t_out_ns = fate->t_out_ns,
+	        .poll_ns = poll_ns,
+	        .queue_bytes = fate->queue_bytes,
+	        .queue_average_bytes = fate->queue_average_bytes,
+	        .missed = *missed,
+	        .wire_bytes = fate->wire_bytes,
+	        .frame_bytes = frame,
+	        .port = (uint16_t)fate->port,
+	        .to_port = (uint16_t)fate->to_port,
+	        .reason = (uint8_t)fate->reason,
+	        .flags = fate->flags,
+	        .changed = fate->changed,
+	        .cloud_bytes = cloud,
+	        .stage_bytes = stage,
+	};
+	if (cloud) {
+		memcpy(record->names, fate->cloud, cloud - 1u);
+		record->names[cloud - 1] = 0;
+	}
+	if (stage) {
+		memcpy(record->names + cloud, fate->stage, stage - 1u);
+		record->names[cloud + stage - 1] = 0;
+	}
+	fate_frame_copy((uint8_t *)record->names + cloud + stage, &fate->frame, frame);
+	ring->written += bytes;
+	__atomic_store_n(&ring->state->written, ring->written, __ATOMIC_RELEASE);
+}
+
+/* ---- the reader's end ---- */
+
+int fate_memory_make(size_t bytes, void **memory)
+{
+	int fd = memfd_create("weir-capture", MFD_CLOEXEC | MFD_ALLOW_SEALING), error;
+
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, (off_t)bytes) != 0)
+		goto err_close;
+	error = posix_fallocate(fd, 0, (off_t)bytes);
+	if (error != 0) {
+		errno = error;
+		goto err_close;
+	}
+	if (fcntl(fd, F_ADD_SEALS, SEALS) != 0)
+		goto err_close;
+	*memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	if (*memory != MAP_FAILED)
+		return fd;
+
+err_close:
+	error = errno;
+	close(fd);
+	return -error;
+}
+
+static struct fate_ring_state *state_of(const void *memory, uint32_t ring)
+{
+	const struct fate_memory *head = memory;
+
+	return (struct fate_ring_state *)(void *)ring_at((void *)(uintptr_t)memory,
+	                                                 head->ring_bytes, ring);
+}
+
+/* Whether it lies in so many bytes, with all that it names. */
+static bool is_whole(const struct record *record, uint64_t room)
+{
+	return room >= sizeof(*record) && record->bytes <= room && record->bytes % ALIGN == 0 &&
+	       record->bytes >= sizeof(*record) + record->cloud_bytes + record->stage_bytes +
+	                                (uint64_t)record->frame_bytes &&
+	       record->frame_bytes <= FATE_SNAP_MAX && record->kind < FATE_KINDS &&
+	       record->reason <= REASON_COUNT &&
+	       (record->cloud_bytes == 0 || record->names[record->cloud_bytes - 1] == 0) &&
+	       (record->stage_bytes == 0 ||
+	        record->names[record->cloud_bytes + record->stage_bytes - 1] == 0);
+}
+
+static void read_record(const struct record *record, struct fate_taken *taken)
+{
+	taken->bytes = record->bytes;
+	taken->missed = record->missed;
+	taken->poll_ns = record->poll_ns;
+	taken->fate = (struct fate){
+	        .packet = record->packet,
+	        .port = record->port,
+	        .to_port = record->to_port,
+	        .kind = (enum fate_kind)record->kind,
+	        .reason = (enum reason)record->reason,
+	        .wire_bytes = record->wire_bytes,
+	        .at_ns = record->at_ns,
+	        .t_in_ns = record->t_in_ns,
+	        .t_out_ns = record->t_out_ns,
+	        .cloud = record->cloud_bytes ? record->names : "",
+	        .stage = record->stage_bytes ? record->names + record->cloud_bytes : NULL,
+	        .changed = record->changed,
+	        .flags = record->flags,
+	        .queue_bytes = record->queue_bytes,
+	        .queue_average_bytes = record->queue_average_bytes,
+	        .frame = {.data = (const uint8_t *)record->names + record->cloud_bytes +
+	                          record->stage_bytes,
+	                  .bytes = record->frame_bytes},
+	};
+}
+
+bool fate_memory_look(void *memory, size_t bytes, uint32_t ring, struct fate_taken *taken,
+                      bool *broken)
+{
+	const struct fate_memory *head = memory;
+	const uint64_t size = head->ring_bytes;
+	struct fate_ring_state *state;
+
+	if (memcmp(head->magic, MAGIC, sizeof(head->magic)) != 0 || ring >= head->n_rings)
+		return false;
+	*broken = size == 0 || head->version != VERSION || head->n_rings > FATE_RINGS_MAX ||
+	          size != ring_bytes_of(bytes, head->n_rings);
+	if (*broken)
+		return false;
+	state = state_of(memory, ring);
+	for (;;) {
+		uint64_t written = __atomic_load_n(&state->written, __ATOMIC_ACQUIRE);
+		uint64_t at = state->taken % size;
+		uint64_t room = RTE_MIN(written - state->taken, size - at);
+		const struct record *record =
+		        (const struct record *)(const void *)((const uint8_t *)(state + 1) + at);
+
+		if (written == state->taken)
+			return false;
+		*broken = written - state->taken > size || room < ALIGN ||
+		          (record->kind == PADDING ? record->bytes != size - at
+		                                   : !is_whole(record, room));
+		if (*broken)
+			return false;
+		if (record->kind != PADDING) {
+			read_record(record, taken);
+			return true;
+		}
+		__atomic_store_n(&state->taken, state->taken + record->bytes, __ATOMIC_RELEASE);
+	}
+}
+
+void fate_memory_pass(void *memory, uint32_t ring, const struct fate_taken *taken)
+{
+	struct fate_ring_state *state = state_of(memory, ring);
+
+	__atomic_store_n(&state->taken, state->taken + taken->bytes, __ATOMIC_RELEASE);
+}
+
+simtime fate_memory_settled(const void *memory)
+{
+	const struct fate_memory *head = memory;
+
+	return __atomic_load_n(&head->settled_ns, __ATOMIC_ACQUIRE);
+}
+
+uint64_t fate_memory_missed(const void *memory, enum fate_kind kind)
+{
+	const struct fate_memory *head = memory;
+	uint64_t missed = 0;
+
+	for (uint32_t i = 0; head->ring_bytes > 0 && i < head->n_rings; i++)
+		missed += __atomic_load_n(&state_of(memory, i)->missed[kind], __ATOMIC_RELAXED);
+	return missed;
+}
