@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "engine/engine_report.h"
 #include "language/scenario_file.h"
+#include "live/tap.h"
 #include "service/control.h"
 
 struct fake {
@@ -32,6 +33,7 @@ struct fake {
 	struct cloud_report one_report;
 	struct port_report port;     /* of every port, but for its name */
 	struct worker_report worker; /* of the only one */
+	struct tap *tap;             /* that has begun */
 };
 
 /* Of the fake's: what happens when it is posted. */
@@ -110,6 +112,31 @@ static void fake_finish(void *context, struct transaction *transaction)
 {
 	__atomic_sub_fetch(&((struct fake *)context)->under_way, 1, __ATOMIC_RELAXED);
 	free(transaction);
+}
+
+/* Of the fake's: no worker puts anything into it. */
+static int fake_tap_begin(void *context, struct tap *tap, int64_t wall_ns)
+{
+	struct fake *fake = context;
+
+	(void)wall_ns;
+	if (fake->tap)
+		return -EBUSY;
+	fake->tap = tap;
+	return 0;
+}
+
+static bool fake_tap_is_on(void *context, const struct tap *tap)
+{
+	struct fake *fake = context;
+
+	return fake->tap == tap && !fake->stands_still;
+}
+
+static void fake_tap_end(void *context, struct tap *tap)
+{
+	((struct fake *)context)->tap = NULL;
+	tap_free(tap);
 }
 
 static bool fake_cloud(void *context, const char *name, struct cloud_report *report)
@@ -207,6 +234,9 @@ static const struct control_ops fake_ops = {
         .taken = fake_taken,
         .missing = fake_missing,
         .finish = fake_finish,
+        .tap_begin = fake_tap_begin,
+        .tap_is_on = fake_tap_is_on,
+        .tap_end = fake_tap_end,
         .cloud = fake_cloud,
         .briefs = fake_briefs,
         .brief_name = fake_brief_name,

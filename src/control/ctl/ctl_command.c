@@ -9,6 +9,7 @@
 
 #include "command.h"
 #include "ctl/ctl_batch.h"
+#include "ctl/ctl_capture.h"
 #include "ctl/ctl_link.h"
 #include "ctl/ctl_scenario.h"
 #include "ctl/ctl_stream.h"
@@ -41,6 +42,9 @@ const struct options ctl_options = {
                  "[-s SOCKET] [-j] -f FILE\n"
                  "[-s SOCKET] [-j] events [from SEQ]\n"
                  "[-s SOCKET] [-j] sample INTERVAL\n"
+                 "[-s SOCKET] capture CLOUD|PORT|all [POINTS] [match EXPRESSION] [snap N]\n"
+                 "                    [for TIME | N packets] -o FILE|-\n"
+                 "[-s SOCKET] trace [CLOUD|PORT] next N [match EXPRESSION]\n"
                  "[-s SOCKET] [-j] load FILE\n"
                  "[-s SOCKET] [-j] save [FILE]",
         .does = "Controls a weir that runs: asks it, and changes its scenario while packets flow.",
@@ -48,6 +52,9 @@ const struct options ctl_options = {
                  "a shell with history and completion; from a pipe, a command a line.\n"
                  "load FILE makes what runs what a scenario file says, all of it or nothing;\n"
                  "save [FILE] writes what is in force as such a file.\n"
+                 "capture writes packets at points of a cloud (in,queue,drops,out) as one pcapng,\n"
+                 "with the reason of each loss and mark; trace says the way of the next N in "
+                 "words.\n"
                  "events and sample print what happens, and what is counted, as it comes.\n",
         .end = "Exit status: 0 done, 1 the answer was an error, 2 nothing could be asked.\n"
                "Commands: weir ctl help\n",
@@ -117,7 +124,8 @@ static int ctl_say(struct ctl *ctl, const char *line, const char *at)
 {
 	int result;
 
-	if (ctl_scenario_line(&ctl->link, line, &result))
+	if (ctl_scenario_line(&ctl->link, line, &result) ||
+	    ctl_capture_line(&ctl->link, line, &result))
 		return result == 0 ? STATUS_DONE : STATUS_WRONG;
 	return ctl_ask(ctl, line, at);
 }

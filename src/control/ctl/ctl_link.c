@@ -319,3 +319,10 @@ int ctl_link_ask(struct ctl_link *link, const char *line, struct ctl_answer *ans
 	result = ctl_link_answer(link, answer);
 	return result;
 }
+
+int ctl_link_ask_with(struct ctl_link *link, const char *line, int fd, struct ctl_answer *answer)
+{
+	int sent = link_send_line(link, line, fd);
+
+	return sent == -ENOMEM ? sent : ctl_link_answer(link, answer);
+}

@@ -54,6 +54,9 @@ void ctl_answer_release(struct ctl_answer *answer);
 /* Receives more bytes behind those that are there, as ctl_link_answer does. */
 int ctl_link_receive(struct ctl_link *link);
 
+/* As ctl_link_ask, with a descriptor for the emulator, which stays the caller's. */
+int ctl_link_ask_with(struct ctl_link *link, const char *line, int fd, struct ctl_answer *answer);
+
 /* send and answer. When sending fails, the answer that says why, if there is one. */
 int ctl_link_ask(struct ctl_link *link, const char *line, struct ctl_answer *answer);
 

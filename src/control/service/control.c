@@ -59,6 +59,21 @@ static void runtime_ops_finish(void *context, struct transaction *transaction)
 	transaction_finish(transaction);
 }
 
+static int runtime_ops_tap_begin(void *context, struct tap *tap, int64_t wall_ns)
+{
+	return runtime_tap_begin(context, tap, wall_ns);
+}
+
+static bool runtime_ops_tap_is_on(void *context, const struct tap *tap)
+{
+	return runtime_tap_is_on(context, tap);
+}
+
+static void runtime_ops_tap_end(void *context, struct tap *tap)
+{
+	runtime_tap_end(context, tap);
+}
+
 static bool runtime_ops_cloud(void *context, const char *name, struct cloud_report *report)
 {
 	return runtime_cloud_report(context, name, report);
@@ -114,6 +129,9 @@ const struct control_ops control_ops_runtime = {
         .taken = runtime_ops_taken,
         .missing = runtime_ops_missing,
         .finish = runtime_ops_finish,
+        .tap_begin = runtime_ops_tap_begin,
+        .tap_is_on = runtime_ops_tap_is_on,
+        .tap_end = runtime_ops_tap_end,
         .cloud = runtime_ops_cloud,
         .briefs = runtime_ops_briefs,
         .brief_name = runtime_ops_brief_name,

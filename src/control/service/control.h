@@ -43,6 +43,7 @@ struct cloud_report;
 struct event_log;
 struct insertion;
 struct leases;
+struct tap;
 
 struct control_ops {
 	/* Transactions, as in runtime.h. Making and finishing may happen in any thread, one at a
@@ -58,6 +59,10 @@ struct control_ops {
 	void (*missing)(void *context, const struct transaction *transaction, char *text,
 	                size_t size);
 	void (*finish)(void *context, struct transaction *transaction);
+	/* Those of runtime.h. Control's thread. */
+	int (*tap_begin)(void *context, struct tap *tap, int64_t wall_ns);
+	bool (*tap_is_on)(void *context, const struct tap *tap);
+	void (*tap_end)(void *context, struct tap *tap);
 	/* false: there is no such cloud, port or worker */
 	bool (*cloud)(void *context, const char *name, struct cloud_report *report);
 	/* Those of runtime.h. */

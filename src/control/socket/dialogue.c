@@ -30,6 +30,7 @@ void dialogue_release(struct dialogue *dialogue)
 	while (dialogue->n_descriptors > 0)
 		close(dialogue->descriptors[--dialogue->n_descriptors]);
 	probe_forget(dialogue->control, &dialogue->probe);
+	capture_end(dialogue);
 	output_release(&dialogue->output);
 }
 
@@ -233,7 +234,8 @@ static void dialogue_show_totals(struct dialogue *dialogue, const char *line,
 
 bool dialogue_pending(const struct dialogue *dialogue)
 {
-	return pending_is_on(&dialogue->pending) || dialogue->probe.active || dialogue->reverting;
+	return pending_is_on(&dialogue->pending) || dialogue->probe.active || dialogue->reverting ||
+	       dialogue->capture.waits;
 }
 
 /* A file that was handed over serves one line, or all lines of a batch. */
@@ -271,6 +273,7 @@ void dialogue_poll(struct dialogue *dialogue)
 	pending_poll(dialogue);
 	if (dialogue->reverting)
 		lease_words_poll(dialogue);
+	capture_poll(dialogue);
 	if (dialogue->probe.active)
 		probe_answer(dialogue->control, &dialogue->probe, &dialogue->output);
 	dialogue_whole(dialogue, before);
@@ -341,8 +344,7 @@ static bool words_are(const struct words *words, const char *first, const char *
 	       (second == NULL || strcmp(words->word[1].text, second) == 0);
 }
 
-/* file NAME, with a descriptor */
-static void dialogue_file(struct dialogue *dialogue, const char *name)
+int dialogue_descriptor_take(struct dialogue *dialogue)
 {
 	int fd = dialogue->n_descriptors > 0 ? dialogue->descriptors[0] : -1;
 
@@ -351,7 +353,7 @@ static void dialogue_file(struct dialogue *dialogue, const char *name)
 		memmove(dialogue->descriptors, dialogue->descriptors + 1,
 		        dialogue->n_descriptors * sizeof(int));
 	}
-	pending_file(dialogue, name, fd);
+	return fd;
 }
 
 void dialogue_descriptor(struct dialogue *dialogue, int fd)
@@ -363,7 +365,7 @@ void dialogue_descriptor(struct dialogue *dialogue, int fd)
 }
 
 /* Whether it was such a word, and is done. */
-static bool dialogue_own(struct dialogue *dialogue, const struct words *words)
+static bool dialogue_own(struct dialogue *dialogue, const char *line, const struct words *words)
 {
 	if (lease_words(dialogue, words)) {
 		/* is done */
@@ -377,6 +379,9 @@ static bool dialogue_own(struct dialogue *dialogue, const struct words *words)
 	           strcmp(words->word[0].text, "sample") == 0) {
 		subscription_sample(&dialogue->subscription, words, &dialogue->output,
 		                    dialogue->now_ns);
+	} else if (words->n > 0 && !words->word[0].quoted &&
+	           strcmp(words->word[0].text, "capture") == 0) {
+		capture_line(dialogue, line, words);
 	} else if (words_are(words, "begin", NULL) || words_are(words, "begin", "whole")) {
 		dialogue_begin(dialogue, words->n > 1);
 	} else if (words_are(words, "commit", NULL)) {
@@ -392,7 +397,7 @@ static bool dialogue_own(struct dialogue *dialogue, const struct words *words)
 	} else if (words->n == 2 && !words->word[0].quoted &&
 	           strcmp(words->word[0].text, "file") == 0) {
 		dialogue->hands_over = true;
-		dialogue_file(dialogue, words->word[1].text);
+		pending_file(dialogue, words->word[1].text, dialogue_descriptor_take(dialogue));
 	} else {
 		return false;
 	}
@@ -421,8 +426,8 @@ static void dialogue_foreign(struct dialogue *dialogue, const char *line)
 /* What may be said where nothing may be changed; all else is refused, whatever it means. */
 static bool dialogue_refuses(struct dialogue *dialogue, const struct words *words)
 {
-	static const char *const looks[] = {"show",   "help", "hello", "events",
-	                                    "sample", "json", "quit",  "exit"};
+	static const char *const looks[] = {"show", "help", "hello", "events", "sample",
+	                                    "json", "quit", "exit",  "capture"};
 
 	if (!dialogue->read_only || words->n == 0)
 		return false;
@@ -431,7 +436,8 @@ static bool dialogue_refuses(struct dialogue *dialogue, const struct words *word
 			return false;
 	dialogue_error(dialogue, word_is_name(words->word[0].text) ? words->word[0].text : "line",
 	               "read-only",
-	               "this socket is read-only: it takes show, help, hello, events and sample; "
+	               "this socket is read-only: it takes show, help, hello, events, sample and "
+	               "capture; "
 	               "what changes anything goes to the control socket of this weir");
 	return true;
 }
@@ -445,7 +451,7 @@ void dialogue_line(struct dialogue *dialogue, const char *line)
 	dialogue->hands_over = false;
 	alloc_failure_taken();
 	if (words_split(line, &words, &wrong) != 0 ||
-	    (!dialogue_refuses(dialogue, &words) && !dialogue_own(dialogue, &words)))
+	    (!dialogue_refuses(dialogue, &words) && !dialogue_own(dialogue, line, &words)))
 		dialogue_foreign(dialogue, line);
 	dialogue_whole(dialogue, before);
 	dialogue_answered(dialogue);

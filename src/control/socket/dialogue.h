@@ -14,6 +14,7 @@
 #include "socket/batch.h"
 #include "service/control.h"
 #include "socket/pending.h"
+#include "socket/capture.h"
 #include "socket/client_files.h"
 #include "service/peer.h"
 #include "socket/probe.h"
@@ -37,6 +38,7 @@ struct dialogue {
 	struct batch batch;     /* all zero without one */
 	struct pending pending; /* under way: no line is taken before it is answered */
 	struct probe probe;     /* likewise */
+	struct capture capture;
 	struct client_files client_files;
 	bool hands_over; /* the line was `file`: what was handed over waits for the next one */
 	uint32_t n_descriptors;
@@ -56,7 +58,10 @@ void dialogue_bad_line(struct dialogue *dialogue, const char *code, const char *
 /* Takes a descriptor that came with the bytes. */
 void dialogue_descriptor(struct dialogue *dialogue, int fd);
 
-/* ---- for pending.c ---- */
+/* ---- for pending.c and capture.c ---- */
+
+/* The first of those that came, which passes; -1: there is none. */
+int dialogue_descriptor_take(struct dialogue *dialogue);
 
 void dialogue_error(struct dialogue *dialogue, const char *name, const char *code,
                     const char *message);

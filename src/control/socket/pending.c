@@ -199,6 +199,8 @@ static bool step_works(struct dialogue *dialogue)
 		shown(dialogue, request);
 	else if (request->kind == KIND_FILE)
 		handed_over(dialogue, request);
+	else if (request->kind == KIND_CAPTURE)
+		capture_made(dialogue, request);
 	pending_forget(dialogue);
 	return false;
 }
@@ -610,5 +612,27 @@ void pending_file(struct dialogue *dialogue, const char *name, int fd)
 	request->fd = fd;
 	pending_start(dialogue, request, PENDING_TURN);
 	if (pending_give(dialogue, PENDING_WORKS, work_file))
+		pending_poll(dialogue);
+}
+
+void pending_capture(struct dialogue *dialogue, const char *line, const struct tap_plan *plan,
+                     int fd)
+{
+	struct request *request = pending_request(dialogue, KIND_CAPTURE, line, NULL);
+
+	if (request == NULL) {
+		close(fd);
+		return;
+	}
+	request->fd = fd;
+	request->plan = *plan;
+	request->plan.match = plan->match != NULL ? strdup(plan->match) : NULL;
+	if (plan->match != NULL && request->plan.match == NULL) {
+		job_forget(&request->job);
+		dialogue_error(dialogue, "capture", ERROR_NO_MEMORY, "no memory for the capture");
+		return;
+	}
+	pending_start(dialogue, request, PENDING_TURN);
+	if (pending_give(dialogue, PENDING_WORKS, work_capture))
 		pending_poll(dialogue);
 }

@@ -39,6 +39,7 @@
 struct dialogue;
 struct lease;
 struct request;
+struct tap_plan;
 
 enum pending_step {
 	PENDING_NONE,
@@ -76,6 +77,10 @@ void pending_load(struct dialogue *dialogue, const char *path);
 void pending_revert(struct dialogue *dialogue, struct lease *lease);
 /* Reads what a descriptor, which passes, holds; -1: none came. */
 void pending_file(struct dialogue *dialogue, const char *name, int fd);
+
+/* Makes a tap with a memory at a descriptor, which passes. */
+void pending_capture(struct dialogue *dialogue, const char *line, const struct tap_plan *plan,
+                     int fd);
 
 /* Goes on as far as it can. */
 void pending_poll(struct dialogue *dialogue);

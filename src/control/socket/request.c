@@ -27,6 +27,8 @@ static void request_release(struct job *job)
 	client_files_clear(&request->client_files);
 	output_release(&request->output);
 	file_release(request->file);
+	tap_free(request->tap);
+	free(request->plan.match);
 	if (request->fd >= 0)
 		close(request->fd);
 	free(request->line);
@@ -78,6 +80,20 @@ void work_file(struct job *job)
 	                                 &request->file, &request->wrong);
 	if (request->result == 0)
 		request->file->secret = true;
+}
+
+void work_capture(struct job *job)
+{
+	struct request *request = (struct request *)job;
+	struct control *control = request->control;
+	struct problem problem = {.text = ""};
+
+	request->result = tap_make(&request->plan, control->ops->workers(control->context),
+	                           request->fd, &request->tap, &problem);
+	if (request->result != 0)
+		language_error_set(&request->wrong,
+		                   request->result == -ENOMEM ? ERROR_NO_MEMORY : ERROR_BAD_VALUE,
+		                   "%s", problem.text);
 }
 
 void work_load(struct job *job)

@@ -9,6 +9,7 @@
 #ifndef WEIR_REQUEST_H
 #define WEIR_REQUEST_H
 
+#include "live/tap.h"
 #include "show/show.h"
 #include "service/answer.h"
 #include "socket/batch.h"
@@ -27,6 +28,7 @@ enum request_kind {
 	KIND_FILE,
 	KIND_LOAD,
 	KIND_REVERT,
+	KIND_CAPTURE,
 };
 
 /* All that a thread works on. */
@@ -60,6 +62,9 @@ struct request {
 	/* KIND_FILE */
 	int fd;
 	struct file *file;
+	/* KIND_CAPTURE, and the fd */
+	struct tap_plan plan;
+	struct tap *tap;
 };
 
 /* NULL: no memory. `command`, if there is one, is copied, and what it owns passes. */
@@ -71,6 +76,7 @@ void work_parse(struct job *job);
 /* The file that `line` names becomes a whole batch. */
 void work_load(struct job *job);
 void work_file(struct job *job);
+void work_capture(struct job *job);
 /* Both end a look (control_look_begin). */
 void work_begin(struct job *job);
 void work_show(struct job *job);

@@ -166,7 +166,8 @@ void session_taken(struct session *session, size_t n, uint64_t now_ns)
 
 bool session_streams(const struct session *session)
 {
-	return subscription_is_on(&session->dialogue.subscription);
+	return subscription_is_on(&session->dialogue.subscription) ||
+	       session->dialogue.capture.tap != NULL;
 }
 
 bool session_wants_push(const struct session *session)
