@@ -155,6 +155,41 @@ def a_change_is_typed_sent_and_seen_as_an_event(weir):
     assert Client(weir.path).say("cloud up delay 1ms") == "ok"
 
 
+def a_change_under_a_lease_stays_while_top_runs_and_goes_when_it_is_killed(weir):
+    def delayed():
+        return "delay 33ms" in client.say("show config")
+
+    client = Client(weir.path)
+    client.say("json on")
+    terminal = Terminal(weir, 100, 30)
+    try:
+        terminal.until("by out", "worker")
+        terminal.keys("e")
+        terminal.until("change> cloud ")
+        terminal.keys("C-u", "lease 12s cloud up dlay 33ms", "Enter")
+        terminal.until("not done: ")
+        assert not delayed()
+        terminal.keys("e")
+        terminal.until("change> cloud ")
+        terminal.keys("C-u", "lease 12s cloud up delay 33ms", "Enter")
+        terminal.until("done: lease 12s cloud up delay 33ms")
+        # Longer than its time; it is renewed while another line is being typed, too.
+        terminal.keys("e")
+        terminal.until("change> cloud ")
+        time.sleep(16)
+        assert delayed()
+        terminal.keys("C-g")
+        shell = terminal.tmux("list-panes", "-F", "#{pane_pid}").split()[0]
+        with open(f"/proc/{shell}/task/{shell}/children", encoding="ascii") as children:
+            os.kill(int(children.read().split()[0]), signal.SIGKILL)
+        end = time.monotonic() + LONG_S
+        while delayed() and time.monotonic() < end:
+            time.sleep(0.1)
+        assert not delayed()
+    finally:
+        terminal.end()
+
+
 def the_picture_is_written_to_a_file(weir):
     path = os.path.join(weir.folder, "picture.txt")
 
@@ -299,6 +334,7 @@ def main():
              it_follows_the_size_of_the_window,
              keys_sort_filter_zoom_pause_and_explain,
              a_change_is_typed_sent_and_seen_as_an_event,
+             a_change_under_a_lease_stays_while_top_runs_and_goes_when_it_is_killed,
              the_picture_is_written_to_a_file,
              colours_are_used_where_they_are_and_not_needed,
              where_it_cannot_be_drawn_it_says_so,

@@ -13,11 +13,13 @@
 #include <curses.h>
 
 #include "top/top_feed.h"
+#include "top/top_lease.h"
 #include "top/top_model.h"
 #include "top/top_screen.h"
 
 struct top {
 	struct top_feed feed;
+	struct top_lease lease;
 	struct top_model model;
 	struct top_screen screen;
 	uint64_t zoomed_n; /* the sample at which the zoom was asked for last */
@@ -55,11 +57,25 @@ static void take(void *argument, const json_t *object)
 /* What the connection has to say goes to the line at the bottom. */
 static void hear(struct top *top)
 {
-	if (top->feed.said[0] == '\0')
+	char *said = top->feed.said[0] != '\0' ? top->feed.said : top->lease.said;
+
+	if (said[0] == '\0')
 		return;
-	snprintf(top->screen.status, sizeof(top->screen.status), "%s", top->feed.said);
-	top->feed.said[0] = '\0';
+	snprintf(top->screen.status, sizeof(top->screen.status), "%s", said);
+	said[0] = '\0';
 	top->changed = true;
+}
+
+static void renew(void *argument)
+{
+	top_lease_poll(&((struct top *)argument)->lease, now_ms());
+}
+
+static bool type(struct top *top, const char *prompt, char *text, int room)
+{
+	const struct top_typing typing = {.over = &ended, .meanwhile = renew, .argument = top};
+
+	return top_screen_type(prompt, text, room, &typing);
 }
 
 /* ---- what keys do ---- */
@@ -100,6 +116,22 @@ static void zoom(struct top *top)
 		zoom_ask(top);
 }
 
+/* What is typed: a line for weir; `lease TIME LINE`; or what is said of the lease that is held. The
+ * answer, to be freed. */
+static char *send(struct top *top, const char *line, bool *ok)
+{
+	const bool of_lease = top_lease_is_held(&top->lease) &&
+	                      (strcmp(line, "keep") == 0 || strcmp(line, "revert") == 0);
+	char *wrong;
+
+	if (strncmp(line, "lease ", 6) != 0 && !of_lease)
+		return top_feed_ask(&top->feed, line, ok);
+	wrong = of_lease ? top_lease_say(&top->lease, line, now_ms())
+	                 : top_lease_make(&top->lease, top->feed.path, line + 6, now_ms());
+	*ok = wrong == NULL;
+	return wrong;
+}
+
 static void change(struct top *top)
 {
 	char line[400], *answer;
@@ -107,9 +139,9 @@ static void change(struct top *top)
 
 	snprintf(line, sizeof(line), "cloud %.*s ", (int)strcspn(selected(top), "/"),
 	         selected(top));
-	if (!top_screen_type("change> ", line, sizeof(line), &ended))
+	if (!type(top, "change> ", line, sizeof(line)))
 		return;
-	answer = top_feed_ask(&top->feed, line, &ok);
+	answer = send(top, line, &ok);
 	snprintf(top->screen.status, sizeof(top->screen.status), "%s%.250s",
 	         ok ? "done: " : "not done: ",
 	         ok               ? line
@@ -131,7 +163,7 @@ static void write_picture(struct top *top)
 
 	localtime_r(&now, &tm);
 	strftime(path, sizeof(path), "weir-top-%Y%m%d-%H%M%S.txt", &tm);
-	if (!top_screen_type("write to> ", path, sizeof(path), &ended))
+	if (!type(top, "write to> ", path, sizeof(path)))
 		return;
 	top_screen_draw(&top->screen, &top->feed, &top->model);
 	errno = 0;
@@ -168,8 +200,7 @@ static void key(struct top *top, int typed)
 		top_model_arrange(&top->model);
 		break;
 	case '/':
-		if (top_screen_type("filter> ", top->model.filter, sizeof(top->model.filter),
-		                    &ended))
+		if (type(top, "filter> ", top->model.filter, sizeof(top->model.filter)))
 			top->screen.selected = 0;
 		top_model_arrange(&top->model);
 		break;
@@ -220,7 +251,8 @@ static void wait_for(struct top *top)
 
 	/* Not connected, it tries again each second; a signal of another size of the window ends
 	 * the wait. */
-	if (poll(polled, 2, LOOK_MS) < 0 && errno != EINTR)
+	if (poll(polled, 2, top_lease_wait_ms(&top->lease, now_ms(), LOOK_MS)) < 0 &&
+	    errno != EINTR)
 		top->over = true;
 	if (polled[0].revents & (POLLHUP | POLLERR | POLLNVAL))
 		top->over = true;
@@ -238,6 +270,7 @@ static void loop(struct top *top)
 	while (!top->over && !ended) {
 		if (!top->feed.up)
 			top_feed_connect(&top->feed, now_ms());
+		renew(top);
 		hear(top);
 		if (top->screen.zoom[0] != '\0' && top->feed.up && !top->model.paused &&
 		    top->zoomed_n != top->model.n_samples)
@@ -262,6 +295,7 @@ int top_run(const char *path, const char *interval)
 		return 1;
 	}
 	top_feed_begin(&top->feed, path, interval);
+	top_lease_begin(&top->lease);
 	/* The first time it must be there: a wrong path is said at once. */
 	if (top_feed_connect(&top->feed, now_ms()) != 0) {
 		fprintf(stderr, "weir top: %s\n", top->feed.said);
@@ -276,6 +310,7 @@ int top_run(const char *path, const char *interval)
 		loop(top);
 		top_screen_close(&top->screen);
 	}
+	top_lease_end(&top->lease);
 	top_feed_end(&top->feed);
 	top_model_release(&top->model);
 	free(top);

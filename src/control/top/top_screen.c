@@ -345,22 +345,23 @@ bool top_screen_save(FILE *out)
 
 /* The next key. ERR: it is over, or the terminal is gone. A signal may come just before the wait,
  * so that has an end. */
-static int key_wait(const volatile sig_atomic_t *over)
+static int key_wait(const struct top_typing *typing)
 {
 	int key, empty = 0;
 
-	while ((key = getch()) == ERR && !*over && empty < TYPE_EMPTY_MAX) {
+	while ((key = getch()) == ERR && !*typing->over && empty < TYPE_EMPTY_MAX) {
 		struct pollfd polled = {.fd = STDIN_FILENO, .events = POLLIN};
 
 		if ((poll(&polled, 1, TYPE_LOOK_MS) < 0 && errno != EINTR) ||
 		    polled.revents & (POLLHUP | POLLERR | POLLNVAL))
 			break;
 		empty = polled.revents & POLLIN ? empty + 1 : 0;
+		typing->meanwhile(typing->argument);
 	}
-	return *over ? ERR : key;
+	return *typing->over ? ERR : key;
 }
 
-bool top_screen_type(const char *prompt, char *text, int room, const volatile sig_atomic_t *over)
+bool top_screen_type(const char *prompt, char *text, int room, const struct top_typing *typing)
 {
 	int n = (int)strlen(text), key;
 	bool done = false;
@@ -372,7 +373,7 @@ bool top_screen_type(const char *prompt, char *text, int room, const volatile si
 		put_line(LINES - 1, A_BOLD, prompt);
 		addnstr(text + from, width);
 		refresh();
-		key = key_wait(over);
+		key = key_wait(typing);
 		if (key == '\n' || key == '\r' || key == KEY_ENTER || key == 27 || key == ERR ||
 		    key == 7)
 			done = true;

@@ -33,7 +33,12 @@ void top_screen_draw(struct top_screen *screen, const struct top_feed *feed,
 bool top_screen_save(FILE *out);
 /* Lets a line be typed at the bottom, behind a prompt; `text` holds what stands there at first.
  * False: it was given up, or `*over` says so, or the terminal is gone. The screen stands still
- * meanwhile. */
-bool top_screen_type(const char *prompt, char *text, int room, const volatile sig_atomic_t *over);
+ * meanwhile; `meanwhile` is called often. */
+struct top_typing {
+	const volatile sig_atomic_t *over;
+	void (*meanwhile)(void *argument);
+	void *argument;
+};
+bool top_screen_type(const char *prompt, char *text, int room, const struct top_typing *typing);
 
 #endif
