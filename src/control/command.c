@@ -178,6 +178,14 @@ int command_main(int argc, char **argv)
 		printf("weir %s for %s, with %s\n", WEIR_VERSION, cpu_level(), rte_version());
 		return 0;
 	}
+	if (strcmp(argv[1], "--complete") == 0) {
+		const struct options *all[COMMANDS + 1] = {NULL};
+
+		for (size_t i = 0; i < COMMANDS; i++)
+			all[i] = commands[i].options;
+		command_complete(stdout, argc - 2, argv + 2, all);
+		return 0;
+	}
 	/* `exec` may be left out; its own name stands in the place of the program's. */
 	if (command_exec_begins(argv[1]))
 		return whole("exec", command_exec(argc, argv));

@@ -25,6 +25,11 @@ int command_serve(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_lab(int argc, char **argv);
 
+/* `weir --complete WORD ...`, for shells (complete/complete_command.c). `words`: what stands
+ * behind `weir`, the last one being the one that is typed, be it "". `all`: the commands, ended by
+ * NULL. */
+void command_complete(FILE *out, int n, char **words, const struct options *const *all);
+
 /* What each takes, and its help. */
 extern const struct options exec_options, run_options, replay_options, check_options, ctl_options,
         top_options, serve_options, bench_options, lab_options;

@@ -81,31 +81,48 @@ static char *choices_insert(char *const *choices, uint32_t count, size_t have)
 	return insert;
 }
 
-int shell_complete(const char *line, size_t cursor, const struct scenario *scenario, char **insert,
-                   char ***choices)
+char **shell_candidates(const char *line, const struct scenario *scenario, size_t *start)
 {
 	struct completion completion;
-	char *typed = strndup(line, cursor), **found;
 	uint32_t n = 0;
+	char **found;
 	bool added;
 
-	*insert = NULL;
-	*choices = NULL;
-	if (typed == NULL || complete(typed, scenario, &completion) != 0) {
-		free(typed);
-		return -ENOMEM;
-	}
+	if (complete(line, scenario, &completion) != 0)
+		return NULL;
+	*start = completion.start;
 	found = calloc(completion.n + PHRASES, sizeof(*found));
 	added = found != NULL;
 	for (uint32_t i = 0; i < completion.n && added; i++)
 		added = choices_add(found, &n, completion.words[i], strlen(completion.words[i]));
-	if (added && choices_add_phrases(found, &n, typed))
-		*insert = choices_insert(found, n, cursor - completion.start);
+	added = added && choices_add_phrases(found, &n, line);
+	complete_release(&completion);
+	if (added)
+		return found;
+	shell_choices_free(found);
+	return NULL;
+}
+
+int shell_complete(const char *line, size_t cursor, const struct scenario *scenario, char **insert,
+                   char ***choices)
+{
+	char *typed = strndup(line, cursor), **found = NULL;
+	uint32_t n = 0;
+	size_t start;
+
+	*insert = NULL;
+	*choices = NULL;
+	if (typed != NULL)
+		found = shell_candidates(typed, scenario, &start);
+	free(typed);
+	if (found == NULL)
+		return -ENOMEM;
+	while (found[n] != NULL)
+		n++;
+	*insert = choices_insert(found, n, cursor - start);
 	if (n > 1 && *insert != NULL)
 		*choices = found;
 	else
 		shell_choices_free(found);
-	complete_release(&completion);
-	free(typed);
 	return *insert != NULL ? 0 : -ENOMEM;
 }

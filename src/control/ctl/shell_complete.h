@@ -17,6 +17,9 @@
  * freed. 0 or -ENOMEM. */
 int shell_complete(const char *line, size_t cursor, const struct scenario *scenario, char **insert,
                    char ***choices);
+/* All words that may stand where the line ends, as complete() has them, and the conversation's own:
+ * a list ended by NULL, to be freed. `start`: the byte where the word begins. NULL: no memory. */
+char **shell_candidates(const char *line, const struct scenario *scenario, size_t *start);
 void shell_choices_free(char **choices);
 
 #endif

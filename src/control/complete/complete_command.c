@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Completion for the shells: what the last word of a command line may become. The scripts of bash,
+ * zsh and fish (contrib/completion/) ask the program, as
+ *
+ *   weir --complete ctl cloud down del
+ *
+ * and so they know what it knows: commands, their options and the words of these from the tables of
+ * options.h, the scenario language from complete.h, and for `ctl` the ports and clouds of the weir
+ * that runs.
+ *
+ * A candidate is a line. The line `/` says that names of files may stand there, too.
+ */
+#include "command.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl/ctl_link.h"
+#include "ctl/shell_complete.h"
+#include "language/scenario_file.h"
+#include "text/alloc_failure.h"
+#include "text/word.h"
+
+/* For a weir that does not answer, a shell does not wait longer. */
+#define PATIENCE_S 2
+
+struct typed {
+	FILE *out;
+	const char *last;
+	const struct options *options;
+	char **word; /* those before the last that are neither options nor their values */
+	int n;
+	const char *socket;
+	bool apart; /* behind `--` */
+};
+
+static void offer(const struct typed *typed, const char *word)
+{
+	if (strncmp(word, typed->last, strlen(typed->last)) == 0)
+		fprintf(typed->out, "%s\n", word);
+}
+
+static void offer_files(const struct typed *typed)
+{
+	fputs("/\n", typed->out);
+}
+
+/* ---- options ---- */
+
+static const struct option_row *row_of(const struct options *options, const char *word)
+{
+	for (const struct option_row *row = options->rows; row->field.name; row++)
+		if (strcmp(row->field.name, word) == 0 ||
+		    (word[1] == row->letter && row->letter && word[2] == '\0'))
+			return row;
+	return NULL;
+}
+
+static void offer_options(const struct typed *typed)
+{
+	for (const struct option_row *row = typed->options->rows; row->field.name; row++)
+		offer(typed, row->field.name);
+	offer(typed, "--help");
+}
+
+static void offer_value(const struct typed *typed, const struct option_row *row)
+{
+	static const char *const files[] = {"FILE", "PATH", "PORT=PCAP", "DIR", NULL};
+
+	for (const char *const *word = row->field.type == FIELD_WORD ? row->field.words : NULL;
+	     word && *word; word++)
+		offer(typed, *word);
+	for (const char *const *form = files; row->field.form && *form; form++)
+		if (strcmp(row->field.form, *form) == 0)
+			offer_files(typed);
+}
+
+/* Passes over the words before the last. The row whose value the last word is; NULL: it is none. */
+static const struct option_row *pass_over(struct typed *typed, int n, char **words)
+{
+	for (int i = 0; i < n; i++) {
+		const struct option_row *row;
+
+		if (typed->apart || words[i][0] != '-' || !words[i][1]) {
+			typed->word[typed->n++] = words[i];
+			typed->apart |= typed->options->until_word;
+			continue;
+		}
+		typed->apart |= strcmp(words[i], "--") == 0;
+		row = row_of(typed->options, words[i]);
+		if (!row || row->field.type == FIELD_FLAG)
+			continue;
+		if (i + 1 == n)
+			return row;
+		i++;
+		if (strcmp(row->field.name, "--socket") == 0)
+			typed->socket = words[i];
+	}
+	return NULL;
+}
+
+/* ---- words ---- */
+
+/* The scenario of the weir that runs; NULL: none does, or it does not say. */
+static struct scenario *scenario_running(const char *socket)
+{
+	struct ctl_link link = {.fd = -1};
+	char message[SCENARIO_FILE_ERROR];
+	struct scenario *scenario = NULL;
+	struct ctl_answer answer;
+	struct problem problem;
+
+	if (ctl_link_open(&link, socket, &problem) != 0)
+		return NULL;
+	if (ctl_link_ask(&link, "show config", &answer) == 0) {
+		if (answer.ok)
+			scenario_text_load(answer.body, answer.body_n, "config", &scenario, message,
+			                   sizeof(message));
+		ctl_answer_release(&answer);
+	}
+	ctl_link_close(&link);
+	return scenario;
+}
+
+/* Words of the scenario language, behind `head`. */
+static void offer_language(const struct typed *typed, const char *head,
+                           const struct scenario *scenario)
+{
+	char *line = NULL, **candidates = NULL;
+	size_t bytes, start;
+	FILE *text = alloc_failure_stream(&line, &bytes);
+
+	if (!text)
+		return;
+	fputs(head, text);
+	for (int i = 0; i < typed->n; i++) {
+		word_print(text, typed->word[i], false);
+		fputc(' ', text);
+	}
+	fputs(typed->last, text);
+	if (alloc_failure_close(text) == 0)
+		candidates = shell_candidates(line, scenario, &start);
+	for (char **word = candidates; word && *word; word++)
+		offer(typed, *word);
+	shell_choices_free(candidates);
+	free(line);
+}
+
+static void offer_words(const struct typed *typed, const struct options *const *all)
+{
+	const char *command = typed->options->command;
+	struct scenario *scenario;
+
+	if (strcmp(command, "ctl") == 0) {
+		if (typed->n == 1 &&
+		    (strcmp(typed->word[0], "load") == 0 || strcmp(typed->word[0], "save") == 0))
+			offer_files(typed);
+		scenario = scenario_running(typed->socket);
+		offer_language(typed, "", scenario);
+		scenario_free(scenario);
+	} else if (strcmp(command, "exec") == 0) {
+		/* Behind `--` stands a program, which the shell knows better. */
+		if (typed->apart)
+			offer_files(typed);
+		else
+			offer_language(typed, "cloud down ", NULL);
+	} else if (strcmp(command, "help") == 0) {
+		for (size_t i = 0; typed->n == 0 && all[i]; i++)
+			offer(typed, all[i]->command);
+		offer_language(typed, "help ", NULL);
+	} else if (strcmp(command, "bench") == 0 || strcmp(command, "lab") == 0) {
+		offer_files(typed);
+	}
+}
+
+void command_complete(FILE *out, int n, char **words, const struct options *const *all)
+{
+	struct typed typed = {.out = out, .last = n > 0 ? words[n - 1] : ""};
+	const struct option_row *row;
+
+	alarm(PATIENCE_S);
+	for (size_t i = 0; all[i]; i++) {
+		if (n <= 1)
+			offer(&typed, all[i]->command);
+		else if (strcmp(all[i]->command, words[0]) == 0)
+			typed.options = all[i];
+	}
+	if (n <= 1) {
+		offer(&typed, "--help");
+		offer(&typed, "--version");
+	}
+	if (!typed.options)
+		return;
+	typed.word = calloc((size_t)n, sizeof(*typed.word));
+	if (!typed.word)
+		return;
+	row = pass_over(&typed, n - 2, words + 1);
+	if (row)
+		offer_value(&typed, row);
+	else if (typed.last[0] == '-' && !typed.apart)
+		offer_options(&typed);
+	else
+		offer_words(&typed, all);
+	free(typed.word);
+}
