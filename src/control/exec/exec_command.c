@@ -3,12 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -32,6 +32,7 @@
 #include "namespace/namespace.h"
 #include "replay/report_file.h"
 #include "run/run_prepare.h"
+#include "socket/server.h"
 #include "text/alloc_failure.h"
 
 #define STATUS_FAILED 125 /* as env(1) and its like: the command was not the one that failed */
@@ -44,6 +45,7 @@
 struct session {
 	struct exec_arguments arguments;
 	struct scenario *scenario;
+	struct scenario *as_begun; /* what log and picture are of; with a control socket a copy */
 	uint32_t ports[EXEC_ENDS];
 	struct exec_path path;
 	struct exec_child children[EXEC_ENDS]; /* helper 0: there is none */
@@ -52,6 +54,9 @@ struct session {
 	int failed;            /* the errno of a command that could not be started */
 	int unnamed;           /* the errno of a file of names that it could not have */
 	int signals;
+	int heard;             /* of epoll: readable when a command or a signal is to be heard */
+	struct server *server; /* NULL: there is no control socket */
+	struct serving *serving;
 	struct atomic_file *report;
 	struct exec_record *record;
 	struct runtime *runtime;
@@ -187,6 +192,54 @@ static void let_threads_move(const cpu_set_t *allowed)
 		closedir(threads);
 }
 
+/* One descriptor for all that may be heard. 0 or -errno with problem. */
+static int make_heard(struct session *session, struct problem *problem)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	int rc = 0;
+
+	session->heard = epoll_create1(EPOLL_CLOEXEC);
+	if (session->heard < 0 ||
+	    epoll_ctl(session->heard, EPOLL_CTL_ADD, session->signals, &event) < 0)
+		rc = -errno;
+	for (unsigned end = 0; rc == 0 && end < EXEC_ENDS; end++) {
+		if (!session->ended[end] &&
+		    epoll_ctl(session->heard, EPOLL_CTL_ADD, session->children[end].fd, &event) < 0)
+			rc = -errno;
+	}
+	if (rc < 0)
+		problem_set(problem, -1, "no descriptor to wait with: %s", strerror(-rc));
+	return rc;
+}
+
+static int open_server(struct session *session, struct problem *problem)
+{
+	if (!session->arguments.socket)
+		return 0;
+	return server_open(&(struct server_paths){.control = session->arguments.socket},
+	                   &session->server, problem);
+}
+
+static void take_record(void *argument)
+{
+	exec_record_take(((struct session *)argument)->record);
+}
+
+/* What a change frees, a decision that is not yet taken down may name. */
+static int begin_serving(struct session *session, struct problem *problem)
+{
+	int rc = session->server
+	                 ? server_begin(session->server, session->runtime, &session->scenario,
+	                                session->arguments.config, &session->serving)
+	                 : 0;
+
+	if (rc < 0)
+		problem_set(problem, -1, "control socket: %s", strerror(-rc));
+	else if (session->serving)
+		server_when_taken(session->serving, take_record, session);
+	return rc;
+}
+
 static int start_child(struct session *session, unsigned end, struct problem *problem)
 {
 	int rc = exec_child_start(&session->children[end], session->path.ends[end].net,
@@ -215,13 +268,19 @@ static int start(struct session *session, struct problem *problem)
 		return rc;
 	}
 	raise_limits();
-	rc = exec_path_open(session->arguments.between, &session->path, problem);
+	rc = make_heard(session, problem);
+	if (rc == 0)
+		rc = open_server(session, problem);
+	if (rc == 0)
+		rc = exec_path_open(session->arguments.between, &session->path, problem);
 	if (rc == 0)
 		rc = bind_ports(session, problem);
 	if (rc == 0)
 		rc = start_runtime(session, problem);
 	if (rc == 0)
 		rc = exec_path_let_out(&session->path, problem);
+	if (rc == 0)
+		rc = begin_serving(session, problem);
 	if (rc == 0 && !session->arguments.cores)
 		let_threads_move(&allowed);
 	if (rc == 0 && session->arguments.between)
@@ -318,11 +377,27 @@ static int say_unnamed(const struct session *session, struct problem *problem)
 	return -session->unnamed;
 }
 
+/* Until there is something to hear, or `wait_ms` are over. The control socket looks after the
+ * runtime itself. */
+static void wait_for_something(struct session *session, int wait_ms, int64_t *ticked_ms)
+{
+	struct epoll_event event;
+
+	if (session->serving) {
+		server_step(session->serving, session->heard, wait_ms);
+		return;
+	}
+	epoll_wait(session->heard, &event, 1, wait_ms);
+	if (now_ms() - *ticked_ms >= TICK_MS) {
+		runtime_tick(session->runtime, tell, session);
+		*ticked_ms = now_ms();
+	}
+}
+
 static int serve(struct session *session, struct problem *problem)
 {
-	struct pollfd polled[EXEC_ENDS + 1];
 	bool begun = false;
-	int64_t ticked = now_ms();
+	int64_t ticked_ms = now_ms();
 	const int pace_ms = exec_record_pace_ms(session->record, TICK_MS);
 	int rc = 0;
 
@@ -330,21 +405,17 @@ static int serve(struct session *session, struct problem *problem)
 		/* Waiting for A to listen, it looks often. */
 		int wait_ms = session->arguments.between && !begun ? 5 : pace_ms;
 
-		for (unsigned end = 0; end < EXEC_ENDS; end++)
-			polled[end] = (struct pollfd){
-			        .fd = session->ended[end] ? -1 : session->children[end].fd,
-			        .events = POLLIN};
-		polled[EXEC_ENDS] = (struct pollfd){.fd = session->signals, .events = POLLIN};
-		poll(polled, EXEC_ENDS + 1, wait_ms);
+		wait_for_something(session, wait_ms, &ticked_ms);
 		pass_signals(session);
-		for (unsigned end = 0; end < EXEC_ENDS; end++)
+		for (unsigned end = 0; end < EXEC_ENDS; end++) {
 			hear(session, end);
+			/* Nothing more comes from there, and it stays readable. */
+			if (session->ended[end] && session->children[end].helper > 0)
+				epoll_ctl(session->heard, EPOLL_CTL_DEL, session->children[end].fd,
+				          NULL);
+		}
 		rc = session->unnamed ? say_unnamed(session, problem)
 		                      : keep_order(session, &begun, problem);
-		if (now_ms() - ticked >= TICK_MS) {
-			runtime_tick(session->runtime, tell, session);
-			ticked = now_ms();
-		}
 		exec_record_take(session->record);
 	}
 	return rc;
@@ -375,9 +446,18 @@ static int tell_result(struct session *session, struct problem *problem)
 		problem_set(problem, -1, "no memory for the table");
 	if (rc == 0 && session->report)
 		rc = write_report(session, &result, problem);
-	if (rc == 0)
-		rc = exec_record_publish(session->record, &result, problem);
 	replay_result_free(&result);
+	/* The record is of the clouds that there were at the beginning. */
+	if (rc == 0 && session->record) {
+		result = (struct replay_result){.last_ns = 0};
+		rc = exec_result_read(session->runtime, session->as_begun, session->start_ns,
+		                      &result);
+		if (rc < 0)
+			problem_set(problem, -1, "no memory for what was recorded");
+		else
+			rc = exec_record_publish(session->record, &result, problem);
+		replay_result_free(&result);
+	}
 	return rc;
 }
 
@@ -389,6 +469,8 @@ static int stop(struct session *session, bool result, struct problem *problem)
 	for (unsigned end = EXEC_ENDS; end-- > 0;)
 		exec_child_end(&session->children[end]);
 	exec_children_end();
+	if (session->serving)
+		server_end(session->serving, 0);
 	if (session->runtime) {
 		runtime_halt(session->runtime);
 		exec_record_take(session->record);
@@ -400,6 +482,7 @@ static int stop(struct session *session, bool result, struct problem *problem)
 		}
 	}
 	eal_stop_live();
+	server_close(session->server);
 	exec_path_close(&session->path);
 	atomic_file_discard(session->report);
 	exec_record_close(session->record);
@@ -433,10 +516,18 @@ static int run(struct session *session)
 	        .log = arguments->log, .picture = arguments->picture, .pcap = arguments->pcap};
 	int rc = 0, status;
 
+	session->as_begun = session->scenario;
+	if (arguments->socket) {
+		session->as_begun = scenario_copy(session->scenario);
+		if (!session->as_begun) {
+			run_log(RUN_LOG_ERROR, "no memory");
+			return STATUS_FAILED;
+		}
+	}
 	if (arguments->report)
 		rc = atomic_file_open(arguments->report, &session->report, &problem);
 	if (rc == 0)
-		rc = exec_record_open(&files, session->scenario, session->ports[EXEC_NEAR],
+		rc = exec_record_open(&files, session->as_begun, session->ports[EXEC_NEAR],
 		                      &session->record, &problem);
 	if (rc == 0)
 		rc = start(session, &problem);
@@ -493,6 +584,8 @@ int command_exec(int argc, char **argv)
 		        "no memory for all that was to be printed; some of it is missing");
 		status = STATUS_FAILED;
 	}
+	if (session->as_begun != session->scenario && session->arguments.socket)
+		scenario_free(session->as_begun);
 	run_log_end();
 	scenario_free(session->scenario);
 	free(session);

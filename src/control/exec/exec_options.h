@@ -16,7 +16,7 @@
 #define EXEC_COMMANDS_MAX 2
 
 struct exec_arguments {
-	const char *config, *cores, *report, *log, *picture, *pcap;
+	const char *config, *cores, *report, *log, *picture, *pcap, *socket;
 	/* Statements, for both directions and for one; "": none. */
 	char both[LINE_BYTES_MAX], down[LINE_BYTES_MAX], up[LINE_BYTES_MAX];
 	uint64_t seed;

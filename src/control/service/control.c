@@ -343,8 +343,11 @@ void control_tick(struct control *control, uint64_t now_ns)
 	if (control_state(control) == CONTROL_POSTED) {
 		patience_look(&control->patience, now_ns);
 		if (control->taken < control->posted &&
-		    control->ops->taken(control->context, control->transaction))
+		    control->ops->taken(control->context, control->transaction)) {
 			control->taken = control->posted;
+			if (control->when_taken != NULL)
+				control->when_taken(control->when_taken_argument);
+		}
 		/* Who looks, may look at what goes. */
 		if (control->taken == control->posted && !control_looked_at(control))
 			control_finish(control);

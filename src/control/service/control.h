@@ -119,7 +119,10 @@ struct control {
 	struct transaction *transaction; /* POSTED */
 	struct scenario *replaced;       /* by it; NULL: it changed none */
 	struct patience patience;        /* with it */
-	struct finish *finish;           /* FINISHING */
+	/* Called when all have taken it, before anything that it replaces is freed; or NULL. */
+	void (*when_taken)(void *argument);
+	void *when_taken_argument;
+	struct finish *finish; /* FINISHING */
 
 	bool marking;       /* marks are being made; ends in any thread */
 	bool cleared;       /* cleared_ns is not the start */

@@ -26,6 +26,7 @@ struct server {
 	struct client *clients[SERVER_CLIENTS_MAX];
 	uint32_t n_clients;
 	uint64_t no_accept_until_ns;
+	int also;           /* a descriptor of somebody else's that ends the wait; -1: none */
 	bool from_terminal; /* it had one, when it was started */
 	struct sigaction before[3];
 };
@@ -103,6 +104,7 @@ int server_open(const struct server_paths *paths, struct server **server, struct
 		return result;
 	socket_default_path(usual);
 	made->read_only.fd = -1;
+	made->also = -1;
 	result = socket_listen(paths->control != NULL ? paths->control : usual, &made->listener,
 	                       problem);
 	if (result != 0)
@@ -248,7 +250,14 @@ static int server_signalled(void)
 }
 
 /* What is polled: these, and then the clients. */
-enum { POLLED_SIGNALS, POLLED_LISTENER, POLLED_READ_ONLY, POLLED_EXECUTOR, POLLED_CLIENTS };
+enum {
+	POLLED_SIGNALS,
+	POLLED_LISTENER,
+	POLLED_READ_ONLY,
+	POLLED_EXECUTOR,
+	POLLED_ALSO,
+	POLLED_CLIENTS
+};
 
 static bool server_poll(struct server *server, const struct control *control, struct pollfd *polled,
                         uint64_t now_ns, int timeout_ms)
@@ -262,6 +271,7 @@ static bool server_poll(struct server *server, const struct control *control, st
 	        .events = POLLIN};
 	polled[POLLED_EXECUTOR] =
 	        (struct pollfd){.fd = executor_fd(control->executor), .events = POLLIN};
+	polled[POLLED_ALSO] = (struct pollfd){.fd = server->also, .events = POLLIN};
 	for (uint32_t i = 0; i < server->n_clients; i++) {
 		const struct client *client = server->clients[i];
 
@@ -310,11 +320,6 @@ static void server_tell(void *argument, enum run_log_level level, const char *li
 	run_log(level, "%s", line);
 }
 
-static void server_tell_event(void *argument, const struct runtime_event *event)
-{
-	event_of_runtime(argument, event);
-}
-
 /* What is looked after beside the clients. */
 struct watches {
 	struct loss_watch losses;
@@ -333,10 +338,29 @@ static void watches_release(struct watches *watches)
 	schedule_watch_release(&watches->schedules);
 }
 
+/* A server that serves: from server_begin to server_end. */
+struct serving {
+	struct server *server;
+	struct runtime *runtime;
+	struct executor *executor;
+	struct control control;
+	struct reload reload;
+	struct watches watches;
+	bool reloads, reverts;
+	uint64_t tick_ns;
+};
+
+static void server_tell_event(void *argument, const struct runtime_event *event)
+{
+	event_of_runtime(argument, event);
+}
+
 /* The last events go out, as far as they go into the sockets at once. */
 static void server_part(struct server *server, struct control *control, int number, uint64_t now_ns)
 {
-	event_stopped(control, number < 0 ? "an error of poll()" : strsignal(number));
+	event_stopped(control, number < 0    ? "an error of poll()"
+	                       : number == 0 ? "the command has ended"
+	                                     : strsignal(number));
 	for (uint32_t i = server->n_clients; i-- > 0;)
 		if (session_wants_push(server->clients[i]->session))
 			client_serve(server->clients[i], POLLOUT, now_ns);
@@ -349,51 +373,76 @@ static bool asks_to_reload(const struct server *server, int number)
 	return number == SIGHUP && (!server->from_terminal || has_terminal());
 }
 
-int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario,
-                 const char *config)
+int server_begin(struct server *server, struct runtime *runtime, struct scenario **scenario,
+                 const char *config, struct serving **result)
 {
-	struct executor *executor = executor_make();
-	struct control control;
-	struct reload reload;
-	struct watches watches = {.losses = {.begun = false}};
-	bool reloads = false, reverts = false;
-	uint64_t tick_ns = 0;
-	int result = 0;
+	struct serving *serving = calloc(1, sizeof(*serving));
+	struct executor *executor = serving != NULL ? executor_make() : NULL;
 
-	if (executor == NULL)
-		return -errno;
-	control_init(&control, &control_ops_runtime, runtime, scenario);
-	control.executor = executor;
-	control.leases = leases_make(&control);
-	event_started(&control);
-	reload_init(&reload, &control, config, server_tell, NULL);
-	while (result == 0) {
-		uint64_t now_ns = clock_ns();
+	if (executor == NULL) {
+		int error = serving != NULL ? -errno : -ENOMEM;
 
-		if (now_ns >= tick_ns) {
-			runtime_tick(runtime, server_tell_event, &control);
-			watches_step(&watches, &control);
-			tick_ns = now_ns + SERVER_TICK_NS;
-		}
-		result = server_round(server, &control, now_ns,
-		                      reloads || reverts
-		                              ? RELOAD_MS
-		                              : (int)((tick_ns - now_ns) / SIMTIME_MS) + 1);
-		now_ns = clock_ns();
-		if (asks_to_reload(server, result)) {
-			reload_ask(&reload, now_ns);
-			result = 0;
-		}
-		reloads = reload_poll(&reload, now_ns);
-		reverts = control.leases != NULL && leases_poll(control.leases, now_ns);
+		free(serving);
+		return error;
 	}
-	server_part(server, &control, result, clock_ns());
-	reload_release(&reload);
+	serving->server = server;
+	serving->runtime = runtime;
+	serving->executor = executor;
+	control_init(&serving->control, &control_ops_runtime, runtime, scenario);
+	serving->control.executor = executor;
+	serving->control.leases = leases_make(&serving->control);
+	event_started(&serving->control);
+	reload_init(&serving->reload, &serving->control, config, server_tell, NULL);
+	*result = serving;
+	return 0;
+}
+
+void server_when_taken(struct serving *serving, void (*taken)(void *argument), void *argument)
+{
+	serving->control.when_taken = taken;
+	serving->control.when_taken_argument = argument;
+}
+
+int server_step(struct serving *serving, int also, int wait_ms)
+{
+	struct server *server = serving->server;
+	struct control *control = &serving->control;
+	uint64_t now_ns = clock_ns();
+	int own_ms, result;
+
+	if (now_ns >= serving->tick_ns) {
+		runtime_tick(serving->runtime, server_tell_event, control);
+		watches_step(&serving->watches, control);
+		serving->tick_ns = now_ns + SERVER_TICK_NS;
+	}
+	own_ms = serving->reloads || serving->reverts
+	                 ? RELOAD_MS
+	                 : (int)((serving->tick_ns - now_ns) / SIMTIME_MS) + 1;
+	server->also = also;
+	result = server_round(server, control, now_ns,
+	                      wait_ms >= 0 && wait_ms < own_ms ? wait_ms : own_ms);
+	now_ns = clock_ns();
+	if (asks_to_reload(server, result)) {
+		reload_ask(&serving->reload, now_ns);
+		result = 0;
+	}
+	serving->reloads = reload_poll(&serving->reload, now_ns);
+	serving->reverts = control->leases != NULL && leases_poll(control->leases, now_ns);
+	return result;
+}
+
+void server_end(struct serving *serving, int why)
+{
+	struct server *server = serving->server;
+	struct control *control = &serving->control;
+
+	server_part(server, control, why, clock_ns());
+	reload_release(&serving->reload);
 	while (server->n_clients > 0) /* their sessions know `control`, which ends here */
 		server_drop(server, 0);
 	/* What is under way has a low priority, and now the workers' processors to itself. */
-	runtime_halt(runtime);
-	if (!control_close(&control, CONTROL_PATIENCE_NS)) {
+	runtime_halt(serving->runtime);
+	if (!control_close(control, CONTROL_PATIENCE_NS)) {
 		/* A file on a disk that does not answer: nothing may be freed under who waits for
 		 * it. */
 		run_log(RUN_LOG_ERROR,
@@ -402,8 +451,22 @@ int server_serve(struct server *server, struct runtime *runtime, struct scenario
 		server_close(server);
 		_exit(1);
 	}
-	leases_free(control.leases);
-	watches_release(&watches);
-	executor_close(executor, EXECUTOR_PATIENCE_NS);
+	leases_free(control->leases);
+	watches_release(&serving->watches);
+	executor_close(serving->executor, EXECUTOR_PATIENCE_NS);
+	free(serving);
+}
+
+int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario,
+                 const char *config)
+{
+	struct serving *serving;
+	int result = server_begin(server, runtime, scenario, config, &serving);
+
+	if (result != 0)
+		return result;
+	while (result == 0)
+		result = server_step(serving, -1, -1);
+	server_end(serving, result);
 	return result;
 }

@@ -53,6 +53,22 @@ const char *server_path_read_only(const struct server *server);
  * (run_log.h). */
 int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario,
                  const char *config);
+
+/* server_serve in parts, for a command that waits for other things, too. */
+struct serving;
+
+/* 0; -ENOMEM, or -errno: there is no thread for what takes long. */
+int server_begin(struct server *server, struct runtime *runtime, struct scenario **scenario,
+                 const char *config, struct serving **serving);
+/* Calls `taken` from now on, in the thread of server_step, when all workers have taken a change and
+ * nothing that it has replaced is freed yet. */
+void server_when_taken(struct serving *serving, void (*taken)(void *argument), void *argument);
+/* One round: waits for clients, and until the descriptor `also` (-1: none) is readable, but at most
+ * `wait_ms` (-1: as long as it likes). 0, the number of a signal that came, or -errno. */
+int server_step(struct serving *serving, int also, int wait_ms);
+/* `why`: what the last step returned. Halts the runtime, and frees. */
+void server_end(struct serving *serving, int why);
+
 /* Closes the clients, removes the socket, gives the signals back. NULL is allowed. */
 void server_close(struct server *server);
 
