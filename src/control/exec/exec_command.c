@@ -230,7 +230,7 @@ static int begin_serving(struct session *session, struct problem *problem)
 {
 	int rc = session->server
 	                 ? server_begin(session->server, session->runtime, &session->scenario,
-	                                session->arguments.config, &session->serving)
+	                                session->arguments.config, NULL, &session->serving)
 	                 : 0;
 
 	if (rc < 0)

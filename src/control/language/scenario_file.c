@@ -228,8 +228,8 @@ static char *read_all(FILE *file, size_t *bytes)
 	return text;
 }
 
-int scenario_file_load_remarked(const char *path, FILE *remarks, struct scenario **scenario,
-                                char *message, size_t room)
+static int file_load(const char *path, const char *beside_path, FILE *remarks,
+                     struct scenario **scenario, char *message, size_t room)
 {
 	FILE *file = fopen(path, "r");
 	struct file_beside beside;
@@ -255,7 +255,7 @@ int scenario_file_load_remarked(const char *path, FILE *remarks, struct scenario
 		snprintf(message, room, "%s: cannot be read: %s", path, strerror(-result));
 		return result;
 	}
-	file_beside_begin(&beside, path);
+	file_beside_begin(&beside, beside_path);
 	result = text_load(text, bytes, path, remarks, scenario, message, room);
 	file_beside_end(&beside);
 	if (result == 0 && scenario_set_folder(*scenario, beside.folder) < 0) {
@@ -268,9 +268,21 @@ int scenario_file_load_remarked(const char *path, FILE *remarks, struct scenario
 	return result;
 }
 
+int scenario_file_load_remarked(const char *path, FILE *remarks, struct scenario **scenario,
+                                char *message, size_t room)
+{
+	return file_load(path, path, remarks, scenario, message, room);
+}
+
 int scenario_file_load(const char *path, struct scenario **scenario, char *message, size_t room)
 {
-	return scenario_file_load_remarked(path, NULL, scenario, message, room);
+	return file_load(path, path, NULL, scenario, message, room);
+}
+
+int scenario_file_load_beside(const char *path, const char *beside, struct scenario **scenario,
+                              char *message, size_t room)
+{
+	return file_load(path, beside, NULL, scenario, message, room);
 }
 
 static void file_complain(const char *path, const struct scenario_place *place, const char *problem,

@@ -25,6 +25,9 @@ int scenario_file_load(const char *path, struct scenario **scenario, char *messa
 /* As above; what is to be said of its lines of netem's is written to `remarks`, a line each. */
 int scenario_file_load_remarked(const char *path, FILE *remarks, struct scenario **scenario,
                                 char *message, size_t room);
+/* As the first; the files that it names lie beside another one. */
+int scenario_file_load_beside(const char *path, const char *beside, struct scenario **scenario,
+                              char *message, size_t room);
 /* As the first, for text in memory, `bytes` long; `name` takes the place of the path in the
  * message. */
 int scenario_text_load(const char *text, size_t bytes, const char *name, struct scenario **scenario,

@@ -18,6 +18,7 @@
 #include "run/run_summary.h"
 #include "live/runtime.h"
 #include "language/scenario_file.h"
+#include "socket/keep.h"
 #include "socket/server.h"
 
 static int start_eal(const struct run_arguments *arguments, const struct scenario *scenario,
@@ -47,7 +48,7 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 		run_log(RUN_LOG_NOTICE, "read-only socket %s", server_path_read_only(server));
 	run_log(RUN_LOG_NOTICE, "running, seed %" PRIu64 ", control socket %s; ^C stops",
 	        (*scenario)->seed, server_path(server));
-	rc = server_serve(server, runtime, scenario, arguments->config);
+	rc = server_serve(server, runtime, scenario, arguments->config, arguments->keep);
 	if (rc < 0) {
 		run_log(RUN_LOG_ERROR, "control socket: %s", strerror(-rc));
 		status = 1;
@@ -102,13 +103,33 @@ static int run(const struct run_arguments *arguments, struct scenario **scenario
 	return status;
 }
 
+/* What the last one had come to, if it did not end as it should. */
+static bool load_kept(const struct run_arguments *arguments, struct scenario **scenario)
+{
+	char message[SCENARIO_FILE_ERROR];
+	int result = 0;
+
+	if (arguments->keep)
+		result = keep_load(arguments->keep, arguments->config, scenario, message,
+		                   sizeof(message));
+	if (result < 0)
+		run_log(RUN_LOG_WARNING, "what was kept is left aside: %s", message);
+	if (result > 0)
+		run_log(RUN_LOG_WARNING,
+		        "%s: goes on with what was in force when weir ended without a word; "
+		        "counters begin at 0, and what was in flight is lost",
+		        arguments->keep);
+	return result > 0;
+}
+
 static int load_and_run(const struct run_arguments *arguments)
 {
 	char message[SCENARIO_FILE_ERROR];
 	struct scenario *scenario;
 	int status;
 
-	if (scenario_file_load(arguments->config, &scenario, message, sizeof(message))) {
+	if (!load_kept(arguments, &scenario) &&
+	    scenario_file_load(arguments->config, &scenario, message, sizeof(message))) {
 		run_log(RUN_LOG_ERROR, "%s", message);
 		return 2;
 	}

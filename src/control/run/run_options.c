@@ -19,6 +19,9 @@ static const struct option_row rows[] = {
         {OPTION_LAYOUT(struct run_arguments)},
         {OPTION_MEMORY(struct run_arguments, MEMORY_MIN, 0,
                        "for packets in flight; what the scenario needs, if not given")},
+        {OPTION("--keep", FIELD_TEXT, struct run_arguments, keep, .form = "FILE",
+                .help = "what is in force is kept there after each change; a weir that starts "
+                        "after a crash goes on with it, unless the scenario was written since")},
         {OPTION_LOG_LEVEL(struct run_arguments)},
         {OPTION_QUIET(struct run_arguments, "no table at the end")},
         OPTIONS_END,

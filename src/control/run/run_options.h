@@ -15,6 +15,7 @@
 
 struct run_arguments {
 	const char *config, *socket, *cores;
+	const char *keep;
 	const char *socket_readonly, *readonly_group;
 	uint64_t memory_bytes; /* 0: not given */
 	uint32_t layout;       /* enum runtime_layout */

@@ -22,6 +22,25 @@ struct leases {
 	uint64_t undoing; /* the number of that one; 0: none */
 };
 
+uint32_t leases_count(const struct leases *leases)
+{
+	return leases != NULL ? leases->n : 0;
+}
+
+struct scenario *leases_undone(const struct leases *leases)
+{
+	struct scenario *scenario = scenario_copy(*leases->control->scenario);
+
+	/* The latest first: so nothing of one lies below another. */
+	for (uint32_t i = leases->n; scenario != NULL && i-- > 0;) {
+		if (difference_undo(&leases->lease[i]->difference, scenario) != 0) {
+			scenario_free(scenario);
+			return NULL;
+		}
+	}
+	return scenario;
+}
+
 struct leases *leases_make(struct control *control)
 {
 	struct leases *leases = calloc(1, sizeof(*leases));

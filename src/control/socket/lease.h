@@ -52,6 +52,10 @@ struct lease {
 
 /* NULL: no memory. */
 struct leases *leases_make(struct control *control);
+/* How many there are. NULL: none. */
+uint32_t leases_count(const struct leases *leases);
+/* A copy of the scenario in force, without what they have changed. NULL: no memory. */
+struct scenario *leases_undone(const struct leases *leases);
 /* Nothing is undone any more. */
 void leases_free(struct leases *leases);
 

@@ -12,6 +12,7 @@
 
 #include "service/control.h"
 #include "service/executor.h"
+#include "socket/keep.h"
 #include "socket/lease.h"
 #include "socket/reload.h"
 #include "socket/server.h"
@@ -345,6 +346,7 @@ struct serving {
 	struct executor *executor;
 	struct control control;
 	struct reload reload;
+	struct keep keep;
 	struct watches watches;
 	bool reloads, reverts;
 	uint64_t tick_ns;
@@ -374,7 +376,7 @@ static bool asks_to_reload(const struct server *server, int number)
 }
 
 int server_begin(struct server *server, struct runtime *runtime, struct scenario **scenario,
-                 const char *config, struct serving **result)
+                 const char *config, const char *kept, struct serving **result)
 {
 	struct serving *serving = calloc(1, sizeof(*serving));
 	struct executor *executor = serving != NULL ? executor_make() : NULL;
@@ -392,6 +394,7 @@ int server_begin(struct server *server, struct runtime *runtime, struct scenario
 	serving->control.executor = executor;
 	serving->control.leases = leases_make(&serving->control);
 	event_started(&serving->control);
+	keep_init(&serving->keep, &serving->control, kept, config);
 	reload_init(&serving->reload, &serving->control, config, server_tell, NULL);
 	*result = serving;
 	return 0;
@@ -423,10 +426,12 @@ int server_step(struct serving *serving, int also, int wait_ms)
 	                      wait_ms >= 0 && wait_ms < own_ms ? wait_ms : own_ms);
 	now_ns = clock_ns();
 	if (asks_to_reload(server, result)) {
+		keep_read(&serving->keep);
 		reload_ask(&serving->reload, now_ns);
 		result = 0;
 	}
 	serving->reloads = reload_poll(&serving->reload, now_ns);
+	keep_poll(&serving->keep);
 	serving->reverts = control->leases != NULL && leases_poll(control->leases, now_ns);
 	return result;
 }
@@ -438,6 +443,7 @@ void server_end(struct serving *serving, int why)
 
 	server_part(server, control, why, clock_ns());
 	reload_release(&serving->reload);
+	keep_end(&serving->keep);
 	while (server->n_clients > 0) /* their sessions know `control`, which ends here */
 		server_drop(server, 0);
 	/* What is under way has a low priority, and now the workers' processors to itself. */
@@ -454,14 +460,16 @@ void server_end(struct serving *serving, int why)
 	leases_free(control->leases);
 	watches_release(&serving->watches);
 	executor_close(serving->executor, EXECUTOR_PATIENCE_NS);
+	if (why > 0)
+		keep_remove(&serving->keep);
 	free(serving);
 }
 
 int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario,
-                 const char *config)
+                 const char *config, const char *kept)
 {
 	struct serving *serving;
-	int result = server_begin(server, runtime, scenario, config, &serving);
+	int result = server_begin(server, runtime, scenario, config, kept, &serving);
 
 	if (result != 0)
 		return result;

@@ -48,18 +48,18 @@ int server_open(const struct server_paths *paths, struct server **server, struct
 const char *server_path(const struct server *server);
 const char *server_path_read_only(const struct server *server);
 /* Serves until a signal comes: returns its number, or -errno. `config`: the scenario file, for
- * SIGHUP. `scenario` is the one in force; it is replaced by its successor with every change, and is
- * the caller's again afterwards. Events of the runtime (stalls, links down and up) go to the log
- * (run_log.h). */
+ * SIGHUP. `kept`: where the scenario in force is kept (keep.h); NULL: nowhere. `scenario` is the
+ * one in force; it is replaced by its successor with every change, and is the caller's again
+ * afterwards. Events of the runtime (stalls, links down and up) go to the log (run_log.h). */
 int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario,
-                 const char *config);
+                 const char *config, const char *kept);
 
 /* server_serve in parts, for a command that waits for other things, too. */
 struct serving;
 
 /* 0; -ENOMEM, or -errno: there is no thread for what takes long. */
 int server_begin(struct server *server, struct runtime *runtime, struct scenario **scenario,
-                 const char *config, struct serving **serving);
+                 const char *config, const char *kept, struct serving **serving);
 /* Calls `taken` from now on, in the thread of server_step, when all workers have taken a change and
  * nothing that it has replaced is freed yet. */
 void server_when_taken(struct serving *serving, void (*taken)(void *argument), void *argument);
