@@ -13,6 +13,7 @@
 #include "port/port.h"
 #include "machine/privileges.h"
 #include "machine/run_log.h"
+#include "machine/supervisor.h"
 #include "run/run_options.h"
 #include "run/run_prepare.h"
 #include "run/run_summary.h"
@@ -34,6 +35,29 @@ static int start_eal(const struct run_arguments *arguments, const struct scenari
 	return rc;
 }
 
+static void tell_ready(const struct scenario *scenario)
+{
+	char state[120];
+
+	snprintf(state, sizeof(state),
+	         "READY=1\nSTATUS=%" PRIu32 " ports, %" PRIu32 " clouds, seed %" PRIu64,
+	         scenario->n_ports, scenario->n_clouds, scenario->seed);
+	supervisor_tell(state);
+}
+
+/* What ends with weir, and no next one has. */
+static void say_held(const struct runtime *runtime)
+{
+	struct worker_report worker;
+	uint64_t held = 0;
+
+	for (uint32_t i = 0; i < runtime_workers(runtime); i++)
+		if (runtime_worker_report(runtime, i, &worker))
+			held += worker.held_packets;
+	if (held > 0)
+		run_log(RUN_LOG_NOTICE, "%" PRIu64 " packets were in flight, and end here", held);
+}
+
 /* Serves until a signal comes, and puts everything back. 0, 1: it went wrong on the way. */
 static int serve(const struct run_arguments *arguments, struct server *server,
                  struct runtime *runtime, struct scenario **scenario)
@@ -48,12 +72,15 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 		run_log(RUN_LOG_NOTICE, "read-only socket %s", server_path_read_only(server));
 	run_log(RUN_LOG_NOTICE, "running, seed %" PRIu64 ", control socket %s; ^C stops",
 	        (*scenario)->seed, server_path(server));
+	tell_ready(*scenario);
 	rc = server_serve(server, runtime, scenario, arguments->config, arguments->keep);
 	if (rc < 0) {
 		run_log(RUN_LOG_ERROR, "control socket: %s", strerror(-rc));
 		status = 1;
 	}
+	supervisor_tell("STOPPING=1");
 	runtime_halt(runtime);
+	say_held(runtime);
 	if (!arguments->quiet)
 		run_summary_print(stdout, runtime, *scenario);
 	if (runtime_stop(runtime, &problem) < 0) {

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "machine/supervisor.h"
 #include "service/control.h"
 #include "service/executor.h"
 #include "socket/keep.h"
@@ -327,6 +328,20 @@ struct watches {
 	struct schedule_watch schedules;
 };
 
+/* A manager of services is told that all is well: control is here, and every worker has come round
+ * since the last time. */
+struct vouching {
+	uint64_t every_ns, next_ns; /* every 0: nobody wants to know */
+};
+
+static void vouch(struct vouching *vouching, struct runtime *runtime, uint64_t now_ns)
+{
+	if (vouching->every_ns == 0 || now_ns < vouching->next_ns || !runtime_came_round(runtime))
+		return;
+	supervisor_tell("WATCHDOG=1");
+	vouching->next_ns = now_ns + vouching->every_ns;
+}
+
 static void watches_step(struct watches *watches, struct control *control)
 {
 	loss_watch_step(&watches->losses, control);
@@ -348,6 +363,7 @@ struct serving {
 	struct reload reload;
 	struct keep keep;
 	struct watches watches;
+	struct vouching vouching;
 	bool reloads, reverts;
 	uint64_t tick_ns;
 };
@@ -393,6 +409,7 @@ int server_begin(struct server *server, struct runtime *runtime, struct scenario
 	control_init(&serving->control, &control_ops_runtime, runtime, scenario);
 	serving->control.executor = executor;
 	serving->control.leases = leases_make(&serving->control);
+	serving->vouching.every_ns = supervisor_watchdog_ns();
 	event_started(&serving->control);
 	keep_init(&serving->keep, &serving->control, kept, config);
 	reload_init(&serving->reload, &serving->control, config, server_tell, NULL);
@@ -416,6 +433,7 @@ int server_step(struct serving *serving, int also, int wait_ms)
 	if (now_ns >= serving->tick_ns) {
 		runtime_tick(serving->runtime, server_tell_event, control);
 		watches_step(&serving->watches, control);
+		vouch(&serving->vouching, serving->runtime, now_ns);
 		serving->tick_ns = now_ns + SERVER_TICK_NS;
 	}
 	own_ms = serving->reloads || serving->reverts

@@ -33,8 +33,10 @@ static void watch_worker(struct runtime *runtime, uint32_t index, uint64_t now_n
 			                                       .line = line,
 			                                       .for_ns = still_ns});
 		}
-		*watch = (struct watch){
-		        .polls = polls, .stalls = watch->stalls, .patience = {.last_ns = now_ns}};
+		*watch = (struct watch){.polls = polls,
+		                        .stalls = watch->stalls,
+		                        .patience = {.last_ns = now_ns},
+		                        .vouched = watch->vouched};
 	} else if (!watch->stalled && still_ns >= STALL_NS) {
 		watch->stalled = true;
 		watch->stalls++;
@@ -108,6 +110,20 @@ static void introduce(struct runtime *runtime, runtime_tell *tell, void *argumen
 		tell_of(runtime, i, text, tell, argument);
 	}
 	runtime->introduced = true;
+}
+
+bool runtime_came_round(struct runtime *runtime)
+{
+	uint64_t polls[WORKERS_MAX];
+
+	for (uint32_t i = 0; i < runtime->n_workers; i++) {
+		polls[i] = __atomic_load_n(&runtime->workers[i].polls, __ATOMIC_RELAXED);
+		if (polls[i] == runtime->watches[i].vouched)
+			return false;
+	}
+	for (uint32_t i = 0; i < runtime->n_workers; i++)
+		runtime->watches[i].vouched = polls[i];
+	return true;
 }
 
 void runtime_tick(struct runtime *runtime, runtime_tell *tell, void *argument)

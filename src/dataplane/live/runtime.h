@@ -116,6 +116,9 @@ typedef void runtime_tell(void *argument, const struct runtime_event *event);
 /* Housekeeping, about every 100 ms: keeps the clock disciplined, watches for workers that stall and
  * links that go down or up. Passes each event to `tell`. */
 void runtime_tick(struct runtime *runtime, runtime_tell *tell, void *argument);
+/* Whether every worker has come round since the last time that it was so. Of workers that never
+ * sleep (`rests`). */
+bool runtime_came_round(struct runtime *runtime);
 
 struct port_report {
 	const char *name, *device, *driver;

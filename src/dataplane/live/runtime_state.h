@@ -24,6 +24,7 @@ struct watch {
 	uint64_t polls, stalls;
 	struct patience patience; /* since it was seen to come round */
 	bool stalled;
+	uint64_t vouched; /* polls, when all were last seen to have come round */
 };
 
 /* Taps, and which of them the workers have (runtime_taps.c). */
