@@ -295,7 +295,8 @@ static int add_plot(struct campaign *campaign, const struct experiment_plot *plo
 static int add_all(struct campaign *campaign)
 {
 	const struct experiment *experiment = campaign->experiment;
-	bool single = campaign->arguments->trace || campaign->arguments->pcap;
+	bool single = campaign->arguments->trace || campaign->arguments->pcap ||
+	              campaign->arguments->alone;
 	/* Each case as it is: where nothing says which of them are needed. */
 	bool all = !campaign->row && !campaign->figure &&
 	           (single || campaign->arguments->only ||

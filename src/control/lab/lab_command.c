@@ -316,6 +316,42 @@ static int run(struct lab *lab)
 	return error;
 }
 
+/* {"experiment", "case", "seed", "set": {NAME: VALUE}}: what makes this run of it, and no other. */
+static json_t *point_object(const struct lab_job *job)
+{
+	const struct lab_point *point = &job->point;
+	json_t *set = json_object();
+
+	for (uint32_t i = 0; i < point->n_overrides; i++)
+		json_object_set_new(set, job->overrides[i].name,
+		                    json_string(job->overrides[i].value));
+	return json_pack("{s:s, s:s, s:I, s:o}", "experiment", point->experiment->name, "case",
+	                 point->experiment->cases[point->of], "seed", (json_int_t)point->seed,
+	                 "set", set);
+}
+
+/* What `run` would run, but for figures over time, which are files of one machine. */
+static int points(struct lab *lab)
+{
+	json_t *array = json_array();
+	int error = choose(lab);
+
+	for (uint32_t i = 0; !error && i < lab->n_campaigns; i++) {
+		const struct campaign *campaign = lab->campaigns[i];
+
+		for (uint32_t k = 0; k < campaign->n_jobs; k++)
+			if (!campaign->jobs[k].trace)
+				json_array_append_new(array, point_object(&campaign->jobs[k]));
+	}
+	if (!error && (json_dumpf(array, stdout, JSON_INDENT(1)) < 0 || putchar('\n') == EOF)) {
+		snprintf(lab->message, sizeof(lab->message), "standard output: %s",
+		         strerror(errno));
+		error = -EIO;
+	}
+	json_decref(array);
+	return error;
+}
+
 static int merge(struct lab *lab)
 {
 	int error;
@@ -347,15 +383,16 @@ int command_lab(int argc, char **argv)
 		goto out;
 	error = lab_store_all(&lab->all, &lab->n_all, lab->message, sizeof(lab->message));
 	if (!error)
-		error = lab->arguments.list    ? list(lab)
-		        : lab->arguments.merge ? merge(lab)
-		                               : run(lab);
+		error = lab->arguments.list     ? list(lab)
+		        : lab->arguments.points ? points(lab)
+		        : lab->arguments.merge  ? merge(lab)
+		                                : run(lab);
 	if (error || lab->failed)
 		fprintf(stderr, "weir lab: %s\n", lab->message);
 	if (error)
 		result = error == -EINVAL ? 2 : 1;
 	else
-		result = lab->arguments.list || print_results(lab) ? 0 : 1;
+		result = lab->arguments.list || lab->arguments.points || print_results(lab) ? 0 : 1;
 	if (lab->failed && result == 0)
 		result = 1;
 out:

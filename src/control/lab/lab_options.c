@@ -38,6 +38,8 @@ static const struct option_row rows[] = {
                 .help = "only this case")},
         {OPTION("--no-figures", FIELD_FLAG, struct lab_arguments, no_figures,
                 .help = "only what rows need, without the sweep of the figures")},
+        {OPTION("--alone", FIELD_FLAG, struct lab_arguments, alone,
+                .help = "cases as they are: not what rows and figures need beside them")},
         {OPTION("--jobs", FIELD_COUNT, struct lab_arguments, jobs, .min = 1, .max = JOBS_MAX,
                 .help = "processes at once; as many as there are processors, if not given")},
         {OPTION("--out", FIELD_TEXT, struct lab_arguments, out, .form = "DIR",
@@ -58,13 +60,16 @@ const struct options lab_options = {
         .command = "lab",
         .usage = "list [-j]\n"
                  "run NAME|ROW|FIGURE|FILE.lab|all [options]\n"
+                 "points NAME|ROW|FIGURE|FILE.lab|all [options]\n"
                  "merge DIR... [--out DIR] [-j]",
         .does = "The papers' experiments, run again through weir's own data path in virtual time.",
-        .about =
-                "NAME is one of `weir lab list`, ROW a row of the acceptance table like A1 (what\n"
-                "it needs is run, and no more), FIGURE one of a paper like becn-fig5, FILE.lab\n"
-                "an experiment of your own (docs/lab.md). merge puts together what was run apart,\n"
-                "each with its --out DIR.\n",
+        .about = "NAME is one of `weir lab list`, ROW a row of the acceptance table like A1 (what\n"
+                 "it needs is run, and no more), FIGURE one of a paper like becn-fig5, FILE.lab\n"
+                 "an experiment of your own (docs/lab.md). points lists as JSON what run would "
+                 "run,\n"
+                 "for who runs it elsewhere, point by point. merge puts together what was run "
+                 "apart,\n"
+                 "each with its --out DIR.\n",
         .rows = rows,
 };
 
@@ -83,6 +88,10 @@ int lab_arguments_parse(int argc, char **argv, struct lab_arguments *arguments)
 	arguments->list = words.n == 1 && strcmp(words.word[0], "list") == 0;
 	if (words.n == 2 && strcmp(words.word[0], "run") == 0)
 		arguments->what = words.word[1];
+	if (words.n == 2 && strcmp(words.word[0], "points") == 0) {
+		arguments->points = true;
+		arguments->what = words.word[1];
+	}
 	if (words.n > 1 && strcmp(words.word[0], "merge") == 0) {
 		arguments->merge = true;
 		arguments->folders = &words.word[1];

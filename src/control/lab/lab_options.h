@@ -17,6 +17,7 @@
 
 struct lab_arguments {
 	bool list, json;
+	bool points; /* what would be run is listed, and not run */
 	bool merge;
 	char *const *folders; /* to merge */
 	uint32_t n_folders;
@@ -27,6 +28,7 @@ struct lab_arguments {
 	const char *only; /* a case */
 	const char *out, *pcap, *trace;
 	bool no_figures; /* without an experiment's sweep */
+	bool alone;      /* cases as they are, without what rows and figures need of them */
 	bool go_on;      /* from what is in `out` */
 };
 
