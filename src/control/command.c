@@ -8,6 +8,7 @@
 #include <rte_version.h>
 
 #include "language/explain.h"
+#include "language/language_json.h"
 #include "language/manual.h"
 #include "machine/cpu_level.h"
 #include "text/foreign_word.h"
@@ -18,20 +19,20 @@
 
 static int command_help(int argc, char **argv);
 
-/* `weir help` takes no value: its one option is a flag. */
 struct help {
-	bool man;
+	bool man, json;
 };
 
 static const struct option_row help_rows[] = {
         {OPTION("--man", FIELD_FLAG, struct help, man,
                 .help = "weir-scenario(5), the manual page of the scenario language")},
+        {OPTION_JSON(struct help, "the tables of the scenario language, for programs")},
         OPTIONS_END,
 };
 
 static const struct options help_options = {
         .command = "help",
-        .usage = "[COMMAND | WORDS ... | --man]",
+        .usage = "[COMMAND | WORDS ... | --man | --json]",
         .does = "Explains a command, or the scenario language: weir help cloud delay.",
         .rows = help_rows,
         .until_word = true,
@@ -76,6 +77,8 @@ static int command_help(int argc, char **argv)
 		manual_print(stdout);
 		return 0;
 	}
+	if (help.json)
+		return language_json_print(stdout) == 0 ? 0 : 1;
 	for (size_t i = 0; i < COMMANDS && given.n == 1; i++) {
 		if (strcmp(given.word[0], commands[i].options->command) == 0) {
 			options_print_help(stdout, commands[i].options);

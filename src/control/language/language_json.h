@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tables of the language as JSON, for programs that write, check or read scenarios themselves:
+ * `weir help --json`. They are the tables that weir parses with, so no copy can lag behind.
+ *
+ *   {"weir": "0.1.0",
+ *    "statements": [{"name": "delay", "variant": null, "help": "...", "role": "line",
+ *                    "number_max": 0, "many_max": 0, "scoped": false, "by_percent": false,
+ *                    "clears": null, "fields": [...]}, ...],
+ *    "port": [field...], "selection": [field...], "template": [field...],
+ *    "forms": [{"usage": "seed N", "help": "..."}, ...],
+ *    "values": [{"kind": "TIME", "written": "40ms 1.5us 2s", "help": "..."}, ...],
+ *    "reasons": [{"name": "loss", "kind": "emulated", "help": "..."}, ...]}
+ *
+ * A field: {"name", "type", "kind", "help", "positional", "required", "rest", "inner", "min",
+ * "max", "initial", "words"}. `type` is one of field_type_name; min, max and initial are numbers in
+ * its unit (time: ns; rate: bit/s; probability: 2^-63), null where there is none; `words` is null,
+ * or the words that the value may be.
+ *
+ * Thread: pure functions, any.
+ */
+#ifndef WEIR_LANGUAGE_JSON_H
+#define WEIR_LANGUAGE_JSON_H
+
+#include <stdio.h>
+
+#include "scenario/field.h"
+
+/* `time`, `rate`, `word`. */
+const char *field_type_name(enum field_type type);
+
+/* 0, or -ENOMEM and nothing is printed, or -EIO. */
+int language_json_print(FILE *out);
+
+#endif
