@@ -5,6 +5,7 @@
  * print the same do the same with all of it; tests/speed/same_bytes compares them.
  *
  *   property_corpus [CASES]      of each set (default 100)
+ *   property_corpus CASES text   each scenario as text instead, and a blank line behind it
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 #include <rte_hash_crc.h>
 
+#include "language/scenario_file.h"
 #include "play.h"
 
 /* The sets of test_drives.c. */
@@ -46,6 +48,59 @@ static const struct {
 };
 
 static uint64_t cases;
+static bool as_text;
+
+/* Whether a field has another value than the initial one; the rig says of none that it is given. */
+static bool is_other(const struct field *field, const struct conf *conf)
+{
+	const void *at = (const char *)conf + field->offset;
+
+	switch (field->type) {
+	case FIELD_TIME:
+	case FIELD_RATE:
+	case FIELD_BYTES:
+	case FIELD_PROBABILITY:
+	case FIELD_COUNT:
+	case FIELD_FACTOR:
+		return *(const uint64_t *)at != field->initial;
+	case FIELD_LIMIT:
+		return ((const struct limit *)at)->unit != LIMIT_NONE;
+	case FIELD_WORD:
+		return *(const uint32_t *)at != field->initial;
+	case FIELD_SWITCH:
+	case FIELD_FLAG:
+		return *(const bool *)at != (field->initial != 0);
+	case FIELD_TEXT:
+		return *(char *const *)at != NULL;
+	default:
+		return field->flags & FIELD_REQUIRED;
+	}
+}
+
+static void give(const struct conf *conf)
+{
+	const struct field *fields = conf ? conf->statement->fields : NULL;
+
+	for (uint32_t i = 0; fields && fields[i].name; i++)
+		if (fields[i].flags & FIELD_REQUIRED || is_other(&fields[i], conf))
+			((struct conf *)(uintptr_t)conf)->given |= UINT64_C(1) << i;
+}
+
+static void print_scenario(const struct scenario *of)
+{
+	struct scenario *scenario = scenario_copy(of);
+
+	for (uint32_t i = 0; i < scenario->n_clouds; i++) {
+		give(scenario->clouds[i]->selection);
+		for (uint32_t k = 0; k < scenario->clouds[i]->n_confs; k++)
+			give(scenario->clouds[i]->confs[k]);
+	}
+	char *text = scenario_text(scenario);
+
+	printf("%s\n", text);
+	free(text);
+	scenario_free(scenario);
+}
 
 static void print(uint64_t seed, const char *way, const struct played *played)
 {
@@ -82,11 +137,12 @@ static void play_all(void **state)
 
 		property_begin(seed);
 		script_make(&script, seed, sets[i / cases].what);
-		for (size_t w = 0; w < LENGTH(ways); w++) {
+		for (size_t w = 0; w < (as_text ? 1 : LENGTH(ways)); w++) {
 			struct played played =
 			        script_play(&script, ways[w].way, ways[w].burst, seed);
 
-			print(seed, ways[w].name, &played);
+			if (!as_text)
+				print(seed, ways[w].name, &played);
 			played_free(&played);
 		}
 	}
@@ -100,5 +156,8 @@ int main(int argc, char **argv)
 	};
 
 	cases = argc > 1 ? strtoull(argv[1], NULL, 10) : 100;
+	as_text = argc > 2;
+	if (as_text)
+		play_scenario = print_scenario;
 	return cmocka_run_group_tests_name("corpus", tests, rig_group_setup, rig_group_teardown);
 }

@@ -21,6 +21,8 @@
 #include "schedule/every.h"
 #include "schedule/wave.h"
 
+void (*play_scenario)(const struct scenario *scenario);
+
 static void *conf_of(struct cloud_conf *cloud, const struct statement *statement, const char *scope)
 {
 	struct conf *conf = conf_make(statement);
@@ -351,6 +353,8 @@ static uint32_t steps_do(struct rig *rig, const struct script *script, uint32_t 
 		while (done < script->n_steps && script->steps[done].before <= at &&
 		       script->steps[done].t == t)
 			step_do(rig, &script->steps[done++]);
+		if (play_scenario)
+			play_scenario(rig->scenario);
 		rig_apply(rig, t);
 	}
 	return done;

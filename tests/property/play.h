@@ -22,6 +22,8 @@ struct played {
 	uint64_t without_cloud; /* for want of a cloud of a template */
 	uint64_t of_templates;  /* clouds of templates */
 };
+/* Called with each scenario before it is put in force; NULL: not. */
+extern void (*play_scenario)(const struct scenario *scenario);
 struct played script_play(const struct script *script, enum play_way way, uint32_t burst,
                           uint64_t engine_seed);
 void played_free(struct played *played);
