@@ -1,0 +1,548 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scenarios as objects: built by methods, printed as a file, read back.
+
+>>> s = Scenario(seed=42)
+>>> _ = s.port("a"); _ = s.port("b")
+>>> down = s.cloud("down", "a", "b").loss_random("0.1%").rate("10mbit", queue="90kB")
+>>> _ = s.cloud("up", "b", "a").delay("40ms", jitter="2ms")
+>>> print(s, end="")
+seed 42
+port a
+port b
+cloud down from a to b
+cloud down loss random 0.1%
+cloud down rate 10mbit queue 90kB
+cloud up from b to a
+cloud up delay 40ms jitter 2ms
+>>> Scenario.parse(str(s)) == s
+True
+
+The methods are the statements of the program's tables (`weir help --json`); a `-` becomes a `_`, and
+a word of Python gets one more: `loss_gilbert_elliott(p="1%", r="10%")`,
+`loss_window(from_="1s", for_="100ms")`. A value is written as in the language, with its unit:
+
+>>> down.delay(40)
+Traceback (most recent call last):
+...
+weir.errors.ScenarioError: delay: `40` has no unit; a time is a text, like "40ms"
+
+Whether values and the scenario as a whole are right is decided by weir: `Scenario.check`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from . import language, program
+from ._words import Word, split, written
+from .errors import Failed, ScenarioError
+from .language import Field, Kind, Tables
+
+if TYPE_CHECKING:
+    from ._statements import Statements
+else:
+    from ._chain import Statements
+
+Value = str | int | float | bool | Sequence[Any] | None
+
+_UNITS = {"time": ("time", "40ms"), "rate": ("rate", "10mbit"), "bytes": ("size", "15kB"),
+          "limit": ("limit", "90kB"), "times": ("range of times", "10ms..80ms"),
+          "rates": ("range of rates", "5mbit..20mbit")}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a cloud does: `values` are texts by the names of the fields. `scope`: of a class."""
+
+    name: str
+    variant: str | None = None
+    values: tuple[tuple[str, str], ...] = ()
+    number: int = 0
+    scope: str = ""
+    kind: Kind = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        words = ["class", self.scope] if self.scope else []
+        if not self.kind.scoped:
+            words += [self.name] + ([self.variant] if self.variant else [])
+        if self.kind.number_max:
+            words.append(str(self.number or 1))
+        return " ".join(words + _fields_text(self.kind.fields, dict(self.values)))
+
+
+def _fields_text(fields: Sequence[Field], values: dict[str, str]) -> list[str]:
+    words: list[str] = []
+    keywords = {f.name for f in fields if not f.positional}
+    for f in fields:
+        if f.positional and not f.inner and f.name in values:
+            text = values[f.name]
+            if not f.rest and f.type in ("text", "file"):
+                text = written(text, text in keywords or text == "off")
+            words.append(text)
+    said = ""
+    for f in fields:
+        if f.positional or f.name not in values:
+            continue
+        if said != f.name:
+            words.append(f.name)
+        text = values[f.name]
+        if f.type != "flag":
+            words.append(written(text) if f.type in ("text", "file") and not f.rest else text)
+        said = text if f.type == "word" else ""
+    return words + [values[f.name] for f in fields if f.inner and f.name in values]
+
+
+# ---- values ----
+
+
+def _text_of(f: Field, value: Any) -> str | None:
+    """A value of Python as the language has it; None: not given."""
+    if value is None or (f.type == "flag" and value is False):
+        return None
+    if isinstance(value, Statement):
+        return str(value)
+    if isinstance(value, bool):
+        if f.type not in ("switch", "flag"):
+            raise ScenarioError(f"{f.name}: {value} is no {f.kind}")
+        return "on" if value else "off"
+    if isinstance(value, int | float):
+        if f.type in _UNITS:
+            what, like = _UNITS[f.type]
+            raise ScenarioError(f'{f.name}: `{value}` has no unit; a {what} is a text, like "{like}"')
+        return repr(value)
+    if isinstance(value, str):
+        return value
+    if f.type in ("orders",):
+        return " and ".join(str(part) for part in value)
+    if f.type in ("rates", "times", "probabilities", "range"):
+        return "..".join(str(part) for part in value)
+    return ",".join(str(part) for part in value)
+
+
+def make(tables: Tables, name: str, args: Sequence[Any], keywords: dict[str, Any],
+         scope: str = "") -> Statement:
+    """A statement from the call of a method."""
+    kind = tables.method(name)
+    if kind is None:
+        near = difflib.get_close_matches(name, [k.python for k in tables.statements], 1)
+        raise AttributeError(f"there is no statement `{name}`"
+                             + (f"; did you mean `{near[0]}`?" if near else ""))
+    number = keywords.pop("n", 0)
+    positional = [f for f in kind.fields if f.positional]
+    if len(args) > len(positional):
+        last = positional[-1] if positional else None
+        if last is None or last.type != "orders":
+            raise ScenarioError(f"`{kind.name}` takes {len(positional)} values without a name; the "
+                                "others have names")
+        args = [*args[:len(positional) - 1], list(args[len(positional) - 1:])]
+    given = dict(zip((f.python for f in positional), args))
+    for key, value in keywords.items():
+        if key in given or key not in {f.python for f in kind.fields}:
+            near = difflib.get_close_matches(key, [f.python for f in kind.fields], 1)
+            raise ScenarioError(f"`{kind.name}` was given `{key}` twice" if key in given else
+                                f"`{kind.name}` has no `{key}`"
+                                + (f"; did you mean `{near[0]}`?" if near else ""))
+        given[key] = value
+    values = [(f.name, text) for f in kind.fields
+              if (text := _text_of(f, given.get(f.python))) is not None]
+    for f in kind.fields:
+        if f.required and f.name not in dict(values):
+            raise ScenarioError(f"`{kind.name}` needs `{f.name}`: {f.kind}")
+    if kind.scoped and not scope:
+        raise ScenarioError("a class has a name: cloud.queue(\"voice\", weight=0.5)")
+    return Statement(kind.name, kind.variant, tuple(values),
+                     number or (1 if kind.number_max else 0), scope, kind)
+
+
+# ---- reading ----
+
+
+class _Line:
+    """The words of a line, while it is read."""
+
+    def __init__(self, words: list[Word], number: int, end: int) -> None:
+        self.words, self.number, self.end = words, number, end
+        self.at = 0
+
+    def wrong(self, message: str, at: int | None = None) -> ScenarioError:
+        at = self.at if at is None else at
+        column = self.words[at].column if at < len(self.words) else self.end
+        return ScenarioError(f"line {self.number}, column {column}: {message}", self.number, column)
+
+    def left(self) -> int:
+        return len(self.words) - self.at
+
+    def peek(self) -> str | None:
+        """The next word, if it can be one of the language's."""
+        word = self.words[self.at] if self.left() else None
+        return None if word is None or word.quoted else word.text
+
+    def take(self, what: str) -> str:
+        if not self.left():
+            raise self.wrong(f"the line ends too early; what must follow is {what}")
+        self.at += 1
+        return self.words[self.at - 1].text
+
+    def expect(self, text: str) -> None:
+        if self.peek() != text:
+            raise self.wrong(f"here stands `{text}`")
+        self.at += 1
+
+    def rest(self, whole: bool = False) -> str:
+        words = self.words[self.at:]
+        self.at = len(self.words)
+        if whole and len(words) == 1:
+            return words[0].text
+        return " ".join(written(word.text, word.quoted) for word in words)
+
+
+_LISTS = ("numbers", "words")
+
+
+def _value(line: _Line, f: Field) -> str:
+    if f.rest:
+        return line.rest(whole=not f.positional)
+    text = line.take(f"the value of `{f.name}`: {f.kind}")
+    while f.type in _LISTS and text.endswith(",") and line.left():
+        text += line.take("more of the list")
+    return text
+
+
+def _parse_fields(line: _Line, fields: Sequence[Field], of: str) -> tuple[tuple[str, str], ...]:
+    keywords = {f.name: f for f in fields if not f.positional}
+    inner = next((f for f in fields if f.inner), None)
+    values: dict[str, str] = {}
+    for f in fields:
+        if not f.positional or f.inner:
+            continue
+        if not line.left() or line.peek() in keywords:
+            break
+        values[f.name] = _value(line, f)
+    while line.left():
+        word = line.peek()
+        known = keywords.get(word) if word is not None else None
+        if known is None and inner is not None:
+            values[inner.name] = line.rest()
+            break
+        if known is None:
+            raise line.wrong(f"`{line.words[line.at].text}` is no word of `{of}`")
+        if known.name in values:
+            raise line.wrong(f"`{known.name}` was given already; give it once")
+        line.at += 1
+        if known.type == "flag":
+            values[known.name] = "on"
+            continue
+        values[known.name] = _value(line, known)
+        # A word that is the name of a field, too: `distribution table FILE`.
+        if known.type == "word" and values[known.name] in keywords:
+            line.at -= 1
+    for f in fields:
+        if f.required and f.name not in values:
+            raise line.wrong(f"`{of}` needs `{f.name}`: {f.kind}", len(line.words))
+    return tuple((f.name, values[f.name]) for f in fields if f.name in values)
+
+
+def _parse_statement(line: _Line, tables: Tables) -> Statement:
+    scope = ""
+    if line.peek() == "class":
+        line.at += 1
+        scope = line.take("the name of the class")
+        kinds = {k.name for k in tables.statements if k.role.startswith("aqm")}
+        if line.peek() not in kinds:
+            kind = tables.statement("class", None)
+            if kind is None:
+                raise line.wrong("this weir has no classes")
+            return Statement("class", None, _parse_fields(line, kind.fields, "class"), 0, scope, kind)
+    name = line.take("a statement")
+    word = line.peek()
+    found = tables.statement(name, word) if word is not None else None
+    if found is not None:
+        line.at += 1
+    else:
+        found = tables.statement(name, None)
+    if found is None and word is not None and re.fullmatch(r"[0-9.]+%", word):
+        found = tables.by_percent(name)
+    if found is None:
+        raise line.wrong(f"`{name}` is no statement, or `{word}` no way of it", line.at - 1)
+    number = 1 if found.number_max else 0
+    if number and word is not None and word.isdigit():
+        number = int(line.take("a number"))
+    return Statement(found.name, found.variant, _parse_fields(line, found.fields, name), number,
+                     scope, found)
+
+
+# ---- the objects ----
+
+
+@dataclass
+class Port:
+    """`interface`, or `device`, or neither, as in a replay. `values`: what the device adds."""
+
+    name: str
+    interface: str | None = None
+    device: str | None = None
+    values: tuple[tuple[str, str], ...] = ()
+    fields: tuple[Field, ...] = field(default=(), repr=False, compare=False)
+
+    def __str__(self) -> str:
+        words = ["port", self.name]
+        if self.interface is not None:
+            words += ["interface", written(self.interface)]
+        elif self.device is not None:
+            words += ["device", written(self.device)]
+        return " ".join(words + _fields_text(self.fields, dict(self.values)))
+
+
+@dataclass
+class Cloud(Statements["Cloud"]):
+    """A cloud, or (`per`) a template of clouds. Its methods are the statements."""
+
+    name: str
+    from_: str
+    to: str
+    per: bool = False
+    values: tuple[tuple[str, str], ...] = ()
+    statements: list[Statement] = field(default_factory=list)
+    tables: Tables = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
+
+    def _made(self, name: str, args: Sequence[Any], keywords: dict[str, Any]) -> Cloud:
+        return self.do(make(self.tables, name, args, keywords))
+
+    def _kinds(self) -> Tables:
+        return self.tables
+
+    def do(self, statement: Statement | str) -> Cloud:
+        """Adds a statement, or its text as behind `cloud NAME`; one of its name is replaced."""
+        if isinstance(statement, str):
+            words, end = split(statement, 0)
+            statement = _parse_statement(_Line(words, 0, end), self.tables)
+        new = statement
+        if not new.kind.many_max:
+            self.statements = [
+                old for old in self.statements
+                if (old.name, old.number, old.scope) != (new.name, new.number, new.scope)]
+        self.statements.append(new)
+        return self
+
+    def queue(self, name: str, /, **fields: Value) -> Cloud:
+        """`class NAME ...`: a class of the link, with a queue of its own."""
+        return self.do(make(self.tables, "class_", (), dict(fields), name))
+
+    def of_class(self, name: str, statement: str, /, *args: Value, **fields: Value) -> Cloud:
+        """A management of the queue of a class: `of_class("voice", "red", min="5kB", max="15kB")`."""
+        return self.do(make(self.tables, statement, args, dict(fields), name))
+
+    def without(self, name: str, number: int = 0) -> Cloud:
+        """Takes a statement away."""
+        self.statements = [s for s in self.statements
+                           if s.name != name or (number and s.number != number)]
+        return self
+
+    def lines(self) -> Iterator[str]:
+        word = "clouds" if self.per else "cloud"
+        fields = self.tables.template if self.per else self.tables.selection
+        values = _fields_text(fields, dict(self.values))
+        yield " ".join([word, self.name, "from", self.from_, "to", self.to]
+                       + (["per"] if self.per else []) + values)
+        order = sorted(self.statements, key=lambda s: (self.tables.place(s.kind), s.number))
+        for statement in order:
+            yield f"{word} {self.name} {statement}"
+
+
+def _values_of(fields: Sequence[Field], keywords: dict[str, Any], of: str) -> tuple[tuple[str, str], ...]:
+    unknown = set(keywords) - {f.python for f in fields}
+    if unknown:
+        raise ScenarioError(f"`{of}` has no `{unknown.pop()}`")
+    return tuple((f.name, text) for f in fields
+                 if (text := _text_of(f, keywords.get(f.python))) is not None)
+
+
+class Scenario:
+    """Ports, clouds, and a seed. See the module."""
+
+    def __init__(self, seed: int | None = None, *,
+                 weir: str | os.PathLike[str] | None = None) -> None:
+        self.tables = language.tables(weir)
+        self.weir = weir
+        self.seed = seed
+        self.ports: dict[str, Port] = {}
+        self.clouds: dict[str, Cloud] = {}
+        self.folder: str | None = None  # where the files that it names lie
+
+    def port(self, name: str, *, interface: str | None = None, device: str | None = None,
+             **settings: Value) -> Port:
+        if name in self.ports or name in self.clouds:
+            raise ScenarioError(f"there is a `{name}` already; choose another name")
+        made = Port(name, interface, device, _values_of(self.tables.port, settings, "port"),
+                    self.tables.port)
+        self.ports[name] = made
+        return made
+
+    def cloud(self, name: str, from_: str | None = None, to: str | None = None,
+              **selection: Value) -> Cloud:
+        """The cloud of this name; with `from_` and `to`, a new one. `priority`, `match`: which
+        packets it takes."""
+        return self._cloud(name, from_, to, False, selection)
+
+    def template(self, name: str, from_: str, to: str, **per: Value) -> Cloud:
+        """`clouds NAME from PLACE to PORT per ...`: one cloud an address, or a flow."""
+        return self._cloud(name, from_, to, True, per)
+
+    def _cloud(self, name: str, from_: str | None, to: str | None, per: bool,
+               values: dict[str, Any]) -> Cloud:
+        if from_ is None and to is None and not values:
+            if name not in self.clouds:
+                near = difflib.get_close_matches(name, self.clouds, 1)
+                raise ScenarioError(f"there is no cloud `{name}`"
+                                    + (f"; did you mean `{near[0]}`?" if near else ""))
+            return self.clouds[name]
+        if from_ is None or to is None:
+            raise ScenarioError(f"cloud `{name}` needs both ends: from where and to which port")
+        if name in self.ports or name in self.clouds:
+            raise ScenarioError(f"there is a `{name}` already; choose another name")
+        fields = self.tables.template if per else self.tables.selection
+        self.clouds[name] = Cloud(name, from_, to, per, _values_of(fields, values, "cloud"), [],
+                                  self.tables)
+        return self.clouds[name]
+
+    def __str__(self) -> str:
+        lines = [f"seed {self.seed}"] if self.seed is not None else []
+        lines += [str(port) for port in self.ports.values()]
+        for cloud in self.clouds.values():
+            lines += cloud.lines()
+        return "\n".join(lines) + "\n"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and str(self) == str(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<weir.Scenario: ports {', '.join(self.ports)}; clouds {', '.join(self.clouds)}>"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+    @classmethod
+    def parse(cls, text: str, *, weir: str | os.PathLike[str] | None = None) -> Scenario:
+        """Reads what a scenario file says. `netem` lines become statements by weir: see load."""
+        made = cls(weir=weir)
+        for number, one in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
+            words, end = split(one, number)
+            if words:
+                made._take(_Line(words, number, end))
+        return made
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *,
+             weir: str | os.PathLike[str] | None = None) -> Scenario:
+        """A file, or the name of a scenario of configs/. weir checks it, and says it in full."""
+        path = os.fspath(path)
+        if not os.path.exists(path):
+            path = _shipped(path, weir)
+        try:
+            text = program.call(["check", "-c", path], program=weir).stdout
+        except Failed as error:
+            if error.status != 2 or not error.stderr.startswith(path):
+                raise
+            raise _checked(error, path) from None
+        made = cls.parse(text, weir=weir)
+        made.folder = os.path.dirname(os.path.abspath(path))
+        return made
+
+    def check(self) -> str:
+        """What `weir check` says of it: what it needs. ScenarioError: what is wrong."""
+        try:
+            return program.call(["check", "-c", "/dev/stdin"], program=self.weir, input=str(self),
+                                cwd=self.folder).stdout
+        except Failed as error:
+            raise _checked(error, "/dev/stdin") from None
+
+    def _take(self, line: _Line) -> None:
+        word = line.take("a word")
+        readers: dict[str, Callable[[_Line], None]] = {
+            "seed": self._take_seed, "port": self._take_port, "cloud": self._take_cloud,
+            "clouds": self._take_cloud}
+        if word not in readers or line.words[0].quoted:
+            raise line.wrong(f"unknown word `{word}`; a line of a scenario begins with "
+                             "`seed`, `port`, `cloud` or `clouds`", 0)
+        readers[word](line)
+
+    def _take_seed(self, line: _Line) -> None:
+        text = line.take("a number")
+        if not text.isdigit():
+            raise line.wrong(f"`{text}` is no seed", line.at - 1)
+        self.seed = int(text)
+
+    def _take_port(self, line: _Line) -> None:
+        name = line.take("a name")
+        interface = device = None
+        if line.peek() == "interface":
+            line.at += 1
+            interface = line.take("an interface")
+        elif line.peek() == "device":
+            line.at += 1
+            device = line.take("a device")
+        made = self.port(name, interface=interface, device=device)
+        made.values = _parse_fields(line, self.tables.port, "port")
+
+    def _take_cloud(self, line: _Line) -> None:
+        per = line.words[0].text == "clouds"
+        name = line.take("a name")
+        if line.peek() != "from" or name in self.clouds:
+            if name not in self.clouds:
+                raise line.wrong(f"there is no cloud `{name}`", 1)
+            self.clouds[name].do(_parse_statement(line, self.tables))
+            return
+        line.expect("from")
+        from_ = line.take("a port or a cloud")
+        line.expect("to")
+        to = line.take("a port")
+        if per:
+            line.expect("per")
+        made = self._cloud(name, from_, to, per, {})
+        made.values = _parse_fields(line, self.tables.template if per else self.tables.selection,
+                                    line.words[0].text)
+
+
+def _checked(error: Failed, path: str) -> ScenarioError:
+    found = re.search(r"(?:^|: )" + re.escape(path) + r":(\d+):(\d+): (.*)", error.stderr)
+    if found:
+        return ScenarioError(f"line {found[1]}, column {found[2]}: {found[3]}", int(found[1]),
+                             int(found[2]))
+    return ScenarioError(str(error))
+
+
+def _shipped(name: str, weir: str | os.PathLike[str] | None) -> str:
+    """The file of a scenario of configs/: beside the program's sources, or where it is installed."""
+    folder = os.path.dirname(os.path.realpath(program.find(weir)))
+    tried = [os.path.join(folder, *["..", "share/weir/configs"])]
+    while folder != "/":
+        tried.append(os.path.join(folder, "configs"))
+        folder = os.path.dirname(folder)
+    for place in [*tried, "/usr/local/share/weir/configs", "/usr/share/weir/configs"]:
+        path = os.path.join(place, name + ".weir")
+        if os.path.exists(path) and "/" not in name:
+            return path
+    raise ScenarioError(f"there is no file `{name}`, and no scenario of that name")
+
+
+class _Maker(Statements[Statement]):
+    """Statements by themselves, as they stand inside a schedule."""
+
+    def _made(self, name: str, args: Sequence[Any], keywords: dict[str, Any]) -> Statement:
+        return make(language.tables(), name, args, keywords)
+
+    def _kinds(self) -> Tables:
+        return language.tables()
+
+
+statement = _Maker()
+"""`cloud.at("10s", statement.rate("5mbit"), "no loss")`"""

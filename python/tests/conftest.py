@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests share. WEIR names the program; WEIR_TAP makes the outcome TAP, which ./test counts."""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+import weir
+
+pytest_plugins = ["pytester"]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+SCENARIO = """\
+seed 1
+port a device net_ring0
+port b device net_ring1
+cloud down from a to b
+cloud up from b to a
+cloud up delay 1ms
+"""
+
+
+class Tap:
+    """A line a test: its name is the sentence."""
+
+    def __init__(self):
+        self.count = 0
+
+    def say(self, ok, report, reason=""):
+        self.count += 1
+        name = report.nodeid.split("::", 1)[-1].removeprefix("test_").replace("_", " ")
+        print(f"{'ok' if ok else 'not ok'} {self.count} - {name}{reason}", flush=True)
+
+    def pytest_runtest_logreport(self, report):
+        if report.skipped:
+            self.say(True, report, " # SKIP " + str(report.longrepr[2]).removeprefix("Skipped: "))
+        elif report.failed:
+            for line in report.longreprtext.splitlines():
+                print(f"# {line}")
+            self.say(False, report)
+        elif report.when == "call":
+            self.say(True, report)
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            print("# " + report.longreprtext.replace("\n", "\n# "))
+            self.say(False, report)
+
+    def pytest_sessionfinish(self):
+        print(f"1..{self.count}", flush=True)
+
+
+def pytest_configure(config):
+    if os.environ.get("WEIR_TAP"):
+        config.pluginmanager.register(Tap())
+
+
+@pytest.fixture(scope="session")
+def program():
+    return weir.program.find()
+
+
+@pytest.fixture
+def client():
+    """A weir that runs between two rings, where nothing comes in; and a client of it."""
+    try:
+        with weir.run(SCENARIO, eal=["--no-huge"]) as client:
+            yield client
+    except weir.errors.Failed as error:
+        pytest.skip(f"weir does not run here: {error}")
+
+
+@pytest.fixture(scope="session")
+def exec_here(program):
+    """Skips where there can be no namespaces."""
+    done = subprocess.run([program, "exec", "-q", "--", "true"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(done.stderr.strip())
+
+
+CAPTURE = ROOT / "tests/replay/data/linux-tcp.pcap"
+SPLIT = "mac=02:00:00:00:00:0a"
