@@ -5,9 +5,12 @@ This package calls the program `weir` (`$WEIR`, or the one in `$PATH`), and talk
 """
 
 from . import errors
+from .aio import AsyncClient, connect_async
+from .client import Client, Lease, connect
 from .errors import Refusal, ScenarioError, WeirError
+from .running import run
 from .scenario import Scenario, Statement, statement
 
 __version__ = "0.1.0"
 
-__all__ = ["Refusal", "Scenario", "ScenarioError", "Statement", "WeirError", "errors", "statement"]
+__all__ = ["AsyncClient", "Client", "Lease", "Refusal", "Scenario", "ScenarioError", "Statement", "WeirError", "connect", "connect_async", "errors", "run", "statement"]

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A client of a weir that runs."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TypeVar
+
+from . import protocol, show
+from .errors import Disconnected, Refusal, WeirError
+from .protocol import Answer, Files, Operation, Say
+
+T = TypeVar("T")
+
+
+def default_socket() -> str:
+    """Where `weir run` listens when nobody says where."""
+    if os.geteuid() == 0:
+        return "/run/weir.sock"
+    folder = os.environ.get("XDG_RUNTIME_DIR")
+    return f"{folder}/weir.sock" if folder else f"/tmp/weir-{os.geteuid()}.sock"
+
+
+class Client:
+    """A conversation with a weir. One thread at a time; `with` closes it.
+
+    Anything that weir refuses raises a `weir.errors.Refusal`, and has changed nothing."""
+
+    def __init__(self, path: str | os.PathLike[str] | None = None, *,
+                 timeout: float | None = 60.0) -> None:
+        self.path = os.fspath(path) if path is not None else default_socket()
+        self.timeout = timeout
+        self._talk = protocol.Conversation()
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.settimeout(timeout)
+        try:
+            self._socket.connect(self.path)
+            self.hello: show.Hello = self._run(protocol.hello())
+        except OSError as error:
+            self._socket.close()
+            raise Disconnected(f"{self.path}: no weir answers there: {error.strerror or error}"
+                               ) from error
+        except WeirError:
+            self._socket.close()
+            raise
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._socket.close()
+
+    # -- what a Say becomes --
+
+    def _send(self, say: Say) -> int:
+        for name, path in say.files:
+            with open(path, "rb") as file:
+                socket.send_fds(self._socket, [f"file {name}\n".encode()], [file.fileno()])
+        self._socket.sendall("".join(text + "\n" for text in say.lines).encode())
+        return len(say.files) + len(say.lines)
+
+    def _receive(self) -> None:
+        data = self._socket.recv(1 << 16)
+        if not data:
+            raise protocol.hung_up()
+        self._talk.feed(data)
+
+    def _say(self, say: Say) -> list[Answer]:
+        try:
+            expected = self._send(say)
+            while len(self._talk.answers) < expected:
+                self._receive()
+        except (BrokenPipeError, ConnectionError) as error:
+            raise protocol.hung_up() from error
+        answers = [self._talk.answers.popleft() for _ in range(expected)]
+        for (name, _), answer in zip(say.files, answers):
+            protocol.check(answer, f"file {name}")
+        return answers[len(say.files):]
+
+    def _run(self, operation: Operation[T]) -> T:
+        try:
+            say = next(operation)
+            while True:
+                say = operation.send(self._say(say))
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    # -- what one can ask --
+
+    def command(self, line: str, files: Files | None = None) -> Answer:
+        """Any line of the language; the answer as it came. `files`: names in the line, and the
+        paths of the files that this process opens for them."""
+        return self._run(protocol.line(line, files))
+
+    def change(self, *lines: str, files: Files | None = None) -> Answer:
+        """Changes the scenario: all of the lines in one transaction, or nothing."""
+        return self._run(protocol.change(lines, files))
+
+    def batch(self) -> Batch:
+        """`with client.batch() as batch: batch.change(...)`: one transaction at the end."""
+        return Batch(self)
+
+    def lease(self, seconds: float | str, *lines: str, files: Files | None = None) -> Lease:
+        """A change for a time: see Lease."""
+        return Lease(self, seconds, lines, files)
+
+    def load(self, scenario: object) -> Answer:
+        """What runs becomes what the scenario (a text, or a weir.Scenario) says, in one
+        transaction."""
+        return self._run(protocol.change(str(scenario).splitlines(), begin="begin whole"))
+
+    def cloud(self, name: str, *, everything: bool = False) -> show.Cloud:
+        """`show cloud NAME`; `everything`: since the start."""
+        return self._run(protocol.cloud(name, everything))
+
+    def clouds(self) -> list[Answer]:
+        """`show cloud`: a row each."""
+        return self._run(protocol.clouds())
+
+    def ports(self) -> list[show.Port]:
+        return self._run(protocol.ports())
+
+    def workers(self) -> list[show.Worker]:
+        return self._run(protocol.workers())
+
+    def totals(self, most: int = 256) -> show.Totals:
+        """All counters since counting began, of the first `most` clouds."""
+        return self._run(protocol.totals(most))
+
+    def config(self) -> str:
+        """The scenario in force, as a file."""
+        return self._run(protocol.config())
+
+    def clear_counters(self) -> None:
+        self._run(protocol.line("clear counters"))
+
+    def events(self, since: int | str | None = None) -> Iterator[show.Event]:
+        """What happens, as it happens, over a connection of its own. `since`: the number of the
+        first event, or "oldest"; None: from now on. It has begun when this returns."""
+        text = "events" if since is None else f"events from {since}"
+        return (show.made(show.Event, raw) for raw in self._pushed(text))
+
+    def sample(self, interval: float | str = 1.0, clouds: int | None = None) -> Iterator[show.Sample]:
+        """What was counted in each interval, as differences, over a connection of its own."""
+        text = f"sample {protocol.duration(interval)}" + (f" clouds {clouds}" if clouds else "")
+        return (show.made(show.Sample, raw) for raw in self._pushed(text))
+
+    def _pushed(self, text: str) -> Iterator[Answer]:
+        listener = Client(self.path, timeout=self.timeout)
+        try:
+            listener._run(protocol.line(text))
+        except WeirError:
+            listener.close()
+            raise
+        listener._socket.settimeout(None)
+        return listener._listen()
+
+    def _listen(self) -> Iterator[Answer]:
+        with self:
+            while True:
+                pushed = protocol.next_of(self._talk)
+                if pushed is not None:
+                    yield pushed
+                    continue
+                try:
+                    self._receive()
+                except (Disconnected, ConnectionError):
+                    return
+
+
+class Batch:
+    """Lines of one transaction. It comes into force when the `with` ends, unless by an error."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._lines: list[str] = []
+        self._files: dict[str, str | os.PathLike[str]] = {}
+
+    def change(self, *lines: str, files: Files | None = None) -> Batch:
+        self._lines += lines
+        self._files.update(files or {})
+        return self
+
+    def __enter__(self) -> Batch:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if kind is None:
+            self._client.change(*self._lines, files=self._files)
+
+
+class Lease:
+    """A change that is undone when the `with` ends, or when this process does, however it ends.
+
+    It has a connection of its own. A thread renews it while the `with` lasts; weir undoes it
+    `seconds` after the last renewal at the latest. `keep()` makes it stay."""
+
+    def __init__(self, client: Client, seconds: float | str, lines: tuple[str, ...],
+                 files: Files | None) -> None:
+        self.seconds = protocol.duration(seconds)
+        self._lines = lines
+        self._files = files
+        self._path, self._timeout = client.path, client.timeout
+        self._over = threading.Event()
+        self._lock = threading.Lock()
+        self._client: Client | None = None
+        self._thread: threading.Thread | None = None
+        self.number = 0
+
+    def __enter__(self) -> Lease:
+        self._client = Client(self._path, timeout=self._timeout)
+        try:
+            answer = self._client._run(protocol.change(self._lines, self._files,
+                                                       f"begin lease {self.seconds}"))
+        except BaseException:
+            self._client.close()
+            raise
+        self.number = int(answer["lease"])
+        pause = int(answer["lease_ns"]) / 3e9
+        self._thread = threading.Thread(target=self._renew, args=(pause,), daemon=True)
+        self._thread.start()
+        return self
+
+    def _renew(self, pause: float) -> None:
+        while not self._over.wait(pause):
+            try:
+                self._command("renew")
+            except (WeirError, OSError):
+                return
+
+    def _command(self, line: str) -> None:
+        if self._client is None:
+            raise RuntimeError("the lease begins with its `with`")
+        with self._lock:
+            self._client.command(line)
+
+    def _end(self, line: str) -> None:
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._command(line)
+
+    def keep(self) -> None:
+        """The change stays for good."""
+        self._end("keep")
+
+    def revert(self) -> None:
+        """Undoes it now."""
+        self._end("revert")
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        try:
+            if not self._over.is_set():
+                self.revert()
+        except (Disconnected, Refusal):
+            if kind is None:
+                raise
+        finally:
+            if self._client is not None:
+                self._client.close()
+
+
+def connect(path: str | os.PathLike[str] | None = None, *, timeout: float | None = 60.0) -> Client:
+    """A conversation with the weir that listens at `path`; None: where `weir run` listens."""
+    return Client(path, timeout=timeout)

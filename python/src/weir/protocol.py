@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The control protocol (docs/control.md) without a socket.
+
+`Conversation` turns bytes into answers and into what is pushed between them. An operation is a
+generator: it yields lines to say, gets the answers, and returns what they mean. So `Client` and
+`AsyncClient` differ only in how they read and write.
+
+>>> talk = Conversation()
+>>> talk.feed(b'{"event":"link","seq":3}\\n{"ok":tr')
+>>> talk.feed(b'ue}\\n')
+>>> talk.pushed.popleft()["seq"], talk.answers.popleft()
+(3, {'ok': True})
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import deque
+from collections.abc import Generator, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from . import show
+from .errors import Disconnected, ProtocolError, Refusal, refusal
+
+PROTOCOL = 1
+CAPABILITIES = ("hello", "events", "sample", "lease")
+
+Answer = dict[str, Any]
+Files = Mapping[str, "str | os.PathLike[str]"]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Say:
+    """Lines to send at once; as many answers come. `files` go ahead of them."""
+
+    lines: tuple[str, ...]
+    files: tuple[tuple[str, str], ...] = ()
+
+
+Operation = Generator[Say, list[Answer], T]
+
+
+class Conversation:
+    """The bytes of one connection, in JSON."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self.answers: deque[Answer] = deque()
+        self.pushed: deque[Answer] = deque()
+
+    def feed(self, data: bytes) -> None:
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        if line.startswith(b"err "):  # before `json on` is read
+            name, _, text = line[4:].decode(errors="replace").partition(": ")
+            raise refusal({"name": name, "message": text, "code": "dismissed"})
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise ProtocolError(f"this is no answer of weir: {line[:60]!r}")
+        if "event" in answer or "sample" in answer:
+            self.pushed.append(answer)
+        else:
+            self.answers.append(answer)
+
+
+def check(answer: Answer, line: str = "") -> Answer:
+    """The answer, or its error as an exception. Whether it is one is said by its `ok` alone."""
+    if answer.get("ok") is False:
+        raise refusal(answer.get("error") or {}, line)
+    return answer
+
+
+def one_line(line: str) -> str:
+    if "\n" in line or "\r" in line:
+        raise ValueError("a line break would make two lines of it; give each line by itself")
+    return line
+
+
+def named(files: Files | None) -> tuple[tuple[str, str], ...]:
+    return tuple((name, os.fspath(path)) for name, path in (files or {}).items())
+
+
+# ---- operations ----
+
+
+def hello() -> Operation[show.Hello]:
+    answers = yield Say(("json on", "hello"))
+    try:
+        check(answers[0], "json on")
+        said = show.made(show.Hello, check(answers[1], "hello"))
+    except Refusal as error:
+        raise ProtocolError("what answers there is no weir that this package can talk to: "
+                            f"it does not know `{error.text or 'hello'}`") from error
+    if said.protocol != PROTOCOL:
+        raise ProtocolError(f"weir {said.weir} speaks protocol {said.protocol}, and this package "
+                            f"{PROTOCOL}; install the package of that weir")
+    return said
+
+
+def line(text: str, files: Files | None = None) -> Operation[Answer]:
+    answers = yield Say((one_line(text),), named(files))
+    return check(answers[-1], text)
+
+
+def change(lines: Iterable[str], files: Files | None = None, begin: str = "begin") -> Operation[Answer]:
+    """One transaction. The first error is raised when the batch has been given up."""
+    texts = tuple(one_line(text) for text in lines)
+    if len(texts) == 1 and begin == "begin":
+        return (yield from line(texts[0], files))
+    if not texts and begin == "begin":
+        return {"ok": True}
+    answers = yield Say((begin, *texts), named(files))
+    wrong = next(((a, t) for a, t in zip(answers, (begin, *texts)) if a.get("ok") is False), None)
+    if wrong:
+        yield Say(("abort",))
+        raise refusal(wrong[0].get("error") or {}, wrong[1])
+    answers = yield Say(("commit",))
+    return check(answers[0])
+
+
+def cloud(name: str, everything: bool = False) -> Operation[show.Cloud]:
+    answer = yield from line(f"show cloud {name}" + (" all" if everything else ""))
+    return show.made(show.Cloud, answer)
+
+
+def clouds() -> Operation[list[Answer]]:
+    answer = yield from line("show cloud")
+    return list(answer["clouds"])
+
+
+def ports() -> Operation[list[show.Port]]:
+    answer = yield from line("show ports")
+    return [show.made(show.Port, row) for row in answer["ports"]]
+
+
+def workers() -> Operation[list[show.Worker]]:
+    answer = yield from line("show workers")
+    return [show.made(show.Worker, row) for row in answer["workers"]]
+
+
+def totals(most: int = 256) -> Operation[show.Totals]:
+    answer = yield from line(f"show totals {most}")
+    return show.made(show.Totals, answer)
+
+
+def config() -> Operation[str]:
+    answer = yield from line("show config")
+    return str(answer["config"])
+
+
+def started(text: str) -> Operation[Answer]:
+    """Behind `json on` and `hello`: what is pushed begins."""
+    yield from hello()
+    return (yield from line(text))
+
+
+def duration(seconds: float | str) -> str:
+    """A time as the language has it: seconds, or a text with its unit.
+
+    >>> duration(0.25), duration("80ms"), duration(5)
+    ('250ms', '80ms', '5s')
+    """
+    if isinstance(seconds, str):
+        return seconds
+    ms = round(seconds * 1000)
+    return f"{ms // 1000}s" if ms % 1000 == 0 else f"{ms}ms"
+
+
+def next_of(conversation: Conversation) -> Answer | None:
+    """What was pushed next, if it is there; raises the last word of a weir that hangs up."""
+    if conversation.pushed:
+        return conversation.pushed.popleft()
+    if conversation.answers:
+        check(conversation.answers.popleft())
+    return None
+
+
+def hung_up() -> Disconnected:
+    return Disconnected("weir has closed the connection: it has ended, or was ended")

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A `weir run` of one's own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+
+from . import program
+from .client import Client
+from .errors import Failed
+from .scenario import Scenario
+
+
+@contextlib.contextmanager
+def run(scenario: Scenario | str, *, options: Sequence[str] = (), eal: Sequence[str] = (),
+        weir: str | os.PathLike[str] | None = None) -> Iterator[Client]:
+    """Starts `weir run` with the scenario, and stops it: `with weir.run(s) as client: ...`.
+
+    The ports need devices. `options` are those of weir run, `eal` those of DPDK behind `--`, such
+    as `["--no-huge"]`. If this process ends, however it ends, weir does."""
+    with tempfile.TemporaryDirectory(prefix="weir-run-") as folder:
+        place = pathlib.Path(folder)
+        (place / "scenario.weir").write_text(str(scenario), encoding="utf-8")
+        words = [program.find(weir), "run", "-c", str(place / "scenario.weir"), "-s",
+                 str(place / "socket"), *options, *(["--", *eal] if eal else [])]
+        with open(place / "log", "w+", encoding="utf-8", errors="replace") as log:
+            process = subprocess.Popen(words, stdout=log, stderr=subprocess.PIPE, text=True,
+                                       errors="replace", preexec_fn=program.end_with_me)
+            try:
+                said = _until_running(process)
+                if said is not None:
+                    raise Failed(said.strip().splitlines()[-1] if said.strip() else "weir run ended",
+                                 process.wait(), said)
+                with Client(place / "socket") as client:
+                    yield client
+            finally:
+                if process.poll() is None:
+                    process.terminate()
+                process.communicate()
+
+
+def _until_running(process: subprocess.Popen[str]) -> str | None:
+    """None when it runs; what it said when it has ended."""
+    said = ""
+    assert process.stderr is not None
+    for line in process.stderr:
+        said += line
+        if ": running, seed " in line:
+            return None
+    return said

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What weir says of itself, as dataclasses.
+
+Their members have the names of the JSON (docs/control.md). Members that this package does not know
+are in `raw`; a member that a weir does not send has its empty value.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def made(of: type[T], raw: Mapping[str, Any] | None) -> T:
+    """An object of a dataclass, with what it knows of an object of JSON."""
+    hints = typing.get_type_hints(of)
+    values: dict[str, Any] = {}
+    for member in dataclasses.fields(typing.cast(Any, of)):
+        if member.name == "raw":
+            values["raw"] = dict(raw or {})
+            continue
+        key = member.metadata.get("key", member.name)
+        value = (raw or {}).get(key)
+        kind = hints[member.name]
+        inner = [a for a in typing.get_args(kind) if dataclasses.is_dataclass(a)]
+        if dataclasses.is_dataclass(kind):
+            values[member.name] = made(typing.cast(type, kind), value)
+        elif inner and typing.get_origin(kind) is tuple:
+            values[member.name] = tuple(made(typing.cast(type, inner[0]), v) for v in value or ())
+        elif inner and value is not None:
+            values[member.name] = made(typing.cast(type, inner[0]), value)
+        elif value is not None:
+            values[member.name] = value
+    return of(**values)
+
+
+def _raw() -> Any:
+    return field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Delays in ns; None: not known."""
+
+    mean: float | None = None
+    min: int | None = None
+    p50: float | None = None
+    p99: float | None = None
+    p999: int | None = field(default=None, metadata={"key": "p99.9"})
+    max: int | None = None
+
+
+@dataclass(frozen=True)
+class Queue:
+    packets: int = 0
+    bytes: int = 0
+    average: float = 0.0
+    raw: dict[str, Any] = _raw()
+
+
+@dataclass(frozen=True)
+class Line:
+    """The time on the line alone, without the queue."""
+
+    packets: int = 0
+    mean_ns: float = 0.0
+    deviation_ns: float = 0.0
+    order_waits: int = 0
+    order_waited_ns: int = 0
+
+
+@dataclass(frozen=True)
+class Since:
+    """What a cloud has achieved since `what`: a change, the start, or `clear counters`."""
+
+    what: str = ""
+    for_ns: int = 0
+    rx_packets: int = 0
+    rx_bytes: int = 0
+    tx_packets: int = 0
+    tx_bytes: int = 0
+    duplicated: int = 0
+    reordered: int = 0
+    corrupted: int = 0
+    ecn_marked: int = 0
+    drops: dict[str, int] = field(default_factory=dict)
+    line_ns: Spread = Spread()
+    delay_ns: Spread = Spread()
+    raw: dict[str, Any] = _raw()
+
+
+@dataclass(frozen=True)
+class CloudClass:
+    name: str = field(default="", metadata={"key": "class"})
+    rx_packets: int = 0
+    rx_bytes: int = 0
+    tx_packets: int = 0
+    tx_bytes: int = 0
+    dropped: int = 0
+    ecn_marked: int = 0
+    queue: Queue = Queue()
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """A cloud, live or of a report. `drops`: packets by reason; `since` is of a live one."""
+
+    name: str = field(default="", metadata={"key": "cloud"})
+    rx_packets: int = 0
+    rx_bytes: int = 0
+    tx_packets: int = 0
+    tx_bytes: int = 0
+    held_packets: int = 0
+    duplicated: int = 0
+    generated: int = 0
+    reordered: int = 0
+    corrupted: int = 0
+    ecn_marked: int = 0
+    drops: dict[str, int] = field(default_factory=dict)
+    delay_ns: Spread = Spread()
+    queue: Queue = Queue()
+    line: Line = Line()
+    classes: tuple[CloudClass, ...] = ()
+    since: Since | None = None
+    raw: dict[str, Any] = _raw()
+
+    @property
+    def dropped(self) -> int:
+        return sum(self.drops.values())
+
+
+@dataclass(frozen=True)
+class Port:
+    name: str = field(default="", metadata={"key": "port"})
+    device: str = ""
+    link_up: bool = False
+    rx_packets: int = 0
+    rx_bytes: int = 0
+    tx_packets: int = 0
+    tx_bytes: int = 0
+    rx_missed: int = 0
+    rx_no_mbuf: int = 0
+    tx_full: int = 0
+    not_sent: int = 0
+    not_written: int = 0
+    no_cloud: int = 0
+    raw: dict[str, Any] = _raw()
+
+    @property
+    def really_lost(self) -> int:
+        """What weir itself lost here, which no scenario asked for."""
+        return self.rx_missed + self.rx_no_mbuf + self.tx_full + self.not_sent + self.not_written
+
+
+@dataclass(frozen=True)
+class Worker:
+    worker: int = 0
+    cpu: int = 0
+    role: str = ""
+    stalls: int = 0
+    raw: dict[str, Any] = _raw()
+
+
+@dataclass(frozen=True)
+class Totals:
+    run: str = ""
+    t_ns: int = 0
+    ports: tuple[Port, ...] = ()
+    workers: tuple[Worker, ...] = ()
+    clouds: tuple[Cloud, ...] = ()
+    clouds_in_all: int = 0
+    raw: dict[str, Any] = _raw()
+
+
+@dataclass(frozen=True)
+class Hello:
+    """Whom one talks to."""
+
+    weir: str = ""
+    protocol: int = 0
+    run: str = ""
+    pid: int = 0
+    seed: int = 0
+    uptime_ns: int = 0
+    read_only: bool = False
+    ports: int = 0
+    clouds: int = 0
+    workers: int = 0
+    capabilities: tuple[str, ...] = ()
+    raw: dict[str, Any] = _raw()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "capabilities", tuple(self.capabilities))
+        object.__setattr__(self, "seed", int(self.seed))  # above 2^63 it is a string
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happened. `kind`: docs/control.md; all else that is said of it is in `raw`."""
+
+    kind: str = field(default="", metadata={"key": "event"})
+    seq: int = 0
+    t_ns: int = 0
+    wall_ns: int = 0
+    text: str = ""
+    raw: dict[str, Any] = _raw()
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What was counted since the sample before. The rows are as weir sends them."""
+
+    for_ns: int = 0
+    raw: dict[str, Any] = _raw()
+
+
+@dataclass(frozen=True)
+class ReportPort:
+    name: str = field(default="", metadata={"key": "port"})
+    rx_packets: int = 0
+    rx_bytes: int = 0
+    tx_packets: int = 0
+    tx_bytes: int = 0
+    no_cloud: int = 0
+    no_file: int = 0
+    clock_back: int = 0
+    truncated: int = 0
+    damage: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `--report` writes."""
+
+    seed: int = 0
+    duration_ns: int = 0
+    clouds: tuple[Cloud, ...] = ()
+    ports: tuple[ReportPort, ...] = ()
+    raw: dict[str, Any] = _raw()
+
+    def cloud(self, name: str) -> Cloud:
+        return next(cloud for cloud in self.clouds if cloud.name == name)

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import asyncio
+import pathlib
+import re
+import socket
+import threading
+
+import pytest
+from conftest import ROOT
+
+import weir
+from weir import errors, protocol
+
+
+def test_a_change_is_in_force_when_it_is_answered(client):
+    client.change("cloud down delay 80ms")
+    assert "cloud down delay 80ms" in client.config()
+
+
+def test_several_lines_are_one_transaction_or_nothing(client):
+    client.change("cloud down delay 80ms", "cloud down rate 10mbit")
+    before = client.config()
+    with pytest.raises(errors.UnknownWord) as caught:
+        client.change("cloud down delay 5ms", "cloud down dealy 5ms")
+    assert (caught.value.line, caught.value.column, caught.value.name) == (2, 12, "dealy")
+    assert client.config() == before
+    client.change("cloud down delay 7ms")  # the conversation goes on outside of the batch
+    with weir.connect(client.path) as other:
+        assert "cloud down delay 7ms" in other.config()
+
+
+def test_a_batch_that_ends_by_an_error_changes_nothing(client):
+    before = client.config()
+    with pytest.raises(ZeroDivisionError):
+        with client.batch() as batch:
+            batch.change("cloud down delay 80ms")
+            raise ZeroDivisionError
+    assert client.config() == before
+    with client.batch() as batch:
+        batch.change("cloud down delay 80ms").change("cloud down loss random 1%")
+    assert "delay 80ms" in client.config() and "loss random 1%" in client.config()
+
+
+@pytest.mark.parametrize("line, kind, column", [
+    ("cloud dwon delay 5ms", errors.UnknownCloud, 7),
+    ("cloud down delay 5", errors.MissingUnit, 18),
+    ("cloud down rate 401gbit", errors.OutOfRange, 17),
+    ("cloud down delay 1.5ns", errors.TooFine, 18),
+    ("cloud down dealy 5ms", errors.UnknownWord, 12),
+    ("cloud x from a to c", errors.UnknownPort, 19)])
+def test_an_error_is_an_exception_by_its_code(client, line, kind, column):
+    with pytest.raises(kind) as caught:
+        client.change(line)
+    assert caught.value.code == kind.code and caught.value.column == column
+    assert f"column {column}" in str(caught.value)
+
+
+def test_each_code_of_the_language_has_its_exception():
+    header = (ROOT / "src/control/text/language_error.h").read_text()
+    codes = set(re.findall(r'#define ERROR_\w+ +"([a-z-]+)"', header))
+    assert len(codes) > 15
+    assert codes - set(errors.Refusal._by_code) == set()
+
+
+def test_a_line_break_cannot_smuggle_a_line(client):
+    with pytest.raises(ValueError):
+        client.change("cloud down delay 5ms\ncloud up delay 5ms")
+
+
+def test_what_is_shown_has_the_names_of_the_protocol(client):
+    client.change("cloud down delay 80ms")
+    cloud = client.cloud("down")
+    assert cloud.name == "down" and cloud.drops["loss"] == 0 and cloud.since.what == "change"
+    assert cloud.raw["cloud"] == "down" and cloud.dropped == 0
+    assert [port.name for port in client.ports()] == ["a", "b"]
+    assert client.workers()[0].role == "run-to-completion"
+    assert [c.name for c in client.totals().clouds] == ["down", "up"]
+    assert client.hello.protocol == 1 and "lease" in client.hello.capabilities
+
+
+def test_a_lease_is_undone_when_its_block_ends(client):
+    before = client.config()
+    with client.lease(5, "cloud down delay 80ms") as lease:
+        assert "cloud down delay 80ms" in client.config() and lease.number >= 1
+    assert client.config() == before
+
+
+def test_a_lease_outlives_its_time_as_long_as_its_block_lasts(client):
+    heard = client.events()
+    with client.lease("200ms", "cloud down delay 80ms"):
+        kinds = (event for event in heard if event.kind == "change")
+        assert next(kinds).raw["how"] == "lease"
+        # As many renewals as make a second, seen at weir, not by a clock here.
+        for _, _ in zip(range(10), client.sample("100ms")):
+            pass
+        assert "cloud down delay 80ms" in client.config()
+    assert next(kinds).raw["how"] == "revert"
+
+
+def test_a_lease_that_is_kept_stays(client):
+    with client.lease(5, "cloud down delay 80ms") as lease:
+        lease.keep()
+    assert "cloud down delay 80ms" in client.config()
+
+
+def test_events_come_in_their_order_and_can_be_resumed(client):
+    heard = client.events("oldest")
+    first = next(heard)
+    assert (first.kind, first.seq) == ("started", 1)
+    client.change("cloud down delay 5ms")
+    second = next(heard)
+    assert second.raw["lines"] == ["cloud down delay 5ms"]
+    assert next(client.events(second.seq)).raw["lines"] == ["cloud down delay 5ms"]
+    with pytest.raises(errors.Refusal):
+        client.events("yesterday")
+
+
+def test_a_sample_says_over_how_long_it_counts(client):
+    assert next(client.sample("100ms")).for_ns > 0
+
+
+def test_a_whole_scenario_takes_the_place_of_what_runs(client):
+    scenario = weir.Scenario.parse(client.config())
+    scenario.cloud("down").delay("33ms").loss("2%")
+    client.load(scenario)
+    assert weir.Scenario.parse(client.config()) == scenario
+
+
+def test_a_file_is_read_with_the_rights_of_this_process(client, tmp_path):
+    path = tmp_path / "drops.txt"
+    path.write_text("1\n5\n")
+    client.change("cloud down loss list drops.txt", files={"drops.txt": path})
+    assert "loss list drops.txt" in client.config()
+
+
+def test_the_client_of_asyncio_does_the_same(client):
+    async def talk():
+        async with weir.connect_async(client.path) as other:
+            await other.change("cloud down delay 80ms", "cloud down rate 10mbit")
+            assert (await other.cloud("down")).name == "down"
+            with pytest.raises(errors.UnknownCloud):
+                await other.change("cloud dwon delay 5ms")
+            async with other.lease("300ms", "cloud up delay 9ms"):
+                assert "cloud up delay 9ms" in await other.config()
+            assert "cloud up delay 1ms" in await other.config()
+            async for event in other.events("oldest"):
+                return event.kind
+
+    assert asyncio.run(talk()) == "started"
+
+
+# ---- versions ----
+
+class Talker:
+    """Something at a socket that answers each line as `answers` says."""
+
+    def __init__(self, path: pathlib.Path, answers):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(str(path))
+        self.socket.listen()
+        self.path, self.answers = path, answers
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        one, _ = self.socket.accept()
+        for line in one.makefile("rb"):
+            one.sendall(self.answers(line.decode().strip()).encode() + b"\n")
+
+
+HELLO = '{"weir":"9","protocol":%d,"ok":true,"run":"x","news":{"of":"tomorrow"}}'
+
+
+def test_another_protocol_is_refused_by_hello(tmp_path):
+    Talker(tmp_path / "s", lambda line: HELLO % 2 if line == "hello" else '{"ok":true}')
+    with pytest.raises(errors.ProtocolError, match="speaks protocol 2, and this package 1"):
+        weir.connect(tmp_path / "s")
+
+
+def test_a_weir_of_before_hello_is_refused_clearly(tmp_path):
+    error = '{"ok":false,"error":{"name":"hello","code":"unknown-word","column":1,"message":"unknown word"}}'
+    Talker(tmp_path / "s", lambda line: error if line == "hello" else '{"ok":true}')
+    with pytest.raises(errors.ProtocolError, match="does not know `hello`"):
+        weir.connect(tmp_path / "s")
+
+
+def test_what_is_no_weir_is_refused_clearly(tmp_path):
+    Talker(tmp_path / "s", lambda line: "220 mail ready")
+    with pytest.raises(errors.ProtocolError, match="no answer of weir"):
+        weir.connect(tmp_path / "s")
+    with pytest.raises(errors.Disconnected, match="no weir answers there"):
+        weir.connect(tmp_path / "nothing")
+
+
+def test_members_and_events_that_are_newer_are_passed_over(tmp_path):
+    talk = protocol.Conversation()
+    talk.feed(b'{"event":"comet","seq":7,"tail":[1]}\n{"ok":true,"new":{}}\n')
+    event = weir.show.made(weir.show.Event, talk.pushed[0])
+    assert (event.kind, event.seq, event.raw["tail"]) == ("comet", 7, [1])
+    assert protocol.check(talk.answers[0])["ok"]
+    Talker(tmp_path / "s", lambda line: HELLO % 1 if line == "hello" else '{"ok":true}')
+    assert weir.connect(tmp_path / "s").hello.weir == "9"
+
+
+def test_a_code_that_is_newer_is_still_a_refusal():
+    error = errors.refusal({"code": "brand-new", "message": "no"})
+    assert type(error) is errors.Refusal and error.code == "brand-new"
+    assert errors.Refusal.code == ""
+
+
+@pytest.mark.parametrize("cut", range(1, 40, 3))
+def test_bytes_may_come_in_any_pieces(cut):
+    data = '{"ok":true,"config":"zwölf"}\n{"sample":1,"for_ns":5}\n{"ok":false}\n'.encode()
+    talk = protocol.Conversation()
+    for at in range(0, len(data), cut):
+        talk.feed(data[at:at + cut])
+    assert [a["ok"] for a in talk.answers] == [True, False] and talk.pushed[0]["for_ns"] == 5
