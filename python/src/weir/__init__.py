@@ -8,9 +8,10 @@ from . import errors
 from .aio import AsyncClient, connect_async
 from .client import Client, Lease, connect
 from .errors import Refusal, ScenarioError, WeirError
+from .replay import Fate, Replay, replay, replays
 from .running import run
 from .scenario import Scenario, Statement, statement
 
 __version__ = "0.1.0"
 
-__all__ = ["AsyncClient", "Client", "Lease", "Refusal", "Scenario", "ScenarioError", "Statement", "WeirError", "connect", "connect_async", "errors", "run", "statement"]
+__all__ = ["AsyncClient", "Client", "Fate", "Lease", "Refusal", "Replay", "Scenario", "ScenarioError", "Statement", "WeirError", "connect", "connect_async", "errors", "replay", "replays", "run", "statement"]

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Captures through a scenario, in virtual time (docs/replay.md)."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import itertools
+import json
+import os
+import pathlib
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from . import program, show
+from .errors import Failed
+from .scenario import Scenario
+
+PathLike = str | os.PathLike[str]
+COLUMNS = ("packet", "port", "t_in_ns", "cloud", "fate", "reason", "t_out_ns", "detail")
+
+
+class Fate(str):
+    """A decision about a packet: a line of `weir replay --log`, which is taken apart when it is asked.
+
+    >>> fate = Fate("2,a,1700000000000104000,down,dropped,loss,,")
+    >>> fate.packet, fate.port, fate.delivered, fate.reason, fate.delay_ns
+    (2, 'a', False, 'loss', None)
+    """
+
+    __slots__ = ()
+
+    @property
+    def row(self) -> list[str]:
+        """As words, by COLUMNS. Names of ports and clouds have no commas."""
+        return self.rstrip("\n").split(",")
+
+    @property
+    def packet(self) -> int:
+        """Its ordinal at the port where it came in, from 1."""
+        return int(self.split(",", 1)[0])
+
+    @property
+    def port(self) -> str:
+        return self.split(",", 2)[1]
+
+    @property
+    def t_in_ns(self) -> int:
+        return int(self.split(",", 3)[2])
+
+    @property
+    def cloud(self) -> str:
+        return self.split(",", 4)[3]
+
+    @property
+    def delivered(self) -> bool:
+        return self.split(",", 5)[4] == "delivered"
+
+    @property
+    def reason(self) -> str | None:
+        """Why it was dropped."""
+        return self.split(",", 6)[5] or None
+
+    @property
+    def t_out_ns(self) -> int | None:
+        text = self.split(",", 7)[6]
+        return int(text) if text else None
+
+    @property
+    def delay_ns(self) -> int | None:
+        row = self.split(",", 7)
+        return int(row[6]) - int(row[2]) if row[6] else None
+
+    @property
+    def detail(self) -> str:
+        """`copy`, `generated`, `marked`, or several, or nothing."""
+        return self.row[7]
+
+    def __repr__(self) -> str:
+        return f"Fate({', '.join(self.row)})"
+
+
+class Fates(Iterable[Fate]):
+    """The fates of a run, in the order of the decisions; read from the file as one goes on."""
+
+    def __init__(self, path: PathLike) -> None:
+        self.path = pathlib.Path(path)
+
+    def __iter__(self) -> Iterator[Fate]:
+        # No function of Python runs for each line: 10 million are to take seconds.
+        file = open(self.path, encoding="ascii", buffering=1 << 20)
+        if file.readline().rstrip("\n").split(",") != list(COLUMNS):
+            file.close()
+            raise ValueError(f"{self.path} is no log of weir")
+        return map(Fate, file)
+
+    def numpy(self, chunk: int | None = None) -> Iterator[Mapping[str, Any]]:
+        """Arrays by column, `chunk` rows at a time (None: all at once). t_out_ns is -1 for what was
+        dropped. Needs NumPy."""
+        import numpy
+
+        fates = iter(self)
+        while part := list(itertools.islice(fates, chunk)):
+            columns = dict(zip(COLUMNS, zip(*(fate.row for fate in part))))
+            arrays: dict[str, Any] = {}
+            for name, values in columns.items():
+                if name in ("packet", "t_in_ns", "t_out_ns"):
+                    arrays[name] = numpy.fromiter((int(v or -1) for v in values), numpy.int64,
+                                                  len(part))
+                else:
+                    arrays[name] = numpy.array(values)
+            yield arrays
+
+    def pandas(self, chunk: int | None = None) -> Any:
+        """A DataFrame; with `chunk` an iterator over frames of so many rows. Needs pandas."""
+        import pandas
+
+        words = {name: "category" for name in ("port", "cloud", "fate", "reason", "detail")}
+        return pandas.read_csv(self.path, chunksize=chunk, keep_default_na=False,
+                               na_values={"t_out_ns": [""]},
+                               dtype={**words, "packet": "int64", "t_in_ns": "int64",
+                                      "t_out_ns": "Int64"})
+
+
+def _remove(folder: tempfile.TemporaryDirectory[str]) -> None:
+    folder.cleanup()
+
+
+@dataclasses.dataclass
+class Replay:
+    """What came of a replay. Its files lie in `folder`; one that this package has made is removed
+    with this object."""
+
+    folder: pathlib.Path
+    seed: int
+    report: show.Report
+    outputs: dict[str, pathlib.Path]
+    fates: Fates
+    picture: pathlib.Path | None
+    warnings: tuple[str, ...]
+    table: str
+
+    def __str__(self) -> str:
+        return self.table
+
+    def _repr_html_(self) -> str:
+        import html
+
+        if self.picture is None:
+            return f"<pre>{html.escape(self.table)}</pre>"
+        page = html.escape(self.picture.read_text(encoding="utf-8"), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:44em;border:0"></iframe>'
+
+
+def replay(scenario: Scenario | str, inputs: Mapping[str, PathLike | Sequence[PathLike]], *,
+           split: str | None = None, seed: int | None = None, folder: PathLike | None = None,
+           fates: bool = True, picture: bool = True, memory: str | None = None,
+           weir: PathLike | None = None) -> Replay:
+    """Passes captures through a scenario.
+
+    `scenario`: a Scenario, a text with the lines of one, or the name of one of configs/.
+    `inputs`: captures by port, `{"a": "in.pcap"}`, or by two ports, `{"a,b": "both.pcap"}`, with
+    `split`, such as "mac=02:00:00:00:00:0a". What leaves at each port is in `outputs`. With
+    `fates` and `picture` false it is faster. The same captures, scenario and seed give the same
+    bytes."""
+    own = None
+    if folder is None:
+        own = tempfile.TemporaryDirectory(prefix="weir-replay-")
+        folder = own.name
+    place = pathlib.Path(folder).absolute()
+    place.mkdir(parents=True, exist_ok=True)
+    if isinstance(scenario, str):
+        scenario = (Scenario.parse(scenario, weir=weir) if "\n" in scenario
+                    else Scenario.load(scenario, weir=weir))
+    # Files that a scenario names lie beside it, and it is read from a pipe in their folder.
+    words = ["replay", "-c", "/dev/stdin", "--report", str(place / "report.json")]
+    for port, captures in inputs.items():
+        several = [captures] if isinstance(captures, str | os.PathLike) else captures
+        for capture in several:
+            words += ["--in", f"{port}={os.path.abspath(capture)}"]
+    outputs = {port: place / f"{port}.pcap" for port in scenario.ports}
+    for port, path in outputs.items():
+        words += ["--out", f"{port}={path}"]
+    words += ["--split", split] if split else []
+    words += ["--seed", str(seed)] if seed is not None else []
+    words += ["--memory", memory] if memory else []
+    words += ["--log", str(place / "fates.csv")] if fates else []
+    words += ["--picture", str(place / "picture.html")] if picture else []
+    (place / "scenario.weir").write_text(str(scenario), encoding="utf-8")
+    done = program.call(words, program=weir, input=str(scenario), cwd=scenario.folder)
+    report = show.made(show.Report, json.loads((place / "report.json").read_text()))
+    result = Replay(place, int(report.seed), report, outputs, Fates(place / "fates.csv"),
+                    place / "picture.html" if picture else None,
+                    tuple(line for line in done.stderr.splitlines() if "warning" in line),
+                    done.stdout)
+    if own is not None:
+        weakref.finalize(result, _remove, own)
+    return result
+
+
+def _one(text: str, folder: str | None, inputs: Mapping[str, PathLike],
+         options: dict[str, Any]) -> show.Report:
+    scenario = Scenario.parse(text, weir=options.get("weir"))
+    scenario.folder = folder
+    return replay(scenario, inputs, fates=False, picture=False, **options).report
+
+
+def replays(scenario: Scenario, captures: Mapping[str, Mapping[str, PathLike]],
+            executor: concurrent.futures.Executor | None = None,
+            **options: Any) -> dict[str, show.Report | Failed]:
+    """The same for a set of captures, side by side: reports by the names of the captures, in their
+    order. What one of them was refused for stands in its place. `executor`: any of
+    concurrent.futures; a thread for each processor, if not given."""
+    text, folder = str(scenario), scenario.folder or os.getcwd()
+    own = executor is None
+    pool = executor or concurrent.futures.ThreadPoolExecutor(os.cpu_count())
+    try:
+        waiting = {name: pool.submit(_one, text, folder, dict(inputs), options)
+                   for name, inputs in captures.items()}
+        results: dict[str, show.Report | Failed] = {}
+        for name, future in waiting.items():
+            try:
+                results[name] = future.result()
+            except Failed as error:
+                results[name] = error
+        return results
+    finally:
+        if own:
+            pool.shutdown()
+
+
