@@ -28,7 +28,7 @@ def main():
         return 0
     environment = dict(os.environ, WEIR=WEIR, WEIR_CORPUS=CORPUS, WEIR_TAP="yes", PYTHONDONTWRITEBYTECODE="1",
                        PYTHONPATH=os.path.join(ROOT, "python", "src"), PYTEST_DISABLE_PLUGIN_AUTOLOAD="yes")
-    return subprocess.run([python, "-m", "pytest", "-p", "no:terminal",
+    return subprocess.run([python, "-m", "pytest", "-p", "weir.pytest_plugin", "-p", "no:terminal",
                            "-p", "no:cacheprovider", FILE], cwd=os.path.join(ROOT, "python"), env=environment,
                           check=False).returncode
 

@@ -7,11 +7,15 @@ This package calls the program `weir` (`$WEIR`, or the one in `$PATH`), and talk
 from . import errors
 from .aio import AsyncClient, connect_async
 from .client import Client, Lease, connect
+from .end import End, Process
 from .errors import Refusal, ScenarioError, WeirError
+from .path import Path
 from .replay import Fate, Replay, replay, replays
 from .running import run
 from .scenario import Scenario, Statement, statement
 
 __version__ = "0.1.0"
 
-__all__ = ["AsyncClient", "Client", "Fate", "Lease", "Refusal", "Replay", "Scenario", "ScenarioError", "Statement", "WeirError", "connect", "connect_async", "errors", "replay", "replays", "run", "statement"]
+__all__ = ["AsyncClient", "Client", "End", "Fate", "Lease", "Path", "Process", "Refusal", "Replay",
+           "Scenario", "ScenarioError", "Statement", "WeirError", "connect", "connect_async", "errors",
+           "replay", "replays", "run", "statement"]

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What runs at an end of a path, and starts there what the test asks for.
+
+It is a command of `weir exec --between`. Its one argument is the descriptor of a socket to the test.
+A request is a line of JSON; with one that starts a process come four descriptors: its three streams,
+and a pipe that gets its exit status. When the socket ends, the test has gone, however it went: this
+process ends, and weir exec kills what it has left running.
+"""
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from typing import Any
+
+
+def addresses() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in ("A", "B"):
+        try:
+            rows = socket.getaddrinfo(name, 0, proto=socket.IPPROTO_TCP)
+        except OSError:
+            rows = []
+        found[name] = [str(row[4][0]) for row in rows]
+    return found
+
+
+class Agent:
+    def __init__(self, channel: socket.socket) -> None:
+        self.channel = channel
+        self.children: dict[int, tuple[subprocess.Popen[bytes], int]] = {}
+
+    def answer(self, **values: Any) -> None:
+        self.channel.sendall(json.dumps(values).encode() + b"\n")
+
+    def request(self) -> bool:
+        data, fds, _, _ = socket.recv_fds(self.channel, 1 << 16, 4)
+        while data and not data.endswith(b"\n"):
+            more = self.channel.recv(1 << 16)
+            data = data + more if more else b""
+        if not data:
+            return False
+        said = json.loads(data)
+        if "args" in said:
+            self.start(said, fds)
+        elif "signal" in said:
+            child = self.children.get(said["pid"])
+            if child:
+                child[0].send_signal(said["signal"])
+            self.answer(ok=True)
+        elif "end" in said:
+            return False
+        return True
+
+    def start(self, said: dict[str, Any], fds: list[int]) -> None:
+        try:
+            child = subprocess.Popen(said["args"], stdin=fds[0], stdout=fds[1], stderr=fds[2],
+                                     cwd=said["cwd"], env=said["env"], shell=said["shell"],
+                                     start_new_session=True)
+        except (OSError, ValueError) as error:
+            os.close(fds[3])
+            self.answer(errno=getattr(error, "errno", None), error=str(error))
+        else:
+            self.children[child.pid] = (child, fds[3])
+            self.answer(pid=child.pid)
+        for fd in fds[:3]:
+            os.close(fd)
+
+    def reap(self) -> None:
+        for pid, (child, fd) in list(self.children.items()):
+            status = child.poll()
+            if status is not None:
+                del self.children[pid]
+                try:
+                    os.write(fd, str(status).encode())
+                except OSError:
+                    pass  # nobody asks any more
+                os.close(fd)
+
+    def serve(self) -> None:
+        wakes, wake = os.pipe()
+        os.set_blocking(wake, False)
+        signal.set_wakeup_fd(wake)
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the test's
+        self.answer(addresses=addresses(), pid=os.getpid())
+        while True:
+            waited: list[Any] = [self.channel, wakes]
+            ready, _, _ = select.select(waited, [], [])
+            if wakes in ready:
+                os.read(wakes, 4096)
+                self.reap()
+            if self.channel in ready and not self.request():
+                return
+
+
+def main() -> None:
+    # weir exec starts B when A listens, and A is ready when it begins.
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.bind(("127.0.0.1", 0))
+    listening.listen()
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    channel.set_inheritable(False)
+    if len(sys.argv) > 2:  # A: the test takes it away again when both are there
+        channel.recv(1)
+    listening.close()
+    Agent(channel).serve()
+
+
+if __name__ == "__main__":
+    main()

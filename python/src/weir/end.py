@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An end of a path, and the processes there. What starts them is _agent.py."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shlex
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import IO, Any
+
+from .errors import Disconnected
+
+PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
+Args = str | Sequence[str | os.PathLike[str]]
+
+
+class Process:
+    """A process at an end of a path; in use as subprocess.Popen. Streams are text."""
+
+    def __init__(self, end: End, args: Args, pid: int, status: int,
+                 streams: tuple[IO[str] | None, IO[str] | None, IO[str] | None]) -> None:
+        self.args, self.pid = args, pid
+        self.returncode: int | None = None
+        self.stdin, self.stdout, self.stderr = streams
+        self._end, self._status = end, status
+
+    def poll(self) -> int | None:
+        """Its exit status, if it has ended."""
+        try:
+            return self.wait(0)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            ready, _, _ = select.select([self._status], [], [], timeout)
+            if not ready:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0)
+            text = os.read(self._status, 64)
+            os.close(self._status)
+            # Without a word the whole path has ended, and all that was in it was killed.
+            self.returncode = int(text) if text else -9
+        return self.returncode
+
+    def communicate(self, input: str | None = None,
+                    timeout: float | None = None) -> tuple[str | None, str | None]:
+        """Writes, reads to the end, and waits."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        got: dict[str, str] = {}
+        threads = []
+
+        def read(name: str, stream: IO[str]) -> None:
+            got[name] = stream.read()
+
+        def write(stream: IO[str]) -> None:
+            try:
+                stream.write(input or "")
+                stream.close()
+            except BrokenPipeError:
+                pass
+
+        for name, stream in (("out", self.stdout), ("err", self.stderr)):
+            if stream is not None and not stream.closed:
+                threads.append(threading.Thread(target=read, args=(name, stream), daemon=True))
+        if self.stdin is not None and not self.stdin.closed:
+            threads.append(threading.Thread(target=write, args=(self.stdin,), daemon=True))
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(None if deadline is None else max(0.0, deadline - time.monotonic()))
+            if thread.is_alive():
+                raise subprocess.TimeoutExpired(self.args, timeout or 0, got.get("out"))
+        self.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
+        for stream in (self.stdout, self.stderr):
+            if stream is not None:
+                stream.close()
+        return got.get("out"), got.get("err")
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            self._end._ask({"signal": int(number), "pid": self.pid})
+
+    def terminate(self) -> None:
+        self.send_signal(15)
+
+    def kill(self) -> None:
+        self.send_signal(9)
+
+    def __enter__(self) -> Process:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        for stream in (self.stdin, self.stdout, self.stderr):
+            if stream is not None and not stream.closed:
+                stream.close()
+        self.wait()
+
+
+class End:
+    """One end of a path: `path.client`, `path.server`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.host = {"server": "A", "client": "B"}[name]
+        self.addresses: tuple[str, ...] = ()
+        self._lock = threading.Lock()
+        self._channel, self._theirs = socket.socketpair()
+
+    @property
+    def address(self) -> str:
+        """Its IPv4 address."""
+        return next(a for a in self.addresses if ":" not in a)
+
+    @property
+    def address6(self) -> str | None:
+        """Its IPv6 address, if this machine has IPv6."""
+        return next((a for a in self.addresses if ":" in a), None)
+
+    def _command(self, waits: bool) -> str:
+        words = [sys.executable, "-I", os.path.join(os.path.dirname(__file__), "_agent.py"),
+                 str(self._theirs.fileno()), *(["waits"] if waits else [])]
+        return f"{self.host}: exec {shlex.join(words)}"
+
+    def _answer(self) -> dict[str, Any]:
+        data = b""
+        while not data.endswith(b"\n"):
+            more = self._channel.recv(1 << 16)
+            if not more:
+                raise Disconnected(f"the {self.name}'s end of the path has gone")
+            data += more
+        answer: dict[str, Any] = json.loads(data)
+        return answer
+
+    def _ask(self, request: dict[str, Any], fds: Sequence[int] = ()) -> dict[str, Any]:
+        data = json.dumps(request).encode() + b"\n"
+        with self._lock:
+            try:
+                if fds:
+                    sent = socket.send_fds(self._channel, [data], list(fds))
+                    data = data[sent:]
+                self._channel.sendall(data)
+                return self._answer()
+            except ConnectionError as error:
+                raise Disconnected(f"the {self.name}'s end of the path has gone") from error
+
+    def popen(self, args: Args, *, stdin: int | IO[Any] | None = DEVNULL,
+              stdout: int | IO[Any] | None = PIPE, stderr: int | IO[Any] | None = PIPE,
+              cwd: str | os.PathLike[str] | None = None, env: Mapping[str, str] | None = None,
+              shell: bool = False) -> Process:
+        """Starts a process here, as subprocess.Popen does. Without being told otherwise its output
+        goes into pipes, and it has no input. It ends with the path."""
+        words = args if isinstance(args, str) else [os.fspath(word) for word in args]
+        ours: list[IO[str] | None] = []
+        theirs: list[int] = []
+        opened: list[int] = []
+        for number, wanted in enumerate((stdin, stdout, stderr)):
+            mine: IO[str] | None = None
+            if wanted == PIPE:
+                reads, writes = os.pipe()
+                fd, own = (reads, writes) if number == 0 else (writes, reads)
+                mine = os.fdopen(own, "w" if number == 0 else "r", encoding="utf-8",
+                                 errors="replace")
+                opened.append(fd)
+            elif wanted == DEVNULL:
+                fd = os.open(os.devnull, os.O_RDWR)
+                opened.append(fd)
+            elif wanted == subprocess.STDOUT:
+                fd = theirs[1]
+            elif wanted is None:
+                fd = number
+            else:
+                fd = wanted if isinstance(wanted, int) else wanted.fileno()
+            theirs.append(fd)
+            ours.append(mine)
+        status, tell = os.pipe()
+        opened.append(tell)
+        try:
+            answer = self._ask({"args": words, "cwd": os.fspath(cwd) if cwd else os.getcwd(),
+                                "env": dict(os.environ if env is None else env), "shell": shell},
+                               [*theirs, tell])
+        except BaseException:
+            os.close(status)
+            raise
+        finally:
+            for fd in opened:
+                os.close(fd)
+        if "pid" not in answer:
+            os.close(status)
+            if answer.get("errno"):
+                raise OSError(answer["errno"], answer["error"])
+            raise ValueError(answer["error"])
+        return Process(self, args, answer["pid"], status, (ours[0], ours[1], ours[2]))
+
+    def run(self, args: Args, *, input: str | None = None, timeout: float | None = None,
+            check: bool = False, **how: Any) -> subprocess.CompletedProcess[str]:
+        """Runs a command here to its end, as subprocess.run does, with its output as text."""
+        if input is not None:
+            how["stdin"] = PIPE
+        process = self.popen(args, **how)
+        try:
+            out, err = process.communicate(input, timeout)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        done = subprocess.CompletedProcess(args, process.wait(), out or "", err or "")
+        if check:
+            done.check_returncode()
+        return done

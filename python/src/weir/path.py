@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two network namespaces joined by a weir, as root and as an ordinary user.
+
+    with weir.Path("rate 2mbit queue 20kB", "delay 280ms") as path:
+        server = path.server.popen(["iperf3", "-s", "-1"])
+        path.client.run(["iperf3", "-c", path.server.host], check=True)
+
+Behind it stands `weir exec --between` (docs/exec.md): namespaces without names, which are gone with
+the processes in them, and offloads, addresses and names in order. At each end waits a process that
+starts what the test asks for. When the process that made a Path ends, even by `kill -9`, they notice
+it, and all is killed and gone.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import select
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+from . import language, program, show
+from .client import Client
+from .end import DEVNULL, End
+from .errors import Disconnected, Failed, WeirError
+from .scenario import Scenario
+
+
+class Path:
+    """`client` and `server`, and a weir between. `down` leads to the client, `up` to the server.
+
+    `down` and `up` are statements, or lists of them; `scenario` is a name of configs/, a file, or a
+    Scenario with clouds of these names. `record`: what crosses is captured, counted and drawn, and
+    lies in `folder` when the path has ended. Files of a folder that nobody named are removed."""
+
+    def __init__(self, down: str | Sequence[str] = (), up: str | Sequence[str] = (), *,
+                 scenario: Scenario | str | None = None, seed: int | None = None,
+                 folder: str | os.PathLike[str] | None = None, record: bool = True,
+                 weir: str | os.PathLike[str] | None = None) -> None:
+        self.seed = seed if seed is not None else int.from_bytes(os.urandom(4), "big")
+        self.client, self.server = End("client"), End("server")
+        self.record = record
+        self._statements = {"down": down, "up": up}
+        self._scenario = scenario
+        self._weir = weir
+        self._given = folder
+        self._process: subprocess.Popen[str] | None = None
+        self._control: Client | None = None
+        self._begun = ""
+
+    # -- begin and end --
+
+    def _text_of(self, way: str) -> str:
+        statements = self._statements[way]
+        return statements if isinstance(statements, str) else " ".join(map(str, statements))
+
+    def _words(self) -> list[str]:
+        words = [program.find(self._weir), "exec", *([] if self.record else ["-q"]), "--seed", str(self.seed),
+                 "-s", self._socket]
+        if isinstance(self._scenario, Scenario):
+            path = self.folder / "scenario.weir"
+            path.write_text(str(self._scenario), encoding="utf-8")
+            words += ["-c", str(path)]
+        elif self._scenario is not None:
+            words += (["-c", self._scenario] if os.path.exists(self._scenario)
+                      else [self._scenario])
+        for way in ("down", "up"):
+            if self._text_of(way):
+                words += [f"--{way}", self._text_of(way)]
+        if self.record:
+            for option, name in (("report", "report.json"), ("log", "fates.csv"),
+                                 ("pcap", "crossed.pcapng"), ("picture", "picture.html")):
+                words += [f"--{option}", str(self.folder / name)]
+        return [*words, "--between", self.server._command(True), self.client._command(False)]
+
+    def __enter__(self) -> Path:
+        self._own = tempfile.mkdtemp(prefix="weir-path-") if self._given is None else None
+        self.folder = pathlib.Path(self._own or os.fspath(self._given or ".")).absolute()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        # However long the folder's name is, the name of a socket has at most 107 bytes.
+        self._place = os.open(self.folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._socket = f"/proc/self/fd/{self._place}/control"
+        theirs = [end._theirs.fileno() for end in (self.client, self.server)]
+        self._said = open(self.folder / "weir.log", "w+", encoding="utf-8", errors="replace")
+        try:
+            self._process = subprocess.Popen(self._words(), pass_fds=[*theirs, self._place],
+                                             stdin=DEVNULL, stdout=self._said, stderr=self._said,
+                                             text=True, start_new_session=True)
+        finally:
+            for end in (self.client, self.server):
+                end._theirs.close()
+        try:
+            self._meet()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def _hear(self, end: End) -> dict[str, Any]:
+        """The first word of an end, or why there will be none."""
+        assert self._process is not None
+        gone = os.pidfd_open(self._process.pid)
+        try:
+            waited: list[Any] = [end._channel, gone]
+            ready, _, _ = select.select(waited, [], [])
+            if end._channel in ready:
+                return end._answer()
+            self._process.wait()
+            raise self._failed()
+        except Disconnected:
+            self._process.wait(60)
+            raise self._failed() from None
+        finally:
+            os.close(gone)
+
+    def _failed(self) -> Failed:
+        assert self._process is not None
+        self._said.seek(0)
+        said = self._said.read()
+        lines = said.strip().splitlines()
+        return Failed(lines[-1] if lines else "weir exec ended", self._process.returncode or 0, said)
+
+    def _meet(self) -> None:
+        first = self._hear(self.client)
+        self.server._channel.sendall(b"\n")
+        self._hear(self.server)
+        addresses = first["addresses"]
+        self.server.addresses = tuple(addresses["A"])
+        self.client.addresses = tuple(addresses["B"])
+        self._control = Client(self._socket)
+        self._begun = self._control.config()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the path and all that runs at its ends. The record is in `folder` then."""
+        if self._process is None:
+            return
+        if self._control is not None:
+            self._control.close()
+        for end in (self.client, self.server):
+            end._channel.close()
+        try:
+            self._process.wait(60)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+        self._said.close()
+        os.close(self._place)
+        if self._own is not None:
+            shutil.rmtree(self._own, ignore_errors=True)
+
+    # -- what one does with it --
+
+    @property
+    def control(self) -> Client:
+        """A client of the weir between."""
+        if self._control is None:
+            raise WeirError("the path begins with its `with`")
+        return self._control
+
+    @property
+    def scenario(self) -> str:
+        """What it began with, as a file."""
+        return self._begun
+
+    def down(self, *statements: str) -> None:
+        """Changes the way to the client: statements as behind `cloud down`, in one transaction."""
+        self.control.change(*(f"cloud down {statement}" for statement in statements))
+
+    def up(self, *statements: str) -> None:
+        """The same of the way to the server."""
+        self.control.change(*(f"cloud up {statement}" for statement in statements))
+
+    def show(self, way: str = "down") -> show.Cloud:
+        """What a way has done."""
+        return self.control.cloud(way, everything=True)
+
+    def real_losses(self) -> dict[str, int]:
+        """What weir itself has lost, against the scenario's will: `{}` is nothing."""
+        kinds = language.tables(self._weir).reasons
+        totals = self.control.totals()
+        lost = {f"port {port.name}": port.really_lost for port in totals.ports if port.really_lost}
+        for cloud in totals.clouds:
+            for reason, count in cloud.drops.items():
+                if count and kinds.get(reason, "real") == "real":
+                    lost[f"cloud {cloud.name}, {reason}"] = count
+        return lost
+
+    def assert_no_real_loss(self) -> None:
+        """AssertionError if weir has lost a packet that nobody asked it to lose: then what was
+        measured is in doubt."""
+        lost = self.real_losses()
+        if lost:
+            raise AssertionError("weir itself lost packets, which the scenario did not ask for: "
+                                 + ", ".join(f"{count} at {where}" for where, count in lost.items()))
+
+    def evidence(self) -> str:
+        """Ends the path, and says what it was and what crossed it."""
+        try:
+            now = self.control.config()
+        except Exception:  # it may be why the test has failed
+            now = self.scenario
+        self.close()
+        parts = [f"repeat it with --weir-seed {self.seed}", "", "The path began with", self.scenario]
+        if now != self.scenario:
+            parts += ["and was at the end", now]
+        log = self.folder / "weir.log"
+        parts.append(log.read_text(errors="replace") if log.exists() else "")
+        for name, what in (("crossed.pcapng", "what crossed both ends"), ("fates.csv", "every packet's fate"),
+                           ("report.json", "what was counted"), ("picture.html", "a picture")):
+            if (self.folder / name).exists():
+                parts.append(f"{what}: {self.folder / name}")
+        return "\n".join(parts)

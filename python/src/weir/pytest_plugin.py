@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The fixture `weir_path` and the marker `weir` of pytest (docs/python.md).
+
+    @pytest.mark.weir("geo-satellite", "home-router")   # once with each
+    def test_it(weir_path):
+        weir_path.down("rate 2mbit queue 20kB", "delay 280ms")
+
+A test that fails shows the seed, the scenario, what was counted and where the capture and the picture
+lie. `--weir-seed N` repeats what weir drew.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import pytest
+
+from . import program
+from .errors import Failed, NotInstalled
+from .path import Path
+from .scenario import Scenario
+
+_PATH = pytest.StashKey[Path]()
+_SEED = pytest.StashKey[int]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("weir", "network emulation by weir")
+    group.addoption("--weir-seed", type=int, metavar="N",
+                    help="the seed of all paths; drawn, if not given, and told by what fails")
+    group.addoption("--weir-keep", action="store_true",
+                    help="keep captures, reports and pictures of tests that pass, too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "weir(*scenarios, down=..., up=...): what the path of `weir_path` begins with; "
+        "with several scenarios the test runs once with each")
+    given = getattr(config, "workerinput", {}).get("weir_seed", config.getoption("--weir-seed"))
+    config.stash[_SEED] = int.from_bytes(os.urandom(4), "big") if given is None else given
+
+
+class _WithXdist:
+    """All workers have the seed of the one that started them."""
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        node.workerinput["weir_seed"] = node.config.stash[_SEED]
+
+
+def pytest_plugin_registered(plugin: object, manager: pytest.PytestPluginManager) -> None:
+    name = manager.get_name(plugin)
+    if name == "xdist" and not manager.has_plugin("weir-xdist"):
+        manager.register(_WithXdist(), "weir-xdist")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"weir: --weir-seed {config.stash[_SEED]}"
+
+
+def _scenarios(item: pytest.Item | Any) -> list[Any]:
+    mark = item.get_closest_marker("weir")
+    return list(mark.args) if mark else []
+
+
+def _name(scenario: object) -> str:
+    text = str(scenario)
+    return pathlib.Path(text).stem if "\n" not in text else "scenario"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    scenarios = _scenarios(metafunc.definition)
+    if "weir_path" in metafunc.fixturenames and len(scenarios) > 1:
+        metafunc.parametrize("weir_path", scenarios, ids=_name, indirect=True)
+
+
+def _beside(scenario: Any, request: pytest.FixtureRequest) -> Any:
+    """A file is named as the test sees it: from the test's own folder, or from where pytest runs."""
+    if isinstance(scenario, Scenario) or scenario is None:
+        return scenario
+    own = request.path.parent / str(scenario)
+    return str(own) if own.is_file() else str(scenario)
+
+
+@pytest.fixture
+def weir_path(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterator[Path]:
+    """Two network namespaces joined by a weir: weir.Path. They are gone with the test."""
+    try:
+        program.find()
+    except NotInstalled as error:
+        pytest.skip(str(error))
+    mark = request.node.get_closest_marker("weir")
+    scenarios = _scenarios(request.node)
+    scenario = getattr(request, "param", scenarios[0] if scenarios else None)
+    ways = dict(mark.kwargs) if mark else {}
+    path = Path(ways.pop("down", ()), ways.pop("up", ()), scenario=_beside(scenario, request),
+                seed=ways.pop("seed", request.config.stash[_SEED]), folder=tmp_path / "weir")
+    if ways:
+        pytest.fail(f"the marker weir has no `{ways.popitem()[0]}`; it has down, up and seed",
+                    pytrace=False)
+    try:
+        path.__enter__()
+    except Failed as error:
+        # Not a scenario that is wrong: weir says where.
+        if "namespace" in str(error) or "/dev/net/tun" in str(error):
+            pytest.skip(str(error))
+        raise
+    request.node.stash[_PATH] = path
+    yield path
+    path.close()
+    if not request.config.getoption("--weir-keep") and not getattr(path, "failed", False):
+        shutil.rmtree(path.folder, ignore_errors=True)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item,
+                              call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
+    outcome = yield
+    report = outcome.get_result()
+    path = item.stash.get(_PATH, None)
+    if path is None or not report.failed or report.when != "call":
+        return
+    path.failed = True  # type: ignore[attr-defined]
+    report.sections.append(("weir", path.evidence()))

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import weir
+from weir import errors
+
+pytestmark = pytest.mark.usefixtures("exec_here")
+SOURCES = pathlib.Path(weir.__file__).resolve().parents[1]
+
+ECHO = """
+import socket, sys
+s = socket.create_server(("0.0.0.0", 5000))
+print("ready", flush=True)
+c, _ = s.accept()
+n = 0
+while data := c.recv(65536):
+    n += len(data)
+c.close()
+print(n)
+"""
+SEND = "import socket; s = socket.create_connection((sys.argv[1], 5000)); s.sendall(bytes(1000000)); s.close()"
+# Numbered datagrams, each answered by its own; prints the numbers that come back.
+REFLECT = """
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("0.0.0.0", 5001))
+print("ready", flush=True)
+while True:
+    data, who = s.recvfrom(100)
+    s.sendto(data, who)
+"""
+ASK = """
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+got = []
+for i in range(200):
+    s.sendto(b"%d" % i, (sys.argv[1], 5001))
+s.settimeout(1)
+try:
+    while True:
+        got.append(s.recv(100).decode())
+except TimeoutError:
+    print(",".join(got))
+"""
+
+
+def python(*words):
+    return [sys.executable, "-I", "-c", *words]
+
+
+def until(true, patience=60.0):
+    end = time.monotonic() + patience
+    while not true():
+        assert time.monotonic() < end, "what was waited for did not come"
+        time.sleep(0.02)
+
+
+def test_tcp_crosses_it_and_weir_loses_nothing():
+    with weir.Path("rate 50mbit queue 200kB", "delay 5ms") as path:
+        server = path.server.popen(python(ECHO))
+        assert server.stdout.readline() == "ready\n"
+        path.client.run(python("import sys;" + SEND, path.server.host), check=True)
+        out, _ = server.communicate(timeout=60)
+        assert out == "1000000\n" and server.returncode == 0
+        path.assert_no_real_loss()
+        assert path.show("up").tx_bytes > 1_000_000
+        assert path.show("down").rx_packets > 0
+
+
+def test_both_ends_know_each_other_by_name_and_address():
+    with weir.Path(record=False) as path:
+        said = path.client.run(["cat", "/etc/hosts"]).stdout
+        assert any(line.split() == [path.server.address, "A"] for line in said.splitlines())
+        assert path.client.address != path.server.address
+        assert path.client.run(["cat", "/proc/self/net/dev"]).stdout.count(":") == 2  # lo and its own
+
+
+def test_a_change_holds_for_what_comes_after_it():
+    with weir.Path(record=False) as path:
+        server = path.server.popen(python(REFLECT))
+        server.stdout.readline()
+        path.down("loss random 100%")
+        assert path.client.run(python(ASK, path.server.address)).stdout == "\n"
+        path.down("loss off")
+        assert path.client.run(python(ASK, path.server.address)).stdout.count(",") == 199
+        with pytest.raises(errors.UnknownWord):
+            path.up("dealy 5ms")
+
+
+def test_what_is_lost_is_the_same_with_the_same_seed_and_repeats_to_the_byte(tmp_path):
+    def lost(seed, name):
+        with weir.Path(up="loss random 10%", seed=seed, folder=tmp_path / name) as path:
+            server = path.server.popen(python(REFLECT))
+            server.stdout.readline()
+            got = path.client.run(python(ASK, path.server.address)).stdout
+        fates = (path.folder / "fates.csv").read_text().splitlines()[1:]
+        ups = [row.split(",") for row in fates if ",up," in row]
+        # Of a burst, drops are told ahead of deliveries; where bursts end is a matter of time.
+        return got, sorted((int(row[0]), row[4], row[5]) for row in ups)
+
+    first, again, other = lost(7, "a"), lost(7, "b"), lost(8, "c")
+    assert first == again
+    assert first[1] != other[1] and 150 < first[0].count(",") < 198
+
+
+def test_the_record_has_what_crossed(tmp_path):
+    with weir.Path(folder=tmp_path) as path:
+        server = path.server.popen(python(REFLECT))
+        server.stdout.readline()
+        path.client.run(python(ASK, path.server.address))
+    for name in ("report.json", "fates.csv", "crossed.pcapng", "picture.html", "weir.log"):
+        assert (tmp_path / name).stat().st_size > 100, name
+    assert not (tmp_path / "control").exists()
+
+
+def test_a_process_there_is_used_as_one_here():
+    with weir.Path(record=False) as path:
+        done = path.client.run("cat; echo $X >&2; exit 3", shell=True, input="hä\n" * 100_000, env={"X": "y"})
+        assert (done.returncode, len(done.stdout), done.stderr) == (3, 300_000, "y\n")
+        with pytest.raises(subprocess.CalledProcessError):
+            path.client.run(["false"], check=True)
+        with pytest.raises(FileNotFoundError):
+            path.client.run(["/usr/there-is-no-such-program"])
+        with pytest.raises(subprocess.TimeoutExpired):
+            path.client.run(["sleep", "100"], timeout=0.1)
+        sleeper = path.server.popen(["sleep", "100"])
+        assert sleeper.poll() is None
+        sleeper.terminate()
+        assert sleeper.wait(60) == -signal.SIGTERM == sleeper.poll()
+
+
+def test_a_scenario_may_be_a_name_a_file_or_an_object(tmp_path):
+    with weir.Path(scenario="geo-satellite", record=False) as path:
+        assert "rate 2mbit" in path.scenario or "rate" in path.scenario
+        scenario = weir.Scenario.parse(path.scenario)
+    for port in scenario.ports.values():
+        port.device = None
+    scenario.cloud("down").delay("77ms")
+    with weir.Path(scenario=scenario, record=False, folder=tmp_path) as path:
+        assert "cloud down delay 77ms" in path.scenario
+
+
+def test_what_is_wrong_is_said_as_weir_says_it():
+    with pytest.raises(errors.Failed, match="did you mean `delay`"):
+        weir.Path("dealy 5ms").__enter__()
+
+
+def test_a_long_name_of_a_folder_does_not_matter(tmp_path):
+    with weir.Path(folder=tmp_path / ("x" * 200), record=False) as path:
+        assert path.control.hello.clouds == 2
+
+
+# ---- nothing is left behind ----
+
+HOLD = """
+import sys, weir
+with weir.Path(record=False) as path:
+    sleepers = [end.popen(["sleep", "1000000"]) for end in (path.client, path.server)]
+    print(path._process.pid, *(s.pid for s in sleepers), path.folder, flush=True)
+    sys.stdin.read()
+"""
+
+
+def alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("victim", ["this process", "weir"])
+def test_after_kill_9_nothing_is_left(victim):
+    before = set(os.listdir("/dev/shm"))
+    holder = subprocess.Popen([sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True, env=dict(os.environ, PYTHONPATH=str(SOURCES)))
+    *pids, folder = holder.stdout.readline().split()
+    pids = [int(pid) for pid in pids]
+    assert len(pids) == 3 and all(map(alive, pids))
+    os.kill(holder.pid if victim == "this process" else pids[0], signal.SIGKILL)
+    until(lambda: not any(map(alive, pids)))
+    holder.stdin.close()
+    holder.wait(60)
+    # The folder of a process that was killed so is all that is left, and empty.
+    left = os.listdir(folder) if os.path.exists(folder) else []
+    if victim == "this process":
+        assert set(left) <= {"weir.log"}
+        shutil.rmtree(folder)
+    else:
+        assert not os.path.exists(folder)
+    assert set(os.listdir("/dev/shm")) - before == set()
+
+
+def test_it_works_for_an_ordinary_user(program):
+    if os.geteuid() != 0:
+        pytest.skip("this is an ordinary user: all of the others have tried")
+    if not shutil.which("setpriv"):
+        pytest.skip("setpriv is not installed")
+    words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", sys.executable, "-c"]
+    env = dict(os.environ, PYTHONPATH=str(SOURCES), WEIR=program, HOME="/tmp", PYTHONDONTWRITEBYTECODE="1")
+    tried = subprocess.run([*words, "import weir; weir.program.call(['--version'])"], env=env, cwd="/",
+                           capture_output=True, text=True, check=False)
+    if tried.returncode != 0:
+        pytest.skip("an ordinary user cannot reach weir or Python here")
+    code = ("import weir\nwith weir.Path('delay 5ms') as p:\n"
+            "    assert p.client.run(['id', '-u']).stdout == '65534\\n'\n"
+            "    p.down('delay 7ms')\n    p.assert_no_real_loss()\n    print('done')")
+    done = subprocess.run([*words, code], env=env, cwd="/", capture_output=True, text=True, check=False)
+    if "user namespace" in done.stderr:
+        pytest.skip(done.stderr.strip().splitlines()[-1])
+    assert done.stdout == "done\n", done.stderr

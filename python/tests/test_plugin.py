@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The plugin, with suites of its own that pytest runs."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import weir
+
+pytestmark = pytest.mark.usefixtures("exec_here")
+SOURCES = pathlib.Path(weir.__file__).resolve().parents[1]
+
+EXAMPLE = """
+import sys
+import pytest
+
+SEND = '''
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for i in range(100):
+    s.sendto(b"%d" % i, (sys.argv[1], 5001))
+'''
+HEAR = '''
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("0.0.0.0", 5001))
+print("ready", flush=True)
+s.settimeout(1)
+got = []
+try:
+    while True:
+        got.append(s.recv(100).decode())
+except TimeoutError:
+    print(",".join(got))
+'''
+
+def heard(path):
+    server = path.server.popen([sys.executable, "-I", "-c", HEAR])
+    assert server.stdout.readline() == "ready\\n"
+    path.client.run([sys.executable, "-I", "-c", SEND, path.server.address], check=True)
+    return server.communicate(timeout=60)[0].strip()
+
+def test_all_arrive(weir_path):
+    weir_path.down("rate 2mbit queue 20kB", "delay 20ms")
+    assert heard(weir_path).count(",") == 99
+    weir_path.assert_no_real_loss()
+
+@pytest.mark.weir("geo-satellite", "home-router")
+def test_with_each(weir_path):
+    assert weir_path.client.run(["true"]).returncode == 0
+
+@pytest.mark.weir(up="loss random 20%")
+def test_that_fails(weir_path):
+    assert heard(weir_path) == "all of them"
+"""
+
+
+def run(tmp_path, *options, suite=EXAMPLE, check=None):
+    (tmp_path / "test_example.py").write_text(suite)
+    env = dict(os.environ, PYTHONPATH=str(SOURCES), WEIR_TAP="")
+    return subprocess.run([sys.executable, "-m", "pytest", *plugin(), "-p", "no:cacheprovider", "--basetemp",
+                           tmp_path / "base", *options, "test_example.py"], cwd=tmp_path, env=env,
+                          capture_output=True, text=True, check=False).stdout
+
+
+def plugin():
+    """Where the package is not installed, there is no entry point."""
+    from importlib.metadata import entry_points
+
+    found = any(e.value == "weir.pytest_plugin" for e in entry_points(group="pytest11"))
+    return [] if found else ["-p", "weir.pytest_plugin"]
+
+
+def test_a_failing_test_carries_its_evidence_and_others_leave_nothing(tmp_path):
+    said = run(tmp_path, "--weir-seed", "7", "-v")
+    assert "3 passed" in said and "1 failed" in said, said
+    assert "test_with_each[geo-satellite] PASSED" in said and "test_with_each[home-router] PASSED" in said
+    assert "repeat it with --weir-seed 7" in said and "cloud up loss random 20%" in said
+    assert "cloud up from B to A" in said  # the table of what was counted
+    kept = re.findall(r": (/\S+/weir/(?:crossed.pcapng|fates.csv|report.json|picture.html))$", said, re.M)
+    assert len(kept) == 4 and all(pathlib.Path(path).stat().st_size > 0 for path in kept)
+    folders = {path.parent for path in (tmp_path / "base").rglob("weir.log")}
+    assert folders == {pathlib.Path(kept[0]).parent}
+
+
+def test_the_seed_repeats_a_failure_to_the_byte(tmp_path):
+    def heard(*options):
+        said = run(tmp_path, "-k", "fails", "-vv", *options)
+        return re.search(r"^E +assert '([0-9,]+)'|^E +(?:AssertionError: )?assert '([0-9,]+)", said, re.M)[0], said
+
+    first, said = heard()
+    seed = re.search(r"repeat it with --weir-seed (\d+)", said)[1]
+    assert heard("--weir-seed", seed)[0] == first
+    assert heard("--weir-seed", str(int(seed) + 1))[0] != first
+
+
+def test_a_marker_that_is_misspelt_fails(tmp_path):
+    said = run(tmp_path, suite="import pytest\n@pytest.mark.weir(dwon='delay 5ms')\ndef test_x(weir_path): pass\n")
+    assert "has no `dwon`" in said and "1 error" in said
+
+
+def children_of(name):
+    """Processes that have it on their command line."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if name.encode() in words:
+                found.append(int(entry.name))
+    return found
+
+
+MANY = """
+import pytest
+@pytest.mark.parametrize("n", range({n}))
+def test_one(weir_path, n):
+    weir_path.down(f"delay {{n % 9 + 1}}ms")
+    assert weir_path.client.run(["echo", str(n)]).stdout == f"{{n}}\\n"
+    weir_path.assert_no_real_loss()
+"""
+
+
+def test_many_run_side_by_side_under_xdist(tmp_path):
+    pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+    n = int(os.environ.get("WEIR_PLUGIN_TESTS", "12"))
+    said = run(tmp_path, "-n", "4", "-p", "xdist", suite=MANY.format(n=n))
+    assert f"{n} passed" in said, said[-3000:]
+    assert children_of(str(tmp_path)) == []
+
+
+def test_workers_of_xdist_share_one_seed_that_was_drawn(tmp_path):
+    pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+    suite = ("import pytest\n@pytest.mark.parametrize('n', range(4))\n"
+             "def test_seed(weir_path, n): assert weir_path.seed == -1\n")
+    said = run(tmp_path, "-n", "2", "-p", "xdist", suite=suite)
+    assert "4 failed" in said
+    assert len(set(re.findall(r"repeat it with --weir-seed (\d+)", said))) == 1
+
+
+def test_after_kill_9_of_pytest_in_the_middle_nothing_is_left(tmp_path):
+    parallel = []
+    try:
+        import xdist  # noqa: F401
+        parallel = ["-p", "xdist", "-n", "4"]
+    except ImportError:
+        pass
+    (tmp_path / "test_example.py").write_text(MANY.format(n=200))
+    env = dict(os.environ, PYTHONPATH=str(SOURCES), WEIR_TAP="")
+    shm = set(os.listdir("/dev/shm"))
+    running = subprocess.Popen([sys.executable, "-m", "pytest", *plugin(), *parallel, "--basetemp",
+                                tmp_path / "base", "test_example.py"], cwd=tmp_path, env=env,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    end = time.monotonic() + 120
+    base = str(tmp_path / "base")
+    while not [pid for pid in children_of(base) if pid != running.pid]:
+        assert time.monotonic() < end and running.poll() is None
+        time.sleep(0.02)
+    os.kill(running.pid, signal.SIGKILL)
+    running.wait()
+    while children_of(base):
+        assert time.monotonic() < end, [pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+                                        for pid in children_of(base)]
+        time.sleep(0.05)
+    assert set(os.listdir("/dev/shm")) - shm == set()
+
+
+def test_keywords_of_robot_do_the_same():
+    """As Robot calls them; and Robot itself, where it is installed."""
+    from weir.robot import robot
+
+    library = robot()
+    try:
+        address = library.open_path("rate 2mbit queue 20kB", seed="7")
+        library.change_down("delay 5ms")
+        library.start_on_server(f"{sys.executable} -m http.server 8000 2>/dev/null")
+        fetch = f"{sys.executable} -c 'import urllib.request as u; print(len(u.urlopen(\"http://A:8000/\").read()) > 0)'"
+        assert library.wait_on_client(fetch) == "True\n"
+        with pytest.raises(AssertionError):
+            library.run_on_client("false")
+        library.weir_should_have_lost_nothing()
+        assert address in ("198.18.0.1",) or address.startswith("198.18.")
+        assert "--weir-seed 7" in library.path_evidence()
+    finally:
+        library.close_path()
