@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Campaigns of `weir lab` (docs/lab.md) on any executor of concurrent.futures.
+
+    study = weir.lab.Study("becn-45", flows=range(10, 46, 5), seeds=20)
+    results = study.run(ProcessPoolExecutor(8), out="becn")
+
+Each point is a process `weir lab run` of one case, one set of values and one seed, wherever the
+executor puts it; results come back through the executor, so no folder is shared. What is done lies in
+OUT/points: the same call goes on from there. At the end `weir lab run --continue` makes of the points
+what it would have made by itself: OUT/results.json has the same bytes, whoever ran them.
+
+For a batch system that starts processes (a Slurm array):
+
+    python3 -c 'import weir.lab; print(weir.lab.Study("becn-45", seeds=20).save("becn"))'   # how many
+    python3 -m weir.lab point becn $SLURM_ARRAY_TASK_ID       # each, from 0
+    python3 -m weir.lab finish becn
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future
+from typing import Any
+
+from . import program
+from .errors import Failed, WeirError
+
+PathLike = str | os.PathLike[str]
+Run = dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    """One run: a case of an experiment with values for parameters, and a seed."""
+
+    experiment: str
+    case: str
+    seed: int
+    set: tuple[tuple[str, str], ...] = ()
+    text: str | None = None  # of an experiment that is not built in
+
+    @property
+    def key(self) -> str:
+        """A name for its file."""
+        data = json.dumps(dataclasses.astuple(self)).encode()
+        name = os.path.basename(self.experiment)
+        return f"{name}-{self.case}-{self.seed}-{hashlib.sha256(data).hexdigest()[:16]}"
+
+
+def run_point(point: Point, weir: str | None = None) -> str:
+    """Runs it, and gives back its results, as they stand in results.json. This is what an executor
+    is given."""
+    if point.text is None:
+        return _run(point, point.experiment, weir)
+    with tempfile.TemporaryDirectory(prefix="weir-point-") as folder:
+        name = os.path.basename(point.experiment)
+        path = pathlib.Path(folder, name if name.endswith(".lab") else name + ".lab")
+        path.write_text(point.text, encoding="utf-8")
+        return _run(point, str(path), weir)
+
+
+def _run(point: Point, what: str, weir: str | None) -> str:
+    words = [program.find(weir), "lab", "run", what, "--case", point.case, "--alone", "--seeds", "1",
+             "--seed", str(point.seed), "--jobs", "1", "-j"]
+    for name, value in point.set:
+        words += ["--set", f"{name}={value}"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False,
+                          preexec_fn=program.end_with_me)
+    # 1 is the status of a row outside its band, too, of which one point says nothing.
+    text = f"[{done.stdout}]"
+    if done.returncode not in (0, 1) or len(_runs(text)) != 1:
+        raise Failed(done.stderr.strip() or f"weir lab run ended with {done.returncode}",
+                     done.returncode, done.stderr)
+    return text
+
+
+def _runs(text: str) -> list[Run]:
+    """Those of a results.json; none, if it is no JSON."""
+    try:
+        parts = json.loads(text)
+    except ValueError:
+        return []
+    return [run for part in parts for run in part["runs"]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Results:
+    """`path` has results.json, results.csv and report.html. `passed`: every row lies in its band."""
+
+    path: pathlib.Path
+    experiments: tuple[dict[str, Any], ...]
+    passed: bool
+
+    @property
+    def runs(self) -> list[Run]:
+        """Each with `case`, `seed`, `parameters` and `figures`."""
+        return [run for part in self.experiments for run in part["runs"]]
+
+    def figure(self, name: str, over: str, case: str | None = None) -> dict[str, list[float]]:
+        """The values of a figure by those of a parameter, one a seed: `figure("bottleneck.loss",
+        "flows")`."""
+        found: dict[str, list[float]] = {}
+        for run in self.runs:
+            if case in (None, run["case"]) and name in run["figures"]:
+                found.setdefault(run["parameters"][over], []).append(run["figures"][name])
+        return found
+
+    def _repr_html_(self) -> str:
+        import html
+
+        page = html.escape((self.path / "report.html").read_text(encoding="utf-8"), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:44em;border:0"></iframe>'
+
+
+def _set_text(value: Any) -> str:
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return ",".join(str(one) for one in value)
+    return str(value)
+
+
+class Study:
+    """An experiment, row, figure or file of `weir lab run`, or "all", with its seeds, and values for
+    parameters; one of them may be several, the sweep."""
+
+    def __init__(self, what: str, *, seeds: int = 5, first_seed: int = 1, case: str | None = None,
+                 figures: bool = True, weir: PathLike | None = None, **values: Any) -> None:
+        self.what = what
+        self.weir = os.fspath(weir) if weir is not None else None
+        self.options = ["--seeds", str(seeds), "--seed", str(first_seed)]
+        self.options += ["--case", case] if case is not None else []
+        self.options += [] if figures else ["--no-figures"]
+        for name, value in values.items():
+            self.options += ["--set", f"{name.replace('_', '-')}={_set_text(value)}"]
+
+    def points(self) -> list[Point]:
+        """All runs, each once. Figures over time are not among them: `run` makes them at the end."""
+        said = program.call(["lab", "points", self.what, *self.options], program=self.weir).stdout
+        text = pathlib.Path(self.what).read_text(encoding="utf-8") if self.what.endswith(".lab") else None
+        return list(dict.fromkeys(
+            Point(row["experiment"], row["case"], row["seed"], tuple(row["set"].items()), text)
+            for row in json.loads(said)))
+
+    def save(self, out: PathLike) -> int:
+        """Writes the points into OUT, for processes that run them one by one. How many there are."""
+        store = Store(out)
+        points = self.points()
+        study = {"what": self.what, "weir": self.weir, "options": self.options,
+                 "points": [dataclasses.asdict(point) for point in points]}
+        store.write("study.json", json.dumps(study, indent=1) + "\n")
+        return len(points)
+
+    def run(self, executor: Executor | Callable[[], Executor] | None = None, *,
+            out: PathLike = "out", attempts: int = 3, progress: bool | None = None) -> Results:
+        """Runs all points that OUT does not have yet.
+
+        `executor`: any of concurrent.futures, which stays the caller's; or what makes one, which is
+        called anew when all of it is broken; None: a process for each processor of this machine. A
+        point whose worker died is run again, `attempts` times in all."""
+        store, points = Store(out), self.points()
+        missing = [point for point in points if not store.has(point)]
+        bar = _Bar(len(points), sys.stderr.isatty() if progress is None else progress)
+        bar.show(len(points) - len(missing))
+        with _Pool(executor) as pool:
+            for attempt in range(attempts):
+                missing = _run_all(pool, missing, self.weir, store, bar, attempt + 1 == attempts)
+                if not missing:
+                    break
+        return self.finish(out, points)
+
+    def finish(self, out: PathLike, points: Sequence[Point] | None = None) -> Results:
+        """Makes the results of the points in OUT, of which none may be missing."""
+        store, points = Store(out), list(points or self.points())
+        missing = [point for point in points if not store.has(point)]
+        if missing:
+            raise WeirError(f"{len(missing)} of {len(points)} points have not been run, such as "
+                            f"{missing[0].experiment}, case {missing[0].case}, seed {missing[0].seed}")
+        store.assemble(points)
+        done = subprocess.run([program.find(self.weir), "lab", "run", self.what, *self.options,
+                               "--continue", "--out", str(store.folder)],
+                              capture_output=True, text=True, check=False)
+        taken = f"{len(points)} of "
+        if done.returncode not in (0, 1) or f"weir lab: {taken}" not in done.stderr:
+            raise Failed(done.stderr.strip() or "weir lab run ended", done.returncode, done.stderr)
+        parts = json.loads((store.folder / "results.json").read_text(encoding="utf-8"))
+        return Results(store.folder, tuple(parts), done.returncode == 0)
+
+
+class Store:
+    """The folder of a study: a file for each point that is done."""
+
+    def __init__(self, folder: PathLike) -> None:
+        self.folder = pathlib.Path(folder).absolute()
+        (self.folder / "points").mkdir(parents=True, exist_ok=True)
+
+    def _place(self, point: Point) -> pathlib.Path:
+        return self.folder / "points" / point.key / "results.json"
+
+    def has(self, point: Point) -> bool:
+        return self._place(point).exists()
+
+    def put(self, point: Point, text: str) -> None:
+        self._place(point).parent.mkdir(exist_ok=True)
+        self.write(str(self._place(point).relative_to(self.folder)), text)
+
+    def write(self, name: str, text: str) -> None:
+        """It is there as a whole, or not at all."""
+        path = self.folder / name
+        part = path.with_name(f".{path.name}.{os.getpid()}")
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
+
+    def assemble(self, points: Sequence[Point]) -> None:
+        """One results.json, as an interrupted `weir lab run` leaves it."""
+        parts: dict[str, dict[str, Any]] = {}
+        for point in points:
+            for part in json.loads(self._place(point).read_text(encoding="utf-8")):
+                # Of a file, its name is its path, which is another one where it was run.
+                part["experiment"] = point.experiment
+                whole = parts.setdefault(point.experiment, {**part, "runs": [], "rows": []})
+                if part["digest"] != whole["digest"]:
+                    raise WeirError(f"{self.folder}: the points of {part['experiment']} are of two "
+                                    "versions of weir; remove the folder, and run all again")
+                whole["runs"] += part["runs"]
+        self.write("results.json", json.dumps(list(parts.values())))
+
+
+class _Pool:
+    """The executor, and another one when it is broken."""
+
+    def __init__(self, given: Executor | Callable[[], Executor] | None) -> None:
+        self._given = given
+        self._own: list[Executor] = []
+        self.executor = given if isinstance(given, Executor) else self._make()
+
+    def _make(self) -> Executor:
+        if self._given is None:
+            # A point is a process of its own: a thread waits for it.
+            made: Executor = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
+        elif isinstance(self._given, concurrent.futures.ProcessPoolExecutor):
+            made = concurrent.futures.ProcessPoolExecutor(
+                getattr(self._given, "_max_workers", None), getattr(self._given, "_mp_context", None))
+        elif isinstance(self._given, Executor):
+            raise WeirError("the executor is broken; run it again with another one: what is done is "
+                            "not run again")
+        else:
+            made = self._given()
+        self._own.append(made)
+        return made
+
+    def submit(self, point: Point, weir: str | None) -> Future[str]:
+        try:
+            return self.executor.submit(run_point, point, weir)
+        except BrokenExecutor:
+            self.executor = self._make()
+            return self.executor.submit(run_point, point, weir)
+
+    def __enter__(self) -> _Pool:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for executor in self._own:
+            executor.shutdown(cancel_futures=True)
+
+
+def _done(futures: dict[Future[str], Point]) -> Iterator[tuple[Future[str], Point]]:
+    for future in concurrent.futures.as_completed(futures):
+        yield future, futures[future]
+
+
+def _run_all(pool: _Pool, points: Sequence[Point], weir: str | None, store: Store, bar: _Bar,
+             last: bool) -> list[Point]:
+    """Those whose workers died."""
+    futures: dict[Future[str], Point] = {}
+    again: list[Point] = []
+    try:
+        for point in points:
+            futures[pool.submit(point, weir)] = point
+        for future, point in _done(futures):
+            try:
+                store.put(point, future.result())
+                bar.show(1)
+            except (WeirError, OSError):
+                raise  # it is wrong, and would be again
+            except Exception:
+                if last:
+                    raise
+                again.append(point)
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        raise
+    return again
+
+
+class _Bar:
+    def __init__(self, most: int, on: bool) -> None:
+        self.done, self.most, self.on = 0, most, on
+
+    def show(self, more: int) -> None:
+        self.done += more
+        if self.on:
+            full = 30 * self.done // max(1, self.most)
+            end = "\n" if self.done == self.most else ""
+            print(f"\r[{'#' * full:.<30}] {self.done} of {self.most} runs", end=end, file=sys.stderr,
+                  flush=True)
+
+
+def main(words: Sequence[str]) -> int:
+    if len(words) not in (2, 3) or words[0] not in ("point", "finish"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    store = Store(words[1])
+    said = json.loads((store.folder / "study.json").read_text(encoding="utf-8"))
+    points = [Point(row["experiment"], row["case"], row["seed"],
+                    tuple((name, value) for name, value in row["set"]), row["text"])
+              for row in said["points"]]
+    if words[0] == "point":
+        point = points[int(words[2])]
+        if not store.has(point):
+            store.put(point, run_point(point, said["weir"]))
+        return 0
+    study = Study(said["what"], weir=said["weir"])
+    study.options = said["options"]
+    results = study.finish(store.folder, points)
+    print(results.path / "report.html")
+    return 0 if results.passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
