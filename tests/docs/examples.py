@@ -22,6 +22,8 @@ Anything else says so in a comment that no reader sees, on the line before the f
                                          `running` when it does
   <!-- example: built -->                commands in the shell that goes on: build/release is this build
   <!-- example: installs -->             installs this build, into a folder of its own
+  <!-- example: python -->               a program in Python, with the package of python/
+  <!-- example: pytest -->               tests, with its plugin
   <!-- example: with FILE [figures] -->  while `weir run` has that scenario in force
 
 What needs root is run in namespaces that a page has to itself: eth0, eth1 and eth2 are there, ends of
@@ -317,8 +319,40 @@ def with_(block):
         commands(block, Alone.words())
 
 
+def python_environment():
+    return dict(os.environ, WEIR=WEIR, PYTHONPATH=os.path.join(ROOT, "python", "src"), PYTHONDONTWRITEBYTECODE="1")
+
+
+def python_run(block, words, need=""):
+    need_what_is_used(block.text())
+    for program in re.findall(r'"(curl|nginx)"', block.text()):
+        if not shutil.which(program):
+            raise tap.Skip(f"{program} is not installed")
+    if ("weir.Path" in block.text() or need) and why_no_exec():
+        raise tap.Skip(why_no_exec())
+    with open("test_example.py", "w", encoding="utf-8") as out:
+        out.write(block.text())
+    done = subprocess.run([*words, "test_example.py"], env=python_environment(), text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT_S)
+    assert done.returncode == 0, f"status {done.returncode}\n{last(done.stdout)}"
+
+
+def python(block):
+    python_run(block, [sys.executable])
+
+
+def pytest(block):
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "weir.pytest_plugin", "-p", "no:cacheprovider"]
+    for interpreter in (sys.executable, "/usr/bin/python3"):
+        if os.path.exists(interpreter) and subprocess.run([interpreter, "-c", "import pytest"], check=False,
+                                                          stderr=subprocess.DEVNULL).returncode == 0:
+            return python_run(block, [interpreter, *words[1:]], "weir_path")
+    raise tap.Skip("pytest is not installed (python3-pytest)")
+
+
 KINDS = {"scenario": scenario, "commands": commands, "transcript": transcript, "figures": figures, "file": file,
          "built": built, "installs": installs, "root": root, "background": background, "with": with_,
+         "python": python, "pytest": pytest,
          "synopsis": None, "not": None}
 
 
