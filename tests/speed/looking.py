@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """What looking costs the emulator: a weir that runs as fast as it can between two null devices, in turns
-while `weir serve` is scraped each second and while nobody looks.
+while `weir serve` is scraped each second, `weir top` draws twice a second and a client reads
+`events`, and while nobody looks.
 
 What is counted is processor time of the worker for each packet, so that what else runs on the machine
 counts as little as it can. Printed are the medians over the turns, and how they differ.
@@ -10,14 +11,19 @@ usage: looking.py WEIR [--turns 20] [--seconds 5] [SCENARIO...]   (delay-10ms, f
 """
 
 import argparse
+import fcntl
 import json
 import os
+import pty
+import select
 import shutil
 import signal
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from urllib.request import urlopen
 
@@ -68,34 +74,60 @@ class Run:
         return (self.processor_ns(self.worker) - ns) / (self.packets() - packets)
 
 
-def scrape(url):
-    with urlopen(url + "metrics", timeout=60) as answer:
-        assert b"weir_up 1\n" in answer.read()
+class Lookers:
+    """`weir serve`, `weir top` in a terminal of its own, and `weir ctl events`."""
+
+    def __init__(self, weir, socket):
+        here = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "text": True}
+        self.serve = subprocess.Popen([weir, "serve", "-s", socket, "--listen", "127.0.0.1:0"],
+                                      stdout=subprocess.PIPE, **here)
+        self.events = subprocess.Popen([weir, "ctl", "-s", socket, "events"],
+                                       stdout=subprocess.DEVNULL, **here)
+        self.terminal, inside = pty.openpty()
+        fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+        self.top = subprocess.Popen([weir, "top", "-s", socket, "-i", "500ms"], stdin=inside, stdout=inside,
+                                    stderr=inside, env={**os.environ, "TERM": "xterm-256color"})
+        os.close(inside)
+        self.url = self.serve.stdout.readline().split()[-1]
+        self.drawn = 0
+
+    def look(self):
+        with urlopen(self.url + "metrics", timeout=60) as answer:
+            assert b"weir_up 1\n" in answer.read()
+        while select.select([self.terminal], [], [], 0)[0]:
+            self.drawn += len(os.read(self.terminal, 65536))
+
+    def end(self):
+        assert self.drawn > 0 and self.top.poll() is None and self.events.poll() is None
+        self.kill()
+
+    def kill(self):
+        for process in (self.serve, self.events, self.top):
+            process.kill()
+            process.wait()
+        os.close(self.terminal)
 
 
 def measure(weir, name, turns, seconds):
-    folder, serve = tempfile.mkdtemp(prefix="weir-looking-"), None
+    folder, lookers = tempfile.mkdtemp(prefix="weir-looking-"), None
     run = Run(weir, name, folder)
     alone, looked_at = [], []
     try:
         for _ in range(turns):
-            serve = subprocess.Popen([weir, "serve", "-s", run.socket, "--listen", "127.0.0.1:0"],
-                                     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-            url = serve.stdout.readline().split()[-1]
+            lookers = Lookers(weir, run.socket)
             time.sleep(0.5)
-            looked_at.append(run.ns_each(seconds, lambda: scrape(url)))
-            serve.terminate()
-            serve.wait()
-            serve = None
+            looked_at.append(run.ns_each(seconds, lookers.look))
+            lookers.end()
+            lookers = None
             alone.append(run.ns_each(seconds, lambda: None))
     finally:
-        if serve:
-            serve.kill()
+        if lookers:
+            lookers.kill()
         run.process.send_signal(signal.SIGTERM)
         run.process.wait()
         shutil.rmtree(folder, ignore_errors=True)
     differences = [a / b - 1 for a, b in zip(looked_at, alone)]
-    print(f"{name}: {statistics.median(alone):.2f} ns a packet, scraped each second "
+    print(f"{name}: {statistics.median(alone):.2f} ns a packet, looked at "
           f"{statistics.median(looked_at):.2f} ns: {statistics.median(looked_at) / statistics.median(alone) - 1:+.2%} "
           f"of the medians, {statistics.median(differences):+.2%} the median of {turns} turns "
           f"(quartiles {statistics.quantiles(differences)[0]:+.2%}, {statistics.quantiles(differences)[2]:+.2%})",
