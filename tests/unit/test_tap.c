@@ -48,6 +48,7 @@ static void the_pieces_of_a_frame_lie_side_by_side_and_are_cut_anywhere(void **s
 /* ---- the ring ---- */
 
 struct pipe {
+	int fd;
 	void *ours, *theirs; /* of the reader, and of the workers */
 	size_t bytes;
 	struct fate_ring rings[2];
@@ -61,11 +62,11 @@ static void open_pipe(struct pipe *pipe)
 
 	assert_non_null(scenario);
 	assert_true(fd >= 0);
+	pipe->fd = fd;
 	assert_int_equal(scenario_add_port(scenario, "left", NULL, NULL), 0);
 	assert_int_equal(
 	        fate_memory_take(fd, 2, pipe->rings, &pipe->theirs, &pipe->bytes, &problem), 0);
 	fate_memory_begin(pipe->theirs, scenario, 5);
-	close(fd);
 	scenario_free(scenario);
 }
 
@@ -73,6 +74,7 @@ static void close_pipe(struct pipe *pipe)
 {
 	fate_memory_leave(pipe->theirs, pipe->bytes);
 	munmap(pipe->ours, MEMORY);
+	close(pipe->fd);
 }
 
 /* The bytes of fate i, as many as it has. */
@@ -152,7 +154,7 @@ static void what_a_worker_puts_comes_out_as_it_was_whatever_its_length(void **st
 			assert_fate(&taken.fate, next, 1000);
 			assert_int_equal(taken.poll_ns, next);
 			assert_int_equal(taken.missed, 0);
-			fate_memory_pass(pipe.ours, 1, &taken);
+			fate_memory_pass(&taken);
 			next++;
 		}
 		assert_false(broken);
@@ -185,20 +187,20 @@ static void what_finds_no_room_is_counted_exactly_by_its_kind(void **state)
 			seen[taken.fate.kind]++;
 			/* Ahead of it so many of its kind are missing as are said. */
 			last[taken.fate.kind] = taken.missed;
-			fate_memory_pass(pipe.ours, 0, &taken);
+			fate_memory_pass(&taken);
 		}
 	}
 	while (fate_memory_look(pipe.ours, MEMORY, 0, &taken, &broken)) {
 		seen[taken.fate.kind]++;
 		assert_true(taken.missed >= last[taken.fate.kind]);
 		last[taken.fate.kind] = taken.missed;
-		fate_memory_pass(pipe.ours, 0, &taken);
+		fate_memory_pass(&taken);
 	}
 	assert_false(broken);
 	for (int kind = FATE_ARRIVED; kind < FATE_ARRIVED + 3; kind++) {
-		assert_true(fate_memory_missed(pipe.ours, (enum fate_kind)kind) > 1000);
-		assert_int_equal(put[kind],
-		                 seen[kind] + fate_memory_missed(pipe.ours, (enum fate_kind)kind));
+		assert_true(fate_memory_missed(pipe.ours, MEMORY, (enum fate_kind)kind) > 1000);
+		assert_int_equal(put[kind], seen[kind] + fate_memory_missed(pipe.ours, MEMORY,
+		                                                            (enum fate_kind)kind));
 	}
 	close_pipe(&pipe);
 }
@@ -230,9 +232,69 @@ static void a_reader_that_writes_nonsense_harms_no_worker(void **state)
 		memset(pipe.rings[0].data, (int)i, 4096);
 		pipe.rings[0].state->taken = (i % 64) * 8;
 		pipe.rings[0].state->written = pipe.rings[0].state->taken + (i % 300) * 8;
-		if (fate_memory_look(pipe.ours, MEMORY, 0, &taken, &broken))
-			assert_true(taken.bytes <= pipe.rings[0].bytes);
+		if (fate_memory_look(pipe.ours, MEMORY, 0, &taken, &broken)) {
+			const uint8_t *end = (const uint8_t *)(pipe.rings[0].state + 1) -
+			                     (uint8_t *)pipe.theirs + (uint8_t *)pipe.ours +
+			                     pipe.rings[0].bytes;
+
+			assert_true(taken.fate.frame.data + taken.fate.frame.bytes <= end);
+		}
 	}
+	close_pipe(&pipe);
+}
+
+/* The reader may have another's rights, and more of them. */
+static void a_writer_that_says_nonsense_of_its_rings_harms_no_reader(void **state)
+{
+	struct fate_memory *head;
+	struct fate_taken taken;
+	uint8_t data[1500];
+	struct fate fate = fate_of(1, data);
+	struct pipe pipe;
+
+	(void)state;
+	open_pipe(&pipe);
+	head = pipe.theirs;
+	fate_ring_put(&pipe.rings[0], &fate, 1500, 1);
+	for (uint32_t i = 0; i < 5; i++) {
+		static const struct {
+			uint32_t n_rings;
+			uint64_t ring_bytes;
+		} nonsense[] = {{0, 1},
+		                {FATE_RINGS_MAX + 1, 8},
+		                {UINT32_MAX, UINT64_MAX},
+		                {2, UINT64_MAX / 2},
+		                {1, 4096}};
+		bool broken = false;
+
+		head->n_rings = nonsense[i].n_rings;
+		head->ring_bytes = nonsense[i].ring_bytes;
+		assert_false(fate_memory_look(pipe.ours, MEMORY, 0, &taken, &broken));
+		assert_true(broken);
+		assert_int_equal(fate_memory_missed(pipe.ours, MEMORY, FATE_ARRIVED), 0);
+	}
+	close_pipe(&pipe);
+}
+
+/* What a reader has seen stays what it was, whatever becomes of the memory. */
+static void the_names_of_a_fate_are_the_readers(void **state)
+{
+	struct fate_taken taken;
+	bool broken = false;
+	uint8_t data[1500];
+	struct fate fate = fate_of(3, data);
+	struct pipe pipe;
+
+	(void)state;
+	open_pipe(&pipe);
+	fate_ring_put(&pipe.rings[0], &fate, 1500, 1);
+	assert_true(fate_memory_look(pipe.ours, MEMORY, 0, &taken, &broken));
+	memset(pipe.rings[0].data, 'x', 4096);
+	assert_string_equal(taken.fate.cloud, "down");
+	assert_string_equal(taken.fate.stage, "loss");
+	fate_memory_pass(&taken);
+	assert_false(fate_memory_look(pipe.ours, MEMORY, 0, &taken, &broken));
+	assert_false(broken);
 	close_pipe(&pipe);
 }
 
@@ -270,6 +332,22 @@ static void memory_that_could_go_away_under_a_worker_is_refused(void **state)
 	refused(memory_of(MEMORY, true, F_SEAL_GROW), "no memfd whose size is sealed");
 	refused(memory_of(MEMORY, false, F_SEAL_GROW | F_SEAL_SHRINK), "fallocate()");
 	refused(memory_of(4096, true, F_SEAL_GROW | F_SEAL_SHRINK), "1 MiB to 1 GiB");
+	refused(memory_of(MEMORY, true, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL),
+	        "takes no more seals");
+}
+
+/* The pages of a hole would come back when a worker writes there, at weir's expense. */
+static void nobody_punches_a_hole_into_memory_that_workers_have(void **state)
+{
+	struct pipe pipe;
+
+	(void)state;
+	open_pipe(&pipe);
+	assert_int_equal(fallocate(pipe.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, MEMORY),
+	                 -1);
+	assert_int_equal(errno, EPERM);
+	assert_int_equal(madvise(pipe.ours, MEMORY, MADV_REMOVE), -1);
+	close_pipe(&pipe);
 }
 
 /* ---- an engine that is followed ---- */
@@ -400,7 +478,10 @@ GROUP(tap)
 	        cmocka_unit_test(what_a_worker_puts_comes_out_as_it_was_whatever_its_length),
 	        cmocka_unit_test(what_finds_no_room_is_counted_exactly_by_its_kind),
 	        cmocka_unit_test(a_reader_that_writes_nonsense_harms_no_worker),
+	        cmocka_unit_test(a_writer_that_says_nonsense_of_its_rings_harms_no_reader),
+	        cmocka_unit_test(the_names_of_a_fate_are_the_readers),
 	        cmocka_unit_test(memory_that_could_go_away_under_a_worker_is_refused),
+	        cmocka_unit_test(nobody_punches_a_hole_into_memory_that_workers_have),
 	        cmocka_unit_test(to_be_followed_for_a_while_changes_nothing_and_all_is_told),
 	        cmocka_unit_test(what_an_engine_holds_at_its_end_is_told_as_removed),
 	};

@@ -86,7 +86,7 @@ static int take_ring(struct watch *watch, uint32_t ring)
 			watch->poll_before_ns = watch->poll_ns;
 			watch->poll_ns = taken.poll_ns;
 		}
-		fate_memory_pass(watch->memory, ring, &taken);
+		fate_memory_pass(&taken);
 		if (result < 0)
 			return result;
 		n++;
@@ -202,7 +202,8 @@ int ctl_watch(struct ctl_link *link, const struct capture_words *words,
 		result = watch->n_rings > FATE_RINGS_MAX ? broken(watch) : run(watch);
 	}
 	for (int kind = 0; result == 0 && kind < FATE_KINDS; kind++)
-		missed[kind] = fate_memory_missed(watch->memory, (enum fate_kind)kind);
+		missed[kind] =
+		        fate_memory_missed(watch->memory, CTL_WATCH_BYTES, (enum fate_kind)kind);
 	signals_give_back(before);
 	munmap(watch->memory, CTL_WATCH_BYTES);
 	free(watch);

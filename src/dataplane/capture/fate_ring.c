@@ -66,6 +66,20 @@ static uint8_t *ring_at(void *memory, uint64_t ring_bytes, uint32_t ring)
 
 /* ---- the worker's end ---- */
 
+static int check_pages(int fd, struct problem *problem)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) != 0 ||
+	    (uint64_t)status.st_blocks * 512 < (uint64_t)status.st_size) {
+		problem_set(problem, -1,
+		            "not all pages of the memory are there: fallocate() it first, so that "
+		            "they are the client's");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int check(int fd, struct stat *status, struct problem *problem)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
@@ -84,13 +98,19 @@ static int check(int fd, struct stat *status, struct problem *problem)
 		            (long long)status->st_size);
 		return -EINVAL;
 	}
-	if ((uint64_t)status->st_blocks * 512 < (uint64_t)status->st_size) {
+	return check_pages(fd, problem);
+}
+
+/* It is mapped. The pages that are there stay from now on, and are all. */
+static int keep_pages(int fd, struct problem *problem)
+{
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0) {
 		problem_set(problem, -1,
-		            "not all pages of the memory are there: fallocate() it first, so that "
-		            "they are the client's");
+		            "the memory takes no more seals: F_SEAL_FUTURE_WRITE is weir's to add, "
+		            "so F_SEAL_SEAL must not be there");
 		return -EINVAL;
 	}
-	return 0;
+	return check_pages(fd, problem);
 }
 
 int fate_memory_take(int fd, uint32_t n, struct fate_ring *rings, void **memory, size_t *bytes,
@@ -99,6 +119,7 @@ int fate_memory_take(int fd, uint32_t n, struct fate_ring *rings, void **memory,
 	struct fate_memory *head;
 	struct stat status;
 	uint64_t each;
+	void *mapped;
 	int rc = check(fd, &status, problem);
 
 	if (rc < 0)
@@ -109,19 +130,24 @@ int fate_memory_take(int fd, uint32_t n, struct fate_ring *rings, void **memory,
 		problem_set(problem, -1, "the memory is too small for %u workers", n);
 		return -EINVAL;
 	}
-	*memory = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-	if (*memory == MAP_FAILED) {
+	mapped = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	if (mapped == MAP_FAILED) {
 		rc = -errno;
 		problem_set(problem, -1, "the memory cannot be mapped: %s", strerror(-rc));
 		return rc;
 	}
+	rc = keep_pages(fd, problem);
+	if (rc < 0) {
+		munmap(mapped, *bytes);
+		return rc;
+	}
 	/* So that no access waits for a page; where that is not allowed, one may. */
-	if (mlock(*memory, *bytes) != 0)
+	if (mlock(mapped, *bytes) != 0)
 		errno = 0;
-	head = *memory;
+	head = *memory = mapped;
 	memset(head, 0, sizeof(*head));
 	for (uint32_t i = 0; i < n; i++) {
-		uint8_t *at = ring_at(*memory, each, i);
+		uint8_t *at = ring_at(mapped, each, i);
 
 		memset(at, 0, sizeof(struct fate_ring_state));
 		rings[i] = (struct fate_ring){.state = (struct fate_ring_state *)(void *)at,
@@ -266,12 +292,18 @@ err_close:
 	return -error;
 }
 
-static struct fate_ring_state *state_of(const void *memory, uint32_t ring)
+/* Each word of the memory may be another when it is read again: what is checked is a copy. */
+
+/* Where the rings are, as so many bytes have them, whatever else the memory says. False: *n rings
+ * cannot be there. */
+static bool find_rings(const void *memory, size_t bytes, uint32_t *n, uint64_t *ring_bytes)
 {
 	const struct fate_memory *head = memory;
 
-	return (struct fate_ring_state *)(void *)ring_at((void *)(uintptr_t)memory,
-	                                                 head->ring_bytes, ring);
+	*n = __atomic_load_n(&head->n_rings, __ATOMIC_RELAXED);
+	*ring_bytes = __atomic_load_n(&head->ring_bytes, __ATOMIC_RELAXED);
+	return *n > 0 && *n <= FATE_RINGS_MAX && *ring_bytes > 0 &&
+	       *ring_bytes == ring_bytes_of(bytes, *n);
 }
 
 /* Whether it lies in so many bytes, with all that it names. */
@@ -281,15 +313,18 @@ static bool is_whole(const struct record *record, uint64_t room)
 	       record->bytes >= sizeof(*record) + record->cloud_bytes + record->stage_bytes +
 	                                (uint64_t)record->frame_bytes &&
 	       record->frame_bytes <= FATE_SNAP_MAX && record->kind < FATE_KINDS &&
-	       record->reason <= REASON_COUNT &&
-	       (record->cloud_bytes == 0 || record->names[record->cloud_bytes - 1] == 0) &&
-	       (record->stage_bytes == 0 ||
-	        record->names[record->cloud_bytes + record->stage_bytes - 1] == 0);
+	       record->reason <= REASON_COUNT;
 }
 
-static void read_record(const struct record *record, struct fate_taken *taken)
+/* `names`: what lies behind it in the ring. False: they do not end. */
+static bool read_record(const struct record *record, const uint8_t *names, struct fate_taken *taken)
 {
-	taken->bytes = record->bytes;
+	const uint32_t cloud = record->cloud_bytes, stage = record->stage_bytes;
+
+	memcpy(taken->names, names, cloud + stage);
+	if ((cloud > 0 && taken->names[cloud - 1] != '\0') ||
+	    (stage > 0 && taken->names[cloud + stage - 1] != '\0'))
+		return false;
 	taken->missed = record->missed;
 	taken->poll_ns = record->poll_ns;
 	taken->fate = (struct fate){
@@ -302,59 +337,63 @@ static void read_record(const struct record *record, struct fate_taken *taken)
 	        .at_ns = record->at_ns,
 	        .t_in_ns = record->t_in_ns,
 	        .t_out_ns = record->t_out_ns,
-	        .cloud = record->cloud_bytes ? record->names : "",
-	        .stage = record->stage_bytes ? record->names + record->cloud_bytes : NULL,
+	        .cloud = cloud > 0 ? taken->names : "",
+	        .stage = stage > 0 ? taken->names + cloud : NULL,
 	        .changed = record->changed,
 	        .flags = record->flags,
 	        .queue_bytes = record->queue_bytes,
 	        .queue_average_bytes = record->queue_average_bytes,
-	        .frame = {.data = (const uint8_t *)record->names + record->cloud_bytes +
-	                          record->stage_bytes,
-	                  .bytes = record->frame_bytes},
+	        .frame = {.data = names + cloud + stage, .bytes = record->frame_bytes},
 	};
+	return true;
 }
 
 bool fate_memory_look(void *memory, size_t bytes, uint32_t ring, struct fate_taken *taken,
                       bool *broken)
 {
 	const struct fate_memory *head = memory;
-	const uint64_t size = head->ring_bytes;
 	struct fate_ring_state *state;
+	const uint8_t *data;
+	uint64_t size, done;
+	uint32_t n;
 
-	if (memcmp(head->magic, MAGIC, sizeof(head->magic)) != 0 || ring >= head->n_rings)
+	if (memcmp(head->magic, MAGIC, sizeof(head->magic)) != 0)
 		return false;
-	*broken = size == 0 || head->version != VERSION || head->n_rings > FATE_RINGS_MAX ||
-	          size != ring_bytes_of(bytes, head->n_rings);
-	if (*broken)
+	*broken = head->version != VERSION || !find_rings(memory, bytes, &n, &size);
+	if (*broken || ring >= n)
 		return false;
-	state = state_of(memory, ring);
+	state = (struct fate_ring_state *)(void *)ring_at(memory, size, ring);
+	data = (const uint8_t *)(state + 1);
+	done = __atomic_load_n(&state->taken, __ATOMIC_RELAXED);
 	for (;;) {
 		uint64_t written = __atomic_load_n(&state->written, __ATOMIC_ACQUIRE);
-		uint64_t at = state->taken % size;
-		uint64_t room = RTE_MIN(written - state->taken, size - at);
-		const struct record *record =
-		        (const struct record *)(const void *)((const uint8_t *)(state + 1) + at);
+		uint64_t at = done % size, room = RTE_MIN(written - done, size - at);
+		struct record record;
 
-		if (written == state->taken)
+		if (written == done)
 			return false;
-		*broken = written - state->taken > size || room < ALIGN ||
-		          (record->kind == PADDING ? record->bytes != size - at
-		                                   : !is_whole(record, room));
+		*broken = written - done > size || at % ALIGN != 0 || room < ALIGN;
 		if (*broken)
 			return false;
-		if (record->kind != PADDING) {
-			read_record(record, taken);
-			return true;
+		memcpy(&record, data + at, RTE_MIN(room, sizeof(record)));
+		if (record.kind != PADDING) {
+			*broken = !is_whole(&record, room) ||
+			          !read_record(&record, data + at + sizeof(record), taken);
+			taken->ring = state;
+			taken->after = done + record.bytes;
+			return !*broken;
 		}
-		__atomic_store_n(&state->taken, state->taken + record->bytes, __ATOMIC_RELEASE);
+		*broken = record.bytes != size - at;
+		if (*broken)
+			return false;
+		done += record.bytes;
+		__atomic_store_n(&state->taken, done, __ATOMIC_RELEASE);
 	}
 }
 
-void fate_memory_pass(void *memory, uint32_t ring, const struct fate_taken *taken)
+void fate_memory_pass(const struct fate_taken *taken)
 {
-	struct fate_ring_state *state = state_of(memory, ring);
-
-	__atomic_store_n(&state->taken, state->taken + taken->bytes, __ATOMIC_RELEASE);
+	__atomic_store_n(&taken->ring->taken, taken->after, __ATOMIC_RELEASE);
 }
 
 simtime fate_memory_settled(const void *memory)
@@ -364,12 +403,18 @@ simtime fate_memory_settled(const void *memory)
 	return __atomic_load_n(&head->settled_ns, __ATOMIC_ACQUIRE);
 }
 
-uint64_t fate_memory_missed(const void *memory, enum fate_kind kind)
+uint64_t fate_memory_missed(void *memory, size_t bytes, enum fate_kind kind)
 {
-	const struct fate_memory *head = memory;
-	uint64_t missed = 0;
+	uint64_t missed = 0, size;
+	uint32_t n;
 
-	for (uint32_t i = 0; head->ring_bytes > 0 && i < head->n_rings; i++)
-		missed += __atomic_load_n(&state_of(memory, i)->missed[kind], __ATOMIC_RELAXED);
+	if (!find_rings(memory, bytes, &n, &size))
+		return 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fate_ring_state *state =
+		        (const struct fate_ring_state *)(const void *)ring_at(memory, size, i);
+
+		missed += __atomic_load_n(&state->missed[kind], __ATOMIC_RELAXED);
+	}
 	return missed;
 }

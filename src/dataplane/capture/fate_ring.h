@@ -4,10 +4,12 @@
  * a live weir to another process, which takes them out of memory that both have mapped.
  *
  * Who reads makes the memory and pays for it: a memfd of which all pages are there, and whose size
- * is sealed, so that no access of a worker to it can fail. A worker writes to a ring of its own,
- * and reads nothing there but how far the reader has come, which it checks: whatever a reader does,
- * it harms nobody but itself. A fate for which there is no room is counted by its kind, and no
- * packet waits.
+ * is sealed, so that no access of a worker to it can fail. weir seals it against later writers, too
+ * (F_SEAL_FUTURE_WRITE): then nobody can punch a hole into it either, of which the pages would be
+ * weir's. A worker writes to a ring of its own, and decides by nothing there but how far the reader
+ * has come, which it checks: whatever a reader does, it harms nobody but itself. A reader checks
+ * what it has copied, so no writer harms it. A fate for which there is no room is counted by its
+ * kind, and no packet waits.
  *
  * Layout: `struct fate_memory`, then for each worker a `struct fate_ring_state` and its ring, of
  * the same size each. A record does not go round the end: padding does. In this machine's byte
@@ -59,8 +61,8 @@ struct fate_ring {
 	uint64_t taken; /* as it was seen last */
 };
 
-/* Puts n rings into the memory, which is at `fd`. 0, or -EINVAL with problem:
- * it is no such memory. Maps it at *memory, of so many bytes. */
+/* Puts n rings into the memory, which is at `fd`. 0, or -EINVAL with problem: it is no such memory;
+ * or another -errno with problem. Maps it at *memory, of so many bytes, and seals it. */
 int fate_memory_take(int fd, uint32_t n, struct fate_ring *rings, void **memory, size_t *bytes,
                      struct problem *problem);
 /* What it says of the run; then it is ready. */
@@ -81,16 +83,18 @@ struct fate_taken {
 	struct fate fate;
 	uint64_t missed; /* before it, of its kind and ring, since the beginning */
 	simtime poll_ns;
-	uint32_t bytes; /* what it takes in the ring */
+	char names[2 * UINT8_MAX]; /* of its cloud and stage */
+	struct fate_ring_state *ring;
+	uint64_t after; /* where the next one begins */
 };
 
-/* The oldest fate of a ring; what it points to is there until it is passed. False: there is none
- * now, or what is there is no record: then *broken. */
+/* The oldest fate of a ring; its frame is there until it is passed. False: there is none now, or
+ * what is there is no record: then *broken. */
 bool fate_memory_look(void *memory, size_t bytes, uint32_t ring, struct fate_taken *taken,
                       bool *broken);
-void fate_memory_pass(void *memory, uint32_t ring, const struct fate_taken *taken);
+void fate_memory_pass(const struct fate_taken *taken);
 simtime fate_memory_settled(const void *memory);
 /* How many of a kind found no room so far, in all rings. */
-uint64_t fate_memory_missed(const void *memory, enum fate_kind kind);
+uint64_t fate_memory_missed(void *memory, size_t bytes, enum fate_kind kind);
 
 #endif
