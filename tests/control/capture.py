@@ -435,6 +435,32 @@ def of_a_reader_that_stands_still_what_is_missing_is_counted_exactly():
             weir.stop()
 
 
+def a_capture_of_more_than_its_reader_takes_ends_nevertheless():
+    """100 MB a second come, and 10 are read: the memory never gets empty."""
+    folder, weir = tempfile.mkdtemp(prefix="weir-frames-"), None
+    try:
+        pcap(f"{folder}/in.pcap", [(14 * i, frame(NET + "1", 1400)) for i in range(2000)])
+        with open(f"{folder}/in.pcap", "rb") as file:
+            weir = Weir(WEIR, "much", "--cores", str(max(os.sched_getaffinity(0))), files={"in.pcap": file.read()},
+                        scenario="seed 1\nport a device file:FOLDER/in.pcap,loop\nport b device net_null0,no-rx=1\n"
+                        "cloud x from a to b\n")
+        process = subprocess.Popen([WEIR, "ctl", "-s", weir.path, "capture", "x", "for", "200ms", "-o", "-"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+        read, deadline = 0, time.monotonic() + LONG_S
+        while data := process.stdout.read(1 << 18):
+            read += len(data)
+            assert time.monotonic() < deadline, f"{read} bytes were read, and it goes on"
+            time.sleep(0.025)
+        error = process.communicate(timeout=LONG_S)[1]
+        assert process.returncode == 0, error
+        # What was in the memory, and what had been written when the time was over.
+        assert read < 256 << 20, read
+    finally:
+        shutil.rmtree(folder)
+        if weir is not None:
+            weir.stop()
+
+
 def wireshark_finds_the_clouds_in_its_list_and_captures_there():
     if not shutil.which("tshark"):
         raise tap.Skip("tshark is not installed")
@@ -471,6 +497,7 @@ CLAIMS = [a_drop_of_every_reason_is_captured_with_its_comment_as_often_as_it_is_
           what_cannot_be_captured_is_refused_in_the_words_of_who_asked,
           captures_end_with_their_clients_and_eight_are_the_most_that_there_may_be,
           of_a_reader_that_stands_still_what_is_missing_is_counted_exactly,
+          a_capture_of_more_than_its_reader_takes_ends_nevertheless,
           wireshark_finds_the_clouds_in_its_list_and_captures_there]
 
 sys.exit(tap.run([(claim.__name__, claim) for claim in CLAIMS]))

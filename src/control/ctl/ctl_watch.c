@@ -129,6 +129,15 @@ static bool hung_up(struct watch *watch, int rest_ms)
 	return true;
 }
 
+/* Workers put no more there, so what is there comes to an end, however slowly it is written. */
+static void capture_off(struct watch *watch)
+{
+	struct ctl_answer answer;
+
+	if (ctl_link_ask(watch->link, "capture off", &answer) == 0)
+		ctl_answer_release(&answer);
+}
+
 static int run(struct watch *watch)
 {
 	const struct ctl_watcher *watcher = watch->watcher;
@@ -140,7 +149,10 @@ static int run(struct watch *watch)
 		uint64_t n;
 
 		/* What came before the end is there when it is looked at after it. */
-		over = over || ctl_watch_stopped || now_ns() >= end_ns;
+		if (!over && (ctl_watch_stopped || now_ns() >= end_ns)) {
+			capture_off(watch);
+			over = true;
+		}
 		result = take_all(watch, &n);
 		if (result == 0 && n == 0) {
 			result = watcher->flush(watcher->argument);
