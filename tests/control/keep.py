@@ -6,6 +6,7 @@ usage: keep.py WEIR
 """
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -128,6 +129,21 @@ def a_scenario_file_that_was_written_since_counts(weir):
 
 
 @with_weir()
+def a_scenario_file_that_is_wrong_at_sighup_does_not_count_after_a_crash(weir):
+    say(weir, "cloud up delay 77ms")
+    until_kept(weir, "cloud up delay 77ms")
+    head = kept(weir).splitlines()[0]
+    with open(weir.command[3], "a", encoding="utf-8") as file:
+        file.write("cloud up dealy 3ms\n")
+    weir.process.send_signal(signal.SIGHUP)
+    until(lambda: "(what was in force stays)" in weir.said(), weir.said())
+    until(lambda: kept(weir).splitlines()[:1] not in ([], [head]), f"it is kept for the old file: {kept(weir)}")
+    crash(weir)
+    again(weir)
+    assert "cloud up delay 77ms\n" in config(weir), config(weir)
+
+
+@with_weir()
 def what_a_lease_has_changed_is_not_kept_until_the_lease_is_given_up(weir):
     client = Client(weir.path)
     for line in ("begin lease 100s", "cloud up delay 77ms", "cloud up loss random 3%"):
@@ -217,6 +233,7 @@ def what_cannot_be_kept_is_said_once_and_weir_runs():
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     after_a_crash_what_was_in_force_is_in_force_again, a_seed_that_was_drawn_stays,
     after_an_orderly_end_the_scenario_file_counts, a_scenario_file_that_was_written_since_counts,
+    a_scenario_file_that_is_wrong_at_sighup_does_not_count_after_a_crash,
     what_a_lease_has_changed_is_not_kept_until_the_lease_is_given_up, what_is_no_scenario_is_left_aside,
     files_are_looked_for_beside_the_scenario_file,
     a_disk_that_does_not_answer_holds_up_neither_a_change_nor_the_end,

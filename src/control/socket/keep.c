@@ -92,8 +92,15 @@ void keep_init(struct keep *keep, struct control *control, const char *path, con
 
 void keep_read(struct keep *keep)
 {
-	if (keep->path != NULL)
-		head_of(keep->config, keep->head);
+	char head[KEEP_HEAD_BYTES];
+
+	if (keep->path == NULL)
+		return;
+	head_of(keep->config, head);
+	/* What is in force goes with the file as it is now, even if that changes nothing. */
+	if (strcmp(head, keep->head) != 0)
+		keep->begun = false;
+	memcpy(keep->head, head, sizeof(head));
 }
 
 static void hear(struct keep *keep)
