@@ -8,7 +8,9 @@ import os
 import pathlib
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
+from typing import TextIO
 
 from . import program
 from .client import Client
@@ -36,12 +38,25 @@ def run(scenario: Scenario | str, *, options: Sequence[str] = (), eal: Sequence[
                 if said is not None:
                     raise Failed(said.strip().splitlines()[-1] if said.strip() else "weir run ended",
                                  process.wait(), said)
-                with Client(place / "socket") as client:
-                    yield client
+                reader = threading.Thread(target=_read_on, args=(process, log), daemon=True)
+                reader.start()
+                try:
+                    with Client(place / "socket") as client:
+                        yield client
+                finally:
+                    process.terminate()
+                    reader.join()
             finally:
                 if process.poll() is None:
                     process.terminate()
                 process.communicate()
+
+
+def _read_on(process: subprocess.Popen[str], log: TextIO) -> None:
+    """weir waits for who reads its lines, and so would the control socket."""
+    assert process.stderr is not None
+    for line in process.stderr:
+        log.write(line)
 
 
 def _until_running(process: subprocess.Popen[str]) -> str | None:
