@@ -77,7 +77,8 @@ def the_clouds_of_the_weir_that_runs_are_offered():
     weir = started()
     try:
         assert offered("ctl", "-s", weir.path, "cloud", "d") == ["downlink"]
-        assert offered("ctl", f"--socket={weir.path}", "cloud", "downlink", "del") == ["delay"]
+        assert offered("ctl", f"--socket={weir.path}", "cloud", "d") == ["downlink"]
+        assert offered("ctl", "-s", weir.path, "cloud", "downlink", "del") == ["delay"]
         assert offered("ctl", "-s", weir.path, "show", "cloud", "") == ["downlink", "up"]
         assert offered("ctl", "-s", "/nowhere", "cloud", "d") == []
     finally:

@@ -77,6 +77,14 @@ static void offer_value(const struct typed *typed, const struct option_row *row)
 			offer_files(typed);
 }
 
+/* `--socket=PATH` is one word: its PATH; NULL: it is another. */
+static const char *socket_in(const char *word)
+{
+	static const char option[] = "--socket=";
+
+	return strncmp(word, option, strlen(option)) == 0 ? word + strlen(option) : NULL;
+}
+
 /* Passes over the words before the last. The row whose value the last word is; NULL: it is none. */
 static const struct option_row *pass_over(struct typed *typed, int n, char **words)
 {
@@ -89,6 +97,8 @@ static const struct option_row *pass_over(struct typed *typed, int n, char **wor
 			continue;
 		}
 		typed->apart |= strcmp(words[i], "--") == 0;
+		if (socket_in(words[i]))
+			typed->socket = socket_in(words[i]);
 		row = row_of(typed->options, words[i]);
 		if (!row || row->field.type == FIELD_FLAG)
 			continue;
