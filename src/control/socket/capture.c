@@ -92,14 +92,17 @@ static int64_t wall_of(struct control *control)
 void capture_made(struct dialogue *dialogue, struct request *request)
 {
 	struct control *control = dialogue->control;
+	char text[100];
 
 	if (request->result != 0) {
 		dialogue_error(dialogue, "capture", request->wrong.name, request->wrong.text);
 		return;
 	}
 	if (control->ops->tap_begin(control->context, request->tap, wall_of(control)) != 0) {
-		dialogue_error(dialogue, "capture", ERROR_FULL,
-		               "8 captures are under way, and that is the most; end one first");
+		snprintf(text, sizeof(text),
+		         "%d captures are under way, and that is the most; end one first",
+		         TAPS_MAX);
+		dialogue_error(dialogue, "capture", ERROR_FULL, text);
 		return;
 	}
 	dialogue->capture.tap = request->tap;
