@@ -171,8 +171,3 @@ void fate_order_until(struct fate_order *order, simtime until, fate_order_tell *
 	if (told > 0)
 		close_up(order, told);
 }
-
-size_t fate_order_bytes(const struct fate_order *order)
-{
-	return order->used;
-}

@@ -26,7 +26,5 @@ bool fate_order_put(struct fate_order *order, const struct fate *fate, uint64_t 
 /* Tells all that happened at `until` or before, and forgets it. */
 void fate_order_until(struct fate_order *order, simtime until, fate_order_tell *tell,
                       void *argument);
-/* How many bytes it holds. */
-size_t fate_order_bytes(const struct fate_order *order);
 
 #endif
