@@ -29,14 +29,13 @@ static bool all_taken(const struct runtime *runtime)
 	return true;
 }
 
-/* A worker that stands still may leave no room for it: then it is tried again. */
 static void post(struct runtime *runtime, struct tap_set *set)
 {
 	runtime->taps.posted = set;
 	runtime->taps.changed = false;
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
 		runtime->taps.messages[i] = (struct message){.kind = MESSAGE_TAPS, .taps = set};
-		/* Beside a change, which is alone, there is room. */
+		/* One transaction and one set lie there at a time, so there is room. */
 		mailbox_post(&runtime->workers[i].mailbox, &runtime->taps.messages[i]);
 	}
 }

@@ -87,7 +87,6 @@ __attribute__((format(printf, 4, 0))) static void say(enum run_log_level level,
 
 	if (level > state.most)
 		return;
-	errno = error; /* of %m */
 	vsnprintf(text, sizeof(text), format, arguments);
 	if (state.journal < 0) {
 		to_standard_error(text);
