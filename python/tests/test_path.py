@@ -153,6 +153,12 @@ def test_what_is_wrong_is_said_as_weir_says_it():
         weir.Path("dealy 5ms").__enter__()
 
 
+def test_an_end_that_cannot_begin_says_why_and_not_the_end_of_the_table(monkeypatch):
+    monkeypatch.setattr("sys.executable", "/nowhere/python3")
+    with pytest.raises(errors.Failed, match="/nowhere/python3: "):
+        weir.Path("delay 5ms").__enter__()
+
+
 def test_a_long_name_of_a_folder_does_not_matter(tmp_path):
     with weir.Path(folder=tmp_path / ("x" * 200), record=False) as path:
         assert path.control.hello.clouds == 2

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import select
 import shutil
 import subprocess
@@ -60,7 +61,7 @@ class Path:
 
     def _words(self) -> list[str]:
         words = [program.find(self._weir), "exec", *([] if self.record else ["-q"]), "--seed", str(self.seed),
-                 "-s", self._socket]
+                 "-s", self._socket, "--log-level", "warning"]
         if isinstance(self._scenario, Scenario):
             path = self.folder / "scenario.weir"
             path.write_text(str(self._scenario), encoding="utf-8")
@@ -121,7 +122,9 @@ class Path:
         assert self._process is not None
         self._said.seek(0)
         said = self._said.read()
-        lines = said.strip().splitlines()
+        # The table of what was counted may stand behind the reason, with a head of its own.
+        head = re.search(r"^weir exec: [\d.]+ \w+, seed \d+$", said, re.MULTILINE)
+        lines = said[:head.start() if head else None].strip().splitlines()
         return Failed(lines[-1] if lines else "weir exec ended", self._process.returncode or 0, said)
 
     def _meet(self) -> None:
