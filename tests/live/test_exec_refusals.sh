@@ -61,6 +61,21 @@ refused 'no command behind --' "$weir" exec delay 1ms --
 refused 'a command for each end' "$weir" exec --between 'iperf3 -s' 'B: iperf3 -c A'
 refused 'a file of its own cannot take the place of /etc/hosts, .*; make it' \
 	unshare -m sh -c "mount -t tmpfs none /etc && exec $weir exec -q --between 'A: true' 'B: true'"
+# The root of a chroot that is an ordinary folder, with mounts in it.
+cat >"$work/enter" <<EOF
+set -e
+mkdir "$work/root" && cd "$work/root"
+for place in /*; do
+	if [ -d "\$place" ] && [ ! -L "\$place" ]; then
+		mkdir ".\$place"
+		mount --rbind "\$place" ".\$place"
+	else
+		cp -P "\$place" .
+	fi
+done
+exec chroot . "$weir" exec -q --between 'A: true' 'B: true'
+EOF
+refused '/ is no mount point in this chroot: .*mount --bind' unshare -m sh "$work/enter"
 refused 'has the commands already' "$weir" exec --between 'A: true' 'B: true' -- true
 refused '/no/such/p.pcapng: cannot be written' "$weir" exec --pcap /no/such/p.pcapng -- echo it runs
 refused '/no/such/log: cannot be written' "$weir" exec --log /no/such/log -- echo it runs

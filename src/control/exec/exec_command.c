@@ -369,11 +369,16 @@ static int keep_order(struct session *session, bool *begun, struct problem *prob
 static int say_unnamed(const struct session *session, struct problem *problem)
 {
 	bool hosts = session->path.around.hosts[0];
+	const char *help = "";
 
+	if (session->unnamed == ENOENT)
+		help = "; make it, an empty one will do";
+	else if (session->unnamed == EINVAL)
+		help = "; / is no mount point in this chroot: outside of it, mount --bind ROOT "
+		       "ROOT";
 	problem_set(problem, -1, "a file of its own cannot take the place of %s: %s%s",
 	            hosts ? "/etc/hosts, for the names A and B" : "/etc/resolv.conf",
-	            strerror(session->unnamed),
-	            session->unnamed == ENOENT ? "; make it, an empty one will do" : "");
+	            strerror(session->unnamed), help);
 	return -session->unnamed;
 }
 
