@@ -118,6 +118,15 @@ def without_a_manager_it_tells_nobody():
     weir.stop()
 
 
+def a_weir_that_ends_at_its_start_fails_the_test_that_needs_it():
+    try:
+        Weir(WEIR, "wrong", "--frobnicate").stop()
+    except RuntimeError as error:
+        assert "weir ended at its start with 2: " in str(error) and "--frobnicate" in str(error), error
+    else:
+        raise AssertionError("it runs")
+
+
 def the_unit_gives_the_watchdog_more_than_a_look_takes():
     """Control looks ten times a second, and says so of a worker after a second."""
     root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
@@ -129,4 +138,5 @@ def the_unit_gives_the_watchdog_more_than_a_look_takes():
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     it_is_ready_when_it_runs_and_says_when_it_ends, the_watchdog_is_fed_again_and_again,
     it_is_not_fed_while_a_worker_stands_still, without_a_manager_it_tells_nobody,
+    a_weir_that_ends_at_its_start_fails_the_test_that_needs_it,
     the_unit_gives_the_watchdog_more_than_a_look_takes)]))

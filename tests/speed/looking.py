@@ -49,7 +49,7 @@ class Run:
         end = time.monotonic() + 60
         while not os.path.exists(self.socket):
             if self.process.poll() is not None or time.monotonic() > end:
-                raise SystemExit("looking.py: weir does not run here")
+                raise SystemExit("looking.py: weir does not come up")
             time.sleep(0.1)
         time.sleep(3)
         self.client = Client(self.socket)
