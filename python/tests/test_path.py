@@ -166,6 +166,22 @@ def test_a_long_name_of_a_folder_does_not_matter(tmp_path):
 
 # ---- nothing is left behind ----
 
+@pytest.mark.parametrize("how", ["no program", "no folder", "a process that cannot be made"])
+def test_a_path_that_cannot_begin_leaves_nothing(how, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    before = set(os.listdir("/proc/self/fd"))
+    if how == "no program":
+        path = weir.Path(weir="/nowhere/weir")
+    elif how == "no folder":
+        path = weir.Path(folder="/dev/null/x")
+    else:
+        path = weir.Path("delay\0 5ms")
+    with pytest.raises((errors.NotInstalled, NotADirectoryError, ValueError)):
+        path.__enter__()
+    assert os.listdir(tmp_path) == []
+    assert set(os.listdir("/proc/self/fd")) == before
+
+
 HOLD = """
 import sys, weir
 with weir.Path(record=False) as path:

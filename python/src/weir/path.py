@@ -13,6 +13,7 @@ it, and all is killed and gone.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import re
@@ -50,6 +51,7 @@ class Path:
         self._weir = weir
         self._given = folder
         self._process: subprocess.Popen[str] | None = None
+        self._left = contextlib.ExitStack()
         self._control: Client | None = None
         self._begun = ""
 
@@ -79,27 +81,38 @@ class Path:
         return [*words, "--between", self.server._command(True), self.client._command(False)]
 
     def __enter__(self) -> Path:
-        self._own = tempfile.mkdtemp(prefix="weir-path-") if self._given is None else None
-        self.folder = pathlib.Path(self._own or os.fspath(self._given or ".")).absolute()
-        self.folder.mkdir(parents=True, exist_ok=True)
-        # However long the folder's name is, the name of a socket has at most 107 bytes.
-        self._place = os.open(self.folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._socket = f"/proc/self/fd/{self._place}/control"
-        theirs = [end._theirs.fileno() for end in (self.client, self.server)]
-        self._said = open(self.folder / "weir.log", "w+", encoding="utf-8", errors="replace")
-        try:
-            self._process = subprocess.Popen(self._words(), pass_fds=[*theirs, self._place],
-                                             stdin=DEVNULL, stdout=self._said, stderr=self._said,
-                                             text=True, start_new_session=True)
-        finally:
+        with contextlib.ExitStack() as left:
             for end in (self.client, self.server):
-                end._theirs.close()
+                left.callback(end._channel.close)
+                left.callback(end._theirs.close)
+            self._process = self._start(left)
+            self._left = left.pop_all()
+        for end in (self.client, self.server):
+            end._theirs.close()
         try:
             self._meet()
         except BaseException:
             self.close()
             raise
         return self
+
+    def _start(self, left: contextlib.ExitStack) -> subprocess.Popen[str]:
+        """`left`: what is to be given back at the end, and if this raises."""
+        own = tempfile.mkdtemp(prefix="weir-path-") if self._given is None else None
+        if own is not None:
+            left.callback(shutil.rmtree, own, ignore_errors=True)
+        self.folder = pathlib.Path(own or os.fspath(self._given or ".")).absolute()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        # However long the folder's name is, the name of a socket has at most 107 bytes.
+        place = os.open(self.folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        left.callback(os.close, place)
+        self._socket = f"/proc/self/fd/{place}/control"
+        self._said = left.enter_context(
+            open(self.folder / "weir.log", "w+", encoding="utf-8", errors="replace"))
+        theirs = [end._theirs.fileno() for end in (self.client, self.server)]
+        return subprocess.Popen(self._words(), pass_fds=[*theirs, place], stdin=DEVNULL,
+                                stdout=self._said, stderr=self._said, text=True,
+                                start_new_session=True)
 
     def _hear(self, end: End) -> dict[str, Any]:
         """The first word of an end, or why there will be none."""
@@ -155,10 +168,7 @@ class Path:
             self._process.kill()
             self._process.wait()
         self._process = None
-        self._said.close()
-        os.close(self._place)
-        if self._own is not None:
-            shutil.rmtree(self._own, ignore_errors=True)
+        self._left.close()
 
     # -- what one does with it --
 
