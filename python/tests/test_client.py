@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import asyncio
+import contextlib
 import pathlib
 import re
 import socket
@@ -170,12 +171,75 @@ class Talker:
         threading.Thread(target=self.serve, daemon=True).start()
 
     def serve(self):
-        one, _ = self.socket.accept()
-        for line in one.makefile("rb"):
-            one.sendall(self.answers(line.decode().strip()).encode() + b"\n")
+        while True:
+            one, _ = self.socket.accept()
+            threading.Thread(target=self.talk, args=(one,), daemon=True).start()
+
+    def talk(self, one):
+        with one, contextlib.suppress(BrokenPipeError):
+            for line in one.makefile("rb"):
+                one.sendall(self.answers(line.decode().strip()).encode() + b"\n")
 
 
 HELLO = '{"weir":"9","protocol":%d,"ok":true,"run":"x","news":{"of":"tomorrow"}}'
+
+
+def test_an_answer_that_is_not_waited_for_is_none_to_the_next_line(tmp_path):
+    late = threading.Event()
+
+    def answer(line):
+        if line == "slow":
+            late.wait(60)
+        return HELLO % 1 if line == "hello" else '{"ok":true}'
+
+    Talker(tmp_path / "s", answer)
+    client = weir.connect(tmp_path / "s")
+    client.timeout = 0.2
+    client._socket.settimeout(client.timeout)
+    with pytest.raises(errors.NoAnswer, match=r"not answered in 0\.2 s: the connection is closed"):
+        client.command("slow")
+
+    async def cancelled():
+        async with weir.connect_async(tmp_path / "s") as other:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(other.command("slow"), 0.2)
+            late.set()
+            with pytest.raises(errors.Disconnected, match="client is closed"):
+                await other.command("quick")
+
+    asyncio.run(cancelled())
+    with pytest.raises(errors.Disconnected, match="client is closed"):
+        client.command("quick")
+
+
+def test_a_file_that_cannot_be_opened_leaves_the_conversation_as_it_is(client):
+    with pytest.raises(FileNotFoundError):
+        client.change("cloud down loss list drops.txt", files={"drops.txt": "/nowhere/drops.txt"})
+    client.change("cloud down delay 5ms")
+
+
+def test_what_ends_the_block_of_a_lease_is_not_hidden_by_the_end_of_the_lease(tmp_path):
+    refused = '{"ok":false,"error":{"code":"not-here","message":"there is no lease"}}'
+    Talker(tmp_path / "s", lambda line: {"hello": HELLO % 1, "revert": refused}.get(
+        line, '{"ok":true,"lease":1,"lease_ns":60000000000}'))
+    client = weir.connect(tmp_path / "s")
+
+    async def leased(wrong):
+        async with weir.connect_async(tmp_path / "s") as other:
+            async with other.lease(60, "cloud down delay 5ms"):
+                if wrong:
+                    raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        with client.lease(60, "cloud down delay 5ms"):
+            raise ZeroDivisionError
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(leased(True))
+    with pytest.raises(errors.NotHere):
+        with client.lease(60, "cloud down delay 5ms"):
+            pass
+    with pytest.raises(errors.NotHere):
+        asyncio.run(leased(False))
 
 
 def test_another_protocol_is_refused_by_hello(tmp_path):

@@ -9,7 +9,7 @@ import os
 import socket
 from collections.abc import AsyncIterator
 from types import TracebackType
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from . import protocol, show
 from .client import default_socket
@@ -20,7 +20,8 @@ T = TypeVar("T")
 
 
 class AsyncClient:
-    """As weir.Client, with `await`. One task at a time; `async with` closes it."""
+    """As weir.Client, with `await`. One task at a time; `async with` closes it, and so does an
+    answer that is not waited for: `asyncio.timeout` ends the conversation."""
 
     hello: show.Hello
 
@@ -59,11 +60,10 @@ class AsyncClient:
         finally:
             loop.remove_writer(self._socket)
 
-    async def _send(self, say: Say) -> int:
-        for name, path in say.files:
-            with open(path, "rb") as file:
-                await self._writable()
-                socket.send_fds(self._socket, [f"file {name}\n".encode()], [file.fileno()])
+    async def _send(self, say: Say, files: list[BinaryIO]) -> int:
+        for (name, _), file in zip(say.files, files):
+            await self._writable()
+            socket.send_fds(self._socket, [f"file {name}\n".encode()], [file.fileno()])
         text = "".join(text + "\n" for text in say.lines)
         await asyncio.get_running_loop().sock_sendall(self._socket, text.encode())
         return len(say.files) + len(say.lines)
@@ -75,12 +75,18 @@ class AsyncClient:
         self._talk.feed(data)
 
     async def _say(self, say: Say) -> list[Answer]:
-        try:
-            expected = await self._send(say)
-            while len(self._talk.answers) < expected:
-                await self._receive()
-        except ConnectionError as error:
-            raise protocol.hung_up() from error
+        if self._socket.fileno() < 0:
+            raise protocol.closed()
+        with contextlib.ExitStack() as opened:
+            files: list[BinaryIO] = [opened.enter_context(open(path, "rb")) for _, path in say.files]
+            try:
+                expected = await self._send(say, files)
+                while len(self._talk.answers) < expected:
+                    await self._receive()
+            except BaseException as error:
+                self.close()
+                protocol.tell_broken(error)
+                raise
         answers = [self._talk.answers.popleft() for _ in range(expected)]
         for (name, _), answer in zip(say.files, answers):
             protocol.check(answer, f"file {name}")
@@ -142,11 +148,17 @@ class AsyncClient:
             renewing = asyncio.create_task(holder._renew(int(answer["lease_ns"]) / 3e9))
             try:
                 yield int(answer["lease"])
-            finally:
-                # A renewal that is under way gets its answer first.
-                holder._over.set()
-                await renewing
-                await holder.command("revert")
+            except BaseException:
+                with contextlib.suppress(WeirError):  # the reason of the block counts
+                    await holder._give_up(renewing)
+                raise
+            await holder._give_up(renewing)
+
+    async def _give_up(self, renewing: asyncio.Task[None]) -> None:
+        # A renewal that is under way gets its answer first.
+        self._over.set()
+        await renewing
+        await self.command("revert")
 
     async def _renew(self, pause: float) -> None:
         while True:

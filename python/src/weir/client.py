@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import threading
 from collections.abc import Iterator
 from types import TracebackType
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from . import protocol, show
-from .errors import Disconnected, Refusal, WeirError
+from .errors import Disconnected, WeirError
 from .protocol import Answer, Files, Operation, Say
 
 T = TypeVar("T")
@@ -28,7 +29,9 @@ def default_socket() -> str:
 class Client:
     """A conversation with a weir. One thread at a time; `with` closes it.
 
-    Anything that weir refuses raises a `weir.errors.Refusal`, and has changed nothing."""
+    Anything that weir refuses raises a `weir.errors.Refusal`, and has changed nothing. An answer
+    that takes longer than `timeout` seconds, or is not waited for because of another exception,
+    closes it."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *,
                  timeout: float | None = 60.0) -> None:
@@ -60,10 +63,9 @@ class Client:
 
     # -- what a Say becomes --
 
-    def _send(self, say: Say) -> int:
-        for name, path in say.files:
-            with open(path, "rb") as file:
-                socket.send_fds(self._socket, [f"file {name}\n".encode()], [file.fileno()])
+    def _send(self, say: Say, files: list[BinaryIO]) -> int:
+        for (name, _), file in zip(say.files, files):
+            socket.send_fds(self._socket, [f"file {name}\n".encode()], [file.fileno()])
         self._socket.sendall("".join(text + "\n" for text in say.lines).encode())
         return len(say.files) + len(say.lines)
 
@@ -74,12 +76,18 @@ class Client:
         self._talk.feed(data)
 
     def _say(self, say: Say) -> list[Answer]:
-        try:
-            expected = self._send(say)
-            while len(self._talk.answers) < expected:
-                self._receive()
-        except (BrokenPipeError, ConnectionError) as error:
-            raise protocol.hung_up() from error
+        if self._socket.fileno() < 0:
+            raise protocol.closed()
+        with contextlib.ExitStack() as opened:
+            files: list[BinaryIO] = [opened.enter_context(open(path, "rb")) for _, path in say.files]
+            try:
+                expected = self._send(say, files)
+                while len(self._talk.answers) < expected:
+                    self._receive()
+            except BaseException as error:
+                self.close()
+                protocol.tell_broken(error, self.timeout)
+                raise
         answers = [self._talk.answers.popleft() for _ in range(expected)]
         for (name, _), answer in zip(say.files, answers):
             protocol.check(answer, f"file {name}")
@@ -263,8 +271,8 @@ class Lease:
         try:
             if not self._over.is_set():
                 self.revert()
-        except (Disconnected, Refusal):
-            if kind is None:
+        except WeirError:
+            if kind is None:  # else the reason of the block counts
                 raise
         finally:
             if self._client is not None:

@@ -34,6 +34,11 @@ class Disconnected(WeirError):
     """weir has closed the conversation, or has ended."""
 
 
+class NoAnswer(Disconnected, TimeoutError):
+    """weir has not answered in time. The connection is closed: the answer may come yet, and would
+    be taken for that of the next line. Whether weir does what was asked is not known."""
+
+
 class Failed(WeirError):
     """A command of weir ended with an error. `status`: its exit status; `stderr`: what it said."""
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from . import show
-from .errors import Disconnected, ProtocolError, Refusal, refusal
+from .errors import Disconnected, NoAnswer, ProtocolError, Refusal, refusal
 
 PROTOCOL = 1
 CAPABILITIES = ("hello", "events", "sample", "lease")
@@ -186,3 +186,16 @@ def next_of(conversation: Conversation) -> Answer | None:
 
 def hung_up() -> Disconnected:
     return Disconnected("weir has closed the connection: it has ended, or was ended")
+
+
+def closed() -> Disconnected:
+    return Disconnected("this client is closed; it closes when an answer is not waited for, too")
+
+
+def tell_broken(error: BaseException, timeout: float | None = None) -> None:
+    """The answers to what was said will not all be read, for that reason: raises what says so."""
+    if isinstance(error, TimeoutError) and timeout is not None:
+        raise NoAnswer(f"weir has not answered in {timeout:g} s: the connection is closed, and "
+                       "whether weir does what was asked is not known") from error
+    if isinstance(error, ConnectionError):
+        raise hung_up() from error
