@@ -60,7 +60,7 @@ static void say_held(const struct runtime *runtime)
 
 /* Serves until a signal comes, and puts everything back. 0, 1: it went wrong on the way. */
 static int serve(const struct run_arguments *arguments, struct server *server,
-                 struct runtime *runtime, struct scenario **scenario)
+                 const struct keep_file *kept, struct runtime *runtime, struct scenario **scenario)
 {
 	const char *const sockets[] = {server_path(server), server_path_read_only(server), NULL};
 	struct problem problem;
@@ -73,7 +73,7 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 	run_log(RUN_LOG_NOTICE, "running, seed %" PRIu64 ", control socket %s; ^C stops",
 	        (*scenario)->seed, server_path(server));
 	tell_ready(*scenario);
-	rc = server_serve(server, runtime, scenario, arguments->config, arguments->keep);
+	rc = server_serve(server, runtime, scenario, arguments->config, kept);
 	if (rc < 0) {
 		run_log(RUN_LOG_ERROR, "control socket: %s", strerror(-rc));
 		status = 1;
@@ -93,8 +93,8 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 	return status;
 }
 
-static int run(const struct run_arguments *arguments, struct scenario **scenario, char *message,
-               size_t room)
+static int run(const struct run_arguments *arguments, const struct keep_file *kept,
+               struct scenario **scenario, char *message, size_t room)
 {
 	struct problem problem = {.text = ""};
 	struct runtime_options options = {.layout = arguments->layout};
@@ -116,7 +116,7 @@ static int run(const struct run_arguments *arguments, struct scenario **scenario
 	                &server, &problem) == 0) {
 		if (start_eal(arguments, *scenario, &options, workers.n, &problem) == 0) {
 			if (runtime_start(*scenario, &options, &runtime, &problem) == 0)
-				status = serve(arguments, server, runtime, scenario);
+				status = serve(arguments, server, kept, runtime, scenario);
 			eal_stop_live();
 		}
 		server_close(server);
@@ -131,21 +131,18 @@ static int run(const struct run_arguments *arguments, struct scenario **scenario
 }
 
 /* What the last one had come to, if it did not end as it should. */
-static bool load_kept(const struct run_arguments *arguments, struct scenario **scenario)
+static bool load_kept(const struct keep_file *kept, struct scenario **scenario)
 {
 	char message[SCENARIO_FILE_ERROR];
-	int result = 0;
+	int result = keep_load(kept, scenario, message, sizeof(message));
 
-	if (arguments->keep)
-		result = keep_load(arguments->keep, arguments->config, scenario, message,
-		                   sizeof(message));
 	if (result < 0)
 		run_log(RUN_LOG_WARNING, "what was kept is left aside: %s", message);
 	if (result > 0)
 		run_log(RUN_LOG_WARNING,
 		        "%s: goes on with what was in force when weir ended without a word; "
 		        "counters begin at 0, and what was in flight is lost",
-		        arguments->keep);
+		        kept->path);
 	return result > 0;
 }
 
@@ -153,9 +150,11 @@ static int load_and_run(const struct run_arguments *arguments)
 {
 	char message[SCENARIO_FILE_ERROR];
 	struct scenario *scenario;
+	struct keep_file kept;
 	int status;
 
-	if (!load_kept(arguments, &scenario) &&
+	keep_file_note(&kept, arguments->keep, arguments->config);
+	if (!load_kept(&kept, &scenario) &&
 	    scenario_file_load(arguments->config, &scenario, message, sizeof(message))) {
 		run_log(RUN_LOG_ERROR, "%s", message);
 		return 2;
@@ -166,7 +165,7 @@ static int load_and_run(const struct run_arguments *arguments)
 	signal(SIGXFSZ, SIG_IGN);
 	run_warn(scenario);
 	run_seed_choose(scenario);
-	status = run(arguments, &scenario, message, sizeof(message));
+	status = run(arguments, &kept, &scenario, message, sizeof(message));
 	if (status == 2)
 		run_log(RUN_LOG_ERROR, "%s", message);
 	scenario_free(scenario);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@ struct keep_write {
 	struct control *control; /* while it looks */
 	struct scenario *undone; /* without the leases; NULL: there are none */
 	char *path, *head;
+	pthread_mutex_t lock; /* while it becomes the file */
+	bool unwanted;        /* it does not: under the lock */
 	int result;
 	struct problem problem;
 };
@@ -32,10 +35,24 @@ static void write_release(struct job *job)
 {
 	struct keep_write *write = (struct keep_write *)job;
 
+	pthread_mutex_destroy(&write->lock);
 	scenario_free(write->undone);
 	free(write->path);
 	free(write->head);
 	free(write);
+}
+
+static int publish(struct keep_write *write, struct atomic_file *file)
+{
+	int result = 0;
+
+	pthread_mutex_lock(&write->lock);
+	if (write->unwanted)
+		atomic_file_discard(file);
+	else
+		result = atomic_file_publish(file, &write->problem);
+	pthread_mutex_unlock(&write->lock);
+	return result;
 }
 
 static int put(struct keep_write *write, const char *text)
@@ -48,7 +65,7 @@ static int put(struct keep_write *write, const char *text)
 	fprintf(atomic_file_stream(file), "%s\n%s%s", write->head, text, &TAIL[1]);
 	result = atomic_file_finish(file, &write->problem);
 	if (result == 0)
-		return atomic_file_publish(file, &write->problem);
+		return publish(write, file);
 	atomic_file_discard(file);
 	return result;
 }
@@ -81,26 +98,37 @@ static void head_of(const char *config, char head[KEEP_HEAD_BYTES])
 			*c = '?';
 }
 
-void keep_init(struct keep *keep, struct control *control, const char *path, const char *config)
+void keep_file_note(struct keep_file *file, const char *path, const char *config)
+{
+	memset(file, 0, sizeof(*file));
+	file->path = path;
+	file->config = config;
+	if (path != NULL)
+		head_of(config, file->head);
+}
+
+void keep_init(struct keep *keep, struct control *control, const struct keep_file *file)
 {
 	memset(keep, 0, sizeof(*keep));
 	keep->control = control;
-	keep->path = path;
-	keep->config = config;
-	keep_read(keep);
+	if (file != NULL)
+		keep->file = *file;
+	memcpy(keep->next_head, keep->file.head, sizeof(keep->next_head));
 }
 
 void keep_read(struct keep *keep)
 {
-	char head[KEEP_HEAD_BYTES];
+	if (keep->file.path != NULL)
+		head_of(keep->file.config, keep->next_head);
+}
 
-	if (keep->path == NULL)
+/* What is in force goes with the file as it was read, even if that has changed nothing. */
+static void take_head(struct keep *keep)
+{
+	if (strcmp(keep->file.head, keep->next_head) == 0)
 		return;
-	head_of(keep->config, head);
-	/* What is in force goes with the file as it is now, even if that changes nothing. */
-	if (strcmp(head, keep->head) != 0)
-		keep->begun = false;
-	memcpy(keep->head, head, sizeof(head));
+	memcpy(keep->file.head, keep->next_head, sizeof(keep->file.head));
+	keep->begun = false;
 }
 
 static void hear(struct keep *keep)
@@ -109,10 +137,10 @@ static void hear(struct keep *keep)
 
 	keep->write = NULL;
 	if (write->result != 0 && !keep->complained)
-		run_log(RUN_LOG_ERROR, "%s: what is in force cannot be kept: %s", keep->path,
+		run_log(RUN_LOG_ERROR, "%s: what is in force cannot be kept: %s", keep->file.path,
 		        write->problem.text);
 	else if (write->result == 0 && keep->complained)
-		run_log(RUN_LOG_NOTICE, "%s: what is in force is kept again", keep->path);
+		run_log(RUN_LOG_NOTICE, "%s: what is in force is kept again", keep->file.path);
 	keep->complained = write->result != 0;
 	job_forget(&write->job);
 }
@@ -123,10 +151,11 @@ static struct keep_write *write_make(const struct keep *keep)
 
 	if (write == NULL)
 		return NULL;
+	pthread_mutex_init(&write->lock, NULL);
 	write->job = (struct job){.work = write_work, .release = write_release};
 	write->control = keep->control;
-	write->path = strdup(keep->path);
-	write->head = strdup(keep->head);
+	write->path = strdup(keep->file.path);
+	write->head = strdup(keep->file.head);
 	if (leases_count(keep->control->leases) > 0)
 		write->undone = leases_undone(keep->control->leases);
 	if (write->path != NULL && write->head != NULL &&
@@ -136,14 +165,17 @@ static struct keep_write *write_make(const struct keep *keep)
 	return NULL;
 }
 
-void keep_poll(struct keep *keep)
+void keep_poll(struct keep *keep, bool reading)
 {
 	struct control *control = keep->control;
 
-	if (keep->path == NULL)
+	if (keep->file.path == NULL)
 		return;
 	if (keep->write != NULL && job_done(&keep->write->job))
 		hear(keep);
+	if (reading)
+		return;
+	take_head(keep);
 	if (keep->write != NULL || (keep->begun && keep->changes == control->changes &&
 	                            keep->leases == leases_count(control->leases)))
 		return;
@@ -163,17 +195,20 @@ void keep_poll(struct keep *keep)
 	keep->leases = leases_count(control->leases);
 }
 
-void keep_end(struct keep *keep)
+void keep_end(struct keep *keep, bool remove)
 {
-	if (keep->write != NULL)
-		job_forget(&keep->write->job);
-	keep->write = NULL;
-}
+	struct keep_write *write = keep->write;
 
-void keep_remove(const struct keep *keep)
-{
-	if (keep->path != NULL)
-		unlink(keep->path);
+	keep->write = NULL;
+	if (remove && write != NULL) {
+		pthread_mutex_lock(&write->lock);
+		write->unwanted = true;
+		pthread_mutex_unlock(&write->lock);
+	}
+	if (remove && keep->file.path != NULL)
+		unlink(keep->file.path);
+	if (write != NULL)
+		job_forget(&write->job);
 }
 
 static bool is_whole(FILE *file)
@@ -184,32 +219,30 @@ static bool is_whole(FILE *file)
 	       fread(end, 1, strlen(TAIL), file) == strlen(TAIL) && strcmp(end, TAIL) == 0;
 }
 
-int keep_load(const char *path, const char *config, struct scenario **scenario, char *message,
-              size_t room)
+int keep_load(const struct keep_file *kept, struct scenario **scenario, char *message, size_t room)
 {
-	char head[KEEP_HEAD_BYTES], found[KEEP_HEAD_BYTES] = "";
-	FILE *file = fopen(path, "re");
+	char found[KEEP_HEAD_BYTES] = "";
+	FILE *file = kept->path != NULL ? fopen(kept->path, "re") : NULL;
 	int result;
 
-	if (file == NULL && errno == ENOENT)
+	if (kept->path == NULL || (file == NULL && errno == ENOENT))
 		return 0;
 	if (file == NULL) {
 		result = -errno;
-		snprintf(message, room, "%s: %s", path, strerror(-result));
+		snprintf(message, room, "%s: %s", kept->path, strerror(-result));
 		return result;
 	}
-	head_of(config, head);
 	if (fgets(found, sizeof(found), file) == NULL)
 		found[0] = '\0';
 	found[strcspn(found, "\n")] = '\0';
-	result = strcmp(found, head) == 0 && !is_whole(file) ? -EINVAL : 0;
+	result = strcmp(found, kept->head) == 0 && !is_whole(file) ? -EINVAL : 0;
 	fclose(file);
 	if (result != 0) {
-		snprintf(message, room, "%s: its end is missing", path);
+		snprintf(message, room, "%s: its end is missing", kept->path);
 		return result;
 	}
-	if (strcmp(found, head) != 0)
+	if (strcmp(found, kept->head) != 0)
 		return 0;
-	result = scenario_file_load_beside(path, config, scenario, message, room);
+	result = scenario_file_load_beside(kept->path, kept->config, scenario, message, room);
 	return result == 0 ? 1 : result;
 }

@@ -6,8 +6,9 @@
  * it: the connection that holds the lease ends with weir.
  *
  * It begins with a line that names the scenario file and says when that was written last. Whoever
- * has written it since wants that one: then what was kept does not count. An orderly end removes
- * the file.
+ * has written it since wants that one: then what was kept does not count. So the line is that of
+ * the file before it was read, and while it is read again (SIGHUP) nothing is written. An orderly
+ * end removes the file.
  *
  * Thread: control's.
  */
@@ -23,32 +24,39 @@
 
 #define KEEP_HEAD_BYTES (PATH_MAX + 100)
 
-struct keep {
-	struct control *control;
+struct keep_file {
 	const char *path; /* NULL: nothing is kept */
 	const char *config;
 	char head[KEEP_HEAD_BYTES]; /* the first line */
-	uint64_t changes;           /* those that are kept, or are being written */
-	uint32_t leases;            /* with so many undone */
+};
+
+struct keep {
+	struct control *control;
+	struct keep_file file;
+	char next_head[KEEP_HEAD_BYTES]; /* when the scenario file that is being read is in force */
+	uint64_t changes;                /* those that are kept, or are being written */
+	uint32_t leases;                 /* with so many undone */
 	bool begun, complained;
 	struct keep_write *write; /* under way; or NULL */
 };
 
-/* `path` NULL: it does nothing. Both paths are the caller's. */
-void keep_init(struct keep *keep, struct control *control, const char *path, const char *config);
-/* The scenario file is about to be read (again). */
-void keep_read(struct keep *keep);
-/* Writes what is not kept yet. To be called often; while something is under way, the executor's
- * descriptor tells that it is over. */
-void keep_poll(struct keep *keep);
-/* Nothing more is written. Before the executor is closed, which waits for what is under way. */
-void keep_end(struct keep *keep);
-/* After that, at an orderly end: nobody is to go on with it. */
-void keep_remove(const struct keep *keep);
+/* The scenario file is about to be read. `path` NULL: nothing is kept. Both paths are the
+ * caller's. */
+void keep_file_note(struct keep_file *file, const char *path, const char *config);
+/* What was kept for the scenario file as it was noted. 1, and the scenario is the caller's; 0:
+ * nothing; -errno with message: it cannot be read, or is no scenario. */
+int keep_load(const struct keep_file *kept, struct scenario **scenario, char *message, size_t room);
 
-/* What was kept at `path` for the scenario file `config` as it is now. 1, and the scenario is the
- * caller's; 0: nothing; -errno with message: it cannot be read, or is no scenario. */
-int keep_load(const char *path, const char *config, struct scenario **scenario, char *message,
-              size_t room);
+/* `file` as it was noted before what is in force was read; NULL: nothing is kept. */
+void keep_init(struct keep *keep, struct control *control, const struct keep_file *file);
+/* The scenario file is about to be read again. */
+void keep_read(struct keep *keep);
+/* Writes what is not kept yet. `reading`: what keep_read has announced is not over. To be called
+ * often; while something is under way, the executor's descriptor tells that it is over. */
+void keep_poll(struct keep *keep, bool reading);
+/* Nothing more is written. Before the executor is closed, which waits for what is under way. With
+ * `remove`, at an orderly end, nobody is to go on with it: the file is removed, and what is under
+ * way does not become it, however long it takes. */
+void keep_end(struct keep *keep, bool remove);
 
 #endif

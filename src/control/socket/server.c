@@ -392,7 +392,7 @@ static bool asks_to_reload(const struct server *server, int number)
 }
 
 int server_begin(struct server *server, struct runtime *runtime, struct scenario **scenario,
-                 const char *config, const char *kept, struct serving **result)
+                 const char *config, const struct keep_file *kept, struct serving **result)
 {
 	struct serving *serving = calloc(1, sizeof(*serving));
 	struct executor *executor = serving != NULL ? executor_make() : NULL;
@@ -411,7 +411,7 @@ int server_begin(struct server *server, struct runtime *runtime, struct scenario
 	serving->control.leases = leases_make(&serving->control);
 	serving->vouching.every_ns = supervisor_watchdog_ns();
 	event_started(&serving->control);
-	keep_init(&serving->keep, &serving->control, kept, config);
+	keep_init(&serving->keep, &serving->control, kept);
 	reload_init(&serving->reload, &serving->control, config, server_tell, NULL);
 	*result = serving;
 	return 0;
@@ -449,7 +449,7 @@ int server_step(struct serving *serving, int also, int wait_ms)
 		result = 0;
 	}
 	serving->reloads = reload_poll(&serving->reload, now_ns);
-	keep_poll(&serving->keep);
+	keep_poll(&serving->keep, serving->reloads);
 	serving->reverts = control->leases != NULL && leases_poll(control->leases, now_ns);
 	return result;
 }
@@ -461,7 +461,6 @@ void server_end(struct serving *serving, int why)
 
 	server_part(server, control, why, clock_ns());
 	reload_release(&serving->reload);
-	keep_end(&serving->keep);
 	while (server->n_clients > 0) /* their sessions know `control`, which ends here */
 		server_drop(server, 0);
 	/* What is under way has a low priority, and now the workers' processors to itself. */
@@ -475,16 +474,15 @@ void server_end(struct serving *serving, int why)
 		server_close(server);
 		_exit(1);
 	}
+	keep_end(&serving->keep, why > 0);
 	leases_free(control->leases);
 	watches_release(&serving->watches);
 	executor_close(serving->executor, EXECUTOR_PATIENCE_NS);
-	if (why > 0)
-		keep_remove(&serving->keep);
 	free(serving);
 }
 
 int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario,
-                 const char *config, const char *kept)
+                 const char *config, const struct keep_file *kept)
 {
 	struct serving *serving;
 	int result = server_begin(server, runtime, scenario, config, kept, &serving);

@@ -30,6 +30,7 @@
 #define SERVER_TICK_NS     (100 * SIMTIME_MS)
 
 struct control;
+struct keep_file;
 struct runtime;
 struct server;
 
@@ -52,14 +53,14 @@ const char *server_path_read_only(const struct server *server);
  * one in force; it is replaced by its successor with every change, and is the caller's again
  * afterwards. Events of the runtime (stalls, links down and up) go to the log (run_log.h). */
 int server_serve(struct server *server, struct runtime *runtime, struct scenario **scenario,
-                 const char *config, const char *kept);
+                 const char *config, const struct keep_file *kept);
 
 /* server_serve in parts, for a command that waits for other things, too. */
 struct serving;
 
 /* 0; -ENOMEM, or -errno: there is no thread for what takes long. */
 int server_begin(struct server *server, struct runtime *runtime, struct scenario **scenario,
-                 const char *config, const char *kept, struct serving **serving);
+                 const char *config, const struct keep_file *kept, struct serving **serving);
 /* Calls `taken` from now on, in the thread of server_step, when all workers have taken a change and
  * nothing that it has replaced is freed yet. */
 void server_when_taken(struct serving *serving, void (*taken)(void *argument), void *argument);

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is kept of the scenario in force, in which order things happen; the weir that goes on with
+ * it is that of tests/control/keep.py. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fake_control.h"
+#include "runner/group.h"
+#include "service/executor.h"
+#include "socket/keep.h"
+
+#define SCENARIO "seed 42\nport a\nport b\ncloud down from a to b\ncloud up from b to a\n"
+
+struct place {
+	struct fake fake;
+	struct keep_file file;
+	char folder[32], config[64], kept[64];
+};
+
+static void put(const char *path, const char *text, int64_t written_s)
+{
+	const struct timespec times[2] = {{.tv_sec = written_s}, {.tv_sec = written_s}};
+	FILE *file = fopen(path, "we");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static int place_make(void **state)
+{
+	struct place *place = calloc(1, sizeof(*place));
+
+	if (place == NULL || !fake_start(&place->fake, SCENARIO))
+		return -1;
+	strcpy(place->folder, "/tmp/weir-keep-XXXXXX");
+	if (mkdtemp(place->folder) == NULL)
+		return -1;
+	snprintf(place->config, sizeof(place->config), "%s/config", place->folder);
+	snprintf(place->kept, sizeof(place->kept), "%s/kept", place->folder);
+	put(place->config, SCENARIO, 1000);
+	keep_file_note(&place->file, place->kept, place->config);
+	*state = place;
+	return 0;
+}
+
+static int place_leave(void **state)
+{
+	struct place *place = *state;
+
+	fake_stop(&place->fake);
+	unlink(place->kept);
+	unlink(place->config);
+	assert_int_equal(rmdir(place->folder), 0);
+	free(place);
+	return 0;
+}
+
+/* What a weir that begins now goes on with: 1, and *scenario; or 0. */
+static int begun_again(const struct place *place, struct scenario **scenario)
+{
+	char message[SCENARIO_FILE_ERROR];
+	struct keep_file file;
+
+	keep_file_note(&file, place->kept, place->config);
+	return keep_load(&file, scenario, message, sizeof(message));
+}
+
+static bool goes_on(const struct place *place)
+{
+	struct scenario *scenario;
+	int result = begun_again(place, &scenario);
+
+	if (result == 1)
+		scenario_free(scenario);
+	return result == 1;
+}
+
+/* The thread that writes is begun, and the end comes at once; 200 times, as who is first is left to
+ * the machine. */
+static void what_is_still_being_written_at_the_end_becomes_no_file(void **state)
+{
+	struct place *place = *state;
+	struct executor *executor;
+	struct keep keep;
+
+	for (int i = 0; i < 200; i++) {
+		executor = executor_make();
+		assert_non_null(executor);
+		place->fake.control.executor = executor;
+		keep_init(&keep, &place->fake.control, &place->file);
+		keep_poll(&keep, false);
+		assert_non_null(keep.write);
+		keep_end(&keep, true);
+		executor_close(executor, 60 * SIMTIME_S);
+		assert_int_equal(access(place->kept, F_OK), -1);
+	}
+	place->fake.control.executor = NULL;
+}
+
+static void without_an_orderly_end_it_stays(void **state)
+{
+	struct place *place = *state;
+	struct keep keep;
+
+	keep_init(&keep, &place->fake.control, &place->file);
+	keep_poll(&keep, false);
+	keep_end(&keep, false);
+	assert_true(goes_on(place));
+}
+
+/* SIGHUP: the file of 1000 s is in force, that of 2000 s is being read. */
+static void while_the_scenario_file_is_read_again_what_was_in_force_is_not_its(void **state)
+{
+	struct place *place = *state;
+	struct keep keep;
+
+	keep_init(&keep, &place->fake.control, &place->file);
+	keep_poll(&keep, false);
+	keep_poll(&keep, false);
+	assert_true(goes_on(place));
+	put(place->config, SCENARIO "cloud up delay 5ms\n", 2000);
+	keep_read(&keep);
+	keep_poll(&keep, true);
+	keep_poll(&keep, true);
+	assert_false(goes_on(place));
+	/* It is in force, or wrong: what is in force goes with it. */
+	keep_poll(&keep, false);
+	assert_true(goes_on(place));
+	keep_poll(&keep, false);
+	keep_end(&keep, true);
+	assert_false(goes_on(place));
+}
+
+static void a_scenario_file_that_is_written_after_it_was_read_counts(void **state)
+{
+	struct place *place = *state;
+	struct keep keep;
+
+	/* Between reading it and the first poll, weir starts DPDK and its ports. */
+	put(place->config, SCENARIO "cloud up delay 5ms\n", 2000);
+	keep_init(&keep, &place->fake.control, &place->file);
+	keep_poll(&keep, false);
+	assert_int_equal(access(place->kept, F_OK), 0);
+	assert_false(goes_on(place));
+	keep_end(&keep, true);
+}
+
+#define TEST(claim) cmocka_unit_test_setup_teardown(claim, place_make, place_leave)
+
+GROUP(keep)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(what_is_still_being_written_at_the_end_becomes_no_file),
+	        TEST(without_an_orderly_end_it_stays),
+	        TEST(while_the_scenario_file_is_read_again_what_was_in_force_is_not_its),
+	        TEST(a_scenario_file_that_is_written_after_it_was_read_counts),
+	};
+
+	return cmocka_run_group_tests_name("keep", tests, NULL, NULL);
+}
