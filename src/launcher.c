@@ -52,31 +52,52 @@ static bool own_folder(char folder[PATH_MAX])
 	return slash != NULL;
 }
 
-/* Comes back if there is none. */
-static void become(const char *folder, const char *way, int level, char **argv)
+struct place {
+	const char *folder, *way;
+};
+
+/* Comes back if it is not there. If it is there and cannot be started, this is the end: the other
+ * place may have another weir. */
+static void become(const struct place *place, int level, char **argv)
 {
 	char path[2 * PATH_MAX];
+	int error;
 
-	snprintf(path, sizeof(path), "%s%sweir-v%d", folder, way, level);
+	snprintf(path, sizeof(path), "%s%sweir-v%d", place->folder, place->way, level);
 	execv(path, argv);
+	error = errno;
+	if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
+		return;
+	fprintf(stderr, "weir: %s cannot be started: %s\n", path, strerror(error));
+	exit(STATUS_MISSING);
+}
+
+/* A lower level would do, but nobody would learn that this installation is not whole. */
+static void say_missing(const struct place *places, int n, int level)
+{
+	fprintf(stderr, "weir: the program for x86-64-v%d is missing:", level);
+	for (int i = 0; i < n; i++)
+		fprintf(stderr, "%s %s%sweir-v%d",
+		        i > 0   ? " nor"
+		        : n > 1 ? " neither"
+		                : "",
+		        places[i].folder, places[i].way, level);
+	fprintf(stderr, " is %s; install weir again\n", n > 1 ? "there" : "not there");
 }
 
 int main(int argc, char **argv)
 {
 	char folder[PATH_MAX];
-	int level = level_wanted();
+	const bool found = own_folder(folder);
+	const struct place places[] = {{folder, found ? "" : WEIR_PROGRAMS},
+	                               {folder, WEIR_PROGRAMS_FROM}};
+	const int n = found ? 2 : 1, level = level_wanted();
 	(void)argc;
 
 	if (level == 0)
 		return 2;
-	if (own_folder(folder)) {
-		become(folder, "", level, argv);
-		become(folder, WEIR_PROGRAMS_FROM, level, argv);
-	} else {
-		become("", WEIR_PROGRAMS, level, argv);
-	}
-	fprintf(stderr, "weir: the program for x86-64-v%d, %s%sweir-v%d, cannot be started: %s\n",
-	        level, folder, folder[0] ? WEIR_PROGRAMS_FROM : WEIR_PROGRAMS, level,
-	        strerror(errno));
+	for (int i = 0; i < n; i++)
+		become(&places[i], level, argv);
+	say_missing(places, n, level);
 	return STATUS_MISSING;
 }

@@ -83,9 +83,26 @@ def it_is_found_wherever_it_was_moved_to():
             shutil.copy(os.path.join(os.path.dirname(WEIR), name), f"{folder}/a b/{name}")
         os.symlink("a b/weir", f"{folder}/link")
         assert version("v2", f"{folder}/link") == "v2"
-        os.remove(f"{folder}/a b/weir-v2")
-        done = weir("--version", level="v2", program=f"{folder}/link")
-        assert done.returncode == 127 and "cannot be started: No such file or directory" in done.stderr, done.stderr
+
+
+def a_program_that_is_missing_or_cannot_be_started_is_said_with_its_path():
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(f"{folder}/bin")
+        shutil.copy(WEIR, f"{folder}/bin/weir")
+        beside, installed = (f"{folder}/bin/{way}weir-v2" for way in ("", "../libexec/weir/"))
+        assert refused(folder) == (f"weir: the program for x86-64-v2 is missing: neither {beside} nor {installed} is "
+                                   "there; install weir again\n")
+        # Where it is installed, another one may lie, and is not started in its place.
+        os.makedirs(f"{folder}/libexec/weir")
+        shutil.copy("/bin/true", installed)
+        with open(beside, "w", encoding="ascii"):
+            assert refused(folder) == f"weir: {beside} cannot be started: Permission denied\n"
+
+
+def refused(folder):
+    done = weir("--version", level="v2", program=f"{folder}/bin/weir")
+    assert done.returncode == 127 and done.stdout == "", done
+    return done.stderr
 
 
 def its_process_is_called_weir():
@@ -131,7 +148,8 @@ if len(LEVELS) < 2:
     sys.exit(0)
 CLAIMS = [(claim.__name__, claim) for claim in (
     the_program_of_this_processors_level_is_started, another_one_can_be_chosen, a_level_that_there_is_not_is_refused,
-    what_this_processor_has_not_is_refused, it_is_found_wherever_it_was_moved_to, its_process_is_called_weir,
+    what_this_processor_has_not_is_refused, it_is_found_wherever_it_was_moved_to,
+    a_program_that_is_missing_or_cannot_be_started_is_said_with_its_path, its_process_is_called_weir,
     arguments_and_status_are_passed_on)]
 CLAIMS += [(f"{os.path.basename(path)}: gives the same bytes from every level", lambda path=path: same_bytes(path))
            for path in sorted(glob.glob(os.path.join(ROOT, "configs", "*.weir")))]
