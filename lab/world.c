@@ -210,7 +210,7 @@ static bool collect(struct world *world)
 		uint32_t here = network_port_switch(&world->network, port), n = outlet->n;
 
 		full |= n == OUTLET_ROOM;
-		outlet->n = 0;
+		outlet_clear(outlet);
 		for (uint32_t i = 0; i < n; i++) {
 			if (unlikely(world->tap != NULL))
 				world->tap(world->tap_argument, port, outlet->mbufs[i],

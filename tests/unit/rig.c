@@ -464,6 +464,7 @@ static struct departure departure_of(const struct rig *rig, uint32_t port,
 	uint32_t frame_bytes = mbuf->pkt_len, at = 0, counted = 0;
 	struct departure departure = {
 	        .due_ns = outlet->due_ns[i],
+	        .named = outlet_is_named(outlet, i),
 	        .port = port,
 	        .wire_bytes = outlet->wire_bytes[i],
 	        .frame_bytes = frame_bytes,
@@ -505,7 +506,7 @@ void rig_collect(struct rig *rig)
 			rig->departures[rig->n_departures++] = departure_of(rig, port, outlet, i);
 			rte_pktmbuf_free(mbuf);
 		}
-		outlet->n = 0;
+		outlet_clear(outlet);
 	}
 }
 

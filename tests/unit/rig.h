@@ -69,6 +69,7 @@ struct departure {
 	uint32_t frame_bytes;
 	uint32_t digest; /* of its bytes */
 	bool intact;     /* they are as they were */
+	bool named;      /* as outlet.h has it */
 };
 
 struct rig {

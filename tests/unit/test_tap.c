@@ -424,6 +424,7 @@ static void to_be_followed_for_a_while_changes_nothing_and_all_is_told(void **st
 	for (int meet = 0; meet < 2; meet++) {
 		struct ear ear = ear_on_the_way();
 		struct rig *alone = play(meet, NULL), *followed = play(meet, &ear);
+		uint64_t named = 0;
 
 		assert_int_equal(followed->n_departures, alone->n_departures);
 		for (uint32_t i = 0; i < alone->n_departures; i++) {
@@ -434,7 +435,11 @@ static void to_be_followed_for_a_while_changes_nothing_and_all_is_told(void **st
 			assert_int_equal(f->port, a->port);
 			assert_int_equal(f->frame_bytes, a->frame_bytes);
 			assert_int_equal(f->digest, a->digest);
+			assert_false(a->named);
+			named += f->named;
 		}
+		/* Those whose leaving is told have their names in the outlet, and no others. */
+		assert_int_equal(named, ear.told[FATE_LEFT]);
 		/* Of the 2,000 the half came to x. With the copies of one in twenty, each was
 		 * dropped or let into the queue: 47 are expected, and 8 sigma allowed. */
 		assert_int_equal(ear.told[FATE_ARRIVED], 1000);

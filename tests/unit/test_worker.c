@@ -855,6 +855,58 @@ static void what_is_not_taken_within_100_ms_is_dropped_and_counted(void **state)
 	scenario_free(constant);
 }
 
+struct lost {
+	struct witness witness;
+	uint64_t number[6];
+	uint32_t n;
+};
+
+static void take_number(struct witness *witness, const struct fate *fate)
+{
+	struct lost *lost = (struct lost *)witness;
+
+	assert_in_range(lost->n, 0, 5);
+	assert_int_equal(fate->t_in_ns, 1000);
+	lost->number[lost->n++] = fate->packet;
+}
+
+/* Six frames of which the leaving of the second and the fifth was told. What lies in the memory of
+ * the others is of a packet that was due at the same instant. By a worker's own transmit queue, and
+ * over a ring by that of another. */
+static void what_a_port_loses_has_its_name_only_if_its_leaving_was_told(void **state)
+{
+	static const uint64_t expected[] = {0, 5, 0, 0, 5, 0};
+	struct bench *bench = bench_make(scenario);
+	(void)state;
+
+	for (int over_ring = 0; over_ring < 2; over_ring++) {
+		static struct outlet first, second;
+		struct lost lost = {.witness = {.tell = take_number}};
+		struct tx_queue ring = {.outlet = &first, .ring = bench->out[0]};
+		struct tx_queue port = {.outlet = over_ring ? &second : &first,
+		                        .port = &bench->ports[1],
+		                        .witness = &lost.witness};
+
+		for (uint32_t i = 0; i < 6; i++) {
+			fill(&first, 1, 100);
+			*packet_of(first.mbufs[i]) = (struct packet){.t_ns = 1000, .number = 5};
+			if (expected[i])
+				outlet_name(&first);
+		}
+		bench->ports[1].down = 1;
+		if (over_ring) {
+			assert_int_equal(tx_queue_send(&ring, NULL, 1000), 6);
+			assert_int_equal(tx_queue_collect(&port, bench->out[0]), 6);
+		}
+		assert_int_equal(tx_queue_send(&port, NULL, 1000), 0);
+		assert_int_equal(tx_queue_send(&port, NULL, 1001 + TX_QUEUE_PATIENCE_NS), 6);
+		assert_int_equal(lost.n, 6);
+		assert_memory_equal(lost.number, expected, sizeof(expected));
+		assert_int_equal(first.n | second.n | first.named | second.named, 0);
+	}
+	bench_free(bench);
+}
+
 /* What is sent while the link is down would lie in the device, and go out stale. */
 static void nothing_is_given_to_a_device_whose_link_went_down(void **state)
 {
@@ -1104,6 +1156,7 @@ GROUP(worker)
 	        cmocka_unit_test(what_is_ready_ahead_waits_for_its_instant),
 	        cmocka_unit_test(what_a_device_does_not_take_is_sent_later_in_order),
 	        cmocka_unit_test(what_is_not_taken_within_100_ms_is_dropped_and_counted),
+	        cmocka_unit_test(what_a_port_loses_has_its_name_only_if_its_leaving_was_told),
 	        cmocka_unit_test(nothing_is_given_to_a_device_whose_link_went_down),
 	        cmocka_unit_test(a_message_is_obeyed_once_and_packets_in_flight_are_kept),
 	        cmocka_unit_test(

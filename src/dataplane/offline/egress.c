@@ -130,7 +130,7 @@ int egress_write(struct egress *egress, uint32_t port, struct outlet *outlet,
 		rte_mempool_put_bulk(outlet->mbufs[0]->pool, (void **)outlet->mbufs, outlet->n);
 	else
 		rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
-	outlet->n = 0;
+	outlet_clear(outlet);
 	return dump ? dump_error(dump, problem) : 0;
 }
 

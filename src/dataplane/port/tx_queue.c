@@ -7,6 +7,9 @@
 
 #define BURST 64
 
+/* In t_ns, on the way to another worker: its struct packet has its name. No instant is so late. */
+#define NAMED SIMTIME_HORIZON
+
 static inline uint64_t bytes_of(struct rte_mbuf *const *mbufs, uint32_t n)
 {
 	uint64_t bytes = 0;
@@ -84,6 +87,8 @@ static uint32_t send_to_ring(struct tx_queue *tx_queue)
 	struct outlet *outlet = tx_queue->outlet;
 
 	tell_due(outlet);
+	for (uint32_t i = 0; unlikely(outlet->named != 0) && i < outlet->n; i++)
+		packet_of(outlet->mbufs[i])->t_ns |= outlet_is_named(outlet, i) ? NAMED : 0;
 	return rte_ring_sp_enqueue_burst(tx_queue->ring, (void **)outlet->mbufs, outlet->n, NULL);
 }
 
@@ -99,13 +104,14 @@ static simtime await(const struct clock *clock, simtime now)
 	return reading;
 }
 
-/* It has left its cloud, so it is the port that loses it. */
-static void tell_unsent(const struct tx_queue *tx_queue, const struct rte_mbuf *mbuf,
-                        simtime due_ns, simtime now)
+/* Packet i has left its cloud, so it is the port that loses it. */
+static void tell_unsent(const struct tx_queue *tx_queue, uint32_t i, simtime now)
 {
-	/* cloud_tell_left has said there which packet it is, if it has told that one's leaving. */
-	const struct packet *packet = packet_of((struct rte_mbuf *)(uintptr_t)mbuf);
-	const bool known = packet->t_ns == due_ns;
+	const struct outlet *outlet = tx_queue->outlet;
+	struct rte_mbuf *mbuf = outlet->mbufs[i];
+	/* Which one it is: if its leaving was told, too. */
+	const struct packet *packet = packet_of(mbuf);
+	const bool known = outlet_is_named(outlet, i);
 	const struct fate fate = {.kind = FATE_DROPPED,
 	                          .reason = REASON_TX_FULL,
 	                          .packet = known ? packet->number : 0,
@@ -114,7 +120,7 @@ static void tell_unsent(const struct tx_queue *tx_queue, const struct rte_mbuf *
 	                          .flags = known ? packet->flags : 0,
 	                          .wire_bytes = mbuf->pkt_len,
 	                          .at_ns = now,
-	                          .t_in_ns = due_ns,
+	                          .t_in_ns = outlet->due_ns[i],
 	                          .cloud = tx_queue->port->name,
 	                          .queue_average_bytes = FATE_NO_AVERAGE,
 	                          .frame = {.data = rte_pktmbuf_mtod(mbuf, const uint8_t *),
@@ -133,19 +139,30 @@ uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, sim
 
 	tx_queue->tx_bytes += bytes;
 	if (likely(done == outlet->n)) {
-		outlet->n = 0;
+		outlet_clear(outlet);
 		return done;
 	}
 	if (tx_queue->port)
 		tx_queue->tx_bytes -= bytes_of(outlet->mbufs + done, outlet->n - done);
 	while (done < outlet->n && outlet->due_ns[done] + TX_QUEUE_PATIENCE_NS < handed) {
 		if (tx_queue->witness)
-			tell_unsent(tx_queue, outlet->mbufs[done], outlet->due_ns[done], handed);
+			tell_unsent(tx_queue, done, handed);
 		rte_pktmbuf_free(outlet->mbufs[done++]);
 		tx_queue->tx_full++;
 	}
 	outlet_pass(outlet, done);
 	return done;
+}
+
+/* From packet `from` on. */
+static __attribute__((noinline)) void take_names(struct outlet *outlet, uint32_t from)
+{
+	for (uint32_t i = from; i < outlet->n; i++) {
+		if (!(outlet->due_ns[i] & NAMED))
+			continue;
+		outlet->due_ns[i] &= ~NAMED;
+		outlet->named |= UINT64_C(1) << i;
+	}
 }
 
 uint32_t tx_queue_collect(struct tx_queue *tx_queue, struct rte_ring *from)
@@ -154,9 +171,15 @@ uint32_t tx_queue_collect(struct tx_queue *tx_queue, struct rte_ring *from)
 	struct rte_mbuf **mbufs = &outlet->mbufs[outlet->n];
 	uint32_t n = rte_ring_sc_dequeue_burst(from, (void **)mbufs, OUTLET_ROOM - outlet->n, NULL);
 
-	for (uint32_t i = 0; i < n; i++)
+	simtime any = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
 		outlet->due_ns[outlet->n + i] = packet_of(mbufs[i])->t_ns;
+		any |= outlet->due_ns[outlet->n + i];
+	}
 	outlet->n += n; /* nobody asks for wire_bytes */
+	if (unlikely(any & NAMED))
+		take_names(outlet, outlet->n - n);
 	return n;
 }
 

@@ -26,8 +26,10 @@ static inline bool leaves_at_once(struct cloud *cloud, const struct held *held, 
 	outlet_put(outlet, mbuf, now, held->wire_bytes);
 	cloud->counters.tx_packets++;
 	cloud->counters.tx_bytes += held->wire_bytes;
-	if (cloud_tells(cloud, FATE_LEFT))
+	if (cloud_tells(cloud, FATE_LEFT)) {
 		cloud_tell_left(cloud, mbuf, held, now);
+		outlet_name(outlet);
+	}
 	return true;
 }
 

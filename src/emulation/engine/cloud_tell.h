@@ -44,7 +44,8 @@ void cloud_tell_marked(const struct cloud *cloud, const struct burst *burst, uin
                        enum reason reason);
 void cloud_tell_marked_held(const struct cloud *cloud, const struct held *held, enum reason reason,
                             simtime now);
-/* It leaves in that mbuf, whose struct packet says its name from then on. */
+/* It leaves in that mbuf, whose struct packet says its name from then on: if it lies in an outlet,
+ * outlet_name() is the caller's. */
 void cloud_tell_left(const struct cloud *cloud, struct rte_mbuf *mbuf, const struct held *head,
                      simtime now);
 

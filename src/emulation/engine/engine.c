@@ -125,6 +125,7 @@ static __attribute__((noinline)) uint64_t line_pop_told(struct engine *engine, s
 		outlet_put(outlet, mbuf, head.t_ns, head.wire_bytes);
 		bytes += head.wire_bytes;
 		cloud_tell_left(cloud, mbuf, &head, head.t_ns);
+		outlet_name(outlet);
 	}
 	return bytes;
 }

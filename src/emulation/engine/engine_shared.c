@@ -131,6 +131,28 @@ static bool leave_onward(struct engine *engine, struct cloud *cloud, struct rte_
 	return true;
 }
 
+static inline void leave_untold(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
+                                const struct held *head)
+{
+	if (unlikely(head->flags & PACKET_BACK))
+		leave_back(engine, cloud, mbuf, head);
+	else if (likely(!cloud->exit->classifier) || !leave_onward(engine, cloud, mbuf, head))
+		put_out(engine, &engine->ports[cloud->exit->port], mbuf, head);
+}
+
+static __attribute__((noinline)) void leave_told(struct engine *engine, struct cloud *cloud,
+                                                 struct rte_mbuf *mbuf, const struct held *head)
+{
+	const uint32_t port = head->flags & PACKET_BACK ? cloud->from_port : cloud->exit->port;
+	struct outlet *outlet = &engine->ports[port].outlet;
+	const uint32_t before = outlet->n;
+
+	cloud_tell_left(cloud, mbuf, head, head->t_ns);
+	leave_untold(engine, cloud, mbuf, head);
+	if (outlet->n == before + 1 && outlet->mbufs[before] == mbuf)
+		outlet_name(outlet);
+}
+
 /* A packet has come to the end of its cloud, at t_ns of what was its record: into a cloud that
  * comes from there, or out. */
 static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
@@ -139,11 +161,9 @@ static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *m
 	cloud->counters.tx_packets++;
 	cloud->counters.tx_bytes += head->wire_bytes;
 	if (cloud_tells(cloud, FATE_LEFT))
-		cloud_tell_left(cloud, mbuf, head, head->t_ns);
-	if (unlikely(head->flags & PACKET_BACK))
-		leave_back(engine, cloud, mbuf, head);
-	else if (likely(!cloud->exit->classifier) || !leave_onward(engine, cloud, mbuf, head))
-		put_out(engine, &engine->ports[cloud->exit->port], mbuf, head);
+		leave_told(engine, cloud, mbuf, head);
+	else
+		leave_untold(engine, cloud, mbuf, head);
 }
 
 /* So many packets ahead of the one that leaves, its cloud is fetched: of many, it is cold. */

@@ -20,10 +20,13 @@
 
 struct outlet {
 	uint32_t n;
+	uint64_t named; /* packet 1 << i has its name in its struct packet (engine/cloud_tell.h) */
 	simtime due_ns[OUTLET_ROOM];
 	struct rte_mbuf *mbufs[OUTLET_ROOM];
 	uint32_t wire_bytes[OUTLET_ROOM]; /* as in packet.h */
 };
+
+_Static_assert(OUTLET_ROOM <= 64, "`named` has a bit for each");
 
 /* There is room. */
 static __rte_always_inline void outlet_put(struct outlet *outlet, struct rte_mbuf *mbuf,
@@ -36,6 +39,24 @@ static __rte_always_inline void outlet_put(struct outlet *outlet, struct rte_mbu
 	outlet->wire_bytes[n] = wire_bytes;
 }
 
+/* The packet that was put last has its name in its struct packet. */
+static inline void outlet_name(struct outlet *outlet)
+{
+	outlet->named |= UINT64_C(1) << (outlet->n - 1);
+}
+
+static inline bool outlet_is_named(const struct outlet *outlet, uint32_t i)
+{
+	return outlet->named >> i & 1;
+}
+
+/* All are gone. */
+static inline void outlet_clear(struct outlet *outlet)
+{
+	outlet->n = 0;
+	outlet->named = 0;
+}
+
 /* The first n are gone. */
 static inline void outlet_pass(struct outlet *outlet, uint32_t n)
 {
@@ -45,6 +66,7 @@ static inline void outlet_pass(struct outlet *outlet, uint32_t n)
 	memmove(outlet->due_ns, outlet->due_ns + n, rest * sizeof(outlet->due_ns[0]));
 	memmove(outlet->wire_bytes, outlet->wire_bytes + n, rest * sizeof(outlet->wire_bytes[0]));
 	outlet->n = rest;
+	outlet->named = n < OUTLET_ROOM ? outlet->named >> n : 0;
 }
 
 #endif
