@@ -143,6 +143,24 @@ def bash_types_the_rest():
     types_the_rest(Shell("bash", "--noprofile", "--rcfile", rc, "-i"), weir)
 
 
+def bash_joins_what_it_cuts_and_takes_off_quotes():
+    needs("bash")
+    weir = started()
+    rc = os.path.join(weir.folder, "rc")
+    with open(rc, "w", encoding="utf-8") as file:
+        file.write(f"bind 'set enable-bracketed-paste off'\n. {COMPLETION}/weir.bash\nPS1=READY\n")
+    shell = Shell("bash", "--noprofile", "--rcfile", rc, "-i")
+    try:
+        shell.until("READY")
+        path = weir.path
+        for socket in (f"--socket={path}", f"-s '{path}'", f'-s "{path}"', "-s " + path.replace("weir", "w\\eir")):
+            shell.type(f"\x15weir ctl {socket} cloud downl\t")
+            shell.until("cloud downlink ")
+    finally:
+        shell.end()
+        weir.stop()
+
+
 def zsh_types_the_rest():
     needs("zsh")
     weir = started()
@@ -170,4 +188,5 @@ def fish_offers_them():
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     each_command_is_offered_by_its_beginning, each_option_of_the_help_is_offered,
     the_value_of_an_option_is_offered_where_it_is_a_word_or_a_file, words_of_the_language_are_offered,
-    the_clouds_of_the_weir_that_runs_are_offered, bash_types_the_rest, zsh_types_the_rest, fish_offers_them)]))
+    the_clouds_of_the_weir_that_runs_are_offered, bash_types_the_rest,
+    bash_joins_what_it_cuts_and_takes_off_quotes, zsh_types_the_rest, fish_offers_them)]))
