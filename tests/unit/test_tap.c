@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "capture/fate_frame.h"
+#include "capture/fate_reader.h"
 #include "capture/fate_ring.h"
 #include "group.h"
 #include "live/tap.h"
@@ -58,7 +59,7 @@ static void open_pipe(struct pipe *pipe)
 {
 	struct scenario *scenario = scenario_make();
 	struct problem problem = {.text = ""};
-	int fd = fate_memory_make(MEMORY, &pipe->ours);
+	int fd = fate_reader_make(MEMORY, &pipe->ours);
 
 	assert_non_null(scenario);
 	assert_true(fd >= 0);
@@ -150,15 +151,15 @@ static void what_a_worker_puts_comes_out_as_it_was_whatever_its_length(void **st
 		fate_ring_put(&pipe.rings[1], &fate, 1000, i);
 		if (i % 50 != 0)
 			continue;
-		while (fate_memory_look(pipe.ours, MEMORY, 1, &taken, &broken)) {
+		while (fate_reader_look(pipe.ours, MEMORY, 1, &taken, &broken)) {
 			assert_fate(&taken.fate, next, 1000);
 			assert_int_equal(taken.poll_ns, next);
 			assert_int_equal(taken.missed, 0);
-			fate_memory_pass(&taken);
+			fate_reader_pass(&taken);
 			next++;
 		}
 		assert_false(broken);
-		assert_false(fate_memory_look(pipe.ours, MEMORY, 0, &taken, &broken));
+		assert_false(fate_reader_look(pipe.ours, MEMORY, 0, &taken, &broken));
 	}
 	assert_int_equal(next, 20001);
 	assert_int_equal(((struct fate_memory *)pipe.ours)->wall_ns, 5);
@@ -182,24 +183,24 @@ static void what_finds_no_room_is_counted_exactly_by_its_kind(void **state)
 		fate_ring_put(&pipe.rings[0], &fate, 1500, i);
 		put[fate.kind]++;
 		/* A reader that takes one of three. */
-		if (i % 3 == 0 && fate_memory_look(pipe.ours, MEMORY, 0, &taken, &broken)) {
+		if (i % 3 == 0 && fate_reader_look(pipe.ours, MEMORY, 0, &taken, &broken)) {
 			assert_fate(&taken.fate, taken.fate.packet, 1500);
 			seen[taken.fate.kind]++;
 			/* Ahead of it so many of its kind are missing as are said. */
 			last[taken.fate.kind] = taken.missed;
-			fate_memory_pass(&taken);
+			fate_reader_pass(&taken);
 		}
 	}
-	while (fate_memory_look(pipe.ours, MEMORY, 0, &taken, &broken)) {
+	while (fate_reader_look(pipe.ours, MEMORY, 0, &taken, &broken)) {
 		seen[taken.fate.kind]++;
 		assert_true(taken.missed >= last[taken.fate.kind]);
 		last[taken.fate.kind] = taken.missed;
-		fate_memory_pass(&taken);
+		fate_reader_pass(&taken);
 	}
 	assert_false(broken);
 	for (int kind = FATE_ARRIVED; kind < FATE_ARRIVED + 3; kind++) {
-		assert_true(fate_memory_missed(pipe.ours, MEMORY, (enum fate_kind)kind) > 1000);
-		assert_int_equal(put[kind], seen[kind] + fate_memory_missed(pipe.ours, MEMORY,
+		assert_true(fate_reader_missed(pipe.ours, MEMORY, (enum fate_kind)kind) > 1000);
+		assert_int_equal(put[kind], seen[kind] + fate_reader_missed(pipe.ours, MEMORY,
 		                                                            (enum fate_kind)kind));
 	}
 	close_pipe(&pipe);
@@ -232,7 +233,7 @@ static void a_reader_that_writes_nonsense_harms_no_worker(void **state)
 		memset(pipe.rings[0].data, (int)i, 4096);
 		pipe.rings[0].state->taken = (i % 64) * 8;
 		pipe.rings[0].state->written = pipe.rings[0].state->taken + (i % 300) * 8;
-		if (fate_memory_look(pipe.ours, MEMORY, 0, &taken, &broken)) {
+		if (fate_reader_look(pipe.ours, MEMORY, 0, &taken, &broken)) {
 			const uint8_t *end = (const uint8_t *)(pipe.rings[0].state + 1) -
 			                     (uint8_t *)pipe.theirs + (uint8_t *)pipe.ours +
 			                     pipe.rings[0].bytes;
@@ -269,9 +270,9 @@ static void a_writer_that_says_nonsense_of_its_rings_harms_no_reader(void **stat
 
 		head->n_rings = nonsense[i].n_rings;
 		head->ring_bytes = nonsense[i].ring_bytes;
-		assert_false(fate_memory_look(pipe.ours, MEMORY, 0, &taken, &broken));
+		assert_false(fate_reader_look(pipe.ours, MEMORY, 0, &taken, &broken));
 		assert_true(broken);
-		assert_int_equal(fate_memory_missed(pipe.ours, MEMORY, FATE_ARRIVED), 0);
+		assert_int_equal(fate_reader_missed(pipe.ours, MEMORY, FATE_ARRIVED), 0);
 	}
 	close_pipe(&pipe);
 }
@@ -288,12 +289,12 @@ static void the_names_of_a_fate_are_the_readers(void **state)
 	(void)state;
 	open_pipe(&pipe);
 	fate_ring_put(&pipe.rings[0], &fate, 1500, 1);
-	assert_true(fate_memory_look(pipe.ours, MEMORY, 0, &taken, &broken));
+	assert_true(fate_reader_look(pipe.ours, MEMORY, 0, &taken, &broken));
 	memset(pipe.rings[0].data, 'x', 4096);
 	assert_string_equal(taken.fate.cloud, "down");
 	assert_string_equal(taken.fate.stage, "loss");
-	fate_memory_pass(&taken);
-	assert_false(fate_memory_look(pipe.ours, MEMORY, 0, &taken, &broken));
+	fate_reader_pass(&taken);
+	assert_false(fate_reader_look(pipe.ours, MEMORY, 0, &taken, &broken));
 	assert_false(broken);
 	close_pipe(&pipe);
 }

@@ -76,7 +76,7 @@ static int take_ring(struct watch *watch, uint32_t ring)
 	int n = 0;
 
 	while (n < AT_ONCE &&
-	       fate_memory_look(watch->memory, CTL_WATCH_BYTES, ring, &taken, &wrong)) {
+	       fate_reader_look(watch->memory, CTL_WATCH_BYTES, ring, &taken, &wrong)) {
 		uint64_t *lost = &watch->lost[ring][taken.fate.kind];
 		int result = watch->watcher->put(watch->watcher->argument, &taken.fate,
 		                                 taken.missed - *lost);
@@ -86,7 +86,7 @@ static int take_ring(struct watch *watch, uint32_t ring)
 			watch->poll_before_ns = watch->poll_ns;
 			watch->poll_ns = taken.poll_ns;
 		}
-		fate_memory_pass(&taken);
+		fate_reader_pass(&taken);
 		if (result < 0)
 			return result;
 		n++;
@@ -97,7 +97,7 @@ static int take_ring(struct watch *watch, uint32_t ring)
 /* What is there now, of each ring as much; *n of them. 0, 1: enough, or a negative errno. */
 static int take_all(struct watch *watch, uint64_t *n)
 {
-	simtime until = fate_memory_settled(watch->memory);
+	simtime until = fate_reader_settled(watch->memory);
 
 	*n = 0;
 	for (uint32_t i = 0; i < watch->n_rings; i++) {
@@ -198,7 +198,7 @@ int ctl_watch(struct ctl_link *link, const struct capture_words *words,
 	int fd = -ENOMEM, result;
 
 	if (watch)
-		fd = fate_memory_make(CTL_WATCH_BYTES, &watch->memory);
+		fd = fate_reader_make(CTL_WATCH_BYTES, &watch->memory);
 	if (fd < 0) {
 		fprintf(stderr, "weir ctl: no 32 MiB of memory for packets: %s\n", strerror(-fd));
 		free(watch);
@@ -215,7 +215,7 @@ int ctl_watch(struct ctl_link *link, const struct capture_words *words,
 	}
 	for (int kind = 0; result == 0 && kind < FATE_KINDS; kind++)
 		missed[kind] =
-		        fate_memory_missed(watch->memory, CTL_WATCH_BYTES, (enum fate_kind)kind);
+		        fate_reader_missed(watch->memory, CTL_WATCH_BYTES, (enum fate_kind)kind);
 	signals_give_back(before);
 	munmap(watch->memory, CTL_WATCH_BYTES);
 	free(watch);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets of a running weir, from the memory into which its workers put them (capture/fate_ring.h).
+ * Packets of a running weir, from the memory into which its workers put them (capture/fate_reader.h).
  *
  * Thread: the caller's, one.
  */
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "account/witness.h"
-#include "capture/fate_ring.h"
+#include "capture/fate_reader.h"
 #include "ctl/ctl_link.h"
 #include "fates/capture_words.h"
 

@@ -13,59 +13,6 @@
 
 #include "capture/fate_frame.h"
 
-#define MAGIC   "weirfate"
-#define VERSION 1
-#define SEALS   (F_SEAL_SHRINK | F_SEAL_GROW)
-#define PAGE    4096u
-#define PADDING UINT32_MAX
-#define ALIGN   8u
-
-/* Behind it: the names of the cloud and the stage, each ended by a 0, then the frame; the whole at
- * a multiple of ALIGN. */
-struct record {
-	uint32_t bytes; /* of the whole */
-	uint32_t kind;  /* or PADDING, of which only these two words are there */
-	uint64_t packet;
-	simtime at_ns, t_in_ns, t_out_ns, poll_ns;
-	uint64_t queue_bytes, queue_average_bytes;
-	uint64_t missed;
-	uint32_t wire_bytes, frame_bytes;
-	uint16_t port, to_port;
-	uint8_t reason, flags, changed;
-	uint8_t cloud_bytes, stage_bytes; /* with the 0; 0: there is none */
-	uint8_t reserved[7];
-	char names[];
-};
-
-_Static_assert(sizeof(struct record) % ALIGN == 0, "records lie one behind the other");
-_Static_assert(offsetof(struct fate_ring_state, taken) == 64 * 2 ||
-                       offsetof(struct fate_ring_state, taken) == 64,
-               "the reader has a cache line of its own");
-
-static size_t head_bytes(void)
-{
-	return RTE_ALIGN_CEIL(sizeof(struct fate_memory), (size_t)PAGE);
-}
-
-static uint64_t ring_bytes_of(size_t bytes, uint32_t n)
-{
-	uint64_t each = (bytes - head_bytes()) / n;
-
-	each = RTE_ALIGN_FLOOR(each, (uint64_t)PAGE);
-	return each > sizeof(struct fate_ring_state)
-	               ? RTE_ALIGN_FLOOR(each - sizeof(struct fate_ring_state), (uint64_t)ALIGN)
-	               : 0;
-}
-
-static uint8_t *ring_at(void *memory, uint64_t ring_bytes, uint32_t ring)
-{
-	uint64_t each = RTE_ALIGN_CEIL(ring_bytes + sizeof(struct fate_ring_state), (uint64_t)PAGE);
-
-	return (uint8_t *)memory + head_bytes() + ring * each;
-}
-
-/* ---- the worker's end ---- */
-
 static int check_pages(int fd, struct problem *problem)
 {
 	struct stat status;
@@ -84,14 +31,14 @@ static int check(int fd, struct stat *status, struct problem *problem)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
 
-	if (seals < 0 || (seals & SEALS) != SEALS || fstat(fd, status) != 0) {
+	if (seals < 0 || (seals & FATE_SEALS) != FATE_SEALS || fstat(fd, status) != 0) {
 		problem_set(problem, -1,
 		            "the descriptor is no memfd whose size is sealed (F_SEAL_SHRINK, "
 		            "F_SEAL_GROW)");
 		return -EINVAL;
 	}
 	if ((uint64_t)status->st_size < FATE_MEMORY_MIN ||
-	    (uint64_t)status->st_size > FATE_MEMORY_MAX || status->st_size % PAGE != 0) {
+	    (uint64_t)status->st_size > FATE_MEMORY_MAX || status->st_size % FATE_PAGE != 0) {
 		problem_set(problem, -1,
 		            "the memory has %lld bytes: 1 MiB to 1 GiB are wanted, a multiple of 4 "
 		            "KiB",
@@ -125,8 +72,8 @@ int fate_memory_take(int fd, uint32_t n, struct fate_ring *rings, void **memory,
 	if (rc < 0)
 		return rc;
 	*bytes = (size_t)status.st_size;
-	each = ring_bytes_of(*bytes, n);
-	if (n > FATE_RINGS_MAX || each < PAGE) {
+	each = fate_ring_bytes(*bytes, n);
+	if (n > FATE_RINGS_MAX || each < FATE_PAGE) {
 		problem_set(problem, -1, "the memory is too small for %u workers", n);
 		return -EINVAL;
 	}
@@ -147,14 +94,14 @@ int fate_memory_take(int fd, uint32_t n, struct fate_ring *rings, void **memory,
 	head = *memory = mapped;
 	memset(head, 0, sizeof(*head));
 	for (uint32_t i = 0; i < n; i++) {
-		uint8_t *at = ring_at(mapped, each, i);
+		uint8_t *at = fate_ring_at(mapped, each, i);
 
 		memset(at, 0, sizeof(struct fate_ring_state));
 		rings[i] = (struct fate_ring){.state = (struct fate_ring_state *)(void *)at,
 		                              .data = at + sizeof(struct fate_ring_state),
 		                              .bytes = each};
 	}
-	head->version = VERSION;
+	head->version = FATE_VERSION;
 	head->n_rings = n;
 	head->ring_bytes = each;
 	return 0;
@@ -169,7 +116,7 @@ void fate_memory_begin(void *memory, const struct scenario *scenario, int64_t wa
 	for (uint32_t i = 0; i < scenario->n_ports; i++)
 		strncpy(head->ports[i], scenario->ports[i].name, SCENARIO_NAME_BYTES - 1);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	memcpy(head->magic, MAGIC, sizeof(head->magic));
+	memcpy(head->magic, FATE_MAGIC, sizeof(head->magic));
 }
 
 void fate_memory_settle(void *memory, simtime settled_ns)
@@ -188,7 +135,7 @@ void fate_memory_leave(void *memory, size_t bytes)
 static uint8_t *reserve(struct fate_ring *ring, uint32_t bytes)
 {
 	uint64_t at = ring->written % ring->bytes, padding = 0, free;
-	uint32_t words[2] = {0, PADDING};
+	uint32_t words[2] = {0, FATE_PADDING};
 
 	if (at + bytes > ring->bytes)
 		padding = ring->bytes - at;
@@ -222,16 +169,16 @@ void fate_ring_put(struct fate_ring *ring, const struct fate *fate, uint32_t sna
 {
 	uint8_t cloud = name_bytes(fate->cloud), stage = name_bytes(fate->stage);
 	uint32_t frame = fate_frame_bytes(&fate->frame, RTE_MIN(snap, (uint32_t)FATE_SNAP_MAX));
-	uint32_t bytes = RTE_ALIGN_CEIL((uint32_t)sizeof(struct record) + cloud + stage + frame,
-	                                (uint32_t)ALIGN);
+	uint32_t bytes = RTE_ALIGN_CEIL(
+	        (uint32_t)sizeof(struct fate_record) + cloud + stage + frame, (uint32_t)FATE_ALIGN);
 	uint64_t *missed = &ring->state->missed[fate->kind];
-	struct record *record = (struct record *)(void *)reserve(ring, bytes);
+	struct fate_record *record = (struct fate_record *)(void *)reserve(ring, bytes);
 
 	if (unlikely(!record)) {
 		__atomic_store_n(missed, *missed + 1, __ATOMIC_RELAXED);
 		return;
 	}
-	*record = (struct record){
+	*record = (struct fate_record){
 	        .bytes = bytes,
 	        .kind = fate->kind,
 	        .packet = fate->packet,
@@ -263,158 +210,4 @@ void fate_ring_put(struct fate_ring *ring, const struct fate *fate, uint32_t sna
 	fate_frame_copy((uint8_t *)record->names + cloud + stage, &fate->frame, frame);
 	ring->written += bytes;
 	__atomic_store_n(&ring->state->written, ring->written, __ATOMIC_RELEASE);
-}
-
-/* ---- the reader's end ---- */
-
-int fate_memory_make(size_t bytes, void **memory)
-{
-	int fd = memfd_create("weir-capture", MFD_CLOEXEC | MFD_ALLOW_SEALING), error;
-
-	if (fd < 0)
-		return -errno;
-	if (ftruncate(fd, (off_t)bytes) != 0)
-		goto err_close;
-	error = posix_fallocate(fd, 0, (off_t)bytes);
-	if (error != 0) {
-		errno = error;
-		goto err_close;
-	}
-	if (fcntl(fd, F_ADD_SEALS, SEALS) != 0)
-		goto err_close;
-	*memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-	if (*memory != MAP_FAILED)
-		return fd;
-
-err_close:
-	error = errno;
-	close(fd);
-	return -error;
-}
-
-/* Each word of the memory may be another when it is read again: what is checked is a copy. */
-
-/* Where the rings are, as so many bytes have them, whatever else the memory says. False: *n rings
- * cannot be there. */
-static bool find_rings(const void *memory, size_t bytes, uint32_t *n, uint64_t *ring_bytes)
-{
-	const struct fate_memory *head = memory;
-
-	*n = __atomic_load_n(&head->n_rings, __ATOMIC_RELAXED);
-	*ring_bytes = __atomic_load_n(&head->ring_bytes, __ATOMIC_RELAXED);
-	return *n > 0 && *n <= FATE_RINGS_MAX && *ring_bytes > 0 &&
-	       *ring_bytes == ring_bytes_of(bytes, *n);
-}
-
-/* Whether it lies in so many bytes, with all that it names. */
-static bool is_whole(const struct record *record, uint64_t room)
-{
-	return room >= sizeof(*record) && record->bytes <= room && record->bytes % ALIGN == 0 &&
-	       record->bytes >= sizeof(*record) + record->cloud_bytes + record->stage_bytes +
-	                                (uint64_t)record->frame_bytes &&
-	       record->frame_bytes <= FATE_SNAP_MAX && record->kind < FATE_KINDS &&
-	       record->reason <= REASON_COUNT;
-}
-
-/* `names`: what lies behind it in the ring. False: they do not end. */
-static bool read_record(const struct record *record, const uint8_t *names, struct fate_taken *taken)
-{
-	const uint32_t cloud = record->cloud_bytes, stage = record->stage_bytes;
-
-	memcpy(taken->names, names, cloud + stage);
-	if ((cloud > 0 && taken->names[cloud - 1] != '\0') ||
-	    (stage > 0 && taken->names[cloud + stage - 1] != '\0'))
-		return false;
-	taken->missed = record->missed;
-	taken->poll_ns = record->poll_ns;
-	taken->fate = (struct fate){
-	        .packet = record->packet,
-	        .port = record->port,
-	        .to_port = record->to_port,
-	        .kind = (enum fate_kind)record->kind,
-	        .reason = (enum reason)record->reason,
-	        .wire_bytes = record->wire_bytes,
-	        .at_ns = record->at_ns,
-	        .t_in_ns = record->t_in_ns,
-	        .t_out_ns = record->t_out_ns,
-	        .cloud = cloud > 0 ? taken->names : "",
-	        .stage = stage > 0 ? taken->names + cloud : NULL,
-	        .changed = record->changed,
-	        .flags = record->flags,
-	        .queue_bytes = record->queue_bytes,
-	        .queue_average_bytes = record->queue_average_bytes,
-	        .frame = {.data = names + cloud + stage, .bytes = record->frame_bytes},
-	};
-	return true;
-}
-
-bool fate_memory_look(void *memory, size_t bytes, uint32_t ring, struct fate_taken *taken,
-                      bool *broken)
-{
-	const struct fate_memory *head = memory;
-	struct fate_ring_state *state;
-	const uint8_t *data;
-	uint64_t size, done;
-	uint32_t n;
-
-	if (memcmp(head->magic, MAGIC, sizeof(head->magic)) != 0)
-		return false;
-	*broken = head->version != VERSION || !find_rings(memory, bytes, &n, &size);
-	if (*broken || ring >= n)
-		return false;
-	state = (struct fate_ring_state *)(void *)ring_at(memory, size, ring);
-	data = (const uint8_t *)(state + 1);
-	done = __atomic_load_n(&state->taken, __ATOMIC_RELAXED);
-	for (;;) {
-		uint64_t written = __atomic_load_n(&state->written, __ATOMIC_ACQUIRE);
-		uint64_t at = done % size, room = RTE_MIN(written - done, size - at);
-		struct record record;
-
-		if (written == done)
-			return false;
-		*broken = written - done > size || at % ALIGN != 0 || room < ALIGN;
-		if (*broken)
-			return false;
-		memcpy(&record, data + at, RTE_MIN(room, sizeof(record)));
-		if (record.kind != PADDING) {
-			*broken = !is_whole(&record, room) ||
-			          !read_record(&record, data + at + sizeof(record), taken);
-			taken->ring = state;
-			taken->after = done + record.bytes;
-			return !*broken;
-		}
-		*broken = record.bytes != size - at;
-		if (*broken)
-			return false;
-		done += record.bytes;
-		__atomic_store_n(&state->taken, done, __ATOMIC_RELEASE);
-	}
-}
-
-void fate_memory_pass(const struct fate_taken *taken)
-{
-	__atomic_store_n(&taken->ring->taken, taken->after, __ATOMIC_RELEASE);
-}
-
-simtime fate_memory_settled(const void *memory)
-{
-	const struct fate_memory *head = memory;
-
-	return __atomic_load_n(&head->settled_ns, __ATOMIC_ACQUIRE);
-}
-
-uint64_t fate_memory_missed(void *memory, size_t bytes, enum fate_kind kind)
-{
-	uint64_t missed = 0, size;
-	uint32_t n;
-
-	if (!find_rings(memory, bytes, &n, &size))
-		return 0;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct fate_ring_state *state =
-		        (const struct fate_ring_state *)(const void *)ring_at(memory, size, i);
-
-		missed += __atomic_load_n(&state->missed[kind], __ATOMIC_RELAXED);
-	}
-	return missed;
 }
