@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets of a running weir, from the memory into which its workers put them (capture/fate_reader.h).
+ * Packets of a running weir, from the memory into which its workers put them
+ * (capture/fate_reader.h).
  *
  * Thread: the caller's, one.
  */
