@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the manual page weir(1) from what the program says of itself, so that it cannot say anything else.
 
-usage: manual.py WEIR
+usage: manual.py WEIR              (where another machine runs it: WRAPPER WEIR)
 
 `weir --help` names the subcommands, and each of them has its own --help; both are given as they are.
 """
@@ -27,8 +27,8 @@ def commands(usage):
 
 
 def main():
-    weir = sys.argv[1]
-    usage = said(weir, "--help")
+    weir = sys.argv[1:]
+    usage = said(*weir, "--help")
     names = commands(usage)
     assert names, "the usage names no subcommand"
     print('.\\" Made by tools/manual.py: do not edit it.\n.TH WEIR 1 "" "weir" "User Commands"\n.SH NAME\n'
@@ -36,7 +36,7 @@ def main():
     print(troff(usage), end=".fi\n")
     for name in names:
         print(f".SH WEIR {name.upper()}\n.nf")
-        print(troff(said(weir, name, "--help")), end=".fi\n")
+        print(troff(said(*weir, name, "--help")), end=".fi\n")
     print(".SH EXIT STATUS\n0: done. 1: it went wrong on the way, or a verdict is not what was asked for. 2: what was asked for is wrong; "
           "nothing was done.\n.SH SEE ALSO")
     print(",\n".join(f".BR weir\\-{name} (1)" for name in [*names, "help"]) + ",\n.BR weir\\-host (1),\n.BR weir\\-scenario (5)")

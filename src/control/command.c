@@ -46,7 +46,8 @@ static const struct {
         {&replay_options, command_replay}, {&check_options, command_check},
         {&ctl_options, command_ctl},       {&top_options, command_top},
         {&serve_options, command_serve},   {&bench_options, command_bench},
-        {&lab_options, command_lab},       {&help_options, command_help},
+        {&lab_options, command_lab},       {&setup_options, command_setup},
+        {&help_options, command_help},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

@@ -24,6 +24,7 @@ int command_top(int argc, char **argv);
 int command_serve(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_lab(int argc, char **argv);
+int command_setup(int argc, char **argv);
 
 /* `weir --complete WORD ...`, for shells (complete/complete_command.c). `words`: what stands
  * behind `weir`, the last one being the one that is typed, be it "". `all`: the commands, ended by
@@ -32,6 +33,6 @@ void command_complete(FILE *out, int n, char **words, const struct options *cons
 
 /* What each takes, and its help. */
 extern const struct options exec_options, run_options, replay_options, check_options, ctl_options,
-        top_options, serve_options, bench_options, lab_options;
+        top_options, serve_options, bench_options, lab_options, setup_options;
 
 #endif

@@ -41,6 +41,14 @@ static void put_good_machine(void)
 	put("/sys/devices/system/cpu/isolated", "0\n");
 	put("/sys/devices/system/cpu/nohz_full", "0\n");
 	put(CPU0 "/cpufreq/scaling_governor", "performance\n");
+	put(CPU0 "/cpufreq/scaling_min_freq", "800000\n");
+	put(CPU0 "/cpufreq/cpuinfo_max_freq", "3200000\n");
+	put(CPU0 "/cpuidle/state0/name", "POLL\n");
+	put(CPU0 "/cpuidle/state0/latency", "0\n");
+	put(CPU0 "/cpuidle/state0/disable", "0\n");
+	put(CPU0 "/cpuidle/state1/name", "C6\n");
+	put(CPU0 "/cpuidle/state1/latency", "133\n");
+	put(CPU0 "/cpuidle/state1/disable", "1\n");
 	put(CPU0 "/topology/thread_siblings_list", "0\n");
 	put("/sys/devices/system/node/node0/cpulist", "0-1\n");
 	put("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
@@ -86,6 +94,10 @@ static void the_files_are_read(void **state)
 	assert_int_equal(machine.huge_total_bytes, 200 << 20);
 	assert_int_equal(machine.huge_free_bytes, 180 << 20);
 	assert_int_equal(machine.available_bytes, 8000 << 10);
+	assert_int_equal(machine.clock_least_khz, 800000);
+	assert_int_equal(machine.clock_most_khz, 3200000);
+	assert_string_equal(machine.sleep, "POLL");
+	assert_int_equal(machine.sleep_us, 0);
 	assert_int_equal(machine.node, 0);
 	assert_int_equal(machine.nodes, 1);
 	assert_int_equal(machine.interrupts, 0);
@@ -135,6 +147,7 @@ static void what_costs_is_named_with_its_remedy(void **state)
 	        {"nohz_full", "/sys/devices/system/cpu/nohz_full", " (null)\n", "nohz_full=0"},
 	        {"frequency governor", CPU0 "/cpufreq/scaling_governor", "powersave\n",
 	         "performance"},
+	        {"C-states", CPU0 "/cpuidle/state1/disable", "0\n", "cpupower -c 0 idle-set -D 2"},
 	        {"SMT", CPU0 "/topology/thread_siblings_list", "0,2\n", "nosmt"},
 	        {"interrupts", "/proc/irq/7/effective_affinity_list", "0-1\n", "smp_affinity_list"},
 	        {"hugepages", "/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "3\n",

@@ -13,6 +13,7 @@
  */
 #include "command.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -158,6 +159,30 @@ static void offer_language(const struct typed *typed, const char *head,
 	free(line);
 }
 
+/* Interfaces, NICs and services of this machine. */
+static void offer_ports(const struct typed *typed)
+{
+	static const struct {
+		const char *folder, *ending;
+	} places[] = {{"/sys/class/net", ""}, {"/sys/bus/pci/devices", ""}, {"/etc/weir", ".weir"}};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		DIR *folder = opendir(places[i].folder);
+
+		for (struct dirent *entry; folder && (entry = readdir(folder));) {
+			size_t n = strlen(entry->d_name), ending = strlen(places[i].ending);
+
+			if (entry->d_name[0] == '.' || n <= ending ||
+			    strcmp(entry->d_name + n - ending, places[i].ending) != 0)
+				continue;
+			entry->d_name[n - ending] = '\0';
+			offer(typed, entry->d_name);
+		}
+		if (folder)
+			closedir(folder);
+	}
+}
+
 static void offer_words(const struct typed *typed, const struct options *const *all)
 {
 	const char *command = typed->options->command;
@@ -180,6 +205,8 @@ static void offer_words(const struct typed *typed, const struct options *const *
 		for (size_t i = 0; typed->n == 0 && all[i]; i++)
 			offer(typed, all[i]->command);
 		offer_language(typed, "help ", NULL);
+	} else if (strcmp(command, "setup") == 0) {
+		offer_ports(typed);
 	} else if (strcmp(command, "bench") == 0 || strcmp(command, "lab") == 0) {
 		offer_files(typed);
 	}

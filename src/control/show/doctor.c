@@ -79,8 +79,8 @@ static void examine_hugepages(struct doctor *doctor, const struct bench_machine 
 	eal_huge_needed(finding->what, machine->huge_free_bytes >> 20, huge_mib);
 	if (enough)
 		return;
-	say(finding->cost, "packet buffers lie in small pages: some percent fewer packets a "
-	                   "second, and no NIC on igb_uio");
+	say(finding->cost, "packet buffers lie in small pages: 40 instead of 25 ns a packet with a "
+	                   "NIC, 27 with virtual devices; and no NIC on igb_uio");
 	eal_huge_remedy(finding->remedy, huge_mib);
 }
 
@@ -148,10 +148,40 @@ static void examine_governor(struct doctor *doctor, const struct bench_machine *
 	                         : "not known: the kernel does not drive it (guest, or BIOS)");
 	if (good || !machine->governor[0])
 		return;
-	say(finding->cost, "the core is slower than it could be, and changes its speed");
+	if (machine->clock_least_khz && machine->clock_most_khz > machine->clock_least_khz)
+		say(finding->cost,
+		    "the core may run at %.1f instead of %.1f GHz: up to %.1f times "
+		    "the time a packet",
+		    (double)machine->clock_least_khz / 1e6, (double)machine->clock_most_khz / 1e6,
+		    (double)machine->clock_most_khz / (double)machine->clock_least_khz);
+	else
+		say(finding->cost, "the core is slower than it could be, and changes its speed");
 	say(finding->remedy,
 	    "echo performance > /sys/devices/system/cpu/cpu%u/cpufreq/scaling_governor",
 	    machine->core);
+}
+
+static void examine_sleep(struct doctor *doctor, const struct bench_machine *machine)
+{
+	bool good = machine->sleep_us <= BENCH_SLEEP_SHORT_US;
+	struct finding *finding = add(doctor, "C-states",
+	                              !machine->sleep[0] ? DOCTOR_UNKNOWN
+	                              : good             ? DOCTOR_GOOD
+	                                                 : DOCTOR_COSTS);
+
+	if (!machine->sleep[0]) {
+		say(finding->what, "not known: the kernel does not choose them (guest)");
+		return;
+	}
+	say(finding->what, "processor %u sleeps as deep as %.40s", machine->core, machine->sleep);
+	if (good)
+		return;
+	say(finding->cost,
+	    "%" PRId64 " us late when it was asleep: what the kernel sends and "
+	    "receives, and the start; a worker that polls keeps it awake",
+	    machine->sleep_us);
+	say(finding->remedy, "`cpupower -c %u idle-set -D %d`", machine->core,
+	    BENCH_SLEEP_SHORT_US);
 }
 
 static void examine_siblings(struct doctor *doctor, const struct bench_machine *machine)
@@ -252,6 +282,7 @@ void doctor_examine(const char *root, const struct bench_machine *machine,
 	examine_transparent(doctor, machine);
 	examine_isolation(doctor, machine);
 	examine_governor(doctor, machine);
+	examine_sleep(doctor, machine);
 	examine_siblings(doctor, machine);
 	examine_interrupts(doctor, machine);
 	examine_throttling(doctor, machine);

@@ -121,6 +121,9 @@ static void read_cpuinfo(struct source *source, struct bench_machine *machine)
 			machine->processors++;
 		} else if (strncmp(line, "model name", 10) == 0) {
 			snprintf(machine->cpu, sizeof(machine->cpu), "%.150s", value_of(line));
+		} else if (strncmp(line, "CPU implementer", 15) == 0) {
+			/* The counter of arm64 is one for all processors, and never stops. */
+			machine->tsc_constant = machine->tsc_nonstop = true;
 		} else if (strncmp(line, "flags", 5) == 0) {
 			machine->tsc_constant = strstr(line, " constant_tsc") != NULL;
 			machine->tsc_nonstop = strstr(line, " nonstop_tsc") != NULL;
@@ -285,6 +288,33 @@ static uint32_t count_nodes(struct source *source, uint32_t core, int *node)
 	return n;
 }
 
+/* A processor in an idle state comes out of it so much later. */
+static void read_sleep(struct source *source, struct bench_machine *machine)
+{
+	for (unsigned i = 0; i < 32; i++) {
+		FILE *file =
+		        open_file(source, "/sys/devices/system/cpu/cpu%u/cpuidle/state%u/latency",
+		                  machine->core, i);
+		int64_t us;
+
+		if (!file)
+			return;
+		us = take_number(source, file, 0);
+		if (us < machine->sleep_us ||
+		    take_number(source,
+		                open_file(source,
+		                          "/sys/devices/system/cpu/cpu%u/cpuidle/state%u/disable",
+		                          machine->core, i),
+		                0) != 0)
+			continue;
+		machine->sleep_us = us;
+		take_line(source,
+		          open_file(source, "/sys/devices/system/cpu/cpu%u/cpuidle/state%u/name",
+		                    machine->core, i),
+		          machine->sleep);
+	}
+}
+
 static void read_core(struct source *source, struct bench_machine *machine)
 {
 	uint32_t core = machine->core;
@@ -296,6 +326,15 @@ static void read_core(struct source *source, struct bench_machine *machine)
 	          open_file(source, "/sys/devices/system/cpu/cpu%u/topology/thread_siblings_list",
 	                    core),
 	          machine->siblings);
+	machine->clock_least_khz = (uint64_t)take_number(
+	        source,
+	        open_file(source, "/sys/devices/system/cpu/cpu%u/cpufreq/scaling_min_freq", core),
+	        0);
+	machine->clock_most_khz = (uint64_t)take_number(
+	        source,
+	        open_file(source, "/sys/devices/system/cpu/cpu%u/cpufreq/cpuinfo_max_freq", core),
+	        0);
+	read_sleep(source, machine);
 	machine->nodes = count_nodes(source, core, &machine->node);
 	machine->interrupts = count_interrupts(source, core);
 	machine->stolen = stolen_fraction(source, core);

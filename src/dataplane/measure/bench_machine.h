@@ -14,6 +14,8 @@
 #include <stdint.h>
 
 #define BENCH_WORD_BYTES 160
+/* Idle states up to this one cost nothing that could be told from the noise. */
+#define BENCH_SLEEP_SHORT_US 2
 
 struct bench_machine {
 	char cpu[BENCH_WORD_BYTES];
@@ -28,6 +30,10 @@ struct bench_machine {
 	/* of the processor `core` */
 	uint32_t core;
 	char governor[BENCH_WORD_BYTES];
+	uint64_t clock_least_khz, clock_most_khz; /* that the governor may choose; 0: not known */
+	/* The deepest idle state that it may enter, and how long it takes to come out of it. */
+	char sleep[BENCH_WORD_BYTES];
+	int64_t sleep_us;
 	char siblings[BENCH_WORD_BYTES]; /* threads of the same core, itself included */
 	int node;
 	int interrupts; /* that may be delivered to it */

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `weir setup`: what this machine lacks for some ports, what mends it, and does it. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "options/options.h"
+#include "setup/setup_plan.h"
+#include "setup/setup_record.h"
+#include "text/word.h"
+
+struct setup {
+	const char *cores, *root;
+	bool apply, undo, json, unsafe;
+};
+
+static const struct option_row rows[] = {
+        {OPTION("--apply", FIELD_FLAG, struct setup, apply,
+                .help = "do it, for the devices that were applied before, too, and at each start "
+                        "of the machine")},
+        {OPTION("--undo", FIELD_FLAG, struct setup, undo,
+                .help = "what was there before the first --apply")},
+        {OPTION_CORES(struct setup)},
+        {OPTION("--unsafe-noiommu", FIELD_FLAG, struct setup, unsafe,
+                .help = "give NICs to DPDK where there is no IOMMU: what goes wrong there may "
+                        "overwrite any memory")},
+        {OPTION("--root", FIELD_TEXT, struct setup, root, .form = "DIR",
+                .help = "a tree that stands for the machine's /sys, /proc, /etc and /var")},
+        {OPTION_JSON(struct setup, "one JSON array")},
+        OPTIONS_END,
+};
+
+const struct options setup_options = {
+        .command = "setup",
+        .usage = "[DEVICE|SERVICE ...] [--apply | --undo]",
+        .does = "Says what this machine lacks for these ports, and what mends it; or does it.",
+        .about = "DEVICE: a NIC for DPDK, as 0000:03:00.1, or an interface, which stays with the\n"
+                 "kernel. SERVICE: the ports of /etc/weir/SERVICE.weir.\n",
+        .end = "Exit status: 0 nothing is lacking that can be mended here, or it is done; 1 "
+               "something is\n"
+               "lacking, or it went wrong on the way; 2 what was asked for is wrong.\n",
+        .rows = rows,
+};
+
+static int wrong(const struct problem *problem, int status)
+{
+	options_wrong(&setup_options, "%s", problem->text);
+	return status;
+}
+
+/* ---- doing and undoing ---- */
+
+static void take_back(const char *root, const struct step *steps, uint32_t n)
+{
+	struct problem problem;
+
+	while (n-- > 0) {
+		if (step_undo(root, &steps[n], &problem) < 0)
+			fprintf(stderr, "weir setup: %s\n", problem.text);
+	}
+}
+
+/* All of it, or what was before. */
+static int do_steps(const char *root, const struct setup_plan *plan, struct problem *problem)
+{
+	for (uint32_t i = 0; i < plan->n_steps; i++) {
+		const struct step *step = &plan->steps[i];
+		int rc = step_do(root, step, problem);
+
+		if (rc < 0 && step->may_fail) {
+			fprintf(stderr, "weir setup: %s; the kernel keeps it\n", problem->text);
+		} else if (rc < 0) {
+			take_back(root, plan->steps, i);
+			return rc;
+		} else {
+			fputs("$ ", stdout);
+			step_print(stdout, step);
+			fputc('\n', stdout);
+		}
+	}
+	return 0;
+}
+
+static int apply(const struct setup *setup, struct setup_record *record,
+                 const struct setup_ports *ports, struct setup_plan *plan)
+{
+	uint32_t n_before = record->n;
+	struct problem problem;
+	int rc = 0;
+
+	problem_set(&problem, -1, "no memory");
+	for (uint32_t i = 0; rc == 0 && i < plan->n_steps; i++) {
+		rc = step_look(setup->root, &plan->steps[i], &problem);
+		if (rc == 0)
+			rc = setup_record_add(record, &plan->steps[i]);
+	}
+	record->n_words = ports->n_words;
+	record->unsafe |= setup->unsafe;
+	if (setup->cores != record->cores)
+		snprintf(record->cores, sizeof(record->cores), "%s",
+		         setup->cores ? setup->cores : "");
+	memcpy(record->word, ports->word, sizeof(record->word));
+	if (rc == 0 && (plan->n_steps > 0 || n_before > 0))
+		rc = setup_record_write(setup->root, record, &problem);
+	if (rc < 0)
+		return wrong(&problem, 1);
+	if (do_steps(setup->root, plan, &problem) < 0) {
+		record->n = n_before;
+		if (n_before == 0)
+			setup_record_remove(setup->root, record);
+		else
+			setup_record_write(setup->root, record, &(struct problem){.field = -1});
+		return wrong(&problem, 1);
+	}
+	if (plan->reboot)
+		puts("The kernel's command line counts from the next start of the machine on.");
+	return 0;
+}
+
+static int undo(const struct setup *setup, struct setup_record *record)
+{
+	struct problem problem;
+	int status = 0;
+
+	for (uint32_t i = record->n; i-- > 0;) {
+		const struct step *step = &record->steps[i];
+
+		if (step_undo(setup->root, step, &problem) < 0 && !step->may_fail)
+			status = wrong(&problem, 1);
+	}
+	if (status == 0)
+		setup_record_remove(setup->root, record);
+	return status;
+}
+
+/* ---- looking ---- */
+
+/* The words given, and with --apply, or without any, those of before. */
+static int find_ports(const struct setup *setup, const struct options_words *words,
+                      const struct setup_record *record, struct setup_ports *ports)
+{
+	struct problem problem;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && (setup->apply || words->n == 0) && i < record->n_words; i++)
+		rc = setup_ports_add(setup->root, record->word[i], ports, &problem);
+	for (int i = 0; rc == 0 && i < words->n; i++)
+		rc = setup_ports_add(setup->root, words->word[i], ports, &problem);
+	setup_ports_finish(ports);
+	return rc < 0 ? wrong(&problem, 2) : 0;
+}
+
+static int status_of(const struct setup_plan *plan)
+{
+	return plan->n_steps > 0 ? 1 : 0;
+}
+
+static int plan_and_do(const struct setup *setup, struct setup_record *record,
+                       const struct setup_ports *ports, const struct cpu_list *cores)
+{
+	const struct setup_request request = {
+	        .root = setup->root, .ports = ports, .cores = cores, .unsafe = setup->unsafe};
+	struct setup_plan plan;
+	int status;
+
+	if (setup_plan_make(&request, &plan) < 0) {
+		setup_plan_release(&plan);
+		return wrong(&(struct problem){.text = "no memory"}, 1);
+	}
+	status = status_of(&plan);
+	if (setup->apply) {
+		status = apply(setup, record, ports, &plan);
+	} else if (setup->json) {
+		json_t *array = setup_plan_json(&plan);
+
+		json_dumpf(array, stdout, JSON_INDENT(1));
+		putchar('\n');
+		json_decref(array);
+	} else {
+		setup_plan_print(stdout, &plan);
+	}
+	setup_plan_release(&plan);
+	return status;
+}
+
+int command_setup(int argc, char **argv)
+{
+	struct setup setup = {.root = ""};
+	static struct setup_ports ports; /* large */
+	struct setup_record record;
+	struct options_words words;
+	struct cpu_list cores;
+	struct problem problem;
+	int status = options_read(&setup_options, argc, argv, &setup, &words);
+
+	if (status != OPTIONS_RUN)
+		return status;
+	if (!setup.root)
+		setup.root = "";
+	if (setup.undo && (setup.apply || words.n > 0 || setup.json))
+		return options_wrong(&setup_options, "--undo undoes all that --apply has done, and "
+		                                     "takes nothing else");
+	if (setup.apply && setup.json)
+		return options_wrong(&setup_options,
+		                     "--json says what --apply would do; without it");
+	if (setup_record_read(setup.root, &record, &problem) < 0)
+		return wrong(&problem, 2);
+	/* What was applied is applied again as it was. */
+	setup.unsafe |= record.unsafe;
+	if (!setup.cores && record.cores[0])
+		setup.cores = record.cores;
+	if (cpu_list_parse(setup.cores, &cores, &problem) < 0) {
+		status = wrong(&problem, 2);
+	} else if (setup.undo) {
+		status = undo(&setup, &record);
+	} else {
+		status = find_ports(&setup, &words, &record, &ports);
+		if (status == 0)
+			status = plan_and_do(&setup, &record, &ports, &cores);
+		setup_ports_release(&ports);
+	}
+	setup_record_release(&record);
+	return status;
+}

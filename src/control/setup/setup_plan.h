@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a machine lacks for some ports, what each lack costs, and the changes that mend it. Findings
+ * are those of doctor.h, for each processor that gets a worker, and those of the ports: who drives
+ * them, whether the IOMMU keeps them apart, whether it lasts.
+ *
+ * A lack without changes is mended by a person: in the firmware, or by `ip link`.
+ * Ownership: setup_plan_release. Thread: control; reads files and nothing else.
+ */
+#ifndef WEIR_SETUP_PLAN_H
+#define WEIR_SETUP_PLAN_H
+
+#include <jansson.h>
+
+#include "machine/cpu_list.h"
+#include "setup/setup_ports.h"
+#include "setup/setup_step.h"
+#include "show/doctor.h"
+
+#define SETUP_FINDINGS_MAX 96
+
+struct setup_finding {
+	struct finding finding;
+	uint32_t first, n; /* of the steps */
+};
+
+struct setup_plan {
+	uint32_t n;
+	struct setup_finding finding[SETUP_FINDINGS_MAX];
+	uint32_t n_steps, room;
+	struct step *steps;
+	bool reboot; /* a change counts from the next start of the machine on */
+};
+
+struct setup_request {
+	const char *root; /* ahead of /proc, /sys, /etc: "" for this machine */
+	const struct setup_ports *ports;
+	const struct cpu_list *cores; /* of the workers */
+	bool unsafe;                  /* vfio without an IOMMU is asked for */
+};
+
+/* 0 or -ENOMEM. */
+int setup_plan_make(const struct setup_request *request, struct setup_plan *plan);
+void setup_plan_release(struct setup_plan *plan);
+
+void setup_plan_print(FILE *out, const struct setup_plan *plan);
+/* A new reference; NULL: no memory. */
+json_t *setup_plan_json(const struct setup_plan *plan);
+
+#endif

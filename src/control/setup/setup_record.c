@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "setup/setup_record.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "capture/atomic_file.h"
+
+#define FOLDER "/var/lib/weir"
+#define FILE_  FOLDER "/setup.json"
+
+static const char *const kinds[] = {[STEP_WRITE] = "write",
+                                    [STEP_DRIVER] = "driver",
+                                    [STEP_FILE] = "file",
+                                    [STEP_LINK] = "link"};
+
+static bool same_thing(const struct step *a, const struct step *b)
+{
+	return a->kind == b->kind && strcmp(a->path, b->path) == 0;
+}
+
+int setup_record_add(struct setup_record *record, const struct step *step)
+{
+	struct step *steps = record->steps;
+
+	for (uint32_t i = 0; i < record->n; i++) {
+		if (same_thing(&steps[i], step))
+			return 0;
+	}
+	if (record->n == record->room) {
+		steps = realloc(steps, (record->room + 64) * sizeof(*steps));
+		if (!steps)
+			return -ENOMEM;
+		record->steps = steps;
+		record->room += 64;
+	}
+	record->steps[record->n++] = *step;
+	return 0;
+}
+
+/* ---- the file ---- */
+
+static int take_step(struct setup_record *record, const json_t *object)
+{
+	const char *kind, *path, *value, *before;
+	struct step step = {.kind = STEP_KINDS};
+	int may_fail;
+
+	if (json_unpack((json_t *)(uintptr_t)object, "{s:s,s:s,s:s,s:s,s:b}", "kind", &kind, "path",
+	                &path, "value", &value, "before", &before, "may_fail", &may_fail) < 0)
+		return -EINVAL;
+	for (int i = 0; i < STEP_KINDS; i++) {
+		if (strcmp(kinds[i], kind) == 0)
+			step.kind = (enum step_kind)i;
+	}
+	step.may_fail = may_fail;
+	snprintf(step.path, sizeof(step.path), "%s", path);
+	snprintf(step.value, sizeof(step.value), "%s", value);
+	snprintf(step.before, sizeof(step.before), "%s", before);
+	return step.kind == STEP_KINDS ? -EINVAL : setup_record_add(record, &step);
+}
+
+static int take(struct setup_record *record, const json_t *document)
+{
+	const json_t *words = json_object_get(document, "ports");
+	const json_t *steps = json_object_get(document, "changes");
+	int rc = json_is_array(words) && json_is_array(steps) ? 0 : -EINVAL;
+
+	const char *cores = json_string_value(json_object_get(document, "cores"));
+
+	snprintf(record->cores, sizeof(record->cores), "%s", cores ? cores : "");
+	record->unsafe = json_is_true(json_object_get(document, "unsafe_noiommu"));
+	record->made_folder = json_is_true(json_object_get(document, "made_folder"));
+	for (size_t i = 0; rc == 0 && i < json_array_size(words); i++) {
+		const char *word = json_string_value(json_array_get(words, i));
+
+		if (!word || record->n_words == SETUP_WORDS_MAX)
+			return -EINVAL;
+		snprintf(record->word[record->n_words++], sizeof(record->word[0]), "%s", word);
+	}
+	for (size_t i = 0; rc == 0 && i < json_array_size(steps); i++)
+		rc = take_step(record, json_array_get(steps, i));
+	return rc;
+}
+
+int setup_record_read(const char *root, struct setup_record *record, struct problem *problem)
+{
+	char path[PATH_MAX];
+	json_error_t error;
+	json_t *document;
+	int rc;
+
+	memset(record, 0, sizeof(*record));
+	snprintf(path, sizeof(path), "%s" FILE_, root);
+	if (access(path, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	document = json_load_file(path, 0, &error);
+	rc = document ? take(record, document) : -EINVAL;
+	if (rc < 0)
+		problem_set(problem, -1,
+		            "%s is no record of weir's%s%.100s; move it away, and what it records "
+		            "stays as it is",
+		            path, document ? "" : ": ", document ? "" : error.text);
+	json_decref(document);
+	return rc;
+}
+
+static json_t *document_of(const struct setup_record *record)
+{
+	json_t *words = json_array(), *steps = json_array();
+
+	for (uint32_t i = 0; i < record->n_words; i++)
+		json_array_append_new(words, json_string(record->word[i]));
+	for (uint32_t i = 0; i < record->n; i++) {
+		const struct step *step = &record->steps[i];
+
+		json_array_append_new(steps,
+		                      json_pack("{s:s,s:s,s:s,s:s,s:b}", "kind", kinds[step->kind],
+		                                "path", step->path, "value", step->value, "before",
+		                                step->before, "may_fail", step->may_fail));
+	}
+	return json_pack("{s:o,s:o,s:s,s:b,s:b}", "ports", words, "changes", steps, "cores",
+	                 record->cores, "unsafe_noiommu", record->unsafe, "made_folder",
+	                 record->made_folder);
+}
+
+int setup_record_write(const char *root, struct setup_record *record, struct problem *problem)
+{
+	char path[PATH_MAX];
+	struct atomic_file *file;
+	json_t *document;
+	int rc;
+
+	snprintf(path, sizeof(path), "%s" FOLDER, root);
+	record->made_folder |= mkdir(path, 0755) == 0;
+	document = document_of(record);
+	if (!document) {
+		problem_set(problem, -1, "no memory");
+		return -ENOMEM;
+	}
+	snprintf(path, sizeof(path), "%s" FILE_, root);
+	rc = atomic_file_open(path, &file, problem);
+	if (rc == 0) {
+		json_dumpf(document, atomic_file_stream(file), JSON_INDENT(1));
+		fputc('\n', atomic_file_stream(file));
+		rc = atomic_file_finish(file, problem);
+		if (rc == 0)
+			rc = atomic_file_publish(file, problem);
+		else
+			atomic_file_discard(file);
+	}
+	json_decref(document);
+	return rc;
+}
+
+void setup_record_remove(const char *root, const struct setup_record *record)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s" FILE_, root);
+	unlink(path);
+	if (!record->made_folder)
+		return;
+	snprintf(path, sizeof(path), "%s" FOLDER, root);
+	rmdir(path);
+}
+
+void setup_record_release(struct setup_record *record)
+{
+	free(record->steps);
+}

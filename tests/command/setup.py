@@ -1,0 +1,395 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""`weir setup` against five machines made of files: what each lacks is found, each command is right, --apply does it
+and --undo leaves the tree as it was. A thread stands for the kernel: it moves drivers when their files are written.
+
+usage: setup.py WEIR
+"""
+import contextlib
+import json
+import os
+import select
+import subprocess
+import sys
+import tempfile
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+
+WEIR = os.path.abspath(sys.argv[1])
+# The processor of the fake machines that gets the worker; this machine has it, too.
+CORE = min(os.sched_getaffinity(0))
+OTHER = 1 if CORE == 0 else 0
+CPU = f"/sys/devices/system/cpu/cpu{CORE}"
+HUGE = "/sys/kernel/mm/hugepages/hugepages-2048kB"
+WANTS = "/etc/systemd/system/multi-user.target.wants"
+A, B = "0000:03:00.0", "0000:03:00.1"
+
+
+class Kernel(threading.Thread):
+    """Reads what is written to driver_override, unbind and drivers_probe, and does it."""
+
+    def __init__(self, tree):
+        super().__init__(daemon=True)
+        self.tree, self.override, self.pipes, self.refuses = tree, {}, {}, set()
+        self.wake, self.end = os.pipe()
+
+    def listen(self, path, act):
+        os.mkfifo(self.tree.at(path))
+        # Open for both: it never ends, and a writer never waits.
+        self.pipes[os.open(self.tree.at(path), os.O_RDWR)] = act
+
+    def run(self):
+        while True:
+            for fd in select.select([*self.pipes, self.wake], [], [])[0]:
+                if fd == self.wake:
+                    return
+                for line in os.read(fd, 4096).decode().split("\n")[:-1]:
+                    self.pipes[fd](line)
+
+    def stop(self):
+        os.write(self.end, b"x")
+        self.join()
+        for fd in [*self.pipes, self.wake, self.end]:
+            os.close(fd)
+
+    def probe(self, address):
+        driver = self.override.get(address) or self.tree.nics[address]
+        if driver not in self.refuses:
+            self.tree.bind(address, driver)
+
+    def unbind(self, address):
+        os.remove(self.tree.at(f"/sys/bus/pci/devices/{address}/driver"))
+
+
+class Tree:
+    def __init__(self, folder):
+        self.folder, self.nics = folder, {}
+        self.kernel = Kernel(self)
+
+    def at(self, path):
+        return self.folder + path
+
+    def put(self, path, text):
+        os.makedirs(os.path.dirname(self.at(path)), exist_ok=True)
+        with open(self.at(path), "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+
+    def get(self, path):
+        with open(self.at(path), encoding="utf-8") as file:
+            return file.read()
+
+    def bind(self, address, driver):
+        os.symlink(f"../../drivers/{driver}", self.at(f"/sys/bus/pci/devices/{address}/driver"))
+
+    def driver(self, address):
+        try:
+            return os.path.basename(os.readlink(self.at(f"/sys/bus/pci/devices/{address}/driver")))
+        except FileNotFoundError:
+            return None
+
+    def nic(self, address, driver, interface=None, up=False, node=0):
+        """`driver` is the one that the kernel has for it."""
+        self.nics[address] = driver
+        at = f"/sys/bus/pci/devices/{address}"
+        self.put(f"{at}/class", "0x020000")
+        self.put(f"{at}/numa_node", str(node))
+        for name in {driver, "vfio-pci"}:
+            if not os.path.isdir(self.at(f"/sys/bus/pci/drivers/{name}")):
+                os.makedirs(self.at(f"/sys/bus/pci/drivers/{name}"))
+                self.kernel.listen(f"/sys/bus/pci/drivers/{name}/unbind", self.kernel.unbind)
+        self.kernel.listen(f"{at}/driver_override", lambda text: self.kernel.override.update({address: text}))
+        if not os.path.exists(self.at("/sys/bus/pci/drivers_probe")):
+            self.kernel.listen("/sys/bus/pci/drivers_probe", self.kernel.probe)
+        self.bind(address, driver)
+        if interface:
+            os.makedirs(self.at(f"{at}/net/{interface}"))
+            self.put(f"/sys/class/net/{interface}/flags", "0x1003" if up else "0x1002")
+
+    def all(self):
+        """Every file of it but pipes: what stands in it, or where it leads."""
+        found = {}
+        for folder, folders, files in os.walk(self.folder):
+            for name in folders + files:
+                path = os.path.join(folder, name)
+                if os.path.islink(path):
+                    found[path] = os.readlink(path)
+                elif os.path.isfile(path):
+                    with open(path, encoding="utf-8") as file:
+                        found[path] = file.read()
+                elif os.path.isdir(path):
+                    found[path] = None
+        return found
+
+    def setup(self, *words):
+        return subprocess.run([WEIR, "setup", "--root", self.folder, "--cores", str(CORE), *words], capture_output=True,
+                              text=True, check=False, timeout=120)
+
+    def findings(self, *words):
+        done = self.setup(*words, "--json")
+        assert done.stderr == "", done.stderr
+        return json.loads(done.stdout), done.returncode
+
+
+def good(tree, vendor="model name\t: Intel(R) Xeon(R) Test", flags="fpu constant_tsc nonstop_tsc"):
+    """Tuned, without a NIC: nothing is lacking."""
+    tree.put("/proc/cpuinfo", "\n".join(f"processor\t: {n}\n{vendor}\nflags\t\t: {flags}" for n in (0, 1)))
+    tree.put("/proc/meminfo", "MemTotal: 16000000 kB\nMemAvailable: 8000000 kB\nHugepagesize: 2048 kB")
+    tree.put("/proc/sys/kernel/sched_rt_runtime_us", "-1")
+    tree.put("/proc/irq/9/effective_affinity_list", str(OTHER))
+    tree.put("/proc/irq/9/smp_affinity_list", "0-1")
+    tree.put("/sys/devices/system/cpu/online", "0-1")
+    tree.put("/sys/devices/system/cpu/isolated", str(CORE))
+    tree.put("/sys/devices/system/cpu/nohz_full", str(CORE))
+    tree.put(f"{CPU}/cpufreq/scaling_governor", "performance")
+    tree.put(f"{CPU}/cpufreq/scaling_min_freq", "800000")
+    tree.put(f"{CPU}/cpufreq/cpuinfo_max_freq", "3200000")
+    tree.put(f"{CPU}/topology/thread_siblings_list", str(CORE))
+    tree.put("/sys/devices/system/node/node0/cpulist", "0-1")
+    tree.put("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never")
+    tree.put(f"{HUGE}/nr_hugepages", "1000")
+    tree.put(f"{HUGE}/free_hugepages", "900")
+    tree.put("/sys/class/iommu/dmar0/devices", "")
+    tree.put("/usr/lib/systemd/system/weir-setup@.service", "")
+    for folder in ("/etc/default/grub.d", "/etc/systemd/system", "/etc/weir", "/var/lib/weir"):
+        os.makedirs(tree.at(folder))
+
+
+@contextlib.contextmanager
+def machine(make):
+    with tempfile.TemporaryDirectory(prefix="weir-setup-") as folder:
+        tree = Tree(folder)
+        make(tree)
+        tree.kernel.start()
+        try:
+            yield tree
+        finally:
+            tree.kernel.stop()
+
+
+def untuned(tree):
+    """A server as it comes: two NICs with the kernel's driver, nothing is set."""
+    good(tree)
+    os.removedirs(tree.at("/etc/weir"))
+    os.makedirs(tree.at("/etc/weir"))
+    tree.nic(A, "ixgbe", "eth1")
+    tree.nic(B, "ixgbe", "eth2")
+    tree.put("/sys/devices/system/cpu/isolated", "")
+    tree.put("/sys/devices/system/cpu/nohz_full", " (null)")
+    tree.put(f"{CPU}/cpufreq/scaling_governor", "powersave")
+    for state, (name, latency) in enumerate((("POLL", 0), ("C1", 2), ("C1E", 10), ("C6", 133))):
+        tree.put(f"{CPU}/cpuidle/state{state}/name", name)
+        tree.put(f"{CPU}/cpuidle/state{state}/latency", str(latency))
+        tree.put(f"{CPU}/cpuidle/state{state}/disable", "0")
+    for irq, processor in ((7, CORE), (8, OTHER), (12, CORE)):
+        tree.put(f"/proc/irq/{irq}/effective_affinity_list", str(processor))
+        tree.put(f"/proc/irq/{irq}/smp_affinity_list", "0-1")
+    tree.put(f"{HUGE}/nr_hugepages", "10")
+    tree.put(f"{HUGE}/free_hugepages", "0")
+    tree.put("/sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]")
+
+
+def tuned(tree):
+    good(tree)
+    tree.nic(A, "vfio-pci")
+
+
+def bifurcated(tree):
+    """Two nodes; the NIC is on the other one, and DPDK shares it with the kernel."""
+    good(tree)
+    tree.put("/sys/devices/system/node/node0/cpulist", str(CORE))
+    tree.put("/sys/devices/system/node/node1/cpulist", str(OTHER))
+    tree.nic(A, "mlx5_core", "ens1", up=True, node=1)
+
+
+def guest(tree):
+    """Of a hypervisor that gives it no IOMMU, no frequency and no idle states."""
+    good(tree, "model name\t: QEMU Virtual CPU", "fpu constant_tsc nonstop_tsc hypervisor")
+    for name in ("scaling_governor", "scaling_min_freq", "cpuinfo_max_freq"):
+        os.remove(tree.at(f"{CPU}/cpufreq/{name}"))
+    os.remove(tree.at("/sys/class/iommu/dmar0/devices"))
+    os.rmdir(tree.at("/sys/class/iommu/dmar0"))
+    tree.put("/sys/module/vfio/parameters/enable_unsafe_noiommu_mode", "N")
+    tree.nic(A, "e1000e", "eth1")
+
+
+def arm(tree):
+    """An arm64 server whose management runs over the NIC that is asked for; its boot loader is none of GRUB's."""
+    good(tree)
+    tree.put("/proc/cpuinfo", "\n".join(f"processor\t: {n}\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c" for n in (0, 1)))
+    os.removedirs(tree.at("/etc/default/grub.d"))
+    tree.put("/sys/devices/system/cpu/isolated", "")
+    tree.nic(A, "igb", "eth0", up=True)
+
+
+def lacks(findings):
+    return {row["subject"]: row for row in findings if row["state"] == "lacks"}
+
+
+def of_the_good(*subjects):
+    return set(subjects) | {"lasting"}
+
+
+def an_untuned_server_lacks_what_it_lacks_and_each_has_its_figure():
+    with machine(untuned) as tree:
+        findings, status = tree.findings(A, B)
+        found = lacks(findings)
+        assert status == 1
+        assert set(found) == of_the_good("driver", "hugepages", "transparent hugepages", "isolcpus", "nohz_full",
+                                         "frequency governor", "C-states", "interrupts", "command line"), sorted(found)
+        assert "0.8 instead of 3.2 GHz: up to 4.0 times" in found["frequency governor"]["cost"]
+        assert "133 us late" in found["C-states"]["cost"]
+        assert "40 instead of 25 ns a packet" in found["hugepages"]["cost"]
+        assert "100,000 packets a second" in found["driver"]["cost"]
+        assert all(row["cost"] for row in found.values())
+
+
+def each_command_of_an_untuned_server_is_right():
+    with machine(untuned) as tree:
+        findings, _ = tree.findings(A, B)
+        found = lacks(findings)
+        drivers = [row["commands"] for row in findings if row["subject"] == "driver"]
+        assert drivers == [[f"driverctl set-override {nic} vfio-pci"] for nic in (A, B)], drivers
+        assert found["frequency governor"]["commands"] == [f"echo performance > {CPU}/cpufreq/scaling_governor"]
+        assert found["C-states"]["commands"] == [f"echo 1 > {CPU}/cpuidle/state{n}/disable" for n in (2, 3)]
+        assert sorted(found["interrupts"]["commands"]) == [f"echo {OTHER} > /proc/irq/{n}/smp_affinity_list" for n in (12, 7)]
+        assert found["transparent hugepages"]["commands"] == ["echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"]
+        words = f"isolcpus={CORE} nohz_full={CORE} rcu_nocbs={CORE}"
+        assert found["command line"]["commands"] == [
+            f"echo 'GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT {words}\"' > /etc/default/grub.d/weir.cfg && "
+            "update-grub"], found["command line"]
+        assert found["lasting"]["commands"] == [f"systemctl enable weir-setup@{nic}.service" for nic in (A, B)]
+        command = found["hugepages"]["commands"][0].split()
+        needed = int(found["hugepages"]["what"].split(" MiB are free and ")[1].split()[0])
+        assert command[0] == "echo" and command[2:] == [">", f"{HUGE}/nr_hugepages"], command
+        assert int(command[1]) == 10 + (needed + 1) // 2, (command, needed)
+
+
+def apply_does_it_and_undo_leaves_the_tree_as_it_was():
+    with machine(untuned) as tree:
+        before = tree.all()
+        # An interrupt that the kernel keeps where it is.
+        done = tree.setup(A, B, "--apply")
+        assert done.returncode == 0 and done.stderr == "", (done.returncode, done.stdout, done.stderr)
+        assert tree.driver(A) == tree.driver(B) == "vfio-pci", (tree.driver(A), done.stdout)
+        assert tree.get(f"{CPU}/cpufreq/scaling_governor") == "performance\n"
+        assert [tree.get(f"{CPU}/cpuidle/state{n}/disable") for n in range(4)] == ["0\n", "0\n", "1\n", "1\n"]
+        assert tree.get("/proc/irq/7/smp_affinity_list") == f"{OTHER}\n" and tree.get("/proc/irq/8/smp_affinity_list") == "0-1\n"
+        assert os.readlink(tree.at(f"{WANTS}/weir-setup@{A}.service")) == "/usr/lib/systemd/system/weir-setup@.service"
+        assert "from the next start of the machine on" in done.stdout
+        os.rmdir(tree.at(WANTS)) if not os.listdir(tree.at(WANTS)) else None
+        done = tree.setup("--undo")
+        assert done.returncode == 0 and done.stderr == "", (done.returncode, done.stdout, done.stderr)
+        if os.path.isdir(tree.at(WANTS)):
+            os.rmdir(tree.at(WANTS))  # as systemctl does
+        after = tree.all()
+        assert after == before, {path: (before.get(path), after.get(path)) for path in before.keys() ^ after.keys()
+                                 | {path for path in before if before[path] != after.get(path)}}
+
+
+def a_second_apply_keeps_what_was_before_the_first():
+    with machine(untuned) as tree:
+        assert tree.setup(A, "--apply").returncode == 0
+        # The machine is started again: what the kernel held is gone, the record is not.
+        tree.put(f"{CPU}/cpufreq/scaling_governor", "schedutil")
+        os.remove(tree.at(f"/sys/bus/pci/devices/{A}/driver"))
+        tree.bind(A, "ixgbe")
+        done = tree.setup(A, "--apply")
+        assert done.returncode == 0 and tree.driver(A) == "vfio-pci", done.stderr
+        assert tree.get(f"{CPU}/cpufreq/scaling_governor") == "performance\n"
+        # Another NIC beside it; then all goes back.
+        assert tree.setup(B, "--apply").returncode == 0 and tree.driver(B) == "vfio-pci"
+        assert tree.setup("--undo").returncode == 0
+        assert tree.driver(A) == tree.driver(B) == "ixgbe"
+        assert tree.get(f"{CPU}/cpufreq/scaling_governor") == "powersave\n"
+
+
+def a_driver_that_does_not_take_the_nic_undoes_what_was_done():
+    with machine(untuned) as tree:
+        before = tree.all()
+        tree.kernel.refuses.add("vfio-pci")
+        done = tree.setup(A, "--apply")
+        assert done.returncode == 1 and f"vfio-pci does not take {A}" in done.stderr, done.stderr
+        assert tree.driver(A) == "ixgbe"
+        assert tree.all() == before
+
+
+def an_interrupt_that_the_kernel_keeps_is_said_and_stops_nothing():
+    with machine(untuned) as tree:
+        os.remove(tree.at("/proc/irq/7/smp_affinity_list"))
+        os.makedirs(tree.at("/proc/irq/7/smp_affinity_list"))
+        tree.put("/proc/irq/7/smp_affinity_list/x", "")
+        done = tree.setup(A, "--apply")
+        assert "/proc/irq/7/smp_affinity_list cannot be" in done.stderr, done.stderr
+
+
+def a_tuned_machine_lacks_nothing_but_that_it_lasts():
+    with machine(tuned) as tree:
+        findings, status = tree.findings(A)
+        assert set(lacks(findings)) == of_the_good() and status == 1, lacks(findings)
+        assert tree.setup(A, "--apply").returncode == 0
+        findings, status = tree.findings(A)
+        assert not lacks(findings) and status == 0
+
+
+def a_nic_that_dpdk_shares_stays_and_its_node_is_named():
+    with machine(bifurcated) as tree:
+        found = lacks(tree.findings(A)[0])
+        assert set(found) == of_the_good("NUMA"), sorted(found)
+        assert "node 1" in found["NUMA"]["what"] and "a third of the packets" in found["NUMA"]["cost"]
+        assert not any("driverctl" in command for row in found.values() for command in row["commands"])
+
+
+def a_guest_without_iommu_asks_for_a_word():
+    with machine(guest) as tree:
+        before = tree.all()
+        found = lacks(tree.findings(A)[0])
+        assert set(found) == of_the_good("hypervisor", "IOMMU", "driver"), sorted(found)
+        assert found["driver"]["commands"] == [] and "--unsafe-noiommu" in found["driver"]["remedy"]
+        done = tree.setup(A, "--apply", "--unsafe-noiommu")
+        assert done.returncode == 0 and tree.driver(A) == "vfio-pci", done.stderr
+        assert tree.get("/sys/module/vfio/parameters/enable_unsafe_noiommu_mode") == "Y\n"
+        assert tree.setup("--undo").returncode == 0
+        os.rmdir(tree.at(WANTS))
+        assert tree.all() == before and tree.driver(A) == "e1000e"
+
+
+def the_interface_that_is_up_is_not_taken_away():
+    with machine(arm) as tree:
+        findings, _ = tree.findings(A)
+        found = lacks(findings)
+        assert set(found) == of_the_good("driver", "isolcpus", "command line"), sorted(found)
+        assert found["driver"]["commands"] == [] and "`ip link set eth0 down` first" in found["driver"]["remedy"]
+        assert found["command line"]["commands"] == [] and "the boot loader" in found["command line"]["remedy"]
+        assert tree.setup(A, "--apply").returncode == 0
+        assert tree.driver(A) == "igb"
+
+
+def a_service_stands_for_its_ports():
+    with machine(untuned) as tree:
+        tree.put("/etc/weir/lab.weir", f"port a device {A}\nport b interface eth2\ncloud down from a to b\ncloud up from b to a\n"
+                                       "cloud down delay 100ms")
+        found, _ = tree.findings("lab")
+        assert [row["commands"] for row in found if row["subject"] == "driver"] == [[f"driverctl set-override {A} vfio-pci"]]
+        assert lacks(found)["lasting"]["commands"] == ["systemctl enable weir-setup@lab.service"]
+
+
+def what_there_is_not_is_refused():
+    with machine(untuned) as tree:
+        for word, said in (("0000:09:00.0", f"there is no PCI device 0000:09:00.0; NICs here: {A} and {B}"),
+                           ("eth9", "`eth9` is no PCI device (0000:03:00.1), no interface, and there is no /etc/weir/eth9.weir"),
+                           ("../x", "`../x` is no PCI device")):
+            done = tree.setup(word)
+            assert done.returncode == 2 and said in done.stderr and done.stdout == "", done.stderr
+        done = tree.setup("--undo", A)
+        assert done.returncode == 2 and "--undo undoes all" in done.stderr
+
+
+sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
+    an_untuned_server_lacks_what_it_lacks_and_each_has_its_figure, each_command_of_an_untuned_server_is_right,
+    apply_does_it_and_undo_leaves_the_tree_as_it_was, a_second_apply_keeps_what_was_before_the_first,
+    a_driver_that_does_not_take_the_nic_undoes_what_was_done, an_interrupt_that_the_kernel_keeps_is_said_and_stops_nothing,
+    a_tuned_machine_lacks_nothing_but_that_it_lasts, a_nic_that_dpdk_shares_stays_and_its_node_is_named,
+    a_guest_without_iommu_asks_for_a_word, the_interface_that_is_up_is_not_taken_away, a_service_stands_for_its_ports,
+    what_there_is_not_is_refused)]))
