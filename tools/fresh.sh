@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What somebody meets who installs weir's packages on a fresh Debian, and takes them away again:
+#
+#   tools/fresh.sh FOLDER      the folder of weir_*.deb, weir-doc_*.deb, python3-weir_*.deb
+#
+# It installs and purges packages of the system that it runs in, so that should be a container, or
+# a chroot of debootstrap with /proc and /dev, made to be thrown away: it asks for WEIR_THROWAWAY=1.
+# Prints a line for each claim. Exit status 0: all are right.
+set -u
+folder=$(realpath "${1:?the folder of the packages}")
+[ "${WEIR_THROWAWAY:-}" = 1 ] || {
+	echo "It installs and purges packages here. WEIR_THROWAWAY=1 says that this system may be thrown away." >&2
+	exit 2
+}
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+apt="apt-get -y -qq -o Dpkg::Use-Pty=0"
+
+claim() {
+	local name=$1
+	shift
+	if "$@" > "$work/out" 2>&1; then
+		echo "ok - $name"
+	else
+		echo "not ok - $name"
+		sed 's/^/# /' "$work/out" | tail -n 20
+		failed=1
+	fi
+}
+
+# Caches, and what runs write that are none of weir's, are no part of it.
+list_files() {
+	find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path "$folder" -o -path "$work" \
+		-o -path /var/cache -o -path /var/log -o -path /var/lib/apt -o -path /var/lib/dpkg \) -prune -o -print | sort
+	cut -d: -f1 /etc/passwd /etc/group | sort
+}
+
+# What weir needs of others stays behind where apt leaves it, so that comes first.
+needed() {
+	dpkg-deb -f "$folder"/weir_*.deb Depends | tr ',' '\n' | sed 's/(.*//; s/|.*//; s/:any//' | xargs
+}
+
+completes() {
+	# As bash has it: the function is loaded from where the package has put it.
+	bash -c '. /usr/share/bash-completion/completions/weir
+		COMP_WORDS=(weir exec del) COMP_CWORD=2
+		compopt() { :; }
+		_weir
+		[ "${COMPREPLY[*]}" = delay ]'
+}
+
+manual_pages() {
+	local page
+	for page in weir weir-{bench,check,ctl,exec,help,lab,replay,run,serve,setup,top}; do
+		man -w "$page" > /dev/null || { echo "no $page"; return 1; }
+	done
+	man weir | grep -q 'network emulator' && man 5 weir-scenario | grep -q delay
+}
+
+autopkgtest() {
+	(cd "$folder/weir" && "debian/tests/$1")
+}
+
+$apt update > /dev/null 2>&1
+# minbase of debootstrap leaves manuals out, where somebody has said so; bash-completion is the user's.
+# shellcheck disable=SC2046 # lists
+$apt install --no-install-recommends man-db iproute2 iputils-ping librte-meta-net python3 systemd apparmor udev \
+	$(needed) > "$work/apt" 2>&1 || tail -n 5 "$work/apt"
+list_files > "$work/before"
+
+claim "apt install ./weir_*.deb" $apt install "$folder"/weir_*.deb "$folder"/weir-doc_*.deb "$folder"/python3-weir_*.deb
+claim "weir --version" weir --version
+claim "weir exec delay 40ms -- true" weir exec delay 40ms -- true
+claim "man weir, and of each command" manual_pages
+claim "bash completes weir exec del" completes
+claim "zsh and fish have theirs" test -f /usr/share/zsh/vendor-completions/_weir -a -f /usr/share/fish/vendor_completions.d/weir.fish
+claim "python3 -c 'import weir'" python3 -c 'import weir; weir.Path'
+claim "systemd takes the units" systemd-analyze verify /lib/systemd/system/weir@.service /lib/systemd/system/weir-setup@.service
+claim "AppArmor's parser takes the profile" apparmor_parser -Q /etc/apparmor.d/weir-service
+claim "the service's user is there" id weir
+for name in replay veth exec; do
+	if [ -d "$folder/weir/debian/tests" ]; then
+		claim "autopkgtest $name" autopkgtest $name
+	else
+		echo "ok - autopkgtest $name # SKIP no sources in $folder/weir"
+	fi
+done
+claim "apt purge" $apt purge weir weir-doc python3-weir
+list_files > "$work/after"
+nothing_left() {
+	[ -z "$(comm -13 "$work/before" "$work/after" | tee /dev/stderr)" ]
+}
+claim "nothing is left" nothing_left
+exit $failed
