@@ -64,6 +64,8 @@ autopkgtest() {
 	(cd "$folder/weir" && "debian/tests/$1")
 }
 
+# debootstrap makes none, and every installed system has one.
+[ -e /etc/hosts ] || echo '127.0.0.1 localhost' > /etc/hosts
 $apt update > /dev/null 2>&1
 # minbase of debootstrap leaves manuals out, where somebody has said so; bash-completion is the user's.
 # shellcheck disable=SC2046 # lists
