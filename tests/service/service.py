@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""weir@.service in a machine: traffic and changes, crashes, a process that hangs, a broken file, a full disk, and who
+may not read what. Runs in a machine whose first process is systemd, with weir's package installed, as root; all that
+it makes is named weirtest, and gone at the end. tools/machine.sh boots such a machine.
+
+usage: service.py [--minutes M]    so long packets flow, with a change each second (0.2)
+"""
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+
+MINUTES = float(sys.argv[2]) if sys.argv[1:2] == ["--minutes"] else 0.2
+UNIT, CONFIG, SOCKET = "weir@weirtest.service", "/etc/weir/weirtest.weir", "/run/weir/weirtest/control"
+STATE = "/var/lib/weir/weirtest"
+SCENARIO = """seed 7
+port a interface weirtest-a
+port b interface weirtest-b
+cloud down from a to b
+cloud down delay 20ms
+cloud up from b to a
+cloud up delay 20ms
+"""
+RESTART_S, WATCHDOG_S, PATIENCE_S = 1.0, 5, 60
+
+
+def run(*words, check=True, **more):
+    done = subprocess.run(words, capture_output=True, text=True, check=False, **more)
+    assert not check or done.returncode == 0, f"{' '.join(words)}: {done.stdout}{done.stderr}"
+    return done
+
+
+def unit(what):
+    return run("systemctl", "show", "-P", what, UNIT).stdout.strip()
+
+
+def ctl(*words, check=True):
+    return run("weir", "ctl", "-s", SOCKET, *words, check=check)
+
+
+def answers():
+    return ctl("show", "ports", check=False).returncode == 0
+
+
+def until(true, patience=PATIENCE_S):
+    """Seconds that it takes."""
+    start = time.monotonic()
+    while not true():
+        assert time.monotonic() - start < patience, f"{unit('StatusText')}\n{journal()}"
+        time.sleep(0.01)
+    return time.monotonic() - start
+
+
+def journal(*more):
+    return run("journalctl", "-u", UNIT, "-o", "cat", "--no-pager", "-n", "60", *more).stdout
+
+
+def write_config(text):
+    with open(CONFIG, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def ping(count="5", interval="0.05", size="56"):
+    done = run("ip", "netns", "exec", "weirtest-a", "ping", "-q", "-c", count, "-i", interval, "-s", size, "198.51.100.2")
+    return float(re.search(r"= ([\d.]+)/", done.stdout)[1]), re.search(r"(\d+) received", done.stdout)[1]
+
+
+def cloud(name="down"):
+    return json.loads(ctl("-j", "show", "totals").stdout)
+
+
+def rss_kib():
+    with open(f"/proc/{unit('MainPID')}/status", encoding="ascii") as file:
+        return int(re.search(r"VmRSS:\s+(\d+)", file.read())[1])
+
+
+@contextlib.contextmanager
+def machine():
+    for host, address in (("a", 1), ("b", 2)):
+        name = f"weirtest-{host}"
+        run("ip", "netns", "add", name)
+        run("ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name)
+        run("ip", "link", "set", name, "up")
+        run("ip", "-n", name, "link", "set", "eth0", "up")
+        run("ip", "-n", name, "addr", "add", f"198.51.100.{address}/24", "dev", "eth0")
+    write_config(SCENARIO)
+    try:
+        yield
+    finally:
+        run("systemctl", "stop", UNIT, check=False)
+        run("systemctl", "reset-failed", UNIT, check=False)
+        for host in "ab":
+            run("ip", "netns", "del", f"weirtest-{host}", check=False)
+        os.remove(CONFIG)
+        shutil.rmtree(STATE, ignore_errors=True)
+
+
+def again():
+    """A service that runs, with the file's scenario."""
+    write_config(SCENARIO)
+    run("systemctl", "reset-failed", UNIT, check=False)
+    run("systemctl", "restart", UNIT)
+    until(answers)
+
+
+def it_is_started_when_packets_pass():
+    run("systemctl", "start", UNIT)
+    assert unit("ActiveState") == "active" and unit("StatusText").startswith("2 ports, 2 clouds"), unit("StatusText")
+    least, received = ping()
+    assert least >= 40 and received == "5", (least, received)
+
+
+def it_runs_as_its_own_user_without_rights_that_ports_do_not_need():
+    with open(f"/proc/{unit('MainPID')}/status", encoding="ascii") as file:
+        status = file.read()
+    owner = run("id", "-u", "weir").stdout.strip()
+    assert re.search(rf"^Uid:\s+{owner}\s+{owner}\s+{owner}\s+{owner}$", status, re.M)
+    # CAP_NET_ADMIN alone, for an interface's offloads at the end.
+    assert int(re.search(r"^CapEff:\s+(\w+)$", status, re.M)[1], 16) & ~(1 << 12) == 0, status
+    assert re.search(r"^NoNewPrivs:\s+1$", status, re.M) and re.search(r"^Seccomp:\s+2$", status, re.M)
+
+
+def systemd_calls_its_exposure_two_or_less():
+    text = run("systemd-analyze", "security", "--no-pager", UNIT, check=False).stdout
+    exposure = float(re.search(r"exposure level for \S+: ([\d.]+)", text)[1])
+    print(f"# exposure {exposure}")
+    assert exposure <= 2.0, text
+
+
+def packets_flow_through_changes():
+    """Each second a change, and no packet that was lost by weir."""
+    traffic = subprocess.Popen(["ip", "netns", "exec", "weirtest-a", "ping", "-q", "-i", "0.002", "-w", str(max(1, int(MINUTES * 60))),
+                                "198.51.100.2"], stdout=subprocess.PIPE, text=True)
+    first, changes, end = None, 0, time.monotonic() + MINUTES * 60
+    while time.monotonic() < end:
+        ctl("cloud", "down", "delay", f"{20 + changes % 30}ms")
+        changes += 1
+        time.sleep(1)
+        if changes == min(60, max(1, int(MINUTES * 30))):
+            first = rss_kib()
+    out, last = traffic.communicate()[0], rss_kib()
+    sent, received = map(int, re.search(r"(\d+) packets transmitted, (\d+) received", out).groups())
+    print(f"# {MINUTES} minutes: {sent} sent, {received} received, {changes} changes, RSS {first} to {last} KiB")
+    # What was on its way when ping ended.
+    assert sent - received <= 60 and sent > MINUTES * 60 * 100, out
+    assert "real loss" not in journal("-p", "warning"), journal("-p", "warning")
+    assert last - first <= 1024, (first, last)
+
+
+def a_crash_is_over_within_a_second_and_what_was_in_force_is_back():
+    again()
+    ctl("cloud", "down", "delay", "33ms")
+    ctl("cloud", "up", "loss", "0.5%")
+    until(lambda: "delay 33ms" in kept())
+    config = ctl("show", "config").stdout
+    took = []
+    for _ in range(5):
+        before = unit("MainPID")
+        os.kill(int(before), signal.SIGKILL)
+        took.append(until(lambda before=before: unit("MainPID") not in (before, "0") and answers()))
+        assert ctl("show", "config").stdout == config
+    print(f"# back after {', '.join(f'{s:.2f}' for s in took)} s")
+    assert min(took) <= RESTART_S, took
+    assert "goes on with" in journal() or "in force" in journal(), journal()
+
+
+def kept():
+    try:
+        with open(f"{STATE}/kept", encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+def one_that_hangs_is_killed_by_the_watchdog():
+    again()
+    before = unit("MainPID")
+    os.kill(int(before), signal.SIGSTOP)
+    took = until(lambda: unit("MainPID") not in (before, "0") and answers())
+    print(f"# stopped, and back after {took:.1f} s")
+    # Half of it passes before it is fed, and SIGABRT finds nobody: TimeoutAbortSec=2s.
+    assert took <= WATCHDOG_S + 2 + RESTART_S + 1, took
+    assert "atchdog" in run("journalctl", "-u", UNIT, "-o", "cat", "--no-pager", "-n", "40").stdout
+
+
+def a_broken_file_changes_nothing_and_is_said():
+    again()
+    config = ctl("show", "config").stdout
+    write_config(SCENARIO + "cloud down delay 20 parsecs\n")
+    run("systemctl", "reload", UNIT)
+    until(lambda: "weirtest.weir:8:" in journal())
+    assert ctl("show", "config").stdout == config and unit("ActiveState") == "active"
+    write_config(SCENARIO.replace("20ms", "25ms"))
+    run("systemctl", "reload", UNIT)
+    until(lambda: "delay 25ms" in ctl("show", "config").stdout)
+
+
+def a_full_disk_is_said_and_leaves_nothing_half_written():
+    run("systemctl", "stop", UNIT)
+    shutil.rmtree(STATE, ignore_errors=True)
+    os.makedirs(STATE)
+    run("mount", "-t", "tmpfs", "-o", "size=64k", "weirtest", STATE)
+    try:
+        run("systemctl", "start", UNIT)
+        until(lambda: "# this is all of it" in kept())
+        whole = kept()
+        with open(f"{STATE}/full", "wb", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(b"x" * 4096)
+        ctl("cloud", "down", "delay", "44ms")
+        until(lambda: re.search("disk is full|No space", journal()))
+        assert kept() == whole, kept()
+        assert sorted(os.listdir(STATE)) == ["full", "kept"], os.listdir(STATE)
+        assert ping()[0] >= 60  # the change is in force
+        os.remove(f"{STATE}/full")
+        ctl("cloud", "down", "delay", "45ms")
+        until(lambda: "delay 45ms" in kept())
+    finally:
+        run("systemctl", "stop", UNIT)
+        run("umount", STATE)
+
+
+def as_the_service(command):
+    """In its file system and name spaces, as its user, without rights."""
+    return run("nsenter", "-t", unit("MainPID"), "-m", "setpriv", "--reuid", "weir", "--regid", "weir", "--clear-groups",
+               "--bounding-set", "-all", "sh", "-c", command, check=False)
+
+
+def its_user_reads_nothing_that_is_not_its_own():
+    again()
+    os.makedirs("/home/weirtest", exist_ok=True)
+    with open("/home/weirtest/secret", "w", encoding="utf-8") as file:
+        file.write("x\n")
+    try:
+        for path in ("/etc/shadow", "/root/.bashrc", "/home/weirtest/secret", "/dev/mem", "/dev/kmsg", "/proc/1/environ",
+                     "/proc/kcore"):
+            done = as_the_service(f"cat {path}")
+            assert done.returncode != 0 and done.stdout == "", f"{path} was read"
+        for path in ("/etc/weir/weirtest.weir", "/usr/bin/weir", "/etc/passwd", "/var/lib/x", "/boot/x", "/sys/kernel/mm/ksm/run",
+                     "/proc/sys/kernel/hostname"):
+            done = as_the_service(f"echo x > {path}")
+            assert done.returncode != 0, f"{path} was written"
+        assert as_the_service(f"touch {STATE}/own && rm {STATE}/own").returncode == 0
+        processes = as_the_service("ls /proc | grep -c '^[0-9]'").stdout
+        everybodys = len([name for name in os.listdir("/proc") if name.isdigit()])
+        assert int(processes or 0) < everybodys, f"it sees {processes} of {everybodys} processes"
+    finally:
+        shutil.rmtree("/home/weirtest")
+
+
+def a_stranger_does_not_reach_its_socket():
+    done = run("setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups", "weir", "ctl", "-s", SOCKET, "show",
+               "ports", check=False)
+    assert done.returncode == 2 and "ermission denied" in done.stderr, done.stderr
+    group = run("setpriv", "--reuid", "nobody", "--regid", "nogroup", "--groups", "weir", "weir", "ctl", "-s", SOCKET, "show",
+                "ports", check=False)
+    assert group.returncode == 0, group.stderr
+
+
+def an_orderly_end_leaves_nothing_and_says_what_was_in_flight():
+    again()
+    run("systemctl", "stop", UNIT)
+    assert not os.path.exists(SOCKET) and kept() == ""
+    assert unit("Result") == "success", unit("Result")
+
+
+def why_not():
+    with open("/proc/1/comm", encoding="ascii") as comm:
+        first = comm.read().strip()
+    if first != "systemd":
+        return f"the first process here is {first}, not systemd: tools/machine.sh boots one"
+    if os.geteuid() != 0:
+        return "it takes root"
+    if run("systemctl", "cat", UNIT, check=False).returncode != 0:
+        return "weir@.service is not installed"
+    return ""
+
+
+REASON = why_not()
+if REASON:
+    print(f"1..0 # SKIP {REASON}")
+    sys.exit(0)
+with machine():
+    STATUS = tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
+        it_is_started_when_packets_pass, it_runs_as_its_own_user_without_rights_that_ports_do_not_need,
+        systemd_calls_its_exposure_two_or_less, packets_flow_through_changes,
+        a_crash_is_over_within_a_second_and_what_was_in_force_is_back, one_that_hangs_is_killed_by_the_watchdog,
+        a_broken_file_changes_nothing_and_is_said, a_full_disk_is_said_and_leaves_nothing_half_written,
+        its_user_reads_nothing_that_is_not_its_own, a_stranger_does_not_reach_its_socket,
+        an_orderly_end_leaves_nothing_and_says_what_was_in_flight)])
+sys.exit(STATUS)

@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Boots a folder that has a Debian with systemd, with systemd as its first process, runs a command in
+# it, and shuts it down:
+#
+#   debootstrap --include=systemd,systemd-sysv,iproute2,iputils-ping,procps,python3 bookworm /var/tmp/m
+#   cp weir_*.deb /var/tmp/m/root && chroot /var/tmp/m apt-get install -y /root/weir_*.deb
+#   tools/machine.sh /var/tmp/m python3 tests/service/service.py --minutes 60
+#
+# The source tree is at /weir there, and the command starts in it. Takes root and systemd-nspawn
+# (package systemd-container). The network is the machine's own. Exit status: that of the command;
+# 77 where it cannot be booted here.
+set -u
+root=$(realpath "${1:?the folder of a Debian}")
+shift
+tree=$(realpath "$(dirname "$0")/..")
+name=weir-machine-$$
+
+skip() {
+	echo "tools/machine.sh: $*" >&2
+	exit 77
+}
+[ "$(id -u)" = 0 ] || skip "it takes root"
+command -v systemd-nspawn > /dev/null || skip "it takes systemd-nspawn, of the package systemd-container"
+[ -x "$root/sbin/init" ] || skip "$root has no /sbin/init: systemd-sysv is not installed there"
+
+log=$(mktemp)
+systemd-nspawn --quiet --boot --directory="$root" --machine=$name --register=no --keep-unit --capability=all \
+	--private-network --bind-ro="$tree:/weir" > "$log" 2>&1 < /dev/null &
+nspawn=$!
+leader=""
+inside() {
+	nsenter -t "$leader" -a -r -w env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 "$@"
+}
+end() {
+	# What systemd takes for an orderly poweroff.
+	[ -z "$leader" ] || kill -s RTMIN+4 "$leader" 2> /dev/null
+	wait $nspawn
+	rm -f "$log"
+}
+trap end EXIT
+
+for _ in $(seq 300); do
+	leader=$(pgrep -P $nspawn -x systemd || true)
+	if [ -n "$leader" ] && inside systemctl is-system-running 2> /dev/null | grep -qE 'running|degraded'; then
+		booted=yes
+		break
+	fi
+	kill -0 $nspawn 2> /dev/null || break
+	sleep 0.2
+done
+[ -n "${booted:-}" ] || {
+	tail -n 5 "$log" >&2
+	skip "it does not boot"
+}
+# nspawn leaves /sys/module out, without which DPDK takes the kernel for one without sysfs.
+inside sh -c 'mkdir -p /run/sysfs && mount -t sysfs sysfs /run/sysfs && mount -o remount,rw /sys &&
+	mkdir -p /sys/module && mount --rbind /run/sysfs/module /sys/module && mount -o remount,ro /sys'
+inside sh -c 'cd /weir && exec "$@"' sh "$@"
