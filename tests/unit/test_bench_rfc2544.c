@@ -48,6 +48,10 @@ static int trial(struct rfc2544_tester *tester, const struct rfc2544_trial *ask,
 		outcome->received--;
 	}
 	histogram_add(&outcome->latency_ns, LATENCY_NS, outcome->received);
+	while (outcome->n_tagged < RFC2544_TAGGED) {
+		outcome->tagged_ns[outcome->n_tagged] = LATENCY_NS + outcome->n_tagged * 7 % 500;
+		outcome->n_tagged++;
+	}
 	return 0;
 }
 
@@ -98,7 +102,7 @@ static void a_device_that_keeps_up_is_found_in_one_trial(void **state)
 	assert_int_equal(result->ndr.trials, 1);
 	assert_true(result->pdr.pps == LINE);
 	assert_int_equal(result->n_points, 2); /* two in a row without loss */
-	assert_true(result->burst_frames == result->burst_most);
+	assert_true(bench_repeats_mean(&result->burst_frames) == result->burst_most);
 	free(result);
 }
 
@@ -167,9 +171,72 @@ static void the_longest_burst_is_what_the_queue_takes(void **state)
 
 	(void)state;
 	/* While a burst of 20000 comes in at the line's rate, half of it leaves. */
-	assert_true(result->burst_frames <= 20000);
-	assert_true(result->burst_frames > 20000 * 0.99 - 1);
+	assert_true(bench_repeats_mean(&result->burst_frames) <= 20000);
+	assert_true(bench_repeats_mean(&result->burst_frames) > 20000 * 0.99 - 1);
 	free(result);
+}
+
+static void the_buffer_is_what_the_burst_leaves_less_what_has_left(void **state)
+{
+	struct device device = {.capacity_pps = 500e3, .queue_frames = 10000};
+	struct rfc2544_result *result = run(&device);
+
+	(void)state;
+	/* RFC 9004: 20000 frames at the line's rate, of which the throughput's share leaves. */
+	assert_true(fabs(result->implied_buffer_ns - 20e6) < 0.3e6);
+	assert_true(fabs(result->corrected_buffer_ns -
+	                 result->implied_buffer_ns * (1 - result->ndr.pps / LINE)) < 1);
+	assert_true(fabs(result->corrected_buffer_ns - 10e6) < 0.5e6);
+	assert_true(bench_repeats_deviation(&result->burst_frames) == 0);
+	free(result);
+}
+
+static void tagged_frames_give_typical_and_worst_case(void **state)
+{
+	struct device device = {.capacity_pps = 300e3};
+	struct rfc2544_result *result = run(&device);
+
+	(void)state;
+	/* 500 of them, one nanosecond apart; the 99.9th percentile of 500 is the greatest. */
+	assert_int_equal(result->typical_ns.n, times.latency_repeats);
+	assert_true(bench_repeats_at(&result->typical_ns, 0.5) == LATENCY_NS + 249);
+	assert_true(bench_repeats_at(&result->worst_ns, 0.99) == LATENCY_NS + 499);
+	assert_true(bench_repeats_at(&result->variation_ns, 0.5) == 0);
+	free(result);
+}
+
+static void searches_are_repeated_and_their_median_counts(void **state)
+{
+	struct rfc2544_conditions again = times;
+	struct device device = {.capacity_pps = 300e3};
+	struct rfc2544_result *result = calloc(1, sizeof(*result));
+
+	(void)state;
+	again.searches = 10;
+	device.base.trial = trial;
+	assert_non_null(result);
+	assert_int_equal(rfc2544_run(&device.base, &again, 64, result), 0);
+	assert_int_equal(result->ndr_pps.n, 10);
+	assert_int_equal(result->pdr_pps.n, 10);
+	assert_true(bench_repeats_at(&result->ndr_pps, 0.5) == result->ndr.pps);
+	free(result);
+}
+
+static void what_is_said_of_repeats_is_right(void **state)
+{
+	struct bench_repeats repeats = {.n = 0};
+	const double values[] = {4, 1, 3, 2, 10};
+
+	(void)state;
+	assert_true(bench_repeats_at(&repeats, 0.5) == 0 && bench_repeats_mean(&repeats) == 0);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		bench_repeats_add(&repeats, values[i]);
+	assert_true(bench_repeats_at(&repeats, 0) == 1 && bench_repeats_at(&repeats, 1) == 10);
+	assert_true(bench_repeats_at(&repeats, 0.5) == 3 && bench_repeats_mean(&repeats) == 4);
+	assert_true(fabs(bench_repeats_deviation(&repeats) - sqrt(50.0 / 4)) < 1e-12);
+	for (int i = 0; i < 2 * BENCH_REPEATS_MAX; i++)
+		bench_repeats_add(&repeats, 0);
+	assert_int_equal(repeats.n, BENCH_REPEATS_MAX);
 }
 
 static void a_disturbed_trial_is_repeated(void **state)
@@ -233,6 +300,10 @@ GROUP(bench_rfc2544)
 	        cmocka_unit_test(latency_is_measured_at_the_throughput),
 	        cmocka_unit_test(the_loss_rate_goes_down_in_tenths_until_two_are_without),
 	        cmocka_unit_test(the_longest_burst_is_what_the_queue_takes),
+	        cmocka_unit_test(the_buffer_is_what_the_burst_leaves_less_what_has_left),
+	        cmocka_unit_test(tagged_frames_give_typical_and_worst_case),
+	        cmocka_unit_test(searches_are_repeated_and_their_median_counts),
+	        cmocka_unit_test(what_is_said_of_repeats_is_right),
 	        cmocka_unit_test(a_disturbed_trial_is_repeated),
 	        cmocka_unit_test(a_disturbance_that_stays_is_told),
 	        cmocka_unit_test(a_tester_that_fails_ends_the_test),

@@ -213,6 +213,23 @@ static json_t *loss_points(const struct rfc2544_result *result)
 	return array;
 }
 
+/* As `{mean, median, min, max, deviation, p1, p99, n}`, of values times `unit`. */
+static void put_repeats(json_t *row, const char *key, const struct bench_repeats *repeats,
+                        double unit)
+{
+	json_t *object = json_object();
+
+	put(object, "mean", bench_repeats_mean(repeats) * unit);
+	put(object, "median", bench_repeats_at(repeats, 0.5) * unit);
+	put(object, "min", bench_repeats_at(repeats, 0) * unit);
+	put(object, "max", bench_repeats_at(repeats, 1) * unit);
+	put(object, "deviation", bench_repeats_deviation(repeats) * unit);
+	put(object, "p1", bench_repeats_at(repeats, 0.01) * unit);
+	put(object, "p99", bench_repeats_at(repeats, 0.99) * unit);
+	put_whole(object, "n", repeats->n);
+	json_object_set_new(row, key, object);
+}
+
 json_t *bench_row_rfc2544(const char *under_test, const struct rfc2544_conditions *conditions,
                           const struct rfc2544_result *result)
 {
@@ -230,7 +247,15 @@ json_t *bench_row_rfc2544(const char *under_test, const struct rfc2544_condition
 	put(row, "latency_mean_ns", result->latency_mean_ns);
 	put_whole(row, "latency_min_ns", result->latency_ns.min);
 	json_object_set_new(row, "loss", loss_points(result));
-	put(row, "back_to_back_frames", result->burst_frames);
+	put_repeats(row, "throughput", &result->ndr_pps, 1e-6);
+	put_repeats(row, "pdr", &result->pdr_pps, 1e-6);
+	put_repeats(row, "typical_latency_ns", &result->typical_ns, 1);
+	put_repeats(row, "worst_case_latency_ns", &result->worst_ns, 1);
+	put_repeats(row, "delay_variation_ns", &result->variation_ns, 1);
+	put(row, "back_to_back_frames", bench_repeats_mean(&result->burst_frames));
+	put_repeats(row, "back_to_back", &result->burst_frames, 1);
+	put(row, "implied_buffer_ns", result->implied_buffer_ns);
+	put(row, "corrected_buffer_ns", result->corrected_buffer_ns);
 	put(row, "back_to_back_most", result->burst_most);
 	put(row, "trial_seconds", conditions->trial_s);
 	put(row, "latency_seconds", conditions->latency_s);

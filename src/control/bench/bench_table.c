@@ -305,6 +305,48 @@ static void print_loss(FILE *out, const json_t *rows)
 	}
 }
 
+/* What RFC 8219 and RFC 9004 say of the same trials. */
+static void print_spreads(FILE *out, const json_t *rows)
+{
+	static const char *const headings[] = {
+	        "bytes",       "NDR least", "greatest",  "typical us", "worst case us", "PDV us",
+	        "burst least", "greatest",  "deviation", "buffer us",  "corrected us",  NULL};
+	struct table *table = begin("rrrrrrrrrrr", headings);
+	size_t i;
+	json_t *row;
+
+	if (!table)
+		return;
+	json_array_foreach(rows, i, row)
+	{
+		const json_t *rate = json_object_get(row, "throughput");
+		const json_t *burst = json_object_get(row, "back_to_back");
+
+		if (!bench_is(row, "rfc2544"))
+			continue;
+		table_format(table, "%.0f", bench_number(row, "frame_bytes"));
+		table_format(table, "%.3f", bench_number(rate, "min"));
+		table_format(table, "%.3f", bench_number(rate, "max"));
+		for (size_t k = 0; k < 3; k++) {
+			static const char *const keys[] = {"typical_latency_ns",
+			                                   "worst_case_latency_ns",
+			                                   "delay_variation_ns"};
+			const json_t *of = json_object_get(row, keys[k]);
+
+			table_format(table, "%.1f", bench_number(of, "median") / 1e3);
+		}
+		table_format(table, "%.0f", bench_number(burst, "min"));
+		table_format(table, "%.0f", bench_number(burst, "max"));
+		table_format(table, "%.0f", bench_number(burst, "deviation"));
+		table_format(table, "%.1f", bench_number(row, "implied_buffer_ns") / 1e3);
+		table_format(table, "%.1f", bench_number(row, "corrected_buffer_ns") / 1e3);
+	}
+	fputs("\nRFC 8219: latency of 500 tagged frames, and packet delay variation; RFC 9004: "
+	      "back-to-back\n",
+	      out);
+	end(table, out);
+}
+
 static void print_rfc2544(FILE *out, const json_t *rows)
 {
 	static const char *const headings[] = {"bytes",  "line",         "offered",   "NDR Mpps",
@@ -331,6 +373,7 @@ static void print_rfc2544(FILE *out, const json_t *rows)
 	        bench_number(first, "latency_repeats"), bench_number(first, "latency_seconds"),
 	        bench_number(first, "back_to_back_repeats"));
 	end(table, out);
+	print_spreads(out, rows);
 	print_loss(out, rows);
 }
 

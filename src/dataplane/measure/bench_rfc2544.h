@@ -11,7 +11,13 @@
  *   loss rate    26.3: at 100 %, 90 %, ... of the greatest rate, until two trials in a row are
  *                without loss
  *   back-to-back 26.4: the longest burst at the greatest rate of which no frame is lost, by binary
- *                search; the mean over `repeats`
+ *                search, `repeats` times. RFC 9004 (A. Morton, 2021) takes from it the buffer: what
+ *                the burst lasts, less what leaves meanwhile at the throughput's rate
+ *
+ * and of RFC 8219 (M. Georgescu, L. Pislaru, G. Lencse, 2017), from the latency trials: 7.2 of
+ * RFC2544_TAGGED frames, evenly spread, the median (typical latency) and the 99.9th percentile
+ * (worst case latency); 7.3.1 of all frames the 99.9th percentile less the least (packet delay
+ * variation). Each has its median and its 1st and 99th percentile over the trials.
  *
  * Deviations from the RFC, where configured shorter: lengths of trials and numbers of repeats are
  * arguments, RFC2544_FULL holds the RFC's. A trial with loss, or of latency, that lost the
@@ -27,10 +33,12 @@
 #include <stdint.h>
 
 #include "account/histogram.h"
+#include "measure/bench_repeats.h"
 
 #define RFC2544_RETRIES    4
 #define RFC2544_RATES      10 /* of the frame loss rate test */
 #define RFC2544_RESOLUTION 0.005
+#define RFC2544_TAGGED     500
 
 struct rfc2544_trial {
 	uint32_t frame_bytes;
@@ -43,6 +51,9 @@ struct rfc2544_outcome {
 	double pps;     /* at which they were really sent */
 	bool disturbed; /* something was taken away that may explain a loss */
 	struct histogram latency_ns;
+	/* of the frames that carry a tag */
+	uint32_t n_tagged;
+	uint64_t tagged_ns[RFC2544_TAGGED];
 };
 
 struct rfc2544_tester {
@@ -54,15 +65,16 @@ struct rfc2544_tester {
 };
 
 struct rfc2544_conditions {
-	double line_pps;  /* the most that is offered: the medium's */
-	double trial_s;   /* of a trial of the searches */
-	double latency_s; /* of a latency trial */
+	double line_pps;   /* the most that is offered: the medium's */
+	double trial_s;    /* of a trial of the searches */
+	double latency_s;  /* of a latency trial */
+	uint32_t searches; /* of the throughput, and of PDR; their median counts; 0: one */
 	uint32_t latency_repeats, burst_repeats;
 	double burst_s;   /* the longest burst */
 	double tolerance; /* PDR: share of loss */
 };
 
-/* The RFC's own: 60 s, 120 s, 20 repeats, 2 s bursts, 50 repeats. */
+/* The RFC's own: 60 s, 120 s, 20 repeats, 2 s bursts, 50 repeats; 10 searches. */
 extern const struct rfc2544_conditions rfc2544_full;
 
 struct rfc2544_rate {
@@ -80,15 +92,18 @@ struct rfc2544_loss_point {
 struct rfc2544_result {
 	uint32_t frame_bytes;
 	double line_pps;
-	double offered_pps; /* the most that the tester could send */
-	struct rfc2544_rate ndr, pdr;
-	struct histogram latency_ns; /* of all latency trials */
-	double latency_mean_ns;      /* mean of the trials' means */
+	double offered_pps;                    /* the most that the tester could send */
+	struct rfc2544_rate ndr, pdr;          /* the median of the searches */
+	struct bench_repeats ndr_pps, pdr_pps; /* all of them */
+	struct histogram latency_ns;           /* of all latency trials */
+	double latency_mean_ns;                /* mean of the trials' means */
+	struct bench_repeats typical_ns, worst_ns, variation_ns; /* RFC 8219 */
 	uint32_t n_points;
 	struct rfc2544_loss_point points[RFC2544_RATES];
-	double burst_frames; /* mean */
-	double burst_most;   /* what was tried at most */
-	uint32_t disturbed;  /* trials that counted although something was taken away */
+	struct bench_repeats burst_frames;
+	double implied_buffer_ns, corrected_buffer_ns; /* RFC 9004 */
+	double burst_most;                             /* what was tried at most */
+	uint32_t disturbed; /* trials that counted although something was taken away */
 	uint32_t trials;
 };
 

@@ -27,6 +27,7 @@ struct mark {
 	uint16_t magic;
 	uint32_t trial;
 	uint64_t tsc; /* at BENCH_STAMP_OFFSET */
+	uint8_t tagged;
 } __attribute__((packed));
 
 _Static_assert(PAYLOAD_AT + offsetof(struct mark, tsc) == BENCH_STAMP_OFFSET, "where the stamp is");
@@ -65,6 +66,7 @@ struct round {
 	struct rfc2544_outcome *outcome;
 	uint32_t bytes; /* in the mbuf */
 	uint64_t frames, start, last, gap;
+	uint64_t sent, next_tag, tag_every;
 };
 
 /* Returns how many frames are done with: sent, or lost on the way into the device. */
@@ -81,6 +83,9 @@ static uint16_t send_burst(struct round *round, uint16_t n, uint64_t now)
 
 		memcpy(data, tester->frame, sizeof(tester->frame));
 		memcpy(data + BENCH_STAMP_OFFSET, &now, sizeof(now));
+		data[BENCH_STAMP_OFFSET + sizeof(now)] = round->sent + i == round->next_tag;
+		if (round->sent + i == round->next_tag)
+			round->next_tag += round->tag_every;
 		mbufs[i]->data_len = (uint16_t)round->bytes;
 		mbufs[i]->pkt_len = round->bytes;
 	}
@@ -111,8 +116,11 @@ static void receive_burst(struct round *round)
 		if (mark.magic != MAGIC || mark.trial != tester->trial)
 			continue;
 		round->outcome->received++;
-		histogram_add(&round->outcome->latency_ns,
-		              (uint64_t)((double)(now - mark.tsc) * tester->tick_ns), 1);
+		uint64_t ns = (uint64_t)((double)(now - mark.tsc) * tester->tick_ns);
+
+		histogram_add(&round->outcome->latency_ns, ns, 1);
+		if (mark.tagged && round->outcome->n_tagged < RFC2544_TAGGED)
+			round->outcome->tagged_ns[round->outcome->n_tagged++] = ns;
 	}
 	rte_pktmbuf_free_bulk(mbufs, n);
 }
@@ -148,6 +156,7 @@ static int send_all(struct round *round, double pps)
 			        round, (uint16_t)RTE_MIN(due - sent, (uint64_t)BURST), now);
 
 			sent += n;
+			round->sent = sent;
 			moved = n ? now : moved;
 			if (unlikely(now - moved > stuck))
 				return -ENOBUFS;
@@ -196,6 +205,7 @@ static int make_trial(struct rfc2544_tester *base, const struct rfc2544_trial *t
 	        .outcome = outcome,
 	        .bytes = trial->frame_bytes - FCS_BYTES,
 	        .frames = trial->frames,
+	        .tag_every = RTE_MAX(trial->frames / RFC2544_TAGGED, UINT64_C(1)),
 	        .gap = (uint64_t)((double)BENCH_TESTER_GAP_NS / tester->tick_ns),
 	};
 
