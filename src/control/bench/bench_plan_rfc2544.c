@@ -120,7 +120,9 @@ static void choose_times(struct course *course)
 		return;
 	course->conditions.trial_s = course->conditions.latency_s = seconds;
 	course->conditions.burst_s = BURST_S;
-	course->conditions.searches = alone(arguments) ? rfc2544_full.searches : 1;
+	course->conditions.searches = !alone(arguments)     ? 1
+	                              : arguments->runs > 0 ? (uint32_t)arguments->runs
+	                                                    : rfc2544_full.searches;
 	course->conditions.latency_repeats = course->plan->conditions.runs;
 	course->conditions.burst_repeats = alone(arguments) ? course->plan->conditions.runs : 1;
 }
