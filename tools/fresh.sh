@@ -38,7 +38,7 @@ list_files() {
 	cut -d: -f1 /etc/passwd /etc/group | sort
 }
 
-# What weir needs of others stays behind where apt leaves it, so that comes first.
+# What weir needs of others.
 needed() {
 	dpkg-deb -f "$folder"/weir_*.deb Depends | tr ',' '\n' | sed 's/(.*//; s/|.*//; s/:any//' | xargs
 }
@@ -67,7 +67,7 @@ autopkgtest() {
 # debootstrap makes none, and every installed system has one.
 [ -e /etc/hosts ] || echo '127.0.0.1 localhost' > /etc/hosts
 $apt update > /dev/null 2>&1
-# minbase of debootstrap leaves manuals out, where somebody has said so; bash-completion is the user's.
+# What apt brings along stays when weir goes, so it comes first.
 # shellcheck disable=SC2046 # lists
 $apt install --no-install-recommends man-db iproute2 iputils-ping librte-meta-net python3 systemd apparmor udev \
 	$(needed) > "$work/apt" 2>&1 || tail -n 5 "$work/apt"

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Boots a folder that has a Debian with systemd, with systemd as its first process, runs a command in
-# it, and shuts it down:
+# Boots a folder that has a Debian, with systemd as its first process, runs a command in it, and
+# shuts it down:
 #
-#   debootstrap --include=systemd,systemd-sysv,iproute2,iputils-ping,procps,python3 bookworm /var/tmp/m
-#   cp weir_*.deb /var/tmp/m/root && chroot /var/tmp/m apt-get install -y /root/weir_*.deb
-#   tools/machine.sh /var/tmp/m python3 tests/service/service.py --minutes 60
+#   debootstrap --include=systemd,systemd-sysv,iproute2,iputils-ping,procps,python3 bookworm m
+#   cp weir_*.deb m && chroot m sh -c 'apt-get install -y /weir_*.deb'
+#   tools/machine.sh m python3 tests/service/service.py --minutes 60
 #
 # The source tree is at /weir there, and the command starts in it. Takes root and systemd-nspawn
 # (package systemd-container). The network is the machine's own. Exit status: that of the command;

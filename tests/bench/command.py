@@ -92,6 +92,33 @@ def of_a_loop_half_goes_to_either_end():
         assert row["latency_ns"] <= row["loop_ns"]["max"], row
 
 
+def reconf_makes_a_thousand_changes_and_loses_nothing():
+    row, = rows("reconf")
+    assert row["changes"] == 1000, row
+    for window in (row["with"], row["without"]):
+        assert window["lost_packets"] == 0 and window["sent_packets"] > 0, row
+    # What the processor was away for is no loss of weir's; beyond it nothing is blocked.
+    assert row["blocked_ns"] == (row["with"]["lost_packets"] + row["with"]["missed_packets"]) * 1000, row
+
+
+def soak_runs_at_half_of_the_critical_load_and_goes_on_where_it_ended():
+    soak = ("soak", "--loss-bound", "99%", "--continue", "soak.json", "--hours")
+    row, = rows(*soak, "0.001")
+    assert row["critical_mpps"] > 0 and abs(row["load_mpps"] - row["critical_mpps"] / 2) < 1e-3 * row["load_mpps"], row
+    first = len(row["parts"])
+    assert first == 6 and sum(part["seconds"] for part in row["parts"]) >= 3.6, row
+    again, = rows(*soak, "0.002")
+    assert again["load_mpps"] == row["load_mpps"] and len(again["parts"]) > first, again
+    assert again["parts"][:first] == row["parts"]
+    for part in again["parts"]:
+        assert part["unaccounted_packets"] == 0 and part["lost_packets"] == 0 and part["sent_packets"] > 0, part
+    with open("soak.json", encoding="utf-8") as file:
+        assert json.load(file) == again
+    write("other.json", {"part": "cost"})
+    done = weir("bench", "soak", "--continue", "other.json", *SHORT)
+    assert done.returncode == 2 and "other.json is no file of `weir bench soak --continue`" in done.stderr, done.stderr
+
+
 def the_report_is_one_file_that_loads_nothing():
     bench(*COST, "--html", "report.html")
     with open("report.html", encoding="utf-8") as page:
@@ -151,6 +178,8 @@ CLAIMS = [cost_says_what_a_packet_takes_beside_the_ceiling_of_the_same_run,
           clock_compares_100_ms_with_100_ms,
           latency_ends_with_words_that_a_scenario_takes,
           of_a_loop_half_goes_to_either_end,
+          reconf_makes_a_thousand_changes_and_loses_nothing,
+          soak_runs_at_half_of_the_critical_load_and_goes_on_where_it_ended,
           the_report_is_one_file_that_loads_nothing,
           a_file_compared_with_itself_is_no_regression_and_half_the_ratio_is_one,
           no_packet_of_precision_is_later_after_its_due_time_than_after_its_making,

@@ -21,7 +21,7 @@ import tap  # noqa: E402
 
 MINUTES = float(sys.argv[2]) if sys.argv[1:2] == ["--minutes"] else 0.2
 UNIT, CONFIG, SOCKET = "weir@weirtest.service", "/etc/weir/weirtest.weir", "/run/weir/weirtest/control"
-STATE = "/var/lib/weir/weirtest"
+STATE, SECRET = "/var/lib/weir/weirtest", os.path.join("/home", "weirtest", "secret")
 SCENARIO = """seed 7
 port a interface weirtest-a
 port b interface weirtest-b
@@ -237,11 +237,11 @@ def as_the_service(command):
 
 def its_user_reads_nothing_that_is_not_its_own():
     again()
-    os.makedirs("/home/weirtest", exist_ok=True)
-    with open("/home/weirtest/secret", "w", encoding="utf-8") as file:
+    os.makedirs(os.path.dirname(SECRET), exist_ok=True)
+    with open(SECRET, "w", encoding="utf-8") as file:
         file.write("x\n")
     try:
-        for path in ("/etc/shadow", "/root/.bashrc", "/home/weirtest/secret", "/dev/mem", "/dev/kmsg", "/proc/1/environ",
+        for path in ("/etc/shadow", "~root/.bashrc", SECRET, "/dev/mem", "/dev/kmsg", "/proc/1/environ",
                      "/proc/kcore"):
             done = as_the_service(f"cat {path}")
             assert done.returncode != 0 and done.stdout == "", f"{path} was read"
@@ -254,7 +254,7 @@ def its_user_reads_nothing_that_is_not_its_own():
         everybodys = len([name for name in os.listdir("/proc") if name.isdigit()])
         assert int(processes or 0) < everybodys, f"it sees {processes} of {everybodys} processes"
     finally:
-        shutil.rmtree("/home/weirtest")
+        shutil.rmtree(os.path.dirname(SECRET))
 
 
 def a_stranger_does_not_reach_its_socket():

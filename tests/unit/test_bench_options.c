@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <rte_ip.h>
 
+#include "bench/bench_changes.h"
 #include "bench/bench_loads.h"
 #include "bench/bench_options.h"
 #include "bench/bench_scenarios.h"
@@ -20,6 +21,7 @@
 #include "packet/headers.h"
 #include "random/draw.h"
 #include "runner/group.h"
+#include "statements.h"
 #include "said.h"
 
 #define WORDS_MAX 12
@@ -48,8 +50,36 @@ static void without_a_part_all_are_measured(void **state)
 	(void)state;
 	assert_int_equal(parse("", &arguments, said), OPTIONS_RUN);
 	for (int part = 0; part < BENCH_COMPARE; part++)
-		assert_int_equal(arguments.parts[part], part != BENCH_LATENCY);
+		assert_int_equal(arguments.parts[part], part != BENCH_LATENCY &&
+		                                                part != BENCH_RECONF &&
+		                                                part != BENCH_SOAK);
 	assert_false(arguments.parts[BENCH_COMPARE]);
+}
+
+static bool is_changed(const struct statement *statement)
+{
+	char words[80];
+	size_t n;
+
+	n = (size_t)snprintf(words, sizeof(words), "%s%s%s", statement->name,
+	                     statement->variant ? " " : "",
+	                     statement->variant ? statement->variant : "");
+	for (const char *const *line = bench_change_lines; *line; line++) {
+		if (strncmp(*line, words, n) == 0 && ((*line)[n] == ' ' || !(*line)[n]))
+			return true;
+	}
+	/* Of netem's, the variant is the number that it begins with. */
+	return statement->variant && strcmp(statement->variant, "early") == 0;
+}
+
+static void reconf_and_soak_change_every_statement(void **state)
+{
+	(void)state;
+	for (const struct statement *const *row = statements; *row; row++) {
+		if (!is_changed(*row))
+			fail_msg("no line of bench_changes.c has `%s %s`", (*row)->name,
+			         (*row)->variant ? (*row)->variant : "");
+	}
 }
 
 static void options_are_taken_before_and_after_the_part(void **state)
@@ -143,6 +173,9 @@ static void what_is_wrong_is_said_with_what_would_be_right(void **state)
 	        {"--scenario x", "like `delay-10ms`"},
 	        {"--scenario full -c x.weir", "or your own"},
 	        {"cost compare old.json", "no other part"},
+	        {"cost --hours 1", "--hours is for soak"},
+	        {"soak --hours 0", "--hours"},
+	        {"reconf --continue x.json", "--continue is for soak"},
 	        {"rfc2544 --device net_null0", "takes two"},
 	        {"rfc2544 --device a --device b --device c", "two already"},
 	        {"rfc2544 --device a --device b -c x.weir", "either another one"},
@@ -249,6 +282,7 @@ GROUP(bench_options)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(without_a_part_all_are_measured),
+	        cmocka_unit_test(reconf_and_soak_change_every_statement),
 	        cmocka_unit_test(options_are_taken_before_and_after_the_part),
 	        cmocka_unit_test(a_scenario_of_its_own_is_found_by_its_name),
 	        cmocka_unit_test(loads_are_meant_by_what_is_in_their_names),

@@ -141,7 +141,8 @@ static int measure(struct bench *bench, struct problem *problem)
 	        [BENCH_COST] = bench_plan_cost,       [BENCH_PRECISION] = bench_plan_precision,
 	        [BENCH_DEPTH] = bench_plan_depth,     [BENCH_CLOUDS] = bench_plan_clouds,
 	        [BENCH_CLOCK] = bench_plan_clock,     [BENCH_RFC2544] = bench_plan_rfc2544,
-	        [BENCH_LATENCY] = bench_plan_latency,
+	        [BENCH_LATENCY] = bench_plan_latency, [BENCH_RECONF] = bench_plan_reconf,
+	        [BENCH_SOAK] = bench_plan_soak,
 	};
 	int rc = 0;
 

@@ -18,11 +18,14 @@
 #define FRAME_MAX    9600
 #define SECONDS_MIN  (FACTOR_ONE / 20)
 #define PRIORITY_MAX 99
-#define BOUND        (UINT64_C(1) << 61) /* a quarter, q63 */
+#define BOUND        (UINT64_C(1) << 61)    /* a quarter, q63 */
+#define LOSS_BOUND   UINT64_C(922337203685) /* 1e-7, q63 */
+#define HOURS_MIN    (FACTOR_ONE / 1000)
+#define HOURS_MAX    (1000 * FACTOR_ONE)
 
-static const char *const part_names[BENCH_PARTS] = {"cost",    "precision", "depth",
-                                                    "clouds",  "clock",     "rfc2544",
-                                                    "latency", "machine",   "compare"};
+static const char *const part_names[BENCH_PARTS] = {"cost",  "precision", "depth",   "clouds",
+                                                    "clock", "rfc2544",   "latency", "reconf",
+                                                    "soak",  "machine",   "compare"};
 
 static int take_frame(const struct field *option, char *text, void *to,
                       struct language_error *error)
@@ -136,6 +139,16 @@ static const struct option_row rows[] = {
         {OPTION("--rfc-times", FIELD_FLAG, ARGUMENTS, rfc_times,
                 .help = "rfc2544: trials as long as the RFC wants them (hours)"),
          .parts = PART(RFC2544)},
+        {OPTION("--hours", FIELD_FACTOR, ARGUMENTS, hours_um, .form = "H", .min = HOURS_MIN,
+                .max = HOURS_MAX, .initial = FACTOR_ONE, .help = "soak: how long it runs in all"),
+         .parts = PART(SOAK)},
+        {OPTION("--loss-bound", FIELD_PROBABILITY, ARGUMENTS, loss_q63, .form = "P",
+                .initial = LOSS_BOUND,
+                .help = "soak: the critical load is the greatest that loses no more, like 1e-7"),
+         .parts = PART(SOAK)},
+        {OPTION("--continue", FIELD_TEXT, ARGUMENTS, resume, .form = "FILE",
+                .help = "soak: in parts; FILE has what was measured so far, and gets the rest"),
+         .parts = PART(SOAK)},
         {OPTION("--bound", FIELD_PROBABILITY, ARGUMENTS, bound_q63, .form = "P", .initial = BOUND,
                 .help = "compare: how much slower is a regression, like 25%"),
          .parts = PART(COMPARE)},
@@ -152,7 +165,7 @@ const struct options bench_options = {
                  "compare OLD.json [NEW.json] [options]",
         .does = "What a packet costs, how exactly it leaves on time, and what this machine can "
                 "carry.",
-        .about = "Without a part: all of them but latency, in a few minutes.\n"
+        .about = "Without a part: all of them but latency, reconf and soak, in a few minutes.\n"
                  "\n"
                  "  cost       packets a second, ns and cycles a packet, beside the ports' own\n"
                  "             ceiling\n"
@@ -163,6 +176,9 @@ const struct options bench_options = {
                  "  rfc2544    throughput, latency, loss rate, back-to-back\n"
                  "  latency    what two devices add, over a cable between them, and the words\n"
                  "             that take it away\n"
+                 "  reconf     1,000 changes of every statement at 1 Mpps: what they block\n"
+                 "  soak       the critical load, and hours at half of it, with changes each\n"
+                 "             second, and `weir top`, `weir serve` and a capture attached\n"
                  "  machine    what this machine is, and what of it costs precision\n"
                  "  compare    against the output of an earlier -j, or of two; 1 if it is slower\n",
         .rows = rows,
@@ -260,7 +276,7 @@ static int check(struct bench_arguments *arguments, uint64_t given)
 	for (int part = 0; part < BENCH_PARTS; part++)
 		any |= arguments->parts[part];
 	for (int part = 0; part < BENCH_COMPARE && !any; part++)
-		arguments->parts[part] = part != BENCH_LATENCY;
+		arguments->parts[part] = part < BENCH_LATENCY || part == BENCH_MACHINE;
 	if (arguments->parts[BENCH_COMPARE] && !arguments->compare)
 		return options_wrong(&bench_options,
 		                     "compare with what? weir bench compare OLD.json");

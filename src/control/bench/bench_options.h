@@ -25,7 +25,10 @@ enum bench_part {
 	BENCH_CLOUDS,
 	BENCH_CLOCK,
 	BENCH_RFC2544,
-	BENCH_LATENCY, /* of a device, over a cable: only if given */
+	/* only if given: of a device, over a cable; and what takes long */
+	BENCH_LATENCY,
+	BENCH_RECONF,
+	BENCH_SOAK,
 	BENCH_MACHINE,
 	BENCH_COMPARE,
 	BENCH_PARTS
@@ -49,8 +52,11 @@ struct bench_arguments {
 	const char *devices
 	        [BENCH_DEVICES]; /* rfc2544: of another device under test; latency: the two */
 	uint32_t n_devices;
-	uint64_t line_bps; /* rfc2544, latency; 0: not given */
-	uint64_t cable_um; /* latency: millionths of a metre */
+	uint64_t line_bps;  /* rfc2544, latency; 0: not given */
+	uint64_t cable_um;  /* latency: millionths of a metre */
+	uint64_t hours_um;  /* soak: millionths of an hour */
+	uint64_t loss_q63;  /* soak: the bound of the critical load */
+	const char *resume; /* soak: the file of its earlier parts, and of this one; or NULL */
 };
 
 /* OPTIONS_RUN; else all is said, and it is the exit status. Pointers go into argv. */

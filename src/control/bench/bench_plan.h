@@ -33,5 +33,7 @@ int bench_plan_clouds(struct bench_plan *plan, struct problem *problem);
 int bench_plan_clock(struct bench_plan *plan, struct problem *problem);
 int bench_plan_rfc2544(struct bench_plan *plan, struct problem *problem);
 int bench_plan_latency(struct bench_plan *plan, struct problem *problem);
+int bench_plan_reconf(struct bench_plan *plan, struct problem *problem);
+int bench_plan_soak(struct bench_plan *plan, struct problem *problem);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <rte_version.h>
 
+#include "bench/bench_live.h"
 #include "machine/cpu_level.h"
 
 static const struct {
@@ -195,6 +196,22 @@ json_t *bench_row_clock(double seconds, const struct bench_clock *clock)
 	put_whole(row, "disturbed_samples", clock->disturbed);
 	json_object_set_new(row, "error_histogram", buckets(&clock->interval_ns));
 	return row;
+}
+
+json_t *bench_json_window(const struct bench_window *window)
+{
+	json_t *object = json_pack("{s:o}", "lateness_ns", distribution(&window->lateness_ns));
+
+	put(object, "seconds", window->seconds);
+	put_whole(object, "offered_packets", window->offered);
+	put_whole(object, "sent_packets", window->sent);
+	put_whole(object, "emulated_drops", window->emulated);
+	put_whole(object, "lost_packets", window->lost);
+	put_whole(object, "missed_packets", window->missed);
+	put_whole(object, "late_packets", window->late);
+	put_whole(object, "longest_poll_ns", window->longest_poll_ns);
+	put(object, "taken", window->taken);
+	return object;
 }
 
 static json_t *loss_points(const struct rfc2544_result *result)

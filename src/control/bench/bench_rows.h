@@ -19,6 +19,8 @@
 #include "measure/bench_precision.h"
 #include "measure/bench_rfc2544.h"
 
+struct bench_window;
+
 json_t *bench_row_cost(const char *scenario, const char *ports, uint32_t frame_bytes,
                        const struct bench_cost *cost);
 /* `depth`: the packets that were to be in flight; `first_ns`: of the first row of the part, to
@@ -33,6 +35,8 @@ json_t *bench_row_rfc2544(const char *under_test, const struct rfc2544_condition
                           const struct rfc2544_result *result);
 json_t *bench_row_latency(const char *from, const char *to, double line_bps, double cable_m,
                           const struct bench_latency *latency);
+/* What happened in a window of a rig that runs. */
+json_t *bench_json_window(const struct bench_window *window);
 json_t *bench_json_machine(const struct bench_machine *machine, double tsc_hz, bool hugepages,
                            const struct bench_conditions *conditions);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench_table.h"
 
+#include "bench/bench_table_live.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -441,7 +443,8 @@ static bool has_runs(const json_t *rows)
 
 	json_array_foreach(rows, i, row)
 	{
-		if (!bench_is(row, "clock") && !bench_is(row, "latency"))
+		if (!bench_is(row, "clock") && !bench_is(row, "latency") &&
+		    !bench_is(row, "reconf") && !bench_is(row, "soak"))
 			return true;
 	}
 	return false;
@@ -474,5 +477,6 @@ void bench_table_print(FILE *out, const json_t *document)
 		print_rfc2544(out, rows);
 	if (has_part(rows, "latency"))
 		print_latency(out, rows);
+	bench_table_live(out, rows);
 	print_remarks(out, json_object_get(document, "remarks"));
 }

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/bench_live.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/bench_scenarios.h"
+#include "engine/engine_report.h"
+#include "live/runtime_state.h"
+#include "machine/run_log.h"
+#include "socket/server.h"
+
+#define FRAME_BYTES 64
+#define STEP_MS     20
+#define ROOM        2 /* times the rate: what a change may come to */
+
+int bench_live_open(struct bench_live *live, const char *statements, double pps,
+                    const struct bench_conditions *conditions, struct problem *problem)
+{
+	struct bench_setup setup = {.ports = BENCH_SILENT,
+	                            .frame_bytes = FRAME_BYTES,
+	                            .headers = true,
+	                            .pps = pps,
+	                            .most_pps = pps * ROOM};
+	struct scenario *scenario;
+	int rc = bench_scenario_make(statements, false, &scenario, problem);
+
+	memset(live, 0, sizeof(*live));
+	if (rc < 0)
+		return rc;
+	setup.scenario = scenario;
+	rc = bench_rig_open(&live->rig, &setup, conditions, problem);
+	scenario_free(scenario);
+	return rc;
+}
+
+void bench_live_pace(struct bench_live *live, double pps)
+{
+	for (uint32_t i = 0; i < live->rig.n_sources; i++) {
+		struct bench_source *source = &live->rig.sources[i];
+
+		source->period_ps = (uint64_t)(1e12 / pps);
+		source->started = false;
+		source->made = source->missed = 0;
+	}
+}
+
+int bench_live_serve(struct bench_live *live, struct problem *problem)
+{
+	struct server_paths paths = {.control = live->socket};
+	int rc;
+
+	snprintf(live->socket, sizeof(live->socket), "/tmp/weir-bench-%ld.sock", (long)getpid());
+	rc = server_open(&paths, &live->server, problem);
+	if (rc < 0)
+		return rc;
+	/* What happens is counted here, and not said line by line. */
+	run_log_begin("bench", RUN_LOG_ERROR, JOURNAL_SOCKET);
+	bench_rig_go(&live->rig);
+	rc = server_begin(live->server, live->rig.runtime, &live->rig.scenario, NULL, NULL,
+	                  &live->serving);
+	if (rc < 0)
+		problem_set(problem, -1, "control socket: %s", strerror(-rc));
+	return rc;
+}
+
+int bench_live_step(struct bench_live *live)
+{
+	return server_step(live->serving, -1, STEP_MS);
+}
+
+/* ---- windows ---- */
+
+/* The port that the cloud leads to. */
+static bool report_of(const struct bench_live *live, struct port_report *report)
+{
+	const struct runtime *runtime = live->rig.runtime;
+
+	for (uint32_t i = 0; i < runtime->n_ports; i++) {
+		if (live->rig.peer[i] < SCENARIO_PORTS_MAX)
+			return runtime_port_report(runtime, live->rig.peer[i], report);
+	}
+	return false;
+}
+
+static void count_sources(const struct bench_live *live, uint64_t *made, uint64_t *missed,
+                          uint64_t *starved)
+{
+	*made = *missed = *starved = 0;
+	for (uint32_t i = 0; i < live->rig.n_sources; i++) {
+		const struct bench_source *source = &live->rig.sources[i];
+
+		*made += __atomic_load_n(&source->made, __ATOMIC_RELAXED);
+		*missed += __atomic_load_n(&source->missed, __ATOMIC_RELAXED);
+		*starved += __atomic_load_n(&source->starved, __ATOMIC_RELAXED);
+	}
+}
+
+void bench_live_window_begin(struct bench_live *live)
+{
+	struct port_report report;
+
+	for (uint32_t i = 0; i < live->rig.runtime->n_workers; i++)
+		__atomic_store_n(&live->rig.runtime->workers[i].longest_poll_ns, 0,
+		                 __ATOMIC_RELAXED);
+	count_sources(live, &live->offered, &live->missed, &live->starved);
+	bench_rig_count(&live->rig, &live->from);
+	histogram_part_free(&live->lateness);
+	if (!report_of(live, &report) || !histogram_part_make(&live->lateness, &report.lateness_ns))
+		memset(&live->lateness, 0, sizeof(live->lateness));
+}
+
+static uint64_t count_above(const struct histogram *h, uint64_t value)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = histogram_bucket_of(value) + 1; i < HISTOGRAM_BUCKETS; i++)
+		n += h->bucket[i];
+	return n;
+}
+
+bool bench_live_window_end(struct bench_live *live, struct bench_window *window)
+{
+	struct port_report *report = malloc(sizeof(*report));
+	uint64_t made, missed, starved;
+	struct bench_count to;
+
+	memset(window, 0, sizeof(*window));
+	if (!report || !report_of(live, report)) {
+		free(report);
+		return false;
+	}
+	bench_rig_count(&live->rig, &to);
+	count_sources(live, &made, &missed, &starved);
+	window->seconds = (double)(to.raw_ns - live->from.raw_ns) / 1e9;
+	window->offered = made - live->offered;
+	window->missed = missed - live->missed;
+	window->lost = to.lost - live->from.lost + starved - live->starved;
+	window->emulated = to.emulated - live->from.emulated;
+	window->sent = to.packets - live->from.packets;
+	window->taken =
+	        1 - (double)(to.worker_cpu_ns - live->from.worker_cpu_ns) / 1e9 / window->seconds;
+	window->lateness_ns = report->lateness_ns;
+	histogram_less(&window->lateness_ns, &live->lateness);
+	for (uint32_t i = 0; i < live->rig.runtime->n_workers; i++) {
+		uint64_t ns = __atomic_load_n(&live->rig.runtime->workers[i].longest_poll_ns,
+		                              __ATOMIC_RELAXED);
+
+		window->longest_poll_ns = RTE_MAX(window->longest_poll_ns, ns);
+	}
+	window->late = count_above(&window->lateness_ns, window->longest_poll_ns);
+	free(report);
+	return true;
+}
+
+uint64_t bench_live_unaccounted(struct bench_live *live)
+{
+	struct cloud_report *report = malloc(sizeof(*report));
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; report && i < live->rig.scenario->n_clouds; i++) {
+		const struct counters *c = &report->counters;
+		uint64_t in, out;
+
+		if (!runtime_cloud_report(live->rig.runtime, live->rig.scenario->clouds[i]->name,
+		                          report))
+			continue;
+		in = c->rx_packets + c->duplicated + c->generated;
+		out = c->tx_packets + counters_drops(c) + report->held_packets;
+		sum += in > out ? in - out : out - in;
+	}
+	free(report);
+	return sum;
+}
+
+int bench_live_close(struct bench_live *live, struct problem *problem)
+{
+	if (live->serving)
+		server_end(live->serving, 0);
+	server_close(live->server);
+	if (live->server)
+		run_log_end();
+	/* The server has changed what signals do. */
+	bench_stop_on_signals();
+	histogram_part_free(&live->lateness);
+	return bench_rig_close(&live->rig, problem);
+}

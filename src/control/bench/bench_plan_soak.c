@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Hours: the critical load at a bound of loss, and half of it for long, with all that goes on at a
+ * weir that a lab leaves running. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+
+#include "bench/bench_audience.h"
+#include "bench/bench_changes.h"
+#include "bench/bench_live.h"
+#include "bench/bench_plan.h"
+#include "bench/bench_rows.h"
+#include "capture/atomic_file.h"
+#include "measure/bench_repeats.h"
+
+#define MOST_PPS  30e6 /* that is offered in the search */
+#define TRIAL_S   0.5
+#define HOUR_S    3600.0
+#define PARTS     6 /* rows of what is shorter than that many hours */
+#define CHANGE_NS SIMTIME_S
+#define LEVEL_S   60.0 /* by then all that weir takes is taken */
+
+struct soak {
+	struct bench_plan *plan;
+	struct bench_live live;
+	struct rfc2544_tester tester; /* of the search */
+	struct bench_repeats critical;
+	double pps;
+	json_t *row; /* borrowed: of the plan's rows */
+	double done_s, most_s;
+	uint64_t rss_first;
+	struct bench_window window; /* large */
+};
+
+/* ---- the critical load ---- */
+
+/* A trial of the search: the paced source against what weir loses, and what it does not take. */
+static int trial(struct rfc2544_tester *tester, const struct rfc2544_trial *ask,
+                 struct rfc2544_outcome *outcome)
+{
+	struct soak *soak = (struct soak *)((char *)tester - offsetof(struct soak, tester));
+	struct bench_live *live = &soak->live;
+	uint64_t lost;
+
+	bench_live_pace(live, ask->pps);
+	bench_rig_go(&live->rig);
+	bench_live_window_begin(live);
+	bench_pause((double)ask->frames / ask->pps);
+	if (!bench_live_window_end(live, &soak->window))
+		return -ENOMEM;
+	bench_rig_stop(&live->rig);
+	lost = soak->window.lost + soak->window.missed;
+	outcome->sent = soak->window.offered + soak->window.missed;
+	outcome->received = outcome->sent > lost ? outcome->sent - lost : 0;
+	outcome->pps = ask->pps;
+	outcome->disturbed = soak->window.taken > 0.01;
+	return bench_stopped() ? -EINTR : 0;
+}
+
+static int find_critical(struct soak *soak, struct problem *problem)
+{
+	const struct bench_arguments *arguments = soak->plan->arguments;
+	const struct rfc2544_conditions conditions = {.trial_s = bench_seconds(arguments, TRIAL_S)};
+	struct rfc2544_result *result = calloc(1, sizeof(*result));
+	double bound = (double)arguments->loss_q63 / (double)(UINT64_C(1) << 63);
+	int rc = result ? 0 : -ENOMEM;
+
+	soak->tester.trial = trial;
+	for (uint32_t i = 0; rc == 0 && i < soak->plan->conditions.runs; i++) {
+		struct rfc2544_rate rate;
+
+		rc = rfc2544_search(&soak->tester, &conditions, MOST_PPS, bound, result, &rate);
+		if (rc == 0)
+			bench_repeats_add(&soak->critical, rate.pps);
+	}
+	free(result);
+	soak->pps = bench_repeats_at(&soak->critical, 0.5) / 2;
+	if (rc == 0 && soak->pps == 0) {
+		problem_set(problem, -1,
+		            "soak: even %.3g packets a second lose more than %g; a machine that is "
+		            "busy with other things has no critical load",
+		            MOST_PPS * RFC2544_RESOLUTION, bound);
+		return -ERANGE;
+	}
+	if (rc < 0)
+		problem_set(problem, -1, "%s", rc == -EINTR ? "interrupted" : strerror(-rc));
+	return rc;
+}
+
+/* ---- hours ---- */
+
+static uint64_t resident_kib(void)
+{
+	unsigned long long whole, resident = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	if (file && fscanf(file, "%llu %llu", &whole, &resident) != 2)
+		resident = 0;
+	if (file)
+		fclose(file);
+	return resident * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
+}
+
+/* What is known so far, for who continues. */
+static int keep(const struct soak *soak, struct problem *problem)
+{
+	const char *path = soak->plan->arguments->resume;
+	struct atomic_file *file;
+	int rc;
+
+	if (!path)
+		return 0;
+	rc = atomic_file_open(path, &file, problem);
+	if (rc < 0)
+		return rc;
+	json_dumpf(soak->row, atomic_file_stream(file), JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+	fputc('\n', atomic_file_stream(file));
+	rc = atomic_file_finish(file, problem);
+	if (rc == 0)
+		return atomic_file_publish(file, problem);
+	atomic_file_discard(file);
+	return rc;
+}
+
+static json_t *part_row(struct soak *soak, uint64_t changes, uint32_t audience)
+{
+	json_t *part = bench_json_window(&soak->window);
+	uint64_t unaccounted;
+
+	bench_rig_stop(&soak->live.rig);
+	unaccounted = bench_live_unaccounted(&soak->live);
+	bench_rig_go(&soak->live.rig);
+	json_object_set_new(part, "until_s", json_real(soak->done_s));
+	json_object_set_new(part, "changes", json_integer((json_int_t)changes));
+	json_object_set_new(part, "attached", json_integer(audience));
+	json_object_set_new(part, "rss_kib", json_integer((json_int_t)resident_kib()));
+	json_object_set_new(part, "rss_first_kib", json_integer((json_int_t)soak->rss_first));
+	json_object_set_new(part, "unaccounted_packets", json_integer((json_int_t)unaccounted));
+	return part;
+}
+
+/* 0, -EINTR or -errno. */
+static int serve_until(struct soak *soak, struct bench_audience *audience, double seconds)
+{
+	uint64_t start = rte_rdtsc();
+	double past;
+
+	do {
+		int rc = bench_live_step(&soak->live);
+
+		if (rc != 0)
+			return rc > 0 ? -EINTR : rc;
+		bench_audience_n(audience);
+		past = (double)(rte_rdtsc() - start) * soak->live.rig.tick_ns / 1e9;
+		if (soak->rss_first == 0 && (past > LEVEL_S || past > seconds / 2))
+			soak->rss_first = resident_kib();
+	} while (past < seconds);
+	return 0;
+}
+
+static int run_parts(struct soak *soak, struct problem *problem)
+{
+	struct bench_changes changes = {.socket = soak->live.socket, .pause_ns = CHANGE_NS};
+	struct bench_audience audience;
+	double part_s = soak->most_s < PARTS * HOUR_S ? soak->most_s / PARTS : HOUR_S;
+	json_t *parts = json_object_get(soak->row, "parts");
+	struct problem refused;
+	int rc;
+
+	rc = bench_changes_begin(&changes, problem);
+	if (rc < 0)
+		return rc;
+	bench_audience_begin(&audience, soak->live.socket);
+	while (rc == 0 && soak->done_s < soak->most_s) {
+		uint64_t before = __atomic_load_n(&changes.made, __ATOMIC_RELAXED);
+
+		bench_live_window_begin(&soak->live);
+		rc = serve_until(soak, &audience, part_s);
+		if (rc == 0 && !bench_live_window_end(&soak->live, &soak->window))
+			rc = -ENOMEM;
+		if (rc < 0)
+			break;
+		soak->done_s += soak->window.seconds;
+		json_array_append_new(
+		        parts,
+		        part_row(soak, __atomic_load_n(&changes.made, __ATOMIC_RELAXED) - before,
+		                 bench_audience_n(&audience)));
+		rc = keep(soak, problem);
+		if (bench_changes_ended(&changes))
+			break;
+	}
+	if (rc < 0)
+		problem_set(problem, -1, "%s", rc == -EINTR ? "interrupted" : strerror(-rc));
+	bench_audience_end(&audience);
+	__atomic_store_n(&changes.stop, true, __ATOMIC_RELEASE);
+	while (!bench_changes_ended(&changes) && bench_live_step(&soak->live) == 0)
+		;
+	if (bench_changes_end(&changes, &refused) < 0 && rc == 0) {
+		*problem = refused;
+		rc = -EIO;
+	}
+	return rc;
+}
+
+/* ---- the row ---- */
+
+static void begin_row(struct soak *soak)
+{
+	const struct bench_repeats *critical = &soak->critical;
+
+	soak->row = json_pack("{s:s,s:f,s:f,s:f,s:f,s:i,s:f,s:[]}", "part", "soak", "critical_mpps",
+	                      bench_repeats_at(critical, 0.5) / 1e6, "critical_mpps_min",
+	                      bench_repeats_at(critical, 0) / 1e6, "critical_mpps_max",
+	                      bench_repeats_at(critical, 1) / 1e6, "loss_bound",
+	                      (double)soak->plan->arguments->loss_q63 / (double)(UINT64_C(1) << 63),
+	                      "searches", (int)critical->n, "load_mpps", soak->pps / 1e6, "parts");
+	json_array_append_new(soak->plan->rows, soak->row);
+}
+
+/* What an earlier part has found. 1: there is something; 0: there is no file; -errno. */
+static int resume(struct soak *soak, struct problem *problem)
+{
+	const char *path = soak->plan->arguments->resume;
+	json_error_t error;
+	json_t *row, *part;
+	size_t i;
+
+	if (!path || access(path, F_OK) < 0)
+		return 0;
+	row = json_load_file(path, 0, &error);
+	if (!row || !bench_is(row, "soak") || bench_number(row, "load_mpps") <= 0 ||
+	    !json_is_array(json_object_get(row, "parts"))) {
+		problem_set(problem, -1, "%s is no file of `weir bench soak --continue`%s%.100s",
+		            path, row ? "" : ": ", row ? "" : error.text);
+		json_decref(row);
+		return -EINVAL;
+	}
+	json_array_append_new(soak->plan->rows, row);
+	soak->row = row;
+	soak->pps = bench_number(row, "load_mpps") * 1e6;
+	json_array_foreach(json_object_get(row, "parts"), i, part) soak->done_s +=
+	        bench_number(part, "seconds");
+	return 1;
+}
+
+static int soak_run(struct soak *soak, struct problem *problem)
+{
+	struct problem other;
+	int rc = resume(soak, problem), known = rc;
+
+	if (rc < 0)
+		return rc;
+	rc = bench_live_open(&soak->live, BENCH_CHANGES_BASE, known ? soak->pps : MOST_PPS,
+	                     &soak->plan->conditions, problem);
+	if (rc < 0)
+		return rc;
+	if (!known)
+		rc = find_critical(soak, problem);
+	if (rc == 0 && !known)
+		begin_row(soak);
+	if (rc == 0) {
+		bench_live_pace(&soak->live, soak->pps);
+		rc = bench_live_serve(&soak->live, problem);
+	}
+	if (rc == 0)
+		rc = run_parts(soak, problem);
+	if (bench_live_close(&soak->live, rc < 0 ? &other : problem) < 0 && rc == 0)
+		rc = -EIO;
+	return rc;
+}
+
+int bench_plan_soak(struct bench_plan *plan, struct problem *problem)
+{
+	struct soak *soak = calloc(1, sizeof(*soak));
+	int rc;
+
+	if (!soak) {
+		problem_set(problem, -1, "no memory");
+		return -ENOMEM;
+	}
+	soak->plan = plan;
+	soak->most_s = (double)plan->arguments->hours_um / 1e6 * HOUR_S;
+	if (plan->conditions.tell)
+		plan->conditions.tell(plan->conditions.argument, "soak");
+	rc = soak_run(soak, problem);
+	free(soak);
+	return rc;
+}

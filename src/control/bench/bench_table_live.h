@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tables of what was measured of a weir that runs with clients: reconf, soak. Thread: control. */
+#ifndef WEIR_BENCH_TABLE_LIVE_H
+#define WEIR_BENCH_TABLE_LIVE_H
+
+#include <stdio.h>
+
+#include <jansson.h>
+
+void bench_table_live(FILE *out, const json_t *rows);
+
+#endif
