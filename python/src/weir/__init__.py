@@ -14,7 +14,7 @@ from .replay import Fate, Replay, replay, replays
 from .running import run
 from .scenario import Scenario, Statement, statement
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = ["AsyncClient", "Client", "End", "Fate", "Lease", "Path", "Process", "Refusal", "Replay",
            "Scenario", "ScenarioError", "Statement", "WeirError", "connect", "connect_async", "errors",

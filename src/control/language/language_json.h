@@ -3,7 +3,7 @@
  * The tables of the language as JSON, for programs that write, check or read scenarios themselves:
  * `weir help --json`. They are the tables that weir parses with, so no copy can lag behind.
  *
- *   {"weir": "0.1.0",
+ *   {"weir": "0.2.0",
  *    "statements": [{"name": "delay", "variant": null, "help": "...", "role": "line",
  *                    "number_max": 0, "many_max": 0, "scoped": false, "by_percent": false,
  *                    "clears": null, "fields": [...]}, ...],

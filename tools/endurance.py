@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes docs/endurance.md from what `weir bench` measured: hours under load, changes, RFC 2544.
+
+usage: endurance.py WEIR [--hours H] [--continue FILE] [--priority N]    measures, and writes (takes H hours and some minutes)
+       endurance.py FILE...                                              of documents of `weir bench ... -j`
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "endurance.md")
+MADE = "<!-- Made by tools/endurance.py: do not edit it. -->"
+
+
+def measured(arguments):
+    soak = ["soak", "--hours", str(arguments.hours)]
+    if arguments.resume:
+        soak += ["--continue", arguments.resume]
+    for words in (soak, ["reconf"], ["rfc2544", "--frame", "64"]):
+        command = [arguments.source[0], "bench", *words, "-j"]
+        if arguments.priority:
+            command += ["--priority", str(arguments.priority)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        if done.returncode not in (0, 1) or not done.stdout:
+            sys.exit(f"endurance.py: {' '.join(command)}: status {done.returncode}")
+        yield json.loads(done.stdout)
+
+
+def number(value):
+    return f"{value:,.0f}"
+
+
+def microseconds(ns):
+    return f"{ns / 1000:,.1f}"
+
+
+def table(head, rows):
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+    yield ""
+
+
+def window(row):
+    late = row["lateness_ns"]
+    return [number(row["offered_packets"]), number(row["lost_packets"]), number(row["missed_packets"]), f"{row['taken']:.1%}",
+            *(microseconds(late[key]) for key in ("p50", "p99", "p99.9", "p99.99")), number(row["late_packets"])]
+
+
+WINDOW = ["offered", "lost by weir", "missed at the port", "processor away", "late µs, p50", "p99", "p99.9", "p99.99", "later than a poll"]
+
+
+def soak(row):
+    seconds = sum(part["seconds"] for part in row["parts"])
+    growth = row["parts"][-1]["rss_kib"] - row["parts"][-1]["rss_first_kib"]
+    yield f"## {seconds / 3600:.2g} hours at half of the critical load\n"
+    yield (f"At a loss of {row['loss_bound']:.2g} the critical load was {row['critical_mpps']:.2f} Mpps "
+           f"({row['critical_mpps_min']:.2f} to {row['critical_mpps_max']:.2f} in {row['searches']} searches). Half of it, "
+           f"{row['load_mpps']:.2f} Mpps of 64-byte frames, then flowed for {seconds:,.0f} s, with a change each second, `weir top`, "
+           f"`weir serve` and a capture of drops attached. Memory grew by {growth:,} KiB after the first minute.\n")
+    yield from table(["until", *WINDOW, "changes", "attached", "RSS KiB", "not accounted for"],
+                     ([f"{part['until_s']:,.0f} s", *window(part), number(part["changes"]), number(part["attached"]),
+                       number(part["rss_kib"]), number(part["unaccounted_packets"])] for part in row["parts"]))
+
+
+def reconf(row):
+    yield f"## {row['changes']} changes at 1 Mpps\n"
+    yield (f"Blocked for {row['blocked_ns'] / 1e6:.3f} ms in all; meanwhile the scheduler took the processor away for "
+           f"{row['taken_ns'] / 1e6:.3f} ms.\n")
+    yield from table(["", *WINDOW], (["with changes", *window(row["with"])], ["without", *window(row["without"])]))
+
+
+def rfc2544(rows):
+    yield "## RFC 2544, 8219 and 9004\n"
+    first = rows[0]
+    yield (f"Under test: {first['under_test']}. Trials of {first['trial_seconds']:g} s, {first['throughput']['n']} searches, "
+           f"{first['latency_repeats']} latency trials, {first['back_to_back_repeats']} bursts.\n")
+    yield from table(["bytes", "throughput Mpps", "least to greatest", "typical latency µs", "worst case", "PDV", "back-to-back",
+                      "least to greatest", "deviation", "corrected buffer µs"],
+                     ([number(row["frame_bytes"]), f"{row['throughput_mpps']:.3f}",
+                       f"{row['throughput']['min']:.3f} to {row['throughput']['max']:.3f}",
+                       microseconds(row["typical_latency_ns"]["median"]), microseconds(row["worst_case_latency_ns"]["median"]),
+                       microseconds(row["delay_variation_ns"]["median"]), number(row["back_to_back"]["mean"]),
+                       f"{number(row['back_to_back']['min'])} to {number(row['back_to_back']['max'])}",
+                       number(row["back_to_back"]["deviation"]), microseconds(row["corrected_buffer_ns"])] for row in rows))
+
+
+def page(documents):
+    rows = [row for document in documents for row in document["rows"]]
+    of = {part: [row for row in rows if row["part"] == part] for part in ("soak", "reconf", "rfc2544")}
+    machine = documents[0]["machine"]
+    yield f"{MADE}\n\n# Endurance\n"
+    yield (f"What a weir does that runs for long, measured by `tools/endurance.py` with [`weir bench`](bench.md), weir {machine['weir']}, "
+           f"{machine['dpdk']}, on {machine['cpu']}"
+           + (f", a guest of {machine['hypervisor']}" if machine.get("hypervisor") else "") + f", Linux {machine['kernel']}. "
+           "What is missed at the port came due while the worker was away for longer than a receive ring of 1,024 frames lasts: "
+           "where the scheduler gives its processor to others, a NIC would have lost them.\n")
+    for row in of["soak"]:
+        yield from soak(row)
+    for row in of["reconf"]:
+        yield from reconf(row)
+    if of["rfc2544"]:
+        yield from rfc2544(of["rfc2544"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description="docs/endurance.md")
+    parser.add_argument("source", nargs="+")
+    parser.add_argument("--hours", type=float, default=8)
+    parser.add_argument("--continue", dest="resume")
+    parser.add_argument("--priority", type=int)
+    arguments = parser.parse_args()
+    if all(path.endswith(".json") for path in arguments.source):
+        documents = []
+        for path in arguments.source:
+            with open(path, encoding="utf-8") as file:
+                documents.append(json.load(file))
+    else:
+        documents = list(measured(arguments))
+    text = "\n".join(page(documents)).rstrip() + "\n"
+    with open(PAGE, "w", encoding="utf-8") as out:
+        out.write(text)
+
+
+if __name__ == "__main__":
+    main()
