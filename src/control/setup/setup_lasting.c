@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "setup/setup_making.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define GRUB  "/etc/default/grub.d"
+#define UNIT  "weir-setup@"
+#define WANTS "/etc/systemd/system/multi-user.target.wants"
+
+static void examine_command_line(struct making *making)
+{
+	static const char *const path = GRUB "/weir.cfg";
+	char line[STEP_VALUE_BYTES], now[STEP_VALUE_BYTES];
+	struct setup_finding *row;
+
+	if (!making->kernel_words[0])
+		return;
+	row = making_finding(making, "command line", DOCTOR_COSTS);
+	making_say(row->finding.what, "the kernel's lacks %.150s", making->kernel_words);
+	making_say(row->finding.cost, "what stands above of these");
+	making->plan->reboot = true;
+	snprintf(line, sizeof(line),
+	         "GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT %.200s\"",
+	         making->kernel_words);
+	making_line(making, path, now, sizeof(now));
+	if (strcmp(now, line) == 0) {
+		making_say(row->finding.remedy, "it is in %s: reboot", path);
+	} else if (making_has(making, GRUB)) {
+		making_say(row->finding.remedy, "and then reboot");
+		making_step(making, STEP_FILE, path, "%s", line);
+	} else {
+		making_say(row->finding.remedy, "the boot loader of this machine, and then reboot");
+	}
+}
+
+static void examine_unit(struct making *making)
+{
+	static const char *const folders[] = {"/usr/lib/systemd/system", "/lib/systemd/system",
+	                                      "/usr/local/lib/systemd/system",
+	                                      "/etc/systemd/system"};
+	const struct setup_ports *ports = making->request->ports;
+	char unit[PATH_MAX] = "", path[PATH_MAX];
+	struct setup_finding *row = making_finding(making, "lasting", DOCTOR_GOOD);
+	uint32_t missing = 0;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && !unit[0]; i++) {
+		snprintf(path, sizeof(path), "%s/" UNIT ".service", folders[i]);
+		if (making_has(making, path))
+			strcpy(unit, path);
+	}
+	for (uint32_t i = 0; i < ports->n_words; i++) {
+		snprintf(path, sizeof(path), WANTS "/" UNIT "%s.service", ports->word[i]);
+		if (making_has(making, path))
+			continue;
+		missing++;
+		if (unit[0] && making_has(making, "/etc/systemd/system"))
+			making_step(making, STEP_LINK, path, "%s", unit);
+	}
+	making_say(row->finding.what, missing || ports->n_words == 0
+	                                      ? "until the machine is started again"
+	                                      : "done again at each start");
+	if (!missing)
+		return;
+	row->finding.state = DOCTOR_COSTS;
+	making_say(row->finding.cost, "all of this, after the next start");
+	if (row->n == 0)
+		making_say(row->finding.remedy, "no unit " UNIT ".service is installed here: call "
+		                                "`weir setup --apply` at each start");
+}
+
+void setup_examine_lasting(struct making *making)
+{
+	examine_command_line(making);
+	examine_unit(making);
+}

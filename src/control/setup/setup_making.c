@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "setup/setup_making.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct setup_finding *making_add(struct making *making, const struct finding *finding)
+{
+	struct setup_plan *plan = making->plan;
+	struct setup_finding *row = &plan->finding[plan->n];
+
+	if (plan->n + 1 < SETUP_FINDINGS_MAX)
+		plan->n++;
+	row->finding = *finding;
+	row->first = plan->n_steps;
+	row->n = 0;
+	return row;
+}
+
+struct setup_finding *making_finding(struct making *making, const char *subject,
+                                     enum doctor_state state)
+{
+	const struct finding finding = {.subject = subject, .state = state};
+
+	return making_add(making, &finding);
+}
+
+void making_say(char text[DOCTOR_TEXT_BYTES], const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, DOCTOR_TEXT_BYTES, format, arguments);
+	va_end(arguments);
+}
+
+/* Of the finding that was added last. `path` is complete; behind it the value's format. */
+struct step *making_step(struct making *making, enum step_kind kind, const char *path,
+                         const char *format, ...)
+{
+	static struct step nowhere;
+	struct setup_plan *plan = making->plan;
+	struct step *steps = plan->steps;
+	va_list arguments;
+
+	if (plan->n_steps == plan->room) {
+		steps = realloc(steps, (plan->room + 64) * sizeof(*steps));
+		if (!steps) {
+			making->no_memory = true;
+			return &nowhere;
+		}
+		plan->steps = steps;
+		plan->room += 64;
+	}
+	steps += plan->n_steps++;
+	memset(steps, 0, sizeof(*steps));
+	steps->kind = kind;
+	snprintf(steps->path, sizeof(steps->path), "%s", path);
+	va_start(arguments, format);
+	vsnprintf(steps->value, sizeof(steps->value), format, arguments);
+	va_end(arguments);
+	plan->finding[plan->n - 1].n++;
+	return steps;
+}
+
+bool making_has(const struct making *making, const char *path)
+{
+	char whole[PATH_MAX];
+
+	/* A link of systemd's is there wherever it leads. */
+	snprintf(whole, sizeof(whole), "%s%s", making->request->root, path);
+	return faccessat(AT_FDCWD, whole, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+void making_line(const struct making *making, const char *path, char *text, size_t room)
+{
+	char whole[PATH_MAX];
+	FILE *file;
+
+	snprintf(whole, sizeof(whole), "%s%s", making->request->root, path);
+	file = fopen(whole, "r");
+	if (!file || !fgets(text, (int)room, file))
+		text[0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (file)
+		fclose(file);
+}
+
+void making_kernel_word(struct making *making, const char *format, ...)
+{
+	size_t at = strlen(making->kernel_words);
+	va_list arguments;
+
+	if (at && at + 1 < sizeof(making->kernel_words))
+		making->kernel_words[at++] = ' ';
+	va_start(arguments, format);
+	vsnprintf(making->kernel_words + at, sizeof(making->kernel_words) - at, format, arguments);
+	va_end(arguments);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "setup/setup_making.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROCESSOR "/sys/devices/system/cpu/cpu%u/"
+#define HUGE_2M   "/sys/kernel/mm/hugepages/hugepages-2048kB"
+#define MIB       (UINT64_C(1) << 20)
+#define TRIES     64 /* idle states */
+
+static void calm_interrupts(struct making *making, uint32_t core)
+{
+	const struct cpu_list *cores = making->request->cores;
+	char path[PATH_MAX], list[160], online[160], others[160] = "";
+	DIR *folder;
+
+	making_line(making, "/sys/devices/system/cpu/online", online, sizeof(online));
+	for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		size_t at = strlen(others);
+		bool worker = false;
+
+		for (uint32_t i = 0; i < cores->n; i++)
+			worker |= cores->cpu[i] == cpu;
+		if (!worker && bench_machine_list_has(online, cpu))
+			snprintf(others + at, sizeof(others) - at, at ? ",%u" : "%u", cpu);
+	}
+	snprintf(path, sizeof(path), "%s/proc/irq", making->request->root);
+	folder = others[0] ? opendir(path) : NULL;
+	for (struct dirent *entry; folder && (entry = readdir(folder));) {
+		snprintf(path, sizeof(path), "/proc/irq/%.20s/effective_affinity_list",
+		         entry->d_name);
+		if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
+			continue;
+		making_line(making, path, list, sizeof(list));
+		if (!list[0] || !bench_machine_list_has(list, core))
+			continue;
+		snprintf(path, sizeof(path), "/proc/irq/%.20s/smp_affinity_list", entry->d_name);
+		making_step(making, STEP_WRITE, path, "%s", others)->may_fail = true;
+	}
+	if (folder)
+		closedir(folder);
+}
+
+static void keep_awake(struct making *making, uint32_t core)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		char path[PATH_MAX], latency[32], disabled[8];
+
+		snprintf(path, sizeof(path), PROCESSOR "cpuidle/state%u/latency", core, i);
+		making_line(making, path, latency, sizeof(latency));
+		snprintf(path, sizeof(path), PROCESSOR "cpuidle/state%u/disable", core, i);
+		making_line(making, path, disabled, sizeof(disabled));
+		if (latency[0] && disabled[0] == '0' && atoi(latency) > BENCH_SLEEP_SHORT_US)
+			making_step(making, STEP_WRITE, path, "1");
+	}
+}
+
+static void reserve_hugepages(struct making *making, const struct bench_machine *machine)
+{
+	uint64_t missing = making->request->ports->huge_mib * MIB - machine->huge_free_bytes;
+	char total[32];
+
+	making_line(making, HUGE_2M "/nr_hugepages", total, sizeof(total));
+	if (total[0])
+		making_step(making, STEP_WRITE, HUGE_2M "/nr_hugepages", "%llu",
+		            strtoull(total, NULL, 10) + (missing + 2 * MIB - 1) / (2 * MIB));
+}
+
+/* The doctor's finding of a processor, and what mends it. */
+static void mend(struct making *making, const struct finding *finding,
+                 const struct bench_machine *machine)
+{
+	char path[PATH_MAX];
+
+	making_add(making, finding);
+	if (finding->state != DOCTOR_COSTS)
+		return;
+	if (strcmp(finding->subject, "hugepages") == 0) {
+		reserve_hugepages(making, machine);
+	} else if (strcmp(finding->subject, "transparent hugepages") == 0) {
+		making_step(making, STEP_WRITE, "/sys/kernel/mm/transparent_hugepage/enabled",
+		            "madvise");
+	} else if (strcmp(finding->subject, "frequency governor") == 0) {
+		snprintf(path, sizeof(path), PROCESSOR "cpufreq/scaling_governor", machine->core);
+		making_step(making, STEP_WRITE, path, "performance");
+	} else if (strcmp(finding->subject, "interrupts") == 0) {
+		calm_interrupts(making, machine->core);
+	} else if (strcmp(finding->subject, "C-states") == 0) {
+		keep_awake(making, machine->core);
+	}
+}
+
+static bool is_per_processor(const char *subject)
+{
+	static const char *const names[] = {"isolcpus", "nohz_full", "frequency governor",
+	                                    "C-states", "SMT",       "interrupts",
+	                                    "NUMA"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(subject, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+void setup_examine_processors(struct making *making)
+{
+	const struct setup_request *request = making->request;
+	char isolate[160] = "", tickless[160] = "";
+
+	for (uint32_t i = 0; i < request->cores->n; i++) {
+		struct bench_machine machine;
+		struct doctor doctor;
+
+		bench_machine_read(request->root, request->cores->cpu[i], &machine);
+		doctor_examine(request->root, &machine, request->ports->nics,
+		               request->ports->huge_mib, &doctor);
+		for (uint32_t k = 0; k < doctor.n; k++) {
+			const struct finding *finding = &doctor.findings[k];
+			char *list = strcmp(finding->subject, "isolcpus") == 0    ? isolate
+			             : strcmp(finding->subject, "nohz_full") == 0 ? tickless
+			                                                          : NULL;
+
+			if (i > 0 && !is_per_processor(finding->subject))
+				continue;
+			mend(making, finding, &machine);
+			if (list && finding->state == DOCTOR_COSTS && machine.processors > 1)
+				snprintf(list + strlen(list), sizeof(isolate) - strlen(list),
+				         list[0] ? ",%u" : "%u", machine.core);
+		}
+	}
+	if (isolate[0])
+		making_kernel_word(making, "isolcpus=%s", isolate);
+	if (tickless[0])
+		making_kernel_word(making, "nohz_full=%s rcu_nocbs=%s", tickless, tickless);
+}
