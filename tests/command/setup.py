@@ -8,6 +8,7 @@ usage: setup.py WEIR
 import contextlib
 import json
 import os
+import re
 import select
 import subprocess
 import sys
@@ -95,7 +96,7 @@ class Tree:
         at = f"/sys/bus/pci/devices/{address}"
         self.put(f"{at}/class", "0x020000")
         self.put(f"{at}/numa_node", str(node))
-        for name in {driver, "vfio-pci"}:
+        for name in {driver, "vfio-pci", "uio_pci_generic"}:
             if not os.path.isdir(self.at(f"/sys/bus/pci/drivers/{name}")):
                 os.makedirs(self.at(f"/sys/bus/pci/drivers/{name}"))
                 self.kernel.listen(f"/sys/bus/pci/drivers/{name}/unbind", self.kernel.unbind)
@@ -117,7 +118,8 @@ class Tree:
                     found[path] = os.readlink(path)
                 elif os.path.isfile(path):
                     with open(path, encoding="utf-8") as file:
-                        found[path] = file.read()
+                        # The kernel says all that it knows, and takes one word.
+                        found[path] = re.sub(r".*\[(\w+)\].*", r"\1", file.read())
                 elif os.path.isdir(path):
                     found[path] = None
         return found
@@ -210,7 +212,6 @@ def guest(tree):
         os.remove(tree.at(f"{CPU}/cpufreq/{name}"))
     os.remove(tree.at("/sys/class/iommu/dmar0/devices"))
     os.rmdir(tree.at("/sys/class/iommu/dmar0"))
-    tree.put("/sys/module/vfio/parameters/enable_unsafe_noiommu_mode", "N")
     tree.nic(A, "e1000e", "eth1")
 
 
@@ -348,6 +349,17 @@ def a_guest_without_iommu_asks_for_a_word():
         assert set(found) == of_the_good("hypervisor", "IOMMU", "driver"), sorted(found)
         assert found["driver"]["commands"] == [] and "--unsafe-noiommu" in found["driver"]["remedy"]
         done = tree.setup(A, "--apply", "--unsafe-noiommu")
+        assert done.returncode == 0 and tree.driver(A) == "uio_pci_generic", done.stderr
+        assert tree.setup("--undo").returncode == 0
+        os.rmdir(tree.at(WANTS))
+        assert tree.all() == before and tree.driver(A) == "e1000e"
+
+
+def vfio_does_without_an_iommu_where_it_can():
+    with machine(guest) as tree:
+        tree.put("/sys/module/vfio/parameters/enable_unsafe_noiommu_mode", "N")
+        before = tree.all()
+        done = tree.setup(A, "--apply", "--unsafe-noiommu")
         assert done.returncode == 0 and tree.driver(A) == "vfio-pci", done.stderr
         assert tree.get("/sys/module/vfio/parameters/enable_unsafe_noiommu_mode") == "Y\n"
         assert tree.setup("--undo").returncode == 0
@@ -391,5 +403,6 @@ sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     apply_does_it_and_undo_leaves_the_tree_as_it_was, a_second_apply_keeps_what_was_before_the_first,
     a_driver_that_does_not_take_the_nic_undoes_what_was_done, an_interrupt_that_the_kernel_keeps_is_said_and_stops_nothing,
     a_tuned_machine_lacks_nothing_but_that_it_lasts, a_nic_that_dpdk_shares_stays_and_its_node_is_named,
-    a_guest_without_iommu_asks_for_a_word, the_interface_that_is_up_is_not_taken_away, a_service_stands_for_its_ports,
+    a_guest_without_iommu_asks_for_a_word, vfio_does_without_an_iommu_where_it_can,
+    the_interface_that_is_up_is_not_taken_away, a_service_stands_for_its_ports,
     what_there_is_not_is_refused)]))

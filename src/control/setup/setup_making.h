@@ -15,6 +15,7 @@ struct making {
 	struct setup_plan *plan;
 	bool no_memory;
 	bool iommu;
+	const char *driver; /* that NICs are given to */
 	char kernel_words[STEP_VALUE_BYTES]; /* for its command line */
 };
 

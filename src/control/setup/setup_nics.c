@@ -62,6 +62,11 @@ static void examine_iommu(struct making *making, bool intel)
 		making_kernel_word(making, "intel_iommu=on iommu=pt");
 	if (!making->request->unsafe)
 		return;
+	if (!making_has(making, NOIOMMU)) {
+		/* Debian's vfio has no such mode. */
+		making->driver = "uio_pci_generic";
+		return;
+	}
 	making_line(making, NOIOMMU, mode, sizeof(mode));
 	if (mode[0] == 'Y')
 		finding->state = DOCTOR_GOOD;
@@ -94,7 +99,7 @@ static void examine_driver(struct making *making, const struct setup_device *dev
 	} else if (!making->iommu && !making->request->unsafe) {
 		making_say(finding->remedy, "an IOMMU first, or --unsafe-noiommu");
 	} else {
-		making_step(making, STEP_DRIVER, device->address, "vfio-pci");
+		making_step(making, STEP_DRIVER, device->address, "%s", making->driver);
 	}
 }
 
@@ -104,6 +109,7 @@ void setup_examine_nics(struct making *making, bool intel)
 	bool vfio = false;
 
 	making->iommu = has_iommu(making);
+	making->driver = "vfio-pci";
 	for (uint32_t i = 0; i < ports->n_devices; i++)
 		vfio |= !is_bifurcated(ports->device[i].driver);
 	if (vfio)

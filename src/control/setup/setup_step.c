@@ -57,6 +57,17 @@ static int read_text(const char *path, char text[STEP_VALUE_BYTES])
 	return n < 0 ? -EIO : 0;
 }
 
+/* Of `always [madvise] never` the kernel takes the word that it has in brackets. */
+static void keep_chosen(char text[STEP_VALUE_BYTES])
+{
+	char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
+
+	if (!to)
+		return;
+	*to = '\0';
+	memmove(text, from + 1, (size_t)(to - from));
+}
+
 static int write_text(const char *path, int flags, const char *text, struct problem *problem)
 {
 	char line[STEP_VALUE_BYTES + 1];
@@ -202,6 +213,8 @@ int step_look(const char *root, struct step *step, struct problem *problem)
 		return 0;
 	default:
 		rc = read_text(below(path, root, "%s", step->path), step->before);
+		if (step->kind == STEP_WRITE)
+			keep_chosen(step->before);
 		if (rc == 0 || (rc == -ENOENT && step->kind == STEP_FILE))
 			return 0;
 		errno = -rc;
