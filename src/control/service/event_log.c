@@ -36,6 +36,8 @@ struct event_log *event_log_make(uint32_t bytes, uint32_t most)
 		event_log_free(log);
 		return NULL;
 	}
+	/* All that it will take is taken at the start, and not event by event for hours. */
+	memset(log->text, ' ', bytes);
 	return log;
 }
 
