@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A plan while it is made (setup_plan.h): findings with the changes that mend them, and what they are
- * made of. Each of the examine functions looks at one part of the machine.
+ * A plan while it is made (setup_plan.h): findings with the changes that mend them, and what they
+ * are made of. Each of the examine functions looks at one part of the machine.
  *
  * Thread: control.
  */
@@ -15,7 +15,7 @@ struct making {
 	struct setup_plan *plan;
 	bool no_memory;
 	bool iommu;
-	const char *driver; /* that NICs are given to */
+	const char *driver;                  /* that NICs are given to */
 	char kernel_words[STEP_VALUE_BYTES]; /* for its command line */
 };
 
