@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "holding/prefetch.h"
 #include "holding/train.h"
 #include "poison_ops.h"
 #include "rig.h"
@@ -73,7 +72,7 @@ static void push(uint16_t n)
 	}
 	memcpy(value.mbuf, burst, n * sizeof(*burst));
 	burst_received(&value, n, 0, DUE, pushed);
-	assert_int_equal(train_push(&packets, &holder, &value, 0, n, DUE), n);
+	assert_int_equal(train_push(&packets, &holder, &value, 0, n, &(simtime){DUE}, true), n);
 	pushed += n;
 }
 
@@ -133,7 +132,7 @@ static void it_is_always_where_it_says_it_is(void **state)
 		if (holder.arena.used_chunks < CHUNKS / 2)
 			push((uint16_t)(1 + round * 7 % BURST_MAX));
 		if (round % 101 == 0)
-			prefetch_forget(&prefetch);
+			prefetch.at = NULL;
 		if (round > 60)
 			take(round * 13 % (ROOM + 1));
 		if (prefetch.at)

@@ -141,7 +141,7 @@ static uint16_t push(struct rte_mbuf **mbufs, uint16_t n, simtime due)
 	struct burst value;
 
 	burst_read(&value, mbufs, n);
-	return train_push(&packets, &holder, &value, 0, n, due);
+	return train_push(&packets, &holder, &value, 0, n, &due, true);
 }
 
 static void a_burst_of_like_packets_is_one_train_and_comes_back_as_it_went_in(void **state)
@@ -175,7 +175,7 @@ static void a_burst_as_it_was_received_needs_no_struct_packet(void **state)
 		memset(packet_of(burst[i]), 0xff, sizeof(struct packet));
 	memcpy(value.mbuf, burst, 32 * sizeof(*burst));
 	burst_received(&value, 32, 0, DUE, 100);
-	assert_int_equal(train_push(&packets, &holder, &value, 0, 32, DUE), 32);
+	assert_int_equal(train_push(&packets, &holder, &value, 0, 32, &(simtime){DUE}, true), 32);
 	assert_int_equal(trains(), 1);
 	assert_int_equal(leave_one_by_one(DUE), 32);
 	for (uint32_t i = 0; i < 32; i++) {
@@ -441,7 +441,7 @@ static void what_is_in_a_record_is_alone(void **state)
 	                      .number = 3};
 	for (uint32_t i = 0; i < 61; i++)
 		held->data[i] = byte_of(3, i);
-	assert_int_equal(train_push_held(&packets, &holder, &record, 1, &due), 1);
+	assert_true(train_push_held(&packets, &holder, record, due));
 	assert_int_equal(leave_one_by_one(DUE), 1);
 	assert_int_equal(said[0].flags, PACKET_MARKED);
 	assert_int_equal(said[0].wire_bytes, 90);

@@ -13,7 +13,7 @@
 #ifndef WEIR_CHANGE_STATE_H
 #define WEIR_CHANGE_STATE_H
 
-#include "engine/setting_list.h"
+#include "engine/setting.h"
 #include "engine/engine_state.h"
 
 /* What becomes of a cloud that does not stay as it is, beside its settings. */

@@ -2,7 +2,7 @@
 #ifndef WEIR_SETTING_LIST_MAKE_H
 #define WEIR_SETTING_LIST_MAKE_H
 
-#include "engine/setting_list.h"
+#include "engine/setting.h"
 
 struct engine_setup;
 

@@ -13,29 +13,7 @@
 
 static uint32_t hash_of(const struct classifier_set *set, const struct packet_key *key)
 {
-	uint64_t hash = 0;
-
-	for (uint32_t i = 0; i < set->n_words; i++) {
-		uint32_t word = set->words[i];
-
-		hash = (hash ^ (key->word[word] & set->mask.word[word])) *
-		       UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 32;
-	}
-	return (uint32_t)hash;
-}
-
-static bool is_key(const struct classifier_set *set, const struct classifier_entry *entry,
-                   const struct packet_key *key)
-{
-	uint64_t differ = 0;
-
-	for (uint32_t i = 0; i < set->n_words; i++) {
-		uint32_t word = set->words[i];
-
-		differ |= (key->word[word] & set->mask.word[word]) ^ entry->values[i];
-	}
-	return differ == 0;
+	return (uint32_t)(packet_key_hash(key, &set->mask, set->words, set->n_words) >> 32);
 }
 
 /* The entry with this key, or the free one where it would be. */
@@ -45,7 +23,8 @@ static struct classifier_entry *entry_of(const struct classifier_set *set,
 	uint32_t at = hash & (set->room - 1);
 
 	while (set->entries[at].branch != CLASSIFIER_NONE &&
-	       (set->entries[at].hash != hash || !is_key(set, &set->entries[at], key)))
+	       (set->entries[at].hash != hash ||
+	        !packet_key_is(key, &set->mask, set->words, set->n_words, set->entries[at].values)))
 		at = (at + 1) & (set->room - 1);
 	return &set->entries[at];
 }
@@ -122,7 +101,6 @@ static void entry_add(struct classifier_set *set, const struct match_row *row, u
 	entry->values = set->values;
 	for (uint32_t i = 0; i < set->n_words; i++)
 		*set->values++ = row->value.word[set->words[i]];
-	set->only = set->n_entries++ == 0 ? entry : NULL;
 }
 
 /* Where the words of a glance lie in the header, and bytes of it that conditions are about. */
@@ -287,16 +265,6 @@ void classifier_free(struct classifier *classifier)
 
 /* ---- finding: worker ---- */
 
-/* The same with one entry: there is nothing to look for. */
-static void only_find(const struct classifier_set *set, const struct packet_key *keys, uint16_t n,
-                      uint32_t *best)
-{
-	for (uint16_t i = 0; i < n; i++) {
-		if (is_key(set, set->only, &keys[i]))
-			best[i] = RTE_MIN(best[i], set->only->branch);
-	}
-}
-
 /* All packets that a better branch has not taken. */
 static void set_find(const struct classifier_set *set, const struct packet_key *keys, uint16_t n,
                      uint32_t *best)
@@ -430,12 +398,8 @@ void classifier_find(const struct classifier *classifier, struct burst *burst,
 		packet_key_read(burst, i, &keys[i]);
 		best[i] = classifier->rest;
 	}
-	for (uint32_t i = 0; i < classifier->n_sets; i++) {
-		if (classifier->sets[i].only)
-			only_find(&classifier->sets[i], keys, n, best);
-		else
-			set_find(&classifier->sets[i], keys, n, best);
-	}
+	for (uint32_t i = 0; i < classifier->n_sets; i++)
+		set_find(&classifier->sets[i], keys, n, best);
 	for (uint32_t i = 0; i < classifier->n_filters; i++)
 		filter_find(classifier, classifier->filtered[i], burst, keys, best);
 	for (uint16_t i = 0; i < n; i++)

@@ -38,10 +38,8 @@ struct classifier_set {
 	uint8_t words[KEY_WORDS]; /* that the mask has bits in */
 	uint32_t best;            /* the first branch of all in the set */
 	uint32_t room;            /* of the table, a power of two */
-	uint32_t n_entries;
-	uint64_t *values; /* where the next entry's go, while the classifier is made */
+	uint64_t *values;         /* where the next entry's go, while the classifier is made */
 	struct classifier_entry *entries;
-	const struct classifier_entry *only; /* NULL: there are several */
 };
 
 struct classifier_entry {

@@ -7,6 +7,7 @@
 #include "engine/cloud_link.h"
 #include "engine/cloud_reorder.h"
 #include "engine/cloud_tell.h"
+#include "engine/template.h"
 #include "engine/timeline.h"
 #include "link/aqm.h"
 #include "link/classes.h"
@@ -87,7 +88,7 @@ void cloud_drop(struct cloud *cloud, struct burst *burst, uint32_t i, enum reaso
 {
 	cloud->counters.drops[reason]++;
 	if (unlikely(cloud->witness != NULL))
-		cloud_tell_drop(cloud, burst, i, 0, reason);
+		cloud_tell(cloud, burst, i, fate_dropped(reason));
 	rte_pktmbuf_free(burst_take(burst, i));
 }
 
@@ -95,7 +96,7 @@ void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason r
 {
 	cloud->counters.drops[reason]++;
 	if (unlikely(cloud->witness != NULL))
-		cloud_tell_drop_held(cloud, held, reason, now);
+		cloud_tell_held(cloud, held, now, fate_dropped(reason));
 	hold_drop(cloud->holder, held);
 }
 
@@ -104,7 +105,10 @@ void cloud_drop_copy(struct cloud *cloud, const struct burst *burst, uint32_t i)
 	cloud->counters.duplicated++;
 	cloud->counters.drops[REASON_NO_BUFFER]++;
 	if (unlikely(cloud->witness != NULL))
-		cloud_tell_drop(cloud, burst, i, PACKET_COPY, REASON_NO_BUFFER);
+		cloud_tell(cloud, burst, i,
+		           (struct fate){.kind = FATE_DROPPED,
+		                         .reason = REASON_NO_BUFFER,
+		                         .flags = PACKET_COPY});
 }
 
 /* The first `held` of n packets, from `from` on, are on the line, due then: all at due_ns[0] if
@@ -114,7 +118,7 @@ static __attribute__((noinline)) void tell_entered(struct cloud *cloud, struct b
                                                    const simtime *due_ns, bool as_one)
 {
 	for (uint16_t i = 0; cloud->witness && i < held; i++)
-		cloud_tell_delivery(cloud, burst, from + i, due_ns[as_one ? 0 : i]);
+		cloud_tell(cloud, burst, from + i, fate_delivered(due_ns[as_one ? 0 : i]));
 	for (uint16_t i = held; i < n; i++)
 		cloud_drop(cloud, burst, from + i, REASON_NO_BUFFER);
 }
@@ -187,7 +191,7 @@ void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, ui
 	if (unlikely(!line_push_event(&cloud->line, cloud->events, cloud->holder, &burst, t_ns)))
 		cloud_drop(cloud, &burst, 0, REASON_NO_BUFFER);
 	else if (unlikely(cloud->witness != NULL))
-		cloud_tell_delivery(cloud, &burst, 0, t_ns);
+		cloud_tell(cloud, &burst, 0, fate_delivered(t_ns));
 }
 
 void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number)
@@ -196,13 +200,6 @@ void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number)
 	cloud->counters.drops[REASON_NO_BUFFER]++;
 	if (unlikely(cloud->witness != NULL))
 		cloud_tell_unmade(cloud, t_ns, number);
-}
-
-/* What is to come meets a watch that knows all that was before. */
-static void watch_arrival(struct cloud *cloud, simtime now)
-{
-	cloud_advance_link(cloud, now);
-	cloud_watch_before(cloud->watch, now);
 }
 
 static void enter(struct cloud *cloud, struct burst *burst)
@@ -246,46 +243,27 @@ static void meet_limit(struct cloud *cloud, struct burst *burst)
 	}
 }
 
-static void pass_stages(struct cloud *cloud, struct burst *burst)
-{
-	for (uint16_t i = 0; i < cloud->n_stages; i++) {
-		cloud->stages[i]->process(cloud->stages[i], burst);
-		burst_close(burst, 0);
-	}
-}
-
-static void count_arrival(struct cloud *cloud, const struct burst *burst)
-{
-	cloud->counters.rx_packets += burst->n;
-	cloud->counters.rx_bytes += burst->bytes;
-}
-
-/* Somebody wants to know of it: a watch, a witness, or both. */
-static __attribute__((noinline)) void arrive_seen(struct cloud *cloud, struct burst *burst)
-{
-	if (cloud->watch)
-		watch_arrival(cloud, burst_t(burst, 0));
-	count_arrival(cloud, burst);
-	if (cloud->witness)
-		cloud_tell_stages(cloud, burst);
-	else
-		pass_stages(cloud, burst);
-	if (cloud->watch)
-		cloud_watch_passed(cloud->watch, burst->n, burst->bytes);
-}
-
 static void arrive(struct cloud *cloud, struct burst *burst)
 {
 	const uint16_t n = burst->n;
 
 	if (likely(!(burst_flags(burst, n - 1) & PACKET_FOREIGN)))
 		cloud->latest_number = burst_number(burst, n - 1);
-	if (unlikely(cloud->watch || cloud->witness)) {
-		arrive_seen(cloud, burst);
-	} else {
-		count_arrival(cloud, burst);
-		pass_stages(cloud, burst);
+	/* What is to come meets a watch that knows all that was before. */
+	if (unlikely(cloud->watch != NULL)) {
+		cloud_advance_link(cloud, burst_t(burst, 0));
+		cloud_watch_before(cloud->watch, burst_t(burst, 0));
 	}
+	cloud->counters.rx_packets += n;
+	cloud->counters.rx_bytes += burst->bytes;
+	if (unlikely(cloud->witness != NULL))
+		cloud_tell_stages(cloud, burst);
+	for (uint16_t i = 0; likely(!cloud->witness) && i < cloud->n_stages; i++) {
+		cloud->stages[i]->process(cloud->stages[i], burst);
+		burst_close(burst, 0);
+	}
+	if (unlikely(cloud->watch != NULL))
+		cloud_watch_passed(cloud->watch, burst->n, burst->bytes);
 	if (unlikely(cloud->line.limited))
 		meet_limit(cloud, burst);
 	else
@@ -334,4 +312,53 @@ void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns)
 	cloud->counters.rx_packets--;
 	cloud->counters.rx_bytes -= bytes;
 	cloud->counters.generated++;
+}
+
+/* ---- what stages know of it (stage.h) ---- */
+
+const char *cloud_name(const struct cloud *cloud)
+{
+	return cloud->name;
+}
+
+const char *cloud_template_name(const struct cloud *cloud)
+{
+	return cloud->of ? cloud->of->name : NULL;
+}
+
+simtime cloud_origin_ns(const struct cloud *cloud)
+{
+	return cloud->origin_ns;
+}
+
+struct rte_mempool *cloud_pool(const struct cloud *cloud)
+{
+	return cloud->holder->pool;
+}
+
+struct counters *cloud_counters(struct cloud *cloud)
+{
+	return &cloud->counters;
+}
+
+struct stage *cloud_stage(const struct cloud *cloud, uint16_t i)
+{
+	return i < cloud->n_stages ? cloud->stages[i] : NULL;
+}
+
+bool cloud_unshare(struct cloud *cloud, struct burst *burst, uint32_t i)
+{
+	if (likely(burst_unshare(burst, i, cloud->holder->pool) != NULL))
+		return true;
+	cloud_drop(cloud, burst, i, REASON_NO_BUFFER);
+	return false;
+}
+
+void cloud_marked(struct cloud *cloud, const struct burst *burst, uint32_t i, enum reason reason)
+{
+	cloud->counters.ecn_marked++;
+	if (cloud_tells(cloud, FATE_MARKED))
+		cloud_tell(cloud, burst, i,
+		           (struct fate){
+		                   .kind = FATE_MARKED, .reason = reason, .flags = PACKET_MARKED});
 }

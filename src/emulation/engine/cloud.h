@@ -138,7 +138,7 @@ static inline uint64_t cloud_number(const struct cloud *cloud, uint32_t flags, u
 /* Something is held whose way may still change. */
 static inline bool cloud_is_busy(const struct cloud *cloud)
 {
-	return link_busy(&cloud->link) || cloud->line.back.packets.records != 0;
+	return cloud->link.busy || cloud->line.back.packets.records != 0;
 }
 
 /* When cloud_advance_link has something to do. */

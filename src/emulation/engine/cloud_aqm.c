@@ -2,7 +2,7 @@
 #include "engine/cloud_aqm.h"
 
 #include "engine/cloud_tell.h"
-#include "holding/held_bytes.h"
+#include "holding/hold.h"
 #include "link/classes.h"
 
 static struct aqm_view view_of(const struct cloud *cloud, const struct queue *queue,
@@ -296,7 +296,8 @@ static bool head_may_go(struct cloud *cloud, const struct queue *queue, struct h
 	held->flags |= PACKET_MARKED;
 	count_mark(cloud, queue);
 	if (cloud_tells(cloud, FATE_MARKED))
-		cloud_tell_marked_held(cloud, held, verdict.reason, now);
+		cloud_tell_held(cloud, held, now,
+		                (struct fate){.kind = FATE_MARKED, .reason = verdict.reason});
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "engine/cloud_group.h"
-
 #include "engine/cloud_aqm.h"
+#include "engine/cloud_link.h"
+#include "engine/cloud_tell.h"
 
 /* Whether nothing is to happen to the link before the group, and nobody wants to see its packets
  * one by one. */
@@ -9,7 +9,8 @@ static inline bool may_group(const struct cloud *cloud, simtime now)
 {
 	const struct link *link = &cloud->link;
 
-	return !link->classes && cloud_next(cloud) > now && aqm_takes_groups(link->queue.aqm);
+	return !link->classes && !cloud_tells(cloud, FATE_QUEUED) && cloud_next(cloud) > now &&
+	       aqm_takes_groups(link->queue.aqm);
 }
 
 /* Lengths of those that find room in the queue, and in the chunk that its log writes. */
@@ -66,7 +67,7 @@ uint16_t cloud_group_waits(struct cloud *cloud, struct burst *burst, uint16_t fr
 	uint16_t passed;
 
 	group.now = burst_t(burst, from);
-	if (!link_busy(&cloud->link) || cloud->link.queue.limit.unit != LIMIT_BYTES ||
+	if (!cloud->link.busy || cloud->link.queue.limit.unit != LIMIT_BYTES ||
 	    !may_group(cloud, group.now))
 		return 0;
 	group.burst = burst;
@@ -136,7 +137,7 @@ uint16_t cloud_group_passes(struct cloud *cloud, struct burst *burst, uint16_t f
 	uint16_t passed;
 
 	group.now = burst_t(burst, from);
-	if (link_busy(link) || !link->plain || link->shaper.depth_work == 0 || cloud->witness ||
+	if (link->busy || !link->plain || link->shaper.depth_work == 0 || cloud->witness ||
 	    aqm_is_asked(link->queue.aqm) || !may_group(cloud, group.now) ||
 	    !cloud_watch_runs(cloud->watch))
 		return 0;

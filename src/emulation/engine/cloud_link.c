@@ -2,9 +2,7 @@
 #include "engine/cloud_link.h"
 
 #include "engine/cloud_aqm.h"
-#include "engine/cloud_group.h"
 #include "engine/cloud_reorder.h"
-#include "engine/cloud_run.h"
 #include "engine/cloud_tell.h"
 #include "engine/engine.h"
 #include "engine/timeline.h"
@@ -48,13 +46,13 @@ static inline bool head_enters_line(struct cloud *cloud, const struct held *held
 	cloud->counters.reordered += line_due_one(&cloud->line, now, &due);
 	leaves = cloud_leaves_at(cloud, now, due, 0);
 	if (!(outlet && leaves_at_once(cloud, held, now, leaves, outlet)) &&
-	    unlikely(!line_push_held(&cloud->line, cloud->holder, &held, 1, &leaves))) {
+	    unlikely(!line_push_held(&cloud->line, cloud->holder, held, leaves))) {
 		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
 		return false;
 	}
 	histogram_add(cloud->delay_ns, due - t_in, 1);
 	if (unlikely(cloud->witness != NULL))
-		cloud_tell_delivery_held(cloud, held, due);
+		cloud_tell_held(cloud, held, due, fate_delivered(due));
 	return true;
 }
 
@@ -142,16 +140,19 @@ void cloud_run_link(struct cloud *cloud, simtime now, simtime limit, struct outl
 	} while (now <= limit && wheel_is_quiet(cloud->events, now));
 }
 
-/* Whether the packet, which the queue would take, leaves the link at the instant when it comes. */
+/* Whether the packet, which the queue would take, leaves the link at the instant when it comes,
+ * because that is idle and the bucket has the tokens for it: it need not be queued, and has gone
+ * through. */
 static inline bool passes(struct cloud *cloud, const struct queue *queue, uint32_t wire_bytes,
                           simtime now)
 {
 	struct link *link = &cloud->link;
 
-	if (!link->plain || link->classes ||
+	if (link->busy || !link->plain || link->classes ||
 	    (queue->aqm && (queue->aqm->kind->depart || queue->aqm->kind->bands)))
 		return false;
-	return link_passes(link, wire_bytes, now);
+	shaper_idle_until(&link->shaper, now);
+	return shaper_passes(&link->shaper, link_length(link, wire_bytes));
 }
 
 /* Packets of the burst, side by side, that have left the link, and are about to enter the line. */
@@ -217,33 +218,40 @@ static inline void pass(struct cloud *cloud, struct queue *queue, struct burst *
 		aqm_idle(queue->aqm, now);
 }
 
-/* Whether nobody but the shaper has to know of a packet that need not wait: then those of a burst
- * that need not go on together. */
-static bool link_is_open(const struct cloud *cloud)
-{
-	const struct link *link = &cloud->link;
-
-	return link->plain && !link->classes && !link->queue.aqm && !cloud->watch &&
-	       !cloud->witness && !cloud->line.reorders && cloud->line.back.packets.records == 0;
-}
-
-/* Whether the packet, which does not leave the idle, open link when it comes, has left it when the
- * next of its burst does: it is not queued then, either. */
+/* Whether the packet, which does not leave the idle link when it comes, has left it at `*leaves`,
+ * when the next of its burst comes: then it is not queued, either. Nobody but the shaper has to
+ * know of it. */
 static inline bool leaves_before_next(struct cloud *cloud, const struct burst *burst, uint16_t i,
                                       simtime *leaves)
 {
-	simtime next = i + 1 < burst->n ? burst_t(burst, i + 1) : 0;
+	const simtime next = i + 1 < burst->n ? burst_t(burst, i + 1) : 0;
+	struct link *link = &cloud->link;
+	uint32_t length;
 
-	return next > burst_t(burst, i) && !cloud->compensates_latency && link_is_open(cloud) &&
-	       link_serves(&cloud->link, burst_wire_bytes(burst, i), next, leaves);
+	if (next <= burst_t(burst, i) || cloud->compensates_latency || link->busy || !link->plain ||
+	    link->classes || link->queue.aqm || cloud->watch || cloud->witness ||
+	    cloud->line.reorders || cloud->line.back.packets.records > 0)
+		return false;
+	length = link_length(link, burst_wire_bytes(burst, i));
+	*leaves = shaper_departure(&link->shaper, length);
+	if (*leaves > next)
+		return false;
+	shaper_depart(&link->shaper, *leaves, length);
+	return true;
 }
 
-/* Into this queue of the link, which has executed what happens before. False: dropped. `told`: of
- * each that is let in; without a witness nobody looks. */
-static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *queue,
-                                            struct burst *burst, uint16_t i,
-                                            const struct aqm_verdict *verdict,
-                                            struct passed *passed, bool told)
+/* A packet is let into its queue, marked already if the management has said so. */
+static struct fate fate_queued(const struct aqm_arrival *arrival)
+{
+	return (struct fate){.kind = FATE_QUEUED,
+	                     .reason = arrival->marked ? arrival->reason : REASON_COUNT,
+	                     .flags = arrival->marked ? PACKET_MARKED : 0};
+}
+
+/* Into this queue of the link, which has executed what happens before. False: dropped. `verdict`:
+ * that its management has said already; or NULL. */
+static bool enter_queue(struct cloud *cloud, struct queue *queue, struct burst *burst, uint16_t i,
+                        const struct aqm_verdict *verdict, struct passed *passed)
 {
 	const uint32_t wire_bytes = burst_wire_bytes(burst, i);
 	const simtime now = burst_t(burst, i);
@@ -265,8 +273,8 @@ static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *q
 		return false;
 	}
 	if (passes(cloud, queue, wire_bytes, now)) {
-		if (told)
-			cloud_tell_queued(cloud, burst, i, arrival.marked ? &arrival.reason : NULL);
+		if (cloud_tells(cloud, FATE_QUEUED))
+			cloud_tell(cloud, burst, i, fate_queued(&arrival));
 		pass(cloud, queue, burst, i, arrival.marked, passed);
 		return true;
 	}
@@ -287,8 +295,8 @@ static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *q
 	hold_fill(cloud->holder, held, copied, burst, i);
 	if (unlikely(arrival.marked))
 		held->flags |= PACKET_MARKED;
-	if (told)
-		cloud_tell_queued_held(cloud, held, arrival.marked ? &arrival.reason : NULL);
+	if (cloud_tells(cloud, FATE_QUEUED))
+		cloud_tell_held(cloud, held, now, fate_queued(&arrival));
 	if (unlikely(log != &queue->log))
 		aqm_entered(queue->aqm, log, wire_bytes);
 	if (unlikely(link->classes != NULL))
@@ -298,73 +306,25 @@ static __rte_always_inline bool enter_queue(struct cloud *cloud, struct queue *q
 	return true;
 }
 
-static __rte_always_inline void enter_class(struct cloud *cloud, struct burst *burst, uint16_t i,
-                                            struct passed *passed, bool told)
+static void enter_link(struct cloud *cloud, struct burst *burst, uint16_t i,
+                       const struct aqm_verdict *verdict, struct passed *passed)
 {
-	struct queue *queue = classes_choose(cloud->link.classes, burst, i);
-
-	queue->counters->rx_packets++;
-	queue->counters->rx_bytes += burst_wire_bytes(burst, i);
-	if (!enter_queue(cloud, queue, burst, i, NULL, passed, told))
-		queue->counters->dropped++;
-}
-
-static __attribute__((noinline)) void enter_class_untold(struct cloud *cloud, struct burst *burst,
-                                                         uint16_t i, struct passed *passed)
-{
-	enter_class(cloud, burst, i, passed, false);
-}
-
-static inline void advance_before(struct cloud *cloud, struct burst *burst, uint16_t i,
-                                  struct passed *passed)
-{
-	simtime now = burst_t(burst, i);
+	struct queue *queue = &cloud->link.queue;
+	const simtime now = burst_t(burst, i);
 
 	if (unlikely(cloud_next(cloud) <= now)) {
 		/* They were there before what happens now. */
 		passed_enter_line(cloud, burst, passed);
 		cloud_advance_link(cloud, now);
 	}
-}
-
-/* `verdict`: that its management has said already; or NULL. */
-static void enter_link(struct cloud *cloud, struct burst *burst, uint16_t i,
-                       const struct aqm_verdict *verdict, struct passed *passed)
-{
-	advance_before(cloud, burst, i, passed);
-	if (likely(!cloud->link.classes))
-		enter_queue(cloud, &cloud->link.queue, burst, i, verdict, passed, false);
-	else
-		enter_class_untold(cloud, burst, i, passed);
-}
-
-/* The same where a witness is told of each, and so none go together. */
-static __attribute__((noinline)) void meet_link_told(struct cloud *cloud, struct burst *burst)
-{
-	struct passed passed = {.n = 0};
-
-	for (uint16_t i = 0; i < burst->n; i++) {
-		advance_before(cloud, burst, i, &passed);
-		if (!cloud->link.classes)
-			enter_queue(cloud, &cloud->link.queue, burst, i, NULL, &passed, true);
-		else
-			enter_class(cloud, burst, i, &passed, true);
+	if (likely(!cloud->link.classes)) {
+		enter_queue(cloud, queue, burst, i, verdict, passed);
+		return;
 	}
-	passed_enter_line(cloud, burst, &passed);
-}
-
-/* Packets from `from` on, as far as they go the same way. Returns how many. */
-static uint16_t group_link(struct cloud *cloud, struct burst *burst, uint16_t from,
-                           struct passed *passed, struct aqm_verdict *verdict, bool *decided)
-{
-	uint16_t grouped;
-
-	if (link_busy(&cloud->link))
-		return cloud_group_waits(cloud, burst, from, verdict, decided);
-	grouped = cloud_group_passes(cloud, burst, from, verdict, decided);
-	if (grouped > 0)
-		passed_add(cloud, burst, passed, from, grouped);
-	return grouped;
+	queue = classes_choose(cloud->link.classes, burst, i);
+	queue->counters->rx_packets++;
+	queue->counters->rx_bytes += burst_wire_bytes(burst, i);
+	queue->counters->dropped += !enter_queue(cloud, queue, burst, i, NULL, passed);
 }
 
 void cloud_meet_link(struct cloud *cloud, struct burst *burst)
@@ -375,17 +335,22 @@ void cloud_meet_link(struct cloud *cloud, struct burst *burst)
 	if (unlikely(burst->n == 0))
 		return;
 	cloud_advance_link(cloud, burst_t(burst, 0));
-	if (cloud_tells(cloud, FATE_QUEUED)) {
-		meet_link_told(cloud, burst);
-		return;
-	}
 	passed.n = 0;
 	passed.waited = false;
 	for (uint16_t i = 0; i < burst->n; i++) {
 		bool decided = false;
+		uint16_t grouped = 0;
 
-		if (i + 1 < burst->n && burst_t(burst, i + 1) == burst_t(burst, i))
-			i += group_link(cloud, burst, i, &passed, &verdict, &decided);
+		/* Those of one instant go together, as far as they go the same way. */
+		if (i + 1 < burst->n && burst_t(burst, i + 1) == burst_t(burst, i)) {
+			if (cloud->link.busy)
+				grouped = cloud_group_waits(cloud, burst, i, &verdict, &decided);
+			else
+				grouped = cloud_group_passes(cloud, burst, i, &verdict, &decided);
+			if (grouped > 0 && !cloud->link.busy)
+				passed_add(cloud, burst, &passed, i, grouped);
+		}
+		i += grouped;
 		if (i < burst->n)
 			enter_link(cloud, burst, i, decided ? &verdict : NULL, &passed);
 	}

@@ -27,7 +27,7 @@ static void tell(struct cloud *cloud, const struct held *head, simtime due)
 {
 	histogram_add(cloud->delay_ns, due - head->t_ns, 1);
 	if (unlikely(cloud->witness != NULL))
-		cloud_tell_delivery_held(cloud, head, due);
+		cloud_tell_held(cloud, head, due, fate_delivered(due));
 }
 
 static void give_due(struct cloud *cloud, simtime due, bool overtakes)
@@ -113,7 +113,7 @@ static void release(struct cloud *cloud, simtime now, simtime least)
 	if (cloud->line.wheel)
 		wheel_idle_until(cloud->line.wheel, now);
 	leaves = cloud_leaves_at(cloud, now, due, 0);
-	if (likely(line_push_held(&cloud->line, cloud->holder, &held, 1, &leaves))) {
+	if (likely(line_push_held(&cloud->line, cloud->holder, held, leaves))) {
 		/* Who was released came before it, and so did those of the note. */
 		give_due(cloud, due, due < simtime_max(note->latest, back->released));
 		back->released = simtime_max(back->released, due);
@@ -157,7 +157,7 @@ static bool entrant_push(struct cloud *cloud, const struct entrant *entrant, sim
 	if (entrant->burst)
 		return line_push(&cloud->line, cloud->holder, entrant->burst, entrant->i, 1,
 		                 &leaves, true) == 1;
-	return line_push_held(&cloud->line, cloud->holder, &entrant->held, 1, &leaves) == 1;
+	return line_push_held(&cloud->line, cloud->holder, entrant->held, leaves);
 }
 
 static void enter(struct cloud *cloud, const struct entrant *entrant, simtime now)

@@ -35,51 +35,31 @@ static void tell(const struct cloud *cloud, struct fate *fate)
 	cloud->witness->tell(cloud->witness, fate);
 }
 
-/* `fate` has its kind, and what goes with that. */
-static void tell_packet(const struct cloud *cloud, const struct burst *burst, uint32_t i,
-                        uint8_t flags, struct fate *fate)
+void cloud_tell(const struct cloud *cloud, const struct burst *burst, uint32_t i, struct fate fate)
 {
-	fate->packet = burst_number(burst, i);
-	fate->port = burst->port;
-	fate->wire_bytes = burst_wire_bytes(burst, i);
-	fate->at_ns = fate->t_in_ns = burst_t(burst, i);
-	fate->flags = (uint8_t)(burst_flags(burst, i) | flags);
+	fate.packet = burst_number(burst, i);
+	fate.port = burst->port;
+	fate.wire_bytes = burst_wire_bytes(burst, i);
+	fate.at_ns = fate.t_in_ns = burst_t(burst, i);
+	fate.flags |= burst_flags(burst, i);
 	/* Of a delivery the line has the bytes already. */
-	if (fate->kind != FATE_DELIVERED && burst->mbuf[i])
-		fate->frame = frame_of(burst->mbuf[i]);
-	tell(cloud, fate);
+	if (fate.kind != FATE_DELIVERED && burst->mbuf[i])
+		fate.frame = frame_of(burst->mbuf[i]);
+	tell(cloud, &fate);
 }
 
-static void tell_held(const struct cloud *cloud, const struct held *held, simtime now,
-                      struct fate *fate)
+void cloud_tell_held(const struct cloud *cloud, const struct held *held, simtime now,
+                     struct fate fate)
 {
-	fate->packet = cloud_number(cloud, held->flags, held->number);
-	fate->port = cloud->from_port;
-	fate->wire_bytes = held->wire_bytes;
-	fate->at_ns = now;
-	fate->t_in_ns = held->t_ns;
-	fate->flags = (uint8_t)held->flags;
-	if (fate->kind != FATE_DELIVERED)
-		fate->frame = frame_held(held);
-	tell(cloud, fate);
-}
-
-/* ---- fates ---- */
-
-void cloud_tell_drop(const struct cloud *cloud, const struct burst *burst, uint32_t i,
-                     uint8_t flags, enum reason reason)
-{
-	struct fate fate = {.kind = FATE_DROPPED, .reason = reason};
-
-	tell_packet(cloud, burst, i, flags, &fate);
-}
-
-void cloud_tell_drop_held(const struct cloud *cloud, const struct held *held, enum reason reason,
-                          simtime now)
-{
-	struct fate fate = {.kind = FATE_DROPPED, .reason = reason};
-
-	tell_held(cloud, held, now, &fate);
+	fate.packet = cloud_number(cloud, held->flags, held->number);
+	fate.port = cloud->from_port;
+	fate.wire_bytes = held->wire_bytes;
+	fate.at_ns = now;
+	fate.t_in_ns = held->t_ns;
+	fate.flags |= (uint8_t)held->flags;
+	if (fate.kind != FATE_DELIVERED)
+		fate.frame = frame_held(held);
+	tell(cloud, &fate);
 }
 
 void cloud_tell_unmade(const struct cloud *cloud, simtime now, uint64_t number)
@@ -93,21 +73,6 @@ void cloud_tell_unmade(const struct cloud *cloud, simtime now, uint64_t number)
 	                    .flags = PACKET_GENERATED};
 
 	tell(cloud, &fate);
-}
-
-void cloud_tell_delivery(const struct cloud *cloud, const struct burst *burst, uint32_t i,
-                         simtime due)
-{
-	struct fate fate = {.kind = FATE_DELIVERED, .t_out_ns = due};
-
-	tell_packet(cloud, burst, i, 0, &fate);
-}
-
-void cloud_tell_delivery_held(const struct cloud *cloud, const struct held *held, simtime due)
-{
-	struct fate fate = {.kind = FATE_DELIVERED, .t_out_ns = due};
-
-	tell_held(cloud, held, due, &fate);
 }
 
 /* ---- the way ---- */
@@ -160,21 +125,16 @@ static void pass_told(struct cloud *cloud, struct stage *stage, struct burst *bu
 	meet(burst, met);
 	stage->process(stage, burst);
 	burst_close(burst, 0);
-	for (uint16_t i = 0; i < burst->n; i++) {
-		struct fate fate = {.kind = FATE_PASSED,
-		                    .changed = has_changed(burst, i, met, n, &at)};
-
-		tell_packet(cloud, burst, i, 0, &fate);
-	}
+	for (uint16_t i = 0; i < burst->n; i++)
+		cloud_tell(cloud, burst, i,
+		           (struct fate){.kind = FATE_PASSED,
+		                         .changed = has_changed(burst, i, met, n, &at)});
 }
 
 void cloud_tell_stages(struct cloud *cloud, struct burst *burst)
 {
-	for (uint16_t i = 0; cloud_tells(cloud, FATE_ARRIVED) && i < burst->n; i++) {
-		struct fate fate = {.kind = FATE_ARRIVED};
-
-		tell_packet(cloud, burst, i, 0, &fate);
-	}
+	for (uint16_t i = 0; cloud_tells(cloud, FATE_ARRIVED) && i < burst->n; i++)
+		cloud_tell(cloud, burst, i, (struct fate){.kind = FATE_ARRIVED});
 	for (uint16_t i = 0; i < cloud->n_stages; i++) {
 		struct stage *stage = cloud->stages[i];
 
@@ -187,38 +147,6 @@ void cloud_tell_stages(struct cloud *cloud, struct burst *burst)
 		}
 	}
 	cloud->meets = NULL;
-}
-
-void cloud_tell_queued(const struct cloud *cloud, const struct burst *burst, uint32_t i,
-                       const enum reason *marked)
-{
-	struct fate fate = {.kind = FATE_QUEUED, .reason = marked ? *marked : REASON_COUNT};
-
-	tell_packet(cloud, burst, i, marked ? PACKET_MARKED : 0, &fate);
-}
-
-void cloud_tell_queued_held(const struct cloud *cloud, const struct held *held,
-                            const enum reason *marked)
-{
-	struct fate fate = {.kind = FATE_QUEUED, .reason = marked ? *marked : REASON_COUNT};
-
-	tell_held(cloud, held, held->t_ns, &fate);
-}
-
-void cloud_tell_marked(const struct cloud *cloud, const struct burst *burst, uint32_t i,
-                       enum reason reason)
-{
-	struct fate fate = {.kind = FATE_MARKED, .reason = reason};
-
-	tell_packet(cloud, burst, i, PACKET_MARKED, &fate);
-}
-
-void cloud_tell_marked_held(const struct cloud *cloud, const struct held *held, enum reason reason,
-                            simtime now)
-{
-	struct fate fate = {.kind = FATE_MARKED, .reason = reason};
-
-	tell_held(cloud, held, now, &fate);
 }
 
 void cloud_tell_left(const struct cloud *cloud, struct rte_mbuf *mbuf, const struct held *head,
@@ -248,7 +176,7 @@ static void log_removed(const struct cloud *cloud, const struct log *log)
 
 	for (const struct held *held = log_walk_first(&walk, log); held;
 	     held = log_walk_next(&walk))
-		cloud_tell_drop_held(cloud, held, REASON_REMOVED, held->t_ns);
+		cloud_tell_held(cloud, held, held->t_ns, fate_dropped(REASON_REMOVED));
 }
 
 static void bands_removed(const struct cloud *cloud, const struct queue *queue)

@@ -75,6 +75,22 @@ void owed_free(struct engine *engine, bool all)
 	}
 }
 
+void cloud_table_free(struct cloud_table *cloud_table)
+{
+	struct classifier *next;
+
+	if (!cloud_table)
+		return;
+	for (struct classifier *classifier = cloud_table->classifiers; classifier;
+	     classifier = next) {
+		next = classifier->next;
+		classifier_free(classifier);
+	}
+	names_clear(&cloud_table->index);
+	free(cloud_table->slots);
+	free(cloud_table);
+}
+
 void engine_cloud_free(struct cloud *cloud)
 {
 	if (cloud && cloud->of)
@@ -138,8 +154,6 @@ static uint32_t own_line_advance(struct engine *engine, struct cloud *cloud, sim
 
 	if (!cloud->events && cloud_next(cloud) <= now)
 		cloud_advance_link(cloud, now);
-	if (!line_is_due(&cloud->line, now))
-		return 0;
 	if (cloud_tells(cloud, FATE_LEFT))
 		cloud->counters.tx_bytes += line_pop_told(engine, cloud, now, outlet);
 	else
@@ -280,7 +294,7 @@ static void no_cloud(struct engine_port *port, struct rte_mbuf **mbufs, uint16_t
 	rte_pktmbuf_free_bulk(mbufs, n);
 }
 
-static void one_arrive(struct engine *engine, struct cloud *cloud, struct burst *burst)
+static void arrive(struct engine *engine, struct cloud *cloud, struct burst *burst)
 {
 	if (cloud->events)
 		engine_shared_arrive(engine, cloud, burst);
@@ -317,7 +331,7 @@ static uint32_t classified_arrive(struct engine *engine, struct cloud *const *cl
 		burst_add(&part, burst, i);
 		done |= 1u << i;
 	}
-	one_arrive(engine, cloud, &part);
+	arrive(engine, cloud, &part);
 	return done;
 }
 
@@ -335,7 +349,7 @@ static void classified_ingress(struct engine *engine, struct burst *burst)
 	}
 	classifier_find(classifier, burst, clouds);
 	if (likely(clouds[0] && all_same(clouds, n))) {
-		one_arrive(engine, clouds[0], burst);
+		arrive(engine, clouds[0], burst);
 		return;
 	}
 	while (todo) {
@@ -356,7 +370,7 @@ void engine_ingress(struct engine *engine, struct burst *burst)
 	if (unlikely(burst->n == 0))
 		return;
 	if (likely(cloud != NULL))
-		one_arrive(engine, cloud, burst);
+		arrive(engine, cloud, burst);
 	else
 		classified_ingress(engine, burst);
 }

@@ -261,3 +261,13 @@ void setting_free(struct setting *setting)
 		break;
 	}
 }
+
+void setting_list_free(struct setting_list *list)
+{
+	for (uint32_t i = 0; i < list->n_settings; i++)
+		setting_free(&list->settings[i]);
+	for (uint32_t i = 0; i < list->n_timelines; i++)
+		timeline_free(list->timelines[i].timeline);
+	free(list->settings);
+	free(list->timelines);
+}

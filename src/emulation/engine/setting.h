@@ -10,6 +10,8 @@
 
 #include "engine/cloud.h"
 
+struct timeline;
+
 struct setting {
 	struct cloud *cloud;
 	enum statement_role role;
@@ -43,5 +45,23 @@ void cloud_key(struct cloud *cloud, uint64_t seed);
 void setting_apply(struct setting *setting, simtime now);
 /* Control. */
 void setting_free(struct setting *setting);
+
+/* ---- what a change has for clouds ---- */
+
+/* Another timeline, or none; after the exchange the one that was there. */
+struct timeline_change {
+	struct cloud *cloud;
+	struct timeline *timeline;
+};
+
+struct setting_list {
+	uint32_t n_settings, settings_room;
+	struct setting *settings;
+	uint32_t n_timelines, timelines_room;
+	struct timeline_change *timelines;
+};
+
+/* Control: frees it, and what is in it: after the change is in force that is what was replaced. */
+void setting_list_free(struct setting_list *list);
 
 #endif

@@ -119,29 +119,7 @@ void template_clear(struct template *template)
 
 uint64_t template_hash(const struct template *template, const struct packet_key *key)
 {
-	uint64_t hash = 0;
-
-	for (uint32_t i = 0; i < template->n_words; i++) {
-		uint32_t word = template->words[i];
-
-		hash = (hash ^ (key->word[word] & template->mask.word[word])) *
-		       UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 32;
-	}
-	return hash * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-static bool is_key(const struct template *template, const uint64_t *entry,
-                   const struct packet_key *key)
-{
-	uint64_t differ = 0;
-
-	for (uint32_t i = 0; i < template->n_words; i++) {
-		uint32_t word = template->words[i];
-
-		differ |= (key->word[word] & template->mask.word[word]) ^ entry[i + 1];
-	}
-	return differ == 0;
+	return packet_key_hash(key, &template->mask, template->words, template->n_words);
 }
 
 /* The next cloud becomes that of this key, at this entry, which is free. */
@@ -175,7 +153,9 @@ struct cloud *template_find(struct template *template, const struct packet_key *
 	uint64_t *entry = &template->entries[at * template->stride];
 	struct cloud *cloud;
 
-	while (entry[0] && (entry[0] >> 32 != hash >> 32 || !is_key(template, entry, key))) {
+	while (entry[0] && (entry[0] >> 32 != hash >> 32 ||
+	                    !packet_key_is(key, &template->mask, template->words, template->n_words,
+	                                   &entry[1]))) {
 		at = (at + 1) & (template->room - 1);
 		entry = &template->entries[at * template->stride];
 	}

@@ -33,7 +33,7 @@
 #define WEIR_TEMPLATE_H
 
 #include "engine/cloud.h"
-#include "engine/setting_list.h"
+#include "engine/setting.h"
 #include "match/packet_key.h"
 
 /* A change of all clouds of a template. */

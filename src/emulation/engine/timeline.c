@@ -77,6 +77,15 @@ void timeline_begin(struct cloud *cloud, simtime now)
 	find_next(cloud);
 }
 
+void timeline_exchange(struct timeline_change *item, simtime now)
+{
+	struct timeline *old = item->cloud->timeline;
+
+	item->cloud->timeline = item->timeline;
+	item->timeline = old;
+	timeline_begin(item->cloud, now);
+}
+
 void timeline_key(struct cloud *cloud, uint64_t seed)
 {
 	const struct timeline *timeline = cloud->timeline;

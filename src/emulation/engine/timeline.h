@@ -82,6 +82,8 @@ void timeline_take_off(struct cloud *cloud, simtime now);
 void timeline_end(struct cloud *cloud, simtime now);
 /* After them: the timeline in the cloud is taken up. */
 void timeline_begin(struct cloud *cloud, simtime now);
+/* The timeline in the place of the cloud's, which is taken up at `now`. */
+void timeline_exchange(struct timeline_change *item, simtime now);
 /* All its tracks' draws follow from the cloud's name, which it did not have when they were made. */
 void timeline_key(struct cloud *cloud, uint64_t seed);
 /* A setting below: applied as if nothing were on top of it. */

@@ -14,7 +14,6 @@
 
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
-#include <rte_prefetch.h>
 
 #define CHUNK_BYTES 4096
 
@@ -34,7 +33,10 @@ struct arena {
 	uint64_t used_chunks;
 };
 
-void arena_init(struct arena *arena, void *memory, size_t bytes);
+static inline void arena_init(struct arena *arena, void *memory, size_t bytes)
+{
+	*arena = (struct arena){.base = memory, .fresh = memory, .end = (uint8_t *)memory + bytes};
+}
 
 /* NULL when all is in use. */
 static inline struct chunk *arena_get(struct arena *arena)
@@ -51,27 +53,6 @@ static inline struct chunk *arena_get(struct arena *arena)
 	}
 	arena->used_chunks++;
 	return chunk;
-}
-
-/* How far it is from the chunk of `place` to the one that is the next to be given out. */
-static inline uintptr_t arena_ahead(const struct arena *arena, const void *place)
-{
-	const uint8_t *next =
-	        likely(arena->free != NULL) ? (const uint8_t *)arena->free : arena->fresh;
-	uintptr_t into = ((uintptr_t)place - (uintptr_t)arena->base) % CHUNK_BYTES;
-
-	return (uintptr_t)next - ((uintptr_t)place - into);
-}
-
-/* Fetches, to be written, two lines of the chunk that is the next to be given out: those as far
- * into it as `place` is into its own. So a chunk that is filled while packets come has the next one
- * fetched when it is full; a free chunk is cold if more came than left for a while. */
-static inline void arena_fetch(const struct arena *arena, const void *place)
-{
-	uintptr_t next = (uintptr_t)place + arena_ahead(arena, place);
-
-	rte_prefetch0_write((const void *)next);
-	rte_prefetch0_write((const void *)(next + RTE_CACHE_LINE_SIZE));
 }
 
 static inline void arena_put(struct arena *arena, struct chunk *chunk)

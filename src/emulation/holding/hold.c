@@ -20,3 +20,15 @@ void hold_spend_slow(struct holder *holder, struct rte_mbuf *mbuf)
 		hold_give_back(holder, HOLD_SPARE_MAX / 2);
 	holder->spare[holder->n_spare++] = mbuf;
 }
+
+uint64_t hold_drop_all(struct holder *holder, struct log *log)
+{
+	const uint64_t n = log->records;
+
+	while (log->records) {
+		hold_drop(holder, log_front(log));
+		log_pop(log, &holder->arena);
+	}
+	log_clear(log, &holder->arena);
+	return n;
+}

@@ -14,7 +14,7 @@
 #include <rte_mempool.h>
 
 #include "holding/log.h"
-#include "packet/burst.h"
+#include "packet/packet_bytes.h"
 
 #define HOLD_COPY_BYTES_DEFAULT 512
 #define HOLD_SPARE_MAX          256
@@ -184,6 +184,17 @@ static __rte_always_inline void hold_spare_fetch(struct holder *holder, uint32_t
 	rte_prefetch0_write(hold_room(mbuf));
 }
 
+/* A frame that was copied, in a spare mbuf. */
+static __rte_always_inline void hold_into(struct rte_mbuf *spare, const void *frame, uint16_t bytes)
+{
+	spare->data_off = RTE_PKTMBUF_HEADROOM;
+	spare->ol_flags = 0;
+	spare->packet_type = 0;
+	spare->data_len = bytes;
+	spare->pkt_len = bytes;
+	hold_copy(hold_room(spare), frame, bytes);
+}
+
 /* The record's packet in an mbuf, a spare one if the frame was copied; NULL: there is none. */
 static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct held *held)
 {
@@ -197,27 +208,7 @@ static inline struct rte_mbuf *hold_mbuf(struct holder *holder, const struct hel
 	if (unlikely(holder->n_spare == 0 && hold_provide(holder) == 0))
 		return NULL;
 	mbuf = holder->spare[--holder->n_spare];
-	mbuf->data_off = RTE_PKTMBUF_HEADROOM;
-	mbuf->ol_flags = 0;
-	mbuf->packet_type = 0;
-	mbuf->data_len = held->stored_bytes;
-	mbuf->pkt_len = held->stored_bytes;
-	hold_copy(hold_room(mbuf), held->data, held->stored_bytes);
-	return mbuf;
-}
-
-/* A packet that lies in a cell, in a spare mbuf, which there is. */
-static inline struct rte_mbuf *hold_mbuf_of_cell(struct holder *holder, const void *cell,
-                                                 uint32_t bytes)
-{
-	struct rte_mbuf *mbuf = holder->spare[--holder->n_spare];
-
-	mbuf->data_off = RTE_PKTMBUF_HEADROOM;
-	mbuf->ol_flags = 0;
-	mbuf->packet_type = 0;
-	mbuf->data_len = (uint16_t)bytes;
-	mbuf->pkt_len = bytes;
-	memcpy(hold_room(mbuf), cell, COPY_BLOCK_BYTES);
+	hold_into(mbuf, held->data, held->stored_bytes);
 	return mbuf;
 }
 
@@ -228,6 +219,21 @@ static inline void hold_drop(struct holder *holder, const struct held *held)
 		holder->kept -= held_mbuf(held)->nb_segs;
 		rte_pktmbuf_free(held_mbuf(held));
 	}
+}
+
+/* Drops all that the log holds, and gives its chunks back; returns how many packets that were. */
+uint64_t hold_drop_all(struct holder *holder, struct log *log);
+
+/* The bytes of a packet that is held in a record. */
+static inline struct packet_bytes packet_bytes_of_held(struct held *held)
+{
+	const bool kept = held->flags & HELD_MBUF;
+
+	return (struct packet_bytes){
+	        .data = kept ? rte_pktmbuf_mtod(held_mbuf(held), uint8_t *) : held->data,
+	        .bytes = kept ? held_mbuf(held)->data_len : held->stored_bytes,
+	        .wire_bytes = held->wire_bytes,
+	};
 }
 
 #endif

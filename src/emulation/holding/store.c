@@ -58,18 +58,11 @@ bool store_extend(struct store *store, uint32_t number)
 	return true;
 }
 
-/* The chunk that is filled next is fetched for as many bytes as this one is being filled with. */
-static void chunk_fetch(const struct arena *arena, const uint8_t *from, const uint8_t *to)
-{
-	for (; from < to; from += 2 * RTE_CACHE_LINE_SIZE)
-		arena_fetch(arena, from);
-}
-
 /* As many as find room in the chunk that is being filled; there is one. */
 static uint16_t append_here(struct store *store, struct store_class *class,
                             struct rte_mbuf *const *mbufs, uint16_t n, struct held **held)
 {
-	uint8_t *begin = class->write, *write = begin;
+	uint8_t *write = class->write;
 	size_t room = (size_t)(class->limit - write);
 	uint16_t i;
 
@@ -82,9 +75,8 @@ static uint16_t append_here(struct store *store, struct store_class *class,
 		write += bytes;
 		room -= bytes;
 	}
-	store->live[store_chunk(store, begin)] += i;
+	store->live[store_chunk(store, class->write)] += i;
 	class->write = write;
-	chunk_fetch(store->arena, begin, write);
 	return i;
 }
 
@@ -135,7 +127,6 @@ uint16_t store_append_cells(struct store *store, uint32_t number, uint32_t cloud
 	uint16_t done = 0;
 
 	while (done < n) {
-		uint32_t *number_of;
 		uint8_t *write;
 		uint16_t here;
 
@@ -144,15 +135,11 @@ uint16_t store_append_cells(struct store *store, uint32_t number, uint32_t cloud
 		write = class->write;
 		here = (uint16_t)RTE_MIN((size_t)(n - done),
 		                         (size_t)(class->limit - write) / CELL_BYTES);
-		number_of = cell_number(store, write);
-		memcpy(number_of, &numbers[done], here * sizeof(*numbers));
+		memcpy(cell_number(store, write), &numbers[done], here * sizeof(*numbers));
 		for (uint16_t i = 0; i < here; i++)
 			cells[done + i] = (struct held *)(void *)(write + i * CELL_BYTES);
 		store->live[store_chunk(store, write)] += here;
 		class->write = write + here * CELL_BYTES;
-		chunk_fetch(store->arena, write, class->write);
-		chunk_fetch(store->arena, (const uint8_t *)number_of,
-		            (const uint8_t *)(number_of + here));
 		done = (uint16_t)(done + here);
 	}
 	return done;

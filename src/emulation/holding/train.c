@@ -30,7 +30,6 @@ static __rte_always_inline uint32_t copy_others(struct log *log, struct holder *
 	const uint32_t stride = train_stride(train);
 	const uint8_t *limit = log->limit;
 	uint8_t *write = log->write;
-	uintptr_t ahead = arena_ahead(&holder->arena, train);
 	uint32_t k = 0, spare;
 
 	if (unlikely(holder->n_spare + n > HOLD_SPARE_MAX))
@@ -43,7 +42,6 @@ static __rte_always_inline uint32_t copy_others(struct log *log, struct holder *
 			break;
 		if (!uniform && unlikely(!follows(train, k + 1, burst, from + k)))
 			break;
-		rte_prefetch0_write((const void *)((uintptr_t)write + ahead));
 		hold_copy(write, rte_pktmbuf_mtod(mbuf, const uint8_t *), stride);
 		holder->spare[spare++] = mbuf;
 		write += stride;
@@ -81,205 +79,123 @@ static __rte_always_inline uint32_t push(struct log *log, struct holder *holder,
 {
 	struct rte_mbuf *first = burst->mbuf[from];
 	const struct kind kind = {hold_shape(first), hold_lengths(first)};
-	const bool alike = hold_owns_alone(holder, first);
-	struct train *train = train_begin(log, holder, burst, from, due);
-	uint32_t k = 1;
+	struct train *train = NULL;
+	uint32_t stored_bytes, k = 1;
+	bool copied, alike;
 
+	if (likely(hold_takes(holder, first, &copied, &stored_bytes)))
+		train = log_reserve(log, &holder->arena, held_bytes(stored_bytes));
 	if (unlikely(!train))
 		return 0;
-	if (unlikely(train->flags & HELD_MBUF))
+	train->due_ns = due;
+	train->wire_bytes = burst_wire_bytes(burst, from);
+	train->stored_bytes = (uint16_t)stored_bytes;
+	train->flags = (uint16_t)((copied ? 0 : HELD_MBUF) | burst_flags(burst, from));
+	train->number = (uint32_t)burst_number(burst, from);
+	train->gone = 0;
+	if (unlikely(!copied)) {
+		memcpy(train->data, &first, sizeof(first));
+		holder->kept += first->nb_segs;
 		k += keep_others(log, holder, train, &kind, burst, from + 1, n - 1);
-	else if (likely(alike))
-		k += copy_others(log, holder, train, &kind, burst, from + 1, n - 1, uniform);
+	} else {
+		alike = n > 1 && hold_owns_alone(holder, first);
+		hold_copy(train->data, rte_pktmbuf_mtod(first, const uint8_t *), stored_bytes);
+		hold_spend(holder, first);
+		if (alike)
+			k += copy_others(log, holder, train, &kind, burst, from + 1, n - 1,
+			                 uniform);
+	}
 	train->n = (uint16_t)k;
 	return k;
 }
 
 uint16_t train_push(struct log *log, struct holder *holder, const struct burst *burst,
-                    uint16_t from, uint16_t n, simtime due)
+                    uint16_t from, uint16_t n, const simtime *due_ns, bool as_one)
 {
 	/* Then one packet follows the other without a look. */
 	const bool uniform = burst->whole && burst->in_sequence;
 	uint32_t done = 0, k;
 
-	do {
-		k = uniform ? push(log, holder, burst, from + done, n - done, due, true)
-		            : push(log, holder, burst, from + done, n - done, due, false);
+	while (done < n) {
+		const simtime due = due_ns[as_one ? 0 : done];
+		uint32_t most = as_one ? n - done : 1;
+
+		while (done + most < n && due_ns[done + most] == due)
+			most++;
+		k = uniform ? push(log, holder, burst, from + done, most, due, true)
+		            : push(log, holder, burst, from + done, most, due, false);
+		if (unlikely(k == 0))
+			break;
 		done += k;
-	} while (k > 0 && done < n);
+	}
 	return (uint16_t)done;
 }
 
-uint16_t train_push_held(struct log *log, struct holder *holder, const struct held *const *from,
-                         uint16_t n, const simtime *due_ns)
+bool train_push_held(struct log *log, struct holder *holder, const struct held *held, simtime due)
 {
-	uint16_t i;
+	struct train *train = log_reserve(log, &holder->arena, held_bytes(held->stored_bytes));
 
-	for (i = 0; i < n; i++) {
-		const struct held *held = from[i];
-		struct train *train =
-		        log_reserve(log, &holder->arena, held_bytes(held->stored_bytes));
-
-		if (unlikely(!train))
-			break;
-		train->due_ns = due_ns[i];
-		train->wire_bytes = held->wire_bytes;
-		train->stored_bytes = held->stored_bytes;
-		train->flags = held->flags;
-		train->number = held->number;
-		train->n = 1;
-		train->gone = 0;
-		hold_copy(train->data, held->data, held->stored_bytes);
-	}
-	return i;
+	if (unlikely(!train))
+		return false;
+	train->due_ns = due;
+	train->wire_bytes = held->wire_bytes;
+	train->stored_bytes = held->stored_bytes;
+	train->flags = held->flags;
+	train->number = held->number;
+	train->n = 1;
+	train->gone = 0;
+	hold_copy(train->data, held->data, held->stored_bytes);
+	return true;
 }
 
-/* Fetches what leaves when the log has gone one chunk further: the processor's own fetching ends at
- * the chunk. Returns how far that is, 0: nothing is known. */
-static inline uintptr_t log_ahead(const struct log *log)
+/* The next packet of the oldest train, in an mbuf, which there is. */
+static __rte_always_inline struct rte_mbuf *leave(struct holder *holder, struct train *train,
+                                                  uintptr_t ahead)
+{
+	const uint8_t *from = train->data + train->gone++ * train_stride(train);
+	struct rte_mbuf *mbuf;
+
+	rte_prefetch0((const void *)((uintptr_t)from + ahead));
+	if (unlikely(train->flags & HELD_MBUF)) {
+		memcpy(&mbuf, from, sizeof(mbuf));
+		holder->kept -= mbuf->nb_segs;
+		return mbuf;
+	}
+	if (unlikely(holder->kept > 0))
+		hold_spare_fetch(holder, holder->n_spare - 1);
+	mbuf = holder->spare[--holder->n_spare];
+	hold_into(mbuf, from, train->stored_bytes);
+	return mbuf;
+}
+
+/* What leaves when the log has gone one chunk further is fetched: the processor's own fetching ends
+ * at the chunk. Returns how far that is, 0: nothing is known. */
+static inline uintptr_t chunk_ahead(const struct log *log)
 {
 	const struct chunk *next = log->head->next;
 
 	return likely(next != NULL) ? (uintptr_t)next - (uintptr_t)log->head : 0;
 }
 
-/* A frame of a train, which lies at `from`, in a spare mbuf. */
-static __rte_always_inline void unload(const struct train *train, const uint8_t *from,
-                                       struct rte_mbuf *mbuf)
-{
-	const uint16_t stored_bytes = train->stored_bytes;
-
-	mbuf->data_off = RTE_PKTMBUF_HEADROOM;
-	mbuf->ol_flags = 0;
-	mbuf->packet_type = 0;
-	mbuf->data_len = stored_bytes;
-	mbuf->pkt_len = stored_bytes;
-	hold_copy(hold_room(mbuf), from, stored_bytes);
-}
-
-/* k of them, for which there are spare mbufs. */
-static __rte_always_inline void leave_copied(const struct log *log, struct holder *holder,
-                                             const struct train *train, struct rte_mbuf **mbufs,
-                                             uint32_t k)
-{
-	const uint32_t stride = train_stride(train);
-	const uint8_t *from = train->data + train->gone * stride;
-	const bool mixed = holder->kept > 0;
-	uintptr_t ahead = log_ahead(log);
-	uint32_t spare = holder->n_spare;
-
-	for (uint32_t i = 0; i < k; i++) {
-		struct rte_mbuf *mbuf = holder->spare[--spare];
-
-		if (unlikely(mixed))
-			hold_spare_fetch(holder, spare);
-		rte_prefetch0((const void *)((uintptr_t)from + ahead));
-		unload(train, from, mbuf);
-		mbufs[i] = mbuf;
-		from += stride;
-	}
-	holder->n_spare = spare;
-}
-
-static void leave_kept(struct holder *holder, const struct train *train, struct rte_mbuf **mbufs,
-                       uint32_t k)
-{
-	memcpy(mbufs, train->data + train->gone * sizeof(*mbufs), k * sizeof(*mbufs));
-	for (uint32_t i = 0; i < k; i++)
-		holder->kept -= mbufs[i]->nb_segs;
-}
-
-/* The train is over when all have left. */
-static __rte_always_inline void gone(struct log *log, struct holder *holder, struct train *train,
-                                     uint32_t k)
-{
-	train->gone = (uint16_t)(train->gone + k);
-	if (likely(train->gone == train->n))
-		log_pass(log, &holder->arena, train_bytes(train));
-}
-
-/* The next packet of the oldest train. NULL: there is no mbuf. */
-static __rte_always_inline struct rte_mbuf *leave_one(struct log *log, struct holder *holder,
-                                                      struct train *train)
-{
-	struct rte_mbuf *mbuf;
-
-	if (unlikely(train->flags & HELD_MBUF))
-		leave_kept(holder, train, &mbuf, 1);
-	else if (likely(hold_provide(holder) > 0))
-		leave_copied(log, holder, train, &mbuf, 1);
-	else
-		return NULL;
-	gone(log, holder, train, 1);
-	return mbuf;
-}
-
-/* As many of the oldest train as the outlet has room for, and there are mbufs; how many. */
-static uint32_t leave_together(struct log *log, struct holder *holder, struct train *train,
-                               struct outlet *outlet)
-{
-	const uint32_t at = outlet->n;
-	uint32_t k = RTE_MIN((uint32_t)train->n - train->gone, OUTLET_ROOM - at);
-
-	if (likely(!(train->flags & HELD_MBUF))) {
-		k = RTE_MIN(k, hold_provide(holder));
-		leave_copied(log, holder, train, &outlet->mbufs[at], k);
-	} else {
-		leave_kept(holder, train, &outlet->mbufs[at], k);
-	}
-	for (uint32_t i = 0; i < k; i++) {
-		outlet->due_ns[at + i] = train->due_ns;
-		outlet->wire_bytes[at + i] = train->wire_bytes;
-	}
-	outlet->n = at + k;
-	gone(log, holder, train, k);
-	return k;
-}
-
-/* Trains of one that are due, as far as their frames were copied, and as the outlet has room and
- * there are mbufs. Returns their lengths together. */
-static uint64_t leave_singles(struct log *log, struct holder *holder, simtime now,
-                              struct outlet *outlet)
-{
-	const uint32_t room = RTE_MIN(OUTLET_ROOM - outlet->n, hold_provide(holder));
-	const bool mixed = holder->kept > 0;
-	struct train *train = (struct train *)(void *)log_front(log);
-	uint64_t bytes = 0;
-
-	for (uint32_t k = 0; k < room; k++) {
-		struct rte_mbuf *mbuf = holder->spare[--holder->n_spare];
-
-		if (unlikely(mixed))
-			hold_spare_fetch(holder, holder->n_spare);
-		rte_prefetch0((const void *)((uintptr_t)train + log_ahead(log)));
-		unload(train, train->data, mbuf);
-		outlet_put(outlet, mbuf, train->due_ns, train->wire_bytes);
-		bytes += train->wire_bytes;
-		log_pass(log, &holder->arena, (uint32_t)sizeof(*train) + train_stride(train));
-		train = (struct train *)(void *)log_front(log);
-		if (log->records == 0 || train->due_ns > now || train->n != 1 ||
-		    unlikely(train->flags & HELD_MBUF))
-			break;
-	}
-	return bytes;
-}
-
 uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct outlet *outlet)
 {
 	uint64_t bytes = 0;
-	uint32_t before;
 
-	while ((before = outlet->n) < OUTLET_ROOM && train_next(log) <= now) {
+	while (outlet->n < OUTLET_ROOM && train_next(log) <= now) {
 		struct train *train = (struct train *)(void *)log_front(log);
-		const uint32_t wire_bytes = train->wire_bytes;
+		const uintptr_t ahead = chunk_ahead(log);
+		uint32_t k = RTE_MIN((uint32_t)train->n - train->gone, OUTLET_ROOM - outlet->n);
 
-		/* Where packets come one by one, as in a replay, all trains are of one. */
-		if (train->n == 1 && likely(!(train->flags & HELD_MBUF)))
-			bytes += leave_singles(log, holder, now, outlet);
-		else
-			bytes += (uint64_t)wire_bytes * leave_together(log, holder, train, outlet);
-		if (unlikely(outlet->n == before))
+		if (likely(!(train->flags & HELD_MBUF)))
+			k = RTE_MIN(k, hold_provide(holder));
+		if (unlikely(k == 0))
 			break;
+		bytes += (uint64_t)k * train->wire_bytes;
+		for (; k > 0; k--)
+			outlet_put(outlet, leave(holder, train, ahead), train->due_ns,
+			           train->wire_bytes);
+		if (likely(train->gone == train->n))
+			log_pass(log, &holder->arena, train_bytes(train));
 	}
 	return bytes;
 }
@@ -287,6 +203,7 @@ uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct o
 struct rte_mbuf *train_pop_one(struct log *log, struct holder *holder, simtime now,
                                struct held *head)
 {
+	struct rte_mbuf *mbuf;
 	struct train *train;
 
 	if (train_next(log) > now)
@@ -297,7 +214,12 @@ struct rte_mbuf *train_pop_one(struct log *log, struct holder *holder, simtime n
 	                      .stored_bytes = train->stored_bytes,
 	                      .flags = train->flags,
 	                      .number = train->number + train->gone};
-	return leave_one(log, holder, train);
+	if (!(train->flags & HELD_MBUF) && unlikely(hold_provide(holder) == 0))
+		return NULL;
+	mbuf = leave(holder, train, chunk_ahead(log));
+	if (train->gone == train->n)
+		log_pass(log, &holder->arena, train_bytes(train));
+	return mbuf;
 }
 
 uint32_t train_drop(struct log *log, struct holder *holder)
@@ -313,4 +235,70 @@ uint32_t train_drop(struct log *log, struct holder *holder)
 	}
 	log_pass(log, &holder->arena, train_bytes(train));
 	return left;
+}
+
+/* ---- the prefetcher ---- */
+
+/* How many packets it goes further than it has to: those of many trains are on their way at the
+ * same time. */
+#define FURTHER 64u
+
+/* Goes on to the next chunk, where it has come to the end of one. False: it is at the end of the
+ * log. */
+static bool has_next(struct prefetch *prefetch, const struct log *log)
+{
+	if (prefetch->chunk == log->tail)
+		return prefetch->at != log->write;
+	if (prefetch->at == prefetch->chunk->end) {
+		prefetch->chunk = prefetch->chunk->next;
+		prefetch->at = prefetch->chunk->records;
+	}
+	return prefetch->chunk != log->tail || prefetch->at != log->write;
+}
+
+/* What lies in the next chunk where this train lies in its own: the processor's own fetching ends
+ * at the chunk. */
+static void log_fetch(const struct chunk *chunk, const struct train *train)
+{
+	uintptr_t next = (uintptr_t)train + ((uintptr_t)chunk->next - (uintptr_t)chunk);
+
+	for (uint32_t at = 0; at < train_bytes(train); at += RTE_CACHE_LINE_SIZE)
+		rte_prefetch0((const void *)(next + at));
+}
+
+static void mbufs_fetch(const struct train *train)
+{
+	for (uint32_t i = train->gone; i < train->n; i++) {
+		const uint8_t *mbuf;
+
+		memcpy(&mbuf, train->data + i * sizeof(mbuf), sizeof(mbuf));
+		rte_prefetch0(mbuf);
+		rte_prefetch0(mbuf + RTE_CACHE_LINE_SIZE);
+	}
+}
+
+void prefetch_go(struct prefetch *prefetch, const struct log *log, uint32_t room)
+{
+	if (!prefetch->at)
+		*prefetch = (struct prefetch){.at = log->read, .chunk = log->head};
+	if (log->records == 0 || prefetch->ahead >= room)
+		return;
+	while (prefetch->ahead < room + FURTHER && has_next(prefetch, log)) {
+		const struct train *train = (const struct train *)(const void *)prefetch->at;
+
+		if (prefetch->chunk->next)
+			log_fetch(prefetch->chunk, train);
+		if (train->flags & HELD_MBUF)
+			mbufs_fetch(train);
+		prefetch->ahead += (uint32_t)train->n - train->gone;
+		prefetch->at += train_bytes(train);
+	}
+}
+
+void prefetch_follow(struct prefetch *prefetch, uint32_t left)
+{
+	prefetch->ahead -= RTE_MIN(prefetch->ahead, left);
+	/* Its chunk may be another's now. */
+	if (prefetch->ahead == 0)
+		prefetch->at = NULL;
 }

@@ -58,47 +58,12 @@ static inline simtime train_next(const struct log *log)
 	return log->records ? train_front(log)->due_ns : SIMTIME_NEVER;
 }
 
-/* A train of one packet, to which train.c adds others. NULL: no memory. */
-static __rte_always_inline struct train *train_begin(struct log *log, struct holder *holder,
-                                                     const struct burst *burst, uint32_t i,
-                                                     simtime due)
-{
-	struct rte_mbuf *mbuf = burst->mbuf[i];
-	struct train *train = NULL;
-	uint32_t stored_bytes;
-	bool copied;
-
-	if (likely(hold_takes(holder, mbuf, &copied, &stored_bytes)))
-		train = log_reserve(log, &holder->arena,
-		                    (uint32_t)sizeof(*train) + RTE_ALIGN_CEIL(stored_bytes, 8u));
-	if (unlikely(!train))
-		return NULL;
-	arena_fetch(&holder->arena, train);
-	train->due_ns = due;
-	train->wire_bytes = burst_wire_bytes(burst, i);
-	train->stored_bytes = (uint16_t)stored_bytes;
-	train->flags = (uint16_t)((copied ? 0 : HELD_MBUF) | burst_flags(burst, i));
-	train->number = (uint32_t)burst_number(burst, i);
-	train->n = 1;
-	train->gone = 0;
-	if (likely(copied)) {
-		hold_copy(train->data, rte_pktmbuf_mtod(mbuf, const uint8_t *), stored_bytes);
-		hold_spend(holder, mbuf);
-	} else {
-		memcpy(train->data, &mbuf, sizeof(mbuf));
-		holder->kept += mbuf->nb_segs;
-	}
-	return train;
-}
-
-/* n packets of a burst, from `from` on, that are due at one instant. Returns how many there was
- * memory for: the first ones; the others are still the caller's. */
+/* n packets of a burst, from `from` on, each due at its instant, all at due_ns[0] if `as_one`.
+ * Returns how many there was memory for: the first ones; the others are still the caller's. */
 uint16_t train_push(struct log *log, struct holder *holder, const struct burst *burst,
-                    uint16_t from, uint16_t n, simtime due);
-/* n that lie in other records, which may be passed over then: each on a train of its own, and due
- * at its instant. Returns how many there was memory for: the first ones. */
-uint16_t train_push_held(struct log *log, struct holder *holder, const struct held *const *from,
-                         uint16_t n, const simtime *due_ns);
+                    uint16_t from, uint16_t n, const simtime *due_ns, bool as_one);
+/* A packet in another record, which may be passed over then. False: no memory. */
+bool train_push_held(struct log *log, struct holder *holder, const struct held *held, simtime due);
 
 /* Packets that are due at `now` or before, into the outlet, as far as it has room; returns their
  * lengths together. Fewer when the pool has no mbufs: the rest stays. */
@@ -109,5 +74,26 @@ struct rte_mbuf *train_pop_one(struct log *log, struct holder *holder, simtime n
                                struct held *head);
 /* Drops the oldest train; returns how many packets were on it. */
 uint32_t train_drop(struct log *log, struct holder *holder);
+
+/*
+ * A prefetcher goes ahead in a log of trains and fetches what leaves next.
+ *
+ * Why: a large frame stays in its mbuf, whose lines nobody has touched for the length of the delay,
+ * and which lie anywhere in the pool. Fetched a hundred packets before, many at a time, they are
+ * there when the packet leaves, and so are the lines of the log that say which they are. A
+ * prefetcher that is not sent, or forgotten (`at` NULL), does no harm.
+ */
+struct prefetch {
+	/* the train that it has not come to yet, or the end of `chunk`; NULL: it has not set out */
+	const uint8_t *at;
+	const struct chunk *chunk;
+	uint32_t ahead; /* packets between what leaves next and `at` */
+};
+
+/* Before up to `room` packets leave: so many are fetched, and some more, as far as the log has
+ * them. */
+void prefetch_go(struct prefetch *prefetch, const struct log *log, uint32_t room);
+/* So many packets have left since. */
+void prefetch_follow(struct prefetch *prefetch, uint32_t left);
 
 #endif

@@ -187,7 +187,6 @@ static bool push_alone(struct wheel *wheel, struct holder *holder, uint32_t clou
 		held = wheel_append(wheel, due, cloud, stored_bytes);
 	if (unlikely(!held))
 		return false;
-	arena_fetch(&holder->arena, held);
 	hold_fill(holder, held, copied, burst, i);
 	return true;
 }
@@ -230,7 +229,8 @@ static __rte_always_inline uint32_t leave(const struct wheel *wheel, struct hold
 	uint32_t bytes = wheel->has_cells ? store_cell(&wheel->store, held) : 0;
 
 	if (bytes > 0) {
-		*mbuf = hold_mbuf_of_cell(holder, held, bytes);
+		*mbuf = holder->spare[--holder->n_spare];
+		hold_into(*mbuf, held, (uint16_t)bytes);
 		return bytes;
 	}
 	bytes = held->wire_bytes;

@@ -137,33 +137,6 @@ uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *d
 	return overtaking;
 }
 
-/* Those that are due at one instant join one train. */
-static uint16_t push_on_trains(struct line *line, struct holder *holder, const struct burst *burst,
-                               uint16_t from, uint16_t n, const simtime *due_ns)
-{
-	uint16_t done = 0;
-
-	while (done < n) {
-		uint16_t to = done + 1, pushed;
-
-		while (to < n && due_ns[to] == due_ns[done])
-			to++;
-		if (to == done + 1) {
-			if (unlikely(!train_begin(&line->log, holder, burst, from + done,
-			                          due_ns[done])))
-				break;
-			done = to;
-			continue;
-		}
-		pushed =
-		        train_push(&line->log, holder, burst, from + done, to - done, due_ns[done]);
-		done += pushed;
-		if (unlikely(done < to))
-			break;
-	}
-	return done;
-}
-
 static __attribute__((noinline)) uint16_t push_on_wheel(struct line *line, struct wheel *wheel,
                                                         struct holder *holder,
                                                         const struct burst *burst, uint16_t from,
@@ -188,10 +161,8 @@ uint16_t line_push(struct line *line, struct holder *holder, const struct burst 
 		return 0;
 	if (wheel)
 		pushed = push_on_wheel(line, wheel, holder, burst, from, n, due_ns, as_one);
-	else if (as_one)
-		pushed = train_push(&line->log, holder, burst, from, n, due_ns[0]);
 	else
-		pushed = push_on_trains(line, holder, burst, from, n, due_ns);
+		pushed = train_push(&line->log, holder, burst, from, n, due_ns, as_one);
 	line->held += pushed;
 	for (uint16_t i = 0; unlikely(line->limited) && i < pushed; i++)
 		in_flight_note(line->in_flight, due_ns[as_one ? 0 : i]);
@@ -211,36 +182,25 @@ bool line_push_event(struct line *line, struct wheel *events, struct holder *hol
 	return true;
 }
 
-static uint16_t push_held_on_wheel(struct wheel *wheel, uint32_t cloud,
-                                   const struct held *const *from, uint16_t n,
-                                   const simtime *due_ns)
-{
-	uint16_t i;
-
-	for (i = 0; i < n; i++) {
-		struct held *held = wheel_append(wheel, due_ns[i], cloud, from[i]->stored_bytes);
-
-		if (unlikely(!held))
-			break;
-		hold_record(held, from[i]);
-	}
-	return i;
-}
-
-uint16_t line_push_held(struct line *line, struct holder *holder, const struct held *const *held,
-                        uint16_t n, const simtime *due_ns)
+bool line_push_held(struct line *line, struct holder *holder, const struct held *held, simtime due)
 {
 	struct wheel *wheel = wheel_for(line);
-	uint16_t pushed;
+	struct held *to;
 
-	if (unlikely(line->limited) && !in_flight_reserve(line->in_flight, &holder->arena, n))
-		return 0;
-	pushed = wheel ? push_held_on_wheel(wheel, line->cloud, held, n, due_ns)
-	               : train_push_held(&line->log, holder, held, n, due_ns);
-	for (uint16_t i = 0; unlikely(line->limited) && i < pushed; i++)
-		in_flight_note(line->in_flight, due_ns[i]);
-	line->held += pushed;
-	return pushed;
+	if (unlikely(line->limited) && !in_flight_reserve(line->in_flight, &holder->arena, 1))
+		return false;
+	if (wheel) {
+		to = wheel_append(wheel, due, line->cloud, held->stored_bytes);
+		if (unlikely(!to))
+			return false;
+		hold_record(to, held);
+	} else if (unlikely(!train_push_held(&line->log, holder, held, due))) {
+		return false;
+	}
+	line->held++;
+	if (unlikely(line->limited))
+		in_flight_note(line->in_flight, due);
+	return true;
 }
 
 simtime line_first(struct line *line, simtime now)
@@ -273,28 +233,11 @@ struct rte_mbuf *line_pop_one(struct line *line, struct holder *holder, simtime 
 		if (likely(mbuf != NULL))
 			wheel_pop(line->wheel);
 	} else {
-		prefetch_forget(&line->prefetch);
+		line->prefetch.at = NULL;
 		mbuf = train_pop_one(&line->log, holder, now, head);
 	}
 	line->held -= mbuf != NULL;
 	return mbuf;
-}
-
-/* The common case: one log. */
-static uint64_t log_pop_due(struct line *line, struct holder *holder, simtime now,
-                            struct outlet *outlet)
-{
-	const uint32_t before = outlet->n;
-	uint64_t bytes;
-
-	if (holder->kept > 0)
-		prefetch_go(&line->prefetch, &line->log, OUTLET_ROOM - before);
-	else
-		prefetch_forget(&line->prefetch);
-	bytes = train_pop(&line->log, holder, now, outlet);
-	prefetch_follow(&line->prefetch, outlet->n - before);
-	line->held -= outlet->n - before;
-	return bytes;
 }
 
 uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct outlet *outlet)
@@ -304,8 +247,19 @@ uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct 
 	uint64_t bytes = 0;
 	struct held head;
 
-	if (!line->wheel || line->wheel->records == 0)
-		return log_pop_due(line, holder, now, outlet);
+	/* The common case: one log. */
+	if (!line->wheel || line->wheel->records == 0) {
+		if (train_next(&line->log) > now)
+			return 0;
+		line->prefetch.at = holder->kept > 0 ? line->prefetch.at : NULL;
+		if (unlikely(holder->kept > 0))
+			prefetch_go(&line->prefetch, &line->log, OUTLET_ROOM - before);
+		bytes = train_pop(&line->log, holder, now, outlet);
+		if (unlikely(line->prefetch.at != NULL))
+			prefetch_follow(&line->prefetch, outlet->n - before);
+		line->held -= outlet->n - before;
+		return bytes;
+	}
 	/* Without spare mbufs one by one: what lies in an mbuf of its own needs none. */
 	if (line->log.records == 0 && likely(hold_provide(holder) > 0)) {
 		bytes = wheel_burst_pop(line->wheel, holder, now, outlet);
@@ -321,15 +275,16 @@ uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct 
 
 uint64_t line_clear(struct line *line, struct holder *holder)
 {
-	uint64_t cleared = reorder_clear(&line->back, holder);
+	uint64_t cleared = hold_drop_all(holder, &line->back.packets);
 
+	log_clear(&line->back.notes, &holder->arena);
 	line->back_deadline = SIMTIME_NEVER;
 	if (line->in_flight)
 		in_flight_clear(line->in_flight, &holder->arena);
 	while (line->log.records)
 		cleared += train_drop(&line->log, holder);
 	log_clear(&line->log, &holder->arena);
-	prefetch_forget(&line->prefetch);
+	line->prefetch.at = NULL;
 	while (line->wheel && line->wheel->records) {
 		const struct held *held = wheel_front(line->wheel, SIMTIME_NEVER - 1);
 

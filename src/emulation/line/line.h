@@ -17,12 +17,11 @@
 
 #include "account/histogram.h"
 #include "holding/hold.h"
-#include "holding/prefetch.h"
 #include "holding/train.h"
 #include "holding/wheel.h"
 #include "line/jitter.h"
-#include "line/reorder_back.h"
 #include "line/in_flight.h"
+#include "line/reorder.h"
 #include "random/draw.h"
 
 /* What control prepares for a line; the line takes it over as a whole. */
@@ -43,6 +42,17 @@ struct line_conf {
 struct line_moments {
 	uint64_t packets;
 	__int128 sum, square; /* of their time on the line, less delay_ns */
+};
+
+/* What a line holds back to reorder it; when that is, engine/cloud_reorder.h says. */
+struct reorder_back {
+	struct log packets;
+	struct log notes; /* struct reorder_note, in records */
+	uint64_t entered; /* packets that came since the rule did */
+	simtime latest;   /* the latest due time of all that have one */
+	simtime passed;   /* the latest of those that passed what is held back */
+	simtime released; /* the latest of those that were held back */
+	struct reorder_choice choice;
 };
 
 struct line {
@@ -125,10 +135,8 @@ uint16_t line_push(struct line *line, struct holder *holder, const struct burst 
  * memory, it is still the caller's. */
 bool line_push_event(struct line *line, struct wheel *events, struct holder *holder,
                      const struct burst *burst, simtime now);
-/* The same as line_push with n packets in records, each due at its instant; the records may be
- * passed over then. */
-uint16_t line_push_held(struct line *line, struct holder *holder, const struct held *const *held,
-                        uint16_t n, const simtime *due_ns);
+/* A packet in a record, which may be passed over then. False: no memory. */
+bool line_push_held(struct line *line, struct holder *holder, const struct held *held, simtime due);
 
 /* The earliest instant at which something may be due: exact for a log (see wheel_next). */
 static inline simtime line_next(const struct line *line)
@@ -142,13 +150,6 @@ static inline simtime line_next(const struct line *line)
 
 /* When the first packet is due, exactly, if that is at `now` or before; else later than `now`. */
 simtime line_first(struct line *line, simtime now);
-
-/* Whether line_pop may find anything. */
-static inline bool line_is_due(const struct line *line, simtime now)
-{
-	return (line->log.records && train_front(&line->log)->due_ns <= now) ||
-	       (line->wheel && line->wheel->records);
-}
 
 /* Whether there is anything here to pop: not on the shared wheel. */
 static inline bool line_is_empty(const struct line *line)

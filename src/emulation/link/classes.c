@@ -169,7 +169,7 @@ static uint64_t front_tag(const struct link *link, const struct class_state *cla
 void classes_arrived(const struct link *link, struct queue *queue)
 {
 	struct class_state *class = (struct class_state *)queue;
-	bool head_is_here = link_busy(link) && link->from == queue && link->taken.records == 0;
+	bool head_is_here = link->busy && link->from == queue && link->taken.records == 0;
 
 	/* It is the first that waits: what was sent of this class is not ahead of v. */
 	if (queue->log.records - head_is_here == 1)
@@ -318,7 +318,7 @@ static void queue_move(struct link *link, struct queue *to, struct queue *from, 
 	log_join(&to->log, &from->log, arena);
 	to->held_packets += from->held_packets;
 	to->held_bytes += from->held_bytes;
-	if (link_busy(link) && link->from == from) {
+	if (link->busy && link->from == from) {
 		to->sending = from->sending;
 		to->sending_bytes = from->sending_bytes;
 		link->from = to;
@@ -364,7 +364,7 @@ struct classes *classes_exchange(struct link *link, struct classes *next, struct
 	for (uint32_t i = 0; next && i < next->n; i++)
 		class_take_over(&next->class[i], old, drawn, now);
 	link->classes = next;
-	if (!link_busy(link))
+	if (!link->busy)
 		link->from = next ? &next->class[0].queue : &link->queue;
 	return old;
 }

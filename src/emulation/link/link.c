@@ -221,7 +221,7 @@ void link_depart_slow(struct link *link, struct arena *arena)
 
 bool link_at_rest(struct link *link, simtime now)
 {
-	if (link_busy(link))
+	if (link->busy)
 		return false;
 	link_idle_until(link, now);
 	return link->shaper.debt_work == 0;
@@ -230,7 +230,7 @@ bool link_at_rest(struct link *link, simtime now)
 struct held *link_oldest(const struct link *link, const struct queue *queue)
 {
 	if (queue->log.records == 0 ||
-	    (link_busy(link) && link->from == queue && link->taken.records == 0))
+	    (link->busy && link->from == queue && link->taken.records == 0))
 		return NULL;
 	return log_front(&queue->log);
 }
@@ -258,7 +258,7 @@ static uint64_t head_served(const struct link *link, simtime now)
 {
 	const struct opportunity_cursor *cursor = &link->cursor;
 
-	if (!link_busy(link))
+	if (!link->busy)
 		return 0;
 	if (link->conf.opportunities)
 		return cursor->served + cursor->left +
@@ -280,7 +280,7 @@ static void served_carry(struct link *link, uint64_t served, bool through, simti
 		link->cursor.served = 0;
 	}
 	link->shaper.debt_work = 0;
-	if (!link_busy(link))
+	if (!link->busy)
 		return;
 	wire_bytes = link_head(link)->wire_bytes;
 	length = to_opportunities ? cursor_length(link, wire_bytes) : link_length(link, wire_bytes);
@@ -298,7 +298,7 @@ static void link_catch_up(struct link *link, simtime now)
 {
 	if (link->conf.stopped || link->conf.opportunities)
 		link->shaper.at = now;
-	else if (link_busy(link))
+	else if (link->busy)
 		shaper_catch_up(&link->shaper, now);
 	else
 		shaper_idle_until(&link->shaper, now);
@@ -309,7 +309,7 @@ void link_configure(struct link *link, const struct link_conf *conf, simtime now
 	struct shaper *shaper = &link->shaper;
 	bool recount = memcmp(&link->conf.overhead, &conf->overhead, sizeof(conf->overhead)) != 0;
 	bool carry = link->conf.opportunities || conf->opportunities;
-	bool through = link_busy(link) && link->ready <= now;
+	bool through = link->busy && link->ready <= now;
 	uint64_t served = 0;
 	struct queue *queue;
 
@@ -326,32 +326,20 @@ void link_configure(struct link *link, const struct link_conf *conf, simtime now
 	link->queue.drop_head = conf->drop_head;
 	for (uint32_t i = 0; recount && (queue = link_queue_at(link, i)); i++)
 		queue_count(queue, link);
-	if (!link_busy(link))
+	if (!link->busy)
 		return;
 	head_schedule(link, link_head(link)->wire_bytes);
 	head_count(link, link_length(link, link_head(link)->wire_bytes));
 }
 
-static uint64_t log_drop(struct log *log, struct holder *holder)
-{
-	uint64_t n = log->records;
-
-	while (log->records) {
-		hold_drop(holder, log_front(log));
-		log_pop(log, &holder->arena);
-	}
-	log_clear(log, &holder->arena);
-	return n;
-}
-
 uint64_t link_clear(struct link *link, struct holder *holder)
 {
-	uint64_t n = log_drop(&link->taken, holder);
+	uint64_t n = hold_drop_all(holder, &link->taken);
 	struct queue *queue;
 
 	for (uint32_t i = 0; (queue = link_queue_at(link, i)); i++) {
 		queue_gather(queue, &holder->arena);
-		n += log_drop(&queue->log, holder);
+		n += hold_drop_all(holder, &queue->log);
 		queue->held_packets = 0;
 		queue->held_bytes = 0;
 		queue->sending = 0;

@@ -16,7 +16,7 @@
  * stopped again, or whose opportunities have ended, keeps what it has.
  *
  * What conforms to a token bucket and finds the link idle leaves at the instant when it comes. The
- * cloud takes it straight on to the line then (link_passes): it is never in the queue.
+ * cloud takes it straight on to the line then: it is never in the queue.
  *
  * Lengths in bytes, of packets and of what waits, are those that count on the link (overhead.h).
  * For an opportunity a packet without overhead counts as mahimahi counts it, with overhead as that
@@ -51,7 +51,7 @@ struct classes;
 
 struct link {
 	/* what every packet touches, if there is a link or not, comes first, in one cache line */
-	bool busy;               /* it has a head */
+	bool busy;               /* it has a head, and with it anything at all */
 	bool slotted;            /* the head has got its slot */
 	bool plain;              /* neither slots, nor opportunities, nor stopped */
 	simtime departure;       /* of the head; SIMTIME_NEVER: none, or nobody knows yet */
@@ -68,15 +68,9 @@ struct link {
 
 void link_init(struct link *link);
 
-/* Whether it has a head, and with it anything at all. */
-static inline bool link_busy(const struct link *link)
-{
-	return link->busy;
-}
-
 static inline bool link_in_use(const struct link *link)
 {
-	return link->shaper.rate_bps != 0 || link_busy(link) || !link->plain;
+	return link->shaper.rate_bps != 0 || link->busy || !link->plain;
 }
 
 /* Of all its queues: what is held, and what waits. */
@@ -114,43 +108,13 @@ static inline bool link_may_run(const struct link *link, simtime until)
 static inline bool link_has_room(const struct link *link, const struct queue *queue,
                                  uint32_t wire_bytes)
 {
-	return !link_busy(link) ||
+	return !link->busy ||
 	       queue_has_room(queue, link->shaper.rate_bps, link_length(link, wire_bytes));
 }
 
 /* Another configuration; what is queued, and the rest of what is being sent, goes on at the new
  * rate from `now` on; also from a rate to opportunities, and back. */
 void link_configure(struct link *link, const struct link_conf *conf, simtime now);
-
-/* Whether a packet that comes now leaves at this very instant, because the link is idle and the
- * bucket has the tokens for it: it need not be queued, and has gone through. Only of a plain link
- * without classes. */
-static inline bool link_passes(struct link *link, uint32_t wire_bytes, simtime now)
-{
-	if (link->busy)
-		return false;
-	shaper_idle_until(&link->shaper, now);
-	return shaper_passes(&link->shaper, link_length(link, wire_bytes));
-}
-
-/* The same for one that `link_passes` has turned away at its instant, if the link is idle: whether
- * it has left when the next one comes, at `next` at the earliest, and when. It has gone through
- * then. Nothing happens to the link meanwhile. */
-static inline bool link_serves(struct link *link, uint32_t wire_bytes, simtime next,
-                               simtime *departure)
-{
-	uint32_t length = link_length(link, wire_bytes);
-	simtime leaves;
-
-	if (link->busy)
-		return false;
-	leaves = shaper_departure(&link->shaper, length);
-	if (leaves > next)
-		return false;
-	shaper_depart(&link->shaper, leaves, length);
-	*departure = leaves;
-	return true;
-}
 
 /* The link had nothing to send until now. */
 void link_idle_until(struct link *link, simtime now);
@@ -162,7 +126,7 @@ static inline bool link_arrived(struct link *link, struct queue *queue, const st
 {
 	queue->held_packets++;
 	queue->held_bytes += link_length(link, held->wire_bytes);
-	if (link_busy(link))
+	if (link->busy)
 		return false;
 	link_idle_until(link, now);
 	return true;

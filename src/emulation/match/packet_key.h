@@ -51,4 +51,29 @@ void packet_key_read(struct burst *burst, uint32_t i, struct packet_key *key);
 void packet_key_of(const uint8_t *data, uint32_t bytes, uint32_t whole_bytes,
                    struct packet_key *key);
 
+/* A hash of what a mask leaves of a key; `words`: those n in which the mask has bits. */
+static inline uint64_t packet_key_hash(const struct packet_key *key, const struct packet_key *mask,
+                                       const uint8_t *words, uint32_t n)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		hash = (hash ^ (key->word[words[i]] & mask->word[words[i]])) *
+		       UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
+	return hash * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* Whether that is these values. */
+static inline bool packet_key_is(const struct packet_key *key, const struct packet_key *mask,
+                                 const uint8_t *words, uint32_t n, const uint64_t *values)
+{
+	uint64_t differ = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		differ |= (key->word[words[i]] & mask->word[words[i]]) ^ values[i];
+	return differ == 0;
+}
+
 #endif

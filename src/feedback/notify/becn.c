@@ -3,7 +3,7 @@
 
 #include "account/counter_read.h"
 #include "engine/cloud.h"
-#include "holding/held_bytes.h"
+#include "holding/hold.h"
 #include "router/hop.h"
 
 static bool is_capable(const struct aqm *aqm, const struct packet_bytes *frame)
