@@ -148,54 +148,122 @@ bool train_push_held(struct log *log, struct holder *holder, const struct held *
 	return true;
 }
 
-/* The next packet of the oldest train, in an mbuf, which there is. */
-static __rte_always_inline struct rte_mbuf *leave(struct holder *holder, struct train *train,
-                                                  uintptr_t ahead)
-{
-	const uint8_t *from = train->data + train->gone++ * train_stride(train);
-	struct rte_mbuf *mbuf;
-
-	rte_prefetch0((const void *)((uintptr_t)from + ahead));
-	if (unlikely(train->flags & HELD_MBUF)) {
-		memcpy(&mbuf, from, sizeof(mbuf));
-		holder->kept -= mbuf->nb_segs;
-		return mbuf;
-	}
-	if (unlikely(holder->kept > 0))
-		hold_spare_fetch(holder, holder->n_spare - 1);
-	mbuf = holder->spare[--holder->n_spare];
-	hold_into(mbuf, from, train->stored_bytes);
-	return mbuf;
-}
-
-/* What leaves when the log has gone one chunk further is fetched: the processor's own fetching ends
- * at the chunk. Returns how far that is, 0: nothing is known. */
-static inline uintptr_t chunk_ahead(const struct log *log)
+/* Fetches what leaves when the log has gone one chunk further: the processor's own fetching ends at
+ * the chunk. Returns how far that is, 0: nothing is known. */
+static inline uintptr_t log_ahead(const struct log *log)
 {
 	const struct chunk *next = log->head->next;
 
 	return likely(next != NULL) ? (uintptr_t)next - (uintptr_t)log->head : 0;
 }
 
+/* k of them, for which there are spare mbufs. */
+static __rte_always_inline void leave_copied(const struct log *log, struct holder *holder,
+                                             const struct train *train, struct rte_mbuf **mbufs,
+                                             uint32_t k)
+{
+	const uint32_t stride = train_stride(train);
+	const uint8_t *from = train->data + train->gone * stride;
+	const bool mixed = holder->kept > 0;
+	uintptr_t ahead = log_ahead(log);
+	uint32_t spare = holder->n_spare;
+
+	for (uint32_t i = 0; i < k; i++) {
+		struct rte_mbuf *mbuf = holder->spare[--spare];
+
+		if (unlikely(mixed))
+			hold_spare_fetch(holder, spare);
+		rte_prefetch0((const void *)((uintptr_t)from + ahead));
+		hold_into(mbuf, from, train->stored_bytes);
+		mbufs[i] = mbuf;
+		from += stride;
+	}
+	holder->n_spare = spare;
+}
+
+static void leave_kept(struct holder *holder, const struct train *train, struct rte_mbuf **mbufs,
+                       uint32_t k)
+{
+	memcpy(mbufs, train->data + train->gone * sizeof(*mbufs), k * sizeof(*mbufs));
+	for (uint32_t i = 0; i < k; i++)
+		holder->kept -= mbufs[i]->nb_segs;
+}
+
+/* The train is over when all have left. */
+static __rte_always_inline void gone(struct log *log, struct holder *holder, struct train *train,
+                                     uint32_t k)
+{
+	train->gone = (uint16_t)(train->gone + k);
+	if (likely(train->gone == train->n))
+		log_pass(log, &holder->arena, train_bytes(train));
+}
+
+/* As many of the oldest train as the outlet has room for, and there are mbufs; how many. */
+static uint32_t leave_together(struct log *log, struct holder *holder, struct train *train,
+                               struct outlet *outlet)
+{
+	const uint32_t at = outlet->n;
+	uint32_t k = RTE_MIN((uint32_t)train->n - train->gone, OUTLET_ROOM - at);
+
+	if (likely(!(train->flags & HELD_MBUF))) {
+		k = RTE_MIN(k, hold_provide(holder));
+		leave_copied(log, holder, train, &outlet->mbufs[at], k);
+	} else {
+		leave_kept(holder, train, &outlet->mbufs[at], k);
+	}
+	for (uint32_t i = 0; i < k; i++) {
+		outlet->due_ns[at + i] = train->due_ns;
+		outlet->wire_bytes[at + i] = train->wire_bytes;
+	}
+	outlet->n = at + k;
+	gone(log, holder, train, k);
+	return k;
+}
+
+/* Trains of one that are due, as far as their frames were copied, and as the outlet has room and
+ * there are mbufs. Returns their lengths together. */
+static uint64_t leave_singles(struct log *log, struct holder *holder, simtime now,
+                              struct outlet *outlet)
+{
+	const uint32_t room = RTE_MIN(OUTLET_ROOM - outlet->n, hold_provide(holder));
+	const bool mixed = holder->kept > 0;
+	struct train *train = (struct train *)(void *)log_front(log);
+	uint64_t bytes = 0;
+
+	for (uint32_t k = 0; k < room; k++) {
+		struct rte_mbuf *mbuf = holder->spare[--holder->n_spare];
+
+		if (unlikely(mixed))
+			hold_spare_fetch(holder, holder->n_spare);
+		rte_prefetch0((const void *)((uintptr_t)train + log_ahead(log)));
+		hold_into(mbuf, train->data, train->stored_bytes);
+		outlet_put(outlet, mbuf, train->due_ns, train->wire_bytes);
+		bytes += train->wire_bytes;
+		log_pass(log, &holder->arena, (uint32_t)sizeof(*train) + train_stride(train));
+		train = (struct train *)(void *)log_front(log);
+		if (log->records == 0 || train->due_ns > now || train->n != 1 ||
+		    unlikely(train->flags & HELD_MBUF))
+			break;
+	}
+	return bytes;
+}
+
 uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct outlet *outlet)
 {
 	uint64_t bytes = 0;
+	uint32_t before;
 
-	while (outlet->n < OUTLET_ROOM && train_next(log) <= now) {
+	while ((before = outlet->n) < OUTLET_ROOM && train_next(log) <= now) {
 		struct train *train = (struct train *)(void *)log_front(log);
-		const uintptr_t ahead = chunk_ahead(log);
-		uint32_t k = RTE_MIN((uint32_t)train->n - train->gone, OUTLET_ROOM - outlet->n);
+		const uint32_t wire_bytes = train->wire_bytes;
 
-		if (likely(!(train->flags & HELD_MBUF)))
-			k = RTE_MIN(k, hold_provide(holder));
-		if (unlikely(k == 0))
+		/* Where packets come one by one, as in a replay, all trains are of one. */
+		if (train->n == 1 && likely(!(train->flags & HELD_MBUF)))
+			bytes += leave_singles(log, holder, now, outlet);
+		else
+			bytes += (uint64_t)wire_bytes * leave_together(log, holder, train, outlet);
+		if (unlikely(outlet->n == before))
 			break;
-		bytes += (uint64_t)k * train->wire_bytes;
-		for (; k > 0; k--)
-			outlet_put(outlet, leave(holder, train, ahead), train->due_ns,
-			           train->wire_bytes);
-		if (likely(train->gone == train->n))
-			log_pass(log, &holder->arena, train_bytes(train));
 	}
 	return bytes;
 }
@@ -214,11 +282,13 @@ struct rte_mbuf *train_pop_one(struct log *log, struct holder *holder, simtime n
 	                      .stored_bytes = train->stored_bytes,
 	                      .flags = train->flags,
 	                      .number = train->number + train->gone};
-	if (!(train->flags & HELD_MBUF) && unlikely(hold_provide(holder) == 0))
+	if (unlikely(train->flags & HELD_MBUF))
+		leave_kept(holder, train, &mbuf, 1);
+	else if (likely(hold_provide(holder) > 0))
+		leave_copied(log, holder, train, &mbuf, 1);
+	else
 		return NULL;
-	mbuf = leave(holder, train, chunk_ahead(log));
-	if (train->gone == train->n)
-		log_pass(log, &holder->arena, train_bytes(train));
+	gone(log, holder, train, 1);
 	return mbuf;
 }
 

@@ -91,10 +91,9 @@ static uint16_t keys_add(struct wheel *wheel, struct held *const *held, uint16_t
 
 /* Packets of the burst, from `from` on, into their records; the mbufs are spare then, and there is
  * room for them. */
-static __rte_always_inline void records_fill(struct holder *holder, struct held *const *room,
-                                             uint32_t cloud, const struct burst *burst,
-                                             uint32_t from, uint16_t n, const simtime *due_ns,
-                                             bool whole)
+static void records_fill(struct holder *holder, struct held *const *room, uint32_t cloud,
+                         const struct burst *burst, uint32_t from, uint16_t n,
+                         const simtime *due_ns)
 {
 	struct rte_mbuf **spare = &holder->spare[holder->n_spare];
 
@@ -103,9 +102,9 @@ static __rte_always_inline void records_fill(struct holder *holder, struct held 
 		struct held *held = room[i];
 
 		held->t_ns = due_ns[i];
-		held->wire_bytes = whole ? mbuf->pkt_len : burst->wire_bytes[from + i];
+		held->wire_bytes = burst_wire_bytes(burst, from + i);
 		held->stored_bytes = mbuf->data_len;
-		held->flags = whole ? 0 : burst->flags[from + i];
+		held->flags = burst_flags(burst, from + i);
 		held->cloud = cloud;
 		held->number = (uint32_t)burst_number(burst, from + i);
 		hold_copy(held->data, rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len);
@@ -166,10 +165,7 @@ static uint16_t push_run(struct wheel *wheel, struct holder *holder, uint32_t cl
 	}
 	rooms = rooms_make(wheel, &burst->mbuf[from], n, due_ns, held);
 	done = keys_add(wheel, held, rooms, due_ns);
-	if (burst->whole)
-		records_fill(holder, held, cloud, burst, from, done, due_ns, true);
-	else
-		records_fill(holder, held, cloud, burst, from, done, due_ns, false);
+	records_fill(holder, held, cloud, burst, from, done, due_ns);
 	for (uint16_t i = done; unlikely(i < rooms); i++)
 		store_leave(&wheel->store, held[i]);
 	return done;
