@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cloud_aqm.h"
 #include "engine/cloud_link.h"
-#include "engine/cloud_tell.h"
 
 /* Whether nothing is to happen to the link before the group, and nobody wants to see its packets
  * one by one. */
@@ -9,8 +8,7 @@ static inline bool may_group(const struct cloud *cloud, simtime now)
 {
 	const struct link *link = &cloud->link;
 
-	return !link->classes && !cloud_tells(cloud, FATE_QUEUED) && cloud_next(cloud) > now &&
-	       aqm_takes_groups(link->queue.aqm);
+	return !link->classes && cloud_next(cloud) > now && aqm_takes_groups(link->queue.aqm);
 }
 
 /* Lengths of those that find room in the queue, and in the chunk that its log writes. */

@@ -329,6 +329,7 @@ static void enter_link(struct cloud *cloud, struct burst *burst, uint16_t i,
 
 void cloud_meet_link(struct cloud *cloud, struct burst *burst)
 {
+	const bool together = !cloud_tells(cloud, FATE_QUEUED);
 	struct aqm_verdict verdict;
 	struct passed passed;
 
@@ -342,7 +343,7 @@ void cloud_meet_link(struct cloud *cloud, struct burst *burst)
 		uint16_t grouped = 0;
 
 		/* Those of one instant go together, as far as they go the same way. */
-		if (i + 1 < burst->n && burst_t(burst, i + 1) == burst_t(burst, i)) {
+		if (together && i + 1 < burst->n && burst_t(burst, i + 1) == burst_t(burst, i)) {
 			if (cloud->link.busy)
 				grouped = cloud_group_waits(cloud, burst, i, &verdict, &decided);
 			else

@@ -154,6 +154,8 @@ static uint32_t own_line_advance(struct engine *engine, struct cloud *cloud, sim
 
 	if (!cloud->events && cloud_next(cloud) <= now)
 		cloud_advance_link(cloud, now);
+	if (!line_is_due(&cloud->line, now))
+		return 0;
 	if (cloud_tells(cloud, FATE_LEFT))
 		cloud->counters.tx_bytes += line_pop_told(engine, cloud, now, outlet);
 	else

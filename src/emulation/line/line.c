@@ -249,8 +249,6 @@ uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct 
 
 	/* The common case: one log. */
 	if (!line->wheel || line->wheel->records == 0) {
-		if (train_next(&line->log) > now)
-			return 0;
 		line->prefetch.at = holder->kept > 0 ? line->prefetch.at : NULL;
 		if (unlikely(holder->kept > 0))
 			prefetch_go(&line->prefetch, &line->log, OUTLET_ROOM - before);

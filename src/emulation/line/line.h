@@ -151,6 +151,12 @@ static inline simtime line_next(const struct line *line)
 /* When the first packet is due, exactly, if that is at `now` or before; else later than `now`. */
 simtime line_first(struct line *line, simtime now);
 
+/* Whether line_pop may find anything. */
+static inline bool line_is_due(const struct line *line, simtime now)
+{
+	return train_next(&line->log) <= now || (line->wheel && line->wheel->records);
+}
+
 /* Whether there is anything here to pop: not on the shared wheel. */
 static inline bool line_is_empty(const struct line *line)
 {
