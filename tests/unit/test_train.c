@@ -441,7 +441,7 @@ static void what_is_in_a_record_is_alone(void **state)
 	                      .number = 3};
 	for (uint32_t i = 0; i < 61; i++)
 		held->data[i] = byte_of(3, i);
-	assert_true(train_push_held(&packets, &holder, record, due));
+	assert_int_equal(train_push_held(&packets, &holder, &record, 1, &due), 1);
 	assert_int_equal(leave_one_by_one(DUE), 1);
 	assert_int_equal(said[0].flags, PACKET_MARKED);
 	assert_int_equal(said[0].wire_bytes, 90);

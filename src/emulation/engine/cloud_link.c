@@ -46,7 +46,7 @@ static inline bool head_enters_line(struct cloud *cloud, const struct held *held
 	cloud->counters.reordered += line_due_one(&cloud->line, now, &due);
 	leaves = cloud_leaves_at(cloud, now, due, 0);
 	if (!(outlet && leaves_at_once(cloud, held, now, leaves, outlet)) &&
-	    unlikely(!line_push_held(&cloud->line, cloud->holder, held, leaves))) {
+	    unlikely(!line_push_held(&cloud->line, cloud->holder, &held, 1, &leaves))) {
 		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
 		return false;
 	}

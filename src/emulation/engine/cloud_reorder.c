@@ -113,7 +113,7 @@ static void release(struct cloud *cloud, simtime now, simtime least)
 	if (cloud->line.wheel)
 		wheel_idle_until(cloud->line.wheel, now);
 	leaves = cloud_leaves_at(cloud, now, due, 0);
-	if (likely(line_push_held(&cloud->line, cloud->holder, held, leaves))) {
+	if (likely(line_push_held(&cloud->line, cloud->holder, &held, 1, &leaves))) {
 		/* Who was released came before it, and so did those of the note. */
 		give_due(cloud, due, due < simtime_max(note->latest, back->released));
 		back->released = simtime_max(back->released, due);
@@ -157,7 +157,7 @@ static bool entrant_push(struct cloud *cloud, const struct entrant *entrant, sim
 	if (entrant->burst)
 		return line_push(&cloud->line, cloud->holder, entrant->burst, entrant->i, 1,
 		                 &leaves, true) == 1;
-	return line_push_held(&cloud->line, cloud->holder, entrant->held, leaves);
+	return line_push_held(&cloud->line, cloud->holder, &entrant->held, 1, &leaves);
 }
 
 static void enter(struct cloud *cloud, const struct entrant *entrant, simtime now)

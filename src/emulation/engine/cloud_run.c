@@ -103,16 +103,14 @@ static void onto_line(struct cloud *cloud, const struct run *run)
 
 	cloud->counters.reordered += line_due(line, run->left, run->n, due_ns);
 	for (uint16_t at = 0; at < run->n; at++) {
-		const uint16_t from = at;
+		uint16_t n = line_push_held(line, cloud->holder, &run->head[at], run->n - at,
+		                            &due_ns[at]);
 
-		while (at < run->n &&
-		       likely(line_push_held(line, cloud->holder, run->head[at], due_ns[at])))
-			at++;
-		histogram_add_spans(cloud->delay_ns, NULL, &run->came[from], &due_ns[from],
-		                    at - from);
+		histogram_add_spans(cloud->delay_ns, NULL, &run->came[at], &due_ns[at], n);
 		if (line_spread(line))
-			histogram_add_spans(line_spread(line), NULL, &run->left[from],
-			                    &due_ns[from], at - from);
+			histogram_add_spans(line_spread(line), NULL, &run->left[at], &due_ns[at],
+			                    n);
+		at += n;
 		if (unlikely(at < run->n))
 			cloud_drop_held(cloud, run->head[at], REASON_NO_BUFFER, run->left[at]);
 	}

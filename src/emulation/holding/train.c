@@ -131,21 +131,28 @@ uint16_t train_push(struct log *log, struct holder *holder, const struct burst *
 	return (uint16_t)done;
 }
 
-bool train_push_held(struct log *log, struct holder *holder, const struct held *held, simtime due)
+uint16_t train_push_held(struct log *log, struct holder *holder, const struct held *const *from,
+                         uint16_t n, const simtime *due_ns)
 {
-	struct train *train = log_reserve(log, &holder->arena, held_bytes(held->stored_bytes));
+	uint16_t i;
 
-	if (unlikely(!train))
-		return false;
-	train->due_ns = due;
-	train->wire_bytes = held->wire_bytes;
-	train->stored_bytes = held->stored_bytes;
-	train->flags = held->flags;
-	train->number = held->number;
-	train->n = 1;
-	train->gone = 0;
-	hold_copy(train->data, held->data, held->stored_bytes);
-	return true;
+	for (i = 0; i < n; i++) {
+		const struct held *held = from[i];
+		struct train *train =
+		        log_reserve(log, &holder->arena, held_bytes(held->stored_bytes));
+
+		if (unlikely(!train))
+			break;
+		train->due_ns = due_ns[i];
+		train->wire_bytes = held->wire_bytes;
+		train->stored_bytes = held->stored_bytes;
+		train->flags = held->flags;
+		train->number = held->number;
+		train->n = 1;
+		train->gone = 0;
+		hold_copy(train->data, held->data, held->stored_bytes);
+	}
+	return i;
 }
 
 /* Fetches what leaves when the log has gone one chunk further: the processor's own fetching ends at

@@ -62,8 +62,10 @@ static inline simtime train_next(const struct log *log)
  * Returns how many there was memory for: the first ones; the others are still the caller's. */
 uint16_t train_push(struct log *log, struct holder *holder, const struct burst *burst,
                     uint16_t from, uint16_t n, const simtime *due_ns, bool as_one);
-/* A packet in another record, which may be passed over then. False: no memory. */
-bool train_push_held(struct log *log, struct holder *holder, const struct held *held, simtime due);
+/* n that lie in other records, which may be passed over then: each on a train of its own, and due
+ * at its instant. Returns how many there was memory for: the first ones. */
+uint16_t train_push_held(struct log *log, struct holder *holder, const struct held *const *from,
+                         uint16_t n, const simtime *due_ns);
 
 /* Packets that are due at `now` or before, into the outlet, as far as it has room; returns their
  * lengths together. Fewer when the pool has no mbufs: the rest stays. */

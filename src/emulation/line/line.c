@@ -182,25 +182,27 @@ bool line_push_event(struct line *line, struct wheel *events, struct holder *hol
 	return true;
 }
 
-bool line_push_held(struct line *line, struct holder *holder, const struct held *held, simtime due)
+uint16_t line_push_held(struct line *line, struct holder *holder, const struct held *const *held,
+                        uint16_t n, const simtime *due_ns)
 {
 	struct wheel *wheel = wheel_for(line);
 	struct held *to;
+	uint16_t pushed = 0;
 
-	if (unlikely(line->limited) && !in_flight_reserve(line->in_flight, &holder->arena, 1))
-		return false;
-	if (wheel) {
-		to = wheel_append(wheel, due, line->cloud, held->stored_bytes);
+	if (unlikely(line->limited) && !in_flight_reserve(line->in_flight, &holder->arena, n))
+		return 0;
+	if (!wheel)
+		pushed = train_push_held(&line->log, holder, held, n, due_ns);
+	while (wheel && pushed < n) {
+		to = wheel_append(wheel, due_ns[pushed], line->cloud, held[pushed]->stored_bytes);
 		if (unlikely(!to))
-			return false;
-		hold_record(to, held);
-	} else if (unlikely(!train_push_held(&line->log, holder, held, due))) {
-		return false;
+			break;
+		hold_record(to, held[pushed++]);
 	}
-	line->held++;
-	if (unlikely(line->limited))
-		in_flight_note(line->in_flight, due);
-	return true;
+	for (uint16_t i = 0; unlikely(line->limited) && i < pushed; i++)
+		in_flight_note(line->in_flight, due_ns[i]);
+	line->held += pushed;
+	return pushed;
 }
 
 simtime line_first(struct line *line, simtime now)

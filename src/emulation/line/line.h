@@ -135,8 +135,10 @@ uint16_t line_push(struct line *line, struct holder *holder, const struct burst 
  * memory, it is still the caller's. */
 bool line_push_event(struct line *line, struct wheel *events, struct holder *holder,
                      const struct burst *burst, simtime now);
-/* A packet in a record, which may be passed over then. False: no memory. */
-bool line_push_held(struct line *line, struct holder *holder, const struct held *held, simtime due);
+/* The same as line_push with n packets in records, each due at its instant; the records may be
+ * passed over then. */
+uint16_t line_push_held(struct line *line, struct holder *holder, const struct held *const *held,
+                        uint16_t n, const simtime *due_ns);
 
 /* The earliest instant at which something may be due: exact for a log (see wheel_next). */
 static inline simtime line_next(const struct line *line)
