@@ -160,7 +160,7 @@ static void *make_changes(void *argument)
 {
 	struct bench_changes *changes = argument;
 	struct ctl_link link;
-	size_t at = 0;
+	size_t at = 0, round = 0;
 
 	if (ctl_link_open(&link, changes->socket, &changes->problem) == 0) {
 		changes->problem.text[0] = '\0';
@@ -170,7 +170,9 @@ static void *make_changes(void *argument)
 				break;
 			__atomic_add_fetch(&changes->made, 1, __ATOMIC_RELAXED);
 			at = bench_change_lines[at + 1] ? at + 1 : 0;
-			wait_between(changes);
+			round += at == 0;
+			if (round > 0)
+				wait_between(changes);
 		}
 		ctl_link_close(&link);
 	}

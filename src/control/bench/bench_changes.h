@@ -23,7 +23,7 @@ extern const char *const bench_change_lines[];
 
 struct bench_changes {
 	const char *socket;
-	uint64_t pause_ns; /* between two changes; 0: none */
+	uint64_t pause_ns; /* between two changes, after a first round of all; 0: none */
 	uint64_t most;     /* changes; 0: until the end */
 	/* the thread's, until it has ended */
 	pthread_t thread;
