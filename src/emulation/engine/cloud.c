@@ -87,7 +87,7 @@ void cloud_free(struct cloud *cloud)
 void cloud_drop(struct cloud *cloud, struct burst *burst, uint32_t i, enum reason reason)
 {
 	cloud->counters.drops[reason]++;
-	if (unlikely(cloud->witness != NULL))
+	if (cloud_tells_drop(cloud, reason))
 		cloud_tell(cloud, burst, i, fate_dropped(reason));
 	rte_pktmbuf_free(burst_take(burst, i));
 }
@@ -95,7 +95,7 @@ void cloud_drop(struct cloud *cloud, struct burst *burst, uint32_t i, enum reaso
 void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason reason, simtime now)
 {
 	cloud->counters.drops[reason]++;
-	if (unlikely(cloud->witness != NULL))
+	if (cloud_tells_drop(cloud, reason))
 		cloud_tell_held(cloud, held, now, fate_dropped(reason));
 	hold_drop(cloud->holder, held);
 }
@@ -104,7 +104,7 @@ void cloud_drop_copy(struct cloud *cloud, const struct burst *burst, uint32_t i)
 {
 	cloud->counters.duplicated++;
 	cloud->counters.drops[REASON_NO_BUFFER]++;
-	if (unlikely(cloud->witness != NULL))
+	if (cloud_tells_drop(cloud, REASON_NO_BUFFER))
 		cloud_tell(cloud, burst, i,
 		           (struct fate){.kind = FATE_DROPPED,
 		                         .reason = REASON_NO_BUFFER,
@@ -198,7 +198,7 @@ void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number)
 {
 	cloud->counters.generated++;
 	cloud->counters.drops[REASON_NO_BUFFER]++;
-	if (unlikely(cloud->witness != NULL))
+	if (cloud_tells_drop(cloud, REASON_NO_BUFFER))
 		cloud_tell_unmade(cloud, t_ns, number);
 }
 

@@ -31,6 +31,7 @@ struct engine *engine_make(const struct engine_setup *setup)
 	engine->setup = *setup;
 	engine->tells = setup->witness && setup->witness->way;
 	engine->holder.pool = setup->pool;
+	engine->holder.losses = setup->losses;
 	engine->holder.kept_max = setup->kept_mbufs_max ? setup->kept_mbufs_max : UINT32_MAX;
 	engine->holder.copy_bytes_max =
 	        setup->copy_bytes_max ? setup->copy_bytes_max : HOLD_COPY_BYTES_DEFAULT;

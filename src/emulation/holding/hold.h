@@ -19,6 +19,8 @@
 #define HOLD_COPY_BYTES_DEFAULT 512
 #define HOLD_SPARE_MAX          256
 
+struct witness;
+
 /* What a worker's clouds hold packets with. */
 struct holder {
 	struct arena arena;
@@ -31,6 +33,7 @@ struct holder {
 	 * that is warmest. In a steady flow the pool is not asked at all. */
 	uint32_t n_spare;
 	struct rte_mbuf *spare[HOLD_SPARE_MAX];
+	struct witness *losses; /* told of packets for which there was no memory; or NULL */
 };
 
 /* Copies in whole blocks: both sides have room for a block beyond the frame's end. */

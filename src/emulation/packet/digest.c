@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "packet/digest.h"
+
+/* Words go across the borders of segments. */
+uint64_t digest_chain(uint64_t digest, const struct rte_mbuf *mbuf, uint32_t bytes)
+{
+	uint8_t words[512];
+	uint32_t at = 0, kept = 0, of_segment = 0;
+
+	while (mbuf && at < bytes) {
+		uint32_t part = RTE_MIN(mbuf->data_len - of_segment, bytes - at);
+
+		part = RTE_MIN(part, (uint32_t)sizeof(words) - kept);
+		memcpy(words + kept, rte_pktmbuf_mtod_offset(mbuf, uint8_t *, of_segment), part);
+		kept += part;
+		at += part;
+		of_segment += part;
+		if (kept == sizeof(words)) {
+			digest = digest_bytes(digest, words, kept);
+			kept = 0;
+		}
+		if (of_segment == mbuf->data_len) {
+			mbuf = mbuf->next;
+			of_segment = 0;
+		}
+	}
+	return digest_bytes(digest, words, kept);
+}
