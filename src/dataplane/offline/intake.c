@@ -6,15 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "capture/frame_copy.h"
-#include "engine/engine.h"
-#include "machine/pool.h"
-#include "offline/offline_pool.h"
-
-#define SEGMENT_BYTES (RTE_MBUF_DEFAULT_BUF_SIZE - RTE_PKTMBUF_HEADROOM)
-#define MBUFS_FIRST   4096u /* about 10 MB */
-#define MBUFS_RESERVE 2048u
-
 static int check_split(const struct intake *intake, uint32_t i, struct problem *problem)
 {
 	enum split_kind kind = intake->splits[i].kind;
@@ -94,12 +85,9 @@ int intake_open(struct intake *intake, const struct replay_options *options, uin
                 struct io_thread *io_thread, struct problem *problem)
 {
 	uint64_t memory = options->memory_bytes ? options->memory_bytes : REPLAY_MEMORY;
-	uint64_t most = memory / pool_mbuf_bytes();
-	char name[32];
 	int error;
 
 	intake->options = options;
-	intake->keep_mbufs = MBUFS_RESERVE + n_ports * OUTLET_ROOM;
 	if (options->n_in == 0 || options->n_in > REPLAY_FILES_MAX) {
 		problem_set(problem, -1, "there must be 1 to %d captures, not %" PRIu32,
 		            REPLAY_FILES_MAX, options->n_in);
@@ -108,17 +96,13 @@ int intake_open(struct intake *intake, const struct replay_options *options, uin
 	error = open_captures(intake, io_thread, problem);
 	if (error)
 		return error;
-	if (most < MBUFS_FIRST + intake->keep_mbufs)
-		most = MBUFS_FIRST + intake->keep_mbufs;
-	if (most > INT32_MAX)
-		most = INT32_MAX;
-	snprintf(name, sizeof(name), "replay-%p", (void *)intake);
-	intake->pool = offline_pool_make(name, MBUFS_FIRST + intake->keep_mbufs, (uint32_t)most,
-	                                 options->mempool_ops);
-	error = intake->pool ? capture_merge_start(&intake->merge, intake->captures, options->n_in)
-	                     : -ENOMEM;
+	error = mbuf_supply_open(&intake->supply, memory, n_ports, options->mempool_ops, problem);
 	if (error)
-		problem_set(problem, -1, "no memory for %" PRIu64 " packet buffers", most);
+		return error;
+	intake->pool = intake->supply.pool;
+	error = capture_merge_start(&intake->merge, intake->captures, options->n_in);
+	if (error)
+		problem_set(problem, -1, "no memory to merge captures");
 	else
 		look_ahead(intake);
 	return error;
@@ -126,8 +110,7 @@ int intake_open(struct intake *intake, const struct replay_options *options, uin
 
 void intake_close(struct intake *intake)
 {
-	rte_pktmbuf_free_bulk(intake->spare, intake->n_spare);
-	intake->n_spare = 0;
+	mbuf_supply_return(&intake->supply);
 	intake->ahead = NULL;
 	capture_merge_stop(&intake->merge);
 	for (uint32_t i = 0; i < REPLAY_FILES_MAX; i++) {
@@ -140,7 +123,7 @@ void intake_free(struct intake *intake)
 {
 	link_layer_free(intake->link_layer);
 	intake->link_layer = NULL;
-	offline_pool_free(intake->pool);
+	mbuf_supply_close(&intake->supply);
 	intake->pool = NULL;
 }
 
@@ -149,105 +132,20 @@ simtime intake_next_ns(const struct intake *intake)
 	return intake->ahead ? intake->ahead->t_ns : SIMTIME_NEVER;
 }
 
-/* Counts what the mempool has and grows it, by doubling as long as it may, until n mbufs may be
- * taken and keep_mbufs are left for the engine. */
-static int count_pool(struct intake *intake, uint32_t n, struct problem *problem)
-{
-	struct rte_mempool *pool = intake->pool;
-	uint32_t available = pool_available(pool);
-
-	while (available < n + intake->keep_mbufs) {
-		if (offline_pool_grow(pool, pool_size(pool)) == 0) {
-			problem_set(problem, -1,
-			            "the clouds hold %" PRIu32 " buffers of packets, all of the "
-			            "memory that they may take (%" PRIu64
-			            " MiB); allow more with --memory",
-			            pool_size(pool) - available,
-			            (uint64_t)pool_size(pool) * pool_mbuf_bytes() >> 20);
-			return -ENOMEM;
-		}
-		available = pool_available(pool);
-	}
-	/* Counting looks at the cache of every lcore, so it is done again only when this could be
-	 * used up: a packet read may be copied by a cloud. */
-	intake->uncounted = RTE_MAX((available - intake->keep_mbufs) / 2, n);
-	return 0;
-}
-
-/* Makes n mbufs spare. */
-static int offline_pool_up(struct intake *intake, uint32_t n, struct problem *problem)
-{
-	uint32_t wanted = n - intake->n_spare;
-
-	if (intake->uncounted < wanted) {
-		int error = count_pool(intake, wanted, problem);
-
-		if (error)
-			return error;
-	}
-	intake->uncounted -= wanted;
-	if (rte_pktmbuf_alloc_bulk(intake->pool, intake->spare + intake->n_spare, wanted) < 0) {
-		problem_set(problem, -1, "the mempool is empty although it counts %u buffers",
-		            pool_available(intake->pool));
-		return -ENOMEM;
-	}
-	intake->n_spare = n;
-	return 0;
-}
-
-static struct rte_mbuf *segment_fill(struct intake *intake, const uint8_t *data, uint32_t bytes)
-{
-	struct rte_mbuf *mbuf = intake->spare[--intake->n_spare];
-
-	frame_copy(rte_pktmbuf_mtod(mbuf, uint8_t *), data, bytes);
-	mbuf->data_len = (uint16_t)bytes;
-	mbuf->pkt_len = bytes;
-	return mbuf;
-}
-
-static void chain_fill(struct intake *intake, struct rte_mbuf *head, const uint8_t *data,
-                       uint32_t bytes)
-{
-	struct rte_mbuf *last = head;
-
-	for (uint32_t at = SEGMENT_BYTES; at < bytes; at += SEGMENT_BYTES) {
-		uint32_t part = RTE_MIN(bytes - at, (uint32_t)SEGMENT_BYTES);
-
-		last->next = segment_fill(intake, data + at, part);
-		last = last->next;
-		head->nb_segs++;
-	}
-	head->pkt_len = bytes;
-}
-
-static struct rte_mbuf *frame_to_mbuf(struct intake *intake, const struct capture_frame *frame)
-{
-	struct rte_mbuf *mbuf =
-	        segment_fill(intake, frame->data, RTE_MIN(frame->bytes, (uint32_t)SEGMENT_BYTES));
-
-	if (unlikely(frame->bytes > SEGMENT_BYTES))
-		chain_fill(intake, mbuf, frame->data, frame->bytes);
-	return mbuf;
-}
-
 int intake_read(struct intake *intake, struct burst *burst, uint32_t n, struct problem *problem)
 {
 	const struct capture_frame *frame;
 
 	burst_open(burst, intake->ahead_port, intake->numbers[intake->ahead_port] + 1);
 	while (burst->n < n && (frame = intake->ahead) && intake->ahead_port == burst->port) {
-		uint32_t segments = frame->bytes / SEGMENT_BYTES + 1;
+		struct rte_mbuf *mbuf =
+		        mbuf_supply_frame(&intake->supply, frame->data, frame->bytes, problem);
 
-		if (unlikely(intake->n_spare < segments)) {
-			int error =
-			        offline_pool_up(intake, RTE_MAX(segments, 2u * BURST_MAX), problem);
-
-			if (error) {
-				rte_pktmbuf_free_bulk(burst->mbuf, burst->n);
-				return error;
-			}
+		if (unlikely(!mbuf)) {
+			rte_pktmbuf_free_bulk(burst->mbuf, burst->n);
+			return -ENOMEM;
 		}
-		burst_put(burst, frame_to_mbuf(intake, frame), frame->t_ns, frame->wire_bytes);
+		burst_put(burst, mbuf, frame->t_ns, frame->wire_bytes);
 		look_ahead(intake);
 	}
 	intake->numbers[burst->port] += burst->n;

@@ -3,8 +3,6 @@
  * The captures of a replay as one stream of packets: merged in the order of time, each at the port
  * that its capture or the split rule says.
  *
- * A frame longer than one mbuf takes becomes a chain. The mempool grows with what the engine holds.
- *
  * Ownership: the mbufs handed out are the caller's. The mempool is the intake's.
  * Thread: one.
  */
@@ -14,11 +12,10 @@
 #include <rte_mbuf.h>
 
 #include "capture/capture.h"
+#include "offline/mbuf_supply.h"
 #include "offline/replay.h"
 #include "offline/split.h"
 #include "packet/burst.h"
-
-#define INTAKE_SPARE_MAX 256u
 
 struct intake {
 	const struct replay_options *options;
@@ -27,11 +24,8 @@ struct intake {
 	struct split splits[REPLAY_FILES_MAX]; /* `first` remembers, so each capture has its own */
 	uint64_t split_packets[REPLAY_FILES_MAX][2]; /* struct replay_split */
 	struct capture_merge merge;
-	struct rte_mempool *pool;
-	struct rte_mbuf *spare[INTAKE_SPARE_MAX];
-	uint32_t n_spare;
-	uint32_t keep_mbufs; /* what the engine may need between two reads */
-	uint32_t uncounted;  /* mbufs that may be taken before the mempool is counted again */
+	struct mbuf_supply supply;
+	struct rte_mempool *pool; /* the supply's */
 	uint64_t numbers[SCENARIO_PORTS_MAX];
 	const struct capture_frame *ahead; /* the next frame */
 	uint32_t ahead_from, ahead_port;   /* its capture, and where it comes in */
