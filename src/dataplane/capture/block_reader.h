@@ -20,7 +20,7 @@
 #include "packet/packet.h"
 
 /* The most that can be looked at in one piece. */
-#define BLOCK_READER_REACH_MAX (PACKET_BYTES_MAX + 64u)
+#define BLOCK_READER_REACH_MAX (PACKET_BYTES_MAX + 256u)
 
 struct block_reader {
 	const uint8_t *at, *end;     /* what was read and not yet taken */

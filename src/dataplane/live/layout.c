@@ -16,6 +16,7 @@
 #include "live/pipeline.h"
 #include "live/runtime_state.h"
 #include "machine/pool.h"
+#include "record/recording.h"
 #include "statements.h"
 
 #define MEMORY_DEFAULT (UINT64_C(256) << 20)
@@ -163,6 +164,7 @@ static int build_engine(struct runtime *runtime, uint32_t index, struct problem 
 	        .memory_bytes = runtime->memory_bytes,
 	        .seed = runtime->scenario->seed,
 	        .witness = runtime->options.witness,
+	        .losses = worker->tape ? &worker->tape->losses : NULL,
 	        .filters = &filters,
 	        .spread = pool_spread,
 	        .kept_mbufs_max = runtime_mbufs_to_hold(runtime) / engines(runtime),
@@ -204,6 +206,7 @@ static void tx_queue_lead(struct tx_queue *tx_queue, struct runtime *runtime, st
 	tx_queue->port = port;
 	tx_queue->index = index;
 	tx_queue->witness = &worker->tap.witness;
+	tx_queue->tape = worker->tape;
 	tx_queue->wire = wire_of(worker, runtime, index);
 	tx_queue->launch = port->launch_ns > 0 ? &port->time : NULL;
 	tx_queue->launch_ns = port->launch_ns;
@@ -245,6 +248,8 @@ static int build_tx_queues(struct runtime *runtime, uint32_t index, struct probl
 		struct port *port = &runtime->ports[p];
 
 		tx_queue->outlet = engine_outlet(worker->engine, p);
+		tx_queue->tape = worker->tape;
+		tx_queue->index = p;
 		if (worker->role == WORKER_RUN_TO_COMPLETION &&
 		    (port->tx_queues >= runtime->n_workers || runtime->sender[p] == index)) {
 			tx_queue_lead(tx_queue, runtime, worker, p);
@@ -309,6 +314,18 @@ static void plan_rest(struct runtime *runtime)
 	runtime->workers[0].rests = can;
 }
 
+/* Says what is not in the scenario: which worker has the clouds of which port. */
+static int begin_recording(struct runtime *runtime, struct problem *problem)
+{
+	struct recording *recording = runtime->options.recording;
+	int rc = recording_begin(recording, runtime->n_workers, runtime->emulator,
+	                         runtime->memory_bytes, problem);
+
+	for (uint32_t i = 0; rc == 0 && i < runtime->n_workers; i++)
+		runtime->workers[i].tape = recording_tape(recording, i);
+	return rc;
+}
+
 int layout_build(struct runtime *runtime, struct problem *problem)
 {
 	uint64_t memory =
@@ -316,6 +333,8 @@ int layout_build(struct runtime *runtime, struct problem *problem)
 	int rc = 0;
 
 	runtime->memory_bytes = RTE_ALIGN_CEIL(memory / engines(runtime), UINT64_C(4096));
+	if (runtime->options.recording)
+		rc = begin_recording(runtime, problem);
 	for (uint32_t i = 0; rc == 0 && i < runtime->n_workers; i++)
 		rc = build_worker(runtime, i, problem);
 	for (uint32_t i = 0; rc == 0 && i < runtime->n_workers; i++) {

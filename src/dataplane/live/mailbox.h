@@ -26,6 +26,7 @@ struct tap_set;
 struct message {
 	enum { MESSAGE_CHANGE, MESSAGE_CLEAR, MESSAGE_INSERTION, MESSAGE_TAPS } kind;
 	struct change *change;             /* MESSAGE_CHANGE */
+	uint64_t number;                   /* likewise: from 1, of this run */
 	const struct insertion *insertion; /* MESSAGE_INSERTION */
 	const struct tap_set *taps;        /* MESSAGE_TAPS */
 	uint32_t done;

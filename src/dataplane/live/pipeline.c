@@ -62,6 +62,8 @@ static void ingress(struct worker *worker, struct rte_mbuf **mbufs, uint32_t n)
 		for (run = 1; i + run < n && packet_of(mbufs[i + run])->port == port; run++)
 			;
 		burst_read(&burst, mbufs + i, (uint16_t)run);
+		if (unlikely(worker->tape != NULL))
+			tape_burst(worker->tape, &burst);
 		engine_ingress(worker->engine, &burst);
 	}
 }

@@ -15,6 +15,7 @@
 #include "live/pipeline.h"
 #include "live/runtime_state.h"
 #include "machine/pool.h"
+#include "record/recording.h"
 
 /* What lies in the queues of one port and on its way through a worker, beside what is held. */
 #define MBUFS_PER_PORT (2 * 1024 + 2 * OUTLET_ROOM + PACED_FILE_MBUFS)
@@ -227,6 +228,11 @@ err_release:
 	return rc;
 }
 
+struct recording *runtime_recording(const struct runtime *runtime)
+{
+	return runtime->options.recording;
+}
+
 void runtime_halt(struct runtime *runtime)
 {
 	if (!runtime->running)
@@ -240,6 +246,10 @@ void runtime_halt(struct runtime *runtime)
 	}
 	for (uint32_t i = 0; i < runtime->n_workers; i++)
 		worker_obey_rest(&runtime->workers[i]);
+	for (uint32_t i = 0; i < runtime->n_workers; i++)
+		worker_record_end(&runtime->workers[i]);
+	if (runtime->options.recording)
+		recording_finish(runtime->options.recording);
 	for (uint32_t i = 0; i < runtime->n_open; i++)
 		port_halt(&runtime->ports[i]);
 	runtime->running = false;

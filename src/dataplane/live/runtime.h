@@ -19,6 +19,7 @@
 struct cloud_report;
 struct frame_queue;
 struct insertion;
+struct recording;
 
 enum runtime_layout {
 	LAYOUT_RUN_TO_COMPLETION, /* each worker: rx, emulation, tx of the clouds from its ports */
@@ -40,6 +41,8 @@ struct runtime_options {
 	struct witness *witness;
 	/* Where frames of taps are put, as they come and go; or NULL. */
 	struct frame_queue *frames;
+	/* Where all is written down that the engines meet (record/recording.h); or NULL. */
+	struct recording *recording;
 };
 
 struct runtime;
@@ -73,6 +76,8 @@ struct transaction;
  * flight are kept. 0, or -errno with problem. */
 int transaction_change(struct runtime *runtime, const struct scenario *next,
                        struct transaction **transaction, struct problem *problem);
+/* What a recording says of it: the text of the scenario, which passes. NULL: no memory for it. */
+void transaction_describe(struct transaction *transaction, char *text);
 /* Counters to zero. 0 or -ENOMEM. */
 int transaction_clear(struct runtime *runtime, struct transaction **transaction);
 /* Packets of weir's own enter a cloud (engine_insert), by the worker that has it. 32,768 bytes of
@@ -119,6 +124,9 @@ void runtime_tick(struct runtime *runtime, runtime_tell *tell, void *argument);
 /* Whether every worker has come round since the last time that it was so. Of workers that never
  * sleep (`rests`). */
 bool runtime_came_round(struct runtime *runtime);
+
+/* NULL: it is not recorded. */
+struct recording *runtime_recording(const struct runtime *runtime);
 
 struct port_report {
 	const char *name, *device, *driver;

@@ -57,6 +57,7 @@ struct runtime {
 	struct rte_ring *rings[RINGS_MAX];
 	uint32_t n_rings;
 	bool running;
+	uint64_t changes; /* of the scenario, so far */
 
 	struct watch watches[WORKERS_MAX];
 	bool introduced; /* the remarks about offloads have been printed */

@@ -11,6 +11,7 @@
 
 #include "change/change.h"
 #include "live/runtime_state.h"
+#include "record/recording.h"
 
 /* The most bytes of packets that a transaction takes. */
 #define INSERTION_BYTES 32768
@@ -18,6 +19,7 @@
 struct transaction {
 	struct runtime *runtime;
 	bool posted, clears, removes_cloud;
+	char *text; /* of the scenario, for the recording; or NULL */
 	struct scenario
 	        *scenario; /* of a change: the next one; once it is posted, the one before */
 	struct insertion insertion;
@@ -39,6 +41,7 @@ void transaction_finish(struct transaction *transaction)
 			change_free(transaction->messages[i].change);
 	}
 	scenario_free(transaction->scenario);
+	free(transaction->text);
 	free(transaction->frames);
 	free(transaction);
 }
@@ -212,6 +215,24 @@ static void clear_own(struct runtime *runtime)
 	runtime->cleared_ever = true;
 }
 
+/* It is told ahead of all workers, so that what they record is known by its number. */
+static void record(struct transaction *transaction, uint64_t number)
+{
+	struct recording *recording = transaction->runtime->options.recording;
+
+	for (uint32_t i = 0; i < transaction->n; i++)
+		transaction->messages[i].number = number;
+	if (recording && transaction->text)
+		recording_change(recording, number, transaction->text);
+	transaction->text = NULL;
+}
+
+void transaction_describe(struct transaction *transaction, char *text)
+{
+	free(transaction->text);
+	transaction->text = text;
+}
+
 void transaction_post(struct transaction *transaction)
 {
 	struct runtime *runtime = transaction->runtime;
@@ -224,6 +245,7 @@ void transaction_post(struct transaction *transaction)
 	if (transaction->scenario) {
 		runtime->scenario = transaction->scenario;
 		transaction->scenario = before;
+		record(transaction, ++runtime->changes);
 	}
 	if (transaction->clears)
 		clear_own(runtime);

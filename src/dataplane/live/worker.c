@@ -23,17 +23,60 @@ const char *worker_role_name(enum worker_role role)
 	return names[role];
 }
 
+/* ---- what is recorded of it ---- */
+
+/* What the engine, which has advanced to the worker's instant, has let out since. */
+static __attribute__((noinline)) void record_departures(struct worker *worker)
+{
+	for (uint32_t i = 0; i < worker->n_tx_queues; i++)
+		tape_departures(worker->tape, i, worker->tx_queues[i].outlet, worker->now);
+	tape_check(worker->tape, worker->engine, worker->now);
+}
+
+static __attribute__((noinline)) void record_left(struct worker *worker)
+{
+	for (uint32_t i = 0; i < worker->n_tx_queues; i++)
+		tape_left(worker->tape, i, worker->tx_queues[i].outlet->n);
+}
+
+static void record_message(struct worker *worker, const struct message *message, simtime now)
+{
+	if (!worker->engine)
+		return;
+	if (message->kind == MESSAGE_CHANGE)
+		tape_change(worker->tape, message->number, now);
+	else if (message->kind == MESSAGE_CLEAR)
+		tape_clear(worker->tape, now);
+	else if (message->kind == MESSAGE_INSERTION)
+		tape_insertion(worker->tape, message->insertion, now);
+}
+
+void worker_record_end(struct worker *worker)
+{
+	bool full = false;
+
+	if (!worker->tape || !worker->engine)
+		return;
+	for (uint32_t i = 0; i < worker->n_tx_queues; i++)
+		full |= worker->tx_queues[i].outlet->n > 0;
+	tape_end(worker->tape, worker->now, full);
+}
+
 /* Ways out of the engine. All of them are tried when the engine has put something into an outlet or
  * something was left there; else none of them is looked at. */
 bool worker_send(struct worker *worker, simtime now)
 {
 	uint32_t sent = 0, left = 0;
 
+	if (unlikely(worker->tape != NULL))
+		record_departures(worker);
 	for (uint32_t i = 0; i < worker->n_tx_queues; i++) {
 		sent += tx_queue_flush(&worker->tx_queues[i], worker->clock, now);
 		left += worker->tx_queues[i].outlet->n;
 	}
 	worker->waiting = left > 0;
+	if (unlikely(worker->tape != NULL))
+		record_left(worker);
 	return sent > 0;
 }
 
@@ -81,13 +124,15 @@ static bool run_to_completion(struct worker *worker, simtime now)
 		inlet->number += n;
 		inlet->rx_packets += n;
 		inlet->rx_bytes += burst.bytes;
+		if (unlikely(worker->tape != NULL))
+			tape_burst(worker->tape, &burst);
 		engine_ingress(worker->engine, &burst);
 	}
+	worker->now = now;
 	if (engine_advance(worker->engine, now) > 0 || worker->waiting)
 		busy |= worker_send(worker, now);
 	if (worker->n_drains > 0)
 		busy |= worker_drain(worker, now);
-	worker->now = now;
 	return busy;
 }
 
@@ -113,6 +158,8 @@ static void clear(struct worker *worker)
 static __attribute__((noinline)) void obey(struct worker *worker, struct message *message,
                                            simtime now)
 {
+	if (worker->tape)
+		record_message(worker, message, now);
 	switch (message->kind) {
 	case MESSAGE_CHANGE:
 		engine_apply(worker->engine, message->change, now);

@@ -31,6 +31,7 @@
 #include "port/tx_queue.h"
 #include "port/port.h"
 #include "port/port_time.h"
+#include "record/tape.h"
 
 /* What making a packet ready costs when nothing of it is in the cache. */
 #define WORKER_AHEAD_NS 500
@@ -78,6 +79,7 @@ struct worker {
 	const uint64_t *stamped_ns; /* WORKER_EMULATION: `done_ns` of the rx worker */
 	struct mailbox mailbox;
 	struct worker_tap tap;
+	struct tape *tape; /* all that its engine meets is recorded there; or NULL */
 
 	/* written by the worker */
 	uint64_t polls __rte_cache_aligned;
@@ -115,6 +117,8 @@ static inline simtime worker_instant(const struct worker *worker, simtime now)
 	return worker->clock ? simtime_max(clock_now(worker->clock), now) : now;
 }
 
+/* Its last word: the worker has ended, and has obeyed. Control. */
+void worker_record_end(struct worker *worker);
 /* For pipeline.c: send what is due, and read messages. */
 bool worker_send(struct worker *worker, simtime now);
 

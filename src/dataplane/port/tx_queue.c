@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "packet/packet.h"
+#include "record/tape.h"
 
 #define BURST 64
 
@@ -147,6 +148,9 @@ uint32_t tx_queue_send(struct tx_queue *tx_queue, const struct clock *clock, sim
 	while (done < outlet->n && outlet->due_ns[done] + TX_QUEUE_PATIENCE_NS < handed) {
 		if (tx_queue->witness)
 			tell_unsent(tx_queue, done, handed);
+		if (tx_queue->tape)
+			tape_unsent(tx_queue->tape, tx_queue->index, outlet->mbufs[done],
+			            outlet->due_ns[done]);
 		rte_pktmbuf_free(outlet->mbufs[done++]);
 		tx_queue->tx_full++;
 	}

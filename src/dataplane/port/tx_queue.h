@@ -27,6 +27,8 @@
 #define TX_QUEUE_PATIENCE_NS (100 * SIMTIME_MS)
 #define TX_QUEUE_RING        1024
 
+struct tape;
+
 struct tx_queue {
 	struct outlet *outlet;
 	struct port *port;     /* or NULL: */
@@ -34,7 +36,8 @@ struct tx_queue {
 	uint32_t index;        /* of the port in the scenario */
 	uint16_t queue;
 	struct witness
-	        *witness; /* told of what is dropped here, as of a loss of the port; or NULL */
+	        *witness;  /* told of what is dropped here, as of a loss of the port; or NULL */
+	struct tape *tape; /* likewise, for a recording; or NULL */
 	struct wire
 	        *wire; /* the port's, of all transmit queues of this worker; NULL: it never waits */
 	uint64_t tx_packets, tx_bytes; /* taken by the device */

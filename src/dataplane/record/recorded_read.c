@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/recorded_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "record/recorded_block.h"
+
+struct recorded_reader {
+	struct block_reader block_reader;
+	bool open;
+	uint32_t worker;
+	uint32_t ports;
+	uint64_t at;   /* in the file, of the block that is looked at */
+	uint32_t next; /* its length */
+	char damage[160];
+};
+
+static uint32_t word(const uint8_t *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static bool damaged(struct recorded_reader *reader, const char *what)
+{
+	snprintf(reader->damage, sizeof(reader->damage), "byte %" PRIu64 ": %s", reader->at, what);
+	return false;
+}
+
+/* The next block, of so many bytes; NULL: there is none. */
+static const uint8_t *block_next(struct recorded_reader *reader)
+{
+	struct block_reader *from = &reader->block_reader;
+	uint32_t length;
+
+	from->at += reader->next;
+	reader->at += reader->next;
+	reader->next = 0;
+	if (!block_reader_has(from, BLOCK_LEAST)) {
+		if (block_reader_has(from, 1))
+			damaged(reader, "ends in the middle of a block");
+		return NULL;
+	}
+	length = word(from->at + 4);
+	if (length < BLOCK_LEAST || length % 4 != 0 || length > BLOCK_READER_REACH_MAX) {
+		damaged(reader, "a block that cannot be so long");
+		return NULL;
+	}
+	if (!block_reader_has(from, length)) {
+		damaged(reader, "ends in the middle of a block");
+		return NULL;
+	}
+	if (word(from->at + length - 4) != length) {
+		damaged(reader, "a block whose two lengths differ");
+		return NULL;
+	}
+	reader->next = length;
+	return from->at;
+}
+
+static int open_failed(struct recorded_reader *reader, const char *path, const char *why,
+                       struct problem *problem)
+{
+	problem_set(problem, -1, "%s: %s", path, why);
+	recorded_close(reader);
+	return -EINVAL;
+}
+
+int recorded_open(const char *path, uint32_t worker, struct recorded_reader **result,
+                  struct problem *problem)
+{
+	struct recorded_reader *reader = calloc(1, sizeof(*reader));
+	const struct block_start start = {0};
+	const uint8_t *block;
+	int fd;
+
+	if (!reader) {
+		problem_set(problem, -1, "no memory");
+		return -ENOMEM;
+	}
+	reader->worker = worker;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return open_failed(reader, path, strerror(errno), problem);
+	if (block_reader_open(&reader->block_reader, fd, &start, NULL) < 0)
+		return open_failed(reader, path, "no memory", problem);
+	reader->open = true;
+	block = block_next(reader);
+	if (!block || word(block) != BLOCK_SECTION || reader->next < 32 ||
+	    word(block + 8) != BLOCK_ORDER_MARK)
+		return open_failed(reader, path,
+		                   "is no recording of weir's (pcapng, little-endian)", problem);
+	*result = reader;
+	return 0;
+}
+
+void recorded_close(struct recorded_reader *reader)
+{
+	if (!reader)
+		return;
+	if (reader->open)
+		block_reader_close(&reader->block_reader);
+	free(reader);
+}
+
+/* ---- packets ---- */
+
+/* An option is passed over if it is not known; one that is must be as long as it says. */
+static bool option_read(struct recorded *recorded, uint16_t code, const uint8_t *data,
+                        uint16_t bytes)
+{
+	if (code == BLOCK_OPTION_PACKET && bytes == 8)
+		memcpy(&recorded->entry.number, data, 8);
+	else if (code == BLOCK_OPTION_QUEUE && bytes == 4)
+		recorded->worker = word(data);
+	else if (code == RECORDED_AGE && bytes == 4)
+		recorded->age_ns = word(data);
+	else
+		return code != BLOCK_OPTION_PACKET && code != BLOCK_OPTION_QUEUE &&
+		       code != RECORDED_AGE;
+	return true;
+}
+
+static bool options_read_all(struct recorded *recorded, const uint8_t *at, uint32_t bytes)
+{
+	while (bytes >= 4) {
+		const uint16_t code = (uint16_t)(at[0] | at[1] << 8);
+		const uint16_t length = (uint16_t)(at[2] | at[3] << 8);
+		const uint32_t whole = 4 + ((length + 3u) & ~3u);
+
+		if (code == 0)
+			return true;
+		if (whole > bytes || !option_read(recorded, code, at + 4, length))
+			return false;
+		at += whole;
+		bytes -= whole;
+	}
+	return bytes == 0;
+}
+
+static bool packet_read(struct recorded_reader *reader, const uint8_t *block,
+                        struct recorded *recorded)
+{
+	const uint32_t room = reader->next - 4;
+	uint32_t padded;
+
+	if (reader->next < BLOCK_PACKET_HEAD + 4)
+		return damaged(reader, "a packet without a head");
+	*recorded = (struct recorded){
+	        .worker = UINT32_MAX,
+	        .entry = {.kind = TAPE_PACKETS,
+	                  .n = 1,
+	                  .port = (uint16_t)word(block + 8),
+	                  .t_ns = (uint64_t)word(block + 12) << 32 | word(block + 16)},
+	        .data = block + BLOCK_PACKET_HEAD,
+	        .bytes = word(block + 20),
+	        .wire_bytes = word(block + 24),
+	};
+	if (word(block + 8) >= reader->ports)
+		return damaged(reader, "a packet of a port that is not there");
+	if (recorded->bytes > PACKET_BYTES_MAX || recorded->wire_bytes < recorded->bytes ||
+	    recorded->wire_bytes > INT32_MAX)
+		return damaged(reader, "a packet that cannot be so long");
+	padded = (recorded->bytes + 3) & ~UINT32_C(3);
+	if (BLOCK_PACKET_HEAD + padded > room ||
+	    !options_read_all(recorded, block + BLOCK_PACKET_HEAD + padded,
+	                      room - BLOCK_PACKET_HEAD - padded) ||
+	    recorded->worker == UINT32_MAX || recorded->entry.number == 0)
+		return damaged(reader, "a packet whose options are none of weir's");
+	return true;
+}
+
+/* ---- entries ---- */
+
+/* What must be behind an entry. */
+static uint64_t behind(const struct tape_entry *entry)
+{
+	switch (entry->kind) {
+	case TAPE_INSERTION:
+		return TAPE_CLOUD_BYTES + (uint64_t)entry->n * entry->number;
+	case TAPE_DEPARTURES:
+		return (uint64_t)entry->n * sizeof(uint32_t);
+	default:
+		return 0;
+	}
+}
+
+static bool entry_read(struct recorded_reader *reader, const uint8_t *block,
+                       struct recorded *recorded)
+{
+	const uint32_t bytes = reader->next - BLOCK_ENTRY_HEAD - 4;
+	struct tape_entry *entry = &recorded->entry;
+
+	if (reader->next < BLOCK_ENTRY_HEAD + 4 + sizeof(*entry))
+		return damaged(reader, "an entry without a head");
+	*recorded = (struct recorded){.worker = word(block + 8),
+	                              .data = block + BLOCK_ENTRY_HEAD + sizeof(*entry),
+	                              .bytes = bytes - (uint32_t)sizeof(*entry)};
+	memcpy(entry, block + BLOCK_ENTRY_HEAD, sizeof(*entry));
+	if (entry->bytes != bytes || entry->kind <= TAPE_PACKETS || entry->kind >= TAPE_KINDS)
+		return damaged(reader, "an entry that this weir does not know");
+	if ((entry->kind == TAPE_INSERTION &&
+	     (entry->number > UINT16_MAX || entry->n > UINT16_MAX)) ||
+	    behind(entry) > recorded->bytes || entry->port >= SCENARIO_PORTS_MAX)
+		return damaged(reader, "an entry that is not whole");
+	return true;
+}
+
+bool recorded_next(struct recorded_reader *reader, struct recorded *recorded)
+{
+	const uint8_t *block;
+
+	while (!reader->damage[0] && (block = block_next(reader))) {
+		const uint32_t type = word(block);
+
+		if (type == BLOCK_INTERFACE && reader->ports < SCENARIO_PORTS_MAX)
+			reader->ports++;
+		if (type != BLOCK_PACKET && type != RECORDED_ENTRY)
+			continue;
+		if (!(type == BLOCK_PACKET ? packet_read(reader, block, recorded)
+		                           : entry_read(reader, block, recorded)))
+			return false;
+		if (recorded->entry.t_ns >= SIMTIME_HORIZON)
+			return damaged(reader, "an instant behind the end of time");
+		if (reader->worker == RECORDED_ALL || reader->worker == recorded->worker)
+			return true;
+	}
+	return false;
+}
+
+const char *recorded_damage(const struct recorded_reader *reader)
+{
+	return reader->damage;
+}
+
+uint64_t recorded_done_bytes(const struct recorded_reader *reader)
+{
+	return reader->at;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/rerun_engine.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "capture/filter.h"
+#include "change/change.h"
+#include "engine/engine_digest.h"
+#include "machine/pool.h"
+#include "packet/digest.h"
+#include "record/tape.h"
+#include "statements.h"
+
+/* `+12.000345678 s`, on the stack of the caller. */
+struct instant {
+	char text[40];
+};
+
+static struct instant instant_of(simtime t_ns)
+{
+	struct instant instant;
+
+	snprintf(instant.text, sizeof(instant.text), "+%" PRIu64 ".%09" PRIu64 " s",
+	         t_ns / SIMTIME_S, t_ns % SIMTIME_S);
+	return instant;
+}
+
+static void __attribute__((format(printf, 2, 3)))
+differ(struct rerun_engine *rerun_engine, const char *format, ...)
+{
+	struct rerun_result *result = rerun_engine->result;
+	va_list arguments;
+
+	if (result->differs)
+		return;
+	result->differs = true;
+	va_start(arguments, format);
+	vsnprintf(result->difference, sizeof(result->difference), format, arguments);
+	va_end(arguments);
+}
+
+/* ---- what has left ---- */
+
+static int gone_add(struct gone_queue *queue, simtime due_ns, uint32_t digest)
+{
+	if (queue->n == queue->room) {
+		const uint32_t room = queue->room ? 2 * queue->room : 1024;
+		struct gone *list = malloc(room * sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		for (uint32_t i = 0; i < queue->n; i++)
+			list[i] = queue->list[(queue->first + i) & (queue->room - 1)];
+		free(queue->list);
+		queue->list = list;
+		queue->room = room;
+		queue->first = 0;
+	}
+	queue->list[(queue->first + queue->n++) & (queue->room - 1)] =
+	        (struct gone){due_ns, digest};
+	return 0;
+}
+
+static struct gone *gone_at(const struct gone_queue *queue, uint32_t i)
+{
+	return &queue->list[(queue->first + i) & (queue->room - 1)];
+}
+
+static void gone_pass(struct gone_queue *queue, uint32_t n)
+{
+	queue->first = (queue->first + n) & (queue->room - 1);
+	queue->n -= n;
+	queue->passed += n;
+}
+
+/* Where an outlet was full, packets that are due in one nanosecond may have left in another order
+ * (engine.h). */
+static bool find_beside(struct rerun_engine *rerun_engine, struct gone_queue *queue,
+                        uint32_t digest)
+{
+	struct gone *head = gone_at(queue, 0);
+
+	for (uint32_t i = 1; i < queue->n && gone_at(queue, i)->due_ns == head->due_ns; i++) {
+		struct gone *other = gone_at(queue, i), kept = *head;
+
+		if (other->digest != digest)
+			continue;
+		*head = *other;
+		*other = kept;
+		rerun_engine->result->swapped++;
+		return true;
+	}
+	return false;
+}
+
+static void compare_departures(struct rerun_engine *rerun_engine, const struct recorded *recorded)
+{
+	const struct tape_entry *entry = &recorded->entry;
+	struct gone_queue *queue = &rerun_engine->gone[entry->port];
+	const uint64_t before = queue->passed + 1;
+
+	if (entry->number > before) {
+		rerun_engine->skipped = true;
+		gone_pass(queue, (uint32_t)RTE_MIN((uint64_t)queue->n, entry->number - before));
+	}
+	for (uint32_t i = 0; i < entry->n; i++) {
+		const uint64_t which = entry->number + i;
+		uint32_t digest;
+
+		memcpy(&digest, recorded->data + i * sizeof(digest), sizeof(digest));
+		if (queue->n == 0 || queue->passed + 1 != which) {
+			differ(rerun_engine,
+			       "worker %u: packet %" PRIu64
+			       " out of port %u left by %s, and does not leave here",
+			       rerun_engine->worker, which, entry->port,
+			       instant_of(entry->t_ns).text);
+			return;
+		}
+		if (gone_at(queue, 0)->digest != digest &&
+		    !find_beside(rerun_engine, queue, digest)) {
+			differ(rerun_engine,
+			       "worker %u: packet %" PRIu64
+			       " out of port %u, by %s: another one, or at another instant "
+			       "than here, where it is due at %s",
+			       rerun_engine->worker, which, entry->port,
+			       instant_of(entry->t_ns).text,
+			       instant_of(gone_at(queue, 0)->due_ns).text);
+			return;
+		}
+		gone_pass(queue, 1);
+		rerun_engine->result->compared++;
+	}
+}
+
+static void compare_counters(struct rerun_engine *rerun_engine, const struct tape_entry *entry)
+{
+	struct engine_digest digest;
+
+	/* A removed cloud may have left its slot sooner, or later: that is control's affair. */
+	if (!engine_digest_at(rerun_engine->engine, entry->n, &digest) ||
+	    digest_name(digest.cloud) != entry->word)
+		return;
+	if (digest.counters == entry->number) {
+		rerun_engine->result->checks++;
+		return;
+	}
+	differ(rerun_engine, "worker %u: cloud %s has counted other things at %s",
+	       rerun_engine->worker, digest.cloud, instant_of(entry->t_ns).text);
+}
+
+static void compare_end(struct rerun_engine *rerun_engine, const struct tape_entry *entry)
+{
+	if ((entry->flags & TAPE_FULL) || rerun_engine->skipped)
+		return;
+	for (uint32_t port = 0; port < rerun_engine->n_ports; port++) {
+		const struct gone_queue *queue = &rerun_engine->gone[port];
+
+		if (queue->n > 0)
+			differ(rerun_engine,
+			       "worker %u: packet %" PRIu64
+			       " out of port %u leaves at %s here, and "
+			       "did not leave",
+			       rerun_engine->worker, queue->passed + 1, port,
+			       instant_of(gone_at(queue, 0)->due_ns).text);
+	}
+}
+
+static void drain(struct rerun_engine *rerun_engine, uint32_t port)
+{
+	struct outlet *outlet = engine_outlet(rerun_engine->engine, port);
+
+	for (uint32_t i = 0; i < outlet->n; i++) {
+		const uint32_t digest =
+		        digest_departure(outlet->mbufs[i], outlet->due_ns[i], outlet->wire_bytes[i],
+		                         rerun_engine->digested);
+		int rc = 0;
+
+		rerun_engine->result->departures++;
+		if (!rerun_engine->options->otherwise)
+			rc = gone_add(&rerun_engine->gone[port], outlet->due_ns[i], digest);
+		if (rc == 0)
+			rc = rerun_engine->leave(rerun_engine->leave_argument, port,
+			                         outlet->mbufs[i], outlet->due_ns[i],
+			                         outlet->wire_bytes[i]);
+		else
+			rte_pktmbuf_free(outlet->mbufs[i]);
+		if (rc < 0)
+			rerun_engine->error = rc;
+	}
+	outlet->n = 0;
+}
+
+static void make_room(void *argument, uint32_t port)
+{
+	drain(argument, port);
+}
+
+int rerun_engine_advance(struct rerun_engine *rerun_engine, simtime now, struct problem *problem)
+{
+	bool full;
+
+	do {
+		full = false;
+		engine_advance(rerun_engine->engine, now);
+		for (uint32_t port = 0; port < rerun_engine->n_ports; port++) {
+			full |= engine_outlet(rerun_engine->engine, port)->n == OUTLET_ROOM;
+			drain(rerun_engine, port);
+		}
+	} while (full);
+	if (rerun_engine->error < 0)
+		problem_set(problem, -1, "no memory for what leaves");
+	return rerun_engine->error;
+}
+
+/* ---- what it meets ---- */
+
+static void read_ahead(struct rerun_engine *rerun_engine)
+{
+	rerun_engine->has_ahead = recorded_next(rerun_engine->reader, &rerun_engine->ahead);
+}
+
+/* From here on the recorded engine is another one than this. */
+static void lose_track(struct rerun_engine *rerun_engine, simtime known_ns, const char *why)
+{
+	struct rerun_worker *worker = &rerun_engine->result->workers[rerun_engine->worker];
+
+	worker->known_ns = known_ns;
+	snprintf(worker->unknown, sizeof(worker->unknown), "%.150s", why);
+	rerun_engine->has_ahead = false;
+}
+
+static int take_packets(struct rerun_engine *rerun_engine, bool alone, struct problem *problem)
+{
+	const struct recorded first = rerun_engine->ahead;
+	struct rerun_result *result = rerun_engine->result;
+	struct replay_port_report *report = &result->replay.ports[first.entry.port];
+	const struct recorded *ahead = &rerun_engine->ahead;
+	uint32_t age_ns[BURST_MAX];
+	struct burst burst;
+	bool aged = false;
+
+	burst_open(&burst, first.entry.port, first.entry.number);
+	do {
+		struct rte_mbuf *mbuf =
+		        mbuf_supply_frame(rerun_engine->supply, ahead->data, ahead->bytes, problem);
+
+		if (!mbuf) {
+			rte_pktmbuf_free_bulk(burst.mbuf, burst.n);
+			return -ENOMEM;
+		}
+		age_ns[burst.n] = ahead->age_ns;
+		aged |= ahead->age_ns > 0;
+		burst_put(&burst, mbuf, ahead->entry.t_ns, ahead->wire_bytes);
+		read_ahead(rerun_engine);
+	} while (!alone && burst.n < BURST_MAX && rerun_engine->has_ahead &&
+	         ahead->entry.kind == TAPE_PACKETS && ahead->entry.port == first.entry.port &&
+	         ahead->entry.t_ns == first.entry.t_ns &&
+	         ahead->entry.number == first.entry.number + burst.n);
+	if (aged)
+		burst_set_ages(&burst, age_ns);
+	report->rx_packets += burst.n;
+	report->rx_bytes += burst.bytes;
+	result->workers[rerun_engine->worker].packets += burst.n;
+	engine_ingress(rerun_engine->engine, &burst);
+	return 0;
+}
+
+static int take_change(struct rerun_engine *rerun_engine, const struct tape_entry *entry,
+                       struct problem *problem)
+{
+	const struct rerun_options *options = rerun_engine->options;
+	const struct scenario *next =
+	        options->change(options->argument, rerun_engine->worker, entry->number, problem);
+	struct change *change;
+	int rc;
+
+	if (!next) {
+		lose_track(rerun_engine, entry->t_ns, problem->text);
+		return 0;
+	}
+	rc = change_prepare(rerun_engine->engine, next, rerun_engine->owned, &change, problem);
+	if (rc < 0)
+		return rc;
+	engine_apply(rerun_engine->engine, change, entry->t_ns);
+	change_free(change);
+	rerun_engine->result->workers[rerun_engine->worker].changes++;
+	return 0;
+}
+
+static void take_insertion(struct rerun_engine *rerun_engine, const struct recorded *recorded)
+{
+	char cloud[TAPE_CLOUD_BYTES];
+	const struct insertion insertion = {.cloud = cloud,
+	                                    .n = recorded->entry.n,
+	                                    .frame_bytes = (uint32_t)recorded->entry.number,
+	                                    .frames = recorded->data + TAPE_CLOUD_BYTES};
+
+	memcpy(cloud, recorded->data, sizeof(cloud));
+	cloud[sizeof(cloud) - 1] = '\0';
+	engine_insert(rerun_engine->engine, &insertion, recorded->entry.t_ns);
+}
+
+static void meet_gap(struct rerun_engine *rerun_engine, const struct tape_entry *entry)
+{
+	char why[160];
+
+	snprintf(why, sizeof(why),
+	         "%u packets%s are not recorded, from %s to %s: the writer was too slow", entry->n,
+	         entry->flags & TAPE_BLIND ? " and a change" : "", instant_of(entry->number).text,
+	         instant_of(entry->t_ns).text);
+	lose_track(rerun_engine, entry->number, why);
+}
+
+static void meet_unheld(struct rerun_engine *rerun_engine, const struct tape_entry *entry)
+{
+	char why[160];
+
+	rerun_engine->result->unheld++;
+	if (rerun_engine->options->ideal)
+		return;
+	snprintf(why, sizeof(why),
+	         "weir had no memory to hold packet %" PRIu64 " of port %u at %s (--ideal goes on)",
+	         entry->number, entry->port, instant_of(entry->t_ns).text);
+	lose_track(rerun_engine, entry->t_ns, why);
+}
+
+int rerun_engine_step(struct rerun_engine *rerun_engine, bool alone, struct problem *problem)
+{
+	const bool compares = !rerun_engine->options->otherwise &&
+	                      (!rerun_engine->options->ideal || !rerun_engine->result->unheld);
+	struct rerun_worker *worker = &rerun_engine->result->workers[rerun_engine->worker];
+	const struct recorded *recorded = &rerun_engine->ahead;
+	const struct tape_entry *entry = &recorded->entry;
+	int rc = 0;
+
+	worker->took_part = true;
+	worker->known_ns = entry->t_ns;
+	switch (entry->kind) {
+	case TAPE_PACKETS:
+		if (entry->port >= rerun_engine->n_ports || !rerun_engine->owned[entry->port]) {
+			problem_set(problem, -1, "a packet of port %u, which worker %u has not",
+			            entry->port, rerun_engine->worker);
+			return -EINVAL;
+		}
+		return take_packets(rerun_engine, alone, problem);
+	case TAPE_CHANGE:
+		rc = take_change(rerun_engine, entry, problem);
+		break;
+	case TAPE_CLEAR:
+		engine_clear(rerun_engine->engine);
+		break;
+	case TAPE_INSERTION:
+		take_insertion(rerun_engine, recorded);
+		break;
+	case TAPE_DEPARTURES:
+		if (compares && entry->port < rerun_engine->n_ports)
+			compare_departures(rerun_engine, recorded);
+		break;
+	case TAPE_CHECK:
+		if (compares)
+			compare_counters(rerun_engine, entry);
+		break;
+	case TAPE_UNHELD:
+		meet_unheld(rerun_engine, entry);
+		break;
+	case TAPE_GAP:
+		meet_gap(rerun_engine, entry);
+		break;
+	case TAPE_END:
+		if (compares)
+			compare_end(rerun_engine, entry);
+		worker->ended = true;
+		break;
+	}
+	if (rerun_engine->has_ahead)
+		read_ahead(rerun_engine);
+	return rc;
+}
+
+/* ---- the engine ---- */
+
+int rerun_engine_open(struct rerun_engine *rerun_engine, const struct scenario *scenario,
+                      struct problem *problem)
+{
+	const struct rerun_options *options = rerun_engine->options;
+	struct engine_setup setup = {
+	        .statements = statements,
+	        .pool = rerun_engine->supply->pool,
+	        .seed = scenario->seed,
+	        .witness = options->replay->witness,
+	        .filters = &filters,
+	        .spread = pool_spread,
+	        .make_room = make_room,
+	        .room_argument = rerun_engine,
+	        .live = true, /* latencies of devices count as they did */
+	};
+	struct change *change;
+	int rc;
+
+	rerun_engine->n_ports = scenario->n_ports;
+	rerun_engine->digested = tape_digested(options->snap);
+	for (uint32_t port = 0; port < scenario->n_ports; port++)
+		rerun_engine->owned[port] = options->emulator[port] == rerun_engine->worker;
+	rc = recorded_open(options->path, rerun_engine->worker, &rerun_engine->reader, problem);
+	if (rc < 0)
+		return rc;
+	rerun_engine->memory_bytes =
+	        options->replay->memory_bytes ? options->replay->memory_bytes : REPLAY_MEMORY;
+	rerun_engine->memory = memory_reserve(rerun_engine->memory_bytes);
+	setup.memory = rerun_engine->memory;
+	setup.memory_bytes = rerun_engine->memory_bytes;
+	if (setup.memory)
+		rerun_engine->engine = engine_make(&setup);
+	if (!rerun_engine->engine) {
+		problem_set(problem, -1, "no memory for packets in flight");
+		return -ENOMEM;
+	}
+	rc = change_prepare(rerun_engine->engine, scenario, rerun_engine->owned, &change, problem);
+	if (rc < 0)
+		return rc;
+	engine_apply(rerun_engine->engine, change, 0);
+	change_free(change);
+	read_ahead(rerun_engine);
+	return 0;
+}
+
+void rerun_engine_close(struct rerun_engine *rerun_engine)
+{
+	engine_free(rerun_engine->engine);
+	memory_free(rerun_engine->memory, rerun_engine->memory_bytes);
+	recorded_close(rerun_engine->reader);
+	for (uint32_t port = 0; port < rerun_engine->n_ports; port++)
+		free(rerun_engine->gone[port].list);
+	memset(rerun_engine, 0, sizeof(*rerun_engine));
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/tape.h"
+
+#include <errno.h>
+
+#include "capture/frame_copy.h"
+#include "engine/engine.h"
+#include "engine/engine_digest.h"
+#include "machine/pool.h"
+#include "packet/digest.h"
+
+/* For entries that are no packets: without them, what follows says nothing. */
+#define RESERVE 65536u
+
+/* ---- room ---- */
+
+static struct tape_entry *entry_at(const struct tape *tape, uint64_t at)
+{
+	return (struct tape_entry *)(void *)(tape->data + (at & (tape->size - 1)));
+}
+
+static uint64_t room(struct tape *tape)
+{
+	tape->taken = __atomic_load_n(&tape->passed, __ATOMIC_ACQUIRE);
+	return tape->size - (tape->written - tape->taken);
+}
+
+/* Where an entry of so many bytes goes, so that `spare` bytes are left; NULL: there is no room. */
+static struct tape_entry *reserve(struct tape *tape, uint32_t bytes, uint32_t spare)
+{
+	uint64_t at = tape->written & (tape->size - 1), padding = 0;
+	uint64_t free = tape->size - (tape->written - tape->taken);
+
+	if (unlikely(at + bytes > tape->size))
+		padding = tape->size - at;
+	if (unlikely(free < padding + bytes + spare) && room(tape) < padding + bytes + spare)
+		return NULL;
+	if (unlikely(padding > 0)) {
+		/* All entries are multiples of 8, so that two words fit. */
+		struct tape_entry *entry = entry_at(tape, at);
+
+		entry->bytes = (uint32_t)padding;
+		entry->kind = TAPE_PADDING;
+		tape->written += padding;
+	}
+	return entry_at(tape, tape->written);
+}
+
+static void publish(struct tape *tape, const struct tape_entry *entry)
+{
+	tape->written += entry->bytes;
+	__atomic_store_n(&tape->published, tape->written, __ATOMIC_RELEASE);
+}
+
+/* There is room again: what is missing stands ahead of what comes. */
+static bool tell_gap(struct tape *tape, uint32_t spare)
+{
+	struct tape_entry *entry = reserve(tape, sizeof(*entry), spare);
+
+	if (!entry)
+		return false;
+	*entry = (struct tape_entry){
+	        .bytes = sizeof(*entry),
+	        .kind = TAPE_GAP,
+	        .flags = tape->gap_blind ? TAPE_BLIND : 0,
+	        .n = (uint32_t)RTE_MIN(tape->gap_packets, (uint64_t)UINT32_MAX),
+	        .t_ns = tape->now,
+	        .number = tape->gap_from,
+	};
+	publish(tape, entry);
+	tape->gap = tape->gap_blind = false;
+	tape->gap_packets = 0;
+	return true;
+}
+
+static void leave_out(struct tape *tape, uint64_t packets, bool blind, simtime now)
+{
+	if (!tape->gap)
+		tape->gap_from = now;
+	tape->gap = true;
+	tape->gap_blind |= blind;
+	tape->gap_packets += packets;
+	tape->missed += packets;
+}
+
+static struct tape_entry *entry_begin(struct tape *tape, uint32_t bytes, uint32_t spare)
+{
+	if (unlikely(tape->gap) && !tell_gap(tape, spare + bytes))
+		return NULL;
+	return reserve(tape, bytes, spare);
+}
+
+void tape_free(struct tape *tape)
+{
+	memory_free(tape->data, tape->size);
+	tape->data = NULL;
+}
+
+uint32_t tape_digested(uint32_t snap)
+{
+	if (snap == 0)
+		return UINT32_MAX;
+	return snap > TAPE_MOVES ? snap - TAPE_MOVES : 0;
+}
+
+/* ---- packets ---- */
+
+static void copy_chain(uint8_t *to, const struct rte_mbuf *mbuf, uint32_t bytes)
+{
+	for (uint32_t done = 0, part; done < bytes; done += part, mbuf = mbuf->next) {
+		part = RTE_MIN((uint32_t)mbuf->data_len, bytes - done);
+		memcpy(to + done, rte_pktmbuf_mtod(mbuf, const uint8_t *), part);
+	}
+}
+
+static inline uint32_t kept(const struct tape *tape, const struct rte_mbuf *mbuf)
+{
+	return RTE_MIN(mbuf->pkt_len, tape->snap);
+}
+
+static inline uint8_t *put_frame(uint8_t *to, const struct tape *tape, const struct rte_mbuf *mbuf,
+                                 uint32_t wire_bytes)
+{
+	struct tape_frame *frame = (struct tape_frame *)(void *)to;
+	const uint32_t bytes = kept(tape, mbuf);
+
+	*frame = (struct tape_frame){bytes, wire_bytes};
+	to += sizeof(*frame);
+	if (likely(mbuf->data_len >= bytes))
+		frame_copy(to, rte_pktmbuf_mtod(mbuf, const uint8_t *), bytes);
+	else
+		copy_chain(to, mbuf, bytes);
+	return to + tape_padded(bytes);
+}
+
+/* Packets of one instant, numbered in sequence. */
+static void put_run(struct tape *tape, const struct burst *burst, uint32_t from, uint32_t n)
+{
+	const uint32_t ages = burst->whole ? 0 : tape_padded(n * (uint32_t)sizeof(uint32_t));
+	uint32_t bytes = (uint32_t)sizeof(struct tape_entry) + ages;
+	struct tape_entry *entry;
+	uint8_t *to;
+
+	for (uint32_t i = from; i < from + n; i++)
+		bytes += (uint32_t)sizeof(struct tape_frame) +
+		         tape_padded(kept(tape, burst->mbuf[i]));
+	tape->now = burst_t(burst, from);
+	entry = entry_begin(tape, bytes, RESERVE);
+	if (unlikely(!entry)) {
+		leave_out(tape, n, false, tape->now);
+		return;
+	}
+	*entry = (struct tape_entry){
+	        .bytes = bytes,
+	        .kind = TAPE_PACKETS,
+	        .flags = ages ? TAPE_AGES : 0,
+	        .port = burst->port,
+	        .n = n,
+	        .t_ns = tape->now,
+	        .number = burst_number(burst, from),
+	};
+	to = (uint8_t *)(entry + 1);
+	if (unlikely(ages)) {
+		memcpy(to, &burst->age_ns[from], n * sizeof(uint32_t));
+		to += ages;
+	}
+	for (uint32_t i = from; i < from + n; i++)
+		to = put_frame(to, tape, burst->mbuf[i], burst_wire_bytes(burst, i));
+	tape->packets += n;
+	publish(tape, entry);
+}
+
+void tape_burst(struct tape *tape, const struct burst *burst)
+{
+	if (likely(burst->at_once && burst->in_sequence)) {
+		put_run(tape, burst, 0, burst->n);
+		return;
+	}
+	for (uint32_t i = 0, n; i < burst->n; i += n) {
+		for (n = 1; i + n < burst->n && burst_t(burst, i + n) == burst_t(burst, i) &&
+		            burst_number(burst, i + n) == burst_number(burst, i) + n;
+		     n++)
+			;
+		put_run(tape, burst, i, n);
+	}
+}
+
+/* ---- what is between them ---- */
+
+/* `blind`: without it nothing that follows can be known. */
+static void put(struct tape *tape, const struct tape_entry *what, bool blind)
+{
+	struct tape_entry *entry = entry_begin(tape, sizeof(*entry), blind ? 0 : RESERVE);
+
+	tape->now = what->t_ns;
+	if (unlikely(!entry)) {
+		if (blind)
+			leave_out(tape, 0, true, what->t_ns);
+		return;
+	}
+	*entry = *what;
+	entry->bytes = sizeof(*entry);
+	publish(tape, entry);
+}
+
+void tape_change(struct tape *tape, uint64_t number, simtime now)
+{
+	put(tape, &(struct tape_entry){.kind = TAPE_CHANGE, .t_ns = now, .number = number}, true);
+}
+
+void tape_clear(struct tape *tape, simtime now)
+{
+	put(tape, &(struct tape_entry){.kind = TAPE_CLEAR, .t_ns = now}, true);
+}
+
+void tape_insertion(struct tape *tape, const struct insertion *insertion, simtime now)
+{
+	const uint32_t frames = insertion->n * insertion->frame_bytes;
+	const uint32_t bytes =
+	        (uint32_t)sizeof(struct tape_entry) + TAPE_CLOUD_BYTES + tape_padded(frames);
+	struct tape_entry *entry = entry_begin(tape, bytes, 0);
+	uint8_t *to;
+
+	tape->now = now;
+	if (unlikely(!entry)) {
+		leave_out(tape, insertion->n, true, now);
+		return;
+	}
+	*entry = (struct tape_entry){.bytes = bytes,
+	                             .kind = TAPE_INSERTION,
+	                             .n = insertion->n,
+	                             .t_ns = now,
+	                             .number = insertion->frame_bytes};
+	to = (uint8_t *)(entry + 1);
+	memset(to, 0, TAPE_CLOUD_BYTES);
+	memcpy(to, insertion->cloud, strnlen(insertion->cloud, TAPE_CLOUD_BYTES - 1));
+	memcpy(to + TAPE_CLOUD_BYTES, insertion->frames, frames);
+	publish(tape, entry);
+}
+
+void tape_end(struct tape *tape, simtime now, bool full)
+{
+	put(tape,
+	    &(struct tape_entry){.kind = TAPE_END, .flags = full ? TAPE_FULL : 0, .t_ns = now},
+	    true);
+}
+
+/* ---- what became of them ---- */
+
+void tape_departures(struct tape *tape, uint32_t port, const struct outlet *outlet, simtime now)
+{
+	const uint32_t from = tape->noted[port], n = outlet->n - from;
+	const uint32_t bytes =
+	        (uint32_t)sizeof(struct tape_entry) + tape_padded(n * (uint32_t)sizeof(uint32_t));
+	struct tape_entry *entry;
+	uint32_t *digests;
+
+	if (n == 0)
+		return;
+	tape->now = now;
+	tape->departed[port] += n;
+	tape->until_check -= RTE_MIN(n, tape->until_check);
+	/* Without it nothing but the comparison is missing. */
+	entry = entry_begin(tape, bytes, RESERVE);
+	if (unlikely(!entry))
+		return;
+	*entry = (struct tape_entry){.bytes = bytes,
+	                             .kind = TAPE_DEPARTURES,
+	                             .port = (uint16_t)port,
+	                             .n = n,
+	                             .t_ns = now,
+	                             .number = tape->departed[port] - n + 1};
+	digests = (uint32_t *)(void *)(entry + 1);
+	for (uint32_t i = 0; i < n; i++)
+		digests[i] = digest_departure(outlet->mbufs[from + i], outlet->due_ns[from + i],
+		                              outlet->wire_bytes[from + i], tape->digested);
+	publish(tape, entry);
+}
+
+void tape_check(struct tape *tape, struct engine *engine, simtime now)
+{
+	if (likely(tape->until_check > 0))
+		return;
+	tape->until_check = TAPE_CHECK_EVERY;
+	/* What is due has not left for want of room or of a buffer: a moment later it compares. */
+	if (engine_next(engine) <= now)
+		return;
+	for (uint32_t i = 0; i < TAPE_CHECK_CLOUDS; i++) {
+		struct engine_digest digest;
+
+		if (!engine_digest_next(engine, &tape->next_check, &digest))
+			return;
+		put(tape,
+		    &(struct tape_entry){.kind = TAPE_CHECK,
+		                         .n = digest.slot,
+		                         .word = digest_name(digest.cloud),
+		                         .t_ns = now,
+		                         .number = digest.counters},
+		    false);
+	}
+}
+
+void tape_unsent(struct tape *tape, uint32_t port, const struct rte_mbuf *mbuf, simtime due_ns)
+{
+	put(tape,
+	    &(struct tape_entry){
+	            .kind = TAPE_UNSENT,
+	            .port = (uint16_t)port,
+	            .n = mbuf->pkt_len,
+	            .word = digest_departure(mbuf, due_ns, mbuf->pkt_len, tape->digested),
+	            .t_ns = tape->now,
+	            .number = due_ns,
+	    },
+	    false);
+}
+
+/* Of the engine (engine_setup.losses): there was no memory to hold it. */
+static void tell_unheld(struct witness *losses, const struct fate *fate)
+{
+	put((struct tape *)losses,
+	    &(struct tape_entry){
+	            .kind = TAPE_UNHELD,
+	            .port = (uint16_t)fate->port,
+	            .n = fate->flags,
+	            .word = digest_name(fate->cloud),
+	            .t_ns = ((struct tape *)losses)->now,
+	            .number = fate->packet,
+	    },
+	    false);
+}
+
+int tape_make(struct tape *tape, uint64_t bytes, uint32_t snap)
+{
+	memset(tape, 0, sizeof(*tape));
+	tape->losses.tell = tell_unheld;
+	tape->size = bytes;
+	tape->snap = snap ? snap : UINT32_MAX;
+	tape->digested = tape_digested(snap);
+	tape->until_check = TAPE_CHECK_EVERY;
+	tape->data = memory_make(bytes);
+	return tape->data ? 0 : -ENOMEM;
+}
+
+/* ---- the reader's end ---- */
+
+const struct tape_entry *tape_look(struct tape *tape)
+{
+	uint64_t at = tape->passed;
+
+	while (at != __atomic_load_n(&tape->published, __ATOMIC_ACQUIRE)) {
+		const struct tape_entry *entry = entry_at(tape, at);
+
+		if (entry->kind != TAPE_PADDING)
+			return entry;
+		at += entry->bytes;
+		__atomic_store_n(&tape->passed, at, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+void tape_pass(struct tape *tape, const struct tape_entry *entry)
+{
+	__atomic_store_n(&tape->passed, tape->passed + entry->bytes, __ATOMIC_RELEASE);
+}

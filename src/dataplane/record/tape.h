@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A tape: all that a worker's engine meets, on its way from the worker to who writes it down
+ * (recording.h). It is a ring of entries (tape_entry.h) in memory of its own: the worker neither
+ * waits nor calls the system. What finds no room is left out and counted, and the next entry that
+ * finds room stands behind a GAP that says so.
+ *
+ * What is recorded is what the engine cannot know by itself: packets as they come in, with their
+ * instants, numbers and ages; at which instant, and between which packets, the worker took over a
+ * change; packets of weir's own. And what it made of them, to compare: a digest of each packet that
+ * leaves, the counters of a few clouds from time to time, and what weir itself lost.
+ *
+ * Of a frame up to `snap` bytes are kept. A digest of what leaves covers fewer then: what a
+ * statement puts in or takes off moves the bytes, and of those behind the snap a repetition knows
+ * nothing.
+ *
+ * Thread: tape_... the worker's, and control's when the worker has ended. tape_look and tape_pass:
+ * one at a time, the reader.
+ */
+#ifndef WEIR_TAPE_H
+#define WEIR_TAPE_H
+
+#include <stdbool.h>
+
+#include "account/witness.h"
+#include "packet/burst.h"
+#include "packet/outlet.h"
+#include "record/tape_entry.h"
+#include "scenario/scenario.h"
+
+struct engine;
+struct insertion;
+
+/* By how much headers may grow, at most, so that bytes behind the snap come into its front. */
+#define TAPE_MOVES 64u
+/* Departures from one look at the counters of clouds to the next, and clouds that are looked at. */
+#define TAPE_CHECK_EVERY  1024u
+#define TAPE_CHECK_CLOUDS 4u
+
+struct tape {
+	struct witness losses; /* first: told of packets for which there was no memory */
+	uint8_t *data;
+	uint64_t size; /* a power of two */
+	uint32_t snap; /* 0: whole frames */
+	uint32_t digested;
+	/* the worker's */
+	uint64_t written, taken; /* bytes; the latter as it was seen last */
+	simtime now;             /* of the latest entry */
+	uint64_t gap_packets;    /* since the last entry that found room */
+	simtime gap_from;
+	bool gap, gap_blind;
+	uint64_t packets, missed; /* recorded, and not */
+	uint64_t departed[SCENARIO_PORTS_MAX];
+	uint32_t noted[SCENARIO_PORTS_MAX]; /* of what lies in the outlet */
+	uint32_t until_check, next_check;
+	/* the worker writes, the reader reads, and the other way round */
+	uint64_t published __rte_cache_aligned;
+	uint64_t passed __rte_cache_aligned;
+};
+
+/* `bytes`: a power of two, 1 MiB at least. 0 or -ENOMEM. */
+int tape_make(struct tape *tape, uint64_t bytes, uint32_t snap);
+void tape_free(struct tape *tape); /* one that is all zero is allowed */
+
+/* How many bytes of what leaves a digest covers, with this snap. */
+uint32_t tape_digested(uint32_t snap);
+
+/* A burst that the engine is about to get. */
+void tape_burst(struct tape *tape, const struct burst *burst);
+void tape_change(struct tape *tape, uint64_t number, simtime now);
+void tape_clear(struct tape *tape, simtime now);
+void tape_insertion(struct tape *tape, const struct insertion *insertion, simtime now);
+/* The engine has advanced to `now`, and this is in the outlet of a port. */
+void tape_departures(struct tape *tape, uint32_t port, const struct outlet *outlet, simtime now);
+/* So many are left in it. */
+static inline void tape_left(struct tape *tape, uint32_t port, uint32_t n)
+{
+	tape->noted[port] = n;
+}
+/* All that is due at `now` has left: compares well. Does something once in TAPE_CHECK_EVERY
+ * departures. */
+void tape_check(struct tape *tape, struct engine *engine, simtime now);
+/* No device took it in time. */
+void tape_unsent(struct tape *tape, uint32_t port, const struct rte_mbuf *mbuf, simtime due_ns);
+void tape_end(struct tape *tape, simtime now, bool full);
+
+/* ---- the reader's end ---- */
+
+/* The next entry, which stays until tape_pass; NULL: there is none now. */
+const struct tape_entry *tape_look(struct tape *tape);
+void tape_pass(struct tape *tape, const struct tape_entry *entry);
+
+#endif
