@@ -100,7 +100,8 @@ static int check_files(struct replay_arguments *a, struct problem *problem)
 	const char *other[] = {a->report, a->log, a->picture, a->capture};
 	uint32_t n_written = 0, n_read = 0;
 
-	read[n_read++] = a->config;
+	if (a->config)
+		read[n_read++] = a->config;
 	for (uint32_t i = 0; i < a->n_in; i++)
 		read[n_read++] = a->in[i].path;
 	for (uint32_t i = 0; i < a->n_out; i++)

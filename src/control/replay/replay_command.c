@@ -11,6 +11,7 @@
 #include "capture/atomic_file.h"
 #include "command.h"
 #include "fates/fate_capture.h"
+#include "fates/trace.h"
 #include "language/path_check.h"
 #include "language/scenario_file.h"
 #include "text/alloc_failure.h"
@@ -19,6 +20,7 @@
 #include "replay/decision_log.h"
 #include "replay/picture.h"
 #include "replay/replay_options.h"
+#include "replay/replay_recording.h"
 #include "replay/replay_table.h"
 #include "replay/report_file.h"
 
@@ -34,6 +36,8 @@ struct session {
 	struct decision_log *log;
 	struct picture *picture;
 	struct fate_capture *capture;
+	struct recording_folder *folder; /* --recording; or NULL */
+	struct trace *trace;             /* --packet; or NULL */
 	/* Tells all of them that there are. */
 	struct witness tee;
 	bool bar;
@@ -70,11 +74,17 @@ static void tell_all(struct witness *witness, const struct fate *fate)
 		picture_witness(session->picture)->tell(picture_witness(session->picture), fate);
 	if (session->capture)
 		fate_capture_put(session->capture, fate, 0);
+	if (session->trace && fate->packet == session->arguments.packet)
+		trace_put(session->trace, fate, 0);
 }
 
 static struct witness *choose_witness(struct session *session)
 {
 	session->tee.tell = tell_all;
+	if (session->trace) {
+		session->tee.way = ~((1u << FATE_DELIVERED) | (1u << FATE_DROPPED));
+		return &session->tee;
+	}
 	if (session->capture) {
 		session->tee.way = points_kinds(POINTS_DEFAULT);
 		return &session->tee;
@@ -91,6 +101,8 @@ static int stepped(void *argument, simtime now, struct problem *problem)
 {
 	struct session *session = argument;
 
+	if (session->trace)
+		trace_settle(session->trace, now);
 	return session->capture ? fate_capture_settle(session->capture, now, problem) : 0;
 }
 
@@ -171,6 +183,36 @@ static int open_files(struct session *session, struct problem *problem)
 	return error;
 }
 
+/* The way of a packet, in words. */
+static int open_trace(struct session *session, struct problem *problem)
+{
+	static char ports[SCENARIO_PORTS_MAX][SCENARIO_NAME_BYTES];
+	const struct scenario *scenario = session->scenario;
+
+	if (!session->arguments.packet)
+		return 0;
+	for (uint32_t i = 0; i < scenario->n_ports; i++)
+		memcpy(ports[i], scenario->ports[i].name, sizeof(ports[i]));
+	session->trace =
+	        trace_make(session->arguments.stdout_taken ? stderr : stdout, scenario->n_ports);
+	if (session->trace)
+		return trace_names(session->trace, scenario->n_ports,
+		                   (const char(*)[SCENARIO_NAME_BYTES])ports);
+	problem_set(problem, -1, "no memory for the way of a packet");
+	return -ENOMEM;
+}
+
+static int run_again(struct session *session, const struct replay_options *options,
+                     struct replay_result *result, struct problem *problem)
+{
+	const struct replay_arguments *a = &session->arguments;
+
+	if (!session->folder)
+		return replay_run(session->scenario, options, result, problem);
+	return replay_recording_run(a, session->folder, session->scenario, options,
+	                            a->stdout_taken ? stderr : stdout, result, problem);
+}
+
 static int publish_files(struct session *session, struct problem *problem)
 {
 	int error = 0;
@@ -236,10 +278,15 @@ static int run(struct session *session, struct problem *problem)
 	};
 	int error = open_files(session, problem);
 
+	if (!error)
+		error = open_trace(session, problem);
 	options.witness = choose_witness(session);
 	if (!error)
-		error = replay_run(session->scenario, &options, &result, problem);
+		error = run_again(session, &options, &result, problem);
 	hide_progress(session);
+	if (!error && session->trace)
+		trace_rest(session->trace);
+	trace_free(session->trace);
 	if (!error)
 		error = publish_files(session, problem);
 	close_files(session);
@@ -253,6 +300,30 @@ static int run(struct session *session, struct problem *problem)
 	return error;
 }
 
+/* The scenario: of a file, or that of a recording's beginning. 0, or -errno with message. */
+static int load(struct session *session, char *message, size_t room)
+{
+	const struct replay_arguments *a = &session->arguments;
+	struct problem problem;
+	int rc;
+
+	if (!a->recording)
+		return scenario_file_load(a->config, &session->scenario, message, room);
+	rc = recording_folder_open(a->recording, a->config, a->set, a->n_set, &session->folder,
+	                           &problem);
+	if (rc < 0) {
+		snprintf(message, room, "%s", problem.text);
+		return rc;
+	}
+	replay_recording_warn(stderr, recording_folder_about(session->folder),
+	                      recording_folder_first(session->folder));
+	session->scenario = scenario_copy(recording_folder_first(session->folder));
+	if (session->scenario)
+		return 0;
+	snprintf(message, room, "no memory");
+	return -ENOMEM;
+}
+
 int command_replay(int argc, char **argv)
 {
 	struct session session = {.report = NULL};
@@ -262,8 +333,7 @@ int command_replay(int argc, char **argv)
 
 	if (status != OPTIONS_RUN)
 		return status;
-	if (scenario_file_load(session.arguments.config, &session.scenario, message,
-	                       sizeof(message))) {
+	if (load(&session, message, sizeof(message))) {
 		fprintf(stderr, "weir replay: %s\n", message);
 		return 2;
 	}
@@ -277,5 +347,6 @@ int command_replay(int argc, char **argv)
 	if (status)
 		fprintf(stderr, "weir replay: %s\n", problem.text);
 	scenario_free(session.scenario);
+	recording_folder_close(session.folder);
 	return status == 0 ? 0 : status == -EINVAL || status == -ENOSPC ? 2 : 1;
 }

@@ -45,6 +45,18 @@ static int take_out(const struct field *option, char *text, void *arguments,
 	return parse_binding(option, text, a->out_text, &a->n_out, error);
 }
 
+static int take_set(const struct field *option, char *text, void *arguments,
+                    struct language_error *error)
+{
+	struct replay_arguments *a = arguments;
+
+	if (a->n_set == REPLAY_SETS_MAX)
+		return language_error_set(error, ERROR_FULL, "%s: more than %u lines", option->name,
+		                          REPLAY_SETS_MAX);
+	a->set[a->n_set++] = text;
+	return 0;
+}
+
 static const struct option_row rows[] = {
         {OPTION_CONFIG(struct replay_arguments, "the scenario")},
         {OPTION("--in", FIELD_TEXT, struct replay_arguments, in_text, .form = "PORT=PCAP",
@@ -55,6 +67,20 @@ static const struct option_row rows[] = {
         {OPTION("--out", FIELD_TEXT, struct replay_arguments, out_text, .form = "PORT=PCAP",
                 .help = "where packets that leave at a port are written (pcap, ns; - is stdout)"),
          .take = take_out},
+        {OPTION("--recording", FIELD_TEXT, struct replay_arguments, recording, .form = "DIR",
+                .help = "in the place of captures: a run that `weir run --record DIR` has "
+                        "recorded, again, and compared with what it was")},
+        {OPTION("--set", FIELD_TEXT, struct replay_arguments, set, .form = "LINE",
+                .help = "of a recording: what would have happened with this line in its "
+                        "scenarios"),
+         .take = take_set},
+        {OPTION("--until", FIELD_TIME, struct replay_arguments, until_ns,
+                .help = "of a recording: up to this time after its beginning")},
+        {OPTION("--packet", FIELD_COUNT, struct replay_arguments, packet, .min = 1,
+                .help = "of a recording: the way of the packet with this number, at each port, "
+                        "in words")},
+        {OPTION("--ideal", FIELD_FLAG, struct replay_arguments, ideal,
+                .help = "of a recording: without what weir itself has lost")},
         {OPTION("--split", FIELD_TEXT, struct replay_arguments, split, .form = "RULE",
                 .help = "which frames of A,B=PCAP come in at A, all others at B: mac=ADDRESS, "
                         "ip=ADDRESS[/LENGTH] or port=NUMBER of the source, or first: the source "
@@ -81,13 +107,32 @@ static const struct option_row rows[] = {
 
 const struct options replay_options = {
         .command = "replay",
-        .usage = "-c FILE --in PORT=PCAP ... --out PORT=PCAP ... [options]",
+        .usage = "-c FILE --in PORT=PCAP ... --out PORT=PCAP ... [options]\n"
+                 "--recording DIR [options]",
         .does = "Passes captures through a scenario, in virtual time: same seed, same bytes.",
         .rows = rows,
 };
 
+static int check_recording(const struct replay_arguments *a)
+{
+	if (a->recording && a->n_in > 0)
+		return options_wrong(&replay_options,
+		                     "--in and --recording: the packets come from one of them");
+	if (a->recording && a->split)
+		return options_wrong(&replay_options, "--split is for captures");
+	if (!a->recording && (a->n_set || a->until_ns || a->packet || a->ideal))
+		return options_wrong(&replay_options, "%s is for --recording DIR",
+		                     a->n_set      ? "--set"
+		                     : a->until_ns ? "--until"
+		                     : a->packet   ? "--packet"
+		                                   : "--ideal");
+	return OPTIONS_RUN;
+}
+
 static int check_complete(const struct replay_arguments *a)
 {
+	if (a->recording || check_recording(a) != OPTIONS_RUN)
+		return check_recording(a);
 	if (!a->config)
 		return options_wrong(&replay_options, "no scenario is given; -c FILE names it");
 	if (a->n_in == 0)

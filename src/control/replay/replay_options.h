@@ -13,6 +13,8 @@
 #include "offline/replay.h"
 #include "options/options.h"
 
+#define REPLAY_SETS_MAX 32u
+
 /* `a,b=FILE` in its parts. */
 struct replay_binding {
 	const char *first, *second, *path;
@@ -20,6 +22,13 @@ struct replay_binding {
 
 struct replay_arguments {
 	const char *config, *split, *report, *log, *picture, *capture;
+	/* a recording that is run again: its folder, or NULL */
+	const char *recording;
+	const char *set[REPLAY_SETS_MAX]; /* lines that change its scenarios */
+	uint32_t n_set;
+	uint64_t until_ns; /* 0: to its end */
+	uint64_t packet;   /* whose way is told in words; 0: none */
+	bool ideal;
 	uint64_t seed;
 	bool seed_given;
 	uint64_t burst, memory_bytes;

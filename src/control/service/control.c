@@ -9,6 +9,7 @@
 #include "service/control.h"
 #include "service/event_log.h"
 #include "service/executor.h"
+#include "service/recorded_text.h"
 
 /* How long a posted transaction is waited for at once: a worker comes round within microseconds. */
 #define AT_ONCE_NS (50 * SIMTIME_US)
@@ -17,7 +18,11 @@
 static int runtime_ops_change(void *context, const struct scenario *next,
                               struct transaction **transaction, struct problem *problem)
 {
-	return transaction_change(context, next, transaction, problem);
+	int rc = transaction_change(context, next, transaction, problem);
+
+	if (rc == 0 && runtime_recording(context))
+		transaction_describe(*transaction, recorded_text(runtime_recording(context), next));
+	return rc;
 }
 
 static int runtime_ops_clear(void *context, struct transaction **transaction)

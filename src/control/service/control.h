@@ -43,6 +43,7 @@ struct cloud_report;
 struct event_log;
 struct insertion;
 struct leases;
+struct recording;
 struct tap;
 
 struct control_ops {
@@ -107,6 +108,7 @@ struct control {
 	struct event_log *events;    /* what happens (stream/event.h); NULL: there was no memory */
 	struct leases *leases;       /* changes for a time (lease.h); the server's; NULL: none */
 	char run[CONTROL_RUN_BYTES]; /* names this run: another weir at this socket has another */
+	struct recording *recording; /* where events stand, too; or NULL */
 	uint64_t changes;    /* made so far: who keeps a copy of the scenario sees that it is old */
 	bool probing;        /* routers are being asked: probe.h */
 	uint64_t cleared_ns; /* when counting began, on the clock of ops->now_ns */

@@ -408,6 +408,7 @@ int server_begin(struct server *server, struct runtime *runtime, struct scenario
 	serving->executor = executor;
 	control_init(&serving->control, &control_ops_runtime, runtime, scenario);
 	serving->control.executor = executor;
+	serving->control.recording = runtime_recording(runtime);
 	serving->control.leases = leases_make(&serving->control);
 	serving->vouching.every_ns = supervisor_watchdog_ns();
 	event_started(&serving->control);
@@ -434,6 +435,8 @@ int server_step(struct serving *serving, int also, int wait_ms)
 		runtime_tick(serving->runtime, server_tell_event, control);
 		watches_step(&serving->watches, control);
 		vouch(&serving->vouching, serving->runtime, now_ns);
+		if (control->recording)
+			event_of_recording(control);
 		serving->tick_ns = now_ns + SERVER_TICK_NS;
 	}
 	own_ms = serving->reloads || serving->reverts

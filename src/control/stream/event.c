@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/recording.h"
 #include "service/event_log.h"
 #include "show/json.h"
 
@@ -144,6 +145,8 @@ void event_tell(struct control *control, enum run_log_level level, const char *k
 		         kind, stamp.number, stamp.t_ns, stamp.wall_ns);
 	snprintf(text, sizeof(text), "%s %s: %s", head, kind, sentence);
 	event_log_add(control->events, line != NULL ? line : plain, text);
+	if (control->recording != NULL)
+		recording_note(control->recording, strdup(line != NULL ? line : plain));
 	free(line);
 	json_decref(members);
 }
@@ -197,6 +200,14 @@ void event_of_runtime(struct control *control, const struct runtime_event *event
 		           "%s", event->line);
 		return;
 	}
+}
+
+void event_of_recording(struct control *control)
+{
+	char line[SENTENCE_BYTES];
+
+	if (recording_trouble(control->recording, line, sizeof(line)))
+		event_tell(control, RUN_LOG_WARNING, "recording-ended", json_object(), "%s", line);
 }
 
 void event_cleared(struct control *control, const struct peer *who)

@@ -33,6 +33,8 @@ void event_started(struct control *control);
 void event_stopped(struct control *control, const char *why);
 /* What the runtime's tick tells. */
 void event_of_runtime(struct control *control, const struct runtime_event *event);
+/* The recording has ended before its run; told once. */
+void event_of_recording(struct control *control);
 void event_cleared(struct control *control, const struct peer *who);
 
 /* A change that has been posted. */

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/recording_folder.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "language/language.h"
+#include "language/scenario_check.h"
+#include "language/scenario_file.h"
+#include "text/file_read.h"
+
+#define NAME_BYTES 256
+
+/* Lines of a text, each with its own memory. */
+struct lines {
+	char **line;
+	size_t n, room;
+};
+
+/* A scenario as a worker has it. */
+struct follower {
+	size_t read; /* of the rows: those behind are still to come */
+	struct lines lines;
+	struct scenario *scenario;
+	json_t *files; /* name -> where its content lies */
+};
+
+struct recording_folder {
+	struct file_source source;       /* first: of files that a scenario names */
+	const struct follower *follower; /* for which it is read */
+	char path[PATH_MAX];
+	struct recording_about about;
+	const char *config;
+	const char *const *edits;
+	uint32_t n_edits;
+	json_t *rows; /* of changes.jsonl: changes and files, in order */
+	struct scenario *first;
+	char *text; /* scenario.weir */
+	struct follower followers[RERUN_WORKERS_MAX];
+};
+
+/* ---- lines ---- */
+
+static bool lines_insert(struct lines *lines, size_t at, const char *text, size_t bytes)
+{
+	char *line = strndup(text, bytes);
+
+	if (lines->n == lines->room) {
+		size_t room = 2 * lines->room + 64;
+		char **more = realloc(lines->line, room * sizeof(*more));
+
+		if (!more) {
+			free(line);
+			return false;
+		}
+		lines->line = more;
+		lines->room = room;
+	}
+	memmove(&lines->line[at + 1], &lines->line[at], (lines->n - at) * sizeof(char *));
+	lines->line[at] = line;
+	lines->n++;
+	return line != NULL;
+}
+
+static void lines_free(struct lines *lines)
+{
+	for (size_t i = 0; i < lines->n; i++)
+		free(lines->line[i]);
+	free(lines->line);
+	*lines = (struct lines){0};
+}
+
+static bool lines_of(struct lines *lines, const char *text)
+{
+	for (const char *end; *text; text = *end ? end + 1 : end) {
+		end = strchrnul(text, '\n');
+		if (!lines_insert(lines, lines->n, text, (size_t)(end - text)))
+			return false;
+	}
+	return true;
+}
+
+static char *lines_text(const struct lines *lines)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < lines->n; i++)
+		fprintf(out, "%s\n", lines->line[i]);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* False: the row does not fit. */
+static bool lines_change(struct lines *lines, const json_t *row)
+{
+	const json_int_t from = json_integer_value(json_object_get(row, "from"));
+	const json_int_t removed = json_integer_value(json_object_get(row, "removed"));
+	const json_t *added = json_object_get(row, "lines"), *line;
+	size_t i;
+
+	if (from < 0 || removed < 0 || (size_t)from > lines->n ||
+	    (size_t)removed > lines->n - (size_t)from || !json_is_array(added))
+		return false;
+	for (json_int_t k = 0; k < removed; k++)
+		free(lines->line[from + k]);
+	memmove(&lines->line[from], &lines->line[from + removed],
+	        (lines->n - (size_t)(from + removed)) * sizeof(char *));
+	lines->n -= (size_t)removed;
+	json_array_foreach(added, i, line)
+	{
+		const char *text = json_string_value(line);
+
+		if (!text || !lines_insert(lines, (size_t)from + i, text, strlen(text)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- files ---- */
+
+static char *read_all(const struct recording_folder *folder, const char *name, size_t *bytes)
+{
+	char path[PATH_MAX + NAME_BYTES];
+	struct language_error error;
+	struct file *file;
+	char *text;
+
+	snprintf(path, sizeof(path), "%s/%s", folder->path, name);
+	if (file_read_own(path, FILE_BYTES_MAX, &file, &error) != 0)
+		return NULL;
+	text = malloc(file->bytes + 1);
+	if (text)
+		memcpy(text, file->text, file->bytes + 1);
+	if (bytes)
+		*bytes = file->bytes;
+	file_release(file);
+	return text;
+}
+
+/* Where the recording says that it lies, and nowhere else. */
+static int read_recorded(const struct file_source *source, const char *name, struct file **result,
+                         struct language_error *error)
+{
+	const struct recording_folder *folder = (const struct recording_folder *)source;
+	const char *at = json_string_value(json_object_get(folder->follower->files, name));
+	struct file *file;
+	size_t bytes = 0;
+	char *content = NULL;
+
+	if (at && strncmp(at, "files/", 6) == 0 && at[6 + strspn(at + 6, "0123456789")] == '\0')
+		content = read_all(folder, at, &bytes);
+	file = content ? file_make(name, bytes) : NULL;
+	if (file)
+		memcpy(file->text, content, bytes);
+	free(content);
+	if (!file)
+		return language_error_set(error, ERROR_BAD_FILE,
+		                          "the recording has not the file `%s`", name);
+	*result = file;
+	return 0;
+}
+
+/* ---- scenarios ---- */
+
+static int edit(struct scenario *scenario, const char *line, struct problem *problem)
+{
+	struct language_error error;
+	struct command *command = calloc(1, sizeof(*command));
+	int rc = command ? language_parse(line, command, &error) : -ENOMEM;
+
+	if (!command) {
+		problem_set(problem, -1, "no memory");
+		return rc;
+	}
+	if (rc == 0) {
+		rc = language_edit(scenario, command, &error);
+		language_release(command);
+	}
+	free(command);
+	if (rc != 0) {
+		problem_set(problem, -1, "--set '%s': %s", line, error.text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* What the text says, with the edits. */
+static int scenario_of(struct recording_folder *folder, struct follower *follower, const char *text,
+                       const char *name, struct scenario **result, struct problem *problem)
+{
+	char message[SCENARIO_FILE_ERROR];
+	int rc;
+
+	folder->follower = follower;
+	file_source_use(&folder->source);
+	rc = scenario_text_load(text, strlen(text), name, result, message, sizeof(message));
+	file_source_use(NULL);
+	if (rc != 0) {
+		problem_set(problem, -1, "%s", message);
+		return -EINVAL;
+	}
+	for (uint32_t i = 0; rc == 0 && i < folder->n_edits; i++)
+		rc = edit(*result, folder->edits[i], problem);
+	if (rc == 0 && folder->n_edits > 0)
+		rc = scenario_check(*result, problem);
+	if (rc == 0)
+		return 0;
+	scenario_free(*result);
+	*result = NULL;
+	return rc;
+}
+
+static uint64_t change_of(const json_t *row)
+{
+	return (uint64_t)json_integer_value(json_object_get(row, "change"));
+}
+
+static void follow_file(struct follower *follower, const json_t *row)
+{
+	const char *name = json_string_value(json_object_get(row, "file"));
+
+	if (name)
+		json_object_set(follower->files, name, json_object_get(row, "at"));
+}
+
+static int follower_begin(struct recording_folder *folder, struct follower *follower)
+{
+	follower->files = json_object();
+	/* Those ahead of the first change are of the beginning. */
+	for (; follower->read < json_array_size(folder->rows); follower->read++) {
+		const json_t *row = json_array_get(folder->rows, follower->read);
+
+		if (change_of(row) > 0)
+			break;
+		follow_file(follower, row);
+	}
+	return follower->files && lines_of(&follower->lines, folder->text) ? 0 : -ENOMEM;
+}
+
+/* Up to that change; false: it is not there, or does not fit. */
+static bool follow(struct recording_folder *folder, struct follower *follower, uint64_t number)
+{
+	uint64_t at = 0;
+
+	while (at != number && follower->read < json_array_size(folder->rows)) {
+		const json_t *row = json_array_get(folder->rows, follower->read++);
+
+		at = change_of(row);
+		if (at == 0)
+			follow_file(follower, row);
+		else if (at > number || !lines_change(&follower->lines, row))
+			return false;
+	}
+	return at == number;
+}
+
+const struct scenario *recording_folder_change(void *argument, uint32_t worker, uint64_t number,
+                                               struct problem *problem)
+{
+	struct recording_folder *folder = argument;
+	struct follower *follower = &folder->followers[worker];
+	struct scenario *next = NULL;
+	char name[40], *text;
+
+	if (folder->config)
+		return folder->first;
+	if (!follower->files && follower_begin(folder, follower) < 0) {
+		problem_set(problem, -1, "no memory");
+		return NULL;
+	}
+	if (!follow(folder, follower, number)) {
+		problem_set(problem, -1, "change %" PRIu64 " is not in changes.jsonl", number);
+		return NULL;
+	}
+	text = lines_text(&follower->lines);
+	snprintf(name, sizeof(name), "change %" PRIu64, number);
+	if (!text || scenario_of(folder, follower, text, name, &next, problem) < 0) {
+		free(text);
+		return NULL;
+	}
+	free(text);
+	scenario_free(follower->scenario);
+	follower->scenario = next;
+	return next;
+}
+
+/* ---- the folder ---- */
+
+static int wrong(const struct recording_folder *folder, const char *name, const char *what,
+                 struct problem *problem)
+{
+	problem_set(problem, -1, "%.200s/%s: %s", folder->path, name, what);
+	return -EINVAL;
+}
+
+static int read_ports(struct recording_folder *folder, const json_t *ports, struct problem *problem)
+{
+	struct recording_about *about = &folder->about;
+	const struct scenario *first = folder->first;
+	const json_t *port;
+	size_t i;
+
+	json_array_foreach(ports, i, port)
+	{
+		const char *name = json_string_value(json_object_get(port, "name"));
+		const json_int_t worker = json_integer_value(json_object_get(port, "worker"));
+		const int index = name && first ? scenario_find_port(first, name) : -1;
+
+		if (index < 0 || worker < 0 || worker >= (json_int_t)about->workers)
+			return wrong(folder, "recording.json",
+			             "a port that the scenario has not, or a worker that is not "
+			             "there",
+			             problem);
+		about->emulator[index] = (uint32_t)worker;
+	}
+	return 0;
+}
+
+static int read_about(struct recording_folder *folder, json_t **object, struct problem *problem)
+{
+	struct recording_about *about = &folder->about;
+	char *text = read_all(folder, "recording.json", NULL);
+	const char *weir;
+
+	*object = text ? json_loads(text, 0, NULL) : NULL;
+	free(text);
+	if (!*object || json_integer_value(json_object_get(*object, "recording")) != 1)
+		return wrong(folder, "recording.json",
+		             text ? "is of no recording that this weir knows"
+		                  : "is not there: this is no recording",
+		             problem);
+	weir = json_string_value(json_object_get(*object, "weir"));
+	snprintf(about->weir, sizeof(about->weir), "%s", weir ? weir : "?");
+	about->workers = (uint32_t)json_integer_value(json_object_get(*object, "workers"));
+	about->snap = (uint32_t)json_integer_value(json_object_get(*object, "snap"));
+	about->memory_bytes =
+	        (uint64_t)json_integer_value(json_object_get(*object, "memory_bytes"));
+	if (about->workers == 0 || about->workers > RERUN_WORKERS_MAX)
+		return wrong(folder, "recording.json", "workers: 1 to 128", problem);
+	if (snprintf(about->ingress, sizeof(about->ingress), "%s/ingress.pcapng", folder->path) >=
+	    (int)sizeof(about->ingress))
+		return wrong(folder, "", "the path is too long", problem);
+	return 0;
+}
+
+/* A row that is cut off is the end of what is known. */
+static int read_changes(struct recording_folder *folder, struct problem *problem)
+{
+	char *text = read_all(folder, "changes.jsonl", NULL), *rest = NULL;
+
+	folder->rows = json_array();
+	if (!text || !folder->rows) {
+		free(text);
+		return wrong(folder, "changes.jsonl", "cannot be read", problem);
+	}
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		json_t *row = json_loads(line, 0, NULL);
+
+		if (!row)
+			break;
+		if (change_of(row) > 0 && json_object_get(row, "from"))
+			folder->about.changes = change_of(row);
+		else if (!json_object_get(row, "file")) {
+			json_decref(row);
+			continue;
+		}
+		json_array_append_new(folder->rows, row);
+	}
+	free(text);
+	return 0;
+}
+
+/* One file of many is asked for (`--set`, `-c`): it takes the place of all of them. */
+static int read_first(struct recording_folder *folder, struct problem *problem)
+{
+	char message[SCENARIO_FILE_ERROR];
+	struct follower *first = &folder->followers[0];
+	int rc = 0;
+
+	folder->text = read_all(folder, "scenario.weir", NULL);
+	if (!folder->text)
+		return wrong(folder, "scenario.weir", "cannot be read", problem);
+	if (folder->config) {
+		if (scenario_file_load(folder->config, &folder->first, message, sizeof(message))) {
+			problem_set(problem, -1, "%s", message);
+			return -EINVAL;
+		}
+		/* The same chance, unless it says another. */
+		if (!folder->first->seed_given &&
+		    sscanf(folder->text, "seed %" SCNu64, &folder->first->seed) == 1)
+			folder->first->seed_given = true;
+		for (uint32_t i = 0; rc == 0 && i < folder->n_edits; i++)
+			rc = edit(folder->first, folder->edits[i], problem);
+		return rc == 0 ? scenario_check(folder->first, problem) : rc;
+	}
+	rc = follower_begin(folder, first);
+	return rc < 0 ? rc
+	              : scenario_of(folder, first, folder->text, "scenario.weir", &folder->first,
+	                            problem);
+}
+
+int recording_folder_open(const char *path, const char *config, const char *const *edits,
+                          uint32_t n_edits, struct recording_folder **result,
+                          struct problem *problem)
+{
+	struct recording_folder *folder = calloc(1, sizeof(*folder));
+	json_t *about = NULL;
+	int rc;
+
+	problem_set(problem, -1, "no memory");
+	if (!folder)
+		return -ENOMEM;
+	folder->source.read = read_recorded;
+	folder->config = config;
+	folder->edits = edits;
+	folder->n_edits = n_edits;
+	snprintf(folder->path, sizeof(folder->path), "%s", path);
+	rc = read_about(folder, &about, problem);
+	if (rc == 0)
+		rc = read_changes(folder, problem);
+	if (rc == 0)
+		rc = read_first(folder, problem);
+	if (rc == 0)
+		rc = read_ports(folder, json_object_get(about, "ports"), problem);
+	json_decref(about);
+	if (rc < 0) {
+		recording_folder_close(folder);
+		return rc;
+	}
+	*result = folder;
+	return 0;
+}
+
+void recording_folder_close(struct recording_folder *folder)
+{
+	if (!folder)
+		return;
+	for (uint32_t i = 0; i < RERUN_WORKERS_MAX; i++) {
+		struct follower *follower = &folder->followers[i];
+
+		lines_free(&follower->lines);
+		scenario_free(follower->scenario);
+		json_decref(follower->files);
+	}
+	scenario_free(folder->first);
+	json_decref(folder->rows);
+	free(folder->text);
+	free(folder);
+}
+
+const struct recording_about *recording_folder_about(const struct recording_folder *folder)
+{
+	return &folder->about;
+}
+
+const struct scenario *recording_folder_first(const struct recording_folder *folder)
+{
+	return folder->first;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "replay/replay_recording.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+/* Statements that read or write all of a packet, or add to it. */
+static const char *const reads_all[] = {"corrupt", "loss bit-error", "feedback", "rewrite", NULL};
+
+static bool reads_beyond(const struct conf *conf)
+{
+	for (uint32_t i = 0; reads_all[i]; i++) {
+		if (strcmp(conf->statement->name, reads_all[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+uint32_t replay_recording_warn(FILE *out, const struct recording_about *about,
+                               const struct scenario *scenario)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; about->snap > 0 && i < scenario->n_clouds; i++) {
+		const struct cloud_conf *cloud = scenario->clouds[i];
+
+		for (uint32_t k = 0; k < cloud->n_confs; k++) {
+			if (!reads_beyond(cloud->confs[k]))
+				continue;
+			fprintf(out,
+			        "weir replay: cloud %s %s may read or write behind the %" PRIu32
+			        " bytes that are recorded of each packet\n",
+			        cloud->name, cloud->confs[k]->statement->name, about->snap);
+			n++;
+		}
+	}
+	return n;
+}
+
+static void print_worker(FILE *out, uint32_t index, const struct rerun_worker *worker)
+{
+	if (worker->unknown[0])
+		fprintf(out, "worker %" PRIu32 ": known up to +%" PRIu64 ".%09" PRIu64 " s: %s\n",
+		        index, worker->known_ns / SIMTIME_S, worker->known_ns % SIMTIME_S,
+		        worker->unknown);
+}
+
+static void print_outcome(FILE *out, const struct rerun_options *options,
+                          const struct rerun_result *result)
+{
+	uint64_t packets = 0, changes = 0;
+
+	for (uint32_t i = 0; i < options->workers; i++) {
+		packets += result->workers[i].packets;
+		changes = RTE_MAX(changes, result->workers[i].changes);
+	}
+	fprintf(out, "%" PRIu64 " packets came in, %" PRIu64 " changes, %" PRIu64 " left; ",
+	        packets, changes, result->departures);
+	if (options->otherwise)
+		fputs("not compared: this is another run than the recorded one\n", out);
+	else
+		fprintf(out,
+		        "%" PRIu64 " of them compared, at the same nanosecond with the same "
+		        "bytes: all; %" PRIu64 " looks at counters: all agree\n",
+		        result->compared, result->checks);
+	if (result->swapped > 0)
+		fprintf(out,
+		        "%" PRIu64 " left in another order within one nanosecond: a device was "
+		        "full\n",
+		        result->swapped);
+	if (result->unsent > 0)
+		fprintf(out, "%" PRIu64 " were lost by weir itself, when no device took them%s\n",
+		        result->unsent,
+		        options->ideal ? ": they leave here" : "; they are left out (--ideal)");
+	if (result->unheld > 0)
+		fprintf(out, "%" PRIu64 " found no memory in the recorded run\n", result->unheld);
+	for (uint32_t i = 0; i < options->workers; i++)
+		print_worker(out, i, &result->workers[i]);
+	if (result->damage[0])
+		fprintf(out, "ingress.pcapng: %s\n", result->damage);
+}
+
+int replay_recording_run(const struct replay_arguments *arguments, struct recording_folder *folder,
+                         const struct scenario *scenario, const struct replay_options *options,
+                         FILE *out, struct replay_result *result, struct problem *problem)
+{
+	const struct recording_about *about = recording_folder_about(folder);
+	struct replay_options replay = *options;
+	struct rerun_options rerun = {
+	        .path = about->ingress,
+	        .workers = about->workers,
+	        .snap = about->snap,
+	        .change = recording_folder_change,
+	        .otherwise = arguments->config || arguments->n_set || arguments->seed_given,
+	        .ideal = arguments->ideal,
+	        .until_ns = arguments->until_ns ? arguments->until_ns : SIMTIME_NEVER,
+	        .replay = &replay,
+	        .argument = folder,
+	};
+	struct rerun_result *outcome = calloc(1, sizeof(*outcome));
+	int rc;
+
+	if (!outcome) {
+		problem_set(problem, -1, "no memory");
+		return -ENOMEM;
+	}
+	memcpy(rerun.emulator, about->emulator, sizeof(rerun.emulator));
+	/* What was held had room there. */
+	replay.memory_bytes = RTE_MAX(replay.memory_bytes, 2 * about->memory_bytes);
+	rc = rerun_run(scenario, &rerun, outcome, problem);
+	if (rc == 0 && outcome->differs) {
+		problem_set(problem, -1, "%s: differs from the recorded run: %s",
+		            arguments->recording, outcome->difference);
+		rc = -EILSEQ;
+	}
+	if (rc == 0)
+		print_outcome(out, &rerun, outcome);
+	*result = outcome->replay;
+	free(outcome);
+	return rc;
+}
