@@ -74,7 +74,9 @@ static void tell_all(struct witness *witness, const struct fate *fate)
 		picture_witness(session->picture)->tell(picture_witness(session->picture), fate);
 	if (session->capture)
 		fate_capture_put(session->capture, fate, 0);
-	if (session->trace && fate->packet == session->arguments.packet)
+	/* Of a delivery it is told when it happens. */
+	if (session->trace && fate->packet == session->arguments.packet &&
+	    fate->kind != FATE_DELIVERED)
 		trace_put(session->trace, fate, 0);
 }
 

@@ -41,14 +41,17 @@ static __attribute__((noinline)) void record_left(struct worker *worker)
 
 static void record_message(struct worker *worker, const struct message *message, simtime now)
 {
+	bool full;
+
 	if (!worker->engine)
 		return;
+	full = engine_next(worker->engine) <= now;
 	if (message->kind == MESSAGE_CHANGE)
-		tape_change(worker->tape, message->number, now);
+		tape_change(worker->tape, message->number, now, full);
 	else if (message->kind == MESSAGE_CLEAR)
-		tape_clear(worker->tape, now);
+		tape_clear(worker->tape, now, full);
 	else if (message->kind == MESSAGE_INSERTION)
-		tape_insertion(worker->tape, message->insertion, now);
+		tape_insertion(worker->tape, message->insertion, now, full);
 }
 
 void worker_record_end(struct worker *worker)
@@ -178,6 +181,21 @@ static __attribute__((noinline)) void obey(struct worker *worker, struct message
 	message_done(message);
 }
 
+/* A device has not taken all that is due, so the engine has not executed all that happens up to
+ * now: a change would come too early for the rest. It waits for a few polls, in which the outlets
+ * are emptied. Costs what mailbox_take does. */
+static bool puts_off(struct worker *worker)
+{
+	if (likely(ring_is_empty(worker->mailbox.ring)) || !worker->engine)
+		return false;
+	if (engine_next(worker->engine) > worker->now || worker->put_off == WORKER_PUTS_OFF) {
+		worker->put_off = 0;
+		return false;
+	}
+	worker->put_off++;
+	return true;
+}
+
 bool worker_poll(struct worker *worker, simtime now)
 {
 	struct message *message;
@@ -198,7 +216,7 @@ bool worker_poll(struct worker *worker, simtime now)
 		busy = worker_drain(worker, now);
 		break;
 	}
-	message = mailbox_take(&worker->mailbox);
+	message = puts_off(worker) ? NULL : mailbox_take(&worker->mailbox);
 	if (unlikely(message != NULL))
 		obey(worker, message, worker->now);
 	worker->busy_polls += busy;

@@ -179,7 +179,7 @@ static void note_add(struct recording *recording, uint64_t change, char *text)
 {
 	struct note *note = text ? calloc(1, sizeof(*note)) : NULL;
 
-	/* Without it, the change is not known by its number: a repetition ends there and says so. */
+	/* Without it, the change is not known by its number: a repetition ends there. */
 	if (!note) {
 		free(text);
 		return;

@@ -5,8 +5,8 @@
  * goes; the first difference ends it.
  *
  * What cannot be known is said and not guessed: behind a gap, and behind a packet for which the
- * live engine had no memory, the state of that worker's engine is not the recorded one any more. Its
- * packets end there, and those of other workers go on.
+ * live engine had no memory, the state of that worker's engine is not the recorded one any more.
+ * Its packets end there, and those of other workers go on.
  *
  * Thread: the caller's, one.
  */

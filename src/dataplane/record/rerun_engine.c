@@ -140,7 +140,8 @@ static void compare_counters(struct rerun_engine *rerun_engine, const struct tap
 	struct engine_digest digest;
 
 	/* A removed cloud may have left its slot sooner, or later: that is control's affair. */
-	if (!engine_digest_at(rerun_engine->engine, entry->n, &digest) ||
+	if (rerun_engine->counts_otherwise ||
+	    !engine_digest_at(rerun_engine->engine, entry->n, &digest) ||
 	    digest_name(digest.cloud) != entry->word)
 		return;
 	if (digest.counters == entry->number) {
@@ -268,6 +269,21 @@ static int take_packets(struct rerun_engine *rerun_engine, bool alone, struct pr
 	return 0;
 }
 
+/* Part of what was due by then was executed in what came into force then: nobody knows how much. */
+static void meet_full(struct rerun_engine *rerun_engine, const struct tape_entry *entry,
+                      const char *what)
+{
+	char why[160];
+
+	if (!(entry->flags & TAPE_FULL) || rerun_engine->options->ideal)
+		return;
+	snprintf(why, sizeof(why),
+	         "%s came into force at %s while a device did not take what was due (--ideal goes "
+	         "on)",
+	         what, instant_of(entry->t_ns).text);
+	lose_track(rerun_engine, entry->t_ns, why);
+}
+
 static int take_change(struct rerun_engine *rerun_engine, const struct tape_entry *entry,
                        struct problem *problem)
 {
@@ -281,6 +297,7 @@ static int take_change(struct rerun_engine *rerun_engine, const struct tape_entr
 		lose_track(rerun_engine, entry->t_ns, problem->text);
 		return 0;
 	}
+	meet_full(rerun_engine, entry, "a change");
 	rc = change_prepare(rerun_engine->engine, next, rerun_engine->owned, &change, problem);
 	if (rc < 0)
 		return rc;
@@ -301,6 +318,7 @@ static void take_insertion(struct rerun_engine *rerun_engine, const struct recor
 	memcpy(cloud, recorded->data, sizeof(cloud));
 	cloud[sizeof(cloud) - 1] = '\0';
 	engine_insert(rerun_engine->engine, &insertion, recorded->entry.t_ns);
+	meet_full(rerun_engine, &recorded->entry, "a probe");
 }
 
 static void meet_gap(struct rerun_engine *rerun_engine, const struct tape_entry *entry)
@@ -350,6 +368,7 @@ int rerun_engine_step(struct rerun_engine *rerun_engine, bool alone, struct prob
 		rc = take_change(rerun_engine, entry, problem);
 		break;
 	case TAPE_CLEAR:
+		rerun_engine->counts_otherwise = entry->flags & TAPE_FULL;
 		engine_clear(rerun_engine->engine);
 		break;
 	case TAPE_INSERTION:

@@ -44,7 +44,10 @@ struct rerun_engine {
 	struct recorded ahead;
 	bool has_ahead;
 	bool skipped; /* digests are missing on the tape */
-	int error;    /* of leave */
+	/* counters were cleared when a device had not taken all that was due: they count otherwise
+	 * since then, and nothing else is another */
+	bool counts_otherwise;
+	int error; /* of leave */
 	struct gone_queue gone[SCENARIO_PORTS_MAX];
 	uint32_t n_ports;
 };

@@ -203,17 +203,24 @@ static void put(struct tape *tape, const struct tape_entry *what, bool blind)
 	publish(tape, entry);
 }
 
-void tape_change(struct tape *tape, uint64_t number, simtime now)
+void tape_change(struct tape *tape, uint64_t number, simtime now, bool full)
 {
-	put(tape, &(struct tape_entry){.kind = TAPE_CHANGE, .t_ns = now, .number = number}, true);
+	put(tape,
+	    &(struct tape_entry){.kind = TAPE_CHANGE,
+	                         .flags = full ? TAPE_FULL : 0,
+	                         .t_ns = now,
+	                         .number = number},
+	    true);
 }
 
-void tape_clear(struct tape *tape, simtime now)
+void tape_clear(struct tape *tape, simtime now, bool full)
 {
-	put(tape, &(struct tape_entry){.kind = TAPE_CLEAR, .t_ns = now}, true);
+	put(tape,
+	    &(struct tape_entry){.kind = TAPE_CLEAR, .flags = full ? TAPE_FULL : 0, .t_ns = now},
+	    true);
 }
 
-void tape_insertion(struct tape *tape, const struct insertion *insertion, simtime now)
+void tape_insertion(struct tape *tape, const struct insertion *insertion, simtime now, bool full)
 {
 	const uint32_t frames = insertion->n * insertion->frame_bytes;
 	const uint32_t bytes =
@@ -228,6 +235,7 @@ void tape_insertion(struct tape *tape, const struct insertion *insertion, simtim
 	}
 	*entry = (struct tape_entry){.bytes = bytes,
 	                             .kind = TAPE_INSERTION,
+	                             .flags = full ? TAPE_FULL : 0,
 	                             .n = insertion->n,
 	                             .t_ns = now,
 	                             .number = insertion->frame_bytes};

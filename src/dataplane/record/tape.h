@@ -67,9 +67,10 @@ uint32_t tape_digested(uint32_t snap);
 
 /* A burst that the engine is about to get. */
 void tape_burst(struct tape *tape, const struct burst *burst);
-void tape_change(struct tape *tape, uint64_t number, simtime now);
-void tape_clear(struct tape *tape, simtime now);
-void tape_insertion(struct tape *tape, const struct insertion *insertion, simtime now);
+/* `full`: something was due, and a device had not taken it: it happens behind this. */
+void tape_change(struct tape *tape, uint64_t number, simtime now, bool full);
+void tape_clear(struct tape *tape, simtime now, bool full);
+void tape_insertion(struct tape *tape, const struct insertion *insertion, simtime now, bool full);
 /* The engine has advanced to `now`, and this is in the outlet of a port. */
 void tape_departures(struct tape *tape, uint32_t port, const struct outlet *outlet, simtime now);
 /* So many are left in it. */

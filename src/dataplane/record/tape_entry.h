@@ -47,8 +47,9 @@ enum tape_kind {
 	TAPE_PADDING = 255,
 };
 
-#define TAPE_AGES  0x1 /* PACKETS: the age of each stands ahead of the frames */
-#define TAPE_FULL  0x1 /* END: an outlet was full, so some of what was due had not left */
+#define TAPE_AGES 0x1 /* PACKETS: the age of each stands ahead of the frames */
+/* CHANGE, CLEAR, INSERTION, END: an outlet was full, and some of what was due had not left. */
+#define TAPE_FULL  0x1
 #define TAPE_BLIND 0x1 /* GAP: a change, a clearing or an insertion is missing, too */
 
 #define TAPE_CLOUD_BYTES 32

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A live weir between captures, recorded, and run again.
+
+Ports are captures that play in real time, whose outputs have the instants at which packets were due:
+so what a live run let out can be compared with what its repetition lets out, byte for byte, by
+nothing of weir's.
+"""
+import os
+import random
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+WEIR = sys.argv[1]
+PATIENCE_S = 60
+
+
+def ip_frame(rng, number, bytes_):
+    tcp = number % 3 == 0
+    length = bytes_ - 14
+    head = struct.pack(
+        ">BBHHHBBH4s4s", 0x45, number % 4, length, number & 0xFFFF, 0x4000, 64, 6 if tcp else 17, 0,
+        bytes([192, 0, 2, 1 + number % 9]), bytes([198, 51, 100, 1 + number % 5]))
+    total = sum(struct.unpack(">10H", head))
+    total = (total & 0xFFFF) + (total >> 16)
+    total = ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
+    head = head[:10] + struct.pack(">H", total) + head[12:]
+    ports = struct.pack(">HH", 1000 + number % 7, 5201)
+    if tcp:
+        transport = ports + struct.pack(">IIBBHHH", number * 1000 & 0xFFFFFFFF, 1, 0x50, 0x10, 1000,
+                                        0, 0)
+    else:
+        transport = ports + struct.pack(">HH", length - 20, 0)
+    frame = b"\x02\0\0\0\0\x0a\x02\0\0\0\0\x0b\x08\0" + head + transport
+    return frame + bytes(rng.getrandbits(8) for _ in range(8)) + bytes(
+        max(0, bytes_ - len(frame) - 8))
+
+
+def write_capture(path, seed, packets, gap_ns):
+    """Bursts and pauses; every length from the smallest to a jumbo frame."""
+    rng = random.Random(seed)
+    t_ns = 1000 * 10**9
+    with open(path, "wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1))
+        for number in range(packets):
+            if rng.random() < 0.7:
+                t_ns += rng.randrange(2 * gap_ns)
+            frame = ip_frame(rng, number, rng.choice([62, 62, 120, 590, 1514, 4000]))
+            out.write(struct.pack("<IIII", t_ns // 10**9, t_ns % 10**9, len(frame), len(frame)))
+            out.write(frame)
+    return t_ns - 1000 * 10**9
+
+
+def read_capture(path):
+    """Pairs of an instant and a frame."""
+    with open(path, "rb") as file:
+        data = file.read()
+    at, packets = 24, []
+    while at + 16 <= len(data):
+        seconds, fraction, kept, _ = struct.unpack_from("<IIII", data, at)
+        packets.append((seconds * 10**9 + fraction, data[at + 16:at + 16 + kept]))
+        at += 16 + kept
+    return packets
+
+
+class Scene:
+    """A folder with the captures of ports and what runs between them."""
+
+    def __init__(self, folder, ports, packets=8000, gap_ns=100000, seed=1):
+        self.folder, self.ports = folder, ports
+        self.lasts_s = 0
+        for index, port in enumerate(ports):
+            lasts = write_capture(self.at(f"{port}.pcap"), seed * 100 + index, packets, gap_ns)
+            self.lasts_s = max(self.lasts_s, lasts / 10**9)
+
+    def at(self, name):
+        return os.path.join(self.folder, name)
+
+    def scenario(self, text):
+        """The text, with a device for each port."""
+        for port in self.ports:
+            device = f"file:{self.at(port)}.pcap,out={self.at('live-' + port)}.pcap"
+            text = re.sub(rf"(?m)^port {port}\b.*$", f"port {port} device {device}", text)
+        with open(self.at("live.weir"), "w") as out:
+            out.write(text)
+
+    def start(self, *options, record="R"):
+        self.process = subprocess.Popen(
+            [WEIR, "run", "-c", self.at("live.weir"), "-s", self.at("socket"), "-q", "--record",
+             self.at(record), *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                return Client(self.at("socket"))
+            except OSError:
+                if self.process.poll() is not None:
+                    raise AssertionError(self.process.stdout.read().decode())
+                assert time.monotonic() < end, "weir does not answer"
+                time.sleep(0.01)
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        said = self.process.stdout.read().decode()
+        status = self.process.wait()
+        assert number == signal.SIGKILL or status == 0, f"status {status}: {said}"
+        return said
+
+    def again(self, *options, record="R", outputs=True, status=0):
+        outs = [word for port in self.ports for word in
+                ("--out", f"{port}={self.at('again-' + port)}.pcap")] if outputs else []
+        done = subprocess.run([WEIR, "replay", "--recording", self.at(record), "-q", *outs,
+                               *options], capture_output=True)
+        said = (done.stdout + done.stderr).decode(errors="replace")
+        assert done.returncode == status, f"status {done.returncode}, not {status}: {said}"
+        return said
+
+    def assert_equal(self):
+        """What left live, and what leaves again: the same frames at the same instants. A live port
+        dates them by the clock of the machine, so that all of a port are as much later. Two that
+        several workers let out at one instant have no order."""
+        left = 0
+        for port in self.ports:
+            live = read_capture(self.at(f"live-{port}.pcap"))
+            again = read_capture(self.at(f"again-{port}.pcap"))
+            assert len(live) == len(again), f"port {port}: {len(live)} left, {len(again)} again"
+            if not live:
+                continue
+            live, again = sorted(live), sorted(again)
+            base = live[0][0] - again[0][0]
+            for number, (one, other) in enumerate(zip(live, again)):
+                assert one == (other[0] + base, other[1]), f"port {port}: packet {number} differs"
+            left += len(live)
+        return left
+
+
+class Client:
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.settimeout(PATIENCE_S)
+        self.socket.connect(path)
+        self.file = self.socket.makefile("rb")
+        self.say("json on")
+
+    def say(self, line):
+        self.socket.sendall(line.encode() + b"\n")
+        answer = self.file.readline()
+        assert answer, "weir hung up"
+        return answer
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
