@@ -193,8 +193,13 @@ static int advance(struct rerun *rerun, simtime now)
 	const struct replay_options *replay = rerun->options->replay;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < rerun->n_open && rc == 0; i++)
-		rc = rerun_engine_advance(&rerun->engines[i], now, rerun->problem);
+	for (uint32_t i = 0; i < rerun->n_open && rc == 0; i++) {
+		const struct rerun_worker *worker = &rerun->result->workers[i];
+
+		/* What would have come later, nobody knows. */
+		if (!worker->ended && !worker->unknown[0])
+			rc = rerun_engine_advance(&rerun->engines[i], now, rerun->problem);
+	}
 	if (rc == 0)
 		rc = write_out(rerun);
 	if (rc == 0 && replay->stepped)
