@@ -2,7 +2,7 @@
 /*
  * The engine alone, in virtual time: for profiles that do not depend on the machine's other work.
  *
- *   drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY]
+ *   drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY] [SNAP]
  *
  * SCENARIO is one of `weir bench`'s own (`weir bench cost --help`), or statements, separated by
  * `;`: 'rate 1gbit; delay 10ms'. Their frames have headers. Bursts of 32 of 64 bytes come in turns
@@ -16,6 +16,7 @@
  * them as what has to be divided by: the packets that came. WARM-UP packets (default: what the
  * scenario's delay holds, twice) are not in it. FRAME: bytes of each frame, or imix (28 of 64, 16
  * of 570, 4 of 1518); COPY: frames up to this are copied out of their mbufs (default: hold.h's).
+ * SNAP: with a tape (record/tape.h) that keeps so many bytes of each, and is emptied at once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@
 #include "machine/pool.h"
 #include "measure/bench_rig.h"
 #include "measure/bench_source.h"
+#include "record/tape.h"
 #include "statements.h"
 
 #define MBUFS  8192
@@ -47,6 +49,7 @@ struct drive {
 	uint32_t turn;
 	simtime now, step_ns;
 	uint64_t received[2], out;
+	struct tape *tape; /* or NULL */
 };
 
 static void empty(struct drive *drive)
@@ -54,6 +57,10 @@ static void empty(struct drive *drive)
 	for (uint32_t port = 0; port < 2; port++) {
 		struct outlet *outlet = engine_outlet(drive->engine, port);
 
+		if (drive->tape) {
+			tape_departures(drive->tape, port, outlet, drive->now);
+			tape_left(drive->tape, port, 0);
+		}
 		rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
 		drive->out += outlet->n;
 		outlet->n = 0;
@@ -78,10 +85,16 @@ static void step(struct drive *drive)
 		}
 		burst_received(&burst, BURST_MAX, port, drive->now, drive->received[port] + 1);
 		drive->received[port] += BURST_MAX;
+		if (drive->tape)
+			tape_burst(drive->tape, &burst);
 		engine_ingress(drive->engine, &burst);
 	}
 	while (engine_advance(drive->engine, drive->now) > 0)
 		empty(drive);
+	if (drive->tape) {
+		tape_check(drive->tape, drive->engine, drive->now);
+		drive->tape->passed = drive->tape->published;
+	}
 }
 
 /* A scenario of the bench's, or one of statements; NULL: neither, or no memory. */
@@ -174,11 +187,12 @@ int main(int argc, char **argv)
 	struct scenario *scenario;
 	struct problem problem;
 	struct drive drive = {0};
+	static struct tape tape;
 	uint64_t warm_up;
 
 	if (!which || mpps <= 0 || !set_lengths(&drive, argc > 5 ? argv[5] : "64")) {
 		fprintf(stderr,
-		        "usage: drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY]\n");
+		        "usage: drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY] [SNAP]\n");
 		return 2;
 	}
 	if (offline_eal_start(64, &problem) < 0 ||
@@ -190,6 +204,8 @@ int main(int argc, char **argv)
 	if (argc > 4 && strtoull(argv[4], NULL, 10) > 0)
 		warm_up = strtoull(argv[4], NULL, 10);
 	drive.copy_bytes_max = argc > 6 ? (uint32_t)strtoul(argv[6], NULL, 10) : 0;
+	if (argc > 7 && tape_make(&tape, 32 << 20, (uint32_t)strtoul(argv[7], NULL, 10)) == 0)
+		drive.tape = &tape;
 	/* Large frames stay in theirs for as long as they are on the way. */
 	drive.pool = pool_make_outside("drive", MBUFS + (uint32_t)(warm_up / 2) * 5 / 4);
 	drive.headers = which->headers;

@@ -83,16 +83,16 @@ static void apply(struct live *live, uint32_t worker, const struct scenario *sce
 	struct problem problem;
 	struct change *change;
 
-	assert_int_equal(
-	        change_prepare(live->engines[worker], scenario, owned, &change, &problem), 0);
+	assert_int_equal(change_prepare(live->engines[worker], scenario, owned, &change, &problem),
+	                 0);
 	engine_apply(live->engines[worker], change, now);
 	change_free(change);
 }
 
 static void live_begin(struct live *live, uint32_t snap)
 {
-	const struct recording_plan plan = {.folder = "R", .weir = "test", .snap = snap,
-	                                    .tape_bytes = UINT64_C(8) << 20};
+	const struct recording_plan plan = {
+	        .folder = "R", .weir = "test", .snap = snap, .tape_bytes = UINT64_C(8) << 20};
 	struct problem problem;
 	char *text;
 
@@ -401,6 +401,18 @@ static void a_digest_does_not_depend_on_segments(void **state)
 	}
 }
 
+/* RFC 3720, B.4: 32 bytes of 0, and 0, 1, 2 ... 31. Whatever the processor has. */
+static void a_digest_is_the_crc_32c_of_the_rfc(void **state)
+{
+	uint8_t data[32] = {0};
+	(void)state;
+
+	assert_int_equal(digest_crc_bytes(UINT32_MAX, data, 32) ^ UINT32_MAX, 0x8a9136aa);
+	for (uint8_t i = 0; i < 32; i++)
+		data[i] = i;
+	assert_int_equal(digest_crc_bytes(UINT32_MAX, data, 32) ^ UINT32_MAX, 0x46dd794e);
+}
+
 static void a_change_is_the_lines_that_it_makes_others(void **state)
 {
 	static const struct {
@@ -456,6 +468,7 @@ GROUP(record)
 	                leave_folder),
 	        cmocka_unit_test(a_full_tape_counts_what_is_missing_and_says_so_when_there_is_room),
 	        cmocka_unit_test(a_digest_does_not_depend_on_segments),
+	        cmocka_unit_test(a_digest_is_the_crc_32c_of_the_rfc),
 	        cmocka_unit_test(a_change_is_the_lines_that_it_makes_others),
 	};
 

@@ -2,7 +2,7 @@
 #include "packet/digest.h"
 
 /* Words go across the borders of segments. */
-uint64_t digest_chain(uint64_t digest, const struct rte_mbuf *mbuf, uint32_t bytes)
+uint32_t digest_crc_chain(uint32_t crc, const struct rte_mbuf *mbuf, uint32_t bytes)
 {
 	uint8_t words[512];
 	uint32_t at = 0, kept = 0, of_segment = 0;
@@ -16,7 +16,7 @@ uint64_t digest_chain(uint64_t digest, const struct rte_mbuf *mbuf, uint32_t byt
 		at += part;
 		of_segment += part;
 		if (kept == sizeof(words)) {
-			digest = digest_bytes(digest, words, kept);
+			crc = digest_crc_bytes(crc, words, kept);
 			kept = 0;
 		}
 		if (of_segment == mbuf->data_len) {
@@ -24,5 +24,5 @@ uint64_t digest_chain(uint64_t digest, const struct rte_mbuf *mbuf, uint32_t byt
 			of_segment = 0;
 		}
 	}
-	return digest_bytes(digest, words, kept);
+	return digest_crc_bytes(crc, words, kept);
 }

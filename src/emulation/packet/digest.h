@@ -49,21 +49,47 @@ static inline uint32_t digest_fold(uint64_t digest)
 	return (uint32_t)(digest ^ digest >> 32);
 }
 
+/* ---- CRC-32C, for which x86-64-v2 and arm64 have an instruction ---- */
+
+static inline uint32_t digest_crc(uint32_t crc, uint64_t word)
+{
+#if defined(__SSE4_2__)
+	return (uint32_t)__builtin_ia32_crc32di(crc, word);
+#elif defined(__ARM_FEATURE_CRC32)
+	return __builtin_aarch64_crc32cx(crc, word);
+#else
+	for (uint32_t bit = 0; bit < 64; bit++, word >>= 1)
+		crc = crc >> 1 ^ (((crc ^ (uint32_t)word) & 1) ? UINT32_C(0x82f63b78) : 0);
+	return crc;
+#endif
+}
+
+static inline uint32_t digest_crc_bytes(uint32_t crc, const uint8_t *data, uint32_t bytes)
+{
+	uint64_t last = 0;
+
+	for (; bytes >= sizeof(last); data += sizeof(last), bytes -= (uint32_t)sizeof(last))
+		crc = digest_crc(crc, digest_word(data));
+	if (bytes > 0) {
+		memcpy(&last, data, bytes);
+		crc = digest_crc(crc, last);
+	}
+	return crc;
+}
+
 /* A frame in several segments. */
-uint64_t digest_chain(uint64_t digest, const struct rte_mbuf *mbuf, uint32_t bytes);
+uint32_t digest_crc_chain(uint32_t crc, const struct rte_mbuf *mbuf, uint32_t bytes);
 
 /* Of a packet that leaves, by its first `most` bytes. */
 static inline uint32_t digest_departure(const struct rte_mbuf *mbuf, simtime due_ns,
                                         uint32_t wire_bytes, uint32_t most)
 {
-	uint64_t digest = digest_add(due_ns, wire_bytes);
-	uint32_t bytes = RTE_MIN(mbuf->pkt_len, most);
+	const uint32_t crc = digest_crc(digest_crc(UINT32_MAX, due_ns), wire_bytes);
+	const uint32_t bytes = RTE_MIN(mbuf->pkt_len, most);
 
 	if (likely(mbuf->nb_segs == 1))
-		digest = digest_bytes(digest, rte_pktmbuf_mtod(mbuf, const uint8_t *), bytes);
-	else
-		digest = digest_chain(digest, mbuf, bytes);
-	return digest_fold(digest);
+		return digest_crc_bytes(crc, rte_pktmbuf_mtod(mbuf, const uint8_t *), bytes);
+	return digest_crc_chain(crc, mbuf, bytes);
 }
 
 static inline uint32_t digest_name(const char *name)
