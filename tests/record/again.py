@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import tap
 from scene import WEIR, Scene, read_capture
 
-SOURCE = sys.argv[2]
+SOURCE = os.path.abspath(sys.argv[2])
 WORKERS = {
     "one worker": [],
     "three workers": ["--cores", "1,1,1"],
@@ -78,7 +78,7 @@ def record(folder, text, ports, options, seed=1, packets=8000, changes=True):
         scene.taken = disturb(scene, clients, clouds, random.Random(seed))
     else:
         time.sleep(scene.lasts_s)
-    time.sleep(0.1)
+    time.sleep(0.5)
     for client in clients:
         client.close()
     scene.said = scene.stop()
