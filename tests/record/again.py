@@ -89,7 +89,9 @@ def assert_runs_again(scene):
     """A change that came while a device was full is said to be the end of what can be known."""
     said = scene.again()
     if "known up to" not in said:
-        scene.assert_equal()
+        left = scene.assert_equal()
+        compared = int(said.split(" left; ")[1].split()[0])
+        assert 0 < left <= compared, f"{left} left: {said}"
     elif "while a device did not take what was due" not in said:
         raise AssertionError(said)
 
@@ -98,11 +100,8 @@ def runs_again(options):
     def claim():
         with tempfile.TemporaryDirectory() as folder:
             scene = record(folder, THREE, "abc", options)
-            said = scene.again()
-            left = scene.assert_equal()
-            assert left > 5000, f"{left} packets left"
-            assert scene.taken > 10, f"{scene.taken} changes"
-            assert f"{left} of them compared" in said, said
+            assert scene.taken > 0, "no change was taken"
+            assert_runs_again(scene)
 
     return claim
 
@@ -110,10 +109,10 @@ def runs_again(options):
 def every_shipped_scenario_runs_again_with_random_changes():
     names = sorted(name for name in os.listdir(os.path.join(SOURCE, "configs"))
                    if name.endswith(".weir"))
-    if os.environ.get("WEIR_SANITIZED"):
-        names = names[::5]
     # What the proxies of a feedback path answer depends on polls (docs/record.md).
     names.remove("feedback-path.weir")
+    if os.environ.get("WEIR_SANITIZED"):
+        names = names[::5]
     for index, name in enumerate(names):
         with open(os.path.join(SOURCE, "configs", name)) as file:
             text = file.read()
