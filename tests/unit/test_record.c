@@ -40,7 +40,7 @@ static uint32_t dice(uint32_t sides)
 	return (uint32_t)(random_state >> 33) % sides;
 }
 
-/* Two directions, one of which has time stamps, and what draws, queues, and makes more of packets. */
+/* Two directions, with what draws, queues, and makes more of packets. */
 static const char *const middles[] = {
         "cloud down loss random 4%\ncloud down rate 40mbit queue 40kB\ncloud down delay 3ms\n",
         "cloud down rate 20mbit queue 20pkt\ncloud down delay 1ms jitter 300us\n",
