@@ -31,10 +31,7 @@ ip -6 route add 2001:db8:2::/64 via 2001:db8:1::1 mtu 1300
 # As Debian sets it where systemd runs.
 sysctl -qw net.ipv4.ping_group_range="0 2147483647"
 
-# Where an ordinary user may read it.
-chmod 755 "$work"
-cp "$WEIR" "$work/weir"
-weir=$work/weir
+weir_for_all
 user="setpriv --reuid 65534 --regid 65534 --clear-groups"
 
 each_user() # a function

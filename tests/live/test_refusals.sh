@@ -60,12 +60,10 @@ refused 'scenario.weir:1:' 'prot a'
 # Without capabilities: said, with the remedy.
 if command -v setpriv >/dev/null; then
 	printf '%s\n' "$a" >"$work/scenario.weir"
-	# Where an ordinary user may read it: a clone may lie in the home of root.
-	chmod 755 "$work"
-	cp "$WEIR" "$work/weir"
+	weir_for_all
 	status=0
 	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps -all --bounding-set -all \
-		env XDG_RUNTIME_DIR= "$work/weir" run -c "$work/scenario.weir" -s /tmp/weir-refusal.$$ \
+		env XDG_RUNTIME_DIR= "$weir" run -c "$work/scenario.weir" -s /tmp/weir-refusal.$$ \
 		>"$work/weir.out" 2>"$work/weir.err" || status=$?
 	[ "$status" = 2 ] || fail "no permission: status $status: $(cat "$work/weir.err")"
 	grep -q 'setcap cap_net_raw' "$work/weir.err" || fail "no permission: $(cat "$work/weir.err")"

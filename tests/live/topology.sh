@@ -34,6 +34,17 @@ need()
 	done
 }
 
+# weir where an ordinary user may read it, as $weir: a clone may lie in the home of root. With it go
+# the programs of the levels.
+weir_for_all()
+{
+	chmod 755 "$work"
+	for program in "$WEIR" "$WEIR"-v[234]; do
+		[ ! -e "$program" ] || cp "$program" "$work/"
+	done
+	weir=$work/${WEIR##*/}
+}
+
 [ -n "${WEIR:-}" ] || fail "WEIR is not set: the path of the program under test"
 if [ -z "${WEIR_UNSHARED:-}" ]; then
 	[ "$(id -u)" = 0 ] || skip "live tests make network namespaces, which takes root"
