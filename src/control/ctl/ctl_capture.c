@@ -31,11 +31,11 @@ static int file_begin(void *argument, const struct fate_memory *memory)
 	struct to_file *to = argument;
 	const struct capture_words *words = to->words;
 	struct problem problem;
-	char comment[160];
+	char comment[FILTER_BYTES_MAX + SCENARIO_NAME_BYTES + 40];
 	bool all = strcmp(words->target, CAPTURE_ALL) == 0;
 	int rc;
 
-	snprintf(comment, sizeof(comment), "weir ctl capture %s%s%.80s", words->target,
+	snprintf(comment, sizeof(comment), "weir ctl capture %s%s%s", words->target,
 	         words->matches ? " match " : "", words->match);
 	for (uint32_t i = 0; i < memory->n_ports && i < SCENARIO_PORTS_MAX; i++)
 		all |= strncmp(memory->ports[i], words->target, SCENARIO_NAME_BYTES) == 0;
@@ -183,8 +183,12 @@ static int trace_until(void *argument, simtime until)
 
 static int trace_flush(void *argument)
 {
+	int rc = fflush(stdout) == 0 ? 0 : -errno;
+
 	(void)argument;
-	return fflush(stdout) == 0 ? 0 : -errno;
+	if (rc < 0)
+		fprintf(stderr, "weir ctl: standard output: %s\n", strerror(-rc));
+	return rc;
 }
 
 static int trace_in_words(struct ctl_link *link, const struct capture_words *words)

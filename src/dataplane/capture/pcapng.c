@@ -28,8 +28,8 @@
 #define OPTION_DROPPED        5
 #define TIME_UNIT_NANOSECONDS 9
 
-#define BLOCK_BYTES_MAX   1024 /* but for packets */
-#define TEXT_BYTES_MAX    200
+#define BLOCK_BYTES_MAX   2048 /* but for packets */
+#define TEXT_BYTES_MAX    640
 #define BYTES_UNSPECIFIED UINT64_MAX
 #define ROOM_FIRST        8
 
