@@ -26,8 +26,9 @@ struct holder {
 	struct arena arena;
 	struct rte_mempool *pool;
 	uint32_t copy_bytes_max;
-	/* mbufs that hold packets, and how many may: were there no bound, large frames could take
-	 * the last one, and a small frame ahead of them would find none to leave in, ever. */
+	/* mbufs that hold packets, five where a frame has five segments, and how many may: were
+	 * there no bound, large frames could take the last one, and a small frame ahead of them
+	 * would find none to leave in, ever. */
 	uint32_t kept, kept_max;
 	/* mbufs whose frames were copied, on a stack: the next packet that leaves takes the one
 	 * that is warmest. In a steady flow the pool is not asked at all. */
