@@ -17,6 +17,25 @@
 #define STEP_MS     20
 #define ROOM        2 /* times the rate: what a change may come to */
 
+/* The port that the cloud leads to. */
+static uint32_t port_of(const struct bench_live *live)
+{
+	uint32_t i = 0;
+
+	while (live->rig.peer[i] == SCENARIO_PORTS_MAX)
+		i++;
+	return live->rig.peer[i];
+}
+
+static int watch_departures(struct bench_live *live)
+{
+	struct runtime *runtime = live->rig.runtime;
+
+	live->sink.clock = &runtime->clock;
+	live->sink.own = true;
+	return bench_sink_attach(&live->sink, runtime->ports[port_of(live)].id);
+}
+
 int bench_live_open(struct bench_live *live, const char *statements, double pps,
                     const struct bench_conditions *conditions, struct problem *problem)
 {
@@ -34,6 +53,14 @@ int bench_live_open(struct bench_live *live, const char *statements, double pps,
 	setup.scenario = scenario;
 	rc = bench_rig_open(&live->rig, &setup, conditions, problem);
 	scenario_free(scenario);
+	if (rc < 0)
+		return rc;
+	rc = watch_departures(live);
+	if (rc < 0) {
+		problem_set(problem, -1, "the port's departures cannot be watched: %s",
+		            strerror(-rc));
+		bench_rig_close(&live->rig, &(struct problem){0});
+	}
 	return rc;
 }
 
@@ -44,7 +71,7 @@ void bench_live_pace(struct bench_live *live, double pps)
 
 		source->period_ps = (uint64_t)(1e12 / pps);
 		source->started = false;
-		source->made = source->missed = 0;
+		source->made = source->missed = source->missed_away = source->excused = 0;
 	}
 }
 
@@ -74,29 +101,24 @@ int bench_live_step(struct bench_live *live)
 
 /* ---- windows ---- */
 
-/* The port that the cloud leads to. */
 static bool report_of(const struct bench_live *live, struct port_report *report)
 {
-	const struct runtime *runtime = live->rig.runtime;
-
-	for (uint32_t i = 0; i < runtime->n_ports; i++) {
-		if (live->rig.peer[i] < SCENARIO_PORTS_MAX)
-			return runtime_port_report(runtime, live->rig.peer[i], report);
-	}
-	return false;
+	return runtime_port_report(live->rig.runtime, port_of(live), report);
 }
 
-static void count_sources(const struct bench_live *live, uint64_t *made, uint64_t *missed,
-                          uint64_t *starved)
+static struct bench_live_sources count_sources(const struct bench_live *live)
 {
-	*made = *missed = *starved = 0;
+	struct bench_live_sources sum = {0};
+
 	for (uint32_t i = 0; i < live->rig.n_sources; i++) {
 		const struct bench_source *source = &live->rig.sources[i];
 
-		*made += __atomic_load_n(&source->made, __ATOMIC_RELAXED);
-		*missed += __atomic_load_n(&source->missed, __ATOMIC_RELAXED);
-		*starved += __atomic_load_n(&source->starved, __ATOMIC_RELAXED);
+		sum.made += __atomic_load_n(&source->made, __ATOMIC_RELAXED);
+		sum.missed += __atomic_load_n(&source->missed, __ATOMIC_RELAXED);
+		sum.missed_away += __atomic_load_n(&source->missed_away, __ATOMIC_RELAXED);
+		sum.starved += __atomic_load_n(&source->starved, __ATOMIC_RELAXED);
 	}
+	return sum;
 }
 
 void bench_live_window_begin(struct bench_live *live)
@@ -106,11 +128,16 @@ void bench_live_window_begin(struct bench_live *live)
 	for (uint32_t i = 0; i < live->rig.runtime->n_workers; i++)
 		__atomic_store_n(&live->rig.runtime->workers[i].longest_poll_ns, 0,
 		                 __ATOMIC_RELAXED);
-	count_sources(live, &live->offered, &live->missed, &live->starved);
+	for (uint32_t i = 0; i < live->rig.n_sources; i++)
+		__atomic_store_n(&live->rig.sources[i].away.longest_own_ns, 0, __ATOMIC_RELAXED);
+	live->sources = count_sources(live);
 	bench_rig_count(&live->rig, &live->from);
 	histogram_part_free(&live->lateness);
 	if (!report_of(live, &report) || !histogram_part_make(&live->lateness, &report.lateness_ns))
 		memset(&live->lateness, 0, sizeof(live->lateness));
+	histogram_part_free(&live->own_lateness);
+	if (!histogram_part_make(&live->own_lateness, &live->sink.lateness_ns))
+		memset(&live->own_lateness, 0, sizeof(live->own_lateness));
 }
 
 static uint64_t count_above(const struct histogram *h, uint64_t value)
@@ -122,10 +149,27 @@ static uint64_t count_above(const struct histogram *h, uint64_t value)
 	return n;
 }
 
+/* How long the rounds of the workers were, with and without what others had of the processor. */
+static void find_longest(const struct bench_live *live, struct bench_window *window)
+{
+	for (uint32_t i = 0; i < live->rig.runtime->n_workers; i++) {
+		uint64_t ns = __atomic_load_n(&live->rig.runtime->workers[i].longest_poll_ns,
+		                              __ATOMIC_RELAXED);
+
+		window->longest_poll_ns = RTE_MAX(window->longest_poll_ns, ns);
+	}
+	for (uint32_t i = 0; i < live->rig.n_sources; i++) {
+		uint64_t ns = __atomic_load_n(&live->rig.sources[i].away.longest_own_ns,
+		                              __ATOMIC_RELAXED);
+
+		window->own_longest_poll_ns = RTE_MAX(window->own_longest_poll_ns, ns);
+	}
+}
+
 bool bench_live_window_end(struct bench_live *live, struct bench_window *window)
 {
 	struct port_report *report = malloc(sizeof(*report));
-	uint64_t made, missed, starved;
+	struct bench_live_sources sources;
 	struct bench_count to;
 
 	memset(window, 0, sizeof(*window));
@@ -134,24 +178,23 @@ bool bench_live_window_end(struct bench_live *live, struct bench_window *window)
 		return false;
 	}
 	bench_rig_count(&live->rig, &to);
-	count_sources(live, &made, &missed, &starved);
+	sources = count_sources(live);
 	window->seconds = (double)(to.raw_ns - live->from.raw_ns) / 1e9;
-	window->offered = made - live->offered;
-	window->missed = missed - live->missed;
-	window->lost = to.lost - live->from.lost + starved - live->starved;
+	window->offered = sources.made - live->sources.made;
+	window->missed = sources.missed - live->sources.missed;
+	window->missed_away = sources.missed_away - live->sources.missed_away;
+	window->lost = to.lost - live->from.lost + sources.starved - live->sources.starved;
 	window->emulated = to.emulated - live->from.emulated;
 	window->sent = to.packets - live->from.packets;
 	window->taken =
 	        1 - (double)(to.worker_cpu_ns - live->from.worker_cpu_ns) / 1e9 / window->seconds;
+	window->taken = RTE_MAX(window->taken, 0.0); /* two clocks */
 	window->lateness_ns = report->lateness_ns;
 	histogram_less(&window->lateness_ns, &live->lateness);
-	for (uint32_t i = 0; i < live->rig.runtime->n_workers; i++) {
-		uint64_t ns = __atomic_load_n(&live->rig.runtime->workers[i].longest_poll_ns,
-		                              __ATOMIC_RELAXED);
-
-		window->longest_poll_ns = RTE_MAX(window->longest_poll_ns, ns);
-	}
-	window->late = count_above(&window->lateness_ns, window->longest_poll_ns);
+	window->own_lateness_ns = live->sink.lateness_ns;
+	histogram_less(&window->own_lateness_ns, &live->own_lateness);
+	find_longest(live, window);
+	window->late = count_above(&window->own_lateness_ns, 2 * window->own_longest_poll_ns);
 	free(report);
 	return true;
 }
@@ -186,5 +229,8 @@ int bench_live_close(struct bench_live *live, struct problem *problem)
 	/* The server has changed what signals do. */
 	bench_stop_on_signals();
 	histogram_part_free(&live->lateness);
+	histogram_part_free(&live->own_lateness);
+	bench_rig_stop(&live->rig);
+	bench_sink_detach(&live->sink);
 	return bench_rig_close(&live->rig, problem);
 }

@@ -20,8 +20,11 @@ struct bench_live {
 	char socket[64];
 	/* at the beginning of the window */
 	struct bench_count from;
-	uint64_t offered, missed, starved;
-	struct histogram_part lateness;
+	struct bench_live_sources {
+		uint64_t made, missed, missed_away, starved;
+	} sources;
+	struct histogram_part lateness, own_lateness;
+	struct bench_sink sink; /* what is weir's own of the lateness */
 };
 
 /* What happened in a window. */
@@ -30,10 +33,15 @@ struct bench_window {
 	uint64_t offered, sent, emulated;
 	uint64_t lost;   /* by weir */
 	uint64_t missed; /* came due while the worker was away for longer than a NIC's ring lasts */
+	uint64_t missed_away; /* of `missed`: because others had the processor (bench_away.h) */
 	struct histogram lateness_ns; /* handed to the device, after the due time */
 	uint64_t longest_poll_ns;
-	uint64_t late; /* by more than the longest poll */
-	double taken;  /* of the worker's processor */
+	/* Without what others had of the processor, and made late. */
+	struct histogram own_lateness_ns;
+	uint64_t own_longest_poll_ns;
+	/* Of weir's own doing, by more than the poll in which a packet came due, and the next. */
+	uint64_t late;
+	double taken; /* of the worker's processor */
 };
 
 /* The rig alone; it stands still. 0 or -errno with problem. */

@@ -62,14 +62,17 @@ static int window(struct bench_live *live, struct bench_changes *changes,
 static json_t *row_of(const struct bench_window *with, const struct bench_window *without,
                       uint64_t changes)
 {
-	double blocked_ns = (double)(with->lost + with->missed) / RECONF_PPS * 1e9;
+	double blocked_ns =
+	        (double)(with->lost + with->missed - with->missed_away) / RECONF_PPS * 1e9;
 	json_t *row = json_pack("{s:s}", "part", "reconf");
 
 	json_object_set_new(row, "changes", json_integer((json_int_t)changes));
 	json_object_set_new(row, "blocked_ns", json_real(blocked_ns));
 	json_object_set_new(row, "blocked_ns_per_change",
 	                    json_real(changes ? blocked_ns / (double)changes : 0));
-	/* What the scheduler took from the worker meanwhile blocks it, too. */
+	/* What others had of the worker's processor blocks packets, too, and is none of weir's. */
+	json_object_set_new(row, "blocked_away_ns",
+	                    json_real((double)with->missed_away / RECONF_PPS * 1e9));
 	json_object_set_new(row, "taken_ns", json_real(with->taken * with->seconds * 1e9));
 	json_object_set_new(row, "with", bench_json_window(with));
 	json_object_set_new(row, "without", bench_json_window(without));

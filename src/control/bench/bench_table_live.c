@@ -14,18 +14,20 @@ static void window_cells(struct table *table, const json_t *window)
 	table_count(table, (uint64_t)bench_number(window, "offered_packets"));
 	table_count(table, (uint64_t)bench_number(window, "lost_packets"));
 	table_count(table, (uint64_t)bench_number(window, "missed_packets"));
+	table_count(table, (uint64_t)bench_number(window, "missed_away_packets"));
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		table_format(table, "%.1f", bench_number(lateness, keys[i]) / 1e3);
 	table_format(table, "%.1f", bench_number(window, "longest_poll_ns") / 1e3);
+	table_format(table, "%.1f", bench_number(window, "own_longest_poll_ns") / 1e3);
 	table_count(table, (uint64_t)bench_number(window, "late_packets"));
 	table_format(table, "%.1f %%", bench_number(window, "taken") * 100);
 }
 
 static void window_headings(struct table *table)
 {
-	static const char *const headings[] = {"offered",      "lost",  "missed", "late us p50",
-	                                       "p99",          "p99.9", "p99.99", "max",
-	                                       "longest poll", "later", "taken"};
+	static const char *const headings[] = {
+	        "offered", "lost", "missed",       "by others", "late us p50", "p99",  "p99.9",
+	        "p99.99",  "max",  "longest poll", "own",       "later",       "taken"};
 
 	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
 		table_text(table, headings[i]);
@@ -33,7 +35,7 @@ static void window_headings(struct table *table)
 
 static void print_reconf(FILE *out, const json_t *row)
 {
-	struct table *table = table_make("lrrrrrrrrrrr");
+	struct table *table = table_make("lrrrrrrrrrrrrr");
 
 	if (!table)
 		return;
@@ -44,17 +46,17 @@ static void print_reconf(FILE *out, const json_t *row)
 	table_text(table, "without");
 	window_cells(table, json_object_get(row, "without"));
 	fprintf(out,
-	        "\nreconf: in %.0f changes at 1 Mpps it was blocked for %.3f ms in all; the "
-	        "processor was away for %.3f ms meanwhile\n",
+	        "\nreconf: in %.0f changes at 1 Mpps weir was blocked for %.3f ms in all; others "
+	        "had its processor for %.3f ms, which blocked it for %.3f ms\n",
 	        bench_number(row, "changes"), bench_number(row, "blocked_ns") / 1e6,
-	        bench_number(row, "taken_ns") / 1e6);
+	        bench_number(row, "taken_ns") / 1e6, bench_number(row, "blocked_away_ns") / 1e6);
 	table_print(table, out);
 	table_free(table);
 }
 
 static void print_soak(FILE *out, const json_t *row)
 {
-	struct table *table = table_make("rrrrrrrrrrrrrrrr");
+	struct table *table = table_make("rrrrrrrrrrrrrrrrrr");
 	const json_t *part;
 	size_t i;
 

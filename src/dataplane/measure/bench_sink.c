@@ -13,6 +13,24 @@ static void note_early(struct bench_sink *sink, uint64_t by_ns)
 		sink->most_early_ns = by_ns;
 }
 
+bool bench_sink_is_own(struct bench_sink *sink, simtime handed, simtime due)
+{
+	if (sink->behind_ns == 0)
+		return true;
+	if (due < sink->behind_ns || handed - due > BENCH_AWAY_LONG_NS)
+		return false;
+	sink->behind_ns = 0;
+	return true;
+}
+
+static void note_own(struct bench_sink *sink, simtime handed, simtime due)
+{
+	if (handed < due)
+		note_early(sink, due - handed);
+	else if (bench_sink_is_own(sink, handed, due))
+		histogram_add(&sink->lateness_ns, handed - due, 1);
+}
+
 static uint16_t transmit(uint16_t port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n,
                          void *argument)
 {
@@ -21,12 +39,19 @@ static uint16_t transmit(uint16_t port, uint16_t queue, struct rte_mbuf **mbufs,
 
 	(void)port;
 	(void)queue;
+	if (sink->own && bench_away_ask(&sink->away, handed) > BENCH_AWAY_LONG_NS)
+		sink->behind_ns = handed;
 	for (uint16_t i = 0; i < n; i++) {
 		simtime due = packet_of(mbufs[i])->t_ns;
-		simtime made = *rte_pktmbuf_mtod_offset(mbufs[i], simtime *, sink->stamp_at);
+		simtime made;
 
 		if (due < sink->from_ns)
 			continue;
+		if (sink->own) {
+			note_own(sink, handed, due);
+			continue;
+		}
+		made = *rte_pktmbuf_mtod_offset(mbufs[i], simtime *, sink->stamp_at);
 		if (handed < due || handed < made + sink->delay_ns) {
 			note_early(sink, simtime_max(due, made + sink->delay_ns) - handed);
 			continue;

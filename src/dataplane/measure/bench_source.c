@@ -119,22 +119,40 @@ static uint16_t shape_all(struct bench_source *source, struct rte_mbuf **mbufs, 
 	return n;
 }
 
+uint64_t bench_source_arrive(struct bench_source *source, uint64_t left, uint64_t arrived,
+                             uint64_t away)
+{
+	uint64_t waiting = left + arrived;
+
+	source->excused = RTE_MIN(source->excused, left) + RTE_MIN(away, arrived);
+	if (waiting > BENCH_RX_RING) {
+		uint64_t over = waiting - BENCH_RX_RING;
+		uint64_t excused = RTE_MIN(over, source->excused);
+
+		source->missed += over;
+		source->missed_away += excused;
+		source->excused -= excused;
+		waiting = BENCH_RX_RING;
+	}
+	return waiting;
+}
+
 /* How many packets have come due by `now` and may still be received. */
 static uint16_t paced_due(struct bench_source *source, simtime now, uint16_t room)
 {
-	uint64_t due, waiting;
+	uint64_t due, left, waiting, away_ns = bench_away_ask(&source->away, now);
 
 	if (!source->started) {
 		source->started = true;
 		source->begin_ns = now;
+		source->due = 0;
 	}
 	due = (uint64_t)((unsigned __int128)(now - source->begin_ns) * PS_PER_NS /
 	                 source->period_ps);
-	waiting = due - source->made - source->missed;
-	if (waiting > BENCH_RX_RING) {
-		source->missed += waiting - BENCH_RX_RING;
-		waiting = BENCH_RX_RING;
-	}
+	left = source->due - source->made - source->missed;
+	waiting = bench_source_arrive(source, left, due - source->due,
+	                              away_ns * PS_PER_NS / source->period_ps);
+	source->due = due;
 	return (uint16_t)RTE_MIN(waiting, (uint64_t)room);
 }
 

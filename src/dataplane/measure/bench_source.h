@@ -8,7 +8,9 @@
  *   top up   what the device does not give is made here: a net_ring port always has a full burst
  *   paced    the device gives nothing (net_null with no-rx=1), and one packet is made each
  *            `period`; what came due while the worker was away waits, up to as many frames as a
- *            NIC's receive ring has; beyond that they are lost before weir saw them, as `missed`
+ *            NIC's receive ring has; beyond that they are lost before weir saw them, as `missed`.
+ *            Of those that wait, as many as came while others had the processor (bench_away.h) do
+ *            so by no fault of weir's, and are lost first, as `missed_away`
  *   headers  each frame begins with these bytes (bench_headers), which routers and rules have
  *            something to do with; without, it begins with whatever the buffer holds
  *   sources  the frame has Ethernet, IPv4 and UDP headers, whose source address is one of so many
@@ -27,6 +29,7 @@
 #include <rte_ethdev.h>
 
 #include "machine/clock.h"
+#include "measure/bench_away.h"
 
 #define BENCH_STAMP_OFFSET  48 /* in the frame, behind Ethernet, IPv4 and UDP headers */
 #define BENCH_HEADERS_BYTES 56 /* behind them is the stamp of a frame that has them */
@@ -51,9 +54,12 @@ struct bench_source {
 	uint32_t at;      /* in the pattern */
 	uint32_t address; /* the next one */
 	bool started;
-	simtime begin_ns;      /* the first packet */
-	uint64_t made, missed; /* of the paced ones: numbers that came due */
-	uint64_t starved;      /* packets for which the pool had no mbuf */
+	simtime begin_ns;           /* the first packet */
+	uint64_t due, made, missed; /* of the paced ones: numbers that came due */
+	uint64_t missed_away;       /* of `missed` */
+	uint64_t excused;           /* of those that wait: came while others had the processor */
+	struct bench_away away;
+	uint64_t starved; /* packets for which the pool had no mbuf */
 	uint16_t port;
 	const struct rte_eth_rxtx_callback *callback;
 };
@@ -75,6 +81,11 @@ static inline uint32_t bench_stamp_at(bool headers)
 
 /* Whether weir's ports need a source for such frames from a saturated net_null. */
 bool bench_frames_need_source(uint32_t frame_bytes);
+
+/* Of paced ones: `left` are in the ring, and `arrived` come, `away` of these while others had the
+ * processor. What the ring has no room for is lost. How many remain. */
+uint64_t bench_source_arrive(struct bench_source *source, uint64_t left, uint64_t arrived,
+                             uint64_t away);
 
 /* Adds the callback to a port. 0 or -errno. */
 int bench_source_attach(struct bench_source *source, uint16_t port);
