@@ -24,6 +24,11 @@
 #define CHANGE_NS SIMTIME_S
 #define LEVEL_S   60.0 /* by then all that weir takes is taken */
 
+/* What is resident, and of that what is no page of a mapped file. */
+struct soak_memory {
+	uint64_t rss_kib, written_kib;
+};
+
 struct soak {
 	struct bench_plan *plan;
 	struct bench_live live;
@@ -32,7 +37,7 @@ struct soak {
 	double pps;
 	json_t *row; /* borrowed: of the plan's rows */
 	double done_s, most_s;
-	uint64_t rss_first;
+	struct soak_memory first;
 	struct bench_window window; /* large */
 };
 
@@ -93,16 +98,24 @@ static int find_critical(struct soak *soak, struct problem *problem)
 
 /* ---- hours ---- */
 
-static uint64_t resident_kib(void)
+/* Pages of mapped files come and go as the kernel likes: what weir has written is told apart. */
+static struct soak_memory memory_now(void)
 {
-	unsigned long long whole, resident = 0;
-	FILE *file = fopen("/proc/self/statm", "r");
+	struct soak_memory memory = {0};
+	FILE *file = fopen("/proc/self/status", "r");
+	unsigned long long kib;
+	char line[128];
 
-	if (file && fscanf(file, "%llu %llu", &whole, &resident) != 2)
-		resident = 0;
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "VmRSS: %llu", &kib) == 1)
+			memory.rss_kib = kib;
+		else if (sscanf(line, "RssAnon: %llu", &kib) == 1 ||
+		         sscanf(line, "RssShmem: %llu", &kib) == 1)
+			memory.written_kib += kib;
+	}
 	if (file)
 		fclose(file);
-	return resident * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
+	return memory;
 }
 
 /* What is known so far, for who continues. */
@@ -126,6 +139,17 @@ static int keep(const struct soak *soak, struct problem *problem)
 	return rc;
 }
 
+static void put_memory(json_t *part, const struct soak *soak)
+{
+	const struct soak_memory now = memory_now();
+
+	json_object_set_new(part, "rss_kib", json_integer((json_int_t)now.rss_kib));
+	json_object_set_new(part, "rss_first_kib", json_integer((json_int_t)soak->first.rss_kib));
+	json_object_set_new(part, "written_kib", json_integer((json_int_t)now.written_kib));
+	json_object_set_new(part, "written_first_kib",
+	                    json_integer((json_int_t)soak->first.written_kib));
+}
+
 static json_t *part_row(struct soak *soak, uint64_t changes, uint32_t audience)
 {
 	json_t *part = bench_json_window(&soak->window);
@@ -137,8 +161,7 @@ static json_t *part_row(struct soak *soak, uint64_t changes, uint32_t audience)
 	json_object_set_new(part, "until_s", json_real(soak->done_s));
 	json_object_set_new(part, "changes", json_integer((json_int_t)changes));
 	json_object_set_new(part, "attached", json_integer(audience));
-	json_object_set_new(part, "rss_kib", json_integer((json_int_t)resident_kib()));
-	json_object_set_new(part, "rss_first_kib", json_integer((json_int_t)soak->rss_first));
+	put_memory(part, soak);
 	json_object_set_new(part, "unaccounted_packets", json_integer((json_int_t)unaccounted));
 	return part;
 }
@@ -156,8 +179,8 @@ static int serve_until(struct soak *soak, struct bench_audience *audience, doubl
 			return rc > 0 ? -EINTR : rc;
 		bench_audience_n(audience);
 		past = (double)(rte_rdtsc() - start) * soak->live.rig.tick_ns / 1e9;
-		if (soak->rss_first == 0 && (past > LEVEL_S || past > seconds / 2))
-			soak->rss_first = resident_kib();
+		if (soak->first.rss_kib == 0 && (past > LEVEL_S || past > seconds / 2))
+			soak->first = memory_now();
 	} while (past < seconds);
 	return 0;
 }

@@ -56,7 +56,7 @@ static void print_reconf(FILE *out, const json_t *row)
 
 static void print_soak(FILE *out, const json_t *row)
 {
-	struct table *table = table_make("rrrrrrrrrrrrrrrrrr");
+	struct table *table = table_make("rrrrrrrrrrrrrrrrrrr");
 	const json_t *part;
 	size_t i;
 
@@ -67,6 +67,7 @@ static void print_soak(FILE *out, const json_t *row)
 	table_text(table, "changes");
 	table_text(table, "attached");
 	table_text(table, "RSS KiB");
+	table_text(table, "written KiB");
 	table_text(table, "unaccounted");
 	json_array_foreach(json_object_get(row, "parts"), i, part)
 	{
@@ -75,6 +76,7 @@ static void print_soak(FILE *out, const json_t *row)
 		table_count(table, (uint64_t)bench_number(part, "changes"));
 		table_count(table, (uint64_t)bench_number(part, "attached"));
 		table_count(table, (uint64_t)bench_number(part, "rss_kib"));
+		table_count(table, (uint64_t)bench_number(part, "written_kib"));
 		table_count(table, (uint64_t)bench_number(part, "unaccounted_packets"));
 	}
 	fprintf(out,
