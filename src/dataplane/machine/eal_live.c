@@ -21,6 +21,7 @@
 #include "machine/eal_leftovers.h"
 #include "machine/eal_log.h"
 #include "machine/machine_memory.h"
+#include "machine/shared_heap.h"
 
 #define ARGUMENTS_MAX 96
 #define TEXT_BYTES    2048
@@ -229,6 +230,7 @@ int eal_start_live(const char *cores, int n_arguments, char **arguments, bool ne
 		            ARGUMENTS_MAX / 2);
 		return -EINVAL;
 	}
+	shared_heap_use();
 	/* Before free huge pages are counted. */
 	leftovers_remove("", "", NULL);
 	sched_getaffinity(0, sizeof(before.cpus), &before.cpus);
