@@ -79,21 +79,63 @@ static int heaps_of_threads(bool shared)
 	return WEXITSTATUS(status);
 }
 
+static bool has_heaps(void)
+{
+	int n = heaps_of_threads(false);
+
+	return n != UNKNOWN && n > 1;
+}
+
+#define OTHER "this C library, or a sanitizer, has no heaps of threads"
+
 static void threads_of_a_live_run_share_one_heap(void **state)
 {
-	int without = heaps_of_threads(false);
-
 	(void)state;
-	if (without == UNKNOWN || without == 1)
-		UNABLE("this C library, or a sanitizer, has no heaps of threads");
-	assert_in_range(without, 2, THREADS + 1);
+	if (!has_heaps())
+		UNABLE(OTHER);
 	assert_int_equal(heaps_of_threads(true), 1);
+}
+
+/* In a child: of large blocks, the first of which has been freed, how many are mapped. */
+static int mapped_blocks(bool shared)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		void *volatile block;
+
+		if (shared)
+			shared_heap_use();
+		block = malloc(10 * SHARED_HEAP_LARGE);
+		free(block);
+		block = malloc(10 * SHARED_HEAP_LARGE);
+#ifdef M_ARENA_MAX
+		_exit(block ? (int)mallinfo2().hblks : UNKNOWN);
+#else
+		_exit(UNKNOWN);
+#endif
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void a_large_block_is_none_of_the_heaps_ever(void **state)
+{
+	(void)state;
+	if (!has_heaps())
+		UNABLE(OTHER);
+	/* Those that were there before the fork count, too. */
+	assert_int_equal(mapped_blocks(true), mapped_blocks(false) + 1);
 }
 
 GROUP(shared_heap)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(threads_of_a_live_run_share_one_heap),
+	        cmocka_unit_test(a_large_block_is_none_of_the_heaps_ever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
