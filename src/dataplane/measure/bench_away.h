@@ -10,6 +10,9 @@
  * The thread asks at each round. The second clock is a system call, so it is read only after a
  * round that was long, and once a millisecond.
  *
+ * What an absence has left is worked off afterwards: at half of what the thread can do, in as long
+ * again. For so long, and no longer, the thread is behind by no fault of its own.
+ *
  * Thread: the one that is watched. `longest_own_ns` may be read, and set to 0, by others.
  */
 #ifndef WEIR_BENCH_AWAY_H
@@ -20,7 +23,7 @@
 
 #include "simtime.h"
 
-#define BENCH_AWAY_LONG_NS (20 * SIMTIME_US) /* a round that may contain an absence */
+#define BENCH_AWAY_LONG_NS (20 * SIMTIME_US) /* a round that may contain an absence; an absence */
 #define BENCH_AWAY_EACH_NS SIMTIME_MS
 
 struct bench_away {
@@ -28,14 +31,16 @@ struct bench_away {
 	simtime asked_ns;        /* the round before */
 	simtime read_ns;         /* the last reading of both clocks, */
 	uint64_t cpu_ns;         /* and the second one */
-	uint64_t longest_own_ns; /* round, without what others had of it */
+	simtime returned_ns;     /* the end of the last absence */
+	simtime behind_until_ns; /* at the latest */
+	uint64_t longest_own_ns; /* round, without what others had of it, that began not behind */
 };
 
-/* Whether the round that ends at `now` may contain an absence: then bench_away_read comes next. */
+/* Whether the round that ends at `now` may contain an absence, or what comes behind one. */
 static inline bool bench_away_is_unsure(const struct bench_away *away, simtime now)
 {
 	return !away->started || now - away->asked_ns > BENCH_AWAY_LONG_NS ||
-	       now - away->read_ns > BENCH_AWAY_EACH_NS;
+	       now - away->read_ns > BENCH_AWAY_EACH_NS || away->asked_ns < away->behind_until_ns;
 }
 
 /* A round has ended, and nothing was unsure. */
@@ -46,13 +51,13 @@ static inline void bench_away_round(struct bench_away *away, simtime now)
 	away->asked_ns = now;
 }
 
-/* A round has ended, and the thread has had `cpu_ns` of processor time. For how long others had it
- * since the last reading. */
+/* A round has ended, and the thread has had `cpu_ns` of processor time. For how long since the last
+ * reading others had it, or the thread was behind because of them. */
 uint64_t bench_away_read(struct bench_away *away, simtime now, uint64_t cpu_ns);
 /* The processor time of the calling thread. */
 uint64_t bench_away_cpu(void);
 
-/* A round has ended at `now`: for how long others had the processor since the last reading. */
+/* The same, with a reading if it takes one. */
 static inline uint64_t bench_away_ask(struct bench_away *away, simtime now)
 {
 	if (__builtin_expect(bench_away_is_unsure(away, now), 0))

@@ -13,14 +13,10 @@ static void note_early(struct bench_sink *sink, uint64_t by_ns)
 		sink->most_early_ns = by_ns;
 }
 
-bool bench_sink_is_own(struct bench_sink *sink, simtime handed, simtime due)
+bool bench_sink_is_own(const struct bench_sink *sink, simtime handed, simtime due)
 {
-	if (sink->behind_ns == 0)
-		return true;
-	if (due < sink->behind_ns || handed - due > BENCH_AWAY_LONG_NS)
-		return false;
-	sink->behind_ns = 0;
-	return true;
+	return due >= sink->away.returned_ns &&
+	       (handed >= sink->away.behind_until_ns || handed - due <= BENCH_AWAY_LONG_NS);
 }
 
 static void note_own(struct bench_sink *sink, simtime handed, simtime due)
@@ -39,8 +35,8 @@ static uint16_t transmit(uint16_t port, uint16_t queue, struct rte_mbuf **mbufs,
 
 	(void)port;
 	(void)queue;
-	if (sink->own && bench_away_ask(&sink->away, handed) > BENCH_AWAY_LONG_NS)
-		sink->behind_ns = handed;
+	if (sink->own)
+		bench_away_ask(&sink->away, handed);
 	for (uint16_t i = 0; i < n; i++) {
 		simtime due = packet_of(mbufs[i])->t_ns;
 		simtime made;

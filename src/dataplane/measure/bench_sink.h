@@ -11,8 +11,8 @@
  *             a measurement from outside sees; contains the time from the device to weir's stamp
  *
  * With `own`, packets do not count that others made late (bench_away.h): those that came due while
- * others had the processor, and those behind them until the worker has caught up. Then the delay
- * may change, and nothing is said of `through`.
+ * others had the processor, and late ones while the worker is behind. Then the delay may change, and
+ * nothing is said of `through`.
  *
  * Thread: set up by control while the worker stands still, then the worker's.
  */
@@ -31,18 +31,16 @@ struct bench_sink {
 	uint32_t stamp_at; /* bench_stamp_at() */
 	bool own;
 	struct bench_away away;
-	simtime behind_ns; /* others had the processor until then, and more is late; 0: no */
-	simtime from_ns;   /* packets that are due before do not count */
-	uint64_t early;    /* packets handed over before their due time */
+	simtime from_ns; /* packets that are due before do not count */
+	uint64_t early;  /* packets handed over before their due time */
 	uint64_t most_early_ns;
 	struct histogram lateness_ns, through_ns;
 	uint16_t port;
 	const struct rte_eth_rxtx_callback *callback;
 };
 
-/* With `own`: whether a packet that is handed over, and those before it, is late by weir's own doing
- * only. */
-bool bench_sink_is_own(struct bench_sink *sink, simtime handed, simtime due);
+/* With `own`: whether others have no part in the lateness of a packet. */
+bool bench_sink_is_own(const struct bench_sink *sink, simtime handed, simtime due);
 /* 0 or -errno. */
 int bench_sink_attach(struct bench_sink *sink, uint16_t port);
 /* While the worker stands still. */

@@ -9,8 +9,9 @@
  *   paced    the device gives nothing (net_null with no-rx=1), and one packet is made each
  *            `period`; what came due while the worker was away waits, up to as many frames as a
  *            NIC's receive ring has; beyond that they are lost before weir saw them, as `missed`.
- *            Of those that wait, as many as came while others had the processor (bench_away.h) do
- *            so by no fault of weir's, and are lost first, as `missed_away`
+ *            Of those that wait, as many as came while others had the processor, or the worker
+ *            was behind because of them (bench_away.h), do so by no fault of weir's, and are lost
+ *            first, as `missed_away`
  *   headers  each frame begins with these bytes (bench_headers), which routers and rules have
  *            something to do with; without, it begins with whatever the buffer holds
  *   sources  the frame has Ethernet, IPv4 and UDP headers, whose source address is one of so many
@@ -57,7 +58,7 @@ struct bench_source {
 	simtime begin_ns;           /* the first packet */
 	uint64_t due, made, missed; /* of the paced ones: numbers that came due */
 	uint64_t missed_away;       /* of `missed` */
-	uint64_t excused;           /* of those that wait: came while others had the processor */
+	uint64_t excused;           /* of those that wait: came by others' fault */
 	struct bench_away away;
 	uint64_t starved; /* packets for which the pool had no mbuf */
 	uint16_t port;
@@ -82,8 +83,7 @@ static inline uint32_t bench_stamp_at(bool headers)
 /* Whether weir's ports need a source for such frames from a saturated net_null. */
 bool bench_frames_need_source(uint32_t frame_bytes);
 
-/* Of paced ones: `left` are in the ring, and `arrived` come, `away` of these while others had the
- * processor. What the ring has no room for is lost. How many remain. */
+/* Of paced ones: `left` are in the ring, and `arrived` come, `away` of these by others' fault. What the ring has no room for is lost. How many remain. */
 uint64_t bench_source_arrive(struct bench_source *source, uint64_t left, uint64_t arrived,
                              uint64_t away);
 
