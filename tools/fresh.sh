@@ -46,7 +46,7 @@ needed() {
 completes() {
 	# As bash has it: the function is loaded from where the package has put it.
 	bash -c '. /usr/share/bash-completion/completions/weir
-		COMP_WORDS=(weir exec del) COMP_CWORD=2
+		COMP_WORDS=(weir exec del) COMP_CWORD=2 COMP_LINE="weir exec del" COMP_POINT=13
 		compopt() { :; }
 		_weir
 		[ "${COMPREPLY[*]}" = delay ]'
