@@ -569,7 +569,7 @@ void rig_check(struct rig *rig)
 	}
 	for (uint32_t port = 0; port < RIG_PORTS; port++) {
 		no_cloud += engine_no_cloud(rig->engine, port);
-		waiting += engine_outlet(rig->engine, port)->n;
+		waiting += engine_outlet(rig->engine, port)->n + engine_late(rig->engine, port);
 	}
 	assert_int_equal(rig->sent + made, rig->n_departures + waiting + drops + no_cloud +
 	                                           engine_held_packets(rig->engine) + rig->cleared);

@@ -145,6 +145,100 @@ static void a_cloud_behind_others_answers_at_the_port_of_the_first(void **state)
 	rig_close(rig);
 }
 
+/* Two ways to one port, one of them over a second cloud, and answers at the port of a third cloud,
+ * whose line is its own. */
+static struct rig *open_crowd(bool makes_room)
+{
+	struct rig *rig = rig_open(
+	        &(struct rig_setup){.seed = 3, .statements = with_echo, .makes_room = makes_room});
+
+	rig_cloud(rig, "down", 0, 1);
+	rig_chain(rig, "far", "down", 1);
+	rig_cloud(rig, "side", 2, 1);
+	rig_cloud(rig, "up", 1, 0);
+	echo(rig, "down");
+	rig_delay(rig, "down", 3000, 0, DELAY_UNIFORM, ORDER_KEEP);
+	rig_delay(rig, "far", 2000, 0, DELAY_UNIFORM, ORDER_KEEP);
+	rig_delay(rig, "side", 4000, 0, DELAY_UNIFORM, ORDER_KEEP);
+	rig_delay(rig, "up", 2500, 0, DELAY_UNIFORM, ORDER_KEEP);
+	rig_apply(rig, 0);
+	return rig;
+}
+
+static void assert_same_counts(const struct rig *rig, const struct rig *other)
+{
+	const struct cloud_table *one = rig->engine->cloud_table, *two = other->engine->cloud_table;
+
+	for (uint32_t i = 0; i < one->n_slots; i++) {
+		/* A line of its own is emptied into the outlet: nobody else is concerned. */
+		if (!one->slots[i] || one->own_at[one->slots[i]->exit->port] == one->slots[i])
+			continue;
+		assert_memory_equal(&one->slots[i]->counters, &two->slots[i]->counters,
+		                    sizeof(struct counters));
+		assert_int_equal(cloud_held(one->slots[i]), cloud_held(two->slots[i]));
+	}
+}
+
+static void assert_same_departures(const struct rig *rig, const struct rig *other, uint32_t port)
+{
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < rig->n_departures; i++) {
+		if (rig->departures[i].port != port)
+			continue;
+		while (k < other->n_departures && other->departures[k].port != port)
+			k++;
+		assert_true(k < other->n_departures);
+		assert_int_equal(rig->departures[i].due_ns, other->departures[k].due_ns);
+		assert_int_equal(rig->departures[i].number, other->departures[k].number);
+		k++;
+	}
+}
+
+/* A live device may take nothing for a while: the wheel goes on, and only leaving is late. */
+static void what_happens_in_clouds_does_not_depend_on_room_in_an_outlet(void **state)
+{
+	struct rig *prompt = open_crowd(true), *slow = open_crowd(false);
+	uint64_t most = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3000; i++) {
+		static const uint32_t ports[] = {0, 1, 0, 2, 0, 1};
+		const uint32_t bytes = i % 11 ? 100 : 1400;
+
+		rig_send(prompt, ports[i % LENGTH(ports)], bytes, 20 * (i + 1));
+		rig_send(slow, ports[i % LENGTH(ports)], bytes, 20 * (i + 1));
+		engine_advance(slow->engine, slow->now);
+		engine_advance(prompt->engine, prompt->now);
+		rig_collect(prompt);
+		assert_same_counts(prompt, slow);
+		most = RTE_MAX(most, engine_late(slow->engine, 0) + engine_late(slow->engine, 1));
+		if (i % 700 < 90)
+			rig_collect(slow);
+	}
+	assert_true(most > 4 * OUTLET_ROOM);
+	rig_run_out(prompt);
+	rig_run_out(slow);
+	assert_int_equal(prompt->n_departures, slow->n_departures);
+	assert_same_departures(prompt, slow, 0);
+	assert_same_departures(prompt, slow, 1);
+	rig_close(prompt);
+	rig_close(slow);
+}
+
+/* Packets wait behind an outlet when their engine ends. */
+static void what_waits_behind_an_outlet_is_given_back_at_the_end(void **state)
+{
+	struct rig *rig = open_crowd(false);
+
+	(void)state;
+	for (uint32_t i = 0; i < 300; i++)
+		rig_send(rig, 2 * (i % 2), i % 3 ? 100 : 1400, 20 * (i + 1));
+	engine_advance(rig->engine, 100000);
+	assert_true(engine_late(rig->engine, 1) > OUTLET_ROOM);
+	rig_close(rig);
+}
+
 /* Two directions, 40 packets from the one side, then 40 from the other, and so on, 500 ns apart, in
  * bursts of at most `burst`. A packet of `up` is sent for 1,000 ns, so its queue empties while
  * packets of `down` arrive, at the same instants. */
@@ -436,6 +530,8 @@ GROUP(generate)
 	        cmocka_unit_test(a_cloud_that_is_removed_still_delivers_its_answers),
 	        cmocka_unit_test(without_an_mbuf_an_answer_counts_as_generated_and_dropped),
 	        cmocka_unit_test(an_answer_waits_for_room_in_the_outlet),
+	        cmocka_unit_test(what_happens_in_clouds_does_not_depend_on_room_in_an_outlet),
+	        cmocka_unit_test(what_waits_behind_an_outlet_is_given_back_at_the_end),
 	        cmocka_unit_test(the_witness_is_told_of_an_answer_by_the_number_of_its_cause),
 	};
 

@@ -197,7 +197,8 @@ static int check_cloud(const struct runtime *runtime, uint32_t index, struct clo
 	return -EIO;
 }
 
-/* Packets that have left their cloud and not weir: in outlets and rings. */
+/* Packets that have left their cloud and not weir: in outlets and behind them, and in
+ * rings. */
 static uint64_t between(const struct runtime *runtime, const struct port *port, uint32_t index)
 {
 	uint64_t n = 0;
@@ -207,6 +208,8 @@ static uint64_t between(const struct runtime *runtime, const struct port *port, 
 
 		if (worker->n_tx_queues)
 			n += worker->tx_queues[index].outlet->n;
+		if (worker->engine)
+			n += engine_late(worker->engine, index);
 		for (uint32_t i = 0; i < worker->n_drains; i++) {
 			const struct drain *drain = &worker->drains[i];
 

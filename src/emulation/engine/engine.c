@@ -115,6 +115,7 @@ void engine_free(struct engine *engine)
 
 		rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
 	}
+	engine_late_drop(engine);
 	if (engine->cloud_table) {
 		shared_clear(engine);
 		for (uint32_t i = 0; i < engine->cloud_table->n_slots; i++)
@@ -251,11 +252,12 @@ static __attribute__((noinline)) void do_chores(struct engine *engine)
 uint32_t engine_advance(struct engine *engine, simtime now)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
+	const bool in_order = likely(!engine->late) || engine_late_leave(engine);
 	uint32_t left;
 
 	if (engine->wheel)
 		engine_advance_shared(engine, now);
-	for (uint32_t i = 0; i < cloud_table->n_own; i++)
+	for (uint32_t i = 0; in_order && i < cloud_table->n_own; i++)
 		engine->left += own_line_advance(engine, cloud_table->own[i], now);
 	if (unlikely(engine->chores))
 		do_chores(engine);
@@ -280,6 +282,8 @@ simtime engine_next(const struct engine *engine)
 	}
 	if (engine->wheel)
 		next = simtime_min(next, wheel_next(engine->wheel));
+	if (unlikely(engine->late))
+		next = simtime_min(next, engine_late_next(engine));
 	for (const struct cloud *cloud = engine->draining; unlikely(cloud != NULL);
 	     cloud = cloud->next_draining)
 		next = simtime_min(next, line_next(&cloud->line));

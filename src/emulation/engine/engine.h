@@ -85,10 +85,11 @@ bool engine_has_left(const struct engine *engine);
 simtime engine_next(const struct engine *engine);
 /* What is due at a port. When it is full the engine asks for room (make_room); without, it keeps
  * further packets until the driver has made some: they leave late, with their due times, and
- * nothing is lost. What happens to a packet in its clouds does not depend on it: each cloud's own
- * events stay in order. Only where several clouds meet, packets that are due in the same nanosecond
- * may then leave in another order than they would have. A driver that wants the same bytes every
- * time (a replay) gives the engine a make_room that always makes room. */
+ * nothing is lost. What happens to a packet in its clouds does not depend on it, also where several
+ * clouds meet: those of shared clouds have left them, and wait behind the outlet. Packets that are
+ * due in the same nanosecond may then leave in another order than they would have. A driver that
+ * wants the same bytes every time (a replay) gives the engine a make_room that always makes room.
+ */
 struct outlet *engine_outlet(struct engine *engine, uint32_t port);
 /* When the head of the queue that a packet meets which comes in at this port leaves its link:
  * SIMTIME_NEVER if the link is idle, or if the port has no cloud or several. At one instant a head
@@ -122,6 +123,8 @@ uint64_t engine_no_cloud(const struct engine *engine, uint32_t port);
 uint64_t engine_untouched(const struct engine *engine, uint32_t port);
 /* Packets that have left their clouds at this port. */
 uint64_t engine_sent(const struct engine *engine, uint32_t port);
+/* Of those, the ones that wait behind a full outlet. */
+uint64_t engine_late(const struct engine *engine, uint32_t port);
 
 /* Sets the counters and histograms of all clouds to zero; packets in flight count as received
  * anew, so that conservation holds. Worker. */

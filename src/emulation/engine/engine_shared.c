@@ -70,23 +70,53 @@ static bool line_goes_first(struct engine *engine, uint32_t port, simtime now)
 	return line_first(&cloud->line, now) > now;
 }
 
+/* What is due there on a line goes ahead of it, and finds no mbuf. Behind a full outlet both wait,
+ * and leave in the order of time. */
+static bool back_waits(struct engine *engine, const struct engine_port *port, uint32_t number,
+                       simtime now)
+{
+	return port->late.records == 0 && !line_goes_first(engine, number, now) &&
+	       port->outlet.n < OUTLET_ROOM;
+}
+
 /* Whether a packet of this cloud, due now, has to wait where it may go. */
 static bool exit_full(struct engine *engine, const struct cloud *cloud, uint32_t flags, simtime now)
 {
-	if (unlikely(flags & PACKET_BACK))
-		return !cloud->exit->back && (!line_goes_first(engine, cloud->from_port, now) ||
-		                              engine_outlet_full(engine, cloud->from_port));
+	if (unlikely(flags & PACKET_BACK)) {
+		if (cloud->exit->back)
+			return false;
+		return back_waits(engine, &engine->ports[cloud->from_port], cloud->from_port,
+		                  now) ||
+		       engine_port_full(engine, cloud->from_port);
+	}
 	if (unlikely(cloud->exit->classifier && classifier_takes_all(cloud->exit->classifier)))
 		return false;
-	return engine_outlet_full(engine, cloud->exit->port);
+	return engine_port_full(engine, cloud->exit->port);
 }
 
-static inline void put_out(struct engine *engine, struct engine_port *port, struct rte_mbuf *mbuf,
-                           const struct held *head)
+/* There is room in the outlet. */
+static inline void put_straight(struct engine *engine, struct engine_port *port,
+                                struct rte_mbuf *mbuf, const struct held *head)
 {
 	outlet_put(&port->outlet, mbuf, head->t_ns, head->wire_bytes);
 	port->sent++;
 	engine->left++;
+}
+
+/* It leaves, now or late. `named`: its struct packet has its name. */
+static void put_out(struct engine *engine, uint32_t number, struct rte_mbuf *mbuf,
+                    const struct held *head, bool named)
+{
+	struct engine_port *port = &engine->ports[number];
+
+	if (unlikely(port->outlet.n == OUTLET_ROOM)) {
+		engine_late_put(engine, number, mbuf, head, named);
+		port->sent++;
+		return;
+	}
+	put_straight(engine, port, mbuf, head);
+	if (unlikely(named))
+		outlet_name(&port->outlet);
 }
 
 static void enter(struct engine *engine, struct cloud *from, struct cloud *cloud,
@@ -99,13 +129,13 @@ static void enter(struct engine *engine, struct cloud *from, struct cloud *cloud
 
 /* What the cloud has generated. */
 static void leave_back(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
-                       const struct held *head)
+                       const struct held *head, bool named)
 {
 	struct cloud *back = cloud->exit->back;
 	struct burst burst;
 
 	if (!back) {
-		put_out(engine, &engine->ports[cloud->from_port], mbuf, head);
+		put_out(engine, cloud->from_port, mbuf, head, named);
 		return;
 	}
 	back->counters.answers++;
@@ -131,26 +161,21 @@ static bool leave_onward(struct engine *engine, struct cloud *cloud, struct rte_
 	return true;
 }
 
+/* `named`: where it leaves at a port it has its name. */
 static inline void leave_untold(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
-                                const struct held *head)
+                                const struct held *head, bool named)
 {
 	if (unlikely(head->flags & PACKET_BACK))
-		leave_back(engine, cloud, mbuf, head);
+		leave_back(engine, cloud, mbuf, head, named);
 	else if (likely(!cloud->exit->classifier) || !leave_onward(engine, cloud, mbuf, head))
-		put_out(engine, &engine->ports[cloud->exit->port], mbuf, head);
+		put_out(engine, cloud->exit->port, mbuf, head, named);
 }
 
 static __attribute__((noinline)) void leave_told(struct engine *engine, struct cloud *cloud,
                                                  struct rte_mbuf *mbuf, const struct held *head)
 {
-	const uint32_t port = head->flags & PACKET_BACK ? cloud->from_port : cloud->exit->port;
-	struct outlet *outlet = &engine->ports[port].outlet;
-	const uint32_t before = outlet->n;
-
 	cloud_tell_left(cloud, mbuf, head, head->t_ns);
-	leave_untold(engine, cloud, mbuf, head);
-	if (outlet->n == before + 1 && outlet->mbufs[before] == mbuf)
-		outlet_name(outlet);
+	leave_untold(engine, cloud, mbuf, head, true);
 }
 
 /* A packet has come to the end of its cloud, at t_ns of what was its record: into a cloud that
@@ -163,7 +188,7 @@ static void leave(struct engine *engine, struct cloud *cloud, struct rte_mbuf *m
 	if (cloud_tells(cloud, FATE_LEFT))
 		leave_told(engine, cloud, mbuf, head);
 	else
-		leave_untold(engine, cloud, mbuf, head);
+		leave_untold(engine, cloud, mbuf, head, false);
 }
 
 /* So many packets ahead of the one that leaves, its cloud is fetched: of many, it is cold. */
@@ -248,7 +273,7 @@ static void leave_straight(struct engine *engine, simtime now)
 		cloud->line.held--;
 		cloud->counters.tx_packets++;
 		cloud->counters.tx_bytes += held->wire_bytes;
-		put_out(engine, port, mbuf, held);
+		put_straight(engine, port, mbuf, held);
 	}
 }
 
@@ -331,6 +356,8 @@ void engine_advance_shared(struct engine *engine, simtime now)
 {
 	if (unlikely(engine->timer_missing))
 		feed_timer_missing(engine, now);
+	if (unlikely(engine->late) && !engine_late_leave(engine))
+		return;
 	for (;;) {
 		simtime due = SIMTIME_NEVER;
 		struct cloud *draining = NULL;

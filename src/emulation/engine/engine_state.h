@@ -23,8 +23,11 @@ struct cloud_report;
 
 struct engine_port {
 	uint64_t no_cloud;
-	uint64_t sent; /* into the outlet */
+	uint64_t sent; /* has left its cloud: into the outlet, or `late` */
 	struct outlet outlet;
+	/* What shared clouds have let out when the outlet was full, in order. It stands behind what
+	 * is in the outlet, and beside what is due on a line of its own (engine_late.c). */
+	struct log late;
 };
 
 /* Which clouds there are, as one object that a change replaces. */
@@ -69,6 +72,7 @@ struct engine {
 	uint32_t followed;
 	struct engine_follower follower;
 	uint32_t left; /* put into outlets since engine_advance said so last */
+	uint64_t late; /* packets in all ports' `late` */
 	bool begun;    /* a scenario has come into force, at origin_ns */
 	simtime origin_ns;
 	struct engine_port ports[SCENARIO_PORTS_MAX];
@@ -100,6 +104,21 @@ void engine_shared_insert(struct engine *engine, struct cloud *cloud, struct rte
                           simtime now);
 /* The outlet of this port is full, although room was asked for. */
 bool engine_outlet_full(struct engine *engine, uint32_t port);
+
+/* ---- packets that find no room: engine_late.c ---- */
+
+/* Whether the next that leaves there has to wait in its cloud: there is neither room in the outlet
+ * nor memory to keep it behind. */
+bool engine_port_full(struct engine *engine, uint32_t port);
+/* It leaves behind what waits; engine_port_full has just said that it may. */
+void engine_late_put(struct engine *engine, uint32_t port, struct rte_mbuf *mbuf,
+                     const struct held *head, bool named);
+/* From there into the outlets, as far as there is room. False: for want of mbufs some stay although
+ * there is room; nothing may leave ahead of them. */
+bool engine_late_leave(struct engine *engine);
+/* When the first of them was due; SIMTIME_NEVER: there is none. */
+simtime engine_late_next(const struct engine *engine);
+void engine_late_drop(struct engine *engine);
 
 /* Lets out what is due at a cloud with a line of its own, as far as there is room and there are
  * mbufs. */

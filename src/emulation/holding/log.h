@@ -36,6 +36,7 @@ struct held {
 
 #define HELD_MBUF  0x0100 /* data is a struct rte_mbuf * */
 #define HELD_TIMER 0x0200 /* no packet: wakes the link of its cloud */
+#define HELD_NAMED 0x0400 /* in an mbuf, whose struct packet has its name (outlet.h) */
 
 struct log {
 	uint8_t *read, *read_end; /* read_end: end of the first chunk, NULL while it is the last */
