@@ -147,10 +147,10 @@ static void a_cloud_behind_others_answers_at_the_port_of_the_first(void **state)
 
 /* Two ways to one port, one of them over a second cloud, and answers at the port of a third cloud,
  * whose line is its own. */
-static struct rig *open_crowd(bool makes_room)
+static struct rig *open_crowd(bool makes_room, struct witness *witness)
 {
-	struct rig *rig = rig_open(
-	        &(struct rig_setup){.seed = 3, .statements = with_echo, .makes_room = makes_room});
+	struct rig *rig = rig_open(&(struct rig_setup){
+	        .seed = 3, .statements = with_echo, .makes_room = makes_room, .witness = witness});
 
 	rig_cloud(rig, "down", 0, 1);
 	rig_chain(rig, "far", "down", 1);
@@ -198,7 +198,7 @@ static void assert_same_departures(const struct rig *rig, const struct rig *othe
 /* A live device may take nothing for a while: the wheel goes on, and only leaving is late. */
 static void what_happens_in_clouds_does_not_depend_on_room_in_an_outlet(void **state)
 {
-	struct rig *prompt = open_crowd(true), *slow = open_crowd(false);
+	struct rig *prompt = open_crowd(true, NULL), *slow = open_crowd(false, NULL);
 	uint64_t most = 0;
 
 	(void)state;
@@ -229,13 +229,38 @@ static void what_happens_in_clouds_does_not_depend_on_room_in_an_outlet(void **s
 /* Packets wait behind an outlet when their engine ends. */
 static void what_waits_behind_an_outlet_is_given_back_at_the_end(void **state)
 {
-	struct rig *rig = open_crowd(false);
+	struct rig *rig = open_crowd(false, NULL);
 
 	(void)state;
 	for (uint32_t i = 0; i < 300; i++)
 		rig_send(rig, 2 * (i % 2), i % 3 ? 100 : 1400, 20 * (i + 1));
 	engine_advance(rig->engine, 100000);
 	assert_true(engine_late(rig->engine, 1) > OUTLET_ROOM);
+	rig_close(rig);
+}
+
+static void hear(struct witness *witness, const struct fate *fate)
+{
+	(void)witness;
+	(void)fate;
+}
+
+/* So that a real loss can be told of the packet that it was (tx_queue.c). */
+static void what_waits_behind_an_outlet_keeps_its_name(void **state)
+{
+	struct witness witness = {.tell = hear, .way = 1u << FATE_LEFT};
+	struct rig *rig = open_crowd(false, &witness);
+
+	(void)state;
+	for (uint32_t i = 0; i < 600; i++)
+		rig_send(rig, i % 3, i % 5 ? 100 : 1400, 20 * (i + 1));
+	engine_advance(rig->engine, 100000);
+	assert_true(engine_late(rig->engine, 0) > OUTLET_ROOM);
+	assert_true(engine_late(rig->engine, 1) > OUTLET_ROOM);
+	rig_run_out(rig);
+	assert_int_equal(rig->n_departures, 600 + 200);
+	for (uint32_t i = 0; i < rig->n_departures; i++)
+		assert_true(rig->departures[i].named);
 	rig_close(rig);
 }
 
@@ -532,6 +557,7 @@ GROUP(generate)
 	        cmocka_unit_test(an_answer_waits_for_room_in_the_outlet),
 	        cmocka_unit_test(what_happens_in_clouds_does_not_depend_on_room_in_an_outlet),
 	        cmocka_unit_test(what_waits_behind_an_outlet_is_given_back_at_the_end),
+	        cmocka_unit_test(what_waits_behind_an_outlet_keeps_its_name),
 	        cmocka_unit_test(the_witness_is_told_of_an_answer_by_the_number_of_its_cause),
 	};
 
