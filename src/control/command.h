@@ -18,6 +18,7 @@ int command_exec(int argc, char **argv);
 bool command_exec_begins(const char *word);
 int command_run(int argc, char **argv);
 int command_replay(int argc, char **argv);
+int command_diff(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_ctl(int argc, char **argv);
 int command_top(int argc, char **argv);
@@ -32,7 +33,7 @@ int command_setup(int argc, char **argv);
 void command_complete(FILE *out, int n, char **words, const struct options *const *all);
 
 /* What each takes, and its help. */
-extern const struct options exec_options, run_options, replay_options, check_options, ctl_options,
-        top_options, serve_options, bench_options, lab_options, setup_options;
+extern const struct options exec_options, run_options, replay_options, diff_options, check_options,
+        ctl_options, top_options, serve_options, bench_options, lab_options, setup_options;
 
 #endif

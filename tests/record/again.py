@@ -336,6 +336,79 @@ def what_would_have_happened_is_told():
         assert json.load(file)["clouds"][0]["drops"]["queue-full"] == 0
 
 
+def fates(path):
+    """What became of each packet of a log, and of its copy: fate or reason, and delay."""
+    with open(path) as file:
+        rows = [line.rstrip("\n").split(",") for line in file][1:]
+    return {(row[1], row[0], "copy" in row[7]):
+            (row[5] or row[4], int(row[6]) - int(row[2]) if row[6] else None) for row in rows}
+
+
+def diff(*words, status=1):
+    done = subprocess.run([WEIR, "diff", *words, "--json"], capture_output=True)
+    assert done.returncode == status, done
+    return json.loads(done.stdout)
+
+
+def what_differs_is_what_the_logs_of_both_say():
+    scene = Kept.scene()
+    line = "cloud down rate 25mbit queue 40kB"
+    scene.again("--log", scene.at("one.csv"), outputs=False)
+    scene.again("--log", scene.at("two.csv"), "--set", line, outputs=False)
+    one, two = fates(scene.at("one.csv")), fates(scene.at("two.csv"))
+    wanted, spans = {}, []
+    for packet, (fate, delay) in one.items():
+        other, other_delay = two.get(packet, ("not decided", None))
+        if fate != other:
+            wanted[fate, other] = wanted.get((fate, other), 0) + 1
+        elif delay is not None:
+            spans.append(other_delay - delay)
+    for packet in two.keys() - one.keys():
+        change = "not decided", two[packet][0]
+        wanted[change] = wanted.get(change, 0) + 1
+    said = diff(scene.at("R"), "--set", line)
+    assert wanted and spans, (wanted, len(spans))
+    assert {(row["from"], row["to"]): row["packets"] for row in said["changes"]} == wanted, said
+    delays = said["delays"]
+    assert delays["equal"] == spans.count(0) and delays["shorter"] == sum(s < 0 for s in spans)
+    assert delays["min_ns"] == min(spans) and delays["max_ns"] == max(spans), delays
+    spans.sort()
+    for name, share in (("p50_ns", 0.5), ("p99_ns", 0.99)):
+        exact = spans[int((len(spans) - 1) * share)]
+        assert abs(delays[name] - exact) <= abs(exact) / 31, (name, exact, delays)
+
+
+def two_recordings_are_the_same_or_not():
+    scene = Kept.scene()
+    said = diff(scene.at("R"), scene.at("R"), status=0)
+    assert said["same"] and said["fates"] > 0 and said["first"] is None, said
+    with tempfile.TemporaryDirectory() as folder:
+        other = record(folder, LOSSY.replace("delay 5ms", "delay 6ms"), "ab", [], packets=4000,
+                       changes=())
+        said = diff(scene.at("R"), other.at("R"))
+        assert not said["same"] and said["runs"][1]["packets"] > 0, said
+
+
+def what_cannot_be_compared_is_said_with_status_2():
+    scene = Kept.scene()
+    for words, why in (([scene.at("R")], b"with what is"), ([], b"one recording or two"),
+                       ([scene.at("R"), scene.folder], b"this is no recording"),
+                       ([scene.at("R"), "--set", "cloud nix delay 1ms"], b"nix"),
+                       ([scene.at("R"), scene.at("R"), "--ideal"], b"here are two")):
+        done = subprocess.run([WEIR, "diff", *words], capture_output=True)
+        assert done.returncode == 2 and why in done.stderr, done
+    with open(scene.at("R/scenario.weir")) as file:
+        text = file.read()
+    try:
+        with open(scene.at("R/scenario.weir"), "w") as file:
+            file.write(text.replace("seed 42", "seed 43"))
+        done = subprocess.run([WEIR, "diff", scene.at("R"), scene.at("R")], capture_output=True)
+        assert done.returncode == 2 and b"differs from the run" in done.stderr, done
+    finally:
+        with open(scene.at("R/scenario.weir"), "w") as file:
+            file.write(text)
+
+
 def a_repetition_ends_when_it_is_asked_to():
     scene = Kept.scene()
     scene.again("--until", "100ms")
@@ -402,6 +475,9 @@ claims += [(claim.__name__, claim) for claim in (
     of_a_weir_that_is_killed_what_was_written_replays,
     the_way_of_a_packet_is_told_in_words,
     what_would_have_happened_is_told,
+    what_differs_is_what_the_logs_of_both_say,
+    two_recordings_are_the_same_or_not,
+    what_cannot_be_compared_is_said_with_status_2,
     a_repetition_ends_when_it_is_asked_to,
     with_a_snap_headers_are_kept_and_fates_are_the_same,
     statements_that_look_behind_the_snap_are_named,

@@ -36,6 +36,7 @@ struct leavings {
 };
 
 struct rerun {
+	const struct scenario *scenario; /* of the beginning */
 	const struct rerun_options *options;
 	struct rerun_result *result;
 	struct problem *problem;
@@ -47,6 +48,7 @@ struct rerun {
 	struct leavings leavings[SCENARIO_PORTS_MAX];
 	struct unsent *unsents;
 	size_t n_unsents, room_unsents;
+	simtime now;
 	uint64_t all_bytes;
 	uint32_t until_progress;
 	uint32_t digested;
@@ -238,40 +240,38 @@ static struct rerun_engine *whose_turn(struct rerun *rerun)
 	return next;
 }
 
-static int run_through(struct rerun *rerun)
+int rerun_next(struct rerun *rerun)
 {
 	const simtime until_ns = rerun->options->until_ns;
-	struct rerun_result *result = rerun->result;
 	const bool alone = rerun->options->replay->witness != NULL;
-	simtime now = 0;
-	struct rerun_engine *next;
+	struct rerun_engine *next = rerun->result->differs ? NULL : whose_turn(rerun);
+	simtime t_ns;
 	int rc = 0;
 
-	while (rc == 0 && !result->differs && (next = whose_turn(rerun))) {
-		const simtime t_ns = simtime_max(rerun_engine_next(next), now);
-
-		if (t_ns > until_ns) {
-			now = until_ns;
-			break;
-		}
-		/* A device's polls: many entries have one instant. */
-		if (t_ns > now || next->ahead.entry.kind != TAPE_PACKETS)
-			rc = advance(rerun, t_ns);
-		/* Of a damaged file an instant may be before one that has come. */
-		next->ahead.entry.t_ns = now = t_ns;
-		if (rc == 0)
-			rc = rerun_engine_step(next, alone, rerun->problem);
-		if (rc == 0)
-			rc = look_up(rerun, next);
+	if (!next)
+		return 0;
+	t_ns = simtime_max(rerun_engine_next(next), rerun->now);
+	if (t_ns > until_ns) {
+		rerun->now = until_ns;
+		return 0;
 	}
-	result->replay.last_ns = now;
-	return rc < 0 || result->differs ? rc : advance(rerun, now);
+	/* A device's polls: many entries have one instant. */
+	if (t_ns > rerun->now || next->ahead.entry.kind != TAPE_PACKETS)
+		rc = advance(rerun, t_ns);
+	/* Of a damaged file an instant may be before one that has come. */
+	next->ahead.entry.t_ns = rerun->now = t_ns;
+	if (rc == 0)
+		rc = rerun_engine_step(next, alone, rerun->problem);
+	if (rc == 0)
+		rc = look_up(rerun, next);
+	return rc < 0 ? rc : 1;
 }
 
 /* ---- the end ---- */
 
-static int report(struct rerun *rerun, const struct scenario *scenario)
+static int report(struct rerun *rerun)
 {
+	const struct scenario *scenario = rerun->scenario;
 	struct replay_result *result = &rerun->result->replay;
 
 	result->clouds = calloc(scenario->n_clouds + 1, sizeof(*result->clouds));
@@ -307,7 +307,30 @@ static int check_damage(const struct rerun *rerun)
 	return 0;
 }
 
-static int run(struct rerun *rerun, const struct scenario *scenario)
+int rerun_finish(struct rerun *rerun)
+{
+	const struct replay_options *replay = rerun->options->replay;
+	struct replay_result *result = &rerun->result->replay;
+	int rc;
+
+	result->last_ns = rerun->now;
+	if (rerun->result->differs)
+		return 0;
+	rc = advance(rerun, rerun->now);
+	if (rc < 0 || rerun->result->differs)
+		return rc;
+	check_damage(rerun);
+	rc = report(rerun);
+	if (rc == 0)
+		rc = egress_finish(&rerun->egress, rerun->problem);
+	if (rc == 0 && replay->complete)
+		rc = replay->complete(replay->argument, result, rerun->problem);
+	return rc < 0 ? rc : egress_publish(&rerun->egress, rerun->problem);
+}
+
+/* ---- the beginning ---- */
+
+static int open_all(struct rerun *rerun)
 {
 	const struct rerun_options *options = rerun->options;
 	const struct replay_options *replay = options->replay;
@@ -315,7 +338,7 @@ static int run(struct rerun *rerun, const struct scenario *scenario)
 	int rc = look_through(rerun);
 
 	if (rc == 0)
-		rc = mbuf_supply_open(&rerun->supply, memory, scenario->n_ports * options->workers,
+		rc = mbuf_supply_open(&rerun->supply, memory, rerun->n_ports * options->workers,
 		                      replay->mempool_ops, rerun->problem);
 	for (uint32_t i = 0; rc == 0 && i < options->workers; i++) {
 		struct rerun_engine *one = &rerun->engines[i];
@@ -327,27 +350,17 @@ static int run(struct rerun *rerun, const struct scenario *scenario)
 		                             .leave_argument = rerun,
 		                             .worker = i};
 		rerun->n_open = i + 1;
-		rc = rerun_engine_open(one, scenario, rerun->problem);
+		rc = rerun_engine_open(one, rerun->scenario, rerun->problem);
 	}
 	rerun->no_captures.options = replay;
 	if (rc == 0)
 		rc = egress_open(&rerun->egress, &rerun->no_captures, NULL, &rerun->result->replay,
 		                 rerun->problem);
-	if (rc == 0)
-		rc = run_through(rerun);
-	if (rc < 0 || rerun->result->differs)
-		return rc;
-	check_damage(rerun);
-	rc = report(rerun, scenario);
-	if (rc == 0)
-		rc = egress_finish(&rerun->egress, rerun->problem);
-	if (rc == 0 && replay->complete)
-		rc = replay->complete(replay->argument, &rerun->result->replay, rerun->problem);
-	return rc < 0 ? rc : egress_publish(&rerun->egress, rerun->problem);
+	return rc;
 }
 
-int rerun_run(const struct scenario *scenario, const struct rerun_options *options,
-              struct rerun_result *result, struct problem *problem)
+int rerun_open(const struct scenario *scenario, const struct rerun_options *options,
+               struct rerun_result *result, struct problem *problem, struct rerun **opened)
 {
 	struct rerun *rerun = calloc(1, sizeof(*rerun));
 	int rc = -ENOMEM;
@@ -355,6 +368,7 @@ int rerun_run(const struct scenario *scenario, const struct rerun_options *optio
 	problem_set(problem, -1, "no memory for a replay");
 	if (!rerun)
 		return rc;
+	rerun->scenario = scenario;
 	rerun->options = options;
 	rerun->result = result;
 	rerun->problem = problem;
@@ -362,7 +376,18 @@ int rerun_run(const struct scenario *scenario, const struct rerun_options *optio
 	rerun->digested = tape_digested(options->snap);
 	rerun->engines = calloc(options->workers, sizeof(*rerun->engines));
 	if (rerun->engines)
-		rc = run(rerun, scenario);
+		rc = open_all(rerun);
+	if (rc == 0)
+		*opened = rerun;
+	else
+		rerun_close(rerun);
+	return rc;
+}
+
+void rerun_close(struct rerun *rerun)
+{
+	if (!rerun)
+		return;
 	egress_close(&rerun->egress);
 	for (uint32_t port = 0; port < rerun->n_ports; port++) {
 		for (uint32_t i = 0; i < rerun->leavings[port].n; i++)
@@ -375,5 +400,21 @@ int rerun_run(const struct scenario *scenario, const struct rerun_options *optio
 	free(rerun->unsents);
 	free(rerun->engines);
 	free(rerun);
+}
+
+int rerun_run(const struct scenario *scenario, const struct rerun_options *options,
+              struct rerun_result *result, struct problem *problem)
+{
+	struct rerun *rerun;
+	int rc = rerun_open(scenario, options, result, problem, &rerun);
+
+	if (rc < 0)
+		return rc;
+	do
+		rc = rerun_next(rerun);
+	while (rc > 0);
+	if (rc == 0)
+		rc = rerun_finish(rerun);
+	rerun_close(rerun);
 	return rc;
 }

@@ -48,6 +48,7 @@ struct rerun_worker {
 struct rerun_result {
 	struct replay_result replay; /* replay_result_free */
 	struct rerun_worker workers[RERUN_WORKERS_MAX];
+	uint64_t packets;              /* that came in */
 	uint64_t departures, compared; /* packets that left; whose digests agree */
 	uint64_t checks;               /* of counters, that agree */
 	uint64_t swapped;              /* of those compared, left in another order at one instant */
@@ -63,5 +64,18 @@ struct rerun_result {
  * outputs are removed. */
 int rerun_run(const struct scenario *scenario, const struct rerun_options *options,
               struct rerun_result *result, struct problem *problem);
+
+/* The same in steps, so that two of them can go side by side: rerun_open, rerun_next until it is
+ * not 1, rerun_finish, rerun_close. What is given to rerun_open must outlive it. */
+struct rerun;
+
+/* 0, or -errno with problem; then there is none. */
+int rerun_open(const struct scenario *scenario, const struct rerun_options *options,
+               struct rerun_result *result, struct problem *problem, struct rerun **rerun);
+/* Up to the next entry, and with it. 1; 0: that was the end, or it differs; -errno with problem. */
+int rerun_next(struct rerun *rerun);
+/* Outputs and the report are complete: 0, or -errno with problem. Nothing when it differs. */
+int rerun_finish(struct rerun *rerun);
+void rerun_close(struct rerun *rerun); /* NULL is allowed */
 
 #endif

@@ -265,6 +265,7 @@ static int take_packets(struct rerun_engine *rerun_engine, bool alone, struct pr
 	report->rx_packets += burst.n;
 	report->rx_bytes += burst.bytes;
 	result->workers[rerun_engine->worker].packets += burst.n;
+	result->packets += burst.n;
 	engine_ingress(rerun_engine->engine, &burst);
 	return 0;
 }

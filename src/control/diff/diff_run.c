@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "diff/diff_run.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "diff/fate_pairs.h"
+#include "packet/packet.h"
+
+/* What only the running of one needs. */
+struct runner {
+	struct witness witness; /* first: told of what it decides */
+	struct fate_pairs *pairs;
+	struct fate_differences *differences;
+	struct diff_side *side;
+	uint32_t index;
+	uint32_t ports[SCENARIO_PORTS_MAX]; /* index in the first scenario */
+	struct replay_options replay;
+	struct rerun_options options;
+	struct rerun *rerun;
+	bool ended;
+};
+
+static void tell(struct witness *witness, const struct fate *fate)
+{
+	struct runner *runner = (struct runner *)witness;
+	struct fate_seen seen = {.packet = fate->packet,
+	                         .t_in_ns = fate->t_in_ns,
+	                         .port = runner->ports[fate->port],
+	                         .wire_bytes = fate->wire_bytes,
+	                         .copy = fate->flags & (PACKET_COPY | PACKET_GENERATED)};
+
+	if (fate->kind > FATE_DROPPED)
+		return;
+	if (fate->kind == FATE_DELIVERED) {
+		seen.became = BECAME_DELIVERED;
+		seen.delay_ns = fate->t_out_ns - fate->t_in_ns;
+	} else {
+		seen.became = fate->reason;
+	}
+	if (seen.packet == 0)
+		runner->differences->own[runner->index][seen.became]++;
+	else
+		fate_pairs_put(runner->pairs, runner->index, &seen);
+}
+
+/* The scenario of the beginning, with the seed. */
+static int load(const struct diff_plan *plan, struct diff_side *side, struct problem *problem)
+{
+	int rc = recording_folder_open(plan->folder, plan->config, plan->set, plan->n_set,
+	                               &side->folder, problem);
+
+	if (rc < 0)
+		return rc;
+	side->otherwise = plan->config || plan->n_set > 0 || plan->seed_given;
+	side->scenario = scenario_copy(recording_folder_first(side->folder));
+	if (!side->scenario) {
+		problem_set(problem, -1, "no memory");
+		return -ENOMEM;
+	}
+	if (plan->seed_given)
+		side->scenario->seed = plan->seed;
+	return 0;
+}
+
+static void find_ports(struct runner *runner, const struct scenario *first)
+{
+	const struct scenario *own = runner->side->scenario;
+
+	for (uint32_t i = 0; i < own->n_ports; i++) {
+		const int index = scenario_find_port(first, own->ports[i].name);
+
+		/* One that the first has not is none of its ports. */
+		runner->ports[i] = index < 0 ? SCENARIO_PORTS_MAX + i : (uint32_t)index;
+	}
+}
+
+static int open_run(struct runner *runner, const struct diff_plan *plan, struct problem *problem)
+{
+	struct diff_side *side = runner->side;
+	const struct recording_about *about = recording_folder_about(side->folder);
+
+	runner->witness.tell = tell;
+	runner->replay = (struct replay_options){
+	        .witness = &runner->witness,
+	        /* What was held had room there. */
+	        .memory_bytes = RTE_MAX(REPLAY_MEMORY, 2 * about->memory_bytes),
+	};
+	runner->options = (struct rerun_options){
+	        .path = about->ingress,
+	        .workers = about->workers,
+	        .snap = about->snap,
+	        .change = recording_folder_change,
+	        .otherwise = side->otherwise,
+	        .ideal = plan->ideal,
+	        .until_ns = plan->until_ns ? plan->until_ns : SIMTIME_NEVER,
+	        .replay = &runner->replay,
+	        .argument = side->folder,
+	};
+	memcpy(runner->options.emulator, about->emulator, sizeof(about->emulator));
+	return rerun_open(side->scenario, &runner->options, &side->result, problem, &runner->rerun);
+}
+
+static int step(struct runner *runner, struct problem *problem)
+{
+	const struct rerun_result *result = &runner->side->result;
+	int rc = rerun_next(runner->rerun);
+
+	if (rc > 0)
+		return 0;
+	runner->ended = true;
+	if (rc == 0)
+		rc = rerun_finish(runner->rerun);
+	if (rc < 0 || !result->differs)
+		return rc;
+	problem_set(problem, -1, "%s differs from the run that it has recorded: %s",
+	            runner->index == 0 ? "the first" : "the second", result->difference);
+	return -EILSEQ;
+}
+
+/* Whoever has taken fewer packets is next. */
+static int run_both(struct runner runners[2], struct problem *problem)
+{
+	int rc = 0;
+
+	while (rc == 0 && !(runners[0].ended && runners[1].ended)) {
+		const uint64_t first = runners[0].side->result.packets;
+		const uint64_t second = runners[1].side->result.packets;
+		const bool is_first = runners[1].ended || (!runners[0].ended && first <= second);
+
+		rc = step(&runners[is_first ? 0 : 1], problem);
+	}
+	return rc;
+}
+
+int diff_run(const struct diff_plan plans[2], struct diff_outcome *outcome, struct problem *problem)
+{
+	struct runner runners[2] = {{.index = 0}, {.index = 1}};
+	struct fate_pairs *pairs = fate_pairs_make(FATE_PAIRS_ROOM, &outcome->differences);
+	int rc = pairs ? 0 : -ENOMEM;
+
+	if (!pairs)
+		problem_set(problem, -1, "no memory to compare");
+	for (uint32_t i = 0; i < 2 && rc == 0; i++) {
+		runners[i].side = &outcome->sides[i];
+		runners[i].pairs = pairs;
+		runners[i].differences = &outcome->differences;
+		rc = load(&plans[i], runners[i].side, problem);
+		if (rc == 0)
+			find_ports(&runners[i], outcome->sides[0].scenario);
+	}
+	for (uint32_t i = 0; i < 2 && rc == 0; i++)
+		rc = open_run(&runners[i], &plans[i], problem);
+	if (rc == 0)
+		rc = run_both(runners, problem);
+	if (rc == 0)
+		outcome->gone = fate_pairs_end(pairs);
+	for (uint32_t i = 0; i < 2; i++)
+		rerun_close(runners[i].rerun);
+	fate_pairs_free(pairs);
+	return rc;
+}
+
+void diff_outcome_release(struct diff_outcome *outcome)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		replay_result_free(&outcome->sides[i].result.replay);
+		scenario_free(outcome->sides[i].scenario);
+		recording_folder_close(outcome->sides[i].folder);
+	}
+}
