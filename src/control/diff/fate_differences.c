@@ -90,8 +90,8 @@ uint64_t fate_differences_changed(const struct fate_differences *differences)
 	return n;
 }
 
-/* Those that came earlier, those at the same time, those that came later: the first are the less the
- * greater they are. A percentile of a histogram may be beside its greatest value. */
+/* Those that came earlier, those at the same time, those that came later: the first are the less
+ * the greater they are. A percentile of a histogram may be beside its greatest value. */
 static int64_t delay_at(const struct fate_differences *differences, uint64_t rank)
 {
 	const struct histogram *earlier = &differences->earlier, *later = &differences->later;

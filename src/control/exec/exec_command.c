@@ -30,6 +30,7 @@
 #include "machine/eal.h"
 #include "machine/run_log.h"
 #include "namespace/namespace.h"
+#include "record/recording_run.h"
 #include "replay/report_file.h"
 #include "run/run_prepare.h"
 #include "socket/server.h"
@@ -59,6 +60,7 @@ struct session {
 	struct serving *serving;
 	struct atomic_file *report;
 	struct exec_record *record;
+	struct recording *recording; /* --record; or NULL */
 	struct runtime *runtime;
 	uint64_t start_ns;
 	int64_t begun_ms, over_ms; /* A; B */
@@ -170,6 +172,11 @@ static int start_runtime(struct session *session, struct problem *problem)
 		return rc;
 	/* What there was to remark is about hugepages. */
 	problem->text[0] = '\0';
+	rc = recording_run_begin(&arguments->record, session->scenario, &session->recording,
+	                         problem);
+	if (rc < 0)
+		return rc;
+	options.recording = session->recording;
 	rc = runtime_start(session->scenario, &options, &session->runtime, problem);
 	if (rc == 0) {
 		session->start_ns = runtime_now_ns(session->runtime);
@@ -382,6 +389,15 @@ static int say_unnamed(const struct session *session, struct problem *problem)
 	return -session->unnamed;
 }
 
+/* With a control socket it is an event. */
+static void say_trouble(struct recording *recording)
+{
+	char line[200];
+
+	if (recording && recording_trouble(recording, line, sizeof(line)))
+		run_log(RUN_LOG_WARNING, "%s", line);
+}
+
 /* Until there is something to hear, or `wait_ms` are over. The control socket looks after the
  * runtime itself. */
 static void wait_for_something(struct session *session, int wait_ms, int64_t *ticked_ms)
@@ -395,6 +411,7 @@ static void wait_for_something(struct session *session, int wait_ms, int64_t *ti
 	epoll_wait(session->heard, &event, 1, wait_ms);
 	if (now_ms() - *ticked_ms >= TICK_MS) {
 		runtime_tick(session->runtime, tell, session);
+		say_trouble(session->recording);
 		*ticked_ms = now_ms();
 	}
 }
@@ -481,11 +498,14 @@ static int stop(struct session *session, bool result, struct problem *problem)
 		exec_record_take(session->record);
 		if (result)
 			rc = tell_result(session, problem);
+		if (recording_run_end(session->runtime, session->scenario) != 0 && rc == 0)
+			rc = -EIO;
 		if (runtime_stop(session->runtime, &later) < 0 && rc == 0) {
 			*problem = later;
 			rc = -EIO;
 		}
 	}
+	recording_free(session->recording);
 	eal_stop_live();
 	server_close(session->server);
 	exec_path_close(&session->path);

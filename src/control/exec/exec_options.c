@@ -55,6 +55,9 @@ static const struct option_row rows[] = {
                 .help = "what crossed both ends of the path, as pcapng: an interface each")},
         {OPTION("--picture", FIELD_TEXT, struct exec_arguments, picture, .form = "FILE",
                 .help = "delays, throughput, losses and queues over time, as one HTML file")},
+        {RECORDING_OPTION_FOLDER(struct exec_arguments)},
+        {RECORDING_OPTION_SNAP(struct exec_arguments)},
+        {RECORDING_OPTION_LIMIT(struct exec_arguments)},
         {.letter = 's',
          OPTION("--socket", FIELD_TEXT, struct exec_arguments, socket, .form = "PATH",
                 .help = "a control socket, to change the path while the command runs")},
@@ -193,6 +196,10 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 	if (status != OPTIONS_RUN)
 		return status;
 	arguments->dashes = own < argc;
+	if (recording_arguments_vain(&arguments->record))
+		return options_wrong(&exec_options,
+		                     "%s: of which recording? give it with --record DIR",
+		                     recording_arguments_vain(&arguments->record));
 	rest = own < argc && strcmp(argv[own], "--") == 0 ? own + 1 : own;
 	arguments->seed_given = options_given(&exec_options, &words, "--seed");
 	for (int i = 0; i < words.n; i++) {

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "options/options.h"
+#include "record/recording_run.h"
 #include "text/word.h"
 
 #define EXEC_COMMANDS_MAX 2
@@ -19,6 +20,7 @@ struct exec_arguments {
 	const char *config, *cores, *report, *log, *picture, *pcap, *socket;
 	/* Statements, for both directions and for one; "": none. */
 	char both[LINE_BYTES_MAX], down[LINE_BYTES_MAX], up[LINE_BYTES_MAX];
+	struct recording_arguments record;
 	uint64_t seed;
 	uint32_t log_level; /* enum run_log_level */
 	bool seed_given, quiet;

@@ -15,14 +15,12 @@
 #include "machine/privileges.h"
 #include "machine/run_log.h"
 #include "machine/supervisor.h"
-#include "record/recording.h"
-#include "record/recording_outcome.h"
+#include "record/recording_run.h"
 #include "run/run_options.h"
 #include "run/run_prepare.h"
 #include "run/run_summary.h"
 #include "live/runtime.h"
 #include "language/scenario_file.h"
-#include "service/recorded_text.h"
 #include "socket/keep.h"
 #include "socket/server.h"
 
@@ -62,49 +60,6 @@ static void say_held(const struct runtime *runtime)
 		run_log(RUN_LOG_NOTICE, "%" PRIu64 " packets were in flight, and end here", held);
 }
 
-/* 0; 1: something is missing in it. */
-static int end_recording(const struct runtime *runtime, const struct scenario *scenario)
-{
-	const struct recording *recording = runtime_recording(runtime);
-	struct recording_counts counts;
-	struct problem problem;
-
-	recording_counts(recording, &counts);
-	run_log(counts.missed > 0 ? RUN_LOG_WARNING : RUN_LOG_NOTICE,
-	        "recorded in %s: %" PRIu64 " packets, %" PRIu64 " MB%s",
-	        recording_folder(recording), counts.packets, counts.bytes / 1000000,
-	        counts.missed > 0 ? "; some are missing, for the disk was too slow" : "");
-	if (recording_outcome_write(recording, runtime, scenario, &problem) == 0)
-		return 0;
-	run_log(RUN_LOG_ERROR, "%s", problem.text);
-	return 1;
-}
-
-/* What is to be recorded begins. 0, or -errno with problem. */
-static int begin_recording(const struct run_arguments *arguments, const struct scenario *scenario,
-                           struct recording **recording, struct problem *problem)
-{
-	const struct recording_plan plan = {.folder = arguments->record,
-	                                    .weir = WEIR_VERSION,
-	                                    .snap = (uint32_t)arguments->snap,
-	                                    .limit_bytes = arguments->limit_bytes};
-	char *text;
-	int rc;
-
-	*recording = NULL;
-	if (!arguments->record)
-		return 0;
-	text = scenario_text(scenario);
-	rc = text ? recording_open(&plan, scenario, text, recording, problem) : -ENOMEM;
-	free(text);
-	if (rc == 0 && recorded_files(*recording, scenario) < 0) {
-		problem_set(problem, -1, "%s: the files that the scenario names cannot be kept",
-		            arguments->record);
-		rc = -EIO;
-	}
-	return rc;
-}
-
 /* Serves until a signal comes, and puts everything back. 0, 1: it went wrong on the way. */
 static int serve(const struct run_arguments *arguments, struct server *server,
                  const struct keep_file *kept, struct runtime *runtime, struct scenario **scenario)
@@ -130,8 +85,7 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 	say_held(runtime);
 	if (!arguments->quiet)
 		run_summary_print(stdout, runtime, *scenario);
-	if (runtime_recording(runtime))
-		status |= end_recording(runtime, *scenario);
+	status |= recording_run_end(runtime, *scenario);
 	if (runtime_stop(runtime, &problem) < 0) {
 		run_log(RUN_LOG_ERROR, "%s", problem.text);
 		status = 1;
@@ -164,8 +118,8 @@ static int run(const struct run_arguments *arguments, const struct keep_file *ke
 	                                       .group = arguments->readonly_group},
 	                &server, &problem) == 0) {
 		if (start_eal(arguments, *scenario, &options, workers.n, &problem) == 0) {
-			if (begin_recording(arguments, *scenario, &options.recording, &problem) ==
-			            0 &&
+			if (recording_run_begin(&arguments->record, *scenario, &options.recording,
+			                        &problem) == 0 &&
 			    runtime_start(*scenario, &options, &runtime, &problem) == 0)
 				status = serve(arguments, server, kept, runtime, scenario);
 			recording_free(options.recording);

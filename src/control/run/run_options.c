@@ -4,12 +4,8 @@
 #include <string.h>
 
 #include "command.h"
-#include "packet/packet.h"
 
 #define MEMORY_MIN (UINT64_C(4) << 20)
-#define LIMIT_MIN  (UINT64_C(1) << 20)
-/* Less than the headers of a packet says nothing of it. */
-#define SNAP_MIN 96
 
 static const struct option_row rows[] = {
         {OPTION_CONFIG(struct run_arguments, "the scenario")},
@@ -26,15 +22,9 @@ static const struct option_row rows[] = {
         {OPTION("--keep", FIELD_TEXT, struct run_arguments, keep, .form = "FILE",
                 .help = "what is in force is kept there after each change; a weir that starts "
                         "after a crash goes on with it, unless the scenario was written since")},
-        {OPTION("--record", FIELD_TEXT, struct run_arguments, record, .form = "DIR",
-                .help = "all that comes in, and what is changed, into a folder, so that `weir "
-                        "replay --recording DIR` runs it again, exactly")},
-        {OPTION("--snap", FIELD_BYTES, struct run_arguments, snap, .min = SNAP_MIN,
-                .max = PACKET_BYTES_MAX,
-                .help = "of each packet that is recorded, at most so much; whole, if not given")},
-        {OPTION("--limit", FIELD_BYTES, struct run_arguments, limit_bytes, .min = LIMIT_MIN,
-                .max = UINT64_C(1) << 44,
-                .help = "the recording ends when it has come to that size")},
+        {RECORDING_OPTION_FOLDER(struct run_arguments)},
+        {RECORDING_OPTION_SNAP(struct run_arguments)},
+        {RECORDING_OPTION_LIMIT(struct run_arguments)},
         {OPTION_LOG_LEVEL(struct run_arguments)},
         {OPTION_QUIET(struct run_arguments, "no table at the end")},
         OPTIONS_END,
@@ -68,11 +58,10 @@ int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments)
 	if (arguments->readonly_group && !arguments->socket_readonly)
 		return options_wrong(&run_options, "--readonly-group: of which socket? give it "
 		                                   "with --socket-readonly PATH");
-	if ((arguments->snap || arguments->limit_bytes) && !arguments->record)
+	if (recording_arguments_vain(&arguments->record))
 		return options_wrong(&run_options,
-		                     "%s: of which recording? give it with "
-		                     "--record DIR",
-		                     arguments->snap ? "--snap" : "--limit");
+		                     "%s: of which recording? give it with --record DIR",
+		                     recording_arguments_vain(&arguments->record));
 	if (!arguments->config)
 		return options_wrong(&run_options, "no scenario: weir run -c FILE");
 	return OPTIONS_RUN;

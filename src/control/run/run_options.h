@@ -12,12 +12,12 @@
 
 #include "live/runtime.h"
 #include "options/options.h"
+#include "record/recording_run.h"
 
 struct run_arguments {
 	const char *config, *socket, *cores;
 	const char *keep;
-	const char *record;         /* folder of a recording; or NULL */
-	uint64_t snap, limit_bytes; /* 0: none */
+	struct recording_arguments record;
 	const char *socket_readonly, *readonly_group;
 	uint64_t memory_bytes; /* 0: not given */
 	uint32_t layout;       /* enum runtime_layout */

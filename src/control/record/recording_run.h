@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The recording of a run, of `weir run` and `weir exec`, around a runtime: it begins ahead of that,
+ * and what it has come to is written when the workers stand still.
+ *
+ * Thread: control.
+ */
+#ifndef WEIR_RECORDING_RUN_H
+#define WEIR_RECORDING_RUN_H
+
+#include "live/runtime.h"
+#include "packet/packet.h"
+#include "record/recording.h"
+
+/* `--record DIR`, `--snap N`, `--limit SIZE`, of a command that has them all. */
+struct recording_arguments {
+	const char *folder; /* NULL: nothing is recorded */
+	uint64_t snap, limit_bytes;
+};
+
+/* Less than the headers of a packet says nothing of it. */
+#define RECORDING_SNAP_MIN  96
+#define RECORDING_LIMIT_MIN (UINT64_C(1) << 20)
+
+/* Rows of the command's table; the member is its struct recording_arguments, `record`. */
+#define RECORDING_OPTION_FOLDER(arguments)                                                         \
+	OPTION("--record", FIELD_TEXT, arguments, record.folder, .form = "DIR",                    \
+	       .help = "all that comes in, and what is changed, into a folder, so that `weir "     \
+	               "replay --recording DIR` runs it again, exactly")
+#define RECORDING_OPTION_SNAP(arguments)                                                           \
+	OPTION("--snap", FIELD_BYTES, arguments, record.snap, .min = RECORDING_SNAP_MIN,           \
+	       .max = PACKET_BYTES_MAX,                                                            \
+	       .help = "of each packet that is recorded, at most so much; whole, if not given")
+#define RECORDING_OPTION_LIMIT(arguments)                                                          \
+	OPTION("--limit", FIELD_BYTES, arguments, record.limit_bytes, .min = RECORDING_LIMIT_MIN,  \
+	       .max = UINT64_C(1) << 44,                                                           \
+	       .help = "the recording ends when it has come to that size")
+/* The option that says something of a recording that is not made; NULL: there is none. */
+const char *recording_arguments_vain(const struct recording_arguments *arguments);
+
+/* 0, also with *recording NULL: nothing is to be recorded; -errno with problem. */
+int recording_run_begin(const struct recording_arguments *arguments,
+                        const struct scenario *scenario, struct recording **recording,
+                        struct problem *problem);
+/* Says how much it has, and writes what the run has come to, if it is recorded. 0; 1: something is
+ * missing in it. */
+int recording_run_end(const struct runtime *runtime, const struct scenario *scenario);
+
+#endif

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# weir exec --record: what a command met runs again, with real TCP, and with a change on the way.
+
+. "$(dirname "$0")/topology.sh"
+. "$(dirname "$0")/exec_world.sh"
+need jq curl
+
+counts() # of a report
+{
+	jq -c '[.clouds[] | {cloud, rx_packets, tx_packets, tx_bytes, duplicated, drops, delay_ns}]' "$1"
+}
+
+# What it counted live is what it counts again, and every departure was compared.
+runs_again() # exec's arguments
+{
+	rm -rf "$work/record"
+	mkdir -m 777 "$work/record"
+	$as "$weir" exec -q --record "$work/record/R" --report "$work/record/live" "$@" \
+		>"$work/out" 2>"$work/err" || fail "$who: $(cat "$work/out" "$work/err")"
+	grep -q "recorded in $work/record/R" "$work/err" || fail "$who: $(cat "$work/err")"
+	$as "$weir" replay -q --recording "$work/record/R" --report "$work/record/again" \
+		>"$work/said" 2>&1 || fail "$who: $(cat "$work/said")"
+	grep -q 'with the same bytes: all' "$work/said" || fail "$who: $(cat "$work/said")"
+	[ "$(counts "$work/record/live")" = "$(counts "$work/record/again")" ] ||
+		fail "$who: $(counts "$work/record/live") live, $(counts "$work/record/again") again"
+}
+
+what_a_command_met_runs_again()
+{
+	runs_again --seed 3 delay 10ms loss random 10% --between 'A: python3 -m http.server 8000' \
+		'B: ping -q -c 20 -i 0.02 A; curl -sf -o /dev/null http://A:8000/; sleep 0.1'
+	[ "$(jq '[.clouds[].drops.loss] | add' "$work/record/again")" -gt 0 ] ||
+		fail "$who: nothing was lost: $(cat "$work/record/again")"
+}
+
+a_change_on_the_way_runs_again()
+{
+	runs_again -s "$work/record/control" delay 5ms -- sh -c "ping -q -c 5 -i 0.02 192.0.2.1 &&
+		$weir ctl -s $work/record/control cloud up delay 30ms &&
+		ping -q -c 5 -i 0.02 192.0.2.1; sleep 0.1"
+	grep -q ' 1 changes' "$work/said" || fail "$who: $(cat "$work/said")"
+	[ "$(jq '.clouds[] | select(.cloud == "up") | .delay_ns.max' "$work/record/again")" -eq 30000000 ] ||
+		fail "$who: $(cat "$work/record/again")"
+	$as "$weir" diff --json "$work/record/R" --set 'cloud up delay 40ms' >"$work/diff" &&
+		fail "$who: a longer delay is no difference"
+	[ "$(jq .delays.max_ns "$work/diff")" -eq 35000000 ] || fail "$who: $(cat "$work/diff")"
+}
+
+a_folder_that_holds_a_recording_is_refused()
+{
+	runs_again delay 1ms -- true
+	$as "$weir" exec -q --record "$work/record/R" delay 1ms -- true 2>"$work/err" &&
+		fail "$who: it was taken"
+	grep -q 'a recording lies there' "$work/err" || fail "$who: $(cat "$work/err")"
+	$as "$weir" exec -q --snap 96B delay 1ms -- true 2>"$work/err" && fail "$who: a snap of what?"
+	grep -q -e '--snap: of which recording' "$work/err" || fail "$who: $(cat "$work/err")"
+}
+
+each_user what_a_command_met_runs_again
+each_user a_change_on_the_way_runs_again
+each_user a_folder_that_holds_a_recording_is_refused
