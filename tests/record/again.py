@@ -432,12 +432,17 @@ def with_a_snap_headers_are_kept_and_fates_are_the_same():
         assert os.path.getsize(scene.at("R/ingress.pcapng")) < 6000 * 280
 
 
-def statements_that_look_behind_the_snap_are_named():
+def statements_that_look_behind_the_snap_are_named_by_both():
     with tempfile.TemporaryDirectory() as folder:
-        scene = record(folder, LOSSY + "cloud up corrupt 1%\n", "ab", ["--snap", "96B"],
-                       packets=500, changes=())
-        said = scene.again()
-        assert "cloud up corrupt" in said and "96 bytes" in said, said
+        text = LOSSY + ("cloud up corrupt 1%\ncloud up rewrite set ip.ttl 9\n"
+                        "cloud down at 100s corrupt bit-error 1e-6\ncloud up loss bit-error 1e-6\n")
+        scene = record(folder, text, "ab", ["--snap", "96B"], packets=500, changes=())
+        for said in (scene.said, scene.again()):
+            for named in ("cloud up corrupt random: ", "cloud up rewrite: ",
+                          "cloud down at ... corrupt bit-error: "):
+                assert named in said, f"{named}: {said}"
+            # It is by lengths on the wire.
+            assert "only 96 bytes" in said and "loss bit-error:" not in said, said
 
 
 def a_limit_ends_the_recording_and_not_the_run():
@@ -480,7 +485,7 @@ claims += [(claim.__name__, claim) for claim in (
     what_cannot_be_compared_is_said_with_status_2,
     a_repetition_ends_when_it_is_asked_to,
     with_a_snap_headers_are_kept_and_fates_are_the_same,
-    statements_that_look_behind_the_snap_are_named,
+    statements_that_look_behind_the_snap_are_named_by_both,
     a_limit_ends_the_recording_and_not_the_run,
     a_folder_that_holds_a_recording_is_refused,
     what_is_no_recording_is_refused,

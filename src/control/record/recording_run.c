@@ -8,6 +8,7 @@
 #include "language/scenario_file.h"
 #include "machine/run_log.h"
 #include "record/recording_outcome.h"
+#include "record/snap_reach.h"
 #include "service/recorded_text.h"
 
 const char *recording_arguments_vain(const struct recording_arguments *arguments)
@@ -15,6 +16,12 @@ const char *recording_arguments_vain(const struct recording_arguments *arguments
 	if (arguments->folder)
 		return NULL;
 	return arguments->snap ? "--snap" : arguments->limit_bytes ? "--limit" : NULL;
+}
+
+static void warn(void *argument, const char *line)
+{
+	(void)argument;
+	run_log(RUN_LOG_WARNING, "--snap: %s", line);
 }
 
 int recording_run_begin(const struct recording_arguments *arguments,
@@ -31,6 +38,7 @@ int recording_run_begin(const struct recording_arguments *arguments,
 	*recording = NULL;
 	if (!arguments->folder)
 		return 0;
+	snap_reach((uint32_t)arguments->snap, scenario, warn, NULL);
 	text = scenario_text(scenario);
 	rc = text ? recording_open(&plan, scenario, text, recording, problem) : -ENOMEM;
 	free(text);

@@ -17,6 +17,7 @@
 #include "text/alloc_failure.h"
 #include "offline/replay.h"
 #include "packet/packet.h"
+#include "record/snap_reach.h"
 #include "replay/decision_log.h"
 #include "replay/picture.h"
 #include "replay/replay_options.h"
@@ -302,6 +303,12 @@ static int run(struct session *session, struct problem *problem)
 	return error;
 }
 
+static void warn(void *argument, const char *line)
+{
+	(void)argument;
+	fprintf(stderr, "weir replay: %s\n", line);
+}
+
 /* The scenario: of a file, or that of a recording's beginning. 0, or -errno with message. */
 static int load(struct session *session, char *message, size_t room)
 {
@@ -317,8 +324,8 @@ static int load(struct session *session, char *message, size_t room)
 		snprintf(message, room, "%s", problem.text);
 		return rc;
 	}
-	replay_recording_warn(stderr, recording_folder_about(session->folder),
-	                      recording_folder_first(session->folder));
+	snap_reach(recording_folder_about(session->folder)->snap,
+	           recording_folder_first(session->folder), warn, NULL);
 	session->scenario = scenario_copy(recording_folder_first(session->folder));
 	if (session->scenario)
 		return 0;

@@ -8,39 +8,6 @@
 
 #include <rte_common.h>
 
-/* Statements that read or write all of a packet, or add to it. */
-static const char *const reads_all[] = {"corrupt", "loss bit-error", "feedback", "rewrite", NULL};
-
-static bool reads_beyond(const struct conf *conf)
-{
-	for (uint32_t i = 0; reads_all[i]; i++) {
-		if (strcmp(conf->statement->name, reads_all[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
-uint32_t replay_recording_warn(FILE *out, const struct recording_about *about,
-                               const struct scenario *scenario)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; about->snap > 0 && i < scenario->n_clouds; i++) {
-		const struct cloud_conf *cloud = scenario->clouds[i];
-
-		for (uint32_t k = 0; k < cloud->n_confs; k++) {
-			if (!reads_beyond(cloud->confs[k]))
-				continue;
-			fprintf(out,
-			        "weir replay: cloud %s %s may read or write behind the %" PRIu32
-			        " bytes that are recorded of each packet\n",
-			        cloud->name, cloud->confs[k]->statement->name, about->snap);
-			n++;
-		}
-	}
-	return n;
-}
-
 static void print_worker(FILE *out, uint32_t index, const struct rerun_worker *worker)
 {
 	if (worker->unknown[0])

@@ -12,11 +12,6 @@
 #include "record/recording_folder.h"
 #include "replay/replay_options.h"
 
-/* What the snap of a recording hides from a statement of the scenario, a line each; so the
- * repetition may differ there. How many. */
-uint32_t replay_recording_warn(FILE *out, const struct recording_about *about,
-                               const struct scenario *scenario);
-
 /* 0, and a line or some to `out` of what was compared; -EILSEQ with problem: it is another run,
  * from there on; or as rerun_run. */
 int replay_recording_run(const struct replay_arguments *arguments, struct recording_folder *folder,

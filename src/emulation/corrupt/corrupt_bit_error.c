@@ -78,6 +78,7 @@ const struct statement corrupt_bit_error_statement = {
         .variant = "bit-error",
         .help = "each bit of a packet is inverted with a probability",
         .role = ROLE_STAGE,
+        .beyond = "it inverts any bit of a packet",
         .fields = corrupt_bit_error_fields,
         .conf_bytes = sizeof(struct corrupt_bit_error_conf),
         .make = corrupt_bit_error_make,

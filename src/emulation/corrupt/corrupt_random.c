@@ -119,6 +119,7 @@ const struct statement corrupt_random_statement = {
         .by_percent = true,
         .help = "in a packet some bits are inverted, with a probability",
         .role = ROLE_STAGE,
+        .beyond = "it inverts any bit of a packet",
         .fields = corrupt_random_fields,
         .conf_bytes = sizeof(struct corrupt_random_conf),
         .make = corrupt_random_make,

@@ -378,6 +378,7 @@ const struct statement rewrite_statement = {
         .name = "rewrite",
         .help = "fields of packets that match are overwritten, and checksums made right",
         .role = ROLE_STAGE,
+        .beyond = "its rules may name any byte of a packet",
         .fields = rewrite_table,
         .terms = rewrite_terms,
         .number_max = REWRITE_NUMBER_MAX,

@@ -120,6 +120,7 @@ const struct statement hop_statement = {
         .name = "hop",
         .help = "the cloud is a router: TTL, time exceeded, MTU; traceroute sees it",
         .role = ROLE_STAGE,
+        .beyond = "its answers quote packets, and fragments carry all of them",
         .generates = true,
         .fields = hop_fields,
         .conf_bytes = sizeof(struct hop_conf),

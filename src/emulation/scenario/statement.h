@@ -71,6 +71,10 @@ struct statement {
 	const char *clears;
 	/* Its variant may be left out before percent: `loss 1%`. One statement of a name. */
 	bool by_percent;
+	/* What it reads or writes of a packet behind its headers, wherever they end, in words: `it
+	 * inverts any bit of a packet`; NULL: nothing. Lengths on the wire are not read from the
+	 * packet. A recording that keeps only the beginning of packets says it. */
+	const char *beyond;
 	bool generates; /* its stage, or its link, may call cloud_generate */
 	/* `generates` only for its watch (cloud_watch.h): its stage never calls cloud_generate, and
 	 * looks at nothing that changes within an instant but its packets. */

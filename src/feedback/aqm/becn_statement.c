@@ -189,6 +189,7 @@ const struct statement becn_statement = {
         .name = "becn",
         .help = "the router tells the sender of marks and drops by a source quench",
         .role = ROLE_AQM_MODIFIER,
+        .beyond = "its answers quote packets",
         .generates = true,
         .fields = becn_fields,
         .conf_bytes = sizeof(struct becn_conf),
