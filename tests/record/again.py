@@ -301,6 +301,18 @@ def a_bit_flipped_anywhere_ends_no_repetition_by_a_signal():
             file.write(before)
 
 
+def what_the_last_of_a_pipeline_could_not_send_ends_no_other_worker():
+    with tempfile.TemporaryDirectory() as folder:
+        scene = record(folder, LOSSY, "ab", WORKERS["a pipeline"], packets=500, changes=())
+        # No device took it: the worker that sends says so, which has no clouds and no last word.
+        entry = struct.pack("<IBBHIIQQ", 32, 7, 0, 0, 60, 1, 0, 1)
+        block = struct.pack("<IIII", 0x80776972, 52, 3, 0) + entry + struct.pack("<I", 52)
+        with open(scene.at("R/ingress.pcapng"), "ab") as file:
+            file.write(block)
+        said = scene.again()
+        assert "1 were lost by weir itself" in said and "known up to" not in said, said
+
+
 def of_a_weir_that_is_killed_what_was_written_replays():
     with tempfile.TemporaryDirectory() as folder:
         scene = Scene(folder, "ab", packets=20000)
@@ -477,6 +489,7 @@ claims += [(claim.__name__, claim) for claim in (
     another_seed_is_found,
     a_recording_that_is_cut_anywhere_replays_up_to_there,
     a_bit_flipped_anywhere_ends_no_repetition_by_a_signal,
+    what_the_last_of_a_pipeline_could_not_send_ends_no_other_worker,
     of_a_weir_that_is_killed_what_was_written_replays,
     the_way_of_a_packet_is_told_in_words,
     what_would_have_happened_is_told,
