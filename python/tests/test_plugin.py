@@ -87,6 +87,18 @@ def test_a_failing_test_carries_its_evidence_and_others_leave_nothing(tmp_path):
     assert len(kept) == 4 and all(pathlib.Path(path).stat().st_size > 0 for path in kept)
     folders = {path.parent for path in (tmp_path / "base").rglob("weir.log")}
     assert folders == {pathlib.Path(kept[0]).parent}
+    recorded = re.search(r"weir replay --recording (/\S+/weir/recording)$", said, re.M)[1]
+    again = weir.Recording(recorded).replay()
+    assert again.seed == 7 and again.report.cloud("up").drops["loss"] > 0
+
+
+def test_a_recording_can_be_too_large_or_not_wanted(tmp_path):
+    said = run(tmp_path, "-k", "fails", "--weir-recording", "0")
+    assert "1 failed" in said and "weir replay --recording" not in said and "no recording" not in said, said
+    suite = EXAMPLE.replace("range(100)", "range(200)").replace('b"%d" % i', 'b"%d" % i + bytes(9000)')
+    said = run(tmp_path, "-k", "fails", "--weir-recording", "1MiB", suite=suite)
+    assert "no recording: more than 1MiB" in said, said
+    assert not list((tmp_path / "base").rglob("recording.json"))
 
 
 def test_the_seed_repeats_a_failure_to_the_byte(tmp_path):

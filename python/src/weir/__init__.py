@@ -10,12 +10,13 @@ from .client import Client, Lease, connect
 from .end import End, Process
 from .errors import Refusal, ScenarioError, WeirError
 from .path import Path
+from .recording import Diff, Recording
 from .replay import Fate, Replay, replay, replays
 from .running import run
 from .scenario import Scenario, Statement, statement
 
 __version__ = "0.2.0"
 
-__all__ = ["AsyncClient", "Client", "End", "Fate", "Lease", "Path", "Process", "Refusal", "Replay",
+__all__ = ["AsyncClient", "Client", "Diff", "End", "Fate", "Lease", "Path", "Process", "Recording", "Refusal", "Replay",
            "Scenario", "ScenarioError", "Statement", "WeirError", "connect", "connect_async", "errors",
            "replay", "replays", "run", "statement"]

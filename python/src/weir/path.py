@@ -29,6 +29,7 @@ from . import language, program, show
 from .client import Client
 from .end import DEVNULL, End
 from .errors import Disconnected, Failed, WeirError
+from .recording import Recording
 from .scenario import Scenario
 
 
@@ -37,15 +38,18 @@ class Path:
 
     `down` and `up` are statements, or lists of them; `scenario` is a name of configs/, a file, or a
     Scenario with clouds of these names. `record`: what crosses is captured, counted and drawn, and
-    lies in `folder` when the path has ended. Files of a folder that nobody named are removed."""
+    lies in `folder` when the path has ended. `recording`: all that comes in is recorded there, too,
+    as `recording`, up to that size, such as "16MB": weir.Recording runs it again. Files of a folder that nobody named are removed."""
 
     def __init__(self, down: str | Sequence[str] = (), up: str | Sequence[str] = (), *,
                  scenario: Scenario | str | None = None, seed: int | None = None,
                  folder: str | os.PathLike[str] | None = None, record: bool = True,
+                 recording: str | None = None,
                  weir: str | os.PathLike[str] | None = None) -> None:
         self.seed = seed if seed is not None else int.from_bytes(os.urandom(4), "big")
         self.client, self.server = End("client"), End("server")
         self.record = record
+        self._limit = recording
         self._statements = {"down": down, "up": up}
         self._scenario = scenario
         self._weir = weir
@@ -78,6 +82,8 @@ class Path:
             for option, name in (("report", "report.json"), ("log", "fates.csv"),
                                  ("pcap", "crossed.pcapng"), ("picture", "picture.html")):
                 words += [f"--{option}", str(self.folder / name)]
+        if self._limit is not None:
+            words += ["--record", str(self.folder / "recording"), "--limit", self._limit]
         return [*words, "--between", self.server._command(True), self.client._command(False)]
 
     def __enter__(self) -> Path:
@@ -215,6 +221,16 @@ class Path:
             raise AssertionError("weir itself lost packets, which the scenario did not ask for: "
                                  + ", ".join(f"{count} at {where}" for where, count in lost.items()))
 
+    @property
+    def recording(self) -> Recording | None:
+        """All that came in, when the path has ended, to be run again; None: it was not to be recorded,
+        or is not whole, for it came to its limit."""
+        folder = self.folder / "recording"
+        if self._limit is None or not (folder / "outcome.json").exists():
+            return None
+        found = Recording(folder, weir=self._weir)
+        return None if (found.outcome or {})["recorded"]["ended_early"] else found
+
     def evidence(self) -> str:
         """Ends the path, and says what it was and what crossed it."""
         try:
@@ -231,4 +247,9 @@ class Path:
                            ("report.json", "what was counted"), ("picture.html", "a picture")):
             if (self.folder / name).exists():
                 parts.append(f"{what}: {self.folder / name}")
+        if self.recording is not None:
+            parts.append(f"all of it again: weir replay --recording {self.recording.folder}")
+        elif self._limit is not None:
+            shutil.rmtree(self.folder / "recording", ignore_errors=True)
+            parts.append(f"no recording: more than {self._limit}")
         return "\n".join(parts)

@@ -27,11 +27,12 @@ def find(program: str | os.PathLike[str] | None = None) -> str:
 
 
 def call(words: Sequence[str], *, program: str | os.PathLike[str] | None = None,
-         input: str | None = None, cwd: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs `weir WORDS...`, and raises Failed with what it said."""
+         input: str | None = None, cwd: str | None = None,
+         fine: Sequence[int] = (0,)) -> subprocess.CompletedProcess[str]:
+    """Runs `weir WORDS...`, and raises Failed with what it said, unless its status is `fine`."""
     done = subprocess.run([find(program), *words], input=input, cwd=cwd, capture_output=True,
                           text=True, errors="replace", check=False)
-    if done.returncode != 0:
+    if done.returncode not in fine:
         said = done.stderr.strip().splitlines()
         raise Failed(said[-1] if said else f"weir {words[0]} ended with {done.returncode}",
                      done.returncode, done.stderr)

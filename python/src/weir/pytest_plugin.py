@@ -32,6 +32,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("weir", "network emulation by weir")
     group.addoption("--weir-seed", type=int, metavar="N",
                     help="the seed of all paths; drawn, if not given, and told by what fails")
+    group.addoption("--weir-recording", default="16MB", metavar="SIZE",
+                    help="what fails keeps a recording of its run, for `weir replay --recording`, unless "
+                    "it is larger than that (1MiB at least); 0: none. 16MB, if not given")
     group.addoption("--weir-keep", action="store_true",
                     help="keep captures, reports and pictures of tests that pass, too")
 
@@ -86,6 +89,11 @@ def _beside(scenario: Any, request: pytest.FixtureRequest) -> Any:
     return str(own) if own.is_file() else str(scenario)
 
 
+def _recording(config: pytest.Config) -> str | None:
+    size: str = config.getoption("--weir-recording")
+    return None if size == "0" else size
+
+
 @pytest.fixture
 def weir_path(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterator[Path]:
     """Two network namespaces joined by a weir: weir.Path. They are gone with the test."""
@@ -98,7 +106,8 @@ def weir_path(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterato
     scenario = getattr(request, "param", scenarios[0] if scenarios else None)
     ways = dict(mark.kwargs) if mark else {}
     path = Path(ways.pop("down", ()), ways.pop("up", ()), scenario=_beside(scenario, request),
-                seed=ways.pop("seed", request.config.stash[_SEED]), folder=tmp_path / "weir")
+                seed=ways.pop("seed", request.config.stash[_SEED]), folder=tmp_path / "weir",
+                recording=_recording(request.config))
     if ways:
         pytest.fail(f"the marker weir has no `{ways.popitem()[0]}`; it has down, up and seed",
                     pytrace=False)

@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import pathlib
+import subprocess
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -128,6 +129,15 @@ def _remove(folder: tempfile.TemporaryDirectory[str]) -> None:
     folder.cleanup()
 
 
+def into_folder(folder: PathLike | None,
+                prefix: str) -> tuple[tempfile.TemporaryDirectory[str] | None, pathlib.Path]:
+    """That folder, or one of its own, which is to be removed."""
+    own = tempfile.TemporaryDirectory(prefix=prefix) if folder is None else None
+    place = pathlib.Path(own.name if own is not None else folder or ".").absolute()
+    place.mkdir(parents=True, exist_ok=True)
+    return own, place
+
+
 @dataclasses.dataclass
 class Replay:
     """What came of a replay. Its files lie in `folder`; one that this package has made is removed
@@ -141,6 +151,20 @@ class Replay:
     picture: pathlib.Path | None
     warnings: tuple[str, ...]
     table: str
+
+    @classmethod
+    def of(cls, place: pathlib.Path, outputs: dict[str, pathlib.Path], picture: bool,
+           done: subprocess.CompletedProcess[str],
+           own: tempfile.TemporaryDirectory[str] | None) -> Replay:
+        """What `weir replay` has left in a folder; one of its `own` goes with the object."""
+        report = show.made(show.Report, json.loads((place / "report.json").read_text()))
+        result = cls(place, int(report.seed), report, outputs, Fates(place / "fates.csv"),
+                     place / "picture.html" if picture else None,
+                     tuple(line for line in done.stderr.splitlines() if "warning" in line),
+                     done.stdout)
+        if own is not None:
+            weakref.finalize(result, _remove, own)
+        return result
 
     def __str__(self) -> str:
         return self.table
@@ -165,12 +189,7 @@ def replay(scenario: Scenario | str, inputs: Mapping[str, PathLike | Sequence[Pa
     `split`, such as "mac=02:00:00:00:00:0a". What leaves at each port is in `outputs`. With
     `fates` and `picture` false it is faster. The same captures, scenario and seed give the same
     bytes."""
-    own = None
-    if folder is None:
-        own = tempfile.TemporaryDirectory(prefix="weir-replay-")
-        folder = own.name
-    place = pathlib.Path(folder).absolute()
-    place.mkdir(parents=True, exist_ok=True)
+    own, place = into_folder(folder, "weir-replay-")
     if isinstance(scenario, str):
         scenario = (Scenario.parse(scenario, weir=weir) if "\n" in scenario
                     else Scenario.load(scenario, weir=weir))
@@ -190,14 +209,7 @@ def replay(scenario: Scenario | str, inputs: Mapping[str, PathLike | Sequence[Pa
     words += ["--picture", str(place / "picture.html")] if picture else []
     (place / "scenario.weir").write_text(str(scenario), encoding="utf-8")
     done = program.call(words, program=weir, input=str(scenario), cwd=scenario.folder)
-    report = show.made(show.Report, json.loads((place / "report.json").read_text()))
-    result = Replay(place, int(report.seed), report, outputs, Fates(place / "fates.csv"),
-                    place / "picture.html" if picture else None,
-                    tuple(line for line in done.stderr.splitlines() if "warning" in line),
-                    done.stdout)
-    if own is not None:
-        weakref.finalize(result, _remove, own)
-    return result
+    return Replay.of(place, outputs, picture, done, own)
 
 
 def _one(text: str, folder: str | None, inputs: Mapping[str, PathLike],
@@ -229,5 +241,3 @@ def replays(scenario: Scenario, captures: Mapping[str, Mapping[str, PathLike]],
     finally:
         if own:
             pool.shutdown()
-
-

@@ -20,16 +20,19 @@ from .scenario import Scenario
 
 @contextlib.contextmanager
 def run(scenario: Scenario | str, *, options: Sequence[str] = (), eal: Sequence[str] = (),
+        record: str | os.PathLike[str] | None = None,
         weir: str | os.PathLike[str] | None = None) -> Iterator[Client]:
     """Starts `weir run` with the scenario, and stops it: `with weir.run(s) as client: ...`.
 
     The ports need devices. `options` are those of weir run, `eal` those of DPDK behind `--`, such
-    as `["--no-huge"]`. If this process ends, however it ends, weir does."""
+    as `["--no-huge"]`. `record`: the folder of a recording, which is whole when the block has ended:
+    `weir.Recording(folder)`. If this process ends, however it ends, weir does."""
     with tempfile.TemporaryDirectory(prefix="weir-run-") as folder:
         place = pathlib.Path(folder)
         (place / "scenario.weir").write_text(str(scenario), encoding="utf-8")
         words = [program.find(weir), "run", "-c", str(place / "scenario.weir"), "-s",
-                 str(place / "socket"), *options, *(["--", *eal] if eal else [])]
+                 str(place / "socket"),
+                 *(["--record", os.path.abspath(record)] if record is not None else []), *options, *(["--", *eal] if eal else [])]
         with open(place / "log", "w+", encoding="utf-8", errors="replace") as log:
             process = subprocess.Popen(words, stdout=log, stderr=subprocess.PIPE, text=True,
                                        errors="replace", preexec_fn=program.end_with_me)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Recordings: of a `weir run` between captures, and of a path."""
+
+import struct
+
+import pytest
+
+import weir
+from weir import errors
+
+TEXT = """\
+seed 7
+port a device file:{folder}/a.pcap,out={folder}/la.pcap
+port b device file:{folder}/b.pcap,out={folder}/lb.pcap
+cloud down from a to b
+cloud up from b to a
+cloud down loss random 10%
+cloud down delay 20ms
+"""
+
+
+def capture(path, packets):
+    with open(path, "wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1))
+        for i in range(packets):
+            frame = b"\2\0\0\0\0\n\2\0\0\0\0\v\x88\xb5" + struct.pack("<I", i) + bytes(46)
+            out.write(struct.pack("<IIII", 1000, i * 100_000, len(frame), len(frame)) + frame)
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("recorded")
+    capture(folder / "a.pcap", 500)
+    capture(folder / "b.pcap", 10)
+    with weir.run(TEXT.format(folder=folder), record=folder / "R") as client:
+        while True:
+            down = client.cloud("down", everything=True)
+            if down.tx_packets + down.dropped == 500:
+                break
+        client.change("cloud down delay 30ms")
+    return weir.Recording(folder / "R")
+
+
+def test_it_runs_again_and_its_fates_are_read(recording):
+    again = recording.replay()
+    down = again.report.cloud("down")
+    assert down.rx_packets == 500 and 10 < down.drops["loss"] < 100
+    assert sum(fate.reason == "loss" for fate in again.fates) == down.drops["loss"]
+    assert "all; " in again.table and again.outputs["b"].stat().st_size > 24
+    assert recording.outcome["clouds"][0]["drops"]["loss"] == down.drops["loss"]
+    assert recording.about["workers"] == 1 and recording.bytes > 500 * 64 and "seed 7" in recording.text
+
+
+def test_it_ends_when_it_is_asked_to(recording):
+    assert recording.replay(until="1us").report.cloud("down").rx_packets == 0
+
+
+def test_what_would_have_happened_is_another_run(recording):
+    other = recording.replay(set="no cloud down loss", fates=False)
+    assert other.report.cloud("down").drops["loss"] == 0 and "not compared" in other.table
+    scenario = weir.Scenario.parse(recording.text)
+    del scenario.clouds["down"]
+    assert recording.replay(scenario=scenario).report.clouds[0].name == "up"
+
+
+def test_the_way_of_a_packet_is_told(recording):
+    said = recording.packet(3)
+    assert "packet 3 of port a" in said and said.startswith("packet 3") and "comes to down" in said and "comes to up" in said
+
+
+def test_a_diff_says_what_is_not_the_same(recording):
+    assert not recording.diff(recording)
+    lost = recording.replay(fates=False).report.cloud("down").drops["loss"]
+    diff = recording.diff(set="no cloud down loss")
+    assert diff and diff.changed == lost
+    assert [(one.was, one.becomes, one.packets) for one in diff.changes] == [("loss", "delivered", lost)]
+    assert diff.first.port == "a" and diff.first == weir.recording.First(
+        "a", diff.changes[0].few[0].packet, diff.changes[0].few[0].at_ns, "loss", "delivered", 0)
+    later = recording.diff(set=["cloud down delay 25ms", "cloud up delay 1ms"]).delays
+    assert later.max_ns == 5_000_000 and later.longer > 0
+
+
+def test_what_is_wrong_is_refused(recording, tmp_path):
+    with pytest.raises(errors.Failed, match="nix"):
+        recording.diff(set="cloud nix delay 1ms")
+    with pytest.raises(errors.Failed, match="with what"):
+        recording.diff()
+    with pytest.raises(FileNotFoundError, match="no recording"):
+        weir.Recording(tmp_path)
+
+
+def test_a_path_is_recorded_up_to_a_limit(exec_here, tmp_path):
+    with weir.Path("delay 5ms", recording="16MB", record=False, folder=tmp_path / "P") as path:
+        path.client.run(["ping", "-c", "3", "-i", "0.01", path.server.host], check=True)
+        assert path.recording is None  # not yet
+        path.down("delay 9ms")
+    again = path.recording.replay()
+    assert again.report.cloud("down").rx_packets >= 3 and "1 changes" in again.table
+    with weir.Path(recording="1MiB", record=False, folder=tmp_path / "Q") as path:
+        path.client.run(["ping", "-f", "-q", "-s", "60000", "-c", "40", path.server.host])
+    assert path.recording is None
+
+
+def test_what_is_not_to_be_recorded_is_not(exec_here, tmp_path):
+    with weir.Path("delay 5ms", record=False, folder=tmp_path / "P") as path:
+        pass
+    assert path.recording is None and not (tmp_path / "P/recording").exists()
