@@ -155,7 +155,7 @@ def why_no_exec():
 
 
 def need_what_is_used(text):
-    for program in ("ping", "iperf3", "capinfos", "tshark"):
+    for program in ("ping", "iperf3", "capinfos", "tshark", "curl"):
         if re.search(rf"\b{program} ", text) and not shutil.which(program):
             raise tap.Skip(f"{program} is not installed")
     if "--between" in text and not os.path.exists("/etc/hosts"):
