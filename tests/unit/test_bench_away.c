@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose fault it is that packets wait or are missed: the thread's, or that of who had its processor.
- * Two clocks that are made up, and a ring at one packet a microsecond. */
+/* Whose fault it is that packets wait or are missed: the thread's, or that of who had its
+ * processor. Two clocks that are made up, and a ring at one packet a microsecond. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -58,8 +58,8 @@ static bool has_capabilities(void)
 	return (own("CapPrm") & NET_ADMIN) && (own("CapEff") & (UINT64_C(1) << CAP_SETPCAP));
 }
 
-/* qemu-user has a thread of its own in the process that it emulates, which blocks all signals and so
- * keeps its capabilities: what weir refuses, rightly. This process has not started one yet. */
+/* qemu-user has a thread of its own in the process that it emulates, which blocks all signals and
+ * so keeps its capabilities: what weir refuses, rightly. This process has not started one yet. */
 static bool an_emulator_has_a_deaf_thread(void)
 {
 	uint64_t wanted = UINT64_C(1) << (SIGRTMIN - 1);

@@ -11,8 +11,8 @@
  *             a measurement from outside sees; contains the time from the device to weir's stamp
  *
  * With `own`, packets do not count that others made late (bench_away.h): those that came due while
- * others had the processor, and late ones while the worker is behind. Then the delay may change, and
- * nothing is said of `through`.
+ * others had the processor, and late ones while the worker is behind. Then the delay may change,
+ * and nothing is said of `through`.
  *
  * Thread: set up by control while the worker stands still, then the worker's.
  */

@@ -83,7 +83,8 @@ static inline uint32_t bench_stamp_at(bool headers)
 /* Whether weir's ports need a source for such frames from a saturated net_null. */
 bool bench_frames_need_source(uint32_t frame_bytes);
 
-/* Of paced ones: `left` are in the ring, and `arrived` come, `away` of these by others' fault. What the ring has no room for is lost. How many remain. */
+/* Of paced ones: `left` are in the ring, and `arrived` come, `away` of these by others' fault. What
+ * the ring has no room for is lost. How many remain. */
 uint64_t bench_source_arrive(struct bench_source *source, uint64_t left, uint64_t arrived,
                              uint64_t away);
 
