@@ -34,7 +34,7 @@ uint64_t bench_away_read(struct bench_away *away, simtime now, uint64_t cpu_ns)
 	if (ns > BENCH_AWAY_LONG_NS) {
 		away->returned_ns = now;
 		away->behind_until_ns =
-		        (away->behind_until_ns > now ? away->behind_until_ns : now) + ns;
+		        simtime_max(away->behind_until_ns, now) + BENCH_AWAY_BEHIND * ns;
 	}
 	away->asked_ns = away->read_ns = now;
 	away->cpu_ns = cpu_ns;

@@ -10,8 +10,9 @@
  * The thread asks at each round. The second clock is a system call, so it is read only after a
  * round that was long, and once a millisecond.
  *
- * What an absence has left is worked off afterwards: at half of what the thread can do, in as long
- * again. For so long, and no longer, the thread is behind by no fault of its own.
+ * What an absence has left is worked off afterwards. Until then, or for BENCH_AWAY_BEHIND times as
+ * long as the absence was at most, the thread is behind by no fault of its own. (At a share L of
+ * what it can do, that takes L / (1 - L) times as long: 4 at 80 %.)
  *
  * Thread: the one that is watched. `longest_own_ns` may be read, and set to 0, by others.
  */
@@ -25,6 +26,7 @@
 
 #define BENCH_AWAY_LONG_NS (20 * SIMTIME_US) /* a round that may contain an absence; an absence */
 #define BENCH_AWAY_EACH_NS SIMTIME_MS
+#define BENCH_AWAY_BEHIND  4
 
 struct bench_away {
 	bool started;
@@ -54,6 +56,12 @@ static inline void bench_away_round(struct bench_away *away, simtime now)
 /* A round has ended, and the thread has had `cpu_ns` of processor time. For how long since the last
  * reading others had it, or the thread was behind because of them. */
 uint64_t bench_away_read(struct bench_away *away, simtime now, uint64_t cpu_ns);
+/* What an absence has left has been worked off. */
+static inline void bench_away_caught_up(struct bench_away *away)
+{
+	away->behind_until_ns = 0;
+}
+
 /* The processor time of the calling thread. */
 uint64_t bench_away_cpu(void);
 

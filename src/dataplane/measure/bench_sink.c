@@ -25,6 +25,8 @@ static void note_own(struct bench_sink *sink, simtime handed, simtime due)
 		note_early(sink, due - handed);
 	else if (bench_sink_is_own(sink, handed, due))
 		histogram_add(&sink->lateness_ns, handed - due, 1);
+	if (due >= sink->away.returned_ns && handed - due <= BENCH_AWAY_LONG_NS)
+		bench_away_caught_up(&sink->away);
 }
 
 static uint16_t transmit(uint16_t port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n,

@@ -153,6 +153,8 @@ static uint16_t paced_due(struct bench_source *source, simtime now, uint16_t roo
 	waiting = bench_source_arrive(source, left, due - source->due,
 	                              away_ns * PS_PER_NS / source->period_ps);
 	source->due = due;
+	if (waiting <= BURST_MAX)
+		bench_away_caught_up(&source->away);
 	return (uint16_t)RTE_MIN(waiting, (uint64_t)room);
 }
 
