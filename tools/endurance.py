@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 
 PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "endurance.md")
 MADE = "<!-- Made by tools/endurance.py: do not edit it. -->"
@@ -27,6 +28,10 @@ def measured(arguments):
         if done.returncode not in (0, 1) or not done.stdout:
             sys.exit(f"endurance.py: {' '.join(command)}: status {done.returncode}")
         yield json.loads(done.stdout)
+
+
+def prose(text):
+    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
 def number(value):
@@ -71,17 +76,17 @@ else runs there is seen below as time that others had.
 ## How to read it
 
 - *Lost by weir* must be 0: packets that weir had no memory or no room for.
-- *Missed* came due while the worker was away for longer than a receive ring of 1,024 frames lasts. A
-  NIC would have lost them. If others had its processor meanwhile (a process, the kernel's real-time
-  limit, a hypervisor), that is the machine's doing, and is counted apart
+- *Missed* came due while the worker was away for longer than a receive ring of 1,024 frames lasts.
+  A NIC would have lost them. If others had its processor meanwhile (a process, the kernel's
+  real-time limit, a hypervisor), that is the machine's doing, and is counted apart
   ([reconf](bench.md#reconf)); the remainder is weir's.
-- *Late* is hand-over to the device after the due time. *Of weir's own doing* leaves out what came due
-  while others had the processor, and what was behind that. *Later than a poll* must be 0.
+- *Late* is hand-over to the device after the due time. *Of weir's own doing* leaves out what came
+  due while others had the processor, and what was behind that. *Later than a poll* must be 0.
 - *Not accounted for* must be 0: for every cloud, what came in is what went out, was dropped, or is
   held.
-- *Memory* is what weir has written (anonymous and shared pages). It may grow by 1 MiB after the first
-  minute. *Mapped files* are pages of programs and libraries, which the kernel takes away and reads
-  again as it likes.
+- *Memory* is what weir has written (anonymous and shared pages). It may grow by 1 MiB after the
+  first minute. *Mapped files* are pages of programs and libraries, which the kernel takes away and
+  reads again as it likes.
 """
 
 
@@ -90,11 +95,11 @@ def soak(row):
     last = row["parts"][-1]
     growth = {what: last[f"{what}_kib"] - last[f"{what}_first_kib"] for what in ("written", "rss")}
     yield f"## {seconds / 3600:.2g} hours at half of the critical load\n"
-    yield (f"At a loss of {row['loss_bound']:.2g} the critical load was {row['critical_mpps']:.2f} Mpps "
+    yield prose(f"At a loss of {row['loss_bound']:.2g} the critical load was {row['critical_mpps']:.2f} Mpps "
            f"({row['critical_mpps_min']:.2f} to {row['critical_mpps_max']:.2f} in {row['searches']} searches). Half of it, "
            f"{row['load_mpps']:.2f} Mpps of 64-byte frames, then flowed for {seconds:,.0f} s, with a change each second, `weir top`, "
            f"`weir serve` and a capture of drops attached. Memory grew by {growth['written']:,} KiB after the first minute, with "
-           f"mapped files {growth['rss']:,} KiB.\n")
+           f"mapped files {growth['rss']:,} KiB.")
     yield from table(["until", *WINDOW, "changes", "attached", "memory KiB", "with mapped files", "not accounted for"],
                      ([f"{part['until_s']:,.0f} s", *window(part), number(part["changes"]), number(part["attached"]),
                        number(part["written_kib"]), number(part["rss_kib"]), number(part["unaccounted_packets"])] for part in row["parts"]))
@@ -102,18 +107,18 @@ def soak(row):
 
 def reconf(row):
     yield f"## {row['changes']} changes at 1 Mpps\n"
-    yield (f"weir blocked packets for {row['blocked_ns'] / 1e6:.3f} ms in all. Others had its processor for "
+    yield prose(f"weir blocked packets for {row['blocked_ns'] / 1e6:.3f} ms in all. Others had its processor for "
            f"{max(0, row['taken_ns']) / 1e6:.3f} ms, which blocked packets for {row['blocked_away_ns'] / 1e6:.3f} ms. The longest of its own "
            f"polls took {microseconds(row['with']['own_longest_poll_ns'])} µs, without changes "
-           f"{microseconds(row['without']['own_longest_poll_ns'])}.\n")
+           f"{microseconds(row['without']['own_longest_poll_ns'])}.")
     yield from table(["", *WINDOW], (["with changes", *window(row["with"])], ["without", *window(row["without"])]))
 
 
 def rfc2544(rows):
     yield "## RFC 2544, 8219 and 9004\n"
     first = rows[0]
-    yield (f"Under test: {first['under_test']}. Trials of {first['trial_seconds']:g} s, {first['throughput']['n']} searches, "
-           f"{first['latency_repeats']} latency trials, {first['back_to_back_repeats']} bursts.\n")
+    yield prose(f"Under test: {first['under_test']}. Trials of {first['trial_seconds']:g} s, {first['throughput']['n']} searches, "
+           f"{first['latency_repeats']} latency trials, {first['back_to_back_repeats']} bursts.")
     yield from table(["bytes", "throughput Mpps", "least to greatest", "typical latency µs", "worst case", "PDV", "back-to-back",
                       "least to greatest", "deviation", "corrected buffer µs"],
                      ([number(row["frame_bytes"]), f"{row['throughput_mpps']:.3f}",
@@ -129,10 +134,10 @@ def page(documents):
     of = {part: [row for row in rows if row["part"] == part] for part in ("soak", "reconf", "rfc2544")}
     machine = documents[0]["machine"]
     yield f"{MADE}\n\n# Endurance\n"
-    yield (f"What a weir does that runs for long, measured by `tools/endurance.py` with [`weir bench`](bench.md), weir {machine['weir']}, "
+    yield prose(f"What a weir does that runs for long, measured by `tools/endurance.py` with [`weir bench`](bench.md), weir {machine['weir']}, "
            f"{machine['dpdk']}, on {machine['cpu']}"
            + (f", a guest of {machine['hypervisor']}" if machine.get("hypervisor") else "") + f", Linux {machine['kernel']}. "
-           "The machine is not quiet: how much others had of the worker's processor is said beside each figure.\n")
+           "The machine is not quiet: how much others had of the worker's processor is said beside each figure.")
     yield HOW
     for row in of["soak"]:
         yield from soak(row)
