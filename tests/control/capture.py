@@ -44,7 +44,7 @@ CASES = {
     "red-forced": (["rate 1mbit queue 100kB", "red min 1kB max 2kB weight 100%"], 30, 100, 300, {}),
     "not-capable": (["rate 1mbit queue 100kB", "mark above 1kB", "ecn on"], 30, 100, 300, {}),
     "codel": (["rate 1mbit queue 1MB", "codel target 1ms interval 10ms mtu 0B"], 60, 100, 300, {}),
-    # For longer than a worker is kept from its processor: what comes in one poll finds no delay yet.
+    # For longer than a worker is kept off its processor: what comes in one poll finds no delay.
     "pie": (["rate 1mbit queue 1MB", "pie target 1ms tupdate 1ms max-burst 0s alpha 100 beta 1000"], 600, 2000, 300, {}),
     "dualpi2": (["rate 1mbit queue 1MB", "dualpi2 target 1ms tupdate 1ms alpha 100 beta 1000"], 200, 500, 300, {}),
     "fullest": (["rate 1mbit queue 3kB", "fq-codel"], 30, 100, 300, {}),
