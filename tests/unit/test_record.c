@@ -15,6 +15,7 @@
 #include "capture/filter.h"
 #include "folder.h"
 #include "language/scenario_file.h"
+#include "live/worker.h"
 #include "machine/pool.h"
 #include "offline/offline_pool.h"
 #include "packet/digest.h"
@@ -23,6 +24,7 @@
 #include "record/rerun.h"
 #include "record/scenario_lines.h"
 #include "record/tape.h"
+#include "rig.h"
 #include "runner/group.h"
 #include "statements.h"
 
@@ -442,6 +444,36 @@ static void a_change_is_the_lines_that_it_makes_others(void **state)
 	}
 }
 
+/* A device has taken a whole outlet, and more is due. */
+static void an_end_says_when_not_all_that_was_due_has_left(void **state)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3});
+	struct worker worker = {.engine = rig->engine, .now = 50};
+	struct tape tape;
+
+	(void)state;
+	rig_cloud(rig, "x", 0, 1);
+	rig_delay(rig, "x", 10, 0, DELAY_UNIFORM, ORDER_KEEP);
+	rig_apply(rig, 0);
+	for (uint32_t i = 0; i < OUTLET_ROOM + 36; i++)
+		rig_send(rig, 0, 100, 1);
+	assert_int_equal(tape_make(&tape, 1 << 20, 0), 0);
+	worker.tape = &tape;
+	engine_advance(rig->engine, worker.now);
+	rig_collect(rig);
+	worker_record_end(&worker);
+	assert_int_equal(tape_look(&tape)->kind, TAPE_END);
+	assert_int_equal(tape_look(&tape)->flags, TAPE_FULL);
+	tape_pass(&tape, tape_look(&tape));
+	engine_advance(rig->engine, worker.now);
+	rig_collect(rig);
+	worker_record_end(&worker);
+	assert_int_equal(tape_look(&tape)->kind, TAPE_END);
+	assert_int_equal(tape_look(&tape)->flags, 0);
+	tape_free(&tape);
+	rig_close(rig);
+}
+
 static int pool_begin(void **state)
 {
 	(void)state;
@@ -468,6 +500,8 @@ GROUP(record)
 	                leave_folder),
 	        cmocka_unit_test(a_full_tape_counts_what_is_missing_and_says_so_when_there_is_room),
 	        cmocka_unit_test(a_digest_does_not_depend_on_segments),
+	        cmocka_unit_test_setup_teardown(an_end_says_when_not_all_that_was_due_has_left,
+	                                        rig_group_setup, rig_group_teardown),
 	        cmocka_unit_test(a_digest_is_the_crc_32c_of_the_rfc),
 	        cmocka_unit_test(a_change_is_the_lines_that_it_makes_others),
 	};

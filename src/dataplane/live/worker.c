@@ -56,10 +56,12 @@ static void record_message(struct worker *worker, const struct message *message,
 
 void worker_record_end(struct worker *worker)
 {
-	bool full = false;
+	bool full;
 
 	if (!worker->tape || !worker->engine)
 		return;
+	/* The outlets may be empty, and what is due next has not come into them. */
+	full = engine_next(worker->engine) <= worker->now;
 	for (uint32_t i = 0; i < worker->n_tx_queues; i++)
 		full |= worker->tx_queues[i].outlet->n > 0;
 	tape_end(worker->tape, worker->now, full);
