@@ -318,6 +318,32 @@ def what_the_last_of_a_pipeline_could_not_send_ends_no_other_worker():
         assert "1 were lost by weir itself" in said and "known up to" not in said, said
 
 
+def of_a_packet_and_its_copy_that_are_alike_one_can_be_lost():
+    with tempfile.TemporaryDirectory() as folder:
+        scene = record(folder, LOSSY + "cloud up duplicate 50%\n", "ab", [], packets=500, changes=())
+        scene.again()
+        before = read_capture(scene.at("again-a.pcap"))
+        with open(scene.at("R/ingress.pcapng"), "rb") as file:
+            data = file.read()
+        for at, kind, length in blocks(data):
+            if kind != 0x80776972 or data[at + 20] != 5 or data[at + 22] != 0:
+                continue
+            n, first = struct.unpack_from("<I", data, at + 24)[0], struct.unpack_from(
+                "<Q", data, at + 40)[0]
+            digests = struct.unpack_from(f"<{n}I", data, at + 48)
+            pair = next((i for i in range(n - 1) if digests[i] == digests[i + 1]), None)
+            if pair is not None:
+                break
+        assert pair is not None, "no copy left with its packet"
+        due = before[first - 1 + pair][0]
+        entry = struct.pack("<IBBHIIQQ", 32, 7, 0, 0, 60, digests[pair], 0, due)
+        with open(scene.at("R/ingress.pcapng"), "ab") as file:
+            file.write(struct.pack("<IIII", 0x80776972, 52, 0, 0) + entry + struct.pack("<I", 52))
+        said = scene.again()
+        after = read_capture(scene.at("again-a.pcap"))
+        assert "1 were lost by weir itself" in said and len(after) == len(before) - 1, said
+
+
 def of_a_weir_that_is_killed_what_was_written_replays():
     with tempfile.TemporaryDirectory() as folder:
         scene = Scene(folder, "ab", packets=20000)
@@ -499,6 +525,7 @@ claims += [(claim.__name__, claim) for claim in (
     a_recording_that_is_cut_anywhere_replays_up_to_there,
     a_bit_flipped_anywhere_ends_no_repetition_by_a_signal,
     what_the_last_of_a_pipeline_could_not_send_ends_no_other_worker,
+    of_a_packet_and_its_copy_that_are_alike_one_can_be_lost,
     of_a_weir_that_is_killed_what_was_written_replays,
     the_way_of_a_packet_is_told_in_words,
     what_would_have_happened_is_told,

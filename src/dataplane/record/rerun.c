@@ -21,6 +21,7 @@
 struct unsent {
 	simtime due_ns;
 	uint32_t port, digest;
+	bool met; /* the packet that it was */
 };
 
 /* A packet that leaves, until all engines have come so far. */
@@ -79,7 +80,7 @@ static int unsent_add(struct rerun *rerun, const struct tape_entry *entry)
 		rerun->room_unsents = room;
 	}
 	rerun->unsents[rerun->n_unsents++] =
-	        (struct unsent){entry->number, entry->port, entry->word};
+	        (struct unsent){entry->number, entry->port, entry->word, false};
 	return 0;
 }
 
@@ -108,13 +109,29 @@ static int look_through(struct rerun *rerun)
 	return rc;
 }
 
-static bool was_unsent(const struct rerun *rerun, uint32_t port, const struct rte_mbuf *mbuf,
+/* A packet and its copy may be alike, and one of them have left: each loss is met once. */
+static bool was_unsent(struct rerun *rerun, uint32_t port, const struct rte_mbuf *mbuf,
                        simtime due_ns)
 {
 	const struct unsent wanted = {
-	        due_ns, port, digest_departure(mbuf, due_ns, mbuf->pkt_len, rerun->digested)};
+	        .due_ns = due_ns,
+	        .port = port,
+	        .digest = digest_departure(mbuf, due_ns, mbuf->pkt_len, rerun->digested)};
+	struct unsent *end = rerun->unsents + rerun->n_unsents;
+	struct unsent *one =
+	        bsearch(&wanted, rerun->unsents, rerun->n_unsents, sizeof(wanted), unsent_order);
 
-	return bsearch(&wanted, rerun->unsents, rerun->n_unsents, sizeof(wanted), unsent_order);
+	if (!one)
+		return false;
+	while (one > rerun->unsents && unsent_order(one - 1, &wanted) == 0)
+		one--;
+	for (; one < end && unsent_order(one, &wanted) == 0; one++) {
+		if (one->met)
+			continue;
+		one->met = true;
+		return true;
+	}
+	return false;
 }
 
 /* ---- what leaves ---- */
