@@ -447,11 +447,13 @@ static void a_change_is_the_lines_that_it_makes_others(void **state)
 /* A device has taken a whole outlet, and more is due. */
 static void an_end_says_when_not_all_that_was_due_has_left(void **state)
 {
+	static struct worker worker; /* the stack is not aligned to cache lines */
+	static struct tape tape;
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3});
-	struct worker worker = {.engine = rig->engine, .now = 50};
-	struct tape tape;
 
 	(void)state;
+	worker.engine = rig->engine;
+	worker.now = 50;
 	rig_cloud(rig, "x", 0, 1);
 	rig_delay(rig, "x", 10, 0, DELAY_UNIFORM, ORDER_KEEP);
 	rig_apply(rig, 0);
