@@ -3,7 +3,7 @@
 """Writes docs/endurance.md from what `weir bench` measured: hours under load, changes, RFC 2544.
 
 usage: endurance.py WEIR [--hours H] [--continue FILE] [--priority N]    measures, and writes (takes H hours and some minutes)
-       endurance.py FILE...                                              of documents of `weir bench ... -j`
+       endurance.py FILE... [--remark TEXT]                              of documents of `weir bench ... -j`
 """
 import argparse
 import json
@@ -94,7 +94,7 @@ def soak(row):
     seconds = sum(part["seconds"] for part in row["parts"])
     last = row["parts"][-1]
     growth = {what: last[f"{what}_kib"] - last[f"{what}_first_kib"] for what in ("written", "rss")}
-    yield f"## {seconds / 3600:.2g} hours at half of the critical load\n"
+    yield f"## {seconds:,.0f} s at half of the critical load\n"
     yield prose(f"At a loss of {row['loss_bound']:.2g} the critical load was {row['critical_mpps']:.2f} Mpps "
            f"({row['critical_mpps_min']:.2f} to {row['critical_mpps_max']:.2f} in {row['searches']} searches). Half of it, "
            f"{row['load_mpps']:.2f} Mpps of 64-byte frames, then flowed for {seconds:,.0f} s, with a change each second, `weir top`, "
@@ -129,7 +129,7 @@ def rfc2544(rows):
                        number(row["back_to_back"]["deviation"]), microseconds(row["corrected_buffer_ns"])] for row in rows))
 
 
-def page(documents):
+def page(documents, remark):
     rows = [row for document in documents for row in document["rows"]]
     of = {part: [row for row in rows if row["part"] == part] for part in ("soak", "reconf", "rfc2544")}
     machine = documents[0]["machine"]
@@ -138,6 +138,8 @@ def page(documents):
            f"{machine['dpdk']}, on {machine['cpu']}"
            + (f", a guest of {machine['hypervisor']}" if machine.get("hypervisor") else "") + f", Linux {machine['kernel']}. "
            "The machine is not quiet: how much others had of the worker's processor is said beside each figure.")
+    if remark:
+        yield prose(remark)
     yield HOW
     for row in of["soak"]:
         yield from soak(row)
@@ -153,6 +155,7 @@ def main():
     parser.add_argument("--hours", type=float, default=8)
     parser.add_argument("--continue", dest="resume")
     parser.add_argument("--priority", type=int)
+    parser.add_argument("--remark")
     arguments = parser.parse_args()
     if all(path.endswith(".json") for path in arguments.source):
         documents = []
@@ -161,7 +164,7 @@ def main():
                 documents.append(json.load(file))
     else:
         documents = list(measured(arguments))
-    text = "\n".join(page(documents)).rstrip() + "\n"
+    text = "\n".join(page(documents, arguments.remark)).rstrip() + "\n"
     with open(PAGE, "w", encoding="utf-8") as out:
         out.write(text)
 
