@@ -162,6 +162,9 @@ def need_what_is_used(text):
         raise tap.Skip("there is no /etc/hosts, where the names of two commands go")
     if "weir exec" in text and why_no_exec():
         raise tap.Skip(why_no_exec())
+    for folder in re.findall(r"(?:--recording|weir diff) (\w+)", text):
+        if not os.path.exists(folder):
+            raise tap.Skip(f"the example that records {folder} was skipped")
 
 
 def commands(block, words=()):
