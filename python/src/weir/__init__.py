@@ -17,6 +17,6 @@ from .scenario import Scenario, Statement, statement
 
 __version__ = "0.2.0"
 
-__all__ = ["AsyncClient", "Client", "Diff", "End", "Fate", "Lease", "Path", "Process", "Recording", "Refusal", "Replay",
-           "Scenario", "ScenarioError", "Statement", "WeirError", "connect", "connect_async", "errors",
-           "replay", "replays", "run", "statement"]
+__all__ = ["AsyncClient", "Client", "Diff", "End", "Fate", "Lease", "Path", "Process", "Recording",
+           "Refusal", "Replay", "Scenario", "ScenarioError", "Statement", "WeirError", "connect",
+           "connect_async", "errors", "replay", "replays", "run", "statement"]

@@ -39,7 +39,8 @@ class Path:
     `down` and `up` are statements, or lists of them; `scenario` is a name of configs/, a file, or a
     Scenario with clouds of these names. `record`: what crosses is captured, counted and drawn, and
     lies in `folder` when the path has ended. `recording`: all that comes in is recorded there, too,
-    as `recording`, up to that size, such as "16MB": weir.Recording runs it again. Files of a folder that nobody named are removed."""
+    as `recording`, up to that size, such as "16MB": weir.Recording runs it again. Files of a folder
+    that nobody named are removed."""
 
     def __init__(self, down: str | Sequence[str] = (), up: str | Sequence[str] = (), *,
                  scenario: Scenario | str | None = None, seed: int | None = None,

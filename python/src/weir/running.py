@@ -30,9 +30,9 @@ def run(scenario: Scenario | str, *, options: Sequence[str] = (), eal: Sequence[
     with tempfile.TemporaryDirectory(prefix="weir-run-") as folder:
         place = pathlib.Path(folder)
         (place / "scenario.weir").write_text(str(scenario), encoding="utf-8")
+        recorded = ["--record", os.path.abspath(record)] if record is not None else []
         words = [program.find(weir), "run", "-c", str(place / "scenario.weir"), "-s",
-                 str(place / "socket"),
-                 *(["--record", os.path.abspath(record)] if record is not None else []), *options, *(["--", *eal] if eal else [])]
+                 str(place / "socket"), *recorded, *options, *(["--", *eal] if eal else [])]
         with open(place / "log", "w+", encoding="utf-8", errors="replace") as log:
             process = subprocess.Popen(words, stdout=log, stderr=subprocess.PIPE, text=True,
                                        errors="replace", preexec_fn=program.end_with_me)
