@@ -45,17 +45,10 @@ void engine_late_put(struct engine *engine, uint32_t port, struct rte_mbuf *mbuf
 	struct held *held = log_append(&engine->ports[port].late, &holder->arena,
 	                               copied ? mbuf->data_len : (uint32_t)sizeof(mbuf));
 
-	*held = (struct held){.t_ns = head->t_ns, .wire_bytes = head->wire_bytes};
-	if (copied) {
-		held->stored_bytes = mbuf->data_len;
-		hold_copy(held->data, rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len);
-		hold_spend(holder, mbuf);
-	} else {
-		held->stored_bytes = sizeof(mbuf);
-		held->flags = named ? HELD_MBUF | HELD_NAMED : HELD_MBUF;
-		memcpy(held->data, &mbuf, sizeof(mbuf));
-		holder->kept += mbuf->nb_segs;
-	}
+	*held = (struct held){.t_ns = head->t_ns,
+	                      .wire_bytes = head->wire_bytes,
+	                      .flags = !copied && named ? HELD_NAMED : 0};
+	hold_store(holder, held, copied, mbuf);
 	engine->late++;
 }
 

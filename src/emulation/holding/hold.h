@@ -132,16 +132,10 @@ static inline uint32_t hold_provide(struct holder *holder)
 	return RTE_MIN(holder->n_spare, (uint32_t)BURST_MAX);
 }
 
-/* Moves packet i of the burst into the record, which has its own cloud and time; the mbuf belongs
- * to the record, or is spare. */
-static __rte_always_inline void hold_fill(struct holder *holder, struct held *held, bool copied,
-                                          const struct burst *burst, uint32_t i)
+/* The frame into the record: the mbuf is spare, or belongs to the record. */
+static __rte_always_inline void hold_store(struct holder *holder, struct held *held, bool copied,
+                                           struct rte_mbuf *mbuf)
 {
-	struct rte_mbuf *mbuf = burst->mbuf[i];
-
-	held->wire_bytes = burst_wire_bytes(burst, i);
-	held->number = (uint32_t)burst_number(burst, i);
-	held->flags = burst_flags(burst, i);
 	if (copied) {
 		held->stored_bytes = mbuf->data_len;
 		hold_copy(held->data, rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len);
@@ -152,6 +146,16 @@ static __rte_always_inline void hold_fill(struct holder *holder, struct held *he
 		memcpy(held->data, &mbuf, sizeof(mbuf));
 		holder->kept += mbuf->nb_segs;
 	}
+}
+
+/* Moves packet i of the burst into the record, which has its own cloud and time. */
+static __rte_always_inline void hold_fill(struct holder *holder, struct held *held, bool copied,
+                                          const struct burst *burst, uint32_t i)
+{
+	held->wire_bytes = burst_wire_bytes(burst, i);
+	held->number = (uint32_t)burst_number(burst, i);
+	held->flags = burst_flags(burst, i);
+	hold_store(holder, held, copied, burst->mbuf[i]);
 }
 
 /* A packet goes from one record to another of the same size, which has its own cloud and time. */
