@@ -432,12 +432,32 @@ cloud ca delay 300ms jitter 5ms order allow
 """
 
 
+# Clouds that do not meet: no device can hold up what happens in them.
+SHORT_APART = """\
+seed 6
+port a
+port b
+cloud down from a to b
+cloud up from b to a
+cloud down duplicate 5%
+cloud down rate 200mbit queue 40MB
+cloud down delay 400ms jitter 5ms
+cloud up loss random 3%
+cloud up rate 120mbit queue 40MB drop head
+cloud up codel
+cloud up delay 300ms
+"""
+
+
 def what_found_no_memory_finds_none_again():
-    for options in WORKERS.values():
+    for text, options in [(SHORT_APART, []), *((SHORT, options) for options in WORKERS.values())]:
         with tempfile.TemporaryDirectory() as folder:
-            scene = record(folder, SHORT, "abc", ["--memory", "4MiB", *options], changes=())
+            scene = record(folder, text, "abc"[:text.count("\nport")], ["--memory", "4MiB", *options], changes=())
             assert "no-buffer" in scene.said, scene.said
             said = scene.again("--log", scene.at("fates.csv"))
+            # On a machine that is busy, where clouds meet: that is said, and no more can be asked.
+            if text == SHORT and "for what was due where clouds meet, when the next came" in said:
+                continue
             assert "and find none here" in said and "known up to" not in said, said
             live = sum(int(n) for n in re.findall(r"did not ask for, (\d+) in all", scene.said))
             with open(scene.at("fates.csv")) as file:
@@ -599,13 +619,54 @@ def statements_that_look_behind_the_snap_are_named_by_both():
             assert "only 96 bytes" in said and "loss bit-error:" not in said, said
 
 
+def what_a_change_brings_is_said_when_it_comes_and_of_what_would_have_been():
+    text = """\
+seed 4
+port a
+port b
+cloud far from a to b match udp[90:2] = 7 or udp[1:1] = 9
+cloud near from a to b priority 1 match udp[8:2] = 7
+cloud computed from b to a priority 2 match tcp[((tcp[12:1] & 0xf0) >> 2):2] = 0x4745
+cloud up from b to a
+cloud up rate 90mbit
+cloud up class voice weight 1 match ip[200] = 3
+cloud up class rest weight 1
+"""
+    named = ["cloud far match udp[90:2] = 7 or udp[1:1] = 9: it may compare bytes", "cloud computed match tcp[((",
+             "cloud up class voice match ip[200] = 3: it may"]
+    came = "cloud up corrupt random: "
+    with tempfile.TemporaryDirectory() as folder:
+        scene = Scene(folder, "ab", packets=1500)
+        scene.scenario(text)
+        client = scene.start("--snap", "96B")
+        time.sleep(0.1)
+        assert b'"ok":true' in client.say("cloud up corrupt 1%")
+        assert b'"ok":true' in client.say("cloud up delay 1ms")
+        time.sleep(scene.lasts_s)
+        client.close()
+        said = scene.stop()
+        set_line = "cloud near rewrite set ip.ttl 9"
+        done = subprocess.run([WEIR, "diff", scene.at("R"), "--set", set_line], capture_output=True)
+        assert done.returncode == 0, done  # a TTL changes no fate
+        for words in (said, scene.again(outputs=False, status=None), done.stderr.decode()):
+            for line in [*named, came]:
+                assert words.count(line) == 1, f"{line}: {words}"
+            assert "cloud near match" not in words, words
+        assert "what would be: cloud near rewrite: " in done.stderr.decode(), done
+        with open(scene.at("R/changes.jsonl")) as file:
+            rows = [json.loads(line) for line in file]
+        warned = next(i for i, row in enumerate(rows) if "warning" in row)
+        assert rows[warned]["warning"].startswith(came) and rows[warned + 1]["change"] == 1, rows
+
+
 def a_limit_ends_the_recording_and_not_the_run():
     with tempfile.TemporaryDirectory() as folder:
         scene = record(folder, LOSSY, "ab", ["--limit", "1MiB"], packets=4000)
         assert "its limit is reached" in scene.said, scene.said
         said = scene.again()
         assert "known up to" in said, said
-        assert os.path.getsize(scene.at("R/ingress.pcapng")) < 3_000_000
+        size = os.path.getsize(scene.at("R/ingress.pcapng"))
+        assert size < (1 << 20) + 300_000, size
 
 
 def a_folder_that_holds_a_recording_is_refused():
@@ -645,6 +706,7 @@ claims += [(claim.__name__, claim) for claim in (
     a_repetition_ends_when_it_is_asked_to,
     with_a_snap_headers_are_kept_and_fates_are_the_same,
     statements_that_look_behind_the_snap_are_named_by_both,
+    what_a_change_brings_is_said_when_it_comes_and_of_what_would_have_been,
     a_limit_ends_the_recording_and_not_the_run,
     a_folder_that_holds_a_recording_is_refused,
     what_is_no_recording_is_refused,

@@ -39,6 +39,7 @@ struct recording_folder {
 	const char *const *edits;
 	uint32_t n_edits;
 	json_t *rows; /* of changes.jsonl: changes and files, in order */
+	json_t *warnings; /* of changes.jsonl: about the snap */
 	struct scenario *first;
 	char *text; /* scenario.weir */
 	struct follower followers[RERUN_WORKERS_MAX];
@@ -360,7 +361,8 @@ static int read_changes(struct recording_folder *folder, struct problem *problem
 	char *text = read_all(folder, "changes.jsonl", NULL), *rest = NULL;
 
 	folder->rows = json_array();
-	if (!text || !folder->rows) {
+	folder->warnings = json_array();
+	if (!text || !folder->rows || !folder->warnings) {
 		free(text);
 		return wrong(folder, "changes.jsonl", "cannot be read", problem);
 	}
@@ -372,6 +374,9 @@ static int read_changes(struct recording_folder *folder, struct problem *problem
 		if (change_of(row) > 0 && json_object_get(row, "from"))
 			folder->about.changes = change_of(row);
 		else if (!json_object_get(row, "file")) {
+			if (json_is_string(json_object_get(row, "warning")))
+				json_array_append(folder->warnings,
+				                  json_object_get(row, "warning"));
 			json_decref(row);
 			continue;
 		}
@@ -455,6 +460,7 @@ void recording_folder_close(struct recording_folder *folder)
 	}
 	scenario_free(folder->first);
 	json_decref(folder->rows);
+	json_decref(folder->warnings);
 	free(folder->text);
 	free(folder);
 }
@@ -467,4 +473,9 @@ const struct recording_about *recording_folder_about(const struct recording_fold
 const struct scenario *recording_folder_first(const struct recording_folder *folder)
 {
 	return folder->first;
+}
+
+const char *recording_folder_warning(const struct recording_folder *folder, size_t i)
+{
+	return json_string_value(json_array_get(folder->warnings, i));
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which statements of a scenario a snap hides something from: what they read or write of a packet
- * behind its headers is not in a recording that keeps only its beginning (statement.h: beyond). The
- * fates of packets are the same as long as there is none. Statements of a schedule count.
+ * What in a scenario a snap hides something from: statements that read or write of a packet what is
+ * behind its headers (statement.h: beyond), and a `match` that compares bytes there, are not told
+ * what they need by a recording that keeps only the beginning. The fates of packets are the same as
+ * long as there is none. Statements of a schedule count.
  *
  * Thread: pure, any.
  */
@@ -11,10 +12,19 @@
 
 #include <stdint.h>
 
+#include "record/recording_folder.h"
 #include "scenario/scenario.h"
 
 /* `say`: a line about each. How many. 0, if snap is 0: whole packets. */
 uint32_t snap_reach(uint32_t snap, const struct scenario *scenario,
                     void (*say)(void *argument, const char *line), void *argument);
+/* The same of what `before` has not. */
+uint32_t snap_reach_more(uint32_t snap, const struct scenario *before,
+                         const struct scenario *scenario,
+                         void (*say)(void *argument, const char *line), void *argument);
+/* Of a recording: of its beginning; and what the run has said of its `changes`, if they are run
+ * again. */
+void snap_reach_recording(const struct recording_folder *folder, bool changes,
+                          void (*say)(void *argument, const char *line), void *argument);
 
 #endif

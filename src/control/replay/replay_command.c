@@ -324,8 +324,7 @@ static int load(struct session *session, char *message, size_t room)
 		snprintf(message, room, "%s", problem.text);
 		return rc;
 	}
-	snap_reach(recording_folder_about(session->folder)->snap,
-	           recording_folder_first(session->folder), warn, NULL);
+	snap_reach_recording(session->folder, !a->config, warn, NULL);
 	session->scenario = scenario_copy(recording_folder_first(session->folder));
 	if (session->scenario)
 		return 0;

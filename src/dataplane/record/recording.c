@@ -304,14 +304,14 @@ static uint32_t write_some(struct recording *recording, uint32_t worker)
 			if (entry->kind == TAPE_CHANGE)
 				note_taken(recording, worker, entry);
 			recording->bytes += recorded_put(&recording->block_writer, worker, entry);
+			if (recording->plan.limit_bytes > 0 &&
+			    recording->bytes >= recording->plan.limit_bytes)
+				end_early(recording, 0);
 		}
 		tape_pass(tape, entry);
 	}
 	if (recording->block_writer.error != 0 && !recording->ended)
 		end_early(recording, recording->block_writer.error);
-	if (recording->plan.limit_bytes > 0 && recording->bytes >= recording->plan.limit_bytes &&
-	    !recording->ended)
-		end_early(recording, 0);
 	return n;
 }
 
@@ -447,6 +447,11 @@ void recording_counts(const struct recording *recording, struct recording_counts
 const char *recording_folder(const struct recording *recording)
 {
 	return recording->folder;
+}
+
+uint32_t recording_snap(const struct recording *recording)
+{
+	return recording->plan.snap;
 }
 
 void recording_free(struct recording *recording)

@@ -68,6 +68,7 @@ struct recording_counts {
 };
 void recording_counts(const struct recording *recording, struct recording_counts *counts);
 const char *recording_folder(const struct recording *recording);
+uint32_t recording_snap(const struct recording *recording);
 void recording_free(struct recording *recording); /* NULL is allowed */
 
 #endif
