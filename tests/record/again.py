@@ -669,6 +669,56 @@ def a_limit_ends_the_recording_and_not_the_run():
         assert size < (1 << 20) + 300_000, size
 
 
+ZSTD = "R/ingress.pcapng.zst"
+
+
+def what_is_compressed_runs_again_whole_and_cut_and_with_bits_flipped():
+    rng = random.Random(12)
+    with tempfile.TemporaryDirectory() as folder:
+        scene = record(folder, LOSSY, "ab", ["--zstd"], packets=4000)
+        assert_runs_again(scene)
+        assert not os.path.exists(scene.at("R/ingress.pcapng"))
+        size = os.path.getsize(scene.at(ZSTD))
+        assert size < 0.7 * sum(os.path.getsize(scene.at(f"{port}.pcap")) for port in "ab"), size
+        with open(scene.at(ZSTD), "rb") as file:
+            whole = file.read()
+        assert whole[:4] == b"\x28\xb5\x2f\xfd"
+        known = []
+        for part in range(1, 13):
+            with open(scene.at(ZSTD), "wb") as file:
+                file.write(whole[:size * part // 13 - rng.randrange(50)])
+            said = scene.again(outputs=False)
+            known.append(float(re.search(r"known up to \+([0-9.]+) s", said).group(1)))
+            assert "the zstd stream is cut off" in said, said
+        # It is written every 0.1 s, of 0.8 s.
+        assert known == sorted(known) and len(set(known)) >= 5, known
+        for _ in range(25):
+            data = bytearray(whole)
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+            with open(scene.at(ZSTD), "wb") as file:
+                file.write(data)
+            done = subprocess.run([WEIR, "replay", "--recording", scene.at("R"), "-q"],
+                                  capture_output=True, timeout=120)
+            assert done.returncode in (0, 1, 2), done
+
+
+def a_compressed_recording_of_a_weir_that_is_killed_replays_and_a_limit_is_of_the_file():
+    with tempfile.TemporaryDirectory() as folder:
+        scene = Scene(folder, "ab", packets=20000)
+        scene.scenario(LOSSY)
+        scene.start("--zstd").say("cloud down delay 9ms")
+        time.sleep(0.6)
+        scene.stop(signal.SIGKILL)
+        said = scene.again()
+        assert "1 changes" in said and "known up to +0." in said, said
+    with tempfile.TemporaryDirectory() as folder:
+        scene = record(folder, LOSSY, "ab", ["--limit", "1MiB", "--zstd"], packets=40000, gap_ns=40000,
+                       changes=())
+        assert "its limit is reached" in scene.said, scene.said
+        assert (1 << 20) <= os.path.getsize(scene.at(ZSTD)) < (1 << 20) + 600_000
+        assert "known up to" in scene.again(outputs=False)
+
+
 def a_folder_that_holds_a_recording_is_refused():
     scene = Kept.scene()
     done = subprocess.run([WEIR, "run", "-c", scene.at("live.weir"), "-s", scene.at("other"), "-q",
@@ -708,6 +758,8 @@ claims += [(claim.__name__, claim) for claim in (
     statements_that_look_behind_the_snap_are_named_by_both,
     what_a_change_brings_is_said_when_it_comes_and_of_what_would_have_been,
     a_limit_ends_the_recording_and_not_the_run,
+    what_is_compressed_runs_again_whole_and_cut_and_with_bits_flipped,
+    a_compressed_recording_of_a_weir_that_is_killed_replays_and_a_limit_is_of_the_file,
     a_folder_that_holds_a_recording_is_refused,
     what_is_no_recording_is_refused,
 )]

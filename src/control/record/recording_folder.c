@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -328,6 +329,22 @@ static int read_ports(struct recording_folder *folder, const json_t *ports, stru
 	return 0;
 }
 
+/* As it is, or compressed. */
+static int find_ingress(struct recording_folder *folder, struct problem *problem)
+{
+	static const char *const names[] = {"ingress.pcapng", "ingress.pcapng.zst"};
+	char *path = folder->about.ingress;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		if (snprintf(path, sizeof(folder->about.ingress), "%s/%s", folder->path,
+		             names[i]) >= (int)sizeof(folder->about.ingress))
+			return wrong(folder, "", "the path is too long", problem);
+		if (access(path, F_OK) == 0)
+			return 0;
+	}
+	return wrong(folder, names[0], "is not there", problem);
+}
+
 static int read_about(struct recording_folder *folder, json_t **object, struct problem *problem)
 {
 	struct recording_about *about = &folder->about;
@@ -349,10 +366,7 @@ static int read_about(struct recording_folder *folder, json_t **object, struct p
 	        (uint64_t)json_integer_value(json_object_get(*object, "memory_bytes"));
 	if (about->workers == 0 || about->workers > RERUN_WORKERS_MAX)
 		return wrong(folder, "recording.json", "workers: 1 to 128", problem);
-	if (snprintf(about->ingress, sizeof(about->ingress), "%s/ingress.pcapng", folder->path) >=
-	    (int)sizeof(about->ingress))
-		return wrong(folder, "", "the path is too long", problem);
-	return 0;
+	return find_ingress(folder, problem);
 }
 
 /* A row that is cut off is the end of what is known. */

@@ -15,6 +15,8 @@ const char *recording_arguments_vain(const struct recording_arguments *arguments
 {
 	if (arguments->folder)
 		return NULL;
+	if (arguments->zstd)
+		return "--zstd";
 	return arguments->snap ? "--snap" : arguments->limit_bytes ? "--limit" : NULL;
 }
 
@@ -31,7 +33,8 @@ int recording_run_begin(const struct recording_arguments *arguments,
 	const struct recording_plan plan = {.folder = arguments->folder,
 	                                    .weir = WEIR_VERSION,
 	                                    .snap = (uint32_t)arguments->snap,
-	                                    .limit_bytes = arguments->limit_bytes};
+	                                    .limit_bytes = arguments->limit_bytes,
+	                                    .zstd = arguments->zstd};
 	char *text;
 	int rc;
 

@@ -6,16 +6,19 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "capture/pcapng_block.h"
+#include "capture/unpack.h"
 #include "record/recorded_block.h"
 
 struct recorded_reader {
 	struct block_reader block_reader;
+	struct unpack *unpack; /* NULL: the file is not compressed */
 	bool open;
 	uint32_t worker;
 	uint32_t ports;
-	uint64_t at;   /* in the file, of the block that is looked at */
+	uint64_t at;   /* of the block that is looked at, in what the file has unpacked */
 	uint32_t next; /* its length */
 	char damage[160];
 };
@@ -26,6 +29,16 @@ static uint32_t word(const uint8_t *at)
 
 	memcpy(&value, at, sizeof(value));
 	return value;
+}
+
+/* The file has no more: what was wrong with it, if it was compressed. */
+static const char *end_reason(const struct recorded_reader *reader, const char *why)
+{
+	const char *unpacked = reader->unpack && reader->block_reader.ended
+	                               ? unpack_damage(reader->unpack)
+	                               : "";
+
+	return *unpacked ? unpacked : why;
 }
 
 static bool damaged(struct recorded_reader *reader, const char *what)
@@ -44,8 +57,11 @@ static const uint8_t *block_next(struct recorded_reader *reader)
 	reader->at += reader->next;
 	reader->next = 0;
 	if (!block_reader_has(from, PCAPNG_BLOCK_LEAST)) {
-		if (block_reader_has(from, 1))
-			damaged(reader, "ends in the middle of a block");
+		const char *why = end_reason(
+		        reader, block_reader_has(from, 1) ? "ends in the middle of a block" : "");
+
+		if (*why)
+			damaged(reader, why);
 		return NULL;
 	}
 	length = word(from->at + 4);
@@ -54,7 +70,7 @@ static const uint8_t *block_next(struct recorded_reader *reader)
 		return NULL;
 	}
 	if (!block_reader_has(from, length)) {
-		damaged(reader, "ends in the middle of a block");
+		damaged(reader, end_reason(reader, "ends in the middle of a block"));
 		return NULL;
 	}
 	if (word(from->at + length - 4) != length) {
@@ -77,8 +93,10 @@ int recorded_open(const char *path, uint32_t worker, struct recorded_reader **re
                   struct problem *problem)
 {
 	struct recorded_reader *reader = calloc(1, sizeof(*reader));
-	const struct block_start start = {0};
+	uint8_t head[UNPACK_HEAD_BYTES];
+	struct block_start start = {.head = head};
 	const uint8_t *block;
+	ssize_t n;
 	int fd;
 
 	if (!reader) {
@@ -89,6 +107,14 @@ int recorded_open(const char *path, uint32_t worker, struct recorded_reader **re
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return open_failed(reader, path, strerror(errno), problem);
+	n = read(fd, head, sizeof(head));
+	start.head_bytes = n > 0 ? (uint32_t)n : 0;
+	if (unpack_open(fd, head, start.head_bytes, &reader->unpack)) {
+		close(fd);
+		return open_failed(reader, path, "no memory", problem);
+	}
+	if (reader->unpack)
+		start = (struct block_start){.source = unpack_source(reader->unpack)};
 	if (block_reader_open(&reader->block_reader, fd, &start, NULL) < 0)
 		return open_failed(reader, path, "no memory", problem);
 	reader->open = true;
@@ -107,6 +133,7 @@ void recorded_close(struct recorded_reader *reader)
 		return;
 	if (reader->open)
 		block_reader_close(&reader->block_reader);
+	unpack_close(reader->unpack);
 	free(reader);
 }
 
@@ -242,5 +269,5 @@ const char *recorded_damage(const struct recorded_reader *reader)
 
 uint64_t recorded_done_bytes(const struct recorded_reader *reader)
 {
-	return reader->at;
+	return reader->unpack ? unpack_done_bytes(reader->unpack) : reader->at;
 }
