@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -719,6 +720,129 @@ def a_compressed_recording_of_a_weir_that_is_killed_replays_and_a_limit_is_of_th
         assert "known up to" in scene.again(outputs=False)
 
 
+def came_in(path):
+    """By port, instant and frame of each packet of an ingress.pcapng."""
+    with open(path, "rb") as file:
+        data = file.read()
+    packets = {}
+    for at, kind, _ in blocks(data):
+        if kind == 6:
+            port, high, low, kept = struct.unpack_from("<IIII", data, at + 8)
+            packets.setdefault(port, []).append((high << 32 | low, data[at + 28:at + 28 + kept]))
+    return packets
+
+
+def straight(scene, device):
+    """A scenario of clouds that do nothing, with that device for each port: what a check says of it."""
+    with open(scene.at("straight.weir"), "w") as out:
+        out.write("seed 1\n" + "".join(f"port {port} device {device.format(port=port)}\n" for port in "ab")
+                  + "cloud down from a to b\ncloud up from b to a\n")
+    return subprocess.run([WEIR, "check", "-c", scene.at("straight.weir")], capture_output=True, text=True)
+
+
+def a_recording_is_a_live_source_at_any_speed():
+    with tempfile.TemporaryDirectory() as folder:
+        scene = record(folder, LOSSY, "ab", ["--zstd"], packets=3000, changes=())
+        plain = Kept.scene()
+        for of, name, speed in ((plain, "R", 2), (plain, "R/ingress.pcapng", 0.5), (scene, "R", 4)):
+            source = of.at(name)
+            device = f"file:{source},interface={{port}},speed={speed}"
+            done = straight(of, device)
+            assert done.returncode == 0, done
+            os.rename(of.at("straight.weir"), of.at("live.weir"))
+            again = of.at("S")
+            client = of.start(record="S")
+            time.sleep(of.lasts_s / speed + 0.4)
+            client.close()
+            of.stop()
+            after = came_in(os.path.join(again, "ingress.pcapng"))
+            shutil.rmtree(again)
+            frames = {port: [frame for _, frame in read_capture(of.at(f"{'ab'[port]}.pcap"))] for port in (0, 1)}
+            assert {port: [frame for _, frame in packets] for port, packets in after.items()} == frames
+            if of is scene:
+                continue
+            before = came_in(of.at("R/ingress.pcapng"))
+            first = min(t for packets in before.values() for t, _ in packets)
+            # No packet comes early, the ports stay together, and it takes as long as it is to.
+            least = {port: min(t - (was - first) / speed for (t, _), (was, _) in zip(after[port], before[port]))
+                     for port in after}
+            assert abs(least[0] - least[1]) < 20e6, least
+            spans = [(packets[-1][0] - packets[0][0]) / 1e9 for packets in (after[0], before[0])]
+            assert -0.02 < spans[0] - spans[1] / speed < 0.3, spans
+
+
+def foreign_pcapng(order, units):
+    """Two sections, each with the interfaces west and east in another order, and what else may stand there. `units`:
+    if_tsresol, and how many there are in a second."""
+    def block(kind, body):
+        body += bytes(-len(body) % 4)
+        length = struct.pack(order + "I", len(body) + 12)
+        return struct.pack(order + "I", kind) + length + body + length
+
+    def option(code, value):
+        return struct.pack(order + "HH", code, len(value)) + value + bytes(-len(value) % 4)
+
+    data, frames = b"", []
+    for section, names in enumerate(((b"west", b"east"), (b"east", b"none", b"west"))):
+        data += block(0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
+        data += block(4, bytes(8))
+        for name in names:
+            data += block(1, struct.pack(order + "HHI", 1, 0, 0) + option(2, name) + option(9, bytes([units[0]]))
+                          + option(0, b""))
+        for n in range(30):
+            frame = bytes([2, 0, 0, 0, 0, n]) + bytes([2, 0, 0, 0, 1, section]) + b"\x88\xb5" + bytes(46 + n)
+            which = n % len(names)
+            stamp = int((1000 + 0.01 * (30 * section + n)) * units[1])
+            data += block(6, struct.pack(order + "IIIII", which, stamp >> 32, stamp & 0xFFFFFFFF, len(frame),
+                                         len(frame)) + frame)
+            if names[which] == b"east":
+                frames.append((0.01 * (30 * section + n), frame))
+    return data, frames
+
+
+def of_any_pcapng_one_interface_is_played():
+    for order, units in (("<", (6, 10**6)), (">", (9, 10**9)), (">", (0x80 | 20, 2**20))):
+        with tempfile.TemporaryDirectory() as folder:
+            data, frames = foreign_pcapng(order, units)
+            with open(os.path.join(folder, "two.pcapng"), "wb") as out:
+                out.write(data)
+            with open(os.path.join(folder, "one.weir"), "w") as out:
+                out.write(f"port a device file:{folder}/two.pcapng,interface=east\n"
+                          f"port b device file:,out={folder}/out.pcap\ncloud down from a to b\n")
+            process = subprocess.Popen([WEIR, "run", "-c", os.path.join(folder, "one.weir"), "-s",
+                                        os.path.join(folder, "socket")], stderr=subprocess.PIPE, text=True)
+            try:
+                for line in process.stderr:
+                    if "has been played to its end" in line:
+                        break
+                time.sleep(0.2)
+            finally:
+                process.terminate()
+                said = process.stderr.read()
+                process.wait()
+            left = read_capture(os.path.join(folder, "out.pcap"))
+            assert [frame for _, frame in left] == [frame for _, frame in frames], (order, units, len(left), said)
+            late = [t / 1e9 - wanted for (t, _), (wanted, _) in zip(left, frames)]
+            assert max(late) - min(late) < 0.25, late
+
+
+def what_cannot_be_played_is_said():
+    scene = Kept.scene()
+    for device, why in (
+            ("file:{0}/R,speed=0", "`speed=0` is no speed; it goes from 0.001 to 1000, as 2 or 0.5"),
+            ("file:{0}/R,speed=2x", "is no speed"), ("file:{0}/R,speed=1e3", "is no speed"),
+            ("file:{0}/R,interface=", "`interface=` is unknown"),
+            ("file:{0}/R/files", "is a folder without a recording"),
+            ("file:{0}/R,interface=nix", "it has no interface `nix`; it has a, b"),
+            ("file:{0}/a.pcap,interface=a", "it is no pcapng: only that has interfaces with names")):
+        with open(scene.at("wrong.weir"), "w") as out:
+            out.write(f"port a device {device.format(scene.folder)}\nport b device file:,out={scene.at('x')}\n"
+                      "cloud down from a to b\n")
+        done = subprocess.run([WEIR, "run", "-c", scene.at("wrong.weir"), "-s", scene.at("other"), "-q"],
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2 and why in done.stderr, f"{device}: {done}"
+
+
 def a_folder_that_holds_a_recording_is_refused():
     scene = Kept.scene()
     done = subprocess.run([WEIR, "run", "-c", scene.at("live.weir"), "-s", scene.at("other"), "-q",
@@ -760,6 +884,9 @@ claims += [(claim.__name__, claim) for claim in (
     a_limit_ends_the_recording_and_not_the_run,
     what_is_compressed_runs_again_whole_and_cut_and_with_bits_flipped,
     a_compressed_recording_of_a_weir_that_is_killed_replays_and_a_limit_is_of_the_file,
+    a_recording_is_a_live_source_at_any_speed,
+    of_any_pcapng_one_interface_is_played,
+    what_cannot_be_played_is_said,
     a_folder_that_holds_a_recording_is_refused,
     what_is_no_recording_is_refused,
 )]
