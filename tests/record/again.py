@@ -407,7 +407,7 @@ def of_a_packet_and_its_copy_that_are_alike_one_can_be_lost():
         assert "1 were lost by weir itself" in said and len(after) == len(before) - 1, said
 
 
-# More than 4 MiB is held, so that many packets find no memory: in each kind of place that holds some.
+# More than 4 MiB is held, so that many packets find no memory, in each kind of place.
 SHORT = """\
 seed 5
 port a

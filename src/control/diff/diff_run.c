@@ -9,7 +9,8 @@
 
 #include "diff/fate_pairs.h"
 #include "packet/packet.h"
-#include "record/snap_reach.h"
+#include "record/recording_reach.h"
+#include "service/snap_reach.h"
 
 /* What only the running of one needs. */
 struct runner {
@@ -148,9 +149,9 @@ static void say_reach(const struct diff_plan plans[2], const struct diff_outcome
 	const struct recording_folder *one = outcome->sides[0].folder,
 	                              *other = outcome->sides[1].folder;
 
-	snap_reach_recording(one, true, warn, (void *)(uintptr_t)plans[0].folder);
+	recording_reach(one, true, warn, (void *)(uintptr_t)plans[0].folder);
 	if (strcmp(plans[0].folder, plans[1].folder) != 0)
-		snap_reach_recording(other, true, warn, (void *)(uintptr_t)plans[1].folder);
+		recording_reach(other, true, warn, (void *)(uintptr_t)plans[1].folder);
 	else
 		snap_reach_more(recording_folder_about(other)->snap, recording_folder_first(one),
 		                recording_folder_first(other), warn, (char[]){"what would be"});

@@ -8,8 +8,8 @@
 #include "language/scenario_file.h"
 #include "machine/run_log.h"
 #include "record/recording_outcome.h"
-#include "record/snap_reach.h"
 #include "service/recorded_text.h"
+#include "service/snap_reach.h"
 
 const char *recording_arguments_vain(const struct recording_arguments *arguments)
 {

@@ -5,8 +5,8 @@
 
 #include "language/scenario_file.h"
 #include "machine/run_log.h"
-#include "record/snap_reach.h"
 #include "scenario/file.h"
+#include "service/snap_reach.h"
 
 static int put_files(struct recording *recording, const struct conf *conf)
 {
@@ -43,7 +43,7 @@ char *recorded_text(struct recording *recording, const struct scenario *scenario
 	return recorded_files(recording, scenario) == 0 ? scenario_text(scenario) : NULL;
 }
 
-static void warn(void *argument, const char *line)
+static void tell(void *argument, const char *line)
 {
 	json_t *row = json_pack("{s:s}", "warning", line);
 
@@ -55,5 +55,5 @@ static void warn(void *argument, const char *line)
 void recorded_reach(struct recording *recording, const struct scenario *before,
                     const struct scenario *scenario)
 {
-	snap_reach_more(recording_snap(recording), before, scenario, warn, recording);
+	snap_reach_more(recording_snap(recording), before, scenario, tell, recording);
 }

@@ -7,9 +7,10 @@
  * as its time stamp says, divided by `speed`; with `loop` it starts over at the end, one last gap
  * later. With `interface`, of a pcapng only what was seen at the interface of that name; then the
  * first packet of all interfaces would come when the port starts, so that what several ports play
- * of one file stays together. Without PATH (`file:,out=PATH`) nothing is received. What is sent to the port is
- * counted and discarded, or written to the capture of `out`, with the instants at which it was due,
- * on the time axis of the capture that is played (of the real time, if there is none).
+ * of one file stays together. Without PATH (`file:,out=PATH`) nothing is
+ * received. What is sent to the port is counted and discarded, or written to the capture of `out`,
+ * with the instants at which it was due, on the time axis of the capture that is played (of the
+ * real time, if there is none).
  *
  * A thread of its own reads and writes the files; the worker meets it over two rings and never
  * waits for a disk. If the disk cannot keep up, frames come late, and what is sent waits in the

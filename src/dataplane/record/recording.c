@@ -458,7 +458,8 @@ bool recording_trouble(struct recording *recording, char *line, size_t room)
 
 void recording_counts(const struct recording *recording, struct recording_counts *counts)
 {
-	*counts = (struct recording_counts){.bytes = file_bytes(recording), .ended = recording->ended};
+	*counts = (struct recording_counts){.bytes = file_bytes(recording),
+	                                    .ended = recording->ended};
 	for (uint32_t i = 0; i < recording->n_tapes; i++) {
 		counts->packets += recording->tapes[i].packets;
 		counts->missed += recording->tapes[i].missed;

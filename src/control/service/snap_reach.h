@@ -12,7 +12,6 @@
 
 #include <stdint.h>
 
-#include "record/recording_folder.h"
 #include "scenario/scenario.h"
 
 /* `say`: a line about each. How many. 0, if snap is 0: whole packets. */
@@ -22,9 +21,5 @@ uint32_t snap_reach(uint32_t snap, const struct scenario *scenario,
 uint32_t snap_reach_more(uint32_t snap, const struct scenario *before,
                          const struct scenario *scenario,
                          void (*say)(void *argument, const char *line), void *argument);
-/* Of a recording: of its beginning; and what the run has said of its `changes`, if they are run
- * again. */
-void snap_reach_recording(const struct recording_folder *folder, bool changes,
-                          void (*say)(void *argument, const char *line), void *argument);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "record/snap_reach.h"
+#include "service/snap_reach.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -174,15 +174,4 @@ uint32_t snap_reach_more(uint32_t snap, const struct scenario *before,
 		snap_reach(snap, scenario, say_if_new, &more);
 	free(known.text);
 	return more.n;
-}
-
-void snap_reach_recording(const struct recording_folder *folder, bool changes,
-                          void (*say)(void *argument, const char *line), void *argument)
-{
-	const char *line;
-
-	snap_reach(recording_folder_about(folder)->snap, recording_folder_first(folder), say,
-	           argument);
-	for (size_t i = 0; changes && (line = recording_folder_warning(folder, i)); i++)
-		say(argument, line);
 }
