@@ -58,6 +58,7 @@ static const struct option_row rows[] = {
         {RECORDING_OPTION_FOLDER(struct exec_arguments)},
         {RECORDING_OPTION_SNAP(struct exec_arguments)},
         {RECORDING_OPTION_LIMIT(struct exec_arguments)},
+        {RECORDING_OPTION_ZSTD(struct exec_arguments)},
         {.letter = 's',
          OPTION("--socket", FIELD_TEXT, struct exec_arguments, socket, .form = "PATH",
                 .help = "a control socket, to change the path while the command runs")},

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -39,6 +40,7 @@ struct recording_folder {
 	const char *const *edits;
 	uint32_t n_edits;
 	json_t *rows; /* of changes.jsonl: changes and files, in order */
+	json_t *warnings; /* of changes.jsonl: about the snap */
 	struct scenario *first;
 	char *text; /* scenario.weir */
 	struct follower followers[RERUN_WORKERS_MAX];
@@ -327,6 +329,22 @@ static int read_ports(struct recording_folder *folder, const json_t *ports, stru
 	return 0;
 }
 
+/* As it is, or compressed. */
+static int find_ingress(struct recording_folder *folder, struct problem *problem)
+{
+	static const char *const names[] = {"ingress.pcapng", "ingress.pcapng.zst"};
+	char *path = folder->about.ingress;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		if (snprintf(path, sizeof(folder->about.ingress), "%s/%s", folder->path,
+		             names[i]) >= (int)sizeof(folder->about.ingress))
+			return wrong(folder, "", "the path is too long", problem);
+		if (access(path, F_OK) == 0)
+			return 0;
+	}
+	return wrong(folder, names[0], "is not there", problem);
+}
+
 static int read_about(struct recording_folder *folder, json_t **object, struct problem *problem)
 {
 	struct recording_about *about = &folder->about;
@@ -348,10 +366,7 @@ static int read_about(struct recording_folder *folder, json_t **object, struct p
 	        (uint64_t)json_integer_value(json_object_get(*object, "memory_bytes"));
 	if (about->workers == 0 || about->workers > RERUN_WORKERS_MAX)
 		return wrong(folder, "recording.json", "workers: 1 to 128", problem);
-	if (snprintf(about->ingress, sizeof(about->ingress), "%s/ingress.pcapng", folder->path) >=
-	    (int)sizeof(about->ingress))
-		return wrong(folder, "", "the path is too long", problem);
-	return 0;
+	return find_ingress(folder, problem);
 }
 
 /* A row that is cut off is the end of what is known. */
@@ -360,7 +375,8 @@ static int read_changes(struct recording_folder *folder, struct problem *problem
 	char *text = read_all(folder, "changes.jsonl", NULL), *rest = NULL;
 
 	folder->rows = json_array();
-	if (!text || !folder->rows) {
+	folder->warnings = json_array();
+	if (!text || !folder->rows || !folder->warnings) {
 		free(text);
 		return wrong(folder, "changes.jsonl", "cannot be read", problem);
 	}
@@ -372,6 +388,9 @@ static int read_changes(struct recording_folder *folder, struct problem *problem
 		if (change_of(row) > 0 && json_object_get(row, "from"))
 			folder->about.changes = change_of(row);
 		else if (!json_object_get(row, "file")) {
+			if (json_is_string(json_object_get(row, "warning")))
+				json_array_append(folder->warnings,
+				                  json_object_get(row, "warning"));
 			json_decref(row);
 			continue;
 		}
@@ -455,6 +474,7 @@ void recording_folder_close(struct recording_folder *folder)
 	}
 	scenario_free(folder->first);
 	json_decref(folder->rows);
+	json_decref(folder->warnings);
 	free(folder->text);
 	free(folder);
 }
@@ -467,4 +487,9 @@ const struct recording_about *recording_folder_about(const struct recording_fold
 const struct scenario *recording_folder_first(const struct recording_folder *folder)
 {
 	return folder->first;
+}
+
+const char *recording_folder_warning(const struct recording_folder *folder, size_t i)
+{
+	return json_string_value(json_array_get(folder->warnings, i));
 }

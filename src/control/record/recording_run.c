@@ -8,13 +8,15 @@
 #include "language/scenario_file.h"
 #include "machine/run_log.h"
 #include "record/recording_outcome.h"
-#include "record/snap_reach.h"
 #include "service/recorded_text.h"
+#include "service/snap_reach.h"
 
 const char *recording_arguments_vain(const struct recording_arguments *arguments)
 {
 	if (arguments->folder)
 		return NULL;
+	if (arguments->zstd)
+		return "--zstd";
 	return arguments->snap ? "--snap" : arguments->limit_bytes ? "--limit" : NULL;
 }
 
@@ -31,7 +33,8 @@ int recording_run_begin(const struct recording_arguments *arguments,
 	const struct recording_plan plan = {.folder = arguments->folder,
 	                                    .weir = WEIR_VERSION,
 	                                    .snap = (uint32_t)arguments->snap,
-	                                    .limit_bytes = arguments->limit_bytes};
+	                                    .limit_bytes = arguments->limit_bytes,
+	                                    .zstd = arguments->zstd};
 	char *text;
 	int rc;
 

@@ -12,10 +12,11 @@
 #include "packet/packet.h"
 #include "record/recording.h"
 
-/* `--record DIR`, `--snap N`, `--limit SIZE`, of a command that has them all. */
+/* `--record DIR`, `--snap N`, `--limit SIZE`, `--zstd`, of a command that has them all. */
 struct recording_arguments {
 	const char *folder; /* NULL: nothing is recorded */
 	uint64_t snap, limit_bytes;
+	bool zstd;
 };
 
 /* Less than the headers of a packet says nothing of it. */
@@ -35,6 +36,9 @@ struct recording_arguments {
 	OPTION("--limit", FIELD_BYTES, arguments, record.limit_bytes, .min = RECORDING_LIMIT_MIN,  \
 	       .max = UINT64_C(1) << 44,                                                           \
 	       .help = "the recording ends when it has come to that size")
+#define RECORDING_OPTION_ZSTD(arguments)                                                           \
+	OPTION("--zstd", FIELD_FLAG, arguments, record.zstd,                                       \
+	       .help = "the recording is compressed while it is written")
 /* The option that says something of a recording that is not made; NULL: there is none. */
 const char *recording_arguments_vain(const struct recording_arguments *arguments);
 

@@ -17,7 +17,7 @@
 #include "text/alloc_failure.h"
 #include "offline/replay.h"
 #include "packet/packet.h"
-#include "record/snap_reach.h"
+#include "record/recording_reach.h"
 #include "replay/decision_log.h"
 #include "replay/picture.h"
 #include "replay/replay_options.h"
@@ -324,8 +324,7 @@ static int load(struct session *session, char *message, size_t room)
 		snprintf(message, room, "%s", problem.text);
 		return rc;
 	}
-	snap_reach(recording_folder_about(session->folder)->snap,
-	           recording_folder_first(session->folder), warn, NULL);
+	recording_reach(session->folder, !a->config, warn, NULL);
 	session->scenario = scenario_copy(recording_folder_first(session->folder));
 	if (session->scenario)
 		return 0;

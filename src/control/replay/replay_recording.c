@@ -44,7 +44,9 @@ static void print_outcome(FILE *out, const struct rerun_options *options,
 		        result->unsent,
 		        options->ideal ? ": they leave here" : "; they are left out (--ideal)");
 	if (result->unheld > 0)
-		fprintf(out, "%" PRIu64 " found no memory in the recorded run\n", result->unheld);
+		fprintf(out, "%" PRIu64 " found no memory in the recorded run%s\n", result->unheld,
+		        options->ideal ? ": they find some here"
+		                       : ", and find none here (--ideal)");
 	for (uint32_t i = 0; i < options->workers; i++)
 		print_worker(out, i, &result->workers[i]);
 	if (result->damage[0])

@@ -25,6 +25,7 @@ static const struct option_row rows[] = {
         {RECORDING_OPTION_FOLDER(struct run_arguments)},
         {RECORDING_OPTION_SNAP(struct run_arguments)},
         {RECORDING_OPTION_LIMIT(struct run_arguments)},
+        {RECORDING_OPTION_ZSTD(struct run_arguments)},
         {OPTION_LOG_LEVEL(struct run_arguments)},
         {OPTION_QUIET(struct run_arguments, "no table at the end")},
         OPTIONS_END,

@@ -20,8 +20,10 @@ static int runtime_ops_change(void *context, const struct scenario *next,
 {
 	int rc = transaction_change(context, next, transaction, problem);
 
-	if (rc == 0 && runtime_recording(context))
+	if (rc == 0 && runtime_recording(context)) {
+		recorded_reach(runtime_recording(context), runtime_scenario(context), next);
 		transaction_describe(*transaction, recorded_text(runtime_recording(context), next));
+	}
 	return rc;
 }
 

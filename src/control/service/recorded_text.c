@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "service/recorded_text.h"
 
+#include <jansson.h>
+
 #include "language/scenario_file.h"
+#include "machine/run_log.h"
 #include "scenario/file.h"
+#include "service/snap_reach.h"
 
 static int put_files(struct recording *recording, const struct conf *conf)
 {
@@ -37,4 +41,19 @@ int recorded_files(struct recording *recording, const struct scenario *scenario)
 char *recorded_text(struct recording *recording, const struct scenario *scenario)
 {
 	return recorded_files(recording, scenario) == 0 ? scenario_text(scenario) : NULL;
+}
+
+static void tell(void *argument, const char *line)
+{
+	json_t *row = json_pack("{s:s}", "warning", line);
+
+	run_log(RUN_LOG_WARNING, "--snap: %s", line);
+	recording_note(argument, row ? json_dumps(row, JSON_COMPACT) : NULL);
+	json_decref(row);
+}
+
+void recorded_reach(struct recording *recording, const struct scenario *before,
+                    const struct scenario *scenario)
+{
+	snap_reach_more(recording_snap(recording), before, scenario, tell, recording);
 }

@@ -14,5 +14,9 @@
 int recorded_files(struct recording *recording, const struct scenario *scenario);
 /* The same, and the text, to be freed. NULL: a file could not be written, or no memory. */
 char *recorded_text(struct recording *recording, const struct scenario *scenario);
+/* A change is about to be posted: what it brings that a snap hides something from (snap_reach.h) is
+ * said in the log, and in changes.jsonl ahead of the change. */
+void recorded_reach(struct recording *recording, const struct scenario *before,
+                    const struct scenario *scenario);
 
 #endif

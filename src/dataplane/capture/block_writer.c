@@ -33,6 +33,12 @@ int block_writer_open(struct block_writer *block_writer, int fd, struct io_threa
 	return 0;
 }
 
+void block_writer_through(struct block_writer *block_writer, struct io_sink *sink)
+{
+	for (uint32_t i = 0; i < 2; i++)
+		block_writer->io_requests[i].sink = sink;
+}
+
 static void settle(struct block_writer *block_writer, uint32_t which)
 {
 	struct io_request *io_request = &block_writer->io_requests[which];

@@ -28,6 +28,9 @@ struct block_writer {
 
 /* 0, or -ENOMEM. `io_thread`: for regular files only. */
 int block_writer_open(struct block_writer *block_writer, int fd, struct io_thread *io_thread);
+/* Ahead of the first byte: all goes through the sink, which is the caller's, until
+ * block_writer_close. */
+void block_writer_through(struct block_writer *block_writer, struct io_sink *sink);
 /* All that was put is written when this returns: 0, or the first errno there was. */
 int block_writer_flush(struct block_writer *block_writer);
 /* What was not flushed may be written or not. May be called twice, and of one that is all zero. */

@@ -11,6 +11,7 @@
 #include <pcap/pcap.h>
 
 #include "capture/block_reader.h"
+#include "capture/one_interface.h"
 #include "capture/unpack.h"
 
 /* What a pcap spends on a record beside its frame (a pcapng 16 bytes more): for progress only. */
@@ -28,6 +29,7 @@ _Static_assert(sizeof(struct record) == CAPTURE_RECORD_BYTES, "as the file has i
 
 struct capture {
 	struct unpack *unpack; /* NULL: it is not compressed */
+	struct one_interface *one_interface; /* NULL: all of them */
 	struct block_reader block_reader;
 	pcap_t *pcap;
 	FILE *stream; /* of the block reader, for libpcap; closed by pcap_close */
@@ -58,8 +60,23 @@ static int read_head(int fd, uint8_t head[UNPACK_HEAD_BYTES], uint32_t *bytes)
 	return 0;
 }
 
-static int open_file(struct capture *capture, const char *path, struct io_thread *io_thread,
-                     struct problem *problem)
+/* All of it, or of a pcapng one interface; the descriptor passes. 0 or -ENOMEM. */
+static int open_reader(struct capture *capture, int fd, const struct block_start *start,
+                       const char *interface, struct io_thread *io_thread)
+{
+	struct block_start of_one = {0};
+
+	if (!interface)
+		return block_reader_open(&capture->block_reader, fd, start,
+		                         S_ISREG(capture->stat.st_mode) ? io_thread : NULL);
+	if (one_interface_open(fd, start, interface, &capture->one_interface) < 0)
+		return -ENOMEM;
+	of_one.source = one_interface_source(capture->one_interface);
+	return block_reader_open(&capture->block_reader, -1, &of_one, NULL);
+}
+
+static int open_file(struct capture *capture, const char *path, const char *interface,
+                     struct io_thread *io_thread, struct problem *problem)
 {
 	uint8_t head[UNPACK_HEAD_BYTES];
 	struct block_start start = {.head = head};
@@ -82,8 +99,7 @@ static int open_file(struct capture *capture, const char *path, struct io_thread
 	}
 	if (capture->unpack)
 		start = (struct block_start){.source = unpack_source(capture->unpack)};
-	if (block_reader_open(&capture->block_reader, fd, &start,
-	                      S_ISREG(capture->stat.st_mode) ? io_thread : NULL) == 0 &&
+	if (open_reader(capture, fd, &start, interface, io_thread) == 0 &&
 	    (capture->stream = block_reader_stream(&capture->block_reader)))
 		return 0;
 err_memory:
@@ -104,6 +120,14 @@ static const char *unpack_why(const struct capture *capture)
 	    unpack_damage(capture->unpack)[0] == '\0')
 		return NULL;
 	return unpack_damage(capture->unpack);
+}
+
+/* The same of one that was reduced to one interface. */
+static const char *interface_why(const struct capture *capture)
+{
+	if (!capture->one_interface || one_interface_trouble(capture->one_interface)[0] == '\0')
+		return NULL;
+	return one_interface_trouble(capture->one_interface);
 }
 
 /* The kind of a file that libpcap does not know, by its first bytes; NULL if they do not say. */
@@ -162,6 +186,8 @@ static int open_pcap(struct capture *capture, const char *path, struct problem *
 	if (!capture->pcap) {
 		const char *else_it_is = block_reader->error ? NULL : what_else(magic, has);
 
+		if (interface_why(capture))
+			else_it_is = interface_why(capture);
 		if (unpack_why(capture))
 			else_it_is = unpack_why(capture);
 
@@ -229,8 +255,9 @@ static int open_link(struct capture *capture, const char *path, struct link_laye
 	return -ENOMEM;
 }
 
-int capture_open(const char *path, struct io_thread *io_thread, struct link_layer **link_layer,
-                 struct capture **capture, struct problem *problem)
+static int open_any(const char *path, const char *interface, struct io_thread *io_thread,
+                    struct link_layer **link_layer, struct capture **capture,
+                    struct problem *problem)
 {
 	struct capture *c = calloc(1, sizeof(*c));
 	int error = -ENOMEM;
@@ -239,7 +266,7 @@ int capture_open(const char *path, struct io_thread *io_thread, struct link_laye
 		problem_set(problem, -1, "%s: no memory to read it", path);
 		goto err_free;
 	}
-	error = open_file(c, path, io_thread, problem);
+	error = open_file(c, path, interface, io_thread, problem);
 	if (error)
 		goto err_free;
 	error = open_pcap(c, path, problem);
@@ -255,6 +282,24 @@ err_free:
 	return error;
 }
 
+int capture_open(const char *path, struct io_thread *io_thread, struct link_layer **link_layer,
+                 struct capture **capture, struct problem *problem)
+{
+	return open_any(path, NULL, io_thread, link_layer, capture, problem);
+}
+
+int capture_open_interface(const char *path, const char *interface, struct capture **capture,
+                           struct problem *problem)
+{
+	return open_any(path, interface, NULL, NULL, capture, problem);
+}
+
+simtime capture_first_ns(const struct capture *capture)
+{
+	return capture->one_interface ? one_interface_first_ns(capture->one_interface)
+	                              : SIMTIME_NEVER;
+}
+
 void capture_close(struct capture *capture)
 {
 	if (!capture)
@@ -264,6 +309,7 @@ void capture_close(struct capture *capture)
 	else if (capture->stream)
 		fclose(capture->stream);
 	block_reader_close(&capture->block_reader);
+	one_interface_close(capture->one_interface);
 	unpack_close(capture->unpack);
 	free(capture->frame);
 	free(capture);
@@ -300,6 +346,8 @@ static bool end_of_file(struct capture *capture, int got)
 	const char *why = unpack_why(capture);
 
 	capture->ended = true;
+	if (!why)
+		why = interface_why(capture);
 	if (!why && got == PCAP_ERROR)
 		why = pcap_geterr(capture->pcap);
 	return why ? end_damaged(capture, why) : false;

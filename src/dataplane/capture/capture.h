@@ -61,7 +61,13 @@ struct capture;
  * that of captures opened before, which this one must have, too. */
 int capture_open(const char *path, struct io_thread *io_thread, struct link_layer **link_layer,
                  struct capture **capture, struct problem *problem);
+/* Of a pcapng the packets of the interface of that name (one_interface.h), and none if it is NULL
+ * but all; Ethernet only. As capture_open. */
+int capture_open_interface(const char *path, const char *interface, struct capture **capture,
+                           struct problem *problem);
 void capture_close(struct capture *capture); /* NULL is allowed */
+/* Then the instant of the first packet of all interfaces; SIMTIME_NEVER: it is not known. */
+simtime capture_first_ns(const struct capture *capture);
 
 /* True and the next frame, or false at the end. */
 bool capture_next(struct capture *capture, struct capture_frame *frame);

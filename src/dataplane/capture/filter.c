@@ -11,6 +11,8 @@
 #include "capture/filter_words.h"
 #include "packet/burst.h"
 
+#define IPV4_HEADER_MOST 60u
+
 /* The longest that a frame can be, so that no filter is cut. */
 #define SNAP_BYTES 262144
 /* Of a chain of mbufs, what the interpreter gets: every header is in it. */
@@ -250,6 +252,11 @@ int filter_check(const char *words, struct problem *problem)
 	return result;
 }
 
+static uint32_t load_bytes(const struct bpf_insn *step)
+{
+	return BPF_SIZE(step->code) == BPF_W ? 4 : BPF_SIZE(step->code) == BPF_H ? 2 : 1;
+}
+
 bool filter_reads(const char *words, uint32_t from, uint32_t to)
 {
 	struct bpf_program program;
@@ -261,9 +268,7 @@ bool filter_reads(const char *words, uint32_t from, uint32_t to)
 	for (uint32_t i = 0; i < program.bf_len; i++) {
 		const struct bpf_insn *step = &program.bf_insns[i];
 		uint32_t mode = BPF_MODE(step->code);
-		uint32_t bytes = BPF_SIZE(step->code) == BPF_W   ? 4
-		                 : BPF_SIZE(step->code) == BPF_H ? 2
-		                                                 : 1;
+		uint32_t bytes = load_bytes(step);
 
 		if ((BPF_CLASS(step->code) == BPF_LD && (mode == BPF_ABS || mode == BPF_IND)) ||
 		    (BPF_CLASS(step->code) == BPF_LDX && mode == BPF_MSH))
@@ -271,6 +276,36 @@ bool filter_reads(const char *words, uint32_t from, uint32_t to)
 	}
 	pcap_freecode(&program);
 	return reads;
+}
+
+uint32_t filter_reach(const char *words)
+{
+	char message[PCAP_ERRBUF_SIZE];
+	bool computed = false, from_there = false;
+	struct bpf_program program;
+	uint64_t reach = 0;
+
+	/* Optimised, so that what is computed from numbers in the text is a number. */
+	if (compile(words, true, &program, message, sizeof(message)))
+		return 0;
+	for (uint32_t i = 0; i < program.bf_len; i++) {
+		const struct bpf_insn *step = &program.bf_insns[i];
+		const uint32_t class = BPF_CLASS(step->code), mode = BPF_MODE(step->code);
+		uint64_t end = 0;
+
+		if (class == BPF_LD && mode == BPF_ABS)
+			end = (uint64_t)step->k + load_bytes(step);
+		else if (class == BPF_LD && mode == BPF_IND)
+			end = (uint64_t)step->k + load_bytes(step) + IPV4_HEADER_MOST;
+		else if (class == BPF_LDX && mode == BPF_MSH)
+			end = (uint64_t)step->k + 1;
+		from_there |= class == BPF_LD && mode == BPF_IND;
+		computed |= (class == BPF_LDX && mode == BPF_MEM) ||
+		            (class == BPF_MISC && BPF_MISCOP(step->code) == BPF_TAX);
+		reach = RTE_MAX(reach, end);
+	}
+	pcap_freecode(&program);
+	return computed && from_there ? UINT32_MAX : (uint32_t)RTE_MIN(reach, (uint64_t)UINT32_MAX);
 }
 
 /* Outside the lock: it takes its time. Two threads that make the same filter at once make it twice,

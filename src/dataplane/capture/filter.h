@@ -35,4 +35,8 @@ int filter_check(const char *words, struct problem *problem);
  * it reads. False also of what libpcap does not take. */
 bool filter_reads(const char *words, uint32_t from, uint32_t to);
 
+/* Up to which byte of the frame it may read, when a header of IPv4 is as long as can be;
+ * UINT32_MAX: where it reads is computed from what it has read. 0 of what libpcap does not take. */
+uint32_t filter_reach(const char *words);
+
 #endif

@@ -21,6 +21,12 @@ static void carry(struct io_request *io_request)
 {
 	io_request->done = 0;
 	io_request->error = 0;
+	if (io_request->sink) {
+		io_request->error = io_request->sink->write(io_request->sink, io_request->data,
+		                                            io_request->bytes);
+		io_request->done = io_request->error ? 0 : io_request->bytes;
+		return;
+	}
 	do {
 		char *at = (char *)io_request->data + io_request->done;
 		size_t left = io_request->bytes - io_request->done;

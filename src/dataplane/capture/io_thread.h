@@ -28,10 +28,17 @@ struct io_source {
 	ssize_t (*read)(struct io_source *source, void *to, size_t bytes);
 };
 
+/* Where bytes go that no descriptor takes as they are (pack.h). */
+struct io_sink {
+	/* All of them: 0, or an errno. */
+	int (*write)(struct io_sink *sink, const void *data, size_t bytes);
+};
+
 /* One block to be read or written at the file's own position. All zero: nothing was given yet. */
 struct io_request {
 	int fd;
 	struct io_source *source; /* to be read instead of the descriptor; or NULL */
+	struct io_sink *sink;     /* takes what is written instead of the descriptor; or NULL */
 	bool write; /* all of it; a read gives what one call of the system gives, 0 at the end */
 	void *data;
 	size_t bytes;

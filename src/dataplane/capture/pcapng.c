@@ -7,30 +7,8 @@
 
 #include "capture/atomic_file.h"
 #include "capture/block_writer.h"
+#include "capture/pcapng_block.h"
 
-#define SECTION_HEADER  0x0a0d0d0a
-#define BYTE_ORDER_MARK 0x1a2b3c4d
-#define INTERFACE       1
-#define STATISTICS      5
-#define ENHANCED_PACKET 6
-#define LINK_ETHERNET   1
-
-/* Options; a number has another meaning in each block. */
-#define OPTION_COMMENT        1
-#define OPTION_APPLICATION    4
-#define OPTION_NAME           2
-#define OPTION_DESCRIPTION    3
-#define OPTION_TIME_UNIT      9
-#define OPTION_FLAGS          2
-#define OPTION_LOST           4
-#define OPTION_PACKET         5
-#define OPTION_RECEIVED       4
-#define OPTION_DROPPED        5
-#define TIME_UNIT_NANOSECONDS 9
-
-#define BLOCK_BYTES_MAX   2048 /* but for packets */
-#define TEXT_BYTES_MAX    640
-#define BYTES_UNSPECIFIED UINT64_MAX
 #define ROOM_FIRST        8
 
 struct pcapng {
@@ -43,90 +21,18 @@ struct pcapng {
 	} * interfaces;
 };
 
-/* A block that is being put together. */
-struct block {
-	uint32_t used;
-	uint8_t bytes[BLOCK_BYTES_MAX];
-};
-
-static const uint8_t zeros[4];
-
-static uint32_t padding(uint32_t bytes)
-{
-	return -bytes & 3;
-}
-
-static void add(struct block *block, const void *data, uint32_t bytes)
-{
-	memcpy(block->bytes + block->used, data, bytes);
-	memset(block->bytes + block->used + bytes, 0, padding(bytes));
-	block->used += bytes + padding(bytes);
-}
-
-static void add_u32(struct block *block, uint32_t value)
-{
-	add(block, &value, sizeof(value));
-}
-
-static void add_time(struct block *block, simtime t_ns)
-{
-	add_u32(block, (uint32_t)(t_ns >> 32));
-	add_u32(block, (uint32_t)t_ns);
-}
-
-static void begin(struct block *block, uint32_t type)
-{
-	block->used = 0;
-	add_u32(block, type);
-	add_u32(block, 0); /* the length comes at the end */
-}
-
-static void add_option(struct block *block, uint16_t code, const void *data, uint32_t bytes)
-{
-	const uint16_t head[] = {code, (uint16_t)bytes};
-
-	add(block, head, sizeof(head));
-	add(block, data, bytes);
-}
-
-static void add_text(struct block *block, uint16_t code, const char *text)
-{
-	if (*text)
-		add_option(block, code, text, (uint32_t)strnlen(text, TEXT_BYTES_MAX));
-}
-
-static void end(struct block *block, struct block_writer *to)
-{
-	uint32_t length;
-
-	add_u32(block, 0); /* the end of the options */
-	length = block->used + (uint32_t)sizeof(length);
-	add_u32(block, length);
-	memcpy(block->bytes + 4, &length, sizeof(length));
-	block_writer_put(to, block->bytes, block->used);
-}
-
 static void write_section(struct pcapng *pcapng, const char *comment)
 {
-	static const uint16_t version[] = {1, 0};
-	static const uint64_t section_bytes = BYTES_UNSPECIFIED;
-	struct block block;
+	struct pcapng_block block;
 
-	begin(&block, SECTION_HEADER);
-	add_u32(&block, BYTE_ORDER_MARK);
-	add(&block, version, sizeof(version));
-	add(&block, &section_bytes, sizeof(section_bytes));
-	add_text(&block, OPTION_COMMENT, comment);
-	add_text(&block, OPTION_APPLICATION, "weir");
-	end(&block, &pcapng->block_writer);
+	pcapng_begin_section(&block);
+	pcapng_add_text(&block, PCAPNG_OPTION_COMMENT, comment);
+	pcapng_add_text(&block, PCAPNG_OPTION_APPLICATION, "weir");
+	pcapng_end(&block, &pcapng->block_writer);
 }
 
 int pcapng_interface_add(struct pcapng *pcapng, const struct pcapng_interface *interface)
 {
-	static const uint16_t link[] = {LINK_ETHERNET, 0};
-	static const uint8_t unit = TIME_UNIT_NANOSECONDS;
-	struct block block;
-
 	if (pcapng->n == pcapng->room) {
 		uint32_t room = 2 * pcapng->room + ROOM_FIRST;
 		struct seen *seen = realloc(pcapng->interfaces, room * sizeof(*seen));
@@ -136,13 +42,8 @@ int pcapng_interface_add(struct pcapng *pcapng, const struct pcapng_interface *i
 		pcapng->interfaces = seen;
 		pcapng->room = room;
 	}
-	begin(&block, INTERFACE);
-	add(&block, link, sizeof(link));
-	add_u32(&block, interface->snap);
-	add_text(&block, OPTION_NAME, interface->name);
-	add_text(&block, OPTION_DESCRIPTION, interface->description);
-	add_option(&block, OPTION_TIME_UNIT, &unit, sizeof(unit));
-	end(&block, &pcapng->block_writer);
+	pcapng_put_interface(&pcapng->block_writer, interface->name, interface->description,
+	                     interface->snap);
 	pcapng->interfaces[pcapng->n] = (struct seen){.frames = 0};
 	return (int)pcapng->n++;
 }
@@ -178,44 +79,36 @@ err_discard:
 }
 
 /* What is said of it, as far as there is anything. */
-static void add_frame_options(struct block *block, const struct pcapng_frame *frame)
+static void add_frame_options(struct pcapng_block *block, const struct pcapng_frame *frame)
 {
 	const uint32_t flags = frame->way;
 
 	block->used = 0;
 	if (frame->way != PCAPNG_NO_WAY)
-		add_option(block, OPTION_FLAGS, &flags, sizeof(flags));
+		pcapng_add_option(block, PCAPNG_OPTION_FLAGS, &flags, sizeof(flags));
 	if (frame->lost > 0)
-		add_option(block, OPTION_LOST, &frame->lost, sizeof(frame->lost));
+		pcapng_add_option(block, PCAPNG_OPTION_LOST, &frame->lost, sizeof(frame->lost));
 	if (frame->packet != 0)
-		add_option(block, OPTION_PACKET, &frame->packet, sizeof(frame->packet));
+		pcapng_add_option(block, PCAPNG_OPTION_PACKET, &frame->packet,
+		                  sizeof(frame->packet));
 	if (frame->comment)
-		add_text(block, OPTION_COMMENT, frame->comment);
-	if (block->used > 0)
-		add_u32(block, 0); /* the end of the options */
+		pcapng_add_text(block, PCAPNG_OPTION_COMMENT, frame->comment);
 }
 
 void pcapng_write(struct pcapng *pcapng, const struct pcapng_frame *frame)
 {
-	struct block_writer *to = &pcapng->block_writer;
+	const struct pcapng_packet packet = {.interface = frame->interface,
+	                                     .t_ns = frame->t_ns,
+	                                     .data = frame->data,
+	                                     .bytes = frame->bytes,
+	                                     .wire_bytes = frame->wire_bytes};
 	struct seen *seen = &pcapng->interfaces[frame->interface];
-	const simtime t_ns = frame->t_ns;
-	struct block options;
-	uint32_t length;
+	struct pcapng_block options;
 
 	add_frame_options(&options, frame);
-	length = 28 + frame->bytes + padding(frame->bytes) + options.used + 4;
-	block_writer_put(to,
-	                 (const uint32_t[]){ENHANCED_PACKET, length, frame->interface,
-	                                    (uint32_t)(t_ns >> 32), (uint32_t)t_ns, frame->bytes,
-	                                    frame->wire_bytes},
-	                 28);
-	block_writer_put(to, frame->data, frame->bytes);
-	block_writer_put(to, zeros, padding(frame->bytes));
-	block_writer_put(to, options.bytes, options.used);
-	block_writer_put(to, &length, sizeof(length));
+	pcapng_put_packet(&pcapng->block_writer, &packet, &options);
 	seen->frames++;
-	seen->last_ns = t_ns;
+	seen->last_ns = frame->t_ns;
 }
 
 int pcapng_flush(struct pcapng *pcapng, struct problem *problem)
@@ -230,18 +123,18 @@ int pcapng_flush(struct pcapng *pcapng, struct problem *problem)
 int pcapng_finish(struct pcapng *pcapng, const uint64_t *missing, struct problem *problem)
 {
 	struct block_writer *to = &pcapng->block_writer;
-	struct block block;
+	struct pcapng_block block;
 	int rc;
 
 	for (uint32_t i = 0; i < pcapng->n; i++) {
 		uint64_t received = pcapng->interfaces[i].frames + missing[i];
 
-		begin(&block, STATISTICS);
-		add_u32(&block, i);
-		add_time(&block, pcapng->interfaces[i].last_ns);
-		add_option(&block, OPTION_RECEIVED, &received, sizeof(received));
-		add_option(&block, OPTION_DROPPED, &missing[i], sizeof(missing[i]));
-		end(&block, to);
+		pcapng_begin(&block, PCAPNG_STATISTICS);
+		pcapng_add_u32(&block, i);
+		pcapng_add_time(&block, pcapng->interfaces[i].last_ns);
+		pcapng_add_option(&block, PCAPNG_OPTION_RECEIVED, &received, sizeof(received));
+		pcapng_add_option(&block, PCAPNG_OPTION_DROPPED, &missing[i], sizeof(missing[i]));
+		pcapng_end(&block, to);
 	}
 	rc = pcapng_flush(pcapng, problem);
 	return rc < 0 ? rc : atomic_file_finish(pcapng->atomic_file, problem);

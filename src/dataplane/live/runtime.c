@@ -228,6 +228,11 @@ err_release:
 	return rc;
 }
 
+const struct scenario *runtime_scenario(const struct runtime *runtime)
+{
+	return runtime->scenario;
+}
+
 struct recording *runtime_recording(const struct runtime *runtime)
 {
 	return runtime->options.recording;

@@ -125,6 +125,8 @@ void runtime_tick(struct runtime *runtime, runtime_tell *tell, void *argument);
  * sleep (`rests`). */
 bool runtime_came_round(struct runtime *runtime);
 
+/* In force, or posted; until the next change. */
+const struct scenario *runtime_scenario(const struct runtime *runtime);
 /* NULL: it is not recorded. */
 struct recording *runtime_recording(const struct runtime *runtime);
 

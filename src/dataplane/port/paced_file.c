@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +24,9 @@
 #define BURST   32
 #define REST_NS (100 * SIMTIME_US)
 
+#define SPEED_LEAST 0.001
+#define SPEED_MOST  1000
+
 struct paced_file {
 	/* constant while the worker runs */
 	struct rte_ring *in, *out; /* NULL: nothing is played; nothing is written */
@@ -32,6 +36,8 @@ struct paced_file {
 	/* control, then the file's thread */
 	char path[PATH_MAX], out_path[PATH_MAX];
 	bool loop;
+	char *interface;   /* NULL: all of the capture */
+	uint64_t speed_ppm; /* millionths */
 	struct rte_mempool *pool;
 	struct capture *capture;
 	struct recorder *recorder;
@@ -48,12 +54,31 @@ struct paced_file {
 	bool told;
 };
 
-/* Splits `file:PATH[,loop][,out=PATH]`. */
+#define FORM "file:PATH[,interface=NAME][,speed=N][,loop][,out=PATH]"
+
+/* `0.5`, as many bytes. False: it is no speed. */
+static bool parse_speed(struct paced_file *file, const char *text, size_t bytes)
+{
+	char number[24], *end;
+	double speed;
+
+	if (bytes == 0 || bytes >= sizeof(number) || strspn(text, "0123456789.") < bytes)
+		return false;
+	snprintf(number, sizeof(number), "%.*s", (int)bytes, text);
+	speed = strtod(number, &end);
+	if (*end || !(speed >= SPEED_LEAST && speed <= SPEED_MOST))
+		return false;
+	file->speed_ppm = (uint64_t)(speed * 1e6 + 0.5);
+	return true;
+}
+
+/* Splits FORM. */
 static int parse(const char *device, struct paced_file *file, struct problem *problem)
 {
 	const char *at = device + strlen("file:");
 	size_t bytes = strcspn(at, ",");
 
+	file->speed_ppm = 1000000;
 	snprintf(file->path, sizeof(file->path), "%.*s", (int)bytes, at);
 	for (at += bytes; *at == ','; at += bytes) {
 		at++;
@@ -63,17 +88,30 @@ static int parse(const char *device, struct paced_file *file, struct problem *pr
 		} else if (bytes > 4 && strncmp(at, "out=", 4) == 0) {
 			snprintf(file->out_path, sizeof(file->out_path), "%.*s", (int)bytes - 4,
 			         at + 4);
+		} else if (bytes > 10 && strncmp(at, "interface=", 10) == 0 && !file->interface) {
+			file->interface = strndup(at + 10, bytes - 10);
+			if (!file->interface) {
+				problem_set(problem, -1, "no memory for device %s", device);
+				return -ENOMEM;
+			}
+		} else if (bytes >= 6 && strncmp(at, "speed=", 6) == 0) {
+			if (!parse_speed(file, at + 6, bytes - 6)) {
+				problem_set(problem, -1,
+				            "device %s: `%.*s` is no speed; it goes from 0.001 to "
+				            "1000, as 2 or 0.5",
+				            device, (int)bytes, at);
+				return -EINVAL;
+			}
 		} else {
 			problem_set(problem, -1,
 			            "device %s: `%.*s` is unknown; a capture file as a port is "
-			            "file:PATH[,loop][,out=PATH]",
+			            FORM,
 			            device, (int)bytes, at);
 			return -EINVAL;
 		}
 	}
 	if (file->path[0] == '\0' && file->out_path[0] == '\0') {
-		problem_set(problem, -1, "device %s names no file: file:PATH[,loop][,out=PATH]",
-		            device);
+		problem_set(problem, -1, "device %s names no file: " FORM, device);
 		return -EINVAL;
 	}
 	return 0;
@@ -94,6 +132,7 @@ static void release(struct paced_file *file)
 	rte_ring_free(file->out);
 	capture_close(file->capture);
 	free(file->flat);
+	free(file->interface);
 	free(file);
 }
 
@@ -118,6 +157,28 @@ static int find(struct paced_file *file, const char *folder, struct problem *pro
 	return -ENOENT;
 }
 
+/* Of a folder with a recording, what came in. */
+static int find_recorded(struct paced_file *file, struct problem *problem)
+{
+	static const char *const names[] = {"ingress.pcapng", "ingress.pcapng.zst"};
+	char path[sizeof(file->path)];
+	struct stat stat_of;
+
+	if (stat(file->path, &stat_of) < 0 || !S_ISDIR(stat_of.st_mode))
+		return 0;
+	for (uint32_t i = 0; i < 2; i++) {
+		if (snprintf(path, sizeof(path), "%s/%s", file->path, names[i]) <
+		            (int)sizeof(path) &&
+		    access(path, F_OK) == 0) {
+			memcpy(file->path, path, sizeof(path));
+			return 0;
+		}
+	}
+	problem_set(problem, -1, "%s: is a folder without a recording; a file would be right",
+	            file->path);
+	return -EINVAL;
+}
+
 int paced_file_check(const char *device, const char *folder, struct problem *problem)
 {
 	struct paced_file *file = calloc(1, sizeof(*file));
@@ -127,10 +188,14 @@ int paced_file_check(const char *device, const char *folder, struct problem *pro
 		problem_set(problem, -1, "no memory for device %s", device);
 	if (rc == 0)
 		rc = find(file, folder, problem);
+	if (rc == 0)
+		rc = find_recorded(file, problem);
 	if (rc == 0 && file->path[0] && access(file->path, R_OK) < 0) {
 		rc = -errno;
 		problem_set(problem, -1, "%s: cannot be opened: %s", file->path, strerror(-rc));
 	}
+	if (file)
+		free(file->interface);
 	free(file);
 	return rc;
 }
@@ -149,10 +214,12 @@ int paced_file_open(const char *device, const char *folder, struct rte_mempool *
 	rc = parse(device, file, problem);
 	if (rc == 0)
 		rc = find(file, folder, problem);
+	if (rc == 0)
+		rc = find_recorded(file, problem);
 	if (rc < 0)
 		goto err_release;
 	if (file->path[0]) {
-		rc = capture_open(file->path, NULL, NULL, &file->capture, problem);
+		rc = capture_open_interface(file->path, file->interface, &file->capture, problem);
 		if (rc < 0)
 			goto err_release;
 		file->in = ring_make(file, "i");
@@ -217,12 +284,16 @@ static bool next_frame(struct paced_file *file, struct capture_frame *frame)
 			return false;
 		capture_close(file->capture);
 		file->capture = NULL;
-		if (capture_open(file->path, NULL, NULL, &file->capture, &problem) < 0)
+		if (capture_open_interface(file->path, file->interface, &file->capture, &problem) <
+		    0)
 			return false;
 		file->stamp_ns = SIMTIME_NEVER;
 	}
 	if (file->frames == 0) {
-		file->first_ns = frame->t_ns;
+		const simtime all_ns = capture_first_ns(file->capture);
+
+		file->first_ns = simtime_min(frame->t_ns, all_ns);
+		file->offset_ns = frame->t_ns - file->first_ns;
 	} else if (file->stamp_ns == SIMTIME_NEVER) {
 		file->offset_ns += RTE_MAX(file->gap_ns, UINT64_C(1));
 	} else {
@@ -232,6 +303,13 @@ static bool next_frame(struct paced_file *file, struct capture_frame *frame)
 	file->stamp_ns = frame->t_ns;
 	file->frames++;
 	return true;
+}
+
+static simtime in_real_time(const struct paced_file *file, simtime offset_ns)
+{
+	if (likely(file->speed_ppm == 1000000))
+		return offset_ns;
+	return (simtime)((unsigned __int128)offset_ns * 1000000 / file->speed_ppm);
 }
 
 static struct rte_mbuf *read_one(struct paced_file *file)
@@ -251,7 +329,7 @@ static struct rte_mbuf *read_one(struct paced_file *file)
 			return NULL;
 		nanosleep(&rest, NULL);
 	}
-	packet_of(mbuf)->t_ns = file->offset_ns;
+	packet_of(mbuf)->t_ns = in_real_time(file, file->offset_ns);
 	return mbuf;
 }
 

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A capture file as a live port: `file:PATH[,loop][,out=PATH]`.
+ * A capture file as a live port: `file:PATH[,interface=NAME][,speed=N][,loop][,out=PATH]`.
  *
- * On reception the port plays the capture PATH: its first frame comes when the port starts, each
- * further one as much later as its time stamp says; with `loop` it starts over at the end, one last
- * gap later. Without PATH (`file:,out=PATH`) nothing is received. What is sent to the port is
- * counted and discarded, or written to the capture of `out`, with the instants at which it was due,
- * on the time axis of the capture that is played (of the real time, if there is none).
+ * On reception the port plays the capture PATH, or what came in of the recording in the folder PATH
+ * (record/recording.h): its first frame comes when the port starts, each further one as much later
+ * as its time stamp says, divided by `speed`; with `loop` it starts over at the end, one last gap
+ * later. With `interface`, of a pcapng only what was seen at the interface of that name; then the
+ * first packet of all interfaces would come when the port starts, so that what several ports play
+ * of one file stays together. Without PATH (`file:,out=PATH`) nothing is
+ * received. What is sent to the port is counted and discarded, or written to the capture of `out`,
+ * with the instants at which it was due, on the time axis of the capture that is played (of the
+ * real time, if there is none).
  *
  * A thread of its own reads and writes the files; the worker meets it over two rings and never
  * waits for a disk. If the disk cannot keep up, frames come late, and what is sent waits in the

@@ -9,6 +9,8 @@
  * mixed, in no order. The file may end anywhere: it is written as the packets come, and nothing
  * waits for its end.
  *
+ * It may be compressed (unpack.h), and is recognized by its first bytes.
+ *
  *   entry block   type RECORDED_ENTRY, length, worker, 0, struct tape_entry and what is behind it,
  *                 length; 32 bits each but for the entry
  *   age           of a packet, an option for local use, 0x8001: 32 bits, ns
@@ -60,6 +62,7 @@ void recorded_close(struct recorded_reader *reader); /* NULL is allowed */
 bool recorded_next(struct recorded_reader *reader, struct recorded *recorded);
 /* What is wrong with its end; "": nothing, or not yet. */
 const char *recorded_damage(const struct recorded_reader *reader);
+/* Of the file, that were read. */
 uint64_t recorded_done_bytes(const struct recorded_reader *reader);
 
 #endif

@@ -6,15 +6,19 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "capture/pcapng_block.h"
+#include "capture/unpack.h"
 #include "record/recorded_block.h"
 
 struct recorded_reader {
 	struct block_reader block_reader;
+	struct unpack *unpack; /* NULL: the file is not compressed */
 	bool open;
 	uint32_t worker;
 	uint32_t ports;
-	uint64_t at;   /* in the file, of the block that is looked at */
+	uint64_t at;   /* of the block that is looked at, in what the file has unpacked */
 	uint32_t next; /* its length */
 	char damage[160];
 };
@@ -25,6 +29,16 @@ static uint32_t word(const uint8_t *at)
 
 	memcpy(&value, at, sizeof(value));
 	return value;
+}
+
+/* The file has no more: what was wrong with it, if it was compressed. */
+static const char *end_reason(const struct recorded_reader *reader, const char *why)
+{
+	const char *unpacked = reader->unpack && reader->block_reader.ended
+	                               ? unpack_damage(reader->unpack)
+	                               : "";
+
+	return *unpacked ? unpacked : why;
 }
 
 static bool damaged(struct recorded_reader *reader, const char *what)
@@ -42,18 +56,21 @@ static const uint8_t *block_next(struct recorded_reader *reader)
 	from->at += reader->next;
 	reader->at += reader->next;
 	reader->next = 0;
-	if (!block_reader_has(from, BLOCK_LEAST)) {
-		if (block_reader_has(from, 1))
-			damaged(reader, "ends in the middle of a block");
+	if (!block_reader_has(from, PCAPNG_BLOCK_LEAST)) {
+		const char *why = end_reason(
+		        reader, block_reader_has(from, 1) ? "ends in the middle of a block" : "");
+
+		if (*why)
+			damaged(reader, why);
 		return NULL;
 	}
 	length = word(from->at + 4);
-	if (length < BLOCK_LEAST || length % 4 != 0 || length > BLOCK_READER_REACH_MAX) {
+	if (length < PCAPNG_BLOCK_LEAST || length % 4 != 0 || length > BLOCK_READER_REACH_MAX) {
 		damaged(reader, "a block that cannot be so long");
 		return NULL;
 	}
 	if (!block_reader_has(from, length)) {
-		damaged(reader, "ends in the middle of a block");
+		damaged(reader, end_reason(reader, "ends in the middle of a block"));
 		return NULL;
 	}
 	if (word(from->at + length - 4) != length) {
@@ -76,8 +93,10 @@ int recorded_open(const char *path, uint32_t worker, struct recorded_reader **re
                   struct problem *problem)
 {
 	struct recorded_reader *reader = calloc(1, sizeof(*reader));
-	const struct block_start start = {0};
+	uint8_t head[UNPACK_HEAD_BYTES];
+	struct block_start start = {.head = head};
 	const uint8_t *block;
+	ssize_t n;
 	int fd;
 
 	if (!reader) {
@@ -88,12 +107,20 @@ int recorded_open(const char *path, uint32_t worker, struct recorded_reader **re
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return open_failed(reader, path, strerror(errno), problem);
+	n = read(fd, head, sizeof(head));
+	start.head_bytes = n > 0 ? (uint32_t)n : 0;
+	if (unpack_open(fd, head, start.head_bytes, &reader->unpack)) {
+		close(fd);
+		return open_failed(reader, path, "no memory", problem);
+	}
+	if (reader->unpack)
+		start = (struct block_start){.source = unpack_source(reader->unpack)};
 	if (block_reader_open(&reader->block_reader, fd, &start, NULL) < 0)
 		return open_failed(reader, path, "no memory", problem);
 	reader->open = true;
 	block = block_next(reader);
-	if (!block || word(block) != BLOCK_SECTION || reader->next < 32 ||
-	    word(block + 8) != BLOCK_ORDER_MARK)
+	if (!block || word(block) != PCAPNG_SECTION || reader->next < 32 ||
+	    word(block + 8) != PCAPNG_BYTE_ORDER_MARK)
 		return open_failed(reader, path,
 		                   "is no recording of weir's (pcapng, little-endian)", problem);
 	*result = reader;
@@ -106,6 +133,7 @@ void recorded_close(struct recorded_reader *reader)
 		return;
 	if (reader->open)
 		block_reader_close(&reader->block_reader);
+	unpack_close(reader->unpack);
 	free(reader);
 }
 
@@ -115,14 +143,14 @@ void recorded_close(struct recorded_reader *reader)
 static bool option_read(struct recorded *recorded, uint16_t code, const uint8_t *data,
                         uint16_t bytes)
 {
-	if (code == BLOCK_OPTION_PACKET && bytes == 8)
+	if (code == PCAPNG_OPTION_PACKET && bytes == 8)
 		memcpy(&recorded->entry.number, data, 8);
-	else if (code == BLOCK_OPTION_QUEUE && bytes == 4)
+	else if (code == PCAPNG_OPTION_QUEUE && bytes == 4)
 		recorded->worker = word(data);
 	else if (code == RECORDED_AGE && bytes == 4)
 		recorded->age_ns = word(data);
 	else
-		return code != BLOCK_OPTION_PACKET && code != BLOCK_OPTION_QUEUE &&
+		return code != PCAPNG_OPTION_PACKET && code != PCAPNG_OPTION_QUEUE &&
 		       code != RECORDED_AGE;
 	return true;
 }
@@ -150,7 +178,7 @@ static bool packet_read(struct recorded_reader *reader, const uint8_t *block,
 	const uint32_t room = reader->next - 4;
 	uint32_t padded;
 
-	if (reader->next < BLOCK_PACKET_HEAD + 4)
+	if (reader->next < PCAPNG_PACKET_HEAD_BYTES + 4)
 		return damaged(reader, "a packet without a head");
 	*recorded = (struct recorded){
 	        .worker = UINT32_MAX,
@@ -158,7 +186,7 @@ static bool packet_read(struct recorded_reader *reader, const uint8_t *block,
 	                  .n = 1,
 	                  .port = (uint16_t)word(block + 8),
 	                  .t_ns = (uint64_t)word(block + 12) << 32 | word(block + 16)},
-	        .data = block + BLOCK_PACKET_HEAD,
+	        .data = block + PCAPNG_PACKET_HEAD_BYTES,
 	        .bytes = word(block + 20),
 	        .wire_bytes = word(block + 24),
 	};
@@ -168,9 +196,9 @@ static bool packet_read(struct recorded_reader *reader, const uint8_t *block,
 	    recorded->wire_bytes > INT32_MAX)
 		return damaged(reader, "a packet that cannot be so long");
 	padded = (recorded->bytes + 3) & ~UINT32_C(3);
-	if (BLOCK_PACKET_HEAD + padded > room ||
-	    !options_read_all(recorded, block + BLOCK_PACKET_HEAD + padded,
-	                      room - BLOCK_PACKET_HEAD - padded) ||
+	if (PCAPNG_PACKET_HEAD_BYTES + padded > room ||
+	    !options_read_all(recorded, block + PCAPNG_PACKET_HEAD_BYTES + padded,
+	                      room - PCAPNG_PACKET_HEAD_BYTES - padded) ||
 	    recorded->worker == UINT32_MAX || recorded->entry.number == 0)
 		return damaged(reader, "a packet whose options are none of weir's");
 	return true;
@@ -194,15 +222,15 @@ static uint64_t behind(const struct tape_entry *entry)
 static bool entry_read(struct recorded_reader *reader, const uint8_t *block,
                        struct recorded *recorded)
 {
-	const uint32_t bytes = reader->next - BLOCK_ENTRY_HEAD - 4;
+	const uint32_t bytes = reader->next - RECORDED_ENTRY_HEAD - 4;
 	struct tape_entry *entry = &recorded->entry;
 
-	if (reader->next < BLOCK_ENTRY_HEAD + 4 + sizeof(*entry))
+	if (reader->next < RECORDED_ENTRY_HEAD + 4 + sizeof(*entry))
 		return damaged(reader, "an entry without a head");
 	*recorded = (struct recorded){.worker = word(block + 8),
-	                              .data = block + BLOCK_ENTRY_HEAD + sizeof(*entry),
+	                              .data = block + RECORDED_ENTRY_HEAD + sizeof(*entry),
 	                              .bytes = bytes - (uint32_t)sizeof(*entry)};
-	memcpy(entry, block + BLOCK_ENTRY_HEAD, sizeof(*entry));
+	memcpy(entry, block + RECORDED_ENTRY_HEAD, sizeof(*entry));
 	if (entry->bytes != bytes || entry->kind <= TAPE_PACKETS || entry->kind >= TAPE_KINDS)
 		return damaged(reader, "an entry that this weir does not know");
 	if ((entry->kind == TAPE_INSERTION &&
@@ -219,11 +247,11 @@ bool recorded_next(struct recorded_reader *reader, struct recorded *recorded)
 	while (!reader->damage[0] && (block = block_next(reader))) {
 		const uint32_t type = word(block);
 
-		if (type == BLOCK_INTERFACE && reader->ports < SCENARIO_PORTS_MAX)
+		if (type == PCAPNG_INTERFACE && reader->ports < SCENARIO_PORTS_MAX)
 			reader->ports++;
-		if (type != BLOCK_PACKET && type != RECORDED_ENTRY)
+		if (type != PCAPNG_PACKET && type != RECORDED_ENTRY)
 			continue;
-		if (!(type == BLOCK_PACKET ? packet_read(reader, block, recorded)
+		if (!(type == PCAPNG_PACKET ? packet_read(reader, block, recorded)
 		                           : entry_read(reader, block, recorded)))
 			return false;
 		if (recorded->entry.t_ns >= SIMTIME_HORIZON)
@@ -241,5 +269,5 @@ const char *recorded_damage(const struct recorded_reader *reader)
 
 uint64_t recorded_done_bytes(const struct recorded_reader *reader)
 {
-	return reader->at;
+	return reader->unpack ? unpack_done_bytes(reader->unpack) : reader->at;
 }

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/pack.h"
 #include "record/recorded_file.h"
 #include "record/scenario_lines.h"
 #include "record/tape.h"
@@ -50,9 +51,10 @@ struct recording {
 	int fd;
 	struct io_thread *io_thread;
 	struct block_writer block_writer;
+	struct pack *pack; /* NULL: it is not compressed */
 	FILE *changes;
 	char *before; /* the scenario's text ahead of the next change */
-	uint64_t bytes;
+	uint64_t bytes; /* before they are compressed */
 	bool ended;
 	int error; /* an errno of a write */
 	/* with the lock */
@@ -127,7 +129,8 @@ static int open_files(struct recording *recording, const struct scenario *scenar
 
 	if (rc < 0)
 		return rc;
-	recording->fd = file_new(recording, "ingress.pcapng", path);
+	recording->fd = file_new(
+	        recording, recording->plan.zstd ? "ingress.pcapng.zst" : "ingress.pcapng", path);
 	if (recording->fd < 0)
 		return file_failed(path, problem);
 	rc = text_put(recording, "scenario.weir", text, strlen(text), problem);
@@ -139,6 +142,12 @@ static int open_files(struct recording *recording, const struct scenario *scenar
 		return file_failed(path, problem);
 	recording->io_thread = io_thread_make();
 	rc = block_writer_open(&recording->block_writer, recording->fd, recording->io_thread);
+	if (rc == 0 && recording->plan.zstd) {
+		recording->pack = pack_make(recording->fd);
+		rc = recording->pack ? 0 : -ENOMEM;
+		if (rc == 0)
+			block_writer_through(&recording->block_writer, pack_sink(recording->pack));
+	}
 	if (rc < 0) {
 		problem_set(problem, -1, "no memory for a recording");
 		return rc;
@@ -292,6 +301,12 @@ static void note_taken(struct recording *recording, uint32_t worker, const struc
 	fflush(recording->changes);
 }
 
+/* Of the file, but for what is on its way. */
+static uint64_t file_bytes(const struct recording *recording)
+{
+	return recording->pack ? pack_written_bytes(recording->pack) : recording->bytes;
+}
+
 static uint32_t write_some(struct recording *recording, uint32_t worker)
 {
 	struct tape *tape = &recording->tapes[worker];
@@ -304,14 +319,14 @@ static uint32_t write_some(struct recording *recording, uint32_t worker)
 			if (entry->kind == TAPE_CHANGE)
 				note_taken(recording, worker, entry);
 			recording->bytes += recorded_put(&recording->block_writer, worker, entry);
+			if (recording->plan.limit_bytes > 0 &&
+			    file_bytes(recording) >= recording->plan.limit_bytes)
+				end_early(recording, 0);
 		}
 		tape_pass(tape, entry);
 	}
 	if (recording->block_writer.error != 0 && !recording->ended)
 		end_early(recording, recording->block_writer.error);
-	if (recording->plan.limit_bytes > 0 && recording->bytes >= recording->plan.limit_bytes &&
-	    !recording->ended)
-		end_early(recording, 0);
 	return n;
 }
 
@@ -418,6 +433,12 @@ void recording_finish(struct recording *recording)
 	__atomic_store_n(&recording->stop, true, __ATOMIC_RELEASE);
 	pthread_join(recording->thread, NULL);
 	recording->running = false;
+	if (recording->pack) {
+		int error = pack_finish(recording->pack);
+
+		if (error != 0 && !recording->ended)
+			end_early(recording, error);
+	}
 }
 
 bool recording_trouble(struct recording *recording, char *line, size_t room)
@@ -437,7 +458,8 @@ bool recording_trouble(struct recording *recording, char *line, size_t room)
 
 void recording_counts(const struct recording *recording, struct recording_counts *counts)
 {
-	*counts = (struct recording_counts){.bytes = recording->bytes, .ended = recording->ended};
+	*counts = (struct recording_counts){.bytes = file_bytes(recording),
+	                                    .ended = recording->ended};
 	for (uint32_t i = 0; i < recording->n_tapes; i++) {
 		counts->packets += recording->tapes[i].packets;
 		counts->missed += recording->tapes[i].missed;
@@ -447,6 +469,11 @@ void recording_counts(const struct recording *recording, struct recording_counts
 const char *recording_folder(const struct recording *recording)
 {
 	return recording->folder;
+}
+
+uint32_t recording_snap(const struct recording *recording)
+{
+	return recording->plan.snap;
 }
 
 void recording_free(struct recording *recording)
@@ -459,6 +486,7 @@ void recording_free(struct recording *recording)
 	recording_finish(recording);
 	block_writer_close(&recording->block_writer);
 	io_thread_free(recording->io_thread);
+	pack_free(recording->pack);
 	if (recording->fd >= 0)
 		close(recording->fd);
 	if (recording->changes)

@@ -5,7 +5,7 @@
  *
  *   recording.json   what is not in the scenario: workers, which of them has which port, memory
  *   scenario.weir    in force at the beginning, with the seed
- *   ingress.pcapng   all that the engines met (recorded_file.h)
+ *   ingress.pcapng   all that the engines met (recorded_file.h); compressed, ingress.pcapng.zst
  *   changes.jsonl    what each change has made of the scenario, in lines of its text
  *   files/N          the content of files that a scenario names
  *
@@ -37,6 +37,7 @@ struct recording_plan {
 	const char *weir;     /* which one records */
 	uint32_t snap;        /* bytes of a frame that are kept; 0: all */
 	uint64_t limit_bytes; /* of ingress.pcapng; 0: none */
+	bool zstd;            /* that is compressed, as ingress.pcapng.zst */
 	uint64_t tape_bytes;  /* a power of two; 0: RECORDING_TAPE_BYTES */
 };
 
@@ -68,6 +69,7 @@ struct recording_counts {
 };
 void recording_counts(const struct recording *recording, struct recording_counts *counts);
 const char *recording_folder(const struct recording *recording);
+uint32_t recording_snap(const struct recording *recording);
 void recording_free(struct recording *recording); /* NULL is allowed */
 
 #endif

@@ -12,6 +12,7 @@
 #include "offline/egress.h"
 #include "packet/digest.h"
 #include "record/rerun_engine.h"
+#include "record/rerun_lacks.h"
 #include "record/tape.h"
 
 /* Steps from one look at the time to the next. */
@@ -49,6 +50,7 @@ struct rerun {
 	struct leavings leavings[SCENARIO_PORTS_MAX];
 	struct unsent *unsents;
 	size_t n_unsents, room_unsents;
+	struct rerun_lacks lacks;
 	simtime now;
 	uint64_t all_bytes;
 	uint32_t until_progress;
@@ -97,6 +99,8 @@ static int look_through(struct rerun *rerun)
 	while (rc == 0 && recorded_next(reader, &recorded)) {
 		if (recorded.entry.kind == TAPE_UNSENT)
 			rc = unsent_add(rerun, &recorded.entry);
+		if (recorded.entry.kind == TAPE_UNHELD && !rerun->options->ideal)
+			rc = rerun_lacks_add(&rerun->lacks, recorded.worker, &recorded.entry);
 	}
 	result->unsent = rerun->n_unsents;
 	rerun->all_bytes = recorded_done_bytes(reader);
@@ -104,6 +108,7 @@ static int look_through(struct rerun *rerun)
 	recorded_close(reader);
 	if (rerun->n_unsents > 0)
 		qsort(rerun->unsents, rerun->n_unsents, sizeof(*rerun->unsents), unsent_order);
+	rerun_lacks_sort(&rerun->lacks);
 	if (rc < 0)
 		problem_set(rerun->problem, -1, "no memory");
 	return rc;
@@ -376,6 +381,7 @@ static int open_all(struct rerun *rerun)
 		                             .leave_argument = rerun,
 		                             .worker = i};
 		rerun->n_open = i + 1;
+		rerun_scarcity_make(&one->scarcity, &rerun->lacks, i);
 		rc = rerun_engine_open(one, rerun->scenario, rerun->problem);
 	}
 	rerun->no_captures.options = replay;
@@ -424,6 +430,7 @@ void rerun_close(struct rerun *rerun)
 		rerun_engine_close(&rerun->engines[i]);
 	mbuf_supply_close(&rerun->supply);
 	free(rerun->unsents);
+	rerun_lacks_free(&rerun->lacks);
 	free(rerun->engines);
 	free(rerun);
 }

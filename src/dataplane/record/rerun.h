@@ -4,9 +4,10 @@
  * that worker's engine met, in the same order. What leaves, and what is counted, is compared as it
  * goes; the first difference ends it.
  *
- * What cannot be known is said and not guessed: behind a gap, and behind a packet for which the
- * live engine had no memory, the state of that worker's engine is not the recorded one any more.
- * Its packets end there, and those of other workers go on.
+ * What weir itself lost it loses here, too: what no device took, and what found no memory.
+ *
+ * What cannot be known is said and not guessed: behind a gap the state of that worker's engine is
+ * not the recorded one any more. Its packets end there, and those of other workers go on.
  *
  * Thread: the caller's, one.
  */

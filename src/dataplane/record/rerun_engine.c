@@ -333,17 +333,41 @@ static void meet_gap(struct rerun_engine *rerun_engine, const struct tape_entry 
 	lose_track(rerun_engine, entry->number, why);
 }
 
+/* Whether that was asked for depended on the machine, and what became of it is not repeated. */
+static const char *unrepeated(uint32_t want)
+{
+	switch (want) {
+	case WANT_OWN_BYTES:
+		return "a packet that was to be written to, and whose bytes a device shared";
+	case WANT_TIMER:
+		return "the timer of a link where clouds meet";
+	case WANT_TAKEN:
+		return "what the link took of a queue that drops its head";
+	default:
+		return "what was due where clouds meet, when the next came";
+	}
+}
+
 static void meet_unheld(struct rerun_engine *rerun_engine, const struct tape_entry *entry)
 {
 	char why[160];
 
-	rerun_engine->result->unheld++;
-	if (rerun_engine->options->ideal)
+	rerun_engine->result->unheld += entry->n;
+	if (rerun_engine->options->ideal || entry->flags < WANTS)
 		return;
-	snprintf(why, sizeof(why),
-	         "weir had no memory to hold packet %" PRIu64 " of port %u at %s (--ideal goes on)",
-	         entry->number, entry->port, instant_of(entry->t_ns).text);
+	snprintf(why, sizeof(why), "at %s weir had no memory for %s (--ideal goes on)",
+	         instant_of(entry->t_ns).text, unrepeated(entry->flags));
 	lose_track(rerun_engine, entry->t_ns, why);
+}
+
+/* Of its own: what comes then is not what was recorded. */
+static bool has_starved(struct rerun_engine *rerun_engine)
+{
+	if (likely(!rerun_engine->scarcity.starved) || rerun_engine->options->otherwise)
+		return false;
+	lose_track(rerun_engine, rerun_engine->ahead.entry.t_ns,
+	           "the repetition has no memory where the run had; allow more with --memory");
+	return true;
 }
 
 int rerun_engine_step(struct rerun_engine *rerun_engine, bool alone, struct problem *problem)
@@ -357,6 +381,8 @@ int rerun_engine_step(struct rerun_engine *rerun_engine, bool alone, struct prob
 
 	worker->took_part = true;
 	worker->known_ns = entry->t_ns;
+	if (unlikely(has_starved(rerun_engine)))
+		return 0;
 	switch (entry->kind) {
 	case TAPE_PACKETS:
 		if (entry->port >= rerun_engine->n_ports || !rerun_engine->owned[entry->port]) {
@@ -411,6 +437,7 @@ int rerun_engine_open(struct rerun_engine *rerun_engine, const struct scenario *
 	        .pool = rerun_engine->supply->pool,
 	        .seed = scenario->seed,
 	        .witness = options->replay->witness,
+	        .scarcity = options->ideal ? NULL : &rerun_engine->scarcity.scarcity,
 	        .filters = &filters,
 	        .spread = pool_spread,
 	        .make_room = make_room,

@@ -12,6 +12,7 @@
 #include "offline/mbuf_supply.h"
 #include "record/recorded_file.h"
 #include "record/rerun.h"
+#include "record/rerun_lacks.h"
 
 /* A packet that has left. */
 struct gone {
@@ -37,6 +38,7 @@ struct rerun_engine {
 	void *leave_argument;
 	uint32_t worker, digested;
 	bool owned[SCENARIO_PORTS_MAX];
+	struct rerun_scarcity scarcity;
 	struct engine *engine;
 	void *memory;
 	size_t memory_bytes;

@@ -322,17 +322,18 @@ void tape_unsent(struct tape *tape, uint32_t port, const struct rte_mbuf *mbuf, 
 	    false);
 }
 
-/* Of the engine (engine_setup.losses): there was no memory to hold it. */
-static void tell_unheld(struct witness *losses, const struct fate *fate)
+/* Of the engine (engine_setup.scarcity). */
+static void tell_unheld(struct scarcity *scarcity, const char *cloud, enum want want,
+                        uint64_t number, uint32_t n)
 {
-	put((struct tape *)losses,
+	put((struct tape *)scarcity,
 	    &(struct tape_entry){
 	            .kind = TAPE_UNHELD,
-	            .port = (uint16_t)fate->port,
-	            .n = fate->flags,
-	            .word = digest_name(fate->cloud),
-	            .t_ns = ((struct tape *)losses)->now,
-	            .number = fate->packet,
+	            .flags = (uint8_t)want,
+	            .n = n,
+	            .word = digest_name(cloud),
+	            .t_ns = ((struct tape *)scarcity)->now,
+	            .number = number,
 	    },
 	    false);
 }
@@ -340,7 +341,7 @@ static void tell_unheld(struct witness *losses, const struct fate *fate)
 int tape_make(struct tape *tape, uint64_t bytes, uint32_t snap)
 {
 	memset(tape, 0, sizeof(*tape));
-	tape->losses.tell = tell_unheld;
+	tape->scarcity.lacked = tell_unheld;
 	tape->size = bytes;
 	tape->snap = snap ? snap : UINT32_MAX;
 	tape->digested = tape_digested(snap);

@@ -22,7 +22,7 @@
 
 #include <stdbool.h>
 
-#include "account/witness.h"
+#include "account/scarcity.h"
 #include "packet/burst.h"
 #include "packet/outlet.h"
 #include "record/tape_entry.h"
@@ -38,7 +38,7 @@ struct insertion;
 #define TAPE_CHECK_CLOUDS 4u
 
 struct tape {
-	struct witness losses; /* first: told of packets for which there was no memory */
+	struct scarcity scarcity; /* first: told of packets that found no memory */
 	uint8_t *data;
 	uint64_t size; /* a power of two */
 	uint32_t snap; /* 0: whole frames */

@@ -17,7 +17,8 @@
  *                                 left there, from 1
  *   CHECK       slot of a cloud   digest of its counters hash of its name -
  *   UNSENT      bytes on the wire when it was due        its digest       -
- *   UNHELD      its flags         of the packet          hash of cloud    -
+ *   UNHELD      packets           of the first of its    hash of cloud    -
+ *                                 want (scarcity.h)
  *   GAP         packets           since when             -                -
  *   END         -                 -                      -                -
  *
@@ -40,7 +41,7 @@ enum tape_kind {
 	TAPE_DEPARTURES,
 	TAPE_CHECK,
 	TAPE_UNSENT, /* a real loss: no device took it */
-	TAPE_UNHELD, /* a real loss: there was no memory to hold it */
+	TAPE_UNHELD, /* real losses: there was no memory; `flags`: the want (scarcity.h) */
 	TAPE_GAP,    /* what happened in between is not recorded */
 	TAPE_END,    /* the worker has stopped */
 	TAPE_KINDS,

@@ -7,6 +7,7 @@
 #include "engine/cloud_link.h"
 #include "engine/cloud_reorder.h"
 #include "engine/cloud_tell.h"
+#include "engine/cloud_want.h"
 #include "engine/template.h"
 #include "engine/timeline.h"
 #include "link/aqm.h"
@@ -87,7 +88,7 @@ void cloud_free(struct cloud *cloud)
 void cloud_drop(struct cloud *cloud, struct burst *burst, uint32_t i, enum reason reason)
 {
 	cloud->counters.drops[reason]++;
-	if (cloud_tells_drop(cloud, reason))
+	if (unlikely(cloud->witness != NULL))
 		cloud_tell(cloud, burst, i, fate_dropped(reason));
 	rte_pktmbuf_free(burst_take(burst, i));
 }
@@ -95,7 +96,7 @@ void cloud_drop(struct cloud *cloud, struct burst *burst, uint32_t i, enum reaso
 void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason reason, simtime now)
 {
 	cloud->counters.drops[reason]++;
-	if (cloud_tells_drop(cloud, reason))
+	if (unlikely(cloud->witness != NULL))
 		cloud_tell_held(cloud, held, now, fate_dropped(reason));
 	hold_drop(cloud->holder, held);
 }
@@ -104,7 +105,7 @@ void cloud_drop_copy(struct cloud *cloud, const struct burst *burst, uint32_t i)
 {
 	cloud->counters.duplicated++;
 	cloud->counters.drops[REASON_NO_BUFFER]++;
-	if (cloud_tells_drop(cloud, REASON_NO_BUFFER))
+	if (unlikely(cloud->witness != NULL))
 		cloud_tell(cloud, burst, i,
 		           (struct fate){.kind = FATE_DROPPED,
 		                         .reason = REASON_NO_BUFFER,
@@ -119,6 +120,8 @@ static __attribute__((noinline)) void tell_entered(struct cloud *cloud, struct b
 {
 	for (uint16_t i = 0; cloud->witness && i < held; i++)
 		cloud_tell(cloud, burst, from + i, fate_delivered(due_ns[as_one ? 0 : i]));
+	if (held < n)
+		cloud_lacked(cloud, WANT_LINE, n - held, n - held);
 	for (uint16_t i = held; i < n; i++)
 		cloud_drop(cloud, burst, from + i, REASON_NO_BUFFER);
 }
@@ -153,22 +156,13 @@ static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struc
 		tell_entered(cloud, burst, from, n, held, due_ns, false);
 }
 
-void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, uint16_t n,
-                      const simtime *enters_ns)
+static inline void enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, uint16_t n,
+                              const simtime *enters_ns)
 {
 	struct line *line = &cloud->line;
 	simtime due;
 	uint16_t held;
 
-	if (unlikely(n == 0))
-		return;
-	/* A witness is told lengths when the line has the mbufs. */
-	if (unlikely(cloud->witness != NULL))
-		burst_spell(burst);
-	if (unlikely(line->reorders)) {
-		reorder_enter(cloud, burst, from, n);
-		return;
-	}
 	if (!burst->at_once || enters_ns || unlikely(cloud->compensates_latency) ||
 	    !line_due_as_one(line, burst->t, &due)) {
 		enter_line_each(cloud, burst, from, n, enters_ns);
@@ -180,6 +174,37 @@ void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, u
 		tell_entered(cloud, burst, from, n, held, &due, true);
 }
 
+/* Those that must find no memory go alone, and have their draws all the same. */
+static __attribute__((noinline)) void enter_line_numbered(struct cloud *cloud, struct burst *burst,
+                                                          uint16_t from, uint16_t n,
+                                                          const simtime *enters_ns)
+{
+	for (uint16_t done = 0, part; done < n; done += part) {
+		const uint16_t granted = cloud_grants(cloud, WANT_LINE, n - done);
+
+		part = RTE_MAX(granted, 1);
+		cloud->holder->lacks = granted == 0;
+		enter_line(cloud, burst, from + done, part, enters_ns ? enters_ns + done : NULL);
+		cloud->holder->lacks = false;
+	}
+}
+
+void cloud_enter_line(struct cloud *cloud, struct burst *burst, uint16_t from, uint16_t n,
+                      const simtime *enters_ns)
+{
+	if (unlikely(n == 0))
+		return;
+	/* A witness is told lengths when the line has the mbufs. */
+	if (unlikely(cloud->witness != NULL))
+		burst_spell(burst);
+	if (unlikely(cloud->line.reorders))
+		reorder_enter(cloud, burst, from, n);
+	else if (unlikely(cloud->holder->scarcity != NULL))
+		enter_line_numbered(cloud, burst, from, n, enters_ns);
+	else
+		enter_line(cloud, burst, from, n, enters_ns);
+}
+
 void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, uint64_t number)
 {
 	struct burst burst;
@@ -188,17 +213,20 @@ void cloud_generate(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns, ui
 	burst_one(&burst, mbuf, cloud->from_port, t_ns, number, mbuf->pkt_len,
 	          PACKET_GENERATED | PACKET_BACK);
 	/* Not line_due: it is not one of the packets that take this way. */
-	if (unlikely(!line_push_event(&cloud->line, cloud->events, cloud->holder, &burst, t_ns)))
+	if (unlikely(!cloud_grants_one(cloud, WANT_EVENT) ||
+	             !line_push_event(&cloud->line, cloud->events, cloud->holder, &burst, t_ns))) {
+		cloud_lacked(cloud, WANT_EVENT, 1, 1);
 		cloud_drop(cloud, &burst, 0, REASON_NO_BUFFER);
-	else if (unlikely(cloud->witness != NULL))
+	} else if (unlikely(cloud->witness != NULL)) {
 		cloud_tell(cloud, &burst, 0, fate_delivered(t_ns));
+	}
 }
 
 void cloud_generate_nothing(struct cloud *cloud, simtime t_ns, uint64_t number)
 {
 	cloud->counters.generated++;
 	cloud->counters.drops[REASON_NO_BUFFER]++;
-	if (cloud_tells_drop(cloud, REASON_NO_BUFFER))
+	if (unlikely(cloud->witness != NULL))
 		cloud_tell_unmade(cloud, t_ns, number);
 }
 
@@ -314,6 +342,34 @@ void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns)
 	cloud->counters.generated++;
 }
 
+/* ---- memory (cloud_want.h) ---- */
+
+uint32_t cloud_grants_numbered(struct cloud *cloud, enum want want, uint32_t n)
+{
+	const struct scarcity *scarcity = cloud->holder->scarcity;
+	uint32_t ahead = n;
+
+	if (unlikely(scarcity->forces))
+		ahead = scarcity->ahead(scarcity, cloud->name, want, cloud->wanted[want], n);
+	/* The one that must find none has asked, too. */
+	cloud->wanted[want] += ahead ? ahead : 1;
+	return ahead;
+}
+
+void cloud_lacked(struct cloud *cloud, enum want want, uint32_t ago, uint32_t n)
+{
+	struct scarcity *scarcity = cloud->holder->scarcity;
+
+	if (scarcity)
+		scarcity->lacked(scarcity, cloud->name, want,
+		                 want < WANTS ? cloud->wanted[want] - ago : 0, n);
+}
+
+bool cloud_grants_one(struct cloud *cloud, enum want want)
+{
+	return cloud_grants(cloud, want, 1) > 0;
+}
+
 /* ---- what stages know of it (stage.h) ---- */
 
 const char *cloud_name(const struct cloud *cloud)
@@ -350,6 +406,7 @@ bool cloud_unshare(struct cloud *cloud, struct burst *burst, uint32_t i)
 {
 	if (likely(burst_unshare(burst, i, cloud->holder->pool) != NULL))
 		return true;
+	cloud_lacked(cloud, WANT_OWN_BYTES, 0, 1);
 	cloud_drop(cloud, burst, i, REASON_NO_BUFFER);
 	return false;
 }

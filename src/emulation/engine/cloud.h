@@ -10,6 +10,7 @@
 
 #include "account/counters.h"
 #include "account/histogram.h"
+#include "account/scarcity.h"
 #include "line/line.h"
 #include "link/link.h"
 #include "scenario/scenario.h"
@@ -72,6 +73,7 @@ struct cloud {
 	/* of stages, begun and ended: odd while one is under way (cloud_stages) */
 	uint32_t exchanges;
 	uint64_t drawn_most; /* by a stage or an AQM that is not there any more */
+	uint64_t wanted[WANTS]; /* with a scarcity: packets that asked for memory */
 	struct cloud *next_timer_missing, *next_draining;
 	struct cloud_exit own_exit;
 	struct template *of; /* the template that it is one of; or NULL */

@@ -2,6 +2,7 @@
 #include "engine/cloud_aqm.h"
 
 #include "engine/cloud_tell.h"
+#include "engine/cloud_want.h"
 #include "holding/hold.h"
 #include "link/classes.h"
 
@@ -261,6 +262,7 @@ static bool own_bytes(struct cloud *cloud, struct held *held, simtime now)
 	segments = mbuf->nb_segs;
 	mbuf = copy_unshare(cloud->holder->pool, mbuf);
 	if (unlikely(!mbuf)) {
+		cloud_lacked(cloud, WANT_OWN_BYTES, 0, 1);
 		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
 		return false;
 	}
@@ -306,9 +308,12 @@ static bool front_lift(struct cloud *cloud, struct queue *queue, struct log *ban
 {
 	const struct held *from = log_front(band);
 	struct arena *arena = &cloud->holder->arena;
-	struct held *to = log_append(&queue->log, arena, from->stored_bytes);
+	struct held *to = NULL;
 
+	if (likely(cloud_grants(cloud, WANT_LIFT, 1) > 0))
+		to = log_append(&queue->log, arena, from->stored_bytes);
 	if (unlikely(!to)) {
+		cloud_lacked(cloud, WANT_LIFT, 1, 1);
 		cloud_drop_held(cloud, from, REASON_NO_BUFFER, now);
 		return false;
 	}

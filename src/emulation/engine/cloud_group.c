@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cloud_aqm.h"
 #include "engine/cloud_link.h"
+#include "engine/cloud_want.h"
 
 /* Whether nothing is to happen to the link before the group, and nobody wants to see its packets
  * one by one. */
@@ -8,7 +9,8 @@ static inline bool may_group(const struct cloud *cloud, simtime now)
 {
 	const struct link *link = &cloud->link;
 
-	return !link->classes && cloud_next(cloud) > now && aqm_takes_groups(link->queue.aqm);
+	return !link->classes && cloud_next(cloud) > now && aqm_takes_groups(link->queue.aqm) &&
+	       !cloud_forces(cloud);
 }
 
 /* Lengths of those that find room in the queue, and in the chunk that its log writes. */
@@ -45,6 +47,8 @@ static void append(struct cloud *cloud, const struct burst *burst, uint16_t from
 	struct holder *holder = cloud->holder;
 	uint64_t bytes = 0;
 
+	if (n > 0)
+		cloud_grants(cloud, WANT_QUEUE, n);
 	for (uint16_t i = 0; i < n; i++) {
 		struct held *held =
 		        log_append(&queue->log, &holder->arena, burst->mbuf[from + i]->data_len);

@@ -4,6 +4,7 @@
 #include "engine/cloud_aqm.h"
 #include "engine/cloud_reorder.h"
 #include "engine/cloud_tell.h"
+#include "engine/cloud_want.h"
 #include "engine/engine.h"
 #include "engine/timeline.h"
 #include "link/classes.h"
@@ -38,15 +39,19 @@ static inline bool head_enters_line(struct cloud *cloud, const struct held *held
 {
 	simtime t_in = held->t_ns;
 	simtime due, leaves;
+	bool granted;
 
 	if (unlikely(cloud->line.reorders)) {
 		reorder_enter_held(cloud, held, now);
 		return true;
 	}
+	granted = cloud_grants(cloud, WANT_HEAD, 1) > 0;
 	cloud->counters.reordered += line_due_one(&cloud->line, now, &due);
 	leaves = cloud_leaves_at(cloud, now, due, 0);
-	if (!(outlet && leaves_at_once(cloud, held, now, leaves, outlet)) &&
-	    unlikely(!line_push_held(&cloud->line, cloud->holder, &held, 1, &leaves))) {
+	if (unlikely(!granted) ||
+	    (!(outlet && leaves_at_once(cloud, held, now, leaves, outlet)) &&
+	     unlikely(!line_push_held(&cloud->line, cloud->holder, &held, 1, &leaves)))) {
+		cloud_lacked(cloud, WANT_HEAD, 1, 1);
 		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
 		return false;
 	}
@@ -77,6 +82,18 @@ static inline struct queue *next_queue(struct cloud *cloud, simtime now)
 	if (queue)
 		classes_take(link, queue);
 	return queue;
+}
+
+static inline void take_next(struct cloud *cloud, simtime now)
+{
+	struct queue *queue = next_queue(cloud, now);
+	struct link *link = &cloud->link;
+
+	link_take(link, queue, &cloud->holder->arena);
+	/* What is at the front of a queue that drops its head had no place beside it. */
+	if (unlikely(cloud->holder->scarcity && queue && queue->drop_head) &&
+	    link->taken.records == 0)
+		cloud_lacked(cloud, WANT_TAKEN, 0, 1);
 }
 
 /* The watch learns of a packet that leaves the link. */
@@ -110,7 +127,7 @@ static void head_departs(struct cloud *cloud, struct outlet *outlet)
 	}
 	if (unlikely(queue->aqm && queue->held_packets == 0))
 		aqm_idle(queue->aqm, now);
-	link_take(link, next_queue(cloud, now), &cloud->holder->arena);
+	take_next(cloud, now);
 }
 
 /* Up to and at `now`; heads that leave in a run up to `limit`. */
@@ -284,9 +301,11 @@ static bool enter_queue(struct cloud *cloud, struct queue *queue, struct burst *
 	}
 	log = arrival.log;
 	held = NULL;
-	if (likely(hold_takes(cloud->holder, burst->mbuf[i], &copied, &stored_bytes)))
+	if (likely(cloud_grants(cloud, WANT_QUEUE, 1) > 0) &&
+	    likely(hold_takes(cloud->holder, burst->mbuf[i], &copied, &stored_bytes)))
 		held = log_append(log, &cloud->holder->arena, stored_bytes);
 	if (unlikely(!held)) {
+		cloud_lacked(cloud, WANT_QUEUE, 1, 1);
 		cloud_drop(cloud, burst, i, REASON_NO_BUFFER);
 		return false;
 	}
@@ -302,7 +321,7 @@ static bool enter_queue(struct cloud *cloud, struct queue *queue, struct burst *
 	if (unlikely(link->classes != NULL))
 		classes_arrived(link, queue);
 	if (link_arrived(link, queue, held, now))
-		link_take(link, next_queue(cloud, now), &cloud->holder->arena);
+		take_next(cloud, now);
 	return true;
 }
 

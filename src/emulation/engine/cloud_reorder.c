@@ -2,6 +2,7 @@
 #include "engine/cloud_reorder.h"
 
 #include "engine/cloud_tell.h"
+#include "engine/cloud_want.h"
 
 struct reorder_note {
 	simtime due;    /* its own time */
@@ -38,8 +39,14 @@ static void give_due(struct cloud *cloud, simtime due, bool overtakes)
 	back->latest = simtime_max(back->latest, due);
 }
 
+static enum want want_of(const struct entrant *entrant)
+{
+	return entrant->burst ? WANT_LINE : WANT_HEAD;
+}
+
 static void entrant_drop(struct cloud *cloud, const struct entrant *entrant, simtime now)
 {
+	cloud_lacked(cloud, want_of(entrant), 1, 1);
 	if (entrant->burst)
 		cloud_drop(cloud, entrant->burst, entrant->i, REASON_NO_BUFFER);
 	else
@@ -113,12 +120,14 @@ static void release(struct cloud *cloud, simtime now, simtime least)
 	if (cloud->line.wheel)
 		wheel_idle_until(cloud->line.wheel, now);
 	leaves = cloud_leaves_at(cloud, now, due, 0);
-	if (likely(line_push_held(&cloud->line, cloud->holder, &held, 1, &leaves))) {
+	if (likely(cloud_grants(cloud, WANT_RELEASE, 1) > 0 &&
+	           line_push_held(&cloud->line, cloud->holder, &held, 1, &leaves))) {
 		/* Who was released came before it, and so did those of the note. */
 		give_due(cloud, due, due < simtime_max(note->latest, back->released));
 		back->released = simtime_max(back->released, due);
 		tell(cloud, held, due);
 	} else {
+		cloud_lacked(cloud, WANT_RELEASE, 1, 1);
 		cloud_drop_held(cloud, held, REASON_NO_BUFFER, now);
 	}
 	cloud->line.held--;
@@ -165,7 +174,7 @@ static void enter(struct cloud *cloud, const struct entrant *entrant, simtime no
 	struct line *line = &cloud->line;
 	const struct reorder_rule *rule = &line->conf.reorder;
 	struct reorder_back *back = &line->back;
-	bool chosen;
+	bool chosen, granted;
 	simtime due = now;
 
 	while (cloud->line.back_deadline <= now)
@@ -179,10 +188,11 @@ static void enter(struct cloud *cloud, const struct entrant *entrant, simtime no
 		line_due_one(line, now, &due);
 	if (chosen && rule->kind == REORDER_TIME)
 		due += rule->time_ns;
+	granted = cloud_grants(cloud, want_of(entrant), 1) > 0;
 	if (chosen && reorder_holds_back(rule)) {
-		if (unlikely(!hold_back(cloud, entrant, due)))
+		if (unlikely(!granted || !hold_back(cloud, entrant, due)))
 			entrant_drop(cloud, entrant, now);
-	} else if (likely(entrant_push(cloud, entrant, now, due))) {
+	} else if (likely(granted && entrant_push(cloud, entrant, now, due))) {
 		give_due(cloud, due, back->packets.records > 0 || due < back->latest);
 		back->passed = simtime_max(back->passed, due);
 		tell(cloud, &entrant->head, due);

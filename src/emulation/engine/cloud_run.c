@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cloud_link.h"
+#include "engine/cloud_want.h"
 #include "engine/engine.h"
 #include "link/aqm.h"
 
@@ -37,7 +38,8 @@ static inline bool may_run(const struct cloud *cloud)
 	       !link->queue.drop_head && link->taken.records == 0 &&
 	       !aqm_is_asked(link->queue.aqm) && !line->reorders && !line->limited &&
 	       line->back_deadline == SIMTIME_NEVER && !(line->shared && line->conf.jitter) &&
-	       !cloud->witness && !cloud->compensates_latency && cloud_watch_runs(cloud->watch);
+	       !cloud->witness && !cloud->compensates_latency && cloud_watch_runs(cloud->watch) &&
+	       !cloud_forces(cloud);
 }
 
 /* The heads that leave by `until`, at most `most`: as link_take and link_depart have it one by
@@ -89,8 +91,10 @@ static __rte_always_inline uint16_t into_outlet(struct cloud *cloud, const struc
 		cloud->counters.tx_bytes += run->head[n]->wire_bytes;
 	}
 	cloud->counters.tx_packets += n;
-	if (n > 0)
+	if (n > 0) {
 		cloud->line.last_due = run->left[n - 1];
+		cloud_grants(cloud, WANT_HEAD, n);
+	}
 	histogram_add_spans(cloud->delay_ns, NULL, run->came, run->left, n);
 	return n;
 }
@@ -101,6 +105,7 @@ static void onto_line(struct cloud *cloud, const struct run *run)
 	struct line *line = &cloud->line;
 	simtime due_ns[RUN_MAX];
 
+	cloud_grants(cloud, WANT_HEAD, run->n);
 	cloud->counters.reordered += line_due(line, run->left, run->n, due_ns);
 	for (uint16_t at = 0; at < run->n; at++) {
 		uint16_t n = line_push_held(line, cloud->holder, &run->head[at], run->n - at,
@@ -111,8 +116,10 @@ static void onto_line(struct cloud *cloud, const struct run *run)
 			histogram_add_spans(line_spread(line), NULL, &run->left[at], &due_ns[at],
 			                    n);
 		at += n;
-		if (unlikely(at < run->n))
-			cloud_drop_held(cloud, run->head[at], REASON_NO_BUFFER, run->left[at]);
+		if (likely(at == run->n))
+			break;
+		cloud_lacked(cloud, WANT_HEAD, run->n - at, 1);
+		cloud_drop_held(cloud, run->head[at], REASON_NO_BUFFER, run->left[at]);
 	}
 }
 

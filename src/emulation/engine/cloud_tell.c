@@ -32,10 +32,7 @@ static void tell(const struct cloud *cloud, struct fate *fate)
 	fate->stage = cloud->meets;
 	fate->queue_bytes = link_queue_bytes(&cloud->link);
 	fate->queue_average_bytes = queue_average(cloud);
-	if (likely(cloud->witness != NULL))
-		cloud->witness->tell(cloud->witness, fate);
-	if (fate->kind == FATE_DROPPED && fate->reason == REASON_NO_BUFFER && cloud->holder->losses)
-		cloud->holder->losses->tell(cloud->holder->losses, fate);
+	cloud->witness->tell(cloud->witness, fate);
 }
 
 void cloud_tell(const struct cloud *cloud, const struct burst *burst, uint32_t i, struct fate fate)

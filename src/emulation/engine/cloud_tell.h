@@ -16,14 +16,7 @@ static inline bool cloud_tells(const struct cloud *cloud, enum fate_kind kind)
 	return unlikely(cloud->witness != NULL) && (cloud->witness->way & (1u << kind));
 }
 
-/* Whether somebody is told of a drop: a witness, or who wants to know what weir itself loses. */
-static inline bool cloud_tells_drop(const struct cloud *cloud, enum reason reason)
-{
-	return unlikely(cloud->witness != NULL) ||
-	       unlikely(reason == REASON_NO_BUFFER && cloud->holder->losses != NULL);
-}
-
-/* ---- those below: there is a witness, or of a drop cloud_tells_drop ---- */
+/* ---- those below: there is a witness ---- */
 
 /* Packet i of a burst; `fate` has its kind, what goes with that, and further flags. */
 void cloud_tell(const struct cloud *cloud, const struct burst *burst, uint32_t i, struct fate fate);

@@ -7,6 +7,7 @@
 #include "engine/engine_state.h"
 #include "engine/classifier.h"
 #include "engine/cloud_tell.h"
+#include "engine/cloud_want.h"
 #include "link/aqm.h"
 #include "link/classes.h"
 
@@ -31,7 +32,7 @@ struct engine *engine_make(const struct engine_setup *setup)
 	engine->setup = *setup;
 	engine->tells = setup->witness && setup->witness->way;
 	engine->holder.pool = setup->pool;
-	engine->holder.losses = setup->losses;
+	engine->holder.scarcity = setup->scarcity;
 	engine->holder.kept_max = setup->kept_mbufs_max ? setup->kept_mbufs_max : UINT32_MAX;
 	engine->holder.copy_bytes_max =
 	        setup->copy_bytes_max ? setup->copy_bytes_max : HOLD_COPY_BYTES_DEFAULT;
@@ -386,10 +387,13 @@ void engine_ingress(struct engine *engine, struct burst *burst)
 static bool insert(struct engine *engine, struct cloud *cloud, const uint8_t *frame, uint32_t bytes,
                    simtime now)
 {
-	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(engine->holder.pool);
+	struct rte_mbuf *mbuf = cloud_grants_one(cloud, WANT_INSERTION)
+	                                ? rte_pktmbuf_alloc(engine->holder.pool)
+	                                : NULL;
 	char *to = mbuf ? rte_pktmbuf_append(mbuf, (uint16_t)bytes) : NULL;
 
 	if (unlikely(!to)) {
+		cloud_lacked(cloud, WANT_INSERTION, 1, 1);
 		rte_pktmbuf_free(mbuf);
 		return false;
 	}

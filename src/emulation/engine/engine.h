@@ -28,6 +28,7 @@
 #include "scenario/scenario.h"
 
 struct classifier_filters;
+struct scarcity;
 struct witness;
 
 struct engine_setup {
@@ -37,7 +38,7 @@ struct engine_setup {
 	size_t memory_bytes;
 	uint64_t seed;
 	struct witness *witness; /* or NULL */
-	struct witness *losses;  /* told of packets for which there was no memory; or NULL */
+	struct scarcity *scarcity; /* told of packets that find no memory (scarcity.h); or NULL */
 	bool live; /* ports have devices, whose latencies are subtracted (port_setting.h) */
 	/* mbufs of the pool in which large frames may be held, so that some are always left for
 	 * devices and for frames that leave; 0: no bound, for a pool that grows */

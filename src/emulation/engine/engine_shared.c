@@ -3,6 +3,7 @@
 #include <rte_prefetch.h>
 
 #include "engine/cloud_tell.h"
+#include "engine/cloud_want.h"
 #include "engine/engine_state.h"
 #include "engine/classifier.h"
 
@@ -27,24 +28,65 @@ static void link_arm(struct engine *engine, struct cloud *cloud)
 	cloud->wake = due;
 }
 
-/* Without memory for a timer the link is looked at here, so that it goes on and gives memory
- * back. */
+/* More links without timers are not looked through for the first. */
+#define TIMELESS_FEW 64
+
+static bool timeless_are_few(const struct engine *engine)
+{
+	const struct cloud *cloud = engine->timer_missing;
+	uint32_t n = 0;
+
+	while (cloud && n++ < TIMELESS_FEW)
+		cloud = cloud->next_timer_missing;
+	return !cloud;
+}
+
+/* There may be memory for timers again. Without, the link is looked at here if there are many such,
+ * in no order, so that it goes on and gives memory back. */
 static void feed_timer_missing(struct engine *engine, simtime now)
 {
 	struct cloud *list = engine->timer_missing, *next;
+	const bool few = timeless_are_few(engine);
 
 	engine->timer_missing = NULL;
 	for (struct cloud *cloud = list; cloud; cloud = next) {
 		next = cloud->next_timer_missing;
 		cloud->timer_missing = false;
 		link_arm(engine, cloud);
-		while (cloud->timer_missing && cloud_next(cloud) <= now) {
+		while (!few && cloud->timer_missing && cloud_next(cloud) <= now) {
+			cloud_lacked(cloud, WANT_TIMER, 0, 1);
 			engine->timer_missing = cloud->next_timer_missing;
 			cloud->timer_missing = false;
 			cloud_advance_link(cloud, cloud_next(cloud));
 			link_arm(engine, cloud);
 		}
 	}
+}
+
+/* Of few links without a timer, the one that has the next event by `now` goes on, if that is not
+ * behind `before`. False: none does. */
+static bool timeless_execute(struct engine *engine, simtime now, simtime before)
+{
+	struct cloud **first = NULL, *cloud;
+	simtime due = simtime_min(now, before);
+
+	if (!timeless_are_few(engine))
+		return false;
+	for (struct cloud **place = &engine->timer_missing; *place;
+	     place = &(*place)->next_timer_missing) {
+		if (cloud_next(*place) > due || (first && cloud_next(*place) == due))
+			continue;
+		first = place;
+		due = cloud_next(*place);
+	}
+	if (!first)
+		return false;
+	cloud = *first;
+	*first = cloud->next_timer_missing;
+	cloud->timer_missing = false;
+	cloud_advance_link(cloud, due);
+	link_arm(engine, cloud);
+	return true;
 }
 
 bool engine_outlet_full(struct engine *engine, uint32_t port)
@@ -226,7 +268,7 @@ static void link_run(struct engine *engine, struct cloud *cloud, simtime now, si
 
 	if (unlikely(cloud->exit->classifier || engine->draining || engine->timer_missing))
 		outlet = NULL;
-	if (unlikely(engine->draining != NULL))
+	if (unlikely(engine->draining || engine->timer_missing))
 		limit = now;
 	do {
 		cloud_run_link(cloud, now, limit, outlet);
@@ -365,12 +407,16 @@ void engine_advance_shared(struct engine *engine, simtime now)
 
 		if (unlikely(engine->draining))
 			draining = draining_first(engine, now, &due);
-		else if (likely(!engine->tells))
+		else if (likely(!engine->tells && !engine->timer_missing))
 			leave_straight(engine, now);
 		held = wheel_front(engine->wheel, now);
 
 		if (draining && held && held->t_ns < due)
 			draining = NULL;
+		if (unlikely(engine->timer_missing) &&
+		    timeless_execute(engine, now,
+		                     draining ? due : held ? held->t_ns : SIMTIME_NEVER))
+			continue;
 		if (draining) {
 			if (!draining_execute(engine, draining, due))
 				return;
@@ -400,6 +446,15 @@ static uint16_t may_go_on(const struct engine *engine, const struct cloud *cloud
 	return RTE_MAX(same, 1);
 }
 
+/* Something comes to the cloud, and what is due before has been executed, unless it has to wait for
+ * a device and for memory. */
+static void meet(struct engine *engine, struct cloud *cloud, simtime now)
+{
+	engine_advance_shared(engine, now);
+	if (unlikely(engine->setup.scarcity != NULL) && wheel_front(engine->wheel, now))
+		cloud_lacked(cloud, WANT_TURN, 0, 1);
+}
+
 void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct burst *burst)
 {
 	for (uint16_t done = 0, n; done < burst->n; done += n) {
@@ -408,7 +463,7 @@ void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct bur
 
 		if (!wheel_is_quiet(engine->wheel, now) || engine->draining ||
 		    engine->timer_missing)
-			engine_advance_shared(engine, now);
+			meet(engine, cloud, now);
 		n = may_go_on(engine, cloud, burst, done);
 		if (likely(n == burst->n)) {
 			cloud_arrive(cloud, burst);
@@ -424,7 +479,7 @@ void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct bur
 void engine_shared_insert(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
                           simtime now)
 {
-	engine_advance_shared(engine, now);
+	meet(engine, cloud, now);
 	cloud_insert(cloud, mbuf, now);
 	link_arm(engine, cloud);
 }

@@ -19,7 +19,7 @@
 #define HOLD_COPY_BYTES_DEFAULT 512
 #define HOLD_SPARE_MAX          256
 
-struct witness;
+struct scarcity;
 
 /* What a worker's clouds hold packets with. */
 struct holder {
@@ -34,7 +34,8 @@ struct holder {
 	 * that is warmest. In a steady flow the pool is not asked at all. */
 	uint32_t n_spare;
 	struct rte_mbuf *spare[HOLD_SPARE_MAX];
-	struct witness *losses; /* told of packets for which there was no memory; or NULL */
+	struct scarcity *scarcity; /* who numbers those that ask for memory; or NULL */
+	bool lacks;                /* whoever asks now finds none (cloud_want.h) */
 };
 
 /* Copies in whole blocks: both sides have room for a block beyond the frame's end. */

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "account/counters.h"
+#include "account/scarcity.h"
 #include "packet/copy.h"
 #include "packet/burst.h"
 #include "random/draw.h"
@@ -70,6 +71,12 @@ static inline bool cloud_writable(struct cloud *cloud, struct burst *burst, uint
 {
 	return likely(copy_is_writable(burst->mbuf[i])) || cloud_unshare(cloud, burst, i);
 }
+
+/* A packet asks for memory: false, it must find none. */
+bool cloud_grants_one(struct cloud *cloud, enum want want);
+/* Of the packets that asked, n have found none, the first of them so many ago; of those that are
+ * not numbered `ago` is 0. */
+void cloud_lacked(struct cloud *cloud, enum want want, uint32_t ago, uint32_t n);
 
 /* A copy of packet i that could not be made: counts it as made, and dropped for want of memory. */
 void cloud_drop_copy(struct cloud *cloud, const struct burst *burst, uint32_t i);
