@@ -68,7 +68,8 @@ def threads(process, name):
 
 def weir(folder, config="session.weir"):
     made = sessions.Weir(Given, folder, None, "run-to-completion", config)
-    made.worker = threads(made.child.pid, "rte-worker")[0]
+    # DPDK calls it rte-worker-N, from 23.11 on dpdk-workerN.
+    made.worker = threads(made.child.pid, "-worker")[0]
     return made
 
 

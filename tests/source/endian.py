@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A big-endian processor is refused when meson configures, by a cross file that names one.
 
-usage: endian.py ROOT
+usage: endian.py ROOT AR COMPILER...    those of this build: there may be no others
 """
 import os
 import subprocess
@@ -12,10 +12,10 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import tap  # noqa: E402
 
-ROOT = os.path.abspath(sys.argv[1])
+ROOT, AR, COMPILER = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3:]
 CROSS = """[binaries]
-c = 'cc'
-ar = 'ar'
+c = {2}
+ar = '{1}'
 strip = 'strip'
 pkgconfig = 'pkg-config'
 [host_machine]
@@ -29,7 +29,7 @@ endian = 'big'
 def is_refused(family):
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/cross.ini", "w", encoding="ascii") as file:
-            file.write(CROSS.format(family))
+            file.write(CROSS.format(family, AR, COMPILER))
         done = subprocess.run(["meson", "setup", f"{folder}/build", ROOT, "--cross-file", f"{folder}/cross.ini"],
                               capture_output=True, text=True, check=False)
         assert done.returncode != 0 and f"weir is for little-endian processors, and {family} is none of them" in done.stdout, \
