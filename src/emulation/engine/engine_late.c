@@ -6,7 +6,8 @@
  * state that depends on how fast a device takes packets.
  *
  * As long as some wait at a port, its outlet is full whenever the engine executes something: so
- * nothing passes them, and the usual way out need not ask.
+ * nothing passes them, and the usual way out need not ask. Where a driver makes room in the middle
+ * of a call, they leave first.
  */
 #include "engine/engine_state.h"
 
@@ -64,7 +65,7 @@ static bool leaves(struct engine *engine, struct engine_port *port, struct cloud
 		if (line_first(&own->line, held->t_ns) <= held->t_ns)
 			return false;
 	}
-	if (port->outlet.n == OUTLET_ROOM)
+	if (engine_outlet_full(engine, (uint32_t)(port - engine->ports)))
 		return false;
 	mbuf = hold_mbuf(&engine->holder, held);
 	if (unlikely(!mbuf))
