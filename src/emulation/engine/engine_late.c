@@ -11,21 +11,11 @@
  */
 #include "engine/engine_state.h"
 
-/* What one record may take. */
-static uint32_t record_most(const struct holder *holder)
-{
-	return held_bytes(RTE_MAX(holder->copy_bytes_max, (uint32_t)sizeof(struct rte_mbuf *)));
-}
-
-static bool has_memory(struct engine *engine, struct log *late)
-{
-	return (size_t)(late->limit - late->write) >= record_most(&engine->holder) ||
-	       log_extend(late, &engine->holder.arena);
-}
-
 bool engine_port_full(struct engine *engine, uint32_t port)
 {
 	struct log *late = &engine->ports[port].late;
+	const uint32_t stored_most = RTE_MAX(engine->holder.copy_bytes_max,
+	                                     (uint32_t)sizeof(struct rte_mbuf *));
 	bool full = engine_outlet_full(engine, port);
 
 	if (unlikely(!full && late->records > 0)) {
@@ -33,7 +23,8 @@ bool engine_port_full(struct engine *engine, uint32_t port)
 			return true;
 		full = engine->ports[port].outlet.n == OUTLET_ROOM;
 	}
-	return unlikely(full) && !has_memory(engine, late);
+	return unlikely(full) && (size_t)(late->limit - late->write) < held_bytes(stored_most) &&
+	       !log_extend(late, &engine->holder.arena);
 }
 
 void engine_late_put(struct engine *engine, uint32_t port, struct rte_mbuf *mbuf,
