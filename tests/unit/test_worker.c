@@ -131,7 +131,29 @@ static void depart(struct departures *departures, struct rte_mbuf *mbuf, simtime
 	rte_pktmbuf_free(mbuf);
 }
 
-static struct engine *engine_start(void *memory, const struct scenario *with)
+struct bench {
+	struct rte_ring *in[PORTS], *out[PORTS], *feed;
+	struct port ports[PORTS];
+	uint16_t ids[PORTS];
+	void *memory;
+	struct engine *engine;
+	struct inlet inlets[PORTS];
+	struct tx_queue tx_queues[PORTS];
+	struct drain drains[PORTS];
+	struct rte_ring *drain_from[PORTS];
+	struct worker workers[3];
+};
+
+/* Of the worker that has the engine. */
+static void make_room(void *argument, uint32_t port)
+{
+	struct bench *bench = argument;
+
+	worker_make_room(&bench->workers[bench->workers[0].engine ? 0 : 1], port);
+}
+
+/* `bench`: its worker makes room; NULL: nobody does. */
+static struct engine *engine_start(void *memory, const struct scenario *with, struct bench *bench)
 {
 	const struct engine_setup setup = {
 	        .statements = statements,
@@ -140,6 +162,8 @@ static struct engine *engine_start(void *memory, const struct scenario *with)
 	        .memory_bytes = MEMORY,
 	        .seed = with->seed,
 	        .live = true,
+	        .make_room = bench ? make_room : NULL,
+	        .room_argument = bench,
 	};
 	struct engine *engine = engine_make(&setup);
 	struct change *change;
@@ -168,7 +192,7 @@ static void drain_outlets(struct engine *engine, struct departures departures[PO
 static void replay(struct departures departures[PORTS])
 {
 	void *memory = memory_make(MEMORY);
-	struct engine *engine = engine_start(memory, scenario);
+	struct engine *engine = engine_start(memory, scenario, NULL);
 	uint64_t numbers[PORTS] = {0};
 
 	memset(departures, 0, PORTS * sizeof(*departures));
@@ -193,19 +217,6 @@ static void replay(struct departures departures[PORTS])
 }
 
 /* ---- a worker by hand ---- */
-
-struct bench {
-	struct rte_ring *in[PORTS], *out[PORTS], *feed;
-	struct port ports[PORTS];
-	uint16_t ids[PORTS];
-	void *memory;
-	struct engine *engine;
-	struct inlet inlets[PORTS];
-	struct tx_queue tx_queues[PORTS];
-	struct drain drains[PORTS];
-	struct rte_ring *drain_from[PORTS];
-	struct worker workers[3];
-};
 
 static struct rte_ring *ring_make(const char *what, uint32_t index, uint32_t room)
 {
@@ -245,7 +256,7 @@ static struct bench *bench_make(const struct scenario *with)
 
 	memset(bench, 0, sizeof(*bench));
 	bench->memory = memory_make(MEMORY);
-	bench->engine = engine_start(bench->memory, with);
+	bench->engine = engine_start(bench->memory, with, bench);
 	bench->feed = ring_make("feed", 0, 1024);
 	for (uint32_t i = 0; i < PORTS; i++) {
 		bench->in[i] = ring_make("in", i, 1024);
@@ -828,6 +839,106 @@ static void what_a_device_does_not_take_is_sent_later_in_order(void **state)
 	scenario_free(constant);
 }
 
+/* Two clouds that meet at port b, 1 ms each. */
+static struct scenario *scenario_meeting(void)
+{
+	struct scenario *made = scenario_constant();
+	struct delay_conf *delay = (struct delay_conf *)conf_of(&delay_statement);
+
+	assert_int_equal(scenario_add_cloud(made, "back", "b", "b"), 0);
+	delay->delay_ns = SIMTIME_MS;
+	cloud_conf_put(made->clouds[1], &delay->conf);
+	return made;
+}
+
+/* What a tape says of departures: as many as have left, one behind the other, and when. */
+static uint64_t departures_on(struct tape *tape, simtime *latest)
+{
+	const struct tape_entry *entry;
+	uint64_t n = 0;
+
+	for (; (entry = tape_look(tape)); tape_pass(tape, entry)) {
+		if (entry->kind != TAPE_DEPARTURES)
+			continue;
+		assert_int_equal(entry->port, 1);
+		assert_int_equal(entry->number, n + 1);
+		assert_true(entry->t_ns >= *latest);
+		n += entry->n;
+		*latest = entry->t_ns;
+	}
+	return n;
+}
+
+/* More than four outlets are due when a worker comes round. */
+static void a_full_outlet_is_handed_over_in_the_middle_of_a_poll(void **state)
+{
+	struct scenario *meeting = scenario_meeting();
+	struct bench *bench = bench_make(meeting);
+	struct worker *worker = &bench->workers[0];
+	const simtime later = 2 * SIMTIME_MS;
+	static struct departures out[PORTS];
+	static struct tape tape;
+	simtime latest = 0;
+	(void)state;
+
+	assert_int_equal(tape_make(&tape, 1 << 20, 0), 0);
+	worker->tape = &tape;
+	tx_queues_to_ports(bench);
+	send_frames(bench, 0, 300);
+	for (simtime now = 0; now < 10; now++)
+		worker_poll(worker, now);
+	/* As much as a burst comes in, ahead of which the rest is executed. */
+	send_frames(bench, 300, 1);
+	worker_poll(worker, later);
+	assert_int_equal(bench->tx_queues[1].tx_packets, 300);
+	assert_int_equal(engine_late(bench->engine, 1), 0);
+	assert_false(worker->waiting);
+	assert_int_equal(departures_on(&tape, &latest), 300);
+	assert_int_equal(latest, later);
+	memset(out, 0, sizeof(out));
+	collect(bench, out);
+	assert_int_equal(out[1].n, 300);
+	for (uint32_t i = 0; i < 300; i++)
+		assert_int_equal(out[1].list[i].frame, i);
+	bench_free(bench);
+	tape_free(&tape);
+	scenario_free(meeting);
+}
+
+/* It takes an outlet and 20 packets more. */
+static void behind_a_device_that_refuses_packets_wait_until_it_takes_them(void **state)
+{
+	struct scenario *meeting = scenario_meeting();
+	struct bench *bench = bench_make(meeting);
+	struct worker *worker = &bench->workers[0];
+	static struct departures out[PORTS];
+	(void)state;
+
+	tx_queues_to_ports(bench);
+	send_frames(bench, 0, 300);
+	for (simtime now = 0; now < 10; now++)
+		worker_poll(worker, now);
+	fill_ring(bench->out[1], OUTLET_ROOM + 20);
+	worker_poll(worker, 2 * SIMTIME_MS);
+	assert_int_equal(bench->tx_queues[1].tx_packets, OUTLET_ROOM + 20);
+	assert_true(worker->waiting);
+	assert_int_equal(engine_outlet(bench->engine, 1)->n + engine_late(bench->engine, 1),
+	                 300 - OUTLET_ROOM - 20);
+	empty_ring(bench->out[1]);
+	/* The outlet by the first, at its end, and all behind it by the second. */
+	worker_poll(worker, 2 * SIMTIME_MS + 1);
+	worker_poll(worker, 2 * SIMTIME_MS + 2);
+	assert_int_equal(bench->tx_queues[1].tx_packets, 300);
+	assert_false(worker->waiting);
+	memset(out, 0, sizeof(out));
+	collect(bench, out);
+	assert_int_equal(out[1].n, 300 - OUTLET_ROOM - 20);
+	for (uint32_t i = 0; i < out[1].n; i++)
+		assert_int_equal(out[1].list[i].frame, OUTLET_ROOM + 20 + i);
+	bench_free(bench);
+	scenario_free(meeting);
+}
+
 static void what_is_not_taken_within_100_ms_is_dropped_and_counted(void **state)
 {
 	struct scenario *constant = scenario_constant();
@@ -1155,6 +1266,8 @@ GROUP(worker)
 	        cmocka_unit_test(a_departure_close_ahead_is_executed_after_an_idle_poll),
 	        cmocka_unit_test(what_is_ready_ahead_waits_for_its_instant),
 	        cmocka_unit_test(what_a_device_does_not_take_is_sent_later_in_order),
+	        cmocka_unit_test(a_full_outlet_is_handed_over_in_the_middle_of_a_poll),
+	        cmocka_unit_test(behind_a_device_that_refuses_packets_wait_until_it_takes_them),
 	        cmocka_unit_test(what_is_not_taken_within_100_ms_is_dropped_and_counted),
 	        cmocka_unit_test(what_a_port_loses_has_its_name_only_if_its_leaving_was_told),
 	        cmocka_unit_test(nothing_is_given_to_a_device_whose_link_went_down),

@@ -169,6 +169,8 @@ static int build_engine(struct runtime *runtime, uint32_t index, struct problem 
 	        .spread = pool_spread,
 	        .kept_mbufs_max = runtime_mbufs_to_hold(runtime) / engines(runtime),
 	        .live = true,
+	        .make_room = worker_make_room,
+	        .room_argument = worker,
 	};
 
 	setup.memory = runtime->memory[index] = memory_make(runtime->memory_bytes);

@@ -62,6 +62,7 @@ static void ingress(struct worker *worker, struct rte_mbuf **mbufs, uint32_t n)
 		for (run = 1; i + run < n && packet_of(mbufs[i + run])->port == port; run++)
 			;
 		burst_read(&burst, mbufs + i, (uint16_t)run);
+		worker->now = burst_t(&burst, burst.n - 1);
 		if (unlikely(worker->tape != NULL))
 			tape_burst(worker->tape, &burst);
 		engine_ingress(worker->engine, &burst);

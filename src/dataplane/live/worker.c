@@ -85,6 +85,23 @@ bool worker_send(struct worker *worker, simtime now)
 	return sent > 0;
 }
 
+/* A device that has refused something is asked again at the end of the poll, and not for each
+ * packet. Behind this the engine is still at work, so its counters are not looked at. */
+void worker_make_room(void *argument, uint32_t port)
+{
+	struct worker *worker = argument;
+	struct tx_queue *tx_queue = &worker->tx_queues[port];
+
+	if (worker->waiting)
+		return;
+	if (unlikely(worker->tape != NULL))
+		tape_departures(worker->tape, port, tx_queue->outlet, worker->now);
+	tx_queue_flush(tx_queue, worker->clock, worker->now);
+	worker->waiting = tx_queue->outlet->n > 0;
+	if (unlikely(worker->tape != NULL))
+		tape_left(worker->tape, port, tx_queue->outlet->n);
+}
+
 static bool worker_drain(struct worker *worker, simtime now)
 {
 	uint32_t sent = 0;
@@ -118,7 +135,7 @@ static bool run_to_completion(struct worker *worker, simtime now)
 
 		if (n == 0)
 			continue;
-		now = worker_instant(worker, now);
+		worker->now = now = worker_instant(worker, now);
 		busy = true;
 		/* The frames are read next. */
 		for (uint16_t k = 0; k < n; k++)
@@ -133,7 +150,6 @@ static bool run_to_completion(struct worker *worker, simtime now)
 			tape_burst(worker->tape, &burst);
 		engine_ingress(worker->engine, &burst);
 	}
-	worker->now = now;
 	if (engine_advance(worker->engine, now) > 0 || worker->waiting)
 		busy |= worker_send(worker, now);
 	if (worker->n_drains > 0)

@@ -88,7 +88,7 @@ struct worker {
 	uint64_t polls __rte_cache_aligned;
 	uint64_t busy_polls;
 	uint64_t longest_poll_ns;
-	simtime now;      /* instant of the last poll */
+	simtime now;      /* what its engine is advanced to, or has been by the last poll */
 	uint64_t done_ns; /* WORKER_RX: nothing will be stamped before it any more */
 	bool waiting;     /* an outlet was not emptied */
 	uint32_t put_off; /* polls for which a message has waited */
@@ -123,6 +123,9 @@ static inline simtime worker_instant(const struct worker *worker, simtime now)
 
 /* Its last word: the worker has ended, and has obeyed. Control. */
 void worker_record_end(struct worker *worker);
+/* For its engine (engine_setup.make_room): hands over what lies in the outlet of this port, in the
+ * middle of a poll, unless a device has refused something. */
+void worker_make_room(void *worker, uint32_t port);
 /* For pipeline.c: send what is due, and read messages. */
 bool worker_send(struct worker *worker, simtime now);
 

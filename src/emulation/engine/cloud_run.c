@@ -20,13 +20,6 @@ struct run {
 	uint32_t next_length;
 };
 
-/* Whether what enters the line at `now` leaves it at once, and nothing has to be done for that. */
-static inline bool line_is_nothing(const struct line *line, simtime now)
-{
-	return line->conf.delay_ns == 0 && !line->wheel && !line->conf.jitter &&
-	       line->log.records == 0 && now >= line->last_due;
-}
-
 /* Whether heads may leave together, as things stand now: the queue alone decides which is next,
  * nobody wants to see them one by one, and what they find in the line depends on them alone. */
 static inline bool may_run(const struct cloud *cloud)
@@ -150,26 +143,23 @@ static __rte_always_inline void leave(struct cloud *cloud, const struct run *run
 		aqm_idle(queue->aqm, link->shaper.at);
 }
 
-/* Before that instant nothing can happen but departures from this link: neither an event of another
- * cloud, nor that the first of them leaves a shared line. */
-static inline simtime alone_before(const struct cloud *cloud, simtime first, bool nothing)
-{
-	const struct line *line = &cloud->line;
-	simtime quiet = cloud->events ? cloud->events->quiet : SIMTIME_NEVER;
-
-	return line->shared && !nothing ? simtime_min(quiet, first + line->conf.delay_ns) : quiet;
-}
-
 bool cloud_run_depart(struct cloud *cloud, simtime until, struct outlet *outlet)
 {
 	const struct line *line = &cloud->line;
 	const simtime first = cloud->link.departure;
-	const bool nothing = outlet && line_is_nothing(line, first);
-	const simtime before = alone_before(cloud, first, nothing);
+	/* What enters the line leaves it at once, and nothing has to be done for that. */
+	const bool nothing = outlet && line->conf.delay_ns == 0 && !line->wheel &&
+	                     !line->conf.jitter && line->log.records == 0 &&
+	                     first >= line->last_due;
 	const uint32_t most = nothing ? RTE_MIN(RUN_MAX, OUTLET_ROOM - outlet->n) : RUN_MAX;
+	/* Before that nothing can happen but departures from this link: neither an event of another
+	 * cloud, nor that the first of them leaves a shared line. */
+	simtime before = cloud->events ? cloud->events->quiet : SIMTIME_NEVER;
 	uint16_t gone;
 	struct run run;
 
+	if (line->shared && !nothing)
+		before = simtime_min(before, first + line->conf.delay_ns);
 	until = simtime_min(until, cloud->change);
 	if (first > until || first >= before || most == 0 || !may_run(cloud))
 		return false;

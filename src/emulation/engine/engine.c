@@ -253,11 +253,12 @@ static __attribute__((noinline)) void do_chores(struct engine *engine)
 uint32_t engine_advance(struct engine *engine, simtime now)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
-	const bool in_order = likely(!engine->late) || engine_late_leave(engine);
 	uint32_t left;
+	bool in_order;
 
 	if (engine->wheel)
 		engine_advance_shared(engine, now);
+	in_order = likely(!engine->late) || engine_late_leave(engine);
 	for (uint32_t i = 0; in_order && i < cloud_table->n_own; i++)
 		engine->left += own_line_advance(engine, cloud_table->own[i], now);
 	if (unlikely(engine->chores))

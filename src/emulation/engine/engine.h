@@ -51,7 +51,8 @@ struct engine_setup {
 	 * all over: in large pages, if that can be. NULL: as it is. Control. */
 	void (*spread)(void *memory, size_t bytes);
 	/* The outlet of this port is full in the middle of a call: empties it, as far as that is
-	 * possible. NULL: only between calls. Worker. */
+	 * possible, from its front. The engine has executed part of what happens up to the instant
+	 * of the call. NULL: only between calls. Worker. */
 	void (*make_room)(void *argument, uint32_t port);
 	void *room_argument;
 };
@@ -89,8 +90,8 @@ simtime engine_next(const struct engine *engine);
  * nothing is lost. What happens to a packet in its clouds does not depend on it, also where several
  * clouds meet: those of shared clouds have left them, and wait behind the outlet. Packets that are
  * due in the same nanosecond may then leave in another order than they would have. A driver that
- * wants the same bytes every time (a replay) gives the engine a make_room that always makes room.
- */
+ * wants the same bytes every time (a replay) gives the engine a make_room that always makes room; a
+ * worker's makes room as long as its devices take all. */
 struct outlet *engine_outlet(struct engine *engine, uint32_t port);
 /* When the head of the queue that a packet meets which comes in at this port leaves its link:
  * SIMTIME_NEVER if the link is idle, or if the port has no cloud or several. At one instant a head

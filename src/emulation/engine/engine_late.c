@@ -6,25 +6,16 @@
  * state that depends on how fast a device takes packets.
  *
  * As long as some wait at a port, its outlet is full whenever the engine executes something: so
- * nothing passes them, and the usual way out need not ask.
+ * nothing passes them, and the usual way out need not ask. Where a driver makes room in the middle
+ * of a call, they leave first.
  */
 #include "engine/engine_state.h"
-
-/* What one record may take. */
-static uint32_t record_most(const struct holder *holder)
-{
-	return held_bytes(RTE_MAX(holder->copy_bytes_max, (uint32_t)sizeof(struct rte_mbuf *)));
-}
-
-static bool has_memory(struct engine *engine, struct log *late)
-{
-	return (size_t)(late->limit - late->write) >= record_most(&engine->holder) ||
-	       log_extend(late, &engine->holder.arena);
-}
 
 bool engine_port_full(struct engine *engine, uint32_t port)
 {
 	struct log *late = &engine->ports[port].late;
+	const uint32_t stored_most = RTE_MAX(engine->holder.copy_bytes_max,
+	                                     (uint32_t)sizeof(struct rte_mbuf *));
 	bool full = engine_outlet_full(engine, port);
 
 	if (unlikely(!full && late->records > 0)) {
@@ -32,7 +23,8 @@ bool engine_port_full(struct engine *engine, uint32_t port)
 			return true;
 		full = engine->ports[port].outlet.n == OUTLET_ROOM;
 	}
-	return unlikely(full) && !has_memory(engine, late);
+	return unlikely(full) && (size_t)(late->limit - late->write) < held_bytes(stored_most) &&
+	       !log_extend(late, &engine->holder.arena);
 }
 
 void engine_late_put(struct engine *engine, uint32_t port, struct rte_mbuf *mbuf,
@@ -64,7 +56,7 @@ static bool leaves(struct engine *engine, struct engine_port *port, struct cloud
 		if (line_first(&own->line, held->t_ns) <= held->t_ns)
 			return false;
 	}
-	if (port->outlet.n == OUTLET_ROOM)
+	if (engine_outlet_full(engine, (uint32_t)(port - engine->ports)))
 		return false;
 	mbuf = hold_mbuf(&engine->holder, held);
 	if (unlikely(!mbuf))

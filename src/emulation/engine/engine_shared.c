@@ -112,24 +112,20 @@ static bool line_goes_first(struct engine *engine, uint32_t port, simtime now)
 	return line_first(&cloud->line, now) > now;
 }
 
-/* What is due there on a line goes ahead of it, and finds no mbuf. Behind a full outlet both wait,
- * and leave in the order of time. */
-static bool back_waits(struct engine *engine, const struct engine_port *port, uint32_t number,
-                       simtime now)
-{
-	return port->late.records == 0 && !line_goes_first(engine, number, now) &&
-	       port->outlet.n < OUTLET_ROOM;
-}
-
 /* Whether a packet of this cloud, due now, has to wait where it may go. */
 static bool exit_full(struct engine *engine, const struct cloud *cloud, uint32_t flags, simtime now)
 {
 	if (unlikely(flags & PACKET_BACK)) {
+		const struct engine_port *port = &engine->ports[cloud->from_port];
+
 		if (cloud->exit->back)
 			return false;
-		return back_waits(engine, &engine->ports[cloud->from_port], cloud->from_port,
-		                  now) ||
-		       engine_port_full(engine, cloud->from_port);
+		/* What is due there on a line goes ahead of it, and finds no mbuf. Behind a full
+		 * outlet both wait, and leave in the order of time. */
+		if (port->late.records == 0 && !line_goes_first(engine, cloud->from_port, now) &&
+		    port->outlet.n < OUTLET_ROOM)
+			return true;
+		return engine_port_full(engine, cloud->from_port);
 	}
 	if (unlikely(cloud->exit->classifier && classifier_takes_all(cloud->exit->classifier)))
 		return false;
@@ -278,16 +274,6 @@ static void link_run(struct engine *engine, struct cloud *cloud, simtime now, si
 	engine->left += port->outlet.n - before;
 }
 
-/* Where a packet leaves if that is the port where all of its cloud's do, and there is room. NULL:
- * elsewhere, or it has to wait. */
-static __rte_always_inline struct engine_port *straight_port(struct engine *engine,
-                                                             const struct cloud *cloud)
-{
-	struct engine_port *port = &engine->ports[cloud->exit->port];
-
-	return likely(!cloud->exit->classifier && port->outlet.n < OUTLET_ROOM) ? port : NULL;
-}
-
 /* The usual records, packets that leave at a port: as many as come one behind the other. None of
  * them brings an event, so what is first is known. */
 static void leave_straight(struct engine *engine, simtime now)
@@ -301,10 +287,11 @@ static void leave_straight(struct engine *engine, simtime now)
 	while ((held = wheel_sorted_first(wheel, now)) &&
 	       likely(!(held->flags & (HELD_TIMER | PACKET_BACK)))) {
 		struct cloud *cloud = engine->cloud_table->slots[held->cloud];
-		struct engine_port *port = straight_port(engine, cloud);
+		struct engine_port *port = &engine->ports[cloud->exit->port];
 		struct rte_mbuf *mbuf;
 
-		if (unlikely(!port))
+		/* It leaves elsewhere, or has to wait. */
+		if (unlikely(cloud->exit->classifier || port->outlet.n == OUTLET_ROOM))
 			break;
 		cloud_ahead_fetch(engine);
 		hold_spare_fetch(holder, holder->n_spare);

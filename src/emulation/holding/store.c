@@ -98,14 +98,13 @@ uint16_t store_append_run(struct store *store, uint32_t number, struct rte_mbuf 
 static bool cells_extend(struct store *store, uint32_t number, uint32_t cloud, uint32_t bytes)
 {
 	struct store_class *class = &store->classes[STORE_CLASSES + number];
-	struct parcel *parcel = (struct parcel *)(void *)arena_get(store->arena);
+	struct parcel *parcel;
 
-	if (!parcel)
+	if (!store_extend(store, STORE_CLASSES + number))
 		return false;
-	store->class[store_chunk(store, parcel)] = (uint8_t)(STORE_CLASSES + number);
+	parcel = (struct parcel *)(void *)(class->limit - CHUNK_BYTES);
 	parcel->cloud = cloud;
 	class->write = (uint8_t *)parcel + CELLS_AT;
-	class->limit = limit_of(parcel, STORE_CLASSES + number);
 	store->cell[store_chunk(store, parcel)] = (uint8_t)bytes;
 	return true;
 }

@@ -234,7 +234,7 @@ static uint64_t leave_singles(struct log *log, struct holder *holder, simtime no
 {
 	const uint32_t room = RTE_MIN(OUTLET_ROOM - outlet->n, hold_provide(holder));
 	const bool mixed = holder->kept > 0;
-	struct train *train = (struct train *)(void *)log_front(log);
+	struct train *train = train_front(log);
 	uint64_t bytes = 0;
 
 	for (uint32_t k = 0; k < room; k++) {
@@ -247,7 +247,7 @@ static uint64_t leave_singles(struct log *log, struct holder *holder, simtime no
 		outlet_put(outlet, mbuf, train->due_ns, train->wire_bytes);
 		bytes += train->wire_bytes;
 		log_pass(log, &holder->arena, (uint32_t)sizeof(*train) + train_stride(train));
-		train = (struct train *)(void *)log_front(log);
+		train = train_front(log);
 		if (log->records == 0 || train->due_ns > now || train->n != 1 ||
 		    unlikely(train->flags & HELD_MBUF))
 			break;
@@ -261,7 +261,7 @@ uint64_t train_pop(struct log *log, struct holder *holder, simtime now, struct o
 	uint32_t before;
 
 	while ((before = outlet->n) < OUTLET_ROOM && train_next(log) <= now) {
-		struct train *train = (struct train *)(void *)log_front(log);
+		struct train *train = train_front(log);
 		const uint32_t wire_bytes = train->wire_bytes;
 
 		/* Where packets come one by one, as in a replay, all trains are of one. */
@@ -283,7 +283,7 @@ struct rte_mbuf *train_pop_one(struct log *log, struct holder *holder, simtime n
 
 	if (train_next(log) > now)
 		return NULL;
-	train = (struct train *)(void *)log_front(log);
+	train = train_front(log);
 	*head = (struct held){.t_ns = train->due_ns,
 	                      .wire_bytes = train->wire_bytes,
 	                      .stored_bytes = train->stored_bytes,

@@ -47,9 +47,9 @@ static inline uint32_t train_bytes(const struct train *train)
 }
 
 /* The oldest train of a log that has one. */
-static inline const struct train *train_front(const struct log *log)
+static inline struct train *train_front(const struct log *log)
 {
-	return (const struct train *)(const void *)log_front(log);
+	return (struct train *)(void *)log_front(log);
 }
 
 /* When it is due; SIMTIME_NEVER: there is none. */

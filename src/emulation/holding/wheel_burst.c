@@ -49,16 +49,13 @@ static bool stays_alike(const struct wheel *wheel, const simtime *due_ns, uint16
 	return *class == store_class_of(most - wheel->cursor);
 }
 
-/* Room for a record each, as long as there is any; how many. */
+/* Room for a record each, whose stays are not alike, as long as there is any; how many. */
 static uint16_t rooms_make(struct wheel *wheel, struct rte_mbuf *const *mbufs, uint16_t n,
                            const simtime *due_ns, struct held **held)
 {
 	simtime cursor = wheel->cursor;
-	uint32_t class;
 	uint16_t i;
 
-	if (likely(stays_alike(wheel, due_ns, n, &class)))
-		return store_append_run(&wheel->store, class, mbufs, n, held);
 	for (i = 0; i < n; i++) {
 		held[i] = store_append(&wheel->store, due_ns[i] > cursor ? due_ns[i] - cursor : 0,
 		                       mbufs[i]->data_len);
@@ -66,6 +63,22 @@ static uint16_t rooms_make(struct wheel *wheel, struct rte_mbuf *const *mbufs, u
 			break;
 	}
 	return i;
+}
+
+/* A cell each, of packets of one kind and one length, as far as they can have one; how many. The
+ * burst is whole. */
+static uint16_t cells_make(struct wheel *wheel, uint32_t class, uint32_t cloud,
+                           const struct burst *burst, uint32_t from, uint16_t n,
+                           struct held **cells)
+{
+	const uint32_t bytes = burst->mbuf[from]->data_len;
+	uint32_t numbers[BURST_ROOM];
+
+	if (!store_takes_cells(&wheel->store, class, bytes))
+		return 0;
+	wheel->has_cells = true;
+	burst_numbers(burst, from, n, numbers);
+	return store_append_cells(&wheel->store, class, cloud, bytes, numbers, n, cells);
 }
 
 /* The keys of the records, as long as there is room; how many. */
@@ -123,49 +136,34 @@ static void cells_fill(struct holder *holder, struct held *const *cells,
 	holder->n_spare += n;
 }
 
-/* Packets of one kind and one length go into cells, if they can; how many have. The burst is
- * whole. */
-static uint16_t push_in_cells(struct wheel *wheel, struct holder *holder, uint32_t cloud,
-                              const struct burst *burst, uint32_t from, uint16_t n,
-                              const simtime *due_ns)
-{
-	struct rte_mbuf *const *mbufs = &burst->mbuf[from];
-	struct held *cells[BURST_ROOM];
-	uint32_t numbers[BURST_ROOM];
-	uint32_t bytes = mbufs[0]->data_len, class;
-	uint16_t rooms, done;
-
-	if (!stays_alike(wheel, due_ns, n, &class) ||
-	    !store_takes_cells(&wheel->store, class, bytes))
-		return 0;
-	wheel->has_cells = true;
-	burst_numbers(burst, from, n, numbers);
-	rooms = store_append_cells(&wheel->store, class, cloud, bytes, numbers, n, cells);
-	done = keys_add(wheel, cells, rooms, due_ns);
-	cells_fill(holder, cells, mbufs, done);
-	for (uint16_t i = done; unlikely(i < rooms); i++)
-		store_leave(&wheel->store, cells[i]);
-	return done;
-}
-
-/* Packets of one kind, n <= BURST_ROOM; how many there was memory for. */
+/* Packets of one kind, n <= BURST_ROOM; how many there was memory for. `cells`: and of one
+ * length. */
 static uint16_t push_run(struct wheel *wheel, struct holder *holder, uint32_t cloud,
                          const struct burst *burst, uint32_t from, uint16_t n,
                          const simtime *due_ns, bool cells)
 {
+	struct rte_mbuf *const *mbufs = &burst->mbuf[from];
 	struct held *held[BURST_ROOM];
-	uint16_t rooms, done;
+	uint16_t rooms = 0, done;
+	uint32_t class;
 
 	if (unlikely(holder->n_spare > HOLD_SPARE_MAX - BURST_ROOM))
 		hold_give_back(holder, HOLD_SPARE_MAX / 2);
-	if (cells) {
-		done = push_in_cells(wheel, holder, cloud, burst, from, n, due_ns);
-		if (likely(done > 0))
-			return done;
+	if (unlikely(!stays_alike(wheel, due_ns, n, &class))) {
+		cells = false;
+		rooms = rooms_make(wheel, mbufs, n, due_ns, held);
+	} else {
+		if (cells)
+			rooms = cells_make(wheel, class, cloud, burst, from, n, held);
+		cells = rooms > 0;
+		if (!cells)
+			rooms = store_append_run(&wheel->store, class, mbufs, n, held);
 	}
-	rooms = rooms_make(wheel, &burst->mbuf[from], n, due_ns, held);
 	done = keys_add(wheel, held, rooms, due_ns);
-	records_fill(holder, held, cloud, burst, from, done, due_ns);
+	if (cells)
+		cells_fill(holder, held, mbufs, done);
+	else
+		records_fill(holder, held, cloud, burst, from, done, due_ns);
 	for (uint16_t i = done; unlikely(i < rooms); i++)
 		store_leave(&wheel->store, held[i]);
 	return done;

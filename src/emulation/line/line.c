@@ -215,23 +215,13 @@ simtime line_first(struct line *line, simtime now)
 	return held ? simtime_min(first, held->t_ns) : first;
 }
 
-static bool wheel_is_next(struct line *line, simtime now)
-{
-	const struct held *first = wheel_front(line->wheel, now);
-
-	if (!first)
-		return false;
-	return first->t_ns < train_next(&line->log);
-}
-
 struct rte_mbuf *line_pop_one(struct line *line, struct holder *holder, simtime now,
                               struct held *head)
 {
-	const struct held *held;
+	const struct held *held = line->wheel ? wheel_front(line->wheel, now) : NULL;
 	struct rte_mbuf *mbuf;
 
-	if (line->wheel && wheel_is_next(line, now)) {
-		held = wheel_front(line->wheel, now);
+	if (held && held->t_ns < train_next(&line->log)) {
 		*head = *held;
 		mbuf = hold_mbuf(holder, held);
 		if (likely(mbuf != NULL))
