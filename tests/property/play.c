@@ -14,6 +14,8 @@
 #include "aqm/red_conf.h"
 #include "dice.h"
 #include "engine/engine_report.h"
+#include "engine/engine_snapshot.h"
+#include "engine/engine_state.h"
 #include "link/class.h"
 #include "link/slots.h"
 #include "match/selection.h"
@@ -400,11 +402,72 @@ static uint32_t run_of(const struct script *script, uint32_t done, uint32_t at, 
 	return n;
 }
 
+/* ---- another engine takes over ---- */
+
+#define SNAPSHOT_BYTES (UINT64_C(8) << 20)
+
+static struct rig *rig_for(const struct script *script, uint64_t engine_seed)
+{
+	return rig_open(&(struct rig_setup){
+	        .seed = engine_seed, .makes_room = true, .hosts = script->hosts});
+}
+
+/* What those that close have dropped: the other engine does not know them, perhaps. */
+static uint64_t dropped_by_closing(const struct engine *engine)
+{
+	const struct cloud_table *cloud_table = engine->cloud_table;
+	uint64_t dropped = 0;
+
+	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {
+		const struct cloud *cloud = cloud_table->slots[i];
+		const struct cloud *head = cloud && cloud->of ? cloud->of->head : cloud;
+
+		if (head && head->closing)
+			dropped += counters_drops(&cloud->counters);
+	}
+	return dropped;
+}
+
+/* It has had the changes, and no packet. */
+static struct rig *taken_over(struct rig *rig, const struct script *script, uint32_t done,
+                              uint64_t engine_seed, struct played *played)
+{
+	uint8_t *bytes = malloc(SNAPSHOT_BYTES);
+	struct snapshot written = {.at = bytes, .end = bytes + SNAPSHOT_BYTES}, read;
+	struct rig *other = rig_for(script, engine_seed);
+	const simtime now = rig->now;
+
+	assert_non_null(bytes);
+	engine_snapshot(rig->engine, now, &written);
+	assert_false(written.failed);
+	for (uint32_t again = 0; again < done;)
+		again = steps_do(other, script, again, script->steps[again].before);
+	rig_advance(other, now);
+	read = (struct snapshot){.at = bytes, .end = written.at, .restores = true};
+	engine_snapshot(other->engine, now, &read);
+	assert_false(read.failed);
+	assert_ptr_equal(read.at, read.end);
+	assert_int_equal(engine_held_packets(other->engine), engine_held_packets(rig->engine));
+	played->taken_over++;
+	played->held += engine_held_packets(rig->engine);
+
+	other->sent = rig->sent;
+	memcpy(other->received, rig->received, sizeof(rig->received));
+	other->dropped = rig->dropped + dropped_by_closing(rig->engine);
+	other->n_departures = other->room = rig->n_departures;
+	other->departures = malloc((rig->n_departures + 1) * sizeof(*rig->departures));
+	assert_non_null(other->departures);
+	memcpy(other->departures, rig->departures, rig->n_departures * sizeof(*rig->departures));
+	rig_check(other);
+	rig_close(rig);
+	free(bytes);
+	return other;
+}
+
 struct played script_play(const struct script *script, enum play_way way, uint32_t burst,
                           uint64_t engine_seed)
 {
-	struct rig *rig = rig_open(&(struct rig_setup){
-	        .seed = engine_seed, .makes_room = true, .hosts = script->hosts});
+	struct rig *rig = rig_for(script, engine_seed);
 	struct dice dice = {.key = draw_key_make(script->seed, "play", "chance")};
 	struct played played = {.n = 0};
 	uint32_t done = 0, n;
@@ -437,8 +500,11 @@ struct played script_play(const struct script *script, enum play_way way, uint32
 				rig_advance(rig, t);
 		} else {
 			rig_ingress(rig, mbufs, (uint16_t)n);
-			if (way == PLAY_BURSTS)
+			if (way != PLAY_LAZY)
 				rig_advance(rig, rig->now);
+			if (way == PLAY_SNAPSHOTS && roll(&dice, 8) == 0 &&
+			    !engine_snapshot_waits(rig->engine))
+				rig = taken_over(rig, script, done, engine_seed, &played);
 		}
 	}
 	finish(rig, &played);

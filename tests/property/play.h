@@ -10,6 +10,8 @@ enum play_way {
 	PLAY_BURSTS,
 	PLAY_LAZY, /* the same, and advanced only when everything is in */
 	PLAY_LIVE, /* rig_receive, in bursts of one instant, advanced at random instants */
+	/* as PLAY_BURSTS, but that at random instants another engine takes over, by a snapshot */
+	PLAY_SNAPSHOTS,
 };
 
 /* Plays it to its end and asserts conservation at each step, and that every mbuf and all memory is
@@ -21,6 +23,8 @@ struct played {
 	uint64_t limited;       /* packets dropped, for the limit of a delay */
 	uint64_t without_cloud; /* for want of a cloud of a template */
 	uint64_t of_templates;  /* clouds of templates */
+	uint64_t taken_over;    /* by another engine, and packets that were held then */
+	uint64_t held;
 };
 /* Called with each scenario before it is put in force; NULL: not. */
 extern void (*play_scenario)(const struct scenario *scenario);

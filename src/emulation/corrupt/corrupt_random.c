@@ -87,6 +87,11 @@ static void corrupt_random_adopt(struct stage *stage, const struct stage *old)
 	             &((const struct corrupt_random *)old)->wrong);
 }
 
+static void corrupt_random_snapshot(struct stage *stage, struct snapshot *snapshot)
+{
+	chance_snapshot(&((struct corrupt_random *)stage)->wrong, snapshot);
+}
+
 static const struct field corrupt_random_fields[] = {
         {.name = "probability",
          .type = FIELD_PROBABILITY,
@@ -125,4 +130,5 @@ const struct statement corrupt_random_statement = {
         .make = corrupt_random_make,
         .free = corrupt_random_free,
         .adopt = corrupt_random_adopt,
+        .snapshot = corrupt_random_snapshot,
 };

@@ -6,6 +6,7 @@
 
 #include "duplicate/duplicate.h"
 #include "stage/stage.h"
+#include "snapshot/snapshot.h"
 
 struct duplicate_every {
 	struct stage stage;
@@ -51,6 +52,11 @@ static void duplicate_every_adopt(struct stage *stage, const struct stage *old)
 	((struct duplicate_every *)stage)->count = ((const struct duplicate_every *)old)->count;
 }
 
+static void duplicate_every_snapshot(struct stage *stage, struct snapshot *snapshot)
+{
+	snapshot_value(snapshot, ((struct duplicate_every *)stage)->count);
+}
+
 static const struct field duplicate_every_fields[] = {
         {.name = "every",
          .type = FIELD_COUNT,
@@ -72,4 +78,5 @@ const struct statement duplicate_every_statement = {
         .make = duplicate_every_make,
         .free = duplicate_every_free,
         .adopt = duplicate_every_adopt,
+        .snapshot = duplicate_every_snapshot,
 };

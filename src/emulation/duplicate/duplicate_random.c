@@ -48,6 +48,11 @@ static void duplicate_random_adopt(struct stage *stage, const struct stage *old)
 	             &((const struct duplicate_random *)old)->twice);
 }
 
+static void duplicate_random_snapshot(struct stage *stage, struct snapshot *snapshot)
+{
+	chance_snapshot(&((struct duplicate_random *)stage)->twice, snapshot);
+}
+
 static const struct field duplicate_random_fields[] = {
         {.name = "probability",
          .type = FIELD_PROBABILITY,
@@ -78,4 +83,5 @@ const struct statement duplicate_random_statement = {
         .make = duplicate_random_make,
         .free = duplicate_random_free,
         .adopt = duplicate_random_adopt,
+        .snapshot = duplicate_random_snapshot,
 };

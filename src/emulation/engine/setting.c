@@ -11,6 +11,7 @@
 #include "line/delay.h"
 #include "link/classes.h"
 #include "link/slots.h"
+#include "snapshot/snapshot.h"
 
 /* ---- draws follow from the name: worker ---- */
 
@@ -234,6 +235,40 @@ void setting_apply(struct setting *setting, simtime now)
 		break;
 	}
 }
+
+/* ---- snapshots: worker ---- */
+
+void stage_snapshot(struct stage *stage, struct snapshot *snapshot)
+{
+	snapshot_value(snapshot, stage->drawn);
+	if (stage->statement->snapshot)
+		stage->statement->snapshot(stage, snapshot);
+}
+
+/* Parameters of links and lines, and classes, which do not change with time, follow from the
+ * scenario. */
+void setting_snapshot(struct setting *setting, struct snapshot *snapshot)
+{
+	switch (setting->role) {
+	case ROLE_STAGE:
+		if (snapshot_same(snapshot, setting->stage != NULL))
+			stage_snapshot(setting->stage, snapshot);
+		break;
+	case ROLE_AQM:
+	case ROLE_AQM_MODIFIER:
+		if (snapshot_same(snapshot, setting->aqm != NULL))
+			aqm_snapshot(setting->aqm, snapshot);
+		break;
+	case ROLE_LINK:
+	case ROLE_CLASS:
+	case ROLE_LINE:
+	case ROLE_CLOUD:
+	case ROLE_SCHEDULE:
+		break;
+	}
+}
+
+/* ---- control ---- */
 
 void setting_free(struct setting *setting)
 {

@@ -43,6 +43,8 @@ void setting_key(struct setting *setting, uint64_t seed);
 void cloud_key(struct cloud *cloud, uint64_t seed);
 /* Worker. */
 void setting_apply(struct setting *setting, simtime now);
+/* What a stage or an AQM in it, which is not in force, remembers (snapshot.h). Worker. */
+void setting_snapshot(struct setting *setting, struct snapshot *snapshot);
 /* Control. */
 void setting_free(struct setting *setting);
 

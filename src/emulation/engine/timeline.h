@@ -55,6 +55,10 @@ struct track {
 	/* Its cloud has got its name, from which its draws follow; it is not on. NULL: it has
 	 * none. */
 	void (*key)(struct track *track, const struct cloud *cloud, uint64_t seed);
+	/* What the statements remember that it has, in force or put aside, and it itself
+	 * (snapshot.h). All of its points up to the instant of the snapshot have been executed, in
+	 * both engines. NULL: nothing. */
+	void (*snapshot)(struct track *track, struct snapshot *snapshot);
 	/* Control. */
 	void (*free)(struct track *track);
 };

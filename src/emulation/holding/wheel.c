@@ -12,11 +12,11 @@
 
 /* Of levels 0 to 3: log2 of the width of a slot. */
 static const uint8_t level_shift[WHEEL_LEVELS] = {6, 14, 30, 40};
-static const uint32_t level_slots[WHEEL_LEVELS] = {WHEEL_SLOTS_FINE, WHEEL_SLOTS_MAX, 1024, 4096};
+const uint32_t wheel_slots[WHEEL_LEVELS] = {WHEEL_SLOTS_FINE, WHEEL_SLOTS_MAX, 1024, 4096};
 
 static uint32_t slot_in(uint32_t level, simtime t)
 {
-	return (uint32_t)(t >> level_shift[level]) & (level_slots[level] - 1);
+	return (uint32_t)(t >> level_shift[level]) & (wheel_slots[level] - 1);
 }
 
 static struct wheel_level *level_at(struct wheel *wheel, uint32_t level)
@@ -107,8 +107,8 @@ struct wheel *wheel_make(struct arena *arena)
 	}
 	for (uint32_t i = 1; i < WHEEL_LEVELS; i++) {
 		struct wheel_level *level = level_at(wheel, i);
-		size_t lists = level_slots[i] * sizeof(*level->list);
-		size_t key_lists = level_slots[i] * sizeof(*level->key_lists);
+		size_t lists = wheel_slots[i] * sizeof(*level->list);
+		size_t key_lists = wheel_slots[i] * sizeof(*level->key_lists);
 
 		level->list = malloc(lists);
 		level->key_lists = malloc(key_lists);
@@ -200,7 +200,7 @@ static uint32_t level_of(const struct wheel *wheel, simtime due)
 	if (due >> level_shift[1] <= cursor >> level_shift[1])
 		return 0;
 	while (level < WHEEL_LEVELS - 1 &&
-	       (due >> level_shift[level]) - (cursor >> level_shift[level]) >= level_slots[level])
+	       (due >> level_shift[level]) - (cursor >> level_shift[level]) >= wheel_slots[level])
 		level++;
 	return level;
 }
@@ -464,7 +464,7 @@ static void cursor_move(struct wheel *wheel, simtime when)
 static simtime level_next(const struct wheel *wheel, uint32_t number)
 {
 	const struct wheel_level *level = &wheel->level[number - 1];
-	uint32_t n = level_slots[number], at = slot_in(number, wheel->cursor);
+	uint32_t n = wheel_slots[number], at = slot_in(number, wheel->cursor);
 	uint32_t slot = slot_after(level, n, at + 1);
 
 	if (slot == n) {

@@ -91,6 +91,9 @@ struct wheel {
 	} seen; /* a packet in a cell, as wheel_front shows it */
 };
 
+/* How many slots each level has. */
+extern const uint32_t wheel_slots[WHEEL_LEVELS];
+
 /* NULL: no memory. Control. */
 struct wheel *wheel_make(struct arena *arena);
 /* Gives all chunks back to the arena; the packets must have been taken. The worker's last act. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "line/in_flight.h"
 
+#include "snapshot/snapshot.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,4 +187,46 @@ uint64_t in_flight_count(struct in_flight *in_flight, struct arena *arena, simti
 	if (in_flight->n == 0 && in_flight->chunks)
 		chunks_give_back(in_flight, arena);
 	return in_flight->n;
+}
+
+/* ---- snapshots ---- */
+
+static void list_write(const struct in_flight_note *note, struct snapshot *snapshot)
+{
+	for (; note; note = note->next) {
+		simtime due = note->due;
+
+		snapshot_value(snapshot, due);
+	}
+}
+
+/* Those in order come first, so that they are in order again. */
+static void notes_write(const struct in_flight *in_flight, struct snapshot *snapshot)
+{
+	list_write(in_flight->first, snapshot);
+	for (uint32_t k = 0; k < IN_FLIGHT_TIERS; k++) {
+		const struct in_flight_tier *tier = &in_flight->tier[k];
+
+		for (uint32_t slots = tier->taken; slots; slots &= slots - 1)
+			list_write(tier->slot[__builtin_ctz(slots)], snapshot);
+	}
+}
+
+void in_flight_snapshot(struct in_flight *in_flight, struct arena *arena, struct snapshot *snapshot)
+{
+	uint64_t n = in_flight->n;
+
+	snapshot_value(snapshot, in_flight->now);
+	snapshot_value(snapshot, n);
+	if (!snapshot->restores) {
+		notes_write(in_flight, snapshot);
+		return;
+	}
+	for (; n > 0 && !snapshot->failed; n--) {
+		simtime due = 0;
+
+		snapshot_value(snapshot, due);
+		if (snapshot_holds(snapshot, in_flight_reserve(in_flight, arena, 1)))
+			in_flight_note(in_flight, due);
+	}
 }

@@ -69,4 +69,9 @@ void in_flight_note(struct in_flight *in_flight, simtime due);
 /* How many are later than `now`, which does not go back. */
 uint64_t in_flight_count(struct in_flight *in_flight, struct arena *arena, simtime now);
 
+/* What is noted (snapshot.h). */
+struct snapshot;
+void in_flight_snapshot(struct in_flight *in_flight, struct arena *arena,
+                        struct snapshot *snapshot);
+
 #endif

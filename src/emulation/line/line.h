@@ -173,6 +173,12 @@ uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct 
 struct rte_mbuf *line_pop_one(struct line *line, struct holder *holder, simtime now,
                               struct held *head);
 
+/* What it remembers and holds but on the shared wheel, at `now`, up to which all has left
+ * (snapshot.h). */
+struct snapshot;
+void line_snapshot(struct line *line, struct holder *holder, simtime now,
+                   struct snapshot *snapshot);
+
 /* Drops everything in the log, held back, and on a wheel of its own; returns how many packets that
  * were. */
 uint64_t line_clear(struct line *line, struct holder *holder);

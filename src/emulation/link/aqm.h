@@ -74,6 +74,11 @@
  * marked is a drop with the verdict's reason; of one that is marked already, a pass. What is marked
  * is counted as `ecn_marked`, after the queue has found room for it.
  *
+ * Snapshots. `snapshot` writes down what the AQM remembers, or reads it (snapshot.h); NULL: it
+ * remembers nothing but `drawn`, which is done already. The packets in its bands are not its
+ * affair: they follow, band by band, as at() has them then. When all have been read, fits() says
+ * whether they go together with what it remembers.
+ *
  * Bands. A management may have queues of its own inside the queue, its *bands*, and say from which
  * the link takes: then it has `bands` (below). A packet waits in the band that it chose; when it is
  * taken it goes to the front of the queue's log, which has no other then. What waited when such a
@@ -108,6 +113,7 @@ struct held;
 struct log;
 struct problem;
 struct queue;
+struct snapshot;
 
 /* ---- what an AQM sees, and says ---- */
 
@@ -187,6 +193,9 @@ struct aqm_bands {
 	bool (*inherit)(struct aqm *aqm, struct aqm *old);
 	/* Everything was taken out of all bands. */
 	void (*emptied)(struct aqm *aqm);
+	/* All was read from a snapshot, and the packets are in the bands: whether it can go on like
+	 * that. Optional. */
+	bool (*fits)(const struct aqm *aqm);
 	/* Control: how many there are, at most. */
 	uint32_t (*most)(const struct conf *conf);
 };
@@ -195,6 +204,7 @@ struct aqm_kind {
 	int (*make)(const struct conf *conf, const struct cloud_conf *cloud, struct aqm **aqm);
 	void (*free)(struct aqm *aqm);
 	void (*adopt)(struct aqm *aqm, const struct aqm *old);
+	void (*snapshot)(struct aqm *aqm, struct snapshot *snapshot);
 	uint16_t (*arrive)(struct aqm *aqm, const struct aqm_view *view,
 	                   const struct aqm_group *group, struct aqm_verdict *verdict);
 	void (*settled)(struct aqm *aqm, const struct aqm_view *view, const struct burst *burst,
@@ -241,6 +251,9 @@ void aqm_key(struct aqm *aqm, uint64_t seed, const char *scope);
 /* NULL is allowed. */
 void aqm_report(const struct aqm *aqm, struct aqm_report *report);
 
+/* What it remembers: `drawn`, and what its kind says (snapshot.h). Worker. */
+void aqm_snapshot(struct aqm *aqm, struct snapshot *snapshot);
+
 /* ---- worker; what its cloud does with it is engine/cloud_aqm.h ---- */
 
 /* Whether there is none, or one that groups of packets may come to. */
@@ -262,6 +275,12 @@ void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *q
 static inline void aqm_entered(struct aqm *aqm, struct log *band, uint32_t wire_bytes)
 {
 	aqm->kind->bands->entered(aqm, band, wire_bytes);
+}
+
+/* Whether what was read of it goes with the packets in its bands (fits). NULL is allowed. */
+static inline bool aqm_fits(const struct aqm *aqm)
+{
+	return !aqm || !aqm->kind->bands || !aqm->kind->bands->fits || aqm->kind->bands->fits(aqm);
 }
 
 static inline void aqm_idle(struct aqm *aqm, simtime now)

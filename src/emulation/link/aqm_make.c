@@ -8,6 +8,7 @@
 #include "link/rate.h"
 #include "scenario/scenario.h"
 #include "stage/stage.h"
+#include "snapshot/snapshot.h"
 
 int aqm_check(const struct conf *conf, const struct cloud_conf *cloud, struct problem *problem)
 {
@@ -135,4 +136,11 @@ void aqm_take_over(struct aqm *aqm, const struct aqm *old, const struct queue *q
 		aqm->kind->adopt(aqm, old);
 	else if (queue->held_packets == 0)
 		aqm_idle(aqm, now);
+}
+
+void aqm_snapshot(struct aqm *aqm, struct snapshot *snapshot)
+{
+	snapshot_value(snapshot, aqm->drawn);
+	if (aqm->kind->snapshot)
+		aqm->kind->snapshot(aqm, snapshot);
 }

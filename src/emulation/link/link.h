@@ -192,8 +192,13 @@ struct queue *link_queue_at(const struct link *link, uint32_t i);
 /* The oldest packet of the queue that waits and is not in the link's hand, or NULL. */
 struct held *link_oldest(const struct link *link, const struct queue *queue);
 
-/* Drops everything, without telling; returns how many packets that were. */
 struct holder;
+struct snapshot;
+/* What it and its queues remember and hold; `cloud`: its index (snapshot.h). */
+void link_snapshot(struct link *link, struct holder *holder, uint32_t cloud,
+                   struct snapshot *snapshot);
+
+/* Drops everything, without telling; returns how many packets that were. */
 uint64_t link_clear(struct link *link, struct holder *holder);
 
 #endif

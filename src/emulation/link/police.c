@@ -7,6 +7,7 @@
 #include "stage/stage.h"
 #include "link/rate.h"
 #include "link/shaper.h"
+#include "snapshot/snapshot.h"
 
 struct police {
 	struct stage stage;
@@ -65,6 +66,15 @@ static void police_adopt(struct stage *stage, const struct stage *old)
 	bucket->at = before->at;
 }
 
+static void police_snapshot(struct stage *stage, struct snapshot *snapshot)
+{
+	struct shaper *bucket = &((struct police *)stage)->bucket;
+
+	snapshot_value(snapshot, bucket->debt_work);
+	snapshot_value(snapshot, bucket->at);
+	snapshot_holds(snapshot, bucket->debt_work >= 0 && bucket->debt_work <= bucket->depth_work);
+}
+
 static const struct field police_fields[] = {
         {.name = "rate",
          .type = FIELD_RATE,
@@ -92,4 +102,5 @@ const struct statement police_statement = {
         .make = police_make,
         .free = police_free,
         .adopt = police_adopt,
+        .snapshot = police_snapshot,
 };

@@ -93,6 +93,10 @@ static inline void shaper_depart(struct shaper *shaper, simtime now, uint32_t by
 	shaper->debt_work += shaper_work(bytes);
 }
 
+/* Its debt (snapshot.h). */
+struct snapshot;
+void shaper_snapshot(struct shaper *shaper, struct snapshot *snapshot);
+
 /* How long packets of a length take, without a division for each: so many whole nanoseconds at the
  * rate, and the work that is left of them. Begins as zeros; goes on as long as the rate does. */
 struct shaper_pace {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "stage/stage.h"
+#include "snapshot/snapshot.h"
 
 enum { LANE_BEGINS, LANE_LENGTH };
 
@@ -69,6 +70,14 @@ static void loss_burst_adopt(struct stage *stage, const struct stage *old)
 		loss->left = loss->length.to;
 }
 
+static void loss_burst_snapshot(struct stage *stage, struct snapshot *snapshot)
+{
+	struct loss_burst *loss = (struct loss_burst *)stage;
+
+	snapshot_value(snapshot, loss->left);
+	snapshot_holds(snapshot, loss->left <= loss->length.to);
+}
+
 static const struct field loss_burst_fields[] = {
         {.name = "probability",
          .type = FIELD_PROBABILITY,
@@ -96,4 +105,5 @@ const struct statement loss_burst_statement = {
         .make = loss_burst_make,
         .free = loss_burst_free,
         .adopt = loss_burst_adopt,
+        .snapshot = loss_burst_snapshot,
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "stage/stage.h"
+#include "snapshot/snapshot.h"
 
 struct loss_every {
 	struct stage stage;
@@ -45,6 +46,14 @@ static void loss_every_free(struct stage *stage)
 	free(stage);
 }
 
+static void loss_every_snapshot(struct stage *stage, struct snapshot *snapshot)
+{
+	struct loss_every *loss = (struct loss_every *)stage;
+
+	snapshot_value(snapshot, loss->position);
+	snapshot_holds(snapshot, loss->position < loss->every - 1 + loss->burst);
+}
+
 static const struct field loss_every_fields[] = {
         {.name = "every",
          .type = FIELD_COUNT,
@@ -72,4 +81,5 @@ const struct statement loss_every_statement = {
         .conf_bytes = sizeof(struct loss_every_conf),
         .make = loss_every_make,
         .free = loss_every_free,
+        .snapshot = loss_every_snapshot,
 };

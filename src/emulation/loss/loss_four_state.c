@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "loss/loss_or_mark.h"
+#include "snapshot/snapshot.h"
 
 /* What two probabilities, each rounded to the nearest 2^-63, may miss 100 % by. */
 #define ROUNDING 2
@@ -104,6 +105,13 @@ static void loss_four_state_adopt(struct stage *stage, const struct stage *old)
 	((struct loss_four_state *)stage)->state = ((const struct loss_four_state *)old)->state;
 }
 
+static void loss_four_state_snapshot(struct stage *stage, struct snapshot *snapshot)
+{
+	struct loss_four_state *loss = (struct loss_four_state *)stage;
+
+	loss->state = (enum state)snapshot_index(snapshot, loss->state, GAP_LOST + 1);
+}
+
 static const struct field loss_four_state_fields[] = {
         [FIELD_P13] = {.name = "p13",
                        .type = FIELD_PROBABILITY,
@@ -151,4 +159,5 @@ const struct statement loss_four_state_statement = {
         .make = loss_four_state_make,
         .free = loss_four_state_free,
         .adopt = loss_four_state_adopt,
+        .snapshot = loss_four_state_snapshot,
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "loss/loss_or_mark.h"
+#include "snapshot/snapshot.h"
 
 enum { LANE_STATE, LANE_LOSS };
 enum channel { GOOD, BAD };
@@ -72,6 +73,13 @@ static void loss_gilbert_elliott_adopt(struct stage *stage, const struct stage *
 	        ((const struct loss_gilbert_elliott *)old)->channel;
 }
 
+static void loss_gilbert_elliott_snapshot(struct stage *stage, struct snapshot *snapshot)
+{
+	struct loss_gilbert_elliott *loss = (struct loss_gilbert_elliott *)stage;
+
+	loss->channel = (enum channel)snapshot_index(snapshot, loss->channel, BAD + 1);
+}
+
 static const struct field loss_gilbert_elliott_fields[] = {
         {.name = "p",
          .type = FIELD_PROBABILITY,
@@ -113,4 +121,5 @@ const struct statement loss_gilbert_elliott_statement = {
         .make = loss_gilbert_elliott_make,
         .free = loss_gilbert_elliott_free,
         .adopt = loss_gilbert_elliott_adopt,
+        .snapshot = loss_gilbert_elliott_snapshot,
 };

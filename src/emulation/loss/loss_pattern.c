@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "stage/stage.h"
+#include "snapshot/snapshot.h"
 
 enum { FIELD_LOST, FIELD_OF };
 
@@ -102,13 +103,29 @@ static void loss_pattern_free(struct stage *stage)
 	free(stage);
 }
 
+/* Which of the lost ones is next follows from the position. */
+static void find_next(struct loss_pattern *loss)
+{
+	loss->next = 0;
+	while (loss->next < loss->n && loss->lost[loss->next] <= loss->position)
+		loss->next++;
+}
+
 static void loss_pattern_adopt(struct stage *stage, const struct stage *old)
 {
 	struct loss_pattern *loss = (struct loss_pattern *)stage;
 
 	loss->position = ((const struct loss_pattern *)old)->position % loss->of;
-	while (loss->next < loss->n && loss->lost[loss->next] <= loss->position)
-		loss->next++;
+	find_next(loss);
+}
+
+static void loss_pattern_snapshot(struct stage *stage, struct snapshot *snapshot)
+{
+	struct loss_pattern *loss = (struct loss_pattern *)stage;
+
+	snapshot_value(snapshot, loss->position);
+	snapshot_holds(snapshot, loss->position < loss->of);
+	find_next(loss);
 }
 
 static const struct field loss_pattern_fields[] = {
@@ -140,4 +157,5 @@ const struct statement loss_pattern_statement = {
         .make = loss_pattern_make,
         .free = loss_pattern_free,
         .adopt = loss_pattern_adopt,
+        .snapshot = loss_pattern_snapshot,
 };

@@ -62,6 +62,11 @@ static void loss_random_adopt(struct stage *stage, const struct stage *old)
 	             &((const struct loss_random *)old)->lost);
 }
 
+static void loss_random_snapshot(struct stage *stage, struct snapshot *snapshot)
+{
+	chance_snapshot(&((struct loss_random *)stage)->lost, snapshot);
+}
+
 static const struct field loss_random_fields[] = {
         {.name = "probability",
          .type = FIELD_PROBABILITY,
@@ -96,4 +101,5 @@ const struct statement loss_random_statement = {
         .make = loss_random_make,
         .free = loss_random_free,
         .adopt = loss_random_adopt,
+        .snapshot = loss_random_snapshot,
 };

@@ -7,6 +7,7 @@
 #include "stage/stage.h"
 #include "match/selection.h"
 #include "packet/tcp_flows.h"
+#include "snapshot/snapshot.h"
 
 struct loss_tcp_byte {
 	struct stage stage;
@@ -94,6 +95,15 @@ static void loss_tcp_byte_adopt(struct stage *stage, const struct stage *old)
 	to->epoch = from->epoch + 1;
 }
 
+/* How often it was put in force anew depends on whether packets came in between (timeline.h). */
+static void loss_tcp_byte_snapshot(struct stage *stage, struct snapshot *snapshot)
+{
+	struct loss_tcp_byte *loss = (struct loss_tcp_byte *)stage;
+
+	snapshot_value(snapshot, loss->epoch);
+	tcp_flows_snapshot(loss->flows, snapshot);
+}
+
 static const struct field loss_tcp_byte_fields[] = {
         {.name = "byte",
          .type = FIELD_COUNT,
@@ -128,4 +138,5 @@ const struct statement loss_tcp_byte_statement = {
         .make = loss_tcp_byte_make,
         .free = loss_tcp_byte_free,
         .adopt = loss_tcp_byte_adopt,
+        .snapshot = loss_tcp_byte_snapshot,
 };

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "snapshot/snapshot.h"
+
 _Static_assert(sizeof(struct tcp_flow) == 88, "tcp_flows.h says so");
 
 struct tcp_flows {
@@ -97,4 +99,65 @@ struct tcp_flow *tcp_flows_follow(struct tcp_flows *flows, struct draw_key key,
 		flow->sequence = segment->sequence;
 	}
 	return flow;
+}
+
+/* ---- snapshots ---- */
+
+/* More than 2^62 bytes of a flow have not been seen. */
+#define BYTE_MAX (INT64_C(1) << 62)
+
+static bool is_used(const struct tcp_flow *flow)
+{
+	return flow->name.ip != 0;
+}
+
+static void flow_snapshot(struct tcp_flow *flow, uint64_t segments, struct snapshot *snapshot)
+{
+	snapshot_bytes(snapshot, &flow->name, sizeof(flow->name)); /* there is no gap in it */
+	snapshot_value(snapshot, flow->used);
+	snapshot_value(snapshot, flow->byte);
+	snapshot_value(snapshot, flow->sequence);
+	snapshot_value(snapshot, flow->beginning);
+	flow->syn_seen = snapshot_flag(snapshot, flow->syn_seen);
+	snapshot_value(snapshot, flow->epoch);
+	snapshot_value(snapshot, flow->drops);
+	snapshot_holds(snapshot, is_used(flow) && flow->used <= segments && flow->byte >= 0 &&
+	                                 flow->byte <= BYTE_MAX);
+}
+
+/* Its places that are used, in ascending order, and the end. */
+static void flows_write(struct tcp_flows *flows, struct snapshot *snapshot)
+{
+	const uint64_t room = tcp_flows_room(flows);
+	uint64_t end = room;
+
+	for (uint64_t i = 0; i < room; i++) {
+		if (!is_used(&flows->flow[i]))
+			continue;
+		snapshot_value(snapshot, i);
+		flow_snapshot(&flows->flow[i], flows->segments, snapshot);
+	}
+	snapshot_value(snapshot, end);
+}
+
+static void flows_read(struct tcp_flows *flows, struct snapshot *snapshot)
+{
+	const uint64_t room = tcp_flows_room(flows);
+	uint64_t from = 0, i = 0;
+
+	for (;; from = i + 1) {
+		snapshot_value(snapshot, i);
+		if (!snapshot_holds(snapshot, i >= from && i <= room) || i == room)
+			return;
+		flow_snapshot(&flows->flow[i], flows->segments, snapshot);
+	}
+}
+
+void tcp_flows_snapshot(struct tcp_flows *flows, struct snapshot *snapshot)
+{
+	snapshot_value(snapshot, flows->segments);
+	if (snapshot->restores)
+		flows_read(flows, snapshot);
+	else
+		flows_write(flows, snapshot);
 }

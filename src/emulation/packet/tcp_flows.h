@@ -31,6 +31,7 @@ struct tcp_flow {
 	uint64_t drops;
 };
 
+struct snapshot;
 struct tcp_flows;
 
 /* Room for `flows`, rounded up to a power of two of at least TCP_FLOWS_WAYS. NULL: no memory. */
@@ -42,5 +43,9 @@ uint64_t tcp_flows_room(const struct tcp_flows *flows);
  * a segment comes from before the first one seen. `key` scatters the flows over the table. */
 struct tcp_flow *tcp_flows_follow(struct tcp_flows *flows, struct draw_key key,
                                   const struct tcp_segment *segment, int64_t *first);
+
+/* The flows that it follows (snapshot.h); what is read goes into a table that has none. Cost: a
+ * look at each place. */
+void tcp_flows_snapshot(struct tcp_flows *flows, struct snapshot *snapshot);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "random/correlated.h"
 #include "random/netem_chance.h"
+#include "snapshot/snapshot.h"
 
 #define CHANCE_AS_NETEM_HELP "with netem's recurrence in the place of the correlation's model"
 
@@ -54,6 +55,17 @@ static inline void chance_adopt(struct chance *chance, const struct chance *old)
 	chance->correlated.before = old->correlated.before;
 	chance->netem.recurrence.last = old->netem.recurrence.last;
 	chance->netem.recurrence.begun = old->netem.recurrence.begun;
+}
+
+/* What the packets before have left (snapshot.h). */
+static inline void chance_snapshot(struct chance *chance, struct snapshot *snapshot)
+{
+	struct netem_recurrence *netem = &chance->netem.recurrence;
+
+	chance->correlated.before = (enum correlated_before)snapshot_index(
+	        snapshot, chance->correlated.before, CORRELATED_YES + 1);
+	snapshot_value(snapshot, netem->last);
+	netem->begun = snapshot_flag(snapshot, netem->begun);
 }
 
 #endif

@@ -463,3 +463,11 @@ void hop_adopt(struct stage *stage, const struct stage *old)
 	hop->source.identification = before->source.identification;
 	quota_adopt(&hop->quota, &before->quota);
 }
+
+void hop_snapshot(struct stage *stage, struct snapshot *snapshot)
+{
+	struct hop *hop = (struct hop *)stage;
+
+	snapshot_value(snapshot, hop->source.identification);
+	quota_snapshot(&hop->quota, snapshot);
+}

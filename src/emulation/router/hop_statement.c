@@ -128,5 +128,6 @@ const struct statement hop_statement = {
         .make = hop_make,
         .free = hop_free,
         .adopt = hop_adopt,
+        .snapshot = hop_snapshot,
         .unanswered = hop_unanswered,
 };

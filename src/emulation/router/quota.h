@@ -12,6 +12,7 @@
 #include <rte_common.h>
 
 #include "simtime.h"
+#include "snapshot/snapshot.h"
 
 #define QUOTA_LIMIT_MAX 1000000000u
 #define QUOTA_BURST_MAX 1000000u
@@ -34,6 +35,14 @@ static inline void quota_adopt(struct quota *quota, const struct quota *old)
 {
 	quota->tokens = RTE_MIN(quota->full, old->tokens);
 	quota->at = old->at;
+}
+
+/* What is left in it, and since when (snapshot.h). */
+static inline void quota_snapshot(struct quota *quota, struct snapshot *snapshot)
+{
+	snapshot_value(snapshot, quota->tokens);
+	snapshot_value(snapshot, quota->at);
+	snapshot_holds(snapshot, quota->tokens <= quota->full);
 }
 
 /* Whether one more may be said now; it is counted. */

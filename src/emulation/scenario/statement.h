@@ -14,6 +14,8 @@
  * and for the worker that owns the cloud:
  *   adopt   takes over from the stage that it replaces (same statement); optional. `drawn` has been
  *           carried over already, so that a change never repeats random draws.
+ *   snapshot  writes down what the stage remembers of packets, or reads it (snapshot.h); NULL: it
+ *           remembers nothing but `drawn`, which is done already
  * What holds packets (link, line) has statements too, but no stage.
  */
 #ifndef WEIR_STATEMENT_H
@@ -31,6 +33,7 @@ struct cloud_conf;
 struct observed;
 struct order;
 struct orders;
+struct snapshot;
 struct stage;
 struct timeline_plan;
 
@@ -91,6 +94,7 @@ struct statement {
 	int (*ready)(struct stage *stage, const struct conf *conf);
 	void (*free)(struct stage *stage);
 	void (*adopt)(struct stage *stage, const struct stage *old);
+	void (*snapshot)(struct stage *stage, struct snapshot *snapshot);
 	/* How many of the first packets, as they came to the cloud, will certainly not make it call
 	 * cloud_generate; a quick look, which may say fewer than there are. Optional: a cloud with
 	 * a stage that generates and has none takes packets one by one. */

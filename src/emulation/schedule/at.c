@@ -79,6 +79,16 @@ static void at_key(struct track *track, const struct cloud *cloud, uint64_t seed
 	}
 }
 
+static void at_snapshot(struct track *track, struct snapshot *snapshot)
+{
+	struct at *at = (struct at *)track;
+
+	for (uint32_t i = 0; i < at->n; i++) {
+		for (uint32_t k = 0; k < at->point[i].n; k++)
+			setting_snapshot(&at->point[i].setting[k], snapshot);
+	}
+}
+
 /* ---- control ---- */
 
 static void at_free(struct track *track)
@@ -149,6 +159,7 @@ static int at_plan(const struct conf *conf, struct timeline_plan *plan)
 	at->track.enter = at_enter;
 	at->track.run = at_run;
 	at->track.key = at_key;
+	at->track.snapshot = at_snapshot;
 	at->track.free = at_free;
 	at->redone = plan->redone;
 	at->point = calloc(n, sizeof(*at->point));

@@ -176,6 +176,15 @@ static void curve_key(struct track *track, const struct cloud *cloud, uint64_t s
 		setting_key(&curve->loss, seed);
 }
 
+/* Where it is follows from the time. */
+static void curve_snapshot(struct track *track, struct snapshot *snapshot)
+{
+	struct curve *curve = (struct curve *)track;
+
+	if (curve->conf.has & CURVE_LOSS)
+		setting_snapshot(&curve->loss, snapshot);
+}
+
 /* ---- control ---- */
 
 static void curve_free(struct track *track)
@@ -290,6 +299,7 @@ int curve_plan(const struct curve_conf *conf, struct timeline_plan *plan)
 	curve->track.put_on = curve_put_on;
 	curve->track.take_off = curve_take_off;
 	curve->track.key = curve_key;
+	curve->track.snapshot = curve_snapshot;
 	curve->track.free = curve_free;
 	curve->track.places = timeline_orders_places(plan->setup, &(struct orders){n, covers});
 	error = prepare(curve, plan);

@@ -90,6 +90,14 @@ static void every_key(struct track *track, const struct cloud *cloud, uint64_t s
 		setting_key(&every->setting[i], seed);
 }
 
+static void every_snapshot(struct track *track, struct snapshot *snapshot)
+{
+	struct every *every = (struct every *)track;
+
+	for (uint32_t i = 0; i < every->n; i++)
+		setting_snapshot(&every->setting[i], snapshot);
+}
+
 /* ---- control ---- */
 
 static void every_free(struct track *track)
@@ -114,6 +122,7 @@ static int plan(const struct every_conf *conf, const struct orders *orders,
 	every->track.put_on = every_put_on;
 	every->track.take_off = every_take_off;
 	every->track.key = every_key;
+	every->track.snapshot = every_snapshot;
 	every->track.free = every_free;
 	every->track.places = timeline_orders_places(plan->setup, orders);
 	every->every_ns = conf->every_ns;

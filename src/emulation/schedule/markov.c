@@ -9,6 +9,7 @@
 #include "random/exponential.h"
 #include "scenario/scenario.h"
 #include "schedule/orders_check.h"
+#include "snapshot/snapshot.h"
 
 #define MARKOV_FIELD_STATES 0
 
@@ -144,6 +145,26 @@ static void markov_key(struct track *track, const struct cloud *cloud, uint64_t 
 	}
 }
 
+/* Another engine is on the same path, unless it went through so many stays that it has forgotten
+ * where it came from (catch_up). */
+static void markov_snapshot(struct track *track, struct snapshot *snapshot)
+{
+	struct markov *markov = (struct markov *)track;
+	const uint64_t stays = markov->stays;
+	const uint32_t state = markov->state;
+
+	snapshot_value(snapshot, markov->stays);
+	snapshot_value(snapshot, markov->state);
+	if (!snapshot_holds(snapshot, markov->stays == stays && markov->state == state)) {
+		markov->stays = stays;
+		markov->state = state;
+	}
+	for (uint32_t s = 0; s < markov->n; s++) {
+		for (uint32_t i = 0; i < markov->stay[s].n; i++)
+			setting_snapshot(&markov->stay[s].setting[i], snapshot);
+	}
+}
+
 /* ---- control ---- */
 
 static void markov_free(struct track *track)
@@ -201,6 +222,7 @@ static int markov_plan(const struct conf *conf, struct timeline_plan *plan)
 	markov->track.put_on = markov_put_on;
 	markov->track.take_off = markov_take_off;
 	markov->track.key = markov_key;
+	markov->track.snapshot = markov_snapshot;
 	markov->track.free = markov_free;
 	markov->key = draw_key_make(plan->setup->seed, plan->cloud->name, "markov");
 	exponential_make(&markov->exponential);

@@ -40,6 +40,9 @@ struct stage {
 	int rank;                  /* of the statement in the table: its place in the cloud */
 };
 
+/* What it remembers: `drawn`, and what its statement says (snapshot.h). Worker. */
+void stage_snapshot(struct stage *stage, struct snapshot *snapshot);
+
 /* ---- what it knows of its cloud ---- */
 
 /* `down`; of a cloud of a template `down/10.0.3.4`, and the template's until its first packet

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "aqm/codel.h"
 
+#include "snapshot/snapshot.h"
+
 /* Who enters within so many intervals after the last selection goes on with the count. */
 #define MEMORY_INTERVALS 16
 
@@ -100,4 +102,24 @@ void codel_emptied(struct codel *codel)
 	codel->first_above = 0;
 	codel->dropping = false;
 	codel->step = CODEL_NONE;
+}
+
+/* More than it comes to while the senders are there; by 0 it would divide. */
+#define COUNT_MAX INT32_MAX
+
+void codel_snapshot(struct codel *codel, struct snapshot *snapshot)
+{
+	snapshot_value(snapshot, codel->first_above);
+	snapshot_value(snapshot, codel->next);
+	snapshot_value(snapshot, codel->next_q16);
+	snapshot_value(snapshot, codel->count);
+	snapshot_value(snapshot, codel->count_then);
+	codel->dropping = snapshot_flag(snapshot, codel->dropping);
+	snapshot_value(snapshot, codel->step);
+	snapshot_holds(snapshot, codel->next_q16 < 1u << FRACTION_BITS &&
+	                                 codel->count <= COUNT_MAX &&
+	                                 codel->count_then <= codel->count &&
+	                                 codel->step <= CODEL_SELECTED &&
+	                                 (codel->count > 0 ||
+	                                  (!codel->dropping && codel->step == CODEL_NONE)));
 }

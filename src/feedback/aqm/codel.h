@@ -32,6 +32,8 @@
 
 #include "simtime.h"
 
+struct snapshot;
+
 #define CODEL_INTERVAL_MAX (4 * SIMTIME_S)
 
 struct codel_rule {
@@ -64,6 +66,9 @@ bool codel_select(struct codel *codel, const struct codel_rule *rule, simtime so
 void codel_marked(struct codel *codel, const struct codel_rule *rule);
 /* There is no packet any more. */
 void codel_emptied(struct codel *codel);
+
+/* What it has come to (snapshot.h). */
+void codel_snapshot(struct codel *codel, struct snapshot *snapshot);
 
 /* interval / sqrt(count), rounded down, in 2^-16 ns. */
 uint64_t codel_spacing_q16(const struct codel_rule *rule, uint32_t count);

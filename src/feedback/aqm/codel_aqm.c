@@ -9,6 +9,7 @@
 #include "holding/log.h"
 #include "link/aqm.h"
 #include "notify/ecn.h"
+#include "snapshot/snapshot.h"
 
 enum { CODEL_FIELD_TARGET, CODEL_FIELD_INTERVAL, CODEL_FIELD_CE_THRESHOLD, CODEL_FIELD_MTU };
 
@@ -70,6 +71,17 @@ static void codel_aqm_adopt(struct aqm *aqm, const struct aqm *old)
 	codel->marked_at_threshold = before->marked_at_threshold;
 }
 
+static void codel_aqm_snapshot(struct aqm *aqm, struct snapshot *snapshot)
+{
+	struct codel_aqm *codel = (struct codel_aqm *)aqm;
+
+	codel_snapshot(&codel->codel, snapshot);
+	snapshot_value(snapshot, codel->sojourn_ns);
+	snapshot_value(snapshot, codel->dropped);
+	snapshot_value(snapshot, codel->marked);
+	snapshot_value(snapshot, codel->marked_at_threshold);
+}
+
 /* ---- control's ---- */
 
 static READS_WHILE_IT_RUNS uint32_t codel_aqm_figures(const struct aqm *aqm,
@@ -114,6 +126,7 @@ static const struct aqm_kind codel_kind = {
         .make = codel_aqm_make,
         .free = codel_aqm_free,
         .adopt = codel_aqm_adopt,
+        .snapshot = codel_aqm_snapshot,
         .depart = codel_aqm_depart,
         .idle = codel_aqm_idle,
         .figures = codel_aqm_figures,

@@ -11,6 +11,7 @@
 #include "holding/log.h"
 #include "link/aqm.h"
 #include "notify/ecn.h"
+#include "snapshot/snapshot.h"
 
 enum { L4S, CLASSIC, BANDS };
 
@@ -172,6 +173,43 @@ static void dualpi2_emptied(struct aqm *aqm)
 	((struct dualpi2 *)aqm)->credit = 0;
 }
 
+/* ---- snapshots ---- */
+
+/* Farther than a packet of any length takes it. */
+#define CREDIT_MAX (INT64_C(1) << 50)
+
+static void dualpi2_snapshot(struct aqm *aqm, struct snapshot *snapshot)
+{
+	struct dualpi2 *self = (struct dualpi2 *)aqm;
+
+	pi2_snapshot(&self->pi2, snapshot);
+	self->current = snapshot_index(snapshot, self->current, BANDS);
+	snapshot_value(snapshot, self->credit);
+	snapshot_value(snapshot, self->sum_q62);
+	snapshot_value(snapshot, self->delay_ns);
+	snapshot_value(snapshot, self->dropped);
+	snapshot_value(snapshot, self->marked);
+	snapshot_holds(snapshot, self->credit >= -CREDIT_MAX && self->credit <= CREDIT_MAX);
+}
+
+/* The next update is later than all that waits came: else it would be made up for with a delay
+ * below 0. */
+static bool dualpi2_fits(const struct aqm *aqm)
+{
+	const struct dualpi2 *self = (const struct dualpi2 *)aqm;
+	const struct held *held;
+	struct log_walk walk;
+
+	for (uint32_t i = 0; self->pi2.begun && i < BANDS; i++) {
+		held = log_walk_first(&walk, &self->band[i]);
+		for (; held; held = log_walk_next(&walk)) {
+			if (held->t_ns >= self->pi2.update)
+				return false;
+		}
+	}
+	return true;
+}
+
 /* ---- control's ---- */
 
 static struct aqm_figure fraction(const char *name, probability_q63 p)
@@ -245,6 +283,7 @@ static const struct aqm_bands dualpi2_bands = {
         .next = dualpi2_next,
         .inherit = dualpi2_inherit,
         .emptied = dualpi2_emptied,
+        .fits = dualpi2_fits,
         .most = dualpi2_most,
 };
 
@@ -252,6 +291,7 @@ static const struct aqm_kind dualpi2_kind = {
         .make = dualpi2_make,
         .free = dualpi2_free,
         .adopt = dualpi2_adopt,
+        .snapshot = dualpi2_snapshot,
         .arrive = dualpi2_arrive,
         .depart = dualpi2_depart,
         .idle = dualpi2_idle,

@@ -7,9 +7,8 @@
 #include <rte_common.h>
 
 #include "account/counter_read.h"
+#include "aqm/fq_codel_state.h"
 #include "engine/cloud_aqm.h"
-#include "holding/log.h"
-#include "link/aqm.h"
 #include "match/packet_key.h"
 #include "notify/ecn.h"
 
@@ -22,54 +21,7 @@ enum {
 	FQ_CODEL_FIELD_MTU,
 };
 
-#define NO_FLOW UINT32_MAX
-
-struct flow {
-	struct log log; /* first */
-	struct codel codel;
-	int64_t credit;
-	uint32_t next; /* in its list */
-	bool listed;
-};
-
-/* Of flows, by their index. */
-struct list {
-	uint32_t first, last;
-};
-
-struct fq {
-	struct flow *flow;
-	uint64_t *bytes; /* that wait in each, as on the wire */
-	struct list new, old;
-	uint32_t current; /* from which the link takes */
-	uint32_t active;  /* in a list */
-};
-
-struct fq_codel {
-	struct aqm aqm;
-	struct fq fq;
-	struct codel_rule rule;
-	simtime ce_threshold_ns;
-	uint32_t n_flows, quantum;
-	/* of the packet that comes: its flow, and its bytes */
-	uint32_t coming, coming_bytes;
-	/* of a full queue: which loses how many more */
-	uint32_t victim, batch;
-	simtime sojourn_ns;
-	uint64_t dropped, marked, overflown, begun;
-};
-
 /* ---- lists ---- */
-
-static void list_append(struct fq *fq, struct list *list, uint32_t i)
-{
-	fq->flow[i].next = NO_FLOW;
-	if (list->first == NO_FLOW)
-		list->first = i;
-	else
-		fq->flow[list->last].next = i;
-	list->last = i;
-}
 
 static void list_drop_first(struct fq *fq, struct list *list)
 {
@@ -117,7 +69,7 @@ static void fq_entered(struct aqm *aqm, struct log *band, uint32_t wire_bytes)
 		return;
 	flow->listed = true;
 	flow->credit = self->quantum;
-	list_append(&self->fq, &self->fq.new, i);
+	fq_list_append(&self->fq, &self->fq.new, i);
 	self->fq.active++;
 	self->begun++;
 }
@@ -138,7 +90,7 @@ static void leave(struct fq *fq, struct list *from, uint32_t i)
 	list_drop_first(fq, from);
 	codel_emptied(&flow->codel);
 	if (from == &fq->new) {
-		list_append(fq, &fq->old, i);
+		fq_list_append(fq, &fq->old, i);
 		return;
 	}
 	flow->listed = false;
@@ -153,12 +105,12 @@ static void skip_rounds(struct fq_codel *self)
 	struct fq *fq = &self->fq;
 	int64_t rounds = INT64_MAX;
 
-	for (uint32_t i = fq->old.first; i != NO_FLOW; i = fq->flow[i].next) {
+	for (uint32_t i = fq->old.first; i != FQ_NO_FLOW; i = fq->flow[i].next) {
 		int64_t credit = fq->flow[i].credit;
 
 		rounds = RTE_MIN(rounds, credit > 0 ? 0 : -credit / self->quantum + 1);
 	}
-	for (uint32_t i = fq->old.first; rounds > 0 && i != NO_FLOW; i = fq->flow[i].next)
+	for (uint32_t i = fq->old.first; rounds > 0 && i != FQ_NO_FLOW; i = fq->flow[i].next)
 		fq->flow[i].credit += rounds * self->quantum;
 }
 
@@ -170,11 +122,11 @@ static struct log *fq_next(struct aqm *aqm, simtime now)
 
 	(void)now;
 	for (;;) {
-		struct list *list = fq->new.first != NO_FLOW ? &fq->new : &fq->old;
+		struct list *list = fq->new.first != FQ_NO_FLOW ? &fq->new : &fq->old;
 		uint32_t i = list->first;
 		struct flow *flow;
 
-		if (i == NO_FLOW)
+		if (i == FQ_NO_FLOW)
 			return NULL;
 		if (unlikely(turns == fq->active))
 			skip_rounds(self);
@@ -182,7 +134,7 @@ static struct log *fq_next(struct aqm *aqm, simtime now)
 		if (flow->credit <= 0) {
 			flow->credit += self->quantum;
 			list_drop_first(fq, list);
-			list_append(fq, &fq->old, i);
+			fq_list_append(fq, &fq->old, i);
 			turns++;
 		} else if (flow->log.records == 0) {
 			leave(fq, list, i);
@@ -312,7 +264,7 @@ static void fq_emptied(struct aqm *aqm)
 		fq->flow[i].listed = false;
 		fq->bytes[i] = 0;
 	}
-	fq->new = fq->old = (struct list){NO_FLOW, NO_FLOW};
+	fq->new = fq->old = (struct list){FQ_NO_FLOW, FQ_NO_FLOW};
 	fq->active = 0;
 }
 
@@ -356,7 +308,7 @@ static int fq_make(const struct conf *conf, const struct cloud_conf *cloud, stru
 		fq_free(&self->aqm);
 		return -ENOMEM;
 	}
-	self->fq.new = self->fq.old = (struct list){NO_FLOW, NO_FLOW};
+	self->fq.new = self->fq.old = (struct list){FQ_NO_FLOW, FQ_NO_FLOW};
 	self->quantum = (uint32_t)from->quantum_bytes;
 	self->rule = (struct codel_rule){.target_ns = from->target_ns,
 	                                 .interval_ns = from->interval_ns,
@@ -381,6 +333,7 @@ static const struct aqm_bands fq_bands = {
         .overflow = REASON_FULLEST,
         .inherit = fq_inherit,
         .emptied = fq_emptied,
+        .fits = fq_fits,
         .most = fq_most,
 };
 
@@ -388,6 +341,7 @@ static const struct aqm_kind fq_codel_kind = {
         .make = fq_make,
         .free = fq_free,
         .adopt = fq_adopt,
+        .snapshot = fq_snapshot,
         .depart = fq_depart,
         .pushed_out = fq_pushed_out,
         .bands = &fq_bands,

@@ -8,6 +8,7 @@
 #include "link/queue.h"
 #include "notify/becn.h"
 #include "notify/ecn.h"
+#include "snapshot/snapshot.h"
 
 enum { MARK_FIELD_ABOVE };
 
@@ -64,6 +65,11 @@ static void mark_adopt(struct aqm *aqm, const struct aqm *old)
 	becn_adopt(&((struct mark *)aqm)->becn, &((const struct mark *)old)->becn);
 }
 
+static void mark_snapshot(struct aqm *aqm, struct snapshot *snapshot)
+{
+	becn_snapshot(&((struct mark *)aqm)->becn, snapshot);
+}
+
 static READS_WHILE_IT_RUNS uint32_t mark_figures(const struct aqm *aqm,
                                                  struct aqm_figure figures[AQM_FIGURES_MAX])
 {
@@ -99,6 +105,7 @@ static const struct aqm_kind mark_kind = {
         .make = mark_make,
         .free = mark_free,
         .adopt = mark_adopt,
+        .snapshot = mark_snapshot,
         .arrive = mark_arrive,
         .settled = mark_settled,
         .pushed_out = mark_pushed_out,

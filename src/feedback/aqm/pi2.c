@@ -3,6 +3,7 @@
 
 #include "aqm/pie.h"
 #include "scenario/field.h"
+#include "snapshot/snapshot.h"
 
 typedef __int128 wide;
 
@@ -89,4 +90,18 @@ probability_q63 pi2_ramp(const struct pi2_rule *rule, simtime delay_ns)
 void pi2_change(struct pi2 *pi2, const struct pi2_rule *rule)
 {
 	derive(pi2, rule);
+}
+
+void pi2_snapshot(struct pi2 *pi2, struct snapshot *snapshot)
+{
+	pi2->begun = snapshot_flag(snapshot, pi2->begun);
+	snapshot_value(snapshot, pi2->update);
+	snapshot_value(snapshot, pi2->base);
+	snapshot_value(snapshot, pi2->classic);
+	snapshot_value(snapshot, pi2->scale);
+	snapshot_value(snapshot, pi2->delay_before_ns);
+	snapshot_holds(snapshot, pi2->update < SIMTIME_HORIZON && pi2->base <= PROBABILITY_ONE &&
+	                                 pi2->classic <= PROBABILITY_ONE &&
+	                                 pi2->scale <= PROBABILITY_ONE &&
+	                                 pi2->delay_before_ns < SIMTIME_HORIZON);
 }

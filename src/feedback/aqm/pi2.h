@@ -35,6 +35,8 @@
 #include "random/draw.h"
 #include "simtime.h"
 
+struct snapshot;
+
 struct pi2_rule {
 	simtime target_ns, tupdate_ns;
 	uint64_t alpha, beta; /* millionths of a Hz */
@@ -58,6 +60,9 @@ probability_q63 pi2_ramp(const struct pi2_rule *rule, simtime delay_ns);
 
 /* Other values are in force. */
 void pi2_change(struct pi2 *pi2, const struct pi2_rule *rule);
+
+/* What it has come to (snapshot.h). */
+void pi2_snapshot(struct pi2 *pi2, struct snapshot *snapshot);
 
 /* recur(): whether this one is selected. The sum begins with 0. */
 static inline bool pi2_recur(uint64_t *sum_q62, probability_q63 probability)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "aqm/pie.h"
 
+#include "snapshot/snapshot.h"
+
 typedef __int128 wide;
 
 /* Millionths of a Hz times ns: of a probability. */
@@ -179,4 +181,19 @@ void pie_overflowed(struct pie *pie)
 void pie_change(struct pie *pie, const struct pie_rule *rule)
 {
 	pie->burst_ns = simtime_min(pie->burst_ns, rule->max_burst_ns);
+}
+
+void pie_snapshot(struct pie *pie, struct snapshot *snapshot)
+{
+	pie->begun = snapshot_flag(snapshot, pie->begun);
+	snapshot_value(snapshot, pie->update);
+	snapshot_value(snapshot, pie->probability);
+	snapshot_value(snapshot, pie->delay_ns);
+	snapshot_value(snapshot, pie->delay_before_ns);
+	snapshot_value(snapshot, pie->burst_ns);
+	snapshot_value(snapshot, pie->gathered_q59);
+	snapshot_holds(snapshot, pie->probability <= PROBABILITY_ONE &&
+	                                 pie->update < SIMTIME_HORIZON &&
+	                                 pie->delay_ns < SIMTIME_HORIZON &&
+	                                 pie->delay_before_ns < SIMTIME_HORIZON);
 }

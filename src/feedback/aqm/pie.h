@@ -43,6 +43,8 @@
 #include "random/draw.h"
 #include "simtime.h"
 
+struct snapshot;
+
 #define PIE_GAIN_MAX 1000 /* Hz, of alpha and beta */
 
 struct pie_rule {
@@ -70,6 +72,9 @@ bool pie_select(struct pie *pie, const struct pie_rule *rule, uint64_t waiting_b
 void pie_overflowed(struct pie *pie);
 /* Other values are in force. */
 void pie_change(struct pie *pie, const struct pie_rule *rule);
+
+/* What it has come to (snapshot.h). */
+void pie_snapshot(struct pie *pie, struct snapshot *snapshot);
 
 /* What proportional integral controllers add, of 2^63: the gains times the differences, divided by
  * 2^shift. */

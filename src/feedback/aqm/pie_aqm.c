@@ -9,6 +9,7 @@
 #include "holding/log.h"
 #include "link/aqm.h"
 #include "notify/ecn.h"
+#include "snapshot/snapshot.h"
 
 struct pie_aqm {
 	struct aqm aqm;
@@ -78,6 +79,15 @@ static void pie_aqm_adopt(struct aqm *aqm, const struct aqm *old)
 	pie->marked = before->marked;
 }
 
+static void pie_aqm_snapshot(struct aqm *aqm, struct snapshot *snapshot)
+{
+	struct pie_aqm *pie = (struct pie_aqm *)aqm;
+
+	pie_snapshot(&pie->pie, snapshot);
+	snapshot_value(snapshot, pie->dropped);
+	snapshot_value(snapshot, pie->marked);
+}
+
 /* ---- control's ---- */
 
 static READS_WHILE_IT_RUNS uint32_t pie_aqm_figures(const struct aqm *aqm,
@@ -129,6 +139,7 @@ static const struct aqm_kind pie_kind = {
         .make = pie_aqm_make,
         .free = pie_aqm_free,
         .adopt = pie_aqm_adopt,
+        .snapshot = pie_aqm_snapshot,
         .arrive = pie_aqm_arrive,
         .settled = pie_aqm_settled,
         .depart = pie_aqm_depart,

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "snapshot/snapshot.h"
+
 /* ns-2's values of adaptive_ (tcl/lib/ns-default.tcl) */
 #define ADAPT_INTERVAL_NS (SIMTIME_S / 2)
 #define ADAPT_BOTTOM_BPS  80000
@@ -282,4 +284,30 @@ enum red_verdict red_arrive(struct red *red, const struct red_rule *rule,
 	                          .length = &arrival->wire_bytes};
 
 	return red_pass(red, rule, &alone) ? red_judge(red, rule, arrival) : RED_PASS;
+}
+
+/* ---- snapshots ---- */
+
+static void spacing_snapshot(struct red_spacing *spacing, struct snapshot *snapshot)
+{
+	snapshot_value(snapshot, spacing->count);
+	snapshot_value(snapshot, spacing->r_q63);
+	spacing->drawn = snapshot_flag(snapshot, spacing->drawn);
+}
+
+void red_snapshot(struct red *red, struct snapshot *snapshot)
+{
+	snapshot_value(snapshot, red->average);
+	snapshot_value(snapshot, red->count);
+	snapshot_value(snapshot, red->count_bytes);
+	spacing_snapshot(&red->marking, snapshot);
+	spacing_snapshot(&red->dropping, snapshot);
+	snapshot_value(snapshot, red->max_p);
+	snapshot_value(snapshot, red->p);
+	snapshot_value(snapshot, red->adapted_ns);
+	snapshot_value(snapshot, red->idle_ns);
+	red->idle = snapshot_flag(snapshot, red->idle);
+	red->above_min = snapshot_flag(snapshot, red->above_min);
+	snapshot_holds(snapshot, red->average >> 127 == 0 && red->max_p <= PROBABILITY_ONE &&
+	                                 red->p <= PROBABILITY_ONE);
 }

@@ -48,6 +48,8 @@
 #include "aqm/red_spacing.h"
 #include "simtime.h"
 
+struct snapshot;
+
 enum red_selection { RED_NS2, RED_SPACED, RED_MAPPED };
 
 /* What the user said. Thresholds in the unit of the queue: 0 <= min <= max < 2^60 units. */
@@ -130,6 +132,9 @@ void red_begin(struct red *red, const struct red_rule *rule, simtime now);
 /* Another rule from now on: the average and the counts go on, in another unit counted by the mean
  * size; max_p starts at the new one's if that is another. */
 void red_change(struct red *red, const struct red_rule *old, const struct red_rule *rule);
+
+/* What it has come to (snapshot.h). */
+void red_snapshot(struct red *red, struct snapshot *snapshot);
 
 /* Those of the group that pass because the average stays below min, or next to nothing waits: the
  * group begins behind them then. True: what it begins with has arrived, too, and red_judge says

@@ -10,6 +10,7 @@
 #include "link/aqm.h"
 #include "notify/becn.h"
 #include "notify/ecn.h"
+#include "snapshot/snapshot.h"
 
 struct red_aqm {
 	struct aqm aqm;
@@ -147,6 +148,16 @@ static void red_aqm_adopt(struct aqm *aqm, const struct aqm *old)
 	red->average_q16 = (uint64_t)(red->red.average >> 48);
 }
 
+static void red_aqm_snapshot(struct aqm *aqm, struct snapshot *snapshot)
+{
+	struct red_aqm *red = (struct red_aqm *)aqm;
+
+	red->begun = snapshot_flag(snapshot, red->begun);
+	red_snapshot(&red->red, snapshot);
+	becn_snapshot(&red->becn, snapshot);
+	red->average_q16 = (uint64_t)(red->red.average >> 48);
+}
+
 /* ---- control's ---- */
 
 static READS_WHILE_IT_RUNS double red_aqm_average(const struct aqm *aqm)
@@ -233,6 +244,7 @@ static const struct aqm_kind red_kind = {
         .make = red_aqm_make,
         .free = red_aqm_free,
         .adopt = red_aqm_adopt,
+        .snapshot = red_aqm_snapshot,
         .arrive = red_aqm_arrive,
         .settled = red_aqm_settled,
         .pushed_out = red_aqm_pushed_out,

@@ -235,6 +235,11 @@ static void feedback_adopt(struct stage *stage, const struct stage *old)
 	meter_adopt(&((struct feedback *)stage)->meter, &((const struct feedback *)old)->meter);
 }
 
+static void feedback_snapshot(struct stage *stage, struct snapshot *snapshot)
+{
+	meter_snapshot(&((struct feedback *)stage)->meter, snapshot);
+}
+
 static READS_WHILE_IT_RUNS void feedback_report(const struct stage *stage,
                                                 struct observed *observed)
 {
@@ -306,6 +311,7 @@ const struct statement feedback_header_statement = {
         .ready = feedback_ready,
         .free = feedback_free,
         .adopt = feedback_adopt,
+        .snapshot = feedback_snapshot,
         .report = feedback_report,
 };
 
@@ -322,5 +328,6 @@ const struct statement feedback_sirens_statement = {
         .ready = feedback_ready,
         .free = feedback_free,
         .adopt = feedback_adopt,
+        .snapshot = feedback_snapshot,
         .report = feedback_report,
 };

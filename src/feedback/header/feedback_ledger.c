@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "scenario/scenario.h"
+#include "snapshot/snapshot.h"
 
 /* Of all engines of the process, in a list: there are as many as proxies. */
 struct entry {
@@ -99,6 +100,40 @@ void ledger_told(struct ledger *ledger)
 {
 	ledger->oldest = (ledger->oldest + 1) % LEDGER_RUNS;
 	ledger->n_runs--;
+}
+
+static void row_snapshot(struct ledger_row *row, struct snapshot *snapshot)
+{
+	row->heard = snapshot_flag(snapshot, row->heard);
+	if (!row->heard)
+		return;
+	snapshot_value(snapshot, row->at_ns);
+	snapshot_value(snapshot, row->value.number);
+}
+
+static void run_snapshot(struct ledger_run *run, struct snapshot *snapshot)
+{
+	snapshot_value(snapshot, run->probe);
+	snapshot_value(snapshot, run->ttl);
+	snapshot_value(snapshot, run->n);
+	if (!snapshot_holds(snapshot, run->probe < OQ_PROBES && run->n >= 1 &&
+	                                      run->n <= OQ_ANSWERS_MAX))
+		run->n = 0;
+	for (uint32_t i = 0; i < run->n; i++)
+		snapshot_value(snapshot, run->answers[i].number);
+}
+
+/* Runs from the oldest on: where it lies does not matter. */
+void ledger_snapshot(struct ledger *ledger, struct snapshot *snapshot)
+{
+	for (uint32_t probe = 0; probe < OQ_PROBES; probe++) {
+		for (uint32_t ttl = 0; ttl < LEDGER_TTLS; ttl++)
+			row_snapshot(&ledger->rows[probe][ttl], snapshot);
+	}
+	snapshot_value(snapshot, ledger->now_ns);
+	ledger->n_runs = snapshot_index(snapshot, ledger->n_runs, LEDGER_RUNS + 1);
+	for (uint32_t i = 0; i < ledger->n_runs; i++)
+		run_snapshot(run_at(ledger, i), snapshot);
 }
 
 /* What was heard of one TTL; false: nothing. */

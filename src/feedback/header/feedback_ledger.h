@@ -25,6 +25,8 @@
 #include "account/observed.h"
 #include "header/oq_header.h"
 
+struct snapshot;
+
 #define LEDGER_TTLS 256
 #define LEDGER_RUNS 16
 
@@ -59,6 +61,10 @@ void ledger_queue(struct ledger *ledger, uint8_t probe, uint8_t ttl, const struc
 /* The oldest run, or NULL; the caller takes it off by ledger_told. */
 const struct ledger_run *ledger_next(const struct ledger *ledger);
 void ledger_told(struct ledger *ledger);
+
+/* What it has heard, and what is still to be sent (snapshot.h). Two stages may have one ledger:
+ * each writes all of it, and reads the same. */
+void ledger_snapshot(struct ledger *ledger, struct snapshot *snapshot);
 
 /* The rows, from the highest TTL heard of downwards: that is hop 1. */
 void ledger_report(const struct ledger *ledger, struct observed *observed);

@@ -12,6 +12,7 @@
 #include "header/feedback_ledger.h"
 #include "header/feedback_probe.h"
 #include "header/header_room.h"
+#include "snapshot/snapshot.h"
 
 struct proxy {
 	struct stage stage;
@@ -262,6 +263,15 @@ static void proxy_adopt(struct stage *stage, const struct stage *old)
 	((struct proxy *)stage)->asked = ((const struct proxy *)old)->asked;
 }
 
+static void proxy_snapshot(struct stage *stage, struct snapshot *snapshot)
+{
+	struct proxy *proxy = (struct proxy *)stage;
+
+	snapshot_value(snapshot, proxy->asked);
+	if (proxy->ledger)
+		ledger_snapshot(proxy->ledger, snapshot);
+}
+
 static READS_WHILE_IT_RUNS void proxy_report(const struct stage *stage, struct observed *observed)
 {
 	const struct proxy *proxy = (const struct proxy *)stage;
@@ -397,5 +407,6 @@ const struct statement feedback_proxy_statement = {
         .ready = proxy_ready,
         .free = proxy_free,
         .adopt = proxy_adopt,
+        .snapshot = proxy_snapshot,
         .report = proxy_report,
 };

@@ -8,6 +8,7 @@
 
 #include "engine/cloud.h"
 #include "account/counter_read.h"
+#include "snapshot/snapshot.h"
 
 #define PPB UINT64_C(1000000000)
 #define PPM UINT64_C(1000000)
@@ -258,6 +259,47 @@ void meter_adopt(struct meter *meter, const struct meter *old)
 		*meter = *old;
 }
 
+static void counts_snapshot(struct meter_counts *counts, struct snapshot *snapshot)
+{
+	snapshot_value(snapshot, counts->arrived);
+	snapshot_value(snapshot, counts->lost);
+	snapshot_value(snapshot, counts->policed);
+	snapshot_value(snapshot, counts->errors);
+}
+
+/* What meter_read fills in is not kept. */
+static void reading_snapshot(struct meter_reading *reading, struct snapshot *snapshot)
+{
+	reading->measured = snapshot_flag(snapshot, reading->measured);
+	snapshot_value(snapshot, reading->from_ns);
+	snapshot_value(snapshot, reading->sent_bps);
+	snapshot_value(snapshot, reading->loss_ppb);
+	snapshot_value(snapshot, reading->error_ppb);
+	snapshot_value(snapshot, reading->queue_milli);
+	snapshot_value(snapshot, reading->queue_packets_max);
+	snapshot_value(snapshot, reading->delay_ns);
+}
+
+void meter_snapshot(struct meter *meter, struct snapshot *snapshot)
+{
+	meter->begun = snapshot_flag(snapshot, meter->begun);
+	snapshot_value(snapshot, meter->begin);
+	snapshot_value(snapshot, meter->at);
+	snapshot_value(snapshot, meter->left_at);
+	counts_snapshot(&meter->base, snapshot);
+	counts_snapshot(&meter->carried, snapshot);
+	snapshot_value(snapshot, meter->queue_ns);
+	snapshot_value(snapshot, meter->queue_max);
+	snapshot_value(snapshot, meter->passed_packets);
+	snapshot_value(snapshot, meter->passed_bytes);
+	snapshot_value(snapshot, meter->left_packets);
+	snapshot_value(snapshot, meter->left_bytes);
+	snapshot_value(snapshot, meter->waited_ns);
+	snapshot_value(snapshot, meter->left_bytes_ever);
+	reading_snapshot(&meter->reading, snapshot);
+	snapshot_holds(snapshot, meter->begin < SIMTIME_HORIZON && meter->at < SIMTIME_HORIZON);
+}
+
 READS_WHILE_IT_RUNS void meter_read(const struct meter *meter, struct meter_reading *reading)
 {
 	uint64_t rate = meter->cloud->link.shaper.rate_bps;
@@ -316,6 +358,11 @@ static void meter_stage_adopt(struct stage *stage, const struct stage *old)
 	            &((const struct meter_stage *)old)->meter);
 }
 
+static void meter_stage_snapshot(struct stage *stage, struct snapshot *snapshot)
+{
+	meter_snapshot(&((struct meter_stage *)stage)->meter, snapshot);
+}
+
 static void meter_report(const struct stage *stage, struct observed *observed)
 {
 	observed->has_meter = true;
@@ -345,5 +392,6 @@ const struct statement meter_statement = {
         .ready = meter_ready,
         .free = meter_free,
         .adopt = meter_stage_adopt,
+        .snapshot = meter_stage_snapshot,
         .report = meter_report,
 };

@@ -75,6 +75,8 @@ struct meter {
 void meter_init(struct meter *meter, simtime window_ns);
 /* Goes on where the other, of the same window, has come to. */
 void meter_adopt(struct meter *meter, const struct meter *old);
+/* What it has seen (snapshot.h). */
+void meter_snapshot(struct meter *meter, struct snapshot *snapshot);
 /* The meter that the watch of a cloud is. */
 static inline struct meter *meter_of(struct cloud_watch *watch)
 {

@@ -9,6 +9,7 @@
 #include "engine/cloud.h"
 #include "account/counter_read.h"
 #include "header/oq_header.h"
+#include "snapshot/snapshot.h"
 
 struct xcp {
 	struct stage stage;
@@ -188,6 +189,20 @@ static void xcp_adopt(struct stage *stage, const struct stage *old)
 	xcp->control = before->control;
 }
 
+/* What waits is looked at before anything happens. */
+static void xcp_snapshot(struct stage *stage, struct snapshot *snapshot)
+{
+	struct xcp *xcp = (struct xcp *)stage;
+
+	xcp->begun = snapshot_flag(snapshot, xcp->begun);
+	snapshot_value(snapshot, xcp->interval_at);
+	snapshot_value(snapshot, xcp->queue_at);
+	snapshot_value(snapshot, xcp->least);
+	xcp_control_snapshot(&xcp->control, snapshot);
+	snapshot_holds(snapshot,
+	               xcp->interval_at < SIMTIME_HORIZON && xcp->queue_at < SIMTIME_HORIZON);
+}
+
 static double rate_of(uint64_t rate)
 {
 	return (double)rate / (1 << XCP_RATE_BITS);
@@ -247,5 +262,6 @@ const struct statement xcp_statement = {
         .make = xcp_make,
         .free = xcp_free,
         .adopt = xcp_adopt,
+        .snapshot = xcp_snapshot,
         .report = xcp_report,
 };

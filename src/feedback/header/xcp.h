@@ -87,6 +87,8 @@ struct xcp_control {
 };
 
 void xcp_control_init(struct xcp_control *control);
+/* What it has seen (snapshot.h). */
+void xcp_control_snapshot(struct xcp_control *control, struct snapshot *snapshot);
 /* A packet of so many bytes came; x and rtt are 0 if it is none of XCP's, or does not know. */
 void xcp_control_arrival(struct xcp_control *control, uint32_t bytes, uint32_t x, uint32_t rtt);
 /* The interval has ended. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "header/xcp.h"
+#include "snapshot/snapshot.h"
 
 #include <rte_common.h>
 
@@ -106,4 +107,28 @@ int32_t xcp_control_allot(struct xcp_control *control, uint32_t bytes, uint32_t 
 	if (control->negative == 0)
 		control->per_byte = 0;
 	return request;
+}
+
+/* More waits before no link. */
+#define QUEUE_BYTES_MAX (UINT64_C(1) << 48)
+
+void xcp_control_snapshot(struct xcp_control *control, struct snapshot *snapshot)
+{
+	snapshot_value(snapshot, control->bytes);
+	snapshot_value(snapshot, control->sum_x);
+	snapshot_value(snapshot, control->sum_xrtt);
+	snapshot_value(snapshot, control->capacity);
+	snapshot_value(snapshot, control->input);
+	snapshot_value(snapshot, control->rtt);
+	snapshot_value(snapshot, control->aggregate);
+	snapshot_value(snapshot, control->positive);
+	snapshot_value(snapshot, control->negative);
+	snapshot_value(snapshot, control->per_x);
+	snapshot_value(snapshot, control->per_byte);
+	snapshot_value(snapshot, control->queue_bytes);
+	snapshot_value(snapshot, control->interval_ns);
+	snapshot_holds(snapshot, control->rtt >= 1 && control->rtt <= XCP_SECOND &&
+	                                 control->interval_ns >= XCP_INTERVAL_MIN &&
+	                                 control->interval_ns <= SIMTIME_S &&
+	                                 control->queue_bytes <= QUEUE_BYTES_MAX);
 }

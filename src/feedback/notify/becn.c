@@ -5,6 +5,7 @@
 #include "engine/cloud.h"
 #include "holding/hold.h"
 #include "router/hop.h"
+#include "snapshot/snapshot.h"
 
 static bool is_capable(const struct aqm *aqm, const struct packet_bytes *frame)
 {
@@ -99,6 +100,12 @@ void becn_adopt(struct becn *becn, const struct becn *old)
 	becn->withheld = old->withheld;
 	if (old->limited)
 		quota_adopt(&becn->quota, &old->quota);
+}
+
+void becn_snapshot(struct becn *becn, struct snapshot *snapshot)
+{
+	quota_snapshot(&becn->quota, snapshot);
+	snapshot_value(snapshot, becn->withheld);
 }
 
 READS_WHILE_IT_RUNS uint32_t becn_figures(const struct becn *becn, struct aqm_figure *figures)

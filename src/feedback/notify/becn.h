@@ -77,6 +77,8 @@ const struct becn_conf *becn_beside(const struct conf *conf, const struct cloud_
 void becn_make(struct becn *becn, const struct becn_conf *conf);
 /* Goes on after a change. */
 void becn_adopt(struct becn *becn, const struct becn *old);
+/* What is left of its limit, and what that withheld (snapshot.h). */
+void becn_snapshot(struct becn *becn, struct snapshot *snapshot);
 /* How many figures were written. */
 uint32_t becn_figures(const struct becn *becn, struct aqm_figure *figures);
 

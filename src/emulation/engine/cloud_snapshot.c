@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/cloud_snapshot.h"
+
+#include "engine/timeline.h"
+#include "link/aqm.h"
+
+_Static_assert(sizeof(struct counters) % sizeof(uint64_t) == 0, "nothing but integers");
+
+static void stages_snapshot(struct cloud *cloud, struct snapshot *snapshot)
+{
+	uint16_t n = cloud->n_stages;
+
+	snapshot_value(snapshot, n);
+	if (!snapshot_holds(snapshot, n == cloud->n_stages))
+		return;
+	for (uint16_t i = 0; i < n; i++)
+		stage_snapshot(cloud->stages[i], snapshot);
+}
+
+static void timeline_snapshot(struct timeline *timeline, struct snapshot *snapshot)
+{
+	uint32_t n = timeline ? timeline->n : 0;
+
+	snapshot_value(snapshot, n);
+	if (!snapshot_holds(snapshot, n == (timeline ? timeline->n : 0)))
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		bool on = snapshot_flag(snapshot, timeline->track[i]->on);
+		simtime next = timeline->track[i]->next;
+
+		/* That both are at the same place follows from the instant. */
+		snapshot_value(snapshot, next);
+		if (snapshot_holds(snapshot, on == timeline->track[i]->on &&
+		                                     next == timeline->track[i]->next) &&
+		    timeline->track[i]->snapshot)
+			timeline->track[i]->snapshot(timeline->track[i], snapshot);
+	}
+}
+
+#define CATCH_UP_NS (100 * SIMTIME_MS) /* no schedule takes a short cut in so little time */
+
+/* A cloud that is at rest executes the points of its schedules when a packet comes. So what has
+ * been executed depends on the packets, and the cloud that is read into has to come as far, and no
+ * further: what a point exchanges remembers, and to exchange it twice is not to exchange it
+ * once. */
+static void schedule_catch_up(struct cloud *cloud, simtime now, struct snapshot *snapshot)
+{
+	simtime next = cloud->change;
+
+	snapshot_value(snapshot, next);
+	if (!snapshot->restores || snapshot->failed || !cloud->timeline)
+		return;
+	while (cloud->change < next && cloud->change <= now)
+		timeline_keep_up(cloud, simtime_min(simtime_min(next - 1, now),
+		                                    cloud->change + CATCH_UP_NS));
+	snapshot_holds(snapshot, cloud->change == next);
+}
+
+void cloud_snapshot(struct cloud *cloud, simtime now, struct snapshot *snapshot)
+{
+	schedule_catch_up(cloud, now, snapshot);
+	snapshot_value(snapshot, cloud->latest_number);
+	snapshot_value(snapshot, cloud->latest_leaving);
+	snapshot_value(snapshot, cloud->wake);
+	snapshot_value(snapshot, cloud->drawn_most);
+	snapshot_value(snapshot, cloud->counters);
+	snapshot_value(snapshot, cloud->wanted);
+	stages_snapshot(cloud, snapshot);
+	timeline_snapshot(cloud->timeline, snapshot);
+	link_snapshot(&cloud->link, cloud->holder, cloud->index, snapshot);
+	line_snapshot(&cloud->line, cloud->holder, now, snapshot);
+}

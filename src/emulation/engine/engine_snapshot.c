@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/engine_snapshot.h"
+
+#include <stdlib.h>
+
+#include "engine/cloud_snapshot.h"
+#include "engine/engine_state.h"
+#include "holding/hold_snapshot.h"
+
+/* The first word: another order of things has another number. */
+#define FORMAT 1u
+
+/* What stands ahead of a cloud. */
+enum { CLOUDS_END, CLOUD_ALONE, CLOUD_TEMPLATE };
+
+/* ---- whether there can be one ---- */
+
+/* One that is closing, and has packets: the clouds of a template close with their head. */
+static bool closes_still(const struct cloud *cloud)
+{
+	const struct cloud *head = cloud && cloud->of ? cloud->of->head : cloud;
+
+	return head && head->closing &&
+	       (cloud_held(cloud) > 0 || cloud->wake != SIMTIME_NEVER);
+}
+
+const char *engine_snapshot_waits(const struct engine *engine)
+{
+	const struct cloud_table *cloud_table = engine->cloud_table;
+
+	if (engine->late > 0)
+		return "packets wait behind a full outlet";
+	if (engine->timer_missing)
+		return "memory is short";
+	if (engine->draining)
+		return "packets leave a line that has become another one";
+	if (engine->unsettled)
+		return "clouds of a template have still to make a change";
+	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {
+		if (closes_still(cloud_table->slots[i]))
+			return "a cloud that was removed has packets still";
+	}
+	return NULL;
+}
+
+/* ---- clouds ---- */
+
+/* Which index each cloud has in the engine that reads, by the one that it had. */
+struct places {
+	uint32_t n;
+	uint32_t *index;
+};
+
+static void place_note(struct places *places, uint32_t then, uint32_t now,
+                       struct snapshot *snapshot)
+{
+	if (snapshot->restores && snapshot_holds(snapshot, then < places->n))
+		places->index[then] = now;
+}
+
+/* Of the cloud whose turn it is when it is written; of the one with that name when it is read. */
+static struct cloud *cloud_named(struct engine *engine, struct cloud *cloud,
+                                 struct snapshot *snapshot)
+{
+	char name[SCENARIO_NAME_BYTES] = "";
+	uint32_t slot;
+
+	if (cloud)
+		__builtin_snprintf(name, sizeof(name), "%s",
+		                   cloud->of ? cloud->of->name : cloud->name);
+	snapshot_value(snapshot, name);
+	if (!snapshot->restores)
+		return cloud;
+	name[sizeof(name) - 1] = '\0';
+	slot = names_find(&engine->cloud_table->index, name);
+	if (!snapshot_holds(snapshot, slot != NAMES_NONE))
+		return NULL;
+	return engine->cloud_table->slots[slot];
+}
+
+/* Its line is not its own any more. */
+static void own_forget(struct cloud_table *cloud_table, const struct cloud *cloud)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < cloud_table->n_own; i++) {
+		if (cloud_table->own[i] != cloud)
+			cloud_table->own[left++] = cloud_table->own[i];
+	}
+	cloud_table->n_own = left;
+	if (cloud_table->own_at[cloud->exit->port] == cloud)
+		cloud_table->own_at[cloud->exit->port] = NULL;
+}
+
+static bool has_wheel(struct engine *engine, simtime now, struct snapshot *snapshot)
+{
+	if (!engine->wheel) {
+		engine->wheel = wheel_make(&engine->holder.arena);
+		if (engine->wheel)
+			wheel_front(engine->wheel, now);
+	}
+	return snapshot_holds(snapshot, engine->wheel != NULL);
+}
+
+/* Whether it meets others. Once it does, it does so for good: and one that was removed leads to its
+ * port as long as it has packets, which the engine that is read into has never had. */
+static void sharing_snapshot(struct engine *engine, struct cloud *cloud, simtime now,
+                             struct snapshot *snapshot)
+{
+	const bool shared = snapshot_flag(snapshot, cloud->events != NULL);
+	const bool line_shared = snapshot_flag(snapshot, cloud->line.shared != NULL);
+
+	if (!snapshot_holds(snapshot, (shared || !cloud->events) &&
+	                                      (line_shared || !cloud->line.shared)))
+		return;
+	if (!snapshot->restores || (shared && !has_wheel(engine, now, snapshot)))
+		return;
+	if (shared)
+		cloud->events = engine->wheel;
+	if (line_shared && !cloud->line.shared && snapshot_holds(snapshot, shared)) {
+		cloud->line.shared = engine->wheel;
+		own_forget(engine->cloud_table, cloud);
+	}
+}
+
+static void alone_snapshot(struct engine *engine, struct cloud *cloud, struct places *places,
+                           simtime now, struct snapshot *snapshot)
+{
+	uint32_t index = cloud ? cloud->index : 0;
+
+	cloud = cloud_named(engine, cloud, snapshot);
+	snapshot_value(snapshot, index);
+	if (!cloud || !snapshot_holds(snapshot, !cloud->of))
+		return;
+	place_note(places, index, cloud->index, snapshot);
+	sharing_snapshot(engine, cloud, now, snapshot);
+	cloud_snapshot(cloud, now, snapshot);
+}
+
+/* Whether ports stand in its name (template_name): `down/10.0.0.1:80-10.0.0.2:99-tcp`, not
+ * `down/::ffff:10.0.0.1-::-icmp`. */
+static bool names_ports(const struct template *template, const struct cloud *cloud)
+{
+	const char *address = cloud->name + strlen(template->name) + 1;
+	const char *dot = strchr(address, '.');
+
+	return *address == '[' || (dot && strchr(address, ':') > dot);
+}
+
+/* What the packets of a cloud of a template have in common, and which of the clouds it is. */
+struct member {
+	uint32_t number;
+	struct packet_key key;
+};
+
+static void member_key(struct template *template, struct member *member, struct snapshot *snapshot)
+{
+	member->number = snapshot_index(snapshot, member->number, template->most);
+	for (uint32_t k = 0; k < template->n_words; k++)
+		snapshot_value(snapshot, member->key.word[template->words[k]]);
+	member->key.has_ports = snapshot_flag(snapshot, member->key.has_ports);
+}
+
+/* In the order of the table of keys. */
+static void members_write(struct template *template, struct snapshot *snapshot)
+{
+	for (uint64_t at = 0; at < template->room; at++) {
+		const uint64_t *entry = &template->entries[at * template->stride];
+		struct member member = {.number = (uint32_t)entry[0] - 1};
+
+		if (!entry[0])
+			continue;
+		for (uint32_t k = 0; k < template->n_words; k++)
+			member.key.word[template->words[k]] = entry[k + 1];
+		/* A flow that has no ports is called otherwise than one of port 0. */
+		member.key.has_ports =
+		        template->flow && names_ports(template, &template->clouds[member.number]);
+		member_key(template, &member, snapshot);
+	}
+}
+
+static int member_order(const void *a, const void *b)
+{
+	const struct member *one = a, *two = b;
+
+	return one->number < two->number ? -1 : one->number > two->number;
+}
+
+/* In the order in which they were: a change meets them in that. */
+static void members_read(struct template *template, uint32_t n, struct snapshot *snapshot)
+{
+	struct member *members = NULL;
+
+	if (snapshot_holds(snapshot, n <= template->most && template->used == 0))
+		members = calloc(n + 1, sizeof(*members));
+	if (!snapshot_holds(snapshot, members != NULL))
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		member_key(template, &members[i], snapshot);
+	qsort(members, n, sizeof(*members), member_order);
+	for (uint32_t i = 0; i < n && !snapshot->failed; i++) {
+		const struct packet_key *key = &members[i].key;
+
+		template_find(template, key, template_hash(template, key));
+	}
+	snapshot_holds(snapshot, template->used == n);
+	free(members);
+}
+
+/* A cloud of a template. */
+static void member_snapshot(struct cloud *cloud, struct places *places, simtime now,
+                            struct snapshot *snapshot)
+{
+	uint32_t index = cloud->index;
+
+	snapshot_value(snapshot, index);
+	place_note(places, index, cloud->index, snapshot);
+	cloud_snapshot(cloud, now, snapshot);
+}
+
+/* Its clouds, and the head, to which goes what finds none. */
+static void template_snapshot(struct engine *engine, struct cloud *head, struct places *places,
+                              simtime now, struct snapshot *snapshot)
+{
+	struct template *template;
+	uint32_t n;
+
+	head = cloud_named(engine, head, snapshot);
+	template = head ? head->of : NULL;
+	if (!snapshot_holds(snapshot, template != NULL))
+		return;
+	n = template->used;
+	snapshot_value(snapshot, n);
+	if (snapshot->restores)
+		members_read(template, n, snapshot);
+	else
+		members_write(template, snapshot);
+	for (uint32_t i = 0; i < n && !snapshot->failed; i++)
+		member_snapshot(&template->clouds[i], places, now, snapshot);
+	member_snapshot(template->head, places, now, snapshot);
+}
+
+/* A template is written with its head, which stands behind its clouds. */
+static uint32_t kind_of(const struct cloud *cloud)
+{
+	if (!cloud || cloud->closing)
+		return CLOUDS_END;
+	if (!cloud->of)
+		return CLOUD_ALONE;
+	return cloud == cloud->of->head ? CLOUD_TEMPLATE : CLOUDS_END;
+}
+
+static void cloud_with_kind(struct engine *engine, struct cloud *cloud, uint32_t kind,
+                            struct places *places, simtime now, struct snapshot *snapshot)
+{
+	if (kind == CLOUD_ALONE)
+		alone_snapshot(engine, cloud, places, now, snapshot);
+	else
+		template_snapshot(engine, cloud, places, now, snapshot);
+}
+
+static void clouds_write(struct engine *engine, simtime now, struct snapshot *snapshot)
+{
+	const struct cloud_table *cloud_table = engine->cloud_table;
+	uint32_t end = CLOUDS_END;
+
+	for (uint32_t i = 0; i < cloud_table->n_slots; i++) {
+		struct cloud *cloud = cloud_table->slots[i];
+		uint32_t kind = kind_of(cloud);
+
+		if (kind == CLOUDS_END)
+			continue;
+		snapshot_value(snapshot, kind);
+		cloud_with_kind(engine, cloud, kind, NULL, now, snapshot);
+	}
+	snapshot_value(snapshot, end);
+}
+
+static void clouds_read(struct engine *engine, struct places *places, simtime now,
+                        struct snapshot *snapshot)
+{
+	for (;;) {
+		uint32_t kind = snapshot_index(snapshot, 0, CLOUD_TEMPLATE + 1);
+
+		if (kind == CLOUDS_END || snapshot->failed)
+			return;
+		cloud_with_kind(engine, NULL, kind, places, now, snapshot);
+	}
+}
+
+/* ---- the engine ---- */
+
+static void ports_snapshot(struct engine *engine, struct snapshot *snapshot)
+{
+	for (uint32_t port = 0; port < SCENARIO_PORTS_MAX; port++) {
+		snapshot_value(snapshot, engine->ports[port].no_cloud);
+		snapshot_value(snapshot, engine->ports[port].sent);
+	}
+}
+
+/* The most slots that a snapshot is believed to have had. */
+#define SLOTS_MAX (UINT32_C(1) << 24)
+
+static bool places_open(const struct engine *engine, struct places *places,
+                        struct snapshot *snapshot)
+{
+	places->n = engine->cloud_table->n_slots;
+	snapshot_value(snapshot, places->n);
+	if (!snapshot->restores || !snapshot_holds(snapshot, places->n <= SLOTS_MAX))
+		return !snapshot->failed;
+	places->index = malloc((places->n + 1) * sizeof(*places->index));
+	if (!snapshot_holds(snapshot, places->index != NULL))
+		return false;
+	for (uint32_t i = 0; i < places->n; i++)
+		places->index[i] = UINT32_MAX;
+	return true;
+}
+
+void engine_snapshot(struct engine *engine, simtime now, struct snapshot *snapshot)
+{
+	struct places places = {0};
+	struct snapshot_clouds clouds;
+	uint32_t format = FORMAT;
+
+	snapshot_value(snapshot, format);
+	snapshot_holds(snapshot, format == FORMAT);
+	ports_snapshot(engine, snapshot);
+	if (!places_open(engine, &places, snapshot))
+		return;
+	if (snapshot->restores)
+		clouds_read(engine, &places, now, snapshot);
+	else
+		clouds_write(engine, now, snapshot);
+	clouds = (struct snapshot_clouds){places.n, places.index};
+	if (snapshot_flag(snapshot, engine->wheel != NULL) && has_wheel(engine, now, snapshot))
+		wheel_snapshot(engine->wheel, &engine->holder, 0, now, &clouds, snapshot);
+	free(places.index);
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "holding/hold_snapshot.h"
+
+#include <stdlib.h>
+
+#include "holding/train.h"
+#include "holding/wheel_burst.h"
+#include "holding/wheel_walk.h"
+
+/* Of flags, those that are the packet's. */
+#define FLAGS_OF_PACKET 0x00ff
+
+/* ---- one packet ---- */
+
+/* What its record says, as it stands in a snapshot, ahead of its frame. */
+struct saved {
+	simtime t_ns;
+	uint32_t wire_bytes, number, bytes;
+	uint16_t flags;
+};
+
+static void saved_head(struct snapshot *snapshot, struct saved *saved)
+{
+	snapshot_value(snapshot, saved->t_ns);
+	snapshot_value(snapshot, saved->wire_bytes);
+	snapshot_value(snapshot, saved->number);
+	snapshot_value(snapshot, saved->bytes);
+	snapshot_value(snapshot, saved->flags);
+	snapshot_holds(snapshot, saved->bytes <= PACKET_BYTES_MAX &&
+	                                 saved->bytes <= saved->wire_bytes &&
+	                                 saved->wire_bytes <= INT32_MAX &&
+	                                 saved->flags <= FLAGS_OF_PACKET &&
+	                                 saved->t_ns < SIMTIME_HORIZON);
+}
+
+/* Frames are only read when they are written. */
+static void frame_write(struct snapshot *snapshot, const void *data, uint32_t bytes)
+{
+	snapshot_bytes(snapshot, (void *)(uintptr_t)data, bytes);
+}
+
+static void chain_write(struct snapshot *snapshot, const struct rte_mbuf *mbuf, uint32_t bytes)
+{
+	for (uint32_t part; bytes > 0; bytes -= part, mbuf = mbuf->next) {
+		part = RTE_MIN((uint32_t)mbuf->data_len, bytes);
+		frame_write(snapshot, rte_pktmbuf_mtod(mbuf, const uint8_t *), part);
+	}
+}
+
+/* `data` as in a record: the frame, or the address of its mbuf. */
+static void packet_write(struct snapshot *snapshot, struct saved *saved, uint32_t stored_bytes,
+                         uint16_t flags, const uint8_t *data)
+{
+	const uint32_t snap = snapshot->snap ? snapshot->snap : UINT32_MAX;
+	const struct rte_mbuf *mbuf = NULL;
+
+	if (flags & HELD_MBUF)
+		memcpy(&mbuf, data, sizeof(mbuf));
+	saved->bytes = RTE_MIN(mbuf ? mbuf->pkt_len : stored_bytes, snap);
+	saved->flags = flags & FLAGS_OF_PACKET;
+	saved_head(snapshot, saved);
+	if (mbuf)
+		chain_write(snapshot, mbuf, saved->bytes);
+	else
+		frame_write(snapshot, data, saved->bytes);
+}
+
+static void held_write(struct snapshot *snapshot, simtime t_ns, const struct held *held)
+{
+	struct saved saved = {.t_ns = t_ns, .wire_bytes = held->wire_bytes, .number = held->number};
+
+	packet_write(snapshot, &saved, held->stored_bytes, held->flags, held->data);
+}
+
+/* The frame that comes next, in mbufs of the pool; NULL: there are none. */
+static struct rte_mbuf *frame_read(struct snapshot *snapshot, struct rte_mempool *pool,
+                                   uint32_t bytes)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+
+	while (mbuf) {
+		struct rte_mbuf *last = rte_pktmbuf_lastseg(mbuf), *more;
+		const uint32_t part = RTE_MIN(bytes, (uint32_t)rte_pktmbuf_tailroom(last));
+
+		snapshot_bytes(snapshot, rte_pktmbuf_append(mbuf, (uint16_t)part), part);
+		bytes -= part;
+		if (bytes == 0)
+			return mbuf;
+		more = rte_pktmbuf_alloc(pool);
+		if (!more || rte_pktmbuf_chain(mbuf, more) < 0) {
+			rte_pktmbuf_free(more);
+			break;
+		}
+	}
+	rte_pktmbuf_free(mbuf);
+	return NULL;
+}
+
+/* A burst of the packet that comes next. False: it failed. */
+static bool packet_read(struct snapshot *snapshot, struct holder *holder, struct burst *burst)
+{
+	struct saved saved = {0};
+	struct rte_mbuf *mbuf;
+
+	saved_head(snapshot, &saved);
+	/* Its length is not believed before it is known to be there. */
+	if (!snapshot_holds(snapshot, (size_t)(snapshot->end - snapshot->at) >= saved.bytes))
+		return false;
+	mbuf = frame_read(snapshot, holder->pool, saved.bytes);
+	if (!snapshot_holds(snapshot, mbuf != NULL))
+		return false;
+	burst_one(burst, mbuf, 0, saved.t_ns, saved.number, saved.wire_bytes,
+	          (uint8_t)saved.flags);
+	return true;
+}
+
+/* ---- a log of records ---- */
+
+static void record_append(struct snapshot *snapshot, struct log *log, struct holder *holder,
+                          uint32_t cloud)
+{
+	struct held *held = NULL;
+	uint32_t stored_bytes;
+	struct burst burst;
+	bool copied;
+
+	if (!packet_read(snapshot, holder, &burst))
+		return;
+	if (hold_takes(holder, burst.mbuf[0], &copied, &stored_bytes))
+		held = log_append(log, &holder->arena, stored_bytes);
+	if (!snapshot_holds(snapshot, held != NULL)) {
+		rte_pktmbuf_free(burst.mbuf[0]);
+		return;
+	}
+	held->t_ns = burst.t;
+	held->cloud = cloud;
+	hold_fill(holder, held, copied, &burst, 0);
+}
+
+void log_snapshot(struct log *log, struct holder *holder, uint32_t cloud, struct snapshot *snapshot)
+{
+	uint64_t n = log->records;
+	struct log_walk walk;
+
+	snapshot_value(snapshot, n);
+	if (snapshot->restores) {
+		for (; n > 0 && !snapshot->failed; n--)
+			record_append(snapshot, log, holder, cloud);
+		return;
+	}
+	for (const struct held *held = log_walk_first(&walk, log); held;
+	     held = log_walk_next(&walk))
+		held_write(snapshot, held->t_ns, held);
+}
+
+/* ---- a log of notes ---- */
+
+static void note_append(struct log *log, struct holder *holder, struct snapshot *snapshot)
+{
+	uint16_t bytes = 0;
+	struct held *held;
+
+	snapshot_value(snapshot, bytes);
+	if (!snapshot_holds(snapshot, bytes <= LOG_STORED_MAX))
+		return;
+	held = log_append(log, &holder->arena, bytes);
+	if (!snapshot_holds(snapshot, held != NULL))
+		return;
+	held->stored_bytes = bytes;
+	snapshot_bytes(snapshot, held->data, bytes);
+}
+
+void notes_snapshot(struct log *log, struct holder *holder, struct snapshot *snapshot)
+{
+	uint64_t n = log->records;
+	struct log_walk walk;
+
+	snapshot_value(snapshot, n);
+	if (snapshot->restores) {
+		for (; n > 0 && !snapshot->failed; n--)
+			note_append(log, holder, snapshot);
+		return;
+	}
+	for (const struct held *held = log_walk_first(&walk, log); held;
+	     held = log_walk_next(&walk)) {
+		uint16_t bytes = held->stored_bytes;
+
+		snapshot_value(snapshot, bytes);
+		frame_write(snapshot, held->data, bytes);
+	}
+}
+
+/* ---- a log of trains ---- */
+
+/* Those that have not left. */
+static void train_write(struct snapshot *snapshot, const struct train *train)
+{
+	for (uint16_t i = train->gone; i < train->n; i++) {
+		struct saved saved = {.t_ns = train->due_ns,
+		                      .wire_bytes = train->wire_bytes,
+		                      .number = train->number + i};
+
+		packet_write(snapshot, &saved, train->stored_bytes, train->flags,
+		             train->data + i * train_stride(train));
+	}
+}
+
+/* From the oldest train to the latest; how many packets are on them. `snapshot`: NULL: they are
+ * only counted. */
+static uint64_t trains_walk(struct snapshot *snapshot, const struct log *log)
+{
+	const struct chunk *chunk = log->head;
+	const uint8_t *at = log->read;
+	uint64_t n = 0;
+
+	for (uint64_t left = log->records; left > 0; left--) {
+		const struct train *train = (const struct train *)(const void *)at;
+
+		if (snapshot)
+			train_write(snapshot, train);
+		n += (uint64_t)(train->n - train->gone);
+		at += train_bytes(train);
+		if (left > 1 && chunk != log->tail && at == chunk->end) {
+			chunk = chunk->next;
+			at = chunk->records;
+		}
+	}
+	return n;
+}
+
+void train_snapshot(struct log *log, struct holder *holder, struct snapshot *snapshot)
+{
+	uint64_t n = trains_walk(NULL, log);
+	simtime due = 0;
+
+	snapshot_value(snapshot, n);
+	if (!snapshot->restores) {
+		trains_walk(snapshot, log);
+		return;
+	}
+	for (; n > 0; n--) {
+		struct burst burst;
+
+		if (!packet_read(snapshot, holder, &burst))
+			return;
+		if (!snapshot_holds(snapshot, burst.t >= due) ||
+		    !snapshot_holds(snapshot,
+		                    train_push(log, holder, &burst, 0, 1, &burst.t, true) == 1)) {
+			rte_pktmbuf_free(burst.mbuf[0]);
+			return;
+		}
+		due = burst.t;
+	}
+}
+
+/* ---- a wheel ---- */
+
+/* An entry of a wheel, where it begins in the snapshot. */
+struct entry {
+	simtime t_ns;
+	uint64_t number;
+	const uint8_t *at;
+};
+
+#define CLOUD_OF_TIMER 0x80000000u
+
+struct writing {
+	struct snapshot *snapshot;
+	uint64_t n;
+};
+
+static void entry_write(void *argument, simtime t_ns, uint64_t number, const struct held *held)
+{
+	struct writing *writing = argument;
+	struct snapshot *snapshot = writing->snapshot;
+	uint32_t cloud = held->cloud | (held->flags & HELD_TIMER ? CLOUD_OF_TIMER : 0);
+	uint32_t bytes = 0;
+	uint8_t *length;
+
+	snapshot_value(snapshot, t_ns);
+	snapshot_value(snapshot, number);
+	snapshot_value(snapshot, cloud);
+	length = snapshot->at;
+	snapshot_value(snapshot, bytes);
+	if (!(held->flags & HELD_TIMER))
+		held_write(snapshot, t_ns, held);
+	if (snapshot->failed)
+		return;
+	bytes = (uint32_t)(snapshot->at - length - sizeof(bytes));
+	memcpy(length, &bytes, sizeof(bytes));
+	writing->n++;
+}
+
+static void wheel_write(struct wheel *wheel, struct snapshot *snapshot)
+{
+	uint64_t n = 0;
+	uint8_t *count = snapshot->at;
+	struct writing writing = {.snapshot = snapshot};
+
+	snapshot_value(snapshot, n);
+	wheel_walk(wheel, entry_write, &writing);
+	if (!snapshot->failed)
+		memcpy(count, &writing.n, sizeof(writing.n));
+}
+
+static int entry_order(const void *a, const void *b)
+{
+	const struct entry *one = a, *two = b;
+
+	if (one->t_ns != two->t_ns)
+		return one->t_ns < two->t_ns ? -1 : 1;
+	return one->number < two->number ? -1 : one->number > two->number;
+}
+
+/* Of n entries, which each take so many bytes at least. */
+#define ENTRY_LEAST 24
+
+static struct entry *entries_find(struct snapshot *snapshot, uint64_t n)
+{
+	struct entry *entries = calloc(n + 1, sizeof(*entries));
+	uint32_t cloud = 0, bytes = 0;
+
+	for (uint64_t i = 0; entries && i < n; i++) {
+		snapshot_value(snapshot, entries[i].t_ns);
+		snapshot_value(snapshot, entries[i].number);
+		entries[i].at = snapshot->at;
+		snapshot_value(snapshot, cloud);
+		snapshot_value(snapshot, bytes);
+		if (!snapshot_holds(snapshot,
+		                    (size_t)(snapshot->end - snapshot->at) >= bytes)) {
+			free(entries);
+			return NULL;
+		}
+		snapshot->at += bytes;
+	}
+	if (entries)
+		qsort(entries, n, sizeof(*entries), entry_order);
+	return entries;
+}
+
+static void timer_append(struct snapshot *snapshot, struct wheel *wheel, uint32_t cloud,
+                         simtime t_ns)
+{
+	struct held *timer = wheel_append(wheel, t_ns, cloud, 0);
+
+	if (!snapshot_holds(snapshot, timer != NULL))
+		return;
+	timer->wire_bytes = 0;
+	timer->stored_bytes = 0;
+	timer->flags = HELD_TIMER;
+	timer->number = 0;
+}
+
+static void entry_append(struct snapshot *snapshot, struct wheel *wheel, struct holder *holder,
+                         uint32_t own, const struct snapshot_clouds *clouds,
+                         const struct entry *entry)
+{
+	struct snapshot one = *snapshot;
+	uint32_t cloud = 0, bytes = 0, index;
+	struct burst burst;
+
+	one.at = (uint8_t *)(uintptr_t)entry->at;
+	snapshot_value(&one, cloud);
+	snapshot_value(&one, bytes);
+	index = cloud & ~CLOUD_OF_TIMER;
+	if (!clouds)
+		index = own;
+	else
+		index = index < clouds->n ? clouds->index[index] : UINT32_MAX;
+	if (cloud & CLOUD_OF_TIMER) {
+		/* Its cloud may be gone. */
+		if (index != UINT32_MAX)
+			timer_append(snapshot, wheel, index, entry->t_ns);
+		return;
+	}
+	if (!snapshot_holds(snapshot, index != UINT32_MAX))
+		return;
+	if (packet_read(&one, holder, &burst) &&
+	    wheel_burst_push(wheel, holder, index, &burst, 0, 1, &entry->t_ns, !clouds) == 0) {
+		rte_pktmbuf_free(burst.mbuf[0]);
+		one.failed = true;
+	}
+	snapshot->failed |= one.failed;
+}
+
+static void wheel_read(struct wheel *wheel, struct holder *holder, uint32_t cloud,
+                       const struct snapshot_clouds *clouds, simtime now,
+                       struct snapshot *snapshot)
+{
+	struct entry *entries;
+	uint64_t n = 0;
+
+	snapshot_value(snapshot, n);
+	if (!snapshot_holds(snapshot, n <= (uint64_t)(snapshot->end - snapshot->at) / ENTRY_LEAST))
+		return;
+	entries = entries_find(snapshot, n);
+	if (!snapshot_holds(snapshot, entries != NULL))
+		return;
+	wheel_idle_until(wheel, now);
+	for (uint64_t i = 0; i < n && !snapshot->failed; i++) {
+		if (snapshot_holds(snapshot, entries[i].t_ns >= now &&
+		                                     entries[i].t_ns - now < WHEEL_AHEAD_MAX))
+			entry_append(snapshot, wheel, holder, cloud, clouds, &entries[i]);
+	}
+	free(entries);
+}
+
+void wheel_snapshot(struct wheel *wheel, struct holder *holder, uint32_t cloud, simtime now,
+                    const struct snapshot_clouds *clouds, struct snapshot *snapshot)
+{
+	if (snapshot->restores)
+		wheel_read(wheel, holder, cloud, clouds, now, snapshot);
+	else
+		wheel_write(wheel, snapshot);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "holding/wheel_walk.h"
+
+struct walk {
+	struct wheel *wheel;
+	wheel_visit *visit;
+	void *argument;
+	uint64_t number;
+};
+
+static const struct wheel_key *key_at(const struct walk *walk, wheel_link link)
+{
+	return link_at(walk->wheel->store.arena, link);
+}
+
+static void visit(struct walk *walk, simtime t_ns, uint64_t number, const void *place)
+{
+	struct wheel *wheel = walk->wheel;
+	const struct held *held = place;
+
+	if (wheel->has_cells && store_cell(&wheel->store, place))
+		held = wheel_cell_read(wheel, place, t_ns);
+	walk->visit(walk->argument, t_ns, number, held);
+}
+
+/* A list has the last one first, `ready` the first. */
+static void visit_list(struct walk *walk, wheel_link list, bool last_first)
+{
+	uint64_t n = 0, i = 0;
+
+	for (wheel_link link = list; link; link = key_at(walk, link)->next)
+		n++;
+	for (wheel_link link = list; link; link = key_at(walk, link)->next, i++)
+		visit(walk, key_at(walk, link)->t_ns, walk->number + (last_first ? n - 1 - i : i),
+		      link_at(walk->wheel->store.arena, key_at(walk, link)->held));
+	walk->number += n;
+}
+
+static void visit_key_list(struct walk *walk, const struct key_list *key_list)
+{
+	const struct arena *arena = walk->wheel->store.arena;
+	wheel_link place = key_list_begin(key_list);
+	const struct wheel_key *key;
+
+	while (key_list->first && (key = key_list_walk(arena, key_list, &place)) != NULL)
+		visit(walk, key->t_ns, walk->number++, link_at(arena, key->held));
+}
+
+/* What came from the level above was there before what was inserted here. */
+static void visit_level(struct walk *walk, uint32_t number)
+{
+	const struct wheel_level *level = &walk->wheel->level[number - 1];
+
+	for (uint32_t slot = 0; slot < wheel_slots[number]; slot++) {
+		if (level->used[slot / 64] == 0) {
+			slot |= 63;
+			continue;
+		}
+		if (!(level->used[slot / 64] >> (slot % 64) & 1))
+			continue;
+		visit_list(walk, level->list[slot], true);
+		visit_key_list(walk, &level->key_lists[slot]);
+	}
+}
+
+/* What lies above was inserted before what is due at the same instant and lies below. */
+void wheel_walk(struct wheel *wheel, wheel_visit *visit_one, void *argument)
+{
+	struct walk walk = {.wheel = wheel, .visit = visit_one, .argument = argument};
+
+	for (uint32_t number = WHEEL_LEVELS - 1; number > 0; number--)
+		visit_level(&walk, number);
+	for (uint32_t i = wheel->sorted_at; i < wheel->sorted_n; i++)
+		visit(&walk, wheel->sorted[i].t_ns, walk.number++, wheel->sorted[i].held);
+	visit_list(&walk, wheel->ready, false);
+	for (uint32_t slot = 0; slot < WHEEL_SLOTS_FINE; slot++)
+		visit_list(&walk, wheel->fine[slot], true);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What FQ-CoDel remembers (fq_codel.h): its flows, and the lists that they stand in.
+ *
+ * Thread: the worker that owns the cloud.
+ */
+#ifndef WEIR_FQ_CODEL_STATE_H
+#define WEIR_FQ_CODEL_STATE_H
+
+#include "aqm/codel.h"
+#include "holding/log.h"
+#include "link/aqm.h"
+
+#define FQ_NO_FLOW UINT32_MAX
+
+struct flow {
+	struct log log; /* first */
+	struct codel codel;
+	int64_t credit;
+	uint32_t next; /* in its list */
+	bool listed;
+};
+
+/* Of flows, by their index. */
+struct list {
+	uint32_t first, last;
+};
+
+struct fq {
+	struct flow *flow;
+	uint64_t *bytes; /* that wait in each, as on the wire */
+	struct list new, old;
+	uint32_t current; /* from which the link takes */
+	uint32_t active;  /* in a list */
+};
+
+struct fq_codel {
+	struct aqm aqm;
+	struct fq fq;
+	struct codel_rule rule;
+	simtime ce_threshold_ns;
+	uint32_t n_flows, quantum;
+	/* of the packet that comes: its flow, and its bytes */
+	uint32_t coming, coming_bytes;
+	/* of a full queue: which loses how many more */
+	uint32_t victim, batch;
+	simtime sojourn_ns;
+	uint64_t dropped, marked, overflown, begun;
+};
+
+/* Puts it last. */
+static inline void fq_list_append(struct fq *fq, struct list *list, uint32_t i)
+{
+	fq->flow[i].next = FQ_NO_FLOW;
+	if (list->first == FQ_NO_FLOW)
+		list->first = i;
+	else
+		fq->flow[list->last].next = i;
+	list->last = i;
+}
+
+/* All of it (snapshot.h); what is read goes into one that has had no packet. */
+void fq_snapshot(struct aqm *aqm, struct snapshot *snapshot);
+/* For fits() of its bands. */
+bool fq_fits(const struct aqm *aqm);
+
+#endif
