@@ -2,7 +2,7 @@
 /*
  * The engine alone, in virtual time: for profiles that do not depend on the machine's other work.
  *
- *   drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY] [SNAP]
+ *   drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY] [SNAP [flight]]
  *
  * SCENARIO is one of `weir bench`'s own (`weir bench cost --help`), or statements, separated by
  * `;`: 'rate 1gbit; delay 10ms'. Their frames have headers. Bursts of 32 of 64 bytes come in turns
@@ -16,7 +16,8 @@
  * them as what has to be divided by: the packets that came. WARM-UP packets (default: what the
  * scenario's delay holds, twice) are not in it. FRAME: bytes of each frame, or imix (28 of 64, 16
  * of 570, 4 of 1518); COPY: frames up to this are copied out of their mbufs (default: hold.h's).
- * SNAP: with a tape (record/tape.h) that keeps so many bytes of each, and is emptied at once.
+ * SNAP: with a tape (record/tape.h) that keeps so many bytes of each, and is emptied at once;
+ * `flight`: as that of a flight is, between two snapshots.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,12 +188,14 @@ int main(int argc, char **argv)
 	struct scenario *scenario;
 	struct problem problem;
 	struct drive drive = {0};
+	static const struct tape_snapshots flight = {.room_bytes = 64 << 10};
 	static struct tape tape;
 	uint64_t warm_up;
 
 	if (!which || mpps <= 0 || !set_lengths(&drive, argc > 5 ? argv[5] : "64")) {
 		fprintf(stderr,
-		        "usage: drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY] [SNAP]\n");
+		        "usage: drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY] "
+		        "[SNAP [flight]]\n");
 		return 2;
 	}
 	if (offline_eal_start(64, &problem) < 0 ||
@@ -206,6 +209,8 @@ int main(int argc, char **argv)
 	drive.copy_bytes_max = argc > 6 ? (uint32_t)strtoul(argv[6], NULL, 10) : 0;
 	if (argc > 7 && tape_make(&tape, 32 << 20, (uint32_t)strtoul(argv[7], NULL, 10)) == 0)
 		drive.tape = &tape;
+	if (argc > 8 && drive.tape && tape_take_snapshots(&tape, &flight) < 0)
+		return 1;
 	/* Large frames stay in theirs for as long as they are on the way. */
 	drive.pool = pool_make_outside("drive", MBUFS + (uint32_t)(warm_up / 2) * 5 / 4);
 	drive.headers = which->headers;

@@ -214,6 +214,22 @@ static bool puts_off(struct worker *worker)
 	return true;
 }
 
+/* Of a flight: the engine's state, at an instant at which nothing that is due is left anywhere. */
+static __attribute__((noinline)) void record_snapshot(struct worker *worker)
+{
+	simtime begin;
+
+	if (worker->waiting || engine_next(worker->engine) <= worker->now)
+		return;
+	for (uint32_t i = 0; i < worker->n_tx_queues; i++) {
+		if (worker->tx_queues[i].outlet->n > 0)
+			return;
+	}
+	begin = clock_now(worker->clock);
+	if (tape_snapshot(worker->tape, worker->engine, worker->now))
+		tape_snapshot_took(worker->tape, clock_now(worker->clock) - begin);
+}
+
 bool worker_poll(struct worker *worker, simtime now)
 {
 	struct message *message;
@@ -237,6 +253,8 @@ bool worker_poll(struct worker *worker, simtime now)
 	message = puts_off(worker) ? NULL : mailbox_take(&worker->mailbox);
 	if (unlikely(message != NULL))
 		obey(worker, message, worker->now);
+	if (unlikely(worker->tape && worker->engine && tape_wants_snapshot(worker->tape, now)))
+		record_snapshot(worker);
 	worker->busy_polls += busy;
 	__atomic_store_n(&worker->polls, worker->polls + 1, __ATOMIC_RELAXED);
 	return busy;

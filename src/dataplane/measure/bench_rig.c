@@ -16,6 +16,7 @@
 #include "line/delay.h"
 #include "live/runtime_state.h"
 #include "machine/pool.h"
+#include "record/recording.h"
 
 #define DEVICE_BYTES 64
 /* What a saturated source is taken to give at most, over all ports. */
@@ -146,6 +147,21 @@ static int learn_clock_id(void *rig)
 	return pthread_getcpuclockid(pthread_self(), &((struct bench_rig *)rig)->worker_clock);
 }
 
+/* It is never dumped: nobody asks for the scenario. */
+static int open_flight(struct bench_rig *rig, const struct bench_conditions *conditions,
+                       struct problem *problem)
+{
+	const struct recording_plan plan = {.weir = "bench",
+	                                    .snap = conditions->flight_snap,
+	                                    .flight_ns = conditions->flight_ns,
+	                                    .flight_bytes = RECORDING_FLIGHT_BYTES,
+	                                    .held_max = RECORDING_FLIGHT_HELD};
+
+	if (conditions->flight_ns == 0)
+		return 0;
+	return recording_open(&plan, rig->scenario, "", &rig->recording, problem);
+}
+
 int bench_rig_open(struct bench_rig *rig, const struct bench_setup *setup,
                    const struct bench_conditions *conditions, struct problem *problem)
 {
@@ -161,9 +177,13 @@ int bench_rig_open(struct bench_rig *rig, const struct bench_setup *setup,
 	}
 	find_peers(rig);
 	size_memory(setup, rig->scenario, conditions, &options);
-	rc = runtime_start(rig->scenario, &options, &rig->runtime, problem);
+	rc = open_flight(rig, conditions, problem);
 	if (rc < 0)
 		goto err_scenario;
+	options.recording = rig->recording;
+	rc = runtime_start(rig->scenario, &options, &rig->runtime, problem);
+	if (rc < 0)
+		goto err_recording;
 	rig->going = true;
 	bench_rig_stop(rig);
 	rig->tick_ns = rig->runtime->clock.rate_ns;
@@ -179,6 +199,8 @@ int bench_rig_open(struct bench_rig *rig, const struct bench_setup *setup,
 	bench_rig_close(rig, &other);
 	return rc;
 
+err_recording:
+	recording_free(rig->recording);
 err_scenario:
 	scenario_free(rig->scenario);
 	return rc;
@@ -210,6 +232,7 @@ int bench_rig_close(struct bench_rig *rig, struct problem *problem)
 	empty_ports(rig->runtime);
 	rc = runtime_stop(rig->runtime, problem);
 	free(rig->sources);
+	recording_free(rig->recording);
 	free(rig->launches);
 	scenario_free(rig->scenario);
 	return rc;

@@ -37,6 +37,10 @@ struct bench_conditions {
 	int priority;       /* of the workers, SCHED_FIFO; 0: as the process is */
 	uint64_t mbufs_max; /* that the EAL has memory for */
 	uint64_t memory_max_bytes;
+	/* With a flight (record/recording.h) that reaches back so far; 0: without. Of each frame so
+	 * many bytes are kept; 0: all. */
+	simtime flight_ns;
+	uint32_t flight_snap;
 	/* Told what is being measured, may be NULL. */
 	void (*tell)(void *argument, const char *what);
 	void *argument;
@@ -56,6 +60,7 @@ struct bench_rig {
 	struct runtime *runtime;
 	const struct bench_conditions *conditions;
 	struct scenario *scenario;
+	struct recording *recording; /* the flight; or NULL */
 	double tick_ns;                    /* of the TSC */
 	uint32_t peer[SCENARIO_PORTS_MAX]; /* where the ceiling sends what it receives here */
 	struct bench_source *sources;

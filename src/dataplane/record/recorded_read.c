@@ -212,6 +212,8 @@ static uint64_t behind(const struct tape_entry *entry)
 	switch (entry->kind) {
 	case TAPE_INSERTION:
 		return TAPE_CLOUD_BYTES + (uint64_t)entry->n * entry->number;
+	case TAPE_SNAPSHOT:
+		return entry->bytes - sizeof(*entry);
 	case TAPE_DEPARTURES:
 		return (uint64_t)entry->n * sizeof(uint32_t);
 	default:

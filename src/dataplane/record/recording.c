@@ -2,19 +2,18 @@
 #include "record/recording.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "capture/pack.h"
+#include "record/flight.h"
+#include "record/folder_write.h"
 #include "record/recorded_file.h"
 #include "record/scenario_lines.h"
 #include "record/tape.h"
@@ -22,8 +21,6 @@
 #define REST_NS     (500 * SIMTIME_US)
 #define FLUSH_NS    (100 * SIMTIME_MS)
 #define TURN        4096u /* entries of one worker, before those of the next */
-#define MODE_FOLDER 0777
-#define FILE_BYTES  PATH_MAX
 
 /* What stands in changes.jsonl, in order. */
 struct note {
@@ -35,6 +32,7 @@ struct note {
 struct known_file {
 	struct known_file *next;
 	char *name;
+	char at[24]; /* where it lies in the folder */
 	size_t bytes;
 	void *content;
 };
@@ -53,10 +51,16 @@ struct recording {
 	struct block_writer block_writer;
 	struct pack *pack; /* NULL: it is not compressed */
 	FILE *changes;
+	pthread_mutex_t changes_lock; /* of `changes` and its text */
+	pthread_mutex_t dump_lock;    /* one dump at a time */
 	char *before; /* the scenario's text ahead of the next change */
 	uint64_t bytes; /* before they are compressed */
 	bool ended;
 	int error; /* an errno of a write */
+	struct flight *flight;   /* in place of the files; or NULL */
+	char *text, *about;      /* of a flight: scenario.weir, recording.json */
+	char *changes_text;      /* what has come into `changes` */
+	size_t changes_bytes;
 	/* with the lock */
 	pthread_mutex_t lock;
 	struct note *first, **last;
@@ -67,79 +71,26 @@ struct recording {
 
 /* ---- the folder ---- */
 
-static void path_in(const struct recording *recording, const char *name, char path[FILE_BYTES])
-{
-	snprintf(path, FILE_BYTES, "%s/%s", recording->folder, name);
-}
-
-static int file_failed(const char *path, struct problem *problem)
-{
-	const int error = errno;
-
-	problem_set(problem, -1, "%s: cannot be written: %s%s", path, strerror(error),
-	            error == EEXIST ? "; a recording lies there: give another folder" : "");
-	return -EINVAL;
-}
-
-/* A new file in the folder; -1 with errno. */
-static int file_new(const struct recording *recording, const char *name, char path[FILE_BYTES])
-{
-	path_in(recording, name, path);
-	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-}
-
-static int text_put(const struct recording *recording, const char *name, const void *text,
-                    size_t bytes, struct problem *problem)
-{
-	char path[FILE_BYTES];
-	int fd = file_new(recording, name, path);
-	FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-	bool written;
-
-	if (!file) {
-		int rc = file_failed(path, problem);
-
-		if (fd >= 0)
-			close(fd);
-		return rc;
-	}
-	written = fwrite(text, 1, bytes, file) == bytes;
-	if (fclose(file) != 0 || !written)
-		return file_failed(path, problem);
-	return 0;
-}
-
-static int make_folder(const struct recording *recording, struct problem *problem)
-{
-	char files[FILE_BYTES];
-
-	if (mkdir(recording->folder, MODE_FOLDER) < 0 && errno != EEXIST)
-		return file_failed(recording->folder, problem);
-	path_in(recording, "files", files);
-	if (mkdir(files, MODE_FOLDER) < 0 && errno != EEXIST)
-		return file_failed(files, problem);
-	return 0;
-}
-
 static int open_files(struct recording *recording, const struct scenario *scenario,
                       const char *text, struct problem *problem)
 {
-	char path[FILE_BYTES];
-	int rc = make_folder(recording, problem), fd;
+	char path[FOLDER_PATH_BYTES];
+	int rc = folder_make(recording->folder, problem), fd;
 
 	if (rc < 0)
 		return rc;
-	recording->fd = file_new(
-	        recording, recording->plan.zstd ? "ingress.pcapng.zst" : "ingress.pcapng", path);
+	recording->fd = folder_file_new(
+	        recording->folder,
+	        recording->plan.zstd ? "ingress.pcapng.zst" : "ingress.pcapng", path);
 	if (recording->fd < 0)
-		return file_failed(path, problem);
-	rc = text_put(recording, "scenario.weir", text, strlen(text), problem);
+		return folder_file_failed(path, problem);
+	rc = folder_text_put(recording->folder, "scenario.weir", text, strlen(text), problem);
 	if (rc < 0)
 		return rc;
-	fd = file_new(recording, "changes.jsonl", path);
+	fd = folder_file_new(recording->folder, "changes.jsonl", path);
 	recording->changes = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!recording->changes)
-		return file_failed(path, problem);
+		return folder_file_failed(path, problem);
 	recording->io_thread = io_thread_make();
 	rc = block_writer_open(&recording->block_writer, recording->fd, recording->io_thread);
 	if (rc == 0 && recording->plan.zstd) {
@@ -156,6 +107,19 @@ static int open_files(struct recording *recording, const struct scenario *scenar
 	return 0;
 }
 
+static int open_flight(struct recording *recording, const char *text)
+{
+	recording->text = strdup(text);
+	recording->changes =
+	        open_memstream(&recording->changes_text, &recording->changes_bytes);
+	return recording->text && recording->changes ? 0 : -ENOMEM;
+}
+
+bool recording_is_flight(const struct recording *recording)
+{
+	return recording->plan.folder == NULL;
+}
+
 int recording_open(const struct recording_plan *plan, const struct scenario *scenario,
                    const char *text, struct recording **result, struct problem *problem)
 {
@@ -169,11 +133,14 @@ int recording_open(const struct recording_plan *plan, const struct scenario *sce
 	recording->plan = *plan;
 	recording->last = &recording->first;
 	pthread_mutex_init(&recording->lock, NULL);
-	recording->folder = strdup(plan->folder);
+	pthread_mutex_init(&recording->changes_lock, NULL);
+	pthread_mutex_init(&recording->dump_lock, NULL);
+	recording->folder = strdup(plan->folder ? plan->folder : "");
 	recording->before = text ? strdup(text) : NULL;
 	recording->scenario = scenario_copy(scenario);
 	if (recording->folder && recording->before && recording->scenario)
-		rc = open_files(recording, scenario, text, problem);
+		rc = plan->folder ? open_files(recording, scenario, text, problem)
+		                  : open_flight(recording, text);
 	if (rc < 0) {
 		recording_free(recording);
 		return rc;
@@ -228,6 +195,7 @@ static void notes_write(struct recording *recording)
 	struct note *note = notes_take(recording), *next;
 	const bool any = note != NULL;
 
+	pthread_mutex_lock(&recording->changes_lock);
 	for (; note; note = next) {
 		next = note->next;
 		if (note->change > 0) {
@@ -243,13 +211,14 @@ static void notes_write(struct recording *recording)
 	}
 	if (any && fflush(recording->changes) != 0 && recording->error == 0)
 		recording->error = errno;
+	pthread_mutex_unlock(&recording->changes_lock);
 }
 
 int recording_file(struct recording *recording, const char *name, const void *content, size_t bytes)
 {
 	struct known_file *file;
 	struct problem problem;
-	char at[40], *line = NULL;
+	char *line = NULL;
 	int rc = 0;
 
 	pthread_mutex_lock(&recording->lock);
@@ -272,10 +241,11 @@ int recording_file(struct recording *recording, const char *name, const void *co
 	file->bytes = bytes;
 	file->next = recording->files;
 	recording->files = file;
-	snprintf(at, sizeof(at), "files/%" PRIu32, ++recording->n_files);
-	rc = text_put(recording, at, content, bytes, &problem);
+	snprintf(file->at, sizeof(file->at), "files/%" PRIu32, ++recording->n_files);
+	if (!recording_is_flight(recording))
+		rc = folder_text_put(recording->folder, file->at, content, bytes, &problem);
 	if (rc == 0)
-		line = scenario_file_line(name, at);
+		line = scenario_file_line(name, file->at);
 out:
 	pthread_mutex_unlock(&recording->lock);
 	recording_note(recording, line);
@@ -295,10 +265,12 @@ static void end_early(struct recording *recording, int error)
 static void note_taken(struct recording *recording, uint32_t worker, const struct tape_entry *entry)
 {
 	notes_write(recording);
+	pthread_mutex_lock(&recording->changes_lock);
 	fprintf(recording->changes,
 	        "{\"taken\":%" PRIu64 ",\"worker\":%" PRIu32 ",\"t_ns\":%" PRIu64 "}\n",
 	        entry->number, worker, entry->t_ns);
 	fflush(recording->changes);
+	pthread_mutex_unlock(&recording->changes_lock);
 }
 
 /* Of the file, but for what is on its way. */
@@ -318,7 +290,11 @@ static uint32_t write_some(struct recording *recording, uint32_t worker)
 			/* The change is known before anything stands behind it. */
 			if (entry->kind == TAPE_CHANGE)
 				note_taken(recording, worker, entry);
-			recording->bytes += recorded_put(&recording->block_writer, worker, entry);
+			if (recording->flight)
+				flight_put(recording->flight, worker, entry);
+			else
+				recording->bytes += recorded_put(&recording->block_writer, worker,
+				                                 entry);
 			if (recording->plan.limit_bytes > 0 &&
 			    file_bytes(recording) >= recording->plan.limit_bytes)
 				end_early(recording, 0);
@@ -353,7 +329,8 @@ static void *writer(void *argument)
 			busy |= write_some(recording, i) > 0;
 		if (!busy && !stop)
 			nanosleep(&rest, NULL);
-		if (now_ns() - flushed_ns >= FLUSH_NS || (stop && !busy)) {
+		if (!recording->flight &&
+		    (now_ns() - flushed_ns >= FLUSH_NS || (stop && !busy))) {
 			int error = block_writer_flush(&recording->block_writer);
 
 			if (error != 0 && !recording->ended)
@@ -369,6 +346,7 @@ static void *writer(void *argument)
 static int write_about(struct recording *recording, uint32_t workers, const uint32_t *emulator,
                        uint64_t memory_bytes, struct problem *problem)
 {
+	const char *flight = recording_is_flight(recording) ? ",\"flight\":true" : "";
 	const struct scenario *scenario = recording->scenario;
 	char *text = NULL;
 	size_t bytes;
@@ -379,15 +357,44 @@ static int write_about(struct recording *recording, uint32_t workers, const uint
 		return -ENOMEM;
 	fprintf(out,
 	        "{\"recording\":1,\"weir\":\"%s\",\"workers\":%" PRIu32 ",\"memory_bytes\":%" PRIu64
-	        ",\"snap\":%" PRIu32 ",\"ports\":[",
-	        recording->plan.weir, workers, memory_bytes, recording->plan.snap);
+	        ",\"snap\":%" PRIu32 "%s,\"ports\":[",
+	        recording->plan.weir, workers, memory_bytes, recording->plan.snap, flight);
 	for (uint32_t port = 0; port < scenario->n_ports; port++)
 		fprintf(out, "%s{\"name\":\"%s\",\"worker\":%" PRIu32 "}", port ? "," : "",
 		        scenario->ports[port].name, emulator[port]);
 	fputs("]}\n", out);
 	fclose(out);
-	rc = text_put(recording, "recording.json", text, bytes, problem);
+	if (recording_is_flight(recording)) {
+		recording->about = text;
+		return 0;
+	}
+	rc = folder_text_put(recording->folder, "recording.json", text, bytes, problem);
 	free(text);
+	return rc;
+}
+
+/* A worker's ring is not filled before so many snapshots have come: so there is always one that it
+ * can begin with. */
+#define SNAPSHOTS_A_RING 4
+
+static int begin_flight(struct recording *recording, uint32_t workers)
+{
+	const struct recording_plan *plan = &recording->plan;
+	const struct tape_snapshots snapshots = {
+	        .room_bytes = RECORDING_SNAPSHOT_BYTES,
+	        .every_ns = plan->flight_ns ? simtime_max(plan->flight_ns / SNAPSHOTS_A_RING,
+	                                                  RECORDING_SNAPSHOT_NS)
+	                                    : SIMTIME_HORIZON / 2,
+	        .every_bytes = plan->flight_bytes / SNAPSHOTS_A_RING,
+	        .held_max = plan->held_max,
+	};
+	int rc = 0;
+
+	recording->flight = flight_make(workers, plan->flight_bytes, plan->flight_ns);
+	if (!recording->flight)
+		return -ENOMEM;
+	for (uint32_t i = 0; rc == 0 && i < workers; i++)
+		rc = tape_take_snapshots(&recording->tapes[i], &snapshots);
 	return rc;
 }
 
@@ -407,6 +414,8 @@ int recording_begin(struct recording *recording, uint32_t workers, const uint32_
 		rc = tape_make(&recording->tapes[i], tape_bytes, recording->plan.snap);
 		recording->n_tapes = i + 1;
 	}
+	if (recording->tapes && rc == 0 && recording_is_flight(recording))
+		rc = begin_flight(recording, workers);
 	if (!recording->tapes || rc < 0) {
 		problem_set(problem, -1, "no memory to record: %" PRIu64 " MiB for each worker",
 		            tape_bytes >> 20);
@@ -456,6 +465,133 @@ bool recording_trouble(struct recording *recording, char *line, size_t room)
 	return true;
 }
 
+/* ---- dumps ---- */
+
+/* `changes` is the writer's, and its text moves when it grows. */
+static char *changes_so_far(struct recording *recording, size_t *bytes)
+{
+	char *text;
+
+	pthread_mutex_lock(&recording->changes_lock);
+	fflush(recording->changes);
+	*bytes = recording->changes_bytes;
+	text = malloc(*bytes + 1);
+	if (text)
+		memcpy(text, recording->changes_text, *bytes);
+	pthread_mutex_unlock(&recording->changes_lock);
+	return text;
+}
+
+static int dump_changes(struct recording *recording, const char *folder, struct problem *problem)
+{
+	size_t bytes;
+	char *text = changes_so_far(recording, &bytes);
+	int rc = text ? folder_text_put(folder, "changes.jsonl", text, bytes, problem) : -ENOMEM;
+
+	free(text);
+	return rc;
+}
+
+static int dump_known_files(struct recording *recording, const char *folder,
+                            struct problem *problem)
+{
+	const struct known_file *file;
+	int rc = 0;
+
+	pthread_mutex_lock(&recording->lock);
+	file = recording->files;
+	pthread_mutex_unlock(&recording->lock);
+	/* Others are put ahead of these, and none is freed. */
+	for (; rc == 0 && file; file = file->next)
+		rc = folder_text_put(folder, file->at, file->content, file->bytes, problem);
+	return rc;
+}
+
+static int dump_ingress(struct recording *recording, const char *folder, struct problem *problem)
+{
+	char path[FOLDER_PATH_BYTES];
+	int fd = folder_file_new(folder, "ingress.pcapng", path), rc;
+
+	if (fd < 0)
+		return folder_file_failed(path, problem);
+	rc = flight_write(recording->flight, recording->scenario, recording->plan.snap, fd);
+	if (close(fd) < 0 && rc == 0)
+		rc = -errno;
+	if (rc == 0)
+		return 0;
+	errno = -rc;
+	return folder_file_failed(path, problem);
+}
+
+static int dump_all(struct recording *recording, const char *folder, struct problem *problem)
+{
+	int rc = folder_make(folder, problem);
+
+	/* recording.json is the last: without it the folder is no recording. */
+	if (rc == 0)
+		rc = dump_ingress(recording, folder, problem);
+	if (rc == 0)
+		rc = folder_text_put(folder, "scenario.weir", recording->text,
+		                     strlen(recording->text), problem);
+	if (rc == 0)
+		rc = dump_known_files(recording, folder, problem);
+	if (rc == 0)
+		rc = dump_changes(recording, folder, problem);
+	if (rc == 0)
+		rc = folder_text_put(folder, "recording.json", recording->about,
+		                     strlen(recording->about), problem);
+	return rc;
+}
+
+/* Why the rings have nothing. */
+static int say_empty(const struct recording *recording, struct problem *problem)
+{
+	uint64_t held = 0;
+
+	for (uint32_t i = 0; i < recording->n_tapes; i++)
+		held = RTE_MAX(held, __atomic_load_n(&recording->tapes[i].snapshots.packets,
+		                                     __ATOMIC_RELAXED));
+	if (held > recording->plan.held_max)
+		problem_set(problem, -1,
+		            "the flight has nothing yet: %" PRIu64
+		            " packets are held, and it begins when at most %" PRIu64
+		            " are; --flight-held N allows more",
+		            held, recording->plan.held_max);
+	else
+		problem_set(problem, -1, "the flight has nothing yet: try again in a moment");
+	return -ENODATA;
+}
+
+static int dump_locked(struct recording *recording, const char *folder, struct recording_dump *dump,
+                       struct problem *problem)
+{
+	int rc = flight_views(recording->flight, dump);
+
+	if (rc == -ENODATA)
+		return say_empty(recording, problem);
+	if (rc < 0) {
+		problem_set(problem, -1, "no memory for what is to be written");
+		return rc;
+	}
+	rc = dump_all(recording, folder, problem);
+	flight_views_release(recording->flight);
+	return rc;
+}
+
+int recording_dump(struct recording *recording, const char *folder, struct recording_dump *dump,
+                   struct problem *problem)
+{
+	int rc;
+
+	if (pthread_mutex_trylock(&recording->dump_lock) != 0) {
+		problem_set(problem, -1, "the flight is being dumped; try again in a moment");
+		return -EBUSY;
+	}
+	rc = dump_locked(recording, folder, dump, problem);
+	pthread_mutex_unlock(&recording->dump_lock);
+	return rc;
+}
+
 void recording_counts(const struct recording *recording, struct recording_counts *counts)
 {
 	*counts = (struct recording_counts){.bytes = file_bytes(recording),
@@ -484,6 +620,7 @@ void recording_free(struct recording *recording)
 	if (!recording)
 		return;
 	recording_finish(recording);
+	flight_free(recording->flight);
 	block_writer_close(&recording->block_writer);
 	io_thread_free(recording->io_thread);
 	pack_free(recording->pack);
@@ -505,9 +642,14 @@ void recording_free(struct recording *recording)
 		free(note);
 	}
 	pthread_mutex_destroy(&recording->lock);
+	pthread_mutex_destroy(&recording->changes_lock);
+	pthread_mutex_destroy(&recording->dump_lock);
 	scenario_free(recording->scenario);
 	free(recording->tapes);
+	free(recording->changes_text);
 	free(recording->before);
+	free(recording->about);
+	free(recording->text);
 	free(recording->folder);
 	free(recording);
 }

@@ -31,18 +31,29 @@ struct recording;
 struct tape;
 
 #define RECORDING_TAPE_BYTES (UINT64_C(32) << 20) /* a worker */
+/* Of a flight, a worker: what a snapshot may take, and the time between two, at least. */
+#define RECORDING_SNAPSHOT_BYTES (UINT64_C(8) << 20)
+#define RECORDING_SNAPSHOT_NS    (100 * SIMTIME_MS)
+/* What usual ones have: memory of one that is as long as is said, and how many packets a snapshot
+ * may hold, which takes a worker some 1.5 ms. */
+#define RECORDING_FLIGHT_BYTES (UINT64_C(256) << 20)
+#define RECORDING_FLIGHT_HELD  16384
 
 struct recording_plan {
-	const char *folder;
+	const char *folder; /* NULL: a flight, which is kept in memory */
 	const char *weir;     /* which one records */
 	uint32_t snap;        /* bytes of a frame that are kept; 0: all */
 	uint64_t limit_bytes; /* of ingress.pcapng; 0: none */
 	bool zstd;            /* that is compressed, as ingress.pcapng.zst */
 	uint64_t tape_bytes;  /* a power of two; 0: RECORDING_TAPE_BYTES */
+	/* of a flight */
+	uint64_t flight_bytes; /* a worker: at most so much memory */
+	simtime flight_ns;     /* reaches back so far, at least; 0: as far as memory allows */
+	uint64_t held_max;     /* while an engine holds more packets it has no snapshot */
 };
 
-/* Makes the folder; one that holds a recording already is refused. `text`: of the scenario. 0;
- * -EINVAL with problem; -ENOMEM. */
+/* Makes the folder, unless it is a flight; one that holds a recording already is refused. `text`:
+ * of the scenario. 0; -EINVAL with problem; -ENOMEM. */
 int recording_open(const struct recording_plan *plan, const struct scenario *scenario,
                    const char *text, struct recording **recording, struct problem *problem);
 /* Before workers run: `emulator[port]` has the clouds of a port, with so much memory. 0, or -errno
@@ -61,6 +72,21 @@ int recording_file(struct recording *recording, const char *name, const void *co
 void recording_finish(struct recording *recording);
 /* True, with a line about it, once for each trouble: the disk is full, the limit is reached. */
 bool recording_trouble(struct recording *recording, char *line, size_t room);
+
+/* What was dumped. */
+struct recording_dump {
+	simtime from_ns, to_ns; /* of the worker that begins first; of all */
+	uint64_t packets, bytes;
+	uint32_t workers; /* that are in it */
+};
+
+/* The flight into a folder, as a recording that begins in the middle of the run. Takes as long as
+ * the disk does; the run goes on, and so does the flight. Any thread, one at a time. 0; -ENODATA
+ * with problem: there is nothing yet; another -errno with problem. */
+int recording_dump(struct recording *recording, const char *folder, struct recording_dump *dump,
+                   struct problem *problem);
+/* Whether it is a flight, and not a recording. */
+bool recording_is_flight(const struct recording *recording);
 
 struct recording_counts {
 	uint64_t packets, bytes; /* recorded; in the file */

@@ -27,15 +27,19 @@ struct rerun_options {
 	 * next; NULL with problem: it is not known. */
 	const struct scenario *(*change)(void *argument, uint32_t worker, uint64_t number,
 	                                 struct problem *problem);
+	/* Of a flight that is run otherwise: the other scenario, which comes into force when the
+	 * worker's snapshot has been read; likewise. */
+	const struct scenario *(*begun)(void *argument, uint32_t worker, struct problem *problem);
 	/* Another scenario, or other changes: nothing is compared. */
 	bool otherwise;
+	bool flight; /* it begins with snapshots, and has sums of what left */
 	/* Real losses are left out: what no device took leaves, and what found no memory finds
 	 * some. */
 	bool ideal;
 	simtime until_ns; /* SIMTIME_NEVER: to the end */
 	/* Outputs, the witness, memory, and who is told; `in` and `split` are not looked at. */
 	const struct replay_options *replay;
-	void *argument; /* of change */
+	void *argument; /* of change and begun */
 };
 
 struct rerun_worker {
@@ -44,6 +48,7 @@ struct rerun_worker {
 	simtime known_ns;
 	char unknown[160];
 	uint64_t packets, changes;
+	simtime from_ns; /* of a flight: when its snapshot was taken */
 };
 
 struct rerun_result {

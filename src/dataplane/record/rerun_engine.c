@@ -11,15 +11,11 @@
 #include "engine/engine_digest.h"
 #include "machine/pool.h"
 #include "packet/digest.h"
+#include "record/rerun_flight.h"
 #include "record/tape.h"
 #include "statements.h"
 
-/* `+12.000345678 s`, on the stack of the caller. */
-struct instant {
-	char text[40];
-};
-
-static struct instant instant_of(simtime t_ns)
+struct instant instant_of(simtime t_ns)
 {
 	struct instant instant;
 
@@ -28,8 +24,7 @@ static struct instant instant_of(simtime t_ns)
 	return instant;
 }
 
-static void __attribute__((format(printf, 2, 3)))
-differ(struct rerun_engine *rerun_engine, const char *format, ...)
+void rerun_engine_differ(struct rerun_engine *rerun_engine, const char *format, ...)
 {
 	struct rerun_result *result = rerun_engine->result;
 	va_list arguments;
@@ -112,7 +107,7 @@ static void compare_departures(struct rerun_engine *rerun_engine, const struct r
 
 		memcpy(&digest, recorded->data + i * sizeof(digest), sizeof(digest));
 		if (queue->n == 0 || queue->passed + 1 != which) {
-			differ(rerun_engine,
+			rerun_engine_differ(rerun_engine,
 			       "worker %u: packet %" PRIu64
 			       " out of port %u left by %s, and does not leave here",
 			       rerun_engine->worker, which, entry->port,
@@ -121,7 +116,7 @@ static void compare_departures(struct rerun_engine *rerun_engine, const struct r
 		}
 		if (gone_at(queue, 0)->digest != digest &&
 		    !find_beside(rerun_engine, queue, digest)) {
-			differ(rerun_engine,
+			rerun_engine_differ(rerun_engine,
 			       "worker %u: packet %" PRIu64
 			       " out of port %u, by %s: another one, or at another instant "
 			       "than here, where it is due at %s",
@@ -148,7 +143,7 @@ static void compare_counters(struct rerun_engine *rerun_engine, const struct tap
 		rerun_engine->result->checks++;
 		return;
 	}
-	differ(rerun_engine, "worker %u: cloud %s has counted other things at %s",
+	rerun_engine_differ(rerun_engine, "worker %u: cloud %s has counted other things at %s",
 	       rerun_engine->worker, digest.cloud, instant_of(entry->t_ns).text);
 }
 
@@ -160,7 +155,7 @@ static void compare_end(struct rerun_engine *rerun_engine, const struct tape_ent
 		const struct gone_queue *queue = &rerun_engine->gone[port];
 
 		if (queue->n > 0)
-			differ(rerun_engine,
+			rerun_engine_differ(rerun_engine,
 			       "worker %u: packet %" PRIu64
 			       " out of port %u leaves at %s here, and "
 			       "did not leave",
@@ -180,7 +175,8 @@ static void drain(struct rerun_engine *rerun_engine, uint32_t port)
 		int rc = 0;
 
 		rerun_engine->result->departures++;
-		if (!rerun_engine->options->otherwise)
+		rerun_flight_left(rerun_engine, port, outlet->due_ns[i]);
+		if (!rerun_engine->options->otherwise && !rerun_engine->options->flight)
 			rc = gone_add(&rerun_engine->gone[port], outlet->due_ns[i], digest);
 		if (rc == 0)
 			rc = rerun_engine->leave(rerun_engine->leave_argument, port,
@@ -383,6 +379,10 @@ int rerun_engine_step(struct rerun_engine *rerun_engine, bool alone, struct prob
 	worker->known_ns = entry->t_ns;
 	if (unlikely(has_starved(rerun_engine)))
 		return 0;
+	if (rerun_engine->options->flight)
+		rc = rerun_flight_check(rerun_engine, entry, problem);
+	if (rc < 0)
+		return rc;
 	switch (entry->kind) {
 	case TAPE_PACKETS:
 		if (entry->port >= rerun_engine->n_ports || !rerun_engine->owned[entry->port]) {
@@ -408,6 +408,13 @@ int rerun_engine_step(struct rerun_engine *rerun_engine, bool alone, struct prob
 	case TAPE_CHECK:
 		if (compares)
 			compare_counters(rerun_engine, entry);
+		break;
+	case TAPE_SNAPSHOT:
+		rc = rerun_flight_begin(rerun_engine, recorded, problem);
+		break;
+	case TAPE_SUM:
+		if (compares)
+			rerun_flight_compare(rerun_engine, entry);
 		break;
 	case TAPE_UNHELD:
 		meet_unheld(rerun_engine, entry);
@@ -479,6 +486,7 @@ void rerun_engine_close(struct rerun_engine *rerun_engine)
 	engine_free(rerun_engine->engine);
 	memory_free(rerun_engine->memory, rerun_engine->memory_bytes);
 	recorded_close(rerun_engine->reader);
+	free(rerun_engine->parts);
 	for (uint32_t port = 0; port < rerun_engine->n_ports; port++)
 		free(rerun_engine->gone[port].list);
 	memset(rerun_engine, 0, sizeof(*rerun_engine));

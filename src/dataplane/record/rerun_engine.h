@@ -12,6 +12,7 @@
 #include "offline/mbuf_supply.h"
 #include "record/recorded_file.h"
 #include "record/rerun.h"
+#include "record/tape.h"
 #include "record/rerun_lacks.h"
 
 /* A packet that has left. */
@@ -51,12 +52,27 @@ struct rerun_engine {
 	bool counts_otherwise;
 	int error; /* of leave */
 	struct gone_queue gone[SCENARIO_PORTS_MAX];
+	/* of a flight */
+	bool begun; /* its snapshot was read */
+	bool turned_off; /* it is another run since then */
+	struct tape_account account;
+	uint8_t *parts; /* of that snapshot, so far */
+	uint64_t parts_bytes, parts_done;
 	uint32_t n_ports;
 };
 
 int rerun_engine_open(struct rerun_engine *rerun_engine, const struct scenario *scenario,
                       struct problem *problem);
 void rerun_engine_close(struct rerun_engine *rerun_engine);
+
+/* `+12.000345678 s`, on the stack of the caller. */
+struct instant {
+	char text[40];
+};
+struct instant instant_of(simtime t_ns);
+/* The repetition is not the run: the first difference counts. */
+void rerun_engine_differ(struct rerun_engine *rerun_engine, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
 
 /* The instant of the next entry, SIMTIME_NEVER at the end. */
 static inline simtime rerun_engine_next(const struct rerun_engine *rerun_engine)

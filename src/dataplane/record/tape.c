@@ -8,6 +8,7 @@
 #include "engine/engine_digest.h"
 #include "machine/pool.h"
 #include "packet/digest.h"
+#include "record/tape_room.h"
 
 /* For entries that are no packets: without them, what follows says nothing. */
 #define RESERVE 65536u
@@ -19,7 +20,7 @@ static struct tape_entry *entry_at(const struct tape *tape, uint64_t at)
 	return (struct tape_entry *)(void *)(tape->data + (at & (tape->size - 1)));
 }
 
-static uint64_t room(struct tape *tape)
+uint64_t tape_room(struct tape *tape)
 {
 	tape->taken = __atomic_load_n(&tape->passed, __ATOMIC_ACQUIRE);
 	return tape->size - (tape->written - tape->taken);
@@ -33,7 +34,7 @@ static struct tape_entry *reserve(struct tape *tape, uint32_t bytes, uint32_t sp
 
 	if (unlikely(at + bytes > tape->size))
 		padding = tape->size - at;
-	if (unlikely(free < padding + bytes + spare) && room(tape) < padding + bytes + spare)
+	if (unlikely(free < padding + bytes + spare) && tape_room(tape) < padding + bytes + spare)
 		return NULL;
 	if (unlikely(padding > 0)) {
 		/* All entries are multiples of 8, so that two words fit. */
@@ -46,7 +47,7 @@ static struct tape_entry *reserve(struct tape *tape, uint32_t bytes, uint32_t sp
 	return entry_at(tape, tape->written);
 }
 
-static void publish(struct tape *tape, const struct tape_entry *entry)
+void tape_publish(struct tape *tape, const struct tape_entry *entry)
 {
 	tape->written += entry->bytes;
 	__atomic_store_n(&tape->published, tape->written, __ATOMIC_RELEASE);
@@ -67,7 +68,7 @@ static bool tell_gap(struct tape *tape, uint32_t spare)
 	        .t_ns = tape->now,
 	        .number = tape->gap_from,
 	};
-	publish(tape, entry);
+	tape_publish(tape, entry);
 	tape->gap = tape->gap_blind = false;
 	tape->gap_packets = 0;
 	return true;
@@ -83,7 +84,7 @@ static void leave_out(struct tape *tape, uint64_t packets, bool blind, simtime n
 	tape->missed += packets;
 }
 
-static struct tape_entry *entry_begin(struct tape *tape, uint32_t bytes, uint32_t spare)
+struct tape_entry *tape_entry_begin(struct tape *tape, uint32_t bytes, uint32_t spare)
 {
 	if (unlikely(tape->gap) && !tell_gap(tape, spare + bytes))
 		return NULL;
@@ -93,7 +94,9 @@ static struct tape_entry *entry_begin(struct tape *tape, uint32_t bytes, uint32_
 void tape_free(struct tape *tape)
 {
 	memory_free(tape->data, tape->size);
+	memory_free(tape->snapshots.room, tape->snapshots.room_bytes);
 	tape->data = NULL;
+	tape->snapshots.room = NULL;
 }
 
 uint32_t tape_digested(uint32_t snap)
@@ -145,7 +148,7 @@ static void put_run(struct tape *tape, const struct burst *burst, uint32_t from,
 		bytes += (uint32_t)sizeof(struct tape_frame) +
 		         tape_padded(kept(tape, burst->mbuf[i]));
 	tape->now = burst_t(burst, from);
-	entry = entry_begin(tape, bytes, RESERVE);
+	entry = tape_entry_begin(tape, bytes, RESERVE);
 	if (unlikely(!entry)) {
 		leave_out(tape, n, false, tape->now);
 		return;
@@ -167,7 +170,7 @@ static void put_run(struct tape *tape, const struct burst *burst, uint32_t from,
 	for (uint32_t i = from; i < from + n; i++)
 		to = put_frame(to, tape, burst->mbuf[i], burst_wire_bytes(burst, i));
 	tape->packets += n;
-	publish(tape, entry);
+	tape_publish(tape, entry);
 }
 
 void tape_burst(struct tape *tape, const struct burst *burst)
@@ -190,7 +193,7 @@ void tape_burst(struct tape *tape, const struct burst *burst)
 /* `blind`: without it nothing that follows can be known. */
 static void put(struct tape *tape, const struct tape_entry *what, bool blind)
 {
-	struct tape_entry *entry = entry_begin(tape, sizeof(*entry), blind ? 0 : RESERVE);
+	struct tape_entry *entry = tape_entry_begin(tape, sizeof(*entry), blind ? 0 : RESERVE);
 
 	tape->now = what->t_ns;
 	if (unlikely(!entry)) {
@@ -200,7 +203,7 @@ static void put(struct tape *tape, const struct tape_entry *what, bool blind)
 	}
 	*entry = *what;
 	entry->bytes = sizeof(*entry);
-	publish(tape, entry);
+	tape_publish(tape, entry);
 }
 
 void tape_change(struct tape *tape, uint64_t number, simtime now, bool full)
@@ -225,7 +228,7 @@ void tape_insertion(struct tape *tape, const struct insertion *insertion, simtim
 	const uint32_t frames = insertion->n * insertion->frame_bytes;
 	const uint32_t bytes =
 	        (uint32_t)sizeof(struct tape_entry) + TAPE_CLOUD_BYTES + tape_padded(frames);
-	struct tape_entry *entry = entry_begin(tape, bytes, 0);
+	struct tape_entry *entry = tape_entry_begin(tape, bytes, 0);
 	uint8_t *to;
 
 	tape->now = now;
@@ -243,7 +246,7 @@ void tape_insertion(struct tape *tape, const struct insertion *insertion, simtim
 	memset(to, 0, TAPE_CLOUD_BYTES);
 	memcpy(to, insertion->cloud, strnlen(insertion->cloud, TAPE_CLOUD_BYTES - 1));
 	memcpy(to + TAPE_CLOUD_BYTES, insertion->frames, frames);
-	publish(tape, entry);
+	tape_publish(tape, entry);
 }
 
 void tape_end(struct tape *tape, simtime now, bool full)
@@ -266,10 +269,15 @@ void tape_departures(struct tape *tape, uint32_t port, const struct outlet *outl
 	if (n == 0)
 		return;
 	tape->now = now;
-	tape->departed[port] += n;
+	tape->account.departed[port] += n;
 	tape->until_check -= RTE_MIN(n, tape->until_check);
+	if (tape->snapshots.room) {
+		for (uint32_t i = from; i < outlet->n; i++)
+			tape->account.sums[port] += outlet->due_ns[i];
+		return;
+	}
 	/* Without it nothing but the comparison is missing. */
-	entry = entry_begin(tape, bytes, RESERVE);
+	entry = tape_entry_begin(tape, bytes, RESERVE);
 	if (unlikely(!entry))
 		return;
 	*entry = (struct tape_entry){.bytes = bytes,
@@ -277,12 +285,26 @@ void tape_departures(struct tape *tape, uint32_t port, const struct outlet *outl
 	                             .port = (uint16_t)port,
 	                             .n = n,
 	                             .t_ns = now,
-	                             .number = tape->departed[port] - n + 1};
+	                             .number = tape->account.departed[port] - n + 1};
 	digests = (uint32_t *)(void *)(entry + 1);
 	for (uint32_t i = 0; i < n; i++)
 		digests[i] = digest_departure(outlet->mbufs[from + i], outlet->due_ns[from + i],
 		                              outlet->wire_bytes[from + i], tape->digested);
-	publish(tape, entry);
+	tape_publish(tape, entry);
+}
+
+static void put_sums(struct tape *tape, simtime now)
+{
+	for (uint32_t port = 0; port < SCENARIO_PORTS_MAX; port++) {
+		if (tape->account.departed[port] > 0)
+			put(tape,
+			    &(struct tape_entry){.kind = TAPE_SUM,
+			                         .port = (uint16_t)port,
+			                         .n = (uint32_t)tape->account.departed[port],
+			                         .t_ns = now,
+			                         .number = tape->account.sums[port]},
+			    false);
+	}
 }
 
 void tape_check(struct tape *tape, struct engine *engine, simtime now)
@@ -293,6 +315,8 @@ void tape_check(struct tape *tape, struct engine *engine, simtime now)
 	/* What is due has not left for want of room or of a buffer: a moment later it compares. */
 	if (engine_next(engine) <= now)
 		return;
+	if (tape->snapshots.room)
+		put_sums(tape, now);
 	for (uint32_t i = 0; i < TAPE_CHECK_CLOUDS; i++) {
 		struct engine_digest digest;
 

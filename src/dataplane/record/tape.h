@@ -37,6 +37,25 @@ struct insertion;
 #define TAPE_CHECK_EVERY  1024u
 #define TAPE_CHECK_CLOUDS 4u
 
+/* What has left, at each port. */
+struct tape_account {
+	uint64_t departed[SCENARIO_PORTS_MAX];
+	uint64_t sums[SCENARIO_PORTS_MAX]; /* of their due times */
+};
+
+/* When the engine's state is put on the tape, so that a flight can begin there. */
+struct tape_snapshots {
+	uint8_t *room; /* where a snapshot is made; NULL: there are none */
+	uint64_t room_bytes;
+	simtime every_ns;
+	uint64_t every_bytes; /* on the tape; whichever comes first */
+	uint64_t held_max;    /* while the engine holds more packets there is none */
+	/* the worker's */
+	simtime next;
+	uint64_t next_bytes;
+	uint64_t taken, put_off, longest_ns, packets; /* packets: held by the latest */
+};
+
 struct tape {
 	struct scarcity scarcity; /* first: told of packets that found no memory */
 	uint8_t *data;
@@ -50,7 +69,8 @@ struct tape {
 	simtime gap_from;
 	bool gap, gap_blind;
 	uint64_t packets, missed; /* recorded, and not */
-	uint64_t departed[SCENARIO_PORTS_MAX];
+	struct tape_account account;
+	struct tape_snapshots snapshots;
 	uint32_t noted[SCENARIO_PORTS_MAX]; /* of what lies in the outlet */
 	uint32_t until_check, next_check;
 	/* the worker writes, the reader reads, and the other way round */
@@ -61,6 +81,8 @@ struct tape {
 /* `bytes`: a power of two, 1 MiB at least. 0 or -ENOMEM. */
 int tape_make(struct tape *tape, uint64_t bytes, uint32_t snap);
 void tape_free(struct tape *tape); /* one that is all zero is allowed */
+/* Of a flight: with snapshots, and without a digest of each packet that leaves. 0 or -ENOMEM. */
+int tape_take_snapshots(struct tape *tape, const struct tape_snapshots *snapshots);
 
 /* How many bytes of what leaves a digest covers, with this snap. */
 uint32_t tape_digested(uint32_t snap);
@@ -81,6 +103,17 @@ static inline void tape_left(struct tape *tape, uint32_t port, uint32_t n)
 /* All that is due at `now` has left: compares well. Does something once in TAPE_CHECK_EVERY
  * departures. */
 void tape_check(struct tape *tape, struct engine *engine, simtime now);
+/* Whether it is time for a snapshot. */
+static inline bool tape_wants_snapshot(const struct tape *tape, simtime now)
+{
+	return tape->snapshots.room &&
+	       (now >= tape->snapshots.next || tape->written >= tape->snapshots.next_bytes);
+}
+/* The engine has advanced to `now`, and nothing that is due is left in it or in an outlet. Takes
+ * one, or puts it off. True: it was taken. */
+bool tape_snapshot(struct tape *tape, struct engine *engine, simtime now);
+/* It took the worker so long. */
+void tape_snapshot_took(struct tape *tape, simtime ns);
 /* No device took it in time. */
 void tape_unsent(struct tape *tape, uint32_t port, const struct rte_mbuf *mbuf, simtime due_ns);
 void tape_end(struct tape *tape, simtime now, bool full);

@@ -20,9 +20,14 @@
  *   UNHELD      packets           of the first of its    hash of cloud    -
  *                                 want (scarcity.h)
  *   GAP         packets           since when             -                -
+ *   SNAPSHOT    which part, from  bytes of all parts     digest of all    a part of a snapshot
+ *               0                                        parts
+ *   SUM         departures so     sum of their due       -                -
+ *               far               times; both without
+ *                                 what does not fit
  *   END         -                 -                      -                -
  *
- * `port` is where packets come in; of DEPARTURES and UNSENT where they leave. `t_ns` is the
+ * `port` is where packets come in; of DEPARTURES, SUM and UNSENT where they leave. `t_ns` is the
  * engine's instant: at which it got the packets or the change, or up to which it had advanced; of
  * the real losses, that of the entry ahead. It does not decrease.
  */
@@ -44,6 +49,10 @@ enum tape_kind {
 	TAPE_UNHELD, /* real losses: there was no memory; `flags`: the want (scarcity.h) */
 	TAPE_GAP,    /* what happened in between is not recorded */
 	TAPE_END,    /* the worker has stopped */
+	/* Of a flight (flight_ring.h): what its engine remembered and held at that instant, and in
+	 * place of a digest of each packet what left by then at a port. */
+	TAPE_SNAPSHOT,
+	TAPE_SUM,
 	TAPE_KINDS,
 	TAPE_PADDING = 255,
 };
@@ -52,6 +61,7 @@ enum tape_kind {
 /* CHANGE, CLEAR, INSERTION, END: an outlet was full, and some of what was due had not left. */
 #define TAPE_FULL  0x1
 #define TAPE_BLIND 0x1 /* GAP: a change, a clearing or an insertion is missing, too */
+#define TAPE_LAST  0x1 /* SNAPSHOT: the last of its parts */
 
 #define TAPE_CLOUD_BYTES 32
 

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/flight.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "record/recorded_file.h"
+
+struct flight {
+	pthread_mutex_t lock; /* of the rings */
+	uint32_t workers;
+	struct flight_ring **rings;
+	struct flight_view *views;
+};
+
+struct flight *flight_make(uint32_t workers, uint64_t bytes_max, simtime keep_ns)
+{
+	struct flight *flight = calloc(1, sizeof(*flight));
+
+	if (!flight)
+		return NULL;
+	pthread_mutex_init(&flight->lock, NULL);
+	flight->rings = calloc(workers, sizeof(struct flight_ring *));
+	flight->views = calloc(workers, sizeof(*flight->views));
+	while (flight->rings && flight->views && flight->workers < workers) {
+		flight->rings[flight->workers] = flight_ring_make(bytes_max, keep_ns);
+		if (!flight->rings[flight->workers])
+			break;
+		flight->workers++;
+	}
+	if (flight->workers == workers)
+		return flight;
+	flight_free(flight);
+	return NULL;
+}
+
+void flight_free(struct flight *flight)
+{
+	if (!flight)
+		return;
+	if (flight->views)
+		flight_views_release(flight);
+	for (uint32_t i = 0; i < flight->workers; i++)
+		flight_ring_free(flight->rings[i]);
+	pthread_mutex_destroy(&flight->lock);
+	free(flight->rings);
+	free(flight->views);
+	free(flight);
+}
+
+void flight_put(struct flight *flight, uint32_t worker, const struct tape_entry *entry)
+{
+	pthread_mutex_lock(&flight->lock);
+	flight_ring_put(flight->rings[worker], entry);
+	pthread_mutex_unlock(&flight->lock);
+}
+
+static void account(const struct flight_view *view, struct recording_dump *dump)
+{
+	dump->from_ns = dump->workers == 0 ? view->from_ns
+	                                   : simtime_min(dump->from_ns, view->from_ns);
+	dump->to_ns = simtime_max(dump->to_ns, view->to_ns);
+	dump->packets += view->packets;
+	dump->bytes += view->bytes;
+	dump->workers++;
+}
+
+int flight_views(struct flight *flight, struct recording_dump *dump)
+{
+	int rc = 0;
+
+	*dump = (struct recording_dump){0};
+	pthread_mutex_lock(&flight->lock);
+	for (uint32_t i = 0; i < flight->workers && (rc == 0 || rc == -ENODATA); i++) {
+		rc = flight_ring_view(flight->rings[i], &flight->views[i]);
+		if (rc == 0)
+			account(&flight->views[i], dump);
+	}
+	pthread_mutex_unlock(&flight->lock);
+	/* A worker without clouds has nothing to say. */
+	if (rc != -ENOMEM)
+		rc = dump->workers > 0 ? 0 : -ENODATA;
+	if (rc < 0)
+		flight_views_release(flight);
+	return rc;
+}
+
+void flight_views_release(struct flight *flight)
+{
+	pthread_mutex_lock(&flight->lock);
+	for (uint32_t i = 0; i < flight->workers; i++)
+		flight_view_release(flight->rings[i], &flight->views[i]);
+	pthread_mutex_unlock(&flight->lock);
+}
+
+/* Where a worker's part ends: not because the worker ended. */
+static void put_end(struct block_writer *to, uint32_t worker, simtime t_ns)
+{
+	const struct tape_entry end = {.bytes = sizeof(end),
+	                               .kind = TAPE_END,
+	                               .flags = TAPE_FULL,
+	                               .t_ns = t_ns};
+
+	recorded_put(to, worker, &end);
+}
+
+/* Snapshots but for the first are for flights that begin later. */
+static void put_view(struct block_writer *to, uint32_t worker, const struct flight_view *view)
+{
+	const struct tape_entry *entry;
+	struct flight_cursor cursor;
+	bool begun = false;
+
+	flight_cursor_begin(&cursor, view);
+	while ((entry = flight_cursor_next(&cursor)) != NULL) {
+		if (entry->kind == TAPE_SNAPSHOT && begun)
+			continue;
+		begun |= entry->kind == TAPE_SNAPSHOT && (entry->flags & TAPE_LAST);
+		recorded_put(to, worker, entry);
+	}
+	if (view->n_chunks > 0)
+		put_end(to, worker, view->to_ns);
+}
+
+int flight_write(const struct flight *flight, const struct scenario *scenario, uint32_t snap,
+                 int fd)
+{
+	struct block_writer to = {0};
+	int rc = block_writer_open(&to, fd, NULL);
+
+	if (rc < 0)
+		return rc;
+	recorded_begin(&to, scenario, snap);
+	for (uint32_t i = 0; i < flight->workers; i++)
+		put_view(&to, i, &flight->views[i]);
+	rc = -block_writer_flush(&to);
+	block_writer_close(&to);
+	return rc;
+}

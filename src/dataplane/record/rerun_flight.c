@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/rerun_flight.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "change/change.h"
+#include "engine/engine_snapshot.h"
+#include "packet/digest.h"
+#include "record/recording.h"
+#include "record/tape_snapshot.h"
+
+static int cannot(const struct rerun_engine *rerun_engine, const char *why, struct problem *problem)
+{
+	problem_set(problem, -1, "worker %u: the snapshot that it begins with %s",
+	            rerun_engine->worker, why);
+	return -EINVAL;
+}
+
+/* Part after part. */
+static int collect(struct rerun_engine *rerun_engine, const struct recorded *recorded,
+                   struct problem *problem)
+{
+	const struct tape_entry *entry = &recorded->entry;
+	uint64_t bytes = recorded->bytes;
+
+	if (entry->n == 0) {
+		if (entry->number > RECORDING_SNAPSHOT_BYTES)
+			return cannot(rerun_engine, "is larger than any", problem);
+		free(rerun_engine->parts);
+		rerun_engine->parts = malloc(entry->number + 1);
+		rerun_engine->parts_bytes = entry->number;
+		rerun_engine->parts_done = 0;
+	}
+	if (!rerun_engine->parts || entry->number != rerun_engine->parts_bytes)
+		return cannot(rerun_engine, "is not whole", problem);
+	bytes = RTE_MIN(bytes, rerun_engine->parts_bytes - rerun_engine->parts_done);
+	memcpy(rerun_engine->parts + rerun_engine->parts_done, recorded->data, bytes);
+	rerun_engine->parts_done += bytes;
+	return 0;
+}
+
+static int restore(struct rerun_engine *rerun_engine, const struct tape_entry *entry,
+                   struct problem *problem)
+{
+	struct snapshot snapshot = {.at = rerun_engine->parts,
+	                            .end = rerun_engine->parts + rerun_engine->parts_bytes,
+	                            .restores = true};
+
+	if (rerun_engine->parts_done != rerun_engine->parts_bytes ||
+	    digest_fold(digest_bytes(0, rerun_engine->parts,
+	                             (uint32_t)rerun_engine->parts_bytes)) != entry->word)
+		return cannot(rerun_engine, "is damaged", problem);
+	tape_account_snapshot(&rerun_engine->account, &snapshot);
+	engine_snapshot(rerun_engine->engine, entry->t_ns, &snapshot);
+	if (snapshot.failed || snapshot.at != snapshot.end)
+		return cannot(rerun_engine, "does not fit this scenario, or is damaged", problem);
+	rerun_engine->result->workers[rerun_engine->worker].from_ns = entry->t_ns;
+	rerun_engine->begun = true;
+	free(rerun_engine->parts);
+	rerun_engine->parts = NULL;
+	return 0;
+}
+
+/* From here on it is another run. */
+static int turn_off(struct rerun_engine *rerun_engine, simtime now, struct problem *problem)
+{
+	const struct rerun_options *options = rerun_engine->options;
+	const struct scenario *next =
+	        options->begun(options->argument, rerun_engine->worker, problem);
+	struct change *change;
+	int rc;
+
+	if (!next)
+		return -EINVAL;
+	rc = change_prepare(rerun_engine->engine, next, rerun_engine->owned, &change, problem);
+	if (rc < 0)
+		return rc;
+	engine_apply(rerun_engine->engine, change, now);
+	change_free(change);
+	return 0;
+}
+
+int rerun_flight_begin(struct rerun_engine *rerun_engine, const struct recorded *recorded,
+                       struct problem *problem)
+{
+	int rc = 0;
+
+	if (!rerun_engine->begun)
+		rc = collect(rerun_engine, recorded, problem);
+	if (rc == 0 && !rerun_engine->begun && (recorded->entry.flags & TAPE_LAST))
+		rc = restore(rerun_engine, &recorded->entry, problem);
+	if (rc == 0 && rerun_engine->begun && !rerun_engine->turned_off &&
+	    rerun_engine->options->otherwise) {
+		rerun_engine->turned_off = true;
+		rc = turn_off(rerun_engine, recorded->entry.t_ns, problem);
+	}
+	return rc;
+}
+
+int rerun_flight_check(const struct rerun_engine *rerun_engine, const struct tape_entry *entry,
+                       struct problem *problem)
+{
+	if (rerun_engine->begun || entry->kind == TAPE_CHANGE || entry->kind == TAPE_SNAPSHOT)
+		return 0;
+	return cannot(rerun_engine, "is missing, or its end is", problem);
+}
+
+void rerun_flight_compare(struct rerun_engine *rerun_engine, const struct tape_entry *entry)
+{
+	const struct tape_account *account = &rerun_engine->account;
+	const uint32_t departed = (uint32_t)account->departed[entry->port];
+
+	if (departed == entry->n && account->sums[entry->port] == entry->number) {
+		rerun_engine->result->checks++;
+		return;
+	}
+	rerun_engine_differ(rerun_engine,
+	                    "worker %u: up to %s, %s packets left port %u%s",
+	                    rerun_engine->worker, instant_of(entry->t_ns).text,
+	                    departed == entry->n ? "as many" : "not as many", entry->port,
+	                    departed == entry->n ? ", and not at the same instants" : "");
+}
