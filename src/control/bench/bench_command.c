@@ -335,6 +335,8 @@ static int prepare(struct bench *bench)
 	                                                      : RUNS,
 	                        .seconds = bench_seconds(&bench->arguments, SECONDS),
 	                        .priority = (int)bench->arguments.priority,
+	                        .flight_ns = bench->arguments.flight_ns,
+	                        .flight_snap = (uint32_t)bench->arguments.flight_snap,
 	                        .tell = tell,
 	                },
 	};

@@ -13,6 +13,7 @@
 #include "measure/bench_latency.h"
 #include "measure/bench_spread.h"
 #include "measure/bench_tester.h"
+#include "record/recording_run.h"
 
 #define FRAME_MIN    64
 #define FRAME_MAX    9600
@@ -125,6 +126,12 @@ static const struct option_row rows[] = {
         {OPTION_LAYOUT(ARGUMENTS)},
         {OPTION("--priority", FIELD_COUNT, ARGUMENTS, priority, .min = 1, .max = PRIORITY_MAX,
                 .help = "real-time priority of the workers")},
+        {OPTION("--flight", FIELD_TIME, ARGUMENTS, flight_ns, .min = SIMTIME_S,
+                .help = "cost, precision: with a flight, as of weir run --flight"),
+         .parts = PART(COST) | PART(PRECISION)},
+        {OPTION("--snap", FIELD_BYTES, ARGUMENTS, flight_snap, .min = RECORDING_SNAP_MIN,
+                .max = PACKET_BYTES_MAX, .help = "of each frame in the flight so many bytes"),
+         .parts = PART(COST) | PART(PRECISION)},
         {OPTION("--device", FIELD_TEXT, ARGUMENTS, devices, .form = "DEVICE",
                 .help = "rfc2544: twice, the ports at the device under test; without, weir "
                         "itself is the device under test, in this process"),

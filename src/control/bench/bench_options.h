@@ -47,6 +47,7 @@ struct bench_arguments {
 	uint64_t runs;        /* 0: not given */
 	uint64_t bound_q63;   /* compare */
 	uint64_t priority;
+	uint64_t flight_ns, flight_snap; /* 0: without a flight; whole frames */
 	uint32_t layout; /* enum runtime_layout */
 	bool json, full, rfc_times;
 	const char *devices

@@ -57,6 +57,11 @@ static int load(const struct diff_plan *plan, struct diff_side *side, struct pro
 
 	if (rc < 0)
 		return rc;
+	if (recording_folder_about(side->folder)->flight && plan->seed_given) {
+		problem_set(problem, -1,
+		            "--seed: a flight goes on with the draws of its run; leave it out");
+		return -EINVAL;
+	}
 	side->otherwise = plan->config || plan->n_set > 0 || plan->seed_given;
 	side->scenario = scenario_copy(recording_folder_first(side->folder));
 	if (!side->scenario) {
@@ -95,7 +100,9 @@ static int open_run(struct runner *runner, const struct diff_plan *plan, struct 
 	        .path = about->ingress,
 	        .workers = about->workers,
 	        .snap = about->snap,
+	        .flight = about->flight,
 	        .change = recording_folder_change,
+	        .begun = recording_folder_begun,
 	        .otherwise = side->otherwise,
 	        .ideal = plan->ideal,
 	        .until_ns = plan->until_ns ? plan->until_ns : SIMTIME_NEVER,

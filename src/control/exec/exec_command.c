@@ -235,7 +235,13 @@ static void take_record(void *argument)
 /* What a change frees, a decision that is not yet taken down may name. */
 static int begin_serving(struct session *session, struct problem *problem)
 {
-	int rc = session->server
+	const struct recording_arguments *record = &session->arguments.record;
+	int rc;
+
+	if (session->server)
+		server_flight(session->server, &(struct flight_wish){.on = record->flight_on,
+		                                                     .to = record->flight_to});
+	rc = session->server
 	                 ? server_begin(session->server, session->runtime, &session->scenario,
 	                                session->arguments.config, NULL, &session->serving)
 	                 : 0;

@@ -59,6 +59,10 @@ static const struct option_row rows[] = {
         {RECORDING_OPTION_SNAP(struct exec_arguments)},
         {RECORDING_OPTION_LIMIT(struct exec_arguments)},
         {RECORDING_OPTION_ZSTD(struct exec_arguments)},
+        {RECORDING_OPTION_FLIGHT(struct exec_arguments)},
+        {RECORDING_OPTION_FLIGHT_ON(struct exec_arguments)},
+        {RECORDING_OPTION_FLIGHT_TO(struct exec_arguments)},
+        {RECORDING_OPTION_FLIGHT_HELD(struct exec_arguments)},
         {.letter = 's',
          OPTION("--socket", FIELD_TEXT, struct exec_arguments, socket, .form = "PATH",
                 .help = "a control socket, to change the path while the command runs")},
@@ -197,10 +201,9 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 	if (status != OPTIONS_RUN)
 		return status;
 	arguments->dashes = own < argc;
-	if (recording_arguments_vain(&arguments->record))
-		return options_wrong(&exec_options,
-		                     "%s: of which recording? give it with --record DIR",
-		                     recording_arguments_vain(&arguments->record));
+	if (recording_arguments_wrong(&arguments->record))
+		return options_wrong(&exec_options, "%s",
+		                     recording_arguments_wrong(&arguments->record));
 	rest = own < argc && strcmp(argv[own], "--") == 0 ? own + 1 : own;
 	arguments->seed_given = options_given(&exec_options, &words, "--seed");
 	for (int i = 0; i < words.n; i++) {

@@ -29,6 +29,7 @@ struct follower {
 	struct lines lines;
 	struct scenario *scenario;
 	json_t *files; /* name -> where its content lies */
+	bool begun;    /* of a flight: its snapshot has been read */
 };
 
 struct recording_folder {
@@ -42,6 +43,7 @@ struct recording_folder {
 	json_t *rows; /* of changes.jsonl: changes and files, in order */
 	json_t *warnings; /* of changes.jsonl: about the snap */
 	struct scenario *first;
+	struct scenario *other; /* of a flight: what takes its place when it begins; or NULL */
 	char *text; /* scenario.weir */
 	struct follower followers[RERUN_WORKERS_MAX];
 };
@@ -197,6 +199,16 @@ static int edit(struct scenario *scenario, const char *line, struct problem *pro
 	return 0;
 }
 
+static int edit_all(const struct recording_folder *folder, struct scenario *scenario,
+                    struct problem *problem)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < folder->n_edits; i++)
+		rc = edit(scenario, folder->edits[i], problem);
+	return rc == 0 && folder->n_edits > 0 ? scenario_check(scenario, problem) : rc;
+}
+
 /* What the text says, with the edits. */
 static int scenario_of(struct recording_folder *folder, struct follower *follower, const char *text,
                        const char *name, struct scenario **result, struct problem *problem)
@@ -212,10 +224,9 @@ static int scenario_of(struct recording_folder *folder, struct follower *followe
 		problem_set(problem, -1, "%s", message);
 		return -EINVAL;
 	}
-	for (uint32_t i = 0; rc == 0 && i < folder->n_edits; i++)
-		rc = edit(*result, folder->edits[i], problem);
-	if (rc == 0 && folder->n_edits > 0)
-		rc = scenario_check(*result, problem);
+	/* What a flight has gone through before it begins was as it was. */
+	if (!folder->about.flight || follower->begun)
+		rc = edit_all(folder, *result, problem);
 	if (rc == 0)
 		return 0;
 	scenario_free(*result);
@@ -275,8 +286,10 @@ const struct scenario *recording_folder_change(void *argument, uint32_t worker, 
 	struct scenario *next = NULL;
 	char name[40], *text;
 
-	if (folder->config)
+	if (folder->config && !folder->about.flight)
 		return folder->first;
+	if (folder->config && follower->begun)
+		return folder->other;
 	if (!follower->files && follower_begin(folder, follower) < 0) {
 		problem_set(problem, -1, "no memory");
 		return NULL;
@@ -288,6 +301,32 @@ const struct scenario *recording_folder_change(void *argument, uint32_t worker, 
 	text = lines_text(&follower->lines);
 	snprintf(name, sizeof(name), "change %" PRIu64, number);
 	if (!text || scenario_of(folder, follower, text, name, &next, problem) < 0) {
+		free(text);
+		return NULL;
+	}
+	free(text);
+	scenario_free(follower->scenario);
+	follower->scenario = next;
+	return next;
+}
+
+const struct scenario *recording_folder_begun(void *argument, uint32_t worker,
+                                              struct problem *problem)
+{
+	struct recording_folder *folder = argument;
+	struct follower *follower = &folder->followers[worker];
+	struct scenario *next = NULL;
+	char *text;
+
+	follower->begun = true;
+	if (folder->config)
+		return folder->other;
+	if (!follower->files && follower_begin(folder, follower) < 0) {
+		problem_set(problem, -1, "no memory");
+		return NULL;
+	}
+	text = lines_text(&follower->lines);
+	if (!text || scenario_of(folder, follower, text, "scenario.weir", &next, problem) < 0) {
 		free(text);
 		return NULL;
 	}
@@ -362,6 +401,7 @@ static int read_about(struct recording_folder *folder, json_t **object, struct p
 	snprintf(about->weir, sizeof(about->weir), "%s", weir ? weir : "?");
 	about->workers = (uint32_t)json_integer_value(json_object_get(*object, "workers"));
 	about->snap = (uint32_t)json_integer_value(json_object_get(*object, "snap"));
+	about->flight = json_is_true(json_object_get(*object, "flight"));
 	about->memory_bytes =
 	        (uint64_t)json_integer_value(json_object_get(*object, "memory_bytes"));
 	if (about->workers == 0 || about->workers > RERUN_WORKERS_MAX)
@@ -411,17 +451,22 @@ static int read_first(struct recording_folder *folder, struct problem *problem)
 	if (!folder->text)
 		return wrong(folder, "scenario.weir", "cannot be read", problem);
 	if (folder->config) {
-		if (scenario_file_load(folder->config, &folder->first, message, sizeof(message))) {
+		struct scenario **place =
+		        folder->about.flight ? &folder->other : &folder->first;
+
+		if (scenario_file_load(folder->config, place, message, sizeof(message))) {
 			problem_set(problem, -1, "%s", message);
 			return -EINVAL;
 		}
 		/* The same chance, unless it says another. */
-		if (!folder->first->seed_given &&
-		    sscanf(folder->text, "seed %" SCNu64, &folder->first->seed) == 1)
-			folder->first->seed_given = true;
-		for (uint32_t i = 0; rc == 0 && i < folder->n_edits; i++)
-			rc = edit(folder->first, folder->edits[i], problem);
-		return rc == 0 ? scenario_check(folder->first, problem) : rc;
+		if (!(*place)->seed_given &&
+		    sscanf(folder->text, "seed %" SCNu64, &(*place)->seed) == 1)
+			(*place)->seed_given = true;
+		rc = edit_all(folder, *place, problem);
+		if (rc == 0)
+			rc = scenario_check(*place, problem);
+		if (rc < 0 || !folder->about.flight)
+			return rc;
 	}
 	rc = follower_begin(folder, first);
 	return rc < 0 ? rc
@@ -473,6 +518,7 @@ void recording_folder_close(struct recording_folder *folder)
 		json_decref(follower->files);
 	}
 	scenario_free(folder->first);
+	scenario_free(folder->other);
 	json_decref(folder->rows);
 	json_decref(folder->warnings);
 	free(folder->text);

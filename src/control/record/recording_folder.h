@@ -17,6 +17,7 @@ struct recording_folder;
 struct recording_about {
 	char weir[40]; /* which one has recorded it */
 	uint32_t workers, snap;
+	bool flight; /* it begins in the middle of the run */
 	uint64_t memory_bytes;
 	uint32_t emulator[SCENARIO_PORTS_MAX];
 	uint64_t changes; /* that are known */
@@ -24,7 +25,8 @@ struct recording_about {
 };
 
 /* `config`: another scenario in the place of the recorded ones; NULL: none. `edits`: n_edits lines
- * that change each of them. 0, or -errno with problem. */
+ * that change each of them; of a flight both are for what comes after its beginning. 0, or -errno
+ * with problem. */
 int recording_folder_open(const char *path, const char *config, const char *const *edits,
                           uint32_t n_edits, struct recording_folder **folder,
                           struct problem *problem);
@@ -38,5 +40,9 @@ const struct scenario *recording_folder_first(const struct recording_folder *fol
 /* rerun_options.change; `argument` is the folder. */
 const struct scenario *recording_folder_change(void *argument, uint32_t worker, uint64_t number,
                                                struct problem *problem);
+
+/* rerun_options.begun: likewise. */
+const struct scenario *recording_folder_begun(void *argument, uint32_t worker,
+                                              struct problem *problem);
 
 #endif

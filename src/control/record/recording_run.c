@@ -11,13 +11,34 @@
 #include "service/recorded_text.h"
 #include "service/snap_reach.h"
 
-const char *recording_arguments_vain(const struct recording_arguments *arguments)
+static bool has_flight(const struct recording_arguments *arguments)
 {
-	if (arguments->folder)
-		return NULL;
-	if (arguments->zstd)
-		return "--zstd";
-	return arguments->snap ? "--snap" : arguments->limit_bytes ? "--limit" : NULL;
+	return arguments->flight.unit != LIMIT_NONE;
+}
+
+const char *recording_arguments_wrong(const struct recording_arguments *arguments)
+{
+	const struct limit *flight = &arguments->flight;
+
+	if (arguments->folder && has_flight(arguments))
+		return "--record and --flight: give one; a recording has all that a flight would";
+	if (arguments->snap && !arguments->folder && !has_flight(arguments))
+		return "--snap: of which recording? give it with --record DIR or --flight TIME";
+	if (arguments->limit_bytes && !arguments->folder)
+		return "--limit: of which recording? give it with --record DIR";
+	if (arguments->zstd && !arguments->folder)
+		return "--zstd: of which recording? give it with --record DIR";
+	if ((arguments->flight_on || arguments->flight_to || arguments->flight_held) &&
+	    !has_flight(arguments))
+		return "--flight-on, --flight-to and --flight-held: of which flight? give them "
+		       "with --flight TIME|SIZE";
+	if (flight->unit == LIMIT_PACKETS)
+		return "--flight: a time, as 10s, or a size, as 64MB; not packets";
+	if (flight->unit == LIMIT_BYTES && flight->value < RECORDING_FLIGHT_BYTES_MIN)
+		return "--flight: a size of 8.4MB at least";
+	if (flight->unit == LIMIT_TIME && flight->value < SIMTIME_S)
+		return "--flight: a time of 1s at least";
+	return NULL;
 }
 
 static void warn(void *argument, const char *line)
@@ -30,16 +51,24 @@ int recording_run_begin(const struct recording_arguments *arguments,
                         const struct scenario *scenario, struct recording **recording,
                         struct problem *problem)
 {
-	const struct recording_plan plan = {.folder = arguments->folder,
-	                                    .weir = WEIR_VERSION,
-	                                    .snap = (uint32_t)arguments->snap,
-	                                    .limit_bytes = arguments->limit_bytes,
-	                                    .zstd = arguments->zstd};
+	const struct limit *flight = &arguments->flight;
+	const struct recording_plan plan = {
+	        .folder = arguments->folder,
+	        .weir = WEIR_VERSION,
+	        .snap = (uint32_t)arguments->snap,
+	        .limit_bytes = arguments->limit_bytes,
+	        .zstd = arguments->zstd,
+	        .flight_bytes = flight->unit == LIMIT_BYTES ? flight->value
+	                                                    : RECORDING_FLIGHT_BYTES,
+	        .flight_ns = flight->unit == LIMIT_TIME ? flight->value : 0,
+	        .held_max = arguments->flight_held ? arguments->flight_held
+	                                           : RECORDING_FLIGHT_HELD,
+	};
 	char *text;
 	int rc;
 
 	*recording = NULL;
-	if (!arguments->folder)
+	if (!arguments->folder && !has_flight(arguments))
 		return 0;
 	snap_reach((uint32_t)arguments->snap, scenario, warn, NULL);
 	text = scenario_text(scenario);
@@ -47,7 +76,7 @@ int recording_run_begin(const struct recording_arguments *arguments,
 	free(text);
 	if (rc == 0 && recorded_files(*recording, scenario) < 0) {
 		problem_set(problem, -1, "%s: the files that the scenario names cannot be kept",
-		            arguments->folder);
+		            arguments->folder ? arguments->folder : "--flight");
 		rc = -EIO;
 	}
 	return rc;
@@ -59,7 +88,7 @@ int recording_run_end(const struct runtime *runtime, const struct scenario *scen
 	struct recording_counts counts;
 	struct problem problem;
 
-	if (!recording)
+	if (!recording || recording_is_flight(recording))
 		return 0;
 	recording_counts(recording, &counts);
 	run_log(counts.missed > 0 ? RUN_LOG_WARNING : RUN_LOG_NOTICE,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The recording of a run, of `weir run` and `weir exec`, around a runtime: it begins ahead of that,
- * and what it has come to is written when the workers stand still.
+ * The recording of a run, or its flight, of `weir run` and `weir exec`, around a runtime: it begins
+ * ahead of that, and what it has come to is written when the workers stand still.
  *
  * Thread: control.
  */
@@ -12,12 +12,17 @@
 #include "packet/packet.h"
 #include "record/recording.h"
 
-/* `--record DIR`, `--snap N`, `--limit SIZE`, `--zstd`, of a command that has them all. */
+/* `--record DIR`, `--flight TIME|SIZE`, and what goes with them, of a command that has them all. */
 struct recording_arguments {
 	const char *folder; /* NULL: nothing is recorded */
 	uint64_t snap, limit_bytes;
 	bool zstd;
+	struct limit flight; /* LIMIT_NONE: no flight */
+	const char *flight_on, *flight_to;
+	uint64_t flight_held;
 };
+
+#define RECORDING_FLIGHT_BYTES_MIN (UINT64_C(8) << 20)
 
 /* Less than the headers of a packet says nothing of it. */
 #define RECORDING_SNAP_MIN  96
@@ -39,8 +44,24 @@ struct recording_arguments {
 #define RECORDING_OPTION_ZSTD(arguments)                                                           \
 	OPTION("--zstd", FIELD_FLAG, arguments, record.zstd,                                       \
 	       .help = "the recording is compressed while it is written")
-/* The option that says something of a recording that is not made; NULL: there is none. */
-const char *recording_arguments_vain(const struct recording_arguments *arguments);
+#define RECORDING_OPTION_FLIGHT(arguments)                                                         \
+	OPTION("--flight", FIELD_LIMIT, arguments, record.flight, .form = "TIME|SIZE",             \
+	       .help = "keeps the latest of what comes in, and what is changed, in memory: `weir " \
+	               "ctl flight dump DIR`, SIGUSR1 or an event makes a recording of it")
+#define RECORDING_OPTION_FLIGHT_ON(arguments)                                                      \
+	OPTION("--flight-on", FIELD_TEXT, arguments, record.flight_on, .form = "EVENTS",           \
+	       .help = "kinds of events that dump the flight, with commas between; "               \
+	               "real-loss,stall if not given; none: no event does")
+#define RECORDING_OPTION_FLIGHT_TO(arguments)                                                      \
+	OPTION("--flight-to", FIELD_TEXT, arguments, record.flight_to, .form = "DIR",              \
+	       .help = "where that goes: DIR, a hyphen and the date; weir-flight if not given")
+#define RECORDING_OPTION_FLIGHT_HELD(arguments)                                                    \
+	OPTION("--flight-held", FIELD_COUNT, arguments, record.flight_held, .min = 1,              \
+	       .max = UINT64_C(1) << 24,                                                           \
+	       .help = "a flight begins anew only while at most so many packets are held; 16384 "  \
+	               "if not given")
+/* NULL: they go together. Else what is wrong with them, as a sentence. */
+const char *recording_arguments_wrong(const struct recording_arguments *arguments);
 
 /* 0, also with *recording NULL: nothing is to be recorded; -errno with problem. */
 int recording_run_begin(const struct recording_arguments *arguments,

@@ -324,6 +324,11 @@ static int load(struct session *session, char *message, size_t room)
 		snprintf(message, room, "%s", problem.text);
 		return rc;
 	}
+	if (recording_folder_about(session->folder)->flight && a->seed_given) {
+		snprintf(message, room,
+		         "--seed: a flight goes on with the draws of its run; leave it out");
+		return -EINVAL;
+	}
 	recording_reach(session->folder, !a->config, warn, NULL);
 	session->scenario = scenario_copy(recording_folder_first(session->folder));
 	if (session->scenario)

@@ -16,6 +16,20 @@ static void print_worker(FILE *out, uint32_t index, const struct rerun_worker *w
 		        worker->unknown);
 }
 
+static void print_begin(FILE *out, const struct rerun_options *options,
+                        const struct rerun_result *result)
+{
+	simtime from_ns = SIMTIME_NEVER;
+
+	for (uint32_t i = 0; i < options->workers; i++) {
+		if (result->workers[i].from_ns > 0)
+			from_ns = simtime_min(from_ns, result->workers[i].from_ns);
+	}
+	if (from_ns != SIMTIME_NEVER)
+		fprintf(out, "from +%" PRIu64 ".%09" PRIu64 " s on; ", from_ns / SIMTIME_S,
+		        from_ns % SIMTIME_S);
+}
+
 static void print_outcome(FILE *out, const struct rerun_options *options,
                           const struct rerun_result *result)
 {
@@ -27,8 +41,14 @@ static void print_outcome(FILE *out, const struct rerun_options *options,
 	}
 	fprintf(out, "%" PRIu64 " packets came in, %" PRIu64 " changes, %" PRIu64 " left; ",
 	        packets, changes, result->departures);
+	if (options->flight)
+		print_begin(out, options, result);
 	if (options->otherwise)
 		fputs("not compared: this is another run than the recorded one\n", out);
+	else if (options->flight)
+		fprintf(out,
+		        "%" PRIu64 " looks at what had left, when, and at counters: all agree\n",
+		        result->checks);
 	else
 		fprintf(out,
 		        "%" PRIu64 " of them compared, at the same nanosecond with the same "
@@ -63,7 +83,9 @@ int replay_recording_run(const struct replay_arguments *arguments, struct record
 	        .path = about->ingress,
 	        .workers = about->workers,
 	        .snap = about->snap,
+	        .flight = about->flight,
 	        .change = recording_folder_change,
+	        .begun = recording_folder_begun,
 	        .otherwise = arguments->config || arguments->n_set || arguments->seed_given,
 	        .ideal = arguments->ideal,
 	        .until_ns = arguments->until_ns ? arguments->until_ns : SIMTIME_NEVER,

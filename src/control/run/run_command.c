@@ -68,6 +68,8 @@ static int serve(const struct run_arguments *arguments, struct server *server,
 	struct problem problem;
 	int rc, status = 0;
 
+	server_flight(server, &(struct flight_wish){.on = arguments->record.flight_on,
+	                                            .to = arguments->record.flight_to});
 	if (privileges_give_up(*scenario, sockets, &problem) < 0)
 		run_log(RUN_LOG_WARNING, "%s", problem.text);
 	if (server_path_read_only(server))

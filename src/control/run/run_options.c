@@ -26,6 +26,10 @@ static const struct option_row rows[] = {
         {RECORDING_OPTION_SNAP(struct run_arguments)},
         {RECORDING_OPTION_LIMIT(struct run_arguments)},
         {RECORDING_OPTION_ZSTD(struct run_arguments)},
+        {RECORDING_OPTION_FLIGHT(struct run_arguments)},
+        {RECORDING_OPTION_FLIGHT_ON(struct run_arguments)},
+        {RECORDING_OPTION_FLIGHT_TO(struct run_arguments)},
+        {RECORDING_OPTION_FLIGHT_HELD(struct run_arguments)},
         {OPTION_LOG_LEVEL(struct run_arguments)},
         {OPTION_QUIET(struct run_arguments, "no table at the end")},
         OPTIONS_END,
@@ -59,10 +63,9 @@ int run_arguments_parse(int argc, char **argv, struct run_arguments *arguments)
 	if (arguments->readonly_group && !arguments->socket_readonly)
 		return options_wrong(&run_options, "--readonly-group: of which socket? give it "
 		                                   "with --socket-readonly PATH");
-	if (recording_arguments_vain(&arguments->record))
-		return options_wrong(&run_options,
-		                     "%s: of which recording? give it with --record DIR",
-		                     recording_arguments_vain(&arguments->record));
+	if (recording_arguments_wrong(&arguments->record))
+		return options_wrong(&run_options, "%s",
+		                     recording_arguments_wrong(&arguments->record));
 	if (!arguments->config)
 		return options_wrong(&run_options, "no scenario: weir run -c FILE");
 	return OPTIONS_RUN;

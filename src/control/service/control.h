@@ -41,6 +41,7 @@
 struct cloud_brief;
 struct cloud_report;
 struct event_log;
+struct flight_dumps;
 struct insertion;
 struct leases;
 struct recording;
@@ -109,6 +110,7 @@ struct control {
 	struct leases *leases;       /* changes for a time (lease.h); the server's; NULL: none */
 	char run[CONTROL_RUN_BYTES]; /* names this run: another weir at this socket has another */
 	struct recording *recording; /* where events stand, too; or NULL */
+	struct flight_dumps *flight; /* if that is a flight (flight_dumps.h); or NULL */
 	uint64_t changes;    /* made so far: who keeps a copy of the scenario sees that it is old */
 	bool probing;        /* routers are being asked: probe.h */
 	uint64_t cleared_ns; /* when counting began, on the clock of ops->now_ns */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "socket/dialogue.h"
+#include "stream/flight_dumps.h"
 #include "socket/request.h"
 #include "socket/lease.h"
 #include "socket/session.h"
@@ -174,6 +175,19 @@ static void handed_over(struct dialogue *dialogue, struct request *request)
 }
 
 /* The thread that needs no turn has done its work. */
+static void flight_dumped(struct dialogue *dialogue, const struct request *request)
+{
+	char text[FLIGHT_TEXT_BYTES + 1];
+
+	if (request->result != 0) {
+		dialogue_error(dialogue, "flight", request->wrong.name, request->wrong.text);
+		return;
+	}
+	flight_dump_text(&request->dump, text);
+	strcat(text, "\n");
+	answer_text(&dialogue->output, "flight", text, strlen(text));
+}
+
 static bool step_works(struct dialogue *dialogue)
 {
 	struct request *request = dialogue->pending.request;
@@ -201,6 +215,8 @@ static bool step_works(struct dialogue *dialogue)
 		handed_over(dialogue, request);
 	else if (request->kind == KIND_CAPTURE)
 		capture_made(dialogue, request);
+	else if (request->kind == KIND_FLIGHT)
+		flight_dumped(dialogue, request);
 	pending_forget(dialogue);
 	return false;
 }
@@ -592,6 +608,23 @@ void pending_load(struct dialogue *dialogue, const char *path)
 		return;
 	pending_start(dialogue, request, PENDING_TURN);
 	if (pending_give(dialogue, PENDING_WORKS, work_load))
+		pending_poll(dialogue);
+}
+
+void pending_flight(struct dialogue *dialogue, const char *folder)
+{
+	struct request *request;
+
+	if (dialogue->control->flight == NULL) {
+		dialogue_error(dialogue, "flight", ERROR_CONFLICT,
+		               "there is no flight: start weir with --flight 10s");
+		return;
+	}
+	request = pending_request(dialogue, KIND_FLIGHT, folder, NULL);
+	if (request == NULL)
+		return;
+	pending_start(dialogue, request, PENDING_WORKS);
+	if (pending_give(dialogue, PENDING_WORKS, work_flight))
 		pending_poll(dialogue);
 }
 

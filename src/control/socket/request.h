@@ -10,6 +10,7 @@
 #define WEIR_REQUEST_H
 
 #include "live/tap.h"
+#include "record/recording.h"
 #include "show/show.h"
 #include "service/answer.h"
 #include "socket/batch.h"
@@ -29,6 +30,7 @@ enum request_kind {
 	KIND_LOAD,
 	KIND_REVERT,
 	KIND_CAPTURE,
+	KIND_FLIGHT,
 };
 
 /* All that a thread works on. */
@@ -65,6 +67,8 @@ struct request {
 	/* KIND_CAPTURE, and the fd */
 	struct tap_plan plan;
 	struct tap *tap;
+	/* KIND_FLIGHT */
+	struct recording_dump dump;
 };
 
 /* NULL: no memory. `command`, if there is one, is copied, and what it owns passes. */
@@ -77,6 +81,8 @@ void work_parse(struct job *job);
 void work_load(struct job *job);
 void work_file(struct job *job);
 void work_capture(struct job *job);
+/* The flight into the folder that `line` names. */
+void work_flight(struct job *job);
 /* Both end a look (control_look_begin). */
 void work_begin(struct job *job);
 void work_show(struct job *job);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "machine/supervisor.h"
+#include "record/recording.h"
 #include "service/control.h"
 #include "service/executor.h"
 #include "socket/keep.h"
@@ -23,6 +24,8 @@
 #include "stream/loss_watch.h"
 #include "stream/schedule_watch.h"
 
+#define SIGNALS 4 /* that come to the server */
+
 struct server {
 	struct socket_listener listener, read_only; /* the latter with fd -1: none */
 	struct client *clients[SERVER_CLIENTS_MAX];
@@ -30,13 +33,14 @@ struct server {
 	uint64_t no_accept_until_ns;
 	int also;           /* a descriptor of somebody else's that ends the wait; -1: none */
 	bool from_terminal; /* it had one, when it was started */
-	struct sigaction before[3];
+	struct sigaction before[SIGNALS];
+	struct flight_wish flight;
 };
 
 /* A handler may do little: it writes the signal's number into a pipe that poll() watches. Not a
  * signalfd: that needs the signals blocked in all threads, of which the EAL made some. */
 static int signal_pipe[2] = {-1, -1};
-static const int signals[3] = {SIGINT, SIGTERM, SIGHUP};
+static const int signals[SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 static volatile sig_atomic_t signals_waiting; /* came, and were not read yet */
 #define SIGNALS_PATIENCE 3
 #define RELOAD_MS        2 /* how often one that is under way is looked at */
@@ -52,7 +56,7 @@ static void server_signal(int number)
 	ssize_t ignored;
 
 	/* Who insists while weir is ending, or does not come to its end, gets what he wants. */
-	if (number != SIGHUP && ++signals_waiting > SIGNALS_PATIENCE) {
+	if (number != SIGHUP && number != SIGUSR1 && ++signals_waiting > SIGNALS_PATIENCE) {
 		signal(number, SIG_DFL);
 		raise(number);
 	}
@@ -78,7 +82,7 @@ static int server_signals_take(struct server *server)
 		return -errno;
 	signals_waiting = 0;
 	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < SIGNALS; i++) {
 		sigaction(signals[i], NULL, &server->before[i]);
 		if (signals[i] != SIGHUP || server->before[i].sa_handler != SIG_IGN)
 			sigaction(signals[i], &action, NULL);
@@ -88,11 +92,16 @@ static int server_signals_take(struct server *server)
 
 static void server_signals_give_back(const struct server *server)
 {
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < SIGNALS; i++)
 		sigaction(signals[i], &server->before[i], NULL);
 	close(signal_pipe[0]);
 	close(signal_pipe[1]);
 	signal_pipe[0] = signal_pipe[1] = -1;
+}
+
+void server_flight(struct server *server, const struct flight_wish *wish)
+{
+	server->flight = *wish;
 }
 
 int server_open(const struct server_paths *paths, struct server **server, struct problem *problem)
@@ -409,6 +418,9 @@ int server_begin(struct server *server, struct runtime *runtime, struct scenario
 	control_init(&serving->control, &control_ops_runtime, runtime, scenario);
 	serving->control.executor = executor;
 	serving->control.recording = runtime_recording(runtime);
+	if (runtime_recording(runtime) != NULL && recording_is_flight(runtime_recording(runtime)))
+		serving->control.flight =
+		        flight_dumps_make(&serving->control, &server->flight);
 	serving->control.leases = leases_make(&serving->control);
 	serving->vouching.every_ns = supervisor_watchdog_ns();
 	event_started(&serving->control);
@@ -443,12 +455,18 @@ int server_step(struct serving *serving, int also, int wait_ms)
 	                 ? RELOAD_MS
 	                 : (int)((serving->tick_ns - now_ns) / SIMTIME_MS) + 1;
 	server->also = also;
+	if (control->flight != NULL)
+		flight_dumps_poll(control->flight);
 	result = server_round(server, control, now_ns,
 	                      wait_ms >= 0 && wait_ms < own_ms ? wait_ms : own_ms);
 	now_ns = clock_ns();
 	if (asks_to_reload(server, result)) {
 		keep_read(&serving->keep);
 		reload_ask(&serving->reload, now_ns);
+		result = 0;
+	}
+	if (result == SIGUSR1) {
+		flight_dumps_signal(control);
 		result = 0;
 	}
 	serving->reloads = reload_poll(&serving->reload, now_ns);
@@ -464,6 +482,8 @@ void server_end(struct serving *serving, int why)
 
 	server_part(server, control, why, clock_ns());
 	reload_release(&serving->reload);
+	flight_dumps_free(control->flight);
+	control->flight = NULL;
 	while (server->n_clients > 0) /* their sessions know `control`, which ends here */
 		server_drop(server, 0);
 	/* What is under way has a low priority, and now the workers' processors to itself. */

@@ -11,9 +11,10 @@
  *
  * Signals: from server_open to server_close SIGINT and SIGTERM end server_serve. SIGHUP reads the
  * scenario file again (reload.h), unless it was ignored, as by nohup; but it ends server_serve when
- * it says that the terminal from which weir was started has gone. A signal that comes while the
- * runtime is being started is not lost. Three signals that end it wait until server_serve takes
- * them; the fourth ends the process as if it were not handled.
+ * it says that the terminal from which weir was started has gone. SIGUSR1 dumps the flight, if
+ * there is one. A signal that comes while the runtime is being started is not lost. Three signals
+ * that end it wait until server_serve takes them; the fourth ends the process as if it were not
+ * handled.
  */
 #ifndef WEIR_SERVER_H
 #define WEIR_SERVER_H
@@ -21,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "stream/flight_dumps.h"
 #include "scenario/scenario.h"
 #include "scenario/problem.h"
 
@@ -57,6 +59,9 @@ int server_serve(struct server *server, struct runtime *runtime, struct scenario
 
 /* server_serve in parts, for a command that waits for other things, too. */
 struct serving;
+
+/* When a flight is dumped, and to where; before it serves. What it names is the caller's. */
+void server_flight(struct server *server, const struct flight_wish *wish);
 
 /* 0; -ENOMEM, or -errno: there is no thread for what takes long. */
 int server_begin(struct server *server, struct runtime *runtime, struct scenario **scenario,

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "stream/flight_dumps.h"
 #include "record/recording.h"
 #include "service/event_log.h"
 #include "show/json.h"
@@ -130,6 +131,8 @@ void event_tell(struct control *control, enum run_log_level level, const char *k
 		if ((unsigned char)*c < ' ' || *c == 0x7F)
 			*c = '?';
 	log_line(level, kind, members, sentence);
+	if (control->flight != NULL)
+		flight_dumps_event(control->flight, kind);
 	if (control->events == NULL) {
 		json_decref(members);
 		return;

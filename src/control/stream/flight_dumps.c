@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stream/flight_dumps.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_lcore.h>
+
+#include "machine/run_log.h"
+#include "service/control.h"
+#include "service/executor.h"
+#include "stream/event.h"
+
+#define BETWEEN_NS (10 * SIMTIME_S)
+#define TO         "weir-flight"
+#define ON         "real-loss,stall"
+
+/* A dump under way, which outlives who began it. */
+struct dump_job {
+	struct job job;
+	struct recording *recording;
+	char folder[PATH_MAX];
+	int result;
+	struct recording_dump dump;
+	struct problem problem;
+};
+
+struct flight_dumps {
+	struct control *control;
+	struct flight_wish wish;
+	const char *why; /* one is asked for; or NULL */
+	struct dump_job *under_way;
+	uint32_t by_events;
+	uint64_t last_ns; /* of a dump that an event has caused */
+};
+
+/* ---- a worker that crashes ---- */
+
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+static volatile sig_atomic_t crashed;
+
+/* A worker stays where it is; of any other thread nobody could write the flight down. */
+static void on_crash(int number)
+{
+	const unsigned int lcore = rte_lcore_id();
+
+	if (lcore == LCORE_ID_ANY || lcore == rte_get_main_lcore()) {
+		signal(number, SIG_DFL);
+		raise(number);
+		return;
+	}
+	crashed = number;
+	for (;;)
+		pause();
+}
+
+static void crashes_take(void (*handler)(int))
+{
+	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+		signal(crashes[i], handler);
+}
+
+/* ---- */
+
+struct flight_dumps *flight_dumps_make(struct control *control, const struct flight_wish *wish)
+{
+	struct flight_dumps *dumps = calloc(1, sizeof(*dumps));
+
+	if (dumps == NULL)
+		return NULL;
+	dumps->control = control;
+	dumps->wish.on = wish->on != NULL ? wish->on : ON;
+	dumps->wish.to = wish->to != NULL ? wish->to : TO;
+	crashes_take(on_crash);
+	return dumps;
+}
+
+void flight_dumps_free(struct flight_dumps *dumps)
+{
+	if (dumps == NULL)
+		return;
+	crashes_take(SIG_DFL);
+	if (dumps->under_way != NULL)
+		job_forget(&dumps->under_way->job);
+	free(dumps);
+}
+
+static bool listed(const char *list, const char *kind)
+{
+	const size_t n = strlen(kind);
+
+	for (const char *at = list; at != NULL && *at != '\0';) {
+		const char *end = strchrnul(at, ',');
+
+		if ((size_t)(end - at) == n && memcmp(at, kind, n) == 0)
+			return true;
+		at = *end != '\0' ? end + 1 : end;
+	}
+	return false;
+}
+
+void flight_dumps_event(struct flight_dumps *dumps, const char *kind)
+{
+	const uint64_t now_ns = dumps->control->ops->now_ns(dumps->control->context);
+
+	if (dumps->why != NULL || !listed(dumps->wish.on, kind) ||
+	    dumps->by_events == FLIGHT_DUMPS_MAX ||
+	    (dumps->by_events > 0 && now_ns - dumps->last_ns < BETWEEN_NS))
+		return;
+	dumps->by_events++;
+	dumps->last_ns = now_ns;
+	dumps->why = kind;
+}
+
+void flight_dumps_signal(struct control *control)
+{
+	if (control->flight == NULL)
+		run_log(RUN_LOG_WARNING,
+		        "SIGUSR1 dumps the flight, and there is none: start with --flight 10s");
+	else
+		control->flight->why = "SIGUSR1";
+}
+
+static void dump_work(struct job *job)
+{
+	struct dump_job *dump = (struct dump_job *)job;
+
+	dump->result = recording_dump(dump->recording, dump->folder, &dump->dump, &dump->problem);
+}
+
+static void dump_release(struct job *job)
+{
+	free(job);
+}
+
+static struct dump_job *dump_make(const struct flight_dumps *dumps)
+{
+	struct dump_job *dump = calloc(1, sizeof(*dump));
+	time_t now = time(NULL);
+	char date[40];
+	struct tm tm;
+
+	if (dump == NULL)
+		return NULL;
+	gmtime_r(&now, &tm);
+	strftime(date, sizeof(date), "%Y-%m-%dT%H-%M-%SZ", &tm);
+	snprintf(dump->folder, sizeof(dump->folder), "%.3900s-%s", dumps->wish.to, date);
+	dump->recording = dumps->control->recording;
+	dump->job.work = dump_work;
+	dump->job.release = dump_release;
+	return dump;
+}
+
+void flight_dump_text(const struct recording_dump *dump, char text[FLIGHT_TEXT_BYTES])
+{
+	snprintf(text, FLIGHT_TEXT_BYTES,
+	         "+%" PRIu64 ".%03" PRIu64 " s to +%" PRIu64 ".%03" PRIu64 " s: %" PRIu64
+	         " packets, %" PRIu64 " MB",
+	         dump->from_ns / SIMTIME_S, dump->from_ns % SIMTIME_S / SIMTIME_MS,
+	         dump->to_ns / SIMTIME_S, dump->to_ns % SIMTIME_S / SIMTIME_MS, dump->packets,
+	         dump->bytes / 1000000);
+}
+
+static void dump_tell(struct flight_dumps *dumps, const struct dump_job *dump)
+{
+	char text[FLIGHT_TEXT_BYTES];
+
+	if (dump->result != 0) {
+		event_tell(dumps->control, RUN_LOG_WARNING, "flight-lost", json_object(),
+		           "the flight could not be dumped: %s", dump->problem.text);
+		return;
+	}
+	flight_dump_text(&dump->dump, text);
+	event_tell(dumps->control, RUN_LOG_NOTICE, "flight-dumped",
+	           json_pack("{s:s,s:I}", "folder", dump->folder, "packets",
+	                     (json_int_t)dump->dump.packets),
+	           "flight dumped in %s: %s", dump->folder, text);
+}
+
+/* The last that this process does. */
+static void end_crashed(struct flight_dumps *dumps)
+{
+	struct dump_job *dump = dump_make(dumps);
+	const int number = crashed;
+
+	if (dump != NULL) {
+		dump_work(&dump->job);
+		dump_tell(dumps, dump);
+	}
+	run_log(RUN_LOG_ERROR, "a worker has crashed: %s", strsignal(number));
+	signal(number, SIG_DFL);
+	kill(getpid(), number);
+	pause();
+}
+
+void flight_dumps_poll(struct flight_dumps *dumps)
+{
+	struct dump_job *dump = dumps->under_way;
+
+	if (crashed)
+		end_crashed(dumps);
+	if (dump != NULL && job_done(&dump->job)) {
+		dump_tell(dumps, dump);
+		dumps->under_way = NULL;
+		job_forget(&dump->job);
+	}
+	if (dumps->why == NULL || dumps->under_way != NULL)
+		return;
+	dump = dump_make(dumps);
+	if (dump == NULL)
+		return;
+	if (job_submit(dumps->control->executor, &dump->job) < 0) {
+		free(dump);
+		return;
+	}
+	run_log(RUN_LOG_NOTICE, "%s: the flight is dumped in %s", dumps->why, dump->folder);
+	dumps->why = NULL;
+	dumps->under_way = dump;
+}
