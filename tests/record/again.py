@@ -14,14 +14,10 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import tap
-from scene import WEIR, Scene, around, read_capture, write_hostile
+from random_run import STATEMENTS, WORKERS, disturb, random_scenario
+from scene import WEIR, Scene, around, blocks, read_capture, write_hostile
 
 SOURCE = os.path.abspath(sys.argv[2])
-WORKERS = {
-    "one worker": [],
-    "three workers": ["--cores", "1,1,1"],
-    "a pipeline": ["--cores", "1,1,1,1", "--layout", "pipeline"],
-}
 THREE = """\
 seed 11
 port a
@@ -43,32 +39,6 @@ cloud ca delay 3ms jitter 2ms order allow
 cloud cb duplicate 2%
 cloud cb delay 1ms
 """
-STATEMENTS = [
-    "delay {ms}ms", "delay {ms}ms jitter 1ms", "loss random {pc}%", "rate {mbit}mbit queue 40kB",
-    "duplicate {pc}%", "reorder every {ms}", "no loss", "no duplicate", "no reorder",
-    "corrupt {pc}%", "no corrupt",
-]
-
-
-def statement(rng, statements=STATEMENTS):
-    return rng.choice(statements).format(ms=rng.randrange(1, 20), pc=rng.randrange(1, 9),
-                                         mbit=rng.randrange(10, 90))
-
-
-def disturb(scene, clients, clouds, rng, statements):
-    """Changes of two clients, at any instant, while the captures play."""
-    taken = 0
-    end = time.monotonic() + scene.lasts_s
-    while time.monotonic() < end:
-        client = rng.choice(clients)
-        if rng.random() < 0.1:
-            client.say("clear counters")
-        line = f"cloud {rng.choice(clouds)} {statement(rng, statements)}"
-        taken += b'"ok":true' in client.say(line)
-        time.sleep(rng.random() * 0.03)
-    return taken
-
-
 def record(folder, text, ports, options, seed=1, packets=8000, changes=STATEMENTS, level=None, **more):
     scene = Scene(folder, ports, packets=packets, seed=seed, **more)
     scene.scenario(text)
@@ -77,7 +47,7 @@ def record(folder, text, ports, options, seed=1, packets=8000, changes=STATEMENT
     clouds = [line.split()[1] for line in text.splitlines()
               if line.startswith("cloud ") and " from " in line]
     if changes and clouds:
-        scene.taken = disturb(scene, clients, clouds, random.Random(seed), changes)
+        scene.taken = disturb(scene.lasts_s, clients, clouds, random.Random(seed), changes)
     else:
         time.sleep(scene.lasts_s)
     time.sleep(0.5)
@@ -139,18 +109,14 @@ def random_scenarios_run_again_with_random_changes():
     rounds = 2 if os.environ.get("WEIR_SANITIZED") else int(
         os.environ.get("WEIR_RECORD_CASES", "6"))
     for case in range(rounds):
-        lines = [f"seed {rng.randrange(1 << 31)}", "port a", "port b", "port c"]
-        for cloud, way in (("ab", "a to b"), ("ba", "b to a"), ("ca", "c to a")):
-            lines.append(f"cloud {cloud} from {way}")
-            lines += [f"cloud {cloud} {line}" for line in
-                      (statement(rng) for _ in range(4)) if not line.startswith("no ")]
+        text = random_scenario(rng)
         with tempfile.TemporaryDirectory() as folder:
             try:
-                scene = record(folder, "\n".join(lines) + "\n", "abc",
+                scene = record(folder, text, "abc",
                                list(WORKERS.values())[case % 3], seed=case + 50, packets=4000)
                 assert_runs_again(scene)
             except AssertionError as reason:
-                raise AssertionError("\n".join(lines) + f"\n{reason}")
+                raise AssertionError(f"{text}{reason}")
 
 
 # Whatever reads a header, and so can be lied to.
@@ -240,15 +206,6 @@ class Kept:
             cls.folder = tempfile.TemporaryDirectory()
             cls.kept = record(cls.folder.name, LOSSY, "ab", [], packets=4000)
         return cls.kept
-
-
-def blocks(data):
-    """The blocks of a pcapng: where each begins, its type and length."""
-    at = 0
-    while at + 12 <= len(data):
-        kind, length = struct.unpack_from("<II", data, at)
-        yield at, kind, length
-        at += length
 
 
 def with_file(name, change, *options, status=0):

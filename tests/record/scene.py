@@ -118,6 +118,15 @@ def read_capture(path):
     return packets
 
 
+def blocks(data):
+    """The blocks of a pcapng: where each begins, its type and length."""
+    at = 0
+    while at + 12 <= len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        yield at, kind, length
+        at += length
+
+
 def around(level):
     """The environment for the program of a level of x86-64, as "v3"; None: for the one that weir chooses."""
     return os.environ | {"WEIR_LEVEL": level} if level else None
@@ -145,9 +154,10 @@ class Scene:
             out.write(text)
 
     def start(self, *options, record="R", level=None):
+        records = ["--record", self.at(record)] if record else []
         self.process = subprocess.Popen(
-            [WEIR, "run", "-c", self.at("live.weir"), "-s", self.at("socket"), "-q", "--record",
-             self.at(record), *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            [WEIR, "run", "-c", self.at("live.weir"), "-s", self.at("socket"), "-q", *records,
+             *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             env=around(level))
         end = time.monotonic() + PATIENCE_S
         while True:

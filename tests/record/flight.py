@@ -1,0 +1,430 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""flight.py WEIR SOURCE: what a flight keeps of a live run, dumped in the middle, runs again from its snapshot on."""
+import collections
+import ctypes
+import glob
+import os
+import random
+import re
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap
+from random_run import STATEMENTS, WORKERS, disturb, random_scenario
+from scene import UNDER_WAY, WEIR, Client, Scene, blocks, read_capture
+
+SOURCE = os.path.abspath(sys.argv[2])
+SANITIZED = bool(os.environ.get("WEIR_SANITIZED"))
+# As they lie in a file (tape_entry.h).
+END, SNAPSHOT, LAST = 10, 11, 1
+ENTRY = 0x80776972
+UNDER_WAY_NS = 20_000_000
+TGKILL = 234  # of x86-64
+
+HOLDS = """\
+seed 42
+port a
+port b
+cloud down from a to b
+cloud up from b to a
+cloud down loss gilbert-elliott p 2% r 30%
+cloud down rate 30mbit queue 60kB
+cloud down delay 50ms
+cloud up delay 20ms jitter 1ms
+"""
+
+
+def dump(client, folder):
+    return client.say(f"flight dump {folder}").decode()
+
+
+def fly(folder, text, ports, options, seed, flight="1s", lasts_s=2.2, changes=STATEMENTS, gap_ns=400000):
+    """A run with random changes, dumped in D, in the middle of all that."""
+    rng = random.Random(seed)
+    scene = Scene(folder, ports, packets=int(lasts_s * 1e9 / gap_ns / 0.7 * 1.2), gap_ns=gap_ns, seed=seed)
+    scene.scenario(text)
+    scene.workers = 3 if options else 1
+    first = scene.start("--flight", flight, "--flight-to", scene.at("by-event"), *options, record=None)
+    clients = [first, Client(scene.at("socket"))]
+    clouds = [line.split()[1] for line in text.splitlines()
+              if line.startswith("cloud ") and " from " in line]
+    scene.taken = disturb(lasts_s, clients, clouds, rng, changes) if clouds and changes else time.sleep(lasts_s)
+    answer = dump(first, scene.at("D"))
+    end = time.monotonic() + 10
+    # It has none yet at the beginning, and while the engine cannot be written down; on a machine
+    # that is busy an event may be dumped just now.
+    while ("nothing yet" in answer or "being dumped" in answer) and time.monotonic() < end:
+        time.sleep(0.2)
+        answer = dump(first, scene.at("D"))
+    time.sleep(0.2)
+    for client in clients:
+        client.close()
+    scene.said = scene.stop()
+    assert '"ok":true' in answer, answer
+    return scene
+
+
+class Dumped:
+    """What is in the ingress.pcapng of a dump."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.data = file.read()
+        self.frames, self.begins, self.ends = collections.Counter(), {}, {}
+        self.behind = 0  # the latest part of a snapshot
+        for at, kind, length in blocks(self.data):
+            if kind == 6:
+                kept = struct.unpack_from("<I", self.data, at + 20)[0]
+                self.frames[self.data[at + 28:at + 28 + kept]] += 1
+            elif kind == ENTRY:
+                worker, what = struct.unpack_from("<I", self.data, at + 8)[0], self.data[at + 20]
+                t_ns = struct.unpack_from("<Q", self.data, at + 32)[0]
+                if what == SNAPSHOT:
+                    self.begins.setdefault(worker, t_ns)
+                    self.behind = at + length
+                elif what == END:
+                    self.ends[worker] = t_ns
+
+
+def base_of(live, again):
+    """A live port dates by the clock of the machine: by how much it is later."""
+    where = {}
+    for t, frame in live:
+        where.setdefault(frame, []).append(t)
+    votes = collections.Counter(was - t for t, frame in again[:400] for was in where.get(frame, ()))
+    return votes.most_common(1)[0][0] if votes else None
+
+
+def assert_left_as_live(scene, dumped):
+    """What weir let out live between the snapshots and the dump, and what its repetition lets out: the same frames
+    at the same instants. Returns how many packets that left were held by the snapshots."""
+    begin, end = max(dumped.begins.values()), min(dumped.ends.values())
+    came_in = {frame for port in scene.ports for _, frame in read_capture(scene.at(f"{port}.pcap"))}
+    first = {port: read_capture(scene.at(f"again-{port}.pcap")) for port in scene.ports}
+    held = 0
+    for port, again in first.items():
+        live = read_capture(scene.at(f"live-{port}.pcap"))
+        base = base_of(live, again)
+        if base is None:
+            assert not again, f"port {port}: none of {len(again)} left live"
+            continue
+        here = collections.Counter((t, frame) for t, frame in again if begin < t <= end)
+        there = collections.Counter((t - base, frame) for t, frame in live if begin < t - base <= end)
+        # What was on its way from one worker to another when weir ended had left its engine: it is the end of all.
+        missing, over = here - there, there - here
+        under_way = scene.workers > 1 and missing and sum(missing.values()) <= UNDER_WAY and (
+            min(missing)[0] >= max(there, default=(0,))[0] - UNDER_WAY_NS)
+        assert not over and (under_way or not missing), (
+            f"port {port}: {sum(missing.values())} left here only, {sum(over.values())} live only, of "
+            f"{sum(here.values())}; from {min(missing + over)[0]} on; live until {max(there, default=(0,))[0]}")
+        held += sum(frame in came_in and frame not in dumped.frames for _, frame in again)
+    return held
+
+
+def assert_runs_again(scene, folder="D"):
+    """Returns the looks at counters, and the packets that were held."""
+    said = scene.again(record=folder)
+    dumped = Dumped(scene.at(f"{folder}/ingress.pcapng"))
+    assert dumped.begins.keys() == dumped.ends.keys(), (dumped.begins, dumped.ends)
+    if "known up to" in said:
+        # A change that came while a device was full is said to be the end of what can be known.
+        assert "while a device did not take what was due" in said, said
+        return 0, 0
+    looks = int(re.search(r"(\d+) looks at what had left, when, and at counters: all agree", said).group(1))
+    return looks, assert_left_as_live(scene, dumped)
+
+
+# ---- live runs ----
+
+def random_scenarios_run_again_from_the_middle_on():
+    looks = held = 0
+    first = int(os.environ.get("WEIR_RECORD_FIRST", "0"))
+    cases = 1 if SANITIZED else int(os.environ.get("WEIR_RECORD_CASES", "4"))
+    failures = []
+    for case in range(first, first + cases):
+        rng = random.Random(case + 700)
+        text = random_scenario(rng)
+        name, options = list(WORKERS.items())[case % 3]
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                lasts_s = 1.2 + rng.random() * 1.4
+                flight = rng.choice(["1s", "1s", "2s", "8.4MB"])
+                scene = fly(folder, text, "abc", options, case + 1, flight, lasts_s)
+                assert scene.taken > 0, "no change was taken"
+                here = assert_runs_again(scene)
+                looks, held = looks + here[0], held + here[1]
+            except AssertionError as reason:
+                failures.append(f"case {case}, {name}, {flight}:\n{text}{reason}")
+    assert not failures, f"{len(failures)} of {cases}:\n" + "\n".join(failures)
+    assert looks > 0 and held > 0, f"{looks} looks at counters, {held} packets held"
+
+
+def shipped_scenarios_run_again_from_the_middle_on():
+    names = sorted(name for name in os.listdir(os.path.join(SOURCE, "configs")) if name.endswith(".weir"))
+    if "WEIR_RECORD_CASES" not in os.environ:
+        names = names[::20 if SANITIZED else 6]
+    failures = []
+    for index, name in enumerate(names):
+        with open(os.path.join(SOURCE, "configs", name)) as file:
+            text = file.read()
+        with tempfile.TemporaryDirectory() as folder:
+            for other in os.listdir(os.path.join(SOURCE, "configs")):
+                os.symlink(os.path.join(SOURCE, "configs", other), os.path.join(folder, other))
+            options = list(WORKERS.values())[index % 3]
+            if index % 3 == 2:
+                options = ["--cores", "1,1,1", "--layout", "pipeline"]
+            try:
+                scene = fly(folder, text, "ab", options, index + 2, lasts_s=1.6)
+                assert_runs_again(scene)
+            except AssertionError as reason:
+                failures.append(f"{name}: {reason}")
+    assert not failures, f"{len(failures)} of {len(names)}:\n" + "\n".join(failures)
+
+
+# ---- a dump that is not what it was ----
+
+class Kept:
+    folder = None
+
+    @classmethod
+    def scene(cls):
+        if not cls.folder:
+            cls.folder = tempfile.TemporaryDirectory()
+            cls.kept = fly(cls.folder.name, HOLDS, "ab", [], 5, lasts_s=1.6)
+        return cls.kept
+
+
+def replayed(change):
+    """Status and words of a repetition of the dump with another ingress.pcapng."""
+    scene = Kept.scene()
+    path = scene.at("D/ingress.pcapng")
+    with open(path, "rb") as file:
+        before = file.read()
+    try:
+        with open(path, "wb") as file:
+            file.write(change(bytearray(before)))
+        done = subprocess.run([WEIR, "replay", "--recording", scene.at("D"), "-q"], capture_output=True, timeout=120)
+    finally:
+        with open(path, "wb") as file:
+            file.write(before)
+    said = (done.stdout + done.stderr).decode(errors="replace")
+    assert done.returncode in (0, 1, 2) and "Sanitizer" not in said, f"{done.returncode}: {said}"
+    return done.returncode, said
+
+
+def a_dump_that_is_cut_behind_its_snapshot_replays_up_to_there():
+    rng = random.Random(7)
+    dumped = Dumped(Kept.scene().at("D/ingress.pcapng"))
+    cuts = [rng.randrange(dumped.behind, len(dumped.data)) for _ in range(8 if SANITIZED else 25)]
+    known = []
+    for cut in sorted(cuts):
+        status, said = replayed(lambda data: data[:cut])
+        assert status == 0 and "known up to" in said, f"cut at {cut}: {said}"
+        known.append(float(re.search(r"known up to \+([0-9.]+) s", said).group(1)))
+    assert known == sorted(known) and len(set(known)) > 3, known
+    assert min(known) >= min(dumped.begins.values()) / 1e9 - 1e-6, known
+
+
+def a_dump_that_is_cut_ahead_of_its_end_of_the_snapshot_says_so():
+    rng = random.Random(8)
+    dumped = Dumped(Kept.scene().at("D/ingress.pcapng"))
+    for _ in range(6 if SANITIZED else 15):
+        cut = rng.randrange(dumped.behind)
+        status, said = replayed(lambda data: data[:cut])
+        assert status == 2 or "known up to" in said or " 0 packets came in" in f" {said}", f"cut at {cut}: {said}"
+        assert "all agree" not in said or " 0 looks" in said, f"cut at {cut}: {said}"
+
+
+def snapshot_parts(data):
+    """Where the bytes of the snapshots are."""
+    for at, kind, length in blocks(data):
+        if kind == ENTRY and data[at + 20] == SNAPSHOT:
+            yield at + 16 + 32, at + length - 4
+
+
+def a_byte_of_the_snapshot_that_differs_is_found():
+    rng = random.Random(9)
+    parts = list(snapshot_parts(Dumped(Kept.scene().at("D/ingress.pcapng")).data))
+    whole = sum(end - begin for begin, end in parts)
+    for _ in range(6 if SANITIZED else 25):
+        where = rng.randrange(whole - 8)  # it is filled up behind
+        at = next(begin + where - sum(e - b for b, e in parts[:i]) for i, (begin, end) in enumerate(parts)
+                  if where < sum(e - b for b, e in parts[:i + 1]))
+
+        def flip(data):
+            data[at] ^= 1 << rng.randrange(8)
+            return data
+
+        status, said = replayed(flip)
+        assert status == 2 and "worker 0: the snapshot that it begins with is damaged" in said, f"at {at}: {said}"
+
+
+def a_bit_that_is_flipped_anywhere_ends_no_repetition_by_a_signal():
+    rng = random.Random(10)
+    for _ in range(10 if SANITIZED else 30):
+        def flip(data):
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+            return data
+
+        replayed(flip)
+
+
+def a_dump_without_its_snapshot_is_refused():
+    def without(data):
+        return b"".join(bytes(data[at:at + length]) for at, kind, length in blocks(data)
+                        if not (kind == ENTRY and data[at + 20] == SNAPSHOT))
+
+    def without_its_end(data):
+        return b"".join(bytes(data[at:at + length]) for at, kind, length in blocks(data)
+                        if not (kind == ENTRY and data[at + 20] == SNAPSHOT and data[at + 21] == LAST))
+
+    for change in (without, without_its_end):
+        status, said = replayed(change)
+        assert status == 2 and "worker 0: the snapshot that it begins with is missing, or its end is" in said, said
+
+
+# ---- when it is dumped ----
+
+def started(folder, *options, text=HOLDS):
+    scene = Scene(folder, "ab", packets=6000, gap_ns=400000)
+    scene.scenario(text)
+    scene.workers = 1
+    client = scene.start(*options, record=None)
+    resource.prlimit(scene.process.pid, resource.RLIMIT_CORE, (0, 0))
+    return scene, client
+
+
+def dumped_soon(pattern, count=1):
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        folders = [name for name in glob.glob(pattern) if os.path.exists(os.path.join(name, "recording.json"))]
+        if len(folders) >= count:
+            return sorted(folders)
+        time.sleep(0.05)
+    raise AssertionError(f"no folder {pattern}")
+
+
+DATE = r"-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ"
+
+
+def what_a_signal_dumps_has_a_folder_with_the_date_and_runs_again():
+    with tempfile.TemporaryDirectory() as folder:
+        scene, client = started(folder, "--flight", "1s", "--flight-on", "none",
+                                "--flight-to", os.path.join(folder, "weir-flight"))
+        time.sleep(1.0)
+        scene.process.send_signal(signal.SIGUSR1)
+        name, = dumped_soon(scene.at("weir-flight-*"))
+        assert re.fullmatch("weir-flight" + DATE, os.path.basename(name)), name
+        time.sleep(0.2)
+        client.close()
+        said = scene.stop()
+        assert f"flight dumped in {name}" in said, said
+        looks, _ = assert_runs_again(scene, os.path.basename(name))
+        assert looks > 0, "nothing was compared"
+
+
+def an_event_that_is_named_dumps_once_and_another_does_not():
+    with tempfile.TemporaryDirectory() as folder:
+        scene, client = started(folder, "--flight", "1s", "--flight-on", "none,cleared",
+                                "--flight-to", os.path.join(folder, "kept"))
+        time.sleep(0.7)
+        assert '"ok":true' in client.say("cloud up delay 21ms").decode()
+        time.sleep(0.4)
+        assert not glob.glob(scene.at("kept-*")), "a change dumped it"
+        for _ in range(3):
+            client.say("clear counters")
+        name, = dumped_soon(scene.at("kept-*"))
+        time.sleep(1.2)
+        client.say("clear counters")
+        time.sleep(0.5)
+        assert glob.glob(scene.at("kept-*")) == [name], "too many"
+        client.close()
+        scene.stop()
+        assert_runs_again(scene, os.path.basename(name))
+
+
+def workers_of(pid):
+    found = []
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/comm") as file:
+            if "-worker-" in file.read():
+                found.append(int(task))
+    return sorted(found)
+
+
+def a_worker_that_crashes_leaves_a_dump_and_the_process_ends_by_its_signal():
+    for number in (signal.SIGSEGV, signal.SIGBUS):
+        with tempfile.TemporaryDirectory() as folder:
+            scene, client = started(folder, "--flight", "1s", "--flight-on", "none",
+                                    "--flight-to", os.path.join(folder, "crash"),
+                                    "--cores", "1,1")
+            time.sleep(1.0)
+            workers = workers_of(scene.process.pid)
+            assert workers, "no thread is called a worker"
+            assert ctypes.CDLL(None).syscall(TGKILL, scene.process.pid, workers[-1], int(number)) == 0
+            said = scene.process.communicate(timeout=60)[0].decode()
+            client.close()
+            assert scene.process.returncode == -number, f"{scene.process.returncode}: {said}"
+            assert "a worker has crashed" in said, said
+            name, = dumped_soon(scene.at("crash-*"))
+            said = scene.again(record=os.path.basename(name))
+            assert "all agree" in said, said
+
+
+def without_a_flight_that_is_said():
+    with tempfile.TemporaryDirectory() as folder:
+        scene, client = started(folder)
+        done = subprocess.run([WEIR, "ctl", "-s", scene.at("socket"), "flight", "dump", scene.at("D")],
+                              capture_output=True, text=True)
+        assert done.returncode != 0 and "there is no flight: start weir with --flight" in done.stderr, done
+        scene.process.send_signal(signal.SIGUSR1)
+        time.sleep(0.3)
+        assert '"ok":true' in client.say("cloud up delay 21ms").decode()
+        client.close()
+        said = scene.stop()
+        assert "SIGUSR1 dumps the flight, and there is none" in said, said
+        assert not os.path.exists(scene.at("D"))
+
+
+def a_second_dump_into_a_folder_is_refused_and_into_another_is_not():
+    with tempfile.TemporaryDirectory() as folder:
+        scene, client = started(folder, "--flight", "1s", "--flight-on", "none")
+        time.sleep(0.8)
+        ctl = [WEIR, "ctl", "-s", scene.at("socket"), "flight", "dump"]
+        done = subprocess.run([*ctl, scene.at("one")], capture_output=True, text=True)
+        assert done.returncode == 0 and "packets" in done.stdout, done
+        with open(scene.at("one/ingress.pcapng"), "rb") as file:
+            before = file.read()
+        done = subprocess.run([*ctl, scene.at("one")], capture_output=True, text=True)
+        assert done.returncode != 0 and "a recording lies there" in done.stderr, done
+        with open(scene.at("one/ingress.pcapng"), "rb") as file:
+            assert file.read() == before, "the first one was written over"
+        assert '"ok":true' in dump(client, scene.at("two"))
+        client.close()
+        scene.stop()
+        for name in ("one", "two"):
+            assert_runs_again(scene, name)
+
+
+claims = [(claim.__name__, claim) for claim in (
+    random_scenarios_run_again_from_the_middle_on,
+    shipped_scenarios_run_again_from_the_middle_on,
+    a_dump_that_is_cut_behind_its_snapshot_replays_up_to_there,
+    a_dump_that_is_cut_ahead_of_its_end_of_the_snapshot_says_so,
+    a_byte_of_the_snapshot_that_differs_is_found,
+    a_bit_that_is_flipped_anywhere_ends_no_repetition_by_a_signal,
+    a_dump_without_its_snapshot_is_refused,
+    what_a_signal_dumps_has_a_folder_with_the_date_and_runs_again,
+    an_event_that_is_named_dumps_once_and_another_does_not,
+    a_worker_that_crashes_leaves_a_dump_and_the_process_ends_by_its_signal,
+    without_a_flight_that_is_said,
+    a_second_dump_into_a_folder_is_refused_and_into_another_is_not,
+)]
+only = os.environ.get("WEIR_RECORD_ONLY")
+sys.exit(tap.run([claim for claim in claims if not only or only in claim[0]]))
