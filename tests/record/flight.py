@@ -116,7 +116,8 @@ def assert_left_as_live(scene, dumped):
             continue
         here = collections.Counter((t, frame) for t, frame in again if begin < t <= end)
         there = collections.Counter((t - base, frame) for t, frame in live if begin < t - base <= end)
-        # What was on its way from one worker to another when weir ended had left its engine: it is the end of all.
+        # What was on its way from one worker to another when weir ended had left its engine: it
+        # is the end of all.
         missing, over = here - there, there - here
         under_way = scene.workers > 1 and missing and sum(missing.values()) <= UNDER_WAY and (
             min(missing)[0] >= max(there, default=(0,))[0] - UNDER_WAY_NS)
