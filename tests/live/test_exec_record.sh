@@ -58,6 +58,26 @@ a_folder_that_holds_a_recording_is_refused()
 	grep -q -e '--snap: of which recording' "$work/err" || fail "$who: $(cat "$work/err")"
 }
 
+# The change is older than the flight, and in force in it.
+a_flight_of_a_command_runs_again_from_the_middle_on()
+{
+	rm -rf "$work/record"
+	mkdir -m 777 "$work/record"
+	$as "$weir" exec -q -s "$work/record/control" --flight 1s delay 5ms loss random 10% -- sh -c "
+		$weir ctl -s $work/record/control cloud up delay 30ms &&
+		ping -q -c 90 -i 0.03 192.0.2.1 >/dev/null
+		$weir ctl -s $work/record/control flight dump $work/record/F" \
+		>"$work/out" 2>"$work/err" || fail "$who: $(cat "$work/out" "$work/err")"
+	$as "$weir" replay -q --recording "$work/record/F" --report "$work/record/again" \
+		>"$work/said" 2>&1 || fail "$who: $(cat "$work/said")"
+	grep -q ' 1 changes.* from +[1-9].*all agree' "$work/said" || fail "$who: $(cat "$work/said")"
+	[ "$(jq '.clouds[] | select(.cloud == "up") | .delay_ns.min' "$work/record/again")" -eq 30000000 ] ||
+		fail "$who: $(cat "$work/record/again")"
+	$as "$weir" exec -q --flight 1s delay 1ms -- true 2>"$work/err" && fail "$who: dumped by whom?"
+	grep -q -e '--flight: nobody could ask for it' "$work/err" || fail "$who: $(cat "$work/err")"
+}
+
 each_user what_a_command_met_runs_again
 each_user a_change_on_the_way_runs_again
 each_user a_folder_that_holds_a_recording_is_refused
+each_user a_flight_of_a_command_runs_again_from_the_middle_on

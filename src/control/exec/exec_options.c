@@ -204,6 +204,10 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 	if (recording_arguments_wrong(&arguments->record))
 		return options_wrong(&exec_options, "%s",
 		                     recording_arguments_wrong(&arguments->record));
+	if (arguments->record.flight.unit != LIMIT_NONE && !arguments->socket)
+		return options_wrong(&exec_options,
+		                     "--flight: nobody could ask for it; give a control socket, "
+		                     "too: -s PATH");
 	rest = own < argc && strcmp(argv[own], "--") == 0 ? own + 1 : own;
 	arguments->seed_given = options_given(&exec_options, &words, "--seed");
 	for (int i = 0; i < words.n; i++) {

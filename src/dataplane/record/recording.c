@@ -620,6 +620,9 @@ void recording_free(struct recording *recording)
 	if (!recording)
 		return;
 	recording_finish(recording);
+	/* A dump that is under way has to come to its end. */
+	pthread_mutex_lock(&recording->dump_lock);
+	pthread_mutex_unlock(&recording->dump_lock);
 	flight_free(recording->flight);
 	block_writer_close(&recording->block_writer);
 	io_thread_free(recording->io_thread);
