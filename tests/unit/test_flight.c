@@ -333,6 +333,20 @@ static void behind_a_gap_it_begins_anew(void **state)
 	pair_close(pair);
 }
 
+/* What a snapshot stands on is not known any more. */
+static void behind_a_gap_in_which_a_change_may_be_missing_it_is_none(void **state)
+{
+	struct pair *pair = pair_open(8 * MIB, 0, 2);
+	struct flight_view view;
+
+	(void)state;
+	put_snapshot(pair, 1, 1);
+	put(pair, (struct tape_entry){.kind = TAPE_GAP, .flags = TAPE_BLIND, .n = 1}, 0);
+	put_snapshot(pair, 1, 1);
+	assert_int_equal(flight_ring_view(pair->ring, &view), -ESTALE);
+	pair_close(pair);
+}
+
 /* Chunks are filled to the last byte, and the change is what needs one more. */
 static void a_change_that_finds_no_room_is_listed(void **state)
 {
@@ -466,6 +480,7 @@ GROUP(flight)
 	                it_reaches_back_as_far_as_it_is_told_and_no_further_than_a_snapshot_allows),
 	        cmocka_unit_test(without_a_whole_snapshot_it_has_nothing),
 	        cmocka_unit_test(behind_a_gap_it_begins_anew),
+	        cmocka_unit_test(behind_a_gap_in_which_a_change_may_be_missing_it_is_none),
 	        cmocka_unit_test(a_change_that_finds_no_room_is_listed),
 	        cmocka_unit_test(
 	                a_change_that_finds_no_memory_is_listed_behind_those_that_came_before),

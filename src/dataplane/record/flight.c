@@ -79,7 +79,7 @@ int flight_views(struct flight *flight, struct recording_dump *dump)
 	}
 	pthread_mutex_unlock(&flight->lock);
 	/* A worker without clouds has nothing to say. */
-	if (rc != -ENOMEM)
+	if (rc == 0 || rc == -ENODATA)
 		rc = dump->workers > 0 ? 0 : -ENODATA;
 	if (rc < 0)
 		flight_views_release(flight);

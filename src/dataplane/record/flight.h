@@ -19,7 +19,7 @@ struct flight *flight_make(uint32_t workers, uint64_t bytes_max, simtime keep_ns
 void flight_free(struct flight *flight); /* NULL is allowed */
 void flight_put(struct flight *flight, uint32_t worker, const struct tape_entry *entry);
 /* What the rings have at this moment, until flight_views_release. 0; -ENODATA: nothing yet;
- * -ENOMEM. `dump` says what it is. */
+ * -ESTALE, as flight_ring_view; -ENOMEM. `dump` says what it is. */
 int flight_views(struct flight *flight, struct recording_dump *dump);
 void flight_views_release(struct flight *flight);
 /* The file of a recording (recorded_file.h) with that, to this descriptor, which stays the

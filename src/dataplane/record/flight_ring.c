@@ -27,7 +27,7 @@ struct flight_ring {
 	simtime latest_ns;
 	uint64_t n_changes, changes_room;
 	struct flight_change *changes;
-	bool changes_missing; /* there was no memory for one: no view is good any more */
+	bool changes_missing; /* one is not known: no view is good any more */
 };
 
 struct flight_ring *flight_ring_make(uint64_t bytes_max, simtime keep_ns)
@@ -224,6 +224,8 @@ void flight_ring_put(struct flight_ring *ring, const struct tape_entry *entry)
 	/* Nothing that is there leads to what follows a gap. */
 	if (entry->kind == TAPE_GAP)
 		drop_until(ring, NULL);
+	/* A change may be missing, which engines that read a later snapshot have to make. */
+	ring->changes_missing |= entry->kind == TAPE_GAP && (entry->flags & TAPE_BLIND);
 	if (ring->first)
 		append(ring, entry);
 	else
@@ -246,7 +248,7 @@ int flight_ring_view(struct flight_ring *ring, struct flight_view *view)
 {
 	*view = (struct flight_view){0};
 	if (ring->changes_missing)
-		return -ENOMEM;
+		return -ESTALE;
 	if (!ring->first || !ring->first->begins)
 		return -ENODATA;
 	view->changes = malloc((ring->n_changes + 1) * sizeof(*view->changes));

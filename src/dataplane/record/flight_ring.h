@@ -48,7 +48,8 @@ struct flight_view {
 	uint64_t n_chunks;
 };
 
-/* 0; -ENODATA: it has nothing, for want of a snapshot; -ENOMEM. */
+/* 0; -ENODATA: it has nothing, for want of a snapshot; -ESTALE: a change is missing, for good;
+ * -ENOMEM. */
 int flight_ring_view(struct flight_ring *ring, struct flight_view *view);
 /* With the lock. */
 void flight_view_release(struct flight_ring *ring, struct flight_view *view);

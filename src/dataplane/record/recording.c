@@ -570,7 +570,10 @@ static int dump_locked(struct recording *recording, const char *folder, struct r
 	if (rc == -ENODATA)
 		return say_empty(recording, problem);
 	if (rc < 0) {
-		problem_set(problem, -1, "no memory for what is to be written");
+		problem_set(problem, -1,
+		            rc == -ESTALE ? "a change is missing in the flight, for the writer had "
+		                            "come behind: it cannot be run again any more"
+		                          : "no memory for what is to be written");
 		return rc;
 	}
 	rc = dump_all(recording, folder, problem);
