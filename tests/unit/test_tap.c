@@ -347,7 +347,12 @@ static void nobody_punches_a_hole_into_memory_that_workers_have(void **state)
 	assert_int_equal(fallocate(pipe.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, MEMORY),
 	                 -1);
 	assert_int_equal(errno, EPERM);
-	assert_int_equal(madvise(pipe.ours, MEMORY, MADV_REMOVE), -1);
+	/* qemu-user does nothing, and says 0, for all advice but MADV_DONTNEED's, also for what is
+	 * none. */
+	if (madvise(pipe.ours, MEMORY, 12345) < 0)
+		assert_int_equal(madvise(pipe.ours, MEMORY, MADV_REMOVE), -1);
+	else
+		print_message("# MADV_REMOVE is not tried: an emulator takes no advice\n");
 	close_pipe(&pipe);
 }
 

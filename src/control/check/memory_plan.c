@@ -76,7 +76,7 @@ static wide process_bytes(const struct memory_request *request)
 {
 	uint32_t files = ports_of(request->scenario, "file:");
 
-	return PROCESS_BYTES + EVENT_LOG_TAKES +
+	return PROCESS_BYTES + EAL_LCORE_BYTES + EVENT_LOG_TAKES +
 	       (wide)(request->workers + files) * (STACK_BYTES / 8) +
 	       (wide)request->scenario->n_clouds * LOSS_WATCH_CLOUD_BYTES;
 }

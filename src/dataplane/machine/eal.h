@@ -13,10 +13,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <rte_config.h>
+
 #include "scenario/problem.h"
 
 /* What the EAL's heap holds beside `memory_mib` when it is started live: rings, ports, drivers. */
 #define EAL_OWN_MIB 32
+/* What DPDK sets aside for variables of lcores, from 24.11 on: data of the process, most of it
+ * never touched. */
+#ifdef RTE_MAX_LCORE_VAR
+#define EAL_LCORE_BYTES ((uint64_t)RTE_MAX_LCORE_VAR * RTE_MAX_LCORE)
+#else
+#define EAL_LCORE_BYTES UINT64_C(0)
+#endif
 
 /* What is said of huge pages, wherever: how many are free and needed, and what reserves them.
  * `text` has EAL_HUGE_TEXT bytes. */
