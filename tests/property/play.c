@@ -457,7 +457,9 @@ static struct rig *taken_over(struct rig *rig, const struct script *script, uint
 	other->n_departures = other->room = rig->n_departures;
 	other->departures = malloc((rig->n_departures + 1) * sizeof(*rig->departures));
 	assert_non_null(other->departures);
-	memcpy(other->departures, rig->departures, rig->n_departures * sizeof(*rig->departures));
+	if (rig->n_departures > 0)
+		memcpy(other->departures, rig->departures,
+		       rig->n_departures * sizeof(*rig->departures));
 	rig_check(other);
 	rig_close(rig);
 	free(bytes);

@@ -87,15 +87,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test_teardown(delays_rates_and_losses_are_taken_over,
 	                                  property_teardown),
-	        cmocka_unit_test_teardown(
-	                chains_and_several_clouds_from_one_place_are_taken_over,
-	                property_teardown),
+	        cmocka_unit_test_teardown(chains_and_several_clouds_from_one_place_are_taken_over,
+	                                  property_teardown),
 	        cmocka_unit_test_teardown(links_of_all_kinds_are_taken_over, property_teardown),
 	        cmocka_unit_test_teardown(schedules_are_taken_over, property_teardown),
 	        cmocka_unit_test_teardown(delays_with_a_limit_are_taken_over, property_teardown),
 	        cmocka_unit_test_teardown(clouds_of_templates_are_taken_over, property_teardown),
 	};
 
-	return cmocka_run_group_tests_name("snapshots", tests, rig_group_setup,
-	                                   rig_group_teardown);
+	return cmocka_run_group_tests_name("snapshots", tests, rig_group_setup, rig_group_teardown);
 }

@@ -193,9 +193,8 @@ int main(int argc, char **argv)
 	uint64_t warm_up;
 
 	if (!which || mpps <= 0 || !set_lengths(&drive, argc > 5 ? argv[5] : "64")) {
-		fprintf(stderr,
-		        "usage: drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY] "
-		        "[SNAP [flight]]\n");
+		fprintf(stderr, "usage: drive SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY] "
+		                "[SNAP [flight]]\n");
 		return 2;
 	}
 	if (offline_eal_start(64, &problem) < 0 ||

@@ -74,8 +74,7 @@ static const struct tape_entry *fill(const struct tape_entry *entry)
 	static _Alignas(8) uint8_t room[LARGEST];
 
 	memcpy(room, entry, sizeof(*entry));
-	memset(room + sizeof(*entry), (int)(entry->word * 7 & 0xff),
-	       entry->bytes - sizeof(*entry));
+	memset(room + sizeof(*entry), (int)(entry->word * 7 & 0xff), entry->bytes - sizeof(*entry));
 	return (const struct tape_entry *)(const void *)room;
 }
 

@@ -48,7 +48,7 @@ struct bench_arguments {
 	uint64_t bound_q63;   /* compare */
 	uint64_t priority;
 	uint64_t flight_ns, flight_snap; /* 0: without a flight; whole frames */
-	uint32_t layout; /* enum runtime_layout */
+	uint32_t layout;                 /* enum runtime_layout */
 	bool json, full, rfc_times;
 	const char *devices
 	        [BENCH_DEVICES]; /* rfc2544: of another device under test; latency: the two */

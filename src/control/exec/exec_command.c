@@ -241,10 +241,9 @@ static int begin_serving(struct session *session, struct problem *problem)
 	if (session->server)
 		server_flight(session->server, &(struct flight_wish){.on = record->flight_on,
 		                                                     .to = record->flight_to});
-	rc = session->server
-	                 ? server_begin(session->server, session->runtime, &session->scenario,
-	                                session->arguments.config, NULL, &session->serving)
-	                 : 0;
+	rc = session->server ? server_begin(session->server, session->runtime, &session->scenario,
+	                                    session->arguments.config, NULL, &session->serving)
+	                     : 0;
 
 	if (rc < 0)
 		problem_set(problem, -1, "control socket: %s", strerror(-rc));

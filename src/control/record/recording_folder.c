@@ -40,11 +40,11 @@ struct recording_folder {
 	const char *config;
 	const char *const *edits;
 	uint32_t n_edits;
-	json_t *rows; /* of changes.jsonl: changes and files, in order */
+	json_t *rows;     /* of changes.jsonl: changes and files, in order */
 	json_t *warnings; /* of changes.jsonl: about the snap */
 	struct scenario *first;
 	struct scenario *other; /* of a flight: what takes its place when it begins; or NULL */
-	char *text; /* scenario.weir */
+	char *text;             /* scenario.weir */
 	struct follower followers[RERUN_WORKERS_MAX];
 };
 
@@ -451,8 +451,7 @@ static int read_first(struct recording_folder *folder, struct problem *problem)
 	if (!folder->text)
 		return wrong(folder, "scenario.weir", "cannot be read", problem);
 	if (folder->config) {
-		struct scenario **place =
-		        folder->about.flight ? &folder->other : &folder->first;
+		struct scenario **place = folder->about.flight ? &folder->other : &folder->first;
 
 		if (scenario_file_load(folder->config, place, message, sizeof(message))) {
 			problem_set(problem, -1, "%s", message);

@@ -58,11 +58,10 @@ int recording_run_begin(const struct recording_arguments *arguments,
 	        .snap = (uint32_t)arguments->snap,
 	        .limit_bytes = arguments->limit_bytes,
 	        .zstd = arguments->zstd,
-	        .flight_bytes = flight->unit == LIMIT_BYTES ? flight->value
-	                                                    : RECORDING_FLIGHT_BYTES,
+	        .flight_bytes =
+	                flight->unit == LIMIT_BYTES ? flight->value : RECORDING_FLIGHT_BYTES,
 	        .flight_ns = flight->unit == LIMIT_TIME ? flight->value : 0,
-	        .held_max = arguments->flight_held ? arguments->flight_held
-	                                           : RECORDING_FLIGHT_HELD,
+	        .held_max = arguments->flight_held ? arguments->flight_held : RECORDING_FLIGHT_HELD,
 	};
 	char *text;
 	int rc;

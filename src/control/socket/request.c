@@ -101,8 +101,8 @@ void work_flight(struct job *job)
 	struct request *request = (struct request *)job;
 	struct problem problem = {.text = ""};
 
-	request->result = recording_dump(request->control->recording, request->line,
-	                                 &request->dump, &problem);
+	request->result = recording_dump(request->control->recording, request->line, &request->dump,
+	                                 &problem);
 	if (request->result != 0)
 		language_error_set(&request->wrong,
 		                   request->result == -ENOMEM ? ERROR_NO_MEMORY : ERROR_CONFLICT,

@@ -419,8 +419,7 @@ int server_begin(struct server *server, struct runtime *runtime, struct scenario
 	serving->control.executor = executor;
 	serving->control.recording = runtime_recording(runtime);
 	if (runtime_recording(runtime) != NULL && recording_is_flight(runtime_recording(runtime)))
-		serving->control.flight =
-		        flight_dumps_make(&serving->control, &server->flight);
+		serving->control.flight = flight_dumps_make(&serving->control, &server->flight);
 	serving->control.leases = leases_make(&serving->control);
 	serving->vouching.every_ns = supervisor_watchdog_ns();
 	event_started(&serving->control);

@@ -28,7 +28,7 @@ struct record {
 _Static_assert(sizeof(struct record) == CAPTURE_RECORD_BYTES, "as the file has it");
 
 struct capture {
-	struct unpack *unpack; /* NULL: it is not compressed */
+	struct unpack *unpack;               /* NULL: it is not compressed */
 	struct one_interface *one_interface; /* NULL: all of them */
 	struct block_reader block_reader;
 	pcap_t *pcap;

@@ -89,9 +89,9 @@ static bool interface_read(struct one_interface *one, const uint8_t *at, uint32_
 		else if (code == IDB_OPTION_UNIT && length == 1)
 			unit.resolution = at[4];
 		else if (code == IDB_OPTION_SHIFT && length == 8)
-			unit.shift_s = (int64_t)((uint64_t)word(one, at + 4 + 4 * !one->swapped)
-			                                 << 32 |
-			                         word(one, at + 4 + 4 * one->swapped));
+			unit.shift_s =
+			        (int64_t)((uint64_t)word(one, at + 4 + 4 * !one->swapped) << 32 |
+			                  word(one, at + 4 + 4 * one->swapped));
 		at += whole;
 		bytes -= whole;
 	}
@@ -103,8 +103,8 @@ static bool interface_read(struct one_interface *one, const uint8_t *at, uint32_
 	if (name[0]) {
 		const size_t used = strlen(one->others);
 
-		snprintf(one->others + used, sizeof(one->others) - used, "%s%s",
-		         used ? ", " : "", name);
+		snprintf(one->others + used, sizeof(one->others) - used, "%s%s", used ? ", " : "",
+		         name);
 	}
 	return false;
 }
@@ -141,9 +141,8 @@ static bool end(struct one_interface *one, const char *why)
 	if (why)
 		snprintf(one->trouble, sizeof(one->trouble), "%s", why);
 	else if (!one->found)
-		snprintf(one->trouble, sizeof(one->trouble),
-		         "it has no interface `%s`; it has %s", one->name,
-		         one->others[0] ? one->others : "none with a name");
+		snprintf(one->trouble, sizeof(one->trouble), "it has no interface `%s`; it has %s",
+		         one->name, one->others[0] ? one->others : "none with a name");
 	return false;
 }
 

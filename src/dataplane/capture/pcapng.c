@@ -9,7 +9,7 @@
 #include "capture/block_writer.h"
 #include "capture/pcapng_block.h"
 
-#define ROOM_FIRST        8
+#define ROOM_FIRST 8
 
 struct pcapng {
 	struct atomic_file *atomic_file;

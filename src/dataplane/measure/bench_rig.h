@@ -60,7 +60,7 @@ struct bench_rig {
 	struct runtime *runtime;
 	const struct bench_conditions *conditions;
 	struct scenario *scenario;
-	struct recording *recording; /* the flight; or NULL */
+	struct recording *recording;       /* the flight; or NULL */
 	double tick_ns;                    /* of the TSC */
 	uint32_t peer[SCENARIO_PORTS_MAX]; /* where the ceiling sends what it receives here */
 	struct bench_source *sources;

@@ -36,7 +36,7 @@ struct paced_file {
 	/* control, then the file's thread */
 	char path[PATH_MAX], out_path[PATH_MAX];
 	bool loop;
-	char *interface;   /* NULL: all of the capture */
+	char *interface;    /* NULL: all of the capture */
 	uint64_t speed_ppm; /* millionths */
 	struct rte_mempool *pool;
 	struct capture *capture;
@@ -103,10 +103,10 @@ static int parse(const char *device, struct paced_file *file, struct problem *pr
 				return -EINVAL;
 			}
 		} else {
-			problem_set(problem, -1,
-			            "device %s: `%.*s` is unknown; a capture file as a port is "
-			            FORM,
-			            device, (int)bytes, at);
+			problem_set(
+			        problem, -1,
+			        "device %s: `%.*s` is unknown; a capture file as a port is " FORM,
+			        device, (int)bytes, at);
 			return -EINVAL;
 		}
 	}

@@ -58,8 +58,8 @@ void flight_put(struct flight *flight, uint32_t worker, const struct tape_entry 
 
 static void account(const struct flight_view *view, struct recording_dump *dump)
 {
-	dump->from_ns = dump->workers == 0 ? view->from_ns
-	                                   : simtime_min(dump->from_ns, view->from_ns);
+	dump->from_ns =
+	        dump->workers == 0 ? view->from_ns : simtime_min(dump->from_ns, view->from_ns);
 	dump->to_ns = simtime_max(dump->to_ns, view->to_ns);
 	dump->packets += view->packets;
 	dump->bytes += view->bytes;
@@ -97,10 +97,8 @@ void flight_views_release(struct flight *flight)
 /* Where a worker's part ends: not because the worker ended. */
 static void put_end(struct block_writer *to, uint32_t worker, simtime t_ns)
 {
-	const struct tape_entry end = {.bytes = sizeof(end),
-	                               .kind = TAPE_END,
-	                               .flags = TAPE_FULL,
-	                               .t_ns = t_ns};
+	const struct tape_entry end = {
+	        .bytes = sizeof(end), .kind = TAPE_END, .flags = TAPE_FULL, .t_ns = t_ns};
 
 	recorded_put(to, worker, &end);
 }

@@ -254,7 +254,8 @@ int flight_ring_view(struct flight_ring *ring, struct flight_view *view)
 	view->changes = malloc((ring->n_changes + 1) * sizeof(*view->changes));
 	if (!view->changes)
 		return -ENOMEM;
-	memcpy(view->changes, ring->changes, ring->n_changes * sizeof(*view->changes));
+	if (ring->n_changes > 0)
+		memcpy(view->changes, ring->changes, ring->n_changes * sizeof(*view->changes));
 	view->n_changes = ring->n_changes;
 	view->first = ring->first;
 	view->from_ns = ring->first->t_ns;

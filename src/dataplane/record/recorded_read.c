@@ -34,9 +34,8 @@ static uint32_t word(const uint8_t *at)
 /* The file has no more: what was wrong with it, if it was compressed. */
 static const char *end_reason(const struct recorded_reader *reader, const char *why)
 {
-	const char *unpacked = reader->unpack && reader->block_reader.ended
-	                               ? unpack_damage(reader->unpack)
-	                               : "";
+	const char *unpacked =
+	        reader->unpack && reader->block_reader.ended ? unpack_damage(reader->unpack) : "";
 
 	return *unpacked ? unpacked : why;
 }
@@ -254,7 +253,7 @@ bool recorded_next(struct recorded_reader *reader, struct recorded *recorded)
 		if (type != PCAPNG_PACKET && type != RECORDED_ENTRY)
 			continue;
 		if (!(type == PCAPNG_PACKET ? packet_read(reader, block, recorded)
-		                           : entry_read(reader, block, recorded)))
+		                            : entry_read(reader, block, recorded)))
 			return false;
 		if (recorded->entry.t_ns >= SIMTIME_HORIZON)
 			return damaged(reader, "an instant behind the end of time");

@@ -18,9 +18,9 @@
 #include "record/scenario_lines.h"
 #include "record/tape.h"
 
-#define REST_NS     (500 * SIMTIME_US)
-#define FLUSH_NS    (100 * SIMTIME_MS)
-#define TURN        4096u /* entries of one worker, before those of the next */
+#define REST_NS  (500 * SIMTIME_US)
+#define FLUSH_NS (100 * SIMTIME_MS)
+#define TURN     4096u /* entries of one worker, before those of the next */
 
 /* What stands in changes.jsonl, in order. */
 struct note {
@@ -53,13 +53,13 @@ struct recording {
 	FILE *changes;
 	pthread_mutex_t changes_lock; /* of `changes` and its text */
 	pthread_mutex_t dump_lock;    /* one dump at a time */
-	char *before; /* the scenario's text ahead of the next change */
-	uint64_t bytes; /* before they are compressed */
+	char *before;                 /* the scenario's text ahead of the next change */
+	uint64_t bytes;               /* before they are compressed */
 	bool ended;
-	int error; /* an errno of a write */
-	struct flight *flight;   /* in place of the files; or NULL */
-	char *text, *about;      /* of a flight: scenario.weir, recording.json */
-	char *changes_text;      /* what has come into `changes` */
+	int error;             /* an errno of a write */
+	struct flight *flight; /* in place of the files; or NULL */
+	char *text, *about;    /* of a flight: scenario.weir, recording.json */
+	char *changes_text;    /* what has come into `changes` */
 	size_t changes_bytes;
 	/* with the lock */
 	pthread_mutex_t lock;
@@ -80,8 +80,8 @@ static int open_files(struct recording *recording, const struct scenario *scenar
 	if (rc < 0)
 		return rc;
 	recording->fd = folder_file_new(
-	        recording->folder,
-	        recording->plan.zstd ? "ingress.pcapng.zst" : "ingress.pcapng", path);
+	        recording->folder, recording->plan.zstd ? "ingress.pcapng.zst" : "ingress.pcapng",
+	        path);
 	if (recording->fd < 0)
 		return folder_file_failed(path, problem);
 	rc = folder_text_put(recording->folder, "scenario.weir", text, strlen(text), problem);
@@ -110,8 +110,7 @@ static int open_files(struct recording *recording, const struct scenario *scenar
 static int open_flight(struct recording *recording, const char *text)
 {
 	recording->text = strdup(text);
-	recording->changes =
-	        open_memstream(&recording->changes_text, &recording->changes_bytes);
+	recording->changes = open_memstream(&recording->changes_text, &recording->changes_bytes);
 	return recording->text && recording->changes ? 0 : -ENOMEM;
 }
 
@@ -293,8 +292,8 @@ static uint32_t write_some(struct recording *recording, uint32_t worker)
 			if (recording->flight)
 				flight_put(recording->flight, worker, entry);
 			else
-				recording->bytes += recorded_put(&recording->block_writer, worker,
-				                                 entry);
+				recording->bytes +=
+				        recorded_put(&recording->block_writer, worker, entry);
 			if (recording->plan.limit_bytes > 0 &&
 			    file_bytes(recording) >= recording->plan.limit_bytes)
 				end_early(recording, 0);
@@ -329,8 +328,7 @@ static void *writer(void *argument)
 			busy |= write_some(recording, i) > 0;
 		if (!busy && !stop)
 			nanosleep(&rest, NULL);
-		if (!recording->flight &&
-		    (now_ns() - flushed_ns >= FLUSH_NS || (stop && !busy))) {
+		if (!recording->flight && (now_ns() - flushed_ns >= FLUSH_NS || (stop && !busy))) {
 			int error = block_writer_flush(&recording->block_writer);
 
 			if (error != 0 && !recording->ended)

@@ -40,7 +40,7 @@ struct tape;
 #define RECORDING_FLIGHT_HELD  16384
 
 struct recording_plan {
-	const char *folder; /* NULL: a flight, which is kept in memory */
+	const char *folder;   /* NULL: a flight, which is kept in memory */
 	const char *weir;     /* which one records */
 	uint32_t snap;        /* bytes of a frame that are kept; 0: all */
 	uint64_t limit_bytes; /* of ingress.pcapng; 0: none */

@@ -53,7 +53,7 @@ struct rerun_engine {
 	int error; /* of leave */
 	struct gone_queue gone[SCENARIO_PORTS_MAX];
 	/* of a flight */
-	bool begun; /* its snapshot was read */
+	bool begun;      /* its snapshot was read */
 	bool turned_off; /* it is another run since then */
 	struct tape_account account;
 	uint8_t *parts; /* of that snapshot, so far */

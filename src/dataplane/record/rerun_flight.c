@@ -116,8 +116,7 @@ void rerun_flight_compare(struct rerun_engine *rerun_engine, const struct tape_e
 		rerun_engine->result->checks++;
 		return;
 	}
-	rerun_engine_differ(rerun_engine,
-	                    "worker %u: up to %s, %s packets left port %u%s",
+	rerun_engine_differ(rerun_engine, "worker %u: up to %s, %s packets left port %u%s",
 	                    rerun_engine->worker, instant_of(entry->t_ns).text,
 	                    departed == entry->n ? "as many" : "not as many", entry->port,
 	                    departed == entry->n ? ", and not at the same instants" : "");

@@ -79,8 +79,8 @@ static const struct lack *next_of(const struct rerun_scarcity *scarcity, const c
 		else
 			high = middle;
 	}
-	if (low == scarcity->n || place(&scarcity->list[low], scarcity->list[low].worker, cloud,
-	                                want) != 0)
+	if (low == scarcity->n ||
+	    place(&scarcity->list[low], scarcity->list[low].worker, cloud, want) != 0)
 		return NULL;
 	return &scarcity->list[low];
 }

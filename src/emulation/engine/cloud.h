@@ -72,7 +72,7 @@ struct cloud {
 	simtime latest_leaving;
 	/* of stages, begun and ended: odd while one is under way (cloud_stages) */
 	uint32_t exchanges;
-	uint64_t drawn_most; /* by a stage or an AQM that is not there any more */
+	uint64_t drawn_most;    /* by a stage or an AQM that is not there any more */
 	uint64_t wanted[WANTS]; /* with a scarcity: packets that asked for memory */
 	struct cloud *next_timer_missing, *next_draining;
 	struct cloud_exit own_exit;

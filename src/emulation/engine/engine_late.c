@@ -14,8 +14,8 @@
 bool engine_port_full(struct engine *engine, uint32_t port)
 {
 	struct log *late = &engine->ports[port].late;
-	const uint32_t stored_most = RTE_MAX(engine->holder.copy_bytes_max,
-	                                     (uint32_t)sizeof(struct rte_mbuf *));
+	const uint32_t stored_most =
+	        RTE_MAX(engine->holder.copy_bytes_max, (uint32_t)sizeof(struct rte_mbuf *));
 	bool full = engine_outlet_full(engine, port);
 
 	if (unlikely(!full && late->records > 0)) {

@@ -400,9 +400,10 @@ void engine_advance_shared(struct engine *engine, simtime now)
 
 		if (draining && held && held->t_ns < due)
 			draining = NULL;
-		if (unlikely(engine->timer_missing) &&
-		    timeless_execute(engine, now,
-		                     draining ? due : held ? held->t_ns : SIMTIME_NEVER))
+		if (unlikely(engine->timer_missing) && timeless_execute(engine, now,
+		                                                        draining ? due
+		                                                        : held   ? held->t_ns
+		                                                                 : SIMTIME_NEVER))
 			continue;
 		if (draining) {
 			if (!draining_execute(engine, draining, due))

@@ -20,8 +20,7 @@ static bool closes_still(const struct cloud *cloud)
 {
 	const struct cloud *head = cloud && cloud->of ? cloud->of->head : cloud;
 
-	return head && head->closing &&
-	       (cloud_held(cloud) > 0 || cloud->wake != SIMTIME_NEVER);
+	return head && head->closing && (cloud_held(cloud) > 0 || cloud->wake != SIMTIME_NEVER);
 }
 
 const char *engine_snapshot_waits(const struct engine *engine)
@@ -110,8 +109,8 @@ static void sharing_snapshot(struct engine *engine, struct cloud *cloud, simtime
 	const bool shared = snapshot_flag(snapshot, cloud->events != NULL);
 	const bool line_shared = snapshot_flag(snapshot, cloud->line.shared != NULL);
 
-	if (!snapshot_holds(snapshot, (shared || !cloud->events) &&
-	                                      (line_shared || !cloud->line.shared)))
+	if (!snapshot_holds(snapshot,
+	                    (shared || !cloud->events) && (line_shared || !cloud->line.shared)))
 		return;
 	if (!snapshot->restores || (shared && !has_wheel(engine, now, snapshot)))
 		return;

@@ -26,11 +26,10 @@ static void saved_head(struct snapshot *snapshot, struct saved *saved)
 	snapshot_value(snapshot, saved->number);
 	snapshot_value(snapshot, saved->bytes);
 	snapshot_value(snapshot, saved->flags);
-	snapshot_holds(snapshot, saved->bytes <= PACKET_BYTES_MAX &&
-	                                 saved->bytes <= saved->wire_bytes &&
-	                                 saved->wire_bytes <= INT32_MAX &&
-	                                 saved->flags <= FLAGS_OF_PACKET &&
-	                                 saved->t_ns < SIMTIME_HORIZON);
+	snapshot_holds(snapshot,
+	               saved->bytes <= PACKET_BYTES_MAX && saved->bytes <= saved->wire_bytes &&
+	                       saved->wire_bytes <= INT32_MAX && saved->flags <= FLAGS_OF_PACKET &&
+	                       saved->t_ns < SIMTIME_HORIZON);
 }
 
 /* Frames are only read when they are written. */
@@ -109,8 +108,7 @@ static bool packet_read(struct snapshot *snapshot, struct holder *holder, struct
 	mbuf = frame_read(snapshot, holder->pool, saved.bytes);
 	if (!snapshot_holds(snapshot, mbuf != NULL))
 		return false;
-	burst_one(burst, mbuf, 0, saved.t_ns, saved.number, saved.wire_bytes,
-	          (uint8_t)saved.flags);
+	burst_one(burst, mbuf, 0, saved.t_ns, saved.number, saved.wire_bytes, (uint8_t)saved.flags);
 	return true;
 }
 
@@ -326,8 +324,7 @@ static struct entry *entries_find(struct snapshot *snapshot, uint64_t n)
 		entries[i].at = snapshot->at;
 		snapshot_value(snapshot, cloud);
 		snapshot_value(snapshot, bytes);
-		if (!snapshot_holds(snapshot,
-		                    (size_t)(snapshot->end - snapshot->at) >= bytes)) {
+		if (!snapshot_holds(snapshot, (size_t)(snapshot->end - snapshot->at) >= bytes)) {
 			free(entries);
 			return NULL;
 		}
@@ -384,8 +381,7 @@ static void entry_append(struct snapshot *snapshot, struct wheel *wheel, struct 
 }
 
 static void wheel_read(struct wheel *wheel, struct holder *holder, uint32_t cloud,
-                       const struct snapshot_clouds *clouds, simtime now,
-                       struct snapshot *snapshot)
+                       const struct snapshot_clouds *clouds, simtime now, struct snapshot *snapshot)
 {
 	struct entry *entries;
 	uint64_t n = 0;

@@ -116,10 +116,9 @@ void codel_snapshot(struct codel *codel, struct snapshot *snapshot)
 	snapshot_value(snapshot, codel->count_then);
 	codel->dropping = snapshot_flag(snapshot, codel->dropping);
 	snapshot_value(snapshot, codel->step);
-	snapshot_holds(snapshot, codel->next_q16 < 1u << FRACTION_BITS &&
-	                                 codel->count <= COUNT_MAX &&
-	                                 codel->count_then <= codel->count &&
-	                                 codel->step <= CODEL_SELECTED &&
-	                                 (codel->count > 0 ||
-	                                  (!codel->dropping && codel->step == CODEL_NONE)));
+	snapshot_holds(
+	        snapshot,
+	        codel->next_q16 < 1u << FRACTION_BITS && codel->count <= COUNT_MAX &&
+	                codel->count_then <= codel->count && codel->step <= CODEL_SELECTED &&
+	                (codel->count > 0 || (!codel->dropping && codel->step == CODEL_NONE)));
 }

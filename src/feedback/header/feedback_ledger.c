@@ -116,8 +116,8 @@ static void run_snapshot(struct ledger_run *run, struct snapshot *snapshot)
 	snapshot_value(snapshot, run->probe);
 	snapshot_value(snapshot, run->ttl);
 	snapshot_value(snapshot, run->n);
-	if (!snapshot_holds(snapshot, run->probe < OQ_PROBES && run->n >= 1 &&
-	                                      run->n <= OQ_ANSWERS_MAX))
+	if (!snapshot_holds(snapshot,
+	                    run->probe < OQ_PROBES && run->n >= 1 && run->n <= OQ_ANSWERS_MAX))
 		run->n = 0;
 	for (uint32_t i = 0; i < run->n; i++)
 		snapshot_value(snapshot, run->answers[i].number);
