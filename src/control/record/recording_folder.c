@@ -278,36 +278,53 @@ static bool follow(struct recording_folder *folder, struct follower *follower, u
 	return at == number;
 }
 
+/* What the follower's lines have come to; NULL with problem. */
+static const struct scenario *scenario_there(struct recording_folder *folder,
+                                             struct follower *follower, const char *name,
+                                             struct problem *problem)
+{
+	struct scenario *next = NULL;
+	char *text = lines_text(&follower->lines);
+	int rc = text ? scenario_of(folder, follower, text, name, &next, problem) : -ENOMEM;
+
+	if (!text)
+		problem_set(problem, -1, "no memory");
+	free(text);
+	if (rc < 0)
+		return NULL;
+	scenario_free(follower->scenario);
+	follower->scenario = next;
+	return next;
+}
+
+static bool has_begun_to_read(struct recording_folder *folder, struct follower *follower,
+                              struct problem *problem)
+{
+	if (follower->files || follower_begin(folder, follower) == 0)
+		return true;
+	problem_set(problem, -1, "no memory");
+	return false;
+}
+
 const struct scenario *recording_folder_change(void *argument, uint32_t worker, uint64_t number,
                                                struct problem *problem)
 {
 	struct recording_folder *folder = argument;
 	struct follower *follower = &folder->followers[worker];
-	struct scenario *next = NULL;
-	char name[40], *text;
+	char name[40];
 
 	if (folder->config && !folder->about.flight)
 		return folder->first;
 	if (folder->config && follower->begun)
 		return folder->other;
-	if (!follower->files && follower_begin(folder, follower) < 0) {
-		problem_set(problem, -1, "no memory");
+	if (!has_begun_to_read(folder, follower, problem))
 		return NULL;
-	}
 	if (!follow(folder, follower, number)) {
 		problem_set(problem, -1, "change %" PRIu64 " is not in changes.jsonl", number);
 		return NULL;
 	}
-	text = lines_text(&follower->lines);
 	snprintf(name, sizeof(name), "change %" PRIu64, number);
-	if (!text || scenario_of(folder, follower, text, name, &next, problem) < 0) {
-		free(text);
-		return NULL;
-	}
-	free(text);
-	scenario_free(follower->scenario);
-	follower->scenario = next;
-	return next;
+	return scenario_there(folder, follower, name, problem);
 }
 
 const struct scenario *recording_folder_begun(void *argument, uint32_t worker,
@@ -315,25 +332,13 @@ const struct scenario *recording_folder_begun(void *argument, uint32_t worker,
 {
 	struct recording_folder *folder = argument;
 	struct follower *follower = &folder->followers[worker];
-	struct scenario *next = NULL;
-	char *text;
 
 	follower->begun = true;
 	if (folder->config)
 		return folder->other;
-	if (!follower->files && follower_begin(folder, follower) < 0) {
-		problem_set(problem, -1, "no memory");
+	if (!has_begun_to_read(folder, follower, problem))
 		return NULL;
-	}
-	text = lines_text(&follower->lines);
-	if (!text || scenario_of(folder, follower, text, "scenario.weir", &next, problem) < 0) {
-		free(text);
-		return NULL;
-	}
-	free(text);
-	scenario_free(follower->scenario);
-	follower->scenario = next;
-	return next;
+	return scenario_there(folder, follower, "scenario.weir", problem);
 }
 
 /* ---- the folder ---- */
