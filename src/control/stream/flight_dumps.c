@@ -165,6 +165,9 @@ void flight_dump_text(const struct recording_dump *dump, char text[FLIGHT_TEXT_B
 	         dump->from_ns / SIMTIME_S, dump->from_ns % SIMTIME_S / SIMTIME_MS,
 	         dump->to_ns / SIMTIME_S, dump->to_ns % SIMTIME_S / SIMTIME_MS, dump->packets,
 	         dump->bytes / 1000000);
+	if (dump->without > 0)
+		snprintf(text + strlen(text), FLIGHT_TEXT_BYTES - strlen(text),
+		         "; without %" PRIu32 " workers, which have no snapshot yet", dump->without);
 }
 
 static void dump_tell(struct flight_dumps *dumps, const struct dump_job *dump)

@@ -3,9 +3,9 @@
  * When a flight (record/flight.h) is dumped: at an event of the kinds that were asked for, at
  * SIGUSR1, and when a worker crashes. Each dump is a recording in a folder of its own, DIR-DATE.
  *
- * An incident is seldom one event: after a dump that an event has caused there is none for as long
- * as the flight reaches back, or ten seconds; and at most FLIGHT_DUMPS_MAX in a run, so that no
- * disk is filled at night. A person who asks gets one in any case.
+ * An incident is seldom one event: after a dump that an event has caused, no event causes one for
+ * ten seconds. Events cause FLIGHT_DUMPS_MAX in a run at most, so that they do not fill the disk. A
+ * person who asks gets one in any case.
  *
  * Thread: control's. Dumps are written in a thread of the executor's.
  */
@@ -36,7 +36,7 @@ void flight_dumps_signal(struct control *control);
 /* Begins what was asked for, and tells of what is written. */
 void flight_dumps_poll(struct flight_dumps *dumps);
 /* `+1.5 s to +11.7 s: 4711 packets, 3 MB`. */
-#define FLIGHT_TEXT_BYTES 160
+#define FLIGHT_TEXT_BYTES 200
 void flight_dump_text(const struct recording_dump *dump, char text[FLIGHT_TEXT_BYTES]);
 
 #endif

@@ -76,6 +76,8 @@ int flight_views(struct flight *flight, struct recording_dump *dump)
 		rc = flight_ring_view(flight->rings[i], &flight->views[i]);
 		if (rc == 0)
 			account(&flight->views[i], dump);
+		else if (flight_ring_has_met(flight->rings[i]))
+			dump->without++;
 	}
 	pthread_mutex_unlock(&flight->lock);
 	/* A worker without clouds has nothing to say. */

@@ -25,6 +25,7 @@ struct flight_ring {
 	struct flight_chunk *spare;    /* one of the least size, to be used again */
 	uint64_t bytes;
 	simtime latest_ns;
+	bool met; /* something has come */
 	uint64_t n_changes, changes_room;
 	struct flight_change *changes;
 	bool changes_missing; /* one is not known: no view is good any more */
@@ -215,6 +216,7 @@ static void put_snapshot(struct flight_ring *ring, const struct tape_entry *entr
 void flight_ring_put(struct flight_ring *ring, const struct tape_entry *entry)
 {
 	ring->latest_ns = entry->t_ns;
+	ring->met = true;
 	if (entry->kind == TAPE_SNAPSHOT) {
 		put_snapshot(ring, entry);
 		return;
@@ -243,6 +245,11 @@ void flight_ring_free(struct flight_ring *ring)
 }
 
 /* ---- views ---- */
+
+bool flight_ring_has_met(const struct flight_ring *ring)
+{
+	return ring->met;
+}
 
 int flight_ring_view(struct flight_ring *ring, struct flight_view *view)
 {

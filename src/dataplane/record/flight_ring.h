@@ -51,6 +51,8 @@ struct flight_view {
 /* 0; -ENODATA: it has nothing, for want of a snapshot; -ESTALE: a change is missing, for good;
  * -ENOMEM. */
 int flight_ring_view(struct flight_ring *ring, struct flight_view *view);
+/* Whether something has come since it was made. */
+bool flight_ring_has_met(const struct flight_ring *ring);
 /* With the lock. */
 void flight_view_release(struct flight_ring *ring, struct flight_view *view);
 /* One after the other, from NULL on: the changes, then all that the ring has. NULL: the end. */

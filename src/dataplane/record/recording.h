@@ -78,6 +78,7 @@ struct recording_dump {
 	simtime from_ns, to_ns; /* of the worker that begins first; of all */
 	uint64_t packets, bytes;
 	uint32_t workers; /* that are in it */
+	uint32_t without; /* that have met packets, and have no snapshot yet: they are not */
 };
 
 /* The flight into a folder, as a recording that begins in the middle of the run. Takes as long as
