@@ -14,7 +14,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import tap
-from random_run import STATEMENTS, WORKERS, disturb, random_scenario
+from random_run import STATEMENTS, WORKERS, disturb, of_shipped_scenarios, random_scenario
 from scene import WEIR, Scene, around, blocks, read_capture, write_hostile
 
 SOURCE = os.path.abspath(sys.argv[2])
@@ -84,24 +84,11 @@ def runs_again(options):
 
 
 def every_shipped_scenario_runs_again_with_random_changes():
-    names = sorted(name for name in os.listdir(os.path.join(SOURCE, "configs"))
-                   if name.endswith(".weir"))
-    if os.environ.get("WEIR_SANITIZED"):
-        names = names[::5]
-    for index, name in enumerate(names):
-        with open(os.path.join(SOURCE, "configs", name)) as file:
-            text = file.read()
-        with tempfile.TemporaryDirectory() as folder:
-            for other in os.listdir(os.path.join(SOURCE, "configs")):
-                os.symlink(os.path.join(SOURCE, "configs", other), os.path.join(folder, other))
-            options = list(WORKERS.values())[index % 3]
-            if index % 3 == 2:
-                options = ["--cores", "1,1,1", "--layout", "pipeline"]
-            try:
-                scene = record(folder, text, "ab", options, seed=index + 2, packets=4000)
-                assert_runs_again(scene)
-            except AssertionError as reason:
-                raise AssertionError(f"{name}: {reason}")
+    def one(folder, text, options, index):
+        scene = record(folder, text, "ab", options, seed=index + 2, packets=4000)
+        assert_runs_again(scene)
+
+    of_shipped_scenarios(SOURCE, 5 if os.environ.get("WEIR_SANITIZED") else 1, one)
 
 
 def random_scenarios_run_again_with_random_changes():

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scenarios and changes at random, for live runs that run again (again.py, flight.py)."""
+import os
+import tempfile
 import time
 
 WORKERS = {
@@ -9,8 +11,8 @@ WORKERS = {
 }
 STATEMENTS = [
     "delay {ms}ms", "delay {ms}ms jitter 1ms", "loss random {pc}%", "rate {mbit}mbit queue 40kB",
-    "duplicate {pc}%", "reorder every {ms}", "no loss", "no duplicate", "no reorder",
-    "corrupt {pc}%", "no corrupt",
+    "duplicate {pc}%", "reorder every {ms}", "loss off", "duplicate off", "reorder off",
+    "corrupt {pc}%", "corrupt off",
 ]
 
 
@@ -39,5 +41,27 @@ def random_scenario(rng):
     for cloud, way in (("ab", "a to b"), ("ba", "b to a"), ("ca", "c to a")):
         lines.append(f"cloud {cloud} from {way}")
         lines += [f"cloud {cloud} {line}" for line in (statement(rng) for _ in range(4))
-                  if not line.startswith("no ")]
+                  if not line.endswith(" off")]
     return "\n".join(lines) + "\n"
+
+
+def of_shipped_scenarios(source, step, claim):
+    """claim(folder, text, options, index) for each `step`-th scenario of configs/, with the files
+    that it names; workers in turns as WORKERS, but with two ports for the pipeline."""
+    configs = os.path.join(source, "configs")
+    names = sorted(name for name in os.listdir(configs) if name.endswith(".weir"))[::step]
+    failures = []
+    for index, name in enumerate(names):
+        with open(os.path.join(configs, name)) as file:
+            text = file.read()
+        options = list(WORKERS.values())[index % 3]
+        if index % 3 == 2:
+            options = ["--cores", "1,1,1", "--layout", "pipeline"]
+        with tempfile.TemporaryDirectory() as folder:
+            for other in os.listdir(configs):
+                os.symlink(os.path.join(configs, other), os.path.join(folder, other))
+            try:
+                claim(folder, text, options, index)
+            except AssertionError as reason:
+                failures.append(f"{name}: {reason}")
+    assert not failures, f"{len(failures)} of {len(names)}:\n" + "\n".join(failures)
