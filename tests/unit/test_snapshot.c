@@ -7,6 +7,7 @@
 #include <rte_ip.h>
 
 #include "engine/cloud.h"
+#include "engine/engine_snapshot.h"
 #include "engine/engine_state.h"
 #include "engine/timeline.h"
 #include "frame.h"
@@ -78,7 +79,7 @@ static uint32_t make(uint8_t *frame, uint64_t number)
 }
 
 /* Packets `from` to before `to`, in bursts, 400 us a packet on average: the link has too many. */
-static void play(struct rig *rig, uint64_t from, uint64_t to, simtime now)
+static void come(struct rig *rig, uint64_t from, uint64_t to, simtime now)
 {
 	for (uint64_t number = from; number < to;) {
 		struct rte_mbuf *mbufs[BURST_MAX];
@@ -96,6 +97,12 @@ static void play(struct rig *rig, uint64_t from, uint64_t to, simtime now)
 		rig_ingress(rig, mbufs, n);
 		now += draw_u64(draws, number, 2) % (8 * SIMTIME_MS);
 	}
+}
+
+/* The same, until all have left. */
+static void play(struct rig *rig, uint64_t from, uint64_t to, simtime now)
+{
+	come(rig, from, to, now);
 	rig_run_out(rig);
 }
 
@@ -292,6 +299,60 @@ static void who_reads_one_goes_on_as_who_wrote_it(void **state)
 		rig_close(rig);
 		rig_close(other);
 	}
+}
+
+/* What links and lines remember and hold beside that. */
+static const char *const ways[] = {
+        "delay 20ms jitter 5ms correlation 60%",
+        "delay 20ms jitter 5ms half-life 30ms",
+        "delay 20ms jitter 5ms correlation 60% order allow",
+        "delay 20ms jitter 5ms half-life 30ms order allow",
+        "delay 20ms limit 30pkt; rate 30mbit queue 20pkt",
+        "reorder every 5; delay 7ms",
+        "reorder random 20% by 3pkt; delay 7ms jitter 2ms",
+        "reorder random 20% by 5ms; delay 7ms",
+        "reorder 25% 50% gap 3; delay 7ms",
+        "rate 12mbit queue 100pkt drop head; reorder every 4 wait 30ms",
+        "slots min 1ms max 4ms packets 3; delay 3ms",
+        "rate 12mbit algorithm token-bucket burst 20kB queue 100pkt; delay 9ms",
+};
+
+static void goes_on_in_the_middle(const char *words)
+{
+	struct rig *rig = engine_open(words), *other;
+	struct snapshot written = {.at = bytes, .end = bytes + BYTES}, read;
+	uint32_t departures;
+
+	come(rig, 1, BEFORE, SIMTIME_MS);
+	rig_advance(rig, rig->now);
+	departures = rig->n_departures;
+	other = engine_open(words);
+	rig_advance(other, rig->now);
+	assert_null(engine_snapshot_waits(rig->engine));
+	engine_snapshot(rig->engine, rig->now, &written);
+	assert_false(written.failed);
+	read = (struct snapshot){.at = bytes, .end = written.at, .restores = true};
+	engine_snapshot(other->engine, rig->now, &read);
+	if (read.failed || read.at != read.end)
+		fail_msg("%s: refused", words);
+	other->sent = rig->sent;
+	other->cleared = departures;
+	play(rig, BEFORE, BEFORE + BEHIND, rig->now + SIMTIME_US);
+	play(other, BEFORE, BEFORE + BEHIND, other->now + SIMTIME_US);
+	assert_same_departures(rig, departures, other, words);
+	assert_memory_equal(&cloud_of(rig)->counters, &cloud_of(other)->counters,
+	                    sizeof(struct counters));
+	rig_close(rig);
+	rig_close(other);
+}
+
+static void an_engine_in_the_midst_of_packets_goes_on_in_another(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < LENGTH(rows); i++)
+		goes_on_in_the_middle(rows[i]);
+	for (size_t i = 0; i < LENGTH(ways); i++)
+		goes_on_in_the_middle(ways[i]);
 }
 
 /* Statements that remember nothing but how much was drawn. */
@@ -595,6 +656,7 @@ GROUP(snapshot)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(who_reads_one_goes_on_as_who_wrote_it),
+	        cmocka_unit_test(an_engine_in_the_midst_of_packets_goes_on_in_another),
 	        cmocka_unit_test(who_knows_only_what_was_drawn_goes_on_otherwise),
 	        cmocka_unit_test(one_that_is_cut_is_refused),
 	        cmocka_unit_test(one_that_is_damaged_does_no_harm),
