@@ -167,7 +167,8 @@ void flight_dump_text(const struct recording_dump *dump, char text[FLIGHT_TEXT_B
 	         dump->bytes / 1000000);
 	if (dump->without > 0)
 		snprintf(text + strlen(text), FLIGHT_TEXT_BYTES - strlen(text),
-		         "; without %" PRIu32 " workers, which have no snapshot yet", dump->without);
+		         "; without %" PRIu32 " workers, which have no snapshot yet",
+		         dump->without);
 }
 
 static void dump_tell(struct flight_dumps *dumps, const struct dump_job *dump)

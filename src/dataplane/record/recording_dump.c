@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A flight, written down as a recording that begins in the middle of the run. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/folder_write.h"
+#include "record/recording_state.h"
+
+/* `changes` is the writer's, and its text moves when it grows. */
+static char *changes_so_far(struct recording *recording, size_t *bytes)
+{
+	char *text;
+
+	pthread_mutex_lock(&recording->changes_lock);
+	fflush(recording->changes);
+	*bytes = recording->changes_bytes;
+	text = malloc(*bytes + 1);
+	if (text)
+		memcpy(text, recording->changes_text, *bytes);
+	pthread_mutex_unlock(&recording->changes_lock);
+	return text;
+}
+
+static int dump_changes(struct recording *recording, const char *folder, struct problem *problem)
+{
+	size_t bytes;
+	char *text = changes_so_far(recording, &bytes);
+	int rc = text ? folder_text_put(folder, "changes.jsonl", text, bytes, problem) : -ENOMEM;
+
+	free(text);
+	return rc;
+}
+
+static int dump_known_files(struct recording *recording, const char *folder,
+                            struct problem *problem)
+{
+	const struct known_file *file;
+	int rc = 0;
+
+	pthread_mutex_lock(&recording->lock);
+	file = recording->files;
+	pthread_mutex_unlock(&recording->lock);
+	/* Others are put ahead of these, and none is freed. */
+	for (; rc == 0 && file; file = file->next)
+		rc = folder_text_put(folder, file->at, file->content, file->bytes, problem);
+	return rc;
+}
+
+static int dump_ingress(struct recording *recording, const char *folder, struct problem *problem)
+{
+	char path[FOLDER_PATH_BYTES];
+	int fd = folder_file_new(folder, "ingress.pcapng", path), rc;
+
+	if (fd < 0)
+		return folder_file_failed(path, problem);
+	rc = flight_write(recording->flight, recording->scenario, recording->plan.snap, fd);
+	if (close(fd) < 0 && rc == 0)
+		rc = -errno;
+	if (rc == 0)
+		return 0;
+	errno = -rc;
+	return folder_file_failed(path, problem);
+}
+
+static int dump_all(struct recording *recording, const char *folder, struct problem *problem)
+{
+	int rc = folder_make(folder, problem);
+
+	/* recording.json is the last: without it the folder is no recording. */
+	if (rc == 0)
+		rc = dump_ingress(recording, folder, problem);
+	if (rc == 0)
+		rc = folder_text_put(folder, "scenario.weir", recording->text,
+		                     strlen(recording->text), problem);
+	if (rc == 0)
+		rc = dump_known_files(recording, folder, problem);
+	if (rc == 0)
+		rc = dump_changes(recording, folder, problem);
+	if (rc == 0)
+		rc = folder_text_put(folder, "recording.json", recording->about,
+		                     strlen(recording->about), problem);
+	return rc;
+}
+
+/* Why the rings have nothing. */
+static int say_empty(const struct recording *recording, struct problem *problem)
+{
+	uint64_t held = 0;
+
+	for (uint32_t i = 0; i < recording->n_tapes; i++)
+		held = RTE_MAX(held, __atomic_load_n(&recording->tapes[i].snapshots.packets,
+		                                     __ATOMIC_RELAXED));
+	if (held > recording->plan.held_max)
+		problem_set(problem, -1,
+		            "the flight has nothing yet: %" PRIu64
+		            " packets are held, and it begins when at most %" PRIu64
+		            " are; --flight-held N allows more",
+		            held, recording->plan.held_max);
+	else
+		problem_set(problem, -1, "the flight has nothing yet: try again in a moment");
+	return -ENODATA;
+}
+
+static int dump_locked(struct recording *recording, const char *folder, struct recording_dump *dump,
+                       struct problem *problem)
+{
+	int rc = flight_views(recording->flight, dump);
+
+	if (rc == -ENODATA)
+		return say_empty(recording, problem);
+	if (rc < 0) {
+		problem_set(problem, -1,
+		            rc == -ESTALE ? "a change is missing in the flight, for the writer had "
+		                            "come behind: it cannot be run again any more"
+		                          : "no memory for what is to be written");
+		return rc;
+	}
+	rc = dump_all(recording, folder, problem);
+	flight_views_release(recording->flight);
+	return rc;
+}
+
+int recording_dump(struct recording *recording, const char *folder, struct recording_dump *dump,
+                   struct problem *problem)
+{
+	int rc;
+
+	if (pthread_mutex_trylock(&recording->dump_lock) != 0) {
+		problem_set(problem, -1, "the flight is being dumped; try again in a moment");
+		return -EBUSY;
+	}
+	rc = dump_locked(recording, folder, dump, problem);
+	pthread_mutex_unlock(&recording->dump_lock);
+	return rc;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inside of a recording, shared by recording.c, which makes it, and recording_dump.c, which
+ * writes a flight down. */
+#ifndef WEIR_RECORDING_STATE_H
+#define WEIR_RECORDING_STATE_H
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "capture/block_writer.h"
+#include "capture/io_thread.h"
+#include "capture/pack.h"
+#include "record/flight.h"
+#include "record/recording.h"
+#include "record/tape.h"
+
+/* What stands in changes.jsonl, in order. */
+struct note {
+	struct note *next;
+	uint64_t change; /* 0: a line */
+	char *text;
+};
+
+struct known_file {
+	struct known_file *next;
+	char *name;
+	char at[24]; /* where it lies in the folder */
+	size_t bytes;
+	void *content;
+};
+
+struct recording {
+	struct recording_plan plan;
+	char *folder;
+	struct scenario *scenario;
+	struct tape *tapes;
+	uint32_t n_tapes;
+	pthread_t thread;
+	bool running, stop;
+	/* the writer's */
+	int fd;
+	struct io_thread *io_thread;
+	struct block_writer block_writer;
+	struct pack *pack; /* NULL: it is not compressed */
+	FILE *changes;
+	pthread_mutex_t changes_lock; /* of `changes` and its text */
+	pthread_mutex_t dump_lock;    /* one dump at a time */
+	char *before;                 /* the scenario's text ahead of the next change */
+	uint64_t bytes;               /* before they are compressed */
+	bool ended;
+	int error;             /* an errno of a write */
+	struct flight *flight; /* in place of the files; or NULL */
+	char *text, *about;    /* of a flight: scenario.weir, recording.json */
+	char *changes_text;    /* what has come into `changes` */
+	size_t changes_bytes;
+	/* with the lock */
+	pthread_mutex_t lock;
+	struct note *first, **last;
+	struct known_file *files;
+	uint32_t n_files;
+	bool told;
+};
+
+#endif
