@@ -143,7 +143,7 @@ def assert_runs_again(scene, folder="D"):
 
 # ---- live runs ----
 
-HOLDS = """\
+DELAYS_UDP = """\
 cloud cb from c to b priority 1 match udp
 cloud cb delay 60ms
 """
@@ -157,7 +157,7 @@ def random_scenarios_run_again_from_the_middle_on():
     for case in range(first, first + cases):
         rng = random.Random(case + 700)
         # Of changes none takes a delay away: there is always a packet under way.
-        text = random_scenario(rng) + HOLDS
+        text = random_scenario(rng) + DELAYS_UDP
         name, options = list(WORKERS.items())[case % 3]
         with tempfile.TemporaryDirectory() as folder:
             try:

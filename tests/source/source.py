@@ -4,6 +4,7 @@
 
 usage: source.py ROOT [BUILD]
 """
+import ast
 import functools
 import hashlib
 import os
@@ -254,6 +255,25 @@ def no_file_names_a_path_of_somebodys_machine():
     nothing(wrong, "a path that exists on one machine only")
 
 
+def a_name_of_a_python_file_is_given_once():
+    """A second one takes the place of the first, also for what stands above it: a claim less, another scenario."""
+    wrong = []
+    for path in files(".py"):
+        given = {}
+        for statement in ast.parse(text(path), path).body:
+            if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+                names = [] if statement.decorator_list else [statement.name]
+            elif isinstance(statement, ast.Assign):
+                names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
+            else:
+                continue
+            for name in names:
+                if name in given:
+                    wrong.append(f"{path}:{statement.lineno}: `{name}`, as in line {given[name]}")
+                given[name] = statement.lineno
+    nothing(wrong, "a name that is given twice in a file")
+
+
 def nothing_is_left_for_later():
     wrong = []
     for path in [*files(".c", ".h", under="src"), *files(".c", ".h", under="lab"),
@@ -448,6 +468,7 @@ sys.exit(tap.run([(claim.__name__, claim) for claim in (
     who_runs_unattended_prints_in_one_place,
     every_source_file_names_its_licence,
     no_file_names_a_path_of_somebodys_machine,
+    a_name_of_a_python_file_is_given_once,
     nothing_is_left_for_later,
     every_statement_has_a_page_in_docs,
     the_fields_of_rewrite_stand_in_its_page,
