@@ -194,7 +194,7 @@ class Scene:
             live = read_capture(self.at(f"live-{port}.pcap"))
             again = read_capture(self.at(f"again-{port}.pcap"))
             # What was on its way from one worker to the other when weir ended has left its cloud;
-            # `due` had not, for a device was full.
+            # `due` had not come into an outlet, for the device was full.
             assert 0 <= len(again) - len(live) <= UNDER_WAY + due, (
                 f"port {port}: {len(live)} left, {len(again)} again")
             if not live:

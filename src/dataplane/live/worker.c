@@ -39,32 +39,28 @@ static __attribute__((noinline)) void record_left(struct worker *worker)
 		tape_left(worker->tape, i, worker->tx_queues[i].outlet->n);
 }
 
-static void record_message(struct worker *worker, const struct message *message, simtime now)
+static void record_message(struct worker *worker, const struct message *message, simtime now,
+                           bool settled)
 {
-	bool full;
-
-	if (!worker->engine)
-		return;
-	full = engine_next(worker->engine) <= now;
 	if (message->kind == MESSAGE_CHANGE)
-		tape_change(worker->tape, message->number, now, full);
+		tape_change(worker->tape, message->number, now, settled);
 	else if (message->kind == MESSAGE_CLEAR)
-		tape_clear(worker->tape, now, full);
+		tape_clear(worker->tape, now, settled);
 	else if (message->kind == MESSAGE_INSERTION)
-		tape_insertion(worker->tape, message->insertion, now, full);
+		tape_insertion(worker->tape, message->insertion, now, settled);
 }
 
 void worker_record_end(struct worker *worker)
 {
-	bool full;
+	bool settled;
 
 	if (!worker->tape || !worker->engine)
 		return;
 	/* The outlets may be empty, and what is due next has not come into them. */
-	full = engine_next(worker->engine) <= worker->now;
+	settled = engine_next(worker->engine) > worker->now;
 	for (uint32_t i = 0; i < worker->n_tx_queues; i++)
-		full |= worker->tx_queues[i].outlet->n > 0;
-	tape_end(worker->tape, worker->now, full);
+		settled &= worker->tx_queues[i].outlet->n == 0;
+	tape_end(worker->tape, worker->now, settled);
 }
 
 /* Ways out of the engine. All of them are tried when the engine has put something into an outlet or
@@ -179,8 +175,10 @@ static void clear(struct worker *worker)
 static __attribute__((noinline)) void obey(struct worker *worker, struct message *message,
                                            simtime now)
 {
-	if (worker->tape)
-		record_message(worker, message, now);
+	const bool settled = !worker->engine || engine_settle(worker->engine, now);
+
+	if (worker->tape && worker->engine)
+		record_message(worker, message, now, settled);
 	switch (message->kind) {
 	case MESSAGE_CHANGE:
 		engine_apply(worker->engine, message->change, now);
@@ -197,21 +195,6 @@ static __attribute__((noinline)) void obey(struct worker *worker, struct message
 		break;
 	}
 	message_done(message);
-}
-
-/* A device has not taken all that is due, so the engine has not executed all that happens up to
- * now: a change would come too early for the rest. It waits for a few polls, in which the outlets
- * are emptied. Costs what mailbox_take does. */
-static bool puts_off(struct worker *worker)
-{
-	if (likely(ring_is_empty(worker->mailbox.ring)) || !worker->engine)
-		return false;
-	if (engine_next(worker->engine) > worker->now || worker->put_off == WORKER_PUTS_OFF) {
-		worker->put_off = 0;
-		return false;
-	}
-	worker->put_off++;
-	return true;
 }
 
 /* Of a flight: the engine's state, at an instant at which nothing that is due is left anywhere. */
@@ -250,7 +233,7 @@ bool worker_poll(struct worker *worker, simtime now)
 		busy = worker_drain(worker, now);
 		break;
 	}
-	message = puts_off(worker) ? NULL : mailbox_take(&worker->mailbox);
+	message = mailbox_take(&worker->mailbox);
 	if (unlikely(message != NULL))
 		obey(worker, message, worker->now);
 	if (unlikely(worker->tape && worker->engine && tape_wants_snapshot(worker->tape, now)))

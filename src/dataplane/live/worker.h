@@ -39,9 +39,6 @@
 #define WORKER_REST_NS (10 * SIMTIME_MS)
 #define WORKER_WAKE_NS (50 * SIMTIME_US)
 
-/* For how many polls a message may wait until all that is due has left. */
-#define WORKER_PUTS_OFF 256u
-
 enum worker_role { WORKER_RUN_TO_COMPLETION, WORKER_RX, WORKER_EMULATION, WORKER_TX };
 
 /* A port that this worker receives from. */
@@ -91,7 +88,6 @@ struct worker {
 	simtime now;      /* what its engine is advanced to, or has been by the last poll */
 	uint64_t done_ns; /* WORKER_RX: nothing will be stamped before it any more */
 	bool waiting;     /* an outlet was not emptied */
-	uint32_t put_off; /* polls for which a message has waited */
 
 	uint32_t stop __rte_cache_aligned; /* written by control */
 	uint32_t over; /* worker_main has ended: what the worker has written may be looked at */

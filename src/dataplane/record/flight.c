@@ -100,7 +100,7 @@ void flight_views_release(struct flight *flight)
 static void put_end(struct block_writer *to, uint32_t worker, simtime t_ns)
 {
 	const struct tape_entry end = {
-	        .bytes = sizeof(end), .kind = TAPE_END, .flags = TAPE_FULL, .t_ns = t_ns};
+	        .bytes = sizeof(end), .kind = TAPE_END, .flags = TAPE_UNSETTLED, .t_ns = t_ns};
 
 	recorded_put(to, worker, &end);
 }

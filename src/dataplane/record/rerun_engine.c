@@ -150,7 +150,7 @@ static void compare_counters(struct rerun_engine *rerun_engine, const struct tap
 
 static void compare_end(struct rerun_engine *rerun_engine, const struct tape_entry *entry)
 {
-	if ((entry->flags & TAPE_FULL) || rerun_engine->skipped)
+	if ((entry->flags & TAPE_UNSETTLED) || rerun_engine->skipped)
 		return;
 	for (uint32_t port = 0; port < rerun_engine->n_ports; port++) {
 		const struct gone_queue *queue = &rerun_engine->gone[port];
@@ -268,16 +268,16 @@ static int take_packets(struct rerun_engine *rerun_engine, bool alone, struct pr
 }
 
 /* Part of what was due by then was executed in what came into force then: nobody knows how much. */
-static void meet_full(struct rerun_engine *rerun_engine, const struct tape_entry *entry,
-                      const char *what)
+static void meet_unsettled(struct rerun_engine *rerun_engine, const struct tape_entry *entry,
+                           const char *what)
 {
 	char why[160];
 
-	if (!(entry->flags & TAPE_FULL) || rerun_engine->options->ideal)
+	if (!(entry->flags & TAPE_UNSETTLED) || rerun_engine->options->ideal)
 		return;
 	snprintf(why, sizeof(why),
-	         "%s came into force at %s while a device did not take what was due (--ideal goes "
-	         "on)",
+	         "%s came into force at %s, when weir had no memory for what was due and no device "
+	         "took (--ideal goes on)",
 	         what, instant_of(entry->t_ns).text);
 	lose_track(rerun_engine, entry->t_ns, why);
 }
@@ -295,7 +295,7 @@ static int take_change(struct rerun_engine *rerun_engine, const struct tape_entr
 		lose_track(rerun_engine, entry->t_ns, problem->text);
 		return 0;
 	}
-	meet_full(rerun_engine, entry, "a change");
+	meet_unsettled(rerun_engine, entry, "a change");
 	rc = change_prepare(rerun_engine->engine, next, rerun_engine->owned, &change, problem);
 	if (rc < 0)
 		return rc;
@@ -316,7 +316,7 @@ static void take_insertion(struct rerun_engine *rerun_engine, const struct recor
 	memcpy(cloud, recorded->data, sizeof(cloud));
 	cloud[sizeof(cloud) - 1] = '\0';
 	engine_insert(rerun_engine->engine, &insertion, recorded->entry.t_ns);
-	meet_full(rerun_engine, &recorded->entry, "a probe");
+	meet_unsettled(rerun_engine, &recorded->entry, "a probe");
 }
 
 static void meet_gap(struct rerun_engine *rerun_engine, const struct tape_entry *entry)
@@ -396,7 +396,7 @@ int rerun_engine_step(struct rerun_engine *rerun_engine, bool alone, struct prob
 		rc = take_change(rerun_engine, entry, problem);
 		break;
 	case TAPE_CLEAR:
-		rerun_engine->counts_otherwise = entry->flags & TAPE_FULL;
+		rerun_engine->counts_otherwise = entry->flags & TAPE_UNSETTLED;
 		engine_clear(rerun_engine->engine);
 		break;
 	case TAPE_INSERTION:

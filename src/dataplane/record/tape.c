@@ -206,24 +206,25 @@ static void put(struct tape *tape, const struct tape_entry *what, bool blind)
 	tape_publish(tape, entry);
 }
 
-void tape_change(struct tape *tape, uint64_t number, simtime now, bool full)
+void tape_change(struct tape *tape, uint64_t number, simtime now, bool settled)
 {
 	put(tape,
 	    &(struct tape_entry){.kind = TAPE_CHANGE,
-	                         .flags = full ? TAPE_FULL : 0,
+	                         .flags = settled ? 0 : TAPE_UNSETTLED,
 	                         .t_ns = now,
 	                         .number = number},
 	    true);
 }
 
-void tape_clear(struct tape *tape, simtime now, bool full)
+void tape_clear(struct tape *tape, simtime now, bool settled)
 {
 	put(tape,
-	    &(struct tape_entry){.kind = TAPE_CLEAR, .flags = full ? TAPE_FULL : 0, .t_ns = now},
+	    &(struct tape_entry){
+	            .kind = TAPE_CLEAR, .flags = settled ? 0 : TAPE_UNSETTLED, .t_ns = now},
 	    true);
 }
 
-void tape_insertion(struct tape *tape, const struct insertion *insertion, simtime now, bool full)
+void tape_insertion(struct tape *tape, const struct insertion *insertion, simtime now, bool settled)
 {
 	const uint32_t frames = insertion->n * insertion->frame_bytes;
 	const uint32_t bytes =
@@ -238,7 +239,7 @@ void tape_insertion(struct tape *tape, const struct insertion *insertion, simtim
 	}
 	*entry = (struct tape_entry){.bytes = bytes,
 	                             .kind = TAPE_INSERTION,
-	                             .flags = full ? TAPE_FULL : 0,
+	                             .flags = settled ? 0 : TAPE_UNSETTLED,
 	                             .n = insertion->n,
 	                             .t_ns = now,
 	                             .number = insertion->frame_bytes};
@@ -249,10 +250,11 @@ void tape_insertion(struct tape *tape, const struct insertion *insertion, simtim
 	tape_publish(tape, entry);
 }
 
-void tape_end(struct tape *tape, simtime now, bool full)
+void tape_end(struct tape *tape, simtime now, bool settled)
 {
 	put(tape,
-	    &(struct tape_entry){.kind = TAPE_END, .flags = full ? TAPE_FULL : 0, .t_ns = now},
+	    &(struct tape_entry){
+	            .kind = TAPE_END, .flags = settled ? 0 : TAPE_UNSETTLED, .t_ns = now},
 	    true);
 }
 

@@ -89,10 +89,11 @@ uint32_t tape_digested(uint32_t snap);
 
 /* A burst that the engine is about to get. */
 void tape_burst(struct tape *tape, const struct burst *burst);
-/* `full`: something was due, and a device had not taken it: it happens behind this. */
-void tape_change(struct tape *tape, uint64_t number, simtime now, bool full);
-void tape_clear(struct tape *tape, simtime now, bool full);
-void tape_insertion(struct tape *tape, const struct insertion *insertion, simtime now, bool full);
+/* `settled`: as engine_settle said, right ahead of this. */
+void tape_change(struct tape *tape, uint64_t number, simtime now, bool settled);
+void tape_clear(struct tape *tape, simtime now, bool settled);
+void tape_insertion(struct tape *tape, const struct insertion *insertion, simtime now,
+                    bool settled);
 /* The engine has advanced to `now`, and this is in the outlet of a port. */
 void tape_departures(struct tape *tape, uint32_t port, const struct outlet *outlet, simtime now);
 /* So many are left in it. */
@@ -116,7 +117,8 @@ bool tape_snapshot(struct tape *tape, struct engine *engine, simtime now);
 void tape_snapshot_took(struct tape *tape, simtime ns);
 /* No device took it in time. */
 void tape_unsent(struct tape *tape, uint32_t port, const struct rte_mbuf *mbuf, simtime due_ns);
-void tape_end(struct tape *tape, simtime now, bool full);
+/* `settled`: all that was due has left, also the outlets. */
+void tape_end(struct tape *tape, simtime now, bool settled);
 
 /* ---- the reader's end ---- */
 

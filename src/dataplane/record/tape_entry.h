@@ -58,10 +58,11 @@ enum tape_kind {
 };
 
 #define TAPE_AGES 0x1 /* PACKETS: the age of each stands ahead of the frames */
-/* CHANGE, CLEAR, INSERTION, END: an outlet was full, and some of what was due had not left. */
-#define TAPE_FULL  0x1
-#define TAPE_BLIND 0x1 /* GAP: a change, a clearing or an insertion is missing, too */
-#define TAPE_LAST  0x1 /* SNAPSHOT: the last of its parts */
+/* CHANGE, CLEAR, INSERTION: there was no memory for some of what was due, and it was in its cloud
+ * still (engine_settle). END: some of what was due had not left. */
+#define TAPE_UNSETTLED 0x1
+#define TAPE_BLIND     0x1 /* GAP: a change, a clearing or an insertion is missing, too */
+#define TAPE_LAST      0x1 /* SNAPSHOT: the last of its parts */
 
 #define TAPE_CLOUD_BYTES 32
 

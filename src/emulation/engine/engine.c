@@ -273,7 +273,7 @@ bool engine_has_left(const struct engine *engine)
 	return engine->left > 0;
 }
 
-simtime engine_next(const struct engine *engine)
+simtime engine_next_event(const struct engine *engine)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
 	simtime next = SIMTIME_NEVER;
@@ -284,8 +284,6 @@ simtime engine_next(const struct engine *engine)
 	}
 	if (engine->wheel)
 		next = simtime_min(next, wheel_next(engine->wheel));
-	if (unlikely(engine->late))
-		next = simtime_min(next, engine_late_next(engine));
 	for (const struct cloud *cloud = engine->draining; unlikely(cloud != NULL);
 	     cloud = cloud->next_draining)
 		next = simtime_min(next, line_next(&cloud->line));
@@ -293,6 +291,13 @@ simtime engine_next(const struct engine *engine)
 	     cloud = cloud->next_timer_missing)
 		next = simtime_min(next, cloud_next(cloud));
 	return next;
+}
+
+simtime engine_next(const struct engine *engine)
+{
+	const simtime next = engine_next_event(engine);
+
+	return likely(!engine->late) ? next : simtime_min(next, engine_late_next(engine));
 }
 
 /* ---- ingress ---- */

@@ -81,6 +81,11 @@ uint32_t engine_insert(struct engine *engine, const struct insertion *insertion,
 /* Executes what happens up to and at `now`. Returns how many packets were put into outlets since it
  * returned last. */
 uint32_t engine_advance(struct engine *engine, simtime now);
+/* Ahead of a change, of engine_clear and of engine_insert: also what is due by `now` and finds no
+ * room in its outlet leaves its cloud, and waits behind the outlet, so that what comes then finds
+ * clouds in the state that the instant gives them. engine_advance has come to `now`. False: there
+ * was no memory for all of it; the remainder is in its clouds. */
+bool engine_settle(struct engine *engine, simtime now);
 /* Whether ingress has put packets into outlets since engine_advance returned last. They are due. */
 bool engine_has_left(const struct engine *engine);
 /* The instant of the earliest event that is still to come, SIMTIME_NEVER if there is none. */

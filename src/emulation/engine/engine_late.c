@@ -1,41 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets of shared clouds that find their outlet full: they leave their clouds at their instants
- * all the same, and wait behind the outlet. Were they to wait in their clouds, those of all others
- * on the wheel would wait with them, and a packet that comes in meanwhile would find clouds in a
- * state that depends on how fast a device takes packets.
+ * Packets that find their outlet full, and have left their clouds at their instants all the same:
+ * they wait behind the outlet. Those of shared clouds do so always. Were they to wait in their
+ * clouds, those of all others on the wheel would wait with them, and a packet that comes in
+ * meanwhile would find clouds in a state that depends on how fast a device takes packets. What is
+ * due on a line of its own waits there, for nothing else depends on it; ahead of a change it leaves
+ * as well (engine_settle), as the change would find it.
  *
  * As long as some wait at a port, its outlet is full whenever the engine executes something: so
  * nothing passes them, and the usual way out need not ask. Where a driver makes room in the middle
  * of a call, they leave first.
  */
+#include "engine/cloud_tell.h"
 #include "engine/engine_state.h"
 
-bool engine_port_full(struct engine *engine, uint32_t port)
+static bool has_room(struct engine *engine, struct log *late)
 {
-	struct log *late = &engine->ports[port].late;
 	const uint32_t stored_most =
 	        RTE_MAX(engine->holder.copy_bytes_max, (uint32_t)sizeof(struct rte_mbuf *));
-	bool full = engine_outlet_full(engine, port);
 
-	if (unlikely(!full && late->records > 0)) {
-		if (!engine_late_leave(engine))
-			return true;
-		full = engine->ports[port].outlet.n == OUTLET_ROOM;
-	}
-	return unlikely(full) && (size_t)(late->limit - late->write) < held_bytes(stored_most) &&
-	       !log_extend(late, &engine->holder.arena);
+	return (size_t)(late->limit - late->write) >= held_bytes(stored_most) ||
+	       log_extend(late, &engine->holder.arena);
 }
 
-void engine_late_put(struct engine *engine, uint32_t port, struct rte_mbuf *mbuf,
-                     const struct held *head, bool named)
+bool engine_port_full(struct engine *engine, uint32_t number)
+{
+	struct engine_port *port = &engine->ports[number];
+	bool full = engine_outlet_full(engine, number);
+
+	if (unlikely(!full && engine_port_late(port) > 0)) {
+		if (!engine_late_leave(engine))
+			return true;
+		full = port->outlet.n == OUTLET_ROOM;
+	}
+	return unlikely(full) && !has_room(engine, &port->late);
+}
+
+static void put(struct engine *engine, struct log *late, struct rte_mbuf *mbuf,
+                const struct held *head, bool named)
 {
 	struct holder *holder = &engine->holder;
 	/* A name lies in the mbuf. A frame that is not copied was held in its mbuf before. */
 	const bool copied =
 	        hold_copies(holder, mbuf) && (!named || holder->kept >= holder->kept_max);
-	struct held *held = log_append(&engine->ports[port].late, &holder->arena,
-	                               copied ? mbuf->data_len : (uint32_t)sizeof(mbuf));
+	struct held *held =
+	        log_append(late, &holder->arena, copied ? mbuf->data_len : (uint32_t)sizeof(mbuf));
 
 	*held = (struct held){.t_ns = head->t_ns,
 	                      .wire_bytes = head->wire_bytes,
@@ -44,27 +53,81 @@ void engine_late_put(struct engine *engine, uint32_t port, struct rte_mbuf *mbuf
 	engine->late++;
 }
 
-/* What is due earlier on a line that ends there, or at the same instant, goes first. False: it, or
- * the late one, has to wait. */
-static bool leaves(struct engine *engine, struct engine_port *port, struct cloud *own)
+void engine_late_put(struct engine *engine, uint32_t port, struct rte_mbuf *mbuf,
+                     const struct held *head, bool named)
 {
-	const struct held *held = log_front(&port->late);
-	struct rte_mbuf *mbuf;
+	put(engine, &engine->ports[port].late, mbuf, head, named);
+}
 
+static bool settle_own(struct engine *engine, struct cloud *cloud, simtime now)
+{
+	struct engine_port *port = &engine->ports[cloud->exit->port];
+	const bool told = cloud_tells(cloud, FATE_LEFT);
+	struct rte_mbuf *mbuf;
+	struct held head;
+
+	if (!cloud->events && cloud_next(cloud) <= now)
+		cloud_advance_link(cloud, now);
+	while (line_first(&cloud->line, now) <= now) {
+		if (!has_room(engine, &port->late_own))
+			return false;
+		mbuf = line_pop_one(&cloud->line, &engine->holder, now, &head);
+		if (!mbuf)
+			return false;
+		cloud->counters.tx_packets++;
+		cloud->counters.tx_bytes += head.wire_bytes;
+		port->sent++;
+		if (told)
+			cloud_tell_left(cloud, mbuf, &head, head.t_ns);
+		put(engine, &port->late_own, mbuf, &head, told);
+	}
+	return true;
+}
+
+bool engine_settle(struct engine *engine, simtime now)
+{
+	const struct cloud_table *cloud_table = engine->cloud_table;
+	bool settled = true;
+
+	for (uint32_t i = 0; i < cloud_table->n_own; i++)
+		settled &= settle_own(engine, cloud_table->own[i], now);
+	return settled && engine_next_event(engine) > now;
+}
+
+/* The first that waits there. On the line of its own, what is due before goes first, and what is
+ * due at the same instant. NULL: on that line something has to wait, and goes first. */
+static struct log *first(struct engine *engine, struct engine_port *port, struct cloud *own)
+{
+	const struct held *held = port->late.records ? log_front(&port->late) : NULL;
+
+	if (port->late_own.records)
+		return held && held->t_ns < log_front(&port->late_own)->t_ns ? &port->late
+		                                                             : &port->late_own;
 	if (own) {
 		engine_advance_own(engine, own, held->t_ns);
 		if (line_first(&own->line, held->t_ns) <= held->t_ns)
-			return false;
+			return NULL;
 	}
-	if (engine_outlet_full(engine, (uint32_t)(port - engine->ports)))
+	return &port->late;
+}
+
+/* False: the first has to wait. */
+static bool leaves(struct engine *engine, struct engine_port *port, struct cloud *own)
+{
+	struct log *late = first(engine, port, own);
+	const struct held *held;
+	struct rte_mbuf *mbuf;
+
+	if (!late || engine_outlet_full(engine, (uint32_t)(port - engine->ports)))
 		return false;
+	held = log_front(late);
 	mbuf = hold_mbuf(&engine->holder, held);
 	if (unlikely(!mbuf))
 		return false;
 	outlet_put(&port->outlet, mbuf, held->t_ns, held->wire_bytes);
 	if (unlikely(held->flags & HELD_NAMED))
 		outlet_name(&port->outlet);
-	log_pop(&port->late, &engine->holder.arena);
+	log_pop(late, &engine->holder.arena);
 	engine->late--;
 	engine->left++;
 	return true;
@@ -77,9 +140,10 @@ bool engine_late_leave(struct engine *engine)
 	for (uint32_t i = 0; i < SCENARIO_PORTS_MAX && engine->late; i++) {
 		struct engine_port *port = &engine->ports[i];
 
-		while (port->late.records && leaves(engine, port, engine->cloud_table->own_at[i]))
+		while (engine_port_late(port) &&
+		       leaves(engine, port, engine->cloud_table->own_at[i]))
 			;
-		in_order &= port->late.records == 0 || port->outlet.n == OUTLET_ROOM;
+		in_order &= engine_port_late(port) == 0 || port->outlet.n == OUTLET_ROOM;
 	}
 	return in_order;
 }
@@ -89,20 +153,26 @@ simtime engine_late_next(const struct engine *engine)
 	simtime next = SIMTIME_NEVER;
 
 	for (uint32_t i = 0; i < SCENARIO_PORTS_MAX; i++) {
-		if (engine->ports[i].late.records)
-			next = simtime_min(next, log_front(&engine->ports[i].late)->t_ns);
+		const struct engine_port *port = &engine->ports[i];
+
+		if (port->late.records)
+			next = simtime_min(next, log_front(&port->late)->t_ns);
+		if (port->late_own.records)
+			next = simtime_min(next, log_front(&port->late_own)->t_ns);
 	}
 	return next;
 }
 
 uint64_t engine_late(const struct engine *engine, uint32_t port)
 {
-	return engine->ports[port].late.records;
+	return engine_port_late(&engine->ports[port]);
 }
 
 void engine_late_drop(struct engine *engine)
 {
-	for (uint32_t i = 0; i < SCENARIO_PORTS_MAX; i++)
+	for (uint32_t i = 0; i < SCENARIO_PORTS_MAX; i++) {
 		hold_drop_all(&engine->holder, &engine->ports[i].late);
+		hold_drop_all(&engine->holder, &engine->ports[i].late_own);
+	}
 	engine->late = 0;
 }

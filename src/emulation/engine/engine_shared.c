@@ -122,8 +122,8 @@ static bool exit_full(struct engine *engine, const struct cloud *cloud, uint32_t
 			return false;
 		/* What is due there on a line goes ahead of it, and finds no mbuf. Behind a full
 		 * outlet both wait, and leave in the order of time. */
-		if (port->late.records == 0 && !line_goes_first(engine, cloud->from_port, now) &&
-		    port->outlet.n < OUTLET_ROOM)
+		if (engine_port_late(port) == 0 &&
+		    !line_goes_first(engine, cloud->from_port, now) && port->outlet.n < OUTLET_ROOM)
 			return true;
 		return engine_port_full(engine, cloud->from_port);
 	}

@@ -28,7 +28,13 @@ struct engine_port {
 	/* What shared clouds have let out when the outlet was full, in order. It stands behind what
 	 * is in the outlet, and beside what is due on a line of its own (engine_late.c). */
 	struct log late;
+	struct log late_own; /* the same of the line of its own, when the engine was settled */
 };
+
+static inline uint64_t engine_port_late(const struct engine_port *port)
+{
+	return port->late.records + port->late_own.records;
+}
 
 /* Which clouds there are, as one object that a change replaces. */
 struct cloud_table {
@@ -72,7 +78,7 @@ struct engine {
 	uint32_t followed;
 	struct engine_follower follower;
 	uint32_t left; /* put into outlets since engine_advance said so last */
-	uint64_t late; /* packets in all ports' `late` */
+	uint64_t late; /* packets in all ports' `late` and `late_own` */
 	bool begun;    /* a scenario has come into force, at origin_ns */
 	simtime origin_ns;
 	struct engine_port ports[SCENARIO_PORTS_MAX];
@@ -116,6 +122,8 @@ void engine_late_put(struct engine *engine, uint32_t port, struct rte_mbuf *mbuf
 /* From there into the outlets, as far as there is room. False: for want of mbufs some stay although
  * there is room; nothing may leave ahead of them. */
 bool engine_late_leave(struct engine *engine);
+/* As engine_next, without the packets that have left their clouds and wait behind an outlet. */
+simtime engine_next_event(const struct engine *engine);
 /* When the first of them was due; SIMTIME_NEVER: there is none. */
 simtime engine_late_next(const struct engine *engine);
 void engine_late_drop(struct engine *engine);
