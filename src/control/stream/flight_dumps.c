@@ -20,6 +20,7 @@
 #define BETWEEN_NS (10 * SIMTIME_S)
 #define TO         "weir-flight"
 #define ON         "real-loss,stall"
+#define DATE_MOST  100 /* folders of one second */
 
 /* A dump under way, which outlives who began it. */
 struct dump_job {
@@ -145,6 +146,7 @@ void flight_dumps_folder(const struct flight_dumps *dumps, const char *asked, ch
 	char here[PATH_MAX / 2] = "", date[40] = "";
 	time_t now = time(NULL);
 	struct tm tm;
+	int n;
 
 	/* Where it cannot be found out, the name is good as it is: it begins there. */
 	if (*name != '/' && getcwd(here, sizeof(here) - 1) != NULL && here[1] != '\0')
@@ -153,7 +155,10 @@ void flight_dumps_folder(const struct flight_dumps *dumps, const char *asked, ch
 		gmtime_r(&now, &tm);
 		strftime(date, sizeof(date), "-%Y-%m-%dT%H-%M-%SZ", &tm);
 	}
-	snprintf(folder, PATH_MAX, "%s%.2000s%s", here, name, date);
+	n = snprintf(folder, PATH_MAX, "%s%.2000s%s", here, name, date);
+	/* Of one second, too, each has a folder of its own. */
+	for (int i = 2; asked == NULL && i < DATE_MOST && access(folder, F_OK) == 0; i++)
+		snprintf(folder + n, PATH_MAX - (size_t)n, "-%d", i);
 }
 
 static struct dump_job *dump_make(const struct flight_dumps *dumps)

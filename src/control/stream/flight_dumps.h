@@ -37,8 +37,8 @@ void flight_dumps_event(struct flight_dumps *dumps, const char *kind);
 void flight_dumps_signal(struct control *control);
 /* Begins what was asked for, and tells of what is written. */
 void flight_dumps_poll(struct flight_dumps *dumps);
-/* Where a dump goes, from the root on: the folder that is asked for, or, if that is NULL, DIR-DATE.
- */
+/* Where a dump goes, from the root on: the folder that is asked for, or, if that is NULL, DIR-DATE,
+ * with a number behind it if that is there. */
 void flight_dumps_folder(const struct flight_dumps *dumps, const char *asked,
                          char folder[PATH_MAX]);
 /* `+1.5 s to +11.7 s: 4711 packets, 3 MB`. */
