@@ -101,6 +101,15 @@ def test_a_recording_can_be_too_large_or_not_wanted(tmp_path):
     assert not list((tmp_path / "base").rglob("recording.json"))
 
 
+def test_what_fails_with_a_flight_keeps_its_last_seconds(tmp_path):
+    suite = EXAMPLE.replace('up="loss random 20%"', 'up="loss random 20%", flight="5s"')
+    said = run(tmp_path, "-k", "fails", "--weir-seed", "7", suite=suite)
+    kept = re.search(r"its last seconds again: weir replay --recording (/\S+/weir/flight-\S+Z)$", said, re.M)
+    assert kept and "/weir/recording" not in said, said
+    again = weir.Recording(kept[1]).replay()
+    assert again.seed == 7 and again.report.cloud("up").drops["loss"] > 0
+
+
 def test_the_seed_repeats_a_failure_to_the_byte(tmp_path):
     def heard(*options):
         said = run(tmp_path, "-k", "fails", "-vv", *options)

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Recordings: of a `weir run` between captures, and of a path."""
 
+import asyncio
+import re
 import struct
+import time
 
 import pytest
 
@@ -105,3 +108,60 @@ def test_what_is_not_to_be_recorded_is_not(exec_here, tmp_path):
     with weir.Path("delay 5ms", record=False, folder=tmp_path / "P") as path:
         pass
     assert path.recording is None and not (tmp_path / "P/recording").exists()
+
+
+def has_come(client, packets):
+    while True:
+        down = client.cloud("down", everything=True)
+        if down.tx_packets + down.dropped == packets:
+            return
+        time.sleep(0.01)
+
+
+def test_a_flight_is_dumped_and_is_a_recording(tmp_path):
+    capture(tmp_path / "a.pcap", 500)
+    capture(tmp_path / "b.pcap", 10)
+    with weir.run(TEXT.format(folder=tmp_path), flight=1.5, flight_on="cleared", flight_to=tmp_path / "by") as client:
+        has_come(client, 500)
+        named = client.flight_dump(tmp_path / "an incident")
+        own = client.flight_dump()
+        with pytest.raises(errors.Conflict, match="a recording lies there"):
+            client.flight_dump(tmp_path / "an incident")
+        client.clear_counters()
+        event = next(event for event in client.events("oldest") if event.kind.startswith("flight-"))
+    assert named.folder == tmp_path / "an incident" and named.about["flight"]
+    assert re.fullmatch(r"by-[-T0-9]+Z", own.folder.name), own
+    assert own.folder.parent == tmp_path
+    assert "all agree" in named.replay().table and own.replay().report.cloud("down").rx_packets == 500
+    assert event.kind == "flight-dumped" and event.raw["folder"].startswith(str(own.folder.parent / "by-"))
+    assert event.raw["folder"] != str(own.folder)  # of one second, too
+
+
+def test_the_client_of_asyncio_dumps_a_flight(tmp_path):
+    async def dump(path):
+        async with weir.connect_async(path) as client:
+            return await client.flight_dump(tmp_path / "D")
+
+    capture(tmp_path / "a.pcap", 50)
+    capture(tmp_path / "b.pcap", 10)
+    with weir.run(TEXT.format(folder=tmp_path), flight="64MB") as client:
+        has_come(client, 50)
+        recording = asyncio.run(dump(client.path))
+    assert recording.folder == tmp_path / "D" and recording.replay().report.cloud("down").rx_packets == 50
+
+
+def test_without_a_flight_none_is_dumped(client, tmp_path):
+    with pytest.raises(errors.Conflict, match="there is no flight"):
+        client.flight_dump(tmp_path / "D")
+    with pytest.raises(errors.Failed, match="of which flight"):
+        with weir.run("port a\nport b\ncloud down from a to b\n", flight_on="stall"):
+            pass
+
+
+def test_a_recording_is_compressed_if_that_is_wanted(tmp_path):
+    capture(tmp_path / "a.pcap", 50)
+    capture(tmp_path / "b.pcap", 10)
+    with weir.run(TEXT.format(folder=tmp_path), record=tmp_path / "R", zstd=True) as client:
+        has_come(client, 50)
+    assert (tmp_path / "R" / "ingress.pcapng.zst").exists()
+    assert weir.Recording(tmp_path / "R").replay().report.cloud("down").rx_packets == 50

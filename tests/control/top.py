@@ -8,6 +8,7 @@ usage: top.py WEIR
 import fcntl
 import os
 import pty
+import re
 import select
 import shutil
 import signal
@@ -205,6 +206,36 @@ def the_picture_is_written_to_a_file(weir):
     assert text.startswith("weir ") and "cloud " in text and "worker" in text, text
 
 
+def a_key_dumps_the_flight_and_the_status_says_where_or_why_not(weir):
+    def without(terminal):
+        terminal.until("by out", "worker")
+        terminal.keys("f")
+        terminal.until("not dumped: there is no flight: start weir with --flight 10s")
+    in_terminal(weir, 120, 24, without)
+
+    def dump(terminal):
+        terminal.until("by out", "worker")
+        end = time.monotonic() + LONG_S
+        while time.monotonic() < end:
+            terminal.keys("f")
+            picture = terminal.until("dumped", gone=("is being dumped",))
+            if "flight dumped in" in picture:
+                break
+            assert "not dumped: the flight has nothing yet" in picture, picture
+        said = re.search(r"^flight dumped in (\S+): \+\S+ s to \+\S+ s: 0 packets, 0 MB$", picture, re.M)
+        assert said and re.fullmatch(re.escape(flying.path) + r"-flight-[-T0-9]+Z", said[1]), picture
+        done = subprocess.run([WEIR, "replay", "--recording", said[1], "-q"], capture_output=True,
+                              text=True, check=False)
+        assert done.returncode == 0, done
+        terminal.keys("?")
+        terminal.until("dump the flight")
+    flying = Weir(WEIR, "fly", "--flight", "1s", "--flight-to", "SOCKET-flight")
+    try:
+        in_terminal(flying, 160, 24, dump)
+    finally:
+        flying.stop()
+
+
 def colours_are_used_where_they_are_and_not_needed(weir):
     def with_colours(terminal):
         assert "\x1b[36m" in terminal.until("by out", "worker", colours=True)
@@ -336,6 +367,7 @@ def main():
              a_change_is_typed_sent_and_seen_as_an_event,
              a_change_under_a_lease_stays_while_top_runs_and_goes_when_it_is_killed,
              the_picture_is_written_to_a_file,
+             a_key_dumps_the_flight_and_the_status_says_where_or_why_not,
              colours_are_used_where_they_are_and_not_needed,
              where_it_cannot_be_drawn_it_says_so,
              it_goes_on_by_itself_when_weir_is_started_again,

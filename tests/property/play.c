@@ -434,12 +434,15 @@ static struct rig *taken_over(struct rig *rig, const struct script *script, uint
 {
 	uint8_t *bytes = malloc(SNAPSHOT_BYTES);
 	struct snapshot written = {.at = bytes, .end = bytes + SNAPSHOT_BYTES}, read;
+	struct snapshot measured = {.measures = true};
 	struct rig *other = rig_for(script, engine_seed);
 	const simtime now = rig->now;
 
 	assert_non_null(bytes);
 	engine_snapshot(rig->engine, now, &written);
 	assert_false(written.failed);
+	engine_snapshot(rig->engine, now, &measured);
+	assert_int_equal(measured.measured, written.at - bytes);
 	for (uint32_t again = 0; again < done;)
 		again = steps_do(other, script, again, script->steps[again].before);
 	rig_advance(other, now);

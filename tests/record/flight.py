@@ -17,7 +17,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import tap
 from random_run import STATEMENTS, WORKERS, disturb, of_shipped_scenarios, random_scenario
-from scene import UNDER_WAY, WEIR, Client, Scene, blocks, read_capture
+from scene import UNDER_WAY, WEIR, Client, Scene, blocks, ip_frame, read_capture, write_capture
 
 SOURCE = os.path.abspath(sys.argv[2])
 SANITIZED = bool(os.environ.get("WEIR_SANITIZED"))
@@ -44,10 +44,11 @@ def dump(client, folder):
     return client.say(f"flight dump {folder}").decode()
 
 
-def fly(folder, text, ports, options, seed, flight="1s", lasts_s=2.2, changes=STATEMENTS, gap_ns=400000):
+def fly(folder, text, ports, options, seed, flight="1s", lasts_s=2.2, changes=STATEMENTS, gap_ns=400000,
+        write=write_capture):
     """A run with random changes, dumped in D, in the middle of all that."""
     rng = random.Random(seed)
-    scene = Scene(folder, ports, packets=int(lasts_s * 1e9 / gap_ns / 0.7 * 1.2), gap_ns=gap_ns, seed=seed)
+    scene = Scene(folder, ports, packets=int(lasts_s * 1e9 / gap_ns / 0.7 * 1.2), gap_ns=gap_ns, seed=seed, write=write)
     scene.scenario(text)
     scene.workers = 3 if options else 1
     first = scene.start("--flight", flight, "--flight-to", scene.at("by-event"), *options, record=None)
@@ -180,6 +181,45 @@ def shipped_scenarios_run_again_from_the_middle_on():
 
     step = 1 if "WEIR_RECORD_CASES" in os.environ else 20 if SANITIZED else 6
     of_shipped_scenarios(SOURCE, step, one)
+
+
+SOURCES = 12_000
+THOUSANDS = f"""\
+seed 44
+port a
+port b
+clouds down from a to b per source 10.0.0.0/8 most {SOURCES}
+cloud up from b to a
+clouds down loss gilbert-elliott p 2% r 30%
+clouds down rate 30mbit queue 60kB
+clouds down delay 50ms
+cloud up delay 20ms
+"""
+ROOM_AT_FIRST = 8 << 20  # recording.h
+
+
+def write_of_many(path, seed, packets, gap_ns):
+    """Packets of so many sources, in turn."""
+    rng, t_ns = random.Random(seed), 1000 * 10**9
+    with open(path, "wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1))
+        for number in range(packets):
+            t_ns += rng.randrange(2 * gap_ns)
+            frame = bytearray(ip_frame(rng, number, 120))
+            frame[26:30] = struct.pack(">I", 0x0a000000 + number % SOURCES)
+            out.write(struct.pack("<IIII", t_ns // 10**9, t_ns % 10**9, len(frame), len(frame)) + frame)
+    return t_ns - 1000 * 10**9
+
+
+def a_scenario_with_thousands_of_clouds_flies_and_runs_again():
+    with tempfile.TemporaryDirectory() as folder:
+        scene = fly(folder, THOUSANDS, "ab", [], 11, changes=(), gap_ns=40000, write=write_of_many)
+        looks, held = assert_runs_again(scene)
+        data = Dumped(scene.at("D/ingress.pcapng")).data
+        taken = max(struct.unpack_from("<Q", data, at + 40)[0] for at, kind, _ in blocks(data)
+                    if kind == ENTRY and data[at + 20] == SNAPSHOT)
+        assert taken > ROOM_AT_FIRST, f"{taken} bytes would have had room at first"
+        assert looks > 0 and held > 0, f"{looks} looks at counters, {held} packets held"
 
 
 # ---- a dump that is not what it was ----
@@ -410,6 +450,7 @@ def a_second_dump_into_a_folder_is_refused_and_into_another_is_not():
 claims = [(claim.__name__, claim) for claim in (
     random_scenarios_run_again_from_the_middle_on,
     shipped_scenarios_run_again_from_the_middle_on,
+    a_scenario_with_thousands_of_clouds_flies_and_runs_again,
     a_dump_that_is_cut_behind_its_snapshot_replays_up_to_there,
     a_dump_that_is_cut_ahead_of_its_end_of_the_snapshot_says_so,
     a_byte_of_the_snapshot_that_differs_is_found,

@@ -188,7 +188,8 @@ int main(int argc, char **argv)
 	struct scenario *scenario;
 	struct problem problem;
 	struct drive drive = {0};
-	static const struct tape_snapshots flight = {.room_bytes = 64 << 10};
+	static const struct tape_snapshots flight = {.room_bytes = 64 << 10,
+	                                             .every_ns = SIMTIME_HORIZON};
 	static struct tape tape;
 	uint64_t warm_up;
 

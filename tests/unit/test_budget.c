@@ -161,6 +161,52 @@ static void numbers_beyond_64_bits_stop_at_the_greatest(void **state)
 	}
 }
 
+static void what_a_flight_takes_is_counted(void **state)
+{
+	static const struct {
+		const char *text;
+		struct recording_plan plan;
+		uint64_t more_mib; /* of two workers */
+	} cases[] = {
+	        {"cloud x rate 10mbit\n", {.folder = "R"}, 64},
+	        {"cloud x rate 10mbit queue 10pkt\n",
+	         {.flight_bytes = 64 << 20, .held_max = 16384},
+	         2 * (32 + 64 + 8)},
+	        {"clouds t from b to a per source 10.0.0.0/8 most 32768\nclouds t rate 1mbit "
+	         "queue 1pkt\ncloud x rate 10mbit queue 10pkt\n",
+	         {.flight_bytes = 64 << 20, .held_max = 1, .snap = 96},
+	         2 * (32 + 64) + 64},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(cases); i++) {
+		struct machine_memory machine = {.pages.free_bytes = UINT64_MAX,
+		                                 .address.free_bytes = UINT64_MAX,
+		                                 .locked.free_bytes = UINT64_MAX};
+		struct memory_plan without, with;
+		struct memory_request request = {.machine = &machine, .workers = 2};
+		struct scenario *scenario;
+		struct problem problem;
+		struct budget budget;
+		char text[400];
+
+		snprintf(text, sizeof(text), "%s%s", PORTS, cases[i].text);
+		scenario = loaded(text);
+		assert_int_equal(budget_of(scenario, NULL, &budget), 0);
+		request.scenario = scenario;
+		request.budget = &budget;
+		assert_int_equal(memory_plan_make(&request, &without, &problem), 0);
+		request.recording = &cases[i].plan;
+		assert_int_equal(memory_plan_make(&request, &with, &problem), 0);
+		assert_int_equal((with.needed_bytes - without.needed_bytes) >> 20,
+		                 cases[i].more_mib);
+		machine.pages.free_bytes = without.needed_bytes;
+		assert_int_equal(memory_plan_make(&request, &with, &problem), -ENOMEM);
+		budget_release(&budget);
+		scenario_free(scenario);
+	}
+}
+
 static void what_does_not_fit_is_said_with_what_would(void **state)
 {
 	struct scenario *scenario = loaded(PORTS "cloud y from b to a\n"
@@ -302,6 +348,7 @@ GROUP(budget)
 	        cmocka_unit_test(seven_million_packets_of_64_bytes_fit_128_bytes_each),
 	        cmocka_unit_test(files_count_with_what_is_read_out_of_them),
 	        cmocka_unit_test(numbers_beyond_64_bits_stop_at_the_greatest),
+	        cmocka_unit_test(what_a_flight_takes_is_counted),
 	        cmocka_unit_test(what_does_not_fit_is_said_with_what_would),
 	        cmocka_unit_test(the_engine_holds_the_worst_within_the_budget),
 	};

@@ -15,6 +15,8 @@ from . import protocol, show
 from .client import default_socket
 from .errors import Disconnected, WeirError
 from .protocol import Answer, Files, Operation, Say
+from .recording import Recording
+from .replay import PathLike
 
 T = TypeVar("T")
 
@@ -130,6 +132,9 @@ class AsyncClient:
 
     async def clear_counters(self) -> None:
         await self._run(protocol.line("clear counters"))
+
+    async def flight_dump(self, folder: PathLike | None = None, *, weir: PathLike | None = None) -> Recording:
+        return Recording(await self._run(protocol.flight_dump(folder)), weir=weir)
 
     @contextlib.asynccontextmanager
     async def batch(self) -> AsyncIterator[list[str]]:

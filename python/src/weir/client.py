@@ -14,6 +14,8 @@ from typing import BinaryIO, TypeVar
 from . import protocol, show
 from .errors import Disconnected, WeirError
 from .protocol import Answer, Files, Operation, Say
+from .recording import Recording
+from .replay import PathLike
 
 T = TypeVar("T")
 
@@ -150,6 +152,12 @@ class Client:
 
     def clear_counters(self) -> None:
         self._run(protocol.line("clear counters"))
+
+    def flight_dump(self, folder: PathLike | None = None, *, weir: PathLike | None = None) -> Recording:
+        """The flight of a weir that has one (`weir.run(flight=...)`, `weir run --flight`), as a recording
+        in a new folder; None: where weir puts it. `weir`: which program runs it again.
+        `errors.Conflict`: there is no flight, or it has nothing yet, or it is being dumped."""
+        return Recording(self._run(protocol.flight_dump(folder)), weir=weir)
 
     def events(self, since: int | str | None = None) -> Iterator[show.Event]:
         """What happens, as it happens, over a connection of its own. `since`: the number of the

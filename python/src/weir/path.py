@@ -29,7 +29,7 @@ from . import language, program, show
 from .client import Client
 from .end import DEVNULL, End
 from .errors import Disconnected, Failed, WeirError
-from .recording import Recording
+from .recording import Recording, flight_words
 from .scenario import Scenario
 
 
@@ -39,18 +39,20 @@ class Path:
     `down` and `up` are statements, or lists of them; `scenario` is a name of configs/, a file, or a
     Scenario with clouds of these names. `record`: what crosses is captured, counted and drawn, and
     lies in `folder` when the path has ended. `recording`: all that comes in is recorded there, too,
-    as `recording`, up to that size, such as "16MB": weir.Recording runs it again. Files of a folder
-    that nobody named are removed."""
+    as `recording`, up to that size, such as "16MB": weir.Recording runs it again. `flight`, in its place:
+    the last so many seconds, or as "10s", or as "64MB" of memory, of which `flight_dump()` makes a
+    recording. Files of a folder that nobody named are removed."""
 
     def __init__(self, down: str | Sequence[str] = (), up: str | Sequence[str] = (), *,
                  scenario: Scenario | str | None = None, seed: int | None = None,
                  folder: str | os.PathLike[str] | None = None, record: bool = True,
-                 recording: str | None = None,
+                 recording: str | None = None, flight: float | str | None = None,
                  weir: str | os.PathLike[str] | None = None) -> None:
         self.seed = seed if seed is not None else int.from_bytes(os.urandom(4), "big")
         self.client, self.server = End("client"), End("server")
         self.record = record
         self._limit = recording
+        self._flight = flight
         self._statements = {"down": down, "up": up}
         self._scenario = scenario
         self._weir = weir
@@ -85,6 +87,8 @@ class Path:
                 words += [f"--{option}", str(self.folder / name)]
         if self._limit is not None:
             words += ["--record", str(self.folder / "recording"), "--limit", self._limit]
+        if self._flight is not None:
+            words += flight_words(self._flight, to=self.folder / "flight")
         return [*words, "--between", self.server._command(True), self.client._command(False)]
 
     def __enter__(self) -> Path:
@@ -232,12 +236,24 @@ class Path:
         found = Recording(folder, weir=self._weir)
         return None if (found.outcome or {})["recorded"]["ended_early"] else found
 
+    def flight_dump(self, folder: str | os.PathLike[str] | None = None) -> Recording:
+        """The last of what came in, as a recording in a new folder; None: in the path's own, as
+        `flight-DATE`."""
+        return self.control.flight_dump(folder, weir=self._weir)
+
+    def _last(self) -> str:
+        try:
+            return f"its last seconds again: weir replay --recording {self.flight_dump().folder}"
+        except Exception as error:  # it may be why the test has failed
+            return f"no flight: {error}"
+
     def evidence(self) -> str:
         """Ends the path, and says what it was and what crossed it."""
         try:
             now = self.control.config()
         except Exception:  # it may be why the test has failed
             now = self.scenario
+        last = [self._last()] if self._flight is not None else []
         self.close()
         parts = [f"repeat it with --weir-seed {self.seed}", "", "The path began with", self.scenario]
         if now != self.scenario:
@@ -253,4 +269,4 @@ class Path:
         elif self._limit is not None:
             shutil.rmtree(self.folder / "recording", ignore_errors=True)
             parts.append(f"no recording: more than {self._limit}")
-        return "\n".join(parts)
+        return "\n".join(parts + last)

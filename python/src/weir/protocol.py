@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from . import show
+from ._words import written
 from .errors import Disconnected, NoAnswer, ProtocolError, Refusal, refusal
 
 PROTOCOL = 1
@@ -155,6 +156,17 @@ def totals(most: int = 256) -> Operation[show.Totals]:
 def config() -> Operation[str]:
     answer = yield from line("show config")
     return str(answer["config"])
+
+
+def flight_dump(folder: str | os.PathLike[str] | None = None) -> Operation[str]:
+    """The folder, from the root on. weir may have been started elsewhere.
+
+    >>> next(flight_dump("/var/tmp/an incident")).lines, next(flight_dump()).lines
+    (('flight dump "/var/tmp/an incident"',), ('flight dump',))
+    """
+    where = "" if folder is None else " " + written(os.path.abspath(folder))
+    answer = yield from line("flight dump" + where)
+    return str(answer["folder"])
 
 
 def started(text: str) -> Operation[Answer]:

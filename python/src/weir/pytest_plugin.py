@@ -41,8 +41,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers", "weir(*scenarios, down=..., up=...): what the path of `weir_path` begins with; "
-        "with several scenarios the test runs once with each")
+        "markers", "weir(*scenarios, down=..., up=..., flight=...): what the path of `weir_path` begins "
+        "with; with several scenarios the test runs once with each; with a flight, as '10s', what fails "
+        "keeps its last seconds, and no recording")
     given = getattr(config, "workerinput", {}).get("weir_seed", config.getoption("--weir-seed"))
     config.stash[_SEED] = int.from_bytes(os.urandom(4), "big") if given is None else given
 
@@ -105,11 +106,12 @@ def weir_path(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterato
     scenarios = _scenarios(request.node)
     scenario = getattr(request, "param", scenarios[0] if scenarios else None)
     ways = dict(mark.kwargs) if mark else {}
+    flight = ways.pop("flight", None)
     path = Path(ways.pop("down", ()), ways.pop("up", ()), scenario=_beside(scenario, request),
                 seed=ways.pop("seed", request.config.stash[_SEED]), folder=tmp_path / "weir",
-                recording=_recording(request.config))
+                recording=_recording(request.config) if flight is None else None, flight=flight)
     if ways:
-        pytest.fail(f"the marker weir has no `{ways.popitem()[0]}`; it has down, up and seed",
+        pytest.fail(f"the marker weir has no `{ways.popitem()[0]}`; it has down, up, seed and flight",
                     pytrace=False)
     try:
         path.__enter__()

@@ -100,8 +100,24 @@ class Diff:
         return f"{self.changed} of {self.fates} have another fate" + (f": {parts}" if parts else "")
 
 
+def flight_words(flight: float | str | None, on: Lines | None = None,
+                 to: PathLike | None = None) -> list[str]:
+    """The options of a flight: see weir.run.
+
+    >>> flight_words(2.5, ["stall", "change"]), flight_words("64MB", to="/tmp/x"), flight_words(None)
+    (['--flight', '2500ms', '--flight-on', 'stall,change'], ['--flight', '64MB', '--flight-to', '/tmp/x'], [])
+    """
+    words = ["--flight", protocol.duration(flight)] if flight is not None else []
+    if on is not None:
+        words += ["--flight-on", on if isinstance(on, str) else ",".join(on) or "none"]
+    if to is not None:
+        words += ["--flight-to", os.path.abspath(to)]
+    return words
+
+
 class Recording:
-    """The folder of a recording, of `weir run --record`, `weir exec --record`, or `weir.run(record=...)`.
+    """The folder of a recording: of `weir run --record`, `weir exec --record`, `weir.run(record=...)`, or of
+    a flight that was dumped.
 
     >>> Recording("/nonexistent")
     Traceback (most recent call last):

@@ -15,22 +15,30 @@ from typing import TextIO
 from . import program
 from .client import Client
 from .errors import Failed
+from .recording import flight_words
 from .scenario import Scenario
 
 
 @contextlib.contextmanager
 def run(scenario: Scenario | str, *, options: Sequence[str] = (), eal: Sequence[str] = (),
-        record: str | os.PathLike[str] | None = None,
+        record: str | os.PathLike[str] | None = None, zstd: bool = False,
+        flight: float | str | None = None, flight_on: str | Sequence[str] | None = None,
+        flight_to: str | os.PathLike[str] | None = None,
         weir: str | os.PathLike[str] | None = None) -> Iterator[Client]:
     """Starts `weir run` with the scenario, and stops it: `with weir.run(s) as client: ...`.
 
     The ports need devices. `options` are those of weir run, `eal` those of DPDK behind `--`, such
     as `["--no-huge"]`. `record`: the folder of a recording, which is whole when the block has ended:
-    `weir.Recording(folder)`. If this process ends, however it ends, weir does."""
+    `weir.Recording(folder)`; `zstd`: compressed while it is written. `flight`: of the run the last so
+    many seconds, or as `"10s"`, or what goes into a memory as `"64MB"`, of which `client.flight_dump()`
+    makes a recording; so do the events `flight_on`, kinds such as `"stall"`, in folders `flight_to`-DATE.
+    If this process ends, however it ends, weir does."""
     with tempfile.TemporaryDirectory(prefix="weir-run-") as folder:
         place = pathlib.Path(folder)
         (place / "scenario.weir").write_text(str(scenario), encoding="utf-8")
         recorded = ["--record", os.path.abspath(record)] if record is not None else []
+        recorded += ["--zstd"] if zstd else []
+        recorded += flight_words(flight, flight_on, flight_to)
         words = [program.find(weir), "run", "-c", str(place / "scenario.weir"), "-s",
                  str(place / "socket"), *recorded, *options, *(["--", *eal] if eal else [])]
         with open(place / "log", "w+", encoding="utf-8", errors="replace") as log:

@@ -81,13 +81,55 @@ static wide process_bytes(const struct memory_request *request)
 	       (wide)request->scenario->n_clouds * LOSS_WATCH_CLOUD_BYTES;
 }
 
+/* A cloud of a template with a loss, a rate and a delay takes 880 bytes; the writer makes a room
+ * larger than this, too, if there is memory (recording.c). */
+#define SNAPSHOT_CLOUD_BYTES  2048u
+#define SNAPSHOT_BAND_BYTES   64u
+#define SNAPSHOT_PACKET_BYTES 64u /* beside its frame */
+#define FRAME_BYTES           1518u
+
+/* The rooms for snapshots, of all workers. */
+static wide snapshot_bytes(const struct memory_request *request)
+{
+	const struct recording_plan *plan = request->recording;
+	const uint32_t snap = plan->snap && plan->snap < FRAME_BYTES ? plan->snap : FRAME_BYTES;
+	wide bytes = 0, packets = 0;
+
+	for (uint32_t i = 0; i < request->budget->n_clouds; i++) {
+		const struct cloud_budget *cloud = &request->budget->clouds[i];
+
+		bytes += (wide)cloud->clouds *
+		         (SNAPSHOT_CLOUD_BYTES + (wide)cloud->bands * SNAPSHOT_BAND_BYTES);
+		packets += cloud->load[BUDGET_64].packets;
+	}
+	packets = RTE_MIN(packets, (wide)plan->held_max * request->workers);
+	bytes += packets * (snap + SNAPSHOT_PACKET_BYTES);
+	bytes = RTE_MAX(bytes, (wide)request->workers * RECORDING_SNAPSHOT_BYTES);
+	return RTE_MIN(bytes, (wide)request->workers * RECORDING_SNAPSHOT_MOST);
+}
+
+static wide recording_bytes(const struct memory_request *request)
+{
+	const struct recording_plan *plan = request->recording;
+	wide bytes;
+
+	if (!plan)
+		return 0;
+	bytes = (wide)request->workers *
+	        (plan->tape_bytes ? plan->tape_bytes : RECORDING_TAPE_BYTES);
+	if (!plan->folder)
+		bytes += (wide)request->workers * plan->flight_bytes + snapshot_bytes(request);
+	return bytes;
+}
+
 static struct need need_of(const struct memory_request *request, struct share share)
 {
 	wide eal = eal_bytes(request, share.mbufs), own = eal + ((wide)EAL_OWN_MIB << 20);
 	/* The start of the EAL rounds to MiB. */
 	bool huge = request->machine->huge_free_bytes >= own + (UINT64_C(2) << 20);
 	bool pci = port_any_pci(request->scenario);
-	wide pages = (wide)share.memory_bytes + request->budget->own_bytes + process_bytes(request);
+	wide pages = (wide)share.memory_bytes + request->budget->own_bytes +
+	             process_bytes(request) + recording_bytes(request);
 	wide pinned = (pci ? own : 0) + ports_of(request->scenario, "net_af_xdp") * eal;
 
 	if (!huge)

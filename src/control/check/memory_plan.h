@@ -6,7 +6,9 @@
  * A run takes what the scenario needs (budget.h) and some room for changes while it runs: up to 64
  * MiB and 16,384 packet buffers in all, less where there is less memory. `--memory` sets the memory
  * for packets instead; then there is exactly that. On top come the packet buffers of ports and
- * rings, and the process itself. Packet buffers lie in huge pages if all of them fit there.
+ * rings, the process itself, and what a recording or a flight takes: tapes, the ring, and snapshots
+ * (record/recording.h), of which each cloud is believed to take 2 KiB, and a packet that is held
+ * its frame. Packet buffers lie in huge pages if all of them fit there.
  *
  * All of it is touched at the start. What does not fit is therefore refused before anything starts:
  * a process that continued would be killed.
@@ -20,13 +22,15 @@
 
 #include "check/budget.h"
 #include "machine/machine_memory.h"
+#include "record/recording.h"
 
 struct memory_request {
 	const struct scenario *scenario;
 	const struct budget *budget; /* the scenario's */
 	const struct machine_memory *machine;
 	uint32_t workers;
-	uint64_t asked_bytes; /* for packets in flight; 0: not given */
+	uint64_t asked_bytes;                   /* for packets in flight; 0: not given */
+	const struct recording_plan *recording; /* of the run, or its flight; NULL: there is none */
 };
 
 struct memory_plan {

@@ -162,8 +162,12 @@ static int start_runtime(struct session *session, struct problem *problem)
 
 	if (rc < 0)
 		return rc;
-	rc = run_memory_size(session->scenario, arguments->config ? arguments->config : "", 0,
-	                     workers.n, &options, session->message, sizeof(session->message));
+	rc = run_memory_size(
+	        session->scenario,
+	        &(struct run_memory){.config = arguments->config ? arguments->config : "",
+	                             .workers = workers.n,
+	                             .record = &arguments->record},
+	        &options, session->message, sizeof(session->message));
 	if (rc < 0)
 		return rc;
 	rc = eal_start_live(arguments->cores, 0, NULL, false,

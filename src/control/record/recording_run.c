@@ -47,12 +47,11 @@ static void warn(void *argument, const char *line)
 	run_log(RUN_LOG_WARNING, "--snap: %s", line);
 }
 
-int recording_run_begin(const struct recording_arguments *arguments,
-                        const struct scenario *scenario, struct recording **recording,
-                        struct problem *problem)
+bool recording_plan_of(const struct recording_arguments *arguments, struct recording_plan *plan)
 {
 	const struct limit *flight = &arguments->flight;
-	const struct recording_plan plan = {
+
+	*plan = (struct recording_plan){
 	        .folder = arguments->folder,
 	        .weir = WEIR_VERSION,
 	        .snap = (uint32_t)arguments->snap,
@@ -63,11 +62,19 @@ int recording_run_begin(const struct recording_arguments *arguments,
 	        .flight_ns = flight->unit == LIMIT_TIME ? flight->value : 0,
 	        .held_max = arguments->flight_held ? arguments->flight_held : RECORDING_FLIGHT_HELD,
 	};
+	return arguments->folder || has_flight(arguments);
+}
+
+int recording_run_begin(const struct recording_arguments *arguments,
+                        const struct scenario *scenario, struct recording **recording,
+                        struct problem *problem)
+{
+	struct recording_plan plan;
 	char *text;
 	int rc;
 
 	*recording = NULL;
-	if (!arguments->folder && !has_flight(arguments))
+	if (!recording_plan_of(arguments, &plan))
 		return 0;
 	snap_reach((uint32_t)arguments->snap, scenario, warn, NULL);
 	text = scenario_text(scenario);

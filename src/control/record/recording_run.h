@@ -63,6 +63,9 @@ struct recording_arguments {
 /* NULL: they go together. Else what is wrong with them, as a sentence. */
 const char *recording_arguments_wrong(const struct recording_arguments *arguments);
 
+/* What is to be made; false: nothing. */
+bool recording_plan_of(const struct recording_arguments *arguments, struct recording_plan *plan);
+
 /* 0, also with *recording NULL: nothing is to be recorded; -errno with problem. */
 int recording_run_begin(const struct recording_arguments *arguments,
                         const struct scenario *scenario, struct recording **recording,

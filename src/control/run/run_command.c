@@ -112,7 +112,11 @@ static int run(const struct run_arguments *arguments, const struct keep_file *ke
 		snprintf(message, room, "%s", problem.text);
 		return status;
 	}
-	if (run_memory_size(*scenario, arguments->config, arguments->memory_bytes, workers.n,
+	if (run_memory_size(*scenario,
+	                    &(struct run_memory){.config = arguments->config,
+	                                         .asked_bytes = arguments->memory_bytes,
+	                                         .workers = workers.n,
+	                                         .record = &arguments->record},
 	                    &options, message, room) < 0)
 		return status;
 	if (server_open(&(struct server_paths){.control = arguments->socket,

@@ -42,16 +42,17 @@ void run_seed_choose(struct scenario *scenario)
 	scenario->seed_given = true;
 }
 
-int run_memory_size(const struct scenario *scenario, const char *config, uint64_t asked_bytes,
-                    uint32_t workers, struct runtime_options *options, char *message, size_t room)
+int run_memory_size(const struct scenario *scenario, const struct run_memory *asked,
+                    struct runtime_options *options, char *message, size_t room)
 {
+	struct recording_plan recording;
 	struct machine_memory machine;
 	struct budget budget;
 	struct memory_request request = {.scenario = scenario,
 	                                 .budget = &budget,
 	                                 .machine = &machine,
-	                                 .workers = workers,
-	                                 .asked_bytes = asked_bytes};
+	                                 .workers = asked->workers,
+	                                 .asked_bytes = asked->asked_bytes};
 	struct memory_plan plan;
 	struct problem problem;
 	int rc = machine_memory_read("", &machine);
@@ -65,13 +66,15 @@ int run_memory_size(const struct scenario *scenario, const char *config, uint64_
 		snprintf(message, room, "no memory");
 		return -ENOMEM;
 	}
+	if (recording_plan_of(asked->record, &recording))
+		request.recording = &recording;
 	rc = memory_plan_make(&request, &plan, &problem);
 	options->memory_bytes = plan.memory_bytes;
 	options->mbufs = plan.mbufs;
-	if (rc < 0 && asked_bytes)
+	if (rc < 0 && asked->asked_bytes)
 		snprintf(message, room, "%s", problem.text);
 	else if (rc < 0)
-		budget_complain(&budget, scenario, config, &problem, message, room);
+		budget_complain(&budget, scenario, asked->config, &problem, message, room);
 	budget_release(&budget);
 	return rc;
 }

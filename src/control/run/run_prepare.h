@@ -11,15 +11,21 @@
 #include <stdint.h>
 
 #include "live/runtime.h"
+#include "record/recording_run.h"
 #include "scenario/scenario.h"
 
 /* What is odd about it, though it can run, into the log (path_warn). */
 void run_warn(const struct scenario *scenario);
 /* If nobody has said one. It is short: someone may have to type it. */
 void run_seed_choose(struct scenario *scenario);
-/* Fills in the memory of `options`. `asked_bytes`: of --memory, or 0. `config`: the scenario's name
- * for messages. 0, or -errno with message: this process cannot have the memory. */
-int run_memory_size(const struct scenario *scenario, const char *config, uint64_t asked_bytes,
-                    uint32_t workers, struct runtime_options *options, char *message, size_t room);
+struct run_memory {
+	const char *config;   /* the scenario's name, for messages */
+	uint64_t asked_bytes; /* of --memory; 0: not given */
+	uint32_t workers;
+	const struct recording_arguments *record;
+};
+/* Fills in the memory of `options`. 0, or -errno with message: this process cannot have it. */
+int run_memory_size(const struct scenario *scenario, const struct run_memory *asked,
+                    struct runtime_options *options, char *message, size_t room);
 
 #endif

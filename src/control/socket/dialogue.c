@@ -382,10 +382,10 @@ static bool dialogue_own(struct dialogue *dialogue, const char *line, const stru
 	} else if (words->n > 0 && !words->word[0].quoted &&
 	           strcmp(words->word[0].text, "capture") == 0) {
 		capture_line(dialogue, line, words);
-	} else if (words->n == 3 && !words->word[0].quoted &&
+	} else if ((words->n == 2 || words->n == 3) && !words->word[0].quoted &&
 	           strcmp(words->word[0].text, "flight") == 0 &&
 	           strcmp(words->word[1].text, "dump") == 0) {
-		pending_flight(dialogue, words->word[2].text);
+		pending_flight(dialogue, words->n == 3 ? words->word[2].text : NULL);
 	} else if (words_are(words, "begin", NULL) || words_are(words, "begin", "whole")) {
 		dialogue_begin(dialogue, words->n > 1);
 	} else if (words_are(words, "commit", NULL)) {

@@ -89,6 +89,16 @@ static bool pending_overdue(struct dialogue *dialogue, uint64_t most_ns)
 
 static void overdue_work(struct dialogue *dialogue)
 {
+	const struct request *request = dialogue->pending.request;
+
+	if (request->kind == KIND_FLIGHT) {
+		dialogue_error(
+		        dialogue, "flight", ERROR_CONFLICT,
+		        "it takes longer than 20 s, and is still being dumped: a folder with "
+		        "recording.json is whole");
+		pending_forget(dialogue);
+		return;
+	}
 	dialogue_batch_error(
 	        dialogue,
 	        &(struct batch_error){.name = "line",
@@ -177,15 +187,20 @@ static void handed_over(struct dialogue *dialogue, struct request *request)
 /* The thread that needs no turn has done its work. */
 static void flight_dumped(struct dialogue *dialogue, const struct request *request)
 {
-	char text[FLIGHT_TEXT_BYTES + 1];
+	char text[FLIGHT_TEXT_BYTES], line[PATH_MAX + FLIGHT_TEXT_BYTES];
 
 	if (request->result != 0) {
 		dialogue_error(dialogue, "flight", request->wrong.name, request->wrong.text);
 		return;
 	}
 	flight_dump_text(&request->dump, text);
-	strcat(text, "\n");
-	answer_text(&dialogue->output, "flight", text, strlen(text));
+	if (dialogue->output.json) {
+		answer_object(&dialogue->output, json_pack("{s:b,s:s,s:s}", "ok", 1, "folder",
+		                                           request->line, "flight", text));
+		return;
+	}
+	snprintf(line, sizeof(line), "%s: %s\n", request->line, text);
+	answer_text(&dialogue->output, "flight", line, strlen(line));
 }
 
 static bool step_works(struct dialogue *dialogue)
@@ -614,13 +629,15 @@ void pending_load(struct dialogue *dialogue, const char *path)
 void pending_flight(struct dialogue *dialogue, const char *folder)
 {
 	struct request *request;
+	char whole[PATH_MAX];
 
 	if (dialogue->control->flight == NULL) {
 		dialogue_error(dialogue, "flight", ERROR_CONFLICT,
 		               "there is no flight: start weir with --flight 10s");
 		return;
 	}
-	request = pending_request(dialogue, KIND_FLIGHT, folder, NULL);
+	flight_dumps_folder(dialogue->control->flight, folder, whole);
+	request = pending_request(dialogue, KIND_FLIGHT, whole, NULL);
 	if (request == NULL)
 		return;
 	pending_start(dialogue, request, PENDING_WORKS);

@@ -75,7 +75,8 @@ void pending_show(struct dialogue *dialogue, const char *line, const struct comm
 void pending_load(struct dialogue *dialogue, const char *path);
 /* Undoes a change; the lease is the leases', which keep it meanwhile. */
 void pending_revert(struct dialogue *dialogue, struct lease *lease);
-/* The flight into a folder, which is the server's to make. */
+/* The flight into a folder, which is the server's to make; NULL: where one goes that nobody
+ * names. */
 void pending_flight(struct dialogue *dialogue, const char *folder);
 /* Reads what a descriptor, which passes, holds; -1: none came. */
 void pending_file(struct dialogue *dialogue, const char *name, int fd);

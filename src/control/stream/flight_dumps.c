@@ -20,6 +20,7 @@
 #define BETWEEN_NS (10 * SIMTIME_S)
 #define TO         "weir-flight"
 #define ON         "real-loss,stall"
+#define DATE_MOST  100 /* folders of one second */
 
 /* A dump under way, which outlives who began it. */
 struct dump_job {
@@ -139,18 +140,34 @@ static void dump_release(struct job *job)
 	free(job);
 }
 
+void flight_dumps_folder(const struct flight_dumps *dumps, const char *asked, char folder[PATH_MAX])
+{
+	const char *name = asked != NULL ? asked : dumps->wish.to;
+	char here[PATH_MAX / 2] = "", date[40] = "";
+	time_t now = time(NULL);
+	struct tm tm;
+	int n;
+
+	/* Where it cannot be found out, the name is good as it is: it begins there. */
+	if (*name != '/' && getcwd(here, sizeof(here) - 1) != NULL && here[1] != '\0')
+		strcat(here, "/");
+	if (asked == NULL) {
+		gmtime_r(&now, &tm);
+		strftime(date, sizeof(date), "-%Y-%m-%dT%H-%M-%SZ", &tm);
+	}
+	n = snprintf(folder, PATH_MAX, "%s%.2000s%s", here, name, date);
+	/* Of one second, too, each has a folder of its own. */
+	for (int i = 2; asked == NULL && i < DATE_MOST && access(folder, F_OK) == 0; i++)
+		snprintf(folder + n, PATH_MAX - (size_t)n, "-%d", i);
+}
+
 static struct dump_job *dump_make(const struct flight_dumps *dumps)
 {
 	struct dump_job *dump = calloc(1, sizeof(*dump));
-	time_t now = time(NULL);
-	char date[40];
-	struct tm tm;
 
 	if (dump == NULL)
 		return NULL;
-	gmtime_r(&now, &tm);
-	strftime(date, sizeof(date), "%Y-%m-%dT%H-%M-%SZ", &tm);
-	snprintf(dump->folder, sizeof(dump->folder), "%.3900s-%s", dumps->wish.to, date);
+	flight_dumps_folder(dumps, NULL, dump->folder);
 	dump->recording = dumps->control->recording;
 	dump->job.work = dump_work;
 	dump->job.release = dump_release;

@@ -12,6 +12,8 @@
 #ifndef WEIR_FLIGHT_DUMPS_H
 #define WEIR_FLIGHT_DUMPS_H
 
+#include <limits.h>
+
 #include "record/recording.h"
 
 #define FLIGHT_DUMPS_MAX 16
@@ -35,6 +37,10 @@ void flight_dumps_event(struct flight_dumps *dumps, const char *kind);
 void flight_dumps_signal(struct control *control);
 /* Begins what was asked for, and tells of what is written. */
 void flight_dumps_poll(struct flight_dumps *dumps);
+/* Where a dump goes, from the root on: the folder that is asked for, or, if that is NULL, DIR-DATE,
+ * with a number behind it if that is there. */
+void flight_dumps_folder(const struct flight_dumps *dumps, const char *asked,
+                         char folder[PATH_MAX]);
 /* `+1.5 s to +11.7 s: 4711 packets, 3 MB`. */
 #define FLIGHT_TEXT_BYTES 200
 void flight_dump_text(const struct recording_dump *dump, char text[FLIGHT_TEXT_BYTES]);

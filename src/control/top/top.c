@@ -13,6 +13,7 @@
 #include <curses.h>
 
 #include "top/top_feed.h"
+#include "top/top_flight.h"
 #include "top/top_lease.h"
 #include "top/top_model.h"
 #include "top/top_screen.h"
@@ -20,6 +21,7 @@
 struct top {
 	struct top_feed feed;
 	struct top_lease lease;
+	struct top_flight flight;
 	struct top_model model;
 	struct top_screen screen;
 	uint64_t zoomed_n; /* the sample at which the zoom was asked for last */
@@ -57,7 +59,9 @@ static void take(void *argument, const json_t *object)
 /* What the connection has to say goes to the line at the bottom. */
 static void hear(struct top *top)
 {
-	char *said = top->feed.said[0] != '\0' ? top->feed.said : top->lease.said;
+	char *said = top->feed.said[0] != '\0'    ? top->feed.said
+	             : top->lease.said[0] != '\0' ? top->lease.said
+	                                          : top->flight.said;
 
 	if (said[0] == '\0')
 		return;
@@ -192,6 +196,9 @@ static void key(struct top *top, int typed)
 	case 'q':
 		top->over = true;
 		break;
+	case 'f':
+		top_flight_dump(&top->flight, top->feed.path);
+		break;
 	case 'p':
 		top->model.paused = !top->model.paused;
 		break;
@@ -245,19 +252,22 @@ static void key(struct top *top, int typed)
 
 static void wait_for(struct top *top)
 {
-	struct pollfd polled[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
-	                           {.fd = top->feed.up ? top->feed.link.fd : -1, .events = POLLIN}};
+	struct pollfd polled[3] = {{.fd = STDIN_FILENO, .events = POLLIN},
+	                           {.fd = top->feed.up ? top->feed.link.fd : -1, .events = POLLIN},
+	                           {.fd = top->flight.link.fd, .events = POLLIN}};
 	int typed, keys = 0;
 
 	/* Not connected, it tries again each second; a signal of another size of the window ends
 	 * the wait. */
-	if (poll(polled, 2, top_lease_wait_ms(&top->lease, now_ms(), LOOK_MS)) < 0 &&
+	if (poll(polled, 3, top_lease_wait_ms(&top->lease, now_ms(), LOOK_MS)) < 0 &&
 	    errno != EINTR)
 		top->over = true;
 	if (polled[0].revents & (POLLHUP | POLLERR | POLLNVAL))
 		top->over = true;
 	if (polled[1].revents & (POLLIN | POLLHUP | POLLERR))
 		top_feed_read(&top->feed, now_ms(), take, top);
+	if (polled[2].revents & (POLLIN | POLLHUP | POLLERR))
+		top_flight_read(&top->flight);
 	for (; !top->over && (typed = getch()) != ERR; keys++)
 		key(top, typed);
 	/* It can be read at once, and nothing comes: its end, or it may not be read any more. */
@@ -296,6 +306,7 @@ int top_run(const char *path, const char *interval)
 	}
 	top_feed_begin(&top->feed, path, interval);
 	top_lease_begin(&top->lease);
+	top_flight_begin(&top->flight);
 	/* The first time it must be there: a wrong path is said at once. */
 	if (top_feed_connect(&top->feed, now_ms()) != 0) {
 		fprintf(stderr, "weir top: %s\n", top->feed.said);
@@ -310,6 +321,7 @@ int top_run(const char *path, const char *interval)
 		loop(top);
 		top_screen_close(&top->screen);
 	}
+	top_flight_end(&top->flight);
 	top_lease_end(&top->lease);
 	top_feed_end(&top->feed);
 	top_model_release(&top->model);

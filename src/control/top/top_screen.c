@@ -284,6 +284,7 @@ static const char help[] =
         "  e             change it: a line, sent as it is typed\n"
         "  p             stop the picture, and go on\n"
         "  w             write the picture to a file\n"
+        "  f             dump the flight: a recording of the last seconds\n"
         "  q             end\n\n"
         "  emul, cong, REAL: packets a second that the scenario drops, that its\n"
         "  queues drop, and that weir itself loses. REAL is never as it should be.\n"

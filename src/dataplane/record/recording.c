@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "machine/machine_memory.h"
 #include "record/folder_write.h"
 #include "record/recorded_file.h"
 #include "record/recording_state.h"
@@ -226,6 +227,50 @@ static uint64_t file_bytes(const struct recording *recording)
 	return recording->pack ? pack_written_bytes(recording->pack) : recording->bytes;
 }
 
+/* Where the parts of a snapshot go. */
+struct flight_place {
+	struct flight *flight;
+	uint32_t worker;
+};
+
+static void put_part(void *argument, const struct tape_entry *entry)
+{
+	const struct flight_place *place = argument;
+
+	flight_put(place->flight, place->worker, entry);
+}
+
+static void put_in_flight(struct recording *recording, uint32_t worker,
+                          const struct tape_entry *entry)
+{
+	struct flight_place place = {recording->flight, worker};
+
+	if (entry->kind == TAPE_SNAPSHOT)
+		tape_snapshot_parts(&recording->tapes[worker], entry, recording->part, put_part,
+		                    &place);
+	else
+		flight_put(recording->flight, worker, entry);
+}
+
+#define SPARE_BYTES (UINT64_C(32) << 20) /* that the machine has left beside a larger room */
+
+/* A snapshot does not fit: a larger room, if there is memory for it. The next one takes more, when
+ * more packets are held, or a template has more clouds. */
+static void room_for(struct tape *tape)
+{
+	const uint64_t wanted = tape_room_wanted(tape);
+	const uint64_t bytes = RTE_ALIGN_CEIL(wanted + wanted / 4, UINT64_C(2) << 20);
+	struct machine_memory machine;
+	bool fits;
+
+	if (wanted == 0)
+		return;
+	fits = bytes <= RECORDING_SNAPSHOT_MOST && machine_memory_read("", &machine) == 0 &&
+	       bytes + SPARE_BYTES <= machine.pages.free_bytes &&
+	       bytes + SPARE_BYTES <= machine.address.free_bytes;
+	tape_room_answer(tape, fits ? bytes : 0);
+}
+
 static uint32_t write_some(struct recording *recording, uint32_t worker)
 {
 	struct tape *tape = &recording->tapes[worker];
@@ -238,7 +283,7 @@ static uint32_t write_some(struct recording *recording, uint32_t worker)
 			if (entry->kind == TAPE_CHANGE)
 				note_taken(recording, worker, entry);
 			if (recording->flight)
-				flight_put(recording->flight, worker, entry);
+				put_in_flight(recording, worker, entry);
 			else
 				recording->bytes +=
 				        recorded_put(&recording->block_writer, worker, entry);
@@ -274,6 +319,8 @@ static void *writer(void *argument)
 		busy = false;
 		for (uint32_t i = 0; i < recording->n_tapes; i++)
 			busy |= write_some(recording, i) > 0;
+		for (uint32_t i = 0; i < recording->n_tapes && recording->flight; i++)
+			room_for(&recording->tapes[i]);
 		if (!busy && !stop)
 			nanosleep(&rest, NULL);
 		if (!recording->flight && (now_ns() - flushed_ns >= FLUSH_NS || (stop && !busy))) {
@@ -337,7 +384,8 @@ static int begin_flight(struct recording *recording, uint32_t workers)
 	int rc = 0;
 
 	recording->flight = flight_make(workers, plan->flight_bytes, plan->flight_ns);
-	if (!recording->flight)
+	recording->part = malloc(sizeof(*recording->part));
+	if (!recording->flight || !recording->part)
 		return -ENOMEM;
 	for (uint32_t i = 0; rc == 0 && i < workers; i++)
 		rc = tape_take_snapshots(&recording->tapes[i], &snapshots);
@@ -467,6 +515,7 @@ void recording_free(struct recording *recording)
 	pthread_mutex_destroy(&recording->changes_lock);
 	pthread_mutex_destroy(&recording->dump_lock);
 	scenario_free(recording->scenario);
+	free(recording->part);
 	free(recording->tapes);
 	free(recording->changes_text);
 	free(recording->before);

@@ -31,8 +31,11 @@ struct recording;
 struct tape;
 
 #define RECORDING_TAPE_BYTES (UINT64_C(32) << 20) /* a worker */
-/* Of a flight, a worker: what a snapshot may take, and the time between two, at least. */
+/* Of a flight, a worker: the room for a snapshot, at first and at most, which the writer makes
+ * larger when one does not fit and the machine has the memory; and the time between two snapshots,
+ * at least. */
 #define RECORDING_SNAPSHOT_BYTES (UINT64_C(8) << 20)
+#define RECORDING_SNAPSHOT_MOST  (UINT64_C(1) << 30)
 #define RECORDING_SNAPSHOT_NS    (100 * SIMTIME_MS)
 /* What usual ones have: memory of one that is as long as is said, and how many packets a snapshot
  * may hold, which takes a worker some 1.5 ms. */

@@ -88,12 +88,22 @@ static int dump_all(struct recording *recording, const char *folder, struct prob
 /* Why the rings have nothing. */
 static int say_empty(const struct recording *recording, struct problem *problem)
 {
-	uint64_t held = 0;
+	uint64_t held = 0, needed = 0;
+	bool refused = false;
 
-	for (uint32_t i = 0; i < recording->n_tapes; i++)
-		held = RTE_MAX(held, __atomic_load_n(&recording->tapes[i].snapshots.packets,
-		                                     __ATOMIC_RELAXED));
-	if (held > recording->plan.held_max)
+	for (uint32_t i = 0; i < recording->n_tapes; i++) {
+		const struct tape_snapshots *snapshots = &recording->tapes[i].snapshots;
+
+		held = RTE_MAX(held, __atomic_load_n(&snapshots->packets, __ATOMIC_RELAXED));
+		needed = RTE_MAX(needed, __atomic_load_n(&snapshots->needed, __ATOMIC_RELAXED));
+		refused |= __atomic_load_n(&snapshots->refused, __ATOMIC_RELAXED);
+	}
+	if (refused)
+		problem_set(problem, -1,
+		            "the flight has nothing yet: what the clouds remember takes %" PRIu64
+		            " MiB, and there is no memory for it; give more, or take fewer clouds",
+		            (needed >> 20) + 1);
+	else if (held > recording->plan.held_max)
 		problem_set(problem, -1,
 		            "the flight has nothing yet: %" PRIu64
 		            " packets are held, and it begins when at most %" PRIu64

@@ -48,10 +48,11 @@ struct recording {
 	char *before;                 /* the scenario's text ahead of the next change */
 	uint64_t bytes;               /* before they are compressed */
 	bool ended;
-	int error;             /* an errno of a write */
-	struct flight *flight; /* in place of the files; or NULL */
-	char *text, *about;    /* of a flight: scenario.weir, recording.json */
-	char *changes_text;    /* what has come into `changes` */
+	int error;              /* an errno of a write */
+	struct flight *flight;  /* in place of the files; or NULL */
+	struct tape_part *part; /* of a snapshot that goes there */
+	char *text, *about;     /* of a flight: scenario.weir, recording.json */
+	char *changes_text;     /* what has come into `changes` */
 	size_t changes_bytes;
 	/* with the lock */
 	pthread_mutex_t lock;

@@ -57,7 +57,7 @@ struct rerun_engine {
 	bool turned_off; /* it is another run since then */
 	struct tape_account account;
 	uint8_t *parts; /* of that snapshot, so far */
-	uint64_t parts_bytes, parts_done;
+	uint64_t parts_bytes, parts_done, parts_room;
 	uint32_t n_ports;
 };
 

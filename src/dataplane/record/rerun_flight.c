@@ -18,6 +18,22 @@ static int cannot(const struct rerun_engine *rerun_engine, const char *why, stru
 	return -EINVAL;
 }
 
+/* What a file says of the whole may be anything: memory is for what has come. */
+static bool room_for(struct rerun_engine *rerun_engine, uint64_t more)
+{
+	const uint64_t wanted = rerun_engine->parts_done + more;
+	uint8_t *parts;
+
+	if (rerun_engine->parts && wanted <= rerun_engine->parts_room)
+		return true;
+	parts = realloc(rerun_engine->parts, 2 * wanted);
+	if (!parts)
+		return false;
+	rerun_engine->parts = parts;
+	rerun_engine->parts_room = 2 * wanted;
+	return true;
+}
+
 /* Part after part. */
 static int collect(struct rerun_engine *rerun_engine, const struct recorded *recorded,
                    struct problem *problem)
@@ -26,16 +42,18 @@ static int collect(struct rerun_engine *rerun_engine, const struct recorded *rec
 	uint64_t bytes = recorded->bytes;
 
 	if (entry->n == 0) {
-		if (entry->number > RECORDING_SNAPSHOT_BYTES)
+		if (entry->number > RECORDING_SNAPSHOT_MOST)
 			return cannot(rerun_engine, "is larger than any", problem);
-		free(rerun_engine->parts);
-		rerun_engine->parts = malloc(entry->number + 1);
 		rerun_engine->parts_bytes = entry->number;
 		rerun_engine->parts_done = 0;
+		if (!room_for(rerun_engine, 1))
+			return cannot(rerun_engine, "finds no memory", problem);
 	}
 	if (!rerun_engine->parts || entry->number != rerun_engine->parts_bytes)
 		return cannot(rerun_engine, "is not whole", problem);
 	bytes = RTE_MIN(bytes, rerun_engine->parts_bytes - rerun_engine->parts_done);
+	if (!room_for(rerun_engine, bytes))
+		return cannot(rerun_engine, "finds no memory", problem);
 	memcpy(rerun_engine->parts + rerun_engine->parts_done, recorded->data, bytes);
 	rerun_engine->parts_done += bytes;
 	return 0;

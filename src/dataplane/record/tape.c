@@ -273,7 +273,7 @@ void tape_departures(struct tape *tape, uint32_t port, const struct outlet *outl
 	tape->now = now;
 	tape->account.departed[port] += n;
 	tape->until_check -= RTE_MIN(n, tape->until_check);
-	if (tape->snapshots.room) {
+	if (tape->snapshots.every_ns > 0) {
 		for (uint32_t i = from; i < outlet->n; i++)
 			tape->account.sums[port] += outlet->due_ns[i];
 		return;
@@ -317,7 +317,7 @@ void tape_check(struct tape *tape, struct engine *engine, simtime now)
 	/* What is due has not left for want of room or of a buffer: a moment later it compares. */
 	if (engine_next(engine) <= now)
 		return;
-	if (tape->snapshots.room)
+	if (tape->snapshots.every_ns > 0)
 		put_sums(tape, now);
 	for (uint32_t i = 0; i < TAPE_CHECK_CLOUDS; i++) {
 		struct engine_digest digest;

@@ -43,11 +43,21 @@ struct tape_account {
 	uint64_t sums[SCENARIO_PORTS_MAX]; /* of their due times */
 };
 
-/* When the engine's state is put on the tape, so that a flight can begin there. */
+/* Whose the room of a snapshot is: the worker's to make one; the reader's, with one that stands on
+ * the tape, until it has been passed; the reader's, to make it larger. */
+enum tape_room_is { TAPE_ROOM_WORKERS, TAPE_ROOM_FILLED, TAPE_ROOM_SMALL };
+
+/* When the engine's state is put on the tape, so that a flight can begin there. It stands beside
+ * the tape, in a room: the entry says where in the order of things. The room begins small. When a
+ * snapshot does not fit, the worker says how much it takes, and goes on; the reader makes the room
+ * larger, and the worker tries again. */
 struct tape_snapshots {
-	uint8_t *room; /* where a snapshot is made; NULL: there are none */
+	uint8_t *room; /* its owner's */
 	uint64_t room_bytes;
-	simtime every_ns;
+	uint32_t is;          /* enum tape_room_is */
+	uint64_t needed;      /* by the latest that did not fit; 0: it did */
+	bool refused;         /* there is no memory for so much */
+	simtime every_ns;     /* 0: there are none */
 	uint64_t every_bytes; /* on the tape; whichever comes first */
 	uint64_t held_max;    /* while the engine holds more packets there is none */
 	/* the worker's */
@@ -107,7 +117,7 @@ void tape_check(struct tape *tape, struct engine *engine, simtime now);
 /* Whether it is time for a snapshot. */
 static inline bool tape_wants_snapshot(const struct tape *tape, simtime now)
 {
-	return tape->snapshots.room &&
+	return tape->snapshots.every_ns > 0 &&
 	       (now >= tape->snapshots.next || tape->written >= tape->snapshots.next_bytes);
 }
 /* The engine has advanced to `now`, and nothing that is due is left in it or in an outlet. Takes
@@ -125,5 +135,21 @@ void tape_end(struct tape *tape, simtime now, bool settled);
 /* The next entry, which stays until tape_pass; NULL: there is none now. */
 const struct tape_entry *tape_look(struct tape *tape);
 void tape_pass(struct tape *tape, const struct tape_entry *entry);
+
+/* A TAPE_SNAPSHOT that was looked at, part after part, as entries with the part behind them
+ * (tape_entry.h). Then the room is the worker's again: once, ahead of tape_pass. `part` has room
+ * for TAPE_PART_BYTES. */
+#define TAPE_PART_BYTES (UINT32_C(128) << 10)
+struct tape_part {
+	struct tape_entry entry;
+	uint8_t bytes[TAPE_PART_BYTES];
+};
+void tape_snapshot_parts(struct tape *tape, const struct tape_entry *entry, struct tape_part *part,
+                         void (*put)(void *argument, const struct tape_entry *entry),
+                         void *argument);
+/* So much is wanted for a room, which the worker waits for; 0: it does not. */
+uint64_t tape_room_wanted(const struct tape *tape);
+/* Then: the room becomes so large, or, with 0, stays as it is. 0 or -ENOMEM. */
+int tape_room_answer(struct tape *tape, uint64_t bytes);
 
 #endif

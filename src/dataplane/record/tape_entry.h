@@ -62,7 +62,7 @@ enum tape_kind {
  * still (engine_settle). END: some of what was due had not left. */
 #define TAPE_UNSETTLED 0x1
 #define TAPE_BLIND     0x1 /* GAP: a change, a clearing or an insertion is missing, too */
-#define TAPE_LAST      0x1 /* SNAPSHOT: the last of its parts */
+#define TAPE_LAST      0x1 /* SNAPSHOT: the last of its parts; on a tape it has none (tape.h) */
 
 #define TAPE_CLOUD_BYTES 32
 

@@ -9,8 +9,6 @@
 #include "record/tape_room.h"
 #include "record/tape_snapshot.h"
 
-/* So much of a snapshot is in one entry. */
-#define PART_BYTES (UINT32_C(128) << 10)
 /* What may be over in a moment is looked at again then; what is not, later. */
 #define AGAIN_NS SIMTIME_MS
 
@@ -27,33 +25,7 @@ void tape_account_snapshot(struct tape_account *account, struct snapshot *snapsh
 	snapshot_value(snapshot, account->sums);
 }
 
-/* There is room for all of it. */
-static void put_parts(struct tape *tape, const uint8_t *bytes, uint64_t n, simtime now)
-{
-	const uint32_t digest = digest_fold(digest_bytes(0, bytes, (uint32_t)n));
-	uint64_t done = 0;
-
-	for (uint32_t part = 0; done < n; part++) {
-		const uint32_t here = (uint32_t)RTE_MIN((uint64_t)PART_BYTES, n - done);
-		const uint32_t padded = tape_padded(here);
-		const uint32_t whole = (uint32_t)sizeof(struct tape_entry) + padded;
-		struct tape_entry *entry = tape_entry_begin(tape, whole, 0);
-
-		if (!entry)
-			return; /* not whole: as if there were none */
-		*entry = (struct tape_entry){.bytes = whole,
-		                             .kind = TAPE_SNAPSHOT,
-		                             .flags = done + here == n ? TAPE_LAST : 0,
-		                             .n = part,
-		                             .word = digest,
-		                             .t_ns = now,
-		                             .number = n};
-		memcpy(entry + 1, bytes + done, here);
-		memset((uint8_t *)(entry + 1) + here, 0, padded - here);
-		tape_publish(tape, entry);
-		done += here;
-	}
-}
+/* ---- the worker's end ---- */
 
 static bool put_off(struct tape_snapshots *snapshots, simtime until)
 {
@@ -63,26 +35,53 @@ static bool put_off(struct tape_snapshots *snapshots, simtime until)
 	return false;
 }
 
+static void take(struct tape *tape, struct engine *engine, simtime now, struct snapshot *snapshot)
+{
+	snapshot->snap = tape->snap == UINT32_MAX ? 0 : tape->snap;
+	tape_account_snapshot(&tape->account, snapshot);
+	engine_snapshot(engine, now, snapshot);
+}
+
+/* The reader has to make the room larger. */
+static bool want_room(struct tape *tape, struct engine *engine, simtime now)
+{
+	struct tape_snapshots *snapshots = &tape->snapshots;
+	struct snapshot measure = {.measures = true};
+	const bool refused = snapshots->refused;
+
+	take(tape, engine, now, &measure);
+	__atomic_store_n(&snapshots->needed, measure.measured, __ATOMIC_RELAXED);
+	__atomic_store_n(&snapshots->is, TAPE_ROOM_SMALL, __ATOMIC_RELEASE);
+	return put_off(snapshots, now + (refused ? snapshots->every_ns : AGAIN_NS));
+}
+
 bool tape_snapshot(struct tape *tape, struct engine *engine, simtime now)
 {
 	struct tape_snapshots *snapshots = &tape->snapshots;
-	struct snapshot snapshot = {.at = snapshots->room,
-	                            .end = snapshots->room + snapshots->room_bytes,
-	                            .snap = tape->snap == UINT32_MAX ? 0 : tape->snap};
-	uint64_t bytes;
+	struct snapshot snapshot = {0};
+	struct tape_entry *entry;
 
 	snapshots->packets = engine_held_packets(engine);
 	if (snapshots->packets > snapshots->held_max || engine_snapshot_waits(engine))
 		return put_off(snapshots, now + 10 * AGAIN_NS);
-	tape_account_snapshot(&tape->account, &snapshot);
-	engine_snapshot(engine, now, &snapshot);
-	bytes = (uint64_t)(snapshot.at - snapshots->room);
-	if (snapshot.failed)
-		return put_off(snapshots, now + snapshots->every_ns);
-	/* Each part may leave a gap at the end of the ring. */
-	if (tape_room(tape) < 2 * bytes + 4 * PART_BYTES)
+	if (__atomic_load_n(&snapshots->is, __ATOMIC_ACQUIRE) != TAPE_ROOM_WORKERS)
 		return put_off(snapshots, now + AGAIN_NS);
-	put_parts(tape, snapshots->room, bytes, now);
+	snapshot.at = snapshots->room;
+	snapshot.end = snapshots->room + snapshots->room_bytes;
+	take(tape, engine, now, &snapshot);
+	if (snapshot.failed)
+		return want_room(tape, engine, now);
+	entry = tape_entry_begin(tape, sizeof(*entry), 0);
+	if (!entry)
+		return put_off(snapshots, now + AGAIN_NS);
+	*entry = (struct tape_entry){.bytes = sizeof(*entry),
+	                             .kind = TAPE_SNAPSHOT,
+	                             .flags = TAPE_LAST,
+	                             .t_ns = now,
+	                             .number = (uint64_t)(snapshot.at - snapshots->room)};
+	__atomic_store_n(&snapshots->needed, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&snapshots->is, TAPE_ROOM_FILLED, __ATOMIC_RELEASE);
+	tape_publish(tape, entry);
 	snapshots->next = now + snapshots->every_ns;
 	snapshots->next_bytes = tape->written + snapshots->every_bytes;
 	snapshots->taken++;
@@ -92,4 +91,58 @@ bool tape_snapshot(struct tape *tape, struct engine *engine, simtime now)
 void tape_snapshot_took(struct tape *tape, simtime ns)
 {
 	tape->snapshots.longest_ns = simtime_max(tape->snapshots.longest_ns, ns);
+}
+
+/* ---- the reader's end ---- */
+
+void tape_snapshot_parts(struct tape *tape, const struct tape_entry *entry, struct tape_part *part,
+                         void (*put)(void *argument, const struct tape_entry *entry),
+                         void *argument)
+{
+	struct tape_snapshots *snapshots = &tape->snapshots;
+	const uint64_t n = entry->number;
+	const uint32_t digest = digest_fold(digest_bytes(0, snapshots->room, (uint32_t)n));
+	uint64_t done = 0;
+
+	for (uint32_t number = 0; done < n; number++) {
+		const uint32_t here = (uint32_t)RTE_MIN((uint64_t)TAPE_PART_BYTES, n - done);
+		const uint32_t padded = tape_padded(here);
+
+		part->entry = (struct tape_entry){.bytes = (uint32_t)sizeof(*entry) + padded,
+		                                  .kind = TAPE_SNAPSHOT,
+		                                  .flags = done + here == n ? TAPE_LAST : 0,
+		                                  .n = number,
+		                                  .word = digest,
+		                                  .t_ns = entry->t_ns,
+		                                  .number = n};
+		memcpy(part->bytes, snapshots->room + done, here);
+		memset(part->bytes + here, 0, padded - here);
+		put(argument, &part->entry);
+		done += here;
+	}
+	__atomic_store_n(&snapshots->is, TAPE_ROOM_WORKERS, __ATOMIC_RELEASE);
+}
+
+uint64_t tape_room_wanted(const struct tape *tape)
+{
+	const struct tape_snapshots *snapshots = &tape->snapshots;
+
+	return __atomic_load_n(&snapshots->is, __ATOMIC_ACQUIRE) == TAPE_ROOM_SMALL
+	               ? snapshots->needed
+	               : 0;
+}
+
+int tape_room_answer(struct tape *tape, uint64_t bytes)
+{
+	struct tape_snapshots *snapshots = &tape->snapshots;
+	uint8_t *room = bytes > 0 ? memory_make(bytes) : NULL;
+
+	if (room) {
+		memory_free(snapshots->room, snapshots->room_bytes);
+		snapshots->room = room;
+		snapshots->room_bytes = bytes;
+	}
+	__atomic_store_n(&snapshots->refused, room == NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&snapshots->is, TAPE_ROOM_WORKERS, __ATOMIC_RELEASE);
+	return room ? 0 : -ENOMEM;
 }

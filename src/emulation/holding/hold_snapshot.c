@@ -285,7 +285,7 @@ static void entry_write(void *argument, simtime t_ns, uint64_t number, const str
 	if (snapshot->failed)
 		return;
 	bytes = (uint32_t)(snapshot->at - length - sizeof(bytes));
-	memcpy(length, &bytes, sizeof(bytes));
+	snapshot_later(snapshot, length, &bytes, sizeof(bytes));
 	writing->n++;
 }
 
@@ -297,8 +297,7 @@ static void wheel_write(struct wheel *wheel, struct snapshot *snapshot)
 
 	snapshot_value(snapshot, n);
 	wheel_walk(wheel, entry_write, &writing);
-	if (!snapshot->failed)
-		memcpy(count, &writing.n, sizeof(writing.n));
+	snapshot_later(snapshot, count, &writing.n, sizeof(writing.n));
 }
 
 static int entry_order(const void *a, const void *b)

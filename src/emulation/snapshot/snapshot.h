@@ -39,11 +39,18 @@ struct snapshot {
 	bool restores;
 	bool failed;   /* there was no room, or what was read cannot be */
 	uint32_t snap; /* of the frame of a packet that is held so many bytes are written; 0: all */
+	/* There is no room, and nothing is written: `measured` says how much there would be. */
+	bool measures;
+	uint64_t measured;
 };
 
 static inline void snapshot_bytes(struct snapshot *snapshot, void *value, size_t bytes)
 {
 	if (snapshot->failed || (size_t)(snapshot->end - snapshot->at) < bytes) {
+		if (snapshot->measures) {
+			snapshot->measured += bytes;
+			return;
+		}
 		snapshot->failed = true;
 		if (snapshot->restores)
 			memset(value, 0, bytes);
@@ -58,6 +65,15 @@ static inline void snapshot_bytes(struct snapshot *snapshot, void *value, size_t
 
 /* Of an integer, or an array of integers. */
 #define snapshot_value(snapshot, value) snapshot_bytes((snapshot), &(value), sizeof(value))
+
+/* A value that is known only now, in the place of one that was written at `at`, which was
+ * snapshot->at then. */
+static inline void snapshot_later(const struct snapshot *snapshot, uint8_t *at, const void *value,
+                                  size_t bytes)
+{
+	if (!snapshot->failed && !snapshot->measures)
+		memcpy(at, value, bytes);
+}
 
 /* What was read is possible only if this is true. False: it is not, or something before failed. */
 static inline bool snapshot_holds(struct snapshot *snapshot, bool condition)
