@@ -109,6 +109,7 @@ struct rig *rig_open(const struct rig_setup *setup)
 	        .memory_bytes = bytes,
 	        .seed = setup->seed,
 	        .witness = setup->witness,
+	        .scarcity = setup->scarcity,
 	        .kept_mbufs_max = setup->kept_mbufs_max,
 	        .live = setup->live,
 	        .copy_bytes_max = setup->copy_bytes_max,
