@@ -27,6 +27,10 @@ static const char *const ways[] = {
         "reorder random 20% by 3pkt; delay 7ms jitter 2ms order allow",
         "reorder random 20% by 5ms; delay 7ms",
         "reorder 25% 50% gap 3; delay 7ms",
+        "reorder 50% 90%; delay 7ms",
+        "reorder 50% 99%; delay 7ms",
+        "reorder 25% 50% as-netem; delay 7ms",
+        "delay 20ms jitter 5ms correlation 60% as-netem order allow",
         "rate 12mbit queue 100pkt drop head; reorder every 4 wait 30ms",
         "slots min 1ms max 4ms packets 3; delay 3ms",
         "rate 12mbit algorithm token-bucket burst 20kB queue 100pkt; delay 9ms",
@@ -59,6 +63,7 @@ static void assert_go_on_alike(struct rig *rig, struct rig *other, const char *w
 	assert_same_departures(rig, departures, other, words);
 	assert_memory_equal(&cloud_of(rig)->counters, &cloud_of(other)->counters,
 	                    sizeof(struct counters));
+	assert_int_equal(engine_sent(rig->engine, 1), engine_sent(other->engine, 1));
 }
 
 static void goes_on_in_the_middle(const char *words)
@@ -113,10 +118,10 @@ static void who_was_received_long_ago_leaves_behind_what_a_snapshot_holds(void *
 	rig_close(other);
 }
 
-/* What it is told: of how many packets, and a sum of their numbers and instants. */
+/* What it is told: of how many packets, how many are copies, and a sum of numbers and instants. */
 struct listener {
 	struct witness witness; /* first */
-	uint64_t told, sum;
+	uint64_t told, copies, sum;
 };
 
 static void hear(struct witness *witness, const struct fate *fate)
@@ -127,13 +132,14 @@ static void hear(struct witness *witness, const struct fate *fate)
 		return;
 	assert_true(fate->packet > traffic.numbers_from);
 	listener->told++;
+	listener->copies += fate->flags == PACKET_COPY;
 	listener->sum += draw_u64(traffic_draws, fate->packet, 9) ^ fate->t_out_ns;
 }
 
 /* A record has half of the number of its packet. */
-static void packets_that_a_snapshot_holds_keep_their_numbers_behind_2_to_the_32(void **state)
+static void packets_that_a_snapshot_holds_keep_their_names_behind_number_2_to_the_32(void **state)
 {
-	const char *words = "rate 12mbit queue 200pkt";
+	const char *words = "duplicate every 5; rate 12mbit queue 200pkt";
 	struct listener listeners[2] = {0};
 	struct rig *rig[2];
 
@@ -153,7 +159,8 @@ static void packets_that_a_snapshot_holds_keep_their_numbers_behind_2_to_the_32(
 	listeners[0] = (struct listener){.witness = listeners[0].witness};
 	rig_run_out(rig[0]);
 	rig_run_out(rig[1]);
-	assert_true(listeners[0].told > 20);
+	assert_true(listeners[0].told > 20 && listeners[0].copies > 2);
+	assert_int_equal(listeners[1].copies, listeners[0].copies);
 	assert_int_equal(listeners[1].told, listeners[0].told);
 	assert_int_equal(listeners[1].sum, listeners[0].sum);
 	traffic.numbers_from = 0;
@@ -266,6 +273,23 @@ static void one_of_another_scenario_is_refused(void **state)
 	}
 }
 
+/* What it begins with says in which order all is. */
+static void one_of_another_format_is_refused(void **state)
+{
+	struct rig *rig = engine_open("delay 1ms"), *other = engine_open("delay 1ms");
+	struct snapshot snapshot = {.at = bytes, .end = bytes + BYTES};
+
+	(void)state;
+	engine_snapshot(rig->engine, rig->now, &snapshot);
+	assert_false(snapshot.failed);
+	bytes[0]++;
+	snapshot = (struct snapshot){.at = bytes, .end = snapshot.at, .restores = true};
+	engine_snapshot(other->engine, rig->now, &snapshot);
+	assert_true(snapshot.failed);
+	rig_close(rig);
+	rig_close(other);
+}
+
 /* The packet of this number of those that want a place in the queue finds none. */
 struct missing {
 	struct scarcity scarcity;
@@ -332,10 +356,11 @@ GROUP(takeover)
 	        cmocka_unit_test(an_engine_in_the_midst_of_packets_goes_on_in_another),
 	        cmocka_unit_test(who_was_received_long_ago_leaves_behind_what_a_snapshot_holds),
 	        cmocka_unit_test(
-	                packets_that_a_snapshot_holds_keep_their_numbers_behind_2_to_the_32),
+	                packets_that_a_snapshot_holds_keep_their_names_behind_number_2_to_the_32),
 	        cmocka_unit_test(what_is_shared_with_a_cloud_that_is_gone_stays_so),
 	        cmocka_unit_test(what_comes_behind_a_snapshot_draws_on_from_what_was_taken_away),
 	        cmocka_unit_test(one_of_another_scenario_is_refused),
+	        cmocka_unit_test(one_of_another_format_is_refused),
 	        cmocka_unit_test(the_packet_that_found_no_memory_finds_none_behind_a_snapshot),
 	};
 
