@@ -2,6 +2,8 @@
 /* An engine takes over what another remembers and holds, in the midst of packets, and goes on as
  * that would have gone on: at the same instants, with the same draws, and for those who are told.
  */
+#include <string.h>
+
 #include "account/scarcity.h"
 #include "account/witness.h"
 #include "engine/cloud.h"
@@ -66,13 +68,30 @@ static void assert_go_on_alike(struct rig *rig, struct rig *other, const char *w
 	assert_int_equal(engine_sent(rig->engine, 1), engine_sent(other->engine, 1));
 }
 
+/* What few packets show, or a report only. */
+static void assert_remember_alike(struct rig *rig, struct rig *other, const char *words)
+{
+	const struct line *one = &cloud_of(rig)->line, *two = &cloud_of(other)->line;
+	const struct reorder_back *back = &one->back, *back_of_other = &two->back;
+
+	if (back->entered != back_of_other->entered || back->latest != back_of_other->latest ||
+	    back->passed != back_of_other->passed || back->released != back_of_other->released)
+		fail_msg("%s: reordering is somewhere else", words);
+	if (one->waits != two->waits || one->waited_ns != two->waited_ns)
+		fail_msg("%s: they have waited for something else", words);
+	if (memcmp(&one->moments, &two->moments, sizeof(one->moments)) != 0)
+		fail_msg("%s: other delays have been seen", words);
+}
+
 static void goes_on_in_the_middle(const char *words)
 {
 	struct rig *rig = engine_open(words), *other = engine_open(words);
 
 	traffic_come(rig, 1, BEFORE, SIMTIME_MS);
 	take_over(rig, other, words);
+	assert_remember_alike(rig, other, words);
 	assert_go_on_alike(rig, other, words);
+	assert_remember_alike(rig, other, words);
 	rig_close(rig);
 	rig_close(other);
 }
