@@ -2,7 +2,10 @@
 /* An engine takes over what another remembers and holds, in the midst of packets, and goes on as
  * that would have gone on: at the same instants, with the same draws, and for those who are told.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "account/scarcity.h"
 #include "account/witness.h"
@@ -23,6 +26,7 @@ static const char *const ways[] = {
         "delay 20ms jitter 5ms half-life 30ms",
         "delay 20ms jitter 5ms correlation 60% order allow",
         "delay 20ms jitter 5ms half-life 30ms order allow",
+        "delay 30ms; every 100ms for 37ms delay 5ms",
         "delay 20ms limit 30pkt; rate 30mbit queue 20pkt",
         "reorder every 5; delay 7ms",
         "reorder random 20% by 3pkt; delay 7ms jitter 2ms",
@@ -73,10 +77,15 @@ static void assert_remember_alike(struct rig *rig, struct rig *other, const char
 {
 	const struct line *one = &cloud_of(rig)->line, *two = &cloud_of(other)->line;
 	const struct reorder_back *back = &one->back, *back_of_other = &two->back;
+	const struct opportunity_cursor *cursor = &cloud_of(rig)->link.cursor;
+	const struct opportunity_cursor *cursor_of_other = &cloud_of(other)->link.cursor;
 
 	if (back->entered != back_of_other->entered || back->latest != back_of_other->latest ||
 	    back->passed != back_of_other->passed || back->released != back_of_other->released)
 		fail_msg("%s: reordering is somewhere else", words);
+	if (cursor->next != cursor_of_other->next || cursor->at != cursor_of_other->at ||
+	    cursor->left != cursor_of_other->left || cursor->taken != cursor_of_other->taken)
+		fail_msg("%s: the trace is somewhere else", words);
 	if (one->waits != two->waits || one->waited_ns != two->waited_ns)
 		fail_msg("%s: they have waited for something else", words);
 	if (memcmp(&one->moments, &two->moments, sizeof(one->moments)) != 0)
@@ -94,6 +103,25 @@ static void goes_on_in_the_middle(const char *words)
 	assert_remember_alike(rig, other, words);
 	rig_close(rig);
 	rig_close(other);
+}
+
+/* Instants at which packets may leave, of a file (trace.h). */
+static void an_engine_between_opportunities_goes_on_in_another(void **state)
+{
+	char path[] = "/tmp/weir-takeover-XXXXXX", words[128];
+	const int file = mkstemp(path);
+	FILE *to = file < 0 ? NULL : fdopen(file, "w");
+
+	(void)state;
+	assert_non_null(to);
+	fputs("1\n4\n5\n5\n13\n", to);
+	assert_int_equal(fclose(to), 0);
+	snprintf(words, sizeof(words), "trace %s loop queue 50pkt", path);
+	goes_on_in_the_middle(words);
+	snprintf(words, sizeof(words),
+	         "rate 1mbit; slots min 3ms max 9ms packets 2; trace %s loop queue 50pkt", path);
+	goes_on_in_the_middle(words);
+	unlink(path);
 }
 
 static void an_engine_in_the_midst_of_packets_goes_on_in_another(void **state)
@@ -373,6 +401,7 @@ GROUP(takeover)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(an_engine_in_the_midst_of_packets_goes_on_in_another),
+	        cmocka_unit_test(an_engine_between_opportunities_goes_on_in_another),
 	        cmocka_unit_test(who_was_received_long_ago_leaves_behind_what_a_snapshot_holds),
 	        cmocka_unit_test(
 	                packets_that_a_snapshot_holds_keep_their_names_behind_number_2_to_the_32),
