@@ -12,6 +12,7 @@
 #include "engine/cloud.h"
 #include "engine/engine_snapshot.h"
 #include "engine/engine_state.h"
+#include "link/classes.h"
 #include "runner/group.h"
 #include "scenario/port_setting.h"
 #include "schedule_rig.h"
@@ -28,6 +29,7 @@ static const char *const ways[] = {
         "delay 20ms jitter 5ms half-life 30ms order allow",
         "delay 30ms; every 100ms for 37ms delay 5ms",
         "delay 20ms limit 30pkt; rate 30mbit queue 20pkt",
+        "rate 12mbit; class v weight 0.3 match 1 of 2; class rest weight 0.7",
         "reorder every 5; delay 7ms",
         "reorder random 20% by 3pkt; delay 7ms jitter 2ms",
         "reorder random 20% by 3pkt; delay 7ms jitter 2ms order allow",
@@ -77,6 +79,8 @@ static void assert_remember_alike(struct rig *rig, struct rig *other, const char
 {
 	const struct line *one = &cloud_of(rig)->line, *two = &cloud_of(other)->line;
 	const struct reorder_back *back = &one->back, *back_of_other = &two->back;
+	const struct classes *classes = cloud_of(rig)->link.classes;
+	const struct classes *classes_of_other = cloud_of(other)->link.classes;
 	const struct opportunity_cursor *cursor = &cloud_of(rig)->link.cursor;
 	const struct opportunity_cursor *cursor_of_other = &cloud_of(other)->link.cursor;
 
@@ -86,6 +90,11 @@ static void assert_remember_alike(struct rig *rig, struct rig *other, const char
 	if (cursor->next != cursor_of_other->next || cursor->at != cursor_of_other->at ||
 	    cursor->left != cursor_of_other->left || cursor->taken != cursor_of_other->taken)
 		fail_msg("%s: the trace is somewhere else", words);
+	for (uint32_t i = 0; classes && i < classes->n; i++) {
+		if (memcmp(&classes->class[i].counters, &classes_of_other->class[i].counters,
+		           sizeof(classes->class[i].counters)) != 0)
+			fail_msg("%s: class %u has counted otherwise", words, i);
+	}
 	if (one->waits != two->waits || one->waited_ns != two->waited_ns)
 		fail_msg("%s: they have waited for something else", words);
 	if (memcmp(&one->moments, &two->moments, sizeof(one->moments)) != 0)
