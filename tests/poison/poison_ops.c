@@ -198,6 +198,16 @@ int poison_is_real(void)
 	return POISON_REAL;
 }
 
+void poison_bytes(void *at, size_t bytes)
+{
+	ASAN_POISON_MEMORY_REGION(at, bytes);
+}
+
+void unpoison_bytes(void *at, size_t bytes)
+{
+	ASAN_UNPOISON_MEMORY_REGION(at, bytes);
+}
+
 /* DPDK looks for a pool's private part right behind the pool. */
 struct poison_pool {
 	struct rte_mempool pool;

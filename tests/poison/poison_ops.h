@@ -19,6 +19,7 @@
 #ifndef WEIR_POISON_OPS_H
 #define WEIR_POISON_OPS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <rte_mempool.h>
@@ -29,6 +30,11 @@
 
 /* Whether this build poisons: it was compiled with AddressSanitizer. */
 int poison_is_real(void);
+
+/* Memory that is nobody's for a while, and that is somebody's again. Nothing where no build
+ * poisons. */
+void poison_bytes(void *at, size_t bytes);
+void unpoison_bytes(void *at, size_t bytes);
 
 /* An mbuf pool on these ops, armed; it needs no EAL. Ends the program when there is no memory. */
 struct rte_mempool *poison_pool_make(const char *name, uint32_t mbufs, uint16_t private_bytes,

@@ -13,6 +13,7 @@
 #include "engine/classifier.h"
 #include "match/selection.h"
 #include "rig_frame.h"
+#include "rig_memory.h"
 
 #include "change/change.h"
 #include "engine/engine_state.h"
@@ -82,65 +83,6 @@ static void make_room(void *argument, uint32_t port)
 	rig_collect(argument);
 }
 
-/*
- * An engine's memory, most often of the same size: that of the rig before is used again, as it was
- * left, and the first comes filled with what is no nought. glibc would overwrite it each time under
- * MALLOC_PERTURB_, which meson sets, and that took most of the suite's time. A test touches little
- * of it: one piece of the filling is a file, mapped over and over, and only pages that are written
- * to are copied. AddressSanitizer gets each back, to see who still uses it.
- */
-#define FILLING_BYTES (UINT64_C(1) << 20)
-
-static void *spare;
-
-static int filling_make(void)
-{
-	int file = memfd_create("filling", MFD_CLOEXEC);
-	void *filling = malloc(FILLING_BYTES);
-
-	assert_true(file >= 0);
-	assert_non_null(filling);
-	memset(filling, 0xa5, FILLING_BYTES);
-	assert_int_equal(write(file, filling, FILLING_BYTES), FILLING_BYTES);
-	free(filling);
-	return file;
-}
-
-static void *memory_map(void)
-{
-	static int filling = -1;
-	char *memory = mmap(NULL, RIG_MEMORY, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (filling < 0)
-		filling = filling_make();
-	for (uint64_t at = 0; memory != MAP_FAILED && at < RIG_MEMORY; at += FILLING_BYTES) {
-		if (mmap(memory + at, FILLING_BYTES, PROT_READ | PROT_WRITE,
-		         MAP_PRIVATE | MAP_FIXED, filling, 0) == MAP_FAILED)
-			return NULL;
-	}
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
-static void *memory_take(size_t bytes)
-{
-	void *memory = spare;
-
-	if (bytes != RIG_MEMORY || poison_is_real())
-		return aligned_alloc(64, RTE_ALIGN_CEIL(bytes, 64u));
-	spare = NULL;
-	return memory ? memory : memory_map();
-}
-
-static void memory_give_back(void *memory, size_t bytes)
-{
-	if (bytes != RIG_MEMORY || poison_is_real())
-		free(memory);
-	else if (spare)
-		munmap(memory, bytes);
-	else
-		spare = memory;
-}
-
 struct rig *rig_open(const struct rig_setup *setup)
 {
 	size_t bytes = setup->memory_bytes ? setup->memory_bytes : RIG_MEMORY;
@@ -154,7 +96,7 @@ struct rig *rig_open(const struct rig_setup *setup)
 	rig->foreign = foreign;
 	rig->hosts = setup->hosts;
 	rig->memory_bytes = bytes;
-	rig->memory = memory_take(bytes);
+	rig->memory = rig_memory_take(bytes);
 	rig->scenario = scenario_make();
 	assert_non_null(rig->memory);
 	assert_non_null(rig->scenario);
@@ -167,6 +109,7 @@ struct rig *rig_open(const struct rig_setup *setup)
 	        .memory_bytes = bytes,
 	        .seed = setup->seed,
 	        .witness = setup->witness,
+	        .scarcity = setup->scarcity,
 	        .kept_mbufs_max = setup->kept_mbufs_max,
 	        .live = setup->live,
 	        .copy_bytes_max = setup->copy_bytes_max,
@@ -192,7 +135,7 @@ void rig_close(struct rig *rig)
 		assert_int_equal(poison_missing(rig->foreign), 0);
 	}
 	scenario_free(rig->scenario);
-	memory_give_back(rig->memory, rig->memory_bytes);
+	rig_memory_give_back(rig->memory, rig->memory_bytes);
 	free(rig->departures);
 	free(rig);
 }

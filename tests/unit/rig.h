@@ -53,6 +53,7 @@ struct rig_setup {
 	size_t memory_bytes; /* 0: RIG_MEMORY */
 	uint32_t copy_bytes_max;
 	struct witness *witness;
+	struct scarcity *scarcity;
 	const struct statement *const *statements; /* NULL: all there are */
 	bool makes_room;         /* as a replay: an outlet that is full is emptied at once */
 	uint32_t kept_mbufs_max; /* as in engine_setup */

@@ -34,15 +34,9 @@ static void jitter_snapshot(struct jitter_state *jitter, struct snapshot *snapsh
 
 static void choice_snapshot(struct reorder_choice *choice, struct snapshot *snapshot)
 {
-	struct chance *chance = &choice->chance;
-	uint32_t before = chance->correlated.before;
-
 	snapshot_value(snapshot, choice->drawn);
 	snapshot_value(snapshot, choice->since);
-	before = snapshot_index(snapshot, before, 3);
-	chance->correlated.before = before;
-	snapshot_value(snapshot, chance->netem.recurrence.last);
-	chance->netem.recurrence.begun = snapshot_flag(snapshot, chance->netem.recurrence.begun);
+	chance_snapshot(&choice->chance, snapshot);
 }
 
 /* What is held back, and what is noted of each. */
