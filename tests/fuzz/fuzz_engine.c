@@ -103,7 +103,7 @@ static void clouds_change(struct engine_rig *rig, struct input *input)
 	                                    "cloud z from y to b",
 	                                    "cloud z from x to b",
 	                                    "cloud z from b to a",
-	                                    "clouds y from b to a per source 24 most 3",
+	                                    "clouds y from b to a per source 192.0.2.0/24 most 3",
 	                                    "cloud y from a to b match src 192.0.2.1",
 	                                    "clouds z from a to c per flow most 4 match udp",
 	                                    "no cloud x",
