@@ -28,7 +28,7 @@ struct engine_rig {
 	uint64_t numbers[ENGINE_RIG_PORTS];
 	simtime left[ENGINE_RIG_PORTS]; /* the latest departure */
 	uint64_t n_left;
-	bool unsound; /* what it remembers was read from somewhere: mbufs are looked at, no accounts */
+	bool unsound; /* what it remembers was read from somewhere: accounts are not looked at */
 };
 
 /* One at a time. With cloud x from a to b. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Snapshots of engines (engine/engine_snapshot.h), whatever is in them: a file's checksum finds what
- * was damaged, and not what was made by hand. Byte 0 chooses a scenario, whose engine is written
- * down in the midst of packets; then come places in that, two bytes each, with what is there
- * instead. Before the first place that is its end or behind it: that much of it is left.
+ * Snapshots of engines (engine/engine_snapshot.h), whatever is in them: a file's checksum finds
+ * what was damaged, and not what was made by hand. Byte 0 chooses a scenario, whose engine is
+ * written down in the midst of packets; then come places in that, two bytes each, with the byte
+ * that is there instead. A place behind its end cuts it off.
  *
  * What is asserted: an engine that takes it comes to an end, whatever packets come, and gives every
  * mbuf back, and so does one that refuses it.

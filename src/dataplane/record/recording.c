@@ -8,15 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "machine/machine_memory.h"
 #include "record/folder_write.h"
 #include "record/recorded_file.h"
 #include "record/recording_state.h"
 #include "record/scenario_lines.h"
-
-#define REST_NS  (500 * SIMTIME_US)
-#define FLUSH_NS (100 * SIMTIME_MS)
-#define TURN     4096u /* entries of one worker, before those of the next */
 
 /* ---- the folder ---- */
 
@@ -126,42 +121,6 @@ void recording_note(struct recording *recording, char *line)
 	note_add(recording, 0, line);
 }
 
-static struct note *notes_take(struct recording *recording)
-{
-	struct note *first;
-
-	pthread_mutex_lock(&recording->lock);
-	first = recording->first;
-	recording->first = NULL;
-	recording->last = &recording->first;
-	pthread_mutex_unlock(&recording->lock);
-	return first;
-}
-
-static void notes_write(struct recording *recording)
-{
-	struct note *note = notes_take(recording), *next;
-	const bool any = note != NULL;
-
-	pthread_mutex_lock(&recording->changes_lock);
-	for (; note; note = next) {
-		next = note->next;
-		if (note->change > 0) {
-			scenario_lines_write(recording->changes, note->change, recording->before,
-			                     note->text);
-			free(recording->before);
-			recording->before = note->text;
-		} else {
-			fprintf(recording->changes, "%s\n", note->text);
-			free(note->text);
-		}
-		free(note);
-	}
-	if (any && fflush(recording->changes) != 0 && recording->error == 0)
-		recording->error = errno;
-	pthread_mutex_unlock(&recording->changes_lock);
-}
-
 int recording_file(struct recording *recording, const char *name, const void *content, size_t bytes)
 {
 	struct known_file *file;
@@ -198,140 +157,6 @@ out:
 	pthread_mutex_unlock(&recording->lock);
 	recording_note(recording, line);
 	return rc;
-}
-
-/* ---- the writer ---- */
-
-static void end_early(struct recording *recording, int error)
-{
-	if (recording->error == 0)
-		recording->error = error;
-	__atomic_store_n(&recording->ended, true, __ATOMIC_RELEASE);
-}
-
-/* What workers took over, and when, for people; a repetition reads it in ingress.pcapng. */
-static void note_taken(struct recording *recording, uint32_t worker, const struct tape_entry *entry)
-{
-	notes_write(recording);
-	pthread_mutex_lock(&recording->changes_lock);
-	fprintf(recording->changes,
-	        "{\"taken\":%" PRIu64 ",\"worker\":%" PRIu32 ",\"t_ns\":%" PRIu64 "}\n",
-	        entry->number, worker, entry->t_ns);
-	fflush(recording->changes);
-	pthread_mutex_unlock(&recording->changes_lock);
-}
-
-/* Of the file, but for what is on its way. */
-static uint64_t file_bytes(const struct recording *recording)
-{
-	return recording->pack ? pack_written_bytes(recording->pack) : recording->bytes;
-}
-
-/* Where the parts of a snapshot go. */
-struct flight_place {
-	struct flight *flight;
-	uint32_t worker;
-};
-
-static void put_part(void *argument, const struct tape_entry *entry)
-{
-	const struct flight_place *place = argument;
-
-	flight_put(place->flight, place->worker, entry);
-}
-
-static void put_in_flight(struct recording *recording, uint32_t worker,
-                          const struct tape_entry *entry)
-{
-	struct flight_place place = {recording->flight, worker};
-
-	if (entry->kind == TAPE_SNAPSHOT)
-		tape_snapshot_parts(&recording->tapes[worker], entry, recording->part, put_part,
-		                    &place);
-	else
-		flight_put(recording->flight, worker, entry);
-}
-
-#define SPARE_BYTES (UINT64_C(32) << 20) /* that the machine has left beside a larger room */
-
-/* A snapshot does not fit: a larger room, if there is memory for it. The next one takes more, when
- * more packets are held, or a template has more clouds. */
-static void room_for(struct tape *tape)
-{
-	const uint64_t wanted = tape_room_wanted(tape);
-	const uint64_t bytes = RTE_ALIGN_CEIL(wanted + wanted / 4, UINT64_C(2) << 20);
-	struct machine_memory machine;
-	bool fits;
-
-	if (wanted == 0)
-		return;
-	fits = bytes <= RECORDING_SNAPSHOT_MOST && machine_memory_read("", &machine) == 0 &&
-	       bytes + SPARE_BYTES <= machine.pages.free_bytes &&
-	       bytes + SPARE_BYTES <= machine.address.free_bytes;
-	tape_room_answer(tape, fits ? bytes : 0);
-}
-
-static uint32_t write_some(struct recording *recording, uint32_t worker)
-{
-	struct tape *tape = &recording->tapes[worker];
-	const struct tape_entry *entry;
-	uint32_t n = 0;
-
-	for (; n < TURN && (entry = tape_look(tape)); n++) {
-		if (!recording->ended) {
-			/* The change is known before anything stands behind it. */
-			if (entry->kind == TAPE_CHANGE)
-				note_taken(recording, worker, entry);
-			if (recording->flight)
-				put_in_flight(recording, worker, entry);
-			else
-				recording->bytes +=
-				        recorded_put(&recording->block_writer, worker, entry);
-			if (recording->plan.limit_bytes > 0 &&
-			    file_bytes(recording) >= recording->plan.limit_bytes)
-				end_early(recording, 0);
-		}
-		tape_pass(tape, entry);
-	}
-	if (recording->block_writer.error != 0 && !recording->ended)
-		end_early(recording, recording->block_writer.error);
-	return n;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec;
-}
-
-static void *writer(void *argument)
-{
-	static const struct timespec rest = {.tv_nsec = (long)REST_NS};
-	struct recording *recording = argument;
-	uint64_t flushed_ns = now_ns();
-	bool stop, busy;
-
-	do {
-		stop = __atomic_load_n(&recording->stop, __ATOMIC_ACQUIRE);
-		notes_write(recording);
-		busy = false;
-		for (uint32_t i = 0; i < recording->n_tapes; i++)
-			busy |= write_some(recording, i) > 0;
-		for (uint32_t i = 0; i < recording->n_tapes && recording->flight; i++)
-			room_for(&recording->tapes[i]);
-		if (!busy && !stop)
-			nanosleep(&rest, NULL);
-		if (!recording->flight && (now_ns() - flushed_ns >= FLUSH_NS || (stop && !busy))) {
-			int error = block_writer_flush(&recording->block_writer);
-
-			if (error != 0 && !recording->ended)
-				end_early(recording, error);
-			flushed_ns = now_ns();
-		}
-	} while (!stop || busy);
-	return NULL;
 }
 
 /* ---- control ---- */
@@ -415,7 +240,7 @@ int recording_begin(struct recording *recording, uint32_t workers, const uint32_
 		            tape_bytes >> 20);
 		return -ENOMEM;
 	}
-	rc = pthread_create(&recording->thread, NULL, writer, recording);
+	rc = pthread_create(&recording->thread, NULL, recording_writer, recording);
 	if (rc != 0) {
 		problem_set(problem, -1, "no thread to record: %s", strerror(rc));
 		return -rc;
@@ -440,7 +265,7 @@ void recording_finish(struct recording *recording)
 		int error = pack_finish(recording->pack);
 
 		if (error != 0 && !recording->ended)
-			end_early(recording, error);
+			recording_end_early(recording, error);
 	}
 }
 
@@ -461,7 +286,7 @@ bool recording_trouble(struct recording *recording, char *line, size_t room)
 
 void recording_counts(const struct recording *recording, struct recording_counts *counts)
 {
-	*counts = (struct recording_counts){.bytes = file_bytes(recording),
+	*counts = (struct recording_counts){.bytes = recording_file_bytes(recording),
 	                                    .ended = recording->ended};
 	for (uint32_t i = 0; i < recording->n_tapes; i++) {
 		counts->packets += recording->tapes[i].packets;

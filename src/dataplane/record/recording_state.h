@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inside of a recording, shared by recording.c, which makes it, and recording_dump.c, which
- * writes a flight down. */
+/* The inside of a recording, shared by recording.c, which makes it, recording_writer.c, which
+ * empties the tapes, and recording_dump.c, which writes a flight down. */
 #ifndef WEIR_RECORDING_STATE_H
 #define WEIR_RECORDING_STATE_H
 
@@ -61,5 +61,12 @@ struct recording {
 	uint32_t n_files;
 	bool told;
 };
+
+/* The thread; the argument is the recording. It ends when it is to stop and the tapes are empty. */
+void *recording_writer(void *argument);
+/* The recording goes no further: for an errno, or, with 0, for its limit. */
+void recording_end_early(struct recording *recording, int error);
+/* Of ingress.pcapng, but for what is on its way. */
+uint64_t recording_file_bytes(const struct recording *recording);
 
 #endif
