@@ -61,8 +61,9 @@ renice -n -15 $$ >/dev/null 2>&1 || true
 # How long a test waits for what must come: no claim about time, so far more than any machine takes.
 PATIENCE_S=60
 
-until_true() # a command: until it succeeds
+until_true() # a command, which may wait so, too: until it succeeds
 {
+	local deadline
 	deadline=$(($(date +%s) + PATIENCE_S))
 	until "$@"; do
 		[ "$(date +%s)" -lt $deadline ] || return 1
