@@ -681,43 +681,45 @@ def straight(scene, device):
     return subprocess.run([WEIR, "check", "-c", scene.at("straight.weir")], capture_output=True, text=True)
 
 
+def played(of, name, speed):
+    """By port, what came in when a recording was played to a weir: all that it has."""
+    done = straight(of, f"file:{of.at(name)},interface={{port}},speed={speed}")
+    assert done.returncode == 0, done
+    os.rename(of.at("straight.weir"), of.at("live.weir"))
+    client = of.start(record="S")
+    frames = {port: [frame for _, frame in read_capture(of.at(f"{'ab'[port]}.pcap"))] for port in (0, 1)}
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        ports = json.loads(client.say("show ports"))["ports"]
+        if all(port["rx_packets"] == len(frames[0]) for port in ports):
+            break
+        time.sleep(0.1)
+    client.close()
+    of.stop()
+    after = came_in(os.path.join(of.at("S"), "ingress.pcapng"))
+    shutil.rmtree(of.at("S"))
+    assert {port: [frame for _, frame in packets] for port, packets in after.items()} == frames
+    return after
+
+
 def a_recording_is_a_live_source_at_any_speed():
     with tempfile.TemporaryDirectory() as folder:
-        scene = record(folder, LOSSY, "ab", ["--zstd"], packets=3000, changes=())
-        plain = Kept.scene()
-        for of, name, speed in ((plain, "R", 2), (plain, "R/ingress.pcapng", 0.5), (scene, "R", 4)):
-            source = of.at(name)
-            device = f"file:{source},interface={{port}},speed={speed}"
-            done = straight(of, device)
-            assert done.returncode == 0, done
-            os.rename(of.at("straight.weir"), of.at("live.weir"))
-            again = of.at("S")
-            client = of.start(record="S")
-            frames = {port: [frame for _, frame in read_capture(of.at(f"{'ab'[port]}.pcap"))] for port in (0, 1)}
-            end = time.monotonic() + 30
-            while time.monotonic() < end:
-                ports = json.loads(client.say("show ports"))["ports"]
-                if all(port["rx_packets"] == len(frames[0]) for port in ports):
-                    break
-                time.sleep(0.1)
-            client.close()
-            of.stop()
-            after = came_in(os.path.join(again, "ingress.pcapng"))
-            shutil.rmtree(again)
-            assert {port: [frame for _, frame in packets] for port, packets in after.items()} == frames
-            if of is scene:
-                continue
-            before = came_in(of.at("R/ingress.pcapng"))
-            first = min(t for packets in before.values() for t, _ in packets)
-            # Busy machines come late, and some packet of each half comes in time. The ports stay
-            # together, and the second half is as far from the first as it is to be.
-            late = {port: [t - (was - first) / speed for (t, _), (was, _) in zip(after[port], before[port])]
-                    for port in after}
-            least = {port: min(each) for port, each in late.items()}
-            assert abs(least[0] - least[1]) < 50e6, least
-            for each in late.values():
-                halves = min(each[:len(each) // 2]), min(each[len(each) // 2:])
-                assert abs(halves[0] - halves[1]) < 50e6, halves
+        played(record(folder, LOSSY, "ab", ["--zstd"], packets=3000, changes=()), "R", 4)
+    plain = Kept.scene()
+    before = came_in(plain.at("R/ingress.pcapng"))
+    first = min(t for packets in before.values() for t, _ in packets)
+    last = max(t for packets in before.values() for t, _ in packets)
+    # However busy the machine, none comes too early, and some try is as fast as it is to be.
+    for speed in (0.25, 0.5):
+        for _ in range(10):
+            after = played(plain, "R/ingress.pcapng", speed)
+            for port, packets in after.items():
+                early = min(t - (was - first) / speed for (t, _), (was, _) in zip(packets, before[port]))
+                assert early > -1e6, f"{early} ns"
+            spans = [packets[-1][0] - packets[0][0] for packets in after.values()]
+            if max(spans) < 1.5 * (last - first) / speed:
+                break
+        assert max(spans) < 1.5 * (last - first) / speed, spans
 
 
 def foreign_pcapng(order, units):
