@@ -21,7 +21,8 @@ host_start() # arguments of weir-host
 	# topology.sh ends what is named here.
 	background="${background:-} $host_pid"
 	until_true host_runs_or_died || fail "weir-host did not start within $PATIENCE_S s"
-	said 'weir-host: running' "$work/host.err" || fail "$(cat "$work/host.err")"
+	said 'weir-host: running' "$work/host.err" ||
+		{ wait $host_pid; fail "weir-host ended with $?: $(cat "$work/host.err")"; }
 }
 
 host_runs_or_died()
