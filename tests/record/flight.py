@@ -388,7 +388,8 @@ def workers_of(pid):
     found = []
     for task in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{task}/comm") as file:
-            if "-worker-" in file.read():
+            # DPDK calls it rte-worker-N, from 23.11 on dpdk-workerN.
+            if "-worker" in file.read():
                 found.append(int(task))
     return sorted(found)
 
