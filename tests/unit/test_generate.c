@@ -229,7 +229,7 @@ static void what_happens_in_clouds_does_not_depend_on_room_in_an_outlet(void **s
 	rig_close(slow);
 }
 
-/* Every fifth change lets the slow one catch up. */
+/* A change of delays and of losses, ahead of which the engine is settled. */
 static void change_crowd(struct rig *rig, uint32_t number)
 {
 	assert_true(engine_settle(rig->engine, rig->now));
@@ -245,6 +245,7 @@ static void a_change_behind_a_full_outlet_finds_clouds_as_if_there_were_room(voi
 	uint64_t most = 0;
 
 	(void)state;
+	/* Each way has more packets than the slow one's devices take. */
 	for (uint32_t i = 0; i < 6000; i++) {
 		static const uint32_t ports[] = {0, 1, 1, 2, 0, 1};
 		const uint32_t bytes = i % 11 ? 100 : 1400;

@@ -82,7 +82,7 @@ static wide process_bytes(const struct memory_request *request)
 }
 
 /* A cloud of a template with a loss, a rate and a delay takes 880 bytes; the writer makes a room
- * larger than this, too, if there is memory (recording.c). */
+ * larger than this, too, if there is memory (recording_writer.c). */
 #define SNAPSHOT_CLOUD_BYTES  2048u
 #define SNAPSHOT_BAND_BYTES   64u
 #define SNAPSHOT_PACKET_BYTES 64u /* beside its frame */

@@ -4,8 +4,8 @@
  * they wait behind the outlet. Those of shared clouds do so always. Were they to wait in their
  * clouds, those of all others on the wheel would wait with them, and a packet that comes in
  * meanwhile would find clouds in a state that depends on how fast a device takes packets. What is
- * due on a line of its own waits there, for nothing else depends on it; ahead of a change it leaves
- * as well (engine_settle), as the change would find it.
+ * due on a line of its own waits there, for nothing else depends on it. Ahead of a change it leaves
+ * as well (engine_settle): the change would find it there.
  *
  * As long as some wait at a port, its outlet is full whenever the engine executes something: so
  * nothing passes them, and the usual way out need not ask. Where a driver makes room in the middle
