@@ -12,303 +12,74 @@
 
 #include <cmocka.h>
 
-#include "change/change.h"
-#include "capture/filter.h"
 #include "folder.h"
-#include "language/scenario_file.h"
 #include "live/worker.h"
 #include "machine/pool.h"
 #include "offline/offline_pool.h"
 #include "packet/digest.h"
 #include "record/recorded_file.h"
-#include "record/recording.h"
-#include "record/rerun.h"
 #include "record/scenario_lines.h"
 #include "record/tape.h"
+#include "recorded_rig.h"
 #include "rig.h"
 #include "runner/group.h"
-#include "statements.h"
 
-#define WORKERS 2
-#define MEMORY  (UINT64_C(16) << 20)
-#define POLLS   1500
-#define CHANGES 64
+#define POLLS 1500
 
 static struct rte_mempool *pool;
-static uint64_t random_state;
 
-static uint32_t dice(uint32_t sides)
-{
-	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
-	return (uint32_t)(random_state >> 33) % sides;
-}
+#define TWO_WAYS                                                                                   \
+	"seed 9\nport a\nport b device x rx-latency 1us\ncloud down from a to b\n"                 \
+	"cloud up from b to a\ncloud up delay 2ms jitter 1ms order allow\n"
 
 /* Two directions, with what draws, queues, and makes more of packets. */
-static const char *const middles[] = {
-        "cloud down loss random 4%\ncloud down rate 40mbit queue 40kB\ncloud down delay 3ms\n",
-        "cloud down rate 20mbit queue 20pkt\ncloud down delay 1ms jitter 300us\n",
-        "cloud down duplicate random 10%\ncloud down delay 2ms\ncloud up loss random 9%\n",
-        "cloud down red min 5kB max 20kB max-p 0.1\ncloud down rate 30mbit queue 60kB\n"
-        "cloud down delay 1ms\n",
+static const char *const texts[] = {
+        TWO_WAYS "cloud down loss random 4%\ncloud down rate 40mbit queue 40kB\n"
+                 "cloud down delay 3ms\n",
+        TWO_WAYS "cloud down rate 20mbit queue 20pkt\ncloud down delay 1ms jitter 300us\n",
+        TWO_WAYS "cloud down duplicate random 10%\ncloud down delay 2ms\n"
+                 "cloud up loss random 9%\n",
+        TWO_WAYS "cloud down red min 5kB max 20kB max-p 0.1\ncloud down rate 30mbit queue 60kB\n"
+                 "cloud down delay 1ms\n",
 };
 
-static struct scenario *scenario_of(uint32_t which)
-{
-	char text[1024], message[SCENARIO_FILE_ERROR];
-	struct scenario *scenario;
-
-	snprintf(text, sizeof(text),
-	         "seed 9\nport a\nport b device x rx-latency 1us\ncloud down from a to b\n"
-	         "cloud up from b to a\ncloud up delay 2ms jitter 1ms order allow\n%s",
-	         middles[which]);
-	if (scenario_text_load(text, strlen(text), "test", &scenario, message, sizeof(message)))
-		fail_msg("%s", message);
-	return scenario;
-}
-
-/* ---- a live run by hand ---- */
-
-struct live {
-	struct recording *recording;
-	struct scenario *scenarios[CHANGES]; /* [0]: of the beginning; behind it each change */
-	uint32_t changes, taken[WORKERS];
-	struct engine *engines[WORKERS];
-	void *memories[WORKERS];
-	uint64_t numbers[2], departed, most_late;
-	bool stuck; /* devices take nothing */
-	simtime now[WORKERS];
-};
-
-static const uint32_t emulator[SCENARIO_PORTS_MAX] = {0, 1};
-
-static void apply(struct live *live, uint32_t worker, const struct scenario *scenario, simtime now)
-{
-	const bool owned[SCENARIO_PORTS_MAX] = {worker == 0, worker == 1};
-	struct problem problem;
-	struct change *change;
-
-	assert_int_equal(change_prepare(live->engines[worker], scenario, owned, &change, &problem),
-	                 0);
-	engine_apply(live->engines[worker], change, now);
-	change_free(change);
-}
-
-static void live_begin(struct live *live, uint32_t snap)
-{
-	const struct recording_plan plan = {
-	        .folder = "R", .weir = "test", .snap = snap, .tape_bytes = UINT64_C(8) << 20};
-	struct problem problem;
-	char *text;
-
-	memset(live, 0, sizeof(*live));
-	live->scenarios[0] = scenario_of(0);
-	text = scenario_text(live->scenarios[0]);
-	if (recording_open(&plan, live->scenarios[0], text, &live->recording, &problem) < 0)
-		fail_msg("%s", problem.text);
-	free(text);
-	assert_int_equal(recording_begin(live->recording, WORKERS, emulator, MEMORY, &problem), 0);
-	for (uint32_t i = 0; i < WORKERS; i++) {
-		struct engine_setup setup = {.statements = statements,
-		                             .pool = pool,
-		                             .memory_bytes = MEMORY,
-		                             .seed = 9,
-		                             .filters = &filters,
-		                             .live = true};
-
-		setup.memory = live->memories[i] = memory_make(MEMORY);
-		live->engines[i] = engine_make(&setup);
-		assert_non_null(live->engines[i]);
-		apply(live, i, live->scenarios[0], 0);
-	}
-}
-
-static struct rte_mbuf *frame_make(uint32_t bytes)
-{
-	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
-	char *data = rte_pktmbuf_append(mbuf, (uint16_t)bytes);
-
-	assert_non_null(data);
-	for (uint32_t i = 0; i < bytes; i++)
-		data[i] = (char)dice(256);
-	if (dice(8) == 0) {
-		struct rte_mbuf *more = rte_pktmbuf_alloc(pool);
-		char *rest = rte_pktmbuf_append(more, 333);
-
-		memset(rest, (int)dice(256), 333);
-		assert_int_equal(rte_pktmbuf_chain(mbuf, more), 0);
-	}
-	return mbuf;
-}
-
-static void receive(struct live *live, uint32_t worker, simtime now)
-{
-	struct tape *tape = recording_tape(live->recording, worker);
-	const uint16_t n = (uint16_t)(1 + dice(5));
-	struct burst burst;
-
-	for (uint16_t i = 0; i < n; i++)
-		burst.mbuf[i] = frame_make(60 + dice(1400));
-	burst_received(&burst, n, worker, now, live->numbers[worker] + 1);
-	live->numbers[worker] += n;
-	if (worker == 1 && dice(2) == 0) {
-		uint32_t ages[BURST_MAX];
-
-		for (uint16_t i = 0; i < n; i++)
-			ages[i] = dice(900);
-		burst_set_ages(&burst, ages);
-	}
-	tape_burst(tape, &burst);
-	engine_ingress(live->engines[worker], &burst);
-}
-
-static void advance(struct live *live, uint32_t worker, simtime now)
-{
-	struct tape *tape = recording_tape(live->recording, worker);
-	struct engine *engine = live->engines[worker];
-
-	do {
-		engine_advance(engine, now);
-		for (uint32_t port = 0; port < 2; port++) {
-			struct outlet *outlet = engine_outlet(engine, port);
-
-			tape_departures(tape, port, outlet, now);
-			if (!live->stuck) {
-				live->departed += outlet->n;
-				rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
-				outlet->n = 0;
-			}
-			tape_left(tape, port, outlet->n);
-			live->most_late = RTE_MAX(live->most_late, engine_late(engine, port));
-		}
-	} while (!live->stuck && engine_next(engine) <= now);
-	tape_check(tape, engine, now);
-}
-
-static void take_change(struct live *live, uint32_t worker, simtime now)
-{
-	const uint32_t number = ++live->taken[worker];
-
-	tape_change(recording_tape(live->recording, worker), number, now,
-	            engine_settle(live->engines[worker], now));
-	apply(live, worker, live->scenarios[number], now);
-}
-
-/* One poll of a worker, as worker.c has it. */
-static void poll(struct live *live, uint32_t worker)
-{
-	static const uint8_t frames[120];
-	struct tape *tape = recording_tape(live->recording, worker);
-	const simtime now = live->now[worker] += dice(4) ? dice(200000) : 0;
-
-	if (dice(30) == 0)
-		live->stuck = dice(3) == 0;
-	if (dice(3) > 0)
-		receive(live, worker, now);
-	advance(live, worker, now);
-	if (live->taken[worker] < live->changes && dice(3) == 0) {
-		take_change(live, worker, now);
-	} else if (dice(60) == 0) {
-		const struct insertion insertion = {worker ? "up" : "down", 2, 60, frames};
-
-		tape_insertion(tape, &insertion, now, engine_settle(live->engines[worker], now));
-		engine_insert(live->engines[worker], &insertion, now);
-	} else if (dice(90) == 0) {
-		tape_clear(tape, now, engine_settle(live->engines[worker], now));
-		engine_clear(live->engines[worker]);
-	}
-}
-
-static void change_something(struct live *live)
-{
-	if (live->changes + 1 == CHANGES)
-		return;
-	live->scenarios[++live->changes] = scenario_of(dice((uint32_t)RTE_DIM(middles)));
-	recording_change(live->recording, live->changes,
-	                 scenario_text(live->scenarios[live->changes]));
-}
-
-static void live_end(struct live *live)
-{
-	live->stuck = false;
-	for (uint32_t i = 0; i < WORKERS; i++) {
-		advance(live, i, live->now[i]);
-		tape_end(recording_tape(live->recording, i), live->now[i], true);
-		engine_free(live->engines[i]);
-		memory_free(live->memories[i], MEMORY);
-	}
-	recording_finish(live->recording);
-	recording_free(live->recording);
-}
-
-static void live_forget(struct live *live)
-{
-	for (uint32_t i = 0; i <= live->changes; i++)
-		scenario_free(live->scenarios[i]);
-	assert_int_equal(system("rm -r R"), 0);
-}
-
-/* ---- again ---- */
-
-static const struct scenario *scenario_after(void *argument, uint32_t worker, uint64_t number,
-                                             struct problem *problem)
-{
-	const struct live *live = argument;
-	(void)worker;
-	(void)problem;
-
-	return number <= live->changes ? live->scenarios[number] : NULL;
-}
-
-static void again(struct live *live, uint32_t snap, struct rerun_result *result)
-{
-	const struct replay_options replay = {.memory_bytes = 64 << 20};
-	struct rerun_options options = {.path = "R/ingress.pcapng",
-	                                .workers = WORKERS,
-	                                .snap = snap,
-	                                .change = scenario_after,
-	                                .until_ns = SIMTIME_NEVER,
-	                                .replay = &replay,
-	                                .argument = live};
-	struct problem problem;
-
-	memcpy(options.emulator, emulator, sizeof(emulator));
-	memset(result, 0, sizeof(*result));
-	if (rerun_run(live->scenarios[0], &options, result, &problem) < 0)
-		fail_msg("%s", problem.text);
-	replay_result_free(&result->replay);
-}
+static const struct recorded_rig_conf two_workers = {.texts = texts,
+                                                     .n_texts = RTE_DIM(texts),
+                                                     .workers = 2,
+                                                     .ports = 2,
+                                                     .memory_bytes = UINT64_C(16) << 20,
+                                                     .burst_most = 5,
+                                                     .aged_port = 1,
+                                                     .segmented = true,
+                                                     .sticks = true,
+                                                     .messages = true};
 
 static void what_engines_met_runs_again_whatever_came_in_between(void **state)
 {
 	static struct rerun_result result;
-	static struct live live;
+	static struct recorded_rig rig;
+	struct recorded_rig_conf conf = two_workers;
 	(void)state;
 
 	for (uint32_t seed = 1; seed <= 12; seed++) {
-		const uint32_t snap = seed % 3 == 0 ? 96 : 0;
-
-		random_state = seed;
-		live_begin(&live, snap);
-		for (uint32_t i = 0; i < POLLS; i++) {
-			if (dice(30) == 0)
-				change_something(&live);
-			poll(&live, dice(WORKERS));
-		}
-		live_end(&live);
-		again(&live, snap, &result);
+		conf.snap = seed % 3 == 0 ? 96 : 0;
+		conf.spread = seed % 2 == 0;
+		dice_seed(seed);
+		recorded_rig_play(&rig, &conf, POLLS);
+		recorded_rig_again(&rig, &result);
 		if (result.differs)
 			fail_msg("seed %u: %s", seed, result.difference);
 		assert_string_equal(result.damage, "");
-		assert_int_equal(result.departures, live.departed);
-		assert_int_equal(result.compared, live.departed);
+		assert_int_equal(result.departures, rig.departed);
+		assert_int_equal(result.compared, rig.departed);
 		assert_true(result.checks > 0);
-		assert_true(live.most_late > 0);
-		for (uint32_t i = 0; i < WORKERS; i++) {
+		assert_true(rig.most_late > 0);
+		for (uint32_t i = 0; i < conf.workers; i++) {
 			assert_string_equal(result.workers[i].unknown, "");
-			assert_int_equal(result.workers[i].packets, live.numbers[i]);
-			assert_int_equal(result.workers[i].changes, live.taken[i]);
+			assert_int_equal(result.workers[i].packets, rig.numbers[i]);
+			assert_int_equal(result.workers[i].changes, rig.taken[i]);
 		}
-		live_forget(&live);
+		recorded_rig_forget(&rig);
 	}
 }
 
@@ -316,17 +87,16 @@ static void what_engines_met_runs_again_whatever_came_in_between(void **state)
 static void a_packet_that_came_a_nanosecond_later_is_another_run(void **state)
 {
 	static struct rerun_result result;
-	static struct live live;
+	static struct recorded_rig rig;
 	static uint8_t data[16 << 20];
+	struct recorded_rig_conf conf = two_workers;
 	uint64_t packets = 0;
 	FILE *file;
 	(void)state;
 
-	random_state = 5;
-	live_begin(&live, 0);
-	for (uint32_t i = 0; i < POLLS; i++)
-		poll(&live, dice(WORKERS));
-	live_end(&live);
+	conf.messages = false;
+	dice_seed(5);
+	recorded_rig_play(&rig, &conf, POLLS);
 	file = fopen("R/ingress.pcapng", "r+");
 	assert_non_null(file);
 	size_t bytes = fread(data, 1, sizeof(data), file);
@@ -344,10 +114,10 @@ static void a_packet_that_came_a_nanosecond_later_is_another_run(void **state)
 	rewind(file);
 	assert_int_equal(fwrite(data, 1, bytes, file), bytes);
 	fclose(file);
-	again(&live, 0, &result);
+	recorded_rig_again(&rig, &result);
 	assert_true(result.differs);
 	assert_non_null(strstr(result.difference, "worker 1: packet "));
-	live_forget(&live);
+	recorded_rig_forget(&rig);
 }
 
 /* ---- a tape that nobody empties ---- */
@@ -362,7 +132,7 @@ static void a_full_tape_counts_what_is_missing_and_says_so_when_there_is_room(vo
 
 	assert_int_equal(tape_make(&tape, 1 << 20, 0), 0);
 	for (uint32_t i = 0; i < 2000; i++) {
-		burst.mbuf[0] = frame_make(1400);
+		burst.mbuf[0] = recorded_rig_frame(1400, false);
 		burst_received(&burst, 1, 0, 1000 + i, i + 1);
 		tape_burst(&tape, &burst);
 		rte_pktmbuf_free(burst.mbuf[0]);
@@ -490,7 +260,7 @@ static void an_end_says_when_not_all_that_was_due_has_left(void **state)
 static int pool_begin(void **state)
 {
 	(void)state;
-	pool = offline_pool_make("record", 8191, 16383, NULL);
+	pool = recorded_rig_pool(16383);
 	return pool ? 0 : -1;
 }
 

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "recorded_rig.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "capture/filter.h"
+#include "change/change.h"
+#include "language/scenario_file.h"
+#include "machine/pool.h"
+#include "offline/offline_pool.h"
+#include "record/tape.h"
+#include "statements.h"
+
+static struct rte_mempool *pool;
+static uint64_t random_state;
+
+uint32_t dice(uint32_t sides)
+{
+	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return (uint32_t)(random_state >> 33) % sides;
+}
+
+void dice_seed(uint64_t seed)
+{
+	random_state = seed;
+}
+
+struct rte_mempool *recorded_rig_pool(uint32_t mbufs_max)
+{
+	pool = offline_pool_make("recorded_rig", 8191, mbufs_max, NULL);
+	return pool;
+}
+
+/* ---- engines ---- */
+
+static struct scenario *scenario_of(const struct recorded_rig *rig, uint32_t which)
+{
+	const char *text = rig->conf.texts[which];
+	char message[SCENARIO_FILE_ERROR];
+	struct scenario *scenario;
+
+	if (scenario_text_load(text, strlen(text), "test", &scenario, message, sizeof(message)))
+		fail_msg("%s", message);
+	return scenario;
+}
+
+static void apply(struct recorded_rig *rig, uint32_t worker, const struct scenario *scenario,
+                  simtime now)
+{
+	bool owned[SCENARIO_PORTS_MAX] = {false};
+	struct problem problem;
+	struct change *change;
+
+	for (uint32_t port = 0; port < rig->conf.ports; port++)
+		owned[port] = rig->emulator[port] == worker;
+	assert_int_equal(change_prepare(rig->engines[worker], scenario, owned, &change, &problem),
+	                 0);
+	engine_apply(rig->engines[worker], change, now);
+	change_free(change);
+}
+
+static void begin(struct recorded_rig *rig, const struct recorded_rig_conf *conf)
+{
+	const struct recording_plan plan = {.folder = "R",
+	                                    .weir = "test",
+	                                    .snap = conf->snap,
+	                                    .tape_bytes = UINT64_C(64) << 20};
+	struct problem problem;
+	char *text;
+
+	memset(rig, 0, sizeof(*rig));
+	rig->conf = *conf;
+	for (uint32_t port = 0; port < conf->ports; port++)
+		rig->emulator[port] = port % conf->workers;
+	rig->scenarios[0] = scenario_of(rig, 0);
+	text = scenario_text(rig->scenarios[0]);
+	if (recording_open(&plan, rig->scenarios[0], text, &rig->recording, &problem) < 0)
+		fail_msg("%s", problem.text);
+	free(text);
+	assert_int_equal(recording_begin(rig->recording, conf->workers, rig->emulator,
+	                                 conf->memory_bytes, &problem),
+	                 0);
+	for (uint32_t i = 0; i < conf->workers; i++) {
+		struct engine_setup setup = {
+		        .statements = statements,
+		        .pool = pool,
+		        .memory_bytes = conf->memory_bytes,
+		        .seed = rig->scenarios[0]->seed,
+		        .filters = &filters,
+		        .scarcity = &recording_tape(rig->recording, i)->scarcity,
+		        .live = true,
+		};
+
+		setup.memory = rig->memories[i] = memory_make(conf->memory_bytes);
+		rig->engines[i] = engine_make(&setup);
+		assert_non_null(rig->engines[i]);
+		apply(rig, i, rig->scenarios[0], 0);
+	}
+}
+
+/* ---- polls ---- */
+
+struct rte_mbuf *recorded_rig_frame(uint32_t bytes, bool segmented)
+{
+	static const uint8_t ip[] = {8, 0, 0x45};
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+	char *data = mbuf ? rte_pktmbuf_append(mbuf, (uint16_t)bytes) : NULL;
+	struct rte_mbuf *more = NULL;
+
+	if (!data)
+		return NULL;
+	for (uint32_t i = 0; i < bytes; i++)
+		data[i] = (char)dice(256);
+	memcpy(data + 12, ip, sizeof(ip));
+	data[16] = (char)((bytes - 14) >> 8);
+	data[17] = (char)(bytes - 14);
+	data[20] = data[21] = 0; /* no fragment */
+	data[23] = dice(3) ? 17 : 6;
+	if (segmented && dice(8) == 0)
+		more = rte_pktmbuf_alloc(pool);
+	if (more) {
+		memset(rte_pktmbuf_append(more, 333), (int)dice(256), 333);
+		assert_int_equal(rte_pktmbuf_chain(mbuf, more), 0);
+	}
+	return mbuf;
+}
+
+static void receive(struct recorded_rig *rig, uint32_t worker)
+{
+	const struct recorded_rig_conf *conf = &rig->conf;
+	const uint32_t port = worker + conf->workers * dice(conf->ports / conf->workers);
+	const uint32_t most = 1 + dice(conf->burst_most);
+	simtime now = rig->now[worker];
+	struct burst burst;
+
+	burst_open(&burst, port, rig->numbers[port] + 1);
+	for (uint32_t i = 0; i < most; i++) {
+		struct rte_mbuf *mbuf = recorded_rig_frame(60 + dice(1400), conf->segmented);
+
+		if (!mbuf)
+			break;
+		if (conf->spread)
+			now += dice(2) ? dice(40000) : 0;
+		burst_put(&burst, mbuf, now, mbuf->pkt_len);
+	}
+	rig->now[worker] = now;
+	if (burst.n == 0)
+		return;
+	rig->numbers[port] += burst.n;
+	if (port == conf->aged_port && dice(2) == 0) {
+		uint32_t ages[BURST_MAX];
+
+		for (uint16_t i = 0; i < burst.n; i++)
+			ages[i] = dice(900);
+		burst_set_ages(&burst, ages);
+	}
+	tape_burst(recording_tape(rig->recording, worker), &burst);
+	engine_ingress(rig->engines[worker], &burst);
+}
+
+static void advance(struct recorded_rig *rig, uint32_t worker)
+{
+	struct tape *tape = recording_tape(rig->recording, worker);
+	struct engine *engine = rig->engines[worker];
+	const simtime now = rig->now[worker];
+
+	do {
+		engine_advance(engine, now);
+		for (uint32_t port = 0; port < rig->conf.ports; port++) {
+			struct outlet *outlet = engine_outlet(engine, port);
+
+			tape_departures(tape, port, outlet, now);
+			if (!rig->stuck) {
+				rig->departed += outlet->n;
+				rte_pktmbuf_free_bulk(outlet->mbufs, outlet->n);
+				outlet->n = 0;
+			}
+			tape_left(tape, port, outlet->n);
+			rig->most_late = RTE_MAX(rig->most_late, engine_late(engine, port));
+		}
+	} while (!rig->stuck && engine_next(engine) <= now);
+	tape_check(tape, engine, now);
+}
+
+static void take_change(struct recorded_rig *rig, uint32_t worker)
+{
+	const simtime now = rig->now[worker];
+	const uint32_t number = ++rig->taken[worker];
+
+	tape_change(recording_tape(rig->recording, worker), number, now,
+	            engine_settle(rig->engines[worker], now));
+	apply(rig, worker, rig->scenarios[number], now);
+}
+
+/* Into the worker's first cloud, of the two that the scenarios have. */
+static void take_insertion(struct recorded_rig *rig, uint32_t worker)
+{
+	static const uint8_t frames[120];
+	const struct insertion insertion = {worker ? "up" : "down", 2, 60, frames};
+	const simtime now = rig->now[worker];
+
+	tape_insertion(recording_tape(rig->recording, worker), &insertion, now,
+	               engine_settle(rig->engines[worker], now));
+	engine_insert(rig->engines[worker], &insertion, now);
+}
+
+static void take_message(struct recorded_rig *rig, uint32_t worker)
+{
+	const simtime now = rig->now[worker];
+
+	if (rig->taken[worker] < rig->changes && dice(3) == 0) {
+		take_change(rig, worker);
+	} else if (dice(60) == 0) {
+		take_insertion(rig, worker);
+	} else if (dice(90) == 0) {
+		tape_clear(recording_tape(rig->recording, worker), now,
+		           engine_settle(rig->engines[worker], now));
+		engine_clear(rig->engines[worker]);
+	}
+}
+
+/* One poll of a worker, as worker.c has it. */
+static void poll(struct recorded_rig *rig, uint32_t worker)
+{
+	rig->now[worker] += dice(4) ? dice(200000) : 0;
+	if (rig->conf.sticks && dice(30) == 0)
+		rig->stuck = dice(3) == 0;
+	if (dice(3) > 0)
+		receive(rig, worker);
+	advance(rig, worker);
+	if (rig->conf.messages)
+		take_message(rig, worker);
+}
+
+static void change_something(struct recorded_rig *rig)
+{
+	if (rig->changes + 1 == RECORDED_RIG_CHANGES)
+		return;
+	rig->scenarios[++rig->changes] = scenario_of(rig, dice(rig->conf.n_texts));
+	recording_change(rig->recording, rig->changes, scenario_text(rig->scenarios[rig->changes]));
+}
+
+static void end(struct recorded_rig *rig)
+{
+	rig->stuck = false;
+	for (uint32_t i = 0; i < rig->conf.workers; i++) {
+		advance(rig, i);
+		tape_end(recording_tape(rig->recording, i), rig->now[i], true);
+		engine_free(rig->engines[i]);
+		memory_free(rig->memories[i], rig->conf.memory_bytes);
+	}
+	recording_finish(rig->recording);
+	recording_free(rig->recording);
+}
+
+void recorded_rig_play(struct recorded_rig *rig, const struct recorded_rig_conf *conf,
+                       uint32_t polls)
+{
+	begin(rig, conf);
+	for (uint32_t i = 0; i < polls; i++) {
+		if (conf->messages && dice(30) == 0)
+			change_something(rig);
+		poll(rig, dice(conf->workers));
+	}
+	end(rig);
+}
+
+void recorded_rig_forget(struct recorded_rig *rig)
+{
+	for (uint32_t i = 0; i <= rig->changes; i++)
+		scenario_free(rig->scenarios[i]);
+	assert_int_equal(system("rm -r R"), 0);
+}
+
+/* ---- again ---- */
+
+static const struct scenario *scenario_after(void *argument, uint32_t worker, uint64_t number,
+                                             struct problem *problem)
+{
+	const struct recorded_rig *rig = argument;
+	(void)worker;
+	(void)problem;
+
+	return number <= rig->changes ? rig->scenarios[number] : NULL;
+}
+
+void recorded_rig_again(struct recorded_rig *rig, struct rerun_result *result)
+{
+	const struct replay_options replay = {.memory_bytes = 64 << 20};
+	struct rerun_options options = {.path = "R/ingress.pcapng",
+	                                .workers = rig->conf.workers,
+	                                .snap = rig->conf.snap,
+	                                .change = scenario_after,
+	                                .until_ns = SIMTIME_NEVER,
+	                                .replay = &replay,
+	                                .argument = rig};
+	struct problem problem;
+
+	memcpy(options.emulator, rig->emulator, sizeof(rig->emulator));
+	memset(result, 0, sizeof(*result));
+	if (rerun_run(rig->scenarios[0], &options, result, &problem) < 0)
+		fail_msg("%s", problem.text);
+	replay_result_free(&result->replay);
+}
