@@ -237,7 +237,8 @@ static inline void pass(struct cloud *cloud, struct queue *queue, struct burst *
 
 /* Whether the packet, which does not leave the idle link when it comes, has left it at `*leaves`,
  * when the next of its burst comes: then it is not queued, either. Nobody but the shaper has to
- * know of it. */
+ * know of it. Where memory is numbered it is queued: which of its wants find none must not depend
+ * on what comes with it. */
 static inline bool leaves_before_next(struct cloud *cloud, const struct burst *burst, uint16_t i,
                                       simtime *leaves)
 {
@@ -247,7 +248,7 @@ static inline bool leaves_before_next(struct cloud *cloud, const struct burst *b
 
 	if (next <= burst_t(burst, i) || cloud->compensates_latency || link->busy || !link->plain ||
 	    link->classes || link->queue.aqm || cloud->watch || cloud->witness ||
-	    cloud->line.reorders || cloud->line.back.packets.records > 0)
+	    cloud->holder->scarcity || cloud->line.reorders || cloud->line.back.packets.records > 0)
 		return false;
 	length = link_length(link, burst_wire_bytes(burst, i));
 	*leaves = shaper_departure(&link->shaper, length);
