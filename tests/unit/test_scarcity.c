@@ -10,6 +10,7 @@
 #include "folder.h"
 #include "machine/pool.h"
 #include "offline/offline_pool.h"
+#include "record/tape_room.h"
 #include "recorded_rig.h"
 #include "runner/group.h"
 
@@ -99,6 +100,42 @@ static void what_found_no_memory_finds_none_again_where_clouds_meet(void **state
 	runs_again(&conf);
 }
 
+/* Without it the repetition would let the packet live. */
+static void what_finds_no_memory_is_on_the_tape_though_packets_have_no_room_there(void **state)
+{
+	static struct tape tape; /* the stack is not aligned to cache lines */
+	const struct tape_entry *entry;
+	struct burst burst;
+	uint64_t unheld = 0;
+	bool blind = false;
+	(void)state;
+
+	assert_int_equal(tape_make(&tape, 1 << 20, 0), 0);
+	for (uint64_t i = 0; tape_room(&tape) > 80000; i++) {
+		burst.mbuf[0] = recorded_rig_frame(1400, false);
+		burst_received(&burst, 1, 0, 1000 + i, i + 1);
+		tape_burst(&tape, &burst);
+		rte_pktmbuf_free(burst.mbuf[0]);
+	}
+	for (uint32_t i = 0; i < 400; i++)
+		tape.scarcity.lacked(&tape.scarcity, "down", WANT_LINE, 7 + i, 1);
+	for (; (entry = tape_look(&tape)); tape_pass(&tape, entry)) {
+		if (entry->kind == TAPE_UNHELD)
+			assert_int_equal(entry->number, 7 + unheld++);
+	}
+	assert_int_equal(unheld, 400);
+	/* There is no room for so many: then what follows is not known, as behind packets. */
+	while (!tape.gap)
+		tape.scarcity.lacked(&tape.scarcity, "down", WANT_LINE, 107, 1);
+	assert_false(tape.gap_blind);
+	/* A change finds room all the same. */
+	tape_change(&tape, 1, 2000, true);
+	for (; (entry = tape_look(&tape)); tape_pass(&tape, entry))
+		blind |= entry->kind == TAPE_GAP && (entry->flags & TAPE_BLIND);
+	assert_false(blind || tape.gap_blind);
+	tape_free(&tape);
+}
+
 static int pool_begin(void **state)
 {
 	(void)state;
@@ -123,6 +160,8 @@ GROUP(scarcity)
 	        cmocka_unit_test_setup_teardown(
 	                what_found_no_memory_finds_none_again_where_clouds_meet, enter_folder,
 	                leave_folder),
+	        cmocka_unit_test(
+	                what_finds_no_memory_is_on_the_tape_though_packets_have_no_room_there),
 	};
 
 	return cmocka_run_group_tests(tests, pool_begin, pool_end);

@@ -190,15 +190,26 @@ void tape_burst(struct tape *tape, const struct burst *burst)
 
 /* ---- what is between them ---- */
 
-/* `blind`: without it nothing that follows can be known. */
-static void put(struct tape *tape, const struct tape_entry *what, bool blind)
-{
-	struct tape_entry *entry = tape_entry_begin(tape, sizeof(*entry), blind ? 0 : RESERVE);
+/* What a tape lacks without an entry: something to compare with; what follows from there on; or a
+ * change, without which what follows cannot be known behind a later snapshot, either. The more that
+ * is, the more room it finds. */
+enum worth { WORTH_A_COMPARISON, WORTH_A_GAP, WORTH_A_BLIND_GAP };
 
+static void put(struct tape *tape, const struct tape_entry *what, enum worth worth)
+{
+	static const uint32_t spare[] = {[WORTH_A_COMPARISON] = RESERVE,
+	                                 [WORTH_A_GAP] = RESERVE / 2,
+	                                 [WORTH_A_BLIND_GAP] = 0};
+	struct tape_entry *entry;
+
+	/* What follows from here is not known as it is. */
+	if (unlikely(tape->gap) && worth == WORTH_A_GAP)
+		return;
+	entry = tape_entry_begin(tape, sizeof(*entry), spare[worth]);
 	tape->now = what->t_ns;
 	if (unlikely(!entry)) {
-		if (blind)
-			leave_out(tape, 0, true, what->t_ns);
+		if (worth != WORTH_A_COMPARISON)
+			leave_out(tape, 0, worth == WORTH_A_BLIND_GAP, what->t_ns);
 		return;
 	}
 	*entry = *what;
@@ -213,7 +224,7 @@ void tape_change(struct tape *tape, uint64_t number, simtime now, bool settled)
 	                         .flags = settled ? 0 : TAPE_UNSETTLED,
 	                         .t_ns = now,
 	                         .number = number},
-	    true);
+	    WORTH_A_BLIND_GAP);
 }
 
 void tape_clear(struct tape *tape, simtime now, bool settled)
@@ -221,7 +232,7 @@ void tape_clear(struct tape *tape, simtime now, bool settled)
 	put(tape,
 	    &(struct tape_entry){
 	            .kind = TAPE_CLEAR, .flags = settled ? 0 : TAPE_UNSETTLED, .t_ns = now},
-	    true);
+	    WORTH_A_BLIND_GAP);
 }
 
 void tape_insertion(struct tape *tape, const struct insertion *insertion, simtime now, bool settled)
@@ -255,7 +266,7 @@ void tape_end(struct tape *tape, simtime now, bool settled)
 	put(tape,
 	    &(struct tape_entry){
 	            .kind = TAPE_END, .flags = settled ? 0 : TAPE_UNSETTLED, .t_ns = now},
-	    true);
+	    WORTH_A_BLIND_GAP);
 }
 
 /* ---- what became of them ---- */
@@ -305,7 +316,7 @@ static void put_sums(struct tape *tape, simtime now)
 			                         .n = (uint32_t)tape->account.departed[port],
 			                         .t_ns = now,
 			                         .number = tape->account.sums[port]},
-			    false);
+			    WORTH_A_COMPARISON);
 	}
 }
 
@@ -330,7 +341,7 @@ void tape_check(struct tape *tape, struct engine *engine, simtime now)
 		                         .word = digest_name(digest.cloud),
 		                         .t_ns = now,
 		                         .number = digest.counters},
-		    false);
+		    WORTH_A_COMPARISON);
 	}
 }
 
@@ -345,7 +356,7 @@ void tape_unsent(struct tape *tape, uint32_t port, const struct rte_mbuf *mbuf, 
 	            .t_ns = tape->now,
 	            .number = due_ns,
 	    },
-	    false);
+	    WORTH_A_GAP);
 }
 
 /* Of the engine (engine_setup.scarcity). */
@@ -361,7 +372,7 @@ static void tell_unheld(struct scarcity *scarcity, const char *cloud, enum want 
 	            .t_ns = ((struct tape *)scarcity)->now,
 	            .number = number,
 	    },
-	    false);
+	    WORTH_A_GAP);
 }
 
 int tape_make(struct tape *tape, uint64_t bytes, uint32_t snap)
