@@ -12,8 +12,9 @@ class Skip(Exception):
     """What this machine cannot do, and why."""
 
 
-def run(claims):
-    """claims: pairs of a name and a function without arguments. Returns the exit status."""
+def run(claims, clean_up=lambda: None):
+    """claims: pairs of a name and a function without arguments; clean_up: what follows each, whether
+    it holds or not. Returns the exit status."""
     failed = 0
     print(f"1..{len(claims)}", flush=True)
     for number, (name, claim) in enumerate(claims, 1):
@@ -33,4 +34,5 @@ def run(claims):
                 print(f"# {line}")
             print(f"not ok {number} - {name}")
         sys.stdout.flush()
+        clean_up()
     return 1 if failed else 0

@@ -17,7 +17,8 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import tap
 from random_run import STATEMENTS, WORKERS, disturb, of_shipped_scenarios, random_scenario
-from scene import UNDER_WAY, WEIR, Client, Scene, blocks, ip_frame, read_capture, write_capture
+from scene import (UNDER_WAY, WEIR, Client, Scene, blocks, end_started, ip_frame, read_capture,
+                   write_capture)
 
 SOURCE = os.path.abspath(sys.argv[2])
 SANITIZED = bool(os.environ.get("WEIR_SANITIZED"))
@@ -464,4 +465,4 @@ claims = [(claim.__name__, claim) for claim in (
     a_second_dump_into_a_folder_is_refused_and_into_another_is_not,
 )]
 only = os.environ.get("WEIR_RECORD_ONLY")
-sys.exit(tap.run([claim for claim in claims if not only or only in claim[0]]))
+sys.exit(tap.run([claim for claim in claims if not only or only in claim[0]], end_started))

@@ -19,6 +19,17 @@ import time
 WEIR = sys.argv[1]
 PATIENCE_S = 60
 UNDER_WAY = 2048
+started = []
+
+
+def end_started():
+    """A weir that a claim has left running, for it failed, would take the processor of the next."""
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        process.stdout.close()
+    started.clear()
 
 
 def ip_frame(rng, number, bytes_):
@@ -159,6 +170,7 @@ class Scene:
             [WEIR, "run", "-c", self.at("live.weir"), "-s", self.at("socket"), "-q", *records,
              *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             env=around(level))
+        started.append(self.process)
         end = time.monotonic() + PATIENCE_S
         while True:
             try:
