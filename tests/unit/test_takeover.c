@@ -38,6 +38,7 @@ static const char *const ways[] = {
         "reorder 50% 90%; delay 7ms",
         "reorder 50% 99%; delay 7ms",
         "reorder 25% 50% as-netem; delay 7ms",
+        "reorder 50% 99% as-netem; delay 7ms",
         "delay 20ms jitter 5ms correlation 60% as-netem order allow",
         "rate 12mbit queue 100pkt drop head; reorder every 4 wait 30ms",
         "slots min 1ms max 4ms packets 3; delay 3ms",
@@ -88,7 +89,8 @@ static void assert_remember_alike(struct rig *rig, struct rig *other, const char
 	    back->passed != back_of_other->passed || back->released != back_of_other->released)
 		fail_msg("%s: reordering is somewhere else", words);
 	if (cursor->next != cursor_of_other->next || cursor->at != cursor_of_other->at ||
-	    cursor->left != cursor_of_other->left || cursor->taken != cursor_of_other->taken)
+	    cursor->left != cursor_of_other->left || cursor->taken != cursor_of_other->taken ||
+	    cursor->served != cursor_of_other->served)
 		fail_msg("%s: the trace is somewhere else", words);
 	for (uint32_t i = 0; classes && i < classes->n; i++) {
 		if (memcmp(&classes->class[i].counters, &classes_of_other->class[i].counters,
@@ -115,21 +117,50 @@ static void goes_on_in_the_middle(const char *words)
 }
 
 /* Instants at which packets may leave, of a file (trace.h). */
-static void an_engine_between_opportunities_goes_on_in_another(void **state)
+static void trace_make(char *path, const char *lines)
 {
-	char path[] = "/tmp/weir-takeover-XXXXXX", words[128];
 	const int file = mkstemp(path);
 	FILE *to = file < 0 ? NULL : fdopen(file, "w");
 
-	(void)state;
 	assert_non_null(to);
-	fputs("1\n4\n5\n5\n13\n", to);
+	fputs(lines, to);
 	assert_int_equal(fclose(to), 0);
+}
+
+static void an_engine_between_opportunities_goes_on_in_another(void **state)
+{
+	char path[] = "/tmp/weir-takeover-XXXXXX", words[128];
+	(void)state;
+
+	trace_make(path, "1\n4\n5\n5\n13\n");
 	snprintf(words, sizeof(words), "trace %s loop queue 50pkt", path);
 	goes_on_in_the_middle(words);
 	snprintf(words, sizeof(words),
 	         "rate 1mbit; slots min 3ms max 9ms packets 2; trace %s loop queue 50pkt", path);
 	goes_on_in_the_middle(words);
+	unlink(path);
+}
+
+/* Part of it has gone at a rate, and the next opportunity is far. */
+static void what_a_head_has_been_sent_counts_for_the_trace_of_another_engine(void **state)
+{
+	char path[] = "/tmp/weir-takeover-XXXXXX", words[128];
+	struct rig *rig, *other;
+	(void)state;
+
+	trace_make(path, "3000\n");
+	snprintf(words, sizeof(words), "trace %s loop queue 50pkt", path);
+	rig = engine_open("rate 300kbit queue 50pkt");
+	other = engine_open(words);
+	traffic_come(rig, 1, BEFORE, SIMTIME_MS);
+	schedule_set(rig, words);
+	rig_apply(rig, rig->now);
+	take_over(rig, other, words);
+	assert_true(cloud_of(rig)->link.cursor.served > 0);
+	assert_remember_alike(rig, other, words);
+	assert_go_on_alike(rig, other, words);
+	rig_close(rig);
+	rig_close(other);
 	unlink(path);
 }
 
@@ -409,6 +440,7 @@ static void the_packet_that_found_no_memory_finds_none_behind_a_snapshot(void **
 GROUP(takeover)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(what_a_head_has_been_sent_counts_for_the_trace_of_another_engine),
 	        cmocka_unit_test(an_engine_in_the_midst_of_packets_goes_on_in_another),
 	        cmocka_unit_test(an_engine_between_opportunities_goes_on_in_another),
 	        cmocka_unit_test(who_was_received_long_ago_leaves_behind_what_a_snapshot_holds),
