@@ -200,17 +200,13 @@ static __attribute__((noinline)) void obey(struct worker *worker, struct message
 /* Of a flight: the engine's state, at an instant at which nothing that is due is left anywhere. */
 static __attribute__((noinline)) void record_snapshot(struct worker *worker)
 {
-	simtime begin;
-
 	if (worker->waiting || engine_next(worker->engine) <= worker->now)
 		return;
 	for (uint32_t i = 0; i < worker->n_tx_queues; i++) {
 		if (worker->tx_queues[i].outlet->n > 0)
 			return;
 	}
-	begin = clock_now(worker->clock);
-	if (tape_snapshot(worker->tape, worker->engine, worker->now))
-		tape_snapshot_took(worker->tape, clock_now(worker->clock) - begin);
+	tape_snapshot(worker->tape, worker->engine, worker->now);
 }
 
 bool worker_poll(struct worker *worker, simtime now)

@@ -63,7 +63,7 @@ struct tape_snapshots {
 	/* the worker's */
 	simtime next;
 	uint64_t next_bytes;
-	uint64_t taken, put_off, longest_ns, packets; /* packets: held by the latest */
+	uint64_t packets; /* that were held when one was due */
 };
 
 struct tape {
@@ -121,10 +121,8 @@ static inline bool tape_wants_snapshot(const struct tape *tape, simtime now)
 	       (now >= tape->snapshots.next || tape->written >= tape->snapshots.next_bytes);
 }
 /* The engine has advanced to `now`, and nothing that is due is left in it or in an outlet. Takes
- * one, or puts it off. True: it was taken. */
-bool tape_snapshot(struct tape *tape, struct engine *engine, simtime now);
-/* It took the worker so long. */
-void tape_snapshot_took(struct tape *tape, simtime ns);
+ * one, or puts it off. */
+void tape_snapshot(struct tape *tape, struct engine *engine, simtime now);
 /* No device took it in time. */
 void tape_unsent(struct tape *tape, uint32_t port, const struct rte_mbuf *mbuf, simtime due_ns);
 /* `settled`: all that was due has left, also the outlets. */

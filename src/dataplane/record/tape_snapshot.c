@@ -27,14 +27,6 @@ void tape_account_snapshot(struct tape_account *account, struct snapshot *snapsh
 
 /* ---- the worker's end ---- */
 
-static bool put_off(struct tape_snapshots *snapshots, simtime until)
-{
-	snapshots->next = until;
-	snapshots->next_bytes = UINT64_MAX;
-	snapshots->put_off++;
-	return false;
-}
-
 static void take(struct tape *tape, struct engine *engine, simtime now, struct snapshot *snapshot)
 {
 	snapshot->snap = tape->snap == UINT32_MAX ? 0 : tape->snap;
@@ -43,7 +35,7 @@ static void take(struct tape *tape, struct engine *engine, simtime now, struct s
 }
 
 /* The reader has to make the room larger. */
-static bool want_room(struct tape *tape, struct engine *engine, simtime now)
+static void want_room(struct tape *tape, struct engine *engine, simtime now)
 {
 	struct tape_snapshots *snapshots = &tape->snapshots;
 	struct snapshot measure = {.measures = true};
@@ -52,28 +44,36 @@ static bool want_room(struct tape *tape, struct engine *engine, simtime now)
 	take(tape, engine, now, &measure);
 	__atomic_store_n(&snapshots->needed, measure.measured, __ATOMIC_RELAXED);
 	__atomic_store_n(&snapshots->is, TAPE_ROOM_SMALL, __ATOMIC_RELEASE);
-	return put_off(snapshots, now + (refused ? snapshots->every_ns : AGAIN_NS));
+	if (refused)
+		snapshots->next = now + snapshots->every_ns;
 }
 
-bool tape_snapshot(struct tape *tape, struct engine *engine, simtime now)
+void tape_snapshot(struct tape *tape, struct engine *engine, simtime now)
 {
 	struct tape_snapshots *snapshots = &tape->snapshots;
 	struct snapshot snapshot = {0};
 	struct tape_entry *entry;
 
+	/* Until it is taken. */
+	snapshots->next = now + AGAIN_NS;
+	snapshots->next_bytes = UINT64_MAX;
 	snapshots->packets = engine_held_packets(engine);
-	if (snapshots->packets > snapshots->held_max || engine_snapshot_waits(engine))
-		return put_off(snapshots, now + 10 * AGAIN_NS);
+	if (snapshots->packets > snapshots->held_max || engine_snapshot_waits(engine)) {
+		snapshots->next = now + 10 * AGAIN_NS;
+		return;
+	}
 	if (__atomic_load_n(&snapshots->is, __ATOMIC_ACQUIRE) != TAPE_ROOM_WORKERS)
-		return put_off(snapshots, now + AGAIN_NS);
+		return;
 	snapshot.at = snapshots->room;
 	snapshot.end = snapshots->room + snapshots->room_bytes;
 	take(tape, engine, now, &snapshot);
-	if (snapshot.failed)
-		return want_room(tape, engine, now);
+	if (snapshot.failed) {
+		want_room(tape, engine, now);
+		return;
+	}
 	entry = tape_entry_begin(tape, sizeof(*entry), 0);
 	if (!entry)
-		return put_off(snapshots, now + AGAIN_NS);
+		return;
 	*entry = (struct tape_entry){.bytes = sizeof(*entry),
 	                             .kind = TAPE_SNAPSHOT,
 	                             .flags = TAPE_LAST,
@@ -84,13 +84,6 @@ bool tape_snapshot(struct tape *tape, struct engine *engine, simtime now)
 	tape_publish(tape, entry);
 	snapshots->next = now + snapshots->every_ns;
 	snapshots->next_bytes = tape->written + snapshots->every_bytes;
-	snapshots->taken++;
-	return true;
-}
-
-void tape_snapshot_took(struct tape *tape, simtime ns)
-{
-	tape->snapshots.longest_ns = simtime_max(tape->snapshots.longest_ns, ns);
 }
 
 /* ---- the reader's end ---- */
