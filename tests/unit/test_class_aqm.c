@@ -134,6 +134,12 @@ static void assert_each_is_there(const char *const *aqms, size_t n)
 	}
 }
 
+/* It loses nothing but where it cannot mark. */
+static bool only_marks(const char *aqm)
+{
+	return strncmp(aqm, "mark ", 5) == 0 || strstr(aqm, "ce-threshold");
+}
+
 static void a_class_alone_decides_as_a_link_without_classes(void **state)
 {
 	static const char *const aqms[] = {
@@ -154,8 +160,8 @@ static void a_class_alone_decides_as_a_link_without_classes(void **state)
 		for (size_t e = 0; e < LENGTH(ecns); e++) {
 			uint32_t lost = 0, marked = 0;
 
-			if (e == 0 && (a == 2 || a == 4))
-				continue; /* needs marks */
+			if (e == 0 && only_marks(aqms[a]))
+				continue;
 			memset(alone, 0, N * sizeof(*alone));
 			run(alone, NULL, ecns[e], aqms[a]);
 			for (size_t s = 0; s < LENGTH(schedulers); s++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When memory is short depends on the machine: on how long a device holds mbufs, and on when a
- * worker polls. So who records a run notes which packets found none, and who repeats it lets
- * exactly these find none.
+ * A scarcity records which packets found no memory (record/tape.h), or makes the same packets find
+ * none in a repetition (record/rerun_lacks.h). When memory is short depends on the machine: on how
+ * long a device holds mbufs, and on when a worker polls. So it has to be recorded.
  *
- * A cloud numbers the packets that ask for memory, those of each want by themselves: in the order
- * in which they come to that point, and whether they come in a burst or alone. That order is a
- * function of what came in; which block of which pool a packet gets is not, and nobody asks. So a
- * number of a want of a cloud names the same packet in both runs.
+ * A cloud numbers the packets that ask for memory. Each want has its own numbers: they follow the
+ * order in which packets reach that point, and are the same in a burst or alone. That order is a
+ * function of what came in, so a number of a want of a cloud names the same packet in both runs.
+ * Which block of which pool a packet gets is not such a function, and does not matter.
  *
  * Without a scarcity nothing is numbered, and each place costs one branch for a burst or a packet.
  *

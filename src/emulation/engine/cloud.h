@@ -38,7 +38,7 @@ struct cloud {
 	/* what a packet touches comes first: a line of cache for its way, and one for what counts
 	 * it */
 	bool closing; /* removed from the scenario: nothing comes in, what is held goes out */
-	/* a statement of it may generate packets, now or before; then it is shared */
+	/* a statement of it may generate packets, now or in an earlier scenario: it is shared */
 	bool generates;
 	bool timer_missing; /* there was no memory for a timer of its link: in the engine's list */
 	/* shared, but what comes at one instant may go through its stages in a burst */

@@ -212,8 +212,8 @@ static inline void passed_add_late(struct cloud *cloud, struct burst *burst, str
 	passed->leaves[passed->n - 1] = leaves;
 }
 
-/* What passes enters the line, with others of its burst. Who looks sees it in the queue, at the one
- * instant when it is there. */
+/* What passes enters the line, with others of its burst. It is counted as held meanwhile, so that a
+ * witness sees it in the queue. */
 static inline void pass(struct cloud *cloud, struct queue *queue, struct burst *burst, uint16_t i,
                         bool marked, struct passed *passed)
 {
@@ -237,8 +237,9 @@ static inline void pass(struct cloud *cloud, struct queue *queue, struct burst *
 
 /* Whether the packet, which does not leave the idle link when it comes, has left it at `*leaves`,
  * when the next of its burst comes: then it is not queued, either. Nobody but the shaper has to
- * know of it. Where memory is numbered it is queued: which of its wants find none must not depend
- * on what comes with it. */
+ * know of it. In the queue it asks for WANT_QUEUE and WANT_HEAD, here for WANT_LINE: where memory
+ * is numbered (scarcity.h) it is queued, since what it asks for must not depend on the rest of its
+ * burst. */
 static inline bool leaves_before_next(struct cloud *cloud, const struct burst *burst, uint16_t i,
                                       simtime *leaves)
 {

@@ -4,8 +4,8 @@
  * say, and leave it into the line. What of it is for others is in cloud.h.
  *
  * Two ways through, with the same outcome:
- *   passing    a packet that conforms, or has left the idle link when the next of its burst comes:
- *              it goes into the line with the others of its burst that do
+ *   passing    a packet that conforms, or that has left the idle link before the next of its burst
+ *              comes; such packets enter the line together
  *   waiting    everything else: held in the queue (hold.h: a small frame is copied, a large one
  *              stays in its mbuf), and moved to the line when it departs
  *
@@ -50,8 +50,9 @@ uint16_t cloud_group_passes(struct cloud *cloud, struct burst *burst, uint16_t f
 struct outlet;
 
 /* The heads that leave up to and at `until`; of a shared cloud as long as the shared wheel is known
- * to have nothing before, and as far as the outlet, if there is one, has room. Where it ends there
- * may be more. False: none has left, and the next has to leave alone. */
+ * to have nothing before, and as far as the outlet, if there is one, has room. More
+ * heads may be due when it returns. If it returns false, none has left, and the next has to leave
+ * alone. */
 bool cloud_run_depart(struct cloud *cloud, simtime until, struct outlet *outlet);
 
 #endif

@@ -38,7 +38,7 @@ struct engine_setup {
 	size_t memory_bytes;
 	uint64_t seed;
 	struct witness *witness;   /* or NULL */
-	struct scarcity *scarcity; /* told of packets that find no memory (scarcity.h); or NULL */
+	struct scarcity *scarcity; /* which packets find no memory (scarcity.h); or NULL */
 	bool live; /* ports have devices, whose latencies are subtracted (port_setting.h) */
 	/* mbufs of the pool in which large frames may be held, so that some are always left for
 	 * devices and for frames that leave; 0: no bound, for a pool that grows */

@@ -34,8 +34,8 @@ struct holder {
 	 * that is warmest. In a steady flow the pool is not asked at all. */
 	uint32_t n_spare;
 	struct rte_mbuf *spare[HOLD_SPARE_MAX];
-	struct scarcity *scarcity; /* who numbers those that ask for memory; or NULL */
-	bool lacks;                /* whoever asks now finds none (cloud_want.h) */
+	struct scarcity *scarcity; /* then packets that ask for memory are numbered; or NULL */
+	bool lacks;                /* a push onto the line finds none: a repetition wants it so */
 };
 
 /* Copies in whole blocks: both sides have room for a block beyond the frame's end. */
@@ -65,9 +65,8 @@ static inline bool hold_takes(const struct holder *holder, const struct rte_mbuf
 /* Gives back mbufs so that at most `keep` stay spare. */
 void hold_give_back(struct holder *holder, uint32_t keep);
 
-/* Where its frame begins, references, segments and port of an mbuf, in one word: of two mbufs of
- * the holder (hold_owns) with the same word what holds for one holds for the other, but for what
- * depends on lengths. */
+/* Packs data_off, refcnt, nb_segs and port of an mbuf into one word. Mbufs of the holder
+ * (hold_owns) with equal words can be treated alike, lengths aside. */
 static __rte_always_inline uint64_t hold_shape(const struct rte_mbuf *mbuf)
 {
 	const size_t at = offsetof(struct rte_mbuf, data_off);

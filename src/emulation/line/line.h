@@ -63,9 +63,9 @@ struct line {
 	struct wheel *wheel; /* its own; NULL as long as it was not needed */
 	uint32_t cloud;      /* index, written into the records */
 	bool reorders;       /* conf has a rule that picks packets out */
-	bool limited;     /* conf has a limit: what is pushed is noted in `tally`, which is there */
-	simtime last_due; /* the latest due time so far: order keep never goes below it */
-	uint64_t held;    /* packets on this line, wherever they are */
+	bool limited;        /* conf has a limit: what is pushed is noted in `in_flight` */
+	simtime last_due;    /* the latest due time so far: order keep never goes below it */
+	uint64_t held;       /* packets on this line, wherever they are */
 	/* when the oldest of `back` goes at the latest; SIMTIME_NEVER: it is empty */
 	simtime back_deadline;
 	struct line_conf conf;

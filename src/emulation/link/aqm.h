@@ -19,10 +19,9 @@
  *   adopt   takes over from the one that it replaces, of the same statement; optional. `drawn` has
  *           been carried over already. Changed parameters act from here on
  *   arrive  packets come, one behind the other at one instant, before the limit of the queue is
- *           looked at; the view is that of the queue without any. Returns how many pass, from the
- *           first; of the one behind them, if there is one, `verdict` says whether it is marked or
- *           dropped, and those behind that one have not arrived. It is one packet at a time, unless
- *           `takes_groups` is set. NULL: passes all
+ *           looked at; the view shows the queue before the first of them. Returns how many pass,
+ *           from the first. If not all do, `verdict` is for the next one, and those behind it have
+ *           not arrived. It is one packet at a time, unless `takes_groups` is set. NULL: passes all
  *   settled what then became of it, as it is told here: the mbuf is as it came, not yet marked, and
  *           not yet freed. Not of those of a group that pass. Optional
  *   depart  the link takes the packet from the queue, at `now`: pass, mark or drop. The view is
@@ -149,8 +148,8 @@ struct aqm_group {
 	struct burst *burst;
 	uint16_t from; /* the first of them in the burst */
 	/* The link is busy, and each waits. Else each leaves at its instant, and the queue is idle
-	 * ahead of each but the first, about which idle() has the word; and when all are through,
-	 * idle() is told once. Of one that comes alone nothing is said. */
+	 * ahead of each but the first: for the first, idle() has told whether it was. When all are
+	 * through, idle() is called once. It means nothing for a single packet. */
 	bool wait;
 	uint16_t n;
 	uint32_t length[BURST_ROOM]; /* of each on the link */
@@ -194,7 +193,7 @@ struct aqm_bands {
 	/* Everything was taken out of all bands. */
 	void (*emptied)(struct aqm *aqm);
 	/* All was read from a snapshot, and the packets are in the bands: whether it can go on like
-	 * that. Optional. */
+	 * that. */
 	bool (*fits)(const struct aqm *aqm);
 	/* Control: how many there are, at most. */
 	uint32_t (*most)(const struct conf *conf);

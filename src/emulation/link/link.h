@@ -12,11 +12,12 @@
  *
  * In place of the rate there may be opportunities (opportunities.h): the head waits for the one
  * that takes its last byte, and then for its slot, if there are slots. A link may be stopped: then
- * nobody knows when the head leaves, and what it had been sent stays sent. A link that is not
- * stopped again, or whose opportunities have ended, keeps what it has.
+ * the head's departure is unknown, and the bytes of it that were sent stay counted. A link that is
+ * not stopped again, or whose opportunities have ended, keeps what it has.
  *
- * What conforms to a token bucket and finds the link idle leaves at the instant when it comes. The
- * cloud takes it straight on to the line then: it is never in the queue.
+ * What conforms to a token bucket and finds a plain link idle leaves at the instant when it comes.
+ * The cloud takes it straight on to the line: it is never in the queue, unless the link has classes
+ * or a management that acts at the head or has bands.
  *
  * Lengths in bytes, of packets and of what waits, are those that count on the link (overhead.h).
  * For an opportunity a packet without overhead counts as mahimahi counts it, with overhead as that
@@ -142,7 +143,7 @@ static inline void link_let_go(struct link *link, struct queue *queue)
 	queue->sending_bytes = 0;
 }
 
-/* The whole of the two that follow. */
+/* The slow paths of link_take and link_depart. */
 void link_take_slow(struct link *link, struct queue *queue, struct arena *arena);
 void link_depart_slow(struct link *link, struct arena *arena);
 

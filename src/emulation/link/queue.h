@@ -3,10 +3,11 @@
  * A queue of a link: packets in the order in which they came, a limit, and perhaps an active queue
  * management (aqm.h).
  *
- * The head that the link has taken is still held by its queue until it has left, but may *wait* no
- * more. It is in the log, at its front; of a queue that drops its head it is in the link's hand
- * instead (link.h), so that the oldest that waits is always at the front. A management with bands
- * has what waits in logs of its own (aqm.h). Lengths are those that count on the link (overhead.h).
+ * The head that the link has taken is still held by its queue until it has left, but may no
+ * longer count as *waiting* (with a leaky bucket). It is in the log, at its front; of a queue that
+ * drops its head it is in the link's hand instead (link.h), so that the oldest that waits is always
+ * at the front. A management with bands has what waits in logs of its own (aqm.h). Lengths are
+ * those that count on the link (overhead.h).
  *
  * Thread: the worker that owns the cloud.
  */
@@ -41,9 +42,8 @@ static inline uint64_t queue_bytes(const struct queue *queue)
 	return queue->held_bytes - queue->sending_bytes;
 }
 
-/* So many packets, of so many bytes, against a limit: negative: they are less, 0: as much,
- * positive: more. A time is what the rate takes for the bytes. Where there is no limit they are
- * less. */
+/* Compares packets and bytes with a limit: negative below it, 0 at it, positive above. A limit in
+ * time is compared with what the rate takes for the bytes. Without a limit they are below. */
 int queue_compare(const struct limit *limit, uint64_t rate_bps, uint64_t packets, uint64_t bytes);
 /* Whether a packet of this length finds room now, at this rate. */
 bool queue_has_room_slow(const struct queue *queue, uint64_t rate_bps, uint32_t length);

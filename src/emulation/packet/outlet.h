@@ -20,7 +20,7 @@
 
 struct outlet {
 	uint32_t n;
-	uint64_t named; /* packet 1 << i has its name in its struct packet (engine/cloud_tell.h) */
+	uint64_t named; /* bit i: packet i's struct packet holds its name (engine/cloud_tell.h) */
 	simtime due_ns[OUTLET_ROOM];
 	struct rte_mbuf *mbufs[OUTLET_ROOM];
 	uint32_t wire_bytes[OUTLET_ROOM]; /* as in packet.h */
