@@ -83,7 +83,7 @@ static inline simtime rerun_engine_next(const struct rerun_engine *rerun_engine)
 /* Executes what happens up to `now`, and lets out what is due. 0 or -errno with problem. */
 int rerun_engine_advance(struct rerun_engine *rerun_engine, simtime now, struct problem *problem);
 /* The engine, which has advanced to its instant, meets the next entry. `alone`: packets one by one.
- * 0, or -errno with problem. How many packets it took. */
+ * 0, or -errno with problem. */
 int rerun_engine_step(struct rerun_engine *rerun_engine, bool alone, struct problem *problem);
 
 #endif
