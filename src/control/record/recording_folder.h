@@ -32,10 +32,10 @@ int recording_folder_open(const char *path, const char *config, const char *cons
                           struct problem *problem);
 void recording_folder_close(struct recording_folder *folder); /* NULL is allowed */
 const struct recording_about *recording_folder_about(const struct recording_folder *folder);
-/* In force at the beginning. */
 /* The i-th line that the run has said about its snap, when a change came; NULL: there are no
  * more. */
 const char *recording_folder_warning(const struct recording_folder *folder, size_t i);
+/* In force at the beginning. */
 const struct scenario *recording_folder_first(const struct recording_folder *folder);
 /* rerun_options.change; `argument` is the folder. */
 const struct scenario *recording_folder_change(void *argument, uint32_t worker, uint64_t number,
