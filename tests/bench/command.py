@@ -59,6 +59,15 @@ def cost_says_what_a_packet_takes_beside_the_ceiling_of_the_same_run():
     assert abs(row["ratio"] - row["mpps"] / row["ceiling_mpps"]) < 0.01 * row["ratio"], row
 
 
+def a_flight_beside_cost_gets_packets_and_what_it_misses_is_said():
+    said = weir("bench", "cost", "--scenario", "loss", "--frame", "64", "--runs", "1", "--seconds", "0.4",
+                "--flight", "10s", "--snap", "96B", "-j")
+    assert said.returncode == 0, said.stderr
+    row, = json.loads(said.stdout)["rows"]
+    assert row["flight_mpps"] > 0 and 0 <= row["flight_missed"] < 1, row
+    assert "flight_mpps" not in rows(*COST)[0]
+
+
 def clouds_has_a_row_from_one_to_65536():
     counts = [row["clouds"] for row in rows("clouds")]
     assert counts[0] == 1 and counts[-1] == 65536 and counts == sorted(counts), counts
@@ -179,6 +188,7 @@ def what_is_wrong_is_said_in_one_line_with_status_2_before_anything_is_measured(
 
 
 CLAIMS = [cost_says_what_a_packet_takes_beside_the_ceiling_of_the_same_run,
+          a_flight_beside_cost_gets_packets_and_what_it_misses_is_said,
           clouds_has_a_row_from_one_to_65536,
           clock_compares_100_ms_with_100_ms,
           latency_ends_with_words_that_a_scenario_takes,

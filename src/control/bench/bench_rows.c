@@ -66,6 +66,10 @@ static void put_cost(json_t *row, const struct bench_cost *cost)
 	put_whole(row, "disturbed_runs", cost->disturbed);
 	put_whole(row, "lost_packets", cost->lost);
 	json_object_set_new(row, "mbufs_short", json_boolean(cost->mbufs_short));
+	if (cost->flight_mpps > 0 || cost->flight_missed > 0) {
+		put(row, "flight_mpps", cost->flight_mpps);
+		put(row, "flight_missed", cost->flight_missed);
+	}
 }
 
 static void put_frame(json_t *row, uint32_t frame_bytes)

@@ -79,6 +79,13 @@ static void remark_cell(struct table *table, const json_t *row)
 		snprintf(text, sizeof(text),
 		         "the scenario drops %.1f %%: %.1f ns a packet that comes", dropped * 100,
 		         bench_number(row, "ns_per_arrival"));
+	else if (bench_number(row, "flight_missed") == 1)
+		snprintf(text, sizeof(text),
+		         "the flight does not begin: too many packets are held");
+	else if (bench_number(row, "flight_missed") > 0)
+		snprintf(text, sizeof(text), "the flight keeps %.1f Mpps, and misses %.0f %%",
+		         bench_number(row, "flight_mpps"),
+		         bench_number(row, "flight_missed") * 100);
 	else if (disturbed > 0)
 		snprintf(text, sizeof(text), "%.0f of %.0f runs disturbed, %.1f %% taken away",
 		         disturbed, bench_number(row, "runs"), bench_number(row, "taken") * 100);

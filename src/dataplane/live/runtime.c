@@ -238,7 +238,7 @@ struct recording *runtime_recording(const struct runtime *runtime)
 	return runtime->options.recording;
 }
 
-void runtime_halt(struct runtime *runtime)
+void runtime_pause(struct runtime *runtime)
 {
 	if (!runtime->running)
 		return;
@@ -251,13 +251,21 @@ void runtime_halt(struct runtime *runtime)
 	}
 	for (uint32_t i = 0; i < runtime->n_workers; i++)
 		worker_obey_rest(&runtime->workers[i]);
+	runtime->running = false;
+}
+
+void runtime_halt(struct runtime *runtime)
+{
+	runtime_pause(runtime);
+	if (runtime->halted)
+		return;
 	for (uint32_t i = 0; i < runtime->n_workers; i++)
 		worker_record_end(&runtime->workers[i]);
 	if (runtime->options.recording)
 		recording_finish(runtime->options.recording);
 	for (uint32_t i = 0; i < runtime->n_open; i++)
 		port_halt(&runtime->ports[i]);
-	runtime->running = false;
+	runtime->halted = true;
 }
 
 int runtime_stop(struct runtime *runtime, struct problem *problem)

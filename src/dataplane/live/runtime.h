@@ -56,7 +56,7 @@ unsigned runtime_eal_mib(const struct scenario *scenario, const struct runtime_o
  * cores for the layout, too little memory. */
 int runtime_start(const struct scenario *scenario, const struct runtime_options *options,
                   struct runtime **runtime, struct problem *problem);
-/* Stops the workers and nothing else: what may be read stands still. */
+/* Stops the workers, and with them what is recorded: what may be read stands still. */
 void runtime_halt(struct runtime *runtime);
 /* Stops the workers, closes the ports, checks conservation and that the mempools are whole. 0, or
  * -EIO with `problem`, which names the difference. Frees. */

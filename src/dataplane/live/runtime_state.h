@@ -56,7 +56,8 @@ struct runtime {
 	uint32_t sender[SCENARIO_PORTS_MAX];   /* sends to it for those that cannot */
 	struct rte_ring *rings[RINGS_MAX];
 	uint32_t n_rings;
-	bool running;
+	bool running; /* the workers */
+	bool halted;
 	uint64_t changes; /* of the scenario, so far */
 
 	struct watch watches[WORKERS_MAX];
@@ -70,6 +71,9 @@ struct runtime {
 /* runtime.c: how many of the pool's mbufs may hold large frames, in all engines together, so that
  * devices, caches and frames that leave always find some. */
 uint32_t runtime_mbufs_to_hold(const struct runtime *runtime);
+/* runtime.c: workers stand still, and may run on (bench_rig.c); what is recorded goes on, and so do
+ * ports. */
+void runtime_pause(struct runtime *runtime);
 
 /* layout.c */
 /* How many workers there will be, and which owns which port. 0, or -EINVAL with problem. */

@@ -15,7 +15,7 @@
 #define WINDOW_MOST_S 1.0
 
 struct run {
-	double mpps, ceiling, taken, gbps, held, memory, dropped;
+	double mpps, ceiling, taken, gbps, held, memory, dropped, recorded, unrecorded;
 	uint64_t lost;
 	bool mbufs_short;
 };
@@ -60,6 +60,8 @@ static void run_once(struct bench_rig *rig, double window, struct run *run)
 	        .dropped = (double)(to.emulated - from.emulated) * 1e3 / ns,
 	        .held = (double)to.held_packets,
 	        .memory = (double)to.memory_bytes,
+	        .recorded = (double)(to.recorded - from.recorded) * 1e3 / ns,
+	        .unrecorded = (double)(to.unrecorded - from.unrecorded) * 1e3 / ns,
 	        .lost = to.lost - from.lost,
 	        .mbufs_short = to.mbufs_free < MBUFS_SHORT,
 	};
@@ -123,6 +125,18 @@ static double figure_memory(const struct run *run)
 	return run->memory;
 }
 
+static double figure_recorded(const struct run *run)
+{
+	return run->recorded;
+}
+
+static double figure_unrecorded(const struct run *run)
+{
+	const double all = run->recorded + run->unrecorded;
+
+	return all > 0 ? run->unrecorded / all : 0;
+}
+
 static struct bench_spread spread(const struct run *runs, uint32_t n, figure_fn figure)
 {
 	double values[BENCH_RUNS_MAX];
@@ -144,6 +158,8 @@ static void sum_up(const struct run *runs, uint32_t n, double tick_ns, struct be
 	        .dropped_mpps = spread(runs, n, figure_dropped).median,
 	        .held_packets = spread(runs, n, figure_held).median,
 	        .memory_bytes = spread(runs, n, figure_memory).median,
+	        .flight_mpps = spread(runs, n, figure_recorded).median,
+	        .flight_missed = spread(runs, n, figure_unrecorded).median,
 	};
 	cost->ns_per_packet = cost->mpps.median > 0 ? 1e3 / cost->mpps.median : 0;
 	cost->cycles_per_packet = cost->ns_per_packet / tick_ns;

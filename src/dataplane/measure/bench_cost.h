@@ -38,6 +38,8 @@ struct bench_cost {
 	double held_packets, memory_bytes;       /* medians */
 	uint64_t lost;    /* packets that weir lost for lack of memory or room */
 	bool mbufs_short; /* the pool ran dry: that, not the processor, was the limit */
+	/* With a flight: what it has, and the share of all packets that found no room in it. */
+	double flight_mpps, flight_missed;
 };
 
 /* 0, or -errno with problem. */

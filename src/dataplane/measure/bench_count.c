@@ -8,6 +8,7 @@
 #include "live/runtime_state.h"
 #include "machine/pool.h"
 #include "measure/bench_rig.h"
+#include "record/recording.h"
 
 static void count_clouds(const struct bench_rig *rig, struct bench_count *count)
 {
@@ -85,5 +86,12 @@ void bench_rig_count(const struct bench_rig *rig, struct bench_count *count)
 		}
 	}
 	count_clouds(rig, count);
+	if (rig->recording) {
+		struct recording_counts recorded;
+
+		recording_counts(rig->recording, &recorded);
+		count->recorded = recorded.packets;
+		count->unrecorded = recorded.missed;
+	}
 	count->mbufs_free = pool_available(runtime->pool);
 }

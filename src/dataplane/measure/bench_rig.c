@@ -307,7 +307,7 @@ void bench_rig_stop(struct bench_rig *rig)
 {
 	if (!rig->going)
 		return;
-	runtime_halt(rig->runtime);
+	runtime_pause(rig->runtime);
 	rig->stopped_tsc = rte_rdtsc();
 	rig->going = false;
 }
