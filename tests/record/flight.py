@@ -3,6 +3,7 @@
 import collections
 import ctypes
 import glob
+import json
 import os
 import random
 import re
@@ -17,7 +18,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import tap
 from random_run import STATEMENTS, WORKERS, disturb, of_shipped_scenarios, random_scenario
-from scene import (UNDER_WAY, WEIR, Client, Scene, blocks, end_started, ip_frame, read_capture,
+from scene import (PATIENCE_S, UNDER_WAY, WEIR, Client, Scene, blocks, end_started, ip_frame, read_capture,
                    write_capture)
 
 SOURCE = os.path.abspath(sys.argv[2])
@@ -45,9 +46,17 @@ def dump(client, folder):
     return client.say(f"flight dump {folder}").decode()
 
 
+def come_in(client, packets):
+    """Waits until so many have come to the first port."""
+    end = time.monotonic() + PATIENCE_S
+    while json.loads(client.say("show ports"))["ports"][0]["rx_packets"] < packets:
+        assert time.monotonic() < end, f"{packets} packets do not come"
+        time.sleep(0.05)
+
+
 def fly(folder, text, ports, options, seed, flight="1s", lasts_s=2.2, changes=STATEMENTS, gap_ns=400000,
-        write=write_capture):
-    """A run with random changes, dumped in D, in the middle of all that."""
+        write=write_capture, packets=0):
+    """A run with random changes, dumped in D, in the middle of all that, when so many packets have come."""
     rng = random.Random(seed)
     scene = Scene(folder, ports, packets=int(lasts_s * 1e9 / gap_ns / 0.7 * 1.2), gap_ns=gap_ns, seed=seed, write=write)
     scene.scenario(text)
@@ -57,6 +66,9 @@ def fly(folder, text, ports, options, seed, flight="1s", lasts_s=2.2, changes=ST
     clouds = [line.split()[1] for line in text.splitlines()
               if line.startswith("cloud ") and " from " in line]
     scene.taken = disturb(lasts_s, clients, clouds, rng, changes) if clouds and changes else time.sleep(lasts_s)
+    if packets:
+        come_in(first, packets)
+        time.sleep(0.5)  # two snapshots of a second's flight
     answer = dump(first, scene.at("D"))
     end = time.monotonic() + 10
     # It has none yet at the beginning, and while the engine cannot be written down; on a machine
@@ -214,7 +226,8 @@ def write_of_many(path, seed, packets, gap_ns):
 
 def a_scenario_with_thousands_of_clouds_flies_and_runs_again():
     with tempfile.TemporaryDirectory() as folder:
-        scene = fly(folder, THOUSANDS, "ab", [], 11, changes=(), gap_ns=40000, write=write_of_many)
+        scene = fly(folder, THOUSANDS, "ab", [], 11, changes=(), gap_ns=40000, write=write_of_many,
+                    packets=SOURCES)
         looks, held = assert_runs_again(scene)
         data = Dumped(scene.at("D/ingress.pcapng")).data
         taken = max(struct.unpack_from("<Q", data, at + 40)[0] for at, kind, _ in blocks(data)

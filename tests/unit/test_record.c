@@ -156,6 +156,84 @@ static void a_full_tape_counts_what_is_missing_and_says_so_when_there_is_room(vo
 	tape_free(&tape);
 }
 
+/* ---- a flight's tape ---- */
+
+static void burst_on(struct tape *tape, simtime now)
+{
+	struct burst burst;
+
+	burst.mbuf[0] = recorded_rig_frame(1400, false);
+	burst_received(&burst, 1, 0, now, 1);
+	tape_burst(tape, &burst);
+	rte_pktmbuf_free(burst.mbuf[0]);
+}
+
+static void pass_part(void *argument, const struct tape_entry *entry)
+{
+	(void)argument;
+	(void)entry;
+}
+
+/* The kinds of what stands on it, a letter each; it is empty then. */
+static const char *kinds_on(struct tape *tape)
+{
+	static struct tape_part part;
+	static char kinds[1 << 10];
+	const struct tape_entry *entry;
+	size_t n = 0;
+
+	for (; (entry = tape_look(tape)); tape_pass(tape, entry)) {
+		assert_true(n + 1 < sizeof(kinds));
+		kinds[n++] = entry->kind == TAPE_PACKETS    ? 'p'
+		             : entry->kind == TAPE_SNAPSHOT ? 's'
+		             : entry->kind == TAPE_GAP      ? 'g'
+		                                            : '?';
+		if (entry->kind == TAPE_SNAPSHOT)
+			tape_snapshot_parts(tape, entry, &part, pass_part, NULL);
+	}
+	kinds[n] = '\0';
+	return kinds;
+}
+
+static void a_flight_has_packets_from_a_snapshot_to_a_gap(void **state)
+{
+	static const struct tape_snapshots snapshots = {.room_bytes = 1 << 20,
+	                                                .every_ns = 10 * SIMTIME_S,
+	                                                .every_bytes = UINT64_C(1) << 40,
+	                                                .held_max = 1000};
+	static struct tape tape; /* the stack is not aligned to cache lines */
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = 3});
+	simtime gap;
+	(void)state;
+
+	rig_cloud(rig, "x", 0, 1);
+	rig_apply(rig, 0);
+	assert_int_equal(tape_make(&tape, 1 << 20, 0), 0);
+	assert_int_equal(tape_take_snapshots(&tape, &snapshots), 0);
+	burst_on(&tape, 1000);
+	assert_string_equal(kinds_on(&tape), "");
+	assert_true(tape_wants_snapshot(&tape, 2000));
+	tape_snapshot(&tape, rig->engine, 2000);
+	burst_on(&tape, 3000);
+	assert_string_equal(kinds_on(&tape), "sp");
+	assert_int_equal(tape.missed, 1);
+	/* Nobody empties it for a while, and then somebody does. */
+	for (gap = 4000; tape.missed == 1; gap++)
+		burst_on(&tape, gap);
+	assert_int_equal(strspn(kinds_on(&tape), "p"), tape.packets - 1);
+	burst_on(&tape, gap);
+	assert_string_equal(kinds_on(&tape), "");
+	assert_int_equal(tape.missed, 3);
+	assert_false(tape_wants_snapshot(&tape, gap + 99 * SIMTIME_MS));
+	gap += 101 * SIMTIME_MS;
+	assert_true(tape_wants_snapshot(&tape, gap));
+	tape_snapshot(&tape, rig->engine, gap);
+	burst_on(&tape, gap);
+	assert_string_equal(kinds_on(&tape), "gsp");
+	tape_free(&tape);
+	rig_close(rig);
+}
+
 /* ---- parts ---- */
 
 static void a_digest_does_not_depend_on_segments(void **state)
@@ -282,6 +360,8 @@ GROUP(record)
 	                a_packet_that_came_a_nanosecond_later_is_another_run, enter_folder,
 	                leave_folder),
 	        cmocka_unit_test(a_full_tape_counts_what_is_missing_and_says_so_when_there_is_room),
+	        cmocka_unit_test_setup_teardown(a_flight_has_packets_from_a_snapshot_to_a_gap,
+	                                        rig_group_setup, rig_group_teardown),
 	        cmocka_unit_test(a_digest_does_not_depend_on_segments),
 	        cmocka_unit_test_setup_teardown(an_end_says_when_not_all_that_was_due_has_left,
 	                                        rig_group_setup, rig_group_teardown),

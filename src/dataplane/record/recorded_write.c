@@ -33,6 +33,7 @@ static uint64_t put_packets(struct block_writer *to, uint32_t worker,
                             const struct tape_entry *entry)
 {
 	const uint8_t *at = (const uint8_t *)(entry + 1);
+	const struct tape_frame *frames;
 	struct pcapng_packet packet = {.interface = entry->port, .t_ns = entry->t_ns};
 	const uint32_t *ages = NULL;
 	struct pcapng_block options;
@@ -42,15 +43,15 @@ static uint64_t put_packets(struct block_writer *to, uint32_t worker,
 		ages = (const uint32_t *)(const void *)at;
 		at += tape_padded(entry->n * (uint32_t)sizeof(*ages));
 	}
+	frames = (const struct tape_frame *)(const void *)at;
+	at += entry->n * sizeof(*frames);
 	for (uint32_t i = 0; i < entry->n; i++) {
-		const struct tape_frame *frame = (const struct tape_frame *)(const void *)at;
-
-		packet.data = at + sizeof(*frame);
-		packet.bytes = frame->bytes;
-		packet.wire_bytes = frame->wire_bytes;
+		packet.data = at;
+		packet.bytes = frames[i].bytes;
+		packet.wire_bytes = frames[i].wire_bytes;
 		add_options(&options, worker, entry->number + i, ages ? ages[i] : 0);
 		written += pcapng_put_packet(to, &packet, &options);
-		at += sizeof(*frame) + tape_padded(frame->bytes);
+		at += tape_padded(frames[i].bytes);
 	}
 	return written;
 }

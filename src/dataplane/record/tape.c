@@ -74,10 +74,16 @@ static bool tell_gap(struct tape *tape, uint32_t spare)
 	return true;
 }
 
+/* A flight begins anew so long after a gap: sooner, it would only come behind once more. */
+#define ANEW_NS (100 * SIMTIME_MS)
+
 static void leave_out(struct tape *tape, uint64_t packets, bool blind, simtime now)
 {
 	if (!tape->gap)
 		tape->gap_from = now;
+	if (tape->snapshots.begun)
+		tape->snapshots.next = now + ANEW_NS;
+	tape->snapshots.begun = false;
 	tape->gap = true;
 	tape->gap_blind |= blind;
 	tape->gap_packets += packets;
@@ -116,37 +122,50 @@ static void copy_chain(uint8_t *to, const struct rte_mbuf *mbuf, uint32_t bytes)
 	}
 }
 
-static inline uint32_t kept(const struct tape *tape, const struct rte_mbuf *mbuf)
+/* What is kept of n packets, from `from` on. Returns the bytes that their frames take. */
+static uint32_t put_heads(const struct tape *tape, const struct burst *burst, uint32_t from,
+                          uint32_t n, struct tape_frame *heads)
 {
-	return RTE_MIN(mbuf->pkt_len, tape->snap);
+	uint32_t bytes = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		heads[i].bytes = RTE_MIN(burst->mbuf[from + i]->pkt_len, tape->snap);
+		heads[i].wire_bytes = burst_wire_bytes(burst, from + i);
+		bytes += tape_padded(heads[i].bytes);
+	}
+	return bytes;
 }
 
-static inline uint8_t *put_frame(uint8_t *to, const struct tape *tape, const struct rte_mbuf *mbuf,
-                                 uint32_t wire_bytes)
+static inline void put_frame(uint8_t *to, const struct rte_mbuf *mbuf, uint32_t bytes)
 {
-	struct tape_frame *frame = (struct tape_frame *)(void *)to;
-	const uint32_t bytes = kept(tape, mbuf);
-
-	*frame = (struct tape_frame){bytes, wire_bytes};
-	to += sizeof(*frame);
 	if (likely(mbuf->data_len >= bytes))
 		frame_copy(to, rte_pktmbuf_mtod(mbuf, const uint8_t *), bytes);
 	else
 		copy_chain(to, mbuf, bytes);
-	return to + tape_padded(bytes);
+}
+
+/* The ring is larger than caches, so lines are fetched so far before they are written: without, a
+ * packet of 64 bytes takes 6 ns more. */
+#define FETCH_AHEAD 4096u
+
+static inline void fetch_ahead(const struct tape *tape, uint32_t bytes)
+{
+	for (uint32_t at = 0; at < bytes; at += RTE_CACHE_LINE_SIZE)
+		__builtin_prefetch(
+		        tape->data + ((tape->written + FETCH_AHEAD + at) & (tape->size - 1)), 1);
 }
 
 /* Packets of one instant, numbered in sequence. */
 static void put_run(struct tape *tape, const struct burst *burst, uint32_t from, uint32_t n)
 {
 	const uint32_t ages = burst->whole ? 0 : tape_padded(n * (uint32_t)sizeof(uint32_t));
-	uint32_t bytes = (uint32_t)sizeof(struct tape_entry) + ages;
+	const uint32_t head_bytes = n * (uint32_t)sizeof(struct tape_frame);
+	struct tape_frame heads[BURST_ROOM];
+	const uint32_t bytes = (uint32_t)sizeof(struct tape_entry) + ages + head_bytes +
+	                       put_heads(tape, burst, from, n, heads);
 	struct tape_entry *entry;
 	uint8_t *to;
 
-	for (uint32_t i = from; i < from + n; i++)
-		bytes += (uint32_t)sizeof(struct tape_frame) +
-		         tape_padded(kept(tape, burst->mbuf[i]));
 	tape->now = burst_t(burst, from);
 	entry = tape_entry_begin(tape, bytes, RESERVE);
 	if (unlikely(!entry)) {
@@ -162,19 +181,34 @@ static void put_run(struct tape *tape, const struct burst *burst, uint32_t from,
 	        .t_ns = tape->now,
 	        .number = burst_number(burst, from),
 	};
+	fetch_ahead(tape, bytes);
 	to = (uint8_t *)(entry + 1);
 	if (unlikely(ages)) {
 		memcpy(to, &burst->age_ns[from], n * sizeof(uint32_t));
 		to += ages;
 	}
-	for (uint32_t i = from; i < from + n; i++)
-		to = put_frame(to, tape, burst->mbuf[i], burst_wire_bytes(burst, i));
+	memcpy(to, heads, head_bytes);
+	to += head_bytes;
+	for (uint32_t i = 0; i < n; i++) {
+		put_frame(to, burst->mbuf[from + i], heads[i].bytes);
+		to += tape_padded(heads[i].bytes);
+	}
 	tape->packets += n;
 	tape_publish(tape, entry);
 }
 
+/* Ahead of a snapshot, and behind a gap, a flight has no use for packets. */
+static inline bool waits_for_snapshot(const struct tape *tape)
+{
+	return tape->snapshots.every_ns > 0 && !tape->snapshots.begun;
+}
+
 void tape_burst(struct tape *tape, const struct burst *burst)
 {
+	if (waits_for_snapshot(tape)) {
+		tape->missed += burst->n;
+		return;
+	}
 	if (likely(burst->at_once && burst->in_sequence)) {
 		put_run(tape, burst, 0, burst->n);
 		return;
@@ -279,7 +313,7 @@ void tape_departures(struct tape *tape, uint32_t port, const struct outlet *outl
 	struct tape_entry *entry;
 	uint32_t *digests;
 
-	if (n == 0)
+	if (n == 0 || waits_for_snapshot(tape))
 		return;
 	tape->now = now;
 	tape->account.departed[port] += n;

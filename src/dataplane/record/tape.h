@@ -61,6 +61,7 @@ struct tape_snapshots {
 	uint64_t every_bytes; /* on the tape; whichever comes first */
 	uint64_t held_max;    /* while the engine holds more packets there is none */
 	/* the worker's */
+	bool begun; /* there is one, and no gap behind it: packets are put on the tape */
 	simtime next;
 	uint64_t next_bytes;
 	uint64_t packets; /* that were held when one was due */
@@ -78,7 +79,7 @@ struct tape {
 	uint64_t gap_packets;    /* since the last entry that found room */
 	simtime gap_from;
 	bool gap, gap_blind;
-	uint64_t packets, missed; /* recorded, and not */
+	uint64_t packets, missed; /* recorded; and not, of a flight also for want of a snapshot */
 	struct tape_account account;
 	struct tape_snapshots snapshots;
 	uint32_t noted[SCENARIO_PORTS_MAX]; /* of what lies in the outlet */

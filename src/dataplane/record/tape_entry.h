@@ -57,7 +57,7 @@ enum tape_kind {
 	TAPE_PADDING = 255,
 };
 
-#define TAPE_AGES 0x1 /* PACKETS: the age of each stands ahead of the frames */
+#define TAPE_AGES 0x1 /* PACKETS: the age of each stands ahead of the tape_frames */
 /* CHANGE, CLEAR, INSERTION: there was no memory for some of what was due, and it was in its cloud
  * still (engine_settle). END: some of what was due had not left. */
 #define TAPE_UNSETTLED 0x1
@@ -75,7 +75,7 @@ struct tape_entry {
 	uint64_t number;
 };
 
-/* Ahead of each frame, whose bytes are filled up to a multiple of 8. */
+/* PACKETS: one for each, ahead of the frames, whose bytes are filled up to a multiple of 8. */
 struct tape_frame {
 	uint32_t bytes, wire_bytes; /* kept, and on the wire */
 };

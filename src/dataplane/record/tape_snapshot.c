@@ -82,6 +82,7 @@ void tape_snapshot(struct tape *tape, struct engine *engine, simtime now)
 	__atomic_store_n(&snapshots->needed, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&snapshots->is, TAPE_ROOM_FILLED, __ATOMIC_RELEASE);
 	tape_publish(tape, entry);
+	snapshots->begun = true;
 	snapshots->next = now + snapshots->every_ns;
 	snapshots->next_bytes = tape->written + snapshots->every_bytes;
 }
