@@ -126,6 +126,16 @@ static __attribute__((noinline)) void tell_entered(struct cloud *cloud, struct b
 		cloud_drop(cloud, burst, from + i, REASON_NO_BUFFER);
 }
 
+/* When each leaves, if latencies of devices are subtracted. */
+static __attribute__((noinline)) void compensate(struct cloud *cloud, const struct burst *burst,
+                                                 uint16_t from, uint16_t n, const simtime *came,
+                                                 const simtime *due_ns, simtime *leaves)
+{
+	for (uint16_t i = 0; i < n; i++)
+		leaves[i] =
+		        cloud_leaves_at(cloud, came[i], due_ns[i], burst_age_ns(burst, from + i));
+}
+
 /* Each is due at its own instant. */
 static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struct burst *burst,
                                                       uint16_t from, uint16_t n,
@@ -139,9 +149,7 @@ static __attribute__((noinline)) void enter_line_each(struct cloud *cloud, struc
 	cloud->counters.reordered +=
 	        line_due(&cloud->line, enters_ns ? enters_ns : came, n, due_ns);
 	if (unlikely(cloud->compensates_latency)) {
-		for (uint16_t i = 0; i < n; i++)
-			compensated[i] = cloud_leaves_at(cloud, came[i], due_ns[i],
-			                                 burst_age_ns(burst, from + i));
+		compensate(cloud, burst, from, n, came, due_ns, compensated);
 		leaves = compensated;
 	}
 	held = line_push(&cloud->line, cloud->holder, burst, from, n, leaves, false);
