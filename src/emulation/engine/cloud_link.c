@@ -176,6 +176,7 @@ static inline bool passes(struct cloud *cloud, const struct queue *queue, uint32
 struct passed {
 	uint16_t from, n;
 	bool waited; /* they have left the link at `leaves`; else when they came */
+	bool late;   /* they may (may_pass_late) */
 	simtime leaves[BURST_ROOM];
 };
 
@@ -235,27 +236,36 @@ static inline void pass(struct cloud *cloud, struct queue *queue, struct burst *
 		aqm_idle(queue->aqm, now);
 }
 
+/* Whether packets of this burst that leave the idle link before the next one comes need not be
+ * queued: nothing but the shaper has to know of them. In the queue they ask for WANT_QUEUE and
+ * WANT_HEAD, here for WANT_LINE: where memory is numbered (scarcity.h) they are queued, since what
+ * they ask for must not depend on the rest of their burst. */
+static inline bool may_pass_late(const struct cloud *cloud, const struct burst *burst)
+{
+	const struct link *link = &cloud->link;
+
+	return !burst->at_once && link->plain && !link->classes && !link->queue.aqm &&
+	       !cloud->compensates_latency && !cloud->watch && !cloud->witness &&
+	       !cloud->holder->scarcity && !cloud->line.reorders &&
+	       cloud->line.back.packets.records == 0;
+}
+
 /* Whether the packet, which does not leave the idle link when it comes, has left it at `*leaves`,
- * when the next of its burst comes: then it is not queued, either. Nobody but the shaper has to
- * know of it. In the queue it asks for WANT_QUEUE and WANT_HEAD, here for WANT_LINE: where memory
- * is numbered (scarcity.h) it is queued, since what it asks for must not depend on the rest of its
- * burst. */
+ * when the next of its burst comes. */
 static inline bool leaves_before_next(struct cloud *cloud, const struct burst *burst, uint16_t i,
                                       simtime *leaves)
 {
 	const simtime next = i + 1 < burst->n ? burst_t(burst, i + 1) : 0;
-	struct link *link = &cloud->link;
+	struct shaper *shaper = &cloud->link.shaper;
 	uint32_t length;
 
-	if (next <= burst_t(burst, i) || cloud->compensates_latency || link->busy || !link->plain ||
-	    link->classes || link->queue.aqm || cloud->watch || cloud->witness ||
-	    cloud->holder->scarcity || cloud->line.reorders || cloud->line.back.packets.records > 0)
+	if (next <= burst_t(burst, i))
 		return false;
-	length = link_length(link, burst_wire_bytes(burst, i));
-	*leaves = shaper_departure(&link->shaper, length);
+	length = link_length(&cloud->link, burst_wire_bytes(burst, i));
+	*leaves = shaper_departure(shaper, length);
 	if (*leaves > next)
 		return false;
-	shaper_depart(&link->shaper, *leaves, length);
+	shaper_depart(shaper, *leaves, length);
 	return true;
 }
 
@@ -265,6 +275,29 @@ static struct fate fate_queued(const struct aqm_arrival *arrival)
 	return (struct fate){.kind = FATE_QUEUED,
 	                     .reason = arrival->marked ? arrival->reason : REASON_COUNT,
 	                     .flags = arrival->marked ? PACKET_MARKED : 0};
+}
+
+/* A packet of a queue without a management, for which there is room, and which need not be queued:
+ * it is through. Kept small, for a replay meets it with most packets. */
+static inline bool passes_by(struct cloud *cloud, struct queue *queue, struct burst *burst,
+                             uint16_t i, struct passed *passed)
+{
+	const uint32_t wire_bytes = burst_wire_bytes(burst, i);
+	simtime leaves;
+
+	if (queue->aqm || cloud->link.busy ||
+	    unlikely(!link_has_room(&cloud->link, queue, wire_bytes)))
+		return false;
+	if (passes(cloud, queue, wire_bytes, burst_t(burst, i))) {
+		if (cloud_tells(cloud, FATE_QUEUED))
+			cloud_tell(cloud, burst, i, fate_queued(&(struct aqm_arrival){0}));
+		pass(cloud, queue, burst, i, false, passed);
+		return true;
+	}
+	if (!passed->late || !leaves_before_next(cloud, burst, i, &leaves))
+		return false;
+	passed_add_late(cloud, burst, passed, i, leaves);
+	return true;
 }
 
 /* Into this queue of the link, which has executed what happens before. False: dropped. `verdict`:
@@ -280,7 +313,6 @@ static bool enter_queue(struct cloud *cloud, struct queue *queue, struct burst *
 	struct log *log;
 	struct held *held;
 	uint32_t stored_bytes;
-	simtime leaves;
 	bool copied;
 
 	if (unlikely(queue->aqm != NULL)) {
@@ -291,14 +323,10 @@ static bool enter_queue(struct cloud *cloud, struct queue *queue, struct burst *
 		cloud_drop(cloud, burst, i, REASON_QUEUE_FULL);
 		return false;
 	}
-	if (passes(cloud, queue, wire_bytes, now)) {
+	if (queue->aqm && passes(cloud, queue, wire_bytes, now)) {
 		if (cloud_tells(cloud, FATE_QUEUED))
 			cloud_tell(cloud, burst, i, fate_queued(&arrival));
 		pass(cloud, queue, burst, i, arrival.marked, passed);
-		return true;
-	}
-	if (leaves_before_next(cloud, burst, i, &leaves)) {
-		passed_add_late(cloud, burst, passed, i, leaves);
 		return true;
 	}
 	log = arrival.log;
@@ -339,7 +367,8 @@ static void enter_link(struct cloud *cloud, struct burst *burst, uint16_t i,
 		cloud_advance_link(cloud, now);
 	}
 	if (likely(!cloud->link.classes)) {
-		enter_queue(cloud, queue, burst, i, verdict, passed);
+		if (!passes_by(cloud, queue, burst, i, passed))
+			enter_queue(cloud, queue, burst, i, verdict, passed);
 		return;
 	}
 	queue = classes_choose(cloud->link.classes, burst, i);
@@ -359,6 +388,7 @@ void cloud_meet_link(struct cloud *cloud, struct burst *burst)
 	cloud_advance_link(cloud, burst_t(burst, 0));
 	passed.n = 0;
 	passed.waited = false;
+	passed.late = may_pass_late(cloud, burst);
 	for (uint16_t i = 0; i < burst->n; i++) {
 		bool decided = false;
 		uint16_t grouped = 0;
