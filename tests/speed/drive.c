@@ -148,6 +148,8 @@ static int run(struct drive *drive, const struct scenario *scenario, uint64_t pa
 	}
 	engine_apply(drive->engine, change, 0);
 	change_free(change);
+	if (drive->tape && drive->tape->snapshots.every_ns > 0)
+		tape_snapshot(drive->tape, drive->engine, 0);
 	for (uint64_t i = 0; i < warm_up / (2 * BURST_MAX); i++)
 		step(drive);
 	drive->out = 0;
@@ -188,8 +190,8 @@ int main(int argc, char **argv)
 	struct scenario *scenario;
 	struct problem problem;
 	struct drive drive = {0};
-	static const struct tape_snapshots flight = {.room_bytes = 64 << 10,
-	                                             .every_ns = SIMTIME_HORIZON};
+	static const struct tape_snapshots flight = {
+	        .room_bytes = 64 << 10, .every_ns = SIMTIME_HORIZON, .every_bytes = UINT64_MAX / 2};
 	static struct tape tape;
 	uint64_t warm_up;
 

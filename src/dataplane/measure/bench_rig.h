@@ -80,7 +80,7 @@ struct bench_count {
 	uint64_t emulated;       /* drops that it did */
 	uint64_t held_packets, memory_bytes;
 	uint32_t mbufs_free;
-	uint64_t recorded, unrecorded; /* with a flight: packets that it has, and that found no room */
+	uint64_t recorded, unrecorded; /* packets that a flight has, and that it has not */
 };
 
 /* 0; -ENOMEM, -EINVAL, ... with problem. Stands still afterwards. */

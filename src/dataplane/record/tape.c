@@ -427,7 +427,11 @@ const struct tape_entry *tape_look(struct tape *tape)
 {
 	uint64_t at = tape->passed;
 
-	while (at != __atomic_load_n(&tape->published, __ATOMIC_ACQUIRE)) {
+	/* The worker's word is looked at once for all that it has published: each look takes its
+	 * line away from the worker. */
+	if (at == tape->seen)
+		tape->seen = __atomic_load_n(&tape->published, __ATOMIC_ACQUIRE);
+	while (at != tape->seen) {
 		const struct tape_entry *entry = entry_at(tape, at);
 
 		if (entry->kind != TAPE_PADDING)

@@ -87,6 +87,7 @@ struct tape {
 	/* the worker writes, the reader reads, and the other way round */
 	uint64_t published __rte_cache_aligned;
 	uint64_t passed __rte_cache_aligned;
+	uint64_t seen; /* the reader's: of `published` */
 };
 
 /* `bytes`: a power of two, 1 MiB at least. 0 or -ENOMEM. */
