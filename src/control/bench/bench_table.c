@@ -80,8 +80,7 @@ static void remark_cell(struct table *table, const json_t *row)
 		         "the scenario drops %.1f %%: %.1f ns a packet that comes", dropped * 100,
 		         bench_number(row, "ns_per_arrival"));
 	else if (bench_number(row, "flight_missed") == 1)
-		snprintf(text, sizeof(text),
-		         "the flight does not begin: too many packets are held");
+		snprintf(text, sizeof(text), "the flight keeps none of them");
 	else if (bench_number(row, "flight_missed") > 0)
 		snprintf(text, sizeof(text), "the flight keeps %.1f Mpps, and misses %.0f %%",
 		         bench_number(row, "flight_mpps"),
