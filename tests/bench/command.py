@@ -60,7 +60,7 @@ def cost_says_what_a_packet_takes_beside_the_ceiling_of_the_same_run():
 
 
 def a_flight_beside_cost_gets_packets_and_what_it_misses_is_said():
-    said = weir("bench", "cost", "--scenario", "loss", "--frame", "64", "--runs", "1", "--seconds", "0.4",
+    said = weir("bench", "cost", "--scenario", "loss", "--frame", "64", "--runs", "1", "--seconds", "1.5",
                 "--flight", "10s", "--snap", "96B", "-j")
     assert said.returncode == 0, said.stderr
     row, = json.loads(said.stdout)["rows"]

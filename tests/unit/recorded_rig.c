@@ -30,9 +30,23 @@ void dice_seed(uint64_t seed)
 	random_state = seed;
 }
 
-struct rte_mempool *recorded_rig_pool(uint32_t mbufs_max)
+int recorded_rig_setup(void **state)
 {
-	pool = offline_pool_make("recorded_rig", 8191, mbufs_max, NULL);
+	(void)state;
+	pool = offline_pool_make("recorded_rig", 8191, 65535, NULL);
+	return pool ? 0 : -1;
+}
+
+int recorded_rig_teardown(void **state)
+{
+	(void)state;
+	assert_int_equal(pool_available(pool), pool_size(pool));
+	offline_pool_free(pool);
+	return 0;
+}
+
+struct rte_mempool *recorded_rig_pool(void)
+{
 	return pool;
 }
 

@@ -47,8 +47,10 @@ struct recorded_rig {
 uint32_t dice(uint32_t sides);
 void dice_seed(uint64_t seed);
 
-/* Frames have mbufs of this pool, which is the caller's. */
-struct rte_mempool *recorded_rig_pool(uint32_t mbufs_max);
+/* Of a group: frames have mbufs of a pool, which has all of them again in the end. */
+int recorded_rig_setup(void **state);
+int recorded_rig_teardown(void **state);
+struct rte_mempool *recorded_rig_pool(void);
 /* Random bytes behind a header of IPv4 that is none but at first sight; NULL: there is no mbuf. */
 struct rte_mbuf *recorded_rig_frame(uint32_t bytes, bool segmented);
 

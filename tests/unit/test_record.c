@@ -14,8 +14,6 @@
 
 #include "folder.h"
 #include "live/worker.h"
-#include "machine/pool.h"
-#include "offline/offline_pool.h"
 #include "packet/digest.h"
 #include "record/recorded_file.h"
 #include "record/scenario_lines.h"
@@ -25,8 +23,6 @@
 #include "runner/group.h"
 
 #define POLLS 1500
-
-static struct rte_mempool *pool;
 
 #define TWO_WAYS                                                                                   \
 	"seed 9\nport a\nport b device x rx-latency 1us\ncloud down from a to b\n"                 \
@@ -240,8 +236,9 @@ static void a_digest_does_not_depend_on_segments(void **state)
 {
 	(void)state;
 	for (uint32_t cut = 1; cut < 700; cut += 13) {
-		struct rte_mbuf *whole = rte_pktmbuf_alloc(pool), *first = rte_pktmbuf_alloc(pool);
-		struct rte_mbuf *rest = rte_pktmbuf_alloc(pool);
+		struct rte_mbuf *whole = rte_pktmbuf_alloc(recorded_rig_pool()),
+		                *first = rte_pktmbuf_alloc(recorded_rig_pool());
+		struct rte_mbuf *rest = rte_pktmbuf_alloc(recorded_rig_pool());
 		uint8_t *data = (uint8_t *)rte_pktmbuf_append(whole, 700);
 
 		for (uint32_t i = 0; i < 700; i++)
@@ -335,21 +332,6 @@ static void an_end_says_when_not_all_that_was_due_has_left(void **state)
 	rig_close(rig);
 }
 
-static int pool_begin(void **state)
-{
-	(void)state;
-	pool = recorded_rig_pool(16383);
-	return pool ? 0 : -1;
-}
-
-static int pool_end(void **state)
-{
-	(void)state;
-	assert_int_equal(pool_available(pool), pool_size(pool));
-	offline_pool_free(pool);
-	return 0;
-}
-
 GROUP(record)
 {
 	const struct CMUnitTest tests[] = {
@@ -369,5 +351,5 @@ GROUP(record)
 	        cmocka_unit_test(a_change_is_the_lines_that_it_makes_others),
 	};
 
-	return cmocka_run_group_tests(tests, pool_begin, pool_end);
+	return cmocka_run_group_tests(tests, recorded_rig_setup, recorded_rig_teardown);
 }

@@ -8,16 +8,12 @@
 #include <cmocka.h>
 
 #include "folder.h"
-#include "machine/pool.h"
-#include "offline/offline_pool.h"
 #include "record/tape_room.h"
 #include "recorded_rig.h"
 #include "runner/group.h"
 
 #define POLLS 2500
 #define SEEDS 6
-
-static struct rte_mempool *pool;
 
 /* Each way has a line of its own. */
 static const char *const apart[] = {
@@ -136,21 +132,6 @@ static void what_finds_no_memory_is_on_the_tape_though_packets_have_no_room_ther
 	tape_free(&tape);
 }
 
-static int pool_begin(void **state)
-{
-	(void)state;
-	pool = recorded_rig_pool(65535);
-	return pool ? 0 : -1;
-}
-
-static int pool_end(void **state)
-{
-	(void)state;
-	assert_int_equal(pool_available(pool), pool_size(pool));
-	offline_pool_free(pool);
-	return 0;
-}
-
 GROUP(scarcity)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,5 +145,5 @@ GROUP(scarcity)
 	                what_finds_no_memory_is_on_the_tape_though_packets_have_no_room_there),
 	};
 
-	return cmocka_run_group_tests(tests, pool_begin, pool_end);
+	return cmocka_run_group_tests(tests, recorded_rig_setup, recorded_rig_teardown);
 }

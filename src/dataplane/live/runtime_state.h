@@ -56,8 +56,8 @@ struct runtime {
 	uint32_t sender[SCENARIO_PORTS_MAX];   /* sends to it for those that cannot */
 	struct rte_ring *rings[RINGS_MAX];
 	uint32_t n_rings;
-	bool running; /* the workers */
-	bool halted;
+	bool running;     /* the workers */
+	bool halted;      /* for good */
 	uint64_t changes; /* of the scenario, so far */
 
 	struct watch watches[WORKERS_MAX];

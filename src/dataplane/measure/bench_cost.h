@@ -38,7 +38,7 @@ struct bench_cost {
 	double held_packets, memory_bytes;       /* medians */
 	uint64_t lost;    /* packets that weir lost for lack of memory or room */
 	bool mbufs_short; /* the pool ran dry: that, not the processor, was the limit */
-	/* With a flight: what it has, and the share of all packets that found no room in it. */
+	/* With a flight: what it gets, and the share of all packets that it does not get. */
 	double flight_mpps, flight_missed;
 };
 

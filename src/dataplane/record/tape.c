@@ -145,7 +145,7 @@ static inline void put_frame(uint8_t *to, const struct rte_mbuf *mbuf, uint32_t 
 }
 
 /* The ring is larger than caches, so lines are fetched so far before they are written: without, a
- * packet of 64 bytes takes 6 ns more. */
+ * packet of 64 bytes took 6 ns more (delay-10ms, in the commit that made this). */
 #define FETCH_AHEAD 4096u
 
 static inline void fetch_ahead(const struct tape *tape, uint32_t bytes)

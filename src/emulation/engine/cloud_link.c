@@ -278,7 +278,8 @@ static struct fate fate_queued(const struct aqm_arrival *arrival)
 }
 
 /* A packet of a queue without a management, for which there is room, and which need not be queued:
- * it is through. Kept small, for a replay meets it with most packets. */
+ * it is through. It stands ahead of enter_queue, and is inline, for a replay meets it with most
+ * packets: within enter_queue, 10 million packets through a leaky bucket took a tenth longer. */
 static inline bool passes_by(struct cloud *cloud, struct queue *queue, struct burst *burst,
                              uint16_t i, struct passed *passed)
 {
