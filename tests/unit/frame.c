@@ -145,9 +145,10 @@ static void make_ipv6(uint8_t *ip, const struct frame_shape *shape, uint32_t byt
 
 uint32_t frame_make(uint8_t *frame, const struct frame_shape *shape)
 {
+	const uint32_t payload_bytes = shape->payload_bytes, sequence = shape->sequence;
 	uint32_t transport = frame_transport(shape), at = 12;
-	uint32_t bytes =
-	        shape->payload_bytes + (shape->fragment ? 0 : transport_bytes(shape->protocol));
+	uint32_t bytes = payload_bytes + (shape->fragment ? 0 : transport_bytes(shape->protocol));
+	uint8_t *payload = frame + transport + bytes - payload_bytes;
 
 	memset(frame, 0, transport + bytes + shape->padding_bytes);
 	memcpy(frame, (const uint8_t[]){2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2}, 12);
@@ -156,8 +157,8 @@ uint32_t frame_make(uint8_t *frame, const struct frame_shape *shape)
 		put_u16(frame + at + 2, 0x6000 | (100 + i));
 	}
 	put_u16(frame + at, shape->ip == 4 ? 0x0800 : 0x86dd);
-	for (uint32_t i = 0; i < shape->payload_bytes; i++)
-		frame[transport + bytes - 1 - i] = (uint8_t)(i * 7 + shape->sequence);
+	for (uint32_t i = 0; i < payload_bytes; i++)
+		payload[i] = (uint8_t)((payload_bytes - 1 - i) * 7 + sequence);
 	memset(frame + transport + bytes, 0xee, shape->padding_bytes);
 	if (shape->ip == 4)
 		make_ipv4(frame + at + 2, shape, bytes);

@@ -19,10 +19,15 @@
 static struct rte_mempool *pool;
 static uint64_t random_state;
 
-uint32_t dice(uint32_t sides)
+static uint64_t draw(void)
 {
 	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
-	return (uint32_t)(random_state >> 33) % sides;
+	return random_state;
+}
+
+uint32_t dice(uint32_t sides)
+{
+	return (uint32_t)(draw() >> 33) % sides;
 }
 
 void dice_seed(uint64_t seed)
@@ -128,8 +133,11 @@ struct rte_mbuf *recorded_rig_frame(uint32_t bytes, bool segmented)
 
 	if (!data)
 		return NULL;
-	for (uint32_t i = 0; i < bytes; i++)
-		data[i] = (char)dice(256);
+	for (uint32_t i = 0; i < bytes; i += 4) {
+		uint32_t drawn = (uint32_t)(draw() >> 32);
+
+		memcpy(data + i, &drawn, RTE_MIN(sizeof(drawn), bytes - i));
+	}
 	memcpy(data + 12, ip, sizeof(ip));
 	data[16] = (char)((bytes - 14) >> 8);
 	data[17] = (char)(bytes - 14);
