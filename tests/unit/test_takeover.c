@@ -13,6 +13,7 @@
 #include "engine/engine_snapshot.h"
 #include "engine/engine_state.h"
 #include "link/classes.h"
+#include "match/selection.h"
 #include "runner/group.h"
 #include "scenario/port_setting.h"
 #include "schedule_rig.h"
@@ -303,6 +304,49 @@ static void what_is_shared_with_a_cloud_that_is_gone_stays_so(void **state)
 	rig_close(other);
 }
 
+/* A cloud for each source; its clouds stand behind a cloud that has been there, or from the
+ * beginning on. */
+static struct rig *template_open(bool behind_another, const char *words)
+{
+	struct rig *rig = rig_open(&(struct rig_setup){.seed = SEED});
+	struct selection_conf *per = (struct selection_conf *)conf_make(&selection_per_statement);
+
+	if (behind_another) {
+		rig_cloud(rig, "old", 1, 0);
+		rig_apply(rig, 0);
+	}
+	rig_cloud(rig, "x", 0, 1);
+	assert_non_null(per);
+	per->source = strdup("192.0.2.0/24");
+	per->most = 20;
+	rig->scenario->clouds[rig->scenario->n_clouds - 1]->many = true;
+	rig->scenario->clouds[rig->scenario->n_clouds - 1]->selection = &per->conf;
+	rig_apply(rig, 0);
+	if (behind_another)
+		rig_remove(rig, "old");
+	schedule_set(rig, words);
+	rig_apply(rig, 0);
+	return rig;
+}
+
+static void clouds_of_a_template_go_on_where_another_engine_has_them(void **state)
+{
+	static const char *const words = "rate 2mbit queue 100pkt; delay 20ms jitter 3ms";
+	struct rig *rig = template_open(true, words), *other = template_open(false, words);
+	uint32_t departures;
+
+	(void)state;
+	traffic_come(rig, 1, BEFORE, SIMTIME_MS);
+	take_over(rig, other, words);
+	departures = other->cleared;
+	assert_true(engine_held_packets(other->engine) > 20);
+	traffic_play(rig, BEFORE, BEFORE + BEHIND, rig->now + SIMTIME_US);
+	traffic_play(other, BEFORE, BEFORE + BEHIND, other->now + SIMTIME_US);
+	assert_same_departures(rig, departures, other, words);
+	rig_close(rig);
+	rig_close(other);
+}
+
 /* A statement that comes again draws on from where that which was taken away had come to. */
 static void what_comes_behind_a_snapshot_draws_on_from_what_was_taken_away(void **state)
 {
@@ -447,6 +491,7 @@ GROUP(takeover)
 	        cmocka_unit_test(
 	                packets_that_a_snapshot_holds_keep_their_names_behind_number_2_to_the_32),
 	        cmocka_unit_test(what_is_shared_with_a_cloud_that_is_gone_stays_so),
+	        cmocka_unit_test(clouds_of_a_template_go_on_where_another_engine_has_them),
 	        cmocka_unit_test(what_comes_behind_a_snapshot_draws_on_from_what_was_taken_away),
 	        cmocka_unit_test(one_of_another_scenario_is_refused),
 	        cmocka_unit_test(one_of_another_format_is_refused),
