@@ -20,11 +20,6 @@ const char *point_help(enum point point)
 	return points[point].help;
 }
 
-uint32_t point_kinds(enum point point)
-{
-	return points[point].kinds;
-}
-
 uint32_t points_kinds(uint32_t of)
 {
 	uint32_t kinds = 0;

@@ -35,9 +35,7 @@ enum point {
 
 const char *point_name(enum point point);
 const char *point_help(enum point point);
-/* Fates told there, as bits 1 << kind. */
-uint32_t point_kinds(enum point point);
-/* The same of several points. */
+/* Fates told at one of them, as bits 1 << kind. */
 uint32_t points_kinds(uint32_t points);
 /* Where it is told; POINT_COUNT: at none. */
 enum point point_of(enum fate_kind kind);

@@ -157,7 +157,6 @@ int namespace_make_net(struct problem *problem)
 
 struct wanted_socket {
 	int family, type, protocol;
-	bool any_address;
 };
 
 static int make_socket(void *argument)
@@ -167,8 +166,6 @@ static int make_socket(void *argument)
 
 	if (fd < 0)
 		return -errno;
-	if (!wanted->any_address)
-		return fd;
 	if ((wanted->family == AF_INET
 	             ? setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof(on))
 	             : setsockopt(fd, IPPROTO_IPV6, IPV6_TRANSPARENT, &on, sizeof(on))) < 0 ||
@@ -180,17 +177,9 @@ static int make_socket(void *argument)
 	return rc;
 }
 
-int namespace_socket(int net, int family, int type, int protocol)
-{
-	struct wanted_socket wanted = {.family = family, .type = type, .protocol = protocol};
-
-	return namespace_run(net, make_socket, &wanted);
-}
-
 int namespace_socket_any_address(int net, int family, int type, int protocol)
 {
-	struct wanted_socket wanted = {
-	        .family = family, .type = type, .protocol = protocol, .any_address = true};
+	struct wanted_socket wanted = {.family = family, .type = type, .protocol = protocol};
 
 	return namespace_run(net, make_socket, &wanted);
 }

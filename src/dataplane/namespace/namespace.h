@@ -26,10 +26,8 @@ int namespace_make_net(struct problem *problem);
 /* Calls work(argument) in a network namespace, and returns what it returns; or -errno: it is not
  * possible to go there. */
 int namespace_run(int net, int (*work)(void *argument), void *argument);
-/* A socket that belongs to a network namespace; or -errno. */
-int namespace_socket(int net, int family, int type, int protocol);
-/* The same, that may use addresses which are not this machine's (IP_TRANSPARENT), and may send
- * where netlink_silence_icmp has been called. */
+/* A socket that belongs to a network namespace, may use addresses which are not this machine's
+ * (IP_TRANSPARENT), and may send where netlink_silence_icmp has been called; or -errno. */
 int namespace_socket_any_address(int net, int family, int type, int protocol);
 /* A tap as tap_port.h wants it, with TCP's and UDP's offloads. Its index is returned in `index`.
  * The descriptor, or -errno with problem. */
