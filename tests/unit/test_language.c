@@ -458,6 +458,12 @@ static void what_is_wrong_with_a_line_is_said_with_its_column(void **state)
 	         "`a/b` cannot be a name; a name is 1 to 31 letters, digits, `-`, `_` and `.`"},
 	        {"port aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", ERROR_BAD_NAME, 6, NULL},
 	        {"cloud \"my cloud\" from a to b", ERROR_BAD_NAME, 7, NULL},
+	        {"port c interface \"my x\"", ERROR_BAD_NAME, 18,
+	         "`my x` cannot be an interface; one has 1 to 15 letters, as `ip link` shows it"},
+	        {"port c device \"interface:my x\"", ERROR_BAD_NAME, 15,
+	         "`my x` cannot be an interface; one has 1 to 15 letters, as `ip link` shows it"},
+	        {"port c device \"interface:my\tx\"", ERROR_BAD_NAME, 15, NULL},
+	        {"port c device interface:", ERROR_BAD_NAME, 15, NULL},
 	        /* characters */
 	        {"port \"a", ERROR_BAD_QUOTE, 6, "this quote is not closed; end the text with \""},
 	        {"port a\"b", ERROR_BAD_QUOTE, 7, NULL},

@@ -167,18 +167,31 @@ static int check_name(const struct word *word, struct language_error *error)
 }
 
 /* As the kernel has it: dev_valid_name(). */
-static int check_interface(const struct word *word, struct language_error *error)
+static int check_interface(const char *name, struct language_error *error)
 {
-	size_t bytes = strlen(word->text);
+	size_t bytes = strlen(name);
 
-	if (bytes > 0 && bytes < IFNAMSIZ && !strpbrk(word->text, "/: ") &&
-	    strcmp(word->text, ".") != 0 && strcmp(word->text, "..") != 0)
+	if (bytes > 0 && bytes < IFNAMSIZ && !strpbrk(name, "/: \t\n\v\f\r") &&
+	    strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
 		return 0;
 	return language_error_set(
 	        error, ERROR_BAD_NAME,
 	        "`%.*s` cannot be an interface; one has 1 to %d letters, as `ip link` "
 	        "shows it",
-	        SHOWN(word->text), IFNAMSIZ - 1);
+	        SHOWN(name), IFNAMSIZ - 1);
+}
+
+/* One that begins with `interface:` is printed as the interface that it names. */
+static int check_device(const char *device, struct language_error *error)
+{
+	if (device[0] == '\0')
+		return language_error_set(
+		        error, ERROR_BAD_VALUE,
+		        "an empty device; write one like net_tap0 or 0000:03:00.0, "
+		        "or leave `device` out");
+	if (strncmp(device, PORT_INTERFACE, strlen(PORT_INTERFACE)) == 0)
+		return check_interface(device + strlen(PORT_INTERFACE), error);
+	return 0;
 }
 
 static int check_slot(struct command *command, const char *slot, const struct word *word,
@@ -189,17 +202,14 @@ static int check_slot(struct command *command, const char *slot, const struct wo
 		return check_name(word, error);
 	error->column = word->column;
 	if (strcmp(slot, "INTERFACE") == 0)
-		return check_interface(word, error);
+		return check_interface(word->text, error);
+	if (strcmp(slot, "TEXT") == 0)
+		return check_device(word->text, error);
 	if (strcmp(slot, "N") == 0)
 		return value_parse_count(word->text, 0, UINT64_MAX, "seed", &command->seed, error);
 	if (strcmp(slot, "NUMBER") == 0)
 		return value_parse_count(word->text, 1, UINT32_MAX, "number", &command->number,
 		                         error);
-	if (strcmp(slot, "TEXT") == 0 && word->text[0] == 0)
-		return language_error_set(
-		        error, ERROR_BAD_VALUE,
-		        "an empty device; write one like net_tap0 or 0000:03:00.0, "
-		        "or leave `device` out");
 	return 0;
 }
 
