@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stands ahead of GCC's own <x86intrin.h>, which DPDK's headers include in every file that knows
- * mbufs. GCC's declares thousands of intrinsics, and reading it takes 0.2 s of the 0.25 s that
- * <rte_mbuf.h> takes; DPDK's headers need SSE4, what has no vectors, and where the compiler may use
- * AVX its moves and types. weir itself uses none: it has GCC's vectors.
+ * Replaces GCC's <x86intrin.h>, which DPDK's headers include wherever mbufs are known. GCC's
+ * version declares thousands of intrinsics. Reading them takes 0.2 s of the 0.25 s that
+ * <rte_mbuf.h> takes. DPDK's headers need SSE4, the intrinsics without vectors, and the moves and
+ * types of AVX where the compiler may use it. weir uses no intrinsics: it uses GCC's vectors.
  *
- * GCC's parts of <immintrin.h> refuse to be included alone, so this says that it is <immintrin.h>.
- * meson.build takes this header only where DPDK's headers compile with it.
+ * GCC's parts of <immintrin.h> refuse to be included alone, so this header pretends to be
+ * <immintrin.h>. A file that includes <immintrin.h> behind it gets nothing more.
+ *
+ * meson.build uses this header only where DPDK's headers compile with it.
  */
 #ifndef WEIR_X86INTRIN_H
 #define WEIR_X86INTRIN_H

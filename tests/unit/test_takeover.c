@@ -304,8 +304,8 @@ static void what_is_shared_with_a_cloud_that_is_gone_stays_so(void **state)
 	rig_close(other);
 }
 
-/* A cloud for each source; its clouds stand behind a cloud that has been there, or from the
- * beginning on. */
+/* A template of a cloud for each source. `behind_another`: its clouds have other places in the
+ * engine, since a cloud that was removed meanwhile came before it. */
 static struct rig *template_open(bool behind_another, const char *words)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = SEED});
