@@ -4,6 +4,7 @@
 import os
 import pathlib
 import subprocess
+import time
 
 import pytest
 
@@ -37,6 +38,9 @@ class Tap:
         if report.skipped:
             self.say(True, report, " # SKIP " + str(report.longrepr[2]).removeprefix("Skipped: "))
         elif report.failed:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            if crash:
+                print(f"# {crash.path}:{crash.lineno}: " + crash.message.replace("\n", "\n# "))
             for line in report.longreprtext.splitlines():
                 print(f"# {line}")
             self.say(False, report)
@@ -54,6 +58,8 @@ class Tap:
 
 def pytest_configure(config):
     if os.environ.get("WEIR_TAP"):
+        # Without its terminal pytest has no such option, and asks it when it explains an assertion.
+        config.option.verbose = 2
         config.pluginmanager.register(Tap())
 
 
@@ -68,6 +74,18 @@ def client():
     neither rights nor hugepages."""
     with weir.run(SCENARIO, eal=["--no-huge"]) as client:
         yield client
+
+
+@pytest.fixture
+def shared_memory_as_before():
+    """What this test leaves in /dev/shm stays there. Other programs put files there, too, for as
+    long as they need them: the semaphores of Python's multiprocessing live for a moment."""
+    before = set(os.listdir("/dev/shm"))
+    yield
+    end = time.monotonic() + 60
+    while left := set(os.listdir("/dev/shm")) - before:
+        assert time.monotonic() < end, left
+        time.sleep(0.05)
 
 
 @pytest.fixture(scope="session")
