@@ -92,8 +92,7 @@ else runs there is seen below as time that others had.
 
 def soak(row):
     seconds = sum(part["seconds"] for part in row["parts"])
-    last = row["parts"][-1]
-    growth = {what: last[f"{what}_kib"] - last[f"{what}_first_kib"] for what in ("written", "rss")}
+    growth = {what: max(part[f"{what}_kib"] - part[f"{what}_first_kib"] for part in row["parts"]) for what in ("written", "rss")}
     yield f"## {seconds:,.0f} s at half of the critical load\n"
     yield prose(f"At a loss of {row['loss_bound']:.2g} the critical load was {row['critical_mpps']:.2f} Mpps "
            f"({row['critical_mpps_min']:.2f} to {row['critical_mpps_max']:.2f} in {row['searches']} searches). Half of it, "

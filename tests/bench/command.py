@@ -9,9 +9,11 @@ usage: command.py WEIR
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import tap  # noqa: E402
@@ -133,6 +135,23 @@ def soak_runs_at_half_of_the_critical_load_and_goes_on_where_it_ended():
     assert done.returncode == 2 and "other.json is no file of `weir bench soak --continue`" in done.stderr, done.stderr
 
 
+def a_part_of_soak_that_is_interrupted_counts_as_long_as_it_was():
+    running = subprocess.Popen([WEIR, "bench", "soak", "--loss-bound", "99%", "--continue", "cut.json", "--hours", "0.01",
+                                *SHORT], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while not os.path.exists("cut.json"):
+        assert running.poll() is None, running.stderr.read()
+        time.sleep(0.05)
+    time.sleep(4.5)  # of the six of the next part, and memory has settled after three
+    running.send_signal(signal.SIGINT)
+    said = running.communicate()[1]
+    assert running.returncode == 1 and "interrupted" in said, said
+    with open("cut.json", encoding="utf-8") as file:
+        whole, cut = json.load(file)["parts"]
+    assert 3 < cut["seconds"] < whole["seconds"], (whole, cut)
+    assert abs(cut["until_s"] - whole["seconds"] - cut["seconds"]) < 0.01, (whole, cut)
+    assert cut["unaccounted_packets"] == 0 and cut["lost_packets"] == 0 and cut["sent_packets"] > 0, cut
+
+
 def the_report_is_one_file_that_loads_nothing():
     bench(*COST, "--html", "report.html")
     with open("report.html", encoding="utf-8") as page:
@@ -195,6 +214,7 @@ CLAIMS = [cost_says_what_a_packet_takes_beside_the_ceiling_of_the_same_run,
           of_a_loop_half_goes_to_either_end,
           reconf_makes_a_thousand_changes_and_loses_nothing,
           soak_runs_at_half_of_the_critical_load_and_goes_on_where_it_ended,
+          a_part_of_soak_that_is_interrupted_counts_as_long_as_it_was,
           the_report_is_one_file_that_loads_nothing,
           a_file_compared_with_itself_is_no_regression_and_half_the_ratio_is_one,
           no_packet_of_precision_is_later_after_its_due_time_than_after_its_making,

@@ -185,12 +185,38 @@ static int serve_until(struct soak *soak, struct bench_audience *audience, doubl
 	return 0;
 }
 
+/* One row of the parts. A part that is interrupted counts as long as it was, once memory has
+ * settled. 0, -EINTR or -errno. */
+static int run_part(struct soak *soak, struct bench_changes *changes,
+                    struct bench_audience *audience, double seconds, struct problem *problem)
+{
+	uint64_t before = __atomic_load_n(&changes->made, __ATOMIC_RELAXED);
+	int rc, kept;
+
+	bench_live_window_begin(&soak->live);
+	rc = serve_until(soak, audience, seconds);
+	if (rc < 0)
+		problem_set(problem, -1, "%s", rc == -EINTR ? "interrupted" : strerror(-rc));
+	if (rc < 0 && (rc != -EINTR || soak->first.rss_kib == 0))
+		return rc;
+	if (!bench_live_window_end(&soak->live, &soak->window)) {
+		problem_set(problem, -1, "no memory");
+		return -ENOMEM;
+	}
+	soak->done_s += soak->window.seconds;
+	json_array_append_new(json_object_get(soak->row, "parts"),
+	                      part_row(soak,
+	                               __atomic_load_n(&changes->made, __ATOMIC_RELAXED) - before,
+	                               bench_audience_n(audience)));
+	kept = keep(soak, problem);
+	return kept < 0 ? kept : rc;
+}
+
 static int run_parts(struct soak *soak, struct problem *problem)
 {
 	struct bench_changes changes = {.socket = soak->live.socket, .pause_ns = CHANGE_NS};
 	struct bench_audience audience;
 	double part_s = soak->most_s < PARTS * HOUR_S ? soak->most_s / PARTS : HOUR_S;
-	json_t *parts = json_object_get(soak->row, "parts");
 	struct problem refused;
 	int rc;
 
@@ -198,26 +224,8 @@ static int run_parts(struct soak *soak, struct problem *problem)
 	if (rc < 0)
 		return rc;
 	bench_audience_begin(&audience, soak->live.socket);
-	while (rc == 0 && soak->done_s < soak->most_s) {
-		uint64_t before = __atomic_load_n(&changes.made, __ATOMIC_RELAXED);
-
-		bench_live_window_begin(&soak->live);
-		rc = serve_until(soak, &audience, part_s);
-		if (rc == 0 && !bench_live_window_end(&soak->live, &soak->window))
-			rc = -ENOMEM;
-		if (rc < 0)
-			break;
-		soak->done_s += soak->window.seconds;
-		json_array_append_new(
-		        parts,
-		        part_row(soak, __atomic_load_n(&changes.made, __ATOMIC_RELAXED) - before,
-		                 bench_audience_n(&audience)));
-		rc = keep(soak, problem);
-		if (bench_changes_ended(&changes))
-			break;
-	}
-	if (rc < 0)
-		problem_set(problem, -1, "%s", rc == -EINTR ? "interrupted" : strerror(-rc));
+	while (rc == 0 && soak->done_s < soak->most_s && !bench_changes_ended(&changes))
+		rc = run_part(soak, &changes, &audience, part_s, problem);
 	bench_audience_end(&audience);
 	__atomic_store_n(&changes.stop, true, __ATOMIC_RELEASE);
 	while (!bench_changes_ended(&changes) && bench_live_step(&soak->live) == 0)
