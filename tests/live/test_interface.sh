@@ -207,12 +207,16 @@ mkdir "$work/huge" /run/dpdk/rte
 mount -t hugetlbfs none "$work/huge" 2>/dev/null || mount -t tmpfs none "$work/huge"
 pid=$(sh -c 'echo $$')
 touch "$work/huge/weir-$pid-0123abcdmap_0" "$work/huge/rtemap_0"
+# DPDK itself removes what no process of its holds.
+exec 9<"$work/huge/rtemap_0"
+flock -s 9
 weir_start --cores "$cpu"
 [ ! -e "/run/dpdk/$mine" ] || fail "the next one has not tidied up"
 [ -e /run/dpdk/rte ] || fail "it has removed what is not weir's"
 if grep -q " $work/huge .* - hugetlbfs" /proc/self/mountinfo; then
 	[ "$(ls "$work/huge")" = rtemap_0 ] || fail "huge pages are left: $(ls "$work/huge")"
 fi
+exec 9<&-
 weir_stop
 rmdir /run/dpdk/rte
 umount "$work/huge"

@@ -317,10 +317,21 @@ static void huge_pages_count_as_far_as_groups_let_them(void **state)
 	put("/sys/fs/cgroup/hugetlb/lab/hugetlb.2MB.limit_in_bytes", "20971520\n");
 	put("/sys/fs/cgroup/hugetlb/lab/hugetlb.1GB.limit_in_bytes", UNLIMITED "\n");
 	assert_int_equal(read_memory().huge_free_bytes, 20 * MIB + 1024 * MIB);
+	assert_int_equal(read_memory().huge_forbidden, 0);
+	/* To DPDK a page is a file. */
+	put("/proc/self/limits",
+	    "Max file size             2097152              unlimited   bytes\n");
+	assert_int_equal(read_memory().huge_free_bytes, 20 * MIB);
+	assert_int_equal(read_memory().huge_forbidden, 0);
+	put("/proc/self/limits",
+	    "Max file size             2096128              unlimited   bytes\n");
+	assert_int_equal(read_memory().huge_free_bytes, 0);
+	assert_int_equal(read_memory().huge_forbidden, 'f');
 	/* DPDK maps much more than it takes: that fails where addresses are few. */
 	put("/proc/self/limits",
 	    "Max address space         209715200            unlimited   bytes\n");
 	assert_int_equal(read_memory().huge_free_bytes, 0);
+	assert_int_equal(read_memory().huge_forbidden, 'v');
 }
 
 /* ---- what a weir takes of it ---- */

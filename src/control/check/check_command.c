@@ -171,8 +171,7 @@ static void print_huge(const struct check *check)
 
 	if (check->memory.huge_free_bytes >> 20 >= mib)
 		return;
-	eal_huge_needed(needed, check->memory.huge_free_bytes >> 20, mib);
-	eal_huge_remedy(remedy, mib);
+	eal_huge_lacking(&check->memory, mib, needed, remedy);
 	printf("# hugepages: %s, so it would run without; %s\n", needed, remedy);
 }
 

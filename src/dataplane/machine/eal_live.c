@@ -110,17 +110,29 @@ void eal_huge_remedy(char *text, unsigned needed_mib)
 	         RTE_ALIGN_CEIL(needed_mib, 2));
 }
 
+void eal_huge_lacking(const struct machine_memory *machine, unsigned needed_mib, char *needed,
+                      char *remedy)
+{
+	const char limit = machine->huge_forbidden;
+
+	if (!limit) {
+		eal_huge_needed(needed, machine->huge_free_bytes >> 20, needed_mib);
+		eal_huge_remedy(remedy, needed_mib);
+		return;
+	}
+	snprintf(needed, EAL_HUGE_TEXT, "the limit of %s (ulimit -%c) forbids them",
+	         limit == 'f' ? "file size" : "address space", limit);
+	snprintf(remedy, EAL_HUGE_TEXT, "`ulimit -%c unlimited` lifts it", limit);
+}
+
 /* The cost was measured with 64-byte frames between net_null ports (docs/run.md). */
 static void add_memory(struct arguments *arguments, bool need_pci, unsigned memory_mib,
                        struct problem *remark)
 {
 	char needed[EAL_HUGE_TEXT], remedy[EAL_HUGE_TEXT];
-	struct machine_memory machine;
-	uint64_t free_mib = 0;
+	struct machine_memory machine = {0};
 
-	if (machine_memory_read("", &machine) == 0)
-		free_mib = machine.huge_free_bytes >> 20;
-	if (free_mib >= memory_mib) {
+	if (machine_memory_read("", &machine) == 0 && machine.huge_free_bytes >> 20 >= memory_mib) {
 		add(arguments, "--in-memory");
 		return;
 	}
@@ -132,8 +144,7 @@ static void add_memory(struct arguments *arguments, bool need_pci, unsigned memo
 	add(arguments, "--no-shconf");
 	add(arguments, "-m");
 	add(arguments, arguments->memory);
-	eal_huge_needed(needed, free_mib, memory_mib);
-	eal_huge_remedy(remedy, memory_mib);
+	eal_huge_lacking(&machine, memory_mib, needed, remedy);
 	problem_set(remark, -1, "hugepages: %s, so it runs without%s; %s", needed,
 	            need_pci ? ": about 15 ns more a packet, and no NIC on a UIO driver"
 	            : transparent_never() ? ": about 15 ns more a packet"

@@ -65,7 +65,7 @@ static uint64_t read_count(const char *root, const char *folder, const char *nam
 	return count;
 }
 
-static uint64_t read_huge_pages(const char *root)
+static uint64_t read_huge_pages(const char *root, uint64_t file_bytes_max, char *forbidden)
 {
 	char path[PATH_MAX];
 	uint64_t bytes = 0;
@@ -84,12 +84,18 @@ static uint64_t read_huge_pages(const char *root)
 		there = read_count(root, entry->d_name, "free_hugepages");
 		promised = read_count(root, entry->d_name, "resv_hugepages");
 		of_size = there > promised ? (there - promised) * page_kib * KIB : 0;
+		if (of_size > 0 && page_kib * KIB > file_bytes_max) {
+			*forbidden = 'f';
+			continue;
+		}
 		if (of_size > 0 && cgroup_huge_pages(root, page_kib * KIB, &room) &&
 		    room.free_bytes < of_size)
 			of_size = room.free_bytes;
 		bytes += of_size;
 	}
 	closedir(folder);
+	if (bytes > 0)
+		*forbidden = '\0';
 	return bytes;
 }
 
@@ -183,7 +189,10 @@ int machine_memory_read(const char *root, struct machine_memory *memory)
 	if (!usage.may_lock)
 		limit_to(&memory->locked, read_rlimit(root, "Max locked memory"), usage.locked,
 		         "the limit of locked memory (ulimit -l)");
-	if (memory->address.free_bytes == UINT64_MAX)
-		memory->huge_free_bytes = read_huge_pages(root);
+	if (memory->address.free_bytes != UINT64_MAX)
+		memory->huge_forbidden = 'v';
+	else
+		memory->huge_free_bytes = read_huge_pages(root, read_rlimit(root, "Max file size"),
+		                                          &memory->huge_forbidden);
 	return 0;
 }

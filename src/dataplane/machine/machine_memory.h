@@ -5,9 +5,10 @@
  *
  * Pages: the least of what the machine has available, what its control groups leave (cgroup.h), and
  * what its own limit of data (RLIMIT_DATA, `ulimit -d`) leaves. Huge pages: those that are free and
- * not reserved, of each size, as far as the control groups let them. Beside them the limits of
- * address space (RLIMIT_AS, `ulimit -v`) and, for a process without the right to lock any amount,
- * of locked memory (RLIMIT_MEMLOCK, `ulimit -l`).
+ * not reserved, of each size, as far as the control groups and the limit of file size let them
+ * (RLIMIT_FSIZE, `ulimit -f`: to DPDK each is a file). Beside them the limits of address space
+ * (RLIMIT_AS, `ulimit -v`) and, for a process without the right to lock any amount, of locked
+ * memory (RLIMIT_MEMLOCK, `ulimit -l`).
  *
  * Thread: any; reads files and nothing else.
  */
@@ -32,6 +33,8 @@ struct machine_memory {
 	struct memory_limit locked;  /* what devices may write to: VFIO, AF_XDP */
 	/* of all sizes; 0 where the address space is limited: DPDK maps much more than it takes */
 	uint64_t huge_free_bytes;
+	/* The option of ulimit that forbids them, 'v' or 'f'; or 0. */
+	char huge_forbidden;
 };
 
 /* `root` stands ahead of /proc and /sys: "" for this machine, a folder for a test. 0, or -errno:
