@@ -17,6 +17,7 @@
 #include "capture/pcapng.h"
 #include "poison_ops.h"
 #include "rig.h"
+#include "one_processor.h"
 #include "runner/group.h"
 
 #define FRAMES 20000u
@@ -143,7 +144,7 @@ static void *work(void *argument)
 }
 
 /* Every frame is taken or counted, whole, and those of a worker in order. */
-static void two_workers_put_while_control_takes(void **state)
+static void put_and_take(void)
 {
 	struct frame_queue *frame_queue = frame_queue_make();
 	uint32_t taken[2] = {0}, next[2] = {0};
@@ -152,7 +153,6 @@ static void two_workers_put_while_control_takes(void **state)
 	struct queued_frame frame;
 	bool over = false;
 
-	(void)state;
 	for (uint16_t i = 0; i < 2; i++) {
 		workers[i] = (struct worker){frame_queue, make_pool(i ? "b" : "a"), i, 0};
 		assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
@@ -176,6 +176,22 @@ static void two_workers_put_while_control_takes(void **state)
 		free_pool(workers[i].pool);
 	}
 	frame_queue_free(frame_queue);
+}
+
+static void two_workers_put_while_control_takes(void **state)
+{
+	(void)state;
+	put_and_take();
+}
+
+static void workers_that_share_a_processor_do_not_wait_for_each_other(void **state)
+{
+	struct one_processor one;
+
+	(void)state;
+	one_processor_begin(&one);
+	put_and_take();
+	assert_true(one_processor_end(&one) < FRAMES / 10);
 }
 
 /* libpcap judges. */
@@ -254,6 +270,7 @@ GROUP(frame_queue)
 	        cmocka_unit_test(
 	                a_frame_in_several_mbufs_is_one_and_of_a_giant_the_beginning_is_kept),
 	        cmocka_unit_test(two_workers_put_while_control_takes),
+	        cmocka_unit_test(workers_that_share_a_processor_do_not_wait_for_each_other),
 	        cmocka_unit_test(a_capture_of_two_interfaces_is_read_back_to_the_nanosecond),
 	        cmocka_unit_test(a_full_disk_is_said_and_leaves_no_file),
 	};

@@ -41,8 +41,13 @@ struct frame_queue *frame_queue_make(void)
 		return NULL;
 	memset(frame_queue, 0, sizeof(*frame_queue));
 	frame_queue->ring = aligned_alloc(RTE_CACHE_LINE_SIZE, (size_t)bytes);
+	/* RTS, as far ahead as there is room: no worker waits for one that lost its processor while
+	 * it put a frame. In DPDK's usual ring all do. */
 	if (frame_queue->ring &&
-	    rte_ring_init(frame_queue->ring, "frames", SLOTS, RING_F_SC_DEQ) == 0)
+	    rte_ring_init(frame_queue->ring, "frames", SLOTS, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ) ==
+	            0 &&
+	    rte_ring_set_prod_htd_max(frame_queue->ring,
+	                              rte_ring_get_capacity(frame_queue->ring)) == 0)
 		return frame_queue;
 	frame_queue_free(frame_queue);
 	return NULL;
@@ -76,8 +81,8 @@ void frame_queue_put(struct frame_queue *frame_queue, uint16_t port, bool sent, 
 		record.wire_bytes = mbufs[i]->pkt_len;
 		record.bytes = RTE_MIN(record.wire_bytes, (uint32_t)FRAME_QUEUE_FRAME_MAX);
 		copy(record.data, mbufs[i], record.bytes);
-		if (rte_ring_mp_enqueue_bulk_elem(frame_queue->ring, &record, SLOT_BYTES,
-		                                  slots_of(record.bytes), NULL) == 0)
+		if (rte_ring_mp_rts_enqueue_bulk_elem(frame_queue->ring, &record, SLOT_BYTES,
+		                                      slots_of(record.bytes), NULL) == 0)
 			__atomic_add_fetch(&frame_queue->missed[port], 1, __ATOMIC_RELAXED);
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Copies of the frames of a live run on their way from the workers to who writes them: a ring, so
- * that a worker neither waits nor calls the system. A frame that finds no room is not kept, and is
- * counted.
+ * that a worker neither calls the system nor waits, not even for another that lost its processor
+ * while it put a frame. A frame that finds no room is not kept, and is counted.
  *
  * The ring has room for FRAME_QUEUE_BYTES; a frame takes its bytes and 24 more, in steps of 64.
  * Frames come out as they were put in. A worker puts its frames in order of time; those of several

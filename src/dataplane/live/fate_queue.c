@@ -20,7 +20,7 @@ static void tell(struct witness *witness, const struct fate *fate)
 {
 	struct fate_queue *fate_queue = (struct fate_queue *)witness;
 
-	if (rte_ring_mp_enqueue_elem(fate_queue->ring, (void *)(uintptr_t)fate, sizeof(*fate)) < 0)
+	if (rte_ring_mp_rts_enqueue_bulk_elem(fate_queue->ring, fate, sizeof(*fate), 1, NULL) == 0)
 		__atomic_add_fetch(&fate_queue->missed, 1, __ATOMIC_RELAXED);
 }
 
@@ -33,8 +33,12 @@ struct fate_queue *fate_queue_make(void)
 		return NULL;
 	fate_queue->witness.tell = tell;
 	fate_queue->ring = aligned_alloc(RTE_CACHE_LINE_SIZE, (size_t)bytes);
+	/* RTS: frame_queue.c says why. */
 	if (fate_queue->ring &&
-	    rte_ring_init(fate_queue->ring, "fates", FATE_QUEUE_ROOM, RING_F_SC_DEQ) == 0)
+	    rte_ring_init(fate_queue->ring, "fates", FATE_QUEUE_ROOM,
+	                  RING_F_MP_RTS_ENQ | RING_F_SC_DEQ) == 0 &&
+	    rte_ring_set_prod_htd_max(fate_queue->ring, rte_ring_get_capacity(fate_queue->ring)) ==
+	            0)
 		return fate_queue;
 	fate_queue_free(fate_queue);
 	return NULL;
