@@ -3,7 +3,8 @@
 """Writes docs/endurance.md from what `weir bench` measured: hours under load, changes, RFC 2544.
 
 usage: endurance.py WEIR [--hours H] [--continue FILE] [--priority N]    measures, and writes (takes H hours and some minutes)
-       endurance.py FILE... [--remark TEXT]                              of documents of `weir bench ... -j`
+       endurance.py FILE... [--remark TEXT]                              of documents of `weir bench ... -j`,
+                                                                         and of `soak --continue`
 """
 import argparse
 import json
@@ -131,7 +132,7 @@ def rfc2544(rows):
 def page(documents, remark):
     rows = [row for document in documents for row in document["rows"]]
     of = {part: [row for row in rows if row["part"] == part] for part in ("soak", "reconf", "rfc2544")}
-    machine = documents[0]["machine"]
+    machine = next(document["machine"] for document in documents if "machine" in document)
     yield f"{MADE}\n\n# Endurance\n"
     yield prose(f"What a weir does that runs for long, measured by `tools/endurance.py` with [`weir bench`](bench.md), weir {machine['weir']}, "
            f"{machine['dpdk']}, on {machine['cpu']}"
@@ -160,7 +161,9 @@ def main():
         documents = []
         for path in arguments.source:
             with open(path, encoding="utf-8") as file:
-                documents.append(json.load(file))
+                known = json.load(file)
+            # What --continue keeps is a row alone.
+            documents.append(known if "rows" in known else {"rows": [known]})
     else:
         documents = list(measured(arguments))
     text = "\n".join(page(documents, arguments.remark)).rstrip() + "\n"

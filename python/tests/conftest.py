@@ -58,7 +58,7 @@ class Tap:
 
 def pytest_configure(config):
     if os.environ.get("WEIR_TAP"):
-        # Without its terminal pytest has no such option, and asks it when it explains an assertion.
+        # pytest asks for it when it explains an assertion, and its terminal, which defines it, is off.
         config.option.verbose = 2
         config.pluginmanager.register(Tap())
 
