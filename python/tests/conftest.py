@@ -58,7 +58,7 @@ class Tap:
 
 def pytest_configure(config):
     if os.environ.get("WEIR_TAP"):
-        # pytest asks for it when it explains an assertion, and its terminal, which defines it, is off.
+        # What defines it, the terminal, is off; pytest asks for it to explain an assertion.
         config.option.verbose = 2
         config.pluginmanager.register(Tap())
 
