@@ -19,15 +19,15 @@
 static struct rte_mempool *pool;
 static uint64_t random_state;
 
-static uint64_t next(uint64_t *state)
+static uint64_t draw(void)
 {
-	*state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
-	return *state;
+	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return random_state;
 }
 
 uint32_t dice(uint32_t sides)
 {
-	return (uint32_t)(next(&random_state) >> 33) % sides;
+	return (uint32_t)(draw() >> 33) % sides;
 }
 
 void dice_seed(uint64_t seed)
@@ -83,17 +83,12 @@ static void apply(struct recorded_rig *rig, uint32_t worker, const struct scenar
 	change_free(change);
 }
 
-/* As many bytes as a poll may write to a tape, frames and what is said of them. */
-#define POLL_BYTES(bursts) ((bursts)*UINT64_C(2048) + 4096)
-
-/* A tape that need not wait for who writes it, but for the largest runs. */
-static void begin(struct recorded_rig *rig, const struct recorded_rig_conf *conf, uint32_t polls)
+static void begin(struct recorded_rig *rig, const struct recorded_rig_conf *conf)
 {
-	const uint64_t most = rte_align64pow2(polls * POLL_BYTES(conf->burst_most));
 	const struct recording_plan plan = {.folder = "R",
 	                                    .weir = "test",
 	                                    .snap = conf->snap,
-	                                    .tape_bytes = RTE_MIN(most, UINT64_C(64) << 20)};
+	                                    .tape_bytes = UINT64_C(64) << 20};
 	struct problem problem;
 	char *text;
 
@@ -129,17 +124,6 @@ static void begin(struct recorded_rig *rig, const struct recorded_rig_conf *conf
 
 /* ---- polls ---- */
 
-/* Random bytes, of which a frame is some: to draw each would take longer than all else. */
-static const uint8_t *contents(uint32_t bytes)
-{
-	static uint8_t all[1 << 16];
-	static uint64_t drawn;
-
-	for (uint32_t i = 0; drawn == 0 && i < sizeof(all); i++)
-		all[i] = (uint8_t)(next(&drawn) >> 56);
-	return all + dice((uint32_t)sizeof(all) - bytes);
-}
-
 struct rte_mbuf *recorded_rig_frame(uint32_t bytes, bool segmented)
 {
 	static const uint8_t ip[] = {8, 0, 0x45};
@@ -149,7 +133,11 @@ struct rte_mbuf *recorded_rig_frame(uint32_t bytes, bool segmented)
 
 	if (!data)
 		return NULL;
-	memcpy(data, contents(bytes), bytes);
+	for (uint32_t i = 0; i < bytes; i += 4) {
+		uint32_t drawn = (uint32_t)(draw() >> 32);
+
+		memcpy(data + i, &drawn, RTE_MIN(sizeof(drawn), bytes - i));
+	}
 	memcpy(data + 12, ip, sizeof(ip));
 	data[16] = (char)((bytes - 14) >> 8);
 	data[17] = (char)(bytes - 14);
@@ -295,7 +283,7 @@ static void end(struct recorded_rig *rig)
 void recorded_rig_play(struct recorded_rig *rig, const struct recorded_rig_conf *conf,
                        uint32_t polls)
 {
-	begin(rig, conf, polls);
+	begin(rig, conf);
 	for (uint32_t i = 0; i < polls; i++) {
 		if (conf->messages && dice(30) == 0)
 			change_something(rig);

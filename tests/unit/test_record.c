@@ -55,7 +55,6 @@ static void what_engines_met_runs_again_whatever_came_in_between(void **state)
 	static struct rerun_result result;
 	static struct recorded_rig rig;
 	struct recorded_rig_conf conf = two_workers;
-	uint32_t late = 0;
 	(void)state;
 
 	for (uint32_t seed = 1; seed <= 12; seed++) {
@@ -70,7 +69,7 @@ static void what_engines_met_runs_again_whatever_came_in_between(void **state)
 		assert_int_equal(result.departures, rig.departed);
 		assert_int_equal(result.compared, rig.departed);
 		assert_true(result.checks > 0);
-		late += rig.most_late > 0;
+		assert_true(rig.most_late > 0);
 		for (uint32_t i = 0; i < conf.workers; i++) {
 			assert_string_equal(result.workers[i].unknown, "");
 			assert_int_equal(result.workers[i].packets, rig.numbers[i]);
@@ -78,8 +77,6 @@ static void what_engines_met_runs_again_whatever_came_in_between(void **state)
 		}
 		recorded_rig_forget(&rig);
 	}
-	/* In most of them something had to wait for its port. */
-	assert_true(late > 6);
 }
 
 /* An instant of one nanosecond more, in the middle: the packets are others from there on. */
