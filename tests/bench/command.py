@@ -130,6 +130,7 @@ def soak_runs_at_half_of_the_critical_load_and_goes_on_where_it_ended():
         assert 0 < part["written_kib"] <= part["rss_kib"] and part["written_first_kib"] > 0, part
     with open("soak.json", encoding="utf-8") as file:
         assert json.load(file) == again
+    refused(["bench", "soak", "--continue", "no/such/soak.json", *SHORT], "no/such/soak.json")
     write("other.json", {"part": "cost"})
     done = weir("bench", "soak", "--continue", "other.json", *SHORT)
     assert done.returncode == 2 and "other.json is no file of `weir bench soak --continue`" in done.stderr, done.stderr

@@ -252,6 +252,18 @@ static void begin_row(struct soak *soak)
 	json_array_append_new(soak->plan->rows, soak->row);
 }
 
+/* A file that cannot be written is refused before the hours, not behind the first of them. 0, or
+ * -EINVAL with the problem. */
+static int may_keep(const char *path, struct problem *problem)
+{
+	struct atomic_file *file;
+
+	if (atomic_file_open(path, &file, problem) < 0)
+		return -EINVAL;
+	atomic_file_discard(file);
+	return 0;
+}
+
 /* What an earlier part has found. 1: there is something; 0: there is no file; -errno. */
 static int resume(struct soak *soak, struct problem *problem)
 {
@@ -260,8 +272,10 @@ static int resume(struct soak *soak, struct problem *problem)
 	json_t *row, *part;
 	size_t i;
 
-	if (!path || access(path, F_OK) < 0)
+	if (!path)
 		return 0;
+	if (access(path, F_OK) < 0)
+		return may_keep(path, problem);
 	row = json_load_file(path, 0, &error);
 	if (!row || !bench_is(row, "soak") || bench_number(row, "load_mpps") <= 0 ||
 	    !json_is_array(json_object_get(row, "parts"))) {
