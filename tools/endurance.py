@@ -72,9 +72,9 @@ tools/endurance.py build/mine/src/weir --hours 8 --priority 50  # all three, and
 ```
 
 It needs a processor for the worker, and a second one for control, the clients and the tester. What
-else runs there is seen below as time that others had. What was measured here lies in
+else runs there is seen below as time that others had. The figures lie in
 [soak.json](measured/soak.json), which `--continue` takes up, and in
-[reconf.json](measured/reconf.json); of them, `tools/endurance.py FILE...` makes this page again.
+[reconf.json](measured/reconf.json). `tools/endurance.py FILE...` makes this page from them.
 
 ## How to read it
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Workers that share a processor. Who waits there for one that has lost it burns its time slice,
- * and is switched: so few switches mean that nobody has waited. */
+/* Workers that share a processor. A thread that waits for a preempted one burns its time slice and
+ * is preempted itself: few involuntary switches mean that no thread waited. */
 #ifndef WEIR_TEST_ONE_PROCESSOR_H
 #define WEIR_TEST_ONE_PROCESSOR_H
 

@@ -41,8 +41,8 @@ struct frame_queue *frame_queue_make(void)
 		return NULL;
 	memset(frame_queue, 0, sizeof(*frame_queue));
 	frame_queue->ring = aligned_alloc(RTE_CACHE_LINE_SIZE, (size_t)bytes);
-	/* RTS, as far ahead as there is room: no worker waits for one that lost its processor while
-	 * it put a frame. In DPDK's usual ring all do. */
+	/* With an RTS ring, and room for all of it to be in progress, no worker waits for another
+	 * that was preempted while it put a frame. With DPDK's default ring every worker does. */
 	if (frame_queue->ring &&
 	    rte_ring_init(frame_queue->ring, "frames", SLOTS, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ) ==
 	            0 &&

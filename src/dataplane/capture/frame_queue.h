@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Copies of the frames of a live run on their way from the workers to who writes them: a ring, so
- * that a worker neither calls the system nor waits, not even for another that lost its processor
+ * that a worker neither calls the system nor waits, not even for another that was preempted
  * while it put a frame. A frame that finds no room is not kept, and is counted.
  *
  * The ring has room for FRAME_QUEUE_BYTES; a frame takes its bytes and 24 more, in steps of 64.

@@ -32,7 +32,7 @@
 #define EAL_HUGE_TEXT 160
 void eal_huge_needed(char *text, uint64_t free_mib, unsigned needed_mib);
 void eal_huge_remedy(char *text, unsigned needed_mib);
-/* The same of a process that has too few of them, or may not have them. */
+/* Both for a process that has too few of them, or whose limits forbid them. */
 struct machine_memory;
 void eal_huge_lacking(const struct machine_memory *machine, unsigned needed_mib, char *needed,
                       char *remedy);
