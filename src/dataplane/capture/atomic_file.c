@@ -14,10 +14,10 @@
 
 struct atomic_file {
 	char *path;      /* as the user wrote it, for messages */
-	char *target;    /* what will be replaced; NULL: written directly */
-	char *temporary; /* the file until then; NULL: written directly */
+	char *target;    /* the file to replace; NULL: written directly */
+	char *temporary; /* its name until then; NULL: written directly */
 	char *buffer;
-	FILE *stream; /* NULL once finished */
+	FILE *stream; /* NULL after atomic_file_finish */
 	int error;    /* the first errno of a failed write */
 };
 
@@ -54,7 +54,7 @@ static int open_beside(struct atomic_file *atomic_file, const struct stat *old)
 		return -1;
 	}
 	if (fchmod(fd, old ? old->st_mode & 0777 : 0666 & ~mask) < 0)
-		return fd; /* a file system without permissions: then there is nothing to set */
+		return fd; /* the file system has no permissions, so there is nothing to set */
 	return fd;
 }
 
@@ -63,8 +63,8 @@ static int open_target(struct atomic_file *atomic_file)
 	struct stat st;
 
 	if (strcmp(atomic_file->path, "-") == 0) {
-		/* Closed by the program that started weir: held by a descriptor that cannot be
-		 * written. */
+		/* The program that started weir had closed it, and now a read-only descriptor holds
+		 * its place. */
 		if ((fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY) {
 			errno = EBADF;
 			return -1;
@@ -150,7 +150,7 @@ int atomic_file_error(struct atomic_file *atomic_file, struct problem *problem)
 {
 	if (atomic_file->error == 0 && (!atomic_file->stream || !ferror(atomic_file->stream)))
 		return 0;
-	/* errno is that of the write a moment ago: callers look after each batch. */
+	/* Callers check after each batch, so errno is that of the last write. */
 	return failed(atomic_file, errno, problem);
 }
 

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A file while it is being written: it takes its name only when it is complete. Until then it lies
- * beside its target as `NAME.weir-XXXXXX`. A reader of the target sees the old file, or none, and
- * never half a file.
+ * A file that takes its name only when it is completely written. Until then it lies beside its
+ * target as `NAME.weir-XXXXXX`. A reader of the target sees the old file, or none, and never half a
+ * file.
  *
- * Two steps let several files appear together or not at all: finish every one (after that the disk
- * cannot be too full any more), then publish every one.
+ * Two steps let several files appear together or not at all: finish every file (after that a full
+ * disk cannot do harm any more), then publish every file.
  *
- * `-` is standard output, and an existing target that is no regular file (a pipe, /dev/null) is
- * written directly: neither can be taken back. A symbolic link is followed: its target is replaced.
+ * `-` is standard output. An existing target that is no regular file (a pipe, /dev/null) is written
+ * directly. What was written to either of them cannot be withdrawn. A symbolic link is followed:
+ * its target is replaced.
  *
  * Ownership: atomic_file_publish, atomic_file_keep and atomic_file_discard free the atomic file;
- * one of them ends every atomic file. Thread: one at a time.
+ * one of them ends every atomic file.
+ * Thread: one at a time.
  */
 #ifndef WEIR_ATOMIC_FILE_H
 #define WEIR_ATOMIC_FILE_H
@@ -23,25 +25,29 @@
 
 struct atomic_file;
 
-/* 0; -EINVAL with problem: no such folder, no permission, the target is a folder; -ENOMEM. */
+/* Returns 0; -EINVAL with problem if there is no such folder, no permission, or the target is a
+ * folder; or -ENOMEM with problem. */
 int atomic_file_open(const char *path, struct atomic_file **atomic_file, struct problem *problem);
-/* The stream to write to, with a buffer of 1 MiB and without locking; not to be closed. */
+/* Returns the stream to write to, with a buffer of 1 MiB and without locking. The caller must not
+ * close it. */
 FILE *atomic_file_stream(struct atomic_file *atomic_file);
 const char *atomic_file_path(const struct atomic_file *atomic_file);
-/* Who has written to the stream's file without the stream says that it went wrong, with the
- * errno. */
+/* Stores the errno of a write to the file that bypassed the stream and failed. */
 void atomic_file_fail(struct atomic_file *atomic_file, int error);
-/* 0; or, with problem, -ENOSPC: the disk is full, or the user's share of it; -EIO: a write failed
- * otherwise. Cheap: looks at a flag. */
+/* Returns 0; or, with problem, -ENOSPC if the disk or the user's quota is full, or -EIO if a write
+ * failed for another reason. Cheap: reads a flag. */
 int atomic_file_error(struct atomic_file *atomic_file, struct problem *problem);
-/* Writes out what is buffered and closes the stream: 0, or as atomic_file_error. */
+/* Writes out what is buffered and closes the stream. Returns 0, or an error as atomic_file_error
+ * does. */
 int atomic_file_finish(struct atomic_file *atomic_file, struct problem *problem);
-/* Gives the finished file its name: 0, or as atomic_file_error, and then the file is removed. */
+/* Gives the finished file its name. Returns 0, or an error as atomic_file_error does; then the file
+ * is removed. */
 int atomic_file_publish(struct atomic_file *atomic_file, struct problem *problem);
-/* Gives it its name as it is, whatever went wrong with it: 0, or as atomic_file_error; where it
- * cannot be given the name, it stays where it is, and the problem says where. Frees. */
+/* Gives the file its name as it is, whatever failed before, and frees the atomic file. Returns 0,
+ * or an error as atomic_file_error does. If it cannot be given the name, the file stays where it
+ * is, and the problem says where. */
 int atomic_file_keep(struct atomic_file *atomic_file, struct problem *problem);
-/* Removes it. NULL is allowed. */
+/* Removes the file. NULL is allowed. */
 void atomic_file_discard(struct atomic_file *atomic_file);
 
 #endif

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #define BLOCK_BYTES (512u << 10)
-/* If no other thread reads a block, it is used while it is in the processor's cache. */
+/* If no other thread reads a block, it should still be in the processor's cache when it is used. */
 #define BLOCK_BYTES_ALONE (64u << 10)
-/* In front of each block is room for what is left of the one before. */
+/* In front of each block is room for what is left of the previous block. */
 #define LEFT_BYTES  (320u << 10)
 #define BLOCK_PITCH (LEFT_BYTES + BLOCK_BYTES)
 
@@ -63,7 +63,7 @@ void block_reader_close(struct block_reader *block_reader)
 	block_reader->memory = NULL;
 }
 
-/* Goes on to the other block, with what is left of this one in front of it. */
+/* Switches to the other block. Copies what is left of the present block in front of it. */
 static void next_block(struct block_reader *block_reader)
 {
 	uint32_t next = !block_reader->present;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A multiple of every page and every file system's block: all writes but the last begin and end
- * with one. */
+/* A multiple of every page size and of every file system's block size, so all writes but the last
+ * begin and end at such a boundary. */
 #define BLOCK_BYTES (512u << 10)
 /* If no other thread writes a block, it should still be in the processor's cache. */
 #define BLOCK_BYTES_ALONE (64u << 10)
@@ -48,7 +48,7 @@ static void settle(struct block_writer *block_writer, uint32_t which)
 		block_writer->error = io_request->error;
 }
 
-/* Sends the present block off and goes on to the other, whose bytes must be in the file by then. */
+/* Writes the present block and switches to the other one, which must be in the file by then. */
 static void next_block(struct block_writer *block_writer)
 {
 	struct io_request *io_request = &block_writer->io_requests[block_writer->present];

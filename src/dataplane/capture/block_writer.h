@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bytes on their way into a file: gathered in blocks, each written while the next is filled
- * (io_thread.h). The calling thread itself writes blocks for a pipe or a device.
+ * Writes bytes into a file. They are gathered in blocks, each of which is written while the next
+ * one is filled (io_thread.h). The calling thread itself writes blocks for a pipe or a device.
  *
  * Ownership: the descriptor stays the caller's, and must not be closed before block_writer_close.
  * Thread: one at a time.
@@ -22,24 +22,25 @@ struct block_writer {
 	struct io_thread *io_thread; /* NULL: the caller writes */
 	struct io_request io_requests[2];
 	uint32_t present;
-	int error; /* the first errno; from there on nothing is written */
+	int error; /* the first errno; after it nothing is written */
 	uint8_t *memory;
 };
 
-/* 0, or -ENOMEM. `io_thread`: for regular files only. */
+/* Returns 0 or -ENOMEM. `io_thread`: for regular files only. */
 int block_writer_open(struct block_writer *block_writer, int fd, struct io_thread *io_thread);
-/* Ahead of the first byte: all goes through the sink, which is the caller's, until
- * block_writer_close. */
+/* Passes all bytes through the sink. Must be called before the first byte is put. Ownership: the
+ * sink is the caller's, and must exist until block_writer_close. */
 void block_writer_through(struct block_writer *block_writer, struct io_sink *sink);
-/* All that was put is written when this returns: 0, or the first errno there was. */
+/* Writes all that was put before it returns. Returns 0, or the first errno so far. */
 int block_writer_flush(struct block_writer *block_writer);
-/* What was not flushed may be written or not. May be called twice, and of one that is all zero. */
+/* Frees the memory. What was not flushed may or may not be written. May be called twice, and for a
+ * block writer that is all zero. */
 void block_writer_close(struct block_writer *block_writer);
 
-/* For what does not fit into the present block. */
+/* Puts bytes that do not fit into the present block. */
 void block_writer_put_across(struct block_writer *block_writer, const void *data, uint32_t bytes);
 
-/* Errors stay until they are read: by `error`, or block_writer_flush. */
+/* Puts bytes. Errors are kept until `error` is read or block_writer_flush is called. */
 static inline void block_writer_put(struct block_writer *block_writer, const void *data,
                                     uint32_t bytes)
 {

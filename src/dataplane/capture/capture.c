@@ -14,13 +14,13 @@
 #include "capture/one_interface.h"
 #include "capture/unpack.h"
 
-/* What a pcap spends on a record beside its frame (a pcapng 16 bytes more): for progress only. */
+/* Bytes of a pcap's record besides its frame (16 more in a pcapng); for progress only. */
 #define CAPTURE_RECORD_BYTES 16
 
 #define MAGIC_BYTES 4
 #define AHEAD_BYTES 1024
 
-/* What stands in front of each frame of a pcap, in the byte order of its writer. */
+/* The header of each frame in a pcap, in the byte order of its writer. */
 struct record {
 	uint32_t seconds, fraction, bytes, wire_bytes;
 };
@@ -28,26 +28,26 @@ struct record {
 _Static_assert(sizeof(struct record) == CAPTURE_RECORD_BYTES, "as the file has it");
 
 struct capture {
-	struct unpack *unpack;               /* NULL: it is not compressed */
-	struct one_interface *one_interface; /* NULL: all of them */
+	struct unpack *unpack;               /* NULL: the file is not compressed */
+	struct one_interface *one_interface; /* NULL: all interfaces */
 	struct block_reader block_reader;
 	pcap_t *pcap;
 	FILE *stream; /* of the block reader, for libpcap; closed by pcap_close */
 	struct stat stat;
-	/* A pcap of the common kind, whose records need no libpcap: */
+	/* A pcap of the common kind, whose records are read without libpcap: */
 	bool plain, swapped;
 	uint32_t fraction_ns; /* unit of a record's fraction of a second */
-	uint32_t bytes_max;   /* longer ones are cut by libpcap, or an error */
+	uint32_t bytes_max;   /* libpcap truncates longer records, or refuses them */
 	struct capture_counts counts;
 	struct link_layer *link_layer; /* the caller's; NULL: Ethernet */
-	uint8_t *frame;                /* the latest one as Ethernet, if it is not */
+	uint8_t *frame;                /* the latest frame as Ethernet, if it is of another link */
 	simtime last_ns;
 	uint64_t done_bytes;
 	bool ended;
 	char damage[200];
 };
 
-/* The first bytes of a file, as many as it has. 0, or -1 with errno. */
+/* Reads the first bytes of a file, as many as it has. Returns 0, or -1 with errno. */
 static int read_head(int fd, uint8_t head[UNPACK_HEAD_BYTES], uint32_t *bytes)
 {
 	ssize_t n = 1;
@@ -60,7 +60,8 @@ static int read_head(int fd, uint8_t head[UNPACK_HEAD_BYTES], uint32_t *bytes)
 	return 0;
 }
 
-/* All of it, or of a pcapng one interface; the descriptor passes. 0 or -ENOMEM. */
+/* Opens the block reader for the whole file, or for one interface of a pcapng. Takes the
+ * descriptor. Returns 0 or -ENOMEM. */
 static int open_reader(struct capture *capture, int fd, const struct block_start *start,
                        const char *interface, struct io_thread *io_thread)
 {
@@ -89,7 +90,7 @@ static int open_file(struct capture *capture, const char *path, const char *inte
 		errno = EISDIR;
 		goto err_open;
 	}
-	/* A hint: a pipe does not take it. */
+	/* A hint only: pipes refuse it. */
 	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	if (read_head(fd, head, &start.head_bytes) < 0)
 		goto err_open;
@@ -113,7 +114,8 @@ err_open:
 	return -EINVAL;
 }
 
-/* What was wrong with a compressed file; NULL: nothing, or its last read has not ended. */
+/* Returns the damage of a compressed file. Returns NULL if there is none, or if the last block has
+ * not been read yet. */
 static const char *unpack_why(const struct capture *capture)
 {
 	if (!capture->unpack || !capture->block_reader.ended ||
@@ -122,7 +124,7 @@ static const char *unpack_why(const struct capture *capture)
 	return unpack_damage(capture->unpack);
 }
 
-/* The same of one that was reduced to one interface. */
+/* Returns the damage that one_interface has found, or NULL. */
 static const char *interface_why(const struct capture *capture)
 {
 	if (!capture->one_interface || one_interface_trouble(capture->one_interface)[0] == '\0')
@@ -130,7 +132,8 @@ static const char *interface_why(const struct capture *capture)
 	return one_interface_trouble(capture->one_interface);
 }
 
-/* The kind of a file that libpcap does not know, by its first bytes; NULL if they do not say. */
+/* Returns the kind of a file that libpcap does not know, by its first bytes, or NULL if they do not
+ * tell. */
 static const char *what_else(const uint8_t *magic, size_t bytes)
 {
 	if (bytes == 0)
@@ -146,9 +149,9 @@ static const char *what_else(const uint8_t *magic, size_t bytes)
 	return NULL;
 }
 
-/* Whether records can be read without libpcap: of its file formats the one that everybody writes.
- * What libpcap makes of older versions (lengths that may be exchanged) and of private formats
- * (longer records) is its own affair. */
+/* Decides whether records can be read without libpcap. This is so for the format that everybody
+ * writes, version 2.4. Older versions (lengths that may be exchanged) and private formats (longer
+ * records) are left to libpcap. */
 static void find_plain(struct capture *capture, const uint8_t *magic)
 {
 	static const struct {
@@ -206,7 +209,7 @@ static const char *link_name(int link)
 	return name ? name : "unknown";
 }
 
-/* Which link types are taken, and whether the capture has the one of those before it. */
+/* Checks that weir takes the link type, and that the captures opened before have the same. */
 static int check_link(int link, const char *path, struct link_layer **link_layer,
                       struct problem *problem)
 {
@@ -315,7 +318,8 @@ void capture_close(struct capture *capture)
 	free(capture);
 }
 
-/* libpcap gives the 32-bit fields of a pcap as signed numbers, those of a pcapng with 64 bits. */
+/* Converts a time stamp. libpcap returns the 32-bit fields of a pcap as signed numbers, and those
+ * of a pcapng as 64 bits. Returns false for an instant before 1970 or after 2106. */
 static bool stamp_ns(const struct pcap_pkthdr *header, simtime *t_ns)
 {
 	int64_t seconds = header->ts.tv_sec;
@@ -325,7 +329,7 @@ static bool stamp_ns(const struct pcap_pkthdr *header, simtime *t_ns)
 		seconds += INT64_C(1) << 32;
 	if (seconds < 0 || seconds > UINT32_MAX)
 		return false;
-	/* A fraction of more than a second is carried; a negative one cannot be meant. */
+	/* A fraction of more than a second is carried over; a negative one cannot be intended. */
 	if (fraction_ns < 0)
 		fraction_ns = 0;
 	*t_ns = (uint64_t)seconds * SIMTIME_S + (uint64_t)fraction_ns;
@@ -340,7 +344,8 @@ static bool end_damaged(struct capture *capture, const char *why)
 	return false;
 }
 
-/* Of a compressed file that ends too early, that is what was wrong, and not what libpcap misses. */
+/* Ends the capture. If a compressed file ends too early, its own damage is reported, and not what
+ * libpcap misses because of it. */
 static bool end_of_file(struct capture *capture, int got)
 {
 	const char *why = unpack_why(capture);
@@ -373,7 +378,7 @@ static void give(struct capture *capture, struct capture_frame *frame, simtime t
 	frame->sender = NULL;
 }
 
-/* A frame without an Ethernet header, with one. */
+/* Returns a frame of another link with an Ethernet header in place of its own. */
 static bool give_as_ethernet(struct capture *capture, struct capture_frame *frame, simtime t_ns,
                              const uint8_t *data, const struct pcap_pkthdr *header)
 {
@@ -396,8 +401,8 @@ static bool give_as_ethernet(struct capture *capture, struct capture_frame *fram
 	return true;
 }
 
-/* The next frame of a plain pcap, if there is nothing about it that could be read in two ways. If
- * there is, nothing was taken, and libpcap finds the record. */
+/* Returns the next frame of a plain pcap if its record is unambiguous. Otherwise takes nothing and
+ * returns false; libpcap then reads the record. */
 static bool next_plain(struct capture *capture, struct capture_frame *frame)
 {
 	struct block_reader *block_reader = &capture->block_reader;

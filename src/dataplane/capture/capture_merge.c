@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several captures as one. */
+/* Merges several captures. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -32,7 +32,8 @@ const struct capture_frame *capture_merge_next(struct capture_merge *merge, uint
 {
 	uint32_t first = merge->n;
 
-	/* The reader is moved on only now, because that invalidates the bytes it gave. */
+	/* The reader is advanced only now, because that invalidates the bytes of the frame it
+	 * returned. */
 	if (merge->taken < merge->n)
 		merge->live[merge->taken] =
 		        capture_next(merge->captures[merge->taken], &merge->heads[merge->taken]);

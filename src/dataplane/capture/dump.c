@@ -19,12 +19,12 @@
 struct dump {
 	struct atomic_file *atomic_file;
 	struct block_writer
-	        block_writer; /* into the atomic file's file, whose stream stays empty */
+	        block_writer; /* into the file of the atomic file, whose stream stays empty */
 	const struct link_layer *link_layer; /* NULL: Ethernet */
 	bool too_late;                       /* an instant did not fit */
 };
 
-/* What a capture begins with, by libpcap: precision, link type and length. */
+/* Lets libpcap write the header of a capture, with precision, link type and length. */
 int dump_head(int link, uint8_t head[DUMP_HEAD_BYTES])
 {
 	pcap_t *pcap = pcap_open_dead_with_tstamp_precision(link, CAPTURE_FRAME_MAX,
@@ -34,7 +34,7 @@ int dump_head(int link, uint8_t head[DUMP_HEAD_BYTES])
 	FILE *stream = pcap ? open_memstream(&text, &bytes) : NULL;
 	pcap_dumper_t *dumper = stream ? pcap_dump_fopen(pcap, stream) : NULL;
 
-	/* A dumper is nothing but its stream. */
+	/* A dumper is only its stream, so closing the stream closes the dumper. */
 	if (stream && fclose(stream) == 0 && dumper && bytes == DUMP_HEAD_BYTES)
 		memcpy(head, text, DUMP_HEAD_BYTES);
 	else
@@ -100,8 +100,8 @@ static void write_record(struct dump *dump, simtime t_ns, uint32_t bytes, uint32
 	block_writer_put(&dump->block_writer, &record, sizeof(record));
 }
 
-/* With its own link header in the place of the Ethernet header. A stage makes no frame shorter than
- * that. */
+/* Writes a frame with its own link header in place of the Ethernet header. No stage makes a frame
+ * shorter than an Ethernet header. */
 static void write_as_it_was(struct dump *dump, simtime t_ns, const uint8_t *data, uint32_t bytes,
                             uint32_t wire_bytes)
 {
@@ -122,7 +122,7 @@ void dump_write(struct dump *dump, simtime t_ns, const void *data, uint32_t byte
 {
 	if (unlikely(t_ns / SIMTIME_S > UINT32_MAX))
 		dump->too_late = true;
-	/* The line was another processor's, that of the I/O thread. */
+	/* The cache line belonged to the I/O thread's processor. */
 	__builtin_prefetch(dump->block_writer.at + AHEAD_BYTES, 1);
 	if (unlikely(dump->link_layer != NULL)) {
 		write_as_it_was(dump, t_ns, data, bytes, wire_bytes);

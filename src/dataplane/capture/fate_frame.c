@@ -19,7 +19,7 @@ void fate_frame_copy(uint8_t *to, const struct fate_frame *frame, uint32_t bytes
 {
 	uint32_t done = RTE_MIN(frame->bytes, bytes);
 
-	/* Of some nothing is known, not even where they lay. */
+	/* If nothing is known of the frame, `data` is not valid. */
 	if (done > 0)
 		memcpy(to, frame->data, done);
 	for (const struct rte_mbuf *more = frame->more; more && done < bytes; more = more->next) {

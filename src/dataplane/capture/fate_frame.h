@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The bytes of a frame that a fate tells of (account/witness.h), side by side: what lies in the
- * first piece, and then its further segments.
+ * The bytes of the frame in a fate (account/witness.h) as one piece: its first segment, then its
+ * further segments.
  *
  * Thread: pure functions, any.
  */
@@ -10,9 +10,9 @@
 
 #include "account/witness.h"
 
-/* How many there are, `most` at most. */
+/* Returns the length of the frame, `most` at most. */
 uint32_t fate_frame_bytes(const struct fate_frame *frame, uint32_t most);
-/* Copies so many of them, fate_frame_bytes at most. */
+/* Copies the first `bytes` of the frame. `bytes` is at most what fate_frame_bytes returns. */
 void fate_frame_copy(uint8_t *to, const struct fate_frame *frame, uint32_t bytes);
 
 #endif

@@ -32,8 +32,8 @@ err_close:
 	return -error;
 }
 
-/* Where the rings are, as so many bytes have them, whatever else the memory says. False: *n rings
- * cannot be there. */
+/* Computes the positions of the rings from the size of the memory; nothing else in the memory is
+ * trusted. Returns false if *n rings cannot be there. */
 static bool find_rings(const void *memory, size_t bytes, uint32_t *n, uint64_t *ring_bytes)
 {
 	const struct fate_memory *head = memory;
@@ -44,7 +44,8 @@ static bool find_rings(const void *memory, size_t bytes, uint32_t *n, uint64_t *
 	       *ring_bytes == fate_ring_bytes(bytes, *n);
 }
 
-/* Whether it lies in so many bytes, with all that it names. */
+/* Returns true if the record, with its names and its frame, lies within `room` bytes and is
+ * valid. */
 static bool is_whole(const struct fate_record *record, uint64_t room)
 {
 	return room >= sizeof(*record) && record->bytes <= room &&
@@ -55,7 +56,8 @@ static bool is_whole(const struct fate_record *record, uint64_t room)
 	       record->reason <= REASON_COUNT;
 }
 
-/* `names`: what lies behind it in the ring. False: they do not end. */
+/* Converts a record to a fate. `names` is what follows the record in the ring. Returns false if the
+ * names are not terminated. */
 static bool read_record(const struct fate_record *record, const uint8_t *names,
                         struct fate_taken *taken)
 {

@@ -48,7 +48,8 @@ static int check(int fd, struct stat *status, struct problem *problem)
 	return check_pages(fd, problem);
 }
 
-/* It is mapped. The pages that are there stay from now on, and are all. */
+/* Seals the memory, which is mapped already, and checks its pages: all of them must be there, and
+ * from now on none can be removed. */
 static int keep_pages(int fd, struct problem *problem)
 {
 	if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0) {
@@ -88,7 +89,8 @@ int fate_memory_take(int fd, uint32_t n, struct fate_ring *rings, void **memory,
 		munmap(mapped, *bytes);
 		return rc;
 	}
-	/* So that no access waits for a page; where that is not allowed, one may. */
+	/* Locked, so that no access waits for a page. If that is not allowed, an access may
+	 * wait. */
 	if (mlock(mapped, *bytes) != 0)
 		errno = 0;
 	head = *memory = mapped;
@@ -131,7 +133,7 @@ void fate_memory_leave(void *memory, size_t bytes)
 	munmap(memory, bytes);
 }
 
-/* Where so many bytes go, side by side; NULL: there is no room. */
+/* Returns the place for `bytes` contiguous bytes, or NULL if there is no room. */
 static uint8_t *reserve(struct fate_ring *ring, uint32_t bytes)
 {
 	uint64_t at = ring->written % ring->bytes, padding = 0, free;
@@ -143,7 +145,8 @@ static uint8_t *reserve(struct fate_ring *ring, uint32_t bytes)
 	if (unlikely(free < padding + bytes)) {
 		uint64_t taken = __atomic_load_n(&ring->state->taken, __ATOMIC_ACQUIRE);
 
-		/* It is the reader's word: no more than was written, and not back. */
+		/* The reader wrote it, so it is checked: it must not exceed what was written, nor
+		 * go back. */
 		if (taken < ring->taken || taken > ring->written)
 			return NULL;
 		ring->taken = taken;

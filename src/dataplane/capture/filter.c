@@ -13,12 +13,12 @@
 
 #define IPV4_HEADER_MOST 60u
 
-/* The longest that a frame can be, so that no filter is cut. */
+/* The greatest length of a frame, so that no filter truncates one. */
 #define SNAP_BYTES 262144
-/* Of a chain of mbufs, what the interpreter gets: every header is in it. */
+/* The bytes of a chain of mbufs that the interpreter gets; they include every header. */
 #define COPY_BYTES 2048
 
-/* One for all clouds that say the same words, through all changes. */
+/* A compiled filter, shared by all clouds with the same words, and kept through changes. */
 struct classifier_filter {
 	struct bpf_program program;
 	char *words;
@@ -26,8 +26,8 @@ struct classifier_filter {
 	struct classifier_filter *next;
 };
 
-/* libpcap keeps what it says in the handle that it was said with. `optimise`: its optimiser, too,
- * which takes far longer than the rest. */
+/* Compiles a filter. A handle of its own is used, because libpcap keeps its error message in the
+ * handle. `optimise` runs libpcap's optimiser, too, which takes far longer than the rest. */
 static int compile(const char *words, bool optimise, struct bpf_program *program, char *message,
                    size_t room)
 {
@@ -59,8 +59,8 @@ static bool compiles(const char *words)
 	return true;
 }
 
-/* Whether the beginning of an expression could go on: libpcap does not say where it stopped. What
- * it lacks is a value, a condition, or a bracket. */
+/* Returns true if the first `bytes` of an expression can be continued to a valid one; libpcap does
+ * not say where it stopped. What may be missing is a value, a condition, or a bracket. */
 static bool could_go_on(const char *words, size_t bytes)
 {
 	static const char *const rest[] = {"",
@@ -102,16 +102,17 @@ static size_t word_end(const char *words, size_t at)
 	return at + strcspn(words + at, " \t");
 }
 
-/* The first word with which nothing can come of it any more; the end if only something is missing.
- * What cannot go on cannot go on with more words either: so it is found by halves, in ten steps at
- * most. */
+/* Returns the position of the first word from which on no continuation is valid; the end of the
+ * expression if only something is missing. If a beginning cannot be continued, no longer beginning
+ * can be. So a binary search finds it, in ten steps at most. */
 static size_t where_wrong(const char *words)
 {
 	size_t good = 0, all = strlen(words), bad = all;
 
 	if (could_go_on(words, all))
 		return all;
-	/* It can go on up to `good`, and not up to `bad`: both are ends of words. */
+	/* The beginning up to `good` can be continued, the one up to `bad` cannot. Both are ends of
+	 * words. */
 	while (word_end(words, good) < bad) {
 		size_t middle = good + (bad - good) / 2, at = good, next;
 
@@ -144,7 +145,7 @@ static int refuse(const char *words, const char *message, struct problem *proble
 	return -EINVAL;
 }
 
-/* Checks before libpcap sees the text. */
+/* Checks the text before libpcap sees it. */
 static int check_words(const char *words, struct problem *problem)
 {
 	size_t at, bytes, length = strlen(words);
@@ -169,7 +170,7 @@ static int check_words(const char *words, struct problem *problem)
 	return -EINVAL;
 }
 
-/* The program as it is before it is optimised, if that is not too long. */
+/* Compiles a filter without optimising it. Refuses it if the program is too long. */
 static int compile_plain(const char *words, struct bpf_program *program, struct problem *problem)
 {
 	char message[PCAP_ERRBUF_SIZE];
@@ -200,7 +201,7 @@ static int compile_plain(const char *words, struct bpf_program *program, struct 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct classifier_filter *made;
 
-/* With a further reference; NULL: there is none of these words. */
+/* Returns the filter with these words, with a further reference, or NULL if there is none. */
 static struct classifier_filter *made_find(const char *words)
 {
 	struct classifier_filter *filter;
@@ -285,7 +286,7 @@ uint32_t filter_reach(const char *words)
 	struct bpf_program program;
 	uint64_t reach = 0;
 
-	/* Optimised, so that what is computed from numbers in the text is a number. */
+	/* Optimised, so that what the text computes from constants becomes a constant. */
 	if (compile(words, true, &program, message, sizeof(message)))
 		return 0;
 	for (uint32_t i = 0; i < program.bf_len; i++) {
@@ -308,8 +309,8 @@ uint32_t filter_reach(const char *words)
 	return computed && from_there ? UINT32_MAX : (uint32_t)RTE_MIN(reach, (uint64_t)UINT32_MAX);
 }
 
-/* Outside the lock: it takes its time. Two threads that make the same filter at once make it twice,
- * which does no harm. */
+/* Compiles outside the lock, because that takes long. Two threads that need the same filter at once
+ * make it twice, which does no harm. */
 static int filter_compile(const char *words, struct classifier_filter *filter,
                           struct problem *problem)
 {

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Filters in tcpdump's words (pcap-filter(7)), compiled by libpcap for Ethernet and run by
- * libpcap's own interpreter. A filter sees the packet as it came, tags and all: what is behind a
- * VLAN tag is seen after `vlan` only. Addresses are numbers: no name is resolved (filter_words.h).
+ * Filters in tcpdump's syntax (pcap-filter(7)), compiled by libpcap for Ethernet and run by
+ * libpcap's own interpreter. A filter is applied to the packet as it came, tags included: what is
+ * behind a VLAN tag is seen only after `vlan`. Addresses are numbers: no name is resolved
+ * (filter_words.h).
  *
- * libpcap's time grows with the square of a filter's length, and its optimiser's faster: 249 ports,
- * 4096 bytes, took 16.5 s. So a filter has at most FILTER_BYTES_MAX bytes, and its program at most
- * FILTER_STEPS_MAX steps before it is optimised. Within both, compiling takes some 20 ms and
- * optimising some 60 ms, once per text, however many clouds and changes use it. A check does not
- * optimise. A filter that runs is optimised, whatever that took.
+ * The time that libpcap takes grows with the square of a filter's length, and that of its optimiser
+ * grows faster: 249 ports, 4096 bytes, took 16.5 s. So a filter has at most FILTER_BYTES_MAX bytes,
+ * and its program at most FILTER_STEPS_MAX steps before it is optimised. Within both limits,
+ * compiling takes some 20 ms and optimising some 60 ms, once per text, however many clouds and
+ * changes use it. A check does not optimise. A filter that runs is optimised, however long that
+ * takes.
  *
  * Why not rte_bpf_convert: DPDK 22.11 translates loads of one byte at a variable offset wrongly.
  * For `tcp[13] & 2 != 0` its own rte_bpf_exec returns 0 on a SYN where libpcap matches, and the
  * code of its JIT jumps to an invalid address (tests/unit/test_match.c compares such filters with
  * libpcap).
  *
- * Thread: filter_check, making and freeing any; running, the worker's that owns the classifier.
+ * Thread: filter_check, making and freeing: any. Running: the worker that owns the classifier.
  */
 #ifndef WEIR_FILTER_H
 #define WEIR_FILTER_H
@@ -25,18 +27,20 @@
 #define FILTER_BYTES_MAX 512
 #define FILTER_STEPS_MAX 4096
 
-/* For engine_setup. */
+/* Passed to the engine in engine_setup. */
 extern const struct classifier_filters filters;
 
-/* Whether libpcap takes it: 0, or -EINVAL with problem; its letter is where it goes wrong. */
+/* Checks whether libpcap accepts the filter. Returns 0, or -errno with problem: -EINVAL, and
+ * problem->letter is the position at which the filter is wrong; or -ENOMEM. */
 int filter_check(const char *words, struct problem *problem);
 
-/* Whether it reads bytes of the frame from `from` to before `to`, as far as its program says where
- * it reads. False also of what libpcap does not take. */
+/* Returns true if the filter reads bytes of the frame from `from` to before `to`, as far as its
+ * program shows where it reads. Returns false if libpcap does not accept it. */
 bool filter_reads(const char *words, uint32_t from, uint32_t to);
 
-/* Up to which byte of the frame it may read, when a header of IPv4 is as long as can be;
- * UINT32_MAX: where it reads is computed from what it has read. 0 of what libpcap does not take. */
+/* Returns the end of the bytes of the frame that the filter may read if an IPv4 header has its
+ * greatest length. Returns UINT32_MAX if it computes the position from what it has read, and 0 if
+ * libpcap does not accept it. */
 uint32_t filter_reach(const char *words);
 
 #endif

@@ -6,12 +6,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ADDRESS_BYTES 64 /* more than the longest */
+#define ADDRESS_BYTES 64 /* more than the longest address */
 
-/* Behind these stands what local files know. */
+/* Words that may be followed by a name from a local file. */
 static const char *const local[] = {"port", "portrange", "proto", "protochain", "type", "subtype"};
 
-/* Those of pcap-filter(7), 1.10, but for what belongs to other links than Ethernet. */
+/* The words of pcap-filter(7), 1.10, without those for links other than Ethernet. */
 static const char *const known[] = {
         "dst",
         "src",
@@ -132,7 +132,7 @@ static bool is_id(char c)
 	return isalnum((unsigned char)c) || c == '-' || c == '_' || c == '.';
 }
 
-/* Of what one word may hold, be it a name or an address. */
+/* Returns the number of bytes that one word may take up, as a name or an address. */
 static size_t run(const char *words, bool colons)
 {
 	size_t n = 0;
@@ -142,7 +142,7 @@ static size_t run(const char *words, bool colons)
 	return n;
 }
 
-/* `12`, `0x1f` */
+/* Returns the number of bytes that a number takes up: `12`, `0x1f`. */
 static size_t number(const char *word, size_t bytes)
 {
 	bool hex = bytes > 2 && word[0] == '0' && (word[1] == 'x' || word[1] == 'X');
@@ -154,7 +154,7 @@ static size_t number(const char *word, size_t bytes)
 	return n;
 }
 
-/* A number, or two to four with points between. */
+/* Returns true for a number, or for two to four with points between them. */
 static bool is_number(const char *word, size_t bytes)
 {
 	for (int parts = 1; parts <= 4; parts++) {
@@ -172,7 +172,7 @@ static bool is_number(const char *word, size_t bytes)
 	return false;
 }
 
-/* 12 digits, or six groups of up to two, or three of four. */
+/* Returns true for 12 digits, six groups of up to two, or three groups of four. */
 static bool is_mac(const char *word, size_t bytes)
 {
 	size_t groups = 1, digits = 0, most = 0;
@@ -220,7 +220,7 @@ static size_t colons_in(const char *word, size_t bytes)
 	return n;
 }
 
-/* What stands at the beginning, and how long it is. */
+/* The kind of a word or sign at the beginning of `words`, and its length. */
 enum sort { SORT_SIGN, SORT_NUMBER, SORT_KNOWN, SORT_LOCAL, SORT_JOIN, SORT_NAME };
 
 static enum sort sort_of(const char *words, size_t *bytes)
@@ -250,8 +250,8 @@ static enum sort sort_of(const char *words, size_t *bytes)
 	return among(known, LENGTH(known), words, n) ? SORT_KNOWN : SORT_NAME;
 }
 
-/* A part of an expression inherits what the one before it was about, so a name may follow a name
- * behind `or`. Brackets and `not` reset that, but for a bracket right behind `port`. */
+/* A part of an expression inherits the subject of the part before it, so a name may follow `or`
+ * behind another name. Brackets and `not` reset this, except for a bracket right behind `port`. */
 bool filter_words_numeric(const char *words, size_t *at, size_t *bytes)
 {
 	bool names = false, fresh = false;

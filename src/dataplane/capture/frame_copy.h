@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copying a frame of a length that is known only when it comes: small ones without a call, in whole
- * blocks of which the last two may overlap, so that nothing outside the frame is read or written.
+ * Copies a frame whose length is known only at run time. Small frames are copied without a call, in
+ * whole blocks. The last two blocks may overlap, so nothing outside the frame is read or written.
  */
 #ifndef WEIR_FRAME_COPY_H
 #define WEIR_FRAME_COPY_H

@@ -10,7 +10,7 @@
 #define SLOT_BYTES 64
 #define SLOTS      (FRAME_QUEUE_BYTES / SLOT_BYTES)
 
-/* A frame in the ring: as many slots as it needs, one behind the other. */
+/* A frame in the ring. It occupies as many consecutive slots as it needs. */
 struct record {
 	simtime t_ns;
 	uint32_t bytes, wire_bytes;
@@ -41,7 +41,7 @@ struct frame_queue *frame_queue_make(void)
 		return NULL;
 	memset(frame_queue, 0, sizeof(*frame_queue));
 	frame_queue->ring = aligned_alloc(RTE_CACHE_LINE_SIZE, (size_t)bytes);
-	/* With an RTS ring, and room for all of it to be in progress, no worker waits for another
+	/* With an RTS ring whose whole capacity may be in progress, no worker waits for another
 	 * that was preempted while it put a frame. With DPDK's default ring every worker does. */
 	if (frame_queue->ring &&
 	    rte_ring_init(frame_queue->ring, "frames", SLOTS, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ) ==
@@ -94,7 +94,7 @@ bool frame_queue_take(struct frame_queue *frame_queue, struct queued_frame *fram
 
 	if (rte_ring_sc_dequeue_bulk_elem(frame_queue->ring, record, SLOT_BYTES, 1, NULL) == 0)
 		return false;
-	/* They were put together, so all of them are there. */
+	/* All slots of a frame were put together, so all of them are there. */
 	more = slots_of(record->bytes) - 1;
 	if (more > 0)
 		rte_ring_sc_dequeue_bulk_elem(frame_queue->ring, (uint8_t *)record + SLOT_BYTES,

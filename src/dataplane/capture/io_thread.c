@@ -11,7 +11,7 @@
 
 struct io_thread {
 	pthread_t thread;
-	pthread_mutex_t lock; /* of everything below, and of `given` in requests */
+	pthread_mutex_t lock; /* protects everything below, and `given` in requests */
 	pthread_cond_t work, done;
 	struct io_request *first, **end;
 	bool stop;

@@ -22,43 +22,44 @@
 
 struct io_thread;
 
-/* Where bytes come from that no descriptor gives as they are (unpack.h). */
+/* A source of bytes other than a plain descriptor (unpack.h). */
 struct io_source {
-	/* Like read(2): -1 with errno; 0 at the end. */
+	/* Like read(2): returns -1 with errno, or 0 at the end. */
 	ssize_t (*read)(struct io_source *source, void *to, size_t bytes);
 };
 
-/* Where bytes go that no descriptor takes as they are (pack.h). */
+/* A sink of bytes other than a plain descriptor (pack.h). */
 struct io_sink {
-	/* All of them: 0, or an errno. */
+	/* Writes all of them. Returns 0 or an errno. */
 	int (*write)(struct io_sink *sink, const void *data, size_t bytes);
 };
 
-/* One block to be read or written at the file's own position. All zero: nothing was given yet. */
+/* One block to be read or written at the file's current position. All zero: nothing was submitted
+ * yet. */
 struct io_request {
 	int fd;
-	struct io_source *source; /* to be read instead of the descriptor; or NULL */
-	struct io_sink *sink;     /* takes what is written instead of the descriptor; or NULL */
-	bool write; /* all of it; a read gives what one call of the system gives, 0 at the end */
+	struct io_source *source; /* read instead of the descriptor; or NULL */
+	struct io_sink *sink;     /* written instead of the descriptor; or NULL */
+	bool write; /* writes all bytes; a read returns the bytes of one read(2), 0 at the end */
 	void *data;
 	size_t bytes;
-	/* what became of it, after io_thread_wait */
+	/* result, valid after io_thread_wait */
 	size_t done;
 	int error; /* errno, or 0 */
-	/* the I/O thread's */
+	/* of the I/O thread */
 	struct io_request *next;
 	bool given;
 };
 
-/* NULL: there is none, because nothing would be gained or no thread can be had. That is no error:
- * every call below takes NULL. */
+/* Returns NULL if a thread would gain nothing, or cannot be created. That is no error: every call
+ * below accepts NULL. */
 struct io_thread *io_thread_make(void);
-/* The thread ends; every request must have been waited for. */
+/* Ends the thread. Every request must have been waited for. */
 void io_thread_free(struct io_thread *io_thread);
 
-/* The request is on its way, or done. It must not be on its way already. */
+/* Submits a request, which must not be under way already. Without an I/O thread, executes it. */
 void io_thread_give(struct io_thread *io_thread, struct io_request *io_request);
-/* Until it is done; at once if it is or was never given. */
+/* Waits until the request is done. Returns at once if it is, or if it was never submitted. */
 void io_thread_wait(struct io_thread *io_thread, struct io_request *io_request);
 
 #endif

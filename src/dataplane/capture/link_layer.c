@@ -13,12 +13,12 @@
 #define TYPE_IPV4  0x0800
 #define TYPE_IPV6  0x86dd
 #define SLOTS      (2 * LINK_LAYER_HEADERS_MAX)
-#define TO_US      0 /* of the types of a packet in a cooked header */
+#define TO_US      0 /* packet types in a cooked header */
 #define BROADCAST  1
 #define MULTICAST  2
 #define SENT_BY_US 4
 
-/* Where the fields of a link header are; 0xff: it has none. */
+/* Positions of the fields of a link header; 0xff: it has no such field. */
 struct link_kind {
 	int link;
 	uint8_t bytes, protocol, type, sender, sender_bytes;
@@ -26,7 +26,8 @@ struct link_kind {
 
 #define NO_FIELD 0xff
 
-/* Of fields of two bytes the second one, which says all. */
+/* `type` and `sender_bytes` are the second bytes of two-byte fields in LINUX_SLL, which are
+ * sufficient. */
 static const struct link_kind kinds[] = {
         {DLT_EN10MB, 14, NO_FIELD, NO_FIELD, NO_FIELD, NO_FIELD},
         {DLT_RAW, 0, NO_FIELD, NO_FIELD, NO_FIELD, NO_FIELD},
@@ -36,18 +37,18 @@ static const struct link_kind kinds[] = {
         {DLT_LINUX_SLL2, 20, 0, 10, 12, 11},
 };
 
-/* A link header, its protocol zero. */
+/* A link header with its protocol set to zero. */
 struct header {
 	uint8_t byte[LINK_LAYER_BYTES_MAX];
 };
 
 struct link_layer {
 	const struct link_kind *kind;
-	/* Of those with a header: */
+	/* For link types with a header: */
 	struct header *headers;
 	uint32_t n;
-	uint32_t *slots;     /* hash of a header -> 1 + its number, or 0: nothing */
-	struct draw_key key; /* drawn, so that no capture can be made whose headers all collide */
+	uint32_t *slots;     /* hash of a header -> 1 + its number; 0: empty */
+	struct draw_key key; /* random, so that no capture can be made whose headers all collide */
 };
 
 static const struct link_kind *find_kind(int link)
@@ -73,7 +74,7 @@ struct link_layer *link_layer_make(int link)
 	link_layer->kind = find_kind(link);
 	if (link_layer->kind->protocol == NO_FIELD)
 		return link_layer;
-	/* Pages that are not used take no memory. */
+	/* Unused pages take no memory. */
 	link_layer->headers = calloc(LINK_LAYER_HEADERS_MAX, sizeof(*link_layer->headers));
 	link_layer->slots = calloc(SLOTS, sizeof(*link_layer->slots));
 	if (getrandom(&link_layer->key, sizeof(link_layer->key), GRND_NONBLOCK) < 0)
@@ -125,8 +126,8 @@ static uint32_t hash_of(const struct link_layer *link_layer, const struct header
 	return (uint32_t)(hash % SLOTS);
 }
 
-/* Numbers ascend in the order in which headers first come: nothing that is drawn is in them.
- * LINK_LAYER_HEADERS_MAX: there are too many. */
+/* Returns the number of a header, or LINK_LAYER_HEADERS_MAX if there are too many. Headers are
+ * numbered in the order of their first appearance, so no number depends on the random key. */
 static uint32_t number_of(struct link_layer *link_layer, const struct header *header)
 {
 	uint32_t slot = hash_of(link_layer, header), number;
@@ -144,11 +145,11 @@ static uint32_t number_of(struct link_layer *link_layer, const struct header *he
 	return number;
 }
 
-/* ---- addresses that say a number ---- */
+/* ---- addresses that contain a number ---- */
 
-#define FORTH     0x0200 /* destination: one that belongs to nobody, of one host */
-#define FORTH_ALL 0x0300 /* the same, of many */
-#define BACK      0x02ff /* source */
+#define FORTH     0x0200 /* start of the destination: an address that nobody has, of one host */
+#define FORTH_ALL 0x0300 /* the same, of many hosts */
+#define BACK      0x02ff /* start of the source */
 
 static void put_u16(uint8_t *to, uint32_t value)
 {
@@ -171,7 +172,7 @@ static void write_addresses(uint8_t *ethernet, uint32_t number, bool to_many)
 	}
 }
 
-/* Which number they say, and whether they were exchanged. */
+/* Returns the number in the addresses, and whether the addresses were exchanged. */
 static uint32_t read_addresses(const uint8_t *ethernet, bool *exchanged)
 {
 	uint32_t a = get_u16(ethernet + 2), b = get_u16(ethernet + 4);
@@ -181,7 +182,7 @@ static uint32_t read_addresses(const uint8_t *ethernet, bool *exchanged)
 	return (a & b) | (a & c) | (b & c);
 }
 
-/* ---- there and back ---- */
+/* ---- to Ethernet and back ---- */
 
 static uint16_t ip_type(const uint8_t *data, uint32_t bytes)
 {
@@ -229,7 +230,8 @@ void link_layer_leave(const struct link_layer *link_layer,
 	if (kind->protocol == NO_FIELD)
 		return;
 	number = read_addresses(ethernet, &exchanged);
-	/* Errors in two of three: any will do. */
+	/* Errors in two of three copies may yield a number that does not exist: any header will do
+	 * then. */
 	memcpy(header, link_layer->headers[number < link_layer->n ? number : 0].byte, kind->bytes);
 	put_u16(header + kind->protocol, get_u16(ethernet + 2 * MAC_BYTES));
 	if (exchanged && (header[kind->type] == TO_US || header[kind->type] == SENT_BY_US))

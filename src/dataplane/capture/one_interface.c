@@ -10,15 +10,15 @@
 #include "capture/pcapng_block.h"
 
 #define NAME_BYTES       64
-#define INTERFACES_MAX   64 /* of a section, of which the units of time are known */
-#define IDB_OPTIONS      16 /* where the options of an interface begin */
+#define INTERFACES_MAX   64 /* interfaces of a section whose units of time are kept */
+#define IDB_OPTIONS      16 /* offset of the options in an interface block */
 #define IDB_OPTION_NAME  PCAPNG_OPTION_NAME
 #define IDB_OPTION_UNIT  PCAPNG_OPTION_TIME_UNIT
 #define IDB_OPTION_SHIFT 14 /* if_tsoffset: seconds, to be added */
-#define PACKET_ID_END    12 /* of a packet's block: behind the number of its interface */
+#define PACKET_ID_END    12 /* in a packet block: behind the number of the interface */
 #define NONE             UINT32_MAX
 
-/* What an interface says of its instants. */
+/* How an interface expresses instants. */
 struct unit {
 	uint8_t resolution; /* 10^-n s, or with the highest bit 2^-n s */
 	int64_t shift_s;
@@ -29,16 +29,16 @@ struct one_interface {
 	struct block_reader from;
 	char name[NAME_BYTES];
 	bool swapped;
-	uint32_t number; /* in this section; NONE: it has not come */
-	uint32_t n;      /* interfaces of this section */
+	uint32_t number; /* number of the interface in this section; NONE: not seen yet */
+	uint32_t n;      /* interfaces of this section so far */
 	struct unit units[INTERFACES_MAX];
 	simtime first_ns;
 	bool found, ended;
-	/* the block that is handed out: its beginning, which may be another, and the rest */
-	uint32_t length; /* 0: there is none */
+	/* the block that is handed out: its first bytes, which may be modified, and the rest */
+	uint32_t length; /* 0: no block */
 	uint32_t done;
 	uint8_t head[PACKET_ID_END];
-	char others[160]; /* names that the file has instead */
+	char others[160]; /* names of the other interfaces */
 	char trouble[260];
 };
 
@@ -72,7 +72,7 @@ static simtime in_ns(const struct unit *unit, uint64_t value)
 
 /* ---- blocks ---- */
 
-/* An interface, whose options are at `at`. True: it is the one. */
+/* Reads an interface, whose options are at `at`. Returns true if it is the wanted one. */
 static bool interface_read(struct one_interface *one, const uint8_t *at, uint32_t bytes)
 {
 	struct unit unit = {.resolution = 6};
@@ -109,7 +109,7 @@ static bool interface_read(struct one_interface *one, const uint8_t *at, uint32_
 	return false;
 }
 
-/* Whether this block is handed out. */
+/* Returns true if this block is handed out. */
 static bool look(struct one_interface *one, const uint8_t *block, uint32_t length)
 {
 	const uint32_t type = word(one, block);
@@ -146,7 +146,7 @@ static bool end(struct one_interface *one, const char *why)
 	return false;
 }
 
-/* The length of the block that is next; 0: there is none. */
+/* Returns the length of the next block, 0 if there is none. */
 static uint32_t block_length(struct one_interface *one)
 {
 	struct block_reader *from = &one->from;
@@ -183,7 +183,8 @@ static bool next(struct one_interface *one)
 			return false;
 		if (look(one, block, length)) {
 			memcpy(one->head, block, sizeof(one->head));
-			/* It is the only interface now. */
+			/* The file that is handed out has only this interface, so its number is
+			 * 0. */
 			if (word(one, block) == PCAPNG_PACKET)
 				memset(one->head + 8, 0, 4);
 			one->length = length;
@@ -214,7 +215,7 @@ static ssize_t source_read(struct io_source *source, void *to, size_t bytes)
 	return (ssize_t)part;
 }
 
-/* ---- one of them ---- */
+/* ---- the interface ---- */
 
 int one_interface_open(int fd, const struct block_start *start, const char *name,
                        struct one_interface **one_interface)

@@ -32,7 +32,7 @@ static int write_all(struct pack *pack, size_t bytes)
 	return 0;
 }
 
-/* `how`: until all is out, or until the frame has ended, too. */
+/* Compresses and writes. `how`: until all output is written, or also ends the frame. */
 static int put(struct pack *pack, const void *data, size_t bytes, ZSTD_EndDirective how)
 {
 	ZSTD_inBuffer in = {data, bytes, 0};

@@ -13,7 +13,7 @@
 
 struct pcapng {
 	struct atomic_file *atomic_file;
-	struct block_writer block_writer; /* into the atomic file's file */
+	struct block_writer block_writer; /* into the file of the atomic file */
 	uint32_t n, room;
 	struct seen {
 		uint64_t frames;
@@ -78,7 +78,7 @@ err_discard:
 	return rc;
 }
 
-/* What is said of it, as far as there is anything. */
+/* Adds the options that the frame has. */
 static void add_frame_options(struct pcapng_block *block, const struct pcapng_frame *frame)
 {
 	const uint32_t flags = frame->way;

@@ -47,7 +47,7 @@ uint32_t pcapng_put_packet(struct block_writer *to, const struct pcapng_packet *
 	uint32_t length;
 
 	if (options->used > 0)
-		pcapng_add_u32(options, 0); /* their end */
+		pcapng_add_u32(options, 0); /* the end of the options */
 	length = PCAPNG_PACKET_HEAD_BYTES + packet->bytes + padding + options->used + 4;
 	block_writer_put(to,
 	                 (const uint32_t[]){PCAPNG_PACKET, length, packet->interface,

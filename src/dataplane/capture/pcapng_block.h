@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocks of pcapng, as https://www.ietf.org/archive/id/draft-ietf-opsawg-pcapng-02.html says, in
- * this machine's byte order: their numbers, and how one is put together. A block is built in
- * memory, but for a packet's frame, which goes straight to where the blocks go.
+ * Blocks of pcapng as in https://www.ietf.org/archive/id/draft-ietf-opsawg-pcapng-02.html, in this
+ * machine's byte order: their numbers, and functions that build them. A block is built in memory,
+ * except for the frame of a packet, which is written directly.
  *
  * Thread: any.
  */
@@ -23,7 +23,7 @@
 #define PCAPNG_LINK_ETHERNET    1
 #define PCAPNG_UNIT_NANOSECONDS 9
 
-/* Options; a number has another meaning in each block. */
+/* Options; the meaning of a number depends on the block. */
 #define PCAPNG_OPTION_COMMENT     1
 #define PCAPNG_OPTION_APPLICATION 4
 #define PCAPNG_OPTION_NAME        2
@@ -39,10 +39,10 @@
 #define PCAPNG_PACKET_HEAD_BYTES 28 /* ahead of a frame */
 #define PCAPNG_BLOCK_LEAST       12
 
-#define PCAPNG_BLOCK_MAX 2048 /* but for a frame */
+#define PCAPNG_BLOCK_MAX 2048 /* without a frame */
 #define PCAPNG_TEXT_MAX  640
 
-/* One that is being put together; of a packet, its options. `used` is 0 at the beginning. */
+/* A block that is being built; for a packet, only its options. `used` is 0 at the beginning. */
 struct pcapng_block {
 	uint32_t used;
 	uint8_t bytes[PCAPNG_BLOCK_MAX];
@@ -75,7 +75,7 @@ static inline void pcapng_begin(struct pcapng_block *block, uint32_t type)
 {
 	block->used = 0;
 	pcapng_add_u32(block, type);
-	pcapng_add_u32(block, 0); /* the length comes at the end */
+	pcapng_add_u32(block, 0); /* pcapng_end sets the length */
 }
 
 static inline void pcapng_add_option(struct pcapng_block *block, uint16_t code, const void *data,
@@ -87,19 +87,19 @@ static inline void pcapng_add_option(struct pcapng_block *block, uint16_t code, 
 	pcapng_add(block, data, bytes);
 }
 
-/* An empty text is left out. */
+/* Adds a text, unless it is empty. */
 static inline void pcapng_add_text(struct pcapng_block *block, uint16_t code, const char *text)
 {
 	if (*text)
 		pcapng_add_option(block, code, text, (uint32_t)strnlen(text, PCAPNG_TEXT_MAX));
 }
 
-/* The block is whole, and put there. */
+/* Completes the block and writes it. */
 void pcapng_end(struct pcapng_block *block, struct block_writer *to);
 
-/* The first block of all; its options are the caller's to add, and its end. */
+/* Begins the first block of a file. The caller adds its options and ends it. */
 void pcapng_begin_section(struct pcapng_block *block);
-/* An interface of Ethernet, whose instants are in nanoseconds; `snap` 0: whole frames. */
+/* Writes an Ethernet interface with instants in nanoseconds; `snap` 0: whole frames. */
 void pcapng_put_interface(struct block_writer *to, const char *name, const char *description,
                           uint32_t snap);
 
@@ -110,7 +110,8 @@ struct pcapng_packet {
 	uint32_t bytes, wire_bytes;
 };
 
-/* With its options, which are complete but for their end. Returns how many bytes the block has. */
+/* Writes a packet with its options, which are complete except for their end. Returns the length of
+ * the block. */
 uint32_t pcapng_put_packet(struct block_writer *to, const struct pcapng_packet *packet,
                            struct pcapng_block *options);
 

@@ -22,17 +22,17 @@
 struct recorder {
 	struct atomic_file *atomic_file; /* its stream stays empty */
 	int fd;
-	/* the writer: whole records, of which the first `done` bytes are in the file */
+	/* writer: whole records, the first `done` bytes of which are in the file */
 	uint8_t *room;
 	uint32_t used, done;
 	uint64_t tried_ns;
-	/* the writer writes, control reads */
+	/* written by the writer, read by control */
 	uint64_t lost;
-	uint32_t begun, over; /* troubles; equal: there is none now */
-	uint32_t error;       /* of the latest */
-	/* control */
+	uint32_t begun, over; /* number of troubles; equal: none at present */
+	uint32_t error;       /* errno of the latest trouble */
+	/* control only */
 	uint32_t told; /* `begun` at the last event */
-	bool telling;  /* its end was not reported yet */
+	bool telling;  /* the end of that trouble has not been reported yet */
 	uint64_t told_lost;
 };
 
@@ -61,7 +61,7 @@ static void begin_trouble(struct recorder *recorder, int error)
 		__atomic_store_n(&recorder->begun, recorder->begun + 1, __ATOMIC_RELEASE);
 }
 
-/* Frames that are in the file as a whole make room for others. */
+/* Removes the frames that are wholly in the file. */
 static void make_room(struct recorder *recorder)
 {
 	uint32_t whole = 0;
@@ -78,7 +78,8 @@ static void make_room(struct recorder *recorder)
 	memmove(recorder->room, recorder->room + whole, recorder->used);
 }
 
-/* 0, or the errno that was in the way. `done` is how far it came. */
+/* Writes the bytes from *done on, and advances *done. Returns 0, or the errno of the failed
+ * write. */
 static int write_on(int fd, const uint8_t *data, uint32_t bytes, uint32_t *done)
 {
 	while (*done < bytes) {
@@ -103,7 +104,8 @@ static void push(struct recorder *recorder)
 		__atomic_store_n(&recorder->over, recorder->begun, __ATOMIC_RELEASE);
 }
 
-/* A file that cannot even begin is reported before anything runs. */
+/* Writes the head, so that a file that cannot even begin is reported before anything runs. Returns
+ * 0, or -errno with problem. */
 static int write_head(struct recorder *recorder, const char *path, struct problem *problem)
 {
 	uint8_t head[DUMP_HEAD_BYTES];
@@ -191,8 +193,8 @@ void recorder_finish(struct recorder *recorder)
 	for (uint32_t at = 0; at < recorder->used; at += record_bytes(recorder->room + at))
 		frames++;
 	lose(recorder, frames);
-	/* The file ends with a whole frame. A target that cannot be cut (a pipe) has a reader that
-	 * notices. */
+	/* Cuts off a part of a frame, so that the file ends with a whole one. If the target cannot
+	 * be truncated (a pipe), its reader notices. */
 	if (recorder->done > 0 &&
 	    ftruncate(recorder->fd, lseek(recorder->fd, 0, SEEK_CUR) - recorder->done) < 0)
 		begin_trouble(recorder, errno);
@@ -234,11 +236,11 @@ void recorder_discard(struct recorder *recorder)
 	free(recorder);
 }
 
-/* ---- control, while the writer writes ---- */
+/* ---- control, during the run ---- */
 
 bool recorder_event(struct recorder *recorder, char *line, size_t room)
 {
-	/* In this order: what is over has begun before. */
+	/* In this order: a trouble that is over has begun before. */
 	uint32_t over = __atomic_load_n(&recorder->over, __ATOMIC_ACQUIRE);
 	uint32_t begun = __atomic_load_n(&recorder->begun, __ATOMIC_ACQUIRE);
 	const char *path = atomic_file_path(recorder->atomic_file);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writes a capture while packets come, onto a disk that may be full for a while. That is what a
- * live port does (paced_file.h), whose packets cannot be had again. A replay can be repeated, and
+ * Writes a capture while packets come, onto a disk that may be full for a while. A live port does
+ * this (paced_file.h), because its packets cannot be obtained again. A replay can be repeated, and
  * writes all or nothing (dump.h).
  *
  * Frames are collected, and written when they are 64 KiB or 100 ms have passed. A failed write
  * begins a *trouble*: recorder_event reports it once. During a trouble the recorder retries every
- * 100 ms; frames wait in 1 MiB of memory, and frames that find no room there are lost, and counted.
- * When all that waited is written, the trouble is over, and recorder_event reports that, too.
+ * 100 ms. Frames wait in 1 MiB of memory; frames that find no room there are lost, and counted.
+ * When all waiting frames are written, the trouble is over, and recorder_event reports that, too.
  *
- * The file holds whole records only once it is finished. It takes its name at the end
- * (atomic_file.h), and keeps what could be written, whatever went wrong.
+ * Only after recorder_finish does the file consist of whole records. It takes its name at the end
+ * (atomic_file.h), and keeps what could be written, whatever failed.
  *
  * Ownership: recorder_close and recorder_discard free it; one of them ends every recorder.
  * Thread: `put`, `keep`: one at a time, the writer. `event`, `lost`: control, meanwhile. Everything
@@ -28,26 +28,28 @@
 
 struct recorder;
 
-/* 0; -EINVAL with problem: the file cannot be made, or not even its head can be written;
- * -ENOMEM. */
+/* Returns 0; -EINVAL with problem if the file cannot be created, or not even its head can be
+ * written; or -ENOMEM with problem. */
 int recorder_open(const char *path, struct recorder **recorder, struct problem *problem);
-/* Adds a frame of which `bytes` (up to CAPTURE_FRAME_MAX) are at hand and `wire_bytes` were on the
- * wire. One after 2106 does not fit into a pcap, and is lost. */
+/* Adds a frame of which `bytes` (up to CAPTURE_FRAME_MAX) are in memory and `wire_bytes` were on
+ * the wire. An instant after 2106 does not fit into a pcap: such a frame is lost. */
 void recorder_put(struct recorder *recorder, simtime t_ns, const void *data, uint32_t bytes,
                   uint32_t wire_bytes);
-/* To be called now and then, also when nothing comes: writes what has waited for 100 ms. `now_ns`:
- * of any clock that goes on. */
+/* Writes what has waited for 100 ms. To be called now and then, also when no frames come. `now_ns`
+ * is the time of any clock that advances. */
 void recorder_keep(struct recorder *recorder, uint64_t now_ns);
-/* Writes what can be written; what cannot is lost. From now on `lost` stands still. */
+/* Writes what can be written; the rest is lost. From now on `lost` does not change. */
 void recorder_finish(struct recorder *recorder);
-/* Finishes and gives the file its name: 0; or -EIO with problem: frames are missing in it, or it
- * could not be given its name, and then the problem says where it is. */
+/* Finishes, and gives the file its name. Returns 0, or an error with problem: -EIO if frames are
+ * missing in the file; or as atomic_file_keep does, for example if the file could not be given its
+ * name; then the problem says where it is. */
 int recorder_close(struct recorder *recorder, struct problem *problem);
 void recorder_discard(struct recorder *recorder); /* NULL is allowed */
 
-/* True, with a line about it, once for each trouble that has begun and each that is over. */
+/* Returns true, with a line of text, once for each trouble that has begun, and once for each that
+ * is over. */
 bool recorder_event(struct recorder *recorder, char *line, size_t room);
-/* Frames that could not be written. */
+/* Returns the number of frames that could not be written. */
 uint64_t recorder_lost(const struct recorder *recorder);
 
 #endif

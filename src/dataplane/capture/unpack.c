@@ -16,19 +16,19 @@
 #define INPUT_BYTES 65536u
 static const char too_large[] = "not unpacked: that takes more than 128 MiB of memory";
 
-/* Beside its window a decoder of xz has some tables. */
+/* A decoder of xz needs some tables besides its window. */
 #define XZ_MEMORY_MAX (UNPACK_WINDOW_MAX + (16u << 20))
-#define GZIP_WINDOW   (16 + MAX_WBITS) /* 16: with gzip's header and nothing else */
+#define GZIP_WINDOW   (16 + MAX_WBITS) /* 16: only with gzip's header */
 
 struct unpack {
 	struct io_source source;
 	const struct format *format;
 	int fd;
-	uint8_t *out; /* where the next byte goes, and how many have room there */
+	uint8_t *out; /* place of the next byte of output, and room there */
 	size_t room;
-	size_t at, end; /* what was read and not yet taken, in `input` */
+	size_t at, end; /* in `input`: what was read and is not yet taken */
 	bool input_ended;
-	bool whole; /* what was taken so far could be all of a file */
+	bool whole; /* what was taken so far could be a complete file */
 	bool ended;
 	uint64_t done_bytes;
 	union {
@@ -44,7 +44,8 @@ struct format {
 	const char *name;
 	uint8_t magic[UNPACK_HEAD_BYTES], mask[UNPACK_HEAD_BYTES];
 	int (*begin)(struct unpack *unpack);
-	/* Takes input and makes output, as much as there is of both. 0; or an errno: no memory. */
+	/* Takes input and produces output, as far as both allow. Returns 0, or ENOMEM if there is
+	 * no memory. */
 	int (*step)(struct unpack *unpack);
 	void (*end)(struct unpack *unpack);
 };
@@ -62,7 +63,7 @@ static size_t input_bytes(const struct unpack *unpack)
 	return unpack->end - unpack->at;
 }
 
-/* Behind the last byte of input, when no more output comes. */
+/* Ends the stream: all input is used up, and no more output comes. */
 static int end_of_input(struct unpack *unpack)
 {
 	unpack->ended = true;
@@ -81,7 +82,7 @@ static int gzip_step(struct unpack *unpack)
 	z_stream *gzip = &unpack->gzip;
 	int result;
 
-	/* A member has ended, and another follows. */
+	/* A gzip member has ended, and another follows. */
 	if (unpack->whole && input_bytes(unpack) > 0 && inflateReset(gzip) != Z_OK)
 		return ENOMEM;
 	if (unpack->whole && input_bytes(unpack) == 0)
@@ -101,7 +102,7 @@ static int gzip_step(struct unpack *unpack)
 		return 0;
 	case Z_OK:
 		return 0;
-	case Z_BUF_ERROR: /* nothing to do without more input */
+	case Z_BUF_ERROR: /* more input is needed */
 		return unpack->input_ended ? end_of_input(unpack) : 0;
 	case Z_MEM_ERROR:
 		return ENOMEM;
@@ -195,7 +196,7 @@ static int zstd_step(struct unpack *unpack)
 			return end_damaged(unpack, "damaged");
 		}
 	}
-	/* Whole when a frame has ended and nothing of a next one was taken. */
+	/* True if a frame has ended and nothing of the next one was taken. */
 	unpack->whole = result == 0;
 	if (in.size == 0 && out.pos == 0 && unpack->input_ended)
 		return end_of_input(unpack);
@@ -207,7 +208,7 @@ static void zstd_end(struct unpack *unpack)
 	ZSTD_freeDStream(unpack->zstd);
 }
 
-/* ---- of every format ---- */
+/* ---- all formats ---- */
 
 static const struct format formats[] = {
         {"gzip", {0x1f, 0x8b, 0x08}, {0xff, 0xff, 0xff}, gzip_begin, gzip_step, gzip_end},
@@ -223,7 +224,7 @@ static const struct format formats[] = {
          zstd_begin,
          zstd_step,
          zstd_end},
-        /* Frames to be skipped, with which pzstd begins. */
+        /* Skippable frames, with which pzstd begins. */
         {"zstd",
          {0x50, 0x2a, 0x4d, 0x18},
          {0xf0, 0xff, 0xff, 0xff},
@@ -259,7 +260,7 @@ static int read_input(struct unpack *unpack)
 	return 0;
 }
 
-/* Returns with the first bytes that come out: of a pipe no more is read than that takes. */
+/* Returns as soon as there is some output, so it reads no more from a pipe than that needs. */
 static ssize_t read_unpacked(struct io_source *source, void *to, size_t bytes)
 {
 	struct unpack *unpack = (struct unpack *)source;

@@ -16,7 +16,7 @@
 #define EVENTS   64
 #define EXPIRY_S 1
 
-/* The thread beside what it works on. */
+/* A gateway and its thread. */
 struct running {
 	struct gateway gateway; /* first */
 	pthread_t thread;
@@ -62,9 +62,9 @@ static time_t seconds(void)
 	return now.tv_sec;
 }
 
-/* A source may be freed by an event of another one of the same round, so its events are left out:
- * one event a round where something is freed would be slow. Sources are freed at the end of the
- * round instead (gateway_..._expire). */
+/* The function of the thread. An event may end a source that has another event in the same round.
+ * An ended source therefore ignores events, and is freed only at the end of a round
+ * (gateway_..._expire). */
 static void *serve(void *argument)
 {
 	struct gateway *gateway = argument;
@@ -163,7 +163,7 @@ void gateway_stop(struct gateway *gateway)
 	if (!gateway)
 		return;
 	atomic_store(&gateway->over, true);
-	/* If that fails, it looks at the end of its wait. */
+	/* If this fails, the thread reads `over` at the end of its wait. */
 	woken = write(gateway->stopping, &one, sizeof(one));
 	(void)woken;
 	pthread_join(running->thread, NULL);

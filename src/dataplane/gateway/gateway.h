@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The way out of a network namespace without rights in the one around it: what arrives for any
- * address in the world is taken here, and passed on by sockets of this process's own namespace, as
- * a program of this user would send it. Nothing is left behind: there is no rule, no address and no
- * forwarding outside.
+ * A way out of a network namespace without rights in the one around it. The gateway takes what
+ * arrives for any address in the world, and passes it on by sockets of this process's own
+ * namespace, as a program of this user would send it. Nothing is left behind: no rule, no address
+ * and no forwarding outside.
  *
  *   command's namespace | tap -- weir -- tap | far namespace, every address is local | sockets here
  *
  * TCP ends in the far namespace, at the kernel's own TCP, so both directions of the emulated path
- * have a sender with the congestion control of Linux. (With a TCP of its own, as that of passt's
- * version of 2023, a way out gets 2.3 of 10 Mbit/s through `rate 10mbit queue 60kB delay 20ms`.)
- * The first segment of a connection waits in weir's port (tap_port.h) until the gateway's own
- * connection is there: what is refused there is refused here.
+ * have a sender with the congestion control of Linux. (A way out with a TCP of its own, such as
+ * passt's version of 2023, gets 2.3 of 10 Mbit/s through `rate 10mbit queue 60kB delay 20ms`.) The
+ * first segment of a connection waits in weir's port (tap_port.h) until the gateway's own
+ * connection is established: a connection that is refused outside is refused inside.
  *
- * UDP and ICMP echo pass datagram by datagram; ICMP errors come back to the sender with the address
- * of the router that sent them: traceroute and path MTU discovery see the network outside.
- * Other protocols do not pass.
+ * UDP and ICMP echo pass datagram by datagram. ICMP errors return to the sender with the address of
+ * the router that sent them: traceroute and path MTU discovery see the network outside. Other
+ * protocols do not pass.
  *
- * The address of the gateway itself is this machine: what is sent there reaches its loopback
- * address, and port 53 its resolver.
+ * The gateway's own address is this machine: packets to it reach the machine's loopback address,
+ * and those to port 53 its resolver.
  *
- * Bounds: GATEWAY_TALKS_MAX flows of UDP and echo, the longest idle one gives way; one thread.
+ * Bounds: GATEWAY_TALKS_MAX flows of UDP and echo, of which the longest idle one is replaced; one
+ * thread.
  * Ownership: the gateway owns what it opens; descriptors in the options stay the caller's.
- * Thread: start and stop: control. It has a thread of its own.
+ * Thread: start and stop: control. The gateway has a thread of its own.
  */
 #ifndef WEIR_GATEWAY_H
 #define WEIR_GATEWAY_H
@@ -36,18 +37,18 @@
 
 struct gateway_options {
 	int net;     /* the far namespace */
-	int tap;     /* its tap */
-	int opening; /* a socket of frames: where the port sends what opens a connection */
+	int tap;     /* the tap in it */
+	int opening; /* a socket on which the port sends the frames that open connections */
 	struct address gateway[2];     /* in the far namespace: IPv4 or none, IPv6 or none */
-	union address_socket resolver; /* that port 53 of the gateway means; family 0: none */
+	union address_socket resolver; /* used for port 53 of the gateway; family 0: none */
 };
 
 struct gateway;
 
-/* 0, or -errno with problem. */
+/* Returns 0, or -errno with problem. */
 int gateway_start(const struct gateway_options *options, struct gateway **gateway,
                   struct problem *problem);
-/* Ends what is open. NULL is allowed. */
+/* Ends all flows, and frees the gateway. NULL is allowed. */
 void gateway_stop(struct gateway *gateway);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ICMP errors of a gateway (RFC 792, RFC 4443), and how it sends from any address. */
+/* Sends the ICMP errors of a gateway (RFC 792, RFC 4443), and messages from any address. */
 #include <errno.h>
 #include <netinet/icmp6.h>
 #include <netinet/ip_icmp.h>
@@ -29,7 +29,7 @@ uint16_t gateway_sum(uint32_t start, const void *a, uint32_t a_bytes, const void
 	return (uint16_t)~sum;
 }
 
-/* Ancillary data that chooses the address to send from. */
+/* Puts the address to send from into ancillary data. */
 static void choose_source(struct msghdr *message, const struct address *from)
 {
 	struct cmsghdr *control = CMSG_FIRSTHDR(message);
@@ -58,7 +58,7 @@ void gateway_raw_send(int fd, const struct ends *ends, const struct address *fro
                       const void *header, uint32_t header_bytes, const void *payload,
                       uint32_t payload_bytes)
 {
-	/* A raw socket of IPv6 takes no port. */
+	/* A raw socket of IPv6 accepts no port. */
 	union address_socket to = address_socket(&ends->from, 0);
 	struct iovec parts[] = {{.iov_base = (void *)(uintptr_t)header, .iov_len = header_bytes},
 	                        {.iov_base = (void *)(uintptr_t)payload, .iov_len = payload_bytes}};
@@ -79,7 +79,7 @@ void gateway_raw_send(int fd, const struct ends *ends, const struct address *fro
 	(void)sent; /* lost like any datagram */
 }
 
-/* The IP header of the packet that the error is about; how long it is. */
+/* Builds the IP header of the packet that the error is about. Returns its length. */
 static uint32_t repeat_header(const struct about *about, uint8_t header[IPV6_BYTES])
 {
 	const struct ends *ends = &about->ends;
@@ -123,7 +123,7 @@ void gateway_error_send(struct gateway *gateway, const struct about *about,
 	memcpy(repeated + bytes, about->first, sizeof(about->first));
 	bytes += sizeof(about->first);
 	headers_put_u32(message + 4, information);
-	/* The kernel computes that of ICMPv6, which covers addresses. */
+	/* The kernel computes the checksum of ICMPv6, which covers addresses. */
 	if (about->ends.from.family == AF_INET)
 		headers_put_u16(message + 2,
 		                gateway_sum(0, message, sizeof(message), repeated, bytes));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the parts of a gateway share (gateway.h): sources of events, and where a packet came from.
+ * Declarations shared by the parts of a gateway (gateway.h): sources of events, and flows.
  *
  * Thread: the gateway's.
  */
@@ -16,29 +16,29 @@
 #include "gateway/gateway.h"
 
 #define GATEWAY_BUFFER (256u << 10)
-#define GATEWAY_PLACES 1024 /* of each table of flows */
+#define GATEWAY_PLACES 1024 /* in each table of flows */
 
 struct gateway;
 
-/* A descriptor, and what is to be done when something happens to it. It is the first field of its
+/* A descriptor, and the function that handles its events. A source is the first field of its
  * owner. */
 struct source {
 	int fd;
-	uint32_t interest; /* EPOLL...; 0: it is not watched */
+	uint32_t interest; /* EPOLL...; 0: not watched */
 	void (*ready)(struct gateway *gateway, struct source *source, uint32_t events);
 };
 
-/* A flow as the command sees it. */
+/* A flow, with the addresses and ports that the command uses. */
 struct ends {
 	struct address from, to;
 	uint16_t from_port, to_port; /* of an echo: its identifier, 0 */
 };
 
-/* The packet that an ICMP error is about, as far as errors repeat it. */
+/* The packet that an ICMP error is about, as far as errors quote it. */
 struct about {
 	struct ends ends;
 	uint8_t protocol;
-	uint8_t first[8]; /* behind the IP header */
+	uint8_t first[8]; /* bytes behind the IP header */
 };
 
 struct stream;
@@ -48,12 +48,12 @@ struct listener;
 struct gateway {
 	struct gateway_options options;
 	int epoll, stopping; /* an eventfd, which wakes the thread */
-	atomic_bool over;    /* it is to end, be it woken or not */
-	time_t now_s;        /* of the monotonic clock */
+	atomic_bool over;    /* the thread has to end, whether it was woken or not */
+	time_t now_s;        /* monotonic clock */
 	struct source opening;
 	struct stream *streams[GATEWAY_PLACES];
 	struct listener *listeners;
-	/* In the far namespace: [0] IPv4, [1] IPv6; fd -1: the family is not there. */
+	/* In the far namespace: [0] IPv4, [1] IPv6; fd -1: it does not have that family. */
 	struct source udp[2], echo[2];
 	struct talk *talks[GATEWAY_PLACES];
 	uint32_t n_talks;
@@ -80,12 +80,12 @@ static inline bool ends_equal(const struct ends *a, const struct ends *b)
 	       address_equal(&a->from, &b->from) && address_equal(&a->to, &b->to);
 }
 
-/* Watches for other events than before. 0 or -errno. */
+/* Sets the events for which a source is watched; 0 ends watching. Returns 0 or -errno. */
 int gateway_watch(struct gateway *gateway, struct source *source, uint32_t interest);
-/* Where a socket of this namespace is to connect for a flow to `to`. */
+/* Returns the address to which a socket of this namespace has to connect for a flow to `to`. */
 union address_socket gateway_target(const struct gateway *gateway, const struct address *to,
                                     uint16_t port);
-/* Whether an address is the gateway's own. */
+/* Returns true if an address is the gateway's own. */
 bool gateway_is_own(const struct gateway *gateway, const struct address *address);
 
 /* gateway_stream.c: TCP */
@@ -98,19 +98,18 @@ int gateway_talks_open(struct gateway *gateway, struct problem *problem);
 void gateway_talks_expire(struct gateway *gateway);
 void gateway_talks_close(struct gateway *gateway);
 
-/* gateway_error.c: tells the sender of `about` that `router` could not pass it on. `type` and
- * `code` are those of the family's ICMP, `information` of the MTU where there is one. */
+/* gateway_error.c: sends an ICMP error from `router` to the sender of `about`. `type` and `code`
+ * are those of the family's ICMP; `information` is the MTU, if the error has one. */
 void gateway_error_send(struct gateway *gateway, const struct about *about,
                         const struct address *router, uint8_t type, uint8_t code,
                         uint32_t information);
-/* The same of an error of this machine's: EHOSTUNREACH and the like. */
+/* Sends the ICMP error for an errno of this machine: EHOSTUNREACH and the like. */
 void gateway_errno_send(struct gateway *gateway, const struct about *about, int error);
-/* A message from an address of the far namespace, with room for ancillary data in the caller's
- * hands: sends header and payload by a raw socket. */
+/* Sends a header and a payload by a raw socket, from an address of the far namespace. */
 void gateway_raw_send(int fd, const struct ends *ends, const struct address *from,
                       const void *header, uint32_t header_bytes, const void *payload,
                       uint32_t payload_bytes);
-/* RFC 1071, over two parts; the first has an even length. */
+/* Returns the checksum of RFC 1071 over two parts. The length of the first part must be even. */
 uint16_t gateway_sum(uint32_t start, const void *a, uint32_t a_bytes, const void *b,
                      uint32_t b_bytes);
 

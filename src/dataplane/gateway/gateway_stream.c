@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * TCP through a gateway. A connection is opened outside first; then its first segment is let into
- * the far namespace, where a listener waits for it, and bytes are carried between both.
+ * TCP through a gateway. The connection outside is opened first. Then its first segment is passed
+ * to the far namespace, where a listener waits for it, and bytes are carried between both sockets.
  *
- *   CONNECTING  the socket outside is on its way
+ *   CONNECTING  the socket outside is not connected yet
  *   WAITING     the segment was let in; the listener has not accepted yet
- *   CARRYING    both are there
+ *   CARRYING    both sockets are connected
  *   OVER        to be freed at the end of the round
  */
 #include <errno.h>
@@ -23,26 +23,26 @@
 
 #define SEGMENT_BYTES_MAX 256 /* headers with all options */
 #define WAIT_S            75
-#define TURNS             8 /* of reading and writing before others have theirs */
+#define TURNS             8 /* of reading and writing, before other streams have theirs */
 #define BACKLOG           128
 
 enum stream_state { STREAM_CONNECTING, STREAM_WAITING, STREAM_CARRYING, STREAM_OVER };
 
-/* A socket in the far namespace for all that connects to one address and port. */
+/* A socket in the far namespace for all connections to one address and port. */
 struct listener {
 	struct source source; /* first */
 	struct address address;
 	uint16_t port;
-	uint32_t awaited; /* streams */
+	uint32_t awaited; /* streams that wait for it */
 	struct listener *next;
 };
 
-/* One direction. */
+/* One direction of a stream. */
 struct half {
 	uint8_t *bytes;
 	size_t at, n;
 	bool ended; /* nothing more can be read */
-	bool shut;  /* and the other side was told */
+	bool shut;  /* the other side has been shut down, too */
 };
 
 struct stream_socket {
@@ -57,7 +57,7 @@ struct stream {
 	struct half out, in;
 	struct listener *listener;
 	time_t until_s;
-	uint8_t segment[SEGMENT_BYTES_MAX]; /* the frame that opens it */
+	uint8_t segment[SEGMENT_BYTES_MAX]; /* the frame that opens the stream */
 	uint32_t segment_bytes;
 	struct stream *next;
 };
@@ -78,10 +78,10 @@ static void let_in(const struct gateway *gateway, const void *frame, uint32_t by
 	                        {.iov_base = (void *)(uintptr_t)frame, .iov_len = bytes}};
 	ssize_t written = writev(gateway->options.tap, parts, 2);
 
-	(void)written; /* lost like any segment: it comes again */
+	(void)written; /* lost like any segment: the sender repeats it */
 }
 
-/* ---- the end of one ---- */
+/* ---- the end of a stream ---- */
 
 static void close_source(struct gateway *gateway, struct source *source, bool reset)
 {
@@ -119,7 +119,7 @@ static bool would_block(void)
 	return errno == EAGAIN || errno == EINTR;
 }
 
-/* False: the connection is broken. */
+/* Returns false if the connection is broken. */
 static bool carry(struct half *half, int from, int to)
 {
 	for (int turn = 0; turn < TURNS; turn++) {
@@ -293,7 +293,7 @@ static void connected(struct gateway *gateway, struct source *source, uint32_t e
 		return;
 	getsockopt(source->fd, SOL_SOCKET, SO_ERROR, &error, &bytes);
 	if (error == 0) {
-		/* Watched again when there is somebody to carry for. */
+		/* Watched again when the listener has accepted. */
 		gateway_watch(gateway, source, 0);
 		stream->listener = listener_for(gateway, &stream->ends);
 		if (stream->listener) {
@@ -304,7 +304,8 @@ static void connected(struct gateway *gateway, struct source *source, uint32_t e
 			return;
 		}
 	} else if (error == ECONNREFUSED || error == ECONNRESET) {
-		/* There is no listener: the far kernel refuses it. */
+		/* There is no listener, so the kernel in the far namespace refuses the
+		 * connection. */
 		let_in(gateway, stream->segment, stream->segment_bytes);
 	} else {
 		tell_unreachable(gateway, stream, error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UDP and ICMP echo through a gateway. Raw sockets in the far namespace receive every datagram, put
- * together by the kernel if it came in fragments. Each flow has a socket outside, whose answers and
- * errors go back from the address that the command has sent to.
+ * UDP and ICMP echo through a gateway. Raw sockets in the far namespace receive every datagram; the
+ * kernel reassembles fragments. Each flow has a socket outside. Answers and errors from that socket
+ * go back to the command, from the address to which the command has sent.
  */
 #include <errno.h>
 #include <netinet/icmp6.h>
@@ -19,15 +19,15 @@
 #include "namespace/namespace.h"
 #include "packet/headers.h"
 
-#define HEADER_BYTES 8 /* of UDP and of an echo */
+#define HEADER_BYTES 8 /* of UDP and of echo */
 #define IDLE_S       180
 #define TURNS        64
 #define ROOM_BYTES   (8 << 20)
-#ifndef IPV6_RECVFRAGSIZE /* linux/in6.h knows it, and cannot be had together with netinet/in.h */
+#ifndef IPV6_RECVFRAGSIZE /* defined in linux/in6.h, which conflicts with netinet/in.h */
 #define IPV6_RECVFRAGSIZE 77
 #endif
 
-/* What was received in the far namespace. */
+/* A datagram received in the far namespace. */
 struct datagram {
 	struct about about;
 	uint8_t hops_left;
@@ -39,8 +39,8 @@ struct datagram {
 struct talk {
 	struct source outside; /* first */
 	struct about about;    /* of the last datagram */
-	bool raw;     /* an echo by a raw socket: it gets IP headers, and those of others */
-	uint8_t hops; /* that the socket uses; 0: its own */
+	bool raw;     /* echo by a raw socket, which gets IP headers (IPv4) and others' replies */
+	uint8_t hops; /* hop limit set on the socket; 0: its default */
 	bool over;
 	time_t used_s;
 	struct talk *next;
@@ -124,14 +124,15 @@ static void pass_error(struct gateway *gateway, const struct about *about,
 	memcpy(&offender, SO_EE_OFFENDER(error), sizeof(offender));
 	if (offender.any.sa_family == AF_INET || offender.any.sa_family == AF_INET6)
 		router = address_from(&offender, &port);
-	/* An error of the destination itself comes from where the command sent to. */
+	/* An error of the destination itself comes from the address to which the command has
+	 * sent. */
 	if (error->ee_errno == ECONNREFUSED)
 		router = about->ends.to;
 	gateway_error_send(gateway, about, &router, error->ee_type, error->ee_code, error->ee_info);
 }
 
-/* What was sent and has failed. Of several echoes on their way it is one before the last: what it
- * was comes with the error. */
+/* Returns the packet that has failed. If several echoes are on their way, it need not be the last
+ * one; the error quotes it. */
 static struct about failed_one(const struct talk *talk, const uint8_t *sent, ssize_t n)
 {
 	struct about about = talk->about;
@@ -203,8 +204,8 @@ static void set_int(int fd, int ipv6, int four, int six, int value)
 		setsockopt(fd, IPPROTO_IP, four, &value, sizeof(value));
 }
 
-/* A socket for an echo: one that needs no right where the kernel lets this group have it
- * (net.ipv4.ping_group_range), else a raw one. */
+/* Returns a socket for an echo. It needs no right if the kernel allows it to this group
+ * (net.ipv4.ping_group_range); otherwise it is a raw one. */
 static int echo_socket(int family, bool *raw)
 {
 	int protocol = family == AF_INET6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP;
@@ -258,7 +259,7 @@ static void end(struct gateway *gateway, struct talk *talk)
 	talk->over = true;
 }
 
-/* The one that was idle for longest gives way. */
+/* Ends the flow that was idle for longest, if there are too many. */
 static void make_room(struct gateway *gateway)
 {
 	struct talk *oldest = NULL;
@@ -308,7 +309,8 @@ static void set_hops(struct talk *talk, const struct datagram *datagram)
 	bool ipv6 = datagram->about.ends.from.family == AF_INET6;
 	uint8_t hops = (uint8_t)(datagram->hops_left - 1);
 
-	/* The initial value of what sends does not matter, one that is to end on its way does. */
+	/* Only a small hop limit, with which a datagram is to expire on its way, is passed on.
+	 * Otherwise the socket's default is used. */
 	if (hops > 32)
 		hops = 0;
 	if (hops != talk->hops)
@@ -346,7 +348,7 @@ static void pass_on(struct gateway *gateway, const struct datagram *datagram)
 		read_errors(gateway, talk);
 }
 
-/* The gateway answers for itself: the path ends here. */
+/* Answers an echo to the gateway itself: the path ends here. */
 static void answer_own_echo(struct gateway *gateway, const struct datagram *datagram)
 {
 	struct talk talk = {.about = datagram->about};
@@ -357,7 +359,7 @@ static void answer_own_echo(struct gateway *gateway, const struct datagram *data
 	answer_echo(gateway, &talk, bytes, datagram->n);
 }
 
-/* Ports or identifier; false: it is not for here. */
+/* Reads the ports or the identifier. Returns false if the datagram is not for the gateway. */
 static bool read_ends(struct datagram *datagram, bool udp)
 {
 	struct ends *ends = &datagram->about.ends;
@@ -412,7 +414,7 @@ static bool read_ipv6(struct gateway *gateway, uint32_t n, struct msghdr *messag
 			memcpy(&hops, CMSG_DATA(at), sizeof(hops));
 			datagram->hops_left = (uint8_t)hops;
 		} else if (at->cmsg_type == IPV6_RECVFRAGSIZE) {
-			datagram->keep_whole = false; /* its sender has cut it */
+			datagram->keep_whole = false; /* its sender has fragmented it */
 		}
 	}
 	return datagram->about.ends.to.family == AF_INET6 &&

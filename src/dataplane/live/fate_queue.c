@@ -33,7 +33,7 @@ struct fate_queue *fate_queue_make(void)
 		return NULL;
 	fate_queue->witness.tell = tell;
 	fate_queue->ring = aligned_alloc(RTE_CACHE_LINE_SIZE, (size_t)bytes);
-	/* RTS: frame_queue.c says why. */
+	/* For the reason for RTS, see frame_queue.c. */
 	if (fate_queue->ring &&
 	    rte_ring_init(fate_queue->ring, "fates", FATE_QUEUE_ROOM,
 	                  RING_F_MP_RTS_ENQ | RING_F_SC_DEQ) == 0 &&

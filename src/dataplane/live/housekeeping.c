@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What control does for a running emulator ten times a second. */
+/* Housekeeping, which control does ten times a second for a running emulator. */
 #include <stdio.h>
 
 #include "live/runtime_state.h"
@@ -102,7 +102,8 @@ static void introduce(struct runtime *runtime, runtime_tell *tell, void *argumen
 		port_introduce(port, text, sizeof(text));
 		tell_of(runtime, i, text, tell, argument);
 		text[0] = '\0';
-		/* A packet socket finishes what the kernel leaves to do. */
+		/* A packet socket finishes what the kernel's offloads leave undone, so it needs no
+		 * remark. */
 		if (!port->packets)
 			interface_offloads(&port->interface, text, sizeof(text));
 		tell_of(runtime, i, text, tell, argument);

@@ -53,8 +53,9 @@ static bool cpus_meet(const rte_cpuset_t *a, const rte_cpuset_t *b)
 	return CPU_COUNT(&both) > 0;
 }
 
-/* Where an lcore runs: `--cores` binds each to one processor. The EAL's own number of a processor
- * (rte_lcore_to_cpu_id) goes with the number of the lcore, wherever that is bound. */
+/* Returns the processor on which an lcore runs; `--cores` binds each lcore to one.
+ * rte_lcore_to_cpu_id does not serve here: it maps the number of the lcore, wherever the lcore is
+ * bound. */
 static uint32_t cpu_of(unsigned lcore)
 {
 	rte_cpuset_t cpus = rte_lcore_cpuset(lcore);
@@ -65,8 +66,8 @@ static uint32_t cpu_of(unsigned lcore)
 	return cpu;
 }
 
-/* A worker that never sleeps must make room for another thread of weir that has no other processor:
- * a second worker, or control. */
+/* Decides which workers yield. A worker that never sleeps must yield if another thread of weir, a
+ * second worker or control, has no other processor. */
 static void plan_yields(struct runtime *runtime)
 {
 	rte_cpuset_t main_cpus = rte_lcore_cpuset(rte_get_main_lcore());
@@ -109,7 +110,7 @@ int layout_plan(struct runtime *runtime, struct problem *problem)
 		        lcores);
 		return -EINVAL;
 	}
-	/* More workers than ports have nothing to do. */
+	/* Workers beyond the number of ports would have nothing to do. */
 	runtime->n_workers = RTE_MIN(lcores, runtime->n_ports + (pipeline ? 2 : 0));
 	runtime->workers = rte_zmalloc("workers", runtime->n_workers * sizeof(struct worker),
 	                               RTE_CACHE_LINE_SIZE);
@@ -198,7 +199,7 @@ static struct wire *wire_of(struct worker *worker, const struct runtime *runtime
 	return runtime->ports[port].speed_bps ? &worker->wires[port] : NULL;
 }
 
-/* To a port, by this worker. */
+/* Connects the transmit queue of this worker to a port. */
 static void tx_queue_lead(struct tx_queue *tx_queue, struct runtime *runtime, struct worker *worker,
                           uint32_t index)
 {
@@ -214,7 +215,8 @@ static void tx_queue_lead(struct tx_queue *tx_queue, struct runtime *runtime, st
 	tx_queue->launch_ns = port->launch_ns;
 }
 
-/* The drain of the worker that sends to a port, fed by one more ring. */
+/* Adds a ring to those from which the drain of a port is fed, at the worker that sends to the port.
+ * Creates the drain if there is none. Returns -ENOMEM if there is no memory. */
 static int drain_feed(struct runtime *runtime, uint32_t index, struct rte_ring *ring)
 {
 	struct worker *sender = &runtime->workers[runtime->sender[index]];
@@ -305,7 +307,8 @@ static int build_worker(struct runtime *runtime, uint32_t index, struct problem 
 	return has_engine(worker) ? build_engine(runtime, index, problem) : 0;
 }
 
-/* Nothing but its descriptors can wake a worker that sleeps. */
+/* Decides whether the worker may sleep. Only the descriptors of its ports can wake it, so every
+ * port must have one, and no other worker may exist. */
 static void plan_rest(struct runtime *runtime)
 {
 	bool can = runtime->options.rests && runtime->n_workers == 1 &&
@@ -316,7 +319,8 @@ static void plan_rest(struct runtime *runtime)
 	runtime->workers[0].rests = can;
 }
 
-/* Says what is not in the scenario: which worker has the clouds of which port. */
+/* Begins the recording, and stores in it what the scenario does not say: which worker has the
+ * clouds of which port. */
 static int begin_recording(struct runtime *runtime, struct problem *problem)
 {
 	struct recording *recording = runtime->options.recording;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From control to a worker: messages, taken between two bursts, in order, and acknowledged.
+ * Messages from control to a worker, which takes them between two bursts, in order, and
+ * acknowledges each.
  *
- * Ownership: a message, and what it carries, belongs to the sender; the worker only reads it, and
+ * Ownership: a message, and what it carries, belongs to the sender. The worker only reads it, and
  * does not touch it after message_done().
  * Thread: post and wait: control. Take and done: the worker.
  */
@@ -26,7 +27,7 @@ struct tap_set;
 struct message {
 	enum { MESSAGE_CHANGE, MESSAGE_CLEAR, MESSAGE_INSERTION, MESSAGE_TAPS } kind;
 	struct change *change;             /* MESSAGE_CHANGE */
-	uint64_t number;                   /* likewise: from 1, of this run */
+	uint64_t number;                   /* MESSAGE_CHANGE: its ordinal in this run, from 1 */
 	const struct insertion *insertion; /* MESSAGE_INSERTION */
 	const struct tap_set *taps;        /* MESSAGE_TAPS */
 	uint32_t done;
@@ -36,16 +37,17 @@ struct mailbox {
 	struct rte_ring *ring;
 };
 
-/* `name` is unique in the process. 0 or -errno. */
+/* Returns 0 or -errno. `name` is unique in the process. */
 int mailbox_make(struct mailbox *mailbox, const char *name);
 void mailbox_free(struct mailbox *mailbox);
 
-/* 0, or -ENOBUFS: MAILBOX_ROOM messages lie there, none of them taken. */
+/* Returns 0, or -ENOBUFS if MAILBOX_ROOM - 1 messages wait in the mailbox. */
 int mailbox_post(struct mailbox *mailbox, struct message *message);
-/* True when the worker has done the message, false when `timeout_ns` have passed. */
+/* Returns true when the worker has done the message, false if `timeout_ns` have passed before
+ * that. */
 bool message_wait(const struct message *message, uint64_t timeout_ns);
 
-/* NULL: none. Costs a comparison. */
+/* Returns NULL if there is no message, which costs one comparison. */
 static inline struct message *mailbox_take(struct mailbox *mailbox)
 {
 	void *message;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long something has been waited for, by a clock that does not count when nobody looked: while
- * the whole machine stood still, or this process. Who waits looks at least every PATIENCE_STEP_NS.
+ * Measures how long something has been waited for. Between two looks at most PATIENCE_STEP_NS
+ * count, so a time in which the whole machine, or this process, stood still does not count. The
+ * waiting code looks at least every PATIENCE_STEP_NS.
  *
  * Thread: its owner's.
  */

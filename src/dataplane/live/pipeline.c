@@ -5,7 +5,8 @@
 #include "machine/ring_look.h"
 #include "packet/burst.h"
 
-/* Fills in the struct packet of each, with which it crosses. Returns their bytes. */
+/* Fills in the struct packet of each mbuf, for the way to another worker. Returns the number of
+ * bytes. */
 static uint64_t stamp(struct inlet *inlet, struct rte_mbuf **mbufs, uint16_t n, simtime now)
 {
 	uint32_t age_ns[BURST_MAX] = {0};
@@ -51,7 +52,7 @@ bool pipeline_receive(struct worker *worker, simtime now)
 	return busy;
 }
 
-/* Neighbours from the same port go in together. */
+/* Splits the packets into runs from the same port; each run enters the engine as one burst. */
 static void ingress(struct worker *worker, struct rte_mbuf **mbufs, uint32_t n)
 {
 	struct burst burst;
@@ -79,7 +80,8 @@ bool pipeline_emulate(struct worker *worker, simtime now)
 	if (n > 0) {
 		simtime last = packet_of(mbufs[n - 1])->t_ns;
 
-		/* More may lie in the ring, of the same instant at the earliest. */
+		/* If a full burst was taken, the ring may hold more packets, stamped at `last` or
+		 * later. */
 		horizon = n == BURST_MAX ? last : simtime_max(horizon, last);
 		ingress(worker, mbufs, n);
 	}

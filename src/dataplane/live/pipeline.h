@@ -27,7 +27,8 @@
 struct worker;
 
 bool pipeline_receive(struct worker *worker, simtime now);
-/* `now` matters to the lateness of what is sent only; the engine's time is rx's. */
+/* Emulates what rx has stamped. The engine's time is that of rx; `now` only affects the lateness of
+ * what is sent. */
 bool pipeline_emulate(struct worker *worker, simtime now);
 
 #endif

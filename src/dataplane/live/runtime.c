@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starting and stopping a live emulator. */
+/* Starts and stops a live emulator. */
 #include "live/runtime.h"
 
 #include <errno.h>
@@ -17,11 +17,11 @@
 #include "machine/pool.h"
 #include "record/recording.h"
 
-/* What lies in the queues of one port and on its way through a worker, beside what is held. */
+/* mbufs in the queues of one port and on the way through a worker, without the held ones. */
 #define MBUFS_PER_PORT (2 * 1024 + 2 * OUTLET_ROOM + PACED_FILE_MBUFS)
 #define MBUFS_EACH     512 /* an lcore's cache of the mempool, and a burst */
 #define MBUFS_LEAST    8191
-#define MBUFS_KEPT     1024 /* an engine may hold so many large frames in any case */
+#define MBUFS_KEPT     1024 /* large frames that an engine may hold in any case */
 #define KEPT_TX_MBUFS  2048 /* in the transmit ring of net_af_xdp */
 
 static uint32_t mbufs_needed(uint32_t ports, uint32_t workers, uint32_t held)
@@ -78,7 +78,7 @@ static int open_ports(struct runtime *runtime, struct problem *problem)
 		int rc = port_open(&runtime->ports[i], &runtime->scenario->ports[i],
 		                   layout_senders(runtime), runtime->pool, problem);
 
-		/* A port that was opened half way is closed with the others. */
+		/* A port that failed half way through opening is closed with the others. */
 		runtime->n_open = i + 1;
 		if (rc == 0 && runtime->options.frames)
 			port_watch(&runtime->ports[i], runtime->options.frames, (uint16_t)i);
@@ -150,7 +150,7 @@ static void launch(struct runtime *runtime)
 	runtime->running = true;
 }
 
-/* In reverse order of runtime_start; 0, or -EIO with problem. */
+/* Releases everything, in the reverse order of runtime_start. Returns 0, or -EIO with problem. */
 static int release(struct runtime *runtime, struct problem *problem)
 {
 	int rc;
@@ -246,7 +246,8 @@ void runtime_pause(struct runtime *runtime)
 		__atomic_store_n(&runtime->workers[i].stop, 1, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
 		rte_eal_wait_lcore(runtime->workers[i].lcore);
-		/* DPDK's waiting does so, too, but not where ThreadSanitizer sees it. */
+		/* Orders what the worker has written before what control reads. rte_eal_wait_lcore
+		 * does so, too, but ThreadSanitizer does not see it. */
 		(void)__atomic_load_n(&runtime->workers[i].over, __ATOMIC_ACQUIRE);
 	}
 	for (uint32_t i = 0; i < runtime->n_workers; i++)
@@ -274,7 +275,7 @@ int runtime_stop(struct runtime *runtime, struct problem *problem)
 	int sums, rc;
 
 	runtime_halt(runtime);
-	transaction_finish(runtime->posted); /* a worker stood still until now */
+	transaction_finish(runtime->posted); /* unfinished if a worker stood still until now */
 	sums = runtime_check(runtime, problem);
 	rc = release(runtime, sums < 0 ? &other : problem);
 	return sums < 0 ? sums : rc;

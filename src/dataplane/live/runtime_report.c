@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What may be read of a running emulator, and whether it adds up when it stands still. */
+/* Reads the figures of a running emulator, and checks that they add up when it has stopped. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,7 +33,8 @@ static void add_worker(struct port_report *report, const struct worker *worker,
 			report->rx_bytes += counter_read(&worker->inlets[i].rx_bytes);
 		}
 	}
-	/* One that leads to another worker sends nothing itself, but may have to drop. */
+	/* A transmit queue that leads to another worker sends nothing itself, but may have to
+	 * drop. */
 	if (index < worker->n_tx_queues)
 		add_tx_queue(report, &worker->tx_queues[index]);
 	for (uint32_t i = 0; i < worker->n_drains; i++) {
@@ -50,7 +51,7 @@ bool runtime_port_report(const struct runtime *runtime, uint32_t index, struct p
 
 	if (index >= runtime->n_ports)
 		return false;
-	/* The kernel's count of losses is reset by reading it: the port adds up. */
+	/* Reading the kernel's count of losses resets it, so the port adds up what is read. */
 	port = (struct port *)(uintptr_t)&runtime->ports[index];
 	memset(report, 0, sizeof(*report));
 	report->name = port->name;
@@ -166,8 +167,8 @@ uint64_t runtime_now_ns(const struct runtime *runtime)
 /* ---- does it add up? ---- */
 
 struct sums {
-	uint64_t received; /* by the clouds from ports */
-	uint64_t sent;     /* by clouds, and not into others */
+	uint64_t received; /* by clouds, from ports */
+	uint64_t sent;     /* by clouds, but not into other clouds */
 };
 
 static int check_cloud(const struct runtime *runtime, uint32_t index, struct cloud_report *report,
@@ -184,7 +185,7 @@ static int check_cloud(const struct runtime *runtime, uint32_t index, struct clo
 	}
 	in = c->rx_packets + c->duplicated + c->generated;
 	out = c->tx_packets + counters_drops(c) + report->held_packets;
-	/* What other clouds generated, and sent through this one, came in at no port. */
+	/* Packets that other clouds generated and sent through this one came in at no port. */
 	if (scenario_find_port(runtime->scenario, conf->from) >= 0)
 		sums->received += c->rx_packets - c->answers;
 	sums->sent += c->tx_packets - c->onward;
@@ -197,8 +198,8 @@ static int check_cloud(const struct runtime *runtime, uint32_t index, struct clo
 	return -EIO;
 }
 
-/* Packets that have left their cloud and not weir: in outlets and behind them, and in
- * rings. */
+/* Returns the number of packets that have left their cloud but not weir: in outlets, behind them,
+ * and in rings. */
 static uint64_t between(const struct runtime *runtime, const struct port *port, uint32_t index)
 {
 	uint64_t n = 0;
@@ -223,7 +224,7 @@ static uint64_t between(const struct runtime *runtime, const struct port *port, 
 	return n;
 }
 
-/* Between rx and emulation. */
+/* Returns the number of packets between rx and emulation. */
 static uint64_t ahead(const struct runtime *runtime)
 {
 	uint64_t n = 0;
@@ -250,7 +251,8 @@ static int check_ports(const struct runtime *runtime, const struct sums *sums,
 			if (runtime->workers[w].engine)
 				here += engine_sent(runtime->workers[w].engine, i);
 		}
-		/* Packets that pass untouched are held for an instant only. */
+		/* Untouched packets leave at the instant of their arrival, so all of them are
+		 * sent. */
 		sent += here;
 		untouched += report->untouched;
 		gone = report->tx_packets + report->tx_full +
@@ -291,8 +293,9 @@ int runtime_check(const struct runtime *runtime, struct problem *problem)
 		problem_set(problem, -1, "no memory to add up what was counted");
 	for (uint32_t i = 0; rc == 0 && i < runtime->scenario->n_clouds; i++)
 		rc = check_cloud(runtime, i, cloud, sums, problem);
-	/* The sums over ports take in what counters have forgotten: clouds that were removed, and
-	 * what was under way when they were cleared. */
+	/* The sums over ports include packets that no counter has any more: those of removed
+	 * clouds, and those in flight when counters were cleared. So the ports are checked only if
+	 * neither happened. */
 	if (rc == 0 && !runtime->changed_clouds && !runtime->cleared_ever)
 		rc = check_ports(runtime, sums, port, problem);
 	free(sums);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The inside of the runtime, shared by runtime.c (start, stop), layout.c (the workers and their
- * roles), transaction.c (changes), runtime_report.c (what may be read) and housekeeping.c (the
- * tick).
+ * roles), transaction.c (changes), runtime_taps.c (taps), runtime_report.c (what may be read) and
+ * housekeeping.c (the tick).
  *
  * Thread: control.
  */
@@ -19,22 +19,22 @@
 #define WORKERS_MAX RTE_MAX_LCORE
 #define RINGS_MAX   1024
 
-/* What control remembers of a worker from tick to tick. */
+/* State of a worker that control keeps from tick to tick. */
 struct watch {
 	uint64_t polls, stalls;
-	struct patience patience; /* since it was seen to come round */
+	struct patience patience; /* since a completed poll was last seen */
 	bool stalled;
-	uint64_t vouched; /* polls, when all were last seen to have come round */
+	uint64_t vouched; /* polls, when runtime_came_round last returned true */
 };
 
-/* Taps, and which of them the workers have (runtime_taps.c). */
+/* The taps, and the set of them that the workers have (runtime_taps.c). */
 struct runtime_taps {
 	uint32_t n;
 	struct tap *taps[TAPS_MAX];
-	bool changed; /* another set is to be posted */
+	bool changed; /* another set has to be posted */
 	struct tap_set *force, *posted;
 	struct message messages[WORKERS_MAX];
-	/* A beat: an instant, and how many polls each worker had finished then. */
+	/* A beat: an instant, and the number of polls that each worker had completed then. */
 	simtime beat_ns;
 	uint64_t beat_polls[WORKERS_MAX];
 };
@@ -43,17 +43,17 @@ struct runtime {
 	struct scenario *scenario; /* in force */
 	struct runtime_options options;
 	struct rte_mempool *pool;
-	uint32_t kept_mbufs; /* at most so many stay with drivers that forget them at their end */
+	uint32_t kept_mbufs; /* the most that drivers do not give back when they are closed */
 	struct clock clock;
 	struct port ports[SCENARIO_PORTS_MAX];
 	uint32_t n_ports, n_open;
 	struct worker *workers;
 	uint32_t n_workers;
-	void **memory;       /* of each worker's engine, or NULL */
-	size_t memory_bytes; /* each */
-	/* port -> worker */
-	uint32_t emulator[SCENARIO_PORTS_MAX]; /* has the clouds from it */
-	uint32_t sender[SCENARIO_PORTS_MAX];   /* sends to it for those that cannot */
+	void **memory;       /* of each worker's engine; or NULL */
+	size_t memory_bytes; /* of each engine */
+	/* from a port to a worker */
+	uint32_t emulator[SCENARIO_PORTS_MAX]; /* has the clouds of the port */
+	uint32_t sender[SCENARIO_PORTS_MAX];   /* sends to the port for workers that cannot */
 	struct rte_ring *rings[RINGS_MAX];
 	uint32_t n_rings;
 	bool running;     /* the workers */
@@ -62,41 +62,46 @@ struct runtime {
 
 	struct watch watches[WORKERS_MAX];
 	bool introduced; /* the remarks about offloads have been printed */
-	struct port_losses cleared[SCENARIO_PORTS_MAX]; /* at the last clear */
+	struct port_losses cleared[SCENARIO_PORTS_MAX]; /* the losses at the last clear */
 	bool changed_clouds, cleared_ever;
-	struct transaction *posted; /* that not every worker has taken, or that is not finished */
+	struct transaction *posted; /* not yet taken by every worker, or not yet finished */
 	struct runtime_taps taps;
 };
 
-/* runtime.c: how many of the pool's mbufs may hold large frames, in all engines together, so that
- * devices, caches and frames that leave always find some. */
+/* runtime.c: returns how many of the pool's mbufs may hold large frames, in all engines together,
+ * so that some are always left for devices, caches and frames that leave. */
 uint32_t runtime_mbufs_to_hold(const struct runtime *runtime);
-/* runtime.c: workers stand still, and may run on (bench_rig.c); what is recorded goes on, and so do
- * ports. */
+/* runtime.c: stops the workers, which may be started again (bench_rig.c). Ports and the recording
+ * go on. */
 void runtime_pause(struct runtime *runtime);
 
 /* layout.c */
-/* How many workers there will be, and which owns which port. 0, or -EINVAL with problem. */
+/* Computes the number of workers, and which worker owns which port. Returns 0, or -errno with
+ * problem: -EINVAL if there are too few lcores, or -ENOMEM. */
 int layout_plan(struct runtime *runtime, struct problem *problem);
-/* Engines, rings, transmit queues, once ports are open. 0, or -errno with problem. */
+/* Makes the engines, rings and transmit queues. The ports are open. Returns 0, or -errno with
+ * problem. */
 int layout_build(struct runtime *runtime, struct problem *problem);
 void layout_free(struct runtime *runtime);
-/* The most workers that send to one port. */
+/* Returns the largest number of workers that send to one port. */
 uint16_t layout_senders(const struct runtime *runtime);
-/* Which ports' clouds belong to a worker's engine. */
+/* Sets owned[port] for the ports whose clouds belong to the engine of a worker. */
 void layout_owned(const struct runtime *runtime, uint32_t worker, bool owned[SCENARIO_PORTS_MAX]);
 
-/* transaction.c: puts the scenario in force before the workers run. */
+/* transaction.c: puts the scenario in force before the workers run. Returns 0, or -errno with
+ * problem. */
 int transaction_first(struct runtime *runtime, struct problem *problem);
 
-/* runtime_taps.c: goes on with what is under way. */
+/* runtime_taps.c: completes the posted set if all workers have taken it, and posts the next one if
+ * the taps have changed. */
 void runtime_taps_step(struct runtime *runtime);
-/* The same, and tells those who tap how far workers have come. */
+/* Does the same, and tells the processes that tap up to which instant all workers have come. */
 void runtime_taps_beat(struct runtime *runtime);
-/* Workers stand still, and engines are freed. */
+/* Frees all taps. Workers have stopped, and engines are freed. */
 void runtime_taps_free(struct runtime *runtime);
 
-/* runtime_report.c: 0, or -EIO with problem that says what does not add up. Workers stand still. */
+/* runtime_report.c: checks that the counters add up. Returns 0, or -errno with problem: -EIO and
+ * what does not add up, or -ENOMEM. Workers have stopped. */
 int runtime_check(const struct runtime *runtime, struct problem *problem);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Taps of a runtime: one set of them is posted at a time, and taken by every worker. */
+/* The taps of a runtime. One set of taps is posted at a time, and taken by every worker. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -35,12 +35,13 @@ static void post(struct runtime *runtime, struct tap_set *set)
 	runtime->taps.changed = false;
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
 		runtime->taps.messages[i] = (struct message){.kind = MESSAGE_TAPS, .taps = set};
-		/* One transaction and one set lie there at a time, so there is room. */
+		/* At most one transaction and one set wait in a mailbox, so there is room. */
 		mailbox_post(&runtime->workers[i].mailbox, &runtime->taps.messages[i]);
 	}
 }
 
-/* Every worker has taken the set that was posted: what it does not have is nobody's. */
+/* Every worker has taken the posted set. Frees the set before it, and the ended taps that are in no
+ * set. */
 static void taken(struct runtime_taps *taps)
 {
 	uint32_t kept = 0;
@@ -73,12 +74,12 @@ void runtime_taps_step(struct runtime *runtime)
 	if (taps->posted || !taps->changed)
 		return;
 	set = set_of(taps);
-	if (set) /* else later */
+	if (set) /* else at a later step */
 		post(runtime, set);
 }
 
-/* The poll that was under way at the beat has ended, and another one after it: what happened before
- * the beat was executed there. */
+/* Returns true if each worker has completed the poll that was under way at the beat, and another
+ * one. By then, everything that happened before the beat has been executed. */
 static bool beat_is_over(const struct runtime *runtime)
 {
 	for (uint32_t i = 0; i < runtime->n_workers; i++) {
@@ -115,7 +116,7 @@ void runtime_taps_free(struct runtime *runtime)
 	taps->posted = taps->force = NULL;
 }
 
-/* ---- one ---- */
+/* ---- one tap ---- */
 
 int runtime_tap_begin(struct runtime *runtime, struct tap *tap, int64_t wall_ns)
 {

@@ -7,9 +7,9 @@
 
 #include "capture/filter.h"
 
-/* ---- the worker's end ---- */
+/* ---- the worker's side ---- */
 
-/* A cloud of a template is called TEMPLATE/ADDRESS, and no name has a `/`. */
+/* A cloud of a template is called TEMPLATE/ADDRESS. No name contains a `/`. */
 static bool is_named(const char *cloud, const char *target)
 {
 	size_t n = strlen(target);
@@ -71,7 +71,7 @@ static void tell(struct witness *witness, const struct fate *fate)
 	struct worker_tap *worker_tap = (struct worker_tap *)witness;
 	const struct tap_set *set = worker_tap->set;
 
-	/* What a port loses has had its fate in its cloud. */
+	/* A packet that a port loses has already had its fate in its cloud. */
 	if (worker_tap->beside && fate->kind <= FATE_DROPPED && !is_of_port(fate))
 		worker_tap->beside->tell(worker_tap->beside, fate);
 	for (uint32_t i = 0; i < set->n; i++) {
@@ -114,8 +114,8 @@ void worker_tap_init(struct worker_tap *worker_tap, uint32_t worker, const simti
 	                                  .beside = beside};
 }
 
-/* Clouds that were looked at, and are not now, tell the witness until the engine has come round to
- * them: it has no tap for them any more. */
+/* Clouds that were looked at before, and are not now, pass fates to the witness until engine_follow
+ * has reached them. No tap of the new set takes these fates. */
 void worker_tap_take(struct worker_tap *worker_tap, struct engine *engine,
                      const struct tap_set *set)
 {
@@ -128,7 +128,7 @@ void worker_tap_take(struct worker_tap *worker_tap, struct engine *engine,
 		engine_follow(engine, &follower);
 }
 
-/* ---- control's end ---- */
+/* ---- control's side ---- */
 
 static int make_match(struct tap *tap, struct problem *problem)
 {

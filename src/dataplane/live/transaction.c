@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Changes of a running emulator. What can be refused is refused before any worker hears of it; once
- * a change is posted, every worker takes it when it comes round, however long it stands still
- * before.
+ * Changes of a running emulator. What can be refused is refused before any worker receives it. Once
+ * a change is posted, every worker takes it after its current poll, however long that lasts.
  */
 #include <assert.h>
 #include <errno.h>
@@ -13,15 +12,14 @@
 #include "live/runtime_state.h"
 #include "record/recording.h"
 
-/* The most bytes of packets that a transaction takes. */
+/* The most bytes of packets in a transaction. */
 #define INSERTION_BYTES 32768
 
 struct transaction {
 	struct runtime *runtime;
 	bool posted, clears, removes_cloud;
-	char *text; /* of the scenario, for the recording; or NULL */
-	struct scenario
-	        *scenario; /* of a change: the next one; once it is posted, the one before */
+	char *text;                /* of the scenario, for the recording; or NULL */
+	struct scenario *scenario; /* of a change: the next one; after posting, the previous one */
 	struct insertion insertion;
 	char cloud[SCENARIO_NAME_BYTES]; /* of the insertion */
 	uint8_t *frames;
@@ -136,7 +134,7 @@ static int check_next(const struct runtime *runtime, const struct scenario *next
 	return 0;
 }
 
-/* ---- making one ---- */
+/* ---- making a transaction ---- */
 
 int transaction_change(struct runtime *runtime, const struct scenario *next,
                        struct transaction **result, struct problem *problem)
@@ -205,7 +203,7 @@ int transaction_insertion(struct runtime *runtime, const struct insertion *inser
 
 /* ---- from control to the workers ---- */
 
-/* What control itself has counted. */
+/* Clears what control itself has counted. */
 static void clear_own(struct runtime *runtime)
 {
 	for (uint32_t port = 0; port < runtime->n_ports; port++)
@@ -215,7 +213,8 @@ static void clear_own(struct runtime *runtime)
 	runtime->cleared_ever = true;
 }
 
-/* It is told ahead of all workers, so that what they record is known by its number. */
+/* Numbers the transaction, and records its text. This happens before any worker gets it, so that
+ * the number that a worker records refers to a known text. */
 static void record(struct transaction *transaction, uint64_t number)
 {
 	struct recording *recording = transaction->runtime->options.recording;
@@ -249,7 +248,7 @@ void transaction_post(struct transaction *transaction)
 	}
 	if (transaction->clears)
 		clear_own(runtime);
-	/* One transaction lies there at a time, so there is room. */
+	/* At most one transaction and one set of taps wait in a mailbox, so there is room. */
 	for (uint32_t i = 0; i < transaction->n; i++)
 		mailbox_post(&runtime->workers[transaction->workers[i]].mailbox,
 		             &transaction->messages[i]);

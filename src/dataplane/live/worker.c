@@ -23,9 +23,10 @@ const char *worker_role_name(enum worker_role role)
 	return names[role];
 }
 
-/* ---- what is recorded of it ---- */
+/* ---- what is recorded of a worker ---- */
 
-/* What the engine, which has advanced to the worker's instant, has let out since. */
+/* Records what the engine has put into the outlets since the last call. The engine has advanced to
+ * the worker's instant. */
 static __attribute__((noinline)) void record_departures(struct worker *worker)
 {
 	for (uint32_t i = 0; i < worker->n_tx_queues; i++)
@@ -56,15 +57,15 @@ void worker_record_end(struct worker *worker)
 
 	if (!worker->tape || !worker->engine)
 		return;
-	/* The outlets may be empty, and what is due next has not come into them. */
+	/* Empty outlets are not enough: what is due may not have reached them yet. */
 	settled = engine_next(worker->engine) > worker->now;
 	for (uint32_t i = 0; i < worker->n_tx_queues; i++)
 		settled &= worker->tx_queues[i].outlet->n == 0;
 	tape_end(worker->tape, worker->now, settled);
 }
 
-/* Ways out of the engine. All of them are tried when the engine has put something into an outlet or
- * something was left there; else none of them is looked at. */
+/* Tries all ways out of the engine. Called only if the engine has put something into an outlet, or
+ * if something was left there. */
 bool worker_send(struct worker *worker, simtime now)
 {
 	uint32_t sent = 0, left = 0;
@@ -81,8 +82,9 @@ bool worker_send(struct worker *worker, simtime now)
 	return sent > 0;
 }
 
-/* A device that has refused something is asked again at the end of the poll, and not for each
- * packet. Behind this the engine is still at work, so its counters are not looked at. */
+/* If a device has refused something, it is tried again at the end of the poll, and not for each
+ * packet. The engine is in the middle of a call here, so its counters are not checked
+ * (tape_check). */
 void worker_make_room(void *argument, uint32_t port)
 {
 	struct worker *worker = argument;
@@ -133,7 +135,7 @@ static bool run_to_completion(struct worker *worker, simtime now)
 			continue;
 		worker->now = now = worker_instant(worker, now);
 		busy = true;
-		/* The frames are read next. */
+		/* The frames are read next, so they are prefetched. */
 		for (uint16_t k = 0; k < n; k++)
 			rte_prefetch0(rte_pktmbuf_mtod(burst.mbuf[k], void *));
 		burst_received(&burst, n, inlet->index, now, inlet->number + 1);
@@ -171,7 +173,7 @@ static void clear(struct worker *worker)
 	worker->busy_polls = 0;
 }
 
-/* Rare, so its cost does not matter; kept out of the loop. */
+/* Kept out of the loop. It is rare, so its cost does not matter. */
 static __attribute__((noinline)) void obey(struct worker *worker, struct message *message,
                                            simtime now)
 {
@@ -197,7 +199,8 @@ static __attribute__((noinline)) void obey(struct worker *worker, struct message
 	message_done(message);
 }
 
-/* Of a flight: the engine's state, at an instant at which nothing that is due is left anywhere. */
+/* Records a snapshot for a flight: the state of the engine, if nothing that is due is left in the
+ * engine or in an outlet. */
 static __attribute__((noinline)) void record_snapshot(struct worker *worker)
 {
 	if (worker->waiting || engine_next(worker->engine) <= worker->now)
@@ -265,7 +268,7 @@ void worker_rest(struct worker *worker)
 	simtime rest = next > now ? next - now : 0;
 	struct timespec wait = {0};
 
-	/* What a port has not taken is offered again soon. */
+	/* What a port has not taken is soon offered again. */
 	if (worker->waiting)
 		rest = 2 * WORKER_WAKE_NS;
 	if (rest <= WORKER_WAKE_NS)
@@ -282,11 +285,12 @@ int worker_main(void *argument)
 	struct worker *worker = argument;
 	simtime last = clock_now(worker->clock);
 
-	/* The kernel would let timers run out 50 us late to save power. */
+	/* Otherwise the kernel lets timers expire up to 50 us late, to save power. */
 	if (worker->rests)
 		prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	while (!__atomic_load_n(&worker->stop, __ATOMIC_ACQUIRE)) {
-		/* A burst was stamped later than the poll began. */
+		/* worker->now may be later than the clock: worker_ahead advances the engine to the
+		 * next event. */
 		simtime now = simtime_max(clock_now(worker->clock), worker->now);
 
 		if (unlikely(now - last > worker->longest_poll_ns))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An IP address of either family, and what sockets want of it.
+ * An IP address of either family, and its conversion for sockets.
  *
  * Thread: pure functions, any.
  */
@@ -42,7 +42,7 @@ static inline bool address_equal(const struct address *a, const struct address *
 	return a->family == b->family && memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
 
-/* `port` as a number. */
+/* `port` is in host byte order. */
 static inline union address_socket address_socket(const struct address *address, uint16_t port)
 {
 	union address_socket to = {.any.sa_family = (sa_family_t)address->family};

@@ -21,7 +21,7 @@
 #include "namespace/netlink.h"
 
 #define LOOPBACK 1
-#ifndef TUN_F_USO4 /* Linux 6.2's headers know them */
+#ifndef TUN_F_USO4 /* Linux 6.2 and later define them */
 #define TUN_F_USO4 0x20
 #define TUN_F_USO6 0x40
 #endif
@@ -53,8 +53,8 @@ static int map_ids(uid_t uid, gid_t gid)
 	return rc ? rc : write_text("/proc/self/gid_map", text);
 }
 
-/* Asked of the kernel, not tried: a thread that tries may still be ending when unshare wants to
- * find none. */
+/* Reads the capabilities, because an attempt needs a thread, and that thread may still be ending
+ * when unshare requires that there is no other. */
 static bool may_make_namespaces(void)
 {
 	static const uint64_t wanted = UINT64_C(1) << CAP_SYS_ADMIN | UINT64_C(1) << CAP_NET_ADMIN |
@@ -89,10 +89,10 @@ int namespace_enter_user(struct problem *problem)
 	return rc < 0 ? no_user_namespace(-rc, problem) : 0;
 }
 
-/* ---- a thread that goes elsewhere ---- */
+/* ---- a thread in another namespace ---- */
 
 struct errand {
-	int net; /* or -1: a new one */
+	int net; /* -1: a new one */
 	int (*work)(void *argument);
 	void *argument;
 	int rc;
@@ -201,7 +201,7 @@ static int make_tap(void *argument)
 	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", wanted->name);
 	if (ioctl(fd, TUNSETIFF, &ifr) < 0)
 		rc = -errno;
-	/* Before Linux 6.2 there is none for UDP. */
+	/* Linux before 6.2 has none for UDP. */
 	else if (ioctl(fd, TUNSETOFFLOAD, tcp | TUN_F_USO4 | TUN_F_USO6) < 0 &&
 	         ioctl(fd, TUNSETOFFLOAD, tcp) < 0)
 		rc = -errno;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Namespaces of the kernel (namespaces(7)) that nothing but descriptors and processes hold: they
- * have no names, and with the last of these they are gone, however the processes end.
+ * Namespaces of the kernel (namespaces(7)) that are held only by descriptors and processes. They
+ * have no names, and disappear with the last of these, however the processes end.
  *
- * A network namespace belongs to a thread. What is to be made in another one is made by a thread
- * that goes there and ends, so the caller stays where it is: an ordinary user could not come back.
+ * A network namespace belongs to a thread. Things in another namespace are made by a thread that
+ * enters it and ends. So the caller stays in its own namespace, to which an ordinary user could not
+ * return.
  *
  * Ownership: descriptors are the caller's to close.
- * Thread: namespace_enter_user while the process has one thread; the rest any.
+ * Thread: namespace_enter_user: while the process has one thread; the rest: any.
  */
 #ifndef WEIR_NAMESPACE_H
 #define WEIR_NAMESPACE_H
@@ -16,21 +17,21 @@
 
 #include "scenario/problem.h"
 
-/* Where this process has no right to make network namespaces, it enters a user namespace of its
- * own, with the same user and group, where it has. 0, or -errno with problem. */
+/* If this process has no right to make network namespaces, enters a user namespace of its own in
+ * which it has, with the same user and group. Returns 0, or -errno with problem. */
 int namespace_enter_user(struct problem *problem);
 
-/* A new network namespace, with `lo` up. Its descriptor, or -errno with problem. */
+/* Makes a network namespace, with `lo` up. Returns its descriptor, or -errno with problem. */
 int namespace_make_net(struct problem *problem);
 
-/* Calls work(argument) in a network namespace, and returns what it returns; or -errno: it is not
- * possible to go there. */
+/* Calls work(argument) in a network namespace. Returns what `work` returns, or -errno if the
+ * namespace cannot be entered. */
 int namespace_run(int net, int (*work)(void *argument), void *argument);
-/* A socket that belongs to a network namespace, may use addresses which are not this machine's
- * (IP_TRANSPARENT), and may send where netlink_silence_icmp has been called; or -errno. */
+/* Returns a socket in a network namespace, or -errno. It may use addresses that are not this
+ * machine's (IP_TRANSPARENT), and may send where netlink_silence_icmp has been called. */
 int namespace_socket_any_address(int net, int family, int type, int protocol);
-/* A tap as tap_port.h wants it, with TCP's and UDP's offloads. Its index is returned in `index`.
- * The descriptor, or -errno with problem. */
+/* Makes a tap for tap_port.h, with the offloads of TCP and UDP, and sets *index to its index.
+ * Returns the descriptor, or -errno with problem. */
 int namespace_tap(int net, const char *name, int *index, struct problem *problem);
 
 #endif

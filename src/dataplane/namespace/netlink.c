@@ -60,7 +60,7 @@ static void add_u32(struct request *request, uint16_t type, uint32_t value)
 	add(request, type, &value, sizeof(value));
 }
 
-/* Sends it and reads the answer. */
+/* Sends a request and reads the answer. */
 static int act(int netlink, struct request *request)
 {
 	struct {
@@ -127,7 +127,7 @@ static void start_route(struct request *request, int family, uint8_t type, int i
 {
 	start(request, RTM_NEWROUTE, NLM_F_CREATE, sizeof(request->route));
 	request->route.rtm_family = (uint8_t)family;
-	/* The kernel answers for what is in the table of local addresses, for no other. */
+	/* The kernel answers only for addresses in the table of local addresses. */
 	request->route.rtm_table = type == RTN_UNICAST ? RT_TABLE_MAIN : RT_TABLE_LOCAL;
 	request->route.rtm_protocol = RTPROT_STATIC;
 	request->route.rtm_scope = type == RTN_LOCAL ? RT_SCOPE_HOST : RT_SCOPE_UNIVERSE;
@@ -153,7 +153,7 @@ int netlink_everything_is_local(int netlink, const struct address *link, uint8_t
 
 	for (uint32_t bit = prefix; bit < address_bytes(link->family) * 8; bit++)
 		network.bytes[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
-	/* Those are looked for in the next table. */
+	/* Lookups for these addresses continue in the next table. */
 	start_route(&request, link->family, RTN_THROW, 0);
 	request.route.rtm_dst_len = prefix;
 	add(&request, RTA_DST, network.bytes, address_bytes(link->family));
@@ -173,7 +173,7 @@ int netlink_silence_icmp(int netlink, int family)
 	request.rule.family = (uint8_t)family;
 	request.rule.action = FR_ACT_BLACKHOLE;
 	add_u32(&request, FRA_PRIORITY, 0);
-	add(&request, FRA_IIFNAME, "lo", sizeof("lo")); /* what is sent from here */
+	add(&request, FRA_IIFNAME, "lo", sizeof("lo")); /* applies to packets sent from here */
 	add(&request, FRA_IP_PROTO, &protocol, sizeof(protocol));
 	add_u32(&request, FRA_FWMARK, 0);
 	add_u32(&request, FRA_FWMASK, 1);

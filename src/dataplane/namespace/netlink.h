@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a network namespace needs to be used: interfaces up, addresses, neighbours, routes
- * (rtnetlink(7)). Each call acts on the network namespace where its socket was made.
+ * Configures a network namespace: interfaces up, addresses, neighbours, routes (rtnetlink(7)). Each
+ * call acts on the network namespace in which its socket was made.
  *
  * Thread: any.
  */
@@ -12,22 +12,22 @@
 
 #include "namespace/address.h"
 
-/* The socket, or -errno; the caller's to close. */
+/* Returns the socket, which the caller closes, or -errno. */
 int netlink_open(void);
 
-/* All of these: 0, or -errno. */
+/* All of these return 0 or -errno. */
 
-/* Up. `mac` NULL, `mtu` 0 or `queue` 0 (frames): as it is. */
+/* Sets an interface up. `mac` NULL, `mtu` 0 or `queue` 0 (frames): unchanged. */
 int netlink_up(int netlink, int index, const uint8_t mac[6], uint32_t mtu, uint32_t queue);
-/* IPv6 without detection of duplicates, so it can be used at once. */
+/* Adds an address; for IPv6 without duplicate address detection, so that it can be used at once. */
 int netlink_address(int netlink, int index, const struct address *address, uint8_t prefix);
-/* For ever: nobody asks the network for it. */
+/* Adds a permanent neighbour, for which the network is never queried. */
 int netlink_neighbour(int netlink, int index, const struct address *address, const uint8_t mac[6]);
 int netlink_default_route(int netlink, int index, const struct address *via);
-/* Every address is this machine's own, apart from the neighbours in `link`. */
+/* Makes every address this machine's own, except for those of the neighbours in `link`. */
 int netlink_everything_is_local(int netlink, const struct address *link, uint8_t prefix);
-/* The kernel itself sends no ICMP any more (echo replies, errors), apart from what neighbours need;
- * sockets whose mark has bit 0 do. */
+/* Stops the kernel from sending ICMP (echo replies, errors), except for what neighbours need.
+ * Sockets whose mark has bit 0 may still send. */
 int netlink_silence_icmp(int netlink, int family);
 
 #endif

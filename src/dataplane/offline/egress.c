@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Equal names can be different files and the other way round: the file itself counts. */
+/* Checks that an output is no input. The inode is compared, because equal names can be different
+ * files, and one file can have several names. */
 static int check_not_input(const struct replay_options *options, struct capture *const *captures,
                            const char *path, struct problem *problem)
 {
@@ -84,13 +85,13 @@ static void count_departure(struct egress *egress, uint32_t port, simtime due_ns
 		report->busiest_second_bytes = egress->second_bytes[port];
 }
 
-/* Whether the mbuf can go back to its pool as it is. */
+/* Returns true if the mbuf can go back to its pool as it is. */
 static inline bool is_plain(const struct rte_mbuf *mbuf)
 {
 	return mbuf->nb_segs == 1 && RTE_MBUF_DIRECT(mbuf) && rte_mbuf_refcnt_read(mbuf) == 1;
 }
 
-/* Code that lengthens a packet calls packet_may_grow first. */
+/* Reports an error in weir: code that lengthens a packet must call packet_may_grow first. */
 static int say_too_long(const struct rte_mbuf *mbuf, struct problem *problem)
 {
 	problem_set(problem, -1,

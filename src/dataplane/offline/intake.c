@@ -49,7 +49,8 @@ static int open_captures(struct intake *intake, struct io_thread *io_thread,
 	return 0;
 }
 
-/* Of a frame that is not of Ethernet, the sender is not where Ethernet has it. */
+/* Returns true if the split rule matches. In a frame of another link than Ethernet, the sender is
+ * not where Ethernet has it. */
 static bool comes_in_first(struct intake *intake, const struct capture_frame *frame, uint32_t from)
 {
 	struct split *split = &intake->splits[from];

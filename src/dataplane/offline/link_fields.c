@@ -12,9 +12,9 @@
 #include "rewrite/rewrite_rule.h"
 #include "scenario/orders.h"
 
-#define ADDRESS_BYTES 12 /* both, at the beginning of a frame */
+#define ADDRESS_BYTES 12 /* both addresses, at the beginning of a frame */
 
-/* Where a message is about. */
+/* The subject of a message. */
 struct place {
 	const char *cloud, *what;
 	struct problem *problem;
@@ -71,7 +71,7 @@ static int check_orders(const struct place *place, const struct orders *orders)
 	return error;
 }
 
-/* Also of statements inside the statement. */
+/* Checks a statement, and the statements inside it. */
 static int check_conf(const struct place *place, const struct conf *conf)
 {
 	const struct field *field = conf->statement->fields;

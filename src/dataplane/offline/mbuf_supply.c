@@ -47,8 +47,8 @@ void mbuf_supply_close(struct mbuf_supply *supply)
 	supply->pool = NULL;
 }
 
-/* Counts what the mempool has and grows it, by doubling as long as it may, until n mbufs may be
- * taken and `keep` are left for the engine. */
+/* Counts the free mbufs of the mempool and grows it, by doubling up to its limit, until n mbufs may
+ * be taken and `keep` are left for the engine. */
 static int count_pool(struct mbuf_supply *supply, uint32_t n, struct problem *problem)
 {
 	struct rte_mempool *pool = supply->pool;
@@ -66,13 +66,13 @@ static int count_pool(struct mbuf_supply *supply, uint32_t n, struct problem *pr
 		}
 		available = pool_available(pool);
 	}
-	/* Counting looks at the cache of every lcore, so it is done again only when this could be
-	 * used up: a packet read may be copied by a cloud. */
+	/* Counting reads the cache of every lcore, so it is repeated only when this many mbufs have
+	 * been taken. Only half of the free mbufs count, because a cloud may copy each packet. */
 	supply->uncounted = RTE_MAX((available - supply->keep) / 2, n);
 	return 0;
 }
 
-/* Makes n mbufs spare. */
+/* Allocates mbufs, so that n are spare. */
 static int supply_up(struct mbuf_supply *supply, uint32_t n, struct problem *problem)
 {
 	uint32_t wanted = n - supply->n_spare;

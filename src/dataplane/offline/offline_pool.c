@@ -13,7 +13,7 @@
 
 #define STACK_OPS "weir_stack"
 
-/* ---- the stack of those that are free ---- */
+/* ---- the stack of free mbufs ---- */
 
 struct stack {
 	uint32_t n, room;
@@ -80,13 +80,13 @@ RTE_MEMPOOL_REGISTER_OPS(stack_ops);
 
 /* ---- the pool ---- */
 
-/* Each growth is a mapping of its own, which begins with this. */
+/* The header of a mapping; the pool makes one each time it grows. */
 struct chunk {
 	struct chunk *next __rte_cache_aligned;
 	size_t bytes;
 };
 
-/* DPDK looks for a pool's private part right behind the pool. */
+/* DPDK expects the private part of a pool right behind the pool. */
 struct offline_pool {
 	struct rte_mempool pool;
 	struct rte_pktmbuf_pool_private private;
@@ -142,7 +142,7 @@ err_free:
 	return NULL;
 }
 
-/* An mbuf with its header ahead of it, as a mempool has them. */
+/* Adds an mbuf, with its header ahead of it, as in every mempool. */
 static void add_mbuf(struct rte_mempool *pool, char *element)
 {
 	struct rte_mempool_objhdr *header =

@@ -9,7 +9,8 @@
  *
  * The mbufs are like those of pool.h, but for one thread, and no device may see them.
  *
- * Ownership: the pool is the caller's, offline_pool_free() gives it back. Thread: one.
+ * Ownership: the pool is the caller's, offline_pool_free() gives it back.
+ * Thread: one.
  */
 #ifndef WEIR_OFFLINE_POOL_H
 #define WEIR_OFFLINE_POOL_H
@@ -18,15 +19,15 @@
 
 #include <rte_mempool.h>
 
-/* Begins with `mbufs` and may grow to `mbufs_max`. `ops` names other mempool ops, which must not
- * need the EAL either (the tests' poisoning ones); NULL: those of a stack. NULL and rte_errno on
- * failure. */
+/* Makes a pool that begins with `mbufs` and may grow to `mbufs_max`. `ops` names other mempool ops,
+ * which must not need the EAL either (the poisoning ones of the tests); NULL: those of a stack.
+ * Returns NULL with rte_errno on failure. */
 struct rte_mempool *offline_pool_make(const char *name, uint32_t mbufs, uint32_t mbufs_max,
                                       const char *ops);
-/* Adds mbufs, as many of them as there may still be. How many; 0: the most is reached, or no
- * memory. */
+/* Adds mbufs, as far as mbufs_max allows. Returns how many; 0 if the maximum is reached, or if
+ * there is no memory. */
 uint32_t offline_pool_grow(struct rte_mempool *pool, uint32_t mbufs);
-/* NULL is fine. */
+/* NULL is allowed. */
 void offline_pool_free(struct rte_mempool *pool);
 
 #endif

@@ -17,12 +17,11 @@
 #include "offline/link_fields.h"
 #include "statements.h"
 
-/* The clock for the progress is read once in so many packets. */
+/* Packets between two readings of the clock for the progress. */
 #define PROGRESS_PACKETS 8192u
 #define PROGRESS_NS      (100 * SIMTIME_MS)
 
-/* Of what lies behind the end of time, so many events are executed to find a packet that leaves
- * there. */
+/* The most events that are executed beyond the end of time to find a packet that leaves there. */
 #define HORIZON_EVENTS 64u
 
 struct replay {
@@ -30,7 +29,7 @@ struct replay {
 	const struct replay_options *options;
 	struct replay_result *result;
 	struct problem *problem;
-	struct io_thread *io_thread; /* of all captures and outputs, or NULL */
+	struct io_thread *io_thread; /* of all captures and outputs; or NULL */
 	struct intake intake;
 	void *memory;
 	size_t memory_bytes;
@@ -41,7 +40,8 @@ struct replay {
 	simtime progress_ns;
 };
 
-/* Of an outlet whose last packet leaves where time ends: which is the first that does? */
+/* Reports the first packet in an outlet that leaves after the end of time. The last one in it
+ * does. */
 static int say_too_late(struct replay *replay, uint32_t port, const struct outlet *outlet)
 {
 	uint64_t which = replay->result->ports[port].tx_packets + 1;
@@ -57,7 +57,7 @@ static int say_too_late(struct replay *replay, uint32_t port, const struct outle
 	return -ERANGE;
 }
 
-/* Empties the outlet of a port into its capture. Packets lie in it in the order of their time. */
+/* Empties the outlet of a port into its capture. Packets lie in an outlet in the order of time. */
 static int write_out(struct replay *replay, uint32_t port)
 {
 	struct outlet *outlet = engine_outlet(replay->engine, port);
@@ -67,8 +67,8 @@ static int write_out(struct replay *replay, uint32_t port)
 	return egress_write(&replay->egress, port, outlet, replay->problem);
 }
 
-/* What goes wrong is found again when the output is finished, or when the outlet, which stays full,
- * is emptied. */
+/* Ignores errors: they are found again when the output is finished, or when the outlet, which stays
+ * full, is emptied. */
 static void make_room(void *argument, uint32_t port)
 {
 	(void)write_out(argument, port);
@@ -115,8 +115,8 @@ err_memory:
 	return -ENOMEM;
 }
 
-/* Writes what is in the outlets. 1 if one was full, so that more may be due; 0; or the negative
- * errno of a write. */
+/* Writes what is in the outlets. Returns 1 if one was full, so that more may be due; 0; or the
+ * negative errno of a write. */
 static int drain(struct replay *replay)
 {
 	int full = 0, error;
@@ -155,7 +155,8 @@ static simtime clock_ns(void)
 	return (simtime)now.tv_sec * SIMTIME_S + (simtime)now.tv_nsec;
 }
 
-/* From time to time: the progress, the memory, and whether to give up. */
+/* Checks for an interruption; from time to time also reports the progress and measures the
+ * memory. */
 static int look_up(struct replay *replay, uint32_t packets)
 {
 	const struct replay_options *options = replay->options;
@@ -182,8 +183,8 @@ static int look_up(struct replay *replay, uint32_t packets)
 	return 0;
 }
 
-/* The engine gets the next packets, BURST_MAX at most, those in a row from one port together. How
- * many (0: the end), or a negative errno. */
+/* Passes the next packets to the engine, replay->burst at most; consecutive packets of one port
+ * form a burst. Returns how many (0 at the end), or a negative errno. */
 static int hand_over(struct replay *replay)
 {
 	struct burst burst;
@@ -223,8 +224,8 @@ static int run_input(struct replay *replay)
 	return error;
 }
 
-/* The next event lies where time ends. A packet that leaves then says which it is; else all that is
- * known is that some are held. */
+/* Handles a next event beyond the end of time. If a packet leaves by it, the message names the
+ * packet; otherwise it only says that some are held. */
 static int run_into_horizon(struct replay *replay)
 {
 	simtime next = engine_next(replay->engine);
@@ -244,7 +245,7 @@ static int run_into_horizon(struct replay *replay)
 	return -ERANGE;
 }
 
-/* After the last packet: whatever is still to happen. */
+/* Executes everything that happens after the last packet has come in. */
 static int run_out(struct replay *replay)
 {
 	int error = advance(replay, replay->result->last_ns);
@@ -272,7 +273,7 @@ static int run_out(struct replay *replay)
 	return error;
 }
 
-/* The invariant of every cloud, and of all of them together. */
+/* Checks the conservation of packets in every cloud, and stores the reports. */
 static int check_clouds(struct replay *replay)
 {
 	const struct scenario *scenario = replay->scenario;
@@ -309,7 +310,7 @@ static int check_clouds(struct replay *replay)
 	return 0;
 }
 
-/* Every mbuf must have come back. Ends the engine. */
+/* Frees the engine. Checks that every mbuf has come back. */
 static int check_pool(struct replay *replay)
 {
 	struct rte_mempool *pool = replay->intake.pool;

@@ -33,7 +33,7 @@ static int parse_mac(const char *text, struct split *split)
 	return 0;
 }
 
-/* A decimal number that is all of the text. */
+/* Parses a decimal number that takes up the whole text. */
 static int parse_number(const char *text, unsigned long max, unsigned long *number)
 {
 	char *end;
@@ -123,7 +123,8 @@ static uint16_t read_be16(const uint8_t *data)
 	return (uint16_t)(data[0] << 8 | data[1]);
 }
 
-/* What follows Ethernet and its VLAN tags: the type, and the offset, which is at most `bytes`. */
+/* Returns the type of what follows Ethernet and its VLAN tags, and its offset, which is at most
+ * `bytes`. */
 static uint16_t network_type(const uint8_t *data, uint32_t bytes, uint32_t *offset)
 {
 	uint32_t at = ETHERTYPE_OFFSET;
@@ -179,7 +180,8 @@ static bool has_ports(uint8_t protocol)
 	       protocol == IPPROTO_DCCP || protocol == IPPROTO_SCTP;
 }
 
-/* The offset of the transport header and its protocol, or 0: none, or not at hand. */
+/* Returns the offset of the transport header and its protocol, or 0 if there is no such header, or
+ * if it was not captured. */
 static uint32_t ipv4_transport(const uint8_t *data, uint32_t bytes, uint32_t at, uint8_t *protocol)
 {
 	uint32_t header;

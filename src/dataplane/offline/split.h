@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Splits one capture that holds both directions of a link: which frames came from which side.
+ * Splits one capture that holds both directions of a link, by the side from which each frame came.
  *
  *   mac=02:00:00:00:00:0a   the source address of the frame
  *   ip=10.77.0.0/24         the source address of the IPv4 or IPv6 packet (or the sender of an ARP
@@ -12,7 +12,7 @@
  * that do not match, and those without the field of the rule (with `port`: ARP, ICMP, and the later
  * fragments of a datagram). Up to four VLAN tags are skipped, and IPv6 extension headers.
  *
- * Thread: one at a time. `first` makes split_matches remember.
+ * Thread: one at a time. With `first`, split_matches stores the address of the first frame.
  */
 #ifndef WEIR_SPLIT_H
 #define WEIR_SPLIT_H
@@ -34,11 +34,13 @@ struct split {
 	uint16_t port;
 };
 
-/* 0, or -EINVAL with problem. */
+/* Returns 0, or -EINVAL with problem. */
 int split_parse(const char *rule, struct split *split, struct problem *problem);
-/* Whether the frame, of which `bytes` are at hand (0 is allowed), comes in at the first port. */
+/* Returns true if the frame, of which `bytes` were captured (0 is allowed), comes in at the first
+ * port. */
 bool split_matches(struct split *split, const uint8_t *data, uint32_t bytes);
-/* The same of one that is not of Ethernet, by mac=... or first: `mac` is its sender's. */
+/* Does the same for a frame of another link than Ethernet, for mac=... or first: `mac` is the
+ * address of its sender. */
 bool split_matches_sender(struct split *split, const uint8_t mac[6]);
 
 #endif

@@ -8,7 +8,7 @@
 #include "record/recorded_file.h"
 
 struct flight {
-	pthread_mutex_t lock; /* of the rings */
+	pthread_mutex_t lock; /* protects the rings */
 	uint32_t workers;
 	struct flight_ring **rings;
 	struct flight_view *views;
@@ -80,7 +80,7 @@ int flight_views(struct flight *flight, struct recording_dump *dump)
 			dump->without++;
 	}
 	pthread_mutex_unlock(&flight->lock);
-	/* A worker without clouds has nothing to say. */
+	/* A worker without clouds has no entries. */
 	if (rc == 0 || rc == -ENODATA)
 		rc = dump->workers > 0 ? 0 : -ENODATA;
 	if (rc < 0)
@@ -96,7 +96,7 @@ void flight_views_release(struct flight *flight)
 	pthread_mutex_unlock(&flight->lock);
 }
 
-/* Where a worker's part ends: not because the worker ended. */
+/* Ends the part of a worker. It is unsettled, because the worker itself has not ended. */
 static void put_end(struct block_writer *to, uint32_t worker, simtime t_ns)
 {
 	const struct tape_entry end = {
@@ -105,7 +105,7 @@ static void put_end(struct block_writer *to, uint32_t worker, simtime t_ns)
 	recorded_put(to, worker, &end);
 }
 
-/* Snapshots but for the first are for flights that begin later. */
+/* Writes a view. Skips all snapshots but the first: they serve flights that begin later. */
 static void put_view(struct block_writer *to, uint32_t worker, const struct flight_view *view)
 {
 	const struct tape_entry *entry;

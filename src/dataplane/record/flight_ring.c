@@ -7,12 +7,12 @@
 
 #define CHUNK_BYTES_LEAST (UINT64_C(1) << 20)
 
-/* Entries, one behind the other. */
+/* Consecutive entries. */
 struct flight_chunk {
 	struct flight_chunk *next;
-	uint32_t holders; /* the ring, and views */
-	bool begins;      /* with a snapshot, which is whole */
-	simtime t_ns;     /* of that */
+	uint32_t holders; /* references: the ring and the views */
+	bool begins;      /* begins with a complete snapshot */
+	simtime t_ns;     /* of that snapshot */
 	uint64_t used, size, packets;
 	uint8_t data[];
 };
@@ -21,14 +21,15 @@ struct flight_ring {
 	uint64_t bytes_max;
 	simtime keep_ns;
 	struct flight_chunk *first, *last;
-	struct flight_chunk *arriving; /* begins with a snapshot that is not whole yet; or NULL */
-	struct flight_chunk *spare;    /* one of the least size, to be used again */
+	struct flight_chunk *arriving; /* begins with a snapshot that is still incomplete; or
+	                                * NULL */
+	struct flight_chunk *spare;    /* a free chunk of the least size; or NULL */
 	uint64_t bytes;
 	simtime latest_ns;
-	bool met; /* something has come */
+	bool met; /* an entry has arrived */
 	uint64_t n_changes, changes_room;
 	struct flight_change *changes;
-	bool changes_missing; /* one is not known: no view is good any more */
+	bool changes_missing; /* a change is unknown: no view is valid any more */
 };
 
 struct flight_ring *flight_ring_make(uint64_t bytes_max, simtime keep_ns)
@@ -60,7 +61,7 @@ static void change_note(struct flight_ring *ring, const struct tape_entry *entry
 	ring->changes[ring->n_changes++] = (struct flight_change){entry->number, entry->t_ns};
 }
 
-/* It finds no place in the ring. */
+/* Notes a change whose entry has no place in the ring. */
 static void change_pass(struct flight_ring *ring, const struct tape_entry *entry)
 {
 	if (entry->kind == TAPE_CHANGE)
@@ -84,7 +85,7 @@ static void chunk_let_go(struct flight_ring *ring, struct flight_chunk *chunk)
 		free(chunk);
 }
 
-/* The oldest goes, and leaves its changes behind. */
+/* Removes the oldest chunk, and notes its changes. */
 static void drop_first(struct flight_ring *ring)
 {
 	struct flight_chunk *chunk = ring->first;
@@ -106,7 +107,7 @@ static void drop_until(struct flight_ring *ring, const struct flight_chunk *chun
 		drop_first(ring);
 }
 
-/* A chunk at the end, with room for `bytes`; NULL: no memory. */
+/* Appends a chunk with room for `bytes`. Returns NULL if there is no memory. */
 static struct flight_chunk *chunk_add(struct flight_ring *ring, uint64_t bytes)
 {
 	const uint64_t size = bytes > CHUNK_BYTES_LEAST ? bytes : CHUNK_BYTES_LEAST;
@@ -130,8 +131,8 @@ static struct flight_chunk *chunk_add(struct flight_ring *ring, uint64_t bytes)
 	return chunk;
 }
 
-/* The latest that begins with a snapshot and reaches back far enough; or, if `any`, the first one
- * behind the oldest. NULL: there is none. */
+/* Returns the latest chunk that begins with a snapshot and reaches back far enough; or, if `any`,
+ * the first chunk behind the oldest that begins with one. Returns NULL if there is none. */
 static struct flight_chunk *new_first(const struct flight_ring *ring, bool any)
 {
 	struct flight_chunk *found = NULL;
@@ -148,7 +149,7 @@ static struct flight_chunk *new_first(const struct flight_ring *ring, bool any)
 	return found;
 }
 
-/* What is too old goes, or too much. */
+/* Removes chunks that are too old, or exceed bytes_max. */
 static void expire(struct flight_ring *ring)
 {
 	struct flight_chunk *chunk = ring->keep_ns ? new_first(ring, false) : NULL;
@@ -157,7 +158,7 @@ static void expire(struct flight_ring *ring)
 		drop_until(ring, chunk);
 	while (ring->bytes > ring->bytes_max) {
 		chunk = new_first(ring, true);
-		/* The snapshot that is arriving may yet take the place of what is there. */
+		/* An arriving snapshot may still replace what is there. */
 		if (!chunk)
 			chunk = ring->arriving;
 		if (chunk == ring->first && chunk)
@@ -177,7 +178,7 @@ static void append(struct flight_ring *ring, const struct tape_entry *entry)
 	if (!chunk || chunk->size - chunk->used < entry->bytes) {
 		chunk = chunk_add(ring, entry->bytes);
 		if (!chunk) {
-			/* What follows has nothing to stand on. */
+			/* Without this entry, the entries behind it cannot be run again. */
 			drop_until(ring, NULL);
 			change_pass(ring, entry);
 			return;
@@ -221,12 +222,12 @@ void flight_ring_put(struct flight_ring *ring, const struct tape_entry *entry)
 		put_snapshot(ring, entry);
 		return;
 	}
-	/* The parts of a snapshot stand together: of one that is not whole no more comes. */
+	/* The parts of a snapshot are consecutive, so an incomplete one will not be completed. */
 	ring->arriving = NULL;
-	/* Nothing that is there leads to what follows a gap. */
+	/* The entries before a gap do not lead to those behind it. */
 	if (entry->kind == TAPE_GAP)
 		drop_until(ring, NULL);
-	/* A change may be missing, which engines that read a later snapshot have to make. */
+	/* A change may be missing, which an engine that reads a later snapshot has to have made. */
 	ring->changes_missing |= entry->kind == TAPE_GAP && (entry->flags & TAPE_BLIND);
 	if (ring->first)
 		append(ring, entry);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The latest of what one worker's engine has met, in memory: a ring that begins with a snapshot of
- * the engine (TAPE_SNAPSHOT), so that what is in it can be run again.
+ * The latest entries of one worker's tape, in memory: a ring that begins with a snapshot of the
+ * engine (TAPE_SNAPSHOT), so that its contents can be run again.
  *
- * A ring cannot simply reach back: random draws, Markov chains, averages of queues and buckets
- * remember without end. So the worker puts a snapshot on its tape from time to time, and the oldest
- * entries go when a later snapshot can take their place: the ring always begins with one. What goes
- * leaves its changes behind, each with the instant at which it was taken over: an engine that reads
- * a snapshot has to have made them.
+ * A ring of entries alone cannot reach back far enough: random draws, Markov chains, averages of
+ * queues and buckets depend on everything before. So the worker puts a snapshot on its tape from
+ * time to time. The oldest entries are removed when a later snapshot can replace them: the ring
+ * always begins with a snapshot. Changes in removed entries are noted, each with the instant at
+ * which it was taken over, because an engine that reads a snapshot has to have made them.
  *
- * It keeps at least `keep_ns`, if that is given, and at most `bytes_max`. Behind a gap it begins
- * anew. Without a snapshot in time it is empty until one comes.
+ * The ring covers at least `keep_ns`, if that is given, and takes at most `bytes_max`. Behind a gap
+ * it begins anew. If no snapshot comes in time, it is empty until one comes.
  *
- * Thread: flight_ring_put the writer's; the others any, with a lock of the owner's around all of
- * them. A view is its holder's, and needs none.
+ * Thread: flight_ring_put: the writer. The other functions: any, with a lock of the owner's around
+ * all of them. A view belongs to its holder, and needs no lock.
  */
 #ifndef WEIR_FLIGHT_RING_H
 #define WEIR_FLIGHT_RING_H
@@ -24,12 +24,12 @@
 
 struct flight_ring;
 
-/* NULL: no memory. `keep_ns` 0: as much as there is room for. */
+/* Returns NULL if there is no memory. `keep_ns` 0: as far back as there is room. */
 struct flight_ring *flight_ring_make(uint64_t bytes_max, simtime keep_ns);
 void flight_ring_free(struct flight_ring *ring); /* NULL is allowed */
 void flight_ring_put(struct flight_ring *ring, const struct tape_entry *entry);
 
-/* A change that was taken over ahead of what the ring has. */
+/* A change that was taken over before the entries in the ring. */
 struct flight_change {
 	uint64_t number;
 	simtime t_ns;
@@ -37,25 +37,26 @@ struct flight_change {
 
 struct flight_chunk;
 
-/* What the ring has at one moment; it may go on meanwhile. */
+/* What the ring contains at one moment. The ring may continue meanwhile. */
 struct flight_view {
 	uint64_t n_changes;
 	struct flight_change *changes;
 	struct flight_chunk *first;
-	uint64_t end; /* of the last chunk: bytes that count */
+	uint64_t end; /* bytes of the last chunk that belong to the view */
 	simtime from_ns, to_ns;
 	uint64_t packets, bytes;
 	uint64_t n_chunks;
 };
 
-/* 0; -ENODATA: it has nothing, for want of a snapshot; -ESTALE: a change is missing, for good;
- * -ENOMEM. */
+/* Returns 0; -ENODATA if the ring is empty because it has no snapshot; -ESTALE if a change is
+ * missing, which is permanent; or -ENOMEM. */
 int flight_ring_view(struct flight_ring *ring, struct flight_view *view);
-/* Whether something has come since it was made. */
+/* Returns true if an entry has arrived since the ring was made. */
 bool flight_ring_has_met(const struct flight_ring *ring);
-/* With the lock. */
+/* With the lock held. */
 void flight_view_release(struct flight_ring *ring, struct flight_view *view);
-/* One after the other, from NULL on: the changes, then all that the ring has. NULL: the end. */
+/* Iterates over a view: first the changes, then all entries. flight_cursor_next returns NULL at the
+ * end. */
 struct flight_cursor {
 	const struct flight_view *view;
 	uint64_t change, chunk, at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What writing and reading a recording share (recorded_file.h), beside pcapng's own numbers. */
+/* Constants for both writing and reading a recording (recorded_file.h), besides those of pcapng. */
 #ifndef WEIR_RECORDED_BLOCK_H
 #define WEIR_RECORDED_BLOCK_H
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A recording's ingress.pcapng. Every reader of pcapng sees the packets that came in: an interface
- * for each port, instants of the engine in nanoseconds since the run began, the packet's number at
- * its port (epb_packetid) and the worker that got it (epb_queue). Entries that are no packets
- * (tape_entry.h) are blocks of a type for local use, which readers pass over.
+ * for each port, the engine's instants in nanoseconds since the start of the run, the packet's
+ * number at its port (epb_packetid) and the worker that received it (epb_queue). Entries other than
+ * packets (tape_entry.h) are blocks of a type for local use, which readers skip.
  *
- * Blocks of one worker are in the order in which its engine met them. Those of several workers are
- * mixed, in no order. The file may end anywhere: it is written as the packets come, and nothing
- * waits for its end.
+ * The blocks of one worker are in the order in which its engine processed them. Blocks of several
+ * workers are mixed, in no order. The file may end anywhere: it is written as the packets come, and
+ * needs nothing at its end.
  *
  * It may be compressed (unpack.h), and is recognized by its first bytes.
  *
@@ -34,35 +34,35 @@
 
 /* ---- writing ---- */
 
-/* The head: a section, and the ports. */
+/* Writes the head: a section, and the ports. */
 void recorded_begin(struct block_writer *to, const struct scenario *scenario, uint32_t snap);
-/* Returns how many bytes it took. */
+/* Writes an entry. Returns the number of bytes. */
 uint64_t recorded_put(struct block_writer *to, uint32_t worker, const struct tape_entry *entry);
 
 /* ---- reading ---- */
 
 struct recorded {
 	uint32_t worker;
-	/* Of PACKETS there is one: n is 1. */
+	/* PACKETS are returned one by one: n is 1. */
 	struct tape_entry entry;
-	const uint8_t *data;         /* of the packet; else what is behind the entry */
-	uint32_t bytes;              /* of them */
+	const uint8_t *data;         /* the packet; of other kinds, what is behind the entry */
+	uint32_t bytes;              /* of `data` */
 	uint32_t wire_bytes, age_ns; /* of the packet */
 };
 
 struct recorded_reader;
 
-/* `worker`: whose entries are read;
- * RECORDED_ALL: of all. 0; -EINVAL with problem: it cannot be read, or is no recording; -ENOMEM. */
+/* Opens a recording, to read the entries of one worker, or of all (RECORDED_ALL). Returns 0;
+ * -EINVAL with problem if the file cannot be read, or is no recording; or -ENOMEM. */
 #define RECORDED_ALL UINT32_MAX
 int recorded_open(const char *path, uint32_t worker, struct recorded_reader **reader,
                   struct problem *problem);
 void recorded_close(struct recorded_reader *reader); /* NULL is allowed */
-/* False: the end. */
+/* Returns false at the end. */
 bool recorded_next(struct recorded_reader *reader, struct recorded *recorded);
-/* What is wrong with its end; "": nothing, or not yet. */
+/* Returns what is wrong with the end of the file; "" if nothing is, or if it is not yet reached. */
 const char *recorded_damage(const struct recorded_reader *reader);
-/* Of the file, that were read. */
+/* Returns how many bytes of the file were read. */
 uint64_t recorded_done_bytes(const struct recorded_reader *reader);
 
 #endif

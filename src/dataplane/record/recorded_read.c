@@ -18,8 +18,8 @@ struct recorded_reader {
 	bool open;
 	uint32_t worker;
 	uint32_t ports;
-	uint64_t at;   /* of the block that is looked at, in what the file has unpacked */
-	uint32_t next; /* its length */
+	uint64_t at;   /* of the current block, in the uncompressed file */
+	uint32_t next; /* length of the current block */
 	char damage[160];
 };
 
@@ -31,7 +31,8 @@ static uint32_t word(const uint8_t *at)
 	return value;
 }
 
-/* The file has no more: what was wrong with it, if it was compressed. */
+/* At the end of the file, returns the damage of the compressed stream, if there is any, else
+ * `why`. */
 static const char *end_reason(const struct recorded_reader *reader, const char *why)
 {
 	const char *unpacked =
@@ -46,7 +47,7 @@ static bool damaged(struct recorded_reader *reader, const char *what)
 	return false;
 }
 
-/* The next block, of so many bytes; NULL: there is none. */
+/* Returns the next block, of reader->next bytes, or NULL if there is none. */
 static const uint8_t *block_next(struct recorded_reader *reader)
 {
 	struct block_reader *from = &reader->block_reader;
@@ -138,7 +139,7 @@ void recorded_close(struct recorded_reader *reader)
 
 /* ---- packets ---- */
 
-/* An option is passed over if it is not known; one that is must be as long as it says. */
+/* Reads an option; unknown ones are skipped. Returns false if a known option has a wrong length. */
 static bool option_read(struct recorded *recorded, uint16_t code, const uint8_t *data,
                         uint16_t bytes)
 {
@@ -205,7 +206,7 @@ static bool packet_read(struct recorded_reader *reader, const uint8_t *block,
 
 /* ---- entries ---- */
 
-/* What must be behind an entry. */
+/* Returns how many bytes must follow an entry. */
 static uint64_t behind(const struct tape_entry *entry)
 {
 	switch (entry->kind) {

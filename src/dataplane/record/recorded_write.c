@@ -15,7 +15,7 @@ void recorded_begin(struct block_writer *to, const struct scenario *scenario, ui
 		pcapng_put_interface(to, scenario->ports[port].name, "", snap);
 }
 
-/* What stands behind each frame. */
+/* Adds the options that follow each frame. */
 static void add_options(struct pcapng_block *block, uint32_t worker, uint64_t number,
                         uint32_t age_ns)
 {

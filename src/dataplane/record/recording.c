@@ -98,7 +98,7 @@ static void note_add(struct recording *recording, uint64_t change, char *text)
 {
 	struct note *note = text ? calloc(1, sizeof(*note)) : NULL;
 
-	/* Without it, the change is not known by its number: a repetition ends there. */
+	/* Without the note, the change has no text, and a repetition ends there. */
 	if (!note) {
 		free(text);
 		return;
@@ -133,7 +133,7 @@ int recording_file(struct recording *recording, const char *name, const void *co
 		if (strcmp(file->name, name) == 0)
 			break;
 	}
-	/* The latest of that name counts. */
+	/* The latest content of that name counts. */
 	if (file && file->bytes == bytes && memcmp(file->content, content, bytes) == 0)
 		goto out;
 	file = calloc(1, sizeof(*file));
@@ -191,8 +191,8 @@ static int write_about(struct recording *recording, uint32_t workers, const uint
 	return rc;
 }
 
-/* A worker's ring is not filled before so many snapshots have come: so there is always one that it
- * can begin with. */
+/* The number of snapshots in the time and memory of a worker's ring, so that there is always one
+ * with which the ring can begin. */
 #define SNAPSHOTS_A_RING 4
 
 static int begin_flight(struct recording *recording, uint32_t workers)
@@ -312,7 +312,7 @@ void recording_free(struct recording *recording)
 	if (!recording)
 		return;
 	recording_finish(recording);
-	/* A dump that is under way has to come to its end. */
+	/* Waits until a dump that is under way has ended. */
 	pthread_mutex_lock(&recording->dump_lock);
 	pthread_mutex_unlock(&recording->dump_lock);
 	flight_free(recording->flight);

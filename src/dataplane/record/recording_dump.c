@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A flight, written down as a recording that begins in the middle of the run. */
+/* Writes a flight to disk, as a recording that begins in the middle of the run. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 #include "record/folder_write.h"
 #include "record/recording_state.h"
 
-/* `changes` is the writer's, and its text moves when it grows. */
+/* Returns a copy of the text of `changes`. The writer owns that text, and it moves when it
+ * grows. */
 static char *changes_so_far(struct recording *recording, size_t *bytes)
 {
 	char *text;
@@ -43,7 +44,7 @@ static int dump_known_files(struct recording *recording, const char *folder,
 	pthread_mutex_lock(&recording->lock);
 	file = recording->files;
 	pthread_mutex_unlock(&recording->lock);
-	/* Others are put ahead of these, and none is freed. */
+	/* New files are put in front of these, and none is freed. */
 	for (; rc == 0 && file; file = file->next)
 		rc = folder_text_put(folder, file->at, file->content, file->bytes, problem);
 	return rc;
@@ -69,7 +70,7 @@ static int dump_all(struct recording *recording, const char *folder, struct prob
 {
 	int rc = folder_make(folder, problem);
 
-	/* recording.json is the last: without it the folder is no recording. */
+	/* recording.json is written last: a folder without it is no recording. */
 	if (rc == 0)
 		rc = dump_ingress(recording, folder, problem);
 	if (rc == 0)
@@ -85,7 +86,7 @@ static int dump_all(struct recording *recording, const char *folder, struct prob
 	return rc;
 }
 
-/* Why the rings have nothing. */
+/* Sets the problem to the reason why the rings are empty. Returns -ENODATA. */
 static int say_empty(const struct recording *recording, struct problem *problem)
 {
 	uint64_t held = 0, needed = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inside of a recording, shared by recording.c, which makes it, recording_writer.c, which
- * empties the tapes, and recording_dump.c, which writes a flight down. */
+/* The inside of a recording, shared by recording.c (making it), recording_writer.c (emptying the
+ * tapes) and recording_dump.c (writing a flight to disk). */
 #ifndef WEIR_RECORDING_STATE_H
 #define WEIR_RECORDING_STATE_H
 
@@ -14,17 +14,17 @@
 #include "record/recording.h"
 #include "record/tape.h"
 
-/* What stands in changes.jsonl, in order. */
+/* A line for changes.jsonl; notes are in order. */
 struct note {
 	struct note *next;
-	uint64_t change; /* 0: a line */
+	uint64_t change; /* number of a change; 0: `text` is a line */
 	char *text;
 };
 
 struct known_file {
 	struct known_file *next;
 	char *name;
-	char at[24]; /* where it lies in the folder */
+	char at[24]; /* path in the folder */
 	size_t bytes;
 	void *content;
 };
@@ -37,24 +37,24 @@ struct recording {
 	uint32_t n_tapes;
 	pthread_t thread;
 	bool running, stop;
-	/* the writer's */
+	/* of the writer */
 	int fd;
 	struct io_thread *io_thread;
 	struct block_writer block_writer;
-	struct pack *pack; /* NULL: it is not compressed */
+	struct pack *pack; /* NULL: not compressed */
 	FILE *changes;
-	pthread_mutex_t changes_lock; /* of `changes` and its text */
+	pthread_mutex_t changes_lock; /* protects `changes` and its text */
 	pthread_mutex_t dump_lock;    /* one dump at a time */
-	char *before;                 /* the scenario's text ahead of the next change */
-	uint64_t bytes;               /* before they are compressed */
+	char *before;                 /* text of the scenario before the next change */
+	uint64_t bytes;               /* uncompressed */
 	bool ended;
-	int error;              /* an errno of a write */
+	int error;              /* errno of a failed write */
 	struct flight *flight;  /* in place of the files; or NULL */
-	struct tape_part *part; /* of a snapshot that goes there */
-	char *text, *about;     /* of a flight: scenario.weir, recording.json */
-	char *changes_text;     /* what has come into `changes` */
+	struct tape_part *part; /* the part of a snapshot that is put into the flight */
+	char *text, *about;     /* of a flight: contents of scenario.weir and recording.json */
+	char *changes_text;     /* of a flight: the text in `changes` */
 	size_t changes_bytes;
-	/* with the lock */
+	/* protected by `lock` */
 	pthread_mutex_t lock;
 	struct note *first, **last;
 	struct known_file *files;
@@ -62,11 +62,11 @@ struct recording {
 	bool told;
 };
 
-/* The thread; the argument is the recording. It ends when it is to stop and the tapes are empty. */
+/* The thread; the argument is the recording. It ends when `stop` is set and the tapes are empty. */
 void *recording_writer(void *argument);
-/* The recording goes no further: for an errno, or, with 0, for its limit. */
+/* Ends the recording before the run: because of an errno, or, if `error` is 0, of the limit. */
 void recording_end_early(struct recording *recording, int error);
-/* Of ingress.pcapng, but for what is on its way. */
+/* Returns the size of ingress.pcapng, without what is on its way. */
 uint64_t recording_file_bytes(const struct recording *recording);
 
 #endif

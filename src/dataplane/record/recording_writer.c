@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The thread of a recording: it empties the tapes into the file or the flight, and writes notes. */
+/* The thread of a recording. It moves entries from the tapes to the file or the flight, and writes
+ * notes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 #define REST_NS  (500 * SIMTIME_US)
 #define FLUSH_NS (100 * SIMTIME_MS)
-#define TURN     4096u /* entries of one worker, before those of the next */
+#define TURN     4096u /* entries of one worker before the next worker's turn */
 
 /* ---- notes ---- */
 
@@ -61,7 +62,8 @@ void recording_end_early(struct recording *recording, int error)
 	__atomic_store_n(&recording->ended, true, __ATOMIC_RELEASE);
 }
 
-/* What workers took over, and when, for people; a repetition reads it in ingress.pcapng. */
+/* Notes for people which change a worker took over, and when. A repetition reads that in
+ * ingress.pcapng. */
 static void note_taken(struct recording *recording, uint32_t worker, const struct tape_entry *entry)
 {
 	notes_write(recording);
@@ -78,7 +80,7 @@ uint64_t recording_file_bytes(const struct recording *recording)
 	return recording->pack ? pack_written_bytes(recording->pack) : recording->bytes;
 }
 
-/* Where the parts of a snapshot go. */
+/* Destination of the parts of a snapshot. */
 struct flight_place {
 	struct flight *flight;
 	uint32_t worker;
@@ -103,10 +105,11 @@ static void put_in_flight(struct recording *recording, uint32_t worker,
 		flight_put(recording->flight, worker, entry);
 }
 
-#define SPARE_BYTES (UINT64_C(32) << 20) /* that the machine has left beside a larger room */
+#define SPARE_BYTES (UINT64_C(32) << 20) /* that the machine must have left beside a larger room */
 
-/* A snapshot does not fit: a larger room, if there is memory for it. The next one takes more, when
- * more packets are held, or a template has more clouds. */
+/* Makes a larger room if a snapshot does not fit and there is memory for it. The room is a quarter
+ * larger than wanted: the next snapshot is larger if more packets are held, or a template has more
+ * clouds. */
 static void room_for(struct tape *tape)
 {
 	const uint64_t wanted = tape_room_wanted(tape);
@@ -130,7 +133,7 @@ static uint32_t write_some(struct recording *recording, uint32_t worker)
 
 	for (; n < TURN && (entry = tape_look(tape)); n++) {
 		if (!recording->ended) {
-			/* The change is known before anything stands behind it. */
+			/* The change is noted before any entry behind it is written. */
 			if (entry->kind == TAPE_CHANGE)
 				note_taken(recording, worker, entry);
 			if (recording->flight)

@@ -15,17 +15,17 @@
 #include "record/rerun_lacks.h"
 #include "record/tape.h"
 
-/* Steps from one look at the time to the next. */
+/* Steps between two reports of progress. */
 #define PROGRESS_STEPS 8192u
 
 /* A real loss of a port. */
 struct unsent {
 	simtime due_ns;
 	uint32_t port, digest;
-	bool met; /* the packet that it was */
+	bool met; /* the lost packet has been met */
 };
 
-/* A packet that leaves, until all engines have come so far. */
+/* A packet that leaves. It waits until all engines have reached its instant. */
 struct leaving {
 	struct rte_mbuf *mbuf;
 	simtime due_ns;
@@ -38,12 +38,12 @@ struct leavings {
 };
 
 struct rerun {
-	const struct scenario *scenario; /* of the beginning */
+	const struct scenario *scenario; /* at the beginning */
 	const struct rerun_options *options;
 	struct rerun_result *result;
 	struct problem *problem;
 	struct mbuf_supply supply;
-	struct intake no_captures; /* what egress asks of a replay's */
+	struct intake no_captures; /* an intake without captures, because egress needs one */
 	struct egress egress;
 	struct rerun_engine *engines;
 	uint32_t n_ports, n_open;
@@ -57,7 +57,7 @@ struct rerun {
 	uint32_t digested;
 };
 
-/* ---- what the whole of the file has ---- */
+/* ---- reading the file ahead ---- */
 
 static int unsent_order(const void *a, const void *b)
 {
@@ -86,7 +86,8 @@ static int unsent_add(struct rerun *rerun, const struct tape_entry *entry)
 	return 0;
 }
 
-/* Real losses stand behind what they are about. */
+/* Collects the real losses of the whole file, because they are recorded behind the packets to which
+ * they belong. */
 static int look_through(struct rerun *rerun)
 {
 	struct rerun_result *result = rerun->result;
@@ -114,7 +115,8 @@ static int look_through(struct rerun *rerun)
 	return rc;
 }
 
-/* A packet and its copy may be alike, and one of them have left: each loss is met once. */
+/* Returns true if the packet was lost at its port. A packet may equal its copy, and only one of
+ * them may be lost: each loss is used once. */
 static bool was_unsent(struct rerun *rerun, uint32_t port, const struct rte_mbuf *mbuf,
                        simtime due_ns)
 {
@@ -167,7 +169,8 @@ static int leave(void *argument, uint32_t port, struct rte_mbuf *mbuf, simtime d
 	return 0;
 }
 
-/* Each engine's are in order; what one has let out stands behind what the one before has. */
+/* Sorts by due time. The packets of each engine are in order, behind those of the previous
+ * engine. */
 static void put_in_order(struct leavings *leavings)
 {
 	struct leaving *list = leavings->list;
@@ -182,7 +185,7 @@ static void put_in_order(struct leavings *leavings)
 	}
 }
 
-/* All engines have come so far. */
+/* Writes what has left. All engines have reached this instant. */
 static int write_out(struct rerun *rerun)
 {
 	int rc = 0;
@@ -220,7 +223,7 @@ static int advance(struct rerun *rerun, simtime now)
 	for (uint32_t i = 0; i < rerun->n_open && rc == 0; i++) {
 		const struct rerun_worker *worker = &rerun->result->workers[i];
 
-		/* What would have come later, nobody knows. */
+		/* What would have left later is unknown. */
 		if (!worker->ended && !worker->unknown[0])
 			rc = rerun_engine_advance(&rerun->engines[i], now, rerun->problem);
 	}
@@ -248,7 +251,7 @@ static int look_up(struct rerun *rerun, const struct rerun_engine *rerun_engine)
 	return 0;
 }
 
-/* Whose entry is the next; NULL: none. */
+/* Returns the engine whose entry is next, or NULL if there is none. */
 static struct rerun_engine *whose_turn(struct rerun *rerun)
 {
 	struct rerun_engine *next = NULL;
@@ -277,10 +280,10 @@ int rerun_next(struct rerun *rerun)
 		rerun->now = until_ns;
 		return 0;
 	}
-	/* A device's polls: many entries have one instant. */
+	/* Many entries have one instant, that of a poll, so engines are not advanced for each. */
 	if (t_ns > rerun->now || next->ahead.entry.kind != TAPE_PACKETS)
 		rc = advance(rerun, t_ns);
-	/* Of a damaged file an instant may be before one that has come. */
+	/* In a damaged file, an instant may precede an earlier one. */
 	next->ahead.entry.t_ns = rerun->now = t_ns;
 	if (rc == 0)
 		rc = rerun_engine_step(next, alone, rerun->problem);
@@ -316,7 +319,8 @@ static int report(struct rerun *rerun)
 	return 0;
 }
 
-/* A worker without clouds (of a pipeline) has an engine that meets nothing, and no last word. */
+/* Returns false for a worker without clouds (in a pipeline). Its engine meets nothing, and its tape
+ * has no END. */
 static bool has_clouds(const struct rerun *rerun, uint32_t worker)
 {
 	for (uint32_t port = 0; port < rerun->n_ports; port++) {

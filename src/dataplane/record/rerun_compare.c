@@ -8,7 +8,7 @@
 #include "engine/engine_digest.h"
 #include "packet/digest.h"
 
-/* ---- what has left ---- */
+/* ---- departures ---- */
 
 int rerun_gone_add(struct gone_queue *queue, simtime due_ns, uint32_t digest)
 {
@@ -42,8 +42,8 @@ static void gone_pass(struct gone_queue *queue, uint32_t n)
 	queue->passed += n;
 }
 
-/* Where an outlet was full, packets that are due in one nanosecond may have left in another order
- * (engine.h). */
+/* Searches the packets that are due in the same nanosecond as the head. If the outlet was full,
+ * they may have left in another order (engine.h). */
 static bool find_beside(struct rerun_engine *rerun_engine, struct gone_queue *queue,
                         uint32_t digest)
 {
@@ -106,7 +106,7 @@ void rerun_compare_counters(struct rerun_engine *rerun_engine, const struct tape
 {
 	struct engine_digest digest;
 
-	/* A removed cloud may have left its slot sooner, or later: that is control's affair. */
+	/* Control removes a cloud from its slot at a time of its own, which may differ here. */
 	if (rerun_engine->counts_otherwise ||
 	    !engine_digest_at(rerun_engine->engine, entry->n, &digest) ||
 	    digest_name(digest.cloud) != entry->word)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a repetition does, compared with what the recorded engine did: each packet that left, the
- * counters of clouds from time to time, and the end. The first difference counts
- * (rerun_engine_differ).
+ * Compares a repetition with what the recorded engine did: each departure, the counters of clouds
+ * from time to time, and the end. The first difference counts (rerun_engine_differ).
  *
  * Thread: the rerun's.
  */
@@ -11,10 +10,10 @@
 
 #include "record/rerun_engine.h"
 
-/* A packet has left here, and waits for its entry. 0 or -ENOMEM. */
+/* Adds a packet that has left here, and waits for its entry. Returns 0 or -ENOMEM. */
 int rerun_gone_add(struct gone_queue *queue, simtime due_ns, uint32_t digest);
 
-/* With an entry TAPE_DEPARTURES, TAPE_CHECK, TAPE_END. */
+/* For an entry TAPE_DEPARTURES, TAPE_CHECK, TAPE_END. */
 void rerun_compare_departures(struct rerun_engine *rerun_engine, const struct recorded *recorded);
 void rerun_compare_counters(struct rerun_engine *rerun_engine, const struct tape_entry *entry);
 void rerun_compare_end(struct rerun_engine *rerun_engine, const struct tape_entry *entry);

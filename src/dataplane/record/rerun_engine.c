@@ -87,14 +87,14 @@ int rerun_engine_advance(struct rerun_engine *rerun_engine, simtime now, struct 
 	return rerun_engine->error;
 }
 
-/* ---- what it meets ---- */
+/* ---- the entries ---- */
 
 static void read_ahead(struct rerun_engine *rerun_engine)
 {
 	rerun_engine->has_ahead = recorded_next(rerun_engine->reader, &rerun_engine->ahead);
 }
 
-/* From here on the recorded engine is another one than this. */
+/* Ends the repetition of this worker: from here on, the recorded engine differs from this one. */
 static void lose_track(struct rerun_engine *rerun_engine, simtime known_ns, const char *why)
 {
 	struct rerun_worker *worker = &rerun_engine->result->workers[rerun_engine->worker];
@@ -141,7 +141,8 @@ static int take_packets(struct rerun_engine *rerun_engine, bool alone, struct pr
 	return 0;
 }
 
-/* Part of what was due by then was executed in what came into force then: nobody knows how much. */
+/* Loses track if a change or an insertion was taken over while something that was due had not left.
+ * An unknown part of it was executed only afterwards. */
 static void meet_unsettled(struct rerun_engine *rerun_engine, const struct tape_entry *entry,
                            const char *what)
 {
@@ -204,7 +205,7 @@ static void meet_gap(struct rerun_engine *rerun_engine, const struct tape_entry 
 	lose_track(rerun_engine, entry->number, why);
 }
 
-/* Whether that was asked for depended on the machine, and what became of it is not repeated. */
+/* Names a want whose requests depend on the machine. What became of it cannot be repeated. */
 static const char *unrepeated(uint32_t want)
 {
 	switch (want) {
@@ -231,7 +232,7 @@ static void meet_unheld(struct rerun_engine *rerun_engine, const struct tape_ent
 	lose_track(rerun_engine, entry->t_ns, why);
 }
 
-/* Of its own: what comes then is not what was recorded. */
+/* Loses track if the repetition itself found no memory: what follows differs from the recording. */
 static bool has_starved(struct rerun_engine *rerun_engine)
 {
 	if (likely(!rerun_engine->scarcity.starved) || rerun_engine->options->otherwise)
@@ -324,7 +325,7 @@ int rerun_engine_open(struct rerun_engine *rerun_engine, const struct scenario *
 	        .spread = pool_spread,
 	        .make_room = make_room,
 	        .room_argument = rerun_engine,
-	        .live = true, /* latencies of devices count as they did */
+	        .live = true, /* latencies of devices count as in the run */
 	};
 	struct change *change;
 	int rc;

@@ -18,7 +18,7 @@ static int cannot(const struct rerun_engine *rerun_engine, const char *why, stru
 	return -EINVAL;
 }
 
-/* What a file says of the whole may be anything: memory is for what has come. */
+/* Grows the memory with what has been read: the size in the file may be anything. */
 static bool room_for(struct rerun_engine *rerun_engine, uint64_t more)
 {
 	const uint64_t wanted = rerun_engine->parts_done + more;
@@ -34,7 +34,7 @@ static bool room_for(struct rerun_engine *rerun_engine, uint64_t more)
 	return true;
 }
 
-/* Part after part. */
+/* Appends one part of the snapshot. */
 static int collect(struct rerun_engine *rerun_engine, const struct recorded *recorded,
                    struct problem *problem)
 {
@@ -81,7 +81,7 @@ static int restore(struct rerun_engine *rerun_engine, const struct tape_entry *e
 	return 0;
 }
 
-/* From here on it is another run. */
+/* Puts the other scenario in force: from here on it is another run. */
 static int turn_off(struct rerun_engine *rerun_engine, simtime now, struct problem *problem)
 {
 	const struct rerun_options *options = rerun_engine->options;

@@ -11,7 +11,7 @@
 
 int rerun_lacks_add(struct rerun_lacks *lacks, uint32_t worker, const struct tape_entry *entry)
 {
-	/* What cannot be repeated ends the repetition where it stands (rerun_engine.c). */
+	/* A lack that cannot be repeated ends the repetition at its entry (rerun_engine.c). */
 	if (entry->flags >= WANTS)
 		return 0;
 	if (lacks->n == lacks->room) {
@@ -62,7 +62,7 @@ void rerun_lacks_free(struct rerun_lacks *lacks)
 	*lacks = (struct rerun_lacks){0};
 }
 
-/* The first of this want that ends behind the number; NULL: none does. */
+/* Returns the first lack of this want that ends behind the number, or NULL if there is none. */
 static const struct lack *next_of(const struct rerun_scarcity *scarcity, const char *name,
                                   enum want want, uint64_t number)
 {
@@ -101,7 +101,7 @@ static void lacked(struct scarcity *scarcity, const char *cloud, enum want want,
 {
 	struct rerun_scarcity *rerun_scarcity = (struct rerun_scarcity *)scarcity;
 
-	(void)n; /* those that must find none ask one by one */
+	(void)n; /* packets that must find no memory are asked about one by one */
 	if (want >= WANTS || ahead(scarcity, cloud, want, number, 1) > 0)
 		rerun_scarcity->starved = true;
 }

@@ -21,7 +21,7 @@ static uint64_t count_lines(const char *text, const char *end)
 	return n;
 }
 
-/* In JSON's quotes; what is not ASCII stands there as it is. */
+/* Writes a text in JSON's quotes. Other characters than ASCII are not escaped. */
 static void put_text(FILE *out, const char *text, size_t bytes)
 {
 	fputc('"', out);
@@ -49,7 +49,7 @@ void scenario_lines_write(FILE *out, uint64_t change, const char *before, const 
 		a += line_bytes(a);
 		from++;
 	}
-	/* From behind, whole lines: the beginning of the last one that is common. */
+	/* Finds the common lines at the end; a line counts only if it is whole. */
 	for (const char *be = before_end, *ae = after_end; be > b && ae > a && be[-1] == ae[-1];) {
 		be--;
 		ae--;

@@ -10,7 +10,7 @@
 #include "packet/digest.h"
 #include "record/tape_room.h"
 
-/* For entries that are no packets: without them, what follows says nothing. */
+/* Room for entries that are no packets: without them, the later entries are useless. */
 #define RESERVE 65536u
 
 /* ---- room ---- */
@@ -26,7 +26,8 @@ uint64_t tape_room(struct tape *tape)
 	return tape->size - (tape->written - tape->taken);
 }
 
-/* Where an entry of so many bytes goes, so that `spare` bytes are left; NULL: there is no room. */
+/* Returns the place for an entry of `bytes`, so that `spare` bytes are left behind it, or NULL if
+ * there is no room. */
 static struct tape_entry *reserve(struct tape *tape, uint32_t bytes, uint32_t spare)
 {
 	uint64_t at = tape->written & (tape->size - 1), padding = 0;
@@ -37,7 +38,7 @@ static struct tape_entry *reserve(struct tape *tape, uint32_t bytes, uint32_t sp
 	if (unlikely(free < padding + bytes + spare) && tape_room(tape) < padding + bytes + spare)
 		return NULL;
 	if (unlikely(padding > 0)) {
-		/* All entries are multiples of 8, so that two words fit. */
+		/* All entries are multiples of 8, so the first two words fit. */
 		struct tape_entry *entry = entry_at(tape, at);
 
 		entry->bytes = (uint32_t)padding;
@@ -53,7 +54,7 @@ void tape_publish(struct tape *tape, const struct tape_entry *entry)
 	__atomic_store_n(&tape->published, tape->written, __ATOMIC_RELEASE);
 }
 
-/* There is room again: what is missing stands ahead of what comes. */
+/* Puts a GAP on the tape, now that there is room again. Returns false if there is none. */
 static bool tell_gap(struct tape *tape, uint32_t spare)
 {
 	struct tape_entry *entry = reserve(tape, sizeof(*entry), spare);
@@ -74,7 +75,7 @@ static bool tell_gap(struct tape *tape, uint32_t spare)
 	return true;
 }
 
-/* A flight begins anew so long after a gap: sooner, it would only come behind once more. */
+/* A flight begins anew this long after a gap. Sooner, the writer would only fall behind again. */
 #define ANEW_NS (100 * SIMTIME_MS)
 
 static void leave_out(struct tape *tape, uint64_t packets, bool blind, simtime now)
@@ -122,7 +123,7 @@ static void copy_chain(uint8_t *to, const struct rte_mbuf *mbuf, uint32_t bytes)
 	}
 }
 
-/* What is kept of n packets, from `from` on. Returns the bytes that their frames take. */
+/* Fills in what is kept of n packets, from `from` on. Returns the bytes that their frames take. */
 static uint32_t put_heads(const struct tape *tape, const struct burst *burst, uint32_t from,
                           uint32_t n, struct tape_frame *heads)
 {
@@ -144,8 +145,8 @@ static inline void put_frame(uint8_t *to, const struct rte_mbuf *mbuf, uint32_t 
 		copy_chain(to, mbuf, bytes);
 }
 
-/* The ring is larger than caches, so lines are fetched so far before they are written: without, a
- * packet of 64 bytes took 6 ns more (delay-10ms, in the commit that made this). */
+/* The ring is larger than the caches, so cache lines are fetched this far ahead of writing.
+ * Without, a packet of 64 bytes took 6 ns more (delay-10ms, in the commit that made this). */
 #define FETCH_AHEAD 4096u
 
 static inline void fetch_ahead(const struct tape *tape, uint32_t bytes)
@@ -155,7 +156,7 @@ static inline void fetch_ahead(const struct tape *tape, uint32_t bytes)
 		        tape->data + ((tape->written + FETCH_AHEAD + at) & (tape->size - 1)), 1);
 }
 
-/* Packets of one instant, numbered in sequence. */
+/* Puts packets of one instant that are numbered in sequence. */
 static void put_run(struct tape *tape, const struct burst *burst, uint32_t from, uint32_t n)
 {
 	const uint32_t ages = burst->whole ? 0 : tape_padded(n * (uint32_t)sizeof(uint32_t));
@@ -197,7 +198,7 @@ static void put_run(struct tape *tape, const struct burst *burst, uint32_t from,
 	tape_publish(tape, entry);
 }
 
-/* Ahead of a snapshot, and behind a gap, a flight has no use for packets. */
+/* Returns true if a flight has no use for packets: before its first snapshot, and after a gap. */
 static inline bool waits_for_snapshot(const struct tape *tape)
 {
 	return tape->snapshots.every_ns > 0 && !tape->snapshots.begun;
@@ -222,11 +223,10 @@ void tape_burst(struct tape *tape, const struct burst *burst)
 	}
 }
 
-/* ---- what is between them ---- */
+/* ---- entries between packets ---- */
 
-/* What a tape lacks without an entry: something to compare with; what follows from there on; or a
- * change, without which what follows cannot be known behind a later snapshot, either. The more that
- * is, the more room it finds. */
+/* What a tape lacks without an entry: a value to compare with; all entries behind it; or a change,
+ * without which not even a later snapshot helps. The more is lost, the less room is kept spare. */
 enum worth { WORTH_A_COMPARISON, WORTH_A_GAP, WORTH_A_BLIND_GAP };
 
 static void put(struct tape *tape, const struct tape_entry *what, enum worth worth)
@@ -236,7 +236,7 @@ static void put(struct tape *tape, const struct tape_entry *what, enum worth wor
 	                                 [WORTH_A_BLIND_GAP] = 0};
 	struct tape_entry *entry;
 
-	/* What follows from here is not known as it is. */
+	/* The gap already makes the following entries unknown. */
 	if (unlikely(tape->gap) && worth == WORTH_A_GAP)
 		return;
 	entry = tape_entry_begin(tape, sizeof(*entry), spare[worth]);
@@ -303,7 +303,7 @@ void tape_end(struct tape *tape, simtime now, bool settled)
 	    WORTH_A_BLIND_GAP);
 }
 
-/* ---- what became of them ---- */
+/* ---- what became of the packets ---- */
 
 void tape_departures(struct tape *tape, uint32_t port, const struct outlet *outlet, simtime now)
 {
@@ -323,7 +323,7 @@ void tape_departures(struct tape *tape, uint32_t port, const struct outlet *outl
 			tape->account.sums[port] += outlet->due_ns[i];
 		return;
 	}
-	/* Without it nothing but the comparison is missing. */
+	/* Without this entry only a comparison is missing. */
 	entry = tape_entry_begin(tape, bytes, RESERVE);
 	if (unlikely(!entry))
 		return;
@@ -359,7 +359,8 @@ void tape_check(struct tape *tape, struct engine *engine, simtime now)
 	if (likely(tape->until_check > 0))
 		return;
 	tape->until_check = TAPE_CHECK_EVERY;
-	/* What is due has not left for want of room or of a buffer: a moment later it compares. */
+	/* If something due has not left, for lack of room or of a buffer, the counters are compared
+	 * later. */
 	if (engine_next(engine) <= now)
 		return;
 	if (tape->snapshots.every_ns > 0)
@@ -393,7 +394,7 @@ void tape_unsent(struct tape *tape, uint32_t port, const struct rte_mbuf *mbuf, 
 	    WORTH_A_GAP);
 }
 
-/* Of the engine (engine_setup.scarcity). */
+/* Called by the engine (engine_setup.scarcity). */
 static void tell_unheld(struct scarcity *scarcity, const char *cloud, enum want want,
                         uint64_t number, uint32_t n)
 {
@@ -421,14 +422,14 @@ int tape_make(struct tape *tape, uint64_t bytes, uint32_t snap)
 	return tape->data ? 0 : -ENOMEM;
 }
 
-/* ---- the reader's end ---- */
+/* ---- the reader's side ---- */
 
 const struct tape_entry *tape_look(struct tape *tape)
 {
 	uint64_t at = tape->passed;
 
-	/* The worker's word is looked at once for all that it has published: each look takes its
-	 * line away from the worker. */
+	/* Reads `published` only when all that it covered has been taken: each read takes the cache
+	 * line from the worker. */
 	if (at == tape->seen)
 		tape->seen = __atomic_load_n(&tape->published, __ATOMIC_ACQUIRE);
 	while (at != tape->seen) {

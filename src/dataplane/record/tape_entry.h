@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a recording is made of: entries, in the order in which one worker's engine met them. On a
- * tape (tape.h) they lie one behind the other; in a recording (recorded_file.h) packets are packet
- * blocks, and each other entry is a block with the same bytes. In the byte order of x86-64 and
- * arm64.
+ * The entries of which a recording consists, in the order in which one worker's engine met them. On
+ * a tape (tape.h) they are consecutive. In a recording (recorded_file.h) packets are packet blocks,
+ * and each other entry is a block with the same bytes. The byte order is that of x86-64 and arm64.
  *
- * The order is what counts: a packet that came at the instant of a change came before or after it,
- * and only the place of the two says which.
+ * The order matters: a packet that came at the instant of a change came before or after it, and
+ * only the order of their entries tells which.
  *
  *   kind        n                 number                 word             behind it
  *   PACKETS     packets           of the first packet    -                ages, frames
@@ -27,9 +26,9 @@
  *                                 what does not fit
  *   END         -                 -                      -                -
  *
- * `port` is where packets come in; of DEPARTURES, SUM and UNSENT where they leave. `t_ns` is the
- * engine's instant: at which it got the packets or the change, or up to which it had advanced; of
- * the real losses, that of the entry ahead. It does not decrease.
+ * `port` is the port of arrival; of DEPARTURES, SUM and UNSENT, the port of departure. `t_ns` is
+ * the instant at which the engine got the packets or the change, or to which it had advanced; of
+ * real losses (UNSENT, UNHELD), that of the previous entry. It does not decrease.
  */
 #ifndef WEIR_TAPE_ENTRY_H
 #define WEIR_TAPE_ENTRY_H
@@ -45,29 +44,30 @@ enum tape_kind {
 	TAPE_INSERTION,
 	TAPE_DEPARTURES,
 	TAPE_CHECK,
-	TAPE_UNSENT, /* a real loss: no device took it */
-	TAPE_UNHELD, /* real losses: there was no memory; `flags`: the want (scarcity.h) */
-	TAPE_GAP,    /* what happened in between is not recorded */
+	TAPE_UNSENT, /* real loss: no device took the packet */
+	TAPE_UNHELD, /* real losses for lack of memory; `flags`: the want (scarcity.h) */
+	TAPE_GAP,    /* entries are missing here */
 	TAPE_END,    /* the worker has stopped */
-	/* Of a flight (flight_ring.h): what its engine remembered and held at that instant, and in
-	 * place of a digest of each packet what left by then at a port. */
+	/* Of a flight (flight_ring.h): the state of the engine at that instant, with the packets
+	 * that it held; and what had left at a port by then, in place of a digest of each
+	 * packet. */
 	TAPE_SNAPSHOT,
 	TAPE_SUM,
 	TAPE_KINDS,
 	TAPE_PADDING = 255,
 };
 
-#define TAPE_AGES 0x1 /* PACKETS: the age of each stands ahead of the tape_frames */
-/* CHANGE, CLEAR, INSERTION: there was no memory for some of what was due, and it was in its cloud
- * still (engine_settle). END: some of what was due had not left. */
+#define TAPE_AGES 0x1 /* PACKETS: ages precede the tape_frames */
+/* CHANGE, CLEAR, INSERTION: for lack of memory, something that was due was still in its cloud
+ * (engine_settle). END: something that was due had not left. */
 #define TAPE_UNSETTLED 0x1
 #define TAPE_BLIND     0x1 /* GAP: a change, a clearing or an insertion is missing, too */
-#define TAPE_LAST      0x1 /* SNAPSHOT: the last of its parts; on a tape it has none (tape.h) */
+#define TAPE_LAST      0x1 /* SNAPSHOT: the last part; on a tape, always (tape.h) */
 
 #define TAPE_CLOUD_BYTES 32
 
 struct tape_entry {
-	uint32_t bytes; /* of the whole: a multiple of 8 */
+	uint32_t bytes; /* of the whole entry: a multiple of 8 */
 	uint8_t kind, flags;
 	uint16_t port;
 	uint32_t n, word;
@@ -75,9 +75,9 @@ struct tape_entry {
 	uint64_t number;
 };
 
-/* PACKETS: one for each, ahead of the frames, whose bytes are filled up to a multiple of 8. */
+/* PACKETS: one for each packet, ahead of the frames. Each frame is padded to a multiple of 8. */
 struct tape_frame {
-	uint32_t bytes, wire_bytes; /* kept, and on the wire */
+	uint32_t bytes, wire_bytes; /* bytes kept, and bytes on the wire */
 };
 
 _Static_assert(sizeof(struct tape_entry) == 32 && sizeof(struct tape_frame) == 8,

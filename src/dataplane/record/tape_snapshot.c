@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Snapshots of an engine on a tape. */
+/* Puts snapshots of an engine on a tape. */
 #include <errno.h>
 
 #include "engine/engine_snapshot.h"
@@ -9,7 +9,8 @@
 #include "record/tape_room.h"
 #include "record/tape_snapshot.h"
 
-/* What may be over in a moment is looked at again then; what is not, later. */
+/* A snapshot that was put off is tried again after this time; after ten times this if the reason
+ * may last. */
 #define AGAIN_NS SIMTIME_MS
 
 int tape_take_snapshots(struct tape *tape, const struct tape_snapshots *snapshots)
@@ -25,7 +26,7 @@ void tape_account_snapshot(struct tape_account *account, struct snapshot *snapsh
 	snapshot_value(snapshot, account->sums);
 }
 
-/* ---- the worker's end ---- */
+/* ---- the worker's side ---- */
 
 static void take(struct tape *tape, struct engine *engine, simtime now, struct snapshot *snapshot)
 {
@@ -34,7 +35,8 @@ static void take(struct tape *tape, struct engine *engine, simtime now, struct s
 	engine_snapshot(engine, now, snapshot);
 }
 
-/* The reader has to make the room larger. */
+/* Lets the reader enlarge the room. If that was refused before, waits until the next snapshot is
+ * due. */
 static void want_room(struct tape *tape, struct engine *engine, simtime now)
 {
 	struct tape_snapshots *snapshots = &tape->snapshots;
@@ -54,7 +56,7 @@ void tape_snapshot(struct tape *tape, struct engine *engine, simtime now)
 	struct snapshot snapshot = {0};
 	struct tape_entry *entry;
 
-	/* Until it is taken. */
+	/* Holds until a snapshot is taken. */
 	snapshots->next = now + AGAIN_NS;
 	snapshots->next_bytes = UINT64_MAX;
 	snapshots->packets = engine_held_packets(engine);
@@ -87,7 +89,7 @@ void tape_snapshot(struct tape *tape, struct engine *engine, simtime now)
 	snapshots->next_bytes = tape->written + snapshots->every_bytes;
 }
 
-/* ---- the reader's end ---- */
+/* ---- the reader's side ---- */
 
 void tape_snapshot_parts(struct tape *tape, const struct tape_entry *entry, struct tape_part *part,
                          void (*put)(void *argument, const struct tape_entry *entry),

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a snapshot on a tape begins with, for who writes it (tape.h) and who reads it. */
+/* The beginning of a snapshot on a tape, for code that writes it (tape.h) or reads it. */
 #ifndef WEIR_TAPE_SNAPSHOT_H
 #define WEIR_TAPE_SNAPSHOT_H
 
 #include "record/tape.h"
 #include "snapshot/snapshot.h"
 
-/* Then follows engine_snapshot. */
+/* Writes or reads the departures so far. What engine_snapshot writes follows. */
 void tape_account_snapshot(struct tape_account *account, struct snapshot *snapshot);
 
 #endif
